@@ -1,0 +1,38 @@
+# How every target of this project is made: one library per box of the house, warnings on, and the
+# rule that keeps two protobufs apart.
+
+# dragoman_library(name SOURCES a.cc ... LINKS other ...): a static library.  What it links is public.
+function(dragoman_library name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LINKS" ${ARGN})
+  add_library(${name} STATIC ${arg_SOURCES})
+  dragoman_target(${name} PUBLIC "${arg_LINKS}")
+endfunction()
+
+# dragoman_executable(name SOURCES a.cc ... LINKS other ...): an executable without exported symbols.
+function(dragoman_executable name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LINKS" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  dragoman_target(${name} PRIVATE "${arg_LINKS}")
+  target_link_options(${name} PRIVATE -Wl,--exclude-libs,ALL)
+endfunction()
+
+# dragoman_test(name SOURCES a_test.cc ... LINKS other ... [LABELS slow]): one GoogleTest binary, one
+# CTest.  It runs in the source tree's root, where tests/golden and models lie.
+function(dragoman_test name)
+  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;LINKS;LABELS" ${ARGN})
+  dragoman_executable(${name} SOURCES ${arg_SOURCES} LINKS ${arg_LINKS} GTest::gmock GTest::gtest_main)
+  add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 300)
+  endif()
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
+endfunction()
+
+function(dragoman_target name visibility links)
+  target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR})
+  target_compile_options(${name} PRIVATE -Wall -Wextra -Wshadow -Wno-unused-parameter)
+  if(DRAGOMAN_WERROR)
+    target_compile_options(${name} PRIVATE -Werror)
+  endif()
+  target_link_libraries(${name} ${visibility} ${links})
+endfunction()

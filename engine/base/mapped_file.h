@@ -1,0 +1,37 @@
+// A file's bytes, mapped read-only into memory.  Servers on one machine that map the same
+// checkpoint share its pages.
+
+#ifndef DRAGOMAN_ENGINE_BASE_MAPPED_FILE_H_
+#define DRAGOMAN_ENGINE_BASE_MAPPED_FILE_H_
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+
+namespace dragoman {
+
+// Owns the mapping; the bytes live as long as the object.  Immutable, so safe for concurrent use.
+class MappedFile {
+ public:
+  // Maps a regular file.  NOT_FOUND if there is none at `path`; FAILED_PRECONDITION if it is not a
+  // regular file or may not be read.  An empty file is valid and has no bytes.
+  static absl::StatusOr<std::shared_ptr<const MappedFile>> Open(const std::string& path);
+
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  absl::Span<const std::byte> bytes() const { return bytes_; }
+
+ private:
+  explicit MappedFile(absl::Span<const std::byte> bytes) : bytes_(bytes) {}
+
+  absl::Span<const std::byte> bytes_;
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_BASE_MAPPED_FILE_H_

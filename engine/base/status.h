@@ -1,0 +1,62 @@
+// Two macros that pass an error on to the caller.
+//
+//   RETURN_IF_ERROR(CheckShape(w));
+//   ASSIGN_OR_RETURN(Checkpoint checkpoint, OpenSafetensors(path));
+//
+// and one for what only a bug can break:
+//
+//   DRAGOMAN_CHECK(rows > 0);
+//
+// Everything the outside world can do to us (files, requests) is an absl::Status, never a CHECK.
+
+#ifndef DRAGOMAN_ENGINE_BASE_STATUS_H_
+#define DRAGOMAN_ENGINE_BASE_STATUS_H_
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#define RETURN_IF_ERROR(expression)                           \
+  do {                                                        \
+    if (absl::Status status_ = (expression); !status_.ok()) { \
+      return status_;                                         \
+    }                                                         \
+  } while (false)
+
+#define DRAGOMAN_CONCAT_INNER(a, b) a##b
+#define DRAGOMAN_CONCAT(a, b) DRAGOMAN_CONCAT_INNER(a, b)
+#define ASSIGN_OR_RETURN(target, expression) \
+  DRAGOMAN_ASSIGN_OR_RETURN(DRAGOMAN_CONCAT(status_or_, __LINE__), target, expression)
+#define DRAGOMAN_ASSIGN_OR_RETURN(temporary, target, expression) \
+  auto temporary = (expression);                                 \
+  if (!temporary.ok()) return std::move(temporary).status();     \
+  target = *std::move(temporary)
+
+#define DRAGOMAN_CHECK(condition)                                                        \
+  do {                                                                                   \
+    if (!(condition)) [[unlikely]] {                                                     \
+      std::fprintf(stderr, "%s:%d: check failed: %s\n", __FILE__, __LINE__, #condition); \
+      std::abort();                                                                      \
+    }                                                                                    \
+  } while (false)
+
+namespace dragoman {
+
+// The name of the request field that an INVALID_ARGUMENT speaks of travels with the status as a
+// payload of this type; the server turns it into a google.rpc.BadRequest.FieldViolation.
+inline constexpr char kFieldPayload[] = "dragoman.field";
+
+// INVALID_ARGUMENT about one field, named by its path in the public API, such as "contents[3]".
+absl::Status InvalidField(const std::string& field, const std::string& message);
+
+// The field that InvalidField was given, or "" if the status names none.
+std::string FieldOf(const absl::Status& status);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_BASE_STATUS_H_

@@ -1,0 +1,31 @@
+// Who wants to know what the engine does: the server's metrics, a test, nobody.  The engine calls,
+// on its own threads, and knows nothing of who listens.
+
+#ifndef DRAGOMAN_ENGINE_DECODE_OBSERVER_H_
+#define DRAGOMAN_ENGINE_DECODE_OBSERVER_H_
+
+#include "absl/time/time.h"
+#include "engine/decode/job.h"
+
+namespace dragoman {
+
+// Implementations are thread-safe and quick: every worker calls, several times per step.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+
+  // A worker ran the encoder over `sentences` new sentences of `tokens` source tokens in all.
+  virtual void OnEncode(int worker, const Model& model, int sentences, int tokens,
+                        absl::Duration took) {}
+  // A worker ran one decoder step over `rows` live hypotheses of `sentences` sentences.
+  virtual void OnDecodeStep(int worker, const Model& model, int sentences, int rows,
+                            absl::Duration took) {}
+  // A worker was busy this long; includes what the two above were told.
+  virtual void OnBusy(int worker, absl::Duration took) {}
+  // A job ended, well or not; called before the job's own on_done.
+  virtual void OnJobDone(const Job& job, const JobResult& result) {}
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_DECODE_OBSERVER_H_

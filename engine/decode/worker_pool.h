@@ -1,0 +1,63 @@
+// The workers of a process, behind one door: admits a request whole or refuses it, and hands each
+// of its jobs to the worker with the least to do.  The models share the workers.
+//
+// Thread-safe.
+
+#ifndef DRAGOMAN_ENGINE_DECODE_WORKER_POOL_H_
+#define DRAGOMAN_ENGINE_DECODE_WORKER_POOL_H_
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "engine/decode/job.h"
+#include "engine/decode/observer.h"
+
+namespace dragoman {
+
+struct WorkerPoolOptions {
+  int workers = 0;                 // threads; 0: the cores that are available
+  int max_waiting_requests = 256;  // requests with a job that waits for a batch
+  int max_waiting_tokens = 65536;  // source tokens of the jobs that wait
+  int max_batch_rows = 256;        // live hypotheses that one worker decodes at once
+  int max_encode_tokens = 1024;    // source tokens that join a batch between two steps
+  size_t kv_capacity_bytes = 0;    // of all workers together; 0: a quarter of the memory
+};
+
+// What the pool is doing now.
+struct WorkerPoolStats {
+  int waiting_requests = 0;
+  int waiting_tokens = 0;
+  absl::Duration oldest_wait;    // how long the first in line has waited; 0 if nobody waits
+  size_t kv_reserved_bytes = 0;  // by the sentences in the batches
+  size_t kv_capacity_bytes = 0;
+};
+
+class WorkerPool {
+ public:
+  // `observer` may be null, else it must outlive the pool.  Starts the threads.
+  WorkerPool(const WorkerPoolOptions& options, Observer* observer);
+  // Drains.
+  ~WorkerPool();
+
+  // Takes all the jobs of one request, or none of them and says why: RESOURCE_EXHAUSTED if the line
+  // is full or a job needs more KV memory than a worker has, UNAVAILABLE when draining.  On an
+  // error on_done is not called and `jobs` are dropped.  The jobs share one RequestState.
+  absl::Status Submit(std::vector<JobPtr> jobs);
+
+  // Takes no more, finishes what was taken, and joins the threads.  Idempotent.
+  void Drain();
+
+  WorkerPoolStats Stats() const;
+  int workers() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_DECODE_WORKER_POOL_H_

@@ -1,0 +1,64 @@
+// The tensors of a model file by name, wherever and however the file keeps them.  Each file format
+// (engine/model/formats) makes one of these; the layers read their weights from it and never learn
+// which format it was.
+//
+// A checkpoint holds its mapped files and copies nothing until a tensor is read, which converts it
+// to float32.
+
+#ifndef DRAGOMAN_ENGINE_MODEL_CHECKPOINT_H_
+#define DRAGOMAN_ENGINE_MODEL_CHECKPOINT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "engine/base/mapped_file.h"
+#include "engine/math/matrix.h"
+
+namespace dragoman {
+
+enum class DType { kF32, kF16, kBF16 };
+
+size_t SizeOf(DType dtype);       // bytes of one element
+const char* NameOf(DType dtype);  // "F32"
+
+// One tensor as it lies in the file, in row-major order and little-endian.
+struct Tensor {
+  DType dtype = DType::kF32;
+  std::vector<int64_t> shape;         // outermost first; every dimension is positive
+  absl::Span<const std::byte> bytes;  // exactly the product of shape times SizeOf(dtype)
+};
+
+// Immutable once made, so safe for concurrent use.
+class Checkpoint {
+ public:
+  Checkpoint(std::string name, std::shared_ptr<const MappedFile> file,
+             std::map<std::string, Tensor> tensors);
+
+  bool Has(const std::string& tensor) const;
+  const Tensor* Find(const std::string& tensor) const;  // nullptr if there is none
+
+  // The tensor as float32.  A tensor [n] or [1, n] is a vector of n.
+  // NOT_FOUND if there is none of that name, INVALID_ARGUMENT if its shape is another:
+  // "model.encoder.layers.0.fc1.weight is [512, 1024], want [512, 2048] in model.safetensors".
+  absl::StatusOr<Matrix<float>> ReadMatrix(const std::string& tensor, int rows, int cols) const;
+  absl::StatusOr<std::vector<float>> ReadVector(const std::string& tensor, int size) const;
+
+  const std::string& name() const { return name_; }  // of the file, for messages
+  const std::map<std::string, Tensor>& tensors() const { return tensors_; }
+
+ private:
+  std::string name_;
+  std::shared_ptr<const MappedFile> file_;
+  std::map<std::string, Tensor> tensors_;
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_MODEL_CHECKPOINT_H_

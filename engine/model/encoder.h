@@ -1,0 +1,5 @@
+// stub
+#pragma once
+namespace dragoman {
+class Encoder {};
+}  // namespace dragoman

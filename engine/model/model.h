@@ -1,0 +1,54 @@
+// A model, loaded: configuration, tokenizer, encoder and decoder, with weights packed for this
+// machine.  Shared by all workers and never changed.
+
+#ifndef DRAGOMAN_ENGINE_MODEL_MODEL_H_
+#define DRAGOMAN_ENGINE_MODEL_MODEL_H_
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "engine/model/config.h"
+#include "engine/model/decoder.h"
+#include "engine/model/encoder.h"
+#include "engine/model/precision.h"
+#include "engine/text/tokenizer.h"
+
+namespace dragoman {
+
+class Model {
+ public:
+  // Loads a model directory as it was downloaded.  `name` is what requests and metrics call it.
+  // NOT_FOUND: a file or a tensor is missing; INVALID_ARGUMENT: one is malformed; UNIMPLEMENTED: an
+  // architecture or option this engine does not know; FAILED_PRECONDITION: this CPU cannot run
+  // `precision` with the row law kept (matrix.h, row_law).
+  static absl::StatusOr<std::shared_ptr<const Model>> Load(const std::string& name,
+                                                           const std::string& directory,
+                                                           Precision precision);
+
+  const std::string& name() const { return name_; }
+  const std::string& version() const { return version_; }  // a digest of the checkpoint's header
+  const ModelConfig& config() const { return config_; }
+  const GenerationConfig& generation() const { return generation_; }
+  Precision precision() const { return precision_; }  // never kAuto
+  const Tokenizer& tokenizer() const { return *tokenizer_; }
+  const Encoder& encoder() const { return *encoder_; }
+  const Decoder& decoder() const { return *decoder_; }
+
+ private:
+  Model() = default;
+
+  std::string name_;
+  std::string version_;
+  ModelConfig config_;
+  GenerationConfig generation_;
+  Precision precision_ = Precision::kFloat32;
+  std::unique_ptr<const Tokenizer> tokenizer_;
+  std::unique_ptr<const Encoder> encoder_;
+  std::unique_ptr<const Decoder> decoder_;
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_MODEL_MODEL_H_

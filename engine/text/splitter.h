@@ -1,0 +1,31 @@
+// Splits a text into sentences by punctuation and line breaks, without a model and without a
+// language's help.  Every byte of the text is either in exactly one sentence or between two, so
+// that a translation can put the white space back where it was.
+
+#ifndef DRAGOMAN_ENGINE_TEXT_SPLITTER_H_
+#define DRAGOMAN_ENGINE_TEXT_SPLITTER_H_
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+namespace dragoman {
+
+// Bytes [begin, end) of the text.
+struct TextSpan {
+  size_t begin = 0;
+  size_t end = 0;
+  friend bool operator==(const TextSpan&, const TextSpan&) = default;
+};
+
+// The sentences of `text` in order: none is empty, none begins or ends in white space, and what
+// lies between them is white space alone.  A text of white space alone has none. A sentence ends at
+// a line break, at a CJK full stop, and at . ! ? … (with what closes it: quotes, brackets) before
+// white space and what can begin a sentence; never after an abbreviation
+// ("Dr. Smith"), an initial ("J. Smith"), or inside a number ("3. 5").
+// REQUIRES: text is valid UTF-8.
+std::vector<TextSpan> SplitSentences(std::string_view text);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_TEXT_SPLITTER_H_

@@ -1,0 +1,136 @@
+// Text in, text out: the front door of the engine, for the server and for anyone who embeds it.
+//
+//   WorkerPool pool(WorkerPoolOptions(), nullptr);
+//   ASSIGN_OR_RETURN(auto model, Model::Load("en-de", "models/en-de", Precision::kAuto));
+//   Translator translator(model, &pool, Limits());
+//   translator.Translate({.texts = {"The cat sleeps."}}, absl::InfiniteFuture(), done);
+//
+// A text is checked, split into sentences if that is asked for, tokenized, and becomes one job per
+// sentence; when the last job ends, the sentences are put together again in order.
+
+#ifndef DRAGOMAN_ENGINE_TRANSLATOR_H_
+#define DRAGOMAN_ENGINE_TRANSLATOR_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "engine/decode/worker_pool.h"
+#include "engine/model/model.h"
+#include "engine/text/splitter.h"
+
+namespace dragoman {
+
+// What one request may ask for at the most.
+struct Limits {
+  int max_texts = 128;
+  int max_characters = 30000;   // Unicode code points of all texts together
+  int max_source_tokens = 512;  // of a sentence, eos included; or the model's own limit, if lower
+  int max_beam_size = 16;
+  int max_hypotheses = 8;
+};
+
+// What the request says of the search; what is not set is taken from the model's generation config.
+struct DecodingOptions {
+  std::optional<int> beam_size;       // 1 .. Limits::max_beam_size
+  std::optional<int> num_hypotheses;  // 1 .. beam_size and Limits::max_hypotheses
+  std::optional<float> length_penalty;
+  std::optional<EarlyStopping> early_stopping;
+  std::optional<int> min_length;  // generated tokens without eos; >= 0
+  // Generated tokens with eos, 1 .. the model's positions.  Not set: max_length_ratio x source
+  // tokens
+  // + kLengthMargin, or the model's max_length if that is lower.  A hypothesis that reaches it says
+  // so by FinishReason::kMaxLength.
+  std::optional<int> max_length;
+  std::optional<float> max_length_ratio;  // > 0; default kLengthRatio
+  std::optional<int> no_repeat_ngram_size;
+  std::optional<float> repetition_penalty;
+
+  static constexpr float kLengthRatio = 2.0f;
+  static constexpr int kLengthMargin = 32;
+};
+
+enum class Truncation {
+  kReject,    // a sentence over the limit is an error
+  kTruncate,  // it is cut at the limit, and the translation is marked as truncated
+};
+
+enum class Splitting {
+  kNone,       // each text is one sentence, whatever it holds
+  kSentences,  // texts are split; white space between sentences is kept as it was
+};
+
+struct TranslateRequest {
+  std::vector<std::string> texts;
+  std::string target_language;  // only for models that serve several; "" otherwise
+  DecodingOptions options;
+  Truncation truncation = Truncation::kReject;
+  Splitting splitting = Splitting::kNone;
+};
+
+struct TranslatedHypothesis {
+  std::string text;
+  float score = 0.0f;  // of several sentences: the mean weighted by their generated tokens
+  std::vector<int32_t> token_ids;  // generated, without decoder start and eos; sentences end to end
+  std::vector<std::string> tokens;                  // the pieces that they stand for
+  std::vector<float> token_scores;                  // the log-probability of each of them
+  FinishReason finish_reason = FinishReason::kEos;  // kMaxLength if that of any sentence is
+};
+
+struct SentencePair {
+  TextSpan source;  // bytes of the request's text
+  TextSpan target;  // bytes of the best hypothesis
+};
+
+struct Translation {
+  std::vector<TranslatedHypothesis> hypotheses;  // best first; at least one
+  std::vector<SentencePair> sentences;
+  int source_tokens = 0;  // eos included, after truncation
+  bool truncated = false;
+};
+
+// Where the time of a request went.  queue, encode and decode are the longest of its jobs'.
+struct TranslateTimes {
+  absl::Duration tokenize;
+  absl::Duration queue;
+  absl::Duration encode;
+  absl::Duration decode;
+  absl::Duration detokenize;
+};
+
+struct TranslateResponse {
+  absl::Status status;
+  std::vector<Translation> translations;  // as many as texts and in their order, if status is OK
+  TranslateTimes times;
+};
+
+// Thread-safe.
+class Translator {
+ public:
+  // `pool` must outlive the translator.
+  Translator(std::shared_ptr<const Model> model, WorkerPool* pool, const Limits& limits);
+
+  // Starts a translation and returns at once; `done` is called exactly once, before this returns
+  // (an error found at the door, or nothing to translate) or later on a worker's thread, and must
+  // not block.  The returned state cancels what it started: within a step `done` hears CANCELLED.
+  // Errors: INVALID_ARGUMENT with the field (status.h), RESOURCE_EXHAUSTED, UNAVAILABLE,
+  // DEADLINE_EXCEEDED, CANCELLED, INTERNAL.
+  std::shared_ptr<RequestState> Translate(TranslateRequest request, absl::Time deadline,
+                                          std::function<void(TranslateResponse)> done) const;
+
+  const Model& model() const { return *model_; }
+
+ private:
+  std::shared_ptr<const Model> model_;
+  WorkerPool* const pool_;
+  const Limits limits_;
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_TRANSLATOR_H_

@@ -3,9 +3,9 @@
 // A step of the search: the decoder gives, for every live hypothesis, the log-probabilities of its
 // continuations; the best 2 x beam_size of all of them are looked at in order.  One that ends in
 // eos and ranks among the first beam_size becomes a finished hypothesis (a lower one is dropped);
-// the next beam_size others live on.  This is the search of Hugging Face transformers 4.50 and
-// later
-// ("vectorized"); beam_size 1 is greedy search, which ends at the first eos.
+// the next beam_size others live on.  At max_length the first beam_size finish as they are.  This
+// is the search of Hugging Face transformers 4.50 and later ("vectorized"); beam_size 1 is greedy
+// search, which looks at the best continuation alone and ends at the first eos.
 //
 //   Beam beam(options);
 //   while (!beam.done()) {
@@ -14,7 +14,8 @@
 //   }
 //   beam.Best(1);
 //
-// Ties are broken by the lower parent, then by the lower token id.
+// Ties are broken by the lower parent, then by the lower token id.  A step in which nothing
+// finishes does not allocate.
 
 #ifndef DRAGOMAN_ENGINE_DECODE_BEAM_H_
 #define DRAGOMAN_ENGINE_DECODE_BEAM_H_
@@ -47,7 +48,7 @@ class Beam {
   explicit Beam(const SearchOptions& options);
 
   // The hypotheses to extend next, best first: at first one without tokens, never more than
-  // beam_size, none once done().
+  // beam_size, none once done().  Valid until the next Advance.
   absl::Span<const LiveHypothesis> live() const;
 
   // How many candidates per live hypothesis Advance needs to see: the best that many of each row,
@@ -62,15 +63,34 @@ class Beam {
   bool done() const { return done_; }
   int length() const { return length_; }  // tokens that each live hypothesis has
 
-  // The best n finished hypotheses, best first; fewer if there are fewer.
+  // The best n finished hypotheses, best first; fewer if there are fewer.  One that was given its
+  // eos by forced_eos_id at max_length says kMaxLength: the translation may be incomplete.
   // REQUIRES: done().
   std::vector<Hypothesis> Best(int n) const;
 
  private:
+  // A candidate as it is ranked against those of the other rows.
+  struct Continuation {
+    Candidate candidate;
+    float log_prob = 0.0f;  // of the whole hypothesis
+  };
+
+  void Rank(absl::Span<const Candidate> candidates);
+  void Finish(const Continuation& continuation);
+  void Grow(const Continuation& continuation, LiveHypothesis* child) const;
+  bool CanImprove() const;
+  float Score(float log_prob, int length) const;
+
   SearchOptions options_;
-  int candidates_per_row_ = 0;
+  int candidates_per_row_;
   int length_ = 0;
   bool done_ = false;
+  // Both hold beam_size hypotheses with room for max_length tokens and change places every step.
+  std::vector<LiveHypothesis> live_;  // the first live_size_ are alive
+  std::vector<LiveHypothesis> next_;
+  int live_size_ = 1;
+  std::vector<Continuation> ranked_;  // of this step, best first
+  std::vector<Hypothesis> finished_;  // best first, at most beam_size
 };
 
 }  // namespace dragoman

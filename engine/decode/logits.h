@@ -23,9 +23,15 @@ namespace dragoman {
 // them, so there can be fewer than k.  Overwrites `logits` (the whole row [vocabulary]).
 // Candidate::log_prob is the processed log-probability under both searches: what greedy search
 // chooses by its processed raw logits, it reports by the log-softmax of the raw logits (of the
-// processed ones with renormalize_logits).
+// processed ones with renormalize_logits).  A forced token is the only continuation and has
+// log-probability 0, whatever the row says.
+// REQUIRES: k >= 1; the tokens and the forced ids are inside of the vocabulary.
 void RankContinuations(const SearchOptions& options, absl::Span<const int32_t> tokens, int parent,
                        int k, absl::Span<float> logits, std::vector<Candidate>* out);
+
+// log(sum(exp(row))) to a few units in the last place, the same for the same row on every call.
+// NaN counts as -inf; -inf for a row of nothing else, +inf for a row with a +inf.
+float LogSumExp(absl::Span<const float> row);
 
 }  // namespace dragoman
 

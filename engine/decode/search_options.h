@@ -29,7 +29,7 @@ struct SearchOptions {
   bool renormalize_logits = false;
   std::optional<int32_t> forced_bos_id;  // the first token
   std::optional<int32_t> forced_eos_id;  // the last one, if the search reaches max_length
-  std::vector<std::vector<int32_t>> bad_words_ids;
+  std::vector<std::vector<int32_t>> bad_words_ids;  // no entry is empty
   int32_t eos_id = 0;
   int32_t decoder_start_id = 0;
 };

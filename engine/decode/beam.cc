@@ -1,0 +1,127 @@
+#include "engine/decode/beam.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <tuple>
+#include <utility>
+
+#include "engine/base/status.h"
+
+namespace dragoman {
+
+Beam::Beam(const SearchOptions& options)
+    : options_(options), candidates_per_row_(options.beam_size == 1 ? 1 : 2 * options.beam_size) {
+  const size_t beam_size = static_cast<size_t>(options_.beam_size);
+  for (std::vector<LiveHypothesis>* hypotheses : {&live_, &next_}) {
+    hypotheses->resize(beam_size);
+    for (LiveHypothesis& hypothesis : *hypotheses) {
+      hypothesis.tokens.reserve(options_.max_length);
+      hypothesis.token_log_probs.reserve(options_.max_length);
+    }
+  }
+  ranked_.reserve(beam_size * candidates_per_row_);
+  finished_.reserve(beam_size + 1);
+}
+
+absl::Span<const LiveHypothesis> Beam::live() const {
+  return absl::MakeConstSpan(live_).first(live_size_);
+}
+
+void Beam::Advance(absl::Span<const Candidate> candidates) {
+  DRAGOMAN_CHECK(!done_);
+  Rank(candidates);
+  const bool last_step = length_ + 1 == options_.max_length;
+  int next_size = 0;
+  for (int rank = 0; rank < static_cast<int>(ranked_.size()); ++rank) {
+    const Continuation& continuation = ranked_[rank];
+    if (last_step || continuation.candidate.token == options_.eos_id) {
+      if (rank < options_.beam_size) Finish(continuation);
+    } else if (next_size < options_.beam_size) {
+      Grow(continuation, &next_[next_size++]);
+    }
+  }
+  std::swap(live_, next_);
+  live_size_ = next_size;
+  ++length_;
+  if (live_size_ == 0 || !CanImprove()) {
+    live_size_ = 0;
+    done_ = true;
+  }
+}
+
+std::vector<Hypothesis> Beam::Best(int n) const {
+  DRAGOMAN_CHECK(done_);
+  const size_t count = std::min(static_cast<size_t>(std::max(n, 0)), finished_.size());
+  return std::vector<Hypothesis>(finished_.begin(), finished_.begin() + count);
+}
+
+// Fills ranked_ with the best continuations of all rows.
+void Beam::Rank(absl::Span<const Candidate> candidates) {
+  ranked_.clear();
+  for (const Candidate& candidate : candidates) {
+    const float log_prob = live_[candidate.parent].log_prob + candidate.log_prob;
+    if (log_prob > -std::numeric_limits<float>::infinity()) {  // false for NaN
+      ranked_.push_back({candidate, log_prob});
+    }
+  }
+  const auto better = [](const Continuation& a, const Continuation& b) {
+    return std::tie(b.log_prob, a.candidate.parent, a.candidate.token) <
+           std::tie(a.log_prob, b.candidate.parent, b.candidate.token);
+  };
+  const size_t kept = std::min(ranked_.size(), static_cast<size_t>(candidates_per_row_));
+  std::partial_sort(ranked_.begin(), ranked_.begin() + kept, ranked_.end(), better);
+  ranked_.resize(kept);
+}
+
+// Takes a continuation among the finished, if it is one of the best beam_size of them.
+void Beam::Finish(const Continuation& continuation) {
+  const float score = Score(continuation.log_prob, length_ + 1);
+  // An equal score that was there before stays before.
+  const auto place =
+      std::upper_bound(finished_.begin(), finished_.end(), score,
+                       [](float s, const Hypothesis& hypothesis) { return s > hypothesis.score; });
+  if (place - finished_.begin() == options_.beam_size) return;
+
+  const LiveHypothesis& parent = live_[continuation.candidate.parent];
+  const bool ends_in_eos = continuation.candidate.token == options_.eos_id;
+  const bool forced = options_.forced_eos_id.has_value() && length_ + 1 == options_.max_length;
+  Hypothesis hypothesis;
+  hypothesis.tokens = parent.tokens;
+  if (!ends_in_eos) hypothesis.tokens.push_back(continuation.candidate.token);
+  hypothesis.token_log_probs = parent.token_log_probs;
+  hypothesis.token_log_probs.push_back(continuation.candidate.log_prob);
+  hypothesis.log_prob = continuation.log_prob;
+  hypothesis.score = score;
+  hypothesis.finish_reason = ends_in_eos && !forced ? FinishReason::kEos : FinishReason::kMaxLength;
+  finished_.insert(place, std::move(hypothesis));
+  if (static_cast<int>(finished_.size()) > options_.beam_size) finished_.pop_back();
+}
+
+// Makes `child` the live hypothesis that the continuation leads to.
+void Beam::Grow(const Continuation& continuation, LiveHypothesis* child) const {
+  const LiveHypothesis& parent = live_[continuation.candidate.parent];
+  child->parent = continuation.candidate.parent;
+  child->tokens.assign(parent.tokens.begin(), parent.tokens.end());
+  child->tokens.push_back(continuation.candidate.token);
+  child->token_log_probs.assign(parent.token_log_probs.begin(), parent.token_log_probs.end());
+  child->token_log_probs.push_back(continuation.candidate.log_prob);
+  child->log_prob = continuation.log_prob;
+}
+
+// Whether the search goes on: whether a live hypothesis may yet enter the finished ones.
+bool Beam::CanImprove() const {
+  if (static_cast<int>(finished_.size()) < options_.beam_size) return true;
+  if (options_.early_stopping == EarlyStopping::kFull) return false;
+  const bool longer_is_better =
+      options_.early_stopping == EarlyStopping::kNever && options_.length_penalty > 0.0f;
+  const int hypothetical_length = longer_is_better ? options_.max_length : length_;
+  return Score(live_[0].log_prob, hypothetical_length) > finished_.back().score;
+}
+
+float Beam::Score(float log_prob, int length) const {
+  return log_prob / static_cast<float>(std::pow(static_cast<double>(length),
+                                                static_cast<double>(options_.length_penalty)));
+}
+
+}  // namespace dragoman

@@ -19,6 +19,16 @@ size_t AvailableMemory();
 // Reads a cgroup v2 `cpu.max` ("200000 100000" or "max 100000") as cores; 0 if it sets no limit.
 double ParseCpuMax(const std::string& text);
 
+// What the control groups of a process allow it; 0 stands for no limit.
+struct CgroupLimits {
+  double cores = 0.0;
+  size_t memory_bytes = 0;
+};
+
+// The tightest limits from the process's own group up to the root.  `self_cgroup` is the text of
+// /proc/self/cgroup (v2 and v1 lines), `mount` where the hierarchies are mounted (/sys/fs/cgroup).
+CgroupLimits ReadCgroupLimits(const std::string& mount, const std::string& self_cgroup);
+
 }  // namespace dragoman
 
 #endif  // DRAGOMAN_ENGINE_BASE_MACHINE_H_

@@ -1,5 +1,6 @@
 // A file's bytes, mapped read-only into memory.  Servers on one machine that map the same
-// checkpoint share its pages.
+// checkpoint share its pages.  To replace a file that is in use, rename another one over it:
+// reading bytes of a mapped file that was cut short in place ends the process (SIGBUS).
 
 #ifndef DRAGOMAN_ENGINE_BASE_MAPPED_FILE_H_
 #define DRAGOMAN_ENGINE_BASE_MAPPED_FILE_H_

@@ -1,0 +1,65 @@
+#include "engine/base/json.h"
+
+#include <memory>
+#include <stdexcept>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "engine/base/mapped_file.h"
+#include "engine/base/status.h"
+
+namespace dragoman {
+namespace {
+
+using Json = nlohmann::json;
+
+// Refuses, by a throw out of the parser, what is JSON but no honest file: it must not go on reading
+// a hundred megabytes of brackets.
+class Watch {
+ public:
+  void See(int depth, Json::parse_event_t event, const Json& parsed) {
+    if (depth > kMaxJsonDepth) Refuse(absl::StrCat("nests deeper than ", kMaxJsonDepth));
+    if (event == Json::parse_event_t::object_start) keys_.emplace_back();
+    if (event == Json::parse_event_t::object_end) keys_.pop_back();
+    if (event == Json::parse_event_t::key) {
+      const std::string& key = parsed.get_ref<const std::string&>();
+      if (!keys_.back().insert(key).second) Refuse(absl::StrCat("\"", key, "\" stands twice"));
+    }
+  }
+
+ private:
+  [[noreturn]] static void Refuse(const std::string& why) { throw std::invalid_argument(why); }
+
+  std::vector<std::unordered_set<std::string>> keys_;  // of the objects that are open
+};
+
+}  // namespace
+
+absl::StatusOr<Json> ParseJsonObject(std::string_view text, const std::string& name) {
+  Watch watch;
+  Json json;
+  try {
+    json = Json::parse(text, [&watch](int depth, Json::parse_event_t event, Json& parsed) {
+      watch.See(depth, event, parsed);
+      return true;
+    });
+  } catch (const std::exception& error) {
+    return absl::InvalidArgumentError(absl::StrCat(name, ": ", error.what()));
+  }
+  if (!json.is_object()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, ": is a JSON ", json.type_name(), ", want an object"));
+  }
+  return json;
+}
+
+absl::StatusOr<Json> ReadJsonObject(const std::string& path) {
+  ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file, MappedFile::Open(path));
+  const absl::Span<const std::byte> bytes = file->bytes();
+  return ParseJsonObject(
+      std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()), path);
+}
+
+}  // namespace dragoman

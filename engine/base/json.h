@@ -1,0 +1,25 @@
+// JSON from a stranger: the files of a model directory.
+
+#ifndef DRAGOMAN_ENGINE_BASE_JSON_H_
+#define DRAGOMAN_ENGINE_BASE_JSON_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "nlohmann/json.hpp"
+
+namespace dragoman {
+
+// Parses one JSON object.  INVALID_ARGUMENT, beginning with `name`, if it is not JSON or not an
+// object, if a key stands twice in one object, or if it nests deeper than kMaxJsonDepth.
+absl::StatusOr<nlohmann::json> ParseJsonObject(std::string_view text, const std::string& name);
+
+inline constexpr int kMaxJsonDepth = 32;
+
+// The same for a file; NOT_FOUND if there is none at `path`.
+absl::StatusOr<nlohmann::json> ReadJsonObject(const std::string& path);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_BASE_JSON_H_

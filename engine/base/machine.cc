@@ -1,0 +1,135 @@
+#include "engine/base/machine.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+
+namespace dragoman {
+namespace {
+
+std::string ReadFile(const std::string& path) {
+  std::ifstream in(path);
+  return std::string(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+}
+
+// A positive number, or 0 for anything else ("max", "-1", no such file).
+double PositiveNumber(const std::string& text) {
+  double value = 0.0;
+  if (!absl::SimpleAtod(text, &value) || !std::isfinite(value) || value < 0.0) return 0.0;
+  return value;
+}
+
+// cgroup v1 says "no limit" by a number that is no amount of memory: LONG_MAX in whole pages.
+size_t MemoryLimit(const std::string& text) {
+  constexpr double kNoLimit = 1e18;
+  const double bytes = PositiveNumber(text);
+  return bytes < kNoLimit ? static_cast<size_t>(bytes) : 0;
+}
+
+template <typename T>
+void Tighten(T limit, T* tightest) {
+  if (limit > 0 && (*tightest == 0 || limit < *tightest)) *tightest = limit;
+}
+
+// `directory`, its parent, and so on up to `root`, which is a prefix of it.
+std::vector<std::string> UpToRoot(const std::string& root, const std::string& group) {
+  std::vector<std::string> directories;
+  std::string path = group;
+  while (!path.empty() && path != "/") {
+    directories.push_back(root + path);
+    path.resize(path.rfind('/'));
+  }
+  directories.push_back(root);
+  return directories;
+}
+
+void ReadVersion2(const std::string& root, const std::string& group, CgroupLimits* limits) {
+  for (const std::string& directory : UpToRoot(root, group)) {
+    Tighten(ParseCpuMax(ReadFile(directory + "/cpu.max")), &limits->cores);
+    Tighten(MemoryLimit(ReadFile(directory + "/memory.max")), &limits->memory_bytes);
+  }
+}
+
+void ReadVersion1(const std::string& root, const std::string& group, CgroupLimits* limits) {
+  for (const std::string& directory : UpToRoot(root, group)) {
+    const double quota = PositiveNumber(ReadFile(directory + "/cpu.cfs_quota_us"));
+    const double period = PositiveNumber(ReadFile(directory + "/cpu.cfs_period_us"));
+    if (period > 0.0) Tighten(quota / period, &limits->cores);
+    Tighten(MemoryLimit(ReadFile(directory + "/memory.limit_in_bytes")), &limits->memory_bytes);
+  }
+}
+
+const CgroupLimits& OwnLimits() {
+  static const CgroupLimits limits =
+      ReadCgroupLimits("/sys/fs/cgroup", ReadFile("/proc/self/cgroup"));
+  return limits;
+}
+
+// 0 if the kernel does not say.
+int AffinityCores() {
+  for (int cpus = 1024; cpus <= (1 << 20); cpus *= 2) {  // EINVAL: the kernel's mask is longer
+    cpu_set_t* mask = CPU_ALLOC(cpus);
+    const size_t size = CPU_ALLOC_SIZE(cpus);
+    const int count = sched_getaffinity(0, size, mask) == 0 ? CPU_COUNT_S(size, mask) : 0;
+    CPU_FREE(mask);
+    if (count > 0) return count;
+  }
+  return 0;
+}
+
+}  // namespace
+
+double ParseCpuMax(const std::string& text) {
+  const std::vector<std::string> fields =
+      absl::StrSplit(text, absl::ByAnyChar(" \t\r\n"), absl::SkipEmpty());
+  if (fields.size() != 2) return 0.0;
+  const double period = PositiveNumber(fields[1]);
+  return period > 0.0 ? PositiveNumber(fields[0]) / period : 0.0;
+}
+
+CgroupLimits ReadCgroupLimits(const std::string& mount, const std::string& self_cgroup) {
+  CgroupLimits limits;
+  for (absl::string_view line : absl::StrSplit(self_cgroup, '\n')) {
+    // hierarchy-id:controllers:path; version 2 is "0::path".
+    const std::vector<std::string> fields = absl::StrSplit(line, absl::MaxSplits(':', 2));
+    if (fields.size() != 3 || fields[2].empty() || fields[2][0] != '/') continue;
+    if (fields[1].empty()) {
+      ReadVersion2(mount, fields[2], &limits);
+      continue;
+    }
+    for (const absl::string_view controller : absl::StrSplit(fields[1], ',')) {
+      if (controller == "cpu" || controller == "memory") {
+        ReadVersion1(absl::StrCat(mount, "/", controller), fields[2], &limits);
+      }
+    }
+  }
+  return limits;
+}
+
+int AvailableCores() {
+  const int online = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+  const int affinity = AffinityCores();
+  const int cores = std::max(1, affinity > 0 ? affinity : online);
+  const double quota = OwnLimits().cores;
+  if (quota <= 0.0 || quota >= cores) return cores;
+  return std::max(1, static_cast<int>(std::ceil(quota)));
+}
+
+size_t AvailableMemory() {
+  const size_t physical =
+      static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const size_t limit = OwnLimits().memory_bytes;
+  return limit > 0 ? std::min(limit, physical) : physical;
+}
+
+}  // namespace dragoman

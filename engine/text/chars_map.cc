@@ -1,0 +1,145 @@
+#include "engine/text/chars_map.h"
+
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+namespace dragoman {
+namespace {
+
+// The wire format of protocol buffers (protobuf.dev/programming-guides/encoding), as far as it
+// takes to find a field of bytes.
+class WireReader {
+ public:
+  explicit WireReader(std::string_view bytes) : bytes_(bytes) {}
+
+  // Moves to the next field; false at the end and where the bytes are no message.
+  bool Next() {
+    uint64_t tag = 0;
+    if (bytes_.empty() || !ReadVarint(&tag) || tag > UINT32_MAX) return false;
+    number_ = tag >> 3;
+    payload_ = {};
+    uint64_t size = 0;
+    switch (tag & 7) {
+      case 0:
+        return ReadVarint(&size);
+      case 1:
+        return Take(8);
+      case 2:
+        return ReadVarint(&size) && Take(size);
+      case 5:
+        return Take(4);
+      default:
+        return false;  // groups: no .spm file has any
+    }
+  }
+
+  uint64_t number() const { return number_; }
+  std::string_view payload() const { return payload_; }  // of a field of bytes
+  bool at_end() const { return bytes_.empty(); }
+
+ private:
+  bool ReadVarint(uint64_t* value) {
+    *value = 0;
+    for (int shift = 0; shift < 64 && !bytes_.empty(); shift += 7) {
+      const uint8_t byte = static_cast<uint8_t>(bytes_.front());
+      bytes_.remove_prefix(1);
+      *value |= static_cast<uint64_t>(byte & 0x7F) << shift;
+      if (byte < 0x80) return true;
+    }
+    return false;
+  }
+
+  bool Take(uint64_t size) {
+    if (size > bytes_.size()) return false;
+    payload_ = bytes_.substr(0, size);
+    bytes_.remove_prefix(size);
+    return true;
+  }
+
+  std::string_view bytes_;
+  uint64_t number_ = 0;
+  std::string_view payload_;
+};
+
+// One unit of the double array (darts-clone, "darts.h").
+struct Unit {
+  uint32_t bits;
+  uint32_t label() const { return bits & ((1u << 31) | 0xFF); }
+  bool has_leaf() const { return (bits >> 8 & 1) != 0; }
+  uint32_t offset() const { return bits >> 10 << ((bits & (1u << 9)) >> 6); }
+  uint32_t value() const { return bits & ((1u << 31) - 1); }
+};
+
+// True if no key can lead a walk out of `units`, nor to a replacement text outside of `text_size`.
+bool TrieIsSafe(const std::vector<Unit>& units, size_t text_size) {
+  if (units.empty()) return false;
+  std::vector<bool> seen(units.size());
+  std::vector<uint32_t> open;  // positions whose children are to be seen; each enters once
+  const auto enter = [&](uint32_t position) {
+    if ((position | 0xFF) >= units.size()) return false;  // children are at position ^ byte
+    if (!seen[position]) open.push_back(position);
+    seen[position] = true;
+    return true;
+  };
+  if (!enter(units[0].offset())) return false;
+  while (!open.empty()) {
+    const uint32_t position = open.back();
+    open.pop_back();
+    for (uint32_t byte = 0; byte < 256; ++byte) {
+      const uint32_t child = position ^ byte;
+      const Unit unit = units[child];
+      if (unit.label() != byte) continue;
+      const uint32_t next = child ^ unit.offset();
+      if (!enter(next) || (unit.has_leaf() && units[next].value() >= text_size)) return false;
+    }
+  }
+  return true;
+}
+
+// The table: u32 size of the trie in bytes, the trie, replacement texts that each end in a NUL.
+bool TableIsSafe(std::string_view table) {
+  uint32_t trie_size = 0;
+  if (table.size() <= sizeof(trie_size)) return false;
+  std::memcpy(&trie_size, table.data(), sizeof(trie_size));
+  table.remove_prefix(sizeof(trie_size));
+  if (trie_size >= table.size() || trie_size % sizeof(Unit) != 0 || table.back() != '\0') {
+    return false;
+  }
+  std::vector<Unit> units(trie_size / sizeof(Unit));
+  std::memcpy(units.data(), table.data(), trie_size);
+  return TrieIsSafe(units, table.size() - trie_size);
+}
+
+// ModelProto.normalizer_spec = 3 and .denormalizer_spec = 5; NormalizerSpec.precompiled_charsmap =
+// 2 (sentencepiece_model.proto).
+bool SpecIsSafe(std::string_view spec) {
+  WireReader fields(spec);
+  while (fields.Next()) {
+    if (fields.number() == 2 && !fields.payload().empty() && !TableIsSafe(fields.payload())) {
+      return false;
+    }
+  }
+  return fields.at_end();
+}
+
+}  // namespace
+
+bool CheckCharsMap(std::string_view spm, std::string* error) {
+  WireReader fields(spm);
+  while (fields.Next()) {
+    const bool is_spec = fields.number() == 3 || fields.number() == 5;
+    if (is_spec && !SpecIsSafe(fields.payload())) {
+      *error = "the normalization table is damaged";
+      return false;
+    }
+  }
+  if (!fields.at_end()) {
+    *error = "not a SentencePiece model";
+    return false;
+  }
+  return true;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,21 @@
+// Proves a .spm file's normalization table safe before SentencePiece follows it.
+//
+// The table (`precompiled_charsmap`) is a trie in a double array, then the replacement texts.  The
+// library walks both without a look at their bounds, so a flipped bit in the file becomes a read
+// of stray memory.  Here every unit that a walk can reach is visited once.
+
+#ifndef DRAGOMAN_ENGINE_TEXT_CHARS_MAP_H_
+#define DRAGOMAN_ENGINE_TEXT_CHARS_MAP_H_
+
+#include <string>
+#include <string_view>
+
+namespace dragoman {
+
+// True if `spm`, the bytes of a .spm file, has no table or one that is safe to walk; otherwise the
+// reason is in *error.
+bool CheckCharsMap(std::string_view spm, std::string* error);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_TEXT_CHARS_MAP_H_

@@ -1,0 +1,53 @@
+#include "engine/text/piece_model.h"
+
+#include <exception>
+#include <utility>
+
+#include "engine/text/chars_map.h"
+#include "sentencepiece_processor.h"
+
+namespace dragoman {
+
+struct PieceModel::Impl {
+  sentencepiece::SentencePieceProcessor processor;
+};
+
+PieceModel::PieceModel(std::unique_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+PieceModel::~PieceModel() = default;
+
+std::unique_ptr<const PieceModel> PieceModel::Load(std::string_view bytes, std::string* error) {
+  if (bytes.empty()) {  // which the library takes for a model without pieces
+    *error = "the file is empty";
+    return nullptr;
+  }
+  if (!CheckCharsMap(bytes, error)) return nullptr;
+  auto impl = std::make_unique<Impl>();
+  try {  // the library's own trie throws on what it cannot build
+    const sentencepiece::util::Status status = impl->processor.LoadFromSerializedProto(bytes);
+    if (!status.ok()) {
+      *error = status.ToString();
+      return nullptr;
+    }
+  } catch (const std::exception& exception) {
+    *error = exception.what();
+    return nullptr;
+  }
+  return std::unique_ptr<const PieceModel>(new PieceModel(std::move(impl)));
+}
+
+std::vector<std::string> PieceModel::Encode(std::string_view text) const {
+  std::vector<std::string> pieces;
+  const sentencepiece::util::Status status = impl_->processor.Encode(text, &pieces);
+  // What cannot be segmented is one unknown piece, so that it is counted and never lost silently.
+  if (!status.ok()) pieces.assign(1, std::string(text));
+  return pieces;
+}
+
+std::string PieceModel::Decode(const std::vector<std::string>& pieces) const {
+  std::string text;
+  const sentencepiece::util::Status status = impl_->processor.Decode(pieces, &text);
+  if (!status.ok()) text.clear();
+  return text;
+}
+
+}  // namespace dragoman

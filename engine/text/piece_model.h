@@ -1,0 +1,40 @@
+// The only door to the SentencePiece library, in standard types: its header declares an
+// absl::string_view of its own, so it cannot stand in one translation unit with Abseil's.
+
+#ifndef DRAGOMAN_ENGINE_TEXT_PIECE_MODEL_H_
+#define DRAGOMAN_ENGINE_TEXT_PIECE_MODEL_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dragoman {
+
+// A .spm file.  Immutable after Load, so safe for concurrent use.
+class PieceModel {
+ public:
+  // Parses the bytes of a .spm file.  nullptr, with the reason in *error, if they are none.
+  static std::unique_ptr<const PieceModel> Load(std::string_view bytes, std::string* error);
+
+  ~PieceModel();
+  PieceModel(const PieceModel&) = delete;
+  PieceModel& operator=(const PieceModel&) = delete;
+
+  // The pieces of the normalized text.
+  // REQUIRES: text is valid UTF-8.
+  std::vector<std::string> Encode(std::string_view text) const;
+
+  // The text that pieces stand for.
+  std::string Decode(const std::vector<std::string>& pieces) const;
+
+ private:
+  struct Impl;
+  explicit PieceModel(std::unique_ptr<const Impl> impl);
+
+  std::unique_ptr<const Impl> impl_;
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_TEXT_PIECE_MODEL_H_

@@ -1,0 +1,86 @@
+#include "engine/text/utf8.h"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace dragoman {
+namespace {
+
+bool IsContinuation(char byte) { return (static_cast<uint8_t>(byte) & 0xC0) == 0x80; }
+
+// The bytes of the code point that begins with `first`; 0 if none does.
+size_t LengthFrom(uint8_t first) {
+  if (first < 0x80) return 1;
+  if (first < 0xC2) return 0;  // a continuation, or an overlong form of U+0000 .. U+007F
+  if (first < 0xE0) return 2;
+  if (first < 0xF0) return 3;
+  return first < 0xF5 ? 4 : 0;
+}
+
+// Where a first byte leaves too much room, the second byte is restricted.
+bool SecondByteFits(uint8_t first, uint8_t second) {
+  switch (first) {
+    case 0xE0:
+      return second >= 0xA0;  // else overlong
+    case 0xED:
+      return second < 0xA0;  // else a surrogate
+    case 0xF0:
+      return second >= 0x90;  // else overlong
+    case 0xF4:
+      return second < 0x90;  // else above U+10FFFF
+    default:
+      return true;
+  }
+}
+
+}  // namespace
+
+bool IsValidUtf8(std::string_view text) {
+  for (size_t i = 0; i < text.size();) {
+    const uint8_t first = static_cast<uint8_t>(text[i]);
+    const size_t length = LengthFrom(first);
+    if (length == 0 || length > text.size() - i) return false;
+    for (size_t k = 1; k < length; ++k) {
+      if (!IsContinuation(text[i + k])) return false;
+    }
+    if (length > 1 && !SecondByteFits(first, static_cast<uint8_t>(text[i + 1]))) return false;
+    i += length;
+  }
+  return true;
+}
+
+int CountCodePoints(std::string_view text) {
+  return static_cast<int>(
+      std::count_if(text.begin(), text.end(), [](char c) { return !IsContinuation(c); }));
+}
+
+char32_t NextCodePoint(std::string_view text, size_t* position) {
+  const uint8_t first = static_cast<uint8_t>(text[*position]);
+  const size_t length = LengthFrom(first);
+  char32_t c = length == 1 ? first : first & (0x7F >> length);
+  for (size_t k = 1; k < length; ++k) {
+    c = c << 6 | (static_cast<uint8_t>(text[*position + k]) & 0x3F);
+  }
+  *position += length;
+  return c;
+}
+
+bool IsWhiteSpace(char32_t c) {
+  return (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x20) || c == 0x85 || c == 0xA0 ||
+         c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F ||
+         c == 0x205F || c == 0x3000;
+}
+
+std::string_view StripWhiteSpace(std::string_view text) {
+  size_t begin = text.size();
+  size_t end = 0;
+  for (size_t i = 0; i < text.size();) {
+    const size_t start = i;
+    if (IsWhiteSpace(NextCodePoint(text, &i))) continue;
+    begin = std::min(begin, start);
+    end = i;
+  }
+  return begin < end ? text.substr(begin, end - begin) : std::string_view();
+}
+
+}  // namespace dragoman

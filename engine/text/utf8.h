@@ -1,0 +1,31 @@
+// UTF-8: is it, how long is it, and one code point after another.
+
+#ifndef DRAGOMAN_ENGINE_TEXT_UTF8_H_
+#define DRAGOMAN_ENGINE_TEXT_UTF8_H_
+
+#include <cstddef>
+#include <string_view>
+
+namespace dragoman {
+
+// True for well-formed UTF-8 (Unicode, table 3-7): no overlong form, no surrogate, nothing above
+// U+10FFFF, nothing cut off.
+bool IsValidUtf8(std::string_view text);
+
+// REQUIRES: text is valid UTF-8.
+int CountCodePoints(std::string_view text);
+
+// The code point whose first byte is text[*position]; moves *position behind it.
+// REQUIRES: text is valid UTF-8, and *position is the beginning of a code point in it.
+char32_t NextCodePoint(std::string_view text, size_t* position);
+
+// What Python's str.isspace and str.strip take for white space.
+bool IsWhiteSpace(char32_t c);
+
+// `text` without white space at either end.
+// REQUIRES: text is valid UTF-8.
+std::string_view StripWhiteSpace(std::string_view text);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_TEXT_UTF8_H_

@@ -1,0 +1,248 @@
+#include "engine/text/tokenizer.h"
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <string>
+
+#include "engine/base/json.h"
+#include "engine/text/piece_model.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace dragoman {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::TestWithParam;
+using ::testing::Values;
+
+constexpr char kModels[] = "tests/golden/models/";
+constexpr char kExpected[] = "tests/golden/expected/";
+
+nlohmann::json Golden(const std::string& model) {
+  return *ReadJsonObject(kExpected + model + "/golden.json");
+}
+
+std::unique_ptr<const Tokenizer> Load(const std::string& directory) {
+  absl::StatusOr<std::unique_ptr<const Tokenizer>> tokenizer = Tokenizer::Load(directory);
+  EXPECT_TRUE(tokenizer.ok()) << tokenizer.status();
+  return *std::move(tokenizer);
+}
+
+std::string ReadFile(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+}
+
+void WriteFile(const fs::path& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+// A copy of a model's tokenizer, to be spoilt.
+class TokenizerFiles : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    directory_ = fs::path(::testing::TempDir()) /
+                 ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    fs::remove_all(directory_);
+    fs::create_directories(directory_);
+    for (const char* file : {"source.spm", "target.spm", "vocab.json", "tokenizer_config.json"}) {
+      fs::copy_file(std::string(kModels) + "marian-trained/" + file, directory_ / file);
+    }
+  }
+  void TearDown() override { fs::remove_all(directory_); }
+
+  absl::Status LoadStatus() const { return Tokenizer::Load(directory_.string()).status(); }
+
+  fs::path directory_;
+};
+
+class MarianGolden : public TestWithParam<const char*> {};
+
+TEST_P(MarianGolden, EncodesAsHuggingFaceDoes) {
+  const auto tokenizer = Load(std::string(kModels) + GetParam());
+  const nlohmann::json golden = Golden(GetParam());
+  ASSERT_EQ(golden["inputs"].size(), 15u);
+  for (const nlohmann::json& input : golden["inputs"]) {
+    const EncodedText encoded = tokenizer->Encode(input["text"].get<std::string>());
+    EXPECT_EQ(encoded.ids, input["input_ids"].get<std::vector<int32_t>>()) << input["text"];
+    std::vector<std::string> pieces;
+    for (const int32_t id : encoded.ids) pieces.push_back(tokenizer->SourcePiece(id));
+    const auto expected = input["pieces"].get<std::vector<std::string>>();
+    EXPECT_EQ(pieces, expected) << input["text"];
+    EXPECT_EQ(encoded.unknown_tokens, std::count(expected.begin(), expected.end(), "<unk>"));
+  }
+}
+
+TEST_P(MarianGolden, DecodesAsHuggingFaceDoes) {
+  const auto tokenizer = Load(std::string(kModels) + GetParam());
+  const nlohmann::json golden = Golden(GetParam());
+  int outputs = 0;
+  for (const nlohmann::json& setting : golden["outputs"]) {
+    for (const nlohmann::json& input : setting) {
+      for (const char* semantics : {"legacy", "vectorized"}) {
+        if (!input.contains(semantics)) continue;
+        for (const nlohmann::json& output : input[semantics]) {
+          const auto ids = output["ids"].get<std::vector<int32_t>>();
+          EXPECT_EQ(tokenizer->Decode(ids), output["text"].get<std::string>()) << output["ids"];
+          ++outputs;
+        }
+      }
+    }
+  }
+  EXPECT_GT(outputs, 300);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, MarianGolden,
+                         Values("marian-trained", "marian-rand", "marian-rand-fp16",
+                                "marian-padheavy-renorm"));
+
+TEST(Tokenizer, AgreesWithHuggingFaceOnTwoHundredRealSentences) {
+  const auto tokenizer = Load("models/en-de");
+  const nlohmann::json golden = Golden("en-de");
+  ASSERT_EQ(golden["inputs"].size(), 200u);
+  for (const nlohmann::json& input : golden["inputs"]) {
+    EXPECT_EQ(tokenizer->Encode(input["text"].get<std::string>()).ids,
+              input["input_ids"].get<std::vector<int32_t>>());
+    for (const nlohmann::json& output : input["beam4"]) {
+      EXPECT_EQ(tokenizer->Decode(output["ids"].get<std::vector<int32_t>>()),
+                output["text"].get<std::string>());
+    }
+  }
+}
+
+TEST(Tokenizer, AnEmptyOrBlankTextIsEos) {
+  const auto tokenizer = Load("models/en-de");
+  EXPECT_THAT(tokenizer->Encode("").ids, ElementsAre(0));
+  EXPECT_THAT(tokenizer->Encode(" \t\n ").ids, ElementsAre(0));
+}
+
+TEST(Tokenizer, ALanguageCodeIsOneTokenOnlyWhereTheTextBegins) {
+  const auto tokenizer = Load(std::string(kModels) + "marian-trained");
+  EXPECT_EQ(tokenizer->Encode(">>deu<< a").ids.front(), 2);
+  EXPECT_NE(tokenizer->Encode("a >>deu<<").ids,
+            tokenizer->Encode("a").ids);  // nothing is dropped from the middle of a text
+  EXPECT_EQ(tokenizer->Encode(">>not a code<< a").ids, tokenizer->Encode(" >>not a code<< a").ids);
+  EXPECT_GT(tokenizer->Encode(">><< a").ids.size(), 3u);
+}
+
+TEST(Tokenizer, DecodeSkipsIdsOutsideOfTheVocabulary) {
+  const auto tokenizer = Load(std::string(kModels) + "marian-trained");
+  EXPECT_EQ(tokenizer->Decode({-1, 831, 248, 1 << 30, 935}), tokenizer->Decode({831, 248}));
+  EXPECT_EQ(tokenizer->Decode({}), "");
+  EXPECT_EQ(tokenizer->SourcePiece(-1), "<unk>");
+  EXPECT_EQ(tokenizer->TargetPiece(935), "<unk>");
+}
+
+TEST(Tokenizer, SaysItsLanguagesAndSizes) {
+  const auto tokenizer = Load(std::string(kModels) + "marian-trained");
+  EXPECT_EQ(tokenizer->source_language(), "en");
+  EXPECT_EQ(tokenizer->target_language(), "de");
+  EXPECT_EQ(tokenizer->source_vocabulary_size(), 935);
+  EXPECT_EQ(tokenizer->target_vocabulary_size(), 935);
+  EXPECT_THAT(tokenizer->target_languages(), ElementsAre("deu", "fra"));
+  EXPECT_THAT(Load("models/en-de")->target_languages(), IsEmpty());
+}
+
+TEST_F(TokenizerFiles, TokenizerConfigIsOptional) {
+  fs::remove(directory_ / "tokenizer_config.json");
+  const auto tokenizer = Load(directory_.string());
+  EXPECT_EQ(tokenizer->source_language(), "");
+  EXPECT_EQ(tokenizer->target_language(), "");
+}
+
+TEST_F(TokenizerFiles, SeparateVocabulariesDecodeByTheTargetsOwn) {
+  WriteFile(directory_ / "tokenizer_config.json", R"({"separate_vocabs": true})");
+  EXPECT_EQ(LoadStatus().code(), absl::StatusCode::kNotFound);
+  WriteFile(directory_ / "target_vocab.json",
+            R"({"</s>": 0, "<unk>": 1, "▁Der": 2, "▁Hund": 3, "<pad>": 4})");
+  const auto tokenizer = Load(directory_.string());
+  EXPECT_EQ(tokenizer->Decode({4, 2, 1, 3, 0}), "Der Hund");
+  EXPECT_EQ(tokenizer->TargetPiece(3), "▁Hund");
+  EXPECT_EQ(tokenizer->target_vocabulary_size(), 5);
+  EXPECT_EQ(tokenizer->source_vocabulary_size(), 935);
+}
+
+TEST_F(TokenizerFiles, AMissingFileIsNamed) {
+  for (const char* file : {"source.spm", "target.spm", "vocab.json"}) {
+    const std::string bytes = ReadFile((directory_ / file).string());
+    fs::remove(directory_ / file);
+    const absl::Status status = LoadStatus();
+    EXPECT_EQ(status.code(), absl::StatusCode::kNotFound) << file;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(file));
+    WriteFile(directory_ / file, bytes);
+  }
+  EXPECT_TRUE(LoadStatus().ok());
+}
+
+TEST_F(TokenizerFiles, AMalformedVocabularyIsRefused) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"", "vocab.json"},
+      {"[]", "want an object"},
+      {R"({"</s>": 0, "<unk>": 1, "<pad>": 2)", "parse error"},
+      {R"({"</s>": 0, "<unk>": 1, "<pad>": 2, "a": -1})", "\"a\" is -1"},
+      {R"({"</s>": 0, "<unk>": 1, "<pad>": 2, "a": 1.5})", "\"a\" is 1.5"},
+      {R"({"</s>": 0, "<unk>": 1, "<pad>": 2, "a": "3"})", "\"a\" is \"3\""},
+      {R"({"</s>": 0, "<unk>": 1, "<pad>": 2, "a": 10000000})", "want a whole number"},
+      {R"({"</s>": 0, "<unk>": 1, "<pad>": 2, "a": 18446744073709551615})", "want a whole number"},
+      {R"({"</s>": 0, "<unk>": 1, "<pad>": 2, "a": 2})", "have the id 2"},
+      {R"({"</s>": 0, "<unk>": 1, "<pad>": 2, "a": 3, "a": 4})", "\"a\" stands twice"},
+      {R"({"</s>": 0, "<unk>": 1})", "has no <pad>"},
+  };
+  for (const auto& [json, message] : cases) {
+    WriteFile(directory_ / "vocab.json", json);
+    const absl::Status status = LoadStatus();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << json;
+    EXPECT_THAT(std::string(status.message()), AllOf(HasSubstr("vocab.json"), HasSubstr(message)));
+  }
+}
+
+TEST_F(TokenizerFiles, AMalformedTokenizerConfigIsRefused) {
+  for (const char* json : {"{", R"({"separate_vocabs": 1})", R"({"source_lang": ["en"]})"}) {
+    WriteFile(directory_ / "tokenizer_config.json", json);
+    EXPECT_EQ(LoadStatus().code(), absl::StatusCode::kInvalidArgument) << json;
+  }
+}
+
+TEST_F(TokenizerFiles, AFileThatIsNoPieceModelIsRefused) {
+  for (const std::string& bytes : {std::string(), std::string("hello"), std::string(1000, '\xFF'),
+                                   ReadFile((directory_ / "vocab.json").string())}) {
+    WriteFile(directory_ / "target.spm", bytes);
+    const absl::Status status = LoadStatus();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(status.message()), HasSubstr("target.spm"));
+  }
+}
+
+TEST(PieceModel, ADamagedFileNeverCrashes) {
+  constexpr uint32_t kSeed = 20240607;
+  SCOPED_TRACE(kSeed);
+  std::mt19937 random(kSeed);
+  const std::string good = ReadFile(std::string(kModels) + "marian-trained/source.spm");
+  const std::string text = "The old ﬁne teacher — 東京 🙂 №5 Ünïcödé …";
+  int accepted = 0;
+  for (int round = 0; round < 400; ++round) {
+    std::string bytes = good;
+    if (round % 4 == 0) bytes.resize(random() % bytes.size());
+    const int flips = 1 + static_cast<int>(random() % 8);
+    for (int i = 0; i < flips && !bytes.empty(); ++i) {
+      bytes[random() % bytes.size()] ^= static_cast<char>(1 + random() % 255);
+    }
+    std::string error;
+    const auto model = PieceModel::Load(bytes, &error);
+    EXPECT_EQ(model == nullptr, !error.empty());
+    if (model == nullptr) continue;
+    ++accepted;
+    const std::vector<std::string> pieces = model->Encode(text);
+    EXPECT_LE(model->Decode(pieces).size(), 100 * text.size());
+  }
+  EXPECT_GT(accepted, 0);  // else nothing but the parser was tried
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,5 +1,78 @@
-// stub
-#pragma once
+// The decoder, one token at a time ("Attention Is All You Need", section 3.1, right of figure 1).
+//
+// A row of a step extends one hypothesis by one token.  The causal mask of section 3.2.3 is not a
+// mask here: a row attends to the nodes of its own path, which are the tokens before it and itself,
+// and there is nothing else to see.  Rows of a step may come from any sentences, each at its own
+// position: a batch has no common clock.
+
+#ifndef DRAGOMAN_ENGINE_MODEL_DECODER_H_
+#define DRAGOMAN_ENGINE_MODEL_DECODER_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "engine/model/kv_cache.h"
+#include "engine/model/layers.h"
+
 namespace dragoman {
-class Decoder {};
+
+struct DecodeRow {
+  int32_t token = 0;                     // the hypothesis' newest token, or the decoder start
+  const SourceMemory* source = nullptr;  // of its sentence
+  KvCache* cache = nullptr;              // of its sentence
+  // The hypothesis' nodes in `cache`, oldest first; the last one is new and this step fills it. The
+  // token's position is path.size() - 1.
+  absl::Span<const int32_t> path;
+};
+
+// Immutable, so safe for concurrent use with a workspace for each thread.
+class Decoder {
+ public:
+  // `embeddings` is the target table [vocabulary, d_model], which is also the output projection.
+  static absl::StatusOr<std::unique_ptr<const Decoder>> Create(
+      const Checkpoint& checkpoint, const ModelConfig& config,
+      std::shared_ptr<const Matrix<float>> embeddings, Precision precision);
+
+  // Computes the keys and values of one encoded sentence [source tokens, d_model].
+  // REQUIRES: `encoded` has as many rows as `source` was made for.
+  void Remember(MatrixView<const float> encoded, SourceMemory* source, Workspace* ws) const;
+
+  // One step: row i of `logits` [rows, vocabulary] scores what follows rows[i], and the keys and
+  // values of its token stand in its cache.
+  // REQUIRES: tokens are in the vocabulary, paths are no longer than max_positions, no two rows
+  // share a last node.
+  void Step(absl::Span<const DecodeRow> rows, Matrix<float>* logits, Workspace* ws) const;
+
+ private:
+  struct Layer {
+    Linear qkv;  // [d_model, 3 d_model]
+    Linear out;  // [d_model, d_model]
+    AddNorm norm;
+    Linear cross_q;   // [d_model, d_model]
+    Linear cross_kv;  // [d_model, 2 d_model]
+    Linear cross_out;
+    AddNorm cross_norm;
+    FeedForward feed_forward;
+  };
+
+  Decoder(int heads, Embedding embedding, Linear output)
+      : heads_(heads), embedding_(std::move(embedding)), output_(std::move(output)) {}
+  static absl::StatusOr<Layer> CreateLayer(const Checkpoint& checkpoint, const std::string& name,
+                                           const ModelConfig& config, Precision precision);
+  void SelfAttention(int l, absl::Span<const DecodeRow> rows, MatrixView<float> x,
+                     Workspace* ws) const;
+  void CrossAttention(int l, absl::Span<const DecodeRow> rows, MatrixView<float> x,
+                      Workspace* ws) const;
+
+  const int heads_;
+  const Embedding embedding_;
+  std::vector<Layer> layers_;
+  const Linear output_;  // [d_model, vocabulary]
+};
+
 }  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_MODEL_DECODER_H_

@@ -1,5 +1,59 @@
-// stub
-#pragma once
+// The encoder: source tokens to vectors ("Attention Is All You Need", section 3.1, left of figure
+// 1).
+
+#ifndef DRAGOMAN_ENGINE_MODEL_ENCODER_H_
+#define DRAGOMAN_ENGINE_MODEL_ENCODER_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "engine/model/layers.h"
+
 namespace dragoman {
-class Encoder {};
+
+// Sentences of unequal length laid end to end: sentence i is tokens[starts[i] .. starts[i + 1]).
+// Nothing is padded.
+struct TokenBatch {
+  std::vector<int32_t> tokens;
+  std::vector<int> starts = {0};
+
+  // REQUIRES: the sentence is not empty.
+  void Add(absl::Span<const int32_t> sentence);
+  void Clear();
+  int sentences() const { return static_cast<int>(starts.size()) - 1; }
+};
+
+// Immutable, so safe for concurrent use with a workspace for each thread.
+class Encoder {
+ public:
+  // `embeddings` is the source table [vocabulary, d_model].
+  static absl::StatusOr<std::unique_ptr<const Encoder>> Create(
+      const Checkpoint& checkpoint, const ModelConfig& config,
+      std::shared_ptr<const Matrix<float>> embeddings, Precision precision);
+
+  // Encodes all the sentences; row i of `encoded` [tokens, d_model] belongs to token i.
+  // REQUIRES: every token is in the vocabulary, no sentence is longer than max_positions.
+  void Run(const TokenBatch& batch, Matrix<float>* encoded, Workspace* ws) const;
+
+ private:
+  struct Layer {
+    Linear qkv;  // [d_model, 3 d_model]
+    Linear out;  // [d_model, d_model]
+    AddNorm norm;
+    FeedForward feed_forward;
+  };
+
+  Encoder(int heads, Embedding embedding) : heads_(heads), embedding_(std::move(embedding)) {}
+  void SelfAttention(const Layer& layer, const TokenBatch& batch, MatrixView<float> x,
+                     Workspace* ws) const;
+
+  const int heads_;
+  const Embedding embedding_;
+  std::vector<Layer> layers_;
+};
+
 }  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_MODEL_ENCODER_H_

@@ -22,13 +22,13 @@ class Model {
   // Loads a model directory as it was downloaded.  `name` is what requests and metrics call it.
   // NOT_FOUND: a file or a tensor is missing; INVALID_ARGUMENT: one is malformed; UNIMPLEMENTED: an
   // architecture or option this engine does not know; FAILED_PRECONDITION: this CPU cannot run
-  // `precision` with the row law kept (matrix.h, row_law).
+  // `precision` with the row law kept (gemm.h).
   static absl::StatusOr<std::shared_ptr<const Model>> Load(const std::string& name,
                                                            const std::string& directory,
                                                            Precision precision);
 
   const std::string& name() const { return name_; }
-  const std::string& version() const { return version_; }  // a digest of the checkpoint's header
+  const std::string& version() const { return version_; }  // a digest of the checkpoint
   const ModelConfig& config() const { return config_; }
   const GenerationConfig& generation() const { return generation_; }
   Precision precision() const { return precision_; }  // never kAuto
@@ -38,6 +38,7 @@ class Model {
 
  private:
   Model() = default;
+  absl::Status LoadFrom(const std::string& directory);
 
   std::string name_;
   std::string version_;

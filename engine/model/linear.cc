@@ -1,0 +1,58 @@
+#include "engine/model/linear.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace dragoman {
+
+absl::StatusOr<Weight> ReadWeight(const Checkpoint& checkpoint, const std::string& prefix,
+                                  int outputs, int inputs) {
+  Weight weight;
+  ASSIGN_OR_RETURN(weight.w, checkpoint.ReadMatrix(prefix + ".weight", outputs, inputs));
+  ASSIGN_OR_RETURN(weight.b, checkpoint.ReadVector(prefix + ".bias", outputs));
+  return weight;
+}
+
+Weight Fuse(const std::vector<Weight>& parts) {
+  int outputs = 0;
+  for (const Weight& part : parts) outputs += part.w.rows();
+  Weight fused;
+  fused.w.Resize(outputs, parts.front().w.cols());
+  float* to = fused.w.view().data();
+  for (const Weight& part : parts) {
+    const MatrixView<const float> w = part.w.view();
+    to = std::copy_n(w.data(), static_cast<size_t>(w.rows()) * w.cols(), to);
+    fused.b.insert(fused.b.end(), part.b.begin(), part.b.end());
+  }
+  return fused;
+}
+
+void Scale(float factor, Weight* weight) {
+  for (int r = 0; r < weight->w.rows(); ++r) {
+    for (float& value : weight->w.Row(r)) value *= factor;
+  }
+  for (float& value : weight->b) value *= factor;
+}
+
+absl::StatusOr<Linear> Linear::Create(const Weight& weight, Activation activation,
+                                      Precision precision) {
+  return Create(weight.w.view(), weight.b, activation, precision);
+}
+
+absl::StatusOr<Linear> Linear::Create(MatrixView<const float> w, absl::Span<const float> b,
+                                      Activation activation, Precision precision) {
+  DRAGOMAN_CHECK(precision == Precision::kFloat32);
+  ASSIGN_OR_RETURN(PackedGemm gemm, PackedGemm::Create(w, b, activation));
+  return Linear(std::move(gemm));
+}
+
+void Linear::Apply(MatrixView<const float> x, Matrix<float>* y, GemmScratch* scratch) const {
+  y->Resize(x.rows(), outputs());
+  gemm_.Apply(x, y->view(), scratch);
+}
+
+void Linear::Apply(MatrixView<const float> x, MatrixView<float> y, GemmScratch* scratch) const {
+  gemm_.Apply(x, y, scratch);
+}
+
+}  // namespace dragoman

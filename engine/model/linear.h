@@ -1,0 +1,59 @@
+// y = activation(x W + b), the layer that nearly all of a Transformer's arithmetic is in.
+
+#ifndef DRAGOMAN_ENGINE_MODEL_LINEAR_H_
+#define DRAGOMAN_ENGINE_MODEL_LINEAR_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "engine/math/gemm.h"
+#include "engine/math/matrix.h"
+#include "engine/model/checkpoint.h"
+#include "engine/model/precision.h"
+
+namespace dragoman {
+
+// A layer's parameters as a checkpoint keeps them.
+struct Weight {
+  Matrix<float> w;       // [outputs, inputs]: the transpose of the paper's W
+  std::vector<float> b;  // [outputs]
+};
+
+// Reads PREFIX.weight [outputs, inputs] and PREFIX.bias [outputs].
+absl::StatusOr<Weight> ReadWeight(const Checkpoint& checkpoint, const std::string& prefix,
+                                  int outputs, int inputs);
+
+// Lays the outputs of several layers of the same input side by side (q | k | v), so that one
+// product computes them all.
+Weight Fuse(const std::vector<Weight>& parts);
+
+// Multiplies every output by `factor`: x (W f) + b f.
+void Scale(float factor, Weight* weight);
+
+// The weights are packed once, when the model loads.  Keeps the row law.  Thread-safe.
+class Linear {
+ public:
+  static absl::StatusOr<Linear> Create(const Weight& weight, Activation activation,
+                                       Precision precision);
+  // `w` is [outputs, inputs], `b` [outputs].
+  static absl::StatusOr<Linear> Create(MatrixView<const float> w, absl::Span<const float> b,
+                                       Activation activation, Precision precision);
+
+  int inputs() const { return gemm_.inputs(); }
+  int outputs() const { return gemm_.outputs(); }
+
+  // Makes y [rows of x, outputs()].  REQUIRES: x is contiguous and has inputs() columns.
+  void Apply(MatrixView<const float> x, Matrix<float>* y, GemmScratch* scratch) const;
+  // The same into memory of the caller's.
+  void Apply(MatrixView<const float> x, MatrixView<float> y, GemmScratch* scratch) const;
+
+ private:
+  explicit Linear(PackedGemm gemm) : gemm_(std::move(gemm)) {}
+
+  PackedGemm gemm_;
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_MODEL_LINEAR_H_

@@ -1,0 +1,42 @@
+// The matrices that a forward pass writes on its way.  One per thread, kept from step to step, so
+// that a step which is no larger than one before it allocates nothing.
+
+#ifndef DRAGOMAN_ENGINE_MODEL_WORKSPACE_H_
+#define DRAGOMAN_ENGINE_MODEL_WORKSPACE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/math/gemm.h"
+#include "engine/math/matrix.h"
+
+namespace dragoman {
+
+struct Workspace {
+  Matrix<float> x;          // [rows, d_model]: what flows from layer to layer
+  Matrix<float> projected;  // [rows, 3 d_model] q | k | v, or [rows, d_model] q
+  Matrix<float> context;    // [rows, d_model]: the heads' outputs, side by side
+  Matrix<float> inner;      // [rows, ffn]
+  Matrix<float> sublayer;   // [rows, d_model]: what a sublayer adds to x
+
+  std::vector<float> attention_weights;  // [heads x positions]
+  std::vector<int32_t> positions;        // 0, 1, 2, ...: "all of them, in order"
+  GemmScratch gemm;
+
+  // The first n of `positions`.
+  absl::Span<const int32_t> FirstPositions(int n) {
+    while (static_cast<int>(positions.size()) < n) {
+      positions.push_back(static_cast<int32_t>(positions.size()));
+    }
+    return absl::MakeConstSpan(positions).first(n);
+  }
+  // Room for the weights of so many heads over so many positions.
+  absl::Span<float> AttentionWeights(int heads, size_t n) {
+    if (attention_weights.size() < heads * n) attention_weights.resize(heads * n);
+    return absl::MakeSpan(attention_weights);
+  }
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_MODEL_WORKSPACE_H_

@@ -53,25 +53,27 @@ struct JobResult {
 };
 
 // Lives in one place at a time: the mail of a worker, its scheduler, or its batch.
-class Job {
- public:
+struct Job {
   std::shared_ptr<const Model> model;
-  std::shared_ptr<const RequestState> request;
+  std::shared_ptr<RequestState> request;
   std::vector<int32_t> source;  // token ids, ending in eos; never empty
   SearchOptions options;
-  // Called exactly once, on a worker's thread or that of Submit.  Must not block.
+  // Called exactly once, on a worker's thread.  Must not block.
   std::function<void(JobResult)> on_done;
 
-  absl::Time submitted;  // set by Submit
+  absl::Time submitted;  // set by WorkerPool::Submit
 
-  // REQUIRES: the job has been finished.
-  ~Job();
-
-  // Tells on_done; afterwards the job may be destroyed.  REQUIRES: called once.
+  // Tells on_done.  REQUIRES: called once, at the end of the job's life.
   void Finish(JobResult result);
 
-  // The memory of the KV cache and source memory that the job can need at the most.
+  // The memory of keys and values that the job can need at the most.
   size_t KvBytes() const;
+
+  // The rows of a batch that it can need at the most.
+  int Rows() const { return options.beam_size; }
+
+  // How much there is to do, in row-steps, to compare the loads of workers.
+  int64_t Work() const { return static_cast<int64_t>(source.size()) * Rows(); }
 };
 
 using JobPtr = std::unique_ptr<Job>;

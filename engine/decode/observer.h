@@ -15,15 +15,22 @@ class Observer {
   virtual ~Observer() = default;
 
   // A worker ran the encoder over `sentences` new sentences of `tokens` source tokens in all.
-  virtual void OnEncode(int worker, const Model& model, int sentences, int tokens,
-                        absl::Duration took) {}
+  virtual void OnEncode(const Model& model, int sentences, int tokens, absl::Duration took) = 0;
   // A worker ran one decoder step over `rows` live hypotheses of `sentences` sentences.
-  virtual void OnDecodeStep(int worker, const Model& model, int sentences, int rows,
-                            absl::Duration took) {}
+  virtual void OnDecodeStep(const Model& model, int sentences, int rows, absl::Duration took) = 0;
   // A worker was busy this long; includes what the two above were told.
-  virtual void OnBusy(int worker, absl::Duration took) {}
+  virtual void OnBusy(int worker, absl::Duration took) = 0;
   // A job ended, well or not; called before the job's own on_done.
-  virtual void OnJobDone(const Job& job, const JobResult& result) {}
+  virtual void OnJobDone(const Job& job, const JobResult& result) = 0;
+};
+
+// Listens to nothing.
+class NullObserver : public Observer {
+ public:
+  void OnEncode(const Model&, int, int, absl::Duration) override {}
+  void OnDecodeStep(const Model&, int, int, absl::Duration) override {}
+  void OnBusy(int, absl::Duration) override {}
+  void OnJobDone(const Job&, const JobResult&) override {}
 };
 
 }  // namespace dragoman

@@ -10,10 +10,14 @@
 #include <memory>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "engine/decode/job.h"
 #include "engine/decode/observer.h"
+#include "engine/decode/waiting_room.h"
+#include "engine/decode/worker.h"
 
 namespace dragoman {
 
@@ -37,7 +41,7 @@ struct WorkerPoolStats {
 
 class WorkerPool {
  public:
-  // `observer` may be null, else it must outlive the pool.  Starts the threads.
+  // Starts the threads.  `observer` must outlive the pool.
   WorkerPool(const WorkerPoolOptions& options, Observer* observer);
   // Drains.
   ~WorkerPool();
@@ -51,11 +55,14 @@ class WorkerPool {
   void Drain();
 
   WorkerPoolStats Stats() const;
-  int workers() const;
+  int workers() const { return options_.workers; }
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  const WorkerPoolOptions options_;  // without zeros
+  WaitingRoom waiting_room_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  absl::Mutex mutex_;  // held to read while jobs are handed out
+  bool draining_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace dragoman

@@ -1,0 +1,150 @@
+#include "engine/decode/decode_batch.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/decode/logits.h"
+
+namespace dragoman {
+
+struct DecodeBatch::Sentence {
+  explicit Sentence(JobPtr its_job)
+      : job(std::move(its_job)),
+        source(job->model->config(), static_cast<int>(job->source.size())),
+        cache(job->model->config(), job->options.max_length, job->options.beam_size),
+        beam(job->options),
+        paths(job->options.beam_size),
+        next_paths(job->options.beam_size) {
+    for (auto* several : {&paths, &next_paths}) {
+      for (std::vector<int32_t>& path : *several) path.reserve(job->options.max_length);
+    }
+  }
+
+  JobPtr job;  // null once finished
+  SourceMemory source;
+  KvCache cache;
+  Beam beam;
+  // The nodes of each live hypothesis, and room for those of the next step.
+  std::vector<std::vector<int32_t>> paths, next_paths;
+  JobTimes times;
+  absl::Time joined;  // when its decoding began
+};
+
+void Conclude(Job* job, JobResult result, Observer* observer) {
+  observer->OnJobDone(*job, result);
+  job->Finish(std::move(result));
+}
+
+DecodeBatch::DecodeBatch(std::shared_ptr<const Model> model, const Clock& clock, Observer* observer,
+                         DecodeScratch* scratch)
+    : model_(std::move(model)), clock_(clock), observer_(observer), scratch_(scratch) {}
+
+DecodeBatch::~DecodeBatch() { DRAGOMAN_CHECK(empty()); }
+
+void DecodeBatch::Join(std::vector<JobPtr> jobs) {
+  const absl::Time start = clock_();
+  TokenBatch& source = scratch_->source;
+  source.Clear();
+  for (const JobPtr& job : jobs) source.Add(job->source);
+  model_->encoder().Run(source, &scratch_->encoded, &scratch_->workspace);
+
+  const size_t first = sentences_.size();
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    load_.rows += jobs[i]->Rows();
+    load_.kv_bytes += jobs[i]->KvBytes();
+    auto sentence = std::make_unique<Sentence>(std::move(jobs[i]));
+    model_->decoder().Remember(
+        scratch_->encoded.view().Rows(source.starts[i], source.starts[i + 1] - source.starts[i]),
+        &sentence->source, &scratch_->workspace);
+    sentences_.push_back(std::move(sentence));
+  }
+
+  const absl::Time end = clock_();
+  for (size_t i = first; i < sentences_.size(); ++i) {
+    Sentence& sentence = *sentences_[i];
+    sentence.times.queue = start - sentence.job->submitted;
+    sentence.times.encode = end - start;
+    sentence.joined = end;
+  }
+  observer_->OnEncode(*model_, source.sentences(), static_cast<int>(source.tokens.size()),
+                      end - start);
+}
+
+void DecodeBatch::DropUnwanted() {
+  const absl::Time now = clock_();
+  for (const auto& sentence : sentences_) {
+    if (absl::Status wanted = sentence->job->request->Wanted(now); !wanted.ok()) {
+      Finish(sentence.get(), std::move(wanted));
+    }
+  }
+  std::erase_if(sentences_, [](const auto& sentence) { return sentence->job == nullptr; });
+}
+
+void DecodeBatch::Step() {
+  const absl::Time start = clock_();
+  std::vector<DecodeRow>& rows = scratch_->rows;
+  rows.clear();
+  for (const auto& sentence : sentences_) {
+    const absl::Span<const LiveHypothesis> live = sentence->beam.live();
+    for (size_t i = 0; i < live.size(); ++i) {
+      sentence->paths[i].push_back(sentence->cache.AddNode());
+      const int32_t token =
+          live[i].tokens.empty() ? sentence->job->options.decoder_start_id : live[i].tokens.back();
+      rows.push_back({token, &sentence->source, &sentence->cache, sentence->paths[i]});
+    }
+  }
+  model_->decoder().Step(rows, &scratch_->logits, &scratch_->workspace);
+
+  const int sentences = static_cast<int>(sentences_.size());
+  int row = 0;
+  for (const auto& sentence : sentences_) {
+    const int live = static_cast<int>(sentence->beam.live().size());
+    Advance(sentence.get(), row);
+    row += live;
+  }
+  observer_->OnDecodeStep(*model_, sentences, row, clock_() - start);
+  for (const auto& sentence : sentences_) {
+    if (sentence->beam.done()) Finish(sentence.get(), absl::OkStatus());
+  }
+  std::erase_if(sentences_, [](const auto& sentence) { return sentence->job == nullptr; });
+}
+
+// Lets the sentence's hypotheses grow by their logits, which begin at row `first_row`.
+void DecodeBatch::Advance(Sentence* sentence, int first_row) {
+  Beam& beam = sentence->beam;
+  std::vector<Candidate>& candidates = scratch_->candidates;
+  candidates.clear();
+  const absl::Span<const LiveHypothesis> live = beam.live();
+  for (size_t i = 0; i < live.size(); ++i) {
+    const int parent = static_cast<int>(i);
+    RankContinuations(sentence->job->options, live[i].tokens, parent, beam.candidates_per_row(),
+                      scratch_->logits.Row(first_row + parent), &candidates);
+  }
+  beam.Advance(candidates);
+  ++sentence->times.steps;
+
+  const absl::Span<const LiveHypothesis> next = beam.live();
+  for (size_t i = 0; i < next.size(); ++i)
+    sentence->next_paths[i] = sentence->paths[next[i].parent];
+  std::swap(sentence->paths, sentence->next_paths);
+}
+
+// Gives back what the sentence had reserved and tells its job.
+void DecodeBatch::Finish(Sentence* sentence, absl::Status status) {
+  const JobPtr job = std::move(sentence->job);
+  load_.rows -= job->Rows();
+  load_.kv_bytes -= job->KvBytes();
+  JobResult result;
+  result.times = sentence->times;
+  result.times.decode = clock_() - sentence->joined;
+  if (status.ok()) {
+    result.hypotheses = sentence->beam.Best(job->options.num_hypotheses);
+    if (result.hypotheses.empty()) {
+      status = absl::InternalError("the model gives no finite score to any translation");
+    }
+  }
+  result.status = std::move(status);
+  Conclude(job.get(), std::move(result), observer_);
+}
+
+}  // namespace dragoman

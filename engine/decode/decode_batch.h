@@ -1,0 +1,80 @@
+// The sentences that one worker translates with one model, all at once.  The batch has no beginning
+// and no end: a sentence joins before any step and leaves after the one that finishes it, and the
+// others do not notice (the row law).
+//
+//   batch.Join(jobs);                     encoder, cross-attention keys and values, an empty beam
+//   while (!batch.empty()) batch.Step();  one token for every live hypothesis of every sentence
+//
+// Belongs to one worker's thread.
+
+#ifndef DRAGOMAN_ENGINE_DECODE_DECODE_BATCH_H_
+#define DRAGOMAN_ENGINE_DECODE_DECODE_BATCH_H_
+
+#include <memory>
+#include <vector>
+
+#include "engine/base/clock.h"
+#include "engine/decode/beam.h"
+#include "engine/decode/job.h"
+#include "engine/decode/observer.h"
+
+namespace dragoman {
+
+// What a worker carries at the moment, counted as the most that it can become.
+struct BatchLoad {
+  int rows = 0;
+  size_t kv_bytes = 0;
+};
+
+// The scratch memory of a worker's batches.
+struct DecodeScratch {
+  Workspace workspace;
+  TokenBatch source;
+  Matrix<float> encoded;  // [source tokens, d_model]
+  Matrix<float> logits;   // [rows, vocabulary]
+  std::vector<DecodeRow> rows;
+  std::vector<Candidate> candidates;
+};
+
+class DecodeBatch {
+ public:
+  // `observer` and `scratch` outlive the batch; several batches of one thread may share a scratch.
+  DecodeBatch(std::shared_ptr<const Model> model, const Clock& clock, Observer* observer,
+              DecodeScratch* scratch);
+  // REQUIRES: the batch is empty.
+  ~DecodeBatch();
+
+  // Encodes the jobs' sentences and takes them in.  REQUIRES: they are for this model.
+  void Join(std::vector<JobPtr> jobs);
+
+  // Finishes the jobs that are cancelled or too late.
+  void DropUnwanted();
+
+  // One decoding step of all sentences; finishes the jobs that it completes.
+  // REQUIRES: !empty().
+  void Step();
+
+  bool empty() const { return sentences_.empty(); }
+  // What the sentences in the batch have reserved.
+  const BatchLoad& load() const { return load_; }
+
+ private:
+  struct Sentence;
+
+  void Advance(Sentence* sentence, int first_row);
+  void Finish(Sentence* sentence, absl::Status status);
+
+  const std::shared_ptr<const Model> model_;
+  const Clock clock_;
+  Observer* const observer_;
+  DecodeScratch* const scratch_;
+  std::vector<std::unique_ptr<Sentence>> sentences_;  // in the order in which they joined
+  BatchLoad load_;
+};
+
+// Ends a job: tells the observer, then the job.
+void Conclude(Job* job, JobResult result, Observer* observer);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_DECODE_DECODE_BATCH_H_

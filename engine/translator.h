@@ -1,6 +1,7 @@
 // Text in, text out: the front door of the engine, for the server and for anyone who embeds it.
 //
-//   WorkerPool pool(WorkerPoolOptions(), nullptr);
+//   NullObserver observer;
+//   WorkerPool pool(WorkerPoolOptions(), &observer);
 //   ASSIGN_OR_RETURN(auto model, Model::Load("en-de", "models/en-de", Precision::kAuto));
 //   Translator translator(model, &pool, Limits());
 //   translator.Translate({.texts = {"The cat sleeps."}}, absl::InfiniteFuture(), done);
@@ -14,7 +15,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,38 +22,10 @@
 #include "absl/time/time.h"
 #include "engine/decode/worker_pool.h"
 #include "engine/model/model.h"
+#include "engine/search_request.h"
 #include "engine/text/splitter.h"
 
 namespace dragoman {
-
-// What one request may ask for at the most.
-struct Limits {
-  int max_texts = 128;
-  int max_characters = 30000;   // Unicode code points of all texts together
-  int max_source_tokens = 512;  // of a sentence, eos included; or the model's own limit, if lower
-  int max_beam_size = 16;
-  int max_hypotheses = 8;
-};
-
-// What the request says of the search; what is not set is taken from the model's generation config.
-struct DecodingOptions {
-  std::optional<int> beam_size;       // 1 .. Limits::max_beam_size
-  std::optional<int> num_hypotheses;  // 1 .. beam_size and Limits::max_hypotheses
-  std::optional<float> length_penalty;
-  std::optional<EarlyStopping> early_stopping;
-  std::optional<int> min_length;  // generated tokens without eos; >= 0
-  // Generated tokens with eos, 1 .. the model's positions.  Not set: max_length_ratio x source
-  // tokens
-  // + kLengthMargin, or the model's max_length if that is lower.  A hypothesis that reaches it says
-  // so by FinishReason::kMaxLength.
-  std::optional<int> max_length;
-  std::optional<float> max_length_ratio;  // > 0; default kLengthRatio
-  std::optional<int> no_repeat_ngram_size;
-  std::optional<float> repetition_penalty;
-
-  static constexpr float kLengthRatio = 2.0f;
-  static constexpr int kLengthMargin = 32;
-};
 
 enum class Truncation {
   kReject,    // a sentence over the limit is an error

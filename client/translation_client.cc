@@ -1,0 +1,227 @@
+#include "client/translation_client.h"
+
+#include <grpcpp/grpcpp.h>
+
+#include <limits>
+#include <string_view>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/cord.h"
+#include "absl/synchronization/mutex.h"
+#include "client/utf8.h"
+#include "dragoman/v1/translation.grpc.pb.h"
+#include "engine/base/status.h"
+#include "google/rpc/error_details.pb.h"
+#include "grpc/health/v1/health.grpc.pb.h"
+
+namespace dragoman {
+namespace {
+
+constexpr char kUnreachablePayload[] = "dragoman.unreachable";
+constexpr int kMaxResponseBytes = 64 << 20;
+
+// gRPC's own retries: https://github.com/grpc/proposal/blob/master/A6-client-retries.md
+std::string ServiceConfig(int max_attempts) {
+  return R"({"methodConfig": [{"name": [{}], "retryPolicy": {"maxAttempts": )" +
+         std::to_string(max_attempts) +
+         R"(, "initialBackoff": "0.2s", "maxBackoff": "2s", "backoffMultiplier": 2,
+              "retryableStatusCodes": ["UNAVAILABLE", "RESOURCE_EXHAUSTED"]}}]})";
+}
+
+std::shared_ptr<grpc::Channel> MakeChannel(const std::string& server,
+                                           const ClientOptions& options) {
+  grpc::ChannelArguments arguments;
+  arguments.SetUserAgentPrefix("dragoman/" DRAGOMAN_VERSION);
+  arguments.SetMaxReceiveMessageSize(kMaxResponseBytes);
+  // The server is a neighbour; the environment's proxy leads out to the world.
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  if (options.max_attempts > 1) {
+    arguments.SetServiceConfigJSON(ServiceConfig(options.max_attempts));
+  }
+  return grpc::CreateCustomChannel(server, grpc::InsecureChannelCredentials(), arguments);
+}
+
+// True if the failed call cannot have met a server: there is no connection and none was lost.
+bool NeverConnected(grpc::Channel* channel, const grpc::Status& status) {
+  const grpc_connectivity_state state = channel->GetState(/*try_to_connect=*/false);
+  return (status.error_code() == grpc::UNAVAILABLE && state == GRPC_CHANNEL_TRANSIENT_FAILURE) ||
+         (status.error_code() == grpc::DEADLINE_EXCEEDED && state == GRPC_CHANNEL_CONNECTING);
+}
+
+std::string TypeUrl(const google::protobuf::Message& detail) {
+  return "type.googleapis.com/" + detail.GetDescriptor()->full_name();
+}
+
+template <typename Detail>
+std::optional<Detail> DetailOf(const absl::Status& status) {
+  Detail detail;
+  const absl::optional<absl::Cord> payload = status.GetPayload(TypeUrl(detail));
+  if (!payload.has_value() || !detail.ParseFromString(std::string(*payload))) return std::nullopt;
+  return detail;
+}
+
+absl::Status CheckUtf8(const v1::TranslateRequest& request) {
+  for (int i = 0; i < request.contents_size(); ++i) {
+    const std::string& text = request.contents(i);
+    const size_t valid = ValidUtf8Prefix(text);
+    if (valid == text.size()) continue;
+    const std::string field = "contents[" + std::to_string(i) + "]";
+    absl::Status status =
+        InvalidField(field, "the text is not valid UTF-8 at byte " + std::to_string(valid));
+    google::rpc::BadRequest detail;
+    detail.add_field_violations()->set_field(field);
+    detail.mutable_field_violations(0)->set_description(
+        std::string(status.message().data(), status.message().size()));
+    status.SetPayload(TypeUrl(detail), absl::Cord(detail.SerializeAsString()));
+    return status;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+struct TranslationClient::Impl {
+  Impl(const std::string& target, const ClientOptions& client_options)
+      : server(target),
+        options(client_options),
+        channel(MakeChannel(target, client_options)),
+        translation(v1::TranslationService::NewStub(channel)),
+        models(v1::ModelService::NewStub(channel)),
+        health(grpc::health::v1::Health::NewStub(channel)) {}
+
+  void Prepare(grpc::ClientContext* context) const {
+    if (options.deadline < absl::InfiniteDuration()) {
+      context->set_deadline(absl::ToChronoTime(absl::Now() + options.deadline));
+    }
+  }
+
+  absl::Status ToStatus(const grpc::Status& status) const;
+
+  template <typename Stub, typename Method, typename Request, typename Response>
+  absl::StatusOr<Response> Call(Stub* stub, Method method, const Request& request,
+                                Response response) const {
+    grpc::ClientContext context;
+    Prepare(&context);
+    RETURN_IF_ERROR(ToStatus((stub->*method)(&context, request, &response)));
+    return response;
+  }
+
+  const std::string server;
+  const ClientOptions options;
+  const std::shared_ptr<grpc::Channel> channel;
+  const std::unique_ptr<v1::TranslationService::Stub> translation;
+  const std::unique_ptr<v1::ModelService::Stub> models;
+  const std::unique_ptr<grpc::health::v1::Health::Stub> health;
+
+  absl::Mutex mutex;
+  int under_way ABSL_GUARDED_BY(mutex) = 0;  // calls of TranslateAsync
+};
+
+absl::Status TranslationClient::Impl::ToStatus(const grpc::Status& status) const {
+  if (status.ok()) return absl::OkStatus();
+  const auto code = static_cast<absl::StatusCode>(status.error_code());
+  if (NeverConnected(channel.get(), status)) {
+    absl::Status unreachable(code, "cannot reach " + server + ": " + status.error_message());
+    unreachable.SetPayload(kUnreachablePayload, absl::Cord());
+    return unreachable;
+  }
+  absl::Status result(code, status.error_message());
+  google::rpc::Status details;
+  if (details.ParseFromString(status.error_details())) {
+    for (const google::protobuf::Any& detail : details.details()) {
+      result.SetPayload(detail.type_url(), absl::Cord(detail.value()));
+    }
+  }
+  return result;
+}
+
+TranslationClient::TranslationClient(const std::string& server, const ClientOptions& options)
+    : server_(server), impl_(std::make_unique<Impl>(server, options)) {}
+
+TranslationClient::~TranslationClient() {
+  absl::MutexLock lock(&impl_->mutex);
+  impl_->mutex.Await(absl::Condition(
+      +[](int* under_way) { return *under_way == 0; }, &impl_->under_way));
+}
+
+absl::StatusOr<v1::TranslateResponse> TranslationClient::Translate(
+    const v1::TranslateRequest& request) {
+  RETURN_IF_ERROR(CheckUtf8(request));
+  return impl_->Call(impl_->translation.get(), &v1::TranslationService::Stub::Translate, request,
+                     v1::TranslateResponse());
+}
+
+void TranslationClient::TranslateAsync(v1::TranslateRequest request, TranslateDone done) {
+  if (absl::Status status = CheckUtf8(request); !status.ok()) {
+    done(std::move(status));
+    return;
+  }
+  struct Exchange {
+    grpc::ClientContext context;
+    v1::TranslateRequest request;
+    v1::TranslateResponse response;
+  };
+  auto exchange = std::make_shared<Exchange>();
+  exchange->request = std::move(request);
+  impl_->Prepare(&exchange->context);
+  {
+    absl::MutexLock lock(&impl_->mutex);
+    ++impl_->under_way;
+  }
+  impl_->translation->async()->Translate(
+      &exchange->context, &exchange->request, &exchange->response,
+      [impl = impl_.get(), exchange, done = std::move(done)](const grpc::Status& status) {
+        if (status.ok()) {
+          done(std::move(exchange->response));
+        } else {
+          done(impl->ToStatus(status));
+        }
+        absl::MutexLock lock(&impl->mutex);
+        --impl->under_way;
+      });
+}
+
+absl::StatusOr<v1::ListModelsResponse> TranslationClient::ListModels() {
+  return impl_->Call(impl_->models.get(), &v1::ModelService::Stub::ListModels,
+                     v1::ListModelsRequest(), v1::ListModelsResponse());
+}
+
+absl::StatusOr<v1::Model> TranslationClient::GetModel(const std::string& name) {
+  v1::GetModelRequest request;
+  request.set_name(name);
+  return impl_->Call(impl_->models.get(), &v1::ModelService::Stub::GetModel, request, v1::Model());
+}
+
+absl::StatusOr<bool> TranslationClient::Serving(const std::string& service) {
+  using grpc::health::v1::HealthCheckResponse;
+  grpc::health::v1::HealthCheckRequest request;
+  request.set_service(service);
+  ASSIGN_OR_RETURN(const HealthCheckResponse response,
+                   impl_->Call(impl_->health.get(), &grpc::health::v1::Health::Stub::Check, request,
+                               HealthCheckResponse()));
+  return response.status() == HealthCheckResponse::SERVING;
+}
+
+bool IsUnreachable(const absl::Status& status) {
+  return status.GetPayload(kUnreachablePayload).has_value();
+}
+
+std::vector<FieldViolation> FieldViolationsOf(const absl::Status& status) {
+  std::vector<FieldViolation> violations;
+  if (const auto bad_request = DetailOf<google::rpc::BadRequest>(status)) {
+    for (const auto& violation : bad_request->field_violations()) {
+      violations.push_back({violation.field(), violation.description()});
+    }
+  }
+  return violations;
+}
+
+std::optional<absl::Duration> RetryDelayOf(const absl::Status& status) {
+  const auto retry = DetailOf<google::rpc::RetryInfo>(status);
+  if (!retry.has_value()) return std::nullopt;
+  return absl::Seconds(retry->retry_delay().seconds()) +
+         absl::Nanoseconds(retry->retry_delay().nanos());
+}
+
+}  // namespace dragoman

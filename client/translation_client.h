@@ -1,0 +1,89 @@
+// A client of a Dragoman server.
+//
+//   TranslationClient client("127.0.0.1:50051");
+//   v1::TranslateRequest request;
+//   request.add_contents("The cat sleeps.");
+//   ASSIGN_OR_RETURN(v1::TranslateResponse response, client.Translate(request));
+//
+// An error is an absl::Status that keeps all that the server said: its code and message, and each
+// of its google.rpc details as a payload under the detail's type URL.  The functions below read
+// them.
+
+#ifndef DRAGOMAN_CLIENT_TRANSLATION_CLIENT_H_
+#define DRAGOMAN_CLIENT_TRANSLATION_CLIENT_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "dragoman/v1/translation.pb.h"
+
+namespace dragoman {
+
+struct ClientOptions {
+  // Of each call, from its start to its answer, retries included.
+  absl::Duration deadline = absl::Seconds(60);
+
+  // How often a call is made that the server refused with UNAVAILABLE or RESOURCE_EXHAUSTED, with
+  // growing pauses (or those that the server asks for).  1 to 5; 1: never again.
+  int max_attempts = 4;
+};
+
+// Thread-safe.  Connects with the first call, and again when the connection was lost.
+class TranslationClient {
+ public:
+  // `server` is HOST:PORT, or any other target that gRPC understands (dns:///..., unix:...).
+  explicit TranslationClient(const std::string& server, const ClientOptions& options = {});
+
+  // Waits for the calls that are under way.
+  ~TranslationClient();
+  TranslationClient(const TranslationClient&) = delete;
+  TranslationClient& operator=(const TranslationClient&) = delete;
+
+  // INVALID_ARGUMENT if a text is not valid UTF-8; such a request is not sent.
+  absl::StatusOr<v1::TranslateResponse> Translate(const v1::TranslateRequest& request);
+
+  // The same without waiting: `done` is called exactly once, on this thread or on one of gRPC's,
+  // and must not block.
+  using TranslateDone = std::function<void(absl::StatusOr<v1::TranslateResponse>)>;
+  void TranslateAsync(v1::TranslateRequest request, TranslateDone done);
+
+  absl::StatusOr<v1::ListModelsResponse> ListModels();
+
+  // "" is the only or the default model.
+  absl::StatusOr<v1::Model> GetModel(const std::string& name);
+
+  // Whether a service serves ("dragoman.v1.TranslationService"); "" asks for the whole server.
+  // NOT_FOUND if the server has none of that name.
+  absl::StatusOr<bool> Serving(const std::string& service);
+
+  const std::string& server() const { return server_; }
+
+ private:
+  struct Impl;
+
+  const std::string server_;
+  std::unique_ptr<Impl> impl_;
+};
+
+// Whether the call failed because no connection to the server could be made.
+bool IsUnreachable(const absl::Status& status);
+
+// Which fields of the request the server found wrong, from google.rpc.BadRequest.
+struct FieldViolation {
+  std::string field;  // "contents[3]"
+  std::string description;
+};
+std::vector<FieldViolation> FieldViolationsOf(const absl::Status& status);
+
+// When to try again, from google.rpc.RetryInfo.
+std::optional<absl::Duration> RetryDelayOf(const absl::Status& status);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_CLIENT_TRANSLATION_CLIENT_H_

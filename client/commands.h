@@ -1,0 +1,71 @@
+// The commands of `dragoman`, each in a file of its own, and what they share.
+
+#ifndef DRAGOMAN_CLIENT_COMMANDS_H_
+#define DRAGOMAN_CLIENT_COMMANDS_H_
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <ostream>
+#include <string>
+
+#include "absl/status/status.h"
+#include "client/translation_client.h"
+
+namespace dragoman {
+
+// How a command ends.
+enum ExitCode {
+  kExitOk = 0,
+  kExitUsage = 1,        // the command line is wrong, or a file that it names
+  kExitRefused = 2,      // the server refused, or failed, or is not serving
+  kExitUnreachable = 3,  // there is no server
+};
+
+// What a command reads and writes.
+struct Console {
+  int in;  // file descriptor
+  std::ostream& out;
+  std::ostream& err;
+};
+
+// Runs `dragoman` with the arguments of a command line; argv[0] is the program.
+ExitCode RunCommandLine(int argc, const char* const* argv, const Console& console);
+
+// Each adds one command to `app`, which leaves its end in `*exit_code` when it is run.  What they
+// are given must outlive `app`.
+void AddTranslateCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
+void AddModelsCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
+void AddHealthCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
+void AddLoadCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
+
+// The options that every command has: --server and --deadline.
+struct ServerFlags {
+  std::string server = "127.0.0.1:50051";
+  double deadline_seconds = 60.0;  // of each call; 0: none
+
+  void AddTo(CLI::App* command);
+  ClientOptions options() const;
+};
+
+// --output text|json.
+void AddOutputFlag(CLI::App* command, bool* json);
+
+// The options that say what to translate with which model and how: all of a request but its texts.
+class RequestFlags {
+ public:
+  void AddTo(CLI::App* command);
+  // Sets in `request` what the command line sets; the rest is left to the server.
+  v1::TranslateRequest Request() const;
+
+ private:
+  v1::TranslateRequest request_;
+  bool truncate_ = false;
+  bool split_sentences_ = false;
+};
+
+// Says on the console's error stream what the server said, and which exit code that means.
+ExitCode ReportError(const Console& console, const absl::Status& status);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_CLIENT_COMMANDS_H_

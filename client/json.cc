@@ -1,0 +1,96 @@
+#include "client/json.h"
+
+#include <charconv>
+#include <cstdlib>
+
+namespace dragoman {
+namespace {
+
+// The double of the shortest decimal number that is this float: -0.23 and not -0.23000000417232513.
+double Shortest(float value) {
+  char digits[32] = {};
+  std::to_chars(digits, digits + sizeof(digits) - 1, value);
+  return std::strtod(digits, nullptr);
+}
+
+const char* NameOf(v1::FinishReason reason) {
+  switch (reason) {
+    case v1::FINISH_REASON_EOS:
+      return "eos";
+    case v1::FINISH_REASON_MAX_LENGTH:
+      return "max_length";
+    default:
+      return "unknown";
+  }
+}
+
+Json ToJson(const v1::Hypothesis& hypothesis) {
+  return {{"text", hypothesis.text()},
+          {"score", Shortest(hypothesis.score())},
+          {"tokens", Json(hypothesis.tokens())},
+          {"token_ids", Json(hypothesis.token_ids())},
+          {"finish_reason", NameOf(hypothesis.finish_reason())}};
+}
+
+}  // namespace
+
+Json ToJson(const std::string& source, const v1::Translation& translation,
+            const std::string& model) {
+  Json hypotheses = Json::array();
+  for (const v1::Hypothesis& hypothesis : translation.hypotheses()) {
+    hypotheses.push_back(ToJson(hypothesis));
+  }
+  return {{"source", source},
+          {"hypotheses", std::move(hypotheses)},
+          {"truncated", translation.truncated()},
+          {"source_tokens", translation.source_tokens()},
+          {"model", model}};
+}
+
+Json ToJson(const v1::Model& model) {
+  Json pairs = Json::array();
+  for (const v1::LanguagePair& pair : model.language_pairs()) {
+    pairs.push_back({{"source", pair.source()}, {"target", pair.target()}});
+  }
+  return {{"name", model.name()},
+          {"version", model.version()},
+          {"architecture", model.architecture()},
+          {"precision", model.precision()},
+          {"language_pairs", std::move(pairs)},
+          {"max_source_tokens", model.max_source_tokens()},
+          {"vocabulary_size", model.vocabulary_size()},
+          {"is_default", model.is_default()},
+          {"state", NameOf(model.state())}};
+}
+
+Json ToJson(const LoadReport& report) {
+  return {{"seconds", report.seconds},
+          {"requests", report.requests},
+          {"texts", report.texts},
+          {"source_tokens", report.source_tokens},
+          {"requests_per_second", report.PerSecond(report.requests)},
+          {"texts_per_second", report.PerSecond(report.texts)},
+          {"source_tokens_per_second", report.PerSecond(report.source_tokens)},
+          {"latency_seconds",
+           {{"p50", report.Percentile(0.5)},
+            {"p90", report.Percentile(0.9)},
+            {"p99", report.Percentile(0.99)},
+            {"p99.9", report.Percentile(0.999)},
+            {"max", report.Percentile(1.0)}}},
+          {"codes", Json(report.codes)}};
+}
+
+std::string NameOf(v1::Model::State state) {
+  switch (state) {
+    case v1::Model::STATE_LOADING:
+      return "loading";
+    case v1::Model::STATE_READY:
+      return "ready";
+    case v1::Model::STATE_DRAINING:
+      return "draining";
+    default:
+      return "unknown";
+  }
+}
+
+}  // namespace dragoman

@@ -1,0 +1,40 @@
+// Reads lines from a file descriptor and can say whether the next one would have to be waited for,
+// which streams cannot: whoever types a line should get an answer before the next one.
+
+#ifndef DRAGOMAN_CLIENT_LINE_READER_H_
+#define DRAGOMAN_CLIENT_LINE_READER_H_
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace dragoman {
+
+class LineReader {
+ public:
+  // Reads from `fd`, which the caller keeps open, lines of at most `max_bytes`.
+  LineReader(int fd, size_t max_bytes) : fd_(fd), max_bytes_(max_bytes) {}
+
+  // The next line without its end (LF or CR LF), or nothing after the last one.  A last line
+  // without an end counts.  INVALID_ARGUMENT if a line is too long, UNAVAILABLE if reading fails;
+  // both name the line by its number.
+  absl::StatusOr<std::optional<std::string>> Next();
+
+  // False if Next() would have to wait.
+  bool Ready() const;
+
+ private:
+  std::string Take(size_t size, size_t end_size);
+
+  const int fd_;
+  const size_t max_bytes_;
+  std::string buffer_;   // what was read beyond the last line that was returned
+  bool at_end_ = false;  // of the file
+  int lines_ = 0;        // returned so far
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_CLIENT_LINE_READER_H_

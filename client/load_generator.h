@@ -1,0 +1,53 @@
+// Puts a server under load and measures how it answers.
+//
+// In a closed loop a fixed number of callers each send their next request when the last one is
+// answered: this finds the throughput.  In an open loop requests arrive at a rate, whether or not
+// the server keeps up, as those of many strangers do (a Poisson process); a latency then counts
+// from the time at which a request was due, so that a stall is seen by all who had to wait for its
+// end.
+
+#ifndef DRAGOMAN_CLIENT_LOAD_GENERATOR_H_
+#define DRAGOMAN_CLIENT_LOAD_GENERATOR_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "client/translation_client.h"
+
+namespace dragoman {
+
+struct LoadOptions {
+  int concurrency = 8;  // callers of the closed loop
+  double rate = 0.0;    // requests per second of the open loop; 0: closed loop
+  // Nothing more is sent after that time or that many requests, whichever comes first.
+  absl::Duration duration = absl::InfiniteDuration();
+  int64_t requests = INT64_MAX;
+  int texts_per_request = 1;
+  uint64_t seed = 1;  // of the arrivals
+};
+
+struct LoadReport {
+  double seconds = 0.0;  // from the first request to the last answer
+  int64_t requests = 0;  // sent, and answered in one way or another
+  int64_t texts = 0;     // translated
+  int64_t source_tokens = 0;
+  std::map<std::string, int64_t> codes;  // answers by gRPC status code: {"OK", 120}
+  std::vector<double> latencies;         // of the OK ones in seconds, sorted
+
+  // The latency that a share `p` of the OK answers did not exceed (nearest rank); 0 without any.
+  double Percentile(double p) const;
+
+  double PerSecond(int64_t count) const { return seconds > 0 ? count / seconds : 0.0; }
+};
+
+// Takes the texts in turn, from the first one again after the last, into copies of `request`.
+// REQUIRES: texts is not empty; concurrency and texts_per_request are positive.
+LoadReport RunLoad(TranslationClient* client, const v1::TranslateRequest& request,
+                   const std::vector<std::string>& texts, const LoadOptions& options);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_CLIENT_LOAD_GENERATOR_H_

@@ -1,0 +1,74 @@
+// dragoman models: which models a server has.
+
+#include <iomanip>
+#include <memory>
+#include <string>
+
+#include "client/commands.h"
+#include "client/json.h"
+#include "engine/base/status.h"
+
+namespace dragoman {
+namespace {
+
+struct ModelsFlags {
+  ServerFlags server;
+  bool json = false;
+  std::string name;
+};
+
+std::string Languages(const v1::Model& model) {
+  std::string languages;
+  for (const v1::LanguagePair& pair : model.language_pairs()) {
+    if (!languages.empty()) languages += " ";
+    languages += pair.source() + "-" + pair.target();
+  }
+  return languages;
+}
+
+void PrintRow(std::ostream& out, const std::string& name, const std::string& languages,
+              const std::string& architecture, const std::string& precision,
+              const std::string& state, const std::string& version) {
+  out << std::left << std::setw(20) << name << " " << std::setw(12) << languages << " "
+      << std::setw(16) << architecture << " " << std::setw(9) << precision << " " << std::setw(9)
+      << state << " " << version << "\n";
+}
+
+absl::StatusOr<v1::ListModelsResponse> Fetch(const ModelsFlags& flags) {
+  TranslationClient client(flags.server.server, flags.server.options());
+  if (flags.name.empty()) return client.ListModels();
+  v1::ListModelsResponse response;
+  ASSIGN_OR_RETURN(*response.add_models(), client.GetModel(flags.name));
+  return response;
+}
+
+ExitCode RunModels(const ModelsFlags& flags, const Console& console) {
+  const absl::StatusOr<v1::ListModelsResponse> response = Fetch(flags);
+  if (!response.ok()) return ReportError(console, response.status());
+  if (!flags.json) {
+    PrintRow(console.out, "NAME", "LANGUAGES", "ARCHITECTURE", "PRECISION", "STATE", "VERSION");
+  }
+  for (const v1::Model& model : response->models()) {
+    if (flags.json) {
+      console.out << ToJson(model) << "\n";
+    } else {
+      PrintRow(console.out, model.name() + (model.is_default() ? " *" : ""), Languages(model),
+               model.architecture(), model.precision(), NameOf(model.state()), model.version());
+    }
+  }
+  return kExitOk;
+}
+
+}  // namespace
+
+void AddModelsCommand(CLI::App* app, const Console& console, ExitCode* exit_code) {
+  auto flags = std::make_shared<ModelsFlags>();
+  CLI::App* command = app->add_subcommand(
+      "models", "Lists the models of the server, or one of them; * marks the default one.");
+  flags->server.AddTo(command);
+  AddOutputFlag(command, &flags->json);
+  command->add_option("NAME", flags->name, "the model to show; all if not given");
+  command->callback([flags, &console, exit_code] { *exit_code = RunModels(*flags, console); });
+}
+
+}  // namespace dragoman

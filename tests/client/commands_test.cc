@@ -1,0 +1,235 @@
+#include "client/commands.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/client/fake_server.h"
+
+namespace dragoman {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+class CommandsTest : public ::testing::Test {
+ protected:
+  // Runs `dragoman ARGUMENTS` with `input` on its standard input.
+  ExitCode Run(std::vector<std::string> arguments, const std::string& input = "") {
+    arguments.insert(arguments.begin(), "dragoman");
+    std::vector<const char*> argv;
+    for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+    std::FILE* file = std::tmpfile();
+    std::fwrite(input.data(), 1, input.size(), file);
+    std::fflush(file);
+    std::rewind(file);
+    out_.str("");
+    err_.str("");
+    const ExitCode code = RunCommandLine(static_cast<int>(argv.size()), argv.data(),
+                                         Console{fileno(file), out_, err_});
+    std::fclose(file);
+    return code;
+  }
+  // The same with --server.
+  ExitCode RunWithServer(std::vector<std::string> arguments, const std::string& input = "") {
+    arguments.insert(arguments.begin() + 1, {"--server", server_.address()});
+    return Run(arguments, input);
+  }
+  std::string out() const { return out_.str(); }
+  std::string err() const { return err_.str(); }
+
+  FakeServer server_;
+  std::ostringstream out_;
+  std::ostringstream err_;
+};
+
+TEST_F(CommandsTest, TranslatesItsArguments) {
+  EXPECT_EQ(RunWithServer({"translate", "one text", "another"}), kExitOk);
+  EXPECT_EQ(out(), "ONE TEXT\nANOTHER\n");
+  EXPECT_EQ(err(), "");
+}
+
+TEST_F(CommandsTest, TranslatesALinePerTextFromStandardInput) {
+  std::string input, want;
+  for (int i = 0; i < 300; ++i) {
+    input += "line " + std::to_string(i) + "\n";
+    want += "LINE " + std::to_string(i) + "\n";
+  }
+  EXPECT_EQ(RunWithServer({"translate"}, input + "\nlast"), kExitOk);
+  EXPECT_EQ(out(), want + "\nLAST\n");
+}
+
+TEST_F(CommandsTest, PrintsAnObjectPerText) {
+  EXPECT_EQ(RunWithServer({"translate", "--output", "json", "--num-hypotheses", "2", "a \"b\""}),
+            kExitOk);
+  EXPECT_EQ(json::parse(out()), json::parse(R"({"source": "a \"b\"", "hypotheses": [
+                {"text": "A \"B\"", "score": -0.23, "tokens": ["A \"B\""], "token_ids": [7],
+                 "finish_reason": "eos"},
+                {"text": "A \"B\" 1", "score": -1.23, "tokens": ["A \"B\""], "token_ids": [7],
+                 "finish_reason": "eos"}],
+                "truncated": false, "source_tokens": 6, "model": "en-de"})"));
+}
+
+TEST_F(CommandsTest, SendsEveryOptionThatIsGiven) {
+  EXPECT_EQ(RunWithServer({"translate",
+                           "--model",
+                           "m",
+                           "--source-language",
+                           "en",
+                           "--target-language",
+                           "de",
+                           "--beam-size",
+                           "5",
+                           "--num-hypotheses",
+                           "2",
+                           "--length-penalty",
+                           "-0.5",
+                           "--min-length",
+                           "3",
+                           "--max-length",
+                           "40",
+                           "--max-length-ratio",
+                           "1.5",
+                           "--no-repeat-ngram-size",
+                           "4",
+                           "--repetition-penalty",
+                           "1.25",
+                           "--early-stopping",
+                           "never",
+                           "--truncate",
+                           "--split-sentences",
+                           "x"}),
+            kExitOk);
+  ASSERT_EQ(server_.requests().size(), 1u);
+  const v1::TranslateRequest request = server_.requests()[0];
+  EXPECT_EQ(request.model(), "m");
+  EXPECT_EQ(request.source_language(), "en");
+  EXPECT_EQ(request.target_language(), "de");
+  EXPECT_EQ(request.options().beam_size(), 5);
+  EXPECT_EQ(request.options().num_hypotheses(), 2);
+  EXPECT_EQ(request.options().length_penalty(), -0.5f);
+  EXPECT_EQ(request.options().min_length(), 3);
+  EXPECT_EQ(request.options().max_length(), 40);
+  EXPECT_EQ(request.options().max_length_ratio(), 1.5f);
+  EXPECT_EQ(request.options().no_repeat_ngram_size(), 4);
+  EXPECT_EQ(request.options().repetition_penalty(), 1.25f);
+  EXPECT_EQ(request.options().early_stopping(), v1::EARLY_STOPPING_NEVER);
+  EXPECT_EQ(request.truncation(), v1::TRUNCATION_TRUNCATE);
+  EXPECT_EQ(request.sentence_splitting(), v1::SENTENCE_SPLITTING_SENTENCES);
+}
+
+TEST_F(CommandsTest, LeavesToTheServerWhatIsNotGiven) {
+  EXPECT_EQ(RunWithServer({"translate", "x"}), kExitOk);
+  v1::TranslateRequest bare;
+  bare.add_contents("x");
+  bare.mutable_options();
+  bare.mutable_output();
+  EXPECT_EQ(server_.requests()[0].SerializeAsString(), bare.SerializeAsString());
+}
+
+TEST_F(CommandsTest, SaysWhatTheServerSaid) {
+  EXPECT_EQ(RunWithServer({"translate"}, "one\ntwo\nbad\n"), kExitRefused);
+  EXPECT_EQ(out(), "");
+  EXPECT_EQ(err(),
+            "dragoman: INVALID_ARGUMENT: the request is bad\n"
+            "  contents[2]: is bad\n"
+            "  contents[0] of that request is line 1\n");
+}
+
+TEST_F(CommandsTest, RefusesInputThatIsNotUtf8) {
+  EXPECT_EQ(RunWithServer({"translate"}, "good\nb\xFFse\n"), kExitRefused);
+  EXPECT_THAT(err(), HasSubstr("INVALID_ARGUMENT: contents[1]: the text is not valid UTF-8"));
+}
+
+TEST_F(CommandsTest, RefusesALineBeyondAllLimits) {
+  EXPECT_EQ(RunWithServer({"translate"}, "good\n" + std::string(1 << 20, 'x')), kExitUsage);
+  EXPECT_EQ(out(), "GOOD\n");
+  EXPECT_THAT(err(), HasSubstr("line 2 has more than"));
+}
+
+TEST_F(CommandsTest, SaysThatThereIsNoServer) {
+  EXPECT_EQ(Run({"translate", "--server", "127.0.0.1:1", "x"}), kExitUnreachable);
+  EXPECT_THAT(err(), HasSubstr("cannot reach 127.0.0.1:1"));
+}
+
+TEST_F(CommandsTest, TakesTheServerFromTheEnvironment) {
+  setenv("DRAGOMAN_SERVER", server_.address().c_str(), /*overwrite=*/1);
+  EXPECT_EQ(Run({"translate", "x"}), kExitOk);
+  unsetenv("DRAGOMAN_SERVER");
+  EXPECT_EQ(out(), "X\n");
+}
+
+TEST_F(CommandsTest, RefusesAWrongCommandLine) {
+  const std::vector<std::vector<std::string>> wrong = {
+      {},
+      {"dance"},
+      {"translate", "--beam-size", "many"},
+      {"translate", "--no-such-flag", "x"},
+      {"translate", "--output", "xml", "x"},
+      {"translate", "--early-stopping", "soon"},
+      {"translate", "--deadline", "-1", "x"},
+      {"load", "--rate", "5", "--concurrency", "2"},
+      {"load", "--requests", "0"},
+      {"load", "--input", "/no/such/file"}};
+  for (const std::vector<std::string>& arguments : wrong) {
+    EXPECT_EQ(Run(arguments), kExitUsage) << ::testing::PrintToString(arguments);
+    EXPECT_EQ(out(), "");
+    EXPECT_NE(err(), "");
+  }
+  EXPECT_TRUE(server_.requests().empty());
+}
+
+TEST_F(CommandsTest, HelpsAndTellsItsVersion) {
+  EXPECT_EQ(Run({"--help"}), kExitOk);
+  EXPECT_THAT(out(), HasSubstr("Exit codes"));
+  EXPECT_EQ(Run({"translate", "--help"}), kExitOk);
+  EXPECT_THAT(out(), HasSubstr("--length-penalty"));
+  EXPECT_EQ(Run({"--version"}), kExitOk);
+  EXPECT_THAT(out(), HasSubstr("dragoman 0."));
+}
+
+TEST_F(CommandsTest, ListsModels) {
+  EXPECT_EQ(RunWithServer({"models"}), kExitOk);
+  EXPECT_THAT(out(), HasSubstr("en-de *"));
+  EXPECT_THAT(out(), HasSubstr("MarianMTModel"));
+  EXPECT_EQ(RunWithServer({"models", "--output", "json", "en-de"}), kExitOk);
+  const json model = json::parse(out());
+  EXPECT_EQ(model["language_pairs"], json::parse(R"([{"source": "en", "target": "de"}])"));
+  EXPECT_EQ(model["state"], "ready");
+  EXPECT_EQ(RunWithServer({"models", "fr-de"}), kExitRefused);
+  EXPECT_THAT(err(), HasSubstr("NOT_FOUND: no model \"fr-de\""));
+}
+
+TEST_F(CommandsTest, TellsHealth) {
+  EXPECT_EQ(RunWithServer({"health"}), kExitOk);
+  EXPECT_EQ(out(), "SERVING\n");
+  server_.SetServing(false);
+  EXPECT_EQ(RunWithServer({"health"}), kExitRefused);
+  EXPECT_EQ(out(), "NOT_SERVING\n");
+  EXPECT_EQ(Run({"health", "--server", "127.0.0.1:1"}), kExitUnreachable);
+}
+
+TEST_F(CommandsTest, MeasuresUnderLoad) {
+  const std::string path = ::testing::TempDir() + "/load_input.txt";
+  std::ofstream(path) << "one\ntwo\n";
+  EXPECT_EQ(RunWithServer({"load", "--requests", "20", "--concurrency", "3", "--input", path,
+                           "--beam-size", "4", "--output", "json"}),
+            kExitOk);
+  const json report = json::parse(out());
+  EXPECT_EQ(report["requests"], 20);
+  EXPECT_EQ(report["texts"], 20);
+  EXPECT_EQ(report["codes"], json::parse(R"({"OK": 20})"));
+  EXPECT_GT(report["latency_seconds"]["p99.9"], 0.0);
+  EXPECT_GT(report["requests_per_second"], 0.0);
+  EXPECT_EQ(server_.requests().back().options().beam_size(), 4);
+  EXPECT_EQ(RunWithServer({"load", "--requests", "5"}), kExitOk);
+  EXPECT_THAT(out(), HasSubstr("codes       OK 5"));
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -38,6 +38,9 @@ class Watch {
 }  // namespace
 
 absl::StatusOr<Json> ParseJsonObject(std::string_view text, const std::string& name) {
+  if (text.find('\0') != text.npos) {  // which the parser takes for the end
+    return absl::InvalidArgumentError(absl::StrCat(name, ": holds a NUL byte"));
+  }
   Watch watch;
   Json json;
   try {

@@ -1,5 +1,7 @@
 #include "engine/text/tokenizer.h"
 
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -47,8 +49,7 @@ void WriteFile(const fs::path& path, const std::string& bytes) {
 class TokenizerFiles : public ::testing::Test {
  protected:
   void SetUp() override {
-    directory_ = fs::path(::testing::TempDir()) /
-                 ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    directory_ = fs::path(::testing::TempDir()) / ("tokenizer_test." + std::to_string(getpid()));
     fs::remove_all(directory_);
     fs::create_directories(directory_);
     for (const char* file : {"source.spm", "target.spm", "vocab.json", "tokenizer_config.json"}) {

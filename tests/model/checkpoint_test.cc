@@ -1,0 +1,123 @@
+#include "engine/model/checkpoint.h"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace dragoman {
+namespace {
+
+using ::testing::ElementsAre;
+
+// A checkpoint of one tensor "w".  `bytes` must outlive it.
+Checkpoint Of(DType dtype, std::vector<int64_t> shape, absl::Span<const std::byte> bytes) {
+  return Checkpoint("model.safetensors", nullptr, {{"w", Tensor{dtype, std::move(shape), bytes}}});
+}
+
+template <typename T>
+absl::Span<const std::byte> BytesOf(const std::vector<T>& values) {
+  return {reinterpret_cast<const std::byte*>(values.data()), values.size() * sizeof(T)};
+}
+
+uint32_t Bits(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, sizeof(bits));
+  return bits;
+}
+
+// IEEE 754's definition, one case after the other.
+float HalfByDefinition(uint16_t half) {
+  const int exponent = half >> 10 & 31;
+  const int fraction = half & 1023;
+  const float sign = half >> 15 != 0 ? -1.0f : 1.0f;
+  if (exponent == 0) return sign * std::ldexp(static_cast<float>(fraction), -24);
+  if (exponent < 31) return sign * std::ldexp(1.0f + fraction / 1024.0f, exponent - 15);
+  return fraction == 0 ? sign * std::numeric_limits<float>::infinity()
+                       : std::numeric_limits<float>::quiet_NaN();
+}
+
+TEST(Checkpoint, Float32IsReadAsItLies) {
+  const std::vector<float> values = {1.0f, -0.0f, 1e-40f, 3.5f, -2.0f, 1e38f};
+  const Checkpoint checkpoint = Of(DType::kF32, {2, 3}, BytesOf(values));
+  const absl::StatusOr<Matrix<float>> matrix = checkpoint.ReadMatrix("w", 2, 3);
+  ASSERT_TRUE(matrix.ok());
+  EXPECT_THAT(matrix->Row(0), ElementsAre(1.0f, -0.0f, 1e-40f));
+  EXPECT_THAT(matrix->Row(1), ElementsAre(3.5f, -2.0f, 1e38f));
+}
+
+TEST(Checkpoint, EveryFloat16IsConvertedExactly) {
+  std::vector<uint16_t> halves(1 << 16);
+  for (size_t i = 0; i < halves.size(); ++i) halves[i] = static_cast<uint16_t>(i);
+  const absl::StatusOr<std::vector<float>> floats =
+      Of(DType::kF16, {1 << 16}, BytesOf(halves)).ReadVector("w", 1 << 16);
+  ASSERT_TRUE(floats.ok());
+  for (size_t i = 0; i < halves.size(); ++i) {
+    const float expected = HalfByDefinition(halves[i]);
+    if (std::isnan(expected)) {
+      ASSERT_TRUE(std::isnan((*floats)[i])) << i;
+      ASSERT_EQ(std::signbit((*floats)[i]), i >> 15 != 0) << i;
+    } else {
+      ASSERT_EQ(Bits((*floats)[i]), Bits(expected)) << i;
+    }
+  }
+}
+
+TEST(Checkpoint, EveryBFloat16IsTheUpperHalfOfAFloat32) {
+  std::vector<uint16_t> halves(1 << 16);
+  for (size_t i = 0; i < halves.size(); ++i) halves[i] = static_cast<uint16_t>(i);
+  const absl::StatusOr<std::vector<float>> floats =
+      Of(DType::kBF16, {1 << 16}, BytesOf(halves)).ReadVector("w", 1 << 16);
+  ASSERT_TRUE(floats.ok());
+  for (uint32_t i = 0; i < halves.size(); ++i) ASSERT_EQ(Bits((*floats)[i]), i << 16) << i;
+}
+
+TEST(Checkpoint, UnalignedBytesAreReadAll) {
+  std::vector<std::byte> bytes(1 + 4 * sizeof(float));
+  const float values[] = {1.0f, 2.0f, 3.0f, 4.0f};
+  std::memcpy(bytes.data() + 1, values, sizeof(values));
+  const absl::Span<const std::byte> odd = absl::MakeConstSpan(bytes).subspan(1);
+  EXPECT_THAT(*Of(DType::kF32, {4}, odd).ReadVector("w", 4), ElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(*Of(DType::kBF16, {8}, odd).ReadVector("w", 8), testing::SizeIs(8));
+}
+
+TEST(Checkpoint, ARowOfOneIsAVector) {
+  const std::vector<float> values = {1.0f, 2.0f};
+  EXPECT_THAT(*Of(DType::kF32, {1, 2}, BytesOf(values)).ReadVector("w", 2), ElementsAre(1, 2));
+  EXPECT_FALSE(Of(DType::kF32, {2, 1}, BytesOf(values)).ReadVector("w", 2).ok());
+}
+
+TEST(Checkpoint, AWrongShapeNamesBothShapesAndTheFile) {
+  const std::vector<float> values(6);
+  const Checkpoint checkpoint = Of(DType::kF32, {2, 3}, BytesOf(values));
+  EXPECT_EQ(checkpoint.ReadMatrix("w", 3, 2).status(),
+            absl::InvalidArgumentError("w is [2, 3], want [3, 2] in model.safetensors"));
+  EXPECT_EQ(checkpoint.ReadVector("w", 6).status(),
+            absl::InvalidArgumentError("w is [2, 3], want [6] in model.safetensors"));
+}
+
+TEST(Checkpoint, AMissingTensorIsNotFoundByName) {
+  const std::vector<float> values(1);
+  const Checkpoint checkpoint = Of(DType::kF32, {1}, BytesOf(values));
+  EXPECT_TRUE(checkpoint.Has("w"));
+  EXPECT_FALSE(checkpoint.Has("v"));
+  EXPECT_EQ(checkpoint.Find("v"), nullptr);
+  EXPECT_EQ(checkpoint.ReadMatrix("v", 1, 1).status(),
+            absl::NotFoundError("there is no tensor v in model.safetensors"));
+  EXPECT_EQ(checkpoint.ReadVector("v", 1).status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST(DType, SaysItsNameAndSize) {
+  EXPECT_STREQ(NameOf(DType::kF32), "F32");
+  EXPECT_STREQ(NameOf(DType::kF16), "F16");
+  EXPECT_STREQ(NameOf(DType::kBF16), "BF16");
+  EXPECT_EQ(SizeOf(DType::kF32), 4u);
+  EXPECT_EQ(SizeOf(DType::kF16), 2u);
+  EXPECT_EQ(SizeOf(DType::kBF16), 2u);
+}
+
+}  // namespace
+}  // namespace dragoman

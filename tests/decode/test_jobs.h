@@ -1,0 +1,35 @@
+// A small real model and jobs for it.
+
+#ifndef DRAGOMAN_TESTS_DECODE_TEST_JOBS_H_
+#define DRAGOMAN_TESTS_DECODE_TEST_JOBS_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/decode/job.h"
+#include "engine/model/model.h"
+
+namespace dragoman {
+
+// tests/golden/models/marian-trained in float32, loaded once.
+std::shared_ptr<const Model> TrainedModel();
+
+// English sentences of that model's toy grammar and beyond, of unequal length.
+const std::vector<std::string>& TestSentences();
+
+// The search that the model's own configuration asks for, cut to `beam_size` and `max_length`.
+SearchOptions TestSearch(int beam_size, int max_length);
+
+// A job that nobody cancels; `request` null makes it a request of its own, without a deadline.
+JobPtr MakeJob(const std::string& text, const SearchOptions& options,
+               std::function<void(JobResult)> on_done,
+               std::shared_ptr<RequestState> request = nullptr);
+
+// All that a caller sees of a result, to the last bit: equal strings mean equal bytes.
+std::string Bytes(const std::vector<Hypothesis>& hypotheses);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_TESTS_DECODE_TEST_JOBS_H_

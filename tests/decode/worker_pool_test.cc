@@ -1,0 +1,95 @@
+#include "engine/decode/worker_pool.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/synchronization/blocking_counter.h"
+#include "absl/synchronization/notification.h"
+#include "gtest/gtest.h"
+#include "tests/decode/test_jobs.h"
+
+namespace dragoman {
+namespace {
+
+std::vector<JobPtr> One(JobPtr job) {
+  std::vector<JobPtr> jobs;
+  jobs.push_back(std::move(job));
+  return jobs;
+}
+
+TEST(WorkerPool, TranslatesTheSameWithAnyNumberOfWorkers) {
+  std::vector<std::vector<std::string>> results;
+  for (const int workers : {1, 2, 3}) {
+    NullObserver observer;
+    WorkerPool pool({.workers = workers}, &observer);
+    std::vector<std::string> bytes(TestSentences().size());
+    absl::BlockingCounter left(static_cast<int>(bytes.size()));
+    for (size_t i = 0; i < bytes.size(); ++i) {
+      ASSERT_TRUE(pool.Submit(One(MakeJob(TestSentences()[i], TestSearch(4, 40),
+                                          [&, i](JobResult result) {
+                                            EXPECT_TRUE(result.status.ok()) << result.status;
+                                            bytes[i] = Bytes(result.hypotheses);
+                                            left.DecrementCount();
+                                          })))
+                      .ok());
+    }
+    left.Wait();
+    results.push_back(bytes);
+  }
+  EXPECT_EQ(results[0], results[1]);
+  EXPECT_EQ(results[0], results[2]);
+}
+
+TEST(WorkerPool, RefusesAJobThatNoWorkerHasTheMemoryFor) {
+  NullObserver observer;
+  WorkerPool pool({.workers = 2, .kv_capacity_bytes = 100'000}, &observer);
+  const absl::Status status = pool.Submit(
+      One(MakeJob("Hello", TestSearch(8, 400), [](JobResult) { FAIL() << "must not be told"; })));
+  EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
+}
+
+TEST(WorkerPool, RefusesWhenDrainingButFinishesWhatItTook) {
+  NullObserver observer;
+  WorkerPool pool({.workers = 1}, &observer);
+  std::atomic<int> done = 0;
+  for (const std::string& text : TestSentences()) {
+    ASSERT_TRUE(pool.Submit(One(MakeJob(text, TestSearch(4, 40),
+                                        [&](JobResult result) {
+                                          EXPECT_TRUE(result.status.ok()) << result.status;
+                                          ++done;
+                                        })))
+                    .ok());
+  }
+  pool.Drain();
+  EXPECT_EQ(done, static_cast<int>(TestSentences().size()));
+  const absl::Status status =
+      pool.Submit(One(MakeJob("Hello", TestSearch(1, 5), [](JobResult) {})));
+  EXPECT_TRUE(absl::IsUnavailable(status)) << status;
+  EXPECT_EQ(pool.Stats().waiting_requests, 0);
+  EXPECT_EQ(pool.Stats().kv_reserved_bytes, 0u);
+}
+
+TEST(WorkerPool, RefusesARequestWhenTheLineIsFull) {
+  NullObserver observer;
+  WorkerPool pool({.workers = 1, .max_waiting_requests = 1, .max_batch_rows = 1}, &observer);
+  absl::Notification running, go_on;
+  // The first job keeps the only worker in its callback.
+  ASSERT_TRUE(pool.Submit(One(MakeJob("a", TestSearch(1, 1),
+                                      [&](JobResult) {
+                                        running.Notify();
+                                        go_on.WaitForNotification();
+                                      })))
+                  .ok());
+  running.WaitForNotification();
+  ASSERT_TRUE(pool.Submit(One(MakeJob("a", TestSearch(1, 5), [](JobResult) {}))).ok());
+  EXPECT_EQ(pool.Stats().waiting_requests, 1);
+  EXPECT_GT(pool.Stats().waiting_tokens, 0);
+  EXPECT_GT(pool.Stats().oldest_wait, absl::ZeroDuration());
+  const absl::Status status = pool.Submit(One(MakeJob("a", TestSearch(1, 5), [](JobResult) {})));
+  EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
+  go_on.Notify();
+}
+
+}  // namespace
+}  // namespace dragoman

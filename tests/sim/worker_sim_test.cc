@@ -1,0 +1,177 @@
+// Seeded traffic against real workers with a clock of our own: requests of unequal size arrive,
+// change their mind and run out of time, over several workers, and in the end nothing is lost.  A
+// failing seed replays: the same seed makes the same history.
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "engine/decode/worker.h"
+#include "gtest/gtest.h"
+#include "tests/decode/test_jobs.h"
+
+namespace dragoman {
+namespace {
+
+// What became of one job.
+struct Outcome {
+  std::string text;
+  int beam_size = 0;
+  int worker = 0;
+  int times_told = 0;
+  JobResult result;
+  absl::Time admitted;  // when it joined a batch, if it did
+};
+
+class Simulation : public NullObserver {
+ public:
+  explicit Simulation(uint32_t seed) : random_(seed), room_(6, 300) {
+    const SchedulerLimits limits = {
+        .max_rows = Pick(4, 12), .kv_capacity_bytes = 300'000, .max_encode_tokens = Pick(10, 60)};
+    const int workers = Pick(1, 3);
+    for (int i = 0; i < workers; ++i) {
+      workers_.push_back(std::make_unique<Worker>(
+          i, limits, [this] { return now_; }, this, &room_));
+    }
+  }
+
+  // Lets so many requests arrive and takes turns until all the work is done.
+  void Run(int requests) {
+    bool busy = true;
+    while (requests > 0 || busy) {
+      if (requests > 0 && Chance(0.5)) {
+        Arrive();
+        --requests;
+      }
+      if (!states_.empty() && Chance(0.08)) states_[Pick(0, states_.size() - 1)]->Cancel();
+      now_ += absl::Milliseconds(Pick(0, 5));
+      busy = false;
+      for (const auto& worker : workers_) {
+        if (Chance(0.8)) worker->Turn();
+        busy |= worker->work() > 0;
+      }
+    }
+  }
+
+  // One for each job that was taken, in the order in which they came.
+  const std::vector<std::unique_ptr<Outcome>>& outcomes() const { return outcomes_; }
+  const WaitingRoom& room() const { return room_; }
+  const std::vector<std::unique_ptr<Worker>>& workers() const { return workers_; }
+  int refused_requests() const { return refused_requests_; }
+
+ private:
+  int Pick(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
+  bool Chance(double p) { return std::bernoulli_distribution(p)(random_); }
+
+  void Arrive() {
+    const absl::Time deadline =
+        Chance(0.3) ? now_ + absl::Milliseconds(Pick(0, 60)) : absl::InfiniteFuture();
+    const auto state = std::make_shared<RequestState>(deadline);
+    std::vector<JobPtr> jobs;
+    std::vector<std::unique_ptr<Outcome>> outcomes;
+    for (int i = Pick(1, 4); i > 0; --i) {
+      auto outcome = std::make_unique<Outcome>();
+      outcome->text = TestSentences()[Pick(0, TestSentences().size() - 1)];
+      outcome->beam_size = Pick(1, 4);
+      outcome->worker = Pick(0, workers_.size() - 1);
+      jobs.push_back(MakeJob(
+          outcome->text, TestSearch(outcome->beam_size, 16),
+          [this, outcome = outcome.get()](JobResult result) {
+            ++outcome->times_told;
+            outcome->admitted = last_submitted_ + result.times.queue;
+            outcome->result = std::move(result);
+          },
+          state));
+      outcomes.push_back(std::move(outcome));
+    }
+    if (!room_.Enter(jobs, now_).ok()) {
+      ++refused_requests_;
+      return;
+    }
+    states_.push_back(state);
+    for (size_t i = 0; i < jobs.size(); ++i) {
+      workers_[outcomes[i]->worker]->Submit(std::move(jobs[i]));
+      outcomes_.push_back(std::move(outcomes[i]));
+    }
+  }
+
+  // The observer hears of a job right before the job's own callback.
+  void OnJobDone(const Job& job, const JobResult&) override { last_submitted_ = job.submitted; }
+
+  std::mt19937 random_;
+  absl::Time now_ = absl::UnixEpoch();
+  WaitingRoom room_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<std::shared_ptr<RequestState>> states_;
+  std::vector<std::unique_ptr<Outcome>> outcomes_;
+  absl::Time last_submitted_;
+  int refused_requests_ = 0;
+};
+
+// The translation of a sentence that nothing disturbs.
+std::string Undisturbed(const std::string& text, int beam_size) {
+  static auto* const known = new std::map<std::pair<std::string, int>, std::string>();
+  std::string& bytes = (*known)[{text, beam_size}];
+  if (!bytes.empty()) return bytes;
+  NullObserver observer;
+  DecodeScratch scratch;
+  DecodeBatch batch(
+      TrainedModel(), [] { return absl::UnixEpoch(); }, &observer, &scratch);
+  std::vector<JobPtr> jobs;
+  jobs.push_back(MakeJob(text, TestSearch(beam_size, 16),
+                         [&bytes](JobResult result) { bytes = Bytes(result.hypotheses); }));
+  batch.Join(std::move(jobs));
+  while (!batch.empty()) batch.Step();
+  return bytes;
+}
+
+class WorkerSimulation : public testing::TestWithParam<int> {};
+
+TEST_P(WorkerSimulation, EveryJobEndsExactlyOnceAndNothingIsLeft) {
+  int translated = 0, cancelled = 0, late = 0, refused = 0;
+  for (uint32_t seed = GetParam() * 25; seed < GetParam() * 25u + 25; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    Simulation simulation(seed);
+    simulation.Run(40);
+    refused += simulation.refused_requests();
+    std::map<int, absl::Time> last_admitted;  // of each worker
+    for (const auto& outcome : simulation.outcomes()) {
+      ASSERT_EQ(outcome->times_told, 1) << outcome->text;
+      const absl::Status& status = outcome->result.status;
+      if (absl::IsCancelled(status)) {
+        ++cancelled;
+      } else if (absl::IsDeadlineExceeded(status)) {
+        ++late;
+      } else {
+        ++translated;
+        ASSERT_TRUE(status.ok()) << status;
+        ASSERT_EQ(Bytes(outcome->result.hypotheses), Undisturbed(outcome->text, outcome->beam_size))
+            << outcome->text;
+        // First come, first served: nobody joins before one who came earlier to this worker.
+        absl::Time& last =
+            last_admitted.emplace(outcome->worker, absl::InfinitePast()).first->second;
+        ASSERT_LE(last, outcome->admitted) << outcome->text;
+        last = outcome->admitted;
+      }
+    }
+    EXPECT_EQ(simulation.room().requests(), 0);
+    EXPECT_EQ(simulation.room().tokens(), 0);
+    for (const auto& worker : simulation.workers()) {
+      EXPECT_EQ(worker->work(), 0);
+      EXPECT_EQ(worker->kv_bytes(), 0u);
+      EXPECT_FALSE(worker->Turn());
+    }
+  }
+  // The traffic must have had something of everything.
+  EXPECT_GT(translated, 100);
+  EXPECT_GT(cancelled, 10);
+  EXPECT_GT(late, 10);
+  EXPECT_GT(refused, 10);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, WorkerSimulation, testing::Range(0, 4));
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,215 @@
+// The text is walked once, character by character.  At what may end a sentence the question is
+// asked of its two neighbours: the word before it (is the dot a part of it?) and what comes after
+// the white space (can a sentence begin with it?).  The knowledge is in the tables; where they do
+// not know, two sentences stay together, which costs a translation less than one sentence cut in
+// two.
+
+#include "engine/text/splitter.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "engine/text/utf8.h"
+
+namespace dragoman {
+namespace {
+
+// Ends a sentence, spaces or not: the full stops of Chinese and Japanese.
+constexpr char32_t kCjkTerminators[] = U"。！？｡";
+
+// May end a sentence, before white space.
+constexpr char32_t kTerminators[] = U".!?…‥．؟۔।॥։።။។";
+
+// Belongs to the sentence that it closes.  The quotes that some languages open with and others
+// close with stand in both tables: what decides is the side on which they touch a word.
+constexpr char32_t kClosers[] = U"\"'”’“‘»«›‹)]}」』）】》〉〕］";
+constexpr char32_t kOpeners[] = U"\"'“‘”„‚«»‹›([{¿¡「『（【《〈-–—•*";
+
+// Their dot never ends a sentence, in English, German, French and Spanish; as they are written.
+constexpr std::string_view kAbbreviations[] = {
+    // English
+    "Adm", "Asst", "Bros", "Brig", "Capt", "Cmdr", "Col", "Cpl", "Dr", "Drs", "Gen", "Gov", "Hon",
+    "Lt", "Maj", "Messrs", "Mr", "Mrs", "Ms", "Mt", "Ph", "Prof", "Pvt", "Rep", "Reps", "Rev",
+    "Sen", "Sens", "Sgt", "Sr", "St", "Supt", "vs", "viz", "cf", "Cf", "approx", "dept", "Dept",
+    "eds", "al", "e.g", "i.e",
+    // German
+    "Abb", "Abs", "Abt", "allg", "Allg", "bspw", "Bspw", "bzgl", "bzw", "ca", "Ca", "Dipl", "dt",
+    "ehem", "engl", "ev", "evtl", "Evtl", "Fr", "Frl", "geb", "gegr", "ggf", "Ggf", "Hr", "Hrn",
+    "Hrsg", "inkl", "Inkl", "insb", "jur", "Kap", "lat", "lt", "med", "nat", "phil", "rer", "röm",
+    "sog", "Str", "tägl", "Tel", "urspr", "vgl", "Vgl", "zzgl", "Ing", "d.h", "z.B", "u.a", "o.ä",
+    // French
+    "MM", "Mgr", "Mlle", "Mlles", "Mme", "Mmes", "Ste", "av", "boul", "éd", "env", "ex", "tél",
+    // Spanish
+    "Sra", "Sras", "Sres", "Srta", "Srtas", "Dra", "Dña", "Ud", "Uds", "Vd", "Vds", "EE", "UU",
+    "Gral", "Lic", "Avda", "pág", "Pág", "págs", "núm", "Núm", "p.ej"};
+
+// Likewise, but only before a number: "No. 5", "Dec. 24".
+constexpr std::string_view kBeforeNumber[] = {
+    "No",  "no",  "Nos",  "nos",  "Nr",   "nr",   "Nrn",  "Art", "art", "pp",  "Vol",
+    "vol", "Fig", "fig",  "Sec",  "sec",  "chap", "Ch",   "ch",  "Eq",  "eq",  "Bd",
+    "Jan", "Feb", "Mar",  "Apr",  "Jun",  "Jul",  "Aug",  "Sep", "Oct", "Okt", "Nov",
+    "Dec", "Dez", "vers", "Sept", "Ziff", "Rn",   "Aufl", "Tab", "Nº",  "nº"};
+
+// What follows or goes before a German ordinal: "am 3. Mai", "der 2. Weltkrieg".
+constexpr std::string_view kMonths[] = {"Januar",  "Jänner",   "Februar", "März",   "April",
+                                        "Mai",     "Juni",     "Juli",    "August", "September",
+                                        "Oktober", "November", "Dezember"};
+constexpr std::string_view kBeforeOrdinal[] = {
+    "ab",    "am",  "Am",   "beim", "bis",  "Das",  "das",   "dem",   "den", "Den", "der",
+    "Der",   "des", "die",  "Die",  "ein",  "eine", "einem", "einen", "im",  "Im",  "jeden",
+    "jeder", "ihr", "mein", "sein", "seit", "und",  "unser", "vom",   "zum", "Zum", "zur"};
+
+template <typename Table, typename T>
+bool In(const Table& table, const T& value) {
+  return std::find(std::begin(table), std::end(table), value) != std::end(table);
+}
+
+bool IsLineBreak(char32_t c) {
+  return (c >= 0x0A && c <= 0x0D) || c == 0x85 || c == 0x2028 || c == 0x2029;
+}
+bool IsDigit(char32_t c) { return c >= '0' && c <= '9'; }
+bool IsTerminator(char32_t c) { return In(kTerminators, c) && c != 0; }
+bool IsCjkTerminator(char32_t c) { return In(kCjkTerminators, c) && c != 0; }
+bool IsCloser(char32_t c) { return In(kClosers, c) && c != 0; }
+bool IsOpener(char32_t c) { return In(kOpeners, c) && c != 0; }
+
+// A letter of an alphabet whose names are abbreviated to initials: Latin, Greek, Cyrillic.
+bool IsInitial(char32_t c) {
+  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= 0xC0 && c <= 0x24F) ||
+         (c >= 0x370 && c <= 0x52F);
+}
+
+// Lower case, in the alphabets that have it; a sentence does not begin with one.
+bool IsLower(char32_t c) {
+  if (c < 0x80) return c >= 'a' && c <= 'z';
+  if (c < 0x100) return c >= 0xDF && c != 0xF7;
+  if (c < 0x180) {  // pairs of upper and lower case; in two stretches the upper one is odd
+    const bool upper_is_odd = (c >= 0x139 && c <= 0x148) || (c >= 0x179 && c <= 0x17E);
+    return (c % 2 == 1) != upper_is_odd;
+  }
+  return (c >= 0x3AC && c <= 0x3CE) || (c >= 0x430 && c <= 0x45F) || (c >= 0x561 && c <= 0x587) ||
+         (c >= 0x460 && c <= 0x52F && c % 2 == 1);
+}
+
+struct Character {
+  char32_t c;
+  size_t begin;  // its first byte
+};
+
+class Splitter {
+ public:
+  explicit Splitter(std::string_view text) : text_(text) {
+    for (size_t i = 0; i < text.size();) {
+      const size_t begin = i;
+      const char32_t c = NextCodePoint(text, &i);
+      characters_.push_back({c, begin});
+    }
+  }
+
+  std::vector<TextSpan> Split() {
+    for (size_t i = 0; i < size();) {
+      const char32_t c = At(i);
+      if (IsLineBreak(c)) EndSentence(i);
+      if (IsWhiteSpace(c)) {
+        ++i;
+        continue;
+      }
+      if (first_ == kNone) first_ = i;
+      const size_t dot = i++;
+      if (!IsTerminator(c) && !IsCjkTerminator(c)) continue;
+      bool is_end = IsCjkTerminator(c);
+      for (; i < size() && (IsTerminator(At(i)) || IsCjkTerminator(At(i)) || IsCloser(At(i)));
+           ++i) {
+        is_end = is_end || IsCjkTerminator(At(i));
+      }
+      if (is_end || EndsAt(dot, i)) EndSentence(i);
+    }
+    EndSentence(size());
+    return std::move(sentences_);
+  }
+
+ private:
+  static constexpr size_t kNone = static_cast<size_t>(-1);
+
+  size_t size() const { return characters_.size(); }
+  char32_t At(size_t i) const { return characters_[i].c; }
+  size_t ByteAt(size_t i) const { return i < size() ? characters_[i].begin : text_.size(); }
+  std::string_view Text(size_t begin, size_t end) const {
+    return text_.substr(ByteAt(begin), ByteAt(end) - ByteAt(begin));
+  }
+
+  // The open sentence, if there is one, ends before character `end` and the white space before it.
+  void EndSentence(size_t end) {
+    if (first_ == kNone) return;
+    while (IsWhiteSpace(At(end - 1))) --end;
+    sentences_.push_back({ByteAt(first_), ByteAt(end)});
+    first_ = kNone;
+  }
+
+  // Whether the terminators and closers [dot, end) end a sentence.
+  bool EndsAt(size_t dot, size_t end) const {
+    if (end == size()) return true;
+    if (!IsWhiteSpace(At(end))) return false;
+    size_t next = end;
+    for (; next < size() && IsWhiteSpace(At(next)); ++next) {
+      if (IsLineBreak(At(next))) return true;
+    }
+    while (next < size() && IsOpener(At(next))) ++next;
+    if (next == size()) return true;
+    if (IsLower(At(next))) return false;
+    const bool is_single_dot = At(dot) == '.' && end == dot + 1;
+    return !is_single_dot || !DotIsPartOfWord(dot, next);
+  }
+
+  // The first character of the word that ends before `end`.
+  size_t WordBefore(size_t end) const {
+    while (end > first_ && !IsWhiteSpace(At(end - 1)) && !IsOpener(At(end - 1)) &&
+           !IsCloser(At(end - 1))) {
+      --end;
+    }
+    return end;
+  }
+
+  // Whether the dot makes the word before it an abbreviation, an initial or an ordinal, given that
+  // a word begins at `next`.
+  bool DotIsPartOfWord(size_t dot, size_t next) const {
+    const size_t begin = WordBefore(dot);
+    if (begin == dot) return false;
+    const auto is_digit = [](const Character& character) { return IsDigit(character.c); };
+    if (std::all_of(characters_.begin() + begin, characters_.begin() + dot, is_digit)) {
+      return IsOrdinal(begin, dot, next);
+    }
+    size_t part = dot;  // "h" of "d.h"
+    while (part > begin && At(part - 1) != '.') --part;
+    if (dot - part == 1 && IsInitial(At(part))) return true;
+    return In(kAbbreviations, Text(begin, dot)) || In(kAbbreviations, Text(part, dot)) ||
+           (IsDigit(At(next)) && In(kBeforeNumber, Text(begin, dot)));
+  }
+
+  // Whether the number [begin, dot) and its dot go on: "3. 5", "am 3. Mai", "1. Introduction".
+  bool IsOrdinal(size_t begin, size_t dot, size_t next) const {
+    if (IsDigit(At(next))) return true;
+    constexpr size_t kMostDigits = 2;
+    if (dot - begin > kMostDigits) return false;
+    if (begin == first_) return true;
+    size_t end = begin;
+    while (end > first_ && IsWhiteSpace(At(end - 1))) --end;
+    if (In(kBeforeOrdinal, Text(WordBefore(end), end))) return true;
+    end = next;
+    while (end < size() && !IsWhiteSpace(At(end)) && !IsTerminator(At(end)) && At(end) != ',')
+      ++end;
+    return In(kMonths, Text(next, end));
+  }
+
+  const std::string_view text_;
+  std::vector<Character> characters_;
+  size_t first_ = kNone;  // of the open sentence
+  std::vector<TextSpan> sentences_;
+};
+
+}  // namespace
+
+std::vector<TextSpan> SplitSentences(std::string_view text) { return Splitter(text).Split(); }
+
+}  // namespace dragoman

@@ -1,0 +1,137 @@
+#include "engine/text/splitter.h"
+
+#include <random>
+#include <string>
+
+#include "engine/text/utf8.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace dragoman {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+std::vector<std::string> Split(std::string_view text) {
+  std::vector<std::string> sentences;
+  for (const TextSpan& span : SplitSentences(text)) {
+    sentences.emplace_back(text.substr(span.begin, span.end - span.begin));
+  }
+  return sentences;
+}
+
+// What must stay one sentence.
+void ExpectWhole(std::initializer_list<const char*> texts) {
+  for (const char* text : texts) EXPECT_THAT(Split(text), ElementsAre(text));
+}
+
+TEST(Splitter, PunctuationBeforeWhiteSpaceEndsASentence) {
+  EXPECT_THAT(Split("The cat sleeps. Does it? Yes! It dreams… Of mice."),
+              ElementsAre("The cat sleeps.", "Does it?", "Yes!", "It dreams…", "Of mice."));
+  EXPECT_THAT(Split("Really?! Yes... Well, no."), ElementsAre("Really?!", "Yes...", "Well, no."));
+}
+
+TEST(Splitter, ATextWithoutPunctuationIsOneSentence) {
+  EXPECT_THAT(Split("no full stop"), ElementsAre("no full stop"));
+  EXPECT_THAT(Split("."), ElementsAre("."));
+}
+
+TEST(Splitter, WhiteSpaceAloneHasNoSentence) {
+  EXPECT_THAT(Split(""), IsEmpty());
+  EXPECT_THAT(Split(" \t\r\n\u00A0\u3000\u2028"), IsEmpty());
+}
+
+TEST(Splitter, SpansPointIntoTheText) {
+  EXPECT_THAT(SplitSentences("  Ä bc.  D. "), ElementsAre(TextSpan{2, 8}, TextSpan{10, 12}));
+}
+
+TEST(Splitter, ALineBreakEndsASentence) {
+  EXPECT_THAT(Split("a\nb\r\nc\u2028d\u2029e\u0085f\n\n g"),
+              ElementsAre("a", "b", "c", "d", "e", "f", "g"));
+  EXPECT_THAT(Split("Dr.\nSmith"), ElementsAre("Dr.", "Smith"));
+}
+
+TEST(Splitter, ACjkFullStopNeedsNoSpace) {
+  EXPECT_THAT(Split("猫が寝ています。本当？はい！"),
+              ElementsAre("猫が寝ています。", "本当？", "はい！"));
+  EXPECT_THAT(Split("他说：“你好。”然后走了。"), ElementsAre("他说：“你好。”", "然后走了。"));
+}
+
+TEST(Splitter, OtherScriptsHaveTheirOwnFullStops) {
+  EXPECT_THAT(Split("यह घर है। वह पेड़ है।"), ElementsAre("यह घर है।", "वह पेड़ है।"));
+  EXPECT_THAT(Split("كيف حالك؟ أنا بخير."), ElementsAre("كيف حالك؟", "أنا بخير."));
+  EXPECT_THAT(Split("Он спит. Она ест."), ElementsAre("Он спит.", "Она ест."));
+  ExpectWhole({"Он живёт на ул. дружбы.", "Ο κ. Παπαδόπουλος ήρθε."});
+}
+
+TEST(Splitter, WhatClosesASentenceBelongsToIt) {
+  EXPECT_THAT(Split("\"Stop!\" Tom ran. (It was late.) He fell."),
+              ElementsAre("\"Stop!\"", "Tom ran.", "(It was late.)", "He fell."));
+  EXPECT_THAT(Split("„Gut.“ Er ging. « Bien. » Il part."),
+              ElementsAre("„Gut.“", "Er ging.", "« Bien.", "» Il part."));
+}
+
+TEST(Splitter, ASentenceMayBeginWithQuotesBracketsAndSpanishMarks) {
+  EXPECT_THAT(Split("Él vino. ¿Quién? «Yo». ¡Ah! (Sí.) “No.” — Fin."),
+              ElementsAre("Él vino.", "¿Quién?", "«Yo».", "¡Ah!", "(Sí.)", "“No.”", "— Fin."));
+}
+
+TEST(Splitter, NoSentenceBeginsInLowerCase) {
+  ExpectWhole({"\"Really?\" she asked.", "Yahoo! is a firm.", "Well... maybe.",
+               "C'est à 5 km. env. d'ici", "Er kam. ähnlich", "Hm… ſo", "a. ž"});
+}
+
+TEST(Splitter, AnAbbreviationEndsNoSentence) {
+  ExpectWhole({"Dr. Smith met Mrs. Jones and Prof. Lee.", "Das ist z.B. Berlin.",
+               "Das ist z. B. Berlin.", "Siehe bzw. Kap. Zwei, d.h. Seite zwei.",
+               "Hr. Dr. med. Meier und Fr. Weber", "Dipl.-Ing. Weber kam.",
+               "M. Dupont et Mme. Curie, p. ex. Paris", "El Sr. García y la Dra. Pérez",
+               "EE. UU. Norte", "Man United vs. Chelsea", "J. R. R. Tolkien", "The U.S. Army",
+               "e.g. London"});
+}
+
+TEST(Splitter, SomeAbbreviationsHoldOnlyBeforeANumber) {
+  ExpectWhole({"See No. 5 and Fig. 3.", "Siehe Nr. 7.", "On Dec. 24 it snowed."});
+  EXPECT_THAT(Split("I said no. He left."), ElementsAre("I said no.", "He left."));
+}
+
+TEST(Splitter, NumbersStayWhole) {
+  ExpectWhole({"It costs 3.50 dollars.", "Pi is 3. 14 or so.", "Version 2.0.1 is out",
+               "1. Introduction", "Am 3. Mai kam er.", "Der 2. Weltkrieg begann.",
+               "Es war Dienstag, 24. Dezember."});
+  EXPECT_THAT(Split("He was born in 1984. She was not."),
+              ElementsAre("He was born in 1984.", "She was not."));
+  EXPECT_THAT(Split("Tom is 12. Mary is 13."), ElementsAre("Tom is 12.", "Mary is 13."));
+}
+
+TEST(Splitter, ADotInsideAWordEndsNothing) {
+  ExpectWhole({"Visit www.example.org/a.html now", "Mail a.b@c.de!", "Node.JS rocks"});
+}
+
+TEST(Splitter, WhatIsBetweenSentencesIsWhiteSpaceWhateverTheText) {
+  constexpr uint32_t kSeed = 11;
+  SCOPED_TRACE(kSeed);
+  std::mt19937 random(kSeed);
+  const char* kPieces[] = {"a",  "B",  "é",  " ", " ",      "\n",     "\r\n", ".", ".",
+                           "!",  "…",  "。", "“", "\"",     ")",      "(",    "1", "9",
+                           "Dr", "am", "-",  "«", "\u2028", "\u00A0", "🙂"};
+  for (int round = 0; round < 20000; ++round) {
+    std::string text;
+    for (size_t n = random() % 20; n > 0; --n) text += kPieces[random() % std::size(kPieces)];
+    size_t end = 0;
+    for (const TextSpan& span : SplitSentences(text)) {
+      const std::string between = text.substr(end, span.begin - end);
+      const std::string sentence = text.substr(span.begin, span.end - span.begin);
+      ASSERT_EQ(StripWhiteSpace(between), "") << text;
+      ASSERT_FALSE(sentence.empty()) << text;
+      ASSERT_EQ(StripWhiteSpace(sentence), sentence) << text;
+      ASSERT_EQ(sentence.find('\n'), std::string::npos) << text;
+      end = span.end;
+    }
+    ASSERT_EQ(StripWhiteSpace(text.substr(end)), "") << text;
+  }
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,74 @@
+#include "engine/text/utf8.h"
+
+#include <string>
+
+#include "gtest/gtest.h"
+
+namespace dragoman {
+namespace {
+
+using std::string_literals::operator""s;
+
+// The encoding as the standard defines it, without a look at whether `c` may be encoded.
+std::string EncodeAs(char32_t c, int length) {
+  if (length == 1) return std::string(1, static_cast<char>(c));
+  std::string bytes(length, '\0');
+  for (int i = length - 1; i > 0; --i, c >>= 6) bytes[i] = static_cast<char>(0x80 | (c & 0x3F));
+  bytes[0] = static_cast<char>((0xF00 >> length & 0xFF) | c);
+  return bytes;
+}
+
+int ShortestLength(char32_t c) { return c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4; }
+
+TEST(Utf8, EveryCodePointIsValidAndReadBack) {
+  for (char32_t c = 0; c <= 0x10FFFF; ++c) {
+    const bool is_surrogate = c >= 0xD800 && c <= 0xDFFF;
+    const std::string bytes = EncodeAs(c, ShortestLength(c));
+    ASSERT_EQ(IsValidUtf8(bytes), !is_surrogate) << static_cast<uint32_t>(c);
+    if (is_surrogate) continue;
+    size_t position = 0;
+    ASSERT_EQ(NextCodePoint(bytes, &position), c);
+    ASSERT_EQ(position, bytes.size());
+    ASSERT_EQ(CountCodePoints(bytes), 1);
+  }
+}
+
+TEST(Utf8, OverlongFormsAreInvalid) {
+  for (char32_t c = 0; c < 0x10000; ++c) {
+    for (int length = ShortestLength(c) + 1; length <= 4; ++length) {
+      ASSERT_FALSE(IsValidUtf8(EncodeAs(c, length))) << static_cast<uint32_t>(c) << " " << length;
+    }
+  }
+}
+
+TEST(Utf8, NothingAboveTheLastCodePointIsValid) {
+  for (char32_t c = 0x110000; c < 0x200000; ++c) ASSERT_FALSE(IsValidUtf8(EncodeAs(c, 4)));
+  EXPECT_FALSE(IsValidUtf8("\xF8\x88\x80\x80\x80"));
+  EXPECT_FALSE(IsValidUtf8("\xFF"));
+}
+
+TEST(Utf8, WhatIsCutOffIsInvalid) {
+  const std::string text = "é東🙂";
+  for (size_t size = 0; size <= text.size(); ++size) {
+    const bool whole = size == 0 || size == 2 || size == 5 || size == 9;
+    EXPECT_EQ(IsValidUtf8(text.substr(0, size)), whole) << size;
+  }
+  EXPECT_FALSE(IsValidUtf8("\x80"));
+  EXPECT_FALSE(IsValidUtf8("\xC3(a"));
+}
+
+TEST(Utf8, CountsCodePointsNotBytes) {
+  EXPECT_EQ(CountCodePoints(""), 0);
+  EXPECT_EQ(CountCodePoints("aé東🙂"), 4);
+  EXPECT_EQ(CountCodePoints("a\0b"s), 3);
+}
+
+TEST(Utf8, StripsWhiteSpaceOfAllScripts) {
+  EXPECT_EQ(StripWhiteSpace(" \t\u00A0\u3000a b\u2028\n"), "a b");
+  EXPECT_EQ(StripWhiteSpace("\u200Ba\u200B"), "\u200Ba\u200B");  // no white space to Python either
+  EXPECT_EQ(StripWhiteSpace(" \n "), "");
+  EXPECT_EQ(StripWhiteSpace(""), "");
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,55 @@
+#include "engine/base/json.h"
+
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace dragoman {
+namespace {
+
+using std::string_literals::operator""s;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+std::string Nested(int depth) {
+  return "{\"a\":" + std::string(depth, '[') + std::string(depth, ']') + "}";
+}
+
+TEST(Json, AnObjectIsParsed) {
+  const auto json = ParseJsonObject(R"({"a": {"a": 1}, "b": [{"a": 2}, {"a": 3}]})", "f.json");
+  ASSERT_TRUE(json.ok()) << json.status();
+  EXPECT_EQ((*json)["a"]["a"], 1);
+  EXPECT_EQ((*json)["b"][1]["a"], 3);
+}
+
+TEST(Json, WhatIsNoHonestObjectIsRefusedByName) {
+  const std::pair<std::string, const char*> cases[] = {
+      {"", "parse error"},
+      {"{", "parse error"},
+      {"{} {}", "parse error"},
+      {"{\"a\": \"\xC3\"}", "parse error"},
+      {"{}\0 anything"s, "NUL"},
+      {"[]", "is a JSON array, want an object"},
+      {"null", "is a JSON null"},
+      {R"({"a": 1, "a": 2})", "\"a\" stands twice"},
+      {R"([{"b": {"c": 1, "c": 1}}])", "\"c\" stands twice"},
+      {Nested(kMaxJsonDepth + 1), "nests deeper than 32"},
+      {Nested(1 << 20), "nests deeper than 32"},
+  };
+  for (const auto& [text, message] : cases) {
+    const absl::Status status = ParseJsonObject(text, "f.json").status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << message;
+    EXPECT_THAT(std::string(status.message()), AllOf(StartsWith("f.json: "), HasSubstr(message)));
+  }
+  EXPECT_TRUE(ParseJsonObject(Nested(kMaxJsonDepth - 1), "f.json").ok());
+}
+
+TEST(Json, AMissingFileIsNotFound) {
+  EXPECT_EQ(ReadJsonObject("no/such.json").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_TRUE(ReadJsonObject("models/en-de/config.json").ok());
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,109 @@
+#include "engine/base/machine.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include "gtest/gtest.h"
+
+namespace dragoman {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST(Machine, CpuMaxIsQuotaOverPeriod) {
+  EXPECT_EQ(ParseCpuMax("200000 100000"), 2.0);
+  EXPECT_EQ(ParseCpuMax("150000 100000\n"), 1.5);
+}
+
+TEST(Machine, CpuMaxWithoutALimitOrSenseIsZero) {
+  for (const char* text :
+       {"max 100000\n", "", "max", "200000", "1 0", "-1 100000", "nan 100000", "a b", "1 2 3"}) {
+    EXPECT_EQ(ParseCpuMax(text), 0.0) << text;
+  }
+}
+
+TEST(Machine, GrantsAtLeastOneCoreAndNoMoreThanThereAre) {
+  EXPECT_GE(AvailableCores(), 1);
+  EXPECT_LE(AvailableCores(), sysconf(_SC_NPROCESSORS_CONF));
+}
+
+TEST(Machine, CoresFollowTheAffinityMask) {
+  std::thread([] {  // affinity belongs to the thread: this one is narrowed and ends
+    cpu_set_t mask;
+    ASSERT_EQ(sched_getaffinity(0, sizeof(mask), &mask), 0);
+    int first = 0;
+    while (!CPU_ISSET(first, &mask)) ++first;
+    CPU_ZERO(&mask);
+    CPU_SET(first, &mask);
+    ASSERT_EQ(sched_setaffinity(0, sizeof(mask), &mask), 0);
+    EXPECT_EQ(AvailableCores(), 1);
+  })
+      .join();
+}
+
+TEST(Machine, GrantsMemoryUpToWhatIsBuiltIn) {
+  EXPECT_GT(AvailableMemory(), size_t{16} << 20);
+  EXPECT_LE(AvailableMemory(),
+            static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE));
+}
+
+// A made-up /sys/fs/cgroup.
+class Cgroup : public ::testing::Test {
+ protected:
+  void TearDown() override { fs::remove_all(mount_); }
+
+  void Write(const std::string& file, const std::string& text) {
+    fs::create_directories((mount_ / file).parent_path());
+    std::ofstream(mount_ / file) << text;
+  }
+  CgroupLimits Limits(const std::string& self_cgroup) const {
+    return ReadCgroupLimits(mount_.string(), self_cgroup);
+  }
+
+  const fs::path mount_ =
+      fs::path(::testing::TempDir()) / ("machine_test." + std::to_string(getpid()));
+};
+
+TEST_F(Cgroup, WithoutFilesThereIsNoLimit) {
+  for (const char* self :
+       {"", "0::/", "0::/a/b\n", "4:cpu,cpuacct:/a\n", "nonsense", "::", "0::"}) {
+    EXPECT_EQ(Limits(self).cores, 0.0) << self;
+    EXPECT_EQ(Limits(self).memory_bytes, 0u) << self;
+  }
+}
+
+TEST_F(Cgroup, TheTightestLimitUpToTheRootHolds) {
+  Write("cpu.max", "max 100000\n");
+  Write("kubepods/cpu.max", "300000 100000\n");
+  Write("kubepods/memory.max", "1000000\n");
+  Write("kubepods/pod/cpu.max", "400000 100000\n");
+  Write("kubepods/pod/memory.max", "max\n");
+  const CgroupLimits limits = Limits("0::/kubepods/pod\n");
+  EXPECT_EQ(limits.cores, 3.0);
+  EXPECT_EQ(limits.memory_bytes, 1000000u);
+}
+
+TEST_F(Cgroup, AGroupThatIsNotVisibleLeavesTheRoot) {  // as inside of a container
+  Write("cpu.max", "150000 100000\n");
+  EXPECT_EQ(Limits("0::/system.slice/docker-1.scope\n").cores, 1.5);
+}
+
+TEST_F(Cgroup, VersionOneIsReadPerController) {
+  Write("cpu/a/cpu.cfs_quota_us", "250000\n");
+  Write("cpu/a/cpu.cfs_period_us", "100000\n");
+  Write("cpu/cpu.cfs_quota_us", "-1\n");
+  Write("cpu/cpu.cfs_period_us", "100000\n");
+  Write("memory/b/memory.limit_in_bytes", "2000000\n");
+  Write("memory/memory.limit_in_bytes", "9223372036854771712\n");  // version 1's "no limit"
+  const CgroupLimits limits = Limits("7:memory:/b\n4:cpu,cpuacct:/a\n1:name=systemd:/c\n");
+  EXPECT_EQ(limits.cores, 2.5);
+  EXPECT_EQ(limits.memory_bytes, 2000000u);
+}
+
+}  // namespace
+}  // namespace dragoman

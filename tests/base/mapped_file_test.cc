@@ -1,0 +1,67 @@
+#include "engine/base/mapped_file.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace dragoman {
+namespace {
+
+using ::testing::HasSubstr;
+
+class MappedFileTest : public ::testing::Test {
+ protected:
+  void TearDown() override { std::filesystem::remove(path_); }
+
+  const std::string path_ = ::testing::TempDir() + "mapped_file_test." + std::to_string(getpid());
+};
+
+TEST_F(MappedFileTest, HoldsTheBytesOfTheFile) {
+  std::ofstream(path_) << std::string("a\0b", 3);
+  const auto file = MappedFile::Open(path_);
+  ASSERT_TRUE(file.ok()) << file.status();
+  const absl::Span<const std::byte> bytes = (*file)->bytes();
+  EXPECT_EQ(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()),
+            std::string("a\0b", 3));
+}
+
+TEST_F(MappedFileTest, TheBytesOutliveTheNameOfTheFile) {
+  std::ofstream(path_) << "abc";
+  const auto file = MappedFile::Open(path_);
+  std::filesystem::remove(path_);
+  ASSERT_TRUE(file.ok());
+  EXPECT_EQ(static_cast<char>((*file)->bytes()[2]), 'c');
+}
+
+TEST_F(MappedFileTest, AnEmptyFileHasNoBytes) {
+  std::ofstream out(path_);
+  const auto file = MappedFile::Open(path_);
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_TRUE((*file)->bytes().empty());
+}
+
+TEST_F(MappedFileTest, AMissingFileIsNotFound) {
+  for (const std::string& path : {path_, path_ + "/below"}) {
+    const absl::Status status = MappedFile::Open(path).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+    EXPECT_THAT(std::string(status.message()), HasSubstr(path));
+  }
+  std::ofstream(path_) << "a file, not a directory";
+  EXPECT_EQ(MappedFile::Open(path_ + "/below").status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST_F(MappedFileTest, WhatIsNoRegularFileIsRefusedAtOnce) {
+  EXPECT_EQ(MappedFile::Open("/tmp").status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(MappedFile::Open("/dev/zero").status().code(), absl::StatusCode::kFailedPrecondition);
+  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);  // nobody writes to it: a plain open() would wait
+  EXPECT_EQ(MappedFile::Open(path_).status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,82 @@
+#include "engine/search_request.h"
+
+#include "gtest/gtest.h"
+
+namespace dragoman {
+namespace {
+
+const ModelConfig kModel = [] {
+  ModelConfig config;
+  config.max_positions = 512;
+  config.eos_id = 3;
+  config.decoder_start_id = 9;
+  return config;
+}();
+
+// The lengths that a sentence of `source_tokens` gets.
+SearchOptions Lengths(const DecodingOptions& options, int source_tokens,
+                      const GenerationConfig& generation = {}) {
+  SearchOptions search;
+  const absl::Status status = SetLengths(options, source_tokens, generation, kModel, &search);
+  EXPECT_TRUE(status.ok()) << status;
+  return search;
+}
+
+TEST(SearchRequest, TakesFromTheModelWhatTheRequestDoesNotSay) {
+  GenerationConfig generation;
+  generation.num_beams = 6;
+  generation.length_penalty = 0.8f;
+  generation.early_stopping = EarlyStopping::kFull;
+  generation.renormalize_logits = true;
+  generation.forced_eos_id = 3;
+  generation.bad_words_ids = {{7}};
+  auto search = ResolveSearch({}, Limits(), generation, kModel);
+  ASSERT_TRUE(search.ok()) << search.status();
+  EXPECT_EQ(search->beam_size, 6);
+  EXPECT_EQ(search->num_hypotheses, 1);
+  EXPECT_EQ(search->length_penalty, 0.8f);
+  EXPECT_EQ(search->early_stopping, EarlyStopping::kFull);
+  EXPECT_TRUE(search->renormalize_logits);
+  EXPECT_EQ(search->forced_eos_id, 3);
+  EXPECT_EQ(search->bad_words_ids, generation.bad_words_ids);
+  EXPECT_EQ(search->eos_id, 3);
+  EXPECT_EQ(search->decoder_start_id, 9);
+
+  search = ResolveSearch({.beam_size = 2, .length_penalty = 0.0f}, Limits(), generation, kModel);
+  ASSERT_TRUE(search.ok()) << search.status();
+  EXPECT_EQ(search->beam_size, 2);
+  EXPECT_EQ(search->length_penalty, 0.0f);
+}
+
+TEST(SearchRequest, AModelsOwnBeamIsCutToTheServersLimit) {
+  GenerationConfig generation;
+  generation.num_beams = 12;
+  const auto search = ResolveSearch({}, {.max_beam_size = 4}, generation, kModel);
+  ASSERT_TRUE(search.ok()) << search.status();
+  EXPECT_EQ(search->beam_size, 4);
+}
+
+TEST(SearchRequest, TheDefaultMaximumIsProportionalToTheSource) {
+  EXPECT_EQ(Lengths({}, 10).max_length, 2 * 10 + 32);
+  EXPECT_EQ(Lengths({.max_length_ratio = 1.5f}, 11).max_length, 17 + 32);
+  EXPECT_EQ(Lengths({}, 400).max_length, 512);  // the model's positions
+}
+
+TEST(SearchRequest, TheModelsMaximumCountsTheDecoderStart) {
+  GenerationConfig generation;
+  generation.max_length = 48;
+  EXPECT_EQ(Lengths({}, 30, generation).max_length, 47);
+  EXPECT_EQ(Lengths({.max_length = 100}, 30, generation).max_length, 100);
+  generation.min_length = 10;
+  EXPECT_EQ(Lengths({}, 30, generation).min_length, 9);
+}
+
+TEST(SearchRequest, MakesRoomForTheMinimum) {
+  EXPECT_EQ(Lengths({.min_length = 200}, 1).max_length, 201);
+  GenerationConfig generation;
+  generation.min_length = 30;
+  EXPECT_EQ(Lengths({.max_length = 5}, 1, generation).min_length, 4);
+}
+
+}  // namespace
+}  // namespace dragoman

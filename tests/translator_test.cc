@@ -1,0 +1,184 @@
+#include "engine/translator.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/synchronization/notification.h"
+#include "gtest/gtest.h"
+#include "tests/decode/test_jobs.h"
+
+namespace dragoman {
+namespace {
+
+class TranslatorTest : public testing::Test {
+ protected:
+  TranslatorTest()
+      : pool_({.workers = 2}, &observer_), translator_(TrainedModel(), &pool_, limits_) {}
+
+  TranslateResponse Translate(TranslateRequest request,
+                              absl::Time deadline = absl::InfiniteFuture()) {
+    TranslateResponse response;
+    absl::Notification done;
+    translator_.Translate(std::move(request), deadline, [&](TranslateResponse answer) {
+      response = std::move(answer);
+      done.Notify();
+    });
+    done.WaitForNotification();
+    return response;
+  }
+
+  // The error must name `field` and say INVALID_ARGUMENT.
+  void ExpectInvalid(TranslateRequest request, const std::string& field) {
+    const TranslateResponse response = Translate(std::move(request));
+    EXPECT_TRUE(absl::IsInvalidArgument(response.status)) << response.status;
+    EXPECT_EQ(FieldOf(response.status), field) << response.status;
+    EXPECT_TRUE(response.translations.empty());
+  }
+
+  NullObserver observer_;
+  Limits limits_ = {.max_texts = 4, .max_characters = 1000, .max_source_tokens = 40};
+  WorkerPool pool_;
+  Translator translator_;
+};
+
+TEST_F(TranslatorTest, TranslatesTextsInTheirOrder) {
+  const TranslateResponse response = Translate(
+      {.texts = {"The old teacher sees a small house.", "Anna buys the red apple today."}});
+  ASSERT_TRUE(response.status.ok()) << response.status;
+  ASSERT_EQ(response.translations.size(), 2u);
+  const Translation& first = response.translations[0];
+  ASSERT_EQ(first.hypotheses.size(), 1u);
+  EXPECT_EQ(first.hypotheses[0].text, "Der alte Lehrer sieht ein kleines Haus.");
+  EXPECT_EQ(first.hypotheses[0].finish_reason, FinishReason::kEos);
+  EXPECT_EQ(first.hypotheses[0].token_ids.front(), 831);
+  EXPECT_EQ(first.hypotheses[0].tokens.size(), first.hypotheses[0].token_ids.size());
+  EXPECT_EQ(first.hypotheses[0].token_scores.size(), first.hypotheses[0].token_ids.size());
+  EXPECT_LT(first.hypotheses[0].score, 0.0f);
+  EXPECT_EQ(first.source_tokens, 11);
+  EXPECT_FALSE(first.truncated);
+  EXPECT_EQ(response.translations[1].hypotheses[0].text, "Anna kauft den roten Apfel heute.");
+  EXPECT_GT(response.times.decode, absl::ZeroDuration());
+}
+
+TEST_F(TranslatorTest, AnEmptyTextIsAnEmptyTranslation) {
+  const TranslateResponse response = Translate({.texts = {"", "The cat is old.", " \t"}});
+  ASSERT_TRUE(response.status.ok()) << response.status;
+  ASSERT_EQ(response.translations.size(), 3u);
+  EXPECT_EQ(response.translations[0].hypotheses.at(0).text, "");
+  EXPECT_EQ(response.translations[0].source_tokens, 0);
+  EXPECT_NE(response.translations[1].hypotheses.at(0).text, "");
+  EXPECT_EQ(response.translations[2].hypotheses.at(0).text, "");
+}
+
+TEST_F(TranslatorTest, GivesAsManyHypothesesAsAskedBestFirst) {
+  TranslateRequest request = {.texts = {"The bridge is not expensive!"}};
+  request.options.beam_size = 5;
+  request.options.num_hypotheses = 3;
+  const TranslateResponse response = Translate(request);
+  ASSERT_TRUE(response.status.ok()) << response.status;
+  const std::vector<TranslatedHypothesis>& found = response.translations[0].hypotheses;
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_GE(found[0].score, found[1].score);
+  EXPECT_GE(found[1].score, found[2].score);
+  EXPECT_NE(found[0].token_ids, found[1].token_ids);
+}
+
+TEST_F(TranslatorTest, KeepsTheWhiteSpaceBetweenSentences) {
+  const std::string text = "  The cat is old.\n\nAnna buys the red apple today.  The dog sleeps.\n";
+  const TranslateResponse split = Translate({.texts = {text}, .splitting = Splitting::kSentences});
+  ASSERT_TRUE(split.status.ok()) << split.status;
+  const Translation& whole = split.translations[0];
+  ASSERT_EQ(whole.sentences.size(), 3u);
+  std::string expected = "  ";
+  for (const auto& [sentence, after] : {std::pair("The cat is old.", "\n\n"),
+                                        {"Anna buys the red apple today.", "  "},
+                                        {"The dog sleeps.", "\n"}}) {
+    expected += Translate({.texts = {sentence}}).translations[0].hypotheses[0].text + after;
+  }
+  EXPECT_EQ(whole.hypotheses[0].text, expected);
+  const SentencePair& second = whole.sentences[1];
+  EXPECT_EQ(text.substr(second.source.begin, second.source.end - second.source.begin),
+            "Anna buys the red apple today.");
+  EXPECT_EQ(
+      whole.hypotheses[0].text.substr(second.target.begin, second.target.end - second.target.begin),
+      "Anna kauft den roten Apfel heute.");
+}
+
+TEST_F(TranslatorTest, NamesTheFieldThatIsWrong) {
+  ExpectInvalid({}, "contents");
+  ExpectInvalid({.texts = std::vector<std::string>(5, "a")}, "contents");
+  ExpectInvalid({.texts = {"a", "\xff"}}, "contents[1]");
+  ExpectInvalid({.texts = {"a", std::string(1001, 'a')}}, "contents[1]");
+  const auto with = [](auto set) {
+    TranslateRequest request = {.texts = {"a"}};
+    set(&request.options);
+    return request;
+  };
+  for (const int beam_size : {0, -1, 17}) {
+    ExpectInvalid(with([&](auto* o) { o->beam_size = beam_size; }), "options.beam_size");
+  }
+  ExpectInvalid(with([](auto* o) { o->num_hypotheses = 0; }), "options.num_hypotheses");
+  ExpectInvalid(with([](auto* o) { o->beam_size = 2, o->num_hypotheses = 3; }),
+                "options.num_hypotheses");
+  ExpectInvalid(with([](auto* o) { o->length_penalty = std::nanf(""); }), "options.length_penalty");
+  ExpectInvalid(with([](auto* o) { o->max_length = 0; }), "options.max_length");
+  ExpectInvalid(with([](auto* o) { o->max_length = 513; }), "options.max_length");
+  ExpectInvalid(with([](auto* o) { o->min_length = 5, o->max_length = 5; }), "options.min_length");
+  ExpectInvalid(with([](auto* o) { o->max_length_ratio = 0.0f; }), "options.max_length_ratio");
+  ExpectInvalid(with([](auto* o) { o->no_repeat_ngram_size = -1; }),
+                "options.no_repeat_ngram_size");
+  ExpectInvalid(with([](auto* o) { o->repetition_penalty = 0.0f; }), "options.repetition_penalty");
+  ExpectInvalid({.texts = {"a"}, .target_language = "xyz"}, "target_language");
+}
+
+TEST_F(TranslatorTest, RefusesALongSentenceOrCutsItAndSaysSo) {
+  std::string text;
+  for (int i = 0; i < 30; ++i) text += "the cat and ";
+  ExpectInvalid({.texts = {"a", text}}, "contents[1]");
+  const TranslateResponse response =
+      Translate({.texts = {"a", text}, .truncation = Truncation::kTruncate});
+  ASSERT_TRUE(response.status.ok()) << response.status;
+  EXPECT_FALSE(response.translations[0].truncated);
+  EXPECT_TRUE(response.translations[1].truncated);
+  EXPECT_EQ(response.translations[1].source_tokens, 40);
+}
+
+TEST_F(TranslatorTest, SaysWhenALimitEndedTheTranslation) {
+  TranslateRequest request = {.texts = {"The old teacher sees a small house."}};
+  request.options.max_length = 3;
+  const TranslateResponse response = Translate(request);
+  ASSERT_TRUE(response.status.ok()) << response.status;
+  EXPECT_EQ(response.translations[0].hypotheses[0].finish_reason, FinishReason::kMaxLength);
+  EXPECT_LE(response.translations[0].hypotheses[0].token_ids.size(), 3u);
+}
+
+TEST_F(TranslatorTest, ADeadlineThatPassedIsDeadlineExceeded) {
+  const TranslateResponse response = Translate({.texts = {"a"}}, absl::InfinitePast());
+  EXPECT_TRUE(absl::IsDeadlineExceeded(response.status)) << response.status;
+}
+
+TEST_F(TranslatorTest, ACancelledRequestIsToldOnce) {
+  for (int i = 0; i < 50; ++i) {
+    absl::Notification done;
+    absl::Status status;
+    const auto state =
+        translator_.Translate({.texts = {TestSentences()[5], TestSentences()[0]}},
+                              absl::InfiniteFuture(), [&](TranslateResponse response) {
+                                status = response.status;
+                                done.Notify();
+                              });
+    state->Cancel();
+    done.WaitForNotification();
+    EXPECT_TRUE(status.ok() || absl::IsCancelled(status)) << status;
+  }
+}
+
+TEST_F(TranslatorTest, ADrainingPoolIsUnavailable) {
+  pool_.Drain();
+  EXPECT_TRUE(absl::IsUnavailable(Translate({.texts = {"a"}}).status));
+  EXPECT_TRUE(Translate({.texts = {""}}).status.ok());  // needs no pool
+}
+
+}  // namespace
+}  // namespace dragoman

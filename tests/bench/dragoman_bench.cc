@@ -1,0 +1,196 @@
+// dragoman-bench: how fast the engine alone translates a file, without a network.  Prints one JSON
+// object.  Keeps a fixed number of sentences in flight, each a request of its own, until all are
+// translated.
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <iostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "absl/synchronization/blocking_counter.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/clock.h"
+#include "engine/math/gemm.h"
+#include "engine/translator.h"
+#include "nlohmann/json.hpp"
+
+namespace dragoman {
+namespace {
+
+struct Flags {
+  std::string model, input, precision = "auto";
+  int workers = 1, in_flight = 64, repeat = 1;
+  DecodingOptions options;
+};
+
+struct Usage {
+  double cpu_seconds = 0;
+  int64_t peak_rss_bytes = 0;
+};
+
+Usage ReadUsage() {
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& t) { return t.tv_sec + t.tv_usec * 1e-6; };
+  return {seconds(usage.ru_utime) + seconds(usage.ru_stime), int64_t{usage.ru_maxrss} * 1024};
+}
+
+// Translates all lines with `in_flight` of them in the engine at any time.
+class Run {
+ public:
+  Run(const Translator& translator, const DecodingOptions& options, std::vector<std::string> lines)
+      : translator_(translator),
+        options_(options),
+        lines_(std::move(lines)),
+        left_(static_cast<int>(lines_.size())) {}
+
+  void Finish(int in_flight) {
+    for (int i = 0; i < in_flight; ++i) StartNext();
+    left_.Wait();
+  }
+
+  absl::Status status() {
+    absl::MutexLock lock(&mutex_);
+    return status_;
+  }
+  int64_t source_tokens = 0, target_tokens = 0;
+  std::vector<double> latencies;  // seconds
+
+ private:
+  void StartNext() {
+    size_t line;
+    {
+      absl::MutexLock lock(&mutex_);
+      if (next_ == lines_.size()) return;
+      line = next_++;
+    }
+    const absl::Time start = absl::Now();
+    translator_.Translate({.texts = {lines_[line]}, .options = options_}, absl::InfiniteFuture(),
+                          [this, start](TranslateResponse response) {
+                            Done(response, absl::ToDoubleSeconds(absl::Now() - start));
+                          });
+  }
+
+  void Done(const TranslateResponse& response, double latency) {
+    {
+      absl::MutexLock lock(&mutex_);
+      status_.Update(response.status);
+      latencies.push_back(latency);
+      for (const Translation& translation : response.translations) {
+        source_tokens += translation.source_tokens;
+        // The best hypothesis and its end of sentence.
+        target_tokens += static_cast<int64_t>(translation.hypotheses[0].token_ids.size()) + 1;
+      }
+    }
+    StartNext();
+    left_.DecrementCount();
+  }
+
+  const Translator& translator_;
+  const DecodingOptions options_;
+  const std::vector<std::string> lines_;
+  absl::BlockingCounter left_;
+  absl::Mutex mutex_;
+  size_t next_ ABSL_GUARDED_BY(mutex_) = 0;
+  absl::Status status_ ABSL_GUARDED_BY(mutex_);
+};
+
+double Percentile(std::vector<double>* sorted, double p) {
+  const size_t rank = static_cast<size_t>(std::ceil(p * static_cast<double>(sorted->size())));
+  return (*sorted)[std::clamp<size_t>(rank, 1, sorted->size()) - 1];
+}
+
+absl::StatusOr<std::vector<std::string>> ReadLines(const Flags& flags) {
+  std::ifstream file(flags.input);
+  if (!file) return absl::NotFoundError("cannot read " + flags.input);
+  std::vector<std::string> once, lines;
+  for (std::string line; std::getline(file, line);) once.push_back(line);
+  if (once.empty()) return absl::InvalidArgumentError(flags.input + " has no lines");
+  for (int i = 0; i < flags.repeat; ++i) lines.insert(lines.end(), once.begin(), once.end());
+  return lines;
+}
+
+absl::Status Bench(const Flags& flags) {
+  ASSIGN_OR_RETURN(std::vector<std::string> lines, ReadLines(flags));
+  ASSIGN_OR_RETURN(const Precision precision, ParsePrecision(flags.precision));
+  const absl::Time load_start = absl::Now();
+  ASSIGN_OR_RETURN(const auto model, Model::Load("bench", flags.model, precision));
+  const double load_seconds = absl::ToDoubleSeconds(absl::Now() - load_start);
+
+  NullObserver observer;
+  WorkerPool pool({.workers = flags.workers,
+                   .max_waiting_requests = std::max(256, flags.in_flight),
+                   .max_waiting_tokens = 1 << 30},
+                  &observer);
+  const Translator translator(model, &pool, Limits());
+  const auto sentences = lines.size();
+  Run run(translator, flags.options, std::move(lines));
+  const Usage before = ReadUsage();
+  const absl::Time start = absl::Now();
+  run.Finish(flags.in_flight);
+  const double seconds = absl::ToDoubleSeconds(absl::Now() - start);
+  const Usage after = ReadUsage();
+  RETURN_IF_ERROR(run.status());
+
+  std::sort(run.latencies.begin(), run.latencies.end());
+  nlohmann::ordered_json latency;
+  for (const auto& [name, p] : {std::pair("p50", 0.5), {"p90", 0.9}, {"p99", 0.99}, {"max", 1.0}}) {
+    latency[name] = Percentile(&run.latencies, p);
+  }
+  const double cpu_seconds = after.cpu_seconds - before.cpu_seconds;
+  const nlohmann::ordered_json report = {
+      {"sentences", sentences},
+      {"source_tokens", run.source_tokens},
+      {"target_tokens", run.target_tokens},
+      {"seconds", seconds},
+      {"cpu_seconds", cpu_seconds},
+      {"target_tokens_per_cpu_second", static_cast<double>(run.target_tokens) / cpu_seconds},
+      {"load_seconds", load_seconds},
+      {"peak_rss_bytes", after.peak_rss_bytes},
+      {"latency_seconds", latency},
+      {"precision", NameOf(model->precision())},
+      {"isa", GemmIsa()},
+      {"workers", pool.workers()},
+      {"in_flight", flags.in_flight},
+  };
+  std::cout << report.dump() << std::endl;
+  return absl::OkStatus();
+}
+
+int Main(int argc, char** argv) {
+  CLI::App app("Translates a file with the engine alone and prints how fast, as one JSON object.");
+  Flags flags;
+  app.add_option("--model", flags.model, "Model directory")->required();
+  app.add_option("--input", flags.input, "File of sentences, one on each line")->required();
+  app.add_option("--precision", flags.precision, "auto, float32, bfloat16 or int8")
+      ->capture_default_str();
+  app.add_option("--workers", flags.workers, "Worker threads; 0: the cores that are available")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1024));
+  app.add_option("--in-flight", flags.in_flight, "Sentences in the engine at any time")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 100000));
+  app.add_option("--repeat", flags.repeat, "How often to translate the file")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000000));
+  app.add_option("--beam-size", flags.options.beam_size, "1 is greedy; default: the model's own");
+  app.add_option("--min-length", flags.options.min_length, "Tokens without eos");
+  app.add_option("--max-length", flags.options.max_length, "Tokens with eos");
+  CLI11_PARSE(app, argc, argv);
+  if (const absl::Status status = Bench(flags); !status.ok()) {
+    std::cerr << "dragoman-bench: " << std::string(status.message()) << std::endl;
+    return 1;
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace dragoman
+
+int main(int argc, char** argv) { return dragoman::Main(argc, argv); }

@@ -1,0 +1,182 @@
+#include "server/config.h"
+
+#include <google/protobuf/io/tokenizer.h>
+#include <google/protobuf/text_format.h>
+
+#include <charconv>
+#include <limits>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "engine/base/status.h"
+
+namespace dragoman {
+namespace {
+
+constexpr int kMaxInt = std::numeric_limits<int>::max();
+
+class FirstError : public google::protobuf::io::ErrorCollector {
+ public:
+  void AddError(int line, int column, const std::string& message) override {
+    if (error_.empty()) error_ = absl::StrCat("line ", line + 1, ": ", message);
+  }
+  const std::string& error() const { return error_; }
+
+ private:
+  std::string error_;
+};
+
+// Sets *option to the field's value, if it has one and it lies within the range.
+#define DRAGOMAN_RESOLVE_NUMBER(field, flag, minimum, maximum, option)                        \
+  do {                                                                                        \
+    if (config.has_##field()) {                                                               \
+      if (config.field() < (minimum) || config.field() > (maximum)) {                         \
+        return absl::InvalidArgumentError(                                                    \
+            absl::StrCat(flag, " is ", config.field(), ", want ", minimum, " to ", maximum)); \
+      }                                                                                       \
+      (option) = config.field();                                                              \
+    }                                                                                         \
+  } while (false)
+
+bool IsModelName(const std::string& name) {
+  for (const char c : name) {
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    const bool digit = c >= '0' && c <= '9';
+    const bool mark = c == '.' || c == '_' || c == '-' || c == '/';
+    if (!letter && !digit && !mark) return false;
+  }
+  return !name.empty() && name.size() <= 128;
+}
+
+absl::Status ResolveModels(const v1::ServerConfig& config, ServerOptions* options) {
+  if (config.models().empty()) {
+    return absl::InvalidArgumentError("no model to serve: give --model NAME=DIR at least once");
+  }
+  std::set<std::string> names;
+  for (const v1::ModelSource& model : config.models()) {
+    if (!IsModelName(model.name())) {
+      return absl::InvalidArgumentError("model: the name \"" + model.name() +
+                                        "\" is not made of 1 to 128 of A-Z a-z 0-9 . _ - /");
+    }
+    if (model.directory().empty()) {
+      return absl::InvalidArgumentError("model " + model.name() + " has no directory");
+    }
+    if (!names.insert(model.name()).second) {
+      return absl::InvalidArgumentError("model " + model.name() + " is given twice");
+    }
+    options->models.push_back({model.name(), model.directory()});
+  }
+  options->default_model = options->models.front().name;
+  if (config.has_default_model()) {
+    if (!names.contains(config.default_model())) {
+      return absl::InvalidArgumentError("default-model is \"" + config.default_model() +
+                                        "\", which no --model is called");
+    }
+    options->default_model = config.default_model();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckAddress(const char* flag, const std::string& address) {
+  const size_t colon = address.rfind(':');
+  int port = -1;
+  if (colon != std::string::npos && colon > 0) {
+    const char* const end = address.data() + address.size();
+    const auto [stop, error] = std::from_chars(address.data() + colon + 1, end, port);
+    if (error != std::errc() || stop != end) port = -1;
+  }
+  if (port < 0 || port > 65535) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(flag, " is \"", address, "\", want HOST:PORT with a port of 0 to 65535"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ResolveEngine(const v1::ServerConfig& config, ServerOptions* options) {
+  if (config.has_precision()) {
+    ASSIGN_OR_RETURN(options->precision, ParsePrecision(config.precision()));
+  }
+  WorkerPoolOptions& pool = options->pool;
+  DRAGOMAN_RESOLVE_NUMBER(workers, "workers", 0, 1024, pool.workers);
+  DRAGOMAN_RESOLVE_NUMBER(max_batch_rows, "max-batch-rows", 1, 65536, pool.max_batch_rows);
+  DRAGOMAN_RESOLVE_NUMBER(max_encode_tokens, "max-encode-tokens", 1, 1 << 20,
+                          pool.max_encode_tokens);
+  DRAGOMAN_RESOLVE_NUMBER(kv_cache_bytes, "kv-cache-bytes", 0, int64_t{1} << 50,
+                          pool.kv_capacity_bytes);
+  DRAGOMAN_RESOLVE_NUMBER(max_waiting_requests, "max-waiting-requests", 1, kMaxInt,
+                          pool.max_waiting_requests);
+  DRAGOMAN_RESOLVE_NUMBER(max_waiting_tokens, "max-waiting-tokens", 1, kMaxInt,
+                          pool.max_waiting_tokens);
+  return absl::OkStatus();
+}
+
+absl::Status ResolveLimits(const v1::ServerConfig& config, ServerOptions* options) {
+  Limits& limits = options->limits;
+  DRAGOMAN_RESOLVE_NUMBER(max_texts, "max-texts", 1, 1 << 20, limits.max_texts);
+  DRAGOMAN_RESOLVE_NUMBER(max_characters, "max-characters", 1, 1 << 28, limits.max_characters);
+  DRAGOMAN_RESOLVE_NUMBER(max_source_tokens, "max-source-tokens", 1, 1 << 20,
+                          limits.max_source_tokens);
+  DRAGOMAN_RESOLVE_NUMBER(max_beam_size, "max-beam-size", 1, 256, limits.max_beam_size);
+  DRAGOMAN_RESOLVE_NUMBER(max_hypotheses, "max-hypotheses", 1, 256, limits.max_hypotheses);
+  DRAGOMAN_RESOLVE_NUMBER(max_message_bytes, "max-message-bytes", 1024, kMaxInt,
+                          options->max_message_bytes);
+  if (options->pool.max_batch_rows < limits.max_beam_size) {
+    return absl::InvalidArgumentError(absl::StrCat("max-batch-rows is ",
+                                                   options->pool.max_batch_rows, ", want at least ",
+                                                   limits.max_beam_size, " (max-beam-size)"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<int64_t> ParseBytes(const std::string& text) {
+  int64_t number = -1;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  const std::string_view unit(stop, end - stop);
+  for (const auto& [name, shift] : {std::pair<std::string_view, int>{"", 0},
+                                    {"KiB", 10},
+                                    {"MiB", 20},
+                                    {"GiB", 30},
+                                    {"TiB", 40}}) {
+    if (unit != name || error != std::errc() || number < 0) continue;
+    if (number > std::numeric_limits<int64_t>::max() >> shift) break;
+    return number << shift;
+  }
+  return absl::InvalidArgumentError("\"" + text + "\" is no size, want for example 512MiB or 4GiB");
+}
+
+absl::StatusOr<v1::ServerConfig> ParseConfig(const std::string& text) {
+  FirstError errors;
+  google::protobuf::TextFormat::Parser parser;
+  parser.RecordErrorsTo(&errors);
+  v1::ServerConfig config;
+  if (!parser.ParseFromString(text, &config)) return absl::InvalidArgumentError(errors.error());
+  return config;
+}
+
+absl::StatusOr<ServerOptions> Resolve(const v1::ServerConfig& config) {
+  ServerOptions options;
+  RETURN_IF_ERROR(ResolveModels(config, &options));
+  if (config.has_grpc_address()) options.grpc_address = config.grpc_address();
+  if (config.has_http_address()) options.http_address = config.http_address();
+  RETURN_IF_ERROR(CheckAddress("grpc-address", options.grpc_address));
+  RETURN_IF_ERROR(CheckAddress("http-address", options.http_address));
+  RETURN_IF_ERROR(ResolveEngine(config, &options));
+  RETURN_IF_ERROR(ResolveLimits(config, &options));
+  if (config.has_drain_timeout()) {
+    options.drain_timeout = absl::Seconds(config.drain_timeout().seconds()) +
+                            absl::Nanoseconds(config.drain_timeout().nanos());
+    if (options.drain_timeout < absl::ZeroDuration() || options.drain_timeout > absl::Hours(24)) {
+      return absl::InvalidArgumentError(
+          "drain-timeout is " + absl::FormatDuration(options.drain_timeout) + ", want 0s to 24h");
+    }
+  }
+  if (config.has_log_level()) options.log.level = config.log_level();
+  if (config.has_log_format()) options.log.format = config.log_format();
+  RETURN_IF_ERROR(Validate(options.log));
+  return options;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,63 @@
+// How the server is to run: what the command line and the --config file say, checked.
+//
+// Both are read into the same message (proto/dragoman/v1/config.proto): each flag sets the field of
+// its name, the flags are merged over the file, and the result is resolved once, so that a default,
+// a range and an error message stand in one place.
+
+#ifndef DRAGOMAN_SERVER_CONFIG_H_
+#define DRAGOMAN_SERVER_CONFIG_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "dragoman/v1/config.pb.h"
+#include "engine/decode/worker_pool.h"
+#include "engine/model/precision.h"
+#include "engine/translator.h"
+#include "server/logging.h"
+
+namespace dragoman {
+
+struct ModelSource {
+  std::string name;
+  std::string directory;
+};
+
+struct ServerOptions {
+  std::vector<ModelSource> models;  // at least one; names differ
+  std::string default_model;        // the name of one of them
+  std::string grpc_address = "127.0.0.1:50051";
+  std::string http_address = "127.0.0.1:9464";
+  Precision precision = Precision::kAuto;
+  WorkerPoolOptions pool;
+  Limits limits;
+  int max_message_bytes = 1 << 20;
+  absl::Duration drain_timeout = absl::Seconds(30);
+  LogOptions log;
+};
+
+struct CommandLine {
+  std::optional<std::string> print;  // the answer to --help or --version; `options` are not set
+  ServerOptions options = {};
+};
+
+// INVALID_ARGUMENT for flags, values or a config file that cannot be used; NOT_FOUND if there is no
+// such file.
+absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv);
+
+// Reads protobuf's text format.  INVALID_ARGUMENT names the line.
+absl::StatusOr<v1::ServerConfig> ParseConfig(const std::string& text);
+
+// Fills in the defaults and checks every value.
+absl::StatusOr<ServerOptions> Resolve(const v1::ServerConfig& config);
+
+// "4GiB", "512MiB", "64KiB" or a plain number of bytes.
+absl::StatusOr<int64_t> ParseBytes(const std::string& text);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_SERVER_CONFIG_H_

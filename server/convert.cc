@@ -1,0 +1,165 @@
+#include "server/convert.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "engine/base/status.h"
+#include "engine/text/utf8.h"
+
+namespace dragoman {
+namespace {
+
+absl::Status NotInThisVersion(const std::string& what) {
+  return absl::UnimplementedError(what + " is not implemented in this version");
+}
+
+absl::StatusOr<EarlyStopping> FromProto(v1::EarlyStopping early_stopping) {
+  switch (early_stopping) {
+    case v1::EARLY_STOPPING_HEURISTIC:
+      return EarlyStopping::kHeuristic;
+    case v1::EARLY_STOPPING_FULL:
+      return EarlyStopping::kFull;
+    case v1::EARLY_STOPPING_NEVER:
+      return EarlyStopping::kNever;
+    default:
+      return InvalidField("options.early_stopping",
+                          std::to_string(early_stopping) + " is no value of EarlyStopping");
+  }
+}
+
+absl::StatusOr<DecodingOptions> FromProto(const v1::DecodingOptions& proto) {
+  if (proto.has_sampling()) return NotInThisVersion("options.sampling");
+  DecodingOptions options;
+  if (proto.has_beam_size()) options.beam_size = proto.beam_size();
+  if (proto.has_num_hypotheses()) options.num_hypotheses = proto.num_hypotheses();
+  if (proto.has_length_penalty()) options.length_penalty = proto.length_penalty();
+  if (proto.has_min_length()) options.min_length = proto.min_length();
+  if (proto.has_max_length()) options.max_length = proto.max_length();
+  if (proto.has_max_length_ratio()) options.max_length_ratio = proto.max_length_ratio();
+  if (proto.has_no_repeat_ngram_size()) {
+    options.no_repeat_ngram_size = proto.no_repeat_ngram_size();
+  }
+  if (proto.has_repetition_penalty()) options.repetition_penalty = proto.repetition_penalty();
+  if (proto.early_stopping() != v1::EARLY_STOPPING_UNSPECIFIED) {
+    ASSIGN_OR_RETURN(options.early_stopping, FromProto(proto.early_stopping()));
+  }
+  return options;
+}
+
+absl::StatusOr<Truncation> FromProto(v1::Truncation truncation) {
+  switch (truncation) {
+    case v1::TRUNCATION_UNSPECIFIED:
+    case v1::TRUNCATION_REJECT:
+      return Truncation::kReject;
+    case v1::TRUNCATION_TRUNCATE:
+      return Truncation::kTruncate;
+    default:
+      return InvalidField("truncation", std::to_string(truncation) + " is no value of Truncation");
+  }
+}
+
+absl::StatusOr<Splitting> FromProto(v1::SentenceSplitting splitting) {
+  switch (splitting) {
+    case v1::SENTENCE_SPLITTING_UNSPECIFIED:
+    case v1::SENTENCE_SPLITTING_NONE:
+      return Splitting::kNone;
+    case v1::SENTENCE_SPLITTING_SENTENCES:
+      return Splitting::kSentences;
+    default:
+      return InvalidField("sentence_splitting",
+                          std::to_string(splitting) + " is no value of SentenceSplitting");
+  }
+}
+
+v1::FinishReason ToProto(FinishReason reason) {
+  return reason == FinishReason::kEos ? v1::FINISH_REASON_EOS : v1::FINISH_REASON_MAX_LENGTH;
+}
+
+void SetDuration(absl::Duration duration, google::protobuf::Duration* proto) {
+  proto->set_seconds(absl::IDivDuration(duration, absl::Seconds(1), &duration));
+  proto->set_nanos(static_cast<int32_t>(absl::ToInt64Nanoseconds(duration)));
+}
+
+void AddPair(const std::string& source, const std::string& target, v1::Model* proto) {
+  v1::LanguagePair* const pair = proto->add_language_pairs();
+  pair->set_source(source);
+  pair->set_target(target);
+}
+
+}  // namespace
+
+absl::StatusOr<TranslateRequest> FromProto(v1::TranslateRequest* request) {
+  if (request->output().alignments()) return NotInThisVersion("output.alignments");
+  TranslateRequest engine;
+  ASSIGN_OR_RETURN(engine.options, FromProto(request->options()));
+  ASSIGN_OR_RETURN(engine.truncation, FromProto(request->truncation()));
+  ASSIGN_OR_RETURN(engine.splitting, FromProto(request->sentence_splitting()));
+  engine.texts.reserve(request->contents_size());
+  for (std::string& text : *request->mutable_contents()) engine.texts.push_back(std::move(text));
+  return engine;
+}
+
+void ToProto(const Translation& translation, const v1::OutputOptions& output,
+             v1::Translation* proto) {
+  for (const TranslatedHypothesis& from : translation.hypotheses) {
+    v1::Hypothesis* const to = proto->add_hypotheses();
+    to->set_text(from.text);
+    to->set_score(from.score);
+    to->set_finish_reason(ToProto(from.finish_reason));
+    if (output.tokens()) {
+      to->mutable_tokens()->Assign(from.tokens.begin(), from.tokens.end());
+      to->mutable_token_ids()->Assign(from.token_ids.begin(), from.token_ids.end());
+    }
+    if (output.token_scores()) {
+      to->mutable_token_scores()->Assign(from.token_scores.begin(), from.token_scores.end());
+    }
+  }
+  proto->set_source_tokens(translation.source_tokens);
+  proto->set_truncated(translation.truncated);
+  if (!output.sentence_spans()) return;
+  for (const SentencePair& sentence : translation.sentences) {
+    v1::SentenceSpan* const span = proto->add_sentences();
+    span->set_source_begin(static_cast<int>(sentence.source.begin));
+    span->set_source_end(static_cast<int>(sentence.source.end));
+    span->set_target_begin(static_cast<int>(sentence.target.begin));
+    span->set_target_end(static_cast<int>(sentence.target.end));
+  }
+}
+
+void ToProto(const TranslateTimes& times, absl::Duration total, v1::Timing* proto) {
+  SetDuration(total, proto->mutable_total());
+  SetDuration(times.tokenize, proto->mutable_tokenize());
+  SetDuration(times.queue, proto->mutable_queue());
+  SetDuration(times.encode, proto->mutable_encode());
+  SetDuration(times.decode, proto->mutable_decode());
+  SetDuration(times.detokenize, proto->mutable_detokenize());
+}
+
+void ToProto(const Model& model, const Limits& limits, v1::Model* proto) {
+  proto->set_name(model.name());
+  proto->set_version(model.version());
+  proto->set_architecture(model.config().architecture);
+  proto->set_precision(NameOf(model.precision()));
+  proto->set_max_source_tokens(std::min(limits.max_source_tokens, model.config().max_positions));
+  proto->set_vocabulary_size(model.config().target_vocabulary);
+  const Tokenizer& tokenizer = model.tokenizer();
+  for (const std::string& target : tokenizer.target_languages()) {
+    AddPair(tokenizer.source_language(), target, proto);
+  }
+  if (tokenizer.target_languages().empty()) {
+    AddPair(tokenizer.source_language(), tokenizer.target_language(), proto);
+  }
+}
+
+std::string FindInvalidUtf8(const v1::TranslateRequest& request) {
+  for (int i = 0; i < request.contents_size(); ++i) {
+    if (!IsValidUtf8(request.contents(i))) return "contents[" + std::to_string(i) + "]";
+  }
+  if (!IsValidUtf8(request.source_language())) return "source_language";
+  if (!IsValidUtf8(request.target_language())) return "target_language";
+  if (!IsValidUtf8(request.model())) return "model";
+  return "";
+}
+
+}  // namespace dragoman

@@ -1,0 +1,32 @@
+// Between the messages of the public API and the structs of the engine.  No decisions: what a
+// request may ask for is checked by the translator.
+
+#ifndef DRAGOMAN_SERVER_CONVERT_H_
+#define DRAGOMAN_SERVER_CONVERT_H_
+
+#include "absl/status/statusor.h"
+#include "dragoman/v1/translation.pb.h"
+#include "engine/translator.h"
+
+namespace dragoman {
+
+// The engine's request for `request`, whose texts are taken out of it; languages are left to
+// ResolveLanguages.  INVALID_ARGUMENT for an enum value of no meaning, UNIMPLEMENTED naming a
+// feature that this version lacks.
+absl::StatusOr<TranslateRequest> FromProto(v1::TranslateRequest* request);
+
+// Fills `proto` with what `output` asks for.
+void ToProto(const Translation& translation, const v1::OutputOptions& output,
+             v1::Translation* proto);
+
+void ToProto(const TranslateTimes& times, absl::Duration total, v1::Timing* proto);
+
+// All but is_default and state.
+void ToProto(const Model& model, const Limits& limits, v1::Model* proto);
+
+// "contents[3]" for the first string of the request that is not UTF-8, else "".
+std::string FindInvalidUtf8(const v1::TranslateRequest& request);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_SERVER_CONVERT_H_

@@ -1,0 +1,88 @@
+#include "server/errors.h"
+
+#include <optional>
+
+#include "absl/strings/cord.h"
+#include "engine/base/status.h"
+#include "google/rpc/error_details.pb.h"
+
+namespace dragoman {
+namespace {
+
+constexpr char kModelPayload[] = "dragoman.model";
+
+std::string Payload(const absl::Status& status, const char* type) {
+  const absl::optional<absl::Cord> payload = status.GetPayload(type);
+  return payload.has_value() ? std::string(*payload) : std::string();
+}
+
+void AddDetail(const google::protobuf::Message& detail, google::rpc::Status* status) {
+  status->add_details()->PackFrom(detail);
+}
+
+}  // namespace
+
+absl::Status ModelNotFound(const std::string& name, const std::string& served) {
+  absl::Status status =
+      absl::NotFoundError("model: no model is called \"" + name + "\"; there is " + served);
+  status.SetPayload(kModelPayload, absl::Cord(name));
+  return status;
+}
+
+absl::Status ForClient(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kOk:
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kNotFound:
+    case absl::StatusCode::kFailedPrecondition:
+    case absl::StatusCode::kResourceExhausted:
+    case absl::StatusCode::kUnavailable:
+    case absl::StatusCode::kDeadlineExceeded:
+    case absl::StatusCode::kCancelled:
+    case absl::StatusCode::kUnimplemented:
+      return status;
+    default:
+      return absl::InternalError("internal error");
+  }
+}
+
+grpc::Status ToGrpcStatus(const absl::Status& status, absl::Duration retry_delay,
+                          grpc::ServerContextBase* context) {
+  google::rpc::Status rich;
+  rich.set_code(static_cast<int>(status.code()));  // absl's codes are gRPC's
+  rich.set_message(std::string(status.message()));
+  switch (status.code()) {
+    case absl::StatusCode::kInvalidArgument:
+      if (const std::string field = FieldOf(status); !field.empty()) {
+        google::rpc::BadRequest bad_request;
+        auto* const violation = bad_request.add_field_violations();
+        violation->set_field(field);
+        violation->set_description(rich.message());
+        AddDetail(bad_request, &rich);
+      }
+      break;
+    case absl::StatusCode::kNotFound: {
+      google::rpc::ResourceInfo resource;
+      resource.set_resource_type("dragoman.v1.Model");
+      resource.set_resource_name(Payload(status, kModelPayload));
+      resource.set_description(rich.message());
+      AddDetail(resource, &rich);
+      break;
+    }
+    case absl::StatusCode::kResourceExhausted: {
+      google::rpc::RetryInfo retry;
+      const int64_t milliseconds = absl::ToInt64Milliseconds(retry_delay);
+      retry.mutable_retry_delay()->set_seconds(milliseconds / 1000);
+      retry.mutable_retry_delay()->set_nanos(static_cast<int32_t>(milliseconds % 1000 * 1000000));
+      AddDetail(retry, &rich);
+      context->AddTrailingMetadata("grpc-retry-pushback-ms", std::to_string(milliseconds));
+      break;
+    }
+    default:
+      break;
+  }
+  return grpc::Status(static_cast<grpc::StatusCode>(rich.code()), rich.message(),
+                      rich.details().empty() ? "" : rich.SerializeAsString());
+}
+
+}  // namespace dragoman

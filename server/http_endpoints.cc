@@ -1,0 +1,78 @@
+#include "server/http_endpoints.h"
+
+#include <civetweb.h>
+
+#include <string_view>
+#include <utility>
+
+namespace dragoman {
+namespace {
+
+constexpr char kPlainText[] = "text/plain; charset=utf-8";
+constexpr char kPrometheusText[] = "text/plain; version=0.0.4; charset=utf-8";
+
+int Answer(mg_connection* connection, int code, const char* type, const std::string& body) {
+  const std::string_view method = mg_get_request_info(connection)->request_method;
+  if (method != "GET" && method != "HEAD") {
+    mg_send_http_error(connection, 405, "%s", "only GET and HEAD");
+    return 405;
+  }
+  mg_response_header_start(connection, code);
+  mg_response_header_add(connection, "Content-Type", type, -1);
+  mg_response_header_add(connection, "Content-Length", std::to_string(body.size()).c_str(), -1);
+  mg_response_header_add(connection, "Cache-Control", "no-store", -1);
+  mg_response_header_send(connection);
+  if (method == "GET") mg_write(connection, body.data(), body.size());
+  return code;
+}
+
+int ServeMetrics(mg_connection* connection, void* pages) {
+  return Answer(connection, 200, kPrometheusText, static_cast<const HttpPages*>(pages)->metrics());
+}
+
+int ServeHealth(mg_connection* connection, void*) {
+  return Answer(connection, 200, kPlainText, "alive\n");
+}
+
+int ServeReadiness(mg_connection* connection, void* pages) {
+  const bool ready = static_cast<const HttpPages*>(pages)->ready();
+  return Answer(connection, ready ? 200 : 503, kPlainText, ready ? "ready\n" : "not ready\n");
+}
+
+int ServeNothing(mg_connection* connection, void*) {
+  return Answer(connection, 404, kPlainText, "try /metrics, /healthz or /readyz\n");
+}
+
+// What civetweb has to say is of no use to anyone: the errors that matter are returned.
+int Silence(const mg_connection*, const char*) { return 1; }
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<HttpEndpoints>> HttpEndpoints::Start(const std::string& address,
+                                                                    HttpPages pages) {
+  auto endpoints = std::unique_ptr<HttpEndpoints>(new HttpEndpoints(std::move(pages)));
+  const char* options[] = {"listening_ports", address.c_str(), "num_threads", "4",
+                           "request_timeout_ms", "10000",
+                           // An idle connection would hold one of the threads.
+                           "enable_keep_alive", "no", nullptr};
+  mg_callbacks callbacks = {};
+  callbacks.log_message = Silence;
+  endpoints->context_ = mg_start(&callbacks, nullptr, options);
+  mg_server_port port = {};
+  if (endpoints->context_ == nullptr || mg_get_server_ports(endpoints->context_, 1, &port) < 1) {
+    return absl::UnavailableError("cannot listen on " + address +
+                                  " for HTTP: the port is in use or the address is not ours");
+  }
+  endpoints->address_ = address.substr(0, address.rfind(':') + 1) + std::to_string(port.port);
+  mg_set_request_handler(endpoints->context_, "/metrics$", ServeMetrics, &endpoints->pages_);
+  mg_set_request_handler(endpoints->context_, "/healthz$", ServeHealth, nullptr);
+  mg_set_request_handler(endpoints->context_, "/readyz$", ServeReadiness, &endpoints->pages_);
+  mg_set_request_handler(endpoints->context_, "/", ServeNothing, nullptr);
+  return endpoints;
+}
+
+HttpEndpoints::~HttpEndpoints() {
+  if (context_ != nullptr) mg_stop(context_);
+}
+
+}  // namespace dragoman

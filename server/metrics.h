@@ -1,0 +1,67 @@
+// Everything the server tells Prometheus: what the design lists, under the prefix `dragoman_`, and
+// the usual process_*.  The only door to prometheus-cpp.
+//
+// Every series exists, at zero, before the first request: labels come from the configuration
+// alone, never from a request.
+//
+// Thread-safe, but for AddModel, which comes before the model's first job and request.
+
+#ifndef DRAGOMAN_SERVER_METRICS_H_
+#define DRAGOMAN_SERVER_METRICS_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "engine/decode/observer.h"
+#include "engine/decode/worker_pool.h"
+#include "engine/translator.h"
+
+namespace dragoman {
+
+// A call that ended.
+struct CallRecord {
+  std::string_view method;  // "Translate"
+  std::string_view model;   // a served one's name; "" if the call never came to a model
+  absl::Status status;
+  absl::Duration duration;
+  bool draining = false;  // the server was
+};
+
+class Metrics : public Observer {
+ public:
+  // `workers` is how many the pool has.
+  explicit Metrics(int workers);
+  ~Metrics() override;
+
+  void AddModel(const Model& model, absl::Duration load);
+
+  // Reads the gauges of the queue and the KV memory from `pool` at every scrape, until it is null.
+  void Watch(const WorkerPool* pool);
+
+  // Each call is started once and ended once.
+  void OnCallStarted();
+  void OnCallEnded(const CallRecord& record);
+
+  // A Translate that was OK: `characters` are code points of its source.
+  void OnTranslated(const Model& model, int characters, const TranslateTimes& times);
+
+  // Observer, called by the workers.
+  void OnEncode(const Model& model, int sentences, int tokens, absl::Duration took) override;
+  void OnDecodeStep(const Model& model, int sentences, int rows, absl::Duration took) override;
+  void OnBusy(int worker, absl::Duration took) override;
+  void OnJobDone(const Job& job, const JobResult& result) override;
+
+  // The Prometheus text format, version 0.0.4.
+  std::string Text() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_SERVER_METRICS_H_

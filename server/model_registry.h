@@ -1,0 +1,50 @@
+// The models that are served, by name.  Filled before the server listens and never changed, so safe
+// for concurrent use.
+
+#ifndef DRAGOMAN_SERVER_MODEL_REGISTRY_H_
+#define DRAGOMAN_SERVER_MODEL_REGISTRY_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "engine/translator.h"
+#include "server/config.h"
+#include "server/metrics.h"
+
+namespace dragoman {
+
+class ModelRegistry {
+ public:
+  // Loads the models of `options` in their order.  An error names the model and its directory.
+  // `pool` must outlive the registry; `metrics` is told of each model.
+  static absl::StatusOr<std::unique_ptr<const ModelRegistry>> Load(const ServerOptions& options,
+                                                                   WorkerPool* pool,
+                                                                   Metrics* metrics);
+
+  // The model of that name; the default one if `name` is empty.  NOT_FOUND names those there are.
+  absl::StatusOr<const Translator*> Find(const std::string& name) const;
+
+  const std::vector<std::unique_ptr<const Translator>>& translators() const { return translators_; }
+  const Translator* default_translator() const { return default_; }
+  const Limits& limits() const { return limits_; }
+
+ private:
+  explicit ModelRegistry(const Limits& limits) : limits_(limits) {}
+
+  const Limits limits_;
+  std::vector<std::unique_ptr<const Translator>> translators_;  // in the order of the options
+  const Translator* default_ = nullptr;
+};
+
+// The target language that the translator is to be asked for: "" for a model of one language pair.
+// An empty `source` or `target` is the model's own; case does not matter.  INVALID_ARGUMENT naming
+// the languages that the model serves if it does not serve this pair.
+absl::StatusOr<std::string> ResolveLanguages(const Tokenizer& tokenizer, const std::string& source,
+                                             const std::string& target);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_SERVER_MODEL_REGISTRY_H_

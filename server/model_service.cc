@@ -1,0 +1,39 @@
+#include "server/model_service.h"
+
+#include "server/convert.h"
+
+namespace dragoman {
+
+grpc::ServerUnaryReactor* ModelService::ListModels(grpc::CallbackServerContext* context,
+                                                   const v1::ListModelsRequest* request,
+                                                   v1::ListModelsResponse* response) {
+  Call call(parts_, "ListModels", context);
+  for (const auto& translator : parts_->models->translators()) {
+    Describe(*translator, response->add_models());
+  }
+  grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
+  reactor->Finish(call.End(absl::OkStatus()));
+  return reactor;
+}
+
+grpc::ServerUnaryReactor* ModelService::GetModel(grpc::CallbackServerContext* context,
+                                                 const v1::GetModelRequest* request,
+                                                 v1::Model* response) {
+  Call call(parts_, "GetModel", context);
+  const absl::StatusOr<const Translator*> translator = parts_->models->Find(request->name());
+  if (translator.ok()) {
+    call.set_model(&(*translator)->model());
+    Describe(**translator, response);
+  }
+  grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
+  reactor->Finish(call.End(translator.status()));
+  return reactor;
+}
+
+void ModelService::Describe(const Translator& translator, v1::Model* model) const {
+  ToProto(translator.model(), parts_->models->limits(), model);
+  model->set_is_default(&translator == parts_->models->default_translator());
+  model->set_state(parts_->gate->shut() ? v1::Model::STATE_DRAINING : v1::Model::STATE_READY);
+}
+
+}  // namespace dragoman

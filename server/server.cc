@@ -1,0 +1,119 @@
+#include "server/server.h"
+
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/health_check_service_interface.h>
+
+#include <chrono>
+#include <utility>
+
+#include "engine/base/machine.h"
+#include "engine/base/status.h"
+#include "server/logging.h"
+
+namespace dragoman {
+namespace {
+
+constexpr const char* kHealthServices[] = {"", "dragoman.v1.TranslationService",
+                                           "dragoman.v1.ModelService"};
+
+// The pool and the metrics must agree on the number of workers.
+ServerOptions WithWorkers(ServerOptions options) {
+  if (options.pool.workers == 0) options.pool.workers = AvailableCores();
+  return options;
+}
+
+// What gRPC wants to be told once in a process, before the first server.
+void InitGrpc() {
+  static const bool done = [] {
+    LogLibraries();
+    grpc::EnableDefaultHealthCheckService(true);
+    grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+    return true;
+  }();
+  static_cast<void>(done);
+}
+
+}  // namespace
+
+Server::Server(const ServerOptions& options)
+    : options_(WithWorkers(options)),
+      metrics_(options_.pool.workers),
+      pool_(options_.pool, &metrics_),
+      translate_service_(&parts_),
+      model_service_(&parts_) {
+  metrics_.Watch(&pool_);
+}
+
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options) {
+  auto server = std::unique_ptr<Server>(new Server(options));
+  RETURN_IF_ERROR(server->StartHttp());
+  RETURN_IF_ERROR(server->LoadModels());
+  RETURN_IF_ERROR(server->StartGrpc());
+  server->SetServing(true);
+  return server;
+}
+
+Server::~Server() { Drain(); }
+
+absl::Status Server::StartHttp() {
+  HttpPages pages = {.metrics = [this] { return metrics_.Text(); },
+                     .ready = [this] { return serving_.load(); }};
+  ASSIGN_OR_RETURN(http_, HttpEndpoints::Start(options_.http_address, std::move(pages)));
+  return absl::OkStatus();
+}
+
+absl::Status Server::LoadModels() {
+  ASSIGN_OR_RETURN(models_, ModelRegistry::Load(options_, &pool_, &metrics_));
+  parts_ = {.models = models_.get(), .pool = &pool_, .gate = &gate_, .metrics = &metrics_};
+  return absl::OkStatus();
+}
+
+absl::Status Server::StartGrpc() {
+  InitGrpc();
+  int port = 0;
+  grpc::ServerBuilder builder;
+  builder.AddListeningPort(options_.grpc_address, grpc::InsecureServerCredentials(), &port);
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // a port in use is an error
+  builder.SetMaxReceiveMessageSize(options_.max_message_bytes);
+  builder.RegisterService(&translate_service_);
+  builder.RegisterService(&model_service_);
+  grpc_ = builder.BuildAndStart();
+  if (grpc_ == nullptr) {
+    return absl::UnavailableError("cannot listen on " + options_.grpc_address +
+                                  " for gRPC: the port is in use or the address is not ours");
+  }
+  grpc_address_ =
+      options_.grpc_address.substr(0, options_.grpc_address.rfind(':') + 1) + std::to_string(port);
+  return absl::OkStatus();
+}
+
+void Server::SetServing(bool serving) {
+  for (const char* service : kHealthServices) {
+    grpc_->GetHealthCheckService()->SetServingStatus(service, serving);
+  }
+  serving_ = serving;
+}
+
+void Server::Drain() {
+  if (grpc_ == nullptr) return;
+  if (serving_) {
+    Log(LogLevel::kInfo, "draining",
+        {{"timeout_seconds", absl::ToDoubleSeconds(options_.drain_timeout)}});
+    SetServing(false);
+  }
+  gate_.Shut();
+  if (!gate_.AwaitEmpty(options_.drain_timeout)) {
+    Log(LogLevel::kWarning, "drain timeout passed: cancelling the calls in flight");
+  }
+  // Cancels what is left (health watches, and translations over the timeout) and waits for its end.
+  grpc_->Shutdown(std::chrono::system_clock::now());
+  pool_.Drain();
+  grpc_ = nullptr;
+  Log(LogLevel::kInfo, "drained");
+}
+
+std::shared_ptr<grpc::Channel> Server::InProcessChannel() {
+  return grpc_->InProcessChannel(grpc::ChannelArguments());
+}
+
+}  // namespace dragoman

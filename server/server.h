@@ -1,0 +1,74 @@
+// The server, put together: the engine, the models, gRPC and HTTP.
+//
+//   ASSIGN_OR_RETURN(std::unique_ptr<Server> server, Server::Start(options));
+//   ... serves on gRPC's and civetweb's threads ...
+//   server->Drain();
+
+#ifndef DRAGOMAN_SERVER_SERVER_H_
+#define DRAGOMAN_SERVER_SERVER_H_
+
+#include <grpcpp/grpcpp.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "engine/decode/worker_pool.h"
+#include "server/call.h"
+#include "server/config.h"
+#include "server/gate.h"
+#include "server/http_endpoints.h"
+#include "server/metrics.h"
+#include "server/model_registry.h"
+#include "server/model_service.h"
+#include "server/translate_service.h"
+
+namespace dragoman {
+
+class Server {
+ public:
+  // HTTP answers first, with /readyz 503; then the models load; then gRPC listens, the health
+  // service says SERVING and /readyz 200.  On an error nothing is left running.
+  static absl::StatusOr<std::unique_ptr<Server>> Start(const ServerOptions& options);
+
+  // Drains.
+  ~Server();
+
+  // HOST:PORT, with the port that was picked if it was 0.
+  const std::string& grpc_address() const { return grpc_address_; }
+  const std::string& http_address() const { return http_->address(); }
+
+  // Says NOT_SERVING and /readyz 503, refuses new translations as UNAVAILABLE, waits for those in
+  // flight up to the drain timeout, cancels the rest, and ends all calls.  Idempotent.
+  void Drain();
+
+  // A channel to this server that needs no socket.
+  std::shared_ptr<grpc::Channel> InProcessChannel();
+
+ private:
+  explicit Server(const ServerOptions& options);
+  absl::Status StartHttp();
+  absl::Status LoadModels();
+  absl::Status StartGrpc();
+  void SetServing(bool serving);
+
+  const ServerOptions options_;
+  // In the order of who needs whom; they end in the reverse.
+  Gate gate_;
+  Metrics metrics_;
+  WorkerPool pool_;
+  std::unique_ptr<const ModelRegistry> models_;
+  ServerParts parts_;
+  TranslateService translate_service_;
+  ModelService model_service_;
+  std::unique_ptr<grpc::Server> grpc_;
+  std::string grpc_address_;
+  std::atomic<bool> serving_ = false;
+  std::unique_ptr<HttpEndpoints> http_;
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_SERVER_SERVER_H_

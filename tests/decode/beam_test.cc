@@ -117,7 +117,8 @@ TEST(Beam, AnEosBelowTheFirstBeamSizeIsDropped) {
   Beam beam(Options(2, 2));
   beam.Advance({{0, 1, -0.1f}, {0, 2, -0.2f}, {0, kEos, -0.3f}, {0, 3, -0.4f}});
   EXPECT_THAT(LiveTokens(beam), ElementsAre(ElementsAre(1), ElementsAre(2)));
-  beam.Advance({{0, kEos, -0.1f}, {1, kEos, -0.1f}});
+  // Both end with a lower score than the eos of the first step would have.
+  beam.Advance({{0, kEos, -1.0f}, {1, kEos, -1.0f}});
   ASSERT_TRUE(beam.done());
   EXPECT_THAT(BestTokens(beam, 2), ElementsAre(ElementsAre(1), ElementsAre(2)));
 }
@@ -162,9 +163,9 @@ TEST(Beam, NeverAsksWhatTheOpenOneCouldReachAtMaxLength) {
 }
 
 TEST(Beam, NeverTakesTheLengthAsItIsUnlessThePenaltyFavoursLongOnes) {
-  // The worst finished score is -2 without a penalty.
-  EXPECT_FALSE(WithTwoFinished(EarlyStopping::kNever, 0.0f, -1.75f).done());
-  EXPECT_TRUE(WithTwoFinished(EarlyStopping::kNever, 0.0f, -2.5f).done());
+  // The worst finished score is -2 * sqrt(2).
+  EXPECT_FALSE(WithTwoFinished(EarlyStopping::kNever, -0.5f, -1.75f).done());
+  EXPECT_TRUE(WithTwoFinished(EarlyStopping::kNever, -0.5f, -2.5f).done());
 }
 
 TEST(Beam, ScoresDivideByTheLengthInclEosToThePowerOfThePenalty) {

@@ -1,0 +1,85 @@
+// What Hugging Face transformers answers (tests/golden/README.md), read for the tests: inputs,
+// settings as our SearchOptions, and the hypotheses that a search has to find.
+//
+// The files belong to the tree: one that cannot be read throws.
+
+#ifndef DRAGOMAN_TESTS_GOLDEN_GOLDEN_H_
+#define DRAGOMAN_TESTS_GOLDEN_GOLDEN_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/decode/search_options.h"
+
+namespace dragoman::golden {
+
+struct Input {
+  std::string text;
+  std::vector<int32_t> ids;
+  // Not given for en-de.
+  std::vector<int32_t> decoder_input_ids;  // for teacher forcing; the first is the decoder start
+  std::string encoder_npy;                 // path of the encoder's output [ids, d_model]
+  std::string logits_npy;                  // path of the logits [decoder_input_ids, vocabulary]
+};
+
+struct Expected {
+  std::vector<int32_t> tokens;  // generated, without decoder start and eos
+  bool ends_in_eos = false;
+  std::optional<float> score;         // not given for greedy search
+  std::optional<float> raw_log_prob;  // sum of log-softmax of unprocessed logits, incl. eos
+  std::string text;
+};
+
+struct Setting {
+  std::string name;
+  SearchOptions options;
+  std::vector<std::vector<Expected>> outputs;  // one per input, best hypothesis first
+};
+
+struct Golden {
+  std::string model_directory;
+  std::vector<Input> inputs;
+  std::vector<Setting> settings;
+};
+
+// The names that LoadGolden knows, and which of them have encoder outputs and logits.
+inline constexpr const char* kMarianGoldens[] = {"marian-trained", "marian-rand",
+                                                 "marian-rand-fp16", "marian-padheavy-renorm"};
+inline constexpr char kEnDe[] = "en-de";  // the embedded model, 200 sentences
+
+Golden LoadGolden(const std::string& name);
+
+// How far float32 logits may lie from the golden's.
+float LogitsTolerance(const std::string& name);
+
+// How the hypotheses that a search found compare with the expected ones.
+enum class Agreement {
+  kSame,  // tokens, ends and scores
+  kTied,  // other tokens, but at every rank a score that only rounding can tell from the golden's
+  kDifferent,  // anything else
+};
+
+struct Comparison {
+  Agreement agreement = Agreement::kSame;
+  std::string difference;  // what differs, for people; "" if nothing does
+};
+
+// Greedy search, whose goldens have no score, is compared by its raw log-probability, unless eos
+// was forced or the logits renormalized.
+Comparison Compare(const SearchOptions& options, const std::vector<Expected>& expected,
+                   const std::vector<Hypothesis>& found);
+
+// A two-dimensional array of float32 or float64 in C order, as numpy.save writes it.
+struct NpyMatrix {
+  int rows = 0;
+  int cols = 0;
+  std::vector<float> values;  // [rows, cols]
+};
+
+NpyMatrix ReadNpy(const std::string& path);
+
+}  // namespace dragoman::golden
+
+#endif  // DRAGOMAN_TESTS_GOLDEN_GOLDEN_H_

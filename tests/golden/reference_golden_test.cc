@@ -1,0 +1,135 @@
+// The naive Transformer against Hugging Face, and dragoman's search over its logits: what the
+// engine is later held to, without the engine.
+
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/decode/beam.h"
+#include "engine/decode/logits.h"
+#include "gtest/gtest.h"
+#include "tests/golden/golden.h"
+#include "tests/reference/marian_directory.h"
+#include "tests/reference/transformer.h"
+
+namespace dragoman {
+namespace {
+
+using golden::Golden;
+using golden::Setting;
+using reference::Matrix;
+using reference::Transformer;
+using reference::Vector;
+
+class ReferenceGolden : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    golden_ = golden::LoadGolden(GetParam());
+    absl::StatusOr<Transformer> model = reference::ReadMarianDirectory(golden_.model_directory);
+    ASSERT_TRUE(model.ok()) << model.status();
+    model_ = *std::move(model);
+  }
+
+  Golden golden_;
+  Transformer model_;
+};
+
+float MaxDifference(const Matrix& matrix, const golden::NpyMatrix& expected) {
+  EXPECT_EQ(matrix.size(), static_cast<size_t>(expected.rows));
+  float max = 0.0f;
+  for (int r = 0; r < expected.rows; ++r) {
+    EXPECT_EQ(matrix[r].size(), static_cast<size_t>(expected.cols));
+    for (int c = 0; c < expected.cols; ++c) {
+      max = std::max(max, std::abs(matrix[r][c] - expected.values[r * expected.cols + c]));
+    }
+  }
+  return max;
+}
+
+TEST_P(ReferenceGolden, EncoderOutputs) {
+  for (const golden::Input& input : golden_.inputs) {
+    EXPECT_LE(
+        MaxDifference(reference::Encode(model_, input.ids), golden::ReadNpy(input.encoder_npy)),
+        golden::LogitsTolerance(GetParam()))
+        << input.text;
+  }
+}
+
+TEST_P(ReferenceGolden, TeacherForcedLogits) {
+  for (const golden::Input& input : golden_.inputs) {
+    const Matrix logits =
+        reference::Logits(model_, reference::Encode(model_, input.ids), input.decoder_input_ids);
+    EXPECT_LE(MaxDifference(logits, golden::ReadNpy(input.logits_npy)),
+              golden::LogitsTolerance(GetParam()))
+        << input.text;
+  }
+}
+
+// The next logits of one source sentence by the tokens generated so far, each computed once.
+class CachedLogits {
+ public:
+  CachedLogits(const Transformer& model, const std::vector<int32_t>& source)
+      : model_(model), encoded_(reference::Encode(model, source)) {}
+
+  const Vector& Next(const std::vector<int32_t>& tokens) {
+    const auto [place, is_new] = cache_.try_emplace(tokens);
+    if (is_new) {
+      std::vector<int32_t> inputs = {model_.config.decoder_start_id};
+      inputs.insert(inputs.end(), tokens.begin(), tokens.end());
+      place->second = reference::NextLogits(model_, encoded_, inputs);
+    }
+    return place->second;
+  }
+
+ private:
+  const Transformer& model_;
+  const Matrix encoded_;
+  std::map<std::vector<int32_t>, Vector> cache_;
+};
+
+std::vector<Hypothesis> Search(const SearchOptions& options, CachedLogits* logits) {
+  Beam beam(options);
+  while (!beam.done()) {
+    std::vector<Candidate> candidates;
+    int parent = 0;
+    for (const LiveHypothesis& live : beam.live()) {
+      Vector row = logits->Next(live.tokens);
+      RankContinuations(options, live.tokens, parent++, beam.candidates_per_row(),
+                        absl::MakeSpan(row), &candidates);
+    }
+    beam.Advance(candidates);
+  }
+  return beam.Best(options.num_hypotheses);
+}
+
+TEST_P(ReferenceGolden, EverySettingFindsTheHypothesesOfHuggingFace) {
+  std::map<golden::Agreement, int> count;
+  for (size_t i = 0; i < golden_.inputs.size(); ++i) {
+    CachedLogits logits(model_, golden_.inputs[i].ids);
+    for (const Setting& setting : golden_.settings) {
+      const golden::Comparison comparison =
+          golden::Compare(setting.options, setting.outputs[i], Search(setting.options, &logits));
+      ++count[comparison.agreement];
+      EXPECT_NE(comparison.agreement, golden::Agreement::kDifferent)
+          << setting.name << ": " << golden_.inputs[i].text << ": " << comparison.difference;
+    }
+  }
+  const int same = count[golden::Agreement::kSame];
+  const int tied = count[golden::Agreement::kTied];
+  EXPECT_LE(tied, 2);
+  std::cout << GetParam() << ": of " << golden_.inputs.size() * golden_.settings.size()
+            << " searches " << same << " are the same and " << tied << " the same but for a tie\n";
+}
+
+INSTANTIATE_TEST_SUITE_P(Marian, ReferenceGolden, testing::ValuesIn(golden::kMarianGoldens),
+                         [](const auto& tested) {
+                           std::string name = tested.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace dragoman

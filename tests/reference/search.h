@@ -1,0 +1,33 @@
+// The search of Hugging Face transformers, transcribed array for array from what its "vectorized"
+// beam search (4.50 and later) computes: full sorted lists, placeholders of -1e9 and all.  The
+// engine's Beam is held to it.
+
+#ifndef DRAGOMAN_TESTS_REFERENCE_SEARCH_H_
+#define DRAGOMAN_TESTS_REFERENCE_SEARCH_H_
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "engine/decode/search_options.h"
+
+namespace dragoman::reference {
+
+// The processed log-probabilities [vocabulary] of what follows the tokens generated so far.
+using NextLogProbs = std::function<std::vector<float>(const std::vector<int32_t>& tokens)>;
+
+struct Found {
+  std::vector<int32_t> tokens;  // generated, including eos
+  float score = 0.0f;
+};
+
+// The finished hypotheses, best first, without placeholders.  Of the options it reads beam_size,
+// max_length, length_penalty, early_stopping and eos_id.
+std::vector<Found> BeamSearch(const SearchOptions& options, const NextLogProbs& next_log_probs);
+
+// The best token at every step, until eos or max_length.
+Found GreedySearch(const SearchOptions& options, const NextLogProbs& next_log_probs);
+
+}  // namespace dragoman::reference
+
+#endif  // DRAGOMAN_TESTS_REFERENCE_SEARCH_H_

@@ -205,7 +205,7 @@ TEST_F(Safetensors, AMutatedFileNeverCrashesAndWhatIsAcceptedIsReadable) {
       "{" + Entry("a", "F32", "[2,3]", "[0,24]") + "," + Entry("b", "F16", "[4]", "[24,32]") + "}",
       32);
   int accepted = 0;
-  for (int round = 0; round < 5000; ++round) {
+  for (int round = 0; round < 2000; ++round) {
     std::string bytes = good;
     const int flips = static_cast<int>(random() % 4);
     for (int i = 0; i < flips; ++i) {
@@ -221,8 +221,8 @@ TEST_F(Safetensors, AMutatedFileNeverCrashesAndWhatIsAcceptedIsReadable) {
     ++accepted;
     ReadInFull(*checkpoint);
   }
-  EXPECT_GT(accepted, 500);
-  EXPECT_LT(accepted, 4500);
+  EXPECT_GT(accepted, 200);
+  EXPECT_LT(accepted, 1800);
 }
 
 }  // namespace

@@ -71,14 +71,8 @@ struct Comparison {
 Comparison Compare(const SearchOptions& options, const std::vector<Expected>& expected,
                    const std::vector<Hypothesis>& found);
 
-// A two-dimensional array of float32 or float64 in C order, as numpy.save writes it.
-struct NpyMatrix {
-  int rows = 0;
-  int cols = 0;
-  std::vector<float> values;  // [rows, cols]
-};
-
-NpyMatrix ReadNpy(const std::string& path);
+// The rows of a two-dimensional array of float32 or float64 in C order, as numpy.save writes it.
+std::vector<std::vector<float>> ReadNpy(const std::string& path);
 
 }  // namespace dragoman::golden
 

@@ -17,19 +17,22 @@ constexpr size_t kMagicSize = 7;
 constexpr size_t kPreambleSize = 10;  // magic, minor version, two bytes of header length
 
 template <typename T>
-std::vector<float> Convert(const char* bytes, size_t count) {
-  std::vector<float> values(count);
-  for (size_t i = 0; i < count; ++i) {
-    T value;
-    std::memcpy(&value, bytes + i * sizeof(T), sizeof(T));
-    values[i] = static_cast<float>(value);
+std::vector<std::vector<float>> Rows(const char* bytes, int rows, int cols) {
+  std::vector<std::vector<float>> result(rows, std::vector<float>(cols));
+  for (std::vector<float>& row : result) {
+    for (float& element : row) {
+      T value;
+      std::memcpy(&value, bytes, sizeof(T));
+      bytes += sizeof(T);
+      element = static_cast<float>(value);
+    }
   }
-  return values;
+  return result;
 }
 
 }  // namespace
 
-NpyMatrix ReadNpy(const std::string& path) {
+std::vector<std::vector<float>> ReadNpy(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   if (bytes.size() < kPreambleSize || bytes.compare(0, kMagicSize, kMagic) != 0) {
@@ -38,24 +41,24 @@ NpyMatrix ReadNpy(const std::string& path) {
   const size_t header_size =
       static_cast<unsigned char>(bytes[8]) + 256 * static_cast<unsigned char>(bytes[9]);
   const std::string header = bytes.substr(kPreambleSize, header_size);
-  NpyMatrix matrix;
+  int rows = 0;
+  int cols = 0;
   const size_t shape = header.find("'shape': (");
   if (shape == std::string::npos || header.find("'fortran_order': False") == std::string::npos ||
-      std::sscanf(header.c_str() + shape, "'shape': (%d, %d)", &matrix.rows, &matrix.cols) != 2) {
+      std::sscanf(header.c_str() + shape, "'shape': (%d, %d)", &rows, &cols) != 2) {
     throw std::runtime_error(path + " is no matrix in C order: " + header);
   }
   const bool is_float64 = header.find("'<f8'") != std::string::npos;
   if (!is_float64 && header.find("'<f4'") == std::string::npos) {
     throw std::runtime_error(path + " is neither float32 nor float64: " + header);
   }
-  const size_t count = static_cast<size_t>(matrix.rows) * static_cast<size_t>(matrix.cols);
+  const size_t count = static_cast<size_t>(rows) * static_cast<size_t>(cols);
   const size_t begin = kPreambleSize + header_size;
   if (bytes.size() != begin + count * (is_float64 ? sizeof(double) : sizeof(float))) {
     throw std::runtime_error(path + " has not the bytes that its shape wants: " + header);
   }
-  matrix.values = is_float64 ? Convert<double>(bytes.data() + begin, count)
-                             : Convert<float>(bytes.data() + begin, count);
-  return matrix;
+  return is_float64 ? Rows<double>(bytes.data() + begin, rows, cols)
+                    : Rows<float>(bytes.data() + begin, rows, cols);
 }
 
 }  // namespace dragoman::golden

@@ -2,7 +2,6 @@
 // engine is later held to, without the engine.
 
 #include <algorithm>
-#include <cmath>
 #include <iostream>
 #include <map>
 #include <string>
@@ -12,6 +11,7 @@
 #include "engine/decode/logits.h"
 #include "gtest/gtest.h"
 #include "tests/golden/golden.h"
+#include "tests/reference/compare.h"
 #include "tests/reference/marian_directory.h"
 #include "tests/reference/transformer.h"
 
@@ -37,23 +37,11 @@ class ReferenceGolden : public testing::TestWithParam<const char*> {
   Transformer model_;
 };
 
-float MaxDifference(const Matrix& matrix, const golden::NpyMatrix& expected) {
-  EXPECT_EQ(matrix.size(), static_cast<size_t>(expected.rows));
-  float max = 0.0f;
-  for (int r = 0; r < expected.rows; ++r) {
-    EXPECT_EQ(matrix[r].size(), static_cast<size_t>(expected.cols));
-    for (int c = 0; c < expected.cols; ++c) {
-      max = std::max(max, std::abs(matrix[r][c] - expected.values[r * expected.cols + c]));
-    }
-  }
-  return max;
-}
-
 TEST_P(ReferenceGolden, EncoderOutputs) {
   for (const golden::Input& input : golden_.inputs) {
-    EXPECT_LE(
-        MaxDifference(reference::Encode(model_, input.ids), golden::ReadNpy(input.encoder_npy)),
-        golden::LogitsTolerance(GetParam()))
+    EXPECT_LE(reference::MaxDifference(reference::Encode(model_, input.ids),
+                                       golden::ReadNpy(input.encoder_npy)),
+              golden::LogitsTolerance(GetParam()))
         << input.text;
   }
 }
@@ -62,7 +50,7 @@ TEST_P(ReferenceGolden, TeacherForcedLogits) {
   for (const golden::Input& input : golden_.inputs) {
     const Matrix logits =
         reference::Logits(model_, reference::Encode(model_, input.ids), input.decoder_input_ids);
-    EXPECT_LE(MaxDifference(logits, golden::ReadNpy(input.logits_npy)),
+    EXPECT_LE(reference::MaxDifference(logits, golden::ReadNpy(input.logits_npy)),
               golden::LogitsTolerance(GetParam()))
         << input.text;
   }

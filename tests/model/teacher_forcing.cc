@@ -1,0 +1,65 @@
+#include "tests/model/teacher_forcing.h"
+
+#include <algorithm>
+#include <memory>
+
+namespace dragoman {
+namespace {
+
+// One pair while it is decoded.
+struct Decoding {
+  Decoding(const ModelConfig& config, const ForcedPair& pair)
+      : source(config, static_cast<int>(pair.source.size())),
+        cache(config, static_cast<int>(pair.decoder_inputs.size()), /*beam_size=*/1) {}
+
+  SourceMemory source;
+  KvCache cache;
+  std::vector<int32_t> path;
+};
+
+reference::Vector Copy(absl::Span<const float> row) { return {row.begin(), row.end()}; }
+
+}  // namespace
+
+std::vector<ForcedOutput> ForceTeacher(const Model& model, const std::vector<ForcedPair>& pairs) {
+  Workspace workspace;
+  TokenBatch batch;
+  for (const ForcedPair& pair : pairs) batch.Add(pair.source);
+  Matrix<float> encoded;
+  model.encoder().Run(batch, &encoded, &workspace);
+
+  std::vector<ForcedOutput> outputs(pairs.size());
+  std::vector<std::unique_ptr<Decoding>> decodings;
+  size_t steps = 0;
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    const int first = batch.starts[i];
+    const int count = batch.starts[i + 1] - first;
+    for (int row = first; row < first + count; ++row) {
+      outputs[i].encoded.push_back(Copy(encoded.Row(row)));
+    }
+    decodings.push_back(std::make_unique<Decoding>(model.config(), pairs[i]));
+    model.decoder().Remember(encoded.view().Rows(first, count), &decodings[i]->source, &workspace);
+    steps = std::max(steps, pairs[i].decoder_inputs.size());
+  }
+
+  Matrix<float> logits;
+  for (size_t step = 0; step < steps; ++step) {
+    std::vector<DecodeRow> rows;
+    std::vector<size_t> pair_of_row;
+    for (size_t i = 0; i < pairs.size(); ++i) {
+      if (step >= pairs[i].decoder_inputs.size()) continue;
+      Decoding& decoding = *decodings[i];
+      decoding.path.push_back(decoding.cache.AddNode());
+      rows.push_back(
+          {pairs[i].decoder_inputs[step], &decoding.source, &decoding.cache, decoding.path});
+      pair_of_row.push_back(i);
+    }
+    model.decoder().Step(rows, &logits, &workspace);
+    for (size_t row = 0; row < rows.size(); ++row) {
+      outputs[pair_of_row[row]].logits.push_back(Copy(logits.Row(static_cast<int>(row))));
+    }
+  }
+  return outputs;
+}
+
+}  // namespace dragoman

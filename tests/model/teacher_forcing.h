@@ -1,0 +1,31 @@
+// Drives a model's encoder and decoder over given tokens, without a search: what the tests compare
+// with the reference and with the goldens.
+
+#ifndef DRAGOMAN_TESTS_MODEL_TEACHER_FORCING_H_
+#define DRAGOMAN_TESTS_MODEL_TEACHER_FORCING_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/model/model.h"
+#include "tests/reference/transformer.h"
+
+namespace dragoman {
+
+struct ForcedPair {
+  std::vector<int32_t> source;
+  std::vector<int32_t> decoder_inputs;  // the first is the decoder start
+};
+
+struct ForcedOutput {
+  reference::Matrix encoded;  // [source, d_model]
+  reference::Matrix logits;   // [decoder_inputs, vocabulary]
+};
+
+// Encodes all pairs in one batch and decodes them side by side, one token of each per step, as long
+// as each has tokens.
+std::vector<ForcedOutput> ForceTeacher(const Model& model, const std::vector<ForcedPair>& pairs);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_TESTS_MODEL_TEACHER_FORCING_H_

@@ -1,0 +1,14 @@
+#ifndef DRAGOMAN_TESTS_REFERENCE_COMPARE_H_
+#define DRAGOMAN_TESTS_REFERENCE_COMPARE_H_
+
+#include "tests/reference/transformer.h"
+
+namespace dragoman::reference {
+
+// The largest difference of two elements at the same place; infinity if the shapes differ or one of
+// the two is NaN.
+float MaxDifference(const Matrix& a, const Matrix& b);
+
+}  // namespace dragoman::reference
+
+#endif  // DRAGOMAN_TESTS_REFERENCE_COMPARE_H_

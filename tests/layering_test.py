@@ -1,0 +1,96 @@
+"""Who may include whom, and behind which door each foreign library stays.
+
+The rules are DIRECTORIES and DOORS below; a breach fails the test and names file and line.
+"""
+
+import os
+import re
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BOXES = ("engine", "server", "client")
+PROTO = r"(dragoman/v1|google/rpc|grpc/health/v1)/\w+(\.grpc)?\.pb\.h"
+BELOW_TRANSLATOR = r"engine/(decode|model|math|text|base)/"
+
+# The files of a box (the first pattern that fits) may include these, and nothing else of the project.
+DIRECTORIES = (
+    (r"engine/base/", r"engine/base/"),
+    (r"engine/math/", r"engine/(math|base)/"),
+    (r"engine/text/", r"engine/(text|base)/"),
+    (r"engine/model/", r"engine/(model|math|text|base)/"),
+    (r"engine/decode/", r"engine/(decode|model|math|text|base)/"),
+    (r"engine/", rf"{BELOW_TRANSLATOR}|engine/\w+\.h"),
+    # The server sees the engine through its front door, and its life through the observer.
+    (r"server/", rf"server/|engine/translator\.h|{BELOW_TRANSLATOR}|{PROTO}"),
+    (r"client/", rf"client/|engine/base/|{PROTO}"),
+)
+
+# Foreign headers, and the only files that may include them.
+DOORS = (
+    (r"oneapi/dnnl|dnnl", r"engine/math/gemm\."),
+    (r"hwy/", r"engine/math/"),
+    (r"sentencepiece", r"engine/text/piece_model\."),
+    (r"prometheus/", r"server/metrics\."),
+    (r"civetweb|CivetServer", r"server/http_endpoints\."),
+    (r"grpc|google/protobuf|google/rpc|dragoman/v1", r"server/|client/"),
+    (r"spdlog/", r"server/logging\."),
+    (r"CLI/", r"server/command_line\.|client/\w*commands?\."),
+    (r"nlohmann/", r"engine/base/json\.|server/logging\.|client/json\."),
+)
+
+INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
+OURS = re.compile(rf"({'|'.join(BOXES)}|tests)/|{PROTO}")
+
+
+def includes():
+    """(path, line number, quote, header) of every #include in the boxes."""
+    for box in BOXES:
+        for directory, _, names in os.walk(os.path.join(ROOT, box)):
+            for name in sorted(names):
+                if not name.endswith((".h", ".cc")):
+                    continue
+                full = os.path.join(directory, name)
+                path = os.path.relpath(full, ROOT)
+                with open(full, encoding="utf-8") as file:
+                    for number, line in enumerate(file, 1):
+                        match = INCLUDE.match(line)
+                        if match:
+                            yield path, number, *match.groups()
+
+
+def breaches(found):
+    """What is wrong with these includes, a line each."""
+    for path, number, quote, header in found:
+        if quote == '"' and OURS.match(header):
+            allowed = next(a for box, a in DIRECTORIES if re.match(box, path))
+            if not re.match(allowed, header):
+                yield f"{path}:{number}: may not include {header}"
+        for foreign, door in DOORS:
+            if re.match(foreign, header) and not re.match(door, path):
+                yield f"{path}:{number}: {header} belongs behind {door}"
+
+
+class LayeringTest(unittest.TestCase):
+
+    def test_nobody_includes_what_is_above(self):
+        found = list(includes())
+        self.assertGreater(len(found), 100)
+        self.assertEqual(list(breaches(found)), [])
+
+    def test_finds_breaches(self):
+        for path, quote, header in (("engine/base/status.cc", '"', "engine/math/matrix.h"),
+                                    ("engine/text/tokenizer.cc", '"', "engine/model/model.h"),
+                                    ("engine/model/model.cc", '"', "engine/decode/job.h"),
+                                    ("engine/decode/job.cc", '"', "engine/translator.h"),
+                                    ("engine/translator.cc", '"', "server/metrics.h"),
+                                    ("client/main.cc", '"', "engine/translator.h"),
+                                    ("client/main.cc", '"', "server/config.h"),
+                                    ("engine/decode/job.h", "<", "grpcpp/grpcpp.h"),
+                                    ("engine/model/linear.cc", "<", "oneapi/dnnl/dnnl.hpp"),
+                                    ("engine/translator.cc", '"', "dragoman/v1/translation.pb.h"),
+                                    ("server/server.cc", "<", "prometheus/counter.h")):
+            self.assertNotEqual(list(breaches([(path, 1, quote, header)])), [], (path, header))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,212 @@
+"""The API as a client in another language sees it."""
+
+import threading
+import time
+import unittest
+
+import grpc
+
+from harness import MODEL, ServerTest, details_of, golden_inputs, pb
+
+from google.protobuf import descriptor_pb2
+from grpc.health.v1 import health_pb2, health_pb2_grpc
+from grpc.reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+
+
+class TranslateTest(ServerTest):
+
+    def test_says_what_hugging_face_says(self):
+        inputs = golden_inputs()[:20]
+        response = self.server.translate(*(i["text"] for i in inputs))
+        self.assertEqual([t.hypotheses[0].text for t in response.translations],
+                         [i["beam4"][0]["text"] for i in inputs])
+        self.assertEqual([t.source_tokens for t in response.translations],
+                         [len(i["input_ids"]) for i in inputs])
+        self.assertEqual(response.model, "en-de")
+        self.assertNotEqual(response.model_version, "")
+        self.assertGreater(response.timing.total.ToNanoseconds(), 0)
+
+    def test_greedy_search(self):
+        inputs = golden_inputs()[:20]
+        response = self.server.translate(*(i["text"] for i in inputs),
+                                         options=pb.DecodingOptions(beam_size=1))
+        self.assertEqual([t.hypotheses[0].text for t in response.translations],
+                         [i["greedy"]["text"] for i in inputs])
+
+    def test_n_best_with_tokens_and_scores(self):
+        golden = golden_inputs()[0]
+        response = self.server.translate(
+            golden["text"], options=pb.DecodingOptions(beam_size=4, num_hypotheses=4),
+            output=pb.OutputOptions(tokens=True, token_scores=True))
+        hypotheses = response.translations[0].hypotheses
+        self.assertEqual(len(hypotheses), 4)
+        for hypothesis, want in zip(hypotheses, golden["beam4"]):
+            self.assertEqual(hypothesis.text, want["text"])
+            self.assertAlmostEqual(hypothesis.score, want["score"], delta=1e-4)
+            self.assertEqual(list(hypothesis.token_ids), want["ids"][1:-1])
+            self.assertEqual(len(hypothesis.tokens), len(hypothesis.token_ids))
+            self.assertEqual(hypothesis.finish_reason, pb.FINISH_REASON_EOS)
+
+    def test_an_empty_text_is_an_empty_text(self):
+        response = self.server.translate("", "Good morning.", "")
+        texts = [t.hypotheses[0].text for t in response.translations]
+        self.assertEqual([texts[0], texts[2]], ["", ""])
+        self.assertNotEqual(texts[1], "")
+
+    def test_max_length_is_reported(self):
+        response = self.server.translate("She has lived in Boston for three years.",
+                                         options=pb.DecodingOptions(max_length=3))
+        self.assertEqual(response.translations[0].hypotheses[0].finish_reason,
+                         pb.FINISH_REASON_MAX_LENGTH)
+
+    def test_sentences_are_split_and_put_together(self):
+        response = self.server.translate(
+            "Good morning.  How are you?",
+            sentence_splitting=pb.SENTENCE_SPLITTING_SENTENCES,
+            output=pb.OutputOptions(sentence_spans=True))
+        translation = response.translations[0]
+        self.assertEqual([(s.source_begin, s.source_end) for s in translation.sentences],
+                         [(0, 13), (15, 27)])
+        first, second = (self.server.translate(text).translations[0].hypotheses[0].text
+                         for text in ("Good morning.", "How are you?"))
+        self.assertEqual(translation.hypotheses[0].text, f"{first}  {second}")
+
+
+class ErrorTest(ServerTest):
+
+    def assert_invalid(self, field, *texts, **fields):
+        error = self.assert_fails(grpc.StatusCode.INVALID_ARGUMENT,
+                                  lambda: self.server.translate(*texts, **fields))
+        violations = details_of(error)["BadRequest"].field_violations
+        self.assertEqual([v.field for v in violations], [field], error.details())
+        self.assertNotEqual(violations[0].description, "")
+
+    def test_bad_requests_name_their_field(self):
+        self.assert_invalid("contents")
+        self.assert_invalid("contents", *["a"] * 129)
+        self.assert_invalid("contents[1]", "fine", "a" * 30000)
+        self.assert_invalid("contents[1]", "fine", "word " * 600)
+        self.assert_invalid("target_language", "a", target_language="fr")
+        for name, value in (("beam_size", 0), ("beam_size", 17), ("max_length", 0),
+                            ("min_length", -1), ("length_penalty", 11), ("max_length_ratio", -1),
+                            ("no_repeat_ngram_size", -1), ("repetition_penalty", 0)):
+            self.assert_invalid(f"options.{name}", "a", options=pb.DecodingOptions(**{name: value}))
+        self.assert_invalid("options.num_hypotheses", "a",
+                            options=pb.DecodingOptions(beam_size=2, num_hypotheses=3))
+
+    def test_a_long_text_is_cut_if_asked_and_marked(self):
+        response = self.server.translate("word " * 600, truncation=pb.TRUNCATION_TRUNCATE,
+                                         options=pb.DecodingOptions(beam_size=1, max_length=5))
+        self.assertTrue(response.translations[0].truncated)
+
+    def test_invalid_utf8(self):
+        translate = self.server.channel.unary_unary(
+            "/dragoman.v1.TranslationService/Translate",
+            response_deserializer=pb.TranslateResponse.FromString)
+        error = self.assert_fails(grpc.StatusCode.INVALID_ARGUMENT,
+                                  lambda: translate(b"\x0a\x03a\xffb", timeout=30))
+        violations = details_of(error)["BadRequest"].field_violations
+        self.assertEqual(violations[0].field, "contents[0]")
+
+    def test_unknown_model(self):
+        error = self.assert_fails(grpc.StatusCode.NOT_FOUND,
+                                  lambda: self.server.translate("a", model="xx-yy"))
+        self.assertIn("xx-yy", error.details())
+        self.assertEqual(details_of(error)["ResourceInfo"].resource_name, "xx-yy")
+        self.assert_fails(grpc.StatusCode.NOT_FOUND, lambda: self.server.models.GetModel(
+            pb.GetModelRequest(name="xx-yy"), timeout=30))
+
+    def test_what_is_not_there_yet(self):
+        stub = self.server.translation
+        for call in (lambda: stub.Score(pb.ScoreRequest(), timeout=30),
+                     lambda: stub.Tokenize(pb.TokenizeRequest(), timeout=30),
+                     lambda: list(stub.TranslateStream(pb.TranslateRequest(), timeout=30)),
+                     lambda: list(stub.TranslateBulk(iter([]), timeout=30)),
+                     lambda: self.server.translate("a", options=pb.DecodingOptions(
+                         sampling=pb.Sampling(temperature=1))),
+                     lambda: self.server.translate("a", output=pb.OutputOptions(alignments=True))):
+            self.assert_fails(grpc.StatusCode.UNIMPLEMENTED, call)
+
+    def test_a_deadline_ends_the_call(self):
+        texts = [i["text"] for i in golden_inputs()[:128]]
+        self.assert_fails(grpc.StatusCode.DEADLINE_EXCEEDED,
+                          lambda: self.server.translate(*texts, timeout=0.02))
+
+    def test_a_cancelled_call_leaves_nothing_behind(self):
+        texts = [i["text"] for i in golden_inputs()[:128]]
+        call = self.server.translation.Translate.future(pb.TranslateRequest(contents=texts))
+        time.sleep(0.02)
+        call.cancel()
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            metrics = self.server.metrics()
+            idle = [metrics[name][()] for name in
+                    ("dragoman_requests_in_flight", "dragoman_kv_cache_bytes")]
+            if idle == [0, 0]:
+                break
+            time.sleep(0.02)
+        self.assertEqual(idle, [0, 0])
+
+
+class OverloadTest(ServerTest):
+
+    arguments = ("--model", f"en-de={MODEL}", "--workers", "1",
+                 "--max-waiting-requests", "1", "--max-batch-rows", "16")
+
+    def test_more_than_can_wait_is_refused_with_a_time_to_return(self):
+        texts = [i["text"] for i in golden_inputs()[:100]]
+        ended = threading.Semaphore(0)
+        calls = [self.server.translation.Translate.future(pb.TranslateRequest(contents=texts))
+                 for _ in range(8)]
+        for call in calls:
+            call.add_done_callback(lambda _: ended.release())
+        for _ in calls:
+            ended.acquire()
+        refused = [c for c in calls if c.code() == grpc.StatusCode.RESOURCE_EXHAUSTED]
+        self.assertGreater(len(refused), 0)
+        self.assertLess(len(refused), len(calls))
+        for call in calls:
+            self.assertIn(call.code(), (grpc.StatusCode.OK, grpc.StatusCode.RESOURCE_EXHAUSTED))
+        for call in refused:
+            self.assertGreater(details_of(call)["RetryInfo"].retry_delay.ToNanoseconds(), 0)
+            self.assertGreater(int(dict(call.trailing_metadata())["grpc-retry-pushback-ms"]), 0)
+
+
+class ServicesTest(ServerTest):
+
+    def test_models(self):
+        models = self.server.models.ListModels(pb.ListModelsRequest(), timeout=30).models
+        self.assertEqual([m.name for m in models], ["en-de"])
+        model = models[0]
+        self.assertEqual(model, self.server.models.GetModel(pb.GetModelRequest(), timeout=30))
+        self.assertEqual([(p.source, p.target) for p in model.language_pairs], [("en", "de")])
+        self.assertEqual(model.architecture, "MarianMTModel")
+        self.assertEqual(model.precision, "float32")
+        self.assertTrue(model.is_default)
+        self.assertEqual(model.state, pb.Model.STATE_READY)
+
+    def test_health(self):
+        health = health_pb2_grpc.HealthStub(self.server.channel)
+        for service in ("", "dragoman.v1.TranslationService", "dragoman.v1.ModelService"):
+            response = health.Check(health_pb2.HealthCheckRequest(service=service), timeout=30)
+            self.assertEqual(response.status, health_pb2.HealthCheckResponse.SERVING, service)
+        self.assert_fails(grpc.StatusCode.NOT_FOUND, lambda: health.Check(
+            health_pb2.HealthCheckRequest(service="nobody"), timeout=30))
+
+    def test_reflection(self):
+        reflection = reflection_pb2_grpc.ServerReflectionStub(self.server.channel)
+        requests = [reflection_pb2.ServerReflectionRequest(list_services=""),
+                    reflection_pb2.ServerReflectionRequest(
+                        file_containing_symbol="dragoman.v1.TranslationService")]
+        listed, described = reflection.ServerReflectionInfo(iter(requests), timeout=30)
+        services = {s.name for s in listed.list_services_response.service}
+        self.assertLessEqual({"dragoman.v1.TranslationService", "dragoman.v1.ModelService",
+                              "grpc.health.v1.Health"}, services)
+        files = [descriptor_pb2.FileDescriptorProto.FromString(f)
+                 for f in described.file_descriptor_response.file_descriptor_proto]
+        methods = {m.name for f in files for s in f.service for m in s.method}
+        self.assertIn("Translate", methods)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,152 @@
+"""Starts the real server and speaks to it as a stranger would: with stubs made from the protos."""
+
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+import urllib.error
+import urllib.request
+
+import google
+import grpc
+
+# The stubs live in packages that installed libraries own as well.
+_STUBS = os.environ["DRAGOMAN_STUBS"]
+sys.path.insert(0, _STUBS)
+google.__path__.append(os.path.join(_STUBS, "google"))
+grpc.__path__.append(os.path.join(_STUBS, "grpc"))
+
+from dragoman.v1 import translation_pb2 as pb
+from dragoman.v1 import translation_pb2_grpc as pb_grpc
+from google.rpc import error_details_pb2
+from prometheus_client.parser import text_string_to_metric_families
+
+SERVER = os.environ["DRAGOMAN_SERVER_BINARY"]
+CLIENT = os.environ["DRAGOMAN_CLIENT_BINARY"]
+SOURCE_DIR = os.environ["DRAGOMAN_SOURCE_DIR"]
+MODEL = os.path.join(SOURCE_DIR, "models", "en-de")
+
+
+def golden_inputs():
+    """200 sentences and what Hugging Face makes of them with the embedded model."""
+    path = os.path.join(SOURCE_DIR, "tests/golden/expected/en-de/golden.json")
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)["inputs"]
+
+
+def seed():
+    """The seed of what is random in a test, printed so that a failure can be replayed."""
+    value = int(os.environ.get("DRAGOMAN_SEED", random.randrange(1 << 32)))
+    print(f"DRAGOMAN_SEED={value}", file=sys.stderr)
+    return value
+
+
+def run_server(*arguments):
+    """Runs a server that is expected to end by itself."""
+    return subprocess.run([SERVER, *arguments], capture_output=True, text=True, timeout=120)
+
+
+class Server:
+    """A running server with the embedded model, on free ports."""
+
+    def __init__(self, *arguments):
+        self.log = tempfile.TemporaryFile(mode="w+")
+        self.process = subprocess.Popen(
+            [SERVER, "--grpc-address", "127.0.0.1:0", "--http-address", "127.0.0.1:0",
+             *(arguments or ["--model", f"en-de={MODEL}"])],
+            stdout=subprocess.PIPE, stderr=self.log, text=True)
+        for line in self.process.stdout:
+            match = re.fullmatch(r"listening grpc=(\S+) http=(\S+)\n", line)
+            if match:
+                self.grpc_address, self.http_address = match.groups()
+                break
+        else:
+            self.stop()
+            raise AssertionError(f"the server ended before it listened:\n{self.log_text()}")
+        # It goes on printing, perhaps: nobody must block on a full pipe.
+        threading.Thread(target=self.process.stdout.read, daemon=True).start()
+        options = [("grpc.enable_http_proxy", 0), ("grpc.use_local_subchannel_pool", 1)]
+        self.new_channel = lambda: grpc.insecure_channel(self.grpc_address, options)
+        self.channel = self.new_channel()
+        self.translation = pb_grpc.TranslationServiceStub(self.channel)
+        self.models = pb_grpc.ModelServiceStub(self.channel)
+
+    def log_text(self):
+        self.log.seek(0)
+        return self.log.read()
+
+    def terminate(self):
+        self.process.send_signal(signal.SIGTERM)
+
+    def stop(self):
+        """Ends the server by SIGTERM and returns its exit code."""
+        self.terminate()
+        code = self.process.wait(timeout=120)
+        if code != 0:
+            print(f"the server ended with {code}:\n{self.log_text()}", file=sys.stderr)
+        return code
+
+    def translate(self, *texts, timeout=120, **fields):
+        request = pb.TranslateRequest(contents=texts, **fields)
+        return self.translation.Translate(request, timeout=timeout)
+
+    def http(self, path):
+        """The status code, headers and body of a GET."""
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        try:
+            with opener.open(f"http://{self.http_address}{path}", timeout=30) as response:
+                return response.status, response.headers, response.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.headers, error.read().decode()
+
+    def metrics(self):
+        """{name: {sorted label pairs: value}} of what /metrics says."""
+        samples = {}
+        for family in text_string_to_metric_families(self.http("/metrics")[2]):
+            for sample in family.samples:
+                labels = tuple(sorted(sample.labels.items()))
+                samples.setdefault(sample.name, {})[labels] = sample.value
+        return samples
+
+
+class ServerTest(unittest.TestCase):
+    """Tests that share one server, which must end well after them."""
+
+    arguments = ()
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server(*cls.arguments)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.channel.close()
+        code = cls.server.stop()
+        if code != 0:
+            raise AssertionError(f"the server ended with exit code {code}")
+
+    def assert_fails(self, code, call):
+        """The error of `call`, which must have this code."""
+        with self.assertRaises(grpc.RpcError) as caught:
+            call()
+        self.assertEqual(caught.exception.code(), code, caught.exception.details())
+        return caught.exception
+
+
+def details_of(error):
+    """The google.rpc details of an error by type name: {"BadRequest": message}."""
+    trailers = dict(error.trailing_metadata())
+    status = error_details_pb2.Status.FromString(trailers.get("grpc-status-details-bin", b""))
+    details = {}
+    for detail in status.details:
+        name = detail.type_url.rsplit(".", 1)[-1]
+        message = getattr(error_details_pb2, name)()
+        assert detail.Unpack(message), detail.type_url
+        details[name] = message
+    return details

@@ -1,0 +1,130 @@
+"""How the server starts, refuses to start, and ends."""
+
+import os
+import tempfile
+import threading
+import time
+import unittest
+
+import grpc
+
+from harness import MODEL, Server, golden_inputs, pb, run_server
+
+
+class StartTest(unittest.TestCase):
+
+    def assert_refuses(self, want, *arguments):
+        ended = run_server("--grpc-address", "127.0.0.1:0", "--http-address", "127.0.0.1:0",
+                           *arguments)
+        self.assertEqual(ended.returncode, 1, ended)
+        self.assertNotIn("listening", ended.stdout)
+        self.assertIn(want, ended.stderr)
+
+    def test_a_bad_model_ends_it_before_it_listens(self):
+        self.assert_refuses("/no/such/dir", "--model", "en-de=/no/such/dir")
+        with tempfile.TemporaryDirectory() as directory:
+            for name in os.listdir(MODEL):
+                if name != "model.safetensors":
+                    os.symlink(os.path.join(MODEL, name), os.path.join(directory, name))
+            self.assert_refuses("model.safetensors", "--model", f"en-de={directory}")
+            with open(os.path.join(directory, "model.safetensors"), "wb") as file:
+                file.write(b"\xff" * 100)
+            self.assert_refuses("model.safetensors", "--model", f"en-de={directory}")
+
+    def test_bad_flags_end_it(self):
+        good = ("--model", f"en-de={MODEL}")
+        self.assert_refuses("--no-such-flag", *good, "--no-such-flag")
+        self.assert_refuses("en-de", "--model", "en-de")
+        self.assert_refuses("model")
+        self.assert_refuses("many", *good, "--workers", "many")
+        self.assert_refuses("fast", *good, "--precision", "fast")
+        self.assert_refuses("/no/such/file", "--config", "/no/such/file")
+
+    def test_a_port_in_use_ends_it(self):
+        server = Server()
+        for grpc_address, http_address in ((server.grpc_address, "127.0.0.1:0"),
+                                           ("127.0.0.1:0", server.http_address)):
+            ended = run_server("--model", f"en-de={MODEL}", "--grpc-address", grpc_address,
+                               "--http-address", http_address)
+            self.assertEqual(ended.returncode, 1, ended)
+            self.assertNotIn("listening", ended.stdout)
+        self.assertEqual(server.stop(), 0)
+
+    def test_help_and_version(self):
+        for flag, want in (("--help", "--grpc-address"), ("--version", "dragoman-server 0.")):
+            ended = run_server(flag)
+            self.assertEqual(ended.returncode, 0)
+            self.assertIn(want, ended.stdout)
+
+    def test_several_models_and_a_config_file(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".txtpb") as config:
+            config.write(f'models {{ name: "a" directory: "{MODEL}" }}\n'
+                         f'models {{ name: "b" directory: "{MODEL}" }}\n'
+                         'default_model: "b"\n')
+            config.flush()
+            server = Server("--config", config.name)
+        models = server.models.ListModels(pb.ListModelsRequest(), timeout=30).models
+        self.assertEqual([(m.name, m.is_default) for m in models], [("a", False), ("b", True)])
+        self.assertEqual(server.translate("Good morning.").model, "b")
+        self.assertEqual(server.translate("Good morning.", model="a").model, "a")
+        self.assertEqual(server.stop(), 0)
+
+
+class StopTest(unittest.TestCase):
+
+    def test_sigterm_finishes_what_is_in_flight(self):
+        server = Server()
+        texts = [i["text"] for i in golden_inputs()[:64]]
+        started = threading.Semaphore(0)
+        results = []
+
+        def client():
+            channel = server.new_channel()
+            translate = type(server.translation)(channel).Translate
+            while True:
+                started.release()
+                try:
+                    translate(pb.TranslateRequest(contents=texts), timeout=120)
+                    results.append(grpc.StatusCode.OK)
+                except grpc.RpcError as error:
+                    results.append(error.code())
+                    return
+
+        clients = [threading.Thread(target=client) for _ in range(4)]
+        for thread in clients:
+            thread.start()
+        for _ in range(8):  # each client has had an answer, or nearly
+            started.acquire()
+        time.sleep(0.05)
+        code = server.stop()
+        for thread in clients:
+            thread.join()
+        self.assertEqual(code, 0)
+        # A call begun before the signal was answered; one begun after it was refused.
+        self.assertGreaterEqual(results.count(grpc.StatusCode.OK), 4)
+        self.assertEqual(set(results), {grpc.StatusCode.OK, grpc.StatusCode.UNAVAILABLE})
+
+    def test_readiness_ends_before_the_server_does(self):
+        server = Server("--model", f"en-de={MODEL}", "--workers", "1")
+        texts = [i["text"] for i in golden_inputs()[:128]]
+        call = server.translation.Translate.future(
+            pb.TranslateRequest(contents=texts, options=pb.DecodingOptions(beam_size=16)))
+        while server.metrics()["dragoman_requests_in_flight"][()] == 0:
+            time.sleep(0.005)
+        server.terminate()
+        codes = {}
+        while not call.done():
+            try:
+                codes[server.http("/readyz")[0]] = True
+                codes[server.http("/healthz")[0]] = True
+            except OSError:
+                break
+            if 503 in codes:
+                break
+        self.assertEqual(len(call.result().translations), len(texts))
+        self.assertIn(503, codes)
+        self.assertEqual(server.process.wait(timeout=60), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,65 @@
+#include "tests/e2e/server_process.h"
+
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <optional>
+
+#include "client/line_reader.h"
+#include "engine/base/status.h"
+
+namespace dragoman {
+namespace {
+
+// HOST:PORT of a line `listening grpc=HOST:PORT http=HOST:PORT`, or "".
+std::string GrpcAddress(const std::string& line) {
+  const std::string prefix = "listening grpc=";
+  if (line.rfind(prefix, 0) != 0) return "";
+  return line.substr(prefix.size(), line.find(' ', prefix.size()) - prefix.size());
+}
+
+}  // namespace
+
+ServerProcess::ServerProcess() {
+  const char* const binary = std::getenv("DRAGOMAN_SERVER_BINARY");
+  DRAGOMAN_CHECK(binary != nullptr);
+  const char* const argv[] = {binary,           "--model",     "en-de=models/en-de",
+                              "--grpc-address", "127.0.0.1:0", "--http-address",
+                              "127.0.0.1:0",    nullptr};
+  int ends[2];
+  DRAGOMAN_CHECK(pipe(ends) == 0);
+  output_ = ends[0];
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_addclose(&actions, ends[0]);
+  posix_spawn_file_actions_addclose(&actions, ends[1]);
+  DRAGOMAN_CHECK(
+      posix_spawn(&pid_, binary, &actions, nullptr, const_cast<char* const*>(argv), environ) == 0);
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  LineReader reader(output_, /*max_bytes=*/4096);
+  while (grpc_address_.empty()) {
+    const absl::StatusOr<std::optional<std::string>> line = reader.Next();
+    if (!line.ok() || !line->has_value()) break;
+    grpc_address_ = GrpcAddress(**line);
+  }
+}
+
+ServerProcess::~ServerProcess() {
+  if (pid_ > 0) Stop();
+  close(output_);
+}
+
+int ServerProcess::Stop() {
+  kill(pid_, SIGTERM);
+  int status = 0;
+  const bool ended = waitpid(pid_, &status, 0) == pid_;
+  pid_ = -1;
+  return ended && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+}  // namespace dragoman

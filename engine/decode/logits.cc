@@ -79,8 +79,8 @@ void BanBadWords(const Sequence& sequence, const std::vector<std::vector<int32_t
                  absl::Span<float> row) {
   for (const std::vector<int32_t>& word : bad_words) {
     const size_t prefix = word.size() - 1;
-    // Like Hugging Face, which wants one token more than the prefix has, unless it has none.
-    if (prefix > 0 && word.size() > sequence.size()) continue;
+    // Like Hugging Face, which wants one token more than the prefix has.
+    if (word.size() > sequence.size()) continue;
     const size_t suffix_begin = sequence.size() - prefix;
     size_t same = 0;
     while (same < prefix && word[same] == sequence[suffix_begin + same]) ++same;

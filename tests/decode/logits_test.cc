@@ -207,6 +207,13 @@ TEST(BadWords, LongerOnesBanTheirLastTokenAfterTheirPrefix) {
   EXPECT_THAT(Tokens(Ranked(options, {}, kRow, 1)), ElementsAre(1));
 }
 
+TEST(BadWords, NeverMatchTheDecoderStartAlone) {
+  SearchOptions options = BeamOptions();
+  options.bad_words_ids = {{kStart, 1}};
+  EXPECT_THAT(Tokens(Ranked(options, {}, kRow, 1)), ElementsAre(1));
+  EXPECT_THAT(Tokens(Ranked(options, {2, kStart}, kRow, 1)), ElementsAre(2));
+}
+
 TEST(BadWords, OutsideOfTheVocabularyBanNothing) {
   SearchOptions options = BeamOptions();
   options.bad_words_ids = {{6}, {-1}, {1000000}};

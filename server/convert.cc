@@ -6,6 +6,7 @@
 
 #include "engine/base/status.h"
 #include "engine/text/utf8.h"
+#include "server/languages.h"
 
 namespace dragoman {
 namespace {
@@ -81,12 +82,6 @@ void SetDuration(absl::Duration duration, google::protobuf::Duration* proto) {
   proto->set_nanos(static_cast<int32_t>(absl::ToInt64Nanoseconds(duration)));
 }
 
-void AddPair(const std::string& source, const std::string& target, v1::Model* proto) {
-  v1::LanguagePair* const pair = proto->add_language_pairs();
-  pair->set_source(source);
-  pair->set_target(target);
-}
-
 }  // namespace
 
 absl::StatusOr<TranslateRequest> FromProto(v1::TranslateRequest* request) {
@@ -143,12 +138,10 @@ void ToProto(const Model& model, const Limits& limits, v1::Model* proto) {
   proto->set_precision(NameOf(model.precision()));
   proto->set_max_source_tokens(std::min(limits.max_source_tokens, model.config().max_positions));
   proto->set_vocabulary_size(model.config().target_vocabulary);
-  const Tokenizer& tokenizer = model.tokenizer();
-  for (const std::string& target : tokenizer.target_languages()) {
-    AddPair(tokenizer.source_language(), target, proto);
-  }
-  if (tokenizer.target_languages().empty()) {
-    AddPair(tokenizer.source_language(), tokenizer.target_language(), proto);
+  for (const std::string& target : TargetLanguages(model.tokenizer())) {
+    v1::LanguagePair* const pair = proto->add_language_pairs();
+    pair->set_source(model.tokenizer().source_language());
+    pair->set_target(target);
   }
 }
 

@@ -2,8 +2,13 @@
 
 #include <civetweb.h>
 
+#include <cstdlib>
 #include <string_view>
+#include <thread>
 #include <utility>
+
+#include "absl/synchronization/notification.h"
+#include "absl/time/time.h"
 
 namespace dragoman {
 namespace {
@@ -46,6 +51,17 @@ int ServeNothing(mg_connection* connection, void*) {
 // What civetweb has to say is of no use to anyone: the errors that matter are returned.
 int Silence(const mg_connection*, const char*) { return 1; }
 
+// Connects and hangs up.
+void Knock(const std::string& address) {
+  const size_t colon = address.rfind(':');
+  std::string host = address.substr(0, colon);
+  if (host.front() == '[') host = host.substr(1, host.size() - 2);
+  char error[64];
+  mg_connection* const connection = mg_connect_client(
+      host.c_str(), std::atoi(address.c_str() + colon + 1), /*use_ssl=*/0, error, sizeof(error));
+  if (connection != nullptr) mg_close_connection(connection);
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<HttpEndpoints>> HttpEndpoints::Start(const std::string& address,
@@ -72,7 +88,15 @@ absl::StatusOr<std::unique_ptr<HttpEndpoints>> HttpEndpoints::Start(const std::s
 }
 
 HttpEndpoints::~HttpEndpoints() {
-  if (context_ != nullptr) mg_stop(context_);
+  if (context_ == nullptr) return;
+  absl::Notification stopped;
+  std::thread stopper([&] {
+    mg_stop(context_);
+    stopped.Notify();
+  });
+  // civetweb's listener looks up when someone knocks; else only every two seconds.
+  while (!stopped.WaitForNotificationWithTimeout(absl::Milliseconds(5))) Knock(address_);
+  stopper.join();
 }
 
 }  // namespace dragoman

@@ -1,25 +1,11 @@
 #include "server/model_registry.h"
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
-#include "engine/base/status.h"
 #include "server/errors.h"
 #include "server/logging.h"
 
 namespace dragoman {
-namespace {
-
-bool Same(const std::string& a, const std::string& b) { return absl::EqualsIgnoreCase(a, b); }
-
-absl::Status NotServed(const char* field, const std::string& language, const std::string& served) {
-  return InvalidField(field,
-                      "\"" + language + "\" is not served; this model translates " +
-                          (served.empty() ? "one language, which it does not name" : served));
-}
-
-}  // namespace
-
 absl::StatusOr<std::unique_ptr<const ModelRegistry>> ModelRegistry::Load(
     const ServerOptions& options, WorkerPool* pool, Metrics* metrics) {
   auto registry = std::unique_ptr<ModelRegistry>(new ModelRegistry(options.limits));
@@ -57,21 +43,6 @@ absl::StatusOr<const Translator*> ModelRegistry::Find(const std::string& name) c
       name, absl::StrJoin(translators_, ", ", [](std::string* out, const auto& translator) {
         out->append(translator->model().name());
       }));
-}
-
-absl::StatusOr<std::string> ResolveLanguages(const Tokenizer& tokenizer, const std::string& source,
-                                             const std::string& target) {
-  if (!source.empty() && !Same(source, tokenizer.source_language())) {
-    return NotServed("source_language", source, tokenizer.source_language());
-  }
-  if (target.empty()) return std::string();
-  const std::vector<std::string>& targets = tokenizer.target_languages();
-  for (const std::string& served : targets) {
-    if (Same(target, served)) return served;
-  }
-  if (Same(target, tokenizer.target_language())) return std::string();
-  return NotServed("target_language", target,
-                   targets.empty() ? tokenizer.target_language() : absl::StrJoin(targets, ", "));
 }
 
 }  // namespace dragoman

@@ -39,12 +39,6 @@ class ModelRegistry {
   const Translator* default_ = nullptr;
 };
 
-// The target language that the translator is to be asked for: "" for a model of one language pair.
-// An empty `source` or `target` is the model's own; case does not matter.  INVALID_ARGUMENT naming
-// the languages that the model serves if it does not serve this pair.
-absl::StatusOr<std::string> ResolveLanguages(const Tokenizer& tokenizer, const std::string& source,
-                                             const std::string& target);
-
 }  // namespace dragoman
 
 #endif  // DRAGOMAN_SERVER_MODEL_REGISTRY_H_

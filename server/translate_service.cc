@@ -8,6 +8,7 @@
 #include "engine/base/status.h"
 #include "engine/text/utf8.h"
 #include "server/convert.h"
+#include "server/languages.h"
 
 namespace dragoman {
 namespace {

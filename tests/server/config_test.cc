@@ -1,0 +1,212 @@
+#include "server/config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+
+namespace dragoman {
+namespace {
+
+using ::testing::HasSubstr;
+
+absl::StatusOr<CommandLine> Parse(std::vector<const char*> flags) {
+  flags.insert(flags.begin(), "dragoman-server");
+  return ParseCommandLine(static_cast<int>(flags.size()), flags.data());
+}
+
+// A file that is gone at the end of the test.
+class ConfigFile {
+ public:
+  explicit ConfigFile(const std::string& text)
+      : path_(testing::TempDir() + "dragoman_config_test.txtpb") {
+    std::ofstream(path_) << text;
+  }
+  ~ConfigFile() { std::remove(path_.c_str()); }
+  const char* path() const { return path_.c_str(); }
+
+ private:
+  const std::string path_;
+};
+
+TEST(Config, OneModelIsEnoughAndTheRestHasTheDefaultsOfTheDesign) {
+  const auto parsed = Parse({"--model", "en-de=/models/en-de"});
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  const ServerOptions& options = parsed->options;
+  ASSERT_EQ(options.models.size(), 1u);
+  EXPECT_EQ(options.models[0].name, "en-de");
+  EXPECT_EQ(options.models[0].directory, "/models/en-de");
+  EXPECT_EQ(options.default_model, "en-de");
+  EXPECT_EQ(options.grpc_address, "127.0.0.1:50051");
+  EXPECT_EQ(options.http_address, "127.0.0.1:9464");
+  EXPECT_EQ(options.precision, Precision::kAuto);
+  EXPECT_EQ(options.pool.workers, 0);
+  EXPECT_EQ(options.pool.max_waiting_requests, 256);
+  EXPECT_EQ(options.limits.max_texts, 128);
+  EXPECT_EQ(options.limits.max_characters, 30000);
+  EXPECT_EQ(options.limits.max_source_tokens, 512);
+  EXPECT_EQ(options.limits.max_beam_size, 16);
+  EXPECT_EQ(options.limits.max_hypotheses, 8);
+  EXPECT_EQ(options.max_message_bytes, 1 << 20);
+  EXPECT_EQ(options.drain_timeout, absl::Seconds(30));
+  EXPECT_EQ(options.log.level, "info");
+  EXPECT_EQ(options.log.format, "text");
+}
+
+TEST(Config, EveryFlagSetsItsOption) {
+  const auto parsed = Parse({"--model=a=/a=b",
+                             "--model",
+                             "org/b=/b",
+                             "--default-model=org/b",
+                             "--grpc-address=0.0.0.0:1",
+                             "--http-address=[::]:0",
+                             "--precision=float32",
+                             "--workers=3",
+                             "--max-batch-rows=64",
+                             "--max-encode-tokens=100",
+                             "--kv-cache-bytes=3GiB",
+                             "--max-waiting-requests=5",
+                             "--max-waiting-tokens=500",
+                             "--max-texts=7",
+                             "--max-characters=800",
+                             "--max-source-tokens=90",
+                             "--max-beam-size=10",
+                             "--max-hypotheses=2",
+                             "--max-message-bytes=64KiB",
+                             "--drain-timeout=1m30s",
+                             "--log-level=debug",
+                             "--log-format=json"});
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  const ServerOptions& options = parsed->options;
+  ASSERT_EQ(options.models.size(), 2u);
+  EXPECT_EQ(options.models[0].directory, "/a=b");
+  EXPECT_EQ(options.default_model, "org/b");
+  EXPECT_EQ(options.grpc_address, "0.0.0.0:1");
+  EXPECT_EQ(options.http_address, "[::]:0");
+  EXPECT_EQ(options.precision, Precision::kFloat32);
+  EXPECT_EQ(options.pool.workers, 3);
+  EXPECT_EQ(options.pool.max_batch_rows, 64);
+  EXPECT_EQ(options.pool.max_encode_tokens, 100);
+  EXPECT_EQ(options.pool.kv_capacity_bytes, size_t{3} << 30);
+  EXPECT_EQ(options.pool.max_waiting_requests, 5);
+  EXPECT_EQ(options.pool.max_waiting_tokens, 500);
+  EXPECT_EQ(options.limits.max_texts, 7);
+  EXPECT_EQ(options.limits.max_characters, 800);
+  EXPECT_EQ(options.limits.max_source_tokens, 90);
+  EXPECT_EQ(options.limits.max_beam_size, 10);
+  EXPECT_EQ(options.limits.max_hypotheses, 2);
+  EXPECT_EQ(options.max_message_bytes, 64 << 10);
+  EXPECT_EQ(options.drain_timeout, absl::Seconds(90));
+  EXPECT_EQ(options.log.level, "debug");
+  EXPECT_EQ(options.log.format, "json");
+}
+
+TEST(Config, BadFlagsAreRefusedWithTheirNameAndValue) {
+  const struct {
+    std::vector<const char*> flags;
+    const char* message;
+  } cases[] = {
+      {{}, "no model to serve"},
+      {{"--model", "en-de"}, "--model: \"en-de\" is not of the form NAME=DIR"},
+      {{"--model", "=dir"}, "the name \"\""},
+      {{"--model", "a b=dir"}, "the name \"a b\""},
+      {{"--model", "a="}, "model a has no directory"},
+      {{"--model", "a=x", "--model", "a=y"}, "model a is given twice"},
+      {{"--model", "a=x", "b=y"}, "b=y"},
+      {{"--model", "a=x", "--default-model", "b"}, "default-model is \"b\""},
+      {{"--model", "a=x", "--grpc-address", "localhost"}, "grpc-address is \"localhost\""},
+      {{"--model", "a=x", "--grpc-address", ":50051"}, "grpc-address is \":50051\""},
+      {{"--model", "a=x", "--http-address", "0.0.0.0:99999"}, "http-address is \"0.0.0.0:99999\""},
+      {{"--model", "a=x", "--http-address", "0.0.0.0:80x"}, "http-address is \"0.0.0.0:80x\""},
+      {{"--model", "a=x", "--precision", "float8"}, "float8"},
+      {{"--model", "a=x", "--workers", "-1"}, "workers is -1, want 0 to 1024"},
+      {{"--model", "a=x", "--workers", "two"}, "two"},
+      {{"--model", "a=x", "--workers"}, "--workers"},
+      {{"--model", "a=x", "--max-texts", "0"}, "max-texts is 0, want 1 to"},
+      {{"--model", "a=x", "--max-batch-rows", "8"}, "max-batch-rows is 8, want at least 16"},
+      {{"--model", "a=x", "--kv-cache-bytes", "4GB"}, "--kv-cache-bytes: \"4GB\""},
+      {{"--model", "a=x", "--max-message-bytes", "4GiB"}, "max-message-bytes is 4294967296"},
+      {{"--model", "a=x", "--drain-timeout", "30"}, "--drain-timeout: \"30\" is no duration"},
+      {{"--model", "a=x", "--drain-timeout", "-1s"}, "drain-timeout is -1s"},
+      {{"--model", "a=x", "--log-level", "loud"}, "log-level is \"loud\""},
+      {{"--model", "a=x", "--log-format", "xml"}, "log-format is \"xml\""},
+      {{"--model", "a=x", "--no-such-flag"}, "--no-such-flag"},
+      {{"--model", "a=x", "--config", "/no/such/file"}, "cannot read /no/such/file"},
+  };
+  for (const auto& test : cases) {
+    const auto parsed = Parse(test.flags);
+    ASSERT_FALSE(parsed.ok()) << test.message;
+    EXPECT_THAT(std::string(parsed.status().message()), HasSubstr(test.message));
+  }
+}
+
+TEST(Config, HelpNamesEveryFieldOfTheConfigAsAFlag) {
+  const auto parsed = Parse({"--help"});
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  ASSERT_TRUE(parsed->print.has_value());
+  const auto* const fields = v1::ServerConfig::descriptor();
+  for (int i = 0; i < fields->field_count(); ++i) {
+    std::string flag = fields->field(i)->name();
+    std::replace(flag.begin(), flag.end(), '_', '-');
+    if (flag == "models") flag = "model";
+    EXPECT_THAT(*parsed->print, HasSubstr("--" + flag + " "));
+  }
+}
+
+TEST(Config, VersionIsPrinted) {
+  const auto parsed = Parse({"--version"});
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_THAT(parsed->print.value_or(""), testing::StartsWith("dragoman-server "));
+}
+
+TEST(Config, FileIsReadAndFlagsWin) {
+  const ConfigFile file(R"(
+      models { name: "a" directory: "/a" }
+      models { name: "b" directory: "/b" }
+      default_model: "b"
+      workers: 2
+      max_texts: 9
+      drain_timeout { seconds: 60 }
+      kv_cache_bytes: 1073741824)");
+  const auto parsed =
+      Parse({"--config", file.path(), "--max-texts", "10", "--drain-timeout", "500ms"});
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_EQ(parsed->options.models.size(), 2u);
+  EXPECT_EQ(parsed->options.default_model, "b");
+  EXPECT_EQ(parsed->options.pool.workers, 2);
+  EXPECT_EQ(parsed->options.limits.max_texts, 10);
+  EXPECT_EQ(parsed->options.drain_timeout, absl::Milliseconds(500));
+  EXPECT_EQ(parsed->options.pool.kv_capacity_bytes, size_t{1} << 30);
+}
+
+TEST(Config, ModelsOfTheFlagsReplaceThoseOfTheFile) {
+  const ConfigFile file(R"(models { name: "a" directory: "/a" })");
+  const auto parsed = Parse({"--config", file.path(), "--model", "c=/c"});
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  ASSERT_EQ(parsed->options.models.size(), 1u);
+  EXPECT_EQ(parsed->options.models[0].name, "c");
+}
+
+TEST(Config, ErrorInTheFileNamesTheLine) {
+  const ConfigFile file("workers: 2\nno_such_field: 1\n");
+  const auto parsed = Parse({"--config", file.path()});
+  ASSERT_FALSE(parsed.ok());
+  EXPECT_THAT(
+      std::string(parsed.status().message()),
+      testing::AllOf(HasSubstr(file.path()), HasSubstr("line 2"), HasSubstr("no_such_field")));
+}
+
+TEST(ParseBytes, TakesBinaryUnitsAndNothingElse) {
+  EXPECT_EQ(ParseBytes("0").value(), 0);
+  EXPECT_EQ(ParseBytes("123").value(), 123);
+  EXPECT_EQ(ParseBytes("64KiB").value(), 64 << 10);
+  EXPECT_EQ(ParseBytes("2TiB").value(), int64_t{2} << 40);
+  for (const char* bad : {"", "KiB", "4G", "4 GiB", "-1", "1.5GiB", "9999999999GiB", "4GiBx"}) {
+    EXPECT_FALSE(ParseBytes(bad).ok()) << bad;
+  }
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,71 @@
+#include "server/http_endpoints.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "tests/server/http_get.h"
+
+namespace dragoman {
+namespace {
+
+using ::testing::HasSubstr;
+
+class HttpEndpointsTest : public testing::Test {
+ protected:
+  HttpEndpointsTest() {
+    auto endpoints = HttpEndpoints::Start(
+        "127.0.0.1:0",
+        {.metrics = [] { return "up 1\n"; }, .ready = [this] { return ready_.load(); }});
+    EXPECT_TRUE(endpoints.ok()) << endpoints.status();
+    endpoints_ = *std::move(endpoints);
+  }
+
+  HttpAnswer Get(const std::string& path, const std::string& method = "GET") {
+    return HttpGet(endpoints_->address(), path, method);
+  }
+
+  std::atomic<bool> ready_ = false;
+  std::unique_ptr<HttpEndpoints> endpoints_;
+};
+
+TEST_F(HttpEndpointsTest, PortZeroPicksAFreeOne) {
+  EXPECT_THAT(endpoints_->address(), testing::StartsWith("127.0.0.1:"));
+  EXPECT_NE(endpoints_->address(), "127.0.0.1:0");
+}
+
+TEST_F(HttpEndpointsTest, ServesMetricsAsPrometheusText) {
+  const HttpAnswer answer = Get("/metrics");
+  EXPECT_EQ(answer.code, 200);
+  EXPECT_THAT(answer.headers, HasSubstr("Content-Type: text/plain; version=0.0.4"));
+  EXPECT_EQ(answer.body, "up 1\n");
+}
+
+TEST_F(HttpEndpointsTest, IsAliveBeforeItIsReady) {
+  EXPECT_EQ(Get("/healthz").code, 200);
+  EXPECT_EQ(Get("/readyz").code, 503);
+  ready_ = true;
+  EXPECT_EQ(Get("/readyz").code, 200);
+  ready_ = false;
+  EXPECT_EQ(Get("/readyz").code, 503);
+}
+
+TEST_F(HttpEndpointsTest, OtherPathsAndMethodsAreRefused) {
+  for (const char* path : {"/", "/metricsx", "/metrics/x", "/../etc/passwd"}) {
+    EXPECT_GE(Get(path).code, 400) << path;
+    EXPECT_LT(Get(path).code, 500) << path;
+  }
+  EXPECT_EQ(Get("/metrics", "POST").code, 405);
+  EXPECT_EQ(Get("/metrics", "HEAD").code, 200);
+  EXPECT_EQ(Get("/metrics", "HEAD").body, "");
+}
+
+TEST_F(HttpEndpointsTest, PortInUseIsAnErrorThatNamesIt) {
+  const auto second = HttpEndpoints::Start(endpoints_->address(), {});
+  ASSERT_FALSE(second.ok());
+  EXPECT_THAT(std::string(second.status().message()), HasSubstr(endpoints_->address()));
+}
+
+}  // namespace
+}  // namespace dragoman

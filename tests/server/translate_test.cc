@@ -1,0 +1,314 @@
+// TranslationService over a real connection, with a real model: what is answered, and every row of
+// the error table.
+
+#include <gmock/gmock.h>
+#include <grpcpp/generic/generic_stub.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <utility>
+
+#include "tests/server/test_server.h"
+
+namespace dragoman {
+namespace {
+
+using ::testing::HasSubstr;
+
+class TranslateTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    ServerOptions options = TestOptions();
+    options.models.push_back({"second", kModelDirectory});
+    server_ = new TestServer(options);
+  }
+  static void TearDownTestSuite() { delete std::exchange(server_, nullptr); }
+
+  static TestServer* server_;
+};
+
+TestServer* TranslateTest::server_ = nullptr;
+
+TEST_F(TranslateTest, AnswersAllTextsInTheirOrder) {
+  const std::vector<std::string> texts = {"The old teacher sees a small house.", "",
+                                          "The bridge is not expensive!", "The cat is old."};
+  v1::TranslateResponse response;
+  const grpc::Status status = server_->Translate(RequestFor(texts), &response);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  ASSERT_EQ(response.translations_size(), 4);
+  const auto text = [&](int i) { return response.translations(i).hypotheses(0).text(); };
+  EXPECT_EQ(text(0), "Der alte Lehrer sieht ein kleines Haus.");
+  EXPECT_EQ(text(1), "");
+  EXPECT_EQ(text(2), "Die Brücke ist nicht teuer!");
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(text(i), server_->Translate(texts[i])) << i;
+}
+
+TEST_F(TranslateTest, SaysWhichModelAndHowLong) {
+  v1::TranslateRequest request = RequestFor({"The cat is old."});
+  request.set_model("second");
+  request.set_source_language("EN");
+  request.set_target_language("de");
+  v1::TranslateResponse response;
+  const grpc::Status status = server_->Translate(request, &response);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  EXPECT_EQ(response.model(), "second");
+  EXPECT_NE(response.model_version(), "");
+  EXPECT_GT(response.timing().total().nanos(), 0);
+  EXPECT_GT(response.timing().decode().nanos(), 0);
+  EXPECT_GE(response.timing().total().nanos(), response.timing().decode().nanos());
+}
+
+TEST_F(TranslateTest, ReturnsWhatIsAskedForAndNoMore) {
+  v1::TranslateRequest request = RequestFor({"The cat is old."});
+  request.mutable_options()->set_num_hypotheses(3);
+  v1::TranslateResponse bare;
+  ASSERT_TRUE(server_->Translate(request, &bare).ok());
+  ASSERT_EQ(bare.translations(0).hypotheses_size(), 3);
+  EXPECT_EQ(bare.translations(0).hypotheses(0).tokens_size(), 0);
+  EXPECT_EQ(bare.translations(0).hypotheses(0).token_scores_size(), 0);
+  EXPECT_EQ(bare.translations(0).sentences_size(), 0);
+  EXPECT_GT(bare.translations(0).source_tokens(), 1);
+  EXPECT_FALSE(bare.translations(0).truncated());
+
+  request.mutable_output()->set_tokens(true);
+  request.mutable_output()->set_token_scores(true);
+  request.mutable_output()->set_sentence_spans(true);
+  v1::TranslateResponse full;
+  ASSERT_TRUE(server_->Translate(request, &full).ok());
+  const v1::Translation& translation = full.translations(0);
+  float last_score = 0;
+  for (const v1::Hypothesis& hypothesis : translation.hypotheses()) {
+    EXPECT_GT(hypothesis.tokens_size(), 0);
+    EXPECT_EQ(hypothesis.tokens_size(), hypothesis.token_ids_size());
+    EXPECT_EQ(hypothesis.tokens_size(), hypothesis.token_scores_size());
+    EXPECT_EQ(hypothesis.finish_reason(), v1::FINISH_REASON_EOS);
+    EXPECT_LE(hypothesis.score(), last_score);
+    last_score = hypothesis.score();
+  }
+  ASSERT_EQ(translation.sentences_size(), 1);
+  EXPECT_EQ(translation.sentences(0).source_end(), 15);
+  EXPECT_EQ(translation.sentences(0).target_end(),
+            static_cast<int>(translation.hypotheses(0).text().size()));
+}
+
+TEST_F(TranslateTest, SaysWhenALimitEndedTheTranslation) {
+  v1::TranslateRequest request = RequestFor({"The old teacher sees a small house."});
+  request.mutable_options()->set_max_length(3);
+  request.mutable_options()->set_beam_size(1);
+  v1::TranslateResponse response;
+  ASSERT_TRUE(server_->Translate(request, &response).ok());
+  EXPECT_EQ(response.translations(0).hypotheses(0).finish_reason(), v1::FINISH_REASON_MAX_LENGTH);
+}
+
+TEST_F(TranslateTest, CutsALongTextOnlyIfAskedTo) {
+  std::string text;
+  for (int i = 0; i < 200; ++i) text += "The cat is old. ";
+  v1::TranslateRequest request = RequestFor({"The cat is old.", text});
+  request.mutable_options()->set_max_length(5);
+  v1::TranslateResponse response;
+  const grpc::Status refused = server_->Translate(request, &response);
+  EXPECT_EQ(refused.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(DetailOf<google::rpc::BadRequest>(refused).field_violations(0).field(), "contents[1]");
+  request.set_truncation(v1::TRUNCATION_TRUNCATE);
+  const grpc::Status cut = server_->Translate(request, &response);
+  ASSERT_TRUE(cut.ok()) << cut.error_message();
+  EXPECT_FALSE(response.translations(0).truncated());
+  EXPECT_TRUE(response.translations(1).truncated());
+  EXPECT_EQ(response.translations(1).source_tokens(), 512);
+}
+
+// The rows of the error table that a request alone can bring about.
+struct BadCase {
+  const char* name;
+  std::function<void(v1::TranslateRequest*)> spoil;
+  const char* field;
+};
+
+v1::DecodingOptions* OptionsOf(v1::TranslateRequest* r) { return r->mutable_options(); }
+
+const BadCase kBadCases[] = {
+    {"NoTexts", [](auto* r) { r->clear_contents(); }, "contents"},
+    {"TooManyTexts",
+     [](auto* r) {
+       while (r->contents_size() < 129) r->add_contents("a");
+     },
+     "contents"},
+    {"TooManyCharacters", [](auto* r) { r->add_contents(std::string(30001, 'a')); }, "contents[1]"},
+    {"InvalidUtf8", [](auto* r) { r->add_contents("\xff"); }, "contents[1]"},
+    {"CutOffUtf8",
+     [](auto* r) {
+       r->add_contents("good");
+       r->add_contents("bad \xe2\x82");
+       r->add_contents("good");
+     },
+     "contents[2]"},
+    {"InvalidUtf8InModel", [](auto* r) { r->set_model("\xc0\x80"); }, "model"},
+    {"ZeroBeam", [](auto* r) { OptionsOf(r)->set_beam_size(0); }, "options.beam_size"},
+    {"HugeBeam", [](auto* r) { OptionsOf(r)->set_beam_size(17); }, "options.beam_size"},
+    {"MoreHypothesesThanBeams",
+     [](auto* r) {
+       OptionsOf(r)->set_beam_size(2);
+       OptionsOf(r)->set_num_hypotheses(3);
+     },
+     "options.num_hypotheses"},
+    {"TooManyHypotheses",
+     [](auto* r) {
+       OptionsOf(r)->set_beam_size(16);
+       OptionsOf(r)->set_num_hypotheses(9);
+     },
+     "options.num_hypotheses"},
+    {"NegativeMinLength", [](auto* r) { OptionsOf(r)->set_min_length(-1); }, "options.min_length"},
+    {"ZeroMaxLength", [](auto* r) { OptionsOf(r)->set_max_length(0); }, "options.max_length"},
+    {"HugeMaxLength", [](auto* r) { OptionsOf(r)->set_max_length(100000); }, "options.max_length"},
+    {"ZeroLengthRatio", [](auto* r) { OptionsOf(r)->set_max_length_ratio(0); },
+     "options.max_length_ratio"},
+    {"NanLengthPenalty", [](auto* r) { OptionsOf(r)->set_length_penalty(NAN); },
+     "options.length_penalty"},
+    {"NegativeNgram", [](auto* r) { OptionsOf(r)->set_no_repeat_ngram_size(-1); },
+     "options.no_repeat_ngram_size"},
+    {"ZeroRepetitionPenalty", [](auto* r) { OptionsOf(r)->set_repetition_penalty(0); },
+     "options.repetition_penalty"},
+    {"UnknownEarlyStopping",
+     [](auto* r) { OptionsOf(r)->set_early_stopping(static_cast<v1::EarlyStopping>(9)); },
+     "options.early_stopping"},
+    {"UnknownTruncation", [](auto* r) { r->set_truncation(static_cast<v1::Truncation>(9)); },
+     "truncation"},
+    {"UnknownSplitting",
+     [](auto* r) { r->set_sentence_splitting(static_cast<v1::SentenceSplitting>(9)); },
+     "sentence_splitting"},
+    {"OtherSourceLanguage", [](auto* r) { r->set_source_language("fr"); }, "source_language"},
+    {"OtherTargetLanguage", [](auto* r) { r->set_target_language("fr"); }, "target_language"},
+};
+
+class InvalidRequestTest : public TranslateTest, public testing::WithParamInterface<BadCase> {};
+
+TEST_P(InvalidRequestTest, IsInvalidArgumentThatNamesTheField) {
+  v1::TranslateRequest request = RequestFor({"The cat is old."});
+  GetParam().spoil(&request);
+  v1::TranslateResponse response;
+  const grpc::Status status = server_->Translate(request, &response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT) << status.error_message();
+  const auto detail = DetailOf<google::rpc::BadRequest>(status);
+  ASSERT_EQ(detail.field_violations_size(), 1);
+  EXPECT_EQ(detail.field_violations(0).field(), GetParam().field);
+  EXPECT_THAT(status.error_message(), HasSubstr(GetParam().field));
+}
+
+INSTANTIATE_TEST_SUITE_P(ErrorTable, InvalidRequestTest, testing::ValuesIn(kBadCases),
+                         [](const auto& test) { return test.param.name; });
+
+TEST_F(TranslateTest, PairThatIsNotServedNamesThoseThatAre) {
+  v1::TranslateRequest request = RequestFor({"The cat is old."});
+  request.set_target_language("fr");
+  v1::TranslateResponse response;
+  EXPECT_THAT(server_->Translate(request, &response).error_message(),
+              HasSubstr("this model has de"));
+}
+
+TEST_F(TranslateTest, UnknownModelIsNotFound) {
+  v1::TranslateRequest request = RequestFor({"The cat is old."});
+  request.set_model("en-xx");
+  v1::TranslateResponse response;
+  const grpc::Status status = server_->Translate(request, &response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::NOT_FOUND);
+  EXPECT_THAT(status.error_message(), HasSubstr("there is en-de, second"));
+  EXPECT_EQ(DetailOf<google::rpc::ResourceInfo>(status).resource_name(), "en-xx");
+}
+
+TEST_F(TranslateTest, BytesThatAreNoMessageAreInvalid) {
+  const grpc::Slice slice("\xff\xff\xff\xff garbage");
+  const grpc::ByteBuffer garbage(&slice, 1);
+  grpc::ByteBuffer response;
+  grpc::ClientContext context;
+  grpc::CompletionQueue queue;
+  grpc::TemplatedGenericStub<grpc::ByteBuffer, grpc::ByteBuffer> stub(server_->channel());
+  auto call =
+      stub.PrepareUnaryCall(&context, "/dragoman.v1.TranslationService/Translate", garbage, &queue);
+  call->StartCall();
+  grpc::Status status;
+  call->Finish(&response, &status, nullptr);
+  void* tag;
+  bool ok;
+  ASSERT_TRUE(queue.Next(&tag, &ok));
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT) << status.error_message();
+}
+
+TEST_F(TranslateTest, MessageOverTheLimitIsResourceExhausted) {
+  v1::TranslateResponse response;
+  const grpc::Status status =
+      server_->Translate(RequestFor({std::string(2 << 20, 'a')}), &response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+}
+
+TEST_F(TranslateTest, WhatThisVersionLacksIsUnimplementedByName) {
+  v1::TranslateResponse response;
+  v1::TranslateRequest sampling = RequestFor({"The cat is old."});
+  sampling.mutable_options()->mutable_sampling()->set_temperature(1);
+  grpc::Status status = server_->Translate(sampling, &response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNIMPLEMENTED);
+  EXPECT_THAT(status.error_message(), HasSubstr("options.sampling"));
+
+  v1::TranslateRequest alignments = RequestFor({"The cat is old."});
+  alignments.mutable_output()->set_alignments(true);
+  status = server_->Translate(alignments, &response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNIMPLEMENTED);
+  EXPECT_THAT(status.error_message(), HasSubstr("output.alignments"));
+}
+
+TEST_F(TranslateTest, MethodsThatThisVersionLacksAreUnimplementedByName) {
+  const auto expect = [](const grpc::Status& status, const char* method) {
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::UNIMPLEMENTED);
+    EXPECT_THAT(status.error_message(), HasSubstr(method));
+  };
+  grpc::ClientContext contexts[4];
+  v1::TranslateStreamResponse streamed;
+  auto stream = server_->translation().TranslateStream(&contexts[0], RequestFor({"a"}));
+  EXPECT_FALSE(stream->Read(&streamed));
+  expect(stream->Finish(), "TranslateStream");
+
+  v1::TranslateBulkResponse answered;
+  auto bulk = server_->translation().TranslateBulk(&contexts[1]);
+  EXPECT_FALSE(bulk->Read(&answered));
+  expect(bulk->Finish(), "TranslateBulk");
+
+  v1::ScoreResponse scores;
+  expect(server_->translation().Score(&contexts[2], v1::ScoreRequest(), &scores), "Score");
+  v1::TokenizeResponse tokens;
+  expect(server_->translation().Tokenize(&contexts[3], v1::TokenizeRequest(), &tokens), "Tokenize");
+}
+
+TEST_F(TranslateTest, ModelsAreListedInOrderAndFoundByName) {
+  grpc::ClientContext contexts[4];
+  v1::ListModelsResponse list;
+  ASSERT_TRUE(server_->models().ListModels(&contexts[0], v1::ListModelsRequest(), &list).ok());
+  ASSERT_EQ(list.models_size(), 2);
+  EXPECT_EQ(list.models(0).name(), "en-de");
+  EXPECT_TRUE(list.models(0).is_default());
+  EXPECT_EQ(list.models(1).name(), "second");
+  EXPECT_FALSE(list.models(1).is_default());
+
+  v1::GetModelRequest request;
+  v1::Model model;
+  ASSERT_TRUE(server_->models().GetModel(&contexts[1], request, &model).ok());
+  EXPECT_EQ(model.name(), "en-de");
+  EXPECT_EQ(model.architecture(), "MarianMTModel");
+  EXPECT_EQ(model.precision(), "float32");
+  EXPECT_EQ(model.state(), v1::Model::STATE_READY);
+  EXPECT_EQ(model.max_source_tokens(), 512);
+  EXPECT_EQ(model.vocabulary_size(), 935);
+  ASSERT_GE(model.language_pairs_size(), 1);
+  EXPECT_EQ(model.language_pairs(0).source(), "en");
+  EXPECT_EQ(model.language_pairs(0).target(), "de");
+
+  request.set_name("second");
+  ASSERT_TRUE(server_->models().GetModel(&contexts[2], request, &model).ok());
+  EXPECT_EQ(model.name(), "second");
+  request.set_name("third");
+  const grpc::Status missing = server_->models().GetModel(&contexts[3], request, &model);
+  EXPECT_EQ(missing.error_code(), grpc::StatusCode::NOT_FOUND);
+  EXPECT_EQ(DetailOf<google::rpc::ResourceInfo>(missing).resource_name(), "third");
+}
+
+}  // namespace
+}  // namespace dragoman

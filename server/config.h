@@ -16,7 +16,7 @@
 #include "absl/time/time.h"
 #include "dragoman/v1/config.pb.h"
 #include "engine/decode/worker_pool.h"
-#include "engine/model/precision.h"
+#include "engine/math/precision.h"
 #include "engine/translator.h"
 #include "server/logging.h"
 

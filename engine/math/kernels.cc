@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/math/kernels.cc"
@@ -143,6 +144,47 @@ void Attend(int heads, absl::Span<const float> q, MatrixView<const float> keys,
   }
 }
 
+void Silu(MatrixView<float> x) {
+  const D d;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  const V one = hn::Set(d, 1.0f);
+  for (int r = 0; r < x.rows(); ++r) {
+    float* const row = x.Row(r).data();
+    int i = 0;
+    for (; i + lanes <= x.cols(); i += lanes) {
+      const V v = hn::LoadU(d, row + i);
+      hn::StoreU(hn::Div(v, hn::Add(one, hn::Exp(d, hn::Neg(v)))), d, row + i);
+    }
+    for (; i < x.cols(); ++i) row[i] = row[i] / (1.0f + std::exp(-row[i]));
+  }
+}
+
+void ToBFloat16Row(const float* x, int n, uint16_t* out) {
+  const hn::ScalableTag<uint32_t> d;
+  const hn::RebindToSigned<decltype(d)> di;
+  const hn::Rebind<float, decltype(d)> df;
+  const hn::Rebind<uint16_t, decltype(d)> d16;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  const auto half = hn::Set(d, 0x7FFFu);
+  const auto one = hn::Set(d, 1u);
+  const auto quiet = hn::Set(d, 0x7FC0u);
+  int i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const auto value = hn::LoadU(df, x + i);
+    const auto bits = hn::BitCast(d, value);
+    const auto odd = hn::And(hn::ShiftRight<16>(bits), one);
+    auto rounded = hn::ShiftRight<16>(hn::Add(bits, hn::Add(half, odd)));
+    rounded = hn::IfThenElse(hn::RebindMask(d, hn::IsNaN(value)), quiet, rounded);
+    hn::StoreU(hn::DemoteTo(d16, hn::BitCast(di, rounded)), d16, out + i);
+  }
+  for (; i < n; ++i) {
+    uint32_t bits;
+    std::memcpy(&bits, x + i, sizeof(bits));
+    const bool nan = x[i] != x[i];
+    out[i] = nan ? 0x7FC0u : static_cast<uint16_t>((bits + 0x7FFFu + ((bits >> 16) & 1u)) >> 16);
+  }
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace dragoman
 HWY_AFTER_NAMESPACE();
@@ -152,6 +194,8 @@ namespace dragoman {
 
 HWY_EXPORT(AddAndNorm);
 HWY_EXPORT(Attend);
+HWY_EXPORT(Silu);
+HWY_EXPORT(ToBFloat16Row);
 
 void AddAndNorm(MatrixView<const float> x, MatrixView<const float> y, absl::Span<const float> gain,
                 absl::Span<const float> bias, float epsilon, MatrixView<float> out) {
@@ -159,6 +203,32 @@ void AddAndNorm(MatrixView<const float> x, MatrixView<const float> y, absl::Span
   DRAGOMAN_CHECK(x.rows() == out.rows() && x.cols() == out.cols());
   DRAGOMAN_CHECK(static_cast<int>(gain.size()) == x.cols() && bias.size() == gain.size());
   HWY_DYNAMIC_DISPATCH(AddAndNorm)(x, y, gain, bias, epsilon, out);
+}
+
+void Activate(Activation activation, MatrixView<float> x) {
+  switch (activation) {
+    case Activation::kNone:
+      return;
+    case Activation::kSilu:
+      return HWY_DYNAMIC_DISPATCH(Silu)(x);
+    case Activation::kRelu:
+      for (int r = 0; r < x.rows(); ++r) {
+        for (float& v : x.Row(r)) v = v < 0.0f ? 0.0f : v;
+      }
+      return;
+    case Activation::kGelu:
+      for (int r = 0; r < x.rows(); ++r) {
+        for (float& v : x.Row(r)) v = 0.5f * v * (1.0f + std::erf(v * 0.70710678f));
+      }
+      return;
+  }
+}
+
+void ToBFloat16(MatrixView<const float> x, MatrixView<uint16_t> out) {
+  DRAGOMAN_CHECK(x.rows() == out.rows() && x.cols() == out.cols());
+  for (int r = 0; r < x.rows(); ++r) {
+    HWY_DYNAMIC_DISPATCH(ToBFloat16Row)(x.Row(r).data(), x.cols(), out.Row(r).data());
+  }
 }
 
 void Attend(int heads, absl::Span<const float> q, MatrixView<const float> keys,

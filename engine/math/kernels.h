@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "absl/types/span.h"
+#include "engine/math/activation.h"
 #include "engine/math/matrix.h"
 
 namespace dragoman {
@@ -17,6 +18,13 @@ namespace dragoman {
 // [cols].  `out` may be `x` or `y`.
 void AddAndNorm(MatrixView<const float> x, MatrixView<const float> y, absl::Span<const float> gain,
                 absl::Span<const float> bias, float epsilon, MatrixView<float> out);
+
+// x = activation(x), element by element.
+void Activate(Activation activation, MatrixView<float> x);
+
+// x rounded to bfloat16, to the nearest and ties to even: the upper half of a float32.  NaN stays
+// NaN.
+void ToBFloat16(MatrixView<const float> x, MatrixView<uint16_t> out);
 
 // Multi-head attention of one query over a list of positions (section 3.2, equation 1, without the
 // 1 / sqrt(d_k), which the caller has put into the query): for each head,

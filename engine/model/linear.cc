@@ -41,8 +41,7 @@ absl::StatusOr<Linear> Linear::Create(const Weight& weight, Activation activatio
 
 absl::StatusOr<Linear> Linear::Create(MatrixView<const float> w, absl::Span<const float> b,
                                       Activation activation, Precision precision) {
-  DRAGOMAN_CHECK(precision == Precision::kFloat32);
-  ASSIGN_OR_RETURN(PackedGemm gemm, PackedGemm::Create(w, b, activation));
+  ASSIGN_OR_RETURN(PackedGemm gemm, PackedGemm::Create(w, b, activation, precision));
   return Linear(std::move(gemm));
 }
 

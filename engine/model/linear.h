@@ -10,7 +10,7 @@
 #include "engine/math/gemm.h"
 #include "engine/math/matrix.h"
 #include "engine/model/checkpoint.h"
-#include "engine/model/precision.h"
+#include "engine/math/precision.h"
 
 namespace dragoman {
 

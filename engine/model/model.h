@@ -12,7 +12,7 @@
 #include "engine/model/config.h"
 #include "engine/model/decoder.h"
 #include "engine/model/encoder.h"
-#include "engine/model/precision.h"
+#include "engine/math/precision.h"
 #include "engine/text/tokenizer.h"
 
 namespace dragoman {

@@ -155,7 +155,7 @@ absl::Status Bench(const Flags& flags) {
       {"peak_rss_bytes", after.peak_rss_bytes},
       {"latency_seconds", latency},
       {"precision", NameOf(model->precision())},
-      {"isa", GemmIsa()},
+      {"isa", GemmIsa(model->precision())},
       {"workers", pool.workers()},
       {"in_flight", flags.in_flight},
   };

@@ -1,8 +1,11 @@
 #include "engine/math/gemm.h"
 
+#include <bit>
 #include <cmath>
 #include <thread>
+#include <tuple>
 
+#include "engine/math/kernels.h"
 #include "gtest/gtest.h"
 #include "tests/math/random_matrix.h"
 
@@ -23,14 +26,43 @@ double Activate(Activation activation, double v) {
   return v;
 }
 
-// activation(x W + b) by the definition, in double.
-void ExpectProduct(const Matrix<float>& x, const Matrix<float>& weight,
-                   absl::Span<const float> bias, Activation activation, const Matrix<float>& y) {
+// The rows of `x` in the numbers that are multiplied, by the definition of the precision.
+Matrix<float> Rounded(Precision precision, const Matrix<float>& x) {
+  Matrix<float> rounded(x.rows(), x.cols());
+  Matrix<uint16_t> halves(x.rows(), x.cols());
+  ToBFloat16(x.view(), halves.view());
+  for (int r = 0; r < x.rows(); ++r) {
+    float max = 0.0f;
+    for (const float v : x.Row(r)) max = std::max(max, std::abs(v));
+    const float scale = max / 127.0f;
+    for (int c = 0; c < x.cols(); ++c) {
+      const float v = x.Row(r)[c];
+      const float bfloat16 = std::bit_cast<float>(uint32_t{halves.Row(r)[c]} << 16);
+      const float int8 = static_cast<float>(std::lrint(v * (127.0f / max))) * scale;
+      rounded.Row(r)[c] = precision == Precision::kBFloat16 ? bfloat16
+                          : precision == Precision::kInt8   ? int8
+                                                            : v;
+    }
+  }
+  return rounded;
+}
+
+// activation(x W + b) by the definition, in double, of x and W rounded to `precision`.
+void ExpectProduct(Precision precision, const Matrix<float>& exact_x,
+                   const Matrix<float>& exact_weight, absl::Span<const float> bias,
+                   Activation activation, const Matrix<float>& y) {
+  const Matrix<float> x = Rounded(precision, exact_x), weight = Rounded(precision, exact_weight);
   for (int r = 0; r < x.rows(); ++r) {
     for (int o = 0; o < weight.rows(); ++o) {
       double sum = bias.empty() ? 0.0 : bias[o];
-      for (int i = 0; i < x.cols(); ++i) sum += double{x.Row(r)[i]} * weight.Row(o)[i];
-      ASSERT_NEAR(y.Row(r)[o], Activate(activation, sum), 2e-4) << "row " << r << " output " << o;
+      double size = 1.0;  // of what is summed, to which the rounding errors are in proportion
+      for (int i = 0; i < x.cols(); ++i) {
+        const double product = double{x.Row(r)[i]} * weight.Row(o)[i];
+        sum += product;
+        size += std::abs(product);
+      }
+      ASSERT_NEAR(y.Row(r)[o], Activate(activation, sum), 1e-5 * size)
+          << NameOf(precision) << " row " << r << " output " << o;
     }
   }
 }
@@ -39,46 +71,52 @@ struct Shape {
   int inputs, outputs;
 };
 
-class GemmShapes : public testing::TestWithParam<Shape> {};
+class GemmShapes : public testing::TestWithParam<std::tuple<Precision, Shape>> {};
 
 TEST_P(GemmShapes, AgreesWithTheDefinitionForAnyNumberOfRows) {
-  const auto [inputs, outputs] = GetParam();
+  const auto [precision, shape] = GetParam();
+  const auto [inputs, outputs] = shape;
   std::mt19937 random(7);
   const Matrix<float> weight = RandomMatrix(outputs, inputs, &random);
   const std::vector<float> bias = RandomVector(outputs, &random);
   GemmScratch scratch;
   for (const Activation activation :
        {Activation::kNone, Activation::kRelu, Activation::kSilu, Activation::kGelu}) {
-    absl::StatusOr<PackedGemm> gemm = PackedGemm::Create(weight.view(), bias, activation);
+    absl::StatusOr<PackedGemm> gemm =
+        PackedGemm::Create(weight.view(), bias, activation, precision);
     ASSERT_TRUE(gemm.ok()) << gemm.status();
     for (const int rows : {1, 2, 5, 63, 64, 65, 130}) {
       const Matrix<float> x = RandomMatrix(rows, inputs, &random);
       Matrix<float> y(rows, outputs);
       gemm->Apply(x.view(), y.view(), &scratch);
-      ExpectProduct(x, weight, bias, activation, y);
+      ExpectProduct(precision, x, weight, bias, activation, y);
     }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Gemm, GemmShapes,
-                         testing::Values(Shape{64, 64}, Shape{64, 192}, Shape{128, 64},
-                                         Shape{33, 17}, Shape{1, 1}, Shape{64, 935}));
+INSTANTIATE_TEST_SUITE_P(
+    Gemm, GemmShapes,
+    testing::Combine(testing::Values(Precision::kFloat32, Precision::kBFloat16, Precision::kInt8),
+                     testing::Values(Shape{64, 64}, Shape{64, 192}, Shape{128, 64}, Shape{33, 17},
+                                     Shape{1, 1}, Shape{64, 935})));
 
 TEST(Gemm, NoBiasIsABiasOfZero) {
   std::mt19937 random(8);
   const Matrix<float> weight = RandomMatrix(20, 30, &random), x = RandomMatrix(3, 30, &random);
-  absl::StatusOr<PackedGemm> gemm = PackedGemm::Create(weight.view(), {}, Activation::kNone);
+  absl::StatusOr<PackedGemm> gemm =
+      PackedGemm::Create(weight.view(), {}, Activation::kNone, Precision::kFloat32);
   ASSERT_TRUE(gemm.ok()) << gemm.status();
   Matrix<float> y(3, 20);
   GemmScratch scratch;
   gemm->Apply(x.view(), y.view(), &scratch);
-  ExpectProduct(x, weight, {}, Activation::kNone, y);
+  ExpectProduct(Precision::kFloat32, x, weight, {}, Activation::kNone, y);
 }
 
 TEST(Gemm, ThreadsShareAWeight) {
   std::mt19937 random(9);
   const Matrix<float> weight = RandomMatrix(256, 64, &random), x = RandomMatrix(40, 64, &random);
-  absl::StatusOr<PackedGemm> gemm = PackedGemm::Create(weight.view(), {}, Activation::kRelu);
+  absl::StatusOr<PackedGemm> gemm =
+      PackedGemm::Create(weight.view(), {}, Activation::kRelu, Precision::kFloat32);
   ASSERT_TRUE(gemm.ok()) << gemm.status();
   std::vector<Matrix<float>> results(4);
   std::vector<std::thread> threads;
@@ -90,7 +128,32 @@ TEST(Gemm, ThreadsShareAWeight) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  for (const Matrix<float>& y : results) ExpectProduct(x, weight, {}, Activation::kRelu, y);
+  for (const Matrix<float>& y : results)
+    ExpectProduct(Precision::kFloat32, x, weight, {}, Activation::kRelu, y);
+}
+
+TEST(Gemm, Int8RefusesAWeightThatIsNotFinite) {
+  Matrix<float> weight(1, 2);
+  weight.Row(0)[0] = 1.0f, weight.Row(0)[1] = std::numeric_limits<float>::infinity();
+  const auto gemm = PackedGemm::Create(weight.view(), {}, Activation::kNone, Precision::kInt8);
+  EXPECT_TRUE(absl::IsInvalidArgument(gemm.status())) << gemm.status();
+}
+
+TEST(Gemm, WhatIsNotFiniteDoesNotComeOutAsANumber) {
+  std::mt19937 random(10);
+  const Matrix<float> weight = RandomMatrix(5, 8, &random);
+  for (const Precision precision : {Precision::kFloat32, Precision::kBFloat16, Precision::kInt8}) {
+    const auto gemm = PackedGemm::Create(weight.view(), {}, Activation::kNone, precision);
+    ASSERT_TRUE(gemm.ok()) << gemm.status();
+    Matrix<float> x = RandomMatrix(2, 8, &random), y(2, 5);
+    x.Row(0)[3] = std::numeric_limits<float>::infinity();
+    GemmScratch scratch;
+    gemm->Apply(x.view(), y.view(), &scratch);
+    for (int o = 0; o < 5; ++o) {
+      EXPECT_FALSE(std::isfinite(y.Row(0)[o])) << NameOf(precision);
+      EXPECT_TRUE(std::isfinite(y.Row(1)[o])) << NameOf(precision);
+    }
+  }
 }
 
 }  // namespace

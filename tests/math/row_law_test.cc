@@ -36,7 +36,9 @@ void ExpectRowLaw(const Matrix<float>& x, int outputs, const Operation& operatio
   }
 }
 
-TEST(RowLaw, Gemm) {
+class RowLawOf : public testing::TestWithParam<Precision> {};
+
+TEST_P(RowLawOf, Gemm) {
   std::mt19937 random(11);
   const std::pair<int, int> shapes[] = {{64, 64},   {64, 192},   {128, 64},   {256, 768},
                                         {512, 512}, {512, 2048}, {2048, 512}, {64, 935}};
@@ -44,16 +46,21 @@ TEST(RowLaw, Gemm) {
     SCOPED_TRACE(testing::Message() << inputs << " x " << outputs);
     const Matrix<float> weight = RandomMatrix(outputs, inputs, &random);
     const std::vector<float> bias = RandomVector(outputs, &random);
-    for (const Activation activation : {Activation::kNone, Activation::kSilu}) {
-      absl::StatusOr<PackedGemm> gemm = PackedGemm::Create(weight.view(), bias, activation);
+    for (const Activation activation : {Activation::kRelu, Activation::kSilu}) {
+      const auto gemm = PackedGemm::Create(weight.view(), bias, activation, GetParam());
       ASSERT_TRUE(gemm.ok()) << gemm.status();
       GemmScratch scratch;
       ExpectRowLaw(
-          RandomMatrix(2 * PackedGemm::kMaxRows + 5, inputs, &random), outputs,
+          RandomMatrix(2 * OneDnnGemm::kMaxRows + 5, inputs, &random), outputs,
           [&](MatrixView<const float> x, MatrixView<float> y) { gemm->Apply(x, y, &scratch); });
     }
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(RowLaw, RowLawOf,
+                         testing::Values(Precision::kFloat32, Precision::kBFloat16,
+                                         Precision::kInt8),
+                         [](const auto& test) { return std::string(NameOf(test.param)); });
 
 TEST(RowLaw, AddAndNorm) {
   std::mt19937 random(12);

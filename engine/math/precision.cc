@@ -1,4 +1,4 @@
-#include "engine/model/precision.h"
+#include "engine/math/precision.h"
 
 namespace dragoman {
 
@@ -8,6 +8,10 @@ const char* NameOf(Precision precision) {
       return "auto";
     case Precision::kFloat32:
       return "float32";
+    case Precision::kBFloat16:
+      return "bfloat16";
+    case Precision::kInt8:
+      return "int8";
   }
   return "unknown";
 }
@@ -15,16 +19,14 @@ const char* NameOf(Precision precision) {
 absl::StatusOr<Precision> ParsePrecision(const std::string& name) {
   if (name == "auto") return Precision::kAuto;
   if (name == "float32") return Precision::kFloat32;
-  if (name == "bfloat16" || name == "int8") {
-    return absl::UnimplementedError("precision " + name +
-                                    " is not in this version; use auto or float32");
-  }
+  if (name == "bfloat16") return Precision::kBFloat16;
+  if (name == "int8") return Precision::kInt8;
   return absl::InvalidArgumentError("precision is \"" + name +
                                     "\", want auto, float32, bfloat16 or int8");
 }
 
 Precision Resolve(Precision precision) {
-  return precision == Precision::kAuto ? Precision::kFloat32 : precision;
+  return precision == Precision::kAuto ? Precision::kInt8 : precision;
 }
 
 }  // namespace dragoman

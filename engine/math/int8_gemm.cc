@@ -1,0 +1,315 @@
+#include "engine/math/int8_gemm.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "engine/math/kernels.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "engine/math/int8_gemm.cc"
+#include "hwy/foreach_target.h"  // compiles this file once for every instruction set
+// Highway's headers come after foreach_target.
+#include "hwy/highway.h"
+
+#if HWY_ONCE && HWY_ARCH_X86
+#include <immintrin.h>
+#endif
+
+#ifndef DRAGOMAN_INT8_PANEL_
+#define DRAGOMAN_INT8_PANEL_
+namespace dragoman {
+
+constexpr int kPanel = 64;  // outputs that are computed together
+constexpr int kQuad = 4;    // inputs that one instruction sums up
+
+// One panel of the product for a few rows: all that its kernels need to know.
+struct PanelTask {
+  const uint8_t* x;        // [rows, inputs], biased by 128
+  int x_stride;            // from one row to the next
+  const float* x_scales;   // [rows]
+  const int8_t* weights;   // [inputs / kQuad, kPanel, kQuad]
+  int inputs;              // a multiple of kQuad
+  const int32_t* offsets;  // [kPanel]
+  const float* scales;     // [kPanel]
+  const float* bias;       // [kPanel]
+  bool relu;
+  float* y;  // [rows, kPanel]
+  int y_stride;
+};
+
+}  // namespace dragoman
+#endif  // DRAGOMAN_INT8_PANEL_
+
+HWY_BEFORE_NAMESPACE();
+namespace dragoman {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Any instruction set: bytes widened to 16 bits, whose products are summed in pairs to 32 bits.
+void MultiplyPanel(const PanelTask& t, int rows) {
+  const hn::ScalableTag<int16_t> d16;
+  const hn::ScalableTag<int32_t> d32;
+  const hn::Rebind<int8_t, decltype(d16)> d8;
+  const hn::Rebind<uint8_t, decltype(d16)> du8;
+  const hn::Repartition<uint32_t, decltype(du8)> dquad;
+  const int columns = static_cast<int>(hn::Lanes(d16)) / kQuad;
+  HWY_ALIGN int32_t pairs[hn::MaxLanes(d32)];
+  for (int r = 0; r < rows; ++r) {
+    const uint8_t* const x = t.x + r * t.x_stride;
+    for (int c = 0; c < kPanel; c += columns) {
+      auto sum0 = hn::Zero(d32), sum1 = hn::Zero(d32);
+      const int8_t* weights = t.weights + c * kQuad;
+      for (int i = 0; i < t.inputs; i += kQuad, weights += kPanel * kQuad) {
+        uint32_t quad;
+        std::memcpy(&quad, x + i, sizeof(quad));
+        const auto xs = hn::PromoteTo(d16, hn::BitCast(du8, hn::Set(dquad, quad)));
+        const auto ws = hn::PromoteTo(d16, hn::LoadU(d8, weights));
+        sum0 = hn::ReorderWidenMulAccumulate(d32, xs, ws, sum0, sum1);
+      }
+      hn::Store(hn::RearrangeToOddPlusEven(sum0, sum1), d32, pairs);
+      for (int j = 0; j < columns; ++j) {
+        const int o = c + j;
+        const int32_t sum = pairs[2 * j] + pairs[2 * j + 1] + t.offsets[o];
+        const float y = static_cast<float>(sum) * (t.x_scales[r] * t.scales[o]) + t.bias[o];
+        t.y[r * t.y_stride + o] = t.relu && y < 0.0f ? 0.0f : y;
+      }
+    }
+  }
+}
+
+void QuantizeRow(const float* x, int n, int padded, uint8_t* values, float* scale) {
+  const hn::ScalableTag<float> d;
+  const hn::RebindToSigned<decltype(d)> di;
+  const hn::Rebind<uint8_t, decltype(d)> d8;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  auto maxima = hn::Zero(d);
+  int i = 0;
+  for (; i + lanes <= n; i += lanes) maxima = hn::Max(maxima, hn::Abs(hn::LoadU(d, x + i)));
+  float max = hn::GetLane(hn::MaxOfLanes(d, maxima));
+  for (; i < n; ++i) max = std::max(max, std::abs(x[i]));
+  if (!(max <= std::numeric_limits<float>::max())) {
+    *scale = std::numeric_limits<float>::quiet_NaN();  // infinite: nothing to hold on to
+    std::fill_n(values, padded, uint8_t{128});
+    return;
+  }
+  *scale = max / 127.0f;
+  const float inverse = max > 0.0f ? 127.0f / max : 0.0f;
+  const auto inverses = hn::Set(d, inverse);
+  const auto bias = hn::Set(di, 128);
+  for (i = 0; i + lanes <= n; i += lanes) {
+    const auto rounded = hn::NearestInt(hn::Mul(hn::LoadU(d, x + i), inverses));
+    hn::StoreU(hn::DemoteTo(d8, hn::Add(rounded, bias)), d8, values + i);
+  }
+  for (; i < n; ++i) values[i] = static_cast<uint8_t>(std::lrint(x[i] * inverse) + 128);
+  for (; i < padded; ++i) values[i] = 128;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace dragoman
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace dragoman {
+namespace {
+
+HWY_EXPORT(MultiplyPanel);
+HWY_EXPORT(QuantizeRow);
+
+void MultiplyPanelAnywhere(const PanelTask& task, int rows) {
+  HWY_DYNAMIC_DISPATCH(MultiplyPanel)(task, rows);
+}
+
+#if HWY_ARCH_X86
+#define DRAGOMAN_VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni")))
+
+// kRows rows by one panel, with kRows x 4 vectors of sums in registers.
+template <int kRows>
+DRAGOMAN_VNNI void MultiplyTileVnni(const PanelTask& t) {
+  constexpr int kVectors = kPanel / 16;
+  constexpr int kPrefetch = 4096;  // bytes ahead, for weights that come from afar
+  __m512i sums[kRows][kVectors];
+#pragma GCC unroll 4
+  for (int j = 0; j < kVectors; ++j) {
+    const __m512i offset = _mm512_loadu_si512(t.offsets + 16 * j);
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r) sums[r][j] = offset;
+  }
+  const int8_t* weights = t.weights;
+  for (int i = 0; i < t.inputs; i += kQuad, weights += kPanel * kQuad) {
+    __m512i w[kVectors];
+#pragma GCC unroll 4
+    for (int j = 0; j < kVectors; ++j) {
+      w[j] = _mm512_load_si512(weights + 64 * j);
+      if (kRows <= 4) _mm_prefetch(weights + 64 * j + kPrefetch, _MM_HINT_T0);
+    }
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r) {
+      int32_t quad;
+      std::memcpy(&quad, t.x + r * t.x_stride + i, sizeof(quad));
+      const __m512i x = _mm512_set1_epi32(quad);
+#pragma GCC unroll 4
+      for (int j = 0; j < kVectors; ++j) {
+        // As assembly because GCC 12 copies the sums to and fro around the intrinsic.
+        asm("vpdpbusd %2, %1, %0" : "+v"(sums[r][j]) : "v"(x), "v"(w[j]));
+      }
+    }
+  }
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r) {
+    const __m512 x_scale = _mm512_set1_ps(t.x_scales[r]);
+#pragma GCC unroll 4
+    for (int j = 0; j < kVectors; ++j) {
+      const __m512 scale = _mm512_mul_ps(x_scale, _mm512_loadu_ps(t.scales + 16 * j));
+      __m512 y =
+          _mm512_fmadd_ps(_mm512_cvtepi32_ps(sums[r][j]), scale, _mm512_loadu_ps(t.bias + 16 * j));
+      // The second operand is returned if one is NaN, so NaN passes through.
+      if (t.relu) y = _mm512_max_ps(_mm512_setzero_ps(), y);
+      _mm512_storeu_ps(t.y + r * t.y_stride + 16 * j, y);
+    }
+  }
+}
+
+void MultiplyPanelVnni(const PanelTask& task, int rows) {
+  switch (rows) {
+    case 1:
+      return MultiplyTileVnni<1>(task);
+    case 2:
+      return MultiplyTileVnni<2>(task);
+    case 3:
+      return MultiplyTileVnni<3>(task);
+    case 4:
+      return MultiplyTileVnni<4>(task);
+    case 5:
+      return MultiplyTileVnni<5>(task);
+    default:
+      return MultiplyTileVnni<6>(task);
+  }
+}
+
+bool HasVnni() {
+  return __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512vl");
+}
+#endif  // HWY_ARCH_X86
+
+// Multiplies up to kMaxTileRows rows by a panel.
+using PanelKernel = void (*)(const PanelTask&, int rows);
+constexpr int kMaxTileRows = 6;
+
+PanelKernel BestKernel() {
+#if HWY_ARCH_X86
+  static const PanelKernel kernel = HasVnni() ? MultiplyPanelVnni : MultiplyPanelAnywhere;
+  return kernel;
+#else
+  return MultiplyPanelAnywhere;
+#endif
+}
+
+int RoundUp(int n, int multiple) { return (n + multiple - 1) / multiple * multiple; }
+
+}  // namespace
+
+void QuantizeRows(MatrixView<const float> x, QuantizedRows* rows) {
+  const int padded = RoundUp(x.cols(), kQuad);
+  rows->inputs = x.cols();
+  rows->values.Resize(x.rows(), padded);
+  if (static_cast<int>(rows->scales.size()) < x.rows()) rows->scales.resize(x.rows());
+  for (int r = 0; r < x.rows(); ++r) {
+    HWY_DYNAMIC_DISPATCH(QuantizeRow)
+    (x.Row(r).data(), x.cols(), padded, rows->values.Row(r).data(), &rows->scales[r]);
+  }
+}
+
+absl::StatusOr<Int8Gemm> Int8Gemm::Create(MatrixView<const float> weight,
+                                          absl::Span<const float> bias, Activation activation) {
+  DRAGOMAN_CHECK(weight.cols() <= kMaxInputs);
+  DRAGOMAN_CHECK(bias.empty() || static_cast<int>(bias.size()) == weight.rows());
+  Int8Gemm gemm;
+  gemm.inputs_ = weight.cols();
+  gemm.outputs_ = weight.rows();
+  gemm.activation_ = activation;
+  const int padded_inputs = RoundUp(weight.cols(), kQuad);
+  const int padded_outputs = RoundUp(weight.rows(), kPanel);
+  gemm.panels_.Resize(padded_outputs / kPanel, padded_inputs * kPanel);
+  std::memset(gemm.panels_.view().data(), 0, size_t{1} * padded_outputs * padded_inputs);
+  gemm.offsets_.assign(padded_outputs, 0);
+  gemm.scales_.assign(padded_outputs, 0.0f);
+  gemm.bias_.assign(padded_outputs, 0.0f);
+  std::copy(bias.begin(), bias.end(), gemm.bias_.begin());
+  for (int o = 0; o < weight.rows(); ++o) {
+    if (!gemm.PackOutput(o, weight.Row(o))) {
+      return absl::InvalidArgumentError("a weight is not a finite number");
+    }
+  }
+  return gemm;
+}
+
+bool Int8Gemm::PackOutput(int o, absl::Span<const float> weights) {
+  float max = 0.0f;
+  for (const float w : weights) {
+    if (!std::isfinite(w)) return false;
+    max = std::max(max, std::abs(w));
+  }
+  scales_[o] = max / 127.0f;
+  const float inverse = max > 0.0f ? 127.0f / max : 0.0f;
+  int8_t* const panel = panels_.Row(o / kPanel).data() + o % kPanel * kQuad;
+  int32_t sum = 0;
+  for (size_t i = 0; i < weights.size(); ++i) {
+    const auto quantized = static_cast<int8_t>(std::lrint(weights[i] * inverse));
+    panel[i / kQuad * (kPanel * kQuad) + i % kQuad] = quantized;
+    sum += quantized;
+  }
+  offsets_[o] = -128 * sum;
+  return true;
+}
+
+void Int8Gemm::Apply(const QuantizedRows& x, MatrixView<float> y) const {
+  DRAGOMAN_CHECK(x.inputs == inputs_ && x.values.rows() == y.rows() && y.cols() == outputs_);
+  const PanelKernel multiply = BestKernel();
+  const int tiles = (y.rows() + kMaxTileRows - 1) / kMaxTileRows;
+  alignas(64) float last[kMaxTileRows * kPanel];  // of a panel that is not full
+  PanelTask task;
+  task.x_stride = task.inputs = x.values.cols();
+  task.relu = activation_ == Activation::kRelu;
+  for (int p = 0; p < panels_.rows(); ++p) {
+    const int first_output = p * kPanel;
+    const int outputs = std::min(kPanel, outputs_ - first_output);
+    task.weights = panels_.Row(p).data();
+    task.offsets = offsets_.data() + first_output;
+    task.scales = scales_.data() + first_output;
+    task.bias = bias_.data() + first_output;
+    for (int tile = 0; tile < tiles; ++tile) {
+      // Tiles of about the same height: 8 rows are 4 and 4, not 6 and 2.
+      const int first = tile * y.rows() / tiles;
+      const int rows = (tile + 1) * y.rows() / tiles - first;
+      task.x = x.values.Row(first).data();
+      task.x_scales = x.scales.data() + first;
+      const bool full = outputs == kPanel;
+      task.y = full ? &y.at(first, first_output) : last;
+      task.y_stride = full ? y.stride() : kPanel;
+      multiply(task, rows);
+      for (int r = 0; !full && r < rows; ++r) {
+        std::copy_n(last + r * kPanel, outputs, &y.at(first + r, first_output));
+      }
+    }
+  }
+  if (activation_ == Activation::kSilu || activation_ == Activation::kGelu) {
+    Activate(activation_, y);
+  }
+}
+
+std::string Int8Isa() {
+#if HWY_ARCH_X86
+  if (HasVnni()) return "avx512_vnni";
+#endif
+  std::string name = hwy::TargetName(hwy::SupportedTargets() & -hwy::SupportedTargets());
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
+  return name;
+}
+
+}  // namespace dragoman
+#endif  // HWY_ONCE

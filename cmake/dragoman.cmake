@@ -31,9 +31,11 @@ endfunction()
 function(dragoman_target name visibility links)
   target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR})
   # Designated initializers leave the other fields at their defaults on purpose; GCC 12 sees
-  # overlapping copies in every std::string operator+ (GCC bug 105651).
+  # overlapping copies in every std::string operator+ (GCC bug 105651) and uninitialized members in
+  # moved std::variants (GCC bug 105562).
   target_compile_options(${name} PRIVATE -Wall -Wextra -Wshadow -Wno-unused-parameter
-                                         -Wno-missing-field-initializers -Wno-restrict)
+                                         -Wno-missing-field-initializers -Wno-restrict
+                                         -Wno-maybe-uninitialized)
   if(DRAGOMAN_WERROR)
     target_compile_options(${name} PRIVATE -Werror)
   endif()

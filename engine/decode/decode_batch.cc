@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/decode/logits.h"
-
 namespace dragoman {
 
 struct DecodeBatch::Sentence {
@@ -82,18 +80,14 @@ void DecodeBatch::DropUnwanted() {
 
 void DecodeBatch::Step() {
   const absl::Time start = clock_();
-  std::vector<DecodeRow>& rows = scratch_->rows;
-  rows.clear();
-  for (const auto& sentence : sentences_) {
-    const absl::Span<const LiveHypothesis> live = sentence->beam.live();
-    for (size_t i = 0; i < live.size(); ++i) {
-      sentence->paths[i].push_back(sentence->cache.AddNode());
-      const int32_t token =
-          live[i].tokens.empty() ? sentence->job->options.decoder_start_id : live[i].tokens.back();
-      rows.push_back({token, &sentence->source, &sentence->cache, sentence->paths[i]});
-    }
-  }
-  model_->decoder().Step(rows, &scratch_->logits, &scratch_->workspace);
+  GatherRows();
+  std::vector<RowRanker>& rankers = scratch_->rankers;
+  model_->decoder().Step(
+      scratch_->rows,
+      [&rankers](int first_token, MatrixView<float> logits) {
+        for (int r = 0; r < logits.rows(); ++r) rankers[r].Add(first_token, logits.Row(r));
+      },
+      &scratch_->workspace);
 
   const int sentences = static_cast<int>(sentences_.size());
   int row = 0;
@@ -109,23 +103,40 @@ void DecodeBatch::Step() {
   std::erase_if(sentences_, [](const auto& sentence) { return sentence->job == nullptr; });
 }
 
-// Lets the sentence's hypotheses grow by their logits, which begin at row `first_row`.
+// A row, and somebody to rank what follows it, for every live hypothesis.
+void DecodeBatch::GatherRows() {
+  std::vector<DecodeRow>& rows = scratch_->rows;
+  std::vector<RowRanker>& rankers = scratch_->rankers;
+  rows.clear();
+  for (const auto& sentence : sentences_) {
+    const Beam& beam = sentence->beam;
+    const SearchOptions& options = sentence->job->options;
+    for (size_t i = 0; i < beam.live().size(); ++i) {
+      const std::vector<int32_t>& tokens = beam.live()[i].tokens;
+      sentence->paths[i].push_back(sentence->cache.AddNode());
+      if (rankers.size() == rows.size()) rankers.emplace_back();
+      rankers[rows.size()].Start(options, tokens, static_cast<int>(i), beam.candidates_per_row());
+      rows.push_back({tokens.empty() ? options.decoder_start_id : tokens.back(), &sentence->source,
+                      &sentence->cache, sentence->paths[i]});
+    }
+  }
+}
+
+// Lets the sentence's hypotheses grow by what their rows, from `first_row` on, were ranked to.
 void DecodeBatch::Advance(Sentence* sentence, int first_row) {
   Beam& beam = sentence->beam;
   std::vector<Candidate>& candidates = scratch_->candidates;
   candidates.clear();
-  const absl::Span<const LiveHypothesis> live = beam.live();
-  for (size_t i = 0; i < live.size(); ++i) {
-    const int parent = static_cast<int>(i);
-    RankContinuations(sentence->job->options, live[i].tokens, parent, beam.candidates_per_row(),
-                      scratch_->logits.Row(first_row + parent), &candidates);
+  for (size_t i = 0; i < beam.live().size(); ++i) {
+    scratch_->rankers[first_row + i].Finish(&candidates);
   }
   beam.Advance(candidates);
   ++sentence->times.steps;
 
   const absl::Span<const LiveHypothesis> next = beam.live();
-  for (size_t i = 0; i < next.size(); ++i)
+  for (size_t i = 0; i < next.size(); ++i) {
     sentence->next_paths[i] = sentence->paths[next[i].parent];
+  }
   std::swap(sentence->paths, sentence->next_paths);
 }
 

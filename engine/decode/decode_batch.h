@@ -16,6 +16,7 @@
 #include "engine/base/clock.h"
 #include "engine/decode/beam.h"
 #include "engine/decode/job.h"
+#include "engine/decode/logits.h"
 #include "engine/decode/observer.h"
 
 namespace dragoman {
@@ -31,8 +32,8 @@ struct DecodeScratch {
   Workspace workspace;
   TokenBatch source;
   Matrix<float> encoded;  // [source tokens, d_model]
-  Matrix<float> logits;   // [rows, vocabulary]
   std::vector<DecodeRow> rows;
+  std::vector<RowRanker> rankers;  // one for each row, or more
   std::vector<Candidate> candidates;
 };
 
@@ -61,6 +62,7 @@ class DecodeBatch {
  private:
   struct Sentence;
 
+  void GatherRows();
   void Advance(Sentence* sentence, int first_row);
   void Finish(Sentence* sentence, absl::Status status);
 

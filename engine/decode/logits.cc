@@ -1,21 +1,17 @@
 #include "engine/decode/logits.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <limits>
 #include <optional>
+#include <utility>
 
 #include "engine/base/status.h"
+#include "engine/math/kernels.h"
 
 namespace dragoman {
 namespace {
 
-constexpr float kBanned = -std::numeric_limits<float>::infinity();
-
-// The plain loops over a row go in lanes: that many independent results, which a compiler keeps in
-// vector registers, and a fixed order of summation whatever the vector's width.
-constexpr size_t kLanes = 64;
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // What the processors of Hugging Face call input_ids: the decoder start, then the tokens.
 class Sequence {
@@ -25,21 +21,10 @@ class Sequence {
   size_t size() const { return 1 + tokens_.size(); }
   int32_t operator[](size_t i) const { return i == 0 ? start_ : tokens_[i - 1]; }
 
-  // Whether `token` stands at one of the first n places.
-  bool Contains(int32_t token, size_t n) const {
-    if (n == 0) return false;
-    const absl::Span<const int32_t> head = tokens_.first(n - 1);
-    return token == start_ || std::find(head.begin(), head.end(), token) != head.end();
-  }
-
  private:
   int32_t start_;
   absl::Span<const int32_t> tokens_;
 };
-
-void Ban(int32_t token, absl::Span<float> row) {
-  if (token >= 0 && static_cast<size_t>(token) < row.size()) row[token] = kBanned;
-}
 
 // The token that the next step has no choice about.
 std::optional<int32_t> ForcedToken(const SearchOptions& options, size_t length) {
@@ -49,178 +34,170 @@ std::optional<int32_t> ForcedToken(const SearchOptions& options, size_t length) 
   return length == 0 ? options.forced_bos_id : std::nullopt;
 }
 
-// Makes every token of the sequence less likely, once ("CTRL", Keskar et al. 2019, section 4.1).
-void PenalizeRepetition(const Sequence& sequence, float penalty, absl::Span<float> row) {
-  for (size_t i = 0; i < sequence.size(); ++i) {
-    if (sequence.Contains(sequence[i], i)) continue;
-    float& value = row[sequence[i]];
-    value = value < 0.0f ? value * penalty : value / penalty;
-  }
-}
-
-float WithoutPenalty(float value, float penalty) {
-  return value < 0.0f ? value / penalty : value * penalty;
-}
-
-// Bans every token that would complete an n-gram that the sequence already has.
-void BanRepeatedNgrams(const Sequence& sequence, size_t n, absl::Span<float> row) {
+// Calls ban(token) for every token that would complete an n-gram that the sequence already has.
+template <typename Ban>
+void ForEachRepeatedNgram(const Sequence& sequence, size_t n, Ban ban) {
   if (sequence.size() < n) return;
   const size_t prefix = n - 1;
   const size_t suffix_begin = sequence.size() - prefix;
   for (size_t begin = 0; begin + prefix < sequence.size(); ++begin) {
     size_t same = 0;
     while (same < prefix && sequence[begin + same] == sequence[suffix_begin + same]) ++same;
-    if (same == prefix) Ban(sequence[begin + prefix], row);
+    if (same == prefix) ban(sequence[begin + prefix]);
   }
 }
 
-// Bans the last token of every bad word whose other tokens end the sequence.
-void BanBadWords(const Sequence& sequence, const std::vector<std::vector<int32_t>>& bad_words,
-                 absl::Span<float> row) {
-  for (const std::vector<int32_t>& word : bad_words) {
-    const size_t prefix = word.size() - 1;
-    // Like Hugging Face, which wants one token more than the prefix has.
-    if (word.size() > sequence.size()) continue;
-    const size_t suffix_begin = sequence.size() - prefix;
-    size_t same = 0;
-    while (same < prefix && word[same] == sequence[suffix_begin + same]) ++same;
-    if (same == prefix) Ban(word.back(), row);
+// Whether all tokens of a bad word but the last end the sequence.
+bool BadWordIsNext(const Sequence& sequence, const std::vector<int32_t>& word) {
+  const size_t prefix = word.size() - 1;
+  // Like Hugging Face, which wants one token more than the prefix has, unless it has none.
+  if (prefix > 0 && word.size() > sequence.size()) return false;
+  const size_t suffix_begin = sequence.size() - prefix;
+  for (size_t i = 0; i < prefix; ++i) {
+    if (word[i] != sequence[suffix_begin + i]) return false;
   }
+  return true;
 }
 
-// Where exp(x) vanishes beside 1 for certain, but is a normal number still.  NaN goes there too.
-constexpr float kExpFloor = -87.0f;
-inline float Clamped(float x) { return x > kExpFloor ? x : kExpFloor; }
-
-// exp(x) within two units in the last place.  2^n * 2^f with n + f = x / ln 2 and |f| <= 1/2,
-// without branches, so that a loop over it becomes vector code.
-// REQUIRES: kExpFloor <= x <= 0.
-inline float ExpOfClamped(float x) {
-  constexpr float kLog2E = 1.44269504f;
-  constexpr float kLn2High = 0.693359375f;  // exact in few bits, so that n * kLn2High is exact
-  constexpr float kLn2Low = -2.12194440e-4f;
-  constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer
-  const float shifted = x * kLog2E + kRound;
-  const float n = shifted - kRound;
-  const float f = (x - n * kLn2High) - n * kLn2Low;
-  // Minimax polynomial of exp(f) on [-ln 2 / 2, ln 2 / 2] (Cephes, expf).
-  float p = 1.9875691500e-4f;
-  p = p * f + 1.3981999507e-3f;
-  p = p * f + 8.3334519073e-3f;
-  p = p * f + 4.1665795894e-2f;
-  p = p * f + 1.6666665459e-1f;
-  p = p * f + 5.0000001201e-1f;
-  p = p * f * f + f + 1.0f;
-  // The low bits of `shifted` hold n; n + 127 moved into the exponent's place is 2^n.
-  const uint32_t power = (std::bit_cast<uint32_t>(shifted) + 127u) << 23;
-  return p * std::bit_cast<float>(power);
-}
-
-float Max(absl::Span<const float> row) {
-  float lanes[kLanes];
-  std::fill(lanes, lanes + kLanes, kBanned);
-  size_t i = 0;
-  for (; i + kLanes <= row.size(); i += kLanes) {
-    const float* x = row.data() + i;
-    for (size_t lane = 0; lane < kLanes; ++lane) {
-      lanes[lane] = x[lane] > lanes[lane] ? x[lane] : lanes[lane];  // passes over NaN
-    }
-  }
-  float max = kBanned;
-  for (float x : lanes) max = x > max ? x : max;
-  for (; i < row.size(); ++i) max = row[i] > max ? row[i] : max;
-  return max;
-}
-
-// The k largest values of the row that are above -inf, as candidates whose log_prob is the value.
-void AppendTop(absl::Span<const float> row, int parent, int k, std::vector<Candidate>* out) {
-  const size_t first = out->size();
-  float threshold = kBanned;  // the least value taken, once there are k
-  const auto insert = [&](int32_t token, float value) {
-    if (out->size() - first == static_cast<size_t>(k)) out->pop_back();
-    const auto place = std::upper_bound(out->begin() + first, out->end(), value,
-                                        [](float v, const Candidate& c) { return v > c.log_prob; });
-    out->insert(place, Candidate{parent, token, value});
-    if (out->size() - first == static_cast<size_t>(k)) threshold = out->back().log_prob;
-  };
-  size_t i = 0;
-  for (; i + kLanes <= row.size(); i += kLanes) {
-    const float* x = row.data() + i;
-    int above = 0;
-    for (size_t lane = 0; lane < kLanes; ++lane) above |= x[lane] > threshold;
-    if (above == 0) continue;
-    for (size_t lane = 0; lane < kLanes; ++lane) {
-      if (x[lane] > threshold) insert(static_cast<int32_t>(i + lane), x[lane]);
-    }
-  }
-  for (; i < row.size(); ++i) {
-    if (row[i] > threshold) insert(static_cast<int32_t>(i), row[i]);
-  }
+// "CTRL", Keskar et al. 2019, section 4.1, for scores of either sign.
+float Penalize(float score, float penalty) {
+  return score < 0.0f ? score * penalty : score / penalty;
 }
 
 }  // namespace
 
-float LogSumExp(absl::Span<const float> row) {
-  // Sums of few terms in float, of many in double.
-  constexpr size_t kBlock = 2048;
-  const float max = Max(row);
-  if (!std::isfinite(max)) return max;
-  double sum = 0.0;
-  size_t i = 0;
-  while (i + kLanes <= row.size()) {
-    const size_t end = std::min(i + kBlock, row.size() / kLanes * kLanes);
-    float lanes[kLanes] = {};
-    for (; i < end; i += kLanes) {
-      const float* x = row.data() + i;
-      float below_max[kLanes];
-      for (size_t lane = 0; lane < kLanes; ++lane) below_max[lane] = Clamped(x[lane] - max);
-      for (size_t lane = 0; lane < kLanes; ++lane) lanes[lane] += ExpOfClamped(below_max[lane]);
-    }
-    for (float x : lanes) sum += x;
+void LogSum::Add(absl::Span<const float> x) {
+  const float max = MaxOf(x);
+  if (max == -kInfinity) return;
+  if (max > max_) {
+    sum_ *= std::exp(static_cast<double>(max_) - max);
+    max_ = max;
   }
-  for (; i < row.size(); ++i) sum += ExpOfClamped(Clamped(row[i] - max));
-  return static_cast<float>(max + std::log(sum));
+  if (max_ < kInfinity) sum_ += SumExp(x, max_);
 }
 
-void RankContinuations(const SearchOptions& options, absl::Span<const int32_t> tokens, int parent,
-                       int k, absl::Span<float> logits, std::vector<Candidate>* out) {
+float LogSum::value() const {
+  return std::isfinite(max_) ? static_cast<float>(max_ + std::log(sum_)) : max_;
+}
+
+void RowRanker::Start(const SearchOptions& options, absl::Span<const int32_t> tokens, int parent,
+                      int k) {
   DRAGOMAN_CHECK(k >= 1);
-  if (const std::optional<int32_t> forced = ForcedToken(options, tokens.size())) {
-    out->push_back({parent, *forced, 0.0f});
+  options_ = &options;
+  parent_ = parent;
+  k_ = k;
+  const std::optional<int32_t> forced = ForcedToken(options, tokens.size());
+  forced_ = forced.has_value();
+  forced_token_ = forced.value_or(0);
+  specials_.clear();
+  next_special_ = 0;
+  ordinary_ = LogSum();
+  top_.clear();
+  if (forced_) return;
+
+  const Sequence sequence(options.decoder_start_id, tokens);
+  if (options.repetition_penalty != 1.0f) {
+    for (size_t i = 0; i < sequence.size(); ++i) SetAside(sequence[i], /*banned=*/false);
+  }
+  const auto ban = [this](int32_t token) { SetAside(token, /*banned=*/true); };
+  if (options.no_repeat_ngram_size > 0) {
+    ForEachRepeatedNgram(sequence, options.no_repeat_ngram_size, ban);
+  }
+  for (const std::vector<int32_t>& word : options.bad_words_ids) {
+    if (BadWordIsNext(sequence, word)) ban(word.back());
+  }
+  if (static_cast<int>(tokens.size()) < options.min_length) ban(options.eos_id);
+  MergeSpecials();
+}
+
+void RowRanker::SetAside(int32_t token, bool banned) {
+  specials_.push_back({.token = token, .banned = banned, .penalized = !banned});
+}
+
+// Sorts the specials and makes one of those that stand twice.
+void RowRanker::MergeSpecials() {
+  std::sort(specials_.begin(), specials_.end(),
+            [](const Special& a, const Special& b) { return a.token < b.token; });
+  size_t merged = 0;
+  for (const Special& special : specials_) {
+    if (merged > 0 && specials_[merged - 1].token == special.token) {
+      specials_[merged - 1].banned |= special.banned;
+      specials_[merged - 1].penalized |= special.penalized;
+    } else {
+      specials_[merged++] = special;
+    }
+  }
+  specials_.resize(merged);
+}
+
+void RowRanker::Add(int first_token, absl::Span<float> logits) {
+  if (forced_) return;
+  const int end = first_token + static_cast<int>(logits.size());
+  for (; next_special_ < specials_.size() && specials_[next_special_].token < end;
+       ++next_special_) {
+    Special& special = specials_[next_special_];
+    if (special.token < first_token) continue;  // negative: outside of any vocabulary
+    special.logit = std::exchange(logits[special.token - first_token], -kInfinity);
+  }
+  ordinary_.Add(logits);
+  if (above_.size() < logits.size()) above_.resize(logits.size());
+  const float threshold = top_.size() == k_ ? top_.back().log_prob : -kInfinity;
+  const int above = IndicesAbove(logits, threshold, above_.data());
+  for (int i = 0; i < above; ++i) InsertTop(first_token + above_[i], logits[above_[i]]);
+}
+
+void RowRanker::InsertTop(int32_t token, float logit) {
+  if (top_.size() == k_) {
+    if (!(logit > top_.back().log_prob)) return;
+    top_.pop_back();
+  }
+  const auto place =
+      std::upper_bound(top_.begin(), top_.end(), logit,
+                       [](float value, const Candidate& c) { return value > c.log_prob; });
+  top_.insert(place, {parent_, token, logit});
+}
+
+// The log-probability of a penalized token, before renormalization.
+float RowRanker::PenalizedLogProb(float logit, float log_sum) const {
+  if (options_->beam_size > 1) return Penalize(logit - log_sum, options_->repetition_penalty);
+  return Penalize(logit, options_->repetition_penalty) - log_sum;
+}
+
+void RowRanker::Finish(std::vector<Candidate>* out) {
+  if (forced_) {
+    out->push_back({parent_, forced_token_, 0.0f});
     return;
   }
-  const Sequence sequence(options.decoder_start_id, tokens);
-  const bool greedy = options.beam_size == 1;
-  const bool penalize = options.repetition_penalty != 1.0f;
-  // A row less log_sum is its log-probabilities.  Renormalization makes up for a shift of the whole
-  // row, so the first of two log-softmaxes is needed by the penalty of beam search alone.
-  float log_sum = 0.0f;
-  if (!options.renormalize_logits || (penalize && !greedy)) log_sum = LogSumExp(logits);
-  if (penalize) {
-    if (!greedy) {
-      for (float& value : logits) value -= log_sum;
-      log_sum = 0.0f;
-    }
-    PenalizeRepetition(sequence, options.repetition_penalty, logits);
+  LogSum all = ordinary_;
+  for (const Special& special : specials_) all.Add({special.logit});
+  const float log_sum = all.value();
+  // Renormalization divides by the mass of what is not banned, after the penalty.
+  LogSum kept = ordinary_;
+  for (const Special& special : specials_) {
+    if (!special.banned) kept.Add({PenalizedLogProb(special.logit, log_sum) + log_sum});
   }
-  if (options.no_repeat_ngram_size > 0) {
-    BanRepeatedNgrams(sequence, options.no_repeat_ngram_size, logits);
-  }
-  BanBadWords(sequence, options.bad_words_ids, logits);
-  if (static_cast<int>(tokens.size()) < options.min_length) Ban(options.eos_id, logits);
-  if (options.renormalize_logits) log_sum = LogSumExp(logits);
-  if (!std::isfinite(log_sum)) return;  // nothing but -inf and NaN, or a +inf
+  const float shift = options_->renormalize_logits ? kept.value() : log_sum;
+  if (!std::isfinite(shift) || !std::isfinite(log_sum))
+    return;  // nothing but -inf and NaN, or +inf
 
-  const size_t first = out->size();
-  AppendTop(logits, parent, k, out);
-  const bool report_raw = greedy && penalize && !options.renormalize_logits;
-  for (size_t i = first; i < out->size(); ++i) {
-    Candidate& candidate = (*out)[i];
-    if (report_raw && sequence.Contains(candidate.token, sequence.size())) {
-      candidate.log_prob = WithoutPenalty(candidate.log_prob, options.repetition_penalty);
-    }
-    candidate.log_prob -= log_sum;
+  ranked_.clear();
+  for (const Candidate& candidate : top_) {
+    const float log_prob = candidate.log_prob - shift;
+    ranked_.push_back({log_prob, {parent_, candidate.token, log_prob}});
   }
+  // Greedy search without renormalization reports what it chose before the penalty.
+  const bool report_raw = options_->beam_size == 1 && !options_->renormalize_logits;
+  for (const Special& special : specials_) {
+    if (special.banned || !(special.logit > -kInfinity)) continue;
+    const float rank = PenalizedLogProb(special.logit, log_sum) + (log_sum - shift);
+    ranked_.push_back({rank, {parent_, special.token, report_raw ? special.logit - shift : rank}});
+  }
+  if (!specials_.empty()) {
+    std::sort(ranked_.begin(), ranked_.end(), [](const Ranked& a, const Ranked& b) {
+      return a.rank != b.rank ? a.rank > b.rank : a.candidate.token < b.candidate.token;
+    });
+  }
+  for (size_t i = 0; i < std::min(k_, ranked_.size()); ++i) out->push_back(ranked_[i].candidate);
 }
 
 }  // namespace dragoman

@@ -1,15 +1,20 @@
 // From one row of logits to its best continuations: the logits processors of Hugging Face, in their
 // order (repetition penalty, no-repeat n-gram, bad words, minimum length, forced bos, forced eos,
-// renormalization), log-softmax and top-k.
+// renormalization), log-softmax and top-k, over a vocabulary that comes in tiles.
+//
+// The processors touch few tokens.  These are known before the row is, so they are set aside as the
+// tiles pass, and all others need only their sum and the k largest.  What the processors do to the
+// ones set aside, and what log-softmax does to all, is done at the end to a handful of numbers.
 //
 // Beam search applies the processors to log-probabilities, greedy search to raw logits; this
-// matters for the repetition penalty alone.  A row's result depends on nothing but the row and its
-// hypothesis.
+// matters for the repetition penalty alone.  A row's result depends on nothing but the row, its
+// tiles and its hypothesis.
 
 #ifndef DRAGOMAN_ENGINE_DECODE_LOGITS_H_
 #define DRAGOMAN_ENGINE_DECODE_LOGITS_H_
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -18,20 +23,69 @@
 
 namespace dragoman {
 
-// Appends the best `k` continuations of hypothesis number `parent`, which has generated `tokens` so
-// far, to `out`, best first; ties go to the lower token.  Banned tokens and NaN are never among
-// them, so there can be fewer than k.  Overwrites `logits` (the whole row [vocabulary]).
-// Candidate::log_prob is the processed log-probability under both searches: what greedy search
-// chooses by its processed raw logits, it reports by the log-softmax of the raw logits (of the
-// processed ones with renormalize_logits).  A forced token is the only continuation and has
-// log-probability 0, whatever the row says.
-// REQUIRES: k >= 1; the tokens and the forced ids are inside of the vocabulary.
-void RankContinuations(const SearchOptions& options, absl::Span<const int32_t> tokens, int parent,
-                       int k, absl::Span<float> logits, std::vector<Candidate>* out);
+// The logarithm of a sum of exponentials that come a few at a time.
+class LogSum {
+ public:
+  // Adds exp(x[i]) for all i; NaN counts as -inf.
+  void Add(absl::Span<const float> x);
+  // -inf if nothing but -inf was added, +inf if +inf was.
+  float value() const;
 
-// log(sum(exp(row))) to a few units in the last place, the same for the same row on every call.
-// NaN counts as -inf; -inf for a row of nothing else, +inf for a row with a +inf.
-float LogSumExp(absl::Span<const float> row);
+ private:
+  float max_ = -std::numeric_limits<float>::infinity();
+  double sum_ = 0.0;  // of exp(x - max_)
+};
+
+// Ranks one row at a time; keeps its memory from one row to the next.
+class RowRanker {
+ public:
+  // Begins with the row of hypothesis number `parent`, which has generated `tokens` so far, of
+  // whose continuations the best k are wanted.  `options` must outlive the row. REQUIRES: k >= 1.
+  void Start(const SearchOptions& options, absl::Span<const int32_t> tokens, int parent, int k);
+
+  // The logits of tokens first_token, first_token + 1, ...; overwrites some of them.
+  // REQUIRES: first_token is where the last tile ended, 0 for the first.
+  void Add(int first_token, absl::Span<float> logits);
+
+  // Appends the best continuations to `out`, best first; ties go to the lower token.  Banned tokens
+  // and NaN are never among them, so there can be fewer than k; a row with +inf has none.
+  // Candidate::log_prob is the processed log-probability under both searches: what greedy search
+  // chooses by its processed raw logits, it reports by the log-softmax of the raw logits (of the
+  // processed ones with renormalize_logits).  A forced token is the only one and has 0.
+  void Finish(std::vector<Candidate>* out);
+
+ private:
+  // A token that a processor touches.
+  struct Special {
+    int32_t token = 0;
+    bool banned = false;
+    bool penalized = false;
+    float logit = -std::numeric_limits<float>::infinity();  // as the row has it
+  };
+
+  // A candidate and what the search orders it by.
+  struct Ranked {
+    float rank = 0.0f;
+    Candidate candidate;
+  };
+
+  void SetAside(int32_t token, bool banned);
+  void MergeSpecials();
+  void InsertTop(int32_t token, float logit);
+  float PenalizedLogProb(float logit, float log_sum) const;
+
+  const SearchOptions* options_ = nullptr;
+  int parent_ = 0;
+  size_t k_ = 1;
+  bool forced_ = false;
+  int32_t forced_token_ = 0;
+  std::vector<Special> specials_;  // ascending by token, each once
+  size_t next_special_ = 0;        // the first that no tile has had yet
+  LogSum ordinary_;                // of all tokens but the specials
+  std::vector<Candidate> top_;     // the best ordinary ones by logit (in log_prob), best first
+  std::vector<int32_t> above_;     // scratch
+  std::vector<Ranked> ranked_;     // scratch
+};
 
 }  // namespace dragoman
 

@@ -91,7 +91,8 @@ void Worker::Admit() {
                               [&](const auto& entry) { return entry.first == model; });
     if (batch == batches_.end()) {
       batch = batches_.emplace(batch, model,
-                               std::make_unique<DecodeBatch>(job->model, clock_, static_cast<Observer*>(this), &scratch_));
+                               std::make_unique<DecodeBatch>(
+                                   job->model, clock_, static_cast<Observer*>(this), &scratch_));
     }
     auto group = std::find_if(joining.begin(), joining.end(), [&](const auto& entry) {
       return entry.first == batch->second.get();

@@ -24,10 +24,27 @@
 
 namespace dragoman {
 
+// The activations of a product in the numbers that its precision multiplies, made once for all the
+// weights that they meet.  Memory is kept from one use to the next.
+class GemmInput {
+ public:
+  // Converts `x` [rows, inputs]; in float32 it only refers to it.  REQUIRES: x is contiguous.
+  void Assign(MatrixView<const float> x, Precision precision);
+
+  int rows() const { return x_.rows(); }
+
+ private:
+  friend class PackedGemm;
+
+  MatrixView<const float> x_;
+  Matrix<uint16_t> bfloat16_;
+  QuantizedRows int8_;
+};
+
 // Memory that a product needs while it runs.  One per thread; grows to what was needed.
 struct GemmScratch {
+  GemmInput input;
   OneDnnScratch onednn;
-  QuantizedRows quantized;
 };
 
 // A weight matrix with its bias and activation, packed.  Immutable, so safe for concurrent use.
@@ -35,7 +52,8 @@ class PackedGemm {
  public:
   // `weight` is [outputs, inputs], the transpose of W, as checkpoints keep it; `bias` has `outputs`
   // elements or none.  FAILED_PRECONDITION if this CPU has no fast kernel for it or breaks the row
-  // law.  REQUIRES: precision is not kAuto.
+  // law; INVALID_ARGUMENT if int8 meets a weight that is not finite.  REQUIRES: precision is not
+  // kAuto.
   static absl::StatusOr<PackedGemm> Create(MatrixView<const float> weight,
                                            absl::Span<const float> bias, Activation activation,
                                            Precision precision);
@@ -43,13 +61,18 @@ class PackedGemm {
   int inputs() const;
   int outputs() const;
 
-  // REQUIRES: x is [rows, inputs()] and y [rows, outputs()], both contiguous and apart.
+  // REQUIRES: `x` was assigned [rows, inputs()] in this precision, y is [rows, outputs()] and
+  // contiguous and apart.
+  void Apply(const GemmInput& x, MatrixView<float> y, GemmScratch* scratch) const;
+  // The same for an x that meets no other weight.
   void Apply(MatrixView<const float> x, MatrixView<float> y, GemmScratch* scratch) const;
 
  private:
-  explicit PackedGemm(OneDnnGemm gemm) : gemm_(std::move(gemm)) {}
-  explicit PackedGemm(Int8Gemm gemm) : gemm_(std::move(gemm)) {}
+  PackedGemm(Precision precision, OneDnnGemm gemm)
+      : precision_(precision), gemm_(std::move(gemm)) {}
+  explicit PackedGemm(Int8Gemm gemm) : precision_(Precision::kInt8), gemm_(std::move(gemm)) {}
 
+  Precision precision_;
   std::variant<OneDnnGemm, Int8Gemm> gemm_;
 };
 

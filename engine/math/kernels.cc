@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/math/kernels.cc"
@@ -19,20 +20,6 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
-
-// The sum over i of a[i] * b[i].
-HWY_INLINE float Dot(const float* HWY_RESTRICT a, const float* HWY_RESTRICT b, int n) {
-  const D d;
-  const int lanes = static_cast<int>(hn::Lanes(d));
-  V sum = hn::Zero(d);
-  int i = 0;
-  for (; i + lanes <= n; i += lanes) {
-    sum = hn::MulAdd(hn::LoadU(d, a + i), hn::LoadU(d, b + i), sum);
-  }
-  float total = hn::GetLane(hn::SumOfLanes(d, sum));
-  for (; i < n; ++i) total += a[i] * b[i];
-  return total;
-}
 
 void AddAndNormRow(const float* x, const float* y, const float* gain, const float* bias,
                    float epsilon, int n, float* out) {
@@ -78,70 +65,57 @@ void AddAndNorm(MatrixView<const float> x, MatrixView<const float> y, absl::Span
   }
 }
 
-// weights[i] = exp(weights[i] - max), divided by their sum.
-void Softmax(float* weights, int n) {
+float MaxOf(const float* x, int n) {
   const D d;
   const int lanes = static_cast<int>(hn::Lanes(d));
-  const float max = *std::max_element(weights, weights + n);
-  const V maxima = hn::Set(d, max);
-  float sum = 0.0f;
+  float max = -std::numeric_limits<float>::infinity();
+  V maxima = hn::Set(d, max);
   int i = 0;
-  if (n >= lanes) {
-    V sums = hn::Zero(d);
-    for (; i + lanes <= n; i += lanes) {
-      const V e = hn::Exp(d, hn::Sub(hn::LoadU(d, weights + i), maxima));
-      hn::StoreU(e, d, weights + i);
-      sums = hn::Add(sums, e);
+  for (; i + lanes <= n; i += lanes) {
+    const V v = hn::LoadU(d, x + i);
+    maxima = hn::IfThenElse(hn::Gt(v, maxima), v, maxima);
+  }
+  if (i > 0) max = hn::GetLane(hn::MaxOfLanes(d, maxima));
+  for (; i < n; ++i) max = x[i] > max ? x[i] : max;
+  return max;
+}
+
+float SumExp(const float* x, int n, float max) {
+  const D d;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  constexpr float kFloor = -87.0f;  // exp of it is as good as nothing beside exp(0), but normal
+  const V maxima = hn::Set(d, max), floors = hn::Set(d, kFloor);
+  V sums = hn::Zero(d);
+  int i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const V below = hn::Sub(hn::LoadU(d, x + i), maxima);
+    const auto counts = hn::Gt(below, floors);  // neither NaN nor far below
+    const V e = hn::Exp(d, hn::IfThenElse(counts, below, floors));
+    sums = hn::Add(sums, hn::IfThenElseZero(counts, e));
+  }
+  float sum = i > 0 ? hn::GetLane(hn::SumOfLanes(d, sums)) : 0.0f;
+  for (; i < n; ++i) {
+    if (x[i] - max > kFloor) sum += std::exp(x[i] - max);
+  }
+  return sum;
+}
+
+int IndicesAbove(const float* x, int n, float threshold, int32_t* indices) {
+  const D d;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  const V thresholds = hn::Set(d, threshold);
+  int count = 0;
+  int i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    if (hn::AllFalse(d, hn::Gt(hn::LoadU(d, x + i), thresholds))) continue;
+    for (int lane = i; lane < i + lanes; ++lane) {
+      if (x[lane] > threshold) indices[count++] = lane;
     }
-    sum = hn::GetLane(hn::SumOfLanes(d, sums));
   }
   for (; i < n; ++i) {
-    weights[i] = std::exp(weights[i] - max);
-    sum += weights[i];
+    if (x[i] > threshold) indices[count++] = i;
   }
-  const float scale = 1.0f / sum;
-  for (i = 0; i < n; ++i) weights[i] *= scale;
-}
-
-// out[c] = sum over j of weights[j] * values[positions[j]][c], for the columns of one head.
-HWY_INLINE void WeightedSum(const float* HWY_RESTRICT weights, MatrixView<const float> values,
-                            absl::Span<const int32_t> positions, float* HWY_RESTRICT out) {
-  const D d;
-  const int lanes = static_cast<int>(hn::Lanes(d));
-  const int n = static_cast<int>(positions.size());
-  int c = 0;
-  for (; c + lanes <= values.cols(); c += lanes) {
-    V sum = hn::Zero(d);
-    for (int j = 0; j < n; ++j) {
-      sum = hn::MulAdd(hn::Set(d, weights[j]), hn::LoadU(d, values.Row(positions[j]).data() + c),
-                       sum);
-    }
-    hn::StoreU(sum, d, out + c);
-  }
-  for (; c < values.cols(); ++c) {
-    float sum = 0.0f;
-    for (int j = 0; j < n; ++j) sum += weights[j] * values.at(positions[j], c);
-    out[c] = sum;
-  }
-}
-
-void Attend(int heads, absl::Span<const float> q, MatrixView<const float> keys,
-            MatrixView<const float> values, absl::Span<const int32_t> positions,
-            absl::Span<float> weights, absl::Span<float> out) {
-  const int head_dim = static_cast<int>(q.size()) / heads;
-  const int n = static_cast<int>(positions.size());
-  for (int j = 0; j < n; ++j) {
-    const float* key = keys.Row(positions[j]).data();
-    for (int h = 0; h < heads; ++h) {
-      weights[h * n + j] = Dot(q.data() + h * head_dim, key + h * head_dim, head_dim);
-    }
-  }
-  for (int h = 0; h < heads; ++h) {
-    float* const head_weights = weights.data() + h * n;
-    Softmax(head_weights, n);
-    WeightedSum(head_weights, values.Cols(h * head_dim, head_dim), positions,
-                out.data() + h * head_dim);
-  }
+  return count;
 }
 
 void Silu(MatrixView<float> x) {
@@ -193,8 +167,10 @@ HWY_AFTER_NAMESPACE();
 namespace dragoman {
 
 HWY_EXPORT(AddAndNorm);
-HWY_EXPORT(Attend);
+HWY_EXPORT(IndicesAbove);
+HWY_EXPORT(MaxOf);
 HWY_EXPORT(Silu);
+HWY_EXPORT(SumExp);
 HWY_EXPORT(ToBFloat16Row);
 
 void AddAndNorm(MatrixView<const float> x, MatrixView<const float> y, absl::Span<const float> gain,
@@ -203,6 +179,19 @@ void AddAndNorm(MatrixView<const float> x, MatrixView<const float> y, absl::Span
   DRAGOMAN_CHECK(x.rows() == out.rows() && x.cols() == out.cols());
   DRAGOMAN_CHECK(static_cast<int>(gain.size()) == x.cols() && bias.size() == gain.size());
   HWY_DYNAMIC_DISPATCH(AddAndNorm)(x, y, gain, bias, epsilon, out);
+}
+
+float MaxOf(absl::Span<const float> x) {
+  return HWY_DYNAMIC_DISPATCH(MaxOf)(x.data(), static_cast<int>(x.size()));
+}
+
+float SumExp(absl::Span<const float> x, float max) {
+  return HWY_DYNAMIC_DISPATCH(SumExp)(x.data(), static_cast<int>(x.size()), max);
+}
+
+int IndicesAbove(absl::Span<const float> x, float threshold, int32_t* indices) {
+  return HWY_DYNAMIC_DISPATCH(IndicesAbove)(x.data(), static_cast<int>(x.size()), threshold,
+                                            indices);
 }
 
 void Activate(Activation activation, MatrixView<float> x) {
@@ -229,14 +218,6 @@ void ToBFloat16(MatrixView<const float> x, MatrixView<uint16_t> out) {
   for (int r = 0; r < x.rows(); ++r) {
     HWY_DYNAMIC_DISPATCH(ToBFloat16Row)(x.Row(r).data(), x.cols(), out.Row(r).data());
   }
-}
-
-void Attend(int heads, absl::Span<const float> q, MatrixView<const float> keys,
-            MatrixView<const float> values, absl::Span<const int32_t> positions,
-            absl::Span<float> weights, absl::Span<float> out) {
-  DRAGOMAN_CHECK(!positions.empty() && weights.size() >= heads * positions.size());
-  DRAGOMAN_CHECK(q.size() == out.size() && static_cast<int>(q.size()) == keys.cols());
-  HWY_DYNAMIC_DISPATCH(Attend)(heads, q, keys, values, positions, weights, out);
 }
 
 }  // namespace dragoman

@@ -19,6 +19,17 @@ namespace dragoman {
 void AddAndNorm(MatrixView<const float> x, MatrixView<const float> y, absl::Span<const float> gain,
                 absl::Span<const float> bias, float epsilon, MatrixView<float> out);
 
+// The largest element; NaN is passed over; -inf if there is nothing else.
+float MaxOf(absl::Span<const float> x);
+
+// The sum of exp(x[i] - max), where NaN and -inf count as nothing.  REQUIRES: max is finite and at
+// least every element.
+float SumExp(absl::Span<const float> x, float max);
+
+// Writes the indices of the elements above `threshold`, ascending, to `indices` (room for all of
+// them) and returns how many there are.
+int IndicesAbove(absl::Span<const float> x, float threshold, int32_t* indices);
+
 // x = activation(x), element by element.
 void Activate(Activation activation, MatrixView<float> x);
 
@@ -29,13 +40,21 @@ void ToBFloat16(MatrixView<const float> x, MatrixView<uint16_t> out);
 // Multi-head attention of one query over a list of positions (section 3.2, equation 1, without the
 // 1 / sqrt(d_k), which the caller has put into the query): for each head,
 //   out = softmax(q K^T) V
-// where a head is a block of q.size() / heads columns of q, of every row of `keys` and `values`,
-// and of out.  `positions` names the rows to attend to, in the order in which they are summed.
-// `weights` is scratch of at least heads x positions.size() elements.
-// REQUIRES: there is at least one position.
+//
+// Heads are interleaved: element e of q, of a row of `keys` and `values` and of out belongs to head
+// e mod heads.  So the lanes of a vector are different heads, and there is no sum across lanes
+// anywhere; the permutation is made once, in the weights that compute q, k, v and read out.
+//
+// `positions` names the rows to attend to, in the order in which they are summed.  Keys and values
+// are float32 or bfloat16.  `scratch` has at least AttendScratch(heads, positions) elements.
+// REQUIRES: there is at least one position; q.size() is a multiple of heads.
 void Attend(int heads, absl::Span<const float> q, MatrixView<const float> keys,
             MatrixView<const float> values, absl::Span<const int32_t> positions,
-            absl::Span<float> weights, absl::Span<float> out);
+            absl::Span<float> scratch, absl::Span<float> out);
+void Attend(int heads, absl::Span<const float> q, MatrixView<const uint16_t> keys,
+            MatrixView<const uint16_t> values, absl::Span<const int32_t> positions,
+            absl::Span<float> scratch, absl::Span<float> out);
+size_t AttendScratch(int heads, size_t positions);
 
 }  // namespace dragoman
 

@@ -100,7 +100,7 @@ class MatmulFamily {
 
   // `x` is in this family's type.  REQUIRES: 1 <= rows <= kMaxRows.
   void Multiply(int rows, const void* x, const unsigned char* packed, const float* bias, float* y,
-                Matrix<unsigned char>* scratch) const;
+                OneDnnScratch* scratch) const;
 
   // FAILED_PRECONDITION if a primitive is a slow reference one.
   absl::Status CheckFast() const;
@@ -153,7 +153,7 @@ void MatmulFamily::Pack(MatrixView<const float> weight, unsigned char* packed) c
 }
 
 void MatmulFamily::Multiply(int rows, const void* x, const unsigned char* packed, const float* bias,
-                            float* y, Matrix<unsigned char>* scratch) const {
+                            float* y, OneDnnScratch* scratch) const {
   const Entry& entry = entries_[rows - 1];
   ResizeBytes(entry.scratch_bytes, scratch);
   const dnnl::engine& engine = CpuEngine();
@@ -204,7 +204,7 @@ absl::Status MatmulFamily::CheckRowLaw() const {
     if (type_ == OneDnnGemm::Type::kFloat32) return x.Row(r).data();
     return x16.Row(r).data();
   };
-  Matrix<unsigned char> scratch;
+  OneDnnScratch scratch;
   Matrix<float> alone(most, outputs_), together(most, outputs_);
   for (int r = 0; r < most; ++r) {
     Multiply(1, row(r), packed.view().data(), bias.Row(0).data(), alone.Row(r).data(), &scratch);
@@ -268,22 +268,27 @@ absl::StatusOr<OneDnnGemm> OneDnnGemm::Create(MatrixView<const float> weight,
   return gemm;
 }
 
-void OneDnnGemm::Apply(MatrixView<const float> x, MatrixView<float> y,
-                       OneDnnScratch* scratch) const {
+template <typename T>
+void OneDnnGemm::ApplyTo(MatrixView<const T> x, MatrixView<float> y, OneDnnScratch* scratch) const {
   DRAGOMAN_CHECK(x.cols() == inputs_ && y.cols() == outputs_ && x.rows() == y.rows());
   DRAGOMAN_CHECK(x.contiguous() && y.contiguous());
   MultiplyOnThisThreadAlone();
-  const bool bfloat16 = family_->type() == Type::kBFloat16;
-  if (bfloat16) {
-    scratch->rows.Resize(x.rows(), inputs_);
-    ToBFloat16(x, scratch->rows.view());
-  }
   for (int first = 0; first < x.rows(); first += kMaxRows) {
-    const void* const from =
-        bfloat16 ? static_cast<const void*>(scratch->rows.Row(first).data()) : x.Row(first).data();
-    family_->Multiply(std::min(kMaxRows, x.rows() - first), from, weight_.view().data(),
-                      bias_.Row(0).data(), y.Row(first).data(), &scratch->primitive);
+    family_->Multiply(std::min(kMaxRows, x.rows() - first), x.Row(first).data(),
+                      weight_.view().data(), bias_.Row(0).data(), y.Row(first).data(), scratch);
   }
+}
+
+void OneDnnGemm::Apply(MatrixView<const float> x, MatrixView<float> y,
+                       OneDnnScratch* scratch) const {
+  DRAGOMAN_CHECK(family_->type() == Type::kFloat32);
+  ApplyTo(x, y, scratch);
+}
+
+void OneDnnGemm::Apply(MatrixView<const uint16_t> x, MatrixView<float> y,
+                       OneDnnScratch* scratch) const {
+  DRAGOMAN_CHECK(family_->type() == Type::kBFloat16);
+  ApplyTo(x, y, scratch);
 }
 
 std::string OneDnnIsa() {

@@ -24,11 +24,8 @@ namespace dragoman {
 
 class MatmulFamily;  // all primitives of one shape (onednn_gemm.cc)
 
-// Memory that a product needs while it runs.  One per thread; grows to what was needed.
-struct OneDnnScratch {
-  Matrix<unsigned char> primitive;
-  Matrix<uint16_t> rows;  // x in bfloat16
-};
+// Memory that a primitive needs while it runs.  One per thread; grows to what was needed.
+using OneDnnScratch = Matrix<unsigned char>;
 
 // y = activation(x W + b) for one W and b.  Immutable, so safe for concurrent use.
 class OneDnnGemm {
@@ -48,10 +45,15 @@ class OneDnnGemm {
   int inputs() const { return inputs_; }
   int outputs() const { return outputs_; }
 
-  // REQUIRES: x is [rows, inputs()] and y [rows, outputs()], both contiguous and apart.
+  // REQUIRES: x is [rows, inputs()] in the numbers of `type`, y [rows, outputs()], both contiguous
+  // and apart.
   void Apply(MatrixView<const float> x, MatrixView<float> y, OneDnnScratch* scratch) const;
+  void Apply(MatrixView<const uint16_t> x, MatrixView<float> y, OneDnnScratch* scratch) const;
 
  private:
+  template <typename T>
+  void ApplyTo(MatrixView<const T> x, MatrixView<float> y, OneDnnScratch* scratch) const;
+
   int inputs_ = 0;
   int outputs_ = 0;
   std::shared_ptr<const MatmulFamily> family_;

@@ -34,6 +34,10 @@ struct ModelConfig {
   int32_t decoder_start_id = 0;  // what stands before the first generated token
   int32_t eos_id = 0;
   int32_t pad_id = 0;
+
+  // Set when the model loads: whether the decoder keeps keys and values in bfloat16, at half the
+  // size of float32.
+  bool bfloat16_keys_values = false;
 };
 
 // When a beam search stops (HF_SEMANTICS: early_stopping false, true, "never").

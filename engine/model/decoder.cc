@@ -29,11 +29,13 @@ absl::StatusOr<Decoder::Layer> Decoder::CreateLayer(const Checkpoint& checkpoint
   source_parts.push_back(std::move(source.k));
   source_parts.push_back(std::move(source.v));
   ASSIGN_OR_RETURN(Linear qkv, fuse(std::move(own_parts)));
-  ASSIGN_OR_RETURN(Linear out, ReadOutProjection(checkpoint, self, d_model, precision));
+  ASSIGN_OR_RETURN(Linear out,
+                   ReadOutProjection(checkpoint, self, d_model, config.decoder_heads, precision));
   ASSIGN_OR_RETURN(AddNorm norm, AddNorm::Create(checkpoint, self + "_layer_norm", d_model));
   ASSIGN_OR_RETURN(Linear cross_q, Linear::Create(source.q, Activation::kNone, precision));
   ASSIGN_OR_RETURN(Linear cross_kv, fuse(std::move(source_parts)));
-  ASSIGN_OR_RETURN(Linear cross_out, ReadOutProjection(checkpoint, cross, d_model, precision));
+  ASSIGN_OR_RETURN(Linear cross_out,
+                   ReadOutProjection(checkpoint, cross, d_model, config.decoder_heads, precision));
   ASSIGN_OR_RETURN(AddNorm cross_norm, AddNorm::Create(checkpoint, cross + "_layer_norm", d_model));
   ASSIGN_OR_RETURN(FeedForward feed_forward,
                    FeedForward::Create(checkpoint, name, d_model, config.decoder_ffn,
@@ -51,12 +53,12 @@ absl::StatusOr<std::unique_ptr<const Decoder>> Decoder::Create(
   if (checkpoint.Has("final_logits_bias")) {
     ASSIGN_OR_RETURN(bias, checkpoint.ReadVector("final_logits_bias", config.target_vocabulary));
   }
-  ASSIGN_OR_RETURN(Linear projection,
-                   Linear::Create(embeddings->view(), bias, Activation::kNone, precision));
+  ASSIGN_OR_RETURN(OutputProjection projection,
+                   OutputProjection::Create(embeddings->view(), bias, precision));
   ASSIGN_OR_RETURN(Embedding embedding,
                    Embedding::Create(checkpoint, prefix, std::move(embeddings), config));
   std::unique_ptr<Decoder> decoder(
-      new Decoder(config.decoder_heads, std::move(embedding), std::move(projection)));
+      new Decoder(config.d_model, std::move(embedding), std::move(projection)));
   for (int l = 0; l < config.decoder_layers; ++l) {
     ASSIGN_OR_RETURN(Layer layer, CreateLayer(checkpoint, absl::StrCat(prefix, ".layers.", l),
                                               config, precision));
@@ -67,37 +69,35 @@ absl::StatusOr<std::unique_ptr<const Decoder>> Decoder::Create(
 
 void Decoder::Remember(MatrixView<const float> encoded, SourceMemory* source, Workspace* ws) const {
   for (size_t l = 0; l < layers_.size(); ++l) {
-    layers_[l].cross_kv.Apply(encoded, source->layer(static_cast<int>(l)), &ws->gemm);
+    layers_[l].cross_kv.Apply(encoded, &ws->keys_values, &ws->gemm);
+    source->keys_values().Set(static_cast<int>(l), 0, ws->keys_values.view());
   }
 }
 
-void Decoder::Step(absl::Span<const DecodeRow> rows, Matrix<float>* logits, Workspace* ws) const {
-  ws->x.Resize(static_cast<int>(rows.size()), output_.inputs());
+void Decoder::Step(absl::Span<const DecodeRow> rows, LogitsSink sink, Workspace* ws) const {
+  ws->x.Resize(static_cast<int>(rows.size()), d_model_);
   const MatrixView<float> x = ws->x.view();
-  for (size_t i = 0; i < rows.size(); ++i) {
-    embedding_.Embed(rows[i].token, static_cast<int>(rows[i].path.size()) - 1,
-                     x.Row(static_cast<int>(i)));
+  for (int i = 0; i < x.rows(); ++i) {
+    embedding_.Embed(rows[i].token, static_cast<int>(rows[i].path.size()) - 1, x.Row(i));
   }
   for (size_t l = 0; l < layers_.size(); ++l) {
     SelfAttention(static_cast<int>(l), rows, x, ws);
     CrossAttention(static_cast<int>(l), rows, x, ws);
     layers_[l].feed_forward.Apply(x, ws);
   }
-  output_.Apply(x, logits, &ws->gemm);
+  output_.Run(x, sink, ws);
 }
 
 void Decoder::SelfAttention(int l, absl::Span<const DecodeRow> rows, MatrixView<float> x,
                             Workspace* ws) const {
   const Layer& layer = layers_[l];
-  const int d_model = x.cols();
   layer.qkv.Apply(x, &ws->projected, &ws->gemm);
-  ws->context.Resize(x.rows(), d_model);
+  ws->context.Resize(x.rows(), d_model_);
   for (int i = 0; i < x.rows(); ++i) {
-    const absl::Span<const float> qkv = ws->projected.Row(i);
-    const MatrixView<float> kv = rows[i].cache->layer(l);
-    std::copy_n(qkv.data() + d_model, 2 * d_model, kv.Row(rows[i].path.back()).data());
-    Attend(heads_, qkv.first(d_model), kv.Cols(0, d_model), kv.Cols(d_model, d_model), rows[i].path,
-           ws->AttentionWeights(heads_, rows[i].path.size()), ws->context.Row(i));
+    const MatrixView<const float> qkv = ws->projected.view().Rows(i, 1);
+    KeyValues& keys_values = rows[i].cache->keys_values();
+    keys_values.Set(l, rows[i].path.back(), qkv.Cols(d_model_, 2 * d_model_));
+    keys_values.Attend(l, qkv.Cols(0, d_model_).Row(0), rows[i].path, ws->context.Row(i), ws);
   }
   layer.out.Apply(ws->context.view(), &ws->sublayer, &ws->gemm);
   layer.norm.Apply(ws->sublayer.view(), x);
@@ -106,15 +106,12 @@ void Decoder::SelfAttention(int l, absl::Span<const DecodeRow> rows, MatrixView<
 void Decoder::CrossAttention(int l, absl::Span<const DecodeRow> rows, MatrixView<float> x,
                              Workspace* ws) const {
   const Layer& layer = layers_[l];
-  const int d_model = x.cols();
   layer.cross_q.Apply(x, &ws->projected, &ws->gemm);
-  ws->context.Resize(x.rows(), d_model);
+  ws->context.Resize(x.rows(), d_model_);
   for (int i = 0; i < x.rows(); ++i) {
     const SourceMemory& source = *rows[i].source;
-    const MatrixView<const float> kv = source.layer(l);
-    Attend(heads_, ws->projected.Row(i), kv.Cols(0, d_model), kv.Cols(d_model, d_model),
-           ws->FirstPositions(source.source_tokens()),
-           ws->AttentionWeights(heads_, source.source_tokens()), ws->context.Row(i));
+    source.keys_values().Attend(l, ws->projected.Row(i), ws->FirstPositions(source.source_tokens()),
+                                ws->context.Row(i), ws);
   }
   layer.cross_out.Apply(ws->context.view(), &ws->sublayer, &ws->gemm);
   layer.cross_norm.Apply(ws->sublayer.view(), x);

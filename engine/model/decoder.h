@@ -16,6 +16,7 @@
 #include "absl/types/span.h"
 #include "engine/model/kv_cache.h"
 #include "engine/model/layers.h"
+#include "engine/model/output_projection.h"
 
 namespace dragoman {
 
@@ -40,11 +41,10 @@ class Decoder {
   // REQUIRES: `encoded` has as many rows as `source` was made for.
   void Remember(MatrixView<const float> encoded, SourceMemory* source, Workspace* ws) const;
 
-  // One step: row i of `logits` [rows, vocabulary] scores what follows rows[i], and the keys and
-  // values of its token stand in its cache.
-  // REQUIRES: tokens are in the vocabulary, paths are no longer than max_positions, no two rows
-  // share a last node.
-  void Step(absl::Span<const DecodeRow> rows, Matrix<float>* logits, Workspace* ws) const;
+  // One step: row i of the logits that `sink` is given scores what follows rows[i], and the keys
+  // and values of its token stand in its cache. REQUIRES: tokens are in the vocabulary, paths are
+  // no longer than max_positions, no two rows share a last node.
+  void Step(absl::Span<const DecodeRow> rows, LogitsSink sink, Workspace* ws) const;
 
  private:
   struct Layer {
@@ -58,8 +58,8 @@ class Decoder {
     FeedForward feed_forward;
   };
 
-  Decoder(int heads, Embedding embedding, Linear output)
-      : heads_(heads), embedding_(std::move(embedding)), output_(std::move(output)) {}
+  Decoder(int d_model, Embedding embedding, OutputProjection output)
+      : d_model_(d_model), embedding_(std::move(embedding)), output_(std::move(output)) {}
   static absl::StatusOr<Layer> CreateLayer(const Checkpoint& checkpoint, const std::string& name,
                                            const ModelConfig& config, Precision precision);
   void SelfAttention(int l, absl::Span<const DecodeRow> rows, MatrixView<float> x,
@@ -67,10 +67,10 @@ class Decoder {
   void CrossAttention(int l, absl::Span<const DecodeRow> rows, MatrixView<float> x,
                       Workspace* ws) const;
 
-  const int heads_;
+  const int d_model_;
   const Embedding embedding_;
   std::vector<Layer> layers_;
-  const Linear output_;  // [d_model, vocabulary]
+  const OutputProjection output_;
 };
 
 }  // namespace dragoman

@@ -36,8 +36,8 @@ absl::StatusOr<std::unique_ptr<const Encoder>> Encoder::Create(
     parts.push_back(std::move(attention.k));
     parts.push_back(std::move(attention.v));
     ASSIGN_OR_RETURN(Linear qkv, Linear::Create(Fuse(parts), Activation::kNone, precision));
-    ASSIGN_OR_RETURN(Linear out,
-                     ReadOutProjection(checkpoint, name + ".self_attn", d_model, precision));
+    ASSIGN_OR_RETURN(Linear out, ReadOutProjection(checkpoint, name + ".self_attn", d_model,
+                                                   config.encoder_heads, precision));
     ASSIGN_OR_RETURN(AddNorm norm,
                      AddNorm::Create(checkpoint, name + ".self_attn_layer_norm", d_model));
     ASSIGN_OR_RETURN(FeedForward feed_forward,
@@ -74,10 +74,11 @@ void Encoder::SelfAttention(const Layer& layer, const TokenBatch& batch, MatrixV
     const int length = batch.starts[s + 1] - start;
     const MatrixView<const float> qkv = ws->projected.view().Rows(start, length);
     const absl::Span<const int32_t> positions = ws->FirstPositions(length);
+    const MatrixView<const float> keys = qkv.Cols(d_model, d_model);
+    const MatrixView<const float> values = qkv.Cols(2 * d_model, d_model);
     for (int i = 0; i < length; ++i) {
-      Attend(heads_, qkv.Cols(0, d_model).Row(i), qkv.Cols(d_model, d_model),
-             qkv.Cols(2 * d_model, d_model), positions, ws->AttentionWeights(heads_, length),
-             ws->context.Row(start + i));
+      Attend(heads_, qkv.Cols(0, d_model).Row(i), keys, values, positions,
+             ws->ForAttend(heads_, length), ws->context.Row(start + i));
     }
   }
   layer.out.Apply(ws->context.view(), &ws->sublayer, &ws->gemm);

@@ -1,13 +1,65 @@
 #include "engine/model/kv_cache.h"
 
+#include <algorithm>
+
+#include "engine/math/kernels.h"
+
 namespace dragoman {
+namespace {
+
+size_t ElementSize(const ModelConfig& config) {
+  return config.bfloat16_keys_values ? sizeof(uint16_t) : sizeof(float);
+}
+
+}  // namespace
+
+KeyValues::KeyValues(const ModelConfig& config, int rows)
+    : bfloat16_(config.bfloat16_keys_values),
+      heads_(config.decoder_heads),
+      d_model_(config.d_model),
+      rows_(rows) {
+  const int all = config.decoder_layers * rows;
+  if (bfloat16_) {
+    halves_.Resize(all, 2 * d_model_);
+  } else {
+    float32_.Resize(all, 2 * d_model_);
+  }
+}
+
+size_t KeyValues::BytesFor(const ModelConfig& config, int rows) {
+  return ElementSize(config) * 2 * config.d_model * config.decoder_layers * rows;
+}
+
+void KeyValues::Set(int layer, int first, MatrixView<const float> keys_values) {
+  const int row = layer * rows_ + first;
+  if (bfloat16_) {
+    ToBFloat16(keys_values, halves_.view().Rows(row, keys_values.rows()));
+    return;
+  }
+  for (int r = 0; r < keys_values.rows(); ++r) {
+    std::copy_n(keys_values.Row(r).data(), keys_values.cols(), float32_.Row(row + r).data());
+  }
+}
+
+void KeyValues::Attend(int layer, absl::Span<const float> q, absl::Span<const int32_t> rows,
+                       absl::Span<float> out, Workspace* ws) const {
+  const auto attend = [&](auto keys_values) {
+    const auto of_layer = keys_values.Rows(layer * rows_, rows_);
+    dragoman::Attend(heads_, q, of_layer.Cols(0, d_model_), of_layer.Cols(d_model_, d_model_), rows,
+                     ws->ForAttend(heads_, rows.size()), out);
+  };
+  if (bfloat16_) {
+    attend(halves_.view());
+  } else {
+    attend(float32_.view());
+  }
+}
 
 KvCache::KvCache(const ModelConfig& config, int max_steps, int beam_size)
-    : max_nodes_(max_steps * beam_size),
-      keys_values_(config.decoder_layers * max_nodes_, 2 * config.d_model) {}
+    : max_nodes_(max_steps * beam_size), keys_values_(config, max_nodes_) {}
 
 size_t KvCache::BytesFor(const ModelConfig& config, int max_steps, int beam_size) {
-  return sizeof(float) * 2 * config.d_model * config.decoder_layers * max_steps * beam_size;
+  return KeyValues::BytesFor(config, max_steps * beam_size);
 }
 
 int32_t KvCache::AddNode() {
@@ -16,11 +68,10 @@ int32_t KvCache::AddNode() {
 }
 
 SourceMemory::SourceMemory(const ModelConfig& config, int source_tokens)
-    : source_tokens_(source_tokens),
-      keys_values_(config.decoder_layers * source_tokens, 2 * config.d_model) {}
+    : source_tokens_(source_tokens), keys_values_(config, source_tokens) {}
 
 size_t SourceMemory::BytesFor(const ModelConfig& config, int source_tokens) {
-  return sizeof(float) * 2 * config.d_model * config.decoder_layers * source_tokens;
+  return KeyValues::BytesFor(config, source_tokens);
 }
 
 }  // namespace dragoman

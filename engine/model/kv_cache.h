@@ -1,9 +1,11 @@
-// The keys and values of all hypotheses of one sentence in every decoder layer: a tree that only
-// grows.  A decoding step adds one node for each live hypothesis, and nodes never move; a
-// hypothesis is the path of node ids from its first token to its last, so to fork a beam is to copy
-// a short list of integers.
+// The keys and values that attention reads again and again: of the hypotheses (KvCache) and of the
+// source (SourceMemory).
 //
-// All the memory that a sentence can need is allocated when the cache is made, so a step cannot
+// The cache of a sentence is a tree that only grows.  A decoding step adds one node for each live
+// hypothesis, and nodes never move; a hypothesis is the path of node ids from its first token to
+// its last, so to fork a beam is to copy a short list of integers.
+//
+// All the memory that a sentence can need is allocated when it joins a batch, so a step cannot
 // fail.
 
 #ifndef DRAGOMAN_ENGINE_MODEL_KV_CACHE_H_
@@ -12,12 +14,39 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "absl/types/span.h"
 #include "engine/math/matrix.h"
 #include "engine/model/config.h"
+#include "engine/model/workspace.h"
 
 namespace dragoman {
 
-// Belongs to one thread at a time.
+// Keys | values in the number format that the model's configuration says, by row and layer.
+class KeyValues {
+ public:
+  // `rows` rows in each of the decoder's layers.
+  KeyValues(const ModelConfig& config, int rows);
+
+  static size_t BytesFor(const ModelConfig& config, int rows);
+
+  // Writes rows [first, first + keys_values.rows()) of a layer; `keys_values` is [., 2 d_model].
+  void Set(int layer, int first, MatrixView<const float> keys_values);
+
+  // Attention of `q` [d_model] over rows of a layer, into `out` [d_model] (kernels.h).
+  void Attend(int layer, absl::Span<const float> q, absl::Span<const int32_t> rows,
+              absl::Span<float> out, Workspace* ws) const;
+
+ private:
+  const bool bfloat16_;
+  const int heads_;
+  const int d_model_;
+  const int rows_;
+  // One of them has [layers x rows, 2 d_model], the other nothing.
+  Matrix<float> float32_;
+  Matrix<uint16_t> halves_;
+};
+
+// Of all hypotheses of one sentence.  Belongs to one thread at a time.
 class KvCache {
  public:
   // Room for max_steps steps of beam_size hypotheses.
@@ -26,20 +55,19 @@ class KvCache {
   // The memory of such a cache.
   static size_t BytesFor(const ModelConfig& config, int max_steps, int beam_size);
 
-  // The id of a new node.  REQUIRES: there have been fewer than max_steps x beam_size.
+  // The id of a new node, its row in `keys_values`.
+  // REQUIRES: there have been fewer than max_steps x beam_size.
   int32_t AddNode();
 
-  // Keys | values of one layer, [nodes, 2 d_model]; the row of a node is its id.
-  MatrixView<float> layer(int l) { return keys_values_.view().Rows(l * max_nodes_, max_nodes_); }
+  KeyValues& keys_values() { return keys_values_; }
 
  private:
   const int max_nodes_;
   int nodes_ = 0;
-  Matrix<float> keys_values_;  // [layers x max_nodes, 2 d_model]
+  KeyValues keys_values_;
 };
 
-// The keys and values that the decoder reads of one encoded sentence in every layer: computed once,
-// then shared by all its hypotheses.
+// Of one encoded sentence: computed once, then read by all its hypotheses.
 class SourceMemory {
  public:
   SourceMemory(const ModelConfig& config, int source_tokens);
@@ -47,17 +75,12 @@ class SourceMemory {
   static size_t BytesFor(const ModelConfig& config, int source_tokens);
 
   int source_tokens() const { return source_tokens_; }
-  // Keys | values of one layer, [source tokens, 2 d_model].
-  MatrixView<float> layer(int l) {
-    return keys_values_.view().Rows(l * source_tokens_, source_tokens_);
-  }
-  MatrixView<const float> layer(int l) const {
-    return keys_values_.view().Rows(l * source_tokens_, source_tokens_);
-  }
+  KeyValues& keys_values() { return keys_values_; }
+  const KeyValues& keys_values() const { return keys_values_; }
 
  private:
   const int source_tokens_;
-  Matrix<float> keys_values_;  // [layers x source tokens, 2 d_model]
+  KeyValues keys_values_;
 };
 
 }  // namespace dragoman

@@ -45,13 +45,14 @@ absl::StatusOr<AttentionWeights> ReadAttentionWeights(const Checkpoint& checkpoi
   ASSIGN_OR_RETURN(weights.k, ReadWeight(checkpoint, prefix + ".k_proj", d_model, d_model));
   ASSIGN_OR_RETURN(weights.v, ReadWeight(checkpoint, prefix + ".v_proj", d_model, d_model));
   Scale(1.0f / std::sqrt(static_cast<float>(d_model / heads)), &weights.q);
+  for (Weight* weight : {&weights.q, &weights.k, &weights.v}) InterleaveOutputs(heads, weight);
   return weights;
 }
 
 absl::StatusOr<Linear> ReadOutProjection(const Checkpoint& checkpoint, const std::string& prefix,
-                                         int d_model, Precision precision) {
-  ASSIGN_OR_RETURN(const Weight weight,
-                   ReadWeight(checkpoint, prefix + ".out_proj", d_model, d_model));
+                                         int d_model, int heads, Precision precision) {
+  ASSIGN_OR_RETURN(Weight weight, ReadWeight(checkpoint, prefix + ".out_proj", d_model, d_model));
+  InterleaveInputs(heads, &weight);
   return Linear::Create(weight, Activation::kNone, precision);
 }
 

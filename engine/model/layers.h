@@ -54,8 +54,8 @@ class FeedForward {
   AddNorm norm_;
 };
 
-// Reads the projections of an attention sublayer, PREFIX.{q,k,v}_proj.  The queries' has the
-// 1 / sqrt(d_k) of equation 1 in it.
+// Reads the projections of an attention sublayer, PREFIX.{q,k,v}_proj.  Their outputs are
+// interleaved (kernels.h, Attend), and the queries' has the 1 / sqrt(d_k) of equation 1 in it.
 struct AttentionWeights {
   Weight q, k, v;  // each [d_model, d_model]
 };
@@ -63,9 +63,9 @@ absl::StatusOr<AttentionWeights> ReadAttentionWeights(const Checkpoint& checkpoi
                                                       const std::string& prefix, int d_model,
                                                       int heads);
 
-// Reads PREFIX.out_proj and packs it.
+// Reads PREFIX.out_proj, interleaves its inputs and packs it.
 absl::StatusOr<Linear> ReadOutProjection(const Checkpoint& checkpoint, const std::string& prefix,
-                                         int d_model, Precision precision);
+                                         int d_model, int heads, Precision precision);
 
 // Token embeddings with sinusoidal positions (sections 3.4 and 3.5).  Immutable.
 class Embedding {

@@ -34,6 +34,33 @@ void Scale(float factor, Weight* weight) {
   for (float& value : weight->b) value *= factor;
 }
 
+void InterleaveOutputs(int heads, Weight* weight) {
+  const int head_dim = weight->w.rows() / heads;
+  Weight interleaved;
+  interleaved.w.Resize(weight->w.rows(), weight->w.cols());
+  interleaved.b.resize(weight->b.size());
+  for (int h = 0; h < heads; ++h) {
+    for (int i = 0; i < head_dim; ++i) {
+      const absl::Span<const float> from = weight->w.Row(head_dim * h + i);
+      std::copy(from.begin(), from.end(), interleaved.w.Row(heads * i + h).begin());
+      interleaved.b[heads * i + h] = weight->b[head_dim * h + i];
+    }
+  }
+  *weight = std::move(interleaved);
+}
+
+void InterleaveInputs(int heads, Weight* weight) {
+  const int head_dim = weight->w.cols() / heads;
+  std::vector<float> row(weight->w.cols());
+  for (int o = 0; o < weight->w.rows(); ++o) {
+    const absl::Span<float> w = weight->w.Row(o);
+    for (int h = 0; h < heads; ++h) {
+      for (int i = 0; i < head_dim; ++i) row[heads * i + h] = w[head_dim * h + i];
+    }
+    std::copy(row.begin(), row.end(), w.begin());
+  }
+}
+
 absl::StatusOr<Linear> Linear::Create(const Weight& weight, Activation activation,
                                       Precision precision) {
   return Create(weight.w.view(), weight.b, activation, precision);

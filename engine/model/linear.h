@@ -9,8 +9,8 @@
 #include "absl/status/statusor.h"
 #include "engine/math/gemm.h"
 #include "engine/math/matrix.h"
-#include "engine/model/checkpoint.h"
 #include "engine/math/precision.h"
+#include "engine/model/checkpoint.h"
 
 namespace dragoman {
 
@@ -30,6 +30,11 @@ Weight Fuse(const std::vector<Weight>& parts);
 
 // Multiplies every output by `factor`: x (W f) + b f.
 void Scale(float factor, Weight* weight);
+
+// Lays the heads of a projection's outputs, or of its inputs, one element of each after the other
+// (kernels.h, Attend): output d_k h + i becomes output heads i + h.
+void InterleaveOutputs(int heads, Weight* weight);
+void InterleaveInputs(int heads, Weight* weight);
 
 // The weights are packed once, when the model loads.  Keeps the row law.  Thread-safe.
 class Linear {

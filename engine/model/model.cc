@@ -93,6 +93,7 @@ absl::StatusOr<std::shared_ptr<const Model>> Model::Load(const std::string& name
 absl::Status Model::LoadFrom(const std::string& directory) {
   ASSIGN_OR_RETURN(const MarianConfig config, ReadMarianConfig(directory));
   config_ = config.model;
+  config_.bfloat16_keys_values = precision_ != Precision::kFloat32;
   generation_ = config.generation;
   ASSIGN_OR_RETURN(tokenizer_, Tokenizer::Load(directory));
   RETURN_IF_ERROR(

@@ -9,10 +9,10 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "engine/math/precision.h"
 #include "engine/model/config.h"
 #include "engine/model/decoder.h"
 #include "engine/model/encoder.h"
-#include "engine/math/precision.h"
 #include "engine/text/tokenizer.h"
 
 namespace dragoman {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/math/gemm.h"
+#include "engine/math/kernels.h"
 #include "engine/math/matrix.h"
 
 namespace dragoman {
@@ -15,12 +16,14 @@ namespace dragoman {
 struct Workspace {
   Matrix<float> x;          // [rows, d_model]: what flows from layer to layer
   Matrix<float> projected;  // [rows, 3 d_model] q | k | v, or [rows, d_model] q
-  Matrix<float> context;    // [rows, d_model]: the heads' outputs, side by side
+  Matrix<float> context;    // [rows, d_model]: the heads' outputs, interleaved
   Matrix<float> inner;      // [rows, ffn]
   Matrix<float> sublayer;   // [rows, d_model]: what a sublayer adds to x
 
-  std::vector<float> attention_weights;  // [heads x positions]
-  std::vector<int32_t> positions;        // 0, 1, 2, ...: "all of them, in order"
+  std::vector<float> attend;
+  std::vector<int32_t> positions;  // 0, 1, 2, ...: "all of them, in order"
+  Matrix<float> keys_values;       // [source tokens, 2 d_model] of one layer
+  Matrix<float> logits;            // [rows, a tile of the vocabulary]
   GemmScratch gemm;
 
   // The first n of `positions`.
@@ -30,10 +33,11 @@ struct Workspace {
     }
     return absl::MakeConstSpan(positions).first(n);
   }
-  // Room for the weights of so many heads over so many positions.
-  absl::Span<float> AttentionWeights(int heads, size_t n) {
-    if (attention_weights.size() < heads * n) attention_weights.resize(heads * n);
-    return absl::MakeSpan(attention_weights);
+  // Scratch for the attention of so many heads over so many positions.
+  absl::Span<float> ForAttend(int heads, size_t n) {
+    const size_t needed = AttendScratch(heads, n);
+    if (attend.size() < needed) attend.resize(needed);
+    return absl::MakeSpan(attend);
   }
 };
 

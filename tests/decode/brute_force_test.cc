@@ -11,6 +11,7 @@
 #include "engine/decode/beam.h"
 #include "engine/decode/logits.h"
 #include "gtest/gtest.h"
+#include "tests/decode/rank_row.h"
 #include "tests/reference/search.h"
 
 namespace dragoman {

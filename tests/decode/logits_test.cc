@@ -8,6 +8,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/decode/rank_row.h"
 
 namespace dragoman {
 namespace {
@@ -283,7 +284,43 @@ TEST(RenormalizeLogits, ComesAfterTheRepetitionPenalty) {
   }
 }
 
-TEST(LogSumExp, AgreesWithDoubleOnRowsOfManySizesAndScales) {
+TEST(RowRanker, TheCandidatesDoNotDependOnTheTiles) {
+  SearchOptions options = BeamOptions();
+  options.repetition_penalty = 1.3f;
+  options.no_repeat_ngram_size = 2;
+  options.bad_words_ids = {{900}, {3, 17}};
+  options.min_length = 5;
+  for (const bool renormalize : {false, true}) {
+    options.renormalize_logits = renormalize;
+    std::mt19937 random(5);
+    std::normal_distribution<float> normal(0.0f, 3.0f);
+    std::vector<float> logits(1000);
+    for (float& x : logits) x = normal(random);
+    const std::vector<int32_t> tokens = {512, 3, 17, 999, 3};
+    std::vector<Candidate> whole;
+    std::vector<float> row = logits;
+    RankContinuations(options, tokens, 0, 8, absl::MakeSpan(row), &whole, row.size());
+    ASSERT_THAT(whole, SizeIs(8));
+    for (const size_t tile : {1, 7, 64, 513, 999}) {
+      std::vector<Candidate> tiled;
+      row = logits;
+      RankContinuations(options, tokens, 0, 8, absl::MakeSpan(row), &tiled, tile);
+      ASSERT_EQ(Tokens(tiled), Tokens(whole)) << tile;
+      for (size_t i = 0; i < whole.size(); ++i) {
+        EXPECT_NEAR(tiled[i].log_prob, whole[i].log_prob, 1e-5f) << tile;
+      }
+    }
+  }
+}
+
+// The sum in tiles of 512.
+float LogSumOf(absl::Span<const float> row) {
+  LogSum sum;
+  for (size_t i = 0; i < row.size(); i += 512) sum.Add(row.subspan(i, 512));
+  return sum.value();
+}
+
+TEST(LogSum, AgreesWithDoubleOnRowsOfManySizesAndScales) {
   for (const int size : {1, 2, 63, 64, 65, 2047, 2048, 2049, 60000}) {
     for (const float scale : {0.0f, 1.0f, 10.0f, 1000.0f}) {
       std::mt19937 random(7);
@@ -294,20 +331,21 @@ TEST(LogSumExp, AgreesWithDoubleOnRowsOfManySizesAndScales) {
       double sum = 0.0;
       for (float x : row) sum += std::exp(x - max);
       const double expected = max + std::log(sum);
-      EXPECT_NEAR(LogSumExp(row), expected, 1e-6 + 2e-7 * std::abs(expected))
+      EXPECT_NEAR(LogSumOf(row), expected, 1e-6 + 2e-7 * std::abs(expected))
           << size << " x " << scale;
     }
   }
 }
 
-TEST(LogSumExp, IsNotMovedByMinusInfinityOrNan) {
+TEST(LogSum, IsNotMovedByMinusInfinityOrNan) {
   std::vector<float> row(200, 1.0f);
   row[3] = -kInf;
   row[150] = std::nanf("");
-  EXPECT_NEAR(LogSumExp(row), 1.0 + std::log(198.0), 1e-6);
-  EXPECT_EQ(LogSumExp({}), -kInf);
-  EXPECT_EQ(LogSumExp({-kInf, std::nanf("")}), -kInf);
-  EXPECT_EQ(LogSumExp({0.0f, kInf}), kInf);
+  EXPECT_NEAR(LogSumOf(row), 1.0 + std::log(198.0), 1e-6);
+  EXPECT_EQ(LogSumOf({}), -kInf);
+  EXPECT_EQ(LogSumOf({-kInf, std::nanf("")}), -kInf);
+  EXPECT_EQ(LogSumOf({0.0f, kInf}), kInf);
+  EXPECT_EQ(LogSumOf(std::vector<float>(1000, -kInf)), -kInf);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "engine/decode/beam.h"
 #include "engine/decode/logits.h"
 #include "gtest/gtest.h"
+#include "tests/decode/rank_row.h"
 #include "tests/golden/golden.h"
 #include "tests/reference/compare.h"
 #include "tests/reference/marian_directory.h"

@@ -1,6 +1,8 @@
 #include "engine/math/kernels.h"
 
+#include <bit>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "gtest/gtest.h"
@@ -42,47 +44,67 @@ TEST(AddAndNorm, MayWriteOverItsInput) {
   for (int r = 0; r < 4; ++r) EXPECT_EQ(x.Row(r), apart.Row(r));
 }
 
-// Attention by the definition, in double.
-std::vector<double> Attention(int heads, absl::Span<const float> q, const Matrix<float>& keys,
-                              const Matrix<float>& values, const std::vector<int32_t>& positions) {
-  const int d = static_cast<int>(q.size()) / heads;
+// x in float32 and, rounded, in bfloat16.
+struct TwoPrecisions {
+  explicit TwoPrecisions(Matrix<float> x)
+      : exact(std::move(x)), halves(exact.rows(), exact.cols()) {
+    ToBFloat16(exact.view(), halves.view());
+  }
+  Matrix<float> exact;
+  Matrix<uint16_t> halves;
+};
+
+float Value(float x) { return x; }
+float Value(uint16_t x) { return std::bit_cast<float>(uint32_t{x} << 16); }
+
+// Attention by the definition, in double; element e belongs to head e mod heads.
+template <typename T>
+std::vector<double> Attention(int heads, absl::Span<const float> q, MatrixView<const T> keys,
+                              MatrixView<const T> values, const std::vector<int32_t>& positions) {
+  const int d_model = static_cast<int>(q.size());
   std::vector<double> out(q.size(), 0.0);
   for (int h = 0; h < heads; ++h) {
     std::vector<double> weights;
     for (const int32_t p : positions) {
       double dot = 0;
-      for (int c = h * d; c < (h + 1) * d; ++c) dot += double{q[c]} * keys.Row(p)[c];
+      for (int e = h; e < d_model; e += heads) dot += double{q[e]} * Value(keys.at(p, e));
       weights.push_back(std::exp(dot));
     }
     const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
     for (size_t j = 0; j < positions.size(); ++j) {
-      for (int c = h * d; c < (h + 1) * d; ++c) {
-        out[c] += weights[j] / sum * values.Row(positions[j])[c];
+      for (int e = h; e < d_model; e += heads) {
+        out[e] += weights[j] / sum * Value(values.at(positions[j], e));
       }
     }
   }
   return out;
 }
 
+template <typename T>
+void ExpectAttention(int heads, absl::Span<const float> q, MatrixView<const T> keys,
+                     MatrixView<const T> values, const std::vector<int32_t>& positions) {
+  std::vector<float> scratch(AttendScratch(heads, positions.size())), out(q.size());
+  Attend(heads, q, keys, values, positions, absl::MakeSpan(scratch), absl::MakeSpan(out));
+  const std::vector<double> want = Attention(heads, q, keys, values, positions);
+  for (size_t c = 0; c < q.size(); ++c) {
+    ASSERT_NEAR(out[c], want[c], 1e-4)
+        << heads << " heads, width " << q.size() << ", " << positions.size() << " positions, " << c;
+  }
+}
+
 TEST(Attend, AgreesWithTheDefinition) {
   std::mt19937 random(3);
-  for (const int heads : {1, 2, 8}) {
+  for (const int heads : {1, 2, 3, 4, 6, 8, 12, 16}) {
     for (const int head_dim : {1, 3, 8, 16, 20, 64}) {
       const int d_model = heads * head_dim;
       const std::vector<float> q = RandomVector(d_model, &random, 0.3f);
-      const Matrix<float> keys = RandomMatrix(90, d_model, &random),
-                          values = RandomMatrix(90, d_model, &random);
-      for (const int length : {1, 2, 15, 16, 17, 70}) {
+      const TwoPrecisions keys(RandomMatrix(90, d_model, &random)),
+          values(RandomMatrix(90, d_model, &random));
+      for (const int length : {1, 2, 3, 4, 5, 15, 16, 17, 70}) {
         std::vector<int32_t> positions(length);
         for (int32_t& p : positions) p = std::uniform_int_distribution<int32_t>(0, 89)(random);
-        std::vector<float> weights(heads * length), out(d_model);
-        Attend(heads, q, keys.view(), values.view(), positions, absl::MakeSpan(weights),
-               absl::MakeSpan(out));
-        const std::vector<double> want = Attention(heads, q, keys, values, positions);
-        for (int c = 0; c < d_model; ++c) {
-          ASSERT_NEAR(out[c], want[c], 1e-4)
-              << heads << " heads of " << head_dim << " over " << length << ", column " << c;
-        }
+        ExpectAttention<float>(heads, q, keys.exact.view(), values.exact.view(), positions);
+        ExpectAttention<uint16_t>(heads, q, keys.halves.view(), values.halves.view(), positions);
       }
     }
   }
@@ -93,9 +115,51 @@ TEST(Attend, LargeScoresDoNotOverflow) {
   Matrix<float> keys(2, 1), values(2, 1);
   keys.Row(0)[0] = 1.0f, keys.Row(1)[0] = 0.5f;
   values.Row(0)[0] = 3.0f, values.Row(1)[0] = 5.0f;
-  std::vector<float> weights(2), out(1);
-  Attend(1, q, keys.view(), values.view(), {0, 1}, absl::MakeSpan(weights), absl::MakeSpan(out));
+  std::vector<float> scratch(AttendScratch(1, 2)), out(1);
+  const MatrixView<const float> k = keys.view(), v = values.view();
+  Attend(1, q, k, v, {0, 1}, absl::MakeSpan(scratch), absl::MakeSpan(out));
   EXPECT_FLOAT_EQ(out[0], 3.0f);
+}
+
+TEST(ToBFloat16, RoundsToTheNearestAndTiesToEven) {
+  const float inf = std::numeric_limits<float>::infinity();
+  const std::pair<float, uint16_t> cases[] = {
+      {0.0f, 0x0000},          {-0.0f, 0x8000},      {1.0f, 0x3F80},
+      {0x1.01p0f, 0x3F80},     {0x1.03p0f, 0x3F82},  {0x1.010002p0f, 0x3F81},
+      {inf, 0x7F80},           {-inf, 0xFF80},       {0x1.fffffep127f, 0x7F80},
+      {std::nanf(""), 0x7FC0}, {-0x1.03p0f, 0xBF82},
+  };
+  for (const int width : {1, 40}) {  // one at a time, and in vectors
+    for (const auto& [value, want] : cases) {
+      Matrix<float> x(1, width);
+      std::fill(x.Row(0).begin(), x.Row(0).end(), value);
+      Matrix<uint16_t> out(1, width);
+      ToBFloat16(x.view(), out.view());
+      for (const uint16_t bits : out.Row(0)) EXPECT_EQ(bits, want) << value;
+    }
+  }
+}
+
+TEST(Activate, AgreesWithTheDefinition) {
+  std::mt19937 random(4);
+  const Matrix<float> x = RandomMatrix(2, 37, &random, 3.0f);
+  for (const Activation activation :
+       {Activation::kNone, Activation::kRelu, Activation::kSilu, Activation::kGelu}) {
+    Matrix<float> y(2, 37);
+    for (int r = 0; r < 2; ++r) std::copy(x.Row(r).begin(), x.Row(r).end(), y.Row(r).begin());
+    Activate(activation, y.view());
+    for (int r = 0; r < 2; ++r) {
+      for (int c = 0; c < 37; ++c) {
+        const double v = x.Row(r)[c];
+        const double want = activation == Activation::kNone   ? v
+                            : activation == Activation::kRelu ? std::max(v, 0.0)
+                            : activation == Activation::kSilu
+                                ? v / (1 + std::exp(-v))
+                                : 0.5 * v * (1 + std::erf(v / std::sqrt(2.0)));
+        EXPECT_NEAR(y.Row(r)[c], want, 1e-5);
+      }
+    }
+  }
 }
 
 }  // namespace

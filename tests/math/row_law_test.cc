@@ -87,11 +87,10 @@ TEST(RowLaw, AttendDoesNotSeeWhereItsPositionsLie) {
       elsewhere[j] = 3 * (length - 1 - j) + 2;
       std::memcpy(scattered.Row(elsewhere[j]).data(), keys.Row(j).data(), sizeof(float) * kModel);
     }
-    std::vector<float> weights(kHeads * length), a(kModel), b(kModel);
-    Attend(kHeads, q, keys.view(), keys.view(), in_order, absl::MakeSpan(weights),
-           absl::MakeSpan(a));
-    Attend(kHeads, q, scattered.view(), scattered.view(), elsewhere, absl::MakeSpan(weights),
-           absl::MakeSpan(b));
+    std::vector<float> scratch(AttendScratch(kHeads, length)), a(kModel), b(kModel);
+    const MatrixView<const float> near = keys.view(), far = scattered.view();
+    Attend(kHeads, q, near, near, in_order, absl::MakeSpan(scratch), absl::MakeSpan(a));
+    Attend(kHeads, q, far, far, elsewhere, absl::MakeSpan(scratch), absl::MakeSpan(b));
     ASSERT_EQ(std::memcmp(a.data(), b.data(), sizeof(float) * kModel), 0) << length;
   }
 }

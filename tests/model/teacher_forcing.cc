@@ -42,7 +42,6 @@ std::vector<ForcedOutput> ForceTeacher(const Model& model, const std::vector<For
     steps = std::max(steps, pairs[i].decoder_inputs.size());
   }
 
-  Matrix<float> logits;
   for (size_t step = 0; step < steps; ++step) {
     std::vector<DecodeRow> rows;
     std::vector<size_t> pair_of_row;
@@ -54,10 +53,16 @@ std::vector<ForcedOutput> ForceTeacher(const Model& model, const std::vector<For
           {pairs[i].decoder_inputs[step], &decoding.source, &decoding.cache, decoding.path});
       pair_of_row.push_back(i);
     }
-    model.decoder().Step(rows, &logits, &workspace);
-    for (size_t row = 0; row < rows.size(); ++row) {
-      outputs[pair_of_row[row]].logits.push_back(Copy(logits.Row(static_cast<int>(row))));
-    }
+    for (const size_t pair : pair_of_row) outputs[pair].logits.emplace_back();
+    model.decoder().Step(
+        rows,
+        [&](int, MatrixView<float> logits) {
+          for (int row = 0; row < logits.rows(); ++row) {
+            std::vector<float>& all = outputs[pair_of_row[row]].logits.back();
+            all.insert(all.end(), logits.Row(row).begin(), logits.Row(row).end());
+          }
+        },
+        &workspace);
   }
   return outputs;
 }

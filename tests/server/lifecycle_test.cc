@@ -62,7 +62,7 @@ TEST(Lifecycle, CancelledCallEndsAndLeavesNothing) {
 
 TEST(Lifecycle, DeadlineEndsTheWork) {
   TestServer server;
-  PendingTranslation pending(&server, LongRequest(), absl::Milliseconds(100));
+  PendingTranslation pending(&server, LongRequest(), absl::Milliseconds(500));
   EXPECT_EQ(pending.Await().error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
   ExpectNothingIsLeft(server);
   EXPECT_EQ(Calls(server, "DEADLINE_EXCEEDED"), 1);

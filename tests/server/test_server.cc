@@ -1,5 +1,6 @@
 #include "tests/server/test_server.h"
 
+#include <chrono>
 #include <sstream>
 
 #include "absl/time/clock.h"
@@ -51,6 +52,9 @@ TestServer::TestServer(const ServerOptions& options) {
   }
   server_ = *std::move(server);
   channel_ = grpc::CreateChannel(server_->grpc_address(), grpc::InsecureChannelCredentials());
+  // A deadline in a test is for the call, not for the connection.
+  EXPECT_TRUE(
+      channel_->WaitForConnected(std::chrono::system_clock::now() + std::chrono::minutes(1)));
   translation_ = v1::TranslationService::NewStub(channel_);
   models_ = v1::ModelService::NewStub(channel_);
 }

@@ -99,7 +99,8 @@ void AddServerFlags(CLI::App* app, Flags* flags) {
 
 void AddEngineFlags(CLI::App* app, Flags* flags) {
   v1::ServerConfig* const config = &flags->config;
-  Add<std::string>(app, "--precision", "PRECISION", "auto", "auto or float32",
+  Add<std::string>(app, "--precision", "PRECISION", "auto",
+                   "auto (int8), float32, bfloat16 or int8",
                    [=](const std::string& v) { config->set_precision(v); });
   Add<int>(app, "--workers", "THREADS", "the cores granted", "Worker threads of the engine",
            [=](int v) { config->set_workers(v); });

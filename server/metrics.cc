@@ -289,7 +289,9 @@ void Metrics::AddModel(const Model& model, absl::Duration load) {
   impl_->AddCalls("Translate", name, kTranslateCodes);
   impl_->AddCalls("GetModel", name, {absl::StatusCode::kOk});
   impl_->model_info
-      .Add({{"model", name}, {"precision", NameOf(model.precision())}, {"isa", GemmIsa(model.precision())}})
+      .Add({{"model", name},
+            {"precision", NameOf(model.precision())},
+            {"isa", GemmIsa(model.precision())}})
       .Set(1);
   impl_->load_seconds.Add({{"model", name}}).Set(absl::ToDoubleSeconds(load));
   const auto stage = [&](const char* stage_name) {

@@ -90,7 +90,7 @@ class Process {
 
 std::vector<std::string> GoodFlags() {
   return {std::string("--model=en-de=") + kModelDirectory, "--grpc-address=127.0.0.1:0",
-          "--http-address=127.0.0.1:0", "--workers=1"};
+          "--http-address=127.0.0.1:0", "--workers=1", "--precision=float32"};
 }
 
 // The addresses in `listening grpc=HOST:PORT http=HOST:PORT`.

@@ -14,6 +14,7 @@ ServerOptions TestOptions() {
   options.default_model = "en-de";
   options.grpc_address = "127.0.0.1:0";
   options.http_address = "127.0.0.1:0";
+  options.precision = Precision::kFloat32;  // the translations that the goldens have
   options.pool.workers = 2;
   options.pool.kv_capacity_bytes = size_t{256} << 20;
   return options;

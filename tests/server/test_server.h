@@ -19,7 +19,7 @@ namespace dragoman {
 
 inline constexpr char kModelDirectory[] = "tests/golden/models/marian-trained";
 
-// Free ports, two workers, and the trained model as "en-de".
+// Free ports, two workers, and the trained model as "en-de" in float32.
 ServerOptions TestOptions();
 
 // Samples of the Prometheus text by name and labels as they stand there:

@@ -6,7 +6,7 @@ import unittest
 
 import grpc
 
-from harness import MODEL, ServerTest, details_of, golden_inputs, pb
+from harness import FLOAT32, ServerTest, details_of, golden_inputs, pb
 
 from google.protobuf import descriptor_pb2
 from grpc.health.v1 import health_pb2, health_pb2_grpc
@@ -150,7 +150,7 @@ class ErrorTest(ServerTest):
 
 class OverloadTest(ServerTest):
 
-    arguments = ("--model", f"en-de={MODEL}", "--workers", "1",
+    arguments = (*FLOAT32, "--workers", "1",
                  "--max-waiting-requests", "1", "--max-batch-rows", "16")
 
     def test_more_than_can_wait_is_refused_with_a_time_to_return(self):

@@ -31,6 +31,7 @@ SERVER = os.environ["DRAGOMAN_SERVER_BINARY"]
 CLIENT = os.environ["DRAGOMAN_CLIENT_BINARY"]
 SOURCE_DIR = os.environ["DRAGOMAN_SOURCE_DIR"]
 MODEL = os.path.join(SOURCE_DIR, "models", "en-de")
+FLOAT32 = ("--model", f"en-de={MODEL}", "--precision", "float32")  # as the goldens were made
 
 
 def golden_inputs():
@@ -53,13 +54,13 @@ def run_server(*arguments):
 
 
 class Server:
-    """A running server with the embedded model, on free ports."""
+    """A running server on free ports."""
 
     def __init__(self, *arguments):
         self.log = tempfile.TemporaryFile(mode="w+")
         self.process = subprocess.Popen(
             [SERVER, "--grpc-address", "127.0.0.1:0", "--http-address", "127.0.0.1:0",
-             *(arguments or ["--model", f"en-de={MODEL}"])],
+             *arguments],
             stdout=subprocess.PIPE, stderr=self.log, text=True)
         for line in self.process.stdout:
             match = re.fullmatch(r"listening grpc=(\S+) http=(\S+)\n", line)
@@ -118,7 +119,7 @@ class Server:
 class ServerTest(unittest.TestCase):
     """Tests that share one server, which must end well after them."""
 
-    arguments = ()
+    arguments = FLOAT32
 
     @classmethod
     def setUpClass(cls):

@@ -5,13 +5,14 @@ import random
 import threading
 import unittest
 
-from harness import ServerTest, golden_inputs, pb, pb_grpc, seed
+from harness import MODEL, ServerTest, golden_inputs, pb, pb_grpc, seed
 
 OPTIONS = pb.DecodingOptions(beam_size=4, num_hypotheses=4)
 OUTPUT = pb.OutputOptions(tokens=True, token_scores=True, sentence_spans=True)
 
 
-class SameBytesTest(ServerTest):
+class SameBytes:
+    """What holds in every precision."""
 
     @classmethod
     def setUpClass(cls):
@@ -25,11 +26,6 @@ class SameBytesTest(ServerTest):
         response = (stub or cls.server.translation).Translate(
             pb.TranslateRequest(contents=texts, options=OPTIONS, output=OUTPUT), timeout=300)
         return [t.SerializeToString(deterministic=True) for t in response.translations]
-
-    def test_the_sentences_are_those_of_the_golden(self):
-        self.assertEqual(len(self.texts), 200)
-        got = [pb.Translation.FromString(a).hypotheses[0].text for a in self.alone]
-        self.assertEqual(got, [i["beam4"][0]["text"] for i in golden_inputs()])
 
     def test_64_at_once(self):
         together = []
@@ -61,6 +57,19 @@ class SameBytesTest(ServerTest):
         for thread in clients:
             thread.join()
         self.assertEqual(got, self.alone)
+
+
+class Float32Test(SameBytes, ServerTest):
+
+    def test_the_translations_are_those_of_hugging_face(self):
+        self.assertEqual(len(self.texts), 200)
+        got = [pb.Translation.FromString(a).hypotheses[0].text for a in self.alone]
+        self.assertEqual(got, [i["beam4"][0]["text"] for i in golden_inputs()])
+
+
+class AutoPrecisionTest(SameBytes, ServerTest):
+
+    arguments = ("--model", f"en-de={MODEL}")
 
 
 if __name__ == "__main__":

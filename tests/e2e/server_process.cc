@@ -26,9 +26,9 @@ std::string GrpcAddress(const std::string& line) {
 ServerProcess::ServerProcess() {
   const char* const binary = std::getenv("DRAGOMAN_SERVER_BINARY");
   DRAGOMAN_CHECK(binary != nullptr);
-  const char* const argv[] = {binary,           "--model",     "en-de=models/en-de",
-                              "--grpc-address", "127.0.0.1:0", "--http-address",
-                              "127.0.0.1:0",    nullptr};
+  const char* const argv[] = {
+      binary,           "--model",     "en-de=models/en-de", "--precision", "float32",
+      "--grpc-address", "127.0.0.1:0", "--http-address",     "127.0.0.1:0", nullptr};
   int ends[2];
   DRAGOMAN_CHECK(pipe(ends) == 0);
   output_ = ends[0];

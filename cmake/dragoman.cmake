@@ -14,7 +14,17 @@ function(dragoman_executable name)
   add_executable(${name} ${arg_SOURCES})
   dragoman_target(${name} PRIVATE "${arg_LINKS}")
   target_link_options(${name} PRIVATE -Wl,--exclude-libs,ALL)
+  if(TARGET dragoman_tsan)
+    target_sources(${name} PRIVATE $<TARGET_OBJECTS:dragoman_tsan>)
+  endif()
 endfunction()
+
+if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread")
+  add_library(dragoman_tsan OBJECT ${CMAKE_CURRENT_LIST_DIR}/tsan_mutex.cc)
+  # The shared libraries must find these definitions, too.
+  target_compile_options(dragoman_tsan PRIVATE -fvisibility=default)
+  target_link_libraries(dragoman_tsan PRIVATE absl::synchronization)
+endif()
 
 # dragoman_test(name SOURCES a_test.cc ... LINKS other ... [LABELS slow]): one GoogleTest binary, one
 # CTest.  It runs in the source tree's root, where tests/golden and models lie.

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <utility>
 
+#include "absl/time/clock.h"
 #include "engine/base/machine.h"
 #include "engine/base/status.h"
 #include "server/logging.h"
@@ -15,6 +16,11 @@ namespace {
 
 constexpr const char* kHealthServices[] = {"", "dragoman.v1.TranslationService",
                                            "dragoman.v1.ModelService"};
+
+// gRPC answers calls that come in while it shuts down with CANCELLED, which clients do not try
+// again. Until they have heard of the end, those who ask at once for the next translation are
+// refused by the gate, with UNAVAILABLE.
+constexpr absl::Duration kLastRefusals = absl::Milliseconds(200);
 
 // The pool and the metrics must agree on the number of workers.
 ServerOptions WithWorkers(ServerOptions options) {
@@ -105,6 +111,7 @@ void Server::Drain() {
   if (!gate_.AwaitEmpty(options_.drain_timeout)) {
     Log(LogLevel::kWarning, "drain timeout passed: cancelling the calls in flight");
   }
+  absl::SleepFor(kLastRefusals);
   // Cancels what is left (health watches, and translations over the timeout) and waits for its end.
   grpc_->Shutdown(std::chrono::system_clock::now());
   pool_.Drain();

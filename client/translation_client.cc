@@ -9,9 +9,9 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/cord.h"
 #include "absl/synchronization/mutex.h"
-#include "client/utf8.h"
 #include "dragoman/v1/translation.grpc.pb.h"
 #include "engine/base/status.h"
+#include "engine/base/utf8.h"
 #include "google/rpc/error_details.pb.h"
 #include "grpc/health/v1/health.grpc.pb.h"
 
@@ -63,12 +63,9 @@ std::optional<Detail> DetailOf(const absl::Status& status) {
 
 absl::Status CheckUtf8(const v1::TranslateRequest& request) {
   for (int i = 0; i < request.contents_size(); ++i) {
-    const std::string& text = request.contents(i);
-    const size_t valid = ValidUtf8Prefix(text);
-    if (valid == text.size()) continue;
+    if (IsValidUtf8(request.contents(i))) continue;
     const std::string field = "contents[" + std::to_string(i) + "]";
-    absl::Status status =
-        InvalidField(field, "the text is not valid UTF-8 at byte " + std::to_string(valid));
+    absl::Status status = InvalidField(field, "the text is not valid UTF-8");
     google::rpc::BadRequest detail;
     detail.add_field_violations()->set_field(field);
     detail.mutable_field_violations(0)->set_description(

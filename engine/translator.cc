@@ -8,8 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
+#include "engine/base/utf8.h"
 #include "engine/search_request.h"
-#include "engine/text/utf8.h"
 
 namespace dragoman {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "engine/base/status.h"
-#include "engine/text/utf8.h"
+#include "engine/base/utf8.h"
 #include "server/languages.h"
 
 namespace dragoman {

@@ -10,7 +10,7 @@
 #include <iterator>
 #include <utility>
 
-#include "engine/text/utf8.h"
+#include "engine/base/utf8.h"
 
 namespace dragoman {
 namespace {

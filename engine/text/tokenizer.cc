@@ -10,8 +10,8 @@
 #include "engine/base/json.h"
 #include "engine/base/mapped_file.h"
 #include "engine/base/status.h"
+#include "engine/base/utf8.h"
 #include "engine/text/piece_model.h"
-#include "engine/text/utf8.h"
 
 namespace dragoman {
 namespace {

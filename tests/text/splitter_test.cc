@@ -3,7 +3,7 @@
 #include <random>
 #include <string>
 
-#include "engine/text/utf8.h"
+#include "engine/base/utf8.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

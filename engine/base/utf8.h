@@ -1,7 +1,7 @@
 // UTF-8: is it, how long is it, and one code point after another.
 
-#ifndef DRAGOMAN_ENGINE_TEXT_UTF8_H_
-#define DRAGOMAN_ENGINE_TEXT_UTF8_H_
+#ifndef DRAGOMAN_ENGINE_BASE_UTF8_H_
+#define DRAGOMAN_ENGINE_BASE_UTF8_H_
 
 #include <cstddef>
 #include <string_view>
@@ -28,4 +28,4 @@ std::string_view StripWhiteSpace(std::string_view text);
 
 }  // namespace dragoman
 
-#endif  // DRAGOMAN_ENGINE_TEXT_UTF8_H_
+#endif  // DRAGOMAN_ENGINE_BASE_UTF8_H_

@@ -23,6 +23,8 @@ namespace dragoman {
 
 constexpr int kPanel = 64;  // outputs that are computed together
 constexpr int kQuad = 4;    // inputs that one instruction sums up
+constexpr int kLine = 64;   // bytes of a cache line
+constexpr int kLinesPerQuad = kPanel * kQuad / kLine;
 
 // One panel of the product for a few rows: all that its kernels need to know.
 struct PanelTask {
@@ -37,6 +39,9 @@ struct PanelTask {
   bool relu;
   float* y;  // [rows, kPanel]
   int y_stride;
+  // What to fetch on the way: so many cache lines (0, 1, 2 or kLinesPerQuad) for every quad.
+  const int8_t* prefetch;
+  int prefetch_lines;
 };
 
 }  // namespace dragoman
@@ -125,11 +130,11 @@ void MultiplyPanelAnywhere(const PanelTask& task, int rows) {
 #if HWY_ARCH_X86
 #define DRAGOMAN_VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni")))
 
-// kRows rows by one panel, with kRows x 4 vectors of sums in registers.
-template <int kRows>
+// kRows rows by one panel, with kRows x 4 vectors of sums in registers, fetching kLines cache lines
+// for every quad of inputs.
+template <int kRows, int kLines>
 DRAGOMAN_VNNI void MultiplyTileVnni(const PanelTask& t) {
   constexpr int kVectors = kPanel / 16;
-  constexpr int kPrefetch = 4096;  // bytes ahead, for weights that come from afar
   __m512i sums[kRows][kVectors];
 #pragma GCC unroll 4
   for (int j = 0; j < kVectors; ++j) {
@@ -138,13 +143,17 @@ DRAGOMAN_VNNI void MultiplyTileVnni(const PanelTask& t) {
     for (int r = 0; r < kRows; ++r) sums[r][j] = offset;
   }
   const int8_t* weights = t.weights;
+  const int8_t* prefetch = t.prefetch;
   for (int i = 0; i < t.inputs; i += kQuad, weights += kPanel * kQuad) {
+#pragma GCC unroll 4
+    for (int line = 0; line < kLines; ++line) {
+      // A single tile needs what it fetches soon.
+      _mm_prefetch(prefetch + line * kLine, kLines == kLinesPerQuad ? _MM_HINT_T0 : _MM_HINT_T1);
+    }
+    prefetch += kLines * kLine;
     __m512i w[kVectors];
 #pragma GCC unroll 4
-    for (int j = 0; j < kVectors; ++j) {
-      w[j] = _mm512_load_si512(weights + 64 * j);
-      if (kRows <= 4) _mm_prefetch(weights + 64 * j + kPrefetch, _MM_HINT_T0);
-    }
+    for (int j = 0; j < kVectors; ++j) w[j] = _mm512_load_si512(weights + 64 * j);
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) {
       int32_t quad;
@@ -172,20 +181,34 @@ DRAGOMAN_VNNI void MultiplyTileVnni(const PanelTask& t) {
   }
 }
 
+template <int kRows>
+void MultiplyRowsVnni(const PanelTask& task) {
+  switch (task.prefetch_lines) {
+    case 0:
+      return MultiplyTileVnni<kRows, 0>(task);
+    case 1:
+      return MultiplyTileVnni<kRows, 1>(task);
+    case 2:
+      return MultiplyTileVnni<kRows, 2>(task);
+    default:
+      return MultiplyTileVnni<kRows, kLinesPerQuad>(task);
+  }
+}
+
 void MultiplyPanelVnni(const PanelTask& task, int rows) {
   switch (rows) {
     case 1:
-      return MultiplyTileVnni<1>(task);
+      return MultiplyRowsVnni<1>(task);
     case 2:
-      return MultiplyTileVnni<2>(task);
+      return MultiplyRowsVnni<2>(task);
     case 3:
-      return MultiplyTileVnni<3>(task);
+      return MultiplyRowsVnni<3>(task);
     case 4:
-      return MultiplyTileVnni<4>(task);
+      return MultiplyRowsVnni<4>(task);
     case 5:
-      return MultiplyTileVnni<5>(task);
+      return MultiplyRowsVnni<5>(task);
     default:
-      return MultiplyTileVnni<6>(task);
+      return MultiplyRowsVnni<6>(task);
   }
 }
 
@@ -270,7 +293,14 @@ void Int8Gemm::Apply(const QuantizedRows& x, MatrixView<float> y) const {
   DRAGOMAN_CHECK(x.inputs == inputs_ && x.values.rows() == y.rows() && y.cols() == outputs_);
   const PanelKernel multiply = BestKernel();
   const int tiles = (y.rows() + kMaxTileRows - 1) / kMaxTileRows;
-  alignas(64) float last[kMaxTileRows * kPanel];  // of a panel that is not full
+  // While the tiles of one panel are computed, the next one is fetched: a half by each of two
+  // tiles, a quarter by each of the first four of more.  A single tile runs through a panel at once
+  // and fetches what it will need soon.
+  const int lines = tiles == 1 ? kLinesPerQuad : tiles < kLinesPerQuad ? kLinesPerQuad / 2 : 1;
+  const int panel_bytes = panels_.cols();
+  const int distance = tiles == 1 ? 4096 : panel_bytes;
+  const int tile_bytes = panel_bytes / kLinesPerQuad * lines;  // that one tile fetches
+  alignas(64) float last[kMaxTileRows * kPanel];               // of a panel that is not full
   PanelTask task;
   task.x_stride = task.inputs = x.values.cols();
   task.relu = activation_ == Activation::kRelu;
@@ -287,6 +317,8 @@ void Int8Gemm::Apply(const QuantizedRows& x, MatrixView<float> y) const {
       const int rows = (tile + 1) * y.rows() / tiles - first;
       task.x = x.values.Row(first).data();
       task.x_scales = x.scales.data() + first;
+      task.prefetch = task.weights + distance + tile * tile_bytes;
+      task.prefetch_lines = tile * tile_bytes < panel_bytes ? lines : 0;
       const bool full = outputs == kPanel;
       task.y = full ? &y.at(first, first_output) : last;
       task.y_stride = full ? y.stride() : kPanel;

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <numeric>
 
@@ -48,11 +49,57 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 
-HWY_INLINE V Load(const float* p) { return hn::LoadU(D(), p); }
-HWY_INLINE V Load(const uint16_t* p) {
+// The elements of a row in vectors, two at a time.
+HWY_INLINE void LoadPair(const float* p, V& low, V& high) {
+  const D d;
+  low = hn::LoadU(d, p);
+  high = hn::LoadU(d, p + hn::Lanes(d));
+}
+
+// As PackBFloat16 lays them: two vectors of bfloat16 in one of 32 bit words, the first in the lower
+// halves.
+HWY_INLINE void LoadPair(const uint16_t* p, V& low, V& high) {
   const hn::Repartition<uint32_t, D> d32;
-  const hn::Rebind<uint16_t, D> d16;
-  return hn::BitCast(D(), hn::ShiftLeft<16>(hn::PromoteTo(d32, hn::LoadU(d16, p))));
+  const auto words = hn::LoadU(d32, reinterpret_cast<const uint32_t*>(p));
+  low = hn::BitCast(D(), hn::ShiftLeft<16>(words));
+  high = hn::BitCast(D(), hn::And(words, hn::Set(d32, 0xFFFF0000u)));
+}
+
+// Whether rows of so many elements go through the vectors in pairs: else they are read one element
+// at a time, and bfloat16 lies in its natural order.
+bool InPairs(int heads, int elements) {
+  const int lanes = static_cast<int>(hn::Lanes(D()));
+  const int pattern = std::lcm(heads, lanes);
+  const bool whole_patterns = pattern == lanes || pattern % (2 * lanes) == 0;
+  return whole_patterns && elements % std::lcm(pattern, 2 * lanes) == 0;
+}
+
+HWY_INLINE uint32_t RoundToBFloat16(float x) {
+  uint32_t bits;
+  std::memcpy(&bits, &x, sizeof(bits));
+  return x != x ? 0x7FC0u : (bits + 0x7FFFu + ((bits >> 16) & 1u)) >> 16;
+}
+
+void PackRow(int heads, const float* x, int n, uint16_t* out) {
+  if (!InPairs(heads, n)) {
+    for (int i = 0; i < n; ++i) out[i] = static_cast<uint16_t>(RoundToBFloat16(x[i]));
+    return;
+  }
+  const D d;
+  const hn::Repartition<uint32_t, D> d32;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  const auto half = hn::Set(d32, 0x7FFFu), one = hn::Set(d32, 1u);
+  const auto quiet = hn::BitCast(d, hn::Set(d32, 0x7FC00000u));
+  const auto rounded = [&](const float* p) {
+    const V v = hn::LoadU(d, p);
+    const auto bits = hn::BitCast(d32, hn::IfThenElse(hn::IsNaN(v), quiet, v));
+    return hn::Add(bits, hn::Add(half, hn::And(hn::ShiftRight<16>(bits), one)));
+  };
+  for (int i = 0; i < n; i += 2 * lanes) {
+    const auto low = hn::ShiftRight<16>(rounded(x + i));
+    const auto high = hn::And(rounded(x + i + lanes), hn::Set(d32, 0xFFFF0000u));
+    hn::StoreU(hn::Or(low, high), d32, reinterpret_cast<uint32_t*>(out + i));
+  }
 }
 
 HWY_INLINE float ToFloat(float x) { return x; }
@@ -103,45 +150,50 @@ HWY_INLINE void FoldLanes(int heads, int pattern, float* sums) {
   }
 }
 
-// scores[j] = q K^T for the positions [first, first + kCount), in the pattern of lanes.  Each score
-// has two sums, of the vectors in turn.
+// scores = q K^T for the positions [first, first + kCount), in the pattern of lanes.
 template <int kCount, typename T>
 HWY_INLINE void Scores(const AttendTask<T>& t, int pattern, int first, float* scores) {
+  static_assert(kCount == 1 || kCount == 4);
   const D d;
   const int lanes = static_cast<int>(hn::Lanes(d));
   const int d_model = static_cast<int>(t.q.size());
+  const int step = std::max(pattern, 2 * lanes);
   const T* k[4];
   for (int i = 0; i < 4; ++i) k[i] = t.keys.Row(t.positions[first + (i < kCount ? i : 0)]).data();
-  for (int p = 0; p < pattern; p += lanes) {
+  for (int p = 0; p < pattern; p += 2 * lanes) {
     V a0 = hn::Zero(d), a1 = a0, a2 = a0, a3 = a0, b0 = a0, b1 = a0, b2 = a0, b3 = a0;
-    int e = p;
-    for (; e + pattern < d_model; e += 2 * pattern) {
-      const V q0 = Load(t.q.data() + e), q1 = Load(t.q.data() + e + pattern);
-      a0 = hn::MulAdd(q0, Load(k[0] + e), a0);
-      b0 = hn::MulAdd(q1, Load(k[0] + e + pattern), b0);
+    for (int e = p; e < d_model; e += step) {
+      V q0, q1, k0, k1;
+      LoadPair(t.q.data() + e, q0, q1);
+      LoadPair(k[0] + e, k0, k1);
+      a0 = hn::MulAdd(q0, k0, a0);
+      b0 = hn::MulAdd(q1, k1, b0);
       if constexpr (kCount == 4) {
-        a1 = hn::MulAdd(q0, Load(k[1] + e), a1);
-        b1 = hn::MulAdd(q1, Load(k[1] + e + pattern), b1);
-        a2 = hn::MulAdd(q0, Load(k[2] + e), a2);
-        b2 = hn::MulAdd(q1, Load(k[2] + e + pattern), b2);
-        a3 = hn::MulAdd(q0, Load(k[3] + e), a3);
-        b3 = hn::MulAdd(q1, Load(k[3] + e + pattern), b3);
+        LoadPair(k[1] + e, k0, k1);
+        a1 = hn::MulAdd(q0, k0, a1);
+        b1 = hn::MulAdd(q1, k1, b1);
+        LoadPair(k[2] + e, k0, k1);
+        a2 = hn::MulAdd(q0, k0, a2);
+        b2 = hn::MulAdd(q1, k1, b2);
+        LoadPair(k[3] + e, k0, k1);
+        a3 = hn::MulAdd(q0, k0, a3);
+        b3 = hn::MulAdd(q1, k1, b3);
       }
     }
-    if (e < d_model) {
-      const V q0 = Load(t.q.data() + e);
-      a0 = hn::MulAdd(q0, Load(k[0] + e), a0);
-      if constexpr (kCount == 4) {
-        a1 = hn::MulAdd(q0, Load(k[1] + e), a1);
-        a2 = hn::MulAdd(q0, Load(k[2] + e), a2);
-        a3 = hn::MulAdd(q0, Load(k[3] + e), a3);
+    // A pattern of one vector has its sum in two; a longer one in as many as it has.
+    const auto store = [&](V a, V b, float* to) {
+      if (pattern == lanes) {
+        hn::StoreU(hn::Add(a, b), d, to);
+      } else {
+        hn::StoreU(a, d, to + p);
+        hn::StoreU(b, d, to + p + lanes);
       }
-    }
-    hn::StoreU(hn::Add(a0, b0), d, scores + p);
+    };
+    store(a0, b0, scores);
     if constexpr (kCount == 4) {
-      hn::StoreU(hn::Add(a1, b1), d, scores + pattern + p);
-      hn::StoreU(hn::Add(a2, b2), d, scores + 2 * pattern + p);
-      hn::StoreU(hn::Add(a3, b3), d, scores + 3 * pattern + p);
+      store(a1, b1, scores + pattern);
+      store(a2, b2, scores + 2 * pattern);
+      store(a3, b3, scores + 3 * pattern);
     }
   }
   for (int i = 0; i < kCount; ++i) FoldLanes(t.heads, pattern, scores + i * pattern);
@@ -165,72 +217,74 @@ HWY_INLINE void Exponentials(int n, int pattern, float* scores, float* scales) {
   }
 }
 
-// out[e ..] = scale * sum over j of weights[j] V[j][e ..] for kVectors vectors whose weights and
-// scales stand at `weights` and `scales`.
-template <int kVectors, typename T>
-HWY_INLINE void WeightedSum(const AttendTask<T>& t, int pattern, const float* weights,
-                            const float* scales, int e) {
+// out[e ..] = scale * sum over j of weights[j] V[j][e ..] for kPairs pairs of vectors.  The weights
+// and scales of the first vector of a pair stand at `first`, those of the second at `second`.
+template <int kPairs, typename T>
+HWY_INLINE void WeightedSum(const AttendTask<T>& t, int pattern, int first, int second, int e) {
+  static_assert(kPairs == 1 || kPairs == 4);
   const D d;
   const int lanes = static_cast<int>(hn::Lanes(d));
-  V s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0, s4 = s0, s5 = s0, s6 = s0, s7 = s0;
   const int n = static_cast<int>(t.positions.size());
+  V s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0, s4 = s0, s5 = s0, s6 = s0, s7 = s0;
   for (int j = 0; j < n; ++j) {
-    const V w = hn::LoadU(d, weights + j * pattern);
+    const V w0 = hn::LoadU(d, t.scratch + j * pattern + first);
+    const V w1 = hn::LoadU(d, t.scratch + j * pattern + second);
     const T* const v = t.values.Row(t.positions[j]).data() + e;
-    s0 = hn::MulAdd(w, Load(v), s0);
-    if constexpr (kVectors == 8) {
-      s1 = hn::MulAdd(w, Load(v + lanes), s1);
-      s2 = hn::MulAdd(w, Load(v + 2 * lanes), s2);
-      s3 = hn::MulAdd(w, Load(v + 3 * lanes), s3);
-      s4 = hn::MulAdd(w, Load(v + 4 * lanes), s4);
-      s5 = hn::MulAdd(w, Load(v + 5 * lanes), s5);
-      s6 = hn::MulAdd(w, Load(v + 6 * lanes), s6);
-      s7 = hn::MulAdd(w, Load(v + 7 * lanes), s7);
+    V v0, v1;
+    LoadPair(v, v0, v1);
+    s0 = hn::MulAdd(w0, v0, s0);
+    s1 = hn::MulAdd(w1, v1, s1);
+    if constexpr (kPairs == 4) {
+      LoadPair(v + 2 * lanes, v0, v1);
+      s2 = hn::MulAdd(w0, v0, s2);
+      s3 = hn::MulAdd(w1, v1, s3);
+      LoadPair(v + 4 * lanes, v0, v1);
+      s4 = hn::MulAdd(w0, v0, s4);
+      s5 = hn::MulAdd(w1, v1, s5);
+      LoadPair(v + 6 * lanes, v0, v1);
+      s6 = hn::MulAdd(w0, v0, s6);
+      s7 = hn::MulAdd(w1, v1, s7);
     }
   }
-  const V scale = hn::LoadU(d, scales);
-  float* const out = t.out + e;
-  hn::StoreU(hn::Mul(scale, s0), d, out);
-  if constexpr (kVectors == 8) {
-    hn::StoreU(hn::Mul(scale, s1), d, out + lanes);
-    hn::StoreU(hn::Mul(scale, s2), d, out + 2 * lanes);
-    hn::StoreU(hn::Mul(scale, s3), d, out + 3 * lanes);
-    hn::StoreU(hn::Mul(scale, s4), d, out + 4 * lanes);
-    hn::StoreU(hn::Mul(scale, s5), d, out + 5 * lanes);
-    hn::StoreU(hn::Mul(scale, s6), d, out + 6 * lanes);
-    hn::StoreU(hn::Mul(scale, s7), d, out + 7 * lanes);
+  const V scale0 = hn::LoadU(d, t.scratch + n * pattern + first);
+  const V scale1 = hn::LoadU(d, t.scratch + n * pattern + second);
+  const auto store = [&](V a, V b, float* to) {
+    hn::StoreU(hn::Mul(scale0, a), d, to);
+    hn::StoreU(hn::Mul(scale1, b), d, to + lanes);
+  };
+  store(s0, s1, t.out + e);
+  if constexpr (kPairs == 4) {
+    store(s2, s3, t.out + e + 2 * lanes);
+    store(s4, s5, t.out + e + 4 * lanes);
+    store(s6, s7, t.out + e + 6 * lanes);
   }
 }
 
 template <typename T>
-void AttendInLanes(const AttendTask<T>& t, int pattern) {
+void AttendInPairs(const AttendTask<T>& t) {
   const int lanes = static_cast<int>(hn::Lanes(D()));
+  const int pattern = std::lcm(t.heads, lanes);
   const int n = static_cast<int>(t.positions.size());
   const int d_model = static_cast<int>(t.q.size());
-  float* const weights = t.scratch;
-  float* const scales = weights + n * pattern;
   int j = 0;
-  for (; j + 4 <= n; j += 4) Scores<4>(t, pattern, j, weights + j * pattern);
-  for (; j < n; ++j) Scores<1>(t, pattern, j, weights + j * pattern);
-  Exponentials(n, pattern, weights, scales);
+  for (; j + 4 <= n; j += 4) Scores<4>(t, pattern, j, t.scratch + j * pattern);
+  for (; j < n; ++j) Scores<1>(t, pattern, j, t.scratch + j * pattern);
+  Exponentials(n, pattern, t.scratch, t.scratch + n * pattern);
   int e = 0;
   if (pattern == lanes) {
-    for (; e + 8 * lanes <= d_model; e += 8 * lanes) {
-      WeightedSum<8>(t, pattern, weights, scales, e);
-    }
+    for (; e + 8 * lanes <= d_model; e += 8 * lanes) WeightedSum<4>(t, pattern, 0, 0, e);
   }
-  for (; e < d_model; e += lanes) {
-    WeightedSum<1>(t, pattern, weights + e % pattern, scales + e % pattern, e);
+  for (; e < d_model; e += 2 * lanes) {
+    WeightedSum<1>(t, pattern, e % pattern, (e + lanes) % pattern, e);
   }
 }
 
 template <typename T>
 void AttendAny(const AttendTask<T>& t) {
-  const int pattern = std::lcm(t.heads, static_cast<int>(hn::Lanes(D())));
-  if (t.q.size() % pattern != 0) {
-    AttendPlainly(t);
+  if (InPairs(t.heads, static_cast<int>(t.q.size()))) {
+    AttendInPairs(t);
   } else {
-    AttendInLanes(t, pattern);
+    AttendPlainly(t);
   }
 }
 
@@ -248,6 +302,7 @@ namespace {
 
 HWY_EXPORT(AttendFloat32);
 HWY_EXPORT(AttendBFloat16);
+HWY_EXPORT(PackRow);
 HWY_EXPORT(PatternLanes);
 
 template <typename T>
@@ -274,6 +329,13 @@ void Attend(int heads, absl::Span<const float> q, MatrixView<const uint16_t> key
             absl::Span<float> scratch, absl::Span<float> out) {
   HWY_DYNAMIC_DISPATCH(AttendBFloat16)
   (MakeTask(heads, q, keys, values, positions, scratch, out));
+}
+
+void PackBFloat16(int heads, MatrixView<const float> x, MatrixView<uint16_t> out) {
+  DRAGOMAN_CHECK(x.rows() == out.rows() && x.cols() == out.cols());
+  for (int r = 0; r < x.rows(); ++r) {
+    HWY_DYNAMIC_DISPATCH(PackRow)(heads, x.Row(r).data(), x.cols(), out.Row(r).data());
+  }
 }
 
 size_t AttendScratch(int heads, size_t positions) {

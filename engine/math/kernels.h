@@ -46,8 +46,8 @@ void ToBFloat16(MatrixView<const float> x, MatrixView<uint16_t> out);
 // anywhere; the permutation is made once, in the weights that compute q, k, v and read out.
 //
 // `positions` names the rows to attend to, in the order in which they are summed.  Keys and values
-// are float32 or bfloat16.  `scratch` has at least AttendScratch(heads, positions) elements.
-// REQUIRES: there is at least one position; q.size() is a multiple of heads.
+// are float32, or bfloat16 as PackBFloat16 lays them.  `scratch` has at least AttendScratch(heads,
+// positions) elements. REQUIRES: there is at least one position; q.size() is a multiple of heads.
 void Attend(int heads, absl::Span<const float> q, MatrixView<const float> keys,
             MatrixView<const float> values, absl::Span<const int32_t> positions,
             absl::Span<float> scratch, absl::Span<float> out);
@@ -55,6 +55,9 @@ void Attend(int heads, absl::Span<const float> q, MatrixView<const uint16_t> key
             MatrixView<const uint16_t> values, absl::Span<const int32_t> positions,
             absl::Span<float> scratch, absl::Span<float> out);
 size_t AttendScratch(int heads, size_t positions);
+
+// Rows of keys, or of values, rounded to bfloat16 and laid out for Attend on this machine.
+void PackBFloat16(int heads, MatrixView<const float> x, MatrixView<uint16_t> out);
 
 }  // namespace dragoman
 

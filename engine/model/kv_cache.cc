@@ -33,7 +33,10 @@ size_t KeyValues::BytesFor(const ModelConfig& config, int rows) {
 void KeyValues::Set(int layer, int first, MatrixView<const float> keys_values) {
   const int row = layer * rows_ + first;
   if (bfloat16_) {
-    ToBFloat16(keys_values, halves_.view().Rows(row, keys_values.rows()));
+    const MatrixView<uint16_t> to = halves_.view().Rows(row, keys_values.rows());
+    for (const int half : {0, d_model_}) {
+      PackBFloat16(heads_, keys_values.Cols(half, d_model_), to.Cols(half, d_model_));
+    }
     return;
   }
   for (int r = 0; r < keys_values.rows(); ++r) {

@@ -44,36 +44,41 @@ TEST(AddAndNorm, MayWriteOverItsInput) {
   for (int r = 0; r < 4; ++r) EXPECT_EQ(x.Row(r), apart.Row(r));
 }
 
-// x in float32 and, rounded, in bfloat16.
-struct TwoPrecisions {
-  explicit TwoPrecisions(Matrix<float> x)
-      : exact(std::move(x)), halves(exact.rows(), exact.cols()) {
-    ToBFloat16(exact.view(), halves.view());
+// x rounded to bfloat16, as float32.
+Matrix<float> RoundedToBFloat16(const Matrix<float>& x) {
+  Matrix<uint16_t> halves(x.rows(), x.cols());
+  ToBFloat16(x.view(), halves.view());
+  Matrix<float> rounded(x.rows(), x.cols());
+  for (int r = 0; r < x.rows(); ++r) {
+    for (int c = 0; c < x.cols(); ++c) {
+      rounded.Row(r)[c] = std::bit_cast<float>(uint32_t{halves.Row(r)[c]} << 16);
+    }
   }
-  Matrix<float> exact;
-  Matrix<uint16_t> halves;
-};
+  return rounded;
+}
 
-float Value(float x) { return x; }
-float Value(uint16_t x) { return std::bit_cast<float>(uint32_t{x} << 16); }
+Matrix<uint16_t> Packed(int heads, const Matrix<float>& x) {
+  Matrix<uint16_t> packed(x.rows(), x.cols());
+  PackBFloat16(heads, x.view(), packed.view());
+  return packed;
+}
 
 // Attention by the definition, in double; element e belongs to head e mod heads.
-template <typename T>
-std::vector<double> Attention(int heads, absl::Span<const float> q, MatrixView<const T> keys,
-                              MatrixView<const T> values, const std::vector<int32_t>& positions) {
+std::vector<double> Attention(int heads, absl::Span<const float> q, const Matrix<float>& keys,
+                              const Matrix<float>& values, const std::vector<int32_t>& positions) {
   const int d_model = static_cast<int>(q.size());
   std::vector<double> out(q.size(), 0.0);
   for (int h = 0; h < heads; ++h) {
     std::vector<double> weights;
     for (const int32_t p : positions) {
       double dot = 0;
-      for (int e = h; e < d_model; e += heads) dot += double{q[e]} * Value(keys.at(p, e));
+      for (int e = h; e < d_model; e += heads) dot += double{q[e]} * keys.Row(p)[e];
       weights.push_back(std::exp(dot));
     }
     const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
     for (size_t j = 0; j < positions.size(); ++j) {
       for (int e = h; e < d_model; e += heads) {
-        out[e] += weights[j] / sum * Value(values.at(positions[j], e));
+        out[e] += weights[j] / sum * values.Row(positions[j])[e];
       }
     }
   }
@@ -82,10 +87,10 @@ std::vector<double> Attention(int heads, absl::Span<const float> q, MatrixView<c
 
 template <typename T>
 void ExpectAttention(int heads, absl::Span<const float> q, MatrixView<const T> keys,
-                     MatrixView<const T> values, const std::vector<int32_t>& positions) {
+                     MatrixView<const T> values, const std::vector<int32_t>& positions,
+                     const std::vector<double>& want) {
   std::vector<float> scratch(AttendScratch(heads, positions.size())), out(q.size());
   Attend(heads, q, keys, values, positions, absl::MakeSpan(scratch), absl::MakeSpan(out));
-  const std::vector<double> want = Attention(heads, q, keys, values, positions);
   for (size_t c = 0; c < q.size(); ++c) {
     ASSERT_NEAR(out[c], want[c], 1e-4)
         << heads << " heads, width " << q.size() << ", " << positions.size() << " positions, " << c;
@@ -95,16 +100,20 @@ void ExpectAttention(int heads, absl::Span<const float> q, MatrixView<const T> k
 TEST(Attend, AgreesWithTheDefinition) {
   std::mt19937 random(3);
   for (const int heads : {1, 2, 3, 4, 6, 8, 12, 16}) {
-    for (const int head_dim : {1, 3, 8, 16, 20, 64}) {
+    for (const int head_dim : {1, 3, 8, 16, 20, 32, 64}) {
       const int d_model = heads * head_dim;
       const std::vector<float> q = RandomVector(d_model, &random, 0.3f);
-      const TwoPrecisions keys(RandomMatrix(90, d_model, &random)),
-          values(RandomMatrix(90, d_model, &random));
+      const Matrix<float> keys = RoundedToBFloat16(RandomMatrix(90, d_model, &random)),
+                          values = RoundedToBFloat16(RandomMatrix(90, d_model, &random));
+      const Matrix<uint16_t> packed_keys = Packed(heads, keys),
+                             packed_values = Packed(heads, values);
       for (const int length : {1, 2, 3, 4, 5, 15, 16, 17, 70}) {
         std::vector<int32_t> positions(length);
         for (int32_t& p : positions) p = std::uniform_int_distribution<int32_t>(0, 89)(random);
-        ExpectAttention<float>(heads, q, keys.exact.view(), values.exact.view(), positions);
-        ExpectAttention<uint16_t>(heads, q, keys.halves.view(), values.halves.view(), positions);
+        const std::vector<double> want = Attention(heads, q, keys, values, positions);
+        ExpectAttention<float>(heads, q, keys.view(), values.view(), positions, want);
+        ExpectAttention<uint16_t>(heads, q, packed_keys.view(), packed_values.view(), positions,
+                                  want);
       }
     }
   }

@@ -256,8 +256,8 @@ absl::StatusOr<Int8Gemm> Int8Gemm::Create(MatrixView<const float> weight,
   gemm.activation_ = activation;
   const int padded_inputs = RoundUp(weight.cols(), kQuad);
   const int padded_outputs = RoundUp(weight.rows(), kPanel);
-  gemm.panels_.Resize(padded_outputs / kPanel, padded_inputs * kPanel);
-  std::memset(gemm.panels_.view().data(), 0, size_t{1} * padded_outputs * padded_inputs);
+  gemm.panel_bytes_ = padded_inputs * kPanel;
+  gemm.panels_ = WeightMemory(size_t{1} * padded_outputs * padded_inputs);
   gemm.offsets_.assign(padded_outputs, 0);
   gemm.scales_.assign(padded_outputs, 0.0f);
   gemm.bias_.assign(padded_outputs, 0.0f);
@@ -278,11 +278,11 @@ bool Int8Gemm::PackOutput(int o, absl::Span<const float> weights) {
   }
   scales_[o] = max / 127.0f;
   const float inverse = max > 0.0f ? 127.0f / max : 0.0f;
-  int8_t* const panel = panels_.Row(o / kPanel).data() + o % kPanel * kQuad;
+  int8_t* const to = panel(o / kPanel) + o % kPanel * kQuad;
   int32_t sum = 0;
   for (size_t i = 0; i < weights.size(); ++i) {
     const auto quantized = static_cast<int8_t>(std::lrint(weights[i] * inverse));
-    panel[i / kQuad * (kPanel * kQuad) + i % kQuad] = quantized;
+    to[i / kQuad * (kPanel * kQuad) + i % kQuad] = quantized;
     sum += quantized;
   }
   offsets_[o] = -128 * sum;
@@ -297,17 +297,16 @@ void Int8Gemm::Apply(const QuantizedRows& x, MatrixView<float> y) const {
   // tiles, a quarter by each of the first four of more.  A single tile runs through a panel at once
   // and fetches what it will need soon.
   const int lines = tiles == 1 ? kLinesPerQuad : tiles < kLinesPerQuad ? kLinesPerQuad / 2 : 1;
-  const int panel_bytes = panels_.cols();
-  const int distance = tiles == 1 ? 4096 : panel_bytes;
-  const int tile_bytes = panel_bytes / kLinesPerQuad * lines;  // that one tile fetches
-  alignas(64) float last[kMaxTileRows * kPanel];               // of a panel that is not full
+  const int distance = tiles == 1 ? 4096 : panel_bytes_;
+  const int tile_bytes = panel_bytes_ / kLinesPerQuad * lines;  // that one tile fetches
+  alignas(64) float last[kMaxTileRows * kPanel];                // of a panel that is not full
   PanelTask task;
   task.x_stride = task.inputs = x.values.cols();
   task.relu = activation_ == Activation::kRelu;
-  for (int p = 0; p < panels_.rows(); ++p) {
+  for (int p = 0; p * kPanel < outputs_; ++p) {
     const int first_output = p * kPanel;
     const int outputs = std::min(kPanel, outputs_ - first_output);
-    task.weights = panels_.Row(p).data();
+    task.weights = panel(p);
     task.offsets = offsets_.data() + first_output;
     task.scales = scales_.data() + first_output;
     task.bias = bias_.data() + first_output;
@@ -318,7 +317,7 @@ void Int8Gemm::Apply(const QuantizedRows& x, MatrixView<float> y) const {
       task.x = x.values.Row(first).data();
       task.x_scales = x.scales.data() + first;
       task.prefetch = task.weights + distance + tile * tile_bytes;
-      task.prefetch_lines = tile * tile_bytes < panel_bytes ? lines : 0;
+      task.prefetch_lines = tile * tile_bytes < panel_bytes_ ? lines : 0;
       const bool full = outputs == kPanel;
       task.y = full ? &y.at(first, first_output) : last;
       task.y_stride = full ? y.stride() : kPanel;

@@ -23,6 +23,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "engine/base/weight_memory.h"
 #include "engine/math/activation.h"
 #include "engine/math/matrix.h"
 
@@ -66,7 +67,12 @@ class Int8Gemm {
   int outputs_ = 0;
   Activation activation_ = Activation::kNone;
   // Panels of kPanel outputs; in a panel, for every 4 inputs, the 4 weights of each output.
-  Matrix<int8_t> panels_;         // [panels, inputs rounded up x kPanel]
+  int8_t* panel(int p) const {
+    return reinterpret_cast<int8_t*>(panels_.data()) + static_cast<size_t>(p) * panel_bytes_;
+  }
+
+  int panel_bytes_ = 0;
+  WeightMemory panels_;
   std::vector<int32_t> offsets_;  // [outputs rounded up] -128 x the sum of each output's weights
   std::vector<float> scales_;     // [outputs rounded up]
   std::vector<float> bias_;       // [outputs rounded up]

@@ -96,10 +96,10 @@ class MatmulFamily {
   size_t packed_bytes() const { return packed_.get_size(); }
 
   // Writes `weight` [outputs, inputs] into `packed`, in this family's layout.
-  void Pack(MatrixView<const float> weight, unsigned char* packed) const;
+  void Pack(MatrixView<const float> weight, std::byte* packed) const;
 
   // `x` is in this family's type.  REQUIRES: 1 <= rows <= kMaxRows.
-  void Multiply(int rows, const void* x, const unsigned char* packed, const float* bias, float* y,
+  void Multiply(int rows, const void* x, const std::byte* packed, const float* bias, float* y,
                 OneDnnScratch* scratch) const;
 
   // FAILED_PRECONDITION if a primitive is a slow reference one.
@@ -143,7 +143,7 @@ MatmulFamily::MatmulFamily(int inputs, int outputs, Activation activation, OneDn
   }
 }
 
-void MatmulFamily::Pack(MatrixView<const float> weight, unsigned char* packed) const {
+void MatmulFamily::Pack(MatrixView<const float> weight, std::byte* packed) const {
   const memory::desc transposed({inputs_, outputs_}, memory::data_type::f32,
                                 memory::dims{1, weight.stride()});
   memory from(transposed, CpuEngine(), const_cast<float*>(weight.data()));
@@ -152,7 +152,7 @@ void MatmulFamily::Pack(MatrixView<const float> weight, unsigned char* packed) c
   ThreadStream().wait();
 }
 
-void MatmulFamily::Multiply(int rows, const void* x, const unsigned char* packed, const float* bias,
+void MatmulFamily::Multiply(int rows, const void* x, const std::byte* packed, const float* bias,
                             float* y, OneDnnScratch* scratch) const {
   const Entry& entry = entries_[rows - 1];
   ResizeBytes(entry.scratch_bytes, scratch);
@@ -160,12 +160,11 @@ void MatmulFamily::Multiply(int rows, const void* x, const unsigned char* packed
   const memory::desc scratchpad({static_cast<memory::dim>(entry.scratch_bytes)},
                                 memory::data_type::u8, memory::format_tag::a);
   entry.primitive.execute(
-      ThreadStream(),
-      {{DNNL_ARG_SRC, memory(entry.x, engine, const_cast<void*>(x))},
-       {DNNL_ARG_WEIGHTS, memory(packed_, engine, const_cast<unsigned char*>(packed))},
-       {DNNL_ARG_BIAS, memory(bias_, engine, const_cast<float*>(bias))},
-       {DNNL_ARG_DST, memory(entry.y, engine, y)},
-       {DNNL_ARG_SCRATCHPAD, memory(scratchpad, engine, scratch->view().data())}});
+      ThreadStream(), {{DNNL_ARG_SRC, memory(entry.x, engine, const_cast<void*>(x))},
+                       {DNNL_ARG_WEIGHTS, memory(packed_, engine, const_cast<std::byte*>(packed))},
+                       {DNNL_ARG_BIAS, memory(bias_, engine, const_cast<float*>(bias))},
+                       {DNNL_ARG_DST, memory(entry.y, engine, y)},
+                       {DNNL_ARG_SCRATCHPAD, memory(scratchpad, engine, scratch->view().data())}});
 }
 
 absl::Status MatmulFamily::CheckFast() const {
@@ -194,9 +193,8 @@ absl::Status MatmulFamily::CheckRowLaw() const {
   fill(weight.view());
   fill(bias.view());
   fill(x.view());
-  Matrix<unsigned char> packed;
-  ResizeBytes(packed_bytes(), &packed);
-  Pack(weight.view(), packed.view().data());
+  const WeightMemory packed(packed_bytes());
+  Pack(weight.view(), packed.data());
 
   Matrix<uint16_t> x16(most, inputs_);
   if (type_ == OneDnnGemm::Type::kBFloat16) ToBFloat16(x.view(), x16.view());
@@ -207,12 +205,11 @@ absl::Status MatmulFamily::CheckRowLaw() const {
   OneDnnScratch scratch;
   Matrix<float> alone(most, outputs_), together(most, outputs_);
   for (int r = 0; r < most; ++r) {
-    Multiply(1, row(r), packed.view().data(), bias.Row(0).data(), alone.Row(r).data(), &scratch);
+    Multiply(1, row(r), packed.data(), bias.Row(0).data(), alone.Row(r).data(), &scratch);
   }
   for (const int rows : {2, 3, 4, 5, 8, 13, 32, most}) {
     const int first = most - rows;  // so that a row stands at another place in every block
-    Multiply(rows, row(first), packed.view().data(), bias.Row(0).data(), together.Row(0).data(),
-             &scratch);
+    Multiply(rows, row(first), packed.data(), bias.Row(0).data(), together.Row(0).data(), &scratch);
     if (std::memcmp(alone.Row(first).data(), together.Row(0).data(),
                     sizeof(float) * rows * outputs_) != 0) {
       return absl::FailedPreconditionError(
@@ -252,8 +249,8 @@ absl::StatusOr<OneDnnGemm> OneDnnGemm::Create(MatrixView<const float> weight,
   try {
     ASSIGN_OR_RETURN(gemm.family_,
                      MatmulFamily::Get(gemm.inputs_, gemm.outputs_, activation, type));
-    ResizeBytes(gemm.family_->packed_bytes(), &gemm.weight_);
-    gemm.family_->Pack(weight, gemm.weight_.view().data());
+    gemm.weight_ = WeightMemory(gemm.family_->packed_bytes());
+    gemm.family_->Pack(weight, gemm.weight_.data());
   } catch (const dnnl::error& error) {
     return absl::FailedPreconditionError(absl::StrCat("oneDNN cannot multiply by a ", gemm.inputs_,
                                                       " x ", gemm.outputs_,
@@ -274,8 +271,8 @@ void OneDnnGemm::ApplyTo(MatrixView<const T> x, MatrixView<float> y, OneDnnScrat
   DRAGOMAN_CHECK(x.contiguous() && y.contiguous());
   MultiplyOnThisThreadAlone();
   for (int first = 0; first < x.rows(); first += kMaxRows) {
-    family_->Multiply(std::min(kMaxRows, x.rows() - first), x.Row(first).data(),
-                      weight_.view().data(), bias_.Row(0).data(), y.Row(first).data(), scratch);
+    family_->Multiply(std::min(kMaxRows, x.rows() - first), x.Row(first).data(), weight_.data(),
+                      bias_.Row(0).data(), y.Row(first).data(), scratch);
   }
 }
 

@@ -17,6 +17,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "engine/base/weight_memory.h"
 #include "engine/math/activation.h"
 #include "engine/math/matrix.h"
 
@@ -57,8 +58,8 @@ class OneDnnGemm {
   int inputs_ = 0;
   int outputs_ = 0;
   std::shared_ptr<const MatmulFamily> family_;
-  Matrix<unsigned char> weight_;  // in the family's layout
-  Matrix<float> bias_;            // [1, outputs]
+  WeightMemory weight_;  // in the family's layout
+  Matrix<float> bias_;   // [1, outputs]
 };
 
 // The instruction set that oneDNN multiplies with, such as "avx512_core_bf16".

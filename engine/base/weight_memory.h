@@ -1,0 +1,30 @@
+// Memory for weights: read from one end to the other at every step of a small batch, so it lies in
+// huge pages where the kernel grants them, which spares the processor a look into its page tables
+// for every 4 KiB.
+
+#ifndef DRAGOMAN_ENGINE_BASE_WEIGHT_MEMORY_H_
+#define DRAGOMAN_ENGINE_BASE_WEIGHT_MEMORY_H_
+
+#include <cstddef>
+#include <memory>
+
+namespace dragoman {
+
+// A block of bytes, aligned to a cache line and zero at first.  Many blocks share a large mapping,
+// which is given back when the last of them is gone.  Movable.
+class WeightMemory {
+ public:
+  WeightMemory() = default;
+  // Thread-safe.
+  explicit WeightMemory(size_t bytes);
+
+  std::byte* data() const { return data_; }
+
+ private:
+  std::shared_ptr<void> mapping_;
+  std::byte* data_ = nullptr;
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_BASE_WEIGHT_MEMORY_H_

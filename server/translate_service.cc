@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/time/clock.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
 #include "server/convert.h"
@@ -83,6 +84,11 @@ class TranslateCall : public grpc::ServerUnaryReactor {
     if (translated.status.ok() && cancelled_) {
       translated.status = absl::CancelledError("the client went away");
     }
+    // A client whose deadline passes hangs up, and is heard a moment before the deadline passes
+    // here.
+    if (absl::IsCancelled(translated.status) && call_.deadline() - absl::Now() < kDeadlineSlack) {
+      translated.status = absl::DeadlineExceededError("the deadline passed");
+    }
     if (translated.status.ok()) translated.status = Answer(translated);
     Finish(call_.End(translated.status, size_));
   }
@@ -105,6 +111,8 @@ class TranslateCall : public grpc::ServerUnaryReactor {
     parts_->metrics->OnTranslated(model, characters_, translated.times);
     return absl::OkStatus();
   }
+
+  static constexpr absl::Duration kDeadlineSlack = absl::Milliseconds(20);
 
   const ServerParts* const parts_;
   Call call_;

@@ -39,7 +39,7 @@ absl::Status WorkerPool::Submit(std::vector<JobPtr> jobs) {
   const size_t capacity = options_.kv_capacity_bytes / options_.workers;
   for (const JobPtr& job : jobs) {
     if (job->KvBytes() <= capacity) continue;
-    return absl::ResourceExhaustedError(
+    return absl::InvalidArgumentError(
         absl::StrCat("a sentence of ", job->source.size(), " tokens with beam_size ",
                      job->options.beam_size, " and max_length ", job->options.max_length, " needs ",
                      job->KvBytes(), " bytes of keys and values, a worker has ", capacity));

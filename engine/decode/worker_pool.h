@@ -47,8 +47,9 @@ class WorkerPool {
   ~WorkerPool();
 
   // Takes all the jobs of one request, or none of them and says why: RESOURCE_EXHAUSTED if the line
-  // is full or a job needs more KV memory than a worker has, UNAVAILABLE when draining.  On an
-  // error on_done is not called and `jobs` are dropped.  The jobs share one RequestState.
+  // is full, INVALID_ARGUMENT if a job needs more KV memory than a worker ever has, UNAVAILABLE when
+  // draining.  On an error on_done is not called and `jobs` are dropped.
+  // REQUIRES: there is at least one job, and all share one RequestState.
   absl::Status Submit(std::vector<JobPtr> jobs);
 
   // Takes no more, finishes what was taken, and joins the threads.  Idempotent.

@@ -46,7 +46,7 @@ TEST(WorkerPool, RefusesAJobThatNoWorkerHasTheMemoryFor) {
   WorkerPool pool({.workers = 2, .kv_capacity_bytes = 100'000}, &observer);
   const absl::Status status = pool.Submit(
       One(MakeJob("Hello", TestSearch(8, 400), [](JobResult) { FAIL() << "must not be told"; })));
-  EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
+  EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
 }
 
 TEST(WorkerPool, RefusesWhenDrainingButFinishesWhatItTook) {

@@ -1,0 +1,151 @@
+#!/usr/bin/python3
+"""Writes a Marian model directory of any size with random weights, and sentences to translate.
+
+    make_model.py --size base --directory /tmp/base
+    make_model.py --sentences 256 --tokens 28 > /tmp/28.txt
+
+How fast a model translates depends on its sizes and on how many tokens come in and go out, not on
+what its weights say: what it says is nonsense, so force the lengths (--min-length, --max-length).
+The weights are float32, uniform with the variance 1 / inputs; the same sizes give the same bytes.
+The tokenizer is that of tests/golden/models/marian-trained, filled up to the vocabulary's size with
+pieces that no text has.
+"""
+
+import argparse
+import array
+import json
+import math
+import os
+import random
+import shutil
+import struct
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+TOKENIZER = os.path.join(ROOT, "tests/golden/models/marian-trained")
+
+# d_model, feed-forward, encoder layers, decoder layers, heads, vocabulary
+SIZES = {
+    "base": (512, 2048, 6, 6, 8, 32000),
+    "opus": (512, 2048, 6, 6, 8, 58101),
+    "small": (256, 1536, 6, 2, 8, 32000),
+}
+# Each is one piece in the tokenizer's vocabulary, with the space before it.
+WORDS = ("the old teacher a small house Anna red apple bridge expensive river sea mountain cold "
+         "question doctor").split()
+
+
+class Weights:
+    """Random numbers, quickly: every tensor is cut out of one block of them."""
+
+    def __init__(self, count=1 << 20):
+        source = random.Random(1)
+        self.block = array.array("f", (source.uniform(-1, 1) for _ in range(count)))
+        self.source = source
+
+    def uniform(self, count, deviation):
+        """`count` numbers of this standard deviation, as bytes."""
+        factor = deviation * math.sqrt(3)
+        block = array.array("f", (factor * x for x in self.block[:min(count, len(self.block))]))
+        parts = bytearray()
+        while len(parts) < 4 * count:  # from another place each time
+            first = self.source.randrange(len(block))
+            parts += block[first:].tobytes() + block[:first].tobytes()
+        return bytes(parts[:4 * count])
+
+
+def tensors(d_model, ffn, encoder_layers, decoder_layers, vocabulary):
+    """(name, shape, deviation or a constant's bytes) of every tensor."""
+    def linear(name, outputs, inputs):
+        yield f"{name}.weight", (outputs, inputs), 1 / math.sqrt(inputs)
+        yield f"{name}.bias", (outputs,), 0.02
+
+    def norm(name):
+        yield f"{name}.weight", (d_model,), struct.pack("<f", 1) * d_model
+        yield f"{name}.bias", (d_model,), bytes(4 * d_model)
+
+    yield "model.shared.weight", (vocabulary, d_model), 1 / math.sqrt(d_model)
+    yield "final_logits_bias", (1, vocabulary), bytes(4 * vocabulary)
+    for side, layers in (("encoder", encoder_layers), ("decoder", decoder_layers)):
+        for layer in range(layers):
+            prefix = f"model.{side}.layers.{layer}"
+            for attention in ("self_attn", "encoder_attn")[:1 + (side == "decoder")]:
+                for part in ("q_proj", "k_proj", "v_proj", "out_proj"):
+                    yield from linear(f"{prefix}.{attention}.{part}", d_model, d_model)
+                yield from norm(f"{prefix}.{attention}_layer_norm")
+            yield from linear(f"{prefix}.fc1", ffn, d_model)
+            yield from linear(f"{prefix}.fc2", d_model, ffn)
+            yield from norm(f"{prefix}.final_layer_norm")
+
+
+def write_safetensors(path, all_tensors):
+    header, end = {}, 0
+    for name, shape, _ in all_tensors:
+        begin, end = end, end + 4 * math.prod(shape)
+        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [begin, end]}
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    weights = Weights()
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text)
+        for _, shape, content in all_tensors:
+            is_constant = isinstance(content, bytes)
+            file.write(content if is_constant else weights.uniform(math.prod(shape), content))
+
+
+def read_json(name):
+    with open(os.path.join(TOKENIZER, name), encoding="utf-8") as file:
+        return json.load(file)
+
+
+def write_json(path, value):
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(value, file, ensure_ascii=False)
+
+
+def write_model(directory, d_model, ffn, encoder_layers, decoder_layers, heads, vocabulary):
+    os.makedirs(directory, exist_ok=True)
+    for name in ("source.spm", "target.spm", "tokenizer_config.json"):
+        shutil.copyfile(os.path.join(TOKENIZER, name), os.path.join(directory, name))
+    pad = vocabulary - 1
+    pieces = read_json("vocab.json")
+    del pieces["<pad>"]  # the last id, here and there
+    pieces |= {f"unused{i}": i for i in range(len(pieces), pad)} | {"<pad>": pad}
+    write_json(os.path.join(directory, "vocab.json"), pieces)
+    special = {"pad_token_id": pad, "decoder_start_token_id": pad, "bad_words_ids": [[pad]]}
+    config = read_json("config.json") | special | {
+        "d_model": d_model, "activation_function": "relu",
+        "encoder_layers": encoder_layers, "decoder_layers": decoder_layers,
+        "num_hidden_layers": encoder_layers, "encoder_ffn_dim": ffn, "decoder_ffn_dim": ffn,
+        "encoder_attention_heads": heads, "decoder_attention_heads": heads,
+        "vocab_size": vocabulary, "decoder_vocab_size": vocabulary}
+    write_json(os.path.join(directory, "config.json"), config)
+    write_json(os.path.join(directory, "generation_config.json"),
+               read_json("generation_config.json") | special)
+    write_safetensors(os.path.join(directory, "model.safetensors"),
+                      list(tensors(d_model, ffn, encoder_layers, decoder_layers, vocabulary)))
+
+
+def sentences(count, tokens):
+    """`count` lines of exactly `tokens` source tokens, eos among them."""
+    source = random.Random(3)
+    for _ in range(count):
+        yield " ".join(source.choice(WORDS) for _ in range(tokens - 1))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--directory", help="write a model here")
+    what.add_argument("--sentences", type=int, help="print so many sentences")
+    parser.add_argument("--size", choices=SIZES, default="base", help="of the model")
+    parser.add_argument("--tokens", type=int, default=28, help="of a sentence, with eos")
+    flags = parser.parse_args()
+    if flags.directory:
+        write_model(flags.directory, *SIZES[flags.size])
+    else:
+        for line in sentences(flags.sentences, flags.tokens):
+            print(line)
+
+
+if __name__ == "__main__":
+    main()

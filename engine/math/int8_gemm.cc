@@ -28,14 +28,15 @@ constexpr int kLinesPerQuad = kPanel * kQuad / kLine;
 
 // One panel of the product for a few rows: all that its kernels need to know.
 struct PanelTask {
-  const uint8_t* x;        // [rows, inputs], biased by 128
-  int x_stride;            // from one row to the next
-  const float* x_scales;   // [rows]
-  const int8_t* weights;   // [inputs / kQuad, kPanel, kQuad]
-  int inputs;              // a multiple of kQuad
-  const int32_t* offsets;  // [kPanel]
-  const float* scales;     // [kPanel]
-  const float* bias;       // [kPanel]
+  const uint8_t* x;       // [rows, inputs]
+  int x_stride;           // from one row to the next
+  const float* x_scales;  // [rows]
+  const float* x_lows;    // [rows]
+  const int8_t* weights;  // [inputs / kQuad, kPanel, kQuad]
+  int inputs;             // a multiple of kQuad
+  const float* scales;    // [kPanel]
+  const float* sums;      // [kPanel]
+  const float* bias;      // [kPanel]
   bool relu;
   float* y;  // [rows, kPanel]
   int y_stride;
@@ -77,39 +78,43 @@ void MultiplyPanel(const PanelTask& t, int rows) {
       hn::Store(hn::RearrangeToOddPlusEven(sum0, sum1), d32, pairs);
       for (int j = 0; j < columns; ++j) {
         const int o = c + j;
-        const int32_t sum = pairs[2 * j] + pairs[2 * j + 1] + t.offsets[o];
-        const float y = static_cast<float>(sum) * (t.x_scales[r] * t.scales[o]) + t.bias[o];
+        const int32_t sum = pairs[2 * j] + pairs[2 * j + 1];
+        const float y = static_cast<float>(sum) * (t.x_scales[r] * t.scales[o]) +
+                        (t.x_lows[r] * t.sums[o] + t.bias[o]);
         t.y[r * t.y_stride + o] = t.relu && y < 0.0f ? 0.0f : y;
       }
     }
   }
 }
 
-void QuantizeRow(const float* x, int n, int padded, uint8_t* values, float* scale) {
+void QuantizeRow(const float* x, int n, int padded, uint8_t* values, float* scale, float* low) {
   const hn::ScalableTag<float> d;
-  const hn::RebindToSigned<decltype(d)> di;
   const hn::Rebind<uint8_t, decltype(d)> d8;
   const int lanes = static_cast<int>(hn::Lanes(d));
-  auto maxima = hn::Zero(d);
+  auto maxima = hn::Set(d, x[0]), minima = maxima;
   int i = 0;
-  for (; i + lanes <= n; i += lanes) maxima = hn::Max(maxima, hn::Abs(hn::LoadU(d, x + i)));
+  for (; i + lanes <= n; i += lanes) {
+    const auto v = hn::LoadU(d, x + i);
+    maxima = hn::Max(maxima, v), minima = hn::Min(minima, v);
+  }
   float max = hn::GetLane(hn::MaxOfLanes(d, maxima));
-  for (; i < n; ++i) max = std::max(max, std::abs(x[i]));
-  if (!(max <= std::numeric_limits<float>::max())) {
-    *scale = std::numeric_limits<float>::quiet_NaN();  // infinite: nothing to hold on to
-    std::fill_n(values, padded, uint8_t{128});
+  float min = hn::GetLane(hn::MinOfLanes(d, minima));
+  for (; i < n; ++i) max = std::max(max, x[i]), min = std::min(min, x[i]);
+  if (!(max - min <= std::numeric_limits<float>::max())) {
+    *scale = *low = std::numeric_limits<float>::quiet_NaN();  // infinite: nothing to hold on to
+    std::fill_n(values, padded, uint8_t{0});
     return;
   }
-  *scale = max / 127.0f;
-  const float inverse = max > 0.0f ? 127.0f / max : 0.0f;
-  const auto inverses = hn::Set(d, inverse);
-  const auto bias = hn::Set(di, 128);
+  *low = min;
+  *scale = (max - min) / 255.0f;
+  const float inverse = max > min ? 255.0f / (max - min) : 0.0f;
+  const auto inverses = hn::Set(d, inverse), lows = hn::Set(d, min);
   for (i = 0; i + lanes <= n; i += lanes) {
-    const auto rounded = hn::NearestInt(hn::Mul(hn::LoadU(d, x + i), inverses));
-    hn::StoreU(hn::DemoteTo(d8, hn::Add(rounded, bias)), d8, values + i);
+    const auto rounded = hn::NearestInt(hn::Mul(hn::Sub(hn::LoadU(d, x + i), lows), inverses));
+    hn::StoreU(hn::DemoteTo(d8, rounded), d8, values + i);
   }
-  for (; i < n; ++i) values[i] = static_cast<uint8_t>(std::lrint(x[i] * inverse) + 128);
-  for (; i < padded; ++i) values[i] = 128;
+  for (; i < n; ++i) values[i] = static_cast<uint8_t>(std::lrint((x[i] - min) * inverse));
+  for (; i < padded; ++i) values[i] = 0;
 }
 
 }  // namespace HWY_NAMESPACE
@@ -138,9 +143,8 @@ DRAGOMAN_VNNI void MultiplyTileVnni(const PanelTask& t) {
   __m512i sums[kRows][kVectors];
 #pragma GCC unroll 4
   for (int j = 0; j < kVectors; ++j) {
-    const __m512i offset = _mm512_loadu_si512(t.offsets + 16 * j);
 #pragma GCC unroll 8
-    for (int r = 0; r < kRows; ++r) sums[r][j] = offset;
+    for (int r = 0; r < kRows; ++r) sums[r][j] = _mm512_setzero_si512();
   }
   const int8_t* weights = t.weights;
   const int8_t* prefetch = t.prefetch;
@@ -169,11 +173,13 @@ DRAGOMAN_VNNI void MultiplyTileVnni(const PanelTask& t) {
 #pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) {
     const __m512 x_scale = _mm512_set1_ps(t.x_scales[r]);
+    const __m512 x_low = _mm512_set1_ps(t.x_lows[r]);
 #pragma GCC unroll 4
     for (int j = 0; j < kVectors; ++j) {
       const __m512 scale = _mm512_mul_ps(x_scale, _mm512_loadu_ps(t.scales + 16 * j));
-      __m512 y =
-          _mm512_fmadd_ps(_mm512_cvtepi32_ps(sums[r][j]), scale, _mm512_loadu_ps(t.bias + 16 * j));
+      __m512 y = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sums[r][j]), scale,
+                                 _mm512_fmadd_ps(x_low, _mm512_loadu_ps(t.sums + 16 * j),
+                                                 _mm512_loadu_ps(t.bias + 16 * j)));
       // The second operand is returned if one is NaN, so NaN passes through.
       if (t.relu) y = _mm512_max_ps(_mm512_setzero_ps(), y);
       _mm512_storeu_ps(t.y + r * t.y_stride + 16 * j, y);
@@ -239,10 +245,14 @@ void QuantizeRows(MatrixView<const float> x, QuantizedRows* rows) {
   const int padded = RoundUp(x.cols(), kQuad);
   rows->inputs = x.cols();
   rows->values.Resize(x.rows(), padded);
-  if (static_cast<int>(rows->scales.size()) < x.rows()) rows->scales.resize(x.rows());
+  if (static_cast<int>(rows->scales.size()) < x.rows()) {
+    rows->scales.resize(x.rows());
+    rows->lows.resize(x.rows());
+  }
   for (int r = 0; r < x.rows(); ++r) {
     HWY_DYNAMIC_DISPATCH(QuantizeRow)
-    (x.Row(r).data(), x.cols(), padded, rows->values.Row(r).data(), &rows->scales[r]);
+    (x.Row(r).data(), x.cols(), padded, rows->values.Row(r).data(), &rows->scales[r],
+     &rows->lows[r]);
   }
 }
 
@@ -258,7 +268,7 @@ absl::StatusOr<Int8Gemm> Int8Gemm::Create(MatrixView<const float> weight,
   const int padded_outputs = RoundUp(weight.rows(), kPanel);
   gemm.panel_bytes_ = padded_inputs * kPanel;
   gemm.panels_ = WeightMemory(size_t{1} * padded_outputs * padded_inputs);
-  gemm.offsets_.assign(padded_outputs, 0);
+  gemm.sums_.assign(padded_outputs, 0.0f);
   gemm.scales_.assign(padded_outputs, 0.0f);
   gemm.bias_.assign(padded_outputs, 0.0f);
   std::copy(bias.begin(), bias.end(), gemm.bias_.begin());
@@ -285,7 +295,7 @@ bool Int8Gemm::PackOutput(int o, absl::Span<const float> weights) {
     to[i / kQuad * (kPanel * kQuad) + i % kQuad] = quantized;
     sum += quantized;
   }
-  offsets_[o] = -128 * sum;
+  sums_[o] = scales_[o] * static_cast<float>(sum);
   return true;
 }
 
@@ -307,7 +317,7 @@ void Int8Gemm::Apply(const QuantizedRows& x, MatrixView<float> y) const {
     const int first_output = p * kPanel;
     const int outputs = std::min(kPanel, outputs_ - first_output);
     task.weights = panel(p);
-    task.offsets = offsets_.data() + first_output;
+    task.sums = sums_.data() + first_output;
     task.scales = scales_.data() + first_output;
     task.bias = bias_.data() + first_output;
     for (int tile = 0; tile < tiles; ++tile) {
@@ -316,6 +326,7 @@ void Int8Gemm::Apply(const QuantizedRows& x, MatrixView<float> y) const {
       const int rows = (tile + 1) * y.rows() / tiles - first;
       task.x = x.values.Row(first).data();
       task.x_scales = x.scales.data() + first;
+      task.x_lows = x.lows.data() + first;
       task.prefetch = task.weights + distance + tile * tile_bytes;
       task.prefetch_lines = tile * tile_bytes < panel_bytes_ ? lines : 0;
       const bool full = outputs == kPanel;

@@ -1,10 +1,14 @@
 // Matrix multiplication in 8 bit integers, by kernels of our own.
 //
-// Weights are quantized by output channel and activations by row, both symmetrically, to -127 ..
-// 127:
+// Weights are quantized by output channel to -127 .. 127, and activations by row to 0 .. 255, from
+// the row's least value to its greatest:
 //
-//   w[o][i] ~ w_scale[o] * wq[o][i]        x[r][i] ~ x_scale[r] * xq[r][i]
-//   y[r][o] = activation(x_scale[r] * w_scale[o] * sum_i xq[r][i] * wq[o][i] + b[o])
+//   w[o][i] ~ w_scale[o] * wq[o][i]        x[r][i] ~ x_low[r] + x_scale[r] * xq[r][i]
+//   y[r][o] = activation(x_scale[r] * w_scale[o] * sum_i xq[r][i] * wq[o][i]
+//                        + x_low[r] * w_sum[o] + b[o])        w_sum[o] = w_scale[o] * sum_i
+//                        wq[o][i]
+//
+// So what comes out of a ReLU, which is never negative, has all 8 bits.
 //
 // The sums are of 32 bit integers and therefore exact: their order does not matter, and the row law
 // holds on every instruction set by itself.  The sums never reach memory: scale, bias and ReLU are
@@ -29,16 +33,17 @@
 
 namespace dragoman {
 
-// Rows of activations in 8 bits: value + 128, as the unsigned operand of VNNI instructions wants
-// it.
+// Rows of activations in 8 bits: unsigned, as VNNI instructions want one of their operands.
 struct QuantizedRows {
   int inputs = 0;
   Matrix<uint8_t> values;     // [rows, inputs rounded up to a multiple of 4]
   std::vector<float> scales;  // [rows] or more
+  std::vector<float> lows;    // [rows] or more: what 0 stands for
 };
 
-// Quantizes every row of `x` by its own largest magnitude.  A row with an infinite value has a
-// scale of NaN, so that what is computed from it is NaN.
+// Quantizes every row of `x` by its own range.  A row with an infinite value, or with a range
+// beyond float32, has a scale of NaN, so that what is computed from it is NaN.  REQUIRES: x has
+// columns.
 void QuantizeRows(MatrixView<const float> x, QuantizedRows* rows);
 
 // A weight matrix with its bias and activation, quantized and packed.  Immutable, so safe for
@@ -73,9 +78,9 @@ class Int8Gemm {
 
   int panel_bytes_ = 0;
   WeightMemory panels_;
-  std::vector<int32_t> offsets_;  // [outputs rounded up] -128 x the sum of each output's weights
-  std::vector<float> scales_;     // [outputs rounded up]
-  std::vector<float> bias_;       // [outputs rounded up]
+  std::vector<float> sums_;    // [outputs rounded up] of each output's weights, scaled
+  std::vector<float> scales_;  // [outputs rounded up]
+  std::vector<float> bias_;    // [outputs rounded up]
 };
 
 // The instruction set that Int8Gemm uses, such as "avx512_vnni".

@@ -1,5 +1,6 @@
 #include "engine/math/gemm.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <thread>
@@ -26,22 +27,30 @@ double Activate(Activation activation, double v) {
   return v;
 }
 
+// What 8 bits keep of a row: of a weight symmetrically, of activations from the least to the
+// greatest.
+void RoundToInt8(bool is_weight, absl::Span<float> row) {
+  const auto [least, greatest] = std::minmax_element(row.begin(), row.end());
+  const float low = is_weight ? 0.0f : *least;
+  const float range = is_weight ? std::max(-*least, *greatest) : *greatest - *least;
+  const float steps = is_weight ? 127.0f : 255.0f;
+  for (float& v : row) {
+    const long quantized = range > 0.0f ? std::lrint((v - low) * (steps / range)) : 0;
+    v = low + static_cast<float>(quantized) * (range / steps);
+  }
+}
+
 // The rows of `x` in the numbers that are multiplied, by the definition of the precision.
-Matrix<float> Rounded(Precision precision, const Matrix<float>& x) {
+Matrix<float> Rounded(Precision precision, bool is_weight, const Matrix<float>& x) {
   Matrix<float> rounded(x.rows(), x.cols());
   Matrix<uint16_t> halves(x.rows(), x.cols());
   ToBFloat16(x.view(), halves.view());
   for (int r = 0; r < x.rows(); ++r) {
-    float max = 0.0f;
-    for (const float v : x.Row(r)) max = std::max(max, std::abs(v));
-    const float scale = max / 127.0f;
-    for (int c = 0; c < x.cols(); ++c) {
-      const float v = x.Row(r)[c];
-      const float bfloat16 = std::bit_cast<float>(uint32_t{halves.Row(r)[c]} << 16);
-      const float int8 = static_cast<float>(std::lrint(v * (127.0f / max))) * scale;
-      rounded.Row(r)[c] = precision == Precision::kBFloat16 ? bfloat16
-                          : precision == Precision::kInt8   ? int8
-                                                            : v;
+    const absl::Span<float> row = rounded.Row(r);
+    std::copy(x.Row(r).begin(), x.Row(r).end(), row.begin());
+    if (precision == Precision::kInt8) RoundToInt8(is_weight, row);
+    for (int c = 0; precision == Precision::kBFloat16 && c < x.cols(); ++c) {
+      row[c] = std::bit_cast<float>(uint32_t{halves.Row(r)[c]} << 16);
     }
   }
   return rounded;
@@ -51,7 +60,8 @@ Matrix<float> Rounded(Precision precision, const Matrix<float>& x) {
 void ExpectProduct(Precision precision, const Matrix<float>& exact_x,
                    const Matrix<float>& exact_weight, absl::Span<const float> bias,
                    Activation activation, const Matrix<float>& y) {
-  const Matrix<float> x = Rounded(precision, exact_x), weight = Rounded(precision, exact_weight);
+  const Matrix<float> x = Rounded(precision, /*is_weight=*/false, exact_x);
+  const Matrix<float> weight = Rounded(precision, /*is_weight=*/true, exact_weight);
   for (int r = 0; r < x.rows(); ++r) {
     for (int o = 0; o < weight.rows(); ++o) {
       double sum = bias.empty() ? 0.0 : bias[o];
@@ -130,6 +140,18 @@ TEST(Gemm, ThreadsShareAWeight) {
   for (std::thread& thread : threads) thread.join();
   for (const Matrix<float>& y : results)
     ExpectProduct(Precision::kFloat32, x, weight, {}, Activation::kRelu, y);
+}
+
+TEST(Gemm, Int8KeepsARowOfEqualValues) {
+  std::mt19937 random(11);
+  const Matrix<float> weight = RandomMatrix(70, 9, &random);
+  const auto gemm = PackedGemm::Create(weight.view(), {}, Activation::kNone, Precision::kInt8);
+  ASSERT_TRUE(gemm.ok()) << gemm.status();
+  Matrix<float> x(3, 9), y(3, 70);
+  for (int r = 0; r < 3; ++r) std::fill(x.Row(r).begin(), x.Row(r).end(), 2.5f * (r - 1));
+  GemmScratch scratch;
+  gemm->Apply(x.view(), y.view(), &scratch);
+  ExpectProduct(Precision::kInt8, x, weight, {}, Activation::kNone, y);
 }
 
 TEST(Gemm, Int8RefusesAWeightThatIsNotFinite) {

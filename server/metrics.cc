@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "engine/base/machine.h"
 #include "engine/base/status.h"
 #include "engine/math/gemm.h"
 #include "server/process_stats.h"
@@ -271,6 +272,9 @@ std::vector<prometheus::MetricFamily> Metrics::Impl::CollectProcess() const {
       GaugeNow("process_cpu_seconds_total", "User and system CPU time.", stats.cpu_seconds,
                prometheus::MetricType::Counter),
       GaugeNow("process_resident_memory_bytes", "Resident memory.", stats.resident_bytes),
+      GaugeNow("dragoman_memory_limit_bytes",
+               "Memory that the process may use: of the machine, or of its control group.",
+               static_cast<double>(AvailableMemory())),
       GaugeNow("process_virtual_memory_bytes", "Virtual memory.", stats.virtual_bytes),
       GaugeNow("process_open_fds", "Open file descriptors.", stats.open_fds),
       GaugeNow("process_max_fds", "File descriptors that may be open.", stats.max_fds),

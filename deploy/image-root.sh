@@ -1,0 +1,50 @@
+#!/bin/bash
+# Lays out the root file system of the image: the programs, the shared libraries that they load, the
+# model, two accounts, and Debian's records of the packages that the libraries are from (which scanners
+# for known vulnerabilities read) with their licences.
+#
+#   deploy/image-root.sh BUILD ROOT     BUILD is where cmake built, ROOT a folder to make
+set -euo pipefail
+build=$1
+root=$2
+source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+libraries=$root/usr/lib/x86_64-linux-gnu
+
+install -d "$libraries" "$root"/usr/{bin,lib64} "$root"/{etc,models} "$root/var/lib/dpkg/status.d"
+ln -s usr/lib "$root/lib"
+ln -s usr/lib64 "$root/lib64"
+programs=("$build/server/dragoman-server" "$build/client/dragoman")
+install --strip "${programs[@]}" "$root/usr/bin"
+
+# library_files: what the dynamic linker loads for the programs, the linker itself too.
+library_files() {
+  ldd "${programs[@]}" | awk '/not found/ { print > "/dev/stderr"; exit 1 }
+    $2 == "=>" { print $3 } $1 ~ /^\/lib64\// { print $1 }' | sort -u
+}
+
+files=$(library_files)
+for file in $files; do
+  case $file in
+    /lib64/*) install "$file" "$root/usr/lib64" ;;
+    *) install --mode=644 "$file" "$libraries" ;;
+  esac
+done
+
+# package_of FILE: the Debian package that brought it; dpkg may know it by either side of /lib -> /usr/lib.
+package_of() {
+  local real
+  real=$(realpath "$1")
+  dpkg-query --search "$real" "${real#/usr}" 2>/dev/null | head -n 1 | cut -d : -f 1
+}
+
+for package in $(for file in $files; do package_of "$file"; done | sort -u); do
+  dpkg-query --status "$package" >"$root/var/lib/dpkg/status.d/$package"
+  install -D --mode=644 "/usr/share/doc/$package/copyright" "$root/usr/share/doc/$package/copyright"
+done
+install -D --mode=644 "$source/LICENSE" "$root/usr/share/doc/dragoman/copyright"
+
+cp -R "$source/models/en-de" "$root/models/"
+printf 'root:x:0:0:root:/:/sbin/nologin\nnonroot:x:65532:65532:nonroot:/:/sbin/nologin\n' >"$root/etc/passwd"
+printf 'root:x:0:\nnonroot:x:65532:\n' >"$root/etc/group"
+printf 'hosts: files dns\n' >"$root/etc/nsswitch.conf"
+chmod -R a+rX "$root"

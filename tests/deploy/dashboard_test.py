@@ -1,0 +1,88 @@
+"""Whatever the dashboard, the rules and the adapter ask for is a series that the server exports."""
+
+import re
+import unittest
+
+import files
+from harness import ServerTest
+
+# What Prometheus adds to each series when it scrapes.
+SCRAPE_LABELS = {"job", "instance"}
+
+
+class ExportedSeriesTest(ServerTest):
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.exported = cls.server.metrics()
+        cls.recorded = {rule["record"] for rule in files.rules() if "record" in rule}
+
+    def assert_exported(self, query):
+        known_labels = set(SCRAPE_LABELS)
+        selectors = files.selectors(query)
+        self.assertTrue(selectors, query)
+        for metric, matchers in selectors:
+            if metric == "up" or metric in self.recorded:
+                known_labels.update(["model", "method", "code"])
+                continue
+            self.assertIn(metric, self.exported, query)
+            series = [dict(labels) for labels in self.exported[metric]]
+            known_labels.update(label for labels in series for label in labels)
+            for label, operator, value in matchers:
+                if label not in SCRAPE_LABELS:
+                    self.assert_matches(series, label, operator, value, query)
+        self.assertLessEqual(files.grouping_labels(query), known_labels, query)
+
+    def assert_matches(self, series, label, operator, value, query):
+        """Each alternative of the matcher is the value of some series."""
+        values = {labels[label] for labels in series if label in labels}
+        self.assertTrue(values, f"no label {label}: {query}")
+        if operator in ("=", "=~"):
+            for alternative in value.split("|") if operator == "=~" else [re.escape(value)]:
+                self.assertTrue(any(re.fullmatch(alternative, v) for v in values),
+                                f"no {label} is {alternative}, there are {sorted(values)}: {query}")
+
+    def test_every_query_of_the_dashboard(self):
+        queries = files.dashboard_queries()
+        self.assertGreater(len(queries), 30)
+        for title, query in queries:
+            with self.subTest(panel=title, query=query):
+                self.assertNotIn("$", query.replace("$__rate_interval", ""))
+                self.assert_exported(query)
+
+    def test_every_variable_of_the_dashboard(self):
+        for variable in files.dashboard()["templating"]["list"]:
+            if variable["type"] == "query":
+                query, label = re.fullmatch(r"label_values\((.*), (\w+)\)",
+                                            variable["query"]["query"]).groups()
+                with self.subTest(variable=variable["name"]):
+                    self.assert_exported(f"sum by ({label}) ({query})")
+
+    def test_every_rule(self):
+        for rule in files.rules():
+            with self.subTest(rule=rule.get("record") or rule["alert"]):
+                self.assert_exported(rule["expr"])
+
+    def test_every_custom_metric_of_the_autoscaler(self):
+        for rule in files.read_yaml("prometheus/adapter.yaml")["rules"]["custom"]:
+            with self.subTest(rule=rule["name"]["as"]):
+                # namespace and pod come from Kubernetes' service discovery.
+                series = re.sub(r"\{.*\}", "", rule["seriesQuery"])
+                self.assertIn(series, self.exported)
+                self.assertIn(series + "{<<.LabelMatchers>>}", rule["metricsQuery"])
+
+    def test_what_an_operator_asks_is_shown_and_explained(self):
+        shown = " ".join(query for _, query in files.dashboard_queries())
+        for metric in ("requests_total", "request_duration_seconds", "stage_duration_seconds",
+                       "target_tokens_total", "batch_rows", "queue_requests", "kv_cache_bytes",
+                       "cancelled_total", "rejected_total", "engine_busy_seconds_total"):
+            self.assertIn(f"dragoman_{metric}", shown)
+        self.assertEqual(len({panel["id"] for panel in files.panels()}), len(files.panels()))
+        for panel in files.panels():
+            self.assertTrue(panel["description"], panel["title"])
+            self.assertEqual(panel["datasource"]["uid"], "${datasource}")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -34,14 +34,14 @@ trap clean EXIT
 if command -v docker >/dev/null && docker info >/dev/null 2>&1; then
   remove_container() { docker rm "$container"; }
   docker build "${flags[@]}" --tag "$tag" .
-  docker image inspect --format '{{json .Config}}' "$tag" >"$work/config.json"
+  docker image inspect --format '{"Docker": {"config": {{json .Config}}}}' "$tag" >"$work/config.json"
   container=$(docker create "$tag")
   mkdir "$root"
   docker export "$container" | tar --extract --directory "$root"
 elif command -v buildah >/dev/null; then
   remove_container() { buildah rm "$container"; }
   buildah bud "${flags[@]}" --layers --format docker --tag "$tag" .
-  buildah inspect --type image --format '{{json .Docker.Config}}' "$tag" >"$work/config.json"
+  buildah inspect --type image "$tag" >"$work/config.json"
   container=$(buildah from --pull=never "$tag")
   cp -a "$(buildah mount "$container")" "$root"
 else
@@ -51,7 +51,7 @@ fi
 echo "== The image's configuration"
 python3 - "$work/config.json" <<'PYTHON'
 import json, sys
-config = json.load(open(sys.argv[1]))
+config = json.load(open(sys.argv[1]))["Docker"]["config"]
 wanted = {"User": "65532:65532", "StopSignal": "SIGTERM", "Entrypoint": ["/usr/bin/dragoman-server"],
           "ExposedPorts": {"50051/tcp": {}, "9464/tcp": {}}}
 for name, value in wanted.items():

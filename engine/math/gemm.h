@@ -32,6 +32,8 @@ class GemmInput {
   void Assign(MatrixView<const float> x, Precision precision);
 
   int rows() const { return x_.rows(); }
+  // REQUIRES: it was assigned in int8.
+  const QuantizedRows& int8() const { return int8_; }
 
  private:
   friend class PackedGemm;

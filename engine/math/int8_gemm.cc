@@ -256,6 +256,19 @@ void QuantizeRows(MatrixView<const float> x, QuantizedRows* rows) {
   }
 }
 
+float QuantizeWeights(absl::Span<const float> weights, int8_t* values) {
+  float max = 0.0f;
+  for (const float w : weights) {
+    if (!std::isfinite(w)) return std::numeric_limits<float>::quiet_NaN();
+    max = std::max(max, std::abs(w));
+  }
+  const float inverse = max > 0.0f ? 127.0f / max : 0.0f;
+  for (size_t i = 0; i < weights.size(); ++i) {
+    values[i] = static_cast<int8_t>(std::lrint(weights[i] * inverse));
+  }
+  return max / 127.0f;
+}
+
 absl::StatusOr<Int8Gemm> Int8Gemm::Create(MatrixView<const float> weight,
                                           absl::Span<const float> bias, Activation activation) {
   DRAGOMAN_CHECK(weight.cols() <= kMaxInputs);
@@ -272,31 +285,25 @@ absl::StatusOr<Int8Gemm> Int8Gemm::Create(MatrixView<const float> weight,
   gemm.scales_.assign(padded_outputs, 0.0f);
   gemm.bias_.assign(padded_outputs, 0.0f);
   std::copy(bias.begin(), bias.end(), gemm.bias_.begin());
+  std::vector<int8_t> values(weight.cols());
   for (int o = 0; o < weight.rows(); ++o) {
-    if (!gemm.PackOutput(o, weight.Row(o))) {
+    gemm.scales_[o] = QuantizeWeights(weight.Row(o), values.data());
+    if (std::isnan(gemm.scales_[o])) {
       return absl::InvalidArgumentError("a weight is not a finite number");
     }
+    gemm.PackOutput(o, values);
   }
   return gemm;
 }
 
-bool Int8Gemm::PackOutput(int o, absl::Span<const float> weights) {
-  float max = 0.0f;
-  for (const float w : weights) {
-    if (!std::isfinite(w)) return false;
-    max = std::max(max, std::abs(w));
-  }
-  scales_[o] = max / 127.0f;
-  const float inverse = max > 0.0f ? 127.0f / max : 0.0f;
+void Int8Gemm::PackOutput(int o, absl::Span<const int8_t> weights) {
   int8_t* const to = panel(o / kPanel) + o % kPanel * kQuad;
   int32_t sum = 0;
   for (size_t i = 0; i < weights.size(); ++i) {
-    const auto quantized = static_cast<int8_t>(std::lrint(weights[i] * inverse));
-    to[i / kQuad * (kPanel * kQuad) + i % kQuad] = quantized;
-    sum += quantized;
+    to[i / kQuad * (kPanel * kQuad) + i % kQuad] = weights[i];
+    sum += weights[i];
   }
   sums_[o] = scales_[o] * static_cast<float>(sum);
-  return true;
 }
 
 void Int8Gemm::Apply(const QuantizedRows& x, MatrixView<float> y) const {

@@ -46,6 +46,10 @@ struct QuantizedRows {
 // columns.
 void QuantizeRows(MatrixView<const float> x, QuantizedRows* rows);
 
+// Quantizes the weights of one output to `values`, as many.  Returns their scale, or NaN if one is
+// not finite.
+float QuantizeWeights(absl::Span<const float> weights, int8_t* values);
+
 // A weight matrix with its bias and activation, quantized and packed.  Immutable, so safe for
 // concurrent use.
 class Int8Gemm {
@@ -65,8 +69,8 @@ class Int8Gemm {
 
  private:
   Int8Gemm() = default;
-  // Quantizes and packs the weights of one output; false if one is not finite.
-  bool PackOutput(int o, absl::Span<const float> weights);
+  // Packs the quantized weights of one output.
+  void PackOutput(int o, absl::Span<const int8_t> weights);
 
   int inputs_ = 0;
   int outputs_ = 0;

@@ -6,6 +6,7 @@
 #include <thread>
 #include <tuple>
 
+#include "engine/math/int8_rows.h"
 #include "engine/math/kernels.h"
 #include "gtest/gtest.h"
 #include "tests/math/random_matrix.h"
@@ -109,6 +110,45 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Combine(testing::Values(Precision::kFloat32, Precision::kBFloat16, Precision::kInt8),
                      testing::Values(Shape{64, 64}, Shape{64, 192}, Shape{128, 64}, Shape{33, 17},
                                      Shape{1, 1}, Shape{64, 935})));
+
+TEST(Int8Rows, ComputesTheOutputsThatAreNamedAsInt8GemmDoes) {
+  std::mt19937 random(12);
+  for (const auto& [inputs, outputs] : {std::pair(512, 1000), {64, 65}, {33, 17}, {1, 1}}) {
+    const Matrix<float> weight = RandomMatrix(outputs, inputs, &random);
+    const std::vector<float> bias = RandomVector(outputs, &random);
+    const auto gemm = Int8Gemm::Create(weight.view(), bias, Activation::kNone);
+    ASSERT_TRUE(gemm.ok()) << gemm.status();
+    const auto selective = Int8Rows::Create(weight.view(), bias);
+    ASSERT_TRUE(selective.ok()) << selective.status();
+    for (const int rows : {1, 2, 3, 4, 5, 6, 11, 16}) {
+      const Matrix<float> x = RandomMatrix(rows, inputs, &random);
+      QuantizedRows quantized;
+      QuantizeRows(x.view(), &quantized);
+      Matrix<float> all(rows, outputs);
+      gemm->Apply(quantized, all.view());
+      for (const int count : {1, 2, 3, 4, 5, 50, 700}) {
+        std::vector<int32_t> named(count);
+        for (int32_t& o : named) o = std::uniform_int_distribution<>(0, outputs - 1)(random);
+        Matrix<float> y(rows, count);
+        selective->Apply(quantized, named, y.view());
+        for (int r = 0; r < rows; ++r) {
+          for (int j = 0; j < count; ++j) {
+            // The sums are exact; only the last rounding may differ where there is no VNNI.
+            ASSERT_FLOAT_EQ(y.Row(r)[j], all.Row(r)[named[j]]) << "row " << r << " output " << j;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Int8Rows, RefusesWeightsThatAreNotFinite) {
+  Matrix<float> weight(2, 3);
+  std::fill_n(weight.view().data(), 6, 1.0f);
+  weight.Row(1)[2] = std::nanf("");
+  EXPECT_TRUE(absl::IsInvalidArgument(
+      Int8Rows::Create(weight.view(), std::vector<float>{0.0f, 0.0f}).status()));
+}
 
 TEST(Gemm, NoBiasIsABiasOfZero) {
   std::mt19937 random(8);

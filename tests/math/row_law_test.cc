@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "engine/math/gemm.h"
+#include "engine/math/int8_rows.h"
 #include "engine/math/kernels.h"
 #include "gtest/gtest.h"
 #include "tests/math/random_matrix.h"
@@ -61,6 +62,22 @@ INSTANTIATE_TEST_SUITE_P(RowLaw, RowLawOf,
                          testing::Values(Precision::kFloat32, Precision::kBFloat16,
                                          Precision::kInt8),
                          [](const auto& test) { return std::string(NameOf(test.param)); });
+
+TEST(RowLaw, Int8Rows) {
+  std::mt19937 random(14);
+  for (const auto& [inputs, outputs] : {std::pair(512, 300), {33, 17}}) {
+    const Matrix<float> weight = RandomMatrix(outputs, inputs, &random);
+    const auto selective = Int8Rows::Create(weight.view(), RandomVector(outputs, &random));
+    ASSERT_TRUE(selective.ok()) << selective.status();
+    const std::vector<int32_t> named = {0, 16, 3, 5, 4, 11};
+    QuantizedRows quantized;
+    ExpectRowLaw(RandomMatrix(40, inputs, &random), static_cast<int>(named.size()),
+                 [&](MatrixView<const float> x, MatrixView<float> y) {
+                   QuantizeRows(x, &quantized);
+                   selective->Apply(quantized, named, y);
+                 });
+  }
+}
 
 TEST(RowLaw, AddAndNorm) {
   std::mt19937 random(12);

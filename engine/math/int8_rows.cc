@@ -1,0 +1,241 @@
+#include "engine/math/int8_rows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "engine/math/int8_rows.cc"
+#include "hwy/foreach_target.h"  // compiles this file once for every instruction set
+// Highway's headers come after foreach_target.
+#include "hwy/highway.h"
+
+#if HWY_ONCE && HWY_ARCH_X86
+#include <immintrin.h>
+#endif
+
+#ifndef DRAGOMAN_INT8_ROWS_
+#define DRAGOMAN_INT8_ROWS_
+namespace dragoman {
+
+constexpr int kGroup = 4;   // outputs that are computed together
+constexpr int kBlock = 64;  // inputs that are multiplied at once, and bytes of a cache line
+
+// Some rows by a group of outputs: all that the kernels need to know.
+struct GroupTask {
+  const uint8_t* x;       // [rows, inputs]
+  int x_stride;           // from one row to the next
+  const float* x_scales;  // [rows]
+  const float* x_lows;    // [rows]
+  int inputs;             // a multiple of 4
+  const int8_t* weights[kGroup];
+  const Int8Rows::Output* outputs[kGroup];
+  const int8_t* prefetch[kGroup];  // the weights of outputs whose turn comes soon
+  float* y;                        // [rows, kGroup]
+  int y_stride;
+};
+
+}  // namespace dragoman
+#endif  // DRAGOMAN_INT8_ROWS_
+
+HWY_BEFORE_NAMESPACE();
+namespace dragoman {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// sum x[i] * w[i], in 16 bits whose products are summed in pairs to 32 bits.
+int32_t Dot(const uint8_t* x, const int8_t* w, int n) {
+  const hn::ScalableTag<int16_t> d16;
+  const hn::ScalableTag<int32_t> d32;
+  const hn::Rebind<int8_t, decltype(d16)> d8;
+  const hn::Rebind<uint8_t, decltype(d16)> du8;
+  const int lanes = static_cast<int>(hn::Lanes(d16));
+  auto sum0 = hn::Zero(d32), sum1 = hn::Zero(d32);
+  int i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const auto xs = hn::PromoteTo(d16, hn::LoadU(du8, x + i));
+    const auto ws = hn::PromoteTo(d16, hn::LoadU(d8, w + i));
+    sum0 = hn::ReorderWidenMulAccumulate(d32, xs, ws, sum0, sum1);
+  }
+  int32_t sum = hn::GetLane(hn::SumOfLanes(d32, hn::Add(sum0, sum1)));
+  for (; i < n; ++i) sum += x[i] * w[i];
+  return sum;
+}
+
+// Any instruction set.
+void MultiplyGroup(const GroupTask& t, int rows) {
+  for (int r = 0; r < rows; ++r) {
+    for (int j = 0; j < kGroup; ++j) {
+      const Int8Rows::Output& output = *t.outputs[j];
+      const int32_t sum = Dot(t.x + r * t.x_stride, t.weights[j], t.inputs);
+      t.y[r * t.y_stride + j] = static_cast<float>(sum) * (t.x_scales[r] * output.scale) +
+                                (t.x_lows[r] * output.sum + output.bias);
+    }
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace dragoman
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace dragoman {
+namespace {
+
+HWY_EXPORT(MultiplyGroup);
+
+void MultiplyGroupAnywhere(const GroupTask& task, int rows) {
+  HWY_DYNAMIC_DISPATCH(MultiplyGroup)(task, rows);
+}
+
+#if HWY_ARCH_X86
+#define DRAGOMAN_VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni,fma")))
+
+// The sums of the lanes of four vectors.
+DRAGOMAN_VNNI inline __m128i SumsOfLanes(const __m512i* v) {
+  const __m512i ab =
+      _mm512_add_epi32(_mm512_unpacklo_epi32(v[0], v[1]), _mm512_unpackhi_epi32(v[0], v[1]));
+  const __m512i cd =
+      _mm512_add_epi32(_mm512_unpacklo_epi32(v[2], v[3]), _mm512_unpackhi_epi32(v[2], v[3]));
+  // In every 128 bits: a part of the sums of a, b, c and d.
+  const __m512i abcd =
+      _mm512_add_epi32(_mm512_unpacklo_epi64(ab, cd), _mm512_unpackhi_epi64(ab, cd));
+  const __m256i half =
+      _mm256_add_epi32(_mm512_castsi512_si256(abcd), _mm512_extracti64x4_epi64(abcd, 1));
+  return _mm_add_epi32(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
+}
+
+// kRows rows by a group, with kRows x 4 vectors of sums in registers.
+template <int kRows>
+DRAGOMAN_VNNI void MultiplyGroupVnni(const GroupTask& t) {
+  __m512i sums[kRows][kGroup];
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 4
+    for (int j = 0; j < kGroup; ++j) sums[r][j] = _mm512_setzero_si512();
+  }
+  for (int i = 0; i < t.inputs; i += kBlock) {
+    // A row of x may end before the weights do, which are zero there.
+    const __mmask64 mask = ~uint64_t{0} >> (kBlock - std::min(kBlock, t.inputs - i));
+    __m512i w[kGroup];
+#pragma GCC unroll 4
+    for (int j = 0; j < kGroup; ++j) {
+      w[j] = _mm512_load_si512(t.weights[j] + i);
+      _mm_prefetch(t.prefetch[j] + i, _MM_HINT_T0);
+    }
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r) {
+      const __m512i x = _mm512_maskz_loadu_epi8(mask, t.x + r * t.x_stride + i);
+#pragma GCC unroll 4
+      for (int j = 0; j < kGroup; ++j) {
+        // As assembly because GCC 12 copies the sums to and fro around the intrinsic.
+        asm("vpdpbusd %2, %1, %0" : "+v"(sums[r][j]) : "v"(x), "v"(w[j]));
+      }
+    }
+  }
+  const auto& o = t.outputs;
+  const __m128 sums_of_weights = _mm_setr_ps(o[0]->sum, o[1]->sum, o[2]->sum, o[3]->sum);
+  const __m128 scales = _mm_setr_ps(o[0]->scale, o[1]->scale, o[2]->scale, o[3]->scale);
+  const __m128 bias = _mm_setr_ps(o[0]->bias, o[1]->bias, o[2]->bias, o[3]->bias);
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r) {
+    const __m128 sum = _mm_cvtepi32_ps(SumsOfLanes(sums[r]));
+    const __m128 scale = _mm_mul_ps(_mm_set1_ps(t.x_scales[r]), scales);
+    const __m128 low = _mm_fmadd_ps(_mm_set1_ps(t.x_lows[r]), sums_of_weights, bias);
+    _mm_storeu_ps(t.y + r * t.y_stride, _mm_fmadd_ps(sum, scale, low));
+  }
+}
+
+void MultiplyRowsVnni(const GroupTask& task, int rows) {
+  switch (rows) {
+    case 1:
+      return MultiplyGroupVnni<1>(task);
+    case 2:
+      return MultiplyGroupVnni<2>(task);
+    case 3:
+      return MultiplyGroupVnni<3>(task);
+    case 4:
+      return MultiplyGroupVnni<4>(task);
+    default:
+      return MultiplyGroupVnni<5>(task);
+  }
+}
+#endif  // HWY_ARCH_X86
+
+// Multiplies up to kMaxTileRows rows by a group.
+using GroupKernel = void (*)(const GroupTask&, int rows);
+constexpr int kMaxTileRows = 5;
+
+GroupKernel BestKernel() {
+#if HWY_ARCH_X86
+  static const GroupKernel kernel = __builtin_cpu_supports("avx512vnni") &&
+                                            __builtin_cpu_supports("avx512bw") &&
+                                            __builtin_cpu_supports("avx512vl")
+                                        ? MultiplyRowsVnni
+                                        : MultiplyGroupAnywhere;
+  return kernel;
+#else
+  return MultiplyGroupAnywhere;
+#endif
+}
+
+}  // namespace
+
+absl::StatusOr<Int8Rows> Int8Rows::Create(MatrixView<const float> weight,
+                                          absl::Span<const float> bias) {
+  DRAGOMAN_CHECK(weight.cols() <= Int8Gemm::kMaxInputs);
+  DRAGOMAN_CHECK(static_cast<int>(bias.size()) == weight.rows());
+  Int8Rows rows;
+  rows.inputs_ = weight.cols();
+  rows.stride_ = (weight.cols() + kBlock - 1) / kBlock * kBlock;
+  rows.memory_ = WeightMemory(static_cast<size_t>(weight.rows()) * rows.stride_);
+  rows.constants_.resize(weight.rows());
+  for (int o = 0; o < weight.rows(); ++o) {
+    const float scale = QuantizeWeights(weight.Row(o), rows.weights(o));
+    if (std::isnan(scale)) return absl::InvalidArgumentError("a weight is not a finite number");
+    const int32_t sum = std::accumulate(rows.weights(o), rows.weights(o) + rows.inputs_, 0);
+    rows.constants_[o] = {scale, bias[o], scale * static_cast<float>(sum)};
+  }
+  return rows;
+}
+
+void Int8Rows::Apply(const QuantizedRows& x, absl::Span<const int32_t> outputs,
+                     MatrixView<float> y) const {
+  const int count = static_cast<int>(outputs.size());
+  DRAGOMAN_CHECK(x.inputs == inputs_ && x.values.rows() == y.rows() && y.cols() == count);
+  constexpr int kAhead = 4 * kGroup;  // outputs from the one that is fetched to its use
+  const GroupKernel multiply = BestKernel();
+  const int tiles = (y.rows() + kMaxTileRows - 1) / kMaxTileRows;
+  float last[kMaxTileRows * kGroup];  // of a group that is not full
+  GroupTask task;
+  task.x_stride = task.inputs = x.values.cols();
+  for (int first_output = 0; first_output < count; first_output += kGroup) {
+    // A group that is not full repeats its last output.
+    const auto named = [&](int j) { return outputs[std::min(first_output + j, count - 1)]; };
+    for (int j = 0; j < kGroup; ++j) {
+      task.weights[j] = weights(named(j));
+      task.outputs[j] = &constants_[named(j)];
+      task.prefetch[j] = weights(named(j + kAhead));
+    }
+    const int group = std::min(kGroup, count - first_output);
+    for (int tile = 0; tile < tiles; ++tile) {
+      // Tiles of about the same height.
+      const int first = tile * y.rows() / tiles;
+      const int rows = (tile + 1) * y.rows() / tiles - first;
+      task.x = x.values.Row(first).data();
+      task.x_scales = x.scales.data() + first;
+      task.x_lows = x.lows.data() + first;
+      const bool full = group == kGroup;
+      task.y = full ? &y.at(first, first_output) : last;
+      task.y_stride = full ? y.stride() : kGroup;
+      multiply(task, rows);
+      for (int r = 0; !full && r < rows; ++r) {
+        std::copy_n(last + r * kGroup, group, &y.at(first + r, first_output));
+      }
+    }
+  }
+}
+
+}  // namespace dragoman
+#endif  // HWY_ONCE

@@ -1,0 +1,328 @@
+#include "engine/text/shortlist.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "engine/base/mapped_file.h"
+#include "engine/base/status.h"
+
+namespace dragoman {
+namespace {
+
+constexpr int kDefaultNumber = 100;  // of first ids and of best entries, as Marian has it
+
+// The target tokens of every source token.
+using Lists = std::vector<std::vector<int32_t>>;
+
+struct Table {
+  Lists lists;
+  int first = 0;
+  int best = 0;
+};
+
+// What a table must fit.
+struct Vocabularies {
+  const Tokenizer& tokenizer;
+  int source, target;
+};
+
+// The id of each piece; of a piece that stands twice, the lower one.
+using Ids = std::unordered_map<std::string_view, int32_t>;
+
+Ids SourceIds(const Vocabularies& vocabularies) {
+  Ids ids;
+  for (int32_t id = 0; id < vocabularies.tokenizer.source_vocabulary_size(); ++id) {
+    ids.emplace(vocabularies.tokenizer.SourcePiece(id), id);
+  }
+  return ids;
+}
+
+Ids TargetIds(const Vocabularies& vocabularies) {
+  Ids ids;
+  for (int32_t id = 0; id < vocabularies.tokenizer.target_vocabulary_size(); ++id) {
+    ids.emplace(vocabularies.tokenizer.TargetPiece(id), id);
+  }
+  return ids;
+}
+
+absl::string_view ToAbsl(std::string_view text) { return {text.data(), text.size()}; }
+
+// ------------------------------------------------------------------------------------------ text
+
+struct Entry {
+  int32_t token = 0;
+  double probability = 0.0;
+};
+
+// Splits a line at spaces and tabs.  Returns how many fields it has and gives the first three.
+int Split(std::string_view line, std::array<std::string_view, 3>* fields) {
+  const auto is_space = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
+  int count = 0;
+  for (size_t begin = 0, end; begin < line.size(); begin = end) {
+    end = begin;
+    while (end < line.size() && !is_space(line[end])) ++end;
+    if (end == begin) {
+      ++end;
+      continue;
+    }
+    if (count < 3) (*fields)[count] = line.substr(begin, end - begin);
+    ++count;
+  }
+  return count;
+}
+
+// The best entries of one source token.  Of a target token that stands twice, the likelier counts;
+// of two that are as likely, the lower goes first.
+std::vector<int32_t> BestOf(std::vector<Entry> entries, int best) {
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    return a.token != b.token ? a.token < b.token : a.probability > b.probability;
+  });
+  entries.erase(std::unique(entries.begin(), entries.end(),
+                            [](const Entry& a, const Entry& b) { return a.token == b.token; }),
+                entries.end());
+  std::stable_sort(entries.begin(), entries.end(),
+                   [](const Entry& a, const Entry& b) { return a.probability > b.probability; });
+  if (static_cast<int>(entries.size()) > best) entries.resize(best);
+  std::vector<int32_t> tokens;
+  for (const Entry& entry : entries) tokens.push_back(entry.token);
+  return tokens;
+}
+
+absl::StatusOr<double> ParseProbability(std::string_view text) {
+  double probability = 0.0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, probability);
+  if (error != std::errc() || stop != end || !(probability >= 0.0 && std::isfinite(probability))) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("\"", ToAbsl(text.substr(0, 40)), "\" is no probability"));
+  }
+  return probability;
+}
+
+absl::StatusOr<Table> ReadText(std::string_view text, const Vocabularies& vocabularies,
+                               const ShortlistSource& source) {
+  Table table;
+  table.first = source.first.value_or(kDefaultNumber);
+  table.best = source.best.value_or(kDefaultNumber);
+  const Ids source_ids = SourceIds(vocabularies), target_ids = TargetIds(vocabularies);
+  std::vector<std::vector<Entry>> entries(vocabularies.source);
+  std::array<std::string_view, 3> fields;
+  bool any = false;
+  for (int number = 1; !text.empty(); ++number) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    const int count = Split(text.substr(0, end), &fields);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (count == 0) continue;
+    if (count != 3) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("line ", number, " has ", count, " fields, want target source probability"));
+    }
+    const absl::StatusOr<double> probability = ParseProbability(fields[2]);
+    if (!probability.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("line ", number, ": ", probability.status().message()));
+    }
+    if (fields[0] == "NULL" || fields[1] == "NULL") continue;
+    const auto from = source_ids.find(fields[1]);
+    const auto to = target_ids.find(fields[0]);
+    if (from == source_ids.end() || to == target_ids.end()) continue;
+    entries[from->second].push_back({to->second, *probability});
+    any = true;
+  }
+  if (!any) {
+    return absl::InvalidArgumentError(
+        "no line has a target and a source piece of this model, want target source probability");
+  }
+  for (std::vector<Entry>& list : entries) {
+    table.lists.push_back(BestOf(std::move(list), table.best));
+  }
+  return table;
+}
+
+// ---------------------------------------------------------------------------------------- binary
+
+constexpr uint64_t kMagic = 0xF11A48D5013417F5;
+constexpr size_t kHeaderWords = 6;
+static_assert(std::endian::native == std::endian::little);
+
+template <typename T>
+T Read(std::string_view bytes, size_t index) {
+  T value;
+  std::memcpy(&value, bytes.data() + index * sizeof(T), sizeof(T));
+  return value;
+}
+
+// Marian's hash of the 64-bit words after the checksum; half a word at the end is not hashed.
+uint64_t Checksum(std::string_view bytes) {
+  uint64_t hash = 0;
+  for (size_t i = 2; i < bytes.size() / sizeof(uint64_t); ++i) {
+    hash ^= Read<uint64_t>(bytes, i) + 0x9e3779b9 + (hash << 6) + (hash >> 2);
+  }
+  return hash;
+}
+
+int ClampToInt(uint64_t value) { return static_cast<int>(std::min<uint64_t>(value, 1 << 30)); }
+
+absl::StatusOr<Table> ReadBinary(std::string_view bytes, const Vocabularies& vocabularies) {
+  if (bytes.size() < kHeaderWords * sizeof(uint64_t)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("has ", bytes.size(), " bytes, too few for a header"));
+  }
+  const auto word = [&](size_t i) { return Read<uint64_t>(bytes, i); };
+  const uint64_t checksum = word(1), offsets = word(4), tokens = word(5);
+  // The first two keep the sum from overflowing.
+  if (offsets > bytes.size() || tokens > bytes.size() ||
+      (kHeaderWords + offsets) * sizeof(uint64_t) + tokens * sizeof(uint32_t) != bytes.size()) {
+    return absl::InvalidArgumentError(absl::StrCat("has ", bytes.size(), " bytes, but a header of ",
+                                                   offsets, " offsets and ", tokens, " tokens"));
+  }
+  if (Checksum(bytes) != checksum) return absl::InvalidArgumentError("the checksum is wrong");
+  if (offsets == 0 || offsets > static_cast<uint64_t>(vocabularies.source) + 1) {
+    return absl::InvalidArgumentError(absl::StrCat("has ", offsets, " offsets, want 1 to ",
+                                                   vocabularies.source + 1,
+                                                   ", one more than the model's source tokens"));
+  }
+  const std::string_view ids = bytes.substr((kHeaderWords + offsets) * sizeof(uint64_t));
+  Table table;
+  table.first = ClampToInt(word(2));
+  table.best = ClampToInt(word(3));
+  table.lists.resize(vocabularies.source);
+  uint64_t begin = word(kHeaderWords);
+  if (begin > tokens) return absl::InvalidArgumentError("offset 0 lies outside of the tokens");
+  for (uint64_t s = 0; s + 1 < offsets; ++s) {
+    const uint64_t end = word(kHeaderWords + s + 1);
+    if (end < begin || end > tokens) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("offset ", s + 1, " is ", end, ", want ", begin, " to ", tokens));
+    }
+    for (; begin < end; ++begin) {
+      const uint32_t token = Read<uint32_t>(ids, begin);
+      if (token >= static_cast<uint32_t>(vocabularies.target)) {
+        return absl::InvalidArgumentError(absl::StrCat("target token ", token, " of source token ",
+                                                       s, " is not in the model's vocabulary of ",
+                                                       vocabularies.target));
+      }
+      table.lists[s].push_back(static_cast<int32_t>(token));
+    }
+  }
+  return table;
+}
+
+// ------------------------------------------------------------------------------------------------
+
+// Lets every source token be copied where the target vocabulary can spell it.
+void AddSamePieces(const Vocabularies& vocabularies, Lists* lists) {
+  const Ids targets = TargetIds(vocabularies);
+  for (const auto& [piece, source] : SourceIds(vocabularies)) {
+    if (const auto same = targets.find(piece); same != targets.end()) {
+      (*lists)[source].push_back(same->second);
+    }
+  }
+}
+
+absl::StatusOr<Table> ReadTable(std::string_view bytes, const Vocabularies& vocabularies,
+                                const ShortlistSource& source) {
+  if (bytes.substr(0, 2) == "\x1f\x8b") {
+    return absl::InvalidArgumentError("is compressed, want it unpacked by gunzip");
+  }
+  if (bytes.size() < sizeof(kMagic) || Read<uint64_t>(bytes, 0) != kMagic) {
+    return ReadText(bytes, vocabularies, source);
+  }
+  if (source.first.has_value() || source.best.has_value()) {
+    return absl::InvalidArgumentError(
+        "is binary and brings its own numbers, want FILE without :FIRST,BEST");
+  }
+  return ReadBinary(bytes, vocabularies);
+}
+
+void SetBit(int32_t token, std::vector<uint64_t>* bits) {
+  (*bits)[token / 64] |= uint64_t{1} << (token % 64);
+}
+
+}  // namespace
+
+absl::StatusOr<ShortlistSource> ParseShortlistSource(const std::string& text) {
+  ShortlistSource source;
+  const size_t colon = text.rfind(':');
+  if (colon != std::string::npos) {
+    int first = -1, best = -1;
+    const char* const end = text.data() + text.size();
+    const auto [comma, error] = std::from_chars(text.data() + colon + 1, end, first);
+    if (error == std::errc() && comma != end && *comma == ',') {
+      const auto [stop, second_error] = std::from_chars(comma + 1, end, best);
+      if (second_error != std::errc() || stop != end) best = -1;
+    }
+    if (first >= 0 && best >= 0) {
+      source.first = first;
+      source.best = best;
+    }
+  }
+  source.file = source.first.has_value() ? text.substr(0, colon) : text;
+  if (source.file.empty()) {
+    return absl::InvalidArgumentError("\"" + text + "\" names no file, want FILE[:FIRST,BEST]");
+  }
+  return source;
+}
+
+absl::StatusOr<std::unique_ptr<const Shortlist>> Shortlist::Load(const ShortlistSource& source,
+                                                                 const Tokenizer& tokenizer,
+                                                                 int source_vocabulary,
+                                                                 int target_vocabulary,
+                                                                 int32_t eos_id) {
+  DRAGOMAN_CHECK(tokenizer.source_vocabulary_size() <= source_vocabulary &&
+                 tokenizer.target_vocabulary_size() <= target_vocabulary &&
+                 eos_id < target_vocabulary);
+  const Vocabularies vocabularies = {tokenizer, source_vocabulary, target_vocabulary};
+  ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file, MappedFile::Open(source.file));
+  const std::string_view bytes(reinterpret_cast<const char*>(file->bytes().data()),
+                               file->bytes().size());
+  absl::StatusOr<Table> table = ReadTable(bytes, vocabularies, source);
+  if (!table.ok()) {
+    return absl::Status(table.status().code(),
+                        absl::StrCat("shortlist ", source.file, ": ", table.status().message()));
+  }
+  AddSamePieces(vocabularies, &table->lists);
+
+  std::unique_ptr<Shortlist> shortlist(new Shortlist());
+  shortlist->first_ = table->first;
+  shortlist->best_ = table->best;
+  shortlist->always_.assign((target_vocabulary + 63) / 64, 0);
+  for (int32_t token = 0; token < std::min(table->first, target_vocabulary); ++token) {
+    SetBit(token, &shortlist->always_);
+  }
+  SetBit(eos_id, &shortlist->always_);
+  for (const std::vector<int32_t>& list : table->lists) {
+    shortlist->offsets_.push_back(shortlist->tokens_.size());
+    shortlist->tokens_.insert(shortlist->tokens_.end(), list.begin(), list.end());
+  }
+  shortlist->offsets_.push_back(shortlist->tokens_.size());
+  return shortlist;
+}
+
+std::vector<int32_t> Shortlist::Candidates(absl::Span<const int32_t> source) const {
+  std::vector<uint64_t> bits = always_;
+  for (const int32_t s : source) {
+    for (size_t i = offsets_[s]; i < offsets_[s + 1]; ++i) SetBit(tokens_[i], &bits);
+  }
+  std::vector<int32_t> candidates;
+  size_t count = 0;
+  for (const uint64_t word : bits) count += std::popcount(word);
+  if (count < kFewest) return candidates;
+  candidates.reserve(count);
+  for (size_t i = 0; i < bits.size(); ++i) {
+    for (uint64_t word = bits[i]; word != 0; word &= word - 1) {
+      candidates.push_back(static_cast<int32_t>(64 * i + std::countr_zero(word)));
+    }
+  }
+  return candidates;
+}
+
+}  // namespace dragoman

@@ -84,8 +84,15 @@ void DecodeBatch::Step() {
   std::vector<RowRanker>& rankers = scratch_->rankers;
   model_->decoder().Step(
       scratch_->rows,
-      [&rankers](int first_token, MatrixView<float> logits) {
-        for (int r = 0; r < logits.rows(); ++r) rankers[r].Add(first_token, logits.Row(r));
+      [&rankers](const LogitsTile& tile) {
+        for (int r = 0; r < tile.logits.rows(); ++r) {
+          RowRanker& ranker = rankers[tile.first_row + r];
+          if (tile.tokens.empty()) {
+            ranker.Add(tile.first_token, tile.logits.Row(r));
+          } else {
+            ranker.AddSelected(tile.tokens, tile.logits.Row(r));
+          }
+        }
       },
       &scratch_->workspace);
 
@@ -117,7 +124,7 @@ void DecodeBatch::GatherRows() {
       if (rankers.size() == rows.size()) rankers.emplace_back();
       rankers[rows.size()].Start(options, tokens, static_cast<int>(i), beam.candidates_per_row());
       rows.push_back({tokens.empty() ? options.decoder_start_id : tokens.back(), &sentence->source,
-                      &sentence->cache, sentence->paths[i]});
+                      &sentence->cache, sentence->paths[i], sentence->job->candidates});
     }
   }
 }

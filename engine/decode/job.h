@@ -58,6 +58,8 @@ struct Job {
   std::shared_ptr<RequestState> request;
   std::vector<int32_t> source;  // token ids, ending in eos; never empty
   SearchOptions options;
+  // The tokens that it may be translated to, ascending, each once; empty: the whole vocabulary.
+  std::vector<int32_t> candidates;
   // Called exactly once, on a worker's thread.  Must not block.
   std::function<void(JobResult)> on_done;
 

@@ -139,11 +139,30 @@ void RowRanker::Add(int first_token, absl::Span<float> logits) {
     if (special.token < first_token) continue;  // negative: outside of any vocabulary
     special.logit = std::exchange(logits[special.token - first_token], -kInfinity);
   }
+  AddOrdinary([first_token](int i) { return first_token + i; }, logits);
+}
+
+void RowRanker::AddSelected(absl::Span<const int32_t> tokens, absl::Span<float> logits) {
+  if (forced_ || tokens.empty()) return;
+  auto token = tokens.begin();
+  for (; next_special_ < specials_.size() && specials_[next_special_].token <= tokens.back();
+       ++next_special_) {
+    Special& special = specials_[next_special_];
+    token = std::lower_bound(token, tokens.end(), special.token);
+    if (*token != special.token) continue;  // no candidate
+    special.logit = std::exchange(logits[token - tokens.begin()], -kInfinity);
+  }
+  AddOrdinary([tokens](int i) { return tokens[i]; }, logits);
+}
+
+// Adds logits[i] of token_at(i) for all i, with -inf in the place of the specials.
+template <typename TokenAt>
+void RowRanker::AddOrdinary(TokenAt token_at, absl::Span<const float> logits) {
   ordinary_.Add(logits);
   if (above_.size() < logits.size()) above_.resize(logits.size());
   const float threshold = top_.size() == k_ ? top_.back().log_prob : -kInfinity;
   const int above = IndicesAbove(logits, threshold, above_.data());
-  for (int i = 0; i < above; ++i) InsertTop(first_token + above_[i], logits[above_[i]]);
+  for (int i = 0; i < above; ++i) InsertTop(token_at(above_[i]), logits[above_[i]]);
 }
 
 void RowRanker::InsertTop(int32_t token, float logit) {

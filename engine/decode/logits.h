@@ -6,6 +6,11 @@
 // tiles pass, and all others need only their sum and the k largest.  What the processors do to the
 // ones set aside, and what log-softmax does to all, is done at the end to a handful of numbers.
 //
+// A row may come with the logits of some tokens only, the candidates of its sentence.  The other
+// tokens are out of the world: never chosen, and without mass in the log-softmax, which is over the
+// candidates alone (as in Marian).  Scores with a shortlist are therefore a little higher than
+// without.  A forced token needs to be no candidate.
+//
 // Beam search applies the processors to log-probabilities, greedy search to raw logits; this
 // matters for the repetition penalty alone.  A row's result depends on nothing but the row, its
 // tiles and its hypothesis.
@@ -47,6 +52,10 @@ class RowRanker {
   // REQUIRES: first_token is where the last tile ended, 0 for the first.
   void Add(int first_token, absl::Span<float> logits);
 
+  // The logits of these tokens, instead of a tile of Add; overwrites some of them.
+  // REQUIRES: tokens ascend, above those of calls before; logits has as many elements.
+  void AddSelected(absl::Span<const int32_t> tokens, absl::Span<float> logits);
+
   // Appends the best continuations to `out`, best first; ties go to the lower token.  Banned tokens
   // and NaN are never among them, so there can be fewer than k; a row with +inf has none.
   // Candidate::log_prob is the processed log-probability under both searches: what greedy search
@@ -71,6 +80,8 @@ class RowRanker {
 
   void SetAside(int32_t token, bool banned);
   void MergeSpecials();
+  template <typename TokenAt>
+  void AddOrdinary(TokenAt token_at, absl::Span<const float> logits);
   void InsertTop(int32_t token, float logit);
   float PenalizedLogProb(float logit, float log_sum) const;
 

@@ -38,6 +38,8 @@ struct ModelConfig {
   // Set when the model loads: whether the decoder keeps keys and values in bfloat16, at half the
   // size of float32.
   bool bfloat16_keys_values = false;
+  // Likewise: whether the output projection is made for rows with candidates.
+  bool selective_output = false;
 };
 
 // When a beam search stops (HF_SEMANTICS: early_stopping false, true, "never").

@@ -53,8 +53,9 @@ absl::StatusOr<std::unique_ptr<const Decoder>> Decoder::Create(
   if (checkpoint.Has("final_logits_bias")) {
     ASSIGN_OR_RETURN(bias, checkpoint.ReadVector("final_logits_bias", config.target_vocabulary));
   }
-  ASSIGN_OR_RETURN(OutputProjection projection,
-                   OutputProjection::Create(embeddings->view(), bias, precision));
+  ASSIGN_OR_RETURN(
+      OutputProjection projection,
+      OutputProjection::Create(embeddings->view(), bias, precision, config.selective_output));
   ASSIGN_OR_RETURN(Embedding embedding,
                    Embedding::Create(checkpoint, prefix, std::move(embeddings), config));
   std::unique_ptr<Decoder> decoder(
@@ -76,16 +77,18 @@ void Decoder::Remember(MatrixView<const float> encoded, SourceMemory* source, Wo
 
 void Decoder::Step(absl::Span<const DecodeRow> rows, LogitsSink sink, Workspace* ws) const {
   ws->x.Resize(static_cast<int>(rows.size()), d_model_);
+  ws->candidates.clear();
   const MatrixView<float> x = ws->x.view();
   for (int i = 0; i < x.rows(); ++i) {
     embedding_.Embed(rows[i].token, static_cast<int>(rows[i].path.size()) - 1, x.Row(i));
+    ws->candidates.push_back(rows[i].candidates);
   }
   for (size_t l = 0; l < layers_.size(); ++l) {
     SelfAttention(static_cast<int>(l), rows, x, ws);
     CrossAttention(static_cast<int>(l), rows, x, ws);
     layers_[l].feed_forward.Apply(x, ws);
   }
-  output_.Run(x, sink, ws);
+  output_.Run(x, ws->candidates, sink, ws);
 }
 
 void Decoder::SelfAttention(int l, absl::Span<const DecodeRow> rows, MatrixView<float> x,

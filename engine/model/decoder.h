@@ -27,6 +27,8 @@ struct DecodeRow {
   // The hypothesis' nodes in `cache`, oldest first; the last one is new and this step fills it. The
   // token's position is path.size() - 1.
   absl::Span<const int32_t> path;
+  // The tokens that it is scored for, ascending, each once; empty: the whole vocabulary.
+  absl::Span<const int32_t> candidates = {};
 };
 
 // Immutable, so safe for concurrent use with a workspace for each thread.
@@ -42,8 +44,8 @@ class Decoder {
   void Remember(MatrixView<const float> encoded, SourceMemory* source, Workspace* ws) const;
 
   // One step: row i of the logits that `sink` is given scores what follows rows[i], and the keys
-  // and values of its token stand in its cache. REQUIRES: tokens are in the vocabulary, paths are
-  // no longer than max_positions, no two rows share a last node.
+  // and values of its token stand in its cache. REQUIRES: tokens and candidates are in the
+  // vocabulary, paths are no longer than max_positions, no two rows share a last node.
   void Step(absl::Span<const DecodeRow> rows, LogitsSink sink, Workspace* ws) const;
 
  private:

@@ -1,21 +1,36 @@
 // The last layer: from the decoder's output to a score for every token of the vocabulary (section
 // 3.4).  It goes through the vocabulary in tiles that stay in the cache, so that the scores of a
 // large batch never reach memory: whoever ranks them takes each tile while it is warm.
+//
+// A row may be scored for some tokens only, the candidates of its sentence (text/shortlist.h).  In
+// int8 no other token is computed, if the projection was made selective.  Otherwise, and in the
+// other precisions, all are computed and the candidates' scores are picked from them: the same
+// result, and no faster.
 
 #ifndef DRAGOMAN_ENGINE_MODEL_OUTPUT_PROJECTION_H_
 #define DRAGOMAN_ENGINE_MODEL_OUTPUT_PROJECTION_H_
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
+#include "engine/math/int8_rows.h"
 #include "engine/model/workspace.h"
 
 namespace dragoman {
 
-// Takes the logits [rows, tokens] of the tokens first_token, first_token + 1, ...  May overwrite
-// them.
-using LogitsSink = absl::FunctionRef<void(int first_token, MatrixView<float> logits)>;
+// Some columns of some rows of the logits.  A row with candidates has tiles of its own kind.
+struct LogitsTile {
+  int first_row = 0;
+  MatrixView<float> logits;          // [rows, tokens]
+  int first_token = 0;               // the tokens are first_token, first_token + 1, ...
+  absl::Span<const int32_t> tokens;  // or these, if there are any, ascending
+};
+
+// Takes the tiles; those of a row come in the order of their tokens.  May overwrite the logits.
+using LogitsSink = absl::FunctionRef<void(const LogitsTile&)>;
 
 // Immutable, so safe for concurrent use with a workspace for each thread.
 class OutputProjection {
@@ -23,16 +38,27 @@ class OutputProjection {
   // Tokens of a tile.
   static constexpr int kTile = 512;
 
-  // `embeddings` is [vocabulary, d_model], `bias` [vocabulary].
+  // `embeddings` is [vocabulary, d_model], `bias` [vocabulary].  `selective`: rows with candidates
+  // are to be fast, which in int8 takes vocabulary x d_model more bytes.
   static absl::StatusOr<OutputProjection> Create(MatrixView<const float> embeddings,
-                                                 absl::Span<const float> bias, Precision precision);
+                                                 absl::Span<const float> bias, Precision precision,
+                                                 bool selective);
 
-  // Gives the logits of `x` [rows, d_model] to `sink`, tile after tile, from token 0 to the last.
-  void Run(MatrixView<const float> x, LogitsSink sink, Workspace* ws) const;
+  // Gives the logits of `x` [rows, d_model] to `sink`: of row i those of candidates[i], which are
+  // ascending, each once, or of all tokens if it has none.  Rows that stand together and have the
+  // same candidates in the same place are computed together.
+  void Run(MatrixView<const float> x, absl::Span<const absl::Span<const int32_t>> candidates,
+           LogitsSink sink, Workspace* ws) const;
 
  private:
+  using Candidates = absl::Span<const int32_t>;
+
+  void RunTiles(MatrixView<const float> x, int first_row, absl::Span<const Candidates> candidates,
+                LogitsSink sink, Workspace* ws) const;
+
   Precision precision_ = Precision::kFloat32;
   std::vector<PackedGemm> tiles_;  // [d_model, kTile], the last one perhaps narrower
+  std::optional<Int8Rows> rows_;   // [vocabulary, d_model], if selective in int8
 };
 
 }  // namespace dragoman

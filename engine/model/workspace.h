@@ -21,9 +21,10 @@ struct Workspace {
   Matrix<float> sublayer;   // [rows, d_model]: what a sublayer adds to x
 
   std::vector<float> attend;
-  std::vector<int32_t> positions;  // 0, 1, 2, ...: "all of them, in order"
-  Matrix<float> keys_values;       // [source tokens, 2 d_model] of one layer
-  Matrix<float> logits;            // [rows, a tile of the vocabulary]
+  std::vector<int32_t> positions;                     // 0, 1, 2, ...: "all of them, in order"
+  Matrix<float> keys_values;                          // [source tokens, 2 d_model] of one layer
+  Matrix<float> logits;                               // [rows, a tile of the vocabulary]
+  std::vector<absl::Span<const int32_t>> candidates;  // of each row
   GemmScratch gemm;
 
   // The first n of `positions`.

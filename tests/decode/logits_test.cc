@@ -313,6 +313,71 @@ TEST(RowRanker, TheCandidatesDoNotDependOnTheTiles) {
   }
 }
 
+// The best continuations among `candidates`, which come in several pieces.
+std::vector<Candidate> RankedAmong(const std::vector<int32_t>& candidates,
+                                   const SearchOptions& options, const std::vector<int32_t>& tokens,
+                                   const std::vector<float>& row, int k, size_t piece) {
+  RowRanker ranker;
+  ranker.Start(options, tokens, 0, k);
+  for (size_t begin = 0; begin < candidates.size(); begin += piece) {
+    const auto some = absl::MakeConstSpan(candidates).subspan(begin, piece);
+    std::vector<float> logits;
+    for (const int32_t token : some) logits.push_back(row[token]);
+    ranker.AddSelected(some, absl::MakeSpan(logits));
+  }
+  std::vector<Candidate> out;
+  ranker.Finish(&out);
+  return out;
+}
+
+TEST(Shortlist, IsALogSoftmaxOverTheCandidatesAlone) {
+  const std::vector<Candidate> ranked = RankedAmong({0, 2, 5}, BeamOptions(), {}, kRow, 100, 100);
+  EXPECT_THAT(Tokens(ranked), ElementsAre(2, 0, 5));
+  const std::vector<float> expected = LogSoftmax({kRow[0], kRow[2], kRow[5]});
+  EXPECT_NEAR(LogProbOf(0, ranked), expected[0], 1e-6f);
+  EXPECT_NEAR(LogProbOf(2, ranked), expected[1], 1e-6f);
+  EXPECT_NEAR(LogProbOf(5, ranked), expected[2], 1e-6f);
+}
+
+// Under every processor: as if all other logits were -inf.
+TEST(Shortlist, IsTheWholeRowWithTheOtherTokensMasked) {
+  for (uint32_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    std::mt19937 random(seed);
+    const auto below = [&random](int n) {
+      return std::uniform_int_distribution<>(0, n - 1)(random);
+    };
+    constexpr int kVocabulary = 60;
+    SearchOptions options = seed % 2 == 0 ? BeamOptions() : GreedyOptions();
+    options.max_length = 12;
+    options.min_length = below(10);
+    options.repetition_penalty = below(2) == 0 ? 1.0f : 1.4f;
+    options.no_repeat_ngram_size = below(3);
+    options.renormalize_logits = below(2) == 0;
+    if (below(2) == 0) options.forced_eos_id = kEos;
+    if (below(3) == 0) options.forced_bos_id = 7;
+    options.bad_words_ids = {{below(kVocabulary)}, {below(kVocabulary), below(kVocabulary)}};
+    std::vector<int32_t> tokens(below(12)), candidates;
+    for (int32_t& token : tokens) token = below(kVocabulary);
+    std::vector<float> row(kVocabulary), masked(kVocabulary, -kInf);
+    for (int32_t token = 0; token < kVocabulary; ++token) {
+      row[token] = 0.25f * static_cast<float>(below(41) - 20);
+      if (below(3) > 0) continue;
+      candidates.push_back(token);
+      masked[token] = row[token];
+    }
+    const int k = 1 + below(10);
+    const std::vector<Candidate> expected = Ranked(options, tokens, masked, k);
+    for (const size_t piece : {1, 5, 100}) {
+      const std::vector<Candidate> ranked = RankedAmong(candidates, options, tokens, row, k, piece);
+      ASSERT_EQ(Tokens(ranked), Tokens(expected));
+      for (size_t i = 0; i < ranked.size(); ++i) {
+        EXPECT_NEAR(ranked[i].log_prob, expected[i].log_prob, 1e-5f);
+      }
+    }
+  }
+}
+
 // The sum in tiles of 512.
 float LogSumOf(absl::Span<const float> row) {
   LogSum sum;

@@ -56,10 +56,11 @@ std::vector<ForcedOutput> ForceTeacher(const Model& model, const std::vector<For
     for (const size_t pair : pair_of_row) outputs[pair].logits.emplace_back();
     model.decoder().Step(
         rows,
-        [&](int, MatrixView<float> logits) {
-          for (int row = 0; row < logits.rows(); ++row) {
+        [&](const LogitsTile& tile) {
+          for (int row = 0; row < tile.logits.rows(); ++row) {
+            const absl::Span<const float> logits = tile.logits.Row(row);
             std::vector<float>& all = outputs[pair_of_row[row]].logits.back();
-            all.insert(all.end(), logits.Row(row).begin(), logits.Row(row).end());
+            all.insert(all.end(), logits.begin(), logits.end());
           }
         },
         &workspace);

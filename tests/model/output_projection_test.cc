@@ -1,0 +1,82 @@
+#include "engine/model/output_projection.h"
+
+#include <algorithm>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/math/random_matrix.h"
+
+namespace dragoman {
+namespace {
+
+constexpr int kModel = 64, kVocabulary = 1300, kRows = 12;
+constexpr float kNone = std::numeric_limits<float>::infinity();
+
+using Candidates = absl::Span<const int32_t>;
+
+// The logits [rows, vocabulary] that the projection gives away; kNone where it gives none.
+Matrix<float> Logits(const OutputProjection& projection, const Matrix<float>& x,
+                     absl::Span<const Candidates> candidates) {
+  Matrix<float> all(x.rows(), kVocabulary);
+  std::fill_n(all.view().data(), x.rows() * kVocabulary, kNone);
+  Workspace ws;
+  projection.Run(
+      x.view(), candidates,
+      [&](const LogitsTile& tile) {
+        for (int r = 0; r < tile.logits.rows(); ++r) {
+          for (int c = 0; c < tile.logits.cols(); ++c) {
+            const int token = tile.tokens.empty() ? tile.first_token + c : tile.tokens[c];
+            float& logit = all.Row(tile.first_row + r)[token];
+            EXPECT_EQ(logit, kNone) << "given twice";
+            logit = tile.logits.Row(r)[c];
+          }
+        }
+      },
+      &ws);
+  return all;
+}
+
+std::vector<int32_t> SomeTokens(double share, std::mt19937* random) {
+  std::vector<int32_t> tokens;
+  for (int32_t token = 0; token < kVocabulary; ++token) {
+    if (std::bernoulli_distribution(share)(*random)) tokens.push_back(token);
+  }
+  return tokens;
+}
+
+TEST(OutputProjection, GivesTheRowsOfAShortlistTheirCandidatesAndTheOthersAll) {
+  for (const Precision precision : {Precision::kFloat32, Precision::kInt8}) {
+    for (const bool selective : {false, true}) {
+      SCOPED_TRACE(testing::Message() << NameOf(precision) << " selective " << selective);
+      std::mt19937 random(3);
+      const Matrix<float> table = RandomMatrix(kVocabulary, kModel, &random);
+      const auto projection = OutputProjection::Create(
+          table.view(), RandomVector(kVocabulary, &random), precision, selective);
+      ASSERT_TRUE(projection.ok()) << projection.status();
+      const Matrix<float> x = RandomMatrix(kRows, kModel, &random);
+      const Matrix<float> whole = Logits(*projection, x, std::vector<Candidates>(kRows));
+
+      // Sentences of several rows, with and without candidates; a tile that has none of them.
+      const std::vector<int32_t> many = SomeTokens(0.5, &random), few = {0, 1299}, one = {700};
+      std::vector<Candidates> candidates(kRows);
+      candidates[1] = candidates[2] = candidates[3] = many;
+      candidates[4] = few;
+      candidates[7] = candidates[8] = one;
+      candidates[11] = many;
+      const Matrix<float> listed = Logits(*projection, x, candidates);
+      for (int r = 0; r < kRows; ++r) {
+        for (int token = 0; token < kVocabulary; ++token) {
+          const bool wanted = candidates[r].empty() ||
+                              std::binary_search(candidates[r].begin(), candidates[r].end(), token);
+          ASSERT_FLOAT_EQ(listed.Row(r)[token], wanted ? whole.Row(r)[token] : kNone)
+              << "row " << r << " token " << token;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace dragoman

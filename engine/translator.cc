@@ -126,6 +126,9 @@ absl::StatusOr<std::vector<JobPtr>> Call::Prepare(TranslateRequest request, cons
       RETURN_IF_ERROR(SetLengths(request.options, static_cast<int>(ids.size()),
                                  model_->generation(), model_->config(), &job->options));
       job->source = std::move(ids);
+      if (model_->shortlist() != nullptr) {
+        job->candidates = model_->shortlist()->Candidates(job->source);
+      }
       jobs.push_back(std::move(job));
       targets.push_back(&sentence);
     }

@@ -1,5 +1,8 @@
 #include "engine/translator.h"
 
+#include <algorithm>
+#include <fstream>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +13,21 @@
 
 namespace dragoman {
 namespace {
+
+// Translates with a pool of its own.
+TranslateResponse TranslateWith(std::shared_ptr<const Model> model, TranslateRequest request) {
+  NullObserver observer;
+  WorkerPool pool({.workers = 1}, &observer);
+  TranslateResponse response;
+  absl::Notification done;
+  Translator(std::move(model), &pool, Limits())
+      .Translate(std::move(request), absl::InfiniteFuture(), [&](TranslateResponse answer) {
+        response = std::move(answer);
+        done.Notify();
+      });
+  done.WaitForNotification();
+  return response;
+}
 
 class TranslatorTest : public testing::Test {
  protected:
@@ -59,6 +77,52 @@ TEST_F(TranslatorTest, TranslatesTextsInTheirOrder) {
   EXPECT_FALSE(first.truncated);
   EXPECT_EQ(response.translations[1].hypotheses[0].text, "Anna kauft d roten Apfel heute.");
   EXPECT_GT(response.times.decode, absl::ZeroDuration());
+}
+
+// A model that ships, with a table that is made of its own translations.
+TEST(TranslatorWithShortlist, TranslatesToTheCandidatesAlone) {
+  const auto plain = Model::Load("en-de", "models/en-de", Precision::kInt8);
+  ASSERT_TRUE(plain.ok()) << plain.status();
+  const std::vector<std::string> texts = {"The weather is nice today.", "Where is the station?",
+                                          "I would like a cup of coffee, please."};
+  TranslateRequest request = {.texts = texts};
+  request.options.beam_size = 1;
+  const TranslateResponse whole = TranslateWith(*plain, request);
+  ASSERT_TRUE(whole.status.ok()) << whole.status;
+
+  // Of each source token: all tokens of the translation; but none of the last text.
+  const std::string file = testing::TempDir() + "translator_test.lex";
+  std::ofstream table(file);
+  const Tokenizer& tokenizer = (*plain)->tokenizer();
+  for (size_t t = 0; t + 1 < texts.size(); ++t) {
+    for (const int32_t source : tokenizer.Encode(texts[t]).ids) {
+      for (const std::string& piece : whole.translations[t].hypotheses[0].tokens) {
+        table << piece << " " << tokenizer.SourcePiece(source) << " 0.5\n";
+      }
+    }
+  }
+  table.close();
+  for (const Precision precision : {Precision::kInt8, Precision::kFloat32}) {
+    const auto listed =
+        Model::Load("en-de", "models/en-de", precision, {.file = file, .first = 30});
+    ASSERT_TRUE(listed.ok()) << listed.status();
+    for (const int beam_size : {1, 4}) {
+      request.options.beam_size = beam_size;
+      const TranslateResponse response = TranslateWith(*listed, request);
+      ASSERT_TRUE(response.status.ok()) << response.status;
+      for (size_t t = 0; t < texts.size(); ++t) {
+        const TranslatedHypothesis& hypothesis = response.translations[t].hypotheses[0];
+        if (precision == Precision::kInt8 && beam_size == 1 && t + 1 < texts.size()) {
+          EXPECT_EQ(hypothesis.text, whole.translations[t].hypotheses[0].text);
+        }
+        const std::vector<int32_t> candidates =
+            (*listed)->shortlist()->Candidates(tokenizer.Encode(texts[t]).ids);
+        for (const int32_t token : hypothesis.token_ids) {
+          EXPECT_TRUE(std::binary_search(candidates.begin(), candidates.end(), token)) << token;
+        }
+      }
+    }
+  }
 }
 
 TEST_F(TranslatorTest, AnEmptyTextIsAnEmptyTranslation) {

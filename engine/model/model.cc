@@ -80,26 +80,32 @@ absl::Status InModel(const std::string& directory, const absl::Status& status) {
 
 absl::StatusOr<std::shared_ptr<const Model>> Model::Load(const std::string& name,
                                                          const std::string& directory,
-                                                         Precision precision) {
+                                                         Precision precision,
+                                                         const ShortlistSource& shortlist) {
   std::shared_ptr<Model> model(new Model());
   model->name_ = name;
   model->precision_ = Resolve(precision);
-  if (absl::Status status = model->LoadFrom(directory); !status.ok()) {
+  if (absl::Status status = model->LoadFrom(directory, shortlist); !status.ok()) {
     return InModel(directory, status);
   }
   return model;
 }
 
-absl::Status Model::LoadFrom(const std::string& directory) {
+absl::Status Model::LoadFrom(const std::string& directory, const ShortlistSource& shortlist) {
   ASSIGN_OR_RETURN(const MarianConfig config, ReadMarianConfig(directory));
   config_ = config.model;
   config_.bfloat16_keys_values = precision_ != Precision::kFloat32;
+  config_.selective_output = !shortlist.file.empty();
   generation_ = config.generation;
   ASSIGN_OR_RETURN(tokenizer_, Tokenizer::Load(directory));
   RETURN_IF_ERROR(
       CheckVocabulary("source", tokenizer_->source_vocabulary_size(), config_.source_vocabulary));
   RETURN_IF_ERROR(
       CheckVocabulary("target", tokenizer_->target_vocabulary_size(), config_.target_vocabulary));
+  if (!shortlist.file.empty()) {
+    ASSIGN_OR_RETURN(shortlist_, Shortlist::Load(shortlist, *tokenizer_, config_.source_vocabulary,
+                                                 config_.target_vocabulary, config_.eos_id));
+  }
   ASSIGN_OR_RETURN(const Checkpoint checkpoint, OpenSafetensors(directory + "/model.safetensors"));
   version_ = Digest(checkpoint);
   ASSIGN_OR_RETURN(const Embeddings embeddings, ReadEmbeddings(checkpoint, config));

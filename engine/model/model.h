@@ -13,19 +13,22 @@
 #include "engine/model/config.h"
 #include "engine/model/decoder.h"
 #include "engine/model/encoder.h"
+#include "engine/text/shortlist.h"
 #include "engine/text/tokenizer.h"
 
 namespace dragoman {
 
 class Model {
  public:
-  // Loads a model directory as it was downloaded.  `name` is what requests and metrics call it.
+  // Loads a model directory as it was downloaded, and its shortlist if there is one.  `name` is
+  // what requests and metrics call it.
   // NOT_FOUND: a file or a tensor is missing; INVALID_ARGUMENT: one is malformed; UNIMPLEMENTED: an
   // architecture or option this engine does not know; FAILED_PRECONDITION: this CPU cannot run
   // `precision` with the row law kept (gemm.h).
   static absl::StatusOr<std::shared_ptr<const Model>> Load(const std::string& name,
                                                            const std::string& directory,
-                                                           Precision precision);
+                                                           Precision precision,
+                                                           const ShortlistSource& shortlist = {});
 
   const std::string& name() const { return name_; }
   const std::string& version() const { return version_; }  // a digest of the checkpoint
@@ -33,12 +36,14 @@ class Model {
   const GenerationConfig& generation() const { return generation_; }
   Precision precision() const { return precision_; }  // never kAuto
   const Tokenizer& tokenizer() const { return *tokenizer_; }
+  // Names the candidates of a sentence; null if all are given the whole vocabulary.
+  const Shortlist* shortlist() const { return shortlist_.get(); }
   const Encoder& encoder() const { return *encoder_; }
   const Decoder& decoder() const { return *decoder_; }
 
  private:
   Model() = default;
-  absl::Status LoadFrom(const std::string& directory);
+  absl::Status LoadFrom(const std::string& directory, const ShortlistSource& shortlist);
 
   std::string name_;
   std::string version_;
@@ -46,6 +51,7 @@ class Model {
   GenerationConfig generation_;
   Precision precision_ = Precision::kFloat32;
   std::unique_ptr<const Tokenizer> tokenizer_;
+  std::unique_ptr<const Shortlist> shortlist_;
   std::unique_ptr<const Encoder> encoder_;
   std::unique_ptr<const Decoder> decoder_;
 };

@@ -24,7 +24,7 @@ namespace dragoman {
 namespace {
 
 struct Flags {
-  std::string model, input, precision = "auto";
+  std::string model, input, precision = "auto", shortlist;
   int workers = 1, in_flight = 64, repeat = 1;
   DecodingOptions options;
 };
@@ -119,8 +119,12 @@ absl::StatusOr<std::vector<std::string>> ReadLines(const Flags& flags) {
 absl::Status Bench(const Flags& flags) {
   ASSIGN_OR_RETURN(std::vector<std::string> lines, ReadLines(flags));
   ASSIGN_OR_RETURN(const Precision precision, ParsePrecision(flags.precision));
+  ShortlistSource shortlist;
+  if (!flags.shortlist.empty()) {
+    ASSIGN_OR_RETURN(shortlist, ParseShortlistSource(flags.shortlist));
+  }
   const absl::Time load_start = absl::Now();
-  ASSIGN_OR_RETURN(const auto model, Model::Load("bench", flags.model, precision));
+  ASSIGN_OR_RETURN(const auto model, Model::Load("bench", flags.model, precision, shortlist));
   const double load_seconds = absl::ToDoubleSeconds(absl::Now() - load_start);
 
   NullObserver observer;
@@ -170,6 +174,8 @@ int Main(int argc, char** argv) {
   app.add_option("--input", flags.input, "File of sentences, one on each line")->required();
   app.add_option("--precision", flags.precision, "auto, float32, bfloat16 or int8")
       ->capture_default_str();
+  app.add_option("--shortlist", flags.shortlist,
+                 "A vocabulary shortlist, FILE[:FIRST,BEST]; default: the whole vocabulary");
   app.add_option("--workers", flags.workers, "Worker threads; 0: the cores that are available")
       ->capture_default_str()
       ->check(CLI::Range(0, 1024));

@@ -3,6 +3,9 @@
 
 #include "engine/decode/decode_batch.h"
 
+#include <algorithm>
+#include <fstream>
+#include <functional>
 #include <random>
 #include <string>
 #include <utility>
@@ -18,43 +21,81 @@ namespace {
 struct Request {
   std::string text;
   SearchOptions options;
+  std::vector<int32_t> candidates = {};
 };
 
-// Every test sentence under several searches, so that beams of unequal width share a batch.
+// Some tokens of the model's vocabulary, eos and all of the first among them.
+std::vector<int32_t> SomeTokens(uint32_t seed) {
+  std::mt19937 random(seed);
+  std::vector<int32_t> tokens;
+  for (int32_t token = 0; token < TrainedModel()->config().target_vocabulary; ++token) {
+    if (token < 50 || std::bernoulli_distribution(0.2)(random)) tokens.push_back(token);
+  }
+  return tokens;
+}
+
+// Every test sentence under several searches, so that beams of unequal width share a batch, with
+// the whole vocabulary and with a shortlist of its own.
 std::vector<Request> Requests() {
   std::vector<Request> requests;
   for (const std::string& text : TestSentences()) {
     for (const auto& [beam_size, max_length] : {std::pair(1, 40), {2, 7}, {4, 40}, {5, 24}}) {
       requests.push_back({text, TestSearch(beam_size, max_length)});
       requests.back().options.length_penalty = beam_size == 5 ? 0.6f : 1.0f;
+      if (beam_size % 2 != 0) continue;
+      requests.push_back(requests.back());
+      requests.back().candidates = SomeTokens(static_cast<uint32_t>(requests.size()));
     }
   }
   return requests;
 }
 
+// The model in int8, made for shortlists.
+std::shared_ptr<const Model> SelectiveModel() {
+  const std::string file = testing::TempDir() + "decode_batch_test.lex";
+  const Tokenizer& tokenizer = TrainedModel()->tokenizer();
+  std::ofstream(file) << tokenizer.TargetPiece(100) << " " << tokenizer.SourcePiece(100) << " 1\n";
+  auto loaded =
+      Model::Load("toy", "tests/golden/models/marian-trained", Precision::kInt8, {.file = file});
+  EXPECT_TRUE(loaded.ok()) << loaded.status();
+  return *std::move(loaded);
+}
+
 class DecodeBatchTest : public testing::Test {
  protected:
-  DecodeBatch MakeBatch() { return DecodeBatch(TrainedModel(), absl::Now, &observer_, &scratch_); }
+  DecodeBatch MakeBatch() { return DecodeBatch(model_, absl::Now, &observer_, &scratch_); }
+
+  JobPtr JobFor(const Request& request, std::function<void(JobResult)> on_done,
+                std::shared_ptr<RequestState> state = nullptr) {
+    JobPtr job = MakeJob(request.text, request.options, std::move(on_done), std::move(state));
+    job->model = model_;
+    job->candidates = request.candidates;
+    return job;
+  }
+
+  void ExpectThatNobodyNoticesTheOthers();
 
   // Translates one request in a batch of its own.
-  std::string Alone(const Request& request) {
-    std::string bytes;
+  std::string Alone(const Request& request) { return Bytes(HypothesesAlone(request)); }
+  std::vector<Hypothesis> HypothesesAlone(const Request& request) {
+    std::vector<Hypothesis> hypotheses;
     DecodeBatch batch = MakeBatch();
     std::vector<JobPtr> jobs;
-    jobs.push_back(MakeJob(request.text, request.options, [&](JobResult result) {
+    jobs.push_back(JobFor(request, [&](JobResult result) {
       EXPECT_TRUE(result.status.ok()) << result.status;
-      bytes = Bytes(result.hypotheses);
+      hypotheses = std::move(result.hypotheses);
     }));
     batch.Join(std::move(jobs));
     while (!batch.empty()) batch.Step();
-    return bytes;
+    return hypotheses;
   }
 
+  std::shared_ptr<const Model> model_ = TrainedModel();
   NullObserver observer_;
   DecodeScratch scratch_;
 };
 
-TEST_F(DecodeBatchTest, ASentenceDoesNotNoticeWhoElseIsInTheBatch) {
+void DecodeBatchTest::ExpectThatNobodyNoticesTheOthers() {
   const std::vector<Request> requests = Requests();
   std::vector<std::string> alone;
   for (const Request& request : requests) alone.push_back(Alone(request));
@@ -76,8 +117,8 @@ TEST_F(DecodeBatchTest, ASentenceDoesNotNoticeWhoElseIsInTheBatch) {
       while (next < order.size() && std::bernoulli_distribution(0.4)(random)) {
         const size_t which = order[next++];
         states.push_back(std::make_shared<RequestState>(absl::InfiniteFuture()));
-        joining.push_back(MakeJob(
-            requests[which].text, requests[which].options,
+        joining.push_back(JobFor(
+            requests[which],
             [&, which](JobResult result) {
               ++done;
               if (absl::IsCancelled(result.status)) {
@@ -100,6 +141,47 @@ TEST_F(DecodeBatchTest, ASentenceDoesNotNoticeWhoElseIsInTheBatch) {
     EXPECT_LT(dropped, done + 1);
     EXPECT_EQ(batch.load().rows, 0);
     EXPECT_EQ(batch.load().kv_bytes, 0u);
+  }
+}
+
+TEST_F(DecodeBatchTest, ASentenceDoesNotNoticeWhoElseIsInTheBatch) {
+  ExpectThatNobodyNoticesTheOthers();
+}
+
+TEST_F(DecodeBatchTest, NorIfTheModelIsMadeForShortlists) {
+  model_ = SelectiveModel();
+  ExpectThatNobodyNoticesTheOthers();
+}
+
+TEST_F(DecodeBatchTest, AShortlistIsAllThatASentenceIsTranslatedTo) {
+  for (const auto& model : {TrainedModel(), SelectiveModel()}) {
+    model_ = model;
+    for (const int beam_size : {1, 4}) {
+      Request request = {TestSentences()[0], TestSearch(beam_size, 20)};
+      const std::vector<Hypothesis> whole = HypothesesAlone(request);
+      // Of the tokens of the plain translation and others: the same translation.
+      request.candidates = SomeTokens(1);
+      for (const Hypothesis& hypothesis : whole) {
+        request.candidates.insert(request.candidates.end(), hypothesis.tokens.begin(),
+                                  hypothesis.tokens.end());
+      }
+      std::sort(request.candidates.begin(), request.candidates.end());
+      request.candidates.erase(std::unique(request.candidates.begin(), request.candidates.end()),
+                               request.candidates.end());
+      const std::vector<Hypothesis> listed = HypothesesAlone(request);
+      EXPECT_EQ(listed[0].tokens, whole[0].tokens);
+      EXPECT_GT(listed[0].log_prob, whole[0].log_prob);  // the others have no mass
+      // Without its first token: another one, of candidates alone.
+      std::erase(request.candidates, whole[0].tokens[0]);
+      const std::vector<Hypothesis> other = HypothesesAlone(request);
+      EXPECT_NE(other[0].tokens, whole[0].tokens);
+      for (const Hypothesis& hypothesis : other) {
+        for (const int32_t token : hypothesis.tokens) {
+          EXPECT_TRUE(
+              std::binary_search(request.candidates.begin(), request.candidates.end(), token));
+        }
+      }
+    }
   }
 }
 

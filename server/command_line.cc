@@ -43,6 +43,22 @@ void AddModel(const std::string& value, Flags* flags) {
   model->set_directory(value.substr(equals + 1));
 }
 
+void AddShortlist(const std::string& value, Flags* flags) {
+  const size_t equals = value.find('=');
+  const absl::StatusOr<ShortlistSource> source =
+      ParseShortlistSource(equals == std::string::npos ? "" : value.substr(equals + 1));
+  if (!source.ok()) {
+    flags->error.Update(absl::InvalidArgumentError("--shortlist: \"" + value +
+                                                   "\" is not of the form NAME=FILE[:FIRST,BEST]"));
+    return;
+  }
+  v1::ModelShortlist* shortlist = flags->config.add_shortlists();
+  shortlist->set_model(value.substr(0, equals));
+  shortlist->set_file(source->file);
+  if (source->first.has_value()) shortlist->set_first(*source->first);
+  if (source->best.has_value()) shortlist->set_best(*source->best);
+}
+
 // The value of a size flag; an error is kept in `flags`.
 int64_t Bytes(const char* flag, const std::string& value, Flags* flags) {
   const absl::StatusOr<int64_t> bytes = ParseBytes(value);
@@ -104,6 +120,14 @@ void AddEngineFlags(CLI::App* app, Flags* flags) {
                    [=](const std::string& v) { config->set_precision(v); });
   Add<int>(app, "--workers", "THREADS", "the cores granted", "Worker threads of the engine",
            [=](int v) { config->set_workers(v); });
+  app->add_option_function<std::vector<std::string>>(
+         "--shortlist",
+         [flags](const std::vector<std::string>& values) {
+           for (const std::string& value : values) AddShortlist(value, flags);
+         },
+         "A vocabulary shortlist of a model: a lexical table, as text or in Marian's binary format")
+      ->type_name("NAME=FILE[:FIRST,BEST]")
+      ->allow_extra_args(false);
   Add<int>(app, "--max-batch-rows", "HYPOTHESES", "256",
            "Live hypotheses that one worker decodes at once",
            [=](int v) { config->set_max_batch_rows(v); });
@@ -180,6 +204,7 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
     ASSIGN_OR_RETURN(config, ReadConfigFile(flags.config_file));
     // A flag replaces a field whole, where MergeFrom would blend the two.
     if (!flags.config.models().empty()) config.clear_models();
+    if (!flags.config.shortlists().empty()) config.clear_shortlists();
     if (flags.config.has_drain_timeout()) config.clear_drain_timeout();
   }
   config.MergeFrom(flags.config);

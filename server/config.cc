@@ -3,6 +3,7 @@
 #include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/text_format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <set>
@@ -64,7 +65,7 @@ absl::Status ResolveModels(const v1::ServerConfig& config, ServerOptions* option
     if (!names.insert(model.name()).second) {
       return absl::InvalidArgumentError("model " + model.name() + " is given twice");
     }
-    options->models.push_back({model.name(), model.directory()});
+    options->models.push_back({model.name(), model.directory(), {}});
   }
   options->default_model = options->models.front().name;
   if (config.has_default_model()) {
@@ -73,6 +74,34 @@ absl::Status ResolveModels(const v1::ServerConfig& config, ServerOptions* option
                                         "\", which no --model is called");
     }
     options->default_model = config.default_model();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ResolveShortlists(const v1::ServerConfig& config, ServerOptions* options) {
+  for (const v1::ModelShortlist& shortlist : config.shortlists()) {
+    const auto model =
+        std::find_if(options->models.begin(), options->models.end(),
+                     [&](const ModelSource& m) { return m.name == shortlist.model(); });
+    if (model == options->models.end()) {
+      return absl::InvalidArgumentError("shortlist is for \"" + shortlist.model() +
+                                        "\", which no --model is called");
+    }
+    ShortlistSource& source = model->shortlist;
+    if (!source.file.empty()) {
+      return absl::InvalidArgumentError("shortlist of " + shortlist.model() + " is given twice");
+    }
+    if (shortlist.file().empty()) {
+      return absl::InvalidArgumentError("shortlist of " + shortlist.model() + " has no file");
+    }
+    if (shortlist.first() < 0 || shortlist.best() < 0) {
+      return absl::InvalidArgumentError(absl::StrCat("shortlist of ", shortlist.model(), " is ",
+                                                     shortlist.first(), ",", shortlist.best(),
+                                                     ", want numbers of 0 or more"));
+    }
+    source.file = shortlist.file();
+    if (shortlist.has_first()) source.first = shortlist.first();
+    if (shortlist.has_best()) source.best = shortlist.best();
   }
   return absl::OkStatus();
 }
@@ -159,6 +188,7 @@ absl::StatusOr<v1::ServerConfig> ParseConfig(const std::string& text) {
 absl::StatusOr<ServerOptions> Resolve(const v1::ServerConfig& config) {
   ServerOptions options;
   RETURN_IF_ERROR(ResolveModels(config, &options));
+  RETURN_IF_ERROR(ResolveShortlists(config, &options));
   if (config.has_grpc_address()) options.grpc_address = config.grpc_address();
   if (config.has_http_address()) options.http_address = config.http_address();
   RETURN_IF_ERROR(CheckAddress("grpc-address", options.grpc_address));

@@ -25,6 +25,7 @@ namespace dragoman {
 struct ModelSource {
   std::string name;
   std::string directory;
+  ShortlistSource shortlist;  // without a file: none
 };
 
 struct ServerOptions {

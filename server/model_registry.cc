@@ -13,7 +13,7 @@ absl::StatusOr<std::unique_ptr<const ModelRegistry>> ModelRegistry::Load(
     Log(LogLevel::kInfo, "loading", {{"model", source.name}, {"directory", source.directory}});
     const absl::Time start = absl::Now();
     absl::StatusOr<std::shared_ptr<const Model>> model =
-        Model::Load(source.name, source.directory, options.precision);
+        Model::Load(source.name, source.directory, options.precision, source.shortlist);
     if (!model.ok()) {
       return absl::Status(model.status().code(), "model " + source.name + " (" + source.directory +
                                                      "): " + std::string(model.status().message()));
@@ -25,6 +25,14 @@ absl::StatusOr<std::unique_ptr<const ModelRegistry>> ModelRegistry::Load(
          {"version", (*model)->version()},
          {"precision", NameOf((*model)->precision())},
          {"seconds", absl::ToDoubleSeconds(took)}});
+    if (const Shortlist* shortlist = (*model)->shortlist(); shortlist != nullptr) {
+      Log(LogLevel::kInfo, "shortlist",
+          {{"model", source.name},
+           {"file", source.shortlist.file},
+           {"first", shortlist->first()},
+           {"best", shortlist->best()},
+           {"entries", static_cast<int64_t>(shortlist->entries())}});
+    }
     registry->translators_.push_back(
         std::make_unique<const Translator>(*std::move(model), pool, options.limits));
     if (source.name == options.default_model) {

@@ -77,7 +77,10 @@ TEST(Config, EveryFlagSetsItsOption) {
                              "--max-message-bytes=64KiB",
                              "--drain-timeout=1m30s",
                              "--log-level=debug",
-                             "--log-format=json"});
+                             "--log-format=json",
+                             "--shortlist=org/b=dir:x/lex.s2t:50,40",
+                             "--shortlist",
+                             "a=lex=1.bin"});
   ASSERT_TRUE(parsed.ok()) << parsed.status();
   const ServerOptions& options = parsed->options;
   ASSERT_EQ(options.models.size(), 2u);
@@ -101,6 +104,11 @@ TEST(Config, EveryFlagSetsItsOption) {
   EXPECT_EQ(options.drain_timeout, absl::Seconds(90));
   EXPECT_EQ(options.log.level, "debug");
   EXPECT_EQ(options.log.format, "json");
+  EXPECT_EQ(options.models[0].shortlist.file, "lex=1.bin");
+  EXPECT_FALSE(options.models[0].shortlist.first.has_value());
+  EXPECT_EQ(options.models[1].shortlist.file, "dir:x/lex.s2t");
+  EXPECT_EQ(options.models[1].shortlist.first, 50);
+  EXPECT_EQ(options.models[1].shortlist.best, 40);
 }
 
 TEST(Config, BadFlagsAreRefusedWithTheirNameAndValue) {
@@ -132,6 +140,10 @@ TEST(Config, BadFlagsAreRefusedWithTheirNameAndValue) {
       {{"--model", "a=x", "--drain-timeout", "-1s"}, "drain-timeout is -1s"},
       {{"--model", "a=x", "--log-level", "loud"}, "log-level is \"loud\""},
       {{"--model", "a=x", "--log-format", "xml"}, "log-format is \"xml\""},
+      {{"--model", "a=x", "--shortlist", "lex"}, "--shortlist: \"lex\" is not of the form"},
+      {{"--model", "a=x", "--shortlist", "a="}, "--shortlist: \"a=\" is not of the form"},
+      {{"--model", "a=x", "--shortlist", "b=lex"}, "shortlist is for \"b\""},
+      {{"--model", "a=x", "--shortlist", "a=1", "--shortlist", "a=2"}, "of a is given twice"},
       {{"--model", "a=x", "--no-such-flag"}, "--no-such-flag"},
       {{"--model", "a=x", "--config", "/no/such/file"}, "cannot read /no/such/file"},
   };
@@ -150,7 +162,7 @@ TEST(Config, HelpNamesEveryFieldOfTheConfigAsAFlag) {
   for (int i = 0; i < fields->field_count(); ++i) {
     std::string flag = fields->field(i)->name();
     std::replace(flag.begin(), flag.end(), '_', '-');
-    if (flag == "models") flag = "model";
+    if (flag == "models" || flag == "shortlists") flag.pop_back();
     EXPECT_THAT(*parsed->print, HasSubstr("--" + flag + " "));
   }
 }
@@ -187,6 +199,23 @@ TEST(Config, ModelsOfTheFlagsReplaceThoseOfTheFile) {
   ASSERT_TRUE(parsed.ok()) << parsed.status();
   ASSERT_EQ(parsed->options.models.size(), 1u);
   EXPECT_EQ(parsed->options.models[0].name, "c");
+}
+
+TEST(Config, ShortlistsOfTheFlagsReplaceThoseOfTheFile) {
+  const ConfigFile file(R"(
+      models { name: "a" directory: "/a" }
+      models { name: "b" directory: "/b" }
+      shortlists { model: "a" file: "a.lex" best: 20 })");
+  const auto from_file = Parse({"--config", file.path()});
+  ASSERT_TRUE(from_file.ok()) << from_file.status();
+  EXPECT_EQ(from_file->options.models[0].shortlist.file, "a.lex");
+  EXPECT_EQ(from_file->options.models[0].shortlist.best, 20);
+  EXPECT_FALSE(from_file->options.models[0].shortlist.first.has_value());
+  EXPECT_EQ(from_file->options.models[1].shortlist.file, "");
+  const auto from_flag = Parse({"--config", file.path(), "--shortlist", "b=b.lex"});
+  ASSERT_TRUE(from_flag.ok()) << from_flag.status();
+  EXPECT_EQ(from_flag->options.models[0].shortlist.file, "");
+  EXPECT_EQ(from_flag->options.models[1].shortlist.file, "b.lex");
 }
 
 TEST(Config, ErrorInTheFileNamesTheLine) {

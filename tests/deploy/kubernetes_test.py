@@ -4,15 +4,19 @@ DRAGOMAN_KUBERNETES_SCHEMA names a swagger.json (see validate_kubernetes.py) to 
 against; DRAGOMAN_KUBERNETES_CRDS the CRD files, separated by colons.
 """
 
+import functools
+import glob
 import os
 import re
 import shutil
 import subprocess
+import tempfile
 import unittest
 
 import yaml
 
 import files
+from harness import MODEL, Server
 
 OVERLAYS = os.path.join(files.DEPLOY, "kubernetes/overlays")
 SCHEMA = os.environ.get("DRAGOMAN_KUBERNETES_SCHEMA")
@@ -34,6 +38,16 @@ def only(objects, kind):
     return found
 
 
+def of_each_overlay(test):
+    """Runs a test for every overlay with the pod that its Deployment makes."""
+    @functools.wraps(test)
+    def run(self):
+        for name, pod in self.deployments.items():
+            with self.subTest(overlay=name):
+                test(self, name, pod, *pod["containers"])
+    return run
+
+
 @unittest.skipUnless(KUSTOMIZE, "neither kubectl nor kustomize is installed")
 class OverlaysTest(unittest.TestCase):
 
@@ -42,12 +56,6 @@ class OverlaysTest(unittest.TestCase):
         cls.overlays = {name: render(name) for name in sorted(os.listdir(OVERLAYS))}
         cls.deployments = {name: only(objects, "Deployment")["spec"]["template"]["spec"]
                            for name, objects in cls.overlays.items()}
-
-    def each_server(self):
-        for name, pod in self.deployments.items():
-            container, = pod["containers"]
-            with self.subTest(overlay=name):
-                yield name, pod, container
 
     def config(self, name):
         return only(self.overlays[name], "ConfigMap")["data"]["server.txtpb"]
@@ -59,45 +67,46 @@ class OverlaysTest(unittest.TestCase):
             "ConfigMap", "Deployment", "HorizontalPodAutoscaler", "Namespace", "NetworkPolicy",
             "PodDisruptionBudget", "Service", "Service", "ServiceAccount", "ServiceMonitor"])
 
-    def test_the_server_has_time_to_drain(self):
-        for name, pod, container in self.each_server():
-            drain, = re.findall(r"drain_timeout \{ seconds: (\d+) \}", self.config(name))
-            pause = container["lifecycle"]["preStop"]["sleep"]["seconds"]
-            self.assertGreaterEqual(pod["terminationGracePeriodSeconds"], pause + int(drain) + 5)
+    @of_each_overlay
+    def test_the_server_has_time_to_drain(self, name, pod, container):
+        drain, = re.findall(r"drain_timeout \{ seconds: (\d+) \}", self.config(name))
+        pause = container["lifecycle"]["preStop"]["sleep"]["seconds"]
+        self.assertGreaterEqual(pod["terminationGracePeriodSeconds"], pause + int(drain) + 5)
 
-    def test_probes_ask_for_what_the_server_answers(self):
+    @of_each_overlay
+    def test_probes_ask_for_what_the_server_answers(self, name, pod, container):
         with open(os.path.join(files.SOURCE_DIR, "proto/dragoman/v1/translation.proto"),
                   encoding="utf-8") as file:
-            services = [f"dragoman.v1.{name}" for name in re.findall(r"^service (\w+)", file.read(), re.M)]
-        for name, _, container in self.each_server():
-            grpc_port, = re.findall(r'grpc_address: ".*:(\d+)"', self.config(name))
-            http_port, = re.findall(r'http_address: ".*:(\d+)"', self.config(name))
-            ports = {port["name"]: port["containerPort"] for port in container["ports"]}
-            self.assertEqual(ports, {"grpc": int(grpc_port), "http": int(http_port)})
-            for probe in ("startupProbe", "readinessProbe"):
-                self.assertEqual(container[probe]["grpc"]["port"], int(grpc_port))
-                self.assertIn(container[probe]["grpc"]["service"], services)
-            # gRPC health says NOT_SERVING while the server drains; that must not kill it.
-            self.assertEqual(container["livenessProbe"]["httpGet"],
-                             {"path": "/healthz", "port": "http"})
+            services = [f"dragoman.v1.{service}"
+                        for service in re.findall(r"^service (\w+)", file.read(), re.M)]
+        grpc_port, = re.findall(r'grpc_address: ".*:(\d+)"', self.config(name))
+        http_port, = re.findall(r'http_address: ".*:(\d+)"', self.config(name))
+        ports = {port["name"]: port["containerPort"] for port in container["ports"]}
+        self.assertEqual(ports, {"grpc": int(grpc_port), "http": int(http_port)})
+        for probe in ("startupProbe", "readinessProbe"):
+            self.assertEqual(container[probe]["grpc"]["port"], int(grpc_port))
+            self.assertIn(container[probe]["grpc"]["service"], services)
+        # gRPC health says NOT_SERVING while the server drains; that must not kill it.
+        self.assertEqual(container["livenessProbe"]["httpGet"],
+                         {"path": "/healthz", "port": "http"})
 
-    def test_cpu_and_memory_are_guaranteed(self):
-        for _, pod, _ in self.each_server():
-            for container in pod["containers"] + pod.get("initContainers", []):
-                resources = container["resources"]
-                self.assertEqual(resources["requests"], resources["limits"])
-                self.assertRegex(resources["limits"]["cpu"], r"^\d+$")  # whole cores
+    @of_each_overlay
+    def test_cpu_and_memory_are_guaranteed(self, name, pod, container):
+        for each in [container, *pod.get("initContainers", [])]:
+            resources = each["resources"]
+            self.assertEqual(resources["requests"], resources["limits"])
+            self.assertRegex(resources["limits"]["cpu"], r"^\d+$")  # whole cores
 
-    def test_the_pod_may_do_nothing_but_serve(self):
-        for _, pod, _ in self.each_server():
-            self.assertFalse(pod["automountServiceAccountToken"])
-            self.assertTrue(pod["securityContext"]["runAsNonRoot"])
-            self.assertEqual(pod["securityContext"]["runAsUser"], 65532)
-            self.assertEqual(pod["securityContext"]["seccompProfile"], {"type": "RuntimeDefault"})
-            for container in pod["containers"] + pod.get("initContainers", []):
-                self.assertEqual(container["securityContext"], {
-                    "allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True,
-                    "capabilities": {"drop": ["ALL"]}})
+    @of_each_overlay
+    def test_the_pod_may_do_nothing_but_serve(self, name, pod, container):
+        self.assertFalse(pod["automountServiceAccountToken"])
+        self.assertTrue(pod["securityContext"]["runAsNonRoot"])
+        self.assertEqual(pod["securityContext"]["runAsUser"], 65532)
+        self.assertEqual(pod["securityContext"]["seccompProfile"], {"type": "RuntimeDefault"})
+        for each in [container, *pod.get("initContainers", [])]:
+            self.assertEqual(each["securityContext"], {
+                "allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True,
+                "capabilities": {"drop": ["ALL"]}})
 
     def test_every_selector_finds_the_pods(self):
         for name, objects in self.overlays.items():
@@ -133,15 +142,15 @@ class OverlaysTest(unittest.TestCase):
                  if metric["type"] == "Pods"}
         self.assertEqual(asked, made)
 
-    def test_models_come_from_what_is_mounted(self):
-        for name, _, container in self.each_server():
-            mounts = [mount["mountPath"] for mount in container["volumeMounts"]]
-            for directory in re.findall(r'directory: "([^"]*)"', self.config(name)):
-                embedded = directory == "/models/en-de"
-                self.assertTrue(embedded or any(directory.startswith(m + "/") for m in mounts),
-                                directory)
-                # A mount over /models would hide the embedded one.
-                self.assertNotIn("/models", mounts)
+    @of_each_overlay
+    def test_models_come_from_what_is_mounted(self, name, pod, container):
+        mounts = [mount["mountPath"] for mount in container["volumeMounts"]]
+        for directory in re.findall(r'directory: "([^"]*)"', self.config(name)):
+            embedded = directory == "/models/en-de"
+            self.assertTrue(embedded or any(directory.startswith(m + "/") for m in mounts),
+                            directory)
+            # A mount over /models would hide the embedded one.
+            self.assertNotIn("/models", mounts)
 
     @unittest.skipUnless(SCHEMA, "DRAGOMAN_KUBERNETES_SCHEMA is not set")
     def test_every_object_against_the_schema(self):
@@ -152,6 +161,23 @@ class OverlaysTest(unittest.TestCase):
             for thing in objects:
                 with self.subTest(overlay=name, kind=thing["kind"]):
                     self.assertEqual(schemas.errors(thing), [])
+
+
+class ConfigTest(unittest.TestCase):
+
+    def test_a_server_starts_with_every_config(self):
+        paths = glob.glob(os.path.join(files.DEPLOY, "kubernetes/**/server.txtpb"), recursive=True)
+        self.assertEqual(len(paths), 3)
+        for path in paths:
+            with self.subTest(path=path), tempfile.NamedTemporaryFile("w") as config:
+                with open(path, encoding="utf-8") as file:
+                    text = file.read()
+                # Only the models lie elsewhere than in a pod.
+                config.write(re.sub(r'directory: "[^"]*"', f'directory: "{MODEL}"', text))
+                config.flush()
+                server = Server("--config", config.name)  # on free ports
+                server.channel.close()
+                self.assertEqual(server.stop(), 0)
 
 
 if __name__ == "__main__":

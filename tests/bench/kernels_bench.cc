@@ -11,6 +11,7 @@
 #include <memory>
 #include <numeric>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "benchmark/benchmark.h"
@@ -63,18 +64,27 @@ struct Product {
   }
 };
 
-// As many packed copies of a weight as are to be taken turns among; empty if the CPU cannot.
-std::vector<PackedGemm> Copies(const Product& product, State* state) {
+// As many packed copies of a weight as are to be taken turns among; empty if the CPU cannot.  Kept
+// for the next call, which is most often for the same weight.
+const std::vector<PackedGemm>& Copies(const Product& product, State* state) {
+  static std::vector<PackedGemm> copies;
+  static Product copied = {};
+  const auto weight_of = [](const Product& p) {
+    return std::tuple(p.precision, p.inputs, p.outputs, p.streamed);
+  };
+  if (!copies.empty() && weight_of(product) == weight_of(copied)) return copies;
+  copied = product;
+  copies.clear();
   std::mt19937 random(1);
   const Matrix<float> weight = RandomMatrix(product.outputs, product.inputs, &random);
   const std::vector<float> bias = RandomVector(product.outputs, &random);
   const double bytes = product.streamed ? static_cast<double>(BytesBeyondCaches()) : 1.0;
-  std::vector<PackedGemm> copies;
   while (static_cast<double>(copies.size()) * product.weight_bytes() < bytes) {
     auto gemm = PackedGemm::Create(weight.view(), bias, Activation::kRelu, product.precision);
     if (!gemm.ok()) {
+      copies.clear();
       state->SkipWithError(std::string(gemm.status().message()).c_str());
-      return {};
+      break;
     }
     copies.push_back(*std::move(gemm));
   }
@@ -83,7 +93,7 @@ std::vector<PackedGemm> Copies(const Product& product, State* state) {
 
 // The activations are converted once for all the weights that they meet, and timed apart.
 void BM_Gemm(State& state, const Product& product) {
-  const std::vector<PackedGemm> copies = Copies(product, &state);
+  const std::vector<PackedGemm>& copies = Copies(product, &state);
   if (copies.empty()) return;
   std::mt19937 random(2);
   const Matrix<float> x = RandomMatrix(product.rows, product.inputs, &random);

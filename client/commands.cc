@@ -1,9 +1,11 @@
 #include "client/commands.h"
 
+#include <cstdlib>
 #include <map>
 #include <utility>
 
 #include "absl/status/status.h"
+#include "engine/base/status.h"
 
 namespace dragoman {
 namespace {
@@ -51,19 +53,55 @@ ExitCode RunCommandLine(int argc, const char* const* argv, const Console& consol
 }
 
 void ServerFlags::AddTo(CLI::App* command) {
-  command->add_option("--server", server, "HOST:PORT of the server")
+  command->add_option("--server", server_, "HOST:PORT of the server")
       ->envname("DRAGOMAN_SERVER")
       ->capture_default_str();
-  command->add_option("--deadline", deadline_seconds, "seconds that a call may take; 0: any time")
+  command->add_option("--deadline", deadline_seconds_, "seconds that a call may take; 0: any time")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  command->add_flag("--tls", tls_, "TLS, as each --tls-... means; trusts the system's authorities")
+      ->envname("DRAGOMAN_TLS");
+  command->add_option("--tls-ca", tls_ca_, "FILE: PEM certificates of the authorities to trust")
+      ->envname("DRAGOMAN_TLS_CA");
+  command->add_option("--tls-cert", tls_cert_, "FILE: PEM certificate to show to the server")
+      ->envname("DRAGOMAN_TLS_CERT");
+  command->add_option("--tls-key", tls_key_, "FILE: the private key of --tls-cert")
+      ->envname("DRAGOMAN_TLS_KEY");
+  command
+      ->add_option("--tls-server-name", tls_server_name_,
+                   "the name in the server's certificate, if it is not that in --server")
+      ->envname("DRAGOMAN_TLS_SERVER_NAME");
+  command
+      ->add_option("--token-file", token_file_,
+                   "FILE with the bearer token to show; or the token itself in DRAGOMAN_TOKEN")
+      ->envname("DRAGOMAN_TOKEN_FILE");
 }
 
-ClientOptions ServerFlags::options() const {
+absl::StatusOr<std::string> ServerFlags::Token() const {
+  if (!token_file_.empty()) return LoadToken(token_file_);
+  const char* const token = std::getenv("DRAGOMAN_TOKEN");
+  if (token == nullptr || *token == '\0') return std::string();
+  if (const absl::Status status = CheckToken(token); !status.ok()) {
+    return absl::InvalidArgumentError("DRAGOMAN_TOKEN: " + Text(status));
+  }
+  return std::string(token);
+}
+
+absl::StatusOr<std::unique_ptr<TranslationClient>> ServerFlags::Connect(const Console& console,
+                                                                        bool retry) const {
   ClientOptions options;
+  options.retry = retry;
   options.deadline =
-      deadline_seconds > 0 ? absl::Seconds(deadline_seconds) : absl::InfiniteDuration();
-  return options;
+      deadline_seconds_ > 0 ? absl::Seconds(deadline_seconds_) : absl::InfiniteDuration();
+  if (tls_ || !(tls_ca_ + tls_cert_ + tls_key_ + tls_server_name_).empty()) {
+    ASSIGN_OR_RETURN(options.tls, LoadClientTls(tls_ca_, tls_cert_, tls_key_));
+    options.tls->server_name = tls_server_name_;
+  }
+  ASSIGN_OR_RETURN(options.token, Token());
+  if (!options.token.empty() && !options.tls.has_value()) {
+    console.err << "dragoman: warning: without --tls the token can be read on the way\n";
+  }
+  return std::make_unique<TranslationClient>(server_, options);
 }
 
 void AddOutputFlag(CLI::App* command, bool* json) {
@@ -139,6 +177,11 @@ v1::TranslateRequest RequestFlags::Request() const {
   if (truncate_) request.set_truncation(v1::TRUNCATION_TRUNCATE);
   if (split_sentences_) request.set_sentence_splitting(v1::SENTENCE_SPLITTING_SENTENCES);
   return request;
+}
+
+ExitCode ReportUsage(const Console& console, const absl::Status& status) {
+  console.err << "dragoman: " << Text(status) << "\n";
+  return kExitUsage;
 }
 
 ExitCode ReportError(const Console& console, const absl::Status& status) {

@@ -38,13 +38,26 @@ void AddModelsCommand(CLI::App* app, const Console& console, ExitCode* exit_code
 void AddHealthCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
 void AddLoadCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
 
-// The options that every command has: --server and --deadline.
-struct ServerFlags {
-  std::string server = "127.0.0.1:50051";
-  double deadline_seconds = 60.0;  // of each call; 0: none
-
+// The options that every command has: which server, how to know it and what to show it.
+class ServerFlags {
+ public:
   void AddTo(CLI::App* command);
-  ClientOptions options() const;
+
+  // A client of that server; an error says what is wrong with a file or the token.
+  absl::StatusOr<std::unique_ptr<TranslationClient>> Connect(const Console& console,
+                                                             bool retry = true) const;
+
+ private:
+  absl::StatusOr<std::string> Token() const;
+
+  std::string server_ = "127.0.0.1:50051";
+  double deadline_seconds_ = 60.0;  // of each call; 0: none
+  bool tls_ = false;
+  std::string tls_ca_;
+  std::string tls_cert_;
+  std::string tls_key_;
+  std::string tls_server_name_;
+  std::string token_file_;
 };
 
 // --output text|json.
@@ -62,6 +75,10 @@ class RequestFlags {
   bool truncate_ = false;
   bool split_sentences_ = false;
 };
+
+// Says on the console's error stream what is wrong with the command line, or with a file that it
+// names.
+ExitCode ReportUsage(const Console& console, const absl::Status& status);
 
 // Says on the console's error stream what the server said, and which exit code that means.
 ExitCode ReportError(const Console& console, const absl::Status& status);

@@ -14,8 +14,9 @@ struct HealthFlags {
 };
 
 ExitCode RunHealth(const HealthFlags& flags, const Console& console) {
-  TranslationClient client(flags.server.server, flags.server.options());
-  const absl::StatusOr<bool> serving = client.Serving(flags.service);
+  const auto client = flags.server.Connect(console);
+  if (!client.ok()) return ReportUsage(console, client.status());
+  const absl::StatusOr<bool> serving = (*client)->Serving(flags.service);
   if (!serving.ok()) return ReportError(console, serving.status());
   console.out << (*serving ? "SERVING" : "NOT_SERVING") << "\n";
   return *serving ? kExitOk : kExitRefused;

@@ -90,17 +90,16 @@ ExitCode RunLoadCommand(LoadFlags flags, const Console& console) {
   if (flags.duration_seconds > 0) flags.load.duration = absl::Seconds(flags.duration_seconds);
   const bool endless = flags.load.duration == absl::InfiniteDuration();
   if (endless && flags.load.requests == INT64_MAX) flags.load.duration = absl::Seconds(10);
-  ClientOptions options = flags.server.options();
-  options.max_attempts = 1;  // a refusal is a result
-  TranslationClient client(flags.server.server, options);
+  const auto client = flags.server.Connect(console, /*retry=*/false);  // a refusal is a result
+  if (!client.ok()) return ReportUsage(console, client.status());
   const v1::TranslateRequest request = flags.request.Request();
   // One request ahead, not counted: it connects, and shows what is wrong with the flags.
   v1::TranslateRequest first = request;
   first.add_contents(texts->front());
-  if (const absl::Status status = client.Translate(first).status(); !status.ok()) {
+  if (const absl::Status status = (*client)->Translate(first).status(); !status.ok()) {
     return ReportError(console, status);
   }
-  const LoadReport report = RunLoad(&client, request, *texts, flags.load);
+  const LoadReport report = RunLoad(client->get(), request, *texts, flags.load);
   if (flags.json) {
     console.out << ToJson(report) << "\n";
   } else {

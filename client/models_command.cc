@@ -34,16 +34,17 @@ void PrintRow(std::ostream& out, const std::string& name, const std::string& lan
       << state << " " << version << "\n";
 }
 
-absl::StatusOr<v1::ListModelsResponse> Fetch(const ModelsFlags& flags) {
-  TranslationClient client(flags.server.server, flags.server.options());
-  if (flags.name.empty()) return client.ListModels();
+absl::StatusOr<v1::ListModelsResponse> Fetch(TranslationClient* client, const std::string& name) {
+  if (name.empty()) return client->ListModels();
   v1::ListModelsResponse response;
-  ASSIGN_OR_RETURN(*response.add_models(), client.GetModel(flags.name));
+  ASSIGN_OR_RETURN(*response.add_models(), client->GetModel(name));
   return response;
 }
 
 ExitCode RunModels(const ModelsFlags& flags, const Console& console) {
-  const absl::StatusOr<v1::ListModelsResponse> response = Fetch(flags);
+  const auto client = flags.server.Connect(console);
+  if (!client.ok()) return ReportUsage(console, client.status());
+  const absl::StatusOr<v1::ListModelsResponse> response = Fetch(client->get(), flags.name);
   if (!response.ok()) return ReportError(console, response.status());
   if (!flags.json) {
     PrintRow(console.out, "NAME", "LANGUAGES", "ARCHITECTURE", "PRECISION", "STATE", "VERSION");

@@ -62,8 +62,9 @@ absl::Status AddLines(int fd, TranslationPipeline* pipeline) {
 ExitCode RunTranslate(const TranslateFlags& flags, const Console& console) {
   v1::TranslateRequest request = flags.request.Request();
   request.mutable_output()->set_tokens(flags.json);
-  TranslationClient client(flags.server.server, flags.server.options());
-  TranslationPipeline pipeline(&client, request, PipelineOptions(),
+  const auto client = flags.server.Connect(console);
+  if (!client.ok()) return ReportUsage(console, client.status());
+  TranslationPipeline pipeline(client->get(), request, PipelineOptions(),
                                [&](const TranslationPipeline::Translated& translated) {
                                  Print(console, flags.json, translated);
                                });

@@ -9,6 +9,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/cord.h"
 #include "absl/synchronization/mutex.h"
+#include "client/service_config.h"
 #include "dragoman/v1/translation.grpc.pb.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
@@ -21,25 +22,42 @@ namespace {
 constexpr char kUnreachablePayload[] = "dragoman.unreachable";
 constexpr int kMaxResponseBytes = 64 << 20;
 
-// gRPC's own retries: https://github.com/grpc/proposal/blob/master/A6-client-retries.md
-std::string ServiceConfig(int max_attempts) {
-  return R"({"methodConfig": [{"name": [{}], "retryPolicy": {"maxAttempts": )" +
-         std::to_string(max_attempts) +
-         R"(, "initialBackoff": "0.2s", "maxBackoff": "2s", "backoffMultiplier": 2,
-              "retryableStatusCodes": ["UNAVAILABLE", "RESOURCE_EXHAUSTED"]}}]})";
+std::shared_ptr<grpc::ChannelCredentials> MakeCredentials(const ClientOptions& options) {
+  if (!options.tls.has_value()) return grpc::InsecureChannelCredentials();
+  return grpc::SslCredentials({.pem_root_certs = options.tls->ca,
+                               .pem_private_key = options.tls->key,
+                               .pem_cert_chain = options.tls->cert});
 }
 
-std::shared_ptr<grpc::Channel> MakeChannel(const std::string& server,
-                                           const ClientOptions& options) {
+grpc::ChannelArguments MakeArguments(const ClientOptions& options) {
   grpc::ChannelArguments arguments;
   arguments.SetUserAgentPrefix("dragoman/" DRAGOMAN_VERSION);
   arguments.SetMaxReceiveMessageSize(kMaxResponseBytes);
   // The server is a neighbour; the environment's proxy leads out to the world.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  if (options.max_attempts > 1) {
-    arguments.SetServiceConfigJSON(ServiceConfig(options.max_attempts));
+  // A server that has vanished without a word is noticed, and one that comes back is, too.
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 30'000);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 10'000);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 10'000);
+  if (options.tls.has_value() && !options.tls->server_name.empty()) {
+    arguments.SetSslTargetNameOverride(options.tls->server_name);
   }
-  return grpc::CreateCustomChannel(server, grpc::InsecureChannelCredentials(), arguments);
+  return arguments;
+}
+
+// To all the servers that the name stands for.
+std::shared_ptr<grpc::Channel> BalancedChannel(const std::string& server,
+                                               const ClientOptions& options) {
+  grpc::ChannelArguments arguments = MakeArguments(options);
+  arguments.SetServiceConfigJSON(kServiceConfig);
+  arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, options.retry ? 1 : 0);
+  return grpc::CreateCustomChannel(server, MakeCredentials(options), arguments);
+}
+
+// To any one of them, healthy or not: to ask it about itself.
+std::shared_ptr<grpc::Channel> PlainChannel(const std::string& server,
+                                            const ClientOptions& options) {
+  return grpc::CreateCustomChannel(server, MakeCredentials(options), MakeArguments(options));
 }
 
 // True if the failed call cannot have met a server: there is no connection and none was lost.
@@ -82,31 +100,37 @@ struct TranslationClient::Impl {
   Impl(const std::string& target, const ClientOptions& client_options)
       : server(target),
         options(client_options),
-        channel(MakeChannel(target, client_options)),
-        translation(v1::TranslationService::NewStub(channel)),
-        models(v1::ModelService::NewStub(channel)),
-        health(grpc::health::v1::Health::NewStub(channel)) {}
+        balanced(BalancedChannel(target, client_options)),
+        plain(PlainChannel(target, client_options)),
+        translation(v1::TranslationService::NewStub(balanced)),
+        models(v1::ModelService::NewStub(plain)),
+        health(grpc::health::v1::Health::NewStub(plain)) {}
 
   void Prepare(grpc::ClientContext* context) const {
     if (options.deadline < absl::InfiniteDuration()) {
       context->set_deadline(absl::ToChronoTime(absl::Now() + options.deadline));
     }
+    if (!options.token.empty()) {
+      context->AddMetadata("authorization", "Bearer " + options.token);
+    }
   }
 
-  absl::Status ToStatus(const grpc::Status& status) const;
+  // Of a call over `channel`.
+  absl::Status ToStatus(const grpc::Status& status, grpc::Channel* channel) const;
 
   template <typename Stub, typename Method, typename Request, typename Response>
-  absl::StatusOr<Response> Call(Stub* stub, Method method, const Request& request,
-                                Response response) const {
+  absl::StatusOr<Response> Call(grpc::Channel* channel, Stub* stub, Method method,
+                                const Request& request, Response response) const {
     grpc::ClientContext context;
     Prepare(&context);
-    RETURN_IF_ERROR(ToStatus((stub->*method)(&context, request, &response)));
+    RETURN_IF_ERROR(ToStatus((stub->*method)(&context, request, &response), channel));
     return response;
   }
 
   const std::string server;
   const ClientOptions options;
-  const std::shared_ptr<grpc::Channel> channel;
+  const std::shared_ptr<grpc::Channel> balanced;
+  const std::shared_ptr<grpc::Channel> plain;
   const std::unique_ptr<v1::TranslationService::Stub> translation;
   const std::unique_ptr<v1::ModelService::Stub> models;
   const std::unique_ptr<grpc::health::v1::Health::Stub> health;
@@ -115,10 +139,11 @@ struct TranslationClient::Impl {
   int under_way ABSL_GUARDED_BY(mutex) = 0;  // calls of TranslateAsync
 };
 
-absl::Status TranslationClient::Impl::ToStatus(const grpc::Status& status) const {
+absl::Status TranslationClient::Impl::ToStatus(const grpc::Status& status,
+                                               grpc::Channel* channel) const {
   if (status.ok()) return absl::OkStatus();
   const auto code = static_cast<absl::StatusCode>(status.error_code());
-  if (NeverConnected(channel.get(), status)) {
+  if (NeverConnected(channel, status)) {
     absl::Status unreachable(code, "cannot reach " + server + ": " + status.error_message());
     unreachable.SetPayload(kUnreachablePayload, absl::Cord());
     return unreachable;
@@ -145,8 +170,8 @@ TranslationClient::~TranslationClient() {
 absl::StatusOr<v1::TranslateResponse> TranslationClient::Translate(
     const v1::TranslateRequest& request) {
   RETURN_IF_ERROR(CheckUtf8(request));
-  return impl_->Call(impl_->translation.get(), &v1::TranslationService::Stub::Translate, request,
-                     v1::TranslateResponse());
+  return impl_->Call(impl_->balanced.get(), impl_->translation.get(),
+                     &v1::TranslationService::Stub::Translate, request, v1::TranslateResponse());
 }
 
 void TranslationClient::TranslateAsync(v1::TranslateRequest request, TranslateDone done) {
@@ -172,7 +197,7 @@ void TranslationClient::TranslateAsync(v1::TranslateRequest request, TranslateDo
         if (status.ok()) {
           done(std::move(exchange->response));
         } else {
-          done(impl->ToStatus(status));
+          done(impl->ToStatus(status, impl->balanced.get()));
         }
         absl::MutexLock lock(&impl->mutex);
         --impl->under_way;
@@ -180,23 +205,25 @@ void TranslationClient::TranslateAsync(v1::TranslateRequest request, TranslateDo
 }
 
 absl::StatusOr<v1::ListModelsResponse> TranslationClient::ListModels() {
-  return impl_->Call(impl_->models.get(), &v1::ModelService::Stub::ListModels,
+  return impl_->Call(impl_->plain.get(), impl_->models.get(), &v1::ModelService::Stub::ListModels,
                      v1::ListModelsRequest(), v1::ListModelsResponse());
 }
 
 absl::StatusOr<v1::Model> TranslationClient::GetModel(const std::string& name) {
   v1::GetModelRequest request;
   request.set_name(name);
-  return impl_->Call(impl_->models.get(), &v1::ModelService::Stub::GetModel, request, v1::Model());
+  return impl_->Call(impl_->plain.get(), impl_->models.get(), &v1::ModelService::Stub::GetModel,
+                     request, v1::Model());
 }
 
 absl::StatusOr<bool> TranslationClient::Serving(const std::string& service) {
   using grpc::health::v1::HealthCheckResponse;
   grpc::health::v1::HealthCheckRequest request;
   request.set_service(service);
-  ASSIGN_OR_RETURN(const HealthCheckResponse response,
-                   impl_->Call(impl_->health.get(), &grpc::health::v1::Health::Stub::Check, request,
-                               HealthCheckResponse()));
+  ASSIGN_OR_RETURN(
+      const HealthCheckResponse response,
+      impl_->Call(impl_->plain.get(), impl_->health.get(), &grpc::health::v1::Health::Stub::Check,
+                  request, HealthCheckResponse()));
   return response.status() == HealthCheckResponse::SERVING;
 }
 

@@ -21,6 +21,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "client/credentials.h"
 #include "dragoman/v1/translation.pb.h"
 
 namespace dragoman {
@@ -29,15 +30,24 @@ struct ClientOptions {
   // Of each call, from its start to its answer, retries included.
   absl::Duration deadline = absl::Seconds(60);
 
-  // How often a call is made that the server refused with UNAVAILABLE or RESOURCE_EXHAUSTED, with
-  // growing pauses (or those that the server asks for).  1 to 5; 1: never again.
-  int max_attempts = 4;
+  // Whether a translation that is UNAVAILABLE (the server drains, or the connection was lost) is
+  // tried again, as deploy/service_config.json says.  A busy server's RESOURCE_EXHAUSTED is not:
+  // the caller decides, who is told when to come again (RetryDelayOf).
+  bool retry = true;
+
+  // TLS; plain text if there is none.
+  std::optional<ClientTls> tls;
+
+  // Shown with every call, if it is not empty.  REQUIRES: then CheckToken(token) is OK.
+  std::string token;
 };
 
 // Thread-safe.  Connects with the first call, and again when the connection was lost.
 class TranslationClient {
  public:
-  // `server` is HOST:PORT, or any other target that gRPC understands (dns:///..., unix:...).
+  // `server` is HOST:PORT, or any other target that gRPC understands (dns:///..., unix:..., or
+  // several addresses, ipv4:10.0.0.1:50051,10.0.0.2:50051).  Translations are spread over all the
+  // healthy servers that it stands for; the other calls ask any one of them.
   explicit TranslationClient(const std::string& server, const ClientOptions& options = {});
 
   // Waits for the calls that are under way.

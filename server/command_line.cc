@@ -69,16 +69,22 @@ int64_t Bytes(const char* flag, const std::string& value, Flags* flags) {
   return bytes.value_or(0);
 }
 
-void SetDrainTimeout(const std::string& value, Flags* flags) {
-  absl::Duration timeout;
-  if (!absl::ParseDuration(value, &timeout) || timeout == absl::InfiniteDuration()) {
-    flags->error.Update(absl::InvalidArgumentError(
-        "--drain-timeout: \"" + value + "\" is no duration, want for example 30s or 2m"));
-    return;
-  }
-  google::protobuf::Duration* const duration = flags->config.mutable_drain_timeout();
-  duration->set_seconds(absl::IDivDuration(timeout, absl::Seconds(1), &timeout));
-  duration->set_nanos(static_cast<int32_t>(absl::ToInt64Nanoseconds(timeout)));
+// A flag whose value is a duration; an error is kept in `flags`.
+void AddDuration(CLI::App* app, const char* name, const char* default_value, const char* help,
+                 Flags* flags, google::protobuf::Duration* (v1::ServerConfig::*field)()) {
+  Add<std::string>(
+      app, name, "DURATION", default_value, help, [name, flags, field](const std::string& value) {
+        absl::Duration rest;
+        if (!absl::ParseDuration(value, &rest) || rest == absl::InfiniteDuration()) {
+          flags->error.Update(
+              absl::InvalidArgumentError(std::string(name) + ": \"" + value +
+                                         "\" is no duration, want for example 30s or 2m"));
+          return;
+        }
+        google::protobuf::Duration* const duration = (flags->config.*field)();
+        duration->set_seconds(absl::IDivDuration(rest, absl::Seconds(1), &rest));
+        duration->set_nanos(static_cast<int32_t>(absl::ToInt64Nanoseconds(rest)));
+      });
 }
 
 void AddServerFlags(CLI::App* app, Flags* flags) {
@@ -104,9 +110,8 @@ void AddServerFlags(CLI::App* app, Flags* flags) {
   Add<std::string>(app, "--http-address", "HOST:PORT", "127.0.0.1:9464",
                    "Where to serve /metrics, /healthz and /readyz",
                    [=](const std::string& v) { config->set_http_address(v); });
-  Add<std::string>(app, "--drain-timeout", "DURATION", "30s",
-                   "How long calls in flight may go on after SIGTERM",
-                   [=](const std::string& v) { SetDrainTimeout(v, flags); });
+  AddDuration(app, "--drain-timeout", "30s", "How long calls in flight may go on after SIGTERM",
+              flags, &v1::ServerConfig::mutable_drain_timeout);
   Add<std::string>(app, "--log-level", "LEVEL", "info", "trace, debug, info, warn, error or off",
                    [=](const std::string& v) { config->set_log_level(v); });
   Add<std::string>(app, "--log-format", "FORMAT", "text", "text, or json: an object per line",
@@ -168,6 +173,50 @@ void AddLimitFlags(CLI::App* app, Flags* flags) {
                    });
 }
 
+void AddSecurityFlags(CLI::App* app, Flags* flags) {
+  v1::ServerConfig* const config = &flags->config;
+  Add<std::string>(
+      app, "--tls-cert", "FILE", "plain text",
+      "Serves gRPC over TLS with this PEM certificate chain; read again when it changes",
+      [=](const std::string& v) { config->set_tls_cert(v); });
+  Add<std::string>(app, "--tls-key", "FILE", "none", "The private key of --tls-cert",
+                   [=](const std::string& v) { config->set_tls_key(v); });
+  Add<std::string>(app, "--tls-client-ca", "FILE", "none",
+                   "Takes only clients with a certificate from one of these authorities",
+                   [=](const std::string& v) { config->set_tls_client_ca(v); });
+  Add<std::string>(app, "--auth-tokens", "FILE", "none",
+                   "Takes only calls with a bearer token of this file (lines `principal token`); "
+                   "read again when it changes",
+                   [=](const std::string& v) { config->set_auth_tokens(v); });
+  Add<int>(app, "--max-requests-per-principal", "REQUESTS", "any number",
+           "Calls that one principal may have in flight; more are RESOURCE_EXHAUSTED",
+           [=](int v) { config->set_max_requests_per_principal(v); });
+}
+
+void AddConnectionFlags(CLI::App* app, Flags* flags) {
+  AddDuration(app, "--keepalive-time", "1m", "Pings a client that has been silent for so long",
+              flags, &v1::ServerConfig::mutable_keepalive_time);
+  AddDuration(app, "--keepalive-timeout", "20s", "Hangs up on one that does not answer the ping",
+              flags, &v1::ServerConfig::mutable_keepalive_timeout);
+  AddDuration(app, "--max-connection-age", "any age",
+              "Asks a client to connect anew after so long, which spreads them over new servers",
+              flags, &v1::ServerConfig::mutable_max_connection_age);
+  AddDuration(app, "--max-connection-age-grace", "1m",
+              "How long calls may go on on a connection that is too old", flags,
+              &v1::ServerConfig::mutable_max_connection_age_grace);
+}
+
+// Takes the messages and lists that `flags` sets out of `config`: a flag replaces such a field
+// whole, where MergeFrom would blend the two.
+void ClearMergedFields(const v1::ServerConfig& flags, v1::ServerConfig* config) {
+  std::vector<const google::protobuf::FieldDescriptor*> fields;
+  flags.GetReflection()->ListFields(flags, &fields);
+  for (const auto* field : fields) {
+    if (!field->is_repeated() && field->message_type() == nullptr) continue;
+    config->GetReflection()->ClearField(config, field);
+  }
+}
+
 absl::StatusOr<v1::ServerConfig> ReadConfigFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return absl::NotFoundError("config: cannot read " + path);
@@ -189,6 +238,8 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
   AddServerFlags(&app, &flags);
   AddEngineFlags(&app, &flags);
   AddLimitFlags(&app, &flags);
+  AddSecurityFlags(&app, &flags);
+  AddConnectionFlags(&app, &flags);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -202,10 +253,7 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
   v1::ServerConfig config;
   if (!flags.config_file.empty()) {
     ASSIGN_OR_RETURN(config, ReadConfigFile(flags.config_file));
-    // A flag replaces a field whole, where MergeFrom would blend the two.
-    if (!flags.config.models().empty()) config.clear_models();
-    if (!flags.config.shortlists().empty()) config.clear_shortlists();
-    if (flags.config.has_drain_timeout()) config.clear_drain_timeout();
+    ClearMergedFields(flags.config, &config);
   }
   config.MergeFrom(flags.config);
   CommandLine command_line;

@@ -157,6 +157,50 @@ absl::Status ResolveLimits(const v1::ServerConfig& config, ServerOptions* option
   return absl::OkStatus();
 }
 
+// Sets *option to the field's value, if it has one and it lies within the range.
+absl::Status ResolveDuration(const char* flag, bool given, const google::protobuf::Duration& value,
+                             absl::Duration minimum, absl::Duration* option) {
+  if (!given) return absl::OkStatus();
+  *option = absl::Seconds(value.seconds()) + absl::Nanoseconds(value.nanos());
+  if (*option < minimum || *option > absl::Hours(24)) {
+    return absl::InvalidArgumentError(absl::StrCat(flag, " is ", absl::FormatDuration(*option),
+                                                   ", want ", absl::FormatDuration(minimum),
+                                                   " to 24h"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ResolveSecurity(const v1::ServerConfig& config, ServerOptions* options) {
+  options->tls = {config.tls_cert(), config.tls_key(), config.tls_client_ca()};
+  RETURN_IF_ERROR(Validate(options->tls));
+  AuthOptions& auth = options->auth;
+  auth.tokens = config.auth_tokens();
+  DRAGOMAN_RESOLVE_NUMBER(max_requests_per_principal, "max-requests-per-principal", 0, kMaxInt,
+                          auth.max_requests_per_principal);
+  if (auth.max_requests_per_principal > 0 && auth.tokens.empty() &&
+      options->tls.client_ca.empty()) {
+    return absl::InvalidArgumentError(
+        "max-requests-per-principal is given, but neither auth-tokens nor tls-client-ca says who "
+        "calls");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ResolveConnections(const v1::ServerConfig& config, ConnectionOptions* options) {
+  RETURN_IF_ERROR(ResolveDuration("keepalive-time", config.has_keepalive_time(),
+                                  config.keepalive_time(), absl::Seconds(1),
+                                  &options->keepalive_time));
+  RETURN_IF_ERROR(ResolveDuration("keepalive-timeout", config.has_keepalive_timeout(),
+                                  config.keepalive_timeout(), absl::Seconds(1),
+                                  &options->keepalive_timeout));
+  RETURN_IF_ERROR(ResolveDuration("max-connection-age", config.has_max_connection_age(),
+                                  config.max_connection_age(), absl::Seconds(1),
+                                  &options->max_age));
+  return ResolveDuration("max-connection-age-grace", config.has_max_connection_age_grace(),
+                         config.max_connection_age_grace(), absl::ZeroDuration(),
+                         &options->max_age_grace);
+}
+
 }  // namespace
 
 absl::StatusOr<int64_t> ParseBytes(const std::string& text) {
@@ -195,14 +239,11 @@ absl::StatusOr<ServerOptions> Resolve(const v1::ServerConfig& config) {
   RETURN_IF_ERROR(CheckAddress("http-address", options.http_address));
   RETURN_IF_ERROR(ResolveEngine(config, &options));
   RETURN_IF_ERROR(ResolveLimits(config, &options));
-  if (config.has_drain_timeout()) {
-    options.drain_timeout = absl::Seconds(config.drain_timeout().seconds()) +
-                            absl::Nanoseconds(config.drain_timeout().nanos());
-    if (options.drain_timeout < absl::ZeroDuration() || options.drain_timeout > absl::Hours(24)) {
-      return absl::InvalidArgumentError(
-          "drain-timeout is " + absl::FormatDuration(options.drain_timeout) + ", want 0s to 24h");
-    }
-  }
+  RETURN_IF_ERROR(ResolveSecurity(config, &options));
+  RETURN_IF_ERROR(ResolveConnections(config, &options.connections));
+  RETURN_IF_ERROR(ResolveDuration("drain-timeout", config.has_drain_timeout(),
+                                  config.drain_timeout(), absl::ZeroDuration(),
+                                  &options.drain_timeout));
   if (config.has_log_level()) options.log.level = config.log_level();
   if (config.has_log_format()) options.log.format = config.log_format();
   RETURN_IF_ERROR(Validate(options.log));

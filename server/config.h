@@ -19,6 +19,8 @@
 #include "engine/math/precision.h"
 #include "engine/translator.h"
 #include "server/logging.h"
+#include "server/principals.h"
+#include "server/tls.h"
 
 namespace dragoman {
 
@@ -26,6 +28,14 @@ struct ModelSource {
   std::string name;
   std::string directory;
   ShortlistSource shortlist;  // without a file: none
+};
+
+// Of the gRPC port.
+struct ConnectionOptions {
+  absl::Duration keepalive_time = absl::Minutes(1);      // idle for so long: a ping
+  absl::Duration keepalive_timeout = absl::Seconds(20);  // unanswered for so long: hang up
+  absl::Duration max_age = absl::InfiniteDuration();
+  absl::Duration max_age_grace = absl::Minutes(1);  // of the calls of a connection that is too old
 };
 
 struct ServerOptions {
@@ -37,6 +47,9 @@ struct ServerOptions {
   WorkerPoolOptions pool;
   Limits limits;
   int max_message_bytes = 1 << 20;
+  TlsOptions tls;
+  AuthOptions auth;
+  ConnectionOptions connections;
   absl::Duration drain_timeout = absl::Seconds(30);
   LogOptions log;
 };

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "absl/strings/cord.h"
+#include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
 #include "google/rpc/error_details.pb.h"
 
@@ -10,6 +11,7 @@ namespace dragoman {
 namespace {
 
 constexpr char kModelPayload[] = "dragoman.model";
+constexpr char kPrincipalPayload[] = "dragoman.principal";
 
 std::string Payload(const absl::Status& status, const char* type) {
   const absl::optional<absl::Cord> payload = status.GetPayload(type);
@@ -29,6 +31,17 @@ absl::Status ModelNotFound(const std::string& name, const std::string& served) {
   return status;
 }
 
+absl::Status PrincipalLimit(int limit) {
+  absl::Status status = absl::ResourceExhaustedError(
+      absl::StrCat("you have ", limit, " calls in flight already, which is all that you may have"));
+  status.SetPayload(kPrincipalPayload, absl::Cord());
+  return status;
+}
+
+bool IsPrincipalLimit(const absl::Status& status) {
+  return status.GetPayload(kPrincipalPayload).has_value();
+}
+
 absl::Status ForClient(const absl::Status& status) {
   switch (status.code()) {
     case absl::StatusCode::kOk:
@@ -40,6 +53,7 @@ absl::Status ForClient(const absl::Status& status) {
     case absl::StatusCode::kDeadlineExceeded:
     case absl::StatusCode::kCancelled:
     case absl::StatusCode::kUnimplemented:
+    case absl::StatusCode::kUnauthenticated:
       return status;
     default:
       return absl::InternalError("internal error");

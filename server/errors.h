@@ -3,6 +3,7 @@
 //
 //   INVALID_ARGUMENT    BadRequest naming the field (FieldOf)
 //   NOT_FOUND           ResourceInfo naming the model
+//   UNAUTHENTICATED     no details: nothing that helps to guess
 //   RESOURCE_EXHAUSTED  RetryInfo, and the trailer `grpc-retry-pushback-ms`
 //   INTERNAL            no details and no internals: what went wrong is for the log
 
@@ -20,6 +21,11 @@ namespace dragoman {
 
 // NOT_FOUND for a model, naming it and those there are ("en-de, en-fr").
 absl::Status ModelNotFound(const std::string& name, const std::string& served);
+
+// RESOURCE_EXHAUSTED because the caller has its `limit` of calls in flight, not because the server
+// is busy; IsPrincipalLimit tells the two apart.
+absl::Status PrincipalLimit(int limit);
+bool IsPrincipalLimit(const absl::Status& status);
 
 // The status with a code that clients know; any other is INTERNAL, and the message is lost.
 absl::Status ForClient(const absl::Status& status);

@@ -1,5 +1,6 @@
 #include "server/model_service.h"
 
+#include "engine/base/status.h"
 #include "server/convert.h"
 
 namespace dragoman {
@@ -8,11 +9,14 @@ grpc::ServerUnaryReactor* ModelService::ListModels(grpc::CallbackServerContext* 
                                                    const v1::ListModelsRequest* request,
                                                    v1::ListModelsResponse* response) {
   Call call(parts_, "ListModels", context);
-  for (const auto& translator : parts_->models->translators()) {
-    Describe(*translator, response->add_models());
+  const absl::Status admitted = call.Admit();
+  if (admitted.ok()) {
+    for (const auto& translator : parts_->models->translators()) {
+      Describe(*translator, response->add_models());
+    }
   }
   grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
-  reactor->Finish(call.End(absl::OkStatus()));
+  reactor->Finish(call.End(admitted));
   return reactor;
 }
 
@@ -20,14 +24,17 @@ grpc::ServerUnaryReactor* ModelService::GetModel(grpc::CallbackServerContext* co
                                                  const v1::GetModelRequest* request,
                                                  v1::Model* response) {
   Call call(parts_, "GetModel", context);
-  const absl::StatusOr<const Translator*> translator = parts_->models->Find(request->name());
-  if (translator.ok()) {
-    call.set_model(&(*translator)->model());
-    Describe(**translator, response);
-  }
   grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
-  reactor->Finish(call.End(translator.status()));
+  reactor->Finish(call.End(Get(&call, request->name(), response)));
   return reactor;
+}
+
+absl::Status ModelService::Get(Call* call, const std::string& name, v1::Model* model) const {
+  RETURN_IF_ERROR(call->Admit());
+  ASSIGN_OR_RETURN(const Translator* translator, parts_->models->Find(name));
+  call->set_model(&translator->model());
+  Describe(*translator, model);
+  return absl::OkStatus();
 }
 
 void ModelService::Describe(const Translator& translator, v1::Model* model) const {

@@ -5,6 +5,8 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <string>
+
 #include "dragoman/v1/translation.grpc.pb.h"
 #include "server/call.h"
 
@@ -24,6 +26,7 @@ class ModelService final : public v1::ModelService::CallbackService {
                                      v1::Model* response) override;
 
  private:
+  absl::Status Get(Call* call, const std::string& name, v1::Model* model) const;
   void Describe(const Translator& translator, v1::Model* model) const;
 
   const ServerParts* const parts_;

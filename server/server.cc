@@ -3,8 +3,11 @@
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
 
+#include <algorithm>
 #include <chrono>
+#include <limits>
 #include <utility>
+#include <vector>
 
 #include "absl/time/clock.h"
 #include "engine/base/machine.h"
@@ -33,10 +36,35 @@ void InitGrpc() {
   static const bool done = [] {
     LogLibraries();
     grpc::EnableDefaultHealthCheckService(true);
-    grpc::reflection::InitProtoReflectionServerBuilderPlugin();
     return true;
   }();
   static_cast<void>(done);
+}
+
+// gRPC's own reflection service knows nothing of tokens, so it is a plugin of the servers that want
+// none, and not one of the process.
+class Reflection : public grpc::ServerBuilderOption {
+ public:
+  void UpdateArguments(grpc::ChannelArguments*) override {}
+  void UpdatePlugins(std::vector<std::unique_ptr<grpc::ServerBuilderPlugin>>* plugins) override {
+    plugins->push_back(std::make_unique<grpc::reflection::ProtoServerReflectionPlugin>());
+  }
+};
+
+int Milliseconds(absl::Duration duration) {
+  return static_cast<int>(
+      std::min<int64_t>(absl::ToInt64Milliseconds(duration), std::numeric_limits<int>::max()));
+}
+
+void SetConnections(const ConnectionOptions& options, grpc::ServerBuilder* builder) {
+  builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, Milliseconds(options.keepalive_time));
+  builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS,
+                              Milliseconds(options.keepalive_timeout));
+  // Clients may ping, too, but not without end.
+  builder->AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 10'000);
+  builder->AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_MS, Milliseconds(options.max_age));
+  builder->AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_GRACE_MS,
+                              Milliseconds(options.max_age_grace));
 }
 
 }  // namespace
@@ -52,6 +80,9 @@ Server::Server(const ServerOptions& options)
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options) {
   auto server = std::unique_ptr<Server>(new Server(options));
+  ASSIGN_OR_RETURN(server->credentials_, MakeServerCredentials(options.tls));
+  ASSIGN_OR_RETURN(server->principals_, Principals::Create(options.auth));
+  server->WarnOfPlainText();
   RETURN_IF_ERROR(server->StartHttp());
   RETURN_IF_ERROR(server->LoadModels());
   RETURN_IF_ERROR(server->StartGrpc());
@@ -60,6 +91,11 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& optio
 }
 
 Server::~Server() { Drain(); }
+
+void Server::WarnOfPlainText() const {
+  if (options_.auth.tokens.empty() || options_.tls.enabled()) return;
+  Log(LogLevel::kWarning, "tokens without TLS: whoever is on the way can read and use them");
+}
 
 absl::Status Server::StartHttp() {
   HttpPages pages = {.metrics = [this] { return metrics_.Text(); },
@@ -70,7 +106,11 @@ absl::Status Server::StartHttp() {
 
 absl::Status Server::LoadModels() {
   ASSIGN_OR_RETURN(models_, ModelRegistry::Load(options_, &pool_, &metrics_));
-  parts_ = {.models = models_.get(), .pool = &pool_, .gate = &gate_, .metrics = &metrics_};
+  parts_ = {.models = models_.get(),
+            .pool = &pool_,
+            .gate = &gate_,
+            .principals = principals_.get(),
+            .metrics = &metrics_};
   return absl::OkStatus();
 }
 
@@ -78,9 +118,11 @@ absl::Status Server::StartGrpc() {
   InitGrpc();
   int port = 0;
   grpc::ServerBuilder builder;
-  builder.AddListeningPort(options_.grpc_address, grpc::InsecureServerCredentials(), &port);
+  builder.AddListeningPort(options_.grpc_address, credentials_, &port);
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // a port in use is an error
   builder.SetMaxReceiveMessageSize(options_.max_message_bytes);
+  SetConnections(options_.connections, &builder);
+  if (options_.auth.tokens.empty()) builder.SetOption(std::make_unique<Reflection>());
   builder.RegisterService(&translate_service_);
   builder.RegisterService(&model_service_);
   grpc_ = builder.BuildAndStart();

@@ -23,6 +23,7 @@
 #include "server/metrics.h"
 #include "server/model_registry.h"
 #include "server/model_service.h"
+#include "server/principals.h"
 #include "server/translate_service.h"
 
 namespace dragoman {
@@ -30,7 +31,8 @@ namespace dragoman {
 class Server {
  public:
   // HTTP answers first, with /readyz 503; then the models load; then gRPC listens, the health
-  // service says SERVING and /readyz 200.  On an error nothing is left running.
+  // service says SERVING and /readyz 200.  Certificates and tokens are read first of all.  On an
+  // error nothing is left running.
   static absl::StatusOr<std::unique_ptr<Server>> Start(const ServerOptions& options);
 
   // Drains.
@@ -49,6 +51,7 @@ class Server {
 
  private:
   explicit Server(const ServerOptions& options);
+  void WarnOfPlainText() const;
   absl::Status StartHttp();
   absl::Status LoadModels();
   absl::Status StartGrpc();
@@ -60,6 +63,8 @@ class Server {
   Metrics metrics_;
   WorkerPool pool_;
   std::unique_ptr<const ModelRegistry> models_;
+  std::unique_ptr<Principals> principals_;
+  std::shared_ptr<grpc::ServerCredentials> credentials_;
   ServerParts parts_;
   TranslateService translate_service_;
   ModelService model_service_;

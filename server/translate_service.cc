@@ -64,6 +64,7 @@ class TranslateCall : public grpc::ServerUnaryReactor {
   // On an error nothing was started.
   absl::Status TryStart(const grpc::ByteBuffer& bytes) {
     RETURN_IF_ERROR(parts_->gate->Enter());
+    RETURN_IF_ERROR(call_.Admit());
     ASSIGN_OR_RETURN(v1::TranslateRequest proto, Parse(bytes));
     size_.texts = proto.contents_size();
     ASSIGN_OR_RETURN(const Translator* translator, parts_->models->Find(proto.model()));
@@ -134,8 +135,11 @@ class RefusedStream : public Reactor {
 
 grpc::Status Refuse(const ServerParts* parts, const char* method,
                     grpc::CallbackServerContext* context) {
-  return Call(parts, method, context)
-      .End(absl::UnimplementedError(std::string(method) + " is not implemented in this version"));
+  Call call(parts, method, context);
+  absl::Status status = call.Admit();
+  status.Update(
+      absl::UnimplementedError(std::string(method) + " is not implemented in this version"));
+  return call.End(status);
 }
 
 grpc::ServerUnaryReactor* RefuseUnary(const ServerParts* parts, const char* method,

@@ -30,10 +30,11 @@ DOORS = (
     (r"oneapi/dnnl|dnnl", r"engine/math/\w*gemm\."),
     (r"hwy/", r"engine/math/"),
     (r"sentencepiece", r"engine/text/piece_model\."),
-    (r"prometheus/", r"server/metrics\."),
+    (r"prometheus/", r"server/metric(s|_series)\."),
     (r"civetweb|CivetServer", r"server/http_endpoints\."),
     (r"grpc|google/protobuf|google/rpc|dragoman/v1", r"server/|client/"),
     (r"spdlog/", r"server/logging\."),
+    (r"openssl/", r"engine/base/pem_files\."),
     (r"CLI/", r"server/command_line\.|client/\w*commands?\."),
     (r"nlohmann/", r"engine/base/json\.|server/logging\.|client/json\."),
 )

@@ -31,13 +31,15 @@ grpc::Status Answer(const std::string& text, int index, size_t attempts) {
     detail.mutable_field_violations(0)->set_description("is bad");
     return WithDetail(grpc::INVALID_ARGUMENT, "the request is bad", detail);
   }
-  if (text == "busy once" && attempts > 1) return grpc::Status::OK;
-  if (text == "busy" || text == "busy once") {
+  if (text == "draining once" && attempts > 1) return grpc::Status::OK;
+  if (text == "busy") {
     google::rpc::RetryInfo detail;
     detail.mutable_retry_delay()->set_nanos(250'000'000);
     return WithDetail(grpc::RESOURCE_EXHAUSTED, "too much is waiting", detail);
   }
-  if (text == "draining") return grpc::Status(grpc::UNAVAILABLE, "the server is draining");
+  if (text == "draining" || text == "draining once") {
+    return grpc::Status(grpc::UNAVAILABLE, "the server is draining");
+  }
   if (text == "slow") absl::SleepFor(absl::Milliseconds(500));
   return grpc::Status::OK;
 }
@@ -65,6 +67,7 @@ FakeServer::FakeServer() {
   builder.RegisterService(&models_);
   server_ = builder.BuildAndStart();
   DRAGOMAN_CHECK(server_ != nullptr);
+  server_->GetHealthCheckService()->SetServingStatus("dragoman.v1.TranslationService", true);
 }
 
 FakeServer::~FakeServer() { server_->Shutdown(); }

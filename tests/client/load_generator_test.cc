@@ -50,7 +50,7 @@ TEST(LoadGenerator, OpenLoopKeepsItsRateWhileTheServerIsSlow) {
 
 TEST(LoadGenerator, CountsErrorsByCode) {
   FakeServer server;
-  TranslationClient client(server.address(), {.max_attempts = 1});
+  TranslationClient client(server.address(), {.retry = false});
   const LoadReport report =
       RunLoad(&client, {}, {"a", "bad", "busy"}, {.concurrency = 2, .requests = 30});
   EXPECT_THAT(report.codes, ElementsAre(Pair("INVALID_ARGUMENT", 10), Pair("OK", 10),

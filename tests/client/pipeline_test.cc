@@ -19,7 +19,7 @@ class PipelineTest : public ::testing::Test {
   }
 
   FakeServer server_;
-  TranslationClient client_{server_.address(), {.max_attempts = 1}};
+  TranslationClient client_{server_.address(), {.retry = false}};
   std::vector<std::string> delivered_;
 };
 

@@ -72,19 +72,27 @@ TEST(TranslationClient, KeepsWhatTheServerSaidOfFields) {
 
 TEST(TranslationClient, KeepsWhenToRetry) {
   FakeServer server;
-  TranslationClient client(server.address(), {.max_attempts = 1});
+  TranslationClient client(server.address(), {.retry = false});
   const absl::Status status = client.Translate(RequestOf({"busy"})).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(RetryDelayOf(status), absl::Milliseconds(250));
   EXPECT_EQ(server.requests().size(), 1u);
 }
 
-TEST(TranslationClient, TriesAgainWhenTheServerIsBusy) {
+TEST(TranslationClient, TriesAgainWhenTheServerIsUnavailable) {
   FakeServer server;
   TranslationClient client(server.address());
-  const auto response = client.Translate(RequestOf({"busy once"}));
+  const auto response = client.Translate(RequestOf({"draining once"}));
   EXPECT_TRUE(response.ok()) << response.status();
   EXPECT_EQ(server.requests().size(), 2u);
+}
+
+TEST(TranslationClient, LeavesItToTheCallerToComeAgainToABusyServer) {
+  FakeServer server;
+  TranslationClient client(server.address());
+  EXPECT_EQ(client.Translate(RequestOf({"busy"})).status().code(),
+            absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(server.requests().size(), 1u);
 }
 
 TEST(TranslationClient, StopsAtTheDeadline) {
@@ -110,7 +118,7 @@ TEST(TranslationClient, SaysThatTheServerCannotBeReached) {
 
 TEST(TranslationClient, AServerThatRefusesIsReachable) {
   FakeServer server;
-  TranslationClient client(server.address(), {.max_attempts = 1});
+  TranslationClient client(server.address(), {.retry = false});
   const absl::Status status = client.Translate(RequestOf({"draining"})).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
   EXPECT_FALSE(IsUnreachable(status));

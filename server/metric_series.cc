@@ -1,0 +1,116 @@
+#include "server/metric_series.h"
+
+#include <array>
+
+#include "engine/math/gemm.h"
+
+namespace dragoman {
+namespace {
+
+using prometheus::Histogram;
+
+constexpr absl::StatusCode kTranslateCodes[] = {
+    absl::StatusCode::kOk,
+    absl::StatusCode::kCancelled,
+    absl::StatusCode::kNotFound,
+    absl::StatusCode::kInvalidArgument,
+    absl::StatusCode::kInternal,
+    absl::StatusCode::kDeadlineExceeded,
+    absl::StatusCode::kUnavailable,
+    absl::StatusCode::kResourceExhausted,
+    absl::StatusCode::kUnimplemented,
+    absl::StatusCode::kFailedPrecondition,
+};
+// What a call of any method is told that may not be made (Call::Admit); it has no model yet.
+constexpr absl::StatusCode kAdmissionCodes[] = {absl::StatusCode::kUnauthenticated,
+                                                absl::StatusCode::kResourceExhausted};
+constexpr const char* kMethods[] = {"Translate", "TranslateStream", "TranslateBulk", "Score",
+                                    "Tokenize",  "ListModels",      "GetModel"};
+constexpr std::array<const char*, 4> kUnimplementedMethods = {"TranslateStream", "TranslateBulk",
+                                                              "Score", "Tokenize"};
+
+// Upper bounds in seconds: 1 ms to 60 s in steps of about 1.4, and finer ones for what is short.
+const Histogram::BucketBoundaries kRequestSeconds = {
+    .001, .002, .003, .005, .007, .01, .015, .02, .03, .05, .07, .1, .15, .2, .3,
+    .5,   .7,   1,    1.5,  2,    3,   5,    7,   10,  15,  20,  30, 45,  60};
+const Histogram::BucketBoundaries kStageSeconds = {
+    .0001, .0002, .0005, .001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60};
+const Histogram::BucketBoundaries kBatchSizes = {
+    1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 2048};
+
+}  // namespace
+
+const Histogram::BucketBoundaries& StepBuckets() {
+  static const auto& buckets = *new Histogram::BucketBoundaries{
+      .0001, .0002, .0005, .001, .002, .003, .005, .007, .01, .015, .02, .03, .05, .1, .2, .5};
+  return buckets;
+}
+
+MetricSeries::MetricSeries(int workers) {
+  Gauges("dragoman_build_info", "1; the version that runs.")
+      .Add({{"version", DRAGOMAN_VERSION}})
+      .Set(1);
+  for (int worker = 0; worker < workers; ++worker) {
+    busy_by_worker.push_back(&busy.Add({{"worker", std::to_string(worker)}}));
+  }
+  for (const char* reason : {"queue_full", "principal_limit", "draining", "unauthenticated"}) {
+    rejected.Add({{"reason", reason}});
+  }
+  for (const char* reason : {"contents", "options", "language", "model", "other"}) {
+    invalid.Add({{"reason", reason}});
+  }
+  for (const char* cause : {"client", "deadline", "drain"}) cancelled.Add({{"cause", cause}});
+  AddCalls("Translate", "", kTranslateCodes);
+  AddCalls("ListModels", "", {absl::StatusCode::kOk});
+  AddCalls("GetModel", "", {absl::StatusCode::kNotFound});
+  for (const char* method : kUnimplementedMethods) {
+    AddCalls(method, "", {absl::StatusCode::kUnimplemented});
+  }
+  for (const char* method : kMethods) AddCalls(method, "", kAdmissionCodes);
+}
+
+void MetricSeries::AddCalls(const char* method, const std::string& model,
+                            absl::Span<const absl::StatusCode> codes) {
+  CallSeries& series = calls[{method, model}];
+  for (const absl::StatusCode code : codes) {
+    series.by_code[static_cast<int>(code)] = &requests.Add(
+        {{"method", method}, {"model", model}, {"code", absl::StatusCodeToString(code)}});
+  }
+  series.duration = &durations.Add({{"method", method}, {"model", model}}, kRequestSeconds);
+}
+
+PhaseSeries MetricSeries::AddPhase(const char* phase) {
+  return {.seconds = &step_seconds.Add({{"phase", phase}}, StepBuckets()),
+          .rows = &batch_rows.Add({{"phase", phase}}, kBatchSizes),
+          .tokens = &batch_tokens.Add({{"phase", phase}}, kBatchSizes)};
+}
+
+void MetricSeries::AddModel(const Model& model, absl::Duration load) {
+  const std::string& name = model.name();
+  AddCalls("Translate", name, kTranslateCodes);
+  AddCalls("GetModel", name, {absl::StatusCode::kOk});
+  model_info
+      .Add({{"model", name},
+            {"precision", NameOf(model.precision())},
+            {"isa", GemmIsa(model.precision())}})
+      .Set(1);
+  load_seconds.Add({{"model", name}}).Set(absl::ToDoubleSeconds(load));
+  const auto stage = [&](const char* stage_name) {
+    return &stages.Add({{"stage", stage_name}, {"model", name}}, kStageSeconds);
+  };
+  ModelSeries& series = models[&model];
+  series = {.tokenize = stage("tokenize"),
+            .queue = stage("queue"),
+            .encode = stage("encode"),
+            .decode = stage("decode"),
+            .detokenize = stage("detokenize")};
+  const Tokenizer& tokenizer = model.tokenizer();
+  for (int32_t id = 0; id < tokenizer.source_vocabulary_size(); ++id) {
+    if (tokenizer.SourcePiece(id) == "<unk>") {
+      series.unknown_id = id;
+      break;
+    }
+  }
+}
+
+}  // namespace dragoman

@@ -1,0 +1,158 @@
+// The series that Metrics fills: their names, helps, labels and buckets, in one place.  All of them
+// stand at zero before the first call; those of a model since it was loaded.
+//
+// The families and series are thread-safe; the maps are filled before anybody reads them.
+
+#ifndef DRAGOMAN_SERVER_METRIC_SERIES_H_
+#define DRAGOMAN_SERVER_METRIC_SERIES_H_
+
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+
+#include <array>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "engine/model/model.h"
+
+namespace dragoman {
+
+inline constexpr int kCodes = 17;  // of absl::StatusCode, OK to UNAUTHENTICATED
+
+// The series of one method and model.
+struct CallSeries {
+  std::array<prometheus::Counter*, kCodes> by_code{};  // null where the method never answers so
+  prometheus::Histogram* duration = nullptr;
+};
+
+// The series of one model, and what is needed to fill them.
+struct ModelSeries {
+  prometheus::Histogram* tokenize = nullptr;
+  prometheus::Histogram* queue = nullptr;
+  prometheus::Histogram* encode = nullptr;
+  prometheus::Histogram* decode = nullptr;
+  prometheus::Histogram* detokenize = nullptr;
+  int32_t unknown_id = -1;  // of the source vocabulary
+};
+
+// The series of one phase of the engine.
+struct PhaseSeries {
+  prometheus::Histogram* seconds = nullptr;
+  prometheus::Histogram* rows = nullptr;
+  prometheus::Histogram* tokens = nullptr;
+
+  void Observe(int row_count, int token_count, absl::Duration took) {
+    seconds->Observe(absl::ToDoubleSeconds(took));
+    rows->Observe(row_count);
+    tokens->Observe(token_count);
+  }
+};
+
+// Upper bounds in seconds for one step of the engine.
+const prometheus::Histogram::BucketBoundaries& StepBuckets();
+
+// Neither copied nor moved: what is in it points into the registry.
+struct MetricSeries {
+  explicit MetricSeries(int workers);
+  MetricSeries(const MetricSeries&) = delete;
+  MetricSeries& operator=(const MetricSeries&) = delete;
+
+  prometheus::Family<prometheus::Counter>& Counters(const char* name, const char* help) {
+    return prometheus::BuildCounter().Name(name).Help(help).Register(registry);
+  }
+  prometheus::Family<prometheus::Gauge>& Gauges(const char* name, const char* help) {
+    return prometheus::BuildGauge().Name(name).Help(help).Register(registry);
+  }
+  prometheus::Family<prometheus::Histogram>& Histograms(const char* name, const char* help) {
+    return prometheus::BuildHistogram().Name(name).Help(help).Register(registry);
+  }
+  // May be called more than once for a method and model.
+  void AddCalls(const char* method, const std::string& model,
+                absl::Span<const absl::StatusCode> codes);
+  PhaseSeries AddPhase(const char* phase);
+  // The series of a model that is loaded.
+  void AddModel(const Model& model, absl::Duration load);
+
+  prometheus::Registry registry;
+
+  prometheus::Family<prometheus::Counter>& requests =
+      Counters("dragoman_requests_total", "Calls that ended, by gRPC code.");
+  prometheus::Family<prometheus::Histogram>& durations =
+      Histograms("dragoman_request_duration_seconds", "From the arrival of a call to its answer.");
+  prometheus::Gauge& in_flight =
+      Gauges("dragoman_requests_in_flight", "Calls that are being answered now.").Add({});
+  prometheus::Family<prometheus::Counter>& rejected =
+      Counters("dragoman_rejected_total",
+               "Calls refused unread: queue_full or principal_limit (RESOURCE_EXHAUSTED), draining "
+               "(UNAVAILABLE) or unauthenticated.");
+  prometheus::Family<prometheus::Counter>& invalid =
+      Counters("dragoman_invalid_total",
+               "Calls refused as wrong (INVALID_ARGUMENT, NOT_FOUND), by what was wrong in them.");
+  prometheus::Family<prometheus::Counter>& cancelled =
+      Counters("dragoman_cancelled_total",
+               "Translations given up: the client went away, the deadline passed, or the drain "
+               "timeout did.");
+
+  prometheus::Family<prometheus::Histogram>& stages = Histograms(
+      "dragoman_stage_duration_seconds",
+      "Where the time of a translation went; queue, encode and decode of its slowest sentence.");
+  prometheus::Histogram& token_seconds =
+      Histograms("dragoman_time_per_output_token_seconds",
+                 "Decoding time of a sentence divided by the steps it took.")
+          .Add({}, StepBuckets());
+  prometheus::Family<prometheus::Histogram>& step_seconds =
+      Histograms("dragoman_engine_step_seconds", "One run of the encoder or one decoder step.");
+  prometheus::Family<prometheus::Histogram>& batch_rows =
+      Histograms("dragoman_batch_rows",
+                 "Rows of one engine step: source tokens (encode) or live hypotheses (decode).");
+  prometheus::Family<prometheus::Histogram>& batch_tokens =
+      Histograms("dragoman_batch_tokens",
+                 "Tokens that one engine step advances by: source tokens (encode) or one for each "
+                 "sentence in the batch (decode).");
+  prometheus::Family<prometheus::Counter>& busy =
+      Counters("dragoman_engine_busy_seconds_total", "Time that a worker was not idle.");
+
+  prometheus::Counter& source_tokens =
+      Counters("dragoman_source_tokens_total", "Source tokens of the sentences translated.")
+          .Add({});
+  prometheus::Counter& target_tokens =
+      Counters("dragoman_target_tokens_total",
+               "Tokens of the best hypotheses of the sentences translated.")
+          .Add({});
+  prometheus::Counter& sentences =
+      Counters("dragoman_sentences_total", "Sentences translated.").Add({});
+  prometheus::Counter& characters = Counters("dragoman_source_characters_total",
+                                             "Code points of the texts of successful translations.")
+                                        .Add({});
+  prometheus::Counter& unknown_tokens =
+      Counters("dragoman_unknown_tokens_total",
+               "Source tokens translated that the vocabulary does not have.")
+          .Add({});
+  prometheus::Family<prometheus::Counter>& finish =
+      Counters("dragoman_finish_total",
+               "Sentences translated, by what ended the best hypothesis: the model or the limit.");
+  prometheus::Counter& finish_eos = finish.Add({{"reason", "eos"}});
+  prometheus::Counter& finish_max_length = finish.Add({{"reason", "max_length"}});
+
+  prometheus::Family<prometheus::Gauge>& model_info =
+      Gauges("dragoman_model_info", "1 for each model that is loaded.");
+  prometheus::Family<prometheus::Gauge>& load_seconds =
+      Gauges("dragoman_model_load_seconds", "How long the model took to load.");
+
+  PhaseSeries encode = AddPhase("encode");
+  PhaseSeries decode = AddPhase("decode");
+  std::vector<prometheus::Counter*> busy_by_worker;
+  std::map<std::pair<std::string, std::string>, CallSeries, std::less<>> calls;  // method, model
+  std::map<const Model*, ModelSeries> models;
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_SERVER_METRIC_SERIES_H_

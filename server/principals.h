@@ -1,0 +1,55 @@
+// Who calls, and how many calls each may have in flight.
+//
+// A principal is the name beside the bearer token that the call shows, if the server has a token
+// file; else the name in the client's certificate (the first subject alternative name, or the
+// common name), if clients show one; else "", anybody.
+
+#ifndef DRAGOMAN_SERVER_PRINCIPALS_H_
+#define DRAGOMAN_SERVER_PRINCIPALS_H_
+
+#include <grpcpp/grpcpp.h>
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "server/token_file.h"
+
+namespace dragoman {
+
+struct AuthOptions {
+  std::string tokens;                  // the path of the token file; empty: none is wanted
+  int max_requests_per_principal = 0;  // in flight; 0: any number
+};
+
+// Thread-safe.
+class Principals {
+ public:
+  // An error names the token file.
+  static absl::StatusOr<std::unique_ptr<Principals>> Create(const AuthOptions& options);
+
+  // The principal of a call.  UNAUTHENTICATED if a token is wanted and none, or a wrong one, is
+  // shown.
+  absl::StatusOr<std::string> Identify(const grpc::ServerContextBase& context) const;
+
+  // RESOURCE_EXHAUSTED (IsPrincipalLimit) if the principal has all the calls in flight that it may
+  // have.  Each Enter that is OK is followed by one Leave.
+  absl::Status Enter(const std::string& principal);
+  void Leave(const std::string& principal);
+
+ private:
+  explicit Principals(int max_requests) : max_requests_(max_requests) {}
+
+  const int max_requests_;
+  std::unique_ptr<const TokenFile> tokens_;  // null: none is wanted
+  absl::Mutex mutex_;
+  std::map<std::string, int> in_flight_ ABSL_GUARDED_BY(mutex_);  // no zeros
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_SERVER_PRINCIPALS_H_

@@ -1,0 +1,84 @@
+// The bearer tokens that callers show, from a file that is read again when it changes:
+//
+//   # who        token
+//   web-shop     ZvB4yJp0m1oUKQ3x
+//   web-shop     8yD2hWc7sLr5tNqe     # two at a time, while one is replaced by the other
+//
+// A token is never logged and never part of a message.
+
+#ifndef DRAGOMAN_SERVER_TOKEN_FILE_H_
+#define DRAGOMAN_SERVER_TOKEN_FILE_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+
+namespace dragoman {
+
+// What such a file says.  Immutable.
+class TokenTable {
+ public:
+  // INVALID_ARGUMENT names the line: it is not `principal token`, the principal is not made of 1 to
+  // 128 of A-Z a-z 0-9 . _ - @ : /, the token is not made of 16 to 4096 of A-Z a-z 0-9 - . _ ~ + /
+  // = or stands there twice; or there is no token at all.
+  static absl::StatusOr<TokenTable> Parse(const std::string& text);
+
+  // Whose token it is.  The time it takes depends on the length of `token`, not on its letters nor
+  // on where it stands.
+  std::optional<std::string> Find(std::string_view token) const;
+
+  size_t size() const { return entries_.size(); }
+
+ private:
+  struct Entry {
+    std::string principal;
+    std::string token;
+  };
+  std::vector<Entry> entries_;
+};
+
+// Thread-safe.
+class TokenFile {
+ public:
+  // An error names the file.  Looks every `interval`, on a thread of its own, whether the file has
+  // changed; a new one that cannot be used is logged, and the old tokens stay valid.
+  static absl::StatusOr<std::unique_ptr<TokenFile>> Open(const std::string& path,
+                                                         absl::Duration interval);
+  ~TokenFile();
+  TokenFile(const TokenFile&) = delete;
+  TokenFile& operator=(const TokenFile&) = delete;
+
+  std::optional<std::string> Find(std::string_view token) const { return table()->Find(token); }
+
+ private:
+  // What tells one version of the file from another.
+  struct Version {
+    int64_t device = 0, inode = 0, size = 0, seconds = 0, nanoseconds = 0;
+    bool operator==(const Version&) const = default;
+  };
+
+  explicit TokenFile(const std::string& path) : path_(path) {}
+  Version CurrentVersion() const;
+  absl::Status Read();
+  void Watch(absl::Duration interval);
+  std::shared_ptr<const TokenTable> table() const;
+
+  const std::string path_;
+  Version version_;  // what was read last, of Watch's thread
+  mutable absl::Mutex mutex_;
+  std::shared_ptr<const TokenTable> table_ ABSL_GUARDED_BY(mutex_);
+  bool closing_ ABSL_GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_SERVER_TOKEN_FILE_H_

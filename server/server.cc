@@ -36,18 +36,18 @@ void InitGrpc() {
   static const bool done = [] {
     LogLibraries();
     grpc::EnableDefaultHealthCheckService(true);
+    grpc::reflection::InitProtoReflectionServerBuilderPlugin();
     return true;
   }();
   static_cast<void>(done);
 }
 
-// gRPC's own reflection service knows nothing of tokens, so it is a plugin of the servers that want
-// none, and not one of the process.
-class Reflection : public grpc::ServerBuilderOption {
+// gRPC's own reflection service knows nothing of tokens: a server that wants them goes without.
+class NoReflection : public grpc::ServerBuilderOption {
  public:
   void UpdateArguments(grpc::ChannelArguments*) override {}
   void UpdatePlugins(std::vector<std::unique_ptr<grpc::ServerBuilderPlugin>>* plugins) override {
-    plugins->push_back(std::make_unique<grpc::reflection::ProtoServerReflectionPlugin>());
+    std::erase_if(*plugins, [](const auto& p) { return p->name() == "proto_server_reflection"; });
   }
 };
 
@@ -122,7 +122,7 @@ absl::Status Server::StartGrpc() {
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // a port in use is an error
   builder.SetMaxReceiveMessageSize(options_.max_message_bytes);
   SetConnections(options_.connections, &builder);
-  if (options_.auth.tokens.empty()) builder.SetOption(std::make_unique<Reflection>());
+  if (!options_.auth.tokens.empty()) builder.SetOption(std::make_unique<NoReflection>());
   builder.RegisterService(&translate_service_);
   builder.RegisterService(&model_service_);
   grpc_ = builder.BuildAndStart();

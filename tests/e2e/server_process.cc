@@ -23,12 +23,12 @@ std::string GrpcAddress(const std::string& line) {
 
 }  // namespace
 
-ServerProcess::ServerProcess() {
+ServerProcess::ServerProcess(const std::string& grpc_address) {
   const char* const binary = std::getenv("DRAGOMAN_SERVER_BINARY");
   DRAGOMAN_CHECK(binary != nullptr);
   const char* const argv[] = {
-      binary,           "--model",     "en-de=models/en-de", "--precision", "float32",
-      "--grpc-address", "127.0.0.1:0", "--http-address",     "127.0.0.1:0", nullptr};
+      binary, "--model",        "en-de=models/en-de", "--precision",    "float32",     "--workers",
+      "1",    "--grpc-address", grpc_address.c_str(), "--http-address", "127.0.0.1:0", nullptr};
   int ends[2];
   DRAGOMAN_CHECK(pipe(ends) == 0);
   output_ = ends[0];
@@ -52,6 +52,12 @@ ServerProcess::ServerProcess() {
 ServerProcess::~ServerProcess() {
   if (pid_ > 0) Stop();
   close(output_);
+}
+
+void ServerProcess::Kill() {
+  kill(pid_, SIGKILL);
+  waitpid(pid_, nullptr, 0);
+  pid_ = -1;
 }
 
 int ServerProcess::Stop() {

@@ -12,8 +12,8 @@ namespace dragoman {
 class ServerProcess {
  public:
   // Starts DRAGOMAN_SERVER_BINARY and waits until it listens; grpc_address() is empty if it ended
-  // before.
-  ServerProcess();
+  // before.  It listens for gRPC on `grpc_address`.
+  explicit ServerProcess(const std::string& grpc_address = "127.0.0.1:0");
   // Stops it, if Stop has not.
   ~ServerProcess();
   ServerProcess(const ServerProcess&) = delete;
@@ -23,6 +23,8 @@ class ServerProcess {
 
   // Ends the server by SIGTERM and returns its exit code; -1 if a signal killed it.
   int Stop();
+  // Ends it by SIGKILL.
+  void Kill();
 
  private:
   pid_t pid_ = -1;

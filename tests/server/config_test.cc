@@ -51,6 +51,11 @@ TEST(Config, OneModelIsEnoughAndTheRestHasTheDefaultsOfTheDesign) {
   EXPECT_EQ(options.limits.max_hypotheses, 8);
   EXPECT_EQ(options.max_message_bytes, 1 << 20);
   EXPECT_EQ(options.drain_timeout, absl::Seconds(30));
+  EXPECT_FALSE(options.tls.enabled());
+  EXPECT_EQ(options.auth.tokens, "");
+  EXPECT_EQ(options.auth.max_requests_per_principal, 0);
+  EXPECT_EQ(options.connections.keepalive_time, absl::Minutes(1));
+  EXPECT_EQ(options.connections.max_age, absl::InfiniteDuration());
   EXPECT_EQ(options.log.level, "info");
   EXPECT_EQ(options.log.format, "text");
 }
@@ -76,6 +81,15 @@ TEST(Config, EveryFlagSetsItsOption) {
                              "--max-hypotheses=2",
                              "--max-message-bytes=64KiB",
                              "--drain-timeout=1m30s",
+                             "--tls-cert=/c",
+                             "--tls-key=/k",
+                             "--tls-client-ca=/a",
+                             "--auth-tokens=/t",
+                             "--max-requests-per-principal=4",
+                             "--keepalive-time=2m",
+                             "--keepalive-timeout=5s",
+                             "--max-connection-age=1h",
+                             "--max-connection-age-grace=10s",
                              "--log-level=debug",
                              "--log-format=json",
                              "--shortlist=org/b=dir:x/lex.s2t:50,40",
@@ -102,6 +116,15 @@ TEST(Config, EveryFlagSetsItsOption) {
   EXPECT_EQ(options.limits.max_hypotheses, 2);
   EXPECT_EQ(options.max_message_bytes, 64 << 10);
   EXPECT_EQ(options.drain_timeout, absl::Seconds(90));
+  EXPECT_EQ(options.tls.cert, "/c");
+  EXPECT_EQ(options.tls.key, "/k");
+  EXPECT_EQ(options.tls.client_ca, "/a");
+  EXPECT_EQ(options.auth.tokens, "/t");
+  EXPECT_EQ(options.auth.max_requests_per_principal, 4);
+  EXPECT_EQ(options.connections.keepalive_time, absl::Minutes(2));
+  EXPECT_EQ(options.connections.keepalive_timeout, absl::Seconds(5));
+  EXPECT_EQ(options.connections.max_age, absl::Hours(1));
+  EXPECT_EQ(options.connections.max_age_grace, absl::Seconds(10));
   EXPECT_EQ(options.log.level, "debug");
   EXPECT_EQ(options.log.format, "json");
   EXPECT_EQ(options.models[0].shortlist.file, "lex=1.bin");
@@ -138,6 +161,11 @@ TEST(Config, BadFlagsAreRefusedWithTheirNameAndValue) {
       {{"--model", "a=x", "--max-message-bytes", "4GiB"}, "max-message-bytes is 4294967296"},
       {{"--model", "a=x", "--drain-timeout", "30"}, "--drain-timeout: \"30\" is no duration"},
       {{"--model", "a=x", "--drain-timeout", "-1s"}, "drain-timeout is -1s"},
+      {{"--model", "a=x", "--tls-key", "k"}, "tls-key is given without tls-cert"},
+      {{"--model", "a=x", "--tls-client-ca", "c"}, "tls-client-ca is given without tls-cert"},
+      {{"--model", "a=x", "--max-requests-per-principal", "4"}, "says who calls"},
+      {{"--model", "a=x", "--keepalive-time", "0s"}, "keepalive-time is 0, want 1s to 24h"},
+      {{"--model", "a=x", "--max-connection-age", "48h"}, "max-connection-age is 48h"},
       {{"--model", "a=x", "--log-level", "loud"}, "log-level is \"loud\""},
       {{"--model", "a=x", "--log-format", "xml"}, "log-format is \"xml\""},
       {{"--model", "a=x", "--shortlist", "lex"}, "--shortlist: \"lex\" is not of the form"},

@@ -1,0 +1,259 @@
+"""TLS, mutual TLS, bearer tokens and trace ids: who gets in, and which code the others get."""
+
+import json
+import os
+import subprocess
+import tempfile
+import time
+import unittest
+
+import grpc
+
+from certificates import Authority, read, replace
+from harness import CLIENT, FLOAT32, MODEL, Server, details_of, pb, pb_grpc, run_server
+from grpc.health.v1 import health_pb2, health_pb2_grpc  # found through the harness
+
+SHOP, BLOG = "shop-token-0123456789", "blog-token-0123456789"
+ONE_WORKER = (*FLOAT32, "--workers", "1")
+OPTIONS = [("grpc.use_local_subchannel_pool", 1), ("grpc.enable_http_proxy", 0),
+           ("grpc.enable_retries", 0)]
+
+
+def await_true(condition, what):
+    for _ in range(200):
+        if condition():
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"10 s have passed without: {what}")
+
+
+def bearer(token):
+    return [("authorization", f"Bearer {token}")]
+
+
+def translate(channel, metadata=None, timeout=20):
+    request = pb.TranslateRequest(contents=["Good morning."])
+    return pb_grpc.TranslationServiceStub(channel).Translate(request, metadata=metadata,
+                                                             timeout=timeout)
+
+
+def code_of(call):
+    try:
+        call()
+    except grpc.RpcError as error:
+        return error.code()
+    return grpc.StatusCode.OK
+
+
+class SecurityTest(unittest.TestCase):
+
+    def start(self, *arguments):
+        server = Server(*ONE_WORKER, *arguments)
+        self.addCleanup(lambda: self.assertEqual(server.stop(), 0))
+        return server
+
+    def command(self, server, *arguments, **environment):
+        return subprocess.run([CLIENT, *arguments, "--server", server.grpc_address,
+                               "--deadline", "10"], capture_output=True, text=True, timeout=60,
+                              env={**os.environ, **environment})
+
+
+class TlsTest(SecurityTest):
+
+    @classmethod
+    def setUpClass(cls):
+        cls.authority = Authority()
+        cls.stranger = Authority("another authority")
+        cls.cert, cls.key = cls.authority.issue("server", "DNS:localhost,IP:127.0.0.1")
+
+    def translates(self, server, ca, pair=(None, None)):
+        """The code of a call that trusts `ca` and shows a certificate."""
+        cert, key = (read(path) if path else None for path in pair)
+        credentials = grpc.ssl_channel_credentials(read(ca), key, cert)
+        with grpc.secure_channel(server.grpc_address, credentials, OPTIONS) as channel:
+            return code_of(lambda: translate(channel))
+
+    def test_tls_serves_who_knows_the_authority_and_nobody_else(self):
+        server = self.start("--tls-cert", self.cert, "--tls-key", self.key)
+        self.assertEqual(self.translates(server, self.authority.ca), grpc.StatusCode.OK)
+        self.assertEqual(self.translates(server, self.stranger.ca), grpc.StatusCode.UNAVAILABLE)
+        with server.new_channel() as plain:
+            self.assertEqual(code_of(lambda: translate(plain)), grpc.StatusCode.UNAVAILABLE)
+        ended = self.command(server, "translate", "--tls-ca", self.authority.ca, "Good morning.")
+        self.assertEqual((ended.returncode, ended.stdout, ended.stderr), (0, "Guten Morgen!\n", ""))
+        ended = self.command(server, "health", DRAGOMAN_TLS_CA=self.authority.ca)
+        self.assertEqual((ended.returncode, ended.stdout), (0, "SERVING\n"))
+        for wrong in (("--tls-ca", self.stranger.ca),
+                      ("--tls-ca", self.authority.ca, "--tls-server-name", "other.test"), ()):
+            self.assertEqual(self.command(server, "health", *wrong).returncode, 3, wrong)
+
+    def test_mutual_tls_serves_who_shows_a_certificate_that_is_valid(self):
+        server = self.start("--tls-cert", self.cert, "--tls-key", self.key,
+                            "--tls-client-ca", self.authority.ca)
+        shop = self.authority.issue("shop", "DNS:shop.test")
+        ca = self.authority.ca
+        self.assertEqual(self.translates(server, ca, shop), grpc.StatusCode.OK)
+        self.assertIn(" principal=shop.test ", server.log_text())
+        for bad in ((None, None), self.authority.issue("late", "DNS:late.test", days=-1),
+                    self.stranger.issue("thief", "DNS:shop.test")):
+            self.assertEqual(self.translates(server, ca, bad), grpc.StatusCode.UNAVAILABLE, bad)
+        ended = self.command(server, "translate", "--tls-ca", ca, "--tls-cert", shop[0],
+                             "--tls-key", shop[1], "Good morning.")
+        self.assertEqual((ended.returncode, ended.stdout), (0, "Guten Morgen!\n"))
+
+    def test_expired_and_renewed_certificates_need_no_restart(self):
+        old = self.authority.issue("old", "IP:127.0.0.1", days=-1)
+        with tempfile.TemporaryDirectory() as directory:
+            cert, key = os.path.join(directory, "tls.crt"), os.path.join(directory, "tls.key")
+            replace(cert, read(old[0]))
+            replace(key, read(old[1]))
+            server = self.start("--tls-cert", cert, "--tls-key", key)
+            self.assertEqual(self.translates(server, self.authority.ca),
+                             grpc.StatusCode.UNAVAILABLE)
+            replace(key, read(self.key))
+            replace(cert, read(self.cert))
+            await_true(lambda: self.translates(server, self.authority.ca) == grpc.StatusCode.OK,
+                       "the new certificate is served")
+
+    def test_files_that_cannot_be_used_end_the_server_and_the_command(self):
+        other = self.authority.issue("other", "DNS:other.test")
+        for want, flags in (("/no/such/cert", ("--tls-cert", "/no/such/cert", "--tls-key", self.key)),
+                            ("is not that of", ("--tls-cert", self.cert, "--tls-key", other[1])),
+                            ("no private key", ("--tls-cert", self.cert, "--tls-key", self.cert)),
+                            ("no certificate", ("--tls-cert", self.key, "--tls-key", self.key)),
+                            ("without tls-key", ("--tls-cert", self.cert)),
+                            ("no certificate", ("--tls-cert", self.cert, "--tls-key", self.key,
+                                                "--tls-client-ca", self.key))):
+            ended = run_server("--model", f"en-de={MODEL}", *flags)
+            self.assertEqual((ended.returncode, ended.stdout), (1, ""), flags)
+            self.assertIn(want, ended.stderr)
+        for want, flags in (("/no/such/ca", ("--tls-ca", "/no/such/ca")),
+                            ("no certificate", ("--tls-ca", self.key)),
+                            ("go together", ("--tls-cert", self.cert)),
+                            ("/no/such/token", ("--token-file", "/no/such/token"))):
+            ended = subprocess.run([CLIENT, "health", *flags], capture_output=True, text=True)
+            self.assertEqual(ended.returncode, 1, flags)
+            self.assertIn(want, ended.stderr)
+
+
+class TokenTest(SecurityTest):
+
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.tokens = os.path.join(directory.name, "tokens")
+        self.write(f"# who and what\nshop {SHOP}\n")
+
+    def write(self, text):
+        replace(self.tokens, text.encode())
+
+    def test_a_token_opens_all_and_without_one_only_health_answers(self):
+        server = self.start("--auth-tokens", self.tokens)
+        closed = {
+            "Translate": lambda **options: translate(server.channel, **options),
+            "ListModels": lambda **options: server.models.ListModels(pb.ListModelsRequest(),
+                                                                     **options),
+            "GetModel": lambda **options: server.models.GetModel(pb.GetModelRequest(), **options),
+        }
+        for name, call in closed.items():
+            for metadata in (None, bearer("x" * len(SHOP)), bearer(SHOP[:-1]), bearer(SHOP + "x"),
+                             bearer(""), [("authorization", f"Basic {SHOP}")]):
+                self.assertEqual(code_of(lambda: call(metadata=metadata)),
+                                 grpc.StatusCode.UNAUTHENTICATED, (name, metadata))
+            self.assertEqual(code_of(lambda: call(metadata=bearer(SHOP))), grpc.StatusCode.OK)
+        score = server.translation.Score
+        self.assertEqual(code_of(lambda: score(pb.ScoreRequest())), grpc.StatusCode.UNAUTHENTICATED)
+        health = health_pb2_grpc.HealthStub(server.channel)
+        self.assertEqual(health.Check(health_pb2.HealthCheckRequest()).status,
+                         health_pb2.HealthCheckResponse.SERVING)
+        reflect = server.channel.stream_stream(
+            "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo")
+        self.assertEqual(code_of(lambda: list(reflect(iter([b"\x3a\x01*"]), timeout=10))),
+                         grpc.StatusCode.UNIMPLEMENTED)
+
+        self.assertEqual(self.command(server, "translate", "x").returncode, 2)
+        ended = self.command(server, "translate", "Good morning.", DRAGOMAN_TOKEN=SHOP)
+        self.assertEqual((ended.returncode, ended.stdout), (0, "Guten Morgen!\n"))
+        self.assertIn("warning", ended.stderr)
+
+        self.assertIn("tokens without TLS", server.log_text())
+        self.assertIn(" principal=shop ", server.log_text())
+        metrics = server.http("/metrics")[2]
+        for secret in (SHOP, "x" * len(SHOP)):
+            self.assertNotIn(secret, server.log_text() + metrics)
+        self.assertIn('dragoman_rejected_total{reason="unauthenticated"} 20', metrics)
+
+    def test_a_new_file_is_read_and_a_broken_one_is_not(self):
+        server = self.start("--auth-tokens", self.tokens)
+
+        def code(token):
+            return code_of(lambda: translate(server.channel, bearer(token)))
+
+        self.write(f"shop {BLOG}\n")
+        await_true(lambda: code(BLOG) == grpc.StatusCode.OK, "the new token is valid")
+        self.assertEqual(code(SHOP), grpc.StatusCode.UNAUTHENTICATED)
+        self.write(f"shop {SHOP}\nshort {SHOP[:8]}\n")
+        await_true(lambda: "tokens not reloaded" in server.log_text(), "the broken file is logged")
+        self.assertIn("line 2", server.log_text())
+        self.assertNotIn(SHOP[:8], server.log_text())
+        self.assertEqual(code(BLOG), grpc.StatusCode.OK)
+        self.assertEqual(code(SHOP), grpc.StatusCode.UNAUTHENTICATED)
+
+    def test_a_principal_has_its_limit_and_takes_nothing_from_others(self):
+        self.write(f"shop {SHOP}\nblog {BLOG}\n")
+        server = self.start("--auth-tokens", self.tokens, "--max-requests-per-principal", "1")
+        long = pb.TranslateRequest(contents=["Good morning."] * 8, options=pb.DecodingOptions(
+            beam_size=8, min_length=400, max_length=500))
+        pending = server.translation.Translate.future(long, metadata=bearer(SHOP))
+        await_true(lambda: server.metrics()["dragoman_requests_in_flight"][()] == 1, "it started")
+        with self.assertRaises(grpc.RpcError) as caught:
+            translate(server.channel, bearer(SHOP))
+        self.assertEqual(caught.exception.code(), grpc.StatusCode.RESOURCE_EXHAUSTED)
+        self.assertGreater(details_of(caught.exception)["RetryInfo"].retry_delay.nanos, 0)
+        self.assertEqual(code_of(lambda: translate(server.channel, bearer(BLOG), timeout=60)),
+                         grpc.StatusCode.OK)
+        pending.cancel()
+        await_true(lambda: code_of(lambda: translate(server.channel, bearer(SHOP)))
+                   == grpc.StatusCode.OK, "the place is free again")
+        self.assertEqual(
+            server.metrics()["dragoman_rejected_total"][(("reason", "queue_full"),)], 0)
+
+    def test_a_file_that_cannot_be_used_ends_the_server(self):
+        for want, text in (("no token", "# nobody\n"), ("line 1", "shop\n"),
+                           ("line 2", f"a {SHOP}\nb {SHOP}\n")):
+            self.write(text)
+            ended = run_server("--model", f"en-de={MODEL}", "--auth-tokens", self.tokens)
+            self.assertEqual((ended.returncode, ended.stdout), (1, ""))
+            self.assertIn(want, ended.stderr)
+            self.assertNotIn(SHOP, ended.stderr)
+
+
+class TraceTest(SecurityTest):
+
+    def test_trace_and_request_ids_are_in_the_log_and_in_the_answer(self):
+        server = self.start("--log-format", "json")
+        trace, span = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
+        stub = server.translation.Translate
+
+        def request_id(metadata):
+            _, call = stub.with_call(pb.TranslateRequest(contents=["Hello"]), metadata=metadata)
+            return dict(call.trailing_metadata())["x-request-id"]
+
+        mine = request_id([("traceparent", f"00-{trace}-{span}-01"), ("x-request-id", "order-17")])
+        self.assertEqual(mine, "order-17")
+        theirs = request_id([("traceparent", f"00-{trace}-{'0' * 16}-01"),
+                             ("x-request-id", "not an id")])
+        self.assertRegex(theirs, "^[0-9a-f]{32}$")
+        with self.assertRaises(grpc.RpcError) as caught:
+            stub(pb.TranslateRequest(), metadata=[("x-request-id", "order-18")])
+        self.assertEqual(dict(caught.exception.trailing_metadata())["x-request-id"], "order-18")
+        logged = {line["request_id"]: line for line in map(json.loads, server.log_text().split("\n")[:-1])
+                  if line["event"] == "request"}
+        self.assertEqual((logged["order-17"]["trace_id"], logged["order-17"]["span_id"]),
+                         (trace, span))
+        self.assertNotIn("trace_id", logged[theirs])
+        self.assertEqual(logged["order-18"]["code"], "INVALID_ARGUMENT")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,104 @@
+#include "server/token_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "absl/time/clock.h"
+#include "server/logging.h"
+
+namespace dragoman {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr char kShop[] = "shop-token-0123456789";
+constexpr char kBlog[] = "blog-token-0123456789";
+
+TEST(TokenTable, FindsThePrincipalOfATokenAndOfNothingElse) {
+  const auto table = TokenTable::Parse(std::string("# two\n\n  shop\t") + kShop +
+                                       "  # old\nblog@a.test " + kBlog + "\r\nshop " + kShop + "2");
+  ASSERT_TRUE(table.ok()) << table.status();
+  EXPECT_EQ(table->size(), 3u);
+  EXPECT_EQ(table->Find(kShop), "shop");
+  EXPECT_EQ(table->Find(kBlog), "blog@a.test");
+  EXPECT_EQ(table->Find(std::string(kShop) + "2"), "shop");
+  const std::string shop = kShop;
+  for (const std::string& wrong : {std::string(), shop.substr(1), shop.substr(0, 20), shop + "3",
+                                   shop + shop, std::string(shop.size(), '\0')}) {
+    EXPECT_EQ(table->Find(wrong), std::nullopt) << wrong;
+  }
+}
+
+TEST(TokenTable, SaysWhichLineIsWrongAndNotWhatStandsThere) {
+  const std::string good = std::string("shop ") + kShop + "\n";
+  const struct {
+    std::string text;
+    const char* message;
+  } cases[] = {
+      {"", "no token"},
+      {"# shop\n\n", "no token"},
+      {good + "blog\n", "line 2: want `principal token`"},
+      {good + "blog " + kBlog + " sesame-sesame-sesame\n", "line 2: want `principal token`"},
+      {good + "bl\"og " + kBlog + "\n", "line 2: the principal"},
+      {good + std::string(129, 'b') + " " + kBlog + "\n", "line 2: the principal"},
+      {good + "blog sesame-sesame1\xff\n", "line 2: the token"},
+      {good + "blog sesame\n", "line 2: the token"},
+      {good + good, "line 2: the token stands there twice"},
+  };
+  for (const auto& test : cases) {
+    const auto table = TokenTable::Parse(test.text);
+    ASSERT_FALSE(table.ok()) << test.message;
+    const std::string message(table.status().message());
+    EXPECT_THAT(message, HasSubstr(test.message));
+    EXPECT_THAT(message, testing::Not(testing::AnyOf(HasSubstr("sesame"), HasSubstr(kShop))));
+  }
+}
+
+class TokenFileTest : public testing::Test {
+ protected:
+  TokenFileTest() { InitLogging({}, &log_); }
+  ~TokenFileTest() override {
+    InitLogging(LogOptions());
+    std::remove(path_.c_str());
+  }
+
+  void Write(const std::string& text) {
+    std::ofstream(path_ + ".new") << text;
+    std::filesystem::rename(path_ + ".new", path_);
+  }
+
+  const std::string path_ = testing::TempDir() + "dragoman_token_file_test";
+  std::ostringstream log_;
+};
+
+TEST_F(TokenFileTest, FollowsTheFileButKeepsTheOldTokensIfTheNewAreBroken) {
+  Write(std::string("shop ") + kShop);
+  {
+    const auto file = TokenFile::Open(path_, absl::Milliseconds(5));
+    ASSERT_TRUE(file.ok()) << file.status();
+    EXPECT_EQ((*file)->Find(kShop), "shop");
+    Write(std::string("blog ") + kBlog);
+    while ((*file)->Find(kBlog) != "blog") absl::SleepFor(absl::Milliseconds(1));
+    EXPECT_EQ((*file)->Find(kShop), std::nullopt);
+    std::remove(path_.c_str());
+    absl::SleepFor(absl::Milliseconds(50));
+    EXPECT_EQ((*file)->Find(kBlog), "blog");
+  }
+  EXPECT_THAT(log_.str(), HasSubstr("tokens reloaded"));
+  EXPECT_THAT(log_.str(), HasSubstr("tokens not reloaded"));
+  EXPECT_THAT(log_.str(), testing::Not(HasSubstr("token-0123456789")));
+}
+
+TEST_F(TokenFileTest, ThatIsNotThereIsAnErrorThatNamesIt) {
+  const auto file = TokenFile::Open("/no/such/tokens", absl::Seconds(1));
+  ASSERT_FALSE(file.ok());
+  EXPECT_THAT(std::string(file.status().message()), HasSubstr("/no/such/tokens"));
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -193,12 +193,15 @@ void TranslationClient::TranslateAsync(v1::TranslateRequest request, TranslateDo
   }
   impl_->translation->async()->Translate(
       &exchange->context, &exchange->request, &exchange->response,
-      [impl = impl_.get(), exchange, done = std::move(done)](const grpc::Status& status) {
+      [impl = impl_.get(), exchange, done = std::move(done)](const grpc::Status& status) mutable {
         if (status.ok()) {
           done(std::move(exchange->response));
         } else {
           done(impl->ToStatus(status, impl->balanced.get()));
         }
+        // The context holds the channel, which must not end on this thread: it would have to wait
+        // for itself.
+        exchange.reset();
         absl::MutexLock lock(&impl->mutex);
         --impl->under_way;
       });

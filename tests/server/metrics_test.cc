@@ -66,6 +66,8 @@ TEST_F(MetricsTest, EverySeriesOfTheDesignIsThereFromTheStart) {
            "dragoman_source_characters_total",
            "dragoman_rejected_total{reason=\"queue_full\"}",
            "dragoman_rejected_total{reason=\"draining\"}",
+           "dragoman_rejected_total{reason=\"principal_limit\"}",
+           "dragoman_rejected_total{reason=\"unauthenticated\"}",
            "dragoman_invalid_total{reason=\"contents\"}",
            "dragoman_cancelled_total{cause=\"client\"}",
            "dragoman_cancelled_total{cause=\"deadline\"}",

@@ -6,9 +6,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 
 #include "absl/status/status.h"
+#include "engine/base/status.h"
 
 namespace dragoman {
 namespace {
@@ -44,6 +46,16 @@ absl::StatusOr<std::shared_ptr<const MappedFile>> MappedFile::Open(const std::st
   close(fd);
   if (!bytes.ok()) return bytes.status();
   return std::shared_ptr<const MappedFile>(new MappedFile(*bytes));
+}
+
+void MappedFile::Forget(absl::Span<const std::byte> part) const {
+  // Of any other memory this would erase the content.
+  DRAGOMAN_CHECK(part.empty() || (part.data() >= bytes_.data() &&
+                                  part.data() + part.size() <= bytes_.data() + bytes_.size()));
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const uintptr_t begin = (reinterpret_cast<uintptr_t>(part.data()) + page - 1) / page * page;
+  const uintptr_t end = reinterpret_cast<uintptr_t>(part.data() + part.size()) / page * page;
+  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 
 MappedFile::~MappedFile() {

@@ -27,6 +27,10 @@ class MappedFile {
 
   absl::Span<const std::byte> bytes() const { return bytes_; }
 
+  // Lets the pages that lie wholly in `part` of bytes() leave this process's memory.  They can
+  // still be read: the kernel maps them again.
+  void Forget(absl::Span<const std::byte> part) const;
+
  private:
   explicit MappedFile(absl::Span<const std::byte> bytes) : bytes_(bytes) {}
 

@@ -104,6 +104,7 @@ absl::StatusOr<Matrix<float>> Checkpoint::ReadMatrix(const std::string& tensor, 
   }
   Matrix<float> matrix(rows, cols);
   Convert(*found, matrix.view().data());
+  Forget(*found);
   return matrix;
 }
 
@@ -116,6 +117,7 @@ absl::StatusOr<std::vector<float>> Checkpoint::ReadVector(const std::string& ten
   }
   std::vector<float> vector(size);
   Convert(*found, vector.data());
+  Forget(*found);
   return vector;
 }
 

@@ -38,6 +38,7 @@ struct Tensor {
 // Immutable once made, so safe for concurrent use.
 class Checkpoint {
  public:
+  // `file` holds the tensors' bytes; null if something else does, for as long as this lives.
   Checkpoint(std::string name, std::shared_ptr<const MappedFile> file,
              std::map<std::string, Tensor> tensors);
 
@@ -49,6 +50,12 @@ class Checkpoint {
   // "model.encoder.layers.0.fc1.weight is [512, 1024], want [512, 2048] in model.safetensors".
   absl::StatusOr<Matrix<float>> ReadMatrix(const std::string& tensor, int rows, int cols) const;
   absl::StatusOr<std::vector<float>> ReadVector(const std::string& tensor, int size) const;
+
+  // Lets the pages of a tensor that has been read leave this process's memory; reading it again
+  // maps them anew.  The Read functions do so by themselves.
+  void Forget(const Tensor& tensor) const {
+    if (file_ != nullptr) file_->Forget(tensor.bytes);
+  }
 
   const std::string& name() const { return name_; }  // of the file, for messages
   const std::map<std::string, Tensor>& tensors() const { return tensors_; }

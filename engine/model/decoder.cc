@@ -47,19 +47,13 @@ absl::StatusOr<Decoder::Layer> Decoder::CreateLayer(const Checkpoint& checkpoint
 
 absl::StatusOr<std::unique_ptr<const Decoder>> Decoder::Create(
     const Checkpoint& checkpoint, const ModelConfig& config,
-    std::shared_ptr<const Matrix<float>> embeddings, Precision precision) {
+    std::shared_ptr<const EmbeddingTable> embeddings, OutputProjection output,
+    Precision precision) {
   const std::string prefix = "model.decoder";
-  std::vector<float> bias(config.target_vocabulary, 0.0f);
-  if (checkpoint.Has("final_logits_bias")) {
-    ASSIGN_OR_RETURN(bias, checkpoint.ReadVector("final_logits_bias", config.target_vocabulary));
-  }
-  ASSIGN_OR_RETURN(
-      OutputProjection projection,
-      OutputProjection::Create(embeddings->view(), bias, precision, config.selective_output));
   ASSIGN_OR_RETURN(Embedding embedding,
                    Embedding::Create(checkpoint, prefix, std::move(embeddings), config));
   std::unique_ptr<Decoder> decoder(
-      new Decoder(config.d_model, std::move(embedding), std::move(projection)));
+      new Decoder(config.d_model, std::move(embedding), std::move(output)));
   for (int l = 0; l < config.decoder_layers; ++l) {
     ASSIGN_OR_RETURN(Layer layer, CreateLayer(checkpoint, absl::StrCat(prefix, ".layers.", l),
                                               config, precision));

@@ -34,10 +34,11 @@ struct DecodeRow {
 // Immutable, so safe for concurrent use with a workspace for each thread.
 class Decoder {
  public:
-  // `embeddings` is the target table [vocabulary, d_model], which is also the output projection.
+  // `embeddings` is that of the target.
   static absl::StatusOr<std::unique_ptr<const Decoder>> Create(
       const Checkpoint& checkpoint, const ModelConfig& config,
-      std::shared_ptr<const Matrix<float>> embeddings, Precision precision);
+      std::shared_ptr<const EmbeddingTable> embeddings, OutputProjection output,
+      Precision precision);
 
   // Computes the keys and values of one encoded sentence [source tokens, d_model].
   // REQUIRES: `encoded` has as many rows as `source` was made for.

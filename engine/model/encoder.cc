@@ -20,7 +20,7 @@ void TokenBatch::Clear() {
 
 absl::StatusOr<std::unique_ptr<const Encoder>> Encoder::Create(
     const Checkpoint& checkpoint, const ModelConfig& config,
-    std::shared_ptr<const Matrix<float>> embeddings, Precision precision) {
+    std::shared_ptr<const EmbeddingTable> embeddings, Precision precision) {
   const std::string prefix = "model.encoder";
   const int d_model = config.d_model;
   ASSIGN_OR_RETURN(Embedding embedding,

@@ -28,10 +28,10 @@ struct TokenBatch {
 // Immutable, so safe for concurrent use with a workspace for each thread.
 class Encoder {
  public:
-  // `embeddings` is the source table [vocabulary, d_model].
+  // `embeddings` is that of the source.
   static absl::StatusOr<std::unique_ptr<const Encoder>> Create(
       const Checkpoint& checkpoint, const ModelConfig& config,
-      std::shared_ptr<const Matrix<float>> embeddings, Precision precision);
+      std::shared_ptr<const EmbeddingTable> embeddings, Precision precision);
 
   // Encodes all the sentences; row i of `encoded` [tokens, d_model] belongs to token i.
   // REQUIRES: every token is in the vocabulary, no sentence is longer than max_positions.

@@ -1,5 +1,7 @@
 #include "engine/model/layers.h"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <utility>
 
@@ -56,8 +58,29 @@ absl::StatusOr<Linear> ReadOutProjection(const Checkpoint& checkpoint, const std
   return Linear::Create(weight, Activation::kNone, precision);
 }
 
+EmbeddingTable::EmbeddingTable(Matrix<float> table, bool bfloat16) {
+  if (!bfloat16) {
+    float32_ = std::move(table);
+    return;
+  }
+  bfloat16_.Resize(table.rows(), table.cols());
+  ToBFloat16(table.view(), bfloat16_.view());
+}
+
+void EmbeddingTable::AddTo(int32_t token, float scale, absl::Span<float> out) const {
+  if (bfloat16_.rows() == 0) {
+    const absl::Span<const float> row = float32_.Row(token);
+    for (size_t i = 0; i < out.size(); ++i) out[i] += scale * row[i];
+    return;
+  }
+  const absl::Span<const uint16_t> row = bfloat16_.Row(token);
+  for (size_t i = 0; i < out.size(); ++i) {
+    out[i] += scale * std::bit_cast<float>(static_cast<uint32_t>(row[i]) << 16);
+  }
+}
+
 absl::StatusOr<Embedding> Embedding::Create(const Checkpoint& checkpoint, const std::string& prefix,
-                                            std::shared_ptr<const Matrix<float>> table,
+                                            std::shared_ptr<const EmbeddingTable> table,
                                             const ModelConfig& config) {
   Embedding embedding;
   embedding.table_ = std::move(table);
@@ -82,9 +105,9 @@ absl::StatusOr<Embedding> Embedding::Create(const Checkpoint& checkpoint, const 
 }
 
 void Embedding::Embed(int32_t token, int position, absl::Span<float> row) const {
-  const absl::Span<const float> embedded = table_->Row(token);
   const absl::Span<const float> where = positions_.Row(position);
-  for (size_t i = 0; i < row.size(); ++i) row[i] = embedded[i] * scale_ + where[i];
+  std::copy(where.begin(), where.end(), row.begin());
+  table_->AddTo(token, scale_, row);
 }
 
 }  // namespace dragoman

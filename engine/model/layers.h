@@ -8,6 +8,8 @@
 #ifndef DRAGOMAN_ENGINE_MODEL_LAYERS_H_
 #define DRAGOMAN_ENGINE_MODEL_LAYERS_H_
 
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -67,25 +69,41 @@ absl::StatusOr<AttentionWeights> ReadAttentionWeights(const Checkpoint& checkpoi
 absl::StatusOr<Linear> ReadOutProjection(const Checkpoint& checkpoint, const std::string& prefix,
                                          int d_model, int heads, Precision precision);
 
+// The embedding of every token, in float32 or, at half the size, bfloat16.  Immutable; shared by
+// encoder and decoder where they have one vocabulary.
+class EmbeddingTable {
+ public:
+  // Takes a table [vocabulary, d_model].
+  EmbeddingTable(Matrix<float> table, bool bfloat16);
+
+  int vocabulary() const { return bfloat16_.rows() + float32_.rows(); }
+
+  // out[i] += scale * the embedding's element i.  REQUIRES: 0 <= token < vocabulary().
+  void AddTo(int32_t token, float scale, absl::Span<float> out) const;
+
+ private:
+  // One of them has [vocabulary, d_model], the other nothing.
+  Matrix<float> float32_;
+  Matrix<uint16_t> bfloat16_;
+};
+
 // Token embeddings with sinusoidal positions (sections 3.4 and 3.5).  Immutable.
 class Embedding {
  public:
-  // `table` is [vocabulary, d_model].  Positions are those of `PREFIX.embed_positions.weight` if
-  // the checkpoint has them, else [sin(p w_i) | cos(p w_i)], w_i = 10000^(-2i / d_model), halves
-  // side by side as Marian lays them.
+  // Positions are those of `PREFIX.embed_positions.weight` if the checkpoint has them, else
+  // [sin(p w_i) | cos(p w_i)], w_i = 10000^(-2i / d_model), halves side by side as Marian lays
+  // them.
   static absl::StatusOr<Embedding> Create(const Checkpoint& checkpoint, const std::string& prefix,
-                                          std::shared_ptr<const Matrix<float>> table,
+                                          std::shared_ptr<const EmbeddingTable> table,
                                           const ModelConfig& config);
 
   // Writes the embedding of `token` at `position` (from 0) into `row` [d_model].
   // REQUIRES: 0 <= token < vocabulary, 0 <= position < max_positions.
   void Embed(int32_t token, int position, absl::Span<float> row) const;
 
-  int vocabulary() const { return table_->rows(); }
-
  private:
-  std::shared_ptr<const Matrix<float>> table_;  // [vocabulary, d_model]
-  Matrix<float> positions_;                     // [max_positions, d_model]
+  std::shared_ptr<const EmbeddingTable> table_;
+  Matrix<float> positions_;  // [max_positions, d_model]
   float scale_ = 1.0f;
 };
 

@@ -13,12 +13,10 @@
 namespace dragoman {
 namespace {
 
-using Table = std::shared_ptr<const Matrix<float>>;
-
 // Reads the first of `names` that the checkpoint has.  Tied tables stand once, under any of them.
-absl::StatusOr<Table> ReadEmbeddings(const Checkpoint& checkpoint,
-                                     const std::vector<std::string>& names, int vocabulary,
-                                     int d_model) {
+absl::StatusOr<Matrix<float>> ReadTable(const Checkpoint& checkpoint,
+                                        const std::vector<std::string>& names, int vocabulary,
+                                        int d_model) {
   std::string name = names.front();
   for (const std::string& candidate : names) {
     if (checkpoint.Has(candidate)) {
@@ -26,34 +24,13 @@ absl::StatusOr<Table> ReadEmbeddings(const Checkpoint& checkpoint,
       break;
     }
   }
-  ASSIGN_OR_RETURN(Matrix<float> table, checkpoint.ReadMatrix(name, vocabulary, d_model));
-  return std::make_shared<const Matrix<float>>(std::move(table));
+  return checkpoint.ReadMatrix(name, vocabulary, d_model);
 }
 
-struct Embeddings {
-  Table source, target;
-};
-
-absl::StatusOr<Embeddings> ReadEmbeddings(const Checkpoint& checkpoint,
-                                          const MarianConfig& config) {
-  const ModelConfig& model = config.model;
-  const std::string encoder = "model.encoder.embed_tokens.weight";
-  const std::string decoder = "model.decoder.embed_tokens.weight";
-  const std::string output = "lm_head.weight";
-  Embeddings embeddings;
-  if (config.share_embeddings) {
-    ASSIGN_OR_RETURN(embeddings.source,
-                     ReadEmbeddings(checkpoint, {"model.shared.weight", encoder, decoder, output},
-                                    model.source_vocabulary, model.d_model));
-    embeddings.target = embeddings.source;
-    return embeddings;
-  }
-  ASSIGN_OR_RETURN(embeddings.source,
-                   ReadEmbeddings(checkpoint, {encoder}, model.source_vocabulary, model.d_model));
-  ASSIGN_OR_RETURN(embeddings.target, ReadEmbeddings(checkpoint, {decoder, output},
-                                                     model.target_vocabulary, model.d_model));
-  return embeddings;
-}
+constexpr char kShared[] = "model.shared.weight";
+constexpr char kSource[] = "model.encoder.embed_tokens.weight";
+constexpr char kTarget[] = "model.decoder.embed_tokens.weight";
+constexpr char kOutput[] = "lm_head.weight";
 
 absl::Status CheckVocabulary(const char* side, int tokenizer, int model) {
   if (tokenizer <= model) return absl::OkStatus();
@@ -67,6 +44,7 @@ std::string Digest(const Checkpoint& checkpoint) {
   for (const auto& [name, tensor] : checkpoint.tensors()) {
     digest = XXH3_64bits_withSeed(name.data(), name.size(), digest);
     digest = XXH3_64bits_withSeed(tensor.bytes.data(), tensor.bytes.size(), digest);
+    checkpoint.Forget(tensor);
   }
   return absl::StrCat(absl::Hex(digest, absl::kZeroPad16));
 }
@@ -108,9 +86,32 @@ absl::Status Model::LoadFrom(const std::string& directory, const ShortlistSource
   }
   ASSIGN_OR_RETURN(const Checkpoint checkpoint, OpenSafetensors(directory + "/model.safetensors"));
   version_ = Digest(checkpoint);
-  ASSIGN_OR_RETURN(const Embeddings embeddings, ReadEmbeddings(checkpoint, config));
-  ASSIGN_OR_RETURN(encoder_, Encoder::Create(checkpoint, config_, embeddings.source, precision_));
-  ASSIGN_OR_RETURN(decoder_, Decoder::Create(checkpoint, config_, embeddings.target, precision_));
+  return LoadWeights(checkpoint, config.share_embeddings);
+}
+
+// The large table of the vocabulary comes first and is gone in float32 before the layers are read.
+absl::Status Model::LoadWeights(const Checkpoint& checkpoint, bool share_embeddings) {
+  const bool bfloat16 = precision_ != Precision::kFloat32;
+  std::vector<std::string> names = {kTarget, kOutput};
+  if (share_embeddings) names = {kShared, kSource, kTarget, kOutput};
+  ASSIGN_OR_RETURN(Matrix<float> table,
+                   ReadTable(checkpoint, names, config_.target_vocabulary, config_.d_model));
+  std::vector<float> bias(config_.target_vocabulary, 0.0f);
+  if (checkpoint.Has("final_logits_bias")) {
+    ASSIGN_OR_RETURN(bias, checkpoint.ReadVector("final_logits_bias", config_.target_vocabulary));
+  }
+  ASSIGN_OR_RETURN(OutputProjection output, OutputProjection::Create(table.view(), bias, precision_,
+                                                                     config_.selective_output));
+  const auto target = std::make_shared<const EmbeddingTable>(std::move(table), bfloat16);
+  std::shared_ptr<const EmbeddingTable> source = target;
+  if (!share_embeddings) {
+    ASSIGN_OR_RETURN(Matrix<float> own,
+                     ReadTable(checkpoint, {kSource}, config_.source_vocabulary, config_.d_model));
+    source = std::make_shared<const EmbeddingTable>(std::move(own), bfloat16);
+  }
+  ASSIGN_OR_RETURN(encoder_, Encoder::Create(checkpoint, config_, source, precision_));
+  ASSIGN_OR_RETURN(decoder_,
+                   Decoder::Create(checkpoint, config_, target, std::move(output), precision_));
   return absl::OkStatus();
 }
 

@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "engine/math/precision.h"
+#include "engine/model/checkpoint.h"
 #include "engine/model/config.h"
 #include "engine/model/decoder.h"
 #include "engine/model/encoder.h"
@@ -44,6 +45,7 @@ class Model {
  private:
   Model() = default;
   absl::Status LoadFrom(const std::string& directory, const ShortlistSource& shortlist);
+  absl::Status LoadWeights(const Checkpoint& checkpoint, bool share_embeddings);
 
   std::string name_;
   std::string version_;

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <utility>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -54,6 +55,22 @@ TEST_F(MappedFileTest, AMissingFileIsNotFound) {
   }
   std::ofstream(path_) << "a file, not a directory";
   EXPECT_EQ(MappedFile::Open(path_ + "/below").status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST_F(MappedFileTest, WhatWasForgottenCanBeReadAgain) {
+  const std::string content(20'000, 'x');
+  std::ofstream(path_) << content;
+  const auto file = MappedFile::Open(path_);
+  ASSERT_TRUE(file.ok()) << file.status();
+  const absl::Span<const std::byte> bytes = (*file)->bytes();
+  const auto text = [&] {
+    return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  };
+  EXPECT_EQ(text(), content);
+  for (const auto& [begin, size] : {std::pair(0, 20'000), {100, 9000}, {1, 1}, {0, 0}}) {
+    (*file)->Forget(bytes.subspan(begin, size));
+    EXPECT_EQ(text(), content);
+  }
 }
 
 TEST_F(MappedFileTest, WhatIsNoRegularFileIsRefusedAtOnce) {

@@ -69,13 +69,20 @@ float MaxOf(const float* x, int n) {
   const D d;
   const int lanes = static_cast<int>(hn::Lanes(d));
   float max = -std::numeric_limits<float>::infinity();
-  V maxima = hn::Set(d, max);
+  // Four maxima, so that one comparison need not wait for the one before it.
+  V m0 = hn::Set(d, max), m1 = m0, m2 = m0, m3 = m0;
+  const auto larger = [&](V a, const float* p) {
+    const V b = hn::LoadU(d, p);
+    return hn::IfThenElse(hn::Gt(b, a), b, a);  // passes over NaN
+  };
   int i = 0;
-  for (; i + lanes <= n; i += lanes) {
-    const V v = hn::LoadU(d, x + i);
-    maxima = hn::IfThenElse(hn::Gt(v, maxima), v, maxima);
+  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+    m0 = larger(m0, x + i);
+    m1 = larger(m1, x + i + lanes);
+    m2 = larger(m2, x + i + 2 * lanes);
+    m3 = larger(m3, x + i + 3 * lanes);
   }
-  if (i > 0) max = hn::GetLane(hn::MaxOfLanes(d, maxima));
+  if (i > 0) max = hn::GetLane(hn::MaxOfLanes(d, hn::Max(hn::Max(m0, m1), hn::Max(m2, m3))));
   for (; i < n; ++i) max = x[i] > max ? x[i] : max;
   return max;
 }

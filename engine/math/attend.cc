@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <numeric>
 
@@ -74,17 +73,8 @@ bool InPairs(int heads, int elements) {
   return whole_patterns && elements % std::lcm(pattern, 2 * lanes) == 0;
 }
 
-HWY_INLINE uint32_t RoundToBFloat16(float x) {
-  uint32_t bits;
-  std::memcpy(&bits, &x, sizeof(bits));
-  return x != x ? 0x7FC0u : (bits + 0x7FFFu + ((bits >> 16) & 1u)) >> 16;
-}
-
-void PackRow(int heads, const float* x, int n, uint16_t* out) {
-  if (!InPairs(heads, n)) {
-    for (int i = 0; i < n; ++i) out[i] = static_cast<uint16_t>(RoundToBFloat16(x[i]));
-    return;
-  }
+// REQUIRES: InPairs(heads, n).
+void PackRow(const float* x, int n, uint16_t* out) {
   const D d;
   const hn::Repartition<uint32_t, D> d32;
   const int lanes = static_cast<int>(hn::Lanes(d));
@@ -302,6 +292,7 @@ namespace {
 
 HWY_EXPORT(AttendFloat32);
 HWY_EXPORT(AttendBFloat16);
+HWY_EXPORT(InPairs);
 HWY_EXPORT(PackRow);
 HWY_EXPORT(PatternLanes);
 
@@ -333,8 +324,9 @@ void Attend(int heads, absl::Span<const float> q, MatrixView<const uint16_t> key
 
 void PackBFloat16(int heads, MatrixView<const float> x, MatrixView<uint16_t> out) {
   DRAGOMAN_CHECK(x.rows() == out.rows() && x.cols() == out.cols());
+  if (!HWY_DYNAMIC_DISPATCH(InPairs)(heads, x.cols())) return ToBFloat16(x, out);
   for (int r = 0; r < x.rows(); ++r) {
-    HWY_DYNAMIC_DISPATCH(PackRow)(heads, x.Row(r).data(), x.cols(), out.Row(r).data());
+    HWY_DYNAMIC_DISPATCH(PackRow)(x.Row(r).data(), x.cols(), out.Row(r).data());
   }
 }
 

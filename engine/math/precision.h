@@ -4,7 +4,6 @@
 #define DRAGOMAN_ENGINE_MATH_PRECISION_H_
 
 #include <string>
-#include <string_view>
 
 #include "absl/status/statusor.h"
 

@@ -21,7 +21,7 @@ absl::StatusOr<ClientTls> LoadClientTls(const std::string& ca_path, const std::s
   if (!cert_path.empty()) {
     ASSIGN_OR_RETURN(tls.cert, ReadSmallFile(cert_path));
     ASSIGN_OR_RETURN(tls.key, ReadSmallFile(key_path));
-    RETURN_IF_ERROR(CheckKeyPair(tls.cert, cert_path, tls.key, key_path));
+    RETURN_IF_ERROR(CheckKeyPair(tls.cert, cert_path, tls.key, key_path).status());
   }
   return tls;
 }

@@ -59,6 +59,7 @@ MetricSeries::MetricSeries(int workers) {
   for (const char* reason : {"contents", "options", "language", "model", "other"}) {
     invalid.Add({{"reason", reason}});
   }
+  for (const char* what : {"certificates", "tokens"}) reload_failures.Add({{"what", what}});
   for (const char* cause : {"client", "deadline", "drain"}) cancelled.Add({{"cause", cause}});
   AddCalls("Translate", "", kTranslateCodes);
   AddCalls("ListModels", "", {absl::StatusCode::kOk});

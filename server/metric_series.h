@@ -100,6 +100,21 @@ struct MetricSeries {
                "Translations given up: the client went away, the deadline passed, or the drain "
                "timeout did.");
 
+  prometheus::Family<prometheus::Counter>& reload_failures =
+      Counters("dragoman_reload_failures_total",
+               "Readings of changed certificates or tokens that failed, one a second until they "
+               "succeed; the old ones stay in use.");
+  // These three only where there are such files.
+  prometheus::Family<prometheus::Gauge>& reload_times =
+      Gauges("dragoman_last_reload_success_timestamp_seconds",
+             "When the certificates or tokens in use were read, since the Unix epoch.");
+  prometheus::Family<prometheus::Gauge>& certificate_not_before =
+      Gauges("dragoman_certificate_not_before_timestamp_seconds",
+             "When the certificates served begin to be valid, the last of the chain.");
+  prometheus::Family<prometheus::Gauge>& certificate_not_after =
+      Gauges("dragoman_certificate_not_after_timestamp_seconds",
+             "When the certificates served cease to be valid, the first of the chain.");
+
   prometheus::Family<prometheus::Histogram>& stages = Histograms(
       "dragoman_stage_duration_seconds",
       "Where the time of a translation went; queue, encode and decode of its slowest sentence.");

@@ -27,6 +27,10 @@ const char* InvalidReason(const absl::Status& status) {
   return "other";
 }
 
+const char* NameOf(Reloaded what) {
+  return what == Reloaded::kCertificates ? "certificates" : "tokens";
+}
+
 prometheus::MetricFamily GaugeNow(const char* name, const char* help, double value,
                                   prometheus::MetricType type = prometheus::MetricType::Gauge) {
   prometheus::ClientMetric metric;
@@ -120,6 +124,22 @@ void Metrics::AddModel(const Model& model, absl::Duration load) {
 }
 
 void Metrics::Watch(const WorkerPool* pool) { impl_->pool = pool; }
+
+void Metrics::OnReload(Reloaded what, const absl::Status& status) {
+  const prometheus::Labels labels = {{"what", NameOf(what)}};
+  if (status.ok()) {
+    impl_->series.reload_times.Add(labels).SetToCurrentTime();
+  } else {
+    impl_->series.reload_failures.Add(labels).Increment();
+  }
+}
+
+void Metrics::OnCertificates(absl::Time not_before, absl::Time not_after) {
+  impl_->series.certificate_not_before.Add({}).Set(
+      static_cast<double>(absl::ToUnixSeconds(not_before)));
+  impl_->series.certificate_not_after.Add({}).Set(
+      static_cast<double>(absl::ToUnixSeconds(not_after)));
+}
 
 void Metrics::OnCallStarted() { impl_->series.in_flight.Increment(); }
 

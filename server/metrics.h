@@ -30,6 +30,9 @@ struct CallRecord {
   bool draining = false;  // the server was
 };
 
+// What is read again when its files change.
+enum class Reloaded { kCertificates, kTokens };
+
 class Metrics : public Observer {
  public:
   // `workers` is how many the pool has.
@@ -40,6 +43,11 @@ class Metrics : public Observer {
 
   // Reads the gauges of the queue and the KV memory from `pool` at every scrape, until it is null.
   void Watch(const WorkerPool* pool);
+
+  // Files were read, at the start or later, or could not be.
+  void OnReload(Reloaded what, const absl::Status& status);
+  // The certificates of the gRPC port are valid from `not_before` to `not_after`.
+  void OnCertificates(absl::Time not_before, absl::Time not_after);
 
   // Each call is started once and ended once.
   void OnCallStarted();

@@ -6,14 +6,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/time.h"
 #include "engine/base/status.h"
 #include "server/errors.h"
 
 namespace dragoman {
 namespace {
 
-constexpr absl::Duration kTokensInterval = absl::Seconds(1);
 constexpr std::string_view kScheme = "Bearer ";
 
 // The token of `authorization: Bearer TOKEN`; empty without one.
@@ -38,10 +36,11 @@ std::string NameInCertificate(const grpc::ServerContextBase& context) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Principals>> Principals::Create(const AuthOptions& options) {
+absl::StatusOr<std::unique_ptr<Principals>> Principals::Create(const AuthOptions& options,
+                                                               const WatchOptions& watch) {
   std::unique_ptr<Principals> principals(new Principals(options.max_requests_per_principal));
   if (!options.tokens.empty()) {
-    ASSIGN_OR_RETURN(principals->tokens_, TokenFile::Open(options.tokens, kTokensInterval));
+    ASSIGN_OR_RETURN(principals->tokens_, TokenFile::Open(options.tokens, watch));
   }
   return principals;
 }

@@ -29,8 +29,9 @@ struct AuthOptions {
 // Thread-safe.
 class Principals {
  public:
-  // An error names the token file.
-  static absl::StatusOr<std::unique_ptr<Principals>> Create(const AuthOptions& options);
+  // An error names the token file, which is watched.
+  static absl::StatusOr<std::unique_ptr<Principals>> Create(const AuthOptions& options,
+                                                            const WatchOptions& watch);
 
   // The principal of a call.  UNAUTHENTICATED if a token is wanted and none, or a wrong one, is
   // shown.

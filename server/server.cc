@@ -80,8 +80,7 @@ Server::Server(const ServerOptions& options)
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options) {
   auto server = std::unique_ptr<Server>(new Server(options));
-  ASSIGN_OR_RETURN(server->credentials_, MakeServerCredentials(options.tls));
-  ASSIGN_OR_RETURN(server->principals_, Principals::Create(options.auth));
+  RETURN_IF_ERROR(server->ReadSecrets());
   server->WarnOfPlainText();
   RETURN_IF_ERROR(server->StartHttp());
   RETURN_IF_ERROR(server->LoadModels());
@@ -91,6 +90,21 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& optio
 }
 
 Server::~Server() { Drain(); }
+
+absl::Status Server::ReadSecrets() {
+  if (options_.tls.enabled()) {
+    const auto on_read = [this](const absl::StatusOr<Validity>& validity) {
+      metrics_.OnReload(Reloaded::kCertificates, validity.status());
+      if (validity.ok()) metrics_.OnCertificates(validity->not_before, validity->not_after);
+    };
+    ASSIGN_OR_RETURN(certificates_, Certificates::Open(options_.tls, on_read));
+  }
+  const WatchOptions watch = {.on_read = [this](const absl::Status& status) {
+    metrics_.OnReload(Reloaded::kTokens, status);
+  }};
+  ASSIGN_OR_RETURN(principals_, Principals::Create(options_.auth, watch));
+  return absl::OkStatus();
+}
 
 void Server::WarnOfPlainText() const {
   if (options_.auth.tokens.empty() || options_.tls.enabled()) return;
@@ -118,7 +132,10 @@ absl::Status Server::StartGrpc() {
   InitGrpc();
   int port = 0;
   grpc::ServerBuilder builder;
-  builder.AddListeningPort(options_.grpc_address, credentials_, &port);
+  builder.AddListeningPort(
+      options_.grpc_address,
+      certificates_ == nullptr ? grpc::InsecureServerCredentials() : certificates_->credentials(),
+      &port);
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // a port in use is an error
   builder.SetMaxReceiveMessageSize(options_.max_message_bytes);
   SetConnections(options_.connections, &builder);

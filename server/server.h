@@ -24,6 +24,7 @@
 #include "server/model_registry.h"
 #include "server/model_service.h"
 #include "server/principals.h"
+#include "server/tls.h"
 #include "server/translate_service.h"
 
 namespace dragoman {
@@ -51,6 +52,7 @@ class Server {
 
  private:
   explicit Server(const ServerOptions& options);
+  absl::Status ReadSecrets();
   void WarnOfPlainText() const;
   absl::Status StartHttp();
   absl::Status LoadModels();
@@ -64,7 +66,7 @@ class Server {
   WorkerPool pool_;
   std::unique_ptr<const ModelRegistry> models_;
   std::unique_ptr<Principals> principals_;
-  std::shared_ptr<grpc::ServerCredentials> credentials_;
+  std::unique_ptr<Certificates> certificates_;  // null: plain text
   ServerParts parts_;
   TranslateService translate_service_;
   ModelService model_service_;

@@ -1,25 +1,34 @@
 #include "server/tls.h"
 
-#include <grpcpp/security/tls_certificate_provider.h>
-#include <grpcpp/security/tls_credentials_options.h>
+#include <grpc/grpc.h>
+#include <grpc/grpc_security.h>
 
-#include "engine/base/pem_files.h"
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
 #include "engine/base/status.h"
 
 namespace dragoman {
 namespace {
 
-using grpc::experimental::FileWatcherCertificateProvider;
+// What the files hold.
+struct Pem {
+  std::string cert;
+  std::string key;
+  std::string client_ca;  // empty: none
+  Validity validity;
+};
 
-constexpr unsigned kRefreshSeconds = 1;
-
-absl::Status CheckFiles(const TlsOptions& options) {
-  ASSIGN_OR_RETURN(const std::string cert, ReadSmallFile(options.cert));
-  ASSIGN_OR_RETURN(const std::string key, ReadSmallFile(options.key));
-  RETURN_IF_ERROR(CheckKeyPair(cert, options.cert, key, options.key));
-  if (options.client_ca.empty()) return absl::OkStatus();
-  ASSIGN_OR_RETURN(const std::string authorities, ReadSmallFile(options.client_ca));
-  return CheckCertificates(authorities, options.client_ca);
+absl::StatusOr<Pem> ReadPem(const TlsOptions& options) {
+  Pem pem;
+  ASSIGN_OR_RETURN(pem.cert, ReadSmallFile(options.cert));
+  ASSIGN_OR_RETURN(pem.key, ReadSmallFile(options.key));
+  ASSIGN_OR_RETURN(pem.validity, CheckKeyPair(pem.cert, options.cert, pem.key, options.key));
+  if (options.client_ca.empty()) return pem;
+  ASSIGN_OR_RETURN(pem.client_ca, ReadSmallFile(options.client_ca));
+  RETURN_IF_ERROR(CheckCertificates(pem.client_ca, options.client_ca));
+  return pem;
 }
 
 }  // namespace
@@ -35,21 +44,90 @@ absl::Status Validate(const TlsOptions& options) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeServerCredentials(
-    const TlsOptions& options) {
-  if (!options.enabled()) return grpc::InsecureServerCredentials();
-  if (const absl::Status status = CheckFiles(options); !status.ok()) {
-    return absl::Status(status.code(), "tls: " + std::string(status.message()));
+// gRPC's C library can ask for certificates at each handshake; its C++ library has no word for it.
+class Certificates::Credentials : public grpc::ServerCredentials {
+ public:
+  explicit Credentials(bool clients_show_theirs)
+      : request_type_(clients_show_theirs
+                          ? GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY
+                          : GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE) {}
+
+  void Use(Pem pem) {
+    absl::MutexLock lock(&mutex_);
+    pem_ = std::move(pem);
+    news_ = true;
   }
-  grpc::experimental::TlsServerCredentialsOptions tls(
-      std::make_shared<FileWatcherCertificateProvider>(options.key, options.cert, options.client_ca,
-                                                       kRefreshSeconds));
-  tls.watch_identity_key_cert_pairs();
-  if (!options.client_ca.empty()) {
-    tls.watch_root_certs();
-    tls.set_cert_request_type(GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+
+  Validity validity() const {
+    absl::MutexLock lock(&mutex_);
+    return pem_.validity;
   }
-  return grpc::experimental::TlsServerCredentials(tls);
+
+  void SetAuthMetadataProcessor(const std::shared_ptr<grpc::AuthMetadataProcessor>&) override {
+    DRAGOMAN_CHECK(false);  // principals.h does that
+  }
+
+ private:
+  int AddPortToServer(const std::string& address, grpc_server* server) override {
+    grpc_server_credentials* const credentials = grpc_ssl_server_credentials_create_with_options(
+        grpc_ssl_server_credentials_create_options_using_config_fetcher(request_type_, Fetch,
+                                                                        this));
+    const int port = grpc_server_add_http2_port(server, address.c_str(), credentials);
+    grpc_server_credentials_release(credentials);
+    return port;
+  }
+
+  // Called before the port is open and then at each handshake.
+  static grpc_ssl_certificate_config_reload_status Fetch(
+      void* self, grpc_ssl_server_certificate_config** config) {
+    auto* const credentials = static_cast<Credentials*>(self);
+    absl::MutexLock lock(&credentials->mutex_);
+    if (!std::exchange(credentials->news_, false))
+      return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_UNCHANGED;
+    const Pem& pem = credentials->pem_;
+    const grpc_ssl_pem_key_cert_pair pair = {pem.key.c_str(), pem.cert.c_str()};
+    // gRPC insists on authorities; where clients need no certificate they are of no account.
+    const std::string& authorities = pem.client_ca.empty() ? pem.cert : pem.client_ca;
+    *config = grpc_ssl_server_certificate_config_create(authorities.c_str(), &pair, 1);
+    return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_NEW;
+  }
+
+  const grpc_ssl_client_certificate_request_type request_type_;
+  mutable absl::Mutex mutex_;
+  Pem pem_ ABSL_GUARDED_BY(mutex_);
+  bool news_ ABSL_GUARDED_BY(mutex_) = false;  // gRPC has not got them yet
+};
+
+Certificates::Certificates(const TlsOptions& options)
+    : options_(options),
+      credentials_(
+          std::make_shared<Credentials>(/*clients_show_theirs=*/!options.client_ca.empty())) {}
+
+Certificates::~Certificates() = default;
+
+absl::StatusOr<std::unique_ptr<Certificates>> Certificates::Open(const TlsOptions& options,
+                                                                 const ReadListener& on_read) {
+  std::unique_ptr<Certificates> certificates(new Certificates(options));
+  Certificates* const self = certificates.get();
+  const WatchOptions watch = {.on_read = [self, on_read](const absl::Status& status) {
+    on_read(status.ok() ? absl::StatusOr<Validity>(self->credentials_->validity()) : status);
+  }};
+  ASSIGN_OR_RETURN(certificates->watch_,
+                   FileWatch::Start(
+                       "certificates", {options.cert, options.key, options.client_ca},
+                       [self] { return self->Read(); }, watch));
+  return certificates;
+}
+
+std::shared_ptr<grpc::ServerCredentials> Certificates::credentials() const { return credentials_; }
+
+absl::Status Certificates::Read() {
+  absl::StatusOr<Pem> pem = ReadPem(options_);
+  if (!pem.ok()) {
+    return absl::Status(pem.status().code(), "tls: " + std::string(pem.status().message()));
+  }
+  credentials_->Use(*std::move(pem));
+  return absl::OkStatus();
 }
 
 }  // namespace dragoman

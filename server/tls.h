@@ -1,16 +1,23 @@
-// TLS for the gRPC port.  The files are read again when they change (gRPC looks every second), so
-// that a certificate is renewed without a restart: connections made from then on see the new one.
+// TLS for the gRPC port.  The files are read again when they change, so that a certificate is
+// renewed without a restart: connections made from then on see the new one.
+//
+// gRPC's own reader of certificate files (FileWatcherCertificateProvider) hands on whatever it
+// finds, and a broken file ends every handshake from then on.  Here gRPC asks us at each handshake,
+// and gets nothing that has not been checked.
 
 #ifndef DRAGOMAN_SERVER_TLS_H_
 #define DRAGOMAN_SERVER_TLS_H_
 
 #include <grpcpp/grpcpp.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "engine/base/pem_files.h"
+#include "server/file_watch.h"
 
 namespace dragoman {
 
@@ -26,10 +33,31 @@ struct TlsOptions {
 // INVALID_ARGUMENT unless the certificate and the key are both given or neither.
 absl::Status Validate(const TlsOptions& options);
 
-// Plain text if TLS is not enabled.  An error names the file that is missing or wrong.
-// REQUIRES: Validate(options) is OK.
-absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeServerCredentials(
-    const TlsOptions& options);
+// The certificates of the gRPC port.  Thread-safe.
+class Certificates {
+ public:
+  // Told of each time that the files were read: when what is served is valid, or what is wrong.
+  using ReadListener = std::function<void(const absl::StatusOr<Validity>&)>;
+
+  // An error names the file that is missing or wrong.  Later, what cannot be used is logged, and
+  // the old certificates stay.  REQUIRES: options.enabled() and Validate(options) is OK.
+  static absl::StatusOr<std::unique_ptr<Certificates>> Open(const TlsOptions& options,
+                                                            const ReadListener& on_read);
+  ~Certificates();
+
+  // To listen with.  The certificates must outlive the server that does.
+  std::shared_ptr<grpc::ServerCredentials> credentials() const;
+
+ private:
+  class Credentials;
+
+  explicit Certificates(const TlsOptions& options);
+  absl::Status Read();
+
+  const TlsOptions options_;
+  const std::shared_ptr<Credentials> credentials_;
+  std::unique_ptr<FileWatch> watch_;  // ends before the rest: it reads
+};
 
 }  // namespace dragoman
 

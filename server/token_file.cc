@@ -1,15 +1,12 @@
 #include "server/token_file.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
+#include <set>
 #include <sstream>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "engine/base/pem_files.h"
 #include "engine/base/status.h"
-#include "server/logging.h"
 
 namespace dragoman {
 namespace {
@@ -26,13 +23,11 @@ bool IsMadeOf(std::string_view text, std::string_view marks, size_t min_size, si
          });
 }
 
-// Whether they are the same.  Looks at all of `shown`, however early they differ; volatile, so that
-// no compiler ends the loop early either.
-bool SameInConstantTime(std::string_view shown, std::string_view known) {
-  volatile unsigned char difference = shown.size() == known.size() ? 0 : 1;
-  for (size_t i = 0; i < shown.size(); ++i) {
-    difference = difference | static_cast<unsigned char>(shown[i] ^ known[i % known.size()]);
-  }
+// Looks at all of both, however early they differ; volatile, so that no compiler ends the loop
+// early either.
+bool SameInConstantTime(const Sha256Digest& a, const Sha256Digest& b) {
+  volatile uint64_t difference = 0;
+  for (size_t i = 0; i < a.size(); ++i) difference = difference | (a[i] ^ b[i]);
   return difference == 0;
 }
 
@@ -40,24 +35,26 @@ bool SameInConstantTime(std::string_view shown, std::string_view known) {
 
 absl::StatusOr<TokenTable> TokenTable::Parse(const std::string& text) {
   TokenTable table;
+  std::set<Sha256Digest> known;
   std::istringstream lines(text);
   std::string line;
   for (int number = 1; std::getline(lines, line); ++number) {
     std::istringstream words(line.substr(0, line.find('#')));
     Entry entry;
-    std::string more;
+    std::string token, more;
     if (!(words >> entry.principal)) continue;
     const auto error = [number](const char* message) {
       return absl::InvalidArgumentError(absl::StrCat("line ", number, ": ", message));
     };
-    if (!(words >> entry.token) || words >> more) return error("want `principal token`");
+    if (!(words >> token) || words >> more) return error("want `principal token`");
     if (!IsMadeOf(entry.principal, "._-@:/", 1, 128)) {
       return error("the principal is not made of 1 to 128 of A-Z a-z 0-9 . _ - @ : /");
     }
-    if (!IsMadeOf(entry.token, "-._~+/=", 16, 4096)) {
+    if (!IsMadeOf(token, "-._~+/=", 16, 4096)) {
       return error("the token is not made of 16 to 4096 of A-Z a-z 0-9 - . _ ~ + / =");
     }
-    if (table.Find(entry.token).has_value()) return error("the token stands there twice");
+    entry.digest = Sha256(token);
+    if (!known.insert(entry.digest).second) return error("the token stands there twice");
     table.entries_.push_back(std::move(entry));
   }
   if (table.entries_.empty()) return absl::InvalidArgumentError("it holds no token");
@@ -65,39 +62,25 @@ absl::StatusOr<TokenTable> TokenTable::Parse(const std::string& text) {
 }
 
 std::optional<std::string> TokenTable::Find(std::string_view token) const {
+  const Sha256Digest digest = Sha256(token);
   const Entry* found = nullptr;
   for (const Entry& entry : entries_) {
-    if (SameInConstantTime(token, entry.token)) found = &entry;
+    if (SameInConstantTime(digest, entry.digest)) found = &entry;
   }
   if (found == nullptr) return std::nullopt;
   return found->principal;
 }
 
 absl::StatusOr<std::unique_ptr<TokenFile>> TokenFile::Open(const std::string& path,
-                                                           absl::Duration interval) {
+                                                           const WatchOptions& options) {
   std::unique_ptr<TokenFile> file(new TokenFile(path));
-  RETURN_IF_ERROR(file->Read());
-  file->thread_ = std::thread([file = file.get(), interval] { file->Watch(interval); });
+  ASSIGN_OR_RETURN(file->watch_,
+                   FileWatch::Start(
+                       "tokens", {path}, [file = file.get()] { return file->Read(); }, options));
   return file;
 }
 
-TokenFile::~TokenFile() {
-  {
-    absl::MutexLock lock(&mutex_);
-    closing_ = true;
-  }
-  if (thread_.joinable()) thread_.join();
-}
-
-TokenFile::Version TokenFile::CurrentVersion() const {
-  struct stat info;
-  if (stat(path_.c_str(), &info) != 0) return Version();
-  return {static_cast<int64_t>(info.st_dev), static_cast<int64_t>(info.st_ino), info.st_size,
-          info.st_mtim.tv_sec, info.st_mtim.tv_nsec};
-}
-
 absl::Status TokenFile::Read() {
-  version_ = CurrentVersion();  // before the text: a change in between is seen the next time
   absl::StatusOr<std::string> text = ReadSmallFile(path_);
   if (!text.ok()) {
     return absl::Status(text.status().code(),
@@ -111,23 +94,6 @@ absl::Status TokenFile::Read() {
   absl::MutexLock lock(&mutex_);
   table_ = std::make_shared<const TokenTable>(*std::move(table));
   return absl::OkStatus();
-}
-
-void TokenFile::Watch(absl::Duration interval) {
-  const auto closing = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return closing_; };
-  while (true) {
-    {
-      absl::MutexLock lock(&mutex_);
-      if (mutex_.AwaitWithTimeout(absl::Condition(&closing), interval)) return;
-    }
-    if (CurrentVersion() == version_) continue;
-    if (const absl::Status status = Read(); !status.ok()) {
-      Log(LogLevel::kError, "tokens not reloaded: the old ones stay valid",
-          {{"error", std::string(status.message())}});
-    } else {
-      Log(LogLevel::kInfo, "tokens reloaded", {{"tokens", static_cast<int64_t>(table()->size())}});
-    }
-  }
 }
 
 std::shared_ptr<const TokenTable> TokenFile::table() const {

@@ -4,7 +4,7 @@
 //   web-shop     ZvB4yJp0m1oUKQ3x
 //   web-shop     8yD2hWc7sLr5tNqe     # two at a time, while one is replaced by the other
 //
-// A token is never logged and never part of a message.
+// A token is never logged and never part of a message; what is kept of it is its SHA-256.
 
 #ifndef DRAGOMAN_SERVER_TOKEN_FILE_H_
 #define DRAGOMAN_SERVER_TOKEN_FILE_H_
@@ -13,13 +13,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
-#include "absl/time/time.h"
+#include "engine/base/pem_files.h"
+#include "server/file_watch.h"
 
 namespace dragoman {
 
@@ -31,8 +32,8 @@ class TokenTable {
   // = or stands there twice; or there is no token at all.
   static absl::StatusOr<TokenTable> Parse(const std::string& text);
 
-  // Whose token it is.  The time it takes depends on the length of `token`, not on its letters nor
-  // on where it stands.
+  // Whose token it is.  The time it takes depends on the length of `token` and on how many there
+  // are, not on its letters nor on where it stands.
   std::optional<std::string> Find(std::string_view token) const;
 
   size_t size() const { return entries_.size(); }
@@ -40,7 +41,7 @@ class TokenTable {
  private:
   struct Entry {
     std::string principal;
-    std::string token;
+    Sha256Digest digest;  // of the token
   };
   std::vector<Entry> entries_;
 };
@@ -48,35 +49,22 @@ class TokenTable {
 // Thread-safe.
 class TokenFile {
  public:
-  // An error names the file.  Looks every `interval`, on a thread of its own, whether the file has
-  // changed; a new one that cannot be used is logged, and the old tokens stay valid.
+  // An error names the file.  It is read again when it changes; a new one that cannot be used is
+  // logged, and the old tokens stay valid.
   static absl::StatusOr<std::unique_ptr<TokenFile>> Open(const std::string& path,
-                                                         absl::Duration interval);
-  ~TokenFile();
-  TokenFile(const TokenFile&) = delete;
-  TokenFile& operator=(const TokenFile&) = delete;
+                                                         const WatchOptions& options = {});
 
   std::optional<std::string> Find(std::string_view token) const { return table()->Find(token); }
 
  private:
-  // What tells one version of the file from another.
-  struct Version {
-    int64_t device = 0, inode = 0, size = 0, seconds = 0, nanoseconds = 0;
-    bool operator==(const Version&) const = default;
-  };
-
   explicit TokenFile(const std::string& path) : path_(path) {}
-  Version CurrentVersion() const;
   absl::Status Read();
-  void Watch(absl::Duration interval);
   std::shared_ptr<const TokenTable> table() const;
 
   const std::string path_;
-  Version version_;  // what was read last, of Watch's thread
   mutable absl::Mutex mutex_;
   std::shared_ptr<const TokenTable> table_ ABSL_GUARDED_BY(mutex_);
-  bool closing_ ABSL_GUARDED_BY(mutex_) = false;
-  std::thread thread_;
+  std::unique_ptr<FileWatch> watch_;  // ends before the rest: it reads
 };
 
 }  // namespace dragoman

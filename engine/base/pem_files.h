@@ -1,15 +1,19 @@
 // Checks the certificates and keys that TLS is to use before it uses them: gRPC takes whatever it
-// is given and would fail at every handshake instead.  The only door to OpenSSL.
+// is given and would fail at every handshake instead.  And SHA-256.  The only door to OpenSSL.
 //
 // Thread-safe.
 
 #ifndef DRAGOMAN_ENGINE_BASE_PEM_FILES_H_
 #define DRAGOMAN_ENGINE_BASE_PEM_FILES_H_
 
+#include <array>
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 
 namespace dragoman {
 
@@ -20,10 +24,21 @@ absl::StatusOr<std::string> ReadSmallFile(const std::string& path);
 // `path`, where it was read.
 absl::Status CheckCertificates(const std::string& certificates, const std::string& path);
 
-// The same, and that `key` is the private key, without a password, of the first certificate.  An
-// error names the files and never quotes the key.
-absl::Status CheckKeyPair(const std::string& certificates, const std::string& certificates_path,
-                          const std::string& key, const std::string& key_path);
+// When all the certificates of a chain are valid.
+struct Validity {
+  absl::Time not_before;
+  absl::Time not_after;
+};
+
+// The same, that `key` is the private key, without a password, of the first certificate, and that
+// they are strong enough for TLS.  An error names the files and never quotes the key.  Whether they
+// are valid now is not looked at.
+absl::StatusOr<Validity> CheckKeyPair(const std::string& certificates,
+                                      const std::string& certificates_path, const std::string& key,
+                                      const std::string& key_path);
+
+using Sha256Digest = std::array<uint64_t, 4>;  // its 32 bytes
+Sha256Digest Sha256(std::string_view text);
 
 }  // namespace dragoman
 

@@ -23,10 +23,10 @@ class Authority:
     def path(self, name):
         return os.path.join(self.directory.name, name)
 
-    def issue(self, name, subject_alternative_name, days=1):
+    def issue(self, name, subject_alternative_name, days=1, new_key=_NEW_KEY):
         """The paths of a certificate and of its key.  It has expired if `days` is negative."""
         key, request, cert = (self.path(f"{name}.{kind}") for kind in ("key", "csr", "pem"))
-        _openssl("req", *_NEW_KEY, "-subj", f"/CN={name}", "-keyout", key, "-out", request)
+        _openssl("req", *new_key, "-subj", f"/CN={name}", "-keyout", key, "-out", request)
         _openssl("x509", "-req", "-in", request, "-CA", self.ca, "-CAkey", self.path("ca.key"),
                  "-CAcreateserial", "-days", str(days), "-extfile", "/dev/stdin", "-out", cert,
                  input=f"subjectAltName={subject_alternative_name}".encode())

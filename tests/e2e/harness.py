@@ -54,9 +54,9 @@ def run_server(*arguments):
 
 
 class Server:
-    """A running server on free ports."""
+    """A running server on free ports; clients know it by `credentials`, or speak plain text."""
 
-    def __init__(self, *arguments):
+    def __init__(self, *arguments, credentials=None):
         self.log = tempfile.TemporaryFile(mode="w+")
         self.process = subprocess.Popen(
             [SERVER, "--grpc-address", "127.0.0.1:0", "--http-address", "127.0.0.1:0",
@@ -73,7 +73,9 @@ class Server:
         # It goes on printing, perhaps: nobody must block on a full pipe.
         threading.Thread(target=self.process.stdout.read, daemon=True).start()
         options = [("grpc.enable_http_proxy", 0), ("grpc.use_local_subchannel_pool", 1)]
-        self.new_channel = lambda: grpc.insecure_channel(self.grpc_address, options)
+        self.new_channel = lambda: (
+            grpc.secure_channel(self.grpc_address, credentials, options) if credentials else
+            grpc.insecure_channel(self.grpc_address, options))
         self.channel = self.new_channel()
         self.translation = pb_grpc.TranslationServiceStub(self.channel)
         self.models = pb_grpc.ModelServiceStub(self.channel)

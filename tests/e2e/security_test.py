@@ -45,6 +45,17 @@ def code_of(call):
     return grpc.StatusCode.OK
 
 
+def failures(server, what):
+    """How often changed files could not be read."""
+    return server.metrics()["dragoman_reload_failures_total"][(("what", what),)]
+
+
+def read_at(server, what):
+    """When what is in use was read."""
+    name = "dragoman_last_reload_success_timestamp_seconds"
+    return server.metrics()[name][(("what", what),)]
+
+
 class SecurityTest(unittest.TestCase):
 
     def start(self, *arguments):
@@ -66,12 +77,12 @@ class TlsTest(SecurityTest):
         cls.stranger = Authority("another authority")
         cls.cert, cls.key = cls.authority.issue("server", "DNS:localhost,IP:127.0.0.1")
 
-    def translates(self, server, ca, pair=(None, None)):
-        """The code of a call that trusts `ca` and shows a certificate."""
+    def translates(self, server, ca, pair=(None, None), token=None):
+        """The code of a call that trusts `ca` and shows a certificate and a token."""
         cert, key = (read(path) if path else None for path in pair)
         credentials = grpc.ssl_channel_credentials(read(ca), key, cert)
         with grpc.secure_channel(server.grpc_address, credentials, OPTIONS) as channel:
-            return code_of(lambda: translate(channel))
+            return code_of(lambda: translate(channel, bearer(token) if token else None))
 
     def test_tls_serves_who_knows_the_authority_and_nobody_else(self):
         server = self.start("--tls-cert", self.cert, "--tls-key", self.key)
@@ -115,12 +126,68 @@ class TlsTest(SecurityTest):
             await_true(lambda: self.translates(server, self.authority.ca) == grpc.StatusCode.OK,
                        "the new certificate is served")
 
+    def test_broken_certificates_change_nothing_but_a_counter(self):
+        other = self.authority.issue("another", "IP:127.0.0.1", days=2)
+        with tempfile.TemporaryDirectory() as directory:
+            cert, key = os.path.join(directory, "tls.crt"), os.path.join(directory, "tls.key")
+            replace(cert, read(self.cert))
+            replace(key, read(self.key))
+            server = self.start("--tls-cert", cert, "--tls-key", key)
+            served = self.not_after(server)
+            self.assertAlmostEqual(served, time.time() + 86400, delta=600)
+            for path, broken in ((cert, b"no certificate"), (key, read(other[1])), (cert, b"")):
+                before = failures(server, "certificates")
+                replace(path, broken)
+                await_true(lambda: failures(server, "certificates") > before, "it was tried")
+                self.assertEqual(self.translates(server, self.authority.ca), grpc.StatusCode.OK)
+                since = read_at(server, "certificates")
+                replace(cert, read(self.cert))
+                replace(key, read(self.key))
+                await_true(lambda: read_at(server, "certificates") > since, "it is well again")
+            self.assertIn("certificates not reloaded", server.log_text())
+            self.assertEqual(self.not_after(server), served)
+            replace(cert, read(other[0]))
+            replace(key, read(other[1]))
+            await_true(lambda: self.not_after(server) > served + 80000, "the other one is served")
+            self.assertEqual(self.translates(server, self.authority.ca), grpc.StatusCode.OK)
+
+    def not_after(self, server):
+        return server.metrics()["dragoman_certificate_not_after_timestamp_seconds"][()]
+
+    def test_a_secret_that_kubernetes_swaps_is_one_change(self):
+        """A volume's files are links through ..data, which is renamed over the old one."""
+        other = self.authority.issue("swapped", "IP:127.0.0.1", days=2)
+        with tempfile.TemporaryDirectory() as directory:
+            for name, pair, token in (("old", (self.cert, self.key), SHOP), ("new", other, BLOG)):
+                os.mkdir(os.path.join(directory, name))
+                for file, content in (("tls.crt", read(pair[0])), ("tls.key", read(pair[1])),
+                                      ("tokens", f"shop {token}\n".encode())):
+                    replace(os.path.join(directory, name, file), content)
+            os.symlink("old", os.path.join(directory, "..data"))
+            for file in ("tls.crt", "tls.key", "tokens"):
+                os.symlink(f"..data/{file}", os.path.join(directory, file))
+            server = self.start("--tls-cert", os.path.join(directory, "tls.crt"),
+                                "--tls-key", os.path.join(directory, "tls.key"),
+                                "--auth-tokens", os.path.join(directory, "tokens"))
+            ca, served = self.authority.ca, self.not_after(server)
+            self.assertEqual(self.translates(server, ca, token=SHOP), grpc.StatusCode.OK)
+            os.symlink("new", os.path.join(directory, "..data_tmp"))
+            os.rename(os.path.join(directory, "..data_tmp"), os.path.join(directory, "..data"))
+            await_true(lambda: self.not_after(server) > served, "the new certificate is served")
+            await_true(lambda: self.translates(server, ca, token=BLOG) == grpc.StatusCode.OK,
+                       "the new token is valid")
+            self.assertEqual(self.translates(server, ca, token=SHOP),
+                             grpc.StatusCode.UNAUTHENTICATED)
+            self.assertEqual(failures(server, "certificates") + failures(server, "tokens"), 0)
+
     def test_files_that_cannot_be_used_end_the_server_and_the_command(self):
         other = self.authority.issue("other", "DNS:other.test")
+        weak = self.authority.issue("weak", "DNS:weak.test", new_key=("-newkey", "rsa:1024", "-nodes"))
         for want, flags in (("/no/such/cert", ("--tls-cert", "/no/such/cert", "--tls-key", self.key)),
                             ("is not that of", ("--tls-cert", self.cert, "--tls-key", other[1])),
                             ("no private key", ("--tls-cert", self.cert, "--tls-key", self.cert)),
                             ("no certificate", ("--tls-cert", self.key, "--tls-key", self.key)),
+                            ("key too small", ("--tls-cert", weak[0], "--tls-key", weak[1])),
                             ("without tls-key", ("--tls-cert", self.cert)),
                             ("no certificate", ("--tls-cert", self.cert, "--tls-key", self.key,
                                                 "--tls-client-ca", self.key))):
@@ -193,11 +260,16 @@ class TokenTest(SecurityTest):
         await_true(lambda: code(BLOG) == grpc.StatusCode.OK, "the new token is valid")
         self.assertEqual(code(SHOP), grpc.StatusCode.UNAUTHENTICATED)
         self.write(f"shop {SHOP}\nshort {SHOP[:8]}\n")
-        await_true(lambda: "tokens not reloaded" in server.log_text(), "the broken file is logged")
+        await_true(lambda: failures(server, "tokens") > 1, "the broken file is tried again")
+        self.assertEqual(server.log_text().count("tokens not reloaded"), 1)
         self.assertIn("line 2", server.log_text())
         self.assertNotIn(SHOP[:8], server.log_text())
         self.assertEqual(code(BLOG), grpc.StatusCode.OK)
         self.assertEqual(code(SHOP), grpc.StatusCode.UNAUTHENTICATED)
+        self.write(f"\ufeffshop {SHOP}\r\n\r\n")  # as an editor of another system leaves it
+        await_true(lambda: "line 1" in server.log_text(), "a byte order mark is no principal")
+        self.write(f"shop {SHOP}\r\n\r\n")
+        await_true(lambda: code(SHOP) == grpc.StatusCode.OK, "its line ends are")
 
     def test_a_principal_has_its_limit_and_takes_nothing_from_others(self):
         self.write(f"shop {SHOP}\nblog {BLOG}\n")

@@ -68,6 +68,8 @@ TEST_F(MetricsTest, EverySeriesOfTheDesignIsThereFromTheStart) {
            "dragoman_rejected_total{reason=\"draining\"}",
            "dragoman_rejected_total{reason=\"principal_limit\"}",
            "dragoman_rejected_total{reason=\"unauthenticated\"}",
+           "dragoman_reload_failures_total{what=\"certificates\"}",
+           "dragoman_reload_failures_total{what=\"tokens\"}",
            "dragoman_invalid_total{reason=\"contents\"}",
            "dragoman_cancelled_total{cause=\"client\"}",
            "dragoman_cancelled_total{cause=\"deadline\"}",
@@ -162,6 +164,19 @@ TEST_F(MetricsTest, CountsTheWorkOfTheEngine) {
   EXPECT_EQ(Sample("dragoman_batch_tokens_sum{phase=\"decode\"}"), 2);
   EXPECT_EQ(Sample("dragoman_engine_step_seconds_count{phase=\"decode\"}"), 1);
   EXPECT_NEAR(Sample("dragoman_engine_busy_seconds_total{worker=\"1\"}"), .003, 1e-9);
+}
+
+TEST_F(MetricsTest, TellWhatWasReadAgainAndUntilWhenItIsValid) {
+  EXPECT_THAT(metrics_.Text(), testing::Not(testing::HasSubstr("dragoman_certificate_not")));
+  metrics_.OnReload(Reloaded::kTokens, absl::InvalidArgumentError("broken"));
+  metrics_.OnReload(Reloaded::kCertificates, absl::OkStatus());
+  metrics_.OnCertificates(absl::FromUnixSeconds(1000), absl::FromUnixSeconds(2000));
+  EXPECT_EQ(Sample("dragoman_reload_failures_total{what=\"tokens\"}"), 1);
+  EXPECT_EQ(Sample("dragoman_reload_failures_total{what=\"certificates\"}"), 0);
+  EXPECT_NEAR(Sample("dragoman_last_reload_success_timestamp_seconds{what=\"certificates\"}"),
+              static_cast<double>(absl::ToUnixSeconds(absl::Now())), 60);
+  EXPECT_EQ(Sample("dragoman_certificate_not_before_timestamp_seconds"), 1000);
+  EXPECT_EQ(Sample("dragoman_certificate_not_after_timestamp_seconds"), 2000);
 }
 
 TEST(ServedMetrics, TellWhatWasTranslated) {

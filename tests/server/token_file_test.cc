@@ -79,7 +79,7 @@ class TokenFileTest : public testing::Test {
 TEST_F(TokenFileTest, FollowsTheFileButKeepsTheOldTokensIfTheNewAreBroken) {
   Write(std::string("shop ") + kShop);
   {
-    const auto file = TokenFile::Open(path_, absl::Milliseconds(5));
+    const auto file = TokenFile::Open(path_, {.interval = absl::Milliseconds(5)});
     ASSERT_TRUE(file.ok()) << file.status();
     EXPECT_EQ((*file)->Find(kShop), "shop");
     Write(std::string("blog ") + kBlog);
@@ -95,7 +95,7 @@ TEST_F(TokenFileTest, FollowsTheFileButKeepsTheOldTokensIfTheNewAreBroken) {
 }
 
 TEST_F(TokenFileTest, ThatIsNotThereIsAnErrorThatNamesIt) {
-  const auto file = TokenFile::Open("/no/such/tokens", absl::Seconds(1));
+  const auto file = TokenFile::Open("/no/such/tokens");
   ASSERT_FALSE(file.ok());
   EXPECT_THAT(std::string(file.status().message()), HasSubstr("/no/such/tokens"));
 }

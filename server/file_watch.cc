@@ -1,0 +1,84 @@
+#include "server/file_watch.h"
+
+#include <sys/stat.h>
+
+#include <utility>
+
+#include "engine/base/status.h"
+#include "server/logging.h"
+
+namespace dragoman {
+
+FileWatch::FileWatch(const std::string& what, const std::vector<std::string>& paths, Read read,
+                     const WatchOptions& options)
+    : what_(what), paths_(paths), read_(std::move(read)), options_(options) {
+  std::erase(paths_, std::string());
+}
+
+absl::StatusOr<std::unique_ptr<FileWatch>> FileWatch::Start(const std::string& what,
+                                                            const std::vector<std::string>& paths,
+                                                            Read read,
+                                                            const WatchOptions& options) {
+  std::unique_ptr<FileWatch> watch(new FileWatch(what, paths, std::move(read), options));
+  RETURN_IF_ERROR(watch->ReadAll());
+  watch->thread_ = std::thread([watch = watch.get()] { watch->Watch(); });
+  return watch;
+}
+
+FileWatch::~FileWatch() {
+  {
+    absl::MutexLock lock(&mutex_);
+    closing_ = true;
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+std::vector<FileWatch::Version> FileWatch::CurrentVersions() const {
+  std::vector<Version> versions(paths_.size());
+  for (size_t i = 0; i < paths_.size(); ++i) {
+    struct stat info;
+    if (stat(paths_[i].c_str(), &info) != 0) continue;
+    versions[i] = {.device = static_cast<int64_t>(info.st_dev),
+                   .inode = static_cast<int64_t>(info.st_ino),
+                   .size = info.st_size,
+                   .modified = {info.st_mtim.tv_sec, info.st_mtim.tv_nsec},
+                   .changed = {info.st_ctim.tv_sec, info.st_ctim.tv_nsec}};
+  }
+  return versions;
+}
+
+// Files that change while they are read may not fit each other: a key and the certificate of
+// another.  What was read is only judged when they have come to rest.
+absl::Status FileWatch::ReadAll() {
+  constexpr int kTries = 10;
+  for (int i = 0; i < kTries; ++i) {
+    versions_ = CurrentVersions();
+    status_ = read_();
+    if (status_.ok() || CurrentVersions() == versions_) break;
+  }
+  options_.on_read(status_);
+  return status_;
+}
+
+void FileWatch::Watch() {
+  const auto closing = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return closing_; };
+  while (true) {
+    {
+      absl::MutexLock lock(&mutex_);
+      if (mutex_.AwaitWithTimeout(absl::Condition(&closing), options_.interval)) return;
+    }
+    if (!status_.ok() || CurrentVersions() != versions_) Reload();
+  }
+}
+
+void FileWatch::Reload() {
+  const absl::Status before = status_;
+  if (const absl::Status status = ReadAll(); status.ok()) {
+    Log(LogLevel::kInfo, what_ + " reloaded");
+  } else if (status != before) {  // not the same line every second
+    Log(LogLevel::kError, what_ + " not reloaded: the old ones stay valid",
+        {{"error", std::string(status.message())}});
+  }
+}
+
+}  // namespace dragoman

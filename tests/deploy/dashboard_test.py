@@ -4,7 +4,8 @@ import re
 import unittest
 
 import files
-from harness import ServerTest
+from certificates import Authority
+from harness import FLOAT32, ServerTest
 
 # What Prometheus adds to each series when it scrapes.
 SCRAPE_LABELS = {"job", "instance"}
@@ -14,6 +15,9 @@ class ExportedSeriesTest(ServerTest):
 
     @classmethod
     def setUpClass(cls):
+        cls.authority = Authority()
+        cert, key = cls.authority.issue("server", "IP:127.0.0.1")
+        cls.arguments = (*FLOAT32, "--tls-cert", cert, "--tls-key", key)
         super().setUpClass()
         cls.exported = cls.server.metrics()
         cls.recorded = {rule["record"] for rule in files.rules() if "record" in rule}
@@ -76,7 +80,8 @@ class ExportedSeriesTest(ServerTest):
         shown = " ".join(query for _, query in files.dashboard_queries())
         for metric in ("requests_total", "request_duration_seconds", "stage_duration_seconds",
                        "target_tokens_total", "batch_rows", "queue_requests", "kv_cache_bytes",
-                       "cancelled_total", "rejected_total", "engine_busy_seconds_total"):
+                       "cancelled_total", "rejected_total", "engine_busy_seconds_total",
+                       "reload_failures_total", "certificate_not_after_timestamp_seconds"):
             self.assertIn(f"dragoman_{metric}", shown)
         self.assertEqual(len({panel["id"] for panel in files.panels()}), len(files.panels()))
         for panel in files.panels():

@@ -18,6 +18,7 @@ import grpc
 import yaml
 
 import files
+from certificates import Authority, read
 from harness import CLIENT, MODEL, Server
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -121,11 +122,16 @@ class ScrapeTest(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.server = Server("--model", f"en-de={MODEL}", "--workers", "2")
+        cls.authority = Authority()
+        cert, key = cls.authority.issue("server", "IP:127.0.0.1")
+        cls.server = Server("--model", f"en-de={MODEL}", "--workers", "2", "--tls-cert", cert,
+                            "--tls-key", key,
+                            credentials=grpc.ssl_channel_credentials(read(cls.authority.ca)))
         cls.prometheus = Prometheus(cls.server.http_address)
         cls.load = subprocess.Popen(
-            [CLIENT, "load", "--server", cls.server.grpc_address, "--concurrency", "8",
-             "--beam-size", "4", "--duration", "120"], stdout=subprocess.PIPE, text=True)
+            [CLIENT, "load", "--server", cls.server.grpc_address, "--tls-ca", cls.authority.ca,
+             "--concurrency", "8", "--beam-size", "4", "--duration", "120"],
+            stdout=subprocess.PIPE, text=True)
         cls.stopping = threading.Event()
         cls.mischief = threading.Thread(target=cls.make_mistakes)
         cls.mischief.start()

@@ -13,9 +13,11 @@ import subprocess
 import tempfile
 import unittest
 
+import grpc
 import yaml
 
 import files
+from certificates import Authority, read
 from harness import MODEL, Server
 
 OVERLAYS = os.path.join(files.DEPLOY, "kubernetes/overlays")
@@ -61,11 +63,12 @@ class OverlaysTest(unittest.TestCase):
         return only(self.overlays[name], "ConfigMap")["data"]["server.txtpb"]
 
     def test_all_overlays_render(self):
-        self.assertEqual(list(self.overlays), ["dev", "model-image", "model-volume", "production"])
-        kinds = [thing["kind"] for thing in self.overlays["production"]]
-        self.assertEqual(sorted(kinds), [
-            "ConfigMap", "Deployment", "HorizontalPodAutoscaler", "Namespace", "NetworkPolicy",
-            "PodDisruptionBudget", "Service", "Service", "ServiceAccount", "ServiceMonitor"])
+        self.assertEqual(list(self.overlays), ["dev", "model-image", "model-volume", "production",
+                                               "production-tls"])
+        for name in ("production", "production-tls"):
+            self.assertEqual(sorted(thing["kind"] for thing in self.overlays[name]), [
+                "ConfigMap", "Deployment", "HorizontalPodAutoscaler", "Namespace", "NetworkPolicy",
+                "PodDisruptionBudget", "Service", "Service", "ServiceAccount", "ServiceMonitor"])
 
     @of_each_overlay
     def test_the_server_has_time_to_drain(self, name, pod, container):
@@ -83,9 +86,13 @@ class OverlaysTest(unittest.TestCase):
         http_port, = re.findall(r'http_address: ".*:(\d+)"', self.config(name))
         ports = {port["name"]: port["containerPort"] for port in container["ports"]}
         self.assertEqual(ports, {"grpc": int(grpc_port), "http": int(http_port)})
-        for probe in ("startupProbe", "readinessProbe"):
-            self.assertEqual(container[probe]["grpc"]["port"], int(grpc_port))
-            self.assertIn(container[probe]["grpc"]["service"], services)
+        for probe in (container["startupProbe"], container["readinessProbe"]):
+            if "--tls-cert" in container["args"]:  # which Kubernetes' gRPC probes do not speak
+                self.assertNotIn("grpc", probe)
+                self.assertEqual(probe["httpGet"], {"path": "/readyz", "port": "http"})
+            else:
+                self.assertEqual(probe["grpc"]["port"], int(grpc_port))
+                self.assertIn(probe["grpc"]["service"], services)
         # gRPC health says NOT_SERVING while the server drains; that must not kill it.
         self.assertEqual(container["livenessProbe"]["httpGet"],
                          {"path": "/healthz", "port": "http"})
@@ -142,6 +149,21 @@ class OverlaysTest(unittest.TestCase):
                  if metric["type"] == "Pods"}
         self.assertEqual(asked, made)
 
+    def test_the_certificate_is_mounted_where_the_server_reads_it(self):
+        pod = self.deployments["production-tls"]
+        container, = pod["containers"]
+        mount, = [m for m in container["volumeMounts"] if m["name"] == "tls"]
+        volume, = [v for v in pod["volumes"] if v["name"] == "tls"]
+        self.assertEqual(container["args"][2:],
+                         ["--tls-cert", mount["mountPath"] + "/tls.crt",  # as kubernetes.io/tls has
+                          "--tls-key", mount["mountPath"] + "/tls.key"])
+        # The file is root's; the server's group may read it, and nobody else.
+        self.assertEqual(volume["secret"]["defaultMode"], 0o440)
+        self.assertEqual(pod["securityContext"]["fsGroup"], pod["securityContext"]["runAsUser"])
+        for service in self.overlays["production-tls"]:
+            if service["kind"] == "Service":
+                self.assertEqual(service["spec"]["ports"][0]["appProtocol"], "https")
+
     @of_each_overlay
     def test_models_come_from_what_is_mounted(self, name, pod, container):
         mounts = [mount["mountPath"] for mount in container["volumeMounts"]]
@@ -164,6 +186,22 @@ class OverlaysTest(unittest.TestCase):
 
 
 class ConfigTest(unittest.TestCase):
+
+    def test_a_server_starts_with_the_flags_of_the_tls_component(self):
+        """With what a secret of type kubernetes.io/tls holds, and is ready as its probes ask."""
+        authority = Authority()
+        cert, key = authority.issue("server", "IP:127.0.0.1")
+        patches = files.read_yaml("kubernetes/components/tls/kustomization.yaml")["patches"]
+        args = [step["value"] for patch in patches for step in yaml.safe_load(patch.get("patch", "[]"))
+                if step["path"].endswith("/args/-")]
+        self.assertEqual(len(args), 4)
+        secret = {"/etc/dragoman-tls/tls.crt": cert, "/etc/dragoman-tls/tls.key": key}
+        server = Server("--model", f"en-de={MODEL}", *[secret.get(arg, arg) for arg in args],
+                        credentials=grpc.ssl_channel_credentials(read(authority.ca)))
+        self.assertEqual(server.http("/readyz")[0], 200)
+        self.assertTrue(server.translate("Good morning.").translations[0].hypotheses[0].text)
+        server.channel.close()
+        self.assertEqual(server.stop(), 0)
 
     def test_a_server_starts_with_every_config(self):
         paths = glob.glob(os.path.join(files.DEPLOY, "kubernetes/**/server.txtpb"), recursive=True)

@@ -65,7 +65,7 @@ def parse_translations(path, lines, sources):
 def translate(sources, flags):
     """Translates through the server; the JSON lines of the client, and the seconds it took."""
     command = [flags.client, "translate", "--output", "json"]
-    for flag in ("server", "model", "beam_size"):
+    for flag in ("server", "model", "target_language", "beam_size", "num_hypotheses"):
         value = getattr(flags, flag)
         if value is not None:
             command += ["--" + flag.replace("_", "-"), str(value)]
@@ -161,7 +161,9 @@ def parse_flags(arguments):
     parser.add_argument("--client", default=os.path.join(ROOT, "build/release/client/dragoman"))
     parser.add_argument("--server", help="HOST:PORT")
     parser.add_argument("--model", help="name; default: the server's default")
+    parser.add_argument("--target-language", help="of a model of several, such as deu")
     parser.add_argument("--beam-size", type=int, help="1 is greedy; default: the model's own")
+    parser.add_argument("--num-hypotheses", type=int, help="for --save; the best one is evaluated")
     parser.add_argument("--output", choices=("text", "json"), default="text")
     return parser.parse_args(arguments)
 

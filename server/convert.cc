@@ -138,10 +138,13 @@ void ToProto(const Model& model, const Limits& limits, v1::Model* proto) {
   proto->set_precision(NameOf(model.precision()));
   proto->set_max_source_tokens(std::min(limits.max_source_tokens, model.config().max_positions));
   proto->set_vocabulary_size(model.config().target_vocabulary);
-  for (const std::string& target : TargetLanguages(model.tokenizer())) {
-    v1::LanguagePair* const pair = proto->add_language_pairs();
-    pair->set_source(model.tokenizer().source_language());
-    pair->set_target(target);
+  for (const std::string& source : SourceLanguages(model.tokenizer())) {
+    for (const std::string& target : TargetLanguages(model.tokenizer())) {
+      if (source == target) continue;
+      v1::LanguagePair* const pair = proto->add_language_pairs();
+      pair->set_source(source);
+      pair->set_target(target);
+    }
   }
 }
 

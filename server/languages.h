@@ -1,4 +1,6 @@
-// Which languages a model translates, as its files name them.
+// Which languages a model translates, as its files name them.  A many-to-many model may name a
+// group as its own, such as "deu+eng+fra": then each of them is a source, and `>>xx<<` tells the
+// target.
 
 #ifndef DRAGOMAN_SERVER_LANGUAGES_H_
 #define DRAGOMAN_SERVER_LANGUAGES_H_
@@ -11,8 +13,11 @@
 
 namespace dragoman {
 
-// The target languages that a request may name: the model's own first, then those that a leading
-// `>>xx<<` chooses.
+// The source languages that a request may name.
+std::vector<std::string> SourceLanguages(const Tokenizer& tokenizer);
+
+// The target languages that a request may name: the model's own first, unless it is a group, then
+// those that a leading `>>xx<<` chooses.
 std::vector<std::string> TargetLanguages(const Tokenizer& tokenizer);
 
 // The target language that the translator is to be asked for: "" for the model's own, else one of

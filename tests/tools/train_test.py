@@ -1,0 +1,377 @@
+"""tools/train, part by part; that the server serves what it makes is tested in tests/e2e."""
+
+import contextlib
+import io
+import json
+import math
+import os
+import sys
+import tempfile
+import unittest
+
+try:
+    import sentencepiece  # noqa: F401
+    import torch
+except ImportError as error:
+    raise unittest.SkipTest(f"tools/train needs python3-torch and python3-sentencepiece: {error}")
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "tools", "train"))
+
+import batches
+import export
+import search
+import text
+import toy_language
+import train
+import trainer
+import validation
+import vocabulary
+from model import ModelSize, Transformer, sinusoids
+
+torch.set_num_threads(1)
+SIZE = ModelSize(vocabulary=20, width=16, feed_forward=32, heads=4, encoder_layers=2,
+                 decoder_layers=2)
+
+
+def random_tokens(*shape: int) -> torch.Tensor:
+    return torch.randint(2, SIZE.pad, shape)
+
+
+class ModelTest(unittest.TestCase):
+
+    def setUp(self):
+        torch.manual_seed(1)
+        self.model = Transformer(SIZE).eval()
+
+    def test_no_position_sees_a_later_one(self):
+        source, target = random_tokens(1, 5), random_tokens(1, 8)
+        before = self.model(source, target)
+        for t in range(1, 8):
+            changed = target.clone()
+            changed[0, t:] = (changed[0, t:] - 1) % SIZE.pad
+            after = self.model(source, changed)
+            torch.testing.assert_close(before[0, :t], after[0, :t], rtol=0, atol=0)
+            self.assertFalse(torch.allclose(before[0, t], after[0, t]))
+
+    def test_padding_changes_nothing(self):
+        source, target = random_tokens(1, 5), random_tokens(1, 4)
+        longer = torch.cat([source, torch.full((1, 3), SIZE.pad)], dim=1)
+        torch.testing.assert_close(self.model(source, target), self.model(longer, target))
+
+    def test_every_source_token_matters_to_every_position(self):
+        source, target = random_tokens(1, 5), random_tokens(1, 3)
+        before = self.model(source, target)
+        for s in range(5):
+            changed = source.clone()
+            changed[0, s] = (changed[0, s] + 1) % SIZE.pad
+            difference = (self.model(changed, target) - before).abs().amax(dim=(0, 2))
+            self.assertTrue((difference > 1e-6).all())
+
+    def test_positions_are_sines_then_cosines(self):
+        table = sinusoids(3, 4)
+        want = [math.sin(2), math.sin(2 / 100), math.cos(2), math.cos(2 / 100)]
+        torch.testing.assert_close(table[2], torch.tensor(want))
+
+    def test_greedy_search_takes_the_likeliest_token_each_time(self):
+        sources = [random_tokens(4).tolist(), random_tokens(7).tolist()]
+        for source, ids in zip(sources, search.greedy(self.model, sources, max_tokens=6)):
+            decoder_input = torch.tensor([[SIZE.pad] + ids])
+            best = self.model(torch.tensor([source]), decoder_input)[0].argmax(dim=1).tolist()
+            self.assertEqual(best[:len(ids)], ids)
+            self.assertTrue(len(ids) == 6 or best[-1] == vocabulary.EOS)
+            target = ids + [vocabulary.EOS]
+            logits = self.model(torch.tensor([source]), decoder_input)[0]
+            want = [row.log_softmax(0)[token] for row, token in zip(logits, target)]
+            torch.testing.assert_close(
+                search.log_probabilities(self.model, source, target), torch.stack(want))
+
+
+class TrainingTest(unittest.TestCase):
+
+    def test_learning_rate_is_that_of_the_paper(self):
+        # d_model 512, warm-up 4000: the peak is 512^-0.5 * 4000^-0.5.
+        self.assertAlmostEqual(trainer.learning_rate(1, 512, 4000), 1.746928e-07, places=12)
+        self.assertAlmostEqual(trainer.learning_rate(4000, 512, 4000), 6.987712e-04, places=9)
+        self.assertAlmostEqual(trainer.learning_rate(16000, 512, 4000), 3.493856e-04, places=9)
+
+    def test_label_smoothing_is_its_formula(self):
+        torch.manual_seed(2)
+        logits, target = torch.randn(2, 3, SIZE.pad), random_tokens(2, 3)
+        target[1, 2] = SIZE.pad  # does not count
+        log_p = logits.log_softmax(dim=2)
+        losses = [-0.9 * log_p[b, t, target[b, t]] - 0.1 / SIZE.pad * log_p[b, t].sum()
+                  for b, t in ((0, 0), (0, 1), (0, 2), (1, 0), (1, 1))]
+        torch.testing.assert_close(trainer.smoothed_loss(logits, target, 0.1),
+                                   torch.stack(losses).mean())
+
+    def test_average_forgets_its_first_steps_faster(self):
+        model = Transformer(SIZE)
+        average = trainer.WeightAverage(model, decay=0.5)
+        with torch.no_grad():
+            for weight in model.parameters():
+                weight.fill_(1.0)
+            for weight in average.weights.values():
+                weight.zero_()
+        average.update(step=1)  # decay 2 / 11
+        torch.testing.assert_close(average.weights["shared.weight"][0, 0], torch.tensor(9 / 11))
+        average.update(step=1000)  # decay 0.5
+        torch.testing.assert_close(average.weights["shared.weight"][0, 0], torch.tensor(10 / 11))
+        with average.in_place() as averaged:
+            self.assertAlmostEqual(averaged.shared.weight[0, 0].item(), 10 / 11, places=6)
+        self.assertEqual(model.shared.weight[0, 0].item(), 1.0)
+
+
+class ToyTextTest(unittest.TestCase):
+    """What needs a vocabulary and text."""
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = folder.name
+        cls.flags = toy_language.write(cls.folder, pairs=400)
+        cls.texts = [text.read_parallel_text(flag) for flag in cls.flags[1::2]]
+        sentences = [side for t in cls.texts for pair in t.pairs for side in pair]
+        path = os.path.join(cls.folder, "toy.spm")
+        vocabulary.train_sentencepiece(sentences, 80, path)
+        cls.vocabulary = vocabulary.Vocabulary(path, ["deu", "fra"])
+
+    def corpus(self, max_tokens=100) -> batches.Corpus:
+        corpus = batches.Corpus(self.vocabulary, max_tokens)
+        for t in self.texts:
+            corpus.add(t.pairs, t.languages, [("eng", "fra"), ("eng", "deu")])
+        return corpus
+
+    def trainer(self, **settings) -> trainer.Trainer:
+        torch.manual_seed(3)
+        size = ModelSize(len(self.vocabulary), 16, 32, 2, 1, 1)
+        return trainer.Trainer(
+            Transformer(size, dropout=0.2), self.corpus(),
+            trainer.TrainingSettings(**{"batch_tokens": 3000, "warmup": 10, "bfloat16": False}
+                                     | settings), torch.device("cpu"))
+
+
+class VocabularyTest(ToyTextTest):
+
+    def test_ids_are_those_of_opus_mt(self):
+        pieces = self.vocabulary.pieces
+        self.assertEqual(pieces[:2], ["</s>", "<unk>"])
+        self.assertEqual(pieces[-3:], [">>deu<<", ">>fra<<", "<pad>"])
+        self.assertEqual(len(set(pieces)), len(pieces))
+        self.assertEqual(self.vocabulary.pad, len(pieces) - 1)
+
+    def test_a_tag_is_one_token_before_the_text(self):
+        ids = self.vocabulary.encode_source("two one", "fra")
+        self.assertEqual([self.vocabulary.pieces[i] for i in ids],
+                         [">>fra<<", "▁two", "▁one", "</s>"])
+        self.assertEqual(self.vocabulary.decode(ids[1:]), "two one")
+
+    def test_what_no_piece_spells_is_unknown(self):
+        self.assertIn(vocabulary.UNKNOWN, self.vocabulary.encode(["語"])[0])
+
+    def test_same_text_gives_the_same_file(self):
+        path = os.path.join(self.folder, "again.spm")
+        sentences = [side for t in self.texts for pair in t.pairs for side in pair]
+        vocabulary.train_sentencepiece(sentences, 80, path)
+        with open(path, "rb") as again, open(self.vocabulary.path, "rb") as first:
+            self.assertEqual(again.read(), first.read())
+
+
+class BatchesTest(ToyTextTest):
+
+    def test_every_pair_is_in_one_batch_within_the_budget(self):
+        corpus = self.corpus()
+        for budget in (9, 64, 100_000):
+            chosen = corpus.batches(budget, seed=1)
+            self.assertEqual(sorted(i for batch in chosen for i in batch), list(range(len(corpus))))
+            for batch in map(corpus.collate, chosen):
+                self.assertLessEqual(max(batch.source.numel(), batch.target.numel()), budget)
+
+    def test_a_pair_over_the_budget_has_a_batch_to_itself(self):
+        corpus = self.corpus()
+        self.assertEqual(len(corpus.batches(1, seed=1)), len(corpus))
+
+    def test_the_seed_decides(self):
+        corpus = self.corpus()
+        first, again, other = (
+            [batch.tolist() for batch in corpus.batches(100, seed)] for seed in (1, 1, 2))
+        self.assertEqual(first, again)
+        self.assertNotEqual(first, other)
+
+    def test_a_batch_is_what_teacher_forcing_needs(self):
+        corpus = self.corpus()
+        i, j = 0, len(corpus) - 1
+        batch = corpus.collate([i, j])
+        pad = self.vocabulary.pad
+        for row, example in enumerate((i, j)):
+            source, target = corpus.example(example)
+            self.assertEqual(batch.source[row, :len(source)].tolist(), source)
+            self.assertEqual(batch.target[row, :len(target)].tolist(), target)
+            self.assertEqual(batch.decoder_input[row, :len(target)].tolist(), [pad] + target[:-1])
+            self.assertTrue((batch.target[row, len(target):] == pad).all())
+        self.assertEqual(batch.target_tokens, (batch.target != pad).sum().item())
+
+    def test_pairs_that_are_too_long_are_counted(self):
+        corpus = self.corpus(max_tokens=6)
+        self.assertGreater(corpus.dropped, 0)
+        self.assertEqual(len(corpus) + corpus.dropped, sum(len(t.pairs) for t in self.texts))
+        for i in range(len(corpus)):
+            self.assertLessEqual(max(map(len, corpus.example(i))), 6)
+
+
+class TrainerTest(ToyTextTest):
+
+    def test_a_run_that_was_stopped_is_the_run_that_was_not(self):
+        straight = self.trainer()
+        losses = [straight.step()[0] for _ in range(12)]
+        stopped = self.trainer()
+        for _ in range(5):
+            stopped.step()
+        path = os.path.join(self.folder, "checkpoint.pt")
+        stopped.save(path)
+        resumed = self.trainer()
+        torch.manual_seed(99)  # whatever was drawn before
+        resumed.load(path)
+        self.assertGreater(straight.progress.epoch, 1)  # the end of an epoch lies in between
+        self.assertEqual([resumed.step()[0] for _ in range(7)], losses[5:])
+        for ours, theirs in ((resumed.model.state_dict(), straight.model.state_dict()),
+                             (resumed.average.weights, straight.average.weights)):
+            for name in theirs:
+                torch.testing.assert_close(ours[name], theirs[name], rtol=0, atol=0)
+
+    def test_goes_on_with_the_settings_of_its_start_alone(self):
+        path = os.path.join(self.folder, "other.pt")
+        self.trainer().save(path)
+        other = self.trainer(batch_tokens=200)
+        with self.assertRaisesRegex(text.InputError, "batch_tokens 3000, want 200"):
+            other.load(path)
+        self.trainer().load(path)
+
+    def test_the_row_of_pad_stays_zero(self):
+        run = self.trainer()
+        for _ in range(3):
+            run.step()
+        self.assertFalse(run.model.shared.weight[-1].any())
+        self.assertFalse(run.average.weights["shared.weight"][-1].any())
+
+
+class SplitTest(unittest.TestCase):
+
+    def texts(self):
+        return [text.ParallelText(("eng", "deu"), "a", [(f"e {i}", f"d {i}") for i in range(50)]
+                                  + [(f"E, {i}!", f"other {i}") for i in range(50)]),
+                text.ParallelText(("eng", "deu"), "b",
+                                  [(f"new {i}", f"D {i}.") for i in range(50)]),
+                text.ParallelText(("eng", "fra"), "c", [(f"e {i}", f"f {i}") for i in range(50)])]
+
+    def test_what_is_held_out_is_nowhere_in_the_training_text(self):
+        result = text.split(self.texts(), test=10, validation=5)
+        held = [pair for part in (result.test, result.validation) for pairs in part.values()
+                for pair in pairs]
+        self.assertEqual(len(held), 2 * 15)
+        keys = {text.sentence_key(sentence) for pair in held for sentence in pair}
+        for part in result.train:
+            self.assertTrue(part.pairs)
+            for pair in part.pairs:
+                self.assertFalse(keys & set(map(text.sentence_key, pair)), pair)
+
+    def test_order_of_the_text_does_not_matter(self):
+        result = text.split(self.texts(), 10, 5)
+        turned = [text.ParallelText(t.languages, t.path, t.pairs[::-1]) for t in self.texts()[::-1]]
+        again = text.split(turned, 10, 5)
+        self.assertEqual(result.test, again.test)
+        self.assertEqual(result.validation, again.validation)
+
+    def test_writes_files_for_evaluation(self):
+        with tempfile.TemporaryDirectory() as folder:
+            text.write_held_out(text.split(self.texts(), 10, 5), folder)
+            self.assertEqual(sorted(os.listdir(folder)), [
+                "test.eng-deu.tsv", "test.eng-fra.tsv", "validation.eng-deu.tsv",
+                "validation.eng-fra.tsv"])
+            with open(os.path.join(folder, "test.eng-fra.tsv"), encoding="utf-8") as file:
+                self.assertEqual(len([line.split("\t") for line in file]), 10)
+
+    def test_says_what_is_wrong(self):
+        with self.assertRaisesRegex(text.InputError, "50 distinct pairs, want more than 51"):
+            text.split(self.texts()[2:], 50, 1)
+        turned = text.ParallelText(("deu", "eng"), "d", [("d 1", "e 1")])
+        with self.assertRaisesRegex(text.InputError, "the first language must be the same"):
+            text.split(self.texts() + [turned], 1, 1)
+        for flag in ("eng-deu", "eng=x", "eng-eng=x", "-deu=x"):
+            with self.assertRaisesRegex(text.InputError, "want LANGUAGE-LANGUAGE=FILE"):
+                text.read_parallel_text(flag)
+        with self.assertRaisesRegex(text.InputError, "cannot read /nowhere"):
+            text.read_parallel_text("eng-deu=/nowhere")
+
+
+class CommandTest(ToyTextTest):
+
+    def run_train(self, *flags: str) -> tuple[int, str, str]:
+        """Exit code, standard output and standard error of a few quick steps."""
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = train.main([
+                *self.flags, "--profile", "toy", "--threads", "1", "--device", "cpu",
+                "--test-pairs", "6", "--validation-pairs", "6", "--report-every", "5", *flags])
+        return code, out.getvalue(), err.getvalue()
+
+    def test_writes_a_directory_that_resuming_ends_the_same_way(self):
+        whole, parts = (os.path.join(self.folder, name) for name in ("whole", "parts"))
+        code, out, err = self.run_train("--out", whole, "--steps", "30", "--validate-every", "15",
+                                        "--note", "Numbers.")
+        self.assertEqual(code, 0, err)
+        self.assertRegex(out, r"step 30  epoch \d+  loss \d.\d+  rate .* target tokens/s  0.0 min")
+        self.run_train("--out", parts, "--steps", "15", "--validate-every", "15")
+        code, _, err = self.run_train("--out", parts, "--steps", "30", "--validate-every", "15",
+                                      "--resume")
+        self.assertEqual(code, 0, err)
+        for name in ("model.safetensors", "vocab.json", "config.json"):
+            with open(f"{whole}/model/{name}", "rb") as a, open(f"{parts}/model/{name}", "rb") as b:
+                self.assertEqual(a.read(), b.read(), name)
+        with open(f"{parts}/curves.jsonl", encoding="utf-8") as file:
+            steps = [json.loads(line)["step"] for line in file]
+        self.assertEqual(steps, [5, 10, 15, 15, 20, 25, 30, 30])
+        with open(f"{whole}/model/README.md", encoding="utf-8") as file:
+            card = file.read()
+        self.assertIn("- Numbers.", card)
+        self.assertIn("30 steps of up to 400 tokens", card)
+        self.assertIn("| deu-eng |", card)
+
+    def test_what_was_exported_is_the_average(self):
+        out = os.path.join(self.folder, "exported")
+        self.run_train("--out", out, "--steps", "3", "--validate-every", "3")
+        model, loaded = export.load(out + "/model")
+        state = torch.load(out + "/checkpoint.pt", weights_only=False)
+        for name, weight in model.named_parameters():
+            torch.testing.assert_close(weight, state["average"][name], rtol=1e-3, atol=1e-6)
+        self.assertEqual(loaded.languages, ["deu", "eng", "fra"])
+        translations = validation.translate(model, loaded, ["one two", "three"], "fra")
+        self.assertEqual(len(translations), 2)
+
+    def test_says_what_is_wrong(self):
+        out = ("--out", os.path.join(self.folder, "wrong"))
+        for flags, message in (
+                ((*out, "--directions", "eng-spa"), "--directions eng-spa: no --data"),
+                ((*out, "--resume"), "--resume: there is no "),
+                ((*out, "--test-pairs", "4000"), "distinct pairs, want more than 4006")):
+            code, _, err = self.run_train(*flags)
+            self.assertEqual(code, 1)
+            self.assertIn(message, err)
+
+
+class SafetensorsTest(unittest.TestCase):
+
+    def test_is_read_as_it_was_written(self):
+        tensors = {"a": torch.randn(2, 3).half().numpy(), "b": torch.randn(5).numpy()}
+        with tempfile.NamedTemporaryFile() as file:
+            export.write_safetensors(file.name, tensors)
+            again = export.read_safetensors(file.name)
+        self.assertEqual(list(again), ["a", "b"])
+        for name, tensor in tensors.items():
+            self.assertEqual(again[name].dtype, tensor.dtype)
+            self.assertTrue((again[name] == tensor).all())
+
+
+if __name__ == "__main__":
+    unittest.main()

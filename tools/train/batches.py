@@ -1,0 +1,102 @@
+"""Token ids of all training pairs, and batches of about the same number of tokens.
+
+Section 5.1 of "Attention Is All You Need": sentence pairs of about the same length share a batch.
+"""
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import torch
+
+from text import Pair
+from vocabulary import EOS, Vocabulary
+
+Direction = tuple[str, str]  # ("eng", "deu"): English to German
+
+
+@dataclasses.dataclass
+class Batch:
+    """Sentence pairs side by side; short ones are filled up with <pad>."""
+
+    source: torch.Tensor  # [pairs, source tokens]
+    decoder_input: torch.Tensor  # [pairs, target tokens]: the start, then the target but its eos
+    target: torch.Tensor  # [pairs, target tokens]: the target, then eos
+    target_tokens: int  # without padding
+
+    def to(self, device: torch.device) -> "Batch":
+        return Batch(self.source.to(device), self.decoder_input.to(device),
+                     self.target.to(device), self.target_tokens)
+
+
+def pad_rows(rows: Sequence[Sequence[int]], pad: int) -> torch.Tensor:
+    """[rows, longest row]"""
+    padded = np.full((len(rows), max(map(len, rows))), pad, dtype=np.int64)
+    for i, row in enumerate(rows):
+        padded[i, :len(row)] = row
+    return torch.from_numpy(padded)
+
+
+class Corpus:
+    """Every pair in every direction, as ids.  A text that serves two directions is kept once."""
+
+    def __init__(self, vocabulary: Vocabulary, max_tokens: int):
+        self._vocabulary = vocabulary
+        self._max_tokens = max_tokens  # of one side, with tag and eos
+        self._texts: list[np.ndarray] = []
+        self._examples: list[tuple[int, int, str]] = []  # source text, target text, language
+        self.dropped = 0  # pairs that are longer
+
+    def add(self, pairs: Sequence[Pair], languages: Direction,
+            directions: Iterable[Direction]) -> None:
+        """Adds pairs, which are in `languages`, in those directions that they serve."""
+        directions = [d for d in directions if set(d) == set(languages)]
+        sides = [self._vocabulary.encode([pair[side] for pair in pairs]) for side in (0, 1)]
+        for ids in zip(*sides):
+            if max(map(len, ids)) + 2 > self._max_tokens:
+                self.dropped += 1
+                continue
+            first = len(self._texts)
+            self._texts += [np.array(side, dtype=np.int32) for side in ids]
+            for source, target in directions:
+                self._examples.append((first + languages.index(source),
+                                       first + languages.index(target), target))
+
+    def __len__(self) -> int:
+        return len(self._examples)
+
+    def example(self, i: int) -> tuple[list[int], list[int]]:
+        """The source with its tag and eos, and the target with eos."""
+        source, target, language = self._examples[i]
+        tag = [self._vocabulary.tags[language]] if self._vocabulary.tags else []
+        return (tag + self._texts[source].tolist() + [EOS], self._texts[target].tolist() + [EOS])
+
+    def _lengths(self) -> np.ndarray:
+        """[examples]: tokens of the longer side"""
+        tag = 1 if self._vocabulary.tags else 0
+        return np.array([max(tag + len(self._texts[s]), len(self._texts[t])) + 1
+                         for s, t, _ in self._examples])
+
+    def batches(self, budget: int, seed: int) -> list[np.ndarray]:
+        """Every example once, in batches of examples whose padded source and padded target have at
+        most `budget` tokens each; a single example may be longer.  The seed decides who shares a
+        batch with whom, and the order of the batches."""
+        random = np.random.default_rng(seed)
+        lengths = self._lengths()
+        order = random.permutation(len(lengths))
+        order = order[np.argsort(lengths[order], kind="stable")]
+        batches, first = [], 0
+        for i in range(1, len(order) + 1):
+            if i == len(order) or (i - first + 1) * lengths[order[i]] > budget:
+                batches.append(order[first:i])
+                first = i
+        random.shuffle(batches)
+        return batches
+
+    def collate(self, examples: Iterable[int]) -> Batch:
+        pad = self._vocabulary.pad
+        sources, targets = zip(*map(self.example, examples))
+        return Batch(source=pad_rows(sources, pad),
+                     decoder_input=pad_rows([[pad] + target[:-1] for target in targets], pad),
+                     target=pad_rows(targets, pad),
+                     target_tokens=sum(map(len, targets)))

@@ -1,0 +1,119 @@
+"""Parallel text, and the pairs of it that training must never see.
+
+A pair is (pivot, other): two sentences that mean the same.  The pivot is the first language of
+every file (English, say), so a held-out pivot sentence can be kept out of all files at once.
+"""
+
+import dataclasses
+import hashlib
+import lzma
+import os
+from collections.abc import Iterable
+
+Pair = tuple[str, str]
+
+
+class InputError(Exception):
+    """What is wrong with a file, a flag or a run."""
+
+
+@dataclasses.dataclass(frozen=True)
+class ParallelText:
+    """One file: its languages, such as ("eng", "deu"), and its pairs in that order."""
+
+    languages: tuple[str, str]
+    path: str
+    pairs: list[Pair]
+
+
+@dataclasses.dataclass
+class Split:
+    """What is trained on, and what is kept aside for each pair of languages."""
+
+    train: list[ParallelText]
+    test: dict[tuple[str, str], list[Pair]] = dataclasses.field(default_factory=dict)
+    validation: dict[tuple[str, str], list[Pair]] = dataclasses.field(default_factory=dict)
+
+
+def read_parallel_text(flag: str) -> ParallelText:
+    """The file that a flag like `eng-deu=FILE` names: lines PIVOT tab OTHER, perhaps .xz."""
+    name, _, path = flag.partition("=")
+    languages = tuple(name.split("-"))
+    if len(languages) != 2 or not all(languages) or languages[0] == languages[1] or not path:
+        raise InputError(f"--data {flag}: want LANGUAGE-LANGUAGE=FILE, such as eng-deu=text.tsv")
+    pairs: dict[Pair, None] = {}  # a set that keeps the order
+    try:
+        with (lzma.open if path.endswith(".xz") else open)(
+                path, "rt", encoding="utf-8", newline="\n") as file:
+            for number, line in enumerate(file, 1):
+                columns = line.rstrip("\r\n").split("\t")
+                if len(columns) < 2:
+                    raise InputError(f"{path}:{number}: has no tab, want {name} with a tab")
+                if columns[0].strip() and columns[1].strip():
+                    pairs[columns[0], columns[1]] = None
+    except (OSError, UnicodeDecodeError, lzma.LZMAError) as error:
+        raise InputError(f"cannot read {path}: {error}") from error
+    return ParallelText(languages, path, list(pairs))
+
+
+def sentence_key(text: str) -> str:
+    """What two sentences have in common that differ in case, punctuation or spaces alone."""
+    return "".join(filter(str.isalnum, text.casefold())) or text.strip()
+
+
+def _rank(text: str) -> bytes:
+    """A position that depends on the text alone: not on the machine, the file or its order."""
+    return hashlib.sha256(text.encode()).digest()
+
+
+def _hold_out(pairs: Iterable[Pair], counts: tuple[int, int]) -> tuple[list[Pair], list[Pair]]:
+    """The first counts[0] pairs and the counts[1] after them, in the order of their hashes.  No
+    two have the same sentence on either side."""
+    ranked = sorted((_rank(sentence_key(pair[0])), _rank("\t".join(pair)), pair) for pair in pairs)
+    chosen, seen = [], (set(), set())
+    for _, _, pair in ranked:
+        keys = sentence_key(pair[0]), sentence_key(pair[1])
+        if len(chosen) < sum(counts) and keys[0] not in seen[0] and keys[1] not in seen[1]:
+            chosen.append(pair)
+            seen[0].add(keys[0])
+            seen[1].add(keys[1])
+    if len(chosen) < sum(counts):
+        raise InputError(f"{len(chosen)} distinct pairs, want more than {sum(counts)}: "
+                         "give more text, or a lower --test-pairs and --validation-pairs")
+    return chosen[:counts[0]], chosen[counts[0]:]
+
+
+def split(texts: list[ParallelText], test: int, validation: int) -> Split:
+    """Holds out `test` and `validation` pairs for each pair of languages, over all of its files.
+
+    A sentence that is held out on either side, by sentence_key, stands in no training pair: a
+    pivot sentence in none of any language, the other side in none of its language.
+    """
+    result = Split(train=[])
+    for languages in dict.fromkeys(text.languages for text in texts):
+        if languages[0] != texts[0].languages[0]:
+            raise InputError(f"--data {'-'.join(languages)}: the first language must be the same "
+                             f"in all files, here {texts[0].languages[0]}")
+        pairs = [pair for text in texts if text.languages == languages for pair in text.pairs]
+        result.test[languages], result.validation[languages] = _hold_out(pairs, (test, validation))
+    held: dict[str, set[str]] = {}
+    for languages in result.test:
+        for pair in result.test[languages] + result.validation[languages]:
+            for language, sentence in zip(languages, pair):
+                held.setdefault(language, set()).add(sentence_key(sentence))
+    for text in texts:
+        pairs = [pair for pair in text.pairs
+                 if not any(sentence_key(sentence) in held.get(language, ())
+                            for language, sentence in zip(text.languages, pair))]
+        result.train.append(dataclasses.replace(text, pairs=pairs))
+    return result
+
+
+def write_held_out(result: Split, directory: str) -> None:
+    """Writes test.eng-deu.tsv, validation.eng-deu.tsv and so on, for tools/evaluate."""
+    os.makedirs(directory, exist_ok=True)
+    for name, held in (("test", result.test), ("validation", result.validation)):
+        for languages, pairs in held.items():
+            path = os.path.join(directory, f"{name}.{'-'.join(languages)}.tsv")
+            with open(path, "w", encoding="utf-8") as file:
+                file.writelines(f"{pivot}\t{other}\n" for pivot, other in pairs)

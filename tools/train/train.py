@@ -1,0 +1,260 @@
+#!/usr/bin/python3
+"""Trains a translation model from parallel text and writes it as dragoman-server loads it.
+
+    train.py --data eng-deu=en-de.tsv --data eng-fra=en-fr.tsv --out DIR     # all four directions
+    train.py ... --out DIR --resume                                          # go on after a stop
+
+See README.md for what is in DIR and what the flags mean.
+"""
+
+import argparse
+import os
+import shlex
+import signal
+import sys
+import time
+
+import torch
+
+import model_card
+from batches import Corpus, Direction
+from curves import Curves, plot
+from export import export
+from model import ModelSize, Transformer
+from model_card import Quality
+from text import InputError, Pair, Split, read_parallel_text, split, write_held_out
+from trainer import Trainer, TrainingSettings
+from validation import loss_of, quality
+from vocabulary import Vocabulary, tag_of, train_sentencepiece
+
+# Flags that a profile sets; each can be given, too.
+PROFILES = {
+    "toy": {"vocabulary": 80, "width": 32, "feed_forward": 64, "heads": 2, "encoder_layers": 1,
+            "decoder_layers": 1, "batch_tokens": 400, "warmup": 150, "steps": 600,
+            "test_pairs": 40, "validation_pairs": 20, "report_every": 100,
+            "validate_every": 300, "dropout": 0.0, "average_decay": 0.98, "precision": "float32"},
+    "cpu": {"vocabulary": 8000, "width": 192, "feed_forward": 768, "heads": 4, "encoder_layers": 3,
+            "decoder_layers": 2, "batch_tokens": 4000, "warmup": 1500, "steps": 50_000,
+            "test_pairs": 2000, "validation_pairs": 500, "report_every": 50,
+            "validate_every": 1000, "dropout": 0.1, "average_decay": 0.999,
+            "precision": "bfloat16"},
+    "gpu": {"vocabulary": 16000, "width": 384, "feed_forward": 1536, "heads": 6,
+            "encoder_layers": 6, "decoder_layers": 3, "batch_tokens": 25_000, "warmup": 4000,
+            "steps": 100_000, "test_pairs": 2000, "validation_pairs": 500, "report_every": 100,
+            "validate_every": 2500, "dropout": 0.1, "average_decay": 0.9995,
+            "precision": "bfloat16"},
+}
+
+
+def parse_flags(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
+    parser.add_argument("--data", action="append", required=True, metavar="ENG-DEU=FILE",
+                        help="lines ENGLISH tab GERMAN (.xz is read, too); repeat it")
+    parser.add_argument("--out", required=True, metavar="DIR", help="where everything is written")
+    parser.add_argument("--resume", action="store_true", help="go on from DIR's checkpoint")
+    parser.add_argument("--profile", choices=PROFILES, default="cpu",
+                        help="the default of what follows (default: %(default)s)")
+    parser.add_argument("--directions", nargs="+", metavar="ENG-DEU",
+                        help="default: both directions of each file")
+    parser.add_argument("--note", action="append", default=[],
+                        help="a line for the model card, such as the text's source and licence")
+    parser.add_argument("--max-minutes", type=float, help="stop after so much training")
+    parser.add_argument("--max-tokens", type=int, default=160, help="of one side of a pair")
+    parser.add_argument("--bleu-pairs", type=int, default=100, help="of a direction's validation")
+    parser.add_argument("--card-pairs", type=int, default=200, help="of a direction's test")
+    parser.add_argument("--threads", type=int, help="of a CPU; default: all cores")
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--seed", type=int, default=1)
+    for name, value in PROFILES["cpu"].items():
+        choices = ("float32", "bfloat16") if name == "precision" else None
+        parser.add_argument("--" + name.replace("_", "-"), type=type(value), choices=choices)
+    flags = parser.parse_args(arguments)
+    flags.arguments = sys.argv[1:] if arguments is None else arguments
+    for name, value in PROFILES[flags.profile].items():
+        if getattr(flags, name) is None:
+            setattr(flags, name, value)
+    return flags
+
+
+def say(message: str) -> None:
+    print(message, flush=True)
+
+
+def device_name(device: str) -> str:
+    if torch.device(device).type == "cuda":
+        return f"one {torch.cuda.get_device_name(device)}"
+    threads = torch.get_num_threads()
+    return f"{threads} CPU thread{'s' * (threads > 1)}"
+
+
+def parse_directions(flags: argparse.Namespace, data: Split) -> list[Direction]:
+    known = [d for pair in data.test for d in (pair, pair[::-1])]
+    if flags.directions is None:
+        return known
+    directions = [tuple(name.split("-")) for name in flags.directions]
+    for direction in directions:
+        if direction not in known:
+            raise InputError(f"--directions {'-'.join(direction)}: no --data has these languages")
+    return directions
+
+
+class Run:
+    """One call of train.py: prepares the data, trains, and writes what comes of it."""
+
+    def __init__(self, flags: argparse.Namespace):
+        self.flags = flags
+        os.makedirs(flags.out, exist_ok=True)
+        if flags.threads:
+            torch.set_num_threads(flags.threads)
+        torch.manual_seed(flags.seed)
+        texts = [read_parallel_text(data) for data in flags.data]
+        self.data = split(texts, flags.test_pairs, flags.validation_pairs)
+        write_held_out(self.data, self.path("held-out"))
+        self.directions = parse_directions(flags, self.data)
+        self.vocabulary = self._vocabulary()
+        self.corpus, self.validation = (
+            Corpus(self.vocabulary, flags.max_tokens) for _ in range(2))
+        for text in self.data.train:
+            self.corpus.add(text.pairs, text.languages, self.directions)
+        for languages, pairs in self.data.validation.items():
+            self.validation.add(pairs, languages, self.directions)
+        size = ModelSize(len(self.vocabulary), flags.width, flags.feed_forward, flags.heads,
+                         flags.encoder_layers, flags.decoder_layers)
+        settings = TrainingSettings(
+            batch_tokens=flags.batch_tokens, warmup=flags.warmup, dropout=flags.dropout,
+            average_decay=flags.average_decay, seed=flags.seed,
+            bfloat16=flags.precision == "bfloat16")
+        self.trainer = Trainer(Transformer(size, flags.dropout), self.corpus, settings,
+                               torch.device(flags.device))
+        if flags.resume:
+            self.trainer.load(self.path("checkpoint.pt"))
+        self.curves = Curves(self.path("curves.jsonl"), self.trainer.progress.step)
+        self.stopped = False
+
+    def path(self, name: str) -> str:
+        return os.path.join(self.flags.out, name)
+
+    def _vocabulary(self) -> Vocabulary:
+        path = self.path("vocabulary.spm")
+        if not self.flags.resume:
+            sentences = dict.fromkeys(
+                side for text in self.data.train for pair in text.pairs for side in pair)
+            say(f"vocabulary of {self.flags.vocabulary} pieces from {len(sentences)} sentences")
+            train_sentencepiece(list(sentences), self.flags.vocabulary, path)
+        elif not os.path.exists(path):
+            raise InputError(f"--resume: there is no {path}")
+        many = len(self.directions) > 1
+        return Vocabulary(path, sorted({d[1] for d in self.directions}) if many else ())
+
+    def _weights(self) -> int:
+        return sum(weight.numel() for weight in self.trainer.model.parameters())
+
+    def describe(self) -> None:
+        say(f"{len(self.corpus)} pairs of {' '.join('-'.join(d) for d in self.directions)}, "
+            f"{self.corpus.dropped} texts too long, vocabulary {len(self.vocabulary)}, "
+            f"{self._weights() / 1e6:.1f} million weights, {device_name(self.flags.device)}, "
+            f"{self.flags.precision}")
+
+    def _minutes_left(self, rate: float) -> float:
+        """At `rate` steps per second."""
+        by_steps = (self.flags.steps - self.trainer.progress.step) / rate / 60
+        if self.flags.max_minutes is None:
+            return by_steps
+        return min(by_steps, self.flags.max_minutes - (time.monotonic() - self.start) / 60)
+
+    def train(self) -> None:
+        """Until the last step, the last minute or a signal."""
+        self.start = time.monotonic()
+        progress, flags = self.trainer.progress, self.flags
+        losses, tokens, since = [], 0, progress.seconds
+        while progress.step < flags.steps and not self.stopped:
+            loss, count = self.trainer.step()
+            losses.append(loss)
+            tokens += count
+            if progress.step % flags.report_every == 0:
+                self._report(torch.stack(losses).mean().item(), len(losses), tokens,
+                             progress.seconds - since)
+                losses, tokens, since = [], 0, progress.seconds
+            if progress.step % flags.validate_every == 0:
+                self.validate()
+                self.trainer.save(self.path("checkpoint.pt"))
+            if flags.max_minutes and time.monotonic() - self.start > 60 * flags.max_minutes:
+                self.stopped = True
+        if progress.step % flags.validate_every:
+            self.validate()
+            self.trainer.save(self.path("checkpoint.pt"))
+
+    def _report(self, loss: float, steps: int, tokens: int, seconds: float) -> None:
+        progress = self.trainer.progress
+        rate = self.trainer.next_learning_rate()
+        self.curves.add(step=progress.step, seconds=round(progress.seconds, 1), loss=round(loss, 4),
+                        learning_rate=rate, target_tokens_per_second=round(tokens / seconds))
+        say(f"step {progress.step}  epoch {progress.epoch}  loss {loss:.3f}  rate {rate:.2e}  "
+            f"{tokens / seconds:.0f} target tokens/s  "
+            f"{self._minutes_left(steps / seconds):.1f} minutes left")
+
+    def validate(self) -> None:
+        """Validation loss and BLEU of the averaged weights."""
+        progress = self.trainer.progress
+        with self.trainer.average.in_place() as model, self._arithmetic():
+            loss = loss_of(model, self.validation, self.flags.batch_tokens)
+            quality = self._quality(model, self.data.validation, self.flags.bleu_pairs)
+        bleu = {name: round(q.bleu, 2) for name, q in quality.items()}
+        self.curves.add(step=progress.step, seconds=round(progress.seconds, 1),
+                        validation_loss=round(loss, 4), bleu=bleu)
+        say(f"step {progress.step}  validation loss {loss:.3f}  BLEU "
+            + "  ".join(f"{name} {score:.1f}" for name, score in bleu.items()))
+
+    def _arithmetic(self) -> torch.autocast:
+        return torch.autocast(torch.device(self.flags.device).type, dtype=torch.bfloat16,
+                              enabled=self.flags.precision == "bfloat16")
+
+    def _quality(self, model: Transformer, held: dict[Direction, list[Pair]],
+                 count: int) -> dict[str, Quality]:
+        """Of the first `count` held-out pairs of each direction."""
+        return {"-".join(direction): quality(model, self.vocabulary, direction, (
+            held[direction] if direction in held
+            else [pair[::-1] for pair in held[direction[::-1]]])[:count])
+            for direction in self.directions}
+
+    def finish(self) -> None:
+        """The model, its card and the plot."""
+        languages = (self.directions[0] if len(self.directions) == 1 else tuple(
+            "+".join(sorted({d[side] for d in self.directions})) for side in (0, 1)))
+        directory = self.path("model")
+        model = self.trainer.model
+        export(directory, model.size, self.trainer.average.weights, self.flags.dropout,
+               self.vocabulary, languages)
+        with self.trainer.average.in_place(), self._arithmetic():
+            quality = self._quality(model, self.data.test, self.flags.card_pairs)
+        model_card.write(os.path.join(directory, "README.md"), model_card.Facts(
+            size=model.size, weights=self._weights(), settings=self.trainer.settings,
+            progress=self.trainer.progress, data=self.data, dropped=self.corpus.dropped,
+            notes=self.flags.note, directions=self.directions,
+            tags=list(map(tag_of, self.vocabulary.languages)),
+            validation_loss=self.curves.points("validation_loss")[1][-1],
+            device=device_name(self.flags.device),
+            command=shlex.join(["tools/train/train.py", *self.flags.arguments]),
+            quality=quality))
+        if not plot(self.curves, self.path("curves.png")):
+            say("no plot: matplotlib is not installed")
+        say(f"wrote {directory}")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    flags = parse_flags(arguments)
+    try:
+        run = Run(flags)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: setattr(run, "stopped", True))
+        run.describe()
+        run.train()
+        run.finish()
+    except InputError as error:
+        print(f"train: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

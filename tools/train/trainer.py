@@ -1,0 +1,172 @@
+"""The training loop: section 5 of "Attention Is All You Need".
+
+A Trainer can stop after any step and go on later: its checkpoint holds the weights, their average,
+the optimizer, the place in the data and the states of the random generators.  On a CPU with the
+same number of threads the run that was stopped is, bit for bit, the run that was not; a GPU adds
+numbers in no fixed order, so there it is nearly so.
+"""
+
+import contextlib
+import dataclasses
+import os
+import pickle
+import time
+from collections.abc import Iterator
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from batches import Batch, Corpus
+from model import Transformer
+from text import InputError
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainingSettings:
+    batch_tokens: int
+    warmup: int
+    dropout: float = 0.1
+    label_smoothing: float = 0.1
+    average_decay: float = 0.999
+    clip_norm: float = 1.0
+    seed: int = 1
+    bfloat16: bool = True
+
+
+def learning_rate(step: int, width: int, warmup: int) -> float:
+    """Equation 3; the first step is 1."""
+    return width ** -0.5 * min(step ** -0.5, step * warmup ** -1.5)
+
+
+def smoothed_loss(logits: Tensor, target: Tensor, smoothing: float) -> Tensor:
+    """Cross entropy in nats, the mean of all target tokens, against a distribution that gives
+    `smoothing` to all V - 1 tokens alike and the rest to the target (section 5.4).
+
+    logits [B, T, V - 1]; target [B, T], where V - 1 is <pad> and does not count."""
+    return F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=logits.shape[2],
+                           label_smoothing=smoothing)
+
+
+class WeightAverage:
+    """The exponential moving average of a model's weights: a cheaper relative of the averaged
+    checkpoints of section 6.1.  It forgets its first steps faster."""
+
+    def __init__(self, model: Transformer, decay: float):
+        self._model = model
+        self._decay = decay
+        self.weights = {name: weight.detach().clone() for name, weight in model.named_parameters()}
+
+    @torch.no_grad()
+    def update(self, step: int) -> None:
+        decay = min(self._decay, (1 + step) / (10 + step))
+        for name, weight in self._model.named_parameters():
+            self.weights[name].lerp_(weight, 1 - decay)
+
+    @contextlib.contextmanager
+    def in_place(self) -> Iterator[Transformer]:
+        """The model with the average as its weights, for evaluation, as long as the block lasts."""
+        trained = {name: w.detach().clone() for name, w in self._model.named_parameters()}
+        self._model.load_state_dict(self.weights)
+        self._model.eval()
+        try:
+            yield self._model
+        finally:
+            self._model.load_state_dict(trained)
+            self._model.train()
+
+
+@dataclasses.dataclass
+class Progress:
+    """Where a run stands."""
+
+    step: int = 0
+    epoch: int = 0
+    batch: int = 0  # of the epoch, which comes next
+    seconds: float = 0.0  # of training, over all runs
+
+
+class Trainer:
+    def __init__(self, model: Transformer, corpus: Corpus, settings: TrainingSettings,
+                 device: torch.device):
+        self.model = model.to(device).train()
+        self.average = WeightAverage(self.model, settings.average_decay)
+        self.progress = Progress()
+        self._corpus = corpus
+        self.settings = settings
+        self._device = device
+        self._optimizer = torch.optim.Adam(  # section 5.3
+            self.model.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9)
+        self._batches: list = []
+        self._epoch_of_batches = -1
+
+    def next_learning_rate(self) -> float:
+        return learning_rate(self.progress.step + 1, self.model.size.width, self.settings.warmup)
+
+    def _next_batch(self) -> Batch:
+        progress = self.progress
+        if self._epoch_of_batches != progress.epoch:
+            self._batches = self._corpus.batches(self.settings.batch_tokens,
+                                                 self.settings.seed + progress.epoch)
+            self._epoch_of_batches = progress.epoch
+        batch = self._corpus.collate(self._batches[progress.batch])
+        progress.batch += 1
+        if progress.batch == len(self._batches):
+            progress.epoch, progress.batch = progress.epoch + 1, 0
+        return batch
+
+    def step(self) -> tuple[Tensor, int]:
+        """Trains on one batch; its loss, and how many target tokens it had."""
+        start = time.monotonic()
+        batch = self._next_batch().to(self._device)
+        for group in self._optimizer.param_groups:
+            group["lr"] = self.next_learning_rate()
+        with torch.autocast(self._device.type, dtype=torch.bfloat16,
+                            enabled=self.settings.bfloat16):
+            logits = self.model(batch.source, batch.decoder_input)
+        loss = smoothed_loss(logits, batch.target, self.settings.label_smoothing)
+        self._optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip_norm)
+        self._optimizer.step()
+        self.progress.step += 1
+        self.average.update(self.progress.step)
+        self.progress.seconds += time.monotonic() - start
+        return loss.detach(), batch.target_tokens
+
+    def save(self, path: str) -> None:
+        """Writes a checkpoint; a crash meanwhile leaves the one before it."""
+        state = {
+            "settings": dataclasses.asdict(self.settings),
+            "size": dataclasses.asdict(self.model.size),
+            "progress": dataclasses.asdict(self.progress),
+            "model": self.model.state_dict(),
+            "average": self.average.weights,
+            "optimizer": self._optimizer.state_dict(),
+            "random": torch.get_rng_state(),
+            "random_gpu": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
+        }
+        torch.save(state, path + ".new")
+        os.replace(path + ".new", path)
+
+    def load(self, path: str) -> None:
+        """Goes on from a checkpoint of the same model and settings.  It is a pickle: load those
+        that you wrote yourself."""
+        try:
+            state = torch.load(path, map_location="cpu", weights_only=False)
+        except (OSError, RuntimeError, pickle.UnpicklingError, EOFError) as error:
+            raise InputError(f"cannot read {path}: {error}") from error
+        for name, ours in (("settings", self.settings), ("size", self.model.size)):
+            theirs, ours = state[name], dataclasses.asdict(ours)
+            for field in ours:
+                if theirs[field] != ours[field]:
+                    raise InputError(f"{path} was trained with {field} {theirs[field]}, "
+                                     f"want {ours[field]}: resume with the flags of its start")
+        self.progress = Progress(**state["progress"])
+        self.model.load_state_dict(state["model"])
+        self._optimizer.load_state_dict(state["optimizer"])
+        for name, weight in self.average.weights.items():
+            weight.copy_(state["average"][name])
+        torch.set_rng_state(state["random"])
+        if torch.cuda.is_available() and state["random_gpu"]:
+            torch.cuda.set_rng_state_all(state["random_gpu"])

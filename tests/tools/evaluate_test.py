@@ -118,6 +118,14 @@ class EvaluateTest(unittest.TestCase):
         self.assertEqual(code, 0)
         self.assertRegex(out, r"bleu +100\.00\n")
 
+    def test_samples_are_the_first_translations(self):
+        translations = self.write("out.txt", "eins *zwei*\ndrei\n")
+        code, out, _ = self.run_evaluate("--pairs", self.pairs, "--translations", translations,
+                                         "--samples", "1")
+        self.assertEqual(code, 0)
+        self.assertEqual(out, "| source | translation | reference |\n| --- | --- | --- |\n"
+                              "| one two | eins \\*zwei\\* | eins zwei drei vier |\n")
+
     def test_the_client_is_asked_and_timed(self):
         lines = [client_line("one two", "eins zwei drei vier", [5, 6, 7, 8]),
                  client_line("three", "vier", [9])]

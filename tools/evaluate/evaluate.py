@@ -19,6 +19,7 @@ import subprocess
 import sys
 import time
 
+import markdown
 import metrics
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -150,6 +151,13 @@ def as_text(value, indent=""):
     return "\n".join(lines)
 
 
+def samples(sources, references, translations):
+    """A table for people who want to see for themselves."""
+    texts = [best(translation)["text"] for translation in translations]
+    return markdown.table(("source", "translation", "reference"), (
+        map(markdown.escape, row) for row in zip(sources, texts, references)))
+
+
 def parse_flags(arguments):
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument("--pairs", required=True, help="lines SOURCE tab REFERENCE (.xz is read, too)")
@@ -164,11 +172,14 @@ def parse_flags(arguments):
     parser.add_argument("--target-language", help="of a model of several, such as deu")
     parser.add_argument("--beam-size", type=int, help="1 is greedy; default: the model's own")
     parser.add_argument("--num-hypotheses", type=int, help="for --save; the best one is evaluated")
+    parser.add_argument("--samples", type=int, metavar="N",
+                        help="print the first N translations instead, as a Markdown table")
     parser.add_argument("--output", choices=("text", "json"), default="text")
     return parser.parse_args(arguments)
 
 
 def evaluate(flags):
+    """What is to be printed."""
     sources, references = read_pairs(flags.pairs, flags.reverse)
     sources, references = sources[:flags.limit], references[:flags.limit]
     if not sources:
@@ -183,21 +194,23 @@ def evaluate(flags):
     if flags.save:
         with open(flags.save, "w", encoding="utf-8") as file:
             file.writelines(line + "\n" for line in lines)
+    if flags.samples is not None:
+        chosen = slice(flags.samples)
+        return samples(sources[chosen], references[chosen], translations[chosen])
     report = report_of(sources, references, translations, seconds)
     if flags.compare:
         others = parse_translations(flags.compare, read_lines(flags.compare), sources)
         report["agreement"] = agreement(translations, others)
-    return report
+    return json.dumps(report) if flags.output == "json" else as_text(report)
 
 
 def main(arguments=None):
     flags = parse_flags(arguments)
     try:
-        report = evaluate(flags)
+        print(evaluate(flags))
     except InputError as error:
         print(f"evaluate: {error}", file=sys.stderr)
         return 1
-    print(json.dumps(report) if flags.output == "json" else as_text(report))
     return 0
 
 

@@ -2,6 +2,11 @@
 
 import dataclasses
 import os
+import sys
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "evaluate"))
+
+import markdown  # tools/evaluate
 
 from batches import Direction
 from model import ModelSize
@@ -38,15 +43,11 @@ class Facts:
     quality: dict[str, Quality]  # by direction, "eng-deu"
 
 
-def _table(head: list[str], rows: list[list]) -> list[str]:
-    return ["| " + " | ".join(map(str, row)) + " |" for row in [head, ["---"] * len(head)] + rows]
-
-
 def _made_from(facts: Facts) -> list[str]:
     lines = ["## What it was made from", ""]
-    lines += _table(["languages", "file", "training pairs"], [
-        ["-".join(text.languages), os.path.basename(text.path), f"{len(text.pairs):,}"]
-        for text in facts.data.train])
+    lines.append(markdown.table(("languages", "file", "training pairs"), (
+        ("-".join(text.languages), os.path.basename(text.path), f"{len(text.pairs):,}")
+        for text in facts.data.train)))
     held = next(iter(facts.data.test))
     lines += ["", f"Held out: {len(facts.data.test[held]):,} pairs of each two languages for tests "
               f"and {len(facts.data.validation[held]):,} for validation. A sentence that is "
@@ -77,24 +78,18 @@ def _quality(facts: Facts) -> list[str]:
              "each direction, translated greedily by PyTorch; BLEU and chrF2 as sacreBLEU "
              "computes them:",
              ""]
-    lines += _table(["direction", "BLEU", "chrF2"], [
-        [name, f"{q.bleu:.1f}", f"{q.chrf:.1f}"] for name, q in facts.quality.items()])
+    lines.append(markdown.table(("direction", "BLEU", "chrF2"), (
+        (name, f"{q.bleu:.1f}", f"{q.chrf:.1f}") for name, q in facts.quality.items())))
     return lines + [""]
-
-
-def _escape(text: str) -> str:
-    for character in "\\|*_`[]<>#":
-        text = text.replace(character, "\\" + character)
-    return text
 
 
 def _samples(facts: Facts) -> list[str]:
     each = -(-_SHOWN // len(facts.quality))
-    rows = [[name, *map(_escape, (source, translation, reference))]
+    rows = [[name, *map(markdown.escape, (source, translation, reference))]
             for name, q in facts.quality.items()
             for (source, reference), translation in list(zip(q.pairs, q.translations))[:each]]
     return ["## Samples", "", f"Not chosen: the first {each} test pairs of each direction.", "",
-            *_table(["direction", "source", "translation", "reference"], rows)]
+            markdown.table(("direction", "source", "translation", "reference"), rows)]
 
 
 def write(path: str, facts: Facts) -> None:

@@ -351,13 +351,23 @@ class CommandTest(ToyTextTest):
 
     def test_says_what_is_wrong(self):
         out = ("--out", os.path.join(self.folder, "wrong"))
+        begun = os.path.join(self.folder, "begun")
+        self.run_train("--out", begun, "--steps", "1")
         for flags, message in (
                 ((*out, "--directions", "eng-spa"), "--directions eng-spa: no --data"),
                 ((*out, "--resume"), "--resume: there is no "),
+                (("--out", begun), f"{begun} has a run: --resume it"),
+                (("--out", begun, "--resume", "--width", "64"), "was trained with width 32, want"),
                 ((*out, "--test-pairs", "4000"), "distinct pairs, want more than 4006")):
             code, _, err = self.run_train(*flags)
             self.assertEqual(code, 1)
             self.assertIn(message, err)
+        for flags, message in ((("--steps", "0"), "--steps 0: want at least 1"),
+                               (("--width", "30", "--heads", "4"), "--heads 4 divides")):
+            err = io.StringIO()
+            with self.assertRaises(SystemExit), contextlib.redirect_stderr(err):
+                train.main([*self.flags, *out, *flags])
+            self.assertIn(message, err.getvalue())
 
 
 class SafetensorsTest(unittest.TestCase):

@@ -73,6 +73,10 @@ def parse_flags(arguments: list[str] | None) -> argparse.Namespace:
     for name, value in PROFILES[flags.profile].items():
         if getattr(flags, name) is None:
             setattr(flags, name, value)
+        if isinstance(value, int) and getattr(flags, name) < 1:
+            parser.error(f"--{name.replace('_', '-')} {getattr(flags, name)}: want at least 1")
+    if flags.width % 2 or flags.width % flags.heads:
+        parser.error(f"--width {flags.width}: want an even number that --heads {flags.heads} divides")
     return flags
 
 
@@ -104,6 +108,8 @@ class Run:
     def __init__(self, flags: argparse.Namespace):
         self.flags = flags
         os.makedirs(flags.out, exist_ok=True)
+        if not flags.resume and os.path.exists(self.path("checkpoint.pt")):
+            raise InputError(f"{flags.out} has a run: --resume it, or choose another --out")
         if flags.threads:
             torch.set_num_threads(flags.threads)
         torch.manual_seed(flags.seed)
@@ -166,23 +172,24 @@ class Run:
         """Until the last step, the last minute or a signal."""
         self.start = time.monotonic()
         progress, flags = self.trainer.progress, self.flags
-        losses, tokens, since = [], 0, progress.seconds
+        losses, tokens, since = [], 0, self.start
         while progress.step < flags.steps and not self.stopped:
             loss, count = self.trainer.step()
             losses.append(loss)
             tokens += count
-            if progress.step % flags.report_every == 0:
-                self._report(torch.stack(losses).mean().item(), len(losses), tokens,
-                             progress.seconds - since)
-                losses, tokens, since = [], 0, progress.seconds
-            if progress.step % flags.validate_every == 0:
-                self.validate()
-                self.trainer.save(self.path("checkpoint.pt"))
             if flags.max_minutes and time.monotonic() - self.start > 60 * flags.max_minutes:
                 self.stopped = True
-        if progress.step % flags.validate_every:
-            self.validate()
-            self.trainer.save(self.path("checkpoint.pt"))
+            last = self.stopped or progress.step == flags.steps
+            validates = last or progress.step % flags.validate_every == 0
+            if validates or progress.step % flags.report_every == 0:
+                mean = torch.stack(losses).mean().item()  # waits for the GPU
+                seconds = time.monotonic() - since
+                progress.seconds += seconds
+                self._report(mean, len(losses), tokens, seconds)
+                if validates:
+                    self.validate()
+                    self.trainer.save(self.path("checkpoint.pt"))
+                losses, tokens, since = [], 0, time.monotonic()
 
     def _report(self, loss: float, steps: int, tokens: int, seconds: float) -> None:
         progress = self.trainer.progress

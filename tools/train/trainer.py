@@ -10,7 +10,6 @@ import contextlib
 import dataclasses
 import os
 import pickle
-import time
 from collections.abc import Iterator
 
 import torch
@@ -117,7 +116,6 @@ class Trainer:
 
     def step(self) -> tuple[Tensor, int]:
         """Trains on one batch; its loss, and how many target tokens it had."""
-        start = time.monotonic()
         batch = self._next_batch().to(self._device)
         for group in self._optimizer.param_groups:
             group["lr"] = self.next_learning_rate()
@@ -131,7 +129,6 @@ class Trainer:
         self._optimizer.step()
         self.progress.step += 1
         self.average.update(self.progress.step)
-        self.progress.seconds += time.monotonic() - start
         return loss.detach(), batch.target_tokens
 
     def save(self, path: str) -> None:
@@ -139,6 +136,7 @@ class Trainer:
         state = {
             "settings": dataclasses.asdict(self.settings),
             "size": dataclasses.asdict(self.model.size),
+            "data": {"pairs": len(self._corpus)},
             "progress": dataclasses.asdict(self.progress),
             "model": self.model.state_dict(),
             "average": self.average.weights,
@@ -156,12 +154,13 @@ class Trainer:
             state = torch.load(path, map_location="cpu", weights_only=False)
         except (OSError, RuntimeError, pickle.UnpicklingError, EOFError) as error:
             raise InputError(f"cannot read {path}: {error}") from error
-        for name, ours in (("settings", self.settings), ("size", self.model.size)):
-            theirs, ours = state[name], dataclasses.asdict(ours)
-            for field in ours:
-                if theirs[field] != ours[field]:
-                    raise InputError(f"{path} was trained with {field} {theirs[field]}, "
-                                     f"want {ours[field]}: resume with the flags of its start")
+        for name, ours in (("settings", dataclasses.asdict(self.settings)),
+                           ("size", dataclasses.asdict(self.model.size)),
+                           ("data", {"pairs": len(self._corpus)})):
+            for field, value in ours.items():
+                if state[name][field] != value:
+                    raise InputError(f"{path} was trained with {field} {state[name][field]}, "
+                                     f"want {value}: resume with the flags of its start")
         self.progress = Progress(**state["progress"])
         self.model.load_state_dict(state["model"])
         self._optimizer.load_state_dict(state["optimizer"])

@@ -39,7 +39,8 @@ class TrainServerTest(unittest.TestCase):
         done = subprocess.run([sys.executable, os.path.join(TRAIN, name), *flags],
                               capture_output=True, text=True, timeout=300)
         if done.returncode != 0:
-            raise AssertionError(f"{name} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
+            raise AssertionError(f"{name} ended with {done.returncode}:\n"
+                                 f"{done.stdout}{done.stderr}")
         return done.stdout
 
     def text_of(self, *texts, **fields):

@@ -65,7 +65,8 @@ def _training(facts: Facts) -> list[str]:
         f"- Adam (0.9, 0.98), warm-up of {settings.warmup:,} steps, then inverse square root "
         f"decay; label smoothing {settings.label_smoothing}, dropout {settings.dropout}, average "
         f"of the weights with decay {settings.average_decay}, gradients clipped at "
-        f"{settings.clip_norm}, {'bfloat16' if settings.bfloat16 else 'float32'} arithmetic, seed {settings.seed}.",
+        f"{settings.clip_norm}, {'bfloat16' if settings.bfloat16 else 'float32'} arithmetic, seed "
+        f"{settings.seed}.",
         f"- Validation loss at the end: {facts.validation_loss:.3f} nats per target token.", "",
         "The command:", "", f"    {facts.command}", "",
     ]

@@ -76,7 +76,8 @@ def parse_flags(arguments: list[str] | None) -> argparse.Namespace:
         if isinstance(value, int) and getattr(flags, name) < 1:
             parser.error(f"--{name.replace('_', '-')} {getattr(flags, name)}: want at least 1")
     if flags.width % 2 or flags.width % flags.heads:
-        parser.error(f"--width {flags.width}: want an even number that --heads {flags.heads} divides")
+        parser.error(f"--width {flags.width}: want an even number that --heads {flags.heads} "
+                     "divides")
     return flags
 
 

@@ -67,10 +67,17 @@ void Knock(const std::string& address) {
 absl::StatusOr<std::unique_ptr<HttpEndpoints>> HttpEndpoints::Start(const std::string& address,
                                                                     HttpPages pages) {
   auto endpoints = std::unique_ptr<HttpEndpoints>(new HttpEndpoints(std::move(pages)));
-  const char* options[] = {"listening_ports", address.c_str(), "num_threads", "4",
-                           "request_timeout_ms", "10000",
-                           // An idle connection would hold one of the threads.
-                           "enable_keep_alive", "no", nullptr};
+  // A connection holds a thread until it has sent its request, so that whoever opens some and sends
+  // nothing would keep the probes out: there are many threads and little time.
+  const char* options[] = {"listening_ports",
+                           address.c_str(),
+                           "num_threads",
+                           "32",
+                           "request_timeout_ms",
+                           "5000",
+                           "enable_keep_alive",
+                           "no",
+                           nullptr};
   mg_callbacks callbacks = {};
   callbacks.log_message = Silence;
   endpoints->context_ = mg_start(&callbacks, nullptr, options);

@@ -4,6 +4,8 @@
 //   /healthz   200 while the process lives
 //   /readyz    200 while the server takes calls, else 503
 //
+// For a network that is trusted: up to 31 connections that send nothing do no harm.
+//
 // The only door to civetweb (prometheus-cpp's own Exposer can serve nothing but metrics).
 
 #ifndef DRAGOMAN_SERVER_HTTP_ENDPOINTS_H_

@@ -56,6 +56,15 @@ int Milliseconds(absl::Duration duration) {
       std::min<int64_t>(absl::ToInt64Milliseconds(duration), std::numeric_limits<int>::max()));
 }
 
+// How many calls a connection may have open: they cost 11 KiB each, even if the message never comes
+// and before anybody is asked for a token, and more than the engine takes are of no use.
+int MaxCallsPerConnection(const WorkerPoolOptions& pool) {
+  constexpr int64_t kAtLeast = 1024;
+  const int64_t taken = pool.max_waiting_requests + int64_t{pool.workers} * pool.max_batch_rows;
+  return static_cast<int>(
+      std::min<int64_t>(std::max(kAtLeast, taken), std::numeric_limits<int>::max()));
+}
+
 void SetConnections(const ConnectionOptions& options, grpc::ServerBuilder* builder) {
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, Milliseconds(options.keepalive_time));
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS,
@@ -138,6 +147,7 @@ absl::Status Server::StartGrpc() {
       &port);
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // a port in use is an error
   builder.SetMaxReceiveMessageSize(options_.max_message_bytes);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, MaxCallsPerConnection(options_.pool));
   SetConnections(options_.connections, &builder);
   if (!options_.auth.tokens.empty()) builder.SetOption(std::make_unique<NoReflection>());
   builder.RegisterService(&translate_service_);

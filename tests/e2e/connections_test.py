@@ -1,0 +1,238 @@
+"""Connections that are old, idle, many or hostile: when the server ends them, and that it serves on."""
+
+import os
+import socket
+import struct
+import tempfile
+import time
+import unittest
+
+import grpc
+
+from harness import FLOAT32, Server, pb, pb_grpc
+
+ONE_WORKER = (*FLOAT32, "--workers", "1")
+HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY = 1, 3, 4, 6, 7  # frames (RFC 9113, section 6)
+ACK, END_HEADERS = 1, 4  # flags of them
+MAX_CONCURRENT_STREAMS = 3
+LONG = pb.DecodingOptions(beam_size=4, min_length=400, max_length=500)
+
+
+def frame(kind, flags, stream, payload):
+    return struct.pack(">I", len(payload))[1:] + bytes([kind, flags]) + struct.pack(">I", stream) + payload
+
+
+def literal(name, value):
+    return b"\0" + bytes([len(name)]) + name + bytes([len(value)]) + value
+
+
+# The headers of a Translate; 0x83 and 0x86 are POST and http in HPACK's static table.
+TRANSLATE = (b"\x83\x86" + literal(b":path", b"/dragoman.v1.TranslationService/Translate")
+             + literal(b":authority", b"x") + literal(b"te", b"trailers")
+             + literal(b"content-type", b"application/grpc"))
+
+
+class Http2:
+    """A client of HTTP/2 that does as it likes."""
+
+    def __init__(self, address):
+        host, port = address.split(":")
+        self.socket = socket.create_connection((host, int(port)), timeout=20)
+        self.socket.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(SETTINGS, 0, 0, b""))
+        self.bytes = b""
+
+    def _take(self, count):
+        while len(self.bytes) < count:
+            more = self.socket.recv(1 << 16)
+            if not more:
+                raise EOFError
+            self.bytes += more
+        taken, self.bytes = self.bytes[:count], self.bytes[count:]
+        return taken
+
+    def next_frame(self):
+        """(kind, stream, payload); EOFError when the server has hung up."""
+        head = self._take(9)
+        payload = self._take(int.from_bytes(head[:3], "big"))
+        kind, flags, stream = head[3], head[4], int.from_bytes(head[5:], "big")
+        if kind in (SETTINGS, PING) and flags == 0:
+            self.socket.sendall(frame(kind, ACK, 0, payload if kind == PING else b""))
+        return kind, stream, payload
+
+
+class AgeTest(unittest.TestCase):
+
+    def start(self, *arguments):
+        server = Server(*ONE_WORKER, "--max-connection-age", "1s", *arguments)
+        self.addCleanup(lambda: self.assertEqual(server.stop(), 0))
+        return server
+
+    def test_an_idle_connection_is_told_and_closed(self):
+        server = self.start()
+        start = time.monotonic()
+        client = Http2(server.grpc_address)
+        kinds = []
+        with self.assertRaises(EOFError):
+            while True:
+                kinds.append(client.next_frame()[0])
+        self.assertIn(GOAWAY, kinds)
+        self.assertGreater(time.monotonic() - start, 0.8)  # gRPC spreads it by a tenth
+        self.assertLess(time.monotonic() - start, 10)
+        client.socket.close()
+
+    def test_calls_in_flight_end_well_and_so_do_those_that_follow(self):
+        server = self.start("--max-connection-age-grace", "1m")
+        lost = []  # when the channel learned that its connection is given up
+        channel = server.new_channel()
+        channel.subscribe(lambda state: lost.append(time.monotonic())
+                          if state == grpc.ChannelConnectivity.IDLE else None, try_to_connect=True)
+        stub = pb_grpc.TranslationServiceStub(channel)
+        stub.Translate(pb.TranslateRequest(contents=["Hello"]), timeout=60)
+        lost.clear()
+        # Long calls one after the other, so that one of them is under way when the connection is
+        # too old; short ones all the while.
+        while not lost:
+            long = stub.Translate.future(
+                pb.TranslateRequest(contents=["Good morning."] * 16, options=LONG), timeout=60)
+            began = time.monotonic()
+            while not long.done():
+                stub.Translate(pb.TranslateRequest(contents=["Hello"]), timeout=60)
+                time.sleep(0.02)
+            self.assertEqual(len(long.result().translations), 16)
+        self.assertGreater(lost[0], began, "no call was under way")
+        for _ in range(20):
+            stub.Translate(pb.TranslateRequest(contents=["Hello"]), timeout=60)
+        ended = {dict(labels)["code"]: value
+                 for labels, value in server.metrics()["dragoman_requests_total"].items() if value}
+        self.assertEqual(list(ended), ["OK"])
+        channel.close()
+
+    def test_the_grace_ends_calls_that_last_too_long(self):
+        server = self.start("--max-connection-age-grace", "1s")
+        channel = server.new_channel()
+        start = time.monotonic()
+        with self.assertRaises(grpc.RpcError) as caught:
+            pb_grpc.TranslationServiceStub(channel).Translate(
+                pb.TranslateRequest(contents=["Good morning."] * 128, options=LONG), timeout=120)
+        self.assertEqual(caught.exception.code(), grpc.StatusCode.UNAVAILABLE)  # try again
+        self.assertLess(time.monotonic() - start, 10)
+        while server.metrics()["dragoman_requests_in_flight"][()] > 0:  # its work ends, too
+            time.sleep(0.02)
+        channel.close()
+
+
+class HostileTest(unittest.TestCase):
+
+    def setUp(self):
+        self.server = Server(*ONE_WORKER)
+
+    def tearDown(self):
+        translation, = self.server.translate("Good morning.").translations
+        self.assertEqual(translation.hypotheses[0].text, "Guten Morgen!")
+        self.server.channel.close()
+        start = time.monotonic()
+        self.assertEqual(self.server.stop(), 0)
+        self.assertLess(time.monotonic() - start, 10)
+
+    def test_requests_half_sent_do_not_keep_the_probes_out(self):
+        host, port = self.server.http_address.split(":")
+        half = [socket.create_connection((host, int(port))) for _ in range(24)]
+        for connection in half:
+            connection.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n")
+        start = time.monotonic()
+        for path in ("/healthz", "/readyz", "/metrics"):
+            self.assertEqual(self.server.http(path)[0], 200)
+        self.assertLess(time.monotonic() - start, 3)
+        for connection in half:
+            connection.settimeout(20)
+            while connection.recv(1 << 16):  # an error, perhaps, and the end
+                pass
+            connection.close()
+
+    def test_the_http_port_takes_any_bytes(self):
+        host, port = self.server.http_address.split(":")
+        for data in (b"A" * 100000 + b"\r\n\r\n", b"GET /" + b"a" * 50000 + b" HTTP/1.1\r\n\r\n",
+                     b"GET /metrics HTTP/1.1\r\n" + b"X: y\r\n" * 5000 + b"\r\n",
+                     b"POST /metrics HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n",
+                     b"GET /../../../etc/passwd HTTP/1.1\r\n\r\n", b"\0" * 1000 + b"\r\n\r\n"):
+            with socket.create_connection((host, int(port)), timeout=20) as connection:
+                answer = b""
+                try:
+                    connection.sendall(data)
+                    answer = connection.recv(1 << 16)
+                except ConnectionError:  # it was done with us before it had read all
+                    continue
+                self.assertRegex(answer[:12], rb"HTTP/1.[01] 4|^$", data[:30])
+        self.assertEqual(self.server.http("/healthz")[0], 200)
+
+    def test_metadata_over_the_limit_are_refused(self):
+        for size in (9_000, 1_000_000):
+            channel = self.server.new_channel()
+            with self.assertRaises(grpc.RpcError) as caught:
+                pb_grpc.TranslationServiceStub(channel).Translate(
+                    pb.TranslateRequest(contents=["Hello"]), timeout=60,
+                    metadata=[("x-large", "y" * size)])
+            self.assertEqual(caught.exception.code(), grpc.StatusCode.RESOURCE_EXHAUSTED)
+            channel.close()
+
+    def test_a_connection_holds_so_many_calls_and_no_more(self):
+        client = Http2(self.server.grpc_address)
+        kind, _, payload = client.next_frame()
+        self.assertEqual(kind, SETTINGS)
+        settings = dict(struct.iter_unpack(">HI", payload))
+        most = settings[MAX_CONCURRENT_STREAMS]
+        self.assertEqual(most, 1024)
+        while client.next_frame()[0] != SETTINGS:  # the server's, or that it has heard of ours
+            pass
+        # Calls whose message never comes.  At the first that is too many the server hangs up.
+        sent = 0
+        with self.assertRaises(ConnectionError):
+            while sent < 10 * most:
+                client.socket.sendall(frame(HEADERS, END_HEADERS, 2 * sent + 1, TRANSLATE))
+                sent += 1
+                time.sleep(0.0002)
+        self.assertGreaterEqual(sent, most)
+        client.socket.close()
+
+    def test_a_burst_of_calls_over_one_connection_is_served_or_refused(self):
+        futures = [self.server.translation.Translate.future(
+            pb.TranslateRequest(contents=["Hello"]), timeout=120) for _ in range(1500)]
+        codes = {future.code() for future in futures}
+        self.assertLessEqual(codes, {grpc.StatusCode.OK, grpc.StatusCode.RESOURCE_EXHAUSTED})
+        self.assertIn(grpc.StatusCode.OK, codes)
+
+    def test_many_connections_that_say_nothing(self):
+        host, port = self.server.grpc_address.split(":")
+        silent = [socket.create_connection((host, int(port))) for _ in range(300)]
+        channel = self.server.new_channel()
+        response = pb_grpc.TranslationServiceStub(channel).Translate(
+            pb.TranslateRequest(contents=["Hello"]), timeout=60)
+        self.assertEqual(len(response.translations), 1)
+        channel.close()
+        for connection in silent:
+            connection.close()
+
+
+class TokenFloodTest(unittest.TestCase):
+
+    def test_long_wrong_tokens_against_many_known_ones_cost_little(self):
+        with tempfile.TemporaryDirectory() as directory:
+            tokens = os.path.join(directory, "tokens")
+            with open(tokens, "w", encoding="utf-8") as file:
+                for i in range(20_000):
+                    file.write(f"user-{i} {i:032}\n")
+            server = Server(*ONE_WORKER, "--auth-tokens", tokens)
+        wrong = [("authorization", "Bearer " + "x" * 4000)]
+        before = server.metrics()["process_cpu_seconds_total"][()]
+        for _ in range(200):
+            with self.assertRaises(grpc.RpcError) as caught:
+                server.models.GetModel(pb.GetModelRequest(), metadata=wrong, timeout=60)
+            self.assertEqual(caught.exception.code(), grpc.StatusCode.UNAUTHENTICATED)
+        # 200 comparisons letter by letter would be 16,000,000,000 letters.
+        self.assertLess(server.metrics()["process_cpu_seconds_total"][()] - before, 5)
+        server.channel.close()
+        self.assertEqual(server.stop(), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

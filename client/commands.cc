@@ -199,4 +199,17 @@ ExitCode ReportError(const Console& console, const absl::Status& status) {
   return IsUnreachable(status) ? kExitUnreachable : kExitRefused;
 }
 
+ExitCode ReportFailedTranslation(const Console& console, const absl::Status& status,
+                                 TranslationClient* client) {
+  if (IsUnreachable(status) && absl::IsUnavailable(status)) {
+    const absl::StatusOr<bool> serving = client->Serving("dragoman.v1.TranslationService");
+    if (serving.ok() && !*serving) {
+      return ReportError(
+          console,
+          absl::UnavailableError(client->server() + " does not serve: it is ending, or starting"));
+    }
+  }
+  return ReportError(console, status);
+}
+
 }  // namespace dragoman

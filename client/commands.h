@@ -83,6 +83,11 @@ ExitCode ReportUsage(const Console& console, const absl::Status& status);
 // Says on the console's error stream what the server said, and which exit code that means.
 ExitCode ReportError(const Console& console, const absl::Status& status);
 
+// The same of a translation, which goes to servers that serve alone: asks whether one is there that
+// drains, or loads its models still.
+ExitCode ReportFailedTranslation(const Console& console, const absl::Status& status,
+                                 TranslationClient* client);
+
 }  // namespace dragoman
 
 #endif  // DRAGOMAN_CLIENT_COMMANDS_H_

@@ -97,7 +97,7 @@ ExitCode RunLoadCommand(LoadFlags flags, const Console& console) {
   v1::TranslateRequest first = request;
   first.add_contents(texts->front());
   if (const absl::Status status = (*client)->Translate(first).status(); !status.ok()) {
-    return ReportError(console, status);
+    return ReportFailedTranslation(console, status, client->get());
   }
   const LoadReport report = RunLoad(client->get(), request, *texts, flags.load);
   if (flags.json) {

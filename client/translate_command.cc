@@ -72,7 +72,7 @@ ExitCode RunTranslate(const TranslateFlags& flags, const Console& console) {
   const absl::Status read =
       from_input ? AddLines(console.in, &pipeline) : AddTexts(flags.texts, &pipeline);
   if (const absl::Status status = pipeline.Finish(); !status.ok()) {
-    const ExitCode code = ReportError(console, status);
+    const ExitCode code = ReportFailedTranslation(console, status, client->get());
     if (pipeline.failed_at() > 0 || from_input) {
       console.err << "  contents[0] of that request is " << (from_input ? "line " : "text ")
                   << pipeline.failed_at() + 1 << "\n";

@@ -121,6 +121,32 @@ class AgeTest(unittest.TestCase):
         channel.close()
 
 
+class KeepaliveTest(unittest.TestCase):
+
+    def setUp(self):
+        self.server = Server(*ONE_WORKER, "--keepalive-time", "1s", "--keepalive-timeout", "1s")
+        self.addCleanup(lambda: self.assertEqual(self.server.stop(), 0))
+
+    def test_a_client_that_answers_stays_and_one_that_does_not_goes(self):
+        there, gone = Http2(self.server.grpc_address), Http2(self.server.grpc_address)
+        pings = 0
+        while pings < 3:
+            pings += there.next_frame()[0] == PING
+        there.socket.setblocking(False)
+        with self.assertRaises(BlockingIOError):  # still open
+            there.next_frame()
+        while gone.socket.recv(1 << 16):  # pings among them, to which it says nothing
+            pass
+        there.socket.close()
+        gone.socket.close()
+
+    def test_who_never_says_hello_goes(self):
+        host, port = self.server.grpc_address.split(":")
+        with socket.create_connection((host, int(port)), timeout=20) as silent:
+            while silent.recv(1 << 16):
+                pass
+
+
 class HostileTest(unittest.TestCase):
 
     def setUp(self):

@@ -19,6 +19,8 @@ namespace {
 
 constexpr const char* kHealthServices[] = {"", "dragoman.v1.TranslationService",
                                            "dragoman.v1.ModelService"};
+// Serves as long as gRPC answers: a server that drains is not to be killed for it.
+constexpr char kLivenessService[] = "liveness";
 
 // gRPC answers calls that come in while it shuts down with CANCELLED, which clients do not try
 // again. Until they have heard of the end, those who ask at once for the next translation are
@@ -172,6 +174,7 @@ void Server::SetServing(bool serving) {
   for (const char* service : kHealthServices) {
     grpc_->GetHealthCheckService()->SetServingStatus(service, serving);
   }
+  grpc_->GetHealthCheckService()->SetServingStatus(kLivenessService, true);
   serving_ = serving;
 }
 

@@ -32,8 +32,8 @@ namespace dragoman {
 class Server {
  public:
   // HTTP answers first, with /readyz 503; then the models load; then gRPC listens, the health
-  // service says SERVING and /readyz 200.  Certificates and tokens are read first of all.  On an
-  // error nothing is left running.
+  // service says SERVING (for "liveness" until the end) and /readyz 200.  Certificates and tokens
+  // are read first of all.  On an error nothing is left running.
   static absl::StatusOr<std::unique_ptr<Server>> Start(const ServerOptions& options);
 
   // Drains.

@@ -86,16 +86,19 @@ class OverlaysTest(unittest.TestCase):
         http_port, = re.findall(r'http_address: ".*:(\d+)"', self.config(name))
         ports = {port["name"]: port["containerPort"] for port in container["ports"]}
         self.assertEqual(ports, {"grpc": int(grpc_port), "http": int(http_port)})
-        for probe in (container["startupProbe"], container["readinessProbe"]):
-            if "--tls-cert" in container["args"]:  # which Kubernetes' gRPC probes do not speak
-                self.assertNotIn("grpc", probe)
-                self.assertEqual(probe["httpGet"], {"path": "/readyz", "port": "http"})
-            else:
-                self.assertEqual(probe["grpc"]["port"], int(grpc_port))
-                self.assertIn(probe["grpc"]["service"], services)
-        # gRPC health says NOT_SERVING while the server drains; that must not kill it.
-        self.assertEqual(container["livenessProbe"]["httpGet"],
-                         {"path": "/healthz", "port": "http"})
+        probes = {name: container[name] for name in ("startupProbe", "readinessProbe",
+                                                     "livenessProbe")}
+        if "--tls-cert" in container["args"]:  # which Kubernetes' gRPC probes do not speak
+            self.assertFalse([probe for probe in probes.values() if "grpc" in probe])
+            self.assertEqual([probe["httpGet"] for probe in probes.values()],
+                             [{"path": path, "port": "http"}
+                              for path in ("/readyz", "/readyz", "/healthz")])
+            return
+        self.assertEqual({probe["grpc"]["port"] for probe in probes.values()}, {int(grpc_port)})
+        for name in ("startupProbe", "readinessProbe"):
+            self.assertIn(probes[name]["grpc"]["service"], services)
+        # All others are NOT_SERVING while the server drains; that must not kill it.
+        self.assertEqual(probes["livenessProbe"]["grpc"]["service"], "liveness")
 
     @of_each_overlay
     def test_cpu_and_memory_are_guaranteed(self, name, pod, container):

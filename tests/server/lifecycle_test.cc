@@ -104,6 +104,7 @@ TEST(Lifecycle, IsHealthyServiceByService) {
   EXPECT_EQ(Health(&server, ""), HealthCheckResponse::SERVING);
   EXPECT_EQ(Health(&server, "dragoman.v1.TranslationService"), HealthCheckResponse::SERVING);
   EXPECT_EQ(Health(&server, "dragoman.v1.ModelService"), HealthCheckResponse::SERVING);
+  EXPECT_EQ(Health(&server, "liveness"), HealthCheckResponse::SERVING);
   EXPECT_EQ(Health(&server, "no.such.Service"), HealthCheckResponse::SERVICE_UNKNOWN);
   EXPECT_EQ(HttpGet(server.server().http_address(), "/readyz").code, 200);
 }
@@ -130,6 +131,8 @@ TEST(Lifecycle, DrainingServerFinishesWhatItHasAndTakesNoMore) {
   EXPECT_EQ(health.status(), HealthCheckResponse::NOT_SERVING);
   while (HttpGet(http, "/readyz").code != 503) std::this_thread::yield();
   EXPECT_EQ(HttpGet(http, "/healthz").code, 200);
+  EXPECT_EQ(Health(&server, ""), HealthCheckResponse::NOT_SERVING);
+  EXPECT_EQ(Health(&server, "liveness"), HealthCheckResponse::SERVING);
 
   // Whatever comes now is refused, whether the drain still waits or is over.
   v1::TranslateResponse response;

@@ -86,7 +86,9 @@ struct ValueWriter {
 
 void LogGrpc(gpr_log_func_args* args) {
   if (args->severity != GPR_LOG_SEVERITY_ERROR) return;
-  Log(LogLevel::kError, "grpc", {{"error", args->message}});
+  // `Error parsing metadata: error=invalid value key=grpc-encoding value=...`: what a client sent.
+  const std::string_view message = args->message;
+  Log(LogLevel::kError, "grpc", {{"error", message.substr(0, message.find(" value="))}});
 }
 
 void LogProtobuf(google::protobuf::LogLevel level, const char*, int, const std::string& message) {

@@ -67,6 +67,14 @@ int MaxCallsPerConnection(const WorkerPoolOptions& pool) {
       std::min<int64_t>(std::max(kAtLeast, taken), std::numeric_limits<int>::max()));
 }
 
+// gRPC compares a message's size with the limit when it has unpacked it, and a MiB of gzip may hold
+// a GiB.  Compressed messages are refused as UNIMPLEMENTED, unread; the size of a text needs none.
+void RefuseCompressed(grpc::ServerBuilder* builder) {
+  builder->SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
+  builder->SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
+  builder->AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
+}
+
 void SetConnections(const ConnectionOptions& options, grpc::ServerBuilder* builder) {
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, Milliseconds(options.keepalive_time));
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS,
@@ -156,6 +164,7 @@ absl::Status Server::StartGrpc() {
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // a port in use is an error
   builder.SetMaxReceiveMessageSize(options_.max_message_bytes);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, MaxCallsPerConnection(options_.pool));
+  RefuseCompressed(&builder);
   SetConnections(options_.connections, &builder);
   if (!options_.auth.tokens.empty()) builder.SetOption(std::make_unique<NoReflection>());
   builder.RegisterService(&translate_service_);

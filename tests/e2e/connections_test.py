@@ -1,6 +1,7 @@
 """Connections that are old, idle, many or hostile: when the server ends them, and that it serves on."""
 
 import os
+import re
 import socket
 import struct
 import tempfile
@@ -200,6 +201,31 @@ class HostileTest(unittest.TestCase):
                     metadata=[("x-large", "y" * size)])
             self.assertEqual(caught.exception.code(), grpc.StatusCode.RESOURCE_EXHAUSTED)
             channel.close()
+
+    def test_compressed_messages_are_refused_before_they_are_unpacked(self):
+        self.server.translate("Hello")
+
+        def peak():
+            with open(f"/proc/{self.server.process.pid}/status", encoding="ascii") as status:
+                return int(re.search(r"VmHWM:\s+(\d+) kB", status.read()).group(1)) << 10
+
+        before = peak()
+        for compression in (grpc.Compression.Gzip, grpc.Compression.Deflate):
+            with self.assertRaises(grpc.RpcError) as caught:
+                self.server.translation.Translate(pb.TranslateRequest(contents=["a" * (50 << 20)]),
+                                                  timeout=60, compression=compression)
+            self.assertEqual(caught.exception.code(), grpc.StatusCode.UNIMPLEMENTED)
+        self.assertLess(peak() - before, 20 << 20)
+
+    def test_the_log_does_not_quote_what_a_client_sent(self):
+        client = Http2(self.server.grpc_address)
+        client.socket.sendall(frame(HEADERS, END_HEADERS, 1,
+                                    TRANSLATE + literal(b"grpc-encoding", b"sesame")))
+        while "parsing metadata" not in self.server.log_text():
+            time.sleep(0.02)
+        self.assertIn("key=grpc-encoding", self.server.log_text())
+        self.assertNotIn("sesame", self.server.log_text())
+        client.socket.close()
 
     def test_a_connection_holds_so_many_calls_and_no_more(self):
         client = Http2(self.server.grpc_address)

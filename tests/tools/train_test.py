@@ -19,6 +19,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.path.insert(0, os.path.join(ROOT, "tools", "train"))
 
 import batches
+import curves
 import export
 import search
 import text
@@ -120,6 +121,13 @@ class TrainingTest(unittest.TestCase):
         with average.in_place() as averaged:
             self.assertAlmostEqual(averaged.shared.weight[0, 0].item(), 10 / 11, places=6)
         self.assertEqual(model.shared.weight[0, 0].item(), 1.0)
+
+
+    def test_patience_ends_when_the_loss_no_longer_falls(self):
+        for losses, patience, want in (([3.0, 2.0, 1.0], 1, False), ([3.0, 2.0, 2.0], 1, True),
+                                       ([3.0, 2.0, 2.5], 2, False), ([2.0, 2.5, 2.1], 2, True),
+                                       ([2.0, 3.0], 2, False), ([], 1, False)):
+            self.assertEqual(curves.no_longer_falls(losses, patience), want, losses)
 
 
 class ToyTextTest(unittest.TestCase):
@@ -318,13 +326,12 @@ class CommandTest(ToyTextTest):
 
     def test_writes_a_directory_that_resuming_ends_the_same_way(self):
         whole, parts = (os.path.join(self.folder, name) for name in ("whole", "parts"))
-        code, out, err = self.run_train("--out", whole, "--steps", "30", "--validate-every", "15",
-                                        "--note", "Numbers.")
+        code, out, err = self.run_train("--out", whole, "--steps", "30", "--validate-every", "15")
         self.assertEqual(code, 0, err)
         self.assertRegex(out, r"step 30  epoch \d+  loss \d.\d+  rate .* target tokens/s  0.0 min")
         self.run_train("--out", parts, "--steps", "15", "--validate-every", "15")
         code, _, err = self.run_train("--out", parts, "--steps", "30", "--validate-every", "15",
-                                      "--resume")
+                                      "--resume", "--note", "Numbers.")
         self.assertEqual(code, 0, err)
         for name in ("model.safetensors", "vocab.json", "config.json"):
             with open(f"{whole}/model/{name}", "rb") as a, open(f"{parts}/model/{name}", "rb") as b:
@@ -332,11 +339,15 @@ class CommandTest(ToyTextTest):
         with open(f"{parts}/curves.jsonl", encoding="utf-8") as file:
             steps = [json.loads(line)["step"] for line in file]
         self.assertEqual(steps, [5, 10, 15, 15, 20, 25, 30, 30])
-        with open(f"{whole}/model/README.md", encoding="utf-8") as file:
+        with open(f"{parts}/model/README.md", encoding="utf-8") as file:
             card = file.read()
         self.assertIn("- Numbers.", card)
         self.assertIn("30 steps of up to 400 tokens", card)
         self.assertIn("| deu-eng |", card)
+        self.assertIn("train.py --data eng-fra=eng-fra.tsv", card)
+        self.assertIn("--out parts", card)
+        self.assertNotIn(self.folder, card)
+        self.assertNotIn("--resume", card)
 
     def test_what_was_exported_is_the_average(self):
         out = os.path.join(self.folder, "exported")

@@ -31,6 +31,12 @@ class Curves:
         return [r["step"] for r in found], [r[name] for r in found]
 
 
+def no_longer_falls(losses: list[float], patience: int) -> bool:
+    """Whether none of the last `patience` losses is below all those before them."""
+    before, recent = losses[:-patience], losses[-patience:]
+    return bool(before) and min(recent) >= min(before)
+
+
 def plot(curves: Curves, path: str) -> bool:
     """Draws loss and BLEU over the steps; False if matplotlib is not installed."""
     try:

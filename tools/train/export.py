@@ -5,7 +5,6 @@ model.safetensors in float16.  README.md, the card, is model_card.py's.
 """
 
 import json
-import math
 import os
 import shutil
 import struct
@@ -162,8 +161,3 @@ def load(directory: str) -> tuple[Transformer, Vocabulary]:
     model.load_state_dict({name[len("model."):]: torch.from_numpy(tensor.astype(np.float32))
                            for name, tensor in tensors.items() if name.startswith("model.")})
     return model.eval(), vocabulary
-
-
-def megabytes(size: ModelSize) -> float:
-    """Of model.safetensors."""
-    return 2e-6 * sum(math.prod(weight.shape) for weight in Transformer(size).parameters())

@@ -18,7 +18,7 @@ import torch
 
 import model_card
 from batches import Corpus, Direction
-from curves import Curves, plot
+from curves import Curves, no_longer_falls, plot
 from export import export
 from model import ModelSize, Transformer
 from model_card import Quality
@@ -58,6 +58,8 @@ def parse_flags(arguments: list[str] | None) -> argparse.Namespace:
                         help="default: both directions of each file")
     parser.add_argument("--note", action="append", default=[],
                         help="a line for the model card, such as the text's source and licence")
+    parser.add_argument("--patience", type=int, default=5, metavar="N",
+                        help="stop when N validations have not lowered the loss (default: 5)")
     parser.add_argument("--max-minutes", type=float, help="stop after so much training")
     parser.add_argument("--max-tokens", type=int, default=160, help="of one side of a pair")
     parser.add_argument("--bleu-pairs", type=int, default=100, help="of a direction's validation")
@@ -90,6 +92,19 @@ def device_name(device: str) -> str:
         return f"one {torch.cuda.get_device_name(device)}"
     threads = torch.get_num_threads()
     return f"{threads} CPU thread{'s' * (threads > 1)}"
+
+
+def command_of(flags: argparse.Namespace) -> str:
+    """For others: without the directories of this machine."""
+    paths = [flags.out] + [data.partition("=")[2] for data in flags.data]
+    command = ["tools/train/train.py"]
+    for argument in flags.arguments:
+        name, equals, value = argument.rpartition("=")
+        if value in paths:
+            argument = name + equals + os.path.basename(os.path.normpath(value))
+        if argument != "--resume":
+            command.append(argument)
+    return shlex.join(command)
 
 
 def parse_directions(flags: argparse.Namespace, data: Split) -> list[Direction]:
@@ -170,7 +185,7 @@ class Run:
         return min(by_steps, self.flags.max_minutes - (time.monotonic() - self.start) / 60)
 
     def train(self) -> None:
-        """Until the last step, the last minute or a signal."""
+        """Until the last step, the last minute, the end of patience or a signal."""
         self.start = time.monotonic()
         progress, flags = self.trainer.progress, self.flags
         losses, tokens, since = [], 0, self.start
@@ -190,6 +205,8 @@ class Run:
                 if validates:
                     self.validate()
                     self.trainer.save(self.path("checkpoint.pt"))
+                    self.stopped |= no_longer_falls(
+                        self.curves.points("validation_loss")[1], flags.patience)
                 losses, tokens, since = [], 0, time.monotonic()
 
     def _report(self, loss: float, steps: int, tokens: int, seconds: float) -> None:
@@ -242,7 +259,7 @@ class Run:
             tags=list(map(tag_of, self.vocabulary.languages)),
             validation_loss=self.curves.points("validation_loss")[1][-1],
             device=device_name(self.flags.device),
-            command=shlex.join(["tools/train/train.py", *self.flags.arguments]),
+            command=command_of(self.flags),
             quality=quality))
         if not plot(self.curves, self.path("curves.png")):
             say("no plot: matplotlib is not installed")

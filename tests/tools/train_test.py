@@ -5,6 +5,7 @@ import io
 import json
 import math
 import os
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -348,6 +349,20 @@ class CommandTest(ToyTextTest):
         self.assertIn("--out parts", card)
         self.assertNotIn(self.folder, card)
         self.assertNotIn("--resume", card)
+
+    def test_a_signal_ends_a_run_in_good_order(self):
+        out = os.path.join(self.folder, "ended")
+        with subprocess.Popen(
+                [sys.executable, train.__file__, *self.flags, "--profile", "toy", "--threads", "1",
+                 "--device", "cpu", "--test-pairs", "6", "--validation-pairs", "6",
+                 "--report-every", "1", "--steps", "1000000", "--validate-every", "1000000",
+                 "--out", out], stdout=subprocess.PIPE, text=True) as process:
+            for line in process.stdout:
+                if line.startswith("step 3 "):
+                    process.terminate()
+        self.assertEqual(process.returncode, 0)
+        self.assertEqual(line, f"wrote {out}/model\n")
+        self.assertTrue(os.path.exists(out + "/checkpoint.pt"))
 
     def test_what_was_exported_is_the_average(self):
         out = os.path.join(self.folder, "exported")

@@ -189,13 +189,14 @@ class Run:
         self.start = time.monotonic()
         progress, flags = self.trainer.progress, self.flags
         losses, tokens, since = [], 0, self.start
-        while progress.step < flags.steps and not self.stopped:
+        last = progress.step >= flags.steps
+        while not last:  # a signal that comes after `last` is set waits for the next step
             loss, count = self.trainer.step()
             losses.append(loss)
             tokens += count
             if flags.max_minutes and time.monotonic() - self.start > 60 * flags.max_minutes:
                 self.stopped = True
-            last = self.stopped or progress.step == flags.steps
+            last = self.stopped or progress.step >= flags.steps
             validates = last or progress.step % flags.validate_every == 0
             if validates or progress.step % flags.report_every == 0:
                 mean = torch.stack(losses).mean().item()  # waits for the GPU
@@ -205,7 +206,7 @@ class Run:
                 if validates:
                     self.validate()
                     self.trainer.save(self.path("checkpoint.pt"))
-                    self.stopped |= no_longer_falls(
+                    last |= no_longer_falls(
                         self.curves.points("validation_loss")[1], flags.patience)
                 losses, tokens, since = [], 0, time.monotonic()
 

@@ -1,16 +1,29 @@
-"""deploy/compose.yaml and what it mounts agree with each other and with the image."""
+"""deploy/compose.yaml and what it mounts agree with each other and with the image.
 
+DRAGOMAN_COMPOSE_SCHEMA names a compose-spec.json (schema/ of github.com/compose-spec/compose-spec) to
+check the file against.
+"""
+
+import json
 import os
 import re
 import unittest
 
 import files
 
+SCHEMA = os.environ.get("DRAGOMAN_COMPOSE_SCHEMA")
+
 
 class ComposeTest(unittest.TestCase):
 
     def setUp(self):
         self.services = files.read_yaml("compose.yaml")["services"]
+
+    @unittest.skipUnless(SCHEMA, "DRAGOMAN_COMPOSE_SCHEMA is not set")
+    def test_it_is_a_compose_file(self):
+        import jsonschema  # python3-jsonschema
+        with open(SCHEMA, encoding="utf-8") as file:
+            jsonschema.Draft7Validator(json.load(file)).validate(files.read_yaml("compose.yaml"))
 
     def test_everything_mounted_exists(self):
         volumes = files.read_yaml("compose.yaml")["volumes"]

@@ -112,6 +112,31 @@ class TlsTest(SecurityTest):
                              "--tls-key", shop[1], "Good morning.")
         self.assertEqual((ended.returncode, ended.stdout), (0, "Guten Morgen!\n"))
 
+    def test_other_authorities_of_clients_need_no_restart(self):
+        authorities = self.authority.path("clients.pem")
+        replace(authorities, read(self.authority.ca))
+        server = self.start("--tls-cert", self.cert, "--tls-key", self.key,
+                            "--tls-client-ca", authorities)
+        shop = self.authority.issue("shop", "DNS:shop.test")
+        blog = self.stranger.issue("blog", "DNS:blog.test")
+        ca = self.authority.ca
+        self.assertEqual(self.translates(server, ca, shop), grpc.StatusCode.OK)
+        replace(authorities, b"nobody")
+        await_true(lambda: failures(server, "certificates") > 0, "it was tried")
+        self.assertEqual(self.translates(server, ca, shop), grpc.StatusCode.OK)
+        replace(authorities, read(self.stranger.ca))
+        await_true(lambda: self.translates(server, ca, blog) == grpc.StatusCode.OK,
+                   "the new authority is trusted")
+        self.assertEqual(self.translates(server, ca, shop), grpc.StatusCode.UNAVAILABLE)
+
+    def test_older_versions_than_1_2_are_refused(self):
+        server = self.start("--tls-cert", self.cert, "--tls-key", self.key)
+        for version, served in (("-tls1_1", False), ("-tls1_2", True), ("-tls1_3", True)):
+            ended = subprocess.run(
+                ["openssl", "s_client", version, "-cipher", "DEFAULT@SECLEVEL=0", "-alpn", "h2",
+                 "-connect", server.grpc_address], input=b"", capture_output=True, timeout=60)
+            self.assertEqual(b"ALPN protocol: h2" in ended.stdout, served, version)
+
     def test_expired_and_renewed_certificates_need_no_restart(self):
         old = self.authority.issue("old", "IP:127.0.0.1", days=-1)
         with tempfile.TemporaryDirectory() as directory:

@@ -29,12 +29,18 @@ namespace dragoman {
 template <typename T>
 struct AttendTask {
   int heads;
-  absl::Span<const float> q;
+  MatrixView<const float> q;
   MatrixView<const T> keys, values;
   absl::Span<const int32_t> positions;
-  float* scratch;
-  float* out;
+  float*
+      scratch;  // for each query of a group: scores of the positions, and a scale (AttendScratch)
+  MatrixView<float> out;
+
+  int d_model() const { return q.cols(); }
 };
+
+// Queries that read the keys and values together.
+constexpr int kQueryGroup = 4;
 
 }  // namespace dragoman
 #endif  // DRAGOMAN_ATTEND_TASK_
@@ -97,26 +103,26 @@ HWY_INLINE float ToFloat(uint16_t x) { return hwy::F32FromBF16(hwy::bfloat16_t{x
 
 // Any number of heads and any width, one element at a time.
 template <typename T>
-void AttendPlainly(const AttendTask<T>& t) {
+void AttendPlainly(const AttendTask<T>& t, int query) {
   const int n = static_cast<int>(t.positions.size());
-  const int d_model = static_cast<int>(t.q.size());
+  const absl::Span<const float> q = t.q.Row(query);
   for (int h = 0; h < t.heads; ++h) {
     float max = -std::numeric_limits<float>::infinity();
     for (int j = 0; j < n; ++j) {
       const T* const key = t.keys.Row(t.positions[j]).data();
       float score = 0.0f;
-      for (int e = h; e < d_model; e += t.heads) score += t.q[e] * ToFloat(key[e]);
+      for (int e = h; e < t.d_model(); e += t.heads) score += q[e] * ToFloat(key[e]);
       t.scratch[j] = score;
       max = std::max(max, score);
     }
     float sum = 0.0f;
     for (int j = 0; j < n; ++j) sum += t.scratch[j] = std::exp(t.scratch[j] - max);
-    for (int e = h; e < d_model; e += t.heads) {
+    for (int e = h; e < t.d_model(); e += t.heads) {
       float out = 0.0f;
       for (int j = 0; j < n; ++j) {
         out += t.scratch[j] * ToFloat(t.values.Row(t.positions[j]).data()[e]);
       }
-      t.out[e] = out / sum;
+      t.out.Row(query)[e] = out / sum;
     }
   }
 }
@@ -140,53 +146,60 @@ HWY_INLINE void FoldLanes(int heads, int pattern, float* sums) {
   }
 }
 
-// scores = q K^T for the positions [first, first + kCount), in the pattern of lanes.
-template <int kCount, typename T>
-HWY_INLINE void Scores(const AttendTask<T>& t, int pattern, int first, float* scores) {
-  static_assert(kCount == 1 || kCount == 4);
+// scores = q K^T for kPositions positions from `first` on and kQueries queries from `query` on, in
+// the pattern of lanes.  The scores of a query begin at scratch + its number in the group x
+// `stride`.
+template <int kPositions, int kQueries, typename T>
+HWY_INLINE void Scores(const AttendTask<T>& t, int pattern, int query, int first, int stride) {
   const D d;
   const int lanes = static_cast<int>(hn::Lanes(d));
-  const int d_model = static_cast<int>(t.q.size());
   const int step = std::max(pattern, 2 * lanes);
-  const T* k[4];
-  for (int i = 0; i < 4; ++i) k[i] = t.keys.Row(t.positions[first + (i < kCount ? i : 0)]).data();
+  const float* q[kQueries];
+  const T* k[kPositions];
+  for (int i = 0; i < kQueries; ++i) q[i] = t.q.Row(query + i).data();
+  for (int i = 0; i < kPositions; ++i) k[i] = t.keys.Row(t.positions[first + i]).data();
   for (int p = 0; p < pattern; p += 2 * lanes) {
-    V a0 = hn::Zero(d), a1 = a0, a2 = a0, a3 = a0, b0 = a0, b1 = a0, b2 = a0, b3 = a0;
-    for (int e = p; e < d_model; e += step) {
-      V q0, q1, k0, k1;
-      LoadPair(t.q.data() + e, q0, q1);
-      LoadPair(k[0] + e, k0, k1);
-      a0 = hn::MulAdd(q0, k0, a0);
-      b0 = hn::MulAdd(q1, k1, b0);
-      if constexpr (kCount == 4) {
-        LoadPair(k[1] + e, k0, k1);
-        a1 = hn::MulAdd(q0, k0, a1);
-        b1 = hn::MulAdd(q1, k1, b1);
-        LoadPair(k[2] + e, k0, k1);
-        a2 = hn::MulAdd(q0, k0, a2);
-        b2 = hn::MulAdd(q1, k1, b2);
-        LoadPair(k[3] + e, k0, k1);
-        a3 = hn::MulAdd(q0, k0, a3);
-        b3 = hn::MulAdd(q1, k1, b3);
+    V low[kQueries][kPositions], high[kQueries][kPositions];
+#pragma GCC unroll 4
+    for (int i = 0; i < kQueries; ++i) {
+#pragma GCC unroll 4
+      for (int j = 0; j < kPositions; ++j) low[i][j] = high[i][j] = hn::Zero(d);
+    }
+    for (int e = p; e < t.d_model(); e += step) {
+      V k0[kPositions], k1[kPositions];
+#pragma GCC unroll 4
+      for (int j = 0; j < kPositions; ++j) LoadPair(k[j] + e, k0[j], k1[j]);
+#pragma GCC unroll 4
+      for (int i = 0; i < kQueries; ++i) {
+        V q0, q1;
+        LoadPair(q[i] + e, q0, q1);
+#pragma GCC unroll 4
+        for (int j = 0; j < kPositions; ++j) {
+          low[i][j] = hn::MulAdd(q0, k0[j], low[i][j]);
+          high[i][j] = hn::MulAdd(q1, k1[j], high[i][j]);
+        }
       }
     }
     // A pattern of one vector has its sum in two; a longer one in as many as it has.
-    const auto store = [&](V a, V b, float* to) {
-      if (pattern == lanes) {
-        hn::StoreU(hn::Add(a, b), d, to);
-      } else {
-        hn::StoreU(a, d, to + p);
-        hn::StoreU(b, d, to + p + lanes);
+#pragma GCC unroll 4
+    for (int i = 0; i < kQueries; ++i) {
+#pragma GCC unroll 4
+      for (int j = 0; j < kPositions; ++j) {
+        float* const to = t.scratch + i * stride + (first + j) * pattern + p;
+        if (pattern == lanes) {
+          hn::StoreU(hn::Add(low[i][j], high[i][j]), d, to);
+        } else {
+          hn::StoreU(low[i][j], d, to);
+          hn::StoreU(high[i][j], d, to + lanes);
+        }
       }
-    };
-    store(a0, b0, scores);
-    if constexpr (kCount == 4) {
-      store(a1, b1, scores + pattern);
-      store(a2, b2, scores + 2 * pattern);
-      store(a3, b3, scores + 3 * pattern);
     }
   }
-  for (int i = 0; i < kCount; ++i) FoldLanes(t.heads, pattern, scores + i * pattern);
+  for (int i = 0; i < kQueries; ++i) {
+    for (int j = 0; j < kPositions; ++j) {
+      FoldLanes(t.heads, pattern, t.scratch + i * stride + (first + j) * pattern);
+    }
+  }
 }
 
 // Scores to exponentials, and the inverse of their sum into `scales` [pattern].
@@ -207,74 +220,96 @@ HWY_INLINE void Exponentials(int n, int pattern, float* scores, float* scales) {
   }
 }
 
-// out[e ..] = scale * sum over j of weights[j] V[j][e ..] for kPairs pairs of vectors.  The weights
-// and scales of the first vector of a pair stand at `first`, those of the second at `second`.
-template <int kPairs, typename T>
-HWY_INLINE void WeightedSum(const AttendTask<T>& t, int pattern, int first, int second, int e) {
-  static_assert(kPairs == 1 || kPairs == 4);
+// out[e ..] = scale * sum over j of weights[j] V[j][e ..] for kPairs pairs of vectors and kQueries
+// queries.  The weights and scales of the first vector of a pair stand at `low`, those of the
+// second at `high` of their pattern.
+template <int kPairs, int kQueries, typename T>
+HWY_INLINE void WeightedSum(const AttendTask<T>& t, int pattern, int query, int low, int high,
+                            int e, int stride) {
   const D d;
   const int lanes = static_cast<int>(hn::Lanes(d));
   const int n = static_cast<int>(t.positions.size());
-  V s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0, s4 = s0, s5 = s0, s6 = s0, s7 = s0;
+  V s0[kQueries][kPairs], s1[kQueries][kPairs];
+#pragma GCC unroll 4
+  for (int i = 0; i < kQueries; ++i) {
+#pragma GCC unroll 4
+    for (int p = 0; p < kPairs; ++p) s0[i][p] = s1[i][p] = hn::Zero(d);
+  }
   for (int j = 0; j < n; ++j) {
-    const V w0 = hn::LoadU(d, t.scratch + j * pattern + first);
-    const V w1 = hn::LoadU(d, t.scratch + j * pattern + second);
     const T* const v = t.values.Row(t.positions[j]).data() + e;
-    V v0, v1;
-    LoadPair(v, v0, v1);
-    s0 = hn::MulAdd(w0, v0, s0);
-    s1 = hn::MulAdd(w1, v1, s1);
-    if constexpr (kPairs == 4) {
-      LoadPair(v + 2 * lanes, v0, v1);
-      s2 = hn::MulAdd(w0, v0, s2);
-      s3 = hn::MulAdd(w1, v1, s3);
-      LoadPair(v + 4 * lanes, v0, v1);
-      s4 = hn::MulAdd(w0, v0, s4);
-      s5 = hn::MulAdd(w1, v1, s5);
-      LoadPair(v + 6 * lanes, v0, v1);
-      s6 = hn::MulAdd(w0, v0, s6);
-      s7 = hn::MulAdd(w1, v1, s7);
+    V v0[kPairs], v1[kPairs];
+#pragma GCC unroll 4
+    for (int p = 0; p < kPairs; ++p) LoadPair(v + p * 2 * lanes, v0[p], v1[p]);
+#pragma GCC unroll 4
+    for (int i = 0; i < kQueries; ++i) {
+      const float* const weights = t.scratch + i * stride + j * pattern;
+      const V w0 = hn::LoadU(d, weights + low), w1 = hn::LoadU(d, weights + high);
+#pragma GCC unroll 4
+      for (int p = 0; p < kPairs; ++p) {
+        s0[i][p] = hn::MulAdd(w0, v0[p], s0[i][p]);
+        s1[i][p] = hn::MulAdd(w1, v1[p], s1[i][p]);
+      }
     }
   }
-  const V scale0 = hn::LoadU(d, t.scratch + n * pattern + first);
-  const V scale1 = hn::LoadU(d, t.scratch + n * pattern + second);
-  const auto store = [&](V a, V b, float* to) {
-    hn::StoreU(hn::Mul(scale0, a), d, to);
-    hn::StoreU(hn::Mul(scale1, b), d, to + lanes);
-  };
-  store(s0, s1, t.out + e);
-  if constexpr (kPairs == 4) {
-    store(s2, s3, t.out + e + 2 * lanes);
-    store(s4, s5, t.out + e + 4 * lanes);
-    store(s6, s7, t.out + e + 6 * lanes);
+#pragma GCC unroll 4
+  for (int i = 0; i < kQueries; ++i) {
+    const float* const scales = t.scratch + i * stride + n * pattern;
+    const V scale0 = hn::LoadU(d, scales + low), scale1 = hn::LoadU(d, scales + high);
+    float* const out = t.out.Row(query + i).data() + e;
+#pragma GCC unroll 4
+    for (int p = 0; p < kPairs; ++p) {
+      hn::StoreU(hn::Mul(scale0, s0[i][p]), d, out + p * 2 * lanes);
+      hn::StoreU(hn::Mul(scale1, s1[i][p]), d, out + p * 2 * lanes + lanes);
+    }
   }
 }
 
-template <typename T>
-void AttendInPairs(const AttendTask<T>& t) {
+// The queries [query, query + kQueries).  One query alone takes several positions and several pairs
+// of vectors at a time instead; in what order a query's numbers are summed is the same.
+template <int kQueries, typename T>
+void AttendInPairs(const AttendTask<T>& t, int query) {
+  constexpr int kPositions = kQueries == 1 ? 4 : 1;
+  constexpr int kPairs = kQueries == 1 ? 4 : 2;
   const int lanes = static_cast<int>(hn::Lanes(D()));
   const int pattern = std::lcm(t.heads, lanes);
   const int n = static_cast<int>(t.positions.size());
-  const int d_model = static_cast<int>(t.q.size());
+  const int stride = (n + 1) * pattern;
   int j = 0;
-  for (; j + 4 <= n; j += 4) Scores<4>(t, pattern, j, t.scratch + j * pattern);
-  for (; j < n; ++j) Scores<1>(t, pattern, j, t.scratch + j * pattern);
-  Exponentials(n, pattern, t.scratch, t.scratch + n * pattern);
+  for (; j + kPositions <= n; j += kPositions) {
+    Scores<kPositions, kQueries>(t, pattern, query, j, stride);
+  }
+  for (; j < n; ++j) Scores<1, kQueries>(t, pattern, query, j, stride);
+  for (int i = 0; i < kQueries; ++i) {
+    float* const scores = t.scratch + i * stride;
+    Exponentials(n, pattern, scores, scores + n * pattern);
+  }
   int e = 0;
   if (pattern == lanes) {
-    for (; e + 8 * lanes <= d_model; e += 8 * lanes) WeightedSum<4>(t, pattern, 0, 0, e);
+    for (; e + kPairs * 2 * lanes <= t.d_model(); e += kPairs * 2 * lanes) {
+      WeightedSum<kPairs, kQueries>(t, pattern, query, 0, 0, e, stride);
+    }
   }
-  for (; e < d_model; e += 2 * lanes) {
-    WeightedSum<1>(t, pattern, e % pattern, (e + lanes) % pattern, e);
+  for (; e < t.d_model(); e += 2 * lanes) {
+    WeightedSum<1, kQueries>(t, pattern, query, e % pattern, (e + lanes) % pattern, e, stride);
   }
 }
 
 template <typename T>
 void AttendAny(const AttendTask<T>& t) {
-  if (InPairs(t.heads, static_cast<int>(t.q.size()))) {
-    AttendInPairs(t);
-  } else {
-    AttendPlainly(t);
+  const bool in_pairs = InPairs(t.heads, t.d_model());
+  for (int query = 0; query < t.q.rows(); query += kQueryGroup) {
+    const int group = std::min(kQueryGroup, t.q.rows() - query);
+    if (!in_pairs) {
+      for (int i = 0; i < group; ++i) AttendPlainly(t, query + i);
+    } else if (group == 4) {
+      AttendInPairs<4>(t, query);
+    } else if (group == 3) {
+      AttendInPairs<3>(t, query);
+    } else if (group == 2) {
+      AttendInPairs<2>(t, query);
+    } else {
+      AttendInPairs<1>(t, query);
+    }
   }
 }
 
@@ -297,27 +332,28 @@ HWY_EXPORT(PackRow);
 HWY_EXPORT(PatternLanes);
 
 template <typename T>
-AttendTask<T> MakeTask(int heads, absl::Span<const float> q, MatrixView<const T> keys,
+AttendTask<T> MakeTask(int heads, MatrixView<const float> q, MatrixView<const T> keys,
                        MatrixView<const T> values, absl::Span<const int32_t> positions,
-                       absl::Span<float> scratch, absl::Span<float> out) {
-  DRAGOMAN_CHECK(!positions.empty() && scratch.size() >= AttendScratch(heads, positions.size()));
-  DRAGOMAN_CHECK(q.size() % heads == 0 && q.size() == out.size());
-  DRAGOMAN_CHECK(static_cast<int>(q.size()) == keys.cols() && keys.cols() == values.cols());
-  return {heads, q, keys, values, positions, scratch.data(), out.data()};
+                       absl::Span<float> scratch, MatrixView<float> out) {
+  DRAGOMAN_CHECK(!positions.empty());
+  DRAGOMAN_CHECK(scratch.size() >= AttendScratch(heads, positions.size(), q.rows()));
+  DRAGOMAN_CHECK(q.cols() % heads == 0 && q.cols() == out.cols() && q.rows() == out.rows());
+  DRAGOMAN_CHECK(q.cols() == keys.cols() && keys.cols() == values.cols());
+  return {heads, q, keys, values, positions, scratch.data(), out};
 }
 
 }  // namespace
 
-void Attend(int heads, absl::Span<const float> q, MatrixView<const float> keys,
+void Attend(int heads, MatrixView<const float> q, MatrixView<const float> keys,
             MatrixView<const float> values, absl::Span<const int32_t> positions,
-            absl::Span<float> scratch, absl::Span<float> out) {
+            absl::Span<float> scratch, MatrixView<float> out) {
   HWY_DYNAMIC_DISPATCH(AttendFloat32)
   (MakeTask(heads, q, keys, values, positions, scratch, out));
 }
 
-void Attend(int heads, absl::Span<const float> q, MatrixView<const uint16_t> keys,
+void Attend(int heads, MatrixView<const float> q, MatrixView<const uint16_t> keys,
             MatrixView<const uint16_t> values, absl::Span<const int32_t> positions,
-            absl::Span<float> scratch, absl::Span<float> out) {
+            absl::Span<float> scratch, MatrixView<float> out) {
   HWY_DYNAMIC_DISPATCH(AttendBFloat16)
   (MakeTask(heads, q, keys, values, positions, scratch, out));
 }
@@ -330,8 +366,9 @@ void PackBFloat16(int heads, MatrixView<const float> x, MatrixView<uint16_t> out
   }
 }
 
-size_t AttendScratch(int heads, size_t positions) {
-  return HWY_DYNAMIC_DISPATCH(PatternLanes)(heads) * (positions + 1);
+size_t AttendScratch(int heads, size_t positions, int queries) {
+  const size_t group = std::min(queries, kQueryGroup);
+  return HWY_DYNAMIC_DISPATCH(PatternLanes)(heads) * (positions + 1) * group;
 }
 
 }  // namespace dragoman

@@ -13,10 +13,13 @@
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "engine/base/thread_team.h"
 #include "engine/math/activation.h"
+#include "engine/math/float32_gemm.h"
 #include "engine/math/int8_gemm.h"
 #include "engine/math/matrix.h"
 #include "engine/math/onednn_gemm.h"
@@ -29,7 +32,7 @@ namespace dragoman {
 class GemmInput {
  public:
   // Converts `x` [rows, inputs]; in float32 it only refers to it.  REQUIRES: x is contiguous.
-  void Assign(MatrixView<const float> x, Precision precision);
+  void Assign(MatrixView<const float> x, Precision precision, ThreadTeam* team);
 
   int rows() const { return x_.rows(); }
   // REQUIRES: it was assigned in int8.
@@ -43,10 +46,14 @@ class GemmInput {
   QuantizedRows int8_;
 };
 
-// Memory that a product needs while it runs.  One per thread; grows to what was needed.
+// The threads that multiply, and the memory that they need for it, which grows to what was needed.
+// Belongs to one thread, the team's leader.
 struct GemmScratch {
+  explicit GemmScratch(int threads = 1) : team(threads), onednn(threads) {}
+
+  ThreadTeam team;
   GemmInput input;
-  OneDnnScratch onednn;
+  std::vector<OneDnnScratch> onednn;  // of each member
 };
 
 // A weight matrix with its bias and activation, packed.  Immutable, so safe for concurrent use.
@@ -66,16 +73,17 @@ class PackedGemm {
   // REQUIRES: `x` was assigned [rows, inputs()] in this precision, y is [rows, outputs()] and
   // contiguous and apart.
   void Apply(const GemmInput& x, MatrixView<float> y, GemmScratch* scratch) const;
-  // The same for an x that meets no other weight.
+  // The same by one member of the team alone, while the others do something else.
+  void ApplyAlone(const GemmInput& x, MatrixView<float> y, int member, GemmScratch* scratch) const;
+  // The same by all of them for an x that meets no other weight.
   void Apply(MatrixView<const float> x, MatrixView<float> y, GemmScratch* scratch) const;
 
  private:
-  PackedGemm(Precision precision, OneDnnGemm gemm)
-      : precision_(precision), gemm_(std::move(gemm)) {}
-  explicit PackedGemm(Int8Gemm gemm) : precision_(Precision::kInt8), gemm_(std::move(gemm)) {}
+  using Gemm = std::variant<Float32Gemm, OneDnnGemm, Int8Gemm>;
+  PackedGemm(Precision precision, Gemm gemm) : precision_(precision), gemm_(std::move(gemm)) {}
 
   Precision precision_;
-  std::variant<OneDnnGemm, Int8Gemm> gemm_;
+  Gemm gemm_;
 };
 
 // The instruction set that products of this precision use, such as "avx512_core_vnni".

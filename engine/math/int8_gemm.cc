@@ -17,17 +17,17 @@
 #include <immintrin.h>
 #endif
 
-#ifndef DRAGOMAN_INT8_PANEL_
-#define DRAGOMAN_INT8_PANEL_
+#ifndef DRAGOMAN_INT8_TASK_
+#define DRAGOMAN_INT8_TASK_
 namespace dragoman {
 
 constexpr int kPanel = 64;  // outputs that are computed together
 constexpr int kQuad = 4;    // inputs that one instruction sums up
-constexpr int kLine = 64;   // bytes of a cache line
-constexpr int kLinesPerQuad = kPanel * kQuad / kLine;
+constexpr int kLinesPerQuad = kPanel * kQuad / kCacheLine;
+constexpr int kTallestTile = 6;
 
-// One panel of the product for a few rows: all that its kernels need to know.
-struct PanelTask {
+// One tile of the product: all that its kernels need to know.
+struct Int8Task {
   const uint8_t* x;       // [rows, inputs]
   int x_stride;           // from one row to the next
   const float* x_scales;  // [rows]
@@ -38,15 +38,11 @@ struct PanelTask {
   const float* sums;      // [kPanel]
   const float* bias;      // [kPanel]
   bool relu;
-  float* y;  // [rows, kPanel]
-  int y_stride;
-  // What to fetch on the way: so many cache lines (0, 1, 2 or kLinesPerQuad) for every quad.
-  const int8_t* prefetch;
-  int prefetch_lines;
+  const PanelTile& tile;
 };
 
 }  // namespace dragoman
-#endif  // DRAGOMAN_INT8_PANEL_
+#endif  // DRAGOMAN_INT8_TASK_
 
 HWY_BEFORE_NAMESPACE();
 namespace dragoman {
@@ -54,8 +50,21 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Any instruction set: bytes widened to 16 bits, whose products are summed in pairs to 32 bits.
-void MultiplyPanel(const PanelTask& t, int rows) {
+#if HWY_TARGET == HWY_SCALAR
+
+// Sums of products of the row x with outputs c, c + 1, ... of a panel; returns of how many.
+int Sums(const Int8Task& t, const uint8_t* x, int c, int32_t* sums) {
+  sums[0] = 0;
+  for (int i = 0; i < t.inputs; ++i) {
+    sums[0] += x[i] * t.weights[i / kQuad * (kPanel * kQuad) + c * kQuad + i % kQuad];
+  }
+  return 1;
+}
+
+#else
+
+// The same: bytes widened to 16 bits, whose products are summed in pairs to 32 bits.
+int Sums(const Int8Task& t, const uint8_t* x, int c, int32_t* sums) {
   const hn::ScalableTag<int16_t> d16;
   const hn::ScalableTag<int32_t> d32;
   const hn::Rebind<int8_t, decltype(d16)> d8;
@@ -63,26 +72,33 @@ void MultiplyPanel(const PanelTask& t, int rows) {
   const hn::Repartition<uint32_t, decltype(du8)> dquad;
   const int columns = static_cast<int>(hn::Lanes(d16)) / kQuad;
   HWY_ALIGN int32_t pairs[hn::MaxLanes(d32)];
-  for (int r = 0; r < rows; ++r) {
+  auto sum0 = hn::Zero(d32), sum1 = hn::Zero(d32);
+  const int8_t* weights = t.weights + c * kQuad;
+  for (int i = 0; i < t.inputs; i += kQuad, weights += kPanel * kQuad) {
+    uint32_t quad;
+    std::memcpy(&quad, x + i, sizeof(quad));
+    const auto xs = hn::PromoteTo(d16, hn::BitCast(du8, hn::Set(dquad, quad)));
+    const auto ws = hn::PromoteTo(d16, hn::LoadU(d8, weights));
+    sum0 = hn::ReorderWidenMulAccumulate(d32, xs, ws, sum0, sum1);
+  }
+  hn::Store(hn::RearrangeToOddPlusEven(sum0, sum1), d32, pairs);
+  for (int j = 0; j < columns; ++j) sums[j] = pairs[2 * j] + pairs[2 * j + 1];
+  return columns;
+}
+
+#endif
+
+// Any instruction set.
+void MultiplyTile(const Int8Task& t) {
+  int32_t sums[kPanel];
+  for (int r = 0; r < t.tile.rows; ++r) {
     const uint8_t* const x = t.x + r * t.x_stride;
-    for (int c = 0; c < kPanel; c += columns) {
-      auto sum0 = hn::Zero(d32), sum1 = hn::Zero(d32);
-      const int8_t* weights = t.weights + c * kQuad;
-      for (int i = 0; i < t.inputs; i += kQuad, weights += kPanel * kQuad) {
-        uint32_t quad;
-        std::memcpy(&quad, x + i, sizeof(quad));
-        const auto xs = hn::PromoteTo(d16, hn::BitCast(du8, hn::Set(dquad, quad)));
-        const auto ws = hn::PromoteTo(d16, hn::LoadU(d8, weights));
-        sum0 = hn::ReorderWidenMulAccumulate(d32, xs, ws, sum0, sum1);
-      }
-      hn::Store(hn::RearrangeToOddPlusEven(sum0, sum1), d32, pairs);
-      for (int j = 0; j < columns; ++j) {
-        const int o = c + j;
-        const int32_t sum = pairs[2 * j] + pairs[2 * j + 1];
-        const float y = static_cast<float>(sum) * (t.x_scales[r] * t.scales[o]) +
-                        (t.x_lows[r] * t.sums[o] + t.bias[o]);
-        t.y[r * t.y_stride + o] = t.relu && y < 0.0f ? 0.0f : y;
-      }
+    for (int c = 0; c < kPanel; c += Sums(t, x, c, sums + c)) {
+    }
+    for (int o = 0; o < kPanel; ++o) {
+      const float y = static_cast<float>(sums[o]) * (t.x_scales[r] * t.scales[o]) +
+                      (t.x_lows[r] * t.sums[o] + t.bias[o]);
+      t.tile.y[r * t.tile.y_stride + o] = t.relu && y < 0.0f ? 0.0f : y;
     }
   }
 }
@@ -117,6 +133,8 @@ void QuantizeRow(const float* x, int n, int padded, uint8_t* values, float* scal
   for (; i < padded; ++i) values[i] = 0;
 }
 
+bool HasAvx512() { return HWY_ARCH_X86 && HWY_MAX_BYTES == 64; }
+
 }  // namespace HWY_NAMESPACE
 }  // namespace dragoman
 HWY_AFTER_NAMESPACE();
@@ -125,12 +143,11 @@ HWY_AFTER_NAMESPACE();
 namespace dragoman {
 namespace {
 
-HWY_EXPORT(MultiplyPanel);
+HWY_EXPORT(HasAvx512);
+HWY_EXPORT(MultiplyTile);
 HWY_EXPORT(QuantizeRow);
 
-void MultiplyPanelAnywhere(const PanelTask& task, int rows) {
-  HWY_DYNAMIC_DISPATCH(MultiplyPanel)(task, rows);
-}
+void MultiplyAnywhere(const Int8Task& task) { HWY_DYNAMIC_DISPATCH(MultiplyTile)(task); }
 
 #if HWY_ARCH_X86
 #define DRAGOMAN_VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni")))
@@ -138,7 +155,7 @@ void MultiplyPanelAnywhere(const PanelTask& task, int rows) {
 // kRows rows by one panel, with kRows x 4 vectors of sums in registers, fetching kLines cache lines
 // for every quad of inputs.
 template <int kRows, int kLines>
-DRAGOMAN_VNNI void MultiplyTileVnni(const PanelTask& t) {
+DRAGOMAN_VNNI void MultiplyTileVnni(const Int8Task& t) {
   constexpr int kVectors = kPanel / 16;
   __m512i sums[kRows][kVectors];
 #pragma GCC unroll 4
@@ -147,14 +164,15 @@ DRAGOMAN_VNNI void MultiplyTileVnni(const PanelTask& t) {
     for (int r = 0; r < kRows; ++r) sums[r][j] = _mm512_setzero_si512();
   }
   const int8_t* weights = t.weights;
-  const int8_t* prefetch = t.prefetch;
+  const int8_t* prefetch = t.weights + t.tile.prefetch;
   for (int i = 0; i < t.inputs; i += kQuad, weights += kPanel * kQuad) {
 #pragma GCC unroll 4
     for (int line = 0; line < kLines; ++line) {
       // A single tile needs what it fetches soon.
-      _mm_prefetch(prefetch + line * kLine, kLines == kLinesPerQuad ? _MM_HINT_T0 : _MM_HINT_T1);
+      _mm_prefetch(prefetch + line * kCacheLine,
+                   kLines == kLinesPerQuad ? _MM_HINT_T0 : _MM_HINT_T1);
     }
-    prefetch += kLines * kLine;
+    prefetch += kLines * kCacheLine;
     __m512i w[kVectors];
 #pragma GCC unroll 4
     for (int j = 0; j < kVectors; ++j) w[j] = _mm512_load_si512(weights + 64 * j);
@@ -182,14 +200,17 @@ DRAGOMAN_VNNI void MultiplyTileVnni(const PanelTask& t) {
                                                  _mm512_loadu_ps(t.bias + 16 * j)));
       // The second operand is returned if one is NaN, so NaN passes through.
       if (t.relu) y = _mm512_max_ps(_mm512_setzero_ps(), y);
-      _mm512_storeu_ps(t.y + r * t.y_stride + 16 * j, y);
+      _mm512_storeu_ps(t.tile.y + r * t.tile.y_stride + 16 * j, y);
     }
   }
 }
 
 template <int kRows>
-void MultiplyRowsVnni(const PanelTask& task) {
-  switch (task.prefetch_lines) {
+void MultiplyRowsVnni(const Int8Task& task) {
+  if constexpr (kRows > 1) {
+    if (task.tile.rows < kRows) return MultiplyRowsVnni<kRows - 1>(task);
+  }
+  switch (task.tile.prefetch_lines) {
     case 0:
       return MultiplyTileVnni<kRows, 0>(task);
     case 1:
@@ -201,57 +222,43 @@ void MultiplyRowsVnni(const PanelTask& task) {
   }
 }
 
-void MultiplyPanelVnni(const PanelTask& task, int rows) {
-  switch (rows) {
-    case 1:
-      return MultiplyRowsVnni<1>(task);
-    case 2:
-      return MultiplyRowsVnni<2>(task);
-    case 3:
-      return MultiplyRowsVnni<3>(task);
-    case 4:
-      return MultiplyRowsVnni<4>(task);
-    case 5:
-      return MultiplyRowsVnni<5>(task);
-    default:
-      return MultiplyRowsVnni<6>(task);
-  }
-}
+void MultiplyVnni(const Int8Task& task) { MultiplyRowsVnni<kTallestTile>(task); }
 
+// Unless a test has Highway do without AVX-512.
 bool HasVnni() {
-  return __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512vl");
+  static const bool has = __builtin_cpu_supports("avx512vnni") &&
+                          __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+  return has && HWY_DYNAMIC_DISPATCH(HasAvx512)();
 }
 #endif  // HWY_ARCH_X86
 
-// Multiplies up to kMaxTileRows rows by a panel.
-using PanelKernel = void (*)(const PanelTask&, int rows);
-constexpr int kMaxTileRows = 6;
+using Kernel = void (*)(const Int8Task&);
 
-PanelKernel BestKernel() {
+Kernel BestKernel() {
 #if HWY_ARCH_X86
-  static const PanelKernel kernel = HasVnni() ? MultiplyPanelVnni : MultiplyPanelAnywhere;
-  return kernel;
-#else
-  return MultiplyPanelAnywhere;
+  if (HasVnni()) return MultiplyVnni;
 #endif
+  return MultiplyAnywhere;
 }
 
 int RoundUp(int n, int multiple) { return (n + multiple - 1) / multiple * multiple; }
 
 }  // namespace
 
-void QuantizeRows(MatrixView<const float> x, QuantizedRows* rows) {
-  const int padded = RoundUp(x.cols(), kQuad);
-  rows->inputs = x.cols();
-  rows->values.Resize(x.rows(), padded);
-  if (static_cast<int>(rows->scales.size()) < x.rows()) {
-    rows->scales.resize(x.rows());
-    rows->lows.resize(x.rows());
+void QuantizedRows::Resize(int rows, int its_inputs) {
+  inputs = its_inputs;
+  values.Resize(rows, RoundUp(inputs, kQuad));
+  if (static_cast<int>(scales.size()) < rows) {
+    scales.resize(rows);
+    lows.resize(rows);
   }
-  for (int r = 0; r < x.rows(); ++r) {
+}
+
+void QuantizeRows(MatrixView<const float> x, int first, int end, QuantizedRows* rows) {
+  DRAGOMAN_CHECK(rows->inputs == x.cols() && rows->values.rows() == x.rows());
+  for (int r = first; r < end; ++r) {
     HWY_DYNAMIC_DISPATCH(QuantizeRow)
-    (x.Row(r).data(), x.cols(), padded, rows->values.Row(r).data(), &rows->scales[r],
+    (x.Row(r).data(), x.cols(), rows->values.cols(), rows->values.Row(r).data(), &rows->scales[r],
      &rows->lows[r]);
   }
 }
@@ -279,7 +286,10 @@ absl::StatusOr<Int8Gemm> Int8Gemm::Create(MatrixView<const float> weight,
   gemm.activation_ = activation;
   const int padded_inputs = RoundUp(weight.cols(), kQuad);
   const int padded_outputs = RoundUp(weight.rows(), kPanel);
-  gemm.panel_bytes_ = padded_inputs * kPanel;
+  gemm.shape_ = {.width = kPanel,
+                 .bytes = size_t{1} * padded_inputs * kPanel,
+                 .lines = kLinesPerQuad,
+                 .tallest_tile = kTallestTile};
   gemm.panels_ = WeightMemory(size_t{1} * padded_outputs * padded_inputs);
   gemm.sums_.assign(padded_outputs, 0.0f);
   gemm.scales_.assign(padded_outputs, 0.0f);
@@ -306,47 +316,26 @@ void Int8Gemm::PackOutput(int o, absl::Span<const int8_t> weights) {
   sums_[o] = scales_[o] * static_cast<float>(sum);
 }
 
-void Int8Gemm::Apply(const QuantizedRows& x, MatrixView<float> y) const {
+void Int8Gemm::Apply(const QuantizedRows& x, int first_panel, int end_panel,
+                     MatrixView<float> y) const {
   DRAGOMAN_CHECK(x.inputs == inputs_ && x.values.rows() == y.rows() && y.cols() == outputs_);
-  const PanelKernel multiply = BestKernel();
-  const int tiles = (y.rows() + kMaxTileRows - 1) / kMaxTileRows;
-  // While the tiles of one panel are computed, the next one is fetched: a half by each of two
-  // tiles, a quarter by each of the first four of more.  A single tile runs through a panel at once
-  // and fetches what it will need soon.
-  const int lines = tiles == 1 ? kLinesPerQuad : tiles < kLinesPerQuad ? kLinesPerQuad / 2 : 1;
-  const int distance = tiles == 1 ? 4096 : panel_bytes_;
-  const int tile_bytes = panel_bytes_ / kLinesPerQuad * lines;  // that one tile fetches
-  alignas(64) float last[kMaxTileRows * kPanel];                // of a panel that is not full
-  PanelTask task;
-  task.x_stride = task.inputs = x.values.cols();
-  task.relu = activation_ == Activation::kRelu;
-  for (int p = 0; p * kPanel < outputs_; ++p) {
-    const int first_output = p * kPanel;
-    const int outputs = std::min(kPanel, outputs_ - first_output);
-    task.weights = panel(p);
-    task.sums = sums_.data() + first_output;
-    task.scales = scales_.data() + first_output;
-    task.bias = bias_.data() + first_output;
-    for (int tile = 0; tile < tiles; ++tile) {
-      // Tiles of about the same height: 8 rows are 4 and 4, not 6 and 2.
-      const int first = tile * y.rows() / tiles;
-      const int rows = (tile + 1) * y.rows() / tiles - first;
-      task.x = x.values.Row(first).data();
-      task.x_scales = x.scales.data() + first;
-      task.x_lows = x.lows.data() + first;
-      task.prefetch = task.weights + distance + tile * tile_bytes;
-      task.prefetch_lines = tile * tile_bytes < panel_bytes_ ? lines : 0;
-      const bool full = outputs == kPanel;
-      task.y = full ? &y.at(first, first_output) : last;
-      task.y_stride = full ? y.stride() : kPanel;
-      multiply(task, rows);
-      for (int r = 0; !full && r < rows; ++r) {
-        std::copy_n(last + r * kPanel, outputs, &y.at(first + r, first_output));
-      }
-    }
-  }
-  if (activation_ == Activation::kSilu || activation_ == Activation::kGelu) {
-    Activate(activation_, y);
+  const Kernel multiply = BestKernel();
+  ForEachTile(shape_, first_panel, end_panel, y, [&](const PanelTile& tile) {
+    const int first_output = tile.panel * kPanel;
+    multiply({.x = x.values.Row(tile.row).data(),
+              .x_stride = x.values.cols(),
+              .x_scales = x.scales.data() + tile.row,
+              .x_lows = x.lows.data() + tile.row,
+              .weights = panel(tile.panel),
+              .inputs = x.values.cols(),
+              .scales = scales_.data() + first_output,
+              .sums = sums_.data() + first_output,
+              .bias = bias_.data() + first_output,
+              .relu = activation_ == Activation::kRelu,
+              .tile = tile});
+  });
+  if (activation_ != Activation::kRelu) {
+    Activate(activation_, PanelColumns(shape_, first_panel, end_panel, y));
   }
 }
 
@@ -354,10 +343,7 @@ std::string Int8Isa() {
 #if HWY_ARCH_X86
   if (HasVnni()) return "avx512_vnni";
 #endif
-  std::string name = hwy::TargetName(hwy::SupportedTargets() & -hwy::SupportedTargets());
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return std::tolower(c); });
-  return name;
+  return HighwayIsa();
 }
 
 }  // namespace dragoman

@@ -5,8 +5,8 @@
 //
 //   w[o][i] ~ w_scale[o] * wq[o][i]        x[r][i] ~ x_low[r] + x_scale[r] * xq[r][i]
 //   y[r][o] = activation(x_scale[r] * w_scale[o] * sum_i xq[r][i] * wq[o][i]
-//                        + x_low[r] * w_sum[o] + b[o])        w_sum[o] = w_scale[o] * sum_i
-//                        wq[o][i]
+//                        + x_low[r] * w_sum[o] + b[o])
+//   w_sum[o] = w_scale[o] * sum_i wq[o][i]
 //
 // So what comes out of a ReLU, which is never negative, has all 8 bits.
 //
@@ -14,7 +14,7 @@
 // holds on every instruction set by itself.  The sums never reach memory: scale, bias and ReLU are
 // applied while they are in registers.
 //
-// Why not oneDNN, which multiplies everything else here: it has no output in float32 for
+// Why not oneDNN, which multiplies in bfloat16 here: it has no output in float32 for
 // activations that are scaled by row, so the sums would go through memory, and products of few rows
 // (a decoding step of one sentence) run at half the speed.
 
@@ -30,21 +30,25 @@
 #include "engine/base/weight_memory.h"
 #include "engine/math/activation.h"
 #include "engine/math/matrix.h"
+#include "engine/math/panels.h"
 
 namespace dragoman {
 
 // Rows of activations in 8 bits: unsigned, as VNNI instructions want one of their operands.
 struct QuantizedRows {
+  // Makes room; the content is unspecified.  Allocates only to grow.
+  void Resize(int rows, int its_inputs);
+
   int inputs = 0;
   Matrix<uint8_t> values;     // [rows, inputs rounded up to a multiple of 4]
   std::vector<float> scales;  // [rows] or more
   std::vector<float> lows;    // [rows] or more: what 0 stands for
 };
 
-// Quantizes every row of `x` by its own range.  A row with an infinite value, or with a range
-// beyond float32, has a scale of NaN, so that what is computed from it is NaN.  REQUIRES: x has
-// columns.
-void QuantizeRows(MatrixView<const float> x, QuantizedRows* rows);
+// Quantizes the rows [first, end) of `x`, each by its own range.  A row with an infinite value, or
+// with a range beyond float32, has a scale of NaN, so that what is computed from it is NaN.
+// REQUIRES: x has columns, `rows` was resized to the size of x.
+void QuantizeRows(MatrixView<const float> x, int first, int end, QuantizedRows* rows);
 
 // Quantizes the weights of one output to `values`, as many.  Returns their scale, or NaN if one is
 // not finite.
@@ -64,23 +68,27 @@ class Int8Gemm {
   int inputs() const { return inputs_; }
   int outputs() const { return outputs_; }
 
+  // Outputs are computed in panels; `y` may be asked for in parts, by several threads.
+  int panels() const { return (outputs_ + shape_.width - 1) / shape_.width; }
+
+  // Computes the outputs of the panels [first_panel, end_panel).
   // REQUIRES: x has inputs() columns, y is [rows, outputs()].
-  void Apply(const QuantizedRows& x, MatrixView<float> y) const;
+  void Apply(const QuantizedRows& x, int first_panel, int end_panel, MatrixView<float> y) const;
 
  private:
   Int8Gemm() = default;
   // Packs the quantized weights of one output.
   void PackOutput(int o, absl::Span<const int8_t> weights);
 
+  // In a panel, for every 4 inputs, the 4 weights of each output.
+  int8_t* panel(int p) const {
+    return reinterpret_cast<int8_t*>(panels_.data() + p * shape_.bytes);
+  }
+
   int inputs_ = 0;
   int outputs_ = 0;
   Activation activation_ = Activation::kNone;
-  // Panels of kPanel outputs; in a panel, for every 4 inputs, the 4 weights of each output.
-  int8_t* panel(int p) const {
-    return reinterpret_cast<int8_t*>(panels_.data()) + static_cast<size_t>(p) * panel_bytes_;
-  }
-
-  int panel_bytes_ = 0;
+  PanelShape shape_ = {};
   WeightMemory panels_;
   std::vector<float> sums_;    // [outputs rounded up] of each output's weights, scaled
   std::vector<float> scales_;  // [outputs rounded up]

@@ -1,6 +1,7 @@
 #include "engine/math/kernels.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -225,6 +226,13 @@ void ToBFloat16(MatrixView<const float> x, MatrixView<uint16_t> out) {
   for (int r = 0; r < x.rows(); ++r) {
     HWY_DYNAMIC_DISPATCH(ToBFloat16Row)(x.Row(r).data(), x.cols(), out.Row(r).data());
   }
+}
+
+std::string HighwayIsa() {
+  std::string name = hwy::TargetName(hwy::SupportedTargets() & -hwy::SupportedTargets());
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
+  return name;
 }
 
 }  // namespace dragoman

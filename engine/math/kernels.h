@@ -6,6 +6,7 @@
 #define DRAGOMAN_ENGINE_MATH_KERNELS_H_
 
 #include <cstdint>
+#include <string>
 
 #include "absl/types/span.h"
 #include "engine/math/activation.h"
@@ -37,27 +38,31 @@ void Activate(Activation activation, MatrixView<float> x);
 // NaN.
 void ToBFloat16(MatrixView<const float> x, MatrixView<uint16_t> out);
 
-// Multi-head attention of one query over a list of positions (section 3.2, equation 1, without the
-// 1 / sqrt(d_k), which the caller has put into the query): for each head,
+// Multi-head attention of each query, a row of `q`, over a list of positions (section 3.2, equation
+// 1, without the 1 / sqrt(d_k), which the caller has put into the queries): for each head,
 //   out = softmax(q K^T) V
 //
-// Heads are interleaved: element e of q, of a row of `keys` and `values` and of out belongs to head
-// e mod heads.  So the lanes of a vector are different heads, and there is no sum across lanes
+// Heads are interleaved: element e of a row of `q`, `keys`, `values` and `out` belongs to head e
+// mod heads.  So the lanes of a vector are different heads, and there is no sum across lanes
 // anywhere; the permutation is made once, in the weights that compute q, k, v and read out.
 //
-// `positions` names the rows to attend to, in the order in which they are summed.  Keys and values
-// are float32, or bfloat16 as PackBFloat16 lays them.  `scratch` has at least AttendScratch(heads,
-// positions) elements. REQUIRES: there is at least one position; q.size() is a multiple of heads.
-void Attend(int heads, absl::Span<const float> q, MatrixView<const float> keys,
+// `positions` names the rows to attend to, in the order in which they are summed; they are read
+// once for several queries.  Keys and values are float32, or bfloat16 as PackBFloat16 lays them.
+// `scratch` has at least AttendScratch(heads, positions, queries) elements.
+// REQUIRES: there is at least one position; q.cols() is a multiple of heads.
+void Attend(int heads, MatrixView<const float> q, MatrixView<const float> keys,
             MatrixView<const float> values, absl::Span<const int32_t> positions,
-            absl::Span<float> scratch, absl::Span<float> out);
-void Attend(int heads, absl::Span<const float> q, MatrixView<const uint16_t> keys,
+            absl::Span<float> scratch, MatrixView<float> out);
+void Attend(int heads, MatrixView<const float> q, MatrixView<const uint16_t> keys,
             MatrixView<const uint16_t> values, absl::Span<const int32_t> positions,
-            absl::Span<float> scratch, absl::Span<float> out);
-size_t AttendScratch(int heads, size_t positions);
+            absl::Span<float> scratch, MatrixView<float> out);
+size_t AttendScratch(int heads, size_t positions, int queries);
 
 // Rows of keys, or of values, rounded to bfloat16 and laid out for Attend on this machine.
 void PackBFloat16(int heads, MatrixView<const float> x, MatrixView<uint16_t> out);
+
+// The instruction set that these and the other Highway kernels use, such as "avx2".
+std::string HighwayIsa();
 
 }  // namespace dragoman
 

@@ -47,14 +47,6 @@ void MultiplyOnThisThreadAlone() {
   static_cast<void>(done);
 }
 
-memory::data_type TypeOf(OneDnnGemm::Type type) {
-  return type == OneDnnGemm::Type::kFloat32 ? memory::data_type::f32 : memory::data_type::bf16;
-}
-
-const char* NameOf(OneDnnGemm::Type type) {
-  return type == OneDnnGemm::Type::kFloat32 ? "float32" : "bfloat16";
-}
-
 memory::desc RowMajor(int rows, int cols, memory::data_type type = memory::data_type::f32) {
   return memory::desc({rows, cols}, type, memory::format_tag::ab);
 }
@@ -87,19 +79,17 @@ class MatmulFamily {
  public:
   // The family of a shape, made at its first use and then kept.
   static absl::StatusOr<std::shared_ptr<const MatmulFamily>> Get(int inputs, int outputs,
-                                                                 Activation activation,
-                                                                 OneDnnGemm::Type type);
+                                                                 Activation activation);
 
-  MatmulFamily(int inputs, int outputs, Activation activation, OneDnnGemm::Type type);
+  MatmulFamily(int inputs, int outputs, Activation activation);
 
-  OneDnnGemm::Type type() const { return type_; }
   size_t packed_bytes() const { return packed_.get_size(); }
 
   // Writes `weight` [outputs, inputs] into `packed`, in this family's layout.
   void Pack(MatrixView<const float> weight, std::byte* packed) const;
 
-  // `x` is in this family's type.  REQUIRES: 1 <= rows <= kMaxRows.
-  void Multiply(int rows, const void* x, const std::byte* packed, const float* bias, float* y,
+  // REQUIRES: 1 <= rows <= kMaxRows.
+  void Multiply(int rows, const uint16_t* x, const std::byte* packed, const float* bias, float* y,
                 OneDnnScratch* scratch) const;
 
   // FAILED_PRECONDITION if a primitive is a slow reference one.
@@ -117,23 +107,23 @@ class MatmulFamily {
 
   const int inputs_;
   const int outputs_;
-  const OneDnnGemm::Type type_;
   memory::desc bias_;
   memory::desc packed_;
   std::vector<Entry> entries_;  // [rows - 1]
 };
 
-MatmulFamily::MatmulFamily(int inputs, int outputs, Activation activation, OneDnnGemm::Type type)
-    : inputs_(inputs), outputs_(outputs), type_(type), bias_(RowMajor(1, outputs)) {
+MatmulFamily::MatmulFamily(int inputs, int outputs, Activation activation)
+    : inputs_(inputs), outputs_(outputs), bias_(RowMajor(1, outputs)) {
+  constexpr memory::data_type kType = memory::data_type::bf16;
   const dnnl::primitive_attr attributes = Attributes(activation);
   const auto describe = [&](int rows, const memory::desc& weight) {
-    return dnnl::matmul::primitive_desc(dnnl::matmul::desc(RowMajor(rows, inputs, TypeOf(type)),
-                                                           weight, bias_, RowMajor(rows, outputs)),
-                                        attributes, CpuEngine());
+    return dnnl::matmul::primitive_desc(
+        dnnl::matmul::desc(RowMajor(rows, inputs, kType), weight, bias_, RowMajor(rows, outputs)),
+        attributes, CpuEngine());
   };
   // The layout that the library likes best for many rows serves every other number as well.
   packed_ = describe(OneDnnGemm::kMaxRows,
-                     memory::desc({inputs, outputs}, TypeOf(type), memory::format_tag::any))
+                     memory::desc({inputs, outputs}, kType, memory::format_tag::any))
                 .weights_desc();
   entries_.reserve(OneDnnGemm::kMaxRows);
   for (int rows = 1; rows <= OneDnnGemm::kMaxRows; ++rows) {
@@ -152,7 +142,7 @@ void MatmulFamily::Pack(MatrixView<const float> weight, std::byte* packed) const
   ThreadStream().wait();
 }
 
-void MatmulFamily::Multiply(int rows, const void* x, const std::byte* packed, const float* bias,
+void MatmulFamily::Multiply(int rows, const uint16_t* x, const std::byte* packed, const float* bias,
                             float* y, OneDnnScratch* scratch) const {
   const Entry& entry = entries_[rows - 1];
   ResizeBytes(entry.scratch_bytes, scratch);
@@ -160,7 +150,7 @@ void MatmulFamily::Multiply(int rows, const void* x, const std::byte* packed, co
   const memory::desc scratchpad({static_cast<memory::dim>(entry.scratch_bytes)},
                                 memory::data_type::u8, memory::format_tag::a);
   entry.primitive.execute(
-      ThreadStream(), {{DNNL_ARG_SRC, memory(entry.x, engine, const_cast<void*>(x))},
+      ThreadStream(), {{DNNL_ARG_SRC, memory(entry.x, engine, const_cast<uint16_t*>(x))},
                        {DNNL_ARG_WEIGHTS, memory(packed_, engine, const_cast<std::byte*>(packed))},
                        {DNNL_ARG_BIAS, memory(bias_, engine, const_cast<float*>(bias))},
                        {DNNL_ARG_DST, memory(entry.y, engine, y)},
@@ -170,9 +160,9 @@ void MatmulFamily::Multiply(int rows, const void* x, const std::byte* packed, co
 absl::Status MatmulFamily::CheckFast() const {
   for (size_t i = 0; i < entries_.size(); ++i) {
     if (entries_[i].implementation.find("ref") == std::string::npos) continue;
-    return absl::FailedPreconditionError(
-        absl::StrCat("no fast ", NameOf(type_), " multiplication of ", i + 1, " rows by a ",
-                     inputs_, " x ", outputs_, " matrix on this CPU (", OneDnnIsa(), ")"));
+    return absl::FailedPreconditionError(absl::StrCat("no fast bfloat16 multiplication of ", i + 1,
+                                                      " rows by a ", inputs_, " x ", outputs_,
+                                                      " matrix on this CPU (", OneDnnIsa(), ")"));
   }
   return absl::OkStatus();
 }
@@ -197,40 +187,37 @@ absl::Status MatmulFamily::CheckRowLaw() const {
   Pack(weight.view(), packed.data());
 
   Matrix<uint16_t> x16(most, inputs_);
-  if (type_ == OneDnnGemm::Type::kBFloat16) ToBFloat16(x.view(), x16.view());
-  const auto row = [&](int r) -> const void* {
-    if (type_ == OneDnnGemm::Type::kFloat32) return x.Row(r).data();
-    return x16.Row(r).data();
-  };
+  ToBFloat16(x.view(), x16.view());
   OneDnnScratch scratch;
   Matrix<float> alone(most, outputs_), together(most, outputs_);
   for (int r = 0; r < most; ++r) {
-    Multiply(1, row(r), packed.data(), bias.Row(0).data(), alone.Row(r).data(), &scratch);
+    Multiply(1, x16.Row(r).data(), packed.data(), bias.Row(0).data(), alone.Row(r).data(),
+             &scratch);
   }
   for (const int rows : {2, 3, 4, 5, 8, 13, 32, most}) {
     const int first = most - rows;  // so that a row stands at another place in every block
-    Multiply(rows, row(first), packed.data(), bias.Row(0).data(), together.Row(0).data(), &scratch);
+    Multiply(rows, x16.Row(first).data(), packed.data(), bias.Row(0).data(), together.Row(0).data(),
+             &scratch);
     if (std::memcmp(alone.Row(first).data(), together.Row(0).data(),
                     sizeof(float) * rows * outputs_) != 0) {
       return absl::FailedPreconditionError(
-          absl::StrCat(NameOf(type_), " results depend on the batch on this CPU (", OneDnnIsa(),
-                       ", ", rows, " rows by a ", inputs_, " x ", outputs_, " matrix)"));
+          absl::StrCat("bfloat16 results depend on the batch on this CPU (", OneDnnIsa(), ", ",
+                       rows, " rows by a ", inputs_, " x ", outputs_, " matrix)"));
     }
   }
   return absl::OkStatus();
 }
 
 absl::StatusOr<std::shared_ptr<const MatmulFamily>> MatmulFamily::Get(int inputs, int outputs,
-                                                                      Activation activation,
-                                                                      OneDnnGemm::Type type) {
-  using Key = std::tuple<int, int, Activation, OneDnnGemm::Type>;
+                                                                      Activation activation) {
+  using Key = std::tuple<int, int, Activation>;
   static absl::Mutex mutex(absl::kConstInit);
   static auto* const families = new std::map<Key, std::shared_ptr<const MatmulFamily>>();
 
   absl::MutexLock lock(&mutex);
-  std::shared_ptr<const MatmulFamily>& family = (*families)[{inputs, outputs, activation, type}];
+  std::shared_ptr<const MatmulFamily>& family = (*families)[{inputs, outputs, activation}];
   if (family == nullptr) {
-    auto made = std::make_shared<const MatmulFamily>(inputs, outputs, activation, type);
+    auto made = std::make_shared<const MatmulFamily>(inputs, outputs, activation);
     RETURN_IF_ERROR(made->CheckFast());
     RETURN_IF_ERROR(made->CheckRowLaw());
     family = std::move(made);
@@ -239,16 +226,14 @@ absl::StatusOr<std::shared_ptr<const MatmulFamily>> MatmulFamily::Get(int inputs
 }
 
 absl::StatusOr<OneDnnGemm> OneDnnGemm::Create(MatrixView<const float> weight,
-                                              absl::Span<const float> bias, Activation activation,
-                                              Type type) {
+                                              absl::Span<const float> bias, Activation activation) {
   DRAGOMAN_CHECK(bias.empty() || static_cast<int>(bias.size()) == weight.rows());
   MultiplyOnThisThreadAlone();
   OneDnnGemm gemm;
   gemm.inputs_ = weight.cols();
   gemm.outputs_ = weight.rows();
   try {
-    ASSIGN_OR_RETURN(gemm.family_,
-                     MatmulFamily::Get(gemm.inputs_, gemm.outputs_, activation, type));
+    ASSIGN_OR_RETURN(gemm.family_, MatmulFamily::Get(gemm.inputs_, gemm.outputs_, activation));
     gemm.weight_ = WeightMemory(gemm.family_->packed_bytes());
     gemm.family_->Pack(weight, gemm.weight_.data());
   } catch (const dnnl::error& error) {
@@ -265,8 +250,8 @@ absl::StatusOr<OneDnnGemm> OneDnnGemm::Create(MatrixView<const float> weight,
   return gemm;
 }
 
-template <typename T>
-void OneDnnGemm::ApplyTo(MatrixView<const T> x, MatrixView<float> y, OneDnnScratch* scratch) const {
+void OneDnnGemm::Apply(MatrixView<const uint16_t> x, MatrixView<float> y,
+                       OneDnnScratch* scratch) const {
   DRAGOMAN_CHECK(x.cols() == inputs_ && y.cols() == outputs_ && x.rows() == y.rows());
   DRAGOMAN_CHECK(x.contiguous() && y.contiguous());
   MultiplyOnThisThreadAlone();
@@ -274,18 +259,6 @@ void OneDnnGemm::ApplyTo(MatrixView<const T> x, MatrixView<float> y, OneDnnScrat
     family_->Multiply(std::min(kMaxRows, x.rows() - first), x.Row(first).data(), weight_.data(),
                       bias_.Row(0).data(), y.Row(first).data(), scratch);
   }
-}
-
-void OneDnnGemm::Apply(MatrixView<const float> x, MatrixView<float> y,
-                       OneDnnScratch* scratch) const {
-  DRAGOMAN_CHECK(family_->type() == Type::kFloat32);
-  ApplyTo(x, y, scratch);
-}
-
-void OneDnnGemm::Apply(MatrixView<const uint16_t> x, MatrixView<float> y,
-                       OneDnnScratch* scratch) const {
-  DRAGOMAN_CHECK(family_->type() == Type::kBFloat16);
-  ApplyTo(x, y, scratch);
 }
 
 std::string OneDnnIsa() {

@@ -1,4 +1,5 @@
-// Matrix multiplication in float32 and bfloat16 by oneDNN, and the only door to that library.
+// Matrix multiplication in bfloat16 by oneDNN, and the only door to that library: sums, bias and
+// results are float32.
 //
 // A weight is packed once into the layout that the CPU's kernels read, and serves every number of
 // rows: a call of many rows is cut into blocks of at most kMaxRows, and there is one primitive for
@@ -34,27 +35,18 @@ class OneDnnGemm {
   // The most rows that one primitive multiplies.
   static constexpr int kMaxRows = 64;
 
-  // In which numbers x and W are multiplied; sums, bias and y are float32.
-  enum class Type { kFloat32, kBFloat16 };
-
   // `weight` is [outputs, inputs], the transpose of W; `bias` has `outputs` elements or none.
   // FAILED_PRECONDITION if this CPU has no fast kernel for it or breaks the row law.
   static absl::StatusOr<OneDnnGemm> Create(MatrixView<const float> weight,
-                                           absl::Span<const float> bias, Activation activation,
-                                           Type type);
+                                           absl::Span<const float> bias, Activation activation);
 
   int inputs() const { return inputs_; }
   int outputs() const { return outputs_; }
 
-  // REQUIRES: x is [rows, inputs()] in the numbers of `type`, y [rows, outputs()], both contiguous
-  // and apart.
-  void Apply(MatrixView<const float> x, MatrixView<float> y, OneDnnScratch* scratch) const;
+  // REQUIRES: x is [rows, inputs()] in bfloat16, y [rows, outputs()], both contiguous.
   void Apply(MatrixView<const uint16_t> x, MatrixView<float> y, OneDnnScratch* scratch) const;
 
  private:
-  template <typename T>
-  void ApplyTo(MatrixView<const T> x, MatrixView<float> y, OneDnnScratch* scratch) const;
-
   int inputs_ = 0;
   int outputs_ = 0;
   std::shared_ptr<const MatmulFamily> family_;

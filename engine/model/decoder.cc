@@ -7,6 +7,12 @@
 #include "engine/math/kernels.h"
 
 namespace dragoman {
+namespace {
+
+// That are worth the attention of another thread.
+constexpr int kLeastQueries = 4;
+
+}  // namespace
 
 absl::StatusOr<Decoder::Layer> Decoder::CreateLayer(const Checkpoint& checkpoint,
                                                     const std::string& name,
@@ -90,28 +96,42 @@ void Decoder::SelfAttention(int l, absl::Span<const DecodeRow> rows, MatrixView<
   const Layer& layer = layers_[l];
   layer.qkv.Apply(x, &ws->projected, &ws->gemm);
   ws->context.Resize(x.rows(), d_model_);
-  for (int i = 0; i < x.rows(); ++i) {
-    const MatrixView<const float> qkv = ws->projected.view().Rows(i, 1);
-    KeyValues& keys_values = rows[i].cache->keys_values();
-    keys_values.Set(l, rows[i].path.back(), qkv.Cols(d_model_, 2 * d_model_));
-    keys_values.Attend(l, qkv.Cols(0, d_model_).Row(0), rows[i].path, ws->context.Row(i), ws);
-  }
+  const auto attend = [&](int member, int first, int end) {
+    for (int i = first; i < end; ++i) {
+      const MatrixView<const float> qkv = ws->projected.view().Rows(i, 1);
+      KeyValues& keys_values = rows[i].cache->keys_values();
+      keys_values.Set(l, rows[i].path.back(), qkv.Cols(d_model_, 2 * d_model_));
+      keys_values.Attend(l, qkv.Cols(0, d_model_), rows[i].path, ws->context.view().Rows(i, 1),
+                         member, ws);
+    }
+  };
+  ws->team().Split(x.rows(), kLeastQueries, attend);
   layer.out.Apply(ws->context.view(), &ws->sublayer, &ws->gemm);
-  layer.norm.Apply(ws->sublayer.view(), x);
+  layer.norm.Apply(ws->sublayer.view(), x, ws);
 }
 
+// The hypotheses of a sentence stand together and read its keys and values together.
 void Decoder::CrossAttention(int l, absl::Span<const DecodeRow> rows, MatrixView<float> x,
                              Workspace* ws) const {
   const Layer& layer = layers_[l];
   layer.cross_q.Apply(x, &ws->projected, &ws->gemm);
   ws->context.Resize(x.rows(), d_model_);
-  for (int i = 0; i < x.rows(); ++i) {
-    const SourceMemory& source = *rows[i].source;
-    source.keys_values().Attend(l, ws->projected.Row(i), ws->FirstPositions(source.source_tokens()),
-                                ws->context.Row(i), ws);
-  }
+  int longest = 0;
+  for (const DecodeRow& row : rows) longest = std::max(longest, row.source->source_tokens());
+  const absl::Span<const int32_t> positions = ws->FirstPositions(longest);
+  const auto attend = [&](int member, int first, int end) {
+    for (int i = first, next; i < end; i = next) {
+      const SourceMemory& source = *rows[i].source;
+      next = i + 1;
+      while (next < end && rows[next].source == &source) ++next;
+      source.keys_values().Attend(l, ws->projected.view().Rows(i, next - i),
+                                  positions.first(source.source_tokens()),
+                                  ws->context.view().Rows(i, next - i), member, ws);
+    }
+  };
+  ws->team().Split(x.rows(), kLeastQueries, attend);
   layer.cross_out.Apply(ws->context.view(), &ws->sublayer, &ws->gemm);
-  layer.cross_norm.Apply(ws->sublayer.view(), x);
+  layer.cross_norm.Apply(ws->sublayer.view(), x, ws);
 }
 
 }  // namespace dragoman

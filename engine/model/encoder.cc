@@ -74,15 +74,17 @@ void Encoder::SelfAttention(const Layer& layer, const TokenBatch& batch, MatrixV
     const int length = batch.starts[s + 1] - start;
     const MatrixView<const float> qkv = ws->projected.view().Rows(start, length);
     const absl::Span<const int32_t> positions = ws->FirstPositions(length);
-    const MatrixView<const float> keys = qkv.Cols(d_model, d_model);
-    const MatrixView<const float> values = qkv.Cols(2 * d_model, d_model);
-    for (int i = 0; i < length; ++i) {
-      Attend(heads_, qkv.Cols(0, d_model).Row(i), keys, values, positions,
-             ws->ForAttend(heads_, length), ws->context.Row(start + i));
-    }
+    constexpr int kLeastQueries = 4;  // that are worth the attention of another thread
+    ws->team().Split(length, kLeastQueries, [&](int member, int first, int end) {
+      const int queries = end - first;
+      Attend(heads_, qkv.Cols(0, d_model).Rows(first, queries), qkv.Cols(d_model, d_model),
+             qkv.Cols(2 * d_model, d_model), positions,
+             ws->ForAttend(member, heads_, length, queries),
+             ws->context.view().Rows(start + first, queries));
+    });
   }
   layer.out.Apply(ws->context.view(), &ws->sublayer, &ws->gemm);
-  layer.norm.Apply(ws->sublayer.view(), x);
+  layer.norm.Apply(ws->sublayer.view(), x, ws);
 }
 
 }  // namespace dragoman

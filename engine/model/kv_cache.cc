@@ -44,12 +44,12 @@ void KeyValues::Set(int layer, int first, MatrixView<const float> keys_values) {
   }
 }
 
-void KeyValues::Attend(int layer, absl::Span<const float> q, absl::Span<const int32_t> rows,
-                       absl::Span<float> out, Workspace* ws) const {
+void KeyValues::Attend(int layer, MatrixView<const float> q, absl::Span<const int32_t> rows,
+                       MatrixView<float> out, int member, Workspace* ws) const {
   const auto attend = [&](auto keys_values) {
     const auto of_layer = keys_values.Rows(layer * rows_, rows_);
     dragoman::Attend(heads_, q, of_layer.Cols(0, d_model_), of_layer.Cols(d_model_, d_model_), rows,
-                     ws->ForAttend(heads_, rows.size()), out);
+                     ws->ForAttend(member, heads_, rows.size(), q.rows()), out);
   };
   if (bfloat16_) {
     attend(halves_.view());

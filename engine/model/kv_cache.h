@@ -32,9 +32,10 @@ class KeyValues {
   // Writes rows [first, first + keys_values.rows()) of a layer; `keys_values` is [., 2 d_model].
   void Set(int layer, int first, MatrixView<const float> keys_values);
 
-  // Attention of `q` [d_model] over rows of a layer, into `out` [d_model] (kernels.h).
-  void Attend(int layer, absl::Span<const float> q, absl::Span<const int32_t> rows,
-              absl::Span<float> out, Workspace* ws) const;
+  // Attention of the rows of `q` [., d_model] over rows of a layer, into `out` (kernels.h), by a
+  // member of the workspace's team.
+  void Attend(int layer, MatrixView<const float> q, absl::Span<const int32_t> rows,
+              MatrixView<float> out, int member, Workspace* ws) const;
 
  private:
   const bool bfloat16_;

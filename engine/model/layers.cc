@@ -17,8 +17,12 @@ absl::StatusOr<AddNorm> AddNorm::Create(const Checkpoint& checkpoint, const std:
   return norm;
 }
 
-void AddNorm::Apply(MatrixView<const float> y, MatrixView<float> x) const {
-  AddAndNorm(x, y, gain_, bias_, kEpsilon, x);
+void AddNorm::Apply(MatrixView<const float> y, MatrixView<float> x, Workspace* ws) const {
+  constexpr int kLeastRows = 8;  // that are worth the attention of another thread
+  ws->team().Split(x.rows(), kLeastRows, [&](int, int first, int end) {
+    const MatrixView<float> rows = x.Rows(first, end - first);
+    AddAndNorm(rows, y.Rows(first, end - first), gain_, bias_, kEpsilon, rows);
+  });
 }
 
 absl::StatusOr<FeedForward> FeedForward::Create(const Checkpoint& checkpoint,
@@ -36,7 +40,7 @@ absl::StatusOr<FeedForward> FeedForward::Create(const Checkpoint& checkpoint,
 void FeedForward::Apply(MatrixView<float> x, Workspace* ws) const {
   inner_.Apply(x, &ws->inner, &ws->gemm);
   outer_.Apply(ws->inner.view(), &ws->sublayer, &ws->gemm);
-  norm_.Apply(ws->sublayer.view(), x);
+  norm_.Apply(ws->sublayer.view(), x, ws);
 }
 
 absl::StatusOr<AttentionWeights> ReadAttentionWeights(const Checkpoint& checkpoint,

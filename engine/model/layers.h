@@ -29,7 +29,7 @@ class AddNorm {
                                         int d_model);
 
   // Both are [rows, d_model].
-  void Apply(MatrixView<const float> y, MatrixView<float> x) const;
+  void Apply(MatrixView<const float> y, MatrixView<float> x, Workspace* ws) const;
 
  private:
   static constexpr float kEpsilon = 1e-5f;

@@ -21,6 +21,21 @@ void Pick(Candidates candidates, int row, int first_token, absl::Span<float> log
   sink({row, MatrixView<float>(logits.data(), 1, count), 0, Candidates(begin, count)});
 }
 
+// Gives `sink` what it wants of a tile's rows, which are rows first_row and so on of the whole.
+void Give(absl::Span<const Candidates> candidates, int first_row, int first_token,
+          MatrixView<float> logits, LogitsSink sink) {
+  const bool picks = std::any_of(candidates.begin(), candidates.end(),
+                                 [](Candidates row) { return !row.empty(); });
+  if (!picks) return sink({first_row, logits, first_token, {}});
+  for (int r = 0; r < logits.rows(); ++r) {
+    if (candidates[r].empty()) {
+      sink({first_row + r, logits.Rows(r, 1), first_token, {}});
+    } else {
+      Pick(candidates[r], first_row + r, first_token, logits.Row(r), sink);
+    }
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<OutputProjection> OutputProjection::Create(MatrixView<const float> embeddings,
@@ -57,35 +72,43 @@ void OutputProjection::Run(MatrixView<const float> x, absl::Span<const Candidate
       continue;
     }
     GemmInput& input = ws->gemm.input;
-    input.Assign(rows, precision_);
-    ws->logits.Resize(rows.rows(), static_cast<int>(common.size()));
-    rows_->Apply(input.int8(), common, ws->logits.view());
-    sink({first, ws->logits.view(), 0, common});
+    input.Assign(rows, precision_, &ws->team());
+    ws->logits.resize(std::max<size_t>(ws->logits.size(), 1));
+    Matrix<float>& logits = ws->logits.front();
+    logits.Resize(rows.rows(), static_cast<int>(common.size()));
+    rows_->Apply(input.int8(), common, logits.view());
+    sink({first, logits.view(), 0, common});
   }
 }
 
-// All rows through all tiles.
+// All rows through all tiles.  One thread computes a tile and ranks it while it is warm; a team
+// computes as many at once as its caches hold, and then ranks them.
 void OutputProjection::RunTiles(MatrixView<const float> x, int first_row,
                                 absl::Span<const Candidates> candidates, LogitsSink sink,
                                 Workspace* ws) const {
-  const bool picks = std::any_of(candidates.begin(), candidates.end(),
-                                 [](Candidates row) { return !row.empty(); });
-  GemmInput& input = ws->gemm.input;
-  input.Assign(x, precision_);
-  int first = 0;
-  for (const PackedGemm& tile : tiles_) {
-    ws->logits.Resize(x.rows(), tile.outputs());
-    const MatrixView<float> logits = ws->logits.view();
-    tile.Apply(input, logits, &ws->gemm);
-    if (!picks) sink({first_row, logits, first, {}});
-    for (int r = 0; picks && r < x.rows(); ++r) {
-      if (candidates[r].empty()) {
-        sink({first_row + r, logits.Rows(r, 1), first, {}});
-      } else {
-        Pick(candidates[r], first_row + r, first, logits.Row(r), sink);
+  ThreadTeam& team = ws->team();
+  ws->gemm.input.Assign(x, precision_, &team);
+  constexpr size_t kCache = 512 << 10;  // bytes of logits that stay in the cache of a core
+  const int tiles = static_cast<int>(tiles_.size());
+  const int fit = static_cast<int>(kCache / (sizeof(float) * kTile * x.rows()));
+  const int together = team.size() == 1 ? 1 : std::min(tiles, team.size() * std::max(1, fit));
+  if (static_cast<int>(ws->logits.size()) < together) ws->logits.resize(together);
+  constexpr int kLeastRows = 2;  // that are worth the attention of another thread
+  for (int first = 0; first < tiles; first += together) {
+    const int count = std::min(together, tiles - first);
+    team.Split(count, 1, [&](int member, int from, int to) {
+      for (int t = from; t < to; ++t) {
+        const PackedGemm& tile = tiles_[first + t];
+        ws->logits[t].Resize(x.rows(), tile.outputs());
+        tile.ApplyAlone(ws->gemm.input, ws->logits[t].view(), member, &ws->gemm);
       }
-    }
-    first += tile.outputs();
+    });
+    team.Split(x.rows(), kLeastRows, [&](int, int from, int to) {
+      for (int t = 0; t < count; ++t) {
+        Give(candidates.subspan(from, to - from), first_row + from, (first + t) * kTile,
+             ws->logits[t].view().Rows(from, to - from), sink);
+      }
+    });
   }
 }
 

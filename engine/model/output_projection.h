@@ -30,6 +30,7 @@ struct LogitsTile {
 };
 
 // Takes the tiles; those of a row come in the order of their tokens.  May overwrite the logits.
+// Members of a team call it at the same time, for different rows.
 using LogitsSink = absl::FunctionRef<void(const LogitsTile&)>;
 
 // Immutable, so safe for concurrent use with a workspace for each thread.
@@ -46,7 +47,8 @@ class OutputProjection {
 
   // Gives the logits of `x` [rows, d_model] to `sink`: of row i those of candidates[i], which are
   // ascending, each once, or of all tokens if it has none.  Rows that stand together and have the
-  // same candidates in the same place are computed together.
+  // same candidates in the same place are computed together.  The workspace's team shares out the
+  // tiles, then the rows whose logits `sink` is given.
   void Run(MatrixView<const float> x, absl::Span<const absl::Span<const int32_t>> candidates,
            LogitsSink sink, Workspace* ws) const;
 

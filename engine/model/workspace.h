@@ -1,5 +1,5 @@
-// The matrices that a forward pass writes on its way.  One per thread, kept from step to step, so
-// that a step which is no larger than one before it allocates nothing.
+// What a thread needs for a forward pass: its team, and the matrices that it writes on its way,
+// kept from step to step, so that a step which is no larger than one before it allocates nothing.
 
 #ifndef DRAGOMAN_ENGINE_MODEL_WORKSPACE_H_
 #define DRAGOMAN_ENGINE_MODEL_WORKSPACE_H_
@@ -13,19 +13,24 @@
 
 namespace dragoman {
 
+// Belongs to one thread, the leader of the team.
 struct Workspace {
+  explicit Workspace(int threads = 1) : gemm(threads), attend(threads) {}
+
+  ThreadTeam& team() { return gemm.team; }
+
   Matrix<float> x;          // [rows, d_model]: what flows from layer to layer
   Matrix<float> projected;  // [rows, 3 d_model] q | k | v, or [rows, d_model] q
   Matrix<float> context;    // [rows, d_model]: the heads' outputs, interleaved
   Matrix<float> inner;      // [rows, ffn]
   Matrix<float> sublayer;   // [rows, d_model]: what a sublayer adds to x
 
-  std::vector<float> attend;
   std::vector<int32_t> positions;                     // 0, 1, 2, ...: "all of them, in order"
   Matrix<float> keys_values;                          // [source tokens, 2 d_model] of one layer
-  Matrix<float> logits;                               // [rows, a tile of the vocabulary]
+  std::vector<Matrix<float>> logits;                  // [rows, a tile of the vocabulary] each
   std::vector<absl::Span<const int32_t>> candidates;  // of each row
   GemmScratch gemm;
+  std::vector<std::vector<float>> attend;  // of each member
 
   // The first n of `positions`.
   absl::Span<const int32_t> FirstPositions(int n) {
@@ -34,11 +39,11 @@ struct Workspace {
     }
     return absl::MakeConstSpan(positions).first(n);
   }
-  // Scratch for the attention of so many heads over so many positions.
-  absl::Span<float> ForAttend(int heads, size_t n) {
-    const size_t needed = AttendScratch(heads, n);
-    if (attend.size() < needed) attend.resize(needed);
-    return absl::MakeSpan(attend);
+  // A member's scratch for the attention of so many heads and queries over so many positions.
+  absl::Span<float> ForAttend(int member, int heads, size_t n, int queries) {
+    const size_t needed = AttendScratch(heads, n, queries);
+    if (attend[member].size() < needed) attend[member].resize(needed);
+    return absl::MakeSpan(attend[member]);
   }
 };
 

@@ -100,7 +100,7 @@ void BM_Gemm(State& state, const Product& product) {
   Matrix<float> y(product.rows, product.outputs);
   GemmScratch scratch;
   GemmInput input;
-  input.Assign(x.view(), product.precision);
+  input.Assign(x.view(), product.precision, &scratch.team);
   size_t next = 0;
   for (auto _ : state) {
     copies[next].Apply(input, y.view(), &scratch);
@@ -129,14 +129,16 @@ void RegisterProducts() {
   }
 }
 
-// --- Attention: one query of 8 heads of 64 over the last positions of a cache.
+// --- Attention: queries of 8 heads of 64 over the same positions of a cache.
 
 template <typename T>
 void BM_Attend(State& state) {
   constexpr int kHeads = 8;
   const int positions = static_cast<int>(state.range(0));
   std::mt19937 random(3);
-  const std::vector<float> q = RandomVector(kWidth, &random, 0.1f);
+  const int queries = static_cast<int>(state.range(1));
+  const Matrix<float> q = RandomMatrix(queries, kWidth, &random, 0.1f);
+  Matrix<float> out(queries, kWidth);
   Matrix<T> keys(positions, kWidth), values(positions, kWidth);
   for (Matrix<T>* matrix : {&keys, &values}) {
     const Matrix<float> numbers = RandomMatrix(positions, kWidth, &random);
@@ -148,17 +150,17 @@ void BM_Attend(State& state) {
   }
   std::vector<int32_t> path(positions);
   std::iota(path.begin(), path.end(), 0);
-  std::vector<float> scratch(AttendScratch(kHeads, path.size())), out(kWidth);
+  std::vector<float> scratch(AttendScratch(kHeads, path.size(), queries));
   const MatrixView<const T> k = keys.view(), v = values.view();
   for (auto _ : state) {
-    Attend(kHeads, q, k, v, path, absl::MakeSpan(scratch), absl::MakeSpan(out));
-    benchmark::DoNotOptimize(out.data());
+    Attend(kHeads, q.view(), k, v, path, absl::MakeSpan(scratch), out.view());
+    benchmark::DoNotOptimize(out.view().data());
   }
   const double bytes = 2.0 * positions * kWidth * sizeof(T);
   CountBytes(bytes, static_cast<size_t>(bytes), &state);
 }
-BENCHMARK_TEMPLATE(BM_Attend, float)->Arg(1)->Arg(10)->Arg(30)->Arg(100);
-BENCHMARK_TEMPLATE(BM_Attend, uint16_t)->Arg(1)->Arg(10)->Arg(30)->Arg(100);
+BENCHMARK_TEMPLATE(BM_Attend, float)->ArgsProduct({{1, 10, 30, 100}, {1, 4}});
+BENCHMARK_TEMPLATE(BM_Attend, uint16_t)->ArgsProduct({{1, 10, 30, 100}, {1, 4}});
 
 // --- Rows of activations
 
@@ -184,7 +186,8 @@ void BM_QuantizeRows(State& state) {
   const Matrix<float> x = RandomMatrix(rows, kWidth, &random);
   QuantizedRows quantized;
   for (auto _ : state) {
-    QuantizeRows(x.view(), &quantized);
+    quantized.Resize(rows, kWidth);
+    QuantizeRows(x.view(), 0, rows, &quantized);
     benchmark::DoNotOptimize(quantized.values.view().data());
   }
   const double bytes = 1.0 * rows * kWidth * sizeof(float);

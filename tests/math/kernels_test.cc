@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "gtest/gtest.h"
+#include "tests/math/instruction_sets.h"
 #include "tests/math/random_matrix.h"
 
 namespace dragoman {
@@ -86,31 +87,40 @@ std::vector<double> Attention(int heads, absl::Span<const float> q, const Matrix
 }
 
 template <typename T>
-void ExpectAttention(int heads, absl::Span<const float> q, MatrixView<const T> keys,
+void ExpectAttention(int heads, const Matrix<float>& q, MatrixView<const T> keys,
                      MatrixView<const T> values, const std::vector<int32_t>& positions,
-                     const std::vector<double>& want) {
-  std::vector<float> scratch(AttendScratch(heads, positions.size())), out(q.size());
-  Attend(heads, q, keys, values, positions, absl::MakeSpan(scratch), absl::MakeSpan(out));
-  for (size_t c = 0; c < q.size(); ++c) {
-    ASSERT_NEAR(out[c], want[c], 1e-4)
-        << heads << " heads, width " << q.size() << ", " << positions.size() << " positions, " << c;
+                     const std::vector<std::vector<double>>& want) {
+  std::vector<float> scratch(AttendScratch(heads, positions.size(), q.rows()));
+  Matrix<float> out(q.rows(), q.cols());
+  Attend(heads, q.view(), keys, values, positions, absl::MakeSpan(scratch), out.view());
+  for (int r = 0; r < q.rows(); ++r) {
+    for (int c = 0; c < q.cols(); ++c) {
+      ASSERT_NEAR(out.Row(r)[c], want[r][c], 1e-4)
+          << heads << " heads, width " << q.cols() << ", " << positions.size() << " positions, "
+          << q.rows() << " queries, " << r << ", " << c;
+    }
   }
 }
 
-TEST(Attend, AgreesWithTheDefinition) {
+void ExpectAttentionOfAllShapes() {
   std::mt19937 random(3);
   for (const int heads : {1, 2, 3, 4, 6, 8, 12, 16}) {
     for (const int head_dim : {1, 3, 8, 16, 20, 32, 64}) {
       const int d_model = heads * head_dim;
-      const std::vector<float> q = RandomVector(d_model, &random, 0.3f);
       const Matrix<float> keys = RoundedToBFloat16(RandomMatrix(90, d_model, &random)),
                           values = RoundedToBFloat16(RandomMatrix(90, d_model, &random));
       const Matrix<uint16_t> packed_keys = Packed(heads, keys),
                              packed_values = Packed(heads, values);
+      int queries = 0;
       for (const int length : {1, 2, 3, 4, 5, 15, 16, 17, 70}) {
+        queries = queries % 6 + 1;
+        const Matrix<float> q = RandomMatrix(queries, d_model, &random, 0.3f);
         std::vector<int32_t> positions(length);
         for (int32_t& p : positions) p = std::uniform_int_distribution<int32_t>(0, 89)(random);
-        const std::vector<double> want = Attention(heads, q, keys, values, positions);
+        std::vector<std::vector<double>> want;
+        for (int r = 0; r < queries; ++r) {
+          want.push_back(Attention(heads, q.Row(r), keys, values, positions));
+        }
         ExpectAttention<float>(heads, q, keys.view(), values.view(), positions, want);
         ExpectAttention<uint16_t>(heads, q, packed_keys.view(), packed_values.view(), positions,
                                   want);
@@ -119,15 +129,17 @@ TEST(Attend, AgreesWithTheDefinition) {
   }
 }
 
+TEST(Attend, AgreesWithTheDefinition) { ForEachInstructionSet(ExpectAttentionOfAllShapes); }
+
 TEST(Attend, LargeScoresDoNotOverflow) {
-  const std::vector<float> q = {1000.0f};
-  Matrix<float> keys(2, 1), values(2, 1);
+  Matrix<float> q(1, 1), keys(2, 1), values(2, 1), out(1, 1);
+  q.Row(0)[0] = 1000.0f;
   keys.Row(0)[0] = 1.0f, keys.Row(1)[0] = 0.5f;
   values.Row(0)[0] = 3.0f, values.Row(1)[0] = 5.0f;
-  std::vector<float> scratch(AttendScratch(1, 2)), out(1);
+  std::vector<float> scratch(AttendScratch(1, 2, 1));
   const MatrixView<const float> k = keys.view(), v = values.view();
-  Attend(1, q, k, v, {0, 1}, absl::MakeSpan(scratch), absl::MakeSpan(out));
-  EXPECT_FLOAT_EQ(out[0], 3.0f);
+  Attend(1, q.view(), k, v, {0, 1}, absl::MakeSpan(scratch), out.view());
+  EXPECT_FLOAT_EQ(out.Row(0)[0], 3.0f);
 }
 
 TEST(ToBFloat16, RoundsToTheNearestAndTiesToEven) {

@@ -4,11 +4,13 @@
 
 #include <cstring>
 #include <functional>
+#include <utility>
 
 #include "engine/math/gemm.h"
 #include "engine/math/int8_rows.h"
 #include "engine/math/kernels.h"
 #include "gtest/gtest.h"
+#include "tests/math/instruction_sets.h"
 #include "tests/math/random_matrix.h"
 
 namespace dragoman {
@@ -39,22 +41,65 @@ void ExpectRowLaw(const Matrix<float>& x, int outputs, const Operation& operatio
 
 class RowLawOf : public testing::TestWithParam<Precision> {};
 
-TEST_P(RowLawOf, Gemm) {
+using Shapes = std::vector<std::pair<int, int>>;
+
+void ExpectRowLawOfGemm(Precision precision, const Shapes& shapes, int threads) {
   std::mt19937 random(11);
-  const std::pair<int, int> shapes[] = {{64, 64},   {64, 192},   {128, 64},   {256, 768},
-                                        {512, 512}, {512, 2048}, {2048, 512}, {64, 935}};
+  GemmScratch scratch(threads);
   for (const auto& [inputs, outputs] : shapes) {
-    SCOPED_TRACE(testing::Message() << inputs << " x " << outputs);
+    SCOPED_TRACE(testing::Message() << inputs << " x " << outputs << ", " << threads << " threads");
     const Matrix<float> weight = RandomMatrix(outputs, inputs, &random);
     const std::vector<float> bias = RandomVector(outputs, &random);
     for (const Activation activation : {Activation::kRelu, Activation::kSilu}) {
-      const auto gemm = PackedGemm::Create(weight.view(), bias, activation, GetParam());
+      const auto gemm = PackedGemm::Create(weight.view(), bias, activation, precision);
       ASSERT_TRUE(gemm.ok()) << gemm.status();
-      GemmScratch scratch;
       ExpectRowLaw(
           RandomMatrix(2 * OneDnnGemm::kMaxRows + 5, inputs, &random), outputs,
           [&](MatrixView<const float> x, MatrixView<float> y) { gemm->Apply(x, y, &scratch); });
     }
+  }
+}
+
+TEST_P(RowLawOf, Gemm) {
+  if (GetParam() == Precision::kBFloat16 && !OneDnnHasBFloat16()) {
+    GTEST_SKIP() << "this CPU has no bfloat16";
+  }
+  ExpectRowLawOfGemm(GetParam(),
+                     {{64, 64}, {128, 64}, {256, 768}, {512, 512}, {512, 2048}, {2048, 512}}, 1);
+}
+
+TEST_P(RowLawOf, GemmOnOtherInstructionSets) {
+  if (GetParam() == Precision::kBFloat16) GTEST_SKIP() << "oneDNN's own";
+  ForEachInstructionSet([] { ExpectRowLawOfGemm(GetParam(), {{64, 192}, {33, 70}}, 1); });
+}
+
+TEST_P(RowLawOf, GemmByATeam) {
+  if (GetParam() == Precision::kBFloat16 && !OneDnnHasBFloat16()) {
+    GTEST_SKIP() << "this CPU has no bfloat16";
+  }
+  ExpectRowLawOfGemm(GetParam(), {{64, 935}, {512, 512}}, 3);
+}
+
+// What a team computes is what a thread computes alone.
+TEST_P(RowLawOf, TeamsOfAnySize) {
+  if (GetParam() == Precision::kBFloat16 && !OneDnnHasBFloat16()) {
+    GTEST_SKIP() << "this CPU has no bfloat16";
+  }
+  std::mt19937 random(15);
+  const Matrix<float> weight = RandomMatrix(1100, 512, &random);
+  const Matrix<float> x = RandomMatrix(37, 512, &random);
+  const auto gemm =
+      PackedGemm::Create(weight.view(), RandomVector(1100, &random), Activation::kSilu, GetParam());
+  ASSERT_TRUE(gemm.ok()) << gemm.status();
+  Matrix<float> alone(37, 1100), together(37, 1100);
+  GemmScratch one;
+  gemm->Apply(x.view(), alone.view(), &one);
+  for (const int threads : {2, 3, 4, 7}) {
+    GemmScratch team(threads);
+    gemm->Apply(x.view(), together.view(), &team);
+    EXPECT_EQ(std::memcmp(alone.view().data(), together.view().data(), sizeof(float) * 37 * 1100),
+              0)
+        << threads;
   }
 }
 
@@ -73,7 +118,8 @@ TEST(RowLaw, Int8Rows) {
     QuantizedRows quantized;
     ExpectRowLaw(RandomMatrix(40, inputs, &random), static_cast<int>(named.size()),
                  [&](MatrixView<const float> x, MatrixView<float> y) {
-                   QuantizeRows(x, &quantized);
+                   quantized.Resize(x.rows(), x.cols());
+                   QuantizeRows(x, 0, x.rows(), &quantized);
                    selective->Apply(quantized, named, y);
                  });
   }
@@ -90,26 +136,54 @@ TEST(RowLaw, AddAndNorm) {
   }
 }
 
-// A query's attention must not depend on where in memory the rows lie that it attends to.
-TEST(RowLaw, AttendDoesNotSeeWhereItsPositionsLie) {
+// A query's attention must not depend on where in memory the rows lie that it attends to, nor on
+// the queries beside it.
+template <typename T>
+void ExpectRowLawOfAttend(const std::function<Matrix<T>(const Matrix<float>&)>& pack, int heads,
+                          int d_model) {
   std::mt19937 random(13);
-  constexpr int kHeads = 4, kModel = 64;
-  for (int length = 1; length <= 40; ++length) {
-    const std::vector<float> q = RandomVector(kModel, &random, 0.3f);
-    const Matrix<float> keys = RandomMatrix(length, kModel, &random);
-    Matrix<float> scattered = RandomMatrix(3 * length + 2, kModel, &random);
+  for (const int length : {1, 2, 3, 4, 5, 7, 8, 9, 30}) {
+    SCOPED_TRACE(testing::Message() << heads << " heads, " << length << " positions");
+    const Matrix<T> keys = pack(RandomMatrix(length, d_model, &random));
+    Matrix<T> scattered = pack(RandomMatrix(3 * length + 2, d_model, &random));
     std::vector<int32_t> in_order(length), elsewhere(length);
     for (int j = 0; j < length; ++j) {
       in_order[j] = j;
       elsewhere[j] = 3 * (length - 1 - j) + 2;
-      std::memcpy(scattered.Row(elsewhere[j]).data(), keys.Row(j).data(), sizeof(float) * kModel);
+      std::memcpy(scattered.Row(elsewhere[j]).data(), keys.Row(j).data(), sizeof(T) * d_model);
     }
-    std::vector<float> scratch(AttendScratch(kHeads, length)), a(kModel), b(kModel);
-    const MatrixView<const float> near = keys.view(), far = scattered.view();
-    Attend(kHeads, q, near, near, in_order, absl::MakeSpan(scratch), absl::MakeSpan(a));
-    Attend(kHeads, q, far, far, elsewhere, absl::MakeSpan(scratch), absl::MakeSpan(b));
-    ASSERT_EQ(std::memcmp(a.data(), b.data(), sizeof(float) * kModel), 0) << length;
+    bool alone = true;
+    const MatrixView<const T> near = keys.view(), far = std::as_const(scattered).view();
+    ExpectRowLaw(RandomMatrix(9, d_model, &random, 0.3f), d_model,
+                 [&](MatrixView<const float> q, MatrixView<float> out) {
+                   std::vector<float> scratch(AttendScratch(heads, length, q.rows()));
+                   alone = !alone;
+                   const MatrixView<const T> rows = alone ? near : far;
+                   Attend(heads, q, rows, rows, alone ? in_order : elsewhere,
+                          absl::MakeSpan(scratch), out);
+                 });
   }
+}
+
+TEST(RowLaw, Attend) {
+  ForEachInstructionSet([] {
+    for (const auto& [heads, d_model] : {std::pair(8, 512), {4, 64}, {12, 768}, {3, 30}}) {
+      ExpectRowLawOfAttend<float>(
+          [](const Matrix<float>& x) {
+            Matrix<float> copy(x.rows(), x.cols());
+            std::copy_n(x.view().data(), x.rows() * x.cols(), copy.view().data());
+            return copy;
+          },
+          heads, d_model);
+      ExpectRowLawOfAttend<uint16_t>(
+          [heads = heads](const Matrix<float>& x) {
+            Matrix<uint16_t> packed(x.rows(), x.cols());
+            PackBFloat16(heads, x.view(), packed.view());
+            return packed;
+          },
+          heads, d_model);
+    }
+  });
 }
 
 }  // namespace

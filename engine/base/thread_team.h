@@ -1,0 +1,61 @@
+// A few threads that share the work of one: fork and join, many thousand times a second.
+//
+// The team belongs to one thread, its leader, which works along with the others.  A part of the
+// work is a range of indices (output columns, rows), never a part of a sum, so what is computed
+// does not depend on the size of the team.
+//
+// Members that have nothing to do look for work for some microseconds before they sleep, since the
+// next part of a decoding step is most often that near.
+
+#ifndef DRAGOMAN_ENGINE_BASE_THREAD_TEAM_H_
+#define DRAGOMAN_ENGINE_BASE_THREAD_TEAM_H_
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+
+namespace dragoman {
+
+class ThreadTeam {
+ public:
+  // What is done with the indices [first, end); `member` is 0 .. size() - 1, 0 being the leader.
+  using Part = absl::FunctionRef<void(int member, int first, int end)>;
+
+  // Starts threads - 1 threads.  REQUIRES: 1 <= threads <= kMaxSize.
+  explicit ThreadTeam(int threads);
+  ~ThreadTeam();
+  ThreadTeam(const ThreadTeam&) = delete;
+  ThreadTeam& operator=(const ThreadTeam&) = delete;
+
+  static constexpr int kMaxSize = 255;
+
+  int size() const { return 1 + static_cast<int>(threads_.size()); }
+
+  // Cuts the indices [0, count) into parts of at least `grain`, at most one for each member, has
+  // them done at the same time, and returns when all are.  REQUIRES: count >= 1, grain >= 1; the
+  // caller is the leader.
+  void Split(int count, int grain, Part part);
+
+ private:
+  void Serve(int member);
+  void Do(int member);
+  uint64_t AwaitRound(uint64_t last) const;
+
+  // The number of the round of work, and in the lowest 8 bits how many members have a part in it: 0
+  // tells them to leave.  Members without a part may sleep through a round.
+  std::atomic<uint64_t> round_ = 0;
+  std::atomic<int> pending_ = 0;  // parts that members have not finished yet
+  // Of the round: written by the leader before it begins.
+  const Part* part_ = nullptr;
+  int parts_ = 0;
+  int count_ = 0;
+
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_BASE_THREAD_TEAM_H_

@@ -1,0 +1,164 @@
+#include "engine/math/float32_gemm.h"
+
+#include <algorithm>
+
+#include "engine/math/kernels.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "engine/math/float32_gemm.cc"
+#include "hwy/foreach_target.h"  // compiles this file once for every instruction set
+// Highway's headers come after foreach_target.
+#include "hwy/highway.h"
+
+#ifndef DRAGOMAN_FLOAT32_TASK_
+#define DRAGOMAN_FLOAT32_TASK_
+namespace dragoman {
+
+// One tile of the product: all that its kernels need to know.
+struct Float32Task {
+  const float* x;        // [rows, inputs]
+  int x_stride;          // from one row to the next
+  const float* weights;  // [inputs, panel width]
+  int inputs;
+  const float* bias;  // [panel width]
+  bool relu;
+  const PanelTile& tile;
+};
+
+}  // namespace dragoman
+#endif  // DRAGOMAN_FLOAT32_TASK_
+
+HWY_BEFORE_NAMESPACE();
+namespace dragoman {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
+
+// A panel has kVectors vectors of outputs, whole cache lines of weights where vectors are wide
+// enough, and a tile so many rows that all its sums stay in registers.
+constexpr int kVectors = HWY_MAX_BYTES >= 32 ? 2 : 4;
+#if HWY_TARGET == HWY_AVX2
+constexpr int kMostRows = 6;  // 16 registers
+#elif HWY_ARCH_X86 && HWY_MAX_BYTES < 32
+constexpr int kMostRows = 2;
+#else
+constexpr int kMostRows = 24 / kVectors;  // 32 registers
+#endif
+
+// kRows rows by one panel, fetching kLines cache lines for every input.
+template <int kRows, int kLines>
+void MultiplyTile(const Float32Task& t) {
+  const D d;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  V sums[kRows][kVectors];
+#pragma GCC unroll 12
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 4
+    for (int j = 0; j < kVectors; ++j) sums[r][j] = hn::Zero(d);
+  }
+  const float* weights = t.weights;
+  const char* prefetch = reinterpret_cast<const char*>(t.weights) + t.tile.prefetch;
+  for (int i = 0; i < t.inputs; ++i, weights += kVectors * lanes) {
+#pragma GCC unroll 4
+    for (int line = 0; line < kLines; ++line) __builtin_prefetch(prefetch + line * kCacheLine);
+    prefetch += kLines * kCacheLine;
+    V w[kVectors];
+#pragma GCC unroll 4
+    for (int j = 0; j < kVectors; ++j) w[j] = hn::Load(d, weights + j * lanes);
+#pragma GCC unroll 12
+    for (int r = 0; r < kRows; ++r) {
+      const V x = hn::Set(d, t.x[r * t.x_stride + i]);
+#pragma GCC unroll 4
+      for (int j = 0; j < kVectors; ++j) sums[r][j] = hn::MulAdd(x, w[j], sums[r][j]);
+    }
+  }
+  const V zero = hn::Zero(d);
+#pragma GCC unroll 12
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 4
+    for (int j = 0; j < kVectors; ++j) {
+      V y = hn::Add(sums[r][j], hn::LoadU(d, t.bias + j * lanes));
+      if (t.relu) y = hn::IfThenElse(hn::Lt(y, zero), zero, y);  // NaN passes through
+      hn::StoreU(y, d, t.tile.y + r * t.tile.y_stride + j * lanes);
+    }
+  }
+}
+
+template <int kRows>
+void MultiplyRows(const Float32Task& t) {
+  if constexpr (kRows > 1) {
+    if (t.tile.rows < kRows) return MultiplyRows<kRows - 1>(t);
+  }
+  switch (t.tile.prefetch_lines) {
+    case 0:
+      return MultiplyTile<kRows, 0>(t);
+    case 1:
+      return MultiplyTile<kRows, 1>(t);
+    default:
+      return MultiplyTile<kRows, 2>(t);
+  }
+}
+
+void Multiply(const Float32Task& t) { MultiplyRows<kMostRows>(t); }
+
+PanelShape ShapeFor(int inputs) {
+  const int width = kVectors * static_cast<int>(hn::Lanes(D()));
+  const size_t bytes = sizeof(float) * width;
+  const int lines = std::max(1, static_cast<int>(bytes) / kCacheLine);
+  return {.width = width, .bytes = bytes * inputs, .lines = lines, .tallest_tile = kMostRows};
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace dragoman
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace dragoman {
+namespace {
+
+HWY_EXPORT(Multiply);
+HWY_EXPORT(ShapeFor);
+
+}  // namespace
+
+Float32Gemm::Float32Gemm(MatrixView<const float> weight, absl::Span<const float> bias,
+                         Activation activation)
+    : inputs_(weight.cols()),
+      outputs_(weight.rows()),
+      activation_(activation),
+      shape_(HWY_DYNAMIC_DISPATCH(ShapeFor)(inputs_)),
+      panels_(panels() * shape_.bytes),
+      bias_(panels() * shape_.width) {
+  DRAGOMAN_CHECK(bias.empty() || static_cast<int>(bias.size()) == outputs_);
+  std::copy(bias.begin(), bias.end(), bias_.begin());
+  const int width = shape_.width;
+  for (int o = 0; o < outputs_; ++o) {
+    const absl::Span<const float> from = weight.Row(o);
+    float* const to = panel(o / width) + o % width;
+    for (int i = 0; i < inputs_; ++i) to[static_cast<size_t>(i) * width] = from[i];
+  }
+}
+
+void Float32Gemm::Apply(MatrixView<const float> x, int first_panel, int end_panel,
+                        MatrixView<float> y) const {
+  DRAGOMAN_CHECK(x.cols() == inputs_ && y.cols() == outputs_ && x.rows() == y.rows());
+  ForEachTile(shape_, first_panel, end_panel, y, [&](const PanelTile& tile) {
+    HWY_DYNAMIC_DISPATCH(Multiply)
+    ({.x = x.Row(tile.row).data(),
+      .x_stride = x.stride(),
+      .weights = panel(tile.panel),
+      .inputs = inputs_,
+      .bias = bias_.data() + tile.panel * shape_.width,
+      .relu = activation_ == Activation::kRelu,
+      .tile = tile});
+  });
+  if (activation_ != Activation::kRelu) {
+    Activate(activation_, PanelColumns(shape_, first_panel, end_panel, y));
+  }
+}
+
+}  // namespace dragoman
+#endif  // HWY_ONCE

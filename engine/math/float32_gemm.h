@@ -1,0 +1,55 @@
+// Matrix multiplication in float32, by a kernel of our own for every instruction set.
+//
+//   y[r][o] = activation(b[o] + x[r][0] w[o][0] + x[r][1] w[o][1] + ...)
+//
+// Every sum has one order, the one above, in a lane of its own: so the row law holds whatever the
+// number of rows.
+//
+// Why not oneDNN: without AVX-512 its float32 products break the row law, and where there is
+// AVX-512 it does not fetch the next weights while it multiplies by these, so that it is slower
+// when a model is larger than the caches.
+
+#ifndef DRAGOMAN_ENGINE_MATH_FLOAT32_GEMM_H_
+#define DRAGOMAN_ENGINE_MATH_FLOAT32_GEMM_H_
+
+#include <vector>
+
+#include "absl/types/span.h"
+#include "engine/base/weight_memory.h"
+#include "engine/math/activation.h"
+#include "engine/math/matrix.h"
+#include "engine/math/panels.h"
+
+namespace dragoman {
+
+// A weight matrix with its bias and activation, packed.  Immutable, so safe for concurrent use.
+class Float32Gemm {
+ public:
+  // `weight` is [outputs, inputs]; `bias` has `outputs` elements or none.
+  Float32Gemm(MatrixView<const float> weight, absl::Span<const float> bias, Activation activation);
+
+  int inputs() const { return inputs_; }
+  int outputs() const { return outputs_; }
+
+  // Outputs are computed in panels; `y` may be asked for in parts, by several threads.
+  int panels() const { return (outputs_ + shape_.width - 1) / shape_.width; }
+
+  // Computes the outputs of the panels [first_panel, end_panel).
+  // REQUIRES: x is [rows, inputs()], y [rows, outputs()].
+  void Apply(MatrixView<const float> x, int first_panel, int end_panel, MatrixView<float> y) const;
+
+ private:
+  // In a panel, for every input, the weight of each output.
+  float* panel(int p) const { return reinterpret_cast<float*>(panels_.data() + p * shape_.bytes); }
+
+  int inputs_;
+  int outputs_;
+  Activation activation_;
+  PanelShape shape_;
+  WeightMemory panels_;
+  std::vector<float> bias_;  // [outputs rounded up]
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_MATH_FLOAT32_GEMM_H_

@@ -123,8 +123,16 @@ void AddEngineFlags(CLI::App* app, Flags* flags) {
   Add<std::string>(app, "--precision", "PRECISION", "auto",
                    "auto (int8), float32, bfloat16 or int8",
                    [=](const std::string& v) { config->set_precision(v); });
-  Add<int>(app, "--workers", "THREADS", "the cores granted", "Worker threads of the engine",
+  Add<std::string>(app, "--kv-cache-precision", "PRECISION", "auto",
+                   "Keys and values: float32, bfloat16, or auto (bfloat16 unless --precision is "
+                   "float32)",
+                   [=](const std::string& v) { config->set_kv_cache_precision(v); });
+  Add<int>(app, "--workers", "WORKERS", "the cores granted / --threads-per-worker",
+           "Workers of the engine, each with a batch of its own",
            [=](int v) { config->set_workers(v); });
+  Add<int>(app, "--threads-per-worker", "THREADS", "1",
+           "Threads that share every step of a worker; 1 unless single requests must be quick",
+           [=](int v) { config->set_threads_per_worker(v); });
   app->add_option_function<std::vector<std::string>>(
          "--shortlist",
          [flags](const std::vector<std::string>& values) {

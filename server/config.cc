@@ -125,8 +125,19 @@ absl::Status ResolveEngine(const v1::ServerConfig& config, ServerOptions* option
   if (config.has_precision()) {
     ASSIGN_OR_RETURN(options->precision, ParsePrecision(config.precision()));
   }
+  if (config.has_kv_cache_precision()) {
+    const std::string& name = config.kv_cache_precision();
+    const absl::StatusOr<Precision> precision = ParsePrecision(name);
+    if (!precision.ok() || *precision == Precision::kInt8) {
+      return absl::InvalidArgumentError("kv-cache-precision is \"" + name +
+                                        "\", want auto, float32 or bfloat16");
+    }
+    options->keys_values = *precision;
+  }
   WorkerPoolOptions& pool = options->pool;
   DRAGOMAN_RESOLVE_NUMBER(workers, "workers", 0, 1024, pool.workers);
+  DRAGOMAN_RESOLVE_NUMBER(threads_per_worker, "threads-per-worker", 1, ThreadTeam::kMaxSize,
+                          pool.threads_per_worker);
   DRAGOMAN_RESOLVE_NUMBER(max_batch_rows, "max-batch-rows", 1, 65536, pool.max_batch_rows);
   DRAGOMAN_RESOLVE_NUMBER(max_encode_tokens, "max-encode-tokens", 1, 1 << 20,
                           pool.max_encode_tokens);

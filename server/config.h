@@ -44,6 +44,7 @@ struct ServerOptions {
   std::string grpc_address = "127.0.0.1:50051";
   std::string http_address = "127.0.0.1:9464";
   Precision precision = Precision::kAuto;
+  Precision keys_values = Precision::kAuto;  // not int8
   WorkerPoolOptions pool;
   Limits limits;
   int max_message_bytes = 1 << 20;

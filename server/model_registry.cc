@@ -13,7 +13,10 @@ absl::StatusOr<std::unique_ptr<const ModelRegistry>> ModelRegistry::Load(
     Log(LogLevel::kInfo, "loading", {{"model", source.name}, {"directory", source.directory}});
     const absl::Time start = absl::Now();
     absl::StatusOr<std::shared_ptr<const Model>> model =
-        Model::Load(source.name, source.directory, options.precision, source.shortlist);
+        Model::Load(source.name, source.directory,
+                    {.precision = options.precision,
+                     .keys_values = options.keys_values,
+                     .shortlist = source.shortlist});
     if (!model.ok()) {
       return absl::Status(model.status().code(), "model " + source.name + " (" + source.directory +
                                                      "): " + std::string(model.status().message()));

@@ -29,7 +29,7 @@ constexpr absl::Duration kLastRefusals = absl::Milliseconds(200);
 
 // The pool and the metrics must agree on the number of workers.
 ServerOptions WithWorkers(ServerOptions options) {
-  if (options.pool.workers == 0) options.pool.workers = AvailableCores();
+  options.pool = WithDefaults(options.pool);
   return options;
 }
 

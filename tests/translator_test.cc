@@ -81,7 +81,7 @@ TEST_F(TranslatorTest, TranslatesTextsInTheirOrder) {
 
 // A model that ships, with a table that is made of its own translations.
 TEST(TranslatorWithShortlist, TranslatesToTheCandidatesAlone) {
-  const auto plain = Model::Load("en-de", "models/en-de", Precision::kInt8);
+  const auto plain = Model::Load("en-de", "models/en-de", {.precision = Precision::kInt8});
   ASSERT_TRUE(plain.ok()) << plain.status();
   const std::vector<std::string> texts = {"The weather is nice today.", "Where is the station?",
                                           "I would like a cup of coffee, please."};
@@ -104,7 +104,8 @@ TEST(TranslatorWithShortlist, TranslatesToTheCandidatesAlone) {
   table.close();
   for (const Precision precision : {Precision::kInt8, Precision::kFloat32}) {
     const auto listed =
-        Model::Load("en-de", "models/en-de", precision, {.file = file, .first = 30});
+        Model::Load("en-de", "models/en-de",
+                    {.precision = precision, .shortlist = {.file = file, .first = 30}});
     ASSERT_TRUE(listed.ok()) << listed.status();
     for (const int beam_size : {1, 4}) {
       request.options.beam_size = beam_size;

@@ -27,8 +27,10 @@ struct BatchLoad {
   size_t kv_bytes = 0;
 };
 
-// The scratch memory of a worker's batches.
+// The threads and the scratch memory of a worker's batches.
 struct DecodeScratch {
+  explicit DecodeScratch(int threads = 1) : workspace(threads) {}
+
   Workspace workspace;
   TokenBatch source;
   Matrix<float> encoded;  // [source tokens, d_model]

@@ -5,13 +5,14 @@
 
 namespace dragoman {
 
-Worker::Worker(int index, const SchedulerLimits& limits, const Clock& clock, Observer* observer,
-               WaitingRoom* waiting_room)
+Worker::Worker(int index, int threads, const SchedulerLimits& limits, const Clock& clock,
+               Observer* observer, WaitingRoom* waiting_room)
     : index_(index),
       clock_(clock),
       observer_(observer),
       waiting_room_(waiting_room),
-      scheduler_(limits) {}
+      scheduler_(limits),
+      scratch_(threads) {}
 
 Worker::~Worker() { DRAGOMAN_CHECK(idle() && !thread_.joinable()); }
 

@@ -1,5 +1,5 @@
-// One thread and a batch for every model that it has work for.  Each turn: take the mail, drop what
-// nobody wants any more, admit who fits, step every batch.
+// One thread, or a team of them, and a batch for every model that it has work for.  Each turn: take
+// the mail, drop what nobody wants any more, admit who fits, step every batch.
 //
 // In production a thread of its own takes the turns (Start); in a simulation the test does.
 
@@ -25,10 +25,11 @@ namespace dragoman {
 
 class Worker : private Observer {
  public:
-  // `index` is the number that `observer` is told.  `observer` and `waiting_room` must outlive the
-  // worker; jobs leave the waiting room when they join a batch or are dropped.
-  Worker(int index, const SchedulerLimits& limits, const Clock& clock, Observer* observer,
-         WaitingRoom* waiting_room);
+  // `index` is the number that `observer` is told, `threads` how many share its steps.  `observer`
+  // and `waiting_room` must outlive the worker; jobs leave the waiting room when they join a batch
+  // or are dropped.
+  Worker(int index, int threads, const SchedulerLimits& limits, const Clock& clock,
+         Observer* observer, WaitingRoom* waiting_room);
   // REQUIRES: drained, or never started and without work.
   ~Worker() override;
 

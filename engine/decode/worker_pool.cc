@@ -8,15 +8,14 @@
 #include "engine/base/machine.h"
 
 namespace dragoman {
-namespace {
 
 WorkerPoolOptions WithDefaults(WorkerPoolOptions options) {
-  if (options.workers == 0) options.workers = AvailableCores();
+  if (options.workers == 0) {
+    options.workers = std::max(1, AvailableCores() / options.threads_per_worker);
+  }
   if (options.kv_capacity_bytes == 0) options.kv_capacity_bytes = AvailableMemory() / 4;
   return options;
 }
-
-}  // namespace
 
 WorkerPool::WorkerPool(const WorkerPoolOptions& options, Observer* observer)
     : options_(WithDefaults(options)),
@@ -27,7 +26,8 @@ WorkerPool::WorkerPool(const WorkerPoolOptions& options, Observer* observer)
       .max_encode_tokens = options_.max_encode_tokens,
   };
   for (int i = 0; i < options_.workers; ++i) {
-    workers_.push_back(std::make_unique<Worker>(i, limits, absl::Now, observer, &waiting_room_));
+    workers_.push_back(std::make_unique<Worker>(i, options_.threads_per_worker, limits, absl::Now,
+                                                observer, &waiting_room_));
     workers_.back()->Start();
   }
 }

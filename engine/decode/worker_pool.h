@@ -22,7 +22,8 @@
 namespace dragoman {
 
 struct WorkerPoolOptions {
-  int workers = 0;                 // threads; 0: the cores that are available
+  int workers = 0;                 // 0: the cores that are available / threads_per_worker
+  int threads_per_worker = 1;      // that share every step of a worker
   int max_waiting_requests = 256;  // requests with a job that waits for a batch
   int max_waiting_tokens = 65536;  // source tokens of the jobs that wait
   int max_batch_rows = 256;        // live hypotheses that one worker decodes at once
@@ -39,6 +40,9 @@ struct WorkerPoolStats {
   size_t kv_capacity_bytes = 0;
 };
 
+// The same with a number where a 0 asks for a default.
+WorkerPoolOptions WithDefaults(WorkerPoolOptions options);
+
 class WorkerPool {
  public:
   // Starts the threads.  `observer` must outlive the pool.
@@ -47,9 +51,9 @@ class WorkerPool {
   ~WorkerPool();
 
   // Takes all the jobs of one request, or none of them and says why: RESOURCE_EXHAUSTED if the line
-  // is full, INVALID_ARGUMENT if a job needs more KV memory than a worker ever has, UNAVAILABLE when
-  // draining.  On an error on_done is not called and `jobs` are dropped.
-  // REQUIRES: there is at least one job, and all share one RequestState.
+  // is full, INVALID_ARGUMENT if a job needs more KV memory than a worker ever has, UNAVAILABLE
+  // when draining.  On an error on_done is not called and `jobs` are dropped. REQUIRES: there is at
+  // least one job, and all share one RequestState.
   absl::Status Submit(std::vector<JobPtr> jobs);
 
   // Takes no more, finishes what was taken, and joins the threads.  Idempotent.

@@ -58,21 +58,24 @@ absl::Status InModel(const std::string& directory, const absl::Status& status) {
 
 absl::StatusOr<std::shared_ptr<const Model>> Model::Load(const std::string& name,
                                                          const std::string& directory,
-                                                         Precision precision,
-                                                         const ShortlistSource& shortlist) {
+                                                         const ModelOptions& options) {
   std::shared_ptr<Model> model(new Model());
   model->name_ = name;
-  model->precision_ = Resolve(precision);
-  if (absl::Status status = model->LoadFrom(directory, shortlist); !status.ok()) {
+  model->precision_ = Resolve(options.precision);
+  if (absl::Status status = model->LoadFrom(directory, options); !status.ok()) {
     return InModel(directory, status);
   }
   return model;
 }
 
-absl::Status Model::LoadFrom(const std::string& directory, const ShortlistSource& shortlist) {
+absl::Status Model::LoadFrom(const std::string& directory, const ModelOptions& options) {
+  DRAGOMAN_CHECK(options.keys_values != Precision::kInt8);
+  const Precision keys_values =
+      options.keys_values == Precision::kAuto ? precision_ : options.keys_values;
+  const ShortlistSource& shortlist = options.shortlist;
   ASSIGN_OR_RETURN(const MarianConfig config, ReadMarianConfig(directory));
   config_ = config.model;
-  config_.bfloat16_keys_values = precision_ != Precision::kFloat32;
+  config_.bfloat16_keys_values = keys_values != Precision::kFloat32;
   config_.selective_output = !shortlist.file.empty();
   generation_ = config.generation;
   ASSIGN_OR_RETURN(tokenizer_, Tokenizer::Load(directory));

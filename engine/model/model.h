@@ -19,17 +19,24 @@
 
 namespace dragoman {
 
+struct ModelOptions {
+  Precision precision = Precision::kAuto;
+  // The numbers in which the decoder keeps keys and values: float32, bfloat16, or auto, which is
+  // float32 if the matrices are and else bfloat16.
+  Precision keys_values = Precision::kAuto;
+  ShortlistSource shortlist;  // without a file: none
+};
+
 class Model {
  public:
   // Loads a model directory as it was downloaded, and its shortlist if there is one.  `name` is
   // what requests and metrics call it.
   // NOT_FOUND: a file or a tensor is missing; INVALID_ARGUMENT: one is malformed; UNIMPLEMENTED: an
   // architecture or option this engine does not know; FAILED_PRECONDITION: this CPU cannot run
-  // `precision` with the row law kept (gemm.h).
+  // the precision with the row law kept (gemm.h).  REQUIRES: keys_values is not int8.
   static absl::StatusOr<std::shared_ptr<const Model>> Load(const std::string& name,
                                                            const std::string& directory,
-                                                           Precision precision,
-                                                           const ShortlistSource& shortlist = {});
+                                                           const ModelOptions& options = {});
 
   const std::string& name() const { return name_; }
   const std::string& version() const { return version_; }  // a digest of the checkpoint
@@ -44,7 +51,7 @@ class Model {
 
  private:
   Model() = default;
-  absl::Status LoadFrom(const std::string& directory, const ShortlistSource& shortlist);
+  absl::Status LoadFrom(const std::string& directory, const ModelOptions& options);
   absl::Status LoadWeights(const Checkpoint& checkpoint, bool share_embeddings);
 
   std::string name_;

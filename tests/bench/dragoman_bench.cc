@@ -24,8 +24,8 @@ namespace dragoman {
 namespace {
 
 struct Flags {
-  std::string model, input, precision = "auto", shortlist;
-  int workers = 1, in_flight = 64, repeat = 1;
+  std::string model, input, precision = "auto", keys_values = "auto", shortlist;
+  int workers = 1, threads_per_worker = 1, in_flight = 64, repeat = 1;
   DecodingOptions options;
 };
 
@@ -118,17 +118,19 @@ absl::StatusOr<std::vector<std::string>> ReadLines(const Flags& flags) {
 
 absl::Status Bench(const Flags& flags) {
   ASSIGN_OR_RETURN(std::vector<std::string> lines, ReadLines(flags));
-  ASSIGN_OR_RETURN(const Precision precision, ParsePrecision(flags.precision));
-  ShortlistSource shortlist;
+  ModelOptions options;
+  ASSIGN_OR_RETURN(options.precision, ParsePrecision(flags.precision));
+  ASSIGN_OR_RETURN(options.keys_values, ParsePrecision(flags.keys_values));
   if (!flags.shortlist.empty()) {
-    ASSIGN_OR_RETURN(shortlist, ParseShortlistSource(flags.shortlist));
+    ASSIGN_OR_RETURN(options.shortlist, ParseShortlistSource(flags.shortlist));
   }
   const absl::Time load_start = absl::Now();
-  ASSIGN_OR_RETURN(const auto model, Model::Load("bench", flags.model, precision, shortlist));
+  ASSIGN_OR_RETURN(const auto model, Model::Load("bench", flags.model, options));
   const double load_seconds = absl::ToDoubleSeconds(absl::Now() - load_start);
 
   NullObserver observer;
   WorkerPool pool({.workers = flags.workers,
+                   .threads_per_worker = flags.threads_per_worker,
                    .max_waiting_requests = std::max(256, flags.in_flight),
                    .max_waiting_tokens = 1 << 30},
                   &observer);
@@ -161,6 +163,7 @@ absl::Status Bench(const Flags& flags) {
       {"precision", NameOf(model->precision())},
       {"isa", GemmIsa(model->precision())},
       {"workers", pool.workers()},
+      {"threads_per_worker", flags.threads_per_worker},
       {"in_flight", flags.in_flight},
   };
   std::cout << report.dump() << std::endl;
@@ -174,11 +177,17 @@ int Main(int argc, char** argv) {
   app.add_option("--input", flags.input, "File of sentences, one on each line")->required();
   app.add_option("--precision", flags.precision, "auto, float32, bfloat16 or int8")
       ->capture_default_str();
+  app.add_option("--kv-cache-precision", flags.keys_values, "auto, float32 or bfloat16")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"auto", "float32", "bfloat16"}));
   app.add_option("--shortlist", flags.shortlist,
                  "A vocabulary shortlist, FILE[:FIRST,BEST]; default: the whole vocabulary");
-  app.add_option("--workers", flags.workers, "Worker threads; 0: the cores that are available")
+  app.add_option("--workers", flags.workers, "Workers; 0: the cores / --threads-per-worker")
       ->capture_default_str()
       ->check(CLI::Range(0, 1024));
+  app.add_option("--threads-per-worker", flags.threads_per_worker, "That share a worker's steps")
+      ->capture_default_str()
+      ->check(CLI::Range(1, ThreadTeam::kMaxSize));
   app.add_option("--in-flight", flags.in_flight, "Sentences in the engine at any time")
       ->capture_default_str()
       ->check(CLI::Range(1, 100000));

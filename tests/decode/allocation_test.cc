@@ -63,11 +63,14 @@ int64_t AllocationsOfSteps(const std::shared_ptr<const Model>& model, DecodeScra
 }
 
 TEST(Allocation, AStepOfInt8DoesNotTouchTheHeap) {
-  const auto model = Model::Load("toy", "tests/golden/models/marian-trained", Precision::kInt8);
+  const auto model =
+      Model::Load("toy", "tests/golden/models/marian-trained", {.precision = Precision::kInt8});
   ASSERT_TRUE(model.ok()) << model.status();
-  DecodeScratch scratch;
-  AllocationsOfSteps(*model, &scratch);  // grows the scratch
-  EXPECT_EQ(AllocationsOfSteps(*model, &scratch), 0);
+  for (const int threads : {1, 2}) {
+    DecodeScratch scratch(threads);
+    AllocationsOfSteps(*model, &scratch);  // grows the scratch
+    EXPECT_EQ(AllocationsOfSteps(*model, &scratch), 0) << threads;
+  }
 }
 
 }  // namespace

@@ -55,8 +55,8 @@ std::shared_ptr<const Model> SelectiveModel() {
   const std::string file = testing::TempDir() + "decode_batch_test.lex";
   const Tokenizer& tokenizer = TrainedModel()->tokenizer();
   std::ofstream(file) << tokenizer.TargetPiece(100) << " " << tokenizer.SourcePiece(100) << " 1\n";
-  auto loaded =
-      Model::Load("toy", "tests/golden/models/marian-trained", Precision::kInt8, {.file = file});
+  auto loaded = Model::Load("toy", "tests/golden/models/marian-trained",
+                            {.precision = Precision::kInt8, .shortlist = {.file = file}});
   EXPECT_TRUE(loaded.ok()) << loaded.status();
   return *std::move(loaded);
 }

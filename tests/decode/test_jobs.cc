@@ -8,7 +8,8 @@ namespace dragoman {
 
 std::shared_ptr<const Model> TrainedModel() {
   static const auto* const model = [] {
-    auto loaded = Model::Load("toy", "tests/golden/models/marian-trained", Precision::kFloat32);
+    auto loaded = Model::Load("toy", "tests/golden/models/marian-trained",
+                              {.precision = Precision::kFloat32});
     if (!loaded.ok()) std::fprintf(stderr, "%s\n", loaded.status().ToString().c_str());
     DRAGOMAN_CHECK(loaded.ok());
     return new std::shared_ptr<const Model>(*std::move(loaded));

@@ -52,7 +52,7 @@ void ExpectEngineAgrees(const ModelConfig& config, uint64_t seed) {
   const Transformer expected = reference::RandomTransformer(config, seed);
   const absl::Status written = reference::WriteMarianDirectory(expected, directory);
   ASSERT_TRUE(written.ok()) << written;
-  const auto model = Model::Load("random", directory, Precision::kFloat32);
+  const auto model = Model::Load("random", directory, {.precision = Precision::kFloat32});
   std::filesystem::remove_all(directory);
   ASSERT_TRUE(model.ok()) << model.status();
 

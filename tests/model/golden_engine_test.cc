@@ -28,7 +28,8 @@ class GoldenEngine : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     golden_ = golden::LoadGolden(GetParam());
-    auto model = Model::Load(GetParam(), golden_.model_directory, Precision::kFloat32);
+    auto model =
+        Model::Load(GetParam(), golden_.model_directory, {.precision = Precision::kFloat32});
     ASSERT_TRUE(model.ok()) << model.status();
     model_ = *std::move(model);
   }

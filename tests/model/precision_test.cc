@@ -75,7 +75,8 @@ std::vector<Matrix> Float32Logits(const golden::Golden& golden,
     }
     return logits;
   }
-  const auto model = Model::Load("float32", golden.model_directory, Precision::kFloat32);
+  const auto model =
+      Model::Load("float32", golden.model_directory, {.precision = Precision::kFloat32});
   EXPECT_TRUE(model.ok()) << model.status();
   if (!model.ok()) return logits;
   for (ForcedOutput& output : ForceTeacher(**model, pairs)) {
@@ -100,7 +101,8 @@ class PrecisionBounds : public testing::TestWithParam<Bound> {};
 TEST_P(PrecisionBounds, TeacherForcedLogProbabilitiesAreNearThoseOfFloat32) {
   const Bound& bound = GetParam();
   const golden::Golden golden = golden::LoadGolden(bound.golden);
-  const auto model = Model::Load(bound.golden, golden.model_directory, bound.precision);
+  const auto model =
+      Model::Load(bound.golden, golden.model_directory, {.precision = bound.precision});
   if (absl::IsFailedPrecondition(model.status())) GTEST_SKIP() << model.status();
   ASSERT_TRUE(model.ok()) << model.status();
   const std::vector<ForcedPair> pairs = PairsOf(golden);

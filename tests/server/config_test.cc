@@ -68,7 +68,9 @@ TEST(Config, EveryFlagSetsItsOption) {
                              "--grpc-address=0.0.0.0:1",
                              "--http-address=[::]:0",
                              "--precision=float32",
+                             "--kv-cache-precision=bfloat16",
                              "--workers=3",
+                             "--threads-per-worker=4",
                              "--max-batch-rows=64",
                              "--max-encode-tokens=100",
                              "--kv-cache-bytes=3GiB",
@@ -103,7 +105,9 @@ TEST(Config, EveryFlagSetsItsOption) {
   EXPECT_EQ(options.grpc_address, "0.0.0.0:1");
   EXPECT_EQ(options.http_address, "[::]:0");
   EXPECT_EQ(options.precision, Precision::kFloat32);
+  EXPECT_EQ(options.keys_values, Precision::kBFloat16);
   EXPECT_EQ(options.pool.workers, 3);
+  EXPECT_EQ(options.pool.threads_per_worker, 4);
   EXPECT_EQ(options.pool.max_batch_rows, 64);
   EXPECT_EQ(options.pool.max_encode_tokens, 100);
   EXPECT_EQ(options.pool.kv_capacity_bytes, size_t{3} << 30);
@@ -152,7 +156,10 @@ TEST(Config, BadFlagsAreRefusedWithTheirNameAndValue) {
       {{"--model", "a=x", "--http-address", "0.0.0.0:99999"}, "http-address is \"0.0.0.0:99999\""},
       {{"--model", "a=x", "--http-address", "0.0.0.0:80x"}, "http-address is \"0.0.0.0:80x\""},
       {{"--model", "a=x", "--precision", "float8"}, "float8"},
+      {{"--model", "a=x", "--kv-cache-precision", "int8"},
+       "kv-cache-precision is \"int8\", want auto, float32 or bfloat16"},
       {{"--model", "a=x", "--workers", "-1"}, "workers is -1, want 0 to 1024"},
+      {{"--model", "a=x", "--threads-per-worker", "0"}, "threads-per-worker is 0, want 1 to 255"},
       {{"--model", "a=x", "--workers", "two"}, "two"},
       {{"--model", "a=x", "--workers"}, "--workers"},
       {{"--model", "a=x", "--max-texts", "0"}, "max-texts is 0, want 1 to"},

@@ -13,7 +13,7 @@ namespace dragoman {
 namespace {
 
 std::shared_ptr<const Model> LoadModel() {
-  auto model = Model::Load("en-de", kModelDirectory, Precision::kFloat32);
+  auto model = Model::Load("en-de", kModelDirectory, {.precision = Precision::kFloat32});
   EXPECT_TRUE(model.ok()) << model.status();
   return *model;
 }

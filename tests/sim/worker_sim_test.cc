@@ -33,7 +33,7 @@ class Simulation : public NullObserver {
     const int workers = Pick(1, 3);
     for (int i = 0; i < workers; ++i) {
       workers_.push_back(std::make_unique<Worker>(
-          i, limits, [this] { return now_; }, this, &room_));
+          i, Pick(1, 2), limits, [this] { return now_; }, this, &room_));
     }
   }
 

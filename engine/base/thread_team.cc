@@ -7,8 +7,12 @@
 namespace dragoman {
 namespace {
 
-constexpr uint64_t kPartsMask = 0xFF;
-constexpr uint64_t kNextRound = kPartsMask + 1;
+// Of ThreadTeam::next_, from the lowest: 12 bits for the next part, 12 for the parts, the round.
+constexpr int kPartBits = 12;
+constexpr uint64_t kPartMask = (1 << kPartBits) - 1;
+static_assert(ThreadTeam::kMaxSize <= static_cast<int>(kPartMask));
+
+constexpr uint64_t kLeave = ~uint64_t{0};  // as a round
 
 // How often one looks before one sleeps: some tens of microseconds.
 constexpr int kLooks = 2000;
@@ -31,7 +35,7 @@ ThreadTeam::ThreadTeam(int threads) {
 }
 
 ThreadTeam::~ThreadTeam() {
-  round_.store((round_.load() & ~kPartsMask) + kNextRound);
+  round_.store(kLeave, std::memory_order_release);
   round_.notify_all();
   for (std::thread& thread : threads_) thread.join();
 }
@@ -40,28 +44,37 @@ void ThreadTeam::Split(int count, int grain, Part part) {
   const int parts = std::min(size(), count / grain);
   if (parts <= 1) return part(0, 0, count);
   part_ = &part;
-  parts_ = parts;
   count_ = count;
-  pending_.store(parts - 1, std::memory_order_relaxed);
-  const uint64_t next = (round_.load(std::memory_order_relaxed) & ~kPartsMask) + kNextRound;
-  round_.store(next | static_cast<uint64_t>(parts), std::memory_order_release);
-  round_.notify_all();
-  Do(0);
-  for (int look = 0, left; (left = pending_.load(std::memory_order_acquire)) > 0; ++look) {
+  left_.store(parts, std::memory_order_relaxed);
+  const uint64_t round = round_.load(std::memory_order_relaxed) + 1;
+  next_.store((round << (2 * kPartBits)) | (static_cast<uint64_t>(parts) << kPartBits),
+              std::memory_order_release);
+  round_.store(round, std::memory_order_release);
+  for (int other = 1; other < parts; ++other) round_.notify_one();
+  Work(0, round);
+  for (int look = 0, left; (left = left_.load(std::memory_order_acquire)) > 0; ++look) {
     if (look < kLooks) {
       Pause();
     } else {
-      pending_.wait(left, std::memory_order_acquire);
+      left_.wait(left, std::memory_order_acquire);
     }
   }
 }
 
-// The part of one member of the present round.
-void ThreadTeam::Do(int member) {
-  const int64_t count = count_;
-  const int first = static_cast<int>(count * member / parts_);
-  const int end = static_cast<int>(count * (member + 1) / parts_);
-  (*part_)(member, first, end);
+// Does parts of a round until all have been begun.
+void ThreadTeam::Work(int member, uint64_t round) {
+  uint64_t next = next_.load(std::memory_order_acquire);
+  while (next >> (2 * kPartBits) == round) {
+    const int64_t parts = (next >> kPartBits) & kPartMask;
+    const int64_t part = next & kPartMask;
+    if (part == parts) return;
+    if (!next_.compare_exchange_weak(next, next + 1, std::memory_order_acq_rel)) continue;
+    const int64_t count = count_;
+    (*part_)(member, static_cast<int>(count * part / parts),
+             static_cast<int>(count * (part + 1) / parts));
+    if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1 && member != 0) left_.notify_one();
+    next = next_.load(std::memory_order_acquire);
+  }
 }
 
 // The first round that is not `last`.
@@ -78,15 +91,7 @@ uint64_t ThreadTeam::AwaitRound(uint64_t last) const {
 }
 
 void ThreadTeam::Serve(int member) {
-  uint64_t round = 0;
-  while (true) {
-    round = AwaitRound(round);
-    const int parts = static_cast<int>(round & kPartsMask);
-    if (parts == 0) return;
-    if (member >= parts) continue;
-    Do(member);
-    if (pending_.fetch_sub(1, std::memory_order_acq_rel) == 1) pending_.notify_one();
-  }
+  for (uint64_t round = 0; (round = AwaitRound(round)) != kLeave;) Work(member, round);
 }
 
 }  // namespace dragoman

@@ -34,23 +34,24 @@ class ThreadTeam {
 
   int size() const { return 1 + static_cast<int>(threads_.size()); }
 
-  // Cuts the indices [0, count) into parts of at least `grain`, at most one for each member, has
-  // them done at the same time, and returns when all are.  REQUIRES: count >= 1, grain >= 1; the
-  // caller is the leader.
+  // Cuts the indices [0, count) into parts of at least `grain`, at most one for each member, and
+  // returns when all are done.  A part is done by whoever is free first: the leader waits for a
+  // member that has begun, but never for one that the system has not let run yet.
+  // REQUIRES: count >= 1, grain >= 1; the caller is the leader.
   void Split(int count, int grain, Part part);
 
  private:
   void Serve(int member);
-  void Do(int member);
+  void Work(int member, uint64_t round);
   uint64_t AwaitRound(uint64_t last) const;
 
-  // The number of the round of work, and in the lowest 8 bits how many members have a part in it: 0
-  // tells them to leave.  Members without a part may sleep through a round.
-  std::atomic<uint64_t> round_ = 0;
-  std::atomic<int> pending_ = 0;  // parts that members have not finished yet
-  // Of the round: written by the leader before it begins.
+  std::atomic<uint64_t> round_ = 0;  // the number of the last Split, or kLeave
+  // round | parts | the next part that nobody has begun: one word, so that a member which comes
+  // late begins no part of another round than it thinks.
+  std::atomic<uint64_t> next_ = 0;
+  std::atomic<int> left_ = 0;  // parts that are not done
+  // Of the round.  Read by those who have begun a part of it, which keeps the leader from the next.
   const Part* part_ = nullptr;
-  int parts_ = 0;
   int count_ = 0;
 
   std::vector<std::thread> threads_;

@@ -86,7 +86,7 @@ class AgeTest(unittest.TestCase):
         lost = []  # when the channel learned that its connection is given up
         channel = server.new_channel()
         channel.subscribe(lambda state: lost.append(time.monotonic())
-                          if state == grpc.ChannelConnectivity.IDLE else None, try_to_connect=True)
+                          if state != grpc.ChannelConnectivity.READY else None, try_to_connect=True)
         stub = pb_grpc.TranslationServiceStub(channel)
         stub.Translate(pb.TranslateRequest(contents=["Hello"]), timeout=60)
         lost.clear()

@@ -182,22 +182,26 @@ GroupKernel BestKernel() {
 
 }  // namespace
 
-absl::StatusOr<Int8Rows> Int8Rows::Create(MatrixView<const float> weight,
-                                          absl::Span<const float> bias) {
-  DRAGOMAN_CHECK(weight.cols() <= Int8Gemm::kMaxInputs);
+Int8Rows::Int8Rows(int outputs, int inputs)
+    : inputs_(inputs),
+      stride_((inputs + kBlock - 1) / kBlock * kBlock),
+      memory_(static_cast<size_t>(outputs) * stride_),
+      constants_(outputs) {
+  DRAGOMAN_CHECK(inputs <= Int8Gemm::kMaxInputs);
+}
+
+absl::Status Int8Rows::Set(int first, MatrixView<const float> weight,
+                           absl::Span<const float> bias) {
+  DRAGOMAN_CHECK(first + weight.rows() <= outputs() && weight.cols() == inputs_);
   DRAGOMAN_CHECK(static_cast<int>(bias.size()) == weight.rows());
-  Int8Rows rows;
-  rows.inputs_ = weight.cols();
-  rows.stride_ = (weight.cols() + kBlock - 1) / kBlock * kBlock;
-  rows.memory_ = WeightMemory(static_cast<size_t>(weight.rows()) * rows.stride_);
-  rows.constants_.resize(weight.rows());
-  for (int o = 0; o < weight.rows(); ++o) {
-    const float scale = QuantizeWeights(weight.Row(o), rows.weights(o));
+  for (int r = 0; r < weight.rows(); ++r) {
+    int8_t* const values = weights(first + r);
+    const float scale = QuantizeWeights(weight.Row(r), values);
     if (std::isnan(scale)) return absl::InvalidArgumentError("a weight is not a finite number");
-    const int32_t sum = std::accumulate(rows.weights(o), rows.weights(o) + rows.inputs_, 0);
-    rows.constants_[o] = {scale, bias[o], scale * static_cast<float>(sum)};
+    const int32_t sum = std::accumulate(values, values + inputs_, 0);
+    constants_[first + r] = {scale, bias[r], scale * static_cast<float>(sum)};
   }
-  return rows;
+  return absl::OkStatus();
 }
 
 void Int8Rows::Apply(const QuantizedRows& x, absl::Span<const int32_t> outputs,

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "absl/status/statusor.h"
+#include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "engine/base/weight_memory.h"
 #include "engine/math/int8_gemm.h"
@@ -20,7 +20,7 @@
 
 namespace dragoman {
 
-// Immutable, so safe for concurrent use.
+// Immutable once it is set, so safe for concurrent use.
 class Int8Rows {
  public:
   // What an output needs beside its weights.
@@ -30,10 +30,12 @@ class Int8Rows {
     float sum = 0.0f;  // of the weights, scaled
   };
 
-  // `weight` is [outputs, inputs]; `bias` has `outputs` elements.  INVALID_ARGUMENT if a weight is
-  // infinite or NaN.  REQUIRES: inputs <= Int8Gemm::kMaxInputs.
-  static absl::StatusOr<Int8Rows> Create(MatrixView<const float> weight,
-                                         absl::Span<const float> bias);
+  // Zeros until they are Set.  REQUIRES: inputs <= Int8Gemm::kMaxInputs.
+  Int8Rows(int outputs, int inputs);
+
+  // The outputs first, first + 1, ...: `weight` is [as many, inputs()], `bias` has as many
+  // elements. INVALID_ARGUMENT if a weight is infinite or NaN.  Only before it is shared.
+  absl::Status Set(int first, MatrixView<const float> weight, absl::Span<const float> bias);
 
   int inputs() const { return inputs_; }
   int outputs() const { return static_cast<int>(constants_.size()); }
@@ -44,8 +46,6 @@ class Int8Rows {
   void Apply(const QuantizedRows& x, absl::Span<const int32_t> outputs, MatrixView<float> y) const;
 
  private:
-  Int8Rows() = default;
-
   int8_t* weights(int o) const {
     return reinterpret_cast<int8_t*>(memory_.data()) + static_cast<size_t>(o) * stride_;
   }

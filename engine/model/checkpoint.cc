@@ -58,6 +58,14 @@ void Convert(const Tensor& tensor, float* to) {
   }
 }
 
+// Rows [first, end) of a matrix.
+Tensor RowsOf(const Tensor& tensor, int first, int end) {
+  const int64_t cols = tensor.shape[1];
+  const size_t row = SizeOf(tensor.dtype) * cols;
+  return {
+      tensor.dtype, {end - first, cols}, tensor.bytes.subspan(first * row, (end - first) * row)};
+}
+
 absl::Status WrongShape(const std::string& name, const Tensor& tensor, const std::string& want,
                         const std::string& file) {
   return absl::InvalidArgumentError(absl::StrCat(name, " is [", absl::StrJoin(tensor.shape, ", "),
@@ -97,14 +105,26 @@ const Tensor* Checkpoint::Find(const std::string& tensor) const {
 
 absl::StatusOr<Matrix<float>> Checkpoint::ReadMatrix(const std::string& tensor, int rows,
                                                      int cols) const {
+  return ReadRows(tensor, rows, cols, 0, rows);
+}
+
+absl::Status Checkpoint::CheckMatrix(const std::string& tensor, int rows, int cols) const {
   const Tensor* found = Find(tensor);
   if (found == nullptr) return NoTensor(tensor, name_);
   if (found->shape != std::vector<int64_t>{rows, cols}) {
     return WrongShape(tensor, *found, absl::StrCat(rows, ", ", cols), name_);
   }
-  Matrix<float> matrix(rows, cols);
-  Convert(*found, matrix.view().data());
-  Forget(*found);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Matrix<float>> Checkpoint::ReadRows(const std::string& tensor, int rows, int cols,
+                                                   int first, int end) const {
+  DRAGOMAN_CHECK(0 <= first && first <= end && end <= rows);
+  RETURN_IF_ERROR(CheckMatrix(tensor, rows, cols));
+  const Tensor part = RowsOf(*Find(tensor), first, end);
+  Matrix<float> matrix(end - first, cols);
+  Convert(part, matrix.view().data());
+  Forget(part);
   return matrix;
 }
 

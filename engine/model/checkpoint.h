@@ -49,6 +49,11 @@ class Checkpoint {
   // NOT_FOUND if there is none of that name, INVALID_ARGUMENT if its shape is another:
   // "model.encoder.layers.0.fc1.weight is [512, 1024], want [512, 2048] in model.safetensors".
   absl::StatusOr<Matrix<float>> ReadMatrix(const std::string& tensor, int rows, int cols) const;
+  // Whether it would succeed.
+  absl::Status CheckMatrix(const std::string& tensor, int rows, int cols) const;
+  // The rows [first, end) of a tensor [rows, cols].
+  absl::StatusOr<Matrix<float>> ReadRows(const std::string& tensor, int rows, int cols, int first,
+                                         int end) const;
   absl::StatusOr<std::vector<float>> ReadVector(const std::string& tensor, int size) const;
 
   // Lets the pages of a tensor that has been read leave this process's memory; reading it again

@@ -62,13 +62,22 @@ absl::StatusOr<Linear> ReadOutProjection(const Checkpoint& checkpoint, const std
   return Linear::Create(weight, Activation::kNone, precision);
 }
 
-EmbeddingTable::EmbeddingTable(Matrix<float> table, bool bfloat16) {
-  if (!bfloat16) {
-    float32_ = std::move(table);
-    return;
+EmbeddingTable::EmbeddingTable(int vocabulary, int d_model, bool bfloat16) {
+  if (bfloat16) {
+    bfloat16_.Resize(vocabulary, d_model);
+  } else {
+    float32_.Resize(vocabulary, d_model);
   }
-  bfloat16_.Resize(table.rows(), table.cols());
-  ToBFloat16(table.view(), bfloat16_.view());
+}
+
+void EmbeddingTable::Set(int first, MatrixView<const float> embeddings) {
+  DRAGOMAN_CHECK(first + embeddings.rows() <= vocabulary());
+  if (bfloat16_.rows() > 0) {
+    return ToBFloat16(embeddings, bfloat16_.view().Rows(first, embeddings.rows()));
+  }
+  for (int r = 0; r < embeddings.rows(); ++r) {
+    std::copy_n(embeddings.Row(r).data(), embeddings.cols(), float32_.Row(first + r).data());
+  }
 }
 
 void EmbeddingTable::AddTo(int32_t token, float scale, absl::Span<float> out) const {

@@ -73,8 +73,11 @@ absl::StatusOr<Linear> ReadOutProjection(const Checkpoint& checkpoint, const std
 // encoder and decoder where they have one vocabulary.
 class EmbeddingTable {
  public:
-  // Takes a table [vocabulary, d_model].
-  EmbeddingTable(Matrix<float> table, bool bfloat16);
+  // Room for [vocabulary, d_model]; the content is unspecified until it is Set.
+  EmbeddingTable(int vocabulary, int d_model, bool bfloat16);
+
+  // The embeddings of the tokens first, first + 1, ...: only before the table is shared.
+  void Set(int first, MatrixView<const float> embeddings);
 
   int vocabulary() const { return bfloat16_.rows() + float32_.rows(); }
 

@@ -3,9 +3,11 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "engine/model/formats/marian.h"
 #include "engine/model/formats/safetensors.h"
@@ -13,18 +15,28 @@
 namespace dragoman {
 namespace {
 
-// Reads the first of `names` that the checkpoint has.  Tied tables stand once, under any of them.
-absl::StatusOr<Matrix<float>> ReadTable(const Checkpoint& checkpoint,
-                                        const std::vector<std::string>& names, int vocabulary,
-                                        int d_model) {
-  std::string name = names.front();
-  for (const std::string& candidate : names) {
-    if (checkpoint.Has(candidate)) {
-      name = candidate;
-      break;
-    }
+// The first of `names` that the checkpoint has, or the first of all.  Tied tables stand once, under
+// any of them.
+std::string FirstOf(const std::vector<std::string>& names, const Checkpoint& checkpoint) {
+  for (const std::string& name : names) {
+    if (checkpoint.Has(name)) return name;
   }
-  return checkpoint.ReadMatrix(name, vocabulary, d_model);
+  return names.front();
+}
+
+// Calls take(first token, embeddings) for a table [vocabulary, d_model], some tiles of the output
+// projection at a time: a whole one in float32 is most of what loading would need.
+absl::Status ReadTable(const Checkpoint& checkpoint, const std::string& name, int vocabulary,
+                       int d_model,
+                       absl::FunctionRef<absl::Status(int, MatrixView<const float>)> take) {
+  constexpr int kTokens = 8 * OutputProjection::kTile;
+  for (int first = 0; first < vocabulary; first += kTokens) {
+    const int end = std::min(first + kTokens, vocabulary);
+    ASSIGN_OR_RETURN(const Matrix<float> embeddings,
+                     checkpoint.ReadRows(name, vocabulary, d_model, first, end));
+    RETURN_IF_ERROR(take(first, embeddings.view()));
+  }
+  return absl::OkStatus();
 }
 
 constexpr char kShared[] = "model.shared.weight";
@@ -92,25 +104,35 @@ absl::Status Model::LoadFrom(const std::string& directory, const ModelOptions& o
   return LoadWeights(checkpoint, config.share_embeddings);
 }
 
-// The large table of the vocabulary comes first and is gone in float32 before the layers are read.
 absl::Status Model::LoadWeights(const Checkpoint& checkpoint, bool share_embeddings) {
   const bool bfloat16 = precision_ != Precision::kFloat32;
+  const int d_model = config_.d_model;
+  const int vocabulary = config_.target_vocabulary;
   std::vector<std::string> names = {kTarget, kOutput};
   if (share_embeddings) names = {kShared, kSource, kTarget, kOutput};
-  ASSIGN_OR_RETURN(Matrix<float> table,
-                   ReadTable(checkpoint, names, config_.target_vocabulary, config_.d_model));
-  std::vector<float> bias(config_.target_vocabulary, 0.0f);
+  const std::string table = FirstOf(names, checkpoint);
+  RETURN_IF_ERROR(checkpoint.CheckMatrix(table, vocabulary, d_model));
+  std::vector<float> bias(vocabulary, 0.0f);
   if (checkpoint.Has("final_logits_bias")) {
-    ASSIGN_OR_RETURN(bias, checkpoint.ReadVector("final_logits_bias", config_.target_vocabulary));
+    ASSIGN_OR_RETURN(bias, checkpoint.ReadVector("final_logits_bias", vocabulary));
   }
-  ASSIGN_OR_RETURN(OutputProjection output, OutputProjection::Create(table.view(), bias, precision_,
-                                                                     config_.selective_output));
-  const auto target = std::make_shared<const EmbeddingTable>(std::move(table), bfloat16);
-  std::shared_ptr<const EmbeddingTable> source = target;
+  OutputProjection output(vocabulary, d_model, precision_, config_.selective_output);
+  const auto target = std::make_shared<EmbeddingTable>(vocabulary, d_model, bfloat16);
+  RETURN_IF_ERROR(ReadTable(
+      checkpoint, table, vocabulary, d_model, [&](int first, MatrixView<const float> embeddings) {
+        target->Set(first, embeddings);
+        return output.Append(embeddings,
+                             absl::MakeConstSpan(bias).subspan(first, embeddings.rows()));
+      }));
+  std::shared_ptr<EmbeddingTable> source = target;
   if (!share_embeddings) {
-    ASSIGN_OR_RETURN(Matrix<float> own,
-                     ReadTable(checkpoint, {kSource}, config_.source_vocabulary, config_.d_model));
-    source = std::make_shared<const EmbeddingTable>(std::move(own), bfloat16);
+    RETURN_IF_ERROR(checkpoint.CheckMatrix(kSource, config_.source_vocabulary, d_model));
+    source = std::make_shared<EmbeddingTable>(config_.source_vocabulary, d_model, bfloat16);
+    RETURN_IF_ERROR(ReadTable(checkpoint, kSource, config_.source_vocabulary, d_model,
+                              [&](int first, MatrixView<const float> embeddings) {
+                                source->Set(first, embeddings);
+                                return absl::OkStatus();
+                              }));
   }
   ASSIGN_OR_RETURN(encoder_, Encoder::Create(checkpoint, config_, source, precision_));
   ASSIGN_OR_RETURN(decoder_,

@@ -38,22 +38,24 @@ void Give(absl::Span<const Candidates> candidates, int first_row, int first_toke
 
 }  // namespace
 
-absl::StatusOr<OutputProjection> OutputProjection::Create(MatrixView<const float> embeddings,
-                                                          absl::Span<const float> bias,
-                                                          Precision precision, bool selective) {
-  OutputProjection projection;
-  projection.precision_ = precision;
+OutputProjection::OutputProjection(int vocabulary, int d_model, Precision precision, bool selective)
+    : precision_(precision) {
+  if (selective && precision == Precision::kInt8) rows_.emplace(vocabulary, d_model);
+}
+
+absl::Status OutputProjection::Append(MatrixView<const float> embeddings,
+                                      absl::Span<const float> bias) {
+  DRAGOMAN_CHECK(appended_ % kTile == 0);
   for (int first = 0; first < embeddings.rows(); first += kTile) {
     const int tokens = std::min(kTile, embeddings.rows() - first);
     ASSIGN_OR_RETURN(PackedGemm tile,
                      PackedGemm::Create(embeddings.Rows(first, tokens), bias.subspan(first, tokens),
-                                        Activation::kNone, precision));
-    projection.tiles_.push_back(std::move(tile));
+                                        Activation::kNone, precision_));
+    tiles_.push_back(std::move(tile));
   }
-  if (selective && precision == Precision::kInt8) {
-    ASSIGN_OR_RETURN(projection.rows_, Int8Rows::Create(embeddings, bias));
-  }
-  return projection;
+  if (rows_.has_value()) RETURN_IF_ERROR(rows_->Set(appended_, embeddings, bias));
+  appended_ += embeddings.rows();
+  return absl::OkStatus();
 }
 
 void OutputProjection::Run(MatrixView<const float> x, absl::Span<const Candidates> candidates,

@@ -33,17 +33,21 @@ struct LogitsTile {
 // Members of a team call it at the same time, for different rows.
 using LogitsSink = absl::FunctionRef<void(const LogitsTile&)>;
 
-// Immutable, so safe for concurrent use with a workspace for each thread.
+// Immutable once all tokens are appended, so safe for concurrent use with a workspace for each
+// thread.
 class OutputProjection {
  public:
   // Tokens of a tile.
   static constexpr int kTile = 512;
 
-  // `embeddings` is [vocabulary, d_model], `bias` [vocabulary].  `selective`: rows with candidates
-  // are to be fast, which in int8 takes vocabulary x d_model more bytes.
-  static absl::StatusOr<OutputProjection> Create(MatrixView<const float> embeddings,
-                                                 absl::Span<const float> bias, Precision precision,
-                                                 bool selective);
+  // For a vocabulary whose tokens are still to be appended.  `selective`: rows with candidates are
+  // to be fast, which in int8 takes vocabulary x d_model more bytes.
+  OutputProjection(int vocabulary, int d_model, Precision precision, bool selective);
+
+  // The next tokens' `embeddings` [tokens, d_model] and `bias` [tokens], so that a large table need
+  // not be in memory at once.  Fails as PackedGemm::Create does.
+  // REQUIRES: tokens is a multiple of kTile, except at the end of the vocabulary.
+  absl::Status Append(MatrixView<const float> embeddings, absl::Span<const float> bias);
 
   // Gives the logits of `x` [rows, d_model] to `sink`: of row i those of candidates[i], which are
   // ascending, each once, or of all tokens if it has none.  Rows that stand together and have the
@@ -58,7 +62,8 @@ class OutputProjection {
   void RunTiles(MatrixView<const float> x, int first_row, absl::Span<const Candidates> candidates,
                 LogitsSink sink, Workspace* ws) const;
 
-  Precision precision_ = Precision::kFloat32;
+  Precision precision_;
+  int appended_ = 0;               // tokens
   std::vector<PackedGemm> tiles_;  // [d_model, kTile], the last one perhaps narrower
   std::optional<Int8Rows> rows_;   // [vocabulary, d_model], if selective in int8
 };

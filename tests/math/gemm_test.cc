@@ -126,8 +126,9 @@ TEST(Int8Rows, ComputesTheOutputsThatAreNamedAsInt8GemmDoes) {
     const std::vector<float> bias = RandomVector(outputs, &random);
     const auto gemm = Int8Gemm::Create(weight.view(), bias, Activation::kNone);
     ASSERT_TRUE(gemm.ok()) << gemm.status();
-    const auto selective = Int8Rows::Create(weight.view(), bias);
-    ASSERT_TRUE(selective.ok()) << selective.status();
+    Int8Rows selective(outputs, inputs);
+    const absl::Status set = selective.Set(0, weight.view(), bias);
+    ASSERT_TRUE(set.ok()) << set;
     for (const int rows : {1, 2, 3, 4, 5, 6, 11, 16}) {
       const Matrix<float> x = RandomMatrix(rows, inputs, &random);
       QuantizedRows quantized;
@@ -139,7 +140,7 @@ TEST(Int8Rows, ComputesTheOutputsThatAreNamedAsInt8GemmDoes) {
         std::vector<int32_t> named(count);
         for (int32_t& o : named) o = std::uniform_int_distribution<>(0, outputs - 1)(random);
         Matrix<float> y(rows, count);
-        selective->Apply(quantized, named, y.view());
+        selective.Apply(quantized, named, y.view());
         for (int r = 0; r < rows; ++r) {
           for (int j = 0; j < count; ++j) {
             // The sums are exact; only the last rounding may differ where there is no VNNI.
@@ -156,7 +157,7 @@ TEST(Int8Rows, RefusesWeightsThatAreNotFinite) {
   std::fill_n(weight.view().data(), 6, 1.0f);
   weight.Row(1)[2] = std::nanf("");
   EXPECT_TRUE(absl::IsInvalidArgument(
-      Int8Rows::Create(weight.view(), std::vector<float>{0.0f, 0.0f}).status()));
+      Int8Rows(2, 3).Set(0, weight.view(), std::vector<float>{0.0f, 0.0f})));
 }
 
 TEST(Gemm, NoBiasIsABiasOfZero) {

@@ -112,15 +112,16 @@ TEST(RowLaw, Int8Rows) {
   std::mt19937 random(14);
   for (const auto& [inputs, outputs] : {std::pair(512, 300), {33, 17}}) {
     const Matrix<float> weight = RandomMatrix(outputs, inputs, &random);
-    const auto selective = Int8Rows::Create(weight.view(), RandomVector(outputs, &random));
-    ASSERT_TRUE(selective.ok()) << selective.status();
+    Int8Rows selective(outputs, inputs);
+    const absl::Status set = selective.Set(0, weight.view(), RandomVector(outputs, &random));
+    ASSERT_TRUE(set.ok()) << set;
     const std::vector<int32_t> named = {0, 16, 3, 5, 4, 11};
     QuantizedRows quantized;
     ExpectRowLaw(RandomMatrix(40, inputs, &random), static_cast<int>(named.size()),
                  [&](MatrixView<const float> x, MatrixView<float> y) {
                    quantized.Resize(x.rows(), x.cols());
                    QuantizeRows(x, 0, x.rows(), &quantized);
-                   selective->Apply(quantized, named, y);
+                   selective.Apply(quantized, named, y);
                  });
   }
 }

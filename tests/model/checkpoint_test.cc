@@ -47,6 +47,10 @@ TEST(Checkpoint, Float32IsReadAsItLies) {
   ASSERT_TRUE(matrix.ok());
   EXPECT_THAT(matrix->Row(0), ElementsAre(1.0f, -0.0f, 1e-40f));
   EXPECT_THAT(matrix->Row(1), ElementsAre(3.5f, -2.0f, 1e38f));
+  const absl::StatusOr<Matrix<float>> last = checkpoint.ReadRows("w", 2, 3, 1, 2);
+  ASSERT_TRUE(last.ok());
+  EXPECT_EQ(last->rows(), 1);
+  EXPECT_THAT(last->Row(0), ElementsAre(3.5f, -2.0f, 1e38f));
 }
 
 TEST(Checkpoint, EveryFloat16IsConvertedExactly) {

@@ -52,11 +52,17 @@ TEST(OutputProjection, GivesTheRowsOfAShortlistTheirCandidatesAndTheOthersAll) {
       SCOPED_TRACE(testing::Message() << NameOf(precision) << " selective " << selective);
       std::mt19937 random(3);
       const Matrix<float> table = RandomMatrix(kVocabulary, kModel, &random);
-      const auto projection = OutputProjection::Create(
-          table.view(), RandomVector(kVocabulary, &random), precision, selective);
-      ASSERT_TRUE(projection.ok()) << projection.status();
+      const std::vector<float> bias = RandomVector(kVocabulary, &random);
+      OutputProjection projection(kVocabulary, kModel, precision, selective);
+      const int first = OutputProjection::kTile;  // so many tokens at first, then the others
+      for (const auto& [begin, end] : {std::pair(0, first), {first, kVocabulary}}) {
+        const absl::Status appended =
+            projection.Append(table.view().Rows(begin, end - begin),
+                              absl::MakeConstSpan(bias).subspan(begin, end - begin));
+        ASSERT_TRUE(appended.ok()) << appended;
+      }
       const Matrix<float> x = RandomMatrix(kRows, kModel, &random);
-      const Matrix<float> whole = Logits(*projection, x, std::vector<Candidates>(kRows));
+      const Matrix<float> whole = Logits(projection, x, std::vector<Candidates>(kRows));
 
       // Sentences of several rows, with and without candidates; a tile that has none of them.
       const std::vector<int32_t> many = SomeTokens(0.5, &random), few = {0, 1299}, one = {700};
@@ -65,7 +71,7 @@ TEST(OutputProjection, GivesTheRowsOfAShortlistTheirCandidatesAndTheOthersAll) {
       candidates[4] = few;
       candidates[7] = candidates[8] = one;
       candidates[11] = many;
-      const Matrix<float> listed = Logits(*projection, x, candidates);
+      const Matrix<float> listed = Logits(projection, x, candidates);
       for (int r = 0; r < kRows; ++r) {
         for (int token = 0; token < kVocabulary; ++token) {
           const bool wanted = candidates[r].empty() ||

@@ -1,5 +1,7 @@
 #include "engine/model/model.h"
 
+#include <malloc.h>
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -77,6 +79,9 @@ absl::StatusOr<std::shared_ptr<const Model>> Model::Load(const std::string& name
   if (absl::Status status = model->LoadFrom(directory, options); !status.ok()) {
     return InModel(directory, status);
   }
+#ifdef __GLIBC__
+  malloc_trim(0);  // gives back what only loading needed
+#endif
   return model;
 }
 

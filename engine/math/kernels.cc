@@ -88,6 +88,23 @@ float MaxOf(const float* x, int n) {
   return max;
 }
 
+// exp(x) = 2^n 2^f with n a whole number and f in [-1/2, 1/2], where a polynomial that was fitted
+// to 2^f by least squares (reweighted until the errors were even) is off by less than 2.2e-7 of it.
+// REQUIRES: -87 <= x <= 87.
+HWY_INLINE V Exp(V x) {
+  const D d;
+  const hn::RebindToSigned<D> di;
+  const V t = hn::Mul(x, hn::Set(d, 1.44269504f));
+  const V n = hn::Round(t);
+  const V f = hn::Sub(t, n);
+  V p = hn::Set(d, 0.0013276472f);
+  for (const float c : {0.0096755410f, 0.055507131f, 0.24022120f, 0.69314694f, 1.0000001f}) {
+    p = hn::MulAdd(p, f, hn::Set(d, c));
+  }
+  const auto exponent = hn::ShiftLeft<23>(hn::ConvertTo(di, n));
+  return hn::BitCast(d, hn::Add(hn::BitCast(di, p), exponent));
+}
+
 float SumExp(const float* x, int n, float max) {
   const D d;
   const int lanes = static_cast<int>(hn::Lanes(d));
@@ -98,8 +115,7 @@ float SumExp(const float* x, int n, float max) {
   for (; i + lanes <= n; i += lanes) {
     const V below = hn::Sub(hn::LoadU(d, x + i), maxima);
     const auto counts = hn::Gt(below, floors);  // neither NaN nor far below
-    const V e = hn::Exp(d, hn::IfThenElse(counts, below, floors));
-    sums = hn::Add(sums, hn::IfThenElseZero(counts, e));
+    sums = hn::Add(sums, hn::IfThenElseZero(counts, Exp(hn::IfThenElse(counts, below, floors))));
   }
   float sum = i > 0 ? hn::GetLane(hn::SumOfLanes(d, sums)) : 0.0f;
   for (; i < n; ++i) {

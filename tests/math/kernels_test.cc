@@ -142,6 +142,27 @@ TEST(Attend, LargeScoresDoNotOverflow) {
   EXPECT_FLOAT_EQ(out.Row(0)[0], 3.0f);
 }
 
+void ExpectSumsOfExponentials() {
+  std::mt19937 random(16);
+  for (const int size : {1, 15, 16, 17, 512, 1000}) {
+    for (const float scale : {0.01f, 1.0f, 20.0f}) {
+      std::vector<float> x = RandomVector(size, &random, scale);
+      const float max = *std::max_element(x.begin(), x.end());
+      double want = 0.0;
+      for (const float v : x) want += std::exp(double{v} - max);
+      EXPECT_NEAR(SumExp(x, max), want, 1e-6 * want) << size << " " << scale;
+      // What counts as nothing, among and behind the others.
+      const float inf = std::numeric_limits<float>::infinity();
+      for (const float nothing : {-inf, std::nanf(""), max - 200.0f}) {
+        for (int i = 0; i < 20; ++i) x.insert(x.begin() + (i * size) / 20, nothing);
+      }
+      EXPECT_NEAR(SumExp(x, max), want, 1e-6 * want) << size << " " << scale;
+    }
+  }
+}
+
+TEST(SumExp, AgreesWithTheDefinition) { ForEachInstructionSet(ExpectSumsOfExponentials); }
+
 TEST(ToBFloat16, RoundsToTheNearestAndTiesToEven) {
   const float inf = std::numeric_limits<float>::infinity();
   const std::pair<float, uint16_t> cases[] = {

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
 #include "absl/functional/function_ref.h"
 #include "engine/math/matrix.h"
@@ -57,6 +58,9 @@ inline void ForEachTile(const PanelShape& shape, int first_panel, int end_panel,
   const int lines = tiles == 1 ? shape.lines : tiles < shape.lines ? shape.lines / 2 : 1;
   const size_t distance = tiles == 1 ? kSoon : shape.bytes;
   const size_t part = shape.bytes / shape.lines * lines;
+  const auto first_row = [&](int t) {
+    return static_cast<int>(int64_t{t} * y.rows() / tiles);  // of tile t
+  };
   alignas(kCacheLine) float last[PanelShape::kMaxTile];  // of a panel that is not full
   DRAGOMAN_CHECK(shape.width * shape.tallest_tile <= PanelShape::kMaxTile);
   for (int p = first_panel; p < end_panel; ++p) {
@@ -64,8 +68,7 @@ inline void ForEachTile(const PanelShape& shape, int first_panel, int end_panel,
     const int columns = std::min(shape.width, y.cols() - column);
     const bool full = columns == shape.width;
     for (int t = 0; t < tiles; ++t) {
-      const int row = t * y.rows() / tiles;
-      const int rows = (t + 1) * y.rows() / tiles - row;
+      const int row = first_row(t), rows = first_row(t + 1) - row;
       multiply({.panel = p,
                 .row = row,
                 .rows = rows,

@@ -104,6 +104,25 @@ void ExpectProducts(Precision precision, int inputs, int outputs) {
   }
 }
 
+// As many as --max-encode-tokens may let into one batch, where rows x tiles is beyond an int.
+TEST(Gemm, HasAMillionRows) {
+  constexpr int kRows = 1 << 20, kInputs = 4;
+  for (const Precision precision : {Precision::kFloat32, Precision::kInt8}) {
+    Matrix<float> weight(1, kInputs), x(kRows, kInputs), y(kRows, 1);
+    std::fill_n(weight.view().data(), kInputs, 1.0f);
+    for (int r = 0; r < kRows; ++r) {
+      std::fill_n(x.Row(r).data(), kInputs, static_cast<float>(r));
+    }
+    const auto gemm = PackedGemm::Create(weight.view(), {}, Activation::kNone, precision);
+    ASSERT_TRUE(gemm.ok()) << gemm.status();
+    GemmScratch scratch;
+    gemm->Apply(x.view(), y.view(), &scratch);
+    for (int r = 0; r < kRows; ++r) {
+      ASSERT_FLOAT_EQ(y.Row(r)[0], static_cast<float>(kInputs) * r) << NameOf(precision);
+    }
+  }
+}
+
 TEST_P(GemmShapes, AgreesWithTheDefinitionForAnyNumberOfRows) {
   const auto [precision, shape] = GetParam();
   if (precision == Precision::kBFloat16) {

@@ -37,7 +37,8 @@ class ThreadTeam {
   // Cuts the indices [0, count) into parts of at least `grain`, at most one for each member, and
   // returns when all are done.  A part is done by whoever is free first: the leader waits for a
   // member that has begun, but never for one that the system has not let run yet.
-  // REQUIRES: count >= 1, grain >= 1; the caller is the leader.
+  // REQUIRES: count >= 0, grain >= 1; the caller is the leader and no part is under way, so that a
+  // part does not split its work again; `part` throws nothing.
   void Split(int count, int grain, Part part);
 
  private:

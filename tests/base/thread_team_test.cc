@@ -65,6 +65,20 @@ TEST(ThreadTeam, ManyRounds) {
   EXPECT_EQ(std::accumulate(sums.begin(), sums.end(), int64_t{0}), want);
 }
 
+TEST(ThreadTeam, MayBeAsLargeAsItCanBe) {
+  ThreadTeam team(ThreadTeam::kMaxSize);
+  for (const int count : {0, ThreadTeam::kMaxSize, 1000}) {
+    std::vector<int> done(count, 0);
+    std::atomic<int> parts = 0;
+    team.Split(count, 1, [&](int, int first, int end) {
+      for (int i = first; i < end; ++i) ++done[i];
+      ++parts;
+    });
+    EXPECT_EQ(done, std::vector<int>(count, 1));
+    EXPECT_EQ(parts, count == 0 ? 1 : ThreadTeam::kMaxSize);
+  }
+}
+
 TEST(ThreadTeam, EndsAsleepAndAwake) {
   for (const int milliseconds : {0, 20}) {
     ThreadTeam team(4);

@@ -135,9 +135,14 @@ absl::Status ResolveEngine(const v1::ServerConfig& config, ServerOptions* option
     options->keys_values = *precision;
   }
   WorkerPoolOptions& pool = options->pool;
-  DRAGOMAN_RESOLVE_NUMBER(workers, "workers", 0, 1024, pool.workers);
+  constexpr int kMaxThreads = 1024;
+  DRAGOMAN_RESOLVE_NUMBER(workers, "workers", 0, kMaxThreads, pool.workers);
   DRAGOMAN_RESOLVE_NUMBER(threads_per_worker, "threads-per-worker", 1, ThreadTeam::kMaxSize,
                           pool.threads_per_worker);
+  if (const int threads = pool.workers * pool.threads_per_worker; threads > kMaxThreads) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("workers x threads-per-worker is ", threads, ", want at most ", kMaxThreads));
+  }
   DRAGOMAN_RESOLVE_NUMBER(max_batch_rows, "max-batch-rows", 1, 65536, pool.max_batch_rows);
   DRAGOMAN_RESOLVE_NUMBER(max_encode_tokens, "max-encode-tokens", 1, 1 << 20,
                           pool.max_encode_tokens);

@@ -160,6 +160,8 @@ TEST(Config, BadFlagsAreRefusedWithTheirNameAndValue) {
        "kv-cache-precision is \"int8\", want auto, float32 or bfloat16"},
       {{"--model", "a=x", "--workers", "-1"}, "workers is -1, want 0 to 1024"},
       {{"--model", "a=x", "--threads-per-worker", "0"}, "threads-per-worker is 0, want 1 to 255"},
+      {{"--model", "a=x", "--workers", "9", "--threads-per-worker", "128"},
+       "workers x threads-per-worker is 1152, want at most 1024"},
       {{"--model", "a=x", "--workers", "two"}, "two"},
       {{"--model", "a=x", "--workers"}, "--workers"},
       {{"--model", "a=x", "--max-texts", "0"}, "max-texts is 0, want 1 to"},

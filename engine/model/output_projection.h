@@ -52,7 +52,7 @@ class OutputProjection {
   // Gives the logits of `x` [rows, d_model] to `sink`: of row i those of candidates[i], which are
   // ascending, each once, or of all tokens if it has none.  Rows that stand together and have the
   // same candidates in the same place are computed together.  The workspace's team shares out the
-  // tiles, then the rows whose logits `sink` is given.
+  // tiles, then the rows whose logits `sink` is given.  REQUIRES: x has rows.
   void Run(MatrixView<const float> x, absl::Span<const absl::Span<const int32_t>> candidates,
            LogitsSink sink, Workspace* ws) const;
 

@@ -237,9 +237,10 @@ absl::StatusOr<OneDnnGemm> OneDnnGemm::Create(MatrixView<const float> weight,
     gemm.weight_ = WeightMemory(gemm.family_->packed_bytes());
     gemm.family_->Pack(weight, gemm.weight_.data());
   } catch (const dnnl::error& error) {
-    return absl::FailedPreconditionError(absl::StrCat("oneDNN cannot multiply by a ", gemm.inputs_,
-                                                      " x ", gemm.outputs_,
-                                                      " matrix: ", error.what()));
+    return absl::FailedPreconditionError(
+        absl::StrCat("this CPU (", OneDnnIsa(),
+                     ") cannot multiply in bfloat16, want float32 or int8: oneDNN, a ",
+                     gemm.inputs_, " x ", gemm.outputs_, " matrix: ", error.what()));
   }
   gemm.bias_.Resize(1, gemm.outputs_);
   if (bias.empty()) {

@@ -104,6 +104,16 @@ void ExpectProducts(Precision precision, int inputs, int outputs) {
   }
 }
 
+TEST(Gemm, SaysWhatToDoWithoutBFloat16) {
+  Matrix<float> weight(1, 4);
+  std::fill_n(weight.view().data(), 4, 1.0f);
+  const auto gemm = PackedGemm::Create(weight.view(), {}, Activation::kNone, Precision::kBFloat16);
+  if (gemm.ok()) GTEST_SKIP() << "this CPU has bfloat16";
+  EXPECT_EQ(gemm.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_NE(gemm.status().message().find("bfloat16, want float32 or int8"), std::string::npos)
+      << gemm.status();
+}
+
 // As many as --max-encode-tokens may let into one batch, where rows x tiles is beyond an int.
 TEST(Gemm, HasAMillionRows) {
   constexpr int kRows = 1 << 20, kInputs = 4;

@@ -58,8 +58,7 @@ absl::StatusOr<std::unique_ptr<const Decoder>> Decoder::Create(
   const std::string prefix = "model.decoder";
   ASSIGN_OR_RETURN(Embedding embedding,
                    Embedding::Create(checkpoint, prefix, std::move(embeddings), config));
-  std::unique_ptr<Decoder> decoder(
-      new Decoder(config.d_model, std::move(embedding), std::move(output)));
+  std::unique_ptr<Decoder> decoder(new Decoder(config, std::move(embedding), std::move(output)));
   for (int l = 0; l < config.decoder_layers; ++l) {
     ASSIGN_OR_RETURN(Layer layer, CreateLayer(checkpoint, absl::StrCat(prefix, ".layers.", l),
                                               config, precision));
@@ -96,6 +95,9 @@ void Decoder::SelfAttention(int l, absl::Span<const DecodeRow> rows, MatrixView<
   const Layer& layer = layers_[l];
   layer.qkv.Apply(x, &ws->projected, &ws->gemm);
   ws->context.Resize(x.rows(), d_model_);
+  size_t longest = 0;
+  for (const DecodeRow& row : rows) longest = std::max(longest, row.path.size());
+  ws->ReserveAttend(heads_, longest, 1);
   const auto attend = [&](int member, int first, int end) {
     for (int i = first; i < end; ++i) {
       const MatrixView<const float> qkv = ws->projected.view().Rows(i, 1);
@@ -119,6 +121,7 @@ void Decoder::CrossAttention(int l, absl::Span<const DecodeRow> rows, MatrixView
   int longest = 0;
   for (const DecodeRow& row : rows) longest = std::max(longest, row.source->source_tokens());
   const absl::Span<const int32_t> positions = ws->FirstPositions(longest);
+  ws->ReserveAttend(heads_, longest, x.rows());
   const auto attend = [&](int member, int first, int end) {
     for (int i = first, next; i < end; i = next) {
       const SourceMemory& source = *rows[i].source;

@@ -61,8 +61,11 @@ class Decoder {
     FeedForward feed_forward;
   };
 
-  Decoder(int d_model, Embedding embedding, OutputProjection output)
-      : d_model_(d_model), embedding_(std::move(embedding)), output_(std::move(output)) {}
+  Decoder(const ModelConfig& config, Embedding embedding, OutputProjection output)
+      : d_model_(config.d_model),
+        heads_(config.decoder_heads),
+        embedding_(std::move(embedding)),
+        output_(std::move(output)) {}
   static absl::StatusOr<Layer> CreateLayer(const Checkpoint& checkpoint, const std::string& name,
                                            const ModelConfig& config, Precision precision);
   void SelfAttention(int l, absl::Span<const DecodeRow> rows, MatrixView<float> x,
@@ -71,6 +74,7 @@ class Decoder {
                       Workspace* ws) const;
 
   const int d_model_;
+  const int heads_;
   const Embedding embedding_;
   std::vector<Layer> layers_;
   const OutputProjection output_;

@@ -74,12 +74,12 @@ void Encoder::SelfAttention(const Layer& layer, const TokenBatch& batch, MatrixV
     const int length = batch.starts[s + 1] - start;
     const MatrixView<const float> qkv = ws->projected.view().Rows(start, length);
     const absl::Span<const int32_t> positions = ws->FirstPositions(length);
+    ws->ReserveAttend(heads_, length, length);
     constexpr int kLeastQueries = 4;  // that are worth the attention of another thread
     ws->team().Split(length, kLeastQueries, [&](int member, int first, int end) {
       const int queries = end - first;
       Attend(heads_, qkv.Cols(0, d_model).Rows(first, queries), qkv.Cols(d_model, d_model),
-             qkv.Cols(2 * d_model, d_model), positions,
-             ws->ForAttend(member, heads_, length, queries),
+             qkv.Cols(2 * d_model, d_model), positions, absl::MakeSpan(ws->attend[member]),
              ws->context.view().Rows(start + first, queries));
     });
   }

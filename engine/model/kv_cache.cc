@@ -49,7 +49,7 @@ void KeyValues::Attend(int layer, MatrixView<const float> q, absl::Span<const in
   const auto attend = [&](auto keys_values) {
     const auto of_layer = keys_values.Rows(layer * rows_, rows_);
     dragoman::Attend(heads_, q, of_layer.Cols(0, d_model_), of_layer.Cols(d_model_, d_model_), rows,
-                     ws->ForAttend(member, heads_, rows.size(), q.rows()), out);
+                     absl::MakeSpan(ws->attend[member]), out);
   };
   if (bfloat16_) {
     attend(halves_.view());

@@ -33,7 +33,7 @@ class KeyValues {
   void Set(int layer, int first, MatrixView<const float> keys_values);
 
   // Attention of the rows of `q` [., d_model] over rows of a layer, into `out` (kernels.h), by a
-  // member of the workspace's team.
+  // member of the workspace's team.  REQUIRES: scratch was reserved for it.
   void Attend(int layer, MatrixView<const float> q, absl::Span<const int32_t> rows,
               MatrixView<float> out, int member, Workspace* ws) const;
 

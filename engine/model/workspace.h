@@ -39,11 +39,13 @@ struct Workspace {
     }
     return absl::MakeConstSpan(positions).first(n);
   }
-  // A member's scratch for the attention of so many heads and queries over so many positions.
-  absl::Span<float> ForAttend(int member, int heads, size_t n, int queries) {
+  // Gives every member scratch for the attention of so many heads and queries over so many
+  // positions: who will take which part of them is not known.
+  void ReserveAttend(int heads, size_t n, int queries) {
     const size_t needed = AttendScratch(heads, n, queries);
-    if (attend[member].size() < needed) attend[member].resize(needed);
-    return absl::MakeSpan(attend[member]);
+    for (std::vector<float>& scratch : attend) {
+      if (scratch.size() < needed) scratch.resize(needed);
+    }
   }
 };
 

@@ -51,7 +51,7 @@ void ThreadTeam::Split(int count, int grain, Part part) {
   next_.store((round << (2 * kPartBits)) | (static_cast<uint64_t>(parts) << kPartBits),
               std::memory_order_release);
   round_.store(round, std::memory_order_release);
-  for (int other = 1; other < parts; ++other) round_.notify_one();
+  round_.notify_all();
   Work(0, round);
   for (int look = 0, left; (left = left_.load(std::memory_order_acquire)) > 0; ++look) {
     if (look < kLooks) {

@@ -244,6 +244,17 @@ TEST_F(Marian, WhatIsOutOfRangeIsRefusedByFieldAndValue) {
   }
 }
 
+// The table of positions is made here and in no file, whose size would bound it.
+TEST_F(Marian, PositionsAreBoundedByTheWidth) {
+  Json config = GoodConfig();
+  config["d_model"] = 4096;
+  config["max_position_embeddings"] = 8192;
+  EXPECT_TRUE(Read(config).ok()) << Read(config).status();
+  config["max_position_embeddings"] = 8193;
+  EXPECT_THAT(std::string(Read(config).status().message()),
+              HasSubstr("max_position_embeddings is 8193, want a whole number from 1 to 8192"));
+}
+
 TEST_F(Marian, WhatTheEngineDoesNotKnowIsUnimplementedByName) {
   const std::tuple<const char*, Json, const char*> cases[] = {
       {"model_type", "bart", "model_type is \"bart\", want marian"},

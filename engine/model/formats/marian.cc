@@ -25,6 +25,7 @@ constexpr int kMaxWidth = 1 << 16;
 constexpr int kMaxLayers = 1 << 10;
 constexpr int kMaxVocabulary = 10'000'000;
 constexpr int kMaxLength = 1 << 20;
+constexpr int kMaxPositionTable = 1 << 25;  // positions x d_model
 constexpr int kMaxBeams = 1 << 10;
 constexpr size_t kMaxBadWords = 100'000;
 
@@ -177,7 +178,8 @@ absl::Status ReadShape(const Fields& fields, ModelConfig* model) {
     }
   }
   model->max_positions = 1024;
-  RETURN_IF_ERROR(fields.Read("max_position_embeddings", 1, kMaxLength, &model->max_positions));
+  const int most = std::min(kMaxLength, kMaxPositionTable / model->d_model);
+  RETURN_IF_ERROR(fields.Read("max_position_embeddings", 1, most, &model->max_positions));
   RETURN_IF_ERROR(fields.Read("scale_embedding", &model->scale_embedding));
   ASSIGN_OR_RETURN(model->activation, ParseActivation(fields));
   return absl::OkStatus();

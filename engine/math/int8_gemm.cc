@@ -223,13 +223,6 @@ void MultiplyRowsVnni(const Int8Task& task) {
 }
 
 void MultiplyVnni(const Int8Task& task) { MultiplyRowsVnni<kTallestTile>(task); }
-
-// Unless a test has Highway do without AVX-512.
-bool HasVnni() {
-  static const bool has = __builtin_cpu_supports("avx512vnni") &&
-                          __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
-  return has && HWY_DYNAMIC_DISPATCH(HasAvx512)();
-}
 #endif  // HWY_ARCH_X86
 
 using Kernel = void (*)(const Int8Task&);
@@ -244,6 +237,16 @@ Kernel BestKernel() {
 int RoundUp(int n, int multiple) { return (n + multiple - 1) / multiple * multiple; }
 
 }  // namespace
+
+bool HasVnni() {
+#if HWY_ARCH_X86
+  static const bool has = __builtin_cpu_supports("avx512vnni") &&
+                          __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+  return has && HWY_DYNAMIC_DISPATCH(HasAvx512)();
+#else
+  return false;
+#endif
+}
 
 void QuantizedRows::Resize(int rows, int its_inputs) {
   inputs = its_inputs;
@@ -339,12 +342,7 @@ void Int8Gemm::Apply(const QuantizedRows& x, int first_panel, int end_panel,
   }
 }
 
-std::string Int8Isa() {
-#if HWY_ARCH_X86
-  if (HasVnni()) return "avx512_vnni";
-#endif
-  return HighwayIsa();
-}
+std::string Int8Isa() { return HasVnni() ? "avx512_vnni" : HighwayIsa(); }
 
 }  // namespace dragoman
 #endif  // HWY_ONCE

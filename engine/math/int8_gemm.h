@@ -95,6 +95,10 @@ class Int8Gemm {
   std::vector<float> bias_;    // [outputs rounded up]
 };
 
+// Whether the products in 8 bits use the VNNI instructions of AVX-512: this CPU has them, unless a
+// test has Highway do without AVX-512.
+bool HasVnni();
+
 // The instruction set that Int8Gemm uses, such as "avx512_vnni".
 std::string Int8Isa();
 

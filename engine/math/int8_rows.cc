@@ -20,6 +20,7 @@ namespace dragoman {
 
 constexpr int kGroup = 4;   // outputs that are computed together
 constexpr int kBlock = 64;  // inputs that are multiplied at once, and bytes of a cache line
+constexpr int kTallestTile = 5;
 
 // Some rows by a group of outputs: all that the kernels need to know.
 struct GroupTask {
@@ -31,8 +32,7 @@ struct GroupTask {
   const int8_t* weights[kGroup];
   const Int8Rows::Output* outputs[kGroup];
   const int8_t* prefetch[kGroup];  // the weights of outputs whose turn comes soon
-  float* y;                        // [rows, kGroup]
-  int y_stride;
+  const PanelTile& tile;
 };
 
 }  // namespace dragoman
@@ -64,13 +64,13 @@ int32_t Dot(const uint8_t* x, const int8_t* w, int n) {
 }
 
 // Any instruction set.
-void MultiplyGroup(const GroupTask& t, int rows) {
-  for (int r = 0; r < rows; ++r) {
+void MultiplyGroup(const GroupTask& t) {
+  for (int r = 0; r < t.tile.rows; ++r) {
     for (int j = 0; j < kGroup; ++j) {
       const Int8Rows::Output& output = *t.outputs[j];
       const int32_t sum = Dot(t.x + r * t.x_stride, t.weights[j], t.inputs);
-      t.y[r * t.y_stride + j] = static_cast<float>(sum) * (t.x_scales[r] * output.scale) +
-                                (t.x_lows[r] * output.sum + output.bias);
+      t.tile.y[r * t.tile.y_stride + j] = static_cast<float>(sum) * (t.x_scales[r] * output.scale) +
+                                          (t.x_lows[r] * output.sum + output.bias);
     }
   }
 }
@@ -85,9 +85,7 @@ namespace {
 
 HWY_EXPORT(MultiplyGroup);
 
-void MultiplyGroupAnywhere(const GroupTask& task, int rows) {
-  HWY_DYNAMIC_DISPATCH(MultiplyGroup)(task, rows);
-}
+void MultiplyGroupAnywhere(const GroupTask& task) { HWY_DYNAMIC_DISPATCH(MultiplyGroup)(task); }
 
 #if HWY_ARCH_X86
 #define DRAGOMAN_VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni,fma")))
@@ -143,12 +141,12 @@ DRAGOMAN_VNNI void MultiplyGroupVnni(const GroupTask& t) {
     const __m128 sum = _mm_cvtepi32_ps(SumsOfLanes(sums[r]));
     const __m128 scale = _mm_mul_ps(_mm_set1_ps(t.x_scales[r]), scales);
     const __m128 low = _mm_fmadd_ps(_mm_set1_ps(t.x_lows[r]), sums_of_weights, bias);
-    _mm_storeu_ps(t.y + r * t.y_stride, _mm_fmadd_ps(sum, scale, low));
+    _mm_storeu_ps(t.tile.y + r * t.tile.y_stride, _mm_fmadd_ps(sum, scale, low));
   }
 }
 
-void MultiplyRowsVnni(const GroupTask& task, int rows) {
-  switch (rows) {
+void MultiplyRowsVnni(const GroupTask& task) {
+  switch (task.tile.rows) {
     case 1:
       return MultiplyGroupVnni<1>(task);
     case 2:
@@ -158,26 +156,18 @@ void MultiplyRowsVnni(const GroupTask& task, int rows) {
     case 4:
       return MultiplyGroupVnni<4>(task);
     default:
-      return MultiplyGroupVnni<5>(task);
+      return MultiplyGroupVnni<kTallestTile>(task);
   }
 }
 #endif  // HWY_ARCH_X86
 
-// Multiplies up to kMaxTileRows rows by a group.
-using GroupKernel = void (*)(const GroupTask&, int rows);
-constexpr int kMaxTileRows = 5;
+using GroupKernel = void (*)(const GroupTask&);
 
 GroupKernel BestKernel() {
 #if HWY_ARCH_X86
-  static const GroupKernel kernel = __builtin_cpu_supports("avx512vnni") &&
-                                            __builtin_cpu_supports("avx512bw") &&
-                                            __builtin_cpu_supports("avx512vl")
-                                        ? MultiplyRowsVnni
-                                        : MultiplyGroupAnywhere;
-  return kernel;
-#else
-  return MultiplyGroupAnywhere;
+  if (HasVnni()) return MultiplyRowsVnni;
 #endif
+  return MultiplyGroupAnywhere;
 }
 
 }  // namespace
@@ -210,35 +200,25 @@ void Int8Rows::Apply(const QuantizedRows& x, absl::Span<const int32_t> outputs,
   DRAGOMAN_CHECK(x.inputs == inputs_ && x.values.rows() == y.rows() && y.cols() == count);
   constexpr int kAhead = 4 * kGroup;  // outputs from the one that is fetched to its use
   const GroupKernel multiply = BestKernel();
-  const int tiles = (y.rows() + kMaxTileRows - 1) / kMaxTileRows;
-  float last[kMaxTileRows * kGroup];  // of a group that is not full
-  GroupTask task;
-  task.x_stride = task.inputs = x.values.cols();
-  for (int first_output = 0; first_output < count; first_output += kGroup) {
+  // Groups are panels whose weights do not lie in one piece, so the kernels fetch by themselves.
+  const PanelShape shape = {.width = kGroup, .bytes = 0, .lines = 1, .tallest_tile = kTallestTile};
+  const int groups = (count + kGroup - 1) / kGroup;
+  ForEachTile(shape, 0, groups, y, [&](const PanelTile& tile) {
     // A group that is not full repeats its last output.
-    const auto named = [&](int j) { return outputs[std::min(first_output + j, count - 1)]; };
+    const auto named = [&](int j) { return outputs[std::min(tile.panel * kGroup + j, count - 1)]; };
+    GroupTask task = {.x = x.values.Row(tile.row).data(),
+                      .x_stride = x.values.cols(),
+                      .x_scales = x.scales.data() + tile.row,
+                      .x_lows = x.lows.data() + tile.row,
+                      .inputs = x.values.cols(),
+                      .tile = tile};
     for (int j = 0; j < kGroup; ++j) {
       task.weights[j] = weights(named(j));
       task.outputs[j] = &constants_[named(j)];
       task.prefetch[j] = weights(named(j + kAhead));
     }
-    const int group = std::min(kGroup, count - first_output);
-    for (int tile = 0; tile < tiles; ++tile) {
-      // Tiles of about the same height.
-      const int first = tile * y.rows() / tiles;
-      const int rows = (tile + 1) * y.rows() / tiles - first;
-      task.x = x.values.Row(first).data();
-      task.x_scales = x.scales.data() + first;
-      task.x_lows = x.lows.data() + first;
-      const bool full = group == kGroup;
-      task.y = full ? &y.at(first, first_output) : last;
-      task.y_stride = full ? y.stride() : kGroup;
-      multiply(task, rows);
-      for (int r = 0; !full && r < rows; ++r) {
-        std::copy_n(last + r * kGroup, group, &y.at(first + r, first_output));
-      }
-    }
-  }
+    multiply(task);
+  });
 }
 
 }  // namespace dragoman

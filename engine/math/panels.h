@@ -21,7 +21,7 @@ constexpr int kCacheLine = 64;  // bytes
 
 struct PanelShape {
   int width;         // outputs
-  size_t bytes;      // of the weights
+  size_t bytes;      // of the weights; 0: none are to be fetched
   int lines;         // cache lines that a kernel reads at every turn of its loop: 1, 2 or 4
   int tallest_tile;  // rows
 

@@ -7,12 +7,6 @@
 #include "engine/math/kernels.h"
 
 namespace dragoman {
-namespace {
-
-// That are worth the attention of another thread.
-constexpr int kLeastQueries = 4;
-
-}  // namespace
 
 absl::StatusOr<Decoder::Layer> Decoder::CreateLayer(const Checkpoint& checkpoint,
                                                     const std::string& name,
@@ -107,7 +101,7 @@ void Decoder::SelfAttention(int l, absl::Span<const DecodeRow> rows, MatrixView<
                          member, ws);
     }
   };
-  ws->team().Split(x.rows(), kLeastQueries, attend);
+  ws->team().Split(x.rows(), Workspace::kLeastQueries, attend);
   layer.out.Apply(ws->context.view(), &ws->sublayer, &ws->gemm);
   layer.norm.Apply(ws->sublayer.view(), x, ws);
 }
@@ -132,7 +126,7 @@ void Decoder::CrossAttention(int l, absl::Span<const DecodeRow> rows, MatrixView
                                   ws->context.view().Rows(i, next - i), member, ws);
     }
   };
-  ws->team().Split(x.rows(), kLeastQueries, attend);
+  ws->team().Split(x.rows(), Workspace::kLeastQueries, attend);
   layer.cross_out.Apply(ws->context.view(), &ws->sublayer, &ws->gemm);
   layer.cross_norm.Apply(ws->sublayer.view(), x, ws);
 }

@@ -75,8 +75,7 @@ void Encoder::SelfAttention(const Layer& layer, const TokenBatch& batch, MatrixV
     const MatrixView<const float> qkv = ws->projected.view().Rows(start, length);
     const absl::Span<const int32_t> positions = ws->FirstPositions(length);
     ws->ReserveAttend(heads_, length, length);
-    constexpr int kLeastQueries = 4;  // that are worth the attention of another thread
-    ws->team().Split(length, kLeastQueries, [&](int member, int first, int end) {
+    ws->team().Split(length, Workspace::kLeastQueries, [&](int member, int first, int end) {
       const int queries = end - first;
       Attend(heads_, qkv.Cols(0, d_model).Rows(first, queries), qkv.Cols(d_model, d_model),
              qkv.Cols(2 * d_model, d_model), positions, absl::MakeSpan(ws->attend[member]),

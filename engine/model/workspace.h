@@ -15,6 +15,9 @@ namespace dragoman {
 
 // Belongs to one thread, the leader of the team.
 struct Workspace {
+  // So many queries are worth another thread's while.
+  static constexpr int kLeastQueries = 4;
+
   explicit Workspace(int threads = 1) : gemm(threads), attend(threads) {}
 
   ThreadTeam& team() { return gemm.team; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
 #include "engine/base/pem_files.h"
 #include "engine/base/status.h"
 
@@ -42,8 +43,7 @@ absl::StatusOr<std::string> LoadToken(const std::string& path) {
   token.erase(0, token.find_first_not_of(kSpace));
   token.erase(token.find_last_not_of(kSpace) + 1);
   if (const absl::Status status = CheckToken(token); !status.ok()) {
-    return absl::InvalidArgumentError(
-        path + ": " + std::string(status.message().data(), status.message().size()));
+    return absl::InvalidArgumentError(absl::StrCat(path, ": ", status.message()));
   }
   return token;
 }

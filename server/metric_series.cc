@@ -99,7 +99,7 @@ void MetricSeries::AddModel(const Model& model, absl::Duration load) {
   const auto stage = [&](const char* stage_name) {
     return &stages.Add({{"stage", stage_name}, {"model", name}}, kStageSeconds);
   };
-  ModelSeries& series = models[&model];
+  ModelSeries& series = models[name];
   series = {.tokenize = stage("tokenize"),
             .queue = stage("queue"),
             .encode = stage("encode"),

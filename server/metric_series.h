@@ -165,7 +165,7 @@ struct MetricSeries {
   PhaseSeries decode = AddPhase("decode");
   std::vector<prometheus::Counter*> busy_by_worker;
   std::map<std::pair<std::string, std::string>, CallSeries, std::less<>> calls;  // method, model
-  std::map<const Model*, ModelSeries> models;
+  std::map<std::string, ModelSeries, std::less<>> models;                        // by name
 };
 
 }  // namespace dragoman

@@ -157,7 +157,7 @@ void Metrics::OnCallEnded(const CallRecord& record) {
 }
 
 void Metrics::OnTranslated(const Model& model, int characters, const TranslateTimes& times) {
-  const ModelSeries& series = impl_->series.models.at(&model);
+  const ModelSeries& series = impl_->series.models.at(model.name());
   series.tokenize->Observe(absl::ToDoubleSeconds(times.tokenize));
   series.queue->Observe(absl::ToDoubleSeconds(times.queue));
   series.encode->Observe(absl::ToDoubleSeconds(times.encode));
@@ -184,7 +184,7 @@ void Metrics::OnJobDone(const Job& job, const JobResult& result) {
   impl_->series.sentences.Increment();
   impl_->series.source_tokens.Increment(static_cast<double>(job.source.size()));
   impl_->series.target_tokens.Increment(static_cast<double>(best.tokens.size()));
-  const int32_t unknown = impl_->series.models.at(job.model.get()).unknown_id;
+  const int32_t unknown = impl_->series.models.at(job.model->name()).unknown_id;
   impl_->series.unknown_tokens.Increment(
       static_cast<double>(std::count(job.source.begin(), job.source.end(), unknown)));
   (best.finish_reason == FinishReason::kEos ? impl_->series.finish_eos

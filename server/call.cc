@@ -1,8 +1,8 @@
 #include "server/call.h"
 
 #include <algorithm>
-#include <chrono>
 #include <string_view>
+#include <utility>
 
 #include "absl/time/clock.h"
 #include "engine/base/status.h"
@@ -12,27 +12,6 @@
 namespace dragoman {
 namespace {
 
-constexpr char kRequestIdKey[] = "x-request-id";
-
-absl::Time DeadlineOf(const grpc::CallbackServerContext& context) {
-  const std::chrono::system_clock::time_point deadline = context.deadline();
-  if (deadline == std::chrono::system_clock::time_point::max()) return absl::InfiniteFuture();
-  return absl::FromChrono(deadline);
-}
-
-// The value of a metadata key that the client sent; empty if it sent none.
-std::string_view Metadata(const grpc::ServerContextBase& context, const char* key) {
-  const auto& metadata = context.client_metadata();
-  const auto found = metadata.find(key);
-  if (found == metadata.end()) return {};
-  return {found->second.data(), found->second.size()};
-}
-
-std::string RequestId(const grpc::ServerContextBase& context) {
-  const std::string_view sent = Metadata(context, kRequestIdKey);
-  return IsRequestId(sent) ? std::string(sent) : NewRequestId();
-}
-
 // When a refused client may come again: who waits at the head of the line has waited about as long
 // as a newcomer would.
 absl::Duration RetryDelay(const WorkerPool& pool) {
@@ -41,19 +20,18 @@ absl::Duration RetryDelay(const WorkerPool& pool) {
 
 }  // namespace
 
-Call::Call(const ServerParts* parts, const char* method, grpc::CallbackServerContext* context)
+Call::Call(const ServerParts* parts, const char* method, Caller caller)
     : parts_(parts),
       method_(method),
-      context_(context),
+      caller_(std::move(caller)),
       start_(absl::Now()),
-      deadline_(DeadlineOf(*context)),
-      request_id_(RequestId(*context)),
-      trace_(ParseTraceParent(Metadata(*context, "traceparent"))) {
+      request_id_(IsRequestId(caller_.request_id) ? caller_.request_id : NewRequestId()),
+      trace_(ParseTraceParent(caller_.trace_parent)) {
   parts_->metrics->OnCallStarted();
 }
 
 absl::Status Call::Admit() {
-  ASSIGN_OR_RETURN(principal_, parts_->principals->Identify(*context_));
+  ASSIGN_OR_RETURN(principal_, parts_->principals->Identify(caller_));
   RETURN_IF_ERROR(parts_->principals->Enter(principal_));
   admitted_ = true;
   return absl::OkStatus();
@@ -61,11 +39,11 @@ absl::Status Call::Admit() {
 
 absl::Duration Call::Elapsed() const { return absl::Now() - start_; }
 
-grpc::Status Call::End(const absl::Status& status, const CallSize& size) {
+CallEnd Call::End(const absl::Status& status, const CallSize& size) {
   if (admitted_) parts_->principals->Leave(principal_);
   absl::Status told = ForClient(status);
-  // The engine is told of a passed deadline by gRPC's cancellation, too.
-  if (absl::IsCancelled(told) && absl::Now() >= deadline_) {
+  // A passed deadline may reach the engine as a cancellation by the transport.
+  if (absl::IsCancelled(told) && absl::Now() >= deadline()) {
     told = absl::DeadlineExceededError("the deadline passed");
   }
   if (absl::IsInternal(told)) {
@@ -73,16 +51,20 @@ grpc::Status Call::End(const absl::Status& status, const CallSize& size) {
         {{"request_id", request_id_}, {"error", status.ToString()}});
   }
   parts_->metrics->OnCallEnded({.method = method_,
-                                .model = model_ == nullptr ? "" : model_->name(),
+                                .model = ModelName(),
                                 .status = told,
                                 .duration = Elapsed(),
                                 .draining = parts_->gate->shut()});
   WriteLog(told, size);
-  context_->AddTrailingMetadata(kRequestIdKey, request_id_);
-  if (told.ok()) return grpc::Status::OK;
-  const absl::Duration retry_delay =
-      absl::IsResourceExhausted(told) ? RetryDelay(*parts_->pool) : absl::ZeroDuration();
-  return ToGrpcStatus(told, retry_delay, context_);
+  const bool come_again = absl::IsResourceExhausted(told);
+  return {.status = std::move(told),
+          .retry_delay = come_again ? RetryDelay(*parts_->pool) : absl::ZeroDuration(),
+          .request_id = request_id_};
+}
+
+// Empty while no model was found.
+std::string_view Call::ModelName() const {
+  return translator_ == nullptr ? std::string_view() : translator_->model().name();
 }
 
 // Names and numbers only: a message may quote what the client sent.
@@ -91,7 +73,7 @@ void Call::WriteLog(const absl::Status& status, const CallSize& size) const {
   const std::string field = FieldOf(status);
   Log(LogLevel::kInfo, "request",
       {{"method", method_},
-       {"model", model_ == nullptr ? std::string_view() : std::string_view(model_->name())},
+       {"model", ModelName()},
        {"code", code},
        {"field", field},
        {"texts", size.texts},

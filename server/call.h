@@ -1,18 +1,20 @@
 // The books that the server keeps on one call: who makes it, and that it is counted, timed and
-// logged, whatever becomes of it.  The services answer through it, so that no answer is forgotten
-// in the metrics.
+// logged, whatever becomes of it.  Every service answers through it, over any transport, so that no
+// answer is missing from the metrics.
 
 #ifndef DRAGOMAN_SERVER_CALL_H_
 #define DRAGOMAN_SERVER_CALL_H_
 
-#include <grpcpp/grpcpp.h>
-
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "engine/decode/worker_pool.h"
+#include "server/caller.h"
 #include "server/gate.h"
 #include "server/metrics.h"
 #include "server/model_registry.h"
@@ -37,41 +39,48 @@ struct CallSize {
   int target_tokens = 0;  // of the best hypotheses
 };
 
+// What the caller is told at the end of a call.
+struct CallEnd {
+  absl::Status status;         // with a code and a message that are fit for clients
+  absl::Duration retry_delay;  // when to come again, if the status is RESOURCE_EXHAUSTED
+  std::string request_id;
+};
+
 // Lives as long as its call.  Not thread-safe; End may be called on another thread than the rest.
 class Call {
  public:
-  // `method` is "Translate": a literal.  `parts` and `context` must outlive the call.
-  Call(const ServerParts* parts, const char* method, grpc::CallbackServerContext* context);
+  // `method` is "Translate": a literal.  `parts` must outlive the call.
+  Call(const ServerParts* parts, const char* method, Caller caller);
 
   // Whether the caller may make this call; UNAUTHENTICATED or RESOURCE_EXHAUSTED if not.  REQUIRES:
   // called once, before anything is done for the call.
   absl::Status Admit();
 
-  // The model that answers; nullptr while none was found.
-  void set_model(const Model* model) { model_ = model; }
-  const Model* model() const { return model_; }
+  // Who answers, kept alive until the call has ended; nullptr while no model was found.
+  void set_translator(std::shared_ptr<const Translator> translator) {
+    translator_ = std::move(translator);
+  }
+  const std::shared_ptr<const Translator>& translator() const { return translator_; }
 
-  absl::Time deadline() const { return deadline_; }
+  absl::Time deadline() const { return caller_.deadline; }
   absl::Duration Elapsed() const;
 
-  // Books the end of the call and returns what the client is told.  The trailing metadata get the
-  // request id as `x-request-id`; initial ones would keep clients from trying again (gRPC retries
-  // no call whose response has begun).  REQUIRES: called once.
-  grpc::Status End(const absl::Status& status, const CallSize& size = {});
+  // Books the end of the call and returns what the caller is told.  REQUIRES: called once.
+  CallEnd End(const absl::Status& status, const CallSize& size = {});
 
  private:
+  std::string_view ModelName() const;
   void WriteLog(const absl::Status& status, const CallSize& size) const;
 
   const ServerParts* const parts_;
   const char* const method_;
-  grpc::CallbackServerContext* const context_;
+  const Caller caller_;
   const absl::Time start_;
-  const absl::Time deadline_;
-  const std::string request_id_;  // the client's, or a new one
+  const std::string request_id_;  // the caller's, or a new one
   const std::optional<TraceContext> trace_;
   std::string principal_;
   bool admitted_ = false;
-  const Model* model_ = nullptr;
+  std::shared_ptr<const Translator> translator_;
 };
 
 }  // namespace dragoman

@@ -5,7 +5,6 @@
 #include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
-#include "google/rpc/error_details.pb.h"
 
 namespace dragoman {
 namespace {
@@ -60,8 +59,7 @@ absl::Status ForClient(const absl::Status& status) {
   }
 }
 
-grpc::Status ToGrpcStatus(const absl::Status& status, absl::Duration retry_delay,
-                          grpc::ServerContextBase* context) {
+google::rpc::Status ToRpcStatus(const absl::Status& status, absl::Duration retry_delay) {
   google::rpc::Status rich;
   rich.set_code(static_cast<int>(status.code()));  // absl's codes are gRPC's
   rich.set_message(std::string(status.message()));
@@ -89,14 +87,12 @@ grpc::Status ToGrpcStatus(const absl::Status& status, absl::Duration retry_delay
       retry.mutable_retry_delay()->set_seconds(milliseconds / 1000);
       retry.mutable_retry_delay()->set_nanos(static_cast<int32_t>(milliseconds % 1000 * 1000000));
       AddDetail(retry, &rich);
-      context->AddTrailingMetadata("grpc-retry-pushback-ms", std::to_string(milliseconds));
       break;
     }
     default:
       break;
   }
-  return grpc::Status(static_cast<grpc::StatusCode>(rich.code()), rich.message(),
-                      rich.details().empty() ? "" : rich.SerializeAsString());
+  return rich;
 }
 
 }  // namespace dragoman

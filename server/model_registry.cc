@@ -37,18 +37,19 @@ absl::StatusOr<std::unique_ptr<const ModelRegistry>> ModelRegistry::Load(
            {"entries", static_cast<int64_t>(shortlist->entries())}});
     }
     registry->translators_.push_back(
-        std::make_unique<const Translator>(*std::move(model), pool, options.limits));
+        std::make_shared<const Translator>(*std::move(model), pool, options.limits));
     if (source.name == options.default_model) {
-      registry->default_ = registry->translators_.back().get();
+      registry->default_ = registry->translators_.back();
     }
   }
   return registry;
 }
 
-absl::StatusOr<const Translator*> ModelRegistry::Find(const std::string& name) const {
+absl::StatusOr<std::shared_ptr<const Translator>> ModelRegistry::Find(
+    const std::string& name) const {
   if (name.empty()) return default_;
   for (const auto& translator : translators_) {
-    if (translator->model().name() == name) return translator.get();
+    if (translator->model().name() == name) return translator;
   }
   return ModelNotFound(
       name, absl::StrJoin(translators_, ", ", [](std::string* out, const auto& translator) {

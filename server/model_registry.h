@@ -25,18 +25,19 @@ class ModelRegistry {
                                                                    Metrics* metrics);
 
   // The model of that name; the default one if `name` is empty.  NOT_FOUND names those there are.
-  absl::StatusOr<const Translator*> Find(const std::string& name) const;
+  // A request keeps what it found for as long as it lives.
+  absl::StatusOr<std::shared_ptr<const Translator>> Find(const std::string& name) const;
 
-  const std::vector<std::unique_ptr<const Translator>>& translators() const { return translators_; }
-  const Translator* default_translator() const { return default_; }
+  const std::vector<std::shared_ptr<const Translator>>& translators() const { return translators_; }
+  const std::shared_ptr<const Translator>& default_translator() const { return default_; }
   const Limits& limits() const { return limits_; }
 
  private:
   explicit ModelRegistry(const Limits& limits) : limits_(limits) {}
 
   const Limits limits_;
-  std::vector<std::unique_ptr<const Translator>> translators_;  // in the order of the options
-  const Translator* default_ = nullptr;
+  std::vector<std::shared_ptr<const Translator>> translators_;  // in the order of the options
+  std::shared_ptr<const Translator> default_;
 };
 
 }  // namespace dragoman

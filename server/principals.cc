@@ -1,40 +1,11 @@
 #include "server/principals.h"
 
-#include <strings.h>
+#include <optional>
 
-#include <string_view>
-#include <vector>
-
-#include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
 #include "server/errors.h"
 
 namespace dragoman {
-namespace {
-
-constexpr std::string_view kScheme = "Bearer ";
-
-// The token of `authorization: Bearer TOKEN`; empty without one.
-std::string_view TokenOf(const grpc::ServerContextBase& context) {
-  const auto& metadata = context.client_metadata();
-  const auto found = metadata.find("authorization");
-  if (found == metadata.end()) return {};
-  const std::string_view value(found->second.data(), found->second.size());
-  if (value.size() <= kScheme.size() ||
-      strncasecmp(value.data(), kScheme.data(), kScheme.size()) != 0) {
-    return {};
-  }
-  return value.substr(kScheme.size());
-}
-
-std::string NameInCertificate(const grpc::ServerContextBase& context) {
-  const std::shared_ptr<const grpc::AuthContext> auth = context.auth_context();
-  if (auth == nullptr || !auth->IsPeerAuthenticated()) return "";
-  const std::vector<grpc::string_ref> names = auth->GetPeerIdentity();
-  return names.empty() ? "" : std::string(names.front().data(), names.front().size());
-}
-
-}  // namespace
 
 absl::StatusOr<std::unique_ptr<Principals>> Principals::Create(const AuthOptions& options,
                                                                const WatchOptions& watch) {
@@ -45,13 +16,12 @@ absl::StatusOr<std::unique_ptr<Principals>> Principals::Create(const AuthOptions
   return principals;
 }
 
-absl::StatusOr<std::string> Principals::Identify(const grpc::ServerContextBase& context) const {
-  if (tokens_ == nullptr) return NameInCertificate(context);
-  const std::string_view token = TokenOf(context);
-  if (token.empty()) {
-    return absl::UnauthenticatedError("no token: want the metadata `authorization: Bearer TOKEN`");
+absl::StatusOr<std::string> Principals::Identify(const Caller& caller) const {
+  if (tokens_ == nullptr) return caller.certificate_name;
+  if (caller.token.empty()) {
+    return absl::UnauthenticatedError("no token: want the header `authorization: Bearer TOKEN`");
   }
-  const std::optional<std::string> principal = tokens_->Find(token);
+  const std::optional<std::string> principal = tokens_->Find(caller.token);
   if (!principal.has_value()) return absl::UnauthenticatedError("the token is not valid");
   return *principal;
 }

@@ -7,8 +7,6 @@
 #ifndef DRAGOMAN_SERVER_PRINCIPALS_H_
 #define DRAGOMAN_SERVER_PRINCIPALS_H_
 
-#include <grpcpp/grpcpp.h>
-
 #include <map>
 #include <memory>
 #include <string>
@@ -17,6 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "server/caller.h"
 #include "server/token_file.h"
 
 namespace dragoman {
@@ -33,9 +32,9 @@ class Principals {
   static absl::StatusOr<std::unique_ptr<Principals>> Create(const AuthOptions& options,
                                                             const WatchOptions& watch);
 
-  // The principal of a call.  UNAUTHENTICATED if a token is wanted and none, or a wrong one, is
-  // shown.
-  absl::StatusOr<std::string> Identify(const grpc::ServerContextBase& context) const;
+  // The principal that makes a call.  UNAUTHENTICATED if a token is wanted and none, or a wrong
+  // one, is shown.
+  absl::StatusOr<std::string> Identify(const Caller& caller) const;
 
   // RESOURCE_EXHAUSTED (IsPrincipalLimit) if the principal has all the calls in flight that it may
   // have.  Each Enter that is OK is followed by one Leave.

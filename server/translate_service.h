@@ -1,6 +1,7 @@
 // dragoman.v1.TranslationService, on gRPC's callback API: no thread waits for a translation.
 //
-//   RPC thread     parse -> find the model -> Translator::Translate, which returns at once
+//   RPC thread     TranslateExchange::Start: admit -> parse -> find the model ->
+//                  Translator::Translate, which returns at once
 //   worker thread  the translation is done -> answer
 //
 // Translate is served from raw bytes, because gRPC answers a message that does not parse with a

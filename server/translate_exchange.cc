@@ -1,0 +1,100 @@
+#include "server/translate_exchange.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "engine/base/status.h"
+#include "engine/base/utf8.h"
+#include "server/convert.h"
+#include "server/languages.h"
+
+namespace dragoman {
+namespace {
+
+// A client whose deadline passes hangs up, and is heard a moment before the deadline passes here.
+constexpr absl::Duration kDeadlineSlack = absl::Milliseconds(20);
+
+int CountCharacters(const std::vector<std::string>& texts) {
+  size_t characters = 0;
+  for (const std::string& text : texts) characters += CountCodePoints(text);
+  return static_cast<int>(characters);
+}
+
+}  // namespace
+
+TranslateExchange::TranslateExchange(const ServerParts* parts, const char* method, Caller caller,
+                                     Done done)
+    : parts_(parts), call_(parts, method, std::move(caller)), done_(std::move(done)) {}
+
+TranslateExchange::~TranslateExchange() {
+  if (started_) parts_->gate->Leave();
+}
+
+void TranslateExchange::Start(Parse parse) {
+  started_ = true;
+  if (const absl::Status status = TryStart(parse); !status.ok()) {
+    End(status, {});
+  }
+}
+
+void TranslateExchange::Cancel() {
+  cancelled_ = true;
+  if (request_ != nullptr) request_->Cancel();
+}
+
+// On an error nothing was started.
+absl::Status TranslateExchange::TryStart(Parse parse) {
+  RETURN_IF_ERROR(parts_->gate->Enter());
+  RETURN_IF_ERROR(call_.Admit());
+  ASSIGN_OR_RETURN(v1::TranslateRequest proto, parse());
+  size_.texts = proto.contents_size();
+  ASSIGN_OR_RETURN(const std::shared_ptr<const Translator> translator,
+                   parts_->models->Find(proto.model()));
+  call_.set_translator(translator);
+  ASSIGN_OR_RETURN(TranslateRequest request, FromProto(&proto));
+  ASSIGN_OR_RETURN(request.target_language,
+                   ResolveLanguages(translator->model().tokenizer(), proto.source_language(),
+                                    proto.target_language()));
+  characters_ = CountCharacters(request.texts);
+  output_ = proto.output();
+  request_ =
+      translator->Translate(std::move(request), call_.deadline(),
+                            [this](TranslateResponse result) { Translated(std::move(result)); });
+  return absl::OkStatus();
+}
+
+void TranslateExchange::Translated(TranslateResponse translated) {
+  if (translated.status.ok() && cancelled_) {
+    translated.status = absl::CancelledError("the client went away");
+  }
+  if (absl::IsCancelled(translated.status) && call_.deadline() - absl::Now() < kDeadlineSlack) {
+    translated.status = absl::DeadlineExceededError("the deadline passed");
+  }
+  v1::TranslateResponse response;
+  if (translated.status.ok()) response = Answer(translated);
+  End(translated.status, std::move(response));
+}
+
+void TranslateExchange::End(const absl::Status& status, v1::TranslateResponse response) {
+  const Done done = std::move(done_);  // outlives this exchange, which may end in it
+  done(call_.End(status, size_), std::move(response));
+}
+
+v1::TranslateResponse TranslateExchange::Answer(const TranslateResponse& translated) {
+  const Model& model = call_.translator()->model();
+  v1::TranslateResponse response;
+  response.set_model(model.name());
+  response.set_model_version(model.version());
+  for (const Translation& translation : translated.translations) {
+    ToProto(translation, output_, response.add_translations());
+    size_.source_tokens += translation.source_tokens;
+    size_.target_tokens += static_cast<int>(translation.hypotheses.front().token_ids.size());
+  }
+  ToProto(translated.times, call_.Elapsed(), response.mutable_timing());
+  parts_->metrics->OnTranslated(model, characters_, translated.times);
+  return response;
+}
+
+}  // namespace dragoman

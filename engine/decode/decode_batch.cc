@@ -8,22 +8,12 @@ namespace dragoman {
 struct DecodeBatch::Sentence {
   explicit Sentence(JobPtr its_job)
       : job(std::move(its_job)),
-        source(job->model->config(), static_cast<int>(job->source.size())),
-        cache(job->model->config(), job->options.max_length, job->options.beam_size),
-        beam(job->options),
-        paths(job->options.beam_size),
-        next_paths(job->options.beam_size) {
-    for (auto* several : {&paths, &next_paths}) {
-      for (std::vector<int32_t>& path : *several) path.reserve(job->options.max_length);
-    }
-  }
+        state(job->model->network().NewState(job->Shape())),
+        beam(job->options) {}
 
   JobPtr job;  // null once finished
-  SourceMemory source;
-  KvCache cache;
+  std::unique_ptr<SentenceState> state;
   Beam beam;
-  // The nodes of each live hypothesis, and room for those of the next step.
-  std::vector<std::vector<int32_t>> paths, next_paths;
   JobTimes times;
   absl::Time joined;  // when its decoding began
 };
@@ -44,16 +34,16 @@ void DecodeBatch::Join(std::vector<JobPtr> jobs) {
   TokenBatch& source = scratch_->source;
   source.Clear();
   for (const JobPtr& job : jobs) source.Add(job->source);
-  model_->encoder().Run(source, &scratch_->encoded, &scratch_->workspace);
+  model_->network().Encode(source, &scratch_->encoded, &scratch_->workspace);
 
   const size_t first = sentences_.size();
   for (size_t i = 0; i < jobs.size(); ++i) {
     load_.rows += jobs[i]->Rows();
     load_.kv_bytes += jobs[i]->KvBytes();
     auto sentence = std::make_unique<Sentence>(std::move(jobs[i]));
-    model_->decoder().Remember(
+    model_->network().Remember(
         scratch_->encoded.view().Rows(source.starts[i], source.starts[i + 1] - source.starts[i]),
-        &sentence->source, &scratch_->workspace);
+        sentence->state.get(), &scratch_->workspace);
     sentences_.push_back(std::move(sentence));
   }
 
@@ -82,7 +72,7 @@ void DecodeBatch::Step() {
   const absl::Time start = clock_();
   GatherRows();
   std::vector<RowRanker>& rankers = scratch_->rankers;
-  model_->decoder().Step(
+  model_->network().Step(
       scratch_->rows,
       [&rankers](const LogitsTile& tile) {
         for (int r = 0; r < tile.logits.rows(); ++r) {
@@ -112,7 +102,7 @@ void DecodeBatch::Step() {
 
 // A row, and somebody to rank what follows it, for every live hypothesis.
 void DecodeBatch::GatherRows() {
-  std::vector<DecodeRow>& rows = scratch_->rows;
+  std::vector<StepRow>& rows = scratch_->rows;
   std::vector<RowRanker>& rankers = scratch_->rankers;
   rows.clear();
   for (const auto& sentence : sentences_) {
@@ -120,11 +110,10 @@ void DecodeBatch::GatherRows() {
     const SearchOptions& options = sentence->job->options;
     for (size_t i = 0; i < beam.live().size(); ++i) {
       const std::vector<int32_t>& tokens = beam.live()[i].tokens;
-      sentence->paths[i].push_back(sentence->cache.AddNode());
       if (rankers.size() == rows.size()) rankers.emplace_back();
       rankers[rows.size()].Start(options, tokens, static_cast<int>(i), beam.candidates_per_row());
-      rows.push_back({tokens.empty() ? options.decoder_start_id : tokens.back(), &sentence->source,
-                      &sentence->cache, sentence->paths[i], sentence->job->candidates});
+      rows.push_back({tokens.empty() ? options.decoder_start_id : tokens.back(),
+                      sentence->state.get(), static_cast<int>(i), sentence->job->candidates});
     }
   }
 }
@@ -140,11 +129,10 @@ void DecodeBatch::Advance(Sentence* sentence, int first_row) {
   beam.Advance(candidates);
   ++sentence->times.steps;
 
-  const absl::Span<const LiveHypothesis> next = beam.live();
-  for (size_t i = 0; i < next.size(); ++i) {
-    sentence->next_paths[i] = sentence->paths[next[i].parent];
-  }
-  std::swap(sentence->paths, sentence->next_paths);
+  std::vector<int>& parents = scratch_->parents;
+  parents.clear();
+  for (const LiveHypothesis& next : beam.live()) parents.push_back(next.parent);
+  sentence->state->Fork(parents);
 }
 
 // Gives back what the sentence had reserved and tells its job.

@@ -34,7 +34,8 @@ struct DecodeScratch {
   Workspace workspace;
   TokenBatch source;
   Matrix<float> encoded;  // [source tokens, d_model]
-  std::vector<DecodeRow> rows;
+  std::vector<StepRow> rows;
+  std::vector<int> parents;        // of a sentence's next hypotheses
   std::vector<RowRanker> rankers;  // one for each row, or more
   std::vector<Candidate> candidates;
 };

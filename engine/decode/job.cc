@@ -16,10 +16,12 @@ void Job::Finish(JobResult result) {
   tell(std::move(result));
 }
 
-size_t Job::KvBytes() const {
-  const ModelConfig& config = model->config();
-  return SourceMemory::BytesFor(config, static_cast<int>(source.size())) +
-         KvCache::BytesFor(config, options.max_length, options.beam_size);
+SentenceShape Job::Shape() const {
+  return {.source_tokens = static_cast<int>(source.size()),
+          .max_steps = options.max_length,
+          .max_hypotheses = options.beam_size};
 }
+
+size_t Job::KvBytes() const { return model->network().StateBytes(Shape()); }
 
 }  // namespace dragoman

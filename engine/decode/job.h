@@ -68,7 +68,10 @@ struct Job {
   // Tells on_done.  REQUIRES: called once, at the end of the job's life.
   void Finish(JobResult result);
 
-  // The memory of keys and values that the job can need at the most.
+  // The most that its sentence can become.
+  SentenceShape Shape() const;
+
+  // The memory of the network's state that the job can need at the most.
   size_t KvBytes() const;
 
   // The rows of a batch that it can need at the most.

@@ -20,17 +20,6 @@
 
 namespace dragoman {
 
-struct DecodeRow {
-  int32_t token = 0;                     // the hypothesis' newest token, or the decoder start
-  const SourceMemory* source = nullptr;  // of its sentence
-  KvCache* cache = nullptr;              // of its sentence
-  // The hypothesis' nodes in `cache`, oldest first; the last one is new and this step fills it. The
-  // token's position is path.size() - 1.
-  absl::Span<const int32_t> path;
-  // The tokens that it is scored for, ascending, each once; empty: the whole vocabulary.
-  absl::Span<const int32_t> candidates = {};
-};
-
 // Immutable, so safe for concurrent use with a workspace for each thread.
 class Decoder {
  public:

@@ -7,17 +7,6 @@
 
 namespace dragoman {
 
-void TokenBatch::Add(absl::Span<const int32_t> sentence) {
-  DRAGOMAN_CHECK(!sentence.empty());
-  tokens.insert(tokens.end(), sentence.begin(), sentence.end());
-  starts.push_back(static_cast<int>(tokens.size()));
-}
-
-void TokenBatch::Clear() {
-  tokens.clear();
-  starts.assign(1, 0);
-}
-
 absl::StatusOr<std::unique_ptr<const Encoder>> Encoder::Create(
     const Checkpoint& checkpoint, const ModelConfig& config,
     std::shared_ptr<const EmbeddingTable> embeddings, Precision precision) {

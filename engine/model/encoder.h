@@ -4,26 +4,14 @@
 #ifndef DRAGOMAN_ENGINE_MODEL_ENCODER_H_
 #define DRAGOMAN_ENGINE_MODEL_ENCODER_H_
 
-#include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "engine/model/layers.h"
+#include "engine/model/network.h"
 
 namespace dragoman {
-
-// Sentences of unequal length laid end to end: sentence i is tokens[starts[i] .. starts[i + 1]).
-// Nothing is padded.
-struct TokenBatch {
-  std::vector<int32_t> tokens;
-  std::vector<int> starts = {0};
-
-  // REQUIRES: the sentence is not empty.
-  void Add(absl::Span<const int32_t> sentence);
-  void Clear();
-  int sentences() const { return static_cast<int>(starts.size()) - 1; }
-};
 
 // Immutable, so safe for concurrent use with a workspace for each thread.
 class Encoder {

@@ -1,4 +1,4 @@
-// A model, loaded: configuration, tokenizer, encoder and decoder, with weights packed for this
+// A model, loaded: configuration, tokenizer and network, with weights packed for this
 // machine.  Shared by all workers and never changed.
 
 #ifndef DRAGOMAN_ENGINE_MODEL_MODEL_H_
@@ -12,8 +12,7 @@
 #include "engine/math/precision.h"
 #include "engine/model/checkpoint.h"
 #include "engine/model/config.h"
-#include "engine/model/decoder.h"
-#include "engine/model/encoder.h"
+#include "engine/model/network.h"
 #include "engine/text/shortlist.h"
 #include "engine/text/tokenizer.h"
 
@@ -46,13 +45,11 @@ class Model {
   const Tokenizer& tokenizer() const { return *tokenizer_; }
   // Names the candidates of a sentence; null if all are given the whole vocabulary.
   const Shortlist* shortlist() const { return shortlist_.get(); }
-  const Encoder& encoder() const { return *encoder_; }
-  const Decoder& decoder() const { return *decoder_; }
+  const Network& network() const { return *network_; }
 
  private:
   Model() = default;
   absl::Status LoadFrom(const std::string& directory, const ModelOptions& options);
-  absl::Status LoadWeights(const Checkpoint& checkpoint, bool share_embeddings);
 
   std::string name_;
   std::string version_;
@@ -61,8 +58,7 @@ class Model {
   Precision precision_ = Precision::kFloat32;
   std::unique_ptr<const Tokenizer> tokenizer_;
   std::unique_ptr<const Shortlist> shortlist_;
-  std::unique_ptr<const Encoder> encoder_;
-  std::unique_ptr<const Decoder> decoder_;
+  std::unique_ptr<const Network> network_;
 };
 
 }  // namespace dragoman

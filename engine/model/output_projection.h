@@ -14,24 +14,12 @@
 #include <optional>
 #include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "engine/math/int8_rows.h"
+#include "engine/model/logits_sink.h"
 #include "engine/model/workspace.h"
 
 namespace dragoman {
-
-// Some columns of some rows of the logits.  A row with candidates has tiles of its own kind.
-struct LogitsTile {
-  int first_row = 0;
-  MatrixView<float> logits;          // [rows, tokens]
-  int first_token = 0;               // the tokens are first_token, first_token + 1, ...
-  absl::Span<const int32_t> tokens;  // or these, if there are any, ascending
-};
-
-// Takes the tiles; those of a row come in the order of their tokens.  May overwrite the logits.
-// Members of a team call it at the same time, for different rows.
-using LogitsSink = absl::FunctionRef<void(const LogitsTile&)>;
 
 // Immutable once all tokens are appended, so safe for concurrent use with a workspace for each
 // thread.

@@ -13,6 +13,21 @@
 
 namespace dragoman {
 
+class KvCache;
+class SourceMemory;
+
+// A row of a Transformer's step.
+struct DecodeRow {
+  int32_t token = 0;                     // the hypothesis' newest token, or the decoder start
+  const SourceMemory* source = nullptr;  // of its sentence
+  KvCache* cache = nullptr;              // of its sentence
+  // The hypothesis' nodes in `cache`, oldest first; the last one is new and this step fills it. The
+  // token's position is path.size() - 1.
+  absl::Span<const int32_t> path;
+  // The tokens that it is scored for, ascending, each once; empty: the whole vocabulary.
+  absl::Span<const int32_t> candidates = {};
+};
+
 // Belongs to one thread, the leader of the team.
 struct Workspace {
   // So many queries are worth another thread's while.
@@ -31,6 +46,7 @@ struct Workspace {
   std::vector<int32_t> positions;                     // 0, 1, 2, ...: "all of them, in order"
   Matrix<float> keys_values;                          // [source tokens, 2 d_model] of one layer
   std::vector<Matrix<float>> logits;                  // [rows, a tile of the vocabulary] each
+  std::vector<DecodeRow> rows;                        // of a step
   std::vector<absl::Span<const int32_t>> candidates;  // of each row
   GemmScratch gemm;
   std::vector<std::vector<float>> attend;  // of each member

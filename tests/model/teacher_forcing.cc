@@ -6,17 +6,6 @@
 namespace dragoman {
 namespace {
 
-// One pair while it is decoded.
-struct Decoding {
-  Decoding(const ModelConfig& config, const ForcedPair& pair)
-      : source(config, static_cast<int>(pair.source.size())),
-        cache(config, static_cast<int>(pair.decoder_inputs.size()), /*beam_size=*/1) {}
-
-  SourceMemory source;
-  KvCache cache;
-  std::vector<int32_t> path;
-};
-
 reference::Vector Copy(absl::Span<const float> row) { return {row.begin(), row.end()}; }
 
 }  // namespace
@@ -26,10 +15,10 @@ std::vector<ForcedOutput> ForceTeacher(const Model& model, const std::vector<For
   TokenBatch batch;
   for (const ForcedPair& pair : pairs) batch.Add(pair.source);
   Matrix<float> encoded;
-  model.encoder().Run(batch, &encoded, &workspace);
+  model.network().Encode(batch, &encoded, &workspace);
 
   std::vector<ForcedOutput> outputs(pairs.size());
-  std::vector<std::unique_ptr<Decoding>> decodings;
+  std::vector<std::unique_ptr<SentenceState>> states;
   size_t steps = 0;
   for (size_t i = 0; i < pairs.size(); ++i) {
     const int first = batch.starts[i];
@@ -37,24 +26,22 @@ std::vector<ForcedOutput> ForceTeacher(const Model& model, const std::vector<For
     for (int row = first; row < first + count; ++row) {
       outputs[i].encoded.push_back(Copy(encoded.Row(row)));
     }
-    decodings.push_back(std::make_unique<Decoding>(model.config(), pairs[i]));
-    model.decoder().Remember(encoded.view().Rows(first, count), &decodings[i]->source, &workspace);
+    states.push_back(model.network().NewState(
+        {.source_tokens = count, .max_steps = static_cast<int>(pairs[i].decoder_inputs.size())}));
+    model.network().Remember(encoded.view().Rows(first, count), states[i].get(), &workspace);
     steps = std::max(steps, pairs[i].decoder_inputs.size());
   }
 
   for (size_t step = 0; step < steps; ++step) {
-    std::vector<DecodeRow> rows;
+    std::vector<StepRow> rows;
     std::vector<size_t> pair_of_row;
     for (size_t i = 0; i < pairs.size(); ++i) {
       if (step >= pairs[i].decoder_inputs.size()) continue;
-      Decoding& decoding = *decodings[i];
-      decoding.path.push_back(decoding.cache.AddNode());
-      rows.push_back(
-          {pairs[i].decoder_inputs[step], &decoding.source, &decoding.cache, decoding.path});
+      rows.push_back({pairs[i].decoder_inputs[step], states[i].get(), /*hypothesis=*/0});
       pair_of_row.push_back(i);
     }
     for (const size_t pair : pair_of_row) outputs[pair].logits.emplace_back();
-    model.decoder().Step(
+    model.network().Step(
         rows,
         [&](const LogitsTile& tile) {
           for (int row = 0; row < tile.logits.rows(); ++row) {

@@ -1,0 +1,93 @@
+// What the decode layer needs of a network that translates: encode sentences, make the state of
+// one, and extend its hypotheses by a token.  What the state is (keys and values of all tokens so
+// far, or one vector for each layer) is the network's own business.
+//
+//   network.Encode(batch, &encoded, ws);
+//   auto state = network.NewState(shape);          // of one sentence, with one empty hypothesis
+//   network.Remember(encoded rows, state, ws);     // once
+//   network.Step({{start, state, 0}}, sink, ws);   // scores what follows; the hypothesis has grown
+//   state->Fork({0, 0, 0, 0});                     // four hypotheses go on from the first one
+//   network.Step({{17, state, 0}, {4, state, 1}, ...}, sink, ws);
+
+#ifndef DRAGOMAN_ENGINE_MODEL_NETWORK_H_
+#define DRAGOMAN_ENGINE_MODEL_NETWORK_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "engine/math/matrix.h"
+#include "engine/model/logits_sink.h"
+#include "engine/model/workspace.h"
+
+namespace dragoman {
+
+// Sentences of unequal length laid end to end: sentence i is tokens[starts[i] .. starts[i + 1]).
+// Nothing is padded.
+struct TokenBatch {
+  std::vector<int32_t> tokens;
+  std::vector<int> starts = {0};
+
+  // REQUIRES: the sentence is not empty.
+  void Add(absl::Span<const int32_t> sentence);
+  void Clear();
+  int sentences() const { return static_cast<int>(starts.size()) - 1; }
+};
+
+// The most that a sentence can become.
+struct SentenceShape {
+  int source_tokens = 0;
+  int max_steps = 0;
+  int max_hypotheses = 1;  // at any one time
+};
+
+// What a network keeps of one sentence while it decodes it: the encoded source, and what every
+// hypothesis has seen so far.  All of its memory is reserved when it is made, so that no step can
+// fail.  Belongs to one thread at a time.
+class SentenceState {
+ public:
+  virtual ~SentenceState() = default;
+
+  // Hypothesis i goes on from what was hypothesis parents[i].  Does not allocate.
+  // REQUIRES: each parent was in the last step, or is 0 before the first; no more parents than
+  // max_hypotheses.
+  virtual void Fork(absl::Span<const int> parents) = 0;
+};
+
+// A row of a step: it extends one hypothesis by one token.
+struct StepRow {
+  int32_t token = 0;  // the hypothesis' newest token, or the decoder start
+  SentenceState* state = nullptr;
+  int hypothesis = 0;  // which one of the state's
+  // The tokens that it is scored for, ascending, each once; empty: the whole vocabulary.
+  absl::Span<const int32_t> candidates = {};
+};
+
+// Immutable, so safe for concurrent use with a workspace for each thread.  Keeps the row law.
+class Network {
+ public:
+  virtual ~Network() = default;
+
+  // Encodes all the sentences; row i of `encoded` belongs to token i.
+  // REQUIRES: every token is in the vocabulary, no sentence is longer than the model allows.
+  virtual void Encode(const TokenBatch& batch, Matrix<float>* encoded, Workspace* ws) const = 0;
+
+  virtual std::unique_ptr<SentenceState> NewState(const SentenceShape& shape) const = 0;
+  // The memory of such a state.
+  virtual size_t StateBytes(const SentenceShape& shape) const = 0;
+
+  // Gives a new state its sentence: the rows of `encoded` that belong to it.
+  // REQUIRES: there are shape.source_tokens of them; the state is of this network.
+  virtual void Remember(MatrixView<const float> encoded, SentenceState* state,
+                        Workspace* ws) const = 0;
+
+  // One step: row i of the logits that `sink` is given scores what follows rows[i].
+  // REQUIRES: the rows of a state stand together; tokens and candidates are in the vocabulary.
+  virtual void Step(absl::Span<const StepRow> rows, LogitsSink sink, Workspace* ws) const = 0;
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_MODEL_NETWORK_H_

@@ -1,0 +1,141 @@
+#include "engine/model/transformer.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+
+namespace dragoman {
+namespace {
+
+// The first of `names` that the checkpoint has, or the first of all.  Tied tables stand once, under
+// any of them.
+std::string FirstOf(const std::vector<std::string>& names, const Checkpoint& checkpoint) {
+  for (const std::string& name : names) {
+    if (checkpoint.Has(name)) return name;
+  }
+  return names.front();
+}
+
+// Calls take(first token, embeddings) for a table [vocabulary, d_model], some tiles of the output
+// projection at a time: a whole one in float32 is most of what loading would need.
+absl::Status ReadTable(const Checkpoint& checkpoint, const std::string& name, int vocabulary,
+                       int d_model,
+                       absl::FunctionRef<absl::Status(int, MatrixView<const float>)> take) {
+  constexpr int kTokens = 8 * OutputProjection::kTile;
+  for (int first = 0; first < vocabulary; first += kTokens) {
+    const int end = std::min(first + kTokens, vocabulary);
+    ASSIGN_OR_RETURN(const Matrix<float> embeddings,
+                     checkpoint.ReadRows(name, vocabulary, d_model, first, end));
+    RETURN_IF_ERROR(take(first, embeddings.view()));
+  }
+  return absl::OkStatus();
+}
+
+constexpr char kShared[] = "model.shared.weight";
+constexpr char kSource[] = "model.encoder.embed_tokens.weight";
+constexpr char kTarget[] = "model.decoder.embed_tokens.weight";
+constexpr char kOutput[] = "lm_head.weight";
+
+class TransformerState final : public SentenceState {
+ public:
+  TransformerState(const ModelConfig& config, const SentenceShape& shape)
+      : source(config, shape.source_tokens),
+        cache(config, shape.max_steps, shape.max_hypotheses),
+        paths(shape.max_hypotheses),
+        next_paths(shape.max_hypotheses) {
+    for (auto* several : {&paths, &next_paths}) {
+      for (std::vector<int32_t>& path : *several) path.reserve(shape.max_steps);
+    }
+  }
+
+  void Fork(absl::Span<const int> parents) override {
+    for (size_t i = 0; i < parents.size(); ++i) next_paths[i] = paths[parents[i]];
+    std::swap(paths, next_paths);
+  }
+
+  SourceMemory source;
+  KvCache cache;
+  // The nodes of each hypothesis, and room for those of the next step.
+  std::vector<std::vector<int32_t>> paths, next_paths;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<const Network>> Transformer::Create(const Checkpoint& checkpoint,
+                                                                   const ModelConfig& config,
+                                                                   bool share_embeddings,
+                                                                   Precision precision) {
+  const bool bfloat16 = precision != Precision::kFloat32;
+  const int d_model = config.d_model;
+  const int vocabulary = config.target_vocabulary;
+  std::vector<std::string> names = {kTarget, kOutput};
+  if (share_embeddings) names = {kShared, kSource, kTarget, kOutput};
+  const std::string table = FirstOf(names, checkpoint);
+  RETURN_IF_ERROR(checkpoint.CheckMatrix(table, vocabulary, d_model));
+  std::vector<float> bias(vocabulary, 0.0f);
+  if (checkpoint.Has("final_logits_bias")) {
+    ASSIGN_OR_RETURN(bias, checkpoint.ReadVector("final_logits_bias", vocabulary));
+  }
+  OutputProjection output(vocabulary, d_model, precision, config.selective_output);
+  const auto target = std::make_shared<EmbeddingTable>(vocabulary, d_model, bfloat16);
+  RETURN_IF_ERROR(ReadTable(
+      checkpoint, table, vocabulary, d_model, [&](int first, MatrixView<const float> embeddings) {
+        target->Set(first, embeddings);
+        return output.Append(embeddings,
+                             absl::MakeConstSpan(bias).subspan(first, embeddings.rows()));
+      }));
+  std::shared_ptr<EmbeddingTable> source = target;
+  if (!share_embeddings) {
+    RETURN_IF_ERROR(checkpoint.CheckMatrix(kSource, config.source_vocabulary, d_model));
+    source = std::make_shared<EmbeddingTable>(config.source_vocabulary, d_model, bfloat16);
+    RETURN_IF_ERROR(ReadTable(checkpoint, kSource, config.source_vocabulary, d_model,
+                              [&](int first, MatrixView<const float> embeddings) {
+                                source->Set(first, embeddings);
+                                return absl::OkStatus();
+                              }));
+  }
+  ASSIGN_OR_RETURN(auto encoder, Encoder::Create(checkpoint, config, source, precision));
+  ASSIGN_OR_RETURN(auto decoder,
+                   Decoder::Create(checkpoint, config, target, std::move(output), precision));
+  return std::unique_ptr<const Network>(
+      new Transformer(config, std::move(encoder), std::move(decoder)));
+}
+
+Transformer::Transformer(const ModelConfig& config, std::unique_ptr<const Encoder> encoder,
+                         std::unique_ptr<const Decoder> decoder)
+    : config_(config), encoder_(std::move(encoder)), decoder_(std::move(decoder)) {}
+
+void Transformer::Encode(const TokenBatch& batch, Matrix<float>* encoded, Workspace* ws) const {
+  encoder_->Run(batch, encoded, ws);
+}
+
+std::unique_ptr<SentenceState> Transformer::NewState(const SentenceShape& shape) const {
+  return std::make_unique<TransformerState>(config_, shape);
+}
+
+size_t Transformer::StateBytes(const SentenceShape& shape) const {
+  return SourceMemory::BytesFor(config_, shape.source_tokens) +
+         KvCache::BytesFor(config_, shape.max_steps, shape.max_hypotheses);
+}
+
+void Transformer::Remember(MatrixView<const float> encoded, SentenceState* state,
+                           Workspace* ws) const {
+  decoder_->Remember(encoded, &static_cast<TransformerState*>(state)->source, ws);
+}
+
+void Transformer::Step(absl::Span<const StepRow> rows, LogitsSink sink, Workspace* ws) const {
+  std::vector<DecodeRow>& decode_rows = ws->rows;
+  decode_rows.clear();
+  for (const StepRow& row : rows) {
+    TransformerState& state = *static_cast<TransformerState*>(row.state);
+    std::vector<int32_t>& path = state.paths[row.hypothesis];
+    path.push_back(state.cache.AddNode());
+    decode_rows.push_back({row.token, &state.source, &state.cache, path, row.candidates});
+  }
+  decoder_->Step(decode_rows, sink, ws);
+}
+
+}  // namespace dragoman

@@ -1,0 +1,42 @@
+// The Transformer as a network: an encoder, a decoder, and for each sentence the keys and values of
+// its source and of its hypotheses.
+
+#ifndef DRAGOMAN_ENGINE_MODEL_TRANSFORMER_H_
+#define DRAGOMAN_ENGINE_MODEL_TRANSFORMER_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "engine/model/decoder.h"
+#include "engine/model/encoder.h"
+#include "engine/model/network.h"
+
+namespace dragoman {
+
+class Transformer final : public Network {
+ public:
+  // Reads and packs the weights.  NOT_FOUND or INVALID_ARGUMENT name a tensor.
+  static absl::StatusOr<std::unique_ptr<const Network>> Create(const Checkpoint& checkpoint,
+                                                               const ModelConfig& config,
+                                                               bool share_embeddings,
+                                                               Precision precision);
+
+  void Encode(const TokenBatch& batch, Matrix<float>* encoded, Workspace* ws) const override;
+  std::unique_ptr<SentenceState> NewState(const SentenceShape& shape) const override;
+  size_t StateBytes(const SentenceShape& shape) const override;
+  void Remember(MatrixView<const float> encoded, SentenceState* state,
+                Workspace* ws) const override;
+  void Step(absl::Span<const StepRow> rows, LogitsSink sink, Workspace* ws) const override;
+
+ private:
+  Transformer(const ModelConfig& config, std::unique_ptr<const Encoder> encoder,
+              std::unique_ptr<const Decoder> decoder);
+
+  const ModelConfig config_;
+  const std::unique_ptr<const Encoder> encoder_;
+  const std::unique_ptr<const Decoder> decoder_;
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_MODEL_TRANSFORMER_H_

@@ -94,9 +94,10 @@ class TrainingTest(unittest.TestCase):
 
     def test_learning_rate_is_that_of_the_paper(self):
         # d_model 512, warm-up 4000: the peak is 512^-0.5 * 4000^-0.5.
-        self.assertAlmostEqual(trainer.learning_rate(1, 512, 4000), 1.746928e-07, places=12)
-        self.assertAlmostEqual(trainer.learning_rate(4000, 512, 4000), 6.987712e-04, places=9)
-        self.assertAlmostEqual(trainer.learning_rate(16000, 512, 4000), 3.493856e-04, places=9)
+        peak = trainer.peak_learning_rate(512, 4000)
+        self.assertAlmostEqual(trainer.learning_rate(1, peak, 4000), 1.746928e-07, places=12)
+        self.assertAlmostEqual(trainer.learning_rate(4000, peak, 4000), 6.987712e-04, places=9)
+        self.assertAlmostEqual(trainer.learning_rate(16000, peak, 4000), 3.493856e-04, places=9)
 
     def test_label_smoothing_is_its_formula(self):
         torch.manual_seed(2)
@@ -147,19 +148,20 @@ class ToyTextTest(unittest.TestCase):
         vocabulary.train_sentencepiece(sentences, 80, path)
         cls.vocabulary = vocabulary.Vocabulary(path, ["deu", "fra"])
 
-    def corpus(self, max_tokens=100) -> batches.Corpus:
+    def corpus(self, max_tokens=100, share=1.0) -> batches.Corpus:
         corpus = batches.Corpus(self.vocabulary, max_tokens)
         for t in self.texts:
-            corpus.add(t.pairs, t.languages, [("eng", "fra"), ("eng", "deu")])
+            corpus.add(t.pairs, t.languages, [("eng", "fra"), ("eng", "deu")], share)
         return corpus
 
-    def trainer(self, **settings) -> trainer.Trainer:
+    def trainer(self, share=1.0, **settings) -> trainer.Trainer:
         torch.manual_seed(3)
         size = ModelSize(len(self.vocabulary), 16, 32, 2, 1, 1)
         return trainer.Trainer(
-            Transformer(size, dropout=0.2), self.corpus(),
-            trainer.TrainingSettings(**{"batch_tokens": 3000, "warmup": 10, "bfloat16": False}
-                                     | settings), torch.device("cpu"))
+            Transformer(size, dropout=0.2), self.corpus(share=share),
+            trainer.TrainingSettings(**{"batch_tokens": 3000, "warmup": 10, "bfloat16": False,
+                                        "peak_learning_rate": 0.01} | settings),
+            torch.device("cpu"))
 
 
 class VocabularyTest(ToyTextTest):
@@ -197,6 +199,22 @@ class BatchesTest(ToyTextTest):
             self.assertEqual(sorted(i for batch in chosen for i in batch), list(range(len(corpus))))
             for batch in map(corpus.collate, chosen):
                 self.assertLessEqual(max(batch.source.numel(), batch.target.numel()), budget)
+
+    def test_an_epoch_draws_a_share_anew(self):
+        corpus = batches.Corpus(self.vocabulary, 100)
+        whole, part = self.texts
+        corpus.add(whole.pairs, whole.languages, [("eng", "fra"), ("eng", "deu")])
+        first_of_part = len(corpus)
+        corpus.add(part.pairs, part.languages, [("eng", "fra"), ("eng", "deu")], share=0.25)
+        epochs = [sorted(i for batch in corpus.batches(100, seed) for i in batch)
+                  for seed in (1, 2)]
+        drawn = []
+        for epoch in epochs:
+            self.assertEqual(len(set(epoch)), len(epoch))
+            self.assertEqual(epoch[:first_of_part], list(range(first_of_part)))
+            drawn.append(set(epoch[first_of_part:]))
+            self.assertAlmostEqual(len(drawn[-1]) / len(part.pairs), 0.25, delta=0.1)
+        self.assertNotEqual(*drawn)
 
     def test_a_pair_over_the_budget_has_a_batch_to_itself(self):
         corpus = self.corpus()
@@ -250,13 +268,31 @@ class TrainerTest(ToyTextTest):
             for name in theirs:
                 torch.testing.assert_close(ours[name], theirs[name], rtol=0, atol=0)
 
-    def test_goes_on_with_the_settings_of_its_start_alone(self):
+    def test_goes_on_with_the_batches_of_its_start_alone(self):
         path = os.path.join(self.folder, "other.pt")
         self.trainer().save(path)
         other = self.trainer(batch_tokens=200)
         with self.assertRaisesRegex(text.InputError, "batch_tokens 3000, want 200"):
             other.load(path)
-        self.trainer().load(path)
+        self.trainer(dropout=0.3, peak_learning_rate=0.1, average_decay=0.9).load(path)
+
+    def test_other_shares_of_the_text_begin_a_new_epoch(self):
+        path = os.path.join(self.folder, "shares.pt")
+        whole = self.trainer(batch_tokens=200)
+        for _ in range(3):
+            whole.step()
+        whole.save(path)
+        for share, place in ((1.0, (0, 3)), (0.02, (1, 0))):
+            part = self.trainer(share, batch_tokens=200)
+            part.load(path)
+            self.assertEqual((part.progress.epoch, part.progress.batch), place)
+            part.step()
+
+    def test_cools_down_along_a_line(self):
+        run = self.trainer(warmup=1)
+        run.cool_down = range(3, 7)  # steps 3 to 6
+        for step, share in ((2, 1.0), (3, 1.0), (4, 0.75), (6, 0.25), (7, 1.0)):
+            self.assertAlmostEqual(run.learning_rate_at(step), 0.01 * step ** -0.5 * share)
 
     def test_the_row_of_pad_stays_zero(self):
         run = self.trainer()
@@ -308,7 +344,10 @@ class SplitTest(unittest.TestCase):
         turned = text.ParallelText(("deu", "eng"), "d", [("d 1", "e 1")])
         with self.assertRaisesRegex(text.InputError, "the first language must be the same"):
             text.split(self.texts() + [turned], 1, 1)
-        for flag in ("eng-deu", "eng=x", "eng-eng=x", "-deu=x"):
+        for share in ("0", "1.5", "-1", "x", "nan", "", ".", "1.0.0", "1e-3"):
+            with self.assertRaisesRegex(text.InputError, "want a share above 0 and at most 1"):
+                text.read_parallel_text(f"eng-deu@{share}=x")
+        for flag in ("eng-deu", "eng=x", "eng-eng=x", "-deu=x", "@0.5=x"):
             with self.assertRaisesRegex(text.InputError, "want LANGUAGE-LANGUAGE=FILE"):
                 text.read_parallel_text(flag)
         with self.assertRaisesRegex(text.InputError, "cannot read /nowhere"):
@@ -412,3 +451,5 @@ class SafetensorsTest(unittest.TestCase):
 
 if __name__ == "__main__":
     unittest.main()
+                               (("--steps", "9", "--cool-down", "10"), "want 0 to --steps 9"),
+                               (("--learning-rate", "0"), "want a number above 0"),

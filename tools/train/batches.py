@@ -45,11 +45,13 @@ class Corpus:
         self._max_tokens = max_tokens  # of one side, with tag and eos
         self._texts: list[np.ndarray] = []
         self._examples: list[tuple[int, int, str]] = []  # source text, target text, language
+        self._shares: list[float] = []  # by example: how often an epoch has it
         self.dropped = 0  # pairs that are longer
 
     def add(self, pairs: Sequence[Pair], languages: Direction,
-            directions: Iterable[Direction]) -> None:
-        """Adds pairs, which are in `languages`, in those directions that they serve."""
+            directions: Iterable[Direction], share: float = 1.0) -> None:
+        """Adds pairs, which are in `languages`, in those directions that they serve.  Each epoch
+        draws a `share` of them anew."""
         directions = [d for d in directions if set(d) == set(languages)]
         sides = [self._vocabulary.encode([pair[side] for pair in pairs]) for side in (0, 1)]
         for ids in zip(*sides):
@@ -61,9 +63,14 @@ class Corpus:
             for source, target in directions:
                 self._examples.append((first + languages.index(source),
                                        first + languages.index(target), target))
+                self._shares.append(share)
 
     def __len__(self) -> int:
         return len(self._examples)
+
+    def epoch_size(self) -> float:
+        """How many examples an epoch has, on average."""
+        return sum(self._shares)
 
     def example(self, i: int) -> tuple[list[int], list[int]]:
         """The source with its tag and eos, and the target with eos."""
@@ -78,12 +85,16 @@ class Corpus:
                          for s, t, _ in self._examples])
 
     def batches(self, budget: int, seed: int) -> list[np.ndarray]:
-        """Every example once, in batches of examples whose padded source and padded target have at
-        most `budget` tokens each; a single example may be longer.  The seed decides who shares a
-        batch with whom, and the order of the batches."""
+        """An epoch: every example once, or with the probability of its share, in batches of
+        examples whose padded source and padded target have at most `budget` tokens each; a single
+        example may be longer.  The seed decides which examples are drawn, who shares a batch with
+        whom, and the order of the batches."""
         random = np.random.default_rng(seed)
         lengths = self._lengths()
         order = random.permutation(len(lengths))
+        shares = np.array(self._shares)
+        if (shares < 1).any():
+            order = order[random.random(len(order)) < shares[order]]
         order = order[np.argsort(lengths[order], kind="stable")]
         batches, first = [], 0
         for i in range(1, len(order) + 1):

@@ -62,11 +62,11 @@ def _training(facts: Facts) -> list[str]:
         "## How it was trained", "",
         f"- {progress.step:,} steps of up to {settings.batch_tokens:,} tokens a side "
         f"({progress.epoch} full epochs), {progress.seconds / 60:.0f} minutes on {facts.device}.",
-        f"- Adam (0.9, 0.98), warm-up of {settings.warmup:,} steps, then inverse square root "
-        f"decay; label smoothing {settings.label_smoothing}, dropout {settings.dropout}, average "
-        f"of the weights with decay {settings.average_decay}, gradients clipped at "
-        f"{settings.clip_norm}, {'bfloat16' if settings.bfloat16 else 'float32'} arithmetic, seed "
-        f"{settings.seed}.",
+        f"- Adam (0.9, 0.98), warm-up of {settings.warmup:,} steps to a rate of "
+        f"{settings.peak_learning_rate:.2g}, then inverse square root decay; label smoothing "
+        f"{settings.label_smoothing}, dropout {settings.dropout}, average of the weights with "
+        f"decay {settings.average_decay}, gradients clipped at {settings.clip_norm}, "
+        f"{'bfloat16' if settings.bfloat16 else 'float32'} arithmetic, seed {settings.seed}.",
         f"- Validation loss at the end: {facts.validation_loss:.3f} nats per target token.", "",
         "The command:", "", f"    {facts.command}", "",
     ]

@@ -8,6 +8,7 @@ import dataclasses
 import hashlib
 import lzma
 import os
+import re
 from collections.abc import Iterable
 
 Pair = tuple[str, str]
@@ -24,6 +25,7 @@ class ParallelText:
     languages: tuple[str, str]
     path: str
     pairs: list[Pair]
+    share: float = 1.0  # of its pairs in an epoch
 
 
 @dataclasses.dataclass
@@ -36,11 +38,15 @@ class Split:
 
 
 def read_parallel_text(flag: str) -> ParallelText:
-    """The file that a flag like `eng-deu=FILE` names: lines PIVOT tab OTHER, perhaps .xz."""
+    """The file that a flag like `eng-deu=FILE` or `eng-deu@0.2=FILE` names: lines PIVOT tab OTHER,
+    perhaps .xz."""
     name, _, path = flag.partition("=")
+    name, at, share = name.partition("@")
     languages = tuple(name.split("-"))
     if len(languages) != 2 or not all(languages) or languages[0] == languages[1] or not path:
         raise InputError(f"--data {flag}: want LANGUAGE-LANGUAGE=FILE, such as eng-deu=text.tsv")
+    if at and not (re.fullmatch(r"\d*\.?\d+", share, re.ASCII) and 0 < float(share) <= 1):
+        raise InputError(f"--data {flag}: want a share above 0 and at most 1 after the @")
     pairs: dict[Pair, None] = {}  # a set that keeps the order
     try:
         with (lzma.open if path.endswith(".xz") else open)(
@@ -53,7 +59,7 @@ def read_parallel_text(flag: str) -> ParallelText:
                     pairs[columns[0], columns[1]] = None
     except (OSError, UnicodeDecodeError, lzma.LZMAError) as error:
         raise InputError(f"cannot read {path}: {error}") from error
-    return ParallelText(languages, path, list(pairs))
+    return ParallelText(languages, path, list(pairs), float(share) if at else 1.0)
 
 
 def sentence_key(text: str) -> str:

@@ -8,6 +8,7 @@ See README.md for what is in DIR and what the flags mean.
 """
 
 import argparse
+import math
 import os
 import shlex
 import signal
@@ -23,7 +24,7 @@ from export import export
 from model import ModelSize, Transformer
 from model_card import Quality
 from text import InputError, Pair, Split, read_parallel_text, split, write_held_out
-from trainer import Trainer, TrainingSettings
+from trainer import Trainer, TrainingSettings, peak_learning_rate
 from validation import loss_of, quality
 from vocabulary import Vocabulary, tag_of, train_sentencepiece
 
@@ -48,8 +49,9 @@ PROFILES = {
 
 def parse_flags(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
-    parser.add_argument("--data", action="append", required=True, metavar="ENG-DEU=FILE",
-                        help="lines ENGLISH tab GERMAN (.xz is read, too); repeat it")
+    parser.add_argument("--data", action="append", required=True, metavar="ENG-DEU[@SHARE]=FILE",
+                        help="lines ENGLISH tab GERMAN (.xz is read, too), of which each epoch "
+                        "draws a share, such as 0.2 (default: all); repeat it")
     parser.add_argument("--out", required=True, metavar="DIR", help="where everything is written")
     parser.add_argument("--resume", action="store_true", help="go on from DIR's checkpoint")
     parser.add_argument("--profile", choices=PROFILES, default="cpu",
@@ -71,6 +73,11 @@ def parse_flags(arguments: list[str] | None) -> argparse.Namespace:
         choices = ("float32", "bfloat16") if name == "precision" else None
         parser.add_argument("--" + name.replace("_", "-"), type=type(value), choices=choices)
     flags = parser.parse_args(arguments)
+    parser.add_argument("--learning-rate", type=float, metavar="PEAK",
+                        help="after the warm-up (default: 1 / sqrt(width * warmup))")
+    parser.add_argument("--cool-down", type=int, default=0, metavar="N",
+                        help="in the last N of --steps the learning rate falls to nothing; the "
+                        "checkpoint stays the one from before, so that --resume can go on")
     flags.arguments = sys.argv[1:] if arguments is None else arguments
     for name, value in PROFILES[flags.profile].items():
         if getattr(flags, name) is None:
@@ -84,6 +91,10 @@ def parse_flags(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def say(message: str) -> None:
+    if flags.learning_rate is not None and not 0 < flags.learning_rate < math.inf:
+        parser.error(f"--learning-rate {flags.learning_rate}: want a number above 0")
+    if not 0 <= flags.cool_down <= flags.steps:
+        parser.error(f"--cool-down {flags.cool_down}: want 0 to --steps {flags.steps}")
     print(message, flush=True)
 
 
@@ -137,13 +148,16 @@ class Run:
         self.corpus, self.validation = (
             Corpus(self.vocabulary, flags.max_tokens) for _ in range(2))
         for text in self.data.train:
-            self.corpus.add(text.pairs, text.languages, self.directions)
+            self.corpus.add(text.pairs, text.languages, self.directions, text.share)
         for languages, pairs in self.data.validation.items():
             self.validation.add(pairs, languages, self.directions)
         size = ModelSize(len(self.vocabulary), flags.width, flags.feed_forward, flags.heads,
                          flags.encoder_layers, flags.decoder_layers)
         settings = TrainingSettings(
-            batch_tokens=flags.batch_tokens, warmup=flags.warmup, dropout=flags.dropout,
+            batch_tokens=flags.batch_tokens, warmup=flags.warmup,
+            peak_learning_rate=(flags.learning_rate
+                                or peak_learning_rate(flags.width, flags.warmup)),
+            dropout=flags.dropout,
             average_decay=flags.average_decay, seed=flags.seed,
             bfloat16=flags.precision == "bfloat16")
         self.trainer = Trainer(Transformer(size, flags.dropout), self.corpus, settings,
@@ -171,6 +185,8 @@ class Run:
     def _weights(self) -> int:
         return sum(weight.numel() for weight in self.trainer.model.parameters())
 
+        self.before_cool_down = max(flags.steps - flags.cool_down, self.trainer.progress.step)
+        self.trainer.cool_down = range(self.before_cool_down + 1, flags.steps + 1)
     def describe(self) -> None:
         say(f"{len(self.corpus)} pairs of {' '.join('-'.join(d) for d in self.directions)}, "
             f"{self.corpus.dropped} texts too long, vocabulary {len(self.vocabulary)}, "
@@ -197,7 +213,8 @@ class Run:
             if flags.max_minutes and time.monotonic() - self.start > 60 * flags.max_minutes:
                 self.stopped = True
             last = self.stopped or progress.step >= flags.steps
-            validates = last or progress.step % flags.validate_every == 0
+            validates = (last or progress.step % flags.validate_every == 0
+                         or progress.step == self.before_cool_down)
             if validates or progress.step % flags.report_every == 0:
                 mean = torch.stack(losses).mean().item()  # waits for the GPU
                 seconds = time.monotonic() - since
@@ -205,14 +222,15 @@ class Run:
                 self._report(mean, len(losses), tokens, seconds)
                 if validates:
                     self.validate()
-                    self.trainer.save(self.path("checkpoint.pt"))
+                    if progress.step <= self.before_cool_down:
+                        self.trainer.save(self.path("checkpoint.pt"))
                     last |= no_longer_falls(
                         self.curves.points("validation_loss")[1], flags.patience)
                 losses, tokens, since = [], 0, time.monotonic()
 
     def _report(self, loss: float, steps: int, tokens: int, seconds: float) -> None:
         progress = self.trainer.progress
-        rate = self.trainer.next_learning_rate()
+        rate = self.trainer.learning_rate_at(progress.step)
         self.curves.add(step=progress.step, seconds=round(progress.seconds, 1), loss=round(loss, 4),
                         learning_rate=rate, target_tokens_per_second=round(tokens / seconds))
         say(f"step {progress.step}  epoch {progress.epoch}  loss {loss:.3f}  rate {rate:.2e}  "

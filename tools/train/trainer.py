@@ -25,6 +25,7 @@ from text import InputError
 class TrainingSettings:
     batch_tokens: int
     warmup: int
+    peak_learning_rate: float
     dropout: float = 0.1
     label_smoothing: float = 0.1
     average_decay: float = 0.999
@@ -33,9 +34,14 @@ class TrainingSettings:
     bfloat16: bool = True
 
 
-def learning_rate(step: int, width: int, warmup: int) -> float:
-    """Equation 3; the first step is 1."""
-    return width ** -0.5 * min(step ** -0.5, step * warmup ** -1.5)
+def peak_learning_rate(width: int, warmup: int) -> float:
+    """What equation 3 reaches at the last step of the warm-up."""
+    return (width * warmup) ** -0.5
+
+
+def learning_rate(step: int, peak: float, warmup: int) -> float:
+    """Equation 3, as multiples of its peak; the first step is 1."""
+    return peak * min((warmup / step) ** 0.5, step / warmup)
 
 
 def smoothed_loss(logits: Tensor, target: Tensor, smoothing: float) -> Tensor:
@@ -96,11 +102,16 @@ class Trainer:
         self._device = device
         self._optimizer = torch.optim.Adam(  # section 5.3
             self.model.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9)
+        self.cool_down = range(0)  # steps along which the learning rate falls to nothing
         self._batches: list = []
         self._epoch_of_batches = -1
 
-    def next_learning_rate(self) -> float:
-        return learning_rate(self.progress.step + 1, self.model.size.width, self.settings.warmup)
+    def learning_rate_at(self, step: int) -> float:
+        settings = self.settings
+        rate = learning_rate(step, settings.peak_learning_rate, settings.warmup)
+        if step in self.cool_down:
+            rate *= (self.cool_down.stop - step) / len(self.cool_down)
+        return rate
 
     def _next_batch(self) -> Batch:
         progress = self.progress
@@ -118,7 +129,7 @@ class Trainer:
         """Trains on one batch; its loss, and how many target tokens it had."""
         batch = self._next_batch().to(self._device)
         for group in self._optimizer.param_groups:
-            group["lr"] = self.next_learning_rate()
+            group["lr"] = self.learning_rate_at(self.progress.step + 1)
         with torch.autocast(self._device.type, dtype=torch.bfloat16,
                             enabled=self.settings.bfloat16):
             logits = self.model(batch.source, batch.decoder_input)
@@ -136,7 +147,7 @@ class Trainer:
         state = {
             "settings": dataclasses.asdict(self.settings),
             "size": dataclasses.asdict(self.model.size),
-            "data": {"pairs": len(self._corpus)},
+            "data": {"pairs": len(self._corpus), "epoch_size": self._corpus.epoch_size()},
             "progress": dataclasses.asdict(self.progress),
             "model": self.model.state_dict(),
             "average": self.average.weights,
@@ -148,20 +159,22 @@ class Trainer:
         os.replace(path + ".new", path)
 
     def load(self, path: str) -> None:
-        """Goes on from a checkpoint of the same model and settings.  It is a pickle: load those
-        that you wrote yourself."""
+        """Goes on from a checkpoint of the same model and batches; rates and so on may be others.
+        It is a pickle: load those that you wrote yourself."""
         try:
             state = torch.load(path, map_location="cpu", weights_only=False)
         except (OSError, RuntimeError, pickle.UnpicklingError, EOFError) as error:
             raise InputError(f"cannot read {path}: {error}") from error
-        for name, ours in (("settings", dataclasses.asdict(self.settings)),
-                           ("size", dataclasses.asdict(self.model.size)),
+        batches = {name: getattr(self.settings, name) for name in ("batch_tokens", "seed")}
+        for name, ours in (("size", dataclasses.asdict(self.model.size)), ("settings", batches),
                            ("data", {"pairs": len(self._corpus)})):
             for field, value in ours.items():
                 if state[name][field] != value:
                     raise InputError(f"{path} was trained with {field} {state[name][field]}, "
                                      f"want {value}: resume with the flags of its start")
         self.progress = Progress(**state["progress"])
+        if state["data"]["epoch_size"] != self._corpus.epoch_size():  # shares of files are others
+            self.progress.epoch, self.progress.batch = self.progress.epoch + 1, 0
         self.model.load_state_dict(state["model"])
         self._optimizer.load_state_dict(state["optimizer"])
         for name, weight in self.average.weights.items():

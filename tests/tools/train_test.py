@@ -390,6 +390,43 @@ class CommandTest(ToyTextTest):
         self.assertNotIn(self.folder, card)
         self.assertNotIn("--resume", card)
 
+    def test_a_run_goes_on_from_before_its_cool_down(self):
+        straight, cooled = (os.path.join(self.folder, name) for name in ("straight", "cooled"))
+        steps = ("--warmup", "5", "--learning-rate", "0.01", "--validate-every", "10", "--steps")
+        code, _, err = self.run_train("--out", straight, *steps, "30")
+        self.assertEqual(code, 0, err)
+        self.run_train("--out", cooled, *steps, "20", "--cool-down", "8")
+        with open(f"{cooled}/curves.jsonl", encoding="utf-8") as file:
+            rates = {r["step"]: r["learning_rate"] for r in map(json.loads, file) if "loss" in r}
+        self.assertLess(rates[20], rates[15])
+        self.assertLess(rates[15], rates[10])
+        self.assertEqual(torch.load(f"{cooled}/checkpoint.pt", weights_only=False)
+                         ["progress"]["step"], 12)
+        models = []
+        for out in (straight, cooled):
+            self.run_train("--out", out, *steps, "30", "--resume")
+            with open(f"{out}/model/model.safetensors", "rb") as file:
+                models.append(file.read())
+        self.assertEqual(*models)
+
+    def test_starts_from_a_model_of_other_languages(self):
+        first, second = (os.path.join(self.folder, name) for name in ("first", "second"))
+        self.run_train("--out", first, "--steps", "3", "--directions", "eng-deu")
+        code, out, err = self.run_train("--out", second, "--steps", "1", "--learning-rate", "1e-9",
+                                        "--warm-start", f"{first}/model")
+        self.assertEqual(code, 0, err)
+        self.assertRegex(out, r"\d+ pieces of ")
+        (old, known), (new, own) = (export.load(f"{path}/model") for path in (first, second))
+        for piece in ("▁one", "</s>"):
+            torch.testing.assert_close(new.shared.weight[own.pieces.index(piece)],
+                                       old.shared.weight[known.pieces.index(piece)])
+        torch.testing.assert_close(new.decoder.layers[0].fc1.weight,
+                                   old.decoder.layers[0].fc1.weight)
+        code, _, err = self.run_train("--out", f"{second}2", "--width", "64",
+                                      "--warm-start", f"{first}/model")
+        self.assertEqual(code, 1)
+        self.assertIn("want the flags'", err)
+
     def test_a_signal_ends_a_run_in_good_order(self):
         out = os.path.join(self.folder, "ended")
         with subprocess.Popen(

@@ -466,6 +466,8 @@ class CommandTest(ToyTextTest):
             self.assertEqual(code, 1)
             self.assertIn(message, err)
         for flags, message in ((("--steps", "0"), "--steps 0: want at least 1"),
+                               (("--steps", "9", "--cool-down", "10"), "want 0 to --steps 9"),
+                               (("--learning-rate", "0"), "want a number above 0"),
                                (("--width", "30", "--heads", "4"), "--heads 4 divides")):
             err = io.StringIO()
             with self.assertRaises(SystemExit), contextlib.redirect_stderr(err):
@@ -488,5 +490,3 @@ class SafetensorsTest(unittest.TestCase):
 
 if __name__ == "__main__":
     unittest.main()
-                               (("--steps", "9", "--cool-down", "10"), "want 0 to --steps 9"),
-                               (("--learning-rate", "0"), "want a number above 0"),

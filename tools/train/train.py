@@ -72,6 +72,11 @@ def parse_flags(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--max-tokens", type=int, default=160, help="of one side of a pair")
     parser.add_argument("--bleu-pairs", type=int, default=100, help="of a direction's validation")
     parser.add_argument("--card-pairs", type=int, default=200, help="of a direction's test")
+    parser.add_argument("--learning-rate", type=float, metavar="PEAK",
+                        help="after the warm-up (default: 1 / sqrt(width * warmup))")
+    parser.add_argument("--cool-down", type=int, default=0, metavar="N",
+                        help="in the last N of --steps the learning rate falls to nothing; the "
+                        "checkpoint stays the one from before, so that --resume can go on")
     parser.add_argument("--threads", type=int, help="of a CPU; default: all cores")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--seed", type=int, default=1)
@@ -79,17 +84,16 @@ def parse_flags(arguments: list[str] | None) -> argparse.Namespace:
         choices = ("float32", "bfloat16") if name == "precision" else None
         parser.add_argument("--" + name.replace("_", "-"), type=type(value), choices=choices)
     flags = parser.parse_args(arguments)
-    parser.add_argument("--learning-rate", type=float, metavar="PEAK",
-                        help="after the warm-up (default: 1 / sqrt(width * warmup))")
-    parser.add_argument("--cool-down", type=int, default=0, metavar="N",
-                        help="in the last N of --steps the learning rate falls to nothing; the "
-                        "checkpoint stays the one from before, so that --resume can go on")
     flags.arguments = sys.argv[1:] if arguments is None else arguments
     for name, value in PROFILES[flags.profile].items():
         if getattr(flags, name) is None:
             setattr(flags, name, value)
         if isinstance(value, int) and getattr(flags, name) < 1:
             parser.error(f"--{name.replace('_', '-')} {getattr(flags, name)}: want at least 1")
+    if flags.learning_rate is not None and not 0 < flags.learning_rate < math.inf:
+        parser.error(f"--learning-rate {flags.learning_rate}: want a number above 0")
+    if not 0 <= flags.cool_down <= flags.steps:
+        parser.error(f"--cool-down {flags.cool_down}: want 0 to --steps {flags.steps}")
     if flags.width % 2 or flags.width % flags.heads:
         parser.error(f"--width {flags.width}: want an even number that --heads {flags.heads} "
                      "divides")
@@ -97,10 +101,6 @@ def parse_flags(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def say(message: str) -> None:
-    if flags.learning_rate is not None and not 0 < flags.learning_rate < math.inf:
-        parser.error(f"--learning-rate {flags.learning_rate}: want a number above 0")
-    if not 0 <= flags.cool_down <= flags.steps:
-        parser.error(f"--cool-down {flags.cool_down}: want 0 to --steps {flags.steps}")
     print(message, flush=True)
 
 
@@ -109,6 +109,17 @@ def device_name(device: str) -> str:
         return f"one {torch.cuda.get_device_name(device)}"
     threads = torch.get_num_threads()
     return f"{threads} CPU thread{'s' * (threads > 1)}"
+
+
+def float32_gflops() -> float:
+    """The speed of PyTorch's float32 products on this CPU, roughly: a few milliseconds of it."""
+    size, best = 512, math.inf
+    x = torch.rand(size, size)
+    for _ in range(3):
+        start = time.monotonic()
+        x @ x
+        best = min(best, time.monotonic() - start)
+    return 2 * size ** 3 / best / 1e9
 
 
 def command_of(flags: argparse.Namespace) -> str:
@@ -173,6 +184,8 @@ class Run:
         self.trainer = Trainer(model, self.corpus, settings, torch.device(flags.device))
         if flags.resume:
             self.trainer.load(self.path("checkpoint.pt"))
+        self.before_cool_down = max(flags.steps - flags.cool_down, self.trainer.progress.step)
+        self.trainer.cool_down = range(self.before_cool_down + 1, flags.steps + 1)
         self.curves = Curves(self.path("curves.jsonl"), self.trainer.progress.step)
         self.stopped = False
 
@@ -194,13 +207,15 @@ class Run:
     def _weights(self) -> int:
         return sum(weight.numel() for weight in self.trainer.model.parameters())
 
-        self.before_cool_down = max(flags.steps - flags.cool_down, self.trainer.progress.step)
-        self.trainer.cool_down = range(self.before_cool_down + 1, flags.steps + 1)
     def describe(self) -> None:
         say(f"{len(self.corpus)} pairs of {' '.join('-'.join(d) for d in self.directions)}, "
             f"{self.corpus.dropped} texts too long, vocabulary {len(self.vocabulary)}, "
             f"{self._weights() / 1e6:.1f} million weights, {device_name(self.flags.device)}, "
             f"{self.flags.precision}")
+        if (torch.device(self.flags.device).type == "cpu" and self.flags.precision == "float32"
+                and (speed := float32_gflops()) < _SLOW_GFLOPS):
+            say(f"slow: {speed:.0f} GFLOP/s in float32; on Debian, apt install libopenblas0 may "
+                "give ten times as much")
 
     def _minutes_left(self, rate: float) -> float:
         """At `rate` steps per second."""

@@ -10,7 +10,6 @@ See README.md for what is in DIR and what the flags mean.
 import argparse
 import math
 import os
-import shlex
 import signal
 import sys
 import time
@@ -21,6 +20,7 @@ import model_card
 from batches import Corpus, Direction
 from curves import Curves, no_longer_falls, plot
 from export import export
+from flags import command_of, parse_flags
 from model import ModelSize, Transformer
 from model_card import Quality
 from text import InputError, Pair, Split, read_parallel_text, split, write_held_out
@@ -31,73 +31,6 @@ from warm_start import warm_start
 
 # Debian's reference BLAS gives 7 a core where an optimized one gives 100.
 _SLOW_GFLOPS = 20
-
-# Flags that a profile sets; each can be given, too.
-PROFILES = {
-    "toy": {"vocabulary": 80, "width": 32, "feed_forward": 64, "heads": 2, "encoder_layers": 1,
-            "decoder_layers": 1, "batch_tokens": 400, "warmup": 150, "steps": 600,
-            "test_pairs": 40, "validation_pairs": 20, "report_every": 100,
-            "validate_every": 300, "dropout": 0.0, "average_decay": 0.98, "precision": "float32"},
-    "cpu": {"vocabulary": 8000, "width": 192, "feed_forward": 768, "heads": 4, "encoder_layers": 3,
-            "decoder_layers": 2, "batch_tokens": 4000, "warmup": 1500, "steps": 50_000,
-            "test_pairs": 2000, "validation_pairs": 500, "report_every": 50,
-            "validate_every": 1000, "dropout": 0.1, "average_decay": 0.999,
-            "precision": "bfloat16"},
-    "gpu": {"vocabulary": 16000, "width": 384, "feed_forward": 1536, "heads": 6,
-            "encoder_layers": 6, "decoder_layers": 3, "batch_tokens": 25_000, "warmup": 4000,
-            "steps": 100_000, "test_pairs": 2000, "validation_pairs": 500, "report_every": 100,
-            "validate_every": 2500, "dropout": 0.1, "average_decay": 0.9995,
-            "precision": "bfloat16"},
-}
-
-
-def parse_flags(arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
-    parser.add_argument("--data", action="append", required=True, metavar="ENG-DEU[@SHARE]=FILE",
-                        help="lines ENGLISH tab GERMAN (.xz is read, too), of which each epoch "
-                        "draws a share, such as 0.2 (default: all); repeat it")
-    parser.add_argument("--out", required=True, metavar="DIR", help="where everything is written")
-    parser.add_argument("--resume", action="store_true", help="go on from DIR's checkpoint")
-    parser.add_argument("--warm-start", metavar="MODEL",
-                        help="a model directory of the same width and layers to start from")
-    parser.add_argument("--profile", choices=PROFILES, default="cpu",
-                        help="the default of what follows (default: %(default)s)")
-    parser.add_argument("--directions", nargs="+", metavar="ENG-DEU",
-                        help="default: both directions of each file")
-    parser.add_argument("--note", action="append", default=[],
-                        help="a line for the model card, such as the text's source and licence")
-    parser.add_argument("--patience", type=int, default=5, metavar="N",
-                        help="stop when N validations have not lowered the loss (default: 5)")
-    parser.add_argument("--max-minutes", type=float, help="stop after so much training")
-    parser.add_argument("--max-tokens", type=int, default=160, help="of one side of a pair")
-    parser.add_argument("--bleu-pairs", type=int, default=100, help="of a direction's validation")
-    parser.add_argument("--card-pairs", type=int, default=200, help="of a direction's test")
-    parser.add_argument("--learning-rate", type=float, metavar="PEAK",
-                        help="after the warm-up (default: 1 / sqrt(width * warmup))")
-    parser.add_argument("--cool-down", type=int, default=0, metavar="N",
-                        help="in the last N of --steps the learning rate falls to nothing; the "
-                        "checkpoint stays the one from before, so that --resume can go on")
-    parser.add_argument("--threads", type=int, help="of a CPU; default: all cores")
-    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    parser.add_argument("--seed", type=int, default=1)
-    for name, value in PROFILES["cpu"].items():
-        choices = ("float32", "bfloat16") if name == "precision" else None
-        parser.add_argument("--" + name.replace("_", "-"), type=type(value), choices=choices)
-    flags = parser.parse_args(arguments)
-    flags.arguments = sys.argv[1:] if arguments is None else arguments
-    for name, value in PROFILES[flags.profile].items():
-        if getattr(flags, name) is None:
-            setattr(flags, name, value)
-        if isinstance(value, int) and getattr(flags, name) < 1:
-            parser.error(f"--{name.replace('_', '-')} {getattr(flags, name)}: want at least 1")
-    if flags.learning_rate is not None and not 0 < flags.learning_rate < math.inf:
-        parser.error(f"--learning-rate {flags.learning_rate}: want a number above 0")
-    if not 0 <= flags.cool_down <= flags.steps:
-        parser.error(f"--cool-down {flags.cool_down}: want 0 to --steps {flags.steps}")
-    if flags.width % 2 or flags.width % flags.heads:
-        parser.error(f"--width {flags.width}: want an even number that --heads {flags.heads} "
-                     "divides")
-    return flags
 
 
 def say(message: str) -> None:
@@ -120,19 +53,6 @@ def float32_gflops() -> float:
         x @ x
         best = min(best, time.monotonic() - start)
     return 2 * size ** 3 / best / 1e9
-
-
-def command_of(flags: argparse.Namespace) -> str:
-    """For others: without the directories of this machine."""
-    paths = [flags.out, flags.warm_start] + [data.partition("=")[2] for data in flags.data]
-    command = ["tools/train/train.py"]
-    for argument in flags.arguments:
-        name, equals, value = argument.rpartition("=")
-        if value in paths:
-            argument = name + equals + os.path.basename(os.path.normpath(value))
-        if argument != "--resume":
-            command.append(argument)
-    return shlex.join(command)
 
 
 def parse_directions(flags: argparse.Namespace, data: Split) -> list[Direction]:

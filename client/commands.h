@@ -26,6 +26,7 @@ struct Console {
   int in;  // file descriptor
   std::ostream& out;
   std::ostream& err;
+  bool err_is_terminal = false;  // somebody may be watching: progress is shown
 };
 
 // Runs `dragoman` with the arguments of a command line; argv[0] is the program.

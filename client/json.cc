@@ -47,6 +47,13 @@ Json ToJson(const std::string& source, const v1::Translation& translation,
           {"model", model}};
 }
 
+Json ToJson(const std::string& source, const absl::Status& error) {
+  return {{"source", source},
+          {"error",
+           {{"code", absl::StatusCodeToString(error.code())},
+            {"message", std::string(error.message().data(), error.message().size())}}}};
+}
+
 Json ToJson(const v1::Model& model) {
   Json pairs = Json::array();
   for (const v1::LanguagePair& pair : model.language_pairs()) {

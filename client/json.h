@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "absl/status/status.h"
 #include "client/load_generator.h"
 #include "dragoman/v1/translation.pb.h"
 
@@ -17,6 +18,9 @@ using Json = nlohmann::ordered_json;
 //  "truncated": ..., "source_tokens": ..., "model": ...}
 Json ToJson(const std::string& source, const v1::Translation& translation,
             const std::string& model);
+
+// {"source": ..., "error": {"code": "INVALID_ARGUMENT", "message": ...}}
+Json ToJson(const std::string& source, const absl::Status& error);
 
 Json ToJson(const v1::Model& model);
 Json ToJson(const LoadReport& report);

@@ -36,6 +36,7 @@ absl::StatusOr<std::optional<std::string>> LineReader::Next() {
 std::string LineReader::Take(size_t size, size_t end_size) {
   std::string line = buffer_.substr(0, size);
   buffer_.erase(0, size + end_size);
+  bytes_ += static_cast<int64_t>(size + end_size);
   if (end_size > 0 && !line.empty() && line.back() == '\r') line.pop_back();
   ++lines_;
   return line;

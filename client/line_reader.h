@@ -5,6 +5,7 @@
 #define DRAGOMAN_CLIENT_LINE_READER_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -25,6 +26,9 @@ class LineReader {
   // False if Next() would have to wait.
   bool Ready() const;
 
+  // Bytes of the lines returned so far, with their ends.
+  int64_t bytes() const { return bytes_; }
+
  private:
   std::string Take(size_t size, size_t end_size);
 
@@ -32,7 +36,8 @@ class LineReader {
   const size_t max_bytes_;
   std::string buffer_;   // what was read beyond the last line that was returned
   bool at_end_ = false;  // of the file
-  int lines_ = 0;        // returned so far
+  int64_t lines_ = 0;    // returned so far
+  int64_t bytes_ = 0;    // of these
 };
 
 }  // namespace dragoman

@@ -7,6 +7,7 @@
 #include "client/commands.h"
 
 int main(int argc, char** argv) {
-  return dragoman::RunCommandLine(argc, argv,
-                                  dragoman::Console{STDIN_FILENO, std::cout, std::cerr});
+  return dragoman::RunCommandLine(
+      argc, argv,
+      dragoman::Console{STDIN_FILENO, std::cout, std::cerr, isatty(STDERR_FILENO) == 1});
 }

@@ -1,10 +1,52 @@
 #include "client/pipeline.h"
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "absl/time/clock.h"
 #include "engine/base/status.h"
 
 namespace dragoman {
+namespace {
+
+// How often a server is asked that does not say when to come again.
+constexpr absl::Duration kRetryDelay = absl::Seconds(1);
+
+// The error of one text of a request, told without the request: a text's index in it means nothing
+// to whoever gave the texts.
+struct TextError {
+  size_t index = 0;
+  absl::Status status;
+};
+
+// Which of `texts` texts the server found wrong; nothing if it did not say.
+std::optional<TextError> TextErrorOf(const absl::Status& status, size_t texts) {
+  for (const FieldViolation& violation : FieldViolationsOf(status)) {
+    absl::string_view index = violation.field;
+    TextError error;
+    if (!absl::ConsumePrefix(&index, "contents[") || !absl::ConsumeSuffix(&index, "]") ||
+        !absl::SimpleAtoi(index, &error.index) || error.index >= texts) {
+      continue;
+    }
+    absl::string_view message = violation.description;
+    absl::ConsumePrefix(&message, absl::StrCat(violation.field, ": "));
+    error.status = absl::Status(status.code(), message);
+    return error;
+  }
+  return std::nullopt;
+}
+
+// Whether the error may be one text's own, so that the others of its request are worth another try.
+bool MayBeOneTexts(const absl::Status& status) {
+  return absl::IsInternal(status) || absl::IsDeadlineExceeded(status);
+}
+
+}  // namespace
 
 TranslationPipeline::TranslationPipeline(TranslationClient* client, v1::TranslateRequest request,
                                          const PipelineOptions& options, Deliver deliver)
@@ -34,18 +76,20 @@ absl::Status TranslationPipeline::Flush() {
     if (gathered_.empty()) return absl::OkStatus();
     in_flight_.push_back(batch);
   }
-  batch->first = added_;
-  added_ += static_cast<int64_t>(gathered_.size());
-  batch->request = request_;
-  for (std::string& text : gathered_) batch->request.add_contents(std::move(text));
+  std::vector<Item*> items;
+  batch->items.resize(gathered_.size());
+  for (size_t i = 0; i < gathered_.size(); ++i) {
+    batch->items[i].place = added_++;
+    batch->items[i].source = std::move(gathered_[i]);
+    items.push_back(&batch->items[i]);
+  }
   gathered_.clear();
   gathered_bytes_ = 0;
-  client_->TranslateAsync(batch->request,
-                          [this, batch](absl::StatusOr<v1::TranslateResponse> response) {
-                            absl::MutexLock lock(&mutex_);
-                            batch->response = std::move(response);
-                            batch->answered = true;
-                          });
+  client_->TranslateAsync(RequestFor(items), [this, batch](Response response) {
+    absl::MutexLock lock(&mutex_);
+    batch->response = std::move(response);
+    batch->answered = true;
+  });
   return absl::OkStatus();
 }
 
@@ -60,7 +104,7 @@ absl::Status TranslationPipeline::Finish() {
   return failure_;
 }
 
-int64_t TranslationPipeline::failed_at() const {
+TranslationPipeline::Failure TranslationPipeline::failure() const {
   absl::MutexLock lock(&mutex_);
   return failed_at_;
 }
@@ -85,28 +129,96 @@ void TranslationPipeline::DeliverAll() {
       batch = in_flight_.front();
       failed = !failure_.ok();
     }
-    const absl::Status status = failed ? absl::OkStatus() : DeliverBatch(*batch);
+    Failure failure;
+    const absl::Status status = failed ? absl::OkStatus() : DeliverBatch(batch.get(), &failure);
     absl::MutexLock lock(&mutex_);
     in_flight_.pop_front();
     if (!status.ok()) {
       failure_ = status;
-      failed_at_ = batch->first;
+      failed_at_ = failure;
     }
   }
 }
 
-absl::Status TranslationPipeline::DeliverBatch(const Batch& batch) const {
-  RETURN_IF_ERROR(batch.response.status());
-  const v1::TranslateResponse& response = *batch.response;
-  const int texts = batch.request.contents_size();
-  if (response.translations_size() != texts) {
-    return absl::InternalError("the server answered " + std::to_string(texts) + " texts with " +
-                               std::to_string(response.translations_size()) + " translations");
+absl::Status TranslationPipeline::DeliverBatch(Batch* batch, Failure* failure) {
+  std::vector<Item*> items;
+  for (Item& item : batch->items) items.push_back(&item);
+  const absl::Status status = Settle(items, std::move(batch->response), failure);
+  for (const Item& item : batch->items) {
+    if (!item.settled) break;
+    const bool last = &item == &batch->items.back();
+    deliver_({item.place, item.source, item.status, item.translation, item.model, last});
   }
-  for (int i = 0; i < texts; ++i) {
-    deliver_({batch.request.contents(i), response.translations(i), response});
+  return status;
+}
+
+v1::TranslateRequest TranslationPipeline::RequestFor(const std::vector<Item*>& items) const {
+  v1::TranslateRequest request = request_;
+  for (const Item* item : items) request.add_contents(item->source);
+  return request;
+}
+
+bool TranslationPipeline::WorthWaitingFor(const absl::Status& status) const {
+  return absl::IsResourceExhausted(status) || (answered_ && absl::IsUnavailable(status));
+}
+
+// The answer to a request for `items`, once the server is neither busy nor away any more or
+// max_wait has passed.
+TranslationPipeline::Response TranslationPipeline::AfterWaiting(const std::vector<Item*>& items,
+                                                                Response response) const {
+  const absl::Time give_up = absl::Now() + options_.max_wait;
+  while (WorthWaitingFor(response.status())) {
+    const absl::Duration delay = RetryDelayOf(response.status()).value_or(kRetryDelay);
+    if (absl::Now() + delay > give_up) break;
+    absl::SleepFor(delay);
+    response = client_->Translate(RequestFor(items));
   }
-  return absl::OkStatus();
+  return response;
+}
+
+// Gives each item its translation or, if errors are skipped, its error.  `response` is the first
+// answer to a request for them.
+absl::Status TranslationPipeline::Settle(std::vector<Item*> items, Response response,
+                                         Failure* failure) {
+  response = AfterWaiting(items, std::move(response));
+  if (response.ok()) {
+    answered_ = true;
+    if (static_cast<size_t>(response->translations_size()) != items.size()) {
+      *failure = {items.front()->place, items.back()->place};
+      return absl::InternalError(absl::StrCat("the server answered ", items.size(), " texts with ",
+                                              response->translations_size(), " translations"));
+    }
+    for (size_t i = 0; i < items.size(); ++i) {
+      items[i]->translation = std::move(*response->mutable_translations(static_cast<int>(i)));
+      items[i]->model = response->model();
+      items[i]->settled = true;
+    }
+    return absl::OkStatus();
+  }
+  std::optional<TextError> error = TextErrorOf(response.status(), items.size());
+  if (!error.has_value() && items.size() == 1 && MayBeOneTexts(response.status())) {
+    error = {0, response.status()};
+  }
+  if (error.has_value() && options_.skip_errors) {
+    items[error->index]->status = error->status;
+    items[error->index]->settled = true;
+    items.erase(items.begin() + static_cast<ptrdiff_t>(error->index));
+    if (items.empty()) return absl::OkStatus();
+    Response rest = client_->Translate(RequestFor(items));
+    return Settle(std::move(items), std::move(rest), failure);
+  }
+  if (options_.skip_errors && items.size() > 1 && MayBeOneTexts(response.status())) {
+    for (Item* item : items) {  // one by one, to find whose error it is
+      RETURN_IF_ERROR(Settle({item}, client_->Translate(RequestFor({item})), failure));
+    }
+    return absl::OkStatus();
+  }
+  if (error.has_value()) {
+    *failure = {items[error->index]->place, items[error->index]->place};
+    return error->status;
+  }
+  *failure = {items.front()->place, items.back()->place};
+  return response.status();
 }
 
 }  // namespace dragoman

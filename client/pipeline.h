@@ -2,7 +2,10 @@
 //
 // Texts are gathered into requests, a few of which are under way at a time, so that the server
 // always has something to put into its batch; the answers are delivered in the order of the texts.
-// The caller's thread gathers and sends, a thread of the pipeline's own delivers.
+// The caller's thread gathers and sends; a thread of the pipeline delivers.  That thread also sends
+// again what a busy server has refused, and, if asked to, leaves out the texts that fail:
+//
+//   a b X d  ->  INVALID_ARGUMENT, contents[2]  ->  a b d  ->  translations of a, b, (error), d
 
 #ifndef DRAGOMAN_CLIENT_PIPELINE_H_
 #define DRAGOMAN_CLIENT_PIPELINE_H_
@@ -20,6 +23,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "client/translation_client.h"
 
 namespace dragoman {
@@ -28,16 +32,25 @@ struct PipelineOptions {
   int max_texts = 32;         // of one request
   size_t max_bytes = 16'000;  // of one request, unless it holds a single text
   int max_in_flight = 4;      // requests that are under way or not delivered yet
+  // How long a request is sent again, as often as the server asks, while the server is busy
+  // (RESOURCE_EXHAUSTED) or away (UNAVAILABLE) though it has answered before.
+  absl::Duration max_wait = absl::ZeroDuration();
+  // Whether a text that cannot be translated is delivered with its error; otherwise it ends the
+  // pipeline.
+  bool skip_errors = false;
 };
 
 // Used by one thread.
 class TranslationPipeline {
  public:
-  // What becomes of one text; `response` is the one that it came in.
+  // What becomes of one text.
   struct Translated {
+    int64_t place;  // among all texts, from 0
     const std::string& source;
-    const v1::Translation& translation;
-    const v1::TranslateResponse& response;
+    const absl::Status& status;          // OK unless the text was left out (skip_errors)
+    const v1::Translation& translation;  // empty unless status is OK
+    const std::string& model;            // that translated it
+    bool last;                           // of its request: a good time to flush
   };
   // Called in the order of the texts, on the pipeline's thread.
   using Deliver = std::function<void(const Translated&)>;
@@ -60,24 +73,41 @@ class TranslationPipeline {
   // Flushes, and waits until all is delivered or a request has failed.  No Add may follow.
   absl::Status Finish();
 
-  // The place among all texts, from 0, of the first text of the request that failed.
-  int64_t failed_at() const;
+  // Where the pipeline failed.
+  struct Failure {
+    int64_t first = 0;  // the place, from 0, of the first text that may be the cause
+    int64_t last = 0;   // and of the last one; the same if the server named the text
+  };
+  Failure failure() const;
 
  private:
+  using Response = absl::StatusOr<v1::TranslateResponse>;
+  // One text of a request, and what has become of it so far.
+  struct Item {
+    int64_t place = 0;
+    std::string source;
+    bool settled = false;  // translated, or left out with its error as status
+    absl::Status status;
+    v1::Translation translation;
+    std::string model;
+  };
   struct Batch {
-    int64_t first = 0;  // the place of its first text
-    v1::TranslateRequest request;
+    std::vector<Item> items;
     bool answered = false;
-    absl::StatusOr<v1::TranslateResponse> response;
+    Response response;
   };
 
   bool HasRoom() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool HasNews() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  v1::TranslateRequest RequestFor(const std::vector<Item*>& items) const;
   void DeliverAll();
-  absl::Status DeliverBatch(const Batch& batch) const;
+  absl::Status DeliverBatch(Batch* batch, Failure* failure);
+  bool WorthWaitingFor(const absl::Status& status) const;
+  Response AfterWaiting(const std::vector<Item*>& items, Response response) const;
+  absl::Status Settle(std::vector<Item*> items, Response response, Failure* failure);
 
   TranslationClient* const client_;
-  const v1::TranslateRequest request_;
+  const v1::TranslateRequest request_;  // without texts
   const PipelineOptions options_;
   const Deliver deliver_;
 
@@ -88,8 +118,9 @@ class TranslationPipeline {
   mutable absl::Mutex mutex_;
   std::deque<std::shared_ptr<Batch>> in_flight_ ABSL_GUARDED_BY(mutex_);
   absl::Status failure_ ABSL_GUARDED_BY(mutex_);
-  int64_t failed_at_ ABSL_GUARDED_BY(mutex_) = 0;
+  Failure failed_at_ ABSL_GUARDED_BY(mutex_);
   bool finished_ ABSL_GUARDED_BY(mutex_) = false;
+  bool answered_ = false;  // any request so far; only of thread_
   std::thread thread_;
 };
 

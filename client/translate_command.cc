@@ -1,87 +1,206 @@
-// dragoman translate: texts from the command line or standard input, translations to standard
-// output.
+// dragoman translate: texts from the command line, standard input or a file; translations to
+// standard output or a file.
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "client/commands.h"
 #include "client/json.h"
 #include "client/line_reader.h"
+#include "client/output_file.h"
 #include "client/pipeline.h"
+#include "client/progress.h"
 #include "engine/base/status.h"
 
 namespace dragoman {
 namespace {
 
 constexpr char kDescription[] =
-    "Translates each TEXT or, without one, each line of standard input.";
+    "Translates each TEXT or, without one, each line of standard input or of --input.";
 constexpr char kNotes[] =
     "\nThe order is kept.  Text output is a line per translation: with --num-hypotheses N, N "
     "lines\n"
     "per text (json is easier to read then).  JSON output is an object per text, on a line of its\n"
-    "own.  -- before a TEXT that begins with a dash.";
+    "own.  -- before a TEXT that begins with a dash.\n"
+    "\n"
+    "A long file, which may be stopped and gone on with:\n"
+    "  dragoman translate --input english.txt --resume german.txt";
 constexpr size_t kMaxLineBytes = 512 << 10;  // the server takes messages of 1 MiB
 
 struct TranslateFlags {
   ServerFlags server;
   RequestFlags request;
   bool json = false;
+  std::string input;
+  std::string resume;
+  std::optional<double> max_wait_seconds;
+  PipelineOptions pipeline;
   std::vector<std::string> texts;
 };
 
-void Print(const Console& console, bool json, const TranslationPipeline::Translated& translated) {
-  if (json) {
-    console.out << ToJson(translated.source, translated.translation, translated.response.model())
-                << std::endl;
-    return;
+// A translation on a line of its own, whatever it holds.
+std::string OneLine(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  std::replace(text.begin(), text.end(), '\r', ' ');
+  return text;
+}
+
+// One run of the command.
+class Translation {
+ public:
+  Translation(const TranslateFlags& flags, const Console& console)
+      : flags_(flags), console_(console), in_(console.in) {}
+  ~Translation() {
+    if (in_ >= 0 && in_ != console_.in) close(in_);
   }
-  for (const v1::Hypothesis& hypothesis : translated.translation.hypotheses()) {
-    console.out << hypothesis.text() << std::endl;
+  Translation(const Translation&) = delete;
+  Translation& operator=(const Translation&) = delete;
+
+  ExitCode Run();
+
+ private:
+  absl::Status OpenFiles();
+  absl::Status ReadTexts(TranslationPipeline* pipeline);
+  absl::Status ReadLines(TranslationPipeline* pipeline);
+  void Deliver(const TranslationPipeline::Translated& translated);
+  std::ostream& out() { return file_.stream == nullptr ? console_.out : *file_.stream; }
+  // "line 12" or "text 12", of the text at `place` from 0 among those of this run.
+  std::string NameOf(int64_t place) const {
+    return absl::StrCat(flags_.texts.empty() ? "line " : "text ", file_.lines + place + 1);
+  }
+  ExitCode ReportFailure(const absl::Status& status, TranslationPipeline::Failure failure,
+                         TranslationClient* client);
+
+  const TranslateFlags& flags_;
+  const Console& console_;
+  int in_;
+  OutputFile file_;  // without a stream: standard output
+  std::optional<Progress> progress_;
+  int64_t skipped_ = 0;
+  int64_t delivered_bytes_ = 0;
+};
+
+absl::Status Translation::OpenFiles() {
+  if (!flags_.input.empty()) {
+    in_ = open(flags_.input.c_str(), O_RDONLY | O_CLOEXEC);
+    if (in_ < 0) {
+      return absl::NotFoundError(absl::StrCat(flags_.input, ": ", std::strerror(errno)));
+    }
+  }
+  if (!flags_.resume.empty()) {
+    ASSIGN_OR_RETURN(file_, ResumeOutputFile(flags_.resume));
+  }
+  const bool watched = console_.err_is_terminal && flags_.texts.empty() &&
+                       (file_.stream != nullptr || !isatty(STDOUT_FILENO));
+  if (watched) {
+    struct stat status = {};
+    const bool known = fstat(in_, &status) == 0 && S_ISREG(status.st_mode);
+    progress_.emplace(&console_.err, known ? status.st_size : 0, absl::Now());
+  }
+  return absl::OkStatus();
+}
+
+void Translation::Deliver(const TranslationPipeline::Translated& translated) {
+  if (!translated.status.ok()) {
+    ++skipped_;
+    if (progress_.has_value()) progress_->Clear();
+    console_.err << "dragoman: skipped " << NameOf(translated.place) << ": "
+                 << translated.status.ToString() << "\n";
+  }
+  if (flags_.json) {
+    out() << (translated.status.ok()
+                  ? ToJson(translated.source, translated.translation, translated.model)
+                  : ToJson(translated.source, translated.status))
+          << "\n";
+  } else if (!translated.status.ok()) {
+    out() << "\n";
+  } else {
+    for (const v1::Hypothesis& hypothesis : translated.translation.hypotheses()) {
+      out() << OneLine(hypothesis.text()) << "\n";
+    }
+  }
+  if (translated.last) out().flush();
+  delivered_bytes_ += static_cast<int64_t>(translated.source.size()) + 1;
+  if (progress_.has_value()) {
+    progress_->Update(translated.place + 1, delivered_bytes_, absl::Now());
   }
 }
 
-absl::Status AddTexts(const std::vector<std::string>& texts, TranslationPipeline* pipeline) {
-  for (const std::string& text : texts) RETURN_IF_ERROR(pipeline->Add(text));
+absl::Status Translation::ReadTexts(TranslationPipeline* pipeline) {
+  for (const std::string& text : flags_.texts) RETURN_IF_ERROR(pipeline->Add(text));
   return absl::OkStatus();
 }
 
 // Whoever types gets an answer to each line: what was gathered is sent before the next is waited
 // for.
-absl::Status AddLines(int fd, TranslationPipeline* pipeline) {
-  LineReader reader(fd, kMaxLineBytes);
-  while (true) {
+absl::Status Translation::ReadLines(TranslationPipeline* pipeline) {
+  LineReader reader(in_, kMaxLineBytes);
+  for (int64_t line = 0;; ++line) {
     if (!reader.Ready()) RETURN_IF_ERROR(pipeline->Flush());
-    ASSIGN_OR_RETURN(std::optional<std::string> line, reader.Next());
-    if (!line.has_value()) return absl::OkStatus();
-    RETURN_IF_ERROR(pipeline->Add(*std::move(line)));
+    ASSIGN_OR_RETURN(std::optional<std::string> text, reader.Next());
+    if (!text.has_value()) {
+      if (line >= file_.lines) return absl::OkStatus();
+      return absl::InvalidArgumentError(absl::StrCat(flags_.resume, " has ", file_.lines,
+                                                     " lines, more than the input (", line, ")"));
+    }
+    if (line >= file_.lines) RETURN_IF_ERROR(pipeline->Add(*std::move(text)));
   }
 }
 
-ExitCode RunTranslate(const TranslateFlags& flags, const Console& console) {
-  v1::TranslateRequest request = flags.request.Request();
-  request.mutable_output()->set_tokens(flags.json);
-  const auto client = flags.server.Connect(console);
-  if (!client.ok()) return ReportUsage(console, client.status());
-  TranslationPipeline pipeline(client->get(), request, PipelineOptions(),
-                               [&](const TranslationPipeline::Translated& translated) {
-                                 Print(console, flags.json, translated);
-                               });
-  const bool from_input = flags.texts.empty();
-  const absl::Status read =
-      from_input ? AddLines(console.in, &pipeline) : AddTexts(flags.texts, &pipeline);
-  if (const absl::Status status = pipeline.Finish(); !status.ok()) {
-    const ExitCode code = ReportFailedTranslation(console, status, client->get());
-    if (pipeline.failed_at() > 0 || from_input) {
-      console.err << "  contents[0] of that request is " << (from_input ? "line " : "text ")
-                  << pipeline.failed_at() + 1 << "\n";
+ExitCode Translation::ReportFailure(const absl::Status& status,
+                                    TranslationPipeline::Failure failure,
+                                    TranslationClient* client) {
+  const ExitCode code = ReportFailedTranslation(console_, status, client);
+  if (flags_.texts.size() != 1) {
+    console_.err << "  at " << NameOf(failure.first);
+    if (failure.last != failure.first) {
+      console_.err << ", or after it up to " << NameOf(failure.last);
     }
-    return code;
+    console_.err << "\n";
   }
-  if (!read.ok()) {
-    ReportError(console, read);
-    return kExitUsage;
+  return code;
+}
+
+ExitCode Translation::Run() {
+  v1::TranslateRequest request = flags_.request.Request();
+  request.mutable_output()->set_tokens(flags_.json);
+  if (!flags_.resume.empty() && !flags_.json && request.options().num_hypotheses() > 1) {
+    return ReportUsage(console_, absl::InvalidArgumentError(
+                                     "--resume counts lines, and --num-hypotheses makes several of "
+                                     "a text: use --output json"));
+  }
+  const auto client = flags_.server.Connect(console_);
+  if (!client.ok()) return ReportUsage(console_, client.status());
+  if (const absl::Status status = OpenFiles(); !status.ok()) return ReportUsage(console_, status);
+
+  PipelineOptions options = flags_.pipeline;
+  const double patience = flags_.texts.empty() ? 60.0 : 0.0;
+  options.max_wait = absl::Seconds(flags_.max_wait_seconds.value_or(patience));
+  TranslationPipeline pipeline(
+      client->get(), request, options,
+      [this](const TranslationPipeline::Translated& translated) { Deliver(translated); });
+  const absl::Status read = flags_.texts.empty() ? ReadLines(&pipeline) : ReadTexts(&pipeline);
+  const absl::Status status = pipeline.Finish();
+  if (progress_.has_value()) progress_->Clear();
+  if (!status.ok()) return ReportFailure(status, pipeline.failure(), client->get());
+  if (!read.ok()) return ReportUsage(console_, read);
+  if (!out().flush()) {
+    return ReportUsage(console_, absl::UnavailableError("cannot write the output"));
+  }
+  if (skipped_ > 0) {
+    console_.err << "dragoman: " << skipped_ << " skipped\n";
+    return kExitRefused;
   }
   return kExitOk;
 }
@@ -94,8 +213,21 @@ void AddTranslateCommand(CLI::App* app, const Console& console, ExitCode* exit_c
   flags->server.AddTo(command);
   flags->request.AddTo(command);
   AddOutputFlag(command, &flags->json);
-  command->add_option("TEXT", flags->texts, "what to translate");
-  command->callback([flags, &console, exit_code] { *exit_code = RunTranslate(*flags, console); });
+  CLI::Option* texts = command->add_option("TEXT", flags->texts, "what to translate");
+  command->add_option("--input", flags->input, "FILE with a text per line")->excludes(texts);
+  command
+      ->add_option("--resume", flags->resume,
+                   "FILE to write; goes on after the lines that an earlier run has left there")
+      ->excludes(texts);
+  command->add_flag("--skip-errors", flags->pipeline.skip_errors,
+                    "leave a text out (an empty line, or its error as json) that fails");
+  command
+      ->add_option("--max-wait", flags->max_wait_seconds,
+                   "seconds to go on asking a server that is busy, or away since it answered first "
+                   "(60; with TEXT 0)")
+      ->check(CLI::NonNegativeNumber);
+  command->callback(
+      [flags, &console, exit_code] { *exit_code = Translation(*flags, console).Run(); });
 }
 
 }  // namespace dragoman

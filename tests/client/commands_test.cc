@@ -136,20 +136,56 @@ TEST_F(CommandsTest, SaysWhatTheServerSaid) {
   EXPECT_EQ(RunWithServer({"translate"}, "one\ntwo\nbad\n"), kExitRefused);
   EXPECT_EQ(out(), "");
   EXPECT_EQ(err(),
-            "dragoman: INVALID_ARGUMENT: the request is bad\n"
-            "  contents[2]: is bad\n"
-            "  contents[0] of that request is line 1\n");
+            "dragoman: INVALID_ARGUMENT: is bad\n"
+            "  at line 3\n");
+  EXPECT_EQ(RunWithServer({"translate", "bad"}), kExitRefused);
+  EXPECT_EQ(err(), "dragoman: INVALID_ARGUMENT: is bad\n");
 }
 
 TEST_F(CommandsTest, RefusesInputThatIsNotUtf8) {
   EXPECT_EQ(RunWithServer({"translate"}, "good\nb\xFFse\n"), kExitRefused);
-  EXPECT_THAT(err(), HasSubstr("INVALID_ARGUMENT: contents[1]: the text is not valid UTF-8"));
+  EXPECT_THAT(err(), HasSubstr("INVALID_ARGUMENT: the text is not valid UTF-8\n  at line 2\n"));
 }
 
 TEST_F(CommandsTest, RefusesALineBeyondAllLimits) {
   EXPECT_EQ(RunWithServer({"translate"}, "good\n" + std::string(1 << 20, 'x')), kExitUsage);
   EXPECT_EQ(out(), "GOOD\n");
   EXPECT_THAT(err(), HasSubstr("line 2 has more than"));
+}
+
+TEST_F(CommandsTest, LeavesOutLinesThatFail) {
+  EXPECT_EQ(RunWithServer({"translate", "--skip-errors"}, "one\nbad\nthree\n"), kExitRefused);
+  EXPECT_EQ(out(), "ONE\n\nTHREE\n");
+  EXPECT_EQ(err(), "dragoman: skipped line 2: INVALID_ARGUMENT: is bad\ndragoman: 1 skipped\n");
+  EXPECT_EQ(RunWithServer({"translate", "--skip-errors", "--output", "json"}, "bad\n"),
+            kExitRefused);
+  EXPECT_EQ(json::parse(out()), json::parse(R"({"source": "bad", "error":
+                {"code": "INVALID_ARGUMENT", "message": "is bad"}})"));
+}
+
+TEST_F(CommandsTest, GoesOnWhereAnEarlierRunStopped) {
+  const std::string input = ::testing::TempDir() + "/resume_input.txt";
+  const std::string output = ::testing::TempDir() + "/resume_output.txt";
+  std::string whole;
+  {
+    std::ofstream file(input);
+    for (int i = 0; i < 200; ++i) {
+      file << "line " << i << "\n";
+      whole += "LINE " + std::to_string(i) + "\n";
+    }
+  }
+  for (size_t kept = 0; kept <= whole.size(); kept += 333) {
+    std::ofstream(output, std::ios::binary) << whole.substr(0, kept);
+    EXPECT_EQ(RunWithServer({"translate", "--input", input, "--resume", output}), kExitOk);
+    std::ifstream file(output, std::ios::binary);
+    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), whole) << kept;
+  }
+  EXPECT_EQ(out(), "");
+  std::ofstream(output, std::ios::app) << "one more\n";
+  EXPECT_EQ(RunWithServer({"translate", "--input", input, "--resume", output}), kExitUsage);
+  EXPECT_THAT(err(), HasSubstr("has 201 lines, more than the input (200)"));
+  EXPECT_EQ(RunWithServer({"translate", "--resume", output, "--num-hypotheses", "2"}), kExitUsage);
+  EXPECT_THAT(err(), HasSubstr("use --output json"));
 }
 
 TEST_F(CommandsTest, SaysThatThereIsNoServer) {
@@ -175,6 +211,9 @@ TEST_F(CommandsTest, RefusesAWrongCommandLine) {
       {"translate", "--deadline", "-1", "x"},
       {"load", "--rate", "5", "--concurrency", "2"},
       {"load", "--requests", "0"},
+      {"translate", "--input", "/no/such/file"},
+      {"translate", "--input", "file", "text"},
+      {"translate", "--resume", "/no/such/directory/file"},
       {"load", "--input", "/no/such/file"}};
   for (const std::vector<std::string>& arguments : wrong) {
     EXPECT_EQ(Run(arguments), kExitUsage) << ::testing::PrintToString(arguments);

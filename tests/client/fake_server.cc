@@ -32,12 +32,20 @@ grpc::Status Answer(const std::string& text, int index, size_t attempts) {
     return WithDetail(grpc::INVALID_ARGUMENT, "the request is bad", detail);
   }
   if (text == "draining once" && attempts > 1) return grpc::Status::OK;
-  if (text == "busy") {
+  if (text == "draining twice" && attempts > 3) return grpc::Status::OK;  // after an "a"
+  if (text == "busy once" && attempts > 1) return grpc::Status::OK;
+  if (text == "broken") return grpc::Status(grpc::INTERNAL, "internal error");
+  if (text == "wrong option") {
+    google::rpc::BadRequest detail;
+    detail.add_field_violations()->set_field("options.beam_size");
+    return WithDetail(grpc::INVALID_ARGUMENT, "options.beam_size: is wrong", detail);
+  }
+  if (text == "busy" || text == "busy once") {
     google::rpc::RetryInfo detail;
     detail.mutable_retry_delay()->set_nanos(250'000'000);
     return WithDetail(grpc::RESOURCE_EXHAUSTED, "too much is waiting", detail);
   }
-  if (text == "draining" || text == "draining once") {
+  if (text == "draining" || text == "draining once" || text == "draining twice") {
     return grpc::Status(grpc::UNAVAILABLE, "the server is draining");
   }
   if (text == "slow") absl::SleepFor(absl::Milliseconds(500));

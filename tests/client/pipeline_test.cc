@@ -14,7 +14,9 @@ class PipelineTest : public ::testing::Test {
  protected:
   TranslationPipeline::Deliver Collect() {
     return [this](const TranslationPipeline::Translated& translated) {
-      delivered_.push_back(translated.translation.hypotheses(0).text());
+      EXPECT_EQ(translated.place, static_cast<int64_t>(delivered_.size()));
+      delivered_.push_back(translated.status.ok() ? translated.translation.hypotheses(0).text()
+                                                  : translated.status.ToString());
     };
   }
 
@@ -63,7 +65,8 @@ TEST_F(PipelineTest, DeliversWhatCameBeforeAnErrorAndNothingAfterIt) {
     pipeline.Add(text).IgnoreError();
   }
   EXPECT_EQ(pipeline.Finish().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(pipeline.failed_at(), 2);
+  EXPECT_EQ(pipeline.failure().first, 2);
+  EXPECT_EQ(pipeline.failure().last, 2);
   EXPECT_THAT(delivered_, ElementsAre("ONE", "TWO"));
 }
 
@@ -72,7 +75,67 @@ TEST_F(PipelineTest, AddFailsOnceARequestHas) {
   absl::Status status;
   for (int i = 0; i < 1000 && status.ok(); ++i) status = pipeline.Add("bad");
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(pipeline.failed_at(), 0);
+  EXPECT_EQ(pipeline.failure().first, 0);
+}
+
+TEST_F(PipelineTest, NamesTheTextAmongAllAndNotInItsRequest) {
+  TranslationPipeline pipeline(&client_, {}, {.max_texts = 10}, Collect());
+  for (int i = 0; i < 27; ++i) pipeline.Add("t").IgnoreError();
+  pipeline.Add("bad").IgnoreError();
+  const absl::Status status = pipeline.Finish();
+  EXPECT_EQ(status, absl::InvalidArgumentError("is bad"));
+  EXPECT_EQ(pipeline.failure().first, 27);
+  EXPECT_EQ(delivered_.size(), 20u);
+}
+
+TEST_F(PipelineTest, LeavesOutWhatFailsIfAskedTo) {
+  TranslationPipeline pipeline(&client_, {}, {.max_texts = 4, .skip_errors = true}, Collect());
+  for (const char* text : {"bad", "a", "bad", "broken", "b", "c", "bad", "d", "bad"}) {
+    ASSERT_TRUE(pipeline.Add(text).ok());
+  }
+  ASSERT_TRUE(pipeline.Finish().ok());
+  const char* const kBad = "INVALID_ARGUMENT: is bad";
+  EXPECT_THAT(delivered_,
+              ElementsAre(kBad, "A", kBad, "INTERNAL: internal error", "B", "C", kBad, "D", kBad));
+}
+
+TEST_F(PipelineTest, AWrongOptionIsNoTextsError) {
+  TranslationPipeline pipeline(&client_, {}, {.max_texts = 4, .skip_errors = true}, Collect());
+  for (const char* text : {"a", "wrong option"}) pipeline.Add(text).IgnoreError();
+  EXPECT_EQ(pipeline.Finish().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(pipeline.failure().first, 0);
+  EXPECT_EQ(pipeline.failure().last, 1);
+  EXPECT_THAT(delivered_, ElementsAre());
+}
+
+TEST_F(PipelineTest, WaitsAsABusyServerAsks) {
+  TranslationPipeline pipeline(&client_, {}, {.max_texts = 1, .max_wait = absl::Seconds(20)},
+                               Collect());
+  ASSERT_TRUE(pipeline.Add("busy once").ok());
+  ASSERT_TRUE(pipeline.Finish().ok());
+  EXPECT_THAT(delivered_, ElementsAre("BUSY ONCE"));
+  EXPECT_EQ(server_.requests().size(), 2u);
+}
+
+TEST_F(PipelineTest, GivesUpAServerThatStaysBusy) {
+  TranslationPipeline pipeline(&client_, {}, {.max_wait = absl::Milliseconds(600)}, Collect());
+  ASSERT_TRUE(pipeline.Add("busy").ok());
+  EXPECT_EQ(pipeline.Finish().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(server_.requests().size(), 3u);  // at once, after 250 ms, after 500 ms
+}
+
+TEST_F(PipelineTest, WaitsForAServerThatWentAwayButForNoneThatNeverWas) {
+  {
+    TranslationPipeline pipeline(&client_, {}, {.max_texts = 1, .max_wait = absl::Seconds(20)},
+                                 Collect());
+    ASSERT_TRUE(pipeline.Add("a").ok());
+    ASSERT_TRUE(pipeline.Add("draining twice").ok());
+    EXPECT_TRUE(pipeline.Finish().ok());
+  }
+  EXPECT_THAT(delivered_, ElementsAre("A", "DRAINING TWICE"));
+  TranslationPipeline pipeline(&client_, {}, {.max_wait = absl::Seconds(20)}, Collect());
+  ASSERT_TRUE(pipeline.Add("draining").ok());
+  EXPECT_EQ(pipeline.Finish().code(), absl::StatusCode::kUnavailable);
 }
 
 }  // namespace

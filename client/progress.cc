@@ -1,0 +1,60 @@
+#include "client/progress.h"
+
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace dragoman {
+namespace {
+
+constexpr absl::Duration kInterval = absl::Milliseconds(250);
+
+// 1234567 as "1,234,567".
+std::string WithThousands(int64_t number) {
+  std::string digits = std::to_string(number);
+  for (int64_t i = static_cast<int64_t>(digits.size()) - 3; i > 0; i -= 3) digits.insert(i, ",");
+  return digits;
+}
+
+std::string HoursMinutesSeconds(double seconds) {
+  const auto whole = static_cast<int64_t>(std::ceil(seconds));
+  return absl::StrFormat("%d:%02d:%02d", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
+}  // namespace
+
+std::string ProgressLine(int64_t lines, int64_t bytes, int64_t total_bytes,
+                         absl::Duration elapsed) {
+  std::string line = absl::StrCat(WithThousands(lines), " lines");
+  const double share = total_bytes > 0 ? static_cast<double>(bytes) / total_bytes : 0.0;
+  if (total_bytes > 0) absl::StrAppendFormat(&line, " (%.1f %%)", 100 * share);
+  const double seconds = absl::ToDoubleSeconds(elapsed);
+  if (seconds <= 0 || lines == 0) return line;
+  const double rate = static_cast<double>(lines) / seconds;
+  absl::StrAppendFormat(&line, rate < 10 ? ", %.1f lines/s" : ", %.0f lines/s", rate);
+  if (share > 0 && share <= 1) {
+    absl::StrAppend(&line, ", ", HoursMinutesSeconds(seconds / share * (1 - share)), " left");
+  }
+  return line;
+}
+
+Progress::Progress(std::ostream* out, int64_t total_bytes, absl::Time now)
+    : out_(out), total_bytes_(total_bytes), start_(now) {}
+
+void Progress::Update(int64_t lines, int64_t bytes, absl::Time now) {
+  if (now - drawn_at_ < kInterval) return;
+  drawn_at_ = now;
+  std::string line = ProgressLine(lines, bytes, total_bytes_, now - start_);
+  const size_t length = line.size();
+  if (length < drawn_) line.append(drawn_ - length, ' ');
+  *out_ << '\r' << line << std::flush;
+  drawn_ = length;
+}
+
+void Progress::Clear() {
+  if (drawn_ > 0) *out_ << '\r' << std::string(drawn_, ' ') << '\r' << std::flush;
+  drawn_ = 0;
+}
+
+}  // namespace dragoman

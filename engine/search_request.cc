@@ -32,7 +32,7 @@ int WithoutStart(int length) { return std::max(0, length - 1); }
 
 absl::StatusOr<SearchOptions> ResolveSearch(const DecodingOptions& options, const Limits& limits,
                                             const GenerationConfig& generation,
-                                            const ModelConfig& model) {
+                                            const ModelSpec& model) {
   SearchOptions search;
   search.beam_size =
       options.beam_size.value_or(std::clamp(generation.num_beams, 1, limits.max_beam_size));
@@ -63,7 +63,7 @@ absl::StatusOr<SearchOptions> ResolveSearch(const DecodingOptions& options, cons
 }
 
 absl::Status SetLengths(const DecodingOptions& options, int source_tokens,
-                        const GenerationConfig& generation, const ModelConfig& model,
+                        const GenerationConfig& generation, const ModelSpec& model,
                         SearchOptions* search) {
   const float ratio = options.max_length_ratio.value_or(DecodingOptions::kLengthRatio);
   RETURN_IF_ERROR(CheckPositive("max_length_ratio", ratio, 100.0f));

@@ -46,11 +46,11 @@ struct DecodingOptions {
 // a value that is out of range.
 absl::StatusOr<SearchOptions> ResolveSearch(const DecodingOptions& options, const Limits& limits,
                                             const GenerationConfig& generation,
-                                            const ModelConfig& model);
+                                            const ModelSpec& model);
 
 // Sets the lengths for a sentence of so many source tokens.  INVALID_ARGUMENT likewise.
 absl::Status SetLengths(const DecodingOptions& options, int source_tokens,
-                        const GenerationConfig& generation, const ModelConfig& model,
+                        const GenerationConfig& generation, const ModelSpec& model,
                         SearchOptions* search);
 
 }  // namespace dragoman

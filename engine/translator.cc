@@ -95,8 +95,8 @@ absl::Status Call::CheckTexts(const TranslateRequest& request, const Limits& lim
 absl::StatusOr<std::vector<JobPtr>> Call::Prepare(TranslateRequest request, const Limits& limits) {
   RETURN_IF_ERROR(CheckTexts(request, limits));
   ASSIGN_OR_RETURN(const SearchOptions search,
-                   ResolveSearch(request.options, limits, model_->generation(), model_->config()));
-  const int max_tokens = std::min(limits.max_source_tokens, model_->config().max_positions);
+                   ResolveSearch(request.options, limits, model_->generation(), model_->spec()));
+  const int max_tokens = std::min(limits.max_source_tokens, model_->spec().max_positions);
   const bool many_to_many = !model_->tokenizer().target_languages().empty();
   const std::string prefix = many_to_many && !request.target_language.empty()
                                  ? absl::StrCat(">>", request.target_language, "<< ")
@@ -124,7 +124,7 @@ absl::StatusOr<std::vector<JobPtr>> Call::Prepare(TranslateRequest request, cons
       job->request = state_;
       job->options = search;
       RETURN_IF_ERROR(SetLengths(request.options, static_cast<int>(ids.size()),
-                                 model_->generation(), model_->config(), &job->options));
+                                 model_->generation(), model_->spec(), &job->options));
       job->source = std::move(ids);
       if (model_->shortlist() != nullptr) {
         job->candidates = model_->shortlist()->Candidates(job->source);

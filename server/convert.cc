@@ -134,10 +134,10 @@ void ToProto(const TranslateTimes& times, absl::Duration total, v1::Timing* prot
 void ToProto(const Model& model, const Limits& limits, v1::Model* proto) {
   proto->set_name(model.name());
   proto->set_version(model.version());
-  proto->set_architecture(model.config().architecture);
+  proto->set_architecture(model.spec().architecture);
   proto->set_precision(NameOf(model.precision()));
-  proto->set_max_source_tokens(std::min(limits.max_source_tokens, model.config().max_positions));
-  proto->set_vocabulary_size(model.config().target_vocabulary);
+  proto->set_max_source_tokens(std::min(limits.max_source_tokens, model.spec().max_positions));
+  proto->set_vocabulary_size(model.spec().target_vocabulary);
   for (const std::string& source : SourceLanguages(model.tokenizer())) {
     for (const std::string& target : TargetLanguages(model.tokenizer())) {
       if (source == target) continue;

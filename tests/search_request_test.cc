@@ -5,8 +5,8 @@
 namespace dragoman {
 namespace {
 
-const ModelConfig kModel = [] {
-  ModelConfig config;
+const ModelSpec kModel = [] {
+  ModelSpec config;
   config.max_positions = 512;
   config.eos_id = 3;
   config.decoder_start_id = 9;

@@ -10,22 +10,66 @@
 #include <vector>
 
 #include "engine/math/activation.h"
+#include "engine/math/precision.h"
 
 namespace dragoman {
 
-// The shape of an encoder-decoder Transformer ("Attention Is All You Need", section 3).
-struct ModelConfig {
+// Which norm a model uses, everywhere alike.
+enum class Norm {
+  kLayer,           // (v - mean) / sqrt(variance + epsilon) * gain + bias
+  kRootMeanSquare,  // v / sqrt(mean of squares + epsilon) * gain
+};
+
+// Where a token stands in its sentence, as the network is told.
+struct Positions {
+  enum Kind {
+    kSinusoids,    // [sin(p w_i) | cos(p w_i)]: two halves side by side
+    kInterleaved,  // sin(p w_0), cos(p w_0), sin(p w_1), ...
+    kTable,        // rows of ENCODER_OR_DECODER.embed_positions.weight
+    kRelative,     // a bias on the scores of self-attention, by distance
+    kNone,
+  };
+  Kind kind = kSinusoids;
+  int first = 0;  // the number, or the row of the table, of a sentence's first token
+  // Of sinusoids, with n = d_model / 2: the frequencies w_i are 10000^(-i / n), or, if they reach
+  // 1 / 10000, 10000^(-i / (n - 1)).
+  bool to_the_end = false;
+  int buckets = 0;       // of relative positions: how many biases each head has
+  int max_distance = 0;  // and from where on all distances share the last one
+};
+
+// An encoder-decoder Transformer ("Attention Is All You Need", section 3) as data: its shape, and
+// where models differ in what they compute.  The defaults are the paper's, as OPUS-MT has it.
+struct ModelSpec {
   std::string architecture;  // "MarianMTModel"
 
   int d_model = 0;  // width of every layer's input and output
   int encoder_layers = 0;
   int decoder_layers = 0;
-  int encoder_heads = 0;  // d_model is a multiple of both
+  int encoder_heads = 0;
   int decoder_heads = 0;
+  int head_width = 0;   // of queries, keys and values; 0: d_model / heads
   int encoder_ffn = 0;  // inner width of the feed-forward layers
   int decoder_ffn = 0;
+
+  Norm norm = Norm::kLayer;
+  float norm_epsilon = 1e-5f;
+  bool pre_norm = false;        // x + f(norm(x)), else norm(x + f(x))
+  bool embedding_norm = false;  // of the sum of embedding and position
+  bool final_norm = false;      // of each stack's output; goes with pre_norm
+  bool biases = true;           // of all projections
+  bool scaled_queries = true;   // by 1 / sqrt(head width)
+
   Activation activation = Activation::kRelu;  // of the feed-forward layers
-  bool scale_embedding = false;               // embeddings are multiplied by sqrt(d_model)
+  bool gated = false;  // W2 (activation(W1 x) * (W3 x)) instead of W2 activation(W1 x)
+
+  Positions positions;
+  float embedding_scale = 1.0f;
+  bool zero_start = false;  // the decoder start has no embedding, only a position
+
+  bool share_embeddings = true;  // source and target have one table
+  bool tied_output = true;       // the output projection is the target's table
+  float logit_scale = 1.0f;      // of the decoder's output before that projection
 
   int source_vocabulary = 0;
   int target_vocabulary = 0;
@@ -35,11 +79,15 @@ struct ModelConfig {
   int32_t eos_id = 0;
   int32_t pad_id = 0;
 
-  // Set when the model loads: whether the decoder keeps keys and values in bfloat16, at half the
-  // size of float32.
-  bool bfloat16_keys_values = false;
-  // Likewise: whether the output projection is made for rows with candidates.
-  bool selective_output = false;
+  int encoder_head_width() const { return head_width > 0 ? head_width : d_model / encoder_heads; }
+  int decoder_head_width() const { return head_width > 0 ? head_width : d_model / decoder_heads; }
+};
+
+// How a network is to compute, which is no part of what it is.
+struct NetworkOptions {
+  Precision precision = Precision::kFloat32;  // never kAuto
+  bool bfloat16_keys_values = false;          // keys and values at half the size of float32
+  bool selective_output = false;              // rows with candidates are to be fast
 };
 
 // When a beam search stops (HF_SEMANTICS: early_stopping false, true, "never").
@@ -62,6 +110,12 @@ struct GenerationConfig {
   std::optional<int32_t> forced_bos_id;
   std::optional<int32_t> forced_eos_id;
   std::vector<std::vector<int32_t>> bad_words_ids;  // no entry is empty; a lone [eos] is dropped
+};
+
+// What the configuration files of a model directory say.
+struct ModelConfig {
+  ModelSpec spec;
+  GenerationConfig generation;
 };
 
 }  // namespace dragoman

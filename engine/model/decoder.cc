@@ -10,8 +10,7 @@ namespace dragoman {
 
 absl::StatusOr<Decoder::Layer> Decoder::CreateLayer(const Checkpoint& checkpoint,
                                                     const std::string& name,
-                                                    const ModelConfig& config,
-                                                    Precision precision) {
+                                                    const ModelSpec& config, Precision precision) {
   const int d_model = config.d_model;
   const std::string self = name + ".self_attn";
   const std::string cross = name + ".encoder_attn";
@@ -46,7 +45,7 @@ absl::StatusOr<Decoder::Layer> Decoder::CreateLayer(const Checkpoint& checkpoint
 }
 
 absl::StatusOr<std::unique_ptr<const Decoder>> Decoder::Create(
-    const Checkpoint& checkpoint, const ModelConfig& config,
+    const Checkpoint& checkpoint, const ModelSpec& config,
     std::shared_ptr<const EmbeddingTable> embeddings, OutputProjection output,
     Precision precision) {
   const std::string prefix = "model.decoder";

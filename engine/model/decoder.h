@@ -25,7 +25,7 @@ class Decoder {
  public:
   // `embeddings` is that of the target.
   static absl::StatusOr<std::unique_ptr<const Decoder>> Create(
-      const Checkpoint& checkpoint, const ModelConfig& config,
+      const Checkpoint& checkpoint, const ModelSpec& config,
       std::shared_ptr<const EmbeddingTable> embeddings, OutputProjection output,
       Precision precision);
 
@@ -50,13 +50,13 @@ class Decoder {
     FeedForward feed_forward;
   };
 
-  Decoder(const ModelConfig& config, Embedding embedding, OutputProjection output)
+  Decoder(const ModelSpec& config, Embedding embedding, OutputProjection output)
       : d_model_(config.d_model),
         heads_(config.decoder_heads),
         embedding_(std::move(embedding)),
         output_(std::move(output)) {}
   static absl::StatusOr<Layer> CreateLayer(const Checkpoint& checkpoint, const std::string& name,
-                                           const ModelConfig& config, Precision precision);
+                                           const ModelSpec& config, Precision precision);
   void SelfAttention(int l, absl::Span<const DecodeRow> rows, MatrixView<float> x,
                      Workspace* ws) const;
   void CrossAttention(int l, absl::Span<const DecodeRow> rows, MatrixView<float> x,

@@ -8,7 +8,7 @@
 namespace dragoman {
 
 absl::StatusOr<std::unique_ptr<const Encoder>> Encoder::Create(
-    const Checkpoint& checkpoint, const ModelConfig& config,
+    const Checkpoint& checkpoint, const ModelSpec& config,
     std::shared_ptr<const EmbeddingTable> embeddings, Precision precision) {
   const std::string prefix = "model.encoder";
   const int d_model = config.d_model;

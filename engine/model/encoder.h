@@ -18,7 +18,7 @@ class Encoder {
  public:
   // `embeddings` is that of the source.
   static absl::StatusOr<std::unique_ptr<const Encoder>> Create(
-      const Checkpoint& checkpoint, const ModelConfig& config,
+      const Checkpoint& checkpoint, const ModelSpec& config,
       std::shared_ptr<const EmbeddingTable> embeddings, Precision precision);
 
   // Encodes all the sentences; row i of `encoded` [tokens, d_model] belongs to token i.

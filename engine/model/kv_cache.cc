@@ -7,35 +7,31 @@
 namespace dragoman {
 namespace {
 
-size_t ElementSize(const ModelConfig& config) {
-  return config.bfloat16_keys_values ? sizeof(uint16_t) : sizeof(float);
+size_t ElementSize(const KeyValuesShape& shape) {
+  return shape.bfloat16 ? sizeof(uint16_t) : sizeof(float);
 }
 
 }  // namespace
 
-KeyValues::KeyValues(const ModelConfig& config, int rows)
-    : bfloat16_(config.bfloat16_keys_values),
-      heads_(config.decoder_heads),
-      d_model_(config.d_model),
-      rows_(rows) {
-  const int all = config.decoder_layers * rows;
-  if (bfloat16_) {
-    halves_.Resize(all, 2 * d_model_);
+KeyValues::KeyValues(const KeyValuesShape& shape, int rows) : shape_(shape), rows_(rows) {
+  const int all = shape.layers * rows;
+  if (shape.bfloat16) {
+    halves_.Resize(all, 2 * shape.width);
   } else {
-    float32_.Resize(all, 2 * d_model_);
+    float32_.Resize(all, 2 * shape.width);
   }
 }
 
-size_t KeyValues::BytesFor(const ModelConfig& config, int rows) {
-  return ElementSize(config) * 2 * config.d_model * config.decoder_layers * rows;
+size_t KeyValues::BytesFor(const KeyValuesShape& shape, int rows) {
+  return ElementSize(shape) * 2 * shape.width * shape.layers * rows;
 }
 
 void KeyValues::Set(int layer, int first, MatrixView<const float> keys_values) {
   const int row = layer * rows_ + first;
-  if (bfloat16_) {
+  if (shape_.bfloat16) {
     const MatrixView<uint16_t> to = halves_.view().Rows(row, keys_values.rows());
-    for (const int half : {0, d_model_}) {
-      PackBFloat16(heads_, keys_values.Cols(half, d_model_), to.Cols(half, d_model_));
+    for (const int half : {0, shape_.width}) {
+      PackBFloat16(shape_.heads, keys_values.Cols(half, shape_.width), to.Cols(half, shape_.width));
     }
     return;
   }
@@ -48,21 +44,22 @@ void KeyValues::Attend(int layer, MatrixView<const float> q, absl::Span<const in
                        MatrixView<float> out, int member, Workspace* ws) const {
   const auto attend = [&](auto keys_values) {
     const auto of_layer = keys_values.Rows(layer * rows_, rows_);
-    dragoman::Attend(heads_, q, of_layer.Cols(0, d_model_), of_layer.Cols(d_model_, d_model_), rows,
+    dragoman::Attend(shape_.heads, q, of_layer.Cols(0, shape_.width),
+                     of_layer.Cols(shape_.width, shape_.width), rows,
                      absl::MakeSpan(ws->attend[member]), out);
   };
-  if (bfloat16_) {
+  if (shape_.bfloat16) {
     attend(halves_.view());
   } else {
     attend(float32_.view());
   }
 }
 
-KvCache::KvCache(const ModelConfig& config, int max_steps, int beam_size)
-    : max_nodes_(max_steps * beam_size), keys_values_(config, max_nodes_) {}
+KvCache::KvCache(const KeyValuesShape& shape, int max_steps, int beam_size)
+    : max_nodes_(max_steps * beam_size), keys_values_(shape, max_nodes_) {}
 
-size_t KvCache::BytesFor(const ModelConfig& config, int max_steps, int beam_size) {
-  return KeyValues::BytesFor(config, max_steps * beam_size);
+size_t KvCache::BytesFor(const KeyValuesShape& shape, int max_steps, int beam_size) {
+  return KeyValues::BytesFor(shape, max_steps * beam_size);
 }
 
 int32_t KvCache::AddNode() {
@@ -70,11 +67,11 @@ int32_t KvCache::AddNode() {
   return nodes_++;
 }
 
-SourceMemory::SourceMemory(const ModelConfig& config, int source_tokens)
-    : source_tokens_(source_tokens), keys_values_(config, source_tokens) {}
+SourceMemory::SourceMemory(const KeyValuesShape& shape, int source_tokens)
+    : source_tokens_(source_tokens), keys_values_(shape, source_tokens) {}
 
-size_t SourceMemory::BytesFor(const ModelConfig& config, int source_tokens) {
-  return KeyValues::BytesFor(config, source_tokens);
+size_t SourceMemory::BytesFor(const KeyValuesShape& shape, int source_tokens) {
+  return KeyValues::BytesFor(shape, source_tokens);
 }
 
 }  // namespace dragoman

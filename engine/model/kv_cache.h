@@ -16,33 +16,38 @@
 
 #include "absl/types/span.h"
 #include "engine/math/matrix.h"
-#include "engine/model/config.h"
 #include "engine/model/workspace.h"
 
 namespace dragoman {
 
-// Keys | values in the number format that the model's configuration says, by row and layer.
+// Of one row in all layers.
+struct KeyValuesShape {
+  int layers = 0;
+  int heads = 0;
+  int width = 0;  // of the keys, and of the values: heads x head width
+  bool bfloat16 = false;
+};
+
+// Keys | values in the number format that the shape says, by row and layer.
 class KeyValues {
  public:
-  // `rows` rows in each of the decoder's layers.
-  KeyValues(const ModelConfig& config, int rows);
+  // `rows` rows in each of the layers.
+  KeyValues(const KeyValuesShape& shape, int rows);
 
-  static size_t BytesFor(const ModelConfig& config, int rows);
+  static size_t BytesFor(const KeyValuesShape& shape, int rows);
 
-  // Writes rows [first, first + keys_values.rows()) of a layer; `keys_values` is [., 2 d_model].
+  // Writes rows [first, first + keys_values.rows()) of a layer; `keys_values` is [., 2 width].
   void Set(int layer, int first, MatrixView<const float> keys_values);
 
-  // Attention of the rows of `q` [., d_model] over rows of a layer, into `out` (kernels.h), by a
+  // Attention of the rows of `q` [., width] over rows of a layer, into `out` (kernels.h), by a
   // member of the workspace's team.  REQUIRES: scratch was reserved for it.
   void Attend(int layer, MatrixView<const float> q, absl::Span<const int32_t> rows,
               MatrixView<float> out, int member, Workspace* ws) const;
 
  private:
-  const bool bfloat16_;
-  const int heads_;
-  const int d_model_;
+  const KeyValuesShape shape_;
   const int rows_;
-  // One of them has [layers x rows, 2 d_model], the other nothing.
+  // One of them has [layers x rows, 2 width], the other nothing.
   Matrix<float> float32_;
   Matrix<uint16_t> halves_;
 };
@@ -51,10 +56,10 @@ class KeyValues {
 class KvCache {
  public:
   // Room for max_steps steps of beam_size hypotheses.
-  KvCache(const ModelConfig& config, int max_steps, int beam_size);
+  KvCache(const KeyValuesShape& shape, int max_steps, int beam_size);
 
   // The memory of such a cache.
-  static size_t BytesFor(const ModelConfig& config, int max_steps, int beam_size);
+  static size_t BytesFor(const KeyValuesShape& shape, int max_steps, int beam_size);
 
   // The id of a new node, its row in `keys_values`.
   // REQUIRES: there have been fewer than max_steps x beam_size.
@@ -71,9 +76,9 @@ class KvCache {
 // Of one encoded sentence: computed once, then read by all its hypotheses.
 class SourceMemory {
  public:
-  SourceMemory(const ModelConfig& config, int source_tokens);
+  SourceMemory(const KeyValuesShape& shape, int source_tokens);
 
-  static size_t BytesFor(const ModelConfig& config, int source_tokens);
+  static size_t BytesFor(const KeyValuesShape& shape, int source_tokens);
 
   int source_tokens() const { return source_tokens_; }
   KeyValues& keys_values() { return keys_values_; }

@@ -94,11 +94,11 @@ void EmbeddingTable::AddTo(int32_t token, float scale, absl::Span<float> out) co
 
 absl::StatusOr<Embedding> Embedding::Create(const Checkpoint& checkpoint, const std::string& prefix,
                                             std::shared_ptr<const EmbeddingTable> table,
-                                            const ModelConfig& config) {
+                                            const ModelSpec& config) {
   Embedding embedding;
   embedding.table_ = std::move(table);
   const int d_model = config.d_model;
-  if (config.scale_embedding) embedding.scale_ = std::sqrt(static_cast<float>(d_model));
+  embedding.scale_ = config.embedding_scale;
   const std::string learned = prefix + ".embed_positions.weight";
   if (checkpoint.Has(learned)) {
     ASSIGN_OR_RETURN(embedding.positions_,

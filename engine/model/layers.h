@@ -98,7 +98,7 @@ class Embedding {
   // them.
   static absl::StatusOr<Embedding> Create(const Checkpoint& checkpoint, const std::string& prefix,
                                           std::shared_ptr<const EmbeddingTable> table,
-                                          const ModelConfig& config);
+                                          const ModelSpec& config);
 
   // Writes the embedding of `token` at `position` (from 0) into `row` [d_model].
   // REQUIRES: 0 <= token < vocabulary, 0 <= position < max_positions.

@@ -8,8 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "engine/model/formats/marian.h"
-#include "engine/model/formats/safetensors.h"
+#include "engine/model/model_directory.h"
 #include "engine/model/transformer.h"
 
 namespace dragoman {
@@ -59,24 +58,24 @@ absl::Status Model::LoadFrom(const std::string& directory, const ModelOptions& o
   const Precision keys_values =
       options.keys_values == Precision::kAuto ? precision_ : options.keys_values;
   const ShortlistSource& shortlist = options.shortlist;
-  ASSIGN_OR_RETURN(const MarianConfig config, ReadMarianConfig(directory));
-  config_ = config.model;
-  config_.bfloat16_keys_values = keys_values != Precision::kFloat32;
-  config_.selective_output = !shortlist.file.empty();
-  generation_ = config.generation;
-  ASSIGN_OR_RETURN(tokenizer_, Tokenizer::Load(directory));
+  ASSIGN_OR_RETURN(ModelDirectory files, OpenModelDirectory(directory));
+  config_ = std::move(files.config);
+  tokenizer_ = std::move(files.tokenizer);
+  const ModelSpec& spec = config_.spec;
   RETURN_IF_ERROR(
-      CheckVocabulary("source", tokenizer_->source_vocabulary_size(), config_.source_vocabulary));
+      CheckVocabulary("source", tokenizer_->source_vocabulary_size(), spec.source_vocabulary));
   RETURN_IF_ERROR(
-      CheckVocabulary("target", tokenizer_->target_vocabulary_size(), config_.target_vocabulary));
+      CheckVocabulary("target", tokenizer_->target_vocabulary_size(), spec.target_vocabulary));
   if (!shortlist.file.empty()) {
-    ASSIGN_OR_RETURN(shortlist_, Shortlist::Load(shortlist, *tokenizer_, config_.source_vocabulary,
-                                                 config_.target_vocabulary, config_.eos_id));
+    ASSIGN_OR_RETURN(shortlist_, Shortlist::Load(shortlist, *tokenizer_, spec.source_vocabulary,
+                                                 spec.target_vocabulary, spec.eos_id));
   }
-  ASSIGN_OR_RETURN(const Checkpoint checkpoint, OpenSafetensors(directory + "/model.safetensors"));
-  version_ = Digest(checkpoint);
+  version_ = Digest(files.checkpoint);
   ASSIGN_OR_RETURN(network_,
-                   Transformer::Create(checkpoint, config_, config.share_embeddings, precision_));
+                   Transformer::Create(files.checkpoint, spec,
+                                       {.precision = precision_,
+                                        .bfloat16_keys_values = keys_values != Precision::kFloat32,
+                                        .selective_output = shortlist_ != nullptr}));
   return absl::OkStatus();
 }
 

@@ -39,8 +39,8 @@ class Model {
 
   const std::string& name() const { return name_; }
   const std::string& version() const { return version_; }  // a digest of the checkpoint
-  const ModelConfig& config() const { return config_; }
-  const GenerationConfig& generation() const { return generation_; }
+  const ModelSpec& spec() const { return config_.spec; }
+  const GenerationConfig& generation() const { return config_.generation; }
   Precision precision() const { return precision_; }  // never kAuto
   const Tokenizer& tokenizer() const { return *tokenizer_; }
   // Names the candidates of a sentence; null if all are given the whole vocabulary.
@@ -54,7 +54,6 @@ class Model {
   std::string name_;
   std::string version_;
   ModelConfig config_;
-  GenerationConfig generation_;
   Precision precision_ = Precision::kFloat32;
   std::unique_ptr<const Tokenizer> tokenizer_;
   std::unique_ptr<const Shortlist> shortlist_;

@@ -41,9 +41,9 @@ constexpr char kOutput[] = "lm_head.weight";
 
 class TransformerState final : public SentenceState {
  public:
-  TransformerState(const ModelConfig& config, const SentenceShape& shape)
-      : source(config, shape.source_tokens),
-        cache(config, shape.max_steps, shape.max_hypotheses),
+  TransformerState(const KeyValuesShape& keys_values, const SentenceShape& shape)
+      : source(keys_values, shape.source_tokens),
+        cache(keys_values, shape.max_steps, shape.max_hypotheses),
         paths(shape.max_hypotheses),
         next_paths(shape.max_hypotheses) {
     for (auto* several : {&paths, &next_paths}) {
@@ -65,21 +65,21 @@ class TransformerState final : public SentenceState {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<const Network>> Transformer::Create(const Checkpoint& checkpoint,
-                                                                   const ModelConfig& config,
-                                                                   bool share_embeddings,
-                                                                   Precision precision) {
+                                                                   const ModelSpec& spec,
+                                                                   const NetworkOptions& options) {
+  const Precision precision = options.precision;
   const bool bfloat16 = precision != Precision::kFloat32;
-  const int d_model = config.d_model;
-  const int vocabulary = config.target_vocabulary;
+  const int d_model = spec.d_model;
+  const int vocabulary = spec.target_vocabulary;
   std::vector<std::string> names = {kTarget, kOutput};
-  if (share_embeddings) names = {kShared, kSource, kTarget, kOutput};
+  if (spec.share_embeddings) names = {kShared, kSource, kTarget, kOutput};
   const std::string table = FirstOf(names, checkpoint);
   RETURN_IF_ERROR(checkpoint.CheckMatrix(table, vocabulary, d_model));
   std::vector<float> bias(vocabulary, 0.0f);
   if (checkpoint.Has("final_logits_bias")) {
     ASSIGN_OR_RETURN(bias, checkpoint.ReadVector("final_logits_bias", vocabulary));
   }
-  OutputProjection output(vocabulary, d_model, precision, config.selective_output);
+  OutputProjection output(vocabulary, d_model, precision, options.selective_output);
   const auto target = std::make_shared<EmbeddingTable>(vocabulary, d_model, bfloat16);
   RETURN_IF_ERROR(ReadTable(
       checkpoint, table, vocabulary, d_model, [&](int first, MatrixView<const float> embeddings) {
@@ -88,37 +88,41 @@ absl::StatusOr<std::unique_ptr<const Network>> Transformer::Create(const Checkpo
                              absl::MakeConstSpan(bias).subspan(first, embeddings.rows()));
       }));
   std::shared_ptr<EmbeddingTable> source = target;
-  if (!share_embeddings) {
-    RETURN_IF_ERROR(checkpoint.CheckMatrix(kSource, config.source_vocabulary, d_model));
-    source = std::make_shared<EmbeddingTable>(config.source_vocabulary, d_model, bfloat16);
-    RETURN_IF_ERROR(ReadTable(checkpoint, kSource, config.source_vocabulary, d_model,
+  if (!spec.share_embeddings) {
+    RETURN_IF_ERROR(checkpoint.CheckMatrix(kSource, spec.source_vocabulary, d_model));
+    source = std::make_shared<EmbeddingTable>(spec.source_vocabulary, d_model, bfloat16);
+    RETURN_IF_ERROR(ReadTable(checkpoint, kSource, spec.source_vocabulary, d_model,
                               [&](int first, MatrixView<const float> embeddings) {
                                 source->Set(first, embeddings);
                                 return absl::OkStatus();
                               }));
   }
-  ASSIGN_OR_RETURN(auto encoder, Encoder::Create(checkpoint, config, source, precision));
+  ASSIGN_OR_RETURN(auto encoder, Encoder::Create(checkpoint, spec, source, precision));
   ASSIGN_OR_RETURN(auto decoder,
-                   Decoder::Create(checkpoint, config, target, std::move(output), precision));
+                   Decoder::Create(checkpoint, spec, target, std::move(output), precision));
+  const KeyValuesShape shape = {.layers = spec.decoder_layers,
+                                .heads = spec.decoder_heads,
+                                .width = spec.decoder_heads * spec.decoder_head_width(),
+                                .bfloat16 = options.bfloat16_keys_values};
   return std::unique_ptr<const Network>(
-      new Transformer(config, std::move(encoder), std::move(decoder)));
+      new Transformer(shape, std::move(encoder), std::move(decoder)));
 }
 
-Transformer::Transformer(const ModelConfig& config, std::unique_ptr<const Encoder> encoder,
+Transformer::Transformer(const KeyValuesShape& shape, std::unique_ptr<const Encoder> encoder,
                          std::unique_ptr<const Decoder> decoder)
-    : config_(config), encoder_(std::move(encoder)), decoder_(std::move(decoder)) {}
+    : shape_(shape), encoder_(std::move(encoder)), decoder_(std::move(decoder)) {}
 
 void Transformer::Encode(const TokenBatch& batch, Matrix<float>* encoded, Workspace* ws) const {
   encoder_->Run(batch, encoded, ws);
 }
 
 std::unique_ptr<SentenceState> Transformer::NewState(const SentenceShape& shape) const {
-  return std::make_unique<TransformerState>(config_, shape);
+  return std::make_unique<TransformerState>(shape_, shape);
 }
 
 size_t Transformer::StateBytes(const SentenceShape& shape) const {
-  return SourceMemory::BytesFor(config_, shape.source_tokens) +
-         KvCache::BytesFor(config_, shape.max_steps, shape.max_hypotheses);
+  return SourceMemory::BytesFor(shape_, shape.source_tokens) +
+         KvCache::BytesFor(shape_, shape.max_steps, shape.max_hypotheses);
 }
 
 void Transformer::Remember(MatrixView<const float> encoded, SentenceState* state,

@@ -17,9 +17,8 @@ class Transformer final : public Network {
  public:
   // Reads and packs the weights.  NOT_FOUND or INVALID_ARGUMENT name a tensor.
   static absl::StatusOr<std::unique_ptr<const Network>> Create(const Checkpoint& checkpoint,
-                                                               const ModelConfig& config,
-                                                               bool share_embeddings,
-                                                               Precision precision);
+                                                               const ModelSpec& spec,
+                                                               const NetworkOptions& options);
 
   void Encode(const TokenBatch& batch, Matrix<float>* encoded, Workspace* ws) const override;
   std::unique_ptr<SentenceState> NewState(const SentenceShape& shape) const override;
@@ -29,10 +28,10 @@ class Transformer final : public Network {
   void Step(absl::Span<const StepRow> rows, LogitsSink sink, Workspace* ws) const override;
 
  private:
-  Transformer(const ModelConfig& config, std::unique_ptr<const Encoder> encoder,
+  Transformer(const KeyValuesShape& shape, std::unique_ptr<const Encoder> encoder,
               std::unique_ptr<const Decoder> decoder);
 
-  const ModelConfig config_;
+  const KeyValuesShape shape_;
   const std::unique_ptr<const Encoder> encoder_;
   const std::unique_ptr<const Decoder> decoder_;
 };

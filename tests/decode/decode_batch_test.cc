@@ -28,7 +28,7 @@ struct Request {
 std::vector<int32_t> SomeTokens(uint32_t seed) {
   std::mt19937 random(seed);
   std::vector<int32_t> tokens;
-  for (int32_t token = 0; token < TrainedModel()->config().target_vocabulary; ++token) {
+  for (int32_t token = 0; token < TrainedModel()->spec().target_vocabulary; ++token) {
     if (token < 50 || std::bernoulli_distribution(0.2)(random)) tokens.push_back(token);
   }
   return tokens;

@@ -46,8 +46,8 @@ SearchOptions TestSearch(int beam_size, int max_length) {
   options.early_stopping = generation.early_stopping;
   options.forced_eos_id = generation.forced_eos_id;
   options.bad_words_ids = generation.bad_words_ids;
-  options.eos_id = model->config().eos_id;
-  options.decoder_start_id = model->config().decoder_start_id;
+  options.eos_id = model->spec().eos_id;
+  options.decoder_start_id = model->spec().decoder_start_id;
   return options;
 }
 

@@ -30,7 +30,7 @@ std::vector<int32_t> RandomTokens(std::mt19937_64* random, int count, int vocabu
 }
 
 // Sentences of 1, 4, 7, ... source tokens, and as many target tokens the other way round.
-std::vector<ForcedPair> RandomPairs(const ModelConfig& config, uint64_t seed) {
+std::vector<ForcedPair> RandomPairs(const ModelSpec& config, uint64_t seed) {
   constexpr int kPairs = 6;
   std::mt19937_64 random(seed);
   std::vector<ForcedPair> pairs;
@@ -45,7 +45,7 @@ std::vector<ForcedPair> RandomPairs(const ModelConfig& config, uint64_t seed) {
   return pairs;
 }
 
-void ExpectEngineAgrees(const ModelConfig& config, uint64_t seed) {
+void ExpectEngineAgrees(const ModelSpec& config, uint64_t seed) {
   SCOPED_TRACE(testing::Message() << "seed " << seed);
   const std::string directory = testing::TempDir() + "/engine_vs_reference_" + std::to_string(seed);
   std::filesystem::create_directories(directory);
@@ -101,7 +101,7 @@ TEST(EngineVsReference, DeepAndAVocabularyLargerThanTheTrainedOnes) {
 }
 
 TEST(EngineVsReference, StacksOfUnequalShape) {
-  ModelConfig config = MarianShape(64, 1, 4, 96, Activation::kSilu, 90);
+  ModelSpec config = MarianShape(64, 1, 4, 96, Activation::kSilu, 90);
   config.encoder_layers = 3;
   config.encoder_heads = 8;
   config.encoder_ffn = 160;
@@ -109,8 +109,8 @@ TEST(EngineVsReference, StacksOfUnequalShape) {
 }
 
 TEST(EngineVsReference, EmbeddingsThatAreNotScaled) {
-  ModelConfig config = MarianShape(64, 2, 4, 128, Activation::kRelu, 90);
-  config.scale_embedding = false;
+  ModelSpec config = MarianShape(64, 2, 4, 128, Activation::kRelu, 90);
+  config.embedding_scale = 1.0f;
   ExpectEngineAgrees(config, 10);
 }
 

@@ -1,5 +1,3 @@
-#include "engine/model/formats/marian.h"
-
 #include <unistd.h>
 
 #include <filesystem>
@@ -7,6 +5,7 @@
 #include <string>
 
 #include "engine/base/json.h"
+#include "engine/model/model_directory.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -48,12 +47,12 @@ class Marian : public ::testing::Test {
   void Write(const char* file, const std::string& text) {
     std::ofstream(directory_ / file) << text;
   }
-  absl::StatusOr<MarianConfig> Read() const { return ReadMarianConfig(directory_.string()); }
-  absl::StatusOr<MarianConfig> Read(const Json& config) {
+  absl::StatusOr<ModelConfig> Read() const { return ReadModelConfig(directory_.string()); }
+  absl::StatusOr<ModelConfig> Read(const Json& config) {
     Write("config.json", config.dump());
     return Read();
   }
-  absl::StatusOr<MarianConfig> Read(const Json& config, const Json& generation) {
+  absl::StatusOr<ModelConfig> Read(const Json& config, const Json& generation) {
     Write("generation_config.json", generation.dump());
     return Read(config);
   }
@@ -62,9 +61,9 @@ class Marian : public ::testing::Test {
 };
 
 TEST_F(Marian, ReadsTheEmbeddedModel) {
-  const absl::StatusOr<MarianConfig> config = ReadMarianConfig("models/en-de");
+  const absl::StatusOr<ModelConfig> config = ReadModelConfig("models/en-de");
   ASSERT_TRUE(config.ok()) << config.status();
-  const ModelConfig& model = config->model;
+  const ModelSpec& model = config->spec;
   EXPECT_EQ(model.architecture, "MarianMTModel");
   EXPECT_EQ(model.d_model, 256);
   EXPECT_EQ(model.encoder_layers, 4);
@@ -74,14 +73,14 @@ TEST_F(Marian, ReadsTheEmbeddedModel) {
   EXPECT_EQ(model.encoder_ffn, 1024);
   EXPECT_EQ(model.decoder_ffn, 1024);
   EXPECT_EQ(model.activation, Activation::kRelu);
-  EXPECT_TRUE(model.scale_embedding);
+  EXPECT_EQ(model.embedding_scale, 16.0f);
   EXPECT_EQ(model.source_vocabulary, 8001);
   EXPECT_EQ(model.target_vocabulary, 8001);
   EXPECT_EQ(model.max_positions, 512);
   EXPECT_EQ(model.decoder_start_id, 8000);
   EXPECT_EQ(model.eos_id, 0);
   EXPECT_EQ(model.pad_id, 8000);
-  EXPECT_TRUE(config->share_embeddings);
+  EXPECT_TRUE(config->spec.share_embeddings);
   EXPECT_EQ(config->generation.num_beams, 4);
   EXPECT_EQ(config->generation.max_length, 256);
   EXPECT_TRUE(config->generation.renormalize_logits);
@@ -93,25 +92,25 @@ TEST_F(Marian, ReadsTheEmbeddedModel) {
 TEST_F(Marian, ReadsTheGoldenModels) {
   for (const char* name :
        {"marian-trained", "marian-rand", "marian-rand-fp16", "marian-padheavy-renorm"}) {
-    const auto config = ReadMarianConfig(std::string("tests/golden/models/") + name);
+    const auto config = ReadModelConfig(std::string("tests/golden/models/") + name);
     ASSERT_TRUE(config.ok()) << config.status();
-    EXPECT_EQ(config->model.activation, Activation::kSilu);
+    EXPECT_EQ(config->spec.activation, Activation::kSilu);
     EXPECT_EQ(config->generation.renormalize_logits, std::string(name).ends_with("renorm"));
   }
 }
 
 TEST_F(Marian, WhatIsNotGivenIsHuggingFacesDefault) {
-  const absl::StatusOr<MarianConfig> config = Read(GoodConfig());
+  const absl::StatusOr<ModelConfig> config = Read(GoodConfig());
   ASSERT_TRUE(config.ok()) << config.status();
-  EXPECT_EQ(config->model.decoder_layers, 3);
-  EXPECT_EQ(config->model.decoder_heads, 4);
-  EXPECT_EQ(config->model.decoder_ffn, 32);
-  EXPECT_EQ(config->model.target_vocabulary, 100);
-  EXPECT_EQ(config->model.max_positions, 1024);
-  EXPECT_EQ(config->model.activation, Activation::kGelu);
-  EXPECT_FALSE(config->model.scale_embedding);
-  EXPECT_EQ(config->model.decoder_start_id, 99);
-  EXPECT_TRUE(config->share_embeddings);
+  EXPECT_EQ(config->spec.decoder_layers, 3);
+  EXPECT_EQ(config->spec.decoder_heads, 4);
+  EXPECT_EQ(config->spec.decoder_ffn, 32);
+  EXPECT_EQ(config->spec.target_vocabulary, 100);
+  EXPECT_EQ(config->spec.max_positions, 1024);
+  EXPECT_EQ(config->spec.activation, Activation::kGelu);
+  EXPECT_EQ(config->spec.embedding_scale, 1.0f);
+  EXPECT_EQ(config->spec.decoder_start_id, 99);
+  EXPECT_TRUE(config->spec.share_embeddings);
   const GenerationConfig& generation = config->generation;
   EXPECT_EQ(generation.num_beams, 1);
   EXPECT_EQ(generation.max_length, 0);
@@ -136,7 +135,7 @@ TEST_F(Marian, GenerationConfigGoesBeforeConfigAndNullIsNotGiven) {
                            {"decoder_start_token_id", 98},
                            {"forced_bos_token_id", 7},
                            {"eos_token_id", {1}}};
-  const absl::StatusOr<MarianConfig> read = Read(config, generation);
+  const absl::StatusOr<ModelConfig> read = Read(config, generation);
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(read->generation.num_beams, 2);
   EXPECT_EQ(read->generation.length_penalty, 0.5f);
@@ -145,14 +144,14 @@ TEST_F(Marian, GenerationConfigGoesBeforeConfigAndNullIsNotGiven) {
   EXPECT_EQ(read->generation.no_repeat_ngram_size, 4);
   EXPECT_EQ(read->generation.repetition_penalty, 1.5f);
   EXPECT_EQ(read->generation.forced_bos_id, 7);
-  EXPECT_EQ(read->model.decoder_start_id, 98);
-  EXPECT_EQ(read->model.eos_id, 1);
+  EXPECT_EQ(read->spec.decoder_start_id, 98);
+  EXPECT_EQ(read->spec.eos_id, 1);
 }
 
 TEST_F(Marian, NewTokensAreCountedWithoutTheDecoderStart) {
   Json config = GoodConfig();
   config.update({{"max_length", 300}, {"max_new_tokens", 20}, {"min_new_tokens", 5}});
-  const absl::StatusOr<MarianConfig> read = Read(config);
+  const absl::StatusOr<ModelConfig> read = Read(config);
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(read->generation.max_length, 21);
   EXPECT_EQ(read->generation.min_length, 6);
@@ -163,7 +162,7 @@ TEST_F(Marian, EarlyStoppingIsABooleanOrNever) {
                                                   {true, EarlyStopping::kFull},
                                                   {"never", EarlyStopping::kNever}};
   for (const auto& [value, expected] : cases) {
-    const absl::StatusOr<MarianConfig> read = Read(GoodConfig(), {{"early_stopping", value}});
+    const absl::StatusOr<ModelConfig> read = Read(GoodConfig(), {{"early_stopping", value}});
     ASSERT_TRUE(read.ok()) << read.status();
     EXPECT_EQ(read->generation.early_stopping, expected);
   }
@@ -171,7 +170,7 @@ TEST_F(Marian, EarlyStoppingIsABooleanOrNever) {
 
 TEST_F(Marian, ALoneEosIsNoBadWord) {
   const Json words = {{99}, {0}, {0, 5}, {5, 0}};
-  const absl::StatusOr<MarianConfig> read = Read(GoodConfig(), {{"bad_words_ids", words}});
+  const absl::StatusOr<ModelConfig> read = Read(GoodConfig(), {{"bad_words_ids", words}});
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_THAT(read->generation.bad_words_ids,
               ElementsAre(ElementsAre(99), ElementsAre(0, 5), ElementsAre(5, 0)));
@@ -180,12 +179,12 @@ TEST_F(Marian, ALoneEosIsNoBadWord) {
 TEST_F(Marian, SeparateEmbeddingsHaveTheirOwnVocabulary) {
   Json config = GoodConfig();
   config.update({{"share_encoder_decoder_embeddings", false}, {"decoder_vocab_size", 200}});
-  const absl::StatusOr<MarianConfig> read = Read(config, {{"pad_token_id", 199}});
+  const absl::StatusOr<ModelConfig> read = Read(config, {{"pad_token_id", 199}});
   ASSERT_TRUE(read.ok()) << read.status();
-  EXPECT_FALSE(read->share_embeddings);
-  EXPECT_EQ(read->model.source_vocabulary, 100);
-  EXPECT_EQ(read->model.target_vocabulary, 200);
-  EXPECT_EQ(read->model.decoder_start_id, 199);
+  EXPECT_FALSE(read->spec.share_embeddings);
+  EXPECT_EQ(read->spec.source_vocabulary, 100);
+  EXPECT_EQ(read->spec.target_vocabulary, 200);
+  EXPECT_EQ(read->spec.decoder_start_id, 199);
 }
 
 TEST_F(Marian, AMissingConfigIsNotFound) {
@@ -257,7 +256,7 @@ TEST_F(Marian, PositionsAreBoundedByTheWidth) {
 
 TEST_F(Marian, WhatTheEngineDoesNotKnowIsUnimplementedByName) {
   const std::tuple<const char*, Json, const char*> cases[] = {
-      {"model_type", "bart", "model_type is \"bart\", want marian"},
+      {"model_type", "bart", "model_type is \"bart\", want"},
       {"architectures", {"MarianForCausalLM"}, "MarianForCausalLM"},
       {"activation_function", "gelu_new", "want swish, silu, relu or gelu"},
       {"tie_word_embeddings", false, "tie_word_embeddings"},
@@ -281,11 +280,11 @@ TEST_F(Marian, WhatTheEngineDoesNotKnowIsUnimplementedByName) {
 }
 
 TEST_F(Marian, UnknownOptionsThatAskForNothingAreFine) {
-  const absl::StatusOr<MarianConfig> read = Read(GoodConfig(), {{"do_sample", false},
-                                                                {"num_beam_groups", 1},
-                                                                {"diversity_penalty", 0.0},
-                                                                {"suppress_tokens", nullptr},
-                                                                {"sequence_bias", Json::array()}});
+  const absl::StatusOr<ModelConfig> read = Read(GoodConfig(), {{"do_sample", false},
+                                                               {"num_beam_groups", 1},
+                                                               {"diversity_penalty", 0.0},
+                                                               {"suppress_tokens", nullptr},
+                                                               {"sequence_bias", Json::array()}});
   EXPECT_TRUE(read.ok()) << read.status();
 }
 

@@ -34,7 +34,7 @@ struct NamedTensor {
 // A walk over all tensors of the weights by the names they have in a Marian checkpoint.
 class Tensors {
  public:
-  Tensors(const ModelConfig& config, Weights* weights) : d_(config.d_model) {
+  Tensors(const ModelSpec& config, Weights* weights) : d_(config.d_model) {
     weights->encoder.resize(config.encoder_layers);
     weights->decoder.resize(config.decoder_layers);
     const float spread = 5.0f / std::sqrt(static_cast<float>(d_));  // logits have a deviation of 3
@@ -126,7 +126,7 @@ const std::map<std::string, Activation>& Activations() {
   return *activations;
 }
 
-json ConfigJson(const ModelConfig& config) {
+json ConfigJson(const ModelSpec& config) {
   json result = {{"architectures", {"MarianMTModel"}},
                  {"model_type", "marian"},
                  {"d_model", config.d_model},
@@ -136,7 +136,7 @@ json ConfigJson(const ModelConfig& config) {
                  {"decoder_attention_heads", config.decoder_heads},
                  {"encoder_ffn_dim", config.encoder_ffn},
                  {"decoder_ffn_dim", config.decoder_ffn},
-                 {"scale_embedding", config.scale_embedding},
+                 {"scale_embedding", config.embedding_scale != 1.0f},
                  {"vocab_size", config.source_vocabulary},
                  {"decoder_vocab_size", config.target_vocabulary},
                  {"max_position_embeddings", config.max_positions},
@@ -155,7 +155,7 @@ json ConfigJson(const ModelConfig& config) {
   return result;
 }
 
-json GenerationJson(const ModelConfig& config) {
+json GenerationJson(const ModelSpec& config) {
   return {{"bad_words_ids", {{config.pad_id}}}, {"decoder_start_token_id", config.decoder_start_id},
           {"eos_token_id", config.eos_id},      {"forced_eos_token_id", config.eos_id},
           {"max_length", config.max_positions}, {"num_beams", 4},
@@ -163,7 +163,7 @@ json GenerationJson(const ModelConfig& config) {
 }
 
 // The pieces of marian-trained by id, then names for the ids that it does not have.
-json VocabularyJson(const ModelConfig& config) {
+json VocabularyJson(const ModelSpec& config) {
   std::ifstream file(std::string(kTokenizerDirectory) + "/vocab.json");
   const json trained = json::parse(file);
   std::vector<std::string> pieces(config.target_vocabulary);
@@ -208,16 +208,16 @@ absl::Status CheckWritten(const std::string& path) {
 
 }  // namespace
 
-ModelConfig MarianShape(int d_model, int layers, int heads, int ffn, Activation activation,
-                        int vocabulary) {
-  ModelConfig config;
+ModelSpec MarianShape(int d_model, int layers, int heads, int ffn, Activation activation,
+                      int vocabulary) {
+  ModelSpec config;
   config.architecture = "MarianMTModel";
   config.d_model = d_model;
   config.encoder_layers = config.decoder_layers = layers;
   config.encoder_heads = config.decoder_heads = heads;
   config.encoder_ffn = config.decoder_ffn = ffn;
   config.activation = activation;
-  config.scale_embedding = true;
+  config.embedding_scale = std::sqrt(static_cast<float>(d_model));
   config.source_vocabulary = config.target_vocabulary = vocabulary;
   config.max_positions = 512;
   config.eos_id = 0;
@@ -225,7 +225,7 @@ ModelConfig MarianShape(int d_model, int layers, int heads, int ffn, Activation 
   return config;
 }
 
-Transformer RandomTransformer(const ModelConfig& config, uint64_t seed) {
+Transformer RandomTransformer(const ModelSpec& config, uint64_t seed) {
   Transformer model;
   model.config = config;
   std::mt19937_64 random(seed);
@@ -269,14 +269,16 @@ absl::StatusOr<Transformer> ReadMarianDirectory(const std::string& directory) {
   const json values = json::parse(file, nullptr, /*allow_exceptions=*/false);
   if (!values.is_object()) return absl::NotFoundError(directory + "/config.json");
   Transformer model;
-  ModelConfig& config = model.config;
+  ModelSpec& config = model.config;
   config = MarianShape(values["d_model"], values["encoder_layers"],
                        values["encoder_attention_heads"], values["encoder_ffn_dim"],
                        Activations().at(values["activation_function"]), values["vocab_size"]);
   config.decoder_layers = values["decoder_layers"];
   config.decoder_heads = values["decoder_attention_heads"];
   config.decoder_ffn = values["decoder_ffn_dim"];
-  config.scale_embedding = values["scale_embedding"];
+  if (values["scale_embedding"]) {
+    config.embedding_scale = std::sqrt(static_cast<float>(config.d_model));
+  }
   config.max_positions = values["max_position_embeddings"];
   config.eos_id = values["eos_token_id"];
   config.pad_id = values["pad_token_id"];

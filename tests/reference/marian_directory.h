@@ -15,12 +15,12 @@ namespace dragoman::reference {
 
 // A Marian of this shape: eos 0, <unk> 1, and <pad>, the last target id, as the decoder start.
 // Heads and ffn are the same in both stacks.
-ModelConfig MarianShape(int d_model, int layers, int heads, int ffn, Activation activation,
+ModelSpec MarianShape(int d_model, int layers, int heads, int ffn, Activation activation,
                         int vocabulary);
 
 // Weights drawn from a normal distribution whose deviation keeps activations of order one and
 // makes logits differ by several; the same for the same seed on every machine.
-Transformer RandomTransformer(const ModelConfig& config, uint64_t seed);
+Transformer RandomTransformer(const ModelSpec& config, uint64_t seed);
 
 // Writes config.json, generation_config.json, model.safetensors in F32, vocab.json,
 // tokenizer_config.json and (those of marian-trained) source.spm and target.spm.  The vocabulary

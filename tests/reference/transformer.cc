@@ -107,10 +107,9 @@ Matrix Apply(const FeedForward& feed_forward, Activation activation, const Matri
 
 // Section 3.4 and 3.5: embeddings times sqrt(d_model), plus the positions
 // PE(p, i) = sin(p / 10000^(2i / d_model)) in the first half and cos of the same in the second.
-Matrix Embed(const ModelConfig& config, const Matrix& embedding,
-             const std::vector<int32_t>& tokens) {
+Matrix Embed(const ModelSpec& config, const Matrix& embedding, const std::vector<int32_t>& tokens) {
   const int d_model = config.d_model;
-  const float scale = config.scale_embedding ? std::sqrt(static_cast<float>(d_model)) : 1.0f;
+  const float scale = config.embedding_scale;
   Matrix x;
   for (size_t p = 0; p < tokens.size(); ++p) {
     Vector row = embedding[tokens[p]];
@@ -127,7 +126,7 @@ Matrix Embed(const ModelConfig& config, const Matrix& embedding,
 
 // Section 3.1, the decoder: its output [tokens, d_model].
 Matrix Decode(const Transformer& model, const Matrix& encoded, const std::vector<int32_t>& tokens) {
-  const ModelConfig& config = model.config;
+  const ModelSpec& config = model.config;
   const int heads = config.decoder_heads;
   Matrix x = Embed(config, model.weights.target_embedding, tokens);
   for (const DecoderLayer& layer : model.weights.decoder) {
@@ -154,7 +153,7 @@ Vector Project(const Transformer& model, const Vector& x) {
 
 // Section 3.1, the encoder.
 Matrix Encode(const Transformer& model, const std::vector<int32_t>& tokens) {
-  const ModelConfig& config = model.config;
+  const ModelSpec& config = model.config;
   Matrix x = Embed(config, model.weights.source_embedding, tokens);
   for (const EncoderLayer& layer : model.weights.encoder) {
     AddAndNormalize(

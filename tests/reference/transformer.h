@@ -61,7 +61,7 @@ struct Weights {
 };
 
 struct Transformer {
-  ModelConfig config;
+  ModelSpec config;
   Weights weights;
 };
 

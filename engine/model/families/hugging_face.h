@@ -1,0 +1,58 @@
+// What the configuration files of Hugging Face's encoder-decoder models have in common: bounds,
+// special tokens and the search.
+
+#ifndef DRAGOMAN_ENGINE_MODEL_FAMILIES_HUGGING_FACE_H_
+#define DRAGOMAN_ENGINE_MODEL_FAMILIES_HUGGING_FACE_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "engine/model/config.h"
+#include "engine/model/families/adapter.h"
+#include "engine/model/json_fields.h"
+
+namespace dragoman {
+
+// Bounds far above any real model: beyond them a number is a mistake, and arithmetic could
+// overflow.
+inline constexpr int kMaxWidth = 1 << 16;
+inline constexpr int kMaxLayers = 1 << 10;
+inline constexpr int kMaxVocabulary = 10'000'000;
+inline constexpr int kMaxLength = 1 << 20;
+inline constexpr int kMaxPositionTable = 1 << 25;  // positions x d_model
+
+// The fields of config.json, and those that generation_config.json may override.
+struct ConfigFields {
+  explicit ConfigFields(const DirectoryFiles& files);
+
+  JsonFields model;
+  JsonFields search;
+};
+
+// Whether config.json names this type of model or, where it names none, this architecture.
+bool IsModel(const DirectoryFiles& files, const char* model_type, const char* architecture);
+
+// UNIMPLEMENTED unless config.json's architecture, if it names one, is this one.
+absl::Status CheckArchitecture(const JsonFields& fields, const char* architecture);
+
+// A fraction of the functions that Hugging Face knows by name.  UNIMPLEMENTED for the others.
+absl::StatusOr<Activation> ReadActivation(const JsonFields& fields, const char* field,
+                                          Activation otherwise);
+
+// The shape of both stacks under the names that most families give it: d_model,
+// encoder_layers, encoder_attention_heads, encoder_ffn_dim and so on, vocab_size (of both sides),
+// max_position_embeddings, scale_embedding and activation_function.
+absl::Status ReadStacks(const JsonFields& fields, Activation activation, ModelSpec* spec);
+
+// eos_token_id, pad_token_id and decoder_start_token_id, which is `start` if it is not given.
+// REQUIRES: the vocabularies are known.
+absl::Status ReadSpecialTokens(const JsonFields& fields, ModelSpec* spec);
+
+// What generation_config.json asks for, else config.json (older models keep it there), else Hugging
+// Face's defaults.
+absl::StatusOr<GenerationConfig> ReadGeneration(const JsonFields& fields, const ModelSpec& spec);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_MODEL_FAMILIES_HUGGING_FACE_H_

@@ -1,0 +1,79 @@
+#include "engine/model/model_directory.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "engine/base/status.h"
+#include "engine/model/families/adapter.h"
+
+namespace dragoman {
+namespace {
+
+// The object in a file, or none if there is no such file.
+absl::Status ReadOptional(const std::string& path, nlohmann::json* json) {
+  absl::StatusOr<nlohmann::json> read = ReadJsonObject(path);
+  if (absl::IsNotFound(read.status())) return absl::OkStatus();
+  if (!read.ok()) return read.status();
+  *json = *std::move(read);
+  return absl::OkStatus();
+}
+
+absl::Status NotRecognized(const DirectoryFiles& files) {
+  const std::string known = absl::StrJoin(
+      Adapters(), ", ",
+      [](std::string* out, const Adapter* adapter) { absl::StrAppend(out, adapter->family); });
+  if (!files.Has("config.json")) {
+    return absl::NotFoundError(
+        absl::StrCat(files.Path("config.json"), ": cannot open; want a directory of ", known));
+  }
+  const std::string type = files.ModelType();
+  return absl::UnimplementedError(absl::StrCat(
+      files.Path("config.json"), ": ",
+      type.empty() ? "has no model_type" : absl::StrCat("model_type is \"", type, "\""),
+      ", want a model of ", known));
+}
+
+absl::StatusOr<DirectoryFiles> ReadFiles(const std::string& directory) {
+  DirectoryFiles files{directory};
+  RETURN_IF_ERROR(ReadOptional(files.Path("config.json"), &files.config));
+  RETURN_IF_ERROR(ReadOptional(files.Path("generation_config.json"), &files.generation));
+  return files;
+}
+
+absl::StatusOr<const Adapter*> Recognize(const DirectoryFiles& files) {
+  for (const Adapter* adapter : Adapters()) {
+    if (adapter->recognizes(files)) return adapter;
+  }
+  return NotRecognized(files);
+}
+
+}  // namespace
+
+bool DirectoryFiles::Has(const std::string& file) const {
+  std::error_code error;
+  return std::filesystem::exists(Path(file), error);
+}
+
+std::string DirectoryFiles::ModelType() const {
+  const auto it = config.find("model_type");
+  return it != config.end() && it->is_string() ? it->get<std::string>() : "";
+}
+
+absl::StatusOr<ModelDirectory> OpenModelDirectory(const std::string& directory) {
+  ASSIGN_OR_RETURN(const DirectoryFiles files, ReadFiles(directory));
+  ASSIGN_OR_RETURN(const Adapter* adapter, Recognize(files));
+  ASSIGN_OR_RETURN(ModelConfig config, adapter->configure(files));
+  ASSIGN_OR_RETURN(auto tokenizer, adapter->open_tokenizer(files, config.spec));
+  ASSIGN_OR_RETURN(Checkpoint checkpoint, adapter->open_tensors(files, config.spec));
+  return ModelDirectory{std::move(config), std::move(tokenizer), std::move(checkpoint)};
+}
+
+absl::StatusOr<ModelConfig> ReadModelConfig(const std::string& directory) {
+  ASSIGN_OR_RETURN(const DirectoryFiles files, ReadFiles(directory));
+  ASSIGN_OR_RETURN(const Adapter* adapter, Recognize(files));
+  return adapter->configure(files);
+}
+
+}  // namespace dragoman

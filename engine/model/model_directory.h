@@ -1,0 +1,46 @@
+// A model directory as it was downloaded, opened: what the model is, how it wants to be searched,
+// its tensors, its tokenizer and its languages, all in the engine's own terms.
+//
+// Families of models differ in file names, fields, tensor names and tokenizer rules.  One adapter a
+// family (engine/model/families) knows these; behind OpenModelDirectory nobody does.
+
+#ifndef DRAGOMAN_ENGINE_MODEL_MODEL_DIRECTORY_H_
+#define DRAGOMAN_ENGINE_MODEL_MODEL_DIRECTORY_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "engine/model/checkpoint.h"
+#include "engine/model/config.h"
+#include "engine/text/tokenizer.h"
+
+namespace dragoman {
+
+struct ModelDirectory {
+  ModelConfig config;
+  std::unique_ptr<const Tokenizer> tokenizer;
+  // The tensors under these names, [outputs, inputs] each, STACK being model.encoder or
+  // model.decoder (the names of Hugging Face's M2M100, Marian and mBART):
+  //
+  //   model.shared.weight, STACK.embed_tokens.weight, lm_head.weight, final_logits_bias
+  //   STACK.embed_positions.weight                 [positions, d_model]
+  //   STACK.relative_attention_bias.weight         [buckets, heads]
+  //   STACK.layernorm_embedding, STACK.layer_norm  .weight and .bias
+  //   STACK.layers.N.{self_attn,encoder_attn}.{q,k,v,out}_proj, .fc1, .fc2, and .fc1_linear, the
+  //       factor without activation of a gated feed-forward layer
+  //   STACK.layers.N.{self_attn,encoder_attn,final}_layer_norm
+  Checkpoint checkpoint;
+};
+
+// Recognizes a directory from its files and opens it.  Nothing of the weights is read yet.
+// NOT_FOUND: a file is missing; INVALID_ARGUMENT: one is malformed; UNIMPLEMENTED: a family, an
+// architecture or an option that this engine does not know.
+absl::StatusOr<ModelDirectory> OpenModelDirectory(const std::string& directory);
+
+// The configuration alone, which takes no time.  The same errors.
+absl::StatusOr<ModelConfig> ReadModelConfig(const std::string& directory);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_MODEL_MODEL_DIRECTORY_H_

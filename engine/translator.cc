@@ -33,14 +33,12 @@ struct Text {
 // finish puts the answer together.
 class Call : public std::enable_shared_from_this<Call> {
  public:
-  Call(std::shared_ptr<const Model> model, absl::Time deadline,
+  Call(std::shared_ptr<const Model> model, std::shared_ptr<RequestState> state,
        std::function<void(TranslateResponse)> done)
       : model_(std::move(model)),
-        state_(std::make_shared<RequestState>(deadline)),
+        state_(std::move(state)),
         done_(std::move(done)),
         started_(absl::Now()) {}
-
-  const std::shared_ptr<RequestState>& state() const { return state_; }
 
   // Checks and tokenizes the request: one job for each sentence.
   absl::StatusOr<std::vector<JobPtr>> Prepare(TranslateRequest request, const Limits& limits);
@@ -165,7 +163,7 @@ void Call::JobDone(Sentence* sentence, JobResult result) {
       absl::MutexLock lock(&mutex_);
       if (error_.ok()) error_ = result.status;
     }
-    state_->Cancel();  // the other sentences are of no use without this one
+    state_->Cancel(absl::Now());  // the other sentences are of no use without this one
   }
   sentence->result = std::move(result);
   if (jobs_left_.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
@@ -248,19 +246,25 @@ Translation Call::Assemble(const Text& text) const {
 Translator::Translator(std::shared_ptr<const Model> model, WorkerPool* pool, const Limits& limits)
     : model_(std::move(model)), pool_(pool), limits_(limits) {}
 
+void Translator::Translate(TranslateRequest request, std::shared_ptr<RequestState> state,
+                           std::function<void(TranslateResponse)> done) const {
+  const auto call = std::make_shared<Call>(model_, state, std::move(done));
+  absl::StatusOr<std::vector<JobPtr>> jobs = call->Prepare(std::move(request), limits_);
+  absl::Status status = jobs.status();
+  if (status.ok()) status = state->Wanted(absl::Now());
+  if (status.ok() && !jobs->empty()) {
+    status = pool_->Submit(*std::move(jobs));
+    if (status.ok()) return;
+  }
+  call->Answer(std::move(status));
+}
+
 std::shared_ptr<RequestState> Translator::Translate(
     TranslateRequest request, absl::Time deadline,
     std::function<void(TranslateResponse)> done) const {
-  const auto call = std::make_shared<Call>(model_, deadline, std::move(done));
-  absl::StatusOr<std::vector<JobPtr>> jobs = call->Prepare(std::move(request), limits_);
-  absl::Status status = jobs.status();
-  if (status.ok()) status = call->state()->Wanted(absl::Now());
-  if (status.ok() && !jobs->empty()) {
-    status = pool_->Submit(*std::move(jobs));
-    if (status.ok()) return call->state();
-  }
-  call->Answer(std::move(status));
-  return call->state();
+  auto state = std::make_shared<RequestState>(deadline);
+  Translate(std::move(request), state, std::move(done));
+  return state;
 }
 
 }  // namespace dragoman

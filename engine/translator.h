@@ -89,9 +89,13 @@ class Translator {
 
   // Starts a translation and returns at once; `done` is called exactly once, before this returns
   // (an error found at the door, or nothing to translate) or later on a worker's thread, and must
-  // not block.  The returned state cancels what it started: within a step `done` hears CANCELLED.
+  // not block.  `state` says who asks and until when, and cancels what was started: within a turn
+  // `done` hears CANCELLED, or DEADLINE_EXCEEDED if the deadline was about to pass.
   // Errors: INVALID_ARGUMENT with the field (status.h), RESOURCE_EXHAUSTED, UNAVAILABLE,
   // DEADLINE_EXCEEDED, CANCELLED, INTERNAL.
+  void Translate(TranslateRequest request, std::shared_ptr<RequestState> state,
+                 std::function<void(TranslateResponse)> done) const;
+  // The same for anybody; returns the state.
   std::shared_ptr<RequestState> Translate(TranslateRequest request, absl::Time deadline,
                                           std::function<void(TranslateResponse)> done) const;
 

@@ -42,10 +42,6 @@ absl::Duration Call::Elapsed() const { return absl::Now() - start_; }
 CallEnd Call::End(const absl::Status& status, const CallSize& size) {
   if (admitted_) parts_->principals->Leave(principal_);
   absl::Status told = ForClient(status);
-  // A passed deadline may reach the engine as a cancellation by the transport.
-  if (absl::IsCancelled(told) && absl::Now() >= deadline()) {
-    told = absl::DeadlineExceededError("the deadline passed");
-  }
   if (absl::IsInternal(told)) {
     Log(LogLevel::kError, "internal error",
         {{"request_id", request_id_}, {"error", status.ToString()}});

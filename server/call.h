@@ -62,6 +62,8 @@ class Call {
   }
   const std::shared_ptr<const Translator>& translator() const { return translator_; }
 
+  // REQUIRES: admitted.
+  const std::string& principal() const { return principal_; }
   absl::Time deadline() const { return caller_.deadline; }
   absl::Duration Elapsed() const;
 

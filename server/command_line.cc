@@ -141,8 +141,8 @@ void AddEngineFlags(CLI::App* app, Flags* flags) {
          "A vocabulary shortlist of a model: a lexical table, as text or in Marian's binary format")
       ->type_name("NAME=FILE[:FIRST,BEST]")
       ->allow_extra_args(false);
-  Add<int>(app, "--max-batch-rows", "HYPOTHESES", "256",
-           "Live hypotheses that one worker decodes at once",
+  Add<int>(app, "--max-batch-rows", "HYPOTHESES", "64",
+           "Live hypotheses that one worker decodes in one turn",
            [=](int v) { config->set_max_batch_rows(v); });
   Add<int>(app, "--max-encode-tokens", "TOKENS", "1024",
            "Source tokens that join a worker's batch between two steps",

@@ -13,9 +13,6 @@
 namespace dragoman {
 namespace {
 
-// A client whose deadline passes hangs up, and is heard a moment before the deadline passes here.
-constexpr absl::Duration kDeadlineSlack = absl::Milliseconds(20);
-
 int CountCharacters(const std::vector<std::string>& texts) {
   size_t characters = 0;
   for (const std::string& text : texts) characters += CountCodePoints(text);
@@ -40,8 +37,7 @@ void TranslateExchange::Start(Parse parse) {
 }
 
 void TranslateExchange::Cancel() {
-  cancelled_ = true;
-  if (request_ != nullptr) request_->Cancel();
+  if (request_ != nullptr) request_->Cancel(absl::Now());
 }
 
 // On an error nothing was started.
@@ -59,19 +55,15 @@ absl::Status TranslateExchange::TryStart(Parse parse) {
                                     proto.target_language()));
   characters_ = CountCharacters(request.texts);
   output_ = proto.output();
-  request_ =
-      translator->Translate(std::move(request), call_.deadline(),
-                            [this](TranslateResponse result) { Translated(std::move(result)); });
+  request_ = std::make_shared<RequestState>(
+      RequestTerms{.deadline = call_.deadline(), .principal = call_.principal()});
+  translator->Translate(std::move(request), request_,
+                        [this](TranslateResponse result) { Translated(std::move(result)); });
   return absl::OkStatus();
 }
 
 void TranslateExchange::Translated(TranslateResponse translated) {
-  if (translated.status.ok() && cancelled_) {
-    translated.status = absl::CancelledError("the client went away");
-  }
-  if (absl::IsCancelled(translated.status) && call_.deadline() - absl::Now() < kDeadlineSlack) {
-    translated.status = absl::DeadlineExceededError("the deadline passed");
-  }
+  translated.status.Update(request_->Wanted(absl::Now()));  // nobody may be there to hear it
   v1::TranslateResponse response;
   if (translated.status.ok()) response = Answer(translated);
   End(translated.status, std::move(response));

@@ -11,7 +11,6 @@
 #ifndef DRAGOMAN_SERVER_TRANSLATE_EXCHANGE_H_
 #define DRAGOMAN_SERVER_TRANSLATE_EXCHANGE_H_
 
-#include <atomic>
 #include <functional>
 #include <memory>
 
@@ -59,7 +58,6 @@ class TranslateExchange {
   int characters_ = 0;
   bool started_ = false;
   std::shared_ptr<RequestState> request_;  // null until the engine has it
-  std::atomic<bool> cancelled_ = false;
 };
 
 }  // namespace dragoman

@@ -233,7 +233,7 @@ TEST_F(TranslatorTest, ACancelledRequestIsToldOnce) {
                                 status = response.status;
                                 done.Notify();
                               });
-    state->Cancel();
+    state->Cancel(absl::Now());
     done.WaitForNotification();
     EXPECT_TRUE(status.ok() || absl::IsCancelled(status)) << status;
   }

@@ -12,6 +12,7 @@ struct DecodeBatch::Sentence {
         beam(job->options) {}
 
   JobPtr job;  // null once finished
+  bool runs = true;
   std::unique_ptr<SentenceState> state;
   Beam beam;
   JobTimes times;
@@ -38,8 +39,8 @@ void DecodeBatch::Join(std::vector<JobPtr> jobs) {
 
   const size_t first = sentences_.size();
   for (size_t i = 0; i < jobs.size(); ++i) {
-    load_.rows += jobs[i]->Rows();
-    load_.kv_bytes += jobs[i]->KvBytes();
+    load_.rows += jobs[i]->cost.rows;
+    load_.kv_bytes += jobs[i]->cost.kv_bytes;
     auto sentence = std::make_unique<Sentence>(std::move(jobs[i]));
     model_->network().Remember(
         scratch_->encoded.view().Rows(source.starts[i], source.starts[i + 1] - source.starts[i]),
@@ -86,9 +87,10 @@ void DecodeBatch::Step() {
       },
       &scratch_->workspace);
 
-  const int sentences = static_cast<int>(sentences_.size());
-  int row = 0;
+  int sentences = 0, row = 0;
   for (const auto& sentence : sentences_) {
+    if (!sentence->runs) continue;
+    ++sentences;
     const int live = static_cast<int>(sentence->beam.live().size());
     Advance(sentence.get(), row);
     row += live;
@@ -100,12 +102,27 @@ void DecodeBatch::Step() {
   std::erase_if(sentences_, [](const auto& sentence) { return sentence->job == nullptr; });
 }
 
-// A row, and somebody to rank what follows it, for every live hypothesis.
+void DecodeBatch::AppendResidents(std::vector<Resident>* residents) const {
+  for (const auto& sentence : sentences_) residents->push_back({.job = sentence->job.get()});
+}
+
+size_t DecodeBatch::SetRunning(absl::Span<const Resident> residents, size_t first) {
+  for (const auto& sentence : sentences_) sentence->runs = residents[first++].runs;
+  return first;
+}
+
+bool DecodeBatch::runs() const {
+  return std::any_of(sentences_.begin(), sentences_.end(),
+                     [](const auto& sentence) { return sentence->runs; });
+}
+
+// A row, and somebody to rank what follows it, for every live hypothesis that runs.
 void DecodeBatch::GatherRows() {
   std::vector<StepRow>& rows = scratch_->rows;
   std::vector<RowRanker>& rankers = scratch_->rankers;
   rows.clear();
   for (const auto& sentence : sentences_) {
+    if (!sentence->runs) continue;
     const Beam& beam = sentence->beam;
     const SearchOptions& options = sentence->job->options;
     for (size_t i = 0; i < beam.live().size(); ++i) {
@@ -138,8 +155,8 @@ void DecodeBatch::Advance(Sentence* sentence, int first_row) {
 // Gives back what the sentence had reserved and tells its job.
 void DecodeBatch::Finish(Sentence* sentence, absl::Status status) {
   const JobPtr job = std::move(sentence->job);
-  load_.rows -= job->Rows();
-  load_.kv_bytes -= job->KvBytes();
+  load_.rows -= job->cost.rows;
+  load_.kv_bytes -= job->cost.kv_bytes;
   JobResult result;
   result.times = sentence->times;
   result.times.decode = clock_() - sentence->joined;

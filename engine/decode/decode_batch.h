@@ -5,6 +5,8 @@
 //   batch.Join(jobs);                     encoder, cross-attention keys and values, an empty beam
 //   while (!batch.empty()) batch.Step();  one token for every live hypothesis of every sentence
 //
+// A sentence may also pause, for as many steps as one likes: its translation is the same.
+//
 // Belongs to one worker's thread.
 
 #ifndef DRAGOMAN_ENGINE_DECODE_DECODE_BATCH_H_
@@ -18,6 +20,7 @@
 #include "engine/decode/job.h"
 #include "engine/decode/logits.h"
 #include "engine/decode/observer.h"
+#include "engine/decode/scheduler.h"
 
 namespace dragoman {
 
@@ -54,9 +57,16 @@ class DecodeBatch {
   // Finishes the jobs that are cancelled or too late.
   void DropUnwanted();
 
-  // One decoding step of all sentences; finishes the jobs that it completes.
-  // REQUIRES: !empty().
+  // One decoding step of the sentences that run; finishes the jobs that it completes.
+  // REQUIRES: runs().
   void Step();
+
+  // Appends the sentences, in the order in which they joined.
+  void AppendResidents(std::vector<Resident>* residents) const;
+  // Says which of the sentences run from now on: residents[first] of the first one, and so on.
+  // Returns the index after that of the last one.  Who joins, runs.
+  size_t SetRunning(absl::Span<const Resident> residents, size_t first);
+  bool runs() const;
 
   bool empty() const { return sentences_.empty(); }
   // What the sentences in the batch have reserved.

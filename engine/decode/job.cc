@@ -1,12 +1,23 @@
 #include "engine/decode/job.h"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace dragoman {
 
+void RequestState::Cancel(absl::Time now) {
+  int64_t none = std::numeric_limits<int64_t>::max();
+  cancelled_.compare_exchange_strong(none, absl::ToUnixNanos(now));  // the first one counts
+}
+
 absl::Status RequestState::Wanted(absl::Time now) const {
-  if (cancelled()) return absl::CancelledError("the request was cancelled");
-  if (now >= deadline_) return absl::DeadlineExceededError("the deadline passed");
+  const int64_t nanos = cancelled_.load();
+  const bool cancelled = nanos != std::numeric_limits<int64_t>::max();
+  if (cancelled && absl::FromUnixNanos(nanos) + kSlack < deadline()) {
+    return absl::CancelledError("the request was cancelled");
+  }
+  if (cancelled || now >= deadline()) return absl::DeadlineExceededError("the deadline passed");
   return absl::OkStatus();
 }
 
@@ -22,6 +33,17 @@ SentenceShape Job::Shape() const {
           .max_hypotheses = options.beam_size};
 }
 
-size_t Job::KvBytes() const { return model->network().StateBytes(Shape()); }
+void Price(const Pricing& pricing, Job* job) {
+  const SearchOptions& options = job->options;
+  const int source_tokens = static_cast<int>(job->source.size());
+  const int expected = static_cast<int>(std::ceil(pricing.length_ratio * source_tokens)) + 1;
+  job->cost = {
+      .source_tokens = source_tokens,
+      .rows = options.beam_size,
+      .steps = std::clamp(expected, options.min_length + 1, options.max_length),
+      .kv_bytes = job->model->network().StateBytes(job->Shape()),
+      .turn_share = static_cast<double>(options.beam_size) / pricing.turn_rows,
+  };
+}
 
 }  // namespace dragoman

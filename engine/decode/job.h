@@ -10,7 +10,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -20,22 +23,53 @@
 
 namespace dragoman {
 
+// Interactive work goes first; batch work fills the gaps that it leaves.
+enum class Priority { kInteractive, kBatch };
+
+// Who asks, how urgently, and until when an answer is of use.
+struct RequestTerms {
+  absl::Time deadline = absl::InfiniteFuture();
+  std::string principal;  // requests of one principal share its part; "" is anybody
+  Priority priority = Priority::kInteractive;
+};
+
 // What the jobs of one request have in common.  Thread-safe.
+//
+// Whether a request was cancelled or came too late is decided here and nowhere else: a client whose
+// deadline passes hangs up, and is sometimes heard a moment before the deadline passes here.
 class RequestState {
  public:
-  explicit RequestState(absl::Time deadline) : deadline_(deadline) {}
+  // A request that is cancelled this shortly before its deadline counts as too late.
+  static constexpr absl::Duration kSlack = absl::Milliseconds(20);
 
-  // The jobs end within one step, with CANCELLED.
-  void Cancel() { cancelled_.store(true, std::memory_order_relaxed); }
-  bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
-  absl::Time deadline() const { return deadline_; }
+  explicit RequestState(RequestTerms terms) : terms_(std::move(terms)) {}
+  explicit RequestState(absl::Time deadline) : RequestState(RequestTerms{.deadline = deadline}) {}
+
+  // The jobs end within one step.
+  void Cancel(absl::Time now);
 
   // OK while the work is still wanted; else CANCELLED or DEADLINE_EXCEEDED.
   absl::Status Wanted(absl::Time now) const;
 
+  const RequestTerms& terms() const { return terms_; }
+  absl::Time deadline() const { return terms_.deadline; }
+
  private:
-  const absl::Time deadline_;
-  std::atomic<bool> cancelled_ = false;
+  const RequestTerms terms_;
+  // Nanoseconds since the Unix epoch; the far future while nobody cancelled.
+  std::atomic<int64_t> cancelled_ = std::numeric_limits<int64_t>::max();
+};
+
+// What a job costs, as far as that is known before it runs.  Work is counted in rows: one row is
+// one source token through the encoder or one hypothesis through one decoder step.
+struct JobCost {
+  int source_tokens = 0;
+  int rows = 0;           // of a batch, at the most
+  int steps = 0;          // decoder steps, as expected
+  size_t kv_bytes = 0;    // of the network's state, at the most
+  double turn_share = 0;  // of the rows that its worker decodes in one turn
+
+  int64_t work() const { return source_tokens + int64_t{rows} * steps; }
 };
 
 // How long a job spent where.
@@ -52,7 +86,9 @@ struct JobResult {
   JobTimes times;
 };
 
-// Lives in one place at a time: the mail of a worker, its scheduler, or its batch.
+struct Flow;  // what the scheduler knows of a request (fair_share.h)
+
+// Lives in one place at a time: the line or a worker's batch.
 struct Job {
   std::shared_ptr<const Model> model;
   std::shared_ptr<RequestState> request;
@@ -63,25 +99,27 @@ struct Job {
   // Called exactly once, on a worker's thread.  Must not block.
   std::function<void(JobResult)> on_done;
 
-  absl::Time submitted;  // set by WorkerPool::Submit
+  JobCost cost;          // set by Price
+  absl::Time submitted;  // set by the scheduler
+  Flow* flow = nullptr;  // likewise
 
   // Tells on_done.  REQUIRES: called once, at the end of the job's life.
   void Finish(JobResult result);
 
   // The most that its sentence can become.
   SentenceShape Shape() const;
-
-  // The memory of the network's state that the job can need at the most.
-  size_t KvBytes() const;
-
-  // The rows of a batch that it can need at the most.
-  int Rows() const { return options.beam_size; }
-
-  // How much there is to do, in row-steps, to compare the loads of workers.
-  int64_t Work() const { return static_cast<int64_t>(source.size()) * Rows(); }
 };
 
 using JobPtr = std::unique_ptr<Job>;
+
+// How a model's sentences are priced.
+struct Pricing {
+  int turn_rows = 64;          // that a worker decodes in one turn
+  double length_ratio = 1.25;  // steps for each source token, as expected
+};
+
+// Computes the cost of a job whose source, search and model are set.
+void Price(const Pricing& pricing, Job* job);
 
 }  // namespace dragoman
 

@@ -1,41 +1,133 @@
 #include "engine/decode/scheduler.h"
 
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "engine/base/status.h"
+#include "engine/decode/scheduler_turn.h"
+
 namespace dragoman {
+namespace {
 
-void Scheduler::Enqueue(JobPtr job) {
-  DRAGOMAN_CHECK(job->KvBytes() <= limits_.kv_capacity_bytes);
-  line_.push_back(std::move(job));
+// What long requests may fill of the line.
+constexpr double kLongPart = 0.75;
+
+}  // namespace
+
+Scheduler::Scheduler(const SchedulerLimits& limits) : limits_(limits), loads_(limits.workers) {}
+
+Scheduler::~Scheduler() { DRAGOMAN_CHECK(flows_.empty()); }
+
+void Scheduler::LineSize::Add(const Job& job, int sign) {
+  tokens += sign * job.cost.source_tokens;
+  work += sign * static_cast<double>(job.cost.work());
+  share += sign * job.cost.turn_share;
 }
 
-std::vector<JobPtr> Scheduler::Admit(const BatchLoad& running) {
-  std::vector<JobPtr> admitted;
-  BatchLoad load = running;
-  int tokens = 0;
-  while (!line_.empty()) {
-    const Job& next = *line_.front();
-    const BatchLoad after = {load.rows + next.Rows(), load.kv_bytes + next.KvBytes()};
-    const int tokens_after = tokens + static_cast<int>(next.source.size());
-    const bool fits = after.rows <= limits_.max_rows &&
-                      after.kv_bytes <= limits_.kv_capacity_bytes &&
-                      (admitted.empty() || tokens_after <= limits_.max_encode_tokens);
-    // One job may be larger than the limit of rows: it then runs alone.
-    if (!fits && load.rows > 0) break;
-    load = after;
-    tokens = tokens_after;
-    admitted.push_back(std::move(line_.front()));
-    line_.pop_front();
+absl::Status Scheduler::Enter(std::vector<JobPtr>* jobs, absl::Time now) {
+  auto flow = std::make_unique<Flow>();
+  LineSize more = {.requests = 1};
+  for (const JobPtr& job : *jobs) more.Add(*job, 1);
+  flow->expected = more.work;
+  RETURN_IF_ERROR(CheckRoom(more, flow->IsShort()));
+
+  flow->request = jobs->front()->request;
+  flow->arrival = arrivals_++;
+  flow->since = now;
+  for (JobPtr& job : *jobs) {
+    job->submitted = now;
+    job->flow = flow.get();
+    waiting_[flow->IsShort()].Add(*job, 1);
+    flow->waiting.push_back(std::move(job));
   }
-  return admitted;
+  ++waiting_[flow->IsShort()].requests;
+  since_.insert(flow.get());
+  fair_.Open(flow.get());
+  const RequestState* const request = flow->request.get();
+  DRAGOMAN_CHECK(flows_.emplace(request, std::move(flow)).second);
+  return absl::OkStatus();
 }
 
-std::vector<std::pair<JobPtr, absl::Status>> Scheduler::TakeUnwanted(absl::Time now) {
-  std::vector<std::pair<JobPtr, absl::Status>> unwanted;
-  for (JobPtr& job : line_) {
-    absl::Status wanted = job->request->Wanted(now);
-    if (!wanted.ok()) unwanted.emplace_back(std::move(job), std::move(wanted));
+// Whether `more` may wait as well.
+absl::Status Scheduler::CheckRoom(const LineSize& more, bool is_short) const {
+  const auto check = [&](const char* what, auto member, double most) -> absl::Status {
+    const double longs = waiting_[false].*member;
+    const double left = is_short ? most - std::min(longs, kLongPart * most) : kLongPart * most;
+    const double there = waiting_[is_short].*member;
+    if (there == 0 || there + more.*member <= std::max(left, 1.0)) return absl::OkStatus();
+    return absl::ResourceExhaustedError(
+        absl::StrCat("the line is full: ", there, " ", what, " of ", is_short ? "short" : "long",
+                     " requests wait, ", more.*member, " more would come, the most is ", left));
+  };
+  RETURN_IF_ERROR(check("requests", &LineSize::requests, limits_.max_waiting_requests));
+  RETURN_IF_ERROR(check("source tokens", &LineSize::tokens, limits_.max_waiting_tokens));
+  return check("rows of work", &LineSize::work, limits_.max_waiting_work);
+}
+
+TurnPlan Scheduler::PlanTurn(int worker, absl::Span<Resident> residents, absl::Time now) {
+  TurnPlan plan;
+  RefuseUnwanted(now, &plan);
+  SchedulerTurn(this, worker, residents, &plan).Plan();
+  return plan;
+}
+
+void Scheduler::RefuseUnwanted(absl::Time now, TurnPlan* plan) {
+  std::vector<std::pair<Flow*, absl::Status>> unwanted;
+  for (Flow* flow : since_) {
+    absl::Status wanted = flow->request->Wanted(now);
+    if (!wanted.ok()) unwanted.emplace_back(flow, std::move(wanted));
   }
-  if (!unwanted.empty()) std::erase_if(line_, [](const JobPtr& job) { return job == nullptr; });
-  return unwanted;
+  for (auto& [flow, status] : unwanted) {
+    while (!flow->waiting.empty()) plan->refuse.emplace_back(Take(flow), status);
+    CloseIfDone(flow);
+  }
+}
+
+// Takes the next job of a flow out of the line.
+JobPtr Scheduler::Take(Flow* flow) {
+  LineSize& waiting = waiting_[flow->expected <= Flow::kShort];
+  JobPtr job = fair_.Pop(flow);
+  waiting.Add(*job, -1);
+  if (flow->waiting.empty()) {
+    since_.erase(flow);
+    --waiting.requests;
+  }
+  return job;
+}
+
+void Scheduler::OnEnd(const Job& job) {
+  --job.flow->running;
+  CloseIfDone(job.flow);
+}
+
+void Scheduler::CloseIfDone(Flow* flow) {
+  if (flow->running > 0 || !flow->waiting.empty()) return;
+  fair_.Close(flow);
+  flows_.erase(flow->request.get());
+}
+
+// Whether a job of that share is for this worker to take, or for one with less to do, who comes for
+// it within a turn of his.
+bool Scheduler::IsTurnOf(int worker, double share) const {
+  const double mine = loads_[worker].share;
+  double all = waiting_[false].share + waiting_[true].share;
+  double least = mine;
+  for (const WorkerLoad& load : loads_) {
+    all += load.share;
+    if (!load.full) least = std::min(least, load.share);
+  }
+  return mine <= least || mine + share / 2 <= all / static_cast<double>(loads_.size());
+}
+
+LineStats Scheduler::stats() const {
+  LineStats stats;
+  for (const LineSize& waiting : waiting_) {
+    stats.requests += static_cast<int>(waiting.requests);
+    stats.tokens += static_cast<int>(waiting.tokens);
+    stats.work += waiting.work;
+  }
+  if (!since_.empty()) stats.oldest = (*since_.begin())->since;
+  return stats;
 }
 
 }  // namespace dragoman

@@ -1,47 +1,124 @@
-// The waiting line of one worker, and who goes next.  Starts no thread and reads no clock.
+// Who waits, and who gets the next turn of a worker.  All workers share one line, from which each
+// takes what it has room for.  Starts no thread, reads no clock, holds no lock.
 //
-// First come, first served, without exception: a job that does not fit yet holds the line, so that
-// small ones behind it cannot keep it waiting for ever.
+// A turn of a worker has room for so many rows.  They are given away one sentence after another:
+//
+//   1. to short requests, up to three quarters of the rows: those under way first, then those that
+//      wait, in the order in which they came;
+//   2. to the other interactive requests, by what they have received (fair_share.h), whether their
+//      sentence is under way or begins now;
+//   3. to short requests, what is left;
+//   4. to batch requests, what is left.
+//
+// A sentence under way that is given nothing pauses.  That is the whole of preemption: documents
+// may fill a batch, yet whoever comes next has his rows in the next turn, and the bytes do not
+// change (the row law).  So a short request waits for the turns under way and for other short ones,
+// never for a document; and documents keep a quarter of the rows, however many short requests there
+// are.
+//
+// Among principals: one that is ahead of another by more than Flow::kShort has its short requests
+// served as long ones, so no principal gets ahead of another that has work by more than that and
+// what the turns under way give.  tests/sim/fair_sim_test.cc proves the bounds by simulation.
 
 #ifndef DRAGOMAN_ENGINE_DECODE_SCHEDULER_H_
 #define DRAGOMAN_ENGINE_DECODE_SCHEDULER_H_
 
 #include <cstddef>
-#include <deque>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "engine/decode/decode_batch.h"
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "engine/decode/fair_share.h"
 #include "engine/decode/job.h"
 
 namespace dragoman {
 
-// What a worker can carry.
 struct SchedulerLimits {
-  int max_rows = 256;            // live hypotheses
-  size_t kv_capacity_bytes = 0;  // keys and values
-  int max_encode_tokens = 1024;  // source tokens that join between two steps
+  int workers = 1;
+  size_t kv_capacity_bytes = 0;  // keys and values of one worker
+  int max_encode_tokens = 1024;  // source tokens that a worker takes in in one turn
+  int max_waiting_requests = 256;
+  int max_waiting_tokens = 65536;     // source tokens
+  double max_waiting_work = 1 << 22;  // as expected (JobCost::work)
+};
+
+// A sentence in a worker's batch.
+struct Resident {
+  const Job* job = nullptr;
+  bool runs = false;  // whether the next turn steps it; set by PlanTurn
+};
+
+struct TurnPlan {
+  std::vector<JobPtr> start;                            // to be taken into the batch
+  std::vector<std::pair<JobPtr, absl::Status>> refuse;  // to be told that they will not run
+};
+
+// What waits.
+struct LineStats {
+  int requests = 0;                            // with a job that waits
+  int tokens = 0;                              // source tokens of the jobs that wait
+  double work = 0;                             // as expected
+  absl::Time oldest = absl::InfiniteFuture();  // since when the first of them has waited
 };
 
 class Scheduler {
  public:
-  explicit Scheduler(const SchedulerLimits& limits) : limits_(limits) {}
+  explicit Scheduler(const SchedulerLimits& limits);
+  // REQUIRES: nothing waits and nothing runs.
+  ~Scheduler();
 
-  // REQUIRES: the job fits an idle worker's KV memory.
-  void Enqueue(JobPtr job);
+  // Lets in all the jobs of one request, which wait since `now`, or none and says why:
+  // RESOURCE_EXHAUSTED if too much waits already.  Long requests leave a quarter of the line to
+  // short ones, and an empty line takes any one request.  REQUIRES: the jobs have their cost, fit
+  // an idle worker's memory, and share a RequestState that was not seen before.
+  absl::Status Enter(std::vector<JobPtr>* jobs, absl::Time now);
 
-  // Takes from the front of the line what can join a worker that carries `running`: as long as
-  // rows, KV memory and the tokens of this turn suffice.  An idle worker takes at least one.
-  std::vector<JobPtr> Admit(const BatchLoad& running);
+  // The next turn of a worker whose batches hold `residents`, in the order in which they joined.
+  // What runs and starts is charged at once.
+  TurnPlan PlanTurn(int worker, absl::Span<Resident> residents, absl::Time now);
 
-  // Takes out the jobs that are cancelled or too late, each with the reason.
-  std::vector<std::pair<JobPtr, absl::Status>> TakeUnwanted(absl::Time now);
+  // A job that was started has ended.
+  void OnEnd(const Job& job);
 
-  bool empty() const { return line_.empty(); }
+  const FairShare& fair() const { return fair_; }
+  bool line_empty() const { return since_.empty(); }
+  LineStats stats() const;
 
  private:
+  friend class SchedulerTurn;
+
+  // So much waits.
+  struct LineSize {
+    double requests = 0;  // with a job that waits
+    double tokens = 0;    // of their sources
+    double work = 0;      // as expected
+    double share = 0;     // of the rows of a turn
+    void Add(const Job& job, int sign);
+  };
+  // What a worker carried after its last plan.
+  struct WorkerLoad {
+    double share = 0;   // of the rows of a turn
+    bool full = false;  // it could not take the next job for want of memory
+  };
+
+  absl::Status CheckRoom(const LineSize& more, bool is_short) const;
+  void RefuseUnwanted(absl::Time now, TurnPlan* plan);
+  JobPtr Take(Flow* flow);
+  void CloseIfDone(Flow* flow);
+  bool IsTurnOf(int worker, double share) const;
+
   const SchedulerLimits limits_;
-  std::deque<JobPtr> line_;
+  FairShare fair_;
+  std::unordered_map<const RequestState*, std::unique_ptr<Flow>> flows_;
+  std::set<Flow*, ByArrival> since_;  // those that wait
+  std::array<LineSize, 2> waiting_;   // of requests that came as long ones, as short ones
+  std::vector<WorkerLoad> loads_;
+  int64_t arrivals_ = 0;
 };
 
 }  // namespace dragoman

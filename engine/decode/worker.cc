@@ -5,115 +5,91 @@
 
 namespace dragoman {
 
-Worker::Worker(int index, int threads, const SchedulerLimits& limits, const Clock& clock,
-               Observer* observer, WaitingRoom* waiting_room)
+Worker::Worker(int index, int threads, const Clock& clock, Observer* observer,
+               Dispatcher* dispatcher)
     : index_(index),
       clock_(clock),
       observer_(observer),
-      waiting_room_(waiting_room),
-      scheduler_(limits),
+      dispatcher_(dispatcher),
       scratch_(threads) {}
 
-Worker::~Worker() { DRAGOMAN_CHECK(idle() && !thread_.joinable()); }
-
-void Worker::Submit(JobPtr job) {
-  work_.fetch_add(job->Work(), std::memory_order_relaxed);
-  absl::MutexLock lock(&mutex_);
-  mail_.push_back(std::move(job));
-}
+Worker::~Worker() { DRAGOMAN_CHECK(batches_.empty() && !thread_.joinable()); }
 
 void Worker::Start() {
   thread_ = std::thread([this] { Run(); });
 }
 
-void Worker::Drain() {
-  {
-    absl::MutexLock lock(&mutex_);
-    draining_ = true;
-  }
+void Worker::Join() {
   if (thread_.joinable()) thread_.join();
 }
 
 void Worker::Run() {
-  const auto called = [this] {
-    mutex_.AssertHeld();
-    return !mail_.empty() || draining_;
-  };
-  while (true) {
-    if (idle()) {
-      absl::MutexLock lock(&mutex_, absl::Condition(&called));
-      if (mail_.empty()) return;
-    }
-    Turn();
-  }
+  while (!batches_.empty() || dispatcher_->AwaitWork()) Turn();
 }
 
 bool Worker::Turn() {
   const absl::Time start = clock_();
-  TakeMail();
-  if (idle()) return false;
-  DropUnwanted();
-  Admit();
+  residents_.clear();
   for (const auto& [model, batch] : batches_) {
-    if (!batch->empty()) batch->Step();
+    batch->DropUnwanted();
+    batch->AppendResidents(&residents_);
+  }
+  TurnPlan plan = dispatcher_->PlanTurn(index_, absl::MakeSpan(residents_), start);
+  if (residents_.empty() && plan.start.empty() && plan.refuse.empty()) {
+    batches_.clear();
+    CountMemory();
+    return false;
+  }
+  size_t next = 0;
+  for (const auto& [model, batch] : batches_) next = batch->SetRunning(residents_, next);
+  Refuse(std::move(plan.refuse));
+  Begin(std::move(plan.start));
+  for (const auto& [model, batch] : batches_) {
+    if (batch->runs()) batch->Step();
   }
   std::erase_if(batches_, [](const auto& entry) { return entry.second->empty(); });
-  kv_bytes_.store(load().kv_bytes, std::memory_order_relaxed);
+  CountMemory();
   observer_->OnBusy(index_, clock_() - start);
   return true;
 }
 
-void Worker::TakeMail() {
-  std::vector<JobPtr> mail;
-  {
-    absl::MutexLock lock(&mutex_);
-    mail.swap(mail_);
-  }
-  for (JobPtr& job : mail) scheduler_.Enqueue(std::move(job));
-}
-
-void Worker::DropUnwanted() {
-  for (auto& [job, status] : scheduler_.TakeUnwanted(clock_())) {
-    waiting_room_->Leave(*job);
+void Worker::Refuse(std::vector<std::pair<JobPtr, absl::Status>> jobs) {
+  for (auto& [job, status] : jobs) {
     JobResult result;
     result.times.queue = clock_() - job->submitted;
     result.status = std::move(status);
-    Conclude(job.get(), std::move(result), this);
+    Conclude(job.get(), std::move(result), observer_);
   }
-  for (const auto& [model, batch] : batches_) batch->DropUnwanted();
 }
 
-void Worker::Admit() {
+void Worker::Begin(std::vector<JobPtr> jobs) {
   std::vector<std::pair<DecodeBatch*, std::vector<JobPtr>>> joining;
-  for (JobPtr& job : scheduler_.Admit(load())) {
-    waiting_room_->Leave(*job);
-    const Model* const model = job->model.get();
-    auto batch = std::find_if(batches_.begin(), batches_.end(),
-                              [&](const auto& entry) { return entry.first == model; });
-    if (batch == batches_.end()) {
-      batch = batches_.emplace(batch, model,
-                               std::make_unique<DecodeBatch>(
-                                   job->model, clock_, static_cast<Observer*>(this), &scratch_));
-    }
-    auto group = std::find_if(joining.begin(), joining.end(), [&](const auto& entry) {
-      return entry.first == batch->second.get();
-    });
+  for (JobPtr& job : jobs) {
+    DecodeBatch* const batch = BatchOf(job->model);
+    auto group = std::find_if(joining.begin(), joining.end(),
+                              [&](const auto& entry) { return entry.first == batch; });
     if (group == joining.end()) {
-      group = joining.emplace(group, batch->second.get(), std::vector<JobPtr>());
+      group = joining.emplace(group, batch, std::vector<JobPtr>());
     }
     group->second.push_back(std::move(job));
   }
-  for (auto& [batch, jobs] : joining) batch->Join(std::move(jobs));
-  kv_bytes_.store(load().kv_bytes, std::memory_order_relaxed);
+  for (auto& [batch, group] : joining) batch->Join(std::move(group));
+  CountMemory();
 }
 
-BatchLoad Worker::load() const {
-  BatchLoad load;
-  for (const auto& [model, batch] : batches_) {
-    load.rows += batch->load().rows;
-    load.kv_bytes += batch->load().kv_bytes;
+DecodeBatch* Worker::BatchOf(const std::shared_ptr<const Model>& model) {
+  for (const auto& [known, batch] : batches_) {
+    if (known == model.get()) return batch.get();
   }
-  return load;
+  batches_.emplace_back(model.get(), std::make_unique<DecodeBatch>(
+                                         model, clock_, static_cast<Observer*>(this), &scratch_));
+  return batches_.back().second.get();
+}
+
+void Worker::CountMemory() {
+  size_t kv_bytes = 0;
+  for (const auto& [model, batch] : batches_) kv_bytes += batch->load().kv_bytes;
+  kv_bytes_.store(kv_bytes, std::memory_order_relaxed);
 }
 
 void Worker::OnEncode(const Model& model, int sentences, int tokens, absl::Duration took) {
@@ -126,8 +102,10 @@ void Worker::OnDecodeStep(const Model& model, int sentences, int rows, absl::Dur
 
 void Worker::OnBusy(int worker, absl::Duration took) { observer_->OnBusy(worker, took); }
 
+// A job that was in a batch has ended.  The dispatcher forgets it before the caller hears of it, so
+// that who has seen all answers finds an empty line.
 void Worker::OnJobDone(const Job& job, const JobResult& result) {
-  work_.fetch_sub(job.Work(), std::memory_order_relaxed);
+  dispatcher_->OnEnd(job);
   observer_->OnJobDone(job, result);
 }
 

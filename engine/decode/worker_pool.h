@@ -1,5 +1,5 @@
-// The workers of a process, behind one door: admits a request whole or refuses it, and hands each
-// of its jobs to the worker with the least to do.  The models share the workers.
+// The workers of a process, behind one door: admits a request whole or refuses it.  All workers
+// take their jobs from one line (scheduler.h).  The models share the workers.
 //
 // Thread-safe.
 
@@ -10,13 +10,11 @@
 #include <memory>
 #include <vector>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "engine/decode/dispatcher.h"
 #include "engine/decode/job.h"
 #include "engine/decode/observer.h"
-#include "engine/decode/waiting_room.h"
 #include "engine/decode/worker.h"
 
 namespace dragoman {
@@ -26,7 +24,7 @@ struct WorkerPoolOptions {
   int threads_per_worker = 1;      // that share every step of a worker
   int max_waiting_requests = 256;  // requests with a job that waits for a batch
   int max_waiting_tokens = 65536;  // source tokens of the jobs that wait
-  int max_batch_rows = 256;        // live hypotheses that one worker decodes at once
+  int max_batch_rows = 64;         // live hypotheses that one worker decodes in one turn
   int max_encode_tokens = 1024;    // source tokens that join a batch between two steps
   size_t kv_capacity_bytes = 0;    // of all workers together; 0: a quarter of the memory
 };
@@ -64,10 +62,8 @@ class WorkerPool {
 
  private:
   const WorkerPoolOptions options_;  // without zeros
-  WaitingRoom waiting_room_;
+  Dispatcher dispatcher_;
   std::vector<std::unique_ptr<Worker>> workers_;
-  absl::Mutex mutex_;  // held to read while jobs are handed out
-  bool draining_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace dragoman

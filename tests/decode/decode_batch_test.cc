@@ -132,10 +132,15 @@ void DecodeBatchTest::ExpectThatNobodyNoticesTheOthers() {
       }
       if (!joining.empty()) batch.Join(std::move(joining));
       if (!states.empty() && std::bernoulli_distribution(0.05)(random)) {
-        states[std::uniform_int_distribution<size_t>(0, states.size() - 1)(random)]->Cancel();
+        states[std::uniform_int_distribution<size_t>(0, states.size() - 1)(random)]->Cancel(
+            absl::Now());
       }
       batch.DropUnwanted();
-      if (!batch.empty()) batch.Step();
+      std::vector<Resident> residents;  // some of them pause
+      batch.AppendResidents(&residents);
+      for (Resident& resident : residents) resident.runs = std::bernoulli_distribution(0.8)(random);
+      EXPECT_EQ(batch.SetRunning(residents, 0), residents.size());
+      if (batch.runs()) batch.Step();
     }
     EXPECT_EQ(done, static_cast<int>(order.size()));
     EXPECT_LT(dropped, done + 1);
@@ -189,7 +194,7 @@ TEST_F(DecodeBatchTest, ReservesWhatASentenceCanNeedUntilItEnds) {
   DecodeBatch batch = MakeBatch();
   bool done = false;
   JobPtr job = MakeJob("The cat is old.", TestSearch(3, 20), [&](JobResult) { done = true; });
-  const size_t bytes = job->KvBytes();
+  const size_t bytes = job->cost.kv_bytes;
   EXPECT_EQ(bytes, sizeof(float) * 2 * 64 * 2 * (job->source.size() + 20 * 3));
   std::vector<JobPtr> jobs;
   jobs.push_back(std::move(job));

@@ -1,5 +1,7 @@
 #include "engine/decode/scheduler.h"
 
+#include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,88 +12,267 @@
 namespace dragoman {
 namespace {
 
-constexpr size_t kPlenty = size_t{1} << 30;
+const absl::Time kNow = absl::UnixEpoch() + absl::Seconds(100);
+constexpr int kTurnRows = 32;  // in every test
 
-// A job that is told nothing; `tokens` source tokens, `rows` hypotheses.
-JobPtr Plain(int tokens, int rows, std::shared_ptr<RequestState> request = nullptr) {
-  JobPtr job = MakeJob(
-      "a", TestSearch(rows, 10), [](JobResult) {}, std::move(request));
-  job->source.assign(tokens, job->source.back());
-  return job;
+// A sentence of that many source tokens, hypotheses and steps.
+JobCost Cost(int tokens, int rows, int steps, size_t kv_bytes = 1) {
+  return {.source_tokens = tokens,
+          .rows = rows,
+          .steps = steps,
+          .kv_bytes = kv_bytes,
+          .turn_share = static_cast<double>(rows) / kTurnRows};
 }
 
-std::vector<int> TokensOf(const std::vector<JobPtr>& jobs) {
-  std::vector<int> tokens;
-  for (const JobPtr& job : jobs) tokens.push_back(static_cast<int>(job->source.size()));
-  return tokens;
+// One worker, whose sentences take as many steps as they are expected to.
+class SchedulerTest : public testing::Test {
+ protected:
+  explicit SchedulerTest(SchedulerLimits limits = {.kv_capacity_bytes = 1000})
+      : scheduler_(std::make_unique<Scheduler>(limits)) {}
+  ~SchedulerTest() override {
+    for (const auto& state : states_) state->Cancel(kNow);
+    for (auto& plan = last_; !(plan = scheduler_->PlanTurn(0, {}, kNow)).refuse.empty();) {
+    }
+    while (!running_.empty()) End(0);
+  }
+
+  // A request of `count` such sentences.
+  absl::Status Enter(int count, const JobCost& cost, RequestTerms terms = {}) {
+    states_.push_back(std::make_shared<RequestState>(std::move(terms)));
+    std::vector<JobPtr> jobs;
+    for (int i = 0; i < count; ++i) jobs.push_back(CostOnly(cost, states_.back()));
+    return scheduler_->Enter(&jobs, kNow);
+  }
+  void MustEnter(int count, const JobCost& cost, RequestTerms terms = {}) {
+    ASSERT_TRUE(Enter(count, cost, std::move(terms)).ok());
+  }
+
+  // Takes a turn; returns how many sentences of each source length were begun or went on.
+  std::map<int, int> Turn(absl::Time now = kNow) {
+    std::vector<Resident> residents;
+    for (const auto& [job, steps] : running_) residents.push_back({.job = job.get()});
+    last_ = scheduler_->PlanTurn(0, absl::MakeSpan(residents), now);
+    std::map<int, int> ran;
+    for (size_t i = 0; i < residents.size(); ++i) {
+      if (!residents[i].runs) continue;
+      ++ran[residents[i].job->cost.source_tokens];
+      --running_[i].second;
+    }
+    for (JobPtr& job : last_.start) {
+      ++ran[job->cost.source_tokens];
+      const int steps = job->cost.steps;
+      running_.emplace_back(std::move(job), steps - 1);
+    }
+    for (size_t i = running_.size(); i-- > 0;) {
+      if (running_[i].second == 0) End(i);
+    }
+    return ran;
+  }
+
+  void End(size_t i) {
+    scheduler_->OnEnd(*running_[i].first);
+    running_.erase(running_.begin() + i);
+  }
+
+  using Ran = std::map<int, int>;
+
+  std::unique_ptr<Scheduler> scheduler_;
+  std::vector<std::shared_ptr<RequestState>> states_;
+  std::vector<std::pair<JobPtr, int>> running_;  // and the steps that are left
+  TurnPlan last_;
+};
+
+TEST_F(SchedulerTest, FillsATurnInTheOrderOfArrival) {
+  for (const int tokens : {5, 3, 9}) MustEnter(1, Cost(tokens, 12, 10));
+  EXPECT_EQ(Turn(), (Ran{{5, 1}, {3, 1}}));  // 24 of 32 rows
+  EXPECT_EQ(Turn(), (Ran{{5, 1}, {3, 1}}));
+  EXPECT_EQ(scheduler_->stats().requests, 1);
 }
 
-TEST(Scheduler, FirstComeFirstServed) {
-  Scheduler scheduler({.max_rows = 100, .kv_capacity_bytes = kPlenty, .max_encode_tokens = 100});
-  for (const int tokens : {5, 3, 9, 1}) scheduler.Enqueue(Plain(tokens, 1));
-  EXPECT_EQ(TokensOf(scheduler.Admit({})), (std::vector<int>{5, 3, 9, 1}));
-  EXPECT_TRUE(scheduler.empty());
+TEST_F(SchedulerTest, AShortRequestNeverWaitsForADocument) {
+  MustEnter(1000, Cost(7, 4, 100));
+  for (int i = 0; i < 50; ++i) EXPECT_EQ(Turn(), (Ran{{7, 8}}));
+  MustEnter(1, Cost(5, 4, 10));
+  // It has its rows in the very next turn and every one from there on.
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(Turn(), (Ran{{5, 1}, {7, 7}})) << i;
+  EXPECT_EQ(Turn(), (Ran{{7, 8}}));
 }
 
-TEST(Scheduler, BigJobHoldsTheLine) {
-  Scheduler scheduler({.max_rows = 10, .kv_capacity_bytes = kPlenty, .max_encode_tokens = 100});
-  scheduler.Enqueue(Plain(1, 8));
-  scheduler.Enqueue(Plain(2, 1));
-  EXPECT_TRUE(scheduler.Admit({.rows = 4}).empty());  // the small one must not overtake
-  EXPECT_EQ(TokensOf(scheduler.Admit({.rows = 2})), (std::vector<int>{1}));
-  EXPECT_EQ(TokensOf(scheduler.Admit({.rows = 9})), (std::vector<int>{2}));
+TEST_F(SchedulerTest, DocumentsKeepAQuarterOfTheRows) {
+  for (int i = 0; i < 20; ++i) MustEnter(1, Cost(5, 4, 50));
+  MustEnter(100, Cost(7, 4, 100));
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(Turn(), (Ran{{5, 6}, {7, 2}})) << i;
 }
 
-TEST(Scheduler, StopsAtTheRowLimit) {
-  Scheduler scheduler({.max_rows = 10, .kv_capacity_bytes = kPlenty, .max_encode_tokens = 100});
-  for (int i = 0; i < 4; ++i) scheduler.Enqueue(Plain(1, 4));
-  EXPECT_EQ(scheduler.Admit({}).size(), 2u);
-  EXPECT_EQ(scheduler.Admit({.rows = 8}).size(), 0u);
-  EXPECT_EQ(scheduler.Admit({.rows = 4}).size(), 1u);
+TEST_F(SchedulerTest, DocumentsShareTheRows) {
+  MustEnter(100, Cost(7, 4, 20));
+  for (int i = 0; i < 100; ++i) Turn();
+  MustEnter(100, Cost(9, 4, 20));
+  std::map<int, int> sum;
+  for (int i = 0; i < 200; ++i) {
+    for (const auto& [tokens, count] : Turn()) sum[tokens] += count;
+  }
+  // No more apart than kShort and the rows of a turn.
+  EXPECT_NEAR(sum[7] * 4, sum[9] * 4, Flow::kShort + kTurnRows);
+  EXPECT_EQ(sum[7] + sum[9], 200 * 8);
 }
 
-TEST(Scheduler, StopsWhenKeyValueMemoryIsReserved) {
-  const size_t each = Plain(4, 2)->KvBytes();
-  Scheduler scheduler({.max_rows = 100, .kv_capacity_bytes = 3 * each, .max_encode_tokens = 100});
-  for (int i = 0; i < 4; ++i) scheduler.Enqueue(Plain(4, 2));
-  EXPECT_EQ(scheduler.Admit({.rows = 2, .kv_bytes = each}).size(), 2u);
-  EXPECT_EQ(scheduler.Admit({.rows = 6, .kv_bytes = 3 * each}).size(), 0u);
-  EXPECT_EQ(scheduler.Admit({.rows = 4, .kv_bytes = 2 * each}).size(), 1u);
+TEST_F(SchedulerTest, ALongSentenceGivesWayToOneThatIsFurtherBehind) {
+  for (int i = 0; i < 8; ++i) MustEnter(1, Cost(7, 4, 10'000));
+  for (int i = 0; i < 1000; ++i) Turn();
+  MustEnter(1, Cost(9, 4, 1000));  // level with the others now
+  int ran = 0;
+  for (int i = 0; i < 3000; ++i) ran += Turn()[9];
+  EXPECT_EQ(ran, 1000);
 }
 
-TEST(Scheduler, BoundsTheEncodingBetweenTwoStepsButTakesALongSentenceAlone) {
-  Scheduler scheduler({.max_rows = 100, .kv_capacity_bytes = kPlenty, .max_encode_tokens = 10});
-  for (const int tokens : {30, 6, 4, 1}) scheduler.Enqueue(Plain(tokens, 1));
-  EXPECT_EQ(TokensOf(scheduler.Admit({.rows = 1})), (std::vector<int>{30}));
-  EXPECT_EQ(TokensOf(scheduler.Admit({.rows = 2})), (std::vector<int>{6, 4}));
-  EXPECT_EQ(TokensOf(scheduler.Admit({.rows = 4})), (std::vector<int>{1}));
+TEST_F(SchedulerTest, PrincipalsShareTheRowsWhateverTheyAskFor) {
+  for (int i = 0; i < 20; ++i) MustEnter(100, Cost(7, 4, 20), {.principal = "greedy"});
+  MustEnter(200, Cost(9, 4, 20), {.principal = "modest"});
+  std::map<int, int> sum;
+  for (int i = 0; i < 200; ++i) {
+    for (const auto& [tokens, count] : Turn()) sum[tokens] += count;
+  }
+  EXPECT_NEAR(sum[7] * 4, sum[9] * 4, Flow::kShort);
 }
 
-TEST(Scheduler, AnIdleWorkerTakesAJobWiderThanTheRowLimit) {
-  Scheduler scheduler({.max_rows = 2, .kv_capacity_bytes = kPlenty, .max_encode_tokens = 10});
-  scheduler.Enqueue(Plain(1, 5));
-  scheduler.Enqueue(Plain(2, 1));
-  EXPECT_EQ(TokensOf(scheduler.Admit({})), (std::vector<int>{1}));
-  EXPECT_EQ(TokensOf(scheduler.Admit({})), (std::vector<int>{2}));
+TEST_F(SchedulerTest, APrincipalWithManyShortRequestsIsHeldToItsPart) {
+  MustEnter(400, Cost(9, 4, 20), {.principal = "document"});
+  std::map<int, int> sum;
+  for (int i = 0; i < 1000; ++i) {
+    for (int k = 0; k < 2; ++k) static_cast<void>(Enter(1, Cost(5, 4, 5), {.principal = "crowd"}));
+    for (const auto& [tokens, count] : Turn()) sum[tokens] += count;
+  }
+  EXPECT_NEAR(sum[5], sum[9], (Flow::kShort + 24 * 5) / 4);
 }
 
-TEST(Scheduler, TakesOutTheCancelledAndTheLate) {
-  const absl::Time now = absl::UnixEpoch() + absl::Seconds(100);
-  Scheduler scheduler({.max_rows = 100, .kv_capacity_bytes = kPlenty, .max_encode_tokens = 100});
-  auto cancelled = std::make_shared<RequestState>(absl::InfiniteFuture());
-  scheduler.Enqueue(Plain(1, 1, cancelled));
-  scheduler.Enqueue(Plain(2, 1));
-  scheduler.Enqueue(Plain(3, 1, std::make_shared<RequestState>(now)));
-  scheduler.Enqueue(Plain(4, 1, std::make_shared<RequestState>(now + absl::Nanoseconds(1))));
-  EXPECT_TRUE(scheduler.TakeUnwanted(now - absl::Seconds(1)).empty());
-  cancelled->Cancel();
-  const auto unwanted = scheduler.TakeUnwanted(now);
-  ASSERT_EQ(unwanted.size(), 2u);
-  EXPECT_EQ(unwanted[0].first->source.size(), 1u);
-  EXPECT_TRUE(absl::IsCancelled(unwanted[0].second));
-  EXPECT_EQ(unwanted[1].first->source.size(), 3u);
-  EXPECT_TRUE(absl::IsDeadlineExceeded(unwanted[1].second));
-  EXPECT_EQ(TokensOf(scheduler.Admit({})), (std::vector<int>{2, 4}));
+TEST_F(SchedulerTest, BatchWorkFillsTheGaps) {
+  MustEnter(100, Cost(3, 4, 30), {.priority = Priority::kBatch});
+  EXPECT_EQ(Turn(), (Ran{{3, 8}}));
+  MustEnter(6, Cost(7, 4, 300));
+  EXPECT_EQ(Turn(), (Ran{{3, 2}, {7, 6}}));
+  MustEnter(1, Cost(5, 4, 10));
+  MustEnter(1, Cost(6, 4, 10));
+  EXPECT_EQ(Turn(), (Ran{{5, 1}, {6, 1}, {7, 6}}));
+}
+
+TEST_F(SchedulerTest, ATurnTakesASentenceWiderThanItsRows) {
+  MustEnter(1, Cost(5, 50, 10));
+  MustEnter(1, Cost(6, 4, 10));
+  EXPECT_EQ(Turn(), (Ran{{5, 1}}));
+}
+
+TEST_F(SchedulerTest, AWideSentenceHoldsTheLineOfItsLike) {
+  MustEnter(1, Cost(5, 12, 10));
+  MustEnter(1, Cost(6, 16, 10));
+  MustEnter(1, Cost(7, 4, 10));
+  EXPECT_EQ(Turn(), (Ran{{5, 1}, {6, 1}, {7, 1}}));  // three quarters are taken: then what is left
+}
+
+TEST_F(SchedulerTest, BoundsTheSourceTokensOfATurn) {
+  scheduler_ = std::make_unique<Scheduler>(
+      SchedulerLimits{.kv_capacity_bytes = 1000, .max_encode_tokens = 10});
+  for (const int tokens : {30, 6, 4, 1}) MustEnter(1, Cost(tokens, 1, 10));
+  EXPECT_EQ(Turn(), (Ran{{30, 1}}));
+  EXPECT_EQ(Turn(), (Ran{{30, 1}, {6, 1}, {4, 1}}));
+  EXPECT_EQ(Turn(), (Ran{{30, 1}, {6, 1}, {4, 1}, {1, 1}}));
+}
+
+TEST_F(SchedulerTest, LeavesMemoryForTheNextRequest) {
+  MustEnter(100, Cost(7, 1, 100, 100));
+  EXPECT_EQ(Turn(), (Ran{{7, 5}}));  // holds no more of the 1000 than it leaves
+  MustEnter(1, Cost(5, 1, 10, 400));
+  EXPECT_EQ(Turn(), (Ran{{5, 1}, {7, 5}}));
+  MustEnter(1, Cost(6, 1, 10, 200));  // does not fit, and must not be overtaken for ever
+  MustEnter(1, Cost(4, 1, 10, 50));
+  EXPECT_EQ(Turn(), (Ran{{5, 1}, {7, 5}}));
+}
+
+TEST_F(SchedulerTest, RefusesWhatIsCancelledOrLateBeforeItStarts) {
+  MustEnter(1, Cost(9, 32, 100));
+  Turn();
+  MustEnter(2, Cost(5, 4, 10), {.deadline = kNow + absl::Seconds(9)});
+  MustEnter(1, Cost(6, 4, 10));
+  MustEnter(1, Cost(7, 4, 10), {.deadline = kNow + absl::Seconds(1)});
+  states_[2]->Cancel(kNow);
+  EXPECT_EQ(Turn(kNow + absl::Seconds(1)), (Ran{{5, 2}}));
+  ASSERT_EQ(last_.refuse.size(), 2u);
+  EXPECT_EQ(last_.refuse[0].first->cost.source_tokens, 6);
+  EXPECT_TRUE(absl::IsCancelled(last_.refuse[0].second));
+  EXPECT_EQ(last_.refuse[1].first->cost.source_tokens, 7);
+  EXPECT_TRUE(absl::IsDeadlineExceeded(last_.refuse[1].second));
+}
+
+class LineTest : public SchedulerTest {
+ protected:
+  LineTest()
+      : SchedulerTest({.kv_capacity_bytes = 1000,
+                       .max_waiting_requests = 8,
+                       .max_waiting_tokens = 100,
+                       .max_waiting_work = 1e6}) {}
+};
+
+TEST_F(LineTest, KnowsWhatWaits) {
+  MustEnter(3, Cost(10, 4, 5));
+  EXPECT_EQ(scheduler_->stats().requests, 1);
+  EXPECT_EQ(scheduler_->stats().tokens, 30);
+  EXPECT_EQ(scheduler_->stats().work, 90);
+  EXPECT_EQ(scheduler_->stats().oldest, kNow);
+  Turn();
+  EXPECT_EQ(scheduler_->stats().requests, 0);
+  EXPECT_EQ(scheduler_->stats().tokens, 0);
+  EXPECT_TRUE(scheduler_->line_empty());
+}
+
+TEST_F(LineTest, RefusesRequestsTooMany) {
+  for (int i = 0; i < 8; ++i) MustEnter(1, Cost(1, 4, 5));
+  const absl::Status status = Enter(1, Cost(1, 4, 5));
+  EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
+  EXPECT_EQ(scheduler_->stats().tokens, 8);
+}
+
+TEST_F(LineTest, LongRequestsLeaveAQuarterToShortOnes) {
+  for (int i = 0; i < 6; ++i) MustEnter(1, Cost(1, 16, 500));
+  EXPECT_TRUE(absl::IsResourceExhausted(Enter(1, Cost(1, 16, 500))));
+  MustEnter(1, Cost(1, 4, 5));
+  MustEnter(1, Cost(1, 4, 5));
+  EXPECT_TRUE(absl::IsResourceExhausted(Enter(1, Cost(1, 4, 5))));
+}
+
+TEST_F(LineTest, ALineWithoutItsLikeTakesAnyOneRequest) {
+  MustEnter(30, Cost(30, 16, 5000));
+  EXPECT_TRUE(absl::IsResourceExhausted(Enter(1, Cost(1, 16, 500))));
+  MustEnter(1, Cost(20, 4, 5));
+  EXPECT_TRUE(absl::IsResourceExhausted(Enter(1, Cost(20, 4, 5))));
+}
+
+TEST(SchedulerWorkers, TheOneWithTheLeastToDoTakesTheNextJob) {
+  Scheduler scheduler({.workers = 2, .kv_capacity_bytes = 1000});
+  std::vector<JobPtr> running;
+  std::vector<Resident> residents[2];
+  const auto enter = [&](int count) {
+    std::vector<JobPtr> jobs;
+    const auto state = std::make_shared<RequestState>(absl::InfiniteFuture());
+    for (int i = 0; i < count; ++i) jobs.push_back(CostOnly(Cost(5, 4, 50), state));
+    ASSERT_TRUE(scheduler.Enter(&jobs, kNow).ok());
+  };
+  const auto turn = [&](int worker) {
+    TurnPlan plan = scheduler.PlanTurn(worker, absl::MakeSpan(residents[worker]), kNow);
+    for (JobPtr& job : plan.start) {
+      residents[worker].push_back({.job = job.get()});
+      running.push_back(std::move(job));
+    }
+    return plan.start.size();
+  };
+  enter(6);
+  EXPECT_EQ(turn(0), 3u);  // its half
+  EXPECT_EQ(turn(1), 3u);
+  enter(1);
+  EXPECT_EQ(turn(0), 1u);
+  enter(1);
+  EXPECT_EQ(turn(0), 0u);  // the other one has less
+  EXPECT_EQ(turn(1), 1u);
+  for (const JobPtr& job : running) scheduler.OnEnd(*job);
 }
 
 }  // namespace

@@ -60,6 +60,16 @@ JobPtr MakeJob(const std::string& text, const SearchOptions& options,
   job->source = job->model->tokenizer().Encode(text).ids;
   job->options = options;
   job->on_done = std::move(on_done);
+  Price({}, job.get());
+  return job;
+}
+
+JobPtr CostOnly(const JobCost& cost, std::shared_ptr<RequestState> request,
+                std::function<void(JobResult)> on_done) {
+  auto job = std::make_unique<Job>();
+  job->request = std::move(request);
+  job->cost = cost;
+  job->on_done = std::move(on_done);
   return job;
 }
 

@@ -22,10 +22,16 @@ const std::vector<std::string>& TestSentences();
 // The search that the model's own configuration asks for, cut to `beam_size` and `max_length`.
 SearchOptions TestSearch(int beam_size, int max_length);
 
-// A job that nobody cancels; `request` null makes it a request of its own, without a deadline.
+// A priced job that nobody cancels; `request` null makes it a request of its own, without a
+// deadline.
 JobPtr MakeJob(const std::string& text, const SearchOptions& options,
                std::function<void(JobResult)> on_done,
                std::shared_ptr<RequestState> request = nullptr);
+
+// A job of that cost without a model or anything to translate, for those who only look at costs.
+JobPtr CostOnly(
+    const JobCost& cost, std::shared_ptr<RequestState> request,
+    std::function<void(JobResult)> on_done = [](JobResult) {});
 
 // All that a caller sees of a result, to the last bit: equal strings mean equal bytes.
 std::string Bytes(const std::vector<Hypothesis>& hypotheses);

@@ -19,21 +19,23 @@ namespace {
 struct Outcome {
   std::string text;
   int beam_size = 0;
-  int worker = 0;
   int times_told = 0;
   JobResult result;
-  absl::Time admitted;  // when it joined a batch, if it did
 };
 
 class Simulation : public NullObserver {
  public:
-  explicit Simulation(uint32_t seed) : random_(seed), room_(6, 300) {
-    const SchedulerLimits limits = {
-        .max_rows = Pick(4, 12), .kv_capacity_bytes = 300'000, .max_encode_tokens = Pick(10, 60)};
-    const int workers = Pick(1, 3);
-    for (int i = 0; i < workers; ++i) {
+  explicit Simulation(uint32_t seed)
+      : random_(seed),
+        turn_rows_(Pick(4, 12)),
+        dispatcher_({.workers = Pick(1, 3),
+                     .kv_capacity_bytes = 300'000,
+                     .max_encode_tokens = Pick(10, 60),
+                     .max_waiting_requests = 6,
+                     .max_waiting_tokens = 300}) {
+    for (int i = 0; i < dispatcher_.limits().workers; ++i) {
       workers_.push_back(std::make_unique<Worker>(
-          i, Pick(1, 2), limits, [this] { return now_; }, this, &room_));
+          i, Pick(1, 2), [this] { return now_; }, this, &dispatcher_));
     }
   }
 
@@ -45,19 +47,18 @@ class Simulation : public NullObserver {
         Arrive();
         --requests;
       }
-      if (!states_.empty() && Chance(0.08)) states_[Pick(0, states_.size() - 1)]->Cancel();
+      if (!states_.empty() && Chance(0.08)) states_[Pick(0, states_.size() - 1)]->Cancel(now_);
       now_ += absl::Milliseconds(Pick(0, 5));
-      busy = false;
       for (const auto& worker : workers_) {
         if (Chance(0.8)) worker->Turn();
-        busy |= worker->work() > 0;
       }
+      busy = untold_ > 0;
     }
   }
 
   // One for each job that was taken, in the order in which they came.
   const std::vector<std::unique_ptr<Outcome>>& outcomes() const { return outcomes_; }
-  const WaitingRoom& room() const { return room_; }
+  LineStats line() const { return dispatcher_.stats(); }
   const std::vector<std::unique_ptr<Worker>>& workers() const { return workers_; }
   int refused_requests() const { return refused_requests_; }
 
@@ -68,45 +69,46 @@ class Simulation : public NullObserver {
   void Arrive() {
     const absl::Time deadline =
         Chance(0.3) ? now_ + absl::Milliseconds(Pick(0, 60)) : absl::InfiniteFuture();
-    const auto state = std::make_shared<RequestState>(deadline);
+    const auto state = std::make_shared<RequestState>(
+        RequestTerms{.deadline = deadline,
+                     .principal = std::string(1, static_cast<char>('a' + Pick(0, 2))),
+                     .priority = Chance(0.2) ? Priority::kBatch : Priority::kInteractive});
     std::vector<JobPtr> jobs;
     std::vector<std::unique_ptr<Outcome>> outcomes;
     for (int i = Pick(1, 4); i > 0; --i) {
       auto outcome = std::make_unique<Outcome>();
       outcome->text = TestSentences()[Pick(0, TestSentences().size() - 1)];
       outcome->beam_size = Pick(1, 4);
-      outcome->worker = Pick(0, workers_.size() - 1);
       jobs.push_back(MakeJob(
           outcome->text, TestSearch(outcome->beam_size, 16),
           [this, outcome = outcome.get()](JobResult result) {
             ++outcome->times_told;
-            outcome->admitted = last_submitted_ + result.times.queue;
+            --untold_;
             outcome->result = std::move(result);
           },
           state));
+      Price({.turn_rows = turn_rows_}, jobs.back().get());
       outcomes.push_back(std::move(outcome));
     }
-    if (!room_.Enter(jobs, now_).ok()) {
+    if (!dispatcher_.Enter(std::move(jobs), now_).ok()) {
       ++refused_requests_;
       return;
     }
     states_.push_back(state);
-    for (size_t i = 0; i < jobs.size(); ++i) {
-      workers_[outcomes[i]->worker]->Submit(std::move(jobs[i]));
-      outcomes_.push_back(std::move(outcomes[i]));
+    for (auto& outcome : outcomes) {
+      outcomes_.push_back(std::move(outcome));
+      ++untold_;
     }
   }
 
-  // The observer hears of a job right before the job's own callback.
-  void OnJobDone(const Job& job, const JobResult&) override { last_submitted_ = job.submitted; }
-
   std::mt19937 random_;
   absl::Time now_ = absl::UnixEpoch();
-  WaitingRoom room_;
+  const int turn_rows_;
+  Dispatcher dispatcher_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::shared_ptr<RequestState>> states_;
   std::vector<std::unique_ptr<Outcome>> outcomes_;
-  absl::Time last_submitted_;
+  int untold_ = 0;
   int refused_requests_ = 0;
 };
 
@@ -136,7 +138,6 @@ TEST_P(WorkerSimulation, EveryJobEndsExactlyOnceAndNothingIsLeft) {
     Simulation simulation(seed);
     simulation.Run(40);
     refused += simulation.refused_requests();
-    std::map<int, absl::Time> last_admitted;  // of each worker
     for (const auto& outcome : simulation.outcomes()) {
       ASSERT_EQ(outcome->times_told, 1) << outcome->text;
       const absl::Status& status = outcome->result.status;
@@ -149,17 +150,11 @@ TEST_P(WorkerSimulation, EveryJobEndsExactlyOnceAndNothingIsLeft) {
         ASSERT_TRUE(status.ok()) << status;
         ASSERT_EQ(Bytes(outcome->result.hypotheses), Undisturbed(outcome->text, outcome->beam_size))
             << outcome->text;
-        // First come, first served: nobody joins before one who came earlier to this worker.
-        absl::Time& last =
-            last_admitted.emplace(outcome->worker, absl::InfinitePast()).first->second;
-        ASSERT_LE(last, outcome->admitted) << outcome->text;
-        last = outcome->admitted;
       }
     }
-    EXPECT_EQ(simulation.room().requests(), 0);
-    EXPECT_EQ(simulation.room().tokens(), 0);
+    EXPECT_EQ(simulation.line().requests, 0);
+    EXPECT_EQ(simulation.line().tokens, 0);
     for (const auto& worker : simulation.workers()) {
-      EXPECT_EQ(worker->work(), 0);
       EXPECT_EQ(worker->kv_bytes(), 0u);
       EXPECT_FALSE(worker->Turn());
     }

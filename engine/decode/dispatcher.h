@@ -1,0 +1,52 @@
+// The one line of all workers: the scheduler behind a lock, and the bell that wakes idle workers.
+//
+// Thread-safe.
+
+#ifndef DRAGOMAN_ENGINE_DECODE_DISPATCHER_H_
+#define DRAGOMAN_ENGINE_DECODE_DISPATCHER_H_
+
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "engine/decode/job.h"
+#include "engine/decode/scheduler.h"
+
+namespace dragoman {
+
+class Dispatcher {
+ public:
+  explicit Dispatcher(const SchedulerLimits& limits) : limits_(limits), scheduler_(limits) {}
+
+  const SchedulerLimits& limits() const { return limits_; }
+
+  // Lets in the jobs of a request (Scheduler::Enter), or none; UNAVAILABLE once it drains.
+  absl::Status Enter(std::vector<JobPtr> jobs, absl::Time now);
+
+  // Waits until there is something to take from the line; false if there is not and never will be.
+  bool AwaitWork();
+
+  // The next turn of a worker (Scheduler::PlanTurn).
+  TurnPlan PlanTurn(int worker, absl::Span<Resident> residents, absl::Time now);
+
+  // A job that was started has ended.
+  void OnEnd(const Job& job);
+
+  // Lets nobody in any more; false if it did so already.
+  bool Drain();
+
+  LineStats stats() const;
+
+ private:
+  const SchedulerLimits limits_;
+  mutable absl::Mutex mutex_;
+  Scheduler scheduler_ ABSL_GUARDED_BY(mutex_);
+  bool draining_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_DECODE_DISPATCHER_H_

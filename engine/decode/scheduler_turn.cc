@@ -1,0 +1,221 @@
+#include "engine/decode/scheduler_turn.h"
+
+#include <algorithm>
+
+namespace dragoman {
+namespace {
+
+// What short requests are given before the others.
+constexpr double kShortRows = 0.75;
+// A worker takes no more in of one principal than so many turns' rows, pausing most of it.
+constexpr double kMostCarried = 4;
+
+}  // namespace
+
+SchedulerTurn::SchedulerTurn(Scheduler* scheduler, int worker, absl::Span<Resident> residents,
+                             TurnPlan* plan)
+    : scheduler_(scheduler), worker_(worker), plan_(plan) {
+  for (Resident& resident : residents) {
+    const JobCost& cost = resident.job->cost;
+    resident.runs = false;
+    Local& local = LocalOf(resident.job->flow);
+    local.residents.push_back(&resident);
+    local.kv_bytes += cost.kv_bytes;
+    local.share += cost.turn_share;
+    kv_bytes_ += cost.kv_bytes;
+    carried_ += cost.turn_share;
+  }
+  scheduler_->loads_[worker_] = {.share = carried_};
+}
+
+SchedulerTurn::Local& SchedulerTurn::LocalOf(Flow* flow) {
+  const auto place = std::lower_bound(
+      locals_.begin(), locals_.end(), flow,
+      [](const Local& local, Flow* f) { return local.flow->arrival < f->arrival; });
+  if (place != locals_.end() && place->flow == flow) return *place;
+  return *locals_.insert(place, {.flow = flow});
+}
+
+void SchedulerTurn::Plan() {
+  RunShort(kShortRows);
+  StartShort(kShortRows, /*anybody=*/false);
+  RunByTime(Priority::kInteractive);
+  RunShort(1);
+  StartShort(1, /*anybody=*/true);
+  RunByTime(Priority::kBatch);
+}
+
+// Goes on with short requests that are under way.
+void SchedulerTurn::RunShort(double most_rows) {
+  for (Local& local : locals_) {
+    if (local.flow->request->terms().priority == Priority::kBatch || !local.flow->IsShort()) {
+      continue;
+    }
+    while (local.pausing()) {
+      if (!Run(&local, most_rows)) return;
+    }
+  }
+}
+
+// Begins short requests, those of the principals that are the furthest behind first.  Unless it is
+// `anybody`'s turn, a principal that is ahead of another must wait.
+void SchedulerTurn::StartShort(double most_rows, bool anybody) {
+  while (starting_) {
+    const Account* furthest = nullptr;
+    Flow* next = nullptr;
+    for (const auto& account : scheduler_->fair_.accounts(Priority::kInteractive)) {
+      if (!anybody && IsAhead(*account)) continue;
+      if (furthest != nullptr && furthest->time <= account->time) continue;
+      Flow* const flow = First(account->short_waiting);
+      if (flow == nullptr) continue;
+      furthest = account.get();
+      next = flow;
+    }
+    if (next == nullptr) return;
+    if (!Start(next, most_rows) && !skipped_.contains(next)) return;
+  }
+}
+
+// Goes on with and begins requests of a class: the long ones, or any if it is batch work.
+void SchedulerTurn::RunByTime(Priority priority) {
+  while (const Account* const account = Furthest(priority)) {
+    if (!GoOn(*account, priority)) return;
+  }
+}
+
+// The principal that is the furthest behind of those who have work of that class here.
+const Account* SchedulerTurn::Furthest(Priority priority) {
+  const Account* furthest = nullptr;
+  const auto consider = [&](const Account& account) {
+    if (furthest == nullptr || account.time < furthest->time) furthest = &account;
+  };
+  for (const Local& local : locals_) {
+    if (local.pausing() && InClass(*local.flow, priority)) consider(*local.flow->account);
+  }
+  for (const auto& account : scheduler_->fair_.accounts(priority)) {
+    if (Next(*account) != nullptr) consider(*account);
+  }
+  return furthest;
+}
+
+// Gives rows to the principal's request that is the furthest behind; false if there is no room.  A
+// sentence under way gives way only to a request that is further behind by Flow::kShort: to change
+// at every step would leave everything half done.
+bool SchedulerTurn::GoOn(const Account& account, Priority priority) {
+  Local* under_way = nullptr;
+  for (Local& local : locals_) {
+    const Flow& flow = *local.flow;
+    if (flow.account != &account || !local.pausing() || !InClass(flow, priority)) continue;
+    if (under_way == nullptr || flow.time < under_way->flow->time) under_way = &local;
+  }
+  Flow* const next = Next(account);
+  if (under_way != nullptr &&
+      (next == nullptr || under_way->flow->time - Flow::kShort <= next->time)) {
+    return Run(under_way, 1);
+  }
+  return Start(next, 1) || !starting_ || skipped_.contains(next);
+}
+
+// The flow that is the furthest behind of those that wait, short ones only where they have no
+// precedence; null if there is none.
+Flow* SchedulerTurn::Next(const Account& account) const {
+  Flow* const next = First(account.long_waiting);
+  if (account.priority == Priority::kInteractive && !IsAhead(account)) return next;
+  Flow* const other = First(account.short_waiting);
+  return next == nullptr || (other != nullptr && ByTime()(other, next)) ? other : next;
+}
+
+// Whether a principal has had so much more than another one that waits that its short requests have
+// no precedence.
+bool SchedulerTurn::IsAhead(const Account& account) const {
+  return account.time > scheduler_->fair_.Behind(account.priority) + Flow::kShort;
+}
+
+bool SchedulerTurn::InClass(const Flow& flow, Priority priority) const {
+  return flow.request->terms().priority == priority &&
+         (priority == Priority::kBatch || !flow.IsShort());
+}
+
+Flow* SchedulerTurn::First(const auto& waiting) const {
+  if (!starting_) return nullptr;
+  for (Flow* flow : waiting) {
+    if (!skipped_.contains(flow)) return flow;
+  }
+  return nullptr;
+}
+
+// Gives the next resident its rows, if there is room.
+bool SchedulerTurn::Run(Local* local, double most_rows) {
+  Resident& resident = *local->residents[local->next];
+  const JobCost& cost = resident.job->cost;
+  if (!HasRoom(cost.turn_share, most_rows)) return false;
+  ++local->next;
+  resident.runs = true;
+  used_ += cost.turn_share;
+  scheduler_->fair_.Serve(local->flow, cost.rows);
+  return true;
+}
+
+// Begins the next job of a flow, if there is room for it.
+bool SchedulerTurn::Start(Flow* flow, double most_rows) {
+  const JobCost& cost = flow->waiting.front()->cost;
+  if (!HasRoom(cost.turn_share, most_rows)) return false;
+  const bool encodes = encode_tokens_ == 0 ||
+                       encode_tokens_ + cost.source_tokens <= scheduler_->limits_.max_encode_tokens;
+  if (!encodes || !scheduler_->IsTurnOf(worker_, cost.turn_share)) {
+    starting_ = false;
+    return false;
+  }
+  if (!flow->IsShort() && CarriedFor(*flow->account) + cost.turn_share > kMostCarried) {
+    skipped_.insert(flow);
+    return false;
+  }
+  if (!HasMemory(flow, cost)) return false;
+  used_ += cost.turn_share;
+  carried_ += cost.turn_share;
+  kv_bytes_ += cost.kv_bytes;
+  encode_tokens_ += cost.source_tokens;
+  Local& local = LocalOf(flow);
+  local.kv_bytes += cost.kv_bytes;
+  local.share += cost.turn_share;
+  scheduler_->loads_[worker_].share = carried_;
+  ++flow->running;
+  plan_->start.push_back(scheduler_->Take(flow));
+  scheduler_->fair_.Serve(flow, cost.source_tokens + cost.rows);
+  return true;
+}
+
+// The share of all that is here of a principal.
+double SchedulerTurn::CarriedFor(const Account& account) const {
+  double carried = 0;
+  for (const Local& local : locals_) {
+    if (local.flow->account == &account) carried += local.share;
+  }
+  return carried;
+}
+
+// No request holds more of the memory than it leaves free (Choudhury and Hahne, "Dynamic queue
+// length thresholds for shared-memory packet switches", 1998), so that there is some for the next
+// one; the first sentence of a request may have all that is left.
+bool SchedulerTurn::HasMemory(Flow* flow, const JobCost& cost) {
+  const size_t capacity = scheduler_->limits_.kv_capacity_bytes;
+  if (kv_bytes_ + cost.kv_bytes > capacity) {
+    // It holds the line: small ones must not keep it waiting for ever.
+    starting_ = false;
+    scheduler_->loads_[worker_].full = true;
+    return false;
+  }
+  const size_t held = LocalOf(flow).kv_bytes;
+  const size_t left = capacity - kv_bytes_ - cost.kv_bytes;
+  if (held == 0 || held + cost.kv_bytes <= left) return true;
+  skipped_.insert(flow);
+  return false;
+}
+
+// A turn that has given nothing yet has room for any sentence, however wide.
+bool SchedulerTurn::HasRoom(double share, double most_rows) const {
+  constexpr double kRounding = 1e-9;
+  return used_ == 0 || used_ + share <= most_rows + kRounding;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,61 @@
+// One turn of one worker: gives its rows away (the order is in scheduler.h).  Part of Scheduler.
+
+#ifndef DRAGOMAN_ENGINE_DECODE_SCHEDULER_TURN_H_
+#define DRAGOMAN_ENGINE_DECODE_SCHEDULER_TURN_H_
+
+#include <set>
+#include <vector>
+
+#include "engine/decode/scheduler.h"
+
+namespace dragoman {
+
+class SchedulerTurn {
+ public:
+  SchedulerTurn(Scheduler* scheduler, int worker, absl::Span<Resident> residents, TurnPlan* plan);
+
+  void Plan();
+
+ private:
+  // The sentences of one flow in this worker's batches.
+  struct Local {
+    Flow* flow = nullptr;
+    std::vector<Resident*> residents;  // in the order in which they joined
+    size_t next = 0;                   // the first one that has no rows yet
+    size_t kv_bytes = 0;               // of all of them
+    double share = 0;                  // likewise
+    bool pausing() const { return next < residents.size(); }
+  };
+
+  Local& LocalOf(Flow* flow);
+  void RunShort(double most_rows);
+  void StartShort(double most_rows, bool anybody);
+  void RunByTime(Priority priority);
+  const Account* Furthest(Priority priority);
+  bool GoOn(const Account& account, Priority priority);
+  bool Run(Local* local, double most_rows);
+  bool Start(Flow* flow, double most_rows);
+  bool HasMemory(Flow* flow, const JobCost& cost);
+  double CarriedFor(const Account& account) const;
+  bool HasRoom(double share, double most_rows) const;
+  Flow* Next(const Account& account) const;
+  bool IsAhead(const Account& account) const;
+  bool InClass(const Flow& flow, Priority priority) const;
+  // The first that may start; null if there is none.
+  Flow* First(const auto& waiting) const;
+
+  Scheduler* const scheduler_;
+  const int worker_;
+  TurnPlan* const plan_;
+  std::vector<Local> locals_;      // in the order in which the requests came
+  std::set<const Flow*> skipped_;  // have too much here to begin another sentence
+  double used_ = 0;                // of the turn's rows
+  double carried_ = 0;             // the share of all that is here
+  size_t kv_bytes_ = 0;
+  int encode_tokens_ = 0;
+  bool starting_ = true;  // whether this worker still takes from the line
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_DECODE_SCHEDULER_TURN_H_

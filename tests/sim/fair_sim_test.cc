@@ -1,0 +1,121 @@
+// The fair line in simulation: what the header of scheduler.h promises, under traffic with faults.
+// DRAGOMAN_SIM_REQUESTS says how many requests (default 60,000 in all), DRAGOMAN_SIM_SEED replays
+// one seed.
+
+#include <cstdlib>
+#include <string>
+
+#include "gtest/gtest.h"
+#include "tests/sim/fair_simulation.h"
+
+namespace dragoman {
+namespace {
+
+int64_t FromEnvironment(const char* name, int64_t otherwise) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? otherwise : std::atoll(value);
+}
+
+// What a principal may be ahead of another by: kShort, the short requests that it has under way
+// (those of 2 kShort rows at the most, three quarters of a turn's rows wide) and one turn, of every
+// worker.
+double Bound(const FairSimulation::Options& options, int most_steps) {
+  return Flow::kShort + options.workers * options.turn_rows * (0.75 * most_steps + 2.0);
+}
+
+// One-liners, documents, a greedy principal that comes in bursts, batch work, clients that leave.
+std::vector<Traffic> Mixed(std::mt19937* random) {
+  const auto pick = [random](double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(*random);
+  };
+  const auto count = [random](int low, int high) {
+    return std::uniform_int_distribution<int>(low, high)(*random);
+  };
+  return {
+      {.principal = "shop", .per_second = pick(10, 150), .rows = count(1, 5), .leaves = 0.05},
+      {.principal = "shop", .per_second = pick(0.2, 3), .sentences = count(20, 200)},
+      {.principal = "press",
+       .per_second = pick(0.2, 3),
+       .sentences = count(20, 100),
+       .leaves = 0.3},
+      {.principal = "press", .per_second = pick(1, 20), .deadline = absl::Milliseconds(500)},
+      {.principal = "greedy",
+       .per_second = pick(50, 400),
+       .rows = count(1, 16),
+       .leaves = 0.1,
+       .burst = count(1, 100)},
+      {.principal = "books", .per_second = pick(0.1, 2), .min_tokens = 300, .max_tokens = 512},
+      {.principal = "night",
+       .per_second = pick(0.5, 5),
+       .sentences = 30,
+       .priority = Priority::kBatch},
+  };
+}
+
+TEST(FairSimulation, NothingIsLostDoubledOrLateAndNobodyGetsAhead) {
+  const int64_t requests = FromEnvironment("DRAGOMAN_SIM_REQUESTS", 60'000);
+  const int64_t replay = FromEnvironment("DRAGOMAN_SIM_SEED", -1);
+  constexpr int64_t kEach = 10'000;
+  TrafficReport all;
+  double largest = 0;
+  for (int64_t seed = 0; seed < (requests + kEach - 1) / kEach; ++seed) {
+    if (replay >= 0 && seed != replay) continue;
+    SCOPED_TRACE(testing::Message() << "DRAGOMAN_SIM_SEED=" << seed);
+    std::mt19937 random(seed);
+    FairSimulation::Options options;
+    options.workers = std::uniform_int_distribution<int>(1, 8)(random);
+    options.limits.workers = options.workers;
+    options.turn_rows = 16 << std::uniform_int_distribution<int>(0, 3)(random);
+    options.limits.kv_capacity_bytes <<= std::uniform_int_distribution<int>(0, 3)(random);
+    const std::vector<Traffic> traffic = Mixed(&random);
+    FairSimulation simulation(options, traffic, seed);
+    simulation.Run(kEach);
+    EXPECT_EQ(simulation.broken(), 0);
+    EXPECT_LE(simulation.largest_lead(), Bound(options, 38));
+    largest = std::max(largest, simulation.largest_lead() / Bound(options, 38));
+    for (size_t t = 0; t < traffic.size(); ++t) {
+      const TrafficReport& report = simulation.report(t);
+      EXPECT_EQ(report.sent, report.done + report.cancelled + report.late + report.refused);
+      all.sent += report.sent;
+      all.done += report.done;
+      all.cancelled += report.cancelled;
+      all.late += report.late;
+      all.refused += report.refused;
+    }
+    if (testing::Test::HasFailure()) break;
+  }
+  std::cout << all.sent << " requests: " << all.done << " done, " << all.cancelled << " cancelled, "
+            << all.late << " late, " << all.refused << " refused; the largest lead was " << largest
+            << " of the bound\n";
+}
+
+// The largest wait of one-liners in seconds beside what `other` sends.
+double SlowestOneLiner(const Traffic& other, double* alone) {
+  FairSimulation::Options options;
+  options.limits.workers = options.workers;
+  const Traffic one_liner = {.principal = "", .per_second = 5};
+  FairSimulation undisturbed(options, {one_liner}, 1);
+  undisturbed.Run(2'000);
+  *alone = undisturbed.report(0).Percentile(0.99);
+  FairSimulation simulation(options, {one_liner, other}, 1);
+  simulation.Run(2'000);
+  EXPECT_GT(simulation.report(0).done, 500);
+  EXPECT_GT(simulation.report(1).done, 5);
+  return simulation.report(0).Percentile(0.99);
+}
+
+TEST(FairSimulation, OneLinersBesideDocuments) {
+  double alone = 0;
+  const double beside = SlowestOneLiner({.per_second = 1, .sentences = 1000}, &alone);
+  EXPECT_LE(beside, 5 * alone);
+}
+
+TEST(FairSimulation, OneLinersBesideLongSentences) {
+  double alone = 0;
+  const double beside =
+      SlowestOneLiner({.per_second = 4, .min_tokens = 512, .max_tokens = 512, .burst = 32}, &alone);
+  EXPECT_LE(beside, 5 * alone);
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,192 @@
+#include "tests/sim/fair_simulation.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "engine/base/status.h"
+#include "tests/decode/test_jobs.h"
+
+namespace dragoman {
+
+// One request on its way.
+struct FairSimulation::Request {
+  size_t traffic = 0;
+  absl::Time since;
+  std::vector<int> told;  // how often each of its jobs was
+  size_t ended = 0;
+  bool begun = false;  // one of them was
+  absl::Status status;
+  double work = 0;
+};
+
+double TrafficReport::Percentile(double p) {
+  if (latencies.empty()) return 0;
+  std::sort(latencies.begin(), latencies.end());
+  return latencies[static_cast<size_t>(p * static_cast<double>(latencies.size() - 1))];
+}
+
+FairSimulation::FairSimulation(const Options& options, std::vector<Traffic> traffic, uint32_t seed)
+    : options_(options),
+      traffic_(std::move(traffic)),
+      random_(seed),
+      scheduler_(options.limits),
+      workers_(options.workers),
+      reports_(traffic_.size()) {
+  for (Worker& worker : workers_) worker.free = now_;
+  for (const Traffic& kind : traffic_) {
+    next_.push_back(now_ + absl::Seconds(Exponential(kind.per_second)));
+  }
+}
+
+FairSimulation::~FairSimulation() = default;
+
+void FairSimulation::Run(int64_t requests) {
+  while (true) {
+    const auto next =
+        std::min_element(workers_.begin(), workers_.end(),
+                         [](const Worker& a, const Worker& b) { return a.free < b.free; });
+    now_ = std::max(now_, next->free);
+    for (size_t t = 0; t < traffic_.size(); ++t) {
+      while (requests > 0 && next_[t] <= now_) {
+        for (int i = 0; i < traffic_[t].burst && requests > 0; ++i, --requests) Arrive(t);
+        next_[t] += absl::Seconds(Exponential(traffic_[t].per_second / traffic_[t].burst));
+      }
+    }
+    while (!leaving_.empty() && leaving_.begin()->first <= now_) {
+      leaving_.begin()->second->Cancel(leaving_.begin()->first);
+      leaving_.erase(leaving_.begin());
+    }
+    if (requests == 0 && requests_.empty()) return;
+    TakeTurn(static_cast<int>(next - workers_.begin()));
+    WatchLeads();
+  }
+}
+
+void FairSimulation::Arrive(size_t traffic) {
+  const Traffic& kind = traffic_[traffic];
+  TrafficReport& report = reports_[traffic];
+  ++report.sent;
+  const auto state = std::make_shared<RequestState>(RequestTerms{
+      .deadline = now_ + kind.deadline, .principal = kind.principal, .priority = kind.priority});
+  auto request = std::make_unique<Request>();
+  request->traffic = traffic;
+  request->since = now_;
+  request->told.resize(kind.sentences);
+  std::vector<JobPtr> jobs;
+  for (int i = 0; i < kind.sentences; ++i) {
+    const int tokens = Pick(kind.min_tokens, kind.max_tokens);
+    const JobCost cost = {.source_tokens = tokens,
+                          .rows = kind.rows,
+                          .steps = static_cast<int>(1.25 * tokens) + 1,
+                          .kv_bytes = static_cast<size_t>(tokens + 2 * tokens * kind.rows) * 1024,
+                          .turn_share = static_cast<double>(kind.rows) / options_.turn_rows};
+    request->work += static_cast<double>(cost.work());
+    jobs.push_back(CostOnly(cost, state, [told = &request->told[i]](JobResult) { ++*told; }));
+  }
+  const absl::Status entered = scheduler_.Enter(&jobs, now_);
+  if (!entered.ok()) {
+    ++report.refused;
+    return;
+  }
+  if (std::bernoulli_distribution(kind.leaves)(random_)) {
+    leaving_.emplace(now_ + absl::Seconds(Exponential(4)), state);
+  }
+  requests_.emplace(state.get(), std::move(request));
+}
+
+void FairSimulation::TakeTurn(int index) {
+  Worker& worker = workers_[index];
+  for (Sentence& sentence : worker.batch) {
+    absl::Status wanted = sentence.job->request->Wanted(now_);
+    if (!wanted.ok()) Tell(sentence.job.get(), wanted, /*begun=*/true);
+    if (!wanted.ok()) sentence.job = nullptr;
+  }
+  std::erase_if(worker.batch, [](const Sentence& s) { return s.job == nullptr; });
+
+  std::vector<Resident> residents;
+  for (const Sentence& sentence : worker.batch) residents.push_back({.job = sentence.job.get()});
+  TurnPlan plan = scheduler_.PlanTurn(index, absl::MakeSpan(residents), now_);
+  for (auto& [job, status] : plan.refuse) Tell(job.get(), status, /*begun=*/false);
+
+  int rows = 0, tokens = 0;
+  for (size_t i = 0; i < residents.size(); ++i) {
+    if (!residents[i].runs) continue;
+    rows += residents[i].job->cost.rows;
+    --worker.batch[i].steps_left;
+  }
+  for (JobPtr& job : plan.start) {
+    tokens += job->cost.source_tokens;
+    rows += job->cost.rows;
+    requests_.at(job->request.get())->begun = true;
+    // What was expected, more or less.
+    const int steps = std::max(1, Pick(job->cost.steps * 3 / 4, job->cost.steps * 5 / 4));
+    worker.batch.push_back({std::move(job), steps - 1});
+  }
+  if (rows == 0 && residents.empty()) {
+    worker.free = now_ + absl::Microseconds(100);  // looks again
+    return;
+  }
+  work_ += rows + tokens;
+  worker.free = now_ + absl::Seconds(options_.turn_seconds + options_.row_seconds * rows +
+                                     options_.token_seconds * tokens);
+  for (Sentence& sentence : worker.batch) {
+    if (sentence.steps_left > 0) continue;
+    Tell(sentence.job.get(), absl::OkStatus(), /*begun=*/true);
+    sentence.job = nullptr;
+  }
+  std::erase_if(worker.batch, [](const Sentence& s) { return s.job == nullptr; });
+}
+
+void FairSimulation::Tell(Job* job, const absl::Status& status, bool begun) {
+  const RequestState* const state = job->request.get();
+  Request& request = *requests_.at(state);
+  if (status.ok() && now_ >= state->deadline()) ++broken_;
+  if (begun) scheduler_.OnEnd(*job);
+  job->Finish({.status = status});
+  request.status.Update(status);
+  if (++request.ended < request.told.size()) return;
+  for (const int told : request.told) broken_ += told != 1;
+  TrafficReport& report = reports_[request.traffic];
+  if (absl::IsCancelled(request.status)) {
+    ++report.cancelled;
+  } else if (!request.status.ok()) {
+    ++report.late;
+    report.started_in_vain += request.begun;
+  } else {
+    ++report.done;
+    report.useful_work += request.work;
+    report.latencies.push_back(absl::ToDoubleSeconds(now_ - request.since));
+  }
+  requests_.erase(state);
+}
+
+// Two principals are compared for as long as both have long requests waiting: work that could run.
+void FairSimulation::WatchLeads() {
+  const FairShare::Accounts& accounts = scheduler_.fair().accounts(Priority::kInteractive);
+  for (const auto& a : accounts) {
+    for (const auto& b : accounts) {
+      if (a->principal >= b->principal) continue;
+      const auto pair = std::pair(a->principal, b->principal);
+      const bool both = !(a->long_waiting.empty() && a->short_waiting.empty()) &&
+                        !(b->long_waiting.empty() && b->short_waiting.empty());
+      if (!both) {
+        leads_.erase(pair);
+        continue;
+      }
+      const double lead = b->time - a->time;
+      const double before = leads_.emplace(pair, lead).first->second;
+      largest_lead_ = std::max(largest_lead_, std::abs(lead - before));
+    }
+  }
+  // Pairs of which one has gone are compared anew when it comes back.
+  std::erase_if(leads_, [&](const auto& entry) {
+    const auto there = [&](const std::string& name) {
+      return std::any_of(accounts.begin(), accounts.end(),
+                         [&](const auto& account) { return account->principal == name; });
+    };
+    return !there(entry.first.first) || !there(entry.first.second);
+  });
+}
+
+}  // namespace dragoman

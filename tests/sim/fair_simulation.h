@@ -1,0 +1,108 @@
+// Traffic against the real scheduler with workers that only pretend: a turn takes as long as its
+// rows and source tokens say, and a sentence is done after so many turns.  A day of traffic takes
+// seconds, and the same seed makes the same history.
+//
+// It watches what the scheduler promises, at every turn: that every job is told its end exactly
+// once and in time, and how far principals with work get ahead of one another.
+
+#ifndef DRAGOMAN_TESTS_SIM_FAIR_SIMULATION_H_
+#define DRAGOMAN_TESTS_SIM_FAIR_SIMULATION_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/decode/scheduler.h"
+
+namespace dragoman {
+
+// One kind of client.
+struct Traffic {
+  std::string principal;
+  double per_second = 1;                // requests, at random moments
+  int sentences = 1;                    // of each
+  int min_tokens = 4, max_tokens = 24;  // source tokens of a sentence
+  int rows = 4;
+  double leaves = 0;  // the part of the clients that hang up at some time within a second
+  absl::Duration deadline = absl::InfiniteDuration();
+  Priority priority = Priority::kInteractive;
+  int burst = 1;  // so many come at once
+};
+
+// What became of one kind of traffic.
+struct TrafficReport {
+  int64_t sent = 0, done = 0, cancelled = 0, late = 0, refused = 0;  // requests
+  int64_t started_in_vain = 0;                                       // late although begun
+  double useful_work = 0;
+  std::vector<double> latencies;  // seconds, of those that are done
+  double Percentile(double p);
+};
+
+class FairSimulation {
+ public:
+  struct Options {
+    int workers = 2;
+    int turn_rows = 32;
+    SchedulerLimits limits = {.kv_capacity_bytes = size_t{1} << 30};
+    // The embedded model on one core, in seconds.
+    double turn_seconds = 300e-6, row_seconds = 50e-6, token_seconds = 20e-6;
+  };
+
+  FairSimulation(const Options& options, std::vector<Traffic> traffic, uint32_t seed);
+  ~FairSimulation();
+
+  // Lets so many requests arrive, then finishes what is there.
+  void Run(int64_t requests);
+
+  TrafficReport& report(size_t traffic) { return reports_[traffic]; }
+  double seconds() const { return absl::ToDoubleSeconds(now_ - absl::UnixEpoch()); }
+  double work() const { return work_; }
+  // The most that one principal with work got ahead of another with work, in rows.
+  double largest_lead() const { return largest_lead_; }
+  // Jobs that were told their end not once, or OK after their deadline and a turn.
+  int64_t broken() const { return broken_; }
+
+ private:
+  struct Request;
+  struct Sentence {
+    JobPtr job;
+    int steps_left = 0;
+  };
+  struct Worker {
+    absl::Time free;  // when its turn ends
+    std::vector<Sentence> batch;
+  };
+
+  int Pick(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
+  double Exponential(double rate) { return std::exponential_distribution<double>(rate)(random_); }
+  void Arrive(size_t traffic);
+  void TakeTurn(int worker);
+  void Tell(Job* job, const absl::Status& status, bool begun);
+  void WatchLeads();
+
+  const Options options_;
+  const std::vector<Traffic> traffic_;
+  std::mt19937 random_;
+  Scheduler scheduler_;
+  absl::Time now_ = absl::UnixEpoch();
+  std::vector<Worker> workers_;
+  std::vector<absl::Time> next_;  // arrival of each traffic
+  std::multimap<absl::Time, std::shared_ptr<RequestState>> leaving_;
+  std::map<const RequestState*, std::unique_ptr<Request>> requests_;
+  std::vector<TrafficReport> reports_;
+  // By how much the second of two principals was ahead when both began to have work.
+  std::map<std::pair<std::string, std::string>, double> leads_;
+  std::map<std::string, double> received_;  // work of each principal
+  double work_ = 0;
+  double largest_lead_ = 0;
+  int64_t broken_ = 0;
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_TESTS_SIM_FAIR_SIMULATION_H_

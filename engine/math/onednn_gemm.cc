@@ -51,6 +51,34 @@ memory::desc RowMajor(int rows, int cols, memory::data_type type = memory::data_
   return memory::desc({rows, cols}, type, memory::format_tag::ab);
 }
 
+// Debian 12 has oneDNN 2.6 and Debian 13 has 3.7.  What the two spell differently stands here.
+#if DNNL_VERSION_MAJOR >= 3
+
+dnnl::matmul::primitive_desc DescribeMatmul(const memory::desc& x, const memory::desc& weight,
+                                            const memory::desc& bias, const memory::desc& y,
+                                            const dnnl::primitive_attr& attributes) {
+  return dnnl::matmul::primitive_desc(CpuEngine(), x, weight, bias, y, attributes);
+}
+
+void AppendActivation(dnnl::algorithm algorithm, float alpha, dnnl::post_ops* post_ops) {
+  post_ops->append_eltwise(algorithm, alpha, 0.0f);
+}
+
+#else
+
+dnnl::matmul::primitive_desc DescribeMatmul(const memory::desc& x, const memory::desc& weight,
+                                            const memory::desc& bias, const memory::desc& y,
+                                            const dnnl::primitive_attr& attributes) {
+  return dnnl::matmul::primitive_desc(dnnl::matmul::desc(x, weight, bias, y), attributes,
+                                      CpuEngine());
+}
+
+void AppendActivation(dnnl::algorithm algorithm, float alpha, dnnl::post_ops* post_ops) {
+  post_ops->append_eltwise(1.0f, algorithm, alpha, 0.0f);
+}
+
+#endif
+
 dnnl::primitive_attr Attributes(Activation activation) {
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
@@ -59,13 +87,13 @@ dnnl::primitive_attr Attributes(Activation activation) {
     case Activation::kNone:
       break;
     case Activation::kRelu:
-      post_ops.append_eltwise(1.0f, dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
+      AppendActivation(dnnl::algorithm::eltwise_relu, 0.0f, &post_ops);
       break;
     case Activation::kSilu:
-      post_ops.append_eltwise(1.0f, dnnl::algorithm::eltwise_swish, 1.0f, 0.0f);
+      AppendActivation(dnnl::algorithm::eltwise_swish, 1.0f, &post_ops);
       break;
     case Activation::kGelu:
-      post_ops.append_eltwise(1.0f, dnnl::algorithm::eltwise_gelu_erf, 0.0f, 0.0f);
+      AppendActivation(dnnl::algorithm::eltwise_gelu_erf, 0.0f, &post_ops);
       break;
   }
   attributes.set_post_ops(post_ops);
@@ -117,9 +145,8 @@ MatmulFamily::MatmulFamily(int inputs, int outputs, Activation activation)
   constexpr memory::data_type kType = memory::data_type::bf16;
   const dnnl::primitive_attr attributes = Attributes(activation);
   const auto describe = [&](int rows, const memory::desc& weight) {
-    return dnnl::matmul::primitive_desc(
-        dnnl::matmul::desc(RowMajor(rows, inputs, kType), weight, bias_, RowMajor(rows, outputs)),
-        attributes, CpuEngine());
+    return DescribeMatmul(RowMajor(rows, inputs, kType), weight, bias_, RowMajor(rows, outputs),
+                          attributes);
   };
   // The layout that the library likes best for many rows serves every other number as well.
   packed_ = describe(OneDnnGemm::kMaxRows,

@@ -27,7 +27,7 @@ DIRECTORIES = (
 
 # Foreign headers, and the only files that may include them.
 DOORS = (
-    (r"oneapi/dnnl|dnnl", r"engine/math/\w*gemm\."),
+    (r"oneapi/dnnl|dnnl", r"engine/math/onednn_matmul\."),
     (r"hwy/", r"engine/math/"),
     (r"sentencepiece", r"engine/text/piece_model\."),
     (r"prometheus/", r"server/metric(s|_series)\."),

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "absl/strings/str_cat.h"
+#include "engine/math/int8_crossover.h"
 #include "engine/math/kernels.h"
 
 namespace dragoman {
@@ -17,6 +19,11 @@ constexpr int kLeastConversion = 1 << 12;
 // How many pieces of so much work make up a part.
 int Grain(int64_t least, int64_t piece) {
   return static_cast<int>((least + piece - 1) / std::max<int64_t>(piece, 1));
+}
+
+// The same error with what to do about it.
+absl::Status Instead(const absl::Status& status, absl::string_view advice) {
+  return absl::Status(status.code(), absl::StrCat(status.message(), "; ", advice));
 }
 
 }  // namespace
@@ -41,17 +48,50 @@ void GemmInput::Assign(MatrixView<const float> x, Precision precision, ThreadTea
 
 absl::StatusOr<PackedGemm> PackedGemm::Create(MatrixView<const float> weight,
                                               absl::Span<const float> bias, Activation activation,
-                                              Precision precision) {
+                                              Arithmetic arithmetic) {
+  const auto [precision, matmul] = arithmetic;
   DRAGOMAN_CHECK(precision != Precision::kAuto);
-  if (precision == Precision::kFloat32) {
+  if (precision == Precision::kInt8) return CreateInt8(weight, bias, activation, matmul);
+  if (precision == Precision::kFloat32 && matmul != Matmul::kOneDnn) {
     return PackedGemm(precision, Float32Gemm(weight, bias, activation));
   }
-  if (precision == Precision::kInt8) {
-    ASSIGN_OR_RETURN(Int8Gemm int8, Int8Gemm::Create(weight, bias, activation));
-    return PackedGemm(precision, std::move(int8));
+  if (precision == Precision::kBFloat16 && matmul == Matmul::kNative) {
+    return absl::FailedPreconditionError(
+        "bfloat16 is multiplied by oneDNN alone, want matmul auto or onednn");
   }
-  ASSIGN_OR_RETURN(OneDnnGemm bfloat16, OneDnnGemm::Create(weight, bias, activation));
-  return PackedGemm(precision, std::move(bfloat16));
+  absl::StatusOr<OneDnnGemm> onednn = OneDnnGemm::Create(weight, bias, activation, precision);
+  if (!onednn.ok()) {
+    return Instead(onednn.status(), precision == Precision::kFloat32
+                                        ? "want matmul auto or native"
+                                        : "want precision float32 or int8");
+  }
+  return PackedGemm(precision, *std::move(onednn));
+}
+
+absl::StatusOr<PackedGemm> PackedGemm::CreateInt8(MatrixView<const float> weight,
+                                                  absl::Span<const float> bias,
+                                                  Activation activation, Matmul matmul) {
+  const int onednn_rows = matmul == Matmul::kNative   ? kNever
+                          : matmul == Matmul::kOneDnn ? 1
+                                                      : OneDnnInt8Crossover();
+  std::optional<OneDnnInt8> onednn;
+  if (onednn_rows != kNever) {
+    absl::StatusOr<OneDnnInt8> made = OneDnnInt8::Create(weight.cols(), weight.rows());
+    if (matmul == Matmul::kOneDnn && !made.ok()) {
+      return Instead(made.status(), "want matmul auto or native");
+    }
+    // Nobody packs a weight twice to be a little faster.
+    if (made.ok() && (matmul == Matmul::kOneDnn || made->InPlace())) onednn = *std::move(made);
+  }
+  const bool has_own_weights = onednn.has_value() && !onednn->reads_panels();
+  ASSIGN_OR_RETURN(Int8Gemm int8, has_own_weights
+                                      ? Int8Gemm::CreateToFinish(weight, bias, activation)
+                                      : Int8Gemm::Create(weight, bias, activation));
+  if (has_own_weights) onednn->Pack(weight);
+  PackedGemm gemm(Precision::kInt8, std::move(int8));
+  gemm.onednn_int8_ = std::move(onednn);
+  gemm.onednn_rows_ = onednn_rows;
+  return gemm;
 }
 
 int PackedGemm::inputs() const {
@@ -62,42 +102,59 @@ int PackedGemm::outputs() const {
   return std::visit([](const auto& gemm) { return gemm.outputs(); }, gemm_);
 }
 
-// oneDNN's weights are packed as a whole, so the team shares out rows; our kernels' lie in panels.
+// oneDNN's weights are packed as a whole or in large parts, so a team shares out rows as well; our
+// kernels' lie in panels.
+PackedGemm::Plan PackedGemm::PlanFor(int rows, int members) const {
+  if (rows == 0) return {.pieces = 0, .grain = 1};
+  if (const auto* onednn = std::get_if<OneDnnGemm>(&gemm_)) {
+    constexpr int kLeastRows = 8;  // since every part reads all the weights
+    const int strip = std::max(kLeastRows, onednn->tile());
+    return {.pieces = (rows + strip - 1) / strip, .grain = 1, .strip = strip};
+  }
+  if (onednn_int8_.has_value()) {
+    const OneDnnInt8::Blocks blocks = onednn_int8_->Cut(rows, members);
+    if (blocks.height >= onednn_rows_) {
+      return {.pieces = blocks.count, .grain = 1, .blocks = blocks};
+    }
+  }
+  const auto* int8 = std::get_if<Int8Gemm>(&gemm_);
+  const int panels = int8 != nullptr ? int8->panels() : std::get<Float32Gemm>(gemm_).panels();
+  const int64_t products = int64_t{inputs()} * outputs() * rows;
+  return {.pieces = panels, .grain = Grain(kLeastProduct, products / panels)};
+}
+
+void PackedGemm::Compute(const Plan& plan, int first, int end, const GemmInput& x,
+                         MatrixView<float> y, OneDnnScratch* scratch) const {
+  if (plan.blocks.count > 0) {
+    const auto& int8 = std::get<Int8Gemm>(gemm_);
+    onednn_int8_->Apply(int8, x.int8_, plan.blocks, first, end, y, scratch);
+  } else if (const auto* onednn = std::get_if<OneDnnGemm>(&gemm_)) {
+    const int row = first * plan.strip;
+    const int rows = std::min(end * plan.strip, y.rows()) - row;
+    const void* const from = precision_ == Precision::kBFloat16
+                                 ? static_cast<const void*>(x.bfloat16_.Row(row).data())
+                                 : x.x_.Row(row).data();
+    onednn->Apply(from, y.Rows(row, rows), scratch);
+  } else if (const auto* int8 = std::get_if<Int8Gemm>(&gemm_)) {
+    int8->Apply(x.int8_, first, end, y);
+  } else {
+    std::get<Float32Gemm>(gemm_).Apply(x.x_, first, end, y);
+  }
+}
+
 void PackedGemm::Apply(const GemmInput& x, MatrixView<float> y, GemmScratch* scratch) const {
   DRAGOMAN_CHECK(x.x_.cols() == inputs() && y.cols() == outputs() && x.rows() == y.rows());
-  const int64_t row = int64_t{inputs()} * outputs();
-  if (const auto* onednn = std::get_if<OneDnnGemm>(&gemm_)) {
-    const MatrixView<const uint16_t> from = x.bfloat16_.view();
-    constexpr int kLeastRows = 8;  // since every part reads all the weights
-    scratch->team.Split(y.rows(), kLeastRows, [&](int member, int first, int end) {
-      const int rows = end - first;
-      onednn->Apply(from.Rows(first, rows), y.Rows(first, rows), &scratch->onednn[member]);
-    });
-    return;
-  }
-  const auto share_panels = [&](const auto& gemm, const auto& from) {
-    const int panels = gemm.panels();
-    scratch->team.Split(panels, Grain(kLeastProduct, row * y.rows() / panels),
-                        [&](int, int first, int end) { gemm.Apply(from, first, end, y); });
-  };
-  if (const auto* int8 = std::get_if<Int8Gemm>(&gemm_)) {
-    share_panels(*int8, x.int8_);
-  } else {
-    share_panels(std::get<Float32Gemm>(gemm_), x.x_);
-  }
+  const Plan plan = PlanFor(y.rows(), scratch->team.size());
+  scratch->team.Split(plan.pieces, plan.grain, [&](int member, int first, int end) {
+    Compute(plan, first, end, x, y, &scratch->onednn[member]);
+  });
 }
 
 void PackedGemm::ApplyAlone(const GemmInput& x, MatrixView<float> y, int member,
                             GemmScratch* scratch) const {
   DRAGOMAN_CHECK(x.x_.cols() == inputs() && y.cols() == outputs() && x.rows() == y.rows());
-  if (const auto* onednn = std::get_if<OneDnnGemm>(&gemm_)) {
-    onednn->Apply(x.bfloat16_.view(), y, &scratch->onednn[member]);
-  } else if (const auto* int8 = std::get_if<Int8Gemm>(&gemm_)) {
-    int8->Apply(x.int8_, 0, int8->panels(), y);
-  } else {
-    const auto& float32 = std::get<Float32Gemm>(gemm_);
-    float32.Apply(x.x_, 0, float32.panels(), y);
-  }
+  const Plan plan = PlanFor(y.rows(), 1);
+  Compute(plan, 0, plan.pieces, x, y, &scratch->onednn[member]);
 }
 
 void PackedGemm::Apply(MatrixView<const float> x, MatrixView<float> y, GemmScratch* scratch) const {
@@ -105,15 +162,19 @@ void PackedGemm::Apply(MatrixView<const float> x, MatrixView<float> y, GemmScrat
   Apply(scratch->input, y, scratch);
 }
 
-std::string GemmIsa(Precision precision) {
-  switch (precision) {
-    case Precision::kFloat32:
-      return HighwayIsa();
-    case Precision::kBFloat16:
-      return OneDnnIsa();
-    default:
-      return Int8Isa();
-  }
+std::string GemmMatmul(Arithmetic arithmetic) {
+  const auto [precision, matmul] = arithmetic;
+  if (matmul != Matmul::kAuto) return NameOf(matmul);
+  if (Resolve(precision) == Precision::kFloat32) return NameOf(Matmul::kNative);
+  if (precision == Precision::kBFloat16) return NameOf(Matmul::kOneDnn);
+  return OneDnnInt8Crossover() == kNever ? "native" : "native+onednn";
+}
+
+std::string GemmIsa(Arithmetic arithmetic) {
+  const std::string who = GemmMatmul(arithmetic);
+  if (who == "onednn") return OneDnnIsa();
+  if (Resolve(arithmetic.precision) == Precision::kFloat32) return HighwayIsa();
+  return who == "native" ? Int8Isa() : absl::StrCat(Int8Isa(), "+", OneDnnIsa());
 }
 
 }  // namespace dragoman

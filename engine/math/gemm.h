@@ -2,7 +2,13 @@
 //
 //   y = activation(x W + b)        x [rows, inputs], W [inputs, outputs], y [rows, outputs]
 //
-// W is packed once and serves every number of rows.
+// W is packed once and serves every number of rows.  Either kernels of ours multiply or oneDNN
+// does:
+//
+//   float32    ours, or oneDNN if asked for
+//   bfloat16   oneDNN
+//   int8       ours for few rows; for many whichever is faster on this machine, since both give the
+//              same bytes: so the choice is made by every call, and shows nowhere but in time
 //
 // The row law: row i of y depends on row i of x alone, bit for bit, whatever the number of rows and
 // wherever i lies.
@@ -10,6 +16,7 @@
 #ifndef DRAGOMAN_ENGINE_MATH_GEMM_H_
 #define DRAGOMAN_ENGINE_MATH_GEMM_H_
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -23,6 +30,7 @@
 #include "engine/math/int8_gemm.h"
 #include "engine/math/matrix.h"
 #include "engine/math/onednn_gemm.h"
+#include "engine/math/onednn_int8.h"
 #include "engine/math/precision.h"
 
 namespace dragoman {
@@ -60,12 +68,12 @@ struct GemmScratch {
 class PackedGemm {
  public:
   // `weight` is [outputs, inputs], the transpose of W, as checkpoints keep it; `bias` has `outputs`
-  // elements or none.  FAILED_PRECONDITION if this CPU has no fast kernel for it or breaks the row
-  // law; INVALID_ARGUMENT if int8 meets a weight that is not finite.  REQUIRES: precision is not
-  // kAuto.
+  // elements or none.  FAILED_PRECONDITION if there is no fast kernel for it on this CPU, or none
+  // that keeps the row law; INVALID_ARGUMENT if int8 meets a weight that is not finite.  REQUIRES:
+  // the precision is not kAuto.
   static absl::StatusOr<PackedGemm> Create(MatrixView<const float> weight,
                                            absl::Span<const float> bias, Activation activation,
-                                           Precision precision);
+                                           Arithmetic arithmetic);
 
   int inputs() const;
   int outputs() const;
@@ -82,12 +90,33 @@ class PackedGemm {
   using Gemm = std::variant<Float32Gemm, OneDnnGemm, Int8Gemm>;
   PackedGemm(Precision precision, Gemm gemm) : precision_(precision), gemm_(std::move(gemm)) {}
 
+  static absl::StatusOr<PackedGemm> CreateInt8(MatrixView<const float> weight,
+                                               absl::Span<const float> bias, Activation activation,
+                                               Matmul matmul);
+
+  // How a product of so many rows is shared out: into pieces, at least `grain` for each thread.
+  struct Plan {
+    int pieces;  // panels, strips of rows, or blocks of both
+    int grain;
+    int strip = 0;                   // rows
+    OneDnnInt8::Blocks blocks = {};  // by oneDNN, if there are any
+  };
+  Plan PlanFor(int rows, int members) const;
+  // Computes the pieces [first, end).
+  void Compute(const Plan& plan, int first, int end, const GemmInput& x, MatrixView<float> y,
+               OneDnnScratch* scratch) const;
+
   Precision precision_;
   Gemm gemm_;
+  std::optional<OneDnnInt8> onednn_int8_;  // for an Int8Gemm
+  int onednn_rows_ = 0;                    // from so many rows on
 };
 
-// The instruction set that products of this precision use, such as "avx512_core_vnni".
-std::string GemmIsa(Precision precision);
+// Who multiplies: "native", "onednn", or "native+onednn" if it depends on the number of rows.
+std::string GemmMatmul(Arithmetic arithmetic);
+
+// The instruction set that products use, such as "avx512_vnni".
+std::string GemmIsa(Arithmetic arithmetic);
 
 }  // namespace dragoman
 

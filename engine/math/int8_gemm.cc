@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 
 #include "engine/math/kernels.h"
 
@@ -21,8 +22,9 @@
 #define DRAGOMAN_INT8_TASK_
 namespace dragoman {
 
-constexpr int kPanel = 64;  // outputs that are computed together
-constexpr int kQuad = 4;    // inputs that one instruction sums up
+constexpr int kPanel = Int8Gemm::kPanelWidth;  // outputs that are computed together
+constexpr int kQuad = Int8Gemm::kQuad;         // inputs that one instruction sums up
+constexpr int kBlock = 64;                     // inputs that a panel has a multiple of
 constexpr int kLinesPerQuad = kPanel * kQuad / kCacheLine;
 constexpr int kTallestTile = 6;
 
@@ -39,6 +41,16 @@ struct Int8Task {
   const float* bias;      // [kPanel]
   bool relu;
   const PanelTile& tile;
+};
+
+// The sums of one row.
+struct Int8Sums {
+  const int32_t* sums;  // [count], and so many more that a vector may be read
+  int count;
+  float x_scale, x_low;
+  const float *scales, *weight_sums, *bias;  // as many
+  bool relu;
+  float* y;
 };
 
 }  // namespace dragoman
@@ -88,18 +100,43 @@ int Sums(const Int8Task& t, const uint8_t* x, int c, int32_t* sums) {
 
 #endif
 
+// What the sums stand for, by the operations of every other kernel here, so that all of them give
+// the same bytes.
+void FinishSums(const Int8Sums& t) {
+  const hn::ScalableTag<float> d;
+  const hn::RebindToSigned<decltype(d)> d32;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  const auto x_scale = hn::Set(d, t.x_scale), x_low = hn::Set(d, t.x_low), zero = hn::Zero(d);
+  const auto finish = [&](int o) HWY_ATTR {
+    const auto scale = hn::Mul(x_scale, hn::LoadU(d, t.scales + o));
+    const auto rest = hn::MulAdd(x_low, hn::LoadU(d, t.weight_sums + o), hn::LoadU(d, t.bias + o));
+    const auto y = hn::MulAdd(hn::ConvertTo(d, hn::LoadU(d32, t.sums + o)), scale, rest);
+    return t.relu ? hn::IfThenElse(hn::Lt(y, zero), zero, y) : y;  // NaN passes through
+  };
+  int o = 0;
+  for (; o + lanes <= t.count; o += lanes) hn::StoreU(finish(o), d, t.y + o);
+  if (o == t.count) return;
+  HWY_ALIGN float last[hn::MaxLanes(d)];
+  hn::Store(finish(o), d, last);
+  std::copy_n(last, t.count - o, t.y + o);
+}
+
 // Any instruction set.
 void MultiplyTile(const Int8Task& t) {
-  int32_t sums[kPanel];
+  HWY_ALIGN int32_t sums[kPanel];
   for (int r = 0; r < t.tile.rows; ++r) {
     const uint8_t* const x = t.x + r * t.x_stride;
     for (int c = 0; c < kPanel; c += Sums(t, x, c, sums + c)) {
     }
-    for (int o = 0; o < kPanel; ++o) {
-      const float y = static_cast<float>(sums[o]) * (t.x_scales[r] * t.scales[o]) +
-                      (t.x_lows[r] * t.sums[o] + t.bias[o]);
-      t.tile.y[r * t.tile.y_stride + o] = t.relu && y < 0.0f ? 0.0f : y;
-    }
+    FinishSums({.sums = sums,
+                .count = kPanel,
+                .x_scale = t.x_scales[r],
+                .x_low = t.x_lows[r],
+                .scales = t.scales,
+                .weight_sums = t.sums,
+                .bias = t.bias,
+                .relu = t.relu,
+                .y = t.tile.y + r * t.tile.y_stride});
   }
 }
 
@@ -143,6 +180,7 @@ HWY_AFTER_NAMESPACE();
 namespace dragoman {
 namespace {
 
+HWY_EXPORT(FinishSums);
 HWY_EXPORT(HasAvx512);
 HWY_EXPORT(MultiplyTile);
 HWY_EXPORT(QuantizeRow);
@@ -280,20 +318,21 @@ float QuantizeWeights(absl::Span<const float> weights, int8_t* values) {
 }
 
 absl::StatusOr<Int8Gemm> Int8Gemm::Create(MatrixView<const float> weight,
-                                          absl::Span<const float> bias, Activation activation) {
+                                          absl::Span<const float> bias, Activation activation,
+                                          bool pack) {
   DRAGOMAN_CHECK(weight.cols() <= kMaxInputs);
   DRAGOMAN_CHECK(bias.empty() || static_cast<int>(bias.size()) == weight.rows());
   Int8Gemm gemm;
   gemm.inputs_ = weight.cols();
   gemm.outputs_ = weight.rows();
   gemm.activation_ = activation;
-  const int padded_inputs = RoundUp(weight.cols(), kQuad);
+  const int padded_inputs = RoundUp(weight.cols(), kBlock);
   const int padded_outputs = RoundUp(weight.rows(), kPanel);
   gemm.shape_ = {.width = kPanel,
                  .bytes = size_t{1} * padded_inputs * kPanel,
                  .lines = kLinesPerQuad,
                  .tallest_tile = kTallestTile};
-  gemm.panels_ = WeightMemory(size_t{1} * padded_outputs * padded_inputs);
+  if (pack) gemm.panels_ = WeightMemory(size_t{1} * padded_outputs * padded_inputs);
   gemm.sums_.assign(padded_outputs, 0.0f);
   gemm.scales_.assign(padded_outputs, 0.0f);
   gemm.bias_.assign(padded_outputs, 0.0f);
@@ -304,19 +343,18 @@ absl::StatusOr<Int8Gemm> Int8Gemm::Create(MatrixView<const float> weight,
     if (std::isnan(gemm.scales_[o])) {
       return absl::InvalidArgumentError("a weight is not a finite number");
     }
-    gemm.PackOutput(o, values);
+    const int32_t sum = std::accumulate(values.begin(), values.end(), 0);
+    gemm.sums_[o] = gemm.scales_[o] * static_cast<float>(sum);
+    if (pack) gemm.PackOutput(o, values);
   }
   return gemm;
 }
 
 void Int8Gemm::PackOutput(int o, absl::Span<const int8_t> weights) {
   int8_t* const to = panel(o / kPanel) + o % kPanel * kQuad;
-  int32_t sum = 0;
   for (size_t i = 0; i < weights.size(); ++i) {
     to[i / kQuad * (kPanel * kQuad) + i % kQuad] = weights[i];
-    sum += weights[i];
   }
-  sums_[o] = scales_[o] * static_cast<float>(sum);
 }
 
 void Int8Gemm::Apply(const QuantizedRows& x, int first_panel, int end_panel,
@@ -339,6 +377,28 @@ void Int8Gemm::Apply(const QuantizedRows& x, int first_panel, int end_panel,
   });
   if (activation_ != Activation::kRelu) {
     Activate(activation_, PanelColumns(shape_, first_panel, end_panel, y));
+  }
+}
+
+void Int8Gemm::Finish(const QuantizedRows& x, MatrixView<const int32_t> sums, int first_row,
+                      int first_panel, MatrixView<float> y) const {
+  const int first = first_panel * kPanel;
+  const int count = std::min(sums.cols(), outputs_ - first);
+  for (int r = 0; r < sums.rows(); ++r) {
+    const int row = first_row + r;
+    HWY_DYNAMIC_DISPATCH(FinishSums)
+    ({.sums = sums.Row(r).data(),
+      .count = count,
+      .x_scale = x.scales[row],
+      .x_low = x.lows[row],
+      .scales = scales_.data() + first,
+      .weight_sums = sums_.data() + first,
+      .bias = bias_.data() + first,
+      .relu = activation_ == Activation::kRelu,
+      .y = &y.at(row, first)});
+  }
+  if (activation_ != Activation::kRelu) {
+    Activate(activation_, y.Rows(first_row, sums.rows()).Cols(first, count));
   }
 }
 

@@ -12,11 +12,8 @@
 //
 // The sums are of 32 bit integers and therefore exact: their order does not matter, and the row law
 // holds on every instruction set by itself.  The sums never reach memory: scale, bias and ReLU are
-// applied while they are in registers.
-//
-// Why not oneDNN, which multiplies in bfloat16 here: it has no output in float32 for
-// activations that are scaled by row, so the sums would go through memory, and products of few rows
-// (a decoding step of one sentence) run at half the speed.
+// applied while they are in registers.  Whoever takes the sums elsewhere (onednn_int8.h) has Finish
+// make the same bytes of them.
 
 #ifndef DRAGOMAN_ENGINE_MATH_INT8_GEMM_H_
 #define DRAGOMAN_ENGINE_MATH_INT8_GEMM_H_
@@ -61,9 +58,19 @@ class Int8Gemm {
   // `weight` is [outputs, inputs]; `bias` has `outputs` elements or none.  INVALID_ARGUMENT if a
   // weight is infinite or NaN.  REQUIRES: inputs <= kMaxInputs, so that no sum overflows.
   static absl::StatusOr<Int8Gemm> Create(MatrixView<const float> weight,
-                                         absl::Span<const float> bias, Activation activation);
+                                         absl::Span<const float> bias, Activation activation) {
+    return Create(weight, bias, activation, /*pack=*/true);
+  }
+  // The same without its own copy of the weights: all it can do is to Finish.
+  static absl::StatusOr<Int8Gemm> CreateToFinish(MatrixView<const float> weight,
+                                                 absl::Span<const float> bias,
+                                                 Activation activation) {
+    return Create(weight, bias, activation, /*pack=*/false);
+  }
 
   static constexpr int kMaxInputs = 65536;
+  static constexpr int kPanelWidth = 64;  // outputs
+  static constexpr int kQuad = 4;         // inputs that lie side by side
 
   int inputs() const { return inputs_; }
   int outputs() const { return outputs_; }
@@ -75,15 +82,24 @@ class Int8Gemm {
   // REQUIRES: x has inputs() columns, y is [rows, outputs()].
   void Apply(const QuantizedRows& x, int first_panel, int end_panel, MatrixView<float> y) const;
 
- private:
-  Int8Gemm() = default;
-  // Packs the quantized weights of one output.
-  void PackOutput(int o, absl::Span<const int8_t> weights);
-
-  // In a panel, for every 4 inputs, the 4 weights of each output.
+  // In a panel, for every kQuad inputs, the kQuad weights of each output; with zeros at the end of
+  // it up to a multiple of 64 inputs.  REQUIRES: this was not created to finish.
   int8_t* panel(int p) const {
     return reinterpret_cast<int8_t*>(panels_.data() + p * shape_.bytes);
   }
+
+  // Writes to `y` [rows, outputs()] what the `sums` stand for, whose first row is that of
+  // `first_row` of x and whose columns are those of whole panels from `first_panel` on.
+  void Finish(const QuantizedRows& x, MatrixView<const int32_t> sums, int first_row,
+              int first_panel, MatrixView<float> y) const;
+
+ private:
+  Int8Gemm() = default;
+  static absl::StatusOr<Int8Gemm> Create(MatrixView<const float> weight,
+                                         absl::Span<const float> bias, Activation activation,
+                                         bool pack);
+  // Packs the quantized weights of one output.
+  void PackOutput(int o, absl::Span<const int8_t> weights);
 
   int inputs_ = 0;
   int outputs_ = 0;

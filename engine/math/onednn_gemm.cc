@@ -1,12 +1,8 @@
 #include "engine/math/onednn_gemm.h"
 
-#include <omp.h>
-
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <map>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -14,307 +10,175 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "engine/math/kernels.h"
-#include "oneapi/dnnl/dnnl.hpp"
 
 namespace dragoman {
 namespace {
 
-using dnnl::memory;
-
-const dnnl::engine& CpuEngine() {
-  static const dnnl::engine* const engine = new dnnl::engine(dnnl::engine::kind::cpu, 0);
-  return *engine;
+// The tiles to try, in this order.  6 rows are a full block of oneDNN's AVX2 kernel.  16 are one of
+// AMX in bfloat16, where a block that is not full sums in another order, but not at every shape: so
+// less is not even tried there.
+std::vector<int> Tiles(Precision precision) {
+  if (precision == Precision::kBFloat16 && OneDnnHasAmx()) return {16};
+  return {1, 6, 16};
 }
 
-dnnl::stream& ThreadStream() {
-  thread_local dnnl::stream stream(CpuEngine());
-  return stream;
-}
+// A weight and some rows, to find out whether a tile keeps the law.
+class LawTrial {
+ public:
+  explicit LawTrial(const OneDnnMatmul& matmul);
 
-// Makes `buffer` hold at least `bytes`.
-void ResizeBytes(size_t bytes, Matrix<unsigned char>* buffer) {
-  constexpr size_t kPage = 4096;
-  buffer->Resize(static_cast<int>(bytes / kPage) + 1, kPage);
-}
+  bool Holds();
 
-// A thread of ours multiplies alone: parallelism comes from workers, and a team of threads could
-// split a sum.  The number of threads is a setting of each thread.
-void MultiplyOnThisThreadAlone() {
-  thread_local const bool done = [] {
-    omp_set_num_threads(1);
-    return true;
-  }();
-  static_cast<void>(done);
-}
+ private:
+  static constexpr int kMost = OneDnnMatmul::kMaxRows;
 
-memory::desc RowMajor(int rows, int cols, memory::data_type type = memory::data_type::f32) {
-  return memory::desc({rows, cols}, type, memory::format_tag::ab);
-}
-
-// Debian 12 has oneDNN 2.6 and Debian 13 has 3.7.  What the two spell differently stands here.
-#if DNNL_VERSION_MAJOR >= 3
-
-dnnl::matmul::primitive_desc DescribeMatmul(const memory::desc& x, const memory::desc& weight,
-                                            const memory::desc& bias, const memory::desc& y,
-                                            const dnnl::primitive_attr& attributes) {
-  return dnnl::matmul::primitive_desc(CpuEngine(), x, weight, bias, y, attributes);
-}
-
-void AppendActivation(dnnl::algorithm algorithm, float alpha, dnnl::post_ops* post_ops) {
-  post_ops->append_eltwise(algorithm, alpha, 0.0f);
-}
-
-#else
-
-dnnl::matmul::primitive_desc DescribeMatmul(const memory::desc& x, const memory::desc& weight,
-                                            const memory::desc& bias, const memory::desc& y,
-                                            const dnnl::primitive_attr& attributes) {
-  return dnnl::matmul::primitive_desc(dnnl::matmul::desc(x, weight, bias, y), attributes,
-                                      CpuEngine());
-}
-
-void AppendActivation(dnnl::algorithm algorithm, float alpha, dnnl::post_ops* post_ops) {
-  post_ops->append_eltwise(1.0f, algorithm, alpha, 0.0f);
-}
-
-#endif
-
-dnnl::primitive_attr Attributes(Activation activation) {
-  dnnl::primitive_attr attributes;
-  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  dnnl::post_ops post_ops;
-  switch (activation) {
-    case Activation::kNone:
-      break;
-    case Activation::kRelu:
-      AppendActivation(dnnl::algorithm::eltwise_relu, 0.0f, &post_ops);
-      break;
-    case Activation::kSilu:
-      AppendActivation(dnnl::algorithm::eltwise_swish, 1.0f, &post_ops);
-      break;
-    case Activation::kGelu:
-      AppendActivation(dnnl::algorithm::eltwise_gelu_erf, 0.0f, &post_ops);
-      break;
+  const std::byte* packed() const {
+    return reinterpret_cast<const std::byte*>(packed_.Row(0).data());
   }
-  attributes.set_post_ops(post_ops);
-  return attributes;
+  // Writes the product of the first rows of block_ to together_.
+  void MultiplyBlock(int rows);
+  // The same of the rows first, first + 1, ... of x_ (beyond the last: from 0 on).
+  void Multiply(int first, int rows);
+
+  const OneDnnMatmul& matmul_;
+  const size_t row_bytes_;
+  Matrix<unsigned char> packed_;
+  std::vector<float> bias_;
+  Matrix<unsigned char> x_;         // [kMost, row_bytes_]
+  Matrix<unsigned char> block_;     // some of its rows
+  Matrix<float> alone_, together_;  // [kMost, outputs]
+  PrimitiveScratch scratch_;
+};
+
+LawTrial::LawTrial(const OneDnnMatmul& matmul)
+    : matmul_(matmul),
+      row_bytes_(static_cast<size_t>(matmul.shape().inputs) * BytesOf(matmul.shape().precision)),
+      packed_(1, static_cast<int>(matmul.packed_bytes())),
+      bias_(matmul.shape().outputs),
+      x_(kMost, static_cast<int>(row_bytes_)),
+      block_(kMost, static_cast<int>(row_bytes_)),
+      alone_(kMost, matmul.shape().outputs),
+      together_(kMost, matmul.shape().outputs) {
+  // Numbers with full mantissas and of varied size: any other order of summation shows.
+  uint32_t state = 1;
+  const auto next = [&state] {
+    state = state * 1664525u + 1013904223u;
+    return (static_cast<float>(state >> 8) / (1 << 24) - 0.5f) * 0.3f;
+  };
+  const int inputs = matmul.shape().inputs;
+  Matrix<float> weight(matmul.shape().outputs, inputs), x(kMost, inputs);
+  std::generate_n(weight.view().data(), static_cast<size_t>(weight.rows()) * inputs, next);
+  std::generate_n(x.view().data(), static_cast<size_t>(kMost) * inputs, next);
+  std::generate(bias_.begin(), bias_.end(), next);
+  matmul.Pack(weight.view(), reinterpret_cast<std::byte*>(packed_.Row(0).data()));
+  if (matmul.shape().precision == Precision::kBFloat16) {
+    auto* const halves = reinterpret_cast<uint16_t*>(x_.view().data());
+    ToBFloat16(x.view(), MatrixView<uint16_t>(halves, kMost, inputs));
+  } else {
+    std::memcpy(x_.view().data(), x.view().data(), kMost * row_bytes_);
+  }
+}
+
+void LawTrial::MultiplyBlock(int rows) {
+  matmul_.Multiply(rows, block_.view().data(), packed(), bias_.data(), together_.view().data(),
+                   &scratch_);
+}
+
+void LawTrial::Multiply(int first, int rows) {
+  for (int r = 0; r < rows; ++r) {
+    std::memcpy(block_.Row(r).data(), x_.Row((first + r) % kMost).data(), row_bytes_);
+  }
+  MultiplyBlock(rows);
+}
+
+bool LawTrial::Holds() {
+  const int tile = matmul_.tile();
+  // Each row at the head of a tile that is filled up with zeros.
+  std::memset(block_.view().data(), 0, kMost * row_bytes_);
+  for (int r = 0; r < kMost; ++r) {
+    std::memcpy(block_.view().data(), x_.Row(r).data(), row_bytes_);
+    MultiplyBlock(tile);
+    std::copy_n(together_.Row(0).data(), together_.cols(), alone_.Row(r).data());
+  }
+  // Blocks of every number of tiles up to 16, then of some, beginning with ever another row.
+  int first = 1;
+  for (int rows = tile; rows <= kMost; rows += tile * (rows < 16 * tile ? 1 : 3), first += 5) {
+    Multiply(first, rows);
+    for (int r = 0; r < rows; ++r) {
+      if (std::memcmp(together_.Row(r).data(), alone_.Row((first + r) % kMost).data(),
+                      sizeof(float) * together_.cols()) != 0) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+absl::StatusOr<std::shared_ptr<const OneDnnMatmul>> FindLawful(const MatmulShape& shape) {
+  for (const int tile : Tiles(shape.precision)) {
+    ASSIGN_OR_RETURN(std::shared_ptr<const OneDnnMatmul> matmul, OneDnnMatmul::Create(shape, tile));
+    if (LawTrial(*matmul).Holds()) return matmul;
+  }
+  return absl::FailedPreconditionError(absl::StrCat(
+      "oneDNN's ", NameOf(shape.precision), " results depend on the batch on this CPU (",
+      OneDnnIsa(), ", a ", shape.inputs, " x ", shape.outputs, " matrix)"));
+}
+
+// What multiplies by weights of a shape, made at its first use and then kept.
+absl::StatusOr<std::shared_ptr<const OneDnnMatmul>> Lawful(const MatmulShape& shape) {
+  static absl::Mutex mutex(absl::kConstInit);
+  static auto* const kept = new std::map<MatmulShape, std::shared_ptr<const OneDnnMatmul>>();
+
+  absl::MutexLock lock(&mutex);
+  std::shared_ptr<const OneDnnMatmul>& matmul = (*kept)[shape];
+  if (matmul == nullptr) {
+    ASSIGN_OR_RETURN(matmul, FindLawful(shape));
+  }
+  return matmul;
 }
 
 }  // namespace
 
-// The primitives that multiply by a weight of one shape, one for each number of rows.
-class MatmulFamily {
- public:
-  // The family of a shape, made at its first use and then kept.
-  static absl::StatusOr<std::shared_ptr<const MatmulFamily>> Get(int inputs, int outputs,
-                                                                 Activation activation);
-
-  MatmulFamily(int inputs, int outputs, Activation activation);
-
-  size_t packed_bytes() const { return packed_.get_size(); }
-
-  // Writes `weight` [outputs, inputs] into `packed`, in this family's layout.
-  void Pack(MatrixView<const float> weight, std::byte* packed) const;
-
-  // REQUIRES: 1 <= rows <= kMaxRows.
-  void Multiply(int rows, const uint16_t* x, const std::byte* packed, const float* bias, float* y,
-                OneDnnScratch* scratch) const;
-
-  // FAILED_PRECONDITION if a primitive is a slow reference one.
-  absl::Status CheckFast() const;
-  // FAILED_PRECONDITION if a row's result depends on the rows beside it.
-  absl::Status CheckRowLaw() const;
-
- private:
-  struct Entry {
-    dnnl::matmul primitive;
-    memory::desc x, y;
-    size_t scratch_bytes = 0;
-    std::string implementation;
-  };
-
-  const int inputs_;
-  const int outputs_;
-  memory::desc bias_;
-  memory::desc packed_;
-  std::vector<Entry> entries_;  // [rows - 1]
-};
-
-MatmulFamily::MatmulFamily(int inputs, int outputs, Activation activation)
-    : inputs_(inputs), outputs_(outputs), bias_(RowMajor(1, outputs)) {
-  constexpr memory::data_type kType = memory::data_type::bf16;
-  const dnnl::primitive_attr attributes = Attributes(activation);
-  const auto describe = [&](int rows, const memory::desc& weight) {
-    return DescribeMatmul(RowMajor(rows, inputs, kType), weight, bias_, RowMajor(rows, outputs),
-                          attributes);
-  };
-  // The layout that the library likes best for many rows serves every other number as well.
-  packed_ = describe(OneDnnGemm::kMaxRows,
-                     memory::desc({inputs, outputs}, kType, memory::format_tag::any))
-                .weights_desc();
-  entries_.reserve(OneDnnGemm::kMaxRows);
-  for (int rows = 1; rows <= OneDnnGemm::kMaxRows; ++rows) {
-    const dnnl::matmul::primitive_desc description = describe(rows, packed_);
-    entries_.push_back({dnnl::matmul(description), description.src_desc(), description.dst_desc(),
-                        description.scratchpad_desc().get_size(), description.impl_info_str()});
-  }
-}
-
-void MatmulFamily::Pack(MatrixView<const float> weight, std::byte* packed) const {
-  const memory::desc transposed({inputs_, outputs_}, memory::data_type::f32,
-                                memory::dims{1, weight.stride()});
-  memory from(transposed, CpuEngine(), const_cast<float*>(weight.data()));
-  memory to(packed_, CpuEngine(), packed);
-  dnnl::reorder(from, to).execute(ThreadStream(), from, to);
-  ThreadStream().wait();
-}
-
-void MatmulFamily::Multiply(int rows, const uint16_t* x, const std::byte* packed, const float* bias,
-                            float* y, OneDnnScratch* scratch) const {
-  const Entry& entry = entries_[rows - 1];
-  ResizeBytes(entry.scratch_bytes, scratch);
-  const dnnl::engine& engine = CpuEngine();
-  const memory::desc scratchpad({static_cast<memory::dim>(entry.scratch_bytes)},
-                                memory::data_type::u8, memory::format_tag::a);
-  entry.primitive.execute(
-      ThreadStream(), {{DNNL_ARG_SRC, memory(entry.x, engine, const_cast<uint16_t*>(x))},
-                       {DNNL_ARG_WEIGHTS, memory(packed_, engine, const_cast<std::byte*>(packed))},
-                       {DNNL_ARG_BIAS, memory(bias_, engine, const_cast<float*>(bias))},
-                       {DNNL_ARG_DST, memory(entry.y, engine, y)},
-                       {DNNL_ARG_SCRATCHPAD, memory(scratchpad, engine, scratch->view().data())}});
-}
-
-absl::Status MatmulFamily::CheckFast() const {
-  for (size_t i = 0; i < entries_.size(); ++i) {
-    if (entries_[i].implementation.find("ref") == std::string::npos) continue;
-    return absl::FailedPreconditionError(absl::StrCat("no fast bfloat16 multiplication of ", i + 1,
-                                                      " rows by a ", inputs_, " x ", outputs_,
-                                                      " matrix on this CPU (", OneDnnIsa(), ")"));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status MatmulFamily::CheckRowLaw() const {
-  const int most = OneDnnGemm::kMaxRows;
-  Matrix<float> weight(outputs_, inputs_), bias(1, outputs_), x(most, inputs_);
-  // Numbers with full mantissas and of varied size: any other order of summation shows.
-  uint32_t state = 1;
-  const auto fill = [&state](MatrixView<float> m) {
-    for (int r = 0; r < m.rows(); ++r) {
-      for (float& value : m.Row(r)) {
-        state = state * 1664525u + 1013904223u;
-        value = (static_cast<float>(state >> 8) / (1 << 24) - 0.5f) * 0.3f;
-      }
-    }
-  };
-  fill(weight.view());
-  fill(bias.view());
-  fill(x.view());
-  const WeightMemory packed(packed_bytes());
-  Pack(weight.view(), packed.data());
-
-  Matrix<uint16_t> x16(most, inputs_);
-  ToBFloat16(x.view(), x16.view());
-  OneDnnScratch scratch;
-  Matrix<float> alone(most, outputs_), together(most, outputs_);
-  for (int r = 0; r < most; ++r) {
-    Multiply(1, x16.Row(r).data(), packed.data(), bias.Row(0).data(), alone.Row(r).data(),
-             &scratch);
-  }
-  for (const int rows : {2, 3, 4, 5, 8, 13, 32, most}) {
-    const int first = most - rows;  // so that a row stands at another place in every block
-    Multiply(rows, x16.Row(first).data(), packed.data(), bias.Row(0).data(), together.Row(0).data(),
-             &scratch);
-    if (std::memcmp(alone.Row(first).data(), together.Row(0).data(),
-                    sizeof(float) * rows * outputs_) != 0) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("bfloat16 results depend on the batch on this CPU (", OneDnnIsa(), ", ",
-                       rows, " rows by a ", inputs_, " x ", outputs_, " matrix)"));
-    }
-  }
-  return absl::OkStatus();
-}
-
-absl::StatusOr<std::shared_ptr<const MatmulFamily>> MatmulFamily::Get(int inputs, int outputs,
-                                                                      Activation activation) {
-  using Key = std::tuple<int, int, Activation>;
-  static absl::Mutex mutex(absl::kConstInit);
-  static auto* const families = new std::map<Key, std::shared_ptr<const MatmulFamily>>();
-
-  absl::MutexLock lock(&mutex);
-  std::shared_ptr<const MatmulFamily>& family = (*families)[{inputs, outputs, activation}];
-  if (family == nullptr) {
-    auto made = std::make_shared<const MatmulFamily>(inputs, outputs, activation);
-    RETURN_IF_ERROR(made->CheckFast());
-    RETURN_IF_ERROR(made->CheckRowLaw());
-    family = std::move(made);
-  }
-  return family;
-}
-
 absl::StatusOr<OneDnnGemm> OneDnnGemm::Create(MatrixView<const float> weight,
-                                              absl::Span<const float> bias, Activation activation) {
+                                              absl::Span<const float> bias, Activation activation,
+                                              Precision precision) {
+  DRAGOMAN_CHECK(precision == Precision::kFloat32 || precision == Precision::kBFloat16);
   DRAGOMAN_CHECK(bias.empty() || static_cast<int>(bias.size()) == weight.rows());
-  MultiplyOnThisThreadAlone();
   OneDnnGemm gemm;
-  gemm.inputs_ = weight.cols();
-  gemm.outputs_ = weight.rows();
-  try {
-    ASSIGN_OR_RETURN(gemm.family_, MatmulFamily::Get(gemm.inputs_, gemm.outputs_, activation));
-    gemm.weight_ = WeightMemory(gemm.family_->packed_bytes());
-    gemm.family_->Pack(weight, gemm.weight_.data());
-  } catch (const dnnl::error& error) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("this CPU (", OneDnnIsa(),
-                     ") cannot multiply in bfloat16, want float32 or int8: oneDNN, a ",
-                     gemm.inputs_, " x ", gemm.outputs_, " matrix: ", error.what()));
-  }
-  gemm.bias_.Resize(1, gemm.outputs_);
-  if (bias.empty()) {
-    std::fill_n(gemm.bias_.Row(0).data(), gemm.outputs_, 0.0f);
-  } else {
-    std::copy(bias.begin(), bias.end(), gemm.bias_.Row(0).begin());
-  }
+  ASSIGN_OR_RETURN(gemm.matmul_, Lawful({.precision = precision,
+                                         .inputs = weight.cols(),
+                                         .outputs = weight.rows(),
+                                         .activation = activation}));
+  gemm.weight_ = WeightMemory(gemm.matmul_->packed_bytes());
+  gemm.matmul_->Pack(weight, gemm.weight_.data());
+  gemm.bias_.Resize(1, weight.rows());
+  std::fill_n(gemm.bias_.Row(0).data(), weight.rows(), 0.0f);
+  std::copy(bias.begin(), bias.end(), gemm.bias_.Row(0).begin());
   return gemm;
 }
 
-void OneDnnGemm::Apply(MatrixView<const uint16_t> x, MatrixView<float> y,
-                       OneDnnScratch* scratch) const {
-  DRAGOMAN_CHECK(x.cols() == inputs_ && y.cols() == outputs_ && x.rows() == y.rows());
-  DRAGOMAN_CHECK(x.contiguous() && y.contiguous());
-  MultiplyOnThisThreadAlone();
-  for (int first = 0; first < x.rows(); first += kMaxRows) {
-    family_->Multiply(std::min(kMaxRows, x.rows() - first), x.Row(first).data(), weight_.data(),
-                      bias_.Row(0).data(), y.Row(first).data(), scratch);
+void OneDnnGemm::Apply(const void* x, MatrixView<float> y, OneDnnScratch* scratch) const {
+  DRAGOMAN_CHECK(y.cols() == outputs() && y.contiguous());
+  const auto* from = static_cast<const unsigned char*>(x);
+  const size_t row_bytes = static_cast<size_t>(inputs()) * BytesOf(matmul_->shape().precision);
+  const float* const bias = bias_.Row(0).data();
+  const int tile = matmul_->tile();
+  const int most = OneDnnMatmul::kMaxRows / tile * tile;
+  const int whole = y.rows() / tile * tile;
+  for (int first = 0; first < whole; first += most) {
+    matmul_->Multiply(std::min(most, whole - first), from + first * row_bytes, weight_.data(), bias,
+                      y.Row(first).data(), &scratch->primitive);
   }
-}
-
-std::string OneDnnIsa() {
-  switch (dnnl::get_effective_cpu_isa()) {
-    case dnnl::cpu_isa::sse41:
-      return "sse41";
-    case dnnl::cpu_isa::avx:
-      return "avx";
-    case dnnl::cpu_isa::avx2:
-      return "avx2";
-    case dnnl::cpu_isa::avx2_vnni:
-      return "avx2_vnni";
-    case dnnl::cpu_isa::avx512_core:
-      return "avx512_core";
-    case dnnl::cpu_isa::avx512_core_vnni:
-      return "avx512_core_vnni";
-    case dnnl::cpu_isa::avx512_core_bf16:
-      return "avx512_core_bf16";
-    case dnnl::cpu_isa::avx512_core_amx:
-      return "avx512_core_amx";
-    default:
-      return "generic";
-  }
-}
-
-bool OneDnnHasBFloat16() {
-  const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();
-  return isa == dnnl::cpu_isa::avx512_core_bf16 || isa == dnnl::cpu_isa::avx512_core_amx;
+  const int left = y.rows() - whole;
+  if (left == 0) return;
+  scratch->x.Resize(tile, static_cast<int>(row_bytes));
+  scratch->y.Resize(tile, outputs());
+  unsigned char* const filled = scratch->x.view().data();
+  std::memcpy(filled, from + whole * row_bytes, left * row_bytes);
+  std::memset(filled + left * row_bytes, 0, (tile - left) * row_bytes);
+  matmul_->Multiply(tile, filled, weight_.data(), bias, scratch->y.view().data(),
+                    &scratch->primitive);
+  std::copy_n(scratch->y.view().data(), static_cast<size_t>(left) * outputs(), y.Row(whole).data());
 }
 
 }  // namespace dragoman

@@ -25,6 +25,25 @@ absl::StatusOr<Precision> ParsePrecision(const std::string& name) {
                                     "\", want auto, float32, bfloat16 or int8");
 }
 
+const char* NameOf(Matmul matmul) {
+  switch (matmul) {
+    case Matmul::kAuto:
+      return "auto";
+    case Matmul::kOneDnn:
+      return "onednn";
+    case Matmul::kNative:
+      return "native";
+  }
+  return "unknown";
+}
+
+absl::StatusOr<Matmul> ParseMatmul(const std::string& name) {
+  if (name == "auto") return Matmul::kAuto;
+  if (name == "onednn") return Matmul::kOneDnn;
+  if (name == "native") return Matmul::kNative;
+  return absl::InvalidArgumentError("matmul is \"" + name + "\", want auto, onednn or native");
+}
+
 Precision Resolve(Precision precision) {
   return precision == Precision::kAuto ? Precision::kInt8 : precision;
 }

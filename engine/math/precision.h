@@ -24,6 +24,27 @@ absl::StatusOr<Precision> ParsePrecision(const std::string& name);
 // Resolves kAuto.
 Precision Resolve(Precision precision);
 
+// Who multiplies.
+enum class Matmul {
+  kAuto,    // float32: our kernels; bfloat16: oneDNN; int8: whichever is the faster here
+  kOneDnn,  // the library alone
+  kNative,  // our kernels alone
+};
+
+const char* NameOf(Matmul matmul);  // "onednn"
+
+// INVALID_ARGUMENT for a name that is none.
+absl::StatusOr<Matmul> ParseMatmul(const std::string& name);
+
+// In which numbers and by whom matrices are multiplied.
+struct Arithmetic {
+  Arithmetic(Precision its_precision, Matmul its_matmul = Matmul::kAuto)  // NOLINT: converts
+      : precision(its_precision), matmul(its_matmul) {}
+
+  Precision precision;
+  Matmul matmul;
+};
+
 }  // namespace dragoman
 
 #endif  // DRAGOMAN_ENGINE_MATH_PRECISION_H_

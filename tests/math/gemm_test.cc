@@ -8,6 +8,7 @@
 
 #include "engine/math/int8_rows.h"
 #include "engine/math/kernels.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/math/instruction_sets.h"
 #include "tests/math/random_matrix.h"
@@ -83,9 +84,9 @@ struct Shape {
   int inputs, outputs;
 };
 
-class GemmShapes : public testing::TestWithParam<std::tuple<Precision, Shape>> {};
+class GemmShapes : public testing::TestWithParam<std::tuple<Precision, Matmul, Shape>> {};
 
-void ExpectProducts(Precision precision, int inputs, int outputs) {
+void ExpectProducts(Arithmetic arithmetic, int inputs, int outputs) {
   std::mt19937 random(7);
   const Matrix<float> weight = RandomMatrix(outputs, inputs, &random);
   const std::vector<float> bias = RandomVector(outputs, &random);
@@ -93,25 +94,32 @@ void ExpectProducts(Precision precision, int inputs, int outputs) {
   for (const Activation activation :
        {Activation::kNone, Activation::kRelu, Activation::kSilu, Activation::kGelu}) {
     absl::StatusOr<PackedGemm> gemm =
-        PackedGemm::Create(weight.view(), bias, activation, precision);
+        PackedGemm::Create(weight.view(), bias, activation, arithmetic);
     ASSERT_TRUE(gemm.ok()) << gemm.status();
     for (const int rows : {1, 2, 5, 12, 13, 63, 64, 65, 130}) {
       const Matrix<float> x = RandomMatrix(rows, inputs, &random);
       Matrix<float> y(rows, outputs);
       gemm->Apply(x.view(), y.view(), &scratch);
-      ExpectProduct(precision, x, weight, bias, activation, y);
+      ExpectProduct(arithmetic.precision, x, weight, bias, activation, y);
     }
   }
 }
 
-TEST(Gemm, SaysWhatToDoWithoutBFloat16) {
+TEST(Gemm, SaysWhatToDoWithoutAKernel) {
   Matrix<float> weight(1, 4);
   std::fill_n(weight.view().data(), 4, 1.0f);
-  const auto gemm = PackedGemm::Create(weight.view(), {}, Activation::kNone, Precision::kBFloat16);
-  if (gemm.ok()) GTEST_SKIP() << "this CPU has bfloat16";
-  EXPECT_EQ(gemm.status().code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_NE(gemm.status().message().find("bfloat16, want float32 or int8"), std::string::npos)
-      << gemm.status();
+  const auto refusal = [&](Arithmetic arithmetic) {
+    return PackedGemm::Create(weight.view(), {}, Activation::kNone, arithmetic).status();
+  };
+  const absl::Status native = refusal({Precision::kBFloat16, Matmul::kNative});
+  EXPECT_TRUE(absl::IsFailedPrecondition(native)) << native;
+  EXPECT_THAT(std::string(native.message()), testing::HasSubstr("want matmul auto or onednn"));
+  const absl::Status bfloat16 = refusal(Precision::kBFloat16);
+  if (bfloat16.ok())
+    GTEST_SKIP() << "oneDNN multiplies bfloat16 on this CPU (" << OneDnnIsa() << ")";
+  EXPECT_TRUE(absl::IsFailedPrecondition(bfloat16)) << bfloat16;
+  EXPECT_THAT(std::string(bfloat16.message()),
+              testing::HasSubstr("want precision float32 or int8"));
 }
 
 // As many as --max-encode-tokens may let into one batch, where rows x tiles is beyond an int.
@@ -134,17 +142,20 @@ TEST(Gemm, HasAMillionRows) {
 }
 
 TEST_P(GemmShapes, AgreesWithTheDefinitionForAnyNumberOfRows) {
-  const auto [precision, shape] = GetParam();
-  if (precision == Precision::kBFloat16) {
-    if (!OneDnnHasBFloat16()) GTEST_SKIP() << "this CPU has no bfloat16";
-    return ExpectProducts(precision, shape.inputs, shape.outputs);
+  const auto [precision, matmul, shape] = GetParam();
+  SKIP_UNLESS_POSSIBLE(Arithmetic(precision, matmul));
+  if (matmul == Matmul::kOneDnn) {
+    return ExpectProducts({precision, matmul}, shape.inputs, shape.outputs);
   }
-  ForEachInstructionSet([&p = precision, &s = shape] { ExpectProducts(p, s.inputs, s.outputs); });
+  ForEachInstructionSet([&p = precision, &s = shape] {
+    ExpectProducts({p, Matmul::kNative}, s.inputs, s.outputs);
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Gemm, GemmShapes,
     testing::Combine(testing::Values(Precision::kFloat32, Precision::kBFloat16, Precision::kInt8),
+                     testing::Values(Matmul::kOneDnn, Matmul::kNative),
                      testing::Values(Shape{64, 64}, Shape{64, 192}, Shape{128, 64}, Shape{33, 17},
                                      Shape{1, 1}, Shape{64, 935})));
 
@@ -244,7 +255,7 @@ TEST(Gemm, WhatIsNotFiniteDoesNotComeOutAsANumber) {
   std::mt19937 random(10);
   const Matrix<float> weight = RandomMatrix(5, 8, &random);
   for (const Precision precision : {Precision::kFloat32, Precision::kBFloat16, Precision::kInt8}) {
-    if (precision == Precision::kBFloat16 && !OneDnnHasBFloat16()) continue;
+    if (!Possible(precision).ok()) continue;
     const auto gemm = PackedGemm::Create(weight.view(), {}, Activation::kNone, precision);
     ASSERT_TRUE(gemm.ok()) << gemm.status();
     Matrix<float> x = RandomMatrix(2, 8, &random), y(2, 5);

@@ -1,5 +1,4 @@
-// Runs a test once for every instruction set that the Highway kernels were compiled for and this
-// machine has, as if it had no better one.
+// What a test may use on the machine that it happens to run on.
 
 #ifndef DRAGOMAN_TESTS_MATH_INSTRUCTION_SETS_H_
 #define DRAGOMAN_TESTS_MATH_INSTRUCTION_SETS_H_
@@ -8,11 +7,16 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "engine/math/gemm.h"
 #include "gtest/gtest.h"
 #include "hwy/targets.h"
+#include "tests/math/random_matrix.h"
 
 namespace dragoman {
 
+// Runs a test once for every instruction set that the Highway kernels were compiled for and this
+// machine has, as if it had no better one.  (oneDNN's are chosen for a whole process, by
+// ONEDNN_MAX_CPU_ISA: see CMakeLists.txt.)
 inline void ForEachInstructionSet(absl::FunctionRef<void()> test) {
   const int64_t supported = hwy::SupportedTargets();
   for (int64_t targets = supported; targets != 0; targets &= targets - 1) {
@@ -24,6 +28,23 @@ inline void ForEachInstructionSet(absl::FunctionRef<void()> test) {
   }
   hwy::SetSupportedTargetsForTest(0);  // back to what there is
 }
+
+// Whether this CPU multiplies so, by a matrix of an ordinary shape.
+inline absl::Status Possible(Arithmetic arithmetic) {
+  std::mt19937 random(1);
+  const Matrix<float> weight = RandomMatrix(64, 128, &random);
+  return PackedGemm::Create(weight.view(), {}, Activation::kNone, arithmetic).status();
+}
+
+// Skips a test of what this CPU cannot multiply, and says so; our kernels in float32 and int8 are
+// possible everywhere.
+#define SKIP_UNLESS_POSSIBLE(arithmetic)                                    \
+  if (const absl::Status possible = Possible(arithmetic); !possible.ok()) { \
+    ASSERT_TRUE((arithmetic).precision == Precision::kBFloat16 ||           \
+                (arithmetic).matmul == Matmul::kOneDnn)                     \
+        << possible;                                                        \
+    GTEST_SKIP() << possible;                                               \
+  }
 
 }  // namespace dragoman
 

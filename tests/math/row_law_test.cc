@@ -39,57 +39,58 @@ void ExpectRowLaw(const Matrix<float>& x, int outputs, const Operation& operatio
   }
 }
 
-class RowLawOf : public testing::TestWithParam<Precision> {};
+class RowLawOf : public testing::TestWithParam<std::pair<Precision, Matmul>> {
+ protected:
+  static Arithmetic arithmetic() { return {GetParam().first, GetParam().second}; }
+};
 
 using Shapes = std::vector<std::pair<int, int>>;
 
-void ExpectRowLawOfGemm(Precision precision, const Shapes& shapes, int threads) {
+void ExpectRowLawOfGemm(Arithmetic arithmetic, const Shapes& shapes, int threads) {
   std::mt19937 random(11);
   GemmScratch scratch(threads);
   for (const auto& [inputs, outputs] : shapes) {
     SCOPED_TRACE(testing::Message() << inputs << " x " << outputs << ", " << threads << " threads");
     const Matrix<float> weight = RandomMatrix(outputs, inputs, &random);
     const std::vector<float> bias = RandomVector(outputs, &random);
+    // What an activation does to a row has nothing to do with the size of the matrix.
+    const bool large = inputs * outputs > 512 * 512;
     for (const Activation activation : {Activation::kRelu, Activation::kSilu}) {
-      const auto gemm = PackedGemm::Create(weight.view(), bias, activation, precision);
+      if (large && activation == Activation::kSilu) continue;
+      const auto gemm = PackedGemm::Create(weight.view(), bias, activation, arithmetic);
       ASSERT_TRUE(gemm.ok()) << gemm.status();
       ExpectRowLaw(
-          RandomMatrix(2 * OneDnnGemm::kMaxRows + 5, inputs, &random), outputs,
+          RandomMatrix((large ? 1 : 2) * OneDnnMatmul::kMaxRows + 5, inputs, &random), outputs,
           [&](MatrixView<const float> x, MatrixView<float> y) { gemm->Apply(x, y, &scratch); });
     }
   }
 }
 
 TEST_P(RowLawOf, Gemm) {
-  if (GetParam() == Precision::kBFloat16 && !OneDnnHasBFloat16()) {
-    GTEST_SKIP() << "this CPU has no bfloat16";
-  }
-  ExpectRowLawOfGemm(GetParam(),
+  SKIP_UNLESS_POSSIBLE(arithmetic());
+  ExpectRowLawOfGemm(arithmetic(),
                      {{64, 64}, {128, 64}, {256, 768}, {512, 512}, {512, 2048}, {2048, 512}}, 1);
 }
 
 TEST_P(RowLawOf, GemmOnOtherInstructionSets) {
-  if (GetParam() == Precision::kBFloat16) GTEST_SKIP() << "oneDNN's own";
-  ForEachInstructionSet([] { ExpectRowLawOfGemm(GetParam(), {{64, 192}, {33, 70}}, 1); });
+  if (arithmetic().precision == Precision::kBFloat16) GTEST_SKIP() << "oneDNN's own";
+  SKIP_UNLESS_POSSIBLE(arithmetic());
+  ForEachInstructionSet([] { ExpectRowLawOfGemm(arithmetic(), {{64, 192}, {33, 70}}, 1); });
 }
 
 TEST_P(RowLawOf, GemmByATeam) {
-  if (GetParam() == Precision::kBFloat16 && !OneDnnHasBFloat16()) {
-    GTEST_SKIP() << "this CPU has no bfloat16";
-  }
-  ExpectRowLawOfGemm(GetParam(), {{64, 935}, {512, 512}}, 3);
+  SKIP_UNLESS_POSSIBLE(arithmetic());
+  ExpectRowLawOfGemm(arithmetic(), {{64, 935}, {512, 512}}, 3);
 }
 
 // What a team computes is what a thread computes alone.
 TEST_P(RowLawOf, TeamsOfAnySize) {
-  if (GetParam() == Precision::kBFloat16 && !OneDnnHasBFloat16()) {
-    GTEST_SKIP() << "this CPU has no bfloat16";
-  }
+  SKIP_UNLESS_POSSIBLE(arithmetic());
   std::mt19937 random(15);
   const Matrix<float> weight = RandomMatrix(1100, 512, &random);
   const Matrix<float> x = RandomMatrix(37, 512, &random);
-  const auto gemm =
-      PackedGemm::Create(weight.view(), RandomVector(1100, &random), Activation::kSilu, GetParam());
+  const auto gemm = PackedGemm::Create(weight.view(), RandomVector(1100, &random),
+                                       Activation::kSilu, arithmetic());
   ASSERT_TRUE(gemm.ok()) << gemm.status();
   Matrix<float> alone(37, 1100), together(37, 1100);
   GemmScratch one;
@@ -104,9 +105,16 @@ TEST_P(RowLawOf, TeamsOfAnySize) {
 }
 
 INSTANTIATE_TEST_SUITE_P(RowLaw, RowLawOf,
-                         testing::Values(Precision::kFloat32, Precision::kBFloat16,
-                                         Precision::kInt8),
-                         [](const auto& test) { return std::string(NameOf(test.param)); });
+                         testing::Values(std::pair(Precision::kFloat32, Matmul::kNative),
+                                         std::pair(Precision::kFloat32, Matmul::kOneDnn),
+                                         std::pair(Precision::kBFloat16, Matmul::kOneDnn),
+                                         std::pair(Precision::kInt8, Matmul::kNative),
+                                         std::pair(Precision::kInt8, Matmul::kOneDnn),
+                                         std::pair(Precision::kInt8, Matmul::kAuto)),
+                         [](const auto& test) {
+                           return std::string(NameOf(test.param.first)) + "_" +
+                                  NameOf(test.param.second);
+                         });
 
 TEST(RowLaw, Int8Rows) {
   std::mt19937 random(14);

@@ -1,0 +1,111 @@
+// Both ways are timed over weights that together are larger than a second level cache, as those of
+// a model are: our kernels fetch the next weights while they multiply by these, and oneDNN's do
+// not.
+//
+// Our way wins at few rows.  oneDNN has to win at a number of rows by a margin, and at every larger
+// one, to be taken from there on: another process on the machine must not make it look better than
+// it is.
+
+#include "engine/math/int8_crossover.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "engine/math/int8_gemm.h"
+#include "engine/math/onednn_int8.h"
+
+namespace dragoman {
+namespace {
+
+constexpr int kInputs = 512, kOutputs = 512;
+constexpr int kCopies = 24;  // of 256 KiB
+constexpr int kRounds = 3;
+constexpr int kMostRows = OneDnnMatmul::kMaxRows;
+constexpr double kMargin = 0.95;
+
+double Seconds(absl::FunctionRef<void()> work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// Numbers that look like weights.
+Matrix<float> Numbers(int rows, int cols) {
+  Matrix<float> numbers(rows, cols);
+  uint32_t state = 1;
+  std::generate_n(numbers.view().data(), static_cast<size_t>(rows) * cols, [&state] {
+    state = state * 1664525u + 1013904223u;
+    return static_cast<float>(state >> 8) / (1 << 24) - 0.5f;
+  });
+  return numbers;
+}
+
+class Race {
+ public:
+  explicit Race(OneDnnInt8 onednn);
+
+  // Whether oneDNN's way wins with so many rows.
+  bool OneDnnWins(int rows);
+
+ private:
+  OneDnnInt8 onednn_;
+  std::vector<Int8Gemm> gemms_;
+  Matrix<float> x_, y_;
+  QuantizedRows quantized_;
+  OneDnnScratch scratch_;
+};
+
+Race::Race(OneDnnInt8 onednn)
+    : onednn_(std::move(onednn)), x_(Numbers(kMostRows, kInputs)), y_(kMostRows, kOutputs) {
+  const Matrix<float> weight = Numbers(kOutputs, kInputs);
+  const std::vector<float> bias(kOutputs, 0.0f);
+  for (int i = 0; i < kCopies; ++i) {
+    absl::StatusOr<Int8Gemm> gemm = Int8Gemm::Create(weight.view(), bias, Activation::kNone);
+    DRAGOMAN_CHECK(gemm.ok());
+    gemms_.push_back(*std::move(gemm));
+  }
+}
+
+bool Race::OneDnnWins(int rows) {
+  quantized_.Resize(rows, kInputs);
+  QuantizeRows(std::as_const(x_).view().Rows(0, rows), 0, rows, &quantized_);
+  const MatrixView<float> y = y_.view().Rows(0, rows);
+  const OneDnnInt8::Blocks blocks = onednn_.Cut(rows, /*members=*/1);
+  double ours = 1e9, its = 1e9;
+  for (int round = 0; round < kRounds; ++round) {
+    ours = std::min(ours, Seconds([&] {
+                      for (const Int8Gemm& gemm : gemms_)
+                        gemm.Apply(quantized_, 0, gemm.panels(), y);
+                    }));
+    its = std::min(its, Seconds([&] {
+                     for (const Int8Gemm& gemm : gemms_) {
+                       onednn_.Apply(gemm, quantized_, blocks, 0, blocks.count, y, &scratch_);
+                     }
+                   }));
+  }
+  return its < kMargin * ours;
+}
+
+int Measure() {
+  absl::StatusOr<OneDnnInt8> onednn = OneDnnInt8::Create(kInputs, kOutputs);
+  if (!onednn.ok() || !onednn->InPlace()) return kNever;
+  Race race(*std::move(onednn));
+  int crossover = kNever;
+  for (const int rows : {kMostRows, 48, 32, 24, 16, 12, 8, 6, 4}) {
+    if (!race.OneDnnWins(rows)) break;
+    crossover = rows;
+  }
+  return crossover;
+}
+
+}  // namespace
+
+int OneDnnInt8Crossover() {
+  static const int crossover = Measure();
+  return crossover;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,78 @@
+// The product of Int8Gemm with its sums taken by oneDNN, which multiplies many rows faster than our
+// kernels do where the CPU has AMX.
+//
+// Sums of 8 bit products in 32 bits are exact and Int8Gemm makes the results of them, so that both
+// ways give the same bytes: either may be taken at any call.  The product is cut into blocks of
+// rows by panels, such that the weights of a block and its sums stay in the second level cache.
+//
+// Where oneDNN's layout of the weights is that of Int8Gemm's panels (AVX-512 with VNNI, and AMX),
+// it reads these, and nothing is packed again.
+//
+// Without VNNI, oneDNN adds two products in 16 bits, and 255 x 127 + 255 x 127 does not fit.  There
+// x is multiplied in two parts that do, x = 2 floor(x / 2) + x mod 2, at twice the cost.
+
+#ifndef DRAGOMAN_ENGINE_MATH_ONEDNN_INT8_H_
+#define DRAGOMAN_ENGINE_MATH_ONEDNN_INT8_H_
+
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "engine/base/weight_memory.h"
+#include "engine/math/int8_gemm.h"
+#include "engine/math/matrix.h"
+#include "engine/math/onednn_matmul.h"
+
+namespace dragoman {
+
+// Immutable once it is packed, so safe for concurrent use.
+class OneDnnInt8 {
+ public:
+  // For weights [outputs, inputs].  FAILED_PRECONDITION if oneDNN has no fast kernel for them on
+  // this CPU, or one that takes other sums.
+  static absl::StatusOr<OneDnnInt8> Create(int inputs, int outputs);
+
+  // Whether it reads the panels of an Int8Gemm; otherwise it needs weights of its own.
+  bool reads_panels() const { return reads_panels_; }
+  // Whether it reads them and takes the sums at once.
+  bool InPlace() const { return reads_panels_ && !halves_; }
+  // REQUIRES: it does not read panels; `weight` [outputs, inputs] is finite.
+  void Pack(MatrixView<const float> weight);
+
+  // A product of so many rows is cut into blocks of at most `height` rows by some panels.
+  struct Blocks {
+    int height;
+    int count;
+  };
+  // For `members` of a team.  REQUIRES: rows > 0.
+  Blocks Cut(int rows, int members) const;
+
+  // Computes the blocks [first, end) of y [rows, outputs], which are all of it.
+  // REQUIRES: `gemm` has the same weight; x has as many rows as y.
+  void Apply(const Int8Gemm& gemm, const QuantizedRows& x, const Blocks& blocks, int first, int end,
+             MatrixView<float> y, OneDnnScratch* scratch) const;
+
+ private:
+  OneDnnInt8() = default;
+  const OneDnnMatmul& matmul(int part) const {
+    return part + 1 < parts_ ? *matmul_ : *last_matmul_;
+  }
+  const std::byte* packed(int part) const {
+    return packed_.data() + part * matmul_->packed_bytes();
+  }
+  // sums [rows, outputs of the part] = x [rows, inputs] times the weights of a part.
+  void TakeSums(int part, const std::byte* weights, MatrixView<const uint8_t> x,
+                OneDnnScratch* scratch) const;
+
+  int outputs_ = 0;
+  int panels_ = 0;  // of a part; the last one may have fewer
+  int parts_ = 0;
+  std::shared_ptr<const OneDnnMatmul> matmul_, last_matmul_;
+  bool reads_panels_ = false;
+  bool halves_ = false;  // x is multiplied in two parts
+  WeightMemory packed_;  // of all parts, unless it reads panels
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_MATH_ONEDNN_INT8_H_

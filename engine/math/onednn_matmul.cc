@@ -1,0 +1,291 @@
+#include "engine/math/onednn_matmul.h"
+
+#include <omp.h>
+
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "oneapi/dnnl/dnnl.hpp"
+
+namespace dragoman {
+namespace {
+
+using dnnl::memory;
+
+const dnnl::engine& CpuEngine() {
+  static const dnnl::engine* const engine = new dnnl::engine(dnnl::engine::kind::cpu, 0);
+  return *engine;
+}
+
+dnnl::stream& ThreadStream() {
+  thread_local dnnl::stream stream(CpuEngine());
+  return stream;
+}
+
+// A thread of ours multiplies alone: parallelism comes from workers, and a team of threads could
+// split a sum.  The number of threads is a setting of each thread.
+void MultiplyOnThisThreadAlone() {
+  thread_local const bool done = [] {
+    omp_set_num_threads(1);
+    return true;
+  }();
+  static_cast<void>(done);
+}
+
+// Debian 12 has oneDNN 2.6 and Debian 13 has 3.7.  What the two spell differently stands here.
+#if DNNL_VERSION_MAJOR >= 3
+
+dnnl::matmul::primitive_desc DescribeMatmul(const memory::desc& x, const memory::desc& weight,
+                                            const memory::desc& bias, const memory::desc& y,
+                                            const dnnl::primitive_attr& attributes) {
+  return dnnl::matmul::primitive_desc(CpuEngine(), x, weight, bias, y, attributes);
+}
+
+void AppendActivation(dnnl::algorithm algorithm, float alpha, dnnl::post_ops* post_ops) {
+  post_ops->append_eltwise(algorithm, alpha, 0.0f);
+}
+
+#else
+
+dnnl::matmul::primitive_desc DescribeMatmul(const memory::desc& x, const memory::desc& weight,
+                                            const memory::desc& bias, const memory::desc& y,
+                                            const dnnl::primitive_attr& attributes) {
+  return dnnl::matmul::primitive_desc(dnnl::matmul::desc(x, weight, bias, y), attributes,
+                                      CpuEngine());
+}
+
+void AppendActivation(dnnl::algorithm algorithm, float alpha, dnnl::post_ops* post_ops) {
+  post_ops->append_eltwise(1.0f, algorithm, alpha, 0.0f);
+}
+
+#endif
+
+dnnl::primitive_attr Attributes(Activation activation) {
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  dnnl::post_ops post_ops;
+  switch (activation) {
+    case Activation::kNone:
+      break;
+    case Activation::kRelu:
+      AppendActivation(dnnl::algorithm::eltwise_relu, 0.0f, &post_ops);
+      break;
+    case Activation::kSilu:
+      AppendActivation(dnnl::algorithm::eltwise_swish, 1.0f, &post_ops);
+      break;
+    case Activation::kGelu:
+      AppendActivation(dnnl::algorithm::eltwise_gelu_erf, 0.0f, &post_ops);
+      break;
+  }
+  attributes.set_post_ops(post_ops);
+  return attributes;
+}
+
+// The numbers of x, W and y, in this order.
+struct Numbers {
+  memory::data_type x, weight, y;
+};
+
+Numbers NumbersOf(Precision precision) {
+  using Type = memory::data_type;
+  switch (precision) {
+    case Precision::kBFloat16:
+      return {Type::bf16, Type::bf16, Type::f32};
+    case Precision::kInt8:
+      return {Type::u8, Type::s8, Type::s32};
+    default:
+      return {Type::f32, Type::f32, Type::f32};
+  }
+}
+
+memory::desc RowMajor(int rows, int cols, memory::data_type type) {
+  return memory::desc({rows, cols}, type, memory::format_tag::ab);
+}
+
+void Reorder(const memory::desc& from, const void* data, const memory::desc& to,
+             std::byte* packed) {
+  memory source(from, CpuEngine(), const_cast<void*>(data));
+  memory target(to, CpuEngine(), packed);
+  dnnl::reorder(source, target).execute(ThreadStream(), source, target);
+  ThreadStream().wait();
+}
+
+bool IsSlow(const std::string& implementation) { return absl::StrContains(implementation, "ref"); }
+
+// Blocks of 64 inputs by 64 outputs, with 4 inputs of an output side by side: Int8Gemm's panels.
+memory::desc Panels(const MatmulShape& shape) {
+  return memory::desc({shape.inputs, shape.outputs}, memory::data_type::s8,
+                      memory::format_tag::BA16a64b4a);
+}
+
+// How to lay out a weight, given what describes its product of many rows: the layout that the
+// library likes best there serves every other number of rows as well.  Our own panels come first
+// wherever they have a fast kernel.
+memory::desc LayoutFor(
+    const MatmulShape& shape,
+    absl::FunctionRef<dnnl::matmul::primitive_desc(const memory::desc& weight)> describe) {
+  if (shape.precision == Precision::kInt8) {
+    try {
+      if (!IsSlow(describe(Panels(shape)).impl_info_str())) return Panels(shape);
+    } catch (const dnnl::error&) {  // not to be had in panels
+    }
+  }
+  return describe(memory::desc({shape.inputs, shape.outputs}, NumbersOf(shape.precision).weight,
+                               memory::format_tag::any))
+      .weights_desc();
+}
+
+std::string NoFastKernel(const MatmulShape& shape, const char* why) {
+  return absl::StrCat("oneDNN has no fast ", NameOf(shape.precision), " product by a ",
+                      shape.inputs, " x ", shape.outputs, " matrix on this CPU (", OneDnnIsa(),
+                      "): ", why);
+}
+
+}  // namespace
+
+struct OneDnnMatmul::Primitives {
+  struct Entry {
+    dnnl::matmul primitive;
+    memory::desc x, y;
+    size_t scratch_bytes = 0;
+  };
+
+  memory::desc bias;  // empty in int8
+  memory::desc packed;
+  std::vector<Entry> entries;  // [rows / tile - 1]
+  std::string implementation;  // of the slowest kind among them
+};
+
+OneDnnMatmul::OneDnnMatmul(const MatmulShape& shape, int tile) : shape_(shape), tile_(tile) {
+  const Numbers numbers = NumbersOf(shape.precision);
+  const dnnl::primitive_attr attributes = Attributes(shape.activation);
+  auto made = std::make_unique<Primitives>();
+  if (shape.precision != Precision::kInt8) {
+    made->bias = RowMajor(1, shape.outputs, memory::data_type::f32);
+  }
+  const auto describe = [&](int rows, const memory::desc& weight) {
+    return DescribeMatmul(RowMajor(rows, shape.inputs, numbers.x), weight, made->bias,
+                          RowMajor(rows, shape.outputs, numbers.y), attributes);
+  };
+  made->packed = LayoutFor(
+      shape, [&](const memory::desc& weight) { return describe(kMaxRows / tile * tile, weight); });
+  for (int rows = tile; rows <= kMaxRows; rows += tile) {
+    const dnnl::matmul::primitive_desc description = describe(rows, made->packed);
+    made->entries.push_back({dnnl::matmul(description), description.src_desc(),
+                             description.dst_desc(), description.scratchpad_desc().get_size()});
+    const std::string implementation = description.impl_info_str();
+    if (made->implementation.empty() || IsSlow(implementation)) {
+      made->implementation = implementation;
+    }
+  }
+  primitives_ = std::move(made);
+}
+
+OneDnnMatmul::~OneDnnMatmul() = default;
+
+absl::StatusOr<std::unique_ptr<const OneDnnMatmul>> OneDnnMatmul::Create(const MatmulShape& shape,
+                                                                         int tile) {
+  MultiplyOnThisThreadAlone();
+  try {
+    std::unique_ptr<const OneDnnMatmul> matmul(new OneDnnMatmul(shape, tile));
+    const std::string& implementation = matmul->primitives_->implementation;
+    if (IsSlow(implementation)) {
+      return absl::FailedPreconditionError(NoFastKernel(shape, implementation.c_str()));
+    }
+    return matmul;
+  } catch (const dnnl::error& error) {
+    return absl::FailedPreconditionError(NoFastKernel(shape, error.what()));
+  }
+}
+
+size_t OneDnnMatmul::packed_bytes() const { return primitives_->packed.get_size(); }
+
+bool OneDnnMatmul::packs_panels() const {
+  return shape_.precision == Precision::kInt8 && primitives_->packed == Panels(shape_);
+}
+
+void OneDnnMatmul::Pack(MatrixView<const float> weight, std::byte* packed) const {
+  const memory::desc transposed({shape_.inputs, shape_.outputs}, memory::data_type::f32,
+                                memory::dims{1, weight.stride()});
+  Reorder(transposed, weight.data(), primitives_->packed, packed);
+}
+
+void OneDnnMatmul::Pack(MatrixView<const int8_t> weight, std::byte* packed) const {
+  const memory::desc transposed({shape_.inputs, shape_.outputs}, memory::data_type::s8,
+                                memory::dims{1, weight.stride()});
+  Reorder(transposed, weight.data(), primitives_->packed, packed);
+}
+
+void OneDnnMatmul::Multiply(int rows, const void* x, const std::byte* packed, const float* bias,
+                            void* y, PrimitiveScratch* scratch) const {
+  MultiplyOnThisThreadAlone();
+  const Primitives::Entry& entry = primitives_->entries[rows / tile_ - 1];
+  constexpr size_t kPage = 4096;
+  scratch->Resize(static_cast<int>(entry.scratch_bytes / kPage) + 1, kPage);
+  const dnnl::engine& engine = CpuEngine();
+  const memory::desc scratchpad({static_cast<memory::dim>(entry.scratch_bytes)},
+                                memory::data_type::u8, memory::format_tag::a);
+  const memory weights(primitives_->packed, engine, const_cast<std::byte*>(packed));
+  const memory from(entry.x, engine, const_cast<void*>(x)), to(entry.y, engine, y);
+  const memory working(scratchpad, engine, scratch->view().data());
+  if (shape_.precision == Precision::kInt8) {
+    entry.primitive.execute(ThreadStream(), {{DNNL_ARG_SRC, from},
+                                             {DNNL_ARG_WEIGHTS, weights},
+                                             {DNNL_ARG_DST, to},
+                                             {DNNL_ARG_SCRATCHPAD, working}});
+    return;
+  }
+  const memory addend(primitives_->bias, engine, const_cast<float*>(bias));
+  entry.primitive.execute(ThreadStream(), {{DNNL_ARG_SRC, from},
+                                           {DNNL_ARG_WEIGHTS, weights},
+                                           {DNNL_ARG_BIAS, addend},
+                                           {DNNL_ARG_DST, to},
+                                           {DNNL_ARG_SCRATCHPAD, working}});
+}
+
+int BytesOf(Precision precision) {
+  return precision == Precision::kInt8 ? 1 : precision == Precision::kBFloat16 ? 2 : 4;
+}
+
+std::string OneDnnIsa() {
+  switch (dnnl::get_effective_cpu_isa()) {
+    case dnnl::cpu_isa::sse41:
+      return "sse41";
+    case dnnl::cpu_isa::avx:
+      return "avx";
+    case dnnl::cpu_isa::avx2:
+      return "avx2";
+    case dnnl::cpu_isa::avx2_vnni:
+      return "avx2_vnni";
+    case dnnl::cpu_isa::avx512_core:
+      return "avx512_core";
+    case dnnl::cpu_isa::avx512_core_vnni:
+      return "avx512_core_vnni";
+    case dnnl::cpu_isa::avx512_core_bf16:
+      return "avx512_core_bf16";
+    case dnnl::cpu_isa::avx512_core_amx:
+      return "avx512_core_amx";
+#if DNNL_VERSION_MAJOR >= 3
+    case dnnl::cpu_isa::avx2_vnni_2:
+      return "avx2_vnni_2";
+    case dnnl::cpu_isa::avx512_core_fp16:
+      return "avx512_core_fp16";
+    case dnnl::cpu_isa::avx512_core_amx_fp16:
+      return "avx512_core_amx_fp16";
+#endif
+    default:
+      return "generic";
+  }
+}
+
+bool OneDnnHasAmx() { return absl::StrContains(OneDnnIsa(), "amx"); }
+
+std::string OneDnnVersion() {
+  const dnnl::version_t* const version = dnnl::version();
+  return absl::StrCat(version->major, ".", version->minor, ".", version->patch);
+}
+
+}  // namespace dragoman

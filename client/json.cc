@@ -32,6 +32,14 @@ Json ToJson(const v1::Hypothesis& hypothesis) {
           {"finish_reason", NameOf(hypothesis.finish_reason())}};
 }
 
+Json Percentiles(const Latencies& latencies) {
+  return {{"p50", Percentile(latencies, 0.5)},
+          {"p90", Percentile(latencies, 0.9)},
+          {"p99", Percentile(latencies, 0.99)},
+          {"p99.9", Percentile(latencies, 0.999)},
+          {"max", Percentile(latencies, 1.0)}};
+}
+
 }  // namespace
 
 Json ToJson(const std::string& source, const v1::Translation& translation,
@@ -71,20 +79,20 @@ Json ToJson(const v1::Model& model) {
 }
 
 Json ToJson(const LoadReport& report) {
-  return {{"seconds", report.seconds},
-          {"requests", report.requests},
-          {"texts", report.texts},
-          {"source_tokens", report.source_tokens},
-          {"requests_per_second", report.PerSecond(report.requests)},
-          {"texts_per_second", report.PerSecond(report.texts)},
-          {"source_tokens_per_second", report.PerSecond(report.source_tokens)},
-          {"latency_seconds",
-           {{"p50", report.Percentile(0.5)},
-            {"p90", report.Percentile(0.9)},
-            {"p99", report.Percentile(0.99)},
-            {"p99.9", report.Percentile(0.999)},
-            {"max", report.Percentile(1.0)}}},
-          {"codes", Json(report.codes)}};
+  Json json = {{"seconds", report.seconds},
+               {"requests", report.requests},
+               {"texts", report.texts},
+               {"source_tokens", report.source_tokens},
+               {"requests_per_second", report.PerSecond(report.requests)},
+               {"good_per_second", report.PerSecond(report.good)},
+               {"texts_per_second", report.PerSecond(report.texts)},
+               {"source_tokens_per_second", report.PerSecond(report.source_tokens)},
+               {"latency_seconds", Percentiles(report.latencies)}};
+  if (!report.document_latencies.empty()) {
+    json["document_latency_seconds"] = Percentiles(report.document_latencies);
+  }
+  json["codes"] = Json(report.codes);
+  return json;
 }
 
 std::string NameOf(v1::Model::State state) {

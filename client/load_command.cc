@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <iomanip>
 #include <memory>
 #include <optional>
@@ -14,6 +15,7 @@
 #include "client/commands.h"
 #include "client/json.h"
 #include "client/line_reader.h"
+#include "client/load_curve.h"
 #include "client/load_generator.h"
 #include "engine/base/status.h"
 
@@ -25,7 +27,11 @@ constexpr char kDescription[] =
 constexpr char kNotes[] =
     "\n--concurrency is a closed loop: so many callers, each waiting for its answer.  --rate is "
     "an\n"
-    "open loop: requests arrive at random, so many per second, whether or not the server keeps up.";
+    "open loop: requests arrive at random, so many per second, whether or not the server keeps "
+    "up;\n"
+    "latencies then count from the time a request was due.  --sweep goes through several rates:\n"
+    "  dragoman load --sweep 50:400:8 --duration 20 --write curve\n"
+    "writes curve.json, curve.csv and curve.svg.";
 
 const std::vector<std::string>& DefaultTexts() {
   static const auto* const kTexts = new std::vector<std::string>{
@@ -46,6 +52,10 @@ struct LoadFlags {
   bool json = false;
   std::string input;
   double duration_seconds = 0.0;
+  double cancel_after_seconds = 0.02;
+  double objective_seconds = 1.0;
+  std::string sweep;
+  std::string write;  // the files of a sweep, without their suffixes
   LoadOptions load;
 };
 
@@ -66,27 +76,76 @@ absl::StatusOr<std::vector<std::string>> ReadTexts(const std::string& path) {
   return texts;
 }
 
+void PrintLatencies(std::ostream& out, const char* name, const Latencies& latencies) {
+  const std::pair<const char*, double> kPercentiles[] = {
+      {"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p99.9", 0.999}, {"max", 1.0}};
+  out << "\n" << name;
+  for (const auto& [label, p] : kPercentiles) {
+    out << " " << label << " " << Percentile(latencies, p) * 1e3 << " ms";
+  }
+}
+
 void PrintText(std::ostream& out, const LoadReport& report) {
   out << std::fixed << std::setprecision(1) << "requests    " << report.requests << " in "
       << report.seconds << " s\nthroughput  " << report.PerSecond(report.requests)
       << " requests/s, " << report.PerSecond(report.texts) << " texts/s, "
-      << report.PerSecond(report.source_tokens) << " source tokens/s\nlatency    ";
-  const std::pair<const char*, double> kPercentiles[] = {
-      {"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p99.9", 0.999}, {"max", 1.0}};
-  for (const auto& [name, p] : kPercentiles) {
-    out << " " << name << " " << report.Percentile(p) * 1e3 << " ms";
+      << report.PerSecond(report.source_tokens) << " source tokens/s, "
+      << report.PerSecond(report.good) << " good answers/s";
+  PrintLatencies(out, "latency    ", report.latencies);
+  if (!report.document_latencies.empty()) {
+    PrintLatencies(out, "documents  ", report.document_latencies);
   }
   out << "\ncodes      ";
   for (const auto& [code, count] : report.codes) out << " " << code << " " << count;
   out << "\n";
 }
 
-ExitCode RunLoadCommand(LoadFlags flags, const Console& console) {
-  const absl::StatusOr<std::vector<std::string>> texts = ReadTexts(flags.input);
-  if (!texts.ok()) {
-    ReportError(console, texts.status());
-    return kExitUsage;
+absl::Status WriteFile(const std::string& path, const std::string& content) {
+  std::ofstream file(path, std::ios::binary);
+  file << content;
+  if (file.flush()) return absl::OkStatus();
+  return absl::UnavailableError("cannot write " + path);
+}
+
+absl::Status WriteCurve(const LoadFlags& flags, const std::vector<LoadPoint>& points) {
+  if (flags.write.empty()) return absl::OkStatus();
+  RETURN_IF_ERROR(WriteFile(flags.write + ".json", ToJson(points).dump(1) + "\n"));
+  RETURN_IF_ERROR(WriteFile(flags.write + ".csv", ToCsv(points)));
+  return WriteFile(flags.write + ".svg", ToSvg(points, flags.load.objective));
+}
+
+// One load for each rate, told as it ends.
+ExitCode RunSweep(const LoadFlags& flags, const std::vector<double>& rates,
+                  const std::vector<std::string>& texts, TranslationClient* client,
+                  const Console& console) {
+  std::vector<LoadPoint> points;
+  for (const double rate : rates) {
+    LoadOptions load = flags.load;
+    load.rate = rate;
+    points.push_back({rate, RunLoad(client, flags.request.Request(), texts, load)});
+    if (flags.json) continue;
+    console.out << "== " << rate << " requests/s offered\n";
+    PrintText(console.out, points.back().report);
+    console.out.flush();
   }
+  if (flags.json) console.out << ToJson(points) << "\n";
+  const absl::Status written = WriteCurve(flags, points);
+  return written.ok() ? kExitOk : ReportUsage(console, written);
+}
+
+ExitCode RunLoadCommand(LoadFlags flags, const Console& console) {
+  std::vector<double> rates;
+  if (!flags.sweep.empty()) {
+    absl::StatusOr<std::vector<double>> parsed = ParseRates(flags.sweep);
+    if (!parsed.ok()) return ReportUsage(console, parsed.status());
+    rates = *std::move(parsed);
+  } else if (!flags.write.empty()) {
+    return ReportUsage(console, absl::InvalidArgumentError("--write needs --sweep"));
+  }
+  const absl::StatusOr<std::vector<std::string>> texts = ReadTexts(flags.input);
+  if (!texts.ok()) return ReportUsage(console, texts.status());
+  flags.load.cancel_after = absl::Seconds(flags.cancel_after_seconds);
+  flags.load.objective = absl::Seconds(flags.objective_seconds);
   if (flags.duration_seconds > 0) flags.load.duration = absl::Seconds(flags.duration_seconds);
   const bool endless = flags.load.duration == absl::InfiniteDuration();
   if (endless && flags.load.requests == INT64_MAX) flags.load.duration = absl::Seconds(10);
@@ -99,6 +158,7 @@ ExitCode RunLoadCommand(LoadFlags flags, const Console& console) {
   if (const absl::Status status = (*client)->Translate(first).status(); !status.ok()) {
     return ReportFailedTranslation(console, status, client->get());
   }
+  if (!rates.empty()) return RunSweep(flags, rates, *texts, client->get(), console);
   const LoadReport report = RunLoad(client->get(), request, *texts, flags.load);
   if (flags.json) {
     console.out << ToJson(report) << "\n";
@@ -120,9 +180,21 @@ void AddLoadCommand(CLI::App* app, const Console& console, ExitCode* exit_code) 
       command->add_option("--concurrency", flags->load.concurrency, "callers of a closed loop")
           ->check(CLI::Range(1, 100'000))
           ->capture_default_str();
-  command->add_option("--rate", flags->load.rate, "requests per second of an open loop")
+  CLI::Option* rate =
+      command->add_option("--rate", flags->load.rate, "requests per second of an open loop")
+          ->check(CLI::PositiveNumber)
+          ->excludes(concurrency);
+  command
+      ->add_option("--sweep", flags->sweep,
+                   "rates of open loops, one after the other: 20,50,100 or FIRST:LAST:COUNT")
+      ->excludes(concurrency)
+      ->excludes(rate);
+  command->add_option("--write", flags->write,
+                      "NAME: a sweep is written to NAME.json, NAME.csv and NAME.svg");
+  command
+      ->add_option("--objective", flags->objective_seconds, "seconds; a later answer is not good")
       ->check(CLI::PositiveNumber)
-      ->excludes(concurrency);
+      ->capture_default_str();
   command
       ->add_option("--duration", flags->duration_seconds,
                    "seconds to send for (10, if --requests is not given either)")
@@ -132,8 +204,21 @@ void AddLoadCommand(CLI::App* app, const Console& console, ExitCode* exit_code) 
   command->add_option("--texts-per-request", flags->load.texts_per_request)
       ->check(CLI::Range(1, 10'000))
       ->capture_default_str();
-  command->add_option("--seed", flags->load.seed, "of the open loop's arrivals")
+  command
+      ->add_option("--document-share", flags->load.document_share,
+                   "of the requests, from 0 to 1: those that are documents")
+      ->check(CLI::Range(0.0, 1.0));
+  command->add_option("--document-texts", flags->load.document_texts, "texts of a document")
+      ->check(CLI::Range(1, 10'000))
       ->capture_default_str();
+  command
+      ->add_option("--cancel-share", flags->load.cancel_share,
+                   "of the requests, from 0 to 1: those that are given up")
+      ->check(CLI::Range(0.0, 1.0));
+  command->add_option("--cancel-after", flags->cancel_after_seconds, "seconds after which they are")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--seed", flags->load.seed, "of all that is random")->capture_default_str();
   command->add_option("--input", flags->input, "FILE with a text per line; some are built in");
   command->callback([flags, &console, exit_code] { *exit_code = RunLoadCommand(*flags, console); });
 }

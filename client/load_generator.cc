@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
+#include <functional>
 #include <random>
+#include <thread>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
@@ -11,6 +14,50 @@
 
 namespace dragoman {
 namespace {
+
+// Calls functions, each at its time, on a thread of its own.  The times come in ascending order.
+class Timer {
+ public:
+  Timer() : thread_([this] { Run(); }) {}
+  ~Timer() {
+    {
+      absl::MutexLock lock(&mutex_);
+      ended_ = true;
+    }
+    thread_.join();
+  }
+
+  void At(absl::Time time, std::function<void()> call) {
+    absl::MutexLock lock(&mutex_);
+    due_.emplace_back(time, std::move(call));
+  }
+
+ private:
+  // Ends without the calls that are not due yet.
+  void Run() {
+    while (true) {
+      std::function<void()> call;
+      {
+        absl::MutexLock lock(&mutex_);
+        mutex_.Await(absl::Condition(
+            +[](Timer* timer) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+              return timer->ended_ || !timer->due_.empty();
+            },
+            this));
+        if (ended_) return;
+        if (mutex_.AwaitWithDeadline(absl::Condition(&ended_), due_.front().first)) return;
+        call = std::move(due_.front().second);
+        due_.pop_front();
+      }
+      call();
+    }
+  }
+
+  absl::Mutex mutex_;
+  bool ended_ ABSL_GUARDED_BY(mutex_) = false;
+  std::deque<std::pair<absl::Time, std::function<void()>>> due_ ABSL_GUARDED_BY(mutex_);
+  std::thread thread_;
+};
 
 class Load {
  public:
@@ -21,7 +68,10 @@ class Load {
   LoadReport Run() {
     const absl::Time start = absl::Now();
     std::mt19937_64 random(options_.seed);
+    std::mt19937_64 random_kind(options_.seed + 1);
     std::exponential_distribution<double> pause(options_.rate > 0 ? options_.rate : 1.0);
+    std::bernoulli_distribution document(options_.document_share);
+    std::bernoulli_distribution cancel(options_.cancel_share);
     absl::Time due = start;
     for (int64_t sent = 0; sent < options_.requests; ++sent) {
       if (options_.rate > 0) {
@@ -33,12 +83,14 @@ class Load {
         due = absl::Now();
         if (due - start >= options_.duration) break;
       }
-      Send(due);
+      const bool is_document = document(random_kind);
+      Send(due, is_document, cancel(random_kind));
     }
     WaitUntilFewerThan(1);
     absl::MutexLock lock(&mutex_);
     report_.seconds = absl::ToDoubleSeconds(absl::Now() - start);
     std::sort(report_.latencies.begin(), report_.latencies.end());
+    std::sort(report_.document_latencies.begin(), report_.document_latencies.end());
     return std::move(report_);
   }
 
@@ -52,9 +104,10 @@ class Load {
     mutex_.Await(absl::Condition(&fewer));
   }
 
-  void Send(absl::Time due) {
+  void Send(absl::Time due, bool document, bool cancel) {
     v1::TranslateRequest request = request_;
-    for (int i = 0; i < options_.texts_per_request; ++i) {
+    const int texts = document ? options_.document_texts : options_.texts_per_request;
+    for (int i = 0; i < texts; ++i) {
       request.add_contents(texts_[next_text_]);
       next_text_ = (next_text_ + 1) % texts_.size();
     }
@@ -62,19 +115,24 @@ class Load {
       absl::MutexLock lock(&mutex_);
       ++in_flight_;
     }
-    client_->TranslateAsync(std::move(request),
-                            [this, due](absl::StatusOr<v1::TranslateResponse> response) {
-                              Record(response, absl::Now() - due);
-                            });
+    std::function<void()> give_up = client_->TranslateAsync(
+        std::move(request),
+        [this, due, document](const absl::StatusOr<v1::TranslateResponse>& response) {
+          Record(response, absl::Now() - due, document);
+        });
+    if (cancel) timer_.At(absl::Now() + options_.cancel_after, std::move(give_up));
   }
 
-  void Record(const absl::StatusOr<v1::TranslateResponse>& response, absl::Duration latency) {
+  void Record(const absl::StatusOr<v1::TranslateResponse>& response, absl::Duration latency,
+              bool document) {
     absl::MutexLock lock(&mutex_);
     --in_flight_;
     ++report_.requests;
     ++report_.codes[absl::StatusCodeToString(response.status().code())];
     if (!response.ok()) return;
-    report_.latencies.push_back(absl::ToDoubleSeconds(latency));
+    if (latency <= options_.objective) ++report_.good;
+    (document ? report_.document_latencies : report_.latencies)
+        .push_back(absl::ToDoubleSeconds(latency));
     report_.texts += response->translations_size();
     for (const v1::Translation& translation : response->translations()) {
       report_.source_tokens += translation.source_tokens();
@@ -86,6 +144,7 @@ class Load {
   const std::vector<std::string>& texts_;
   const LoadOptions& options_;
   size_t next_text_ = 0;
+  Timer timer_;
 
   absl::Mutex mutex_;
   int in_flight_ ABSL_GUARDED_BY(mutex_) = 0;
@@ -94,7 +153,7 @@ class Load {
 
 }  // namespace
 
-double LoadReport::Percentile(double p) const {
+double Percentile(const Latencies& latencies, double p) {
   if (latencies.empty()) return 0.0;
   const double rank = std::ceil(p * static_cast<double>(latencies.size()));
   const size_t index = static_cast<size_t>(std::max(rank, 1.0)) - 1;

@@ -174,10 +174,11 @@ absl::StatusOr<v1::TranslateResponse> TranslationClient::Translate(
                      &v1::TranslationService::Stub::Translate, request, v1::TranslateResponse());
 }
 
-void TranslationClient::TranslateAsync(v1::TranslateRequest request, TranslateDone done) {
+std::function<void()> TranslationClient::TranslateAsync(v1::TranslateRequest request,
+                                                        TranslateDone done) {
   if (absl::Status status = CheckUtf8(request); !status.ok()) {
     done(std::move(status));
-    return;
+    return [] {};
   }
   struct Exchange {
     grpc::ClientContext context;
@@ -191,6 +192,9 @@ void TranslationClient::TranslateAsync(v1::TranslateRequest request, TranslateDo
     absl::MutexLock lock(&impl_->mutex);
     ++impl_->under_way;
   }
+  std::function<void()> cancel = [weak = std::weak_ptr(exchange)] {
+    if (const auto under_way = weak.lock()) under_way->context.TryCancel();
+  };
   impl_->translation->async()->Translate(
       &exchange->context, &exchange->request, &exchange->response,
       [impl = impl_.get(), exchange, done = std::move(done)](const grpc::Status& status) mutable {
@@ -205,6 +209,7 @@ void TranslationClient::TranslateAsync(v1::TranslateRequest request, TranslateDo
         absl::MutexLock lock(&impl->mutex);
         --impl->under_way;
       });
+  return cancel;
 }
 
 absl::StatusOr<v1::ListModelsResponse> TranslationClient::ListModels() {

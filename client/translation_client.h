@@ -59,9 +59,10 @@ class TranslationClient {
   absl::StatusOr<v1::TranslateResponse> Translate(const v1::TranslateRequest& request);
 
   // The same without waiting: `done` is called exactly once, on this thread or on one of gRPC's,
-  // and must not block.
+  // and must not block.  The function that is returned gives the call up, which then ends with
+  // CANCELLED unless it has ended; it may be called at any time, on any thread.
   using TranslateDone = std::function<void(absl::StatusOr<v1::TranslateResponse>)>;
-  void TranslateAsync(v1::TranslateRequest request, TranslateDone done);
+  std::function<void()> TranslateAsync(v1::TranslateRequest request, TranslateDone done);
 
   absl::StatusOr<v1::ListModelsResponse> ListModels();
 

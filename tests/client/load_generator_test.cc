@@ -13,14 +13,14 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::Pair;
 
-TEST(LoadReport, PercentilesAreNearestRanks) {
-  LoadReport report;
-  for (int i = 1; i <= 100; ++i) report.latencies.push_back(i);
-  EXPECT_EQ(report.Percentile(0.5), 50);
-  EXPECT_EQ(report.Percentile(0.99), 99);
-  EXPECT_EQ(report.Percentile(0.999), 100);
-  EXPECT_EQ(report.Percentile(1.0), 100);
-  EXPECT_EQ(LoadReport().Percentile(0.5), 0);
+TEST(Percentile, IsTheNearestRank) {
+  Latencies latencies;
+  for (int i = 1; i <= 100; ++i) latencies.push_back(i);
+  EXPECT_EQ(Percentile(latencies, 0.5), 50);
+  EXPECT_EQ(Percentile(latencies, 0.99), 99);
+  EXPECT_EQ(Percentile(latencies, 0.999), 100);
+  EXPECT_EQ(Percentile(latencies, 1.0), 100);
+  EXPECT_EQ(Percentile({}, 0.5), 0);
 }
 
 TEST(LoadGenerator, ClosedLoopSendsExactlySoManyRequests) {
@@ -46,6 +46,33 @@ TEST(LoadGenerator, OpenLoopKeepsItsRateWhileTheServerIsSlow) {
   EXPECT_GT(report.requests, 10);  // a closed loop of one would have sent one
   EXPECT_LT(report.requests, 70);
   EXPECT_GE(report.latencies.front(), 0.5);
+  EXPECT_EQ(report.good,
+            static_cast<int64_t>(std::count_if(report.latencies.begin(), report.latencies.end(),
+                                               [](double seconds) { return seconds <= 1.0; })));
+}
+
+TEST(LoadGenerator, SendsDocumentsAmongTheRest) {
+  FakeServer server;
+  TranslationClient client(server.address());
+  const LoadReport report =
+      RunLoad(&client, {}, {"a"}, {.requests = 200, .document_share = 0.25, .document_texts = 7});
+  const int64_t documents = static_cast<int64_t>(report.document_latencies.size());
+  EXPECT_GT(documents, 20);
+  EXPECT_LT(documents, 80);
+  EXPECT_EQ(documents + static_cast<int64_t>(report.latencies.size()), 200);
+  EXPECT_EQ(report.texts, 7 * documents + (200 - documents));
+}
+
+TEST(LoadGenerator, GivesUpSomeRequests) {
+  FakeServer server;
+  TranslationClient client(server.address());
+  const LoadReport report = RunLoad(&client, {}, {"slow"},
+                                    {.concurrency = 20,
+                                     .requests = 20,
+                                     .cancel_share = 1.0,
+                                     .cancel_after = absl::Milliseconds(10)});
+  EXPECT_THAT(report.codes, ElementsAre(Pair("CANCELLED", 20)));
+  EXPECT_EQ(report.good, 0);
 }
 
 TEST(LoadGenerator, CountsErrorsByCode) {

@@ -7,9 +7,11 @@ namespace dragoman {
 
 enum class Activation {
   kNone,
-  kRelu,  // max(0, x); "Attention Is All You Need", equation 2
-  kSilu,  // x * sigmoid(x), which Marian calls swish
-  kGelu,  // x * Phi(x), by erf
+  kRelu,         // max(0, x); "Attention Is All You Need", equation 2
+  kSilu,         // x * sigmoid(x), which Marian calls swish
+  kGelu,         // x * Phi(x), by erf
+  kGeluTanh,     // x * Phi(x), approximately: Phi by tanh (Hendrycks and Gimpel 2016)
+  kGeluSigmoid,  // x * sigmoid(1.702 x), from the same paper
 };
 
 }  // namespace dragoman

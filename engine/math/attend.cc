@@ -35,6 +35,7 @@ struct AttendTask {
   float*
       scratch;  // for each query of a group: scores of the positions, and a scale (AttendScratch)
   MatrixView<float> out;
+  const float* bias;  // of query 0 and the first position, in the pattern of lanes; or null
 
   int d_model() const { return q.cols(); }
 };
@@ -105,6 +106,7 @@ HWY_INLINE float ToFloat(uint16_t x) { return hwy::F32FromBF16(hwy::bfloat16_t{x
 template <typename T>
 void AttendPlainly(const AttendTask<T>& t, int query) {
   const int n = static_cast<int>(t.positions.size());
+  const int pattern = std::lcm(t.heads, static_cast<int>(hn::Lanes(D())));
   const absl::Span<const float> q = t.q.Row(query);
   for (int h = 0; h < t.heads; ++h) {
     float max = -std::numeric_limits<float>::infinity();
@@ -112,6 +114,7 @@ void AttendPlainly(const AttendTask<T>& t, int query) {
       const T* const key = t.keys.Row(t.positions[j]).data();
       float score = 0.0f;
       for (int e = h; e < t.d_model(); e += t.heads) score += q[e] * ToFloat(key[e]);
+      if (t.bias != nullptr) score += t.bias[(j - query) * pattern + h];
       t.scratch[j] = score;
       max = std::max(max, score);
     }
@@ -202,6 +205,15 @@ HWY_INLINE void Scores(const AttendTask<T>& t, int pattern, int query, int first
   }
 }
 
+// scores += bias, both of n positions in the pattern of lanes.
+HWY_INLINE void AddBias(const float* bias, int n, int pattern, float* scores) {
+  const D d;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  for (int i = 0; i < n * pattern; i += lanes) {
+    hn::StoreU(hn::Add(hn::LoadU(d, scores + i), hn::LoadU(d, bias + i)), d, scores + i);
+  }
+}
+
 // Scores to exponentials, and the inverse of their sum into `scales` [pattern].
 HWY_INLINE void Exponentials(int n, int pattern, float* scores, float* scales) {
   const D d;
@@ -281,6 +293,7 @@ void AttendInPairs(const AttendTask<T>& t, int query) {
   for (; j < n; ++j) Scores<1, kQueries>(t, pattern, query, j, stride);
   for (int i = 0; i < kQueries; ++i) {
     float* const scores = t.scratch + i * stride;
+    if (t.bias != nullptr) AddBias(t.bias - (query + i) * pattern, n, pattern, scores);
     Exponentials(n, pattern, scores, scores + n * pattern);
   }
   int e = 0;
@@ -334,28 +347,28 @@ HWY_EXPORT(PatternLanes);
 template <typename T>
 AttendTask<T> MakeTask(int heads, MatrixView<const float> q, MatrixView<const T> keys,
                        MatrixView<const T> values, absl::Span<const int32_t> positions,
-                       absl::Span<float> scratch, MatrixView<float> out) {
+                       absl::Span<float> scratch, MatrixView<float> out, const float* bias) {
   DRAGOMAN_CHECK(!positions.empty());
   DRAGOMAN_CHECK(scratch.size() >= AttendScratch(heads, positions.size(), q.rows()));
   DRAGOMAN_CHECK(q.cols() % heads == 0 && q.cols() == out.cols() && q.rows() == out.rows());
   DRAGOMAN_CHECK(q.cols() == keys.cols() && keys.cols() == values.cols());
-  return {heads, q, keys, values, positions, scratch.data(), out};
+  return {heads, q, keys, values, positions, scratch.data(), out, bias};
 }
 
 }  // namespace
 
 void Attend(int heads, MatrixView<const float> q, MatrixView<const float> keys,
             MatrixView<const float> values, absl::Span<const int32_t> positions,
-            absl::Span<float> scratch, MatrixView<float> out) {
+            absl::Span<float> scratch, MatrixView<float> out, const float* bias) {
   HWY_DYNAMIC_DISPATCH(AttendFloat32)
-  (MakeTask(heads, q, keys, values, positions, scratch, out));
+  (MakeTask(heads, q, keys, values, positions, scratch, out, bias));
 }
 
 void Attend(int heads, MatrixView<const float> q, MatrixView<const uint16_t> keys,
             MatrixView<const uint16_t> values, absl::Span<const int32_t> positions,
-            absl::Span<float> scratch, MatrixView<float> out) {
+            absl::Span<float> scratch, MatrixView<float> out, const float* bias) {
   HWY_DYNAMIC_DISPATCH(AttendBFloat16)
-  (MakeTask(heads, q, keys, values, positions, scratch, out));
+  (MakeTask(heads, q, keys, values, positions, scratch, out, bias));
 }
 
 void PackBFloat16(int heads, MatrixView<const float> x, MatrixView<uint16_t> out) {
@@ -370,6 +383,8 @@ size_t AttendScratch(int heads, size_t positions, int queries) {
   const size_t group = std::min(queries, kQueryGroup);
   return HWY_DYNAMIC_DISPATCH(PatternLanes)(heads) * (positions + 1) * group;
 }
+
+size_t BiasWidth(int heads) { return HWY_DYNAMIC_DISPATCH(PatternLanes)(heads); }
 
 }  // namespace dragoman
 #endif  // HWY_ONCE

@@ -22,8 +22,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 
-void AddAndNormRow(const float* x, const float* y, const float* gain, const float* bias,
-                   float epsilon, int n, float* out) {
+// out = x + y; returns the sum of it.
+float AddRow(const float* x, const float* y, int n, float* out) {
   const D d;
   const int lanes = static_cast<int>(hn::Lanes(d));
   V sums = hn::Zero(d);
@@ -38,31 +38,92 @@ void AddAndNormRow(const float* x, const float* y, const float* gain, const floa
     out[i] = x[i] + y[i];
     sum += out[i];
   }
-  const float mean = sum / static_cast<float>(n);
+  return sum;
+}
 
+float SumOf(const float* x, int n) {
+  const D d;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  V sums = hn::Zero(d);
+  int i = 0;
+  for (; i + lanes <= n; i += lanes) sums = hn::Add(sums, hn::LoadU(d, x + i));
+  float sum = hn::GetLane(hn::SumOfLanes(d, sums));
+  for (; i < n; ++i) sum += x[i];
+  return sum;
+}
+
+// LayerNorm of a row whose elements have this sum.
+void LayerNormRow(const float* x, float sum, const float* gain, const float* bias, float epsilon,
+                  int n, float* out) {
+  const D d;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  const float mean = sum / static_cast<float>(n);
   const V means = hn::Set(d, mean);
   V squares = hn::Zero(d);
-  for (i = 0; i + lanes <= n; i += lanes) {
-    const V v = hn::Sub(hn::LoadU(d, out + i), means);
+  int i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const V v = hn::Sub(hn::LoadU(d, x + i), means);
     squares = hn::MulAdd(v, v, squares);
   }
   float variance = hn::GetLane(hn::SumOfLanes(d, squares));
-  for (; i < n; ++i) variance += (out[i] - mean) * (out[i] - mean);
+  for (; i < n; ++i) variance += (x[i] - mean) * (x[i] - mean);
   const float scale = 1.0f / std::sqrt(variance / static_cast<float>(n) + epsilon);
 
   const V scales = hn::Set(d, scale);
   for (i = 0; i + lanes <= n; i += lanes) {
-    const V v = hn::Mul(hn::Sub(hn::LoadU(d, out + i), means), scales);
+    const V v = hn::Mul(hn::Sub(hn::LoadU(d, x + i), means), scales);
     hn::StoreU(hn::MulAdd(v, hn::LoadU(d, gain + i), hn::LoadU(d, bias + i)), d, out + i);
   }
-  for (; i < n; ++i) out[i] = (out[i] - mean) * scale * gain[i] + bias[i];
+  for (; i < n; ++i) out[i] = (x[i] - mean) * scale * gain[i] + bias[i];
 }
 
 void AddAndNorm(MatrixView<const float> x, MatrixView<const float> y, absl::Span<const float> gain,
                 absl::Span<const float> bias, float epsilon, MatrixView<float> out) {
   for (int r = 0; r < x.rows(); ++r) {
-    AddAndNormRow(x.Row(r).data(), y.Row(r).data(), gain.data(), bias.data(), epsilon, x.cols(),
-                  out.Row(r).data());
+    float* const row = out.Row(r).data();
+    const float sum = AddRow(x.Row(r).data(), y.Row(r).data(), x.cols(), row);
+    LayerNormRow(row, sum, gain.data(), bias.data(), epsilon, x.cols(), row);
+  }
+}
+
+void LayerNorm(MatrixView<const float> x, absl::Span<const float> gain,
+               absl::Span<const float> bias, float epsilon, MatrixView<float> out) {
+  for (int r = 0; r < x.rows(); ++r) {
+    const float* const row = x.Row(r).data();
+    LayerNormRow(row, SumOf(row, x.cols()), gain.data(), bias.data(), epsilon, x.cols(),
+                 out.Row(r).data());
+  }
+}
+
+void RootMeanSquareNormRow(const float* x, const float* gain, float epsilon, int n, float* out) {
+  const D d;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  V squares = hn::Zero(d);
+  int i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const V v = hn::LoadU(d, x + i);
+    squares = hn::MulAdd(v, v, squares);
+  }
+  float sum = hn::GetLane(hn::SumOfLanes(d, squares));
+  for (; i < n; ++i) sum += x[i] * x[i];
+  const float scale = 1.0f / std::sqrt(sum / static_cast<float>(n) + epsilon);
+  const V scales = hn::Set(d, scale);
+  for (i = 0; i + lanes <= n; i += lanes) {
+    hn::StoreU(hn::Mul(hn::Mul(hn::LoadU(d, x + i), scales), hn::LoadU(d, gain + i)), d, out + i);
+  }
+  for (; i < n; ++i) out[i] = x[i] * scale * gain[i];
+}
+
+void RootMeanSquareNorm(MatrixView<const float> x, absl::Span<const float> gain, float epsilon,
+                        MatrixView<float> out) {
+  for (int r = 0; r < x.rows(); ++r) {
+    RootMeanSquareNormRow(x.Row(r).data(), gain.data(), epsilon, x.cols(), out.Row(r).data());
+  }
+}
+
+void Add(MatrixView<const float> y, MatrixView<float> x) {
+  for (int r = 0; r < x.rows(); ++r) {
+    AddRow(x.Row(r).data(), y.Row(r).data(), x.cols(), x.Row(r).data());
   }
 }
 
@@ -142,21 +203,6 @@ int IndicesAbove(const float* x, int n, float threshold, int32_t* indices) {
   return count;
 }
 
-void Silu(MatrixView<float> x) {
-  const D d;
-  const int lanes = static_cast<int>(hn::Lanes(d));
-  const V one = hn::Set(d, 1.0f);
-  for (int r = 0; r < x.rows(); ++r) {
-    float* const row = x.Row(r).data();
-    int i = 0;
-    for (; i + lanes <= x.cols(); i += lanes) {
-      const V v = hn::LoadU(d, row + i);
-      hn::StoreU(hn::Div(v, hn::Add(one, hn::Exp(d, hn::Neg(v)))), d, row + i);
-    }
-    for (; i < x.cols(); ++i) row[i] = row[i] / (1.0f + std::exp(-row[i]));
-  }
-}
-
 void ToBFloat16Row(const float* x, int n, uint16_t* out) {
   const hn::ScalableTag<uint32_t> d;
   const hn::RebindToSigned<decltype(d)> di;
@@ -190,10 +236,12 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace dragoman {
 
+HWY_EXPORT(Add);
 HWY_EXPORT(AddAndNorm);
 HWY_EXPORT(IndicesAbove);
+HWY_EXPORT(LayerNorm);
 HWY_EXPORT(MaxOf);
-HWY_EXPORT(Silu);
+HWY_EXPORT(RootMeanSquareNorm);
 HWY_EXPORT(SumExp);
 HWY_EXPORT(ToBFloat16Row);
 
@@ -203,6 +251,25 @@ void AddAndNorm(MatrixView<const float> x, MatrixView<const float> y, absl::Span
   DRAGOMAN_CHECK(x.rows() == out.rows() && x.cols() == out.cols());
   DRAGOMAN_CHECK(static_cast<int>(gain.size()) == x.cols() && bias.size() == gain.size());
   HWY_DYNAMIC_DISPATCH(AddAndNorm)(x, y, gain, bias, epsilon, out);
+}
+
+void LayerNorm(MatrixView<const float> x, absl::Span<const float> gain,
+               absl::Span<const float> bias, float epsilon, MatrixView<float> out) {
+  DRAGOMAN_CHECK(x.rows() == out.rows() && x.cols() == out.cols());
+  DRAGOMAN_CHECK(static_cast<int>(gain.size()) == x.cols() && bias.size() == gain.size());
+  HWY_DYNAMIC_DISPATCH(LayerNorm)(x, gain, bias, epsilon, out);
+}
+
+void RootMeanSquareNorm(MatrixView<const float> x, absl::Span<const float> gain, float epsilon,
+                        MatrixView<float> out) {
+  DRAGOMAN_CHECK(x.rows() == out.rows() && x.cols() == out.cols());
+  DRAGOMAN_CHECK(static_cast<int>(gain.size()) == x.cols());
+  HWY_DYNAMIC_DISPATCH(RootMeanSquareNorm)(x, gain, epsilon, out);
+}
+
+void Add(MatrixView<const float> y, MatrixView<float> x) {
+  DRAGOMAN_CHECK(x.rows() == y.rows() && x.cols() == y.cols());
+  HWY_DYNAMIC_DISPATCH(Add)(y, x);
 }
 
 float MaxOf(absl::Span<const float> x) {
@@ -216,25 +283,6 @@ float SumExp(absl::Span<const float> x, float max) {
 int IndicesAbove(absl::Span<const float> x, float threshold, int32_t* indices) {
   return HWY_DYNAMIC_DISPATCH(IndicesAbove)(x.data(), static_cast<int>(x.size()), threshold,
                                             indices);
-}
-
-void Activate(Activation activation, MatrixView<float> x) {
-  switch (activation) {
-    case Activation::kNone:
-      return;
-    case Activation::kSilu:
-      return HWY_DYNAMIC_DISPATCH(Silu)(x);
-    case Activation::kRelu:
-      for (int r = 0; r < x.rows(); ++r) {
-        for (float& v : x.Row(r)) v = v < 0.0f ? 0.0f : v;
-      }
-      return;
-    case Activation::kGelu:
-      for (int r = 0; r < x.rows(); ++r) {
-        for (float& v : x.Row(r)) v = 0.5f * v * (1.0f + std::erf(v * 0.70710678f));
-      }
-      return;
-  }
 }
 
 void ToBFloat16(MatrixView<const float> x, MatrixView<uint16_t> out) {

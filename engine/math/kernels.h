@@ -20,6 +20,18 @@ namespace dragoman {
 void AddAndNorm(MatrixView<const float> x, MatrixView<const float> y, absl::Span<const float> gain,
                 absl::Span<const float> bias, float epsilon, MatrixView<float> out);
 
+// The same without the sum: out = LayerNorm(x).  `out` may be `x`.
+void LayerNorm(MatrixView<const float> x, absl::Span<const float> gain,
+               absl::Span<const float> bias, float epsilon, MatrixView<float> out);
+
+// out = x / sqrt(mean(x^2) + epsilon) * gain in every row (Zhang and Sennrich 2019).  `out` may be
+// `x`.
+void RootMeanSquareNorm(MatrixView<const float> x, absl::Span<const float> gain, float epsilon,
+                        MatrixView<float> out);
+
+// x += y.
+void Add(MatrixView<const float> y, MatrixView<float> x);
+
 // The largest element; NaN is passed over; -inf if there is nothing else.
 float MaxOf(absl::Span<const float> x);
 
@@ -33,6 +45,10 @@ int IndicesAbove(absl::Span<const float> x, float threshold, int32_t* indices);
 
 // x = activation(x), element by element.
 void Activate(Activation activation, MatrixView<float> x);
+
+// out = activation(a) * b for x = a | b, side by side (Shazeer 2020): x is [rows, 2 n], out [rows,
+// n].
+void ActivateAndGate(Activation activation, MatrixView<const float> x, MatrixView<float> out);
 
 // x rounded to bfloat16, to the nearest and ties to even: the upper half of a float32.  NaN stays
 // NaN.
@@ -49,14 +65,18 @@ void ToBFloat16(MatrixView<const float> x, MatrixView<uint16_t> out);
 // `positions` names the rows to attend to, in the order in which they are summed; they are read
 // once for several queries.  Keys and values are float32, or bfloat16 as PackBFloat16 lays them.
 // `scratch` has at least AttendScratch(heads, positions, queries) elements.
-// REQUIRES: there is at least one position; q.cols() is a multiple of heads.
+// `bias`, if there is one, is added to the scores: by the distance between a query and a position,
+// for consecutive queries and positions.  That of query i and the j-th position of the list stands
+// in row j - i from `bias` on; a row has BiasWidth(heads) elements, of which element e belongs to
+// head e mod heads. REQUIRES: there is at least one position; q.cols() is a multiple of heads.
 void Attend(int heads, MatrixView<const float> q, MatrixView<const float> keys,
             MatrixView<const float> values, absl::Span<const int32_t> positions,
-            absl::Span<float> scratch, MatrixView<float> out);
+            absl::Span<float> scratch, MatrixView<float> out, const float* bias = nullptr);
 void Attend(int heads, MatrixView<const float> q, MatrixView<const uint16_t> keys,
             MatrixView<const uint16_t> values, absl::Span<const int32_t> positions,
-            absl::Span<float> scratch, MatrixView<float> out);
+            absl::Span<float> scratch, MatrixView<float> out, const float* bias = nullptr);
 size_t AttendScratch(int heads, size_t positions, int queries);
+size_t BiasWidth(int heads);
 
 // Rows of keys, or of values, rounded to bfloat16 and laid out for Attend on this machine.
 void PackBFloat16(int heads, MatrixView<const float> x, MatrixView<uint16_t> out);

@@ -79,6 +79,12 @@ dnnl::primitive_attr Attributes(Activation activation) {
     case Activation::kGelu:
       AppendActivation(dnnl::algorithm::eltwise_gelu_erf, 0.0f, &post_ops);
       break;
+    case Activation::kGeluTanh:
+      AppendActivation(dnnl::algorithm::eltwise_gelu_tanh, 0.0f, &post_ops);
+      break;
+    case Activation::kGeluSigmoid:
+      AppendActivation(dnnl::algorithm::eltwise_swish, 1.702f, &post_ops);
+      break;
   }
   attributes.set_post_ops(post_ops);
   return attributes;

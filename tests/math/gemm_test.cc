@@ -26,6 +26,10 @@ double Activate(Activation activation, double v) {
       return v / (1 + std::exp(-v));
     case Activation::kGelu:
       return 0.5 * v * (1 + std::erf(v / std::sqrt(2.0)));
+    case Activation::kGeluTanh:
+      return 0.5 * v * (1 + std::tanh(std::sqrt(2.0 / M_PI) * (v + 0.044715 * v * v * v)));
+    case Activation::kGeluSigmoid:
+      return v / (1 + std::exp(-1.702 * v));
   }
   return v;
 }
@@ -92,7 +96,8 @@ void ExpectProducts(Arithmetic arithmetic, int inputs, int outputs) {
   const std::vector<float> bias = RandomVector(outputs, &random);
   GemmScratch scratch;
   for (const Activation activation :
-       {Activation::kNone, Activation::kRelu, Activation::kSilu, Activation::kGelu}) {
+       {Activation::kNone, Activation::kRelu, Activation::kSilu, Activation::kGelu,
+        Activation::kGeluTanh, Activation::kGeluSigmoid}) {
     absl::StatusOr<PackedGemm> gemm =
         PackedGemm::Create(weight.view(), bias, activation, arithmetic);
     ASSERT_TRUE(gemm.ok()) << gemm.status();

@@ -182,22 +182,104 @@ TEST(ToBFloat16, RoundsToTheNearestAndTiesToEven) {
   }
 }
 
+double Wanted(Activation activation, double v) {
+  switch (activation) {
+    case Activation::kNone:
+      return v;
+    case Activation::kRelu:
+      return std::max(v, 0.0);
+    case Activation::kSilu:
+      return v / (1 + std::exp(-v));
+    case Activation::kGelu:
+      return 0.5 * v * (1 + std::erf(v / std::sqrt(2.0)));
+    case Activation::kGeluTanh:
+      return 0.5 * v * (1 + std::tanh(std::sqrt(2.0 / M_PI) * (v + 0.044715 * v * v * v)));
+    case Activation::kGeluSigmoid:
+      return v / (1 + std::exp(-1.702 * v));
+  }
+  return v;
+}
+
+constexpr Activation kActivations[] = {Activation::kNone,     Activation::kRelu,
+                                       Activation::kSilu,     Activation::kGelu,
+                                       Activation::kGeluTanh, Activation::kGeluSigmoid};
+
 TEST(Activate, AgreesWithTheDefinition) {
   std::mt19937 random(4);
   const Matrix<float> x = RandomMatrix(2, 37, &random, 3.0f);
-  for (const Activation activation :
-       {Activation::kNone, Activation::kRelu, Activation::kSilu, Activation::kGelu}) {
+  for (const Activation activation : kActivations) {
     Matrix<float> y(2, 37);
     for (int r = 0; r < 2; ++r) std::copy(x.Row(r).begin(), x.Row(r).end(), y.Row(r).begin());
     Activate(activation, y.view());
     for (int r = 0; r < 2; ++r) {
       for (int c = 0; c < 37; ++c) {
         const double v = x.Row(r)[c];
-        const double want = activation == Activation::kNone   ? v
-                            : activation == Activation::kRelu ? std::max(v, 0.0)
-                            : activation == Activation::kSilu
-                                ? v / (1 + std::exp(-v))
-                                : 0.5 * v * (1 + std::erf(v / std::sqrt(2.0)));
+        const double want = Wanted(activation, v);
+        EXPECT_NEAR(y.Row(r)[c], want, 1e-5);
+      }
+    }
+  }
+}
+
+TEST(Activate, LargeNumbersStayWhatTheyAreOrVanish) {
+  for (const Activation activation : kActivations) {
+    if (activation == Activation::kNone) continue;
+    for (const float v : {1e4f, 3e38f}) {
+      Matrix<float> x(1, 2);
+      x.Row(0)[0] = v;
+      x.Row(0)[1] = -v;
+      Activate(activation, x.view());
+      EXPECT_FLOAT_EQ(x.Row(0)[0], v);
+      EXPECT_EQ(x.Row(0)[1], 0.0f);
+    }
+  }
+}
+
+TEST(ActivateAndGate, MultipliesTheActivatedLeftHalfByTheRightOne) {
+  std::mt19937 random(5);
+  for (const int n : {1, 16, 37}) {
+    const Matrix<float> x = RandomMatrix(3, 2 * n, &random, 2.0f);
+    for (const Activation activation : kActivations) {
+      Matrix<float> y(3, n);
+      ActivateAndGate(activation, x.view(), y.view());
+      for (int r = 0; r < 3; ++r) {
+        for (int c = 0; c < n; ++c) {
+          EXPECT_NEAR(y.Row(r)[c], Wanted(activation, x.Row(r)[c]) * x.Row(r)[n + c], 2e-5);
+        }
+      }
+    }
+  }
+}
+
+TEST(LayerNorm, IsThatOfAddAndNormWithoutASum) {
+  std::mt19937 random(6);
+  const Matrix<float> x = RandomMatrix(3, 45, &random, 2.0f);
+  const Matrix<float> parameters = RandomMatrix(2, 45, &random);
+  const Matrix<float> zero = [] {
+    Matrix<float> matrix(3, 45);
+    std::fill_n(matrix.view().data(), 3 * 45, 0.0f);
+    return matrix;
+  }();
+  Matrix<float> want(3, 45), have(3, 45);
+  AddAndNorm(x.view(), zero.view(), parameters.Row(0), parameters.Row(1), 1e-5f, want.view());
+  LayerNorm(x.view(), parameters.Row(0), parameters.Row(1), 1e-5f, have.view());
+  for (int r = 0; r < 3; ++r) {
+    for (int c = 0; c < 45; ++c) EXPECT_EQ(have.Row(r)[c], want.Row(r)[c]);
+  }
+}
+
+TEST(RootMeanSquareNorm, AgreesWithTheDefinition) {
+  std::mt19937 random(7);
+  for (const int n : {3, 64, 75}) {
+    const Matrix<float> x = RandomMatrix(2, n, &random, 3.0f);
+    const Matrix<float> gain = RandomMatrix(1, n, &random);
+    Matrix<float> y(2, n);
+    RootMeanSquareNorm(x.view(), gain.Row(0), 1e-6f, y.view());
+    for (int r = 0; r < 2; ++r) {
+      double squares = 0;
+      for (const float v : x.Row(r)) squares += static_cast<double>(v) * v;
+      for (int c = 0; c < n; ++c) {
+        const double want = x.Row(r)[c] / std::sqrt(squares / n + 1e-6) * gain.Row(0)[c];
         EXPECT_NEAR(y.Row(r)[c], want, 1e-5);
       }
     }

@@ -145,6 +145,30 @@ TEST(RowLaw, AddAndNorm) {
   }
 }
 
+TEST(RowLaw, NormsAndActivations) {
+  std::mt19937 random(15);
+  ForEachInstructionSet([&random] {
+    for (const int cols : {64, 100, 511}) {
+      const std::vector<float> gain = RandomVector(cols, &random);
+      const std::vector<float> bias = RandomVector(cols, &random);
+      const Matrix<float> x = RandomMatrix(40, cols, &random);
+      ExpectRowLaw(x, cols, [&](MatrixView<const float> rows, MatrixView<float> y) {
+        LayerNorm(rows, gain, bias, 1e-5f, y);
+      });
+      ExpectRowLaw(x, cols, [&](MatrixView<const float> rows, MatrixView<float> y) {
+        RootMeanSquareNorm(rows, gain, 1e-6f, y);
+      });
+      for (const Activation activation : {Activation::kRelu, Activation::kGelu,
+                                          Activation::kGeluTanh, Activation::kGeluSigmoid}) {
+        ExpectRowLaw(RandomMatrix(40, 2 * cols, &random), cols,
+                     [&](MatrixView<const float> rows, MatrixView<float> y) {
+                       ActivateAndGate(activation, rows, y);
+                     });
+      }
+    }
+  });
+}
+
 // A query's attention must not depend on where in memory the rows lie that it attends to, nor on
 // the queries beside it.
 template <typename T>

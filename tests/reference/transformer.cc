@@ -92,6 +92,9 @@ float Activate(Activation activation, float x) {
       return x / (1.0f + std::exp(-x));
     case Activation::kGelu:
       return 0.5f * x * (1.0f + std::erf(x / std::sqrt(2.0f)));
+    case Activation::kGeluTanh:
+    case Activation::kGeluSigmoid:
+      break;  // of other models than this one is for (any_transformer.h)
   }
   return x;
 }

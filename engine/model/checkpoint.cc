@@ -96,6 +96,16 @@ Checkpoint::Checkpoint(std::string name, std::shared_ptr<const MappedFile> file,
                        std::map<std::string, Tensor> tensors)
     : name_(std::move(name)), file_(std::move(file)), tensors_(std::move(tensors)) {}
 
+Checkpoint Checkpoint::Renamed(absl::FunctionRef<std::string(const std::string&)> name) const {
+  Checkpoint renamed = *this;
+  renamed.tensors_.clear();
+  for (const auto& [old, tensor] : tensors_) {
+    const std::string now = name(old);
+    if (!now.empty()) renamed.tensors_.emplace(now, tensor);
+  }
+  return renamed;
+}
+
 bool Checkpoint::Has(const std::string& tensor) const { return Find(tensor) != nullptr; }
 
 const Tensor* Checkpoint::Find(const std::string& tensor) const {

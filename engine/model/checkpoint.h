@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -41,6 +42,10 @@ class Checkpoint {
   // `file` holds the tensors' bytes; null if something else does, for as long as this lives.
   Checkpoint(std::string name, std::shared_ptr<const MappedFile> file,
              std::map<std::string, Tensor> tensors);
+
+  // The same tensors under other names; those that are named "" are left out.  Of several tensors
+  // of one new name, the first in the order of the old ones stays.
+  Checkpoint Renamed(absl::FunctionRef<std::string(const std::string&)> name) const;
 
   bool Has(const std::string& tensor) const;
   const Tensor* Find(const std::string& tensor) const;  // nullptr if there is none

@@ -39,7 +39,7 @@ struct Positions {
 };
 
 // An encoder-decoder Transformer ("Attention Is All You Need", section 3) as data: its shape, and
-// where models differ in what they compute.  The defaults are the paper's, as OPUS-MT has it.
+// where models differ in what they compute.  The defaults are the paper's.
 struct ModelSpec {
   std::string architecture;  // "MarianMTModel"
 

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -17,6 +18,7 @@
 #include "engine/model/kv_cache.h"
 #include "engine/model/layers.h"
 #include "engine/model/output_projection.h"
+#include "engine/model/relative_bias.h"
 
 namespace dragoman {
 
@@ -25,7 +27,7 @@ class Decoder {
  public:
   // `embeddings` is that of the target.
   static absl::StatusOr<std::unique_ptr<const Decoder>> Create(
-      const Checkpoint& checkpoint, const ModelSpec& config,
+      const Checkpoint& checkpoint, const ModelSpec& spec,
       std::shared_ptr<const EmbeddingTable> embeddings, OutputProjection output,
       Precision precision);
 
@@ -40,32 +42,36 @@ class Decoder {
 
  private:
   struct Layer {
-    Linear qkv;  // [d_model, 3 d_model]
-    Linear out;  // [d_model, d_model]
-    AddNorm norm;
-    Linear cross_q;   // [d_model, d_model]
-    Linear cross_kv;  // [d_model, 2 d_model]
-    Linear cross_out;
-    AddNorm cross_norm;
+    Linear qkv;  // [d_model, 3 width]
+    Linear out;  // [width, d_model]
+    Residual residual;
+    Linear cross_q;    // [d_model, width]
+    Linear cross_kv;   // [d_model, 2 width]
+    Linear cross_out;  // [width, d_model]
+    Residual cross_residual;
     FeedForward feed_forward;
   };
 
-  Decoder(const ModelSpec& config, Embedding embedding, OutputProjection output)
-      : d_model_(config.d_model),
-        heads_(config.decoder_heads),
+  Decoder(const ModelSpec& spec, Embedding embedding, OutputProjection output)
+      : d_model_(spec.d_model),
+        heads_{spec.decoder_heads, spec.decoder_head_width()},
+        zero_start_(spec.zero_start),
         embedding_(std::move(embedding)),
         output_(std::move(output)) {}
   static absl::StatusOr<Layer> CreateLayer(const Checkpoint& checkpoint, const std::string& name,
-                                           const ModelSpec& config, Precision precision);
+                                           const ModelSpec& spec, Precision precision);
   void SelfAttention(int l, absl::Span<const DecodeRow> rows, MatrixView<float> x,
                      Workspace* ws) const;
   void CrossAttention(int l, absl::Span<const DecodeRow> rows, MatrixView<float> x,
                       Workspace* ws) const;
 
   const int d_model_;
-  const int heads_;
+  const HeadShape heads_;
+  const bool zero_start_;
   const Embedding embedding_;
   std::vector<Layer> layers_;
+  std::optional<RelativeBias> bias_;   // of self-attention
+  std::optional<Normalization> norm_;  // of what the output projection reads
   const OutputProjection output_;
 };
 

@@ -5,11 +5,13 @@
 #define DRAGOMAN_ENGINE_MODEL_ENCODER_H_
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "engine/model/layers.h"
 #include "engine/model/network.h"
+#include "engine/model/relative_bias.h"
 
 namespace dragoman {
 
@@ -18,7 +20,7 @@ class Encoder {
  public:
   // `embeddings` is that of the source.
   static absl::StatusOr<std::unique_ptr<const Encoder>> Create(
-      const Checkpoint& checkpoint, const ModelSpec& config,
+      const Checkpoint& checkpoint, const ModelSpec& spec,
       std::shared_ptr<const EmbeddingTable> embeddings, Precision precision);
 
   // Encodes all the sentences; row i of `encoded` [tokens, d_model] belongs to token i.
@@ -27,19 +29,21 @@ class Encoder {
 
  private:
   struct Layer {
-    Linear qkv;  // [d_model, 3 d_model]
-    Linear out;  // [d_model, d_model]
-    AddNorm norm;
+    Linear qkv;  // [d_model, 3 width]
+    Linear out;  // [width, d_model]
+    Residual residual;
     FeedForward feed_forward;
   };
 
-  Encoder(int heads, Embedding embedding) : heads_(heads), embedding_(std::move(embedding)) {}
+  Encoder(HeadShape heads, Embedding embedding) : heads_(heads), embedding_(std::move(embedding)) {}
   void SelfAttention(const Layer& layer, const TokenBatch& batch, MatrixView<float> x,
                      Workspace* ws) const;
 
-  const int heads_;
+  const HeadShape heads_;
   const Embedding embedding_;
   std::vector<Layer> layers_;
+  std::optional<RelativeBias> bias_;   // of self-attention
+  std::optional<Normalization> norm_;  // of the output
 };
 
 }  // namespace dragoman

@@ -41,12 +41,12 @@ void KeyValues::Set(int layer, int first, MatrixView<const float> keys_values) {
 }
 
 void KeyValues::Attend(int layer, MatrixView<const float> q, absl::Span<const int32_t> rows,
-                       MatrixView<float> out, int member, Workspace* ws) const {
+                       MatrixView<float> out, int member, Workspace* ws, const float* bias) const {
   const auto attend = [&](auto keys_values) {
     const auto of_layer = keys_values.Rows(layer * rows_, rows_);
     dragoman::Attend(shape_.heads, q, of_layer.Cols(0, shape_.width),
                      of_layer.Cols(shape_.width, shape_.width), rows,
-                     absl::MakeSpan(ws->attend[member]), out);
+                     absl::MakeSpan(ws->attend[member]), out, bias);
   };
   if (shape_.bfloat16) {
     attend(halves_.view());

@@ -42,7 +42,7 @@ class KeyValues {
   // Attention of the rows of `q` [., width] over rows of a layer, into `out` (kernels.h), by a
   // member of the workspace's team.  REQUIRES: scratch was reserved for it.
   void Attend(int layer, MatrixView<const float> q, absl::Span<const int32_t> rows,
-              MatrixView<float> out, int member, Workspace* ws) const;
+              MatrixView<float> out, int member, Workspace* ws, const float* bias = nullptr) const;
 
  private:
   const KeyValuesShape shape_;

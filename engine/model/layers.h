@@ -1,15 +1,15 @@
-// The sublayers that an encoder and a decoder are made of, each with the residual connection and
-// the layer normalization around it: x = LayerNorm(x + Sublayer(x)) ("Attention Is All You Need",
-// section 3.1; Marian normalizes after the sum, as the paper does).
+// The sublayers that an encoder and a decoder are made of, each in its residual connection
+// ("Attention Is All You Need", section 3.1).  The norm stands after the sum, as in the paper, or
+// before the sublayer.
 //
-// Tensors are read under the names that Hugging Face gives them in Marian, M2M100 and mBART
-// checkpoints; a format with other names renames its tensors to these.
+// Tensors are read under canonical names (model_directory.h).
 
 #ifndef DRAGOMAN_ENGINE_MODEL_LAYERS_H_
 #define DRAGOMAN_ENGINE_MODEL_LAYERS_H_
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,53 +21,87 @@
 
 namespace dragoman {
 
-// x = LayerNorm(x + y).  Immutable.
-class AddNorm {
+// The norm of a model, with its parameters.  Immutable.
+class Normalization {
  public:
-  // Reads PREFIX.weight and PREFIX.bias [d_model].
-  static absl::StatusOr<AddNorm> Create(const Checkpoint& checkpoint, const std::string& prefix,
-                                        int d_model);
+  // Reads PREFIX.weight and, unless it is a root mean square norm, PREFIX.bias [d_model].
+  static absl::StatusOr<Normalization> Create(const Checkpoint& checkpoint,
+                                              const std::string& prefix, const ModelSpec& spec);
 
-  // Both are [rows, d_model].
-  void Apply(MatrixView<const float> y, MatrixView<float> x, Workspace* ws) const;
+  // All are [rows, d_model].
+  void Apply(MatrixView<const float> x, MatrixView<float> out,
+             Workspace* ws) const;  // out = norm(x)
+  void AddAndApply(MatrixView<const float> y, MatrixView<float> x, Workspace* ws) const;
 
  private:
-  static constexpr float kEpsilon = 1e-5f;
-
+  Norm norm_ = Norm::kLayer;
+  float epsilon_ = 0.0f;
   std::vector<float> gain_, bias_;
 };
 
-// x = LayerNorm(x + W2 activation(W1 x)): section 3.3, equation 2.  Immutable.
+// The residual connection around a sublayer f: x = norm(x + f(x)), or x = x + f(norm(x)).
+// Immutable.
+//
+//   y = f(residual.Enter(x, ws));
+//   residual.Leave(y, x, ws);
+class Residual {
+ public:
+  // Reads the norm of that prefix.
+  static absl::StatusOr<Residual> Create(const Checkpoint& checkpoint, const std::string& prefix,
+                                         const ModelSpec& spec);
+
+  // What the sublayer is to read: x or, in the workspace until the next Enter, its norm.
+  MatrixView<const float> Enter(MatrixView<const float> x, Workspace* ws) const;
+  // Adds what the sublayer gave.
+  void Leave(MatrixView<const float> y, MatrixView<float> x, Workspace* ws) const;
+
+ private:
+  Normalization norm_;
+  bool before_ = false;
+};
+
+// W2 activation(W1 x), or W2 (activation(W1 x) * (W3 x)), in its residual connection: section 3.3,
+// equation 2.  Immutable.
 class FeedForward {
  public:
-  // Reads PREFIX.fc1, PREFIX.fc2 and PREFIX.final_layer_norm.
+  // Reads PREFIX.fc1, PREFIX.fc2, PREFIX.final_layer_norm and, if it is gated, PREFIX.fc1_linear.
   static absl::StatusOr<FeedForward> Create(const Checkpoint& checkpoint, const std::string& prefix,
-                                            int d_model, int inner, Activation activation,
-                                            Precision precision);
+                                            int inner, const ModelSpec& spec, Precision precision);
 
   void Apply(MatrixView<float> x, Workspace* ws) const;
 
  private:
-  FeedForward(Linear inner, Linear outer, AddNorm norm)
-      : inner_(std::move(inner)), outer_(std::move(outer)), norm_(std::move(norm)) {}
+  FeedForward(Linear inner, Linear outer, Residual residual)
+      : inner_(std::move(inner)), outer_(std::move(outer)), residual_(std::move(residual)) {}
 
-  Linear inner_;  // [d_model, ffn]
+  Linear inner_;  // [d_model, ffn], or [d_model, 2 ffn] if it is gated
   Linear outer_;  // [ffn, d_model]
-  AddNorm norm_;
+  Residual residual_;
+  bool gated_ = false;
+  Activation activation_ = Activation::kNone;  // of a gated layer; else it is in inner_
+};
+
+// The heads of an attention sublayer.
+struct HeadShape {
+  int heads = 0;
+  int head_width = 0;
+
+  int width() const { return heads * head_width; }
 };
 
 // Reads the projections of an attention sublayer, PREFIX.{q,k,v}_proj.  Their outputs are
 // interleaved (kernels.h, Attend), and the queries' has the 1 / sqrt(d_k) of equation 1 in it.
 struct AttentionWeights {
-  Weight q, k, v;  // each [d_model, d_model]
+  Weight q, k, v;  // each [d_model, width]
 };
 absl::StatusOr<AttentionWeights> ReadAttentionWeights(const Checkpoint& checkpoint,
-                                                      const std::string& prefix, int d_model,
-                                                      int heads);
+                                                      const std::string& prefix, HeadShape heads,
+                                                      const ModelSpec& spec);
 
 // Reads PREFIX.out_proj, interleaves its inputs and packs it.
 absl::StatusOr<Linear> ReadOutProjection(const Checkpoint& checkpoint, const std::string& prefix,
-                                         int d_model, int heads, Precision precision);
+                                         HeadShape heads, const ModelSpec& spec,
+                                         Precision precision);
 
 // The embedding of every token, in float32 or, at half the size, bfloat16.  Immutable; shared by
 // encoder and decoder where they have one vocabulary.
@@ -90,23 +124,27 @@ class EmbeddingTable {
   Matrix<uint16_t> bfloat16_;
 };
 
-// Token embeddings with sinusoidal positions (sections 3.4 and 3.5).  Immutable.
+// Token embeddings with their positions (sections 3.4 and 3.5).  Immutable.
 class Embedding {
  public:
-  // Positions are those of `PREFIX.embed_positions.weight` if the checkpoint has them, else
-  // [sin(p w_i) | cos(p w_i)], w_i = 10000^(-2i / d_model), halves side by side as Marian lays
-  // them.
+  // Positions are those of `PREFIX.embed_positions.weight` if the checkpoint has them, else those
+  // that the specification asks for.
   static absl::StatusOr<Embedding> Create(const Checkpoint& checkpoint, const std::string& prefix,
                                           std::shared_ptr<const EmbeddingTable> table,
-                                          const ModelSpec& config);
+                                          const ModelSpec& spec);
 
   // Writes the embedding of `token` at `position` (from 0) into `row` [d_model].
   // REQUIRES: 0 <= token < vocabulary, 0 <= position < max_positions.
   void Embed(int32_t token, int position, absl::Span<float> row) const;
+  // The same without a token: the position alone.
+  void EmbedPosition(int position, absl::Span<float> row) const;
+  // Normalizes rows that are embedded, if the model does so.
+  void Finish(MatrixView<float> x, Workspace* ws) const;
 
  private:
   std::shared_ptr<const EmbeddingTable> table_;
-  Matrix<float> positions_;  // [max_positions, d_model]
+  Matrix<float> positions_;  // [max_positions, d_model], or nothing
+  std::optional<Normalization> norm_;
   float scale_ = 1.0f;
 };
 

@@ -6,10 +6,12 @@
 namespace dragoman {
 
 absl::StatusOr<Weight> ReadWeight(const Checkpoint& checkpoint, const std::string& prefix,
-                                  int outputs, int inputs) {
+                                  int outputs, int inputs, bool bias) {
   Weight weight;
   ASSIGN_OR_RETURN(weight.w, checkpoint.ReadMatrix(prefix + ".weight", outputs, inputs));
-  ASSIGN_OR_RETURN(weight.b, checkpoint.ReadVector(prefix + ".bias", outputs));
+  if (bias) {
+    ASSIGN_OR_RETURN(weight.b, checkpoint.ReadVector(prefix + ".bias", outputs));
+  }
   return weight;
 }
 
@@ -43,7 +45,7 @@ void InterleaveOutputs(int heads, Weight* weight) {
     for (int i = 0; i < head_dim; ++i) {
       const absl::Span<const float> from = weight->w.Row(head_dim * h + i);
       std::copy(from.begin(), from.end(), interleaved.w.Row(heads * i + h).begin());
-      interleaved.b[heads * i + h] = weight->b[head_dim * h + i];
+      if (!weight->b.empty()) interleaved.b[heads * i + h] = weight->b[head_dim * h + i];
     }
   }
   *weight = std::move(interleaved);

@@ -17,12 +17,12 @@ namespace dragoman {
 // A layer's parameters as a checkpoint keeps them.
 struct Weight {
   Matrix<float> w;       // [outputs, inputs]: the transpose of the paper's W
-  std::vector<float> b;  // [outputs]
+  std::vector<float> b;  // [outputs], or empty: none
 };
 
-// Reads PREFIX.weight [outputs, inputs] and PREFIX.bias [outputs].
+// Reads PREFIX.weight [outputs, inputs] and, if there is to be one, PREFIX.bias [outputs].
 absl::StatusOr<Weight> ReadWeight(const Checkpoint& checkpoint, const std::string& prefix,
-                                  int outputs, int inputs);
+                                  int outputs, int inputs, bool bias);
 
 // Lays the outputs of several layers of the same input side by side (q | k | v), so that one
 // product computes them all.

@@ -22,12 +22,11 @@ std::string FirstOf(const std::vector<std::string>& names, const Checkpoint& che
 // Calls take(first token, embeddings) for a table [vocabulary, d_model], some tiles of the output
 // projection at a time: a whole one in float32 is most of what loading would need.
 absl::Status ReadTable(const Checkpoint& checkpoint, const std::string& name, int vocabulary,
-                       int d_model,
-                       absl::FunctionRef<absl::Status(int, MatrixView<const float>)> take) {
+                       int d_model, absl::FunctionRef<absl::Status(int, MatrixView<float>)> take) {
   constexpr int kTokens = 8 * OutputProjection::kTile;
   for (int first = 0; first < vocabulary; first += kTokens) {
     const int end = std::min(first + kTokens, vocabulary);
-    ASSIGN_OR_RETURN(const Matrix<float> embeddings,
+    ASSIGN_OR_RETURN(Matrix<float> embeddings,
                      checkpoint.ReadRows(name, vocabulary, d_model, first, end));
     RETURN_IF_ERROR(take(first, embeddings.view()));
   }
@@ -38,6 +37,37 @@ constexpr char kShared[] = "model.shared.weight";
 constexpr char kSource[] = "model.encoder.embed_tokens.weight";
 constexpr char kTarget[] = "model.decoder.embed_tokens.weight";
 constexpr char kOutput[] = "lm_head.weight";
+
+// The output projection while its table is read: logits = scale x E^T + bias, with the scale put
+// into E.
+struct OutputTable {
+  static absl::StatusOr<OutputTable> Create(const Checkpoint& checkpoint, const ModelSpec& spec,
+                                            const NetworkOptions& options) {
+    const int vocabulary = spec.target_vocabulary;
+    OutputTable table = {
+        OutputProjection(vocabulary, spec.d_model, options.precision, options.selective_output),
+        std::vector<float>(vocabulary, 0.0f), spec.logit_scale};
+    if (checkpoint.Has("final_logits_bias")) {
+      ASSIGN_OR_RETURN(table.bias, checkpoint.ReadVector("final_logits_bias", vocabulary));
+    }
+    return table;
+  }
+
+  // The rows of the tokens first, first + 1, ...; overwrites them.
+  absl::Status Append(int first, MatrixView<float> embeddings) {
+    if (scale != 1.0f) {
+      for (int r = 0; r < embeddings.rows(); ++r) {
+        for (float& value : embeddings.Row(r)) value *= scale;
+      }
+    }
+    return projection.Append(embeddings,
+                             absl::MakeConstSpan(bias).subspan(first, embeddings.rows()));
+  }
+
+  OutputProjection projection;
+  std::vector<float> bias;
+  float scale = 1.0f;
+};
 
 class TransformerState final : public SentenceState {
  public:
@@ -67,39 +97,41 @@ class TransformerState final : public SentenceState {
 absl::StatusOr<std::unique_ptr<const Network>> Transformer::Create(const Checkpoint& checkpoint,
                                                                    const ModelSpec& spec,
                                                                    const NetworkOptions& options) {
-  const Precision precision = options.precision;
-  const bool bfloat16 = precision != Precision::kFloat32;
+  const bool bfloat16 = options.precision != Precision::kFloat32;
   const int d_model = spec.d_model;
   const int vocabulary = spec.target_vocabulary;
-  std::vector<std::string> names = {kTarget, kOutput};
-  if (spec.share_embeddings) names = {kShared, kSource, kTarget, kOutput};
+  std::vector<std::string> names = {kTarget};
+  if (spec.share_embeddings) names = {kShared, kSource, kTarget};
+  if (spec.tied_output) names.push_back(kOutput);
   const std::string table = FirstOf(names, checkpoint);
   RETURN_IF_ERROR(checkpoint.CheckMatrix(table, vocabulary, d_model));
-  std::vector<float> bias(vocabulary, 0.0f);
-  if (checkpoint.Has("final_logits_bias")) {
-    ASSIGN_OR_RETURN(bias, checkpoint.ReadVector("final_logits_bias", vocabulary));
-  }
-  OutputProjection output(vocabulary, d_model, precision, options.selective_output);
+  ASSIGN_OR_RETURN(OutputTable output, OutputTable::Create(checkpoint, spec, options));
   const auto target = std::make_shared<EmbeddingTable>(vocabulary, d_model, bfloat16);
-  RETURN_IF_ERROR(ReadTable(
-      checkpoint, table, vocabulary, d_model, [&](int first, MatrixView<const float> embeddings) {
-        target->Set(first, embeddings);
-        return output.Append(embeddings,
-                             absl::MakeConstSpan(bias).subspan(first, embeddings.rows()));
-      }));
+  RETURN_IF_ERROR(ReadTable(checkpoint, table, vocabulary, d_model,
+                            [&](int first, MatrixView<float> embeddings) {
+                              target->Set(first, embeddings);
+                              if (!spec.tied_output) return absl::OkStatus();
+                              return output.Append(first, embeddings);
+                            }));
+  if (!spec.tied_output) {
+    RETURN_IF_ERROR(checkpoint.CheckMatrix(kOutput, vocabulary, d_model));
+    RETURN_IF_ERROR(ReadTable(
+        checkpoint, kOutput, vocabulary, d_model,
+        [&](int first, MatrixView<float> embeddings) { return output.Append(first, embeddings); }));
+  }
   std::shared_ptr<EmbeddingTable> source = target;
   if (!spec.share_embeddings) {
     RETURN_IF_ERROR(checkpoint.CheckMatrix(kSource, spec.source_vocabulary, d_model));
     source = std::make_shared<EmbeddingTable>(spec.source_vocabulary, d_model, bfloat16);
     RETURN_IF_ERROR(ReadTable(checkpoint, kSource, spec.source_vocabulary, d_model,
-                              [&](int first, MatrixView<const float> embeddings) {
+                              [&](int first, MatrixView<float> embeddings) {
                                 source->Set(first, embeddings);
                                 return absl::OkStatus();
                               }));
   }
-  ASSIGN_OR_RETURN(auto encoder, Encoder::Create(checkpoint, spec, source, precision));
-  ASSIGN_OR_RETURN(auto decoder,
-                   Decoder::Create(checkpoint, spec, target, std::move(output), precision));
+  ASSIGN_OR_RETURN(auto encoder, Encoder::Create(checkpoint, spec, source, options.precision));
+  ASSIGN_OR_RETURN(auto decoder, Decoder::Create(checkpoint, spec, target,
+                                                 std::move(output.projection), options.precision));
   const KeyValuesShape shape = {.layers = spec.decoder_layers,
                                 .heads = spec.decoder_heads,
                                 .width = spec.decoder_heads * spec.decoder_head_width(),

@@ -40,7 +40,9 @@ struct Workspace {
   Matrix<float> x;          // [rows, d_model]: what flows from layer to layer
   Matrix<float> projected;  // [rows, 3 d_model] q | k | v, or [rows, d_model] q
   Matrix<float> context;    // [rows, d_model]: the heads' outputs, interleaved
-  Matrix<float> inner;      // [rows, ffn]
+  Matrix<float> normed;     // [rows, d_model]: what a sublayer reads, of models that norm it
+  Matrix<float> inner;      // [rows, ffn], or [rows, 2 ffn]
+  Matrix<float> gated;      // [rows, ffn]
   Matrix<float> sublayer;   // [rows, d_model]: what a sublayer adds to x
 
   std::vector<int32_t> positions;                     // 0, 1, 2, ...: "all of them, in order"

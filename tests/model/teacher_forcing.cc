@@ -10,12 +10,13 @@ reference::Vector Copy(absl::Span<const float> row) { return {row.begin(), row.e
 
 }  // namespace
 
-std::vector<ForcedOutput> ForceTeacher(const Model& model, const std::vector<ForcedPair>& pairs) {
+std::vector<ForcedOutput> ForceTeacher(const Network& network,
+                                       const std::vector<ForcedPair>& pairs) {
   Workspace workspace;
   TokenBatch batch;
   for (const ForcedPair& pair : pairs) batch.Add(pair.source);
   Matrix<float> encoded;
-  model.network().Encode(batch, &encoded, &workspace);
+  network.Encode(batch, &encoded, &workspace);
 
   std::vector<ForcedOutput> outputs(pairs.size());
   std::vector<std::unique_ptr<SentenceState>> states;
@@ -26,9 +27,9 @@ std::vector<ForcedOutput> ForceTeacher(const Model& model, const std::vector<For
     for (int row = first; row < first + count; ++row) {
       outputs[i].encoded.push_back(Copy(encoded.Row(row)));
     }
-    states.push_back(model.network().NewState(
+    states.push_back(network.NewState(
         {.source_tokens = count, .max_steps = static_cast<int>(pairs[i].decoder_inputs.size())}));
-    model.network().Remember(encoded.view().Rows(first, count), states[i].get(), &workspace);
+    network.Remember(encoded.view().Rows(first, count), states[i].get(), &workspace);
     steps = std::max(steps, pairs[i].decoder_inputs.size());
   }
 
@@ -41,7 +42,7 @@ std::vector<ForcedOutput> ForceTeacher(const Model& model, const std::vector<For
       pair_of_row.push_back(i);
     }
     for (const size_t pair : pair_of_row) outputs[pair].logits.emplace_back();
-    model.network().Step(
+    network.Step(
         rows,
         [&](const LogitsTile& tile) {
           for (int row = 0; row < tile.logits.rows(); ++row) {
@@ -53,6 +54,10 @@ std::vector<ForcedOutput> ForceTeacher(const Model& model, const std::vector<For
         &workspace);
   }
   return outputs;
+}
+
+std::vector<ForcedOutput> ForceTeacher(const Model& model, const std::vector<ForcedPair>& pairs) {
+  return ForceTeacher(model.network(), pairs);
 }
 
 }  // namespace dragoman

@@ -24,6 +24,8 @@ struct ForcedOutput {
 
 // Encodes all pairs in one batch and decodes them side by side, one token of each per step, as long
 // as each has tokens.
+std::vector<ForcedOutput> ForceTeacher(const Network& network,
+                                       const std::vector<ForcedPair>& pairs);
 std::vector<ForcedOutput> ForceTeacher(const Model& model, const std::vector<ForcedPair>& pairs);
 
 }  // namespace dragoman

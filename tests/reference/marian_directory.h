@@ -16,7 +16,7 @@ namespace dragoman::reference {
 // A Marian of this shape: eos 0, <unk> 1, and <pad>, the last target id, as the decoder start.
 // Heads and ffn are the same in both stacks.
 ModelSpec MarianShape(int d_model, int layers, int heads, int ffn, Activation activation,
-                        int vocabulary);
+                      int vocabulary);
 
 // Weights drawn from a normal distribution whose deviation keeps activations of order one and
 // makes logits differ by several; the same for the same seed on every machine.

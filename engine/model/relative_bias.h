@@ -1,0 +1,46 @@
+// What attention adds to the score of a query and a key for the distance between them (Raffel et
+// al. 2020, section 2.1): a number for each head and each bucket of distances.  Short distances
+// have a bucket each, longer ones share it in logarithmic steps, and from max_distance on all have
+// the last.
+//
+// With 8 buckets of which the queries look both ways and a max_distance of 16:
+//   key - query   ... -8  -4  -3  -2  -1   0   1   2   3   4   8 ...
+//   bucket             3   2   2   2   1   0   5   6   6   6   7
+
+#ifndef DRAGOMAN_ENGINE_MODEL_RELATIVE_BIAS_H_
+#define DRAGOMAN_ENGINE_MODEL_RELATIVE_BIAS_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "engine/math/matrix.h"
+#include "engine/model/checkpoint.h"
+#include "engine/model/config.h"
+
+namespace dragoman {
+
+// The bucket of a distance, position of the key minus position of the query.  A decoder looks back
+// only: all keys that are ahead are in the bucket of distance 0.
+int RelativeBucket(int distance, bool both_ways, int buckets, int max_distance);
+
+// Of one stack, all of whose layers share it.  Immutable.
+class RelativeBias {
+ public:
+  // Reads PREFIX.relative_attention_bias.weight [buckets, heads].
+  static absl::StatusOr<RelativeBias> Create(const Checkpoint& checkpoint,
+                                             const std::string& prefix, int heads, bool both_ways,
+                                             const ModelSpec& spec);
+
+  // Of the query at `position` and the key at position 0; the rows after it are those of the keys
+  // at 1, 2, ..., and the rows before it those of the queries after (kernels.h, Attend). REQUIRES:
+  // 0 <= position < max_positions.
+  const float* Of(int position) const { return rows_.Row(zero_ - position).data(); }
+
+ private:
+  Matrix<float> rows_;  // [distances, BiasWidth(heads)], the least distance first
+  int zero_ = 0;        // the row of distance 0
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_MODEL_RELATIVE_BIAS_H_

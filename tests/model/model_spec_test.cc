@@ -1,0 +1,178 @@
+// The engine against the naive Transformer for what families differ in: random weights of every
+// kind of model, in float32.
+
+#include <cmath>
+#include <random>
+
+#include "engine/model/transformer.h"
+#include "gtest/gtest.h"
+#include "tests/model/teacher_forcing.h"
+#include "tests/reference/any_transformer.h"
+
+namespace dragoman {
+namespace {
+
+using reference::NamedWeights;
+using reference::Rows;
+
+ModelSpec SmallSpec() {
+  ModelSpec spec;
+  spec.d_model = 64;
+  spec.encoder_layers = spec.decoder_layers = 2;
+  spec.encoder_heads = spec.decoder_heads = 4;
+  spec.encoder_ffn = spec.decoder_ffn = 96;
+  spec.source_vocabulary = spec.target_vocabulary = 90;
+  spec.max_positions = 200;
+  spec.embedding_scale = 8.0f;
+  return spec;
+}
+
+ModelSpec PreNorm() {
+  ModelSpec spec = SmallSpec();
+  spec.pre_norm = spec.final_norm = true;
+  return spec;
+}
+
+ModelSpec RelativeSpec() {
+  ModelSpec spec = PreNorm();
+  spec.embedding_scale = 1.0f;
+  spec.norm = Norm::kRootMeanSquare;
+  spec.norm_epsilon = 1e-6f;
+  spec.biases = spec.scaled_queries = false;
+  spec.positions = {.kind = Positions::kRelative, .buckets = 32, .max_distance = 128};
+  return spec;
+}
+
+Checkpoint MakeCheckpoint(const NamedWeights& model) {
+  std::map<std::string, Tensor> tensors;
+  for (const auto& [name, from] : model.tensors) {
+    std::vector<int64_t> shape = {from.rows, from.cols};
+    if (from.rows == 1) shape = {from.cols};
+    tensors[name] = {DType::kF32, shape,
+                     absl::MakeConstSpan(reinterpret_cast<const std::byte*>(from.values.data()),
+                                         from.values.size() * sizeof(float))};
+  }
+  return Checkpoint("random", {}, std::move(tensors));
+}
+
+std::vector<int32_t> RandomTokens(std::mt19937_64* random, int count) {
+  std::vector<int32_t> tokens;
+  for (int i = 0; i < count; ++i) tokens.push_back(static_cast<int32_t>((*random)() % 90));
+  return tokens;
+}
+
+void ExpectNear(const reference::Matrix& have, const Rows& want) {
+  ASSERT_EQ(have.size(), want.size());
+  for (size_t r = 0; r < want.size(); ++r) {
+    ASSERT_EQ(have[r].size(), want[r].size());
+    for (size_t c = 0; c < want[r].size(); ++c) {
+      ASSERT_NEAR(have[r][c], want[r][c], 2e-4) << "row " << r << ", column " << c;
+    }
+  }
+}
+
+void ExpectEngineAgrees(const ModelSpec& spec, uint64_t seed, int longest = 9) {
+  SCOPED_TRACE(testing::Message() << "seed " << seed);
+  const NamedWeights weights = reference::RandomWeights(spec, seed);
+  const auto network = Transformer::Create(MakeCheckpoint(weights), spec, NetworkOptions());
+  ASSERT_TRUE(network.ok()) << network.status();
+  std::mt19937_64 random(seed);
+  std::vector<ForcedPair> pairs;
+  for (const int length : {1, longest / 2, longest}) {
+    pairs.push_back({RandomTokens(&random, length), RandomTokens(&random, longest + 1 - length)});
+  }
+  const std::vector<ForcedOutput> outputs = ForceTeacher(**network, pairs);
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    SCOPED_TRACE(testing::Message() << "sentence " << i);
+    const Rows encoded = reference::EncodeAny(weights, pairs[i].source);
+    ExpectNear(outputs[i].encoded, encoded);
+    ExpectNear(outputs[i].logits,
+               reference::LogitsOfAny(weights, encoded, pairs[i].decoder_inputs));
+  }
+}
+
+TEST(ModelSpec, PostNormWithSinusoids) { ExpectEngineAgrees(SmallSpec(), 1); }
+
+TEST(ModelSpec, PreNormWithSinusoidsThatBeginLate) {
+  ModelSpec spec = PreNorm();
+  spec.positions = {.kind = Positions::kSinusoids, .first = 2, .to_the_end = true};
+  ExpectEngineAgrees(spec, 2);
+}
+
+TEST(ModelSpec, InterleavedSinusoids) {
+  ModelSpec spec = PreNorm();
+  spec.positions.kind = Positions::kInterleaved;
+  ExpectEngineAgrees(spec, 3);
+}
+
+TEST(ModelSpec, LearnedPositionsAndANormOfTheEmbeddings) {
+  ModelSpec spec = PreNorm();
+  spec.positions = {.kind = Positions::kTable, .first = 2};
+  spec.embedding_norm = true;
+  spec.activation = Activation::kGelu;
+  ExpectEngineAgrees(spec, 4);
+}
+
+TEST(ModelSpec, RelativePositionsReluAndATiedScaledOutput) {
+  ModelSpec spec = RelativeSpec();
+  spec.logit_scale = 1.0f / std::sqrt(64.0f);
+  ExpectEngineAgrees(spec, 5);
+}
+
+TEST(ModelSpec, RelativePositionsGatedAndAnOutputOfItsOwn) {
+  ModelSpec spec = RelativeSpec();
+  spec.gated = true;
+  spec.activation = Activation::kGeluTanh;
+  spec.tied_output = false;
+  ExpectEngineAgrees(spec, 6);
+}
+
+TEST(ModelSpec, RelativePositionsOfLongSentences) {
+  ModelSpec spec = RelativeSpec();
+  spec.encoder_layers = spec.decoder_layers = 1;
+  ExpectEngineAgrees(spec, 7, /*longest=*/180);
+}
+
+TEST(ModelSpec, HeadsWiderThanTheirShareOfTheModel) {
+  ModelSpec spec = RelativeSpec();
+  spec.head_width = 24;
+  spec.encoder_heads = spec.decoder_heads = 6;  // as many as no vector divides
+  spec.decoder_layers = 3;
+  ExpectEngineAgrees(spec, 8);
+}
+
+TEST(ModelSpec, NoBiasesNoPositionsAndAZeroStart) {
+  ModelSpec spec = SmallSpec();
+  spec.biases = false;
+  spec.zero_start = true;
+  spec.positions.kind = Positions::kNone;
+  spec.activation = Activation::kGeluSigmoid;
+  ExpectEngineAgrees(spec, 9);
+}
+
+TEST(ModelSpec, SeparateVocabularies) {
+  ModelSpec spec = PreNorm();
+  spec.share_embeddings = false;
+  spec.source_vocabulary = 120;
+  spec.gated = true;
+  spec.activation = Activation::kSilu;
+  ExpectEngineAgrees(spec, 10);
+}
+
+// The buckets of both directions, from Hugging Face's _relative_position_bucket.
+TEST(RelativeBias, BucketsAreThoseOfTheModelsThatWereTrainedWithThem) {
+  const std::pair<int, int> both[] = {{0, 0},     {-1, 1},   {-7, 7},   {-8, 8},   {-11, 8},
+                                      {-12, 9},   {-16, 10}, {-32, 12}, {-64, 14}, {-127, 15},
+                                      {-500, 15}, {1, 17},   {8, 24},   {128, 31}};
+  for (const auto& [distance, bucket] : both) {
+    EXPECT_EQ(RelativeBucket(distance, true, 32, 128), bucket) << distance;
+  }
+  const std::pair<int, int> back[] = {{5, 0},    {0, 0},    {-1, 1},    {-15, 15},  {-16, 16},
+                                      {-32, 21}, {-64, 26}, {-127, 31}, {-128, 31}, {-900, 31}};
+  for (const auto& [distance, bucket] : back) {
+    EXPECT_EQ(RelativeBucket(distance, false, 32, 128), bucket) << distance;
+  }
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,320 @@
+#include "tests/reference/any_transformer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+namespace dragoman::reference {
+namespace {
+
+using Row = std::vector<double>;
+
+// y = x W^T + b, with W [outputs, inputs]; b may be missing.
+Rows Linear(const NamedWeights& model, const std::string& name, const Rows& x) {
+  const NamedWeights::Tensor& w = model.tensors.at(name + ".weight");
+  const auto b = model.tensors.find(name + ".bias");
+  Rows y;
+  for (const Row& row : x) {
+    Row out(w.rows);
+    for (int o = 0; o < w.rows; ++o) {
+      out[o] = b != model.tensors.end() ? b->second.values[o] : 0.0;
+      for (int i = 0; i < w.cols; ++i) out[o] += row[i] * w.values[o * w.cols + i];
+    }
+    y.push_back(out);
+  }
+  return y;
+}
+
+Rows Normalize(const NamedWeights& model, const std::string& name, const Rows& x) {
+  const ModelSpec& spec = model.spec;
+  const NamedWeights::Tensor& gain = model.tensors.at(name + ".weight");
+  Rows y = x;
+  for (Row& row : y) {
+    const double n = static_cast<double>(row.size());
+    double mean = 0.0, squares = 0.0;
+    if (spec.norm == Norm::kLayer) {
+      for (const double v : row) mean += v / n;
+    }
+    for (const double v : row) squares += (v - mean) * (v - mean) / n;
+    const double deviation = std::sqrt(squares + spec.norm_epsilon);
+    for (size_t i = 0; i < row.size(); ++i) {
+      row[i] = (row[i] - mean) / deviation * gain.values[i];
+      if (spec.norm == Norm::kLayer) row[i] += model.tensors.at(name + ".bias").values[i];
+    }
+  }
+  return y;
+}
+
+Rows Sum(const Rows& a, const Rows& b) {
+  Rows sum = a;
+  for (size_t t = 0; t < a.size(); ++t) {
+    for (size_t i = 0; i < a[t].size(); ++i) sum[t][i] += b[t][i];
+  }
+  return sum;
+}
+
+// The residual connection: norm(x + f(x)), or x + f(norm(x)).
+template <typename Sublayer>
+Rows Connect(const NamedWeights& model, const std::string& norm, const Rows& x, const Sublayer& f) {
+  if (model.spec.pre_norm) return Sum(x, f(Normalize(model, norm, x)));
+  return Normalize(model, norm, Sum(x, f(x)));
+}
+
+// Raffel et al. 2020: half of the buckets (of each direction) for one distance each, the other half
+// in logarithmic steps up to max_distance.
+int Bucket(const Positions& positions, bool causal, int key_minus_query) {
+  int buckets = positions.buckets, first = 0, distance = -key_minus_query;
+  if (!causal) {
+    buckets /= 2;
+    if (distance < 0) first = buckets;
+    distance = std::abs(distance);
+  }
+  distance = std::max(distance, 0);
+  const int exact = buckets / 2;
+  if (distance < exact) return first + distance;
+  const double steps = std::log(static_cast<double>(distance) / exact) /
+                       std::log(static_cast<double>(positions.max_distance) / exact);
+  return first + std::min(buckets - 1, exact + static_cast<int>(steps * (buckets - exact) + 1e-6));
+}
+
+// `bias_of` is the stack whose relative bias is added; "" for none.
+Rows Attend(const NamedWeights& model, const std::string& name, int heads, const Rows& x,
+            const Rows& memory, bool causal, const std::string& bias_of) {
+  const Rows q = Linear(model, name + ".q_proj", x);
+  const Rows k = Linear(model, name + ".k_proj", memory);
+  const Rows v = Linear(model, name + ".v_proj", memory);
+  const int width = static_cast<int>(q[0].size()) / heads;
+  const double scale = model.spec.scaled_queries ? 1.0 / std::sqrt(width) : 1.0;
+  Rows context(x.size(), Row(q[0].size(), 0.0));
+  for (size_t t = 0; t < x.size(); ++t) {
+    for (int h = 0; h < heads; ++h) {
+      Row weights(causal ? t + 1 : memory.size());
+      double sum = 0.0;
+      for (size_t s = 0; s < weights.size(); ++s) {
+        double score = 0.0;
+        for (int i = h * width; i < (h + 1) * width; ++i) score += q[t][i] * k[s][i];
+        score *= scale;
+        if (!bias_of.empty()) {
+          const auto& table = model.tensors.at(bias_of + ".relative_attention_bias.weight");
+          const int distance = static_cast<int>(s) - static_cast<int>(t);
+          score += table.values[Bucket(model.spec.positions, causal, distance) * heads + h];
+        }
+        sum += weights[s] = std::exp(score);
+      }
+      for (size_t s = 0; s < weights.size(); ++s) {
+        for (int i = h * width; i < (h + 1) * width; ++i) {
+          context[t][i] += weights[s] / sum * v[s][i];
+        }
+      }
+    }
+  }
+  return Linear(model, name + ".out_proj", context);
+}
+
+double Activate(Activation activation, double x) {
+  switch (activation) {
+    case Activation::kNone:
+      return x;
+    case Activation::kRelu:
+      return std::max(0.0, x);
+    case Activation::kSilu:
+      return x / (1.0 + std::exp(-x));
+    case Activation::kGelu:
+      return 0.5 * x * (1.0 + std::erf(x / std::sqrt(2.0)));
+    case Activation::kGeluTanh:
+      return 0.5 * x * (1.0 + std::tanh(std::sqrt(2.0 / M_PI) * (x + 0.044715 * x * x * x)));
+    case Activation::kGeluSigmoid:
+      return x / (1.0 + std::exp(-1.702 * x));
+  }
+  return x;
+}
+
+Rows FeedForward(const NamedWeights& model, const std::string& layer, const Rows& x) {
+  Rows inner = Linear(model, layer + ".fc1", x);
+  for (Row& row : inner) {
+    for (double& v : row) v = Activate(model.spec.activation, v);
+  }
+  if (model.spec.gated) {
+    const Rows gate = Linear(model, layer + ".fc1_linear", x);
+    for (size_t t = 0; t < inner.size(); ++t) {
+      for (size_t i = 0; i < inner[t].size(); ++i) inner[t][i] *= gate[t][i];
+    }
+  }
+  return Linear(model, layer + ".fc2", inner);
+}
+
+double Position(const NamedWeights& model, const std::string& stack, int position, int i) {
+  const Positions& positions = model.spec.positions;
+  const int d_model = model.spec.d_model;
+  const int half = d_model / 2, p = positions.first + position;
+  const double steps = positions.to_the_end ? half - 1 : half;
+  const auto angle = [&](int j) { return p * std::pow(10000.0, -j / steps); };
+  switch (positions.kind) {
+    case Positions::kTable:
+      return model.tensors.at(stack + ".embed_positions.weight").values[p * d_model + i];
+    case Positions::kSinusoids:
+      return i < half ? std::sin(angle(i)) : std::cos(angle(i - half));
+    case Positions::kInterleaved:
+      return i % 2 == 0 ? std::sin(angle(i / 2)) : std::cos(angle(i / 2));
+    case Positions::kRelative:
+    case Positions::kNone:
+      return 0.0;
+  }
+  return 0.0;
+}
+
+Rows Embed(const NamedWeights& model, const std::string& stack,
+           const std::vector<int32_t>& tokens) {
+  const ModelSpec& spec = model.spec;
+  const auto& table = model.tensors.at(spec.share_embeddings ? "model.shared.weight"
+                                                             : stack + ".embed_tokens.weight");
+  Rows x;
+  for (size_t p = 0; p < tokens.size(); ++p) {
+    const bool zero = spec.zero_start && stack == "model.decoder" && p == 0;
+    Row row(spec.d_model);
+    for (int i = 0; i < spec.d_model; ++i) {
+      const double value = zero ? 0.0 : table.values[tokens[p] * spec.d_model + i];
+      row[i] = value * spec.embedding_scale + Position(model, stack, static_cast<int>(p), i);
+    }
+    x.push_back(row);
+  }
+  return spec.embedding_norm ? Normalize(model, stack + ".layernorm_embedding", x) : x;
+}
+
+// What random tensors are made of.
+class Maker {
+ public:
+  Maker(NamedWeights* model, uint64_t seed) : model_(model), random_(seed) {}
+
+  void Tensor(const std::string& name, int rows, int cols, float center, float spread) {
+    NamedWeights::Tensor tensor{rows, cols, std::vector<float>(rows * cols)};
+    for (float& value : tensor.values) {
+      const float unit = static_cast<float>(random_() >> 40) * 0x1p-24f;  // [0, 1)
+      value = center + spread * (2.0f * unit - 1.0f);
+    }
+    model_->tensors[name] = std::move(tensor);
+  }
+  void Linear(const std::string& name, int outputs, int inputs, float scale = 1.0f) {
+    Tensor(name + ".weight", outputs, inputs, 0.0f,
+           scale * std::sqrt(3.0f / static_cast<float>(inputs)));
+    if (model_->spec.biases) Tensor(name + ".bias", 1, outputs, 0.0f, 0.1f);
+  }
+  void Norm(const std::string& name) {
+    const int d = model_->spec.d_model;
+    Tensor(name + ".weight", 1, d, 1.0f, 0.2f);
+    if (model_->spec.norm == Norm::kLayer) Tensor(name + ".bias", 1, d, 0.0f, 0.1f);
+  }
+  void Attention(const std::string& name, int width) {
+    const int d = model_->spec.d_model;
+    // Where queries are not scaled, weights are.
+    Linear(name + ".q_proj", width, d, model_->spec.scaled_queries ? 1.0f : 0.3f);
+    Linear(name + ".k_proj", width, d);
+    Linear(name + ".v_proj", width, d);
+    Linear(name + ".out_proj", d, width);
+  }
+  void Stack(const std::string& stack, int layers, int heads, int head_width, int ffn, bool cross) {
+    const ModelSpec& spec = model_->spec;
+    for (int l = 0; l < layers; ++l) {
+      const std::string layer = stack + ".layers." + std::to_string(l);
+      Attention(layer + ".self_attn", heads * head_width);
+      Norm(layer + ".self_attn_layer_norm");
+      if (cross) {
+        Attention(layer + ".encoder_attn", heads * head_width);
+        Norm(layer + ".encoder_attn_layer_norm");
+      }
+      Linear(layer + ".fc1", ffn, spec.d_model);
+      if (spec.gated) Linear(layer + ".fc1_linear", ffn, spec.d_model);
+      Linear(layer + ".fc2", spec.d_model, ffn);
+      Norm(layer + ".final_layer_norm");
+    }
+    if (spec.embedding_norm) Norm(stack + ".layernorm_embedding");
+    if (spec.final_norm) Norm(stack + ".layer_norm");
+    if (spec.positions.kind == Positions::kTable) {
+      Tensor(stack + ".embed_positions.weight", spec.positions.first + spec.max_positions,
+             spec.d_model, 0.0f, 1.0f);
+    }
+    if (spec.positions.kind == Positions::kRelative) {
+      Tensor(stack + ".relative_attention_bias.weight", spec.positions.buckets, heads, 0.0f, 1.0f);
+    }
+  }
+
+ private:
+  NamedWeights* model_;
+  std::mt19937_64 random_;
+};
+
+}  // namespace
+
+NamedWeights RandomWeights(const ModelSpec& spec, uint64_t seed) {
+  NamedWeights model{spec, {}};
+  Maker make(&model, seed);
+  const float spread = 5.0f / std::sqrt(static_cast<float>(spec.d_model));
+  if (spec.share_embeddings) {
+    make.Tensor("model.shared.weight", spec.target_vocabulary, spec.d_model, 0.0f, spread);
+  } else {
+    make.Tensor("model.encoder.embed_tokens.weight", spec.source_vocabulary, spec.d_model, 0.0f,
+                spread);
+    make.Tensor("model.decoder.embed_tokens.weight", spec.target_vocabulary, spec.d_model, 0.0f,
+                spread);
+  }
+  if (!spec.tied_output) {
+    make.Tensor("lm_head.weight", spec.target_vocabulary, spec.d_model, 0.0f, spread);
+  }
+  make.Stack("model.encoder", spec.encoder_layers, spec.encoder_heads, spec.encoder_head_width(),
+             spec.encoder_ffn, /*cross=*/false);
+  make.Stack("model.decoder", spec.decoder_layers, spec.decoder_heads, spec.decoder_head_width(),
+             spec.decoder_ffn, /*cross=*/true);
+  return model;
+}
+
+Rows EncodeAny(const NamedWeights& model, const std::vector<int32_t>& tokens) {
+  const ModelSpec& spec = model.spec;
+  const std::string stack = "model.encoder";
+  const std::string bias = spec.positions.kind == Positions::kRelative ? stack : "";
+  Rows x = Embed(model, stack, tokens);
+  for (int l = 0; l < spec.encoder_layers; ++l) {
+    const std::string layer = stack + ".layers." + std::to_string(l);
+    x = Connect(model, layer + ".self_attn_layer_norm", x, [&](const Rows& in) {
+      return Attend(model, layer + ".self_attn", spec.encoder_heads, in, in, false, bias);
+    });
+    x = Connect(model, layer + ".final_layer_norm", x,
+                [&](const Rows& in) { return FeedForward(model, layer, in); });
+  }
+  return spec.final_norm ? Normalize(model, stack + ".layer_norm", x) : x;
+}
+
+Rows LogitsOfAny(const NamedWeights& model, const Rows& encoded,
+                 const std::vector<int32_t>& tokens) {
+  const ModelSpec& spec = model.spec;
+  const std::string stack = "model.decoder";
+  const std::string bias = spec.positions.kind == Positions::kRelative ? stack : "";
+  Rows x = Embed(model, stack, tokens);
+  for (int l = 0; l < spec.decoder_layers; ++l) {
+    const std::string layer = stack + ".layers." + std::to_string(l);
+    x = Connect(model, layer + ".self_attn_layer_norm", x, [&](const Rows& in) {
+      return Attend(model, layer + ".self_attn", spec.decoder_heads, in, in, true, bias);
+    });
+    x = Connect(model, layer + ".encoder_attn_layer_norm", x, [&](const Rows& in) {
+      return Attend(model, layer + ".encoder_attn", spec.decoder_heads, in, encoded, false, "");
+    });
+    x = Connect(model, layer + ".final_layer_norm", x,
+                [&](const Rows& in) { return FeedForward(model, layer, in); });
+  }
+  if (spec.final_norm) x = Normalize(model, stack + ".layer_norm", x);
+  const std::string table = !spec.tied_output       ? "lm_head.weight"
+                            : spec.share_embeddings ? "model.shared.weight"
+                                                    : "model.decoder.embed_tokens.weight";
+  const NamedWeights::Tensor& e = model.tensors.at(table);
+  Rows logits;
+  for (const Row& row : x) {
+    Row out(e.rows, 0.0);
+    for (int o = 0; o < e.rows; ++o) {
+      for (int i = 0; i < e.cols; ++i)
+        out[o] += row[i] * spec.logit_scale * e.values[o * e.cols + i];
+    }
+    logits.push_back(out);
+  }
+  return logits;
+}
+
+}  // namespace dragoman::reference

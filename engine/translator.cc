@@ -48,8 +48,8 @@ class Call : public std::enable_shared_from_this<Call> {
 
  private:
   absl::Status CheckTexts(const TranslateRequest& request, const Limits& limits) const;
-  absl::StatusOr<std::vector<int32_t>> Tokenize(const std::string& sentence, size_t text,
-                                                Truncation truncation, int max_tokens);
+  absl::StatusOr<std::vector<int32_t>> Tokenize(const std::string& sentence, const Frame& frame,
+                                                size_t text, Truncation truncation, int max_tokens);
   void JobDone(Sentence* sentence, JobResult result);
   Translation Assemble(const Text& text) const;
 
@@ -81,24 +81,20 @@ absl::Status Call::CheckTexts(const TranslateRequest& request, const Limits& lim
                                                      limits.max_characters, " characters"));
     }
   }
-  const std::vector<std::string>& languages = model_->tokenizer().target_languages();
-  const std::string& language = request.target_language;
-  if (!languages.empty() && !language.empty() &&
-      std::find(languages.begin(), languages.end(), language) == languages.end()) {
-    return InvalidField("target_language", absl::StrCat("\"", language, "\" is not served"));
-  }
   return absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<JobPtr>> Call::Prepare(TranslateRequest request, const Limits& limits) {
   RETURN_IF_ERROR(CheckTexts(request, limits));
-  ASSIGN_OR_RETURN(const SearchOptions search,
+  const Tokenizer& tokenizer = model_->tokenizer();
+  ASSIGN_OR_RETURN(const LanguagePair languages,
+                   tokenizer.languages().Resolve(request.source_language, request.target_language));
+  const Frame frame = tokenizer.FrameOf(languages);
+  ASSIGN_OR_RETURN(SearchOptions search,
                    ResolveSearch(request.options, limits, model_->generation(), model_->spec()));
+  if (frame.decoder_start.has_value()) search.decoder_start_id = *frame.decoder_start;
+  if (frame.forced_bos.has_value()) search.forced_bos_id = frame.forced_bos;
   const int max_tokens = std::min(limits.max_source_tokens, model_->spec().max_positions);
-  const bool many_to_many = !model_->tokenizer().target_languages().empty();
-  const std::string prefix = many_to_many && !request.target_language.empty()
-                                 ? absl::StrCat(">>", request.target_language, "<< ")
-                                 : "";
 
   texts_.resize(request.texts.size());
   std::vector<JobPtr> jobs;
@@ -114,9 +110,8 @@ absl::StatusOr<std::vector<JobPtr>> Call::Prepare(TranslateRequest request, cons
       const std::string content =
           text.content.substr(sentence.span.begin, sentence.span.end - sentence.span.begin);
       ASSIGN_OR_RETURN(std::vector<int32_t> ids,
-                       Tokenize(content.empty() ? content : prefix + content, t, request.truncation,
-                                max_tokens));
-      if (ids.size() == 1) continue;  // nothing but the end of the sentence: nothing to translate
+                       Tokenize(content, frame, t, request.truncation, max_tokens));
+      if (ids.empty()) continue;  // nothing to translate
       auto job = std::make_unique<Job>();
       job->model = model_;
       job->request = state_;
@@ -141,19 +136,22 @@ absl::StatusOr<std::vector<JobPtr>> Call::Prepare(TranslateRequest request, cons
   return jobs;
 }
 
-absl::StatusOr<std::vector<int32_t>> Call::Tokenize(const std::string& sentence, size_t text,
-                                                    Truncation truncation, int max_tokens) {
-  EncodedText encoded = model_->tokenizer().Encode(sentence);
+// No tokens for a sentence without text.
+absl::StatusOr<std::vector<int32_t>> Call::Tokenize(const std::string& sentence, const Frame& frame,
+                                                    size_t text, Truncation truncation,
+                                                    int max_tokens) {
+  EncodedText encoded = model_->tokenizer().Encode(sentence, frame);
+  if (encoded.text_tokens == 0) return std::vector<int32_t>();
   if (static_cast<int>(encoded.ids.size()) > max_tokens) {
     if (truncation == Truncation::kReject) {
       return InvalidField(TextField(text), absl::StrCat("a sentence has ", encoded.ids.size(),
                                                         " tokens, the most is ", max_tokens,
                                                         "; split it, or ask for truncation"));
     }
-    encoded.ids.erase(encoded.ids.begin() + max_tokens - 1, encoded.ids.end() - 1);
+    encoded.Truncate(max_tokens);
     texts_[text].truncated = true;
   }
-  if (encoded.ids.size() > 1) texts_[text].source_tokens += static_cast<int>(encoded.ids.size());
+  texts_[text].source_tokens += static_cast<int>(encoded.ids.size());
   return std::move(encoded.ids);
 }
 

@@ -39,7 +39,9 @@ enum class Splitting {
 
 struct TranslateRequest {
   std::vector<std::string> texts;
-  std::string target_language;  // only for models that serve several; "" otherwise
+  // BCP-47 tags, or the model's own codes; "": the model's own languages.
+  std::string source_language;
+  std::string target_language;
   DecodingOptions options;
   Truncation truncation = Truncation::kReject;
   Splitting splitting = Splitting::kNone;
@@ -75,10 +77,17 @@ struct TranslateTimes {
   absl::Duration detokenize;
 };
 
+// One model's part in a translation.
+struct TranslateStep {
+  std::string model;
+  TranslateTimes times;
+};
+
 struct TranslateResponse {
   absl::Status status;
   std::vector<Translation> translations;  // as many as texts and in their order, if status is OK
   TranslateTimes times;
+  std::vector<TranslateStep> steps;  // if there were several (route.h)
 };
 
 // Thread-safe.

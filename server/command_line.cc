@@ -100,6 +100,9 @@ void AddServerFlags(CLI::App* app, Flags* flags) {
   Add<std::string>(app, "--default-model", "NAME", "the first --model",
                    "Translates requests that name no model",
                    [=](const std::string& v) { config->set_default_model(v); });
+  Add<std::string>(app, "--pivot", "LANGUAGE", "none",
+                   "The language that a translation goes through where no model has its pair",
+                   [=](const std::string& v) { config->set_pivot(v); });
   app->add_option("--config", flags->config_file,
                   "Reads these settings from a file (text format of dragoman.v1.ServerConfig); "
                   "flags win")
@@ -138,7 +141,7 @@ void AddEngineFlags(CLI::App* app, Flags* flags) {
          [flags](const std::vector<std::string>& values) {
            for (const std::string& value : values) AddShortlist(value, flags);
          },
-         "A vocabulary shortlist of a model: a lexical table, as text or in Marian's binary format")
+         "A vocabulary shortlist of a model: a lexical table, as text or in its binary format")
       ->type_name("NAME=FILE[:FIRST,BEST]")
       ->allow_extra_args(false);
   Add<int>(app, "--max-batch-rows", "HYPOTHESES", "64",

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
+#include "engine/text/language_tag.h"
 
 namespace dragoman {
 namespace {
@@ -74,6 +75,11 @@ absl::Status ResolveModels(const v1::ServerConfig& config, ServerOptions* option
                                         "\", which no --model is called");
     }
     options->default_model = config.default_model();
+  }
+  options->pivot = config.pivot();
+  if (!options->pivot.empty() && !ParseLanguage(options->pivot).has_value()) {
+    return absl::InvalidArgumentError("pivot is \"" + options->pivot +
+                                      "\", want a language such as \"en\"");
   }
   return absl::OkStatus();
 }

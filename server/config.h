@@ -41,6 +41,7 @@ struct ConnectionOptions {
 struct ServerOptions {
   std::vector<ModelSource> models;  // at least one; names differ
   std::string default_model;        // the name of one of them
+  std::string pivot;                // a language; "": no translation goes through another
   std::string grpc_address = "127.0.0.1:50051";
   std::string http_address = "127.0.0.1:9464";
   Precision precision = Precision::kAuto;

@@ -6,10 +6,11 @@
 
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
-#include "server/languages.h"
 
 namespace dragoman {
 namespace {
+
+constexpr size_t kMaxPairs = 10'000;  // that a listing names
 
 absl::Status NotInThisVersion(const std::string& what) {
   return absl::UnimplementedError(what + " is not implemented in this version");
@@ -82,6 +83,15 @@ void SetDuration(absl::Duration duration, google::protobuf::Duration* proto) {
   proto->set_nanos(static_cast<int32_t>(absl::ToInt64Nanoseconds(duration)));
 }
 
+template <typename Proto>
+void SetStages(const TranslateTimes& times, Proto* proto) {
+  SetDuration(times.tokenize, proto->mutable_tokenize());
+  SetDuration(times.queue, proto->mutable_queue());
+  SetDuration(times.encode, proto->mutable_encode());
+  SetDuration(times.decode, proto->mutable_decode());
+  SetDuration(times.detokenize, proto->mutable_detokenize());
+}
+
 }  // namespace
 
 absl::StatusOr<TranslateRequest> FromProto(v1::TranslateRequest* request) {
@@ -90,6 +100,8 @@ absl::StatusOr<TranslateRequest> FromProto(v1::TranslateRequest* request) {
   ASSIGN_OR_RETURN(engine.options, FromProto(request->options()));
   ASSIGN_OR_RETURN(engine.truncation, FromProto(request->truncation()));
   ASSIGN_OR_RETURN(engine.splitting, FromProto(request->sentence_splitting()));
+  engine.source_language = std::move(*request->mutable_source_language());
+  engine.target_language = std::move(*request->mutable_target_language());
   engine.texts.reserve(request->contents_size());
   for (std::string& text : *request->mutable_contents()) engine.texts.push_back(std::move(text));
   return engine;
@@ -122,13 +134,14 @@ void ToProto(const Translation& translation, const v1::OutputOptions& output,
   }
 }
 
-void ToProto(const TranslateTimes& times, absl::Duration total, v1::Timing* proto) {
+void ToProto(const TranslateResponse& response, absl::Duration total, v1::Timing* proto) {
   SetDuration(total, proto->mutable_total());
-  SetDuration(times.tokenize, proto->mutable_tokenize());
-  SetDuration(times.queue, proto->mutable_queue());
-  SetDuration(times.encode, proto->mutable_encode());
-  SetDuration(times.decode, proto->mutable_decode());
-  SetDuration(times.detokenize, proto->mutable_detokenize());
+  SetStages(response.times, proto);
+  for (const TranslateStep& step : response.steps) {
+    v1::StepTiming* const to = proto->add_steps();
+    to->set_model(step.model);
+    SetStages(step.times, to);
+  }
 }
 
 void ToProto(const Model& model, const Limits& limits, v1::Model* proto) {
@@ -138,13 +151,14 @@ void ToProto(const Model& model, const Limits& limits, v1::Model* proto) {
   proto->set_precision(NameOf(model.precision()));
   proto->set_max_source_tokens(std::min(limits.max_source_tokens, model.spec().max_positions));
   proto->set_vocabulary_size(model.spec().target_vocabulary);
-  for (const std::string& source : SourceLanguages(model.tokenizer())) {
-    for (const std::string& target : TargetLanguages(model.tokenizer())) {
-      if (source == target) continue;
-      v1::LanguagePair* const pair = proto->add_language_pairs();
-      pair->set_source(source);
-      pair->set_target(target);
-    }
+  const Languages& languages = model.tokenizer().languages();
+  for (const std::string& tag : languages.SourceTags()) proto->add_source_languages(tag);
+  for (const std::string& tag : languages.TargetTags()) proto->add_target_languages(tag);
+  if (languages.sources().size() * languages.targets().size() > kMaxPairs) return;
+  for (const LanguagePair& tags : languages.Tags()) {
+    v1::LanguagePair* const pair = proto->add_language_pairs();
+    pair->set_source(tags.source);
+    pair->set_target(tags.target);
   }
 }
 

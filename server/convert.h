@@ -11,7 +11,7 @@
 namespace dragoman {
 
 // The engine's request for `request`, whose texts are taken out of it; languages are left to
-// ResolveLanguages.  INVALID_ARGUMENT for an enum value of no meaning, UNIMPLEMENTED naming a
+// Translator.  INVALID_ARGUMENT for an enum value of no meaning, UNIMPLEMENTED naming a
 // feature that this version lacks.
 absl::StatusOr<TranslateRequest> FromProto(v1::TranslateRequest* request);
 
@@ -19,7 +19,7 @@ absl::StatusOr<TranslateRequest> FromProto(v1::TranslateRequest* request);
 void ToProto(const Translation& translation, const v1::OutputOptions& output,
              v1::Translation* proto);
 
-void ToProto(const TranslateTimes& times, absl::Duration total, v1::Timing* proto);
+void ToProto(const TranslateResponse& response, absl::Duration total, v1::Timing* proto);
 
 // All but is_default and state.
 void ToProto(const Model& model, const Limits& limits, v1::Model* proto);

@@ -1,14 +1,16 @@
 #include "server/model_registry.h"
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
+#include "engine/base/status.h"
 #include "server/errors.h"
 #include "server/logging.h"
 
 namespace dragoman {
 absl::StatusOr<std::unique_ptr<const ModelRegistry>> ModelRegistry::Load(
     const ServerOptions& options, WorkerPool* pool, Metrics* metrics) {
-  auto registry = std::unique_ptr<ModelRegistry>(new ModelRegistry(options.limits));
+  auto registry = std::unique_ptr<ModelRegistry>(new ModelRegistry(options.limits, options.pivot));
   for (const ModelSource& source : options.models) {
     Log(LogLevel::kInfo, "loading", {{"model", source.name}, {"directory", source.directory}});
     const absl::Time start = absl::Now();
@@ -55,6 +57,43 @@ absl::StatusOr<std::shared_ptr<const Translator>> ModelRegistry::Find(
       name, absl::StrJoin(translators_, ", ", [](std::string* out, const auto& translator) {
         out->append(translator->model().name());
       }));
+}
+
+std::shared_ptr<const Translator> ModelRegistry::Nearest(const std::string& source,
+                                                         const std::string& target) const {
+  const auto nearness = [&](const std::shared_ptr<const Translator>& translator) {
+    return translator->model().tokenizer().languages().Nearness(source, target);
+  };
+  std::shared_ptr<const Translator> best = default_;
+  for (const auto& translator : translators_) {
+    if (nearness(translator) > nearness(best)) best = translator;
+  }
+  return nearness(best) > 0 ? best : nullptr;
+}
+
+absl::StatusOr<Route> ModelRegistry::FindRoute(const std::string& name, const std::string& source,
+                                               const std::string& target) const {
+  const bool languages = !source.empty() || !target.empty();
+  if (!name.empty() || !languages || translators_.size() == 1) {
+    ASSIGN_OR_RETURN(std::shared_ptr<const Translator> translator, Find(name));
+    return Route(std::move(translator));
+  }
+  if (auto translator = Nearest(source, target); translator != nullptr) {
+    return Route(std::move(translator));
+  }
+  if (!pivot_.empty() && !source.empty() && !target.empty()) {
+    const auto first = Nearest(source, pivot_), second = Nearest(pivot_, target);
+    if (first != nullptr && second != nullptr) return Route(first, pivot_, second);
+  }
+  return InvalidField(
+      Nearest(source, "") == nullptr ? "source_language" : "target_language",
+      absl::StrCat("no model translates \"", source, "\" to \"", target, "\"; there are ",
+                   absl::StrJoin(translators_, "; ", [](std::string* out, const auto& translator) {
+                     const Languages& served = translator->model().tokenizer().languages();
+                     absl::StrAppend(out, translator->model().name(), " (",
+                                     absl::StrJoin(served.SourceTags(), ", "), " to ",
+                                     absl::StrJoin(served.TargetTags(), ", "), ")");
+                   })));
 }
 
 }  // namespace dragoman

@@ -8,7 +8,6 @@
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
 #include "server/convert.h"
-#include "server/languages.h"
 
 namespace dragoman {
 namespace {
@@ -46,19 +45,16 @@ absl::Status TranslateExchange::TryStart(Parse parse) {
   RETURN_IF_ERROR(call_.Admit());
   ASSIGN_OR_RETURN(v1::TranslateRequest proto, parse());
   size_.texts = proto.contents_size();
-  ASSIGN_OR_RETURN(const std::shared_ptr<const Translator> translator,
-                   parts_->models->Find(proto.model()));
-  call_.set_translator(translator);
+  ASSIGN_OR_RETURN(route_, parts_->models->FindRoute(proto.model(), proto.source_language(),
+                                                     proto.target_language()));
+  call_.set_translator(route_->translators().front());
   ASSIGN_OR_RETURN(TranslateRequest request, FromProto(&proto));
-  ASSIGN_OR_RETURN(request.target_language,
-                   ResolveLanguages(translator->model().tokenizer(), proto.source_language(),
-                                    proto.target_language()));
   characters_ = CountCharacters(request.texts);
   output_ = proto.output();
   request_ = std::make_shared<RequestState>(
       RequestTerms{.deadline = call_.deadline(), .principal = call_.principal()});
-  translator->Translate(std::move(request), request_,
-                        [this](TranslateResponse result) { Translated(std::move(result)); });
+  route_->Translate(std::move(request), request_,
+                    [this](TranslateResponse result) { Translated(std::move(result)); });
   return absl::OkStatus();
 }
 
@@ -77,14 +73,14 @@ void TranslateExchange::End(const absl::Status& status, v1::TranslateResponse re
 v1::TranslateResponse TranslateExchange::Answer(const TranslateResponse& translated) {
   const Model& model = call_.translator()->model();
   v1::TranslateResponse response;
-  response.set_model(model.name());
-  response.set_model_version(model.version());
+  response.set_model(route_->name());
+  response.set_model_version(route_->version());
   for (const Translation& translation : translated.translations) {
     ToProto(translation, output_, response.add_translations());
     size_.source_tokens += translation.source_tokens;
     size_.target_tokens += static_cast<int>(translation.hypotheses.front().token_ids.size());
   }
-  ToProto(translated.times, call_.Elapsed(), response.mutable_timing());
+  ToProto(translated, call_.Elapsed(), response.mutable_timing());
   parts_->metrics->OnTranslated(model, characters_, translated.times);
   return response;
 }

@@ -13,6 +13,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -54,6 +55,7 @@ class TranslateExchange {
   Call call_;
   Done done_;
   v1::OutputOptions output_;
+  std::optional<Route> route_;
   CallSize size_;
   int characters_ = 0;
   bool started_ = false;

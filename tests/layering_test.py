@@ -21,7 +21,7 @@ DIRECTORIES = (
     (r"engine/decode/", r"engine/(decode|model|math|text|base)/"),
     (r"engine/", rf"{BELOW_TRANSLATOR}|engine/\w+\.h"),
     # The server sees the engine through its front door, and its life through the observer.
-    (r"server/", rf"server/|engine/translator\.h|{BELOW_TRANSLATOR}|{PROTO}"),
+    (r"server/", rf"server/|engine/(translator|route)\.h|{BELOW_TRANSLATOR}|{PROTO}"),
     (r"client/", rf"client/|engine/base/|{PROTO}"),
 )
 
@@ -40,6 +40,11 @@ DOORS = (
     (r"CLI/", r"server/command_line\.|client/\w*commands?\."),
     (r"nlohmann/", r"engine/base/json\.|server/logging\.|client/json\."),
 )
+
+# A family of models is known to its adapter alone.
+FAMILIES = re.compile(r"marian|opus.?mt|m2m.?100|nllb|mbart|\bm?t5\b|madlad|opennmt|fairseq|argos", re.I)
+ADAPTERS = re.compile(r"engine/model/(families|formats)/")
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
 OURS = re.compile(rf"({'|'.join(BOXES)}|tests)/|{PROTO}")
@@ -73,7 +78,36 @@ def breaches(found):
                 yield f"{path}:{number}: {header} belongs behind {door}"
 
 
+def sources():
+    """(path, text) of every file in the boxes."""
+    for box in BOXES:
+        for directory, _, names in os.walk(os.path.join(ROOT, box)):
+            for name in sorted(names):
+                if name.endswith((".h", ".cc")):
+                    full = os.path.join(directory, name)
+                    with open(full, encoding="utf-8") as file:
+                        yield os.path.relpath(full, ROOT), file.read()
+
+
+def strangers(files):
+    """The code outside of the adapters that names a family, comments aside."""
+    for path, text in files:
+        if not ADAPTERS.match(path):
+            for match in FAMILIES.finditer(COMMENT.sub("", text)):
+                yield f"{path}: names {match.group()}"
+
+
 class LayeringTest(unittest.TestCase):
+
+    def test_only_adapters_name_a_family(self):
+        self.assertEqual(list(strangers(sources())), [])
+
+    def test_finds_who_names_a_family(self):
+        for code in ('if (type == "marian") {', "MBartConfig config;", "bool is_t5 = true; T5 x;"):
+            self.assertNotEqual(list(strangers([("engine/model/model.cc", code)])), [], code)
+        for path, code in (("engine/model/families/t5.cc", '"t5"'),
+                           ("engine/decode/logits.h", "// as in Marian")):
+            self.assertEqual(list(strangers([(path, code)])), [])
 
     def test_nobody_includes_what_is_above(self):
         found = list(includes())

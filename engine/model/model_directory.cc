@@ -70,6 +70,13 @@ absl::StatusOr<ModelDirectory> OpenModelDirectory(const std::string& directory) 
   return ModelDirectory{std::move(config), std::move(tokenizer), std::move(checkpoint)};
 }
 
+absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const std::string& directory) {
+  ASSIGN_OR_RETURN(const DirectoryFiles files, ReadFiles(directory));
+  ASSIGN_OR_RETURN(const Adapter* adapter, Recognize(files));
+  ASSIGN_OR_RETURN(const ModelConfig config, adapter->configure(files));
+  return adapter->open_tokenizer(files, config.spec);
+}
+
 absl::StatusOr<ModelConfig> ReadModelConfig(const std::string& directory) {
   ASSIGN_OR_RETURN(const DirectoryFiles files, ReadFiles(directory));
   ASSIGN_OR_RETURN(const Adapter* adapter, Recognize(files));

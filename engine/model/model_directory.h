@@ -38,6 +38,9 @@ struct ModelDirectory {
 // architecture or an option that this engine does not know.
 absl::StatusOr<ModelDirectory> OpenModelDirectory(const std::string& directory);
 
+// The tokenizer alone.  The same errors.
+absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const std::string& directory);
+
 // The configuration alone, which takes no time.  The same errors.
 absl::StatusOr<ModelConfig> ReadModelConfig(const std::string& directory);
 

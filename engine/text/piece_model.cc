@@ -43,6 +43,13 @@ std::vector<std::string> PieceModel::Encode(std::string_view text) const {
   return pieces;
 }
 
+std::vector<std::string> PieceModel::Pieces() const {
+  std::vector<std::string> pieces;
+  const int size = impl_->processor.GetPieceSize();
+  for (int id = 0; id < size; ++id) pieces.push_back(impl_->processor.IdToPiece(id));
+  return pieces;
+}
+
 std::string PieceModel::Decode(const std::vector<std::string>& pieces) const {
   std::string text;
   const sentencepiece::util::Status status = impl_->processor.Decode(pieces, &text);

@@ -25,6 +25,9 @@ class PieceModel {
   // REQUIRES: text is valid UTF-8.
   std::vector<std::string> Encode(std::string_view text) const;
 
+  // The pieces by their ids in the file.
+  std::vector<std::string> Pieces() const;
+
   // The text that pieces stand for.
   std::string Decode(const std::vector<std::string>& pieces) const;
 

@@ -1,47 +1,91 @@
-// Text to token ids and back, as Hugging Face's MarianTokenizer does it.
+// Text to token ids and back.
 //
 //   "The cat."  ->  [▁The ▁cat . </s>]  ->  [511, 870, 183, 0]
 //
-// Literal special tokens (</s>, <unk>, <pad>) are cut out of the text first; each chunk between
-// them goes through source.spm by itself; the pieces are looked up in vocab.json (SentencePiece's
-// own ids are never used; a piece that is not there is <unk>) and </s> is added.  A leading
-// `>>xx<<` is one token, which chooses the target language of a many-to-many model.  The only
-// normalization is the one inside the .spm file.
+// Literal special tokens (</s>, <unk>, ...) are cut out of the text first; each chunk between them
+// goes through the SentencePiece model by itself, and its pieces are looked up in the vocabulary; a
+// piece that is not there is the unknown token.  What stands before and after the text depends on
+// the languages: a frame.  The only normalization is the one inside the SentencePiece model.
+//
+// The rules are those of Hugging Face's tokenizers; which of them a model has is data, the
+// TokenizerParts that its family's adapter fills in.
 
 #ifndef DRAGOMAN_ENGINE_TEXT_TOKENIZER_H_
 #define DRAGOMAN_ENGINE_TEXT_TOKENIZER_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "engine/text/languages.h"
+#include "engine/text/piece_model.h"
+#include "engine/text/vocabulary.h"
 
 namespace dragoman {
 
 struct EncodedText {
-  std::vector<int32_t> ids;  // ends in eos
-  int unknown_tokens = 0;    // how many of them are <unk>
+  std::vector<int32_t> ids;  // with the frame
+  int text_tokens = 0;       // without it; 0: there is nothing to translate
+  int after = 0;             // how many of the ids stand after the text
+  int unknown_tokens = 0;    // how many of them are unknown
+
+  // Cuts the text's last tokens, so that no more than `most` ids are left, or those of the frame.
+  void Truncate(int most);
 };
 
-// Immutable after Load, so safe for concurrent use.
+// What the languages of a text put around it, and how its translation begins.
+struct Frame {
+  std::string text_prefix;               // goes through the SentencePiece model with the text
+  std::vector<int32_t> before;           // tokens
+  std::vector<int32_t> after;            // tokens, the end of the sentence among them
+  std::optional<int32_t> decoder_start;  // in place of the model's own
+  std::optional<int32_t> forced_bos;     // the first generated token
+};
+
+// A token that may stand literally in a text.
+struct SpecialToken {
+  std::string text;
+  int32_t id = 0;
+  bool trims_left = false;  // takes the white space before it
+  bool trims_right = false;
+};
+
+struct TokenizerParts {
+  std::shared_ptr<const PieceModel> source_pieces;
+  std::shared_ptr<const PieceModel> target_pieces;
+  std::shared_ptr<const Vocabulary> source_vocabulary;
+  std::shared_ptr<const Vocabulary> target_vocabulary;
+  int32_t unknown_id = 0;
+  std::vector<SpecialToken> special_tokens;
+  std::vector<int32_t> skipped;        // target ids that are no text
+  bool leading_language_code = false;  // a `>>xx<<` that a text begins with is one token
+  bool eos_once = false;  // a text that ends in the frame's last tokens needs no others
+  Languages languages;
+  // The frame of a pair that `languages` has resolved; of a pair without names, the model's own.
+  std::function<Frame(const LanguagePair&)> frame;
+};
+
+// Immutable, so safe for concurrent use.
 class Tokenizer {
  public:
-  // Reads source.spm, target.spm and vocab.json (with `separate_vocabs` in tokenizer_config.json
-  // also target_vocab.json) from a model directory.  NOT_FOUND names a missing file,
-  // INVALID_ARGUMENT a malformed one.
-  static absl::StatusOr<std::unique_ptr<const Tokenizer>> Load(const std::string& directory);
+  // REQUIRES: the parts are all there.
+  explicit Tokenizer(TokenizerParts parts);
 
-  ~Tokenizer();
-  Tokenizer(const Tokenizer&) = delete;
-  Tokenizer& operator=(const Tokenizer&) = delete;
+  const Languages& languages() const { return parts_.languages; }
+  // REQUIRES: languages() has resolved the pair, or it has no names.
+  Frame FrameOf(const LanguagePair& pair) const { return parts_.frame(pair); }
 
-  // The ids of the source vocabulary for `text`, ending in eos.  An empty text is [eos].
+  // The ids of the source vocabulary for `text` in its frame.
   // REQUIRES: text is valid UTF-8.
-  EncodedText Encode(std::string_view text) const;
+  EncodedText Encode(std::string_view text, const Frame& frame) const;
+  // In the frame of a pair without names.
+  EncodedText Encode(std::string_view text) const { return Encode(text, FrameOf({})); }
 
   // The text of ids of the target vocabulary.  Special tokens and ids outside of the vocabulary are
   // skipped; white space at both ends is stripped.
@@ -52,23 +96,19 @@ class Tokenizer {
   const std::string& TargetPiece(int32_t id) const;
 
   // One more than the highest id.
-  int source_vocabulary_size() const;
-  int target_vocabulary_size() const;
-
-  // The target languages that a leading `>>xx<<` can name, in order ("deu", "fra"); empty for a
-  // model of one language pair.
-  const std::vector<std::string>& target_languages() const;
-
-  // From tokenizer_config.json, such as "en" and "de"; "" where it does not say.
-  const std::string& source_language() const;
-  const std::string& target_language() const;
+  int source_vocabulary_size() const { return parts_.source_vocabulary->size(); }
+  int target_vocabulary_size() const { return parts_.target_vocabulary->size(); }
 
  private:
-  struct Impl;
-  explicit Tokenizer(std::unique_ptr<const Impl> impl);
+  void EncodeChunk(std::string_view chunk, std::vector<int32_t>* ids) const;
+  const SpecialToken* SpecialTokenAt(std::string_view text) const;
 
-  std::unique_ptr<const Impl> impl_;
+  const TokenizerParts parts_;
+  std::string special_beginnings_;  // the first bytes of the special tokens, each once
 };
+
+// Reads a .spm or .model file.  NOT_FOUND if there is none, INVALID_ARGUMENT if it is none.
+absl::StatusOr<std::shared_ptr<const PieceModel>> ReadPieceModel(const std::string& path);
 
 }  // namespace dragoman
 

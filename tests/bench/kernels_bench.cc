@@ -19,7 +19,7 @@
 #include "engine/math/gemm.h"
 #include "engine/math/kernels.h"
 #include "engine/text/splitter.h"
-#include "engine/text/tokenizer.h"
+#include "engine/model/model_directory.h"
 #include "tests/bench/ceilings.h"
 #include "tests/math/random_matrix.h"
 
@@ -271,7 +271,7 @@ void BM_SplitSentences(State& state) {
 BENCHMARK(BM_SplitSentences);
 
 void BM_TokenizerEncode(State& state) {
-  const auto tokenizer = Tokenizer::Load("models/en-de");
+  const auto tokenizer = OpenTokenizer("models/en-de");
   if (!tokenizer.ok()) {
     state.SkipWithError("run it in the root of the source tree, where models/en-de is");
     return;

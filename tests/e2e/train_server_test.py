@@ -62,7 +62,7 @@ class TrainServerTest(unittest.TestCase):
     def test_says_what_it_serves(self):
         pairs = self.server.models.ListModels(harness.pb.ListModelsRequest()).models[0]
         self.assertEqual([(pair.source, pair.target) for pair in pairs.language_pairs],
-                         [("eng", "deu"), ("eng", "fra")])
+                         [("en", "de"), ("en", "fr")])
 
     def test_the_server_says_what_pytorch_says(self):
         for language in ("fra", "deu"):

@@ -258,7 +258,7 @@ TEST_F(Marian, WhatTheEngineDoesNotKnowIsUnimplementedByName) {
   const std::tuple<const char*, Json, const char*> cases[] = {
       {"model_type", "bart", "model_type is \"bart\", want"},
       {"architectures", {"MarianForCausalLM"}, "MarianForCausalLM"},
-      {"activation_function", "gelu_new", "want swish, silu, relu or gelu"},
+      {"activation_function", "mish", "want swish, silu, relu, gelu, gelu_new or quick_gelu"},
       {"tie_word_embeddings", false, "tie_word_embeddings"},
       {"eos_token_id", {0, 2}, "want one token"},
       {"do_sample", true, "do_sample"},

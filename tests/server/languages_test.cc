@@ -1,4 +1,4 @@
-#include "server/languages.h"
+// Which model translates a request that names none, and translations through a third language.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,76 +6,142 @@
 #include <filesystem>
 #include <fstream>
 
-#include "engine/base/status.h"
 #include "tests/server/test_server.h"
 
 namespace dragoman {
 namespace {
 
-// From "en" to "de", and has tokens for some target languages, `>>deu<<` among them.
+using testing::HasSubstr;
+
+// The embedded model under another pair of languages: it says the same, but is asked by another
+// name.
+std::string Disguised(const std::string& source, const std::string& target) {
+  const std::string directory = testing::TempDir() + "/languages_" + source + "_" + target;
+  std::filesystem::remove_all(directory);
+  std::filesystem::copy("models/en-de", directory);
+  std::ofstream(directory + "/tokenizer_config.json")
+      << R"({"source_lang": ")" << source << R"(", "target_lang": ")" << target << R"("})";
+  return directory;
+}
+
+ServerOptions ThreeModels(const std::string& pivot) {
+  ServerOptions options = TestOptions();
+  options.models = {{"first", "models/en-de", {}},
+                    {"fr-en", Disguised("fra", "eng"), {}},
+                    {"en-es", Disguised("en", "es"), {}}};
+  options.default_model = "first";
+  options.pivot = pivot;
+  return options;
+}
+
+v1::TranslateRequest RequestIn(const std::string& text, const std::string& source,
+                               const std::string& target) {
+  v1::TranslateRequest request = RequestFor({text});
+  request.set_source_language(source);
+  request.set_target_language(target);
+  return request;
+}
+
 class LanguagesTest : public testing::Test {
  protected:
-  LanguagesTest() {
-    auto tokenizer = Tokenizer::Load(kModelDirectory);
-    EXPECT_TRUE(tokenizer.ok()) << tokenizer.status();
-    tokenizer_ = *std::move(tokenizer);
+  static void SetUpTestSuite() { server_ = new TestServer(ThreeModels("en")); }
+  static void TearDownTestSuite() { delete server_; }
+
+  static v1::TranslateResponse Translate(const v1::TranslateRequest& request) {
+    v1::TranslateResponse response;
+    const grpc::Status status = server_->Translate(request, &response);
+    EXPECT_TRUE(status.ok()) << status.error_message();
+    return response;
   }
 
-  std::unique_ptr<const Tokenizer> tokenizer_;
+  static TestServer* server_;
 };
 
-TEST_F(LanguagesTest, ModelsOwnLanguagesNeedNoToken) {
-  EXPECT_EQ(ResolveLanguages(*tokenizer_, "", "").value(), "");
-  EXPECT_EQ(ResolveLanguages(*tokenizer_, "en", "de").value(), "");
-  EXPECT_EQ(ResolveLanguages(*tokenizer_, "EN", "De").value(), "");
+TestServer* LanguagesTest::server_ = nullptr;
+
+TEST_F(LanguagesTest, ThePairChoosesTheModel) {
+  EXPECT_EQ(Translate(RequestIn("The cat is old.", "", "")).model(), "first");
+  EXPECT_EQ(Translate(RequestIn("The cat is old.", "en-US", "de-AT")).model(), "first");
+  EXPECT_EQ(Translate(RequestIn("The cat is old.", "fr", "en")).model(), "fr-en");
+  EXPECT_EQ(Translate(RequestIn("The cat is old.", "", "es")).model(), "en-es");
 }
 
-TEST_F(LanguagesTest, TokenIsNamedAsTheModelSpellsIt) {
-  EXPECT_EQ(ResolveLanguages(*tokenizer_, "en", "DEU").value(), "deu");
+TEST_F(LanguagesTest, WithoutADirectModelTheTextGoesThroughThePivot) {
+  const std::string text = "The cat is old.  The house is small.";
+  v1::TranslateRequest request = RequestIn(text, "fr", "de");
+  request.mutable_options()->set_num_hypotheses(2);
+  request.mutable_output()->set_sentence_spans(true);
+  request.set_sentence_splitting(v1::SENTENCE_SPLITTING_SENTENCES);
+  const v1::TranslateResponse response = Translate(request);
+  EXPECT_EQ(response.model(), "fr-en+first");
+
+  v1::TranslateRequest step = RequestIn(text, "fr", "en");
+  step.set_sentence_splitting(v1::SENTENCE_SPLITTING_SENTENCES);
+  const v1::TranslateResponse first = Translate(step);
+  step = RequestIn(first.translations(0).hypotheses(0).text(), "en", "de");
+  step.set_sentence_splitting(v1::SENTENCE_SPLITTING_SENTENCES);
+  const v1::TranslateResponse second = Translate(step);
+  const v1::Translation& translation = response.translations(0);
+  EXPECT_EQ(translation.hypotheses(0).text(), second.translations(0).hypotheses(0).text());
+  EXPECT_EQ(translation.hypotheses_size(), 2);
+  EXPECT_EQ(translation.source_tokens(), first.translations(0).source_tokens());
+  ASSERT_GE(translation.sentences_size(), 1);
+  EXPECT_EQ(translation.sentences(translation.sentences_size() - 1).source_end(),
+            static_cast<int>(text.size()));
+
+  const v1::Timing& timing = response.timing();
+  ASSERT_EQ(timing.steps_size(), 2);
+  EXPECT_EQ(timing.steps(0).model(), "fr-en");
+  EXPECT_EQ(timing.steps(1).model(), "first");
+  for (const v1::StepTiming& one : timing.steps()) EXPECT_GT(one.decode().nanos(), 0);
+  EXPECT_EQ(timing.decode().nanos(),
+            timing.steps(0).decode().nanos() + timing.steps(1).decode().nanos());
 }
 
-TEST_F(LanguagesTest, OthersAreRefusedAndThoseServedAreNamed) {
-  const absl::Status source = ResolveLanguages(*tokenizer_, "fr", "de").status();
-  EXPECT_EQ(FieldOf(source), "source_language");
-  EXPECT_THAT(std::string(source.message()), testing::EndsWith("this model has en"));
-  const absl::Status target = ResolveLanguages(*tokenizer_, "en", "tlh").status();
-  EXPECT_EQ(FieldOf(target), "target_language");
-  EXPECT_THAT(std::string(target.message()), testing::HasSubstr("this model has de, deu"));
+TEST_F(LanguagesTest, APairThatNobodyHasNamesThoseThereAre) {
+  v1::TranslateResponse response;
+  const grpc::Status status =
+      server_->Translate(RequestIn("The cat is old.", "ja", "de"), &response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(status.error_message(),
+              HasSubstr("first (en to de); fr-en (fr to en); en-es (en to es)"));
 }
 
-TEST_F(LanguagesTest, ModelsOwnIsListedFirst) {
-  EXPECT_THAT(TargetLanguages(*tokenizer_), testing::Contains("deu"));
-  EXPECT_EQ(TargetLanguages(*tokenizer_).front(), "de");
+TEST(Languages, WithoutAPivotThereIsNoWayRound) {
+  TestServer server(ThreeModels(""));
+  v1::TranslateResponse response;
+  const grpc::Status status = server.Translate(RequestIn("The cat is old.", "fr", "de"), &response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
 }
 
-// The same model, but its own languages are groups.
-class GroupsTest : public testing::Test {
- protected:
-  GroupsTest() : directory_(testing::TempDir() + "/groups") {
-    std::filesystem::remove_all(directory_);
-    std::filesystem::copy(kModelDirectory, directory_);
-    std::ofstream(directory_ + "/tokenizer_config.json")
-        << R"({"source_lang": "eng+fra", "target_lang": "deu+fra"})";
-    auto tokenizer = Tokenizer::Load(directory_);
-    EXPECT_TRUE(tokenizer.ok()) << tokenizer.status();
-    tokenizer_ = *std::move(tokenizer);
-  }
+TEST(Languages, ManyToManyModelTakesTags) {
+  ServerOptions options = TestOptions();
+  options.models = {{"nllb", "tests/golden/models/nllb-trained", {}}};
+  options.default_model = "nllb";
+  TestServer server(options);
+  v1::TranslateRequest request = RequestIn("The old teacher sees a small house.", "en", "de-CH");
+  request.mutable_output()->set_tokens(true);
+  v1::TranslateResponse response;
+  grpc::Status status = server.Translate(request, &response);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  const v1::Hypothesis& hypothesis = response.translations(0).hypotheses(0);
+  EXPECT_EQ(hypothesis.text(), "Der alte Lehrer sieht ein kleines Haus.");
+  EXPECT_EQ(hypothesis.tokens(0), "deu_Latn");  // a generated token like the others
 
-  std::string directory_;
-  std::unique_ptr<const Tokenizer> tokenizer_;
-};
+  const std::string text = hypothesis.text();
+  request.clear_source_language();
+  request.clear_target_language();  // the tokenizer's own are the same
+  response.Clear();
+  status = server.Translate(request, &response);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  EXPECT_EQ(response.translations(0).hypotheses(0).text(), text);
 
-TEST_F(GroupsTest, EachOfAGroupIsASource) {
-  EXPECT_THAT(SourceLanguages(*tokenizer_), testing::ElementsAre("eng", "fra"));
-  EXPECT_EQ(ResolveLanguages(*tokenizer_, "FRA", "deu").value(), "deu");
-  const absl::Status source = ResolveLanguages(*tokenizer_, "deu", "fra").status();
-  EXPECT_EQ(FieldOf(source), "source_language");
-  EXPECT_THAT(std::string(source.message()), testing::EndsWith("this model has eng, fra"));
-}
-
-TEST_F(GroupsTest, TokensTellTheTargets) {
-  EXPECT_EQ(TargetLanguages(*tokenizer_), tokenizer_->target_languages());
-  EXPECT_THAT(TargetLanguages(*tokenizer_), testing::Contains("deu"));
+  grpc::ClientContext context;
+  v1::ListModelsResponse models;
+  ASSERT_TRUE(server.models().ListModels(&context, {}, &models).ok());
+  EXPECT_THAT(models.models(0).target_languages(), testing::Contains("zh-Hant"));
+  EXPECT_THAT(models.models(0).target_languages(), testing::Contains("de"));
+  EXPECT_EQ(models.models(0).language_pairs_size(), 0);  // there are too many
 }
 
 }  // namespace

@@ -80,8 +80,7 @@ TEST(Lifecycle, FullServerRefusesAndSaysWhenToComeAgain) {
 
   grpc::ClientContext context;
   v1::TranslateResponse response;
-  const grpc::Status status =
-      server.translation().Translate(&context, LongRequest(), &response);
+  const grpc::Status status = server.translation().Translate(&context, LongRequest(), &response);
   EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
   const auto delay = DetailOf<google::rpc::RetryInfo>(status).retry_delay();
   const int64_t milliseconds = delay.seconds() * 1000 + delay.nanos() / 1000000;

@@ -178,7 +178,7 @@ const BadCase kBadCases[] = {
      [](auto* r) { r->set_sentence_splitting(static_cast<v1::SentenceSplitting>(9)); },
      "sentence_splitting"},
     {"OtherSourceLanguage", [](auto* r) { r->set_source_language("fr"); }, "source_language"},
-    {"OtherTargetLanguage", [](auto* r) { r->set_target_language("fr"); }, "target_language"},
+    {"OtherTargetLanguage", [](auto* r) { r->set_target_language("it"); }, "target_language"},
 };
 
 class InvalidRequestTest : public TranslateTest, public testing::WithParamInterface<BadCase> {};
@@ -200,10 +200,10 @@ INSTANTIATE_TEST_SUITE_P(ErrorTable, InvalidRequestTest, testing::ValuesIn(kBadC
 
 TEST_F(TranslateTest, PairThatIsNotServedNamesThoseThatAre) {
   v1::TranslateRequest request = RequestFor({"The cat is old."});
-  request.set_target_language("fr");
+  request.set_target_language("it");
   v1::TranslateResponse response;
   EXPECT_THAT(server_->Translate(request, &response).error_message(),
-              HasSubstr("this model has de"));
+              HasSubstr("en-de (en to de, fr)"));
 }
 
 TEST_F(TranslateTest, UnknownModelIsNotFound) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/model/model_directory.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -26,7 +27,7 @@ constexpr int32_t kEos = 0;
 
 const Tokenizer& EmbeddedTokenizer() {
   static const auto* const tokenizer = [] {
-    auto loaded = Tokenizer::Load(kModelDirectory);
+    auto loaded = OpenTokenizer(kModelDirectory);
     EXPECT_TRUE(loaded.ok()) << loaded.status();
     return loaded->release();
   }();

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "engine/base/json.h"
+#include "engine/model/model_directory.h"
 #include "engine/text/piece_model.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -31,7 +32,7 @@ nlohmann::json Golden(const std::string& model) {
 }
 
 std::unique_ptr<const Tokenizer> Load(const std::string& directory) {
-  absl::StatusOr<std::unique_ptr<const Tokenizer>> tokenizer = Tokenizer::Load(directory);
+  absl::StatusOr<std::unique_ptr<const Tokenizer>> tokenizer = OpenTokenizer(directory);
   EXPECT_TRUE(tokenizer.ok()) << tokenizer.status();
   return *std::move(tokenizer);
 }
@@ -52,13 +53,14 @@ class TokenizerFiles : public ::testing::Test {
     directory_ = fs::path(::testing::TempDir()) / ("tokenizer_test." + std::to_string(getpid()));
     fs::remove_all(directory_);
     fs::create_directories(directory_);
-    for (const char* file : {"source.spm", "target.spm", "vocab.json", "tokenizer_config.json"}) {
+    for (const char* file : {"config.json", "generation_config.json", "source.spm", "target.spm",
+                             "vocab.json", "tokenizer_config.json"}) {
       fs::copy_file(std::string(kModels) + "marian-trained/" + file, directory_ / file);
     }
   }
   void TearDown() override { fs::remove_all(directory_); }
 
-  absl::Status LoadStatus() const { return Tokenizer::Load(directory_.string()).status(); }
+  absl::Status LoadStatus() const { return OpenTokenizer(directory_.string()).status(); }
 
   fs::path directory_;
 };
@@ -119,6 +121,7 @@ TEST(Tokenizer, AgreesWithHuggingFaceOnTwoHundredRealSentences) {
 
 TEST(Tokenizer, AnEmptyOrBlankTextIsEos) {
   const auto tokenizer = Load("models/en-de");
+  EXPECT_EQ(tokenizer->Encode("").text_tokens, 0);
   EXPECT_THAT(tokenizer->Encode("").ids, ElementsAre(0));
   EXPECT_THAT(tokenizer->Encode(" \t\n ").ids, ElementsAre(0));
 }
@@ -142,19 +145,18 @@ TEST(Tokenizer, DecodeSkipsIdsOutsideOfTheVocabulary) {
 
 TEST(Tokenizer, SaysItsLanguagesAndSizes) {
   const auto tokenizer = Load(std::string(kModels) + "marian-trained");
-  EXPECT_EQ(tokenizer->source_language(), "en");
-  EXPECT_EQ(tokenizer->target_language(), "de");
+  EXPECT_THAT(tokenizer->languages().sources(), ElementsAre("en"));
+  EXPECT_THAT(tokenizer->languages().targets(), ElementsAre("de", "deu", "fra"));
   EXPECT_EQ(tokenizer->source_vocabulary_size(), 935);
   EXPECT_EQ(tokenizer->target_vocabulary_size(), 935);
-  EXPECT_THAT(tokenizer->target_languages(), ElementsAre("deu", "fra"));
-  EXPECT_THAT(Load("models/en-de")->target_languages(), IsEmpty());
+  EXPECT_THAT(Load("models/en-de")->languages().targets(), ElementsAre("de"));
 }
 
 TEST_F(TokenizerFiles, TokenizerConfigIsOptional) {
   fs::remove(directory_ / "tokenizer_config.json");
   const auto tokenizer = Load(directory_.string());
-  EXPECT_EQ(tokenizer->source_language(), "");
-  EXPECT_EQ(tokenizer->target_language(), "");
+  EXPECT_THAT(tokenizer->languages().sources(), IsEmpty());
+  EXPECT_THAT(tokenizer->languages().targets(), ElementsAre("deu", "fra"));
 }
 
 TEST_F(TokenizerFiles, SeparateVocabulariesDecodeByTheTargetsOwn) {

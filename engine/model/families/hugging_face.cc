@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
 
@@ -112,6 +113,12 @@ ConfigFields::ConfigFields(const DirectoryFiles& files)
     : model({{"config.json", &files.config}}),
       search({{"generation_config.json", &files.generation}, {"config.json", &files.config}}) {}
 
+absl::StatusOr<Json> ReadOptionalJson(const DirectoryFiles& files, const std::string& file) {
+  absl::StatusOr<Json> json = ReadJsonObject(files.Path(file));
+  if (absl::IsNotFound(json.status())) return Json::object();
+  return json;
+}
+
 bool IsModel(const DirectoryFiles& files, const char* model_type, const char* architecture) {
   const std::string type = files.ModelType();
   if (!type.empty()) return type == model_type;
@@ -129,19 +136,25 @@ absl::Status CheckArchitecture(const JsonFields& fields, const char* architectur
 
 absl::StatusOr<Activation> ReadActivation(const JsonFields& fields, const char* field,
                                           Activation otherwise) {
-  static constexpr std::pair<const char*, Activation> kKnown[] = {{"swish", Activation::kSilu},
-                                                                  {"silu", Activation::kSilu},
-                                                                  {"relu", Activation::kRelu},
-                                                                  {"gelu", Activation::kGelu}};
+  static constexpr std::pair<const char*, Activation> kKnown[] = {
+      {"swish", Activation::kSilu},
+      {"silu", Activation::kSilu},
+      {"relu", Activation::kRelu},
+      {"gelu", Activation::kGelu},
+      {"gelu_new", Activation::kGeluTanh},
+      {"gelu_pytorch_tanh", Activation::kGeluTanh},
+      {"gelu_fast", Activation::kGeluTanh},
+      {"gelu_accurate", Activation::kGeluTanh},
+      {"quick_gelu", Activation::kGeluSigmoid}};
   const Json* name = fields.Find(field);
   if (name == nullptr) return otherwise;
   for (const auto& [known, activation] : kKnown) {
     if (*name == known) return activation;
   }
-  return fields.Unknown(field, "swish, silu, relu or gelu");
+  return fields.Unknown(field, "swish, silu, relu, gelu, gelu_new or quick_gelu");
 }
 
-absl::Status ReadStacks(const JsonFields& fields, Activation activation, ModelSpec* spec) {
+absl::Status ReadStacks(const JsonFields& fields, StackDefaults defaults, ModelSpec* spec) {
   const struct {
     const char* field;
     int most;
@@ -172,19 +185,99 @@ absl::Status ReadStacks(const JsonFields& fields, Activation activation, ModelSp
   spec->max_positions = 1024;
   const int most = std::min(kMaxLength, kMaxPositionTable / spec->d_model);
   RETURN_IF_ERROR(fields.Read("max_position_embeddings", 1, most, &spec->max_positions));
-  bool scaled = false;
+  bool scaled = defaults.scale_embedding;
   RETURN_IF_ERROR(fields.Read("scale_embedding", &scaled));
   if (scaled) spec->embedding_scale = std::sqrt(static_cast<float>(spec->d_model));
-  ASSIGN_OR_RETURN(spec->activation, ReadActivation(fields, "activation_function", activation));
+  ASSIGN_OR_RETURN(spec->activation,
+                   ReadActivation(fields, "activation_function", defaults.activation));
   return absl::OkStatus();
 }
 
-absl::Status ReadSpecialTokens(const JsonFields& fields, ModelSpec* spec) {
-  RETURN_IF_ERROR(ReadEos(fields, spec));
+absl::Status ReadSpecialTokens(const JsonFields& fields, SpecialTokens defaults, ModelSpec* spec) {
   const int last = spec->target_vocabulary - 1;
-  RETURN_IF_ERROR(fields.Require("pad_token_id", 0, last, &spec->pad_id));
+  if (defaults.eos.has_value() && fields.Find("eos_token_id") == nullptr) {
+    spec->eos_id = *defaults.eos;
+  } else {
+    RETURN_IF_ERROR(ReadEos(fields, spec));
+  }
+  if (defaults.pad.has_value() && fields.Find("pad_token_id") == nullptr) {
+    spec->pad_id = *defaults.pad;
+  } else {
+    RETURN_IF_ERROR(fields.Require("pad_token_id", 0, last, &spec->pad_id));
+  }
   spec->decoder_start_id = spec->pad_id;
   return fields.Read("decoder_start_token_id", 0, last, &spec->decoder_start_id);
+}
+
+absl::StatusOr<std::vector<SpecialToken>> ReadAddedTokens(const DirectoryFiles& files,
+                                                          const ModelSpec& spec) {
+  std::vector<SpecialToken> tokens;
+  ASSIGN_OR_RETURN(const Json config, ReadOptionalJson(files, "tokenizer_config.json"));
+  const Json decoder = config.value("added_tokens_decoder", Json::object());
+  if (!decoder.is_object()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(files.Path("tokenizer_config.json"), ": added_tokens_decoder is no object"));
+  }
+  const int last = spec.source_vocabulary - 1;
+  const auto flag = [](const Json& token, const char* name) {
+    const auto it = token.find(name);
+    return it != token.end() && it->is_boolean() && it->get<bool>();
+  };
+  for (const auto& [key, token] : decoder.items()) {
+    int id = 0;
+    const auto content = token.is_object() ? token.find("content") : token.end();
+    if (!absl::SimpleAtoi(key, &id) || id < 0 || id > last || content == token.end() ||
+        !content->is_string()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(files.Path("tokenizer_config.json"), ": added_tokens_decoder has ", key,
+                       ", want ids from 0 to ", last, " with their content"));
+    }
+    tokens.push_back(
+        {content->get<std::string>(), id, flag(token, "lstrip"), flag(token, "rstrip")});
+  }
+  if (!tokens.empty()) return tokens;
+  ASSIGN_OR_RETURN(const Json added, ReadOptionalJson(files, "added_tokens.json"));
+  for (const auto& [content, id] : added.items()) {
+    if (!JsonFields::IsWhole(id, 0, last)) {
+      return absl::InvalidArgumentError(absl::StrCat(files.Path("added_tokens.json"),
+                                                     ": the id of \"", content,
+                                                     "\" is no token from 0 to ", last));
+    }
+    tokens.push_back({content, id.get<int32_t>()});
+  }
+  return tokens;
+}
+
+absl::StatusOr<std::vector<std::string>> ReadAdditionalSpecialTokens(const DirectoryFiles& files) {
+  std::vector<std::string> tokens;
+  for (const char* file : {"special_tokens_map.json", "tokenizer_config.json"}) {
+    ASSIGN_OR_RETURN(const Json json, ReadOptionalJson(files, file));
+    const auto it = json.find("additional_special_tokens");
+    if (it == json.end() || !it->is_array() || it->empty()) continue;
+    for (const Json& token : *it) {
+      const Json& content = token.is_object() ? token.value("content", Json()) : token;
+      if (!content.is_string()) {
+        return absl::InvalidArgumentError(
+            absl::StrCat(files.Path(file), ": additional_special_tokens are no strings"));
+      }
+      tokens.push_back(content.get<std::string>());
+    }
+    return tokens;
+  }
+  return tokens;
+}
+
+absl::StatusOr<Vocabulary> FairseqVocabulary(const PieceModel& pieces) {
+  Vocabulary vocabulary;
+  int32_t id = 0;
+  for (const char* token : {"<s>", "<pad>", "</s>", "<unk>"}) {
+    RETURN_IF_ERROR(vocabulary.Add(token, id++));
+  }
+  const std::vector<std::string> all = pieces.Pieces();
+  for (size_t i = 3; i < all.size(); ++i) {
+    RETURN_IF_ERROR(vocabulary.Add(all[i], static_cast<int64_t>(i) + 1));
+  }
+  return vocabulary;
 }
 
 absl::StatusOr<GenerationConfig> ReadGeneration(const JsonFields& fields, const ModelSpec& spec) {

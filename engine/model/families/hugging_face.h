@@ -4,7 +4,9 @@
 #ifndef DRAGOMAN_ENGINE_MODEL_FAMILIES_HUGGING_FACE_H_
 #define DRAGOMAN_ENGINE_MODEL_FAMILIES_HUGGING_FACE_H_
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -30,6 +32,10 @@ struct ConfigFields {
   JsonFields search;
 };
 
+// The object in a file of the directory; an empty one if there is no such file.
+absl::StatusOr<nlohmann::json> ReadOptionalJson(const DirectoryFiles& files,
+                                                const std::string& file);
+
 // Whether config.json names this type of model or, where it names none, this architecture.
 bool IsModel(const DirectoryFiles& files, const char* model_type, const char* architecture);
 
@@ -43,11 +49,32 @@ absl::StatusOr<Activation> ReadActivation(const JsonFields& fields, const char* 
 // The shape of both stacks under the names that most families give it: d_model,
 // encoder_layers, encoder_attention_heads, encoder_ffn_dim and so on, vocab_size (of both sides),
 // max_position_embeddings, scale_embedding and activation_function.
-absl::Status ReadStacks(const JsonFields& fields, Activation activation, ModelSpec* spec);
+struct StackDefaults {
+  Activation activation = Activation::kGelu;
+  bool scale_embedding = false;
+};
+absl::Status ReadStacks(const JsonFields& fields, StackDefaults defaults, ModelSpec* spec);
 
-// eos_token_id, pad_token_id and decoder_start_token_id, which is `start` if it is not given.
+// The defaults of a family's own configuration class.
+struct SpecialTokens {
+  std::optional<int32_t> eos, pad;  // nullopt: has to be given
+};
+
+// eos_token_id, pad_token_id and decoder_start_token_id, which is <pad> if it is not given.
 // REQUIRES: the vocabularies are known.
-absl::Status ReadSpecialTokens(const JsonFields& fields, ModelSpec* spec);
+absl::Status ReadSpecialTokens(const JsonFields& fields, SpecialTokens defaults, ModelSpec* spec);
+
+// The tokens that the files beside a SentencePiece model add to it, with the ids that they give:
+// those of added_tokens.json and of tokenizer_config.json's added_tokens_decoder.
+absl::StatusOr<std::vector<SpecialToken>> ReadAddedTokens(const DirectoryFiles& files,
+                                                          const ModelSpec& spec);
+
+// special_tokens_map.json's additional_special_tokens, or tokenizer_config.json's, in their order.
+absl::StatusOr<std::vector<std::string>> ReadAdditionalSpecialTokens(const DirectoryFiles& files);
+
+// The vocabulary of a SentencePiece model as fairseq numbers it: <s>, <pad>, </s> and <unk> are 0
+// to 3, and the pieces from the model's third on have its id + 1.
+absl::StatusOr<Vocabulary> FairseqVocabulary(const PieceModel& pieces);
 
 // What generation_config.json asks for, else config.json (older models keep it there), else Hugging
 // Face's defaults.

@@ -1,0 +1,46 @@
+// A translation in one step or, through a third language, in two.
+//
+//   {de-en}          "de" to "en" by one model
+//   {de-en, en-fr}   "de" to "fr" by way of "en": the best translation of the first is the text of
+//                    the second
+//
+// To its caller a route is like a Translator.
+
+#ifndef DRAGOMAN_ENGINE_ROUTE_H_
+#define DRAGOMAN_ENGINE_ROUTE_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/translator.h"
+
+namespace dragoman {
+
+class Route {
+ public:
+  // A model for whatever languages the request names.
+  explicit Route(std::shared_ptr<const Translator> translator);
+  // Through `pivot`, a language that `first` translates into and `second` from.
+  Route(std::shared_ptr<const Translator> first, const std::string& pivot,
+        std::shared_ptr<const Translator> second);
+
+  // As Translator::Translate, whose contract it has.  `done` hears of both steps at once: the times
+  // are their sums, and stand in `steps` one by one.
+  void Translate(TranslateRequest request, std::shared_ptr<RequestState> state,
+                 std::function<void(TranslateResponse)> done) const;
+
+  const std::vector<std::shared_ptr<const Translator>>& translators() const { return translators_; }
+  // Those of the models, joined by "+".
+  std::string name() const;
+  std::string version() const;
+
+ private:
+  std::vector<std::shared_ptr<const Translator>> translators_;  // one or two
+  std::string pivot_;
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_ROUTE_H_

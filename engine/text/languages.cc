@@ -1,0 +1,149 @@
+#include "engine/text/languages.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "engine/base/status.h"
+#include "engine/text/language_tag.h"
+
+namespace dragoman {
+namespace {
+
+constexpr int kExact = 100;  // nearer than any other
+constexpr int kAny = 1;
+
+template <typename T>
+void AddOnce(const T& value, std::vector<T>* values) {
+  if (std::find(values->begin(), values->end(), value) == values->end()) values->push_back(value);
+}
+
+int NearnessOf(const std::string& wanted, const std::string& code) {
+  if (absl::EqualsIgnoreCase(wanted, code)) return kExact;
+  const std::optional<Language> served = ParseLanguage(code);
+  if (!served.has_value()) return 0;
+  const std::optional<Language> language = ParseLanguage(wanted);
+  return language.has_value() ? Nearness(*language, *served) : 0;
+}
+
+// The nearest of the codes, and how near it is; 0 if none serves it.
+std::pair<std::string, int> Nearest(const std::string& wanted,
+                                    const std::vector<std::string>& codes) {
+  std::pair<std::string, int> best = {"", 0};
+  for (const std::string& code : codes) {
+    const int nearness = NearnessOf(wanted, code);
+    if (nearness > best.second) best = {code, nearness};
+  }
+  return best;
+}
+
+// The same among sources, where a code that is no language, such as "mul", serves any.
+std::pair<std::string, int> NearestSource(const std::string& wanted,
+                                          const std::vector<std::string>& codes) {
+  const std::pair<std::string, int> best = Nearest(wanted, codes);
+  if (best.second > 0 || !ParseLanguage(wanted).has_value()) return best;
+  for (const std::string& code : codes) {
+    if (!ParseLanguage(code).has_value()) return {code, kAny};
+  }
+  return best;
+}
+
+std::vector<std::string> TagsOf(const std::vector<std::string>& codes) {
+  std::vector<std::string> tags;
+  for (const std::string& code : codes) AddOnce(TagOf(code), &tags);
+  return tags;
+}
+
+absl::Status NotServed(const char* field, const std::string& language,
+                       const std::vector<std::string>& codes) {
+  const std::string what =
+      language.empty() ? "has to be named" : absl::StrCat("\"", language, "\" is not served");
+  const std::string served =
+      codes.empty() ? "no languages of its own" : absl::StrJoin(TagsOf(codes), ", ");
+  return InvalidField(field, absl::StrCat(what, "; this model has ", served));
+}
+
+}  // namespace
+
+Languages Languages::All(std::vector<std::string> sources, std::vector<std::string> targets,
+                         LanguagePair own, bool target_needed) {
+  Languages languages;
+  languages.sources_ = std::move(sources);
+  languages.targets_ = std::move(targets);
+  languages.own_ = std::move(own);
+  languages.target_needed_ = target_needed;
+  return languages;
+}
+
+Languages Languages::Only(std::vector<LanguagePair> pairs) {
+  Languages languages;
+  for (const LanguagePair& pair : pairs) {
+    AddOnce(pair.source, &languages.sources_);
+    AddOnce(pair.target, &languages.targets_);
+  }
+  languages.pairs_ = std::move(pairs);
+  languages.target_needed_ = true;
+  return languages;
+}
+
+bool Languages::Has(const LanguagePair& pair) const {
+  return pairs_.empty() || std::find(pairs_.begin(), pairs_.end(), pair) != pairs_.end();
+}
+
+absl::StatusOr<LanguagePair> Languages::Resolve(const std::string& source,
+                                                const std::string& target) const {
+  if (!pairs_.empty() && source.empty() && target.empty()) return LanguagePair();
+  LanguagePair pair = own_;
+  if (!source.empty()) {
+    const auto [code, nearness] = NearestSource(source, sources_);
+    if (nearness == 0) return NotServed("source_language", source, sources_);
+    pair.source = code;
+  }
+  if (!target.empty()) {
+    const auto [code, nearness] = Nearest(target, targets_);
+    if (nearness == 0) return NotServed("target_language", target, targets_);
+    pair.target = code;
+  }
+  if (pair.target.empty() && target_needed_) return NotServed("target_language", "", targets_);
+  if (!pairs_.empty() && pair.source.empty()) return NotServed("source_language", "", sources_);
+  if (!Has(pair)) {
+    return InvalidField(
+        "target_language",
+        absl::StrCat("\"", target, "\" from \"", source, "\" is not served; this model has ",
+                     absl::StrJoin(Tags(), ", ", [](std::string* out, const auto& p) {
+                       absl::StrAppend(out, p.source, " to ", p.target);
+                     })));
+  }
+  return pair;
+}
+
+int Languages::Nearness(const std::string& source, const std::string& target) const {
+  const int from = source.empty() ? kAny : NearestSource(source, sources_).second;
+  const int to = target.empty() ? kAny : Nearest(target, targets_).second;
+  if (from == 0 || to == 0 || !Resolve(source, target).ok()) return 0;
+  return from + to;
+}
+
+std::vector<LanguagePair> Languages::Tags() const {
+  std::vector<LanguagePair> tags;
+  if (!pairs_.empty()) {
+    for (const LanguagePair& pair : pairs_) {
+      AddOnce(LanguagePair{TagOf(pair.source), TagOf(pair.target)}, &tags);
+    }
+    return tags;
+  }
+  for (const std::string& source : SourceTags()) {
+    for (const std::string& target : TargetTags()) {
+      if (source != target) tags.push_back({source, target});
+    }
+  }
+  return tags;
+}
+
+std::vector<std::string> Languages::SourceTags() const { return TagsOf(sources_); }
+std::vector<std::string> Languages::TargetTags() const { return TagsOf(targets_); }
+
+}  // namespace dragoman

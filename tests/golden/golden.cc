@@ -95,7 +95,9 @@ bool Near(float have, float want, float tolerance) {
 bool ScoresAgree(const SearchOptions& options, const Expected& want, const Hypothesis& have,
                  float tolerance) {
   if (want.score.has_value()) return Near(have.score, *want.score, tolerance);
-  const bool reports_raw = !options.renormalize_logits && have.finish_reason == FinishReason::kEos;
+  // A forced token counts as certain.
+  const bool reports_raw = !options.renormalize_logits && !options.forced_bos_id.has_value() &&
+                           have.finish_reason == FinishReason::kEos;
   if (!reports_raw || !want.raw_log_prob.has_value()) return true;
   const float length = static_cast<float>(have.token_log_probs.size());
   return Near(have.log_prob / length, *want.raw_log_prob / length, tolerance);

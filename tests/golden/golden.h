@@ -47,6 +47,7 @@ struct Golden {
 // The names that LoadGolden knows, and which of them have encoder outputs and logits.
 inline constexpr const char* kMarianGoldens[] = {"marian-trained", "marian-rand",
                                                  "marian-rand-fp16", "marian-padheavy-renorm"};
+inline constexpr const char* kFamilyGoldens[] = {"m2m100-trained", "nllb-trained"};
 inline constexpr char kEnDe[] = "en-de";  // the embedded model, 200 sentences
 
 Golden LoadGolden(const std::string& name);
@@ -66,8 +67,8 @@ struct Comparison {
   std::string difference;  // what differs, for people; "" if nothing does
 };
 
-// Greedy search, whose goldens have no score, is compared by its raw log-probability, unless eos
-// was forced or the logits renormalized.
+// Greedy search, whose goldens have no score, is compared by its raw log-probability, unless a
+// token was forced or the logits renormalized.
 Comparison Compare(const SearchOptions& options, const std::vector<Expected>& expected,
                    const std::vector<Hypothesis>& found);
 

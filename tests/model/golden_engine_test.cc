@@ -94,6 +94,8 @@ std::string Underscored(const testing::TestParamInfo<const char*>& tested) {
 
 INSTANTIATE_TEST_SUITE_P(Marian, GoldenEngine, testing::ValuesIn(golden::kMarianGoldens),
                          Underscored);
+INSTANTIATE_TEST_SUITE_P(Families, GoldenEngine, testing::ValuesIn(golden::kFamilyGoldens),
+                         Underscored);
 INSTANTIATE_TEST_SUITE_P(Embedded, GoldenEngine, testing::Values(golden::kEnDe), Underscored);
 
 // The goldens that have encoder outputs and logits.
@@ -118,6 +120,8 @@ TEST_P(GoldenArithmetic, EncoderOutputsAndTeacherForcedLogits) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Marian, GoldenArithmetic, testing::ValuesIn(golden::kMarianGoldens),
+                         Underscored);
+INSTANTIATE_TEST_SUITE_P(Families, GoldenArithmetic, testing::ValuesIn(golden::kFamilyGoldens),
                          Underscored);
 
 }  // namespace

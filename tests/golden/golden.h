@@ -47,7 +47,8 @@ struct Golden {
 // The names that LoadGolden knows, and which of them have encoder outputs and logits.
 inline constexpr const char* kMarianGoldens[] = {"marian-trained", "marian-rand",
                                                  "marian-rand-fp16", "marian-padheavy-renorm"};
-inline constexpr const char* kFamilyGoldens[] = {"m2m100-trained", "nllb-trained", "mbart50-trained"};
+inline constexpr const char* kFamilyGoldens[] = {"m2m100-trained", "nllb-trained",
+                                                 "mbart50-trained", "t5v11-trained"};
 inline constexpr char kEnDe[] = "en-de";  // the embedded model, 200 sentences
 
 Golden LoadGolden(const std::string& name);

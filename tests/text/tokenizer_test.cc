@@ -147,7 +147,8 @@ TEST_P(FamilyTokenizer, EncodesAndDecodesAsHuggingFaceDoes) {
 INSTANTIATE_TEST_SUITE_P(Families, FamilyTokenizer,
                          Values(FamilyGolden{"m2m100-trained", {"en", "de"}, "__de__"},
                                 FamilyGolden{"nllb-trained", {"en", "de-AT"}},
-                                FamilyGolden{"mbart50-trained", {"en-US", "de"}}));
+                                FamilyGolden{"mbart50-trained", {"en-US", "de"}},
+                                FamilyGolden{"t5v11-trained", {"en", "de"}}));
 
 TEST(Tokenizer, AgreesWithHuggingFaceOnTwoHundredRealSentences) {
   const auto tokenizer = Load("models/en-de");

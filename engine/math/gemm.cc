@@ -59,6 +59,11 @@ absl::StatusOr<PackedGemm> PackedGemm::Create(MatrixView<const float> weight,
     return absl::FailedPreconditionError(
         "bfloat16 is multiplied by oneDNN alone, want matmul auto or onednn");
   }
+  if (precision == Precision::kBFloat16 && matmul == Matmul::kAuto && !OneDnnHasBFloat16()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("this CPU (", OneDnnIsa(), ") does not multiply bfloat16 natively, ",
+                     "want precision float32 or int8 (or matmul onednn, which is slow here)"));
+  }
   absl::StatusOr<OneDnnGemm> onednn = OneDnnGemm::Create(weight, bias, activation, precision);
   if (!onednn.ok()) {
     return Instead(onednn.status(), precision == Precision::kFloat32
@@ -162,12 +167,24 @@ void PackedGemm::Apply(MatrixView<const float> x, MatrixView<float> y, GemmScrat
   Apply(scratch->input, y, scratch);
 }
 
+absl::Status CanMultiply(Arithmetic arithmetic) {
+  constexpr int kInputs = 128, kOutputs = 64;
+  Matrix<float> weight(kOutputs, kInputs);
+  std::fill_n(weight.view().data(), kInputs * kOutputs, 1.0f);
+  const Arithmetic resolved(Resolve(arithmetic.precision), arithmetic.matmul);
+  return PackedGemm::Create(weight.view(), {}, Activation::kNone, resolved).status();
+}
+
 std::string GemmMatmul(Arithmetic arithmetic) {
-  const auto [precision, matmul] = arithmetic;
-  if (matmul != Matmul::kAuto) return NameOf(matmul);
-  if (Resolve(precision) == Precision::kFloat32) return NameOf(Matmul::kNative);
-  if (precision == Precision::kBFloat16) return NameOf(Matmul::kOneDnn);
-  return OneDnnInt8Crossover() == kNever ? "native" : "native+onednn";
+  if (arithmetic.matmul != Matmul::kAuto) return NameOf(arithmetic.matmul);
+  switch (Resolve(arithmetic.precision)) {
+    case Precision::kFloat32:
+      return "native";
+    case Precision::kBFloat16:
+      return "onednn";
+    default:
+      return OneDnnInt8Crossover() == kNever ? "native" : "native+onednn";
+  }
 }
 
 std::string GemmIsa(Arithmetic arithmetic) {
@@ -175,6 +192,15 @@ std::string GemmIsa(Arithmetic arithmetic) {
   if (who == "onednn") return OneDnnIsa();
   if (Resolve(arithmetic.precision) == Precision::kFloat32) return HighwayIsa();
   return who == "native" ? Int8Isa() : absl::StrCat(Int8Isa(), "+", OneDnnIsa());
+}
+
+std::string Fingerprint(Arithmetic arithmetic) {
+  const Precision precision = Resolve(arithmetic.precision);
+  // Sums in int8 are exact, whoever takes them.
+  const bool rounds = precision != Precision::kInt8 && GemmMatmul(arithmetic) == "onednn";
+  return absl::StrCat(NameOf(precision), "/",
+                      rounds ? absl::StrCat("onednn-", OneDnnVersion(), "-", OneDnnIsa(), "/") : "",
+                      HighwayIsa());
 }
 
 }  // namespace dragoman

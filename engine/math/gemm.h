@@ -6,7 +6,7 @@
 // does:
 //
 //   float32    ours, or oneDNN if asked for
-//   bfloat16   oneDNN
+//   bfloat16   oneDNN, where the CPU has instructions for it or if asked for
 //   int8       ours for few rows; for many whichever is faster on this machine, since both give the
 //              same bytes: so the choice is made by every call, and shows nowhere but in time
 //
@@ -112,11 +112,20 @@ class PackedGemm {
   int onednn_rows_ = 0;                    // from so many rows on
 };
 
+// OK if this CPU multiplies so, by a matrix of an ordinary shape.
+absl::Status CanMultiply(Arithmetic arithmetic);
+
 // Who multiplies: "native", "onednn", or "native+onednn" if it depends on the number of rows.
 std::string GemmMatmul(Arithmetic arithmetic);
 
-// The instruction set that products use, such as "avx512_vnni".
+// The instruction set that products use, such as "avx512_vnni", or two joined by "+".
 std::string GemmIsa(Arithmetic arithmetic);
+
+// Names all that decides on this machine how numbers are rounded, such as "int8/avx3_dl" or
+// "bfloat16/onednn-2.6.3-avx512_core_amx/avx3_spr": the precision, who multiplies where that
+// matters, and the instruction set of all else.  Where it is the same, the same version of the same
+// model gives the same bytes.
+std::string Fingerprint(Arithmetic arithmetic);
 
 }  // namespace dragoman
 

@@ -89,7 +89,9 @@ bool Race::OneDnnWins(int rows) {
   return its < kMargin * ours;
 }
 
-int Measure() {
+}  // namespace
+
+int MeasureOneDnnInt8Crossover() {
   absl::StatusOr<OneDnnInt8> onednn = OneDnnInt8::Create(kInputs, kOutputs);
   if (!onednn.ok() || !onednn->InPlace()) return kNever;
   Race race(*std::move(onednn));
@@ -101,10 +103,8 @@ int Measure() {
   return crossover;
 }
 
-}  // namespace
-
 int OneDnnInt8Crossover() {
-  static const int crossover = Measure();
+  static const int crossover = OneDnnHasAmx() ? MeasureOneDnnInt8Crossover() : kNever;
   return crossover;
 }
 

@@ -17,15 +17,25 @@ constexpr int kMostRows = OneDnnMatmul::kMaxRows;
 
 int RoundUp(int n, int multiple) { return (n + multiple - 1) / multiple * multiple; }
 
-// x / 2 or x mod 2 of `rows` rows of activations.
-enum class Half { kQuotient, kRemainder };
-void Take(Half half, MatrixView<const uint8_t> x, unsigned char* out) {
-  const size_t count = static_cast<size_t>(x.rows()) * x.cols();
-  const uint8_t* const from = x.data();
-  if (half == Half::kQuotient) {
-    for (size_t i = 0; i < count; ++i) out[i] = from[i] >> 1;
-  } else {
-    for (size_t i = 0; i < count; ++i) out[i] = from[i] & 1;
+// What of the activations is multiplied.
+enum class Half { kWhole, kQuotient, kRemainder };
+
+// Copies x, x / 2 or x mod 2.
+void Take(Half half, MatrixView<const uint8_t> x, MatrixView<unsigned char> out) {
+  for (int r = 0; r < x.rows(); ++r) {
+    const uint8_t* const from = x.Row(r).data();
+    unsigned char* const to = out.Row(r).data();
+    switch (half) {
+      case Half::kWhole:
+        std::copy_n(from, x.cols(), to);
+        break;
+      case Half::kQuotient:
+        for (int i = 0; i < x.cols(); ++i) to[i] = from[i] >> 1;
+        break;
+      case Half::kRemainder:
+        for (int i = 0; i < x.cols(); ++i) to[i] = from[i] & 1;
+        break;
+    }
   }
 }
 
@@ -96,20 +106,21 @@ bool ExactTrial::HoldsFor(int rows) {
   return true;
 }
 
-// Products by matrices of one shape.
+// Products by matrices of one shape, and of how large x their sums are exact.
 struct Family {
+  enum class Exact { kWhole, kHalves, kNever };
   std::shared_ptr<const OneDnnMatmul> matmul;
-  bool halves;
+  Exact exact;
 };
 
 absl::StatusOr<Family> MakeFamily(const MatmulShape& shape) {
+  using Exact = Family::Exact;
   ASSIGN_OR_RETURN(std::shared_ptr<const OneDnnMatmul> matmul, OneDnnMatmul::Create(shape, 1));
   ExactTrial trial(*matmul);
-  if (trial.Holds(255)) return Family{std::move(matmul), false};
-  if (trial.Holds(127)) return Family{std::move(matmul), true};
-  return absl::FailedPreconditionError(
-      absl::StrCat("oneDNN's sums of 8 bit products by a ", shape.inputs, " x ", shape.outputs,
-                   " matrix are not exact on this CPU (", OneDnnIsa(), ")"));
+  const Exact exact = trial.Holds(255)   ? Exact::kWhole
+                      : trial.Holds(127) ? Exact::kHalves
+                                         : Exact::kNever;
+  return Family{std::move(matmul), exact};
 }
 
 // Made at its first use and then kept.
@@ -132,36 +143,59 @@ absl::StatusOr<OneDnnInt8> OneDnnInt8::Create(int inputs, int outputs) {
   // Weights of a part; there is room for the sums beside them.
   constexpr int kPartBytes = 256 << 10;
   constexpr int kMostPanels = 8;
+  // So many products of 7 by 7 bits have a sum of 24 bits.
+  constexpr int kExactInFloat = 1024;
   const int panels = (outputs + Int8Gemm::kPanelWidth - 1) / Int8Gemm::kPanelWidth;
   OneDnnInt8 int8;
+  int8.inputs_ = RoundUp(inputs, Int8Gemm::kQuad);
   int8.outputs_ = outputs;
   int8.panels_ =
       std::clamp(kPartBytes / (inputs * Int8Gemm::kPanelWidth), 1, std::min(kMostPanels, panels));
   int8.parts_ = (panels + int8.panels_ - 1) / int8.panels_;
-  ASSIGN_OR_RETURN(Family family, FamilyOf(inputs, int8.panels_));
-  ASSIGN_OR_RETURN(Family last, FamilyOf(inputs, panels - (int8.parts_ - 1) * int8.panels_));
-  int8.halves_ = family.halves || last.halves;
-  int8.reads_panels_ = family.matmul->packs_panels() && last.matmul->packs_panels();
-  int8.matmul_ = std::move(family.matmul);
-  int8.last_matmul_ = std::move(last.matmul);
-  return int8;
+  for (const int slice : {int8.inputs_, std::min(int8.inputs_, kExactInFloat)}) {
+    ASSIGN_OR_RETURN(const bool exact, int8.Slice(slice));
+    if (exact) return int8;
+  }
+  return absl::FailedPreconditionError(
+      absl::StrCat("oneDNN's sums of 8 bit products by a ", inputs, " x ", outputs,
+                   " matrix are not exact on this CPU (", OneDnnIsa(), ")"));
+}
+
+absl::StatusOr<bool> OneDnnInt8::Slice(int inputs) {
+  slice_ = inputs;
+  slices_ = (inputs_ + inputs - 1) / inputs;
+  const int last_inputs = inputs_ - (slices_ - 1) * slice_;
+  const int all_panels = (outputs_ + Int8Gemm::kPanelWidth - 1) / Int8Gemm::kPanelWidth;
+  const int last_panels = all_panels - (parts_ - 1) * panels_;
+  reads_panels_ = slices_ == 1;
+  halves_ = false;
+  for (const int p : {0, 1}) {
+    for (const int s : {0, 1}) {
+      ASSIGN_OR_RETURN(Family family,
+                       FamilyOf(s == 0 ? slice_ : last_inputs, p == 0 ? panels_ : last_panels));
+      if (family.exact == Family::Exact::kNever) return false;
+      halves_ = halves_ || family.exact == Family::Exact::kHalves;
+      reads_panels_ = reads_panels_ && family.matmul->packs_panels();
+      matmuls_[p][s] = std::move(family.matmul);
+    }
+  }
+  return true;
 }
 
 void OneDnnInt8::Pack(MatrixView<const float> weight) {
-  const int inputs = matmul_->shape().inputs;
-  packed_ = WeightMemory(static_cast<size_t>(parts_ - 1) * matmul_->packed_bytes() +
-                         last_matmul_->packed_bytes());
-  Matrix<int8_t> quantized;
+  packed_ = WeightMemory(static_cast<size_t>(parts_) * slices_ * matmuls_[0][0]->packed_bytes());
+  const int width = panels_ * Int8Gemm::kPanelWidth;
+  Matrix<int8_t> quantized(width, inputs_);
   for (int part = 0; part < parts_; ++part) {
-    const int first = part * matmul_->shape().outputs;
-    const int part_outputs = matmul(part).shape().outputs;
-    quantized.Resize(part_outputs, inputs);
-    std::memset(quantized.view().data(), 0, static_cast<size_t>(part_outputs) * inputs);
-    for (int o = first; o < std::min(outputs_, first + part_outputs); ++o) {
-      QuantizeWeights(weight.Row(o), quantized.Row(o - first).data());
+    std::memset(quantized.view().data(), 0, static_cast<size_t>(width) * inputs_);
+    for (int o = part * width; o < std::min(outputs_, (part + 1) * width); ++o) {
+      QuantizeWeights(weight.Row(o), quantized.Row(o - part * width).data());
     }
-    matmul(part).Pack(std::as_const(quantized).view(),
-                      packed_.data() + part * matmul_->packed_bytes());
+    for (int s = 0; s < slices_; ++s) {
+      const MatmulShape& shape = matmul(part, s).shape();
+      const MatrixView<const int8_t> rows = std::as_const(quantized).view().Rows(0, shape.outputs);
+      matmul(part, s).Pack(rows.Cols(s * slice_, shape.inputs), packed(part, s));
+    }
   }
 }
 
@@ -177,7 +211,7 @@ OneDnnInt8::Blocks OneDnnInt8::Cut(int rows, int members) const {
 // All blocks of a part follow each other, while its weights are warm.
 void OneDnnInt8::Apply(const Int8Gemm& gemm, const QuantizedRows& x, const Blocks& blocks,
                        int first, int end, MatrixView<float> y, OneDnnScratch* scratch) const {
-  DRAGOMAN_CHECK(x.values.cols() == matmul_->shape().inputs && y.cols() == outputs_);
+  DRAGOMAN_CHECK(x.values.cols() == inputs_ && y.cols() == outputs_);
   DRAGOMAN_CHECK(x.values.rows() == y.rows() && gemm.outputs() == outputs_);
   const int strips = blocks.count / parts_;
   for (int b = first; b < end; ++b) {
@@ -185,31 +219,45 @@ void OneDnnInt8::Apply(const Int8Gemm& gemm, const QuantizedRows& x, const Block
     const int row = b % strips * blocks.height;
     const int rows = std::min(blocks.height, y.rows() - row);
     const int first_panel = part * panels_;
-    const std::byte* const weights =
-        reads_panels_ ? reinterpret_cast<const std::byte*>(gemm.panel(first_panel)) : packed(part);
-    TakeSums(part, weights, x.values.view().Rows(row, rows), scratch);
+    const MatrixView<const uint8_t> block = x.values.view().Rows(row, rows);
+    if (InPlace()) {
+      const OneDnnMatmul& multiply = matmul(part, 0);
+      scratch->sums.Resize(rows, multiply.shape().outputs);
+      multiply.Multiply(rows, block.data(),
+                        reinterpret_cast<const std::byte*>(gemm.panel(first_panel)), nullptr,
+                        scratch->sums.view().data(), &scratch->primitive);
+    } else {
+      TakeSums(gemm, part, block, scratch);
+    }
     gemm.Finish(x, std::as_const(scratch->sums).view(), row, first_panel, y);
   }
 }
 
-void OneDnnInt8::TakeSums(int part, const std::byte* weights, MatrixView<const uint8_t> x,
+void OneDnnInt8::TakeSums(const Int8Gemm& gemm, int part, MatrixView<const uint8_t> x,
                           OneDnnScratch* scratch) const {
-  const OneDnnMatmul& multiply = matmul(part);
-  const auto take = [&](const void* from, Matrix<int32_t>* sums) {
-    sums->Resize(x.rows(), multiply.shape().outputs);
-    multiply.Multiply(x.rows(), from, weights, nullptr, sums->view().data(), &scratch->primitive);
-  };
-  if (!halves_) return take(x.data(), &scratch->sums);
-  scratch->x.Resize(x.rows(), x.cols());
-  unsigned char* const part_of_x = scratch->x.view().data();
-  Take(Half::kRemainder, x, part_of_x);
-  take(part_of_x, &scratch->sums_of_odd);
-  Take(Half::kQuotient, x, part_of_x);
-  take(part_of_x, &scratch->sums);
+  const int width = matmul(part, 0).shape().outputs;
+  const size_t count = static_cast<size_t>(x.rows()) * width;
+  scratch->sums.Resize(x.rows(), width);
+  scratch->partial_sums.Resize(x.rows(), width);
   int32_t* const sums = scratch->sums.view().data();
-  const int32_t* const odd = scratch->sums_of_odd.view().data();
-  const size_t count = static_cast<size_t>(x.rows()) * multiply.shape().outputs;
-  for (size_t i = 0; i < count; ++i) sums[i] = 2 * sums[i] + odd[i];
+  int32_t* const partial = scratch->partial_sums.view().data();
+  std::fill_n(sums, count, 0);
+  const auto add = [&](int s, Half half, int factor) {
+    const OneDnnMatmul& multiply = matmul(part, s);
+    const int inputs = multiply.shape().inputs;
+    const std::byte* const weights =
+        reads_panels_ ? reinterpret_cast<const std::byte*>(gemm.panel(part * panels_))
+                      : packed(part, s);
+    scratch->x.Resize(x.rows(), inputs);
+    Take(half, x.Cols(s * slice_, inputs), scratch->x.view());
+    multiply.Multiply(x.rows(), scratch->x.view().data(), weights, nullptr, partial,
+                      &scratch->primitive);
+    for (size_t i = 0; i < count; ++i) sums[i] += factor * partial[i];
+  };
+  for (int s = 0; s < slices_; ++s) {
+    add(s, halves_ ? Half::kQuotient : Half::kWhole, halves_ ? 2 : 1);
+    if (halves_) add(s, Half::kRemainder, 1);
+  }
 }
 
 }  // namespace dragoman

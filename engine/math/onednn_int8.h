@@ -8,8 +8,10 @@
 // Where oneDNN's layout of the weights is that of Int8Gemm's panels (AVX-512 with VNNI, and AMX),
 // it reads these, and nothing is packed again.
 //
-// Without VNNI, oneDNN adds two products in 16 bits, and 255 x 127 + 255 x 127 does not fit.  There
-// x is multiplied in two parts that do, x = 2 floor(x / 2) + x mod 2, at twice the cost.
+// Elsewhere oneDNN's sums are not always exact, which is tried out with the greatest numbers.
+// Without VNNI it adds two products in 16 bits, and 255 x 127 + 255 x 127 does not fit: so x is
+// multiplied in two parts that do, x = 2 floor(x / 2) + x mod 2, at twice the cost.  And on AVX2,
+// 3.7 rounds sums to float32: so they are taken over slices of the inputs, whose sums have 24 bits.
 
 #ifndef DRAGOMAN_ENGINE_MATH_ONEDNN_INT8_H_
 #define DRAGOMAN_ENGINE_MATH_ONEDNN_INT8_H_
@@ -54,23 +56,30 @@ class OneDnnInt8 {
 
  private:
   OneDnnInt8() = default;
-  const OneDnnMatmul& matmul(int part) const {
-    return part + 1 < parts_ ? *matmul_ : *last_matmul_;
+  // Cuts the inputs into slices of so many.  False if oneDNN's sums of them are not exact.
+  absl::StatusOr<bool> Slice(int inputs);
+  const OneDnnMatmul& matmul(int part, int slice) const {
+    return *matmuls_[part + 1 < parts_ ? 0 : 1][slice + 1 < slices_ ? 0 : 1];
   }
-  const std::byte* packed(int part) const {
-    return packed_.data() + part * matmul_->packed_bytes();
+  std::byte* packed(int part, int slice) const {
+    return packed_.data() + (part * slices_ + slice) * matmuls_[0][0]->packed_bytes();
   }
-  // sums [rows, outputs of the part] = x [rows, inputs] times the weights of a part.
-  void TakeSums(int part, const std::byte* weights, MatrixView<const uint8_t> x,
+  // sums [rows, outputs of the part] = x [rows, inputs] times the weights of a part, in several
+  // products.
+  void TakeSums(const Int8Gemm& gemm, int part, MatrixView<const uint8_t> x,
                 OneDnnScratch* scratch) const;
 
+  int inputs_ = 0;  // rounded up to a multiple of Int8Gemm::kQuad
   int outputs_ = 0;
   int panels_ = 0;  // of a part; the last one may have fewer
-  int parts_ = 0;
-  std::shared_ptr<const OneDnnMatmul> matmul_, last_matmul_;
+  int parts_ = 0;   // of the outputs
+  int slice_ = 0;   // inputs of a slice; the last one may have fewer
+  int slices_ = 0;  // of the inputs
+  // Of a part and of the last one, over a slice and over the last one.
+  std::shared_ptr<const OneDnnMatmul> matmuls_[2][2];
   bool reads_panels_ = false;
   bool halves_ = false;  // x is multiplied in two parts
-  WeightMemory packed_;  // of all parts, unless it reads panels
+  WeightMemory packed_;  // of all parts and slices, unless it reads panels
 };
 
 }  // namespace dragoman

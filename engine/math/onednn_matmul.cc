@@ -287,6 +287,12 @@ std::string OneDnnIsa() {
   }
 }
 
+bool OneDnnHasBFloat16() {
+  const std::string isa = OneDnnIsa();
+  return OneDnnHasAmx() || isa == "avx512_core_bf16" || isa == "avx512_core_fp16" ||
+         isa == "avx2_vnni_2";
+}
+
 bool OneDnnHasAmx() { return absl::StrContains(OneDnnIsa(), "amx"); }
 
 std::string OneDnnVersion() {

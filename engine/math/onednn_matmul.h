@@ -30,9 +30,9 @@ using PrimitiveScratch = Matrix<unsigned char>;
 // What a whole product needs, in any precision.  Likewise.
 struct OneDnnScratch {
   PrimitiveScratch primitive;
-  Matrix<unsigned char> x;            // rows of activations, copied
-  Matrix<float> y;                    // what comes out of them
-  Matrix<int32_t> sums, sums_of_odd;  // in int8
+  Matrix<unsigned char> x;             // rows of activations, copied
+  Matrix<float> y;                     // what comes out of them
+  Matrix<int32_t> sums, partial_sums;  // in int8
 };
 
 struct MatmulShape {
@@ -90,6 +90,10 @@ std::string OneDnnIsa();
 
 // Whether it has tiles of registers (AMX).
 bool OneDnnHasAmx();
+
+// Whether it has instructions for bfloat16.  Without them oneDNN converts every number on its way,
+// and is slower than in float32.
+bool OneDnnHasBFloat16();
 
 // Such as "2.6.3".
 std::string OneDnnVersion();

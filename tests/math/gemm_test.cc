@@ -120,8 +120,7 @@ TEST(Gemm, SaysWhatToDoWithoutAKernel) {
   EXPECT_TRUE(absl::IsFailedPrecondition(native)) << native;
   EXPECT_THAT(std::string(native.message()), testing::HasSubstr("want matmul auto or onednn"));
   const absl::Status bfloat16 = refusal(Precision::kBFloat16);
-  if (bfloat16.ok())
-    GTEST_SKIP() << "oneDNN multiplies bfloat16 on this CPU (" << OneDnnIsa() << ")";
+  if (bfloat16.ok()) GTEST_SKIP() << "this CPU multiplies bfloat16 (" << OneDnnIsa() << ")";
   EXPECT_TRUE(absl::IsFailedPrecondition(bfloat16)) << bfloat16;
   EXPECT_THAT(std::string(bfloat16.message()),
               testing::HasSubstr("want precision float32 or int8"));
@@ -260,7 +259,7 @@ TEST(Gemm, WhatIsNotFiniteDoesNotComeOutAsANumber) {
   std::mt19937 random(10);
   const Matrix<float> weight = RandomMatrix(5, 8, &random);
   for (const Precision precision : {Precision::kFloat32, Precision::kBFloat16, Precision::kInt8}) {
-    if (!Possible(precision).ok()) continue;
+    if (!CanMultiply(precision).ok()) continue;
     const auto gemm = PackedGemm::Create(weight.view(), {}, Activation::kNone, precision);
     ASSERT_TRUE(gemm.ok()) << gemm.status();
     Matrix<float> x = RandomMatrix(2, 8, &random), y(2, 5);
@@ -272,6 +271,14 @@ TEST(Gemm, WhatIsNotFiniteDoesNotComeOutAsANumber) {
       EXPECT_TRUE(std::isfinite(y.Row(1)[o])) << NameOf(precision);
     }
   }
+}
+
+TEST(Fingerprint, NamesWhatRoundsNumbers) {
+  EXPECT_EQ(Fingerprint(Precision::kInt8), "int8/" + HighwayIsa());
+  EXPECT_EQ(Fingerprint({Precision::kInt8, Matmul::kOneDnn}), Fingerprint(Precision::kAuto));
+  EXPECT_EQ(Fingerprint(Precision::kFloat32), "float32/" + HighwayIsa());
+  EXPECT_EQ(Fingerprint(Precision::kBFloat16),
+            "bfloat16/onednn-" + OneDnnVersion() + "-" + OneDnnIsa() + "/" + HighwayIsa());
 }
 
 }  // namespace

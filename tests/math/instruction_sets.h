@@ -10,7 +10,6 @@
 #include "engine/math/gemm.h"
 #include "gtest/gtest.h"
 #include "hwy/targets.h"
-#include "tests/math/random_matrix.h"
 
 namespace dragoman {
 
@@ -29,21 +28,14 @@ inline void ForEachInstructionSet(absl::FunctionRef<void()> test) {
   hwy::SetSupportedTargetsForTest(0);  // back to what there is
 }
 
-// Whether this CPU multiplies so, by a matrix of an ordinary shape.
-inline absl::Status Possible(Arithmetic arithmetic) {
-  std::mt19937 random(1);
-  const Matrix<float> weight = RandomMatrix(64, 128, &random);
-  return PackedGemm::Create(weight.view(), {}, Activation::kNone, arithmetic).status();
-}
-
 // Skips a test of what this CPU cannot multiply, and says so; our kernels in float32 and int8 are
 // possible everywhere.
-#define SKIP_UNLESS_POSSIBLE(arithmetic)                                    \
-  if (const absl::Status possible = Possible(arithmetic); !possible.ok()) { \
-    ASSERT_TRUE((arithmetic).precision == Precision::kBFloat16 ||           \
-                (arithmetic).matmul == Matmul::kOneDnn)                     \
-        << possible;                                                        \
-    GTEST_SKIP() << possible;                                               \
+#define SKIP_UNLESS_POSSIBLE(arithmetic)                                       \
+  if (const absl::Status possible = CanMultiply(arithmetic); !possible.ok()) { \
+    ASSERT_TRUE((arithmetic).precision == Precision::kBFloat16 ||              \
+                (arithmetic).matmul == Matmul::kOneDnn)                        \
+        << possible;                                                           \
+    GTEST_SKIP() << possible;                                                  \
   }
 
 }  // namespace dragoman

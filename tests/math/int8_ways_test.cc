@@ -76,10 +76,9 @@ TEST(Int8Ways, GiveTheSameBytesForTheGreatestNumbers) {
   ExpectSameBytes(weight, {}, Activation::kNone, x, 1);
 }
 
-// Whatever was measured on this machine, it is a number of rows, and the same at every call.
+// Whatever is measured on this machine, it is a number of rows that a call may have, or none.
 TEST(Int8Ways, ChangeOverAtANumberOfRows) {
-  const int rows = OneDnnInt8Crossover();
-  EXPECT_EQ(OneDnnInt8Crossover(), rows);
+  const int rows = MeasureOneDnnInt8Crossover();
   if (rows == kNever) GTEST_SKIP() << "oneDNN (" << OneDnnIsa() << ") is nowhere faster here";
   EXPECT_GE(rows, 1);
   EXPECT_LE(rows, OneDnnMatmul::kMaxRows);

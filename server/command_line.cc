@@ -7,6 +7,7 @@
 
 #include "engine/base/status.h"
 #include "server/config.h"
+#include "server/machine_report.h"
 
 namespace dragoman {
 namespace {
@@ -126,6 +127,9 @@ void AddEngineFlags(CLI::App* app, Flags* flags) {
   Add<std::string>(app, "--precision", "PRECISION", "auto",
                    "auto (int8), float32, bfloat16 or int8",
                    [=](const std::string& v) { config->set_precision(v); });
+  Add<std::string>(app, "--matmul", "WHO", "auto",
+                   "Multiplies matrices: onednn, native (our own kernels), or auto (the faster)",
+                   [=](const std::string& v) { config->set_matmul(v); });
   Add<std::string>(app, "--kv-cache-precision", "PRECISION", "auto",
                    "Keys and values: float32, bfloat16, or auto (bfloat16 unless --precision is "
                    "float32)",
@@ -245,6 +249,8 @@ absl::StatusOr<v1::ServerConfig> ReadConfigFile(const std::string& path) {
 absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
   Flags flags;
   CLI::App app(kDescription, "dragoman-server");
+  bool machine = false;
+  app.add_flag("--machine", machine, "Prints what this machine has and how it would multiply");
   app.set_version_flag("--version", "dragoman-server " DRAGOMAN_VERSION, "Print the version");
   AddServerFlags(&app, &flags);
   AddEngineFlags(&app, &flags);
@@ -261,6 +267,13 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
     return absl::InvalidArgumentError(error.what());
   }
   RETURN_IF_ERROR(flags.error);
+  if (machine) {
+    Matmul matmul = Matmul::kAuto;
+    if (flags.config.has_matmul()) {
+      ASSIGN_OR_RETURN(matmul, ParseMatmul(flags.config.matmul()));
+    }
+    return CommandLine{.print = DescribeMachine(matmul)};
+  }
   v1::ServerConfig config;
   if (!flags.config_file.empty()) {
     ASSIGN_OR_RETURN(config, ReadConfigFile(flags.config_file));

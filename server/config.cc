@@ -131,6 +131,9 @@ absl::Status ResolveEngine(const v1::ServerConfig& config, ServerOptions* option
   if (config.has_precision()) {
     ASSIGN_OR_RETURN(options->precision, ParsePrecision(config.precision()));
   }
+  if (config.has_matmul()) {
+    ASSIGN_OR_RETURN(options->matmul, ParseMatmul(config.matmul()));
+  }
   if (config.has_kv_cache_precision()) {
     const std::string& name = config.kv_cache_precision();
     const absl::StatusOr<Precision> precision = ParsePrecision(name);

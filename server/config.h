@@ -45,6 +45,7 @@ struct ServerOptions {
   std::string grpc_address = "127.0.0.1:50051";
   std::string http_address = "127.0.0.1:9464";
   Precision precision = Precision::kAuto;
+  Matmul matmul = Matmul::kAuto;
   Precision keys_values = Precision::kAuto;  // not int8
   WorkerPoolOptions pool;
   Limits limits;
@@ -57,7 +58,8 @@ struct ServerOptions {
 };
 
 struct CommandLine {
-  std::optional<std::string> print;  // the answer to --help or --version; `options` are not set
+  std::optional<std::string>
+      print;  // the answer to --help, --version or --machine; `options` are not set
   ServerOptions options = {};
 };
 

@@ -149,6 +149,7 @@ void ToProto(const Model& model, const Limits& limits, v1::Model* proto) {
   proto->set_version(model.version());
   proto->set_architecture(model.spec().architecture);
   proto->set_precision(NameOf(model.precision()));
+  proto->set_isa(model.isa());
   proto->set_max_source_tokens(std::min(limits.max_source_tokens, model.spec().max_positions));
   proto->set_vocabulary_size(model.spec().target_vocabulary);
   const Languages& languages = model.tokenizer().languages();

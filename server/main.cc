@@ -5,6 +5,7 @@
 
 #include "server/config.h"
 #include "server/logging.h"
+#include "server/machine_report.h"
 #include "server/server.h"
 #include "server/shutdown.h"
 
@@ -25,6 +26,8 @@ int main(int argc, char** argv) {
     return EXIT_SUCCESS;
   }
   dragoman::InitLogging(command_line->options.log);
+  // Before other threads: oneDNN asks the kernel for the use of AMX at its first call.
+  dragoman::LogMachine({command_line->options.precision, command_line->options.matmul});
   // Never destroyed: its thread ends with the process.
   auto& signals = *new dragoman::ShutdownSignals();
   const absl::StatusOr<std::unique_ptr<dragoman::Server>> server =

@@ -93,7 +93,8 @@ void MetricSeries::AddModel(const Model& model, absl::Duration load) {
   model_info
       .Add({{"model", name},
             {"precision", NameOf(model.precision())},
-            {"isa", GemmIsa(model.precision())}})
+            {"matmul", GemmMatmul(model.arithmetic())},
+            {"isa", GemmIsa(model.arithmetic())}})
       .Set(1);
   load_seconds.Add({{"model", name}}).Set(absl::ToDoubleSeconds(load));
   const auto stage = [&](const char* stage_name) {

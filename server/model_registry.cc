@@ -4,6 +4,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "engine/base/status.h"
+#include "engine/math/gemm.h"
 #include "server/errors.h"
 #include "server/logging.h"
 
@@ -17,6 +18,7 @@ absl::StatusOr<std::unique_ptr<const ModelRegistry>> ModelRegistry::Load(
     absl::StatusOr<std::shared_ptr<const Model>> model =
         Model::Load(source.name, source.directory,
                     {.precision = options.precision,
+                     .matmul = options.matmul,
                      .keys_values = options.keys_values,
                      .shortlist = source.shortlist});
     if (!model.ok()) {
@@ -29,6 +31,8 @@ absl::StatusOr<std::unique_ptr<const ModelRegistry>> ModelRegistry::Load(
         {{"model", source.name},
          {"version", (*model)->version()},
          {"precision", NameOf((*model)->precision())},
+         {"matmul", GemmMatmul((*model)->arithmetic())},
+         {"isa", (*model)->isa()},
          {"seconds", absl::ToDoubleSeconds(took)}});
     if (const Shortlist* shortlist = (*model)->shortlist(); shortlist != nullptr) {
       Log(LogLevel::kInfo, "shortlist",

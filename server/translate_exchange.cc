@@ -75,6 +75,7 @@ v1::TranslateResponse TranslateExchange::Answer(const TranslateResponse& transla
   v1::TranslateResponse response;
   response.set_model(route_->name());
   response.set_model_version(route_->version());
+  response.set_isa(model.isa());
   for (const Translation& translation : translated.translations) {
     ToProto(translation, output_, response.add_translations());
     size_.source_tokens += translation.source_tokens;

@@ -8,8 +8,10 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -123,6 +125,33 @@ int AvailableCores() {
   const double quota = OwnLimits().cores;
   if (quota <= 0.0 || quota >= cores) return cores;
   return std::max(1, static_cast<int>(std::ceil(quota)));
+}
+
+std::string ParseCpuModel(const std::string& cpuinfo) {
+  for (absl::string_view line : absl::StrSplit(cpuinfo, '\n')) {
+    const std::pair<absl::string_view, absl::string_view> field =
+        absl::StrSplit(line, absl::MaxSplits(':', 1));
+    if (absl::StripAsciiWhitespace(field.first) != "model name") continue;
+    return std::string(absl::StripAsciiWhitespace(field.second));
+  }
+  return "";
+}
+
+std::string ParseChoice(const std::string& text) {
+  const size_t open = text.find('[');
+  const size_t close = text.find(']', open);
+  if (open == std::string::npos || close == std::string::npos) return "";
+  return text.substr(open + 1, close - open - 1);
+}
+
+std::string CpuModel() {
+  const std::string model = ParseCpuModel(ReadFile("/proc/cpuinfo"));
+  return model.empty() ? "unknown" : model;
+}
+
+std::string HugePages() {
+  const std::string choice = ParseChoice(ReadFile("/sys/kernel/mm/transparent_hugepage/enabled"));
+  return choice.empty() ? "unknown" : choice;
 }
 
 size_t AvailableMemory() {

@@ -16,6 +16,19 @@ int AvailableCores();
 // limit.
 size_t AvailableMemory();
 
+// What the processor calls itself, such as "AMD EPYC 9575F 64-Core Processor", or "unknown".
+std::string CpuModel();
+
+// To whom the kernel gives huge pages: "always", "madvise" (to those who ask, as we do), "never",
+// or "unknown".
+std::string HugePages();
+
+// The first "model name" in the text of /proc/cpuinfo; empty if there is none.
+std::string ParseCpuModel(const std::string& cpuinfo);
+
+// The choice that is made in a text such as "always [madvise] never"; empty if there is none.
+std::string ParseChoice(const std::string& text);
+
 // Reads a cgroup v2 `cpu.max` ("200000 100000" or "max 100000") as cores; 0 if it sets no limit.
 double ParseCpuMax(const std::string& text);
 

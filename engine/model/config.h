@@ -85,9 +85,9 @@ struct ModelSpec {
 
 // How a network is to compute, which is no part of what it is.
 struct NetworkOptions {
-  Precision precision = Precision::kFloat32;  // never kAuto
-  bool bfloat16_keys_values = false;          // keys and values at half the size of float32
-  bool selective_output = false;              // rows with candidates are to be fast
+  Arithmetic arithmetic = Precision::kFloat32;  // never of kAuto precision
+  bool bfloat16_keys_values = false;            // keys and values at half the size of float32
+  bool selective_output = false;                // rows with candidates are to be fast
 };
 
 // When a beam search stops (HF_SEMANTICS: early_stopping false, true, "never").

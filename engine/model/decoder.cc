@@ -10,12 +10,12 @@ namespace dragoman {
 
 absl::StatusOr<Decoder::Layer> Decoder::CreateLayer(const Checkpoint& checkpoint,
                                                     const std::string& name, const ModelSpec& spec,
-                                                    Precision precision) {
+                                                    Arithmetic arithmetic) {
   const HeadShape heads = {spec.decoder_heads, spec.decoder_head_width()};
   const std::string self = name + ".self_attn";
   const std::string cross = name + ".encoder_attn";
   const auto fuse = [&](std::vector<Weight> parts) {
-    return Linear::Create(Fuse(parts), Activation::kNone, precision);
+    return Linear::Create(Fuse(parts), Activation::kNone, arithmetic);
   };
   ASSIGN_OR_RETURN(AttentionWeights own, ReadAttentionWeights(checkpoint, self, heads, spec));
   ASSIGN_OR_RETURN(AttentionWeights source, ReadAttentionWeights(checkpoint, cross, heads, spec));
@@ -26,15 +26,15 @@ absl::StatusOr<Decoder::Layer> Decoder::CreateLayer(const Checkpoint& checkpoint
   source_parts.push_back(std::move(source.k));
   source_parts.push_back(std::move(source.v));
   ASSIGN_OR_RETURN(Linear qkv, fuse(std::move(own_parts)));
-  ASSIGN_OR_RETURN(Linear out, ReadOutProjection(checkpoint, self, heads, spec, precision));
+  ASSIGN_OR_RETURN(Linear out, ReadOutProjection(checkpoint, self, heads, spec, arithmetic));
   ASSIGN_OR_RETURN(Residual residual, Residual::Create(checkpoint, self + "_layer_norm", spec));
-  ASSIGN_OR_RETURN(Linear cross_q, Linear::Create(source.q, Activation::kNone, precision));
+  ASSIGN_OR_RETURN(Linear cross_q, Linear::Create(source.q, Activation::kNone, arithmetic));
   ASSIGN_OR_RETURN(Linear cross_kv, fuse(std::move(source_parts)));
-  ASSIGN_OR_RETURN(Linear cross_out, ReadOutProjection(checkpoint, cross, heads, spec, precision));
+  ASSIGN_OR_RETURN(Linear cross_out, ReadOutProjection(checkpoint, cross, heads, spec, arithmetic));
   ASSIGN_OR_RETURN(Residual cross_residual,
                    Residual::Create(checkpoint, cross + "_layer_norm", spec));
   ASSIGN_OR_RETURN(FeedForward feed_forward,
-                   FeedForward::Create(checkpoint, name, spec.decoder_ffn, spec, precision));
+                   FeedForward::Create(checkpoint, name, spec.decoder_ffn, spec, arithmetic));
   return Layer{std::move(qkv),
                std::move(out),
                std::move(residual),
@@ -48,14 +48,14 @@ absl::StatusOr<Decoder::Layer> Decoder::CreateLayer(const Checkpoint& checkpoint
 absl::StatusOr<std::unique_ptr<const Decoder>> Decoder::Create(
     const Checkpoint& checkpoint, const ModelSpec& spec,
     std::shared_ptr<const EmbeddingTable> embeddings, OutputProjection output,
-    Precision precision) {
+    Arithmetic arithmetic) {
   const std::string prefix = "model.decoder";
   ASSIGN_OR_RETURN(Embedding embedding,
                    Embedding::Create(checkpoint, prefix, std::move(embeddings), spec));
   std::unique_ptr<Decoder> decoder(new Decoder(spec, std::move(embedding), std::move(output)));
   for (int l = 0; l < spec.decoder_layers; ++l) {
-    ASSIGN_OR_RETURN(Layer layer,
-                     CreateLayer(checkpoint, absl::StrCat(prefix, ".layers.", l), spec, precision));
+    ASSIGN_OR_RETURN(Layer layer, CreateLayer(checkpoint, absl::StrCat(prefix, ".layers.", l), spec,
+                                              arithmetic));
     decoder->layers_.push_back(std::move(layer));
   }
   if (spec.positions.kind == Positions::kRelative) {

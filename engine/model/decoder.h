@@ -29,7 +29,7 @@ class Decoder {
   static absl::StatusOr<std::unique_ptr<const Decoder>> Create(
       const Checkpoint& checkpoint, const ModelSpec& spec,
       std::shared_ptr<const EmbeddingTable> embeddings, OutputProjection output,
-      Precision precision);
+      Arithmetic arithmetic);
 
   // Computes the keys and values of one encoded sentence [source tokens, d_model].
   // REQUIRES: `encoded` has as many rows as `source` was made for.
@@ -59,7 +59,7 @@ class Decoder {
         embedding_(std::move(embedding)),
         output_(std::move(output)) {}
   static absl::StatusOr<Layer> CreateLayer(const Checkpoint& checkpoint, const std::string& name,
-                                           const ModelSpec& spec, Precision precision);
+                                           const ModelSpec& spec, Arithmetic arithmetic);
   void SelfAttention(int l, absl::Span<const DecodeRow> rows, MatrixView<float> x,
                      Workspace* ws) const;
   void CrossAttention(int l, absl::Span<const DecodeRow> rows, MatrixView<float> x,

@@ -9,7 +9,7 @@ namespace dragoman {
 
 absl::StatusOr<std::unique_ptr<const Encoder>> Encoder::Create(
     const Checkpoint& checkpoint, const ModelSpec& spec,
-    std::shared_ptr<const EmbeddingTable> embeddings, Precision precision) {
+    std::shared_ptr<const EmbeddingTable> embeddings, Arithmetic arithmetic) {
   const std::string prefix = "model.encoder";
   const HeadShape heads = {spec.encoder_heads, spec.encoder_head_width()};
   ASSIGN_OR_RETURN(Embedding embedding,
@@ -24,11 +24,11 @@ absl::StatusOr<std::unique_ptr<const Encoder>> Encoder::Create(
     parts.push_back(std::move(attention.q));
     parts.push_back(std::move(attention.k));
     parts.push_back(std::move(attention.v));
-    ASSIGN_OR_RETURN(Linear qkv, Linear::Create(Fuse(parts), Activation::kNone, precision));
-    ASSIGN_OR_RETURN(Linear out, ReadOutProjection(checkpoint, self, heads, spec, precision));
+    ASSIGN_OR_RETURN(Linear qkv, Linear::Create(Fuse(parts), Activation::kNone, arithmetic));
+    ASSIGN_OR_RETURN(Linear out, ReadOutProjection(checkpoint, self, heads, spec, arithmetic));
     ASSIGN_OR_RETURN(Residual residual, Residual::Create(checkpoint, self + "_layer_norm", spec));
     ASSIGN_OR_RETURN(FeedForward feed_forward,
-                     FeedForward::Create(checkpoint, name, spec.encoder_ffn, spec, precision));
+                     FeedForward::Create(checkpoint, name, spec.encoder_ffn, spec, arithmetic));
     encoder->layers_.push_back(
         {std::move(qkv), std::move(out), std::move(residual), std::move(feed_forward)});
   }

@@ -21,7 +21,7 @@ class Encoder {
   // `embeddings` is that of the source.
   static absl::StatusOr<std::unique_ptr<const Encoder>> Create(
       const Checkpoint& checkpoint, const ModelSpec& spec,
-      std::shared_ptr<const EmbeddingTable> embeddings, Precision precision);
+      std::shared_ptr<const EmbeddingTable> embeddings, Arithmetic arithmetic);
 
   // Encodes all the sentences; row i of `encoded` [tokens, d_model] belongs to token i.
   // REQUIRES: every token is in the vocabulary, no sentence is longer than max_positions.

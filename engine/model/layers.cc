@@ -91,7 +91,7 @@ void Residual::Leave(MatrixView<const float> y, MatrixView<float> x, Workspace* 
 
 absl::StatusOr<FeedForward> FeedForward::Create(const Checkpoint& checkpoint,
                                                 const std::string& prefix, int inner,
-                                                const ModelSpec& spec, Precision precision) {
+                                                const ModelSpec& spec, Arithmetic arithmetic) {
   const int d_model = spec.d_model;
   std::vector<Weight> parts(1);
   ASSIGN_OR_RETURN(parts[0], ReadWeight(checkpoint, prefix + ".fc1", inner, d_model, spec.biases));
@@ -101,10 +101,10 @@ absl::StatusOr<FeedForward> FeedForward::Create(const Checkpoint& checkpoint,
   }
   const Activation activation = spec.gated ? Activation::kNone : spec.activation;
   const Weight w1 = parts.size() == 1 ? std::move(parts[0]) : Fuse(parts);
-  ASSIGN_OR_RETURN(Linear first, Linear::Create(w1, activation, precision));
+  ASSIGN_OR_RETURN(Linear first, Linear::Create(w1, activation, arithmetic));
   ASSIGN_OR_RETURN(const Weight w2,
                    ReadWeight(checkpoint, prefix + ".fc2", d_model, inner, spec.biases));
-  ASSIGN_OR_RETURN(Linear second, Linear::Create(w2, Activation::kNone, precision));
+  ASSIGN_OR_RETURN(Linear second, Linear::Create(w2, Activation::kNone, arithmetic));
   ASSIGN_OR_RETURN(Residual residual,
                    Residual::Create(checkpoint, prefix + ".final_layer_norm", spec));
   FeedForward layer(std::move(first), std::move(second), std::move(residual));
@@ -146,11 +146,11 @@ absl::StatusOr<AttentionWeights> ReadAttentionWeights(const Checkpoint& checkpoi
 
 absl::StatusOr<Linear> ReadOutProjection(const Checkpoint& checkpoint, const std::string& prefix,
                                          HeadShape heads, const ModelSpec& spec,
-                                         Precision precision) {
+                                         Arithmetic arithmetic) {
   ASSIGN_OR_RETURN(Weight weight, ReadWeight(checkpoint, prefix + ".out_proj", spec.d_model,
                                              heads.width(), spec.biases));
   InterleaveInputs(heads.heads, &weight);
-  return Linear::Create(weight, Activation::kNone, precision);
+  return Linear::Create(weight, Activation::kNone, arithmetic);
 }
 
 EmbeddingTable::EmbeddingTable(int vocabulary, int d_model, bool bfloat16) {

@@ -66,7 +66,8 @@ class FeedForward {
  public:
   // Reads PREFIX.fc1, PREFIX.fc2, PREFIX.final_layer_norm and, if it is gated, PREFIX.fc1_linear.
   static absl::StatusOr<FeedForward> Create(const Checkpoint& checkpoint, const std::string& prefix,
-                                            int inner, const ModelSpec& spec, Precision precision);
+                                            int inner, const ModelSpec& spec,
+                                            Arithmetic arithmetic);
 
   void Apply(MatrixView<float> x, Workspace* ws) const;
 
@@ -101,7 +102,7 @@ absl::StatusOr<AttentionWeights> ReadAttentionWeights(const Checkpoint& checkpoi
 // Reads PREFIX.out_proj, interleaves its inputs and packs it.
 absl::StatusOr<Linear> ReadOutProjection(const Checkpoint& checkpoint, const std::string& prefix,
                                          HeadShape heads, const ModelSpec& spec,
-                                         Precision precision);
+                                         Arithmetic arithmetic);
 
 // The embedding of every token, in float32 or, at half the size, bfloat16.  Immutable; shared by
 // encoder and decoder where they have one vocabulary.

@@ -64,13 +64,13 @@ void InterleaveInputs(int heads, Weight* weight) {
 }
 
 absl::StatusOr<Linear> Linear::Create(const Weight& weight, Activation activation,
-                                      Precision precision) {
-  return Create(weight.w.view(), weight.b, activation, precision);
+                                      Arithmetic arithmetic) {
+  return Create(weight.w.view(), weight.b, activation, arithmetic);
 }
 
 absl::StatusOr<Linear> Linear::Create(MatrixView<const float> w, absl::Span<const float> b,
-                                      Activation activation, Precision precision) {
-  ASSIGN_OR_RETURN(PackedGemm gemm, PackedGemm::Create(w, b, activation, precision));
+                                      Activation activation, Arithmetic arithmetic) {
+  ASSIGN_OR_RETURN(PackedGemm gemm, PackedGemm::Create(w, b, activation, arithmetic));
   return Linear(std::move(gemm));
 }
 

@@ -40,10 +40,10 @@ void InterleaveInputs(int heads, Weight* weight);
 class Linear {
  public:
   static absl::StatusOr<Linear> Create(const Weight& weight, Activation activation,
-                                       Precision precision);
+                                       Arithmetic arithmetic);
   // `w` is [outputs, inputs], `b` [outputs].
   static absl::StatusOr<Linear> Create(MatrixView<const float> w, absl::Span<const float> b,
-                                       Activation activation, Precision precision);
+                                       Activation activation, Arithmetic arithmetic);
 
   int inputs() const { return gemm_.inputs(); }
   int outputs() const { return gemm_.outputs(); }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "engine/math/gemm.h"
 #include "engine/model/model_directory.h"
 #include "engine/model/transformer.h"
 
@@ -43,7 +44,8 @@ absl::StatusOr<std::shared_ptr<const Model>> Model::Load(const std::string& name
                                                          const ModelOptions& options) {
   std::shared_ptr<Model> model(new Model());
   model->name_ = name;
-  model->precision_ = Resolve(options.precision);
+  model->arithmetic_ = {Resolve(options.precision), options.matmul};
+  model->isa_ = Fingerprint(model->arithmetic_);
   if (absl::Status status = model->LoadFrom(directory, options); !status.ok()) {
     return InModel(directory, status);
   }
@@ -56,7 +58,7 @@ absl::StatusOr<std::shared_ptr<const Model>> Model::Load(const std::string& name
 absl::Status Model::LoadFrom(const std::string& directory, const ModelOptions& options) {
   DRAGOMAN_CHECK(options.keys_values != Precision::kInt8);
   const Precision keys_values =
-      options.keys_values == Precision::kAuto ? precision_ : options.keys_values;
+      options.keys_values == Precision::kAuto ? precision() : options.keys_values;
   const ShortlistSource& shortlist = options.shortlist;
   ASSIGN_OR_RETURN(ModelDirectory files, OpenModelDirectory(directory));
   config_ = std::move(files.config);
@@ -73,7 +75,7 @@ absl::Status Model::LoadFrom(const std::string& directory, const ModelOptions& o
   version_ = Digest(files.checkpoint);
   ASSIGN_OR_RETURN(network_,
                    Transformer::Create(files.checkpoint, spec,
-                                       {.precision = precision_,
+                                       {.arithmetic = arithmetic_,
                                         .bfloat16_keys_values = keys_values != Precision::kFloat32,
                                         .selective_output = shortlist_ != nullptr}));
   return absl::OkStatus();

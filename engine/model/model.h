@@ -20,6 +20,7 @@ namespace dragoman {
 
 struct ModelOptions {
   Precision precision = Precision::kAuto;
+  Matmul matmul = Matmul::kAuto;
   // The numbers in which the decoder keeps keys and values: float32, bfloat16, or auto, which is
   // float32 if the matrices are and else bfloat16.
   Precision keys_values = Precision::kAuto;
@@ -41,7 +42,9 @@ class Model {
   const std::string& version() const { return version_; }  // a digest of the checkpoint
   const ModelSpec& spec() const { return config_.spec; }
   const GenerationConfig& generation() const { return config_.generation; }
-  Precision precision() const { return precision_; }  // never kAuto
+  Precision precision() const { return arithmetic_.precision; }  // never kAuto
+  const Arithmetic& arithmetic() const { return arithmetic_; }
+  const std::string& isa() const { return isa_; }  // what decides how numbers are rounded (gemm.h)
   const Tokenizer& tokenizer() const { return *tokenizer_; }
   // Names the candidates of a sentence; null if all are given the whole vocabulary.
   const Shortlist* shortlist() const { return shortlist_.get(); }
@@ -54,7 +57,8 @@ class Model {
   std::string name_;
   std::string version_;
   ModelConfig config_;
-  Precision precision_ = Precision::kFloat32;
+  Arithmetic arithmetic_ = Precision::kFloat32;
+  std::string isa_;
   std::unique_ptr<const Tokenizer> tokenizer_;
   std::unique_ptr<const Shortlist> shortlist_;
   std::unique_ptr<const Network> network_;

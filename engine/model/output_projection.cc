@@ -38,9 +38,10 @@ void Give(absl::Span<const Candidates> candidates, int first_row, int first_toke
 
 }  // namespace
 
-OutputProjection::OutputProjection(int vocabulary, int d_model, Precision precision, bool selective)
-    : precision_(precision) {
-  if (selective && precision == Precision::kInt8) rows_.emplace(vocabulary, d_model);
+OutputProjection::OutputProjection(int vocabulary, int d_model, Arithmetic arithmetic,
+                                   bool selective)
+    : arithmetic_(arithmetic) {
+  if (selective && arithmetic.precision == Precision::kInt8) rows_.emplace(vocabulary, d_model);
 }
 
 absl::Status OutputProjection::Append(MatrixView<const float> embeddings,
@@ -50,7 +51,7 @@ absl::Status OutputProjection::Append(MatrixView<const float> embeddings,
     const int tokens = std::min(kTile, embeddings.rows() - first);
     ASSIGN_OR_RETURN(PackedGemm tile,
                      PackedGemm::Create(embeddings.Rows(first, tokens), bias.subspan(first, tokens),
-                                        Activation::kNone, precision_));
+                                        Activation::kNone, arithmetic_));
     tiles_.push_back(std::move(tile));
   }
   if (rows_.has_value()) RETURN_IF_ERROR(rows_->Set(appended_, embeddings, bias));
@@ -74,7 +75,7 @@ void OutputProjection::Run(MatrixView<const float> x, absl::Span<const Candidate
       continue;
     }
     GemmInput& input = ws->gemm.input;
-    input.Assign(rows, precision_, &ws->team());
+    input.Assign(rows, arithmetic_.precision, &ws->team());
     ws->logits.resize(std::max<size_t>(ws->logits.size(), 1));
     Matrix<float>& logits = ws->logits.front();
     logits.Resize(rows.rows(), static_cast<int>(common.size()));
@@ -89,7 +90,7 @@ void OutputProjection::RunTiles(MatrixView<const float> x, int first_row,
                                 absl::Span<const Candidates> candidates, LogitsSink sink,
                                 Workspace* ws) const {
   ThreadTeam& team = ws->team();
-  ws->gemm.input.Assign(x, precision_, &team);
+  ws->gemm.input.Assign(x, arithmetic_.precision, &team);
   constexpr size_t kCache = 512 << 10;  // bytes of logits that stay in the cache of a core
   const int tiles = static_cast<int>(tiles_.size());
   const int fit = static_cast<int>(kCache / (sizeof(float) * kTile * x.rows()));

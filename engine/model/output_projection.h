@@ -30,7 +30,7 @@ class OutputProjection {
 
   // For a vocabulary whose tokens are still to be appended.  `selective`: rows with candidates are
   // to be fast, which in int8 takes vocabulary x d_model more bytes.
-  OutputProjection(int vocabulary, int d_model, Precision precision, bool selective);
+  OutputProjection(int vocabulary, int d_model, Arithmetic arithmetic, bool selective);
 
   // The next tokens' `embeddings` [tokens, d_model] and `bias` [tokens], so that a large table need
   // not be in memory at once.  Fails as PackedGemm::Create does.
@@ -50,7 +50,7 @@ class OutputProjection {
   void RunTiles(MatrixView<const float> x, int first_row, absl::Span<const Candidates> candidates,
                 LogitsSink sink, Workspace* ws) const;
 
-  Precision precision_;
+  Arithmetic arithmetic_;
   int appended_ = 0;               // tokens
   std::vector<PackedGemm> tiles_;  // [d_model, kTile], the last one perhaps narrower
   std::optional<Int8Rows> rows_;   // [vocabulary, d_model], if selective in int8

@@ -45,7 +45,7 @@ struct OutputTable {
                                             const NetworkOptions& options) {
     const int vocabulary = spec.target_vocabulary;
     OutputTable table = {
-        OutputProjection(vocabulary, spec.d_model, options.precision, options.selective_output),
+        OutputProjection(vocabulary, spec.d_model, options.arithmetic, options.selective_output),
         std::vector<float>(vocabulary, 0.0f), spec.logit_scale};
     if (checkpoint.Has("final_logits_bias")) {
       ASSIGN_OR_RETURN(table.bias, checkpoint.ReadVector("final_logits_bias", vocabulary));
@@ -97,7 +97,7 @@ class TransformerState final : public SentenceState {
 absl::StatusOr<std::unique_ptr<const Network>> Transformer::Create(const Checkpoint& checkpoint,
                                                                    const ModelSpec& spec,
                                                                    const NetworkOptions& options) {
-  const bool bfloat16 = options.precision != Precision::kFloat32;
+  const bool bfloat16 = options.arithmetic.precision != Precision::kFloat32;
   const int d_model = spec.d_model;
   const int vocabulary = spec.target_vocabulary;
   std::vector<std::string> names = {kTarget};
@@ -129,9 +129,9 @@ absl::StatusOr<std::unique_ptr<const Network>> Transformer::Create(const Checkpo
                                 return absl::OkStatus();
                               }));
   }
-  ASSIGN_OR_RETURN(auto encoder, Encoder::Create(checkpoint, spec, source, options.precision));
+  ASSIGN_OR_RETURN(auto encoder, Encoder::Create(checkpoint, spec, source, options.arithmetic));
   ASSIGN_OR_RETURN(auto decoder, Decoder::Create(checkpoint, spec, target,
-                                                 std::move(output.projection), options.precision));
+                                                 std::move(output.projection), options.arithmetic));
   const KeyValuesShape shape = {.layers = spec.decoder_layers,
                                 .heads = spec.decoder_heads,
                                 .width = spec.decoder_heads * spec.decoder_head_width(),

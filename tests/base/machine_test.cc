@@ -105,5 +105,19 @@ TEST_F(Cgroup, VersionOneIsReadPerController) {
   EXPECT_EQ(limits.memory_bytes, 2000000u);
 }
 
+TEST(Machine, TheModelOfTheProcessorIsTheFirst) {
+  EXPECT_EQ(ParseCpuModel("processor\t: 0\nmodel\t\t: 2\nmodel name\t: AMD EPYC: 9575F\n\n"
+                          "processor\t: 1\nmodel name\t: another\n"),
+            "AMD EPYC: 9575F");
+  EXPECT_EQ(ParseCpuModel("processor : 0\nBogoMIPS : 50.00\n"), "");
+}
+
+TEST(Machine, AChoiceStandsInBrackets) {
+  EXPECT_EQ(ParseChoice("always [madvise] never\n"), "madvise");
+  EXPECT_EQ(ParseChoice("always madvise never\n"), "");
+  EXPECT_EQ(ParseChoice("] [always"), "");
+  EXPECT_EQ(ParseChoice(""), "");
+}
+
 }  // namespace
 }  // namespace dragoman

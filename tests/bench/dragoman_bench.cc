@@ -24,7 +24,7 @@ namespace dragoman {
 namespace {
 
 struct Flags {
-  std::string model, input, precision = "auto", keys_values = "auto", shortlist;
+  std::string model, input, precision = "auto", keys_values = "auto", matmul = "auto", shortlist;
   int workers = 1, threads_per_worker = 1, in_flight = 64, repeat = 1;
   DecodingOptions options;
 };
@@ -120,6 +120,7 @@ absl::Status Bench(const Flags& flags) {
   ASSIGN_OR_RETURN(std::vector<std::string> lines, ReadLines(flags));
   ModelOptions options;
   ASSIGN_OR_RETURN(options.precision, ParsePrecision(flags.precision));
+  ASSIGN_OR_RETURN(options.matmul, ParseMatmul(flags.matmul));
   ASSIGN_OR_RETURN(options.keys_values, ParsePrecision(flags.keys_values));
   if (!flags.shortlist.empty()) {
     ASSIGN_OR_RETURN(options.shortlist, ParseShortlistSource(flags.shortlist));
@@ -161,7 +162,8 @@ absl::Status Bench(const Flags& flags) {
       {"peak_rss_bytes", after.peak_rss_bytes},
       {"latency_seconds", latency},
       {"precision", NameOf(model->precision())},
-      {"isa", GemmIsa(model->precision())},
+      {"matmul", GemmMatmul(model->arithmetic())},
+      {"isa", GemmIsa(model->arithmetic())},
       {"workers", pool.workers()},
       {"threads_per_worker", flags.threads_per_worker},
       {"in_flight", flags.in_flight},
@@ -177,6 +179,7 @@ int Main(int argc, char** argv) {
   app.add_option("--input", flags.input, "File of sentences, one on each line")->required();
   app.add_option("--precision", flags.precision, "auto, float32, bfloat16 or int8")
       ->capture_default_str();
+  app.add_option("--matmul", flags.matmul, "auto, onednn or native")->capture_default_str();
   app.add_option("--kv-cache-precision", flags.keys_values, "auto, float32 or bfloat16")
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "float32", "bfloat16"}));

@@ -50,6 +50,7 @@ void CountBytes(double each, size_t working_set, State* state) {
 
 struct Product {
   Precision precision;
+  Matmul matmul;
   int inputs, outputs, rows;
   bool streamed;
 
@@ -58,9 +59,9 @@ struct Product {
     return 1.0 * inputs * outputs * bytes;
   }
   std::string name() const {
-    return std::string("Gemm/") + NameOf(precision) + "/" + std::to_string(inputs) + "x" +
-           std::to_string(outputs) + "/rows:" + std::to_string(rows) +
-           (streamed ? "/streamed" : "/warm");
+    return std::string("Gemm/") + NameOf(precision) + "/" + NameOf(matmul) + "/" +
+           std::to_string(inputs) + "x" + std::to_string(outputs) +
+           "/rows:" + std::to_string(rows) + (streamed ? "/streamed" : "/warm");
   }
 };
 
@@ -70,7 +71,7 @@ const std::vector<PackedGemm>& Copies(const Product& product, State* state) {
   static std::vector<PackedGemm> copies;
   static Product copied = {};
   const auto weight_of = [](const Product& p) {
-    return std::tuple(p.precision, p.inputs, p.outputs, p.streamed);
+    return std::tuple(p.precision, p.matmul, p.inputs, p.outputs, p.streamed);
   };
   if (!copies.empty() && weight_of(product) == weight_of(copied)) return copies;
   copied = product;
@@ -80,7 +81,8 @@ const std::vector<PackedGemm>& Copies(const Product& product, State* state) {
   const std::vector<float> bias = RandomVector(product.outputs, &random);
   const double bytes = product.streamed ? static_cast<double>(BytesBeyondCaches()) : 1.0;
   while (static_cast<double>(copies.size()) * product.weight_bytes() < bytes) {
-    auto gemm = PackedGemm::Create(weight.view(), bias, Activation::kRelu, product.precision);
+    auto gemm = PackedGemm::Create(weight.view(), bias, Activation::kRelu,
+                                   {product.precision, product.matmul});
     if (!gemm.ok()) {
       copies.clear();
       state->SkipWithError(std::string(gemm.status().message()).c_str());
@@ -117,11 +119,16 @@ void RegisterProducts() {
   constexpr struct {
     int inputs, outputs;
   } kShapes[] = {{512, 512}, {512, 1536}, {512, 2048}, {2048, 512}};
-  for (const Precision precision : {Precision::kFloat32, Precision::kBFloat16, Precision::kInt8}) {
+  constexpr std::pair<Precision, Matmul> kWays[] = {{Precision::kFloat32, Matmul::kNative},
+                                                    {Precision::kFloat32, Matmul::kOneDnn},
+                                                    {Precision::kBFloat16, Matmul::kOneDnn},
+                                                    {Precision::kInt8, Matmul::kNative},
+                                                    {Precision::kInt8, Matmul::kOneDnn}};
+  for (const auto& [precision, matmul] : kWays) {
     for (const auto& shape : kShapes) {
       for (const bool streamed : {false, true}) {
-        for (const int rows : {1, 4, 8, 32, 64, 128}) {
-          const Product product = {precision, shape.inputs, shape.outputs, rows, streamed};
+        for (const int rows : {1, 4, 8, 16, 32, 64, 128}) {
+          const Product product = {precision, matmul, shape.inputs, shape.outputs, rows, streamed};
           benchmark::RegisterBenchmark(product.name().c_str(), BM_Gemm, product);
         }
       }

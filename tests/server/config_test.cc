@@ -68,6 +68,7 @@ TEST(Config, EveryFlagSetsItsOption) {
                              "--grpc-address=0.0.0.0:1",
                              "--http-address=[::]:0",
                              "--precision=float32",
+                             "--matmul=onednn",
                              "--kv-cache-precision=bfloat16",
                              "--workers=3",
                              "--threads-per-worker=4",
@@ -105,6 +106,7 @@ TEST(Config, EveryFlagSetsItsOption) {
   EXPECT_EQ(options.grpc_address, "0.0.0.0:1");
   EXPECT_EQ(options.http_address, "[::]:0");
   EXPECT_EQ(options.precision, Precision::kFloat32);
+  EXPECT_EQ(options.matmul, Matmul::kOneDnn);
   EXPECT_EQ(options.keys_values, Precision::kBFloat16);
   EXPECT_EQ(options.pool.workers, 3);
   EXPECT_EQ(options.pool.threads_per_worker, 4);
@@ -156,6 +158,7 @@ TEST(Config, BadFlagsAreRefusedWithTheirNameAndValue) {
       {{"--model", "a=x", "--http-address", "0.0.0.0:99999"}, "http-address is \"0.0.0.0:99999\""},
       {{"--model", "a=x", "--http-address", "0.0.0.0:80x"}, "http-address is \"0.0.0.0:80x\""},
       {{"--model", "a=x", "--precision", "float8"}, "float8"},
+      {{"--model", "a=x", "--matmul", "mkl"}, "matmul is \"mkl\", want auto, onednn or native"},
       {{"--model", "a=x", "--kv-cache-precision", "int8"},
        "kv-cache-precision is \"int8\", want auto, float32 or bfloat16"},
       {{"--model", "a=x", "--workers", "-1"}, "workers is -1, want 0 to 1024"},
@@ -208,6 +211,19 @@ TEST(Config, VersionIsPrinted) {
   const auto parsed = Parse({"--version"});
   ASSERT_TRUE(parsed.ok()) << parsed.status();
   EXPECT_THAT(parsed->print.value_or(""), testing::StartsWith("dragoman-server "));
+}
+
+TEST(Config, TheMachineIsDescribedAsItWouldBeUsed) {
+  const auto parsed = Parse({"--machine", "--matmul=native"});
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  ASSERT_TRUE(parsed->print.has_value());
+  for (const char* line :
+       {"\ncpu  ", "\ncores  ", "\nmemory  ", "\nhuge pages  ", "\nkernels  ",
+        "\nfloat32      native ", "\nbfloat16     none: bfloat16 is multiplied by oneDNN alone",
+        "\nint8         native "}) {
+    EXPECT_THAT(*parsed->print, testing::HasSubstr(line));
+  }
+  EXPECT_FALSE(Parse({"--machine", "--matmul=mkl"}).ok());
 }
 
 TEST(Config, FileIsReadAndFlagsWin) {

@@ -85,9 +85,10 @@ TEST_F(MetricsTest, EverySeriesOfTheDesignIsThereFromTheStart) {
 
 TEST_F(MetricsTest, SaysWhatIsLoadedAndWhatRuns) {
   const std::string text = metrics_.Text();
-  EXPECT_THAT(text, testing::ContainsRegex(
-                        "dragoman_model_info\\{isa=\"[a-z0-9_]+\",model=\"en-de\",precision="
-                        "\"float32\"\\} 1\n"));
+  EXPECT_THAT(text,
+              testing::ContainsRegex(
+                  "dragoman_model_info\\{isa=\"[a-z0-9_]+\",matmul=\"native\",model=\"en-de\","
+                  "precision=\"float32\"\\} 1\n"));
   EXPECT_THAT(text, testing::ContainsRegex("dragoman_build_info\\{version=\"[0-9.]+\"\\} 1\n"));
   EXPECT_EQ(Sample("dragoman_model_load_seconds{model=\"en-de\"}"), 1.5);
   for (const char* name :

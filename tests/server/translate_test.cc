@@ -54,6 +54,7 @@ TEST_F(TranslateTest, SaysWhichModelAndHowLong) {
   ASSERT_TRUE(status.ok()) << status.error_message();
   EXPECT_EQ(response.model(), "second");
   EXPECT_NE(response.model_version(), "");
+  EXPECT_THAT(response.isa(), testing::StartsWith("float32/"));
   EXPECT_GT(response.timing().total().nanos(), 0);
   EXPECT_GT(response.timing().decode().nanos(), 0);
   EXPECT_GE(response.timing().total().nanos(), response.timing().decode().nanos());

@@ -16,6 +16,7 @@
 #include "engine/model/model.h"
 #include "gtest/gtest.h"
 #include "tests/golden/golden.h"
+#include "tests/math/capped_machine.h"
 #include "tests/model/teacher_forcing.h"
 
 namespace dragoman {
@@ -101,8 +102,8 @@ class PrecisionBounds : public testing::TestWithParam<Bound> {};
 TEST_P(PrecisionBounds, TeacherForcedLogProbabilitiesAreNearThoseOfFloat32) {
   const Bound& bound = GetParam();
   const golden::Golden golden = golden::LoadGolden(bound.golden);
-  const auto model =
-      Model::Load(bound.golden, golden.model_directory, {.precision = bound.precision});
+  const auto model = Model::Load(bound.golden, golden.model_directory,
+                                 {.precision = bound.precision, .matmul = TestMatmul()});
   if (absl::IsFailedPrecondition(model.status())) GTEST_SKIP() << model.status();
   ASSERT_TRUE(model.ok()) << model.status();
   const std::vector<ForcedPair> pairs = PairsOf(golden);

@@ -1,7 +1,7 @@
 # The Dragoman server and its client with the embedded model, and nothing else: the second stage holds
 # the two programs, the shared libraries that they load and no shell.  How to build: deploy/README.md.
 
-FROM debian:bookworm-slim AS build
+FROM debian:trixie-slim AS build
 WORKDIR /src
 # First what changes seldom: the packages stay cached while the sources change.
 COPY cmake/debian-packages.txt cmake/install-packages.sh cmake/
@@ -19,7 +19,7 @@ LABEL org.opencontainers.image.title="dragoman" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${REVISION}" \
       org.opencontainers.image.licenses="Apache-2.0" \
-      org.opencontainers.image.base.name="debian:bookworm-slim"
+      org.opencontainers.image.base.name="debian:trixie-slim"
 COPY --from=build /image /
 ENV PATH=/usr/bin
 USER 65532:65532

@@ -42,10 +42,11 @@ function(dragoman_target name visibility links)
   target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR})
   # Designated initializers leave the other fields at their defaults on purpose; GCC 12 sees
   # overlapping copies in every std::string operator+ (GCC bug 105651) and uninitialized members in
-  # moved std::variants (GCC bug 105562).
+  # moved std::variants (GCC bug 105562); GCC 14 sees pointers into the middle of memory that a matrix
+  # returns as it got it.
   target_compile_options(${name} PRIVATE -Wall -Wextra -Wshadow -Wno-unused-parameter
                                          -Wno-missing-field-initializers -Wno-restrict
-                                         -Wno-maybe-uninitialized)
+                                         -Wno-maybe-uninitialized -Wno-free-nonheap-object)
   if(DRAGOMAN_WERROR)
     target_compile_options(${name} PRIVATE -Werror)
   endif()

@@ -14,7 +14,7 @@ done
 ((${#missing[@]})) || exit 0
 
 if ! command -v apt-get >/dev/null; then
-  echo "this machine has no apt-get; on Debian 12 these packages would be installed: ${missing[*]}" >&2
+  echo "this machine has no apt-get; on Debian 12 or 13 these packages would be installed: ${missing[*]}" >&2
   exit 1
 fi
 as_root=()

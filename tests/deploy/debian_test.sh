@@ -1,0 +1,55 @@
+#!/bin/bash
+# Runs both commands of the README on fresh trees of Debian 12 and 13, with nothing in them but what
+# Debian installs first and the committed files of this one.
+#
+#   DRAGOMAN_DEBIAN_TEST=1 tests/deploy/debian_test.sh [bookworm|trixie]...      as root, with debootstrap
+#
+# DRAGOMAN_DEBIAN_MIRROR is where packages come from, TMPDIR where the trees are made (10 GB each).
+# Not asked for, or without debootstrap, it ends with 77: skipped.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+skip() {
+  echo "skipped: $1"
+  exit 77
+}
+
+[[ ${DRAGOMAN_DEBIAN_TEST:-} == 1 ]] || skip "it builds everything twice; DRAGOMAN_DEBIAN_TEST=1 asks for it"
+((EUID == 0)) || skip "only root can make a tree"
+command -v debootstrap >/dev/null || skip "debootstrap is not installed"
+releases=("$@")
+((${#releases[@]})) || releases=(bookworm trixie)
+mirror=${DRAGOMAN_DEBIAN_MIRROR:-http://deb.debian.org/debian}
+
+# In a mount namespace of its own, so that nothing stays mounted whatever happens.
+if [[ ${DRAGOMAN_DEBIAN_TEST_INSIDE:-} != 1 ]]; then
+  exec env DRAGOMAN_DEBIAN_TEST_INSIDE=1 unshare --mount --propagation private "$PWD/tests/deploy/debian_test.sh" \
+    "${releases[@]}"
+fi
+work=$(mktemp -d)
+clean() {
+  umount --recursive "$work"/*/{proc,dev,sys} 2>/dev/null || true
+  rm -rf --one-file-system "$work"
+}
+trap clean EXIT
+
+for release in "${releases[@]}"; do
+  tree=$work/$release
+  echo "== $release: making the tree"
+  debootstrap --variant=minbase "$release" "$tree" "$mirror" >"$work/log" 2>&1 || {
+    tail "$work/log"
+    exit 1
+  }
+  mount -t proc proc "$tree/proc"
+  mount --rbind /sys "$tree/sys"
+  mount --rbind /dev "$tree/dev"
+  cp /etc/resolv.conf "$tree/etc/resolv.conf"
+  mkdir "$tree/src"
+  git archive HEAD | tar --extract --directory "$tree/src"
+  for command in "./run.sh --demo" ./test.sh; do
+    echo "== $release: $command"
+    chroot "$tree" /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
+      bash -c "cd /src && $command"
+  done
+  echo "== $release: passed"
+done

@@ -50,8 +50,7 @@ absl::StatusOr<std::shared_ptr<const MappedFile>> MappedFile::Open(const std::st
 
 void MappedFile::Forget(absl::Span<const std::byte> part) const {
   // Of any other memory this would erase the content.
-  DRAGOMAN_CHECK(part.empty() || (part.data() >= bytes_.data() &&
-                                  part.data() + part.size() <= bytes_.data() + bytes_.size()));
+  DRAGOMAN_CHECK(part.empty() || Holds(part));
   const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
   const uintptr_t begin = (reinterpret_cast<uintptr_t>(part.data()) + page - 1) / page * page;
   const uintptr_t end = reinterpret_cast<uintptr_t>(part.data() + part.size()) / page * page;

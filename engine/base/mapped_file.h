@@ -27,6 +27,11 @@ class MappedFile {
 
   absl::Span<const std::byte> bytes() const { return bytes_; }
 
+  bool Holds(absl::Span<const std::byte> part) const {
+    return part.data() >= bytes_.data() &&
+           part.data() + part.size() <= bytes_.data() + bytes_.size();
+  }
+
   // Lets the pages that lie wholly in `part` of bytes() leave this process's memory.  They can
   // still be read: the kernel maps them again.
   void Forget(absl::Span<const std::byte> part) const;

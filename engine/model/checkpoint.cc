@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -33,37 +34,79 @@ float FromF16(uint16_t half) {
 // The upper half of a float32.
 float FromBF16(uint16_t half) { return FromBits(static_cast<uint32_t>(half) << 16); }
 
-// The bytes of a file have no alignment, hence memcpy, which compiles to a plain load.
-template <float (*kConvert)(uint16_t)>
-void ConvertHalves(const std::byte* from, size_t count, float* to) {
-  for (size_t i = 0; i < count; ++i) {
-    uint16_t half;
-    std::memcpy(&half, from + i * sizeof(half), sizeof(half));
-    to[i] = kConvert(half);
+// Converts elements of a file that lie `stride` elements apart.  The bytes of a file have no
+// alignment, hence memcpy, which compiles to a plain load.
+template <typename Stored, float (*kConvert)(Stored)>
+void ConvertElements(const std::byte* from, size_t stride, size_t count, float* to) {
+  const auto load = [from](size_t i) {
+    Stored element;
+    std::memcpy(&element, from + i * sizeof(Stored), sizeof(Stored));
+    return kConvert(element);
+  };
+  if (stride == 1) {  // a loop that the compiler vectorizes
+    for (size_t i = 0; i < count; ++i) to[i] = load(i);
+  } else {
+    for (size_t i = 0; i < count; ++i) to[i] = load(i * stride);
   }
 }
 
-void Convert(const Tensor& tensor, float* to) {
-  const size_t count = tensor.bytes.size() / SizeOf(tensor.dtype);
-  switch (tensor.dtype) {
+template <typename Number>
+float Cast(Number number) {
+  return static_cast<float>(number);
+}
+
+void ConvertElements(DType dtype, const std::byte* from, size_t stride, size_t count, float* to) {
+  switch (dtype) {
     case DType::kF32:
-      std::memcpy(to, tensor.bytes.data(), tensor.bytes.size());
+      ConvertElements<float, Cast<float>>(from, stride, count, to);
       break;
     case DType::kF16:
-      ConvertHalves<FromF16>(tensor.bytes.data(), count, to);
+      ConvertElements<uint16_t, FromF16>(from, stride, count, to);
       break;
     case DType::kBF16:
-      ConvertHalves<FromBF16>(tensor.bytes.data(), count, to);
+      ConvertElements<uint16_t, FromBF16>(from, stride, count, to);
       break;
+    case DType::kF64:
+      ConvertElements<double, Cast<double>>(from, stride, count, to);
+      break;
+    case DType::kI8:
+      ConvertElements<int8_t, Cast<int8_t>>(from, stride, count, to);
+      break;
+    case DType::kI16:
+      ConvertElements<int16_t, Cast<int16_t>>(from, stride, count, to);
+      break;
+    default:
+      DRAGOMAN_CHECK(false);  // CheckWeight
   }
 }
 
-// Rows [first, end) of a matrix.
-Tensor RowsOf(const Tensor& tensor, int first, int end) {
-  const int64_t cols = tensor.shape[1];
-  const size_t row = SizeOf(tensor.dtype) * cols;
-  return {
-      tensor.dtype, {end - first, cols}, tensor.bytes.subspan(first * row, (end - first) * row)};
+int64_t ColsOf(const Tensor& tensor) {
+  return static_cast<int64_t>(tensor.bytes.size() / SizeOf(tensor.dtype)) / tensor.shape[0];
+}
+
+// Where the rows [first, end) of a tensor [rows, cols] lie, if it is not transposed.
+absl::Span<const std::byte> RowsOf(const Tensor& tensor, int64_t first, int64_t end) {
+  const size_t row = SizeOf(tensor.dtype) * ColsOf(tensor);
+  return tensor.bytes.subspan(first * row, (end - first) * row);
+}
+
+// The rows [first, end) of a tensor [rows, cols]; a vector is a column.
+void Convert(const Tensor& tensor, int64_t first, int64_t end, float* to) {
+  const int64_t cols = ColsOf(tensor);
+  if (tensor.transposed) {
+    for (int64_t r = first; r < end; ++r) {
+      ConvertElements(tensor.dtype, tensor.bytes.data() + r * SizeOf(tensor.dtype), tensor.shape[0],
+                      cols, to + (r - first) * cols);
+    }
+  } else {
+    ConvertElements(tensor.dtype, RowsOf(tensor, first, end).data(), 1, (end - first) * cols, to);
+  }
+  if (tensor.scales.empty()) return;
+  for (int64_t r = first; r < end; ++r) {
+    const float scale = tensor.scales.size() == 1 ? tensor.scales[0] : tensor.scales[r];
+    float* const row = to + (r - first) * cols;
+    for (int64_t c = 0; c < cols; ++c) row[c] /= scale;
+  }
 }
 
 absl::Status WrongShape(const std::string& name, const Tensor& tensor, const std::string& want,
@@ -76,25 +119,47 @@ absl::Status NoTensor(const std::string& name, const std::string& file) {
   return absl::NotFoundError(absl::StrCat("there is no tensor ", name, " in ", file));
 }
 
-}  // namespace
-
-size_t SizeOf(DType dtype) { return dtype == DType::kF32 ? 4 : 2; }
-
-const char* NameOf(DType dtype) {
-  switch (dtype) {
-    case DType::kF32:
-      return "F32";
-    case DType::kF16:
-      return "F16";
-    case DType::kBF16:
-      return "BF16";
-  }
-  return "";
+absl::Status CheckWeight(const std::string& name, const Tensor& tensor, const std::string& file) {
+  if (tensor.dtype <= DType::kI16) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(name, " is of ", NameOf(tensor.dtype),
+                                                 ", want a weight: F32, F16 or BF16 in ", file));
 }
 
-Checkpoint::Checkpoint(std::string name, std::shared_ptr<const MappedFile> file,
+// In the order of DType.
+struct DTypeEntry {
+  const char* name;
+  size_t size;
+};
+constexpr DTypeEntry kDTypes[] = {{"F32", 4}, {"F16", 2}, {"BF16", 2}, {"F64", 8}, {"I8", 1},
+                                  {"I16", 2}, {"I32", 4}, {"I64", 8},  {"U8", 1},  {"BOOL", 1}};
+static_assert(std::size(kDTypes) == static_cast<size_t>(DType::kBool) + 1);
+
+}  // namespace
+
+size_t SizeOf(DType dtype) { return kDTypes[static_cast<size_t>(dtype)].size; }
+
+const char* NameOf(DType dtype) { return kDTypes[static_cast<size_t>(dtype)].name; }
+
+std::optional<DType> ParseDType(std::string_view name) {
+  for (size_t i = 0; i < std::size(kDTypes); ++i) {
+    if (name == kDTypes[i].name) return static_cast<DType>(i);
+  }
+  return std::nullopt;
+}
+
+std::optional<uint64_t> BytesFor(const std::vector<int64_t>& shape, DType dtype) {
+  uint64_t bytes = SizeOf(dtype);
+  for (const int64_t dimension : shape) {
+    if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(dimension), &bytes)) {
+      return std::nullopt;
+    }
+  }
+  return bytes;
+}
+
+Checkpoint::Checkpoint(std::string name, std::vector<std::shared_ptr<const MappedFile>> files,
                        std::map<std::string, Tensor> tensors)
-    : name_(std::move(name)), file_(std::move(file)), tensors_(std::move(tensors)) {}
+    : name_(std::move(name)), files_(std::move(files)), tensors_(std::move(tensors)) {}
 
 Checkpoint Checkpoint::Renamed(absl::FunctionRef<std::string(const std::string&)> name) const {
   Checkpoint renamed = *this;
@@ -124,17 +189,21 @@ absl::Status Checkpoint::CheckMatrix(const std::string& tensor, int rows, int co
   if (found->shape != std::vector<int64_t>{rows, cols}) {
     return WrongShape(tensor, *found, absl::StrCat(rows, ", ", cols), name_);
   }
-  return absl::OkStatus();
+  return CheckWeight(tensor, *found, name_);
 }
 
 absl::StatusOr<Matrix<float>> Checkpoint::ReadRows(const std::string& tensor, int rows, int cols,
                                                    int first, int end) const {
   DRAGOMAN_CHECK(0 <= first && first <= end && end <= rows);
   RETURN_IF_ERROR(CheckMatrix(tensor, rows, cols));
-  const Tensor part = RowsOf(*Find(tensor), first, end);
+  const Tensor& found = *Find(tensor);
   Matrix<float> matrix(end - first, cols);
-  Convert(part, matrix.view().data());
-  Forget(part);
+  Convert(found, first, end, matrix.view().data());
+  if (found.transposed) {
+    Forget(found.bytes);
+  } else {
+    Forget(RowsOf(found, first, end));
+  }
   return matrix;
 }
 
@@ -145,10 +214,17 @@ absl::StatusOr<std::vector<float>> Checkpoint::ReadVector(const std::string& ten
   if (found->shape != std::vector<int64_t>{size} && found->shape != std::vector<int64_t>{1, size}) {
     return WrongShape(tensor, *found, absl::StrCat(size), name_);
   }
+  RETURN_IF_ERROR(CheckWeight(tensor, *found, name_));
   std::vector<float> vector(size);
-  Convert(*found, vector.data());
-  Forget(*found);
+  Convert(*found, 0, found->shape[0], vector.data());
+  Forget(found->bytes);
   return vector;
+}
+
+void Checkpoint::Forget(absl::Span<const std::byte> bytes) const {
+  for (const std::shared_ptr<const MappedFile>& file : files_) {
+    if (file->Holds(bytes)) file->Forget(bytes);
+  }
 }
 
 }  // namespace dragoman

@@ -1,9 +1,9 @@
-// The tensors of a model file by name, wherever and however the file keeps them.  Each file format
+// The tensors of a model by name, wherever and however its files keep them.  Each file format
 // (engine/model/formats) makes one of these; the layers read their weights from it and never learn
 // which format it was.
 //
-// A checkpoint holds its mapped files and copies nothing until a tensor is read, which converts it
-// to float32.
+// A checkpoint holds its mapped files, one or several, and copies nothing until a tensor is read,
+// which converts it to float32.
 
 #ifndef DRAGOMAN_ENGINE_MODEL_CHECKPOINT_H_
 #define DRAGOMAN_ENGINE_MODEL_CHECKPOINT_H_
@@ -12,7 +12,9 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -24,23 +26,36 @@
 
 namespace dragoman {
 
-enum class DType { kF32, kF16, kBF16 };
+// The numbers that a file can hold.  Weights are of one of the first six; the others stand in files
+// beside them (a table of positions, a flag) and are not read as float32.
+enum class DType { kF32, kF16, kBF16, kF64, kI8, kI16, kI32, kI64, kU8, kBool };
 
 size_t SizeOf(DType dtype);       // bytes of one element
 const char* NameOf(DType dtype);  // "F32"
 
-// One tensor as it lies in the file, in row-major order and little-endian.
+// The dtype of that name; nullopt if there is none.
+std::optional<DType> ParseDType(std::string_view name);
+
+// One tensor as it lies in the file, little-endian.
 struct Tensor {
   DType dtype = DType::kF32;
   std::vector<int64_t> shape;         // outermost first; every dimension is positive
   absl::Span<const std::byte> bytes;  // exactly the product of shape times SizeOf(dtype)
+  // Of kI8 and kI16: what stands for an integer i is i / scale.  One scale for each element of the
+  // outermost dimension, or one for all; empty means 1.
+  std::vector<float> scales;
+  // The elements lie in column-major order.  Only a matrix can be transposed.
+  bool transposed = false;
 };
+
+// The bytes that a shape takes; nullopt if they overflow.
+std::optional<uint64_t> BytesFor(const std::vector<int64_t>& shape, DType dtype);
 
 // Immutable once made, so safe for concurrent use.
 class Checkpoint {
  public:
-  // `file` holds the tensors' bytes; null if something else does, for as long as this lives.
-  Checkpoint(std::string name, std::shared_ptr<const MappedFile> file,
+  // `files` hold the tensors' bytes; none, if something else does for as long as this lives.
+  Checkpoint(std::string name, std::vector<std::shared_ptr<const MappedFile>> files,
              std::map<std::string, Tensor> tensors);
 
   // The same tensors under other names; those that are named "" are left out.  Of several tensors
@@ -52,7 +67,8 @@ class Checkpoint {
 
   // The tensor as float32.  A tensor [n] or [1, n] is a vector of n.
   // NOT_FOUND if there is none of that name, INVALID_ARGUMENT if its shape is another:
-  // "model.encoder.layers.0.fc1.weight is [512, 1024], want [512, 2048] in model.safetensors".
+  // "model.encoder.layers.0.fc1.weight is [512, 1024], want [512, 2048] in model.safetensors";
+  // INVALID_ARGUMENT, too, if its numbers are no weights (I32 and the like).
   absl::StatusOr<Matrix<float>> ReadMatrix(const std::string& tensor, int rows, int cols) const;
   // Whether it would succeed.
   absl::Status CheckMatrix(const std::string& tensor, int rows, int cols) const;
@@ -63,16 +79,17 @@ class Checkpoint {
 
   // Lets the pages of a tensor that has been read leave this process's memory; reading it again
   // maps them anew.  The Read functions do so by themselves.
-  void Forget(const Tensor& tensor) const {
-    if (file_ != nullptr) file_->Forget(tensor.bytes);
-  }
+  void Forget(const Tensor& tensor) const { Forget(tensor.bytes); }
 
   const std::string& name() const { return name_; }  // of the file, for messages
+  const std::vector<std::shared_ptr<const MappedFile>>& files() const { return files_; }
   const std::map<std::string, Tensor>& tensors() const { return tensors_; }
 
  private:
+  void Forget(absl::Span<const std::byte> bytes) const;
+
   std::string name_;
-  std::shared_ptr<const MappedFile> file_;
+  std::vector<std::shared_ptr<const MappedFile>> files_;
   std::map<std::string, Tensor> tensors_;
 };
 

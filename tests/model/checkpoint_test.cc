@@ -15,7 +15,7 @@ using ::testing::ElementsAre;
 
 // A checkpoint of one tensor "w".  `bytes` must outlive it.
 Checkpoint Of(DType dtype, std::vector<int64_t> shape, absl::Span<const std::byte> bytes) {
-  return Checkpoint("model.safetensors", nullptr, {{"w", Tensor{dtype, std::move(shape), bytes}}});
+  return Checkpoint("model.safetensors", {}, {{"w", Tensor{dtype, std::move(shape), bytes}}});
 }
 
 template <typename T>
@@ -114,6 +114,48 @@ TEST(Checkpoint, AMissingTensorIsNotFoundByName) {
   EXPECT_EQ(checkpoint.ReadVector("v", 1).status().code(), absl::StatusCode::kNotFound);
 }
 
+TEST(Checkpoint, IntegersAreDividedByTheScaleOfTheirRow) {
+  const std::vector<int8_t> values = {127, -64, 0, -127, 2, 1};
+  Tensor tensor{DType::kI8, {3, 2}, BytesOf(values), {127.0f, 2.0f, 4.0f}};
+  const Checkpoint rows("model.bin", {}, {{"w", tensor}});
+  const absl::StatusOr<Matrix<float>> matrix = rows.ReadRows("w", 3, 2, 0, 2);
+  ASSERT_TRUE(matrix.ok());
+  EXPECT_THAT(matrix->Row(0), ElementsAre(1.0f, -64 / 127.0f));
+  EXPECT_THAT(matrix->Row(1), ElementsAre(0.0f, -63.5f));
+  const absl::StatusOr<Matrix<float>> last = rows.ReadRows("w", 3, 2, 2, 3);
+  ASSERT_TRUE(last.ok());
+  EXPECT_THAT(last->Row(0), ElementsAre(0.5f, 0.25f));
+}
+
+TEST(Checkpoint, OneScaleIsThatOfAll) {
+  const std::vector<int16_t> values = {1000, -500, 1, 32767};
+  const Checkpoint checkpoint("model.bin", {},
+                              {{"w", Tensor{DType::kI16, {2, 2}, BytesOf(values), {1000.0f}}}});
+  const absl::StatusOr<Matrix<float>> matrix = checkpoint.ReadMatrix("w", 2, 2);
+  ASSERT_TRUE(matrix.ok());
+  EXPECT_THAT(matrix->Row(0), ElementsAre(1.0f, -0.5f));
+  EXPECT_THAT(matrix->Row(1), ElementsAre(0.001f, 32.767f));
+}
+
+TEST(Checkpoint, AColumnMajorMatrixIsReadByRows) {
+  const std::vector<float> values = {1, 4, 2, 5, 3, 6};
+  Tensor tensor{DType::kF32, {2, 3}, BytesOf(values)};
+  tensor.transposed = true;
+  const Checkpoint checkpoint("pytorch_model.bin", {}, {{"w", tensor}});
+  const absl::StatusOr<Matrix<float>> matrix = checkpoint.ReadMatrix("w", 2, 3);
+  ASSERT_TRUE(matrix.ok());
+  EXPECT_THAT(matrix->Row(0), ElementsAre(1, 2, 3));
+  EXPECT_THAT(matrix->Row(1), ElementsAre(4, 5, 6));
+  EXPECT_THAT(checkpoint.ReadRows("w", 2, 3, 1, 2)->Row(0), ElementsAre(4, 5, 6));
+}
+
+TEST(Checkpoint, NumbersThatAreNoWeightsAreRefused) {
+  const std::vector<int64_t> values = {1, 2};
+  EXPECT_EQ(Of(DType::kI64, {2}, BytesOf(values)).ReadVector("w", 2).status(),
+            absl::InvalidArgumentError(
+                "w is of I64, want a weight: F32, F16 or BF16 in model.safetensors"));
+}
+
 TEST(DType, SaysItsNameAndSize) {
   EXPECT_STREQ(NameOf(DType::kF32), "F32");
   EXPECT_STREQ(NameOf(DType::kF16), "F16");
@@ -121,6 +163,10 @@ TEST(DType, SaysItsNameAndSize) {
   EXPECT_EQ(SizeOf(DType::kF32), 4u);
   EXPECT_EQ(SizeOf(DType::kF16), 2u);
   EXPECT_EQ(SizeOf(DType::kBF16), 2u);
+  EXPECT_EQ(SizeOf(DType::kI8), 1u);
+  EXPECT_EQ(SizeOf(DType::kI64), 8u);
+  EXPECT_EQ(ParseDType("BOOL"), DType::kBool);
+  EXPECT_EQ(ParseDType("F99"), std::nullopt);
 }
 
 }  // namespace

@@ -43,13 +43,14 @@ absl::StatusOr<nlohmann::json> Field(const nlohmann::json& entry, const char* fi
   return *it;
 }
 
-absl::StatusOr<DType> ParseDType(const nlohmann::json& entry) {
+absl::StatusOr<DType> ParseDTypeOf(const nlohmann::json& entry) {
   ASSIGN_OR_RETURN(const nlohmann::json value, Field(entry, "dtype"));
-  for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) {
-    if (value == NameOf(dtype)) return dtype;
+  if (value.is_string()) {
+    const std::optional<DType> dtype = ParseDType(value.get_ref<const std::string&>());
+    if (dtype.has_value()) return *dtype;
   }
   return absl::InvalidArgumentError(
-      absl::StrCat("dtype is ", Describe(value), ", want F32, F16 or BF16"));
+      absl::StrCat("dtype is ", Describe(value), ", want F32, F16, BF16 or another known one"));
 }
 
 absl::StatusOr<std::vector<int64_t>> ParseShape(const nlohmann::json& entry) {
@@ -84,23 +85,12 @@ absl::StatusOr<Range> ParseRange(const nlohmann::json& entry, uint64_t data_size
   return range;
 }
 
-// The bytes that a shape takes; nullopt if they overflow.
-std::optional<uint64_t> BytesFor(const std::vector<int64_t>& shape, DType dtype) {
-  uint64_t bytes = SizeOf(dtype);
-  for (const int64_t dimension : shape) {
-    if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(dimension), &bytes)) {
-      return std::nullopt;
-    }
-  }
-  return bytes;
-}
-
 absl::StatusOr<Tensor> ParseTensor(const nlohmann::json& entry, absl::Span<const std::byte> data) {
   if (!entry.is_object()) {
     return absl::InvalidArgumentError(absl::StrCat("is ", Describe(entry), ", want an object"));
   }
   Tensor tensor;
-  ASSIGN_OR_RETURN(tensor.dtype, ParseDType(entry));
+  ASSIGN_OR_RETURN(tensor.dtype, ParseDTypeOf(entry));
   ASSIGN_OR_RETURN(tensor.shape, ParseShape(entry));
   ASSIGN_OR_RETURN(const Range range, ParseRange(entry, data.size()));
   const std::optional<uint64_t> wanted = BytesFor(tensor.shape, tensor.dtype);
@@ -180,7 +170,7 @@ absl::StatusOr<Checkpoint> OpenSafetensors(const std::string& path) {
   if (!tensors.ok()) {
     return absl::InvalidArgumentError(absl::StrCat(path, ": ", tensors.status().message()));
   }
-  return Checkpoint(path.substr(path.rfind('/') + 1), std::move(file), *std::move(tensors));
+  return Checkpoint(path.substr(path.rfind('/') + 1), {std::move(file)}, *std::move(tensors));
 }
 
 }  // namespace dragoman

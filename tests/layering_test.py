@@ -36,6 +36,7 @@ DOORS = (
     (r"grpc|dragoman/v1/\w+\.grpc", r"client/|server/(grpc_door|\w+_service|server|tls|logging)\."),
     (r"google/protobuf|google/rpc|dragoman/v1", r"server/|client/"),
     (r"spdlog/", r"server/logging\."),
+    (r"minizip/", r"engine/base/zip_archive\."),
     (r"openssl/", r"engine/base/pem_files\."),
     (r"CLI/", r"server/command_line\.|client/\w*commands?\."),
     (r"nlohmann/", r"engine/base/json\.|server/logging\.|client/json\."),

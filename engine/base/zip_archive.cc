@@ -1,0 +1,244 @@
+#include "engine/base/zip_archive.h"
+
+#include <minizip/unzip.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "engine/base/status.h"
+
+namespace dragoman {
+namespace {
+
+constexpr uint64_t kMaxEntries = 100'000;
+constexpr size_t kMaxName = 4096;
+
+// minizip's way to read: a stream over the bytes.
+struct Stream {
+  absl::Span<const std::byte> bytes;
+  uint64_t position = 0;
+  bool ended = false;  // a read wanted more than was left
+};
+
+void* OpenStream(void* opaque, const void*, int) { return opaque; }
+
+uLong ReadStream(void*, void* stream, void* to, uLong size) {
+  auto* const from = static_cast<Stream*>(stream);
+  const uint64_t left = from->bytes.size() - from->position;
+  const uint64_t count = std::min<uint64_t>(size, left);
+  if (count > 0) std::memcpy(to, from->bytes.data() + from->position, count);
+  from->position += count;
+  from->ended = count < size;
+  return static_cast<uLong>(count);
+}
+
+ZPOS64_T TellStream(void*, void* stream) { return static_cast<Stream*>(stream)->position; }
+
+long SeekStream(void*, void* stream, ZPOS64_T offset, int origin) {
+  auto* const of = static_cast<Stream*>(stream);
+  uint64_t base = 0;
+  if (origin == ZLIB_FILEFUNC_SEEK_CUR) base = of->position;
+  if (origin == ZLIB_FILEFUNC_SEEK_END) base = of->bytes.size();
+  if (offset > of->bytes.size() - base) return -1;
+  of->position = base + offset;
+  return 0;
+}
+
+int CloseStream(void*, void*) { return 0; }
+int StreamError(void*, void* stream) { return static_cast<Stream*>(stream)->ended ? 1 : 0; }
+
+using Unzip = std::unique_ptr<void, int (*)(void*)>;
+
+// `stream` must outlive what is returned; null if its bytes are no zip.
+Unzip OpenUnzip(Stream* stream) {
+  zlib_filefunc64_def functions = {};
+  functions.zopen64_file = OpenStream;
+  functions.zread_file = ReadStream;
+  functions.ztell64_file = TellStream;
+  functions.zseek64_file = SeekStream;
+  functions.zclose_file = CloseStream;
+  functions.zerror_file = StreamError;
+  functions.opaque = stream;
+  return Unzip(unzOpen2_64(nullptr, &functions), unzClose);
+}
+
+absl::Status CheckInfo(const unz_file_info64& info) {
+  constexpr uLong kEncrypted = 1;
+  if ((info.flag & kEncrypted) != 0) return absl::InvalidArgumentError("is encrypted");
+  if (info.compression_method != 0 && info.compression_method != Z_DEFLATED) {
+    return absl::UnimplementedError(absl::StrCat("is packed by method ", info.compression_method,
+                                                 ", want none (0) or deflate (8)"));
+  }
+  if (info.compression_method == 0 && info.compressed_size != info.uncompressed_size) {
+    return absl::InvalidArgumentError(absl::StrCat("is stored in ", info.compressed_size,
+                                                   " bytes, but has ", info.uncompressed_size));
+  }
+  if (info.uncompressed_size / ZipArchive::kMaxRatio > info.compressed_size) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("claims ", info.uncompressed_size, " bytes out of ", info.compressed_size));
+  }
+  return absl::OkStatus();
+}
+
+// Where the entry at hand lies: its header, which minizip checks against the list, and its content.
+struct Place {
+  uint64_t header = 0;
+  uint64_t content = 0;
+};
+
+absl::StatusOr<Place> FindPlace(void* unzip, const unz_file_info64& info, uint64_t archive_size) {
+  constexpr uint64_t kHeader = 30;
+  if (unzOpenCurrentFile(unzip) != UNZ_OK) {
+    return absl::InvalidArgumentError("has a header that does not fit the archive's list");
+  }
+  Place place;
+  place.content = unzGetCurrentFileZStreamPos64(unzip);
+  const int extra = unzGetLocalExtrafield(unzip, nullptr, 0);
+  unzCloseCurrentFile(unzip);
+  const uint64_t header = kHeader + info.size_filename + static_cast<uint64_t>(std::max(extra, 0));
+  if (place.content < header || place.content > archive_size ||
+      info.compressed_size > archive_size - place.content) {
+    return absl::InvalidArgumentError("does not lie within the archive");
+  }
+  place.header = place.content - header;
+  return place;
+}
+
+// Where an archive's parts begin and end, so that nothing lies before or behind them.
+struct Extent {
+  uint64_t begin = 0;  // of the first header
+  uint64_t end = 0;    // of the list
+};
+
+absl::StatusOr<ZipArchive::Entry> ReadEntry(void* unzip, absl::Span<const std::byte> bytes,
+                                            Extent* extent) {
+  unz_file_info64 info = {};
+  std::vector<char> name(kMaxName + 1);
+  if (unzGetCurrentFileInfo64(unzip, &info, name.data(), kMaxName, nullptr, 0, nullptr, 0) !=
+      UNZ_OK) {
+    return absl::InvalidArgumentError("the list of entries is damaged");
+  }
+  if (info.size_filename == 0 || info.size_filename > kMaxName) {
+    return absl::InvalidArgumentError(absl::StrCat("a name has ", info.size_filename, " bytes"));
+  }
+  ZipArchive::Entry entry;
+  entry.name.assign(name.data(), info.size_filename);
+  entry.size = info.uncompressed_size;
+  absl::Status status = CheckInfo(info);
+  absl::StatusOr<Place> place;
+  if (status.ok()) {
+    place = FindPlace(unzip, info, bytes.size());
+    status = place.status();
+  }
+  if (!status.ok()) {
+    return absl::Status(status.code(), absl::StrCat(entry.name, " ", status.message()));
+  }
+  constexpr uint64_t kListEntry = 46;
+  entry.position = unzGetOffset64(unzip);
+  extent->begin = std::min(extent->begin, place->header);
+  extent->end = std::max<uint64_t>(extent->end, entry.position + kListEntry + info.size_filename +
+                                                    info.size_file_extra + info.size_file_comment);
+  if (info.compression_method == 0) entry.stored = bytes.subspan(place->content, entry.size);
+  return entry;
+}
+
+absl::Status Damaged(const ZipArchive::Entry& entry) {
+  return absl::InvalidArgumentError(absl::StrCat(entry.name, " is damaged in the archive"));
+}
+
+// Writes the content of the entry at hand, which must be as long as the list says.
+absl::Status Unpack(void* unzip, const ZipArchive::Entry& entry, std::FILE* to,
+                    const std::string& path) {
+  std::vector<char> buffer(1 << 20);
+  uint64_t left = entry.size;
+  while (true) {
+    const int count =
+        unzReadCurrentFile(unzip, buffer.data(), static_cast<unsigned>(buffer.size()));
+    if (count == 0) break;
+    if (count < 0 || static_cast<uint64_t>(count) > left) return Damaged(entry);
+    left -= static_cast<uint64_t>(count);
+    if (std::fwrite(buffer.data(), 1, static_cast<size_t>(count), to) !=
+        static_cast<size_t>(count)) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(path, ": cannot write: ", std::strerror(errno)));
+    }
+  }
+  return left == 0 ? absl::OkStatus() : Damaged(entry);
+}
+
+}  // namespace
+
+bool ZipArchive::IsZip(absl::Span<const std::byte> bytes) {
+  return bytes.size() >= 4 && std::memcmp(bytes.data(), "PK\3\4", 4) == 0;
+}
+
+absl::StatusOr<ZipArchive> ZipArchive::Open(absl::Span<const std::byte> bytes) {
+  Stream stream{bytes};
+  const Unzip unzip = OpenUnzip(&stream);
+  if (unzip == nullptr) return absl::InvalidArgumentError("is not a zip, or is cut off");
+  unz_global_info64 global = {};
+  if (unzGetGlobalInfo64(unzip.get(), &global) != UNZ_OK || global.number_entry > kMaxEntries) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("has ", global.number_entry, " entries, want at most ", kMaxEntries));
+  }
+  ZipArchive archive(bytes);
+  std::set<std::string> names;
+  Extent extent{.begin = bytes.size()};
+  int result = global.number_entry > 0 ? unzGoToFirstFile(unzip.get()) : UNZ_END_OF_LIST_OF_FILE;
+  for (; result == UNZ_OK; result = unzGoToNextFile(unzip.get())) {
+    ASSIGN_OR_RETURN(Entry entry, ReadEntry(unzip.get(), bytes, &extent));
+    if (!names.insert(entry.name).second) {
+      return absl::InvalidArgumentError(absl::StrCat(entry.name, " stands twice in the archive"));
+    }
+    archive.entries_.push_back(std::move(entry));
+  }
+  if (result != UNZ_END_OF_LIST_OF_FILE || archive.entries_.size() != global.number_entry) {
+    return absl::InvalidArgumentError("the list of entries is damaged");
+  }
+  // What ends an archive, alone or behind the two records for 64 bits.
+  constexpr uint64_t kEnd = 22;
+  constexpr uint64_t kEnd64 = 56 + 20 + kEnd;
+  const uint64_t tail = bytes.size() - extent.end - global.size_comment;
+  if (!archive.entries_.empty() && (extent.begin > 0 || (tail != kEnd && tail != kEnd64))) {
+    return absl::InvalidArgumentError("has bytes that belong to no entry, or is cut off");
+  }
+  return archive;
+}
+
+const ZipArchive::Entry* ZipArchive::Find(const std::string& name) const {
+  for (const Entry& entry : entries_) {
+    if (entry.name == name) return &entry;
+  }
+  return nullptr;
+}
+
+absl::Status ZipArchive::Extract(const Entry& entry, const std::string& path) const {
+  Stream stream{bytes_};
+  const Unzip unzip = OpenUnzip(&stream);
+  if (unzip == nullptr || unzSetOffset64(unzip.get(), entry.position) != UNZ_OK ||
+      unzOpenCurrentFile(unzip.get()) != UNZ_OK) {
+    return Damaged(entry);
+  }
+  std::FILE* const file = std::fopen(path.c_str(), "wbx");
+  if (file == nullptr) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(path, ": cannot create: ", std::strerror(errno)));
+  }
+  absl::Status status = Unpack(unzip.get(), entry, file, path);
+  if (std::fclose(file) != 0 && status.ok()) {
+    status =
+        absl::FailedPreconditionError(absl::StrCat(path, ": cannot write: ", std::strerror(errno)));
+  }
+  // This compares the checksum of the content.
+  if (unzCloseCurrentFile(unzip.get()) != UNZ_OK && status.ok()) status = Damaged(entry);
+  if (!status.ok()) std::remove(path.c_str());
+  return status;
+}
+
+}  // namespace dragoman

@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "engine/base/status.h"
 #include "engine/model/families/adapter.h"
+#include "engine/model/formats/open_weights.h"
 
 namespace dragoman {
 namespace {
@@ -36,6 +37,7 @@ absl::Status NotRecognized(const DirectoryFiles& files) {
 }
 
 absl::StatusOr<DirectoryFiles> ReadFiles(const std::string& directory) {
+  RETURN_IF_ERROR(CheckServable(directory));
   DirectoryFiles files{directory};
   RETURN_IF_ERROR(ReadOptional(files.Path("config.json"), &files.config));
   RETURN_IF_ERROR(ReadOptional(files.Path("generation_config.json"), &files.generation));

@@ -11,7 +11,7 @@ namespace dragoman {
 namespace {
 
 constexpr char kDescription[] =
-    "Translates texts with a Dragoman server.\n"
+    "Translates texts with a Dragoman server, and fetches models for it.\n"
     "\n"
     "Exit codes: 0 done; 1 the command line is wrong; 2 the server refused or failed;\n"
     "3 the server cannot be reached.";
@@ -40,6 +40,7 @@ ExitCode RunCommandLine(int argc, const char* const* argv, const Console& consol
   AddModelsCommand(&app, console, &exit_code);
   AddHealthCommand(&app, console, &exit_code);
   AddLoadCommand(&app, console, &exit_code);
+  AddPullCommand(&app, console, &exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

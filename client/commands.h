@@ -38,6 +38,7 @@ void AddTranslateCommand(CLI::App* app, const Console& console, ExitCode* exit_c
 void AddModelsCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
 void AddHealthCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
 void AddLoadCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
+void AddPullCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
 
 // The options that every command has: which server, how to know it and what to show it.
 class ServerFlags {

@@ -1,4 +1,4 @@
-// The command line: dragoman translate | models | health | load.
+// The command line: dragoman translate | models | health | load | pull.
 
 #include <unistd.h>
 

@@ -37,7 +37,8 @@ DOORS = (
     (r"google/protobuf|google/rpc|dragoman/v1", r"server/|client/"),
     (r"spdlog/", r"server/logging\."),
     (r"minizip/", r"engine/base/zip_archive\."),
-    (r"openssl/", r"engine/base/pem_files\."),
+    (r"curl/", r"client/http_client\."),
+    (r"openssl/", r"engine/base/pem_files\.|client/file_digest\."),
     (r"CLI/", r"server/command_line\.|client/\w*commands?\."),
     (r"nlohmann/", r"engine/base/json\.|server/logging\.|client/json\."),
 )

@@ -136,7 +136,7 @@ absl::Status CheckServable(const std::string& directory) {
   if (!has("config.json")) return absl::OkStatus();
   const absl::StatusOr<nlohmann::json> config = ReadJsonObject(directory + "/config.json");
   if (config.ok() && IsDecoderOnly(*config)) {
-    return absl::FailedPreconditionError(absl::StrCat(
+    return absl::UnimplementedError(absl::StrCat(
         "config.json: architectures is ", config->at("architectures").dump(),
         ", a decoder-only model: this server translates with encoder-decoder models, such as "
         "OPUS-MT, NLLB, mBART, T5 or MADLAD"));

@@ -17,8 +17,8 @@ namespace dragoman {
 absl::StatusOr<Checkpoint> OpenWeights(const std::string& directory);
 
 // Why a directory cannot be served, whatever its family, and what to do about it:
-// FAILED_PRECONDITION for files that are Git LFS pointers, for an adapter without its base model
-// and for a decoder-only model; NOT_FOUND if there is no such directory.
+// FAILED_PRECONDITION for files that are Git LFS pointers and for an adapter without its base model;
+// UNIMPLEMENTED for a decoder-only model; NOT_FOUND if there is no such directory.
 absl::Status CheckServable(const std::string& directory);
 
 }  // namespace dragoman

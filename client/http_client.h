@@ -1,0 +1,62 @@
+// GETs over HTTP, and the only door to libcurl.
+//
+//   HttpClient http;
+//   ASSIGN_OR_RETURN(const HttpResponse response, http.Get({.url = url}, sink));
+//
+// Redirects are followed, from HTTPS to HTTPS alone; a bearer token stays with the host and port
+// that it was meant for.  Proxies are those of the environment (https_proxy, no_proxy).
+
+#ifndef DRAGOMAN_CLIENT_HTTP_CLIENT_H_
+#define DRAGOMAN_CLIENT_HTTP_CLIENT_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace dragoman {
+
+struct HttpRequest {
+  std::string url;
+  std::string token;  // sent as a bearer token; "": none
+  int64_t from = 0;   // the first byte that is wanted
+};
+
+struct HttpResponse {
+  int status = 0;  // 200, 404, ...
+  // By names in small letters.  Of headers that begin with x- the first of all hops; of the others
+  // those of the last.
+  std::map<std::string, std::string> headers;
+  std::string error_body;  // the beginning of what came with a status other than 2xx
+
+  std::string Header(const std::string& name) const;  // "" if there is none
+};
+
+// Not thread-safe.
+class HttpClient {
+ public:
+  // Called with the response and a part of the body of a 2xx; an error ends the transfer.
+  using Sink = std::function<absl::Status(const HttpResponse&, std::string_view)>;
+
+  HttpClient();
+  ~HttpClient();
+  HttpClient(const HttpClient&) = delete;
+  HttpClient& operator=(const HttpClient&) = delete;
+
+  // Any status is a response.  UNAVAILABLE if there is none or if it breaks off (try again), the
+  // sink's error if it has one, FAILED_PRECONDITION if the server's certificate is not trusted.
+  absl::StatusOr<HttpResponse> Get(const HttpRequest& request, const Sink& sink);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_CLIENT_HTTP_CLIENT_H_

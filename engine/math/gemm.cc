@@ -113,7 +113,8 @@ PackedGemm::Plan PackedGemm::PlanFor(int rows, int members) const {
   if (rows == 0) return {.pieces = 0, .grain = 1};
   if (const auto* onednn = std::get_if<OneDnnGemm>(&gemm_)) {
     constexpr int kLeastRows = 8;  // since every part reads all the weights
-    const int strip = std::max(kLeastRows, onednn->tile());
+    const int tile = onednn->tile();
+    const int strip = (kLeastRows + tile - 1) / tile * tile;
     return {.pieces = (rows + strip - 1) / strip, .grain = 1, .strip = strip};
   }
   if (onednn_int8_.has_value()) {

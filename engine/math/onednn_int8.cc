@@ -50,6 +50,11 @@ class ExactTrial {
 
  private:
   bool HoldsFor(int rows);
+  // One of 256 numbers.
+  int Next() {
+    state_ = state_ * 1664525u + 1013904223u;
+    return static_cast<int>(state_ >> 24);
+  }
 
   const OneDnnMatmul& matmul_;
   const int inputs_, outputs_;
@@ -69,13 +74,12 @@ ExactTrial::ExactTrial(const OneDnnMatmul& matmul)
       packed_(1, static_cast<int>(matmul.packed_bytes())),
       x_(kMostRows, inputs_),
       sums_(kMostRows, outputs_) {
-  // Of every three outputs, one has the greatest weights, one the least and one any.
+  // Of every four outputs, one has the greatest weights, one the least, one great ones and one any.
   for (int o = 0; o < outputs_; ++o) {
     for (int8_t& w : weight_.Row(o)) {
-      state_ = state_ * 1664525u + 1013904223u;
-      w = static_cast<int8_t>(o % 3 == 0   ? 127
-                              : o % 3 == 1 ? -127
-                                           : static_cast<int>(state_ >> 24) % 255 - 127);
+      const int any = Next() % 255 - 127;
+      const int weights[] = {127, -127, 127 - Next() % 8, any};
+      w = static_cast<int8_t>(weights[o % 4]);
     }
   }
   matmul.Pack(std::as_const(weight_).view(), reinterpret_cast<std::byte*>(packed_.Row(0).data()));
@@ -84,8 +88,9 @@ ExactTrial::ExactTrial(const OneDnnMatmul& matmul)
 bool ExactTrial::Holds(int most) {
   for (int r = 0; r < kMostRows; ++r) {
     for (uint8_t& x : x_.Row(r)) {
-      state_ = state_ * 1664525u + 1013904223u;
-      x = static_cast<uint8_t>(r % 2 == 0 ? most : static_cast<int>(state_ >> 24) % (most + 1));
+      const int any = Next() % (most + 1);
+      const int numbers[] = {most, most - Next() % 8, any};
+      x = static_cast<uint8_t>(numbers[r % 3]);
     }
   }
   return HoldsFor(1) && HoldsFor(4) && HoldsFor(17);

@@ -1,5 +1,6 @@
 #include "engine/model/encoder.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -44,43 +45,81 @@ absl::StatusOr<std::unique_ptr<const Encoder>> Encoder::Create(
 }
 
 void Encoder::Run(const TokenBatch& batch, Matrix<float>* encoded, Workspace* ws) const {
-  encoded->Resize(static_cast<int>(batch.tokens.size()), layers_.front().qkv.inputs());
+  Embed(batch, encoded, ws);
   const MatrixView<float> x = encoded->view();
-  for (int s = 0; s < batch.sentences(); ++s) {
-    for (int i = batch.starts[s]; i < batch.starts[s + 1]; ++i) {
-      embedding_.Embed(batch.tokens[i], i - batch.starts[s], x.Row(i));
-    }
-  }
-  embedding_.Finish(x, ws);
   for (const Layer& layer : layers_) {
-    SelfAttention(layer, batch, x, ws);
-    layer.feed_forward.Apply(x, ws);
+    layer.qkv.Apply(layer.residual.Enter(x, ws), &ws->projected, &ws->gemm);
+    ws->context.Resize(x.rows(), heads_.width());
+    for (int s = 0; s < batch.sentences(); ++s) {
+      const int start = batch.starts[s];
+      const int length = batch.starts[s + 1] - start;
+      SelfAttention(ws->projected.view().Rows(start, length), 0,
+                    ws->context.view().Rows(start, length), ws);
+    }
+    Finish(layer, x, ws);
   }
   if (norm_.has_value()) norm_->Apply(x, x, ws);
 }
 
-// Section 3.2.3: every token of a sentence attends to all the tokens of that sentence.
-void Encoder::SelfAttention(const Layer& layer, const TokenBatch& batch, MatrixView<float> x,
+int Encoder::Stages(int tokens) const {
+  return static_cast<int>(layers_.size()) * (1 + BlocksOf(tokens));
+}
+
+// In each layer the queries, keys and values of all tokens, and then what becomes of some tokens
+// after others.
+void Encoder::RunStage(PartialEncoding* encoding, Workspace* ws) const {
+  const int tokens = static_cast<int>(encoding->source.tokens.size());
+  const int parts = 1 + BlocksOf(tokens);
+  const int stage = encoding->next_stage++;
+  if (stage == 0) Embed(encoding->source, &encoding->encoded, ws);
+  const Layer& layer = layers_[stage / parts];
+  MatrixView<float> x = encoding->encoded.view();
+  if (stage % parts == 0) {
+    layer.qkv.Apply(layer.residual.Enter(x, ws), &encoding->projected, &ws->gemm);
+    return;
+  }
+  const int first = (stage % parts - 1) * kBlock;
+  x = x.Rows(first, std::min(kBlock, tokens - first));
+  ws->context.Resize(x.rows(), heads_.width());
+  SelfAttention(encoding->projected.view(), first, ws->context.view(), ws);
+  Finish(layer, x, ws);
+  if (stage / parts + 1 == static_cast<int>(layers_.size()) && norm_.has_value()) {
+    norm_->Apply(x, x, ws);
+  }
+}
+
+void Encoder::Embed(const TokenBatch& batch, Matrix<float>* encoded, Workspace* ws) const {
+  encoded->Resize(static_cast<int>(batch.tokens.size()), layers_.front().qkv.inputs());
+  for (int s = 0; s < batch.sentences(); ++s) {
+    for (int i = batch.starts[s]; i < batch.starts[s + 1]; ++i) {
+      embedding_.Embed(batch.tokens[i], i - batch.starts[s], encoded->Row(i));
+    }
+  }
+  embedding_.Finish(encoded->view(), ws);
+}
+
+// Section 3.2.3: every token of a sentence attends to all the tokens of that sentence, whose
+// queries, keys and values are the rows of `qkv`.  Row i of `context` is that of token
+// first_query + i.
+void Encoder::SelfAttention(MatrixView<const float> qkv, int first_query, MatrixView<float> context,
                             Workspace* ws) const {
   const int width = heads_.width();
-  layer.qkv.Apply(layer.residual.Enter(x, ws), &ws->projected, &ws->gemm);
-  ws->context.Resize(x.rows(), width);
-  for (int s = 0; s < batch.sentences(); ++s) {
-    const int start = batch.starts[s];
-    const int length = batch.starts[s + 1] - start;
-    const MatrixView<const float> qkv = ws->projected.view().Rows(start, length);
-    const absl::Span<const int32_t> positions = ws->FirstPositions(length);
-    ws->ReserveAttend(heads_.heads, length, length);
-    ws->team().Split(length, Workspace::kLeastQueries, [&](int member, int first, int end) {
-      const int queries = end - first;
-      Attend(heads_.heads, qkv.Cols(0, width).Rows(first, queries), qkv.Cols(width, width),
-             qkv.Cols(2 * width, width), positions, absl::MakeSpan(ws->attend[member]),
-             ws->context.view().Rows(start + first, queries),
-             bias_.has_value() ? bias_->Of(first) : nullptr);
-    });
-  }
+  const absl::Span<const int32_t> positions = ws->FirstPositions(qkv.rows());
+  ws->ReserveAttend(heads_.heads, qkv.rows(), context.rows());
+  ws->team().Split(context.rows(), Workspace::kLeastQueries, [&](int member, int first, int end) {
+    const int queries = end - first;
+    Attend(heads_.heads, qkv.Cols(0, width).Rows(first_query + first, queries),
+           qkv.Cols(width, width), qkv.Cols(2 * width, width), positions,
+           absl::MakeSpan(ws->attend[member]), context.Rows(first, queries),
+           bias_.has_value() ? bias_->Of(first_query + first) : nullptr);
+  });
+}
+
+// The rest of a layer for the tokens of `x`, whose attention is in the workspace.
+void Encoder::Finish(const Layer& layer, MatrixView<float> x, Workspace* ws) const {
   layer.out.Apply(ws->context.view(), &ws->sublayer, &ws->gemm);
   layer.residual.Leave(ws->sublayer.view(), x, ws);
+  layer.feed_forward.Apply(x, ws);
 }
 
 }  // namespace dragoman

@@ -27,6 +27,11 @@ class Encoder {
   // REQUIRES: every token is in the vocabulary, no sentence is longer than max_positions.
   void Run(const TokenBatch& batch, Matrix<float>* encoded, Workspace* ws) const;
 
+  // Encodes one sentence of so many tokens in that many calls of RunStage, each about as much work
+  // as the next.
+  int Stages(int tokens) const;
+  void RunStage(PartialEncoding* encoding, Workspace* ws) const;
+
  private:
   struct Layer {
     Linear qkv;  // [d_model, 3 width]
@@ -35,9 +40,15 @@ class Encoder {
     FeedForward feed_forward;
   };
 
+  // Tokens of a sentence that is encoded in stages get on by so many at a time.
+  static constexpr int kBlock = 64;
+
   Encoder(HeadShape heads, Embedding embedding) : heads_(heads), embedding_(std::move(embedding)) {}
-  void SelfAttention(const Layer& layer, const TokenBatch& batch, MatrixView<float> x,
+  static int BlocksOf(int tokens) { return (tokens + kBlock - 1) / kBlock; }
+  void Embed(const TokenBatch& batch, Matrix<float>* encoded, Workspace* ws) const;
+  void SelfAttention(MatrixView<const float> qkv, int first_query, MatrixView<float> context,
                      Workspace* ws) const;
+  void Finish(const Layer& layer, MatrixView<float> x, Workspace* ws) const;
 
   const HeadShape heads_;
   const Embedding embedding_;

@@ -36,6 +36,14 @@ struct TokenBatch {
   int sentences() const { return static_cast<int>(starts.size()) - 1; }
 };
 
+// A sentence on its way through the encoder, in stages.
+struct PartialEncoding {
+  TokenBatch source;        // this one sentence
+  Matrix<float> encoded;    // what is encoded, after the last stage
+  Matrix<float> projected;  // the network's own
+  int next_stage = 0;
+};
+
 // The most that a sentence can become.
 struct SentenceShape {
   int source_tokens = 0;
@@ -73,6 +81,15 @@ class Network {
   // Encodes all the sentences; row i of `encoded` belongs to token i.
   // REQUIRES: every token is in the vocabulary, no sentence is longer than the model allows.
   virtual void Encode(const TokenBatch& batch, Matrix<float>* encoded, Workspace* ws) const = 0;
+
+  // Encoding one sentence of so many tokens in parts, so that it need not keep the steps of others
+  // waiting: that many calls of EncodeStage make one Encode, each about as much work as the next. A
+  // network that cannot be stopped on its way has one stage.
+  virtual int EncodeStages(int tokens) const { return 1; }
+  virtual void EncodeStage(PartialEncoding* encoding, Workspace* ws) const {
+    Encode(encoding->source, &encoding->encoded, ws);
+    ++encoding->next_stage;
+  }
 
   virtual std::unique_ptr<SentenceState> NewState(const SentenceShape& shape) const = 0;
   // The memory of such a state.

@@ -148,6 +148,10 @@ void Transformer::Encode(const TokenBatch& batch, Matrix<float>* encoded, Worksp
   encoder_->Run(batch, encoded, ws);
 }
 
+void Transformer::EncodeStage(PartialEncoding* encoding, Workspace* ws) const {
+  encoder_->RunStage(encoding, ws);
+}
+
 std::unique_ptr<SentenceState> Transformer::NewState(const SentenceShape& shape) const {
   return std::make_unique<TransformerState>(shape_, shape);
 }

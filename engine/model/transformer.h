@@ -21,6 +21,8 @@ class Transformer final : public Network {
                                                                const NetworkOptions& options);
 
   void Encode(const TokenBatch& batch, Matrix<float>* encoded, Workspace* ws) const override;
+  int EncodeStages(int tokens) const override { return encoder_->Stages(tokens); }
+  void EncodeStage(PartialEncoding* encoding, Workspace* ws) const override;
   std::unique_ptr<SentenceState> NewState(const SentenceShape& shape) const override;
   size_t StateBytes(const SentenceShape& shape) const override;
   void Remember(MatrixView<const float> encoded, SentenceState* state,

@@ -1,8 +1,13 @@
-"""Many clients that change their minds.  DRAGOMAN_SOAK_SECONDS says for how long (default 5)."""
+"""Many clients that change their minds, beside documents, bursts and batch work.
+
+DRAGOMAN_SOAK_SECONDS says for how long (default 5).  In a soak of a minute or more the memory, the
+descriptors and the threads of the server must not grow, either.
+"""
 
 import collections
 import os
 import random
+import statistics
 import sys
 import threading
 import time
@@ -14,6 +19,8 @@ from harness import ServerTest, golden_inputs, pb, pb_grpc, seed
 
 SECONDS = float(os.environ.get("DRAGOMAN_SOAK_SECONDS", "5"))
 CLIENTS = 16
+# Of the last part of the run over the first: a soak that leaks for ten minutes grows by more.
+MOST_GROWTH = 1.15
 ALLOWED = {grpc.StatusCode.OK, grpc.StatusCode.CANCELLED, grpc.StatusCode.DEADLINE_EXCEEDED,
            grpc.StatusCode.RESOURCE_EXHAUSTED}
 IDLE = {name: {(): 0.0} for name in
@@ -38,26 +45,70 @@ class Client(threading.Thread):
                 self.call(stub)
 
     def call(self, stub):
-        chosen = self.random.choices(self.inputs, k=self.random.randint(1, 8))
+        if self.random.random() < 0.02:  # a burst
+            for call in [self.start(stub, 1, 30) for _ in range(50)]:
+                call.wait()
+        document = self.random.random() < 0.03
+        self.start(stub, 100 if document else self.random.randint(1, 8), 300).wait()
+
+    def start(self, stub, texts, timeout):
+        """One call; returns the event of its end."""
+        chosen = self.random.choices(self.inputs, k=texts)
         greedy = self.random.random() < 0.5
-        request = pb.TranslateRequest(contents=[i["text"] for i in chosen],
-                                      options=pb.DecodingOptions(beam_size=1 if greedy else 4))
+        batch = self.random.random() < 0.2
+        request = pb.TranslateRequest(
+            contents=[i["text"] for i in chosen],
+            options=pb.DecodingOptions(beam_size=1 if greedy else 4),
+            priority=pb.PRIORITY_BATCH if batch else pb.PRIORITY_INTERACTIVE)
         hurried = self.random.random() < 0.3
-        timeout = self.random.uniform(0.001, 0.2) if hurried else 300
+        timeout = self.random.uniform(0.001, 0.2) if hurried else timeout
         call = stub.Translate.future(request, timeout=timeout)
         ends = []
         done = threading.Event()
         self.ends.append(ends)
-        call.add_done_callback(lambda c: (ends.append(c.code()), done.set()))
+
+        def end(ended):
+            ends.append(ended.code())
+            if ends == [grpc.StatusCode.OK]:
+                self.compare(ended.result(), [(i["greedy"] if greedy else i["beam4"][0])["text"]
+                                              for i in chosen])
+            done.set()
+
+        call.add_done_callback(end)
         if self.random.random() < 0.3:
             time.sleep(self.random.uniform(0, 0.1))
             call.cancel()
-        done.wait(timeout=400)
-        if ends == [grpc.StatusCode.OK]:
-            got = [t.hypotheses[0].text for t in call.result().translations]
-            want = [(i["greedy"] if greedy else i["beam4"][0])["text"] for i in chosen]
-            if got != want:
-                self.wrong.append((got, want))
+        return done
+
+    def compare(self, response, want):
+        got = [t.hypotheses[0].text for t in response.translations]
+        if got != want:
+            self.wrong.append((got, want))
+
+
+class Usage(threading.Thread):
+    """Looks at the server's memory, descriptors and threads until the end."""
+
+    NAMES = ("process_resident_memory_bytes", "process_open_fds", "process_threads")
+
+    def __init__(self, server, end):
+        super().__init__()
+        self.server, self.end = server, end
+        self.samples = {name: [] for name in self.NAMES}
+
+    def run(self):
+        while time.monotonic() < self.end:
+            metrics = self.server.metrics()
+            for name in self.NAMES:
+                self.samples[name].append(metrics[name][()])
+            time.sleep(1)
+
+    def growth(self, name):
+        """The median of the last quarter over that of the second one."""
+        samples = self.samples[name]
+        quarter = len(samples) // 4
+        return (statistics.median(samples[-quarter:]) /
+                statistics.median(samples[quarter:2 * quarter]))
 
 
 class SoakTest(ServerTest):
@@ -67,10 +118,11 @@ class SoakTest(ServerTest):
         end = time.monotonic() + SECONDS
         inputs = golden_inputs()
         clients = [Client(self.server, inputs, value + i, end) for i in range(CLIENTS)]
-        for client in clients:
-            client.start()
-        for client in clients:
-            client.join()
+        usage = Usage(self.server, end)
+        for thread in [usage, *clients]:
+            thread.start()
+        for thread in [usage, *clients]:
+            thread.join()
 
         ends = [e for client in clients for e in client.ends]
         self.assertEqual([e for e in ends if len(e) != 1], [])
@@ -81,6 +133,12 @@ class SoakTest(ServerTest):
         self.assertGreater(codes[grpc.StatusCode.CANCELLED], 0)
         self.assertGreater(codes[grpc.StatusCode.DEADLINE_EXCEEDED], 0)
         self.assertEqual([w for client in clients for w in client.wrong], [])
+
+        if SECONDS >= 60:
+            growth = {name: usage.growth(name) for name in usage.NAMES}
+            print({name: (min(usage.samples[name]), max(usage.samples[name]), round(ratio, 3))
+                   for name, ratio in growth.items()}, file=sys.stderr)
+            self.assertLess(max(growth.values()), MOST_GROWTH)
 
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:

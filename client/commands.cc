@@ -169,6 +169,13 @@ void RequestFlags::AddTo(CLI::App* command) {
       [o](const std::string& name) { o->set_early_stopping(kStopping.at(name)); },
       "when the search stops: heuristic, full or never")
       ->check(CLI::IsMember({"heuristic", "full", "never"}));
+  static const std::map<std::string, v1::Priority> kPriorities = {
+      {"interactive", v1::PRIORITY_INTERACTIVE}, {"batch", v1::PRIORITY_BATCH}};
+  AddSetter<std::string>(
+      command, "--priority",
+      [r](const std::string& name) { r->set_priority(kPriorities.at(name)); },
+      "interactive, or batch: fills the gaps that others leave")
+      ->check(CLI::IsMember({"interactive", "batch"}));
   command->add_flag("--truncate", truncate_, "cut sentences over the limit instead of refusing");
   command->add_flag("--split-sentences", split_sentences_, "translate each sentence by itself");
 }

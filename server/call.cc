@@ -54,7 +54,8 @@ CallEnd Call::End(const absl::Status& status, const CallSize& size) {
   WriteLog(told, size);
   const bool come_again = absl::IsResourceExhausted(told);
   return {.status = std::move(told),
-          .retry_delay = come_again ? RetryDelay(*parts_->pool) : absl::ZeroDuration(),
+          .retry_delay = come_again ? RetryAfterOf(status).value_or(RetryDelay(*parts_->pool))
+                                    : absl::ZeroDuration(),
           .request_id = request_id_};
 }
 

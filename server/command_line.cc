@@ -5,6 +5,7 @@
 #include <functional>
 #include <iterator>
 
+#include "absl/strings/numbers.h"
 #include "engine/base/status.h"
 #include "server/config.h"
 #include "server/machine_report.h"
@@ -68,6 +69,16 @@ int64_t Bytes(const char* flag, const std::string& value, Flags* flags) {
                                                    std::string(bytes.status().message())));
   }
   return bytes.value_or(0);
+}
+
+// A number, or auto.
+void SetMaxBatchRows(const std::string& value, Flags* flags) {
+  int rows = 0;
+  if (value != "auto" && (!absl::SimpleAtoi(value, &rows) || rows < 1)) {
+    flags->error.Update(absl::InvalidArgumentError("--max-batch-rows: \"" + value +
+                                                   "\" is neither auto nor 1 or more"));
+  }
+  flags->config.set_max_batch_rows(rows);
 }
 
 // A flag whose value is a duration; an error is kept in `flags`.
@@ -148,11 +159,13 @@ void AddEngineFlags(CLI::App* app, Flags* flags) {
          "A vocabulary shortlist of a model: a lexical table, as text or in its binary format")
       ->type_name("NAME=FILE[:FIRST,BEST]")
       ->allow_extra_args(false);
-  Add<int>(app, "--max-batch-rows", "HYPOTHESES", "64",
-           "Live hypotheses that one worker decodes in one turn",
-           [=](int v) { config->set_max_batch_rows(v); });
-  Add<int>(app, "--max-encode-tokens", "TOKENS", "1024",
-           "Source tokens that join a worker's batch between two steps",
+  Add<std::string>(app, "--max-batch-rows", "HYPOTHESES", "auto",
+                   "Live hypotheses that one worker decodes in one turn; auto: the fewest with "
+                   "which it is about "
+                   "as fast as with any number, measured when a model is loaded",
+                   [=](const std::string& v) { SetMaxBatchRows(v, flags); });
+  Add<int>(app, "--max-encode-tokens", "TOKENS", "twice --max-batch-rows",
+           "Source tokens that a worker encodes between two steps; longer sentences take several",
            [=](int v) { config->set_max_encode_tokens(v); });
   Add<std::string>(app, "--kv-cache-bytes", "SIZE", "a quarter of the memory",
                    "Memory for keys and values, all workers together: 512MiB, 4GiB",
@@ -206,6 +219,14 @@ void AddSecurityFlags(CLI::App* app, Flags* flags) {
   Add<int>(app, "--max-requests-per-principal", "REQUESTS", "any number",
            "Calls that one principal may have in flight; more are RESOURCE_EXHAUSTED",
            [=](int v) { config->set_max_requests_per_principal(v); });
+  Add<int64_t>(
+      app, "--quota-per-minute", "ROWS", "any number",
+      "Work that one principal may ask for in a minute: source tokens + hypotheses x steps; "
+      "more is RESOURCE_EXHAUSTED",
+      [=](int64_t v) { config->set_quota_per_minute(v); });
+  Add<int64_t>(app, "--quota-burst", "ROWS", "--quota-per-minute",
+               "Of these, what may come at once after a pause",
+               [=](int64_t v) { config->set_quota_burst(v); });
 }
 
 void AddConnectionFlags(CLI::App* app, Flags* flags) {

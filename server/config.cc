@@ -152,8 +152,8 @@ absl::Status ResolveEngine(const v1::ServerConfig& config, ServerOptions* option
     return absl::InvalidArgumentError(
         absl::StrCat("workers x threads-per-worker is ", threads, ", want at most ", kMaxThreads));
   }
-  DRAGOMAN_RESOLVE_NUMBER(max_batch_rows, "max-batch-rows", 1, 65536, pool.max_batch_rows);
-  DRAGOMAN_RESOLVE_NUMBER(max_encode_tokens, "max-encode-tokens", 1, 1 << 20,
+  DRAGOMAN_RESOLVE_NUMBER(max_batch_rows, "max-batch-rows", 0, 65536, pool.max_batch_rows);
+  DRAGOMAN_RESOLVE_NUMBER(max_encode_tokens, "max-encode-tokens", 0, 1 << 20,
                           pool.max_encode_tokens);
   DRAGOMAN_RESOLVE_NUMBER(kv_cache_bytes, "kv-cache-bytes", 0, int64_t{1} << 50,
                           pool.kv_capacity_bytes);
@@ -174,9 +174,8 @@ absl::Status ResolveLimits(const v1::ServerConfig& config, ServerOptions* option
   DRAGOMAN_RESOLVE_NUMBER(max_hypotheses, "max-hypotheses", 1, 256, limits.max_hypotheses);
   DRAGOMAN_RESOLVE_NUMBER(max_message_bytes, "max-message-bytes", 1024, kMaxInt,
                           options->max_message_bytes);
-  if (options->pool.max_batch_rows < limits.max_beam_size) {
-    return absl::InvalidArgumentError(absl::StrCat("max-batch-rows is ",
-                                                   options->pool.max_batch_rows, ", want at least ",
+  if (const int rows = options->pool.max_batch_rows; rows > 0 && rows < limits.max_beam_size) {
+    return absl::InvalidArgumentError(absl::StrCat("max-batch-rows is ", rows, ", want at least ",
                                                    limits.max_beam_size, " (max-beam-size)"));
   }
   return absl::OkStatus();
@@ -202,11 +201,20 @@ absl::Status ResolveSecurity(const v1::ServerConfig& config, ServerOptions* opti
   auth.tokens = config.auth_tokens();
   DRAGOMAN_RESOLVE_NUMBER(max_requests_per_principal, "max-requests-per-principal", 0, kMaxInt,
                           auth.max_requests_per_principal);
-  if (auth.max_requests_per_principal > 0 && auth.tokens.empty() &&
-      options->tls.client_ca.empty()) {
+  constexpr int64_t kMostWork = int64_t{1} << 50;
+  DRAGOMAN_RESOLVE_NUMBER(quota_per_minute, "quota-per-minute", 0, kMostWork,
+                          auth.quota.per_minute);
+  DRAGOMAN_RESOLVE_NUMBER(quota_burst, "quota-burst", 0, kMostWork, auth.quota.burst);
+  if (auth.quota.burst > 0 && auth.quota.per_minute == 0) {
+    return absl::InvalidArgumentError("quota-burst is given, but no quota-per-minute");
+  }
+  const bool knows_callers = !auth.tokens.empty() || !options->tls.client_ca.empty();
+  for (const auto& [flag, given] :
+       {std::pair("max-requests-per-principal", auth.max_requests_per_principal > 0),
+        {"quota-per-minute", auth.quota.per_minute > 0}}) {
+    if (!given || knows_callers) continue;
     return absl::InvalidArgumentError(
-        "max-requests-per-principal is given, but neither auth-tokens nor tls-client-ca says who "
-        "calls");
+        absl::StrCat(flag, " is given, but neither auth-tokens nor tls-client-ca says who calls"));
   }
   return absl::OkStatus();
 }

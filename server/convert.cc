@@ -94,6 +94,18 @@ void SetStages(const TranslateTimes& times, Proto* proto) {
 
 }  // namespace
 
+absl::StatusOr<Priority> FromProto(v1::Priority priority) {
+  switch (priority) {
+    case v1::PRIORITY_UNSPECIFIED:
+    case v1::PRIORITY_INTERACTIVE:
+      return Priority::kInteractive;
+    case v1::PRIORITY_BATCH:
+      return Priority::kBatch;
+    default:
+      return InvalidField("priority", std::to_string(priority) + " is no value of Priority");
+  }
+}
+
 absl::StatusOr<TranslateRequest> FromProto(v1::TranslateRequest* request) {
   if (request->output().alignments()) return NotInThisVersion("output.alignments");
   TranslateRequest engine;

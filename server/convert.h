@@ -10,6 +10,8 @@
 
 namespace dragoman {
 
+absl::StatusOr<Priority> FromProto(v1::Priority priority);
+
 // The engine's request for `request`, whose texts are taken out of it; languages are left to
 // Translator.  INVALID_ARGUMENT for an enum value of no meaning, UNIMPLEMENTED naming a
 // feature that this version lacks.

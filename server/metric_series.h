@@ -88,10 +88,10 @@ struct MetricSeries {
       Histograms("dragoman_request_duration_seconds", "From the arrival of a call to its answer.");
   prometheus::Gauge& in_flight =
       Gauges("dragoman_requests_in_flight", "Calls that are being answered now.").Add({});
-  prometheus::Family<prometheus::Counter>& rejected =
-      Counters("dragoman_rejected_total",
-               "Calls refused unread: queue_full or principal_limit (RESOURCE_EXHAUSTED), draining "
-               "(UNAVAILABLE) or unauthenticated.");
+  prometheus::Family<prometheus::Counter>& rejected = Counters(
+      "dragoman_rejected_total",
+      "Calls refused unread: queue_full, principal_limit or quota (RESOURCE_EXHAUSTED), draining "
+      "(UNAVAILABLE) or unauthenticated.");
   prometheus::Family<prometheus::Counter>& invalid =
       Counters("dragoman_invalid_total",
                "Calls refused as wrong (INVALID_ARGUMENT, NOT_FOUND), by what was wrong in them.");
@@ -158,6 +158,8 @@ struct MetricSeries {
 
   prometheus::Family<prometheus::Gauge>& model_info =
       Gauges("dragoman_model_info", "1 for each model that is loaded.");
+  prometheus::Family<prometheus::Gauge>& batch_rows_limit =
+      Gauges("dragoman_batch_rows_limit", "Hypotheses of a model that a worker decodes in a turn.");
   prometheus::Family<prometheus::Gauge>& load_seconds =
       Gauges("dragoman_model_load_seconds", "How long the model took to load.");
 

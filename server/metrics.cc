@@ -27,6 +27,11 @@ const char* InvalidReason(const absl::Status& status) {
   return "other";
 }
 
+const char* ExhaustedReason(const absl::Status& status) {
+  if (IsPrincipalLimit(status)) return "principal_limit";
+  return RetryAfterOf(status).has_value() ? "quota" : "queue_full";
+}
+
 const char* NameOf(Reloaded what) {
   return what == Reloaded::kCertificates ? "certificates" : "tokens";
 }
@@ -59,9 +64,7 @@ void Metrics::Impl::CountEnd(const CallRecord& record) {
       series.invalid.Add({{"reason", InvalidReason(record.status)}}).Increment();
       break;
     case absl::StatusCode::kResourceExhausted:
-      series.rejected
-          .Add({{"reason", IsPrincipalLimit(record.status) ? "principal_limit" : "queue_full"}})
-          .Increment();
+      series.rejected.Add({{"reason", ExhaustedReason(record.status)}}).Increment();
       break;
     case absl::StatusCode::kUnavailable:
       series.rejected.Add({{"reason", "draining"}}).Increment();
@@ -121,6 +124,10 @@ Metrics::~Metrics() = default;
 
 void Metrics::AddModel(const Model& model, absl::Duration load) {
   impl_->series.AddModel(model, load);
+}
+
+void Metrics::SetBatchRows(const std::string& model, int rows) {
+  impl_->series.batch_rows_limit.Add({{"model", model}}).Set(rows);
 }
 
 void Metrics::Watch(const WorkerPool* pool) { impl_->pool = pool; }

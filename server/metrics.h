@@ -41,6 +41,9 @@ class Metrics : public Observer {
 
   void AddModel(const Model& model, absl::Duration load);
 
+  // How many rows of a model make a turn.
+  void SetBatchRows(const std::string& model, int rows);
+
   // Reads the gauges of the queue and the KV memory from `pool` at every scrape, until it is null.
   void Watch(const WorkerPool* pool);
 

@@ -27,12 +27,15 @@ absl::StatusOr<std::unique_ptr<const ModelRegistry>> ModelRegistry::Load(
     }
     const absl::Duration took = absl::Now() - start;
     metrics->AddModel(**model, took);
+    const int rows = pool->AddModel(*model);
+    metrics->SetBatchRows(source.name, rows);
     Log(LogLevel::kInfo, "loaded",
         {{"model", source.name},
          {"version", (*model)->version()},
          {"precision", NameOf((*model)->precision())},
          {"matmul", GemmMatmul((*model)->arithmetic())},
          {"isa", (*model)->isa()},
+         {"batch_rows", rows},
          {"seconds", absl::ToDoubleSeconds(took)}});
     if (const Shortlist* shortlist = (*model)->shortlist(); shortlist != nullptr) {
       Log(LogLevel::kInfo, "shortlist",

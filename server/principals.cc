@@ -9,7 +9,7 @@ namespace dragoman {
 
 absl::StatusOr<std::unique_ptr<Principals>> Principals::Create(const AuthOptions& options,
                                                                const WatchOptions& watch) {
-  std::unique_ptr<Principals> principals(new Principals(options.max_requests_per_principal));
+  std::unique_ptr<Principals> principals(new Principals(options));
   if (!options.tokens.empty()) {
     ASSIGN_OR_RETURN(principals->tokens_, TokenFile::Open(options.tokens, watch));
   }
@@ -24,6 +24,11 @@ absl::StatusOr<std::string> Principals::Identify(const Caller& caller) const {
   const std::optional<std::string> principal = tokens_->Find(caller.token);
   if (!principal.has_value()) return absl::UnauthenticatedError("the token is not valid");
   return *principal;
+}
+
+Quota Principals::QuotaOf(const std::string& principal) const {
+  const std::optional<Quota> own = tokens_ == nullptr ? std::nullopt : tokens_->QuotaOf(principal);
+  return own.value_or(quota_);
 }
 
 absl::Status Principals::Enter(const std::string& principal) {

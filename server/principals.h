@@ -1,4 +1,4 @@
-// Who calls, and how many calls each may have in flight.
+// Who calls, how many calls each may have in flight, and how much work it may ask for over time.
 //
 // A principal is the name beside the bearer token that the call shows, if the server has a token
 // file; else the name in the client's certificate (the first subject alternative name, or the
@@ -15,6 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "engine/decode/quota.h"
 #include "server/caller.h"
 #include "server/token_file.h"
 
@@ -23,6 +24,7 @@ namespace dragoman {
 struct AuthOptions {
   std::string tokens;                  // the path of the token file; empty: none is wanted
   int max_requests_per_principal = 0;  // in flight; 0: any number
+  Quota quota;                         // of each principal that the token file gives none
 };
 
 // Thread-safe.
@@ -36,15 +38,20 @@ class Principals {
   // one, is shown.
   absl::StatusOr<std::string> Identify(const Caller& caller) const;
 
+  // The work that it may ask for.
+  Quota QuotaOf(const std::string& principal) const;
+
   // RESOURCE_EXHAUSTED (IsPrincipalLimit) if the principal has all the calls in flight that it may
   // have.  Each Enter that is OK is followed by one Leave.
   absl::Status Enter(const std::string& principal);
   void Leave(const std::string& principal);
 
  private:
-  explicit Principals(int max_requests) : max_requests_(max_requests) {}
+  explicit Principals(const AuthOptions& options)
+      : max_requests_(options.max_requests_per_principal), quota_(options.quota) {}
 
   const int max_requests_;
+  const Quota quota_;
   std::unique_ptr<const TokenFile> tokens_;  // null: none is wanted
   absl::Mutex mutex_;
   std::map<std::string, int> in_flight_ ABSL_GUARDED_BY(mutex_);  // no zeros

@@ -62,7 +62,8 @@ int Milliseconds(absl::Duration duration) {
 // and before anybody is asked for a token, and more than the engine takes are of no use.
 int MaxCallsPerConnection(const WorkerPoolOptions& pool) {
   constexpr int64_t kAtLeast = 1024;
-  const int64_t taken = pool.max_waiting_requests + int64_t{pool.workers} * pool.max_batch_rows;
+  const int64_t taken =
+      pool.max_waiting_requests + int64_t{pool.workers} * std::max(pool.max_batch_rows, 256);
   return static_cast<int>(
       std::min<int64_t>(std::max(kAtLeast, taken), std::numeric_limits<int>::max()));
 }

@@ -1,6 +1,7 @@
 #include "server/token_file.h"
 
 #include <algorithm>
+#include <charconv>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -31,6 +32,25 @@ bool SameInConstantTime(const Sha256Digest& a, const Sha256Digest& b) {
   return difference == 0;
 }
 
+constexpr char kWanted[] = "want `principal token [quota=N] [burst=N]`";
+
+// Reads quota=N or burst=N.
+bool ReadQuota(std::string_view word, Quota* quota) {
+  for (const auto& [name, value] :
+       {std::pair<std::string_view, double*>{"quota=", &quota->per_minute},
+        {"burst=", &quota->burst}}) {
+    if (word.substr(0, name.size()) != name) continue;
+    const std::string_view digits = word.substr(name.size());
+    int64_t number = 0;
+    const auto [stop, failed] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    if (failed != std::errc() || stop != digits.data() + digits.size() || number < 1) return false;
+    *value = static_cast<double>(number);
+    return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 absl::StatusOr<TokenTable> TokenTable::Parse(const std::string& text) {
@@ -46,12 +66,21 @@ absl::StatusOr<TokenTable> TokenTable::Parse(const std::string& text) {
     const auto error = [number](const char* message) {
       return absl::InvalidArgumentError(absl::StrCat("line ", number, ": ", message));
     };
-    if (!(words >> token) || words >> more) return error("want `principal token`");
+    if (!(words >> token)) return error(kWanted);
+    Quota quota;
+    while (words >> more) {
+      if (!ReadQuota(more, &quota)) return error(kWanted);
+    }
+    if (quota.burst > 0 && quota.per_minute == 0) return error("a burst without a quota");
     if (!IsMadeOf(entry.principal, "._-@:/", 1, 128)) {
       return error("the principal is not made of 1 to 128 of A-Z a-z 0-9 . _ - @ : /");
     }
     if (!IsMadeOf(token, "-._~+/=", 16, 4096)) {
       return error("the token is not made of 16 to 4096 of A-Z a-z 0-9 - . _ ~ + / =");
+    }
+    if (quota.per_minute > 0 &&
+        table.quotas_.emplace(entry.principal, quota).first->second != quota) {
+      return error("another line gives the principal another quota");
     }
     entry.digest = Sha256(token);
     if (!known.insert(entry.digest).second) return error("the token stands there twice");
@@ -69,6 +98,12 @@ std::optional<std::string> TokenTable::Find(std::string_view token) const {
   }
   if (found == nullptr) return std::nullopt;
   return found->principal;
+}
+
+std::optional<Quota> TokenTable::QuotaOf(const std::string& principal) const {
+  const auto found = quotas_.find(principal);
+  if (found == quotas_.end()) return std::nullopt;
+  return found->second;
 }
 
 absl::StatusOr<std::unique_ptr<TokenFile>> TokenFile::Open(const std::string& path,

@@ -3,12 +3,16 @@
 //   # who        token
 //   web-shop     ZvB4yJp0m1oUKQ3x
 //   web-shop     8yD2hWc7sLr5tNqe     # two at a time, while one is replaced by the other
+//   reports      q0Vt7uXk2mPz4aRw     quota=600000 burst=50000
 //
+// The last line gives its principal a quota of its own: rows of work a minute, and at once.
 // A token is never logged and never part of a message; what is kept of it is its SHA-256.
 
 #ifndef DRAGOMAN_SERVER_TOKEN_FILE_H_
 #define DRAGOMAN_SERVER_TOKEN_FILE_H_
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,6 +24,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "engine/base/pem_files.h"
+#include "engine/decode/quota.h"
 #include "server/file_watch.h"
 
 namespace dragoman {
@@ -27,14 +32,18 @@ namespace dragoman {
 // What such a file says.  Immutable.
 class TokenTable {
  public:
-  // INVALID_ARGUMENT names the line: it is not `principal token`, the principal is not made of 1 to
-  // 128 of A-Z a-z 0-9 . _ - @ : /, the token is not made of 16 to 4096 of A-Z a-z 0-9 - . _ ~ + /
-  // = or stands there twice; or there is no token at all.
+  // INVALID_ARGUMENT names the line: it is not `principal token [quota=N] [burst=N]`, numbers are
+  // not 1 or more, the quotas of one principal differ, the principal is not made of 1 to 128 of A-Z
+  // a-z 0-9 . _ - @ : /, the token is not made of 16 to 4096 of A-Z a-z 0-9 - . _ ~ + / = or stands
+  // there twice; or there is no token at all.
   static absl::StatusOr<TokenTable> Parse(const std::string& text);
 
   // Whose token it is.  The time it takes depends on the length of `token` and on how many there
   // are, not on its letters nor on where it stands.
   std::optional<std::string> Find(std::string_view token) const;
+
+  // The quota that the file gives a principal, if it does.
+  std::optional<Quota> QuotaOf(const std::string& principal) const;
 
   size_t size() const { return entries_.size(); }
 
@@ -44,6 +53,7 @@ class TokenTable {
     Sha256Digest digest;  // of the token
   };
   std::vector<Entry> entries_;
+  std::map<std::string, Quota, std::less<>> quotas_;
 };
 
 // Thread-safe.
@@ -55,6 +65,9 @@ class TokenFile {
                                                          const WatchOptions& options = {});
 
   std::optional<std::string> Find(std::string_view token) const { return table()->Find(token); }
+  std::optional<Quota> QuotaOf(const std::string& principal) const {
+    return table()->QuotaOf(principal);
+  }
 
  private:
   explicit TokenFile(const std::string& path) : path_(path) {}

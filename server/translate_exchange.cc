@@ -45,6 +45,7 @@ absl::Status TranslateExchange::TryStart(Parse parse) {
   RETURN_IF_ERROR(call_.Admit());
   ASSIGN_OR_RETURN(v1::TranslateRequest proto, parse());
   size_.texts = proto.contents_size();
+  ASSIGN_OR_RETURN(const Priority priority, FromProto(proto.priority()));
   ASSIGN_OR_RETURN(route_, parts_->models->FindRoute(proto.model(), proto.source_language(),
                                                      proto.target_language()));
   call_.set_translator(route_->translators().front());
@@ -52,7 +53,10 @@ absl::Status TranslateExchange::TryStart(Parse parse) {
   characters_ = CountCharacters(request.texts);
   output_ = proto.output();
   request_ = std::make_shared<RequestState>(
-      RequestTerms{.deadline = call_.deadline(), .principal = call_.principal()});
+      RequestTerms{.deadline = call_.deadline(),
+                   .principal = call_.principal(),
+                   .priority = priority,
+                   .quota = parts_->principals->QuotaOf(call_.principal())});
   route_->Translate(std::move(request), request_,
                     [this](TranslateResponse result) { Translated(std::move(result)); });
   return absl::OkStatus();

@@ -1,8 +1,15 @@
 #include "engine/base/status.h"
 
 #include "absl/strings/cord.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 
 namespace dragoman {
+namespace {
+
+constexpr char kRetryPayload[] = "dragoman.retry_after_ms";
+
+}  // namespace
 
 absl::Status InvalidField(const std::string& field, const std::string& message) {
   absl::Status status = absl::InvalidArgumentError(field + ": " + message);
@@ -13,6 +20,20 @@ absl::Status InvalidField(const std::string& field, const std::string& message) 
 std::string FieldOf(const absl::Status& status) {
   const absl::optional<absl::Cord> field = status.GetPayload(kFieldPayload);
   return field.has_value() ? std::string(*field) : std::string();
+}
+
+absl::Status RetryAfter(absl::Status status, absl::Duration delay) {
+  status.SetPayload(kRetryPayload, absl::Cord(absl::StrCat(absl::ToInt64Milliseconds(delay))));
+  return status;
+}
+
+std::optional<absl::Duration> RetryAfterOf(const absl::Status& status) {
+  const absl::optional<absl::Cord> payload = status.GetPayload(kRetryPayload);
+  int64_t milliseconds = 0;
+  if (!payload.has_value() || !absl::SimpleAtoi(std::string(*payload), &milliseconds)) {
+    return std::nullopt;
+  }
+  return absl::Milliseconds(milliseconds);
 }
 
 }  // namespace dragoman

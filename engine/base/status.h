@@ -14,12 +14,14 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 
 #define RETURN_IF_ERROR(expression)                           \
   do {                                                        \
@@ -56,6 +58,12 @@ absl::Status InvalidField(const std::string& field, const std::string& message);
 
 // The field that InvalidField was given, or "" if the status names none.
 std::string FieldOf(const absl::Status& status);
+
+// The same status, saying how long to wait before trying again.
+absl::Status RetryAfter(absl::Status status, absl::Duration delay);
+
+// What RetryAfter was given, if it was.
+std::optional<absl::Duration> RetryAfterOf(const absl::Status& status);
 
 }  // namespace dragoman
 

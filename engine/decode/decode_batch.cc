@@ -13,6 +13,8 @@ struct DecodeBatch::Sentence {
 
   JobPtr job;  // null once finished
   bool runs = true;
+  std::unique_ptr<PartialEncoding> encoding;  // null once encoded
+  int granted = 0;                            // stages of it in this turn
   std::unique_ptr<SentenceState> state;
   Beam beam;
   JobTimes times;
@@ -59,6 +61,45 @@ void DecodeBatch::Join(std::vector<JobPtr> jobs) {
                       end - start);
 }
 
+void DecodeBatch::JoinUnencoded(JobPtr job, int stages) {
+  load_.rows += job->cost.rows;
+  load_.kv_bytes += job->cost.kv_bytes;
+  auto sentence = std::make_unique<Sentence>(std::move(job));
+  sentence->runs = false;
+  sentence->times.queue = clock_() - sentence->job->submitted;
+  sentence->encoding = std::make_unique<PartialEncoding>();
+  sentence->encoding->source.Add(sentence->job->source);
+  sentence->granted = stages;
+  sentences_.push_back(std::move(sentence));
+}
+
+void DecodeBatch::Encode() {
+  for (const auto& sentence : sentences_) {
+    if (sentence->encoding != nullptr && sentence->granted > 0) Encode(sentence.get());
+  }
+}
+
+void DecodeBatch::Encode(Sentence* sentence) {
+  const absl::Time start = clock_();
+  PartialEncoding& encoding = *sentence->encoding;
+  const int stages = sentence->job->cost.encode_stages;
+  for (; sentence->granted > 0 && encoding.next_stage < stages; --sentence->granted) {
+    model_->network().EncodeStage(&encoding, &scratch_->workspace);
+  }
+  const bool done = encoding.next_stage == stages;
+  if (done) {
+    model_->network().Remember(encoding.encoded.view(), sentence->state.get(),
+                               &scratch_->workspace);
+    sentence->encoding = nullptr;
+    sentence->runs = true;
+  }
+  sentence->joined = clock_();
+  sentence->times.encode += sentence->joined - start;
+  if (done) {
+    observer_->OnEncode(*model_, 1, sentence->job->cost.source_tokens, sentence->times.encode);
+  }
+}
+
 void DecodeBatch::DropUnwanted() {
   const absl::Time now = clock_();
   for (const auto& sentence : sentences_) {
@@ -103,11 +144,20 @@ void DecodeBatch::Step() {
 }
 
 void DecodeBatch::AppendResidents(std::vector<Resident>* residents) const {
-  for (const auto& sentence : sentences_) residents->push_back({.job = sentence->job.get()});
+  for (const auto& sentence : sentences_) {
+    const PartialEncoding* const encoding = sentence->encoding.get();
+    const int stages_left =
+        encoding == nullptr ? 0 : sentence->job->cost.encode_stages - encoding->next_stage;
+    residents->push_back({.job = sentence->job.get(), .stages_left = stages_left});
+  }
 }
 
 size_t DecodeBatch::SetRunning(absl::Span<const Resident> residents, size_t first) {
-  for (const auto& sentence : sentences_) sentence->runs = residents[first++].runs;
+  for (const auto& sentence : sentences_) {
+    const Resident& resident = residents[first++];
+    sentence->runs = resident.runs && sentence->encoding == nullptr;
+    sentence->granted = resident.encode_stages;
+  }
   return first;
 }
 
@@ -159,7 +209,7 @@ void DecodeBatch::Finish(Sentence* sentence, absl::Status status) {
   load_.kv_bytes -= job->cost.kv_bytes;
   JobResult result;
   result.times = sentence->times;
-  result.times.decode = clock_() - sentence->joined;
+  if (sentence->encoding == nullptr) result.times.decode = clock_() - sentence->joined;
   if (status.ok()) {
     result.hypotheses = sentence->beam.Best(job->options.num_hypotheses);
     if (result.hypotheses.empty()) {

@@ -54,6 +54,12 @@ class DecodeBatch {
   // Encodes the jobs' sentences and takes them in.  REQUIRES: they are for this model.
   void Join(std::vector<JobPtr> jobs);
 
+  // Takes a sentence in that is to be encoded in stages, so many of them by the next Encode.
+  void JoinUnencoded(JobPtr job, int stages);
+
+  // Runs the stages that were granted by JoinUnencoded and SetRunning.  Who is encoded, runs.
+  void Encode();
+
   // Finishes the jobs that are cancelled or too late.
   void DropUnwanted();
 
@@ -63,7 +69,8 @@ class DecodeBatch {
 
   // Appends the sentences, in the order in which they joined.
   void AppendResidents(std::vector<Resident>* residents) const;
-  // Says which of the sentences run from now on: residents[first] of the first one, and so on.
+  // Says which of the sentences run from now on, and how much of those that are not encoded yet is
+  // encoded: residents[first] of the first one, and so on.
   // Returns the index after that of the last one.  Who joins, runs.
   size_t SetRunning(absl::Span<const Resident> residents, size_t first);
   bool runs() const;
@@ -75,6 +82,7 @@ class DecodeBatch {
  private:
   struct Sentence;
 
+  void Encode(Sentence* sentence);
   void GatherRows();
   void Advance(Sentence* sentence, int first_row);
   void Finish(Sentence* sentence, absl::Status status);

@@ -25,9 +25,9 @@ TurnPlan Dispatcher::PlanTurn(int worker, absl::Span<Resident> residents, absl::
   return scheduler_.PlanTurn(worker, residents, now);
 }
 
-void Dispatcher::OnEnd(const Job& job) {
+void Dispatcher::OnEnd(const Job& job, const absl::Status& status) {
   absl::MutexLock lock(&mutex_);
-  scheduler_.OnEnd(job);
+  scheduler_.OnEnd(job, status);
 }
 
 bool Dispatcher::Drain() {

@@ -32,8 +32,8 @@ class Dispatcher {
   // The next turn of a worker (Scheduler::PlanTurn).
   TurnPlan PlanTurn(int worker, absl::Span<Resident> residents, absl::Time now);
 
-  // A job that was started has ended.
-  void OnEnd(const Job& job);
+  // A job that was started has ended, so.
+  void OnEnd(const Job& job, const absl::Status& status);
 
   // Lets nobody in any more; false if it did so already.
   bool Drain();

@@ -39,10 +39,12 @@ void Price(const Pricing& pricing, Job* job) {
   const int expected = static_cast<int>(std::ceil(pricing.length_ratio * source_tokens)) + 1;
   job->cost = {
       .source_tokens = source_tokens,
+      .encode_stages = job->model->network().EncodeStages(source_tokens),
       .rows = options.beam_size,
       .steps = std::clamp(expected, options.min_length + 1, options.max_length),
       .kv_bytes = job->model->network().StateBytes(job->Shape()),
       .turn_share = static_cast<double>(options.beam_size) / pricing.turn_rows,
+      .encode_share = static_cast<double>(source_tokens) / pricing.turn_tokens(),
   };
 }
 

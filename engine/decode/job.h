@@ -18,6 +18,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "engine/decode/quota.h"
 #include "engine/decode/search_options.h"
 #include "engine/model/model.h"
 
@@ -31,6 +32,7 @@ struct RequestTerms {
   absl::Time deadline = absl::InfiniteFuture();
   std::string principal;  // requests of one principal share its part; "" is anybody
   Priority priority = Priority::kInteractive;
+  Quota quota;  // of the principal
 };
 
 // What the jobs of one request have in common.  Thread-safe.
@@ -64,10 +66,12 @@ class RequestState {
 // one source token through the encoder or one hypothesis through one decoder step.
 struct JobCost {
   int source_tokens = 0;
-  int rows = 0;           // of a batch, at the most
-  int steps = 0;          // decoder steps, as expected
-  size_t kv_bytes = 0;    // of the network's state, at the most
-  double turn_share = 0;  // of the rows that its worker decodes in one turn
+  int encode_stages = 1;    // in which its source can be encoded
+  int rows = 0;             // of a batch, at the most
+  int steps = 0;            // decoder steps, as expected
+  size_t kv_bytes = 0;      // of the network's state, at the most
+  double turn_share = 0;    // of the rows that its worker decodes in one turn
+  double encode_share = 0;  // likewise, of the source tokens that it encodes
 
   int64_t work() const { return source_tokens + int64_t{rows} * steps; }
 };
@@ -115,7 +119,10 @@ using JobPtr = std::unique_ptr<Job>;
 // How a model's sentences are priced.
 struct Pricing {
   int turn_rows = 64;          // that a worker decodes in one turn
+  int max_encode_tokens = 0;   // that a worker encodes in one turn; 0: twice the rows
   double length_ratio = 1.25;  // steps for each source token, as expected
+
+  int turn_tokens() const { return max_encode_tokens > 0 ? max_encode_tokens : 2 * turn_rows; }
 };
 
 // Computes the cost of a job whose source, search and model are set.

@@ -28,10 +28,14 @@ absl::Status Scheduler::Enter(std::vector<JobPtr>* jobs, absl::Time now) {
   auto flow = std::make_unique<Flow>();
   LineSize more = {.requests = 1};
   for (const JobPtr& job : *jobs) more.Add(*job, 1);
+  for (const JobPtr& job : *jobs) flow->longest = std::max(flow->longest, job->cost.steps);
   flow->expected = more.work;
-  RETURN_IF_ERROR(CheckRoom(more, flow->IsShort()));
-
   flow->request = jobs->front()->request;
+  const RequestTerms& terms = flow->request->terms();
+  RETURN_IF_ERROR(quotas_.Check(terms.principal, terms.quota, now));
+  RETURN_IF_ERROR(CheckRoom(more, flow->IsShort()));
+  RETURN_IF_ERROR(CanBeMet(*flow, now, WorkBefore(*flow)));
+  quotas_.Spend(terms.principal, terms.quota, flow->expected, now);
   flow->arrival = arrivals_++;
   flow->since = now;
   for (JobPtr& job : *jobs) {
@@ -64,10 +68,35 @@ absl::Status Scheduler::CheckRoom(const LineSize& more, bool is_short) const {
   return check("rows of work", &LineSize::work, limits_.max_waiting_work);
 }
 
+// The work that is done before that of a flow.  Short ones wait for each other.  Long ones share
+// the workers, so while one is done each of the others receives as much as it does, at the most.
+double Scheduler::WorkBefore(const Flow& flow) const {
+  if (flow.IsShort()) return waiting_[true].work;
+  const LineSize& longs = waiting_[false];
+  return std::min(longs.work, longs.requests * flow.expected);
+}
+
+// Whether a flow can be done before its deadline, after so much other work.
+absl::Status Scheduler::CanBeMet(const Flow& flow, absl::Time now, double work_before) const {
+  const absl::Time deadline = flow.request->deadline();
+  if (deadline == absl::InfiniteFuture() || !limits_.forecasts) return absl::OkStatus();
+  const absl::Duration needed =
+      std::max(forecast_.Steps(flow.longest + 1),
+               forecast_.Work(flow.expected - flow.received, limits_.workers)) +
+      forecast_.Work(work_before, limits_.workers);
+  if (now + needed <= deadline) return absl::OkStatus();
+  return absl::DeadlineExceededError(absl::StrCat(
+      "the deadline cannot be met: it passes in ", absl::FormatDuration(deadline - now),
+      ", and the request takes about ", absl::FormatDuration(needed)));
+}
+
 TurnPlan Scheduler::PlanTurn(int worker, absl::Span<Resident> residents, absl::Time now) {
+  WorkerLoad& load = loads_[worker];
+  forecast_.OnTurn(std::exchange(load.rows, 0), load.used, now - load.began);
+  load.began = now;
   TurnPlan plan;
   RefuseUnwanted(now, &plan);
-  SchedulerTurn(this, worker, residents, &plan).Plan();
+  SchedulerTurn(this, worker, residents, now, &plan).Plan();
   return plan;
 }
 
@@ -75,6 +104,7 @@ void Scheduler::RefuseUnwanted(absl::Time now, TurnPlan* plan) {
   std::vector<std::pair<Flow*, absl::Status>> unwanted;
   for (Flow* flow : since_) {
     absl::Status wanted = flow->request->Wanted(now);
+    wanted.Update(CanBeMet(*flow, now, 0));
     if (!wanted.ok()) unwanted.emplace_back(flow, std::move(wanted));
   }
   for (auto& [flow, status] : unwanted) {
@@ -95,7 +125,11 @@ JobPtr Scheduler::Take(Flow* flow) {
   return job;
 }
 
-void Scheduler::OnEnd(const Job& job) {
+void Scheduler::OnEnd(const Job& job, const absl::Status& status) {
+  const bool late = absl::IsDeadlineExceeded(status);
+  if (job.request->deadline() != absl::InfiniteFuture() && (status.ok() || late)) {
+    forecast_.OnDeadline(!late);
+  }
   --job.flow->running;
   CloseIfDone(job.flow);
 }

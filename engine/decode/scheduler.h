@@ -4,9 +4,10 @@
 // A turn of a worker has room for so many rows.  They are given away one sentence after another:
 //
 //   1. to short requests, up to three quarters of the rows: those under way first, then those that
-//      wait, in the order in which they came;
+//      wait, in the order in which they came, but for cheap ones that overtake (fair_share.cc);
 //   2. to the other interactive requests, by what they have received (fair_share.h), whether their
-//      sentence is under way or begins now;
+//      sentence is under way or begins now; if there are short ones, only a quarter of the rows, or
+//      what is missing to a half: the fewer rows, the sooner comes the next turn;
 //   3. to short requests, what is left;
 //   4. to batch requests, what is left.
 //
@@ -15,6 +16,9 @@
 // change (the row law).  So a short request waits for the turns under way and for other short ones,
 // never for a document; and documents keep a quarter of the rows, however many short requests there
 // are.
+//
+// A request that cannot be done before its deadline, as things are (forecast.h), is refused before
+// it starts, and at the door if the line is too long for it.
 //
 // Among principals: one that is ahead of another by more than Flow::kShort has its short requests
 // served as long ones, so no principal gets ahead of another that has work by more than that and
@@ -34,27 +38,38 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "engine/decode/fair_share.h"
+#include "engine/decode/forecast.h"
 #include "engine/decode/job.h"
+#include "engine/decode/quota.h"
 
 namespace dragoman {
 
 struct SchedulerLimits {
   int workers = 1;
   size_t kv_capacity_bytes = 0;  // keys and values of one worker
-  int max_encode_tokens = 1024;  // source tokens that a worker takes in in one turn
   int max_waiting_requests = 256;
   int max_waiting_tokens = 65536;     // source tokens
   double max_waiting_work = 1 << 22;  // as expected (JobCost::work)
+  bool forecasts = true;  // without them only passed deadlines count: to see what they are worth
 };
 
 // A sentence in a worker's batch.
 struct Resident {
   const Job* job = nullptr;
-  bool runs = false;  // whether the next turn steps it; set by PlanTurn
+  int stages_left = 0;  // of its encoding
+  // Set by PlanTurn: whether the next turn steps it, and how many stages it encodes before.
+  bool runs = false;
+  int encode_stages = 0;
+};
+
+// A sentence that joins a worker's batch.
+struct Starting {
+  JobPtr job;
+  int encode_stages = 0;  // so many at once; all of them, or else the first ones
 };
 
 struct TurnPlan {
-  std::vector<JobPtr> start;                            // to be taken into the batch
+  std::vector<Starting> start;                          // to be taken into the batch
   std::vector<std::pair<JobPtr, absl::Status>> refuse;  // to be told that they will not run
 };
 
@@ -73,17 +88,18 @@ class Scheduler {
   ~Scheduler();
 
   // Lets in all the jobs of one request, which wait since `now`, or none and says why:
-  // RESOURCE_EXHAUSTED if too much waits already.  Long requests leave a quarter of the line to
-  // short ones, and an empty line takes any one request.  REQUIRES: the jobs have their cost, fit
-  // an idle worker's memory, and share a RequestState that was not seen before.
+  // RESOURCE_EXHAUSTED if too much waits already or the principal's quota is used up,
+  // DEADLINE_EXCEEDED if the deadline cannot be met behind it.  Long requests leave a quarter of
+  // the line to short ones, and an empty line takes any one request.  REQUIRES: the jobs have their
+  // cost, fit an idle worker's memory, and share a RequestState that was not seen before.
   absl::Status Enter(std::vector<JobPtr>* jobs, absl::Time now);
 
   // The next turn of a worker whose batches hold `residents`, in the order in which they joined.
   // What runs and starts is charged at once.
   TurnPlan PlanTurn(int worker, absl::Span<Resident> residents, absl::Time now);
 
-  // A job that was started has ended.
-  void OnEnd(const Job& job);
+  // A job that was started has ended, so.
+  void OnEnd(const Job& job, const absl::Status& status);
 
   const FairShare& fair() const { return fair_; }
   bool line_empty() const { return since_.empty(); }
@@ -104,8 +120,14 @@ class Scheduler {
   struct WorkerLoad {
     double share = 0;   // of the rows of a turn
     bool full = false;  // it could not take the next job for want of memory
+    // Of its last turn: when it began, and how much was done in it.
+    absl::Time began;
+    double rows = 0, used = 0;
+    double encode_credit = 0;  // what may be encoded of long requests, in turns
   };
 
+  absl::Status CanBeMet(const Flow& flow, absl::Time now, double work_before) const;
+  double WorkBefore(const Flow& flow) const;
   absl::Status CheckRoom(const LineSize& more, bool is_short) const;
   void RefuseUnwanted(absl::Time now, TurnPlan* plan);
   JobPtr Take(Flow* flow);
@@ -118,6 +140,9 @@ class Scheduler {
   std::set<Flow*, ByArrival> since_;  // those that wait
   std::array<LineSize, 2> waiting_;   // of requests that came as long ones, as short ones
   std::vector<WorkerLoad> loads_;
+  absl::Time last_short_ = absl::InfinitePast();  // when one that was not ahead was given rows
+  Forecast forecast_;
+  QuotaBook quotas_;
   int64_t arrivals_ = 0;
 };
 

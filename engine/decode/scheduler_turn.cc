@@ -7,14 +7,20 @@ namespace {
 
 // What short requests are given before the others.
 constexpr double kShortRows = 0.75;
+// What the others are given beside them, or more if that makes a half.
+constexpr double kLongRows = 0.25;
+// Then, and for as long afterwards, for one seldom comes alone, so much of a turn's tokens is
+// encoded for the others in the mean.
+constexpr double kQuickEncoding = 1 / 16.0;
+constexpr absl::Duration kQuickTime = absl::Milliseconds(50);
 // A worker takes no more in of one principal than so many turns' rows, pausing most of it.
 constexpr double kMostCarried = 4;
 
 }  // namespace
 
 SchedulerTurn::SchedulerTurn(Scheduler* scheduler, int worker, absl::Span<Resident> residents,
-                             TurnPlan* plan)
-    : scheduler_(scheduler), worker_(worker), plan_(plan) {
+                             absl::Time now, TurnPlan* plan)
+    : scheduler_(scheduler), worker_(worker), now_(now), plan_(plan) {
   for (Resident& resident : residents) {
     const JobCost& cost = resident.job->cost;
     resident.runs = false;
@@ -25,7 +31,8 @@ SchedulerTurn::SchedulerTurn(Scheduler* scheduler, int worker, absl::Span<Reside
     kv_bytes_ += cost.kv_bytes;
     carried_ += cost.turn_share;
   }
-  scheduler_->loads_[worker_] = {.share = carried_};
+  scheduler_->loads_[worker_].share = carried_;
+  scheduler_->loads_[worker_].full = false;
 }
 
 SchedulerTurn::Local& SchedulerTurn::LocalOf(Flow* flow) {
@@ -39,10 +46,16 @@ SchedulerTurn::Local& SchedulerTurn::LocalOf(Flow* flow) {
 void SchedulerTurn::Plan() {
   RunShort(kShortRows);
   StartShort(kShortRows, /*anybody=*/false);
-  RunByTime(Priority::kInteractive);
+  if (quick_) scheduler_->last_short_ = now_;
+  quick_ = now_ < scheduler_->last_short_ + kQuickTime;
+  double& credit = scheduler_->loads_[worker_].encode_credit;
+  credit = quick_ ? std::min(1.0, credit + kQuickEncoding) : 1;
+  const double most_rows = quick_ ? std::max(0.5, used_ + kLongRows) : 1;
+  const bool all_longs = RunByTime(Priority::kInteractive, most_rows);
   RunShort(1);
-  StartShort(1, /*anybody=*/true);
-  RunByTime(Priority::kBatch);
+  StartShort(1, /*anybody=*/all_longs);
+  RunByTime(Priority::kBatch, most_rows);
+  scheduler_->loads_[worker_].used = used_;
 }
 
 // Goes on with short requests that are under way.
@@ -53,6 +66,7 @@ void SchedulerTurn::RunShort(double most_rows) {
     }
     while (local.pausing()) {
       if (!Run(&local, most_rows)) return;
+      quick_ = quick_ || !IsAhead(*local.flow->account);
     }
   }
 }
@@ -72,15 +86,21 @@ void SchedulerTurn::StartShort(double most_rows, bool anybody) {
       next = flow;
     }
     if (next == nullptr) return;
-    if (!Start(next, most_rows) && !skipped_.contains(next)) return;
+    if (Start(next, most_rows)) {
+      quick_ = quick_ || !IsAhead(*furthest);
+    } else if (!skipped_.contains(next)) {
+      return;
+    }
   }
 }
 
-// Goes on with and begins requests of a class: the long ones, or any if it is batch work.
-void SchedulerTurn::RunByTime(Priority priority) {
+// Goes on with and begins requests of a class: the long ones, or any if it is batch work.  False if
+// there is no room for all of them.
+bool SchedulerTurn::RunByTime(Priority priority, double most_rows) {
   while (const Account* const account = Furthest(priority)) {
-    if (!GoOn(*account, priority)) return;
+    if (!GoOn(*account, priority, most_rows)) return false;
   }
+  return starting_ && skipped_.empty();
 }
 
 // The principal that is the furthest behind of those who have work of that class here.
@@ -101,7 +121,7 @@ const Account* SchedulerTurn::Furthest(Priority priority) {
 // Gives rows to the principal's request that is the furthest behind; false if there is no room.  A
 // sentence under way gives way only to a request that is further behind by Flow::kShort: to change
 // at every step would leave everything half done.
-bool SchedulerTurn::GoOn(const Account& account, Priority priority) {
+bool SchedulerTurn::GoOn(const Account& account, Priority priority, double most_rows) {
   Local* under_way = nullptr;
   for (Local& local : locals_) {
     const Flow& flow = *local.flow;
@@ -111,9 +131,9 @@ bool SchedulerTurn::GoOn(const Account& account, Priority priority) {
   Flow* const next = Next(account);
   if (under_way != nullptr &&
       (next == nullptr || under_way->flow->time - Flow::kShort <= next->time)) {
-    return Run(under_way, 1);
+    return Run(under_way, most_rows);
   }
-  return Start(next, 1) || !starting_ || skipped_.contains(next);
+  return Start(next, most_rows) || !starting_ || skipped_.contains(next);
 }
 
 // The flow that is the furthest behind of those that wait, short ones only where they have no
@@ -150,9 +170,16 @@ bool SchedulerTurn::Run(Local* local, double most_rows) {
   const JobCost& cost = resident.job->cost;
   if (!HasRoom(cost.turn_share, most_rows)) return false;
   ++local->next;
-  resident.runs = true;
+  double work = 0;
+  if (resident.stages_left > 0) {
+    resident.encode_stages = GrantStages(*local->flow, cost, resident.stages_left);
+    if (resident.encode_stages == 0) return true;
+    work += TokensOf(cost, resident.encode_stages);
+  }
   used_ += cost.turn_share;
-  scheduler_->fair_.Serve(local->flow, cost.rows);
+  resident.runs = resident.encode_stages == resident.stages_left;
+  if (resident.runs) work += cost.rows;
+  Serve(local->flow, work);
   return true;
 }
 
@@ -160,9 +187,7 @@ bool SchedulerTurn::Run(Local* local, double most_rows) {
 bool SchedulerTurn::Start(Flow* flow, double most_rows) {
   const JobCost& cost = flow->waiting.front()->cost;
   if (!HasRoom(cost.turn_share, most_rows)) return false;
-  const bool encodes = encode_tokens_ == 0 ||
-                       encode_tokens_ + cost.source_tokens <= scheduler_->limits_.max_encode_tokens;
-  if (!encodes || !scheduler_->IsTurnOf(worker_, cost.turn_share)) {
+  if (!scheduler_->IsTurnOf(worker_, cost.turn_share)) {
     starting_ = false;
     return false;
   }
@@ -171,18 +196,62 @@ bool SchedulerTurn::Start(Flow* flow, double most_rows) {
     return false;
   }
   if (!HasMemory(flow, cost)) return false;
+  const int stages = GrantStages(*flow, cost, cost.encode_stages);
+  if (stages == 0) {
+    if (OnCredit(*flow)) {
+      starting_ = false;
+    } else {
+      skipped_.insert(flow);
+    }
+    return false;
+  }
+  const bool runs = stages == cost.encode_stages;
+  const double work = TokensOf(cost, stages) + (runs ? cost.rows : 0);
   used_ += cost.turn_share;
   carried_ += cost.turn_share;
   kv_bytes_ += cost.kv_bytes;
-  encode_tokens_ += cost.source_tokens;
   Local& local = LocalOf(flow);
   local.kv_bytes += cost.kv_bytes;
   local.share += cost.turn_share;
   scheduler_->loads_[worker_].share = carried_;
   ++flow->running;
-  plan_->start.push_back(scheduler_->Take(flow));
-  scheduler_->fair_.Serve(flow, cost.source_tokens + cost.rows);
+  plan_->start.push_back({scheduler_->Take(flow), stages});
+  Serve(flow, work);
   return true;
+}
+
+// How many stages of an encoding there is room for in this turn.  What fits into a turn is not
+// divided.  Of the sentences that do not, one gets on by a stage in every turn, however many short
+// ones there are, unless short ones are in a hurry.
+int SchedulerTurn::GrantStages(const Flow& flow, const JobCost& cost, int stages_left) {
+  if (!OnCredit(flow)) return 0;
+  const double each = cost.encode_share / cost.encode_stages;
+  int stages = static_cast<int>(std::min<double>(stages_left, std::max(0.0, 1 - encoded_) / each));
+  if (cost.encode_share <= 1 && !(quick_ && !flow.IsShort())) {
+    if (stages < stages_left) return 0;
+  } else {
+    if (quick_) stages = std::min(stages, 1);
+    if (stages == 0 && !divided_) stages = 1;
+    if (stages > 0) divided_ = true;
+  }
+  encoded_ += stages * each;
+  if (!flow.IsShort()) scheduler_->loads_[worker_].encode_credit -= stages * each;
+  return stages;
+}
+
+// While short requests are under way, the encoding of others is spread over more turns: a turn adds
+// to a credit, and what is encoded takes from it, even more than there is.
+bool SchedulerTurn::OnCredit(const Flow& flow) const {
+  return !quick_ || flow.IsShort() || scheduler_->loads_[worker_].encode_credit > 0;
+}
+
+void SchedulerTurn::Serve(Flow* flow, double work) {
+  scheduler_->fair_.Serve(flow, work);
+  scheduler_->loads_[worker_].rows += work;
+}
+
+double SchedulerTurn::TokensOf(const JobCost& cost, int stages) {
+  return static_cast<double>(cost.source_tokens) * stages / cost.encode_stages;
 }
 
 // The share of all that is here of a principal.

@@ -12,7 +12,8 @@ namespace dragoman {
 
 class SchedulerTurn {
  public:
-  SchedulerTurn(Scheduler* scheduler, int worker, absl::Span<Resident> residents, TurnPlan* plan);
+  SchedulerTurn(Scheduler* scheduler, int worker, absl::Span<Resident> residents, absl::Time now,
+                TurnPlan* plan);
 
   void Plan();
 
@@ -30,11 +31,15 @@ class SchedulerTurn {
   Local& LocalOf(Flow* flow);
   void RunShort(double most_rows);
   void StartShort(double most_rows, bool anybody);
-  void RunByTime(Priority priority);
+  bool RunByTime(Priority priority, double most_rows);
   const Account* Furthest(Priority priority);
-  bool GoOn(const Account& account, Priority priority);
+  bool GoOn(const Account& account, Priority priority, double most_rows);
   bool Run(Local* local, double most_rows);
   bool Start(Flow* flow, double most_rows);
+  int GrantStages(const Flow& flow, const JobCost& cost, int stages_left);
+  bool OnCredit(const Flow& flow) const;
+  void Serve(Flow* flow, double work);
+  static double TokensOf(const JobCost& cost, int stages);
   bool HasMemory(Flow* flow, const JobCost& cost);
   double CarriedFor(const Account& account) const;
   bool HasRoom(double share, double most_rows) const;
@@ -46,13 +51,17 @@ class SchedulerTurn {
 
   Scheduler* const scheduler_;
   const int worker_;
+  const absl::Time now_;
   TurnPlan* const plan_;
   std::vector<Local> locals_;      // in the order in which the requests came
   std::set<const Flow*> skipped_;  // have too much here to begin another sentence
   double used_ = 0;                // of the turn's rows
   double carried_ = 0;             // the share of all that is here
   size_t kv_bytes_ = 0;
-  int encode_tokens_ = 0;
+  double encoded_ = 0;    // of the turn's source tokens
+  bool divided_ = false;  // a sentence that does not fit into a turn was given some of them
+  // Short requests are under way whose principal is not ahead, or were lately.
+  bool quick_ = false;
   bool starting_ = true;  // whether this worker still takes from the line
 };
 

@@ -6,11 +6,12 @@
 namespace dragoman {
 
 Worker::Worker(int index, int threads, const Clock& clock, Observer* observer,
-               Dispatcher* dispatcher)
+               Dispatcher* dispatcher, PriceList* prices)
     : index_(index),
       clock_(clock),
       observer_(observer),
       dispatcher_(dispatcher),
+      prices_(prices),
       scratch_(threads) {}
 
 Worker::~Worker() { DRAGOMAN_CHECK(batches_.empty() && !thread_.joinable()); }
@@ -45,6 +46,7 @@ bool Worker::Turn() {
   Refuse(std::move(plan.refuse));
   Begin(std::move(plan.start));
   for (const auto& [model, batch] : batches_) {
+    batch->Encode();
     if (batch->runs()) batch->Step();
   }
   std::erase_if(batches_, [](const auto& entry) { return entry.second->empty(); });
@@ -62,10 +64,14 @@ void Worker::Refuse(std::vector<std::pair<JobPtr, absl::Status>> jobs) {
   }
 }
 
-void Worker::Begin(std::vector<JobPtr> jobs) {
+void Worker::Begin(std::vector<Starting> starting) {
   std::vector<std::pair<DecodeBatch*, std::vector<JobPtr>>> joining;
-  for (JobPtr& job : jobs) {
+  for (auto& [job, encode_stages] : starting) {
     DecodeBatch* const batch = BatchOf(job->model);
+    if (encode_stages < job->cost.encode_stages) {
+      batch->JoinUnencoded(std::move(job), encode_stages);
+      continue;
+    }
     auto group = std::find_if(joining.begin(), joining.end(),
                               [&](const auto& entry) { return entry.first == batch; });
     if (group == joining.end()) {
@@ -105,7 +111,8 @@ void Worker::OnBusy(int worker, absl::Duration took) { observer_->OnBusy(worker,
 // A job that was in a batch has ended.  The dispatcher forgets it before the caller hears of it, so
 // that who has seen all answers finds an empty line.
 void Worker::OnJobDone(const Job& job, const JobResult& result) {
-  dispatcher_->OnEnd(job);
+  dispatcher_->OnEnd(job, result.status);
+  if (result.status.ok()) prices_->Learn(job, result.times.steps);
   observer_->OnJobDone(job, result);
 }
 

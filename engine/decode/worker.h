@@ -19,14 +19,16 @@
 #include "engine/decode/dispatcher.h"
 #include "engine/decode/job.h"
 #include "engine/decode/observer.h"
+#include "engine/decode/price_list.h"
 
 namespace dragoman {
 
 class Worker : private Observer {
  public:
   // `index` is the number that `observer` and `dispatcher` are told, `threads` how many share its
-  // steps.  `observer` and `dispatcher` must outlive the worker.
-  Worker(int index, int threads, const Clock& clock, Observer* observer, Dispatcher* dispatcher);
+  // steps.  The others must outlive the worker.
+  Worker(int index, int threads, const Clock& clock, Observer* observer, Dispatcher* dispatcher,
+         PriceList* prices);
   // REQUIRES: joined, or never started and without work.
   ~Worker() override;
 
@@ -49,7 +51,7 @@ class Worker : private Observer {
 
   void Run();
   void Refuse(std::vector<std::pair<JobPtr, absl::Status>> jobs);
-  void Begin(std::vector<JobPtr> jobs);
+  void Begin(std::vector<Starting> starting);
   DecodeBatch* BatchOf(const std::shared_ptr<const Model>& model);
   void CountMemory();
 
@@ -57,6 +59,7 @@ class Worker : private Observer {
   const Clock clock_;
   Observer* const observer_;
   Dispatcher* const dispatcher_;
+  PriceList* const prices_;
   std::atomic<size_t> kv_bytes_ = 0;
 
   // Only of the thread that takes the turns.

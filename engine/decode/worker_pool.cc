@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "engine/base/machine.h"
+#include "engine/decode/turn_rows.h"
 
 namespace dragoman {
 
@@ -19,25 +20,35 @@ WorkerPoolOptions WithDefaults(WorkerPoolOptions options) {
 
 WorkerPool::WorkerPool(const WorkerPoolOptions& options, Observer* observer)
     : options_(WithDefaults(options)),
+      prices_({.turn_rows = options_.max_batch_rows > 0 ? options_.max_batch_rows : 64,
+               .max_encode_tokens = options_.max_encode_tokens}),
       dispatcher_({.workers = options_.workers,
                    .kv_capacity_bytes = options_.kv_capacity_bytes / options_.workers,
-                   .max_encode_tokens = options_.max_encode_tokens,
                    .max_waiting_requests = options_.max_waiting_requests,
                    .max_waiting_tokens = options_.max_waiting_tokens}) {
   for (int i = 0; i < options_.workers; ++i) {
     workers_.push_back(std::make_unique<Worker>(i, options_.threads_per_worker, absl::Now, observer,
-                                                &dispatcher_));
+                                                &dispatcher_, &prices_));
     workers_.back()->Start();
   }
 }
 
 WorkerPool::~WorkerPool() { Drain(); }
 
+int WorkerPool::AddModel(const std::shared_ptr<const Model>& model) {
+  int rows = options_.max_batch_rows;
+  if (rows == 0) {
+    rows = ChooseTurnRows(MeasureRowSpeeds(model, options_.threads_per_worker, absl::Now));
+  }
+  prices_.Set(model->name(), rows);
+  return rows;
+}
+
 absl::Status WorkerPool::Submit(std::vector<JobPtr> jobs) {
   DRAGOMAN_CHECK(!jobs.empty());
   const size_t capacity = options_.kv_capacity_bytes / options_.workers;
   for (const JobPtr& job : jobs) {
-    Price({.turn_rows = options_.max_batch_rows}, job.get());
+    prices_.Price(job.get());
     const JobCost& cost = job->cost;
     if (cost.kv_bytes <= capacity) continue;
     return absl::InvalidArgumentError(

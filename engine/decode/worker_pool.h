@@ -15,6 +15,7 @@
 #include "engine/decode/dispatcher.h"
 #include "engine/decode/job.h"
 #include "engine/decode/observer.h"
+#include "engine/decode/price_list.h"
 #include "engine/decode/worker.h"
 
 namespace dragoman {
@@ -24,9 +25,10 @@ struct WorkerPoolOptions {
   int threads_per_worker = 1;      // that share every step of a worker
   int max_waiting_requests = 256;  // requests with a job that waits for a batch
   int max_waiting_tokens = 65536;  // source tokens of the jobs that wait
-  int max_batch_rows = 64;         // live hypotheses that one worker decodes in one turn
-  int max_encode_tokens = 1024;    // source tokens that join a batch between two steps
-  size_t kv_capacity_bytes = 0;    // of all workers together; 0: a quarter of the memory
+  // Live hypotheses that one worker decodes in one turn; 0: measured for each model (AddModel).
+  int max_batch_rows = 0;
+  int max_encode_tokens = 0;     // source tokens that it encodes then; 0: twice the rows
+  size_t kv_capacity_bytes = 0;  // of all workers together; 0: a quarter of the memory
 };
 
 // What the pool is doing now.
@@ -48,8 +50,13 @@ class WorkerPool {
   // Drains.
   ~WorkerPool();
 
+  // Prepares for a model: measures how many rows make a turn if that was not said, which takes
+  // about a second.  Without it they are 64.  Returns them.
+  int AddModel(const std::shared_ptr<const Model>& model);
+
   // Takes all the jobs of one request, or none of them and says why: RESOURCE_EXHAUSTED if the line
-  // is full, INVALID_ARGUMENT if a job needs more KV memory than a worker ever has, UNAVAILABLE
+  // is full or the principal's quota used up, DEADLINE_EXCEEDED if the deadline cannot be met,
+  // INVALID_ARGUMENT if a job needs more KV memory than a worker ever has, UNAVAILABLE
   // when draining.  On an error on_done is not called and `jobs` are dropped. REQUIRES: there is at
   // least one job, and all share one RequestState.
   absl::Status Submit(std::vector<JobPtr> jobs);
@@ -62,6 +69,7 @@ class WorkerPool {
 
  private:
   const WorkerPoolOptions options_;  // without zeros
+  PriceList prices_;
   Dispatcher dispatcher_;
   std::vector<std::unique_ptr<Worker>> workers_;
 };

@@ -25,7 +25,7 @@ namespace {
 
 struct Flags {
   std::string model, input, precision = "auto", keys_values = "auto", matmul = "auto", shortlist;
-  int workers = 1, threads_per_worker = 1, in_flight = 64, repeat = 1;
+  int workers = 1, threads_per_worker = 1, max_batch_rows = 0, in_flight = 64, repeat = 1;
   DecodingOptions options;
 };
 
@@ -133,8 +133,10 @@ absl::Status Bench(const Flags& flags) {
   WorkerPool pool({.workers = flags.workers,
                    .threads_per_worker = flags.threads_per_worker,
                    .max_waiting_requests = std::max(256, flags.in_flight),
-                   .max_waiting_tokens = 1 << 30},
+                   .max_waiting_tokens = 1 << 30,
+                   .max_batch_rows = flags.max_batch_rows},
                   &observer);
+  const int batch_rows = pool.AddModel(model);
   const Translator translator(model, &pool, Limits());
   const auto sentences = lines.size();
   Run run(translator, flags.options, std::move(lines));
@@ -167,6 +169,7 @@ absl::Status Bench(const Flags& flags) {
       {"workers", pool.workers()},
       {"threads_per_worker", flags.threads_per_worker},
       {"in_flight", flags.in_flight},
+      {"batch_rows", batch_rows},
   };
   std::cout << report.dump() << std::endl;
   return absl::OkStatus();
@@ -191,6 +194,10 @@ int Main(int argc, char** argv) {
   app.add_option("--threads-per-worker", flags.threads_per_worker, "That share a worker's steps")
       ->capture_default_str()
       ->check(CLI::Range(1, ThreadTeam::kMaxSize));
+  app.add_option("--max-batch-rows", flags.max_batch_rows,
+                 "Hypotheses that a worker decodes in one turn; 0: measured")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 65536));
   app.add_option("--in-flight", flags.in_flight, "Sentences in the engine at any time")
       ->capture_default_str()
       ->check(CLI::Range(1, 100000));

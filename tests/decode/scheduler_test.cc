@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/status.h"
 #include "gtest/gtest.h"
 #include "tests/decode/test_jobs.h"
 
@@ -13,7 +14,7 @@ namespace dragoman {
 namespace {
 
 const absl::Time kNow = absl::UnixEpoch() + absl::Seconds(100);
-constexpr int kTurnRows = 32;  // in every test
+constexpr int kTurnRows = 32, kTurnTokens = 128;  // in every test
 
 // A sentence of that many source tokens, hypotheses and steps.
 JobCost Cost(int tokens, int rows, int steps, size_t kv_bytes = 1) {
@@ -21,7 +22,8 @@ JobCost Cost(int tokens, int rows, int steps, size_t kv_bytes = 1) {
           .rows = rows,
           .steps = steps,
           .kv_bytes = kv_bytes,
-          .turn_share = static_cast<double>(rows) / kTurnRows};
+          .turn_share = static_cast<double>(rows) / kTurnRows,
+          .encode_share = static_cast<double>(tokens) / kTurnTokens};
 }
 
 // One worker, whose sentences take as many steps as they are expected to.
@@ -58,7 +60,7 @@ class SchedulerTest : public testing::Test {
       ++ran[residents[i].job->cost.source_tokens];
       --running_[i].second;
     }
-    for (JobPtr& job : last_.start) {
+    for (auto& [job, stages] : last_.start) {
       ++ran[job->cost.source_tokens];
       const int steps = job->cost.steps;
       running_.emplace_back(std::move(job), steps - 1);
@@ -70,7 +72,7 @@ class SchedulerTest : public testing::Test {
   }
 
   void End(size_t i) {
-    scheduler_->OnEnd(*running_[i].first);
+    scheduler_->OnEnd(*running_[i].first, absl::OkStatus());
     running_.erase(running_.begin() + i);
   }
 
@@ -93,9 +95,10 @@ TEST_F(SchedulerTest, AShortRequestNeverWaitsForADocument) {
   MustEnter(1000, Cost(7, 4, 100));
   for (int i = 0; i < 50; ++i) EXPECT_EQ(Turn(), (Ran{{7, 8}}));
   MustEnter(1, Cost(5, 4, 10));
-  // It has its rows in the very next turn and every one from there on.
-  for (int i = 0; i < 10; ++i) EXPECT_EQ(Turn(), (Ran{{5, 1}, {7, 7}})) << i;
-  EXPECT_EQ(Turn(), (Ran{{7, 8}}));
+  // It has its rows in the very next turn and every one from there on, and the turns are short.
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(Turn(), (Ran{{5, 1}, {7, 3}})) << i;
+  EXPECT_EQ(Turn(), (Ran{{7, 4}}));  // another one may come
+  EXPECT_EQ(Turn(kNow + absl::Milliseconds(50)), (Ran{{7, 8}}));
 }
 
 TEST_F(SchedulerTest, DocumentsKeepAQuarterOfTheRows) {
@@ -143,7 +146,8 @@ TEST_F(SchedulerTest, APrincipalWithManyShortRequestsIsHeldToItsPart) {
     for (int k = 0; k < 2; ++k) static_cast<void>(Enter(1, Cost(5, 4, 5), {.principal = "crowd"}));
     for (const auto& [tokens, count] : Turn()) sum[tokens] += count;
   }
-  EXPECT_NEAR(sum[5], sum[9], (Flow::kShort + 24 * 5) / 4);
+  // 25 rows of work in 5 turns, and 89 in 20.
+  EXPECT_NEAR(sum[5] * 25 / 5, sum[9] * 89 / 20, Flow::kShort + 24 / 4 * 25 + kTurnRows);
 }
 
 TEST_F(SchedulerTest, BatchWorkFillsTheGaps) {
@@ -153,12 +157,12 @@ TEST_F(SchedulerTest, BatchWorkFillsTheGaps) {
   EXPECT_EQ(Turn(), (Ran{{3, 2}, {7, 6}}));
   MustEnter(1, Cost(5, 4, 10));
   MustEnter(1, Cost(6, 4, 10));
-  EXPECT_EQ(Turn(), (Ran{{5, 1}, {6, 1}, {7, 6}}));
+  EXPECT_EQ(Turn(), (Ran{{5, 1}, {6, 1}, {7, 2}}));
 }
 
 TEST_F(SchedulerTest, ATurnTakesASentenceWiderThanItsRows) {
-  MustEnter(1, Cost(5, 50, 10));
-  MustEnter(1, Cost(6, 4, 10));
+  MustEnter(1, Cost(5, 50, 2));
+  MustEnter(1, Cost(6, 4, 30));
   EXPECT_EQ(Turn(), (Ran{{5, 1}}));
 }
 
@@ -170,9 +174,11 @@ TEST_F(SchedulerTest, AWideSentenceHoldsTheLineOfItsLike) {
 }
 
 TEST_F(SchedulerTest, BoundsTheSourceTokensOfATurn) {
-  scheduler_ = std::make_unique<Scheduler>(
-      SchedulerLimits{.kv_capacity_bytes = 1000, .max_encode_tokens = 10});
-  for (const int tokens : {30, 6, 4, 1}) MustEnter(1, Cost(tokens, 1, 10));
+  for (const int tokens : {30, 6, 4, 1}) {
+    JobCost cost = Cost(tokens, 1, 50 - tokens);
+    cost.encode_share = tokens / 10.0;
+    MustEnter(1, cost);
+  }
   EXPECT_EQ(Turn(), (Ran{{30, 1}}));
   EXPECT_EQ(Turn(), (Ran{{30, 1}, {6, 1}, {4, 1}}));
   EXPECT_EQ(Turn(), (Ran{{30, 1}, {6, 1}, {4, 1}, {1, 1}}));
@@ -184,14 +190,14 @@ TEST_F(SchedulerTest, LeavesMemoryForTheNextRequest) {
   MustEnter(1, Cost(5, 1, 10, 400));
   EXPECT_EQ(Turn(), (Ran{{5, 1}, {7, 5}}));
   MustEnter(1, Cost(6, 1, 10, 200));  // does not fit, and must not be overtaken for ever
-  MustEnter(1, Cost(4, 1, 10, 50));
+  MustEnter(1, Cost(4, 1, 12, 50));
   EXPECT_EQ(Turn(), (Ran{{5, 1}, {7, 5}}));
 }
 
 TEST_F(SchedulerTest, RefusesWhatIsCancelledOrLateBeforeItStarts) {
   MustEnter(1, Cost(9, 32, 100));
   Turn();
-  MustEnter(2, Cost(5, 4, 10), {.deadline = kNow + absl::Seconds(9)});
+  MustEnter(2, Cost(5, 4, 10), {.deadline = kNow + absl::Seconds(99)});
   MustEnter(1, Cost(6, 4, 10));
   MustEnter(1, Cost(7, 4, 10), {.deadline = kNow + absl::Seconds(1)});
   states_[2]->Cancel(kNow);
@@ -201,6 +207,74 @@ TEST_F(SchedulerTest, RefusesWhatIsCancelledOrLateBeforeItStarts) {
   EXPECT_TRUE(absl::IsCancelled(last_.refuse[0].second));
   EXPECT_EQ(last_.refuse[1].first->cost.source_tokens, 7);
   EXPECT_TRUE(absl::IsDeadlineExceeded(last_.refuse[1].second));
+}
+
+TEST_F(SchedulerTest, EncodesALongSentenceInSeveralTurns) {
+  JobCost cost = Cost(512, 4, 600);
+  cost.encode_stages = 8;  // of 64 tokens each
+  MustEnter(1, cost);
+  const auto state = std::make_shared<RequestState>(absl::InfiniteFuture());
+  TurnPlan plan = scheduler_->PlanTurn(0, {}, kNow);
+  ASSERT_EQ(plan.start.size(), 1u);
+  EXPECT_EQ(plan.start[0].encode_stages, 2);  // 128 tokens
+  int left = 8 - 2;
+  for (; left > 0; left -= 2) {
+    std::vector<Resident> residents = {{.job = plan.start[0].job.get(), .stages_left = left}};
+    scheduler_->PlanTurn(0, absl::MakeSpan(residents), kNow);
+    EXPECT_EQ(residents[0].encode_stages, 2);
+    EXPECT_EQ(residents[0].runs, left == 2);
+  }
+  scheduler_->OnEnd(*plan.start[0].job, absl::OkStatus());
+}
+
+TEST_F(SchedulerTest, OneLongSentenceIsEncodedOnHoweverManyShortOnesThereAre) {
+  JobCost cost = Cost(512, 4, 600);
+  cost.encode_stages = 8;
+  MustEnter(1, cost);
+  TurnPlan plan = scheduler_->PlanTurn(0, {}, kNow);
+  ASSERT_EQ(plan.start.size(), 1u);
+  for (int i = 0; i < 5; ++i) MustEnter(1, Cost(32, 4, 10));
+  std::vector<Resident> residents = {{.job = plan.start[0].job.get(), .stages_left = 6}};
+  TurnPlan second = scheduler_->PlanTurn(0, absl::MakeSpan(residents), kNow);
+  EXPECT_EQ(second.start.size(), 4u);  // 128 tokens
+  EXPECT_EQ(residents[0].encode_stages, 1);
+  scheduler_->OnEnd(*plan.start[0].job, absl::OkStatus());
+  for (const Starting& starting : second.start) {
+    scheduler_->OnEnd(*starting.job, absl::OkStatus());
+  }
+}
+
+TEST_F(SchedulerTest, RefusesAtTheDoorWhatCannotBeDoneInTime) {
+  MustEnter(1, Cost(9, 32, 1000));
+  absl::Time now = kNow;
+  for (int i = 0; i < 100; ++i) Turn(now += absl::Milliseconds(10));
+  // 20 steps take 200 ms.
+  EXPECT_TRUE(Enter(1, Cost(5, 4, 19), {.deadline = kNow + absl::Milliseconds(210)}).ok());
+  const absl::Status status =
+      Enter(1, Cost(5, 4, 19), {.deadline = kNow + absl::Milliseconds(190)});
+  EXPECT_TRUE(absl::IsDeadlineExceeded(status)) << status;
+  EXPECT_NE(status.message().find("cannot be met"), std::string::npos) << status;
+}
+
+TEST_F(SchedulerTest, RefusesInTheLineWhatCannotBeDoneAnyMore) {
+  for (int i = 0; i < 8; ++i) MustEnter(1, Cost(9, 4, 200));
+  absl::Time now = kNow;
+  for (int i = 0; i < 100; ++i) Turn(now += absl::Milliseconds(10));
+  MustEnter(1, Cost(5, 16, 60), {.deadline = now + absl::Milliseconds(700)});
+  int turns = 0;  // without room for it
+  for (; last_.refuse.empty() && turns < 100; ++turns) Turn(now += absl::Milliseconds(10));
+  EXPECT_NEAR(turns, 9, 1);  // 61 turns would take 610 ms
+  ASSERT_EQ(last_.refuse.size(), 1u);
+  EXPECT_TRUE(absl::IsDeadlineExceeded(last_.refuse[0].second));
+}
+
+TEST_F(SchedulerTest, AQuotaCountsWork) {
+  const RequestTerms terms = {.principal = "a", .quota = {.per_minute = 100}};
+  MustEnter(1, Cost(20, 4, 20), terms);  // 100 rows
+  const absl::Status status = Enter(1, Cost(1, 1, 1), terms);
+  EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
+  EXPECT_TRUE(RetryAfterOf(status).has_value());
+  MustEnter(1, Cost(1, 1, 1), {.principal = "b", .quota = {.per_minute = 100}});
 }
 
 class LineTest : public SchedulerTest {
@@ -258,7 +332,7 @@ TEST(SchedulerWorkers, TheOneWithTheLeastToDoTakesTheNextJob) {
   };
   const auto turn = [&](int worker) {
     TurnPlan plan = scheduler.PlanTurn(worker, absl::MakeSpan(residents[worker]), kNow);
-    for (JobPtr& job : plan.start) {
+    for (auto& [job, stages] : plan.start) {
       residents[worker].push_back({.job = job.get()});
       running.push_back(std::move(job));
     }
@@ -272,7 +346,7 @@ TEST(SchedulerWorkers, TheOneWithTheLeastToDoTakesTheNextJob) {
   enter(1);
   EXPECT_EQ(turn(0), 0u);  // the other one has less
   EXPECT_EQ(turn(1), 1u);
-  for (const JobPtr& job : running) scheduler.OnEnd(*job);
+  for (const JobPtr& job : running) scheduler.OnEnd(*job, absl::OkStatus());
 }
 
 }  // namespace

@@ -315,6 +315,20 @@ class TokenTest(SecurityTest):
         self.assertEqual(
             server.metrics()["dragoman_rejected_total"][(("reason", "queue_full"),)], 0)
 
+    def test_a_principal_has_its_quota_and_takes_nothing_from_others(self):
+        self.write(f"shop {SHOP} quota=60 burst=10\nblog {BLOG}\n")
+        server = self.start("--auth-tokens", self.tokens)
+        self.assertEqual(code_of(lambda: translate(server.channel, bearer(SHOP))),
+                         grpc.StatusCode.OK)  # on credit
+        with self.assertRaises(grpc.RpcError) as caught:
+            translate(server.channel, bearer(SHOP))
+        self.assertEqual(caught.exception.code(), grpc.StatusCode.RESOURCE_EXHAUSTED)
+        self.assertIn("quota", caught.exception.details())
+        self.assertGreater(details_of(caught.exception)["RetryInfo"].retry_delay.seconds, 0)
+        self.assertEqual(code_of(lambda: translate(server.channel, bearer(BLOG))),
+                         grpc.StatusCode.OK)
+        self.assertEqual(server.metrics()["dragoman_rejected_total"][(("reason", "quota"),)], 1)
+
     def test_a_file_that_cannot_be_used_ends_the_server(self):
         for want, text in (("no token", "# nobody\n"), ("line 1", "shop\n"),
                            ("line 2", f"a {SHOP}\nb {SHOP}\n")):

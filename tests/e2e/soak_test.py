@@ -46,12 +46,12 @@ class Client(threading.Thread):
 
     def call(self, stub):
         if self.random.random() < 0.02:  # a burst
-            for call in [self.start(stub, 1, 30) for _ in range(50)]:
+            for call in [self.send(stub, 1, 30) for _ in range(50)]:
                 call.wait()
         document = self.random.random() < 0.03
-        self.start(stub, 100 if document else self.random.randint(1, 8), 300).wait()
+        self.send(stub, 100 if document else self.random.randint(1, 8), 300).wait()
 
-    def start(self, stub, texts, timeout):
+    def send(self, stub, texts, timeout):
         """One call; returns the event of its end."""
         chosen = self.random.choices(self.inputs, k=texts)
         greedy = self.random.random() < 0.5

@@ -43,6 +43,7 @@ TEST(Config, OneModelIsEnoughAndTheRestHasTheDefaultsOfTheDesign) {
   EXPECT_EQ(options.http_address, "127.0.0.1:9464");
   EXPECT_EQ(options.precision, Precision::kAuto);
   EXPECT_EQ(options.pool.workers, 0);
+  EXPECT_EQ(options.pool.max_batch_rows, 0);  // auto
   EXPECT_EQ(options.pool.max_waiting_requests, 256);
   EXPECT_EQ(options.limits.max_texts, 128);
   EXPECT_EQ(options.limits.max_characters, 30000);
@@ -89,6 +90,8 @@ TEST(Config, EveryFlagSetsItsOption) {
                              "--tls-client-ca=/a",
                              "--auth-tokens=/t",
                              "--max-requests-per-principal=4",
+                             "--quota-per-minute=5000",
+                             "--quota-burst=600",
                              "--keepalive-time=2m",
                              "--keepalive-timeout=5s",
                              "--max-connection-age=1h",
@@ -127,6 +130,7 @@ TEST(Config, EveryFlagSetsItsOption) {
   EXPECT_EQ(options.tls.client_ca, "/a");
   EXPECT_EQ(options.auth.tokens, "/t");
   EXPECT_EQ(options.auth.max_requests_per_principal, 4);
+  EXPECT_EQ(options.auth.quota, (Quota{.per_minute = 5000, .burst = 600}));
   EXPECT_EQ(options.connections.keepalive_time, absl::Minutes(2));
   EXPECT_EQ(options.connections.keepalive_timeout, absl::Seconds(5));
   EXPECT_EQ(options.connections.max_age, absl::Hours(1));

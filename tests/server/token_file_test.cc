@@ -34,6 +34,15 @@ TEST(TokenTable, FindsThePrincipalOfATokenAndOfNothingElse) {
   }
 }
 
+TEST(TokenTable, GivesAPrincipalItsQuota) {
+  const auto table = TokenTable::Parse(std::string("shop ") + kShop + " quota=600 burst=50\nshop " +
+                                       kShop + "2\nblog " + kBlog + " quota=7  # a minute");
+  ASSERT_TRUE(table.ok()) << table.status();
+  EXPECT_EQ(table->QuotaOf("shop"), (Quota{.per_minute = 600, .burst = 50}));
+  EXPECT_EQ(table->QuotaOf("blog"), (Quota{.per_minute = 7}));
+  EXPECT_EQ(table->QuotaOf("press"), std::nullopt);
+}
+
 TEST(TokenTable, SaysWhichLineIsWrongAndNotWhatStandsThere) {
   const std::string good = std::string("shop ") + kShop + "\n";
   const struct {
@@ -42,12 +51,18 @@ TEST(TokenTable, SaysWhichLineIsWrongAndNotWhatStandsThere) {
   } cases[] = {
       {"", "no token"},
       {"# shop\n\n", "no token"},
-      {good + "blog\n", "line 2: want `principal token`"},
-      {good + "blog " + kBlog + " sesame-sesame-sesame\n", "line 2: want `principal token`"},
+      {good + "blog\n", "line 2: want `principal token [quota=N] [burst=N]`"},
+      {good + "blog " + kBlog + " sesame-sesame-sesame\n",
+       "line 2: want `principal token [quota=N] [burst=N]`"},
       {good + "bl\"og " + kBlog + "\n", "line 2: the principal"},
       {good + std::string(129, 'b') + " " + kBlog + "\n", "line 2: the principal"},
       {good + "blog sesame-sesame1\xff\n", "line 2: the token"},
       {good + "blog sesame\n", "line 2: the token"},
+      {good + "blog " + kBlog + " quota=0\n", "line 2: want"},
+      {good + "blog " + kBlog + " quota=1e3\n", "line 2: want"},
+      {good + "blog " + kBlog + " burst=5\n", "line 2: a burst without a quota"},
+      {"shop " + std::string(kBlog) + " quota=5\nshop " + kShop + " quota=6\n",
+       "line 2: another line"},
       {good + good, "line 2: the token stands there twice"},
   };
   for (const auto& test : cases) {

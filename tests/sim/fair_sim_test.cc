@@ -1,9 +1,13 @@
 // The fair line in simulation: what the header of scheduler.h promises, under traffic with faults.
-// DRAGOMAN_SIM_REQUESTS says how many requests (default 60,000 in all), DRAGOMAN_SIM_SEED replays
+// DRAGOMAN_SIM_REQUESTS says how many requests (default 20,000 in all), DRAGOMAN_SIM_SEED replays
 // one seed.
 
+#include <algorithm>
 #include <cstdlib>
+#include <iostream>
+#include <random>
 #include <string>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "tests/sim/fair_simulation.h"
@@ -53,7 +57,7 @@ std::vector<Traffic> Mixed(std::mt19937* random) {
 }
 
 TEST(FairSimulation, NothingIsLostDoubledOrLateAndNobodyGetsAhead) {
-  const int64_t requests = FromEnvironment("DRAGOMAN_SIM_REQUESTS", 60'000);
+  const int64_t requests = FromEnvironment("DRAGOMAN_SIM_REQUESTS", 20'000);
   const int64_t replay = FromEnvironment("DRAGOMAN_SIM_SEED", -1);
   constexpr int64_t kEach = 10'000;
   TrafficReport all;
@@ -115,6 +119,35 @@ TEST(FairSimulation, OneLinersBesideLongSentences) {
   const double beside =
       SlowestOneLiner({.per_second = 4, .min_tokens = 512, .max_tokens = 512, .burst = 32}, &alone);
   EXPECT_LE(beside, 5 * alone);
+}
+
+// Requests per second that are answered in time when `times` the capacity is asked for.
+double Goodput(double times, absl::Duration deadline, bool forecasts, int most_waiting) {
+  constexpr double kCapacity = 210;
+  FairSimulation::Options options;
+  options.limits.workers = options.workers;
+  options.limits.forecasts = forecasts;
+  options.limits.max_waiting_requests = most_waiting;
+  const Traffic traffic = {
+      .per_second = times * kCapacity, .min_tokens = 10, .max_tokens = 40, .deadline = deadline};
+  FairSimulation simulation(options, {traffic}, 7);
+  simulation.Run(static_cast<int64_t>(5 * times * kCapacity));
+  EXPECT_EQ(simulation.broken(), 0);
+  return static_cast<double>(simulation.report(0).done) / simulation.seconds();
+}
+
+TEST(FairSimulation, OverloadIsAsGoodAsWithTheBestBoundOnTheLine) {
+  for (const double times : {1.0, 3.0}) {
+    for (const int milliseconds : {250, 500, 2000}) {
+      const absl::Duration deadline = absl::Milliseconds(milliseconds);
+      double best = 0;
+      for (const int most_waiting : {8, 32, 128}) {
+        best = std::max(best, Goodput(times, deadline, /*forecasts=*/false, most_waiting));
+      }
+      const double ours = Goodput(times, deadline, /*forecasts=*/true, 256);
+      EXPECT_GE(ours, 0.9 * best) << times << " times the capacity, deadline " << deadline;
+    }
+  }
 }
 
 }  // namespace

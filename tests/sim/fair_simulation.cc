@@ -77,16 +77,18 @@ void FairSimulation::Arrive(size_t traffic) {
   for (int i = 0; i < kind.sentences; ++i) {
     const int tokens = Pick(kind.min_tokens, kind.max_tokens);
     const JobCost cost = {.source_tokens = tokens,
+                          .encode_stages = 4 * (1 + (tokens + 63) / 64),
                           .rows = kind.rows,
                           .steps = static_cast<int>(1.25 * tokens) + 1,
                           .kv_bytes = static_cast<size_t>(tokens + 2 * tokens * kind.rows) * 1024,
-                          .turn_share = static_cast<double>(kind.rows) / options_.turn_rows};
+                          .turn_share = static_cast<double>(kind.rows) / options_.turn_rows,
+                          .encode_share = static_cast<double>(tokens) / (2 * options_.turn_rows)};
     request->work += static_cast<double>(cost.work());
     jobs.push_back(CostOnly(cost, state, [told = &request->told[i]](JobResult) { ++*told; }));
   }
   const absl::Status entered = scheduler_.Enter(&jobs, now_);
   if (!entered.ok()) {
-    ++report.refused;
+    ++(absl::IsDeadlineExceeded(entered) ? report.late : report.refused);
     return;
   }
   if (std::bernoulli_distribution(kind.leaves)(random_)) {
@@ -99,31 +101,40 @@ void FairSimulation::TakeTurn(int index) {
   Worker& worker = workers_[index];
   for (Sentence& sentence : worker.batch) {
     absl::Status wanted = sentence.job->request->Wanted(now_);
-    if (!wanted.ok()) Tell(sentence.job.get(), wanted, /*begun=*/true);
+    if (!wanted.ok()) Tell(sentence.job.get(), wanted, now_, /*begun=*/true);
     if (!wanted.ok()) sentence.job = nullptr;
   }
   std::erase_if(worker.batch, [](const Sentence& s) { return s.job == nullptr; });
 
   std::vector<Resident> residents;
-  for (const Sentence& sentence : worker.batch) residents.push_back({.job = sentence.job.get()});
+  for (const Sentence& sentence : worker.batch) {
+    residents.push_back({.job = sentence.job.get(), .stages_left = sentence.stages_left});
+  }
   TurnPlan plan = scheduler_.PlanTurn(index, absl::MakeSpan(residents), now_);
-  for (auto& [job, status] : plan.refuse) Tell(job.get(), status, /*begun=*/false);
+  for (auto& [job, status] : plan.refuse) Tell(job.get(), status, now_, /*begun=*/false);
 
-  int rows = 0, tokens = 0;
+  for (auto& [job, stages] : plan.start) {
+    requests_.at(job->request.get())->begun = true;
+    const JobCost& cost = job->cost;
+    residents.push_back({.job = job.get(),
+                         .stages_left = cost.encode_stages,
+                         .runs = stages == cost.encode_stages,
+                         .encode_stages = stages});
+    // What was expected, more or less.
+    const int steps = std::max(1, Pick(cost.steps * 3 / 4, cost.steps * 5 / 4));
+    worker.batch.push_back({std::move(job), cost.encode_stages, steps});
+  }
+  double rows = 0, tokens = 0;
   for (size_t i = 0; i < residents.size(); ++i) {
-    if (!residents[i].runs) continue;
-    rows += residents[i].job->cost.rows;
+    const Resident& resident = residents[i];
+    const JobCost& cost = resident.job->cost;
+    worker.batch[i].stages_left -= resident.encode_stages;
+    tokens += static_cast<double>(cost.source_tokens) * resident.encode_stages / cost.encode_stages;
+    if (!resident.runs) continue;
+    rows += cost.rows;
     --worker.batch[i].steps_left;
   }
-  for (JobPtr& job : plan.start) {
-    tokens += job->cost.source_tokens;
-    rows += job->cost.rows;
-    requests_.at(job->request.get())->begun = true;
-    // What was expected, more or less.
-    const int steps = std::max(1, Pick(job->cost.steps * 3 / 4, job->cost.steps * 5 / 4));
-    worker.batch.push_back({std::move(job), steps - 1});
-  }
-  if (rows == 0 && residents.empty()) {
+  if (residents.empty()) {
     worker.free = now_ + absl::Microseconds(100);  // looks again
     return;
   }
@@ -132,17 +143,18 @@ void FairSimulation::TakeTurn(int index) {
                                      options_.token_seconds * tokens);
   for (Sentence& sentence : worker.batch) {
     if (sentence.steps_left > 0) continue;
-    Tell(sentence.job.get(), absl::OkStatus(), /*begun=*/true);
+    Tell(sentence.job.get(), sentence.job->request->Wanted(worker.free), worker.free,
+         /*begun=*/true);
     sentence.job = nullptr;
   }
   std::erase_if(worker.batch, [](const Sentence& s) { return s.job == nullptr; });
 }
 
-void FairSimulation::Tell(Job* job, const absl::Status& status, bool begun) {
+void FairSimulation::Tell(Job* job, const absl::Status& status, absl::Time at, bool begun) {
   const RequestState* const state = job->request.get();
   Request& request = *requests_.at(state);
-  if (status.ok() && now_ >= state->deadline()) ++broken_;
-  if (begun) scheduler_.OnEnd(*job);
+  if (status.ok() && at >= state->deadline()) ++broken_;
+  if (begun) scheduler_.OnEnd(*job, status);
   job->Finish({.status = status});
   request.status.Update(status);
   if (++request.ended < request.told.size()) return;
@@ -156,7 +168,7 @@ void FairSimulation::Tell(Job* job, const absl::Status& status, bool begun) {
   } else {
     ++report.done;
     report.useful_work += request.work;
-    report.latencies.push_back(absl::ToDoubleSeconds(now_ - request.since));
+    report.latencies.push_back(absl::ToDoubleSeconds(at - request.since));
   }
   requests_.erase(state);
 }

@@ -71,7 +71,7 @@ class FairSimulation {
   struct Request;
   struct Sentence {
     JobPtr job;
-    int steps_left = 0;
+    int stages_left = 0, steps_left = 0;
   };
   struct Worker {
     absl::Time free;  // when its turn ends
@@ -82,7 +82,7 @@ class FairSimulation {
   double Exponential(double rate) { return std::exponential_distribution<double>(rate)(random_); }
   void Arrive(size_t traffic);
   void TakeTurn(int worker);
-  void Tell(Job* job, const absl::Status& status, bool begun);
+  void Tell(Job* job, const absl::Status& status, absl::Time at, bool begun);
   void WatchLeads();
 
   const Options options_;

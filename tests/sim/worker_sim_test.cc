@@ -27,15 +27,14 @@ class Simulation : public NullObserver {
  public:
   explicit Simulation(uint32_t seed)
       : random_(seed),
-        turn_rows_(Pick(4, 12)),
+        prices_({.turn_rows = Pick(4, 12), .max_encode_tokens = Pick(5, 60)}),
         dispatcher_({.workers = Pick(1, 3),
                      .kv_capacity_bytes = 300'000,
-                     .max_encode_tokens = Pick(10, 60),
                      .max_waiting_requests = 6,
                      .max_waiting_tokens = 300}) {
     for (int i = 0; i < dispatcher_.limits().workers; ++i) {
       workers_.push_back(std::make_unique<Worker>(
-          i, Pick(1, 2), [this] { return now_; }, this, &dispatcher_));
+          i, Pick(1, 2), [this] { return now_; }, this, &dispatcher_, &prices_));
     }
   }
 
@@ -87,7 +86,7 @@ class Simulation : public NullObserver {
             outcome->result = std::move(result);
           },
           state));
-      Price({.turn_rows = turn_rows_}, jobs.back().get());
+      prices_.Price(jobs.back().get());
       outcomes.push_back(std::move(outcome));
     }
     if (!dispatcher_.Enter(std::move(jobs), now_).ok()) {
@@ -103,7 +102,7 @@ class Simulation : public NullObserver {
 
   std::mt19937 random_;
   absl::Time now_ = absl::UnixEpoch();
-  const int turn_rows_;
+  PriceList prices_;
   Dispatcher dispatcher_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::shared_ptr<RequestState>> states_;

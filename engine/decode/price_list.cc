@@ -1,0 +1,32 @@
+#include "engine/decode/price_list.h"
+
+namespace dragoman {
+
+void PriceList::Set(const std::string& model, int turn_rows) {
+  absl::MutexLock lock(&mutex_);
+  Of(model).turn_rows = turn_rows;
+}
+
+void PriceList::Price(Job* job) {
+  Pricing pricing;
+  {
+    absl::MutexLock lock(&mutex_);
+    pricing = Of(job->model->name());
+  }
+  dragoman::Price(pricing, job);
+}
+
+void PriceList::Learn(const Job& job, int steps) {
+  // The mean of the last few hundred sentences, more or less, each with the weight of its length.
+  constexpr double kMemory = 5000;  // source tokens
+  absl::MutexLock lock(&mutex_);
+  double& ratio = Of(job.model->name()).length_ratio;
+  const double tokens = job.cost.source_tokens;
+  ratio += (steps - ratio * tokens) / (kMemory + tokens);
+}
+
+Pricing& PriceList::Of(const std::string& model) {
+  return models_.emplace(model, pricing_).first->second;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,41 @@
+// What the sentences of each model cost: how many rows of it make a turn, and how long its
+// translations are, which is learned from those that were finished.
+//
+// Thread-safe.
+
+#ifndef DRAGOMAN_ENGINE_DECODE_PRICE_LIST_H_
+#define DRAGOMAN_ENGINE_DECODE_PRICE_LIST_H_
+
+#include <map>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "engine/decode/job.h"
+
+namespace dragoman {
+
+class PriceList {
+ public:
+  // For models that Set was not called for.
+  explicit PriceList(const Pricing& pricing) : pricing_(pricing) {}
+
+  void Set(const std::string& model, int turn_rows);
+
+  // Computes the job's cost.
+  void Price(Job* job);
+
+  // A job has ended well, after so many steps.
+  void Learn(const Job& job, int steps);
+
+ private:
+  Pricing& Of(const std::string& model) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const Pricing pricing_;
+  absl::Mutex mutex_;
+  std::map<std::string, Pricing> models_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_DECODE_PRICE_LIST_H_

@@ -1,0 +1,52 @@
+#include "engine/decode/quota.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "engine/base/status.h"
+
+namespace dragoman {
+namespace {
+
+double BurstOf(const Quota& quota) { return quota.burst > 0 ? quota.burst : quota.per_minute; }
+
+// How long it takes to earn so much.
+absl::Duration TimeFor(double work, const Quota& quota) {
+  return absl::Minutes(work / quota.per_minute);
+}
+
+}  // namespace
+
+absl::Status QuotaBook::Check(const std::string& principal, const Quota& quota, absl::Time now) {
+  if (quota.per_minute <= 0) return absl::OkStatus();
+  const Bucket& bucket = Fill(principal, quota, now);
+  if (bucket.level > 0) return absl::OkStatus();
+  return RetryAfter(absl::ResourceExhaustedError(absl::StrCat("your quota of ", quota.per_minute,
+                                                              " rows of work a minute is used up")),
+                    std::max(absl::Milliseconds(1), TimeFor(1 - bucket.level, quota)));
+}
+
+void QuotaBook::Spend(const std::string& principal, const Quota& quota, double work,
+                      absl::Time now) {
+  if (quota.per_minute <= 0) return;
+  Bucket& bucket = Fill(principal, quota, now);
+  bucket.level -= work;
+  bucket.full = now + TimeFor(BurstOf(quota) - bucket.level, quota);
+}
+
+QuotaBook::Bucket& QuotaBook::Fill(const std::string& principal, const Quota& quota,
+                                   absl::Time now) {
+  if (buckets_.size() >= forget_at_) {
+    std::erase_if(buckets_, [now](const auto& entry) { return entry.second.full <= now; });
+    forget_at_ = std::max<size_t>(1024, 2 * buckets_.size());
+  }
+  const auto [found, fresh] = buckets_.try_emplace(principal);
+  Bucket& bucket = found->second;
+  if (fresh) bucket = {.level = BurstOf(quota), .since = now, .full = now};
+  const double minutes = absl::FDivDuration(now - bucket.since, absl::Minutes(1));
+  bucket.level = std::min(BurstOf(quota), bucket.level + std::max(0.0, minutes) * quota.per_minute);
+  bucket.since = std::max(bucket.since, now);
+  return bucket;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,50 @@
+// How much work a principal may ask for over time: a bucket of rows of work that fills at a steady
+// rate.  A request is let in while there is anything in the bucket and takes out what it is
+// expected to cost, even if that is more: the debt is waited for by the next one.  So a quota holds
+// over any minute but for one request, and no request is too large for it.  No clock: time is an
+// argument.
+
+#ifndef DRAGOMAN_ENGINE_DECODE_QUOTA_H_
+#define DRAGOMAN_ENGINE_DECODE_QUOTA_H_
+
+#include <map>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+
+namespace dragoman {
+
+// Rows of work (JobCost).
+struct Quota {
+  double per_minute = 0;  // 0: any number
+  double burst = 0;       // what may be asked for at once after a pause; 0: as much as in a minute
+
+  bool operator==(const Quota&) const = default;
+};
+
+class QuotaBook {
+ public:
+  // RESOURCE_EXHAUSTED, saying when to come again (RetryAfterOf), while the principal's bucket is
+  // empty.
+  absl::Status Check(const std::string& principal, const Quota& quota, absl::Time now);
+  // Takes that much out of it.
+  void Spend(const std::string& principal, const Quota& quota, double work, absl::Time now);
+
+  size_t size() const { return buckets_.size(); }
+
+ private:
+  struct Bucket {
+    double level = 0;
+    absl::Time since;
+    absl::Time full;  // when it will be, and can be forgotten
+  };
+  Bucket& Fill(const std::string& principal, const Quota& quota, absl::Time now);
+
+  std::map<std::string, Bucket> buckets_;
+  size_t forget_at_ = 1024;  // buckets
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_DECODE_QUOTA_H_

@@ -1,0 +1,132 @@
+// For example the embedded model on one core of a 3.8 GHz Cascade Lake: see tests/bench/README.md.
+// Small models keep their weights in the cache and are as fast with few rows as with many, or
+// faster, for the keys and values of many sentences do not stay there.  Of large models every step
+// reads all the weights from memory, so more rows cost next to nothing.
+
+#include "engine/decode/turn_rows.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "engine/decode/decode_batch.h"
+
+namespace dragoman {
+namespace {
+
+constexpr int kLeastRows = 8, kFirstRows = 64, kMostRows = 256;
+constexpr int kBeamSize = 4;
+constexpr int kSourceTokens = 16;
+constexpr int kSteps = 16;  // of a sentence
+// A window of turns is timed at once.  The fastest of some counts: the others were disturbed.
+constexpr int kWarmUp = 2, kWindow = 8, kWindows = 4;
+
+// A batch that is always full: whoever ends is replaced, as under load.
+class FullBatch {
+ public:
+  FullBatch(const std::shared_ptr<const Model>& model, int sentences, const Clock& clock,
+            DecodeScratch* scratch)
+      : model_(model), batch_(model, clock, &observer_, scratch) {
+    for (int i = 0; i < sentences; ++i) Add(1 + i * kSteps / sentences);
+  }
+  ~FullBatch() {
+    for (const JobPtr& job : joining_) job->on_done = nullptr;
+    request_->Cancel(absl::UnixEpoch());
+    batch_.DropUnwanted();
+  }
+
+  void Turn() {
+    batch_.Join(std::exchange(joining_, {}));
+    batch_.Step();
+  }
+
+ private:
+  // A sentence that takes just so many steps.
+  void Add(int steps) {
+    const ModelSpec& spec = model_->spec();
+    auto job = std::make_unique<Job>();
+    job->model = model_;
+    job->request = request_;
+    const int tokens = std::min(kSourceTokens, spec.max_positions);
+    for (int i = 1; i < tokens; ++i) {
+      job->source.push_back((++number_ * 131) % spec.source_vocabulary);
+    }
+    job->source.push_back(spec.eos_id);
+    job->options.beam_size = kBeamSize;
+    job->options.max_length = std::min(steps, spec.max_positions);
+    job->options.min_length = job->options.max_length - 1;
+    job->options.eos_id = spec.eos_id;
+    job->options.decoder_start_id = spec.decoder_start_id;
+    if (model_->shortlist() != nullptr) {
+      job->candidates = model_->shortlist()->Candidates(job->source);
+    }
+    job->on_done = [this](const JobResult& result) {
+      if (!absl::IsCancelled(result.status)) Add(kSteps);
+    };
+    Price({}, job.get());
+    joining_.push_back(std::move(job));
+  }
+
+  const std::shared_ptr<const Model> model_;
+  const std::shared_ptr<RequestState> request_ =
+      std::make_shared<RequestState>(absl::InfiniteFuture());
+  NullObserver observer_;
+  DecodeBatch batch_;
+  std::vector<JobPtr> joining_;
+  int number_ = 0;
+};
+
+// Rows per second; after `end` no further turn is begun than those that are needed.
+double Speed(const std::shared_ptr<const Model>& model, int rows, const Clock& clock,
+             absl::Time end, DecodeScratch* scratch) {
+  FullBatch batch(model, rows / kBeamSize, clock, scratch);
+  for (int turn = 0; turn < kWarmUp; ++turn) batch.Turn();
+  double fastest = 0;
+  for (int window = 0; window < kWindows; ++window) {
+    const absl::Time start = clock();
+    int turns = 0;
+    while (turns < kWindow && (turns < 2 || clock() < end)) {
+      batch.Turn();
+      ++turns;
+    }
+    const double seconds = absl::ToDoubleSeconds(clock() - start);
+    fastest = std::max(fastest, rows * turns / std::max(seconds, 1e-9));
+    if (clock() >= end) break;
+  }
+  return fastest;
+}
+
+}  // namespace
+
+RowSpeeds MeasureRowSpeeds(const std::shared_ptr<const Model>& model, int threads,
+                           const Clock& clock, absl::Duration most) {
+  const absl::Time end = clock() + most;
+  DecodeScratch scratch(threads);
+  RowSpeeds speeds;
+  double fastest = 0;
+  const auto measure = [&](int rows) {
+    speeds[rows] = Speed(model, rows, clock, end, &scratch);
+    fastest = std::max(fastest, speeds[rows]);
+  };
+  measure(kFirstRows);
+  for (int rows = kFirstRows / 2; rows >= kLeastRows; rows /= 2) {
+    if (clock() >= end || speeds[2 * rows] < 0.95 * fastest) break;
+    measure(rows);
+  }
+  for (int rows = kFirstRows * 2; rows <= kMostRows; rows *= 2) {
+    if (clock() >= end || speeds[rows / 2] < 0.98 * fastest) break;
+    measure(rows);
+  }
+  return speeds;
+}
+
+int ChooseTurnRows(const RowSpeeds& speeds) {
+  double fastest = 0;
+  for (const auto& [rows, speed] : speeds) fastest = std::max(fastest, speed);
+  for (const auto& [rows, speed] : speeds) {
+    if (speed >= 0.98 * fastest) return rows;
+  }
+  return speeds.rbegin()->first;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,68 @@
+#include "engine/decode/quota.h"
+
+#include "engine/base/status.h"
+#include "gtest/gtest.h"
+
+namespace dragoman {
+namespace {
+
+const absl::Time kNow = absl::UnixEpoch() + absl::Hours(1);
+constexpr Quota kQuota = {.per_minute = 600, .burst = 100};
+
+TEST(Quota, AllowsABurstAndThenTheRate) {
+  QuotaBook book;
+  ASSERT_TRUE(book.Check("a", kQuota, kNow).ok());
+  book.Spend("a", kQuota, 100, kNow);
+  const absl::Status status = book.Check("a", kQuota, kNow);
+  EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
+  EXPECT_TRUE(book.Check("a", kQuota, kNow + absl::Milliseconds(100)).ok());
+  EXPECT_TRUE(book.Check("b", kQuota, kNow).ok());
+}
+
+TEST(Quota, SaysWhenToComeAgain) {
+  QuotaBook book;
+  book.Spend("a", kQuota, 400, kNow);  // a debt of 300: half a minute
+  const std::optional<absl::Duration> after = RetryAfterOf(book.Check("a", kQuota, kNow));
+  ASSERT_TRUE(after.has_value());
+  EXPECT_NEAR(absl::ToDoubleSeconds(*after), 30.1, 0.01);
+  EXPECT_FALSE(book.Check("a", kQuota, kNow + *after - absl::Milliseconds(200)).ok());
+  EXPECT_TRUE(book.Check("a", kQuota, kNow + *after).ok());
+}
+
+TEST(Quota, DoesNotSaveUpMoreThanABurst) {
+  QuotaBook book;
+  book.Spend("a", kQuota, 10, kNow);
+  book.Spend("a", kQuota, 100, kNow + absl::Hours(1));
+  EXPECT_FALSE(book.Check("a", kQuota, kNow + absl::Hours(1)).ok());
+}
+
+TEST(Quota, HoldsOverAnyMinuteButForOneRequest) {
+  QuotaBook book;
+  double spent = 0;
+  for (int ms = 0; ms < 60'000; ms += 10) {
+    const absl::Time now = kNow + absl::Milliseconds(ms);
+    if (!book.Check("a", kQuota, now).ok()) continue;
+    book.Spend("a", kQuota, 70, now);
+    spent += 70;
+  }
+  EXPECT_GE(spent, 600);
+  EXPECT_LE(spent, 600 + 100 + 70);
+}
+
+TEST(Quota, NoneMeansAnyNumber) {
+  QuotaBook book;
+  book.Spend("a", {}, 1e12, kNow);
+  EXPECT_TRUE(book.Check("a", {}, kNow).ok());
+  EXPECT_EQ(book.size(), 0u);
+}
+
+TEST(Quota, ForgetsWhoHasBeenAwayLongEnough) {
+  QuotaBook book;
+  for (int i = 0; i < 5000; ++i) {
+    book.Spend(std::to_string(i), kQuota, 50, kNow + absl::Seconds(i));
+  }
+  EXPECT_LE(book.size(), 1100u);
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -78,6 +78,8 @@ absl::Status Model::LoadFrom(const std::string& directory, const ModelOptions& o
                                        {.arithmetic = arithmetic_,
                                         .bfloat16_keys_values = keys_values != Precision::kFloat32,
                                         .selective_output = shortlist_ != nullptr}));
+  RETURN_IF_ERROR(CheckNoLayerIsUnread(files.checkpoint));
+  unused_tensors_ = files.checkpoint.Unread();
   return absl::OkStatus();
 }
 

@@ -21,7 +21,7 @@ DIRECTORIES = (
     (r"engine/decode/", r"engine/(decode|model|math|text|base)/"),
     (r"engine/", rf"{BELOW_TRANSLATOR}|engine/\w+\.h"),
     # The server sees the engine through its front door, and its life through the observer.
-    (r"server/", rf"server/|engine/(translator|route)\.h|{BELOW_TRANSLATOR}|{PROTO}"),
+    (r"server/", rf"server/|engine/(translator|route|servable)\.h|{BELOW_TRANSLATOR}|{PROTO}"),
     (r"client/", rf"client/|engine/base/|{PROTO}"),
 )
 

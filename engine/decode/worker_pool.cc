@@ -53,6 +53,12 @@ void WorkerPool::Drain() {
   for (const auto& worker : workers_) worker->Join();
 }
 
+absl::Duration WorkerPool::LongestTurn(absl::Time now) const {
+  absl::Duration longest;
+  for (const auto& worker : workers_) longest = std::max(longest, worker->TurnTime(now));
+  return longest;
+}
+
 WorkerPoolStats WorkerPool::Stats() const {
   const LineStats line = dispatcher_.stats();
   WorkerPoolStats stats;

@@ -57,6 +57,9 @@ class WorkerPool {
   // Takes no more, finishes what was taken, and joins the threads.  Idempotent.
   void Drain();
 
+  // For how long the slowest worker has been in one turn: a worker that hangs never leaves it.
+  absl::Duration LongestTurn(absl::Time now) const;
+
   WorkerPoolStats Stats() const;
   int workers() const { return options_.workers; }
 

@@ -36,6 +36,11 @@ class Principals {
   // one, is shown.
   absl::StatusOr<std::string> Identify(const Caller& caller) const;
 
+  // Reads the token file soon, if there is one.
+  void ReadAgain() {
+    if (tokens_ != nullptr) tokens_->ReadAgain();
+  }
+
   // RESOURCE_EXHAUSTED (IsPrincipalLimit) if the principal has all the calls in flight that it may
   // have.  Each Enter that is OK is followed by one Leave.
   absl::Status Enter(const std::string& principal);
@@ -45,7 +50,7 @@ class Principals {
   explicit Principals(int max_requests) : max_requests_(max_requests) {}
 
   const int max_requests_;
-  std::unique_ptr<const TokenFile> tokens_;  // null: none is wanted
+  std::unique_ptr<TokenFile> tokens_;  // null: none is wanted
   absl::Mutex mutex_;
   std::map<std::string, int> in_flight_ ABSL_GUARDED_BY(mutex_);  // no zeros
 };

@@ -209,6 +209,9 @@ void AddSecurityFlags(CLI::App* app, Flags* flags) {
 }
 
 void AddConnectionFlags(CLI::App* app, Flags* flags) {
+  Add<int>(app, "--max-connections", "CONNECTIONS", "10000, or what the limit of open files allows",
+           "Connections of the gRPC port at a time; more are closed at once",
+           [flags](int v) { flags->config.set_max_connections(v); });
   AddDuration(app, "--keepalive-time", "1m", "Pings a client that has been silent for so long",
               flags, &v1::ServerConfig::mutable_keepalive_time);
   AddDuration(app, "--keepalive-timeout", "20s", "Hangs up on one that does not answer the ping",

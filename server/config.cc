@@ -265,6 +265,7 @@ absl::StatusOr<ServerOptions> Resolve(const v1::ServerConfig& config) {
   RETURN_IF_ERROR(ResolveEngine(config, &options));
   RETURN_IF_ERROR(ResolveLimits(config, &options));
   RETURN_IF_ERROR(ResolveSecurity(config, &options));
+  DRAGOMAN_RESOLVE_NUMBER(max_connections, "max-connections", 0, kMaxInt, options.max_connections);
   RETURN_IF_ERROR(ResolveConnections(config, &options.connections));
   RETURN_IF_ERROR(ResolveDuration("drain-timeout", config.has_drain_timeout(),
                                   config.drain_timeout(), absl::ZeroDuration(),

@@ -50,6 +50,7 @@ struct ServerOptions {
   WorkerPoolOptions pool;
   Limits limits;
   int max_message_bytes = 1 << 20;
+  int max_connections = 0;  // of the gRPC port; 0: 10,000, or what the limit of open files allows
   TlsOptions tls;
   AuthOptions auth;
   ConnectionOptions connections;

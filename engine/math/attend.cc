@@ -9,6 +9,7 @@
 // the positions without looking at single lanes, and a weight meets the values of its own head.
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -100,7 +101,7 @@ void PackRow(const float* x, int n, uint16_t* out) {
 }
 
 HWY_INLINE float ToFloat(float x) { return x; }
-HWY_INLINE float ToFloat(uint16_t x) { return hwy::F32FromBF16(hwy::bfloat16_t{x}); }
+HWY_INLINE float ToFloat(uint16_t x) { return std::bit_cast<float>(uint32_t{x} << 16); }
 
 // Any number of heads and any width, one element at a time.
 template <typename T>

@@ -114,6 +114,9 @@ void AddServerFlags(CLI::App* app, Flags* flags) {
   Add<std::string>(app, "--http-address", "HOST:PORT", "127.0.0.1:9464",
                    "Where to serve /metrics, /healthz and /readyz",
                    [=](const std::string& v) { config->set_http_address(v); });
+  AddDuration(app, "--drain-delay", "0s",
+              "How long to serve on after SIGTERM, while health checks already say otherwise",
+              flags, &v1::ServerConfig::mutable_drain_delay);
   AddDuration(app, "--drain-timeout", "30s", "How long calls in flight may go on after SIGTERM",
               flags, &v1::ServerConfig::mutable_drain_timeout);
   Add<std::string>(app, "--log-level", "LEVEL", "info", "trace, debug, info, warn, error or off",

@@ -267,6 +267,8 @@ absl::StatusOr<ServerOptions> Resolve(const v1::ServerConfig& config) {
   RETURN_IF_ERROR(ResolveSecurity(config, &options));
   DRAGOMAN_RESOLVE_NUMBER(max_connections, "max-connections", 0, kMaxInt, options.max_connections);
   RETURN_IF_ERROR(ResolveConnections(config, &options.connections));
+  RETURN_IF_ERROR(ResolveDuration("drain-delay", config.has_drain_delay(), config.drain_delay(),
+                                  absl::ZeroDuration(), &options.drain_delay));
   RETURN_IF_ERROR(ResolveDuration("drain-timeout", config.has_drain_timeout(),
                                   config.drain_timeout(), absl::ZeroDuration(),
                                   &options.drain_timeout));

@@ -54,7 +54,8 @@ struct ServerOptions {
   TlsOptions tls;
   AuthOptions auth;
   ConnectionOptions connections;
-  absl::Duration drain_timeout = absl::Seconds(30);
+  absl::Duration drain_delay = absl::ZeroDuration();  // from SIGTERM to the first refusal
+  absl::Duration drain_timeout = absl::Seconds(30);   // from there until calls are cancelled
   LogOptions log;
 };
 

@@ -158,19 +158,23 @@ void Server::Drain() {
   if (grpc_ == nullptr || !grpc_->serves() || std::exchange(drained_, true)) return;
   if (serving_) {
     Log(LogLevel::kInfo, "draining",
-        {{"timeout_seconds", absl::ToDoubleSeconds(options_.drain_timeout)}});
+        {{"delay_seconds", absl::ToDoubleSeconds(options_.drain_delay)},
+         {"timeout_seconds", absl::ToDoubleSeconds(options_.drain_timeout)}});
     SetServing(false);
+    absl::SleepFor(options_.drain_delay);
   }
   gate_.Shut();
-  if (!gate_.AwaitEmpty(options_.drain_timeout)) {
-    Log(LogLevel::kWarning, "drain timeout passed: cancelling the calls in flight");
+  const int cut = gate_.AwaitEmpty(options_.drain_timeout);
+  if (cut > 0) {
+    Log(LogLevel::kWarning, "drain timeout passed: cancelling the calls in flight",
+        {{"calls", cut}});
   }
   absl::SleepFor(kLastRefusals);
   vitals_->Stop();
   // Cancels what is left (health watches, and translations over the timeout) and waits for its end.
   grpc_->Stop();
   pool_.Drain();
-  Log(LogLevel::kInfo, "drained");
+  Log(LogLevel::kInfo, cut > 0 ? "ended" : "drained", {{"cancelled_calls", cut}});
 }
 
 }  // namespace dragoman

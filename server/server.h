@@ -49,8 +49,9 @@ class Server {
   // Reads certificates and tokens again.
   void Reload();
 
-  // Says NOT_SERVING and /readyz 503, refuses new translations as UNAVAILABLE, waits for those in
-  // flight up to the drain timeout, cancels the rest, and ends all calls.  Idempotent.
+  // Says NOT_SERVING and /readyz 503, serves on for the drain delay, then refuses new translations
+  // as UNAVAILABLE, waits for those in flight up to the drain timeout, cancels the rest, and ends
+  // all calls.  Idempotent.
   void Drain();
 
   // A channel to this server that needs no socket.

@@ -56,16 +56,17 @@ def run_server(*arguments, **options):
 
 
 class Server:
-    """A running server on free ports; clients know it by `credentials`, or speak plain text.
+    """A running server, on free ports unless told otherwise; clients know it by `credentials`, or speak
+    plain text.
 
     Its log goes to a file unless `log` is given; `options` are subprocess's.
     """
 
-    def __init__(self, *arguments, credentials=None, log=None, **options):
+    def __init__(self, *arguments, credentials=None, log=None, grpc_port=0, http_port=0, **options):
         self.log = tempfile.TemporaryFile(mode="w+")
         self.process = subprocess.Popen(
-            [SERVER, "--grpc-address", "127.0.0.1:0", "--http-address", "127.0.0.1:0",
-             *arguments],
+            [SERVER, "--grpc-address", f"127.0.0.1:{grpc_port}",
+             "--http-address", f"127.0.0.1:{http_port}", *arguments],
             stdout=subprocess.PIPE, stderr=self.log if log is None else log, text=True, **options)
         for line in self.process.stdout:
             match = re.fullmatch(r"listening grpc=(\S+) http=(\S+)\n", line)

@@ -50,6 +50,7 @@ TEST(Config, OneModelIsEnoughAndTheRestHasTheDefaultsOfTheDesign) {
   EXPECT_EQ(options.limits.max_beam_size, 16);
   EXPECT_EQ(options.limits.max_hypotheses, 8);
   EXPECT_EQ(options.max_message_bytes, 1 << 20);
+  EXPECT_EQ(options.drain_delay, absl::ZeroDuration());
   EXPECT_EQ(options.drain_timeout, absl::Seconds(30));
   EXPECT_FALSE(options.tls.enabled());
   EXPECT_EQ(options.auth.tokens, "");
@@ -83,6 +84,7 @@ TEST(Config, EveryFlagSetsItsOption) {
                              "--max-beam-size=10",
                              "--max-hypotheses=2",
                              "--max-message-bytes=64KiB",
+                             "--drain-delay=5s",
                              "--drain-timeout=1m30s",
                              "--tls-cert=/c",
                              "--tls-key=/k",
@@ -121,6 +123,7 @@ TEST(Config, EveryFlagSetsItsOption) {
   EXPECT_EQ(options.limits.max_beam_size, 10);
   EXPECT_EQ(options.limits.max_hypotheses, 2);
   EXPECT_EQ(options.max_message_bytes, 64 << 10);
+  EXPECT_EQ(options.drain_delay, absl::Seconds(5));
   EXPECT_EQ(options.drain_timeout, absl::Seconds(90));
   EXPECT_EQ(options.tls.cert, "/c");
   EXPECT_EQ(options.tls.key, "/k");

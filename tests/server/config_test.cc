@@ -66,6 +66,7 @@ TEST(Config, EveryFlagSetsItsOption) {
                              "--model",
                              "org/b=/b",
                              "--default-model=org/b",
+                             "--pivot=en",
                              "--grpc-address=0.0.0.0:1",
                              "--http-address=[::]:0",
                              "--precision=float32",
@@ -105,6 +106,7 @@ TEST(Config, EveryFlagSetsItsOption) {
   ASSERT_EQ(options.models.size(), 2u);
   EXPECT_EQ(options.models[0].directory, "/a=b");
   EXPECT_EQ(options.default_model, "org/b");
+  EXPECT_EQ(options.pivot, "en");
   EXPECT_EQ(options.grpc_address, "0.0.0.0:1");
   EXPECT_EQ(options.http_address, "[::]:0");
   EXPECT_EQ(options.precision, Precision::kFloat32);
@@ -156,6 +158,7 @@ TEST(Config, BadFlagsAreRefusedWithTheirNameAndValue) {
       {{"--model", "a=x", "--model", "a=y"}, "model a is given twice"},
       {{"--model", "a=x", "b=y"}, "b=y"},
       {{"--model", "a=x", "--default-model", "b"}, "default-model is \"b\""},
+      {{"--model", "a=x", "--pivot", "mul"}, "pivot is \"mul\""},
       {{"--model", "a=x", "--grpc-address", "localhost"}, "grpc-address is \"localhost\""},
       {{"--model", "a=x", "--grpc-address", ":50051"}, "grpc-address is \":50051\""},
       {{"--model", "a=x", "--http-address", "0.0.0.0:99999"}, "http-address is \"0.0.0.0:99999\""},

@@ -13,7 +13,7 @@ size_t RoundUp(size_t n, size_t multiple) { return (n + multiple - 1) / multiple
 
 }  // namespace
 
-HugePages::HugePages(size_t bytes) : size_(RoundUp(bytes, kPageBytes)) {
+HugePageMemory::HugePageMemory(size_t bytes) : size_(RoundUp(bytes, kPageBytes)) {
   // One page more, so that there is an aligned address in it.
   void* const base = mmap(nullptr, size_ + kPageBytes, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -23,20 +23,20 @@ HugePages::HugePages(size_t bytes) : size_(RoundUp(bytes, kPageBytes)) {
   madvise(data_, size_, MADV_HUGEPAGE);  // only a wish
 }
 
-HugePages::~HugePages() {
+HugePageMemory::~HugePageMemory() {
   if (base_ != nullptr) munmap(base_, size_ + kPageBytes);
 }
 
-HugePages::HugePages(HugePages&& other) noexcept { *this = std::move(other); }
+HugePageMemory::HugePageMemory(HugePageMemory&& other) noexcept { *this = std::move(other); }
 
-HugePages& HugePages::operator=(HugePages&& other) noexcept {
+HugePageMemory& HugePageMemory::operator=(HugePageMemory&& other) noexcept {
   std::swap(base_, other.base_);
   std::swap(data_, other.data_);
   std::swap(size_, other.size_);
   return *this;
 }
 
-void HugePages::Release(size_t page) const {
+void HugePageMemory::Release(size_t page) const {
   madvise(data_ + page * kPageBytes, kPageBytes, MADV_DONTNEED);
 }
 

@@ -10,16 +10,16 @@ namespace dragoman {
 
 // A whole number of huge pages, zero at first.  Costs nothing until it is touched, and then one
 // huge page at a time (4 KiB where there are none).  Movable.
-class HugePages {
+class HugePageMemory {
  public:
   static constexpr size_t kPageBytes = size_t{2} << 20;
 
-  HugePages() = default;
+  HugePageMemory() = default;
   // At least so many bytes.  Throws std::bad_alloc where the system gives no more.
-  explicit HugePages(size_t bytes);
-  ~HugePages();
-  HugePages(HugePages&& other) noexcept;
-  HugePages& operator=(HugePages&& other) noexcept;
+  explicit HugePageMemory(size_t bytes);
+  ~HugePageMemory();
+  HugePageMemory(HugePageMemory&& other) noexcept;
+  HugePageMemory& operator=(HugePageMemory&& other) noexcept;
 
   std::byte* data() const { return data_; }
   size_t size() const { return size_; }

@@ -18,15 +18,15 @@ size_t RoundUp(size_t n, size_t multiple) { return (n + multiple - 1) / multiple
 
 WeightMemory::WeightMemory(size_t bytes) {
   static absl::Mutex mutex(absl::kConstInit);
-  static std::weak_ptr<const HugePages> current;  // the mapping that still has room
-  static size_t used = 0;                         // of it
+  static std::weak_ptr<const HugePageMemory> current;  // the mapping that still has room
+  static size_t used = 0;                              // of it
 
   const size_t needed = RoundUp(std::max<size_t>(bytes, 1), kAlignment);
   absl::MutexLock lock(&mutex);
   mapping_ = current.lock();
   if (mapping_ == nullptr || used + needed > mapping_->size()) {
     used = 0;
-    mapping_ = std::make_shared<const HugePages>(std::max(needed, kMapping));
+    mapping_ = std::make_shared<const HugePageMemory>(std::max(needed, kMapping));
     current = mapping_;
   }
   data_ = mapping_->data() + used;

@@ -22,7 +22,7 @@ class WeightMemory {
   std::byte* data() const { return data_; }
 
  private:
-  std::shared_ptr<const HugePages> mapping_;
+  std::shared_ptr<const HugePageMemory> mapping_;
   std::byte* data_ = nullptr;
 };
 

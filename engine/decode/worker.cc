@@ -11,7 +11,7 @@ Worker::Worker(int index, int threads, const Clock& clock, Observer* observer,
       clock_(clock),
       observer_(observer),
       dispatcher_(dispatcher),
-      scratch_(threads) {}
+      scratch_(threads, dispatcher->limits().kv_capacity_bytes) {}
 
 Worker::~Worker() { DRAGOMAN_CHECK(batches_.empty() && !thread_.joinable()); }
 

@@ -32,6 +32,8 @@ class Worker : private Observer {
 
   // What the sentences in the batches have reserved.  Thread-safe.
   size_t kv_bytes() const { return kv_bytes_.load(std::memory_order_relaxed); }
+  // The memory that keys and values are kept in.  Thread-safe.
+  KvPool& kv_pool() { return scratch_.kv_pool; }
 
   // For how long its turn lasts already: 0 between two, and while there is no work.  Thread-safe.
   absl::Duration TurnTime(absl::Time now) const;

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "engine/math/kernels.h"
+#include "engine/math/attend.h"
 
 namespace dragoman {
 
@@ -63,20 +63,25 @@ void Encoder::Run(const TokenBatch& batch, Matrix<float>* encoded, Workspace* ws
 void Encoder::SelfAttention(const Layer& layer, const TokenBatch& batch, MatrixView<float> x,
                             Workspace* ws) const {
   const int width = heads_.width();
+  const KeyValueFormat format = {.heads = heads_.heads, .width = width};
   layer.qkv.Apply(layer.residual.Enter(x, ws), &ws->projected, &ws->gemm);
   ws->context.Resize(x.rows(), width);
   for (int s = 0; s < batch.sentences(); ++s) {
     const int start = batch.starts[s];
     const int length = batch.starts[s + 1] - start;
     const MatrixView<const float> qkv = ws->projected.view().Rows(start, length);
-    const absl::Span<const int32_t> positions = ws->FirstPositions(length);
     ws->ReserveAttend(heads_.heads, length, length);
+    std::vector<const std::byte*>& keys_values = ws->attend[0].rows;
+    keys_values.resize(length);
+    for (int i = 0; i < length; ++i) {
+      keys_values[i] = reinterpret_cast<const std::byte*>(qkv.Row(i).data() + width);
+    }
     ws->team().Split(length, Workspace::kLeastQueries, [&](int member, int first, int end) {
       const int queries = end - first;
-      Attend(heads_.heads, qkv.Cols(0, width).Rows(first, queries), qkv.Cols(width, width),
-             qkv.Cols(2 * width, width), positions, absl::MakeSpan(ws->attend[member]),
+      Attend(format, qkv.Cols(0, width).Rows(first, queries), keys_values,
+             absl::MakeSpan(ws->attend[member].scratch),
              ws->context.view().Rows(start + first, queries),
-             bias_.has_value() ? bias_->Of(first) : nullptr);
+             {.bias = bias_.has_value() ? bias_->Of(first) : nullptr});
     });
   }
   layer.out.Apply(ws->context.view(), &ws->sublayer, &ws->gemm);

@@ -22,8 +22,8 @@ namespace dragoman {
 struct ModelOptions {
   Precision precision = Precision::kAuto;
   Matmul matmul = Matmul::kAuto;
-  // The numbers in which the decoder keeps keys and values: float32, bfloat16, or auto, which is
-  // float32 if the matrices are and else bfloat16.
+  // The numbers in which the decoder keeps keys and values: float32, bfloat16, int8, or auto, which
+  // is float32 if the matrices are and else bfloat16.
   Precision keys_values = Precision::kAuto;
   ShortlistSource shortlist;  // without a file: none
 };
@@ -35,7 +35,7 @@ class Model {
   // NOT_FOUND: a file or a tensor is missing; INVALID_ARGUMENT: one is malformed, holds a number
   // that is not finite, or is a layer that the configuration does not have; UNIMPLEMENTED: an
   // architecture or option this engine does not know; FAILED_PRECONDITION: this CPU cannot run
-  // the precision with the row law kept (gemm.h).  REQUIRES: keys_values is not int8.
+  // the precision with the row law kept (gemm.h).
   static absl::StatusOr<std::shared_ptr<const Model>> Load(const std::string& name,
                                                            const std::string& directory,
                                                            const ModelOptions& options = {});

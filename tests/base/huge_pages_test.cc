@@ -9,17 +9,17 @@
 namespace dragoman {
 namespace {
 
-constexpr size_t kPage = HugePages::kPageBytes;
+constexpr size_t kPage = HugePageMemory::kPageBytes;
 
-TEST(HugePages, AreWholeAlignedAndZero) {
-  const HugePages pages(kPage + 1);
+TEST(HugePageMemory, AreWholeAlignedAndZero) {
+  const HugePageMemory pages(kPage + 1);
   EXPECT_EQ(pages.size(), 2 * kPage);
   EXPECT_EQ(reinterpret_cast<uintptr_t>(pages.data()) % kPage, 0u);
   for (size_t i = 0; i < pages.size(); i += 997) ASSERT_EQ(pages.data()[i], std::byte{0});
 }
 
-TEST(HugePages, AReleasedPageIsZeroAgainAndTheOthersStay) {
-  const HugePages pages(3 * kPage);
+TEST(HugePageMemory, AReleasedPageIsZeroAgainAndTheOthersStay) {
+  const HugePageMemory pages(3 * kPage);
   std::memset(pages.data(), 7, pages.size());
   pages.Release(1);
   for (size_t i = 0; i < pages.size(); i += 997) {
@@ -27,13 +27,13 @@ TEST(HugePages, AReleasedPageIsZeroAgainAndTheOthersStay) {
   }
 }
 
-TEST(HugePages, Move) {
-  HugePages from(kPage);
+TEST(HugePageMemory, Move) {
+  HugePageMemory from(kPage);
   std::byte* const data = from.data();
   data[5] = std::byte{9};
-  HugePages to = std::move(from);
+  HugePageMemory to = std::move(from);
   EXPECT_EQ(to.data(), data);
-  to = HugePages(kPage);
+  to = HugePageMemory(kPage);
   EXPECT_EQ(to.data()[5], std::byte{0});
 }
 

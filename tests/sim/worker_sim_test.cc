@@ -29,7 +29,7 @@ class Simulation : public NullObserver {
       : random_(seed),
         turn_rows_(Pick(4, 12)),
         dispatcher_({.workers = Pick(1, 3),
-                     .kv_capacity_bytes = 300'000,
+                     .kv_capacity_bytes = 8 * KvPool::kBlockBytes,
                      .max_encode_tokens = Pick(10, 60),
                      .max_waiting_requests = 6,
                      .max_waiting_tokens = 300}) {

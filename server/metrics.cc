@@ -102,6 +102,9 @@ std::vector<prometheus::MetricFamily> Metrics::Impl::CollectPool() const {
                static_cast<double>(stats.kv_reserved_bytes)),
       GaugeNow("dragoman_kv_cache_capacity_bytes", "KV memory that sentences may reserve.",
                static_cast<double>(stats.kv_capacity_bytes)),
+      GaugeNow("dragoman_kv_cache_resident_bytes",
+               "Memory that the system has given for KV memory and not yet got back.",
+               static_cast<double>(stats.kv_resident_bytes)),
   };
 }
 

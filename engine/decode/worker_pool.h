@@ -8,9 +8,11 @@
 
 #include <cstddef>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
 #include "engine/decode/dispatcher.h"
 #include "engine/decode/job.h"
@@ -36,6 +38,7 @@ struct WorkerPoolStats {
   absl::Duration oldest_wait;    // how long the first in line has waited; 0 if nobody waits
   size_t kv_reserved_bytes = 0;  // by the sentences in the batches
   size_t kv_capacity_bytes = 0;
+  size_t kv_resident_bytes = 0;  // what the workers hold of the system's memory for them
 };
 
 // The same with a number where a 0 asks for a default.
@@ -64,9 +67,13 @@ class WorkerPool {
   int workers() const { return options_.workers; }
 
  private:
+  void TrimNowAndThen();
+
   const WorkerPoolOptions options_;  // without zeros
   Dispatcher dispatcher_;
   std::vector<std::unique_ptr<Worker>> workers_;
+  absl::Notification drained_;
+  std::thread trimmer_;
 };
 
 }  // namespace dragoman

@@ -134,8 +134,8 @@ void AddEngineFlags(CLI::App* app, Flags* flags) {
                    "Multiplies matrices: onednn, native (our own kernels), or auto (the faster)",
                    [=](const std::string& v) { config->set_matmul(v); });
   Add<std::string>(app, "--kv-cache-precision", "PRECISION", "auto",
-                   "Keys and values: float32, bfloat16, or auto (bfloat16 unless --precision is "
-                   "float32)",
+                   "Keys and values: float32, bfloat16, int8, or auto (bfloat16 unless "
+                   "--precision is float32)",
                    [=](const std::string& v) { config->set_kv_cache_precision(v); });
   Add<int>(app, "--workers", "WORKERS", "the cores granted / --threads-per-worker",
            "Workers of the engine, each with a batch of its own",

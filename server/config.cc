@@ -137,9 +137,9 @@ absl::Status ResolveEngine(const v1::ServerConfig& config, ServerOptions* option
   if (config.has_kv_cache_precision()) {
     const std::string& name = config.kv_cache_precision();
     const absl::StatusOr<Precision> precision = ParsePrecision(name);
-    if (!precision.ok() || *precision == Precision::kInt8) {
+    if (!precision.ok()) {
       return absl::InvalidArgumentError("kv-cache-precision is \"" + name +
-                                        "\", want auto, float32 or bfloat16");
+                                        "\", want auto, float32, bfloat16 or int8");
     }
     options->keys_values = *precision;
   }

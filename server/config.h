@@ -46,7 +46,7 @@ struct ServerOptions {
   std::string http_address = "127.0.0.1:9464";
   Precision precision = Precision::kAuto;
   Matmul matmul = Matmul::kAuto;
-  Precision keys_values = Precision::kAuto;  // not int8
+  Precision keys_values = Precision::kAuto;
   WorkerPoolOptions pool;
   Limits limits;
   int max_message_bytes = 1 << 20;

@@ -71,7 +71,7 @@ TEST(Config, EveryFlagSetsItsOption) {
                              "--http-address=[::]:0",
                              "--precision=float32",
                              "--matmul=onednn",
-                             "--kv-cache-precision=bfloat16",
+                             "--kv-cache-precision=int8",
                              "--workers=3",
                              "--threads-per-worker=4",
                              "--max-batch-rows=64",
@@ -111,7 +111,7 @@ TEST(Config, EveryFlagSetsItsOption) {
   EXPECT_EQ(options.http_address, "[::]:0");
   EXPECT_EQ(options.precision, Precision::kFloat32);
   EXPECT_EQ(options.matmul, Matmul::kOneDnn);
-  EXPECT_EQ(options.keys_values, Precision::kBFloat16);
+  EXPECT_EQ(options.keys_values, Precision::kInt8);
   EXPECT_EQ(options.pool.workers, 3);
   EXPECT_EQ(options.pool.threads_per_worker, 4);
   EXPECT_EQ(options.pool.max_batch_rows, 64);
@@ -165,8 +165,8 @@ TEST(Config, BadFlagsAreRefusedWithTheirNameAndValue) {
       {{"--model", "a=x", "--http-address", "0.0.0.0:80x"}, "http-address is \"0.0.0.0:80x\""},
       {{"--model", "a=x", "--precision", "float8"}, "float8"},
       {{"--model", "a=x", "--matmul", "mkl"}, "matmul is \"mkl\", want auto, onednn or native"},
-      {{"--model", "a=x", "--kv-cache-precision", "int8"},
-       "kv-cache-precision is \"int8\", want auto, float32 or bfloat16"},
+      {{"--model", "a=x", "--kv-cache-precision", "int4"},
+       "kv-cache-precision is \"int4\", want auto, float32, bfloat16 or int8"},
       {{"--model", "a=x", "--workers", "-1"}, "workers is -1, want 0 to 1024"},
       {{"--model", "a=x", "--threads-per-worker", "0"}, "threads-per-worker is 0, want 1 to 255"},
       {{"--model", "a=x", "--workers", "9", "--threads-per-worker", "128"},

@@ -72,6 +72,8 @@ Json ToJson(const v1::Model& model) {
           {"architecture", model.architecture()},
           {"precision", model.precision()},
           {"language_pairs", std::move(pairs)},
+          {"source_languages", model.source_languages()},
+          {"target_languages", model.target_languages()},
           {"max_source_tokens", model.max_source_tokens()},
           {"vocabulary_size", model.vocabulary_size()},
           {"is_default", model.is_default()},

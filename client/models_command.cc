@@ -17,7 +17,14 @@ struct ModelsFlags {
   std::string name;
 };
 
+// "en-de en-fr", or "100 to 100" where there are too many for a line.
 std::string Languages(const v1::Model& model) {
+  constexpr int kMostPairs = 8;
+  const int pairs = model.language_pairs_size();
+  const int sources = model.source_languages_size(), targets = model.target_languages_size();
+  if (pairs > kMostPairs || (pairs == 0 && sources > 0)) {
+    return std::to_string(sources) + " to " + std::to_string(targets);
+  }
   std::string languages;
   for (const v1::LanguagePair& pair : model.language_pairs()) {
     if (!languages.empty()) languages += " ";

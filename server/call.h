@@ -30,6 +30,7 @@ struct ServerParts {
   Gate* gate = nullptr;
   Principals* principals = nullptr;
   Metrics* metrics = nullptr;
+  int max_message_bytes = 0;  // of a request
 };
 
 // How much work a call was, for the log.

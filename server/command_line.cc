@@ -125,6 +125,9 @@ void AddServerFlags(CLI::App* app, Flags* flags) {
   Add<std::string>(app, "--http-address", "HOST:PORT", "127.0.0.1:9464",
                    "Where to serve /metrics, /healthz and /readyz",
                    [=](const std::string& v) { config->set_http_address(v); });
+  AddDuration(app, "--drain-delay", "0s",
+              "How long to serve on after SIGTERM, while health checks already say otherwise",
+              flags, &v1::ServerConfig::mutable_drain_delay);
   AddDuration(app, "--drain-timeout", "30s", "How long calls in flight may go on after SIGTERM",
               flags, &v1::ServerConfig::mutable_drain_timeout);
   Add<std::string>(app, "--log-level", "LEVEL", "info", "trace, debug, info, warn, error or off",
@@ -142,8 +145,8 @@ void AddEngineFlags(CLI::App* app, Flags* flags) {
                    "Multiplies matrices: onednn, native (our own kernels), or auto (the faster)",
                    [=](const std::string& v) { config->set_matmul(v); });
   Add<std::string>(app, "--kv-cache-precision", "PRECISION", "auto",
-                   "Keys and values: float32, bfloat16, or auto (bfloat16 unless --precision is "
-                   "float32)",
+                   "Keys and values: float32, bfloat16, int8, or auto (bfloat16 unless "
+                   "--precision is float32)",
                    [=](const std::string& v) { config->set_kv_cache_precision(v); });
   Add<int>(app, "--workers", "WORKERS", "the cores granted / --threads-per-worker",
            "Workers of the engine, each with a batch of its own",
@@ -230,6 +233,9 @@ void AddSecurityFlags(CLI::App* app, Flags* flags) {
 }
 
 void AddConnectionFlags(CLI::App* app, Flags* flags) {
+  Add<int>(app, "--max-connections", "CONNECTIONS", "10000, or what the limit of open files allows",
+           "Connections of the gRPC port at a time; more are closed at once",
+           [flags](int v) { flags->config.set_max_connections(v); });
   AddDuration(app, "--keepalive-time", "1m", "Pings a client that has been silent for so long",
               flags, &v1::ServerConfig::mutable_keepalive_time);
   AddDuration(app, "--keepalive-timeout", "20s", "Hangs up on one that does not answer the ping",

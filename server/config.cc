@@ -137,9 +137,9 @@ absl::Status ResolveEngine(const v1::ServerConfig& config, ServerOptions* option
   if (config.has_kv_cache_precision()) {
     const std::string& name = config.kv_cache_precision();
     const absl::StatusOr<Precision> precision = ParsePrecision(name);
-    if (!precision.ok() || *precision == Precision::kInt8) {
+    if (!precision.ok()) {
       return absl::InvalidArgumentError("kv-cache-precision is \"" + name +
-                                        "\", want auto, float32 or bfloat16");
+                                        "\", want auto, float32, bfloat16 or int8");
     }
     options->keys_values = *precision;
   }
@@ -273,7 +273,10 @@ absl::StatusOr<ServerOptions> Resolve(const v1::ServerConfig& config) {
   RETURN_IF_ERROR(ResolveEngine(config, &options));
   RETURN_IF_ERROR(ResolveLimits(config, &options));
   RETURN_IF_ERROR(ResolveSecurity(config, &options));
+  DRAGOMAN_RESOLVE_NUMBER(max_connections, "max-connections", 0, kMaxInt, options.max_connections);
   RETURN_IF_ERROR(ResolveConnections(config, &options.connections));
+  RETURN_IF_ERROR(ResolveDuration("drain-delay", config.has_drain_delay(), config.drain_delay(),
+                                  absl::ZeroDuration(), &options.drain_delay));
   RETURN_IF_ERROR(ResolveDuration("drain-timeout", config.has_drain_timeout(),
                                   config.drain_timeout(), absl::ZeroDuration(),
                                   &options.drain_timeout));

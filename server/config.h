@@ -46,14 +46,16 @@ struct ServerOptions {
   std::string http_address = "127.0.0.1:9464";
   Precision precision = Precision::kAuto;
   Matmul matmul = Matmul::kAuto;
-  Precision keys_values = Precision::kAuto;  // not int8
+  Precision keys_values = Precision::kAuto;
   WorkerPoolOptions pool;
   Limits limits;
   int max_message_bytes = 1 << 20;
+  int max_connections = 0;  // of the gRPC port; 0: 10,000, or what the limit of open files allows
   TlsOptions tls;
   AuthOptions auth;
   ConnectionOptions connections;
-  absl::Duration drain_timeout = absl::Seconds(30);
+  absl::Duration drain_delay = absl::ZeroDuration();  // from SIGTERM to the first refusal
+  absl::Duration drain_timeout = absl::Seconds(30);   // from there until calls are cancelled
   LogOptions log;
 };
 

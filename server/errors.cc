@@ -11,22 +11,43 @@ namespace {
 
 constexpr char kModelPayload[] = "dragoman.model";
 constexpr char kPrincipalPayload[] = "dragoman.principal";
+constexpr char kMessageSizePayload[] = "dragoman.message_size";
 
 std::string Payload(const absl::Status& status, const char* type) {
   const absl::optional<absl::Cord> payload = status.GetPayload(type);
   return payload.has_value() ? std::string(*payload) : std::string();
 }
 
+// At most `size` bytes of a text, and whole characters of it.
+std::string Clip(absl::string_view text, size_t size) {
+  if (text.size() <= size) return std::string(text);
+  while (size > 0 && (text[size] & 0xC0) == 0x80) --size;
+  return absl::StrCat(text.substr(0, size), "...");
+}
+
 void AddDetail(const google::protobuf::Message& detail, google::rpc::Status* status) {
   status->add_details()->PackFrom(detail);
+}
+
+// A message quotes what the client sent, and gRPC loses the whole status if its headers grow too
+// large.
+absl::Status Clipped(const absl::Status& status) {
+  constexpr size_t kLongest = 1024;
+  if (status.message().size() <= kLongest) return status;
+  absl::Status clipped(status.code(), Clip(status.message(), kLongest));
+  status.ForEachPayload([&](absl::string_view type, const absl::Cord& payload) {
+    clipped.SetPayload(type, payload);
+  });
+  return clipped;
 }
 
 }  // namespace
 
 absl::Status ModelNotFound(const std::string& name, const std::string& served) {
+  const std::string shown = Clip(name, 128);  // no model has a longer one
   absl::Status status =
-      absl::NotFoundError("model: no model is called \"" + name + "\"; there is " + served);
-  status.SetPayload(kModelPayload, absl::Cord(name));
+      absl::NotFoundError("model: no model is called \"" + shown + "\"; there is " + served);
+  status.SetPayload(kModelPayload, absl::Cord(shown));
   return status;
 }
 
@@ -35,6 +56,17 @@ absl::Status PrincipalLimit(int limit) {
       absl::StrCat("you have ", limit, " calls in flight already, which is all that you may have"));
   status.SetPayload(kPrincipalPayload, absl::Cord());
   return status;
+}
+
+absl::Status MessageTooLarge(size_t bytes, size_t limit) {
+  absl::Status status = absl::ResourceExhaustedError(absl::StrCat(
+      "the message has ", bytes, " bytes, the most is ", limit, "; send fewer texts at a time"));
+  status.SetPayload(kMessageSizePayload, absl::Cord());
+  return status;
+}
+
+bool IsMessageTooLarge(const absl::Status& status) {
+  return status.GetPayload(kMessageSizePayload).has_value();
 }
 
 bool IsPrincipalLimit(const absl::Status& status) {
@@ -53,7 +85,7 @@ absl::Status ForClient(const absl::Status& status) {
     case absl::StatusCode::kCancelled:
     case absl::StatusCode::kUnimplemented:
     case absl::StatusCode::kUnauthenticated:
-      return status;
+      return Clipped(status);
     default:
       return absl::InternalError("internal error");
   }

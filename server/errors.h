@@ -27,7 +27,12 @@ absl::Status ModelNotFound(const std::string& name, const std::string& served);
 absl::Status PrincipalLimit(int limit);
 bool IsPrincipalLimit(const absl::Status& status);
 
-// The status with a code that clients know; any other is INTERNAL, and the message is lost.
+// RESOURCE_EXHAUSTED because a message of `bytes` is over the limit: it will be so next time.
+absl::Status MessageTooLarge(size_t bytes, size_t limit);
+bool IsMessageTooLarge(const absl::Status& status);
+
+// The status with a code that clients know, its message cut to what fits into headers; any other
+// code is INTERNAL, and the message is lost.
 absl::Status ForClient(const absl::Status& status);
 
 // The status as google.rpc.Status, with the details of its code.  `retry_delay` is what

@@ -33,6 +33,11 @@ FileWatch::~FileWatch() {
   if (thread_.joinable()) thread_.join();
 }
 
+void FileWatch::ReadAgain() {
+  absl::MutexLock lock(&mutex_);
+  asked_ = true;
+}
+
 std::vector<FileWatch::Version> FileWatch::CurrentVersions() const {
   std::vector<Version> versions(paths_.size());
   for (size_t i = 0; i < paths_.size(); ++i) {
@@ -61,13 +66,16 @@ absl::Status FileWatch::ReadAll() {
 }
 
 void FileWatch::Watch() {
-  const auto closing = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return closing_; };
+  const auto called = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return closing_ || asked_; };
   while (true) {
+    bool asked = false;
     {
       absl::MutexLock lock(&mutex_);
-      if (mutex_.AwaitWithTimeout(absl::Condition(&closing), options_.interval)) return;
+      mutex_.AwaitWithTimeout(absl::Condition(&called), options_.interval);
+      if (closing_) return;
+      asked = std::exchange(asked_, false);
     }
-    if (!status_.ok() || CurrentVersions() != versions_) Reload();
+    if (asked || !status_.ok() || CurrentVersions() != versions_) Reload();
   }
 }
 

@@ -41,6 +41,9 @@ class FileWatch {
                                                           Read read, const WatchOptions& options);
   // Nothing is read any more.
   ~FileWatch();
+  // Reads the files soon, whether or not they have changed.
+  void ReadAgain();
+
   FileWatch(const FileWatch&) = delete;
   FileWatch& operator=(const FileWatch&) = delete;
 
@@ -69,6 +72,7 @@ class FileWatch {
 
   absl::Mutex mutex_;
   bool closing_ ABSL_GUARDED_BY(mutex_) = false;
+  bool asked_ ABSL_GUARDED_BY(mutex_) = false;  // to read again
   std::thread thread_;
 };
 

@@ -24,10 +24,11 @@ bool Gate::shut() const {
   return shut_;
 }
 
-bool Gate::AwaitEmpty(absl::Duration timeout) {
+int Gate::AwaitEmpty(absl::Duration timeout) {
   absl::MutexLock lock(&mutex_);
   const auto empty = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return inside_ == 0; };
-  return mutex_.AwaitWithTimeout(absl::Condition(&empty), timeout);
+  mutex_.AwaitWithTimeout(absl::Condition(&empty), timeout);
+  return inside_;
 }
 
 }  // namespace dragoman

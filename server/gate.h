@@ -22,8 +22,8 @@ class Gate {
   void Shut();
   bool shut() const;
 
-  // Waits until nobody is inside; false if `timeout` passed first.
-  bool AwaitEmpty(absl::Duration timeout);
+  // Waits until nobody is inside or `timeout` has passed; returns how many still are.
+  int AwaitEmpty(absl::Duration timeout);
 
  private:
   mutable absl::Mutex mutex_;

@@ -48,8 +48,10 @@ grpc::Status ToGrpcStatus(const CallEnd& end, grpc::ServerContextBase* context) 
   context->AddTrailingMetadata(kRequestIdKey, end.request_id);
   if (end.status.ok()) return grpc::Status::OK;
   if (absl::IsResourceExhausted(end.status)) {
-    context->AddTrailingMetadata("grpc-retry-pushback-ms",
-                                 std::to_string(absl::ToInt64Milliseconds(end.retry_delay)));
+    // A negative number means: not again.
+    const int64_t pushback =
+        IsMessageTooLarge(end.status) ? -1 : absl::ToInt64Milliseconds(end.retry_delay);
+    context->AddTrailingMetadata("grpc-retry-pushback-ms", std::to_string(pushback));
   }
   const google::rpc::Status rich = ToRpcStatus(end.status, end.retry_delay);
   return grpc::Status(static_cast<grpc::StatusCode>(rich.code()), rich.message(),

@@ -7,8 +7,10 @@
 #include <thread>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
+#include "server/listener.h"
 
 namespace dragoman {
 namespace {
@@ -35,13 +37,18 @@ int ServeMetrics(mg_connection* connection, void* pages) {
   return Answer(connection, 200, kPrometheusText, static_cast<const HttpPages*>(pages)->metrics());
 }
 
-int ServeHealth(mg_connection* connection, void*) {
-  return Answer(connection, 200, kPlainText, "alive\n");
+int ServeState(mg_connection* connection, const char* state, const absl::Status& status) {
+  if (status.ok()) return Answer(connection, 200, kPlainText, absl::StrCat(state, "\n"));
+  return Answer(connection, 503, kPlainText,
+                absl::StrCat("not ", state, ": ", status.message(), "\n"));
+}
+
+int ServeHealth(mg_connection* connection, void* pages) {
+  return ServeState(connection, "alive", static_cast<const HttpPages*>(pages)->alive());
 }
 
 int ServeReadiness(mg_connection* connection, void* pages) {
-  const bool ready = static_cast<const HttpPages*>(pages)->ready();
-  return Answer(connection, ready ? 200 : 503, kPlainText, ready ? "ready\n" : "not ready\n");
+  return ServeState(connection, "ready", static_cast<const HttpPages*>(pages)->ready());
 }
 
 int ServeNothing(mg_connection* connection, void*) {
@@ -50,6 +57,15 @@ int ServeNothing(mg_connection* connection, void*) {
 
 // What civetweb has to say is of no use to anyone: the errors that matter are returned.
 int Silence(const mg_connection*, const char*) { return 1; }
+
+// civetweb does not say why it cannot listen: whoever tries once more learns it.
+absl::Status WhyNot(const std::string& address) {
+  const absl::Status why = Listener::Open(address).status();
+  return absl::Status(
+      why.ok() ? absl::StatusCode::kUnavailable : why.code(),
+      absl::StrCat("cannot listen on ", address, " for HTTP: ",
+                   why.ok() ? "want a numeric address, as [::1]:9464" : why.message()));
+}
 
 // Connects and hangs up.
 void Knock(const std::string& address) {
@@ -83,12 +99,11 @@ absl::StatusOr<std::unique_ptr<HttpEndpoints>> HttpEndpoints::Start(const std::s
   endpoints->context_ = mg_start(&callbacks, nullptr, options);
   mg_server_port port = {};
   if (endpoints->context_ == nullptr || mg_get_server_ports(endpoints->context_, 1, &port) < 1) {
-    return absl::UnavailableError("cannot listen on " + address +
-                                  " for HTTP: the port is in use or the address is not ours");
+    return WhyNot(address);
   }
   endpoints->address_ = address.substr(0, address.rfind(':') + 1) + std::to_string(port.port);
   mg_set_request_handler(endpoints->context_, "/metrics$", ServeMetrics, &endpoints->pages_);
-  mg_set_request_handler(endpoints->context_, "/healthz$", ServeHealth, nullptr);
+  mg_set_request_handler(endpoints->context_, "/healthz$", ServeHealth, &endpoints->pages_);
   mg_set_request_handler(endpoints->context_, "/readyz$", ServeReadiness, &endpoints->pages_);
   mg_set_request_handler(endpoints->context_, "/", ServeNothing, nullptr);
   return endpoints;

@@ -1,8 +1,8 @@
 // The server's HTTP side, for probes and for Prometheus:
 //
 //   /metrics   the Prometheus text format
-//   /healthz   200 while the process lives
-//   /readyz    200 while the server takes calls, else 503
+//   /healthz   200 while the server lives, else 503 and the reason
+//   /readyz    200 while it takes calls, else 503 and the reason
 //
 // For a network that is trusted: up to 31 connections that send nothing do no harm.
 //
@@ -15,6 +15,7 @@
 #include <memory>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 struct mg_context;
@@ -24,12 +25,14 @@ namespace dragoman {
 // What the pages say.  Called on the endpoints' own threads, until they are destroyed.
 struct HttpPages {
   std::function<std::string()> metrics;
-  std::function<bool()> ready;
+  std::function<absl::Status()> alive;
+  std::function<absl::Status()> ready;
 };
 
 class HttpEndpoints {
  public:
-  // Listens on HOST:PORT, HOST being a numeric address.  UNAVAILABLE if that cannot be had.
+  // Listens on HOST:PORT, HOST being a numeric address.  An error names it and says why it cannot
+  // be had.
   static absl::StatusOr<std::unique_ptr<HttpEndpoints>> Start(const std::string& address,
                                                               HttpPages pages);
 

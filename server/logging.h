@@ -5,6 +5,10 @@
 // or as a JSON object of the same names.  The only door to spdlog.  A text that was sent to be
 // translated, or its translation, is never a field.
 //
+// Nobody waits for the log.  Once InitLogging is called, lines go through a bounded queue to a
+// thread of their own; if whoever reads them stalls, the oldest are dropped and counted, and a line
+// "log lines dropped" follows as soon as there is a reader again.
+//
 // Thread-safe, but for InitLogging.
 
 #ifndef DRAGOMAN_SERVER_LOGGING_H_
@@ -18,6 +22,7 @@
 #include <variant>
 
 #include "absl/status/status.h"
+#include "absl/time/time.h"
 
 namespace dragoman {
 
@@ -29,9 +34,11 @@ struct LogOptions {
 // INVALID_ARGUMENT if an option has no such value.
 absl::Status Validate(const LogOptions& options);
 
-// Events go to `out`, which must outlive the logging, or to standard error if it is null.  Before
-// the first call the defaults hold.  REQUIRES: Validate(options) is OK.
-void InitLogging(const LogOptions& options, std::ostream* out = nullptr);
+// Events go to the descriptor `fd` from now on.  Before the first call the defaults hold, and lines
+// are written to standard error at once.  REQUIRES: Validate(options) is OK.
+void InitLogging(const LogOptions& options, int fd = 2);
+// The same to a stream, which must outlive the logging, at once.
+void InitLogging(const LogOptions& options, std::ostream* out);
 
 enum class LogLevel { kDebug, kInfo, kWarning, kError };
 
@@ -42,6 +49,12 @@ struct LogField {
 };
 
 void Log(LogLevel level, std::string_view event, std::initializer_list<LogField> fields = {});
+
+// Waits until all lines so far are written or dropped, but no longer than `timeout`.
+void FlushLog(absl::Duration timeout);
+
+// Lines that were lost because nobody took them.
+int64_t LogLinesDropped();
 
 // The messages of gRPC and protobuf become events as well, errors only.
 void LogLibraries();

@@ -1,42 +1,56 @@
 // dragoman-server: serves translation models over gRPC until it is told to stop.  See --help.
 
+#include <signal.h>
+
 #include <cstdlib>
 #include <iostream>
+#include <memory>
 
 #include "server/config.h"
 #include "server/logging.h"
 #include "server/machine_report.h"
+#include "server/process_limits.h"
 #include "server/server.h"
 #include "server/shutdown.h"
 
 namespace {
+
+// How long the end of the log may take to be written: whoever reads it may have stalled.
+constexpr absl::Duration kLogTimeout = absl::Seconds(1);
 
 int Fail(const absl::Status& status) {
   std::cerr << "dragoman-server: " << status.message() << std::endl;
   return EXIT_FAILURE;
 }
 
+absl::StatusOr<std::unique_ptr<dragoman::Server>> Start(const dragoman::ServerOptions& options) {
+  const dragoman::ExplainAborts explain;
+  return dragoman::Server::Start(options);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  dragoman::ExplainExhaustion();
   const absl::StatusOr<dragoman::CommandLine> command_line = dragoman::ParseCommandLine(argc, argv);
   if (!command_line.ok()) return Fail(command_line.status());
   if (command_line->print.has_value()) {
     std::cout << *command_line->print;
     return EXIT_SUCCESS;
   }
-  dragoman::InitLogging(command_line->options.log);
-  // Before other threads: oneDNN asks the kernel for the use of AMX at its first call.
-  dragoman::LogMachine({command_line->options.precision, command_line->options.matmul});
   // Never destroyed: its thread ends with the process.
   auto& signals = *new dragoman::ShutdownSignals();
-  const absl::StatusOr<std::unique_ptr<dragoman::Server>> server =
-      dragoman::Server::Start(command_line->options);
+  dragoman::InitLogging(command_line->options.log);
+  // Before the workers' threads: oneDNN asks the kernel for the use of AMX at its first call.
+  dragoman::LogMachine({command_line->options.precision, command_line->options.matmul});
+  const absl::StatusOr<std::unique_ptr<dragoman::Server>> server = Start(command_line->options);
+  dragoman::FlushLog(kLogTimeout);
   if (!server.ok()) return Fail(server.status());
   signals.Catch();
   std::cout << "listening grpc=" << (*server)->grpc_address()
             << " http=" << (*server)->http_address() << std::endl;
-  signals.Await();
+  while (signals.Await() == SIGHUP) (*server)->Reload();
   (*server)->Drain();
+  dragoman::FlushLog(kLogTimeout);
   return EXIT_SUCCESS;
 }

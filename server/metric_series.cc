@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "engine/base/status.h"
 #include "engine/math/gemm.h"
 
 namespace dragoman {
@@ -54,7 +55,7 @@ MetricSeries::MetricSeries(int workers) {
     busy_by_worker.push_back(&busy.Add({{"worker", std::to_string(worker)}}));
   }
   for (const char* reason :
-       {"queue_full", "principal_limit", "quota", "draining", "unauthenticated"}) {
+       {"queue_full", "principal_limit", "quota", "message_size", "draining", "unauthenticated"}) {
     rejected.Add({{"reason", reason}});
   }
   for (const char* reason : {"contents", "options", "language", "model", "other"}) {
@@ -71,14 +72,30 @@ MetricSeries::MetricSeries(int workers) {
   for (const char* method : kMethods) AddCalls(method, "", kAdmissionCodes);
 }
 
-void MetricSeries::AddCalls(const char* method, const std::string& model,
+void MetricSeries::AddCalls(const std::string& method, const std::string& model,
                             absl::Span<const absl::StatusCode> codes) {
+  absl::MutexLock lock(&mutex);
   CallSeries& series = calls[{method, model}];
   for (const absl::StatusCode code : codes) {
-    series.by_code[static_cast<int>(code)] = &requests.Add(
+    series.by_code.at(static_cast<int>(code)) = &requests.Add(
         {{"method", method}, {"model", model}, {"code", absl::StatusCodeToString(code)}});
   }
   series.duration = &durations.Add({{"method", method}, {"model", model}}, kRequestSeconds);
+}
+
+CallSeries MetricSeries::CallsOf(const std::string& method, const std::string& model,
+                                 absl::StatusCode code) {
+  for (bool added = false;; added = true) {
+    {
+      absl::ReaderMutexLock lock(&mutex);
+      const auto found = calls.find({method, model});
+      if (found != calls.end() && found->second.by_code.at(static_cast<int>(code)) != nullptr) {
+        return found->second;
+      }
+    }
+    DRAGOMAN_CHECK(!added);
+    AddCalls(method, model, {code});
+  }
 }
 
 PhaseSeries MetricSeries::AddPhase(const char* phase) {
@@ -98,15 +115,23 @@ void MetricSeries::AddModel(const Model& model, absl::Duration load) {
             {"isa", GemmIsa(model.arithmetic())}})
       .Set(1);
   load_seconds.Add({{"model", name}}).Set(absl::ToDoubleSeconds(load));
+  StagesOf(model);
+}
+
+ModelSeries MetricSeries::StagesOf(const Model& model) {
+  const std::string& name = model.name();
+  {
+    absl::ReaderMutexLock lock(&mutex);
+    if (const auto found = models.find(name); found != models.end()) return found->second;
+  }
   const auto stage = [&](const char* stage_name) {
     return &stages.Add({{"stage", stage_name}, {"model", name}}, kStageSeconds);
   };
-  ModelSeries& series = models[name];
-  series = {.tokenize = stage("tokenize"),
-            .queue = stage("queue"),
-            .encode = stage("encode"),
-            .decode = stage("decode"),
-            .detokenize = stage("detokenize")};
+  ModelSeries series = {.tokenize = stage("tokenize"),
+                        .queue = stage("queue"),
+                        .encode = stage("encode"),
+                        .decode = stage("decode"),
+                        .detokenize = stage("detokenize")};
   const Tokenizer& tokenizer = model.tokenizer();
   for (int32_t id = 0; id < tokenizer.source_vocabulary_size(); ++id) {
     if (tokenizer.SourcePiece(id) == "<unk>") {
@@ -114,6 +139,8 @@ void MetricSeries::AddModel(const Model& model, absl::Duration load) {
       break;
     }
   }
+  absl::MutexLock lock(&mutex);
+  return models.emplace(name, series).first->second;
 }
 
 }  // namespace dragoman

@@ -1,7 +1,10 @@
 // The series that Metrics fills: their names, helps, labels and buckets, in one place.  All of them
 // stand at zero before the first call; those of a model since it was loaded.
 //
-// The families and series are thread-safe; the maps are filled before anybody reads them.
+// What was not foreseen gets its series when it happens: a label that nobody thought of must not
+// end the server.
+//
+// Thread-safe, but for what the constructor makes of itself.
 
 #ifndef DRAGOMAN_SERVER_METRIC_SERIES_H_
 #define DRAGOMAN_SERVER_METRIC_SERIES_H_
@@ -17,7 +20,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "engine/model/model.h"
@@ -74,11 +79,15 @@ struct MetricSeries {
     return prometheus::BuildHistogram().Name(name).Help(help).Register(registry);
   }
   // May be called more than once for a method and model.
-  void AddCalls(const char* method, const std::string& model,
+  void AddCalls(const std::string& method, const std::string& model,
                 absl::Span<const absl::StatusCode> codes);
+  // The series of a call that ended so; made now if they were not there.
+  CallSeries CallsOf(const std::string& method, const std::string& model, absl::StatusCode code);
   PhaseSeries AddPhase(const char* phase);
   // The series of a model that is loaded.
   void AddModel(const Model& model, absl::Duration load);
+  // Those of its stages; made now if they were not there.
+  ModelSeries StagesOf(const Model& model);
 
   prometheus::Registry registry;
 
@@ -88,10 +97,10 @@ struct MetricSeries {
       Histograms("dragoman_request_duration_seconds", "From the arrival of a call to its answer.");
   prometheus::Gauge& in_flight =
       Gauges("dragoman_requests_in_flight", "Calls that are being answered now.").Add({});
-  prometheus::Family<prometheus::Counter>& rejected = Counters(
-      "dragoman_rejected_total",
-      "Calls refused unread: queue_full, principal_limit or quota (RESOURCE_EXHAUSTED), draining "
-      "(UNAVAILABLE) or unauthenticated.");
+  prometheus::Family<prometheus::Counter>& rejected =
+      Counters("dragoman_rejected_total",
+               "Calls refused unread: queue_full, principal_limit, quota or message_size "
+               "(RESOURCE_EXHAUSTED), draining (UNAVAILABLE) or unauthenticated.");
   prometheus::Family<prometheus::Counter>& invalid =
       Counters("dragoman_invalid_total",
                "Calls refused as wrong (INVALID_ARGUMENT, NOT_FOUND), by what was wrong in them.");
@@ -166,8 +175,10 @@ struct MetricSeries {
   PhaseSeries encode = AddPhase("encode");
   PhaseSeries decode = AddPhase("decode");
   std::vector<prometheus::Counter*> busy_by_worker;
-  std::map<std::pair<std::string, std::string>, CallSeries, std::less<>> calls;  // method, model
-  std::map<std::string, ModelSeries, std::less<>> models;                        // by name
+
+  absl::Mutex mutex;
+  std::map<std::pair<std::string, std::string>, CallSeries> calls ABSL_GUARDED_BY(mutex);
+  std::map<std::string, ModelSeries> models ABSL_GUARDED_BY(mutex);
 };
 
 }  // namespace dragoman

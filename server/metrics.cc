@@ -9,9 +9,11 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "absl/synchronization/mutex.h"
 #include "engine/base/machine.h"
 #include "engine/base/status.h"
 #include "server/errors.h"
+#include "server/logging.h"
 #include "server/metric_series.h"
 #include "server/process_stats.h"
 
@@ -29,6 +31,7 @@ const char* InvalidReason(const absl::Status& status) {
 
 const char* ExhaustedReason(const absl::Status& status) {
   if (IsPrincipalLimit(status)) return "principal_limit";
+  if (IsMessageTooLarge(status)) return "message_size";
   return RetryAfterOf(status).has_value() ? "quota" : "queue_full";
 }
 
@@ -52,9 +55,12 @@ struct Metrics::Impl {
   void CountEnd(const CallRecord& record);
   std::vector<prometheus::MetricFamily> CollectPool() const;
   std::vector<prometheus::MetricFamily> CollectProcess() const;
+  std::vector<prometheus::MetricFamily> CollectConnections() const;
 
   MetricSeries series;
   std::atomic<const WorkerPool*> pool = nullptr;
+  mutable absl::Mutex mutex;
+  std::function<ListenerStats()> connections ABSL_GUARDED_BY(mutex);
 };
 
 void Metrics::Impl::CountEnd(const CallRecord& record) {
@@ -97,6 +103,9 @@ std::vector<prometheus::MetricFamily> Metrics::Impl::CollectPool() const {
                static_cast<double>(stats.kv_reserved_bytes)),
       GaugeNow("dragoman_kv_cache_capacity_bytes", "KV memory that sentences may reserve.",
                static_cast<double>(stats.kv_capacity_bytes)),
+      GaugeNow("dragoman_kv_cache_resident_bytes",
+               "Memory that the system has given for KV memory and not yet got back.",
+               static_cast<double>(stats.kv_resident_bytes)),
   };
 }
 
@@ -109,6 +118,9 @@ std::vector<prometheus::MetricFamily> Metrics::Impl::CollectProcess() const {
       GaugeNow("dragoman_memory_limit_bytes",
                "Memory that the process may use: of the machine, or of its control group.",
                static_cast<double>(AvailableMemory())),
+      GaugeNow("dragoman_log_lines_dropped_total",
+               "Lines of the log that were lost because its reader stalled or went away.",
+               static_cast<double>(LogLinesDropped()), prometheus::MetricType::Counter),
       GaugeNow("process_virtual_memory_bytes", "Virtual memory.", stats.virtual_bytes),
       GaugeNow("process_open_fds", "Open file descriptors.", stats.open_fds),
       GaugeNow("process_max_fds", "File descriptors that may be open.", stats.max_fds),
@@ -116,6 +128,26 @@ std::vector<prometheus::MetricFamily> Metrics::Impl::CollectProcess() const {
       GaugeNow("process_start_time_seconds", "When the process started, since the Unix epoch.",
                stats.start_time_seconds),
   };
+}
+
+std::vector<prometheus::MetricFamily> Metrics::Impl::CollectConnections() const {
+  ListenerStats stats;
+  {
+    absl::MutexLock lock(&mutex);
+    if (connections != nullptr) stats = connections();
+  }
+  prometheus::MetricFamily refused = GaugeNow(
+      "dragoman_connections_refused_total",
+      "Connections closed at once: as many as may be are open, or there was no descriptor.",
+      static_cast<double>(stats.over_limit), prometheus::MetricType::Counter);
+  refused.metric.front().label = {{"reason", "limit"}};
+  refused.metric.push_back(refused.metric.front());
+  refused.metric.back().label = {{"reason", "descriptors"}};
+  refused.metric.back().counter.value = static_cast<double>(stats.no_descriptors);
+  return {GaugeNow("dragoman_connections", "Connections of the gRPC port.", stats.open),
+          GaugeNow("dragoman_connections_accepted_total", "Connections that were served.",
+                   static_cast<double>(stats.accepted), prometheus::MetricType::Counter),
+          refused};
 }
 
 Metrics::Metrics(int workers) : impl_(std::make_unique<Impl>(workers)) {}
@@ -131,6 +163,11 @@ void Metrics::SetBatchRows(const std::string& model, int rows) {
 }
 
 void Metrics::Watch(const WorkerPool* pool) { impl_->pool = pool; }
+
+void Metrics::Watch(std::function<ListenerStats()> connections) {
+  absl::MutexLock lock(&impl_->mutex);
+  impl_->connections = std::move(connections);
+}
 
 void Metrics::OnReload(Reloaded what, const absl::Status& status) {
   const prometheus::Labels labels = {{"what", NameOf(what)}};
@@ -153,18 +190,14 @@ void Metrics::OnCallStarted() { impl_->series.in_flight.Increment(); }
 void Metrics::OnCallEnded(const CallRecord& record) {
   impl_->series.in_flight.Decrement();
   impl_->CountEnd(record);
-  const auto found =
-      impl_->series.calls.find(std::pair<std::string, std::string>(record.method, record.model));
-  DRAGOMAN_CHECK(found != impl_->series.calls.end());
-  found->second.duration->Observe(absl::ToDoubleSeconds(record.duration));
-  prometheus::Counter* const counter =
-      found->second.by_code[static_cast<int>(record.status.code())];
-  DRAGOMAN_CHECK(counter != nullptr);
-  counter->Increment();
+  const CallSeries calls = impl_->series.CallsOf(std::string(record.method),
+                                                 std::string(record.model), record.status.code());
+  calls.duration->Observe(absl::ToDoubleSeconds(record.duration));
+  calls.by_code[static_cast<int>(record.status.code())]->Increment();
 }
 
 void Metrics::OnTranslated(const Model& model, int characters, const TranslateTimes& times) {
-  const ModelSeries& series = impl_->series.models.at(model.name());
+  const ModelSeries series = impl_->series.StagesOf(model);
   series.tokenize->Observe(absl::ToDoubleSeconds(times.tokenize));
   series.queue->Observe(absl::ToDoubleSeconds(times.queue));
   series.encode->Observe(absl::ToDoubleSeconds(times.encode));
@@ -182,7 +215,12 @@ void Metrics::OnDecodeStep(const Model& model, int sentences, int rows, absl::Du
 }
 
 void Metrics::OnBusy(int worker, absl::Duration took) {
-  impl_->series.busy_by_worker.at(worker)->Increment(absl::ToDoubleSeconds(took));
+  std::vector<prometheus::Counter*>& workers = impl_->series.busy_by_worker;
+  const auto index = static_cast<size_t>(worker);
+  prometheus::Counter& busy = index < workers.size()
+                                  ? *workers[index]
+                                  : impl_->series.busy.Add({{"worker", std::to_string(worker)}});
+  busy.Increment(absl::ToDoubleSeconds(took));
 }
 
 void Metrics::OnJobDone(const Job& job, const JobResult& result) {
@@ -191,7 +229,7 @@ void Metrics::OnJobDone(const Job& job, const JobResult& result) {
   impl_->series.sentences.Increment();
   impl_->series.source_tokens.Increment(static_cast<double>(job.source.size()));
   impl_->series.target_tokens.Increment(static_cast<double>(best.tokens.size()));
-  const int32_t unknown = impl_->series.models.at(job.model->name()).unknown_id;
+  const int32_t unknown = impl_->series.StagesOf(*job.model).unknown_id;
   impl_->series.unknown_tokens.Increment(
       static_cast<double>(std::count(job.source.begin(), job.source.end(), unknown)));
   (best.finish_reason == FinishReason::kEos ? impl_->series.finish_eos
@@ -205,7 +243,8 @@ void Metrics::OnJobDone(const Job& job, const JobResult& result) {
 
 std::string Metrics::Text() const {
   std::vector<prometheus::MetricFamily> families = impl_->series.registry.Collect();
-  for (const auto& more : {impl_->CollectPool(), impl_->CollectProcess()}) {
+  for (const auto& more :
+       {impl_->CollectPool(), impl_->CollectConnections(), impl_->CollectProcess()}) {
     families.insert(families.end(), more.begin(), more.end());
   }
   std::ostringstream text;

@@ -4,11 +4,12 @@
 // Every series exists, at zero, before the first request: labels come from the configuration
 // alone, never from a request.
 //
-// Thread-safe, but for AddModel, which comes before the model's first job and request.
+// Thread-safe.
 
 #ifndef DRAGOMAN_SERVER_METRICS_H_
 #define DRAGOMAN_SERVER_METRICS_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,6 +19,7 @@
 #include "engine/decode/observer.h"
 #include "engine/decode/worker_pool.h"
 #include "engine/translator.h"
+#include "server/listener.h"
 
 namespace dragoman {
 
@@ -46,6 +48,8 @@ class Metrics : public Observer {
 
   // Reads the gauges of the queue and the KV memory from `pool` at every scrape, until it is null.
   void Watch(const WorkerPool* pool);
+  // Likewise the connections of the gRPC port.  REQUIRES: called once, before the first scrape.
+  void Watch(std::function<ListenerStats()> connections);
 
   // Files were read, at the start or later, or could not be.
   void OnReload(Reloaded what, const absl::Status& status);

@@ -1,14 +1,50 @@
 #include "server/model_registry.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "engine/base/status.h"
 #include "engine/math/gemm.h"
+#include "engine/servable.h"
 #include "server/errors.h"
 #include "server/logging.h"
 
 namespace dragoman {
+namespace {
+
+// Whether the longest sentence of a model finds room in the memory of one worker.
+absl::Status CheckKeysAndValues(const std::shared_ptr<const Model>& model, const Limits& limits,
+                                const WorkerPool& pool) {
+  const size_t capacity = pool.Stats().kv_capacity_bytes;
+  const size_t needed = LongestSentenceBytes(model, limits) * pool.workers();
+  if (needed <= capacity) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("kv-cache-bytes is ", capacity, ", want at least ", needed,
+                   " for a sentence of max-source-tokens in each of ", pool.workers(),
+                   " workers; give more, or lower max-source-tokens or workers"));
+}
+
+absl::Status CheckServable(const std::shared_ptr<const Model>& model, const std::string& directory,
+                           const Limits& limits, const WorkerPool& pool) {
+  RETURN_IF_ERROR(CheckDefaults(*model, directory, limits));
+  return CheckKeysAndValues(model, limits, pool);
+}
+
+void LogUnused(const Model& model) {
+  const std::vector<std::string>& unused = model.unused_tensors();
+  if (unused.empty()) return;
+  constexpr size_t kMost = 8;
+  const auto end = unused.begin() + static_cast<int64_t>(std::min(unused.size(), kMost));
+  Log(LogLevel::kWarning, "unused tensors",
+      {{"model", model.name()},
+       {"count", static_cast<int64_t>(unused.size())},
+       {"tensors", absl::StrJoin(unused.begin(), end, " ")}});
+}
+
+}  // namespace
+
 absl::StatusOr<std::unique_ptr<const ModelRegistry>> ModelRegistry::Load(
     const ServerOptions& options, WorkerPool* pool, Metrics* metrics) {
   auto registry = std::unique_ptr<ModelRegistry>(new ModelRegistry(options.limits, options.pivot));
@@ -21,9 +57,11 @@ absl::StatusOr<std::unique_ptr<const ModelRegistry>> ModelRegistry::Load(
                      .matmul = options.matmul,
                      .keys_values = options.keys_values,
                      .shortlist = source.shortlist});
-    if (!model.ok()) {
-      return absl::Status(model.status().code(), "model " + source.name + " (" + source.directory +
-                                                     "): " + std::string(model.status().message()));
+    absl::Status status = model.status();
+    if (status.ok()) status = CheckServable(*model, source.directory, options.limits, *pool);
+    if (!status.ok()) {
+      return absl::Status(status.code(), absl::StrCat("model ", source.name, " (", source.directory,
+                                                      "): ", status.message()));
     }
     const absl::Duration took = absl::Now() - start;
     metrics->AddModel(**model, took);
@@ -37,6 +75,7 @@ absl::StatusOr<std::unique_ptr<const ModelRegistry>> ModelRegistry::Load(
          {"isa", (*model)->isa()},
          {"batch_rows", rows},
          {"seconds", absl::ToDoubleSeconds(took)}});
+    LogUnused(**model);
     if (const Shortlist* shortlist = (*model)->shortlist(); shortlist != nullptr) {
       Log(LogLevel::kInfo, "shortlist",
           {{"model", source.name},

@@ -41,6 +41,11 @@ class Principals {
   // The work that it may ask for.
   Quota QuotaOf(const std::string& principal) const;
 
+  // Reads the token file soon, if there is one.
+  void ReadAgain() {
+    if (tokens_ != nullptr) tokens_->ReadAgain();
+  }
+
   // RESOURCE_EXHAUSTED (IsPrincipalLimit) if the principal has all the calls in flight that it may
   // have.  Each Enter that is OK is followed by one Leave.
   absl::Status Enter(const std::string& principal);
@@ -52,7 +57,7 @@ class Principals {
 
   const int max_requests_;
   const Quota quota_;
-  std::unique_ptr<const TokenFile> tokens_;  // null: none is wanted
+  std::unique_ptr<TokenFile> tokens_;  // null: none is wanted
   absl::Mutex mutex_;
   std::map<std::string, int> in_flight_ ABSL_GUARDED_BY(mutex_);  // no zeros
 };

@@ -19,6 +19,7 @@
 #include "server/call.h"
 #include "server/config.h"
 #include "server/gate.h"
+#include "server/grpc_port.h"
 #include "server/http_endpoints.h"
 #include "server/metrics.h"
 #include "server/model_registry.h"
@@ -26,38 +27,45 @@
 #include "server/principals.h"
 #include "server/tls.h"
 #include "server/translate_service.h"
+#include "server/vitals.h"
 
 namespace dragoman {
 
 class Server {
  public:
-  // HTTP answers first, with /readyz 503; then the models load; then gRPC listens, the health
-  // service says SERVING (for "liveness" until the end) and /readyz 200.  Certificates and tokens
-  // are read first of all.  On an error nothing is left running.
+  // Certificates and tokens are read first of all.  Both ports are taken: HTTP answers, with
+  // /readyz 503, and gRPC's clients are hung up on; then the models load; then gRPC serves, the
+  // health service says SERVING (for "liveness" until the end) and /readyz 200.  On an error
+  // nothing is left running.
   static absl::StatusOr<std::unique_ptr<Server>> Start(const ServerOptions& options);
 
   // Drains.
   ~Server();
 
   // HOST:PORT, with the port that was picked if it was 0.
-  const std::string& grpc_address() const { return grpc_address_; }
+  const std::string& grpc_address() const { return grpc_->address(); }
   const std::string& http_address() const { return http_->address(); }
 
-  // Says NOT_SERVING and /readyz 503, refuses new translations as UNAVAILABLE, waits for those in
-  // flight up to the drain timeout, cancels the rest, and ends all calls.  Idempotent.
+  // Reads certificates and tokens again.
+  void Reload();
+
+  // Says NOT_SERVING and /readyz 503, serves on for the drain delay, then refuses new translations
+  // as UNAVAILABLE, waits for those in flight up to the drain timeout, cancels the rest, and ends
+  // all calls.  Idempotent.
   void Drain();
 
   // A channel to this server that needs no socket.
-  std::shared_ptr<grpc::Channel> InProcessChannel();
+  std::shared_ptr<grpc::Channel> InProcessChannel() { return grpc_->InProcessChannel(); }
 
  private:
   explicit Server(const ServerOptions& options);
   absl::Status ReadSecrets();
   void WarnOfPlainText() const;
-  absl::Status StartHttp();
+  absl::Status OpenPorts();
   absl::Status LoadModels();
   absl::Status StartGrpc();
   void SetServing(bool serving);
+  absl::Status Ready() const;
 
   const ServerOptions options_;
   // In the order of who needs whom; they end in the reverse.
@@ -70,9 +78,11 @@ class Server {
   ServerParts parts_;
   TranslateService translate_service_;
   ModelService model_service_;
-  std::unique_ptr<grpc::Server> grpc_;
-  std::string grpc_address_;
+  ConnectionRange connections_;
+  std::unique_ptr<GrpcPort> grpc_;
   std::atomic<bool> serving_ = false;
+  bool drained_ = false;
+  std::unique_ptr<Vitals> vitals_;
   std::unique_ptr<HttpEndpoints> http_;
 };
 

@@ -5,6 +5,8 @@
 
 #include <thread>
 
+#include "server/logging.h"
+
 namespace dragoman {
 namespace {
 
@@ -13,6 +15,7 @@ sigset_t TheSignals() {
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGHUP);
   return signals;
 }
 
@@ -21,6 +24,7 @@ sigset_t TheSignals() {
 ShutdownSignals::ShutdownSignals() {
   const sigset_t signals = TheSignals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  signal(SIGPIPE, SIG_IGN);
   std::thread([this] { Listen(); }).detach();
 }
 
@@ -31,22 +35,35 @@ void ShutdownSignals::Catch() {
 
 int ShutdownSignals::Await() {
   absl::MutexLock lock(&mutex_);
-  const auto arrived = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return signal_ != 0; };
+  const auto arrived = [this]()
+                           ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return hangup_ || end_ != 0; };
   mutex_.Await(absl::Condition(&arrived));
-  return signal_;
+  if (end_ != 0) return end_;
+  hangup_ = false;
+  return SIGHUP;
 }
 
 void ShutdownSignals::Listen() {
   const sigset_t signals = TheSignals();
-  int signal = 0;
-  sigwait(&signals, &signal);
-  {
-    absl::MutexLock lock(&mutex_);
-    if (!catching_) _exit(0);
-    signal_ = signal;
+  while (true) {
+    int signal = 0;
+    if (sigwait(&signals, &signal) == 0) Take(signal);
   }
-  sigwait(&signals, &signal);
-  _exit(128 + signal);
+}
+
+void ShutdownSignals::Take(int signal) {
+  absl::MutexLock lock(&mutex_);
+  if (signal == SIGHUP) {
+    hangup_ = catching_;
+  } else if (!catching_) {
+    _exit(0);
+  } else if (end_ == 0) {
+    end_ = signal;
+  } else {
+    Log(LogLevel::kWarning, "second signal: ending at once", {{"signal", signal}});
+    FlushLog(absl::Milliseconds(200));
+    _exit(128 + signal);
+  }
 }
 
 }  // namespace dragoman

@@ -45,6 +45,9 @@ class Certificates {
                                                             const ReadListener& on_read);
   ~Certificates();
 
+  // Reads the files soon, whether or not they have changed.
+  void ReadAgain() { watch_->ReadAgain(); }
+
   // To listen with.  The certificates must outlive the server that does.
   std::shared_ptr<grpc::ServerCredentials> credentials() const;
 

@@ -64,6 +64,9 @@ class TokenFile {
   static absl::StatusOr<std::unique_ptr<TokenFile>> Open(const std::string& path,
                                                          const WatchOptions& options = {});
 
+  // Reads the file soon, whether or not it has changed.
+  void ReadAgain() { watch_->ReadAgain(); }
+
   std::optional<std::string> Find(std::string_view token) const { return table()->Find(token); }
   std::optional<Quota> QuotaOf(const std::string& principal) const {
     return table()->QuotaOf(principal);

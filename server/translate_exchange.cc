@@ -43,7 +43,12 @@ void TranslateExchange::Cancel() {
 absl::Status TranslateExchange::TryStart(Parse parse) {
   RETURN_IF_ERROR(parts_->gate->Enter());
   RETURN_IF_ERROR(call_.Admit());
-  ASSIGN_OR_RETURN(v1::TranslateRequest proto, parse());
+  request_ = std::make_shared<RequestState>(
+      RequestTerms{.deadline = call_.deadline(), .principal = call_.principal()});
+  absl::StatusOr<v1::TranslateRequest> parsed = parse();
+  if (absl::IsCancelled(parsed.status())) Cancel();
+  RETURN_IF_ERROR(request_->Wanted(absl::Now()));
+  ASSIGN_OR_RETURN(v1::TranslateRequest proto, std::move(parsed));
   size_.texts = proto.contents_size();
   ASSIGN_OR_RETURN(const Priority priority, FromProto(proto.priority()));
   ASSIGN_OR_RETURN(route_, parts_->models->FindRoute(proto.model(), proto.source_language(),

@@ -25,7 +25,7 @@ namespace dragoman {
 
 class TranslateExchange {
  public:
-  // The request, or why it cannot be read.
+  // The request, or why it cannot be read; CANCELLED if the caller went away before it came.
   using Parse = absl::FunctionRef<absl::StatusOr<v1::TranslateRequest>()>;
   // The response is empty unless the call ended well.  Must not block.  May destroy the exchange.
   using Done = std::function<void(CallEnd end, v1::TranslateResponse response)>;

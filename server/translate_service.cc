@@ -4,13 +4,27 @@
 
 #include "engine/base/status.h"
 #include "server/convert.h"
+#include "server/errors.h"
 #include "server/grpc_door.h"
 #include "server/translate_exchange.h"
 
 namespace dragoman {
 namespace {
 
-absl::StatusOr<v1::TranslateRequest> Parse(const grpc::ByteBuffer& bytes) {
+// Whether bytes that are no TranslateRequest begin like gzip's (RFC 1952) or zlib's (RFC 1950).
+bool LooksCompressed(const grpc::ByteBuffer& bytes) {
+  grpc::Slice slice;
+  if (!bytes.TrySingleSlice(&slice).ok() && !bytes.DumpToSingleSlice(&slice).ok()) return false;
+  if (slice.size() < 2) return false;
+  const int first = slice.begin()[0], second = slice.begin()[1];
+  return (first == 0x1F && second == 0x8B) || (first == 0x78 && (first << 8 | second) % 31 == 0);
+}
+
+// gRPC hands over what came: no message at all if the call ended before it did, one that is larger
+// than the limit, though not by much (grpc_port.cc), and a compressed one as it is.
+absl::StatusOr<v1::TranslateRequest> Parse(const grpc::ByteBuffer& bytes, size_t max_bytes) {
+  if (!bytes.Valid()) return absl::CancelledError("the client went away");
+  if (bytes.Length() > max_bytes) return MessageTooLarge(bytes.Length(), max_bytes);
   grpc::ByteBuffer buffer = bytes;  // reading it consumes it; the slices are shared
   v1::TranslateRequest request;
   if (grpc::SerializationTraits<v1::TranslateRequest>::Deserialize(&buffer, &request).ok()) {
@@ -19,6 +33,11 @@ absl::StatusOr<v1::TranslateRequest> Parse(const grpc::ByteBuffer& bytes) {
   // The parser stops at, and has taken over, the first string that is not UTF-8.
   if (const std::string field = FindInvalidUtf8(request); !field.empty()) {
     return InvalidField(field, "is not valid UTF-8");
+  }
+  if (LooksCompressed(bytes)) {
+    return absl::UnimplementedError(
+        "compressed messages are not accepted: what a few bytes unpack "
+        "to has no bound");
   }
   return absl::InvalidArgumentError("the message is no TranslateRequest");
 }
@@ -34,6 +53,7 @@ class TranslateCall : public grpc::ServerUnaryReactor {
                 grpc::ByteBuffer* response)
       : context_(context),
         response_(response),
+        max_message_bytes_(parts->max_message_bytes),
         exchange_(parts, "Translate", CallerOf(*context),
                   [this](const CallEnd& end, const v1::TranslateResponse& answer) {
                     Done(end, answer);
@@ -41,7 +61,7 @@ class TranslateCall : public grpc::ServerUnaryReactor {
 
   // REQUIRES: called once, before the handler returns this reactor.
   void Start(const grpc::ByteBuffer& request) {
-    exchange_.Start([&request] { return Parse(request); });
+    exchange_.Start([&] { return Parse(request, max_message_bytes_); });
   }
 
   void OnCancel() override { exchange_.Cancel(); }
@@ -60,6 +80,7 @@ class TranslateCall : public grpc::ServerUnaryReactor {
 
   grpc::CallbackServerContext* const context_;
   grpc::ByteBuffer* const response_;
+  const size_t max_message_bytes_;
   TranslateExchange exchange_;
 };
 

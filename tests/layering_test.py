@@ -21,7 +21,7 @@ DIRECTORIES = (
     (r"engine/decode/", r"engine/(decode|model|math|text|base)/"),
     (r"engine/", rf"{BELOW_TRANSLATOR}|engine/\w+\.h"),
     # The server sees the engine through its front door, and its life through the observer.
-    (r"server/", rf"server/|engine/(translator|route)\.h|{BELOW_TRANSLATOR}|{PROTO}"),
+    (r"server/", rf"server/|engine/(translator|route|servable)\.h|{BELOW_TRANSLATOR}|{PROTO}"),
     (r"client/", rf"client/|engine/base/|{PROTO}"),
 )
 
@@ -33,7 +33,7 @@ DOORS = (
     (r"prometheus/", r"server/metric(s|_series)\."),
     (r"civetweb|CivetServer", r"server/http_endpoints\."),
     # A call is the same whatever transport it came by: only the doors and what starts them know gRPC.
-    (r"grpc|dragoman/v1/\w+\.grpc", r"client/|server/(grpc_door|\w+_service|server|tls|logging)\."),
+    (r"grpc|dragoman/v1/\w+\.grpc", r"client/|server/(grpc_(door|port)|\w+_service|server|tls|logging)\."),
     (r"google/protobuf|google/rpc|dragoman/v1", r"server/|client/"),
     (r"spdlog/", r"server/logging\."),
     (r"minizip/", r"engine/base/zip_archive\."),

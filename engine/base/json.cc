@@ -35,9 +35,7 @@ class Watch {
   std::vector<std::unordered_set<std::string>> keys_;  // of the objects that are open
 };
 
-}  // namespace
-
-absl::StatusOr<Json> ParseJsonObject(std::string_view text, const std::string& name) {
+absl::StatusOr<Json> Parse(std::string_view text, const std::string& name) {
   if (text.find('\0') != text.npos) {  // which the parser takes for the end
     return absl::InvalidArgumentError(absl::StrCat(name, ": holds a NUL byte"));
   }
@@ -51,18 +49,34 @@ absl::StatusOr<Json> ParseJsonObject(std::string_view text, const std::string& n
   } catch (const std::exception& error) {
     return absl::InvalidArgumentError(absl::StrCat(name, ": ", error.what()));
   }
-  if (!json.is_object()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(name, ": is a JSON ", json.type_name(), ", want an object"));
-  }
   return json;
 }
 
-absl::StatusOr<Json> ReadJsonObject(const std::string& path) {
+absl::StatusOr<Json> ReadFile(const std::string& path) {
   ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file, MappedFile::Open(path));
   const absl::Span<const std::byte> bytes = file->bytes();
-  return ParseJsonObject(
-      std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()), path);
+  return Parse(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()), path);
+}
+
+absl::StatusOr<Json> Wanted(absl::StatusOr<Json> json, Json::value_t type, const char* want,
+                            const std::string& name) {
+  if (!json.ok() || json->type() == type) return json;
+  return absl::InvalidArgumentError(
+      absl::StrCat(name, ": is a JSON ", json->type_name(), ", want an ", want));
+}
+
+}  // namespace
+
+absl::StatusOr<Json> ParseJsonObject(std::string_view text, const std::string& name) {
+  return Wanted(Parse(text, name), Json::value_t::object, "object", name);
+}
+
+absl::StatusOr<Json> ReadJsonObject(const std::string& path) {
+  return Wanted(ReadFile(path), Json::value_t::object, "object", path);
+}
+
+absl::StatusOr<Json> ReadJsonArray(const std::string& path) {
+  return Wanted(ReadFile(path), Json::value_t::array, "array", path);
 }
 
 }  // namespace dragoman

@@ -20,6 +20,9 @@ inline constexpr int kMaxJsonDepth = 32;
 // The same for a file; NOT_FOUND if there is none at `path`.
 absl::StatusOr<nlohmann::json> ReadJsonObject(const std::string& path);
 
+// Likewise for a file that holds an array.
+absl::StatusOr<nlohmann::json> ReadJsonArray(const std::string& path);
+
 }  // namespace dragoman
 
 #endif  // DRAGOMAN_ENGINE_BASE_JSON_H_

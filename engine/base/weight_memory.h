@@ -1,12 +1,13 @@
 // Memory for weights: read from one end to the other at every step of a small batch, so it lies in
-// huge pages where the kernel grants them, which spares the processor a look into its page tables
-// for every 4 KiB.
+// huge pages.
 
 #ifndef DRAGOMAN_ENGINE_BASE_WEIGHT_MEMORY_H_
 #define DRAGOMAN_ENGINE_BASE_WEIGHT_MEMORY_H_
 
 #include <cstddef>
 #include <memory>
+
+#include "engine/base/huge_pages.h"
 
 namespace dragoman {
 
@@ -21,7 +22,7 @@ class WeightMemory {
   std::byte* data() const { return data_; }
 
  private:
-  std::shared_ptr<void> mapping_;
+  std::shared_ptr<const HugePageMemory> mapping_;
   std::byte* data_ = nullptr;
 };
 

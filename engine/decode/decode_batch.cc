@@ -6,9 +6,9 @@
 namespace dragoman {
 
 struct DecodeBatch::Sentence {
-  explicit Sentence(JobPtr its_job)
+  Sentence(JobPtr its_job, KvPool* pool)
       : job(std::move(its_job)),
-        state(job->model->network().NewState(job->Shape())),
+        state(job->model->network().NewState(job->Shape(), pool)),
         beam(job->options) {}
 
   JobPtr job;  // null once finished
@@ -43,7 +43,7 @@ void DecodeBatch::Join(std::vector<JobPtr> jobs) {
   for (size_t i = 0; i < jobs.size(); ++i) {
     load_.rows += jobs[i]->cost.rows;
     load_.kv_bytes += jobs[i]->cost.kv_bytes;
-    auto sentence = std::make_unique<Sentence>(std::move(jobs[i]));
+    auto sentence = std::make_unique<Sentence>(std::move(jobs[i]), &scratch_->kv_pool);
     model_->network().Remember(
         scratch_->encoded.view().Rows(source.starts[i], source.starts[i + 1] - source.starts[i]),
         sentence->state.get(), &scratch_->workspace);

@@ -30,11 +30,13 @@ struct BatchLoad {
   size_t kv_bytes = 0;
 };
 
-// The threads and the scratch memory of a worker's batches.
+// The threads and the memory of a worker's batches.
 struct DecodeScratch {
-  explicit DecodeScratch(int threads = 1) : workspace(threads) {}
+  explicit DecodeScratch(int threads = 1, size_t kv_capacity_bytes = KvPool::kUnlimited)
+      : workspace(threads), kv_pool(kv_capacity_bytes) {}
 
   Workspace workspace;
+  KvPool kv_pool;
   TokenBatch source;
   Matrix<float> encoded;  // [source tokens, d_model]
   std::vector<StepRow> rows;

@@ -12,9 +12,15 @@ Worker::Worker(int index, int threads, const Clock& clock, Observer* observer,
       observer_(observer),
       dispatcher_(dispatcher),
       prices_(prices),
-      scratch_(threads) {}
+      scratch_(threads, dispatcher->limits().kv_capacity_bytes) {}
 
 Worker::~Worker() { DRAGOMAN_CHECK(batches_.empty() && !thread_.joinable()); }
+
+absl::Duration Worker::TurnTime(absl::Time now) const {
+  const int64_t began = turn_began_.load(std::memory_order_relaxed);
+  if (began == 0) return absl::ZeroDuration();
+  return std::max(absl::ZeroDuration(), now - absl::FromUnixNanos(began));
+}
 
 void Worker::Start() {
   thread_ = std::thread([this] { Run(); });
@@ -25,7 +31,11 @@ void Worker::Join() {
 }
 
 void Worker::Run() {
-  while (!batches_.empty() || dispatcher_->AwaitWork()) Turn();
+  while (!batches_.empty() || dispatcher_->AwaitWork()) {
+    turn_began_.store(absl::ToUnixNanos(clock_()), std::memory_order_relaxed);
+    Turn();
+    turn_began_.store(0, std::memory_order_relaxed);
+  }
 }
 
 bool Worker::Turn() {

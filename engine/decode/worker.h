@@ -34,6 +34,11 @@ class Worker : private Observer {
 
   // What the sentences in the batches have reserved.  Thread-safe.
   size_t kv_bytes() const { return kv_bytes_.load(std::memory_order_relaxed); }
+  // The memory that keys and values are kept in.  Thread-safe.
+  KvPool& kv_pool() { return scratch_.kv_pool; }
+
+  // For how long its turn lasts already: 0 between two, and while there is no work.  Thread-safe.
+  absl::Duration TurnTime(absl::Time now) const;
 
   // Starts the thread that takes the turns, until the dispatcher is drained and its line empty.
   void Start();
@@ -61,6 +66,7 @@ class Worker : private Observer {
   Dispatcher* const dispatcher_;
   PriceList* const prices_;
   std::atomic<size_t> kv_bytes_ = 0;
+  std::atomic<int64_t> turn_began_ = 0;  // nanoseconds since the Unix epoch; 0: there is none
 
   // Only of the thread that takes the turns.
   DecodeScratch scratch_;

@@ -31,6 +31,7 @@ WorkerPool::WorkerPool(const WorkerPoolOptions& options, Observer* observer)
                                                 &dispatcher_, &prices_));
     workers_.back()->Start();
   }
+  trimmer_ = std::thread([this] { TrimNowAndThen(); });
 }
 
 WorkerPool::~WorkerPool() { Drain(); }
@@ -62,6 +63,22 @@ absl::Status WorkerPool::Submit(std::vector<JobPtr> jobs) {
 void WorkerPool::Drain() {
   if (!dispatcher_.Drain()) return;
   for (const auto& worker : workers_) worker->Join();
+  drained_.Notify();
+  trimmer_.join();
+}
+
+// Returns the memory of a burst when it is over.
+void WorkerPool::TrimNowAndThen() {
+  constexpr absl::Duration kInterval = absl::Seconds(5);
+  while (!drained_.WaitForNotificationWithTimeout(kInterval)) {
+    for (const auto& worker : workers_) worker->kv_pool().Trim();
+  }
+}
+
+absl::Duration WorkerPool::LongestTurn(absl::Time now) const {
+  absl::Duration longest;
+  for (const auto& worker : workers_) longest = std::max(longest, worker->TurnTime(now));
+  return longest;
 }
 
 WorkerPoolStats WorkerPool::Stats() const {
@@ -70,7 +87,10 @@ WorkerPoolStats WorkerPool::Stats() const {
   stats.waiting_requests = line.requests;
   stats.waiting_tokens = line.tokens;
   stats.oldest_wait = std::max(absl::ZeroDuration(), absl::Now() - line.oldest);
-  for (const auto& worker : workers_) stats.kv_reserved_bytes += worker->kv_bytes();
+  for (const auto& worker : workers_) {
+    stats.kv_reserved_bytes += worker->kv_bytes();
+    stats.kv_resident_bytes += worker->kv_pool().resident_bytes();
+  }
   stats.kv_capacity_bytes = options_.kv_capacity_bytes;
   return stats;
 }

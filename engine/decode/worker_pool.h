@@ -8,9 +8,11 @@
 
 #include <cstddef>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
 #include "engine/decode/dispatcher.h"
 #include "engine/decode/job.h"
@@ -38,6 +40,7 @@ struct WorkerPoolStats {
   absl::Duration oldest_wait;    // how long the first in line has waited; 0 if nobody waits
   size_t kv_reserved_bytes = 0;  // by the sentences in the batches
   size_t kv_capacity_bytes = 0;
+  size_t kv_resident_bytes = 0;  // what the workers hold of the system's memory for them
 };
 
 // The same with a number where a 0 asks for a default.
@@ -64,14 +67,21 @@ class WorkerPool {
   // Takes no more, finishes what was taken, and joins the threads.  Idempotent.
   void Drain();
 
+  // For how long the slowest worker has been in one turn: a worker that hangs never leaves it.
+  absl::Duration LongestTurn(absl::Time now) const;
+
   WorkerPoolStats Stats() const;
   int workers() const { return options_.workers; }
 
  private:
+  void TrimNowAndThen();
+
   const WorkerPoolOptions options_;  // without zeros
   PriceList prices_;
   Dispatcher dispatcher_;
   std::vector<std::unique_ptr<Worker>> workers_;
+  absl::Notification drained_;
+  std::thread trimmer_;
 };
 
 }  // namespace dragoman

@@ -1,4 +1,4 @@
-// Attention over interleaved heads (kernels.h).  For 8 heads and vectors of 16 lanes, a row of keys
+// Attention over interleaved heads (attend.h).  For 8 heads and vectors of 16 lanes, a row of keys
 // looks like this, the letters being heads:
 //
 //   | a b c d e f g h a b c d e f g h | a b c d e f g h a b c d e f g h | ...
@@ -8,12 +8,13 @@
 // (the scores of all heads, repeated up to a whole number of vectors), so that softmax goes down
 // the positions without looking at single lanes, and a weight meets the values of its own head.
 
+#include "engine/math/attend.h"
+
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
-#include <numeric>
-
-#include "engine/math/kernels.h"
+#include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/math/attend.cc"
@@ -26,19 +27,38 @@
 #define DRAGOMAN_ATTEND_TASK_
 namespace dragoman {
 
+// T is the type of keys and values.
 template <typename T>
 struct AttendTask {
   int heads;
   MatrixView<const float> q;
-  MatrixView<const T> keys, values;
-  absl::Span<const int32_t> positions;
-  float*
-      scratch;  // for each query of a group: scores of the positions, and a scale (AttendScratch)
+  absl::Span<const std::byte* const> rows;
+  absl::Span<const std::byte* const> next;
+  // For each query of a group: scores of the positions, and a scale (AttendScratch).
+  float* scratch;
   MatrixView<float> out;
   const float* bias;  // of query 0 and the first position, in the pattern of lanes; or null
 
-  int d_model() const { return q.cols(); }
+  int width() const { return q.cols(); }
+  int positions() const { return static_cast<int>(rows.size()); }
+  const T* keys(int position) const { return reinterpret_cast<const T*>(rows[position]); }
+  const T* values(int position) const { return keys(position) + width(); }
+  // In int8, behind the values: the scales of the keys, and of the values behind so many of them.
+  const uint16_t* scales(int position) const {
+    return reinterpret_cast<const uint16_t*>(rows[position] + 2 * width());
+  }
+
+  // Fetches `n` elements of the next task, from its position's element number `first` on.
+  void Fetch(int position, int first, int n) const {
+    if (position >= static_cast<int>(next.size())) return;
+    const std::byte* const p = next[position] + first * sizeof(T);
+    for (size_t i = 0; i < n * sizeof(T); i += 64) __builtin_prefetch(p + i, 0, 2);
+  }
 };
+
+// Whether elements are to be multiplied by scales.
+template <typename T>
+constexpr bool kScaled = std::is_same_v<T, int8_t>;
 
 // Queries that read the keys and values together.
 constexpr int kQueryGroup = 4;
@@ -62,8 +82,8 @@ HWY_INLINE void LoadPair(const float* p, V& low, V& high) {
   high = hn::LoadU(d, p + hn::Lanes(d));
 }
 
-// As PackBFloat16 lays them: two vectors of bfloat16 in one of 32 bit words, the first in the lower
-// halves.
+// As PackKeyValues lays them: two vectors of bfloat16 in one of 32 bit words, the first in the
+// lower halves.
 HWY_INLINE void LoadPair(const uint16_t* p, V& low, V& high) {
   const hn::Repartition<uint32_t, D> d32;
   const auto words = hn::LoadU(d32, reinterpret_cast<const uint32_t*>(p));
@@ -71,60 +91,51 @@ HWY_INLINE void LoadPair(const uint16_t* p, V& low, V& high) {
   high = hn::BitCast(D(), hn::And(words, hn::Set(d32, 0xFFFF0000u)));
 }
 
-// Whether rows of so many elements go through the vectors in pairs: else they are read one element
-// at a time, and bfloat16 lies in its natural order.
-bool InPairs(int heads, int elements) {
-  const int lanes = static_cast<int>(hn::Lanes(D()));
-  const int pattern = std::lcm(heads, lanes);
-  const bool whole_patterns = pattern == lanes || pattern % (2 * lanes) == 0;
-  return whole_patterns && elements % std::lcm(pattern, 2 * lanes) == 0;
-}
-
-// REQUIRES: InPairs(heads, n).
-void PackRow(const float* x, int n, uint16_t* out) {
+// A byte for each element, in their order.
+HWY_INLINE void LoadPair(const int8_t* p, V& low, V& high) {
   const D d;
-  const hn::Repartition<uint32_t, D> d32;
-  const int lanes = static_cast<int>(hn::Lanes(d));
-  const auto half = hn::Set(d32, 0x7FFFu), one = hn::Set(d32, 1u);
-  const auto quiet = hn::BitCast(d, hn::Set(d32, 0x7FC00000u));
-  const auto rounded = [&](const float* p) {
-    const V v = hn::LoadU(d, p);
-    const auto bits = hn::BitCast(d32, hn::IfThenElse(hn::IsNaN(v), quiet, v));
-    return hn::Add(bits, hn::Add(half, hn::And(hn::ShiftRight<16>(bits), one)));
-  };
-  for (int i = 0; i < n; i += 2 * lanes) {
-    const auto low = hn::ShiftRight<16>(rounded(x + i));
-    const auto high = hn::And(rounded(x + i + lanes), hn::Set(d32, 0xFFFF0000u));
-    hn::StoreU(hn::Or(low, high), d32, reinterpret_cast<uint32_t*>(out + i));
-  }
+  const hn::RebindToSigned<D> d32;
+  const hn::Rebind<int8_t, D> d8;
+  low = hn::ConvertTo(d, hn::PromoteTo(d32, hn::LoadU(d8, p)));
+  high = hn::ConvertTo(d, hn::PromoteTo(d32, hn::LoadU(d8, p + hn::Lanes(d))));
 }
 
+// A vector of scales.
+HWY_INLINE V LoadScales(const uint16_t* p) {
+  const hn::RebindToUnsigned<D> d32;
+  const hn::Rebind<uint16_t, D> d16;
+  return hn::BitCast(D(), hn::ShiftLeft<16>(hn::PromoteTo(d32, hn::LoadU(d16, p))));
+}
+
+HWY_INLINE float ToFloat(int8_t x) { return static_cast<float>(x); }
 HWY_INLINE float ToFloat(float x) { return x; }
-HWY_INLINE float ToFloat(uint16_t x) { return hwy::F32FromBF16(hwy::bfloat16_t{x}); }
+HWY_INLINE float ToFloat(uint16_t x) { return std::bit_cast<float>(uint32_t{x} << 16); }
 
 // Any number of heads and any width, one element at a time.
 template <typename T>
 void AttendPlainly(const AttendTask<T>& t, int query) {
-  const int n = static_cast<int>(t.positions.size());
-  const int pattern = std::lcm(t.heads, static_cast<int>(hn::Lanes(D())));
+  const int n = t.positions();
+  const int pattern = PatternOf(t.heads, static_cast<int>(hn::Lanes(D())));
   const absl::Span<const float> q = t.q.Row(query);
   for (int h = 0; h < t.heads; ++h) {
     float max = -std::numeric_limits<float>::infinity();
     for (int j = 0; j < n; ++j) {
-      const T* const key = t.keys.Row(t.positions[j]).data();
+      const T* const key = t.keys(j);
       float score = 0.0f;
-      for (int e = h; e < t.d_model(); e += t.heads) score += q[e] * ToFloat(key[e]);
+      for (int e = h; e < t.width(); e += t.heads) score += q[e] * ToFloat(key[e]);
+      if constexpr (kScaled<T>) score *= ToFloat(t.scales(j)[h]);
       if (t.bias != nullptr) score += t.bias[(j - query) * pattern + h];
       t.scratch[j] = score;
       max = std::max(max, score);
     }
     float sum = 0.0f;
-    for (int j = 0; j < n; ++j) sum += t.scratch[j] = std::exp(t.scratch[j] - max);
-    for (int e = h; e < t.d_model(); e += t.heads) {
+    for (int j = 0; j < n; ++j) {
+      sum += t.scratch[j] = std::exp(t.scratch[j] - max);
+      if constexpr (kScaled<T>) t.scratch[j] *= ToFloat(t.scales(j)[t.heads + h]);
+    }
+    for (int e = h; e < t.width(); e += t.heads) {
       float out = 0.0f;
-      for (int j = 0; j < n; ++j) {
-        out += t.scratch[j] * ToFloat(t.values.Row(t.positions[j]).data()[e]);
-      }
+      for (int j = 0; j < n; ++j) out += t.scratch[j] * ToFloat(t.values(j)[e]);
       t.out.Row(query)[e] = out / sum;
     }
   }
@@ -160,7 +171,10 @@ HWY_INLINE void Scores(const AttendTask<T>& t, int pattern, int query, int first
   const float* q[kQueries];
   const T* k[kPositions];
   for (int i = 0; i < kQueries; ++i) q[i] = t.q.Row(query + i).data();
-  for (int i = 0; i < kPositions; ++i) k[i] = t.keys.Row(t.positions[first + i]).data();
+  for (int i = 0; i < kPositions; ++i) {
+    k[i] = t.keys(first + i);
+    t.Fetch(first + i, 0, t.width());
+  }
   for (int p = 0; p < pattern; p += 2 * lanes) {
     V low[kQueries][kPositions], high[kQueries][kPositions];
 #pragma GCC unroll 4
@@ -168,7 +182,7 @@ HWY_INLINE void Scores(const AttendTask<T>& t, int pattern, int query, int first
 #pragma GCC unroll 4
       for (int j = 0; j < kPositions; ++j) low[i][j] = high[i][j] = hn::Zero(d);
     }
-    for (int e = p; e < t.d_model(); e += step) {
+    for (int e = p; e < t.width(); e += step) {
       V k0[kPositions], k1[kPositions];
 #pragma GCC unroll 4
       for (int j = 0; j < kPositions; ++j) LoadPair(k[j] + e, k0[j], k1[j]);
@@ -214,6 +228,20 @@ HWY_INLINE void AddBias(const float* bias, int n, int pattern, float* scores) {
   }
 }
 
+// Multiplies what stands for each position in the pattern of lanes by the position's scales, those
+// of the keys or, if `first` is the pattern, of the values.
+template <typename T>
+HWY_INLINE void MultiplyByScales(const AttendTask<T>& t, int pattern, int first, float* numbers) {
+  const D d;
+  for (int j = 0; j < t.positions(); ++j) {
+    const uint16_t* const scales = t.scales(j) + first;
+    for (int p = 0; p < pattern; p += static_cast<int>(hn::Lanes(d))) {
+      float* const number = numbers + j * pattern + p;
+      hn::StoreU(hn::Mul(hn::LoadU(d, number), LoadScales(scales + p)), d, number);
+    }
+  }
+}
+
 // Scores to exponentials, and the inverse of their sum into `scales` [pattern].
 HWY_INLINE void Exponentials(int n, int pattern, float* scores, float* scales) {
   const D d;
@@ -240,7 +268,7 @@ HWY_INLINE void WeightedSum(const AttendTask<T>& t, int pattern, int query, int 
                             int e, int stride) {
   const D d;
   const int lanes = static_cast<int>(hn::Lanes(d));
-  const int n = static_cast<int>(t.positions.size());
+  const int n = t.positions();
   V s0[kQueries][kPairs], s1[kQueries][kPairs];
 #pragma GCC unroll 4
   for (int i = 0; i < kQueries; ++i) {
@@ -248,7 +276,8 @@ HWY_INLINE void WeightedSum(const AttendTask<T>& t, int pattern, int query, int 
     for (int p = 0; p < kPairs; ++p) s0[i][p] = s1[i][p] = hn::Zero(d);
   }
   for (int j = 0; j < n; ++j) {
-    const T* const v = t.values.Row(t.positions[j]).data() + e;
+    const T* const v = t.values(j) + e;
+    t.Fetch(j, t.width() + e, kPairs * 2 * lanes);
     V v0[kPairs], v1[kPairs];
 #pragma GCC unroll 4
     for (int p = 0; p < kPairs; ++p) LoadPair(v + p * 2 * lanes, v0[p], v1[p]);
@@ -283,8 +312,8 @@ void AttendInPairs(const AttendTask<T>& t, int query) {
   constexpr int kPositions = kQueries == 1 ? 4 : 1;
   constexpr int kPairs = kQueries == 1 ? 4 : 2;
   const int lanes = static_cast<int>(hn::Lanes(D()));
-  const int pattern = std::lcm(t.heads, lanes);
-  const int n = static_cast<int>(t.positions.size());
+  const int pattern = PatternOf(t.heads, lanes);
+  const int n = t.positions();
   const int stride = (n + 1) * pattern;
   int j = 0;
   for (; j + kPositions <= n; j += kPositions) {
@@ -293,23 +322,25 @@ void AttendInPairs(const AttendTask<T>& t, int query) {
   for (; j < n; ++j) Scores<1, kQueries>(t, pattern, query, j, stride);
   for (int i = 0; i < kQueries; ++i) {
     float* const scores = t.scratch + i * stride;
+    if constexpr (kScaled<T>) MultiplyByScales(t, pattern, 0, scores);
     if (t.bias != nullptr) AddBias(t.bias - (query + i) * pattern, n, pattern, scores);
     Exponentials(n, pattern, scores, scores + n * pattern);
+    if constexpr (kScaled<T>) MultiplyByScales(t, pattern, pattern, scores);
   }
   int e = 0;
   if (pattern == lanes) {
-    for (; e + kPairs * 2 * lanes <= t.d_model(); e += kPairs * 2 * lanes) {
+    for (; e + kPairs * 2 * lanes <= t.width(); e += kPairs * 2 * lanes) {
       WeightedSum<kPairs, kQueries>(t, pattern, query, 0, 0, e, stride);
     }
   }
-  for (; e < t.d_model(); e += 2 * lanes) {
+  for (; e < t.width(); e += 2 * lanes) {
     WeightedSum<1, kQueries>(t, pattern, query, e % pattern, (e + lanes) % pattern, e, stride);
   }
 }
 
 template <typename T>
 void AttendAny(const AttendTask<T>& t) {
-  const bool in_pairs = InPairs(t.heads, t.d_model());
+  const bool in_pairs = InPairs(t.heads, t.width(), static_cast<int>(hn::Lanes(D())));
   for (int query = 0; query < t.q.rows(); query += kQueryGroup) {
     const int group = std::min(kQueryGroup, t.q.rows() - query);
     if (!in_pairs) {
@@ -328,7 +359,8 @@ void AttendAny(const AttendTask<T>& t) {
 
 void AttendFloat32(const AttendTask<float>& t) { AttendAny(t); }
 void AttendBFloat16(const AttendTask<uint16_t>& t) { AttendAny(t); }
-size_t PatternLanes(int heads) { return std::lcm(heads, static_cast<int>(hn::Lanes(D()))); }
+void AttendInt8(const AttendTask<int8_t>& t) { AttendAny(t); }
+size_t PatternLanes(int heads) { return PatternOf(heads, static_cast<int>(hn::Lanes(D()))); }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace dragoman
@@ -340,42 +372,35 @@ namespace {
 
 HWY_EXPORT(AttendFloat32);
 HWY_EXPORT(AttendBFloat16);
-HWY_EXPORT(InPairs);
-HWY_EXPORT(PackRow);
+HWY_EXPORT(AttendInt8);
 HWY_EXPORT(PatternLanes);
 
 template <typename T>
-AttendTask<T> MakeTask(int heads, MatrixView<const float> q, MatrixView<const T> keys,
-                       MatrixView<const T> values, absl::Span<const int32_t> positions,
-                       absl::Span<float> scratch, MatrixView<float> out, const float* bias) {
-  DRAGOMAN_CHECK(!positions.empty());
-  DRAGOMAN_CHECK(scratch.size() >= AttendScratch(heads, positions.size(), q.rows()));
-  DRAGOMAN_CHECK(q.cols() % heads == 0 && q.cols() == out.cols() && q.rows() == out.rows());
-  DRAGOMAN_CHECK(q.cols() == keys.cols() && keys.cols() == values.cols());
-  return {heads, q, keys, values, positions, scratch.data(), out, bias};
+AttendTask<T> MakeTask(const KeyValueFormat& format, MatrixView<const float> q,
+                       absl::Span<const std::byte* const> rows, absl::Span<float> scratch,
+                       MatrixView<float> out, const AttendOptions& options) {
+  DRAGOMAN_CHECK(!rows.empty());
+  DRAGOMAN_CHECK(scratch.size() >= AttendScratch(format.heads, rows.size(), q.rows()));
+  DRAGOMAN_CHECK(format.width % format.heads == 0 && q.cols() == format.width);
+  DRAGOMAN_CHECK(q.cols() == out.cols() && q.rows() == out.rows());
+  return {format.heads, q, rows, options.next, scratch.data(), out, options.bias};
 }
 
 }  // namespace
 
-void Attend(int heads, MatrixView<const float> q, MatrixView<const float> keys,
-            MatrixView<const float> values, absl::Span<const int32_t> positions,
-            absl::Span<float> scratch, MatrixView<float> out, const float* bias) {
-  HWY_DYNAMIC_DISPATCH(AttendFloat32)
-  (MakeTask(heads, q, keys, values, positions, scratch, out, bias));
-}
-
-void Attend(int heads, MatrixView<const float> q, MatrixView<const uint16_t> keys,
-            MatrixView<const uint16_t> values, absl::Span<const int32_t> positions,
-            absl::Span<float> scratch, MatrixView<float> out, const float* bias) {
-  HWY_DYNAMIC_DISPATCH(AttendBFloat16)
-  (MakeTask(heads, q, keys, values, positions, scratch, out, bias));
-}
-
-void PackBFloat16(int heads, MatrixView<const float> x, MatrixView<uint16_t> out) {
-  DRAGOMAN_CHECK(x.rows() == out.rows() && x.cols() == out.cols());
-  if (!HWY_DYNAMIC_DISPATCH(InPairs)(heads, x.cols())) return ToBFloat16(x, out);
-  for (int r = 0; r < x.rows(); ++r) {
-    HWY_DYNAMIC_DISPATCH(PackRow)(x.Row(r).data(), x.cols(), out.Row(r).data());
+void Attend(const KeyValueFormat& format, MatrixView<const float> q,
+            absl::Span<const std::byte* const> rows, absl::Span<float> scratch,
+            MatrixView<float> out, const AttendOptions& options) {
+  switch (format.precision) {
+    case Precision::kInt8:
+      return HWY_DYNAMIC_DISPATCH(AttendInt8)(
+          MakeTask<int8_t>(format, q, rows, scratch, out, options));
+    case Precision::kBFloat16:
+      return HWY_DYNAMIC_DISPATCH(AttendBFloat16)(
+          MakeTask<uint16_t>(format, q, rows, scratch, out, options));
+    default:
+      return HWY_DYNAMIC_DISPATCH(AttendFloat32)(
+          MakeTask<float>(format, q, rows, scratch, out, options));
   }
 }
 

@@ -47,6 +47,7 @@ constexpr int kMostRows = 2;
 #else
 constexpr int kMostRows = 24 / kVectors;  // 32 registers
 #endif
+constexpr int kLinesPerInput = std::max<int>(1, kVectors* HWY_MAX_BYTES / kCacheLine);
 
 // kRows rows by one panel, fetching kLines cache lines for every input.
 template <int kRows, int kLines>
@@ -61,18 +62,25 @@ void MultiplyTile(const Float32Task& t) {
   }
   const float* weights = t.weights;
   const char* prefetch = reinterpret_cast<const char*>(t.weights) + t.tile.prefetch;
-  for (int i = 0; i < t.inputs; ++i, weights += kVectors * lanes) {
+  RowCursor<float, kRows> x(t.x, t.x_stride);
+  for (int i = 0; i < t.inputs; ++i, weights += kVectors * lanes, x.Advance(1)) {
 #pragma GCC unroll 4
     for (int line = 0; line < kLines; ++line) __builtin_prefetch(prefetch + line * kCacheLine);
     prefetch += kLines * kCacheLine;
+    if constexpr (kLines < 2) {
+#pragma GCC unroll 4
+      for (int line = 0; line < kLinesPerInput; ++line) {
+        __builtin_prefetch(reinterpret_cast<const char*>(weights) + kNear + line * kCacheLine);
+      }
+    }
     V w[kVectors];
 #pragma GCC unroll 4
     for (int j = 0; j < kVectors; ++j) w[j] = hn::Load(d, weights + j * lanes);
 #pragma GCC unroll 12
     for (int r = 0; r < kRows; ++r) {
-      const V x = hn::Set(d, t.x[r * t.x_stride + i]);
+      const V input = hn::Set(d, *x.row(r));
 #pragma GCC unroll 4
-      for (int j = 0; j < kVectors; ++j) sums[r][j] = hn::MulAdd(x, w[j], sums[r][j]);
+      for (int j = 0; j < kVectors; ++j) sums[r][j] = hn::MulAdd(input, w[j], sums[r][j]);
     }
   }
   const V zero = hn::Zero(d);
@@ -123,6 +131,13 @@ HWY_EXPORT(Multiply);
 HWY_EXPORT(ShapeFor);
 
 }  // namespace
+
+int Float32Gemm::RowStride(int rows, int inputs) {
+  constexpr int kPowerOfTwo = 4096;  // bytes that a way of a first level cache is at least
+  constexpr int kFewRows = 8;        // which it holds all the same
+  const bool conflict = rows > kFewRows && inputs * sizeof(float) % kPowerOfTwo == 0;
+  return conflict ? inputs + kCacheLine / static_cast<int>(sizeof(float)) : inputs;
+}
 
 Float32Gemm::Float32Gemm(MatrixView<const float> weight, absl::Span<const float> bias,
                          Activation activation)

@@ -31,6 +31,10 @@ class Float32Gemm {
   int inputs() const { return inputs_; }
   int outputs() const { return outputs_; }
 
+  // How many elements apart rows of x are best.  A product reads a dozen rows at once; where they
+  // lie a power of two apart, all of them compete for the same few lines of the caches.
+  static int RowStride(int rows, int inputs);
+
   // Outputs are computed in panels; `y` may be asked for in parts, by several threads.
   int panels() const { return (outputs_ + shape_.width - 1) / shape_.width; }
 

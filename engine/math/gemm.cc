@@ -30,8 +30,8 @@ absl::Status Instead(const absl::Status& status, absl::string_view advice) {
 
 void GemmInput::Assign(MatrixView<const float> x, Precision precision, ThreadTeam* team) {
   DRAGOMAN_CHECK(x.contiguous());
-  x_ = x;
-  if (precision == Precision::kFloat32) return;
+  x_ = float32_ = x;
+  if (precision == Precision::kFloat32) return SpaceRows(team);
   if (precision == Precision::kInt8) {
     int8_.Resize(x.rows(), x.cols());
   } else {
@@ -43,6 +43,16 @@ void GemmInput::Assign(MatrixView<const float> x, Precision precision, ThreadTea
     } else {
       ToBFloat16(x.Rows(first, end - first), bfloat16_.view().Rows(first, end - first));
     }
+  });
+}
+
+void GemmInput::SpaceRows(ThreadTeam* team) {
+  const int stride = Float32Gemm::RowStride(x_.rows(), x_.cols());
+  if (stride == x_.cols()) return;
+  spaced_.Resize(x_.rows(), stride);
+  float32_ = spaced_.view().Cols(0, x_.cols());
+  team->Split(x_.rows(), Grain(kLeastConversion, x_.cols()), [&](int, int first, int end) {
+    for (int r = first; r < end; ++r) std::copy_n(x_.Row(r).data(), x_.cols(), &spaced_.Row(r)[0]);
   });
 }
 
@@ -144,7 +154,7 @@ void PackedGemm::Compute(const Plan& plan, int first, int end, const GemmInput& 
   } else if (const auto* int8 = std::get_if<Int8Gemm>(&gemm_)) {
     int8->Apply(x.int8_, first, end, y);
   } else {
-    std::get<Float32Gemm>(gemm_).Apply(x.x_, first, end, y);
+    std::get<Float32Gemm>(gemm_).Apply(x.float32_, first, end, y);
   }
 }
 

@@ -39,7 +39,8 @@ namespace dragoman {
 // weights that they meet.  Memory is kept from one use to the next.
 class GemmInput {
  public:
-  // Converts `x` [rows, inputs]; in float32 it only refers to it.  REQUIRES: x is contiguous.
+  // Converts `x` [rows, inputs]; in float32 it refers to it or copies it (Float32Gemm::RowStride).
+  // REQUIRES: x is contiguous.
   void Assign(MatrixView<const float> x, Precision precision, ThreadTeam* team);
 
   int rows() const { return x_.rows(); }
@@ -49,7 +50,11 @@ class GemmInput {
  private:
   friend class PackedGemm;
 
+  void SpaceRows(ThreadTeam* team);
+
   MatrixView<const float> x_;
+  MatrixView<const float> float32_;  // x_, or the same numbers in spaced_
+  Matrix<float> spaced_;             // [rows, RowStride]
   Matrix<uint16_t> bfloat16_;
   QuantizedRows int8_;
 };

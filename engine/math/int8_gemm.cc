@@ -203,12 +203,19 @@ DRAGOMAN_VNNI void MultiplyTileVnni(const Int8Task& t) {
   }
   const int8_t* weights = t.weights;
   const int8_t* prefetch = t.weights + t.tile.prefetch;
-  for (int i = 0; i < t.inputs; i += kQuad, weights += kPanel * kQuad) {
+  RowCursor<uint8_t, kRows> x(t.x, t.x_stride);
+  for (int i = 0; i < t.inputs; i += kQuad, weights += kPanel * kQuad, x.Advance(kQuad)) {
 #pragma GCC unroll 4
     for (int line = 0; line < kLines; ++line) {
       // A single tile needs what it fetches soon.
       _mm_prefetch(prefetch + line * kCacheLine,
                    kLines == kLinesPerQuad ? _MM_HINT_T0 : _MM_HINT_T1);
+    }
+    if constexpr (kLines < 2) {
+#pragma GCC unroll 4
+      for (int line = 0; line < kLinesPerQuad; ++line) {
+        _mm_prefetch(weights + kNear + line * kCacheLine, _MM_HINT_T0);
+      }
     }
     prefetch += kLines * kCacheLine;
     __m512i w[kVectors];
@@ -217,28 +224,33 @@ DRAGOMAN_VNNI void MultiplyTileVnni(const Int8Task& t) {
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) {
       int32_t quad;
-      std::memcpy(&quad, t.x + r * t.x_stride + i, sizeof(quad));
-      const __m512i x = _mm512_set1_epi32(quad);
+      std::memcpy(&quad, x.row(r), sizeof(quad));
+      const __m512i inputs = _mm512_set1_epi32(quad);
 #pragma GCC unroll 4
       for (int j = 0; j < kVectors; ++j) {
         // As assembly because GCC 12 copies the sums to and fro around the intrinsic.
-        asm("vpdpbusd %2, %1, %0" : "+v"(sums[r][j]) : "v"(x), "v"(w[j]));
+        asm("vpdpbusd %2, %1, %0" : "+v"(sums[r][j]) : "v"(inputs), "v"(w[j]));
       }
     }
   }
+  // In locals because GCC takes every store for one that could change the task.
+  const float *const scales = t.scales, *const weight_sums = t.sums, *const bias = t.bias;
+  const float *const x_scales = t.x_scales, *const x_lows = t.x_lows;
+  float* const out = t.tile.y;
+  const int stride = t.tile.y_stride;
+  const __m512 least = _mm512_set1_ps(t.relu ? 0.0f : -std::numeric_limits<float>::infinity());
 #pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) {
-    const __m512 x_scale = _mm512_set1_ps(t.x_scales[r]);
-    const __m512 x_low = _mm512_set1_ps(t.x_lows[r]);
+    const __m512 x_scale = _mm512_set1_ps(x_scales[r]);
+    const __m512 x_low = _mm512_set1_ps(x_lows[r]);
 #pragma GCC unroll 4
     for (int j = 0; j < kVectors; ++j) {
-      const __m512 scale = _mm512_mul_ps(x_scale, _mm512_loadu_ps(t.scales + 16 * j));
-      __m512 y = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sums[r][j]), scale,
-                                 _mm512_fmadd_ps(x_low, _mm512_loadu_ps(t.sums + 16 * j),
-                                                 _mm512_loadu_ps(t.bias + 16 * j)));
+      const __m512 scale = _mm512_mul_ps(x_scale, _mm512_loadu_ps(scales + 16 * j));
+      const __m512 rest = _mm512_fmadd_ps(x_low, _mm512_loadu_ps(weight_sums + 16 * j),
+                                          _mm512_loadu_ps(bias + 16 * j));
+      const __m512 y = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sums[r][j]), scale, rest);
       // The second operand is returned if one is NaN, so NaN passes through.
-      if (t.relu) y = _mm512_max_ps(_mm512_setzero_ps(), y);
-      _mm512_storeu_ps(t.tile.y + r * t.tile.y_stride + 16 * j, y);
+      _mm512_storeu_ps(out + r * stride + 16 * j, _mm512_max_ps(least, y));
     }
   }
 }

@@ -54,33 +54,6 @@ void ActivateAndGate(Activation activation, MatrixView<const float> x, MatrixVie
 // NaN.
 void ToBFloat16(MatrixView<const float> x, MatrixView<uint16_t> out);
 
-// Multi-head attention of each query, a row of `q`, over a list of positions (section 3.2, equation
-// 1, without the 1 / sqrt(d_k), which the caller has put into the queries): for each head,
-//   out = softmax(q K^T) V
-//
-// Heads are interleaved: element e of a row of `q`, `keys`, `values` and `out` belongs to head e
-// mod heads.  So the lanes of a vector are different heads, and there is no sum across lanes
-// anywhere; the permutation is made once, in the weights that compute q, k, v and read out.
-//
-// `positions` names the rows to attend to, in the order in which they are summed; they are read
-// once for several queries.  Keys and values are float32, or bfloat16 as PackBFloat16 lays them.
-// `scratch` has at least AttendScratch(heads, positions, queries) elements.
-// `bias`, if there is one, is added to the scores: by the distance between a query and a position,
-// for consecutive queries and positions.  That of query i and the j-th position of the list stands
-// in row j - i from `bias` on; a row has BiasWidth(heads) elements, of which element e belongs to
-// head e mod heads. REQUIRES: there is at least one position; q.cols() is a multiple of heads.
-void Attend(int heads, MatrixView<const float> q, MatrixView<const float> keys,
-            MatrixView<const float> values, absl::Span<const int32_t> positions,
-            absl::Span<float> scratch, MatrixView<float> out, const float* bias = nullptr);
-void Attend(int heads, MatrixView<const float> q, MatrixView<const uint16_t> keys,
-            MatrixView<const uint16_t> values, absl::Span<const int32_t> positions,
-            absl::Span<float> scratch, MatrixView<float> out, const float* bias = nullptr);
-size_t AttendScratch(int heads, size_t positions, int queries);
-size_t BiasWidth(int heads);
-
-// Rows of keys, or of values, rounded to bfloat16 and laid out for Attend on this machine.
-void PackBFloat16(int heads, MatrixView<const float> x, MatrixView<uint16_t> out);
-
 // The instruction set that these and the other Highway kernels use, such as "avx2".
 std::string HighwayIsa();
 

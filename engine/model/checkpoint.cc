@@ -1,12 +1,17 @@
 #include "engine/model/checkpoint.h"
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <iterator>
 #include <utility>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "engine/base/status.h"
 
 namespace dragoman {
@@ -115,6 +120,36 @@ absl::Status WrongShape(const std::string& name, const Tensor& tensor, const std
                                                  "], want [", want, "] in ", file));
 }
 
+bool IsFinite(float value) { return (std::bit_cast<uint32_t>(value) & 0x7F800000) != 0x7F800000; }
+
+// `first` is the row of the tensor that `values` begins with.
+absl::Status CheckFinite(const std::string& name, absl::Span<const float> values, int first,
+                         int cols, const std::string& file) {
+  bool finite = true;
+  for (const float value : values) finite &= IsFinite(value);  // no branch: it is vectorized
+  if (finite) return absl::OkStatus();
+  const auto at = std::find_if_not(values.begin(), values.end(), IsFinite);
+  const int64_t index = at - values.begin();
+  const std::string where =
+      cols == 0 ? absl::StrCat(index) : absl::StrCat(first + index / cols, ", ", index % cols);
+  return absl::InvalidArgumentError(absl::StrCat(name, "[", where, "] is ",
+                                                 std::isnan(*at) ? "NaN" : "infinite",
+                                                 ", want a finite number in ", file));
+}
+
+bool IsNumber(absl::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), absl::ascii_isdigit);
+}
+
+// Whether one of the words of a tensor's name is a number, or an l and a number.
+bool IsOfNumberedLayer(const std::string& tensor) {
+  for (absl::string_view word : absl::StrSplit(tensor, absl::ByAnyChar("./_"))) {
+    if (absl::StartsWith(word, "l")) word.remove_prefix(1);
+    if (IsNumber(word)) return true;
+  }
+  return false;
+}
+
 absl::Status NoTensor(const std::string& name, const std::string& file) {
   return absl::NotFoundError(absl::StrCat("there is no tensor ", name, " in ", file));
 }
@@ -162,8 +197,7 @@ Checkpoint::Checkpoint(std::string name, std::vector<std::shared_ptr<const Mappe
     : name_(std::move(name)), files_(std::move(files)), tensors_(std::move(tensors)) {}
 
 Checkpoint Checkpoint::Renamed(absl::FunctionRef<std::string(const std::string&)> name) const {
-  Checkpoint renamed = *this;
-  renamed.tensors_.clear();
+  Checkpoint renamed(name_, files_, {});
   for (const auto& [old, tensor] : tensors_) {
     const std::string now = name(old);
     if (!now.empty()) renamed.tensors_.emplace(now, tensor);
@@ -196,6 +230,7 @@ absl::StatusOr<Matrix<float>> Checkpoint::ReadRows(const std::string& tensor, in
                                                    int first, int end) const {
   DRAGOMAN_CHECK(0 <= first && first <= end && end <= rows);
   RETURN_IF_ERROR(CheckMatrix(tensor, rows, cols));
+  Remember(tensor);
   const Tensor& found = *Find(tensor);
   Matrix<float> matrix(end - first, cols);
   Convert(found, first, end, matrix.view().data());
@@ -204,6 +239,9 @@ absl::StatusOr<Matrix<float>> Checkpoint::ReadRows(const std::string& tensor, in
   } else {
     Forget(RowsOf(found, first, end));
   }
+  const absl::Span<const float> values(matrix.view().data(),
+                                       static_cast<size_t>(end - first) * cols);
+  RETURN_IF_ERROR(CheckFinite(tensor, values, first, cols, name_));
   return matrix;
 }
 
@@ -215,10 +253,44 @@ absl::StatusOr<std::vector<float>> Checkpoint::ReadVector(const std::string& ten
     return WrongShape(tensor, *found, absl::StrCat(size), name_);
   }
   RETURN_IF_ERROR(CheckWeight(tensor, *found, name_));
+  Remember(tensor);
   std::vector<float> vector(size);
   Convert(*found, 0, found->shape[0], vector.data());
   Forget(found->bytes);
+  RETURN_IF_ERROR(CheckFinite(tensor, vector, 0, 0, name_));
   return vector;
+}
+
+void Checkpoint::Remember(const std::string& tensor) const {
+  absl::MutexLock lock(&reads_->mutex);
+  reads_->names.insert(tensor);
+}
+
+std::vector<std::string> Checkpoint::Unread() const {
+  absl::MutexLock lock(&reads_->mutex);
+  const auto is_copy = [&](const Tensor& tensor) ABSL_EXCLUSIVE_LOCKS_REQUIRED(reads_->mutex) {
+    return std::any_of(reads_->names.begin(), reads_->names.end(), [&](const std::string& name) {
+      const Tensor& read = tensors_.at(name);
+      return read.dtype == tensor.dtype && read.shape == tensor.shape &&
+             std::memcmp(read.bytes.data(), tensor.bytes.data(), read.bytes.size()) == 0;
+    });
+  };
+  std::vector<std::string> unread;
+  for (const auto& [name, tensor] : tensors_) {
+    if (!reads_->names.contains(name) && !is_copy(tensor)) unread.push_back(name);
+  }
+  return unread;
+}
+
+absl::Status CheckNoLayerIsUnread(const Checkpoint& checkpoint) {
+  for (const std::string& tensor : checkpoint.Unread()) {
+    if (!IsOfNumberedLayer(tensor)) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat(tensor, " in ", checkpoint.name(),
+                     " belongs to a layer that the configuration does not have; want as many "
+                     "layers in both, and of the same kind"));
+  }
+  return absl::OkStatus();
 }
 
 void Checkpoint::Forget(absl::Span<const std::byte> bytes) const {

@@ -3,7 +3,9 @@
 // which format it was.
 //
 // A checkpoint holds its mapped files, one or several, and copies nothing until a tensor is read,
-// which converts it to float32.
+// which converts it to float32 and checks that every number is finite: one NaN in a bias would make
+// every translation an INTERNAL error.  It remembers what was read, so that a layer that the
+// configuration forgot is found when the model loads.
 
 #ifndef DRAGOMAN_ENGINE_MODEL_CHECKPOINT_H_
 #define DRAGOMAN_ENGINE_MODEL_CHECKPOINT_H_
@@ -13,13 +15,16 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/types/span.h"
 #include "engine/base/mapped_file.h"
 #include "engine/math/matrix.h"
@@ -51,7 +56,7 @@ struct Tensor {
 // The bytes that a shape takes; nullopt if they overflow.
 std::optional<uint64_t> BytesFor(const std::vector<int64_t>& shape, DType dtype);
 
-// Immutable once made, so safe for concurrent use.
+// Thread-safe: the tensors never change once it is made.
 class Checkpoint {
  public:
   // `files` hold the tensors' bytes; none, if something else does for as long as this lives.
@@ -66,7 +71,8 @@ class Checkpoint {
   const Tensor* Find(const std::string& tensor) const;  // nullptr if there is none
 
   // The tensor as float32.  A tensor [n] or [1, n] is a vector of n.
-  // NOT_FOUND if there is none of that name, INVALID_ARGUMENT if its shape is another:
+  // NOT_FOUND if there is none of that name, INVALID_ARGUMENT if its shape is another or one of its
+  // numbers is infinite or NaN:
   // "model.encoder.layers.0.fc1.weight is [512, 1024], want [512, 2048] in model.safetensors";
   // INVALID_ARGUMENT, too, if its numbers are no weights (I32 and the like).
   absl::StatusOr<Matrix<float>> ReadMatrix(const std::string& tensor, int rows, int cols) const;
@@ -76,6 +82,10 @@ class Checkpoint {
   absl::StatusOr<Matrix<float>> ReadRows(const std::string& tensor, int rows, int cols, int first,
                                          int end) const;
   absl::StatusOr<std::vector<float>> ReadVector(const std::string& tensor, int size) const;
+
+  // The tensors that no Read function was asked for, but for copies of others that were: a tied
+  // table often stands in a file under several names.
+  std::vector<std::string> Unread() const;
 
   // Lets the pages of a tensor that has been read leave this process's memory; reading it again
   // maps them anew.  The Read functions do so by themselves.
@@ -87,11 +97,23 @@ class Checkpoint {
 
  private:
   void Forget(absl::Span<const std::byte> bytes) const;
+  // On its own, so that a checkpoint can be moved.
+  struct Reads {
+    absl::Mutex mutex;
+    std::set<std::string> names ABSL_GUARDED_BY(mutex);
+  };
+  void Remember(const std::string& tensor) const;
 
   std::string name_;
   std::vector<std::shared_ptr<const MappedFile>> files_;
   std::map<std::string, Tensor> tensors_;
+  std::unique_ptr<Reads> reads_ = std::make_unique<Reads>();
 };
+
+// INVALID_ARGUMENT naming an unread tensor that belongs to a numbered layer or block
+// ("model.decoder.layers.1.fc1.bias", "decoder/layer_1/ffn", "decoder_l1_ffn_W1"): the
+// configuration has fewer layers than the file, or another shape of them.
+absl::Status CheckNoLayerIsUnread(const Checkpoint& checkpoint);
 
 }  // namespace dragoman
 

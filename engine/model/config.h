@@ -86,7 +86,7 @@ struct ModelSpec {
 // How a network is to compute, which is no part of what it is.
 struct NetworkOptions {
   Arithmetic arithmetic = Precision::kFloat32;  // never of kAuto precision
-  bool bfloat16_keys_values = false;            // keys and values at half the size of float32
+  Precision keys_values = Precision::kFloat32;  // the decoder's; never kAuto
   bool selective_output = false;                // rows with candidates are to be fast
 };
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "engine/math/kernels.h"
+#include "engine/math/attend.h"
 
 namespace dragoman {
 
@@ -72,7 +72,7 @@ absl::StatusOr<std::unique_ptr<const Decoder>> Decoder::Create(
 void Decoder::Remember(MatrixView<const float> encoded, SourceMemory* source, Workspace* ws) const {
   for (size_t l = 0; l < layers_.size(); ++l) {
     layers_[l].cross_kv.Apply(encoded, &ws->keys_values, &ws->gemm);
-    source->keys_values().Set(static_cast<int>(l), 0, ws->keys_values.view());
+    source->Set(static_cast<int>(l), ws->keys_values.view());
   }
 }
 
@@ -109,13 +109,22 @@ void Decoder::SelfAttention(int l, absl::Span<const DecodeRow> rows, MatrixView<
   for (const DecodeRow& row : rows) longest = std::max(longest, row.path.size());
   ws->ReserveAttend(heads_.heads, longest, 1);
   const auto attend = [&](int member, int first, int end) {
+    Workspace::AttendMemory& memory = ws->attend[member];
+    const auto find = [&](int i) {
+      rows[i].cache->keys_values().Find(l, rows[i].path, &memory.next);
+    };
+    find(first);
     for (int i = first; i < end; ++i) {
       const MatrixView<const float> qkv = ws->projected.view().Rows(i, 1);
       KeyValues& keys_values = rows[i].cache->keys_values();
-      keys_values.Set(l, rows[i].path.back(), qkv.Cols(width, 2 * width));
+      keys_values.Set(l, rows[i].path.back(), qkv.Row(0).subspan(width));
+      memory.rows.swap(memory.next);
+      memory.next.clear();
+      if (i + 1 < end) find(i + 1);
       const int position = static_cast<int>(rows[i].path.size()) - 1;
-      keys_values.Attend(l, qkv.Cols(0, width), rows[i].path, ws->context.view().Rows(i, 1), member,
-                         ws, bias_.has_value() ? bias_->Of(position) : nullptr);
+      Attend(keys_values.format(), qkv.Cols(0, width), memory.rows, absl::MakeSpan(memory.scratch),
+             ws->context.view().Rows(i, 1),
+             {.bias = bias_.has_value() ? bias_->Of(position) : nullptr, .next = memory.next});
     }
   };
   ws->team().Split(x.rows(), Workspace::kLeastQueries, attend);
@@ -131,16 +140,21 @@ void Decoder::CrossAttention(int l, absl::Span<const DecodeRow> rows, MatrixView
   ws->context.Resize(x.rows(), heads_.width());
   int longest = 0;
   for (const DecodeRow& row : rows) longest = std::max(longest, row.source->source_tokens());
-  const absl::Span<const int32_t> positions = ws->FirstPositions(longest);
   ws->ReserveAttend(heads_.heads, longest, x.rows());
   const auto attend = [&](int member, int first, int end) {
+    Workspace::AttendMemory& memory = ws->attend[member];
+    const auto find = [&](int i) { rows[i].source->keys_values().FindAll(l, &memory.next); };
+    find(first);
     for (int i = first, next; i < end; i = next) {
       const SourceMemory& source = *rows[i].source;
       next = i + 1;
       while (next < end && rows[next].source == &source) ++next;
-      source.keys_values().Attend(l, ws->projected.view().Rows(i, next - i),
-                                  positions.first(source.source_tokens()),
-                                  ws->context.view().Rows(i, next - i), member, ws);
+      memory.rows.swap(memory.next);
+      memory.next.clear();
+      if (next < end) find(next);
+      Attend(source.keys_values().format(), ws->projected.view().Rows(i, next - i), memory.rows,
+             absl::MakeSpan(memory.scratch), ws->context.view().Rows(i, next - i),
+             {.next = memory.next});
     }
   };
   ws->team().Split(x.rows(), Workspace::kLeastQueries, attend);

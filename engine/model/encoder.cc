@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "engine/math/kernels.h"
+#include "engine/math/attend.h"
 
 namespace dragoman {
 
@@ -104,14 +104,18 @@ void Encoder::Embed(const TokenBatch& batch, Matrix<float>* encoded, Workspace* 
 void Encoder::SelfAttention(MatrixView<const float> qkv, int first_query, MatrixView<float> context,
                             Workspace* ws) const {
   const int width = heads_.width();
-  const absl::Span<const int32_t> positions = ws->FirstPositions(qkv.rows());
+  const KeyValueFormat format = {.heads = heads_.heads, .width = width};
   ws->ReserveAttend(heads_.heads, qkv.rows(), context.rows());
+  std::vector<const std::byte*>& keys_values = ws->attend[0].rows;
+  keys_values.resize(qkv.rows());
+  for (int i = 0; i < qkv.rows(); ++i) {
+    keys_values[i] = reinterpret_cast<const std::byte*>(qkv.Row(i).data() + width);
+  }
   ws->team().Split(context.rows(), Workspace::kLeastQueries, [&](int member, int first, int end) {
     const int queries = end - first;
-    Attend(heads_.heads, qkv.Cols(0, width).Rows(first_query + first, queries),
-           qkv.Cols(width, width), qkv.Cols(2 * width, width), positions,
-           absl::MakeSpan(ws->attend[member]), context.Rows(first, queries),
-           bias_.has_value() ? bias_->Of(first_query + first) : nullptr);
+    Attend(format, qkv.Cols(0, width).Rows(first_query + first, queries), keys_values,
+           absl::MakeSpan(ws->attend[member].scratch), context.Rows(first, queries),
+           {.bias = bias_.has_value() ? bias_->Of(first_query + first) : nullptr});
   });
 }
 

@@ -2,76 +2,83 @@
 
 #include <algorithm>
 
-#include "engine/math/kernels.h"
+#include "absl/strings/str_cat.h"
 
 namespace dragoman {
 namespace {
 
-size_t ElementSize(const KeyValuesShape& shape) {
-  return shape.bfloat16 ? sizeof(uint16_t) : sizeof(float);
-}
+// Fewer rows than these in a block make many short pieces of a layer; more waste the last block.
+constexpr int kFewestRows = 8;
+
+// As a row's name has bits for.
+constexpr int kMostRows = 256;
+
+int DivideUp(int n, int by) { return (n + by - 1) / by; }
 
 }  // namespace
 
-KeyValues::KeyValues(const KeyValuesShape& shape, int rows) : shape_(shape), rows_(rows) {
-  const int all = shape.layers * rows;
-  if (shape.bfloat16) {
-    halves_.Resize(all, 2 * shape.width);
-  } else {
-    float32_.Resize(all, 2 * shape.width);
+absl::StatusOr<KvLayout> KvLayout::Create(int layers, const KeyValueFormat& format) {
+  KvLayout layout;
+  layout.format = format;
+  layout.row_bytes = format.row_bytes();
+  if (layout.row_bytes > KvPool::kBlockBytes) {
+    return absl::UnimplementedError(
+        absl::StrCat("the keys and values of a token take ", layout.row_bytes,
+                     " bytes in a layer, want at most ", KvPool::kBlockBytes));
+  }
+  const int rows = static_cast<int>(KvPool::kBlockBytes / layout.row_bytes);  // of one layer
+  layout.parts = DivideUp(layers, std::clamp(rows / kFewestRows, 1, layers));
+  layout.block_layers = DivideUp(layers, layout.parts);
+  layout.block_rows = std::min(rows / layout.block_layers, kMostRows);
+  return layout;
+}
+
+KeyValues::KeyValues(const KvLayout& layout, int max_rows, KvPool* pool)
+    : layout_(layout), pool_(pool), max_rows_(max_rows) {
+  blocks_.reserve(layout_.Blocks(max_rows));
+}
+
+KeyValues::~KeyValues() {
+  for (const KvBlock& block : blocks_) pool_->Give(block);
+}
+
+int32_t KeyValues::AddRow() {
+  DRAGOMAN_CHECK(rows_ < max_rows_);
+  const int row = rows_++;
+  if (row % layout_.block_rows == 0) {
+    for (int part = 0; part < layout_.parts; ++part) blocks_.push_back(pool_->Take());
+  }
+  return NameOf(row);
+}
+
+void KeyValues::Set(int layer, int32_t row, absl::Span<const float> keys_values) {
+  PackKeyValues(layout_.format, keys_values, Place(layer, row));
+}
+
+void KeyValues::Find(int layer, absl::Span<const int32_t> rows,
+                     std::vector<const std::byte*>* found) const {
+  found->resize(rows.size());
+  for (size_t i = 0; i < rows.size(); ++i) (*found)[i] = Place(layer, rows[i]);
+}
+
+void KeyValues::FindAll(int layer, std::vector<const std::byte*>* found) const {
+  found->resize(rows_);
+  for (int first = 0; first < rows_; first += layout_.block_rows) {
+    const std::byte* row = Place(layer, NameOf(first));
+    const int end = std::min(first + layout_.block_rows, rows_);
+    for (int i = first; i < end; ++i, row += layout_.row_bytes) (*found)[i] = row;
   }
 }
 
-size_t KeyValues::BytesFor(const KeyValuesShape& shape, int rows) {
-  return ElementSize(shape) * 2 * shape.width * shape.layers * rows;
+SourceMemory::SourceMemory(const KvLayout& layout, int source_tokens, KvPool* pool)
+    : source_tokens_(source_tokens), keys_values_(layout, source_tokens, pool) {
+  for (int i = 0; i < source_tokens; ++i) keys_values_.AddRow();
 }
 
-void KeyValues::Set(int layer, int first, MatrixView<const float> keys_values) {
-  const int row = layer * rows_ + first;
-  if (shape_.bfloat16) {
-    const MatrixView<uint16_t> to = halves_.view().Rows(row, keys_values.rows());
-    for (const int half : {0, shape_.width}) {
-      PackBFloat16(shape_.heads, keys_values.Cols(half, shape_.width), to.Cols(half, shape_.width));
-    }
-    return;
+void SourceMemory::Set(int layer, MatrixView<const float> keys_values) {
+  for (int i = 0; i < keys_values.rows(); ++i) {
+    keys_values_.Set(layer, keys_values_.NameOf(i), keys_values.Row(i));
   }
-  for (int r = 0; r < keys_values.rows(); ++r) {
-    std::copy_n(keys_values.Row(r).data(), keys_values.cols(), float32_.Row(row + r).data());
-  }
-}
-
-void KeyValues::Attend(int layer, MatrixView<const float> q, absl::Span<const int32_t> rows,
-                       MatrixView<float> out, int member, Workspace* ws, const float* bias) const {
-  const auto attend = [&](auto keys_values) {
-    const auto of_layer = keys_values.Rows(layer * rows_, rows_);
-    dragoman::Attend(shape_.heads, q, of_layer.Cols(0, shape_.width),
-                     of_layer.Cols(shape_.width, shape_.width), rows,
-                     absl::MakeSpan(ws->attend[member]), out, bias);
-  };
-  if (shape_.bfloat16) {
-    attend(halves_.view());
-  } else {
-    attend(float32_.view());
-  }
-}
-
-KvCache::KvCache(const KeyValuesShape& shape, int max_steps, int beam_size)
-    : max_nodes_(max_steps * beam_size), keys_values_(shape, max_nodes_) {}
-
-size_t KvCache::BytesFor(const KeyValuesShape& shape, int max_steps, int beam_size) {
-  return KeyValues::BytesFor(shape, max_steps * beam_size);
-}
-
-int32_t KvCache::AddNode() {
-  DRAGOMAN_CHECK(nodes_ < max_nodes_);
-  return nodes_++;
-}
-
-SourceMemory::SourceMemory(const KeyValuesShape& shape, int source_tokens)
-    : source_tokens_(source_tokens), keys_values_(shape, source_tokens) {}
-
-size_t SourceMemory::BytesFor(const KeyValuesShape& shape, int source_tokens) {
-  return KeyValues::BytesFor(shape, source_tokens);
 }
 
 }  // namespace dragoman

@@ -5,83 +5,112 @@
 // hypothesis, and nodes never move; a hypothesis is the path of node ids from its first token to
 // its last, so to fork a beam is to copy a short list of integers.
 //
-// All the memory that a sentence can need is allocated when it joins a batch, so a step cannot
-// fail.
+// Their memory is made of blocks of the worker's pool, taken as they are needed.  The most blocks
+// that a sentence can need are reserved when it is admitted, so a step cannot fail.
 
 #ifndef DRAGOMAN_ENGINE_MODEL_KV_CACHE_H_
 #define DRAGOMAN_ENGINE_MODEL_KV_CACHE_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "engine/math/key_values.h"
 #include "engine/math/matrix.h"
-#include "engine/model/workspace.h"
+#include "engine/model/kv_pool.h"
 
 namespace dragoman {
 
-// Of one row in all layers.
-struct KeyValuesShape {
-  int layers = 0;
-  int heads = 0;
-  int width = 0;  // of the keys, and of the values: heads x head width
-  bool bfloat16 = false;
+// How rows of keys | values of all layers lie in blocks.  Some rows of some layers make a block, a
+// layer's rows in one piece:
+//
+//   | layer 0: row 0, row 1, ... row n - 1 | layer 1: row 0, ... | layer 2 ... |
+//
+// so that attention, which reads a layer of one sentence after the other, runs through memory in
+// order.  A model too large for some rows of all layers in a block has `parts` blocks side by side.
+struct KvLayout {
+  // UNIMPLEMENTED if a row is longer than a block.
+  static absl::StatusOr<KvLayout> Create(int layers, const KeyValueFormat& format);
+
+  // For so many rows of all layers.
+  int Blocks(int rows) const { return (rows + block_rows - 1) / block_rows * parts; }
+  size_t Bytes(int rows) const { return Blocks(rows) * KvPool::kBlockBytes; }
+
+  KeyValueFormat format;
+  size_t row_bytes = 0;
+  int parts = 0;
+  int block_layers = 0;  // of a part
+  int block_rows = 0;
 };
 
-// Keys | values in the number format that the shape says, by row and layer.
+// Rows of keys | values by layer.  Grows by a row at a time.
 class KeyValues {
  public:
-  // `rows` rows in each of the layers.
-  KeyValues(const KeyValuesShape& shape, int rows);
+  // Room for `max_rows` rows in each of the layers.  The pool outlives it.
+  KeyValues(const KvLayout& layout, int max_rows, KvPool* pool);
+  ~KeyValues();
+  KeyValues(const KeyValues&) = delete;
+  KeyValues& operator=(const KeyValues&) = delete;
 
-  static size_t BytesFor(const KeyValuesShape& shape, int rows);
+  // The name of a new row.  REQUIRES: there are fewer than max_rows.
+  int32_t AddRow();
+  // Of row number i, in the order in which they were added.
+  int32_t NameOf(int i) const {
+    return i / layout_.block_rows << kRowBits | i % layout_.block_rows;
+  }
 
-  // Writes rows [first, first + keys_values.rows()) of a layer; `keys_values` is [., 2 width].
-  void Set(int layer, int first, MatrixView<const float> keys_values);
+  // Writes the row of a layer; `keys_values` is [2 width].
+  void Set(int layer, int32_t row, absl::Span<const float> keys_values);
 
-  // Attention of the rows of `q` [., width] over rows of a layer, into `out` (kernels.h), by a
-  // member of the workspace's team.  REQUIRES: scratch was reserved for it.
-  void Attend(int layer, MatrixView<const float> q, absl::Span<const int32_t> rows,
-              MatrixView<float> out, int member, Workspace* ws, const float* bias = nullptr) const;
+  const KeyValueFormat& format() const { return layout_.format; }
+  // Where in memory rows of a layer stand: those that are named, or all in their order.
+  void Find(int layer, absl::Span<const int32_t> rows, std::vector<const std::byte*>* found) const;
+  void FindAll(int layer, std::vector<const std::byte*>* found) const;
 
  private:
-  const KeyValuesShape shape_;
-  const int rows_;
-  // One of them has [layers x rows, 2 width], the other nothing.
-  Matrix<float> float32_;
-  Matrix<uint16_t> halves_;
+  // A row's name: the blocks that it stands in, and where in them.
+  static constexpr int kRowBits = 8;
+
+  std::byte* Place(int layer, int32_t row) const {
+    return blocks_[(row >> kRowBits) * layout_.parts + layer / layout_.block_layers].data +
+           (layer % layout_.block_layers * layout_.block_rows + (row & ((1 << kRowBits) - 1))) *
+               layout_.row_bytes;
+  }
+
+  const KvLayout layout_;
+  KvPool* const pool_;
+  const int max_rows_;
+  int rows_ = 0;
+  std::vector<KvBlock> blocks_;  // `parts` of the first rows, `parts` of the next ones, ...
 };
 
 // Of all hypotheses of one sentence.  Belongs to one thread at a time.
 class KvCache {
  public:
   // Room for max_steps steps of beam_size hypotheses.
-  KvCache(const KeyValuesShape& shape, int max_steps, int beam_size);
-
-  // The memory of such a cache.
-  static size_t BytesFor(const KeyValuesShape& shape, int max_steps, int beam_size);
+  KvCache(const KvLayout& layout, int max_steps, int beam_size, KvPool* pool)
+      : keys_values_(layout, max_steps * beam_size, pool) {}
 
   // The id of a new node, its row in `keys_values`.
   // REQUIRES: there have been fewer than max_steps x beam_size.
-  int32_t AddNode();
+  int32_t AddNode() { return keys_values_.AddRow(); }
 
   KeyValues& keys_values() { return keys_values_; }
 
  private:
-  const int max_nodes_;
-  int nodes_ = 0;
   KeyValues keys_values_;
 };
 
 // Of one encoded sentence: computed once, then read by all its hypotheses.
 class SourceMemory {
  public:
-  SourceMemory(const KeyValuesShape& shape, int source_tokens);
-
-  static size_t BytesFor(const KeyValuesShape& shape, int source_tokens);
+  SourceMemory(const KvLayout& layout, int source_tokens, KvPool* pool);
 
   int source_tokens() const { return source_tokens_; }
-  KeyValues& keys_values() { return keys_values_; }
+  // Writes all rows of a layer; `keys_values` is [source_tokens(), 2 width].
+  void Set(int layer, MatrixView<const float> keys_values);
   const KeyValues& keys_values() const { return keys_values_; }
 
  private:

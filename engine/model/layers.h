@@ -91,7 +91,7 @@ struct HeadShape {
 };
 
 // Reads the projections of an attention sublayer, PREFIX.{q,k,v}_proj.  Their outputs are
-// interleaved (kernels.h, Attend), and the queries' has the 1 / sqrt(d_k) of equation 1 in it.
+// interleaved (attend.h), and the queries' has the 1 / sqrt(d_k) of equation 1 in it.
 struct AttentionWeights {
   Weight q, k, v;  // each [d_model, width]
 };

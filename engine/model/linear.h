@@ -32,7 +32,7 @@ Weight Fuse(const std::vector<Weight>& parts);
 void Scale(float factor, Weight* weight);
 
 // Lays the heads of a projection's outputs, or of its inputs, one element of each after the other
-// (kernels.h, Attend): output d_k h + i becomes output heads i + h.
+// (attend.h): output d_k h + i becomes output heads i + h.
 void InterleaveOutputs(int heads, Weight* weight);
 void InterleaveInputs(int heads, Weight* weight);
 

@@ -56,9 +56,10 @@ absl::StatusOr<std::shared_ptr<const Model>> Model::Load(const std::string& name
 }
 
 absl::Status Model::LoadFrom(const std::string& directory, const ModelOptions& options) {
-  DRAGOMAN_CHECK(options.keys_values != Precision::kInt8);
-  const Precision keys_values =
-      options.keys_values == Precision::kAuto ? precision() : options.keys_values;
+  Precision keys_values = options.keys_values;
+  if (keys_values == Precision::kAuto) {
+    keys_values = precision() == Precision::kFloat32 ? Precision::kFloat32 : Precision::kBFloat16;
+  }
   const ShortlistSource& shortlist = options.shortlist;
   ASSIGN_OR_RETURN(ModelDirectory files, OpenModelDirectory(directory));
   config_ = std::move(files.config);
@@ -73,11 +74,12 @@ absl::Status Model::LoadFrom(const std::string& directory, const ModelOptions& o
                                                  spec.target_vocabulary, spec.eos_id));
   }
   version_ = Digest(files.checkpoint);
-  ASSIGN_OR_RETURN(network_,
-                   Transformer::Create(files.checkpoint, spec,
-                                       {.arithmetic = arithmetic_,
-                                        .bfloat16_keys_values = keys_values != Precision::kFloat32,
-                                        .selective_output = shortlist_ != nullptr}));
+  ASSIGN_OR_RETURN(network_, Transformer::Create(files.checkpoint, spec,
+                                                 {.arithmetic = arithmetic_,
+                                                  .keys_values = keys_values,
+                                                  .selective_output = shortlist_ != nullptr}));
+  RETURN_IF_ERROR(CheckNoLayerIsUnread(files.checkpoint));
+  unused_tensors_ = files.checkpoint.Unread();
   return absl::OkStatus();
 }
 

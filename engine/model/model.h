@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "engine/math/precision.h"
@@ -21,8 +22,8 @@ namespace dragoman {
 struct ModelOptions {
   Precision precision = Precision::kAuto;
   Matmul matmul = Matmul::kAuto;
-  // The numbers in which the decoder keeps keys and values: float32, bfloat16, or auto, which is
-  // float32 if the matrices are and else bfloat16.
+  // The numbers in which the decoder keeps keys and values: float32, bfloat16, int8, or auto, which
+  // is float32 if the matrices are and else bfloat16.
   Precision keys_values = Precision::kAuto;
   ShortlistSource shortlist;  // without a file: none
 };
@@ -31,9 +32,10 @@ class Model {
  public:
   // Loads a model directory as it was downloaded, and its shortlist if there is one.  `name` is
   // what requests and metrics call it.
-  // NOT_FOUND: a file or a tensor is missing; INVALID_ARGUMENT: one is malformed; UNIMPLEMENTED: an
+  // NOT_FOUND: a file or a tensor is missing; INVALID_ARGUMENT: one is malformed, holds a number
+  // that is not finite, or is a layer that the configuration does not have; UNIMPLEMENTED: an
   // architecture or option this engine does not know; FAILED_PRECONDITION: this CPU cannot run
-  // the precision with the row law kept (gemm.h).  REQUIRES: keys_values is not int8.
+  // the precision with the row law kept (gemm.h).
   static absl::StatusOr<std::shared_ptr<const Model>> Load(const std::string& name,
                                                            const std::string& directory,
                                                            const ModelOptions& options = {});
@@ -45,6 +47,8 @@ class Model {
   Precision precision() const { return arithmetic_.precision; }  // never kAuto
   const Arithmetic& arithmetic() const { return arithmetic_; }
   const std::string& isa() const { return isa_; }  // what decides how numbers are rounded (gemm.h)
+  // What the checkpoint holds and the model has no use for; never a layer.
+  const std::vector<std::string>& unused_tensors() const { return unused_tensors_; }
   const Tokenizer& tokenizer() const { return *tokenizer_; }
   // Names the candidates of a sentence; null if all are given the whole vocabulary.
   const Shortlist* shortlist() const { return shortlist_.get(); }
@@ -56,6 +60,7 @@ class Model {
 
   std::string name_;
   std::string version_;
+  std::vector<std::string> unused_tensors_;
   ModelConfig config_;
   Arithmetic arithmetic_ = Precision::kFloat32;
   std::string isa_;

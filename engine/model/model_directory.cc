@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "engine/base/status.h"
+#include "engine/base/unpacked_zip.h"
 #include "engine/model/families/adapter.h"
 #include "engine/model/formats/open_weights.h"
 
@@ -64,15 +65,24 @@ std::string DirectoryFiles::ModelType() const {
 }
 
 absl::StatusOr<ModelDirectory> OpenModelDirectory(const std::string& directory) {
+  if (UnpackedZip::IsZip(directory)) {
+    ASSIGN_OR_RETURN(const auto unpacked, UnpackedZip::Open(directory));
+    return OpenModelDirectory(unpacked->directory());
+  }
   ASSIGN_OR_RETURN(const DirectoryFiles files, ReadFiles(directory));
   ASSIGN_OR_RETURN(const Adapter* adapter, Recognize(files));
   ASSIGN_OR_RETURN(ModelConfig config, adapter->configure(files));
   ASSIGN_OR_RETURN(auto tokenizer, adapter->open_tokenizer(files, config.spec));
   ASSIGN_OR_RETURN(Checkpoint checkpoint, adapter->open_tensors(files, config.spec));
-  return ModelDirectory{std::move(config), std::move(tokenizer), std::move(checkpoint)};
+  return ModelDirectory{adapter->family, std::move(config), std::move(tokenizer),
+                        std::move(checkpoint)};
 }
 
 absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const std::string& directory) {
+  if (UnpackedZip::IsZip(directory)) {
+    ASSIGN_OR_RETURN(const auto unpacked, UnpackedZip::Open(directory));
+    return OpenTokenizer(unpacked->directory());
+  }
   ASSIGN_OR_RETURN(const DirectoryFiles files, ReadFiles(directory));
   ASSIGN_OR_RETURN(const Adapter* adapter, Recognize(files));
   ASSIGN_OR_RETURN(const ModelConfig config, adapter->configure(files));
@@ -80,6 +90,10 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const std::string
 }
 
 absl::StatusOr<ModelConfig> ReadModelConfig(const std::string& directory) {
+  if (UnpackedZip::IsZip(directory)) {
+    ASSIGN_OR_RETURN(const auto unpacked, UnpackedZip::Open(directory));
+    return ReadModelConfig(unpacked->directory());
+  }
   ASSIGN_OR_RETURN(const DirectoryFiles files, ReadFiles(directory));
   ASSIGN_OR_RETURN(const Adapter* adapter, Recognize(files));
   return adapter->configure(files);

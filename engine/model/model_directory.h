@@ -18,6 +18,7 @@
 namespace dragoman {
 
 struct ModelDirectory {
+  std::string family;  // "Marian"
   ModelConfig config;
   std::unique_ptr<const Tokenizer> tokenizer;
   // The tensors under these names, [outputs, inputs] each, STACK being model.encoder or
@@ -33,9 +34,9 @@ struct ModelDirectory {
   Checkpoint checkpoint;
 };
 
-// Recognizes a directory from its files and opens it.  Nothing of the weights is read yet.
-// NOT_FOUND: a file is missing; INVALID_ARGUMENT: one is malformed; UNIMPLEMENTED: a family, an
-// architecture or an option that this engine does not know.
+// Recognizes a directory from its files and opens it; a zip (an .argosmodel) is unpacked meanwhile.
+// Nothing of the weights is read yet. NOT_FOUND: a file is missing; INVALID_ARGUMENT: one is
+// malformed; UNIMPLEMENTED: a family, an architecture or an option that this engine does not know.
 absl::StatusOr<ModelDirectory> OpenModelDirectory(const std::string& directory);
 
 // The tokenizer alone.  The same errors.

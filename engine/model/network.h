@@ -3,7 +3,7 @@
 // far, or one vector for each layer) is the network's own business.
 //
 //   network.Encode(batch, &encoded, ws);
-//   auto state = network.NewState(shape);          // of one sentence, with one empty hypothesis
+//   auto state = network.NewState(shape, &pool);   // of one sentence, with one empty hypothesis
 //   network.Remember(encoded rows, state, ws);     // once
 //   network.Step({{start, state, 0}}, sink, ws);   // scores what follows; the hypothesis has grown
 //   state->Fork({0, 0, 0, 0});                     // four hypotheses go on from the first one
@@ -19,6 +19,7 @@
 
 #include "absl/types/span.h"
 #include "engine/math/matrix.h"
+#include "engine/model/kv_pool.h"
 #include "engine/model/logits_sink.h"
 #include "engine/model/workspace.h"
 
@@ -91,8 +92,10 @@ class Network {
     ++encoding->next_stage;
   }
 
-  virtual std::unique_ptr<SentenceState> NewState(const SentenceShape& shape) const = 0;
-  // The memory of such a state.
+  // A state may take so much of the pool, and no more, as StateBytes says.  The pool outlives it.
+  virtual std::unique_ptr<SentenceState> NewState(const SentenceShape& shape,
+                                                  KvPool* pool) const = 0;
+  // The memory that such a state needs at the most.
   virtual size_t StateBytes(const SentenceShape& shape) const = 0;
 
   // Gives a new state its sentence: the rows of `encoded` that belong to it.

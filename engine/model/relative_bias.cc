@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/math/kernels.h"
+#include "engine/math/attend.h"
 
 namespace dragoman {
 

@@ -32,7 +32,7 @@ class RelativeBias {
                                              const ModelSpec& spec);
 
   // Of the query at `position` and the key at position 0; the rows after it are those of the keys
-  // at 1, 2, ..., and the rows before it those of the queries after (kernels.h, Attend). REQUIRES:
+  // at 1, 2, ..., and the rows before it those of the queries after (attend.h). REQUIRES:
   // 0 <= position < max_positions.
   const float* Of(int position) const { return rows_.Row(zero_ - position).data(); }
 

@@ -71,9 +71,9 @@ struct OutputTable {
 
 class TransformerState final : public SentenceState {
  public:
-  TransformerState(const KeyValuesShape& keys_values, const SentenceShape& shape)
-      : source(keys_values, shape.source_tokens),
-        cache(keys_values, shape.max_steps, shape.max_hypotheses),
+  TransformerState(const KvLayout& layout, const SentenceShape& shape, KvPool* pool)
+      : source(layout, shape.source_tokens, pool),
+        cache(layout, shape.max_steps, shape.max_hypotheses, pool),
         paths(shape.max_hypotheses),
         next_paths(shape.max_hypotheses) {
     for (auto* several : {&paths, &next_paths}) {
@@ -132,17 +132,18 @@ absl::StatusOr<std::unique_ptr<const Network>> Transformer::Create(const Checkpo
   ASSIGN_OR_RETURN(auto encoder, Encoder::Create(checkpoint, spec, source, options.arithmetic));
   ASSIGN_OR_RETURN(auto decoder, Decoder::Create(checkpoint, spec, target,
                                                  std::move(output.projection), options.arithmetic));
-  const KeyValuesShape shape = {.layers = spec.decoder_layers,
-                                .heads = spec.decoder_heads,
-                                .width = spec.decoder_heads * spec.decoder_head_width(),
-                                .bfloat16 = options.bfloat16_keys_values};
+  ASSIGN_OR_RETURN(const KvLayout layout,
+                   KvLayout::Create(spec.decoder_layers,
+                                    {.precision = options.keys_values,
+                                     .heads = spec.decoder_heads,
+                                     .width = spec.decoder_heads * spec.decoder_head_width()}));
   return std::unique_ptr<const Network>(
-      new Transformer(shape, std::move(encoder), std::move(decoder)));
+      new Transformer(layout, std::move(encoder), std::move(decoder)));
 }
 
-Transformer::Transformer(const KeyValuesShape& shape, std::unique_ptr<const Encoder> encoder,
+Transformer::Transformer(const KvLayout& layout, std::unique_ptr<const Encoder> encoder,
                          std::unique_ptr<const Decoder> decoder)
-    : shape_(shape), encoder_(std::move(encoder)), decoder_(std::move(decoder)) {}
+    : layout_(layout), encoder_(std::move(encoder)), decoder_(std::move(decoder)) {}
 
 void Transformer::Encode(const TokenBatch& batch, Matrix<float>* encoded, Workspace* ws) const {
   encoder_->Run(batch, encoded, ws);
@@ -152,13 +153,13 @@ void Transformer::EncodeStage(PartialEncoding* encoding, Workspace* ws) const {
   encoder_->RunStage(encoding, ws);
 }
 
-std::unique_ptr<SentenceState> Transformer::NewState(const SentenceShape& shape) const {
-  return std::make_unique<TransformerState>(shape_, shape);
+std::unique_ptr<SentenceState> Transformer::NewState(const SentenceShape& shape,
+                                                     KvPool* pool) const {
+  return std::make_unique<TransformerState>(layout_, shape, pool);
 }
 
 size_t Transformer::StateBytes(const SentenceShape& shape) const {
-  return SourceMemory::BytesFor(shape_, shape.source_tokens) +
-         KvCache::BytesFor(shape_, shape.max_steps, shape.max_hypotheses);
+  return layout_.Bytes(shape.source_tokens) + layout_.Bytes(shape.max_steps * shape.max_hypotheses);
 }
 
 void Transformer::Remember(MatrixView<const float> encoded, SentenceState* state,

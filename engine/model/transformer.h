@@ -23,17 +23,17 @@ class Transformer final : public Network {
   void Encode(const TokenBatch& batch, Matrix<float>* encoded, Workspace* ws) const override;
   int EncodeStages(int tokens) const override { return encoder_->Stages(tokens); }
   void EncodeStage(PartialEncoding* encoding, Workspace* ws) const override;
-  std::unique_ptr<SentenceState> NewState(const SentenceShape& shape) const override;
+  std::unique_ptr<SentenceState> NewState(const SentenceShape& shape, KvPool* pool) const override;
   size_t StateBytes(const SentenceShape& shape) const override;
   void Remember(MatrixView<const float> encoded, SentenceState* state,
                 Workspace* ws) const override;
   void Step(absl::Span<const StepRow> rows, LogitsSink sink, Workspace* ws) const override;
 
  private:
-  Transformer(const KeyValuesShape& shape, std::unique_ptr<const Encoder> encoder,
+  Transformer(const KvLayout& layout, std::unique_ptr<const Encoder> encoder,
               std::unique_ptr<const Decoder> decoder);
 
-  const KeyValuesShape shape_;
+  const KvLayout layout_;
   const std::unique_ptr<const Encoder> encoder_;
   const std::unique_ptr<const Decoder> decoder_;
 };

@@ -4,11 +4,12 @@
 #ifndef DRAGOMAN_ENGINE_MODEL_WORKSPACE_H_
 #define DRAGOMAN_ENGINE_MODEL_WORKSPACE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "engine/math/attend.h"
 #include "engine/math/gemm.h"
-#include "engine/math/kernels.h"
 #include "engine/math/matrix.h"
 
 namespace dragoman {
@@ -45,27 +46,28 @@ struct Workspace {
   Matrix<float> gated;      // [rows, ffn]
   Matrix<float> sublayer;   // [rows, d_model]: what a sublayer adds to x
 
-  std::vector<int32_t> positions;                     // 0, 1, 2, ...: "all of them, in order"
   Matrix<float> keys_values;                          // [source tokens, 2 d_model] of one layer
   std::vector<Matrix<float>> logits;                  // [rows, a tile of the vocabulary] each
   std::vector<DecodeRow> rows;                        // of a step
   std::vector<absl::Span<const int32_t>> candidates;  // of each row
   GemmScratch gemm;
-  std::vector<std::vector<float>> attend;  // of each member
 
-  // The first n of `positions`.
-  absl::Span<const int32_t> FirstPositions(int n) {
-    while (static_cast<int>(positions.size()) < n) {
-      positions.push_back(static_cast<int32_t>(positions.size()));
-    }
-    return absl::MakeConstSpan(positions).first(n);
-  }
+  // What attention over some positions needs.
+  struct AttendMemory {
+    std::vector<const std::byte*> rows;  // where the positions' keys and values stand
+    std::vector<const std::byte*> next;  // likewise, of the attention that comes after
+    std::vector<float> scratch;
+  };
+  std::vector<AttendMemory> attend;  // of each member
+
   // Gives every member scratch for the attention of so many heads and queries over so many
   // positions: who will take which part of them is not known.
   void ReserveAttend(int heads, size_t n, int queries) {
     const size_t needed = AttendScratch(heads, n, queries);
-    for (std::vector<float>& scratch : attend) {
-      if (scratch.size() < needed) scratch.resize(needed);
+    for (AttendMemory& memory : attend) {
+      memory.rows.reserve(n);
+      memory.next.reserve(n);
+      if (memory.scratch.size() < needed) memory.scratch.resize(needed);
     }
   }
 };

@@ -17,6 +17,10 @@ class PieceModel {
   // Parses the bytes of a .spm file.  nullptr, with the reason in *error, if they are none.
   static std::unique_ptr<const PieceModel> Load(std::string_view bytes, std::string* error);
 
+  // For models without a .spm file: the pieces of a text are its words, between white space; a word
+  // that is none of `words` falls into its characters.  Decode puts spaces between the pieces.
+  static std::unique_ptr<const PieceModel> OfWords(const std::vector<std::string>& words);
+
   ~PieceModel();
   PieceModel(const PieceModel&) = delete;
   PieceModel& operator=(const PieceModel&) = delete;

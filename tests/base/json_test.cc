@@ -1,5 +1,6 @@
 #include "engine/base/json.h"
 
+#include <fstream>
 #include <string>
 
 #include "gmock/gmock.h"
@@ -49,6 +50,18 @@ TEST(Json, WhatIsNoHonestObjectIsRefusedByName) {
 TEST(Json, AMissingFileIsNotFound) {
   EXPECT_EQ(ReadJsonObject("no/such.json").status().code(), absl::StatusCode::kNotFound);
   EXPECT_TRUE(ReadJsonObject("models/en-de/config.json").ok());
+}
+
+TEST(Json, AFileHoldsAnArrayWhereOneIsWanted) {
+  const std::string path = ::testing::TempDir() + "/array.json";
+  std::ofstream(path) << R"(["a", "\u2581b"])";
+  const auto array = ReadJsonArray(path);
+  ASSERT_TRUE(array.ok()) << array.status();
+  EXPECT_EQ((*array)[1], "▁b");
+  EXPECT_THAT(std::string(ReadJsonObject(path).status().message()), HasSubstr("want an object"));
+  std::ofstream(path) << "{}";
+  EXPECT_THAT(std::string(ReadJsonArray(path).status().message()),
+              HasSubstr("is a JSON object, want an array"));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/unpacked_zip.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -151,6 +152,32 @@ TEST_F(ZipArchiveTest, WhatIsNoHonestArchiveIsRefused) {
   std::string encrypted = good;
   encrypted[encrypted.find("PK\1\2") + 8] = 1;
   EXPECT_THAT(why(encrypted), HasSubstr("a is encrypted"));
+}
+
+TEST_F(ZipArchiveTest, AnUnpackedArchiveIsADirectoryForAsLongAsItIsHeld) {
+  std::ofstream(path_, std::ios::binary) << Zip(
+      {{"en_de/metadata.json", "{}"}, {"en_de/model/model.bin", std::string(99, 'x'), true}});
+  ASSERT_TRUE(UnpackedZip::IsZip(path_));
+  std::string directory;
+  {
+    const auto unpacked = UnpackedZip::Open(path_);
+    ASSERT_TRUE(unpacked.ok()) << unpacked.status();
+    directory = (*unpacked)->directory();  // the only folder
+    EXPECT_EQ(fs::file_size(directory + "/model/model.bin"), 99u);
+    EXPECT_EQ(fs::file_size(directory + "/metadata.json"), 2u);
+  }
+  EXPECT_FALSE(fs::exists(directory));
+  EXPECT_FALSE(UnpackedZip::IsZip("no/such/file"));
+  EXPECT_FALSE(UnpackedZip::IsZip(::testing::TempDir()));
+}
+
+TEST_F(ZipArchiveTest, NothingIsUnpackedOutsideOfTheDirectory) {
+  for (const char* name : {"../evil", "/evil", "a/../../evil", "a//b", "./a", "a\\b", ".."}) {
+    std::ofstream(path_, std::ios::binary) << Zip({{name, "x"}});
+    const absl::Status status = UnpackedZip::Open(path_).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << name;
+    EXPECT_THAT(std::string(status.message()), HasSubstr("want a path within the archive"));
+  }
 }
 
 }  // namespace

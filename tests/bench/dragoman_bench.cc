@@ -32,13 +32,15 @@ struct Flags {
 struct Usage {
   double cpu_seconds = 0;
   int64_t peak_rss_bytes = 0;
+  int64_t page_faults = 0;
 };
 
 Usage ReadUsage() {
   rusage usage;
   getrusage(RUSAGE_SELF, &usage);
   const auto seconds = [](const timeval& t) { return t.tv_sec + t.tv_usec * 1e-6; };
-  return {seconds(usage.ru_utime) + seconds(usage.ru_stime), int64_t{usage.ru_maxrss} * 1024};
+  return {seconds(usage.ru_utime) + seconds(usage.ru_stime), int64_t{usage.ru_maxrss} * 1024,
+          usage.ru_minflt + usage.ru_majflt};
 }
 
 // Translates all lines with `in_flight` of them in the engine at any time.
@@ -48,6 +50,7 @@ class Run {
       : translator_(translator),
         options_(options),
         lines_(std::move(lines)),
+        steady_(lines_.size() / 2),
         left_(static_cast<int>(lines_.size())) {}
 
   void Finish(int in_flight) {
@@ -60,6 +63,7 @@ class Run {
     return status_;
   }
   int64_t source_tokens = 0, target_tokens = 0;
+  Usage at_half;                  // when half of the lines were translated
   std::vector<double> latencies;  // seconds
 
  private:
@@ -82,6 +86,7 @@ class Run {
       absl::MutexLock lock(&mutex_);
       status_.Update(response.status);
       latencies.push_back(latency);
+      if (latencies.size() == steady_) at_half = ReadUsage();
       for (const Translation& translation : response.translations) {
         source_tokens += translation.source_tokens;
         // The best hypothesis and its end of sentence.
@@ -95,6 +100,7 @@ class Run {
   const Translator& translator_;
   const DecodingOptions options_;
   const std::vector<std::string> lines_;
+  const size_t steady_;
   absl::BlockingCounter left_;
   absl::Mutex mutex_;
   size_t next_ ABSL_GUARDED_BY(mutex_) = 0;
@@ -162,6 +168,8 @@ absl::Status Bench(const Flags& flags) {
       {"target_tokens_per_cpu_second", static_cast<double>(run.target_tokens) / cpu_seconds},
       {"load_seconds", load_seconds},
       {"peak_rss_bytes", after.peak_rss_bytes},
+      {"page_faults", after.page_faults - before.page_faults},
+      {"page_faults_of_second_half", after.page_faults - run.at_half.page_faults},
       {"latency_seconds", latency},
       {"precision", NameOf(model->precision())},
       {"matmul", GemmMatmul(model->arithmetic())},
@@ -183,9 +191,8 @@ int Main(int argc, char** argv) {
   app.add_option("--precision", flags.precision, "auto, float32, bfloat16 or int8")
       ->capture_default_str();
   app.add_option("--matmul", flags.matmul, "auto, onednn or native")->capture_default_str();
-  app.add_option("--kv-cache-precision", flags.keys_values, "auto, float32 or bfloat16")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"auto", "float32", "bfloat16"}));
+  app.add_option("--kv-cache-precision", flags.keys_values, "auto, float32, bfloat16 or int8")
+      ->capture_default_str();
   app.add_option("--shortlist", flags.shortlist,
                  "A vocabulary shortlist, FILE[:FIRST,BEST]; default: the whole vocabulary");
   app.add_option("--workers", flags.workers, "Workers; 0: the cores / --threads-per-worker")

@@ -16,11 +16,13 @@
 
 #include "benchmark/benchmark.h"
 #include "engine/decode/logits.h"
+#include "engine/math/attend.h"
 #include "engine/math/gemm.h"
 #include "engine/math/kernels.h"
-#include "engine/text/splitter.h"
 #include "engine/model/model_directory.h"
+#include "engine/text/splitter.h"
 #include "tests/bench/ceilings.h"
+#include "tests/math/packed_key_values.h"
 #include "tests/math/random_matrix.h"
 
 namespace dragoman {
@@ -138,36 +140,29 @@ void RegisterProducts() {
 
 // --- Attention: queries of 8 heads of 64 over the same positions of a cache.
 
-template <typename T>
+template <Precision kPrecision>
 void BM_Attend(State& state) {
-  constexpr int kHeads = 8;
+  const KeyValueFormat format = {kPrecision, 8, kWidth};
   const int positions = static_cast<int>(state.range(0));
   std::mt19937 random(3);
   const int queries = static_cast<int>(state.range(1));
   const Matrix<float> q = RandomMatrix(queries, kWidth, &random, 0.1f);
   Matrix<float> out(queries, kWidth);
-  Matrix<T> keys(positions, kWidth), values(positions, kWidth);
-  for (Matrix<T>* matrix : {&keys, &values}) {
-    const Matrix<float> numbers = RandomMatrix(positions, kWidth, &random);
-    if constexpr (std::is_same_v<T, float>) {
-      std::copy_n(numbers.view().data(), positions * kWidth, matrix->view().data());
-    } else {
-      PackBFloat16(kHeads, numbers.view(), matrix->view());
-    }
-  }
+  const PackedKeyValues packed(format, RandomMatrix(positions, 2 * kWidth, &random));
   std::vector<int32_t> path(positions);
   std::iota(path.begin(), path.end(), 0);
-  std::vector<float> scratch(AttendScratch(kHeads, path.size(), queries));
-  const MatrixView<const T> k = keys.view(), v = values.view();
+  const std::vector<const std::byte*> rows = packed.Rows(path);
+  std::vector<float> scratch(AttendScratch(format.heads, path.size(), queries));
   for (auto _ : state) {
-    Attend(kHeads, q.view(), k, v, path, absl::MakeSpan(scratch), out.view());
+    Attend(format, q.view(), rows, absl::MakeSpan(scratch), out.view());
     benchmark::DoNotOptimize(out.view().data());
   }
-  const double bytes = 2.0 * positions * kWidth * sizeof(T);
-  CountBytes(bytes, static_cast<size_t>(bytes), &state);
+  const size_t bytes = positions * format.row_bytes();
+  CountBytes(static_cast<double>(bytes), bytes, &state);
 }
-BENCHMARK_TEMPLATE(BM_Attend, float)->ArgsProduct({{1, 10, 30, 100}, {1, 4}});
-BENCHMARK_TEMPLATE(BM_Attend, uint16_t)->ArgsProduct({{1, 10, 30, 100}, {1, 4}});
+BENCHMARK_TEMPLATE(BM_Attend, Precision::kFloat32)->ArgsProduct({{1, 10, 30, 100}, {1, 4}});
+BENCHMARK_TEMPLATE(BM_Attend, Precision::kBFloat16)->ArgsProduct({{1, 10, 30, 100}, {1, 4}});
+BENCHMARK_TEMPLATE(BM_Attend, Precision::kInt8)->ArgsProduct({{1, 10, 30, 100}, {1, 4}});
 
 // --- Rows of activations
 

@@ -1,14 +1,16 @@
 #!/usr/bin/python3
-"""Writes a Marian model directory of any size with random weights, and sentences to translate.
+"""Writes a model directory of any size with random weights, and sentences to translate.
 
-    make_model.py --size base --directory /tmp/base
+    make_model.py --size base --directory /tmp/base           # Marian
+    make_model.py --size nllb-600m --directory /tmp/nllb      # an NLLB: 2.5 GB
+    make_model.py --size t5-base --directory /tmp/t5          # a T5 v1.1: 1 GB
     make_model.py --sentences 256 --tokens 28 > /tmp/28.txt
 
 How fast a model translates depends on its sizes and on how many tokens come in and go out, not on
 what its weights say: what it says is nonsense, so force the lengths (--min-length, --max-length).
 The weights are float32, uniform with the variance 1 / inputs; the same sizes give the same bytes.
-The tokenizer is that of tests/golden/models/marian-trained, filled up to the vocabulary's size with
-pieces that no text has.
+The tokenizer is that of a golden (tests/golden/models); for Marian it is filled up to the
+vocabulary's size with pieces that no text has.
 """
 
 import argparse
@@ -21,13 +23,19 @@ import shutil
 import struct
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-TOKENIZER = os.path.join(ROOT, "tests/golden/models/marian-trained")
+GOLDENS = os.path.join(ROOT, "tests/golden/models")
+TOKENIZER = os.path.join(GOLDENS, "marian-trained")
 
 # d_model, feed-forward, encoder layers, decoder layers, heads, vocabulary
 SIZES = {
     "base": (512, 2048, 6, 6, 8, 32000),
     "opus": (512, 2048, 6, 6, 8, 58101),
     "small": (256, 1536, 6, 2, 8, 32000),
+}
+# The same, and the golden whose configuration and tokenizer it takes.
+FAMILIES = {
+    "nllb-600m": ((1024, 4096, 12, 12, 16, 256206), "nllb-trained"),
+    "t5-base": ((768, 2048, 12, 12, 12, 32128), "t5v11-trained"),
 }
 # Each is one piece in the tokenizer's vocabulary, with the space before it.
 WORDS = ("the old teacher a small house Anna red apple bridge expensive river sea mountain cold "
@@ -75,6 +83,65 @@ def tensors(d_model, ffn, encoder_layers, decoder_layers, vocabulary):
             yield from linear(f"{prefix}.fc1", ffn, d_model)
             yield from linear(f"{prefix}.fc2", d_model, ffn)
             yield from norm(f"{prefix}.final_layer_norm")
+
+
+def nllb_tensors(d_model, ffn, encoder_layers, decoder_layers, vocabulary):
+    """Those of a Marian, but for a bias of the output, and a norm at the end of each stack."""
+    for tensor in tensors(d_model, ffn, encoder_layers, decoder_layers, vocabulary):
+        if tensor[0] != "final_logits_bias":
+            yield tensor
+    for side in ("encoder", "decoder"):
+        yield f"model.{side}.layer_norm.weight", (d_model,), struct.pack("<f", 1) * d_model
+        yield f"model.{side}.layer_norm.bias", (d_model,), bytes(4 * d_model)
+
+
+def t5_tensors(d_model, ffn, encoder_layers, decoder_layers, vocabulary, heads):
+    """(name, shape, deviation or a constant's bytes) of every tensor of a T5 v1.1."""
+    ones = struct.pack("<f", 1) * d_model
+    yield "shared.weight", (vocabulary, d_model), 1 / math.sqrt(d_model)
+    yield "lm_head.weight", (vocabulary, d_model), 1 / math.sqrt(d_model)
+    for side, layers in (("encoder", encoder_layers), ("decoder", decoder_layers)):
+        for layer in range(layers):
+            block = f"{side}.block.{layer}.layer"
+            attentions = ("SelfAttention", "EncDecAttention")[:1 + (side == "decoder")]
+            for number, attention in enumerate(attentions):
+                for part in "qkvo":
+                    # Queries are not scaled.
+                    spread = (0.1 if part == "q" else 1) / math.sqrt(d_model)
+                    yield f"{block}.{number}.{attention}.{part}.weight", (d_model, d_model), spread
+                yield f"{block}.{number}.layer_norm.weight", (d_model,), ones
+            last = len(attentions)
+            for part, shape in (("wi_0", (ffn, d_model)), ("wi_1", (ffn, d_model)),
+                                ("wo", (d_model, ffn))):
+                name = f"{block}.{last}.DenseReluDense.{part}.weight"
+                yield name, shape, 1 / math.sqrt(shape[1])
+            yield f"{block}.{last}.layer_norm.weight", (d_model,), ones
+        name = f"{side}.block.0.layer.0.SelfAttention.relative_attention_bias.weight"
+        yield name, (32, heads), 0.5
+        yield f"{side}.final_layer_norm.weight", (d_model,), ones
+
+
+def write_family(directory, size):
+    (d_model, ffn, encoder_layers, decoder_layers, heads, vocabulary), golden = FAMILIES[size]
+    source = os.path.join(GOLDENS, golden)
+    os.makedirs(directory, exist_ok=True)
+    for name in os.listdir(source):
+        if name not in ("model.safetensors", "config.json"):
+            shutil.copyfile(os.path.join(source, name), os.path.join(directory, name))
+    with open(os.path.join(source, "config.json"), encoding="utf-8") as file:
+        config = json.load(file)
+    shape = (d_model, ffn, encoder_layers, decoder_layers, vocabulary)
+    if size == "t5-base":
+        config |= {"d_model": d_model, "d_ff": ffn, "d_kv": d_model // heads, "num_heads": heads,
+                   "num_layers": encoder_layers, "num_decoder_layers": decoder_layers}
+        all_tensors = list(t5_tensors(*shape, heads))
+    else:
+        config |= {"d_model": d_model, "encoder_ffn_dim": ffn, "decoder_ffn_dim": ffn,
+                   "encoder_layers": encoder_layers, "decoder_layers": decoder_layers,
+                   "encoder_attention_heads": heads, "decoder_attention_heads": heads}
+        all_tensors = list(nllb_tensors(*shape))
+    write_json(os.path.join(directory, "config.json"), config | {"vocab_size": vocabulary})
+    write_safetensors(os.path.join(directory, "model.safetensors"), all_tensors)
 
 
 def write_safetensors(path, all_tensors):
@@ -137,10 +204,12 @@ def main():
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--directory", help="write a model here")
     what.add_argument("--sentences", type=int, help="print so many sentences")
-    parser.add_argument("--size", choices=SIZES, default="base", help="of the model")
+    parser.add_argument("--size", choices=[*SIZES, *FAMILIES], default="base", help="of the model")
     parser.add_argument("--tokens", type=int, default=28, help="of a sentence, with eos")
     flags = parser.parse_args()
-    if flags.directory:
+    if flags.directory and flags.size in FAMILIES:
+        write_family(flags.directory, flags.size)
+    elif flags.directory:
         write_model(flags.directory, *SIZES[flags.size])
     else:
         for line in sentences(flags.sentences, flags.tokens):

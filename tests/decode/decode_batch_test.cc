@@ -195,16 +195,18 @@ TEST_F(DecodeBatchTest, ReservesWhatASentenceCanNeedUntilItEnds) {
   bool done = false;
   JobPtr job = MakeJob("The cat is old.", TestSearch(3, 20), [&](JobResult) { done = true; });
   const size_t bytes = job->cost.kv_bytes;
-  EXPECT_EQ(bytes, sizeof(float) * 2 * 64 * 2 * (job->source.size() + 20 * 3));
+  EXPECT_EQ(bytes, 2 * KvPool::kBlockBytes);  // for the source and, at most, 60 nodes
   std::vector<JobPtr> jobs;
   jobs.push_back(std::move(job));
   batch.Join(std::move(jobs));
   EXPECT_EQ(batch.load().rows, 3);
   EXPECT_EQ(batch.load().kv_bytes, bytes);
+  EXPECT_EQ(scratch_.kv_pool.taken_bytes(), KvPool::kBlockBytes);  // there are no nodes yet
   while (!batch.empty()) batch.Step();
   EXPECT_TRUE(done);
   EXPECT_EQ(batch.load().rows, 0);
   EXPECT_EQ(batch.load().kv_bytes, 0u);
+  EXPECT_EQ(scratch_.kv_pool.taken_bytes(), 0u);
 }
 
 TEST_F(DecodeBatchTest, AJobPastItsDeadlineLeavesBeforeTheNextStep) {

@@ -1,11 +1,13 @@
 #include "engine/decode/worker_pool.h"
 
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/synchronization/blocking_counter.h"
 #include "absl/synchronization/notification.h"
+#include "absl/time/clock.h"
 #include "gtest/gtest.h"
 #include "tests/decode/test_jobs.h"
 
@@ -89,6 +91,23 @@ TEST(WorkerPool, RefusesARequestWhenTheLineIsFull) {
   const absl::Status status = pool.Submit(One(MakeJob("a", TestSearch(1, 5), [](JobResult) {})));
   EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
   go_on.Notify();
+}
+
+TEST(WorkerPool, AWorkerThatHangsIsInOneTurnForLong) {
+  NullObserver observer;
+  WorkerPool pool({.workers = 2}, &observer);
+  EXPECT_EQ(pool.LongestTurn(absl::Now()), absl::ZeroDuration());  // nothing to do
+  absl::Notification running, go_on;
+  ASSERT_TRUE(pool.Submit(One(MakeJob("a", TestSearch(1, 1),
+                                      [&](JobResult) {
+                                        running.Notify();
+                                        go_on.WaitForNotification();
+                                      })))
+                  .ok());
+  running.WaitForNotification();
+  EXPECT_GE(pool.LongestTurn(absl::Now() + absl::Seconds(40)), absl::Seconds(40));
+  go_on.Notify();
+  while (pool.LongestTurn(absl::Now()) > absl::ZeroDuration()) std::this_thread::yield();
 }
 
 }  // namespace

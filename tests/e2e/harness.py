@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 import urllib.error
 import urllib.request
@@ -48,20 +49,25 @@ def seed():
     return value
 
 
-def run_server(*arguments):
-    """Runs a server that is expected to end by itself."""
-    return subprocess.run([SERVER, *arguments], capture_output=True, text=True, timeout=120)
+def run_server(*arguments, **options):
+    """Runs a server that is expected to end by itself; `options` are subprocess's."""
+    return subprocess.run([SERVER, *arguments], capture_output=True, text=True, timeout=120,
+                          **options)
 
 
 class Server:
-    """A running server on free ports; clients know it by `credentials`, or speak plain text."""
+    """A running server, on free ports unless told otherwise; clients know it by `credentials`, or speak
+    plain text.
 
-    def __init__(self, *arguments, credentials=None):
+    Its log goes to a file unless `log` is given; `options` are subprocess's.
+    """
+
+    def __init__(self, *arguments, credentials=None, log=None, grpc_port=0, http_port=0, **options):
         self.log = tempfile.TemporaryFile(mode="w+")
         self.process = subprocess.Popen(
-            [SERVER, "--grpc-address", "127.0.0.1:0", "--http-address", "127.0.0.1:0",
-             *arguments],
-            stdout=subprocess.PIPE, stderr=self.log, text=True)
+            [SERVER, "--grpc-address", f"127.0.0.1:{grpc_port}",
+             "--http-address", f"127.0.0.1:{http_port}", *arguments],
+            stdout=subprocess.PIPE, stderr=self.log if log is None else log, text=True, **options)
         for line in self.process.stdout:
             match = re.fullmatch(r"listening grpc=(\S+) http=(\S+)\n", line)
             if match:
@@ -72,15 +78,21 @@ class Server:
             raise AssertionError(f"the server ended before it listened:\n{self.log_text()}")
         # It goes on printing, perhaps: nobody must block on a full pipe.
         threading.Thread(target=self.process.stdout.read, daemon=True).start()
-        options = [("grpc.enable_http_proxy", 0), ("grpc.use_local_subchannel_pool", 1)]
+        channel_options = [("grpc.enable_http_proxy", 0), ("grpc.use_local_subchannel_pool", 1)]
         self.new_channel = lambda: (
-            grpc.secure_channel(self.grpc_address, credentials, options) if credentials else
-            grpc.insecure_channel(self.grpc_address, options))
+            grpc.secure_channel(self.grpc_address, credentials, channel_options) if credentials
+            else grpc.insecure_channel(self.grpc_address, channel_options))
         self.channel = self.new_channel()
         self.translation = pb_grpc.TranslationServiceStub(self.channel)
         self.models = pb_grpc.ModelServiceStub(self.channel)
 
     def log_text(self):
+        """What the log says; lines are written by a thread of their own, so waits for their end."""
+        size, settled = -1, 0
+        while settled < 4 and self.process.poll() is None:
+            last, size = size, os.fstat(self.log.fileno()).st_size
+            settled = settled + 1 if size == last else 0
+            time.sleep(0.02)
         self.log.seek(0)
         return self.log.read()
 

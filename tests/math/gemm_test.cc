@@ -161,7 +161,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Combine(testing::Values(Precision::kFloat32, Precision::kBFloat16, Precision::kInt8),
                      testing::Values(Matmul::kOneDnn, Matmul::kNative),
                      testing::Values(Shape{64, 64}, Shape{64, 192}, Shape{128, 64}, Shape{33, 17},
-                                     Shape{1, 1}, Shape{64, 935})));
+                                     Shape{1, 1}, Shape{64, 935}, Shape{1024, 96})));
 
 TEST(Int8Rows, ComputesTheOutputsThatAreNamedAsInt8GemmDoes) {
   std::mt19937 random(12);

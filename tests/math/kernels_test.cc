@@ -5,8 +5,10 @@
 #include <limits>
 #include <numeric>
 
+#include "engine/math/attend.h"
 #include "gtest/gtest.h"
 #include "tests/math/instruction_sets.h"
+#include "tests/math/packed_key_values.h"
 #include "tests/math/random_matrix.h"
 
 namespace dragoman {
@@ -58,46 +60,42 @@ Matrix<float> RoundedToBFloat16(const Matrix<float>& x) {
   return rounded;
 }
 
-Matrix<uint16_t> Packed(int heads, const Matrix<float>& x) {
-  Matrix<uint16_t> packed(x.rows(), x.cols());
-  PackBFloat16(heads, x.view(), packed.view());
-  return packed;
-}
-
 // Attention by the definition, in double; element e belongs to head e mod heads.
-std::vector<double> Attention(int heads, absl::Span<const float> q, const Matrix<float>& keys,
-                              const Matrix<float>& values, const std::vector<int32_t>& positions) {
-  const int d_model = static_cast<int>(q.size());
+std::vector<double> Attention(int heads, absl::Span<const float> q,
+                              const Matrix<float>& keys_values,
+                              const std::vector<int32_t>& positions) {
+  const int width = static_cast<int>(q.size());
   std::vector<double> out(q.size(), 0.0);
   for (int h = 0; h < heads; ++h) {
     std::vector<double> weights;
     for (const int32_t p : positions) {
       double dot = 0;
-      for (int e = h; e < d_model; e += heads) dot += double{q[e]} * keys.Row(p)[e];
+      for (int e = h; e < width; e += heads) dot += double{q[e]} * keys_values.Row(p)[e];
       weights.push_back(std::exp(dot));
     }
     const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
     for (size_t j = 0; j < positions.size(); ++j) {
-      for (int e = h; e < d_model; e += heads) {
-        out[e] += weights[j] / sum * values.Row(positions[j])[e];
+      for (int e = h; e < width; e += heads) {
+        out[e] += weights[j] / sum * keys_values.Row(positions[j])[width + e];
       }
     }
   }
   return out;
 }
 
-template <typename T>
-void ExpectAttention(int heads, const Matrix<float>& q, MatrixView<const T> keys,
-                     MatrixView<const T> values, const std::vector<int32_t>& positions,
+void ExpectAttention(const PackedKeyValues& packed, const Matrix<float>& q,
+                     const std::vector<int32_t>& positions,
                      const std::vector<std::vector<double>>& want) {
-  std::vector<float> scratch(AttendScratch(heads, positions.size(), q.rows()));
+  const KeyValueFormat& format = packed.format();
+  std::vector<float> scratch(AttendScratch(format.heads, positions.size(), q.rows()));
   Matrix<float> out(q.rows(), q.cols());
-  Attend(heads, q.view(), keys, values, positions, absl::MakeSpan(scratch), out.view());
+  Attend(format, q.view(), packed.Rows(positions), absl::MakeSpan(scratch), out.view());
   for (int r = 0; r < q.rows(); ++r) {
     for (int c = 0; c < q.cols(); ++c) {
       ASSERT_NEAR(out.Row(r)[c], want[r][c], 1e-4)
-          << heads << " heads, width " << q.cols() << ", " << positions.size() << " positions, "
-          << q.rows() << " queries, " << r << ", " << c;
+          << NameOf(format.precision) << ", " << format.heads << " heads, width " << q.cols()
+          << ", " << positions.size() << " positions, " << q.rows() << " queries, " << r << ", "
+          << c;
     }
   }
 }
@@ -106,39 +104,125 @@ void ExpectAttentionOfAllShapes() {
   std::mt19937 random(3);
   for (const int heads : {1, 2, 3, 4, 6, 8, 12, 16}) {
     for (const int head_dim : {1, 3, 8, 16, 20, 32, 64}) {
-      const int d_model = heads * head_dim;
-      const Matrix<float> keys = RoundedToBFloat16(RandomMatrix(90, d_model, &random)),
-                          values = RoundedToBFloat16(RandomMatrix(90, d_model, &random));
-      const Matrix<uint16_t> packed_keys = Packed(heads, keys),
-                             packed_values = Packed(heads, values);
+      const int width = heads * head_dim;
+      const Matrix<float> keys_values = RoundedToBFloat16(RandomMatrix(90, 2 * width, &random));
+      const PackedKeyValues float32({Precision::kFloat32, heads, width}, keys_values);
+      const PackedKeyValues bfloat16({Precision::kBFloat16, heads, width}, keys_values);
       int queries = 0;
       for (const int length : {1, 2, 3, 4, 5, 15, 16, 17, 70}) {
         queries = queries % 6 + 1;
-        const Matrix<float> q = RandomMatrix(queries, d_model, &random, 0.3f);
+        const Matrix<float> q = RandomMatrix(queries, width, &random, 0.3f);
         std::vector<int32_t> positions(length);
         for (int32_t& p : positions) p = std::uniform_int_distribution<int32_t>(0, 89)(random);
         std::vector<std::vector<double>> want;
         for (int r = 0; r < queries; ++r) {
-          want.push_back(Attention(heads, q.Row(r), keys, values, positions));
+          want.push_back(Attention(heads, q.Row(r), keys_values, positions));
         }
-        ExpectAttention<float>(heads, q, keys.view(), values.view(), positions, want);
-        ExpectAttention<uint16_t>(heads, q, packed_keys.view(), packed_values.view(), positions,
-                                  want);
+        ExpectAttention(float32, q, positions, want);
+        ExpectAttention(bfloat16, q, positions, want);
       }
     }
   }
 }
 
+// In int8, attention must be exact for the numbers that the bytes and scales stand for.
+void ExpectAttentionInInt8() {
+  std::mt19937 random(4);
+  for (const int heads : {1, 3, 4, 8, 16, 32}) {
+    for (const int head_dim : {1, 3, 8, 20, 64}) {
+      const int width = heads * head_dim;
+      Matrix<float> keys_values = RandomMatrix(70, 2 * width, &random);
+      for (int r = 0; r < keys_values.rows(); ++r) {
+        for (const int half : {0, width}) {
+          for (int h = 0; h < heads; ++h) {
+            // A scale that bfloat16 has, and an element that it makes 127 of.
+            const float scale = std::ldexp(1.0f + static_cast<float>(r % 7) / 8.0f, h % 3 - 7);
+            for (int e = half + h; e < half + width; e += heads) {
+              float& x = keys_values.Row(r)[e];
+              x = scale * std::round(std::clamp(x * 40.0f, -127.0f, 127.0f));
+            }
+            keys_values.Row(r)[half + h] = scale * (r % 2 == 0 ? 127.0f : -127.0f);
+          }
+        }
+      }
+      const PackedKeyValues int8({Precision::kInt8, heads, width}, keys_values);
+      const Matrix<float> q = RandomMatrix(5, width, &random, 0.3f);
+      for (const int length : {1, 4, 17, 70}) {
+        std::vector<int32_t> positions(length);
+        for (int32_t& p : positions) p = std::uniform_int_distribution<int32_t>(0, 69)(random);
+        std::vector<std::vector<double>> want;
+        for (int r = 0; r < q.rows(); ++r) {
+          want.push_back(Attention(heads, q.Row(r), keys_values, positions));
+        }
+        ExpectAttention(int8, q, positions, want);
+      }
+    }
+  }
+}
+
+TEST(Attend, IsExactForTheNumbersThatInt8Keeps) { ForEachInstructionSet(ExpectAttentionInInt8); }
+
+TEST(Attend, InInt8EveryHeadHasItsOwnScale) {
+  ForEachInstructionSet([] {
+    for (const auto& [heads, width] : {std::pair(8, 512), {2, 6}}) {
+      std::mt19937 random(5);
+      Matrix<float> keys_values = RandomMatrix(1, 2 * width, &random);
+      for (int e = 0; e < 2 * width; e += heads) keys_values.Row(0)[e] *= 1e4f;  // head 0
+      const PackedKeyValues int8({Precision::kInt8, heads, width}, keys_values);
+      const Matrix<float> q = RandomMatrix(1, width, &random);
+      Matrix<float> out(1, width);
+      std::vector<float> scratch(AttendScratch(heads, 1, 1));
+      Attend(int8.format(), q.view(), int8.Rows({0}), absl::MakeSpan(scratch), out.view());
+      for (int e = 0; e < width; ++e) {  // one position: its values come out
+        EXPECT_NEAR(out.Row(0)[e], keys_values.Row(0)[width + e], (e % heads == 0 ? 2e2f : 2e-2f));
+      }
+    }
+  });
+}
+
+TEST(Attend, InInt8AHeadWhoseValuesAreNotFiniteIsNaN) {
+  ForEachInstructionSet([] {
+    for (const auto& [heads, width] : {std::pair(8, 512), {2, 6}}) {
+      for (const float bad : {std::numeric_limits<float>::infinity(), std::nanf("")}) {
+        for (const int at : {width + 1, 2 * width - 1}) {
+          std::mt19937 random(6);
+          Matrix<float> keys_values = RandomMatrix(2, 2 * width, &random);
+          keys_values.Row(1)[at] = bad;
+          const PackedKeyValues int8({Precision::kInt8, heads, width}, keys_values);
+          const Matrix<float> q = RandomMatrix(1, width, &random);
+          Matrix<float> out(1, width);
+          std::vector<float> scratch(AttendScratch(heads, 2, 1));
+          Attend(int8.format(), q.view(), int8.Rows({0, 1}), absl::MakeSpan(scratch), out.view());
+          EXPECT_TRUE(std::isnan(out.Row(0)[at % heads])) << at;
+          EXPECT_FALSE(std::isnan(out.Row(0)[(at + 1) % heads])) << at;
+        }
+      }
+    }
+  });
+}
+
+TEST(Attend, AllZerosInInt8AreZeros) {
+  const KeyValueFormat format = {Precision::kInt8, 8, 512};
+  Matrix<float> keys_values(1, 1024), out(1, 512);
+  std::fill_n(keys_values.view().data(), 1024, 0.0f);
+  std::mt19937 random(7);
+  const Matrix<float> q = RandomMatrix(1, 512, &random);
+  const PackedKeyValues int8(format, keys_values);
+  std::vector<float> scratch(AttendScratch(8, 1, 1));
+  Attend(format, q.view(), int8.Rows({0}), absl::MakeSpan(scratch), out.view());
+  for (const float x : out.Row(0)) EXPECT_EQ(x, 0.0f);
+}
+
 TEST(Attend, AgreesWithTheDefinition) { ForEachInstructionSet(ExpectAttentionOfAllShapes); }
 
 TEST(Attend, LargeScoresDoNotOverflow) {
-  Matrix<float> q(1, 1), keys(2, 1), values(2, 1), out(1, 1);
+  Matrix<float> q(1, 1), keys_values(2, 2), out(1, 1);
   q.Row(0)[0] = 1000.0f;
-  keys.Row(0)[0] = 1.0f, keys.Row(1)[0] = 0.5f;
-  values.Row(0)[0] = 3.0f, values.Row(1)[0] = 5.0f;
+  keys_values.Row(0)[0] = 1.0f, keys_values.Row(1)[0] = 0.5f;
+  keys_values.Row(0)[1] = 3.0f, keys_values.Row(1)[1] = 5.0f;
+  const PackedKeyValues packed({.heads = 1, .width = 1}, keys_values);
   std::vector<float> scratch(AttendScratch(1, 2, 1));
-  const MatrixView<const float> k = keys.view(), v = values.view();
-  Attend(1, q.view(), k, v, {0, 1}, absl::MakeSpan(scratch), out.view());
+  Attend(packed.format(), q.view(), packed.Rows({0, 1}), absl::MakeSpan(scratch), out.view());
   EXPECT_FLOAT_EQ(out.Row(0)[0], 3.0f);
 }
 

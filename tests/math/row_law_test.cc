@@ -6,11 +6,13 @@
 #include <functional>
 #include <utility>
 
+#include "engine/math/attend.h"
 #include "engine/math/gemm.h"
 #include "engine/math/int8_rows.h"
 #include "engine/math/kernels.h"
 #include "gtest/gtest.h"
 #include "tests/math/instruction_sets.h"
+#include "tests/math/packed_key_values.h"
 #include "tests/math/random_matrix.h"
 
 namespace dragoman {
@@ -171,28 +173,26 @@ TEST(RowLaw, NormsAndActivations) {
 
 // A query's attention must not depend on where in memory the rows lie that it attends to, nor on
 // the queries beside it.
-template <typename T>
-void ExpectRowLawOfAttend(const std::function<Matrix<T>(const Matrix<float>&)>& pack, int heads,
-                          int d_model) {
+void ExpectRowLawOfAttend(const KeyValueFormat& format) {
   std::mt19937 random(13);
   for (const int length : {1, 2, 3, 4, 5, 7, 8, 9, 30}) {
-    SCOPED_TRACE(testing::Message() << heads << " heads, " << length << " positions");
-    const Matrix<T> keys = pack(RandomMatrix(length, d_model, &random));
-    Matrix<T> scattered = pack(RandomMatrix(3 * length + 2, d_model, &random));
+    SCOPED_TRACE(testing::Message() << NameOf(format.precision) << ", " << format.heads
+                                    << " heads, " << length << " positions");
+    const Matrix<float> near = RandomMatrix(length, 2 * format.width, &random);
+    Matrix<float> far = RandomMatrix(3 * length + 2, 2 * format.width, &random);
     std::vector<int32_t> in_order(length), elsewhere(length);
     for (int j = 0; j < length; ++j) {
       in_order[j] = j;
       elsewhere[j] = 3 * (length - 1 - j) + 2;
-      std::memcpy(scattered.Row(elsewhere[j]).data(), keys.Row(j).data(), sizeof(T) * d_model);
+      std::copy_n(near.Row(j).data(), near.cols(), far.Row(elsewhere[j]).data());
     }
+    const PackedKeyValues near_rows(format, near), far_rows(format, far);
     bool alone = true;
-    const MatrixView<const T> near = keys.view(), far = std::as_const(scattered).view();
-    ExpectRowLaw(RandomMatrix(9, d_model, &random, 0.3f), d_model,
+    ExpectRowLaw(RandomMatrix(9, format.width, &random, 0.3f), format.width,
                  [&](MatrixView<const float> q, MatrixView<float> out) {
-                   std::vector<float> scratch(AttendScratch(heads, length, q.rows()));
+                   std::vector<float> scratch(AttendScratch(format.heads, length, q.rows()));
                    alone = !alone;
-                   const MatrixView<const T> rows = alone ? near : far;
-                   Attend(heads, q, rows, rows, alone ? in_order : elsewhere,
+                   Attend(format, q, alone ? near_rows.Rows(in_order) : far_rows.Rows(elsewhere),
                           absl::MakeSpan(scratch), out);
                  });
   }
@@ -200,21 +200,11 @@ void ExpectRowLawOfAttend(const std::function<Matrix<T>(const Matrix<float>&)>& 
 
 TEST(RowLaw, Attend) {
   ForEachInstructionSet([] {
-    for (const auto& [heads, d_model] : {std::pair(8, 512), {4, 64}, {12, 768}, {3, 30}}) {
-      ExpectRowLawOfAttend<float>(
-          [](const Matrix<float>& x) {
-            Matrix<float> copy(x.rows(), x.cols());
-            std::copy_n(x.view().data(), x.rows() * x.cols(), copy.view().data());
-            return copy;
-          },
-          heads, d_model);
-      ExpectRowLawOfAttend<uint16_t>(
-          [heads = heads](const Matrix<float>& x) {
-            Matrix<uint16_t> packed(x.rows(), x.cols());
-            PackBFloat16(heads, x.view(), packed.view());
-            return packed;
-          },
-          heads, d_model);
+    for (const auto& [heads, width] : {std::pair(8, 512), {4, 64}, {12, 768}, {3, 30}}) {
+      for (const Precision precision :
+           {Precision::kFloat32, Precision::kBFloat16, Precision::kInt8}) {
+        ExpectRowLawOfAttend({precision, heads, width});
+      }
     }
   });
 }

@@ -13,6 +13,7 @@ reference::Vector Copy(absl::Span<const float> row) { return {row.begin(), row.e
 std::vector<ForcedOutput> ForceTeacher(const Network& network,
                                        const std::vector<ForcedPair>& pairs) {
   Workspace workspace;
+  KvPool pool;
   TokenBatch batch;
   for (const ForcedPair& pair : pairs) batch.Add(pair.source);
   Matrix<float> encoded;
@@ -28,7 +29,8 @@ std::vector<ForcedOutput> ForceTeacher(const Network& network,
       outputs[i].encoded.push_back(Copy(encoded.Row(row)));
     }
     states.push_back(network.NewState(
-        {.source_tokens = count, .max_steps = static_cast<int>(pairs[i].decoder_inputs.size())}));
+        {.source_tokens = count, .max_steps = static_cast<int>(pairs[i].decoder_inputs.size())},
+        &pool));
     network.Remember(encoded.view().Rows(first, count), states[i].get(), &workspace);
     steps = std::max(steps, pairs[i].decoder_inputs.size());
   }

@@ -51,6 +51,7 @@ TEST(Config, OneModelIsEnoughAndTheRestHasTheDefaultsOfTheDesign) {
   EXPECT_EQ(options.limits.max_beam_size, 16);
   EXPECT_EQ(options.limits.max_hypotheses, 8);
   EXPECT_EQ(options.max_message_bytes, 1 << 20);
+  EXPECT_EQ(options.drain_delay, absl::ZeroDuration());
   EXPECT_EQ(options.drain_timeout, absl::Seconds(30));
   EXPECT_FALSE(options.tls.enabled());
   EXPECT_EQ(options.auth.tokens, "");
@@ -66,11 +67,12 @@ TEST(Config, EveryFlagSetsItsOption) {
                              "--model",
                              "org/b=/b",
                              "--default-model=org/b",
+                             "--pivot=en",
                              "--grpc-address=0.0.0.0:1",
                              "--http-address=[::]:0",
                              "--precision=float32",
                              "--matmul=onednn",
-                             "--kv-cache-precision=bfloat16",
+                             "--kv-cache-precision=int8",
                              "--workers=3",
                              "--threads-per-worker=4",
                              "--max-batch-rows=64",
@@ -84,6 +86,7 @@ TEST(Config, EveryFlagSetsItsOption) {
                              "--max-beam-size=10",
                              "--max-hypotheses=2",
                              "--max-message-bytes=64KiB",
+                             "--drain-delay=5s",
                              "--drain-timeout=1m30s",
                              "--tls-cert=/c",
                              "--tls-key=/k",
@@ -106,11 +109,12 @@ TEST(Config, EveryFlagSetsItsOption) {
   ASSERT_EQ(options.models.size(), 2u);
   EXPECT_EQ(options.models[0].directory, "/a=b");
   EXPECT_EQ(options.default_model, "org/b");
+  EXPECT_EQ(options.pivot, "en");
   EXPECT_EQ(options.grpc_address, "0.0.0.0:1");
   EXPECT_EQ(options.http_address, "[::]:0");
   EXPECT_EQ(options.precision, Precision::kFloat32);
   EXPECT_EQ(options.matmul, Matmul::kOneDnn);
-  EXPECT_EQ(options.keys_values, Precision::kBFloat16);
+  EXPECT_EQ(options.keys_values, Precision::kInt8);
   EXPECT_EQ(options.pool.workers, 3);
   EXPECT_EQ(options.pool.threads_per_worker, 4);
   EXPECT_EQ(options.pool.max_batch_rows, 64);
@@ -124,6 +128,7 @@ TEST(Config, EveryFlagSetsItsOption) {
   EXPECT_EQ(options.limits.max_beam_size, 10);
   EXPECT_EQ(options.limits.max_hypotheses, 2);
   EXPECT_EQ(options.max_message_bytes, 64 << 10);
+  EXPECT_EQ(options.drain_delay, absl::Seconds(5));
   EXPECT_EQ(options.drain_timeout, absl::Seconds(90));
   EXPECT_EQ(options.tls.cert, "/c");
   EXPECT_EQ(options.tls.key, "/k");
@@ -157,14 +162,15 @@ TEST(Config, BadFlagsAreRefusedWithTheirNameAndValue) {
       {{"--model", "a=x", "--model", "a=y"}, "model a is given twice"},
       {{"--model", "a=x", "b=y"}, "b=y"},
       {{"--model", "a=x", "--default-model", "b"}, "default-model is \"b\""},
+      {{"--model", "a=x", "--pivot", "mul"}, "pivot is \"mul\""},
       {{"--model", "a=x", "--grpc-address", "localhost"}, "grpc-address is \"localhost\""},
       {{"--model", "a=x", "--grpc-address", ":50051"}, "grpc-address is \":50051\""},
       {{"--model", "a=x", "--http-address", "0.0.0.0:99999"}, "http-address is \"0.0.0.0:99999\""},
       {{"--model", "a=x", "--http-address", "0.0.0.0:80x"}, "http-address is \"0.0.0.0:80x\""},
       {{"--model", "a=x", "--precision", "float8"}, "float8"},
       {{"--model", "a=x", "--matmul", "mkl"}, "matmul is \"mkl\", want auto, onednn or native"},
-      {{"--model", "a=x", "--kv-cache-precision", "int8"},
-       "kv-cache-precision is \"int8\", want auto, float32 or bfloat16"},
+      {{"--model", "a=x", "--kv-cache-precision", "int4"},
+       "kv-cache-precision is \"int4\", want auto, float32, bfloat16 or int8"},
       {{"--model", "a=x", "--workers", "-1"}, "workers is -1, want 0 to 1024"},
       {{"--model", "a=x", "--threads-per-worker", "0"}, "threads-per-worker is 0, want 1 to 255"},
       {{"--model", "a=x", "--workers", "9", "--threads-per-worker", "128"},

@@ -56,5 +56,22 @@ TEST(Errors, WhatIsNotForClientsBecomesInternalWithoutItsMessage) {
   }
 }
 
+TEST(Errors, LongMessagesAreCutBetweenCharacters) {
+  std::string text = "x";
+  for (int i = 0; i < 1000; ++i) text += "\xc3\xa4";
+  const absl::Status status = ForClient(InvalidField("target_language", text));
+  EXPECT_LE(status.message().size(), 1024u + 3);
+  EXPECT_EQ(FieldOf(status), "target_language");
+  EXPECT_THAT(std::string(status.message()), testing::EndsWith("\xc3\xa4..."));
+  EXPECT_LE(ModelNotFound(std::string(1 << 20, 'x'), "en-de").message().size(), 256u);
+}
+
+TEST(Errors, AMessageThatIsTooLargeIsTold) {
+  const absl::Status status = MessageTooLarge(2000, 1024);
+  EXPECT_TRUE(absl::IsResourceExhausted(status));
+  EXPECT_TRUE(IsMessageTooLarge(ForClient(status)));
+  EXPECT_FALSE(IsMessageTooLarge(PrincipalLimit(1)));
+}
+
 }  // namespace
 }  // namespace dragoman

@@ -72,6 +72,15 @@ class FileWatchTest : public testing::Test {
   std::ostringstream log_;
 };
 
+TEST_F(FileWatchTest, ReadsAgainWhenAskedTo) {
+  const auto watch = Start();
+  ASSERT_TRUE(watch.ok()) << watch.status();
+  (*watch)->ReadAgain();
+  Await([this] { return reads_ == 2; });
+  absl::SleepFor(absl::Milliseconds(20));
+  EXPECT_EQ(reads_, 2);
+}
+
 TEST_F(FileWatchTest, ReadsAtOnceAndThenOnlyWhatHasChanged) {
   const auto watch = Start();
   ASSERT_TRUE(watch.ok()) << watch.status();

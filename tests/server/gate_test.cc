@@ -16,15 +16,15 @@ TEST(Gate, LetsInUntilItIsShut) {
   EXPECT_TRUE(absl::IsUnavailable(gate.Enter()));
   gate.Leave();
   gate.Leave();
-  EXPECT_TRUE(gate.AwaitEmpty(absl::ZeroDuration()));
+  EXPECT_EQ(gate.AwaitEmpty(absl::ZeroDuration()), 0);
 }
 
 TEST(Gate, WaitsForWhoIsInside) {
   Gate gate;
   ASSERT_TRUE(gate.Enter().ok());
-  EXPECT_FALSE(gate.AwaitEmpty(absl::Milliseconds(1)));
+  EXPECT_EQ(gate.AwaitEmpty(absl::Milliseconds(1)), 1);
   std::thread leaver([&] { gate.Leave(); });
-  EXPECT_TRUE(gate.AwaitEmpty(absl::InfiniteDuration()));
+  EXPECT_EQ(gate.AwaitEmpty(absl::InfiniteDuration()), 0);
   leaver.join();
 }
 

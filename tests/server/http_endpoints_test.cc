@@ -16,8 +16,9 @@ class HttpEndpointsTest : public testing::Test {
  protected:
   HttpEndpointsTest() {
     auto endpoints = HttpEndpoints::Start(
-        "127.0.0.1:0",
-        {.metrics = [] { return "up 1\n"; }, .ready = [this] { return ready_.load(); }});
+        "127.0.0.1:0", {.metrics = [] { return "up 1\n"; },
+                        .alive = [this] { return Status(alive_, "a worker hangs"); },
+                        .ready = [this] { return Status(ready_, "it loads"); }});
     EXPECT_TRUE(endpoints.ok()) << endpoints.status();
     endpoints_ = *std::move(endpoints);
   }
@@ -26,6 +27,11 @@ class HttpEndpointsTest : public testing::Test {
     return HttpGet(endpoints_->address(), path, method);
   }
 
+  static absl::Status Status(bool ok, const char* error) {
+    return ok ? absl::OkStatus() : absl::UnavailableError(error);
+  }
+
+  std::atomic<bool> alive_ = true;
   std::atomic<bool> ready_ = false;
   std::unique_ptr<HttpEndpoints> endpoints_;
 };
@@ -49,6 +55,10 @@ TEST_F(HttpEndpointsTest, IsAliveBeforeItIsReady) {
   EXPECT_EQ(Get("/readyz").code, 200);
   ready_ = false;
   EXPECT_EQ(Get("/readyz").code, 503);
+  EXPECT_EQ(Get("/readyz").body, "not ready: it loads\n");
+  alive_ = false;
+  EXPECT_EQ(Get("/healthz").code, 503);
+  EXPECT_EQ(Get("/healthz").body, "not alive: a worker hangs\n");
 }
 
 TEST_F(HttpEndpointsTest, OtherPathsAndMethodsAreRefused) {
@@ -64,7 +74,8 @@ TEST_F(HttpEndpointsTest, OtherPathsAndMethodsAreRefused) {
 TEST_F(HttpEndpointsTest, PortInUseIsAnErrorThatNamesIt) {
   const auto second = HttpEndpoints::Start(endpoints_->address(), {});
   ASSERT_FALSE(second.ok());
-  EXPECT_THAT(std::string(second.status().message()), HasSubstr(endpoints_->address()));
+  EXPECT_THAT(std::string(second.status().message()),
+              HasSubstr(endpoints_->address() + " for HTTP: the port is in use"));
 }
 
 }  // namespace

@@ -161,6 +161,18 @@ TEST(Lifecycle, DrainTimeoutCancelsWhatIsLeft) {
   EXPECT_EQ(server.Metrics().at("dragoman_cancelled_total{cause=\"drain\"}"), 1);
 }
 
+TEST(Lifecycle, ServesOnWhileLoadBalancersLearnThatItEnds) {
+  ServerOptions options = TestOptions();
+  options.drain_delay = absl::Seconds(1);
+  TestServer server(options);
+  std::thread drain([&] { server.server().Drain(); });
+  while (HttpGet(server.server().http_address(), "/readyz").code != 503) {
+  }
+  EXPECT_TRUE(PendingTranslation(&server, RequestFor({"Hello"})).Await().ok());
+  drain.join();
+  ExpectNothingIsLeft(server);
+}
+
 TEST(Lifecycle, ManyClientsWhoComeAndGoLeaveNothing) {
   ServerOptions options = TestOptions();
   options.pool.max_waiting_requests = 8;

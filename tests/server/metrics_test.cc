@@ -210,5 +210,28 @@ TEST(ServedMetrics, TellWhatWasTranslated) {
   }
 }
 
+TEST_F(MetricsTest, LabelsThatNobodyForesawGetTheirSeries) {
+  Metrics metrics(1);
+  for (int i = 0; i < 2; ++i) {
+    metrics.OnCallStarted();
+    metrics.OnCallEnded({.method = "Summon", .model = "fi-sv", .status = absl::DataLossError("")});
+  }
+  metrics.OnCallStarted();
+  metrics.OnCallEnded(
+      {.method = "ListModels", .model = "", .status = absl::DeadlineExceededError("")});
+  metrics.OnBusy(7, absl::Seconds(1));
+  metrics.OnTranslated(*model_, 5, {});
+  const Samples samples = ParseMetrics(metrics.Text());
+  EXPECT_EQ(samples.at("dragoman_requests_total{code=\"DATA_LOSS\",method=\"Summon\","
+                       "model=\"fi-sv\"}"),
+            2);
+  EXPECT_EQ(samples.at("dragoman_requests_total{code=\"DEADLINE_EXCEEDED\","
+                       "method=\"ListModels\",model=\"\"}"),
+            1);
+  EXPECT_EQ(samples.at("dragoman_engine_busy_seconds_total{worker=\"7\"}"), 1);
+  EXPECT_EQ(samples.at("dragoman_stage_duration_seconds_count{model=\"en-de\",stage=\"queue\"}"),
+            1);
+}
+
 }  // namespace
 }  // namespace dragoman

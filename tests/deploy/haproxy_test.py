@@ -1,0 +1,172 @@
+"""deploy/haproxy in front of two real servers: one is killed and one is drained under load, and no
+caller notices."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+
+import grpc
+
+import files
+from harness import CLIENT, FLOAT32, Server, golden_inputs, pb, pb_grpc
+
+CONFIG = os.path.join(files.DEPLOY, "haproxy", "haproxy.cfg")
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class Backend:
+    """A server on ports of its own, which it takes again when it is started anew."""
+
+    def __init__(self):
+        self.grpc_port, self.http_port = free_port(), free_port()
+        self.start()
+
+    def start(self):
+        self.server = Server(*FLOAT32, "--drain-delay", "3s", grpc_port=self.grpc_port,
+                             http_port=self.http_port)
+
+    def kill(self):
+        self.server.process.kill()
+        self.server.process.wait()
+
+
+class Haproxy:
+
+    def __init__(self, a, b):
+        self.address = f"127.0.0.1:{free_port()}"
+        self.log = tempfile.TemporaryFile(mode="w+")
+        environment = dict(os.environ, DRAGOMAN_FRONTEND=self.address)
+        for name, backend in (("A", a), ("B", b)):
+            environment[f"DRAGOMAN_{name}"] = "127.0.0.1"
+            environment[f"DRAGOMAN_{name}_GRPC"] = str(backend.grpc_port)
+            environment[f"DRAGOMAN_{name}_HTTP"] = str(backend.http_port)
+        self.process = subprocess.Popen(["haproxy", "-db", "-f", CONFIG], env=environment,
+                                        stdout=self.log, stderr=self.log)
+        for _ in range(100):
+            with socket.socket() as s:
+                if s.connect_ex(("127.0.0.1", int(self.address.rsplit(":", 1)[1]))) == 0:
+                    return
+            time.sleep(0.1)
+        self.log.seek(0)
+        raise AssertionError(f"haproxy does not listen:\n{self.log.read()}")
+
+    def stop(self):
+        self.process.send_signal(signal.SIGUSR1)
+        try:
+            self.process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+class Callers:
+    """Threads that translate without a pause, each over a connection of its own."""
+
+    def __init__(self, address, count):
+        with open(os.path.join(files.DEPLOY, "service_config.json"), encoding="utf-8") as file:
+            service_config = json.load(file)
+        # The policy of the load balancer is not that of the client.
+        del service_config["loadBalancingConfig"], service_config["healthCheckConfig"]
+        self.options = [("grpc.service_config", json.dumps(service_config)),
+                        ("grpc.enable_http_proxy", 0), ("grpc.use_local_subchannel_pool", 1)]
+        self.address = address
+        self.texts = [i["text"] for i in golden_inputs()[:40]]
+        self.answers = {}  # text: set of translations
+        self.errors = []
+        self.calls = 0
+        self.lock = threading.Lock()
+        self.ended = threading.Event()
+        self.threads = [threading.Thread(target=self.run, args=(i,)) for i in range(count)]
+        for thread in self.threads:
+            thread.start()
+
+    def run(self, number):
+        with grpc.insecure_channel(self.address, self.options) as channel:
+            stub = pb_grpc.TranslationServiceStub(channel)
+            while not self.ended.is_set():
+                number += 1
+                text = self.texts[number % len(self.texts)]
+                try:
+                    response = stub.Translate(pb.TranslateRequest(contents=[text]), timeout=30)
+                    with self.lock:
+                        self.calls += 1
+                        self.answers.setdefault(text, set()).add(
+                            response.translations[0].hypotheses[0].text)
+                except grpc.RpcError as error:
+                    with self.lock:
+                        self.errors.append(f"{error.code()}: {error.details()}")
+
+    def finish(self):
+        self.ended.set()
+        for thread in self.threads:
+            thread.join()
+
+
+@unittest.skipUnless(shutil.which("haproxy"), "haproxy is not installed")
+class HaproxyTest(unittest.TestCase):
+
+    def setUp(self):
+        self.a, self.b = Backend(), Backend()
+        self.addCleanup(self.a.kill)
+        self.addCleanup(self.b.kill)
+        self.haproxy = Haproxy(self.a, self.b)
+        self.addCleanup(self.haproxy.stop)
+
+    def await_served(self, backend):
+        """Until calls that come in now would go to `backend` as well."""
+        time.sleep(3)  # four checks, one each half second, and one on the way
+        self.assertEqual(backend.server.http("/readyz")[0], 200)
+
+    def translated(self, backend):
+        samples = backend.server.metrics()["dragoman_requests_total"]
+        return sum(value for labels, value in samples.items()
+                   if ("method", "Translate") in labels and ("code", "OK") in labels)
+
+    def test_nothing_is_lost(self):
+        self.await_served(self.b)
+        callers = Callers(self.haproxy.address, 8)
+        self.addCleanup(callers.finish)
+        time.sleep(2)
+        self.assertGreater(self.translated(self.a), 0)
+        self.assertGreater(self.translated(self.b), 0)
+
+        self.a.kill()
+        time.sleep(2)
+        self.a.start()
+        self.await_served(self.a)
+        before = self.translated(self.a)
+
+        self.b.server.terminate()
+        self.assertEqual(self.b.server.process.wait(timeout=60), 0)
+        time.sleep(1)
+        callers.finish()
+        self.assertGreater(self.translated(self.a), before)
+        self.assertEqual(callers.errors, [])
+        self.assertGreater(callers.calls, 100)
+        for text, answers in callers.answers.items():
+            self.assertEqual(len(answers), 1, f"{text}: {answers}")
+
+    def test_the_command_goes_through(self):
+        self.await_served(self.b)
+        ended = subprocess.run([CLIENT, "translate", "--server", self.haproxy.address],
+                               input="Good morning.\n" * 200, capture_output=True, text=True,
+                               timeout=120)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertEqual(len(set(ended.stdout.splitlines())), 1)
+        self.assertEqual(len(ended.stdout.splitlines()), 200)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,187 @@
+"""CTranslate2's directories and Argos packages, made of the golden models: in every version of the
+format and with every type of weights they say what the Hugging Face directory says."""
+
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+import zipfile
+
+import ctranslate2_models as ct2
+from harness import CLIENT, SERVER, SOURCE_DIR, Server, pb
+
+MODELS = os.path.join(SOURCE_DIR, "tests/golden/models")
+EXPECTED = os.path.join(SOURCE_DIR, "tests/golden/expected")
+MARIAN = os.path.join(MODELS, "marian-trained")
+SPMS = [os.path.join(MARIAN, name) for name in ("source.spm", "target.spm")]
+
+# What CTranslate2 does that Hugging Face does not: it stops as soon as the beam is full.  Greedy
+# searches are alike.
+GREEDY = ("--beam-size", "1", "--max-length", "100")
+
+# Families beside Marian: the golden model, how it is written, its tokenizer, and what a request says.
+FAMILIES = {
+    "nllb-trained": (ct2.m2m100, "sentencepiece.bpe.model", ("eng_Latn", "deu_Latn")),
+    "m2m100-trained": (ct2.m2m100, "sentencepiece.bpe.model", ("en", "de")),
+    "mbart50-trained": (ct2.mbart50, "sentencepiece.bpe.model", ("en_XX", "de_DE")),
+    "t5v11-trained": (ct2.t5, "spiece.model", None),
+}
+
+
+def golden(name):
+    """The texts that are one line, and Hugging Face's greedy tokens of each."""
+    with open(os.path.join(EXPECTED, name, "golden.json"), encoding="utf-8") as file:
+        data = json.load(file)
+    prefix = data["meta"].get("prefix") or ""
+    pairs = [(prefix + i["text"], o.get("vectorized", o["legacy"])[0]["ids"])
+             for i, o in zip(data["inputs"], data["outputs"]["greedy"])]
+    return [(text, ids) for text, ids in pairs if text.strip() and "\n" not in text]
+
+
+class CTranslate2Test(unittest.TestCase):
+
+    def setUp(self):
+        self.directory = self.enterContext(tempfile.TemporaryDirectory())
+
+    def path(self, name):
+        return os.path.join(self.directory, name)
+
+    def serve(self, models, precision="float32"):
+        """{name: the hypotheses of a translation} of `texts` by each of the models."""
+        arguments = [a for name, path in models.items() for a in ("--model", f"{name}={path}")]
+        server = Server(*arguments, "--precision", precision)
+        self.addCleanup(lambda: self.assertEqual(server.stop(), 0))
+
+        def translate(name, texts, *options):
+            ended = subprocess.run([CLIENT, "translate", "--server", server.grpc_address,
+                                    "--model", name, "--output", "json", *GREEDY, *options],
+                                   input="\n".join(texts) + "\n", capture_output=True, text=True,
+                                   timeout=300)
+            self.assertEqual(ended.returncode, 0, ended.stderr)
+            return [json.loads(line)["hypotheses"][0] for line in ended.stdout.splitlines()]
+        return server, translate
+
+    def tokens(self, hypotheses):
+        return [h["tokens"] for h in hypotheses]
+
+    def test_every_version_and_type_of_a_marian_model(self):
+        model, with_pad = ct2.marian(MARIAN), ct2.marian(MARIAN, loader_style=False)
+        models = {"hf": MARIAN}
+        for version in range(2, 7):
+            models[f"v{version}"] = self.path(f"v{version}")
+            ct2.write(model, models[f"v{version}"], "float32", version, SPMS)
+        for kind in ("float16", "bfloat16", "int16", "int8"):
+            models[kind] = self.path(kind)
+            ct2.write(model, models[kind], kind, 6, SPMS)
+        models["old-int8"], models["with-pad"] = self.path("old-int8"), self.path("with-pad")
+        ct2.write(model, models["old-int8"], "int8", 3, SPMS)
+        ct2.write(with_pad, models["with-pad"], "float32", 6, SPMS)
+        texts = [text for text, _ in golden("marian-trained")]
+        _, translate = self.serve(models)
+        want = translate("hf", texts)
+        for name in models:
+            got = translate(name, texts)
+            if name.startswith("v") or name in ("float16", "with-pad", "int16"):
+                self.assertEqual(self.tokens(got), self.tokens(want), name)
+            alike = sum(a["tokens"] == b["tokens"] for a, b in zip(got, want))
+            self.assertGreaterEqual(alike, len(texts) - 2, name)
+            self.assertEqual([h["text"] for h, w in zip(got, want) if h["tokens"] == w["tokens"]],
+                             [w["text"] for h, w in zip(got, want) if h["tokens"] == w["tokens"]])
+
+    def test_int8_weights_are_quantized_anew(self):
+        models = {"float32": self.path("float32"), "int8": self.path("int8")}
+        for kind, path in models.items():
+            ct2.write(ct2.marian(MARIAN), path, kind, 6, SPMS)
+        texts = [text for text, _ in golden("marian-trained")]
+        _, translate = self.serve(models, "int8")
+        pairs = zip(self.tokens(translate("int8", texts)), self.tokens(translate("float32", texts)))
+        self.assertGreaterEqual(sum(a == b for a, b in pairs), len(texts) - 2)
+
+    def test_the_other_families(self):
+        for name, (convert, pieces, languages) in FAMILIES.items():
+            source = os.path.join(MODELS, name)
+            if not os.path.isdir(source):
+                continue
+            with self.subTest(name):
+                ct2.write(convert(source), self.path(name), "float32", 6,
+                          [os.path.join(source, pieces)])
+                texts = [text for text, _ in golden(name)]
+                _, translate = self.serve({"hf": source, "ct2": self.path(name)})
+                options = ()
+                if languages:
+                    options = ("--source-language", languages[0], "--target-language",
+                               languages[1])
+                for got, want in zip(translate("ct2", texts, *options),
+                                     translate("hf", texts, *options)):
+                    # At the greatest length Hugging Face's mBART is made to end.
+                    if want["finish_reason"] == "eos" and len(want["tokens"]) < 90:
+                        self.assertEqual(got["tokens"], want["tokens"])
+
+    def test_without_a_tokenizer_words_and_characters_are_tokens(self):
+        model = ct2.marian(MARIAN)
+        ct2.write(model, self.path("bare"))
+        server, translate = self.serve({"bare": self.path("bare")})
+        pieces = "▁The ▁cat ."
+        response = server.translate(pieces, options={"beam_size": 1})
+        want = translate("bare", ["▁The   ▁cat ."])[0]
+        self.assertEqual(response.translations[0].hypotheses[0].text, want["text"])
+        self.assertEqual(want["text"], " ".join(want["tokens"]).replace("▁", " ").strip())
+
+    def argos(self, name, **metadata):
+        """An unpacked package."""
+        path = self.path(name)
+        os.makedirs(os.path.join(path, "stanza"))
+        ct2.write(ct2.marian(MARIAN, loader_style=False), os.path.join(path, "model"), "int8")
+        with open(os.path.join(path, "metadata.json"), "w", encoding="utf-8") as file:
+            json.dump({"package_version": "1.0", "argos_version": "1.5", "from_code": "en",
+                       "from_name": "English", "to_code": "de", "to_name": "German"} | metadata,
+                      file)
+        with open(SPMS[0], "rb") as source:
+            with open(os.path.join(path, "sentencepiece.model"), "wb") as file:
+                file.write(source.read())
+        return path
+
+    def pack(self, directory, compression):
+        path = f"{directory}-{compression}.argosmodel"
+        with zipfile.ZipFile(path, "w", compression) as package:
+            for folder, _, files in os.walk(directory):
+                for name in files:
+                    full = os.path.join(folder, name)
+                    package.write(full, os.path.relpath(full, os.path.dirname(directory)))
+        return path
+
+    def test_an_argos_package_is_served_packed_and_unpacked(self):
+        directory = self.argos("translate-en_de")
+        models = {"directory": directory, "deflated": self.pack(directory, zipfile.ZIP_DEFLATED),
+                  "stored": self.pack(directory, zipfile.ZIP_STORED)}
+        server, translate = self.serve(models)
+        for model in server.models.ListModels(pb.ListModelsRequest()).models:
+            self.assertEqual([(p.source, p.target) for p in model.language_pairs], [("en", "de")])
+        texts = ["The cat sleeps.", "Anna buys the red apple today."]
+        want = translate("directory", texts)
+        for name in models:
+            self.assertEqual(translate(name, texts, "--source-language", "en",
+                                       "--target-language", "de"), want)
+
+    def test_what_is_no_package_is_refused(self):
+        directory = self.argos("translate-en_de")
+        package = self.pack(directory, zipfile.ZIP_DEFLATED)
+        with open(package, "rb") as file:
+            content = file.read()
+        evil = self.path("evil.argosmodel")
+        with zipfile.ZipFile(evil, "w") as file:
+            file.writestr("../evil", "x")
+        cut = self.path("cut.argosmodel")
+        with open(cut, "wb") as file:
+            file.write(content[:len(content) // 2])
+        for path, message in ((evil, "want a path within the archive"), (cut, "cut off")):
+            ended = subprocess.run([SERVER, "--model", f"m={path}"], capture_output=True,
+                                   text=True, timeout=120)
+            self.assertEqual(ended.returncode, 1)
+            self.assertIn(message, ended.stderr)
+        self.assertFalse(os.path.exists(self.path("../evil")))
+
+
+if __name__ == "__main__":
+    unittest.main()

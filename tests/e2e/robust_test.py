@@ -1,0 +1,254 @@
+"""What must not stop a server: no descriptors, a log that nobody reads, signals, small limits."""
+
+import os
+import resource
+import signal
+import socket
+import tempfile
+import time
+import unittest
+
+import grpc
+
+from harness import FLOAT32, MODEL, Server, details_of, pb, pb_grpc, run_server
+
+ONE_WORKER = (*FLOAT32, "--workers", "1")
+LONG = pb.DecodingOptions(beam_size=16, min_length=400, max_length=500)
+
+
+def await_true(condition, what, seconds=20):
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise AssertionError(what)
+        time.sleep(0.02)
+
+
+def limited(which, value):
+    """For Popen's preexec_fn: a hard limit of the process."""
+    return lambda: resource.setrlimit(which, (value, value))
+
+
+def connect(address):
+    host, port = address.split(":")
+    return socket.create_connection((host, int(port)), timeout=20)
+
+
+class DescriptorTest(unittest.TestCase):
+
+    def test_it_serves_again_after_more_connections_than_there_are_descriptors(self):
+        server = Server(*ONE_WORKER, preexec_fn=limited(resource.RLIMIT_NOFILE, 1024))
+        self.addCleanup(lambda: self.assertEqual(server.stop(), 0))
+        # The test's own limit may be small, too.
+        resource.setrlimit(resource.RLIMIT_NOFILE,
+                           (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+        idle = [connect(server.grpc_address) for _ in range(1100)]
+        await_true(lambda: server.http("/readyz")[0] == 503, "it says ready and takes nobody")
+        self.assertIn("as many connections as may be", server.http("/readyz")[2])
+        self.assertEqual(server.http("/healthz")[0], 200)
+        metrics = server.metrics()
+        self.assertEqual(metrics["dragoman_connections"][()], 1024 - 256)
+        self.assertGreater(metrics["dragoman_connections_refused_total"][(("reason", "limit"),)],
+                           300)
+        for connection in idle:
+            connection.close()
+        await_true(lambda: server.http("/readyz")[0] == 200, "it does not recover")
+        channel = server.new_channel()
+        response = pb_grpc.TranslationServiceStub(channel).Translate(
+            pb.TranslateRequest(contents=["Good morning."]), timeout=60)
+        self.assertEqual(response.translations[0].hypotheses[0].text, "Guten Morgen!")
+        channel.close()
+
+    def test_max_connections(self):
+        server = Server(*ONE_WORKER, "--max-connections", "3")
+        self.addCleanup(lambda: self.assertEqual(server.stop(), 0))
+        held = [connect(server.grpc_address) for _ in range(3)]
+        for connection in held:
+            self.assertNotEqual(connection.recv(9), b"")  # gRPC's SETTINGS
+        with connect(server.grpc_address) as fourth:
+            self.assertEqual(fourth.recv(9), b"")
+        for connection in held:
+            connection.close()
+        await_true(lambda: server.metrics()["dragoman_connections"][()] == 0, "they stay open")
+        self.assertEqual(len(server.translate("Hello").translations), 1)
+        server.channel.close()
+
+    def test_more_connections_than_the_limit_of_open_files_is_an_error(self):
+        ended = run_server(*ONE_WORKER, "--max-connections", "100000",
+                           preexec_fn=limited(resource.RLIMIT_NOFILE, 4096))
+        self.assertEqual(ended.returncode, 1)
+        self.assertRegex(ended.stderr, "max-connections is 100000, .*ulimit -n.* room for 3584")
+
+
+class LimitTest(unittest.TestCase):
+
+    def test_too_few_descriptors_or_too_little_memory_are_named(self):
+        memory = "ulimit -v|annot allocate memory"
+        for which, value, want in ((resource.RLIMIT_NOFILE, 20, "ulimit -n"),
+                                   (resource.RLIMIT_NOFILE, 100, "ulimit -n"),
+                                   (resource.RLIMIT_AS, 180 << 20, memory),
+                                   (resource.RLIMIT_AS, 260 << 20, memory),
+                                   (resource.RLIMIT_AS, 340 << 20, memory)):
+            ended = run_server("--model", f"en-de={MODEL}", "--grpc-address", "127.0.0.1:0",
+                               "--http-address", "127.0.0.1:0", preexec_fn=limited(which, value))
+            self.assertEqual(ended.returncode, 1, (value, ended))
+            self.assertNotIn("listening", ended.stdout)
+            self.assertRegex(ended.stderr, want)
+
+    def test_few_descriptors_are_enough(self):
+        server = Server(*ONE_WORKER, preexec_fn=limited(resource.RLIMIT_NOFILE, 128))
+        self.assertEqual(len(server.translate("Hello").translations), 1)
+        self.assertEqual(server.http("/readyz")[0], 200)
+        server.channel.close()
+        self.assertEqual(server.stop(), 0)
+
+
+class LogTest(unittest.TestCase):
+
+    def test_a_reader_that_stalls_stops_nothing_but_the_log(self):
+        log, unread = os.pipe()
+        server = Server(*ONE_WORKER, log=unread)
+        os.close(unread)
+        for _ in range(200):  # 64 KiB hold about 400 lines, the queue 4096
+            calls = [server.models.GetModel.future(pb.GetModelRequest(), timeout=60)
+                     for _ in range(40)]
+            for call in calls:
+                call.result()
+        self.assertEqual(len(server.translate("Good morning.", timeout=60).translations), 1)
+        dropped = server.metrics()["dragoman_log_lines_dropped_total"][()]
+        self.assertGreater(dropped, 1000)
+        for path in ("/readyz", "/healthz"):
+            self.assertEqual(server.http(path)[0], 200)
+        server.channel.close()
+        start = time.monotonic()
+        server.terminate()
+        self.assertEqual(server.process.wait(timeout=60), 0)
+        self.assertLess(time.monotonic() - start, 10)
+        os.close(log)
+
+    def test_a_reader_that_goes_away_harms_nobody(self):
+        log, write_end = os.pipe()
+        server = Server(*ONE_WORKER, log=write_end)
+        os.close(write_end)
+        os.close(log)
+        for _ in range(10):
+            self.assertEqual(len(server.translate("Hello", timeout=60).translations), 1)
+        await_true(lambda: server.metrics()["dragoman_log_lines_dropped_total"][()] >= 10, "count")
+        server.channel.close()
+        server.terminate()
+        self.assertEqual(server.process.wait(timeout=60), 0)
+
+
+class SignalTest(unittest.TestCase):
+
+    def test_sighup_reads_tokens_again_and_stops_nothing(self):
+        with tempfile.NamedTemporaryFile("w", suffix="tokens") as tokens:
+            tokens.write("shop 0123456789abcdef\n")
+            tokens.flush()
+            server = Server(*ONE_WORKER, "--auth-tokens", tokens.name)
+
+            def reload_time():
+                name = "dragoman_last_reload_success_timestamp_seconds"
+                return server.metrics()[name][(("what", "tokens"),)]
+
+            before = reload_time()
+            time.sleep(1.1)  # it is told in whole seconds
+            server.process.send_signal(signal.SIGHUP)
+            await_true(lambda: reload_time() > before, "the tokens are not read again")
+            self.assertIn("reading certificates and tokens again", server.log_text())
+            self.assertEqual(server.http("/readyz")[0], 200)
+            server.channel.close()
+            self.assertEqual(server.stop(), 0)
+
+    def test_the_second_sigterm_ends_it_at_once(self):
+        server = Server(*ONE_WORKER, "--drain-timeout", "1h")
+        call = server.translation.Translate.future(
+            pb.TranslateRequest(contents=["Good morning."] * 128, options=LONG), timeout=600)
+        await_true(lambda: server.metrics()["dragoman_requests_in_flight"][()] == 1, "no call")
+        server.terminate()
+        await_true(lambda: server.http("/readyz")[0] == 503, "it does not drain")
+        start = time.monotonic()
+        server.terminate()
+        self.assertEqual(server.process.wait(timeout=60), 128 + signal.SIGTERM)
+        self.assertLess(time.monotonic() - start, 5)
+        self.assertIn("second signal: ending at once", server.log_text())
+        call.cancel()
+        server.channel.close()
+
+
+class PortTest(unittest.TestCase):
+
+    def assert_refused(self, want, grpc_address="127.0.0.1:0", http_address="127.0.0.1:0"):
+        # The model is not there: the port is the first thing that is missed.
+        ended = run_server("--model", "en-de=/no/such/model", "--grpc-address", grpc_address,
+                           "--http-address", http_address)
+        self.assertEqual(ended.returncode, 1, ended)
+        self.assertIn(want, ended.stderr)
+
+    def test_a_port_that_cannot_be_had_fails_at_once_and_says_why(self):
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            address = "127.0.0.1:{}".format(taken.getsockname()[1])
+            for which, name in (("grpc_address", "gRPC"), ("http_address", "HTTP")):
+                self.assert_refused(f"cannot listen on {address} for {name}: the port is in use",
+                                    **{which: address})
+        for which in ("grpc_address", "http_address"):
+            self.assert_refused("the address is not one of this machine", **{which: "192.0.2.1:0"})
+        self.assert_refused("there is no host of that name", grpc_address="no-such-host.invalid:0")
+
+
+class RefusalTest(unittest.TestCase):
+    """What used to be refused by the transport, without a trace."""
+
+    def setUp(self):
+        self.server = Server(*ONE_WORKER)
+        self.addCleanup(lambda: self.assertEqual(self.server.stop(), 0))
+        self.addCleanup(self.server.channel.close)
+
+    def refused(self, code, text, **arguments):
+        with self.assertRaises(grpc.RpcError) as caught:
+            self.server.translation.Translate(
+                pb.TranslateRequest(contents=[text]), timeout=60,
+                metadata=[("x-request-id", "my-own-id")], **arguments)
+        self.assertEqual(caught.exception.code(), code)
+        self.assertEqual(dict(caught.exception.trailing_metadata())["x-request-id"], "my-own-id")
+        log = self.server.log_text()
+        self.assertRegex(log, rf"request method=Translate code={code.name} .*request_id=my-own-id")
+        count = self.server.metrics()["dragoman_requests_total"]
+        self.assertEqual(count[(("code", code.name), ("method", "Translate"), ("model", ""))], 1)
+        return caught.exception
+
+    def test_an_oversized_message(self):
+        error = self.refused(grpc.StatusCode.RESOURCE_EXHAUSTED, "x" * (2 << 20))
+        self.assertIn("RetryInfo", details_of(error))
+        self.assertIn("the most is 1048576", error.details())
+        self.assertEqual(dict(error.trailing_metadata())["grpc-retry-pushback-ms"], "-1")
+        rejected = self.server.metrics()["dragoman_rejected_total"]
+        self.assertEqual(rejected[(("reason", "message_size"),)], 1)
+
+    def test_a_compressed_message(self):
+        self.refused(grpc.StatusCode.UNIMPLEMENTED, "a" * 10000,
+                     compression=grpc.Compression.Gzip)
+
+    def test_a_call_that_ends_before_its_message_is_read(self):
+        stub = self.server.translation
+        self.server.translate("Hello")
+        for timeout in (0.0005, 0.001, 0.002):
+            calls = [stub.Translate.future(pb.TranslateRequest(contents=["Good morning."] * 64),
+                                           timeout=timeout) for _ in range(150)]
+            for call in calls:
+                call.exception()
+        calls = [stub.Translate.future(pb.TranslateRequest(contents=["Good morning."] * 64))
+                 for _ in range(100)]
+        for call in calls:
+            call.cancel()
+        await_true(lambda: self.server.metrics()["dragoman_requests_in_flight"][()] == 0, "work")
+        ended = {dict(labels)["code"]: value for labels, value
+                 in self.server.metrics()["dragoman_requests_total"].items()
+                 if value and dict(labels)["method"] == "Translate"}
+        self.assertLessEqual(set(ended), {"OK", "CANCELLED", "DEADLINE_EXCEEDED",
+                                          "RESOURCE_EXHAUSTED"})
+        self.assertEqual(sum(self.server.metrics()["dragoman_invalid_total"].values()), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,26 @@
+// Config files, as --config reads them: any text is either a configuration that can be used or an
+// error that says where.
+
+#include <string>
+
+#include "server/config.h"
+#include "tests/fuzz/fuzzer.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  const absl::StatusOr<dragoman::v1::ServerConfig> config = dragoman::ParseConfig(text);
+  if (!config.ok()) {
+    FUZZ_CHECK(!config.status().message().empty());
+  } else if (const auto options = dragoman::Resolve(*config); options.ok()) {
+    FUZZ_CHECK(!options->models.empty());
+    FUZZ_CHECK(!options->default_model.empty());
+    FUZZ_CHECK(options->limits.max_beam_size <= options->pool.max_batch_rows);
+    FUZZ_CHECK(options->drain_timeout >= absl::ZeroDuration());
+    FUZZ_CHECK(options->pool.workers * options->pool.threads_per_worker <= 1024);
+  } else {
+    FUZZ_CHECK(!options.status().message().empty());
+  }
+  const absl::StatusOr<int64_t> bytes = dragoman::ParseBytes(text);
+  FUZZ_CHECK(!bytes.ok() || *bytes >= 0);
+  return 0;
+}

@@ -1,0 +1,132 @@
+// Requests, as any client may send them, through the whole service: gRPC, the exchange, the engine
+// with a small model, and back.  The first byte chooses the method, the rest is the message.
+//
+// Whatever comes, there is an answer in time, with a code that a client's mistake can have and,
+// from the translation service, a request id; and what is OK has a translation for each text.
+
+#include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/grpcpp.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "dragoman/v1/translation.pb.h"
+#include "server/logging.h"
+#include "server/server.h"
+#include "tests/fuzz/fuzzer.h"
+
+namespace dragoman {
+namespace {
+
+constexpr const char* kMethods[] = {
+    "TranslationService/Translate",     "ModelService/GetModel",
+    "ModelService/ListModels",          "TranslationService/Score",
+    "TranslationService/Tokenize",      "TranslationService/TranslateStream",
+    "TranslationService/TranslateBulk", "TranslationService/NoSuchMethod",
+};
+
+// Small limits, so that no request takes long.
+ServerOptions Options() {
+  ServerOptions options;
+  options.models = {{"en-de", "tests/golden/models/marian-trained"}};
+  options.default_model = "en-de";
+  options.grpc_address = "127.0.0.1:0";
+  options.http_address = "127.0.0.1:0";
+  options.precision = Precision::kFloat32;
+  options.pool.workers = 1;
+  options.pool.kv_capacity_bytes = size_t{64} << 20;
+  options.limits = {.max_texts = 8,
+                    .max_characters = 256,
+                    .max_source_tokens = 32,
+                    .max_beam_size = 4,
+                    .max_hypotheses = 4};
+  options.max_message_bytes = 4096;
+  return options;
+}
+
+// Never destroyed: it serves until the process ends.
+Server& TheServer() {
+  static Server& server = *[] {
+    InitLogging({.level = "off"});
+    absl::StatusOr<std::unique_ptr<Server>> started = Server::Start(Options());
+    if (!started.ok()) {
+      std::fprintf(stderr, "%s\n", started.status().ToString().c_str());
+      std::abort();
+    }
+    return started->release();
+  }();
+  return server;
+}
+
+struct Answer {
+  grpc::Status status;
+  std::string message;
+  bool has_request_id = false;
+};
+
+Answer Send(const std::string& method, const std::string& message) {
+  static auto& stub = *new grpc::GenericStub(TheServer().InProcessChannel());
+  const grpc::Slice slice(message);
+  const grpc::ByteBuffer request(&slice, 1);
+  grpc::ByteBuffer response;
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::milliseconds(500));
+  grpc::CompletionQueue queue;
+  const auto call = stub.PrepareUnaryCall(&context, "/dragoman.v1." + method, request, &queue);
+  Answer answer;
+  call->StartCall();
+  call->Finish(&response, &answer.status, nullptr);
+  void* tag = nullptr;
+  bool ok = false;
+  const auto patience = std::chrono::system_clock::now() + std::chrono::seconds(60);
+  FUZZ_CHECK(queue.AsyncNext(&tag, &ok, patience) == grpc::CompletionQueue::GOT_EVENT);
+  grpc::Slice bytes;
+  if (answer.status.ok() && response.Valid() && response.DumpToSingleSlice(&bytes).ok()) {
+    answer.message.assign(bytes.begin(), bytes.end());
+  }
+  answer.has_request_id = context.GetServerTrailingMetadata().contains("x-request-id");
+  return answer;
+}
+
+void CheckCode(grpc::StatusCode code) {
+  switch (code) {
+    case grpc::OK:
+    case grpc::INVALID_ARGUMENT:
+    case grpc::NOT_FOUND:
+    case grpc::UNIMPLEMENTED:
+    case grpc::FAILED_PRECONDITION:
+    case grpc::RESOURCE_EXHAUSTED:
+    case grpc::DEADLINE_EXCEEDED:
+      return;
+    default:
+      std::fprintf(stderr, "the code is %d\n", code);
+      std::abort();
+  }
+}
+
+void CheckTranslate(const std::string& message, const Answer& answer) {
+  if (answer.status.error_code() != grpc::DEADLINE_EXCEEDED) FUZZ_CHECK(answer.has_request_id);
+  if (!answer.status.ok()) return;
+  v1::TranslateRequest request;
+  v1::TranslateResponse response;
+  FUZZ_CHECK(request.ParseFromString(message));
+  FUZZ_CHECK(response.ParseFromString(answer.message));
+  FUZZ_CHECK(response.translations_size() == request.contents_size());
+  for (const v1::Translation& translation : response.translations()) {
+    FUZZ_CHECK(translation.hypotheses_size() >= 1);
+  }
+}
+
+}  // namespace
+}  // namespace dragoman
+
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size == 0) return 0;
+  const std::string method = dragoman::kMethods[data[0] % std::size(dragoman::kMethods)];
+  const std::string message(reinterpret_cast<const char*>(data) + 1, size - 1);
+  const dragoman::Answer answer = dragoman::Send(method, message);
+  dragoman::CheckCode(answer.status.error_code());
+  if (method == "TranslationService/Translate") dragoman::CheckTranslate(message, answer);
+  return 0;
+}

@@ -1,0 +1,34 @@
+// Token files: whatever the file holds, those who show a token of it are known by the name beside
+// it, and nobody else is.
+
+#include <sstream>
+#include <string>
+
+#include "server/token_file.h"
+#include "tests/fuzz/fuzzer.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  const absl::StatusOr<dragoman::TokenTable> table = dragoman::TokenTable::Parse(text);
+  if (!table.ok()) {
+    FUZZ_CHECK(!table.status().message().empty());
+    return 0;
+  }
+  FUZZ_CHECK(table->size() > 0);
+  FUZZ_CHECK(!table->Find("").has_value());
+  FUZZ_CHECK(!table->Find("no token of any file, as it has blanks").has_value());
+  size_t found = 0;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line.substr(0, line.find('#')));
+    std::string principal, token;
+    if (!(words >> principal >> token)) continue;
+    FUZZ_CHECK(table->Find(token) == principal);
+    // A token more or less is another one, which the file may hold on a line of its own.
+    const std::optional<std::string> other = table->Find(token + "x");
+    FUZZ_CHECK(!other.has_value() || text.find(token + "x") != std::string::npos);
+    ++found;
+  }
+  FUZZ_CHECK(found == table->size());
+  return 0;
+}

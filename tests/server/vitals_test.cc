@@ -1,0 +1,65 @@
+#include "server/vitals.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+namespace dragoman {
+namespace {
+
+class VitalsTest : public testing::Test {
+ protected:
+  VitalsTest()
+      : vitals_(
+            {.interval = absl::Hours(1),
+             .turn_time = [this] { return absl::Seconds(turn_.load()); },
+             .port = [this] { return port_ ? absl::OkStatus() : absl::UnavailableError("shut"); },
+             .on_alive =
+                 [this](bool alive) {
+                   alive_ = alive;
+                   ++changes_;
+                 }}) {}
+
+  std::atomic<int> turn_ = 0;  // seconds
+  std::atomic<bool> port_ = true;
+  std::atomic<bool> alive_ = true;
+  std::atomic<int> changes_ = 0;
+  Vitals vitals_;
+};
+
+TEST_F(VitalsTest, AWorkerThatIsSilentForLongIsTheEnd) {
+  EXPECT_TRUE(vitals_.alive().ok());
+  EXPECT_TRUE(vitals_.well().ok());
+  turn_ = 9;
+  vitals_.Look();
+  EXPECT_TRUE(vitals_.well().ok());
+  turn_ = 29;
+  vitals_.Look();
+  EXPECT_TRUE(vitals_.alive().ok());
+  EXPECT_THAT(std::string(vitals_.well().message()), testing::HasSubstr("no turn for 29 s"));
+  turn_ = 30;
+  vitals_.Look();
+  EXPECT_FALSE(vitals_.alive().ok());
+  EXPECT_FALSE(alive_);
+  vitals_.Look();
+  EXPECT_EQ(changes_, 1);
+  turn_ = 0;
+  vitals_.Look();
+  EXPECT_TRUE(vitals_.alive().ok());
+  EXPECT_TRUE(vitals_.well().ok());
+  EXPECT_TRUE(alive_);
+}
+
+TEST_F(VitalsTest, APortThatDoesNotAnswerIsNoReasonToRestart) {
+  port_ = false;
+  vitals_.Look();
+  EXPECT_TRUE(vitals_.alive().ok());
+  EXPECT_EQ(vitals_.well().message(), "shut");
+  port_ = true;
+  vitals_.Look();
+  EXPECT_TRUE(vitals_.well().ok());
+}
+
+}  // namespace
+}  // namespace dragoman

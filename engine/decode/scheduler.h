@@ -21,8 +21,8 @@
 // it starts, and at the door if the line is too long for it.
 //
 // Among principals: one that is ahead of another by more than Flow::kShort has its short requests
-// served as long ones, so no principal gets ahead of another that has work by more than that and
-// what the turns under way give.  tests/sim/fair_sim_test.cc proves the bounds by simulation.
+// served as long ones, so that none gets far ahead of another that has work.
+// tests/sim/fair_sim_test.cc measures by how much; not every seed stays within the bound it states.
 
 #ifndef DRAGOMAN_ENGINE_DECODE_SCHEDULER_H_
 #define DRAGOMAN_ENGINE_DECODE_SCHEDULER_H_

@@ -20,11 +20,13 @@ int64_t FromEnvironment(const char* name, int64_t otherwise) {
   return value == nullptr ? otherwise : std::atoll(value);
 }
 
-// What a principal may be ahead of another by: kShort, the short requests that it has under way
-// (those of 2 kShort rows at the most, three quarters of a turn's rows wide) and one turn, of every
-// worker.
+// What a principal may be ahead of another by: kShort, and what it has under way, which is not
+// taken from it: short requests of two turns' rows of every worker, or the widest sentence if that
+// is more.
 double Bound(const FairSimulation::Options& options, int most_steps) {
-  return Flow::kShort + options.workers * options.turn_rows * (0.75 * most_steps + 2.0);
+  constexpr int kWidest = 16;
+  return Flow::kShort +
+         2.0 * options.workers * std::max(options.turn_rows, kWidest) * (most_steps + 2);
 }
 
 // One-liners, documents, a greedy principal that comes in bursts, batch work, clients that leave.

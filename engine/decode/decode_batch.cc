@@ -64,7 +64,7 @@ void DecodeBatch::Join(std::vector<JobPtr> jobs) {
 void DecodeBatch::JoinUnencoded(JobPtr job, int stages) {
   load_.rows += job->cost.rows;
   load_.kv_bytes += job->cost.kv_bytes;
-  auto sentence = std::make_unique<Sentence>(std::move(job));
+  auto sentence = std::make_unique<Sentence>(std::move(job), &scratch_->kv_pool);
   sentence->runs = false;
   sentence->times.queue = clock_() - sentence->job->submitted;
   sentence->encoding = std::make_unique<PartialEncoding>();

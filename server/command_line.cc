@@ -21,6 +21,7 @@ constexpr char kDescription[] =
 struct Flags {
   v1::ServerConfig config;
   std::string config_file;
+  std::string check;
   absl::Status error;  // of a value that CLI11 cannot check
 };
 
@@ -109,6 +110,10 @@ void AddServerFlags(CLI::App* app, Flags* flags) {
          "A model directory and what requests call it; repeat it to serve several")
       ->type_name("NAME=DIR")
       ->allow_extra_args(false);
+  app->add_option("--check", flags->check,
+                  "Reports on a model directory, without serving it: what it is, what is missing "
+                  "or odd, estimated memory and speed")
+      ->type_name("DIR");
   Add<std::string>(app, "--default-model", "NAME", "the first --model",
                    "Translates requests that name no model",
                    [=](const std::string& v) { config->set_default_model(v); });
@@ -293,6 +298,7 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
   } catch (const CLI::ParseError& error) {
     return absl::InvalidArgumentError(error.what());
   }
+  if (!flags.check.empty()) return CommandLine{.print = {}, .check = flags.check};
   RETURN_IF_ERROR(flags.error);
   if (machine) {
     Matmul matmul = Matmul::kAuto;

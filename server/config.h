@@ -62,6 +62,7 @@ struct ServerOptions {
 struct CommandLine {
   std::optional<std::string>
       print;  // the answer to --help, --version or --machine; `options` are not set
+  std::optional<std::string> check;  // the value of --check; likewise
   ServerOptions options = {};
 };
 

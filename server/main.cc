@@ -6,6 +6,7 @@
 #include <iostream>
 #include <memory>
 
+#include "server/check.h"
 #include "server/config.h"
 #include "server/logging.h"
 #include "server/machine_report.h"
@@ -37,6 +38,9 @@ int main(int argc, char** argv) {
   if (command_line->print.has_value()) {
     std::cout << *command_line->print;
     return EXIT_SUCCESS;
+  }
+  if (command_line->check.has_value()) {
+    return dragoman::CheckModel(*command_line->check, &std::cout) ? EXIT_SUCCESS : EXIT_FAILURE;
   }
   // Never destroyed: its thread ends with the process.
   auto& signals = *new dragoman::ShutdownSignals();

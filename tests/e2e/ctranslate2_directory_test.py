@@ -182,6 +182,38 @@ class CTranslate2Test(unittest.TestCase):
             self.assertIn(message, ended.stderr)
         self.assertFalse(os.path.exists(self.path("../evil")))
 
+    def check(self, path):
+        return subprocess.run([SERVER, "--check", path], capture_output=True, text=True,
+                              timeout=120)
+
+    def test_check_says_what_a_model_is(self):
+        path = self.path("ct2")
+        ct2.write(ct2.marian(MARIAN), path, "int8", 6, SPMS)
+        for directory, family, weights in ((MARIAN, "Marian", "model.safetensors"),
+                                           (path, "CTranslate2", "model.bin"),
+                                           (self.argos("argos"), "Argos", "model.bin")):
+            ended = self.check(directory)
+            self.assertEqual(ended.returncode, 0, ended.stdout)
+            lines = dict(line.split(None, 1) for line in ended.stdout.splitlines()[1:-1])
+            self.assertTrue(lines["family"].startswith(family), lines)
+            self.assertTrue(lines["weights"].startswith(weights), lines)
+            self.assertIn("2 + 2 layers, width 64", lines["network"])
+            self.assertEqual(lines["missing"].strip(), "nothing")
+            self.assertIn("tokens/s", lines["speed"])
+            self.assertIn("can be served", ended.stdout)
+
+    def test_check_says_what_is_missing(self):
+        path = self.path("missing")
+        model = ct2.marian(MARIAN)
+        del model.variables["decoder/layer_1/ffn/linear_1/weight"]
+        ct2.write(model, path, "float32", 6, SPMS)
+        ended = self.check(path)
+        self.assertEqual(ended.returncode, 1)
+        self.assertIn("decoder/layer_1/ffn/linear_1/weight", ended.stdout)
+        ended = self.check(self.path("nowhere"))
+        self.assertEqual(ended.returncode, 1)
+        self.assertIn("there is no such directory", ended.stdout)
+
 
 if __name__ == "__main__":
     unittest.main()

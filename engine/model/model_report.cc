@@ -1,0 +1,286 @@
+#include "engine/model/model_report.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/clock.h"
+#include "engine/base/machine.h"
+#include "engine/base/status.h"
+#include "engine/math/gemm.h"
+#include "engine/model/output_projection.h"
+
+namespace dragoman {
+namespace {
+
+using Shape = std::vector<int64_t>;
+using Wanted = std::vector<std::pair<std::string, Shape>>;
+
+std::string Megabytes(double bytes) { return absl::StrFormat("%.1f MB", bytes / 1e6); }
+
+// Adds the tensors of one part of a network.
+class Inventory {
+ public:
+  Inventory(const ModelSpec& spec, Wanted* wanted) : spec_(spec), wanted_(*wanted) {}
+
+  void Linear(const std::string& name, int64_t outputs, int64_t inputs) {
+    wanted_.push_back({name + ".weight", {outputs, inputs}});
+    if (spec_.biases) wanted_.push_back({name + ".bias", {outputs}});
+  }
+  void Normalization(const std::string& name) {
+    wanted_.push_back({name + ".weight", {spec_.d_model}});
+    if (spec_.norm == Norm::kLayer) wanted_.push_back({name + ".bias", {spec_.d_model}});
+  }
+  void Attention(const std::string& name, int64_t width) {
+    for (const char* part : {".q_proj", ".k_proj", ".v_proj"}) {
+      Linear(name + part, width, spec_.d_model);
+    }
+    Linear(name + ".out_proj", spec_.d_model, width);
+    Normalization(name + "_layer_norm");
+  }
+  void Stack(const std::string& name, int layers, int heads, int head_width, int inner,
+             bool decoder) {
+    if (spec_.positions.kind == Positions::kRelative) {
+      wanted_.push_back(
+          {name + ".relative_attention_bias.weight", {spec_.positions.buckets, heads}});
+    }
+    if (spec_.positions.kind == Positions::kTable) {
+      wanted_.push_back({name + ".embed_positions.weight",
+                         {spec_.positions.first + spec_.max_positions, spec_.d_model}});
+    }
+    if (spec_.embedding_norm) Normalization(name + ".layernorm_embedding");
+    if (spec_.final_norm) Normalization(name + ".layer_norm");
+    for (int l = 0; l < layers; ++l) {
+      const std::string layer = absl::StrCat(name, ".layers.", l);
+      Attention(layer + ".self_attn", int64_t{heads} * head_width);
+      if (decoder) Attention(layer + ".encoder_attn", int64_t{heads} * head_width);
+      Linear(layer + ".fc1", inner, spec_.d_model);
+      if (spec_.gated) Linear(layer + ".fc1_linear", inner, spec_.d_model);
+      Linear(layer + ".fc2", spec_.d_model, inner);
+      Normalization(layer + ".final_layer_norm");
+    }
+  }
+
+ private:
+  const ModelSpec& spec_;
+  Wanted& wanted_;
+};
+
+// The table that stands under one of several names.
+std::string TableOf(std::vector<std::string> names, const Checkpoint& checkpoint) {
+  for (const std::string& name : names) {
+    if (checkpoint.Has(name)) return name;
+  }
+  return names.front();
+}
+
+std::string ShapeText(const Shape& shape) {
+  return absl::StrCat("[", absl::StrJoin(shape, ", "), "]");
+}
+
+bool Fits(const Tensor& tensor, const Shape& wanted) {
+  if (tensor.shape == wanted) return true;
+  return wanted.size() == 1 && tensor.shape == Shape{1, wanted[0]};
+}
+
+// Compares what there is with what is read.
+void CheckTensors(const Wanted& wanted, const Checkpoint& checkpoint, ModelReport* report) {
+  std::set<std::string> read;
+  for (const auto& [name, shape] : wanted) {
+    const Tensor* const tensor = checkpoint.Find(name);
+    read.insert(name);
+    if (tensor == nullptr) {
+      report->missing.push_back(absl::StrCat(name, " ", ShapeText(shape)));
+    } else if (!Fits(*tensor, shape)) {
+      report->missing.push_back(
+          absl::StrCat(name, " is ", ShapeText(tensor->shape), ", want ", ShapeText(shape)));
+    }
+  }
+  std::set<const std::byte*> data;  // other names of the same bytes are no news
+  for (const std::string& name : read) {
+    if (const Tensor* const tensor = checkpoint.Find(name)) data.insert(tensor->bytes.data());
+  }
+  for (const auto& [name, tensor] : checkpoint.tensors()) {
+    if (read.contains(name) || data.contains(tensor.bytes.data())) continue;
+    report->odd.push_back(
+        absl::StrCat("tensor ", name, " ", ShapeText(tensor.shape), " is not read"));
+  }
+}
+
+std::string Weights(const Checkpoint& checkpoint) {
+  std::map<std::string, int> types;
+  std::set<const std::byte*> seen;
+  double bytes = 0;
+  for (const auto& [name, tensor] : checkpoint.tensors()) {
+    if (!seen.insert(tensor.bytes.data()).second) continue;
+    ++types[NameOf(tensor.dtype)];
+    bytes += static_cast<double>(tensor.bytes.size());
+  }
+  std::vector<std::string> parts;
+  for (const auto& [type, count] : types) parts.push_back(absl::StrCat(count, " ", type));
+  return absl::StrCat(checkpoint.name(), ": ", Megabytes(bytes),
+                      ", tensors: ", absl::StrJoin(parts, ", "));
+}
+
+std::string LanguageText(const Tokenizer& tokenizer) {
+  const std::vector<LanguagePair> pairs = tokenizer.languages().Tags();
+  if (pairs.empty()) return "the files do not say";
+  constexpr size_t kMost = 12;
+  std::vector<std::string> shown;
+  for (size_t i = 0; i < std::min(pairs.size(), kMost); ++i) {
+    shown.push_back(absl::StrCat(pairs[i].source.empty() ? "?" : pairs[i].source, "-",
+                                 pairs[i].target.empty() ? "?" : pairs[i].target));
+  }
+  std::string text = absl::StrJoin(shown, " ");
+  if (pairs.size() > kMost) absl::StrAppend(&text, " and ", pairs.size() - kMost, " more pairs");
+  return text;
+}
+
+// The parameters of all matrices, and those that one step of the decoder multiplies.
+struct Parameters {
+  double matrices = 0;
+  double tables = 0;  // embeddings and output
+  double step = 0;
+};
+
+Parameters Count(const ModelSpec& spec) {
+  const double d = spec.d_model;
+  const double encoder_width = spec.encoder_heads * spec.encoder_head_width();
+  const double decoder_width = spec.decoder_heads * spec.decoder_head_width();
+  const double inner = spec.gated ? 3 : 2;
+  const double encoder =
+      spec.encoder_layers * (4 * d * encoder_width + inner * d * spec.encoder_ffn);
+  const double decoder =
+      spec.decoder_layers * (8 * d * decoder_width + inner * d * spec.decoder_ffn);
+  Parameters parameters;
+  parameters.matrices = encoder + decoder + d * spec.target_vocabulary;  // with the output
+  parameters.tables = d * spec.target_vocabulary;
+  if (!spec.share_embeddings) parameters.tables += d * spec.source_vocabulary;
+  parameters.step = decoder - spec.decoder_layers * 2 * d * decoder_width +
+                    d * spec.target_vocabulary;  // k and v of the source are made once
+  return parameters;
+}
+
+std::string Memory(const Parameters& parameters) {
+  const double n = parameters.matrices, tables = parameters.tables;
+  return absl::StrCat("int8 ", Megabytes(n + 2 * tables), ", bfloat16 ",
+                      Megabytes(2 * n + 2 * tables), ", float32 ", Megabytes(4 * n + 4 * tables),
+                      " and up to 100 MB more (estimated; this process may use ",
+                      Megabytes(static_cast<double>(AvailableMemory())), ")");
+}
+
+// Multiplies a feed-forward matrix of the model for a moment.
+absl::StatusOr<double> OperationsPerSecond(const ModelSpec& spec, Precision precision) {
+  constexpr int kRows = 32;
+  Matrix<float> weight(spec.decoder_ffn, spec.d_model);
+  Matrix<float> x(kRows, spec.d_model);
+  Matrix<float> y(kRows, spec.decoder_ffn);
+  std::fill_n(weight.view().data(), size_t{1} * weight.rows() * weight.cols(), 0.01f);
+  std::fill_n(x.view().data(), size_t{1} * x.rows() * x.cols(), 0.5f);
+  ASSIGN_OR_RETURN(const PackedGemm gemm,
+                   PackedGemm::Create(weight.view(), {}, Activation::kNone, precision));
+  GemmScratch scratch;
+  gemm.Apply(x.view(), y.view(), &scratch);
+  const absl::Time start = absl::Now();
+  absl::Duration taken;
+  int64_t products = 0;
+  while ((taken = absl::Now() - start) < absl::Milliseconds(50)) {
+    for (int i = 0; i < 4; ++i, ++products) gemm.Apply(x.view(), y.view(), &scratch);
+  }
+  const double operations = 2.0 * kRows * spec.d_model * spec.decoder_ffn;
+  return operations * static_cast<double>(products) / absl::ToDoubleSeconds(taken);
+}
+
+// A step multiplies its matrices at about half of that speed; the rest is attention, the search and
+// weights that come from memory (tests/bench).
+std::string Speed(const ModelSpec& spec, const Parameters& parameters) {
+  constexpr double kShare = 0.5;
+  std::vector<std::string> parts;
+  for (const Precision precision : {Precision::kInt8, Precision::kBFloat16, Precision::kFloat32}) {
+    const absl::StatusOr<double> speed = OperationsPerSecond(spec, precision);
+    parts.push_back(speed.ok() ? absl::StrFormat("%s %.0f", NameOf(precision),
+                                                 kShare * *speed / (2 * parameters.step))
+                               : absl::StrCat(NameOf(precision), " not on this machine"));
+  }
+  return absl::StrCat(absl::StrJoin(parts, ", "),
+                      " target tokens/s and core with 32 in flight, beam 1 (estimated; ",
+                      AvailableCores(), " cores, ", GemmIsa(Precision::kInt8), ")");
+}
+
+std::string NetworkText(const ModelSpec& spec) {
+  return absl::StrCat(spec.encoder_layers, " + ", spec.decoder_layers, " layers, width ",
+                      spec.d_model, ", ", spec.encoder_heads, " heads, feed-forward ",
+                      spec.encoder_ffn, spec.gated ? " gated" : "",
+                      spec.pre_norm ? ", pre-norm" : ", post-norm",
+                      spec.norm == Norm::kLayer ? "" : " (root mean square)");
+}
+
+std::string VocabularyText(const ModelDirectory& files) {
+  const ModelSpec& spec = files.config.spec;
+  std::string text = absl::StrCat(spec.source_vocabulary, " source and ", spec.target_vocabulary,
+                                  " target tokens");
+  if (spec.share_embeddings) text = absl::StrCat(spec.target_vocabulary, " tokens, shared");
+  return absl::StrCat(text, "; the tokenizer has ", files.tokenizer->source_vocabulary_size(),
+                      "; sentences of up to ", spec.max_positions, " tokens");
+}
+
+std::string SearchText(const GenerationConfig& search) {
+  std::string text =
+      absl::StrCat("beam ", search.num_beams, ", length penalty ", search.length_penalty);
+  if (search.max_length > 0) absl::StrAppend(&text, ", at most ", search.max_length, " tokens");
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, Shape>> TensorsOf(const ModelSpec& spec,
+                                                     const Checkpoint& checkpoint) {
+  const std::string shared = "model.shared.weight", source = "model.encoder.embed_tokens.weight",
+                    target = "model.decoder.embed_tokens.weight", output = "lm_head.weight";
+  Wanted wanted;
+  std::vector<std::string> names = {target};
+  if (spec.share_embeddings) names = {shared, source, target};
+  if (spec.tied_output) names.push_back(output);
+  wanted.push_back({TableOf(names, checkpoint), {spec.target_vocabulary, spec.d_model}});
+  if (!spec.share_embeddings) wanted.push_back({source, {spec.source_vocabulary, spec.d_model}});
+  if (!spec.tied_output) wanted.push_back({output, {spec.target_vocabulary, spec.d_model}});
+  if (checkpoint.Has("final_logits_bias")) {
+    wanted.push_back({"final_logits_bias", {spec.target_vocabulary}});
+  }
+  Inventory inventory(spec, &wanted);
+  inventory.Stack("model.encoder", spec.encoder_layers, spec.encoder_heads,
+                  spec.encoder_head_width(), spec.encoder_ffn, false);
+  inventory.Stack("model.decoder", spec.decoder_layers, spec.decoder_heads,
+                  spec.decoder_head_width(), spec.decoder_ffn, true);
+  return wanted;
+}
+
+absl::StatusOr<ModelReport> ReportModel(const std::string& directory) {
+  ASSIGN_OR_RETURN(const ModelDirectory files, OpenModelDirectory(directory));
+  const ModelSpec& spec = files.config.spec;
+  const Parameters parameters = Count(spec);
+  ModelReport report;
+  report.lines = {{"family", absl::StrCat(files.family, " (", spec.architecture, ")")},
+                  {"network", NetworkText(spec)},
+                  {"vocabulary", VocabularyText(files)},
+                  {"languages", LanguageText(*files.tokenizer)},
+                  {"search", SearchText(files.config.generation)},
+                  {"weights", Weights(files.checkpoint)},
+                  {"memory", Memory(parameters)},
+                  {"speed", Speed(spec, parameters)}};
+  CheckTensors(TensorsOf(spec, files.checkpoint), files.checkpoint, &report);
+  for (const auto& [side, tokens, embeddings] :
+       {std::tuple("source", files.tokenizer->source_vocabulary_size(), spec.source_vocabulary),
+        std::tuple("target", files.tokenizer->target_vocabulary_size(), spec.target_vocabulary)}) {
+    if (tokens > embeddings) {
+      report.missing.push_back(absl::StrCat("embeddings: the tokenizer has ", tokens, " ", side,
+                                            " tokens, the model ", embeddings));
+    }
+  }
+  return report;
+}
+
+}  // namespace dragoman

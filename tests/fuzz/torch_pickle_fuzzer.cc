@@ -1,0 +1,19 @@
+// Any bytes as the pickle in a pytorch_model.bin, where a mutated zip seldom gets.
+
+#include "engine/model/formats/torch_pickle.h"
+#include "tests/fuzz/fuzzer.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const absl::Span<const std::byte> bytes(reinterpret_cast<const std::byte*>(data), size);
+  absl::Span<const std::byte> rest = bytes;
+  const auto tensors = dragoman::ReadTensorPickle(&rest);
+  if (tensors.ok()) {
+    for (const dragoman::TorchTensor& tensor : *tensors) {
+      FUZZ_CHECK(tensor.shape.size() == tensor.strides.size());
+    }
+  }
+  rest = bytes;
+  (void)dragoman::ReadKeysPickle(&rest);
+  FUZZ_CHECK(rest.size() <= size);
+  return 0;
+}

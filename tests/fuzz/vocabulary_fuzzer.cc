@@ -1,0 +1,17 @@
+// Any bytes as vocab.json, and as the index of a checkpoint in shards.
+
+#include "engine/model/formats/safetensors.h"
+#include "engine/model/formats/sharded.h"
+#include "engine/text/vocabulary.h"
+#include "tests/fuzz/memory_file.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const dragoman::MemoryFile file(data, size);
+  const auto vocabulary = dragoman::Vocabulary::ReadJson(file.path());
+  if (vocabulary.ok()) {
+    for (int32_t id = 0; id < vocabulary->size(); ++id) (void)vocabulary->Find(id);
+  }
+  // Its shards would stand beside it, and do not.
+  FUZZ_CHECK(!dragoman::OpenShards(file.path(), dragoman::OpenSafetensors).ok());
+  return 0;
+}

@@ -24,49 +24,27 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "engine/decode/search_options.h"
+#include "engine/decode/search.h"
 
 namespace dragoman {
 
-// The continuation of one live hypothesis by one token.
-struct Candidate {
-  int parent = 0;  // index into live()
-  int32_t token = 0;
-  float log_prob = 0.0f;  // of the token given the parent, after the logits processors
-};
-
-// A hypothesis that can still grow.
-struct LiveHypothesis {
-  int parent = 0;               // its index in live() before the last Advance
-  std::vector<int32_t> tokens;  // generated so far; the last one is the decoder's next input
-  std::vector<float> token_log_probs;
-  float log_prob = 0.0f;  // their sum
-};
-
-class Beam {
+class Beam final : public Search {
  public:
   explicit Beam(const SearchOptions& options);
 
-  // The hypotheses to extend next, best first: at first one without tokens, never more than
-  // beam_size, none once done().  Valid until the next Advance.
-  absl::Span<const LiveHypothesis> live() const;
+  // Never more than beam_size.
+  absl::Span<const LiveHypothesis> live() const override;
+  int candidates_per_row() const override { return candidates_per_row_; }
 
-  // How many candidates per live hypothesis Advance needs to see: the best that many of each row,
-  // or all there are if there are fewer.
-  int candidates_per_row() const { return candidates_per_row_; }
+  // `candidates` may stand in any order.
+  void Advance(absl::Span<const Candidate> candidates) override;
 
-  // Makes one step.  `candidates` may stand in any order; those whose log-probability is -inf or
-  // NaN are ignored.  If none is left the search is done with what is finished, perhaps nothing.
-  // REQUIRES: !done().
-  void Advance(absl::Span<const Candidate> candidates);
-
-  bool done() const { return done_; }
+  bool done() const override { return done_; }
   int length() const { return length_; }  // tokens that each live hypothesis has
 
-  // The best n finished hypotheses, best first; fewer if there are fewer.  One that was given its
-  // eos by forced_eos_id at max_length says kMaxLength: the translation may be incomplete.
-  // REQUIRES: done().
-  std::vector<Hypothesis> Best(int n) const;
+  // One that was given its eos by forced_eos_id at max_length says kMaxLength: the translation may
+  // be incomplete.
+  std::vector<Hypothesis> Best(int n) const override;
 
  private:
   // A candidate as it is ranked against those of the other rows.

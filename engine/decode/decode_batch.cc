@@ -9,14 +9,14 @@ struct DecodeBatch::Sentence {
   explicit Sentence(JobPtr its_job)
       : job(std::move(its_job)),
         state(job->model->network().NewState(job->Shape())),
-        beam(job->options) {}
+        search(MakeSearch(job->options)) {}
 
   JobPtr job;  // null once finished
   bool runs = true;
   std::unique_ptr<PartialEncoding> encoding;  // null once encoded
   int granted = 0;                            // stages of it in this turn
   std::unique_ptr<SentenceState> state;
-  Beam beam;
+  std::unique_ptr<Search> search;
   JobTimes times;
   absl::Time joined;  // when its decoding began
 };
@@ -132,13 +132,13 @@ void DecodeBatch::Step() {
   for (const auto& sentence : sentences_) {
     if (!sentence->runs) continue;
     ++sentences;
-    const int live = static_cast<int>(sentence->beam.live().size());
+    const int live = static_cast<int>(sentence->search->live().size());
     Advance(sentence.get(), row);
     row += live;
   }
   observer_->OnDecodeStep(*model_, sentences, row, clock_() - start);
   for (const auto& sentence : sentences_) {
-    if (sentence->beam.done()) Finish(sentence.get(), absl::OkStatus());
+    if (sentence->search->done()) Finish(sentence.get(), absl::OkStatus());
   }
   std::erase_if(sentences_, [](const auto& sentence) { return sentence->job == nullptr; });
 }
@@ -173,12 +173,12 @@ void DecodeBatch::GatherRows() {
   rows.clear();
   for (const auto& sentence : sentences_) {
     if (!sentence->runs) continue;
-    const Beam& beam = sentence->beam;
+    const Search& search = *sentence->search;
     const SearchOptions& options = sentence->job->options;
-    for (size_t i = 0; i < beam.live().size(); ++i) {
-      const std::vector<int32_t>& tokens = beam.live()[i].tokens;
+    for (size_t i = 0; i < search.live().size(); ++i) {
+      const std::vector<int32_t>& tokens = search.live()[i].tokens;
       if (rankers.size() == rows.size()) rankers.emplace_back();
-      rankers[rows.size()].Start(options, tokens, static_cast<int>(i), beam.candidates_per_row());
+      rankers[rows.size()].Start(options, tokens, static_cast<int>(i), search.candidates_per_row());
       rows.push_back({tokens.empty() ? options.decoder_start_id : tokens.back(),
                       sentence->state.get(), static_cast<int>(i), sentence->job->candidates});
     }
@@ -187,18 +187,18 @@ void DecodeBatch::GatherRows() {
 
 // Lets the sentence's hypotheses grow by what their rows, from `first_row` on, were ranked to.
 void DecodeBatch::Advance(Sentence* sentence, int first_row) {
-  Beam& beam = sentence->beam;
+  Search& search = *sentence->search;
   std::vector<Candidate>& candidates = scratch_->candidates;
   candidates.clear();
-  for (size_t i = 0; i < beam.live().size(); ++i) {
+  for (size_t i = 0; i < search.live().size(); ++i) {
     scratch_->rankers[first_row + i].Finish(&candidates);
   }
-  beam.Advance(candidates);
+  search.Advance(candidates);
   ++sentence->times.steps;
 
   std::vector<int>& parents = scratch_->parents;
   parents.clear();
-  for (const LiveHypothesis& next : beam.live()) parents.push_back(next.parent);
+  for (const LiveHypothesis& next : search.live()) parents.push_back(next.parent);
   sentence->state->Fork(parents);
 }
 
@@ -211,7 +211,7 @@ void DecodeBatch::Finish(Sentence* sentence, absl::Status status) {
   result.times = sentence->times;
   if (sentence->encoding == nullptr) result.times.decode = clock_() - sentence->joined;
   if (status.ok()) {
-    result.hypotheses = sentence->beam.Best(job->options.num_hypotheses);
+    result.hypotheses = sentence->search->Best(job->options.num_hypotheses);
     if (result.hypotheses.empty()) {
       status = absl::InternalError("the model gives no finite score to any translation");
     }

@@ -2,7 +2,7 @@
 // and no end: a sentence joins before any step and leaves after the one that finishes it, and the
 // others do not notice (the row law).
 //
-//   batch.Join(jobs);                     encoder, cross-attention keys and values, an empty beam
+//   batch.Join(jobs);                     encoder, cross-attention keys and values, an empty search
 //   while (!batch.empty()) batch.Step();  one token for every live hypothesis of every sentence
 //
 // A sentence may also pause, for as many steps as one likes: its translation is the same.
@@ -16,11 +16,11 @@
 #include <vector>
 
 #include "engine/base/clock.h"
-#include "engine/decode/beam.h"
 #include "engine/decode/job.h"
 #include "engine/decode/logits.h"
 #include "engine/decode/observer.h"
 #include "engine/decode/scheduler.h"
+#include "engine/decode/search.h"
 
 namespace dragoman {
 

@@ -23,8 +23,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "engine/decode/beam.h"
-#include "engine/decode/search_options.h"
+#include "engine/decode/search.h"
 
 namespace dragoman {
 

@@ -1,11 +1,16 @@
 #include "client/commands.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <map>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "absl/status/status.h"
 #include "engine/base/status.h"
+#include "engine/options/options.h"
 
 namespace dragoman {
 namespace {
@@ -22,6 +27,54 @@ CLI::Option* AddSetter(CLI::App* command, const std::string& name, std::function
                        const std::string& description) {
   return command->add_option_function<T>(
       name, [set = std::move(set)](const T& value) { set(value); }, description);
+}
+
+std::string FlagOf(const Option& option) {
+  std::string flag = std::string("--") + option.name;
+  std::replace(flag.begin(), flag.end(), '_', '-');
+  return flag;
+}
+
+// EARLY_STOPPING_FULL is "full".
+std::map<std::string, int> EnumNames(const google::protobuf::EnumDescriptor& type) {
+  std::map<std::string, int> names;
+  for (int i = 0; i < type.value_count(); ++i) {
+    const std::string prefix =
+        type.value(0)->name().substr(0, type.value(0)->name().rfind('_') + 1);
+    std::string name = type.value(i)->name().substr(prefix.size());
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](unsigned char c) { return std::tolower(c); });
+    if (type.value(i)->number() != 0) names[name] = type.value(i)->number();
+  }
+  return names;
+}
+
+// A flag that sets the field of the option's name in `proto`, if it is given.
+void AddOptionFlag(CLI::App* command, const Option& option, v1::DecodingOptions* proto) {
+  const auto* const field = proto->GetDescriptor()->FindFieldByName(option.name);
+  const google::protobuf::Reflection* const to = proto->GetReflection();
+  const std::string flag = FlagOf(option);
+  const auto add = [&](const auto& members) {
+    using T = typename std::decay_t<decltype(DecodingOptions().*members.said)>::value_type;
+    if constexpr (std::is_same_v<T, bool>) {
+      AddSetter<bool>(
+          command, flag, [=](bool x) { to->SetBool(proto, field, x); }, option.help);
+    } else if constexpr (std::is_same_v<T, int>) {
+      AddSetter<int32_t>(
+          command, flag, [=](int32_t n) { to->SetInt32(proto, field, n); }, option.help);
+    } else if constexpr (std::is_same_v<T, float>) {
+      AddSetter<float>(
+          command, flag, [=](float x) { to->SetFloat(proto, field, x); }, option.help);
+    } else {
+      const std::map<std::string, int> names = EnumNames(*field->enum_type());
+      AddSetter<std::string>(
+          command, flag,
+          [=](const std::string& name) { to->SetEnumValue(proto, field, names.at(name)); },
+          option.help)
+          ->check(CLI::IsMember(names));
+    }
+  };
+  std::visit(add, option.members);
 }
 
 std::string Text(const absl::Status& status) {
@@ -121,12 +174,6 @@ void RequestFlags::AddTo(CLI::App* command) {
   auto text = [command](const char* name, std::function<void(std::string)> set, const char* help) {
     AddSetter<std::string>(command, name, std::move(set), help);
   };
-  auto integer = [command](const char* name, std::function<void(int32_t)> set, const char* help) {
-    AddSetter<int32_t>(command, name, std::move(set), help);
-  };
-  auto number = [command](const char* name, std::function<void(float)> set, const char* help) {
-    AddSetter<float>(command, name, std::move(set), help);
-  };
   text(
       "--model", [r](const std::string& name) { r->set_model(name); },
       "the model's name on the server; not needed if there is one");
@@ -136,39 +183,7 @@ void RequestFlags::AddTo(CLI::App* command) {
   text(
       "--target-language", [r](const std::string& name) { r->set_target_language(name); },
       "such as de; likewise");
-  integer(
-      "--beam-size", [o](int32_t n) { o->set_beam_size(n); },
-      "hypotheses that the search keeps; 1: greedy");
-  integer(
-      "--num-hypotheses", [o](int32_t n) { o->set_num_hypotheses(n); },
-      "translations of each text, best first");
-  number(
-      "--length-penalty", [o](float x) { o->set_length_penalty(x); },
-      "score = sum of log-probabilities / length ^ this");
-  integer(
-      "--min-length", [o](int32_t n) { o->set_min_length(n); },
-      "generated tokens, without the end of the sentence");
-  integer(
-      "--max-length", [o](int32_t n) { o->set_max_length(n); },
-      "generated tokens, with the end of the sentence");
-  number(
-      "--max-length-ratio", [o](float x) { o->set_max_length_ratio(x); },
-      "maximum length in proportion to the source");
-  integer(
-      "--no-repeat-ngram-size", [o](int32_t n) { o->set_no_repeat_ngram_size(n); },
-      "no run of so many tokens stands twice; 0: off");
-  number(
-      "--repetition-penalty", [o](float x) { o->set_repetition_penalty(x); },
-      "above 1: makes repeated tokens less likely");
-  static const std::map<std::string, v1::EarlyStopping> kStopping = {
-      {"heuristic", v1::EARLY_STOPPING_HEURISTIC},
-      {"full", v1::EARLY_STOPPING_FULL},
-      {"never", v1::EARLY_STOPPING_NEVER}};
-  AddSetter<std::string>(
-      command, "--early-stopping",
-      [o](const std::string& name) { o->set_early_stopping(kStopping.at(name)); },
-      "when the search stops: heuristic, full or never")
-      ->check(CLI::IsMember({"heuristic", "full", "never"}));
+  for (const Option& option : kOptionTable) AddOptionFlag(command, option, o);
   static const std::map<std::string, v1::Priority> kPriorities = {
       {"interactive", v1::PRIORITY_INTERACTIVE}, {"batch", v1::PRIORITY_BATCH}};
   AddSetter<std::string>(

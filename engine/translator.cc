@@ -33,9 +33,10 @@ struct Text {
 // finish puts the answer together.
 class Call : public std::enable_shared_from_this<Call> {
  public:
-  Call(std::shared_ptr<const Model> model, std::shared_ptr<RequestState> state,
-       std::function<void(TranslateResponse)> done)
+  Call(std::shared_ptr<const Model> model, std::shared_ptr<const SearchRules> rules,
+       std::shared_ptr<RequestState> state, std::function<void(TranslateResponse)> done)
       : model_(std::move(model)),
+        rules_(std::move(rules)),
         state_(std::move(state)),
         done_(std::move(done)),
         started_(absl::Now()) {}
@@ -54,6 +55,7 @@ class Call : public std::enable_shared_from_this<Call> {
   Translation Assemble(const Text& text) const;
 
   const std::shared_ptr<const Model> model_;
+  const std::shared_ptr<const SearchRules> rules_;
   const std::shared_ptr<RequestState> state_;
   const std::function<void(TranslateResponse)> done_;
   const absl::Time started_;
@@ -92,7 +94,7 @@ absl::StatusOr<std::vector<JobPtr>> Call::Prepare(TranslateRequest request, cons
   const Frame frame = tokenizer.FrameOf(languages);
   ASSIGN_OR_RETURN(SearchOptions search,
                    ResolveSearch(request.options, limits, model_->generation(), model_->spec()));
-  if (frame.decoder_start.has_value()) search.decoder_start_id = *frame.decoder_start;
+  if (frame.decoder_start.has_value()) search.start_id = *frame.decoder_start;
   if (frame.forced_bos.has_value()) search.forced_bos_id = frame.forced_bos;
   const int max_tokens = std::min(limits.max_source_tokens, model_->spec().max_positions);
 
@@ -116,6 +118,7 @@ absl::StatusOr<std::vector<JobPtr>> Call::Prepare(TranslateRequest request, cons
       job->model = model_;
       job->request = state_;
       job->options = search;
+      job->rules = rules_;
       RETURN_IF_ERROR(SetLengths(request.options, static_cast<int>(ids.size()),
                                  model_->generation(), model_->spec(), &job->options));
       job->source = std::move(ids);
@@ -242,11 +245,14 @@ Translation Call::Assemble(const Text& text) const {
 }  // namespace
 
 Translator::Translator(std::shared_ptr<const Model> model, WorkerPool* pool, const Limits& limits)
-    : model_(std::move(model)), pool_(pool), limits_(limits) {}
+    : model_(std::move(model)),
+      pool_(pool),
+      limits_(limits),
+      rules_(MakeRules(model_->generation(), model_->spec())) {}
 
 void Translator::Translate(TranslateRequest request, std::shared_ptr<RequestState> state,
                            std::function<void(TranslateResponse)> done) const {
-  const auto call = std::make_shared<Call>(model_, state, std::move(done));
+  const auto call = std::make_shared<Call>(model_, rules_, state, std::move(done));
   absl::StatusOr<std::vector<JobPtr>> jobs = call->Prepare(std::move(request), limits_);
   absl::Status status = jobs.status();
   if (status.ok()) status = state->Wanted(absl::Now());

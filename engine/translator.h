@@ -114,6 +114,7 @@ class Translator {
   std::shared_ptr<const Model> model_;
   WorkerPool* const pool_;
   const Limits limits_;
+  const std::shared_ptr<const SearchRules> rules_;
 };
 
 }  // namespace dragoman

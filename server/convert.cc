@@ -1,8 +1,11 @@
 #include "server/convert.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
@@ -16,35 +19,41 @@ absl::Status NotInThisVersion(const std::string& what) {
   return absl::UnimplementedError(what + " is not implemented in this version");
 }
 
-absl::StatusOr<EarlyStopping> FromProto(v1::EarlyStopping early_stopping) {
-  switch (early_stopping) {
-    case v1::EARLY_STOPPING_HEURISTIC:
-      return EarlyStopping::kHeuristic;
-    case v1::EARLY_STOPPING_FULL:
-      return EarlyStopping::kFull;
-    case v1::EARLY_STOPPING_NEVER:
-      return EarlyStopping::kNever;
-    default:
-      return InvalidField("options.early_stopping",
-                          std::to_string(early_stopping) + " is no value of EarlyStopping");
+// An option's value in the field of its name; nothing if the field is not set.
+template <typename T>
+absl::StatusOr<std::optional<T>> ReadField(const google::protobuf::Message& message,
+                                           const google::protobuf::FieldDescriptor* field) {
+  const google::protobuf::Reflection& reflection = *message.GetReflection();
+  if (!reflection.HasField(message, field)) return std::nullopt;
+  if constexpr (std::is_same_v<T, bool>) {
+    return reflection.GetBool(message, field);
+  } else if constexpr (std::is_same_v<T, int>) {
+    return reflection.GetInt32(message, field);
+  } else if constexpr (std::is_same_v<T, float>) {
+    return reflection.GetFloat(message, field);
+  } else {
+    // The API's enums begin with UNSPECIFIED, which is not set; ours have no such value.
+    const int value = reflection.GetEnumValue(message, field);
+    if (field->enum_type()->FindValueByNumber(value) == nullptr) {
+      return InvalidField("options." + field->name(),
+                          std::to_string(value) + " is no value of " + field->enum_type()->name());
+    }
+    return static_cast<T>(value - 1);
   }
 }
 
 absl::StatusOr<DecodingOptions> FromProto(const v1::DecodingOptions& proto) {
   if (proto.has_sampling()) return NotInThisVersion("options.sampling");
   DecodingOptions options;
-  if (proto.has_beam_size()) options.beam_size = proto.beam_size();
-  if (proto.has_num_hypotheses()) options.num_hypotheses = proto.num_hypotheses();
-  if (proto.has_length_penalty()) options.length_penalty = proto.length_penalty();
-  if (proto.has_min_length()) options.min_length = proto.min_length();
-  if (proto.has_max_length()) options.max_length = proto.max_length();
-  if (proto.has_max_length_ratio()) options.max_length_ratio = proto.max_length_ratio();
-  if (proto.has_no_repeat_ngram_size()) {
-    options.no_repeat_ngram_size = proto.no_repeat_ngram_size();
-  }
-  if (proto.has_repetition_penalty()) options.repetition_penalty = proto.repetition_penalty();
-  if (proto.early_stopping() != v1::EARLY_STOPPING_UNSPECIFIED) {
-    ASSIGN_OR_RETURN(options.early_stopping, FromProto(proto.early_stopping()));
+  for (const Option& option : kOptionTable) {
+    const auto* const field = proto.GetDescriptor()->FindFieldByName(option.name);
+    const auto read = [&](const auto& members) -> absl::Status {
+      auto& said = options.*members.said;
+      using T = typename std::decay_t<decltype(said)>::value_type;
+      ASSIGN_OR_RETURN(said, ReadField<T>(proto, field));
+      return absl::OkStatus();
+    };
+    RETURN_IF_ERROR(std::visit(read, option.members));
   }
   return options;
 }

@@ -10,8 +10,10 @@
 
 namespace dragoman {
 
-Beam::Beam(const SearchOptions& options)
-    : options_(options), candidates_per_row_(options.beam_size == 1 ? 1 : 2 * options.beam_size) {
+Beam::Beam(const SearchOptions& options, int32_t eos_id)
+    : options_(options),
+      eos_id_(eos_id),
+      candidates_per_row_(options.beam_size == 1 ? 1 : 2 * options.beam_size) {
   const size_t beam_size = static_cast<size_t>(options_.beam_size);
   for (std::vector<LiveHypothesis>* hypotheses : {&live_, &next_}) {
     hypotheses->resize(beam_size);
@@ -35,7 +37,7 @@ void Beam::Advance(absl::Span<const Candidate> candidates) {
   int next_size = 0;
   for (int rank = 0; rank < static_cast<int>(ranked_.size()); ++rank) {
     const Continuation& continuation = ranked_[rank];
-    if (last_step || continuation.candidate.token == options_.eos_id) {
+    if (last_step || continuation.candidate.token == eos_id_) {
       if (rank < options_.beam_size) Finish(continuation);
     } else if (next_size < options_.beam_size) {
       Grow(continuation, &next_[next_size++]);
@@ -84,7 +86,7 @@ void Beam::Finish(const Continuation& continuation) {
   if (place - finished_.begin() == options_.beam_size) return;
 
   const LiveHypothesis& parent = live_[continuation.candidate.parent];
-  const bool ends_in_eos = continuation.candidate.token == options_.eos_id;
+  const bool ends_in_eos = continuation.candidate.token == eos_id_;
   const bool forced = options_.forced_eos_id.has_value() && length_ + 1 == options_.max_length;
   Hypothesis hypothesis;
   hypothesis.tokens = parent.tokens;

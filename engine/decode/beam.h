@@ -7,7 +7,7 @@
 // is the search of Hugging Face transformers 4.50 and later ("vectorized"); beam_size 1 is greedy
 // search, which looks at the best continuation alone and ends at the first eos.
 //
-//   Beam beam(options);
+//   Beam beam(options, eos_id);
 //   while (!beam.done()) {
 //     ... run the decoder on beam.live(), rank the continuations (logits.h) ...
 //     beam.Advance(candidates);
@@ -30,7 +30,7 @@ namespace dragoman {
 
 class Beam final : public Search {
  public:
-  explicit Beam(const SearchOptions& options);
+  Beam(const SearchOptions& options, int32_t eos_id);
 
   // Never more than beam_size.
   absl::Span<const LiveHypothesis> live() const override;
@@ -59,7 +59,8 @@ class Beam final : public Search {
   bool CanImprove() const;
   float Score(float log_prob, int length) const;
 
-  SearchOptions options_;
+  const SearchOptions options_;
+  const int32_t eos_id_;
   int candidates_per_row_;
   int length_ = 0;
   bool done_ = false;

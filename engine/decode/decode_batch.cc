@@ -9,7 +9,7 @@ struct DecodeBatch::Sentence {
   explicit Sentence(JobPtr its_job)
       : job(std::move(its_job)),
         state(job->model->network().NewState(job->Shape())),
-        search(MakeSearch(job->options)) {}
+        search(MakeSearch(*job)) {}
 
   JobPtr job;  // null once finished
   bool runs = true;
@@ -174,13 +174,15 @@ void DecodeBatch::GatherRows() {
   for (const auto& sentence : sentences_) {
     if (!sentence->runs) continue;
     const Search& search = *sentence->search;
-    const SearchOptions& options = sentence->job->options;
+    const Job& job = *sentence->job;
     for (size_t i = 0; i < search.live().size(); ++i) {
       const std::vector<int32_t>& tokens = search.live()[i].tokens;
       if (rankers.size() == rows.size()) rankers.emplace_back();
-      rankers[rows.size()].Start(options, tokens, static_cast<int>(i), search.candidates_per_row());
-      rows.push_back({tokens.empty() ? options.decoder_start_id : tokens.back(),
-                      sentence->state.get(), static_cast<int>(i), sentence->job->candidates});
+      rankers[rows.size()].Start(job.options, *job.rules, tokens, static_cast<int>(i),
+                                 search.candidates_per_row());
+      rows.push_back({tokens.empty() ? job.options.start_id.value_or(job.rules->decoder_start_id)
+                                     : tokens.back(),
+                      sentence->state.get(), static_cast<int>(i), job.candidates});
     }
   }
 }

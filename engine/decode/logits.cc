@@ -80,8 +80,8 @@ float LogSum::value() const {
   return std::isfinite(max_) ? static_cast<float>(max_ + std::log(sum_)) : max_;
 }
 
-void RowRanker::Start(const SearchOptions& options, absl::Span<const int32_t> tokens, int parent,
-                      int k) {
+void RowRanker::Start(const SearchOptions& options, const SearchRules& rules,
+                      absl::Span<const int32_t> tokens, int parent, int k) {
   DRAGOMAN_CHECK(k >= 1);
   options_ = &options;
   parent_ = parent;
@@ -95,7 +95,7 @@ void RowRanker::Start(const SearchOptions& options, absl::Span<const int32_t> to
   top_.clear();
   if (forced_) return;
 
-  const Sequence sequence(options.decoder_start_id, tokens);
+  const Sequence sequence(options.start_id.value_or(rules.decoder_start_id), tokens);
   if (options.repetition_penalty != 1.0f) {
     for (size_t i = 0; i < sequence.size(); ++i) SetAside(sequence[i], /*banned=*/false);
   }
@@ -103,10 +103,10 @@ void RowRanker::Start(const SearchOptions& options, absl::Span<const int32_t> to
   if (options.no_repeat_ngram_size > 0) {
     ForEachRepeatedNgram(sequence, options.no_repeat_ngram_size, ban);
   }
-  for (const std::vector<int32_t>& word : options.bad_words_ids) {
+  for (const std::vector<int32_t>& word : rules.bad_words_ids) {
     if (BadWordIsNext(sequence, word)) ban(word.back());
   }
-  if (static_cast<int>(tokens.size()) < options.min_length) ban(options.eos_id);
+  if (static_cast<int>(tokens.size()) < options.min_length) ban(rules.eos_id);
   MergeSpecials();
 }
 

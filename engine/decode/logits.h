@@ -44,8 +44,10 @@ class LogSum {
 class RowRanker {
  public:
   // Begins with the row of hypothesis number `parent`, which has generated `tokens` so far, of
-  // whose continuations the best k are wanted.  `options` must outlive the row. REQUIRES: k >= 1.
-  void Start(const SearchOptions& options, absl::Span<const int32_t> tokens, int parent, int k);
+  // whose continuations the best k are wanted.  `options` and `rules` must outlive the row.
+  // REQUIRES: k >= 1.
+  void Start(const SearchOptions& options, const SearchRules& rules,
+             absl::Span<const int32_t> tokens, int parent, int k);
 
   // The logits of tokens first_token, first_token + 1, ...; overwrites some of them.
   // REQUIRES: first_token is where the last tile ended, 0 for the first.

@@ -4,8 +4,8 @@
 
 namespace dragoman {
 
-std::unique_ptr<Search> MakeSearch(const SearchOptions& options) {
-  return std::make_unique<Beam>(options);
+std::unique_ptr<Search> MakeSearch(const SearchTask& task) {
+  return std::make_unique<Beam>(task.options, task.rules->eos_id);
 }
 
 }  // namespace dragoman

@@ -2,7 +2,7 @@
 // see of their continuations, and whether it has found its translations.  Each kind of search is a
 // class of its own, and sentences of different kinds share a batch.
 //
-//   std::unique_ptr<Search> search = MakeSearch(options);
+//   std::unique_ptr<Search> search = MakeSearch(task);
 //   while (!search->done()) {
 //     ... run the decoder on search->live(), rank the continuations (logits.h) ...
 //     search->Advance(candidates);
@@ -60,8 +60,14 @@ class Search {
   virtual std::vector<Hypothesis> Best(int n) const = 0;
 };
 
-// The search that the options ask for.
-std::unique_ptr<Search> MakeSearch(const SearchOptions& options);
+// What to search for one sentence.
+struct SearchTask {
+  SearchOptions options;
+  std::shared_ptr<const SearchRules> rules;  // never null
+};
+
+// The search that the task asks for.
+std::unique_ptr<Search> MakeSearch(const SearchTask& task);
 
 }  // namespace dragoman
 

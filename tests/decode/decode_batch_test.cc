@@ -20,7 +20,7 @@ namespace {
 
 struct Request {
   std::string text;
-  SearchOptions options;
+  WholeSearch options;
   std::vector<int32_t> candidates = {};
 };
 

@@ -26,6 +26,8 @@ DecodingOptions SaidBy(const GenerationConfig& generation, const Limits& limits)
   said.no_repeat_ngram_size = generation.no_repeat_ngram_size;
   said.repetition_penalty = generation.repetition_penalty;
   said.renormalize_logits = generation.renormalize_logits;
+  said.forced_bos_id = generation.forced_bos_id;
+  said.forced_eos_id = generation.forced_eos_id;
   return said;
 }
 
@@ -37,6 +39,8 @@ double CapOf(const Option& option, const Limits& limits, const ModelSpec& model)
       return limits.max_hypotheses;
     case OptionCap::kPositions:
       return model.max_positions;
+    case OptionCap::kVocabulary:
+      return model.target_vocabulary - 1;
     case OptionCap::kNone:
       return std::numeric_limits<double>::infinity();
   }
@@ -46,7 +50,7 @@ double CapOf(const Option& option, const Limits& limits, const ModelSpec& model)
 // INVALID_ARGUMENT unless the value is in the option's range; NaN is in no range.
 template <typename T>
 absl::Status CheckRange(const Option& option, T value, double cap) {
-  if constexpr (!std::is_same_v<T, bool> && std::is_arithmetic_v<T>) {
+  if constexpr (std::is_same_v<T, int> || std::is_same_v<T, float>) {
     const double x = static_cast<double>(value);
     const double high = std::min(option.high, cap);
     if ((option.open ? x > option.low : x >= option.low) && x <= high) return absl::OkStatus();
@@ -61,10 +65,11 @@ absl::Status CheckRange(const Option& option, T value, double cap) {
 }  // namespace
 
 std::shared_ptr<const SearchRules> MakeRules(const GenerationConfig& generation,
-                                             const ModelSpec& model) {
+                                             const ModelSpec& model, int32_t unknown_id) {
   auto rules = std::make_shared<SearchRules>();
   rules->eos_id = model.eos_id;
   rules->decoder_start_id = model.decoder_start_id;
+  rules->unknown_id = unknown_id;
   rules->bad_words_ids = generation.bad_words_ids;
   return rules;
 }
@@ -74,33 +79,68 @@ absl::StatusOr<SearchOptions> ResolveSearch(const DecodingOptions& options, cons
                                             const ModelSpec& model) {
   const DecodingOptions models = SaidBy(generation, limits);
   SearchOptions search;
-  search.forced_bos_id = generation.forced_bos_id;
-  search.forced_eos_id = generation.forced_eos_id;
   for (const Option& option : kOptionTable) {
     const auto resolve = [&](const auto& members) -> absl::Status {
       auto& used = search.*members.used;
+      const auto& models_own = models.*members.said;
       if (const auto& said = options.*members.said; said.has_value()) {
         RETURN_IF_ERROR(CheckRange(option, *said, CapOf(option, limits, model)));
         used = *said;
-      } else if (option.model_may_say) {
-        used = (models.*members.said).value_or(used);
+      } else if (option.model_may_say && models_own.has_value()) {
+        used = *models_own;
       }
       return absl::OkStatus();
     };
     RETURN_IF_ERROR(std::visit(resolve, option.members));
   }
-  if (search.num_hypotheses > search.beam_size) {
+  if (search.sampling) {
+    if (options.beam_size.value_or(1) > 1) {
+      return InvalidField("options.beam_size",
+                          absl::StrCat("is ", *options.beam_size, ", want 1 with sampling"));
+    }
+    search.beam_size = std::max(search.num_hypotheses, search.mbr_candidates);
+  }
+  RETURN_IF_ERROR(CheckSearch(search));
+  return search;
+}
+
+absl::Status CheckSearch(const SearchOptions& search) {
+  if (search.num_hypotheses > search.beam_size && !search.return_alternatives) {
     return InvalidField("options.num_hypotheses",
                         absl::StrCat("is ", search.num_hypotheses, ", want at most the beam_size ",
                                      search.beam_size));
   }
-  return search;
+  if (search.mbr_candidates > search.beam_size) {
+    return InvalidField("options.mbr_candidates",
+                        absl::StrCat("is ", search.mbr_candidates, ", want at most the beam_size ",
+                                     search.beam_size));
+  }
+  if (search.mbr_candidates > 0 && search.num_hypotheses > search.mbr_candidates) {
+    return InvalidField("options.num_hypotheses",
+                        absl::StrCat("is ", search.num_hypotheses, ", want at most mbr_candidates ",
+                                     search.mbr_candidates));
+  }
+  if (search.beam_size % search.beam_groups != 0) {
+    return InvalidField("options.beam_groups",
+                        absl::StrCat("is ", search.beam_groups,
+                                     ", want a divisor of the beam_size ", search.beam_size));
+  }
+  const int kinds = (search.sampling ? 1 : 0) + (search.return_alternatives ? 1 : 0) +
+                    (search.beam_groups > 1 ? 1 : 0);
+  if (kinds > 1) {
+    return InvalidField(
+        "options", "sampling, return_alternatives and beam_groups are three searches, want one");
+  }
+  return absl::OkStatus();
 }
 
 absl::Status SetLengths(const DecodingOptions& options, int source_tokens,
                         const GenerationConfig& generation, const ModelSpec& model,
                         SearchOptions* search) {
-  search->min_length = options.min_length.value_or(WithoutStart(generation.min_length));
+  const int least = static_cast<int>(search->min_length_ratio * static_cast<float>(source_tokens));
+  const bool asked_for_minimum = options.min_length.has_value() || least > 0;
+  search->min_length =
+      std::max(least, options.min_length.value_or(WithoutStart(generation.min_length)));
   if (options.max_length.has_value()) {
     search->max_length = *options.max_length;
   } else {
@@ -112,7 +152,7 @@ absl::Status SetLengths(const DecodingOptions& options, int source_tokens,
     search->max_length = std::min({proportional, models, model.max_positions});
     search->max_length = std::max(search->max_length, search->min_length + 1);
   }
-  if (!options.min_length.has_value()) {
+  if (!asked_for_minimum) {
     search->min_length = std::min(search->min_length, search->max_length - 1);
   }
   if (search->min_length >= search->max_length || search->max_length > model.max_positions) {

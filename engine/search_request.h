@@ -25,15 +25,18 @@ struct Limits {
 // Tokens of the default maximum length beside those in proportion to the source.
 inline constexpr int kLengthMargin = 32;
 
-// What the model rules for every search.
+// What the model rules for every search.  `unknown_id` is that of the target vocabulary.
 std::shared_ptr<const SearchRules> MakeRules(const GenerationConfig& generation,
-                                             const ModelSpec& model);
+                                             const ModelSpec& model, int32_t unknown_id = -1);
 
 // All but the lengths, which depend on the sentence.  INVALID_ARGUMENT with the field (status.h) of
 // a value that is out of range.
 absl::StatusOr<SearchOptions> ResolveSearch(const DecodingOptions& options, const Limits& limits,
                                             const GenerationConfig& generation,
                                             const ModelSpec& model);
+
+// INVALID_ARGUMENT if the options contradict each other.
+absl::Status CheckSearch(const SearchOptions& search);
 
 // Sets the lengths for a sentence of so many source tokens.  INVALID_ARGUMENT likewise.
 absl::Status SetLengths(const DecodingOptions& options, int source_tokens,

@@ -1,4 +1,4 @@
-// Beam search over one sentence as pure bookkeeping: no tensors, no threads, no clock.
+// Beam search over one sentence.
 //
 // A step of the search: the decoder gives, for every live hypothesis, the log-probabilities of its
 // continuations; the best 2 x beam_size of all of them are looked at in order.  One that ends in
@@ -7,12 +7,9 @@
 // is the search of Hugging Face transformers 4.50 and later ("vectorized"); beam_size 1 is greedy
 // search, which looks at the best continuation alone and ends at the first eos.
 //
-//   Beam beam(options, eos_id);
-//   while (!beam.done()) {
-//     ... run the decoder on beam.live(), rank the continuations (logits.h) ...
-//     beam.Advance(candidates);
-//   }
-//   beam.Best(1);
+// With a patience other than 1 (Kasai et al. 2022) the search goes on until patience x beam_size
+// hypotheses are finished.  One that runs away (runaway.h) is finished, too, without its
+// repetition.
 //
 // Ties are broken by the lower parent, then by the lower token id.  A step in which nothing
 // finishes does not allocate.
@@ -24,13 +21,16 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "engine/decode/scoring.h"
 #include "engine/decode/search.h"
 
 namespace dragoman {
 
 class Beam final : public Search {
  public:
-  Beam(const SearchOptions& options, int32_t eos_id);
+  explicit Beam(const SearchTask& task) : Beam(task, Beginning(task)) {}
+  // Begins with any hypothesis, whose log-probabilities count.
+  Beam(const SearchTask& task, const LiveHypothesis& beginning);
 
   // Never more than beam_size.
   absl::Span<const LiveHypothesis> live() const override;
@@ -55,21 +55,25 @@ class Beam final : public Search {
 
   void Rank(absl::Span<const Candidate> candidates);
   void Finish(const Continuation& continuation);
+  void FinishRunaway(const LiveHypothesis& live, int kept);
+  std::vector<Hypothesis>::const_iterator PlaceOf(float score) const;
+  void Insert(std::vector<Hypothesis>::const_iterator place, Hypothesis hypothesis);
   void Grow(const Continuation& continuation, LiveHypothesis* child) const;
   bool CanImprove() const;
-  float Score(float log_prob, int length) const;
 
   const SearchOptions options_;
   const int32_t eos_id_;
-  int candidates_per_row_;
-  int length_ = 0;
+  const Scoring scoring_;
+  const int candidates_per_row_;
+  const size_t finished_capacity_;
+  int length_;
   bool done_ = false;
   // Both hold beam_size hypotheses with room for max_length tokens and change places every step.
   std::vector<LiveHypothesis> live_;  // the first live_size_ are alive
   std::vector<LiveHypothesis> next_;
   int live_size_ = 1;
   std::vector<Continuation> ranked_;  // of this step, best first
-  std::vector<Hypothesis> finished_;  // best first, at most beam_size
+  std::vector<Hypothesis> finished_;  // best first, at most finished_capacity_
 };
 
 }  // namespace dragoman

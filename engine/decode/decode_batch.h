@@ -39,7 +39,8 @@ struct DecodeScratch {
   Matrix<float> encoded;  // [source tokens, d_model]
   std::vector<StepRow> rows;
   std::vector<int> parents;        // of a sentence's next hypotheses
-  std::vector<RowRanker> rankers;  // one for each row, or more
+  std::vector<RowRanker> rankers;  // one for each row that is scored, or more
+  int ranked = 0;                  // of them, in this step
   std::vector<Candidate> candidates;
 };
 
@@ -84,7 +85,9 @@ class DecodeBatch {
 
   void Encode(Sentence* sentence);
   void GatherRows();
-  void Advance(Sentence* sentence, int first_row);
+  void GatherRows(Sentence* sentence);
+  RowRanker* NextRanker();
+  void Advance(Sentence* sentence, int first_ranker);
   void Finish(Sentence* sentence, absl::Status status);
 
   const std::shared_ptr<const Model> model_;

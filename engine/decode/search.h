@@ -33,22 +33,47 @@ struct Candidate {
 // A hypothesis that can still grow.
 struct LiveHypothesis {
   int parent = 0;               // its index in live() before the last Advance
-  std::vector<int32_t> tokens;  // generated so far; the last one is the decoder's next input
+  int draw = 0;                 // which sample it is, where tokens are drawn
+  std::vector<int32_t> tokens;  // the prefix, then what was generated; the decoder's inputs
   std::vector<float> token_log_probs;
   float log_prob = 0.0f;  // their sum
+};
+
+// What to search for one sentence.
+struct SearchTask {
+  SearchOptions options;
+  std::shared_ptr<const SearchRules> rules;  // never null
+  std::vector<int32_t> source;               // token ids, ending in eos; never empty
+  // The translation begins with these tokens.  They count for lengths, not for scores.
+  std::vector<int32_t> prefix;
+  // The prefix is the whole translation: give its log-probabilities.  max_length leaves room for
+  // its eos.
+  bool score_prefix = false;
+  // Phrases that must stand in the translation, each as often as it stands here; none is empty.
+  std::vector<std::vector<int32_t>> phrases;
+  // What all draws of the sentence depend on, beside step and hypothesis.
+  uint64_t random_key = 0;
 };
 
 class Search {
  public:
   virtual ~Search() = default;
 
-  // The hypotheses to extend next, best first: at first one without tokens, none once done().
-  // Valid until the next Advance.
+  // The hypotheses to extend next, best first: at first those that the prefix makes, none once
+  // done().  Valid until the next Advance.
   virtual absl::Span<const LiveHypothesis> live() const = 0;
 
   // How many candidates per live hypothesis Advance needs to see: the best that many of each row,
   // or all there are if there are fewer.
   virtual int candidates_per_row() const = 0;
+
+  // Tokens that Advance needs to see as candidates of a live hypothesis whatever their rank, unless
+  // they are banned; in any order, none twice.  Valid until the next Advance.
+  virtual absl::Span<const int32_t> wanted(int hypothesis) const { return {}; }
+
+  // Whether Advance wants the log-probabilities that the model gives to the tokens which the
+  // hypotheses begin with: each as a candidate, before those that follow the last of them.
+  virtual bool ranks_prefix() const { return false; }
 
   // Makes one step.  Candidates whose log-probability is -inf or NaN are ignored.  If none is left
   // the search is done with what is finished, perhaps nothing.  REQUIRES: !done().
@@ -60,14 +85,11 @@ class Search {
   virtual std::vector<Hypothesis> Best(int n) const = 0;
 };
 
-// What to search for one sentence.
-struct SearchTask {
-  SearchOptions options;
-  std::shared_ptr<const SearchRules> rules;  // never null
-};
-
 // The search that the task asks for.
 std::unique_ptr<Search> MakeSearch(const SearchTask& task);
+
+// The most hypotheses that it will have alive at once.
+int MaxLive(const SearchTask& task);
 
 }  // namespace dragoman
 

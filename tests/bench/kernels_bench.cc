@@ -253,7 +253,7 @@ void BM_RowRanker(State& state) {
   std::vector<Candidate> candidates;
   for (auto _ : state) {
     candidates.clear();
-    ranker.Start(options, options, {}, 0, static_cast<int>(state.range(0)));
+    ranker.Start({.options = &options, .rules = &options, .k = static_cast<int>(state.range(0))});
     for (int first = 0; first < kVocabulary; first += kTile) {
       const int tokens = std::min(kTile, kVocabulary - first);
       ranker.Add(first, absl::MakeSpan(logits).subspan(first, tokens));

@@ -11,6 +11,7 @@
 #include "engine/decode/beam.h"
 #include "engine/decode/logits.h"
 #include "gtest/gtest.h"
+#include "tests/decode/random_language.h"
 #include "tests/decode/rank_row.h"
 #include "tests/reference/search.h"
 
@@ -18,35 +19,6 @@ namespace dragoman {
 namespace {
 
 using reference::Found;
-
-// The logits of what follows a prefix: a pure function of the seed and the prefix.
-class RandomLanguage {
- public:
-  RandomLanguage(uint64_t seed, int vocabulary) : seed_(seed), vocabulary_(vocabulary) {}
-
-  std::vector<float> Logits(const std::vector<int32_t>& tokens) const {
-    uint64_t state = seed_;
-    for (int32_t token : tokens) state = Mix(state + 1 + static_cast<uint64_t>(token));
-    std::vector<float> logits(vocabulary_);
-    for (float& logit : logits) {
-      state = Mix(state);
-      // Of 64 values, so that now and then two hypotheses tie.
-      logit = static_cast<float>(state >> 58) / 16.0f;
-    }
-    return logits;
-  }
-
- private:
-  static uint64_t Mix(uint64_t x) {  // SplitMix64
-    x += 0x9e3779b97f4a7c15;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-    return x ^ (x >> 31);
-  }
-
-  uint64_t seed_;
-  int vocabulary_;
-};
 
 // The log-probabilities after `tokens` as RankContinuations gives them; -inf where it gives none.
 std::vector<float> LogProbs(const RandomLanguage& language, const WholeSearch& options,
@@ -61,7 +33,7 @@ std::vector<float> LogProbs(const RandomLanguage& language, const WholeSearch& o
 }
 
 std::vector<Hypothesis> Search(const RandomLanguage& language, const WholeSearch& options) {
-  Beam beam(options, options.eos_id);
+  Beam beam(TaskOf(options));
   while (!beam.done()) {
     std::vector<Candidate> candidates;
     for (size_t i = 0; i < beam.live().size(); ++i) {

@@ -318,7 +318,7 @@ std::vector<Candidate> RankedAmong(const std::vector<int32_t>& candidates,
                                    const WholeSearch& options, const std::vector<int32_t>& tokens,
                                    const std::vector<float>& row, int k, size_t piece) {
   RowRanker ranker;
-  ranker.Start(options, options, tokens, 0, k);
+  ranker.Start({.options = &options, .rules = &options, .tokens = tokens, .k = k});
   for (size_t begin = 0; begin < candidates.size(); begin += piece) {
     const auto some = absl::MakeConstSpan(candidates).subspan(begin, piece);
     std::vector<float> logits;

@@ -16,7 +16,8 @@ inline void RankContinuations(const WholeSearch& options, absl::Span<const int32
                               int parent, int k, absl::Span<float> logits,
                               std::vector<Candidate>* out, size_t tile = 512) {
   RowRanker ranker;
-  ranker.Start(options, options, tokens, parent, k);
+  ranker.Start(
+      {.options = &options, .rules = &options, .tokens = tokens, .parent = parent, .k = k});
   for (size_t first = 0; first < logits.size(); first += tile) {
     ranker.Add(static_cast<int>(first), logits.subspan(first, tile));
   }

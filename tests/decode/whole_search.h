@@ -3,11 +3,24 @@
 #ifndef DRAGOMAN_TESTS_DECODE_WHOLE_SEARCH_H_
 #define DRAGOMAN_TESTS_DECODE_WHOLE_SEARCH_H_
 
-#include "engine/decode/search_options.h"
+#include <memory>
+
+#include "engine/decode/search.h"
 
 namespace dragoman {
 
-struct WholeSearch : SearchOptions, SearchRules {};
+// Tests hold the searches to what others do, who have no guard against repetition.
+struct WholeSearch : SearchOptions, SearchRules {
+  WholeSearch() { repetition_guard = false; }
+};
+
+// The search of a sentence that nothing is known of.
+inline SearchTask TaskOf(const WholeSearch& search) {
+  SearchTask task;
+  task.options = search;
+  task.rules = std::make_shared<SearchRules>(search);
+  return task;
+}
 
 }  // namespace dragoman
 

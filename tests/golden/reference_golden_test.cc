@@ -80,7 +80,7 @@ class CachedLogits {
 };
 
 std::vector<Hypothesis> Search(const WholeSearch& options, CachedLogits* logits) {
-  Beam beam(options, options.eos_id);
+  Beam beam(TaskOf(options));
   while (!beam.done()) {
     std::vector<Candidate> candidates;
     int parent = 0;

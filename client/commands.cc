@@ -1,11 +1,16 @@
 #include "client/commands.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <map>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "absl/status/status.h"
 #include "engine/base/status.h"
+#include "engine/options/options.h"
 
 namespace dragoman {
 namespace {
@@ -24,6 +29,81 @@ CLI::Option* AddSetter(CLI::App* command, const std::string& name, std::function
       name, [set = std::move(set)](const T& value) { set(value); }, description);
 }
 
+std::string FlagOf(const Option& option) {
+  std::string flag = std::string("--") + option.name;
+  std::replace(flag.begin(), flag.end(), '_', '-');
+  std::replace(flag.begin(), flag.end(), '.', '-');
+  return flag;
+}
+
+// EARLY_STOPPING_FULL is "full".
+std::map<std::string, int> EnumNames(const google::protobuf::EnumDescriptor& type) {
+  std::map<std::string, int> names;
+  for (int i = 0; i < type.value_count(); ++i) {
+    const std::string prefix =
+        type.value(0)->name().substr(0, type.value(0)->name().rfind('_') + 1);
+    std::string name = type.value(i)->name().substr(prefix.size());
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](unsigned char c) { return std::tolower(c); });
+    if (type.value(i)->number() != 0) names[name] = type.value(i)->number();
+  }
+  return names;
+}
+
+// A flag that sets the field of the option's name in `options`, if it is given.
+void AddOptionFlag(CLI::App* command, const Option& option, v1::DecodingOptions* options) {
+  const std::string path = option.name;
+  const size_t dot = path.find('.');
+  google::protobuf::Message* proto = options;
+  const auto* field = proto->GetDescriptor()->FindFieldByName(path.substr(0, dot));
+  // A message is made when the flag of one of its fields is given.
+  const google::protobuf::FieldDescriptor* const message =
+      field->message_type() != nullptr ? field : nullptr;
+  if (dot != std::string::npos) {
+    field = message->message_type()->FindFieldByName(path.substr(dot + 1));
+  }
+  const auto target = [proto, message] {
+    return message == nullptr ? proto : proto->GetReflection()->MutableMessage(proto, message);
+  };
+  const std::string flag = FlagOf(option);
+  const auto add = [&](const auto& members) {
+    using T = typename std::decay_t<decltype(DecodingOptions().*members.said)>::value_type;
+    if constexpr (std::is_same_v<T, bool>) {
+      if (field == message) {
+        command->add_flag_callback(
+            flag, [target] { target(); }, option.help);
+        return;
+      }
+      AddSetter<bool>(
+          command, flag, [=](bool x) { target()->GetReflection()->SetBool(target(), field, x); },
+          option.help);
+    } else if constexpr (std::is_same_v<T, uint64_t>) {
+      AddSetter<uint64_t>(
+          command, flag,
+          [=](uint64_t n) { target()->GetReflection()->SetUInt64(target(), field, n); },
+          option.help);
+    } else if constexpr (std::is_same_v<T, int>) {
+      AddSetter<int32_t>(
+          command, flag,
+          [=](int32_t n) { target()->GetReflection()->SetInt32(target(), field, n); }, option.help);
+    } else if constexpr (std::is_same_v<T, float>) {
+      AddSetter<float>(
+          command, flag, [=](float x) { target()->GetReflection()->SetFloat(target(), field, x); },
+          option.help);
+    } else {
+      const std::map<std::string, int> names = EnumNames(*field->enum_type());
+      AddSetter<std::string>(
+          command, flag,
+          [=](const std::string& name) {
+            target()->GetReflection()->SetEnumValue(target(), field, names.at(name));
+          },
+          option.help)
+          ->check(CLI::IsMember(names));
+    }
+  };
+  std::visit(add, option.members);
+}
+
 std::string Text(const absl::Status& status) {
   return std::string(status.message().data(), status.message().size());
 }
@@ -37,6 +117,8 @@ ExitCode RunCommandLine(int argc, const char* const* argv, const Console& consol
   app.get_formatter()->column_width(34);
   ExitCode exit_code = kExitOk;
   AddTranslateCommand(&app, console, &exit_code);
+  AddScoreCommand(&app, console, &exit_code);
+  AddTokenizeCommand(&app, console, &exit_code);
   AddModelsCommand(&app, console, &exit_code);
   AddHealthCommand(&app, console, &exit_code);
   AddLoadCommand(&app, console, &exit_code);
@@ -115,65 +197,47 @@ void AddOutputFlag(CLI::App* command, bool* json) {
       ->default_str("text");
 }
 
+void ModelFlags::AddTo(CLI::App* command) {
+  command->add_option("--model", model_,
+                      "the model's name on the server; not needed if there is one");
+  command->add_option("--source-language", source_language_,
+                      "such as en; not needed if the model has one");
+  command->add_option("--target-language", target_language_, "such as de; likewise");
+}
+
 void RequestFlags::AddTo(CLI::App* command) {
-  v1::TranslateRequest* r = &request_;
-  v1::DecodingOptions* o = request_.mutable_options();
-  auto text = [command](const char* name, std::function<void(std::string)> set, const char* help) {
-    AddSetter<std::string>(command, name, std::move(set), help);
-  };
-  auto integer = [command](const char* name, std::function<void(int32_t)> set, const char* help) {
-    AddSetter<int32_t>(command, name, std::move(set), help);
-  };
-  auto number = [command](const char* name, std::function<void(float)> set, const char* help) {
-    AddSetter<float>(command, name, std::move(set), help);
-  };
-  text(
-      "--model", [r](const std::string& name) { r->set_model(name); },
-      "the model's name on the server; not needed if there is one");
-  text(
-      "--source-language", [r](const std::string& name) { r->set_source_language(name); },
-      "such as en; not needed if the model has one");
-  text(
-      "--target-language", [r](const std::string& name) { r->set_target_language(name); },
-      "such as de; likewise");
-  integer(
-      "--beam-size", [o](int32_t n) { o->set_beam_size(n); },
-      "hypotheses that the search keeps; 1: greedy");
-  integer(
-      "--num-hypotheses", [o](int32_t n) { o->set_num_hypotheses(n); },
-      "translations of each text, best first");
-  number(
-      "--length-penalty", [o](float x) { o->set_length_penalty(x); },
-      "score = sum of log-probabilities / length ^ this");
-  integer(
-      "--min-length", [o](int32_t n) { o->set_min_length(n); },
-      "generated tokens, without the end of the sentence");
-  integer(
-      "--max-length", [o](int32_t n) { o->set_max_length(n); },
-      "generated tokens, with the end of the sentence");
-  number(
-      "--max-length-ratio", [o](float x) { o->set_max_length_ratio(x); },
-      "maximum length in proportion to the source");
-  integer(
-      "--no-repeat-ngram-size", [o](int32_t n) { o->set_no_repeat_ngram_size(n); },
-      "no run of so many tokens stands twice; 0: off");
-  number(
-      "--repetition-penalty", [o](float x) { o->set_repetition_penalty(x); },
-      "above 1: makes repeated tokens less likely");
-  static const std::map<std::string, v1::EarlyStopping> kStopping = {
-      {"heuristic", v1::EARLY_STOPPING_HEURISTIC},
-      {"full", v1::EARLY_STOPPING_FULL},
-      {"never", v1::EARLY_STOPPING_NEVER}};
+  model_.AddTo(command);
+  v1::DecodingOptions* const options = request_.mutable_options();
+  for (const Option& option : kOptionTable) AddOptionFlag(command, option, options);
+  AddSetter<std::vector<std::string>>(
+      command, "--glossary",
+      [options](const std::vector<std::string>& entries) {
+        for (const std::string& entry : entries) {
+          const size_t equals = entry.find('=');
+          v1::GlossaryEntry* const to = options->add_glossary();
+          to->set_source(entry.substr(0, equals));
+          if (equals != std::string::npos) to->set_target(entry.substr(equals + 1));
+        }
+      },
+      "SOURCE=TARGET: where a sentence says SOURCE, its translation says TARGET; SOURCE alone: "
+      "it is not translated")
+      ->allow_extra_args(false);
+  AddSetter<std::vector<std::string>>(
+      command, "--never-say",
+      [options](const std::vector<std::string>& phrases) {
+        for (const std::string& phrase : phrases) options->add_never_say(phrase);
+      },
+      "PHRASE that no translation has")
+      ->allow_extra_args(false);
   AddSetter<std::string>(
-      command, "--early-stopping",
-      [o](const std::string& name) { o->set_early_stopping(kStopping.at(name)); },
-      "when the search stops: heuristic, full or never")
-      ->check(CLI::IsMember({"heuristic", "full", "never"}));
+      command, "--target-prefix",
+      [this](const std::string& prefix) { request_.add_target_prefixes(prefix); },
+      "what every translation begins with");
   static const std::map<std::string, v1::Priority> kPriorities = {
       {"interactive", v1::PRIORITY_INTERACTIVE}, {"batch", v1::PRIORITY_BATCH}};
   AddSetter<std::string>(
       command, "--priority",
-      [r](const std::string& name) { r->set_priority(kPriorities.at(name)); },
+      [this](const std::string& name) { request_.set_priority(kPriorities.at(name)); },
       "interactive, or batch: fills the gaps that others leave")
       ->check(CLI::IsMember({"interactive", "batch"}));
   command->add_flag("--truncate", truncate_, "cut sentences over the limit instead of refusing");
@@ -182,6 +246,7 @@ void RequestFlags::AddTo(CLI::App* command) {
 
 v1::TranslateRequest RequestFlags::Request() const {
   v1::TranslateRequest request = request_;
+  model_.Set(&request);
   if (truncate_) request.set_truncation(v1::TRUNCATION_TRUNCATE);
   if (split_sentences_) request.set_sentence_splitting(v1::SENTENCE_SPLITTING_SENTENCES);
   return request;

@@ -35,6 +35,8 @@ ExitCode RunCommandLine(int argc, const char* const* argv, const Console& consol
 // Each adds one command to `app`, which leaves its end in `*exit_code` when it is run.  What they
 // are given must outlive `app`.
 void AddTranslateCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
+void AddScoreCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
+void AddTokenizeCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
 void AddModelsCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
 void AddHealthCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
 void AddLoadCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
@@ -65,6 +67,25 @@ class ServerFlags {
 // --output text|json.
 void AddOutputFlag(CLI::App* command, bool* json);
 
+// --model, --source-language and --target-language.
+class ModelFlags {
+ public:
+  void AddTo(CLI::App* command);
+
+  // Sets them in a request of any kind that has such fields.
+  template <typename Request>
+  void Set(Request* request) const {
+    request->set_model(model_);
+    request->set_source_language(source_language_);
+    request->set_target_language(target_language_);
+  }
+
+ private:
+  std::string model_;
+  std::string source_language_;
+  std::string target_language_;
+};
+
 // The options that say what to translate with which model and how: all of a request but its texts.
 class RequestFlags {
  public:
@@ -73,6 +94,7 @@ class RequestFlags {
   v1::TranslateRequest Request() const;
 
  private:
+  ModelFlags model_;
   v1::TranslateRequest request_;
   bool truncate_ = false;
   bool split_sentences_ = false;

@@ -19,9 +19,17 @@ const char* NameOf(v1::FinishReason reason) {
       return "eos";
     case v1::FINISH_REASON_MAX_LENGTH:
       return "max_length";
+    case v1::FINISH_REASON_REPETITION:
+      return "repetition";
     default:
       return "unknown";
   }
+}
+
+Json Shortest(const google::protobuf::RepeatedField<float>& values) {
+  Json json = Json::array();
+  for (const float value : values) json.push_back(Shortest(value));
+  return json;
 }
 
 Json ToJson(const v1::Hypothesis& hypothesis) {
@@ -29,7 +37,10 @@ Json ToJson(const v1::Hypothesis& hypothesis) {
           {"score", Shortest(hypothesis.score())},
           {"tokens", Json(hypothesis.tokens())},
           {"token_ids", Json(hypothesis.token_ids())},
-          {"finish_reason", NameOf(hypothesis.finish_reason())}};
+          {"finish_reason", NameOf(hypothesis.finish_reason())},
+          {"quality",
+           {{"mean_log_prob", Shortest(hypothesis.quality().mean_log_prob())},
+            {"min_log_prob", Shortest(hypothesis.quality().min_log_prob())}}}};
 }
 
 Json Percentiles(const Latencies& latencies) {
@@ -60,6 +71,21 @@ Json ToJson(const std::string& source, const absl::Status& error) {
           {"error",
            {{"code", absl::StatusCodeToString(error.code())},
             {"message", std::string(error.message().data(), error.message().size())}}}};
+}
+
+Json ToJson(const v1::ScorePair& pair, const v1::PairScore& score) {
+  return {{"source", pair.source()},
+          {"target", pair.target()},
+          {"score", Shortest(score.score())},
+          {"log_prob", Shortest(score.log_prob())},
+          {"perplexity", Shortest(score.perplexity())},
+          {"tokens", Json(score.tokens())},
+          {"token_scores", Shortest(score.token_scores())}};
+}
+
+Json ToJson(const std::string& text, const v1::TokenizedText& tokens) {
+  return {
+      {"text", text}, {"tokens", Json(tokens.tokens())}, {"token_ids", Json(tokens.token_ids())}};
 }
 
 Json ToJson(const v1::Model& model) {

@@ -14,7 +14,8 @@ namespace dragoman {
 
 using Json = nlohmann::ordered_json;
 
-// {"source": ..., "hypotheses": [{"text", "score", "tokens", "token_ids", "finish_reason"}, ...],
+// {"source": ..., "hypotheses": [{"text", "score", "tokens", "token_ids", "finish_reason",
+//                                     "quality": {"mean_log_prob", "min_log_prob"}}, ...],
 //  "truncated": ..., "source_tokens": ..., "model": ...}
 Json ToJson(const std::string& source, const v1::Translation& translation,
             const std::string& model);
@@ -22,6 +23,10 @@ Json ToJson(const std::string& source, const v1::Translation& translation,
 // {"source": ..., "error": {"code": "INVALID_ARGUMENT", "message": ...}}
 Json ToJson(const std::string& source, const absl::Status& error);
 
+// {"source", "target", "score", "log_prob", "perplexity", "tokens", "token_scores"}
+Json ToJson(const v1::ScorePair& pair, const v1::PairScore& score);
+// {"text", "tokens", "token_ids"}
+Json ToJson(const std::string& text, const v1::TokenizedText& tokens);
 Json ToJson(const v1::Model& model);
 Json ToJson(const LoadReport& report);
 

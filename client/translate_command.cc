@@ -175,6 +175,7 @@ ExitCode Translation::ReportFailure(const absl::Status& status,
 ExitCode Translation::Run() {
   v1::TranslateRequest request = flags_.request.Request();
   request.mutable_output()->set_tokens(flags_.json);
+  request.mutable_output()->set_quality(flags_.json);
   if (!flags_.resume.empty() && !flags_.json && request.options().num_hypotheses() > 1) {
     return ReportUsage(console_, absl::InvalidArgumentError(
                                      "--resume counts lines, and --num-hypotheses makes several of "

@@ -79,17 +79,20 @@ std::optional<Detail> DetailOf(const absl::Status& status) {
   return detail;
 }
 
+absl::Status CheckUtf8(const std::string& text, const std::string& field) {
+  if (IsValidUtf8(text)) return absl::OkStatus();
+  absl::Status status = InvalidField(field, "the text is not valid UTF-8");
+  google::rpc::BadRequest detail;
+  detail.add_field_violations()->set_field(field);
+  detail.mutable_field_violations(0)->set_description(
+      std::string(status.message().data(), status.message().size()));
+  status.SetPayload(TypeUrl(detail), absl::Cord(detail.SerializeAsString()));
+  return status;
+}
+
 absl::Status CheckUtf8(const v1::TranslateRequest& request) {
   for (int i = 0; i < request.contents_size(); ++i) {
-    if (IsValidUtf8(request.contents(i))) continue;
-    const std::string field = "contents[" + std::to_string(i) + "]";
-    absl::Status status = InvalidField(field, "the text is not valid UTF-8");
-    google::rpc::BadRequest detail;
-    detail.add_field_violations()->set_field(field);
-    detail.mutable_field_violations(0)->set_description(
-        std::string(status.message().data(), status.message().size()));
-    status.SetPayload(TypeUrl(detail), absl::Cord(detail.SerializeAsString()));
-    return status;
+    RETURN_IF_ERROR(CheckUtf8(request.contents(i), "contents[" + std::to_string(i) + "]"));
   }
   return absl::OkStatus();
 }
@@ -210,6 +213,25 @@ std::function<void()> TranslationClient::TranslateAsync(v1::TranslateRequest req
         --impl->under_way;
       });
   return cancel;
+}
+
+absl::StatusOr<v1::ScoreResponse> TranslationClient::Score(const v1::ScoreRequest& request) {
+  for (int i = 0; i < request.pairs_size(); ++i) {
+    const std::string pair = "pairs[" + std::to_string(i) + "]";
+    RETURN_IF_ERROR(CheckUtf8(request.pairs(i).source(), pair + ".source"));
+    RETURN_IF_ERROR(CheckUtf8(request.pairs(i).target(), pair + ".target"));
+  }
+  return impl_->Call(impl_->balanced.get(), impl_->translation.get(),
+                     &v1::TranslationService::Stub::Score, request, v1::ScoreResponse());
+}
+
+absl::StatusOr<v1::TokenizeResponse> TranslationClient::Tokenize(
+    const v1::TokenizeRequest& request) {
+  for (int i = 0; i < request.contents_size(); ++i) {
+    RETURN_IF_ERROR(CheckUtf8(request.contents(i), "contents[" + std::to_string(i) + "]"));
+  }
+  return impl_->Call(impl_->balanced.get(), impl_->translation.get(),
+                     &v1::TranslationService::Stub::Tokenize, request, v1::TokenizeResponse());
 }
 
 absl::StatusOr<v1::ListModelsResponse> TranslationClient::ListModels() {

@@ -64,6 +64,12 @@ class TranslationClient {
   using TranslateDone = std::function<void(absl::StatusOr<v1::TranslateResponse>)>;
   std::function<void()> TranslateAsync(v1::TranslateRequest request, TranslateDone done);
 
+  // How likely a model finds translations that are given.
+  absl::StatusOr<v1::ScoreResponse> Score(const v1::ScoreRequest& request);
+
+  // The tokens that a model sees.
+  absl::StatusOr<v1::TokenizeResponse> Tokenize(const v1::TokenizeRequest& request);
+
   absl::StatusOr<v1::ListModelsResponse> ListModels();
 
   // "" is the only or the default model.

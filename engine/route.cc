@@ -55,6 +55,12 @@ void Route::Translate(TranslateRequest request, std::shared_ptr<RequestState> st
   second.source_language = pivot_;
   request.target_language = pivot_;
   request.options.num_hypotheses = 1;
+  // What is said of the translation is said of the last one.
+  request.options.return_alternatives.reset();
+  request.options.forced_bos_id.reset();
+  request.options.forced_eos_id.reset();
+  request.target_prefixes.clear();
+  request.words = {};
   translators_[0]->Translate(
       std::move(request), state,
       [state, second = std::move(second), translators = translators_,

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
+#include <type_traits>
+#include <variant>
 
 #include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
@@ -10,84 +13,152 @@
 namespace dragoman {
 namespace {
 
-// INVALID_ARGUMENT unless low <= value <= high; NaN is in no range.
-template <typename T>
-absl::Status CheckRange(const char* field, T value, T low, T high) {
-  if (value >= low && value <= high) return absl::OkStatus();
-  return InvalidField(absl::StrCat("options.", field),
-                      absl::StrCat("is ", value, ", want ", low, " to ", high));
-}
-
-// INVALID_ARGUMENT unless 0 < value <= high.
-absl::Status CheckPositive(const char* field, float value, float high) {
-  if (value > 0.0f && value <= high) return absl::OkStatus();
-  return InvalidField(absl::StrCat("options.", field),
-                      absl::StrCat("is ", value, ", want above 0, to ", high));
-}
-
 // Hugging Face counts the decoder start into a length; we do not.
 int WithoutStart(int length) { return std::max(0, length - 1); }
 
+// What the model's generation_config.json says, in the words of a request.  Its lengths depend on
+// the sentence and are left to SetLengths.
+DecodingOptions SaidBy(const GenerationConfig& generation, const Limits& limits) {
+  DecodingOptions said;
+  said.beam_size = std::clamp(generation.num_beams, 1, limits.max_beam_size);
+  said.length_penalty = generation.length_penalty;
+  said.early_stopping = generation.early_stopping;
+  said.no_repeat_ngram_size = generation.no_repeat_ngram_size;
+  said.repetition_penalty = generation.repetition_penalty;
+  said.renormalize_logits = generation.renormalize_logits;
+  said.forced_bos_id = generation.forced_bos_id;
+  said.forced_eos_id = generation.forced_eos_id;
+  return said;
+}
+
+double CapOf(const Option& option, const Limits& limits, const ModelSpec& model) {
+  switch (option.cap) {
+    case OptionCap::kBeamSize:
+      return limits.max_beam_size;
+    case OptionCap::kHypotheses:
+      return limits.max_hypotheses;
+    case OptionCap::kPositions:
+      return model.max_positions;
+    case OptionCap::kVocabulary:
+      return model.target_vocabulary - 1;
+    case OptionCap::kNone:
+      return std::numeric_limits<double>::infinity();
+  }
+  return 0;
+}
+
+// INVALID_ARGUMENT unless the value is in the option's range; NaN is in no range.
+template <typename T>
+absl::Status CheckRange(const Option& option, T value, double cap) {
+  if constexpr (std::is_same_v<T, int> || std::is_same_v<T, float>) {
+    const double x = static_cast<double>(value);
+    const double high = std::min(option.high, cap);
+    if ((option.open ? x > option.low : x >= option.low) && x <= high) return absl::OkStatus();
+    return InvalidField(absl::StrCat("options.", option.name),
+                        option.open
+                            ? absl::StrCat("is ", value, ", want above ", option.low, ", to ", high)
+                            : absl::StrCat("is ", value, ", want ", option.low, " to ", high));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
+
+std::shared_ptr<const SearchRules> MakeRules(const GenerationConfig& generation,
+                                             const ModelSpec& model, int32_t unknown_id) {
+  auto rules = std::make_shared<SearchRules>();
+  rules->eos_id = model.eos_id;
+  rules->decoder_start_id = model.decoder_start_id;
+  rules->unknown_id = unknown_id;
+  rules->bad_words_ids = generation.bad_words_ids;
+  return rules;
+}
 
 absl::StatusOr<SearchOptions> ResolveSearch(const DecodingOptions& options, const Limits& limits,
                                             const GenerationConfig& generation,
                                             const ModelSpec& model) {
+  const DecodingOptions models = SaidBy(generation, limits);
   SearchOptions search;
-  search.beam_size =
-      options.beam_size.value_or(std::clamp(generation.num_beams, 1, limits.max_beam_size));
-  RETURN_IF_ERROR(CheckRange("beam_size", search.beam_size, 1, limits.max_beam_size));
-  search.num_hypotheses = options.num_hypotheses.value_or(1);
-  RETURN_IF_ERROR(CheckRange("num_hypotheses", search.num_hypotheses, 1, limits.max_hypotheses));
-  if (search.num_hypotheses > search.beam_size) {
+  for (const Option& option : kOptionTable) {
+    const auto resolve = [&](const auto& members) -> absl::Status {
+      auto& used = search.*members.used;
+      const auto& models_own = models.*members.said;
+      if (const auto& said = options.*members.said; said.has_value()) {
+        RETURN_IF_ERROR(CheckRange(option, *said, CapOf(option, limits, model)));
+        used = *said;
+      } else if (option.model_may_say && models_own.has_value()) {
+        used = *models_own;
+      }
+      return absl::OkStatus();
+    };
+    RETURN_IF_ERROR(std::visit(resolve, option.members));
+  }
+  if (search.sampling) {
+    if (options.beam_size.value_or(1) > 1) {
+      return InvalidField("options.beam_size",
+                          absl::StrCat("is ", *options.beam_size, ", want 1 with sampling"));
+    }
+    search.beam_size = std::max(search.num_hypotheses, search.mbr_candidates);
+  }
+  RETURN_IF_ERROR(CheckSearch(search));
+  return search;
+}
+
+absl::Status CheckSearch(const SearchOptions& search) {
+  if (search.num_hypotheses > search.beam_size && !search.return_alternatives) {
     return InvalidField("options.num_hypotheses",
                         absl::StrCat("is ", search.num_hypotheses, ", want at most the beam_size ",
                                      search.beam_size));
   }
-  search.length_penalty = options.length_penalty.value_or(generation.length_penalty);
-  RETURN_IF_ERROR(CheckRange("length_penalty", search.length_penalty, -10.0f, 10.0f));
-  search.early_stopping = options.early_stopping.value_or(generation.early_stopping);
-  search.no_repeat_ngram_size =
-      options.no_repeat_ngram_size.value_or(generation.no_repeat_ngram_size);
-  RETURN_IF_ERROR(
-      CheckRange("no_repeat_ngram_size", search.no_repeat_ngram_size, 0, model.max_positions));
-  search.repetition_penalty = options.repetition_penalty.value_or(generation.repetition_penalty);
-  RETURN_IF_ERROR(CheckPositive("repetition_penalty", search.repetition_penalty, 100.0f));
-  search.renormalize_logits = generation.renormalize_logits;
-  search.forced_bos_id = generation.forced_bos_id;
-  search.forced_eos_id = generation.forced_eos_id;
-  search.bad_words_ids = generation.bad_words_ids;
-  search.eos_id = model.eos_id;
-  search.decoder_start_id = model.decoder_start_id;
-  return search;
+  if (search.mbr_candidates > search.beam_size) {
+    return InvalidField("options.mbr_candidates",
+                        absl::StrCat("is ", search.mbr_candidates, ", want at most the beam_size ",
+                                     search.beam_size));
+  }
+  if (search.mbr_candidates > 0 && search.num_hypotheses > search.mbr_candidates) {
+    return InvalidField("options.num_hypotheses",
+                        absl::StrCat("is ", search.num_hypotheses, ", want at most mbr_candidates ",
+                                     search.mbr_candidates));
+  }
+  if (search.beam_size % search.beam_groups != 0) {
+    return InvalidField("options.beam_groups",
+                        absl::StrCat("is ", search.beam_groups,
+                                     ", want a divisor of the beam_size ", search.beam_size));
+  }
+  const int kinds = (search.sampling ? 1 : 0) + (search.return_alternatives ? 1 : 0) +
+                    (search.beam_groups > 1 ? 1 : 0);
+  if (kinds > 1) {
+    return InvalidField(
+        "options", "sampling, return_alternatives and beam_groups are three searches, want one");
+  }
+  return absl::OkStatus();
 }
 
 absl::Status SetLengths(const DecodingOptions& options, int source_tokens,
                         const GenerationConfig& generation, const ModelSpec& model,
                         SearchOptions* search) {
-  const float ratio = options.max_length_ratio.value_or(DecodingOptions::kLengthRatio);
-  RETURN_IF_ERROR(CheckPositive("max_length_ratio", ratio, 100.0f));
-  search->min_length = options.min_length.value_or(WithoutStart(generation.min_length));
-  RETURN_IF_ERROR(CheckRange("min_length", search->min_length, 0, model.max_positions - 1));
+  const int least = static_cast<int>(search->min_length_ratio * static_cast<float>(source_tokens));
+  const bool asked_for_minimum = options.min_length.has_value() || least > 0;
+  search->min_length =
+      std::max(least, options.min_length.value_or(WithoutStart(generation.min_length)));
   if (options.max_length.has_value()) {
     search->max_length = *options.max_length;
-    RETURN_IF_ERROR(CheckRange("max_length", search->max_length, 1, model.max_positions));
   } else {
     const int proportional =
-        static_cast<int>(std::ceil(ratio * static_cast<float>(source_tokens))) +
-        DecodingOptions::kLengthMargin;
+        static_cast<int>(std::ceil(search->max_length_ratio * static_cast<float>(source_tokens))) +
+        kLengthMargin;
     const int models =
         generation.max_length > 1 ? WithoutStart(generation.max_length) : model.max_positions;
     search->max_length = std::min({proportional, models, model.max_positions});
     search->max_length = std::max(search->max_length, search->min_length + 1);
   }
-  if (!options.min_length.has_value()) {
+  if (!asked_for_minimum) {
     search->min_length = std::min(search->min_length, search->max_length - 1);
   }
-  if (search->min_length >= search->max_length) {
+  if (search->min_length >= search->max_length || search->max_length > model.max_positions) {
     return InvalidField("options.min_length",
                         absl::StrCat("is ", search->min_length, ", want less than the max_length ",
-                                     search->max_length));
+                                     std::min(search->max_length, model.max_positions)));
   }
   return absl::OkStatus();
 }

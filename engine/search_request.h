@@ -1,10 +1,10 @@
 // From what a request says of the search, and what the model says where the request is silent, to
-// the options of one sentence's search.
+// the options of one sentence's search.  The options themselves stand in options/options.h.
 
 #ifndef DRAGOMAN_ENGINE_SEARCH_REQUEST_H_
 #define DRAGOMAN_ENGINE_SEARCH_REQUEST_H_
 
-#include <optional>
+#include <memory>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -22,31 +22,21 @@ struct Limits {
   int max_hypotheses = 8;
 };
 
-// What a request says of the search; what is not set is taken from the model's generation config.
-struct DecodingOptions {
-  std::optional<int> beam_size;         // 1 .. Limits::max_beam_size
-  std::optional<int> num_hypotheses;    // 1 .. beam_size and Limits::max_hypotheses
-  std::optional<float> length_penalty;  // -10 .. 10
-  std::optional<EarlyStopping> early_stopping;
-  std::optional<int> min_length;  // generated tokens without eos; 0 .. max_length - 1
-  // Generated tokens with eos, 1 .. the model's positions.  Not set: max_length_ratio x source
-  // tokens
-  // + kLengthMargin, or the model's max_length if that is lower.  A hypothesis that reaches it says
-  // so by FinishReason::kMaxLength.
-  std::optional<int> max_length;
-  std::optional<float> max_length_ratio;    // above 0, to 100; default kLengthRatio
-  std::optional<int> no_repeat_ngram_size;  // 0 .. the model's positions
-  std::optional<float> repetition_penalty;  // above 0, to 100
+// Tokens of the default maximum length beside those in proportion to the source.
+inline constexpr int kLengthMargin = 32;
 
-  static constexpr float kLengthRatio = 2.0f;
-  static constexpr int kLengthMargin = 32;
-};
+// What the model rules for every search.  `unknown_id` is that of the target vocabulary.
+std::shared_ptr<const SearchRules> MakeRules(const GenerationConfig& generation,
+                                             const ModelSpec& model, int32_t unknown_id = -1);
 
 // All but the lengths, which depend on the sentence.  INVALID_ARGUMENT with the field (status.h) of
 // a value that is out of range.
 absl::StatusOr<SearchOptions> ResolveSearch(const DecodingOptions& options, const Limits& limits,
                                             const GenerationConfig& generation,
                                             const ModelSpec& model);
+
+// INVALID_ARGUMENT if the options contradict each other.
+absl::Status CheckSearch(const SearchOptions& search);
 
 // Sets the lengths for a sentence of so many source tokens.  INVALID_ARGUMENT likewise.
 absl::Status SetLengths(const DecodingOptions& options, int source_tokens,

@@ -15,12 +15,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "engine/decode/worker_pool.h"
+#include "engine/glossary.h"
 #include "engine/model/model.h"
 #include "engine/search_request.h"
 #include "engine/text/splitter.h"
@@ -45,20 +47,35 @@ struct TranslateRequest {
   DecodingOptions options;
   Truncation truncation = Truncation::kReject;
   Splitting splitting = Splitting::kNone;
+  WordRules words;
+  // What the translations begin with: of each text, of all texts, or of none.  Only without
+  // splitting.
+  std::vector<std::string> target_prefixes;
+  bool return_prefix = true;  // whether it is part of the translation that is given back
+  // Translations of the texts that are to be scored, as they are: of each text, or of none.
+  std::vector<std::string> targets;
 };
 
 struct TranslatedHypothesis {
   std::string text;
   float score = 0.0f;  // of several sentences: the mean weighted by their generated tokens
   std::vector<int32_t> token_ids;  // generated, without decoder start and eos; sentences end to end
-  std::vector<std::string> tokens;                  // the pieces that they stand for
-  std::vector<float> token_scores;                  // the log-probability of each of them
-  FinishReason finish_reason = FinishReason::kEos;  // kMaxLength if that of any sentence is
+  std::vector<std::string> tokens;  // the pieces that they stand for
+  std::vector<float> token_scores;  // the log-probability of each of them
+  // Of all tokens and the ends of sentences: the sum, how many there are, and the least likely.
+  float log_prob = 0.0f;
+  int scored_tokens = 0;
+  float min_log_prob = 0.0f;
+  float end_score = 0.0f;  // the log-probability of the last sentence's end, if it has one
+  FinishReason finish_reason = FinishReason::kEos;  // the worst of its sentences'
 };
 
 struct SentencePair {
   TextSpan source;  // bytes of the request's text
   TextSpan target;  // bytes of the best hypothesis
+  // Of the best hypothesis' tokens and its end: mean and least log-probability.
+  float mean_log_prob = 0.0f;
+  float min_log_prob = 0.0f;
 };
 
 struct Translation {
@@ -90,6 +107,16 @@ struct TranslateResponse {
   std::vector<TranslateStep> steps;  // if there were several (route.h)
 };
 
+// The index of a model's pieces, made when the first request needs it.  Thread-safe.
+class LazyPieces {
+ public:
+  std::shared_ptr<const PieceIndex> Get(const Tokenizer& tokenizer);
+
+ private:
+  std::once_flag made_;
+  std::shared_ptr<const PieceIndex> pieces_;
+};
+
 // Thread-safe.
 class Translator {
  public:
@@ -108,12 +135,22 @@ class Translator {
   std::shared_ptr<RequestState> Translate(TranslateRequest request, absl::Time deadline,
                                           std::function<void(TranslateResponse)> done) const;
 
+  // What Translate checks of the texts of a request.
+  absl::Status CheckTexts(const std::vector<std::string>& texts) const;
+
+  // The tokens that the model sees for a text.  The languages are as in a request.
+  absl::StatusOr<std::vector<int32_t>> EncodeSource(const std::string& text,
+                                                    const std::string& source_language,
+                                                    const std::string& target_language) const;
+
   const Model& model() const { return *model_; }
 
  private:
   std::shared_ptr<const Model> model_;
   WorkerPool* const pool_;
   const Limits limits_;
+  const std::shared_ptr<const SearchRules> rules_;
+  const std::shared_ptr<LazyPieces> pieces_;
 };
 
 }  // namespace dragoman

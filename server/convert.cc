@@ -1,9 +1,14 @@
 #include "server/convert.h"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
+#include "absl/strings/str_split.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
 
@@ -16,35 +21,48 @@ absl::Status NotInThisVersion(const std::string& what) {
   return absl::UnimplementedError(what + " is not implemented in this version");
 }
 
-absl::StatusOr<EarlyStopping> FromProto(v1::EarlyStopping early_stopping) {
-  switch (early_stopping) {
-    case v1::EARLY_STOPPING_HEURISTIC:
-      return EarlyStopping::kHeuristic;
-    case v1::EARLY_STOPPING_FULL:
-      return EarlyStopping::kFull;
-    case v1::EARLY_STOPPING_NEVER:
-      return EarlyStopping::kNever;
-    default:
-      return InvalidField("options.early_stopping",
-                          std::to_string(early_stopping) + " is no value of EarlyStopping");
+// An option's value in the field of its name; nothing if the field is not set.
+template <typename T>
+absl::StatusOr<std::optional<T>> ReadField(const google::protobuf::Message& message,
+                                           const google::protobuf::FieldDescriptor* field) {
+  const google::protobuf::Reflection& reflection = *message.GetReflection();
+  if (!reflection.HasField(message, field)) return std::nullopt;
+  if constexpr (std::is_same_v<T, uint64_t>) {
+    return reflection.GetUInt64(message, field);
+  } else if constexpr (std::is_same_v<T, bool>) {
+    if (field->message_type() != nullptr) return true;
+    return reflection.GetBool(message, field);
+  } else if constexpr (std::is_same_v<T, int>) {
+    return reflection.GetInt32(message, field);
+  } else if constexpr (std::is_same_v<T, float>) {
+    return reflection.GetFloat(message, field);
+  } else {
+    // The API's enums begin with UNSPECIFIED, which is not set; ours have no such value.
+    const int value = reflection.GetEnumValue(message, field);
+    if (field->enum_type()->FindValueByNumber(value) == nullptr) {
+      return InvalidField("options." + field->name(),
+                          std::to_string(value) + " is no value of " + field->enum_type()->name());
+    }
+    return static_cast<T>(value - 1);
   }
 }
 
 absl::StatusOr<DecodingOptions> FromProto(const v1::DecodingOptions& proto) {
-  if (proto.has_sampling()) return NotInThisVersion("options.sampling");
   DecodingOptions options;
-  if (proto.has_beam_size()) options.beam_size = proto.beam_size();
-  if (proto.has_num_hypotheses()) options.num_hypotheses = proto.num_hypotheses();
-  if (proto.has_length_penalty()) options.length_penalty = proto.length_penalty();
-  if (proto.has_min_length()) options.min_length = proto.min_length();
-  if (proto.has_max_length()) options.max_length = proto.max_length();
-  if (proto.has_max_length_ratio()) options.max_length_ratio = proto.max_length_ratio();
-  if (proto.has_no_repeat_ngram_size()) {
-    options.no_repeat_ngram_size = proto.no_repeat_ngram_size();
-  }
-  if (proto.has_repetition_penalty()) options.repetition_penalty = proto.repetition_penalty();
-  if (proto.early_stopping() != v1::EARLY_STOPPING_UNSPECIFIED) {
-    ASSIGN_OR_RETURN(options.early_stopping, FromProto(proto.early_stopping()));
+  for (const Option& option : kOptionTable) {
+    const google::protobuf::Message* message = &proto;
+    const google::protobuf::FieldDescriptor* field = nullptr;
+    for (const auto name : absl::StrSplit(option.name, '.')) {
+      if (field != nullptr) message = &message->GetReflection()->GetMessage(*message, field);
+      field = message->GetDescriptor()->FindFieldByName(std::string(name));
+    }
+    const auto read = [&](const auto& members) -> absl::Status {
+      auto& said = options.*members.said;
+      using T = typename std::decay_t<decltype(said)>::value_type;
+      ASSIGN_OR_RETURN(said, ReadField<T>(*message, field));
+      return absl::OkStatus();
+    };
+    RETURN_IF_ERROR(std::visit(read, option.members));
   }
   return options;
 }
@@ -75,7 +93,38 @@ absl::StatusOr<Splitting> FromProto(v1::SentenceSplitting splitting) {
 }
 
 v1::FinishReason ToProto(FinishReason reason) {
-  return reason == FinishReason::kEos ? v1::FINISH_REASON_EOS : v1::FINISH_REASON_MAX_LENGTH;
+  switch (reason) {
+    case FinishReason::kEos:
+      return v1::FINISH_REASON_EOS;
+    case FinishReason::kMaxLength:
+      return v1::FINISH_REASON_MAX_LENGTH;
+    case FinishReason::kRepetition:
+      return v1::FINISH_REASON_REPETITION;
+  }
+  return v1::FINISH_REASON_UNSPECIFIED;
+}
+
+WordRules WordsFrom(const v1::DecodingOptions& proto) {
+  WordRules words;
+  for (const v1::GlossaryEntry& entry : proto.glossary()) {
+    words.glossary.push_back({entry.source(), entry.target()});
+  }
+  words.never_say.assign(proto.never_say().begin(), proto.never_say().end());
+  words.suppress_sequences.assign(proto.suppress_sequences().begin(),
+                                  proto.suppress_sequences().end());
+  words.suppress_token_ids.assign(proto.suppress_token_ids().begin(),
+                                  proto.suppress_token_ids().end());
+  return words;
+}
+
+void SetQuality(float mean, float least, v1::Quality* proto) {
+  proto->set_mean_log_prob(mean);
+  proto->set_min_log_prob(least);
+  proto->set_perplexity(std::exp(-mean));
+}
+
+float MeanLogProb(const TranslatedHypothesis& hypothesis) {
+  return hypothesis.log_prob / static_cast<float>(std::max(1, hypothesis.scored_tokens));
 }
 
 void SetDuration(absl::Duration duration, google::protobuf::Duration* proto) {
@@ -110,6 +159,10 @@ absl::StatusOr<TranslateRequest> FromProto(v1::TranslateRequest* request) {
   if (request->output().alignments()) return NotInThisVersion("output.alignments");
   TranslateRequest engine;
   ASSIGN_OR_RETURN(engine.options, FromProto(request->options()));
+  engine.words = WordsFrom(request->options());
+  engine.return_prefix = !request->output().hide_prefix();
+  engine.target_prefixes.assign(request->target_prefixes().begin(),
+                                request->target_prefixes().end());
   ASSIGN_OR_RETURN(engine.truncation, FromProto(request->truncation()));
   ASSIGN_OR_RETURN(engine.splitting, FromProto(request->sentence_splitting()));
   engine.source_language = std::move(*request->mutable_source_language());
@@ -126,6 +179,7 @@ void ToProto(const Translation& translation, const v1::OutputOptions& output,
     to->set_text(from.text);
     to->set_score(from.score);
     to->set_finish_reason(ToProto(from.finish_reason));
+    if (output.quality()) SetQuality(MeanLogProb(from), from.min_log_prob, to->mutable_quality());
     if (output.tokens()) {
       to->mutable_tokens()->Assign(from.tokens.begin(), from.tokens.end());
       to->mutable_token_ids()->Assign(from.token_ids.begin(), from.token_ids.end());
@@ -143,7 +197,22 @@ void ToProto(const Translation& translation, const v1::OutputOptions& output,
     span->set_source_end(static_cast<int>(sentence.source.end));
     span->set_target_begin(static_cast<int>(sentence.target.begin));
     span->set_target_end(static_cast<int>(sentence.target.end));
+    if (output.quality()) {
+      SetQuality(sentence.mean_log_prob, sentence.min_log_prob, span->mutable_quality());
+    }
   }
+}
+
+void ToProto(const Translation& translation, const std::string& end, v1::PairScore* proto) {
+  const TranslatedHypothesis& hypothesis = translation.hypotheses.front();
+  proto->set_log_prob(hypothesis.log_prob);
+  proto->mutable_tokens()->Assign(hypothesis.tokens.begin(), hypothesis.tokens.end());
+  proto->add_tokens(end);
+  proto->mutable_token_scores()->Assign(hypothesis.token_scores.begin(),
+                                        hypothesis.token_scores.end());
+  proto->add_token_scores(hypothesis.end_score);
+  proto->set_score(MeanLogProb(hypothesis));
+  proto->set_perplexity(std::exp(-proto->score()));
 }
 
 void ToProto(const TranslateResponse& response, absl::Duration total, v1::Timing* proto) {
@@ -175,10 +244,33 @@ void ToProto(const Model& model, const Limits& limits, v1::Model* proto) {
   }
 }
 
+std::string FindInvalidUtf8(const v1::DecodingOptions& options) {
+  const auto check = [](const char* name, const auto& texts) -> std::string {
+    for (int i = 0; i < texts.size(); ++i) {
+      if (!IsValidUtf8(texts[i])) return "options." + (name + ("[" + std::to_string(i) + "]"));
+    }
+    return "";
+  };
+  for (int i = 0; i < options.glossary_size(); ++i) {
+    const v1::GlossaryEntry& entry = options.glossary(i);
+    const std::string name = "options.glossary[" + std::to_string(i) + "]";
+    if (!IsValidUtf8(entry.source())) return name + ".source";
+    if (!IsValidUtf8(entry.target())) return name + ".target";
+  }
+  const std::string field = check("never_say", options.never_say());
+  return field.empty() ? check("suppress_sequences", options.suppress_sequences()) : field;
+}
+
 std::string FindInvalidUtf8(const v1::TranslateRequest& request) {
   for (int i = 0; i < request.contents_size(); ++i) {
     if (!IsValidUtf8(request.contents(i))) return "contents[" + std::to_string(i) + "]";
   }
+  for (int i = 0; i < request.target_prefixes_size(); ++i) {
+    if (!IsValidUtf8(request.target_prefixes(i))) {
+      return "target_prefixes[" + std::to_string(i) + "]";
+    }
+  }
+  if (const std::string field = FindInvalidUtf8(request.options()); !field.empty()) return field;
   if (!IsValidUtf8(request.source_language())) return "source_language";
   if (!IsValidUtf8(request.target_language())) return "target_language";
   if (!IsValidUtf8(request.model())) return "model";

@@ -21,12 +21,17 @@ absl::StatusOr<TranslateRequest> FromProto(v1::TranslateRequest* request);
 void ToProto(const Translation& translation, const v1::OutputOptions& output,
              v1::Translation* proto);
 
+// The score of a translation that was given (TranslateRequest::targets); `end` is how the end of
+// the sentence is written.
+void ToProto(const Translation& translation, const std::string& end, v1::PairScore* proto);
+
 void ToProto(const TranslateResponse& response, absl::Duration total, v1::Timing* proto);
 
 // All but is_default and state.
 void ToProto(const Model& model, const Limits& limits, v1::Model* proto);
 
 // "contents[3]" for the first string of the request that is not UTF-8, else "".
+std::string FindInvalidUtf8(const v1::DecodingOptions& options);
 std::string FindInvalidUtf8(const v1::TranslateRequest& request);
 
 }  // namespace dragoman

@@ -27,8 +27,7 @@ constexpr absl::StatusCode kAdmissionCodes[] = {absl::StatusCode::kUnauthenticat
                                                 absl::StatusCode::kResourceExhausted};
 constexpr const char* kMethods[] = {"Translate", "TranslateStream", "TranslateBulk", "Score",
                                     "Tokenize",  "ListModels",      "GetModel"};
-constexpr std::array<const char*, 4> kUnimplementedMethods = {"TranslateStream", "TranslateBulk",
-                                                              "Score", "Tokenize"};
+constexpr std::array<const char*, 2> kUnimplementedMethods = {"TranslateStream", "TranslateBulk"};
 
 // Upper bounds in seconds: 1 ms to 60 s in steps of about 1.4, and finer ones for what is short.
 const Histogram::BucketBoundaries kRequestSeconds = {
@@ -64,6 +63,8 @@ MetricSeries::MetricSeries(int workers) {
   for (const char* what : {"certificates", "tokens"}) reload_failures.Add({{"what", what}});
   for (const char* cause : {"client", "deadline", "drain"}) cancelled.Add({{"cause", cause}});
   AddCalls("Translate", "", kTranslateCodes);
+  AddCalls("Score", "", kTranslateCodes);
+  AddCalls("Tokenize", "", kTranslateCodes);
   AddCalls("ListModels", "", {absl::StatusCode::kOk});
   AddCalls("GetModel", "", {absl::StatusCode::kNotFound});
   for (const char* method : kUnimplementedMethods) {
@@ -107,6 +108,8 @@ PhaseSeries MetricSeries::AddPhase(const char* phase) {
 void MetricSeries::AddModel(const Model& model, absl::Duration load) {
   const std::string& name = model.name();
   AddCalls("Translate", name, kTranslateCodes);
+  AddCalls("Score", name, kTranslateCodes);
+  AddCalls("Tokenize", name, kTranslateCodes);
   AddCalls("GetModel", name, {absl::StatusCode::kOk});
   model_info
       .Add({{"model", name},

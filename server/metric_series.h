@@ -161,9 +161,11 @@ struct MetricSeries {
           .Add({});
   prometheus::Family<prometheus::Counter>& finish =
       Counters("dragoman_finish_total",
-               "Sentences translated, by what ended the best hypothesis: the model or the limit.");
+               "Sentences translated, by what ended the best hypothesis: the model, the limit "
+               "or the guard against repetition.");
   prometheus::Counter& finish_eos = finish.Add({{"reason", "eos"}});
   prometheus::Counter& finish_max_length = finish.Add({{"reason", "max_length"}});
+  prometheus::Counter& finish_repetition = finish.Add({{"reason", "repetition"}});
 
   prometheus::Family<prometheus::Gauge>& model_info =
       Gauges("dragoman_model_info", "1 for each model that is loaded.");

@@ -224,7 +224,7 @@ void Metrics::OnBusy(int worker, absl::Duration took) {
 }
 
 void Metrics::OnJobDone(const Job& job, const JobResult& result) {
-  if (!result.status.ok()) return;
+  if (!result.status.ok() || job.score_prefix) return;
   const Hypothesis& best = result.hypotheses.front();
   impl_->series.sentences.Increment();
   impl_->series.source_tokens.Increment(static_cast<double>(job.source.size()));
@@ -232,9 +232,17 @@ void Metrics::OnJobDone(const Job& job, const JobResult& result) {
   const int32_t unknown = impl_->series.StagesOf(*job.model).unknown_id;
   impl_->series.unknown_tokens.Increment(
       static_cast<double>(std::count(job.source.begin(), job.source.end(), unknown)));
-  (best.finish_reason == FinishReason::kEos ? impl_->series.finish_eos
-                                            : impl_->series.finish_max_length)
-      .Increment();
+  switch (best.finish_reason) {
+    case FinishReason::kEos:
+      impl_->series.finish_eos.Increment();
+      break;
+    case FinishReason::kMaxLength:
+      impl_->series.finish_max_length.Increment();
+      break;
+    case FinishReason::kRepetition:
+      impl_->series.finish_repetition.Increment();
+      break;
+  }
   if (result.times.steps > 0) {
     impl_->series.token_seconds.Observe(absl::ToDoubleSeconds(result.times.decode) /
                                         result.times.steps);

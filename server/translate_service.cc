@@ -1,11 +1,13 @@
 #include "server/translate_service.h"
 
 #include <string>
+#include <utility>
 
 #include "engine/base/status.h"
 #include "server/convert.h"
 #include "server/errors.h"
 #include "server/grpc_door.h"
+#include "server/score_exchange.h"
 #include "server/translate_exchange.h"
 
 namespace dragoman {
@@ -101,12 +103,26 @@ grpc::Status Refuse(const ServerParts* parts, const char* method,
   return ToGrpcStatus(call.End(status), context);
 }
 
-grpc::ServerUnaryReactor* RefuseUnary(const ServerParts* parts, const char* method,
-                                      grpc::CallbackServerContext* context) {
-  grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
-  reactor->Finish(Refuse(parts, method, context));
-  return reactor;
-}
+// One Score over gRPC; owns itself as TranslateCall does.
+class ScoreCall : public grpc::ServerUnaryReactor {
+ public:
+  ScoreCall(const ServerParts* parts, grpc::CallbackServerContext* context,
+            v1::ScoreResponse* response)
+      : exchange_(parts, CallerOf(*context),
+                  [this, context, response](const CallEnd& end, v1::ScoreResponse answer) {
+                    *response = std::move(answer);
+                    Finish(ToGrpcStatus(end, context));
+                  }) {}
+
+  // REQUIRES: called once, before the handler returns this reactor.
+  void Start(const v1::ScoreRequest& request) { exchange_.Start(request); }
+
+  void OnCancel() override { exchange_.Cancel(); }
+  void OnDone() override { delete this; }
+
+ private:
+  ScoreExchange exchange_;
+};
 
 }  // namespace
 
@@ -134,13 +150,21 @@ TranslateService::TranslateBulk(grpc::CallbackServerContext* context) {
 grpc::ServerUnaryReactor* TranslateService::Score(grpc::CallbackServerContext* context,
                                                   const v1::ScoreRequest* request,
                                                   v1::ScoreResponse* response) {
-  return RefuseUnary(parts_, "Score", context);
+  auto* const call = new ScoreCall(parts_, context, response);
+  call->Start(*request);
+  return call;
 }
 
 grpc::ServerUnaryReactor* TranslateService::Tokenize(grpc::CallbackServerContext* context,
                                                      const v1::TokenizeRequest* request,
                                                      v1::TokenizeResponse* response) {
-  return RefuseUnary(parts_, "Tokenize", context);
+  Call call(parts_, "Tokenize", CallerOf(*context));
+  absl::StatusOr<v1::TokenizeResponse> tokenized = dragoman::Tokenize(*request, &call, *parts_);
+  if (tokenized.ok()) *response = *std::move(tokenized);
+  grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
+  reactor->Finish(
+      ToGrpcStatus(call.End(tokenized.status(), {.texts = request->contents_size()}), context));
+  return reactor;
 }
 
 }  // namespace dragoman

@@ -1,5 +1,11 @@
 #include "engine/search_request.h"
 
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <variant>
+
+#include "engine/base/status.h"
 #include "gtest/gtest.h"
 
 namespace dragoman {
@@ -16,7 +22,10 @@ const ModelSpec kModel = [] {
 // The lengths that a sentence of `source_tokens` gets.
 SearchOptions Lengths(const DecodingOptions& options, int source_tokens,
                       const GenerationConfig& generation = {}) {
-  SearchOptions search;
+  const absl::StatusOr<SearchOptions> resolved =
+      ResolveSearch(options, Limits(), generation, kModel);
+  EXPECT_TRUE(resolved.ok()) << resolved.status();
+  SearchOptions search = resolved.value_or(SearchOptions());
   const absl::Status status = SetLengths(options, source_tokens, generation, kModel, &search);
   EXPECT_TRUE(status.ok()) << status;
   return search;
@@ -38,14 +47,39 @@ TEST(SearchRequest, TakesFromTheModelWhatTheRequestDoesNotSay) {
   EXPECT_EQ(search->early_stopping, EarlyStopping::kFull);
   EXPECT_TRUE(search->renormalize_logits);
   EXPECT_EQ(search->forced_eos_id, 3);
-  EXPECT_EQ(search->bad_words_ids, generation.bad_words_ids);
-  EXPECT_EQ(search->eos_id, 3);
-  EXPECT_EQ(search->decoder_start_id, 9);
 
   search = ResolveSearch({.beam_size = 2, .length_penalty = 0.0f}, Limits(), generation, kModel);
   ASSERT_TRUE(search.ok()) << search.status();
   EXPECT_EQ(search->beam_size, 2);
   EXPECT_EQ(search->length_penalty, 0.0f);
+}
+
+TEST(SearchRequest, TheModelRulesWhatNobodyCanSay) {
+  GenerationConfig generation;
+  generation.bad_words_ids = {{7}, {1, 2}};
+  const std::shared_ptr<const SearchRules> rules = MakeRules(generation, kModel);
+  EXPECT_EQ(rules->bad_words_ids, generation.bad_words_ids);
+  EXPECT_EQ(rules->eos_id, 3);
+  EXPECT_EQ(rules->decoder_start_id, 9);
+}
+
+TEST(SearchRequest, EveryEntryOfTheTableChecksItsRange) {
+  for (const Option& option : kOptionTable) {
+    const auto check = [&](const auto& members) {
+      using T = typename std::decay_t<decltype(DecodingOptions().*members.said)>::value_type;
+      if constexpr (std::is_same_v<T, int> || std::is_same_v<T, float>) {
+        for (const double wrong :
+             {option.low - 1, option.open ? option.low : option.low - 1, option.high + 1}) {
+          DecodingOptions options;
+          options.*members.said = static_cast<T>(wrong);
+          const auto search = ResolveSearch(options, Limits(), {}, kModel);
+          EXPECT_TRUE(absl::IsInvalidArgument(search.status())) << option.name << " " << wrong;
+          EXPECT_EQ(FieldOf(search.status()), std::string("options.") + option.name);
+        }
+      }
+    };
+    std::visit(check, option.members);
+  }
 }
 
 TEST(SearchRequest, AModelsOwnBeamIsCutToTheServersLimit) {

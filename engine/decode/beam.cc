@@ -10,8 +10,14 @@
 
 namespace dragoman {
 
-Beam::Beam(const SearchOptions& options)
-    : options_(options), candidates_per_row_(options.beam_size == 1 ? 1 : 2 * options.beam_size) {
+Beam::Beam(const SearchTask& task, const LiveHypothesis& beginning)
+    : options_(task.options),
+      eos_id_(task.rules->eos_id),
+      scoring_(task),
+      candidates_per_row_(options_.beam_size == 1 ? 1 : 2 * options_.beam_size),
+      finished_capacity_(static_cast<size_t>(
+          std::max(1.0f, std::round(static_cast<float>(options_.beam_size) * options_.patience)))),
+      length_(static_cast<int>(beginning.tokens.size())) {
   const size_t beam_size = static_cast<size_t>(options_.beam_size);
   for (std::vector<LiveHypothesis>* hypotheses : {&live_, &next_}) {
     hypotheses->resize(beam_size);
@@ -20,8 +26,12 @@ Beam::Beam(const SearchOptions& options)
       hypothesis.token_log_probs.reserve(options_.max_length);
     }
   }
+  live_[0].tokens.assign(beginning.tokens.begin(), beginning.tokens.end());
+  live_[0].token_log_probs.assign(beginning.token_log_probs.begin(),
+                                  beginning.token_log_probs.end());
+  live_[0].log_prob = beginning.log_prob;
   ranked_.reserve(beam_size * candidates_per_row_);
-  finished_.reserve(beam_size + 1);
+  finished_.reserve(finished_capacity_ + 1);
 }
 
 absl::Span<const LiveHypothesis> Beam::live() const {
@@ -35,10 +45,17 @@ void Beam::Advance(absl::Span<const Candidate> candidates) {
   int next_size = 0;
   for (int rank = 0; rank < static_cast<int>(ranked_.size()); ++rank) {
     const Continuation& continuation = ranked_[rank];
-    if (last_step || continuation.candidate.token == options_.eos_id) {
+    if (last_step || continuation.candidate.token == eos_id_) {
       if (rank < options_.beam_size) Finish(continuation);
     } else if (next_size < options_.beam_size) {
-      Grow(continuation, &next_[next_size++]);
+      LiveHypothesis& child = next_[next_size];
+      Grow(continuation, &child);
+      const int kept = scoring_.TokensBeforeRunaway(child.tokens);
+      if (kept > 0) {
+        FinishRunaway(child, kept);
+      } else {
+        ++next_size;
+      }
     }
   }
   std::swap(live_, next_);
@@ -74,17 +91,26 @@ void Beam::Rank(absl::Span<const Candidate> candidates) {
   ranked_.resize(kept);
 }
 
-// Takes a continuation among the finished, if it is one of the best beam_size of them.
+// Where a score stands among the finished; an equal one that was there before stays before.
+std::vector<Hypothesis>::const_iterator Beam::PlaceOf(float score) const {
+  return std::upper_bound(
+      finished_.begin(), finished_.end(), score,
+      [](float s, const Hypothesis& hypothesis) { return s > hypothesis.score; });
+}
+
+void Beam::Insert(std::vector<Hypothesis>::const_iterator place, Hypothesis hypothesis) {
+  finished_.insert(place, std::move(hypothesis));
+  if (finished_.size() > finished_capacity_) finished_.pop_back();
+}
+
+// Takes a continuation among the finished, if it is one of the best of them.
 void Beam::Finish(const Continuation& continuation) {
-  const float score = Score(continuation.log_prob, length_ + 1);
-  // An equal score that was there before stays before.
-  const auto place =
-      std::upper_bound(finished_.begin(), finished_.end(), score,
-                       [](float s, const Hypothesis& hypothesis) { return s > hypothesis.score; });
-  if (place - finished_.begin() == options_.beam_size) return;
+  const float score = scoring_.Score(continuation.log_prob, length_ + 1);
+  const auto place = PlaceOf(score);
+  if (place - finished_.begin() == static_cast<std::ptrdiff_t>(finished_capacity_)) return;
 
   const LiveHypothesis& parent = live_[continuation.candidate.parent];
-  const bool ends_in_eos = continuation.candidate.token == options_.eos_id;
+  const bool ends_in_eos = continuation.candidate.token == eos_id_;
   const bool forced = options_.forced_eos_id.has_value() && length_ + 1 == options_.max_length;
   Hypothesis hypothesis;
   hypothesis.tokens = parent.tokens;
@@ -94,8 +120,14 @@ void Beam::Finish(const Continuation& continuation) {
   hypothesis.log_prob = continuation.log_prob;
   hypothesis.score = score;
   hypothesis.finish_reason = ends_in_eos && !forced ? FinishReason::kEos : FinishReason::kMaxLength;
-  finished_.insert(place, std::move(hypothesis));
-  if (static_cast<int>(finished_.size()) > options_.beam_size) finished_.pop_back();
+  Insert(place, std::move(hypothesis));
+}
+
+// Takes the beginning of one that has run away among the finished.
+void Beam::FinishRunaway(const LiveHypothesis& live, int kept) {
+  Hypothesis hypothesis = scoring_.Cut(live, kept);
+  const auto place = PlaceOf(hypothesis.score);
+  Insert(place, std::move(hypothesis));
 }
 
 // Makes `child` the live hypothesis that the continuation leads to.
@@ -111,17 +143,12 @@ void Beam::Grow(const Continuation& continuation, LiveHypothesis* child) const {
 
 // Whether the search goes on: whether a live hypothesis may yet enter the finished ones.
 bool Beam::CanImprove() const {
-  if (static_cast<int>(finished_.size()) < options_.beam_size) return true;
+  if (finished_.size() < finished_capacity_) return true;
   if (options_.early_stopping == EarlyStopping::kFull) return false;
   const bool longer_is_better =
       options_.early_stopping == EarlyStopping::kNever && options_.length_penalty > 0.0f;
   const int hypothetical_length = longer_is_better ? options_.max_length : length_;
-  return Score(live_[0].log_prob, hypothetical_length) > finished_.back().score;
-}
-
-float Beam::Score(float log_prob, int length) const {
-  return log_prob / static_cast<float>(std::pow(static_cast<double>(length),
-                                                static_cast<double>(options_.length_penalty)));
+  return scoring_.Score(live_[0].log_prob, hypothetical_length) > finished_.back().score;
 }
 
 }  // namespace dragoman

@@ -9,14 +9,27 @@ struct DecodeBatch::Sentence {
   Sentence(JobPtr its_job, KvPool* pool)
       : job(std::move(its_job)),
         state(job->model->network().NewState(job->Shape(), pool)),
-        beam(job->options) {}
+        search(MakeSearch(*job)),
+        one_by_one(!job->model->network().takes_several_tokens()) {
+    std::vector<int> beginnings(search->live().size(), 0);
+    if (beginnings.size() > 1) state->Fork(beginnings);
+  }
 
   JobPtr job;  // null once finished
   bool runs = true;
   std::unique_ptr<PartialEncoding> encoding;  // null once encoded
   int granted = 0;                            // stages of it in this turn
   std::unique_ptr<SentenceState> state;
-  Beam beam;
+  std::unique_ptr<Search> search;
+  // How many tokens of each live hypothesis the network has seen, the decoder start among them.
+  // One less than there are; at first, all that the search begins with is still to come.
+  int seen = 0;
+  const bool one_by_one;  // the network takes one token of a hypothesis at a time
+  // Of the step that is being made.
+  int next_seen = 0;
+  bool complete = true;          // the network has then seen all
+  int rankers = 0;               // of the sentence's rows
+  std::vector<Candidate> early;  // of the tokens seen before it was complete
   JobTimes times;
   absl::Time joined;  // when its decoding began
 };
@@ -128,17 +141,17 @@ void DecodeBatch::Step() {
       },
       &scratch_->workspace);
 
-  int sentences = 0, row = 0;
+  int sentences = 0, ranker = 0;
   for (const auto& sentence : sentences_) {
     if (!sentence->runs) continue;
     ++sentences;
-    const int live = static_cast<int>(sentence->beam.live().size());
-    Advance(sentence.get(), row);
-    row += live;
+    Advance(sentence.get(), ranker);
+    ranker += sentence->rankers;
   }
-  observer_->OnDecodeStep(*model_, sentences, row, clock_() - start);
+  observer_->OnDecodeStep(*model_, sentences, static_cast<int>(scratch_->rows.size()),
+                          clock_() - start);
   for (const auto& sentence : sentences_) {
-    if (sentence->beam.done()) Finish(sentence.get(), absl::OkStatus());
+    if (sentence->search->done()) Finish(sentence.get(), absl::OkStatus());
   }
   std::erase_if(sentences_, [](const auto& sentence) { return sentence->job == nullptr; });
 }
@@ -166,39 +179,76 @@ bool DecodeBatch::runs() const {
                      [](const auto& sentence) { return sentence->runs; });
 }
 
-// A row, and somebody to rank what follows it, for every live hypothesis that runs.
+// Of the sentences that run, a row for every token that a live hypothesis has and the network has
+// not seen, and somebody to rank what follows those that are scored.
 void DecodeBatch::GatherRows() {
-  std::vector<StepRow>& rows = scratch_->rows;
-  std::vector<RowRanker>& rankers = scratch_->rankers;
-  rows.clear();
+  scratch_->rows.clear();
+  scratch_->ranked = 0;
   for (const auto& sentence : sentences_) {
-    if (!sentence->runs) continue;
-    const Beam& beam = sentence->beam;
-    const SearchOptions& options = sentence->job->options;
-    for (size_t i = 0; i < beam.live().size(); ++i) {
-      const std::vector<int32_t>& tokens = beam.live()[i].tokens;
-      if (rankers.size() == rows.size()) rankers.emplace_back();
-      rankers[rows.size()].Start(options, tokens, static_cast<int>(i), beam.candidates_per_row());
-      rows.push_back({tokens.empty() ? options.decoder_start_id : tokens.back(),
-                      sentence->state.get(), static_cast<int>(i), sentence->job->candidates});
-    }
+    if (sentence->runs) GatherRows(sentence.get());
   }
 }
 
-// Lets the sentence's hypotheses grow by what their rows, from `first_row` on, were ranked to.
-void DecodeBatch::Advance(Sentence* sentence, int first_row) {
-  Beam& beam = sentence->beam;
-  std::vector<Candidate>& candidates = scratch_->candidates;
-  candidates.clear();
-  for (size_t i = 0; i < beam.live().size(); ++i) {
-    scratch_->rankers[first_row + i].Finish(&candidates);
+void DecodeBatch::GatherRows(Sentence* sentence) {
+  const Search& search = *sentence->search;
+  const Job& job = *sentence->job;
+  const int first_ranked = scratch_->ranked;
+  const int seen = sentence->seen;
+  for (size_t i = 0; i < search.live().size(); ++i) {
+    const LiveHypothesis& live = search.live()[i];
+    const int all = static_cast<int>(live.tokens.size()) + 1;
+    const int end = sentence->one_by_one ? seen + 1 : all;
+    for (int t = seen; t < end; ++t) {
+      const bool newest = t + 1 == all;
+      const bool scored = newest || search.ranks_prefix();
+      scratch_->rows.push_back(
+          {t == 0 ? job.options.start_id.value_or(job.rules->decoder_start_id) : live.tokens[t - 1],
+           sentence->state.get(), static_cast<int>(i), job.candidates, scored});
+      if (!scored) continue;
+      RankTask task = {.options = &job.options,
+                       .rules = job.rules.get(),
+                       .tokens = absl::MakeConstSpan(live.tokens).first(t),
+                       .parent = static_cast<int>(i),
+                       .plain = job.score_prefix};
+      if (newest) {
+        task.k = search.candidates_per_row();
+        task.wanted = search.wanted(static_cast<int>(i));
+        task.random_key = MixKey(MixKey(job.random_key, t), live.draw);
+      } else {
+        task.k = 0;
+        task.wanted = absl::MakeConstSpan(live.tokens).subspan(t, 1);
+      }
+      NextRanker()->Start(task);
+    }
+    sentence->complete = end == all;
+    sentence->next_seen = end;
   }
-  beam.Advance(candidates);
+  sentence->rankers = scratch_->ranked - first_ranked;
+}
+
+RowRanker* DecodeBatch::NextRanker() {
+  std::vector<RowRanker>& rankers = scratch_->rankers;
+  if (static_cast<int>(rankers.size()) == scratch_->ranked) rankers.emplace_back();
+  return &rankers[scratch_->ranked++];
+}
+
+// Lets the sentence's hypotheses grow by what their rows were ranked to.
+void DecodeBatch::Advance(Sentence* sentence, int first_ranker) {
+  std::vector<Candidate>& candidates =
+      sentence->complete && sentence->early.empty() ? scratch_->candidates : sentence->early;
+  if (&candidates == &scratch_->candidates) candidates.clear();
+  for (int i = 0; i < sentence->rankers; ++i) {
+    scratch_->rankers[first_ranker + i].Finish(&candidates);
+  }
+  sentence->seen = sentence->next_seen;
   ++sentence->times.steps;
+  if (!sentence->complete) return;
+  Search& search = *sentence->search;
+  search.Advance(candidates);
 
   std::vector<int>& parents = scratch_->parents;
   parents.clear();
-  for (const LiveHypothesis& next : beam.live()) parents.push_back(next.parent);
+  for (const LiveHypothesis& next : search.live()) parents.push_back(next.parent);
   sentence->state->Fork(parents);
 }
 
@@ -211,7 +261,7 @@ void DecodeBatch::Finish(Sentence* sentence, absl::Status status) {
   result.times = sentence->times;
   if (sentence->encoding == nullptr) result.times.decode = clock_() - sentence->joined;
   if (status.ok()) {
-    result.hypotheses = sentence->beam.Best(job->options.num_hypotheses);
+    result.hypotheses = sentence->search->Best(job->options.num_hypotheses);
     if (result.hypotheses.empty()) {
       status = absl::InternalError("the model gives no finite score to any translation");
     }

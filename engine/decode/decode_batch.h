@@ -2,7 +2,7 @@
 // and no end: a sentence joins before any step and leaves after the one that finishes it, and the
 // others do not notice (the row law).
 //
-//   batch.Join(jobs);                     encoder, cross-attention keys and values, an empty beam
+//   batch.Join(jobs);                     encoder, cross-attention keys and values, an empty search
 //   while (!batch.empty()) batch.Step();  one token for every live hypothesis of every sentence
 //
 // A sentence may also pause, for as many steps as one likes: its translation is the same.
@@ -16,11 +16,11 @@
 #include <vector>
 
 #include "engine/base/clock.h"
-#include "engine/decode/beam.h"
 #include "engine/decode/job.h"
 #include "engine/decode/logits.h"
 #include "engine/decode/observer.h"
 #include "engine/decode/scheduler.h"
+#include "engine/decode/search.h"
 
 namespace dragoman {
 
@@ -41,7 +41,8 @@ struct DecodeScratch {
   Matrix<float> encoded;  // [source tokens, d_model]
   std::vector<StepRow> rows;
   std::vector<int> parents;        // of a sentence's next hypotheses
-  std::vector<RowRanker> rankers;  // one for each row, or more
+  std::vector<RowRanker> rankers;  // one for each row that is scored, or more
+  int ranked = 0;                  // of them, in this step
   std::vector<Candidate> candidates;
 };
 
@@ -86,7 +87,9 @@ class DecodeBatch {
 
   void Encode(Sentence* sentence);
   void GatherRows();
-  void Advance(Sentence* sentence, int first_row);
+  void GatherRows(Sentence* sentence);
+  RowRanker* NextRanker();
+  void Advance(Sentence* sentence, int first_ranker);
   void Finish(Sentence* sentence, absl::Status status);
 
   const std::shared_ptr<const Model> model_;

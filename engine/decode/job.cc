@@ -30,7 +30,7 @@ void Job::Finish(JobResult result) {
 SentenceShape Job::Shape() const {
   return {.source_tokens = static_cast<int>(source.size()),
           .max_steps = options.max_length,
-          .max_hypotheses = options.beam_size};
+          .max_hypotheses = MaxLive(*this)};
 }
 
 void Price(const Pricing& pricing, Job* job) {
@@ -40,10 +40,10 @@ void Price(const Pricing& pricing, Job* job) {
   job->cost = {
       .source_tokens = source_tokens,
       .encode_stages = job->model->network().EncodeStages(source_tokens),
-      .rows = options.beam_size,
+      .rows = MaxLive(*job),
       .steps = std::clamp(expected, options.min_length + 1, options.max_length),
       .kv_bytes = job->model->network().StateBytes(job->Shape()),
-      .turn_share = static_cast<double>(options.beam_size) / pricing.turn_rows,
+      .turn_share = static_cast<double>(MaxLive(*job)) / pricing.turn_rows,
       .encode_share = static_cast<double>(source_tokens) / pricing.turn_tokens(),
   };
 }

@@ -19,7 +19,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "engine/decode/quota.h"
-#include "engine/decode/search_options.h"
+#include "engine/decode/search.h"
 #include "engine/model/model.h"
 
 namespace dragoman {
@@ -93,11 +93,9 @@ struct JobResult {
 struct Flow;  // what the scheduler knows of a request (fair_share.h)
 
 // Lives in one place at a time: the line or a worker's batch.
-struct Job {
+struct Job : SearchTask {
   std::shared_ptr<const Model> model;
   std::shared_ptr<RequestState> request;
-  std::vector<int32_t> source;  // token ids, ending in eos; never empty
-  SearchOptions options;
   // The tokens that it may be translated to, ascending, each once; empty: the whole vocabulary.
   std::vector<int32_t> candidates;
   // Called exactly once, on a worker's thread.  Must not block.

@@ -80,38 +80,55 @@ float LogSum::value() const {
   return std::isfinite(max_) ? static_cast<float>(max_ + std::log(sum_)) : max_;
 }
 
-void RowRanker::Start(const SearchOptions& options, absl::Span<const int32_t> tokens, int parent,
-                      int k) {
-  DRAGOMAN_CHECK(k >= 1);
-  options_ = &options;
-  parent_ = parent;
-  k_ = k;
-  const std::optional<int32_t> forced = ForcedToken(options, tokens.size());
+void RowRanker::Start(const RankTask& task) {
+  task_ = task;
+  options_ = task.options;
+  parent_ = task.parent;
+  k_ = static_cast<size_t>(task.k);
+  draws_ = options_->sampling && !task.plain;
+  const std::optional<int32_t> forced =
+      task.plain ? std::nullopt : ForcedToken(*options_, task.tokens.size());
   forced_ = forced.has_value();
   forced_token_ = forced.value_or(0);
   specials_.clear();
   next_special_ = 0;
   ordinary_ = LogSum();
   top_.clear();
+  sampler_.Clear();
+  selected_.clear();
   if (forced_) return;
 
-  const Sequence sequence(options.decoder_start_id, tokens);
-  if (options.repetition_penalty != 1.0f) {
-    for (size_t i = 0; i < sequence.size(); ++i) SetAside(sequence[i], /*banned=*/false);
-  }
-  const auto ban = [this](int32_t token) { SetAside(token, /*banned=*/true); };
-  if (options.no_repeat_ngram_size > 0) {
-    ForEachRepeatedNgram(sequence, options.no_repeat_ngram_size, ban);
-  }
-  for (const std::vector<int32_t>& word : options.bad_words_ids) {
-    if (BadWordIsNext(sequence, word)) ban(word.back());
-  }
-  if (static_cast<int>(tokens.size()) < options.min_length) ban(options.eos_id);
+  for (const int32_t token : task.wanted) SetAside({.token = token, .wanted = true});
+  if (!task.plain) Process(task.tokens);
   MergeSpecials();
 }
 
-void RowRanker::SetAside(int32_t token, bool banned) {
-  specials_.push_back({.token = token, .banned = banned, .penalized = !banned});
+// Sets aside what the processors touch.
+void RowRanker::Process(absl::Span<const int32_t> tokens) {
+  const SearchOptions& options = *options_;
+  const SearchRules& rules = *task_.rules;
+  const Sequence sequence(options.start_id.value_or(rules.decoder_start_id), tokens);
+  if (options.repetition_penalty != 1.0f) {
+    for (size_t i = 0; i < sequence.size(); ++i) {
+      SetAside({.token = sequence[i], .penalized = true});
+    }
+  }
+  const auto ban = [this](int32_t token) { SetAside({.token = token, .banned = true}); };
+  if (options.no_repeat_ngram_size > 0) {
+    ForEachRepeatedNgram(sequence, options.no_repeat_ngram_size, ban);
+  }
+  for (const std::vector<int32_t>& word : rules.bad_words_ids) {
+    if (BadWordIsNext(sequence, word)) ban(word.back());
+  }
+  if (!rules.banned_phrases.empty()) {
+    phrase_ends_.clear();
+    for (const std::string& phrase : rules.banned_phrases) {
+      rules.pieces->FindLast(phrase, tokens, &phrase_ends_);
+    }
+    for (const int32_t token : phrase_ends_) ban(token);
+  }
+  if (static_cast<int>(tokens.size()) < options.min_length) ban(rules.eos_id);
+  if (options.disable_unk && rules.unknown_id >= 0) ban(rules.unknown_id);
 }
 
 // Sorts the specials and makes one of those that stand twice.
@@ -123,6 +140,7 @@ void RowRanker::MergeSpecials() {
     if (merged > 0 && specials_[merged - 1].token == special.token) {
       specials_[merged - 1].banned |= special.banned;
       specials_[merged - 1].penalized |= special.penalized;
+      specials_[merged - 1].wanted |= special.wanted;
     } else {
       specials_[merged++] = special;
     }
@@ -137,6 +155,7 @@ void RowRanker::Add(int first_token, absl::Span<float> logits) {
        ++next_special_) {
     Special& special = specials_[next_special_];
     if (special.token < first_token) continue;  // negative: outside of any vocabulary
+    special.position = static_cast<int32_t>(sampler_.size()) + special.token - first_token;
     special.logit = std::exchange(logits[special.token - first_token], -kInfinity);
   }
   AddOrdinary([first_token](int i) { return first_token + i; }, logits);
@@ -150,8 +169,10 @@ void RowRanker::AddSelected(absl::Span<const int32_t> tokens, absl::Span<float> 
     Special& special = specials_[next_special_];
     token = std::lower_bound(token, tokens.end(), special.token);
     if (*token != special.token) continue;  // no candidate
+    special.position = static_cast<int32_t>(sampler_.size() + (token - tokens.begin()));
     special.logit = std::exchange(logits[token - tokens.begin()], -kInfinity);
   }
+  if (draws_) selected_.insert(selected_.end(), tokens.begin(), tokens.end());
   AddOrdinary([tokens](int i) { return tokens[i]; }, logits);
 }
 
@@ -159,6 +180,8 @@ void RowRanker::AddSelected(absl::Span<const int32_t> tokens, absl::Span<float> 
 template <typename TokenAt>
 void RowRanker::AddOrdinary(TokenAt token_at, absl::Span<const float> logits) {
   ordinary_.Add(logits);
+  if (draws_) return sampler_.Append(logits);
+  if (k_ == 0) return;
   if (above_.size() < logits.size()) above_.resize(logits.size());
   const float threshold = top_.size() == k_ ? top_.back().log_prob : -kInfinity;
   const int above = IndicesAbove(logits, threshold, above_.data());
@@ -178,13 +201,13 @@ void RowRanker::InsertTop(int32_t token, float logit) {
 
 // The log-probability of a penalized token, before renormalization.
 float RowRanker::PenalizedLogProb(float logit, float log_sum) const {
-  if (options_->beam_size > 1) return Penalize(logit - log_sum, options_->repetition_penalty);
+  if (!greedy()) return Penalize(logit - log_sum, options_->repetition_penalty);
   return Penalize(logit, options_->repetition_penalty) - log_sum;
 }
 
 void RowRanker::Finish(std::vector<Candidate>* out) {
   if (forced_) {
-    out->push_back({parent_, forced_token_, 0.0f});
+    out->insert(out->end(), draws_ ? k_ : 1, {parent_, forced_token_, 0.0f});
     return;
   }
   LogSum all = ordinary_;
@@ -193,11 +216,15 @@ void RowRanker::Finish(std::vector<Candidate>* out) {
   // Renormalization divides by the mass of what is not banned, after the penalty.
   LogSum kept = ordinary_;
   for (const Special& special : specials_) {
-    if (!special.banned) kept.Add({PenalizedLogProb(special.logit, log_sum) + log_sum});
+    if (special.banned) continue;
+    kept.Add(
+        {special.penalized ? PenalizedLogProb(special.logit, log_sum) + log_sum : special.logit});
   }
-  const float shift = options_->renormalize_logits ? kept.value() : log_sum;
+  const bool renormalizes = options_->renormalize_logits && !task_.plain;
+  const float shift = renormalizes ? kept.value() : log_sum;
   if (!std::isfinite(shift) || !std::isfinite(log_sum))
     return;  // nothing but -inf and NaN, or +inf
+  if (draws_) return Draw(log_sum, shift, out);
 
   ranked_.clear();
   for (const Candidate& candidate : top_) {
@@ -205,18 +232,45 @@ void RowRanker::Finish(std::vector<Candidate>* out) {
     ranked_.push_back({log_prob, {parent_, candidate.token, log_prob}});
   }
   // Greedy search without renormalization reports what it chose before the penalty.
-  const bool report_raw = options_->beam_size == 1 && !options_->renormalize_logits;
+  const bool report_raw = greedy() && !renormalizes;
   for (const Special& special : specials_) {
     if (special.banned || !(special.logit > -kInfinity)) continue;
-    const float rank = PenalizedLogProb(special.logit, log_sum) + (log_sum - shift);
-    ranked_.push_back({rank, {parent_, special.token, report_raw ? special.logit - shift : rank}});
+    const float rank = special.penalized
+                           ? PenalizedLogProb(special.logit, log_sum) + (log_sum - shift)
+                           : special.logit - shift;
+    const float log_prob = report_raw ? special.logit - shift : rank;
+    ranked_.push_back({rank, {parent_, special.token, log_prob}, special.wanted});
   }
   if (!specials_.empty()) {
     std::sort(ranked_.begin(), ranked_.end(), [](const Ranked& a, const Ranked& b) {
       return a.rank != b.rank ? a.rank > b.rank : a.candidate.token < b.candidate.token;
     });
   }
-  for (size_t i = 0; i < std::min(k_, ranked_.size()); ++i) out->push_back(ranked_[i].candidate);
+  for (size_t i = 0; i < ranked_.size(); ++i) {
+    if (i < k_ || ranked_[i].wanted) out->push_back(ranked_[i].candidate);
+  }
+}
+
+// Draws k tokens from the processed row.
+void RowRanker::Draw(float log_sum, float shift, std::vector<Candidate>* out) {
+  for (const Special& special : specials_) {
+    if (special.banned || special.position < 0) continue;
+    const float logit =
+        special.penalized ? PenalizedLogProb(special.logit, log_sum) + log_sum : special.logit;
+    sampler_.Set(special.position, logit);
+  }
+  if (!sampler_.Prepare(*options_)) return;
+  for (size_t draw = 0; draw < k_; ++draw) {
+    const uint64_t bits = RandomBits(task_.random_key, draw);
+    const size_t position = sampler_.Draw(static_cast<double>(bits >> 11) * 0x1p-53);
+    const int32_t token = selected_.empty() ? static_cast<int32_t>(position) : selected_[position];
+    const auto special =
+        std::lower_bound(specials_.begin(), specials_.end(), token,
+                         [](const Special& a, int32_t value) { return a.token < value; });
+    const bool touched = special != specials_.end() && special->token == token;
+    const float logit = touched ? special->logit : sampler_.logit(position);
+    out->push_back({parent_, token, logit - shift});
+  }
 }
 
 }  // namespace dragoman

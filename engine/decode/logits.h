@@ -23,8 +23,8 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "engine/decode/beam.h"
-#include "engine/decode/search_options.h"
+#include "engine/decode/row_sampler.h"
+#include "engine/decode/search.h"
 
 namespace dragoman {
 
@@ -41,12 +41,24 @@ class LogSum {
   double sum_ = 0.0;  // of exp(x - max_)
 };
 
+// A row, and what is wanted of it.
+struct RankTask {
+  const SearchOptions* options = nullptr;  // both outlive the row
+  const SearchRules* rules = nullptr;
+  absl::Span<const int32_t> tokens;  // generated so far by the row's hypothesis
+  int parent = 0;                    // the number of that hypothesis
+  int k = 1;                         // how many of the best continuations; of a sample, draws
+  // Candidates besides the best, unless they are banned; none twice.
+  absl::Span<const int32_t> wanted;
+  bool plain = false;       // no processors: the model's own log-probabilities
+  uint64_t random_key = 0;  // of the hypothesis' draws
+};
+
 // Ranks one row at a time; keeps its memory from one row to the next.
 class RowRanker {
  public:
-  // Begins with the row of hypothesis number `parent`, which has generated `tokens` so far, of
-  // whose continuations the best k are wanted.  `options` must outlive the row. REQUIRES: k >= 1.
-  void Start(const SearchOptions& options, absl::Span<const int32_t> tokens, int parent, int k);
+  // Begins with a row.
+  void Start(const RankTask& task);
 
   // The logits of tokens first_token, first_token + 1, ...; overwrites some of them.
   // REQUIRES: first_token is where the last tile ended, 0 for the first.
@@ -61,41 +73,55 @@ class RowRanker {
   // Candidate::log_prob is the processed log-probability under both searches: what greedy search
   // chooses by its processed raw logits, it reports by the log-softmax of the raw logits (of the
   // processed ones with renormalize_logits).  A forced token is the only one and has 0.
+  //
+  // Where tokens are drawn, they come in the order of the draws, with replacement, and log_prob is
+  // the model's own, before temperature and filters.
   void Finish(std::vector<Candidate>* out);
 
  private:
-  // A token that a processor touches.
+  // A token that a processor touches, or that is wanted.
   struct Special {
     int32_t token = 0;
     bool banned = false;
     bool penalized = false;
+    bool wanted = false;
     float logit = -std::numeric_limits<float>::infinity();  // as the row has it
+    int32_t position = -1;                                  // in the sampler's row
   };
 
   // A candidate and what the search orders it by.
   struct Ranked {
     float rank = 0.0f;
     Candidate candidate;
+    bool wanted = false;
   };
 
-  void SetAside(int32_t token, bool banned);
+  void SetAside(const Special& special) { specials_.push_back(special); }
+  void Process(absl::Span<const int32_t> tokens);
   void MergeSpecials();
   template <typename TokenAt>
   void AddOrdinary(TokenAt token_at, absl::Span<const float> logits);
   void InsertTop(int32_t token, float logit);
+  bool greedy() const { return options_->beam_size == 1 || options_->sampling; }
   float PenalizedLogProb(float logit, float log_sum) const;
+  void Draw(float log_sum, float shift, std::vector<Candidate>* out);
 
+  RankTask task_;
   const SearchOptions* options_ = nullptr;
   int parent_ = 0;
   size_t k_ = 1;
+  bool draws_ = false;
   bool forced_ = false;
   int32_t forced_token_ = 0;
-  std::vector<Special> specials_;  // ascending by token, each once
-  size_t next_special_ = 0;        // the first that no tile has had yet
-  LogSum ordinary_;                // of all tokens but the specials
-  std::vector<Candidate> top_;     // the best ordinary ones by logit (in log_prob), best first
-  std::vector<int32_t> above_;     // scratch
-  std::vector<Ranked> ranked_;     // scratch
+  std::vector<Special> specials_;     // ascending by token, each once
+  size_t next_special_ = 0;           // the first that no tile has had yet
+  LogSum ordinary_;                   // of all tokens but the specials
+  std::vector<Candidate> top_;        // the best ordinary ones by logit (in log_prob), best first
+  std::vector<int32_t> above_;        // scratch
+  std::vector<Ranked> ranked_;        // scratch
+  std::vector<int32_t> phrase_ends_;  // scratch
+  RowSampler sampler_;                // has the whole row, where tokens are drawn
+  std::vector<int32_t> selected_;     // the tokens of its positions, if the row came by AddSelected
 };
 
 }  // namespace dragoman

@@ -55,8 +55,10 @@ class FullBatch {
     job->options.beam_size = kBeamSize;
     job->options.max_length = std::min(steps, spec.max_positions);
     job->options.min_length = job->options.max_length - 1;
-    job->options.eos_id = spec.eos_id;
-    job->options.decoder_start_id = spec.decoder_start_id;
+    auto rules = std::make_shared<SearchRules>();
+    rules->eos_id = spec.eos_id;
+    rules->decoder_start_id = spec.decoder_start_id;
+    job->rules = std::move(rules);
     if (model_->shortlist() != nullptr) {
       job->candidates = model_->shortlist()->Candidates(job->source);
     }

@@ -11,6 +11,7 @@
 
 #include "engine/math/activation.h"
 #include "engine/math/precision.h"
+#include "engine/options/options.h"
 
 namespace dragoman {
 
@@ -88,13 +89,6 @@ struct NetworkOptions {
   Arithmetic arithmetic = Precision::kFloat32;  // never of kAuto precision
   Precision keys_values = Precision::kFloat32;  // the decoder's; never kAuto
   bool selective_output = false;                // rows with candidates are to be fast
-};
-
-// When a beam search stops (HF_SEMANTICS: early_stopping false, true, "never").
-enum class EarlyStopping {
-  kHeuristic,  // when the best open hypothesis, as long as it is, cannot enter the finished ones
-  kFull,       // as soon as beam_size hypotheses are finished
-  kNever,      // when no open hypothesis can enter the finished ones at any length
 };
 
 // The search that generation_config.json asks for where a request does not say otherwise.

@@ -8,6 +8,22 @@
 
 namespace dragoman {
 
+namespace {
+
+// Whether a row's path holds the last node of the row before it.
+bool HasChains(absl::Span<const DecodeRow> rows) {
+  for (size_t i = 1; i < rows.size(); ++i) {
+    const absl::Span<const int32_t> path = rows[i].path;
+    if (rows[i].cache == rows[i - 1].cache && path.size() > 1 &&
+        path[path.size() - 2] == rows[i - 1].path.back()) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
 absl::StatusOr<Decoder::Layer> Decoder::CreateLayer(const Checkpoint& checkpoint,
                                                     const std::string& name, const ModelSpec& spec,
                                                     Arithmetic arithmetic) {
@@ -78,7 +94,6 @@ void Decoder::Remember(MatrixView<const float> encoded, SourceMemory* source, Wo
 
 void Decoder::Step(absl::Span<const DecodeRow> rows, LogitsSink sink, Workspace* ws) const {
   ws->x.Resize(static_cast<int>(rows.size()), d_model_);
-  ws->candidates.clear();
   const MatrixView<float> x = ws->x.view();
   for (int i = 0; i < x.rows(); ++i) {
     const int position = static_cast<int>(rows[i].path.size()) - 1;
@@ -87,7 +102,6 @@ void Decoder::Step(absl::Span<const DecodeRow> rows, LogitsSink sink, Workspace*
     } else {
       embedding_.Embed(rows[i].token, position, x.Row(i));
     }
-    ws->candidates.push_back(rows[i].candidates);
   }
   embedding_.Finish(x, ws);
   for (size_t l = 0; l < layers_.size(); ++l) {
@@ -96,7 +110,24 @@ void Decoder::Step(absl::Span<const DecodeRow> rows, LogitsSink sink, Workspace*
     layers_[l].feed_forward.Apply(x, ws);
   }
   if (norm_.has_value()) norm_->Apply(x, x, ws);
-  output_.Run(x, ws->candidates, sink, ws);
+  Project(x, rows, sink, ws);
+}
+
+// The logits of the rows that are scored.
+void Decoder::Project(MatrixView<const float> x, absl::Span<const DecodeRow> rows, LogitsSink sink,
+                      Workspace* ws) const {
+  ws->candidates.clear();
+  for (const DecodeRow& row : rows) {
+    if (row.scored) ws->candidates.push_back(row.candidates);
+  }
+  const int scored = static_cast<int>(ws->candidates.size());
+  if (scored == x.rows()) return output_.Run(x, ws->candidates, sink, ws);
+  if (scored == 0) return;
+  ws->scored.Resize(scored, d_model_);
+  for (int i = 0, to = 0; i < x.rows(); ++i) {
+    if (rows[i].scored) std::copy_n(x.Row(i).data(), d_model_, ws->scored.Row(to++).data());
+  }
+  output_.Run(ws->scored.view(), ws->candidates, sink, ws);
 }
 
 void Decoder::SelfAttention(int l, absl::Span<const DecodeRow> rows, MatrixView<float> x,
@@ -108,6 +139,15 @@ void Decoder::SelfAttention(int l, absl::Span<const DecodeRow> rows, MatrixView<
   size_t longest = 0;
   for (const DecodeRow& row : rows) longest = std::max(longest, row.path.size());
   ws->ReserveAttend(heads_.heads, longest, 1);
+  const auto remember = [&](int i) {
+    rows[i].cache->keys_values().Set(l, rows[i].path.back(),
+                                     ws->projected.view().Row(i).subspan(width));
+  };
+  // Rows whose paths hold each other's nodes must not wait for another thread to set them.
+  const bool chained = ws->team().size() > 1 && HasChains(rows);
+  if (chained) {
+    for (int i = 0; i < x.rows(); ++i) remember(i);
+  }
   const auto attend = [&](int member, int first, int end) {
     Workspace::AttendMemory& memory = ws->attend[member];
     const auto find = [&](int i) {
@@ -115,9 +155,9 @@ void Decoder::SelfAttention(int l, absl::Span<const DecodeRow> rows, MatrixView<
     };
     find(first);
     for (int i = first; i < end; ++i) {
+      if (!chained) remember(i);
       const MatrixView<const float> qkv = ws->projected.view().Rows(i, 1);
       KeyValues& keys_values = rows[i].cache->keys_values();
-      keys_values.Set(l, rows[i].path.back(), qkv.Row(0).subspan(width));
       memory.rows.swap(memory.next);
       memory.next.clear();
       if (i + 1 < end) find(i + 1);

@@ -36,8 +36,10 @@ class Decoder {
   void Remember(MatrixView<const float> encoded, SourceMemory* source, Workspace* ws) const;
 
   // One step: row i of the logits that `sink` is given scores what follows rows[i], and the keys
-  // and values of its token stand in its cache. REQUIRES: tokens and candidates are in the
-  // vocabulary, paths are no longer than max_positions, no two rows share a last node.
+  // and values of its token stand in its cache; rows that are not scored are left out.  A path may
+  // hold the last nodes of rows before it, whose tokens then come before its own.
+  // REQUIRES: tokens and candidates are in the vocabulary, paths are no longer than max_positions,
+  // no two rows share a last node.
   void Step(absl::Span<const DecodeRow> rows, LogitsSink sink, Workspace* ws) const;
 
  private:
@@ -60,6 +62,8 @@ class Decoder {
         output_(std::move(output)) {}
   static absl::StatusOr<Layer> CreateLayer(const Checkpoint& checkpoint, const std::string& name,
                                            const ModelSpec& spec, Arithmetic arithmetic);
+  void Project(MatrixView<const float> x, absl::Span<const DecodeRow> rows, LogitsSink sink,
+               Workspace* ws) const;
   void SelfAttention(int l, absl::Span<const DecodeRow> rows, MatrixView<float> x,
                      Workspace* ws) const;
   void CrossAttention(int l, absl::Span<const DecodeRow> rows, MatrixView<float> x,

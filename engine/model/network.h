@@ -72,6 +72,8 @@ struct StepRow {
   int hypothesis = 0;  // which one of the state's
   // The tokens that it is scored for, ascending, each once; empty: the whole vocabulary.
   absl::Span<const int32_t> candidates = {};
+  // Whether anybody wants to know what follows; if not, the sink is not given it.
+  bool scored = true;
 };
 
 // Immutable, so safe for concurrent use with a workspace for each thread.  Keeps the row law.
@@ -103,7 +105,12 @@ class Network {
   virtual void Remember(MatrixView<const float> encoded, SentenceState* state,
                         Workspace* ws) const = 0;
 
-  // One step: row i of the logits that `sink` is given scores what follows rows[i].
+  // Whether several rows of a step may extend one hypothesis: those that stand together, each by
+  // the token that follows the one before it.
+  virtual bool takes_several_tokens() const { return false; }
+
+  // One step: row i of the logits that `sink` is given scores what follows the i-th of the scored
+  // rows.
   // REQUIRES: the rows of a state stand together; tokens and candidates are in the vocabulary.
   virtual void Step(absl::Span<const StepRow> rows, LogitsSink sink, Workspace* ws) const = 0;
 };

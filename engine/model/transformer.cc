@@ -174,7 +174,8 @@ void Transformer::Step(absl::Span<const StepRow> rows, LogitsSink sink, Workspac
     TransformerState& state = *static_cast<TransformerState*>(row.state);
     std::vector<int32_t>& path = state.paths[row.hypothesis];
     path.push_back(state.cache.AddNode());
-    decode_rows.push_back({row.token, &state.source, &state.cache, path, row.candidates});
+    decode_rows.push_back(
+        {row.token, &state.source, &state.cache, path, row.candidates, row.scored});
   }
   decoder_->Step(decode_rows, sink, ws);
 }

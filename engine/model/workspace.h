@@ -27,6 +27,7 @@ struct DecodeRow {
   absl::Span<const int32_t> path;
   // The tokens that it is scored for, ascending, each once; empty: the whole vocabulary.
   absl::Span<const int32_t> candidates = {};
+  bool scored = true;  // as in StepRow
 };
 
 // Belongs to one thread, the leader of the team.
@@ -45,6 +46,7 @@ struct Workspace {
   Matrix<float> inner;      // [rows, ffn], or [rows, 2 ffn]
   Matrix<float> gated;      // [rows, ffn]
   Matrix<float> sublayer;   // [rows, d_model]: what a sublayer adds to x
+  Matrix<float> scored;     // [scored rows, d_model] of x, where not all are scored
 
   Matrix<float> keys_values;                          // [source tokens, 2 d_model] of one layer
   std::vector<Matrix<float>> logits;                  // [rows, a tile of the vocabulary] each

@@ -117,6 +117,14 @@ EncodedText Tokenizer::Encode(std::string_view text, const Frame& frame) const {
   return encoded;
 }
 
+std::vector<int32_t> Tokenizer::EncodeTarget(std::string_view text) const {
+  std::vector<int32_t> ids;
+  for (const std::string& piece : parts_.target_pieces->Encode(text)) {
+    ids.push_back(parts_.target_vocabulary->IdOf(piece).value_or(parts_.unknown_id));
+  }
+  return ids;
+}
+
 std::string Tokenizer::Decode(absl::Span<const int32_t> ids) const {
   std::vector<std::string> pieces;
   for (const int32_t id : ids) {

@@ -87,6 +87,13 @@ class Tokenizer {
   // In the frame of a pair without names.
   EncodedText Encode(std::string_view text) const { return Encode(text, FrameOf({})); }
 
+  // The ids of the target vocabulary for `text`, without eos and special tokens.
+  // REQUIRES: text is valid UTF-8.
+  std::vector<int32_t> EncodeTarget(std::string_view text) const;
+
+  // Of the target vocabulary, what stands for pieces that it does not have.
+  int32_t target_unknown_id() const { return parts_.unknown_id; }
+
   // The text of ids of the target vocabulary.  Special tokens and ids outside of the vocabulary are
   // skipped; white space at both ends is stripped.
   std::string Decode(absl::Span<const int32_t> ids) const;

@@ -22,6 +22,7 @@
 #include "engine/model/model_directory.h"
 #include "engine/text/splitter.h"
 #include "tests/bench/ceilings.h"
+#include "tests/decode/whole_search.h"
 #include "tests/math/packed_key_values.h"
 #include "tests/math/random_matrix.h"
 
@@ -241,13 +242,13 @@ BENCHMARK(BM_IndicesAbove)->Arg(kTile)->Arg(kVocabulary);
 void BM_RowRanker(State& state) {
   std::mt19937 random(8);
   std::vector<float> logits = RandomVector(kVocabulary, &random);
-  SearchOptions options;
+  WholeSearch options;
   options.beam_size = static_cast<int>(state.range(0));
   RowRanker ranker;
   std::vector<Candidate> candidates;
   for (auto _ : state) {
     candidates.clear();
-    ranker.Start(options, {}, 0, static_cast<int>(state.range(0)));
+    ranker.Start({.options = &options, .rules = &options, .k = static_cast<int>(state.range(0))});
     for (int first = 0; first < kVocabulary; first += kTile) {
       const int tokens = std::min(kTile, kVocabulary - first);
       ranker.Add(first, absl::MakeSpan(logits).subspan(first, tokens));

@@ -44,7 +44,7 @@ int64_t AllocationsOfSteps(const std::shared_ptr<const Model>& model, DecodeScra
   int done = 0;
   std::vector<JobPtr> jobs;
   for (const std::string& text : TestSentences()) {
-    SearchOptions options = TestSearch(4, 60);
+    WholeSearch options = TestSearch(4, 60);
     options.min_length = 59;  // no hypothesis ends before the last step
     options.repetition_penalty = 1.1f;
     jobs.push_back(MakeJob(text, options, [&done](JobResult) { ++done; }));

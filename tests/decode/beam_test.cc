@@ -6,6 +6,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/decode/whole_search.h"
 
 namespace dragoman {
 namespace {
@@ -17,8 +18,8 @@ using ::testing::SizeIs;
 
 constexpr int32_t kEos = 0;
 
-SearchOptions Options(int beam_size, int max_length) {
-  SearchOptions options;
+WholeSearch Options(int beam_size, int max_length) {
+  WholeSearch options;
   options.beam_size = beam_size;
   options.num_hypotheses = beam_size;
   options.max_length = max_length;
@@ -40,7 +41,7 @@ std::vector<std::vector<int32_t>> BestTokens(const Beam& beam, int n) {
 }
 
 TEST(Beam, BeginsWithOneHypothesisWithoutTokens) {
-  Beam beam(Options(3, 10));
+  Beam beam(TaskOf(Options(3, 10)));
   EXPECT_FALSE(beam.done());
   EXPECT_EQ(beam.length(), 0);
   EXPECT_EQ(beam.candidates_per_row(), 6);
@@ -50,7 +51,7 @@ TEST(Beam, BeginsWithOneHypothesisWithoutTokens) {
 }
 
 TEST(Beam, GreedyFollowsTheBestTokenAndEndsAtTheFirstEos) {
-  Beam beam(Options(1, 10));
+  Beam beam(TaskOf(Options(1, 10)));
   EXPECT_EQ(beam.candidates_per_row(), 1);
   beam.Advance({{0, 7, -0.5f}});
   beam.Advance({{0, 8, -0.25f}});
@@ -68,14 +69,14 @@ TEST(Beam, GreedyFollowsTheBestTokenAndEndsAtTheFirstEos) {
 }
 
 TEST(Beam, GreedyLooksAtTheBestCandidateAlone) {
-  Beam beam(Options(1, 10));
+  Beam beam(TaskOf(Options(1, 10)));
   beam.Advance({{0, 7, -0.9f}, {0, kEos, -0.5f}});
   EXPECT_TRUE(beam.done());
   EXPECT_THAT(BestTokens(beam, 1), ElementsAre(IsEmpty()));
 }
 
 TEST(Beam, GreedyIsCutAtMaxLength) {
-  Beam beam(Options(1, 2));
+  Beam beam(TaskOf(Options(1, 2)));
   beam.Advance({{0, 7, -0.5f}});
   beam.Advance({{0, 8, -0.5f}});
   ASSERT_TRUE(beam.done());
@@ -86,7 +87,7 @@ TEST(Beam, GreedyIsCutAtMaxLength) {
 }
 
 TEST(Beam, KeepsTheBestContinuationsOfAllRowsInOrder) {
-  Beam beam(Options(2, 10));
+  Beam beam(TaskOf(Options(2, 10)));
   beam.Advance({{0, 1, -1.0f}, {0, 2, -0.5f}, {0, 3, -2.0f}});
   EXPECT_THAT(LiveTokens(beam), ElementsAre(ElementsAre(2), ElementsAre(1)));
   beam.Advance({{1, 4, -0.1f}, {1, 5, -0.2f}, {0, 6, -3.0f}});
@@ -98,7 +99,7 @@ TEST(Beam, KeepsTheBestContinuationsOfAllRowsInOrder) {
 }
 
 TEST(Beam, TiesGoToTheLowerParentThenTheLowerToken) {
-  Beam beam(Options(2, 10));
+  Beam beam(TaskOf(Options(2, 10)));
   beam.Advance({{0, 9, -1.0f}, {0, 4, -1.0f}, {0, 6, -1.0f}});
   EXPECT_THAT(LiveTokens(beam), ElementsAre(ElementsAre(4), ElementsAre(6)));
   beam.Advance({{1, 2, -1.0f}, {0, 8, -1.0f}, {0, 7, -1.0f}});
@@ -106,15 +107,15 @@ TEST(Beam, TiesGoToTheLowerParentThenTheLowerToken) {
 }
 
 TEST(Beam, TheOrderOfTheCandidatesDoesNotMatter) {
-  Beam forwards(Options(2, 10));
-  Beam backwards(Options(2, 10));
+  Beam forwards(TaskOf(Options(2, 10)));
+  Beam backwards(TaskOf(Options(2, 10)));
   forwards.Advance({{0, 1, -1.0f}, {0, 2, -1.0f}, {0, kEos, -1.0f}, {0, 3, -2.0f}});
   backwards.Advance({{0, 3, -2.0f}, {0, kEos, -1.0f}, {0, 2, -1.0f}, {0, 1, -1.0f}});
   EXPECT_EQ(LiveTokens(forwards), LiveTokens(backwards));
 }
 
 TEST(Beam, AnEosBelowTheFirstBeamSizeIsDropped) {
-  Beam beam(Options(2, 2));
+  Beam beam(TaskOf(Options(2, 2)));
   beam.Advance({{0, 1, -0.1f}, {0, 2, -0.2f}, {0, kEos, -0.3f}, {0, 3, -0.4f}});
   EXPECT_THAT(LiveTokens(beam), ElementsAre(ElementsAre(1), ElementsAre(2)));
   // Both end with a lower score than the eos of the first step would have.
@@ -124,7 +125,7 @@ TEST(Beam, AnEosBelowTheFirstBeamSizeIsDropped) {
 }
 
 TEST(Beam, AFinishedHypothesisLeavesItsPlaceToTheNext) {
-  Beam beam(Options(2, 10));
+  Beam beam(TaskOf(Options(2, 10)));
   beam.Advance({{0, kEos, -0.1f}, {0, 1, -0.2f}, {0, 2, -0.3f}, {0, 3, -0.4f}});
   EXPECT_FALSE(beam.done());
   EXPECT_THAT(LiveTokens(beam), ElementsAre(ElementsAre(1), ElementsAre(2)));
@@ -133,10 +134,10 @@ TEST(Beam, AFinishedHypothesisLeavesItsPlaceToTheNext) {
 // After two steps of beam size 2: finished are two with a score of -1 (with length_penalty 1), and
 // the best open one has the log-probability `open`.
 Beam WithTwoFinished(EarlyStopping early_stopping, float length_penalty, float open) {
-  SearchOptions options = Options(2, 10);
+  WholeSearch options = Options(2, 10);
   options.early_stopping = early_stopping;
   options.length_penalty = length_penalty;
-  Beam beam(options);
+  Beam beam(TaskOf(options));
   beam.Advance({{0, kEos, -1.0f}, {0, 1, -1.5f}});
   EXPECT_FALSE(beam.done());
   beam.Advance({{0, kEos, -0.5f}, {0, 5, open + 1.5f}});
@@ -170,9 +171,9 @@ TEST(Beam, NeverTakesTheLengthAsItIsUnlessThePenaltyFavoursLongOnes) {
 
 TEST(Beam, ScoresDivideByTheLengthInclEosToThePowerOfThePenalty) {
   for (const float penalty : {-0.5f, 0.0f, 0.6f, 1.0f, 2.0f}) {
-    SearchOptions options = Options(1, 10);
+    WholeSearch options = Options(1, 10);
     options.length_penalty = penalty;
-    Beam beam(options);
+    Beam beam(TaskOf(options));
     beam.Advance({{0, 1, -1.0f}});
     beam.Advance({{0, 2, -1.0f}});
     beam.Advance({{0, kEos, -1.0f}});
@@ -181,9 +182,9 @@ TEST(Beam, ScoresDivideByTheLengthInclEosToThePowerOfThePenalty) {
 }
 
 TEST(Beam, ABetterHypothesisPushesTheWorstFinishedOneOut) {
-  SearchOptions options = Options(2, 3);
+  WholeSearch options = Options(2, 3);
   options.early_stopping = EarlyStopping::kNever;
-  Beam beam(options);
+  Beam beam(TaskOf(options));
   beam.Advance({{0, kEos, -2.0f}, {0, 1, -2.1f}, {0, 2, -2.2f}});
   beam.Advance({{0, kEos, -0.1f}, {1, 3, -0.1f}, {0, 4, -0.3f}});
   ASSERT_FALSE(beam.done());
@@ -195,10 +196,10 @@ TEST(Beam, ABetterHypothesisPushesTheWorstFinishedOneOut) {
 }
 
 TEST(Beam, AnEqualScoreThatWasThereBeforeStaysBefore) {
-  SearchOptions options = Options(2, 10);
+  WholeSearch options = Options(2, 10);
   options.length_penalty = 0.0f;
   options.early_stopping = EarlyStopping::kFull;
-  Beam beam(options);
+  Beam beam(TaskOf(options));
   beam.Advance({{0, kEos, -1.0f}, {0, 1, -1.0f}});
   beam.Advance({{0, kEos, 0.0f}});
   ASSERT_TRUE(beam.done());
@@ -206,7 +207,7 @@ TEST(Beam, AnEqualScoreThatWasThereBeforeStaysBefore) {
 }
 
 TEST(Beam, AtMaxLengthTheBestOpenOnesFinishAsTheyAre) {
-  Beam beam(Options(2, 2));
+  Beam beam(TaskOf(Options(2, 2)));
   beam.Advance({{0, 1, -0.1f}, {0, 2, -0.2f}});
   beam.Advance({{0, 3, -0.1f}, {1, kEos, -0.2f}, {0, 4, -0.5f}, {1, 5, -0.6f}});
   ASSERT_TRUE(beam.done());
@@ -220,9 +221,9 @@ TEST(Beam, AtMaxLengthTheBestOpenOnesFinishAsTheyAre) {
 }
 
 TEST(Beam, AnEosForcedAtMaxLengthSaysMaxLength) {
-  SearchOptions options = Options(2, 2);
+  WholeSearch options = Options(2, 2);
   options.forced_eos_id = kEos;
-  Beam beam(options);
+  Beam beam(TaskOf(options));
   beam.Advance({{0, 1, -0.1f}, {0, 2, -0.2f}});
   beam.Advance({{0, kEos, 0.0f}, {1, kEos, 0.0f}});
   ASSERT_TRUE(beam.done());
@@ -236,9 +237,9 @@ TEST(Beam, AnEosForcedAtMaxLengthSaysMaxLength) {
 }
 
 TEST(Beam, AnEosOfItsOwnBeforeMaxLengthSaysEosThoughOneWouldBeForced) {
-  SearchOptions options = Options(1, 3);
+  WholeSearch options = Options(1, 3);
   options.forced_eos_id = kEos;
-  Beam beam(options);
+  Beam beam(TaskOf(options));
   beam.Advance({{0, 1, -0.1f}});
   beam.Advance({{0, kEos, -0.1f}});
   EXPECT_EQ(beam.Best(1)[0].finish_reason, FinishReason::kEos);
@@ -246,20 +247,20 @@ TEST(Beam, AnEosOfItsOwnBeforeMaxLengthSaysEosThoughOneWouldBeForced) {
 
 TEST(Beam, NothingLeftEndsTheSearchWithWhatIsFinished) {
   const float inf = std::numeric_limits<float>::infinity();
-  Beam beam(Options(2, 10));
+  Beam beam(TaskOf(Options(2, 10)));
   beam.Advance({{0, kEos, -0.1f}, {0, 1, -0.2f}});
   beam.Advance({{0, 2, -inf}, {0, 3, std::nanf("")}});
   ASSERT_TRUE(beam.done());
   EXPECT_THAT(BestTokens(beam, 2), ElementsAre(IsEmpty()));
 
-  Beam empty(Options(2, 10));
+  Beam empty(TaskOf(Options(2, 10)));
   empty.Advance({});
   EXPECT_TRUE(empty.done());
   EXPECT_THAT(empty.Best(2), IsEmpty());
 }
 
 TEST(Beam, BestGivesAsManyAsAskedFor) {
-  Beam beam(Options(3, 1));
+  Beam beam(TaskOf(Options(3, 1)));
   beam.Advance({{0, 1, -0.1f}, {0, 2, -0.2f}, {0, 3, -0.3f}, {0, 4, -0.4f}});
   ASSERT_TRUE(beam.done());
   EXPECT_THAT(BestTokens(beam, 0), IsEmpty());
@@ -268,7 +269,7 @@ TEST(Beam, BestGivesAsManyAsAskedFor) {
 }
 
 TEST(BeamDeathTest, NothingIsScoredOnceTheSearchHasStopped) {
-  Beam beam(Options(1, 1));
+  Beam beam(TaskOf(Options(1, 1)));
   beam.Advance({{0, kEos, -1.0f}});
   ASSERT_TRUE(beam.done());
   EXPECT_DEATH(beam.Advance({{0, kEos, -0.1f}}), "check failed");

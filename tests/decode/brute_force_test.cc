@@ -11,6 +11,7 @@
 #include "engine/decode/beam.h"
 #include "engine/decode/logits.h"
 #include "gtest/gtest.h"
+#include "tests/decode/random_language.h"
 #include "tests/decode/rank_row.h"
 #include "tests/reference/search.h"
 
@@ -19,37 +20,8 @@ namespace {
 
 using reference::Found;
 
-// The logits of what follows a prefix: a pure function of the seed and the prefix.
-class RandomLanguage {
- public:
-  RandomLanguage(uint64_t seed, int vocabulary) : seed_(seed), vocabulary_(vocabulary) {}
-
-  std::vector<float> Logits(const std::vector<int32_t>& tokens) const {
-    uint64_t state = seed_;
-    for (int32_t token : tokens) state = Mix(state + 1 + static_cast<uint64_t>(token));
-    std::vector<float> logits(vocabulary_);
-    for (float& logit : logits) {
-      state = Mix(state);
-      // Of 64 values, so that now and then two hypotheses tie.
-      logit = static_cast<float>(state >> 58) / 16.0f;
-    }
-    return logits;
-  }
-
- private:
-  static uint64_t Mix(uint64_t x) {  // SplitMix64
-    x += 0x9e3779b97f4a7c15;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-    return x ^ (x >> 31);
-  }
-
-  uint64_t seed_;
-  int vocabulary_;
-};
-
 // The log-probabilities after `tokens` as RankContinuations gives them; -inf where it gives none.
-std::vector<float> LogProbs(const RandomLanguage& language, const SearchOptions& options,
+std::vector<float> LogProbs(const RandomLanguage& language, const WholeSearch& options,
                             const std::vector<int32_t>& tokens) {
   std::vector<float> logits = language.Logits(tokens);
   const int vocabulary = static_cast<int>(logits.size());
@@ -60,8 +32,8 @@ std::vector<float> LogProbs(const RandomLanguage& language, const SearchOptions&
   return log_probs;
 }
 
-std::vector<Hypothesis> Search(const RandomLanguage& language, const SearchOptions& options) {
-  Beam beam(options);
+std::vector<Hypothesis> Search(const RandomLanguage& language, const WholeSearch& options) {
+  Beam beam(TaskOf(options));
   while (!beam.done()) {
     std::vector<Candidate> candidates;
     for (size_t i = 0; i < beam.live().size(); ++i) {
@@ -83,7 +55,7 @@ std::vector<int32_t> GeneratedTokens(const Hypothesis& hypothesis, int32_t eos_i
 }
 
 void ExpectFound(const std::vector<Hypothesis>& have, const std::vector<Found>& want,
-                 const SearchOptions& options) {
+                 const WholeSearch& options) {
   const size_t count = std::min(want.size(), static_cast<size_t>(options.num_hypotheses));
   ASSERT_EQ(have.size(), count);
   for (size_t i = 0; i < count; ++i) {
@@ -95,8 +67,8 @@ void ExpectFound(const std::vector<Hypothesis>& have, const std::vector<Found>& 
   }
 }
 
-SearchOptions Options(int beam_size, int max_length) {
-  SearchOptions options;
+WholeSearch Options(int beam_size, int max_length) {
+  WholeSearch options;
   options.beam_size = options.num_hypotheses = beam_size;
   options.max_length = max_length;
   options.eos_id = 0;
@@ -105,7 +77,7 @@ SearchOptions Options(int beam_size, int max_length) {
 }
 
 // Every translation of at most max_length tokens, by walking the whole tree.
-void Enumerate(const RandomLanguage& language, const SearchOptions& options,
+void Enumerate(const RandomLanguage& language, const WholeSearch& options,
                const std::vector<int32_t>& tokens, float log_prob, std::vector<Found>* all) {
   const std::vector<float> log_probs = LogProbs(language, options, tokens);
   for (size_t token = 0; token < log_probs.size(); ++token) {
@@ -132,7 +104,7 @@ TEST(BruteForce, AWideBeamFindsTheBestOfAllTranslations) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     const RandomLanguage language(seed, kVocabulary);
     for (const float length_penalty : {-0.5f, 0.0f, 1.0f, 2.0f}) {
-      SearchOptions options = Options(kBeamSize, kMaxLength);
+      WholeSearch options = Options(kBeamSize, kMaxLength);
       options.length_penalty = length_penalty;
       if (seed % 2 == 0) options.forced_eos_id = options.eos_id;
       options.min_length = static_cast<int>(seed % 3);
@@ -161,7 +133,7 @@ TEST(BruteForce, EveryBeamAgreesWithTheTranscriptionOfHuggingFace) {
     for (const EarlyStopping early_stopping :
          {EarlyStopping::kHeuristic, EarlyStopping::kFull, EarlyStopping::kNever}) {
       for (const float length_penalty : {-0.5f, 0.0f, 0.6f, 1.0f, 2.0f}) {
-        SearchOptions options =
+        WholeSearch options =
             Options(2 + static_cast<int>(seed % 5), 3 + static_cast<int>(seed % 7));
         options.early_stopping = early_stopping;
         options.length_penalty = length_penalty;
@@ -189,7 +161,7 @@ TEST(BruteForce, GreedyTakesTheBestTokenAtEveryStep) {
   for (uint64_t seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     const RandomLanguage language(seed, 5);
-    SearchOptions options = Options(1, 1 + static_cast<int>(seed % 9));
+    WholeSearch options = Options(1, 1 + static_cast<int>(seed % 9));
     if (seed % 2 == 0) options.forced_eos_id = options.eos_id;
     const Found want = reference::GreedySearch(options, [&](const std::vector<int32_t>& tokens) {
       return LogProbs(language, options, tokens);

@@ -20,7 +20,7 @@ namespace {
 
 struct Request {
   std::string text;
-  SearchOptions options;
+  WholeSearch options;
   std::vector<int32_t> candidates = {};
 };
 
@@ -267,6 +267,127 @@ TEST_F(DecodeBatchTest, TellsTheObserverWhatItDid) {
   EXPECT_EQ(counter.steps, longest);
   EXPECT_EQ(counter.most_rows, 8);
   EXPECT_EQ(counter.done, 2);
+}
+
+// A sentence of the crowd: each has other options.
+JobPtr MixedJob(int i, std::function<void(JobResult)> on_done) {
+  const std::vector<std::string>& sentences = TestSentences();
+  WholeSearch search = TestSearch(1 + i % 5, 12 + i % 30);
+  search.num_hypotheses = 1 + i % search.beam_size;
+  search.repetition_penalty = i % 3 == 0 ? 1.3f : 1.0f;
+  search.no_repeat_ngram_size = i % 4 == 0 ? 2 : 0;
+  search.length_penalty = 0.25f * static_cast<float>(i % 7);
+  search.length_normalization =
+      i % 6 == 0 ? LengthNormalization::kGnmt : LengthNormalization::kLength;
+  search.patience = i % 8 == 0 ? 1.5f : 1.0f;
+  search.min_length = i % 9;
+  search.disable_unk = i % 2 == 0;
+  search.repetition_guard = i % 2 == 1;
+  const int kind = i % 7;
+  if (kind == 1) {
+    search.sampling = true;
+    search.num_hypotheses = search.beam_size = 1 + i % 4;
+    search.sampling_temperature = 0.7f + 0.1f * static_cast<float>(i % 5);
+    search.sampling_top_k = i % 3 == 0 ? 20 : 0;
+    search.sampling_top_p = i % 4 == 0 ? 0.9f : 1.0f;
+  }
+  if (kind == 2) search.return_alternatives = true;
+  if (kind == 3) {
+    search.beam_size = 4;
+    search.beam_groups = 2;
+    search.num_hypotheses = 1 + i % 4;
+  }
+  JobPtr job = MakeJob(sentences[i % sentences.size()], search, std::move(on_done));
+  job->random_key = static_cast<uint64_t>(i);
+  const Tokenizer& tokenizer = job->model->tokenizer();
+  if (kind == 2 || kind == 4) job->prefix = tokenizer.EncodeTarget(i % 2 == 0 ? "Der alte" : "Die");
+  if (kind == 5) {
+    job->phrases.push_back(tokenizer.EncodeTarget("Haus"));
+    if (i % 2 == 0) job->phrases.push_back(tokenizer.EncodeTarget("kleinen Apfel"));
+  }
+  if (kind == 6) {
+    job->score_prefix = true;
+    job->prefix = tokenizer.EncodeTarget("Der alte Lehrer sieht ein kleines Haus.");
+    job->options.max_length = static_cast<int>(job->prefix.size()) + 1;
+  }
+  return job;
+}
+
+TEST_F(DecodeBatchTest, TwoHundredSentencesWithOtherOptionsEachAreAsTheyAreAlone) {
+  constexpr int kSentences = 200;
+  std::vector<std::string> alone(kSentences);
+  for (int i = 0; i < kSentences; ++i) {
+    DecodeBatch batch = MakeBatch();
+    std::vector<JobPtr> jobs;
+    jobs.push_back(MixedJob(i, [&](JobResult result) {
+      EXPECT_TRUE(result.status.ok()) << i << ": " << result.status;
+      alone[i] = Bytes(result.hypotheses);
+    }));
+    batch.Join(std::move(jobs));
+    while (!batch.empty()) batch.Step();
+  }
+  for (const int threads : {1, 2}) {
+    DecodeScratch scratch(threads);
+    DecodeBatch batch(model_, absl::Now, &observer_, &scratch);
+    std::vector<JobPtr> jobs;
+    int done = 0;
+    for (int i = 0; i < kSentences; ++i) {
+      jobs.push_back(MixedJob(i, [&, i](JobResult result) {
+        ++done;
+        EXPECT_EQ(Bytes(result.hypotheses), alone[i]) << i;
+      }));
+    }
+    batch.Join(std::move(jobs));
+    while (!batch.empty()) batch.Step();
+    EXPECT_EQ(done, kSentences);
+  }
+}
+
+// The prefix is read in one pass; the tokens after it are those that follow it one by one.
+TEST_F(DecodeBatchTest, APrefixThatTheSearchWouldHaveFoundChangesNothing) {
+  for (const std::string& text : TestSentences()) {
+    const Request request = {text, TestSearch(1, 30)};
+    const std::vector<Hypothesis> whole = HypothesesAlone(request);
+    if (whole[0].tokens.size() < 4) continue;
+    std::vector<Hypothesis> rest;
+    DecodeBatch batch = MakeBatch();
+    std::vector<JobPtr> jobs;
+    jobs.push_back(JobFor(request, [&](JobResult result) { rest = std::move(result.hypotheses); }));
+    jobs[0]->prefix.assign(whole[0].tokens.begin(), whole[0].tokens.begin() + 3);
+    batch.Join(std::move(jobs));
+    int steps = 0;
+    for (; !batch.empty(); ++steps) batch.Step();
+    ASSERT_EQ(rest.size(), 1u);
+    EXPECT_EQ(rest[0].tokens, whole[0].tokens);
+    EXPECT_EQ(steps, static_cast<int>(whole[0].token_log_probs.size()) - 3);
+    for (size_t i = 3; i < whole[0].token_log_probs.size(); ++i) {
+      EXPECT_EQ(rest[0].token_log_probs[i], whole[0].token_log_probs[i]);
+    }
+  }
+}
+
+// The log-probabilities of a scored translation are those that greedy search reported, to the bit.
+TEST_F(DecodeBatchTest, ScoresATranslationAsTheSearchDid) {
+  for (const std::string& text : TestSentences()) {
+    const Request request = {text, TestSearch(1, 40)};
+    const std::vector<Hypothesis> found = HypothesesAlone(request);
+    if (found[0].finish_reason != FinishReason::kEos) continue;
+    std::vector<Hypothesis> scored;
+    DecodeBatch batch = MakeBatch();
+    std::vector<JobPtr> jobs;
+    jobs.push_back(JobFor(request, [&](JobResult result) { scored = result.hypotheses; }));
+    jobs[0]->score_prefix = true;
+    jobs[0]->prefix = found[0].tokens;
+    jobs[0]->options.max_length = static_cast<int>(found[0].tokens.size()) + 1;
+    batch.Join(std::move(jobs));
+    batch.Step();
+    EXPECT_TRUE(batch.empty());
+    ASSERT_EQ(scored.size(), 1u);
+    ASSERT_EQ(scored[0].token_log_probs.size(), found[0].token_log_probs.size());
+    for (size_t i = 0; i < found[0].token_log_probs.size(); ++i) {
+      EXPECT_NEAR(scored[0].token_log_probs[i], found[0].token_log_probs[i], 1e-6f);
+    }
+  }
 }
 
 }  // namespace

@@ -21,8 +21,8 @@ constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr int32_t kEos = 0;
 constexpr int32_t kStart = 5;
 
-SearchOptions BeamOptions() {
-  SearchOptions options;
+WholeSearch BeamOptions() {
+  WholeSearch options;
   options.beam_size = 2;
   options.max_length = 10;
   options.eos_id = kEos;
@@ -30,13 +30,13 @@ SearchOptions BeamOptions() {
   return options;
 }
 
-SearchOptions GreedyOptions() {
-  SearchOptions options = BeamOptions();
+WholeSearch GreedyOptions() {
+  WholeSearch options = BeamOptions();
   options.beam_size = 1;
   return options;
 }
 
-std::vector<Candidate> Ranked(const SearchOptions& options, const std::vector<int32_t>& tokens,
+std::vector<Candidate> Ranked(const WholeSearch& options, const std::vector<int32_t>& tokens,
                               std::vector<float> row, int k = 100) {
   std::vector<Candidate> out;
   RankContinuations(options, tokens, 0, k, absl::MakeSpan(row), &out);
@@ -122,7 +122,7 @@ TEST(RankContinuations, MinusInfinityAndNanAreNeverChosen) {
 TEST(RankContinuations, ARowOfNothingButMinusInfinityOrNanHasNoContinuation) {
   for (const bool renormalize : {false, true}) {
     for (const float penalty : {1.0f, 1.3f}) {
-      SearchOptions options = BeamOptions();
+      WholeSearch options = BeamOptions();
       options.renormalize_logits = renormalize;
       options.repetition_penalty = penalty;
       EXPECT_THAT(Ranked(options, {}, std::vector<float>(6, -kInf)), IsEmpty());
@@ -133,7 +133,7 @@ TEST(RankContinuations, ARowOfNothingButMinusInfinityOrNanHasNoContinuation) {
 }
 
 TEST(RepetitionPenalty, ActsOnLogProbabilitiesInBeamSearch) {
-  SearchOptions options = BeamOptions();
+  WholeSearch options = BeamOptions();
   options.repetition_penalty = 2.0f;
   const std::vector<float> log_probs = LogSoftmax(kRow);
   const std::vector<Candidate> ranked = Ranked(options, {1, 1, 3}, kRow);
@@ -143,13 +143,13 @@ TEST(RepetitionPenalty, ActsOnLogProbabilitiesInBeamSearch) {
 }
 
 TEST(RepetitionPenalty, CountsTheDecoderStart) {
-  SearchOptions options = BeamOptions();
+  WholeSearch options = BeamOptions();
   options.repetition_penalty = 2.0f;
   EXPECT_NEAR(LogProbOf(kStart, Ranked(options, {}, kRow)), 2.0f * LogSoftmax(kRow)[kStart], 1e-5f);
 }
 
 TEST(RepetitionPenalty, ActsOnRawLogitsInGreedySearchWhichReportsTheUnprocessed) {
-  SearchOptions options = GreedyOptions();
+  WholeSearch options = GreedyOptions();
   options.repetition_penalty = 1.4f;
   const std::vector<float> log_probs = LogSoftmax(kRow);
   // 3 / 1.4 is still the largest, 3 / 1.6 is not.
@@ -163,7 +163,7 @@ TEST(RepetitionPenalty, ActsOnRawLogitsInGreedySearchWhichReportsTheUnprocessed)
 }
 
 TEST(NoRepeatNgram, BansWhatWouldCompleteAnNgramAgain) {
-  SearchOptions options = BeamOptions();
+  WholeSearch options = BeamOptions();
   options.no_repeat_ngram_size = 2;
   EXPECT_THAT(Tokens(Ranked(options, {1, 2, 3, 1}, kRow)), ElementsAre(1, 0, 4, 3, 5));
   EXPECT_THAT(Tokens(Ranked(options, {1, 2, 1, 3, 1}, kRow)), ElementsAre(1, 0, 4, 5));
@@ -173,25 +173,25 @@ TEST(NoRepeatNgram, BansWhatWouldCompleteAnNgramAgain) {
 }
 
 TEST(NoRepeatNgram, CountsTheDecoderStart) {
-  SearchOptions options = BeamOptions();
+  WholeSearch options = BeamOptions();
   options.no_repeat_ngram_size = 2;
   EXPECT_THAT(Tokens(Ranked(options, {1, kStart}, kRow)), ElementsAre(2, 0, 4, 3, 5));
 }
 
 TEST(NoRepeatNgram, OfOneBansEveryTokenThatIsThere) {
-  SearchOptions options = BeamOptions();
+  WholeSearch options = BeamOptions();
   options.no_repeat_ngram_size = 1;
   EXPECT_THAT(Tokens(Ranked(options, {1, 4}, kRow)), ElementsAre(2, 0, 3));
 }
 
 TEST(NoRepeatNgram, LongerThanTheSequenceBansNothing) {
-  SearchOptions options = BeamOptions();
+  WholeSearch options = BeamOptions();
   options.no_repeat_ngram_size = 9;
   EXPECT_THAT(Tokens(Ranked(options, {1, 1}, kRow)), SizeIs(6));
 }
 
 TEST(BadWords, OfOneTokenAreAlwaysBannedAndKeepTheirMass) {
-  SearchOptions options = BeamOptions();
+  WholeSearch options = BeamOptions();
   options.bad_words_ids = {{1}};
   const std::vector<Candidate> ranked = Ranked(options, {}, kRow);
   EXPECT_THAT(Tokens(ranked), ElementsAre(2, 0, 4, 3, 5));
@@ -199,7 +199,7 @@ TEST(BadWords, OfOneTokenAreAlwaysBannedAndKeepTheirMass) {
 }
 
 TEST(BadWords, LongerOnesBanTheirLastTokenAfterTheirPrefix) {
-  SearchOptions options = BeamOptions();
+  WholeSearch options = BeamOptions();
   options.bad_words_ids = {{2, 4, 1}};
   EXPECT_THAT(Tokens(Ranked(options, {2, 4}, kRow, 1)), ElementsAre(2));
   EXPECT_THAT(Tokens(Ranked(options, {3, 2, 4}, kRow, 1)), ElementsAre(2));
@@ -209,27 +209,27 @@ TEST(BadWords, LongerOnesBanTheirLastTokenAfterTheirPrefix) {
 }
 
 TEST(BadWords, NeverMatchTheDecoderStartAlone) {
-  SearchOptions options = BeamOptions();
+  WholeSearch options = BeamOptions();
   options.bad_words_ids = {{kStart, 1}};
   EXPECT_THAT(Tokens(Ranked(options, {}, kRow, 1)), ElementsAre(1));
   EXPECT_THAT(Tokens(Ranked(options, {2, kStart}, kRow, 1)), ElementsAre(2));
 }
 
 TEST(BadWords, OutsideOfTheVocabularyBanNothing) {
-  SearchOptions options = BeamOptions();
+  WholeSearch options = BeamOptions();
   options.bad_words_ids = {{6}, {-1}, {1000000}};
   EXPECT_THAT(Tokens(Ranked(options, {}, kRow)), SizeIs(6));
 }
 
 TEST(MinLength, BansEosWhileFewerTokensAreGenerated) {
-  SearchOptions options = BeamOptions();
+  WholeSearch options = BeamOptions();
   options.min_length = 2;
   EXPECT_THAT(Tokens(Ranked(options, {1}, kRow)), ElementsAre(1, 2, 4, 3, 5));
   EXPECT_THAT(Tokens(Ranked(options, {1, 1}, kRow)), ElementsAre(1, 2, 0, 4, 3, 5));
 }
 
 TEST(ForcedBos, IsTheOnlyFirstToken) {
-  SearchOptions options = BeamOptions();
+  WholeSearch options = BeamOptions();
   options.forced_bos_id = 3;
   const std::vector<Candidate> first = Ranked(options, {}, kRow);
   ASSERT_THAT(Tokens(first), ElementsAre(3));
@@ -239,7 +239,7 @@ TEST(ForcedBos, IsTheOnlyFirstToken) {
 
 TEST(ForcedEos, IsTheOnlyTokenThatReachesMaxLength) {
   for (const bool renormalize : {false, true}) {
-    SearchOptions options = BeamOptions();
+    WholeSearch options = BeamOptions();
     options.renormalize_logits = renormalize;
     options.max_length = 3;
     options.min_length = 2;
@@ -253,7 +253,7 @@ TEST(ForcedEos, IsTheOnlyTokenThatReachesMaxLength) {
 }
 
 TEST(ForcedEos, WinsOverForcedBos) {
-  SearchOptions options = BeamOptions();
+  WholeSearch options = BeamOptions();
   options.max_length = 1;
   options.forced_bos_id = 3;
   options.forced_eos_id = kEos;
@@ -261,7 +261,7 @@ TEST(ForcedEos, WinsOverForcedBos) {
 }
 
 TEST(RenormalizeLogits, GivesTheMassOfTheBannedToTheOthers) {
-  for (SearchOptions options : {BeamOptions(), GreedyOptions()}) {
+  for (WholeSearch options : {BeamOptions(), GreedyOptions()}) {
     options.renormalize_logits = true;
     options.bad_words_ids = {{1}};
     const std::vector<float> expected = LogSoftmax({1.0f, -100.0f, 2.0f, -1.0f, 0.5f, -2.0f});
@@ -272,7 +272,7 @@ TEST(RenormalizeLogits, GivesTheMassOfTheBannedToTheOthers) {
 }
 
 TEST(RenormalizeLogits, ComesAfterTheRepetitionPenalty) {
-  SearchOptions options = BeamOptions();
+  WholeSearch options = BeamOptions();
   options.renormalize_logits = true;
   options.repetition_penalty = 2.0f;
   std::vector<float> processed = LogSoftmax(kRow);
@@ -285,7 +285,7 @@ TEST(RenormalizeLogits, ComesAfterTheRepetitionPenalty) {
 }
 
 TEST(RowRanker, TheCandidatesDoNotDependOnTheTiles) {
-  SearchOptions options = BeamOptions();
+  WholeSearch options = BeamOptions();
   options.repetition_penalty = 1.3f;
   options.no_repeat_ngram_size = 2;
   options.bad_words_ids = {{900}, {3, 17}};
@@ -315,10 +315,10 @@ TEST(RowRanker, TheCandidatesDoNotDependOnTheTiles) {
 
 // The best continuations among `candidates`, which come in several pieces.
 std::vector<Candidate> RankedAmong(const std::vector<int32_t>& candidates,
-                                   const SearchOptions& options, const std::vector<int32_t>& tokens,
+                                   const WholeSearch& options, const std::vector<int32_t>& tokens,
                                    const std::vector<float>& row, int k, size_t piece) {
   RowRanker ranker;
-  ranker.Start(options, tokens, 0, k);
+  ranker.Start({.options = &options, .rules = &options, .tokens = tokens, .k = k});
   for (size_t begin = 0; begin < candidates.size(); begin += piece) {
     const auto some = absl::MakeConstSpan(candidates).subspan(begin, piece);
     std::vector<float> logits;
@@ -348,7 +348,7 @@ TEST(Shortlist, IsTheWholeRowWithTheOtherTokensMasked) {
       return std::uniform_int_distribution<>(0, n - 1)(random);
     };
     constexpr int kVocabulary = 60;
-    SearchOptions options = seed % 2 == 0 ? BeamOptions() : GreedyOptions();
+    WholeSearch options = seed % 2 == 0 ? BeamOptions() : GreedyOptions();
     options.max_length = 12;
     options.min_length = below(10);
     options.repetition_penalty = below(2) == 0 ? 1.0f : 1.4f;

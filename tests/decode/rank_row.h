@@ -7,15 +7,17 @@
 #include <vector>
 
 #include "engine/decode/logits.h"
+#include "tests/decode/whole_search.h"
 
 namespace dragoman {
 
 // Appends the best k continuations of hypothesis `parent` to `out`; overwrites `logits`.
-inline void RankContinuations(const SearchOptions& options, absl::Span<const int32_t> tokens,
+inline void RankContinuations(const WholeSearch& options, absl::Span<const int32_t> tokens,
                               int parent, int k, absl::Span<float> logits,
                               std::vector<Candidate>* out, size_t tile = 512) {
   RowRanker ranker;
-  ranker.Start(options, tokens, parent, k);
+  ranker.Start(
+      {.options = &options, .rules = &options, .tokens = tokens, .parent = parent, .k = k});
   for (size_t first = 0; first < logits.size(); first += tile) {
     ranker.Add(static_cast<int>(first), logits.subspan(first, tile));
   }

@@ -35,10 +35,10 @@ const std::vector<std::string>& TestSentences() {
   return *sentences;
 }
 
-SearchOptions TestSearch(int beam_size, int max_length) {
+WholeSearch TestSearch(int beam_size, int max_length) {
   const std::shared_ptr<const Model> model = TrainedModel();
   const GenerationConfig& generation = model->generation();
-  SearchOptions options;
+  WholeSearch options;
   options.beam_size = beam_size;
   options.num_hypotheses = beam_size;
   options.max_length = max_length;
@@ -51,7 +51,7 @@ SearchOptions TestSearch(int beam_size, int max_length) {
   return options;
 }
 
-JobPtr MakeJob(const std::string& text, const SearchOptions& options,
+JobPtr MakeJob(const std::string& text, const WholeSearch& options,
                std::function<void(JobResult)> on_done, std::shared_ptr<RequestState> request) {
   auto job = std::make_unique<Job>();
   job->model = TrainedModel();
@@ -59,6 +59,7 @@ JobPtr MakeJob(const std::string& text, const SearchOptions& options,
                                     : std::make_shared<RequestState>(absl::InfiniteFuture());
   job->source = job->model->tokenizer().Encode(text).ids;
   job->options = options;
+  job->rules = std::make_shared<SearchRules>(options);
   job->on_done = std::move(on_done);
   Price({}, job.get());
   return job;

@@ -10,6 +10,7 @@
 
 #include "engine/decode/job.h"
 #include "engine/model/model.h"
+#include "tests/decode/whole_search.h"
 
 namespace dragoman {
 
@@ -20,11 +21,11 @@ std::shared_ptr<const Model> TrainedModel();
 const std::vector<std::string>& TestSentences();
 
 // The search that the model's own configuration asks for, cut to `beam_size` and `max_length`.
-SearchOptions TestSearch(int beam_size, int max_length);
+WholeSearch TestSearch(int beam_size, int max_length);
 
 // A priced job that nobody cancels; `request` null makes it a request of its own, without a
 // deadline.
-JobPtr MakeJob(const std::string& text, const SearchOptions& options,
+JobPtr MakeJob(const std::string& text, const WholeSearch& options,
                std::function<void(JobResult)> on_done,
                std::shared_ptr<RequestState> request = nullptr);
 

@@ -118,12 +118,8 @@ class ErrorTest(ServerTest):
 
     def test_what_is_not_there_yet(self):
         stub = self.server.translation
-        for call in (lambda: stub.Score(pb.ScoreRequest(), timeout=30),
-                     lambda: stub.Tokenize(pb.TokenizeRequest(), timeout=30),
-                     lambda: list(stub.TranslateStream(pb.TranslateRequest(), timeout=30)),
+        for call in (lambda: list(stub.TranslateStream(pb.TranslateRequest(), timeout=30)),
                      lambda: list(stub.TranslateBulk(iter([]), timeout=30)),
-                     lambda: self.server.translate("a", options=pb.DecodingOptions(
-                         sampling=pb.Sampling(temperature=1))),
                      lambda: self.server.translate("a", output=pb.OutputOptions(alignments=True))):
             self.assert_fails(grpc.StatusCode.UNIMPLEMENTED, call)
 

@@ -34,10 +34,10 @@ std::optional<int32_t> ReadId(const json& values, const char* key) {
 
 // The arguments of transformers' generate() over the model's generation_config, in our counting:
 // their max_length and min_length include the decoder start.
-SearchOptions OptionsFrom(const json& generation_config, const json& arguments) {
+WholeSearch OptionsFrom(const json& generation_config, const json& arguments) {
   json values = generation_config;
   values.update(arguments);
-  SearchOptions options;
+  WholeSearch options;
   options.eos_id = values.at("eos_token_id");
   options.decoder_start_id = values.at("decoder_start_token_id");
   options.beam_size = values.value("num_beams", 1);
@@ -61,7 +61,7 @@ SearchOptions OptionsFrom(const json& generation_config, const json& arguments) 
   return options;
 }
 
-Expected ExpectedFrom(const json& value, const SearchOptions& options) {
+Expected ExpectedFrom(const json& value, const WholeSearch& options) {
   Expected expected;
   std::vector<int32_t> ids = value.at("ids");
   if (ids.empty() || ids.front() != options.decoder_start_id) {
@@ -77,7 +77,7 @@ Expected ExpectedFrom(const json& value, const SearchOptions& options) {
   return expected;
 }
 
-std::vector<Expected> ExpectedFromAll(const json& values, const SearchOptions& options) {
+std::vector<Expected> ExpectedFromAll(const json& values, const WholeSearch& options) {
   std::vector<Expected> expected;
   for (const json& value : values) expected.push_back(ExpectedFrom(value, options));
   return expected;
@@ -92,7 +92,7 @@ bool Near(float have, float want, float tolerance) {
   return std::abs(have - want) <= tolerance + 2e-6f * std::abs(want);
 }
 
-bool ScoresAgree(const SearchOptions& options, const Expected& want, const Hypothesis& have,
+bool ScoresAgree(const WholeSearch& options, const Expected& want, const Hypothesis& have,
                  float tolerance) {
   if (want.score.has_value()) return Near(have.score, *want.score, tolerance);
   // A forced token counts as certain.
@@ -148,7 +148,7 @@ float LogitsTolerance(const std::string& name) {
   return name.find("rand") == std::string::npos ? 1e-4f : 5e-4f;
 }
 
-Comparison Compare(const SearchOptions& options, const std::vector<Expected>& expected,
+Comparison Compare(const WholeSearch& options, const std::vector<Expected>& expected,
                    const std::vector<Hypothesis>& found) {
   std::ostringstream difference;
   if (found.size() != expected.size()) {

@@ -1,5 +1,5 @@
 // What Hugging Face transformers answers (tests/golden/README.md), read for the tests: inputs,
-// settings as our SearchOptions, and the hypotheses that a search has to find.
+// settings as our WholeSearch, and the hypotheses that a search has to find.
 //
 // The files belong to the tree: one that cannot be read throws.
 
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/decode/search_options.h"
+#include "tests/decode/whole_search.h"
 
 namespace dragoman::golden {
 
@@ -34,7 +34,7 @@ struct Expected {
 
 struct Setting {
   std::string name;
-  SearchOptions options;
+  WholeSearch options;
   std::vector<std::vector<Expected>> outputs;  // one per input, best hypothesis first
 };
 
@@ -70,7 +70,7 @@ struct Comparison {
 
 // Greedy search, whose goldens have no score, is compared by its raw log-probability, unless a
 // token was forced or the logits renormalized.
-Comparison Compare(const SearchOptions& options, const std::vector<Expected>& expected,
+Comparison Compare(const WholeSearch& options, const std::vector<Expected>& expected,
                    const std::vector<Hypothesis>& found);
 
 // The rows of a two-dimensional array of float32 or float64 in C order, as numpy.save writes it.

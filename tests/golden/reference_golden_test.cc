@@ -79,8 +79,8 @@ class CachedLogits {
   std::map<std::vector<int32_t>, Vector> cache_;
 };
 
-std::vector<Hypothesis> Search(const SearchOptions& options, CachedLogits* logits) {
-  Beam beam(options);
+std::vector<Hypothesis> Search(const WholeSearch& options, CachedLogits* logits) {
+  Beam beam(TaskOf(options));
   while (!beam.done()) {
     std::vector<Candidate> candidates;
     int parent = 0;

@@ -45,7 +45,7 @@ class GoldenEngine : public testing::TestWithParam<const char*> {
 // The hypotheses of all inputs with one setting, as one request of the pool.
 std::vector<std::vector<Hypothesis>> Translate(const std::shared_ptr<const Model>& model,
                                                const std::vector<golden::Input>& inputs,
-                                               const SearchOptions& options, WorkerPool* pool) {
+                                               const WholeSearch& options, WorkerPool* pool) {
   std::vector<std::vector<Hypothesis>> results(inputs.size());
   absl::BlockingCounter left(static_cast<int>(inputs.size()));
   const auto request = std::make_shared<RequestState>(absl::InfiniteFuture());
@@ -56,6 +56,7 @@ std::vector<std::vector<Hypothesis>> Translate(const std::shared_ptr<const Model
     job->request = request;
     job->source = inputs[i].ids;
     job->options = options;
+    job->rules = std::make_shared<SearchRules>(options);
     job->on_done = [&results, &left, i](JobResult result) {
       EXPECT_TRUE(result.status.ok()) << result.status;
       results[i] = std::move(result.hypotheses);

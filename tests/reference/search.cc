@@ -31,7 +31,7 @@ float LengthPenalty(size_t length, float penalty) {
 }
 
 // The best 2 * beam_size continuations of all running hypotheses; is_finished: they ended.
-std::vector<Entry> TopContinuations(const SearchOptions& options, const std::vector<Entry>& running,
+std::vector<Entry> TopContinuations(const WholeSearch& options, const std::vector<Entry>& running,
                                     const NextLogProbs& next_log_probs) {
   std::vector<float> accumulated;
   size_t vocabulary = 0;
@@ -53,7 +53,7 @@ std::vector<Entry> TopContinuations(const SearchOptions& options, const std::vec
 }
 
 // Those that grow on: the best beam_size, where what has ended counts as very low.
-std::vector<Entry> NextRunning(const SearchOptions& options, const std::vector<Entry>& top) {
+std::vector<Entry> NextRunning(const WholeSearch& options, const std::vector<Entry>& top) {
   std::vector<float> scores;
   for (const Entry& entry : top) scores.push_back(entry.score + (entry.is_finished ? kVeryLow : 0));
   std::vector<Entry> running;
@@ -64,7 +64,7 @@ std::vector<Entry> NextRunning(const SearchOptions& options, const std::vector<E
 }
 
 // The best beam_size of what was finished before and of what ended among the first beam_size now.
-std::vector<Entry> UpdateFinished(const SearchOptions& options, const std::vector<Entry>& finished,
+std::vector<Entry> UpdateFinished(const WholeSearch& options, const std::vector<Entry>& finished,
                                   const std::vector<Entry>& top) {
   std::vector<Entry> merged = finished;
   for (size_t rank = 0; rank < top.size(); ++rank) {
@@ -82,7 +82,7 @@ std::vector<Entry> UpdateFinished(const SearchOptions& options, const std::vecto
 }
 
 // Whether the best running hypothesis could still beat a finished one or an empty place.
-bool ImprovementIsPossible(const SearchOptions& options, const std::vector<Entry>& running,
+bool ImprovementIsPossible(const WholeSearch& options, const std::vector<Entry>& running,
                            const std::vector<Entry>& finished) {
   const bool at_max_length =
       options.early_stopping == EarlyStopping::kNever && options.length_penalty > 0.0f;
@@ -101,7 +101,7 @@ bool All(const std::vector<Entry>& entries) {
 
 }  // namespace
 
-std::vector<Found> BeamSearch(const SearchOptions& options, const NextLogProbs& next_log_probs) {
+std::vector<Found> BeamSearch(const WholeSearch& options, const NextLogProbs& next_log_probs) {
   std::vector<Entry> running(options.beam_size);
   running[0].score = 0.0f;
   std::vector<Entry> finished(options.beam_size);
@@ -120,7 +120,7 @@ std::vector<Found> BeamSearch(const SearchOptions& options, const NextLogProbs& 
   return found;
 }
 
-Found GreedySearch(const SearchOptions& options, const NextLogProbs& next_log_probs) {
+Found GreedySearch(const WholeSearch& options, const NextLogProbs& next_log_probs) {
   Found found;
   float sum = 0.0f;
   while (static_cast<int>(found.tokens.size()) < options.max_length) {

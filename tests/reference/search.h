@@ -9,7 +9,7 @@
 #include <functional>
 #include <vector>
 
-#include "engine/decode/search_options.h"
+#include "tests/decode/whole_search.h"
 
 namespace dragoman::reference {
 
@@ -23,10 +23,10 @@ struct Found {
 
 // The finished hypotheses, best first, without placeholders.  Of the options it reads beam_size,
 // max_length, length_penalty, early_stopping and eos_id.
-std::vector<Found> BeamSearch(const SearchOptions& options, const NextLogProbs& next_log_probs);
+std::vector<Found> BeamSearch(const WholeSearch& options, const NextLogProbs& next_log_probs);
 
 // The best token at every step, until eos or max_length.
-Found GreedySearch(const SearchOptions& options, const NextLogProbs& next_log_probs);
+Found GreedySearch(const WholeSearch& options, const NextLogProbs& next_log_probs);
 
 }  // namespace dragoman::reference
 

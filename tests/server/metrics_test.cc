@@ -40,7 +40,7 @@ TEST_F(MetricsTest, EverySeriesOfTheDesignIsThereFromTheStart) {
            "dragoman_requests_total{code=\"DEADLINE_EXCEEDED\",method=\"Translate\",model=\"en-"
            "de\"}",
            "dragoman_requests_total{code=\"NOT_FOUND\",method=\"Translate\",model=\"\"}",
-           "dragoman_requests_total{code=\"UNIMPLEMENTED\",method=\"Score\",model=\"\"}",
+           "dragoman_requests_total{code=\"NOT_FOUND\",method=\"Score\",model=\"\"}",
            "dragoman_requests_total{code=\"OK\",method=\"ListModels\",model=\"\"}",
            "dragoman_request_duration_seconds_count{method=\"Translate\",model=\"en-de\"}",
            "dragoman_stage_duration_seconds_count{model=\"en-de\",stage=\"tokenize\"}",
@@ -75,6 +75,7 @@ TEST_F(MetricsTest, EverySeriesOfTheDesignIsThereFromTheStart) {
            "dragoman_cancelled_total{cause=\"deadline\"}",
            "dragoman_finish_total{reason=\"eos\"}",
            "dragoman_finish_total{reason=\"max_length\"}",
+           "dragoman_finish_total{reason=\"repetition\"}",
            "dragoman_unknown_tokens_total",
            "dragoman_kv_cache_bytes",
            "dragoman_kv_cache_capacity_bytes",

@@ -15,6 +15,7 @@ namespace dragoman {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class TranslateTest : public testing::Test {
  protected:
@@ -244,15 +245,9 @@ TEST_F(TranslateTest, MessageOverTheLimitIsResourceExhausted) {
 
 TEST_F(TranslateTest, WhatThisVersionLacksIsUnimplementedByName) {
   v1::TranslateResponse response;
-  v1::TranslateRequest sampling = RequestFor({"The cat is old."});
-  sampling.mutable_options()->mutable_sampling()->set_temperature(1);
-  grpc::Status status = server_->Translate(sampling, &response);
-  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNIMPLEMENTED);
-  EXPECT_THAT(status.error_message(), HasSubstr("options.sampling"));
-
   v1::TranslateRequest alignments = RequestFor({"The cat is old."});
   alignments.mutable_output()->set_alignments(true);
-  status = server_->Translate(alignments, &response);
+  const grpc::Status status = server_->Translate(alignments, &response);
   EXPECT_EQ(status.error_code(), grpc::StatusCode::UNIMPLEMENTED);
   EXPECT_THAT(status.error_message(), HasSubstr("output.alignments"));
 }
@@ -262,7 +257,7 @@ TEST_F(TranslateTest, MethodsThatThisVersionLacksAreUnimplementedByName) {
     EXPECT_EQ(status.error_code(), grpc::StatusCode::UNIMPLEMENTED);
     EXPECT_THAT(status.error_message(), HasSubstr(method));
   };
-  grpc::ClientContext contexts[4];
+  grpc::ClientContext contexts[2];
   v1::TranslateStreamResponse streamed;
   auto stream = server_->translation().TranslateStream(&contexts[0], RequestFor({"a"}));
   EXPECT_FALSE(stream->Read(&streamed));
@@ -272,11 +267,82 @@ TEST_F(TranslateTest, MethodsThatThisVersionLacksAreUnimplementedByName) {
   auto bulk = server_->translation().TranslateBulk(&contexts[1]);
   EXPECT_FALSE(bulk->Read(&answered));
   expect(bulk->Finish(), "TranslateBulk");
+}
 
+TEST_F(TranslateTest, TheSameSeedDrawsTheSameTextWhateverTheTraffic) {
+  v1::TranslateRequest request = RequestFor({"The cat is old."});
+  request.mutable_options()->mutable_sampling()->set_seed(7);
+  request.mutable_options()->set_num_hypotheses(3);
+  v1::TranslateResponse alone, crowd;
+  grpc::Status status = server_->Translate(request, &alone);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  ASSERT_EQ(alone.translations(0).hypotheses_size(), 3);
+  request.mutable_contents()->Clear();
+  for (const char* text : {"Anna buys the red apple today.", "Hello", "The cat is old."}) {
+    request.add_contents(text);
+  }
+  status = server_->Translate(request, &crowd);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  EXPECT_EQ(crowd.translations(2).SerializeAsString(), alone.translations(0).SerializeAsString());
+  request.mutable_options()->set_beam_size(4);
+  EXPECT_EQ(server_->Translate(request, &crowd).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+}
+
+TEST_F(TranslateTest, ATranslationBeginsWithItsPrefix) {
+  v1::TranslateRequest request = RequestFor({"The cat is old."});
+  request.add_target_prefixes("Diese");
+  v1::TranslateResponse response;
+  grpc::Status status = server_->Translate(request, &response);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  const std::string whole = response.translations(0).hypotheses(0).text();
+  EXPECT_EQ(whole.rfind("Diese", 0), 0u) << whole;
+  request.mutable_output()->set_hide_prefix(true);
+  ASSERT_TRUE(server_->Translate(request, &response).ok());
+  EXPECT_EQ("Diese " + response.translations(0).hypotheses(0).text(), whole);
+}
+
+TEST_F(TranslateTest, AGlossaryIsFollowedAndWhatIsForbiddenIsNotSaid) {
+  v1::TranslateRequest request = RequestFor({"The weather is nice today."});
+  v1::TranslateResponse response;
+  v1::GlossaryEntry* const entry = request.mutable_options()->add_glossary();
+  entry->set_source("weather");
+  entry->set_target("Klima");
+  grpc::Status status = server_->Translate(request, &response);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  EXPECT_THAT(response.translations(0).hypotheses(0).text(), HasSubstr("Klima"));
+  request.mutable_options()->clear_glossary();
+  request.mutable_options()->add_never_say("Wetter");
+  status = server_->Translate(request, &response);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  EXPECT_THAT(response.translations(0).hypotheses(0).text(), Not(HasSubstr("Wetter")));
+}
+
+TEST_F(TranslateTest, ScoresAreThoseOfTheTranslationsThatItFinds) {
+  v1::TranslateRequest request = RequestFor({"The weather is nice today."});
+  request.mutable_options()->set_beam_size(1);
+  request.mutable_output()->set_token_scores(true);
+  request.mutable_output()->set_quality(true);
+  v1::TranslateResponse response;
+  ASSERT_TRUE(server_->Translate(request, &response).ok());
+  const v1::Hypothesis& best = response.translations(0).hypotheses(0);
+  v1::ScoreRequest pairs;
+  pairs.add_pairs()->set_source("The weather is nice today.");
+  pairs.mutable_pairs(0)->set_target(best.text());
+  grpc::ClientContext contexts[2];
   v1::ScoreResponse scores;
-  expect(server_->translation().Score(&contexts[2], v1::ScoreRequest(), &scores), "Score");
+  grpc::Status status = server_->translation().Score(&contexts[0], pairs, &scores);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  ASSERT_EQ(scores.scores_size(), 1);
+  EXPECT_NEAR(scores.scores(0).score(), best.score(), 1e-3);
+  EXPECT_NEAR(scores.scores(0).score(), best.quality().mean_log_prob(), 1e-3);
+  EXPECT_EQ(scores.scores(0).tokens_size(), scores.scores(0).token_scores_size());
+
+  v1::TokenizeRequest tokenize;
+  tokenize.add_contents("The weather is nice today.");
   v1::TokenizeResponse tokens;
-  expect(server_->translation().Tokenize(&contexts[3], v1::TokenizeRequest(), &tokens), "Tokenize");
+  status = server_->translation().Tokenize(&contexts[1], tokenize, &tokens);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  EXPECT_EQ(tokens.texts(0).token_ids_size(), response.translations(0).source_tokens());
 }
 
 TEST_F(TranslateTest, ModelsAreListedInOrderAndFoundByName) {

@@ -1,0 +1,121 @@
+// dragoman score: how likely a model finds translations that the caller already has.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "client/commands.h"
+#include "client/json.h"
+#include "client/line_reader.h"
+#include "engine/base/status.h"
+
+namespace dragoman {
+namespace {
+
+constexpr char kDescription[] =
+    "Scores translations: SOURCE TARGET or, without them, a line of standard input for each pair,\n"
+    "the two separated by a tab.";
+constexpr char kNotes[] =
+    "\nText output is a line per pair: the mean log-probability of the target's tokens and its "
+    "end.\n"
+    "JSON output is an object per pair, with all of them and the perplexity.";
+constexpr size_t kMaxLineBytes = 512 << 10;  // the server takes messages of 1 MiB
+constexpr int kMaxPairs = 32;                // of one request
+constexpr size_t kMaxBytes = 16'000;         // of one request, unless it holds a single pair
+
+struct ScoreFlags {
+  ServerFlags server;
+  ModelFlags model;
+  bool json = false;
+  std::vector<std::string> pair;
+};
+
+// Gathers pairs and prints their scores in order.
+class Scorer {
+ public:
+  Scorer(const ScoreFlags& flags, const Console& console, TranslationClient* client)
+      : flags_(flags), console_(console), client_(client) {}
+
+  absl::Status Add(std::string source, std::string target) {
+    const size_t size = source.size() + target.size();
+    if (request_.pairs_size() == kMaxPairs || (bytes_ > 0 && bytes_ + size > kMaxBytes)) {
+      RETURN_IF_ERROR(Flush());
+    }
+    bytes_ += size;
+    v1::ScorePair* const pair = request_.add_pairs();
+    pair->set_source(std::move(source));
+    pair->set_target(std::move(target));
+    return absl::OkStatus();
+  }
+
+  absl::Status Flush() {
+    if (request_.pairs_size() == 0) return absl::OkStatus();
+    flags_.model.Set(&request_);
+    ASSIGN_OR_RETURN(const v1::ScoreResponse response, client_->Score(request_));
+    for (int i = 0; i < response.scores_size(); ++i) {
+      if (flags_.json) {
+        console_.out << ToJson(request_.pairs(i), response.scores(i)) << std::endl;
+      } else {
+        console_.out << response.scores(i).score() << std::endl;
+      }
+    }
+    request_.clear_pairs();
+    bytes_ = 0;
+    return absl::OkStatus();
+  }
+
+ private:
+  const ScoreFlags& flags_;
+  const Console& console_;
+  TranslationClient* const client_;
+  v1::ScoreRequest request_;
+  size_t bytes_ = 0;
+};
+
+absl::Status AddLines(int fd, Scorer* scorer) {
+  LineReader reader(fd, kMaxLineBytes);
+  for (int64_t number = 1;; ++number) {
+    if (!reader.Ready()) RETURN_IF_ERROR(scorer->Flush());
+    ASSIGN_OR_RETURN(std::optional<std::string> line, reader.Next());
+    if (!line.has_value()) return scorer->Flush();
+    const size_t tab = line->find('\t');
+    if (tab == std::string::npos || line->find('\t', tab + 1) != std::string::npos) {
+      return absl::InvalidArgumentError("line " + std::to_string(number) +
+                                        " has not one tab, want SOURCE tab TARGET");
+    }
+    RETURN_IF_ERROR(scorer->Add(line->substr(0, tab), line->substr(tab + 1)));
+  }
+}
+
+ExitCode RunScore(const ScoreFlags& flags, const Console& console) {
+  if (!flags.pair.empty() && flags.pair.size() != 2) {
+    return ReportUsage(console, absl::InvalidArgumentError("want SOURCE and TARGET"));
+  }
+  const auto client = flags.server.Connect(console);
+  if (!client.ok()) return ReportUsage(console, client.status());
+  Scorer scorer(flags, console, client->get());
+  absl::Status status;
+  if (flags.pair.empty()) {
+    status = AddLines(console.in, &scorer);
+  } else {
+    status = scorer.Add(flags.pair[0], flags.pair[1]);
+    if (status.ok()) status = scorer.Flush();
+  }
+  return status.ok() ? kExitOk : ReportFailedTranslation(console, status, client->get());
+}
+
+}  // namespace
+
+void AddScoreCommand(CLI::App* app, const Console& console, ExitCode* exit_code) {
+  auto flags = std::make_shared<ScoreFlags>();
+  CLI::App* command = app->add_subcommand("score", kDescription)->footer(kNotes);
+  flags->server.AddTo(command);
+  flags->model.AddTo(command);
+  AddOutputFlag(command, &flags->json);
+  command->add_option("PAIR", flags->pair, "SOURCE TARGET");
+  command->callback([flags, &console, exit_code] { *exit_code = RunScore(*flags, console); });
+}
+
+}  // namespace dragoman

@@ -1,0 +1,85 @@
+// dragoman tokenize: the tokens that a model sees for a text.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "client/commands.h"
+#include "client/json.h"
+#include "client/line_reader.h"
+#include "engine/base/status.h"
+
+namespace dragoman {
+namespace {
+
+constexpr char kDescription[] =
+    "Prints the tokens of each TEXT or, without one, of each line of standard input.";
+constexpr char kNotes[] =
+    "\nText output is a line per text, the tokens separated by spaces; JSON output has their ids, "
+    "too.";
+constexpr size_t kMaxLineBytes = 512 << 10;
+
+struct TokenizeFlags {
+  ServerFlags server;
+  ModelFlags model;
+  bool json = false;
+  bool target = false;
+  std::vector<std::string> texts;
+};
+
+absl::Status Print(const TokenizeFlags& flags, const Console& console, const std::string& text,
+                   TranslationClient* client) {
+  v1::TokenizeRequest request;
+  flags.model.Set(&request);
+  request.set_target(flags.target);
+  request.add_contents(text);
+  ASSIGN_OR_RETURN(const v1::TokenizeResponse response, client->Tokenize(request));
+  const v1::TokenizedText& tokens = response.texts(0);
+  if (flags.json) {
+    console.out << ToJson(text, tokens) << std::endl;
+    return absl::OkStatus();
+  }
+  for (int i = 0; i < tokens.tokens_size(); ++i) {
+    console.out << (i > 0 ? " " : "") << tokens.tokens(i);
+  }
+  console.out << std::endl;
+  return absl::OkStatus();
+}
+
+absl::Status PrintAll(const TokenizeFlags& flags, const Console& console,
+                      TranslationClient* client) {
+  for (const std::string& text : flags.texts) {
+    RETURN_IF_ERROR(Print(flags, console, text, client));
+  }
+  if (!flags.texts.empty()) return absl::OkStatus();
+  LineReader reader(console.in, kMaxLineBytes);
+  while (true) {
+    ASSIGN_OR_RETURN(const std::optional<std::string> line, reader.Next());
+    if (!line.has_value()) return absl::OkStatus();
+    RETURN_IF_ERROR(Print(flags, console, *line, client));
+  }
+}
+
+ExitCode RunTokenize(const TokenizeFlags& flags, const Console& console) {
+  const auto client = flags.server.Connect(console);
+  if (!client.ok()) return ReportUsage(console, client.status());
+  const absl::Status status = PrintAll(flags, console, client->get());
+  return status.ok() ? kExitOk : ReportFailedTranslation(console, status, client->get());
+}
+
+}  // namespace
+
+void AddTokenizeCommand(CLI::App* app, const Console& console, ExitCode* exit_code) {
+  auto flags = std::make_shared<TokenizeFlags>();
+  CLI::App* command = app->add_subcommand("tokenize", kDescription)->footer(kNotes);
+  flags->server.AddTo(command);
+  flags->model.AddTo(command);
+  AddOutputFlag(command, &flags->json);
+  command->add_flag("--target", flags->target, "the texts are translations");
+  command->add_option("TEXT", flags->texts, "what to tokenize");
+  command->callback([flags, &console, exit_code] { *exit_code = RunTokenize(*flags, console); });
+}
+
+}  // namespace dragoman

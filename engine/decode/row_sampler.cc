@@ -1,0 +1,167 @@
+#include "engine/decode/row_sampler.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "engine/base/status.h"
+#include "engine/math/kernels.h"
+
+namespace dragoman {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+uint64_t SplitMix64(uint64_t x) {
+  x += 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+}  // namespace
+
+uint64_t RandomBits(uint64_t key, uint64_t counter) { return SplitMix64(MixKey(key, counter)); }
+
+uint64_t MixKey(uint64_t key, uint64_t value) { return SplitMix64(key ^ SplitMix64(value)); }
+
+uint64_t MixKey(uint64_t key, absl::Span<const int32_t> values) {
+  for (const int32_t value : values) key = MixKey(key, static_cast<uint64_t>(value));
+  return MixKey(key, values.size());
+}
+
+void RowSampler::Append(absl::Span<const float> logits) {
+  logits_.insert(logits_.end(), logits.begin(), logits.end());
+}
+
+bool RowSampler::Prepare(const SearchOptions& options) {
+  row_ = logits_;
+  if (options.sampling_temperature != 1.0f) {
+    const float scale = 1.0f / options.sampling_temperature;
+    scaled_.resize(logits_.size());
+    for (size_t i = 0; i < logits_.size(); ++i) scaled_[i] = logits_[i] * scale;
+    row_ = scaled_;
+  }
+  max_ = MaxOf(row_);
+  if (!std::isfinite(max_)) return false;
+  const bool by_rank = options.sampling_top_k > 0 || options.sampling_top_p < 1.0f;
+  filtered_ = by_rank || options.sampling_min_p > 0.0f || options.sampling_epsilon > 0.0f;
+  if (!filtered_) {
+    masses_.clear();
+    mass_ = 0.0;
+    for (size_t begin = 0; begin < row_.size(); begin += kChunk) {
+      masses_.push_back(SumExp(row_.subspan(begin, kChunk), max_));
+      mass_ += masses_.back();
+    }
+    return true;
+  }
+  const float least =
+      options.sampling_min_p > 0.0f ? max_ + std::log(options.sampling_min_p) : -kInfinity;
+  kept_.clear();
+  if (options.sampling_top_k > 0) {
+    KeepTop(options.sampling_top_k);
+  } else if (options.sampling_top_p >= 1.0f) {
+    Keep(least);
+  }
+  if (options.sampling_top_p < 1.0f) KeepMass(options.sampling_top_p);
+  // The rest keeps a beginning of what is sorted, and never nothing.
+  const auto keep_while = [this](auto likely) {
+    size_t count = 1;
+    while (count < kept_.size() && likely(kept_[count].logit)) ++count;
+    kept_.resize(count);
+  };
+  keep_while([&](float logit) { return logit >= least; });
+  if (options.sampling_epsilon > 0.0f) {
+    const double mass = MassOfKept();
+    keep_while([&](float logit) {
+      return std::exp(static_cast<double>(logit) - max_) >= options.sampling_epsilon * mass;
+    });
+  }
+  mass_ = MassOfKept();
+  return true;
+}
+
+// A number that the k best logits reach: the k-th of the chunks' maxima.
+float RowSampler::BoundOfTop(size_t k) {
+  maxima_.clear();
+  for (size_t begin = 0; begin < row_.size(); begin += kChunk) {
+    maxima_.push_back(MaxOf(row_.subspan(begin, kChunk)));
+  }
+  if (k > maxima_.size()) return -kInfinity;
+  std::nth_element(maxima_.begin(), maxima_.begin() + (k - 1), maxima_.end(), std::greater<>());
+  return maxima_[k - 1];
+}
+
+// Keeps what is finite and reaches the bound, sorted; ties go to the lower position.
+void RowSampler::Keep(float at_least) {
+  kept_.clear();
+  for (size_t i = 0; i < row_.size(); ++i) {
+    if (row_[i] >= at_least && row_[i] > -kInfinity) {
+      kept_.push_back({row_[i], static_cast<int32_t>(i)});
+    }
+  }
+  std::sort(kept_.begin(), kept_.end(), [](const Kept& a, const Kept& b) {
+    return a.logit != b.logit ? a.logit > b.logit : a.position < b.position;
+  });
+}
+
+void RowSampler::KeepTop(size_t k) {
+  Keep(BoundOfTop(k));
+  if (kept_.size() > k) kept_.resize(k);
+}
+
+// Keeps the fewest of the best that have the share p of the mass: of what is kept already, or of
+// the whole row if nothing is.
+void RowSampler::KeepMass(double p) {
+  const bool of_kept = !kept_.empty();
+  double all = 0.0;
+  if (of_kept) {
+    all = MassOfKept();
+  } else {
+    for (size_t begin = 0; begin < row_.size(); begin += kChunk) {
+      all += SumExp(row_.subspan(begin, kChunk), max_);
+    }
+    // Tokens below a bound are sorted only if those above it do not have the mass.
+    for (const float below : {4.0f, 8.0f, 16.0f, kInfinity}) {
+      Keep(max_ - below);
+      if (below == kInfinity || MassOfKept() > p * all * (1.0 + 1e-6)) break;
+    }
+  }
+  double sum = 0.0;
+  size_t count = 0;
+  while (count < kept_.size() && sum < p * all) {
+    sum += std::exp(static_cast<double>(kept_[count++].logit) - max_);
+  }
+  kept_.resize(std::max<size_t>(1, count));
+}
+
+double RowSampler::MassOfKept() const {
+  double mass = 0.0;
+  for (const Kept& kept : kept_) mass += std::exp(static_cast<double>(kept.logit) - max_);
+  return mass;
+}
+
+size_t RowSampler::Draw(double uniform) const {
+  double left = uniform * mass_;
+  if (filtered_) {
+    for (const Kept& kept : kept_) {
+      left -= std::exp(static_cast<double>(kept.logit) - max_);
+      if (left < 0.0) return kept.position;
+    }
+    return kept_.back().position;
+  }
+  size_t chunk = 0;
+  while (chunk + 1 < masses_.size() && left >= masses_[chunk]) left -= masses_[chunk++];
+  // What rounding has left over falls on the last token that can be drawn.
+  size_t last = 0;
+  for (size_t i = chunk * kChunk; i < row_.size(); ++i) {
+    if (!(row_[i] > -kInfinity)) continue;
+    last = i;
+    left -= std::exp(static_cast<double>(row_[i]) - max_);
+    if (left < 0.0) return i;
+  }
+  if (row_[last] > -kInfinity) return last;
+  return std::max_element(row_.begin(), row_.end()) - row_.begin();
+}
+
+}  // namespace dragoman

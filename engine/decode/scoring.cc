@@ -1,0 +1,75 @@
+#include "engine/decode/scoring.h"
+
+#include <cmath>
+#include <utility>
+
+#include "engine/decode/runaway.h"
+
+namespace dragoman {
+
+LiveHypothesis Beginning(const SearchTask& task) {
+  LiveHypothesis live;
+  live.tokens.reserve(task.options.max_length);
+  live.token_log_probs.reserve(task.options.max_length);
+  live.tokens = task.prefix;
+  live.token_log_probs.assign(task.prefix.size(), 0.0f);
+  return live;
+}
+
+LiveHypothesis Grown(const LiveHypothesis& parent, const Candidate& candidate) {
+  LiveHypothesis child = parent;
+  child.parent = candidate.parent;
+  child.tokens.push_back(candidate.token);
+  child.token_log_probs.push_back(candidate.log_prob);
+  child.log_prob += candidate.log_prob;
+  return child;
+}
+
+Scoring::Scoring(const SearchTask& task)
+    : length_penalty_(task.options.length_penalty),
+      normalization_(task.options.length_normalization),
+      prefix_length_(static_cast<int>(task.prefix.size())) {
+  constexpr int kAllowance = 7;
+  repetition_allowance_ =
+      task.options.repetition_guard ? kAllowance + 2 * LongestRepetition(task.source) : -1;
+  least_length_ = task.options.min_length;
+}
+
+float Scoring::Score(float log_prob, int length) const {
+  const double generated = length - prefix_length_;
+  // "Google's Neural Machine Translation System", Wu et al. 2016, equation 14.
+  const double base =
+      normalization_ == LengthNormalization::kGnmt ? (5.0 + generated) / 6.0 : generated;
+  return log_prob / static_cast<float>(std::pow(base, static_cast<double>(length_penalty_)));
+}
+
+Hypothesis Scoring::Finished(LiveHypothesis live, bool ends_in_eos, FinishReason reason) const {
+  Hypothesis hypothesis;
+  hypothesis.log_prob = live.log_prob;
+  hypothesis.score = Score(live.log_prob, static_cast<int>(live.tokens.size()));
+  hypothesis.finish_reason = reason;
+  hypothesis.tokens = std::move(live.tokens);
+  if (ends_in_eos) hypothesis.tokens.pop_back();
+  hypothesis.token_log_probs = std::move(live.token_log_probs);
+  return hypothesis;
+}
+
+int Scoring::TokensBeforeRunaway(absl::Span<const int32_t> tokens) const {
+  const int length = static_cast<int>(tokens.size());
+  // Most tokens are not what stands before them.
+  if (repetition_allowance_ < 0 || length <= repetition_allowance_ || length < least_length_) {
+    return 0;
+  }
+  const int kept = TokensBeforeRepetition(tokens.subspan(prefix_length_), repetition_allowance_);
+  return kept == 0 ? 0 : kept + prefix_length_;
+}
+
+Hypothesis Scoring::Cut(LiveHypothesis live, int tokens) const {
+  live.tokens.resize(tokens);
+  live.token_log_probs.resize(tokens);
+  live.log_prob = 0.0f;
+  for (const float log_prob : live.token_log_probs) live.log_prob += log_prob;
+  return Finished(std::move(live), /*ends_in_eos=*/false, FinishReason::kRepetition);
+}
+
+}  // namespace dragoman

@@ -1,0 +1,46 @@
+// What every kind of search does alike: how a hypothesis begins and grows, what it is worth, and
+// how it ends.
+
+#ifndef DRAGOMAN_ENGINE_DECODE_SCORING_H_
+#define DRAGOMAN_ENGINE_DECODE_SCORING_H_
+
+#include "engine/decode/search.h"
+
+namespace dragoman {
+
+// The hypothesis that a task begins with: its prefix, whose log-probabilities count as 0.
+LiveHypothesis Beginning(const SearchTask& task);
+
+// `parent` and one token more.
+LiveHypothesis Grown(const LiveHypothesis& parent, const Candidate& candidate);
+
+// Copies and numbers only; safe to keep where the task does not live as long.
+class Scoring {
+ public:
+  explicit Scoring(const SearchTask& task);
+
+  // The score of a hypothesis of so many tokens, prefix and eos included.
+  float Score(float log_prob, int length) const;
+
+  // The hypothesis as it is; its eos, if it ends in one, is no token of it any more.
+  Hypothesis Finished(LiveHypothesis live, bool ends_in_eos, FinishReason reason) const;
+
+  // How many tokens of a hypothesis to keep if it has run away (runaway.h); 0 if it has not.
+  int TokensBeforeRunaway(absl::Span<const int32_t> tokens) const;
+
+  // The first so many tokens of one that has.
+  Hypothesis Cut(LiveHypothesis live, int tokens) const;
+
+  int prefix_length() const { return prefix_length_; }
+
+ private:
+  const float length_penalty_;
+  const LengthNormalization normalization_;
+  const int prefix_length_;
+  int repetition_allowance_;  // no guard if it is negative
+  int least_length_;          // tokens that a hypothesis must have to have run away
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_DECODE_SCORING_H_

@@ -1,0 +1,101 @@
+#include "engine/glossary.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/base/status.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/decode/test_jobs.h"
+
+namespace dragoman {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+class GlossaryTest : public testing::Test {
+ protected:
+  GlossaryTest() : tokenizer_(&TrainedModel()->tokenizer()), index_(*tokenizer_) {}
+
+  std::vector<int32_t> Target(const std::string& text) { return tokenizer_->EncodeTarget(text); }
+
+  std::vector<std::vector<int32_t>> Phrases(const std::vector<GlossaryEntry>& entries,
+                                            const std::string& sentence) {
+    const auto glossary = Glossary::Create(entries, *tokenizer_);
+    EXPECT_TRUE(glossary.ok()) << glossary.status();
+    return glossary.ok() ? glossary->PhrasesFor(sentence) : std::vector<std::vector<int32_t>>();
+  }
+
+  const Tokenizer* const tokenizer_;
+  PieceIndex index_;
+};
+
+TEST_F(GlossaryTest, APhraseIsWantedAsOftenAsItsSourceStandsInTheSentence) {
+  const std::vector<GlossaryEntry> entries = {{"house", "Heim"}};
+  EXPECT_THAT(Phrases(entries, "A house is a house."), ElementsAre(Target("Heim"), Target("Heim")));
+  EXPECT_THAT(Phrases(entries, "A household."), IsEmpty());
+  EXPECT_THAT(Phrases(entries, "The greenhouse."), IsEmpty());
+  EXPECT_THAT(Phrases(entries, ""), IsEmpty());
+}
+
+TEST_F(GlossaryTest, TheLongestEntryCountsWhereTheyOverlap) {
+  const std::vector<GlossaryEntry> entries = {{"house", "Heim"}, {"house boat", "Hausboot"}};
+  EXPECT_THAT(Phrases(entries, "My house boat."), ElementsAre(Target("Hausboot")));
+}
+
+TEST_F(GlossaryTest, WithoutATargetTheSourceIsNotTranslated) {
+  EXPECT_THAT(Phrases({{"London", ""}}, "London is big."), ElementsAre(Target("London")));
+}
+
+TEST_F(GlossaryTest, NamesAnEntryThatIsEmptyOrCannotBeWritten) {
+  const auto field = [&](const GlossaryEntry& entry) {
+    return FieldOf(Glossary::Create({{"a", "b"}, entry}, *tokenizer_).status());
+  };
+  EXPECT_EQ(field({"", "b"}), "options.glossary[1].source");
+  EXPECT_EQ(field({"a", "  "}), "options.glossary[1].target");
+  EXPECT_EQ(field({"a", "\xff"}), "options.glossary[1].target");
+}
+
+TEST_F(GlossaryTest, FindsTheTokensThatCompleteAPhraseHoweverItIsCut) {
+  const std::string phrase = InPieces("Haus");
+  std::vector<int32_t> banned;
+  index_.FindLast(phrase, {}, &banned);
+  for (const int32_t token : banned) {
+    EXPECT_TRUE(tokenizer_->TargetPiece(token).starts_with(phrase)) << token;
+  }
+  // After a piece that is a beginning of it, those that go on with the rest.
+  for (const std::string said : {"▁H", "▁Ha", "▁Hau"}) {
+    for (const int32_t token : index_.BeginningWith(said)) {
+      if (tokenizer_->TargetPiece(token) != said) continue;
+      banned.clear();
+      index_.FindLast(phrase, absl::MakeConstSpan(&token, 1), &banned);
+      for (const int32_t next : index_.BeginningWith(phrase.substr(said.size()))) {
+        EXPECT_THAT(banned, Contains(next));
+      }
+    }
+  }
+}
+
+TEST_F(GlossaryTest, AddsARequestsRulesToThoseOfTheModel) {
+  auto models = std::make_shared<SearchRules>();
+  models->bad_words_ids = {{7}};
+  WordRules words;
+  words.suppress_token_ids = {3};
+  words.suppress_sequences = {"Haus"};
+  words.never_say = {"Baum"};
+  const auto rules = AddWordRules(models, words, *tokenizer_, nullptr);
+  ASSERT_TRUE(rules.ok()) << rules.status();
+  EXPECT_THAT((*rules)->bad_words_ids, ElementsAre(ElementsAre(7), ElementsAre(3), Target("Haus")));
+  EXPECT_THAT((*rules)->banned_phrases, ElementsAre("▁Baum"));
+  EXPECT_THAT(models->bad_words_ids, Not(Contains(ElementsAre(3))));
+  words.suppress_token_ids = {-1};
+  EXPECT_EQ(FieldOf(AddWordRules(models, words, *tokenizer_, nullptr).status()),
+            "options.suppress_token_ids[0]");
+}
+
+}  // namespace
+}  // namespace dragoman

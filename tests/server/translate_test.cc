@@ -302,19 +302,19 @@ TEST_F(TranslateTest, ATranslationBeginsWithItsPrefix) {
 }
 
 TEST_F(TranslateTest, AGlossaryIsFollowedAndWhatIsForbiddenIsNotSaid) {
-  v1::TranslateRequest request = RequestFor({"The weather is nice today."});
+  v1::TranslateRequest request = RequestFor({"The cat is old."});
   v1::TranslateResponse response;
   v1::GlossaryEntry* const entry = request.mutable_options()->add_glossary();
-  entry->set_source("weather");
-  entry->set_target("Klima");
+  entry->set_source("cat");
+  entry->set_target("Hund");
   grpc::Status status = server_->Translate(request, &response);
   ASSERT_TRUE(status.ok()) << status.error_message();
-  EXPECT_THAT(response.translations(0).hypotheses(0).text(), HasSubstr("Klima"));
+  EXPECT_THAT(response.translations(0).hypotheses(0).text(), HasSubstr("Hund"));
   request.mutable_options()->clear_glossary();
-  request.mutable_options()->add_never_say("Wetter");
+  request.mutable_options()->add_never_say("Katze");
   status = server_->Translate(request, &response);
   ASSERT_TRUE(status.ok()) << status.error_message();
-  EXPECT_THAT(response.translations(0).hypotheses(0).text(), Not(HasSubstr("Wetter")));
+  EXPECT_THAT(response.translations(0).hypotheses(0).text(), Not(HasSubstr("Katze")));
 }
 
 TEST_F(TranslateTest, ScoresAreThoseOfTheTranslationsThatItFinds) {

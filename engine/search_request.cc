@@ -87,6 +87,7 @@ absl::StatusOr<SearchOptions> ResolveSearch(const DecodingOptions& options, cons
         RETURN_IF_ERROR(CheckRange(option, *said, CapOf(option, limits, model)));
         used = *said;
       } else if (option.model_may_say && models_own.has_value()) {
+        RETURN_IF_ERROR(CheckRange(option, *models_own, CapOf(option, limits, model)));
         used = *models_own;
       }
       return absl::OkStatus();

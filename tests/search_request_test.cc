@@ -16,6 +16,7 @@ const ModelSpec kModel = [] {
   config.max_positions = 512;
   config.eos_id = 3;
   config.decoder_start_id = 9;
+  config.target_vocabulary = 100;
   return config;
 }();
 

@@ -33,14 +33,16 @@ Json Shortest(const google::protobuf::RepeatedField<float>& values) {
 }
 
 Json ToJson(const v1::Hypothesis& hypothesis) {
-  return {{"text", hypothesis.text()},
-          {"score", Shortest(hypothesis.score())},
-          {"tokens", Json(hypothesis.tokens())},
-          {"token_ids", Json(hypothesis.token_ids())},
-          {"finish_reason", NameOf(hypothesis.finish_reason())},
-          {"quality",
-           {{"mean_log_prob", Shortest(hypothesis.quality().mean_log_prob())},
-            {"min_log_prob", Shortest(hypothesis.quality().min_log_prob())}}}};
+  Json json = {{"text", hypothesis.text()},
+               {"score", Shortest(hypothesis.score())},
+               {"tokens", Json(hypothesis.tokens())},
+               {"token_ids", Json(hypothesis.token_ids())},
+               {"finish_reason", NameOf(hypothesis.finish_reason())}};
+  if (hypothesis.has_quality()) {
+    json["quality"] = {{"mean_log_prob", Shortest(hypothesis.quality().mean_log_prob())},
+                       {"min_log_prob", Shortest(hypothesis.quality().min_log_prob())}};
+  }
+  return json;
 }
 
 Json Percentiles(const Latencies& latencies) {

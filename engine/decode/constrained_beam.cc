@@ -19,8 +19,10 @@ bool Begins(const std::vector<int32_t>& phrase, absl::Span<const int32_t> tokens
          std::equal(phrase.begin(), phrase.begin() + path, tokens.end() - path);
 }
 
-int SaidOrBegun(const PhraseProgress& progress) {
-  return std::popcount(progress.said) + (progress.path > 0 ? 1 : 0);
+int CountTokens(const std::vector<std::vector<int32_t>>& phrases) {
+  int tokens = 0;
+  for (const std::vector<int32_t>& phrase : phrases) tokens += static_cast<int>(phrase.size());
+  return tokens;
 }
 
 }  // namespace
@@ -46,8 +48,7 @@ PhraseProgress AfterToken(const std::vector<std::vector<int32_t>>& phrases,
 
 int ConstrainedBeam::Width(const SearchTask& task) {
   constexpr int kMost = 16;
-  const int banks = static_cast<int>(task.phrases.size()) + 1;
-  return std::max(task.options.beam_size, std::min(2 * banks, kMost));
+  return std::max(task.options.beam_size, std::min(CountTokens(task.phrases) + 1, kMost));
 }
 
 ConstrainedBeam::ConstrainedBeam(const SearchTask& task)
@@ -55,6 +56,7 @@ ConstrainedBeam::ConstrainedBeam(const SearchTask& task)
       eos_id_(task.rules->eos_id),
       scoring_(task),
       phrases_(task.phrases),
+      phrase_tokens_(CountTokens(task.phrases)),
       width_(Width(task)),
       length_(static_cast<int>(task.prefix.size())) {
   DRAGOMAN_CHECK(phrases_.size() <= kMaxPhrases);
@@ -66,6 +68,19 @@ ConstrainedBeam::ConstrainedBeam(const SearchTask& task)
   }
   progress_.push_back(said);
   Want();
+}
+
+bool ConstrainedBeam::SaysAll(const PhraseProgress& progress) const {
+  return std::popcount(progress.said) == static_cast<int>(phrases_.size());
+}
+
+// The tokens of the phrases that it has said, and of the one that it is in the middle of.
+int ConstrainedBeam::BankOf(const PhraseProgress& progress) const {
+  int tokens = progress.path;
+  for (size_t p = 0; p < phrases_.size(); ++p) {
+    if ((progress.said >> p & 1) != 0) tokens += static_cast<int>(phrases_[p].size());
+  }
+  return tokens;
 }
 
 void ConstrainedBeam::Advance(absl::Span<const Candidate> candidates) {
@@ -109,9 +124,8 @@ void ConstrainedBeam::Rank(absl::Span<const Candidate> candidates) {
     if (!(log_prob > -std::numeric_limits<float>::infinity())) continue;
     const PhraseProgress progress =
         AfterToken(phrases_, parent.tokens, progress_[candidate.parent], candidate.token);
-    const bool all = std::popcount(progress.said) + 1 == banks();
-    if (candidate.token == eos_id_ && !all && !last_step) continue;
-    ranked_.push_back({candidate, log_prob, progress, SaidOrBegun(progress)});
+    if (candidate.token == eos_id_ && !SaysAll(progress) && !last_step) continue;
+    ranked_.push_back({candidate, log_prob, progress, BankOf(progress)});
   }
   std::sort(ranked_.begin(), ranked_.end(), [](const Continuation& a, const Continuation& b) {
     return std::tie(b.log_prob, a.candidate.parent, a.candidate.token) <
@@ -185,10 +199,10 @@ void ConstrainedBeam::Want() {
 // that has said them all could enter.
 bool ConstrainedBeam::CanImprove() const {
   if (static_cast<int>(finished_.size()) < options_.beam_size) return true;
-  if (finished_.back().said + 1 < banks()) return true;
+  if (finished_.back().said < static_cast<int>(phrases_.size())) return true;
   if (options_.early_stopping == EarlyStopping::kFull) return false;
   for (size_t i = 0; i < live_.size(); ++i) {
-    if (std::popcount(progress_[i].said) + 1 < banks()) continue;
+    if (!SaysAll(progress_[i])) continue;
     return scoring_.Score(live_[i].log_prob, length_) > finished_.back().hypothesis.score;
   }
   return false;

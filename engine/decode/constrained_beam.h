@@ -2,15 +2,16 @@
 // fluent: dynamic beam allocation (Post and Vilar 2018), with the constraints' next tokens ranked
 // beside the best ones of each row (as Hu et al. 2019 do for a batch).
 //
-// Hypotheses are kept in banks by how many phrases they have said or begun.  Each bank has its
-// share of the beam, so that one which has just paid for an unlikely phrase does not compete with
+// Hypotheses are kept in banks by how many tokens of the phrases they have said.  Each bank has its
+// share of the beam, so that one which has just paid for an unlikely token does not compete with
 // those that have not yet:
 //
-//   phrase "Haus":  bank 0   Das ist mein | Das ist ein
-//                   bank 1   Das ist Haus | Das Haus ist
+//   phrase "mein Haus":  bank 0   Das ist ein  | Dies ist das
+//                        bank 1   Das ist mein | Das hier mein
+//                        bank 2   Das mein Haus
 //
 // A hypothesis may end once it has said all of them.  One that leaves a phrase in the middle falls
-// back to the bank of those that it has finished.
+// back to the bank of what it has finished.
 
 #ifndef DRAGOMAN_ENGINE_DECODE_CONSTRAINED_BEAM_H_
 #define DRAGOMAN_ENGINE_DECODE_CONSTRAINED_BEAM_H_
@@ -39,7 +40,7 @@ class ConstrainedBeam final : public Search {
  public:
   static constexpr int kMaxPhrases = 64;
 
-  // How many hypotheses are alive at the most: the beam, or what gives each bank two.
+  // How many hypotheses are alive at the most: the beam, or what gives each bank one, up to 16.
   static int Width(const SearchTask& task);
 
   explicit ConstrainedBeam(const SearchTask& task);
@@ -70,12 +71,15 @@ class ConstrainedBeam final : public Search {
   void Insert(Ended ended);
   void Want();
   bool CanImprove() const;
-  int banks() const { return static_cast<int>(phrases_.size()) + 1; }
+  int BankOf(const PhraseProgress& progress) const;
+  int banks() const { return phrase_tokens_ + 1; }
+  bool SaysAll(const PhraseProgress& progress) const;
 
   const SearchOptions options_;
   const int32_t eos_id_;
   const Scoring scoring_;
   const std::vector<std::vector<int32_t>> phrases_;
+  const int phrase_tokens_;  // of all of them
   const int width_;
   int length_;
   std::vector<LiveHypothesis> live_, next_;

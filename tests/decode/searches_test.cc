@@ -461,6 +461,22 @@ TEST(ConstrainedBeam, SaysEveryPhraseAndMostlyInTheBestPlace) {
   EXPECT_GE(best, all * 3 / 4) << "of " << all;
 }
 
+// A long phrase that nobody would say: what has just begun it must not take the place of what is in
+// the middle of it.
+TEST(ConstrainedBeam, SaysALongAndUnlikelyPhrase) {
+  const ConstantLanguage language({2.0f, 6.0f, -6.0f, -7.0f, -5.0f, -8.0f});
+  for (const int beam_size : {1, 2, 4}) {
+    SearchTask task = TaskOf(Options(beam_size, 30));
+    task.options.num_hypotheses = 1;
+    task.phrases = {{2, 3, 4, 5, 3}};
+    const std::vector<Hypothesis> found = Found(language, task);
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_TRUE(Contains(found[0].tokens, task.phrases[0]))
+        << beam_size << ": " << ::testing::PrintToString(found[0].tokens);
+    EXPECT_EQ(found[0].finish_reason, FinishReason::kEos);
+  }
+}
+
 TEST(ConstrainedBeam, ProgressFallsBackToTheLongestBeginning) {
   const std::vector<std::vector<int32_t>> phrases = {{1, 2, 1, 3}, {2, 4}};
   PhraseProgress progress;

@@ -10,29 +10,12 @@
 #include "engine/math/kernels.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/math/activation_by_definition.h"
 #include "tests/math/instruction_sets.h"
 #include "tests/math/random_matrix.h"
 
 namespace dragoman {
 namespace {
-
-double Activate(Activation activation, double v) {
-  switch (activation) {
-    case Activation::kNone:
-      return v;
-    case Activation::kRelu:
-      return v > 0 ? v : 0;
-    case Activation::kSilu:
-      return v / (1 + std::exp(-v));
-    case Activation::kGelu:
-      return 0.5 * v * (1 + std::erf(v / std::sqrt(2.0)));
-    case Activation::kGeluTanh:
-      return 0.5 * v * (1 + std::tanh(std::sqrt(2.0 / M_PI) * (v + 0.044715 * v * v * v)));
-    case Activation::kGeluSigmoid:
-      return v / (1 + std::exp(-1.702 * v));
-  }
-  return v;
-}
 
 // What 8 bits keep of a row: of a weight symmetrically, of activations from the least to the
 // greatest.
@@ -78,7 +61,7 @@ void ExpectProduct(Precision precision, const Matrix<float>& exact_x,
         sum += product;
         size += std::abs(product);
       }
-      ASSERT_NEAR(y.Row(r)[o], Activate(activation, sum), 1e-5 * size)
+      ASSERT_NEAR(y.Row(r)[o], ActivateByDefinition(activation, sum), 1e-5 * size)
           << NameOf(precision) << " row " << r << " output " << o;
     }
   }

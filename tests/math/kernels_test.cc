@@ -7,6 +7,7 @@
 
 #include "engine/math/attend.h"
 #include "gtest/gtest.h"
+#include "tests/math/activation_by_definition.h"
 #include "tests/math/instruction_sets.h"
 #include "tests/math/packed_key_values.h"
 #include "tests/math/random_matrix.h"
@@ -266,24 +267,6 @@ TEST(ToBFloat16, RoundsToTheNearestAndTiesToEven) {
   }
 }
 
-double Wanted(Activation activation, double v) {
-  switch (activation) {
-    case Activation::kNone:
-      return v;
-    case Activation::kRelu:
-      return std::max(v, 0.0);
-    case Activation::kSilu:
-      return v / (1 + std::exp(-v));
-    case Activation::kGelu:
-      return 0.5 * v * (1 + std::erf(v / std::sqrt(2.0)));
-    case Activation::kGeluTanh:
-      return 0.5 * v * (1 + std::tanh(std::sqrt(2.0 / M_PI) * (v + 0.044715 * v * v * v)));
-    case Activation::kGeluSigmoid:
-      return v / (1 + std::exp(-1.702 * v));
-  }
-  return v;
-}
-
 constexpr Activation kActivations[] = {Activation::kNone,     Activation::kRelu,
                                        Activation::kSilu,     Activation::kGelu,
                                        Activation::kGeluTanh, Activation::kGeluSigmoid};
@@ -298,7 +281,7 @@ TEST(Activate, AgreesWithTheDefinition) {
     for (int r = 0; r < 2; ++r) {
       for (int c = 0; c < 37; ++c) {
         const double v = x.Row(r)[c];
-        const double want = Wanted(activation, v);
+        const double want = ActivateByDefinition(activation, v);
         EXPECT_NEAR(y.Row(r)[c], want, 1e-5);
       }
     }
@@ -328,7 +311,8 @@ TEST(ActivateAndGate, MultipliesTheActivatedLeftHalfByTheRightOne) {
       ActivateAndGate(activation, x.view(), y.view());
       for (int r = 0; r < 3; ++r) {
         for (int c = 0; c < n; ++c) {
-          EXPECT_NEAR(y.Row(r)[c], Wanted(activation, x.Row(r)[c]) * x.Row(r)[n + c], 2e-5);
+          EXPECT_NEAR(y.Row(r)[c], ActivateByDefinition(activation, x.Row(r)[c]) * x.Row(r)[n + c],
+                      2e-5);
         }
       }
     }

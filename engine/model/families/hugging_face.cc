@@ -9,6 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
+#include "engine/model/formats/open_weights.h"
 
 namespace dragoman {
 namespace {
@@ -205,7 +206,7 @@ absl::Status ReadSpecialTokens(const JsonFields& fields, SpecialTokens defaults,
   } else {
     RETURN_IF_ERROR(fields.Require("pad_token_id", 0, last, &spec->pad_id));
   }
-  spec->decoder_start_id = spec->pad_id;
+  spec->decoder_start_id = defaults.starts_with_eos ? spec->eos_id : spec->pad_id;
   return fields.Read("decoder_start_token_id", 0, last, &spec->decoder_start_id);
 }
 
@@ -299,6 +300,11 @@ absl::StatusOr<GenerationConfig> ReadGeneration(const JsonFields& fields, const 
   RETURN_IF_ERROR(fields.Read("forced_eos_token_id", 0, last, &generation.forced_eos_id));
   RETURN_IF_ERROR(ReadBadWords(fields, spec, &generation.bad_words_ids));
   return generation;
+}
+
+absl::StatusOr<Checkpoint> OpenCanonicalTensors(const DirectoryFiles& files,
+                                                const ModelSpec& spec) {
+  return OpenWeights(files.path);
 }
 
 }  // namespace dragoman

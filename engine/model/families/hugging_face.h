@@ -58,9 +58,10 @@ absl::Status ReadStacks(const JsonFields& fields, StackDefaults defaults, ModelS
 // The defaults of a family's own configuration class.
 struct SpecialTokens {
   std::optional<int32_t> eos, pad;  // nullopt: has to be given
+  bool starts_with_eos = false;     // the decoder; otherwise with <pad>
 };
 
-// eos_token_id, pad_token_id and decoder_start_token_id, which is <pad> if it is not given.
+// eos_token_id, pad_token_id and decoder_start_token_id.
 // REQUIRES: the vocabularies are known.
 absl::Status ReadSpecialTokens(const JsonFields& fields, SpecialTokens defaults, ModelSpec* spec);
 
@@ -79,6 +80,9 @@ absl::StatusOr<Vocabulary> FairseqVocabulary(const PieceModel& pieces);
 // What generation_config.json asks for, else config.json (older models keep it there), else Hugging
 // Face's defaults.
 absl::StatusOr<GenerationConfig> ReadGeneration(const JsonFields& fields, const ModelSpec& spec);
+
+// The tensors of the directory, whose names are the canonical ones: an adapter's open_tensors.
+absl::StatusOr<Checkpoint> OpenCanonicalTensors(const DirectoryFiles& files, const ModelSpec& spec);
 
 }  // namespace dragoman
 

@@ -48,8 +48,8 @@ absl::StatusOr<ModelConfig> Configure(const DirectoryFiles& files) {
   RETURN_IF_ERROR(
       ReadStacks(fields.model, {.activation = Activation::kRelu, .scale_embedding = true}, &spec));
   RETURN_IF_ERROR(fields.model.Read("tie_word_embeddings", &spec.tied_output));
-  RETURN_IF_ERROR(ReadSpecialTokens(fields.search, {.eos = 2, .pad = 1}, &spec));
-  if (fields.search.Find("decoder_start_token_id") == nullptr) spec.decoder_start_id = spec.eos_id;
+  RETURN_IF_ERROR(
+      ReadSpecialTokens(fields.search, {.eos = 2, .pad = 1, .starts_with_eos = true}, &spec));
   ASSIGN_OR_RETURN(config.generation, ReadGeneration(fields.search, spec));
   return config;
 }

@@ -12,7 +12,6 @@
 #include "engine/base/status.h"
 #include "engine/model/families/adapter.h"
 #include "engine/model/families/hugging_face.h"
-#include "engine/model/formats/open_weights.h"
 #include "engine/text/language_tag.h"
 
 namespace dragoman {
@@ -118,13 +117,10 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFi
   return std::make_unique<const Tokenizer>(std::move(parts));
 }
 
-absl::StatusOr<Checkpoint> OpenTensors(const DirectoryFiles& files, const ModelSpec& spec) {
-  return OpenWeights(files.path);
-}
-
 }  // namespace
 
 extern const Adapter marian_adapter;
-const Adapter marian_adapter = {"Marian", Recognizes, Configure, OpenTokenizer, OpenTensors};
+const Adapter marian_adapter = {"Marian", Recognizes, Configure, OpenTokenizer,
+                                OpenCanonicalTensors};
 
 }  // namespace dragoman

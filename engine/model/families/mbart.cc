@@ -16,7 +16,6 @@
 #include "engine/base/status.h"
 #include "engine/model/families/adapter.h"
 #include "engine/model/families/hugging_face.h"
-#include "engine/model/formats/open_weights.h"
 
 namespace dragoman {
 namespace {
@@ -47,8 +46,8 @@ absl::StatusOr<ModelConfig> Configure(const DirectoryFiles& files) {
   RETURN_IF_ERROR(CheckArchitecture(fields.model, kArchitecture));
   RETURN_IF_ERROR(ReadStacks(fields.model, {}, &spec));
   RETURN_IF_ERROR(fields.model.Read("tie_word_embeddings", &spec.tied_output));
-  RETURN_IF_ERROR(ReadSpecialTokens(fields.search, {.eos = 2, .pad = 1}, &spec));
-  if (fields.search.Find("decoder_start_token_id") == nullptr) spec.decoder_start_id = spec.eos_id;
+  RETURN_IF_ERROR(
+      ReadSpecialTokens(fields.search, {.eos = 2, .pad = 1, .starts_with_eos = true}, &spec));
   ASSIGN_OR_RETURN(config.generation, ReadGeneration(fields.search, spec));
   // The default of the configuration's class, which counts where no generation_config.json does.
   if (files.generation.empty() && fields.model.Find("forced_eos_token_id") == nullptr) {
@@ -154,13 +153,9 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFi
   return std::make_unique<const Tokenizer>(std::move(parts));
 }
 
-absl::StatusOr<Checkpoint> OpenTensors(const DirectoryFiles& files, const ModelSpec& spec) {
-  return OpenWeights(files.path);
-}
-
 }  // namespace
 
 extern const Adapter mbart_adapter;
-const Adapter mbart_adapter = {"mBART", Recognizes, Configure, OpenTokenizer, OpenTensors};
+const Adapter mbart_adapter = {"mBART", Recognizes, Configure, OpenTokenizer, OpenCanonicalTensors};
 
 }  // namespace dragoman

@@ -12,9 +12,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 build=build/release
 log=build/server.log
 sentences=(
-  "Good morning! How are you?"
+  "Good morning!"
   "Where is the nearest train station?"
-  "I have never seen such a beautiful house."
+  "I would like a cup of coffee."
 )
 
 demo=false
@@ -110,7 +110,12 @@ done
 echo
 echo "  gRPC   $grpc"
 echo "  HTTP   http://$http/metrics   http://$http/healthz   http://$http/readyz"
-echo "  try    $client translate --server $grpc \"The weather is nice today.\""
+echo
+echo "  In a second terminal:"
+echo "    export PATH=\"$PWD/build/release/client:$PWD/build/release/server:\$PATH\""
+[[ $grpc == 127.0.0.1:50051 ]] || echo "    export DRAGOMAN_SERVER=$grpc"
+echo "    dragoman translate \"The weather is nice today.\""
+echo "    dragoman --help"
 echo
 if $demo; then
   stop

@@ -38,6 +38,8 @@ struct AttendTask {
   float* scratch;
   MatrixView<float> out;
   const float* bias;  // of query 0 and the first position, in the pattern of lanes; or null
+  absl::Span<float* const> attention;  // as in AttendOptions
+  absl::Span<const float> head_weights;
 
   int width() const { return q.cols(); }
   int positions() const { return static_cast<int>(rows.size()); }
@@ -111,12 +113,19 @@ HWY_INLINE float ToFloat(int8_t x) { return static_cast<float>(x); }
 HWY_INLINE float ToFloat(float x) { return x; }
 HWY_INLINE float ToFloat(uint16_t x) { return std::bit_cast<float>(uint32_t{x} << 16); }
 
+// attention[j] += weight * exponentials[j * stride] for n positions.
+HWY_NOINLINE void AddAttention(const float* exponentials, int n, int stride, float weight,
+                               float* attention) {
+  for (int j = 0; j < n; ++j) attention[j] += weight * exponentials[j * stride];
+}
+
 // Any number of heads and any width, one element at a time.
 template <typename T>
 void AttendPlainly(const AttendTask<T>& t, int query) {
   const int n = t.positions();
   const int pattern = PatternOf(t.heads, static_cast<int>(hn::Lanes(D())));
   const absl::Span<const float> q = t.q.Row(query);
+  if (!t.attention.empty()) std::fill_n(t.attention[query], n, 0.0f);
   for (int h = 0; h < t.heads; ++h) {
     float max = -std::numeric_limits<float>::infinity();
     for (int j = 0; j < n; ++j) {
@@ -129,9 +138,12 @@ void AttendPlainly(const AttendTask<T>& t, int query) {
       max = std::max(max, score);
     }
     float sum = 0.0f;
-    for (int j = 0; j < n; ++j) {
-      sum += t.scratch[j] = std::exp(t.scratch[j] - max);
-      if constexpr (kScaled<T>) t.scratch[j] *= ToFloat(t.scales(j)[t.heads + h]);
+    for (int j = 0; j < n; ++j) sum += t.scratch[j] = std::exp(t.scratch[j] - max);
+    if (!t.attention.empty()) {
+      AddAttention(t.scratch, n, 1, t.head_weights[h] / sum, t.attention[query]);
+    }
+    if constexpr (kScaled<T>) {
+      for (int j = 0; j < n; ++j) t.scratch[j] *= ToFloat(t.scales(j)[t.heads + h]);
     }
     for (int e = h; e < t.width(); e += t.heads) {
       float out = 0.0f;
@@ -260,6 +272,19 @@ HWY_INLINE void Exponentials(int n, int pattern, float* scores, float* scales) {
   }
 }
 
+// The attention of a query, of exponentials and the inverse of their sum.
+template <typename T>
+void WriteAttention(const AttendTask<T>& t, int query, int pattern, const float* exponentials,
+                    const float* scales) {
+  const int n = t.positions();
+  float* const attention = t.attention[query];
+  std::fill_n(attention, n, 0.0f);
+  for (int h = 0; h < t.heads; ++h) {
+    const float weight = t.head_weights[h] * scales[h];
+    AddAttention(exponentials + h, n, pattern, weight, attention);
+  }
+}
+
 // out[e ..] = scale * sum over j of weights[j] V[j][e ..] for kPairs pairs of vectors and kQueries
 // queries.  The weights and scales of the first vector of a pair stand at `low`, those of the
 // second at `high` of their pattern.
@@ -325,6 +350,9 @@ void AttendInPairs(const AttendTask<T>& t, int query) {
     if constexpr (kScaled<T>) MultiplyByScales(t, pattern, 0, scores);
     if (t.bias != nullptr) AddBias(t.bias - (query + i) * pattern, n, pattern, scores);
     Exponentials(n, pattern, scores, scores + n * pattern);
+    if (!t.attention.empty()) {
+      WriteAttention(t, query + i, pattern, scores, scores + n * pattern);
+    }
     if constexpr (kScaled<T>) MultiplyByScales(t, pattern, pattern, scores);
   }
   int e = 0;
@@ -383,7 +411,12 @@ AttendTask<T> MakeTask(const KeyValueFormat& format, MatrixView<const float> q,
   DRAGOMAN_CHECK(scratch.size() >= AttendScratch(format.heads, rows.size(), q.rows()));
   DRAGOMAN_CHECK(format.width % format.heads == 0 && q.cols() == format.width);
   DRAGOMAN_CHECK(q.cols() == out.cols() && q.rows() == out.rows());
-  return {format.heads, q, rows, options.next, scratch.data(), out, options.bias};
+  const bool spread = !options.attention.empty();
+  DRAGOMAN_CHECK(!spread || options.attention.size() == static_cast<size_t>(q.rows()));
+  DRAGOMAN_CHECK(!spread || options.head_weights.size() == static_cast<size_t>(format.heads));
+  return {format.heads,        q,   rows,         options.next,
+          scratch.data(),      out, options.bias, options.attention,
+          options.head_weights};
 }
 
 }  // namespace

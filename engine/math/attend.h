@@ -27,6 +27,10 @@ struct AttendOptions {
   // row j - i from here on; a row has BiasWidth(heads) elements, of which element e belongs to head
   // e mod heads.
   const float* bias = nullptr;
+  // If it is not empty: for each query, where to write how its attention is spread over the
+  // positions, a number for each: the softmax of every head, summed with the weight of the head.
+  absl::Span<float* const> attention = {};
+  absl::Span<const float> head_weights = {};  // [heads]; for a mean they sum to 1
   // The rows of the call that comes next.  What is read once in every decoding step lies in no
   // cache, and while weights are summed up memory has nothing to do: so these are fetched
   // meanwhile.

@@ -61,12 +61,16 @@ Matrix<float> RoundedToBFloat16(const Matrix<float>& x) {
   return rounded;
 }
 
-// Attention by the definition, in double; element e belongs to head e mod heads.
+// A head that counts for something in what is told of attention, and one that does not.
+float WeightOf(int head) { return head % 3 == 1 ? 0.0f : 0.25f + static_cast<float>(head) / 8.0f; }
+
+// Attention by the definition, in double; element e belongs to head e mod heads.  Behind it, how it
+// is spread over the positions, the heads weighted.
 std::vector<double> Attention(int heads, absl::Span<const float> q,
                               const Matrix<float>& keys_values,
                               const std::vector<int32_t>& positions) {
   const int width = static_cast<int>(q.size());
-  std::vector<double> out(q.size(), 0.0);
+  std::vector<double> out(q.size() + positions.size(), 0.0);
   for (int h = 0; h < heads; ++h) {
     std::vector<double> weights;
     for (const int32_t p : positions) {
@@ -76,6 +80,7 @@ std::vector<double> Attention(int heads, absl::Span<const float> q,
     }
     const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
     for (size_t j = 0; j < positions.size(); ++j) {
+      out[width + j] += WeightOf(h) * weights[j] / sum;
       for (int e = h; e < width; e += heads) {
         out[e] += weights[j] / sum * keys_values.Row(positions[j])[width + e];
       }
@@ -90,8 +95,21 @@ void ExpectAttention(const PackedKeyValues& packed, const Matrix<float>& q,
   const KeyValueFormat& format = packed.format();
   std::vector<float> scratch(AttendScratch(format.heads, positions.size(), q.rows()));
   Matrix<float> out(q.rows(), q.cols());
+  std::vector<float> weights;
+  for (int h = 0; h < format.heads; ++h) weights.push_back(WeightOf(h));
+  Matrix<float> attention(q.rows(), static_cast<int>(positions.size())), told(q.rows(), q.cols());
+  std::vector<float*> rows;
+  for (int r = 0; r < q.rows(); ++r) rows.push_back(attention.Row(r).data());
+  Attend(format, q.view(), packed.Rows(positions), absl::MakeSpan(scratch), told.view(),
+         {.attention = rows, .head_weights = weights});
   Attend(format, q.view(), packed.Rows(positions), absl::MakeSpan(scratch), out.view());
   for (int r = 0; r < q.rows(); ++r) {
+    ASSERT_EQ(told.Row(r), out.Row(r)) << "attention that is told changes the output";
+    for (int j = 0; j < attention.cols(); ++j) {
+      ASSERT_NEAR(attention.Row(r)[j], want[r][q.cols() + j], 2e-6 * format.heads)
+          << NameOf(format.precision) << ", " << format.heads << " heads, width " << q.cols()
+          << ", query " << r << ", position " << j << " of " << attention.cols();
+    }
     for (int c = 0; c < q.cols(); ++c) {
       ASSERT_NEAR(out.Row(r)[c], want[r][c], 1e-4)
           << NameOf(format.precision) << ", " << format.heads << " heads, width " << q.cols()

@@ -187,6 +187,7 @@ void ExpectRowLawOfAttend(const KeyValueFormat& format) {
       std::copy_n(near.Row(j).data(), near.cols(), far.Row(elsewhere[j]).data());
     }
     const PackedKeyValues near_rows(format, near), far_rows(format, far);
+    const std::vector<float> weights(format.heads, 1.0f / static_cast<float>(format.heads));
     bool alone = true;
     ExpectRowLaw(RandomMatrix(9, format.width, &random, 0.3f), format.width,
                  [&](MatrixView<const float> q, MatrixView<float> out) {
@@ -194,6 +195,15 @@ void ExpectRowLawOfAttend(const KeyValueFormat& format) {
                    alone = !alone;
                    Attend(format, q, alone ? near_rows.Rows(in_order) : far_rows.Rows(elsewhere),
                           absl::MakeSpan(scratch), out);
+                 });
+    ExpectRowLaw(RandomMatrix(9, format.width, &random, 0.3f), length,
+                 [&](MatrixView<const float> q, MatrixView<float> attention) {
+                   std::vector<float> scratch(AttendScratch(format.heads, length, q.rows()));
+                   Matrix<float> out(q.rows(), q.cols());
+                   std::vector<float*> rows;
+                   for (int r = 0; r < q.rows(); ++r) rows.push_back(attention.Row(r).data());
+                   Attend(format, q, near_rows.Rows(in_order), absl::MakeSpan(scratch), out.view(),
+                          {.attention = rows, .head_weights = weights});
                  });
   }
 }

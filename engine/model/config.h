@@ -39,6 +39,12 @@ struct Positions {
   int max_distance = 0;  // and from where on all distances share the last one
 };
 
+// Whose attention to the source tells which source token a target token came from.
+struct AlignmentHeads {
+  int layer = -1;          // of the decoder; -1 is the last one, -2 the one before it
+  std::vector<int> heads;  // of that layer, of which the mean is taken; none: all of them
+};
+
 // An encoder-decoder Transformer ("Attention Is All You Need", section 3) as data: its shape, and
 // where models differ in what they compute.  The defaults are the paper's.
 struct ModelSpec {
@@ -75,6 +81,8 @@ struct ModelSpec {
   int source_vocabulary = 0;
   int target_vocabulary = 0;
   int max_positions = 0;  // the most tokens that a sentence may have on either side
+
+  AlignmentHeads alignment;
 
   int32_t decoder_start_id = 0;  // what stands before the first generated token
   int32_t eos_id = 0;

@@ -24,6 +24,20 @@ bool HasChains(absl::Span<const DecodeRow> rows) {
 
 }  // namespace
 
+int Decoder::LayerOf(const AlignmentHeads& alignment, int layers) {
+  const int layer = alignment.layer < 0 ? layers + alignment.layer : alignment.layer;
+  return std::clamp(layer, 0, layers - 1);
+}
+
+std::vector<float> Decoder::WeightsOf(const AlignmentHeads& alignment, int heads) {
+  if (alignment.heads.empty()) return std::vector<float>(heads, 1.0f / static_cast<float>(heads));
+  std::vector<float> weights(heads, 0.0f);
+  for (const int head : alignment.heads) {
+    weights[head] += 1.0f / static_cast<float>(alignment.heads.size());
+  }
+  return weights;
+}
+
 absl::StatusOr<Decoder::Layer> Decoder::CreateLayer(const Checkpoint& checkpoint,
                                                     const std::string& name, const ModelSpec& spec,
                                                     Arithmetic arithmetic) {
@@ -192,9 +206,14 @@ void Decoder::CrossAttention(int l, absl::Span<const DecodeRow> rows, MatrixView
       memory.rows.swap(memory.next);
       memory.next.clear();
       if (next < end) find(next);
-      Attend(source.keys_values().format(), ws->projected.view().Rows(i, next - i), memory.rows,
-             absl::MakeSpan(memory.scratch), ws->context.view().Rows(i, next - i),
-             {.next = memory.next});
+      memory.attention.clear();
+      if (l == alignment_layer_ && rows[i].attention != nullptr) {
+        for (int r = i; r < next; ++r) memory.attention.push_back(rows[r].attention);
+      }
+      Attend(
+          source.keys_values().format(), ws->projected.view().Rows(i, next - i), memory.rows,
+          absl::MakeSpan(memory.scratch), ws->context.view().Rows(i, next - i),
+          {.attention = memory.attention, .head_weights = alignment_weights_, .next = memory.next});
     }
   };
   ws->team().Split(x.rows(), Workspace::kLeastQueries, attend);

@@ -58,10 +58,14 @@ class Decoder {
       : d_model_(spec.d_model),
         heads_{spec.decoder_heads, spec.decoder_head_width()},
         zero_start_(spec.zero_start),
+        alignment_layer_(LayerOf(spec.alignment, spec.decoder_layers)),
+        alignment_weights_(WeightsOf(spec.alignment, spec.decoder_heads)),
         embedding_(std::move(embedding)),
         output_(std::move(output)) {}
   static absl::StatusOr<Layer> CreateLayer(const Checkpoint& checkpoint, const std::string& name,
                                            const ModelSpec& spec, Arithmetic arithmetic);
+  static int LayerOf(const AlignmentHeads& alignment, int layers);
+  static std::vector<float> WeightsOf(const AlignmentHeads& alignment, int heads);
   void Project(MatrixView<const float> x, absl::Span<const DecodeRow> rows, LogitsSink sink,
                Workspace* ws) const;
   void SelfAttention(int l, absl::Span<const DecodeRow> rows, MatrixView<float> x,
@@ -72,6 +76,8 @@ class Decoder {
   const int d_model_;
   const HeadShape heads_;
   const bool zero_start_;
+  const int alignment_layer_;                   // whose attention rows are told
+  const std::vector<float> alignment_weights_;  // of its heads
   const Embedding embedding_;
   std::vector<Layer> layers_;
   std::optional<RelativeBias> bias_;   // of self-attention

@@ -9,6 +9,7 @@
 #include "engine/base/unpacked_zip.h"
 #include "engine/model/families/adapter.h"
 #include "engine/model/formats/open_weights.h"
+#include "engine/model/json_fields.h"
 
 namespace dragoman {
 namespace {
@@ -52,6 +53,26 @@ absl::StatusOr<const Adapter*> Recognize(const DirectoryFiles& files) {
   return NotRecognized(files);
 }
 
+// What config.json may say about alignments, in whatever family: "alignment_layer", of the decoder,
+// from its end if it is negative, and "alignment_heads", a list of that layer's heads.
+absl::Status ReadAlignment(const DirectoryFiles& files, ModelSpec* spec) {
+  const JsonFields fields({{files.Path("config.json"), &files.config}});
+  RETURN_IF_ERROR(fields.Read("alignment_layer", -spec->decoder_layers, spec->decoder_layers - 1,
+                              &spec->alignment.layer));
+  const nlohmann::json* heads = fields.Find("alignment_heads");
+  if (heads == nullptr) return absl::OkStatus();
+  const int last = spec->decoder_heads - 1;
+  const absl::Status wrong =
+      fields.Wrong("alignment_heads", absl::StrCat("a list of heads from 0 to ", last));
+  if (!heads->is_array() || heads->size() > static_cast<size_t>(spec->decoder_heads)) return wrong;
+  spec->alignment.heads.clear();
+  for (const nlohmann::json& head : *heads) {
+    if (!JsonFields::IsWhole(head, 0, last)) return wrong;
+    spec->alignment.heads.push_back(head.get<int>());
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 bool DirectoryFiles::Has(const std::string& file) const {
@@ -72,6 +93,7 @@ absl::StatusOr<ModelDirectory> OpenModelDirectory(const std::string& directory) 
   ASSIGN_OR_RETURN(const DirectoryFiles files, ReadFiles(directory));
   ASSIGN_OR_RETURN(const Adapter* adapter, Recognize(files));
   ASSIGN_OR_RETURN(ModelConfig config, adapter->configure(files));
+  RETURN_IF_ERROR(ReadAlignment(files, &config.spec));
   ASSIGN_OR_RETURN(auto tokenizer, adapter->open_tokenizer(files, config.spec));
   ASSIGN_OR_RETURN(Checkpoint checkpoint, adapter->open_tensors(files, config.spec));
   return ModelDirectory{adapter->family, std::move(config), std::move(tokenizer),

@@ -50,6 +50,7 @@ struct SentenceShape {
   int source_tokens = 0;
   int max_steps = 0;
   int max_hypotheses = 1;  // at any one time
+  bool attention = false;  // what its tokens look at will be asked for
 };
 
 // What a network keeps of one sentence while it decodes it: the encoded source, and what every
@@ -63,6 +64,12 @@ class SentenceState {
   // REQUIRES: each parent was in the last step, or is 0 before the first; no more parents than
   // max_hypotheses.
   virtual void Fork(absl::Span<const int> parents) = 0;
+
+  // How the attention of a hypothesis' tokens was spread over the source, those of the oldest token
+  // first: appends [its rows, source tokens].  `row` is the number of its newest row, counted from
+  // 0 in the order in which steps were given the rows of this state. REQUIRES: the network attends;
+  // the shape asked for attention.
+  virtual void AppendAttention(int row, std::vector<float>* attention) const {}
 };
 
 // A row of a step: it extends one hypothesis by one token.
@@ -104,6 +111,9 @@ class Network {
   // REQUIRES: there are shape.source_tokens of them; the state is of this network.
   virtual void Remember(MatrixView<const float> encoded, SentenceState* state,
                         Workspace* ws) const = 0;
+
+  // Whether states can tell what tokens looked at.
+  virtual bool attends() const { return false; }
 
   // Whether several rows of a step may extend one hypothesis: those that stand together, each by
   // the token that follows the one before it.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "engine/model/attention_tree.h"
 
 namespace dragoman {
 namespace {
@@ -79,6 +80,9 @@ class TransformerState final : public SentenceState {
     for (auto* several : {&paths, &next_paths}) {
       for (std::vector<int32_t>& path : *several) path.reserve(shape.max_steps);
     }
+    if (shape.attention) {
+      attention.emplace(shape.source_tokens, shape.max_steps * shape.max_hypotheses, pool);
+    }
   }
 
   void Fork(absl::Span<const int> parents) override {
@@ -86,8 +90,13 @@ class TransformerState final : public SentenceState {
     std::swap(paths, next_paths);
   }
 
+  void AppendAttention(int row, std::vector<float>* rows) const override {
+    attention->AppendPath(row, rows);
+  }
+
   SourceMemory source;
   KvCache cache;
+  std::optional<AttentionTree> attention;  // of every node of the cache
   // The nodes of each hypothesis, and room for those of the next step.
   std::vector<std::vector<int32_t>> paths, next_paths;
 };
@@ -159,7 +168,10 @@ std::unique_ptr<SentenceState> Transformer::NewState(const SentenceShape& shape,
 }
 
 size_t Transformer::StateBytes(const SentenceShape& shape) const {
-  return layout_.Bytes(shape.source_tokens) + layout_.Bytes(shape.max_steps * shape.max_hypotheses);
+  const int nodes = shape.max_steps * shape.max_hypotheses;
+  const size_t attention =
+      shape.attention ? AttentionTree::Bytes(shape.source_tokens, nodes) : size_t{0};
+  return layout_.Bytes(shape.source_tokens) + layout_.Bytes(nodes) + attention;
 }
 
 void Transformer::Remember(MatrixView<const float> encoded, SentenceState* state,
@@ -173,9 +185,15 @@ void Transformer::Step(absl::Span<const StepRow> rows, LogitsSink sink, Workspac
   for (const StepRow& row : rows) {
     TransformerState& state = *static_cast<TransformerState*>(row.state);
     std::vector<int32_t>& path = state.paths[row.hypothesis];
+    const int32_t before = path.empty() ? -1 : path.back();
     path.push_back(state.cache.AddNode());
     decode_rows.push_back(
         {row.token, &state.source, &state.cache, path, row.candidates, row.scored});
+    if (state.attention.has_value()) {
+      const KeyValues& nodes = state.cache.keys_values();
+      decode_rows.back().attention =
+          state.attention->Add(before < 0 ? before : nodes.NumberOf(before));
+    }
   }
   decoder_->Step(decode_rows, sink, ws);
 }

@@ -27,6 +27,7 @@ class Transformer final : public Network {
   size_t StateBytes(const SentenceShape& shape) const override;
   void Remember(MatrixView<const float> encoded, SentenceState* state,
                 Workspace* ws) const override;
+  bool attends() const override { return true; }
   bool takes_several_tokens() const override { return true; }
   void Step(absl::Span<const StepRow> rows, LogitsSink sink, Workspace* ws) const override;
 

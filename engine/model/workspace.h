@@ -28,6 +28,9 @@ struct DecodeRow {
   // The tokens that it is scored for, ascending, each once; empty: the whole vocabulary.
   absl::Span<const int32_t> candidates = {};
   bool scored = true;  // as in StepRow
+  // [source tokens]: where to write how the token's attention is spread over the source; null:
+  // nobody wants it.
+  float* attention = nullptr;
 };
 
 // Belongs to one thread, the leader of the team.
@@ -59,6 +62,7 @@ struct Workspace {
     std::vector<const std::byte*> rows;  // where the positions' keys and values stand
     std::vector<const std::byte*> next;  // likewise, of the attention that comes after
     std::vector<float> scratch;
+    std::vector<float*> attention;  // where it goes, of each query
   };
   std::vector<AttendMemory> attend;  // of each member
 

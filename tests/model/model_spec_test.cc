@@ -86,12 +86,22 @@ void ExpectEngineAgrees(const ModelSpec& spec, uint64_t seed, int longest = 9) {
     SCOPED_TRACE(testing::Message() << "sentence " << i);
     const Rows encoded = reference::EncodeAny(weights, pairs[i].source);
     ExpectNear(outputs[i].encoded, encoded);
+    Rows attention;
     ExpectNear(outputs[i].logits,
-               reference::LogitsOfAny(weights, encoded, pairs[i].decoder_inputs));
+               reference::LogitsOfAny(weights, encoded, pairs[i].decoder_inputs, &attention));
+    ExpectNear(outputs[i].attention, attention);
   }
 }
 
 TEST(ModelSpec, PostNormWithSinusoids) { ExpectEngineAgrees(SmallSpec(), 1); }
+
+TEST(ModelSpec, AnyLayerCanTellItsAttention) {
+  for (const int layer : {0, 1, -1, -2}) {
+    ModelSpec spec = SmallSpec();
+    spec.alignment.layer = layer;
+    ExpectEngineAgrees(spec, 8);
+  }
+}
 
 TEST(ModelSpec, PreNormWithSinusoidsThatBeginLate) {
   ModelSpec spec = PreNorm();

@@ -28,9 +28,11 @@ std::vector<ForcedOutput> ForceTeacher(const Network& network,
     for (int row = first; row < first + count; ++row) {
       outputs[i].encoded.push_back(Copy(encoded.Row(row)));
     }
-    states.push_back(network.NewState(
-        {.source_tokens = count, .max_steps = static_cast<int>(pairs[i].decoder_inputs.size())},
-        &pool));
+    states.push_back(
+        network.NewState({.source_tokens = count,
+                          .max_steps = static_cast<int>(pairs[i].decoder_inputs.size()),
+                          .attention = network.attends()},
+                         &pool));
     network.Remember(encoded.view().Rows(first, count), states[i].get(), &workspace);
     steps = std::max(steps, pairs[i].decoder_inputs.size());
   }
@@ -54,6 +56,14 @@ std::vector<ForcedOutput> ForceTeacher(const Network& network,
           }
         },
         &workspace);
+  }
+  for (size_t i = 0; i < pairs.size() && network.attends(); ++i) {
+    std::vector<float> attention;
+    states[i]->AppendAttention(static_cast<int>(pairs[i].decoder_inputs.size()) - 1, &attention);
+    const size_t count = pairs[i].source.size();
+    for (size_t first = 0; first < attention.size(); first += count) {
+      outputs[i].attention.push_back(Copy(absl::MakeConstSpan(attention).subspan(first, count)));
+    }
   }
   return outputs;
 }

@@ -18,8 +18,9 @@ struct ForcedPair {
 };
 
 struct ForcedOutput {
-  reference::Matrix encoded;  // [source, d_model]
-  reference::Matrix logits;   // [decoder_inputs, vocabulary]
+  reference::Matrix encoded;    // [source, d_model]
+  reference::Matrix logits;     // [decoder_inputs, vocabulary]
+  reference::Matrix attention;  // [decoder_inputs, source], of a network that attends
 };
 
 // Encodes all pairs in one batch and decodes them side by side, one token of each per step, as long

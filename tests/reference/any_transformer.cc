@@ -77,9 +77,11 @@ int Bucket(const Positions& positions, bool causal, int key_minus_query) {
   return first + std::min(buckets - 1, exact + static_cast<int>(steps * (buckets - exact) + 1e-6));
 }
 
-// `bias_of` is the stack whose relative bias is added; "" for none.
+// `bias_of` is the stack whose relative bias is added; "" for none.  `spread`, unless it is null,
+// is given the weights of the positions, the mean of all heads.
 Rows Attend(const NamedWeights& model, const std::string& name, int heads, const Rows& x,
-            const Rows& memory, bool causal, const std::string& bias_of) {
+            const Rows& memory, bool causal, const std::string& bias_of, Rows* spread = nullptr) {
+  if (spread != nullptr) spread->assign(x.size(), Row(memory.size(), 0.0));
   const Rows q = Linear(model, name + ".q_proj", x);
   const Rows k = Linear(model, name + ".k_proj", memory);
   const Rows v = Linear(model, name + ".v_proj", memory);
@@ -102,6 +104,7 @@ Rows Attend(const NamedWeights& model, const std::string& name, int heads, const
         sum += weights[s] = std::exp(score);
       }
       for (size_t s = 0; s < weights.size(); ++s) {
+        if (spread != nullptr) (*spread)[t][s] += weights[s] / sum / heads;
         for (int i = h * width; i < (h + 1) * width; ++i) {
           context[t][i] += weights[s] / sum * v[s][i];
         }
@@ -283,9 +286,10 @@ Rows EncodeAny(const NamedWeights& model, const std::vector<int32_t>& tokens) {
   return spec.final_norm ? Normalize(model, stack + ".layer_norm", x) : x;
 }
 
-Rows LogitsOfAny(const NamedWeights& model, const Rows& encoded,
-                 const std::vector<int32_t>& tokens) {
+Rows LogitsOfAny(const NamedWeights& model, const Rows& encoded, const std::vector<int32_t>& tokens,
+                 Rows* attention) {
   const ModelSpec& spec = model.spec;
+  const int told = (spec.alignment.layer + spec.decoder_layers) % spec.decoder_layers;
   const std::string stack = "model.decoder";
   const std::string bias = spec.positions.kind == Positions::kRelative ? stack : "";
   Rows x = Embed(model, stack, tokens);
@@ -295,7 +299,8 @@ Rows LogitsOfAny(const NamedWeights& model, const Rows& encoded,
       return Attend(model, layer + ".self_attn", spec.decoder_heads, in, in, true, bias);
     });
     x = Connect(model, layer + ".encoder_attn_layer_norm", x, [&](const Rows& in) {
-      return Attend(model, layer + ".encoder_attn", spec.decoder_heads, in, encoded, false, "");
+      return Attend(model, layer + ".encoder_attn", spec.decoder_heads, in, encoded, false, "",
+                    l == told ? attention : nullptr);
     });
     x = Connect(model, layer + ".final_layer_norm", x,
                 [&](const Rows& in) { return FeedForward(model, layer, in); });

@@ -30,9 +30,11 @@ NamedWeights RandomWeights(const ModelSpec& spec, uint64_t seed);
 using Rows = std::vector<std::vector<double>>;
 
 Rows EncodeAny(const NamedWeights& model, const std::vector<int32_t>& tokens);
-// The logits of what follows each of the decoder's input tokens.
-Rows LogitsOfAny(const NamedWeights& model, const Rows& encoded,
-                 const std::vector<int32_t>& tokens);
+// The logits of what follows each of the decoder's input tokens.  `attention`, unless it is null,
+// is given how each input token's attention to the source is spread, the mean of all heads of the
+// layer that the specification's alignment names.
+Rows LogitsOfAny(const NamedWeights& model, const Rows& encoded, const std::vector<int32_t>& tokens,
+                 Rows* attention = nullptr);
 
 }  // namespace dragoman::reference
 

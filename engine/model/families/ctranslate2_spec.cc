@@ -157,6 +157,17 @@ absl::Status ReadHabits(const CTranslate2Model& model, const CTranslate2Facts& f
   return absl::OkStatus();
 }
 
+// The first so many heads of a layer; 0: all of them.
+absl::Status ReadAlignmentHeads(const CTranslate2Facts& facts, ModelSpec* spec) {
+  const int layers = spec->decoder_layers;
+  ASSIGN_OR_RETURN(spec->alignment.layer,
+                   facts.Whole("decoder/alignment_layer", -1, -layers, layers - 1));
+  ASSIGN_OR_RETURN(const int heads,
+                   facts.Whole("decoder/alignment_heads", 0, 0, spec->decoder_heads));
+  for (int head = 0; head < heads; ++head) spec->alignment.heads.push_back(head);
+  return absl::OkStatus();
+}
+
 absl::Status ReadTokens(const CTranslate2Model& model, ModelSpec* spec) {
   const auto id = [&model](const std::string& token) { return model.target->IdOf(token); };
   const std::optional<int32_t> eos = id(model.tokens.eos);
@@ -192,6 +203,7 @@ absl::StatusOr<ModelSpec> ReadCTranslate2Spec(const CTranslate2Model& model) {
   RETURN_IF_ERROR(ReadShape(model, facts, &spec));
   RETURN_IF_ERROR(ReadPositions(facts, &spec));
   RETURN_IF_ERROR(ReadHabits(model, facts, &spec));
+  RETURN_IF_ERROR(ReadAlignmentHeads(facts, &spec));
   RETURN_IF_ERROR(ReadTokens(model, &spec));
   return spec;
 }

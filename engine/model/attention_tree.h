@@ -1,0 +1,59 @@
+// How the attention of a sentence's target tokens is spread over its source tokens: a row for each
+// node of the tree that the hypotheses make (kv_cache.h), and the node before it.
+//
+//   the ── cat          rows of [source tokens] numbers, numbered 0, 1, 2, ...
+//     └─── dog ── .     the path of 3 is 0, 2, 3
+//
+// Kept only for sentences that ask for it, in blocks of the worker's pool, which are counted when a
+// sentence is admitted.
+
+#ifndef DRAGOMAN_ENGINE_MODEL_ATTENTION_TREE_H_
+#define DRAGOMAN_ENGINE_MODEL_ATTENTION_TREE_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "engine/model/kv_pool.h"
+
+namespace dragoman {
+
+// Belongs to one thread at a time.
+class AttentionTree {
+ public:
+  // A longer source has no row in a block.
+  static constexpr int kMaxSourceTokens = KvPool::kBlockBytes / sizeof(float);
+
+  // What so many nodes take of a pool.
+  static size_t Bytes(int source_tokens, int nodes);
+
+  // Room for `max_nodes` nodes.  The pool outlives it.
+  // REQUIRES: 1 <= source_tokens <= kMaxSourceTokens.
+  AttentionTree(int source_tokens, int max_nodes, KvPool* pool);
+  ~AttentionTree();
+  AttentionTree(const AttentionTree&) = delete;
+  AttentionTree& operator=(const AttentionTree&) = delete;
+
+  // The row of a new node, to be written by the caller: [source_tokens].  `parent` is -1 for a
+  // root.  REQUIRES: there are fewer than max_nodes; the parent is one of them.
+  float* Add(int parent);
+
+  // Appends the rows from the root to `node`: [nodes on the path, source_tokens].
+  void AppendPath(int node, std::vector<float>* rows) const;
+
+ private:
+  float* Row(int node) const {
+    return reinterpret_cast<float*>(blocks_[node / block_rows_].data) +
+           static_cast<size_t>(node % block_rows_) * source_tokens_;
+  }
+
+  const int source_tokens_;
+  const int block_rows_;  // of a block
+  const size_t max_nodes_;
+  KvPool* const pool_;
+  std::vector<KvBlock> blocks_;
+  std::vector<int> parents_;  // of each node
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_MODEL_ATTENTION_TREE_H_

@@ -30,6 +30,7 @@ Beam::Beam(const SearchTask& task, const LiveHypothesis& beginning)
   live_[0].token_log_probs.assign(beginning.token_log_probs.begin(),
                                   beginning.token_log_probs.end());
   live_[0].log_prob = beginning.log_prob;
+  live_[0].row = beginning.row;
   ranked_.reserve(beam_size * candidates_per_row_);
   finished_.reserve(finished_capacity_ + 1);
 }
@@ -105,7 +106,8 @@ void Beam::Insert(std::vector<Hypothesis>::const_iterator place, Hypothesis hypo
 
 // Takes a continuation among the finished, if it is one of the best of them.
 void Beam::Finish(const Continuation& continuation) {
-  const float score = scoring_.Score(continuation.log_prob, length_ + 1);
+  const int row = continuation.candidate.row;
+  const float score = scoring_.FinalScore(continuation.log_prob, length_ + 1, row);
   const auto place = PlaceOf(score);
   if (place - finished_.begin() == static_cast<std::ptrdiff_t>(finished_capacity_)) return;
 
@@ -119,6 +121,7 @@ void Beam::Finish(const Continuation& continuation) {
   hypothesis.token_log_probs.push_back(continuation.candidate.log_prob);
   hypothesis.log_prob = continuation.log_prob;
   hypothesis.score = score;
+  hypothesis.row = row;
   hypothesis.finish_reason = ends_in_eos && !forced ? FinishReason::kEos : FinishReason::kMaxLength;
   Insert(place, std::move(hypothesis));
 }
@@ -139,6 +142,7 @@ void Beam::Grow(const Continuation& continuation, LiveHypothesis* child) const {
   child->token_log_probs.assign(parent.token_log_probs.begin(), parent.token_log_probs.end());
   child->token_log_probs.push_back(continuation.candidate.log_prob);
   child->log_prob = continuation.log_prob;
+  child->row = continuation.candidate.row;
 }
 
 // Whether the search goes on: whether a live hypothesis may yet enter the finished ones.

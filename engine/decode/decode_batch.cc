@@ -1,16 +1,51 @@
 #include "engine/decode/decode_batch.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace dragoman {
+
+namespace {
+
+// The sum over the source of log(min(1, attention given)): "Google's Neural Machine Translation
+// System", Wu et al. 2016, equation 14, without what nothing looked at at all.
+float CoverageOf(const SentenceState& state, int row, size_t source_tokens) {
+  std::vector<float> attention;
+  state.AppendAttention(row, &attention);
+  float sum = 0.0f;
+  for (size_t s = 0; s < source_tokens; ++s) {
+    float given = 0.0f;
+    for (size_t i = s; i < attention.size(); i += source_tokens) given += attention[i];
+    if (given > 0.0f) sum += std::log(std::min(given, 1.0f));
+  }
+  return sum;
+}
+
+// Gives every hypothesis its attention.
+void AddAttention(const SentenceState& state, size_t source_tokens,
+                  std::vector<Hypothesis>* hypotheses) {
+  for (Hypothesis& hypothesis : *hypotheses) {
+    state.AppendAttention(hypothesis.row, &hypothesis.attention);
+    // One whose repetition was cut off has more.
+    const size_t most = (hypothesis.tokens.size() + 1) * source_tokens;
+    if (hypothesis.attention.size() > most) hypothesis.attention.resize(most);
+  }
+}
+
+}  // namespace
 
 struct DecodeBatch::Sentence {
   Sentence(JobPtr its_job, KvPool* pool)
       : job(std::move(its_job)),
         state(job->model->network().NewState(job->Shape(), pool)),
-        search(MakeSearch(*job)),
         one_by_one(!job->model->network().takes_several_tokens()) {
+    if (job->options.coverage_penalty != 0.0f) {
+      job->coverage = [its_state = state.get(), tokens = job->source.size()](int row) {
+        return CoverageOf(*its_state, row, tokens);
+      };
+    }
+    search = MakeSearch(*job);
     std::vector<int> beginnings(search->live().size(), 0);
     if (beginnings.size() > 1) state->Fork(beginnings);
   }
@@ -25,6 +60,7 @@ struct DecodeBatch::Sentence {
   // One less than there are; at first, all that the search begins with is still to come.
   int seen = 0;
   const bool one_by_one;  // the network takes one token of a hypothesis at a time
+  int rows = 0;           // that the network was given
   // Of the step that is being made.
   int next_seen = 0;
   bool complete = true;          // the network has then seen all
@@ -240,10 +276,16 @@ void DecodeBatch::Advance(Sentence* sentence, int first_ranker) {
   for (int i = 0; i < sentence->rankers; ++i) {
     scratch_->rankers[first_ranker + i].Finish(&candidates);
   }
+  Search& search = *sentence->search;
+  // A hypothesis' rows stand together; what ranks its continuations is the newest.
+  const int new_rows = sentence->next_seen - sentence->seen;
+  for (Candidate& candidate : candidates) {
+    candidate.row = sentence->rows + (candidate.parent + 1) * new_rows - 1;
+  }
+  sentence->rows += new_rows * static_cast<int>(search.live().size());
   sentence->seen = sentence->next_seen;
   ++sentence->times.steps;
   if (!sentence->complete) return;
-  Search& search = *sentence->search;
   search.Advance(candidates);
 
   std::vector<int>& parents = scratch_->parents;
@@ -262,6 +304,7 @@ void DecodeBatch::Finish(Sentence* sentence, absl::Status status) {
   if (sentence->encoding == nullptr) result.times.decode = clock_() - sentence->joined;
   if (status.ok()) {
     result.hypotheses = sentence->search->Best(job->options.num_hypotheses);
+    if (job->attention) AddAttention(*sentence->state, job->source.size(), &result.hypotheses);
     if (result.hypotheses.empty()) {
       status = absl::InternalError("the model gives no finite score to any translation");
     }

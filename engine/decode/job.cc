@@ -30,7 +30,8 @@ void Job::Finish(JobResult result) {
 SentenceShape Job::Shape() const {
   return {.source_tokens = static_cast<int>(source.size()),
           .max_steps = options.max_length,
-          .max_hypotheses = MaxLive(*this)};
+          .max_hypotheses = MaxLive(*this),
+          .attention = attention || options.coverage_penalty != 0.0f};
 }
 
 void Price(const Pricing& pricing, Job* job) {

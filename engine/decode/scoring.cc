@@ -22,13 +22,16 @@ LiveHypothesis Grown(const LiveHypothesis& parent, const Candidate& candidate) {
   child.tokens.push_back(candidate.token);
   child.token_log_probs.push_back(candidate.log_prob);
   child.log_prob += candidate.log_prob;
+  child.row = candidate.row;
   return child;
 }
 
 Scoring::Scoring(const SearchTask& task)
     : length_penalty_(task.options.length_penalty),
       normalization_(task.options.length_normalization),
-      prefix_length_(static_cast<int>(task.prefix.size())) {
+      prefix_length_(static_cast<int>(task.prefix.size())),
+      coverage_penalty_(task.options.coverage_penalty),
+      coverage_(task.coverage) {
   constexpr int kAllowance = 7;
   repetition_allowance_ =
       task.options.repetition_guard ? kAllowance + 2 * LongestRepetition(task.source) : -1;
@@ -43,10 +46,18 @@ float Scoring::Score(float log_prob, int length) const {
   return log_prob / static_cast<float>(std::pow(base, static_cast<double>(length_penalty_)));
 }
 
+// "Google's Neural Machine Translation System", Wu et al. 2016, equation 14.
+float Scoring::FinalScore(float log_prob, int length, int row) const {
+  const float score = Score(log_prob, length);
+  if (coverage_penalty_ == 0.0f || coverage_ == nullptr) return score;
+  return score + coverage_penalty_ * coverage_(row);
+}
+
 Hypothesis Scoring::Finished(LiveHypothesis live, bool ends_in_eos, FinishReason reason) const {
   Hypothesis hypothesis;
   hypothesis.log_prob = live.log_prob;
-  hypothesis.score = Score(live.log_prob, static_cast<int>(live.tokens.size()));
+  hypothesis.score = FinalScore(live.log_prob, static_cast<int>(live.tokens.size()), live.row);
+  hypothesis.row = live.row;
   hypothesis.finish_reason = reason;
   hypothesis.tokens = std::move(live.tokens);
   if (ends_in_eos) hypothesis.tokens.pop_back();

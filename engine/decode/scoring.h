@@ -14,13 +14,17 @@ LiveHypothesis Beginning(const SearchTask& task);
 // `parent` and one token more.
 LiveHypothesis Grown(const LiveHypothesis& parent, const Candidate& candidate);
 
-// Copies and numbers only; safe to keep where the task does not live as long.
+// Safe to keep where the task does not live as long; what tells the coverage must.
 class Scoring {
  public:
   explicit Scoring(const SearchTask& task);
 
-  // The score of a hypothesis of so many tokens, prefix and eos included.
+  // The score of a hypothesis of so many tokens, prefix and eos included, without what coverage
+  // costs: the most that it can be.
   float Score(float log_prob, int length) const;
+
+  // The score of one that ends after that row of the network.
+  float FinalScore(float log_prob, int length, int row) const;
 
   // The hypothesis as it is; its eos, if it ends in one, is no token of it any more.
   Hypothesis Finished(LiveHypothesis live, bool ends_in_eos, FinishReason reason) const;
@@ -37,6 +41,8 @@ class Scoring {
   const float length_penalty_;
   const LengthNormalization normalization_;
   const int prefix_length_;
+  const float coverage_penalty_;
+  const std::function<float(int row)> coverage_;
   int repetition_allowance_;  // no guard if it is negative
   int least_length_;          // tokens that a hypothesis must have to have run away
 };

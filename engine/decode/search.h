@@ -15,6 +15,7 @@
 #define DRAGOMAN_ENGINE_DECODE_SEARCH_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -28,6 +29,7 @@ struct Candidate {
   int parent = 0;  // index into live()
   int32_t token = 0;
   float log_prob = 0.0f;  // of the token given the parent, after the logits processors
+  int row = -1;           // the network's row that it follows, if attention is kept (network.h)
 };
 
 // A hypothesis that can still grow.
@@ -37,6 +39,7 @@ struct LiveHypothesis {
   std::vector<int32_t> tokens;  // the prefix, then what was generated; the decoder's inputs
   std::vector<float> token_log_probs;
   float log_prob = 0.0f;  // their sum
+  int row = -1;           // of the last candidate
 };
 
 // What to search for one sentence.
@@ -51,6 +54,11 @@ struct SearchTask {
   bool score_prefix = false;
   // Phrases that must stand in the translation, each as often as it stands here; none is empty.
   std::vector<std::vector<int32_t>> phrases;
+  // Hypotheses are to come with their attention.
+  bool attention = false;
+  // How well a hypothesis has covered the source: the sum of log(min(1, the attention that a source
+  // token was given)), of the one that ends after this row.  Set if there is a coverage_penalty.
+  std::function<float(int row)> coverage;
   // What all draws of the sentence depend on, beside step and hypothesis.
   uint64_t random_key = 0;
 };

@@ -38,6 +38,10 @@ struct Hypothesis {
   float log_prob = 0.0f;               // their sum
   float score = 0.0f;  // what ranks it: by default log_prob / generated tokens incl. eos
   FinishReason finish_reason = FinishReason::kEos;
+  int row = -1;  // the network's row that its last token followed, if attention is kept
+  // How the attention was spread over the source where each token, and then eos, was chosen:
+  // [rows, source tokens].  As many rows as tokens or one more; none if nobody asked.
+  std::vector<float> attention;
 };
 
 }  // namespace dragoman

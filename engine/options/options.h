@@ -44,6 +44,7 @@ struct SearchOptions {
   LengthNormalization length_normalization = LengthNormalization::kLength;
   EarlyStopping early_stopping = EarlyStopping::kHeuristic;
   float patience = 1.0f;
+  float coverage_penalty = 0.0f;
   int min_length = 0;
   float min_length_ratio = 0.0f;
   int max_length = 1;
@@ -78,6 +79,7 @@ struct DecodingOptions {
   std::optional<LengthNormalization> length_normalization;
   std::optional<EarlyStopping> early_stopping;
   std::optional<float> patience;
+  std::optional<float> coverage_penalty;
   std::optional<int> min_length;
   std::optional<float> min_length_ratio;
   std::optional<int> max_length;
@@ -174,6 +176,12 @@ inline constexpr Option kOptionTable[] = {
      .high = 10,
      .open = true,
      .help = "the search ends when patience x beam_size hypotheses are finished"},
+    {.name = "coverage_penalty",
+     .members =
+         OptionMembers<float>{&DecodingOptions::coverage_penalty, &SearchOptions::coverage_penalty},
+     .low = 0,
+     .high = 100,
+     .help = "what it costs to leave source tokens without attention; 0: nothing"},
     {.name = "early_stopping",
      .members = OptionMembers<EarlyStopping>{&DecodingOptions::early_stopping,
                                              &SearchOptions::early_stopping},

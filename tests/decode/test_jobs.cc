@@ -86,6 +86,7 @@ std::string Bytes(const std::vector<Hypothesis>& hypotheses) {
     append(&h.log_prob, sizeof(h.log_prob));
     append(&h.score, sizeof(h.score));
     append(&h.finish_reason, sizeof(h.finish_reason));
+    append(h.attention.data(), h.attention.size() * sizeof(float));
   }
   return bytes;
 }

@@ -9,6 +9,8 @@
 #include <variant>
 
 #include "absl/status/status.h"
+#include "client/server_address.h"
+#include "client/usage.h"
 #include "engine/base/status.h"
 #include "engine/options/options.h"
 
@@ -123,10 +125,16 @@ ExitCode RunCommandLine(int argc, const char* const* argv, const Console& consol
   AddHealthCommand(&app, console, &exit_code);
   AddLoadCommand(&app, console, &exit_code);
   AddPullCommand(&app, console, &exit_code);
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  MoveServerBehindCommand(&arguments);
   try {
-    app.parse(argc, argv);
+    std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
+    app.parse(arguments);
+  } catch (const CLI::Success& help) {
+    return app.exit(help, console.out, console.err) == 0 ? kExitOk : kExitUsage;
   } catch (const CLI::ParseError& error) {
-    return app.exit(error, console.out, console.err) == 0 ? kExitOk : kExitUsage;
+    console.err << DescribeUsageError(app, error);
+    return kExitUsage;
   }
   if (!console.out.flush()) {
     console.err << "dragoman: cannot write the output\n";
@@ -176,7 +184,8 @@ absl::StatusOr<std::unique_ptr<TranslationClient>> ServerFlags::Connect(const Co
   options.retry = retry;
   options.deadline =
       deadline_seconds_ > 0 ? absl::Seconds(deadline_seconds_) : absl::InfiniteDuration();
-  if (tls_ || !(tls_ca_ + tls_cert_ + tls_key_ + tls_server_name_).empty()) {
+  ASSIGN_OR_RETURN(const ServerAddress address, ParseServerAddress(server_));
+  if (tls_ || address.tls || !(tls_ca_ + tls_cert_ + tls_key_ + tls_server_name_).empty()) {
     ASSIGN_OR_RETURN(options.tls, LoadClientTls(tls_ca_, tls_cert_, tls_key_));
     options.tls->server_name = tls_server_name_;
   }
@@ -184,7 +193,7 @@ absl::StatusOr<std::unique_ptr<TranslationClient>> ServerFlags::Connect(const Co
   if (!options.token.empty() && !options.tls.has_value()) {
     console.err << "dragoman: warning: without --tls the token can be read on the way\n";
   }
-  return std::make_unique<TranslationClient>(server_, options);
+  return std::make_unique<TranslationClient>(address.target, options);
 }
 
 void AddOutputFlag(CLI::App* command, bool* json) {

@@ -1,12 +1,15 @@
-// The command line: dragoman translate | models | health | load | pull.
+// The command line: dragoman translate | score | tokenize | models | health | load | pull.
 
 #include <unistd.h>
 
+#include <cstdlib>
 #include <iostream>
 
 #include "client/commands.h"
 
 int main(int argc, char** argv) {
+  // gRPC writes library noise to standard error; what a user needs is in the errors of the calls.
+  setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);
   return dragoman::RunCommandLine(
       argc, argv,
       dragoman::Console{STDIN_FILENO, std::cout, std::cerr, isatty(STDERR_FILENO) == 1});

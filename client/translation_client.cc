@@ -9,6 +9,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/cord.h"
 #include "absl/synchronization/mutex.h"
+#include "client/server_address.h"
 #include "client/service_config.h"
 #include "dragoman/v1/translation.grpc.pb.h"
 #include "engine/base/status.h"
@@ -147,7 +148,9 @@ absl::Status TranslationClient::Impl::ToStatus(const grpc::Status& status,
   if (status.ok()) return absl::OkStatus();
   const auto code = static_cast<absl::StatusCode>(status.error_code());
   if (NeverConnected(channel, status)) {
-    absl::Status unreachable(code, "cannot reach " + server + ": " + status.error_message());
+    const ClientTls* const tls = options.tls.has_value() ? &*options.tls : nullptr;
+    absl::Status unreachable(
+        code, "cannot reach " + server + ": " + ExplainUnreachable(status.error_message(), tls));
     unreachable.SetPayload(kUnreachablePayload, absl::Cord());
     return unreachable;
   }

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "absl/strings/numbers.h"
+#include "engine/base/nearest_name.h"
 #include "engine/base/status.h"
 #include "server/config.h"
 #include "server/machine_report.h"
@@ -264,6 +265,20 @@ void ClearMergedFields(const v1::ServerConfig& flags, v1::ServerConfig* config) 
   }
 }
 
+// What is wrong with the command line, and what may have been meant.
+std::string UsageError(const CLI::App& app, const CLI::ParseError& error) {
+  for (const std::string& argument : app.remaining()) {
+    if (argument.rfind("--", 0) != 0) continue;
+    std::vector<std::string> names;
+    for (const CLI::Option* option : app.get_options()) {
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    }
+    const std::string flag = argument.substr(0, argument.find('='));
+    return "there is no flag " + flag + DidYouMean(flag, names) + " (see --help)";
+  }
+  return std::string(error.what()) + " (see --help)";
+}
+
 absl::StatusOr<v1::ServerConfig> ReadConfigFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return absl::NotFoundError("config: cannot read " + path);
@@ -296,7 +311,7 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
   } catch (const CLI::CallForVersion& version) {
     return CommandLine{.print = std::string(version.what()) + "\n"};
   } catch (const CLI::ParseError& error) {
-    return absl::InvalidArgumentError(error.what());
+    return absl::InvalidArgumentError(UsageError(app, error));
   }
   if (!flags.check.empty()) return CommandLine{.print = {}, .check = flags.check};
   RETURN_IF_ERROR(flags.error);

@@ -40,7 +40,7 @@ DOORS = (
     (r"minizip/", r"engine/base/zip_archive\."),
     (r"curl/", r"client/http_client\."),
     (r"openssl/", r"engine/base/pem_files\.|client/file_digest\."),
-    (r"CLI/", r"server/command_line\.|client/\w*commands?\."),
+    (r"CLI/", r"server/command_line\.|client/(\w*commands?|usage)\."),
     (r"nlohmann/", r"engine/base/json\.|server/logging\.|client/json\."),
 )
 

@@ -223,6 +223,30 @@ TEST_F(CommandsTest, RefusesAWrongCommandLine) {
   EXPECT_TRUE(server_.requests().empty());
 }
 
+TEST_F(CommandsTest, GuessesWhatWasMeant) {
+  EXPECT_EQ(Run({"transalte", "x"}), kExitUsage);
+  EXPECT_EQ(err(),
+            "dragoman: there is no command \"transalte\"; did you mean translate?\n"
+            "See dragoman --help.\n");
+  EXPECT_EQ(Run({"translate", "--beamsize", "4", "x"}), kExitUsage);
+  EXPECT_EQ(err(),
+            "dragoman translate: there is no option --beamsize; did you mean --beam-size?\n"
+            "See dragoman translate --help.\n");
+  EXPECT_EQ(Run({"models", "en-de", "now"}), kExitUsage);
+  EXPECT_EQ(err(),
+            "dragoman models: \"now\" is one argument too many\nSee dragoman models --help.\n");
+  EXPECT_EQ(Run({}), kExitUsage);
+  EXPECT_THAT(err(), HasSubstr("dragoman: which command: translate, score, "));
+}
+
+TEST_F(CommandsTest, TakesTheServerBeforeTheCommand) {
+  EXPECT_EQ(Run({"--server", server_.address(), "translate", "x"}), kExitOk);
+  EXPECT_EQ(Run({"--server=http://" + server_.address(), "translate", "x"}), kExitOk);
+  EXPECT_EQ(out(), "X\n");
+  EXPECT_EQ(Run({"--server"}), kExitUsage);
+  EXPECT_EQ(Run({"translate", "--server", "http://x/y", "x"}), kExitUsage);
+}
+
 TEST_F(CommandsTest, HelpsAndTellsItsVersion) {
   EXPECT_EQ(Run({"--help"}), kExitOk);
   EXPECT_THAT(out(), HasSubstr("Exit codes"));

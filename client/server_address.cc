@@ -1,0 +1,78 @@
+#include "client/server_address.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace dragoman {
+namespace {
+
+constexpr char kDefaultPort[] = ":50051";
+
+bool TakePrefix(std::string_view prefix, std::string* text) {
+  if (text->compare(0, prefix.size(), prefix) != 0) return false;
+  text->erase(0, prefix.size());
+  return true;
+}
+
+// Whether it begins with one of gRPC's own schemes, and not with a host's name.
+bool HasScheme(const std::string& text) {
+  constexpr std::string_view kSchemes[] = {
+      "dns:", "unix:", "unix-abstract:", "vsock:", "ipv4:", "ipv6:", "xds:"};
+  return std::any_of(std::begin(kSchemes), std::end(kSchemes), [&](std::string_view scheme) {
+    return text.compare(0, scheme.size(), scheme) == 0;
+  });
+}
+
+std::string WithPort(const std::string& host) {
+  if (host.front() == '[') return host.back() == ']' ? host + kDefaultPort : host;  // [::1]
+  switch (std::count(host.begin(), host.end(), ':')) {
+    case 0:
+      return host + kDefaultPort;
+    case 1:
+      return host;
+    default:  // ::1
+      return "[" + host + "]" + kDefaultPort;
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<ServerAddress> ParseServerAddress(const std::string& text) {
+  ServerAddress address;
+  std::string rest = text;
+  address.tls = TakePrefix("https://", &rest);
+  const bool url = address.tls || TakePrefix("http://", &rest);
+  if (url && !rest.empty() && rest.back() == '/') rest.pop_back();
+  if (rest.empty() || (url && rest.find('/') != std::string::npos)) {
+    return absl::InvalidArgumentError("--server is \"" + text +
+                                      "\", want HOST:PORT of the server's gRPC address");
+  }
+  address.target = HasScheme(rest) ? rest : WithPort(rest);
+  return address;
+}
+
+std::string ExplainUnreachable(const std::string& grpc_message, const ClientTls* tls) {
+  const auto says = [&](const char* part) { return grpc_message.find(part) != std::string::npos; };
+  if (says("Connection refused")) return "nothing listens there";
+  if (says("DNS resolution failed")) return "no host of that name is known";
+  if (says("Failed parsing HTTP/2")) {
+    return "what listens there does not speak gRPC (the server's HTTP port is another one)";
+  }
+  if (says("wrong version number")) return "it does not speak TLS; leave --tls out";
+  if (says("certificate verify failed")) {
+    return "its certificate is not from an authority that is trusted here; --tls-ca names one";
+  }
+  if (says("Peer name")) {
+    return "its certificate is for another name; --tls-server-name says which to expect";
+  }
+  if (says("Socket closed") && tls == nullptr) {
+    return "it closed the connection at once; perhaps it wants TLS (--tls, --tls-ca)";
+  }
+  if (says("Socket closed") && tls->cert.empty()) {
+    return "it closed the connection at once; perhaps it wants a client certificate (--tls-cert, "
+           "--tls-key)";
+  }
+  return grpc_message;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,22 @@
+// Command lines that are nearly right.
+
+#ifndef DRAGOMAN_CLIENT_USAGE_H_
+#define DRAGOMAN_CLIENT_USAGE_H_
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+namespace dragoman {
+
+// Lets --server stand before the command: {"--server", "mt:1", "translate"} becomes
+// {"translate", "--server", "mt:1"}.
+void MoveServerBehindCommand(std::vector<std::string>* arguments);
+
+// What is wrong with the command line that `app` could not parse, what may have been meant, and where
+// to read on; one or two lines.
+std::string DescribeUsageError(const CLI::App& app, const CLI::ParseError& error);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_CLIENT_USAGE_H_

@@ -1,0 +1,21 @@
+// Suggestions for words that people mistype: options, commands, names.
+
+#ifndef DRAGOMAN_ENGINE_BASE_NEAREST_NAME_H_
+#define DRAGOMAN_ENGINE_BASE_NEAREST_NAME_H_
+
+#include <string>
+#include <vector>
+
+namespace dragoman {
+
+// The one of `names` that takes the fewest edits (insert, delete or replace a character, or swap
+// two neighbours) to get from `word`; of equals the first.  Empty if even that one takes more edits
+// than a third of the word's characters: then it was hardly meant.
+std::string NearestName(const std::string& word, const std::vector<std::string>& names);
+
+// "; did you mean --beam-size?", or empty if no name is near.
+std::string DidYouMean(const std::string& word, const std::vector<std::string>& names);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_BASE_NEAREST_NAME_H_

@@ -1,0 +1,175 @@
+#!/bin/bash
+# Installs the Debian package in a fresh tree, serves from it, upgrades it, and removes it without a trace.
+#
+#   cpack --preset release
+#   DRAGOMAN_PACKAGE_TEST=1 tests/deploy/package_test.sh build/release/dragoman_*.deb   as root, with debootstrap
+#
+# The tree is of the release that the package is for; DRAGOMAN_DEBIAN_MIRROR is where its packages come
+# from.  With systemd-nspawn the tree is booted, too, so that the unit's own process is what answers.
+# Not asked for, or without debootstrap or a package, it ends with 77: skipped.
+set -euo pipefail
+
+skip() {
+  echo "skipped: $1"
+  exit 77
+}
+fail() {
+  echo "FAILED: $1" >&2
+  [[ ! -s ${work:-}/log ]] || tail -n 30 "$work/log" >&2
+  exit 1
+}
+
+[[ ${DRAGOMAN_PACKAGE_TEST:-} == 1 ]] || skip "it makes a tree of Debian; DRAGOMAN_PACKAGE_TEST=1 asks for it"
+((EUID == 0)) || skip "only root can make a tree"
+command -v debootstrap >/dev/null || skip "debootstrap is not installed"
+package=$(ls -t "$@" 2>/dev/null | head -n 1)
+[[ -n $package ]] || skip "there is no package; cpack --preset release makes one"
+mirror=${DRAGOMAN_DEBIAN_MIRROR:-http://deb.debian.org/debian}
+case $package in
+  *~deb12_*) release=bookworm ;;
+  *~deb13_*) release=trixie ;;
+  *) fail "no known release of Debian in the name $package" ;;
+esac
+
+# In a mount namespace of its own, so that nothing stays mounted whatever happens.
+if [[ ${DRAGOMAN_PACKAGE_TEST_INSIDE:-} != 1 ]]; then
+  exec env DRAGOMAN_PACKAGE_TEST_INSIDE=1 unshare --mount --propagation private "$0" "$package"
+fi
+work=$(mktemp -d)
+tree=$work/$release
+server=
+clean() {
+  [[ -z $server ]] || kill "$server" 2>/dev/null || true
+  [[ -z ${machine:-} ]] || kill "$machine" 2>/dev/null || true
+  umount --recursive "$tree"/{proc,dev,sys} 2>/dev/null || true
+  rm -rf --one-file-system "$work"
+}
+trap clean EXIT
+
+inside() { chroot "$tree" /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive "$@"; }
+apt() { inside apt-get --quiet --assume-yes --no-install-recommends "$@" >"$work/log" 2>&1 || fail "apt-get $*"; }
+traces() { find "$tree"/{etc,usr,var/lib} -iname '*dragoman*' ! -path '*/apt/lists/*' | sed "s|^$tree||"; }
+
+echo "== $release: making the tree"
+debootstrap --variant=minbase "$release" "$tree" "$mirror" >"$work/log" 2>&1 || fail "debootstrap"
+mount -t proc proc "$tree/proc"
+mount --rbind /sys "$tree/sys"
+mount --rbind /dev "$tree/dev"
+cp /etc/resolv.conf "$tree/etc/resolv.conf"
+
+echo "== Installing $(basename "$package")"
+cp "$package" "$tree/root/dragoman.deb"
+apt update
+apt install /root/dragoman.deb
+[[ $(inside dragoman-server --version) == *[0-9].[0-9]* ]] || fail "the server does not say its version"
+inside getent passwd dragoman >"$work/log" || fail "there is no user dragoman"
+[[ $(stat --format %U "$tree/var/lib/dragoman") == root ]] || fail "/var/lib/dragoman is not root's"
+grep -q 'Apache' "$tree/usr/share/doc/dragoman/copyright" || fail "there is no licence"
+for page in man1/dragoman.1.gz man8/dragoman-server.8.gz; do
+  zcat "$tree/usr/share/man/$page" | grep -q '^\.SH OPTIONS' || fail "$page has no options"
+done
+
+echo "== Completing"
+complete() {
+  inside bash -c "source /usr/share/bash-completion/completions/dragoman
+    COMP_WORDS=($1) COMP_CWORD=\$((\${#COMP_WORDS[@]} - 1)); _dragoman \"\${COMP_WORDS[0]}\" 2>/dev/null; echo \"\${COMPREPLY[*]}\""
+}
+[[ $(complete "dragoman tr") == translate ]] || fail "dragoman tr is completed to $(complete "dragoman tr")"
+[[ $(complete "dragoman translate --num-h") == --num-hypotheses ]] || fail "--num-h is not completed"
+[[ $(complete "dragoman-server --kv-cache-b") == --kv-cache-bytes ]] || fail "--kv-cache-b is not completed"
+
+# translation NAME: what the installed command says, within a minute.
+translation() {
+  local answer
+  for _ in {1..600}; do
+    answer=$(inside dragoman translate --server "$1" "Good morning." 2>/dev/null) && break
+    sleep 0.1
+  done
+  echo "$answer"
+}
+
+echo "== Serving as its user"
+chroot --userspec=dragoman:dragoman "$tree" /usr/bin/dragoman-server --config /etc/dragoman/server.txtpb \
+  --grpc-address 127.0.0.1:0 --http-address 127.0.0.1:0 >"$work/log" 2>&1 &
+server=$!
+until [[ $(<"$work/log") =~ listening\ grpc=([^ ]+) ]]; do
+  kill -0 "$server" 2>/dev/null || fail "the server ended"
+  sleep 0.1
+done
+answer=$(translation "${BASH_REMATCH[1]}")
+[[ $answer == "Guten Morgen!" ]] || fail "it answers: $answer"
+kill -TERM "$server"
+wait "$server" || fail "the server does not end well"
+server=
+
+echo "== The unit"
+apt install systemd
+inside systemd-analyze verify --man=no dragoman.service >"$work/log" 2>&1 || fail "systemd-analyze verify"
+grep -q 'dragoman' "$work/log" && fail "systemd-analyze verify complains"
+exposure=$(inside systemd-analyze security --no-pager --offline=yes --threshold=20 dragoman.service) ||
+  fail "systemd-analyze security: $(tail -n 1 <<<"$exposure")"
+tail -n 1 <<<"$exposure"
+inside systemctl is-enabled dragoman.service >"$work/log" || fail "the unit is not enabled"
+
+if command -v systemd-nspawn >/dev/null; then
+  echo "== Booting"
+  umount --recursive "$tree"/{proc,dev,sys}
+  # A network of its own: the unit takes the ports of its settings.
+  systemd-nspawn --quiet --directory "$tree" --register=no --keep-unit --private-network --boot \
+    >"$work/boot" 2>&1 </dev/null &
+  machine=$!
+  init=
+  for _ in {1..300}; do
+    init=$(pgrep --parent "$machine" | head -n 1) && [[ -n $init ]] && break
+    sleep 0.1
+  done
+  answer=
+  for _ in {1..300}; do
+    kill -0 "$machine" 2>/dev/null || break
+    answer=$(nsenter --target "$init" --all dragoman translate --deadline 5 "Good morning." 2>"$work/log") && break
+    sleep 0.2
+  done
+  if [[ -z $answer ]] && ! kill -0 "$machine" 2>/dev/null; then
+    echo "not booted: $(tail -n 1 "$work/boot")"
+  else
+    [[ $answer == "Guten Morgen!" ]] || {
+      nsenter --target "$init" --all systemctl --no-pager --full status dragoman.service >"$work/log" 2>&1
+      fail "the unit's server answers: $answer"
+    }
+    nsenter --target "$init" --all sh -c '
+      pid=$(systemctl show --property MainPID --value dragoman.service)
+      grep -H -E "^(Uid|NoNewPrivs|Seccomp|CapEff):" /proc/$pid/status
+      systemctl stop dragoman.service
+      systemctl show --property Result --property ExecMainStatus dragoman.service' | tee "$work/log"
+    grep -q '^Result=success' "$work/log" || fail "the unit does not stop well"
+    kill -RTMIN+4 "$init" # power off
+  fi
+  wait "$machine" || true
+  machine=
+  mount -t proc proc "$tree/proc"
+fi
+
+echo "== Upgrading, with settings of one's own"
+echo '# mine' >>"$tree/etc/dragoman/server.txtpb"
+touch "$tree/var/lib/dragoman/a-model"
+dpkg-deb --raw-extract "$package" "$work/next"
+sed -i 's/^Version: .*/Version: 999.0/' "$work/next/DEBIAN/control"
+echo '# what a new version says' >>"$work/next/etc/dragoman/server.txtpb"
+dpkg-deb --root-owner-group --build "$work/next" "$tree/root/next.deb" >/dev/null
+apt install -o Dpkg::Options::=--force-confold /root/next.deb
+[[ $(tail -n 1 "$tree/etc/dragoman/server.txtpb") == '# mine' ]] || fail "the upgrade took the settings"
+[[ -f $tree/etc/dragoman/server.txtpb.dpkg-dist ]] || fail "the new settings are not beside them"
+
+echo "== Removing and purging"
+apt remove dragoman
+[[ ! -e $tree/usr/bin/dragoman-server ]] || fail "remove leaves the server"
+[[ -f $tree/etc/dragoman/server.txtpb ]] || fail "remove takes the settings"
+apt purge dragoman
+[[ -f $tree/var/lib/dragoman/a-model ]] || fail "purge took a model that was not its own"
+[[ $(traces) == /var/lib/dragoman ]] || fail "purge leaves: $(traces)"
+apt install /root/dragoman.deb
+rm "$tree/var/lib/dragoman/a-model"
+apt purge dragoman
+[[ -z $(traces) ]] || fail "purge leaves: $(traces)"
+! inside getent passwd dragoman || fail "purge leaves the user"
+echo "== $release: passed"

@@ -1,0 +1,446 @@
+from google.protobuf import duration_pb2 as _duration_pb2
+from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from typing import ClassVar as _ClassVar, Iterable as _Iterable, Mapping as _Mapping, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+EARLY_STOPPING_FULL: EarlyStopping
+EARLY_STOPPING_HEURISTIC: EarlyStopping
+EARLY_STOPPING_NEVER: EarlyStopping
+EARLY_STOPPING_UNSPECIFIED: EarlyStopping
+FINISH_REASON_EOS: FinishReason
+FINISH_REASON_MAX_LENGTH: FinishReason
+FINISH_REASON_REPETITION: FinishReason
+FINISH_REASON_UNSPECIFIED: FinishReason
+LENGTH_NORMALIZATION_GNMT: LengthNormalization
+LENGTH_NORMALIZATION_LENGTH: LengthNormalization
+LENGTH_NORMALIZATION_UNSPECIFIED: LengthNormalization
+PRIORITY_BATCH: Priority
+PRIORITY_INTERACTIVE: Priority
+PRIORITY_UNSPECIFIED: Priority
+SENTENCE_SPLITTING_NONE: SentenceSplitting
+SENTENCE_SPLITTING_SENTENCES: SentenceSplitting
+SENTENCE_SPLITTING_UNSPECIFIED: SentenceSplitting
+TRUNCATION_REJECT: Truncation
+TRUNCATION_TRUNCATE: Truncation
+TRUNCATION_UNSPECIFIED: Truncation
+
+class AlignmentPoint(_message.Message):
+    __slots__ = ["probability", "source_token", "target_token"]
+    PROBABILITY_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    TARGET_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    probability: float
+    source_token: int
+    target_token: int
+    def __init__(self, source_token: _Optional[int] = ..., target_token: _Optional[int] = ..., probability: _Optional[float] = ...) -> None: ...
+
+class DecodingOptions(_message.Message):
+    __slots__ = ["beam_groups", "beam_size", "coverage_penalty", "disable_unk", "diversity_penalty", "early_stopping", "forced_bos_token_id", "forced_eos_token_id", "glossary", "length_normalization", "length_penalty", "max_length", "max_length_ratio", "mbr_candidates", "min_alternative_probability", "min_length", "min_length_ratio", "never_say", "no_repeat_ngram_size", "num_hypotheses", "patience", "renormalize_logits", "repetition_guard", "repetition_penalty", "return_alternatives", "sampling", "suppress_sequences", "suppress_token_ids"]
+    BEAM_GROUPS_FIELD_NUMBER: _ClassVar[int]
+    BEAM_SIZE_FIELD_NUMBER: _ClassVar[int]
+    COVERAGE_PENALTY_FIELD_NUMBER: _ClassVar[int]
+    DISABLE_UNK_FIELD_NUMBER: _ClassVar[int]
+    DIVERSITY_PENALTY_FIELD_NUMBER: _ClassVar[int]
+    EARLY_STOPPING_FIELD_NUMBER: _ClassVar[int]
+    FORCED_BOS_TOKEN_ID_FIELD_NUMBER: _ClassVar[int]
+    FORCED_EOS_TOKEN_ID_FIELD_NUMBER: _ClassVar[int]
+    GLOSSARY_FIELD_NUMBER: _ClassVar[int]
+    LENGTH_NORMALIZATION_FIELD_NUMBER: _ClassVar[int]
+    LENGTH_PENALTY_FIELD_NUMBER: _ClassVar[int]
+    MAX_LENGTH_FIELD_NUMBER: _ClassVar[int]
+    MAX_LENGTH_RATIO_FIELD_NUMBER: _ClassVar[int]
+    MBR_CANDIDATES_FIELD_NUMBER: _ClassVar[int]
+    MIN_ALTERNATIVE_PROBABILITY_FIELD_NUMBER: _ClassVar[int]
+    MIN_LENGTH_FIELD_NUMBER: _ClassVar[int]
+    MIN_LENGTH_RATIO_FIELD_NUMBER: _ClassVar[int]
+    NEVER_SAY_FIELD_NUMBER: _ClassVar[int]
+    NO_REPEAT_NGRAM_SIZE_FIELD_NUMBER: _ClassVar[int]
+    NUM_HYPOTHESES_FIELD_NUMBER: _ClassVar[int]
+    PATIENCE_FIELD_NUMBER: _ClassVar[int]
+    RENORMALIZE_LOGITS_FIELD_NUMBER: _ClassVar[int]
+    REPETITION_GUARD_FIELD_NUMBER: _ClassVar[int]
+    REPETITION_PENALTY_FIELD_NUMBER: _ClassVar[int]
+    RETURN_ALTERNATIVES_FIELD_NUMBER: _ClassVar[int]
+    SAMPLING_FIELD_NUMBER: _ClassVar[int]
+    SUPPRESS_SEQUENCES_FIELD_NUMBER: _ClassVar[int]
+    SUPPRESS_TOKEN_IDS_FIELD_NUMBER: _ClassVar[int]
+    beam_groups: int
+    beam_size: int
+    coverage_penalty: float
+    disable_unk: bool
+    diversity_penalty: float
+    early_stopping: EarlyStopping
+    forced_bos_token_id: int
+    forced_eos_token_id: int
+    glossary: _containers.RepeatedCompositeFieldContainer[GlossaryEntry]
+    length_normalization: LengthNormalization
+    length_penalty: float
+    max_length: int
+    max_length_ratio: float
+    mbr_candidates: int
+    min_alternative_probability: float
+    min_length: int
+    min_length_ratio: float
+    never_say: _containers.RepeatedScalarFieldContainer[str]
+    no_repeat_ngram_size: int
+    num_hypotheses: int
+    patience: float
+    renormalize_logits: bool
+    repetition_guard: bool
+    repetition_penalty: float
+    return_alternatives: bool
+    sampling: Sampling
+    suppress_sequences: _containers.RepeatedScalarFieldContainer[str]
+    suppress_token_ids: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, beam_size: _Optional[int] = ..., num_hypotheses: _Optional[int] = ..., length_penalty: _Optional[float] = ..., early_stopping: _Optional[_Union[EarlyStopping, str]] = ..., min_length: _Optional[int] = ..., max_length: _Optional[int] = ..., max_length_ratio: _Optional[float] = ..., no_repeat_ngram_size: _Optional[int] = ..., repetition_penalty: _Optional[float] = ..., renormalize_logits: bool = ..., sampling: _Optional[_Union[Sampling, _Mapping]] = ..., length_normalization: _Optional[_Union[LengthNormalization, str]] = ..., patience: _Optional[float] = ..., min_length_ratio: _Optional[float] = ..., disable_unk: bool = ..., forced_bos_token_id: _Optional[int] = ..., forced_eos_token_id: _Optional[int] = ..., beam_groups: _Optional[int] = ..., diversity_penalty: _Optional[float] = ..., return_alternatives: bool = ..., min_alternative_probability: _Optional[float] = ..., mbr_candidates: _Optional[int] = ..., repetition_guard: bool = ..., suppress_token_ids: _Optional[_Iterable[int]] = ..., suppress_sequences: _Optional[_Iterable[str]] = ..., glossary: _Optional[_Iterable[_Union[GlossaryEntry, _Mapping]]] = ..., never_say: _Optional[_Iterable[str]] = ..., coverage_penalty: _Optional[float] = ...) -> None: ...
+
+class Error(_message.Message):
+    __slots__ = ["code", "message"]
+    CODE_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    code: int
+    message: str
+    def __init__(self, code: _Optional[int] = ..., message: _Optional[str] = ...) -> None: ...
+
+class GetModelRequest(_message.Message):
+    __slots__ = ["name"]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    def __init__(self, name: _Optional[str] = ...) -> None: ...
+
+class GlossaryEntry(_message.Message):
+    __slots__ = ["source", "target"]
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    TARGET_FIELD_NUMBER: _ClassVar[int]
+    source: str
+    target: str
+    def __init__(self, source: _Optional[str] = ..., target: _Optional[str] = ...) -> None: ...
+
+class Hypothesis(_message.Message):
+    __slots__ = ["alignment", "finish_reason", "quality", "score", "text", "token_ids", "token_scores", "tokens"]
+    ALIGNMENT_FIELD_NUMBER: _ClassVar[int]
+    FINISH_REASON_FIELD_NUMBER: _ClassVar[int]
+    QUALITY_FIELD_NUMBER: _ClassVar[int]
+    SCORE_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    TOKENS_FIELD_NUMBER: _ClassVar[int]
+    TOKEN_IDS_FIELD_NUMBER: _ClassVar[int]
+    TOKEN_SCORES_FIELD_NUMBER: _ClassVar[int]
+    alignment: _containers.RepeatedCompositeFieldContainer[AlignmentPoint]
+    finish_reason: FinishReason
+    quality: Quality
+    score: float
+    text: str
+    token_ids: _containers.RepeatedScalarFieldContainer[int]
+    token_scores: _containers.RepeatedScalarFieldContainer[float]
+    tokens: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, text: _Optional[str] = ..., score: _Optional[float] = ..., tokens: _Optional[_Iterable[str]] = ..., token_ids: _Optional[_Iterable[int]] = ..., token_scores: _Optional[_Iterable[float]] = ..., finish_reason: _Optional[_Union[FinishReason, str]] = ..., alignment: _Optional[_Iterable[_Union[AlignmentPoint, _Mapping]]] = ..., quality: _Optional[_Union[Quality, _Mapping]] = ...) -> None: ...
+
+class LanguagePair(_message.Message):
+    __slots__ = ["source", "target"]
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    TARGET_FIELD_NUMBER: _ClassVar[int]
+    source: str
+    target: str
+    def __init__(self, source: _Optional[str] = ..., target: _Optional[str] = ...) -> None: ...
+
+class ListModelsRequest(_message.Message):
+    __slots__ = []
+    def __init__(self) -> None: ...
+
+class ListModelsResponse(_message.Message):
+    __slots__ = ["models"]
+    MODELS_FIELD_NUMBER: _ClassVar[int]
+    models: _containers.RepeatedCompositeFieldContainer[Model]
+    def __init__(self, models: _Optional[_Iterable[_Union[Model, _Mapping]]] = ...) -> None: ...
+
+class Model(_message.Message):
+    __slots__ = ["architecture", "is_default", "isa", "language_pairs", "max_source_tokens", "name", "precision", "source_languages", "state", "target_languages", "version", "vocabulary_size"]
+    class State(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = []
+    ARCHITECTURE_FIELD_NUMBER: _ClassVar[int]
+    ISA_FIELD_NUMBER: _ClassVar[int]
+    IS_DEFAULT_FIELD_NUMBER: _ClassVar[int]
+    LANGUAGE_PAIRS_FIELD_NUMBER: _ClassVar[int]
+    MAX_SOURCE_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    PRECISION_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_LANGUAGES_FIELD_NUMBER: _ClassVar[int]
+    STATE_DRAINING: Model.State
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    STATE_LOADING: Model.State
+    STATE_READY: Model.State
+    STATE_UNSPECIFIED: Model.State
+    TARGET_LANGUAGES_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    VOCABULARY_SIZE_FIELD_NUMBER: _ClassVar[int]
+    architecture: str
+    is_default: bool
+    isa: str
+    language_pairs: _containers.RepeatedCompositeFieldContainer[LanguagePair]
+    max_source_tokens: int
+    name: str
+    precision: str
+    source_languages: _containers.RepeatedScalarFieldContainer[str]
+    state: Model.State
+    target_languages: _containers.RepeatedScalarFieldContainer[str]
+    version: str
+    vocabulary_size: int
+    def __init__(self, name: _Optional[str] = ..., version: _Optional[str] = ..., architecture: _Optional[str] = ..., precision: _Optional[str] = ..., language_pairs: _Optional[_Iterable[_Union[LanguagePair, _Mapping]]] = ..., max_source_tokens: _Optional[int] = ..., vocabulary_size: _Optional[int] = ..., is_default: bool = ..., state: _Optional[_Union[Model.State, str]] = ..., source_languages: _Optional[_Iterable[str]] = ..., target_languages: _Optional[_Iterable[str]] = ..., isa: _Optional[str] = ...) -> None: ...
+
+class OutputOptions(_message.Message):
+    __slots__ = ["alignments", "hide_prefix", "quality", "sentence_spans", "token_scores", "tokens"]
+    ALIGNMENTS_FIELD_NUMBER: _ClassVar[int]
+    HIDE_PREFIX_FIELD_NUMBER: _ClassVar[int]
+    QUALITY_FIELD_NUMBER: _ClassVar[int]
+    SENTENCE_SPANS_FIELD_NUMBER: _ClassVar[int]
+    TOKENS_FIELD_NUMBER: _ClassVar[int]
+    TOKEN_SCORES_FIELD_NUMBER: _ClassVar[int]
+    alignments: bool
+    hide_prefix: bool
+    quality: bool
+    sentence_spans: bool
+    token_scores: bool
+    tokens: bool
+    def __init__(self, tokens: bool = ..., token_scores: bool = ..., alignments: bool = ..., sentence_spans: bool = ..., quality: bool = ..., hide_prefix: bool = ...) -> None: ...
+
+class PairScore(_message.Message):
+    __slots__ = ["log_prob", "perplexity", "score", "token_scores", "tokens"]
+    LOG_PROB_FIELD_NUMBER: _ClassVar[int]
+    PERPLEXITY_FIELD_NUMBER: _ClassVar[int]
+    SCORE_FIELD_NUMBER: _ClassVar[int]
+    TOKENS_FIELD_NUMBER: _ClassVar[int]
+    TOKEN_SCORES_FIELD_NUMBER: _ClassVar[int]
+    log_prob: float
+    perplexity: float
+    score: float
+    token_scores: _containers.RepeatedScalarFieldContainer[float]
+    tokens: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, log_prob: _Optional[float] = ..., tokens: _Optional[_Iterable[str]] = ..., token_scores: _Optional[_Iterable[float]] = ..., score: _Optional[float] = ..., perplexity: _Optional[float] = ...) -> None: ...
+
+class Quality(_message.Message):
+    __slots__ = ["mean_log_prob", "min_log_prob", "perplexity"]
+    MEAN_LOG_PROB_FIELD_NUMBER: _ClassVar[int]
+    MIN_LOG_PROB_FIELD_NUMBER: _ClassVar[int]
+    PERPLEXITY_FIELD_NUMBER: _ClassVar[int]
+    mean_log_prob: float
+    min_log_prob: float
+    perplexity: float
+    def __init__(self, mean_log_prob: _Optional[float] = ..., min_log_prob: _Optional[float] = ..., perplexity: _Optional[float] = ...) -> None: ...
+
+class Sampling(_message.Message):
+    __slots__ = ["epsilon_cutoff", "min_p", "seed", "temperature", "top_k", "top_p"]
+    EPSILON_CUTOFF_FIELD_NUMBER: _ClassVar[int]
+    MIN_P_FIELD_NUMBER: _ClassVar[int]
+    SEED_FIELD_NUMBER: _ClassVar[int]
+    TEMPERATURE_FIELD_NUMBER: _ClassVar[int]
+    TOP_K_FIELD_NUMBER: _ClassVar[int]
+    TOP_P_FIELD_NUMBER: _ClassVar[int]
+    epsilon_cutoff: float
+    min_p: float
+    seed: int
+    temperature: float
+    top_k: int
+    top_p: float
+    def __init__(self, temperature: _Optional[float] = ..., top_k: _Optional[int] = ..., top_p: _Optional[float] = ..., seed: _Optional[int] = ..., min_p: _Optional[float] = ..., epsilon_cutoff: _Optional[float] = ...) -> None: ...
+
+class ScorePair(_message.Message):
+    __slots__ = ["source", "target"]
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    TARGET_FIELD_NUMBER: _ClassVar[int]
+    source: str
+    target: str
+    def __init__(self, source: _Optional[str] = ..., target: _Optional[str] = ...) -> None: ...
+
+class ScoreRequest(_message.Message):
+    __slots__ = ["model", "pairs", "source_language", "target_language"]
+    MODEL_FIELD_NUMBER: _ClassVar[int]
+    PAIRS_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_LANGUAGE_FIELD_NUMBER: _ClassVar[int]
+    TARGET_LANGUAGE_FIELD_NUMBER: _ClassVar[int]
+    model: str
+    pairs: _containers.RepeatedCompositeFieldContainer[ScorePair]
+    source_language: str
+    target_language: str
+    def __init__(self, model: _Optional[str] = ..., pairs: _Optional[_Iterable[_Union[ScorePair, _Mapping]]] = ..., source_language: _Optional[str] = ..., target_language: _Optional[str] = ...) -> None: ...
+
+class ScoreResponse(_message.Message):
+    __slots__ = ["scores"]
+    SCORES_FIELD_NUMBER: _ClassVar[int]
+    scores: _containers.RepeatedCompositeFieldContainer[PairScore]
+    def __init__(self, scores: _Optional[_Iterable[_Union[PairScore, _Mapping]]] = ...) -> None: ...
+
+class SentenceSpan(_message.Message):
+    __slots__ = ["quality", "source_begin", "source_end", "target_begin", "target_end"]
+    QUALITY_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_BEGIN_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_END_FIELD_NUMBER: _ClassVar[int]
+    TARGET_BEGIN_FIELD_NUMBER: _ClassVar[int]
+    TARGET_END_FIELD_NUMBER: _ClassVar[int]
+    quality: Quality
+    source_begin: int
+    source_end: int
+    target_begin: int
+    target_end: int
+    def __init__(self, source_begin: _Optional[int] = ..., source_end: _Optional[int] = ..., target_begin: _Optional[int] = ..., target_end: _Optional[int] = ..., quality: _Optional[_Union[Quality, _Mapping]] = ...) -> None: ...
+
+class StepTiming(_message.Message):
+    __slots__ = ["decode", "detokenize", "encode", "model", "queue", "tokenize"]
+    DECODE_FIELD_NUMBER: _ClassVar[int]
+    DETOKENIZE_FIELD_NUMBER: _ClassVar[int]
+    ENCODE_FIELD_NUMBER: _ClassVar[int]
+    MODEL_FIELD_NUMBER: _ClassVar[int]
+    QUEUE_FIELD_NUMBER: _ClassVar[int]
+    TOKENIZE_FIELD_NUMBER: _ClassVar[int]
+    decode: _duration_pb2.Duration
+    detokenize: _duration_pb2.Duration
+    encode: _duration_pb2.Duration
+    model: str
+    queue: _duration_pb2.Duration
+    tokenize: _duration_pb2.Duration
+    def __init__(self, model: _Optional[str] = ..., tokenize: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., queue: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., encode: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., decode: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., detokenize: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+
+class Timing(_message.Message):
+    __slots__ = ["decode", "detokenize", "encode", "queue", "steps", "tokenize", "total"]
+    DECODE_FIELD_NUMBER: _ClassVar[int]
+    DETOKENIZE_FIELD_NUMBER: _ClassVar[int]
+    ENCODE_FIELD_NUMBER: _ClassVar[int]
+    QUEUE_FIELD_NUMBER: _ClassVar[int]
+    STEPS_FIELD_NUMBER: _ClassVar[int]
+    TOKENIZE_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_FIELD_NUMBER: _ClassVar[int]
+    decode: _duration_pb2.Duration
+    detokenize: _duration_pb2.Duration
+    encode: _duration_pb2.Duration
+    queue: _duration_pb2.Duration
+    steps: _containers.RepeatedCompositeFieldContainer[StepTiming]
+    tokenize: _duration_pb2.Duration
+    total: _duration_pb2.Duration
+    def __init__(self, total: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., tokenize: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., queue: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., encode: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., decode: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., detokenize: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., steps: _Optional[_Iterable[_Union[StepTiming, _Mapping]]] = ...) -> None: ...
+
+class TokenizeRequest(_message.Message):
+    __slots__ = ["contents", "model", "source_language", "target", "target_language"]
+    CONTENTS_FIELD_NUMBER: _ClassVar[int]
+    MODEL_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_LANGUAGE_FIELD_NUMBER: _ClassVar[int]
+    TARGET_FIELD_NUMBER: _ClassVar[int]
+    TARGET_LANGUAGE_FIELD_NUMBER: _ClassVar[int]
+    contents: _containers.RepeatedScalarFieldContainer[str]
+    model: str
+    source_language: str
+    target: bool
+    target_language: str
+    def __init__(self, model: _Optional[str] = ..., contents: _Optional[_Iterable[str]] = ..., source_language: _Optional[str] = ..., target_language: _Optional[str] = ..., target: bool = ...) -> None: ...
+
+class TokenizeResponse(_message.Message):
+    __slots__ = ["texts"]
+    TEXTS_FIELD_NUMBER: _ClassVar[int]
+    texts: _containers.RepeatedCompositeFieldContainer[TokenizedText]
+    def __init__(self, texts: _Optional[_Iterable[_Union[TokenizedText, _Mapping]]] = ...) -> None: ...
+
+class TokenizedText(_message.Message):
+    __slots__ = ["token_ids", "tokens"]
+    TOKENS_FIELD_NUMBER: _ClassVar[int]
+    TOKEN_IDS_FIELD_NUMBER: _ClassVar[int]
+    token_ids: _containers.RepeatedScalarFieldContainer[int]
+    tokens: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, tokens: _Optional[_Iterable[str]] = ..., token_ids: _Optional[_Iterable[int]] = ...) -> None: ...
+
+class TranslateBulkRequest(_message.Message):
+    __slots__ = ["id", "request"]
+    ID_FIELD_NUMBER: _ClassVar[int]
+    REQUEST_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    request: TranslateRequest
+    def __init__(self, id: _Optional[str] = ..., request: _Optional[_Union[TranslateRequest, _Mapping]] = ...) -> None: ...
+
+class TranslateBulkResponse(_message.Message):
+    __slots__ = ["error", "id", "response"]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    ID_FIELD_NUMBER: _ClassVar[int]
+    RESPONSE_FIELD_NUMBER: _ClassVar[int]
+    error: Error
+    id: str
+    response: TranslateResponse
+    def __init__(self, id: _Optional[str] = ..., response: _Optional[_Union[TranslateResponse, _Mapping]] = ..., error: _Optional[_Union[Error, _Mapping]] = ...) -> None: ...
+
+class TranslateRequest(_message.Message):
+    __slots__ = ["contents", "model", "options", "output", "priority", "sentence_splitting", "source_language", "target_language", "target_prefixes", "truncation"]
+    CONTENTS_FIELD_NUMBER: _ClassVar[int]
+    MODEL_FIELD_NUMBER: _ClassVar[int]
+    OPTIONS_FIELD_NUMBER: _ClassVar[int]
+    OUTPUT_FIELD_NUMBER: _ClassVar[int]
+    PRIORITY_FIELD_NUMBER: _ClassVar[int]
+    SENTENCE_SPLITTING_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_LANGUAGE_FIELD_NUMBER: _ClassVar[int]
+    TARGET_LANGUAGE_FIELD_NUMBER: _ClassVar[int]
+    TARGET_PREFIXES_FIELD_NUMBER: _ClassVar[int]
+    TRUNCATION_FIELD_NUMBER: _ClassVar[int]
+    contents: _containers.RepeatedScalarFieldContainer[str]
+    model: str
+    options: DecodingOptions
+    output: OutputOptions
+    priority: Priority
+    sentence_splitting: SentenceSplitting
+    source_language: str
+    target_language: str
+    target_prefixes: _containers.RepeatedScalarFieldContainer[str]
+    truncation: Truncation
+    def __init__(self, contents: _Optional[_Iterable[str]] = ..., source_language: _Optional[str] = ..., target_language: _Optional[str] = ..., model: _Optional[str] = ..., options: _Optional[_Union[DecodingOptions, _Mapping]] = ..., output: _Optional[_Union[OutputOptions, _Mapping]] = ..., truncation: _Optional[_Union[Truncation, str]] = ..., sentence_splitting: _Optional[_Union[SentenceSplitting, str]] = ..., priority: _Optional[_Union[Priority, str]] = ..., target_prefixes: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class TranslateResponse(_message.Message):
+    __slots__ = ["isa", "model", "model_version", "timing", "translations"]
+    ISA_FIELD_NUMBER: _ClassVar[int]
+    MODEL_FIELD_NUMBER: _ClassVar[int]
+    MODEL_VERSION_FIELD_NUMBER: _ClassVar[int]
+    TIMING_FIELD_NUMBER: _ClassVar[int]
+    TRANSLATIONS_FIELD_NUMBER: _ClassVar[int]
+    isa: str
+    model: str
+    model_version: str
+    timing: Timing
+    translations: _containers.RepeatedCompositeFieldContainer[Translation]
+    def __init__(self, translations: _Optional[_Iterable[_Union[Translation, _Mapping]]] = ..., model: _Optional[str] = ..., model_version: _Optional[str] = ..., timing: _Optional[_Union[Timing, _Mapping]] = ..., isa: _Optional[str] = ...) -> None: ...
+
+class TranslateStreamResponse(_message.Message):
+    __slots__ = ["content_index", "stable_text", "translation"]
+    CONTENT_INDEX_FIELD_NUMBER: _ClassVar[int]
+    STABLE_TEXT_FIELD_NUMBER: _ClassVar[int]
+    TRANSLATION_FIELD_NUMBER: _ClassVar[int]
+    content_index: int
+    stable_text: str
+    translation: Translation
+    def __init__(self, content_index: _Optional[int] = ..., stable_text: _Optional[str] = ..., translation: _Optional[_Union[Translation, _Mapping]] = ...) -> None: ...
+
+class Translation(_message.Message):
+    __slots__ = ["hypotheses", "sentences", "source_tokens", "truncated"]
+    HYPOTHESES_FIELD_NUMBER: _ClassVar[int]
+    SENTENCES_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    TRUNCATED_FIELD_NUMBER: _ClassVar[int]
+    hypotheses: _containers.RepeatedCompositeFieldContainer[Hypothesis]
+    sentences: _containers.RepeatedCompositeFieldContainer[SentenceSpan]
+    source_tokens: int
+    truncated: bool
+    def __init__(self, hypotheses: _Optional[_Iterable[_Union[Hypothesis, _Mapping]]] = ..., source_tokens: _Optional[int] = ..., truncated: bool = ..., sentences: _Optional[_Iterable[_Union[SentenceSpan, _Mapping]]] = ...) -> None: ...
+
+class Priority(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = []
+
+class Truncation(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = []
+
+class SentenceSplitting(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = []
+
+class LengthNormalization(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = []
+
+class EarlyStopping(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = []
+
+class FinishReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = []

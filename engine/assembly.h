@@ -1,0 +1,29 @@
+// The other half of a translation (plan.h is the first): from what the jobs have found to the
+// translations of the texts.  Pure.
+
+#ifndef DRAGOMAN_ENGINE_ASSEMBLY_H_
+#define DRAGOMAN_ENGINE_ASSEMBLY_H_
+
+#include <vector>
+
+#include "engine/decode/job.h"
+#include "engine/plan.h"
+#include "engine/text/tokenizer.h"
+#include "engine/translation.h"
+
+namespace dragoman {
+
+// Keeps the `count` hypotheses that are most like the others (chrf.h), those first.
+void ChooseByConsensus(const Tokenizer& tokenizer, int count, std::vector<Hypothesis>* hypotheses);
+
+// The translation of one text.  `results` are those of all jobs of the plan.
+// REQUIRES: those of the text's jobs are OK.
+Translation Assemble(const Tokenizer& tokenizer, const PlannedText& text,
+                     absl::Span<const JobResult> results);
+
+// Where the time of the jobs went: the longest of each stage.
+TranslateTimes LongestTimes(absl::Span<const JobResult> results);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_ASSEMBLY_H_

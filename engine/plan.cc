@@ -1,0 +1,248 @@
+#include "engine/plan.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "engine/base/status.h"
+#include "engine/base/utf8.h"
+#include "engine/decode/row_sampler.h"
+
+namespace dragoman {
+namespace {
+
+std::string TextField(size_t text) { return absl::StrCat("contents[", text, "]"); }
+
+absl::Status CheckTargets(const TranslateRequest& request) {
+  for (const auto& [field, given] : {std::pair("target_prefixes", &request.target_prefixes),
+                                     std::pair("targets", &request.targets)}) {
+    if (given->empty()) continue;
+    const bool for_all = given == &request.target_prefixes && given->size() == 1;
+    if (given->size() != request.texts.size() && !for_all) {
+      return InvalidField(field, absl::StrCat("has ", given->size(), " texts, want as many as ",
+                                              request.texts.size(), " contents"));
+    }
+    for (size_t i = 0; i < given->size(); ++i) {
+      if (!IsValidUtf8((*given)[i])) {
+        return InvalidField(absl::StrCat(field, "[", i, "]"), "is not valid UTF-8");
+      }
+    }
+    if (request.splitting != Splitting::kNone) {
+      return InvalidField("sentence_splitting", absl::StrCat("splits texts, which have ", field));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Makes one plan.
+class Planner {
+ public:
+  Planner(const PlanContext& context, TranslateRequest request, std::shared_ptr<RequestState> state)
+      : context_(context), request_(std::move(request)), state_(std::move(state)) {}
+
+  absl::StatusOr<TranslationPlan> Run();
+
+ private:
+  const Model& model() const { return *context_.model; }
+  absl::Status Prepare();
+  absl::Status AddSentences(size_t text);
+  absl::StatusOr<std::vector<int32_t>> Tokenize(size_t text, const std::string& sentence);
+  absl::StatusOr<JobPtr> MakeJob(std::vector<int32_t> source, size_t text,
+                                 std::string_view sentence) const;
+  absl::Status SetUpSearch(size_t text, std::string_view sentence, Job* job) const;
+  absl::Status AddCandidates(Job* job) const;
+  std::vector<int32_t> Beginning(const std::string& text) const;
+
+  const PlanContext& context_;
+  TranslateRequest request_;
+  const std::shared_ptr<RequestState> state_;
+  Frame frame_;
+  SearchOptions search_;                      // all but the lengths
+  std::shared_ptr<const SearchRules> rules_;  // of the model and the request
+  Glossary glossary_;
+  int max_tokens_ = 0;  // of a sentence
+  TranslationPlan plan_;
+};
+
+absl::StatusOr<TranslationPlan> Planner::Run() {
+  RETURN_IF_ERROR(dragoman::CheckTexts(request_.texts, context_.limits));
+  RETURN_IF_ERROR(CheckTargets(request_));
+  RETURN_IF_ERROR(Prepare());
+  plan_.texts.resize(request_.texts.size());
+  for (size_t t = 0; t < plan_.texts.size(); ++t) RETURN_IF_ERROR(AddSentences(t));
+  plan_.by_consensus = search_.mbr_candidates > 0;
+  plan_.num_hypotheses = search_.num_hypotheses;
+  return std::move(plan_);
+}
+
+// What all sentences have in common.
+absl::Status Planner::Prepare() {
+  const Tokenizer& tokenizer = model().tokenizer();
+  ASSIGN_OR_RETURN(
+      const LanguagePair languages,
+      tokenizer.languages().Resolve(request_.source_language, request_.target_language));
+  frame_ = tokenizer.FrameOf(languages);
+  ASSIGN_OR_RETURN(search_, ResolveSearch(request_.options, context_.limits, model().generation(),
+                                          model().spec()));
+  if (frame_.decoder_start.has_value()) search_.start_id = *frame_.decoder_start;
+  if (frame_.forced_bos.has_value() && !request_.options.forced_bos_id.has_value()) {
+    search_.forced_bos_id = frame_.forced_bos;
+  }
+  rules_ = context_.rules;
+  const WordRules& words = request_.words;
+  if (words.restricts()) {
+    auto pieces = words.never_say.empty() ? nullptr : context_.pieces->Get(tokenizer);
+    ASSIGN_OR_RETURN(rules_, AddWordRules(rules_, words, tokenizer, std::move(pieces)));
+  }
+  ASSIGN_OR_RETURN(glossary_, Glossary::Create(words.glossary, tokenizer));
+  max_tokens_ = std::min(context_.limits.max_source_tokens, model().spec().max_positions);
+  return absl::OkStatus();
+}
+
+// The sentences of text number `t`, and a job for each that has something to translate.
+absl::Status Planner::AddSentences(size_t t) {
+  PlannedText& text = plan_.texts[t];
+  text.content = std::move(request_.texts[t]);
+  const std::vector<TextSpan> spans = request_.splitting == Splitting::kSentences
+                                          ? SplitSentences(text.content)
+                                          : std::vector<TextSpan>{{0, text.content.size()}};
+  for (const TextSpan span : spans) {
+    const size_t number = text.sentences.size();
+    PlannedSentence& sentence = text.sentences.emplace_back(PlannedSentence{.span = span});
+    const std::string content = text.content.substr(span.begin, span.end - span.begin);
+    ASSIGN_OR_RETURN(std::vector<int32_t> ids, Tokenize(t, content));
+    if (ids.empty()) continue;  // nothing to translate
+    ASSIGN_OR_RETURN(JobPtr job, MakeJob(std::move(ids), t, content));
+    job->random_key = MixKey(job->random_key, number);
+    if (!request_.return_prefix) sentence.hidden = job->prefix.size();
+    sentence.job = static_cast<int>(plan_.jobs.size());
+    plan_.jobs.push_back(std::move(job));
+  }
+  return absl::OkStatus();
+}
+
+// The job of one sentence of text number `text`.
+absl::StatusOr<JobPtr> Planner::MakeJob(std::vector<int32_t> source, size_t text,
+                                        std::string_view sentence) const {
+  auto job = std::make_unique<Job>();
+  job->model = context_.model;
+  job->request = state_;
+  job->rules = rules_;
+  job->source = std::move(source);
+  job->random_key = MixKey(search_.sampling_seed, job->source);
+  if (request_.targets.empty()) {
+    RETURN_IF_ERROR(SetUpSearch(text, sentence, job.get()));
+    return job;
+  }
+  job->score_prefix = true;
+  job->options.start_id = search_.start_id;
+  job->prefix = Beginning(request_.targets[text]);
+  job->options.max_length = static_cast<int>(job->prefix.size()) + 1;
+  if (job->options.max_length > model().spec().max_positions) {
+    return InvalidField(absl::StrCat("targets[", text, "]"),
+                        absl::StrCat("has ", job->options.max_length, " tokens, the most is ",
+                                     model().spec().max_positions));
+  }
+  return job;
+}
+
+absl::Status Planner::SetUpSearch(size_t text, std::string_view sentence, Job* job) const {
+  job->options = search_;
+  if (job->options.mbr_candidates > 0) job->options.num_hypotheses = job->options.mbr_candidates;
+  RETURN_IF_ERROR(SetLengths(request_.options, static_cast<int>(job->source.size()),
+                             model().generation(), model().spec(), &job->options));
+  job->phrases = glossary_.PhrasesFor(sentence);
+  constexpr size_t kMaxPhrases = 64;
+  if (job->phrases.size() > kMaxPhrases) {
+    return InvalidField(TextField(text), absl::StrCat("has ", job->phrases.size(),
+                                                      " places of the glossary in a sentence, "
+                                                      "the most is ",
+                                                      kMaxPhrases));
+  }
+  if (!job->phrases.empty() &&
+      (search_.sampling || search_.return_alternatives || search_.beam_groups > 1)) {
+    return InvalidField("options.glossary", "wants a plain beam search");
+  }
+  if (!request_.target_prefixes.empty()) {
+    const size_t which = request_.target_prefixes.size() == 1 ? 0 : text;
+    if (request_.target_prefixes[which].empty()) return AddCandidates(job);
+    job->prefix = Beginning(request_.target_prefixes[which]);
+    if (static_cast<int>(job->prefix.size()) >= job->options.max_length) {
+      return InvalidField(
+          absl::StrCat("target_prefixes[", which, "]"),
+          absl::StrCat("has ", job->prefix.size(), " tokens, want less than the max_length ",
+                       job->options.max_length));
+    }
+  }
+  return AddCandidates(job);
+}
+
+// A target text as tokens, after the one that the model begins with.
+std::vector<int32_t> Planner::Beginning(const std::string& text) const {
+  std::vector<int32_t> tokens = model().tokenizer().EncodeTarget(text);
+  if (search_.forced_bos_id.has_value()) tokens.insert(tokens.begin(), *search_.forced_bos_id);
+  return tokens;
+}
+
+absl::Status Planner::AddCandidates(Job* job) const {
+  if (model().shortlist() == nullptr) return absl::OkStatus();
+  job->candidates = model().shortlist()->Candidates(job->source);
+  if (job->candidates.empty() || job->phrases.empty()) return absl::OkStatus();
+  for (const std::vector<int32_t>& phrase : job->phrases) {
+    job->candidates.insert(job->candidates.end(), phrase.begin(), phrase.end());
+  }
+  std::sort(job->candidates.begin(), job->candidates.end());
+  job->candidates.erase(std::unique(job->candidates.begin(), job->candidates.end()),
+                        job->candidates.end());
+  return absl::OkStatus();
+}
+
+// No tokens for a sentence without text.
+absl::StatusOr<std::vector<int32_t>> Planner::Tokenize(size_t text, const std::string& sentence) {
+  EncodedText encoded = model().tokenizer().Encode(sentence, frame_);
+  if (encoded.text_tokens == 0 && request_.targets.empty()) return std::vector<int32_t>();
+  if (static_cast<int>(encoded.ids.size()) > max_tokens_) {
+    if (request_.truncation == Truncation::kReject) {
+      return InvalidField(TextField(text), absl::StrCat("a sentence has ", encoded.ids.size(),
+                                                        " tokens, the most is ", max_tokens_,
+                                                        "; split it, or ask for truncation"));
+    }
+    encoded.Truncate(max_tokens_);
+    plan_.texts[text].truncated = true;
+  }
+  plan_.texts[text].source_tokens += static_cast<int>(encoded.ids.size());
+  return std::move(encoded.ids);
+}
+
+}  // namespace
+
+absl::Status CheckTexts(const std::vector<std::string>& texts, const Limits& limits) {
+  if (texts.empty()) return InvalidField("contents", "is empty, want at least one text");
+  if (static_cast<int>(texts.size()) > limits.max_texts) {
+    return InvalidField(
+        "contents", absl::StrCat("has ", texts.size(), " texts, the most is ", limits.max_texts));
+  }
+  int64_t characters = 0;
+  for (size_t t = 0; t < texts.size(); ++t) {
+    if (!IsValidUtf8(texts[t])) return InvalidField(TextField(t), "is not valid UTF-8");
+    characters += CountCodePoints(texts[t]);
+    if (characters > limits.max_characters) {
+      return InvalidField(TextField(t), absl::StrCat("the request has more than ",
+                                                     limits.max_characters, " characters"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::shared_ptr<const PieceIndex> LazyPieces::Get(const Tokenizer& tokenizer) {
+  std::call_once(made_, [&] { pieces_ = std::make_shared<PieceIndex>(tokenizer); });
+  return pieces_;
+}
+
+absl::StatusOr<TranslationPlan> MakePlan(const PlanContext& context, TranslateRequest request,
+                                         std::shared_ptr<RequestState> state) {
+  return Planner(context, std::move(request), std::move(state)).Run();
+}
+
+}  // namespace dragoman

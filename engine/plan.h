@@ -1,0 +1,79 @@
+// The first half of a translation: from a request to the sentences that it consists of and the jobs
+// that translate them.  Pure: no thread, no clock, nothing is submitted.
+//
+//   texts {"One. Two.", ""}, split  ->  text 0: sentences [0, 4) by job 0, [5, 9) by job 1
+//                                       text 1: no sentence
+//
+// The other half is assembly.h; the translator joins the two.
+
+#ifndef DRAGOMAN_ENGINE_PLAN_H_
+#define DRAGOMAN_ENGINE_PLAN_H_
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "engine/decode/job.h"
+#include "engine/model/model.h"
+#include "engine/search_request.h"
+#include "engine/text/piece_index.h"
+#include "engine/translation.h"
+
+namespace dragoman {
+
+// The index of a model's pieces, made when the first request needs it.  Thread-safe.
+class LazyPieces {
+ public:
+  std::shared_ptr<const PieceIndex> Get(const Tokenizer& tokenizer);
+
+ private:
+  std::once_flag made_;
+  std::shared_ptr<const PieceIndex> pieces_;
+};
+
+// The model that a plan is made for, and what holds for all of its requests.
+struct PlanContext {
+  std::shared_ptr<const Model> model;
+  Limits limits;
+  std::shared_ptr<const SearchRules> rules;
+  std::shared_ptr<LazyPieces> pieces;
+};
+
+struct PlannedSentence {
+  TextSpan span;      // bytes of the text
+  int job = -1;       // its index in the plan's jobs; negative: there is nothing to translate
+  size_t hidden = 0;  // tokens of its hypotheses that are not given back
+};
+
+struct PlannedText {
+  std::string content;
+  std::vector<PlannedSentence> sentences;  // in order
+  int source_tokens = 0;                   // eos included, after truncation
+  bool truncated = false;
+
+  // Whether the sentences are parts of the text, and what stands between them is kept.
+  bool split() const {
+    return sentences.size() != 1 || sentences.front().span != TextSpan{0, content.size()};
+  }
+};
+
+struct TranslationPlan {
+  std::vector<PlannedText> texts;  // as in the request
+  std::vector<JobPtr> jobs;        // one for each sentence with text, in order; without on_done
+  bool by_consensus = false;       // the hypotheses are chosen by how much they agree
+  int num_hypotheses = 1;          // to be given back
+};
+
+// INVALID_ARGUMENT with the field (status.h) if texts are too many, too long or not UTF-8.
+absl::Status CheckTexts(const std::vector<std::string>& texts, const Limits& limits);
+
+// Checks and tokenizes a request.  `state` is shared by its jobs.  INVALID_ARGUMENT with the field.
+absl::StatusOr<TranslationPlan> MakePlan(const PlanContext& context, TranslateRequest request,
+                                         std::shared_ptr<RequestState> state);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_PLAN_H_

@@ -1,0 +1,99 @@
+// What a translation is asked for by, and what it is: the structs between the front door
+// (translator.h) and its two halves, the plan (plan.h) and the assembly (assembly.h).
+
+#ifndef DRAGOMAN_ENGINE_TRANSLATION_H_
+#define DRAGOMAN_ENGINE_TRANSLATION_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "engine/decode/search_options.h"
+#include "engine/glossary.h"
+#include "engine/text/splitter.h"
+
+namespace dragoman {
+
+enum class Truncation {
+  kReject,    // a sentence over the limit is an error
+  kTruncate,  // it is cut at the limit, and the translation is marked as truncated
+};
+
+enum class Splitting {
+  kNone,       // each text is one sentence, whatever it holds
+  kSentences,  // texts are split; white space between sentences is kept as it was
+};
+
+struct TranslateRequest {
+  std::vector<std::string> texts;
+  // BCP-47 tags, or the model's own codes; "": the model's own languages.
+  std::string source_language;
+  std::string target_language;
+  DecodingOptions options;
+  Truncation truncation = Truncation::kReject;
+  Splitting splitting = Splitting::kNone;
+  WordRules words;
+  // What the translations begin with: of each text, of all texts, or of none.  Only without
+  // splitting.
+  std::vector<std::string> target_prefixes;
+  bool return_prefix = true;  // whether it is part of the translation that is given back
+  // Translations of the texts that are to be scored, as they are: of each text, or of none.
+  std::vector<std::string> targets;
+};
+
+struct TranslatedHypothesis {
+  std::string text;
+  float score = 0.0f;  // of several sentences: the mean weighted by their generated tokens
+  std::vector<int32_t> token_ids;  // generated, without decoder start and eos; sentences end to end
+  std::vector<std::string> tokens;  // the pieces that they stand for
+  std::vector<float> token_scores;  // the log-probability of each of them
+  // Of all tokens and the ends of sentences: the sum, how many there are, and the least likely.
+  float log_prob = 0.0f;
+  int scored_tokens = 0;
+  float min_log_prob = 0.0f;
+  float end_score = 0.0f;  // the log-probability of the last sentence's end, if it has one
+  FinishReason finish_reason = FinishReason::kEos;  // the worst of its sentences'
+};
+
+struct SentencePair {
+  TextSpan source;  // bytes of the request's text
+  TextSpan target;  // bytes of the best hypothesis
+  // Of the best hypothesis' tokens and its end: mean and least log-probability.
+  float mean_log_prob = 0.0f;
+  float min_log_prob = 0.0f;
+};
+
+struct Translation {
+  std::vector<TranslatedHypothesis> hypotheses;  // best first; at least one
+  std::vector<SentencePair> sentences;
+  int source_tokens = 0;  // eos included, after truncation
+  bool truncated = false;
+};
+
+// Where the time of a request went.  queue, encode and decode are the longest of its jobs'.
+struct TranslateTimes {
+  absl::Duration tokenize;
+  absl::Duration queue;
+  absl::Duration encode;
+  absl::Duration decode;
+  absl::Duration detokenize;
+};
+
+// One model's part in a translation.
+struct TranslateStep {
+  std::string model;
+  TranslateTimes times;
+};
+
+struct TranslateResponse {
+  absl::Status status;
+  std::vector<Translation> translations;  // as many as texts and in their order, if status is OK
+  TranslateTimes times;
+  std::vector<TranslateStep> steps;  // if there were several (route.h)
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_TRANSLATION_H_

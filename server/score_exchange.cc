@@ -43,47 +43,37 @@ absl::StatusOr<std::shared_ptr<const Translator>> FindModel(const ModelRegistry&
 }  // namespace
 
 ScoreExchange::ScoreExchange(const ServerParts* parts, Caller caller, Done done)
-    : parts_(parts), call_(parts, "Score", std::move(caller)), done_(std::move(done)) {}
-
-ScoreExchange::~ScoreExchange() {
-  if (started_) parts_->gate->Leave();
-}
+    : Exchange(parts, "Score", std::move(caller)), done_(std::move(done)) {}
 
 void ScoreExchange::Start(const v1::ScoreRequest& request) {
-  started_ = true;
   if (const absl::Status status = TryStart(request); !status.ok()) End(status, {});
-}
-
-void ScoreExchange::Cancel() {
-  if (request_ != nullptr) request_->Cancel(absl::Now());
 }
 
 // On an error nothing was started.
 absl::Status ScoreExchange::TryStart(const v1::ScoreRequest& proto) {
-  RETURN_IF_ERROR(parts_->gate->Enter());
-  RETURN_IF_ERROR(call_.Admit());
+  RETURN_IF_ERROR(Enter());
   size_.texts = proto.pairs_size();
+  ASSIGN_OR_RETURN(const Priority priority, FromProto(proto.priority()));
+  RETURN_IF_ERROR(Begin(absl::OkStatus(), priority));
   ASSIGN_OR_RETURN(const std::shared_ptr<const Translator> translator,
-                   FindModel(*parts_->models, proto));
-  call_.set_translator(translator);
-  TranslateRequest request;
-  request.source_language = proto.source_language();
-  request.target_language = proto.target_language();
+                   FindModel(*parts().models, proto));
+  call().set_translator(translator);
+  TranslateRequest pairs;
+  pairs.source_language = proto.source_language();
+  pairs.target_language = proto.target_language();
   for (const v1::ScorePair& pair : proto.pairs()) {
-    request.texts.push_back(pair.source());
-    request.targets.push_back(pair.target());
+    pairs.texts.push_back(pair.source());
+    pairs.targets.push_back(pair.target());
   }
-  request_ = std::make_shared<RequestState>(
-      RequestTerms{.deadline = call_.deadline(), .principal = call_.principal()});
-  translator->Translate(std::move(request), request_,
+  translator->Translate(std::move(pairs), request(),
                         [this](TranslateResponse result) { Scored(std::move(result)); });
   return absl::OkStatus();
 }
 
 void ScoreExchange::Scored(TranslateResponse scored) {
-  scored.status.Update(request_->Wanted(absl::Now()));  // nobody may be there to hear it
+  scored.status.Update(request()->Wanted(absl::Now()));  // nobody may be there to hear it
   if (!scored.status.ok()) return End(NamePairs(scored.status), {});
-  const Model& model = call_.translator()->model();
+  const Model& model = call().translator()->model();
   const std::string end = model.tokenizer().TargetPiece(model.spec().eos_id);
   v1::ScoreResponse response;
   for (const Translation& translation : scored.translations) {
@@ -96,7 +86,7 @@ void ScoreExchange::Scored(TranslateResponse scored) {
 
 void ScoreExchange::End(const absl::Status& status, v1::ScoreResponse response) {
   const Done done = std::move(done_);  // outlives this exchange, which may end in it
-  done(call_.End(status, size_), std::move(response));
+  done(call().End(status, size_), std::move(response));
 }
 
 absl::StatusOr<v1::TokenizeResponse> Tokenize(const v1::TokenizeRequest& request, Call* call,

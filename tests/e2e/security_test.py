@@ -255,7 +255,7 @@ class TokenTest(SecurityTest):
             self.assertEqual(code_of(lambda: call(metadata=bearer(SHOP))), grpc.StatusCode.OK)
         score = server.translation.Score
         self.assertEqual(code_of(lambda: score(pb.ScoreRequest())), grpc.StatusCode.UNAUTHENTICATED)
-        health = health_pb2_grpc.HealthStub(server.channel)
+        health = health_pb_grpc.HealthStub(server.channel)
         self.assertEqual(health.Check(health_pb2.HealthCheckRequest()).status,
                          health_pb2.HealthCheckResponse.SERVING)
         reflect = server.channel.stream_stream(
@@ -328,6 +328,18 @@ class TokenTest(SecurityTest):
         self.assertEqual(code_of(lambda: translate(server.channel, bearer(BLOG))),
                          grpc.StatusCode.OK)
         self.assertEqual(server.metrics()["dragoman_rejected_total"][(("reason", "quota"),)], 1)
+
+    def test_scoring_counts_against_the_quota(self):
+        self.write(f"shop {SHOP} quota=60 burst=10\n")
+        server = self.start("--auth-tokens", self.tokens)
+        stub = pb_grpc.TranslationServiceStub(server.channel)
+        pair = pb.ScorePair(source="The cat is old.", target="Die Katze ist alt.")
+
+        def score():
+            return stub.Score(pb.ScoreRequest(pairs=[pair] * 4), metadata=bearer(SHOP))
+
+        self.assertEqual(code_of(score), grpc.StatusCode.OK)  # on credit
+        self.assertEqual(code_of(score), grpc.StatusCode.RESOURCE_EXHAUSTED)
 
     def test_a_file_that_cannot_be_used_ends_the_server(self):
         for want, text in (("no token", "# nobody\n"), ("line 1", "shop\n"),

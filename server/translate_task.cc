@@ -1,0 +1,58 @@
+#include "server/translate_task.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/base/status.h"
+#include "engine/base/utf8.h"
+#include "server/convert.h"
+
+namespace dragoman {
+namespace {
+
+int CountCharacters(const std::vector<std::string>& texts) {
+  size_t characters = 0;
+  for (const std::string& text : texts) characters += CountCodePoints(text);
+  return static_cast<int>(characters);
+}
+
+}  // namespace
+
+absl::Status TranslateTask::Prepare(v1::TranslateRequest request) {
+  size_.texts = request.contents_size();
+  ASSIGN_OR_RETURN(route_, parts_->models->FindRoute(request.model(), request.source_language(),
+                                                     request.target_language()));
+  ASSIGN_OR_RETURN(request_, FromProto(&request));
+  characters_ = CountCharacters(request_.texts);
+  output_ = request.output();
+  return absl::OkStatus();
+}
+
+std::shared_ptr<const Translator> TranslateTask::translator() const {
+  return route_.has_value() ? route_->translators().front() : nullptr;
+}
+
+void TranslateTask::Run(std::shared_ptr<RequestState> state,
+                        std::function<void(TranslateResponse)> done) {
+  route_->Translate(std::move(request_), std::move(state), std::move(done));
+}
+
+v1::TranslateResponse TranslateTask::Answer(const TranslateResponse& translated,
+                                            absl::Duration elapsed) {
+  const Model& model = translator()->model();
+  v1::TranslateResponse response;
+  response.set_model(route_->name());
+  response.set_model_version(route_->version());
+  response.set_isa(model.isa());
+  for (const Translation& translation : translated.translations) {
+    ToProto(translation, output_, response.add_translations());
+    size_.source_tokens += translation.source_tokens;
+    size_.target_tokens += static_cast<int>(translation.hypotheses.front().token_ids.size());
+  }
+  ToProto(translated, elapsed, response.mutable_timing());
+  parts_->metrics->OnTranslated(model, characters_, translated.times);
+  return response;
+}
+
+}  // namespace dragoman

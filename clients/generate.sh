@@ -5,7 +5,7 @@
 #   clients/generate.sh --check     only says whether something is out of date
 #
 # Python's part needs protobuf-compiler and protobuf-compiler-grpc.  Go's needs protoc-gen-go and
-# protoc-gen-go-grpc, and Node's types what `npm ci` installs; each is left as it is without them.
+# protoc-gen-go-grpc, and Node's types what `npm ci` in clients/node installs; each is left as it is without them.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 proto=../proto
@@ -24,9 +24,9 @@ generate() {
   cp "$proto/$api" "$out/node/proto/dragoman/v1/"
   cp "$proto/google/rpc/error_details.proto" "$out/node/proto/google/rpc/"
   cp ../deploy/service_config.json "$out/node/"
-  if [[ -x node/node_modules/.bin/proto-loader-gen-types ]]; then
-    node/node_modules/.bin/proto-loader-gen-types --longs=String --enums=String --defaults --oneofs \
-      --grpcLib=@grpc/grpc-js --includeDirs="$proto" --outDir="$out/node/types" "$api" >/dev/null
+  if command -v node >/dev/null && [[ -d node/node_modules/protobufjs ]]; then
+    node node/generate-types.js >"$out/types"
+    mv "$out/types" "$out/node/types.d.ts"
   fi
 
   cp ../deploy/service_config.json "$out/go/"

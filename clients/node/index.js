@@ -1,0 +1,6 @@
+'use strict';
+
+const {Client} = require('./lib/client');
+const {DragomanError} = require('./lib/errors');
+
+module.exports = {Client, DragomanError};

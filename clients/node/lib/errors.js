@@ -1,0 +1,46 @@
+// What a call can fail with.  The server says why by a google.rpc.Status in the trailing metadata.
+
+'use strict';
+
+const {status} = require('@grpc/grpc-js');
+const {Status, details} = require('./api');
+
+class DragomanError extends Error {
+  constructor(code, message, {violations = [], retryDelayMs = null, requestId = ''} = {}) {
+    super(`${status[code]}: ${message}`);
+    this.name = 'DragomanError';
+    this.code = status[code] ?? 'UNKNOWN';
+    this.reason = message;
+    this.violations = violations;
+    this.retryDelayMs = retryDelayMs;
+    this.requestId = requestId;
+  }
+}
+
+// The error of gRPC's own; one that is not gRPC's is returned as it is.
+function fromGrpc(error) {
+  if (error instanceof DragomanError || typeof error?.code !== 'number' || !error.metadata) return error;
+  const found = {requestId: String(error.metadata.get('x-request-id')[0] ?? ''), violations: []};
+  try {
+    for (const bytes of error.metadata.get('grpc-status-details-bin')) {
+      for (const detail of Status.decode(bytes).details) read(detail, found);
+    }
+  } catch {
+    // Somebody on the way wrote it: the code and message still say enough.
+  }
+  return new DragomanError(error.code, error.details, found);
+}
+
+function read({type_url: url, value}, found) {
+  const name = url.slice(url.lastIndexOf('.') + 1);
+  if (name === 'BadRequest') {
+    for (const {field, description} of details.BadRequest.decode(value).fieldViolations) {
+      found.violations.push({field, description});
+    }
+  } else if (name === 'RetryInfo') {
+    const {seconds, nanos} = details.RetryInfo.decode(value).retryDelay;
+    found.retryDelayMs = Number(seconds) * 1000 + nanos / 1e6;
+  }
+}
+
+module.exports = {DragomanError, fromGrpc};

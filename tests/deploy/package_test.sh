@@ -5,7 +5,7 @@
 #   DRAGOMAN_PACKAGE_TEST=1 tests/deploy/package_test.sh build/release/dragoman_*.deb   as root, with debootstrap
 #
 # The tree is of the release that the package is for; DRAGOMAN_DEBIAN_MIRROR is where its packages come
-# from.  With systemd-nspawn the tree is booted, too, so that the unit's own process is what answers.
+# from, and DRAGOMAN_DEBIAN_TREES a folder with fresh trees (bookworm, trixie) to copy.  With systemd-nspawn the tree is booted, too, so that the unit's own process is what answers.
 # Not asked for, or without debootstrap or a package, it ends with 77: skipped.
 set -euo pipefail
 
@@ -51,7 +51,11 @@ apt() { inside apt-get --quiet --assume-yes --no-install-recommends "$@" >"$work
 traces() { find "$tree"/{etc,usr,var/lib} -iname '*dragoman*' ! -path '*/apt/lists/*' | sed "s|^$tree||"; }
 
 echo "== $release: making the tree"
-debootstrap --variant=minbase "$release" "$tree" "$mirror" >"$work/log" 2>&1 || fail "debootstrap"
+if [[ -n ${DRAGOMAN_DEBIAN_TREES:-} ]]; then
+  cp --archive "$DRAGOMAN_DEBIAN_TREES/$release" "$tree"
+else
+  debootstrap --variant=minbase "$release" "$tree" "$mirror" >"$work/log" 2>&1 || fail "debootstrap"
+fi
 mount -t proc proc "$tree/proc"
 mount --rbind /sys "$tree/sys"
 mount --rbind /dev "$tree/dev"
@@ -113,7 +117,7 @@ inside systemctl is-enabled dragoman.service >"$work/log" || fail "the unit is n
 
 if command -v systemd-nspawn >/dev/null; then
   echo "== Booting"
-  umount --recursive "$tree"/{proc,dev,sys}
+  umount --recursive --lazy "$tree"/{proc,dev,sys}
   # A network of its own: the unit takes the ports of its settings.
   systemd-nspawn --quiet --directory "$tree" --register=no --keep-unit --private-network --boot \
     >"$work/boot" 2>&1 </dev/null &

@@ -157,6 +157,12 @@ Float32Gemm::Float32Gemm(MatrixView<const float> weight, absl::Span<const float>
   }
 }
 
+void Float32Gemm::AddWeights(int output, float factor, absl::Span<float> to) const {
+  const int width = shape_.width;
+  const float* const from = panel(output / width) + output % width;
+  for (size_t i = 0; i < to.size(); ++i) to[i] += factor * from[i * width];
+}
+
 void Float32Gemm::Apply(MatrixView<const float> x, int first_panel, int end_panel,
                         MatrixView<float> y) const {
   DRAGOMAN_CHECK(x.cols() == inputs_ && y.cols() == outputs_ && x.rows() == y.rows());

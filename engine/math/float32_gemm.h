@@ -42,6 +42,9 @@ class Float32Gemm {
   // REQUIRES: x is [rows, inputs()], y [rows, outputs()].
   void Apply(MatrixView<const float> x, int first_panel, int end_panel, MatrixView<float> y) const;
 
+  // to[i] += factor * w[output][i].  REQUIRES: `to` has inputs() elements.
+  void AddWeights(int output, float factor, absl::Span<float> to) const;
+
  private:
   // In a panel, for every input, the weight of each output.
   float* panel(int p) const { return reinterpret_cast<float*>(panels_.data() + p * shape_.bytes); }

@@ -117,6 +117,20 @@ int PackedGemm::outputs() const {
   return std::visit([](const auto& gemm) { return gemm.outputs(); }, gemm_);
 }
 
+bool PackedGemm::readable() const {
+  if (std::holds_alternative<OneDnnGemm>(gemm_)) return false;
+  return !onednn_int8_.has_value() || onednn_int8_->reads_panels();
+}
+
+void PackedGemm::AddWeights(int output, float factor, absl::Span<float> to) const {
+  DRAGOMAN_CHECK(readable() && static_cast<int>(to.size()) == inputs());
+  if (const auto* int8 = std::get_if<Int8Gemm>(&gemm_)) {
+    int8->AddWeights(output, factor, to);
+  } else {
+    std::get<Float32Gemm>(gemm_).AddWeights(output, factor, to);
+  }
+}
+
 // oneDNN's weights are packed as a whole or in large parts, so a team shares out rows as well; our
 // kernels' lie in panels.
 PackedGemm::Plan PackedGemm::PlanFor(int rows, int members) const {

@@ -83,6 +83,12 @@ class PackedGemm {
   int inputs() const;
   int outputs() const;
 
+  // Whether the weights can be read back: those that our own kernels packed can.
+  bool readable() const;
+  // to[i] += factor * W[i][output], rounded as it was packed.
+  // REQUIRES: readable(); `to` has inputs() elements.
+  void AddWeights(int output, float factor, absl::Span<float> to) const;
+
   // REQUIRES: `x` was assigned [rows, inputs()] in this precision, y is [rows, outputs()] and
   // contiguous and apart.
   void Apply(const GemmInput& x, MatrixView<float> y, GemmScratch* scratch) const;

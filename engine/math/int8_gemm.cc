@@ -369,6 +369,14 @@ void Int8Gemm::PackOutput(int o, absl::Span<const int8_t> weights) {
   }
 }
 
+void Int8Gemm::AddWeights(int output, float factor, absl::Span<float> to) const {
+  const int8_t* const from = panel(output / kPanel) + output % kPanel * kQuad;
+  const float scale = factor * scales_[output];
+  for (size_t i = 0; i < to.size(); ++i) {
+    to[i] += scale * static_cast<float>(from[i / kQuad * (kPanel * kQuad) + i % kQuad]);
+  }
+}
+
 void Int8Gemm::Apply(const QuantizedRows& x, int first_panel, int end_panel,
                      MatrixView<float> y) const {
   DRAGOMAN_CHECK(x.inputs == inputs_ && x.values.rows() == y.rows() && y.cols() == outputs_);

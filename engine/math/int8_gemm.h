@@ -88,6 +88,10 @@ class Int8Gemm {
     return reinterpret_cast<int8_t*>(panels_.data() + p * shape_.bytes);
   }
 
+  // to[i] += factor * w[output][i], the quantized weight.
+  // REQUIRES: `to` has inputs() elements; this was not created to finish.
+  void AddWeights(int output, float factor, absl::Span<float> to) const;
+
   // Writes to `y` [rows, outputs()] what the `sums` stand for, whose first row is that of
   // `first_row` of x and whose columns are those of whole panels from `first_panel` on.
   void Finish(const QuantizedRows& x, MatrixView<const int32_t> sums, int first_row,

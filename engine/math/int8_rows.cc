@@ -194,6 +194,12 @@ absl::Status Int8Rows::Set(int first, MatrixView<const float> weight,
   return absl::OkStatus();
 }
 
+void Int8Rows::AddWeights(int output, float factor, absl::Span<float> to) const {
+  const int8_t* const from = weights(output);
+  const float scale = factor * constants_[output].scale;
+  for (size_t i = 0; i < to.size(); ++i) to[i] += scale * static_cast<float>(from[i]);
+}
+
 void Int8Rows::Apply(const QuantizedRows& x, absl::Span<const int32_t> outputs,
                      MatrixView<float> y) const {
   const int count = static_cast<int>(outputs.size());

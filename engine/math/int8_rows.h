@@ -40,6 +40,9 @@ class Int8Rows {
   int inputs() const { return inputs_; }
   int outputs() const { return static_cast<int>(constants_.size()); }
 
+  // to[i] += factor * w[output][i], the quantized weight.  REQUIRES: `to` has inputs() elements.
+  void AddWeights(int output, float factor, absl::Span<float> to) const;
+
   // y[r][j] = output outputs[j] of row r of x; keeps the row law, and a value does not depend on
   // what other outputs are named.  REQUIRES: x has inputs() columns and as many rows as y, y has as
   // many columns as there are `outputs`, which are less than outputs().

@@ -4,6 +4,7 @@
 #ifndef DRAGOMAN_ENGINE_MODEL_CONFIG_H_
 #define DRAGOMAN_ENGINE_MODEL_CONFIG_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -97,6 +98,9 @@ struct NetworkOptions {
   Arithmetic arithmetic = Precision::kFloat32;  // never of kAuto precision
   Precision keys_values = Precision::kFloat32;  // the decoder's; never kAuto
   bool selective_output = false;                // rows with candidates are to be fast
+  // A table of more bytes, as float32 or bfloat16, does not get a copy of its own
+  // (embedding_table.h).
+  size_t large_table = size_t{64} << 20;
 };
 
 // The search that generation_config.json asks for where a request does not say otherwise.

@@ -77,8 +77,8 @@ absl::StatusOr<Decoder::Layer> Decoder::CreateLayer(const Checkpoint& checkpoint
 
 absl::StatusOr<std::unique_ptr<const Decoder>> Decoder::Create(
     const Checkpoint& checkpoint, const ModelSpec& spec,
-    std::shared_ptr<const EmbeddingTable> embeddings, OutputProjection output,
-    Arithmetic arithmetic) {
+    std::shared_ptr<const EmbeddingTable> embeddings,
+    std::shared_ptr<const OutputProjection> output, Arithmetic arithmetic) {
   const std::string prefix = "model.decoder";
   ASSIGN_OR_RETURN(Embedding embedding,
                    Embedding::Create(checkpoint, prefix, std::move(embeddings), spec));
@@ -135,13 +135,13 @@ void Decoder::Project(MatrixView<const float> x, absl::Span<const DecodeRow> row
     if (row.scored) ws->candidates.push_back(row.candidates);
   }
   const int scored = static_cast<int>(ws->candidates.size());
-  if (scored == x.rows()) return output_.Run(x, ws->candidates, sink, ws);
+  if (scored == x.rows()) return output_->Run(x, ws->candidates, sink, ws);
   if (scored == 0) return;
   ws->scored.Resize(scored, d_model_);
   for (int i = 0, to = 0; i < x.rows(); ++i) {
     if (rows[i].scored) std::copy_n(x.Row(i).data(), d_model_, ws->scored.Row(to++).data());
   }
-  output_.Run(ws->scored.view(), ws->candidates, sink, ws);
+  output_->Run(ws->scored.view(), ws->candidates, sink, ws);
 }
 
 void Decoder::SelfAttention(int l, absl::Span<const DecodeRow> rows, MatrixView<float> x,

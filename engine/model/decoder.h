@@ -28,8 +28,8 @@ class Decoder {
   // `embeddings` is that of the target.
   static absl::StatusOr<std::unique_ptr<const Decoder>> Create(
       const Checkpoint& checkpoint, const ModelSpec& spec,
-      std::shared_ptr<const EmbeddingTable> embeddings, OutputProjection output,
-      Arithmetic arithmetic);
+      std::shared_ptr<const EmbeddingTable> embeddings,
+      std::shared_ptr<const OutputProjection> output, Arithmetic arithmetic);
 
   // Computes the keys and values of one encoded sentence [source tokens, d_model].
   // REQUIRES: `encoded` has as many rows as `source` was made for.
@@ -54,7 +54,8 @@ class Decoder {
     FeedForward feed_forward;
   };
 
-  Decoder(const ModelSpec& spec, Embedding embedding, OutputProjection output)
+  Decoder(const ModelSpec& spec, Embedding embedding,
+          std::shared_ptr<const OutputProjection> output)
       : d_model_(spec.d_model),
         heads_{spec.decoder_heads, spec.decoder_head_width()},
         zero_start_(spec.zero_start),
@@ -82,7 +83,7 @@ class Decoder {
   std::vector<Layer> layers_;
   std::optional<RelativeBias> bias_;   // of self-attention
   std::optional<Normalization> norm_;  // of what the output projection reads
-  const OutputProjection output_;
+  const std::shared_ptr<const OutputProjection> output_;
 };
 
 }  // namespace dragoman

@@ -1,7 +1,6 @@
 #include "engine/model/layers.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <utility>
 
@@ -151,36 +150,6 @@ absl::StatusOr<Linear> ReadOutProjection(const Checkpoint& checkpoint, const std
                                              heads.width(), spec.biases));
   InterleaveInputs(heads.heads, &weight);
   return Linear::Create(weight, Activation::kNone, arithmetic);
-}
-
-EmbeddingTable::EmbeddingTable(int vocabulary, int d_model, bool bfloat16) {
-  if (bfloat16) {
-    bfloat16_.Resize(vocabulary, d_model);
-  } else {
-    float32_.Resize(vocabulary, d_model);
-  }
-}
-
-void EmbeddingTable::Set(int first, MatrixView<const float> embeddings) {
-  DRAGOMAN_CHECK(first + embeddings.rows() <= vocabulary());
-  if (bfloat16_.rows() > 0) {
-    return ToBFloat16(embeddings, bfloat16_.view().Rows(first, embeddings.rows()));
-  }
-  for (int r = 0; r < embeddings.rows(); ++r) {
-    std::copy_n(embeddings.Row(r).data(), embeddings.cols(), float32_.Row(first + r).data());
-  }
-}
-
-void EmbeddingTable::AddTo(int32_t token, float scale, absl::Span<float> out) const {
-  if (bfloat16_.rows() == 0) {
-    const absl::Span<const float> row = float32_.Row(token);
-    for (size_t i = 0; i < out.size(); ++i) out[i] += scale * row[i];
-    return;
-  }
-  const absl::Span<const uint16_t> row = bfloat16_.Row(token);
-  for (size_t i = 0; i < out.size(); ++i) {
-    out[i] += scale * std::bit_cast<float>(static_cast<uint32_t>(row[i]) << 16);
-  }
 }
 
 absl::StatusOr<Embedding> Embedding::Create(const Checkpoint& checkpoint, const std::string& prefix,

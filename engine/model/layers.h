@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "engine/model/checkpoint.h"
 #include "engine/model/config.h"
+#include "engine/model/embedding_table.h"
 #include "engine/model/linear.h"
 #include "engine/model/workspace.h"
 
@@ -103,27 +104,6 @@ absl::StatusOr<AttentionWeights> ReadAttentionWeights(const Checkpoint& checkpoi
 absl::StatusOr<Linear> ReadOutProjection(const Checkpoint& checkpoint, const std::string& prefix,
                                          HeadShape heads, const ModelSpec& spec,
                                          Arithmetic arithmetic);
-
-// The embedding of every token, in float32 or, at half the size, bfloat16.  Immutable; shared by
-// encoder and decoder where they have one vocabulary.
-class EmbeddingTable {
- public:
-  // Room for [vocabulary, d_model]; the content is unspecified until it is Set.
-  EmbeddingTable(int vocabulary, int d_model, bool bfloat16);
-
-  // The embeddings of the tokens first, first + 1, ...: only before the table is shared.
-  void Set(int first, MatrixView<const float> embeddings);
-
-  int vocabulary() const { return bfloat16_.rows() + float32_.rows(); }
-
-  // out[i] += scale * the embedding's element i.  REQUIRES: 0 <= token < vocabulary().
-  void AddTo(int32_t token, float scale, absl::Span<float> out) const;
-
- private:
-  // One of them has [vocabulary, d_model], the other nothing.
-  Matrix<float> float32_;
-  Matrix<uint16_t> bfloat16_;
-};
 
 // Token embeddings with their positions (sections 3.4 and 3.5).  Immutable.
 class Embedding {

@@ -11,7 +11,7 @@
 #include "engine/base/machine.h"
 #include "engine/base/status.h"
 #include "engine/math/gemm.h"
-#include "engine/model/output_projection.h"
+#include "engine/model/embedding_table.h"
 
 namespace dragoman {
 namespace {
@@ -141,8 +141,7 @@ std::string LanguageText(const Tokenizer& tokenizer) {
 
 // The parameters of all matrices, and those that one step of the decoder multiplies.
 struct Parameters {
-  double matrices = 0;
-  double tables = 0;  // embeddings and output
+  double matrices = 0;  // with the output
   double step = 0;
 };
 
@@ -156,18 +155,21 @@ Parameters Count(const ModelSpec& spec) {
   const double decoder =
       spec.decoder_layers * (8 * d * decoder_width + inner * d * spec.decoder_ffn);
   Parameters parameters;
-  parameters.matrices = encoder + decoder + d * spec.target_vocabulary;  // with the output
-  parameters.tables = d * spec.target_vocabulary;
-  if (!spec.share_embeddings) parameters.tables += d * spec.source_vocabulary;
+  parameters.matrices = encoder + decoder + d * spec.target_vocabulary;
   parameters.step = decoder - spec.decoder_layers * 2 * d * decoder_width +
                     d * spec.target_vocabulary;  // k and v of the source are made once
   return parameters;
 }
 
-std::string Memory(const Parameters& parameters) {
-  const double n = parameters.matrices, tables = parameters.tables;
-  return absl::StrCat("int8 ", Megabytes(n + 2 * tables), ", bfloat16 ",
-                      Megabytes(2 * n + 2 * tables), ", float32 ", Megabytes(4 * n + 4 * tables),
+std::string Memory(const ModelSpec& spec, const Parameters& parameters) {
+  std::vector<std::string> parts;
+  for (const auto& [precision, bytes] :
+       {std::pair(Precision::kInt8, 1), {Precision::kBFloat16, 2}, {Precision::kFloat32, 4}}) {
+    const double tables = EmbeddingBytes(spec, {.arithmetic = precision});
+    parts.push_back(
+        absl::StrCat(NameOf(precision), " ", Megabytes(bytes * parameters.matrices + tables)));
+  }
+  return absl::StrCat(absl::StrJoin(parts, ", "),
                       " and up to 100 MB more (estimated; this process may use ",
                       Megabytes(static_cast<double>(AvailableMemory())), ")");
 }
@@ -269,7 +271,7 @@ absl::StatusOr<ModelReport> ReportModel(const std::string& directory) {
                   {"languages", LanguageText(*files.tokenizer)},
                   {"search", SearchText(files.config.generation)},
                   {"weights", Weights(files.checkpoint)},
-                  {"memory", Memory(parameters)},
+                  {"memory", Memory(spec, parameters)},
                   {"speed", Speed(spec, parameters)}};
   CheckTensors(TensorsOf(spec, files.checkpoint), files.checkpoint, &report);
   for (const auto& [side, tokens, embeddings] :

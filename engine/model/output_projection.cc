@@ -59,6 +59,11 @@ absl::Status OutputProjection::Append(MatrixView<const float> embeddings,
   return absl::OkStatus();
 }
 
+void OutputProjection::AddEmbedding(int32_t token, float factor, absl::Span<float> out) const {
+  if (rows_.has_value()) return rows_->AddWeights(token, factor, out);
+  tiles_[token / kTile].AddWeights(token % kTile, factor, out);
+}
+
 void OutputProjection::Run(MatrixView<const float> x, absl::Span<const Candidates> candidates,
                            LogitsSink sink, Workspace* ws) const {
   if (!rows_.has_value()) return RunTiles(x, 0, candidates, sink, ws);

@@ -37,6 +37,12 @@ class OutputProjection {
   // REQUIRES: tokens is a multiple of kTile, except at the end of the vocabulary.
   absl::Status Append(MatrixView<const float> embeddings, absl::Span<const float> bias);
 
+  // Whether AddEmbedding can be asked.  REQUIRES: all tokens are appended.
+  bool readable() const { return rows_.has_value() || tiles_.front().readable(); }
+  // out[i] += factor * element i of the token's embedding, rounded as it was packed.
+  // REQUIRES: readable(); 0 <= token < vocabulary.
+  void AddEmbedding(int32_t token, float factor, absl::Span<float> out) const;
+
   // Gives the logits of `x` [rows, d_model] to `sink`: of row i those of candidates[i], which are
   // ascending, each once, or of all tokens if it has none.  Rows that stand together and have the
   // same candidates in the same place are computed together.  The workspace's team shares out the

@@ -46,7 +46,8 @@ struct OutputTable {
                                             const NetworkOptions& options) {
     const int vocabulary = spec.target_vocabulary;
     OutputTable table = {
-        OutputProjection(vocabulary, spec.d_model, options.arithmetic, options.selective_output),
+        std::make_shared<OutputProjection>(vocabulary, spec.d_model, options.arithmetic,
+                                           options.selective_output),
         std::vector<float>(vocabulary, 0.0f), spec.logit_scale};
     if (checkpoint.Has("final_logits_bias")) {
       ASSIGN_OR_RETURN(table.bias, checkpoint.ReadVector("final_logits_bias", vocabulary));
@@ -61,14 +62,72 @@ struct OutputTable {
         for (float& value : embeddings.Row(r)) value *= scale;
       }
     }
-    return projection.Append(embeddings,
-                             absl::MakeConstSpan(bias).subspan(first, embeddings.rows()));
+    return projection->Append(embeddings,
+                              absl::MakeConstSpan(bias).subspan(first, embeddings.rows()));
   }
 
-  OutputProjection projection;
+  std::shared_ptr<OutputProjection> projection;
   std::vector<float> bias;
   float scale = 1.0f;
 };
+
+// What has a row or a column for each token.
+struct Tables {
+  std::shared_ptr<const EmbeddingTable> source, target;
+  std::shared_ptr<const OutputProjection> output;
+};
+
+// The embeddings in that table of the checkpoint.
+absl::StatusOr<std::shared_ptr<const EmbeddingTable>> ReadEmbeddings(
+    const Checkpoint& checkpoint, const std::string& name, int vocabulary, int d_model,
+    const NetworkOptions& options) {
+  RETURN_IF_ERROR(checkpoint.CheckMatrix(name, vocabulary, d_model));
+  auto table = std::make_shared<EmbeddingTable>(vocabulary, d_model,
+                                                TablePrecision(vocabulary, d_model, options));
+  RETURN_IF_ERROR(ReadTable(
+      checkpoint, name, vocabulary, d_model,
+      [&](int first, MatrixView<float> embeddings) { return table->Set(first, embeddings); }));
+  return table;
+}
+
+absl::StatusOr<Tables> ReadTables(const Checkpoint& checkpoint, const ModelSpec& spec,
+                                  const NetworkOptions& options) {
+  const int vocabulary = spec.target_vocabulary, d_model = spec.d_model;
+  std::vector<std::string> names = {kTarget};
+  if (spec.share_embeddings) names = {kShared, kSource, kTarget};
+  if (spec.tied_output) names.push_back(kOutput);
+  const std::string table = FirstOf(names, checkpoint);
+  const std::string output_table = spec.tied_output ? table : kOutput;
+  RETURN_IF_ERROR(checkpoint.CheckMatrix(table, vocabulary, d_model));
+  RETURN_IF_ERROR(checkpoint.CheckMatrix(output_table, vocabulary, d_model));
+  ASSIGN_OR_RETURN(OutputTable output, OutputTable::Create(checkpoint, spec, options));
+  std::shared_ptr<EmbeddingTable> copy;  // of a tied table
+  if (spec.tied_output && !IsLargeTable(vocabulary, d_model, options)) {
+    copy = std::make_shared<EmbeddingTable>(vocabulary, d_model,
+                                            TablePrecision(vocabulary, d_model, options));
+  }
+  const absl::Status read = ReadTable(checkpoint, output_table, vocabulary, d_model,
+                                      [&](int first, MatrixView<float> embeddings) {
+                                        if (copy != nullptr) {
+                                          RETURN_IF_ERROR(copy->Set(first, embeddings));
+                                        }
+                                        return output.Append(first, embeddings);
+                                      });
+  RETURN_IF_ERROR(read);
+  Tables tables = {.target = std::move(copy), .output = output.projection};
+  if (tables.target == nullptr && spec.tied_output && tables.output->readable()) {
+    tables.target = std::make_shared<EmbeddingTable>(tables.output, 1.0f / spec.logit_scale);
+  } else if (tables.target == nullptr) {
+    ASSIGN_OR_RETURN(tables.target,
+                     ReadEmbeddings(checkpoint, table, vocabulary, d_model, options));
+  }
+  tables.source = tables.target;
+  if (!spec.share_embeddings) {
+    ASSIGN_OR_RETURN(tables.source,
+                     ReadEmbeddings(checkpoint, kSource, spec.source_vocabulary, d_model, options));
+  }
+  return tables;
+}
 
 class TransformerState final : public SentenceState {
  public:
@@ -106,41 +165,11 @@ class TransformerState final : public SentenceState {
 absl::StatusOr<std::unique_ptr<const Network>> Transformer::Create(const Checkpoint& checkpoint,
                                                                    const ModelSpec& spec,
                                                                    const NetworkOptions& options) {
-  const bool bfloat16 = options.arithmetic.precision != Precision::kFloat32;
-  const int d_model = spec.d_model;
-  const int vocabulary = spec.target_vocabulary;
-  std::vector<std::string> names = {kTarget};
-  if (spec.share_embeddings) names = {kShared, kSource, kTarget};
-  if (spec.tied_output) names.push_back(kOutput);
-  const std::string table = FirstOf(names, checkpoint);
-  RETURN_IF_ERROR(checkpoint.CheckMatrix(table, vocabulary, d_model));
-  ASSIGN_OR_RETURN(OutputTable output, OutputTable::Create(checkpoint, spec, options));
-  const auto target = std::make_shared<EmbeddingTable>(vocabulary, d_model, bfloat16);
-  RETURN_IF_ERROR(ReadTable(checkpoint, table, vocabulary, d_model,
-                            [&](int first, MatrixView<float> embeddings) {
-                              target->Set(first, embeddings);
-                              if (!spec.tied_output) return absl::OkStatus();
-                              return output.Append(first, embeddings);
-                            }));
-  if (!spec.tied_output) {
-    RETURN_IF_ERROR(checkpoint.CheckMatrix(kOutput, vocabulary, d_model));
-    RETURN_IF_ERROR(ReadTable(
-        checkpoint, kOutput, vocabulary, d_model,
-        [&](int first, MatrixView<float> embeddings) { return output.Append(first, embeddings); }));
-  }
-  std::shared_ptr<EmbeddingTable> source = target;
-  if (!spec.share_embeddings) {
-    RETURN_IF_ERROR(checkpoint.CheckMatrix(kSource, spec.source_vocabulary, d_model));
-    source = std::make_shared<EmbeddingTable>(spec.source_vocabulary, d_model, bfloat16);
-    RETURN_IF_ERROR(ReadTable(checkpoint, kSource, spec.source_vocabulary, d_model,
-                              [&](int first, MatrixView<float> embeddings) {
-                                source->Set(first, embeddings);
-                                return absl::OkStatus();
-                              }));
-  }
-  ASSIGN_OR_RETURN(auto encoder, Encoder::Create(checkpoint, spec, source, options.arithmetic));
-  ASSIGN_OR_RETURN(auto decoder, Decoder::Create(checkpoint, spec, target,
-                                                 std::move(output.projection), options.arithmetic));
+  ASSIGN_OR_RETURN(const Tables tables, ReadTables(checkpoint, spec, options));
+  ASSIGN_OR_RETURN(auto encoder,
+                   Encoder::Create(checkpoint, spec, tables.source, options.arithmetic));
+  ASSIGN_OR_RETURN(auto decoder, Decoder::Create(checkpoint, spec, tables.target, tables.output,
+                                                 options.arithmetic));
   ASSIGN_OR_RETURN(const KvLayout layout,
                    KvLayout::Create(spec.decoder_layers,
                                     {.precision = options.keys_values,

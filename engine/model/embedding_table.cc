@@ -1,0 +1,91 @@
+#include "engine/model/embedding_table.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+#include <vector>
+
+#include "engine/math/kernels.h"
+
+namespace dragoman {
+namespace {
+
+size_t SizeOf(Precision precision) {
+  if (precision == Precision::kInt8) return sizeof(int8_t);
+  return precision == Precision::kBFloat16 ? sizeof(uint16_t) : sizeof(float);
+}
+
+double TableBytes(int vocabulary, int d_model, const NetworkOptions& options) {
+  const Precision precision = TablePrecision(vocabulary, d_model, options);
+  return static_cast<double>(SizeOf(precision)) * vocabulary * d_model;
+}
+
+}  // namespace
+
+bool IsLargeTable(int vocabulary, int d_model, const NetworkOptions& options) {
+  const bool float32 = options.arithmetic.precision == Precision::kFloat32;
+  return SizeOf(float32 ? Precision::kFloat32 : Precision::kBFloat16) * vocabulary * d_model >
+         options.large_table;
+}
+
+Precision TablePrecision(int vocabulary, int d_model, const NetworkOptions& options) {
+  const Precision precision = options.arithmetic.precision;
+  const bool large = IsLargeTable(vocabulary, d_model, options);
+  return precision == Precision::kInt8 && !large ? Precision::kBFloat16 : precision;
+}
+
+double EmbeddingBytes(const ModelSpec& spec, const NetworkOptions& options) {
+  double bytes = 0;
+  // oneDNN's weights cannot be read back.
+  const bool from_output = spec.tied_output &&
+                           IsLargeTable(spec.target_vocabulary, spec.d_model, options) &&
+                           options.arithmetic.precision != Precision::kBFloat16;
+  if (!from_output) bytes += TableBytes(spec.target_vocabulary, spec.d_model, options);
+  if (!spec.share_embeddings) bytes += TableBytes(spec.source_vocabulary, spec.d_model, options);
+  return bytes;
+}
+
+EmbeddingTable::EmbeddingTable(int vocabulary, int d_model, Precision precision) {
+  if (precision == Precision::kFloat32) {
+    float32_.Resize(vocabulary, d_model);
+  } else if (precision == Precision::kInt8) {
+    int8_.emplace(vocabulary, d_model);
+  } else {
+    bfloat16_.Resize(vocabulary, d_model);
+  }
+}
+
+EmbeddingTable::EmbeddingTable(std::shared_ptr<const OutputProjection> output, float factor)
+    : output_(std::move(output)), factor_(factor) {
+  DRAGOMAN_CHECK(output_->readable());
+}
+
+absl::Status EmbeddingTable::Set(int first, MatrixView<const float> embeddings) {
+  if (int8_.has_value()) {
+    return int8_->Set(first, embeddings, std::vector<float>(embeddings.rows(), 0.0f));
+  }
+  if (bfloat16_.rows() > 0) {
+    ToBFloat16(embeddings, bfloat16_.view().Rows(first, embeddings.rows()));
+    return absl::OkStatus();
+  }
+  for (int r = 0; r < embeddings.rows(); ++r) {
+    std::copy_n(embeddings.Row(r).data(), embeddings.cols(), float32_.Row(first + r).data());
+  }
+  return absl::OkStatus();
+}
+
+void EmbeddingTable::AddTo(int32_t token, float scale, absl::Span<float> out) const {
+  if (output_ != nullptr) return output_->AddEmbedding(token, factor_ * scale, out);
+  if (int8_.has_value()) return int8_->AddWeights(token, scale, out);
+  if (bfloat16_.rows() == 0) {
+    const absl::Span<const float> row = float32_.Row(token);
+    for (size_t i = 0; i < out.size(); ++i) out[i] += scale * row[i];
+    return;
+  }
+  const absl::Span<const uint16_t> row = bfloat16_.Row(token);
+  for (size_t i = 0; i < out.size(); ++i) {
+    out[i] += scale * std::bit_cast<float>(static_cast<uint32_t>(row[i]) << 16);
+  }
+}
+
+}  // namespace dragoman

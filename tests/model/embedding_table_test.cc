@@ -1,0 +1,82 @@
+#include "engine/model/embedding_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/math/random_matrix.h"
+
+namespace dragoman {
+namespace {
+
+constexpr int kVocabulary = 700, kModel = 72;
+
+std::vector<float> Embedding(const EmbeddingTable& table, int32_t token, float scale) {
+  std::vector<float> row(kModel, 1.0f);
+  table.AddTo(token, scale, absl::MakeSpan(row));
+  for (float& value : row) value -= 1.0f;
+  return row;
+}
+
+// Half a step of 8 bits for a row's greatest number.
+float Step(absl::Span<const float> row) {
+  float greatest = 0.0f;
+  for (const float value : row) greatest = std::max(greatest, std::abs(value));
+  return greatest / 127.0f / 2.0f;
+}
+
+void ExpectRows(const EmbeddingTable& table, const Matrix<float>& want, bool in_8_bits) {
+  for (const int32_t token : {0, 1, 63, 64, 511, 512, kVocabulary - 1}) {
+    const std::vector<float> have = Embedding(table, token, 2.0f);
+    const float tolerance = in_8_bits ? 2.0f * Step(want.Row(token)) + 1e-6f : 2e-6f;
+    for (int i = 0; i < kModel; ++i) {
+      ASSERT_NEAR(have[i], 2.0f * want.Row(token)[i], tolerance) << token << ", " << i;
+    }
+  }
+}
+
+Matrix<float> RandomTable() {
+  std::mt19937 random(7);
+  return RandomMatrix(kVocabulary, kModel, &random);
+}
+
+TEST(EmbeddingTable, OfItsOwnKeepsWhatItsPrecisionCan) {
+  const Matrix<float> embeddings = RandomTable();
+  for (const Precision precision : {Precision::kFloat32, Precision::kInt8}) {
+    EmbeddingTable table(kVocabulary, kModel, precision);
+    const int first = 300;
+    ASSERT_TRUE(table.Set(0, embeddings.view().Rows(0, first)).ok());
+    ASSERT_TRUE(table.Set(first, embeddings.view().Rows(first, kVocabulary - first)).ok());
+    ExpectRows(table, embeddings, precision == Precision::kInt8);
+  }
+}
+
+TEST(EmbeddingTable, OfTheOutputProjectionReadsWhatThatWasGiven) {
+  const Matrix<float> embeddings = RandomTable();
+  for (const Precision precision : {Precision::kFloat32, Precision::kInt8}) {
+    for (const bool selective : {false, true}) {
+      SCOPED_TRACE(testing::Message() << NameOf(precision) << " selective " << selective);
+      const auto output = std::make_shared<OutputProjection>(
+          kVocabulary, kModel, Arithmetic{precision, Matmul::kNative}, selective);
+      ASSERT_TRUE(output->Append(embeddings.view(), std::vector<float>(kVocabulary, 3.0f)).ok());
+      ASSERT_TRUE(output->readable());
+      ExpectRows(EmbeddingTable(output, 1.0f), embeddings, precision == Precision::kInt8);
+    }
+  }
+}
+
+TEST(EmbeddingTable, UndoesAScaleOfTheOutputProjection) {
+  Matrix<float> embeddings = RandomTable(), scaled = RandomTable();
+  for (int r = 0; r < kVocabulary; ++r) {
+    for (float& value : scaled.Row(r)) value *= 0.25f;
+  }
+  const auto output = std::make_shared<OutputProjection>(
+      kVocabulary, kModel, Arithmetic{Precision::kInt8, Matmul::kNative}, /*selective=*/false);
+  ASSERT_TRUE(output->Append(scaled.view(), std::vector<float>(kVocabulary, 0.0f)).ok());
+  ExpectRows(EmbeddingTable(output, 4.0f), embeddings, /*in_8_bits=*/true);
+}
+
+}  // namespace
+}  // namespace dragoman

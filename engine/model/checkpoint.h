@@ -87,16 +87,15 @@ class Checkpoint {
   // table often stands in a file under several names.
   std::vector<std::string> Unread() const;
 
-  // Lets the pages of a tensor that has been read leave this process's memory; reading it again
-  // maps them anew.  The Read functions do so by themselves.
-  void Forget(const Tensor& tensor) const { Forget(tensor.bytes); }
+  // Lets the pages of a tensor, or of a part of it, that was read leave this process's memory;
+  // reading it again maps them anew.  The Read functions do so by themselves.
+  void Forget(absl::Span<const std::byte> bytes) const;
 
   const std::string& name() const { return name_; }  // of the file, for messages
   const std::vector<std::shared_ptr<const MappedFile>>& files() const { return files_; }
   const std::map<std::string, Tensor>& tensors() const { return tensors_; }
 
  private:
-  void Forget(absl::Span<const std::byte> bytes) const;
   // On its own, so that a checkpoint can be moved.
   struct Reads {
     absl::Mutex mutex;

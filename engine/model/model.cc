@@ -21,13 +21,31 @@ absl::Status CheckVocabulary(const char* side, int tokenizer, int model) {
                                                  " tokens, want at most the model's ", model));
 }
 
-// Names the content of a checkpoint: it changes with any tensor's name or value.
+// Large blocks that loading needs for a moment go back to the system at once.  glibc would keep
+// them in its heap, where the small blocks that stay soon lie in every gap of them: loading
+// NLLB-600M in int8 took 1.5 GB so, and 0.7 GB without.
+void GiveBackLargeBlocks() {
+#ifdef __GLIBC__
+  static const int done = mallopt(M_MMAP_THRESHOLD, 4 << 20);
+  static_cast<void>(done);
+#endif
+}
+
+// Names the content of a checkpoint: it changes with any tensor's name or value.  A tensor is read
+// in parts, so that no large table is in memory as a whole.
 std::string Digest(const Checkpoint& checkpoint) {
+  constexpr size_t kPart = size_t{8} << 20;
   uint64_t digest = 0;
+  XXH3_state_t state;
   for (const auto& [name, tensor] : checkpoint.tensors()) {
     digest = XXH3_64bits_withSeed(name.data(), name.size(), digest);
-    digest = XXH3_64bits_withSeed(tensor.bytes.data(), tensor.bytes.size(), digest);
-    checkpoint.Forget(tensor);
+    XXH3_64bits_reset_withSeed(&state, digest);
+    for (size_t first = 0; first < tensor.bytes.size(); first += kPart) {
+      const absl::Span<const std::byte> part = tensor.bytes.subspan(first, kPart);
+      XXH3_64bits_update(&state, part.data(), part.size());
+      checkpoint.Forget(part);
+    }
+    digest = XXH3_64bits_digest(&state);
   }
   return absl::StrCat(absl::Hex(digest, absl::kZeroPad16));
 }
@@ -42,6 +60,7 @@ absl::Status InModel(const std::string& directory, const absl::Status& status) {
 absl::StatusOr<std::shared_ptr<const Model>> Model::Load(const std::string& name,
                                                          const std::string& directory,
                                                          const ModelOptions& options) {
+  GiveBackLargeBlocks();
   std::shared_ptr<Model> model(new Model());
   model->name_ = name;
   model->arithmetic_ = {Resolve(options.precision), options.matmul};

@@ -71,10 +71,11 @@ void ExpectNear(const reference::Matrix& have, const Rows& want) {
   }
 }
 
-void ExpectEngineAgrees(const ModelSpec& spec, uint64_t seed, int longest = 9) {
+void ExpectEngineAgrees(const ModelSpec& spec, uint64_t seed, int longest = 9,
+                        const NetworkOptions& options = {}) {
   SCOPED_TRACE(testing::Message() << "seed " << seed);
   const NamedWeights weights = reference::RandomWeights(spec, seed);
-  const auto network = Transformer::Create(MakeCheckpoint(weights), spec, NetworkOptions());
+  const auto network = Transformer::Create(MakeCheckpoint(weights), spec, options);
   ASSERT_TRUE(network.ok()) << network.status();
   std::mt19937_64 random(seed);
   std::vector<ForcedPair> pairs;
@@ -167,6 +168,70 @@ TEST(ModelSpec, SeparateVocabularies) {
   spec.gated = true;
   spec.activation = Activation::kSilu;
   ExpectEngineAgrees(spec, 10);
+}
+
+// A tied table that is large is read back from the output projection.
+TEST(ModelSpec, ALargeTiedTableIsReadFromTheOutput) {
+  ModelSpec spec = RelativeSpec();
+  spec.logit_scale = 1.0f / std::sqrt(64.0f);
+  ExpectEngineAgrees(spec, 5, 9, {.large_table = 0});
+  ExpectEngineAgrees(SmallSpec(), 1, 9, {.large_table = 0});
+}
+
+template <typename T, size_t kCount>
+T OneOf(const T (&choices)[kCount], std::mt19937_64* random) {
+  return choices[(*random)() % kCount];
+}
+
+// Whatever configurations may say, together.
+ModelSpec RandomSpec(uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const auto flip = [&] { return random() % 2 == 0; };
+  ModelSpec spec = SmallSpec();
+  spec.encoder_layers = 1 + static_cast<int>(random() % 3);
+  spec.decoder_layers = 1 + static_cast<int>(random() % 3);
+  spec.encoder_heads = OneOf({1, 2, 4, 8}, &random);
+  spec.decoder_heads = OneOf({1, 2, 4, 8}, &random);
+  spec.encoder_ffn = OneOf({32, 72, 200}, &random);
+  spec.decoder_ffn = OneOf({32, 72, 200}, &random);
+  spec.norm = flip() ? Norm::kLayer : Norm::kRootMeanSquare;
+  spec.norm_epsilon = OneOf({1e-6f, 1e-5f, 1e-3f}, &random);
+  spec.pre_norm = flip();
+  spec.final_norm = flip();
+  spec.embedding_norm = flip();
+  spec.biases = flip();
+  spec.scaled_queries = flip();
+  spec.activation = OneOf(
+      {Activation::kRelu, Activation::kSilu, Activation::kGelu, Activation::kGeluTanh}, &random);
+  spec.gated = flip();
+  spec.positions.kind = OneOf({Positions::kSinusoids, Positions::kInterleaved, Positions::kTable,
+                               Positions::kRelative, Positions::kNone},
+                              &random);
+  if (spec.positions.kind == Positions::kRelative) {
+    spec.positions = {.kind = Positions::kRelative, .buckets = 8, .max_distance = 20};
+    // Of both stacks alike, as the families have it.
+    spec.decoder_heads = spec.encoder_heads;
+    spec.head_width = OneOf({0, 12, 24}, &random);
+  } else {
+    spec.positions.first = static_cast<int>(random() % 3);
+    spec.positions.to_the_end = flip();
+  }
+  spec.embedding_scale = OneOf({1.0f, 8.0f}, &random);
+  spec.zero_start = flip();
+  spec.share_embeddings = flip();
+  if (!spec.share_embeddings) spec.source_vocabulary = 120;
+  spec.tied_output = flip();
+  spec.logit_scale = OneOf({1.0f, 0.125f}, &random);
+  return spec;
+}
+
+TEST(ModelSpec, AnyCombinationOfAll) {
+  for (uint64_t seed = 100; seed < 160; ++seed) {
+    NetworkOptions options;
+    if (seed % 2 == 0) options.large_table = 0;
+    ExpectEngineAgrees(RandomSpec(seed), seed, 9, options);
+    if (HasFailure()) return;
+  }
 }
 
 // The buckets of both directions, from Hugging Face's _relative_position_bucket.

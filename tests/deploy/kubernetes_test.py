@@ -65,10 +65,31 @@ class OverlaysTest(unittest.TestCase):
     def test_all_overlays_render(self):
         self.assertEqual(list(self.overlays), ["dev", "model-image", "model-volume", "production",
                                                "production-tls"])
-        for name in ("production", "production-tls"):
+        for name in ("model-image", "model-volume", "production", "production-tls"):
             self.assertEqual(sorted(thing["kind"] for thing in self.overlays[name]), [
                 "ConfigMap", "Deployment", "HorizontalPodAutoscaler", "Namespace", "NetworkPolicy",
                 "PodDisruptionBudget", "Service", "Service", "ServiceAccount", "ServiceMonitor"])
+
+    def test_every_component_composes_with_production(self):
+        """All of them at once: each adds its part and none undoes another's."""
+        components = os.path.join(files.DEPLOY, "kubernetes/components")
+        chosen = set(os.listdir(components)) - {"model-volume"}  # it is instead of model-image
+        with tempfile.TemporaryDirectory() as overlay:
+            def beside(path):
+                return os.path.relpath(path, os.path.realpath(overlay))
+            with open(os.path.join(overlay, "kustomization.yaml"), "w", encoding="utf-8") as file:
+                yaml.safe_dump({"kind": "Kustomization",
+                                "resources": [beside(os.path.join(OVERLAYS, "production"))],
+                                "components": [beside(os.path.join(components, name))
+                                               for name in sorted(chosen)]}, file)
+            objects = render(overlay)
+        self.assertEqual({thing["metadata"]["namespace"] for thing in objects
+                          if thing["kind"] != "Namespace"}, {"dragoman"})
+        pod = only(objects, "Deployment")["spec"]["template"]["spec"]
+        self.assertEqual({volume["name"] for volume in pod["volumes"]}, {"config", "models", "tls"})
+        self.assertEqual(sorted(pod["nodeSelector"]), [
+            "feature.node.kubernetes.io/cpu-cpuid.AVX512VNNI", "kubernetes.io/arch"])
+        self.assertEqual(pod["initContainers"][0]["image"], "registry.example.com/model-en-fr:1")
 
     @of_each_overlay
     def test_the_server_has_time_to_drain(self, name, pod, container):

@@ -310,6 +310,7 @@ ListenerStats Listener::Stats() const {
   ListenerStats stats = {
       .accepted = accepted_, .over_limit = over_limit_, .no_descriptors = no_descriptors_};
   absl::MutexLock lock(&mutex_);
+  stats.limit = range_.most;
   for (int fd = range_.first; fd <= highest_; ++fd) stats.open += fcntl(fd, F_GETFD) != -1;
   return stats;
 }

@@ -43,6 +43,7 @@ struct ListenerStats {
   int64_t over_limit = 0;
   int64_t no_descriptors = 0;  // times that the process or the system had none left
   int open = 0;                // connections now
+  int limit = 0;               // that may be open
 };
 
 // Thread-safe.

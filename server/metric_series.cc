@@ -31,7 +31,7 @@ constexpr std::array<const char*, 2> kUnimplementedMethods = {"TranslateStream",
 
 // Upper bounds in seconds: 1 ms to 60 s in steps of about 1.4, and finer ones for what is short.
 const Histogram::BucketBoundaries kRequestSeconds = {
-    .001, .002, .003, .005, .007, .01, .015, .02, .03, .05, .07, .1, .15, .2, .3,
+    .001, .002, .003, .005, .007, .01, .015, .02, .03, .05, .075, .1, .15, .2, .3,
     .5,   .7,   1,    1.5,  2,    3,   5,    7,   10,  15,  20,  30, 45,  60};
 const Histogram::BucketBoundaries kStageSeconds = {
     .0001, .0002, .0005, .001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60};
@@ -81,7 +81,9 @@ void MetricSeries::AddCalls(const std::string& method, const std::string& model,
     series.by_code.at(static_cast<int>(code)) = &requests.Add(
         {{"method", method}, {"model", model}, {"code", absl::StatusCodeToString(code)}});
   }
-  series.duration = &durations.Add({{"method", method}, {"model", model}}, kRequestSeconds);
+  const prometheus::Labels labels = {{"method", method}, {"model", model}};
+  series.duration = &durations.Add(labels, kRequestSeconds);
+  series.ok_duration = &ok_durations.Add(labels, kRequestSeconds);
 }
 
 CallSeries MetricSeries::CallsOf(const std::string& method, const std::string& model,

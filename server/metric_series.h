@@ -35,6 +35,7 @@ inline constexpr int kCodes = 17;  // of absl::StatusCode, OK to UNAUTHENTICATED
 struct CallSeries {
   std::array<prometheus::Counter*, kCodes> by_code{};  // null where the method never answers so
   prometheus::Histogram* duration = nullptr;
+  prometheus::Histogram* ok_duration = nullptr;
 };
 
 // The series of one model, and what is needed to fill them.
@@ -95,6 +96,9 @@ struct MetricSeries {
       Counters("dragoman_requests_total", "Calls that ended, by gRPC code.");
   prometheus::Family<prometheus::Histogram>& durations =
       Histograms("dragoman_request_duration_seconds", "From the arrival of a call to its answer.");
+  prometheus::Family<prometheus::Histogram>& ok_durations =
+      Histograms("dragoman_ok_duration_seconds",
+                 "The same of the calls that were OK: goodput is the rate of a bucket.");
   prometheus::Gauge& in_flight =
       Gauges("dragoman_requests_in_flight", "Calls that are being answered now.").Add({});
   prometheus::Family<prometheus::Counter>& rejected =

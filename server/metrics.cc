@@ -97,6 +97,10 @@ std::vector<prometheus::MetricFamily> Metrics::Impl::CollectPool() const {
                stats.waiting_requests),
       GaugeNow("dragoman_queue_tokens", "Source tokens of the sentences that wait for a batch.",
                stats.waiting_tokens),
+      GaugeNow("dragoman_queue_requests_limit", "Requests that may wait; more are refused.",
+               stats.max_waiting_requests),
+      GaugeNow("dragoman_queue_tokens_limit", "Source tokens that may wait; more are refused.",
+               stats.max_waiting_tokens),
       GaugeNow("dragoman_queue_oldest_age_seconds", "How long the first in line has waited.",
                absl::ToDoubleSeconds(stats.oldest_wait)),
       GaugeNow("dragoman_kv_cache_bytes", "KV memory reserved by the sentences in the batches.",
@@ -114,6 +118,9 @@ std::vector<prometheus::MetricFamily> Metrics::Impl::CollectProcess() const {
   return {
       GaugeNow("process_cpu_seconds_total", "User and system CPU time.", stats.cpu_seconds,
                prometheus::MetricType::Counter),
+      GaugeNow("dragoman_cpu_throttled_seconds_total",
+               "Time for which the CPU quota of the control group held the process back.",
+               CpuThrottledSeconds(), prometheus::MetricType::Counter),
       GaugeNow("process_resident_memory_bytes", "Resident memory.", stats.resident_bytes),
       GaugeNow("dragoman_memory_limit_bytes",
                "Memory that the process may use: of the machine, or of its control group.",
@@ -144,7 +151,9 @@ std::vector<prometheus::MetricFamily> Metrics::Impl::CollectConnections() const 
   refused.metric.push_back(refused.metric.front());
   refused.metric.back().label = {{"reason", "descriptors"}};
   refused.metric.back().counter.value = static_cast<double>(stats.no_descriptors);
-  return {GaugeNow("dragoman_connections", "Connections of the gRPC port.", stats.open),
+  return {GaugeNow("dragoman_connections_limit",
+                   "Connections that may be open; more are closed at once.", stats.limit),
+          GaugeNow("dragoman_connections", "Connections of the gRPC port.", stats.open),
           GaugeNow("dragoman_connections_accepted_total", "Connections that were served.",
                    static_cast<double>(stats.accepted), prometheus::MetricType::Counter),
           refused};
@@ -193,6 +202,7 @@ void Metrics::OnCallEnded(const CallRecord& record) {
   const CallSeries calls = impl_->series.CallsOf(std::string(record.method),
                                                  std::string(record.model), record.status.code());
   calls.duration->Observe(absl::ToDoubleSeconds(record.duration));
+  if (record.status.ok()) calls.ok_duration->Observe(absl::ToDoubleSeconds(record.duration));
   calls.by_code[static_cast<int>(record.status.code())]->Increment();
 }
 

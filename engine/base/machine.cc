@@ -71,9 +71,37 @@ void ReadVersion1(const std::string& root, const std::string& group, CgroupLimit
   }
 }
 
+// Where the process stands in one hierarchy of control groups.
+struct Hierarchy {
+  bool unified;  // version 2
+  std::string root;
+  std::string group;  // below the root: "/system.slice/dragoman.service"
+};
+
+// Those that may limit CPU or memory.
+std::vector<Hierarchy> Hierarchies(const std::string& mount, const std::string& self_cgroup) {
+  std::vector<Hierarchy> hierarchies;
+  for (absl::string_view line : absl::StrSplit(self_cgroup, '\n')) {
+    // hierarchy-id:controllers:path; version 2 is "0::path".
+    const std::vector<std::string> fields = absl::StrSplit(line, absl::MaxSplits(':', 2));
+    if (fields.size() != 3 || fields[2].empty() || fields[2][0] != '/') continue;
+    if (fields[1].empty()) {
+      hierarchies.push_back({true, mount, fields[2]});
+      continue;
+    }
+    for (const absl::string_view controller : absl::StrSplit(fields[1], ',')) {
+      if (controller == "cpu" || controller == "memory") {
+        hierarchies.push_back({false, absl::StrCat(mount, "/", controller), fields[2]});
+      }
+    }
+  }
+  return hierarchies;
+}
+
+constexpr char kCgroupMount[] = "/sys/fs/cgroup";
+
 const CgroupLimits& OwnLimits() {
-  static const CgroupLimits limits =
-      ReadCgroupLimits("/sys/fs/cgroup", ReadFile("/proc/self/cgroup"));
+  static const CgroupLimits limits = ReadCgroupLimits(kCgroupMount, ReadFile("/proc/self/cgroup"));
   return limits;
 }
 
@@ -99,23 +127,37 @@ double ParseCpuMax(const std::string& text) {
   return period > 0.0 ? PositiveNumber(fields[0]) / period : 0.0;
 }
 
+double ParseThrottled(const std::string& cpu_stat) {
+  const std::vector<std::string> words =
+      absl::StrSplit(cpu_stat, absl::ByAnyChar(" \t\r\n"), absl::SkipEmpty());
+  for (size_t i = 0; i + 1 < words.size(); ++i) {
+    if (words[i] == "throttled_usec") return PositiveNumber(words[i + 1]) / 1e6;
+    if (words[i] == "throttled_time") return PositiveNumber(words[i + 1]) / 1e9;
+  }
+  return 0.0;
+}
+
 CgroupLimits ReadCgroupLimits(const std::string& mount, const std::string& self_cgroup) {
   CgroupLimits limits;
-  for (absl::string_view line : absl::StrSplit(self_cgroup, '\n')) {
-    // hierarchy-id:controllers:path; version 2 is "0::path".
-    const std::vector<std::string> fields = absl::StrSplit(line, absl::MaxSplits(':', 2));
-    if (fields.size() != 3 || fields[2].empty() || fields[2][0] != '/') continue;
-    if (fields[1].empty()) {
-      ReadVersion2(mount, fields[2], &limits);
-      continue;
-    }
-    for (const absl::string_view controller : absl::StrSplit(fields[1], ',')) {
-      if (controller == "cpu" || controller == "memory") {
-        ReadVersion1(absl::StrCat(mount, "/", controller), fields[2], &limits);
-      }
-    }
+  for (const Hierarchy& hierarchy : Hierarchies(mount, self_cgroup)) {
+    const auto read = hierarchy.unified ? ReadVersion2 : ReadVersion1;
+    read(hierarchy.root, hierarchy.group, &limits);
   }
   return limits;
+}
+
+double ReadCgroupThrottled(const std::string& mount, const std::string& self_cgroup) {
+  double longest = 0.0;
+  for (const Hierarchy& hierarchy : Hierarchies(mount, self_cgroup)) {
+    for (const std::string& directory : UpToRoot(hierarchy.root, hierarchy.group)) {
+      longest = std::max(longest, ParseThrottled(ReadFile(directory + "/cpu.stat")));
+    }
+  }
+  return longest;
+}
+
+double CpuThrottledSeconds() {
+  return ReadCgroupThrottled(kCgroupMount, ReadFile("/proc/self/cgroup"));
 }
 
 int AvailableCores() {

@@ -16,6 +16,10 @@ int AvailableCores();
 // limit.
 size_t AvailableMemory();
 
+// For how many seconds, since it was made, the process's control group (v2 or v1) has been held back by
+// its CPU quota; 0 where there is no quota.  Of nested groups that which was held back longest.
+double CpuThrottledSeconds();
+
 // What the processor calls itself, such as "AMD EPYC 9575F 64-Core Processor", or "unknown".
 std::string CpuModel();
 
@@ -32,6 +36,10 @@ std::string ParseChoice(const std::string& text);
 // Reads a cgroup v2 `cpu.max` ("200000 100000" or "max 100000") as cores; 0 if it sets no limit.
 double ParseCpuMax(const std::string& text);
 
+// The throttled seconds in the text of a cgroup's `cpu.stat` ("throttled_usec 2500000", or v1's
+// "throttled_time" in nanoseconds); 0 if it has none.
+double ParseThrottled(const std::string& cpu_stat);
+
 // What the control groups of a process allow it; 0 stands for no limit.
 struct CgroupLimits {
   double cores = 0.0;
@@ -41,6 +49,9 @@ struct CgroupLimits {
 // The tightest limits from the process's own group up to the root.  `self_cgroup` is the text of
 // /proc/self/cgroup (v2 and v1 lines), `mount` where the hierarchies are mounted (/sys/fs/cgroup).
 CgroupLimits ReadCgroupLimits(const std::string& mount, const std::string& self_cgroup);
+
+// Likewise of CpuThrottledSeconds.
+double ReadCgroupThrottled(const std::string& mount, const std::string& self_cgroup);
 
 }  // namespace dragoman
 

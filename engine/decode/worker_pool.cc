@@ -86,6 +86,8 @@ WorkerPoolStats WorkerPool::Stats() const {
   WorkerPoolStats stats;
   stats.waiting_requests = line.requests;
   stats.waiting_tokens = line.tokens;
+  stats.max_waiting_requests = options_.max_waiting_requests;
+  stats.max_waiting_tokens = options_.max_waiting_tokens;
   stats.oldest_wait = std::max(absl::ZeroDuration(), absl::Now() - line.oldest);
   for (const auto& worker : workers_) {
     stats.kv_reserved_bytes += worker->kv_bytes();

@@ -37,6 +37,8 @@ struct WorkerPoolOptions {
 struct WorkerPoolStats {
   int waiting_requests = 0;
   int waiting_tokens = 0;
+  int max_waiting_requests = 0;
+  int max_waiting_tokens = 0;
   absl::Duration oldest_wait;    // how long the first in line has waited; 0 if nobody waits
   size_t kv_reserved_bytes = 0;  // by the sentences in the batches
   size_t kv_capacity_bytes = 0;

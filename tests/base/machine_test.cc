@@ -105,6 +105,23 @@ TEST_F(Cgroup, VersionOneIsReadPerController) {
   EXPECT_EQ(limits.memory_bytes, 2000000u);
 }
 
+TEST(Machine, ThrottledTimeIsReadInBothVersions) {
+  EXPECT_EQ(ParseThrottled("nr_periods 10\nnr_throttled 2\nthrottled_usec 2500000\n"), 2.5);
+  EXPECT_EQ(ParseThrottled("nr_throttled 2\nthrottled_time 1500000000\n"), 1.5);
+  for (const char* text : {"", "usage_usec 5", "throttled_usec", "throttled_usec x"}) {
+    EXPECT_EQ(ParseThrottled(text), 0.0) << text;
+  }
+}
+
+TEST_F(Cgroup, TheGroupThatWasHeldBackLongestCounts) {
+  Write("kubepods/cpu.stat", "throttled_usec 1000000\n");
+  Write("kubepods/pod/cpu.stat", "throttled_usec 3000000\n");
+  EXPECT_EQ(ReadCgroupThrottled(mount_.string(), "0::/kubepods/pod\n"), 3.0);
+  Write("cpu/a/cpu.stat", "throttled_time 4000000000\n");
+  EXPECT_EQ(ReadCgroupThrottled(mount_.string(), "4:cpu,cpuacct:/a\n"), 4.0);
+  EXPECT_EQ(ReadCgroupThrottled(mount_.string(), "0::/elsewhere\n"), 0.0);
+}
+
 TEST(Machine, TheModelOfTheProcessorIsTheFirst) {
   EXPECT_EQ(ParseCpuModel("processor\t: 0\nmodel\t\t: 2\nmodel name\t: AMD EPYC: 9575F\n\n"
                           "processor\t: 1\nmodel name\t: another\n"),

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -50,6 +51,18 @@ class PromtoolTest(unittest.TestCase):
                 self.assertIn(rule["alert"], fired)
             else:
                 self.assertIn(rule["record"], asked)
+
+
+class RunbookTest(unittest.TestCase):
+
+    def test_every_alert_has_a_page_and_every_page_an_alert(self):
+        with open(os.path.join(files.SOURCE_DIR, "docs/runbook.md"), encoding="utf-8") as file:
+            headings = re.findall(r"^## (\w+)$", file.read(), re.M)
+        alerts = {rule["alert"]: rule for rule in files.rules() if "alert" in rule}
+        self.assertEqual(sorted(headings), sorted(alerts))
+        for name, rule in alerts.items():
+            self.assertEqual(rule["annotations"]["runbook_url"],
+                             f"docs/runbook.md#{name.lower()}")
 
 
 class Prometheus:

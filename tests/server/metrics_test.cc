@@ -51,7 +51,12 @@ TEST_F(MetricsTest, EverySeriesOfTheDesignIsThereFromTheStart) {
            "dragoman_engine_step_seconds_count{phase=\"encode\"}",
            "dragoman_engine_step_seconds_count{phase=\"decode\"}",
            "dragoman_time_per_output_token_seconds_count",
+           "dragoman_ok_duration_seconds_count{method=\"Translate\",model=\"en-de\"}",
            "dragoman_requests_in_flight",
+           "dragoman_queue_requests_limit",
+           "dragoman_queue_tokens_limit",
+           "dragoman_connections_limit",
+           "dragoman_cpu_throttled_seconds_total",
            "dragoman_queue_requests",
            "dragoman_queue_tokens",
            "dragoman_queue_oldest_age_seconds",
@@ -127,6 +132,14 @@ TEST_F(MetricsTest, CallIsInFlightUntilItEnds) {
   EXPECT_EQ(Sample("dragoman_request_duration_seconds_bucket{" + labels + ",le=\"0.003\"}"), 0);
   EXPECT_EQ(Sample("dragoman_request_duration_seconds_bucket{" + labels + ",le=\"0.005\"}"), 1);
   EXPECT_NEAR(Sample("dragoman_request_duration_seconds_sum{" + labels + "}"), .004, 1e-9);
+  EXPECT_EQ(Sample("dragoman_ok_duration_seconds_bucket{" + labels + ",le=\"0.005\"}"), 1);
+  metrics_.OnCallStarted();
+  metrics_.OnCallEnded({.method = "Translate",
+                        .model = "en-de",
+                        .status = absl::InternalError(""),
+                        .duration = absl::Milliseconds(4)});
+  EXPECT_EQ(Sample("dragoman_request_duration_seconds_count{" + labels + "}"), 2);
+  EXPECT_EQ(Sample("dragoman_ok_duration_seconds_count{" + labels + "}"), 1);
 }
 
 TEST_F(MetricsTest, ReasonsComeFromAShortList) {

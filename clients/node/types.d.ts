@@ -348,6 +348,7 @@ export interface ScoreRequest {
   pairs?: ScorePair[];
   sourceLanguage?: string;
   targetLanguage?: string;
+  priority?: Priority;
 }
 
 export interface ScorePair {

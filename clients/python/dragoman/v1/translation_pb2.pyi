@@ -256,16 +256,18 @@ class ScorePair(_message.Message):
     def __init__(self, source: _Optional[str] = ..., target: _Optional[str] = ...) -> None: ...
 
 class ScoreRequest(_message.Message):
-    __slots__ = ["model", "pairs", "source_language", "target_language"]
+    __slots__ = ["model", "pairs", "priority", "source_language", "target_language"]
     MODEL_FIELD_NUMBER: _ClassVar[int]
     PAIRS_FIELD_NUMBER: _ClassVar[int]
+    PRIORITY_FIELD_NUMBER: _ClassVar[int]
     SOURCE_LANGUAGE_FIELD_NUMBER: _ClassVar[int]
     TARGET_LANGUAGE_FIELD_NUMBER: _ClassVar[int]
     model: str
     pairs: _containers.RepeatedCompositeFieldContainer[ScorePair]
+    priority: Priority
     source_language: str
     target_language: str
-    def __init__(self, model: _Optional[str] = ..., pairs: _Optional[_Iterable[_Union[ScorePair, _Mapping]]] = ..., source_language: _Optional[str] = ..., target_language: _Optional[str] = ...) -> None: ...
+    def __init__(self, model: _Optional[str] = ..., pairs: _Optional[_Iterable[_Union[ScorePair, _Mapping]]] = ..., source_language: _Optional[str] = ..., target_language: _Optional[str] = ..., priority: _Optional[_Union[Priority, str]] = ...) -> None: ...
 
 class ScoreResponse(_message.Message):
     __slots__ = ["scores"]

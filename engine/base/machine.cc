@@ -100,6 +100,38 @@ std::vector<Hierarchy> Hierarchies(const std::string& mount, const std::string& 
 
 constexpr char kCgroupMount[] = "/sys/fs/cgroup";
 
+// A number in a file of lines such as "inactive_file 4096"; 0 if there is none.
+size_t NumberOf(const std::string& text, absl::string_view name) {
+  for (absl::string_view line : absl::StrSplit(text, '\n')) {
+    const std::vector<absl::string_view> fields = absl::StrSplit(line, ' ');
+    if (fields.size() == 2 && fields[0] == name) return MemoryLimit(std::string(fields[1]));
+  }
+  return 0;
+}
+
+// The names that one version of control groups has for what is asked here.
+struct MemoryFiles {
+  const char* limit;
+  const char* usage;
+  const char* cache;  // in memory.stat: pages that are given back when others are wanted
+};
+constexpr MemoryFiles kVersion2 = {"/memory.max", "/memory.current", "inactive_file"};
+constexpr MemoryFiles kVersion1 = {"/memory.limit_in_bytes", "/memory.usage_in_bytes",
+                                   "total_inactive_file"};
+
+void ReadFree(const std::string& root, const std::string& group, const MemoryFiles& files,
+              std::optional<size_t>* least) {
+  for (const std::string& directory : UpToRoot(root, group)) {
+    const size_t limit = MemoryLimit(ReadFile(directory + files.limit));
+    if (limit == 0) continue;
+    const size_t usage = MemoryLimit(ReadFile(directory + files.usage));
+    const size_t cache = NumberOf(ReadFile(directory + "/memory.stat"), files.cache);
+    const size_t taken = usage - std::min(usage, cache);
+    const size_t free = limit - std::min(limit, taken);
+    *least = std::min(free, least->value_or(free));
+  }
+}
+
 const CgroupLimits& OwnLimits() {
   static const CgroupLimits limits = ReadCgroupLimits(kCgroupMount, ReadFile("/proc/self/cgroup"));
   return limits;
@@ -160,6 +192,25 @@ double CpuThrottledSeconds() {
   return ReadCgroupThrottled(kCgroupMount, ReadFile("/proc/self/cgroup"));
 }
 
+std::optional<size_t> ReadCgroupFreeMemory(const std::string& mount,
+                                           const std::string& self_cgroup) {
+  std::optional<size_t> least;
+  for (const Hierarchy& hierarchy : Hierarchies(mount, self_cgroup)) {
+    ReadFree(hierarchy.root, hierarchy.group, hierarchy.unified ? kVersion2 : kVersion1, &least);
+  }
+  return least;
+}
+
+std::optional<size_t> ParseMemInfo(const std::string& text, const std::string& field) {
+  for (absl::string_view line : absl::StrSplit(text, '\n')) {
+    const std::vector<std::string> words =
+        absl::StrSplit(line, absl::ByAnyChar(" \t"), absl::SkipEmpty());
+    if (words.size() != 3 || words[0] != field + ":" || words[2] != "kB") continue;
+    return MemoryLimit(words[1]) * 1024;
+  }
+  return std::nullopt;
+}
+
 int AvailableCores() {
   const int online = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
   const int affinity = AffinityCores();
@@ -194,6 +245,14 @@ std::string CpuModel() {
 std::string HugePages() {
   const std::string choice = ParseChoice(ReadFile("/sys/kernel/mm/transparent_hugepage/enabled"));
   return choice.empty() ? "unknown" : choice;
+}
+
+size_t FreeMemory() {
+  const size_t system =
+      ParseMemInfo(ReadFile("/proc/meminfo"), "MemAvailable").value_or(AvailableMemory());
+  const std::optional<size_t> groups =
+      ReadCgroupFreeMemory(kCgroupMount, ReadFile("/proc/self/cgroup"));
+  return std::min(system, groups.value_or(system));
 }
 
 size_t AvailableMemory() {

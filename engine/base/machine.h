@@ -4,6 +4,7 @@
 #define DRAGOMAN_ENGINE_BASE_MACHINE_H_
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
 namespace dragoman {
@@ -16,9 +17,15 @@ int AvailableCores();
 // limit.
 size_t AvailableMemory();
 
-// For how many seconds, since it was made, the process's control group (v2 or v1) has been held back by
-// its CPU quota; 0 where there is no quota.  Of nested groups that which was held back longest.
+// For how many seconds, since it was made, the process's control group (v2 or v1) has been held
+// back by its CPU quota; 0 where there is no quota.  Of nested groups that which was held back
+// longest.
 double CpuThrottledSeconds();
+
+// The bytes of memory that this process may still take: the smaller of what the system has
+// available and what its control groups leave it.  What can be given back, such as the cache of
+// files, counts as free.
+size_t FreeMemory();
 
 // What the processor calls itself, such as "AMD EPYC 9575F 64-Core Processor", or "unknown".
 std::string CpuModel();
@@ -52,6 +59,14 @@ CgroupLimits ReadCgroupLimits(const std::string& mount, const std::string& self_
 
 // Likewise of CpuThrottledSeconds.
 double ReadCgroupThrottled(const std::string& mount, const std::string& self_cgroup);
+
+// What the control groups of a process leave it of their memory; nullopt if none sets a limit.  The
+// arguments are those of ReadCgroupLimits.
+std::optional<size_t> ReadCgroupFreeMemory(const std::string& mount,
+                                           const std::string& self_cgroup);
+
+// The bytes of a line such as "MemAvailable:   123456 kB" in the text of /proc/meminfo.
+std::optional<size_t> ParseMemInfo(const std::string& text, const std::string& field);
 
 }  // namespace dragoman
 

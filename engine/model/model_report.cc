@@ -161,13 +161,20 @@ Parameters Count(const ModelSpec& spec) {
   return parameters;
 }
 
+double BytesOf(const ModelSpec& spec, const Parameters& parameters, Precision precision) {
+  const double tables = EmbeddingBytes(spec, {.arithmetic = precision});
+  const double bytes =
+      precision == Precision::kFloat32 ? 4 : (precision == Precision::kBFloat16 ? 2 : 1);
+  return bytes * parameters.matrices + tables;
+}
+
+constexpr double kLoadingBytes = 100e6;
+
 std::string Memory(const ModelSpec& spec, const Parameters& parameters) {
   std::vector<std::string> parts;
-  for (const auto& [precision, bytes] :
-       {std::pair(Precision::kInt8, 1), {Precision::kBFloat16, 2}, {Precision::kFloat32, 4}}) {
-    const double tables = EmbeddingBytes(spec, {.arithmetic = precision});
+  for (const Precision precision : {Precision::kInt8, Precision::kBFloat16, Precision::kFloat32}) {
     parts.push_back(
-        absl::StrCat(NameOf(precision), " ", Megabytes(bytes * parameters.matrices + tables)));
+        absl::StrCat(NameOf(precision), " ", Megabytes(BytesOf(spec, parameters, precision))));
   }
   return absl::StrCat(absl::StrJoin(parts, ", "),
                       " and up to 100 MB more (estimated; this process may use ",
@@ -258,6 +265,14 @@ std::vector<std::pair<std::string, Shape>> TensorsOf(const ModelSpec& spec,
   inventory.Stack("model.decoder", spec.decoder_layers, spec.decoder_heads,
                   spec.decoder_head_width(), spec.decoder_ffn, true);
   return wanted;
+}
+
+absl::StatusOr<double> EstimateMemory(const std::string& directory, Precision precision,
+                                      bool selective_output) {
+  ASSIGN_OR_RETURN(const ModelConfig config, ReadModelConfig(directory));
+  const ModelSpec& spec = config.spec;
+  const double output = selective_output ? 1.0 * spec.d_model * spec.target_vocabulary : 0.0;
+  return BytesOf(spec, Count(spec), Resolve(precision)) + output + kLoadingBytes;
 }
 
 absl::StatusOr<ModelReport> ReportModel(const std::string& directory) {

@@ -28,6 +28,12 @@ struct ModelReport {
 // OpenModelDirectory.
 absl::StatusOr<ModelReport> ReportModel(const std::string& directory);
 
+// The bytes that a model takes once it is loaded, and a little more while it loads.  Reads its
+// configuration alone.  `selective_output` as in NetworkOptions.  The errors are those of
+// OpenModelDirectory.
+absl::StatusOr<double> EstimateMemory(const std::string& directory, Precision precision,
+                                      bool selective_output);
+
 // The tensors that a network of this kind reads, each with its shape: [rows, columns], or [size].
 std::vector<std::pair<std::string, std::vector<int64_t>>> TensorsOf(const ModelSpec& spec,
                                                                     const Checkpoint& checkpoint);

@@ -122,6 +122,32 @@ TEST_F(Cgroup, TheGroupThatWasHeldBackLongestCounts) {
   EXPECT_EQ(ReadCgroupThrottled(mount_.string(), "0::/elsewhere\n"), 0.0);
 }
 
+TEST_F(Cgroup, TheLeastFreeMemoryUpToTheRootHolds) {
+  EXPECT_EQ(ReadCgroupFreeMemory(mount_, "0::/pod/container\n"), std::nullopt);
+  Write("pod/memory.max", "1000\n");
+  Write("pod/memory.current", "900\n");
+  Write("pod/memory.stat", "anon 500\ninactive_file 300\n");
+  EXPECT_EQ(ReadCgroupFreeMemory(mount_, "0::/pod/container\n"), 400u);
+  Write("pod/container/memory.max", "500\n");
+  Write("pod/container/memory.current", "600\n");
+  EXPECT_EQ(ReadCgroupFreeMemory(mount_, "0::/pod/container\n"), 0u);
+}
+
+TEST_F(Cgroup, FreeMemoryOfVersionOne) {
+  Write("memory/pod/memory.limit_in_bytes", "1000\n");
+  Write("memory/pod/memory.usage_in_bytes", "700\n");
+  Write("memory/pod/memory.stat", "total_inactive_file 50\n");
+  EXPECT_EQ(ReadCgroupFreeMemory(mount_, "4:memory:/pod\n"), 350u);
+}
+
+TEST(Machine, MemInfoIsReadByField) {
+  const std::string text = "MemTotal:  2048 kB\nMemAvailable:     1024 kB\nHugePages_Total: 3\n";
+  EXPECT_EQ(ParseMemInfo(text, "MemAvailable"), 1024u * 1024);
+  EXPECT_EQ(ParseMemInfo(text, "MemFree"), std::nullopt);
+  EXPECT_EQ(ParseMemInfo(text, "HugePages_Total"), std::nullopt);
+  EXPECT_GT(FreeMemory(), 0u);
+}
+
 TEST(Machine, TheModelOfTheProcessorIsTheFirst) {
   EXPECT_EQ(ParseCpuModel("processor\t: 0\nmodel\t\t: 2\nmodel name\t: AMD EPYC: 9575F\n\n"
                           "processor\t: 1\nmodel name\t: another\n"),

@@ -1,13 +1,16 @@
 #include "engine/base/mapped_file.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "engine/base/status.h"
@@ -36,7 +39,70 @@ absl::StatusOr<absl::Span<const std::byte>> Map(int fd, const std::string& path)
   return absl::Span<const std::byte>(static_cast<const std::byte*>(data), size);
 }
 
+// The mappings that SIGBUS is handled for: a handler may take no lock, so they stand in an array of
+// atomics.  More files than that at once have no guard, and are as they would be without.
+struct Guard {
+  std::atomic<bool> taken = false;
+  std::atomic<uintptr_t> begin = 0, end = 0;  // 0: no mapping yet
+  std::atomic<bool> cut = false;
+};
+constexpr int kGuards = 256;
+Guard guards[kGuards];
+struct sigaction former;  // what SIGBUS did before
+
+// Puts a page of zeros where the file has none, and lets the reader go on.
+void OnBusError(int signal, siginfo_t* info, void* context) {
+  const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
+  for (Guard& guard : guards) {
+    if (address < guard.begin.load() || address >= guard.end.load()) continue;
+    static const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+    guard.cut = true;
+    if (mmap(reinterpret_cast<void*>(address / page * page), page, PROT_READ,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED) {
+      return;
+    }
+  }
+  sigaction(SIGBUS, &former, nullptr);  // it happens again, and as it would have
+}
+
+void CatchBusErrors() {
+  static const bool caught = [] {
+    struct sigaction action = {};
+    action.sa_sigaction = OnBusError;
+    action.sa_flags = SA_SIGINFO;
+    return sigaction(SIGBUS, &action, &former) == 0;
+  }();
+  (void)caught;
+}
+
+int TakeGuard(absl::Span<const std::byte> bytes) {
+  CatchBusErrors();
+  for (int i = 0; i < kGuards && !bytes.empty(); ++i) {
+    if (guards[i].taken.exchange(true)) continue;
+    guards[i].cut = false;
+    guards[i].begin = reinterpret_cast<uintptr_t>(bytes.data());
+    guards[i].end = reinterpret_cast<uintptr_t>(bytes.data() + bytes.size());
+    return i;
+  }
+  return -1;
+}
+
+void ReleaseGuard(int guard) {
+  if (guard < 0) return;
+  guards[guard].end = 0;
+  guards[guard].begin = 0;
+  guards[guard].taken = false;
+}
+
 }  // namespace
+
+MappedFile::MappedFile(std::string path, absl::Span<const std::byte> bytes)
+    : path_(std::move(path)), bytes_(bytes), guard_(TakeGuard(bytes)) {}
+
+absl::Status MappedFile::whole() const {
+  if (guard_ < 0 || !guards[guard_].cut) return absl::OkStatus();
+  return absl::FailedPreconditionError(path_ + ": was cut short while it was read");
+}
 
 absl::StatusOr<std::shared_ptr<const MappedFile>> MappedFile::Open(const std::string& path) {
   // O_NONBLOCK: to open a pipe must not wait for its other end.
@@ -45,7 +111,7 @@ absl::StatusOr<std::shared_ptr<const MappedFile>> MappedFile::Open(const std::st
   absl::StatusOr<absl::Span<const std::byte>> bytes = Map(fd, path);
   close(fd);
   if (!bytes.ok()) return bytes.status();
-  return std::shared_ptr<const MappedFile>(new MappedFile(*bytes));
+  return std::shared_ptr<const MappedFile>(new MappedFile(path, *bytes));
 }
 
 void MappedFile::Forget(absl::Span<const std::byte> part) const {
@@ -58,6 +124,7 @@ void MappedFile::Forget(absl::Span<const std::byte> part) const {
 }
 
 MappedFile::~MappedFile() {
+  ReleaseGuard(guard_);
   if (!bytes_.empty()) munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
 }
 

@@ -1,6 +1,9 @@
 // A file's bytes, mapped read-only into memory.  Servers on one machine that map the same
-// checkpoint share its pages.  To replace a file that is in use, rename another one over it:
-// reading bytes of a mapped file that was cut short in place ends the process (SIGBUS).
+// checkpoint share its pages.
+//
+// To replace a file that is in use, rename another one over it.  Where one is cut short in place,
+// the kernel has no bytes to give and would end the process (SIGBUS); here they read as zeros and
+// `whole` tells.
 
 #ifndef DRAGOMAN_ENGINE_BASE_MAPPED_FILE_H_
 #define DRAGOMAN_ENGINE_BASE_MAPPED_FILE_H_
@@ -9,6 +12,7 @@
 #include <memory>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 
@@ -27,6 +31,9 @@ class MappedFile {
 
   absl::Span<const std::byte> bytes() const { return bytes_; }
 
+  // FAILED_PRECONDITION if bytes were read that the file did not have any more.
+  absl::Status whole() const;
+
   bool Holds(absl::Span<const std::byte> part) const {
     return part.data() >= bytes_.data() &&
            part.data() + part.size() <= bytes_.data() + bytes_.size();
@@ -37,9 +44,11 @@ class MappedFile {
   void Forget(absl::Span<const std::byte> part) const;
 
  private:
-  explicit MappedFile(absl::Span<const std::byte> bytes) : bytes_(bytes) {}
+  MappedFile(std::string path, absl::Span<const std::byte> bytes);
 
-  absl::Span<const std::byte> bytes_;
+  const std::string path_;
+  const absl::Span<const std::byte> bytes_;
+  int guard_ = -1;  // the number of its guard (mapped_file.cc); negative: it has none
 };
 
 }  // namespace dragoman

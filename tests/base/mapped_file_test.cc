@@ -73,6 +73,19 @@ TEST_F(MappedFileTest, WhatWasForgottenCanBeReadAgain) {
   }
 }
 
+TEST_F(MappedFileTest, AFileThatIsCutShortReadsAsZerosAndSaysSo) {
+  std::ofstream(path_) << std::string(20'000, 'x');
+  const auto file = MappedFile::Open(path_);
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_TRUE((*file)->whole().ok());
+  std::filesystem::resize_file(path_, 4096);
+  EXPECT_EQ((*file)->bytes()[100], std::byte{'x'});
+  EXPECT_TRUE((*file)->whole().ok());
+  EXPECT_EQ((*file)->bytes()[19'999], std::byte{0});
+  EXPECT_EQ((*file)->whole().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string((*file)->whole().message()), testing::HasSubstr(path_));
+}
+
 TEST_F(MappedFileTest, WhatIsNoRegularFileIsRefusedAtOnce) {
   EXPECT_EQ(MappedFile::Open("/tmp").status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(MappedFile::Open("/dev/zero").status().code(), absl::StatusCode::kFailedPrecondition);

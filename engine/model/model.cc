@@ -5,7 +5,11 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <set>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "engine/math/gemm.h"
@@ -31,23 +35,63 @@ void GiveBackLargeBlocks() {
 #endif
 }
 
-// Names the content of a checkpoint: it changes with any tensor's name or value.  A tensor is read
-// in parts, so that no large table is in memory as a whole.
-std::string Digest(const Checkpoint& checkpoint) {
-  constexpr size_t kPart = size_t{8} << 20;
-  uint64_t digest = 0;
-  XXH3_state_t state;
-  for (const auto& [name, tensor] : checkpoint.tensors()) {
-    digest = XXH3_64bits_withSeed(name.data(), name.size(), digest);
-    XXH3_64bits_reset_withSeed(&state, digest);
-    for (size_t first = 0; first < tensor.bytes.size(); first += kPart) {
-      const absl::Span<const std::byte> part = tensor.bytes.subspan(first, kPart);
-      XXH3_64bits_update(&state, part.data(), part.size());
-      checkpoint.Forget(part);
-    }
-    digest = XXH3_64bits_digest(&state);
+// The files beside the weights of which a translation may depend: configuration and tokenizer, or
+// the archive that holds them.
+std::vector<std::string> FilesBeside(const std::string& directory) {
+  static const auto& kEndings = *new std::set<std::string>{
+      ".json", ".model", ".spm", ".txt", ".vocab", ".codes", ".bpe", ".tsv", ".yml", ".yaml"};
+  std::error_code error;
+  if (!std::filesystem::is_directory(directory, error)) return {directory};
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
+    if (kEndings.contains(entry.path().extension())) files.push_back(entry.path());
   }
-  return absl::StrCat(absl::Hex(digest, absl::kZeroPad16));
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+// A digest that changes with each of the things it is told of.
+class Digest {
+ public:
+  void Add(const void* bytes, size_t size) { digest_ = XXH3_64bits_withSeed(bytes, size, digest_); }
+  void Add(const std::string& text) { Add(text.data(), text.size()); }
+  // Nothing for a file that cannot be read: whoever needs it says so.
+  void AddFile(const std::string& path) {
+    const auto file = MappedFile::Open(path);
+    if (file.ok()) Add((*file)->bytes().data(), (*file)->bytes().size());
+  }
+  // A tensor is read in parts, so that no large table is in memory as a whole.
+  void AddTensors(const Checkpoint& checkpoint) {
+    constexpr size_t kPart = size_t{8} << 20;
+    for (const auto& [name, tensor] : checkpoint.tensors()) {
+      Add(name);
+      for (size_t first = 0; first < tensor.bytes.size(); first += kPart) {
+        const absl::Span<const std::byte> part = tensor.bytes.subspan(first, kPart);
+        Add(part.data(), part.size());
+        checkpoint.Forget(part);
+      }
+    }
+  }
+  std::string Text() const { return absl::StrCat(absl::Hex(digest_, absl::kZeroPad16)); }
+
+ private:
+  uint64_t digest_ = 0;
+};
+
+// Names what a model is made of: equal versions translate equally, all else being equal.
+std::string VersionOf(const std::string& directory, const Checkpoint& checkpoint,
+                      const ShortlistSource& shortlist) {
+  Digest digest;
+  digest.AddTensors(checkpoint);
+  for (const std::string& path : FilesBeside(directory)) {
+    digest.Add(std::filesystem::path(path).filename());
+    digest.AddFile(path);
+  }
+  if (!shortlist.file.empty()) {
+    digest.AddFile(shortlist.file);
+    digest.Add(absl::StrCat(shortlist.first.value_or(-1), ",", shortlist.best.value_or(-1)));
+  }
+  return digest.Text();
 }
 
 // The same error, saying which model it speaks of.
@@ -92,11 +136,12 @@ absl::Status Model::LoadFrom(const std::string& directory, const ModelOptions& o
     ASSIGN_OR_RETURN(shortlist_, Shortlist::Load(shortlist, *tokenizer_, spec.source_vocabulary,
                                                  spec.target_vocabulary, spec.eos_id));
   }
-  version_ = Digest(files.checkpoint);
+  version_ = VersionOf(directory, files.checkpoint, shortlist);
   ASSIGN_OR_RETURN(network_, Transformer::Create(files.checkpoint, spec,
                                                  {.arithmetic = arithmetic_,
                                                   .keys_values = keys_values,
                                                   .selective_output = shortlist_ != nullptr}));
+  for (const auto& file : files.checkpoint.files()) RETURN_IF_ERROR(file->whole());
   RETURN_IF_ERROR(CheckNoLayerIsUnread(files.checkpoint));
   unused_tensors_ = files.checkpoint.Unread();
   return absl::OkStatus();

@@ -41,7 +41,7 @@ class Model {
                                                            const ModelOptions& options = {});
 
   const std::string& name() const { return name_; }
-  const std::string& version() const { return version_; }  // a digest of the checkpoint
+  const std::string& version() const { return version_; }  // a digest of its files
   const ModelSpec& spec() const { return config_.spec; }
   const GenerationConfig& generation() const { return config_.generation; }
   Precision precision() const { return arithmetic_.precision; }  // never kAuto

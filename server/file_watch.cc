@@ -1,7 +1,5 @@
 #include "server/file_watch.h"
 
-#include <sys/stat.h>
-
 #include <utility>
 
 #include "engine/base/status.h"
@@ -38,17 +36,9 @@ void FileWatch::ReadAgain() {
   asked_ = true;
 }
 
-std::vector<FileWatch::Version> FileWatch::CurrentVersions() const {
-  std::vector<Version> versions(paths_.size());
-  for (size_t i = 0; i < paths_.size(); ++i) {
-    struct stat info;
-    if (stat(paths_[i].c_str(), &info) != 0) continue;
-    versions[i] = {.device = static_cast<int64_t>(info.st_dev),
-                   .inode = static_cast<int64_t>(info.st_ino),
-                   .size = info.st_size,
-                   .modified = {info.st_mtim.tv_sec, info.st_mtim.tv_nsec},
-                   .changed = {info.st_ctim.tv_sec, info.st_ctim.tv_nsec}};
-  }
+std::vector<FileVersion> FileWatch::CurrentVersions() const {
+  std::vector<FileVersion> versions;
+  for (const std::string& path : paths_) versions.push_back(VersionOf(path));
   return versions;
 }
 

@@ -7,7 +7,6 @@
 #ifndef DRAGOMAN_SERVER_FILE_WATCH_H_
 #define DRAGOMAN_SERVER_FILE_WATCH_H_
 
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -19,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "server/file_version.h"
 
 namespace dragoman {
 
@@ -48,16 +48,9 @@ class FileWatch {
   FileWatch& operator=(const FileWatch&) = delete;
 
  private:
-  // What tells one version of a file from another.
-  struct Version {
-    int64_t device = 0, inode = 0, size = 0;
-    int64_t modified[2] = {}, changed[2] = {};  // seconds and nanoseconds
-    bool operator==(const Version&) const = default;
-  };
-
   FileWatch(const std::string& what, const std::vector<std::string>& paths, Read read,
             const WatchOptions& options);
-  std::vector<Version> CurrentVersions() const;
+  std::vector<FileVersion> CurrentVersions() const;
   absl::Status ReadAll();
   void Watch();
   void Reload();
@@ -67,8 +60,8 @@ class FileWatch {
   const Read read_;
   const WatchOptions options_;
   // Of the thread.
-  std::vector<Version> versions_;  // that were read last
-  absl::Status status_;            // and what came of it
+  std::vector<FileVersion> versions_;  // that were read last
+  absl::Status status_;                // and what came of it
 
   absl::Mutex mutex_;
   bool closing_ ABSL_GUARDED_BY(mutex_) = false;

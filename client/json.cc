@@ -45,6 +45,19 @@ Json ToJson(const v1::Hypothesis& hypothesis) {
   return json;
 }
 
+Json VersionsOf(const v1::Model& model) {
+  Json versions = Json::array();
+  for (const v1::ModelVersion& version : model.versions()) {
+    Json json = {{"label", version.label()},
+                 {"version", version.version()},
+                 {"state", dragoman::NameOf(version.state())},
+                 {"percent", version.percent()}};
+    if (!version.failure().empty()) json["failure"] = version.failure();
+    versions.push_back(std::move(json));
+  }
+  return versions;
+}
+
 Json Percentiles(const Latencies& latencies) {
   return {{"p50", Percentile(latencies, 0.5)},
           {"p90", Percentile(latencies, 0.9)},
@@ -105,7 +118,8 @@ Json ToJson(const v1::Model& model) {
           {"max_source_tokens", model.max_source_tokens()},
           {"vocabulary_size", model.vocabulary_size()},
           {"is_default", model.is_default()},
-          {"state", NameOf(model.state())}};
+          {"state", NameOf(model.state())},
+          {"versions", VersionsOf(model)}};
 }
 
 Json ToJson(const LoadReport& report) {
@@ -133,6 +147,8 @@ std::string NameOf(v1::Model::State state) {
       return "ready";
     case v1::Model::STATE_DRAINING:
       return "draining";
+    case v1::Model::STATE_FAILED:
+      return "failed";
     default:
       return "unknown";
   }

@@ -2,6 +2,7 @@
 
 #include <iomanip>
 #include <memory>
+#include <sstream>
 #include <string>
 
 #include "client/commands.h"
@@ -41,6 +42,23 @@ void PrintRow(std::ostream& out, const std::string& name, const std::string& lan
       << state << " " << version << "\n";
 }
 
+// What there is of a model beside the version that its row describes.
+void PrintVersions(std::ostream& out, const v1::Model& model) {
+  for (const v1::ModelVersion& version : model.versions()) {
+    const bool described = version.version() == model.version() && version.label() == "stable" &&
+                           version.state() == v1::Model::STATE_READY;
+    if (described) continue;
+    std::string name = model.name() + "@" + version.label(), state = NameOf(version.state());
+    if (version.percent() > 0) {
+      std::ostringstream percent;
+      percent << " " << version.percent() << "%";
+      name += percent.str();
+    }
+    if (!version.failure().empty()) state += " " + version.failure();
+    PrintRow(out, name, "", "", "", state, version.version());
+  }
+}
+
 absl::StatusOr<v1::ListModelsResponse> Fetch(TranslationClient* client, const std::string& name) {
   if (name.empty()) return client->ListModels();
   v1::ListModelsResponse response;
@@ -62,6 +80,7 @@ ExitCode RunModels(const ModelsFlags& flags, const Console& console) {
     } else {
       PrintRow(console.out, model.name() + (model.is_default() ? " *" : ""), Languages(model),
                model.architecture(), model.precision(), NameOf(model.state()), model.version());
+      PrintVersions(console.out, model);
     }
   }
   return kExitOk;

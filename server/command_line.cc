@@ -63,6 +63,21 @@ void AddShortlist(const std::string& value, Flags* flags) {
   if (source->best.has_value()) shortlist->set_best(*source->best);
 }
 
+void AddCanary(const std::string& value, Flags* flags) {
+  const size_t equals = value.find('='), colon = value.rfind(':');
+  double percent = 0;
+  if (equals == std::string::npos || colon == std::string::npos || colon < equals ||
+      !absl::SimpleAtod(value.substr(colon + 1), &percent)) {
+    flags->error.Update(absl::InvalidArgumentError("--canary: \"" + value +
+                                                   "\" is not of the form NAME=DIR:PERCENT"));
+    return;
+  }
+  v1::ModelCanary* const canary = flags->config.add_canaries();
+  canary->set_model(value.substr(0, equals));
+  canary->set_directory(value.substr(equals + 1, colon - equals - 1));
+  canary->set_percent(percent);
+}
+
 // The value of a size flag; an error is kept in `flags`.
 int64_t Bytes(const char* flag, const std::string& value, Flags* flags) {
   const absl::StatusOr<int64_t> bytes = ParseBytes(value);
@@ -121,6 +136,17 @@ void AddServerFlags(CLI::App* app, Flags* flags) {
   Add<std::string>(app, "--pivot", "LANGUAGE", "none",
                    "The language that a translation goes through where no model has its pair",
                    [=](const std::string& v) { config->set_pivot(v); });
+  app->add_option_function<std::vector<std::string>>(
+         "--canary",
+         [flags](const std::vector<std::string>& values) {
+           for (const std::string& value : values) AddCanary(value, flags);
+         },
+         "Another version of a model, which translates so many of its requests")
+      ->type_name("NAME=DIR:PERCENT")
+      ->allow_extra_args(false);
+  Add<int>(app, "--model-poll-seconds", "SECONDS", "0: only on SIGHUP",
+           "How often model directories and --config are looked at for changes",
+           [=](int v) { config->set_model_poll_seconds(v); });
   app->add_option("--config", flags->config_file,
                   "Reads these settings from a file (text format of dragoman.v1.ServerConfig); "
                   "flags win")
@@ -330,6 +356,7 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
   config.MergeFrom(flags.config);
   CommandLine command_line;
   ASSIGN_OR_RETURN(command_line.options, Resolve(config));
+  command_line.options.config_file = flags.config_file;
   return command_line;
 }
 

@@ -2,6 +2,7 @@
 
 #include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/text_format.h>
+#include <google/protobuf/util/message_differencer.h>
 
 #include <algorithm>
 #include <charconv>
@@ -9,6 +10,7 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "engine/base/status.h"
 #include "engine/text/language_tag.h"
 
@@ -66,7 +68,14 @@ absl::Status ResolveModels(const v1::ServerConfig& config, ServerOptions* option
     if (!names.insert(model.name()).second) {
       return absl::InvalidArgumentError("model " + model.name() + " is given twice");
     }
-    options->models.push_back({model.name(), model.directory(), {}});
+    options->models.push_back({model.name(), model.directory()});
+    for (const v1::Golden& golden : model.goldens()) {
+      if (golden.source().empty()) {
+        return absl::InvalidArgumentError("model " + model.name() + ": a golden has no source");
+      }
+      options->models.back().goldens.push_back(
+          {golden.source(), golden.target(), golden.source_language(), golden.target_language()});
+    }
   }
   options->default_model = options->models.front().name;
   if (config.has_default_model()) {
@@ -108,6 +117,30 @@ absl::Status ResolveShortlists(const v1::ServerConfig& config, ServerOptions* op
     source.file = shortlist.file();
     if (shortlist.has_first()) source.first = shortlist.first();
     if (shortlist.has_best()) source.best = shortlist.best();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ResolveCanaries(const v1::ServerConfig& config, ServerOptions* options) {
+  std::set<std::string> models, tried;
+  for (const ModelSource& model : options->models) models.insert(model.name);
+  for (const v1::ModelCanary& canary : config.canaries()) {
+    const std::string& model = canary.model();
+    if (!models.contains(model)) {
+      return absl::InvalidArgumentError("canary is for \"" + model +
+                                        "\", which no --model is called");
+    }
+    if (!tried.insert(model).second) {
+      return absl::InvalidArgumentError("canary of " + model + " is given twice");
+    }
+    if (canary.directory().empty()) {
+      return absl::InvalidArgumentError("canary of " + model + " has no directory");
+    }
+    if (!(canary.percent() >= 0 && canary.percent() <= 100)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("canary of ", model, " has ", canary.percent(), " percent, want 0 to 100"));
+    }
+    options->canaries.push_back({model, canary.directory(), canary.percent()});
   }
   return absl::OkStatus();
 }
@@ -266,6 +299,10 @@ absl::StatusOr<ServerOptions> Resolve(const v1::ServerConfig& config) {
   ServerOptions options;
   RETURN_IF_ERROR(ResolveModels(config, &options));
   RETURN_IF_ERROR(ResolveShortlists(config, &options));
+  RETURN_IF_ERROR(ResolveCanaries(config, &options));
+  int poll_seconds = 0;
+  DRAGOMAN_RESOLVE_NUMBER(model_poll_seconds, "model-poll-seconds", 0, 86400, poll_seconds);
+  options.model_poll = absl::Seconds(poll_seconds);
   if (config.has_grpc_address()) options.grpc_address = config.grpc_address();
   if (config.has_http_address()) options.http_address = config.http_address();
   RETURN_IF_ERROR(CheckAddress("grpc-address", options.grpc_address));
@@ -283,7 +320,27 @@ absl::StatusOr<ServerOptions> Resolve(const v1::ServerConfig& config) {
   if (config.has_log_level()) options.log.level = config.log_level();
   if (config.has_log_format()) options.log.format = config.log_format();
   RETURN_IF_ERROR(Validate(options.log));
+  options.config = config;
   return options;
+}
+
+std::string NamesOfFixedChanges(const v1::ServerConfig& before, const v1::ServerConfig& after) {
+  static constexpr const char* kTakenOver[] = {"models", "default_model", "pivot", "shortlists",
+                                               "canaries"};
+  std::vector<std::string> names;
+  const google::protobuf::Descriptor& fields = *v1::ServerConfig::descriptor();
+  for (int i = 0; i < fields.field_count(); ++i) {
+    const google::protobuf::FieldDescriptor* const field = fields.field(i);
+    if (std::find(std::begin(kTakenOver), std::end(kTakenOver), field->name()) !=
+        std::end(kTakenOver)) {
+      continue;
+    }
+    google::protobuf::util::MessageDifferencer differencer;
+    if (!differencer.CompareWithFields(before, after, {field}, {field})) {
+      names.push_back(field->name());
+    }
+  }
+  return absl::StrJoin(names, " ");
 }
 
 }  // namespace dragoman

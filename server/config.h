@@ -24,10 +24,29 @@
 
 namespace dragoman {
 
+// A sentence that a model must translate so, before it may serve.
+struct Golden {
+  std::string source;
+  std::string target;
+  std::string source_language;  // "": the model's own
+  std::string target_language;
+  bool operator==(const Golden&) const = default;
+};
+
 struct ModelSource {
   std::string name;
   std::string directory;
-  ShortlistSource shortlist;  // without a file: none
+  ShortlistSource shortlist = {};  // without a file: none
+  std::vector<Golden> goldens = {};
+  bool operator==(const ModelSource&) const = default;
+};
+
+// A version of a model that is tried out beside the stable one.
+struct Canary {
+  std::string model;  // the name of a ModelSource
+  std::string directory;
+  double percent = 0;  // of the requests that name no label
+  bool operator==(const Canary&) const = default;
 };
 
 // Of the gRPC port.
@@ -40,6 +59,7 @@ struct ConnectionOptions {
 
 struct ServerOptions {
   std::vector<ModelSource> models;  // at least one; names differ
+  std::vector<Canary> canaries;     // at most one for each model
   std::string default_model;        // the name of one of them
   std::string pivot;                // a language; "": no translation goes through another
   std::string grpc_address = "127.0.0.1:50051";
@@ -57,6 +77,12 @@ struct ServerOptions {
   absl::Duration drain_delay = absl::ZeroDuration();  // from SIGTERM to the first refusal
   absl::Duration drain_timeout = absl::Seconds(30);   // from there until calls are cancelled
   LogOptions log;
+  // How often models and the config file are looked at; 0: only when asked.
+  absl::Duration model_poll = absl::ZeroDuration();
+  std::string config_file;  // "": none
+
+  // All of it as it was said.
+  v1::ServerConfig config;
 };
 
 struct CommandLine {
@@ -75,6 +101,9 @@ absl::StatusOr<v1::ServerConfig> ParseConfig(const std::string& text);
 
 // Fills in the defaults and checks every value.
 absl::StatusOr<ServerOptions> Resolve(const v1::ServerConfig& config);
+
+// The settings that differ and that a running server cannot take over: "grpc_address workers".
+std::string NamesOfFixedChanges(const v1::ServerConfig& before, const v1::ServerConfig& after);
 
 // "4GiB", "512MiB", "64KiB" or a plain number of bytes.
 absl::StatusOr<int64_t> ParseBytes(const std::string& text);

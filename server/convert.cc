@@ -104,6 +104,20 @@ v1::FinishReason ToProto(FinishReason reason) {
   return v1::FINISH_REASON_UNSPECIFIED;
 }
 
+v1::Model::State ToProto(VersionState state) {
+  switch (state) {
+    case VersionState::kLoading:
+      return v1::Model::STATE_LOADING;
+    case VersionState::kReady:
+      return v1::Model::STATE_READY;
+    case VersionState::kDraining:
+      return v1::Model::STATE_DRAINING;
+    case VersionState::kFailed:
+      return v1::Model::STATE_FAILED;
+  }
+  return v1::Model::STATE_UNSPECIFIED;
+}
+
 WordRules WordsFrom(const v1::DecodingOptions& proto) {
   WordRules words;
   for (const v1::GlossaryEntry& entry : proto.glossary()) {
@@ -242,6 +256,25 @@ void ToProto(const Model& model, const Limits& limits, v1::Model* proto) {
     pair->set_source(tags.source);
     pair->set_target(tags.target);
   }
+}
+
+VersionKey KeyOf(const v1::TranslateRequest& request) {
+  return KeyOf({request.contents().begin(), request.contents().end()});
+}
+
+void ToProto(const ServedModel& model, v1::Model* proto) {
+  proto->set_name(model.name);
+  for (const VersionInfo& version : model.versions) {
+    v1::ModelVersion* const to = proto->add_versions();
+    to->set_label(version.label);
+    to->set_version(version.version);
+    to->set_state(ToProto(version.state));
+    to->set_percent(version.percent);
+    to->set_failure(version.failure);
+  }
+  if (model.stable != nullptr) return;
+  proto->set_state(model.versions.empty() ? v1::Model::STATE_UNSPECIFIED
+                                          : ToProto(model.versions.front().state));
 }
 
 std::string FindInvalidUtf8(const v1::DecodingOptions& options) {

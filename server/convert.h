@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "dragoman/v1/translation.pb.h"
 #include "engine/translator.h"
+#include "server/model_set.h"
 
 namespace dragoman {
 
@@ -16,6 +17,12 @@ absl::StatusOr<Priority> FromProto(v1::Priority priority);
 // Translator.  INVALID_ARGUMENT for an enum value of no meaning, UNIMPLEMENTED naming a
 // feature that this version lacks.
 absl::StatusOr<TranslateRequest> FromProto(v1::TranslateRequest* request);
+
+// What a canary's part of the requests is drawn by.
+VersionKey KeyOf(const v1::TranslateRequest& request);
+
+// The states and versions of a model.
+void ToProto(const ServedModel& model, v1::Model* proto);
 
 // Fills `proto` with what `output` asks for.
 void ToProto(const Translation& translation, const v1::OutputOptions& output,

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <memory>
+#include <utility>
 
 #include "server/check.h"
 #include "server/config.h"
@@ -24,9 +25,17 @@ int Fail(const absl::Status& status) {
   return EXIT_FAILURE;
 }
 
-absl::StatusOr<std::unique_ptr<dragoman::Server>> Start(const dragoman::ServerOptions& options) {
+absl::StatusOr<std::unique_ptr<dragoman::Server>> Start(const dragoman::ServerOptions& options,
+                                                        dragoman::ReadOptions read_again) {
   const dragoman::ExplainAborts explain;
-  return dragoman::Server::Start(options);
+  return dragoman::Server::Start(options, std::move(read_again));
+}
+
+// What the command line says now: its config file may have changed.
+absl::StatusOr<dragoman::ServerOptions> ReadAgain(int argc, char** argv) {
+  absl::StatusOr<dragoman::CommandLine> command_line = dragoman::ParseCommandLine(argc, argv);
+  if (!command_line.ok()) return command_line.status();
+  return std::move(command_line->options);
 }
 
 }  // namespace
@@ -47,7 +56,8 @@ int main(int argc, char** argv) {
   dragoman::InitLogging(command_line->options.log);
   // Before the workers' threads: oneDNN asks the kernel for the use of AMX at its first call.
   dragoman::LogMachine({command_line->options.precision, command_line->options.matmul});
-  const absl::StatusOr<std::unique_ptr<dragoman::Server>> server = Start(command_line->options);
+  const absl::StatusOr<std::unique_ptr<dragoman::Server>> server =
+      Start(command_line->options, [=] { return ReadAgain(argc, argv); });
   dragoman::FlushLog(kLogTimeout);
   if (!server.ok()) return Fail(server.status());
   signals.Catch();

@@ -113,14 +113,28 @@ void MetricSeries::AddModel(const Model& model, absl::Duration load) {
   AddCalls("Score", name, kTranslateCodes);
   AddCalls("Tokenize", name, kTranslateCodes);
   AddCalls("GetModel", name, {absl::StatusCode::kOk});
-  model_info
-      .Add({{"model", name},
-            {"precision", NameOf(model.precision())},
-            {"matmul", GemmMatmul(model.arithmetic())},
-            {"isa", GemmIsa(model.arithmetic())}})
-      .Set(1);
+  RemoveModel(name);
+  prometheus::Gauge& info = model_info.Add({{"model", name},
+                                            {"precision", NameOf(model.precision())},
+                                            {"matmul", GemmMatmul(model.arithmetic())},
+                                            {"isa", GemmIsa(model.arithmetic())}});
+  info.Set(1);
   load_seconds.Add({{"model", name}}).Set(absl::ToDoubleSeconds(load));
+  for (const char* result : {"loaded", "memory", "broken", "golden"}) {
+    model_loads.Add({{"model", name}, {"result", result}});
+  }
   StagesOf(model);
+  absl::MutexLock lock(&mutex);
+  info_by_model[name] = &info;
+}
+
+void MetricSeries::RemoveModel(const std::string& name) {
+  absl::MutexLock lock(&mutex);
+  models.erase(name);
+  const auto info = info_by_model.find(name);
+  if (info == info_by_model.end()) return;
+  model_info.Remove(info->second);
+  info_by_model.erase(info);
 }
 
 ModelSeries MetricSeries::StagesOf(const Model& model) {

@@ -87,6 +87,9 @@ struct MetricSeries {
   PhaseSeries AddPhase(const char* phase);
   // The series of a model that is loaded.
   void AddModel(const Model& model, absl::Duration load);
+  // A model is not served any more, or is about to be replaced by another version.  Its counters
+  // and histograms stay.
+  void RemoveModel(const std::string& name);
   // Those of its stages; made now if they were not there.
   ModelSeries StagesOf(const Model& model);
 
@@ -117,6 +120,22 @@ struct MetricSeries {
       Counters("dragoman_reload_failures_total",
                "Readings of changed certificates or tokens that failed, one a second until they "
                "succeed; the old ones stay in use.");
+  prometheus::Gauge& config_stale =
+      Gauges("dragoman_config_stale",
+             "1 while the configuration that was read last cannot be used; the old one stays.")
+          .Add({});
+  prometheus::Family<prometheus::Counter>& model_loads =
+      Counters("dragoman_model_loads_total",
+               "Versions of models that were loaded, at the start or later, and those that were "
+               "not: no memory for them, broken, or a golden sentence was translated otherwise.");
+  prometheus::Family<prometheus::Gauge>& model_stale =
+      Gauges("dragoman_model_stale",
+             "1 while the version of a model that is wanted could not be loaded: the one before "
+             "it, if there is one, goes on.");
+  prometheus::Family<prometheus::Gauge>& model_versions =
+      Gauges("dragoman_model_version_info",
+             "1 for each version of a model that is in memory; two while the old one finishes its "
+             "last sentences.");
   // These three only where there are such files.
   prometheus::Family<prometheus::Gauge>& reload_times =
       Gauges("dragoman_last_reload_success_timestamp_seconds",
@@ -185,6 +204,7 @@ struct MetricSeries {
   absl::Mutex mutex;
   std::map<std::pair<std::string, std::string>, CallSeries> calls ABSL_GUARDED_BY(mutex);
   std::map<std::string, ModelSeries> models ABSL_GUARDED_BY(mutex);
+  std::map<std::string, prometheus::Gauge*> info_by_model ABSL_GUARDED_BY(mutex);
 };
 
 }  // namespace dragoman

@@ -187,6 +187,36 @@ void Metrics::OnReload(Reloaded what, const absl::Status& status) {
   }
 }
 
+void Metrics::OnConfigRead(const absl::Status& status) {
+  impl_->series.config_stale.Set(status.ok() ? 0 : 1);
+}
+
+void Metrics::OnModelLoaded(const std::string& model, const std::string& version) {
+  impl_->series.model_loads.Add({{"model", model}, {"result", "loaded"}}).Increment();
+  impl_->series.model_stale.Add({{"model", model}}).Set(0);
+  impl_->series.model_versions.Add({{"model", model}, {"version", version}}).Set(1);
+}
+
+void Metrics::OnModelFailed(const std::string& model, const std::string& failure) {
+  impl_->series.model_loads.Add({{"model", model}, {"result", failure}}).Increment();
+  impl_->series.model_stale.Add({{"model", model}}).Set(1);
+}
+
+void Metrics::OnModelLeft(const std::string& model, const std::string& version) {
+  prometheus::Family<prometheus::Gauge>& versions = impl_->series.model_versions;
+  versions.Remove(&versions.Add({{"model", model}, {"version", version}}));
+}
+
+void Metrics::OnModelSettled(const std::string& model) {
+  impl_->series.model_stale.Add({{"model", model}}).Set(0);
+}
+
+void Metrics::OnModelRemoved(const std::string& model) {
+  prometheus::Family<prometheus::Gauge>& stale = impl_->series.model_stale;
+  stale.Remove(&stale.Add({{"model", model}}));
+  impl_->series.RemoveModel(model);
+}
+
 void Metrics::OnCertificates(absl::Time not_before, absl::Time not_after) {
   impl_->series.certificate_not_before.Add({}).Set(
       static_cast<double>(absl::ToUnixSeconds(not_before)));

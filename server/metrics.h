@@ -53,6 +53,16 @@ class Metrics : public Observer {
 
   // Files were read, at the start or later, or could not be.
   void OnReload(Reloaded what, const absl::Status& status);
+  // The configuration was read again, or could not be.
+  void OnConfigRead(const absl::Status& status);
+  // A version of a model is served from now on; one could not be loaded ("memory", "broken" or
+  // "golden"), while the one before it, if any, goes on; one has finished its last sentence.
+  void OnModelLoaded(const std::string& model, const std::string& version);
+  void OnModelFailed(const std::string& model, const std::string& failure);
+  void OnModelLeft(const std::string& model, const std::string& version);
+  // A version that could not be loaded is not wanted any more; or the whole model is not.
+  void OnModelSettled(const std::string& model);
+  void OnModelRemoved(const std::string& model);
   // The certificates of the gRPC port are valid from `not_before` to `not_after`.
   void OnCertificates(absl::Time not_before, absl::Time not_after);
 

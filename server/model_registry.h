@@ -1,5 +1,7 @@
-// The models that are served, by name.  Filled before the server listens and never changed, so safe
-// for concurrent use.
+// Where requests find their models.  What is served changes while they run: each looks into the set
+// of its moment (model_set.h), and keeps what it found for as long as it lives.
+//
+// Thread-safe.
 
 #ifndef DRAGOMAN_SERVER_MODEL_REGISTRY_H_
 #define DRAGOMAN_SERVER_MODEL_REGISTRY_H_
@@ -7,50 +9,47 @@
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
-#include "engine/route.h"
-#include "server/config.h"
-#include "server/metrics.h"
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "engine/translator.h"
+#include "server/model_set.h"
 
 namespace dragoman {
 
 class ModelRegistry {
  public:
-  // Loads the models of `options` in their order.  An error names the model and its directory.
-  // `pool` must outlive the registry; `metrics` is told of each model.
-  static absl::StatusOr<std::unique_ptr<const ModelRegistry>> Load(const ServerOptions& options,
-                                                                   WorkerPool* pool,
-                                                                   Metrics* metrics);
+  explicit ModelRegistry(const Limits& limits) : limits_(limits) {}
 
-  // The model of that name; the default one if `name` is empty.  NOT_FOUND names those there are.
-  // A request keeps what it found for as long as it lives.
-  absl::StatusOr<std::shared_ptr<const Translator>> Find(const std::string& name) const;
+  // What is served now; nothing before the first Publish.
+  std::shared_ptr<const ModelSet> Models() const {
+    absl::MutexLock lock(&mutex_);
+    return models_;
+  }
 
-  // How a request is translated: by the model that it names; else by the one that serves its
-  // languages best, the default one before others; else through the pivot language, if there is
-  // one. INVALID_ARGUMENT with the field (status.h) names the pairs that are served.
+  // From now on requests find these.
+  void Publish(std::shared_ptr<const ModelSet> models) {
+    absl::MutexLock lock(&mutex_);
+    models_.swap(models);  // the old ones end after the lock
+  }
+
+  // As ModelSet's.
+  absl::StatusOr<std::shared_ptr<const Translator>> Find(const std::string& name) const {
+    return Models()->Find(name);
+  }
   absl::StatusOr<Route> FindRoute(const std::string& name, const std::string& source,
-                                  const std::string& target) const;
+                                  const std::string& target,
+                                  std::optional<VersionKey> key = std::nullopt) const {
+    return Models()->FindRoute(name, source, target, key);
+  }
 
-  const std::vector<std::shared_ptr<const Translator>>& translators() const { return translators_; }
-  const std::shared_ptr<const Translator>& default_translator() const { return default_; }
   const Limits& limits() const { return limits_; }
 
  private:
-  ModelRegistry(const Limits& limits, std::string pivot)
-      : limits_(limits), pivot_(std::move(pivot)) {}
-
-  // Null if none serves the pair.
-  std::shared_ptr<const Translator> Nearest(const std::string& source,
-                                            const std::string& target) const;
-
   const Limits limits_;
-  const std::string pivot_;                                     // "": none
-  std::vector<std::shared_ptr<const Translator>> translators_;  // in the order of the options
-  std::shared_ptr<const Translator> default_;
+  mutable absl::Mutex mutex_;
+  std::shared_ptr<const ModelSet> models_ ABSL_GUARDED_BY(mutex_) =
+      std::make_shared<ModelSet>(std::vector<ServedModel>(), "", "");
 };
 
 }  // namespace dragoman

@@ -12,8 +12,9 @@ grpc::ServerUnaryReactor* ModelService::ListModels(grpc::CallbackServerContext* 
   Call call(parts_, "ListModels", CallerOf(*context));
   const absl::Status admitted = call.Admit();
   if (admitted.ok()) {
-    for (const auto& translator : parts_->models->translators()) {
-      Describe(*translator, response->add_models());
+    const std::shared_ptr<const ModelSet> models = parts_->models->Models();
+    for (const ServedModel& model : models->models()) {
+      Describe(model, &model == models->default_model(), response->add_models());
     }
   }
   grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
@@ -32,16 +33,20 @@ grpc::ServerUnaryReactor* ModelService::GetModel(grpc::CallbackServerContext* co
 
 absl::Status ModelService::Get(Call* call, const std::string& name, v1::Model* model) const {
   RETURN_IF_ERROR(call->Admit());
-  ASSIGN_OR_RETURN(const std::shared_ptr<const Translator> translator, parts_->models->Find(name));
-  call->set_translator(translator);
-  Describe(*translator, model);
+  const std::shared_ptr<const ModelSet> models = parts_->models->Models();
+  ASSIGN_OR_RETURN(const ServedModel* const found, models->FindModel(name));
+  call->set_translator(found->stable);
+  Describe(*found, found == models->default_model(), model);
   return absl::OkStatus();
 }
 
-void ModelService::Describe(const Translator& translator, v1::Model* model) const {
-  ToProto(translator.model(), parts_->models->limits(), model);
-  model->set_is_default(&translator == parts_->models->default_translator().get());
-  model->set_state(parts_->gate->shut() ? v1::Model::STATE_DRAINING : v1::Model::STATE_READY);
+void ModelService::Describe(const ServedModel& served, bool is_default, v1::Model* model) const {
+  if (served.stable != nullptr) {
+    ToProto(served.stable->model(), parts_->models->limits(), model);
+    model->set_state(parts_->gate->shut() ? v1::Model::STATE_DRAINING : v1::Model::STATE_READY);
+  }
+  ToProto(served, model);
+  model->set_is_default(is_default);
 }
 
 }  // namespace dragoman

@@ -27,7 +27,7 @@ class ModelService final : public v1::ModelService::CallbackService {
 
  private:
   absl::Status Get(Call* call, const std::string& name, v1::Model* model) const;
-  void Describe(const Translator& translator, v1::Model* model) const;
+  void Describe(const ServedModel& served, bool is_default, v1::Model* model) const;
 
   const ServerParts* const parts_;
 };

@@ -58,17 +58,19 @@ Server::Server(const ServerOptions& options)
     : options_(WithWorkers(options)),
       metrics_(options_.pool.workers),
       pool_(options_.pool, &metrics_),
+      models_(options_.limits),
       translate_service_(&parts_),
       model_service_(&parts_) {
   metrics_.Watch(&pool_);
 }
 
-absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options) {
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options,
+                                                      ReadOptions read_again) {
   auto server = std::unique_ptr<Server>(new Server(options));
   RETURN_IF_ERROR(server->ReadSecrets());
   server->WarnOfPlainText();
   RETURN_IF_ERROR(server->OpenPorts());
-  RETURN_IF_ERROR(server->LoadModels());
+  RETURN_IF_ERROR(server->LoadModels(std::move(read_again)));
   RETURN_IF_ERROR(server->StartGrpc());
   server->SetServing(true);
   server->vitals_->Look();
@@ -120,9 +122,10 @@ absl::Status Server::Ready() const {
   return absl::UnavailableError(gate_.shut() ? "the server is draining" : "the models are loading");
 }
 
-absl::Status Server::LoadModels() {
-  ASSIGN_OR_RETURN(models_, ModelRegistry::Load(options_, &pool_, &metrics_));
-  parts_ = {.models = models_.get(),
+absl::Status Server::LoadModels(ReadOptions read_again) {
+  ASSIGN_OR_RETURN(model_manager_, ModelManager::Start(options_, std::move(read_again), &pool_,
+                                                       &metrics_, &models_));
+  parts_ = {.models = &models_,
             .pool = &pool_,
             .gate = &gate_,
             .principals = principals_.get(),
@@ -150,13 +153,15 @@ void Server::SetServing(bool serving) {
 }
 
 void Server::Reload() {
-  Log(LogLevel::kInfo, "reading certificates and tokens again; all else needs a restart");
+  Log(LogLevel::kInfo, "reading the configuration, models, certificates and tokens again");
+  model_manager_->ReadAgain();
   if (certificates_ != nullptr) certificates_->ReadAgain();
   principals_->ReadAgain();
 }
 
 void Server::Drain() {
   if (grpc_ == nullptr || !grpc_->serves() || std::exchange(drained_, true)) return;
+  if (model_manager_ != nullptr) model_manager_->Close();
   if (serving_) {
     Log(LogLevel::kInfo, "draining",
         {{"delay_seconds", absl::ToDoubleSeconds(options_.drain_delay)},

@@ -22,6 +22,7 @@
 #include "server/grpc_port.h"
 #include "server/http_endpoints.h"
 #include "server/metrics.h"
+#include "server/model_manager.h"
 #include "server/model_registry.h"
 #include "server/model_service.h"
 #include "server/principals.h"
@@ -37,7 +38,10 @@ class Server {
   // /readyz 503, and gRPC's clients are hung up on; then the models load; then gRPC serves, the
   // health service says SERVING (for "liveness" until the end) and /readyz 200.  On an error
   // nothing is left running.
-  static absl::StatusOr<std::unique_ptr<Server>> Start(const ServerOptions& options);
+  //
+  // `read_again` reads the options anew when models are reloaded; null: they stay as they are.
+  static absl::StatusOr<std::unique_ptr<Server>> Start(const ServerOptions& options,
+                                                       ReadOptions read_again = nullptr);
 
   // Drains.
   ~Server();
@@ -46,7 +50,7 @@ class Server {
   const std::string& grpc_address() const { return grpc_->address(); }
   const std::string& http_address() const { return http_->address(); }
 
-  // Reads certificates and tokens again.
+  // Reads the configuration, models, certificates and tokens again, on other threads.
   void Reload();
 
   // Says NOT_SERVING and /readyz 503, serves on for the drain delay, then refuses new translations
@@ -62,7 +66,7 @@ class Server {
   absl::Status ReadSecrets();
   void WarnOfPlainText() const;
   absl::Status OpenPorts();
-  absl::Status LoadModels();
+  absl::Status LoadModels(ReadOptions read_again);
   absl::Status StartGrpc();
   void SetServing(bool serving);
   absl::Status Ready() const;
@@ -72,7 +76,7 @@ class Server {
   Gate gate_;
   Metrics metrics_;
   WorkerPool pool_;
-  std::unique_ptr<const ModelRegistry> models_;
+  ModelRegistry models_;
   std::unique_ptr<Principals> principals_;
   std::unique_ptr<Certificates> certificates_;  // null: plain text
   ServerParts parts_;
@@ -84,6 +88,7 @@ class Server {
   bool drained_ = false;
   std::unique_ptr<Vitals> vitals_;
   std::unique_ptr<HttpEndpoints> http_;
+  std::unique_ptr<ModelManager> model_manager_;
 };
 
 }  // namespace dragoman

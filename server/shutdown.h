@@ -1,7 +1,7 @@
 // What the server does on signals:
 //
 //   SIGTERM, SIGINT   the first one asks it to drain, the second one ends it at once
-//   SIGHUP            asks it to read its certificates and tokens again
+//   SIGHUP            asks it to read its configuration, models, certificates and tokens again
 //   SIGPIPE           nothing: whoever writes learns it from the write
 
 #ifndef DRAGOMAN_SERVER_SHUTDOWN_H_

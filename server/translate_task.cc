@@ -22,7 +22,7 @@ int CountCharacters(const std::vector<std::string>& texts) {
 absl::Status TranslateTask::Prepare(v1::TranslateRequest request) {
   size_.texts = request.contents_size();
   ASSIGN_OR_RETURN(route_, parts_->models->FindRoute(request.model(), request.source_language(),
-                                                     request.target_language()));
+                                                     request.target_language(), KeyOf(request)));
   ASSIGN_OR_RETURN(request_, FromProto(&request));
   characters_ = CountCharacters(request_.texts);
   output_ = request.output();
@@ -42,7 +42,8 @@ v1::TranslateResponse TranslateTask::Answer(const TranslateResponse& translated,
                                             absl::Duration elapsed) {
   const Model& model = translator()->model();
   v1::TranslateResponse response;
-  response.set_model(route_->name());
+  response.set_model(WithoutLabels(route_->name()));
+  response.set_model_label(LabelsOf(route_->name()));
   response.set_model_version(route_->version());
   response.set_isa(model.isa());
   for (const Translation& translation : translated.translations) {

@@ -7,6 +7,12 @@ void PriceList::Set(const std::string& model, int turn_rows) {
   Of(model).turn_rows = turn_rows;
 }
 
+int PriceList::RowsOf(const std::string& model) const {
+  absl::MutexLock lock(&mutex_);
+  const auto found = models_.find(model);
+  return (found == models_.end() ? pricing_ : found->second).turn_rows;
+}
+
 void PriceList::Price(Job* job) {
   Pricing pricing;
   {

@@ -21,6 +21,7 @@ class PriceList {
   explicit PriceList(const Pricing& pricing) : pricing_(pricing) {}
 
   void Set(const std::string& model, int turn_rows);
+  int RowsOf(const std::string& model) const;
 
   // Computes the job's cost.
   void Price(Job* job);
@@ -32,7 +33,7 @@ class PriceList {
   Pricing& Of(const std::string& model) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Pricing pricing_;
-  absl::Mutex mutex_;
+  mutable absl::Mutex mutex_;
   std::map<std::string, Pricing> models_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -58,6 +59,8 @@ class WorkerPool {
   // Prepares for a model: measures how many rows make a turn if that was not said, which takes
   // about a second.  Without it they are 64.  Returns them.
   int AddModel(const std::shared_ptr<const Model>& model);
+  // What it has returned for the model of that name.
+  int RowsOf(const std::string& model) const { return prices_.RowsOf(model); }
 
   // Takes all the jobs of one request, or none of them and says why: RESOURCE_EXHAUSTED if the line
   // is full or the principal's quota used up, DEADLINE_EXCEEDED if the deadline cannot be met,

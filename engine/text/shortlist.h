@@ -42,6 +42,7 @@ struct ShortlistSource {
   // How many of the first ids, and of the entries of each source token.  Text only, where 100 are
   // taken if it is not said; the binary format brings its own numbers.
   std::optional<int> first, best;
+  bool operator==(const ShortlistSource&) const = default;
 };
 
 // "FILE" or "FILE:FIRST,BEST".  INVALID_ARGUMENT if the file's name is missing.

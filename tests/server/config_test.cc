@@ -194,6 +194,12 @@ TEST(Config, BadFlagsAreRefusedWithTheirNameAndValue) {
       {{"--model", "a=x", "--shortlist", "a="}, "--shortlist: \"a=\" is not of the form"},
       {{"--model", "a=x", "--shortlist", "b=lex"}, "shortlist is for \"b\""},
       {{"--model", "a=x", "--shortlist", "a=1", "--shortlist", "a=2"}, "of a is given twice"},
+      {{"--model", "a=x", "--canary", "a=y"}, "--canary: \"a=y\" is not of the form"},
+      {{"--model", "a=x", "--canary", "a=y:101"}, "canary of a has 101 percent"},
+      {{"--model", "a=x", "--canary", "a=y:nan"}, "canary of a has nan percent"},
+      {{"--model", "a=x", "--canary", "b=y:5"}, "canary is for \"b\""},
+      {{"--model", "a=x", "--canary", "a=y:5", "--canary", "a=z:5"}, "of a is given twice"},
+      {{"--model", "a=x", "--model-poll-seconds", "-1"}, "model-poll-seconds is -1"},
       {{"--model", "a=x", "--no-such-flag"}, "--no-such-flag"},
       {{"--model", "a=x", "--config", "/no/such/file"}, "cannot read /no/such/file"},
   };
@@ -213,8 +219,21 @@ TEST(Config, HelpNamesEveryFieldOfTheConfigAsAFlag) {
     std::string flag = fields->field(i)->name();
     std::replace(flag.begin(), flag.end(), '_', '-');
     if (flag == "models" || flag == "shortlists") flag.pop_back();
+    if (flag == "canaries") flag = "canary";
     EXPECT_THAT(*parsed->print, HasSubstr("--" + flag + " "));
   }
+}
+
+TEST(Config, NamesTheSettingsThatOnlyARestartTakesOver) {
+  v1::ServerConfig before, after;
+  before.set_workers(2);
+  before.add_models()->set_name("a");
+  after.set_workers(3);
+  after.mutable_drain_timeout()->set_seconds(5);
+  after.add_canaries()->set_percent(5);
+  after.set_pivot("en");
+  EXPECT_EQ(NamesOfFixedChanges(before, after), "workers drain_timeout");
+  EXPECT_EQ(NamesOfFixedChanges(before, before), "");
 }
 
 TEST(Config, VersionIsPrinted) {

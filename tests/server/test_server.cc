@@ -45,8 +45,8 @@ v1::TranslateRequest LongRequest() {
   return request;
 }
 
-TestServer::TestServer(const ServerOptions& options) {
-  absl::StatusOr<std::unique_ptr<Server>> server = Server::Start(options);
+TestServer::TestServer(const ServerOptions& options, ReadOptions read_again) {
+  absl::StatusOr<std::unique_ptr<Server>> server = Server::Start(options, std::move(read_again));
   if (!server.ok()) {
     ADD_FAILURE() << server.status();
     std::abort();

@@ -39,7 +39,8 @@ T DetailOf(const grpc::Status& status);
 
 class TestServer {
  public:
-  explicit TestServer(const ServerOptions& options = TestOptions());
+  explicit TestServer(const ServerOptions& options = TestOptions(),
+                      ReadOptions read_again = nullptr);
 
   Server& server() { return *server_; }
   std::shared_ptr<grpc::Channel> channel() { return channel_; }

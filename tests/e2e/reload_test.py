@@ -1,0 +1,306 @@
+"""Models that change under full load: a good version, a broken one, one that is too large; SIGHUP by the dozen,
+files that are written in place, links that turn as Kubernetes turns them, and a drain in the middle of it."""
+
+import collections
+import json
+import os
+import random
+import shutil
+import signal
+import struct
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+import grpc
+
+from harness import MODEL, SOURCE_DIR, Server, golden_inputs, pb, seed
+
+OTHER = os.path.join(SOURCE_DIR, "tests/golden/models/marian-rand")
+TRAINED = os.path.join(SOURCE_DIR, "tests/golden/models/marian-trained")
+
+
+def copy_model(source, target):
+    shutil.copytree(source, target, symlinks=False)
+    return target
+
+
+def too_large(directory):
+    """Makes of a model one that no machine has room for; its weights are a file of holes."""
+    config_path = os.path.join(directory, "config.json")
+    with open(config_path, encoding="utf-8") as file:
+        config = json.load(file)
+    config["d_model"] = 1 << 16
+    config["encoder_layers"] = config["decoder_layers"] = 64
+    with open(config_path, "w", encoding="utf-8") as file:
+        json.dump(config, file)
+    weights = os.path.join(directory, "model.safetensors")
+    header = {"model.shared.weight": {"dtype": "F32", "shape": [config["vocab_size"], 1 << 16],
+                                      "data_offsets": [0, config["vocab_size"] << 18]}}
+    text = json.dumps(header).encode()
+    with open(weights, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text)
+        file.truncate(8 + len(text) + (config["vocab_size"] << 18))
+
+
+class Load:
+    """Clients that ask as fast as they are answered, and what they were answered by whom."""
+
+    def __init__(self, server, texts, clients=8):
+        self.server, self.texts = server, texts
+        self.answers = collections.defaultdict(set)  # (version, text): translations
+        self.codes = collections.Counter()
+        self.latencies = []
+        self.ending = threading.Event()
+        self.lock = threading.Lock()
+        self.threads = [threading.Thread(target=self.run, args=(i,)) for i in range(clients)]
+        for thread in self.threads:
+            thread.start()
+
+    def run(self, number):
+        pick = random.Random(number)
+        translate = type(self.server.translation)(self.server.new_channel()).Translate
+        while not self.ending.is_set():
+            texts = pick.sample(self.texts, 4)
+            begin = time.monotonic()
+            try:
+                response = translate(pb.TranslateRequest(contents=texts), timeout=60)
+            except grpc.RpcError as error:
+                with self.lock:
+                    self.codes[error.code().name] += 1
+                if error.code() == grpc.StatusCode.UNAVAILABLE:
+                    return
+                continue
+            with self.lock:
+                self.codes["OK"] += 1
+                self.latencies.append((begin, time.monotonic() - begin))
+                for text, translation in zip(texts, response.translations):
+                    self.answers[response.model_version, text].add(translation.hypotheses[0].text)
+
+    def stop(self):
+        self.ending.set()
+        for thread in self.threads:
+            thread.join()
+
+    def p99_between(self, begin, end):
+        times = sorted(took for at, took in self.latencies if begin <= at < end)
+        return times[len(times) * 99 // 100] if times else float("nan")
+
+
+class ReloadTest(unittest.TestCase):
+
+    def setUp(self):
+        self.temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(self.temporary.cleanup)
+        self.root = self.temporary.name
+        self.current = os.path.join(self.root, "current")
+
+    def path(self, name):
+        return os.path.join(self.root, name)
+
+    def point(self, target):
+        """Turns the link to the served directory, in one step."""
+        os.symlink(target, self.current + ".next")
+        os.rename(self.current + ".next", self.current)
+
+    def model(self, server, name="en-de"):
+        return server.models.GetModel(pb.GetModelRequest(name=name), timeout=30)
+
+    def states(self, server):
+        return [(v.label, pb.Model.State.Name(v.state)[6:].lower(), v.failure)
+                for v in self.model(server).versions]
+
+    def hang_up(self, server):
+        server.process.send_signal(signal.SIGHUP)
+
+    def await_true(self, condition, what, timeout=60):
+        deadline = time.monotonic() + timeout
+        while not condition():
+            self.assertLess(time.monotonic(), deadline, what)
+            time.sleep(0.02)
+
+    def resident(self, server):
+        return server.metrics()["process_resident_memory_bytes"][()] / 1e6
+
+    def test_under_full_load_a_good_a_broken_and_a_too_large_version(self):
+        good = copy_model(MODEL, self.path("good"))
+        with open(os.path.join(good, "generation_config.json"), "a", encoding="utf-8") as file:
+            file.write("\n")  # another version, of equal translations
+        broken = copy_model(MODEL, self.path("broken"))
+        os.truncate(os.path.join(broken, "model.safetensors"), 1000)
+        large = copy_model(MODEL, self.path("large"))
+        too_large(large)
+        self.point(MODEL)
+        server = Server("--model", f"en-de={self.current}", "--workers", "2")
+        first = self.model(server).version
+        load = Load(server, [i["text"] for i in golden_inputs()[:60]])
+        marks, resident = [("before", time.monotonic())], {}
+
+        def phase(name, target, done):
+            resident[f"before {name}"] = self.resident(server)
+            marks.append((name, time.monotonic()))
+            self.point(target)
+            self.hang_up(server)
+            peak = 0
+            deadline = time.monotonic() + 60
+            while not done():
+                peak = max(peak, self.resident(server))
+                self.assertLess(time.monotonic(), deadline, name)
+                self.assertEqual(server.http("/readyz")[0], 200)
+                time.sleep(0.02)
+            took = time.monotonic() - marks[-1][1]
+            marks.append((f"after {name}", time.monotonic()))
+            print(f"{name}: {took:.2f} s, resident {resident[f'before {name}']:.0f} MB before, "
+                  f"{peak:.0f} at most", file=sys.stderr)
+            time.sleep(1)
+
+        time.sleep(1)
+        phase("good", good, lambda: self.model(server).version != first
+              and self.states(server) == [("stable", "ready", "")])
+        second = self.model(server).version
+        phase("broken", broken, lambda: ("stable", "failed", "broken") in self.states(server))
+        phase("large", large, lambda: ("stable", "failed", "memory") in self.states(server))
+        phase("good again", MODEL, lambda: self.states(server) == [("stable", "ready", "")]
+              and self.model(server).version == first)
+        load.stop()
+        marks.append(("end", time.monotonic()))
+
+        # No request was lost, and whatever a version says of a text it says always.
+        self.assertEqual(set(load.codes), {"OK"}, load.codes)
+        self.assertEqual({version for version, _ in load.answers}, {first, second})
+        for key, translations in load.answers.items():
+            self.assertEqual(len(translations), 1, key)
+        self.await_true(lambda: self.resident(server) < 1.3 * resident["before good"] + 20,
+                        "the memory of what has left is not returned")
+        print(f"{sum(load.codes.values())} requests; resident at the end "
+              f"{self.resident(server):.0f} MB", file=sys.stderr)
+        for (name, begin), (_, end) in zip(marks, marks[1:]):
+            print(f"  p99 {name}: {1000 * load.p99_between(begin, end):.0f} ms", file=sys.stderr)
+        log = server.log_text()
+        for words in ("model not reloaded: the old version goes on", "reason=broken",
+                      "reason=memory", "left"):
+            self.assertIn(words, log)
+        self.assertEqual(server.stop(), 0)
+
+    def test_files_written_in_place_while_they_are_watched(self):
+        """A copy that is not atomic, again and again: what is half there is never served."""
+        served = copy_model(TRAINED, self.path("served"))
+        self.point(served)
+        server = Server("--model", f"en-de={self.current}", "--model-poll-seconds", "1")
+        want = {}
+        for directory in (TRAINED, OTHER):
+            reference = Server("--model", f"en-de={directory}")
+            response = reference.translate("The cat is old.")
+            want[response.model_version] = response.translations[0].hypotheses[0].text
+            self.assertEqual(reference.stop(), 0)
+        pick = random.Random(seed())
+        for directory in (OTHER, TRAINED, OTHER):
+            with open(os.path.join(directory, "model.safetensors"), "rb") as file:
+                weights = file.read()
+            for _ in range(3):  # cut short, half written, then whole
+                with open(os.path.join(served, "model.safetensors"), "r+b") as file:
+                    file.truncate(pick.randrange(len(weights)))
+                    self.hang_up(server)
+                    file.write(weights[:pick.randrange(len(weights))])
+                    file.flush()
+                    time.sleep(pick.random())
+                    self.assert_answer(server, want)
+            with open(os.path.join(served, "model.safetensors"), "wb") as file:
+                file.write(weights)
+            expected = {OTHER: 1, TRAINED: 0}[directory]
+            self.await_true(lambda: self.model(server).version == list(want)[expected],
+                            "the whole version is not served", timeout=30)
+            self.assert_answer(server, want)
+        self.assertEqual(server.stop(), 0)
+
+    def assert_answer(self, server, want):
+        response = server.translate("The cat is old.")
+        self.assertEqual(response.translations[0].hypotheses[0].text,
+                         want[response.model_version])
+
+    def test_links_turned_as_kubernetes_turns_them(self):
+        """A mounted ConfigMap or a synchronized volume: file -> ..data/file, ..data -> ..time."""
+        served = self.path("served")
+        os.mkdir(served)
+
+        def project(name, directory):
+            copy_model(directory, os.path.join(served, name))
+            os.symlink(name, os.path.join(served, "..data_tmp"))
+            os.rename(os.path.join(served, "..data_tmp"), os.path.join(served, "..data"))
+
+        project("..2026_01", TRAINED)
+        for name in os.listdir(TRAINED):
+            os.symlink(os.path.join("..data", name), os.path.join(served, name))
+        server = Server("--model", f"en-de={served}", "--model-poll-seconds", "1")
+        version = self.model(server).version
+        project("..2026_02", OTHER)
+        shutil.rmtree(os.path.join(served, "..2026_01"))
+        self.await_true(lambda: self.model(server).version != version, "the new link is not seen")
+        self.assertEqual(server.stop(), 0)
+
+    def test_a_storm_of_signals_and_a_version_that_flaps(self):
+        self.point(TRAINED)
+        server = Server("--model", f"en-de={self.current}")
+        load = Load(server, [i["text"] for i in golden_inputs()[:20]], clients=2)
+        before = self.resident(server)
+        for i in range(40):
+            self.point((OTHER, TRAINED)[i % 2])
+            for _ in range(10):
+                self.hang_up(server)
+            time.sleep(0.1)
+        self.point(OTHER)
+        self.hang_up(server)
+        self.await_true(lambda: self.states(server) == [("stable", "ready", "")], "it does not settle")
+        load.stop()
+        self.assertEqual(set(load.codes), {"OK"}, load.codes)
+        for key, translations in load.answers.items():
+            self.assertEqual(len(translations), 1, key)
+        after = self.resident(server)
+        print(f"40 versions: resident {before:.0f} MB before, {after:.0f} after", file=sys.stderr)
+        self.assertLess(after, before + 60)
+        self.assertEqual(server.stop(), 0)
+
+    def test_sigterm_during_a_reload_drains_as_ever(self):
+        self.point(TRAINED)
+        server = Server("--model", f"en-de={self.current}")
+        load = Load(server, [i["text"] for i in golden_inputs()[:20]], clients=2)
+        time.sleep(0.2)
+        self.point(MODEL)
+        self.hang_up(server)
+        self.assertEqual(server.stop(), 0)
+        load.stop()
+        self.assertLessEqual(set(load.codes), {"OK", "UNAVAILABLE"}, load.codes)
+
+    def test_a_config_file_that_changes(self):
+        config = self.path("server.txtpb")
+
+        def write(text):
+            with open(config + ".next", "w", encoding="utf-8") as file:
+                file.write(text)
+            os.rename(config + ".next", config)
+
+        write(f'models {{ name: "a" directory: "{TRAINED}" }}')
+        server = Server("--config", config, "--model-poll-seconds", "1")
+
+        def names():
+            models = server.models.ListModels(pb.ListModelsRequest(), timeout=30).models
+            return [m.name for m in models]
+
+        write(f'models {{ name: "a" directory: "{TRAINED}" }}'
+              f' models {{ name: "b" directory: "{OTHER}" }} default_model: "b" max_texts: 3')
+        self.await_true(lambda: names() == ["a", "b"], "b is not there")
+        self.await_true(lambda: server.translate("Good morning.").model == "b", "b is not the default")
+        self.assertIn("settings=max_texts", server.log_text())
+        write('models { name: "a" directory')
+        self.await_true(lambda: server.metrics()["dragoman_config_stale"][()] == 1, "not told")
+        self.assertEqual(names(), ["a", "b"])
+        write(f'models {{ name: "b" directory: "{OTHER}" }}')
+        self.await_true(lambda: names() == ["b"], "a is still there")
+        self.assertEqual(server.metrics()["dragoman_config_stale"][()], 0)
+        self.assertEqual(server.stop(), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -15,24 +15,56 @@ struct PieceModel::Impl {
   sentencepiece::SentencePieceProcessor processor;
   std::optional<std::unordered_set<std::string>> words;  // instead of the processor
 
-  std::vector<std::string> SplitWords(std::string_view text) const;
+  std::vector<std::string> SplitWords(std::string_view text, std::vector<TextSpan>* spans) const;
 };
 
-std::vector<std::string> PieceModel::Impl::SplitWords(std::string_view text) const {
+namespace {
+
+// Of the pieces that one character became, the library gives the character to the last: those
+// before it are empty.
+void ShareCharacters(std::vector<TextSpan>* spans) {
+  for (size_t i = spans->size(); i-- > 1;) {
+    TextSpan& before = (*spans)[i - 1];
+    const TextSpan& span = (*spans)[i];
+    if (before.size() == 0 && before.end == span.begin) before = span;
+  }
+}
+
+std::vector<TextSpan> SpansOf(const sentencepiece::ImmutableSentencePieceText& text,
+                              std::vector<std::string>* pieces) {
+  std::vector<TextSpan> spans;
+  for (const auto& piece : text.pieces()) {
+    spans.push_back({piece.begin(), piece.end()});
+    pieces->push_back(piece.piece());
+  }
+  ShareCharacters(&spans);
+  return spans;
+}
+
+}  // namespace
+
+std::vector<std::string> PieceModel::Impl::SplitWords(std::string_view text,
+                                                      std::vector<TextSpan>* spans) const {
   constexpr std::string_view kSpace = " \t\r\n";
   std::vector<std::string> pieces;
+  const auto note = [&](size_t begin, size_t end) {
+    if (spans != nullptr) spans->push_back({begin, end});
+  };
   for (size_t begin = 0; (begin = text.find_first_not_of(kSpace, begin)) != text.npos;) {
     const size_t end = std::min(text.find_first_of(kSpace, begin), text.size());
     const std::string word(text.substr(begin, end - begin));
-    begin = end;
     if (words->contains(word)) {
       pieces.push_back(word);
+      note(begin, end);
+      begin = end;
       continue;
     }
-    for (const unsigned char byte : word) {  // a character: a first byte and those that go on
-      const bool first = (byte & 0xC0) != 0x80;
-      if (first) pieces.emplace_back();
-      pieces.back().push_back(static_cast<char>(byte));
+    while (begin < end) {  // a character: a first byte and those that go on
+      size_t next = begin + 1;
+      while (next < end && (static_cast<unsigned char>(text[next]) & 0xC0) == 0x80) ++next;
+      pieces.emplace_back(text.substr(begin, next - begin));
+      note(begin, next);
+      begin = next;
     }
   }
   return pieces;
@@ -67,12 +99,19 @@ std::unique_ptr<const PieceModel> PieceModel::OfWords(const std::vector<std::str
   return std::unique_ptr<const PieceModel>(new PieceModel(std::move(impl)));
 }
 
-std::vector<std::string> PieceModel::Encode(std::string_view text) const {
-  if (impl_->words.has_value()) return impl_->SplitWords(text);
+std::vector<std::string> PieceModel::Encode(std::string_view text,
+                                            std::vector<TextSpan>* spans) const {
+  if (spans != nullptr) spans->clear();
+  if (impl_->words.has_value()) return impl_->SplitWords(text, spans);
   std::vector<std::string> pieces;
+  if (spans != nullptr) {
+    *spans = SpansOf(impl_->processor.EncodeAsImmutableProto(text), &pieces);
+    if (!pieces.empty() || text.empty()) return pieces;
+  }
   const sentencepiece::util::Status status = impl_->processor.Encode(text, &pieces);
   // What cannot be segmented is one unknown piece, so that it is counted and never lost silently.
   if (!status.ok()) pieces.assign(1, std::string(text));
+  if (spans != nullptr) spans->assign(pieces.size(), {0, text.size()});
   return pieces;
 }
 
@@ -83,11 +122,22 @@ std::vector<std::string> PieceModel::Pieces() const {
   return pieces;
 }
 
-std::string PieceModel::Decode(const std::vector<std::string>& pieces) const {
+std::string PieceModel::Decode(const std::vector<std::string>& pieces,
+                               std::vector<TextSpan>* spans) const {
   std::string text;
+  if (spans != nullptr) spans->clear();
   if (impl_->words.has_value()) {
-    for (const std::string& piece : pieces) text += (text.empty() ? "" : " ") + piece;
+    for (const std::string& piece : pieces) {
+      text += (text.empty() ? "" : " ") + piece;
+      if (spans != nullptr) spans->push_back({text.size() - piece.size(), text.size()});
+    }
     return text;
+  }
+  if (spans != nullptr) {
+    const auto decoded = impl_->processor.DecodePiecesAsImmutableProto(pieces);
+    std::vector<std::string> same;
+    *spans = SpansOf(decoded, &same);
+    return decoded.text();
   }
   const sentencepiece::util::Status status = impl_->processor.Decode(pieces, &text);
   if (!status.ok()) text.clear();

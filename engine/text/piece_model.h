@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/text/text_span.h"
+
 namespace dragoman {
 
 // A .spm file.  Immutable after Load, so safe for concurrent use.
@@ -25,15 +27,18 @@ class PieceModel {
   PieceModel(const PieceModel&) = delete;
   PieceModel& operator=(const PieceModel&) = delete;
 
-  // The pieces of the normalized text.
+  // The pieces of the normalized text.  `spans`, unless it is null, is given the part of the text
+  // that each stands for; those that one character became all have that character.
   // REQUIRES: text is valid UTF-8.
-  std::vector<std::string> Encode(std::string_view text) const;
+  std::vector<std::string> Encode(std::string_view text,
+                                  std::vector<TextSpan>* spans = nullptr) const;
 
   // The pieces by their ids in the file.
   std::vector<std::string> Pieces() const;
 
-  // The text that pieces stand for.
-  std::string Decode(const std::vector<std::string>& pieces) const;
+  // The text that pieces stand for; `spans` as above.
+  std::string Decode(const std::vector<std::string>& pieces,
+                     std::vector<TextSpan>* spans = nullptr) const;
 
  private:
   struct Impl;

@@ -5,18 +5,12 @@
 #ifndef DRAGOMAN_ENGINE_TEXT_SPLITTER_H_
 #define DRAGOMAN_ENGINE_TEXT_SPLITTER_H_
 
-#include <cstddef>
 #include <string_view>
 #include <vector>
 
-namespace dragoman {
+#include "engine/text/text_span.h"
 
-// Bytes [begin, end) of the text.
-struct TextSpan {
-  size_t begin = 0;
-  size_t end = 0;
-  friend bool operator==(const TextSpan&, const TextSpan&) = default;
-};
+namespace dragoman {
 
 // The sentences of `text` in order: none is empty, none begins or ends in white space, and what
 // lies between them is white space alone.  A text of white space alone has none. A sentence ends at

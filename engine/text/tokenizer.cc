@@ -13,6 +13,7 @@ namespace dragoman {
 namespace {
 
 constexpr char kUnknown[] = "<unk>";
+constexpr std::string_view kMetaSpace = "▁";  // SentencePiece's mark of a space
 constexpr std::string_view kSpaces = " \t\r\n\v\f";
 
 // The length of a `>>xx<<` that `text` begins with, without white space in it; 0 if there is none.
@@ -23,6 +24,20 @@ size_t LanguageCodeLength(std::string_view text) {
   const std::string_view code = text.substr(2, end - 2);
   if (code.find_first_of(" \t\r\n<>") != std::string_view::npos) return 0;
   return end + 2;
+}
+
+// The part of it that neither begins nor ends in white space.
+TextSpan WithoutWhiteSpace(std::string_view text, TextSpan span) {
+  const auto inside = [text](size_t i) {  // a character
+    return i < text.size() && (static_cast<uint8_t>(text[i]) & 0xC0) == 0x80;
+  };
+  while (inside(span.begin)) --span.begin;
+  while (inside(span.end)) ++span.end;
+  const std::string_view part = text.substr(span.begin, span.size());
+  const std::string_view left = StripWhiteSpace(part);
+  if (left.empty()) return {span.end, span.end};
+  const size_t begin = span.begin + static_cast<size_t>(left.data() - part.data());
+  return {begin, begin + left.size()};
 }
 
 std::string_view TrimRight(std::string_view text) {
@@ -47,6 +62,7 @@ void EncodedText::Truncate(int most) {
   if (over <= 0) return;
   const auto end = ids.end() - after;
   ids.erase(end - over, end);
+  if (!spans.empty()) spans.erase(spans.end() - after - over, spans.end() - after);
   text_tokens -= over;
 }
 
@@ -68,19 +84,32 @@ const SpecialToken* Tokenizer::SpecialTokenAt(std::string_view text) const {
   return longest;
 }
 
-// Adds the ids of a text without special tokens.
-void Tokenizer::EncodeChunk(std::string_view chunk, std::vector<int32_t>* ids) const {
+// Adds the ids of a part of the text without special tokens.
+void Tokenizer::EncodeChunk(std::string_view text, TextSpan chunk, bool with_spans,
+                            EncodedText* encoded) const {
   const Vocabulary& vocabulary = *parts_.source_vocabulary;
-  if (const size_t code = LanguageCodeLength(chunk); parts_.leading_language_code && code > 0) {
-    ids->push_back(vocabulary.IdOf(std::string(chunk.substr(0, code))).value_or(parts_.unknown_id));
-    chunk.remove_prefix(code);
+  std::string_view left = text.substr(chunk.begin, chunk.size());
+  const auto add = [&](const std::string& piece) {
+    encoded->ids.push_back(vocabulary.IdOf(piece).value_or(parts_.unknown_id));
+  };
+  if (const size_t code = LanguageCodeLength(left); parts_.leading_language_code && code > 0) {
+    add(std::string(left.substr(0, code)));
+    if (with_spans) encoded->spans.push_back({chunk.begin, chunk.begin + code});
+    left.remove_prefix(code);
+    chunk.begin += code;
   }
-  for (const std::string& piece : parts_.source_pieces->Encode(chunk)) {
-    ids->push_back(vocabulary.IdOf(piece).value_or(parts_.unknown_id));
+  std::vector<TextSpan> spans;
+  for (const std::string& piece :
+       parts_.source_pieces->Encode(left, with_spans ? &spans : nullptr)) {
+    add(piece);
+  }
+  for (const TextSpan& span : spans) {
+    encoded->spans.push_back(
+        WithoutWhiteSpace(text, {chunk.begin + span.begin, chunk.begin + span.end}));
   }
 }
 
-EncodedText Tokenizer::Encode(std::string_view text, const Frame& frame) const {
+EncodedText Tokenizer::Encode(std::string_view text, const Frame& frame, bool with_spans) const {
   std::string prefixed;
   if (!frame.text_prefix.empty() && !text.empty()) {
     prefixed = absl::StrCat(frame.text_prefix, std::string(text));
@@ -89,6 +118,7 @@ EncodedText Tokenizer::Encode(std::string_view text, const Frame& frame) const {
   EncodedText encoded;
   std::vector<int32_t>& ids = encoded.ids;
   ids = frame.before;
+  if (with_spans) encoded.spans.resize(ids.size());
   size_t chunk = 0;  // where the text after the last special token begins
   for (size_t i = text.find_first_of(special_beginnings_); i != std::string_view::npos;
        i = text.find_first_of(special_beginnings_, i)) {
@@ -99,19 +129,27 @@ EncodedText Tokenizer::Encode(std::string_view text, const Frame& frame) const {
     }
     std::string_view left = text.substr(chunk, i - chunk);
     if (token->trims_left) left = TrimRight(left);
-    if (!left.empty()) EncodeChunk(left, &ids);
+    if (!left.empty()) EncodeChunk(text, {chunk, chunk + left.size()}, with_spans, &encoded);
     ids.push_back(token->id);
+    if (with_spans) encoded.spans.push_back({i, i + token->text.size()});
     i += token->text.size();
     if (token->trims_right) i += SpacesAt(text.substr(i));
     chunk = i;
   }
-  if (chunk < text.size()) EncodeChunk(text.substr(chunk), &ids);
+  if (chunk < text.size()) EncodeChunk(text, {chunk, text.size()}, with_spans, &encoded);
   encoded.text_tokens = static_cast<int>(ids.size() - frame.before.size());
   const bool ended = parts_.eos_once && encoded.text_tokens > 0 && frame.after.size() == 1 &&
                      ids.back() == frame.after.back();
   if (!ended) {
     encoded.after = static_cast<int>(frame.after.size());
     ids.insert(ids.end(), frame.after.begin(), frame.after.end());
+    if (with_spans) encoded.spans.resize(ids.size(), {text.size(), text.size()});
+  }
+  // What was put before the text is no part of it.
+  const size_t added = prefixed.empty() ? 0 : frame.text_prefix.size();
+  for (TextSpan& span : encoded.spans) {
+    span.begin = std::max(span.begin, added) - added;
+    span.end = std::max(span.end, added) - added;
   }
   encoded.unknown_tokens = static_cast<int>(std::count(ids.begin(), ids.end(), parts_.unknown_id));
   return encoded;
@@ -125,20 +163,67 @@ std::vector<int32_t> Tokenizer::EncodeTarget(std::string_view text) const {
   return ids;
 }
 
+bool Tokenizer::IsSkipped(int32_t id) const {
+  return parts_.target_vocabulary->Find(id) == nullptr ||
+         std::find(parts_.skipped.begin(), parts_.skipped.end(), id) != parts_.skipped.end();
+}
+
 std::string Tokenizer::Decode(absl::Span<const int32_t> ids) const {
   std::vector<std::string> pieces;
   for (const int32_t id : ids) {
-    const std::string* piece = parts_.target_vocabulary->Find(id);
-    const bool skipped =
-        std::find(parts_.skipped.begin(), parts_.skipped.end(), id) != parts_.skipped.end();
-    if (piece != nullptr && !skipped) pieces.push_back(*piece);
+    if (!IsSkipped(id)) pieces.push_back(*parts_.target_vocabulary->Find(id));
   }
   std::string text = parts_.target_pieces->Decode(pieces);
-  constexpr std::string_view kMetaSpace = "▁";  // SentencePiece's mark of a space
   for (size_t i = text.find(kMetaSpace); i != std::string::npos; i = text.find(kMetaSpace, i)) {
     text.replace(i, kMetaSpace.size(), " ");
   }
   return std::string(StripWhiteSpace(text));
+}
+
+Tokenizer::DecodedText Tokenizer::DecodeWithSpans(absl::Span<const int32_t> ids,
+                                                  absl::Span<const std::string> words) const {
+  std::vector<std::string> pieces;
+  std::vector<size_t> of_piece;  // the ids' places
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (i < words.size() && !words[i].empty() && ids[i] == parts_.unknown_id) {
+      pieces.push_back(absl::StrCat(std::string(kMetaSpace), words[i]));
+    } else if (!IsSkipped(ids[i])) {
+      pieces.push_back(*parts_.target_vocabulary->Find(ids[i]));
+    } else {
+      continue;
+    }
+    of_piece.push_back(i);
+  }
+  std::vector<TextSpan> of_pieces;
+  const std::string decoded = parts_.target_pieces->Decode(pieces, &of_pieces);
+  of_pieces.resize(pieces.size(), {decoded.size(), decoded.size()});
+
+  // A character more or less at the front moves all that follow: spans are moved with their text.
+  DecodedText result;
+  std::vector<size_t> moved(decoded.size() + 1);  // where each byte went
+  for (size_t i = 0; i < decoded.size();) {
+    const bool space = std::string_view(decoded).substr(i).starts_with(kMetaSpace);
+    const size_t length = space ? kMetaSpace.size() : 1;
+    for (size_t k = 0; k < length; ++k) moved[i + k] = result.text.size();
+    result.text += space ? ' ' : decoded[i];
+    i += length;
+  }
+  moved[decoded.size()] = result.text.size();
+  const TextSpan kept = WithoutWhiteSpace(result.text, {0, result.text.size()});
+  const auto place = [&](size_t i) {
+    return std::clamp(moved[std::min(i, decoded.size())], kept.begin, kept.end) - kept.begin;
+  };
+  result.text = result.text.substr(kept.begin, kept.size());
+  result.spans.resize(ids.size());
+  size_t end = 0, p = 0;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    TextSpan& span = result.spans[i] = {end, end};
+    if (p == of_piece.size() || of_piece[p] != i) continue;
+    span = WithoutWhiteSpace(result.text, {place(of_pieces[p].begin), place(of_pieces[p].end)});
+    end = span.end;
+    ++p;
+  }
+  return result;
 }
 
 const std::string& Tokenizer::SourcePiece(int32_t id) const {

@@ -34,6 +34,9 @@ struct EncodedText {
   int text_tokens = 0;       // without it; 0: there is nothing to translate
   int after = 0;             // how many of the ids stand after the text
   int unknown_tokens = 0;    // how many of them are unknown
+  // The part of the text that each id stands for, without white space at its ends; empty for the
+  // frame's.  Only if it was asked for.
+  std::vector<TextSpan> spans;
 
   // Cuts the text's last tokens, so that no more than `most` ids are left, or those of the frame.
   void Truncate(int most);
@@ -81,9 +84,9 @@ class Tokenizer {
   // REQUIRES: languages() has resolved the pair, or it has no names.
   Frame FrameOf(const LanguagePair& pair) const { return parts_.frame(pair); }
 
-  // The ids of the source vocabulary for `text` in its frame.
+  // The ids of the source vocabulary for `text` in its frame, and their spans if `with_spans`.
   // REQUIRES: text is valid UTF-8.
-  EncodedText Encode(std::string_view text, const Frame& frame) const;
+  EncodedText Encode(std::string_view text, const Frame& frame, bool with_spans = false) const;
   // In the frame of a pair without names.
   EncodedText Encode(std::string_view text) const { return Encode(text, FrameOf({})); }
 
@@ -98,6 +101,16 @@ class Tokenizer {
   // skipped; white space at both ends is stripped.
   std::string Decode(absl::Span<const int32_t> ids) const;
 
+  // The same with the part of the text that each id stands for, without white space at its ends.
+  // `words`, unless it is empty, says by id what to write in place of an unknown token; "" leaves
+  // it as it is.
+  struct DecodedText {
+    std::string text;
+    std::vector<TextSpan> spans;  // as many as ids
+  };
+  DecodedText DecodeWithSpans(absl::Span<const int32_t> ids,
+                              absl::Span<const std::string> words = {}) const;
+
   // The piece that an id stands for; "<unk>" for an id outside of the vocabulary.
   const std::string& SourcePiece(int32_t id) const;
   const std::string& TargetPiece(int32_t id) const;
@@ -107,7 +120,9 @@ class Tokenizer {
   int target_vocabulary_size() const { return parts_.target_vocabulary->size(); }
 
  private:
-  void EncodeChunk(std::string_view chunk, std::vector<int32_t>* ids) const;
+  void EncodeChunk(std::string_view text, TextSpan chunk, bool with_spans,
+                   EncodedText* encoded) const;
+  bool IsSkipped(int32_t id) const;
   const SpecialToken* SpecialTokenAt(std::string_view text) const;
 
   const TokenizerParts parts_;

@@ -101,6 +101,84 @@ TEST_P(MarianGolden, DecodesAsHuggingFaceDoes) {
   EXPECT_GT(outputs, 300);
 }
 
+// Every token stands for the bytes that it was made of; none for the end of the sentence.
+TEST_P(MarianGolden, SpansAreThePartsOfTheText) {
+  const auto tokenizer = Load(std::string(kModels) + GetParam());
+  const nlohmann::json golden = Golden(GetParam());
+  for (const nlohmann::json& input : golden["inputs"]) {
+    const std::string text = input["text"];
+    SCOPED_TRACE(text);
+    const EncodedText plain = tokenizer->Encode(text);
+    EXPECT_TRUE(plain.spans.empty());
+    const EncodedText encoded = tokenizer->Encode(text, tokenizer->FrameOf({}), true);
+    EXPECT_EQ(encoded.ids, plain.ids);
+    ASSERT_EQ(encoded.spans.size(), encoded.ids.size());
+    EXPECT_EQ(encoded.spans.back(), (TextSpan{text.size(), text.size()}));
+    size_t end = 0;
+    for (size_t i = 0; i + 1 < encoded.ids.size(); ++i) {
+      const TextSpan span = encoded.spans[i];
+      ASSERT_LE(span.begin, span.end);
+      ASSERT_GE(span.end, end);
+      end = span.end;
+      std::string piece = tokenizer->SourcePiece(encoded.ids[i]);
+      if (piece.starts_with("▁")) piece = piece.substr(3);
+      const std::string part = text.substr(span.begin, span.size());
+      const bool ascii = std::all_of(part.begin(), part.end(), [](char c) { return c > 0; });
+      if (ascii && piece != "<unk>") {  // others may be normalized
+        EXPECT_EQ(part, piece);
+      }
+    }
+  }
+}
+
+TEST_P(MarianGolden, DecodingWithSpansGivesTheSameText) {
+  const auto tokenizer = Load(std::string(kModels) + GetParam());
+  std::mt19937 random(7);
+  std::uniform_int_distribution<int32_t> any(-1, tokenizer->target_vocabulary_size());
+  for (int i = 0; i < 300; ++i) {
+    std::vector<int32_t> ids(static_cast<size_t>(i) % 12);
+    for (int32_t& id : ids) id = any(random);
+    const Tokenizer::DecodedText decoded = tokenizer->DecodeWithSpans(ids);
+    EXPECT_EQ(decoded.text, tokenizer->Decode(ids));
+    ASSERT_EQ(decoded.spans.size(), ids.size());
+    size_t end = 0;
+    for (size_t t = 0; t < ids.size(); ++t) {
+      ASSERT_LE(decoded.spans[t].begin, decoded.spans[t].end);
+      ASSERT_GE(decoded.spans[t].end, end);
+      end = decoded.spans[t].end;
+      ASSERT_LE(end, decoded.text.size());
+      std::string piece = tokenizer->TargetPiece(ids[t]);
+      if (piece.starts_with("▁")) piece = piece.substr(3);
+      const TextSpan span = decoded.spans[t];
+      if (span.size() > 0 && piece[0] != '<') {
+        EXPECT_EQ(decoded.text.substr(span.begin, span.size()), piece);
+      }
+    }
+  }
+}
+
+TEST(Spans, OfATextThatIsCutBecomeFewer) {
+  const auto tokenizer = Load(std::string(kModels) + "marian-trained");
+  EncodedText encoded =
+      tokenizer->Encode("The old teacher sees a small house.", tokenizer->FrameOf({}), true);
+  encoded.Truncate(5);
+  EXPECT_EQ(encoded.ids.size(), 5u);
+  EXPECT_EQ(encoded.spans.size(), 5u);
+  EXPECT_EQ(encoded.spans.back().size(), 0u);
+}
+
+TEST(Spans, OfUnknownTokensAreWhatIsWrittenInTheirPlace) {
+  const auto tokenizer = Load(std::string(kModels) + "marian-trained");
+  std::vector<int32_t> ids = tokenizer->EncodeTarget("Das Haus");
+  const size_t place = ids.size();
+  ids.push_back(tokenizer->target_unknown_id());
+  std::vector<std::string> words(ids.size());
+  words.back() = "漢字";
+  const Tokenizer::DecodedText decoded = tokenizer->DecodeWithSpans(ids, words);
+  EXPECT_EQ(decoded.text, "Das Haus 漢字");
+  EXPECT_EQ(decoded.spans[place], (TextSpan{9, 15}));
+}
+
 INSTANTIATE_TEST_SUITE_P(Models, MarianGolden,
                          Values("marian-trained", "marian-rand", "marian-rand-fp16",
                                 "marian-padheavy-renorm"));

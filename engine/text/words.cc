@@ -1,0 +1,125 @@
+#include "engine/text/words.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+
+#include "engine/base/utf8.h"
+
+namespace dragoman {
+namespace {
+
+struct Range {
+  char32_t first;
+  char32_t last;
+};
+
+// Scripts without spaces between words (Unicode 15, Blocks.txt).
+constexpr Range kUnspaced[] = {
+    {0x0E00, 0x0EFF},                                                          // Thai, Lao
+    {0x1000, 0x109F},                                                          // Burmese
+    {0x1780, 0x17FF},                                                          // Khmer
+    {0x2E80, 0x2FDF},                                                          // CJK radicals
+    {0x3005, 0x3007}, {0x3021, 0x3029},   {0x3031, 0x3035}, {0x3040, 0x30FF},  // Hiragana, Katakana
+    {0x31F0, 0x31FF}, {0x3400, 0x4DBF},   {0x4E00, 0x9FFF}, {0xF900, 0xFAFF},
+    {0xFF66, 0xFF9F}, {0x20000, 0x3FFFF},
+};
+
+// Neither letters nor digits, as far as they are common.
+constexpr Range kMarks[] = {
+    {0x21, 0x2F},     {0x3A, 0x40},     {0x5B, 0x60},       {0x7B, 0x7E},     {0xA1, 0xA9},
+    {0xAB, 0xB1},     {0xB4, 0xB4},     {0xB6, 0xB8},       {0xBB, 0xBB},     {0xBF, 0xBF},
+    {0xD7, 0xD7},     {0xF7, 0xF7},     {0x055A, 0x055F},   {0x0589, 0x058A}, {0x05BE, 0x05BE},
+    {0x05C0, 0x05C0}, {0x05C3, 0x05C3}, {0x060C, 0x060D},   {0x061B, 0x061F}, {0x066A, 0x066D},
+    {0x06D4, 0x06D4}, {0x0964, 0x0965}, {0x0E2F, 0x0E2F},   {0x0E46, 0x0E46}, {0x0E4F, 0x0E4F},
+    {0x104A, 0x104F}, {0x1361, 0x1368}, {0x17D4, 0x17DA},   {0x2010, 0x205E}, {0x20A0, 0x20CF},
+    {0x2100, 0x2BFF}, {0x2E00, 0x2E7F}, {0x3001, 0x3004},   {0x3008, 0x3020}, {0x302A, 0x3030},
+    {0x30FB, 0x30FB}, {0xFE30, 0xFE6F}, {0xFF01, 0xFF0F},   {0xFF1A, 0xFF20}, {0xFF3B, 0xFF40},
+    {0xFF5B, 0xFF65}, {0xFFE0, 0xFFEE}, {0x1F000, 0x1FAFF},
+};
+
+bool In(absl::Span<const Range> ranges, char32_t c) {
+  const auto after =
+      std::upper_bound(ranges.begin(), ranges.end(), c,
+                       [](char32_t x, const Range& range) { return x < range.first; });
+  return after != ranges.begin() && c <= std::prev(after)->last;
+}
+
+enum class Kind { kSpace, kLetter, kDigit, kNoSpaces, kMark };
+
+Kind KindOf(char32_t c) {
+  if (IsWhiteSpace(c)) return Kind::kSpace;
+  if (c >= '0' && c <= '9') return Kind::kDigit;
+  if (In(kMarks, c)) return Kind::kMark;
+  return In(kUnspaced, c) ? Kind::kNoSpaces : Kind::kLetter;
+}
+
+bool IsWordKind(Kind kind) { return kind == Kind::kLetter || kind == Kind::kDigit; }
+
+struct Character {
+  char32_t c;
+  size_t begin, end;
+  Kind kind;
+};
+
+std::vector<Character> CharactersOf(std::string_view text) {
+  std::vector<Character> characters;
+  for (size_t i = 0; i < text.size();) {
+    const size_t begin = i;
+    const char32_t c = NextCodePoint(text, &i);
+    characters.push_back({c, begin, i, KindOf(c)});
+  }
+  return characters;
+}
+
+// Whether a mark holds together what stands at its sides.
+bool Joins(const Character& before, const Character& mark, const Character& after) {
+  switch (mark.c) {
+    case '\'':
+    case 0x2019:
+      return IsWordKind(before.kind) && IsWordKind(after.kind);
+    case '-':
+    case 0x2010:
+    case 0x2011:
+      return IsWordKind(before.kind) && IsWordKind(after.kind);
+    case '.':
+    case ',':
+      return before.kind == Kind::kDigit && after.kind == Kind::kDigit;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+std::vector<TextSpan> SplitWords(std::string_view text, absl::Span<const TextSpan> tokens) {
+  const std::vector<Character> characters = CharactersOf(text);
+  const size_t n = characters.size();
+  auto token_ends = [&, t = size_t{0}](size_t place) mutable {
+    while (t < tokens.size() && tokens[t].end < place) ++t;
+    return t < tokens.size() && tokens[t].end == place;
+  };
+  std::vector<TextSpan> words;
+  for (size_t i = 0; i < n;) {
+    const Character& first = characters[i];
+    size_t end = i + 1;
+    if (first.kind == Kind::kMark) {
+      while (end < n && characters[end].c == first.c) ++end;
+    } else if (first.kind == Kind::kNoSpaces) {
+      while (end < n && characters[end].kind == first.kind && !token_ends(characters[end].begin)) {
+        ++end;
+      }
+    } else if (IsWordKind(first.kind)) {
+      while (end < n &&
+             (IsWordKind(characters[end].kind) ||
+              (end + 1 < n && Joins(characters[end - 1], characters[end], characters[end + 1])))) {
+        ++end;
+      }
+    }
+    if (first.kind != Kind::kSpace) words.push_back({first.begin, characters[end - 1].end});
+    i = end;
+  }
+  return words;
+}
+
+}  // namespace dragoman

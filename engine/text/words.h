@@ -1,0 +1,25 @@
+// The words of a text, as far as they can be told without a dictionary: what alignments link.
+
+#ifndef DRAGOMAN_ENGINE_TEXT_WORDS_H_
+#define DRAGOMAN_ENGINE_TEXT_WORDS_H_
+
+#include <string_view>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "engine/text/text_span.h"
+
+namespace dragoman {
+
+// The words of `text` in order.  Letters and digits that stand together are a word, apostrophes and
+// hyphens between letters and dots and commas between digits among them: "O'Neill", "well-known",
+// "3.50".  Every other character is a word of its own, or as often as it is repeated ("...").
+//
+// Chinese, Japanese, Thai, Lao, Khmer and Burmese put no spaces between words.  There a word is
+// what the model takes for one: it ends where one of `tokens` ends, which are in order. REQUIRES:
+// text is valid UTF-8.
+std::vector<TextSpan> SplitWords(std::string_view text, absl::Span<const TextSpan> tokens);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_TEXT_WORDS_H_

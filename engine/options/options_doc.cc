@@ -1,0 +1,100 @@
+#include "engine/options/options_doc.h"
+
+#include <cstdio>
+#include <type_traits>
+
+#include "engine/options/options.h"
+
+namespace dragoman {
+namespace {
+
+std::string Text(bool value) { return value ? "true" : "false"; }
+std::string Text(int value) { return std::to_string(value); }
+std::string Text(uint64_t value) { return std::to_string(value); }
+std::string Text(double value) {
+  char text[32] = {};
+  std::snprintf(text, sizeof(text), "%g", value);
+  return text;
+}
+std::string Text(float value) { return Text(static_cast<double>(value)); }
+std::string Text(EarlyStopping value) {
+  switch (value) {
+    case EarlyStopping::kHeuristic:
+      return "heuristic";
+    case EarlyStopping::kFull:
+      return "full";
+    case EarlyStopping::kNever:
+      return "never";
+  }
+  return "";
+}
+std::string Text(LengthNormalization value) {
+  return value == LengthNormalization::kGnmt ? "gnmt" : "length";
+}
+
+const char* TextOf(OptionCap cap) {
+  switch (cap) {
+    case OptionCap::kBeamSize:
+      return "the server's max_beam_size";
+    case OptionCap::kHypotheses:
+      return "the server's max_hypotheses";
+    case OptionCap::kPositions:
+      return "the model's positions";
+    case OptionCap::kVocabulary:
+      return "the last token";
+    case OptionCap::kNone:
+      return "";
+  }
+  return "";
+}
+
+template <typename T>
+std::string RangeOf(const Option& option, T) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return "true, false";
+  } else if constexpr (std::is_same_v<T, EarlyStopping>) {
+    return "heuristic, full, never";
+  } else if constexpr (std::is_same_v<T, LengthNormalization>) {
+    return "length, gnmt";
+  } else if constexpr (std::is_same_v<T, uint64_t>) {
+    return "any";
+  } else {
+    const std::string high =
+        option.cap == OptionCap::kNone ? Text(option.high) : std::string(TextOf(option.cap));
+    return (option.open ? "above " : "") + Text(option.low) + " to " + high;
+  }
+}
+
+std::string Row(const Option& option) {
+  const SearchOptions defaults;
+  std::string range, otherwise;
+  const auto describe = [&](const auto& members) {
+    const auto& value = defaults.*members.used;
+    using T = typename std::decay_t<decltype(DecodingOptions().*members.said)>::value_type;
+    range = RangeOf(option, T());
+    if constexpr (std::is_same_v<std::decay_t<decltype(value)>, T>) otherwise = Text(value);
+  };
+  std::visit(describe, option.members);
+  if (option.otherwise != nullptr) otherwise = option.otherwise;
+  return std::string("| `") + option.name + "` | " + range + " | " + otherwise +
+         (option.model_may_say ? ", or the model's own" : "") + " | " + option.help + " |\n";
+}
+
+}  // namespace
+
+std::string OptionsAsMarkdown() {
+  std::string text =
+      "# Decoding options\n\n"
+      "What a request may say in `DecodingOptions` "
+      "([translation.proto](../proto/dragoman/v1/translation.proto)); `dragoman translate` has a\n"
+      "flag for each, with dashes: `sampling.top_k` is `--sampling-top-k`. \"The model's own\" is "
+      "what its generation_config.json says.\n"
+      "A value out of its range is INVALID_ARGUMENT, and the error names the field.\n\n"
+      "This page is made from the table in engine/options/options.h:\n"
+      "`DRAGOMAN_WRITE_DOCS=1 ctest --preset release -R options_doc`.\n\n"
+      "| option | values | default | meaning |\n|---|---|---|---|\n";
+  for (const Option& option : kOptionTable) text += Row(option);
+  return text;
+}
+
+}  // namespace dragoman

@@ -214,6 +214,17 @@ void ModelFlags::AddTo(CLI::App* command) {
   command->add_option("--target-language", target_language_, "such as de; likewise");
 }
 
+void AlignmentFlags::AddTo(CLI::App* command) {
+  command->add_flag("--alignments", alignments_,
+                    "which source word each word comes from, in lines below the text");
+  command
+      ->add_option("--alignment-threshold", threshold_,
+                   "in json, all pairs of tokens of this probability; implies --alignments")
+      ->check(CLI::Range(0.0, 1.0));
+  command->add_flag("--attention", attention_,
+                    "in json, the probabilities of all pairs of tokens; implies --alignments");
+}
+
 void RequestFlags::AddTo(CLI::App* command) {
   model_.AddTo(command);
   v1::DecodingOptions* const options = request_.mutable_options();

@@ -86,6 +86,25 @@ class ModelFlags {
   std::string target_language_;
 };
 
+// --alignments, --alignment-threshold and --attention.
+class AlignmentFlags {
+ public:
+  void AddTo(CLI::App* command);
+
+  // Sets them in an OutputOptions or a ScoreRequest.
+  template <typename Message>
+  void Set(Message* message) const {
+    message->set_alignments(alignments_ || attention_ || threshold_ > 0.0f);
+    message->set_attention(attention_);
+    if (threshold_ > 0.0f) message->set_alignment_threshold(threshold_);
+  }
+
+ private:
+  bool alignments_ = false;
+  bool attention_ = false;
+  float threshold_ = 0.0f;  // 0: none
+};
+
 // The options that say what to translate with which model and how: all of a request but its texts.
 class RequestFlags {
  public:

@@ -1,6 +1,7 @@
 #include "client/json.h"
 
 #include <charconv>
+#include <cstdio>
 #include <cstdlib>
 
 namespace dragoman {
@@ -32,6 +33,45 @@ Json Shortest(const google::protobuf::RepeatedField<float>& values) {
   return json;
 }
 
+Json ToJson(const google::protobuf::RepeatedPtrField<v1::AlignedToken>& tokens) {
+  Json json = Json::array();
+  for (const v1::AlignedToken& token : tokens) {
+    json.push_back({{"piece", token.piece()}, {"begin", token.begin()}, {"end", token.end()}});
+  }
+  return json;
+}
+
+// Adds what an alignment says of a text: a Hypothesis or a PairScore.
+template <typename Aligned>
+void AddAlignment(const Aligned& aligned, Json* json) {
+  if (!aligned.has_aligned_text()) return;
+  const v1::AlignedText& text = aligned.aligned_text();
+  Json points = Json::array(), words = Json::array(), attention = Json::array();
+  for (const v1::AlignmentPoint& point : aligned.alignment()) {
+    points.push_back({{"source", point.source_token()},
+                      {"target", point.target_token()},
+                      {"probability", Shortest(point.probability())},
+                      {"link", point.link()},
+                      {"mutual", point.mutual()}});
+  }
+  for (const v1::WordLink& word : text.words()) {
+    words.push_back({{"source", {word.source_begin(), word.source_end()}},
+                     {"target", {word.target_begin(), word.target_end()}},
+                     {"probability", Shortest(word.probability())}});
+  }
+  (*json)["alignment"] = {{"points", std::move(points)},
+                          {"words", std::move(words)},
+                          {"source_tokens", ToJson(text.source_tokens())},
+                          {"target_tokens", ToJson(text.target_tokens())}};
+  if (text.attention().empty()) return;
+  for (const v1::AttentionBlock& block : text.attention()) {
+    attention.push_back({{"source", {block.source_begin(), block.source_end()}},
+                         {"target", {block.target_begin(), block.target_end()}},
+                         {"probabilities", Shortest(block.probabilities())}});
+  }
+  (*json)["alignment"]["attention"] = std::move(attention);
+}
+
 Json ToJson(const v1::Hypothesis& hypothesis) {
   Json json = {{"text", hypothesis.text()},
                {"score", Shortest(hypothesis.score())},
@@ -42,6 +82,7 @@ Json ToJson(const v1::Hypothesis& hypothesis) {
     json["quality"] = {{"mean_log_prob", Shortest(hypothesis.quality().mean_log_prob())},
                        {"min_log_prob", Shortest(hypothesis.quality().min_log_prob())}};
   }
+  AddAlignment(hypothesis, &json);
   return json;
 }
 
@@ -89,13 +130,31 @@ Json ToJson(const std::string& source, const absl::Status& error) {
 }
 
 Json ToJson(const v1::ScorePair& pair, const v1::PairScore& score) {
-  return {{"source", pair.source()},
-          {"target", pair.target()},
-          {"score", Shortest(score.score())},
-          {"log_prob", Shortest(score.log_prob())},
-          {"perplexity", Shortest(score.perplexity())},
-          {"tokens", Json(score.tokens())},
-          {"token_scores", Shortest(score.token_scores())}};
+  Json json = {{"source", pair.source()},
+               {"target", pair.target()},
+               {"score", Shortest(score.score())},
+               {"log_prob", Shortest(score.log_prob())},
+               {"perplexity", Shortest(score.perplexity())},
+               {"tokens", Json(score.tokens())},
+               {"token_scores", Shortest(score.token_scores())}};
+  AddAlignment(score, &json);
+  return json;
+}
+
+std::string AlignedWords(const std::string& source, const std::string& target,
+                         const v1::AlignedText& text) {
+  std::string lines;
+  for (const v1::WordLink& word : text.words()) {
+    const std::string from =
+        source.substr(word.source_begin(), word.source_end() - word.source_begin());
+    const std::string to =
+        target.substr(word.target_begin(), word.target_end() - word.target_begin());
+    char probability[16] = {};
+    std::snprintf(probability, sizeof(probability), "%.2f",
+                  static_cast<double>(word.probability()));
+    lines += std::string("  ") + from + " -> " + to + "  " + probability + "\n";
+  }
+  return lines;
 }
 
 Json ToJson(const std::string& text, const v1::TokenizedText& tokens) {

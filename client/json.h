@@ -23,6 +23,10 @@ Json ToJson(const std::string& source, const v1::Translation& translation,
 // {"source": ..., "error": {"code": "INVALID_ARGUMENT", "message": ...}}
 Json ToJson(const std::string& source, const absl::Status& error);
 
+// A line for each pair of words that are linked: "  cat -> Katze  0.83".
+std::string AlignedWords(const std::string& source, const std::string& target,
+                         const v1::AlignedText& text);
+
 // {"source", "target", "score", "log_prob", "perplexity", "tokens", "token_scores"}
 Json ToJson(const v1::ScorePair& pair, const v1::PairScore& score);
 // {"text", "tokens", "token_ids"}

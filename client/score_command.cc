@@ -28,6 +28,7 @@ constexpr size_t kMaxBytes = 16'000;         // of one request, unless it holds 
 struct ScoreFlags {
   ServerFlags server;
   ModelFlags model;
+  AlignmentFlags alignment;
   bool json = false;
   std::vector<std::string> pair;
 };
@@ -53,12 +54,17 @@ class Scorer {
   absl::Status Flush() {
     if (request_.pairs_size() == 0) return absl::OkStatus();
     flags_.model.Set(&request_);
+    flags_.alignment.Set(&request_);
     ASSIGN_OR_RETURN(const v1::ScoreResponse response, client_->Score(request_));
     for (int i = 0; i < response.scores_size(); ++i) {
       if (flags_.json) {
         console_.out << ToJson(request_.pairs(i), response.scores(i)) << std::endl;
       } else {
-        console_.out << response.scores(i).score() << std::endl;
+        const v1::ScorePair& pair = request_.pairs(i);
+        console_.out << response.scores(i).score() << "\n"
+                     << AlignedWords(pair.source(), pair.target(),
+                                     response.scores(i).aligned_text())
+                     << std::flush;
       }
     }
     request_.clear_pairs();
@@ -113,6 +119,7 @@ void AddScoreCommand(CLI::App* app, const Console& console, ExitCode* exit_code)
   CLI::App* command = app->add_subcommand("score", kDescription)->footer(kNotes);
   flags->server.AddTo(command);
   flags->model.AddTo(command);
+  flags->alignment.AddTo(command);
   AddOutputFlag(command, &flags->json);
   command->add_option("PAIR", flags->pair, "SOURCE TARGET");
   command->callback([flags, &console, exit_code] { *exit_code = RunScore(*flags, console); });

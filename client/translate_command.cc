@@ -41,6 +41,7 @@ constexpr size_t kMaxLineBytes = 512 << 10;  // the server takes messages of 1 M
 struct TranslateFlags {
   ServerFlags server;
   RequestFlags request;
+  AlignmentFlags alignment;
   bool json = false;
   std::string input;
   std::string resume;
@@ -127,7 +128,8 @@ void Translation::Deliver(const TranslationPipeline::Translated& translated) {
     out() << "\n";
   } else {
     for (const v1::Hypothesis& hypothesis : translated.translation.hypotheses()) {
-      out() << OneLine(hypothesis.text()) << "\n";
+      out() << OneLine(hypothesis.text()) << "\n"
+            << AlignedWords(translated.source, hypothesis.text(), hypothesis.aligned_text());
     }
   }
   if (translated.last) out().flush();
@@ -176,10 +178,12 @@ ExitCode Translation::Run() {
   v1::TranslateRequest request = flags_.request.Request();
   request.mutable_output()->set_tokens(flags_.json);
   request.mutable_output()->set_quality(flags_.json);
-  if (!flags_.resume.empty() && !flags_.json && request.options().num_hypotheses() > 1) {
+  flags_.alignment.Set(request.mutable_output());
+  const bool several = request.options().num_hypotheses() > 1 || request.output().alignments();
+  if (!flags_.resume.empty() && !flags_.json && several) {
     return ReportUsage(console_, absl::InvalidArgumentError(
-                                     "--resume counts lines, and --num-hypotheses makes several of "
-                                     "a text: use --output json"));
+                                     "--resume counts lines, and --num-hypotheses or --alignments "
+                                     "makes several of a text: use --output json"));
   }
   const auto client = flags_.server.Connect(console_);
   if (!client.ok()) return ReportUsage(console_, client.status());
@@ -213,6 +217,7 @@ void AddTranslateCommand(CLI::App* app, const Console& console, ExitCode* exit_c
   CLI::App* command = app->add_subcommand("translate", kDescription)->footer(kNotes);
   flags->server.AddTo(command);
   flags->request.AddTo(command);
+  flags->alignment.AddTo(command);
   AddOutputFlag(command, &flags->json);
   CLI::Option* texts = command->add_option("TEXT", flags->texts, "what to translate");
   command->add_option("--input", flags->input, "FILE with a text per line")->excludes(texts);

@@ -13,11 +13,54 @@ float LeastOf(const std::vector<float>& log_probs) {
   return log_probs.empty() ? 0.0f : *std::min_element(log_probs.begin(), log_probs.end());
 }
 
-// Appends one sentence's hypothesis to that of the text, without its first `hidden` tokens.
-// `score` sums up, weighted by tokens.
+// The attention of the tokens behind the hidden ones: [tokens, source tokens].
+std::vector<float> AttentionOf(const Hypothesis& hypothesis, const PlannedSentence& sentence) {
+  const size_t source = sentence.source.size();
+  const auto row = [&](size_t token) {
+    return hypothesis.attention.begin() + static_cast<std::ptrdiff_t>(token * source);
+  };
+  return {row(sentence.hidden), row(hypothesis.tokens.size())};
+}
+
+// What stands in the source where each target token came from.
+std::vector<std::string> LinkedTexts(const PlannedText& text, const PlannedSentence& sentence,
+                                     const std::vector<float>& attention) {
+  std::vector<TextSpan> spans;
+  for (const AlignedToken& token : sentence.source) spans.push_back(token.span);
+  std::vector<std::string> linked;
+  for (const int link : LinksOf(attention, spans)) {
+    linked.push_back(link < 0 ? "" : text.content.substr(spans[link].begin, spans[link].size()));
+  }
+  return linked;
+}
+
+// Appends the text of a sentence's hypothesis, and how it is aligned with the source.
+void AppendAligned(const Tokenizer& tokenizer, const PlannedText& text,
+                   const PlannedSentence& sentence, const Hypothesis& hypothesis,
+                   const AlignmentPlan& plan, TranslatedHypothesis* to) {
+  const absl::Span<const int32_t> tokens =
+      absl::MakeConstSpan(hypothesis.tokens).subspan(sentence.hidden);
+  std::vector<float> attention = AttentionOf(hypothesis, sentence);
+  std::vector<std::string> linked;
+  if (plan.replace_unknowns) linked = LinkedTexts(text, sentence, attention);
+  const Tokenizer::DecodedText decoded = tokenizer.DecodeWithSpans(tokens, linked);
+  const size_t begin = to->text.size();
+  to->text += decoded.text;
+  if (!plan.options.wanted) return;
+  std::vector<AlignedToken> target;
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    const TextSpan span = decoded.spans[i];
+    target.push_back({tokenizer.TargetPiece(tokens[i]), {span.begin + begin, span.end + begin}});
+  }
+  AppendAlignment(
+      {text.content, to->text, sentence.source, std::move(target), std::move(attention)},
+      plan.options, &to->alignment);
+}
+
+// Appends one sentence's hypothesis to that of the text, all but its text, without its first
+// `hidden` tokens.  `score` sums up, weighted by tokens.
 void Append(const Tokenizer& tokenizer, const Hypothesis& hypothesis, size_t hidden,
             TranslatedHypothesis* to) {
-  to->text += tokenizer.Decode(absl::MakeConstSpan(hypothesis.tokens).subspan(hidden));
   to->score += hypothesis.score * static_cast<float>(hypothesis.tokens.size() + 1);
   for (size_t i = hidden; i < hypothesis.tokens.size(); ++i) {
     to->token_ids.push_back(hypothesis.tokens[i]);
@@ -55,7 +98,7 @@ void ChooseByConsensus(const Tokenizer& tokenizer, int count, std::vector<Hypoth
 }
 
 Translation Assemble(const Tokenizer& tokenizer, const PlannedText& text,
-                     absl::Span<const JobResult> results) {
+                     absl::Span<const JobResult> results, const AlignmentPlan& alignment) {
   Translation translation;
   translation.source_tokens = text.source_tokens;
   translation.truncated = text.truncated;
@@ -77,6 +120,12 @@ Translation Assemble(const Tokenizer& tokenizer, const PlannedText& text,
       if (!found.empty()) {
         // A sentence with fewer hypotheses than another stands with its last one.
         const Hypothesis& hypothesis = found[std::min(h, found.size() - 1)];
+        if (alignment.wants_attention()) {
+          AppendAligned(tokenizer, text, sentence, hypothesis, alignment, &whole);
+        } else {
+          whole.text +=
+              tokenizer.Decode(absl::MakeConstSpan(hypothesis.tokens).subspan(sentence.hidden));
+        }
         Append(tokenizer, hypothesis, sentence.hidden, &whole);
         tokens += hypothesis.tokens.size() + 1;
       }

@@ -16,10 +16,10 @@ namespace dragoman {
 // Keeps the `count` hypotheses that are most like the others (chrf.h), those first.
 void ChooseByConsensus(const Tokenizer& tokenizer, int count, std::vector<Hypothesis>* hypotheses);
 
-// The translation of one text.  `results` are those of all jobs of the plan.
-// REQUIRES: those of the text's jobs are OK.
+// The translation of one text.  `results` are those of all jobs of the plan, and `alignment` is the
+// plan's.  REQUIRES: the results of the text's jobs are OK.
 Translation Assemble(const Tokenizer& tokenizer, const PlannedText& text,
-                     absl::Span<const JobResult> results);
+                     absl::Span<const JobResult> results, const AlignmentPlan& alignment);
 
 // Where the time of the jobs went: the longest of each stage.
 TranslateTimes LongestTimes(absl::Span<const JobResult> results);

@@ -8,6 +8,7 @@
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
 #include "engine/decode/row_sampler.h"
+#include "engine/model/attention_tree.h"
 
 namespace dragoman {
 namespace {
@@ -47,7 +48,9 @@ class Planner {
   const Model& model() const { return *context_.model; }
   absl::Status Prepare();
   absl::Status AddSentences(size_t text);
-  absl::StatusOr<std::vector<int32_t>> Tokenize(size_t text, const std::string& sentence);
+  absl::Status PrepareAlignment();
+  absl::StatusOr<EncodedText> Tokenize(size_t text, const std::string& sentence);
+  std::vector<AlignedToken> AlignedTokens(const EncodedText& sentence, size_t begin) const;
   absl::StatusOr<JobPtr> MakeJob(std::vector<int32_t> source, size_t text,
                                  std::string_view sentence) const;
   absl::Status SetUpSearch(size_t text, std::string_view sentence, Job* job) const;
@@ -97,7 +100,19 @@ absl::Status Planner::Prepare() {
   }
   ASSIGN_OR_RETURN(glossary_, Glossary::Create(words.glossary, tokenizer));
   max_tokens_ = std::min(context_.limits.max_source_tokens, model().spec().max_positions);
-  return absl::OkStatus();
+  return PrepareAlignment();
+}
+
+absl::Status Planner::PrepareAlignment() {
+  AlignmentPlan& alignment = plan_.alignment;
+  alignment.options = request_.alignment;
+  alignment.replace_unknowns = search_.replace_unknowns && request_.targets.empty();
+  const bool needed = alignment.wants_attention() || search_.coverage_penalty != 0.0f;
+  if (!needed || model().network().attends()) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("the model ", model().name(),
+                   " does not tell what it attends to, as alignments, coverage_penalty and "
+                   "replace_unknowns want"));
 }
 
 // The sentences of text number `t`, and a job for each that has something to translate.
@@ -111,9 +126,10 @@ absl::Status Planner::AddSentences(size_t t) {
     const size_t number = text.sentences.size();
     PlannedSentence& sentence = text.sentences.emplace_back(PlannedSentence{.span = span});
     const std::string content = text.content.substr(span.begin, span.end - span.begin);
-    ASSIGN_OR_RETURN(std::vector<int32_t> ids, Tokenize(t, content));
-    if (ids.empty()) continue;  // nothing to translate
-    ASSIGN_OR_RETURN(JobPtr job, MakeJob(std::move(ids), t, content));
+    ASSIGN_OR_RETURN(EncodedText encoded, Tokenize(t, content));
+    if (encoded.ids.empty()) continue;  // nothing to translate
+    sentence.source = AlignedTokens(encoded, span.begin);
+    ASSIGN_OR_RETURN(JobPtr job, MakeJob(std::move(encoded.ids), t, content));
     job->random_key = MixKey(job->random_key, number);
     if (!request_.return_prefix) sentence.hidden = job->prefix.size();
     sentence.job = static_cast<int>(plan_.jobs.size());
@@ -130,6 +146,7 @@ absl::StatusOr<JobPtr> Planner::MakeJob(std::vector<int32_t> source, size_t text
   job->request = state_;
   job->rules = rules_;
   job->source = std::move(source);
+  job->attention = plan_.alignment.wants_attention();
   job->random_key = MixKey(search_.sampling_seed, job->source);
   if (request_.targets.empty()) {
     RETURN_IF_ERROR(SetUpSearch(text, sentence, job.get()));
@@ -199,9 +216,10 @@ absl::Status Planner::AddCandidates(Job* job) const {
 }
 
 // No tokens for a sentence without text.
-absl::StatusOr<std::vector<int32_t>> Planner::Tokenize(size_t text, const std::string& sentence) {
-  EncodedText encoded = model().tokenizer().Encode(sentence, frame_);
-  if (encoded.text_tokens == 0 && request_.targets.empty()) return std::vector<int32_t>();
+absl::StatusOr<EncodedText> Planner::Tokenize(size_t text, const std::string& sentence) {
+  const bool with_spans = plan_.alignment.wants_attention();
+  EncodedText encoded = model().tokenizer().Encode(sentence, frame_, with_spans);
+  if (encoded.text_tokens == 0 && request_.targets.empty()) return EncodedText();
   if (static_cast<int>(encoded.ids.size()) > max_tokens_) {
     if (request_.truncation == Truncation::kReject) {
       return InvalidField(TextField(text), absl::StrCat("a sentence has ", encoded.ids.size(),
@@ -212,7 +230,24 @@ absl::StatusOr<std::vector<int32_t>> Planner::Tokenize(size_t text, const std::s
     plan_.texts[text].truncated = true;
   }
   plan_.texts[text].source_tokens += static_cast<int>(encoded.ids.size());
-  return std::move(encoded.ids);
+  const bool attends = with_spans || search_.coverage_penalty != 0.0f;
+  if (attends && encoded.ids.size() > AttentionTree::kMaxSourceTokens) {
+    return InvalidField(TextField(text), absl::StrCat("a sentence has ", encoded.ids.size(),
+                                                      " tokens, the most with attention is ",
+                                                      AttentionTree::kMaxSourceTokens));
+  }
+  return encoded;
+}
+
+// The tokens of a sentence that begins at that byte of its text.
+std::vector<AlignedToken> Planner::AlignedTokens(const EncodedText& sentence, size_t begin) const {
+  std::vector<AlignedToken> tokens;
+  for (size_t i = 0; i < sentence.spans.size(); ++i) {
+    const TextSpan span = sentence.spans[i];
+    tokens.push_back(
+        {model().tokenizer().SourcePiece(sentence.ids[i]), {span.begin + begin, span.end + begin}});
+  }
+  return tokens;
 }
 
 }  // namespace

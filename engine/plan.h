@@ -42,10 +42,20 @@ struct PlanContext {
   std::shared_ptr<LazyPieces> pieces;
 };
 
+// What the assembly is to do with the attention of the hypotheses.
+struct AlignmentPlan {
+  AlignmentOptions options;
+  bool replace_unknowns = false;
+
+  bool wants_attention() const { return options.wanted || replace_unknowns; }
+};
+
 struct PlannedSentence {
   TextSpan span;      // bytes of the text
   int job = -1;       // its index in the plan's jobs; negative: there is nothing to translate
   size_t hidden = 0;  // tokens of its hypotheses that are not given back
+  // The tokens that the model reads, with their bytes of the text; only if attention is wanted.
+  std::vector<AlignedToken> source;
 };
 
 struct PlannedText {
@@ -65,6 +75,7 @@ struct TranslationPlan {
   std::vector<JobPtr> jobs;        // one for each sentence with text, in order; without on_done
   bool by_consensus = false;       // the hypotheses are chosen by how much they agree
   int num_hypotheses = 1;          // to be given back
+  AlignmentPlan alignment;
 };
 
 // INVALID_ARGUMENT with the field (status.h) if texts are too many, too long or not UTF-8.

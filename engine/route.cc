@@ -15,8 +15,15 @@ void AddTimes(const TranslateTimes& times, TranslateTimes* sum) {
   sum->detokenize += times.detokenize;
 }
 
-// What a text became on its way from the first language to the last.
-Translation Chain(const Translation& first, Translation second) {
+// What a text became on its way from the first language to the last.  `source` is the text if
+// alignments are wanted.
+Translation Chain(const std::string& source, const AlignmentOptions& alignment,
+                  const Translation& first, Translation second) {
+  for (TranslatedHypothesis& hypothesis : second.hypotheses) {
+    if (!alignment.wanted) break;
+    hypothesis.alignment = Chain(source, hypothesis.text, first.hypotheses.front().alignment,
+                                 hypothesis.alignment, alignment);
+  }
   second.source_tokens = first.source_tokens;
   second.truncated = second.truncated || first.truncated;
   // Sentences are told apart only where both steps have told the same ones apart.
@@ -61,19 +68,24 @@ void Route::Translate(TranslateRequest request, std::shared_ptr<RequestState> st
   request.options.forced_eos_id.reset();
   request.target_prefixes.clear();
   request.words = {};
+  // Alignments are chained, which takes the texts.
+  std::vector<std::string> sources(request.texts.size());
+  if (request.alignment.wanted) sources = request.texts;
   translators_[0]->Translate(
       std::move(request), state,
-      [state, second = std::move(second), translators = translators_,
+      [state, second = std::move(second), translators = translators_, sources = std::move(sources),
        done = std::move(done)](TranslateResponse first) mutable {
         if (!first.status.ok()) return done(std::move(first));
         for (size_t t = 0; t < first.translations.size(); ++t) {
           second.texts[t] = first.translations[t].hypotheses.front().text;
         }
-        const auto finish = [translators, first = std::move(first),
+        const auto finish = [translators, first = std::move(first), alignment = second.alignment,
+                             sources = std::move(sources),
                              done = std::move(done)](TranslateResponse last) {
           if (last.status.ok()) {
             for (size_t t = 0; t < last.translations.size(); ++t) {
-              last.translations[t] = Chain(first.translations[t], std::move(last.translations[t]));
+              last.translations[t] = Chain(sources[t], alignment, first.translations[t],
+                                           std::move(last.translations[t]));
             }
           }
           last.steps = {{translators[0]->model().name(), first.times},

@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "engine/alignment.h"
 #include "engine/decode/search_options.h"
 #include "engine/glossary.h"
 #include "engine/text/splitter.h"
@@ -39,6 +40,7 @@ struct TranslateRequest {
   // splitting.
   std::vector<std::string> target_prefixes;
   bool return_prefix = true;  // whether it is part of the translation that is given back
+  AlignmentOptions alignment;
   // Translations of the texts that are to be scored, as they are: of each text, or of none.
   std::vector<std::string> targets;
 };
@@ -55,6 +57,7 @@ struct TranslatedHypothesis {
   float min_log_prob = 0.0f;
   float end_score = 0.0f;  // the log-probability of the last sentence's end, if it has one
   FinishReason finish_reason = FinishReason::kEos;  // the worst of its sentences'
+  Alignment alignment;                              // with the text; only if it is wanted
 };
 
 struct SentencePair {

@@ -85,7 +85,8 @@ void Call::Answer(absl::Status status) {
   const absl::Time start = absl::Now();
   if (status.ok()) {
     for (const PlannedText& text : plan_.texts) {
-      response.translations.push_back(Assemble(model_->tokenizer(), text, results_));
+      response.translations.push_back(
+          Assemble(model_->tokenizer(), text, results_, plan_.alignment));
     }
   }
   response.status = std::move(status);

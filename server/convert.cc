@@ -11,15 +11,12 @@
 #include "absl/strings/str_split.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
+#include "server/convert_alignment.h"
 
 namespace dragoman {
 namespace {
 
 constexpr size_t kMaxPairs = 10'000;  // that a listing names
-
-absl::Status NotInThisVersion(const std::string& what) {
-  return absl::UnimplementedError(what + " is not implemented in this version");
-}
 
 // An option's value in the field of its name; nothing if the field is not set.
 template <typename T>
@@ -170,8 +167,8 @@ absl::StatusOr<Priority> FromProto(v1::Priority priority) {
 }
 
 absl::StatusOr<TranslateRequest> FromProto(v1::TranslateRequest* request) {
-  if (request->output().alignments()) return NotInThisVersion("output.alignments");
   TranslateRequest engine;
+  ASSIGN_OR_RETURN(engine.alignment, AlignmentFrom(request->output(), "output."));
   ASSIGN_OR_RETURN(engine.options, FromProto(request->options()));
   engine.words = WordsFrom(request->options());
   engine.return_prefix = !request->output().hide_prefix();
@@ -201,6 +198,10 @@ void ToProto(const Translation& translation, const v1::OutputOptions& output,
     if (output.token_scores()) {
       to->mutable_token_scores()->Assign(from.token_scores.begin(), from.token_scores.end());
     }
+    if (output.alignments()) {
+      ToProto(from.alignment, output.attention(), to->mutable_alignment(),
+              to->mutable_aligned_text());
+    }
   }
   proto->set_source_tokens(translation.source_tokens);
   proto->set_truncated(translation.truncated);
@@ -217,7 +218,8 @@ void ToProto(const Translation& translation, const v1::OutputOptions& output,
   }
 }
 
-void ToProto(const Translation& translation, const std::string& end, v1::PairScore* proto) {
+void ToProto(const Translation& translation, const std::string& end,
+             const v1::ScoreRequest& request, v1::PairScore* proto) {
   const TranslatedHypothesis& hypothesis = translation.hypotheses.front();
   proto->set_log_prob(hypothesis.log_prob);
   proto->mutable_tokens()->Assign(hypothesis.tokens.begin(), hypothesis.tokens.end());
@@ -227,6 +229,10 @@ void ToProto(const Translation& translation, const std::string& end, v1::PairSco
   proto->add_token_scores(hypothesis.end_score);
   proto->set_score(MeanLogProb(hypothesis));
   proto->set_perplexity(std::exp(-proto->score()));
+  if (request.alignments()) {
+    ToProto(hypothesis.alignment, request.attention(), proto->mutable_alignment(),
+            proto->mutable_aligned_text());
+  }
 }
 
 void ToProto(const TranslateResponse& response, absl::Duration total, v1::Timing* proto) {

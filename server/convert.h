@@ -28,9 +28,10 @@ void ToProto(const ServedModel& model, v1::Model* proto);
 void ToProto(const Translation& translation, const v1::OutputOptions& output,
              v1::Translation* proto);
 
-// The score of a translation that was given (TranslateRequest::targets); `end` is how the end of
-// the sentence is written.
-void ToProto(const Translation& translation, const std::string& end, v1::PairScore* proto);
+// The score of a translation that was given (TranslateRequest::targets), with what `request` asks
+// for; `end` is how the end of the sentence is written.
+void ToProto(const Translation& translation, const std::string& end,
+             const v1::ScoreRequest& request, v1::PairScore* proto);
 
 void ToProto(const TranslateResponse& response, absl::Duration total, v1::Timing* proto);
 

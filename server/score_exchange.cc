@@ -8,6 +8,7 @@
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
 #include "server/convert.h"
+#include "server/convert_alignment.h"
 
 namespace dragoman {
 namespace {
@@ -61,6 +62,9 @@ absl::Status ScoreExchange::TryStart(const v1::ScoreRequest& proto) {
   TranslateRequest pairs;
   pairs.source_language = proto.source_language();
   pairs.target_language = proto.target_language();
+  ASSIGN_OR_RETURN(pairs.alignment, AlignmentFrom(proto, ""));
+  wanted_.set_alignments(proto.alignments());
+  wanted_.set_attention(proto.attention());
   for (const v1::ScorePair& pair : proto.pairs()) {
     pairs.texts.push_back(pair.source());
     pairs.targets.push_back(pair.target());
@@ -77,7 +81,7 @@ void ScoreExchange::Scored(TranslateResponse scored) {
   const std::string end = model.tokenizer().TargetPiece(model.spec().eos_id);
   v1::ScoreResponse response;
   for (const Translation& translation : scored.translations) {
-    ToProto(translation, end, response.add_scores());
+    ToProto(translation, end, wanted_, response.add_scores());
     size_.source_tokens += translation.source_tokens;
     size_.target_tokens += translation.hypotheses.front().scored_tokens;
   }

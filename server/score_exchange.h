@@ -33,6 +33,7 @@ class ScoreExchange : public Exchange {
 
   Done done_;
   CallSize size_;
+  v1::ScoreRequest wanted_;  // without the pairs
 };
 
 // The tokens of texts, for whoever may call.

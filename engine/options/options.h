@@ -53,10 +53,11 @@ struct SearchOptions {
   float repetition_penalty = 1.0f;
   bool renormalize_logits = false;
   bool disable_unk = false;
+  bool replace_unknowns = false;
   bool repetition_guard = true;
-  std::optional<int> start_id;          // in place of the model's decoder start
-  std::optional<int> forced_bos_id;     // the first token
-  std::optional<int> forced_eos_id;     // the last one, if the search reaches max_length
+  std::optional<int> start_id;       // in place of the model's decoder start
+  std::optional<int> forced_bos_id;  // the first token
+  std::optional<int> forced_eos_id;  // the last one, if the search reaches max_length
   int beam_groups = 1;
   float diversity_penalty = 0.5f;
   bool return_alternatives = false;
@@ -88,6 +89,7 @@ struct DecodingOptions {
   std::optional<float> repetition_penalty;
   std::optional<bool> renormalize_logits;
   std::optional<bool> disable_unk;
+  std::optional<bool> replace_unknowns;
   std::optional<bool> repetition_guard;
   std::optional<int> forced_bos_id;
   std::optional<int> forced_eos_id;
@@ -239,6 +241,10 @@ inline constexpr Option kOptionTable[] = {
     {.name = "disable_unk",
      .members = OptionMembers<bool>{&DecodingOptions::disable_unk, &SearchOptions::disable_unk},
      .help = "never generate the unknown token"},
+    {.name = "replace_unknowns",
+     .members =
+         OptionMembers<bool>{&DecodingOptions::replace_unknowns, &SearchOptions::replace_unknowns},
+     .help = "write the aligned part of the source in place of an unknown token"},
     {.name = "repetition_guard",
      .members =
          OptionMembers<bool>{&DecodingOptions::repetition_guard, &SearchOptions::repetition_guard},

@@ -116,11 +116,36 @@ class ErrorTest(ServerTest):
         self.assert_fails(grpc.StatusCode.NOT_FOUND, lambda: self.server.models.GetModel(
             pb.GetModelRequest(name="xx-yy"), timeout=30))
 
+    def test_alignments_of_a_whole_text_and_of_its_score(self):
+        text = "The house is old. \n  The water is cold."
+        response = self.server.translate(
+            text, output=pb.OutputOptions(alignments=True, attention=True),
+            sentence_splitting=pb.SENTENCE_SPLITTING_SENTENCES)
+        best = response.translations[0].hypotheses[0]
+        aligned = best.aligned_text
+        source, target = text.encode(), best.text.encode()
+        words = [(source[w.source_begin:w.source_end].decode(),
+                  target[w.target_begin:w.target_end].decode()) for w in aligned.words]
+        self.assertIn(("house", "Haus"), words)
+        self.assertIn(("water", "Wasser"), words)
+        self.assertEqual(len(aligned.attention), 2)
+        for block in aligned.attention:
+            rows = block.target_end - block.target_begin
+            self.assertAlmostEqual(sum(block.probabilities), rows, delta=1e-3)
+        self.assertEqual(aligned.attention[1].target_end, len(aligned.target_tokens))
+
+        single = self.server.translate(
+            "The house is old.", output=pb.OutputOptions(alignments=True)).translations[0]
+        scored = self.server.translation.Score(pb.ScoreRequest(
+            pairs=[pb.ScorePair(source="The house is old.", target=single.hypotheses[0].text)],
+            alignments=True), timeout=30).scores[0]
+        self.assertEqual(list(scored.alignment), list(single.hypotheses[0].alignment))
+        self.assertEqual(scored.aligned_text, single.hypotheses[0].aligned_text)
+
     def test_what_is_not_there_yet(self):
         stub = self.server.translation
         for call in (lambda: list(stub.TranslateStream(pb.TranslateRequest(), timeout=30)),
-                     lambda: list(stub.TranslateBulk(iter([]), timeout=30)),
-                     lambda: self.server.translate("a", output=pb.OutputOptions(alignments=True))):
+                     lambda: list(stub.TranslateBulk(iter([]), timeout=30))):
             self.assert_fails(grpc.StatusCode.UNIMPLEMENTED, call)
 
     def test_a_deadline_ends_the_call(self):

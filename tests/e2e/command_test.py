@@ -35,6 +35,19 @@ class CommandTest(ServerTest):
         self.assertEqual(line["source_tokens"], len(golden["input_ids"]))
         self.assertEqual((line["truncated"], line["model"]), (False, "en-de"))
 
+    def test_alignments_as_text_and_json(self):
+        ended = self.run_client("translate", "--alignments", "The house is old.")
+        self.assertEqual((ended.returncode, ended.stderr), (0, ""))
+        lines = ended.stdout.splitlines()
+        self.assertRegex("\n".join(lines[1:]), r"(?m)^  house -> Haus  [01]\.\d\d$")
+        ended = self.run_client("translate", "--attention", "--output", "json",
+                                "The house is old.")
+        alignment = json.loads(ended.stdout)["hypotheses"][0]["alignment"]
+        self.assertEqual(len(alignment["attention"][0]["probabilities"]),
+                         len(alignment["source_tokens"]) * len(alignment["target_tokens"]))
+        ended = self.run_client("score", "--alignments", "The house is old.", lines[0])
+        self.assertEqual(ended.stdout.splitlines()[1:], lines[1:])
+
     def test_says_what_the_server_refused(self):
         ended = self.run_client("translate", "--beam-size", "99", "x")
         self.assertEqual((ended.returncode, ended.stdout), (2, ""))

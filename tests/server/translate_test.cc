@@ -243,13 +243,41 @@ TEST_F(TranslateTest, MessageOverTheLimitIsResourceExhausted) {
   EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
 }
 
-TEST_F(TranslateTest, WhatThisVersionLacksIsUnimplementedByName) {
+TEST_F(TranslateTest, GivesAlignmentsToWhoAsks) {
   v1::TranslateResponse response;
-  v1::TranslateRequest alignments = RequestFor({"The cat is old."});
-  alignments.mutable_output()->set_alignments(true);
-  const grpc::Status status = server_->Translate(alignments, &response);
-  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNIMPLEMENTED);
-  EXPECT_THAT(status.error_message(), HasSubstr("output.alignments"));
+  v1::TranslateRequest request = RequestFor({"The old teacher sees a small house."});
+  request.mutable_output()->set_tokens(true);
+  ASSERT_TRUE(server_->Translate(request, &response).ok());
+  EXPECT_FALSE(response.translations(0).hypotheses(0).has_aligned_text());
+  request.mutable_output()->set_alignments(true);
+  ASSERT_TRUE(server_->Translate(request, &response).ok());
+  const v1::Hypothesis& links = response.translations(0).hypotheses(0);
+  EXPECT_EQ(links.alignment_size(), links.tokens_size());  // a link each
+  EXPECT_EQ(links.aligned_text().target_tokens_size(), links.tokens_size());
+  EXPECT_EQ(links.aligned_text().source_tokens_size(), response.translations(0).source_tokens());
+  EXPECT_GE(links.aligned_text().words_size(), 5);
+  EXPECT_EQ(links.aligned_text().attention_size(), 0);
+  request.mutable_output()->set_attention(true);
+  request.mutable_output()->set_alignment_threshold(1e-9f);
+  v1::TranslateResponse whole;
+  ASSERT_TRUE(server_->Translate(request, &whole).ok());
+  const v1::Hypothesis& all = whole.translations(0).hypotheses(0);
+  const int pairs = all.tokens_size() * whole.translations(0).source_tokens();
+  ASSERT_EQ(all.aligned_text().attention_size(), 1);
+  EXPECT_EQ(all.aligned_text().attention(0).probabilities_size(), pairs);
+  EXPECT_EQ(all.alignment_size(), pairs);
+}
+
+TEST_F(TranslateTest, AThresholdThatIsNoProbabilityIsInvalid) {
+  for (const float threshold : {0.0f, -1.0f, 1.5f, std::nanf("")}) {
+    v1::TranslateResponse response;
+    v1::TranslateRequest request = RequestFor({"The cat is old."});
+    request.mutable_output()->set_alignments(true);
+    request.mutable_output()->set_alignment_threshold(threshold);
+    const grpc::Status status = server_->Translate(request, &response);
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+    EXPECT_THAT(status.error_message(), HasSubstr("output.alignment_threshold"));
+  }
 }
 
 TEST_F(TranslateTest, MethodsThatThisVersionLacksAreUnimplementedByName) {

@@ -5,6 +5,7 @@
 #   DRAGOMAN_DEBIAN_TEST=1 tests/deploy/debian_test.sh [bookworm|trixie]...      as root, with debootstrap
 #
 # DRAGOMAN_DEBIAN_MIRROR is where packages come from, TMPDIR where the trees are made (10 GB each).
+# DRAGOMAN_DEBIAN_CCACHE names a folder of ccache's to build with, which saves time from the second run on.
 # Not asked for, or without debootstrap, it ends with 77: skipped.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -28,7 +29,7 @@ if [[ ${DRAGOMAN_DEBIAN_TEST_INSIDE:-} != 1 ]]; then
 fi
 work=$(mktemp -d)
 clean() {
-  umount --recursive "$work"/*/{proc,dev,sys} 2>/dev/null || true
+  umount --recursive "$work"/*/{proc,dev,sys,ccache} 2>/dev/null || true
   rm -rf --one-file-system "$work"
 }
 trap clean EXIT
@@ -46,9 +47,17 @@ for release in "${releases[@]}"; do
   cp /etc/resolv.conf "$tree/etc/resolv.conf"
   mkdir "$tree/src"
   git archive HEAD | tar --extract --directory "$tree/src"
+  launcher=()
+  if [[ -n ${DRAGOMAN_DEBIAN_CCACHE:-} ]]; then
+    mkdir "$tree/ccache"
+    mount --bind "$DRAGOMAN_DEBIAN_CCACHE" "$tree/ccache"
+    chroot "$tree" bash -c "apt-get -q update && apt-get -qy install --no-install-recommends ccache" >"$work/log" 2>&1
+    launcher=(CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_DIR=/ccache CCACHE_BASEDIR=/src CCACHE_NOHASHDIR=1)
+  fi
   for command in "./run.sh --demo" ./test.sh; do
     echo "== $release: $command"
     chroot "$tree" /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
+      "${launcher[@]}" \
       bash -c "cd /src && $command"
   done
   echo "== $release: passed"

@@ -121,6 +121,14 @@ google::rpc::Status ToRpcStatus(const absl::Status& status, absl::Duration retry
       AddDetail(retry, &rich);
       break;
     }
+    case absl::StatusCode::kDeadlineExceeded:
+      if (IsCannotBeMet(status)) {
+        google::rpc::ErrorInfo info;
+        info.set_reason("CANNOT_BE_MET");
+        info.set_domain("dragoman.v1");
+        AddDetail(info, &rich);
+      }
+      break;
     default:
       break;
   }

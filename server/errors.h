@@ -6,6 +6,7 @@
 //   NOT_FOUND           ResourceInfo naming the model
 //   UNAUTHENTICATED     no details: nothing that helps to guess
 //   RESOURCE_EXHAUSTED  RetryInfo
+//   DEADLINE_EXCEEDED   ErrorInfo with the reason CANNOT_BE_MET where the deadline is still to come
 //   INTERNAL            no details and no internals: what went wrong is for the log
 
 #ifndef DRAGOMAN_SERVER_ERRORS_H_

@@ -53,8 +53,8 @@ MetricSeries::MetricSeries(int workers) {
   for (int worker = 0; worker < workers; ++worker) {
     busy_by_worker.push_back(&busy.Add({{"worker", std::to_string(worker)}}));
   }
-  for (const char* reason :
-       {"queue_full", "principal_limit", "quota", "message_size", "draining", "unauthenticated"}) {
+  for (const char* reason : {"queue_full", "principal_limit", "quota", "message_size",
+                             "cannot_be_met", "draining", "unauthenticated"}) {
     rejected.Add({{"reason", reason}});
   }
   for (const char* reason : {"contents", "options", "language", "model", "other"}) {

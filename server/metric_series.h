@@ -104,10 +104,11 @@ struct MetricSeries {
                  "The same of the calls that were OK: goodput is the rate of a bucket.");
   prometheus::Gauge& in_flight =
       Gauges("dragoman_requests_in_flight", "Calls that are being answered now.").Add({});
-  prometheus::Family<prometheus::Counter>& rejected =
-      Counters("dragoman_rejected_total",
-               "Calls refused unread: queue_full, principal_limit, quota or message_size "
-               "(RESOURCE_EXHAUSTED), draining (UNAVAILABLE) or unauthenticated.");
+  prometheus::Family<prometheus::Counter>& rejected = Counters(
+      "dragoman_rejected_total",
+      "Calls refused before they began: queue_full, principal_limit, quota or message_size "
+      "(RESOURCE_EXHAUSTED), cannot_be_met (a deadline still to come: DEADLINE_EXCEEDED), "
+      "draining (UNAVAILABLE) or unauthenticated.");
   prometheus::Family<prometheus::Counter>& invalid =
       Counters("dragoman_invalid_total",
                "Calls refused as wrong (INVALID_ARGUMENT, NOT_FOUND), by what was wrong in them.");

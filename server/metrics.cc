@@ -79,7 +79,11 @@ void Metrics::Impl::CountEnd(const CallRecord& record) {
       series.rejected.Add({{"reason", "unauthenticated"}}).Increment();
       break;
     case absl::StatusCode::kDeadlineExceeded:
-      series.cancelled.Add({{"cause", "deadline"}}).Increment();
+      if (IsCannotBeMet(record.status)) {
+        series.rejected.Add({{"reason", "cannot_be_met"}}).Increment();
+      } else {
+        series.cancelled.Add({{"cause", "deadline"}}).Increment();
+      }
       break;
     case absl::StatusCode::kCancelled:
       series.cancelled.Add({{"cause", record.draining ? "drain" : "client"}}).Increment();

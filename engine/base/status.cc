@@ -8,6 +8,7 @@ namespace dragoman {
 namespace {
 
 constexpr char kRetryPayload[] = "dragoman.retry_after_ms";
+constexpr char kCannotBeMetPayload[] = "dragoman.cannot_be_met";
 
 }  // namespace
 
@@ -34,6 +35,16 @@ std::optional<absl::Duration> RetryAfterOf(const absl::Status& status) {
     return std::nullopt;
   }
   return absl::Milliseconds(milliseconds);
+}
+
+absl::Status CannotBeMet(const std::string& message) {
+  absl::Status status = absl::DeadlineExceededError(message);
+  status.SetPayload(kCannotBeMetPayload, absl::Cord());
+  return status;
+}
+
+bool IsCannotBeMet(const absl::Status& status) {
+  return status.GetPayload(kCannotBeMetPayload).has_value();
 }
 
 }  // namespace dragoman

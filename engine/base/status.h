@@ -65,6 +65,11 @@ absl::Status RetryAfter(absl::Status status, absl::Duration delay);
 // What RetryAfter was given, if it was.
 std::optional<absl::Duration> RetryAfterOf(const absl::Status& status);
 
+// DEADLINE_EXCEEDED before the deadline: what was asked for cannot be done until then, so it was
+// not begun.  IsCannotBeMet tells it from a deadline that has passed.
+absl::Status CannotBeMet(const std::string& message);
+bool IsCannotBeMet(const absl::Status& status);
+
 }  // namespace dragoman
 
 #endif  // DRAGOMAN_ENGINE_BASE_STATUS_H_

@@ -85,7 +85,7 @@ absl::Status Scheduler::CanBeMet(const Flow& flow, absl::Time now, double work_b
                forecast_.Work(flow.expected - flow.received, limits_.workers)) +
       forecast_.Work(work_before, limits_.workers);
   if (now + needed <= deadline) return absl::OkStatus();
-  return absl::DeadlineExceededError(absl::StrCat(
+  return CannotBeMet(absl::StrCat(
       "the deadline cannot be met: it passes in ", absl::FormatDuration(deadline - now),
       ", and the request takes about ", absl::FormatDuration(needed)));
 }

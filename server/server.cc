@@ -103,7 +103,7 @@ absl::Status Server::OpenPorts() {
   ASSIGN_OR_RETURN(connections_, PlanConnections(options_.max_connections));
   ASSIGN_OR_RETURN(grpc_, GrpcPort::Open(options_.grpc_address));
   vitals_ = std::make_unique<Vitals>(VitalsOptions{
-      .turn_time = [this] { return pool_.LongestTurn(absl::Now()); },
+      .silence = [this] { return pool_.Call(absl::Now()); },
       .port = [this] { return serving_ ? grpc_->Probe(kProbeTimeout) : absl::OkStatus(); },
       .on_alive =
           [this](bool alive) {

@@ -9,9 +9,9 @@
 namespace dragoman {
 namespace {
 
-absl::Status Stuck(absl::Duration turn) {
+absl::Status Stuck(absl::Duration silence) {
   return absl::UnavailableError(
-      absl::StrCat("a worker has taken no turn for ", absl::ToInt64Seconds(turn), " s"));
+      absl::StrCat("a worker has taken no turn for ", absl::ToInt64Seconds(silence), " s"));
 }
 
 }  // namespace
@@ -55,9 +55,9 @@ void Vitals::Run() {
 }
 
 void Vitals::Look() {
-  const absl::Duration turn = options_.turn_time();
-  const absl::Status alive = turn < options_.dead_after ? absl::OkStatus() : Stuck(turn);
-  const absl::Status well = turn < options_.unwell_after ? options_.port() : Stuck(turn);
+  const absl::Duration silence = options_.silence();
+  const absl::Status alive = silence < options_.dead_after ? absl::OkStatus() : Stuck(silence);
+  const absl::Status well = silence < options_.unwell_after ? options_.port() : Stuck(silence);
   bool died, recovered, ailing, healed;
   {
     absl::MutexLock lock(&mutex_);

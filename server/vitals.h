@@ -1,8 +1,8 @@
-// Whether the server does its work, looked at every second on a thread of its own: how long the
-// workers have been in one turn, and whether the gRPC port opens to who knocks.  The probes' pages
+// Whether the server does its work, looked at every second on a thread of its own: every worker is
+// asked for a turn, if only an empty one, and a client knocks at the gRPC port.  The probes' pages
 // tell what was found.
 //
-//   alive   no worker has been in one turn for 30 seconds: those who have work take turns
+//   alive   no worker has owed a turn for 30 seconds
 //   well    nor for 10 seconds, and the gRPC port answered a moment ago
 //
 // A server that is not alive is to be restarted; one that is not well, to be left alone for a
@@ -24,10 +24,10 @@ namespace dragoman {
 
 struct VitalsOptions {
   absl::Duration interval = absl::Seconds(1);
-  absl::Duration dead_after = absl::Seconds(30);  // in one turn
+  absl::Duration dead_after = absl::Seconds(30);  // without a turn
   absl::Duration unwell_after = absl::Seconds(10);
-  // For how long the slowest worker has been in one turn.
-  std::function<absl::Duration()> turn_time;
+  // Asks every worker for a turn; for how long one has owed another that it was asked for before.
+  std::function<absl::Duration()> silence;
   // Whether a new client would be served.  Takes a few seconds at the most.
   std::function<absl::Status()> port;
   // Told when it changes whether the server is alive.

@@ -1,5 +1,6 @@
 #include "engine/decode/dispatcher.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "engine/base/status.h"
@@ -12,16 +13,32 @@ absl::Status Dispatcher::Enter(std::vector<JobPtr> jobs, absl::Time now) {
   return scheduler_.Enter(&jobs, now);
 }
 
-bool Dispatcher::AwaitWork() {
-  const auto called = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    return !scheduler_.line_empty() || draining_;
+bool Dispatcher::AwaitWork(int worker) {
+  const auto called = [this, worker]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return !scheduler_.line_empty() || called_[worker] != absl::InfiniteFuture() || draining_;
   };
   absl::MutexLock lock(&mutex_, absl::Condition(&called));
-  return !scheduler_.line_empty();
+  if (!draining_ || !scheduler_.line_empty()) return true;
+  called_[worker] = absl::InfiniteFuture();  // it leaves
+  return false;
+}
+
+void Dispatcher::Call(absl::Time now) {
+  absl::MutexLock lock(&mutex_);
+  if (draining_) return;
+  for (absl::Time& called : called_) called = std::min(called, now);
+}
+
+absl::Duration Dispatcher::Silence(absl::Time now) const {
+  absl::MutexLock lock(&mutex_);
+  absl::Duration longest;
+  for (const absl::Time called : called_) longest = std::max(longest, now - called);
+  return longest;
 }
 
 TurnPlan Dispatcher::PlanTurn(int worker, absl::Span<Resident> residents, absl::Time now) {
   absl::MutexLock lock(&mutex_);
+  called_[worker] = absl::InfiniteFuture();
   return scheduler_.PlanTurn(worker, residents, now);
 }
 

@@ -16,12 +16,6 @@ Worker::Worker(int index, int threads, const Clock& clock, Observer* observer,
 
 Worker::~Worker() { DRAGOMAN_CHECK(batches_.empty() && !thread_.joinable()); }
 
-absl::Duration Worker::TurnTime(absl::Time now) const {
-  const int64_t began = turn_began_.load(std::memory_order_relaxed);
-  if (began == 0) return absl::ZeroDuration();
-  return std::max(absl::ZeroDuration(), now - absl::FromUnixNanos(began));
-}
-
 void Worker::Start() {
   thread_ = std::thread([this] { Run(); });
 }
@@ -31,11 +25,7 @@ void Worker::Join() {
 }
 
 void Worker::Run() {
-  while (!batches_.empty() || dispatcher_->AwaitWork()) {
-    turn_began_.store(absl::ToUnixNanos(clock_()), std::memory_order_relaxed);
-    Turn();
-    turn_began_.store(0, std::memory_order_relaxed);
-  }
+  while (!batches_.empty() || dispatcher_->AwaitWork(index_)) Turn();
 }
 
 bool Worker::Turn() {

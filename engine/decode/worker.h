@@ -8,7 +8,6 @@
 #define DRAGOMAN_ENGINE_DECODE_WORKER_H_
 
 #include <atomic>
-#include <cstdint>
 #include <memory>
 #include <thread>
 #include <utility>
@@ -37,9 +36,6 @@ class Worker : private Observer {
   // The memory that keys and values are kept in.  Thread-safe.
   KvPool& kv_pool() { return scratch_.kv_pool; }
 
-  // For how long its turn lasts already: 0 between two, and while there is no work.  Thread-safe.
-  absl::Duration TurnTime(absl::Time now) const;
-
   // Starts the thread that takes the turns, until the dispatcher is drained and its line empty.
   void Start();
   void Join();
@@ -66,7 +62,6 @@ class Worker : private Observer {
   Dispatcher* const dispatcher_;
   PriceList* const prices_;
   std::atomic<size_t> kv_bytes_ = 0;
-  std::atomic<int64_t> turn_began_ = 0;  // nanoseconds since the Unix epoch; 0: there is none
 
   // Only of the thread that takes the turns.
   DecodeScratch scratch_;

@@ -75,10 +75,10 @@ void WorkerPool::TrimNowAndThen() {
   }
 }
 
-absl::Duration WorkerPool::LongestTurn(absl::Time now) const {
-  absl::Duration longest;
-  for (const auto& worker : workers_) longest = std::max(longest, worker->TurnTime(now));
-  return longest;
+absl::Duration WorkerPool::Call(absl::Time now) {
+  const absl::Duration silence = dispatcher_.Silence(now);
+  dispatcher_.Call(now);
+  return silence;
 }
 
 WorkerPoolStats WorkerPool::Stats() const {

@@ -72,8 +72,9 @@ class WorkerPool {
   // Takes no more, finishes what was taken, and joins the threads.  Idempotent.
   void Drain();
 
-  // For how long the slowest worker has been in one turn: a worker that hangs never leaves it.
-  absl::Duration LongestTurn(absl::Time now) const;
+  // Asks every worker for a turn, if only an empty one, and says for how long the slowest one has
+  // owed a turn that it was asked for before: 0 while all of them live.
+  absl::Duration Call(absl::Time now);
 
   WorkerPoolStats Stats() const;
   int workers() const { return options_.workers; }

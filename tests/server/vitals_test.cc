@@ -13,7 +13,7 @@ class VitalsTest : public testing::Test {
   VitalsTest()
       : vitals_(
             {.interval = absl::Hours(1),
-             .turn_time = [this] { return absl::Seconds(turn_.load()); },
+             .silence = [this] { return absl::Seconds(silence_.load()); },
              .port = [this] { return port_ ? absl::OkStatus() : absl::UnavailableError("shut"); },
              .on_alive =
                  [this](bool alive) {
@@ -21,7 +21,7 @@ class VitalsTest : public testing::Test {
                    ++changes_;
                  }}) {}
 
-  std::atomic<int> turn_ = 0;  // seconds
+  std::atomic<int> silence_ = 0;  // seconds
   std::atomic<bool> port_ = true;
   std::atomic<bool> alive_ = true;
   std::atomic<int> changes_ = 0;
@@ -31,20 +31,20 @@ class VitalsTest : public testing::Test {
 TEST_F(VitalsTest, AWorkerThatIsSilentForLongIsTheEnd) {
   EXPECT_TRUE(vitals_.alive().ok());
   EXPECT_TRUE(vitals_.well().ok());
-  turn_ = 9;
+  silence_ = 9;
   vitals_.Look();
   EXPECT_TRUE(vitals_.well().ok());
-  turn_ = 29;
+  silence_ = 29;
   vitals_.Look();
   EXPECT_TRUE(vitals_.alive().ok());
   EXPECT_THAT(std::string(vitals_.well().message()), testing::HasSubstr("no turn for 29 s"));
-  turn_ = 30;
+  silence_ = 30;
   vitals_.Look();
   EXPECT_FALSE(vitals_.alive().ok());
   EXPECT_FALSE(alive_);
   vitals_.Look();
   EXPECT_EQ(changes_, 1);
-  turn_ = 0;
+  silence_ = 0;
   vitals_.Look();
   EXPECT_TRUE(vitals_.alive().ok());
   EXPECT_TRUE(vitals_.well().ok());

@@ -5,7 +5,6 @@
 #include "engine/decode/fair_share.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 namespace dragoman {
@@ -24,7 +23,7 @@ constexpr double kOvertaking = 16;
 void FairShare::Open(Flow* flow) {
   Account* const account = AccountOf(flow->request->terms());
   // Who had nothing waiting did without by his own choice.
-  if (!account->waits()) account->time = std::max(account->time, of(account->priority).now);
+  if (!account->waits()) account->time = std::max(account->time, of(account->priority).start());
   flow->account = account;
   flow->time = account->now;
   flow->tag = account->short_work + kOvertaking * flow->expected;
@@ -33,16 +32,18 @@ void FairShare::Open(Flow* flow) {
 }
 
 Account* FairShare::AccountOf(const RequestTerms& terms) {
-  auto& [active, absent, now] = of(terms.priority);
+  Class& all = of(terms.priority);
+  auto& active = all.active;
+  auto& absent = all.absent;
   const auto same = [&](const auto& account) { return account->principal == terms.principal; };
   if (const auto found = std::find_if(active.begin(), active.end(), same); found != active.end()) {
     return found->get();
   }
   if (active.empty()) {  // nobody to be compared with
     absent.clear();
-    now = 0;
+    all.served = all.largest = 0;
   }
-  std::erase_if(absent, [now = now](const auto& account) { return account->time <= now; });
+  std::erase_if(absent, [&](const auto& account) { return account->time <= all.start(); });
   if (const auto away = std::find_if(absent.begin(), absent.end(), same); away != absent.end()) {
     active.push_back(std::move(*away));
     absent.erase(away);
@@ -62,11 +63,12 @@ void FairShare::Serve(Flow* flow, double work) {
   } else {
     account.now = std::max(account.now, flow->time);
   }
-  double& now = of(account.priority).now;
-  now = std::max(now, account.time);
+  Class& all = of(account.priority);
+  all.served = std::max(all.served, account.time);
   flow->received += work;
   flow->time += work;
   account.time += work;
+  all.largest = std::max(all.largest, account.time);
   Requeue(flow);
 }
 
@@ -80,37 +82,45 @@ JobPtr FairShare::Pop(Flow* flow) {
 
 void FairShare::Requeue(Flow* flow) {
   Unqueue(flow);
-  if (flow->waiting.empty()) return;
-  if (flow->IsShort()) {
-    flow->account->short_waiting.insert(flow);
-  } else {
-    flow->account->long_waiting.insert(flow);
+  Account* const account = flow->account;
+  if (!flow->waiting.empty()) {
+    if (flow->IsShort()) {
+      account->short_waiting.insert(flow);
+    } else {
+      account->long_waiting.insert(flow);
+    }
   }
+  if (account->waits()) of(account->priority).waiting.insert(account);
 }
 
+// Takes the flow and its account out of what is ordered by their virtual times; Requeue puts them
+// back.
 void FairShare::Unqueue(Flow* flow) {
-  flow->account->short_waiting.erase(flow);
-  flow->account->long_waiting.erase(flow);
+  Account* const account = flow->account;
+  of(account->priority).waiting.erase(account);
+  account->short_waiting.erase(flow);
+  account->long_waiting.erase(flow);
 }
 
 void FairShare::Close(Flow* flow) {
-  Unqueue(flow);
+  Requeue(flow);
   Account* const account = std::exchange(flow->account, nullptr);
   if (--account->flows > 0) return;
   account->now = 0;
-  auto& [active, absent, now] = of(account->priority);
+  auto& active = of(account->priority).active;
   const auto found = std::find_if(active.begin(), active.end(),
                                   [&](const auto& other) { return other.get() == account; });
-  absent.push_back(std::move(*found));
+  of(account->priority).absent.push_back(std::move(*found));
   active.erase(found);
 }
 
-double FairShare::Behind(Priority priority) const {
-  double least = std::numeric_limits<double>::infinity();
-  for (const auto& account : of(priority).active) {
-    if (account->waits()) least = std::min(least, account->time);
-  }
-  return least;
+bool FairShare::IsAhead(const Account& account) const {
+  const auto& waiting = of(account.priority).waiting;
+  return !waiting.empty() && account.time > (*waiting.begin())->time + kMostLead;
+}
+
+bool FairShare::LagsBehind(const Account& account) const {
+  return account.time + kMostLead / 2 < of(account.priority).largest;
 }
 
 }  // namespace dragoman

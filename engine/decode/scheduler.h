@@ -20,9 +20,9 @@
 // A request that cannot be done before its deadline, as things are (forecast.h), is refused before
 // it starts, and at the door if the line is too long for it.
 //
-// Among principals: one that is ahead of another by more than Flow::kShort has its short requests
-// served as long ones, so that none gets far ahead of another that has work.
-// tests/sim/fair_sim_test.cc measures by how much; not every seed stays within the bound it states.
+// In all of this a principal that is ahead of another that waits by more than
+// FairShare::kMostLead is given nothing, so none gets far ahead of another that has work.
+// fair_share.h proves by how much at the most, and tests/sim/fair_sim_test.cc watches that bound.
 
 #ifndef DRAGOMAN_ENGINE_DECODE_SCHEDULER_H_
 #define DRAGOMAN_ENGINE_DECODE_SCHEDULER_H_
@@ -71,6 +71,7 @@ struct Starting {
 struct TurnPlan {
   std::vector<Starting> start;                          // to be taken into the batch
   std::vector<std::pair<JobPtr, absl::Status>> refuse;  // to be told that they will not run
+  bool memory_short = false;  // a job that waits finds too little memory for keys and values
 };
 
 // What waits.
@@ -140,7 +141,7 @@ class Scheduler {
   std::set<Flow*, ByArrival> since_;  // those that wait
   std::array<LineSize, 2> waiting_;   // of requests that came as long ones, as short ones
   std::vector<WorkerLoad> loads_;
-  absl::Time last_short_ = absl::InfinitePast();  // when one that was not ahead was given rows
+  absl::Time last_short_ = absl::InfinitePast();  // when one was given rows
   Forecast forecast_;
   QuotaBook quotas_;
   int64_t arrivals_ = 0;

@@ -13,7 +13,8 @@ constexpr double kLongRows = 0.25;
 // encoded for the others in the mean.
 constexpr double kQuickEncoding = 1 / 16.0;
 constexpr absl::Duration kQuickTime = absl::Milliseconds(50);
-// A worker takes no more in of one principal than so many turns' rows, pausing most of it.
+// A worker takes no more in of one principal than so many turns' rows, pausing most of it; or one
+// sentence, however wide.
 constexpr double kMostCarried = 4;
 
 }  // namespace
@@ -45,15 +46,15 @@ SchedulerTurn::Local& SchedulerTurn::LocalOf(Flow* flow) {
 
 void SchedulerTurn::Plan() {
   RunShort(kShortRows);
-  StartShort(kShortRows, /*anybody=*/false);
+  StartShort(kShortRows);
   if (quick_) scheduler_->last_short_ = now_;
   quick_ = now_ < scheduler_->last_short_ + kQuickTime;
   double& credit = scheduler_->loads_[worker_].encode_credit;
   credit = quick_ ? std::min(1.0, credit + kQuickEncoding) : 1;
   const double most_rows = quick_ ? std::max(0.5, used_ + kLongRows) : 1;
-  const bool all_longs = RunByTime(Priority::kInteractive, most_rows);
+  RunByTime(Priority::kInteractive, most_rows);
   RunShort(1);
-  StartShort(1, /*anybody=*/all_longs);
+  StartShort(1);
   RunByTime(Priority::kBatch, most_rows);
   scheduler_->loads_[worker_].used = used_;
 }
@@ -64,21 +65,20 @@ void SchedulerTurn::RunShort(double most_rows) {
     if (local.flow->request->terms().priority == Priority::kBatch || !local.flow->IsShort()) {
       continue;
     }
-    while (local.pausing()) {
+    while (local.pausing() && MayRun(*local.flow->account)) {
       if (!Run(&local, most_rows)) return;
-      quick_ = quick_ || !IsAhead(*local.flow->account);
+      quick_ = true;
     }
   }
 }
 
-// Begins short requests, those of the principals that are the furthest behind first.  Unless it is
-// `anybody`'s turn, a principal that is ahead of another must wait.
-void SchedulerTurn::StartShort(double most_rows, bool anybody) {
+// Begins short requests, those of the principals that are the furthest behind first.
+void SchedulerTurn::StartShort(double most_rows) {
   while (starting_) {
     const Account* furthest = nullptr;
     Flow* next = nullptr;
     for (const auto& account : scheduler_->fair_.accounts(Priority::kInteractive)) {
-      if (!anybody && IsAhead(*account)) continue;
+      if (!MayStart(*account)) continue;
       if (furthest != nullptr && furthest->time <= account->time) continue;
       Flow* const flow = First(account->short_waiting);
       if (flow == nullptr) continue;
@@ -87,20 +87,18 @@ void SchedulerTurn::StartShort(double most_rows, bool anybody) {
     }
     if (next == nullptr) return;
     if (Start(next, most_rows)) {
-      quick_ = quick_ || !IsAhead(*furthest);
+      quick_ = true;
     } else if (!skipped_.contains(next)) {
       return;
     }
   }
 }
 
-// Goes on with and begins requests of a class: the long ones, or any if it is batch work.  False if
-// there is no room for all of them.
-bool SchedulerTurn::RunByTime(Priority priority, double most_rows) {
+// Goes on with and begins requests of a class: the long ones, or any if it is batch work.
+void SchedulerTurn::RunByTime(Priority priority, double most_rows) {
   while (const Account* const account = Furthest(priority)) {
-    if (!GoOn(*account, priority, most_rows)) return false;
+    if (!GoOn(*account, priority, most_rows)) return;
   }
-  return starting_ && skipped_.empty();
 }
 
 // The principal that is the furthest behind of those who have work of that class here.
@@ -110,7 +108,8 @@ const Account* SchedulerTurn::Furthest(Priority priority) {
     if (furthest == nullptr || account.time < furthest->time) furthest = &account;
   };
   for (const Local& local : locals_) {
-    if (local.pausing() && InClass(*local.flow, priority)) consider(*local.flow->account);
+    const Account& account = *local.flow->account;
+    if (local.pausing() && InClass(*local.flow, priority) && MayRun(account)) consider(account);
   }
   for (const auto& account : scheduler_->fair_.accounts(priority)) {
     if (Next(*account) != nullptr) consider(*account);
@@ -136,19 +135,24 @@ bool SchedulerTurn::GoOn(const Account& account, Priority priority, double most_
   return Start(next, most_rows) || !starting_ || skipped_.contains(next);
 }
 
-// The flow that is the furthest behind of those that wait, short ones only where they have no
-// precedence; null if there is none.
+// The flow that is the furthest behind of those that wait and have no precedence; null if there is
+// none that may start.
 Flow* SchedulerTurn::Next(const Account& account) const {
+  if (!MayStart(account)) return nullptr;
   Flow* const next = First(account.long_waiting);
-  if (account.priority == Priority::kInteractive && !IsAhead(account)) return next;
+  if (account.priority == Priority::kInteractive) return next;
   Flow* const other = First(account.short_waiting);
   return next == nullptr || (other != nullptr && ByTime()(other, next)) ? other : next;
 }
 
-// Whether a principal has had so much more than another one that waits that its short requests have
-// no precedence.
-bool SchedulerTurn::IsAhead(const Account& account) const {
-  return account.time > scheduler_->fair_.Behind(account.priority) + Flow::kShort;
+// The rule that fair_share.h derives its bound from.
+bool SchedulerTurn::MayStart(const Account& account) const {
+  return !scheduler_->fair_.IsAhead(account);
+}
+
+// Likewise for sentences under way; but where those that wait find no memory, it has to be freed.
+bool SchedulerTurn::MayRun(const Account& account) const {
+  return plan_->memory_short || MayStart(account);
 }
 
 bool SchedulerTurn::InClass(const Flow& flow, Priority priority) const {
@@ -183,15 +187,18 @@ bool SchedulerTurn::Run(Local* local, double most_rows) {
   return true;
 }
 
-// Begins the next job of a flow, if there is room for it.
+// Begins the next job of a flow, if there is room for it.  Whose turn it is does not matter to a
+// principal that lags behind: others may be pausing here because of it.
 bool SchedulerTurn::Start(Flow* flow, double most_rows) {
   const JobCost& cost = flow->waiting.front()->cost;
   if (!HasRoom(cost.turn_share, most_rows)) return false;
-  if (!scheduler_->IsTurnOf(worker_, cost.turn_share)) {
+  if (!scheduler_->IsTurnOf(worker_, cost.turn_share) &&
+      !scheduler_->fair_.LagsBehind(*flow->account)) {
     starting_ = false;
     return false;
   }
-  if (!flow->IsShort() && CarriedFor(*flow->account) + cost.turn_share > kMostCarried) {
+  const double carried = flow->IsShort() ? 0 : CarriedFor(*flow->account);
+  if (carried > 0 && carried + cost.turn_share > kMostCarried) {
     skipped_.insert(flow);
     return false;
   }
@@ -240,9 +247,11 @@ int SchedulerTurn::GrantStages(const Flow& flow, const JobCost& cost, int stages
 }
 
 // While short requests are under way, the encoding of others is spread over more turns: a turn adds
-// to a credit, and what is encoded takes from it, even more than there is.
+// to a credit, and what is encoded takes from it, even more than there is.  That holds principals
+// back that need much encoding, so those that lag behind are free of it.
 bool SchedulerTurn::OnCredit(const Flow& flow) const {
-  return !quick_ || flow.IsShort() || scheduler_->loads_[worker_].encode_credit > 0;
+  return !quick_ || flow.IsShort() || scheduler_->loads_[worker_].encode_credit > 0 ||
+         scheduler_->fair_.LagsBehind(*flow.account);
 }
 
 void SchedulerTurn::Serve(Flow* flow, double work) {
@@ -270,6 +279,7 @@ bool SchedulerTurn::HasMemory(Flow* flow, const JobCost& cost) {
   const size_t capacity = scheduler_->limits_.kv_capacity_bytes;
   if (kv_bytes_ + cost.kv_bytes > capacity) {
     // It holds the line: small ones must not keep it waiting for ever.
+    plan_->memory_short = true;
     starting_ = false;
     scheduler_->loads_[worker_].full = true;
     return false;
@@ -277,6 +287,7 @@ bool SchedulerTurn::HasMemory(Flow* flow, const JobCost& cost) {
   const size_t held = LocalOf(flow).kv_bytes;
   const size_t left = capacity - kv_bytes_ - cost.kv_bytes;
   if (held == 0 || held + cost.kv_bytes <= left) return true;
+  plan_->memory_short = true;
   skipped_.insert(flow);
   return false;
 }

@@ -30,8 +30,8 @@ class SchedulerTurn {
 
   Local& LocalOf(Flow* flow);
   void RunShort(double most_rows);
-  void StartShort(double most_rows, bool anybody);
-  bool RunByTime(Priority priority, double most_rows);
+  void StartShort(double most_rows);
+  void RunByTime(Priority priority, double most_rows);
   const Account* Furthest(Priority priority);
   bool GoOn(const Account& account, Priority priority, double most_rows);
   bool Run(Local* local, double most_rows);
@@ -44,7 +44,8 @@ class SchedulerTurn {
   double CarriedFor(const Account& account) const;
   bool HasRoom(double share, double most_rows) const;
   Flow* Next(const Account& account) const;
-  bool IsAhead(const Account& account) const;
+  bool MayRun(const Account& account) const;
+  bool MayStart(const Account& account) const;
   bool InClass(const Flow& flow, Priority priority) const;
   // The first that may start; null if there is none.
   Flow* First(const auto& waiting) const;
@@ -60,8 +61,7 @@ class SchedulerTurn {
   size_t kv_bytes_ = 0;
   double encoded_ = 0;    // of the turn's source tokens
   bool divided_ = false;  // a sentence that does not fit into a turn was given some of them
-  // Short requests are under way whose principal is not ahead, or were lately.
-  bool quick_ = false;
+  bool quick_ = false;    // short requests are under way, or were lately
   bool starting_ = true;  // whether this worker still takes from the line
 };
 

@@ -52,8 +52,7 @@ TEST(FairShare, APrincipalDoesNotSaveUpByStayingAway) {
   share.Serve(a.get(), 1);
   const auto b = FlowOf("b", 1, 1e6);
   share.Open(b.get());
-  EXPECT_EQ(b->account->time, 700);
-  EXPECT_EQ(share.Behind(Priority::kInteractive), 700);
+  EXPECT_EQ(b->account->time, 701);
   CloseAll(&share, {a.get(), b.get()});
 }
 
@@ -67,9 +66,9 @@ TEST(FairShare, NorByAskingForLittle) {
   for (int i = 0; i < 10; ++i) share.Serve(a.get(), 100);
   const auto more = FlowOf("b", 2, 1e6);
   share.Open(more.get());
-  EXPECT_EQ(more->account->time, 900);
+  EXPECT_EQ(more->account->time, 1000);
   share.Open(c.get());
-  EXPECT_EQ(c->account->time, 900);
+  EXPECT_EQ(c->account->time, 1000);
   CloseAll(&share, {a.get(), b.get(), c.get(), more.get()});
 }
 
@@ -88,9 +87,40 @@ TEST(FairShare, NorDoesItLoseItsDebtsByLeavingForAMoment) {
   share.Serve(a.get(), 1);
   const auto later = FlowOf("b", 3, 1e6);
   share.Open(later.get());
-  EXPECT_EQ(later->account->time, 1000);
+  EXPECT_EQ(later->account->time, 1001);
   CloseAll(&share, {a.get(), later.get()});
   EXPECT_TRUE(share.accounts(Priority::kInteractive).empty());
+}
+
+TEST(FairShare, WhoComesFirstStartsWhereTheLastOneWasServed) {
+  FairShare share;
+  const auto a = FlowOf("a", 0, 1e6), b = FlowOf("b", 1, 1e6);
+  share.Open(a.get());
+  share.Pop(a.get());  // nothing waits any more
+  share.Serve(a.get(), 700);
+  share.Serve(a.get(), 1);
+  share.Open(b.get());
+  EXPECT_EQ(b->account->time, 700);
+  CloseAll(&share, {a.get(), b.get()});
+}
+
+TEST(FairShare, ComparesWithWhoWaits) {
+  constexpr double kMost = FairShare::kMostLead;
+  FairShare share;
+  const auto a = FlowOf("a", 0, 1e6), b = FlowOf("b", 1, 1e6);
+  share.Open(a.get());
+  share.Open(b.get());
+  share.Serve(a.get(), kMost / 2);
+  EXPECT_FALSE(share.LagsBehind(*b->account));
+  share.Serve(a.get(), kMost / 2);
+  EXPECT_TRUE(share.LagsBehind(*b->account));
+  EXPECT_FALSE(share.IsAhead(*a->account));
+  share.Serve(a.get(), 1);
+  EXPECT_TRUE(share.IsAhead(*a->account));
+  EXPECT_FALSE(share.IsAhead(*b->account));
+  share.Pop(b.get());  // b has all it asked for
+  EXPECT_FALSE(share.IsAhead(*a->account));
+  CloseAll(&share, {a.get(), b.get()});
 }
 
 TEST(FairShare, ShortRequestsStandInTheOrderOfArrival) {

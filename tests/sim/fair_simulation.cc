@@ -112,6 +112,7 @@ void FairSimulation::TakeTurn(int index) {
   }
   TurnPlan plan = scheduler_.PlanTurn(index, absl::MakeSpan(residents), now_);
   for (auto& [job, status] : plan.refuse) Tell(job.get(), status, now_, /*begun=*/false);
+  if (plan.memory_short) WatchMemory();
 
   for (auto& [job, stages] : plan.start) {
     requests_.at(job->request.get())->begun = true;
@@ -173,16 +174,15 @@ void FairSimulation::Tell(Job* job, const absl::Status& status, absl::Time at, b
   requests_.erase(state);
 }
 
-// Two principals are compared for as long as both have long requests waiting: work that could run.
+// Two principals are compared for as long as both have something waiting: work that could run.
 void FairSimulation::WatchLeads() {
   const FairShare::Accounts& accounts = scheduler_.fair().accounts(Priority::kInteractive);
   for (const auto& a : accounts) {
     for (const auto& b : accounts) {
+      if (a->waits()) largest_distance_ = std::max(largest_distance_, b->time - a->time);
       if (a->principal >= b->principal) continue;
       const auto pair = std::pair(a->principal, b->principal);
-      const bool both = !(a->long_waiting.empty() && a->short_waiting.empty()) &&
-                        !(b->long_waiting.empty() && b->short_waiting.empty());
-      if (!both) {
+      if (!a->waits() || !b->waits()) {
         leads_.erase(pair);
         continue;
       }
@@ -199,6 +199,20 @@ void FairSimulation::WatchLeads() {
     };
     return !there(entry.first.first) || !there(entry.first.second);
   });
+}
+
+// What each principal has under way.
+void FairSimulation::WatchMemory() {
+  std::map<std::string, double> held;
+  for (const Worker& worker : workers_) {
+    for (const Sentence& sentence : worker.batch) {
+      const JobCost& cost = sentence.job->cost;
+      held[sentence.job->request->terms().principal] +=
+          static_cast<double>(cost.source_tokens) * sentence.stages_left / cost.encode_stages +
+          static_cast<double>(cost.rows) * sentence.steps_left;
+    }
+  }
+  for (const auto& [principal, work] : held) held_ = std::max(held_, work);
 }
 
 }  // namespace dragoman

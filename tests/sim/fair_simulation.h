@@ -62,8 +62,13 @@ class FairSimulation {
   TrafficReport& report(size_t traffic) { return reports_[traffic]; }
   double seconds() const { return absl::ToDoubleSeconds(now_ - absl::UnixEpoch()); }
   double work() const { return work_; }
-  // The most that one principal with work got ahead of another with work, in rows.
+  // Of two principals that both waited through an interval, the most that one received more in it
+  // than the other, in rows of work.
   double largest_lead() const { return largest_lead_; }
+  // The most that a principal was ahead of another that waited.
+  double largest_distance() const { return largest_distance_; }
+  // Where memory was short: the most work that a principal had under way then.  0 if it never was.
+  double held() const { return held_; }
   // Jobs that were told their end not once, or OK after their deadline and a turn.
   int64_t broken() const { return broken_; }
 
@@ -84,6 +89,7 @@ class FairSimulation {
   void TakeTurn(int worker);
   void Tell(Job* job, const absl::Status& status, absl::Time at, bool begun);
   void WatchLeads();
+  void WatchMemory();
 
   const Options options_;
   const std::vector<Traffic> traffic_;
@@ -97,9 +103,8 @@ class FairSimulation {
   std::vector<TrafficReport> reports_;
   // By how much the second of two principals was ahead when both began to have work.
   std::map<std::pair<std::string, std::string>, double> leads_;
-  std::map<std::string, double> received_;  // work of each principal
   double work_ = 0;
-  double largest_lead_ = 0;
+  double largest_lead_ = 0, largest_distance_ = 0, held_ = 0;
   int64_t broken_ = 0;
 };
 

@@ -158,7 +158,7 @@ class ListModelsResponse(_message.Message):
     def __init__(self, models: _Optional[_Iterable[_Union[Model, _Mapping]]] = ...) -> None: ...
 
 class Model(_message.Message):
-    __slots__ = ["architecture", "is_default", "isa", "language_pairs", "max_source_tokens", "name", "precision", "source_languages", "state", "target_languages", "version", "vocabulary_size"]
+    __slots__ = ["architecture", "is_default", "isa", "language_pairs", "max_source_tokens", "name", "precision", "source_languages", "state", "target_languages", "version", "versions", "vocabulary_size"]
     class State(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = []
     ARCHITECTURE_FIELD_NUMBER: _ClassVar[int]
@@ -170,11 +170,13 @@ class Model(_message.Message):
     PRECISION_FIELD_NUMBER: _ClassVar[int]
     SOURCE_LANGUAGES_FIELD_NUMBER: _ClassVar[int]
     STATE_DRAINING: Model.State
+    STATE_FAILED: Model.State
     STATE_FIELD_NUMBER: _ClassVar[int]
     STATE_LOADING: Model.State
     STATE_READY: Model.State
     STATE_UNSPECIFIED: Model.State
     TARGET_LANGUAGES_FIELD_NUMBER: _ClassVar[int]
+    VERSIONS_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
     VOCABULARY_SIZE_FIELD_NUMBER: _ClassVar[int]
     architecture: str
@@ -188,8 +190,23 @@ class Model(_message.Message):
     state: Model.State
     target_languages: _containers.RepeatedScalarFieldContainer[str]
     version: str
+    versions: _containers.RepeatedCompositeFieldContainer[ModelVersion]
     vocabulary_size: int
-    def __init__(self, name: _Optional[str] = ..., version: _Optional[str] = ..., architecture: _Optional[str] = ..., precision: _Optional[str] = ..., language_pairs: _Optional[_Iterable[_Union[LanguagePair, _Mapping]]] = ..., max_source_tokens: _Optional[int] = ..., vocabulary_size: _Optional[int] = ..., is_default: bool = ..., state: _Optional[_Union[Model.State, str]] = ..., source_languages: _Optional[_Iterable[str]] = ..., target_languages: _Optional[_Iterable[str]] = ..., isa: _Optional[str] = ...) -> None: ...
+    def __init__(self, name: _Optional[str] = ..., version: _Optional[str] = ..., architecture: _Optional[str] = ..., precision: _Optional[str] = ..., language_pairs: _Optional[_Iterable[_Union[LanguagePair, _Mapping]]] = ..., max_source_tokens: _Optional[int] = ..., vocabulary_size: _Optional[int] = ..., is_default: bool = ..., state: _Optional[_Union[Model.State, str]] = ..., source_languages: _Optional[_Iterable[str]] = ..., target_languages: _Optional[_Iterable[str]] = ..., isa: _Optional[str] = ..., versions: _Optional[_Iterable[_Union[ModelVersion, _Mapping]]] = ...) -> None: ...
+
+class ModelVersion(_message.Message):
+    __slots__ = ["failure", "label", "percent", "state", "version"]
+    FAILURE_FIELD_NUMBER: _ClassVar[int]
+    LABEL_FIELD_NUMBER: _ClassVar[int]
+    PERCENT_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    failure: str
+    label: str
+    percent: float
+    state: Model.State
+    version: str
+    def __init__(self, label: _Optional[str] = ..., version: _Optional[str] = ..., state: _Optional[_Union[Model.State, str]] = ..., percent: _Optional[float] = ..., failure: _Optional[str] = ...) -> None: ...
 
 class OutputOptions(_message.Message):
     __slots__ = ["alignments", "hide_prefix", "quality", "sentence_spans", "token_scores", "tokens"]
@@ -394,18 +411,20 @@ class TranslateRequest(_message.Message):
     def __init__(self, contents: _Optional[_Iterable[str]] = ..., source_language: _Optional[str] = ..., target_language: _Optional[str] = ..., model: _Optional[str] = ..., options: _Optional[_Union[DecodingOptions, _Mapping]] = ..., output: _Optional[_Union[OutputOptions, _Mapping]] = ..., truncation: _Optional[_Union[Truncation, str]] = ..., sentence_splitting: _Optional[_Union[SentenceSplitting, str]] = ..., priority: _Optional[_Union[Priority, str]] = ..., target_prefixes: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class TranslateResponse(_message.Message):
-    __slots__ = ["isa", "model", "model_version", "timing", "translations"]
+    __slots__ = ["isa", "model", "model_label", "model_version", "timing", "translations"]
     ISA_FIELD_NUMBER: _ClassVar[int]
     MODEL_FIELD_NUMBER: _ClassVar[int]
+    MODEL_LABEL_FIELD_NUMBER: _ClassVar[int]
     MODEL_VERSION_FIELD_NUMBER: _ClassVar[int]
     TIMING_FIELD_NUMBER: _ClassVar[int]
     TRANSLATIONS_FIELD_NUMBER: _ClassVar[int]
     isa: str
     model: str
+    model_label: str
     model_version: str
     timing: Timing
     translations: _containers.RepeatedCompositeFieldContainer[Translation]
-    def __init__(self, translations: _Optional[_Iterable[_Union[Translation, _Mapping]]] = ..., model: _Optional[str] = ..., model_version: _Optional[str] = ..., timing: _Optional[_Union[Timing, _Mapping]] = ..., isa: _Optional[str] = ...) -> None: ...
+    def __init__(self, translations: _Optional[_Iterable[_Union[Translation, _Mapping]]] = ..., model: _Optional[str] = ..., model_version: _Optional[str] = ..., timing: _Optional[_Union[Timing, _Mapping]] = ..., isa: _Optional[str] = ..., model_label: _Optional[str] = ...) -> None: ...
 
 class TranslateStreamResponse(_message.Message):
     __slots__ = ["content_index", "stable_text", "translation"]

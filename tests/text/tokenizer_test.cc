@@ -124,7 +124,7 @@ TEST_P(MarianGolden, SpansAreThePartsOfTheText) {
       if (piece.starts_with("▁")) piece = piece.substr(3);
       const std::string part = text.substr(span.begin, span.size());
       const bool ascii = std::all_of(part.begin(), part.end(), [](char c) { return c > 0; });
-      if (ascii && piece != "<unk>") {  // others may be normalized
+      if (ascii && piece != "<unk>" && !piece.empty()) {  // others may be normalized
         EXPECT_EQ(part, piece);
       }
     }
@@ -150,7 +150,7 @@ TEST_P(MarianGolden, DecodingWithSpansGivesTheSameText) {
       std::string piece = tokenizer->TargetPiece(ids[t]);
       if (piece.starts_with("▁")) piece = piece.substr(3);
       const TextSpan span = decoded.spans[t];
-      if (span.size() > 0 && piece[0] != '<') {
+      if (span.size() > 0 && !piece.empty() && piece[0] != '<') {
         EXPECT_EQ(decoded.text.substr(span.begin, span.size()), piece);
       }
     }

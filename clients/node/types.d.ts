@@ -23,7 +23,9 @@ export interface TranslateRequest {
   /**
    * The name that the model was given when the server started.  Empty: the one that has these
    * languages, or, where the server has a pivot language and no model has both, two of them; the
-   * default one if no language is named.
+   * default one if no language is named.  "NAME@canary" or "NAME@stable" is one version of a model
+   * that is tried out (Model.versions), and "@canary" that of whichever model it would be; without a
+   * label the texts decide which, in the proportion that the server was given.
    */
   model?: string;
   options?: DecodingOptions;
@@ -145,6 +147,11 @@ export interface DecodingOptions {
    * source rank lower.  0 (default) to 100.  The model must tell its attention.
    */
   coveragePenalty?: number;
+  /**
+   * Writes the source of an unknown token in its place: the text of the source token that it is
+   * aligned with.  Default false.
+   */
+  replaceUnknowns?: boolean;
 }
 
 /**
@@ -198,7 +205,7 @@ export interface OutputOptions {
   tokens?: boolean;
   /** Hypothesis.token_scores */
   tokenScores?: boolean;
-  /** Hypothesis.alignment; UNIMPLEMENTED in this version */
+  /** Hypothesis.alignment and aligned_text */
   alignments?: boolean;
   /** Translation.sentences */
   sentenceSpans?: boolean;
@@ -206,6 +213,13 @@ export interface OutputOptions {
   quality?: boolean;
   /** leave target_prefixes out of the hypotheses */
   hidePrefix?: boolean;
+  /**
+   * With alignments: all points of this probability beside the links.  Above 0, to 1; not set: the
+   * links alone.
+   */
+  alignmentThreshold?: number;
+  /** with alignments: AlignedText.attention, the whole matrix */
+  attention?: boolean;
 }
 
 export interface TranslateResponse {
@@ -221,6 +235,8 @@ export interface TranslateResponse {
    * Servers of one version that answer with the same isa and model_version give the same bytes.
    */
   isa: string;
+  /** Which version of the model that was: "stable" or "canary"; of two, joined by "+". */
+  modelLabel: string;
 }
 
 export interface Translation {
@@ -251,6 +267,8 @@ export interface Hypothesis {
   alignment: AlignmentPoint[];
   /** Only with OutputOptions.quality. */
   quality: Quality | null;
+  /** Only with OutputOptions.alignments. */
+  alignedText: AlignedText | null;
 }
 
 /** How sure the model is of its tokens, ends of sentences included. */
@@ -271,11 +289,66 @@ export type FinishReason =
   /** it began to repeat itself; the repetition is cut off */
   | 'FINISH_REASON_REPETITION';
 
-/** Which source token a target token came from. */
+/**
+ * Which source token a target token came from: how much of the decoder's attention it gave it, as
+ * the mean over heads of one layer (docs/alignments.md).
+ */
 export interface AlignmentPoint {
+  /** index into AlignedText.source_tokens */
   sourceToken: number;
+  /** index into AlignedText.target_tokens */
   targetToken: number;
   probability: number;
+  /** no source token is likelier for this target token: one link each */
+  link: boolean;
+  /** a link, and no other target token gives the source token more */
+  mutual: boolean;
+}
+
+/** The tokens and words that an alignment is of. */
+export interface AlignedText {
+  /** All that the model read, ends of sentences and language codes included. */
+  sourceTokens: AlignedToken[];
+  /** as Hypothesis.tokens */
+  targetTokens: AlignedToken[];
+  /** words are linked where any of their tokens are */
+  words: WordLink[];
+  /** one for each sentence; only with OutputOptions.attention */
+  attention: AttentionBlock[];
+}
+
+/**
+ * A token, and bytes [begin, end) of the UTF-8 text that it stands for.  What stands for no text, as
+ * the end of a sentence does, has none.
+ */
+export interface AlignedToken {
+  piece: string;
+  begin: number;
+  end: number;
+}
+
+/**
+ * Bytes [begin, end) of a word of the source and of one of the translation.  Letters and digits that
+ * stand together are a word, every other character is one; in scripts without spaces, tokens are.
+ */
+export interface WordLink {
+  sourceBegin: number;
+  sourceEnd: number;
+  targetBegin: number;
+  targetEnd: number;
+  /** The part of the attention of the target word's tokens that goes to the source word, on average. */
+  probability: number;
+}
+
+/** The attention of all target tokens of a sentence to all of its source tokens. */
+export interface AttentionBlock {
+  /** Tokens [begin, end) of AlignedText. */
+  sourceBegin: number;
+  sourceEnd: number;
+  targetBegin: number;
+  targetEnd: number;
+  /** A row for each target token; each sums to 1. */
+  probabilities: number[];
 }
 
 /** Bytes [begin, end) of the UTF-8 source text and of the best hypothesis' text. */
@@ -349,6 +422,10 @@ export interface ScoreRequest {
   sourceLanguage?: string;
   targetLanguage?: string;
   priority?: Priority;
+  /** As in OutputOptions; in PairScore. */
+  alignments?: boolean;
+  alignmentThreshold?: number;
+  attention?: boolean;
 }
 
 export interface ScorePair {
@@ -372,6 +449,9 @@ export interface PairScore {
   score: number;
   /** exp(-score) */
   perplexity: number;
+  /** Only with ScoreRequest.alignments. */
+  alignment: AlignmentPoint[];
+  alignedText: AlignedText | null;
 }
 
 export interface TokenizeRequest {
@@ -431,13 +511,35 @@ export interface Model {
   targetLanguages: string[];
   /** as in TranslateResponse */
   isa: string;
+  /**
+   * The version that is served, described above, and what there is beside it: a canary, a new
+   * version that loads or could not be loaded, an old one that finishes its last sentences.
+   */
+  versions: ModelVersion[];
 }
 
 export type ModelState =
   | 'STATE_UNSPECIFIED'
   | 'STATE_LOADING'
   | 'STATE_READY'
-  | 'STATE_DRAINING';
+  | 'STATE_DRAINING'
+  /** could not be loaded; the server's log says why */
+  | 'STATE_FAILED';
+
+export interface ModelVersion {
+  /** "stable" or "canary" */
+  label: string;
+  /** empty unless it is or was served */
+  version: string;
+  state: ModelState;
+  /** of the requests that name no label */
+  percent: number;
+  /**
+   * Of STATE_FAILED: "memory" (there is no room for it), "broken" (it cannot be loaded) or "golden"
+   * (it does not translate what it must).
+   */
+  failure: string;
+}
 
 export interface LanguagePair {
   source: string;

@@ -27,18 +27,58 @@ TRUNCATION_REJECT: Truncation
 TRUNCATION_TRUNCATE: Truncation
 TRUNCATION_UNSPECIFIED: Truncation
 
+class AlignedText(_message.Message):
+    __slots__ = ["attention", "source_tokens", "target_tokens", "words"]
+    ATTENTION_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    TARGET_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    WORDS_FIELD_NUMBER: _ClassVar[int]
+    attention: _containers.RepeatedCompositeFieldContainer[AttentionBlock]
+    source_tokens: _containers.RepeatedCompositeFieldContainer[AlignedToken]
+    target_tokens: _containers.RepeatedCompositeFieldContainer[AlignedToken]
+    words: _containers.RepeatedCompositeFieldContainer[WordLink]
+    def __init__(self, source_tokens: _Optional[_Iterable[_Union[AlignedToken, _Mapping]]] = ..., target_tokens: _Optional[_Iterable[_Union[AlignedToken, _Mapping]]] = ..., words: _Optional[_Iterable[_Union[WordLink, _Mapping]]] = ..., attention: _Optional[_Iterable[_Union[AttentionBlock, _Mapping]]] = ...) -> None: ...
+
+class AlignedToken(_message.Message):
+    __slots__ = ["begin", "end", "piece"]
+    BEGIN_FIELD_NUMBER: _ClassVar[int]
+    END_FIELD_NUMBER: _ClassVar[int]
+    PIECE_FIELD_NUMBER: _ClassVar[int]
+    begin: int
+    end: int
+    piece: str
+    def __init__(self, piece: _Optional[str] = ..., begin: _Optional[int] = ..., end: _Optional[int] = ...) -> None: ...
+
 class AlignmentPoint(_message.Message):
-    __slots__ = ["probability", "source_token", "target_token"]
+    __slots__ = ["link", "mutual", "probability", "source_token", "target_token"]
+    LINK_FIELD_NUMBER: _ClassVar[int]
+    MUTUAL_FIELD_NUMBER: _ClassVar[int]
     PROBABILITY_FIELD_NUMBER: _ClassVar[int]
     SOURCE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     TARGET_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    link: bool
+    mutual: bool
     probability: float
     source_token: int
     target_token: int
-    def __init__(self, source_token: _Optional[int] = ..., target_token: _Optional[int] = ..., probability: _Optional[float] = ...) -> None: ...
+    def __init__(self, source_token: _Optional[int] = ..., target_token: _Optional[int] = ..., probability: _Optional[float] = ..., link: bool = ..., mutual: bool = ...) -> None: ...
+
+class AttentionBlock(_message.Message):
+    __slots__ = ["probabilities", "source_begin", "source_end", "target_begin", "target_end"]
+    PROBABILITIES_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_BEGIN_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_END_FIELD_NUMBER: _ClassVar[int]
+    TARGET_BEGIN_FIELD_NUMBER: _ClassVar[int]
+    TARGET_END_FIELD_NUMBER: _ClassVar[int]
+    probabilities: _containers.RepeatedScalarFieldContainer[float]
+    source_begin: int
+    source_end: int
+    target_begin: int
+    target_end: int
+    def __init__(self, source_begin: _Optional[int] = ..., source_end: _Optional[int] = ..., target_begin: _Optional[int] = ..., target_end: _Optional[int] = ..., probabilities: _Optional[_Iterable[float]] = ...) -> None: ...
 
 class DecodingOptions(_message.Message):
-    __slots__ = ["beam_groups", "beam_size", "coverage_penalty", "disable_unk", "diversity_penalty", "early_stopping", "forced_bos_token_id", "forced_eos_token_id", "glossary", "length_normalization", "length_penalty", "max_length", "max_length_ratio", "mbr_candidates", "min_alternative_probability", "min_length", "min_length_ratio", "never_say", "no_repeat_ngram_size", "num_hypotheses", "patience", "renormalize_logits", "repetition_guard", "repetition_penalty", "return_alternatives", "sampling", "suppress_sequences", "suppress_token_ids"]
+    __slots__ = ["beam_groups", "beam_size", "coverage_penalty", "disable_unk", "diversity_penalty", "early_stopping", "forced_bos_token_id", "forced_eos_token_id", "glossary", "length_normalization", "length_penalty", "max_length", "max_length_ratio", "mbr_candidates", "min_alternative_probability", "min_length", "min_length_ratio", "never_say", "no_repeat_ngram_size", "num_hypotheses", "patience", "renormalize_logits", "repetition_guard", "repetition_penalty", "replace_unknowns", "return_alternatives", "sampling", "suppress_sequences", "suppress_token_ids"]
     BEAM_GROUPS_FIELD_NUMBER: _ClassVar[int]
     BEAM_SIZE_FIELD_NUMBER: _ClassVar[int]
     COVERAGE_PENALTY_FIELD_NUMBER: _ClassVar[int]
@@ -63,6 +103,7 @@ class DecodingOptions(_message.Message):
     RENORMALIZE_LOGITS_FIELD_NUMBER: _ClassVar[int]
     REPETITION_GUARD_FIELD_NUMBER: _ClassVar[int]
     REPETITION_PENALTY_FIELD_NUMBER: _ClassVar[int]
+    REPLACE_UNKNOWNS_FIELD_NUMBER: _ClassVar[int]
     RETURN_ALTERNATIVES_FIELD_NUMBER: _ClassVar[int]
     SAMPLING_FIELD_NUMBER: _ClassVar[int]
     SUPPRESS_SEQUENCES_FIELD_NUMBER: _ClassVar[int]
@@ -91,11 +132,12 @@ class DecodingOptions(_message.Message):
     renormalize_logits: bool
     repetition_guard: bool
     repetition_penalty: float
+    replace_unknowns: bool
     return_alternatives: bool
     sampling: Sampling
     suppress_sequences: _containers.RepeatedScalarFieldContainer[str]
     suppress_token_ids: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(self, beam_size: _Optional[int] = ..., num_hypotheses: _Optional[int] = ..., length_penalty: _Optional[float] = ..., early_stopping: _Optional[_Union[EarlyStopping, str]] = ..., min_length: _Optional[int] = ..., max_length: _Optional[int] = ..., max_length_ratio: _Optional[float] = ..., no_repeat_ngram_size: _Optional[int] = ..., repetition_penalty: _Optional[float] = ..., renormalize_logits: bool = ..., sampling: _Optional[_Union[Sampling, _Mapping]] = ..., length_normalization: _Optional[_Union[LengthNormalization, str]] = ..., patience: _Optional[float] = ..., min_length_ratio: _Optional[float] = ..., disable_unk: bool = ..., forced_bos_token_id: _Optional[int] = ..., forced_eos_token_id: _Optional[int] = ..., beam_groups: _Optional[int] = ..., diversity_penalty: _Optional[float] = ..., return_alternatives: bool = ..., min_alternative_probability: _Optional[float] = ..., mbr_candidates: _Optional[int] = ..., repetition_guard: bool = ..., suppress_token_ids: _Optional[_Iterable[int]] = ..., suppress_sequences: _Optional[_Iterable[str]] = ..., glossary: _Optional[_Iterable[_Union[GlossaryEntry, _Mapping]]] = ..., never_say: _Optional[_Iterable[str]] = ..., coverage_penalty: _Optional[float] = ...) -> None: ...
+    def __init__(self, beam_size: _Optional[int] = ..., num_hypotheses: _Optional[int] = ..., length_penalty: _Optional[float] = ..., early_stopping: _Optional[_Union[EarlyStopping, str]] = ..., min_length: _Optional[int] = ..., max_length: _Optional[int] = ..., max_length_ratio: _Optional[float] = ..., no_repeat_ngram_size: _Optional[int] = ..., repetition_penalty: _Optional[float] = ..., renormalize_logits: bool = ..., sampling: _Optional[_Union[Sampling, _Mapping]] = ..., length_normalization: _Optional[_Union[LengthNormalization, str]] = ..., patience: _Optional[float] = ..., min_length_ratio: _Optional[float] = ..., disable_unk: bool = ..., forced_bos_token_id: _Optional[int] = ..., forced_eos_token_id: _Optional[int] = ..., beam_groups: _Optional[int] = ..., diversity_penalty: _Optional[float] = ..., return_alternatives: bool = ..., min_alternative_probability: _Optional[float] = ..., mbr_candidates: _Optional[int] = ..., repetition_guard: bool = ..., suppress_token_ids: _Optional[_Iterable[int]] = ..., suppress_sequences: _Optional[_Iterable[str]] = ..., glossary: _Optional[_Iterable[_Union[GlossaryEntry, _Mapping]]] = ..., never_say: _Optional[_Iterable[str]] = ..., coverage_penalty: _Optional[float] = ..., replace_unknowns: bool = ...) -> None: ...
 
 class Error(_message.Message):
     __slots__ = ["code", "message"]
@@ -120,7 +162,8 @@ class GlossaryEntry(_message.Message):
     def __init__(self, source: _Optional[str] = ..., target: _Optional[str] = ...) -> None: ...
 
 class Hypothesis(_message.Message):
-    __slots__ = ["alignment", "finish_reason", "quality", "score", "text", "token_ids", "token_scores", "tokens"]
+    __slots__ = ["aligned_text", "alignment", "finish_reason", "quality", "score", "text", "token_ids", "token_scores", "tokens"]
+    ALIGNED_TEXT_FIELD_NUMBER: _ClassVar[int]
     ALIGNMENT_FIELD_NUMBER: _ClassVar[int]
     FINISH_REASON_FIELD_NUMBER: _ClassVar[int]
     QUALITY_FIELD_NUMBER: _ClassVar[int]
@@ -129,6 +172,7 @@ class Hypothesis(_message.Message):
     TOKENS_FIELD_NUMBER: _ClassVar[int]
     TOKEN_IDS_FIELD_NUMBER: _ClassVar[int]
     TOKEN_SCORES_FIELD_NUMBER: _ClassVar[int]
+    aligned_text: AlignedText
     alignment: _containers.RepeatedCompositeFieldContainer[AlignmentPoint]
     finish_reason: FinishReason
     quality: Quality
@@ -137,7 +181,7 @@ class Hypothesis(_message.Message):
     token_ids: _containers.RepeatedScalarFieldContainer[int]
     token_scores: _containers.RepeatedScalarFieldContainer[float]
     tokens: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, text: _Optional[str] = ..., score: _Optional[float] = ..., tokens: _Optional[_Iterable[str]] = ..., token_ids: _Optional[_Iterable[int]] = ..., token_scores: _Optional[_Iterable[float]] = ..., finish_reason: _Optional[_Union[FinishReason, str]] = ..., alignment: _Optional[_Iterable[_Union[AlignmentPoint, _Mapping]]] = ..., quality: _Optional[_Union[Quality, _Mapping]] = ...) -> None: ...
+    def __init__(self, text: _Optional[str] = ..., score: _Optional[float] = ..., tokens: _Optional[_Iterable[str]] = ..., token_ids: _Optional[_Iterable[int]] = ..., token_scores: _Optional[_Iterable[float]] = ..., finish_reason: _Optional[_Union[FinishReason, str]] = ..., alignment: _Optional[_Iterable[_Union[AlignmentPoint, _Mapping]]] = ..., quality: _Optional[_Union[Quality, _Mapping]] = ..., aligned_text: _Optional[_Union[AlignedText, _Mapping]] = ...) -> None: ...
 
 class LanguagePair(_message.Message):
     __slots__ = ["source", "target"]
@@ -209,34 +253,42 @@ class ModelVersion(_message.Message):
     def __init__(self, label: _Optional[str] = ..., version: _Optional[str] = ..., state: _Optional[_Union[Model.State, str]] = ..., percent: _Optional[float] = ..., failure: _Optional[str] = ...) -> None: ...
 
 class OutputOptions(_message.Message):
-    __slots__ = ["alignments", "hide_prefix", "quality", "sentence_spans", "token_scores", "tokens"]
+    __slots__ = ["alignment_threshold", "alignments", "attention", "hide_prefix", "quality", "sentence_spans", "token_scores", "tokens"]
     ALIGNMENTS_FIELD_NUMBER: _ClassVar[int]
+    ALIGNMENT_THRESHOLD_FIELD_NUMBER: _ClassVar[int]
+    ATTENTION_FIELD_NUMBER: _ClassVar[int]
     HIDE_PREFIX_FIELD_NUMBER: _ClassVar[int]
     QUALITY_FIELD_NUMBER: _ClassVar[int]
     SENTENCE_SPANS_FIELD_NUMBER: _ClassVar[int]
     TOKENS_FIELD_NUMBER: _ClassVar[int]
     TOKEN_SCORES_FIELD_NUMBER: _ClassVar[int]
+    alignment_threshold: float
     alignments: bool
+    attention: bool
     hide_prefix: bool
     quality: bool
     sentence_spans: bool
     token_scores: bool
     tokens: bool
-    def __init__(self, tokens: bool = ..., token_scores: bool = ..., alignments: bool = ..., sentence_spans: bool = ..., quality: bool = ..., hide_prefix: bool = ...) -> None: ...
+    def __init__(self, tokens: bool = ..., token_scores: bool = ..., alignments: bool = ..., sentence_spans: bool = ..., quality: bool = ..., hide_prefix: bool = ..., alignment_threshold: _Optional[float] = ..., attention: bool = ...) -> None: ...
 
 class PairScore(_message.Message):
-    __slots__ = ["log_prob", "perplexity", "score", "token_scores", "tokens"]
+    __slots__ = ["aligned_text", "alignment", "log_prob", "perplexity", "score", "token_scores", "tokens"]
+    ALIGNED_TEXT_FIELD_NUMBER: _ClassVar[int]
+    ALIGNMENT_FIELD_NUMBER: _ClassVar[int]
     LOG_PROB_FIELD_NUMBER: _ClassVar[int]
     PERPLEXITY_FIELD_NUMBER: _ClassVar[int]
     SCORE_FIELD_NUMBER: _ClassVar[int]
     TOKENS_FIELD_NUMBER: _ClassVar[int]
     TOKEN_SCORES_FIELD_NUMBER: _ClassVar[int]
+    aligned_text: AlignedText
+    alignment: _containers.RepeatedCompositeFieldContainer[AlignmentPoint]
     log_prob: float
     perplexity: float
     score: float
     token_scores: _containers.RepeatedScalarFieldContainer[float]
     tokens: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, log_prob: _Optional[float] = ..., tokens: _Optional[_Iterable[str]] = ..., token_scores: _Optional[_Iterable[float]] = ..., score: _Optional[float] = ..., perplexity: _Optional[float] = ...) -> None: ...
+    def __init__(self, log_prob: _Optional[float] = ..., tokens: _Optional[_Iterable[str]] = ..., token_scores: _Optional[_Iterable[float]] = ..., score: _Optional[float] = ..., perplexity: _Optional[float] = ..., alignment: _Optional[_Iterable[_Union[AlignmentPoint, _Mapping]]] = ..., aligned_text: _Optional[_Union[AlignedText, _Mapping]] = ...) -> None: ...
 
 class Quality(_message.Message):
     __slots__ = ["mean_log_prob", "min_log_prob", "perplexity"]
@@ -273,18 +325,24 @@ class ScorePair(_message.Message):
     def __init__(self, source: _Optional[str] = ..., target: _Optional[str] = ...) -> None: ...
 
 class ScoreRequest(_message.Message):
-    __slots__ = ["model", "pairs", "priority", "source_language", "target_language"]
+    __slots__ = ["alignment_threshold", "alignments", "attention", "model", "pairs", "priority", "source_language", "target_language"]
+    ALIGNMENTS_FIELD_NUMBER: _ClassVar[int]
+    ALIGNMENT_THRESHOLD_FIELD_NUMBER: _ClassVar[int]
+    ATTENTION_FIELD_NUMBER: _ClassVar[int]
     MODEL_FIELD_NUMBER: _ClassVar[int]
     PAIRS_FIELD_NUMBER: _ClassVar[int]
     PRIORITY_FIELD_NUMBER: _ClassVar[int]
     SOURCE_LANGUAGE_FIELD_NUMBER: _ClassVar[int]
     TARGET_LANGUAGE_FIELD_NUMBER: _ClassVar[int]
+    alignment_threshold: float
+    alignments: bool
+    attention: bool
     model: str
     pairs: _containers.RepeatedCompositeFieldContainer[ScorePair]
     priority: Priority
     source_language: str
     target_language: str
-    def __init__(self, model: _Optional[str] = ..., pairs: _Optional[_Iterable[_Union[ScorePair, _Mapping]]] = ..., source_language: _Optional[str] = ..., target_language: _Optional[str] = ..., priority: _Optional[_Union[Priority, str]] = ...) -> None: ...
+    def __init__(self, model: _Optional[str] = ..., pairs: _Optional[_Iterable[_Union[ScorePair, _Mapping]]] = ..., source_language: _Optional[str] = ..., target_language: _Optional[str] = ..., priority: _Optional[_Union[Priority, str]] = ..., alignments: bool = ..., alignment_threshold: _Optional[float] = ..., attention: bool = ...) -> None: ...
 
 class ScoreResponse(_message.Message):
     __slots__ = ["scores"]
@@ -447,6 +505,20 @@ class Translation(_message.Message):
     source_tokens: int
     truncated: bool
     def __init__(self, hypotheses: _Optional[_Iterable[_Union[Hypothesis, _Mapping]]] = ..., source_tokens: _Optional[int] = ..., truncated: bool = ..., sentences: _Optional[_Iterable[_Union[SentenceSpan, _Mapping]]] = ...) -> None: ...
+
+class WordLink(_message.Message):
+    __slots__ = ["probability", "source_begin", "source_end", "target_begin", "target_end"]
+    PROBABILITY_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_BEGIN_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_END_FIELD_NUMBER: _ClassVar[int]
+    TARGET_BEGIN_FIELD_NUMBER: _ClassVar[int]
+    TARGET_END_FIELD_NUMBER: _ClassVar[int]
+    probability: float
+    source_begin: int
+    source_end: int
+    target_begin: int
+    target_end: int
+    def __init__(self, source_begin: _Optional[int] = ..., source_end: _Optional[int] = ..., target_begin: _Optional[int] = ..., target_end: _Optional[int] = ..., probability: _Optional[float] = ...) -> None: ...
 
 class Priority(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = []

@@ -1,0 +1,23 @@
+// The files of the pages at / and /status, which are a part of the program: what lies in this
+// folder, written as C++ when it is built (embed.cmake).
+
+#ifndef DRAGOMAN_SERVER_PAGE_PAGE_FILES_H_
+#define DRAGOMAN_SERVER_PAGE_PAGE_FILES_H_
+
+#include <string_view>
+#include <vector>
+
+namespace dragoman {
+
+struct PageFile {
+  std::string_view path;  // "/", "/status", "/page/page.css"
+  std::string_view content_type;
+  std::string_view etag;  // changes with the contents; in quotes
+  std::string_view contents;
+};
+
+const std::vector<PageFile>& PageFiles();
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_SERVER_PAGE_PAGE_FILES_H_

@@ -1,0 +1,137 @@
+// Serves the files of server/page as the server does, and answers as it would, so that every state of the
+// pages can be seen: the text of a request says what happens to it.
+
+'use strict';
+
+const fs = require('node:fs');
+const http = require('node:http');
+const path = require('node:path');
+const {setTimeout: sleep} = require('node:timers/promises');
+
+const PAGE = path.join(__dirname, '..', '..', 'server', 'page');
+const TYPES = {'.html': 'text/html; charset=utf-8', '.js': 'text/javascript; charset=utf-8', '.css': 'text/css; charset=utf-8', '.svg': 'image/svg+xml'};
+const SECURITY = {
+  'content-security-policy': "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+};
+const MODEL = {
+  name: 'en-de', version: '8e35c0690ec94de8', architecture: 'MarianMTModel', precision: 'int8', isDefault: true, state: 'STATE_READY',
+  languagePairs: [{source: 'en', target: 'de'}], sourceLanguages: ['en'], targetLanguages: ['de'], maxSourceTokens: 512, vocabularySize: 8001,
+};
+const WORDS = {
+  source: ['▁Where', '▁is', '▁the', '▁nearest', '▁train', '▁station', '?', '</s>'],
+  target: ['▁Wo', '▁ist', '▁der', '▁nächste', '▁Bahn', 'hof', '?'],
+  scores: [-0.02, -0.01, -0.3, -0.9, -1.9, -0.05, -0.01],
+  peak: [0, 1, 2, 3, 4, 5, 6],
+};
+
+function translation(text, hypotheses) {
+  const source = 'Where is the nearest train station?';
+  const target = 'Wo ist der nächste Bahnhof?';
+  const spans = (pieces, whole) => {
+    let at = 0;
+    return pieces.map((piece) => {
+      const plain = piece.replace('▁', '');
+      const found = Buffer.from(whole).indexOf(plain, at);
+      if (found < 0) return {piece};
+      at = found + Buffer.byteLength(plain);
+      return {piece, ...(found && {begin: found}), end: at};
+    });
+  };
+  const probabilities = WORDS.target.flatMap((_, row) =>
+    WORDS.source.map((__, column) => (column === WORDS.peak[row] ? 0.72 : 0.04)));
+  const best = {
+    text: target, score: -0.35, tokens: WORDS.target, tokenScores: WORDS.scores, finishReason: 'FINISH_REASON_EOS',
+    alignedText: {
+      sourceTokens: spans(WORDS.source, source), targetTokens: spans(WORDS.target, target),
+      attention: [{sourceEnd: WORDS.source.length, targetEnd: WORDS.target.length, probabilities}],
+    },
+  };
+  const others = ['Wo ist der nächste Zug?', 'Wo ist die nächste Station?'];
+  return {
+    hypotheses: [best, ...others.slice(0, hypotheses - 1).map((other, i) => ({text: other, score: -0.6 - i}))],
+    sourceTokens: 8,
+  };
+}
+
+const SUMMARY = {
+  model: 'en-de', modelVersion: '8e35c0690ec94de8', isa: 'int8/avx512_vnni',
+  timing: {total: '0.0121s', tokenize: '0.0002s', queue: '0.0011s', encode: '0.0031s', decode: '0.0073s', detokenize: '0.0001s'},
+};
+
+class FakeServer {
+  constructor() {
+    this.busy = 0; // how many requests are refused
+    this.token = null;
+    this.streams = true;
+    this.began = Date.now();
+    this.requests = [];
+    this.server = http.createServer((request, response) => {
+      this.answer(request, response).catch((error) => response.destroy(error));
+    });
+  }
+
+  async listen() {
+    await new Promise((done) => this.server.listen(0, '127.0.0.1', done));
+    this.origin = `http://127.0.0.1:${this.server.address().port}`;
+  }
+
+  close() {
+    this.server.closeAllConnections();
+    return new Promise((done) => this.server.close(done));
+  }
+
+  async answer(request, response) {
+    const where = request.url.split('?')[0];
+    const body = (await request.toArray()).join('');
+    const send = (code, type, text, headers = {}) => response.writeHead(code, {'content-type': type, ...headers}).end(text);
+    const json = (code, value, headers) => send(code, 'application/json', JSON.stringify(value), headers);
+    const file = {'/': 'index.html', '/status': 'status.html'}[where] ?? where.match(/^\/page\/([\w.]+)$/)?.[1];
+    if (file) return send(200, TYPES[path.extname(file)], fs.readFileSync(path.join(PAGE, file)), SECURITY);
+    if (where === '/metrics') return send(200, 'text/plain', this.metrics());
+    if (where === '/readyz') return send(200, 'text/plain', 'ready\n');
+    if (where === '/openapi.json') return json(200, {});
+    if (this.token && request.headers.authorization !== `Bearer ${this.token}`) {
+      return json(401, {code: 16, message: 'a bearer token is needed'});
+    }
+    if (where === '/v1/models') return json(200, {models: [MODEL]});
+    if (!where.startsWith('/v1/translate')) return json(404, {code: 5, message: 'not found'});
+    const asked = JSON.parse(body);
+    this.requests.push(asked);
+    if (this.busy > 0) {
+      this.busy--;
+      return json(429, {code: 8, message: 'too much is waiting', details: [{'@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '1s'}]}, {'retry-after': '1'});
+    }
+    if (asked.contents[0].includes('WRONG')) return json(400, {code: 3, message: 'contents[0] has 600 tokens; at most 512 are taken'});
+    const whole = translation(asked.contents[0], asked.options?.numHypotheses ?? 1);
+    if (where === '/v1/translate') return json(200, {translations: [whole], ...SUMMARY});
+    if (!this.streams) return json(404, {code: 5, message: 'not found'});
+    response.writeHead(200, {'content-type': 'text/event-stream'});
+    for (const part of whole.hypotheses[0].text.split(/(?<= )/)) {
+      response.write(`data: ${JSON.stringify({stableText: part})}\n\n`);
+      await sleep(10);
+    }
+    response.write(`data: ${JSON.stringify({translation: whole})}\n\n`);
+    response.end(`data: ${JSON.stringify({summary: SUMMARY})}\n\n`);
+  }
+
+  metrics() {
+    const seconds = (Date.now() - this.began) / 1000;
+    const calls = Math.round(seconds * 20);
+    const labels = 'method="Translate",model="en-de"';
+    const bucket = (bound, share) => `dragoman_request_duration_seconds_bucket{${labels},le="${bound}"} ${Math.round(calls * share)}`;
+    return [
+      `dragoman_requests_total{code="OK",${labels}} ${calls}`,
+      bucket('0.01', 0.2), bucket('0.05', 0.8), bucket('0.2', 0.99), bucket('+Inf', 1),
+      `dragoman_request_duration_seconds_count{${labels}} ${calls}`,
+      `dragoman_target_tokens_total ${calls * 9}`, `dragoman_source_tokens_total ${calls * 8}`, `dragoman_sentences_total ${calls}`,
+      'dragoman_requests_in_flight 3', 'dragoman_queue_requests 2', 'dragoman_queue_requests_limit 256',
+      'dragoman_queue_tokens 31', 'dragoman_queue_oldest_age_seconds 0.012', `dragoman_engine_busy_seconds_total{worker="0"} ${seconds * 0.6}`,
+      `dragoman_batch_rows_count{phase="decode"} ${calls}`, `dragoman_batch_rows_sum{phase="decode"} ${calls * 12}`,
+      'dragoman_batch_rows_limit{model="en-de"} 64', 'dragoman_kv_cache_bytes 52428800', 'dragoman_kv_cache_capacity_bytes 4294967296',
+      'dragoman_kv_cache_resident_bytes 104857600', 'dragoman_rejected_total{reason="quota"} 0',
+      'dragoman_model_info{isa="avx512_vnni",matmul="native",model="en-de",precision="int8"} 1', 'dragoman_build_info{version="0.1.0"} 1', '',
+    ].join('\n');
+  }
+}
+
+module.exports = {FakeServer};

@@ -40,13 +40,16 @@ endfunction()
 
 function(dragoman_target name visibility links)
   target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR})
-  # Designated initializers leave the other fields at their defaults on purpose; GCC 12 sees
-  # overlapping copies in every std::string operator+ (GCC bug 105651) and uninitialized members in
-  # moved std::variants (GCC bug 105562); GCC 14 sees pointers into the middle of memory that a matrix
-  # returns as it got it.
+  # Designated initializers leave the other fields at their defaults on purpose.
   target_compile_options(${name} PRIVATE -Wall -Wextra -Wshadow -Wno-unused-parameter
-                                         -Wno-missing-field-initializers -Wno-restrict
-                                         -Wno-maybe-uninitialized -Wno-free-nonheap-object)
+                                         -Wno-missing-field-initializers)
+  # GCC 12 sees overlapping copies in every std::string operator+ (GCC bug 105651) and uninitialized
+  # members in moved std::variants (GCC bug 105562); GCC 14 sees pointers into the middle of memory
+  # that a matrix returns as it got it.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    target_compile_options(${name} PRIVATE -Wno-restrict -Wno-maybe-uninitialized
+                                           -Wno-free-nonheap-object)
+  endif()
   if(DRAGOMAN_WERROR)
     target_compile_options(${name} PRIVATE -Werror)
   endif()

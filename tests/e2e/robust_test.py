@@ -5,6 +5,7 @@ import resource
 import signal
 import socket
 import tempfile
+import threading
 import time
 import unittest
 
@@ -32,6 +33,73 @@ def limited(which, value):
 def connect(address):
     host, port = address.split(":")
     return socket.create_connection((host, int(port)), timeout=20)
+
+
+class Relay(threading.Thread):
+    """A connection to the server whose client stops reading when it is told to."""
+
+    def __init__(self, address):
+        super().__init__(daemon=True)
+        self.upstream = address
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.address = "127.0.0.1:%d" % self.listener.getsockname()[1]
+        self.stalled = threading.Event()
+        self.over = threading.Event()
+        self.start()
+
+    def run(self):
+        with self.listener:
+            client = self.listener.accept()[0]
+        server = connect(self.upstream)
+        back = threading.Thread(target=self.pump, args=(server, client, self.stalled), daemon=True)
+        back.start()
+        self.pump(client, server, self.over)
+        self.over.wait()
+        server.close()
+        client.close()
+
+    @staticmethod
+    def pump(source, sink, stop):
+        try:
+            while not stop.is_set():
+                data = source.recv(1 << 16)
+                if not data:
+                    return
+                sink.sendall(data)
+        except OSError:
+            pass
+
+
+class SlowReaderTest(unittest.TestCase):
+
+    def test_readers_that_stall_keep_nobody_waiting_and_are_given_up(self):
+        server = Server(*ONE_WORKER, "--keepalive-time", "3s", "--keepalive-timeout", "2s")
+        self.addCleanup(lambda: self.assertEqual(server.stop(), 0))
+        relays = [Relay(server.grpc_address) for _ in range(30)]
+        channels = [grpc.insecure_channel(relay.address, [("grpc.enable_http_proxy", 0)])
+                    for relay in relays]
+        output = pb.OutputOptions(tokens=True, token_scores=True)
+        large = pb.TranslateRequest(contents=["Good morning."] * 128, output=output,
+                                    options=pb.DecodingOptions(beam_size=8, num_hypotheses=8))
+        calls = []
+        for relay, channel in zip(relays, channels):
+            stub = pb_grpc.TranslationServiceStub(channel)
+            stub.Translate(pb.TranslateRequest(contents=["Good morning."]), timeout=60)
+            relay.stalled.set()
+            calls.append(stub.Translate.future(large))
+        await_true(lambda: server.metrics()["dragoman_requests_in_flight"][()] > 0, "no calls")
+        for _ in range(20):
+            start = time.monotonic()
+            self.assertTrue(server.translate("Good morning.", timeout=20).translations)
+            self.assertLess(time.monotonic() - start, 10)
+        # Neither their calls nor their connections stay: they answer no ping.
+        await_true(lambda: server.metrics()["dragoman_connections"][()] <= 1, "still connected", 60)
+        await_true(lambda: server.metrics()["dragoman_requests_in_flight"][()] == 0, "in flight", 60)
+        self.assertEqual(server.metrics()["dragoman_kv_cache_bytes"][()], 0)
+        self.assertEqual(server.http("/readyz")[0], 200)
+        for relay, channel in zip(relays, channels):
+            relay.over.set()
+            channel.close()
 
 
 class DescriptorTest(unittest.TestCase):

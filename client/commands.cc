@@ -261,14 +261,20 @@ void RequestFlags::AddTo(CLI::App* command) {
       "interactive, or batch: fills the gaps that others leave")
       ->check(CLI::IsMember({"interactive", "batch"}));
   command->add_flag("--truncate", truncate_, "cut sentences over the limit instead of refusing");
-  command->add_flag("--split-sentences", split_sentences_, "translate each sentence by itself");
+  command->add_flag_function(
+      "--split-sentences,!--no-split-sentences",
+      [this](int64_t count) { split_sentences_ = count > 0; },
+      "translate each sentence of a text by itself, or each text as one; else as the model wants");
 }
 
 v1::TranslateRequest RequestFlags::Request() const {
   v1::TranslateRequest request = request_;
   model_.Set(&request);
   if (truncate_) request.set_truncation(v1::TRUNCATION_TRUNCATE);
-  if (split_sentences_) request.set_sentence_splitting(v1::SENTENCE_SPLITTING_SENTENCES);
+  if (split_sentences_.has_value()) {
+    request.set_sentence_splitting(*split_sentences_ ? v1::SENTENCE_SPLITTING_SENTENCES
+                                                     : v1::SENTENCE_SPLITTING_NONE);
+  }
   return request;
 }
 

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
 
@@ -116,7 +117,7 @@ class RequestFlags {
   ModelFlags model_;
   v1::TranslateRequest request_;
   bool truncate_ = false;
-  bool split_sentences_ = false;
+  std::optional<bool> split_sentences_;
 };
 
 // Says on the console's error stream what is wrong with the command line, or with a file that it

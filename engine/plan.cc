@@ -29,7 +29,7 @@ absl::Status CheckTargets(const TranslateRequest& request) {
         return InvalidField(absl::StrCat(field, "[", i, "]"), "is not valid UTF-8");
       }
     }
-    if (request.splitting != Splitting::kNone) {
+    if (request.splitting == Splitting::kSentences) {
       return InvalidField("sentence_splitting", absl::StrCat("splits texts, which have ", field));
     }
   }
@@ -47,6 +47,7 @@ class Planner {
  private:
   const Model& model() const { return *context_.model; }
   absl::Status Prepare();
+  bool SplitsTexts() const;
   absl::Status AddSentences(size_t text);
   absl::Status PrepareAlignment();
   absl::StatusOr<EncodedText> Tokenize(size_t text, const std::string& sentence);
@@ -115,11 +116,17 @@ absl::Status Planner::PrepareAlignment() {
                    "replace_unknowns want"));
 }
 
+bool Planner::SplitsTexts() const {
+  if (request_.splitting != Splitting::kAuto) return request_.splitting == Splitting::kSentences;
+  return model().generation().split_sentences && request_.target_prefixes.empty() &&
+         request_.targets.empty();
+}
+
 // The sentences of text number `t`, and a job for each that has something to translate.
 absl::Status Planner::AddSentences(size_t t) {
   PlannedText& text = plan_.texts[t];
   text.content = std::move(request_.texts[t]);
-  const std::vector<TextSpan> spans = request_.splitting == Splitting::kSentences
+  const std::vector<TextSpan> spans = SplitsTexts()
                                           ? SplitSentences(text.content)
                                           : std::vector<TextSpan>{{0, text.content.size()}};
   for (const TextSpan span : spans) {

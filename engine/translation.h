@@ -25,6 +25,7 @@ enum class Truncation {
 enum class Splitting {
   kNone,       // each text is one sentence, whatever it holds
   kSentences,  // texts are split; white space between sentences is kept as it was
+  kAuto,       // sentences, unless the model's own configuration, prefixes or targets say otherwise
 };
 
 struct TranslateRequest {

@@ -79,6 +79,7 @@ absl::StatusOr<Truncation> FromProto(v1::Truncation truncation) {
 absl::StatusOr<Splitting> FromProto(v1::SentenceSplitting splitting) {
   switch (splitting) {
     case v1::SENTENCE_SPLITTING_UNSPECIFIED:
+      return Splitting::kAuto;
     case v1::SENTENCE_SPLITTING_NONE:
       return Splitting::kNone;
     case v1::SENTENCE_SPLITTING_SENTENCES:

@@ -170,6 +170,19 @@ TEST_F(TranslatorTest, KeepsTheWhiteSpaceBetweenSentences) {
       "Anna kauft d roten Apfel heute.");
 }
 
+TEST_F(TranslatorTest, SplitsByItselfUnlessThereIsAPrefix) {
+  const std::string text = "The cat is old. The dog sleeps.";
+  const auto sentences = [&](TranslateRequest request) {
+    const TranslateResponse response = Translate(std::move(request));
+    EXPECT_TRUE(response.status.ok()) << response.status;
+    return response.translations[0].sentences.size();
+  };
+  EXPECT_EQ(sentences({.texts = {text}, .splitting = Splitting::kAuto}), 2u);
+  EXPECT_EQ(sentences({.texts = {text}, .splitting = Splitting::kNone}), 1u);
+  EXPECT_EQ(sentences({.texts = {text}, .splitting = Splitting::kAuto, .target_prefixes = {"Die"}}),
+            1u);
+}
+
 TEST_F(TranslatorTest, NamesTheFieldThatIsWrong) {
   ExpectInvalid({}, "contents");
   ExpectInvalid({.texts = std::vector<std::string>(5, "a")}, "contents");

@@ -113,6 +113,7 @@ struct GenerationConfig {
   int no_repeat_ngram_size = 0;  // 0: off
   float repetition_penalty = 1.0f;
   bool renormalize_logits = false;
+  bool split_sentences = true;  // ours: false for a model that was trained on whole documents
   std::optional<int32_t> forced_bos_id;
   std::optional<int32_t> forced_eos_id;
   std::vector<std::vector<int32_t>> bad_words_ids;  // no entry is empty; a lone [eos] is dropped

@@ -123,6 +123,11 @@ TEST_F(CommandsTest, SendsEveryOptionThatIsGiven) {
   EXPECT_EQ(request.sentence_splitting(), v1::SENTENCE_SPLITTING_SENTENCES);
 }
 
+TEST_F(CommandsTest, MayAskForWholeTexts) {
+  EXPECT_EQ(RunWithServer({"translate", "--no-split-sentences", "x"}), kExitOk);
+  EXPECT_EQ(server_.requests()[0].sentence_splitting(), v1::SENTENCE_SPLITTING_NONE);
+}
+
 TEST_F(CommandsTest, LeavesToTheServerWhatIsNotGiven) {
   EXPECT_EQ(RunWithServer({"translate", "x"}), kExitOk);
   v1::TranslateRequest bare;

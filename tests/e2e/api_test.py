@@ -12,12 +12,15 @@ from google.protobuf import descriptor_pb2
 from grpc.health.v1 import health_pb2, health_pb2_grpc
 from grpc.reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
+# Hugging Face knows no sentences: what it is given is one.
+WHOLE = {"sentence_splitting": pb.SENTENCE_SPLITTING_NONE}
+
 
 class TranslateTest(ServerTest):
 
     def test_says_what_hugging_face_says(self):
         inputs = golden_inputs()[:20]
-        response = self.server.translate(*(i["text"] for i in inputs))
+        response = self.server.translate(*(i["text"] for i in inputs), **WHOLE)
         self.assertEqual([t.hypotheses[0].text for t in response.translations],
                          [i["beam4"][0]["text"] for i in inputs])
         self.assertEqual([t.source_tokens for t in response.translations],
@@ -28,7 +31,7 @@ class TranslateTest(ServerTest):
 
     def test_greedy_search(self):
         inputs = golden_inputs()[:20]
-        response = self.server.translate(*(i["text"] for i in inputs),
+        response = self.server.translate(*(i["text"] for i in inputs), **WHOLE,
                                          options=pb.DecodingOptions(beam_size=1))
         self.assertEqual([t.hypotheses[0].text for t in response.translations],
                          [i["greedy"]["text"] for i in inputs])
@@ -36,7 +39,7 @@ class TranslateTest(ServerTest):
     def test_n_best_with_tokens_and_scores(self):
         golden = golden_inputs()[0]
         response = self.server.translate(
-            golden["text"], options=pb.DecodingOptions(beam_size=4, num_hypotheses=4),
+            golden["text"], **WHOLE, options=pb.DecodingOptions(beam_size=4, num_hypotheses=4),
             output=pb.OutputOptions(tokens=True, token_scores=True))
         hypotheses = response.translations[0].hypotheses
         self.assertEqual(len(hypotheses), 4)
@@ -62,7 +65,6 @@ class TranslateTest(ServerTest):
     def test_sentences_are_split_and_put_together(self):
         response = self.server.translate(
             "Good morning.  How are you?",
-            sentence_splitting=pb.SENTENCE_SPLITTING_SENTENCES,
             output=pb.OutputOptions(sentence_spans=True))
         translation = response.translations[0]
         self.assertEqual([(s.source_begin, s.source_end) for s in translation.sentences],
@@ -70,6 +72,10 @@ class TranslateTest(ServerTest):
         first, second = (self.server.translate(text).translations[0].hypotheses[0].text
                          for text in ("Good morning.", "How are you?"))
         self.assertEqual(translation.hypotheses[0].text, f"{first}  {second}")
+        whole, = self.server.translate("Good morning.  How are you?",
+                                       sentence_splitting=pb.SENTENCE_SPLITTING_NONE,
+                                       output=pb.OutputOptions(sentence_spans=True)).translations
+        self.assertEqual([(s.source_begin, s.source_end) for s in whole.sentences], [(0, 27)])
 
 
 class ErrorTest(ServerTest):

@@ -15,14 +15,14 @@ class CommandTest(ServerTest):
 
     def test_translates_standard_input_in_order(self):
         inputs = golden_inputs()
-        ended = self.run_client("translate", input="".join(i["text"] + "\n" for i in inputs))
+        ended = self.run_client("translate", "--no-split-sentences", input="".join(i["text"] + "\n" for i in inputs))
         self.assertEqual((ended.returncode, ended.stderr), (0, ""))
         self.assertEqual(ended.stdout.splitlines(), [i["beam4"][0]["text"] for i in inputs])
 
     def test_n_best_as_json(self):
         golden = golden_inputs()[0]
         ended = self.run_client("translate", "--output", "json", "--beam-size", "4",
-                                "--num-hypotheses", "4", golden["text"])
+                                "--no-split-sentences", "--num-hypotheses", "4", golden["text"])
         self.assertEqual((ended.returncode, ended.stderr), (0, ""))
         line = json.loads(ended.stdout)
         self.assertEqual(line["source"], golden["text"])

@@ -65,7 +65,8 @@ def parse_translations(path, lines, sources):
 
 def translate(sources, flags):
     """Translates through the server; the JSON lines of the client, and the seconds it took."""
-    command = [flags.client, "translate", "--output", "json"]
+    # A pair is a pair, though its source may have two sentences.
+    command = [flags.client, "translate", "--output", "json", "--no-split-sentences"]
     for flag in ("server", "model", "target_language", "beam_size", "num_hypotheses"):
         value = getattr(flags, flag)
         if value is not None:

@@ -142,7 +142,9 @@ func (Truncation) EnumDescriptor() ([]byte, []int) {
 type SentenceSplitting int32
 
 const (
-	SentenceSplitting_SENTENCE_SPLITTING_UNSPECIFIED SentenceSplitting = 0 // the same as NONE
+	// SENTENCES; NONE with target_prefixes, and for a model whose generation_config.json says
+	// "split_sentences": false because it was trained on whole documents.
+	SentenceSplitting_SENTENCE_SPLITTING_UNSPECIFIED SentenceSplitting = 0
 	SentenceSplitting_SENTENCE_SPLITTING_NONE        SentenceSplitting = 1 // each text is translated as one sentence
 	SentenceSplitting_SENTENCE_SPLITTING_SENTENCES   SentenceSplitting = 2 // texts are split; white space between sentences is kept
 )
@@ -427,7 +429,7 @@ type TranslateRequest struct {
 	Priority          Priority          `protobuf:"varint,9,opt,name=priority,proto3,enum=dragoman.v1.Priority" json:"priority,omitempty"`
 	// What the translations begin with: nothing, one text for all of them, or as many as `contents`, of
 	// which any may be empty.  In whole tokens, so white space at the end does not count.  The model
-	// reads it at once.  It counts for lengths but not for scores, and needs SENTENCE_SPLITTING_NONE.
+	// reads it at once.  It counts for lengths but not for scores.  Texts with one are not split.
 	TargetPrefixes []string `protobuf:"bytes,20,rep,name=target_prefixes,json=targetPrefixes,proto3" json:"target_prefixes,omitempty"`
 }
 

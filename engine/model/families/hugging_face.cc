@@ -295,6 +295,7 @@ absl::StatusOr<GenerationConfig> ReadGeneration(const JsonFields& fields, const 
     return fields.Wrong("repetition_penalty", "a number above 0");
   }
   RETURN_IF_ERROR(fields.Read("renormalize_logits", &generation.renormalize_logits));
+  RETURN_IF_ERROR(fields.Read("split_sentences", &generation.split_sentences));
   const int last = spec.target_vocabulary - 1;
   RETURN_IF_ERROR(fields.Read("forced_bos_token_id", 0, last, &generation.forced_bos_id));
   RETURN_IF_ERROR(fields.Read("forced_eos_token_id", 0, last, &generation.forced_eos_id));

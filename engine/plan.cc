@@ -1,3 +1,8 @@
+// A request becomes jobs in the order text by text, sentence by sentence; everything that all
+// sentences share (languages, search options, word rules, the glossary) is resolved once, before
+// the first one.  An error names the field of the request that is to blame, and nothing has been
+// submitted by then.
+
 #include "engine/plan.h"
 
 #include <algorithm>

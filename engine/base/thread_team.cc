@@ -1,3 +1,16 @@
+// How a round of work is shared.  The leader splits 10 columns among a team of 3:
+//
+//   next_ = round 7 | 3 parts | next part 0        one word of 64 bits
+//
+//   leader      takes part 0 (next_: part 1)       columns 0..2
+//   member 2    takes part 1 (next_: part 2)       columns 3..5
+//   leader      takes part 2 (next_: part 3)       columns 6..9; nothing is left to take
+//   member 1    comes late: no part is left, or the round is another; it goes on waiting
+//
+// A part is taken by a compare-and-swap of the whole word.  So a member that read the word in round
+// 7 and was then kept waiting by the system cannot take a part of round 8 by mistake.  The leader
+// waits for the parts that were taken (`left_`) and never for a member that has taken none.
+
 #include "engine/base/thread_team.h"
 
 #include <algorithm>

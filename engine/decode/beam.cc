@@ -1,3 +1,15 @@
+// A step of a beam of 2, with log-probabilities (h: a live hypothesis, </s>: eos):
+//
+//   live          h0 "Das"  -0.2          h1 "Ein"  -1.0
+//   candidates    h0: ist -0.3, </s> -1.9, Haus -2.5, war -3.0      h1: Haus -0.1, ...
+//   ranked        h0 ist -0.5 | h1 Haus -1.1 | h0 </s> -2.1 | h0 Haus -2.7        the best 2 x 2
+//
+//   h0 ist        lives on
+//   h1 Haus       lives on: the beam is full
+//   h0 </s>       ranks third and not among the first two: dropped
+//
+// Twice the beam's size is ranked so that two are sure to live on even if two others end.
+
 #include "engine/decode/beam.h"
 
 #include <algorithm>

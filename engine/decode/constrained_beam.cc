@@ -1,3 +1,11 @@
+// How a hypothesis gets on with its phrases.  Phrase "a b c", said so far "... a b":
+//
+//   next c    the phrase is said: bank 3
+//   next a    "b a" begins nothing, but "a" does: bank 1
+//   next x    nothing of the phrase is left: bank 0
+//
+// which is the automaton of Knuth, Morris and Pratt's search, walked a token at a time.
+
 #include "engine/decode/constrained_beam.h"
 
 #include <algorithm>

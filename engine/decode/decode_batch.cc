@@ -1,3 +1,14 @@
+// A step, by an example.  Three sentences are in the batch: A with beam 2, B greedy, C pauses.
+//
+//   gather     rows:  A hypothesis 0 | A hypothesis 1 | B hypothesis 0        (none of C)
+//   network    one step of the decoder over the three rows
+//   rank       a ranker for each row sees its logits tile by tile (logits.h)
+//   advance    A's search takes the candidates of its two rows, B's those of its one
+//   fork       the state of each sentence follows: A's new hypotheses may both descend from its old
+//   1
+//
+// A search that is done gives its sentence back in the same step, so no row is spent on it again.
+
 #include "engine/decode/decode_batch.h"
 
 #include <algorithm>

@@ -1,3 +1,12 @@
+// How a deadline is forecast, by an example.  Turns take 10 ms and the workers do 2,000 rows of
+// work a second each.  A sentence that takes 20 steps, behind 800 rows of work for 2 workers, will
+// need
+//
+//   800 / (2 x 2,000) s + 20 x 10 ms = 400 ms        times the margin
+//
+// The margin learns from what comes of the forecasts: it grows by a tenth when a request that was
+// begun comes too late, and falls by a five-hundredth when one is in time.
+
 #include "engine/decode/forecast.h"
 
 #include <algorithm>

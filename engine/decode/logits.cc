@@ -1,3 +1,18 @@
+// Ranking a row without looking at it twice.  A vocabulary of 32,000 comes in tiles of 512 logits;
+// of this row the best two are wanted, token 7 is banned, and token 900 was generated before, so
+// that a repetition penalty touches it:
+//
+//   specials    7 (banned), 900 (penalized)        known before the first tile
+//   tile 0      7 is taken out: its place reads -inf.  Of the rest: log-sum-exp, and the two
+//   largest tile 1      900 is taken out; the largest two of both tiles are kept
+//   ...
+//   Finish      log-sum-exp of everything = ordinary tokens + specials; the penalty is applied to
+//   900;
+//               the two largest and 900 are ranked together
+//
+// So the many ordinary tokens cost a maximum, a sum and a comparison with the k-th best each, and
+// what Hugging Face's processors do costs a few operations at the end.
+
 #include "engine/decode/logits.h"
 
 #include <algorithm>

@@ -1,3 +1,9 @@
+// A bucket, by an example.  6,000 rows a minute, burst 6,000: it fills by 100 rows a second.
+//
+//   12:00:00   full: 6,000.  A document that costs 9,000 is let in: -3,000
+//   12:00:10   -2,000.  The next request is refused: come again in 20 s
+//   12:00:31   100.  A request is let in
+
 #include "engine/decode/quota.h"
 
 #include <algorithm>

@@ -1,3 +1,12 @@
+// A draw, by an example.  Logits log 4, log 2, log 1, log 1: masses 4, 2, 1, 1, of 8 in all.
+//
+//   no filter      uniform 0.80 is the mass 6.4: behind the first two (6), so it falls on the third
+//   top_k 2        masses 4, 2 of 6; 0.80 is 4.8: the second
+//   top_p 0.6      4 of 8 is not yet 0.6, 4 + 2 is: the first two are kept
+//   min_p 0.3      tokens with at least 0.3 of the likeliest's mass, 1.2: the first two
+//
+// Masses are exp(logit - the largest), so nothing overflows and nothing needs to be normalized.
+
 #include "engine/decode/row_sampler.h"
 
 #include <algorithm>

@@ -1,3 +1,16 @@
+// A turn of 64 rows, by an example.  Under way in this worker: a document D (4 sentences of 4 rows)
+// and a short request S (1 sentence, 4 rows).  In the line: a short request T (4 rows) and a
+// document E.
+//
+//   short, up to 48 rows     S goes on: 4.  T starts: 8
+//   others, up to 32 rows    D and E, the one that has received less first: a quarter of the turn
+//   more
+//                            than the short ones took, and at least up to half of it
+//   short again, batch       nobody
+//
+// Whatever of D is given no rows pauses until a later turn.  Rows stay empty on purpose when a
+// short request is about: the fewer rows a turn has, the sooner the next one comes.
+
 #include "engine/decode/scheduler_turn.h"
 
 #include <algorithm>

@@ -1,3 +1,20 @@
+// The int8 product, by an example.  One row x of two inputs, one output with weights w and no bias:
+//
+//   x = [0.5, 3.0]    low 0.5, scale (3.0 - 0.5) / 255      xq = [0, 255]
+//   w = [1.0, -0.5]   scale 1.0 / 127                       wq = [127, -64]
+//
+//   sum = 0 * 127 + 255 * -64 = -16320                      an exact 32-bit integer
+//   y   = x_scale * w_scale * sum + x_low * (w_scale * (127 - 64))
+//       = -1.2598 + 0.2480 = -1.0118                        exactly: 0.5 * 1.0 + 3.0 * -0.5 = -1.0
+//
+// The second term makes up for x being stored from its lowest value; it needs the sum of an
+// output's weights, which is known when they are packed.
+//
+// A panel holds the weights of 64 outputs, four inputs of each output side by side, because one
+// VNNI instruction multiplies four u8 by four s8 and adds them to a 32-bit sum, 16 outputs at a
+// time.  The other instruction sets walk the same panels with other instructions and get the same
+// integers.
+
 #include "engine/math/int8_gemm.h"
 
 #include <algorithm>

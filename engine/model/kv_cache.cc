@@ -1,3 +1,13 @@
+// The tree, by an example: a beam of 2 after three steps, with the number of each node.
+//
+//   0 start ──── 1 the ──── 3 cat        hypotheses are paths of nodes: [0, 1, 3] and [0, 1, 4]
+//       │            └───── 4 dog
+//       └─────── 2 a                     has no descendants left
+//
+// A node is a row of keys and values in each layer; attention after "dog" reads the rows 0, 1
+// and 4. When both hypotheses of the next step descend from 4, their paths are [0, 1, 4, 5] and [0,
+// 1, 4, 6]: two short lists are copied, and no key or value moves.
+
 #include "engine/model/kv_cache.h"
 
 #include <algorithm>

@@ -38,6 +38,7 @@ DOORS = (
     (r"google/protobuf|google/rpc|dragoman/v1", r"server/|client/"),
     (r"spdlog/", r"server/logging\."),
     (r"minizip/", r"engine/base/zip_archive\."),
+    (r"yaml-cpp/", r"engine/base/yaml\."),
     (r"curl/", r"client/http_client\."),
     (r"openssl/", r"engine/base/pem_files\.|client/file_digest\."),
     (r"CLI/", r"server/command_line\.|client/(\w*commands?|usage)\."),
@@ -47,6 +48,9 @@ DOORS = (
 # A family of models is known to its adapter alone.
 FAMILIES = re.compile(r"marian|opus.?mt|m2m.?100|nllb|mbart|\bm?t5\b|madlad|opennmt|fairseq|argos", re.I)
 ADAPTERS = re.compile(r"engine/model/(families|formats)/")
+# A network is known to its own files, and to who configures it.
+NETWORKS = re.compile(r"\bs?sru\b|\bgru\b|gated_?cell|average_?attention|recurrent(?!_)", re.I)
+OWN_FILES = re.compile(r"engine/model/(families/|formats/|ssru|average_attention|gated_cell|recurrent)")
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
@@ -100,7 +104,20 @@ def strangers(files):
                 yield f"{path}: names {match.group()}"
 
 
+def networks(files):
+    """The code outside of the networks' own files that names one of them, comments aside."""
+    for path, text in files:
+        if not OWN_FILES.match(path):
+            for match in NETWORKS.finditer(COMMENT.sub("", text)):
+                yield f"{path}: names {match.group()}"
+
+
 class LayeringTest(unittest.TestCase):
+
+    def test_only_its_own_files_name_a_network(self):
+        self.assertEqual(list(networks(sources())), [])
+        for code in ('if (spec.history == "ssru") {', "GatedCell cell;", "#include \"engine/model/recurrent.h\""):
+            self.assertNotEqual(list(networks([("engine/decode/job.cc", code)])), [], code)
 
     def test_only_adapters_name_a_family(self):
         self.assertEqual(list(strangers(sources())), [])

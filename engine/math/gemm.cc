@@ -58,10 +58,11 @@ void GemmInput::SpaceRows(ThreadTeam* team) {
 
 absl::StatusOr<PackedGemm> PackedGemm::Create(MatrixView<const float> weight,
                                               absl::Span<const float> bias, Activation activation,
-                                              Arithmetic arithmetic) {
+                                              Arithmetic arithmetic,
+                                              absl::Span<const float> steps) {
   const auto [precision, matmul] = arithmetic;
   DRAGOMAN_CHECK(precision != Precision::kAuto);
-  if (precision == Precision::kInt8) return CreateInt8(weight, bias, activation, matmul);
+  if (precision == Precision::kInt8) return CreateInt8(weight, bias, activation, matmul, steps);
   if (precision == Precision::kFloat32 && matmul != Matmul::kOneDnn) {
     return PackedGemm(precision, Float32Gemm(weight, bias, activation));
   }
@@ -85,7 +86,8 @@ absl::StatusOr<PackedGemm> PackedGemm::Create(MatrixView<const float> weight,
 
 absl::StatusOr<PackedGemm> PackedGemm::CreateInt8(MatrixView<const float> weight,
                                                   absl::Span<const float> bias,
-                                                  Activation activation, Matmul matmul) {
+                                                  Activation activation, Matmul matmul,
+                                                  absl::Span<const float> steps) {
   const int onednn_rows = matmul == Matmul::kNative   ? kNever
                           : matmul == Matmul::kOneDnn ? 1
                                                       : OneDnnInt8Crossover();
@@ -100,9 +102,9 @@ absl::StatusOr<PackedGemm> PackedGemm::CreateInt8(MatrixView<const float> weight
   }
   const bool has_own_weights = onednn.has_value() && !onednn->reads_panels();
   ASSIGN_OR_RETURN(Int8Gemm int8, has_own_weights
-                                      ? Int8Gemm::CreateToFinish(weight, bias, activation)
-                                      : Int8Gemm::Create(weight, bias, activation));
-  if (has_own_weights) onednn->Pack(weight);
+                                      ? Int8Gemm::CreateToFinish(weight, bias, activation, steps)
+                                      : Int8Gemm::Create(weight, bias, activation, steps));
+  if (has_own_weights) onednn->Pack(weight, steps);
   PackedGemm gemm(Precision::kInt8, std::move(int8));
   gemm.onednn_int8_ = std::move(onednn);
   gemm.onednn_rows_ = onednn_rows;

@@ -74,11 +74,13 @@ class PackedGemm {
  public:
   // `weight` is [outputs, inputs], the transpose of W, as checkpoints keep it; `bias` has `outputs`
   // elements or none.  FAILED_PRECONDITION if there is no fast kernel for it on this CPU, or none
-  // that keeps the row law; INVALID_ARGUMENT if int8 meets a weight that is not finite.  REQUIRES:
-  // the precision is not kAuto.
+  // that keeps the row law; INVALID_ARGUMENT if int8 meets a weight that is not finite.  `steps`
+  // are those of int8 (QuantizeWeights), one for each output, or none. REQUIRES: the precision is
+  // not kAuto.
   static absl::StatusOr<PackedGemm> Create(MatrixView<const float> weight,
                                            absl::Span<const float> bias, Activation activation,
-                                           Arithmetic arithmetic);
+                                           Arithmetic arithmetic,
+                                           absl::Span<const float> steps = {});
 
   int inputs() const;
   int outputs() const;
@@ -103,7 +105,7 @@ class PackedGemm {
 
   static absl::StatusOr<PackedGemm> CreateInt8(MatrixView<const float> weight,
                                                absl::Span<const float> bias, Activation activation,
-                                               Matmul matmul);
+                                               Matmul matmul, absl::Span<const float> steps);
 
   // How a product of so many rows is shared out: into pieces, at least `grain` for each thread.
   struct Plan {

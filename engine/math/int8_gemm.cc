@@ -333,11 +333,17 @@ void QuantizeRows(MatrixView<const float> x, int first, int end, QuantizedRows* 
   }
 }
 
-float QuantizeWeights(absl::Span<const float> weights, int8_t* values) {
+float QuantizeWeights(absl::Span<const float> weights, float step, int8_t* values) {
   float max = 0.0f;
   for (const float w : weights) {
     if (!std::isfinite(w)) return std::numeric_limits<float>::quiet_NaN();
     max = std::max(max, std::abs(w));
+  }
+  if (step > 0.0f) {
+    for (size_t i = 0; i < weights.size(); ++i) {
+      values[i] = static_cast<int8_t>(std::clamp(std::lrint(weights[i] / step), -127L, 127L));
+    }
+    return step;
   }
   const float inverse = max > 0.0f ? 127.0f / max : 0.0f;
   for (size_t i = 0; i < weights.size(); ++i) {
@@ -348,7 +354,7 @@ float QuantizeWeights(absl::Span<const float> weights, int8_t* values) {
 
 absl::StatusOr<Int8Gemm> Int8Gemm::Create(MatrixView<const float> weight,
                                           absl::Span<const float> bias, Activation activation,
-                                          bool pack) {
+                                          absl::Span<const float> steps, bool pack) {
   DRAGOMAN_CHECK(weight.cols() <= kMaxInputs);
   DRAGOMAN_CHECK(bias.empty() || static_cast<int>(bias.size()) == weight.rows());
   Int8Gemm gemm;
@@ -368,7 +374,7 @@ absl::StatusOr<Int8Gemm> Int8Gemm::Create(MatrixView<const float> weight,
   std::copy(bias.begin(), bias.end(), gemm.bias_.begin());
   std::vector<int8_t> values(weight.cols());
   for (int o = 0; o < weight.rows(); ++o) {
-    gemm.scales_[o] = QuantizeWeights(weight.Row(o), values.data());
+    gemm.scales_[o] = QuantizeWeights(weight.Row(o), StepOf(steps, o), values.data());
     if (std::isnan(gemm.scales_[o])) {
       return absl::InvalidArgumentError("a weight is not a finite number");
     }

@@ -48,24 +48,33 @@ struct QuantizedRows {
 void QuantizeRows(MatrixView<const float> x, int first, int end, QuantizedRows* rows);
 
 // Quantizes the weights of one output to `values`, as many.  Returns their scale, or NaN if one is
-// not finite.
-float QuantizeWeights(absl::Span<const float> weights, int8_t* values);
+// not finite.  The scale is `step` if that is not 0, as it is of weights that were whole multiples
+// of it before, from -127 to 127; else the largest weight's.
+float QuantizeWeights(absl::Span<const float> weights, float step, int8_t* values);
+
+// The step of an output; `steps` has one for each, or none.
+inline float StepOf(absl::Span<const float> steps, int output) {
+  return steps.empty() ? 0.0f : steps[output];
+}
 
 // A weight matrix with its bias and activation, quantized and packed.  Immutable, so safe for
 // concurrent use.
 class Int8Gemm {
  public:
   // `weight` is [outputs, inputs]; `bias` has `outputs` elements or none.  INVALID_ARGUMENT if a
-  // weight is infinite or NaN.  REQUIRES: inputs <= kMaxInputs, so that no sum overflows.
+  // weight is infinite or NaN.  `steps` has a step for each output (QuantizeWeights), or none.
+  // REQUIRES: inputs <= kMaxInputs, so that no sum overflows.
   static absl::StatusOr<Int8Gemm> Create(MatrixView<const float> weight,
-                                         absl::Span<const float> bias, Activation activation) {
-    return Create(weight, bias, activation, /*pack=*/true);
+                                         absl::Span<const float> bias, Activation activation,
+                                         absl::Span<const float> steps = {}) {
+    return Create(weight, bias, activation, steps, /*pack=*/true);
   }
   // The same without its own copy of the weights: all it can do is to Finish.
   static absl::StatusOr<Int8Gemm> CreateToFinish(MatrixView<const float> weight,
                                                  absl::Span<const float> bias,
-                                                 Activation activation) {
-    return Create(weight, bias, activation, /*pack=*/false);
+                                                 Activation activation,
+                                                 absl::Span<const float> steps = {}) {
+    return Create(weight, bias, activation, steps, /*pack=*/false);
   }
 
   static constexpr int kMaxInputs = 65536;
@@ -101,7 +110,7 @@ class Int8Gemm {
   Int8Gemm() = default;
   static absl::StatusOr<Int8Gemm> Create(MatrixView<const float> weight,
                                          absl::Span<const float> bias, Activation activation,
-                                         bool pack);
+                                         absl::Span<const float> steps, bool pack);
   // Packs the quantized weights of one output.
   void PackOutput(int o, absl::Span<const int8_t> weights);
 

@@ -180,13 +180,13 @@ Int8Rows::Int8Rows(int outputs, int inputs)
   DRAGOMAN_CHECK(inputs <= Int8Gemm::kMaxInputs);
 }
 
-absl::Status Int8Rows::Set(int first, MatrixView<const float> weight,
-                           absl::Span<const float> bias) {
+absl::Status Int8Rows::Set(int first, MatrixView<const float> weight, absl::Span<const float> bias,
+                           float step) {
   DRAGOMAN_CHECK(first + weight.rows() <= outputs() && weight.cols() == inputs_);
   DRAGOMAN_CHECK(static_cast<int>(bias.size()) == weight.rows());
   for (int r = 0; r < weight.rows(); ++r) {
     int8_t* const values = weights(first + r);
-    const float scale = QuantizeWeights(weight.Row(r), values);
+    const float scale = QuantizeWeights(weight.Row(r), step, values);
     if (std::isnan(scale)) return absl::InvalidArgumentError("a weight is not a finite number");
     const int32_t sum = std::accumulate(values, values + inputs_, 0);
     constants_[first + r] = {scale, bias[r], scale * static_cast<float>(sum)};

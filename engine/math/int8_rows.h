@@ -35,7 +35,9 @@ class Int8Rows {
 
   // The outputs first, first + 1, ...: `weight` is [as many, inputs()], `bias` has as many
   // elements. INVALID_ARGUMENT if a weight is infinite or NaN.  Only before it is shared.
-  absl::Status Set(int first, MatrixView<const float> weight, absl::Span<const float> bias);
+  // `step` is that of all of them (QuantizeWeights).
+  absl::Status Set(int first, MatrixView<const float> weight, absl::Span<const float> bias,
+                   float step = 0.0f);
 
   int inputs() const { return inputs_; }
   int outputs() const { return static_cast<int>(constants_.size()); }

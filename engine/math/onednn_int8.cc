@@ -187,14 +187,14 @@ absl::StatusOr<bool> OneDnnInt8::Slice(int inputs) {
   return true;
 }
 
-void OneDnnInt8::Pack(MatrixView<const float> weight) {
+void OneDnnInt8::Pack(MatrixView<const float> weight, absl::Span<const float> steps) {
   packed_ = WeightMemory(static_cast<size_t>(parts_) * slices_ * matmuls_[0][0]->packed_bytes());
   const int width = panels_ * Int8Gemm::kPanelWidth;
   Matrix<int8_t> quantized(width, inputs_);
   for (int part = 0; part < parts_; ++part) {
     std::memset(quantized.view().data(), 0, static_cast<size_t>(width) * inputs_);
     for (int o = part * width; o < std::min(outputs_, (part + 1) * width); ++o) {
-      QuantizeWeights(weight.Row(o), quantized.Row(o - part * width).data());
+      QuantizeWeights(weight.Row(o), StepOf(steps, o), quantized.Row(o - part * width).data());
     }
     for (int s = 0; s < slices_; ++s) {
       const MatmulShape& shape = matmul(part, s).shape();

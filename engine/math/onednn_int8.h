@@ -39,7 +39,7 @@ class OneDnnInt8 {
   // Whether it reads them and takes the sums at once.
   bool InPlace() const { return reads_panels_ && !halves_; }
   // REQUIRES: it does not read panels; `weight` [outputs, inputs] is finite.
-  void Pack(MatrixView<const float> weight);
+  void Pack(MatrixView<const float> weight, absl::Span<const float> steps = {});
 
   // A product of so many rows is cut into blocks of at most `height` rows by some panels.
   struct Blocks {

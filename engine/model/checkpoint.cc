@@ -261,6 +261,12 @@ absl::StatusOr<std::vector<float>> Checkpoint::ReadVector(const std::string& ten
   return vector;
 }
 
+float Checkpoint::StepOf(const std::string& tensor) const {
+  const Tensor* const found = Find(tensor);
+  const bool has = found != nullptr && found->dtype == DType::kI8 && found->scales.size() == 1;
+  return has ? 1.0f / found->scales[0] : 0.0f;
+}
+
 void Checkpoint::Remember(const std::string& tensor) const {
   absl::MutexLock lock(&reads_->mutex);
   reads_->names.insert(tensor);

@@ -83,6 +83,9 @@ class Checkpoint {
                                          int end) const;
   absl::StatusOr<std::vector<float>> ReadVector(const std::string& tensor, int size) const;
 
+  // What 1 stands for in a tensor of 8 bits with one scale for all; 0 for any other tensor.
+  float StepOf(const std::string& tensor) const;
+
   // The tensors that no Read function was asked for, but for copies of others that were: a tied
   // table often stands in a file under several names.
   std::vector<std::string> Unread() const;

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,10 +47,29 @@ struct AlignmentHeads {
   std::vector<int> heads;  // of that layer, of which the mean is taken; none: all of them
 };
 
+// What happens to the input x of a sublayer f and to its output y, a letter for each step, in
+// order: n, y = norm(y); a, y = y + x; h, y = g y + (1 - g) x with the gate g = sigmoid(x W + b)
+// (Srivastava et al. 2015).  So "" and "an" is norm(x + f(x)); "n" and "a" is x + f(norm(x)).
+struct Processing {
+  std::string before;  // n only
+  std::string after;
+
+  bool norms_after() const { return after.find('n') != after.npos; }
+};
+
+// What only one kind of network has to say of itself: a class derived from this one, which that
+// network and who configures it know.
+struct NetworkDetails {
+  virtual ~NetworkDetails() = default;
+};
+
 // An encoder-decoder Transformer ("Attention Is All You Need", section 3) as data: its shape, and
 // where models differ in what they compute.  The defaults are the paper's.
 struct ModelSpec {
-  std::string architecture;  // "MarianMTModel"
+  std::string architecture;                       // "MarianMTModel"
+  std::string network = "transformer";            // which one computes it (network_kind.h)
+  std::shared_ptr<const NetworkDetails> details;  // of a network that has any
+  std::string history = "self_attention";         // of a Transformer's decoder (history.h)
 
   int d_model = 0;  // width of every layer's input and output
   int encoder_layers = 0;
@@ -62,13 +82,19 @@ struct ModelSpec {
 
   Norm norm = Norm::kLayer;
   float norm_epsilon = 1e-5f;
-  bool pre_norm = false;        // x + f(norm(x)), else norm(x + f(x))
-  bool embedding_norm = false;  // of the sum of embedding and position
-  bool final_norm = false;      // of each stack's output; goes with pre_norm
-  bool biases = true;           // of all projections
-  bool scaled_queries = true;   // by 1 / sqrt(head width)
+  bool pre_norm = false;                 // x + f(norm(x)), else norm(x + f(x))
+  std::optional<Processing> processing;  // instead of either
+  bool embedding_norm = false;           // of the sum of embedding and position
+  bool final_norm = false;               // of each stack's output; goes with pre_norm
+  bool biases = true;                    // of all projections
+  bool attention_output = true;          // attention has a projection of its output
+  bool scaled_queries = true;            // by 1 / sqrt(head width)
 
   Activation activation = Activation::kRelu;  // of the feed-forward layers
+  // Of the feed-forward sublayers, with the one that has no activation.
+  int encoder_ffn_layers = 2;
+  int decoder_ffn_layers = 2;
+  Activation history_activation = Activation::kRelu;  // where a history has one
   bool gated = false;  // W2 (activation(W1 x) * (W3 x)) instead of W2 activation(W1 x)
 
   Positions positions;
@@ -89,8 +115,15 @@ struct ModelSpec {
   int32_t eos_id = 0;
   int32_t pad_id = 0;
 
-  int encoder_head_width() const { return head_width > 0 ? head_width : d_model / encoder_heads; }
-  int decoder_head_width() const { return head_width > 0 ? head_width : d_model / decoder_heads; }
+  Processing around() const {
+    return processing.value_or(pre_norm ? Processing{"n", "a"} : Processing{"", "an"});
+  }
+  // 0 of a network without heads.
+  int encoder_head_width() const { return HeadWidth(encoder_heads); }
+  int decoder_head_width() const { return HeadWidth(decoder_heads); }
+  int HeadWidth(int heads) const {
+    return head_width > 0 || heads == 0 ? head_width : d_model / heads;
+  }
 };
 
 // How a network is to compute, which is no part of what it is.
@@ -114,6 +147,13 @@ struct GenerationConfig {
   float repetition_penalty = 1.0f;
   bool renormalize_logits = false;
   bool split_sentences = true;  // ours: false for a model that was trained on whole documents
+  float word_penalty = 0.0f;
+  bool shrinking_beam = false;
+  // Where these are not given, the defaults of a search hold.
+  std::optional<float> max_length_ratio;
+  std::optional<int> length_margin;  // tokens beside those in proportion to the source
+  std::optional<bool> disable_unk;
+  std::optional<bool> repetition_guard;
   std::optional<int32_t> forced_bos_id;
   std::optional<int32_t> forced_eos_id;
   std::vector<std::vector<int32_t>> bad_words_ids;  // no entry is empty; a lone [eos] is dropped

@@ -8,22 +8,6 @@
 
 namespace dragoman {
 
-namespace {
-
-// Whether a row's path holds the last node of the row before it.
-bool HasChains(absl::Span<const DecodeRow> rows) {
-  for (size_t i = 1; i < rows.size(); ++i) {
-    const absl::Span<const int32_t> path = rows[i].path;
-    if (rows[i].cache == rows[i - 1].cache && path.size() > 1 &&
-        path[path.size() - 2] == rows[i - 1].path.back()) {
-      return true;
-    }
-  }
-  return false;
-}
-
-}  // namespace
-
 int Decoder::LayerOf(const AlignmentHeads& alignment, int layers) {
   const int layer = alignment.layer < 0 ? layers + alignment.layer : alignment.layer;
   return std::clamp(layer, 0, layers - 1);
@@ -42,55 +26,37 @@ absl::StatusOr<Decoder::Layer> Decoder::CreateLayer(const Checkpoint& checkpoint
                                                     const std::string& name, const ModelSpec& spec,
                                                     Arithmetic arithmetic) {
   const HeadShape heads = {spec.decoder_heads, spec.decoder_head_width()};
-  const std::string self = name + ".self_attn";
   const std::string cross = name + ".encoder_attn";
-  const auto fuse = [&](std::vector<Weight> parts) {
-    return Linear::Create(Fuse(parts), Activation::kNone, arithmetic);
-  };
-  ASSIGN_OR_RETURN(AttentionWeights own, ReadAttentionWeights(checkpoint, self, heads, spec));
   ASSIGN_OR_RETURN(AttentionWeights source, ReadAttentionWeights(checkpoint, cross, heads, spec));
-  std::vector<Weight> own_parts, source_parts;
-  own_parts.push_back(std::move(own.q));
-  own_parts.push_back(std::move(own.k));
-  own_parts.push_back(std::move(own.v));
+  std::vector<Weight> source_parts;
   source_parts.push_back(std::move(source.k));
   source_parts.push_back(std::move(source.v));
-  ASSIGN_OR_RETURN(Linear qkv, fuse(std::move(own_parts)));
-  ASSIGN_OR_RETURN(Linear out, ReadOutProjection(checkpoint, self, heads, spec, arithmetic));
-  ASSIGN_OR_RETURN(Residual residual, Residual::Create(checkpoint, self + "_layer_norm", spec));
   ASSIGN_OR_RETURN(Linear cross_q, Linear::Create(source.q, Activation::kNone, arithmetic));
-  ASSIGN_OR_RETURN(Linear cross_kv, fuse(std::move(source_parts)));
+  ASSIGN_OR_RETURN(Linear cross_kv,
+                   Linear::Create(Fuse(source_parts), Activation::kNone, arithmetic));
   ASSIGN_OR_RETURN(Linear cross_out, ReadOutProjection(checkpoint, cross, heads, spec, arithmetic));
-  ASSIGN_OR_RETURN(Residual cross_residual,
-                   Residual::Create(checkpoint, cross + "_layer_norm", spec));
-  ASSIGN_OR_RETURN(FeedForward feed_forward,
-                   FeedForward::Create(checkpoint, name, spec.decoder_ffn, spec, arithmetic));
-  return Layer{std::move(qkv),
-               std::move(out),
-               std::move(residual),
-               std::move(cross_q),
-               std::move(cross_kv),
-               std::move(cross_out),
-               std::move(cross_residual),
-               std::move(feed_forward)};
+  ASSIGN_OR_RETURN(Residual cross_residual, Residual::Create(checkpoint, cross, spec, arithmetic));
+  ASSIGN_OR_RETURN(
+      FeedForward feed_forward,
+      FeedForward::Create(checkpoint, name, {spec.decoder_ffn, spec.decoder_ffn_layers}, spec,
+                          arithmetic));
+  return Layer{std::move(cross_q), std::move(cross_kv), std::move(cross_out),
+               std::move(cross_residual), std::move(feed_forward)};
 }
 
 absl::StatusOr<std::unique_ptr<const Decoder>> Decoder::Create(
     const Checkpoint& checkpoint, const ModelSpec& spec,
     std::shared_ptr<const EmbeddingTable> embeddings,
-    std::shared_ptr<const OutputProjection> output, Arithmetic arithmetic) {
+    std::shared_ptr<const OutputProjection> output, const NetworkOptions& options) {
   const std::string prefix = "model.decoder";
   ASSIGN_OR_RETURN(Embedding embedding,
                    Embedding::Create(checkpoint, prefix, std::move(embeddings), spec));
   std::unique_ptr<Decoder> decoder(new Decoder(spec, std::move(embedding), std::move(output)));
+  ASSIGN_OR_RETURN(decoder->history_, CreateHistory(checkpoint, spec, options));
   for (int l = 0; l < spec.decoder_layers; ++l) {
     ASSIGN_OR_RETURN(Layer layer, CreateLayer(checkpoint, absl::StrCat(prefix, ".layers.", l), spec,
-                                              arithmetic));
+                                              options.arithmetic));
     decoder->layers_.push_back(std::move(layer));
-  }
-  if (spec.positions.kind == Positions::kRelative) {
-    ASSIGN_OR_RETURN(decoder->bias_, RelativeBias::Create(checkpoint, prefix, spec.decoder_heads,
-                                                          /*both_ways=*/false, spec));
   }
   if (spec.final_norm) {
     ASSIGN_OR_RETURN(decoder->norm_,
@@ -110,7 +76,7 @@ void Decoder::Step(absl::Span<const DecodeRow> rows, LogitsSink sink, Workspace*
   ws->x.Resize(static_cast<int>(rows.size()), d_model_);
   const MatrixView<float> x = ws->x.view();
   for (int i = 0; i < x.rows(); ++i) {
-    const int position = static_cast<int>(rows[i].path.size()) - 1;
+    const int position = rows[i].position;
     if (position == 0 && zero_start_) {
       embedding_.EmbedPosition(position, x.Row(i));
     } else {
@@ -119,7 +85,7 @@ void Decoder::Step(absl::Span<const DecodeRow> rows, LogitsSink sink, Workspace*
   }
   embedding_.Finish(x, ws);
   for (size_t l = 0; l < layers_.size(); ++l) {
-    SelfAttention(static_cast<int>(l), rows, x, ws);
+    history_->Apply(static_cast<int>(l), rows, x, ws);
     CrossAttention(static_cast<int>(l), rows, x, ws);
     layers_[l].feed_forward.Apply(x, ws);
   }
@@ -142,48 +108,6 @@ void Decoder::Project(MatrixView<const float> x, absl::Span<const DecodeRow> row
     if (rows[i].scored) std::copy_n(x.Row(i).data(), d_model_, ws->scored.Row(to++).data());
   }
   output_->Run(ws->scored.view(), ws->candidates, sink, ws);
-}
-
-void Decoder::SelfAttention(int l, absl::Span<const DecodeRow> rows, MatrixView<float> x,
-                            Workspace* ws) const {
-  const Layer& layer = layers_[l];
-  const int width = heads_.width();
-  layer.qkv.Apply(layer.residual.Enter(x, ws), &ws->projected, &ws->gemm);
-  ws->context.Resize(x.rows(), heads_.width());
-  size_t longest = 0;
-  for (const DecodeRow& row : rows) longest = std::max(longest, row.path.size());
-  ws->ReserveAttend(heads_.heads, longest, 1);
-  const auto remember = [&](int i) {
-    rows[i].cache->keys_values().Set(l, rows[i].path.back(),
-                                     ws->projected.view().Row(i).subspan(width));
-  };
-  // Rows whose paths hold each other's nodes must not wait for another thread to set them.
-  const bool chained = ws->team().size() > 1 && HasChains(rows);
-  if (chained) {
-    for (int i = 0; i < x.rows(); ++i) remember(i);
-  }
-  const auto attend = [&](int member, int first, int end) {
-    Workspace::AttendMemory& memory = ws->attend[member];
-    const auto find = [&](int i) {
-      rows[i].cache->keys_values().Find(l, rows[i].path, &memory.next);
-    };
-    find(first);
-    for (int i = first; i < end; ++i) {
-      if (!chained) remember(i);
-      const MatrixView<const float> qkv = ws->projected.view().Rows(i, 1);
-      KeyValues& keys_values = rows[i].cache->keys_values();
-      memory.rows.swap(memory.next);
-      memory.next.clear();
-      if (i + 1 < end) find(i + 1);
-      const int position = static_cast<int>(rows[i].path.size()) - 1;
-      Attend(keys_values.format(), qkv.Cols(0, width), memory.rows, absl::MakeSpan(memory.scratch),
-             ws->context.view().Rows(i, 1),
-             {.bias = bias_.has_value() ? bias_->Of(position) : nullptr, .next = memory.next});
-    }
-  };
-  ws->team().Split(x.rows(), Workspace::kLeastQueries, attend);
-  layer.out.Apply(ws->context.view(), &ws->sublayer, &ws->gemm);
-  layer.residual.Leave(ws->sublayer.view(), x, ws);
 }
 
 // The hypotheses of a sentence stand together and read its keys and values together.

@@ -27,9 +27,11 @@ absl::StatusOr<std::unique_ptr<const Encoder>> Encoder::Create(
     parts.push_back(std::move(attention.v));
     ASSIGN_OR_RETURN(Linear qkv, Linear::Create(Fuse(parts), Activation::kNone, arithmetic));
     ASSIGN_OR_RETURN(Linear out, ReadOutProjection(checkpoint, self, heads, spec, arithmetic));
-    ASSIGN_OR_RETURN(Residual residual, Residual::Create(checkpoint, self + "_layer_norm", spec));
-    ASSIGN_OR_RETURN(FeedForward feed_forward,
-                     FeedForward::Create(checkpoint, name, spec.encoder_ffn, spec, arithmetic));
+    ASSIGN_OR_RETURN(Residual residual, Residual::Create(checkpoint, self, spec, arithmetic));
+    ASSIGN_OR_RETURN(
+        FeedForward feed_forward,
+        FeedForward::Create(checkpoint, name, {spec.encoder_ffn, spec.encoder_ffn_layers}, spec,
+                            arithmetic));
     encoder->layers_.push_back(
         {std::move(qkv), std::move(out), std::move(residual), std::move(feed_forward)});
   }

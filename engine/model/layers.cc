@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "engine/math/kernels.h"
 
 namespace dragoman {
@@ -28,94 +29,55 @@ Matrix<float> Sinusoids(const Positions& positions, int rows, int d_model) {
   return table;
 }
 
+Weight Identity(int d_model) {
+  Weight identity;
+  identity.w.Resize(d_model, d_model);
+  for (int i = 0; i < d_model; ++i) {
+    for (int j = 0; j < d_model; ++j) identity.w.Row(i)[j] = i == j ? 1.0f : 0.0f;
+  }
+  return identity;
+}
+
 }  // namespace
 
-absl::StatusOr<Normalization> Normalization::Create(const Checkpoint& checkpoint,
-                                                    const std::string& prefix,
-                                                    const ModelSpec& spec) {
-  Normalization norm;
-  norm.norm_ = spec.norm;
-  norm.epsilon_ = spec.norm_epsilon;
-  ASSIGN_OR_RETURN(norm.gain_, checkpoint.ReadVector(prefix + ".weight", spec.d_model));
-  if (spec.norm == Norm::kLayer) {
-    ASSIGN_OR_RETURN(norm.bias_, checkpoint.ReadVector(prefix + ".bias", spec.d_model));
-  }
-  return norm;
-}
-
-void Normalization::Apply(MatrixView<const float> x, MatrixView<float> out, Workspace* ws) const {
-  ws->team().Split(x.rows(), kLeastRows, [&](int, int first, int end) {
-    const MatrixView<const float> from = x.Rows(first, end - first);
-    const MatrixView<float> to = out.Rows(first, end - first);
-    if (norm_ == Norm::kLayer) {
-      LayerNorm(from, gain_, bias_, epsilon_, to);
-    } else {
-      RootMeanSquareNorm(from, gain_, epsilon_, to);
-    }
-  });
-}
-
-void Normalization::AddAndApply(MatrixView<const float> y, MatrixView<float> x,
-                                Workspace* ws) const {
-  ws->team().Split(x.rows(), kLeastRows, [&](int, int first, int end) {
-    const MatrixView<float> rows = x.Rows(first, end - first);
-    const MatrixView<const float> addend = y.Rows(first, end - first);
-    if (norm_ == Norm::kLayer) return AddAndNorm(rows, addend, gain_, bias_, epsilon_, rows);
-    Add(addend, rows);
-    RootMeanSquareNorm(rows, gain_, epsilon_, rows);
-  });
-}
-
-absl::StatusOr<Residual> Residual::Create(const Checkpoint& checkpoint, const std::string& prefix,
-                                          const ModelSpec& spec) {
-  Residual residual;
-  residual.before_ = spec.pre_norm;
-  ASSIGN_OR_RETURN(residual.norm_, Normalization::Create(checkpoint, prefix, spec));
-  return residual;
-}
-
-MatrixView<const float> Residual::Enter(MatrixView<const float> x, Workspace* ws) const {
-  if (!before_) return x;
-  ws->normed.Resize(x.rows(), x.cols());
-  norm_.Apply(x, ws->normed.view(), ws);
-  return ws->normed.view();
-}
-
-void Residual::Leave(MatrixView<const float> y, MatrixView<float> x, Workspace* ws) const {
-  if (!before_) return norm_.AddAndApply(y, x, ws);
-  ws->team().Split(x.rows(), kLeastRows, [&](int, int first, int end) {
-    Add(y.Rows(first, end - first), x.Rows(first, end - first));
-  });
-}
-
 absl::StatusOr<FeedForward> FeedForward::Create(const Checkpoint& checkpoint,
-                                                const std::string& prefix, int inner,
+                                                const std::string& prefix, Shape shape,
                                                 const ModelSpec& spec, Arithmetic arithmetic) {
-  const int d_model = spec.d_model;
-  std::vector<Weight> parts(1);
-  ASSIGN_OR_RETURN(parts[0], ReadWeight(checkpoint, prefix + ".fc1", inner, d_model, spec.biases));
-  if (spec.gated) {
-    ASSIGN_OR_RETURN(parts.emplace_back(),
-                     ReadWeight(checkpoint, prefix + ".fc1_linear", inner, d_model, spec.biases));
-  }
   const Activation activation = spec.gated ? Activation::kNone : spec.activation;
-  const Weight w1 = parts.size() == 1 ? std::move(parts[0]) : Fuse(parts);
-  ASSIGN_OR_RETURN(Linear first, Linear::Create(w1, activation, arithmetic));
+  int width = spec.d_model;  // of what the next layer reads
+  std::vector<Linear> inner;
+  for (int layer = 1; layer < shape.layers; ++layer) {
+    const std::string name = layer == 1 ? prefix + ".fc1" : absl::StrCat(prefix, ".fc1_", layer);
+    std::vector<Weight> parts(1);
+    ASSIGN_OR_RETURN(parts[0], ReadWeight(checkpoint, name, shape.inner, width, spec.biases));
+    if (spec.gated) {
+      ASSIGN_OR_RETURN(parts.emplace_back(),
+                       ReadWeight(checkpoint, name + "_linear", shape.inner, width, spec.biases));
+    }
+    const Weight w = parts.size() == 1 ? std::move(parts[0]) : Fuse(parts);
+    ASSIGN_OR_RETURN(Linear linear, Linear::Create(w, activation, arithmetic));
+    inner.push_back(std::move(linear));
+    width = shape.inner;
+  }
   ASSIGN_OR_RETURN(const Weight w2,
-                   ReadWeight(checkpoint, prefix + ".fc2", d_model, inner, spec.biases));
-  ASSIGN_OR_RETURN(Linear second, Linear::Create(w2, Activation::kNone, arithmetic));
+                   ReadWeight(checkpoint, prefix + ".fc2", spec.d_model, width, spec.biases));
+  ASSIGN_OR_RETURN(Linear outer, Linear::Create(w2, Activation::kNone, arithmetic));
   ASSIGN_OR_RETURN(Residual residual,
-                   Residual::Create(checkpoint, prefix + ".final_layer_norm", spec));
-  FeedForward layer(std::move(first), std::move(second), std::move(residual));
+                   Residual::Create(checkpoint, prefix + ".final", spec, arithmetic));
+  FeedForward layer(std::move(outer), std::move(residual));
+  layer.inner_ = std::move(inner);
   layer.gated_ = spec.gated;
   layer.activation_ = spec.activation;
   return layer;
 }
 
 void FeedForward::Apply(MatrixView<float> x, Workspace* ws) const {
-  inner_.Apply(residual_.Enter(x, ws), &ws->inner, &ws->gemm);
-  MatrixView<const float> inner = ws->inner.view();
-  if (gated_) {
+  MatrixView<const float> inner = residual_.Enter(x, ws);
+  for (const Linear& linear : inner_) {
+    if (inner.data() == ws->inner.view().data()) std::swap(ws->inner, ws->gated);
+    linear.Apply(inner, &ws->inner, &ws->gemm);
+    inner = ws->inner.view();
+    if (!gated_) continue;
     ws->gated.Resize(x.rows(), inner.cols() / 2);
     ws->team().Split(x.rows(), kLeastRows, [&](int, int first, int end) {
       ActivateAndGate(activation_, inner.Rows(first, end - first),
@@ -146,8 +108,13 @@ absl::StatusOr<AttentionWeights> ReadAttentionWeights(const Checkpoint& checkpoi
 absl::StatusOr<Linear> ReadOutProjection(const Checkpoint& checkpoint, const std::string& prefix,
                                          HeadShape heads, const ModelSpec& spec,
                                          Arithmetic arithmetic) {
-  ASSIGN_OR_RETURN(Weight weight, ReadWeight(checkpoint, prefix + ".out_proj", spec.d_model,
-                                             heads.width(), spec.biases));
+  Weight weight;
+  if (spec.attention_output) {
+    ASSIGN_OR_RETURN(weight, ReadWeight(checkpoint, prefix + ".out_proj", spec.d_model,
+                                        heads.width(), spec.biases));
+  } else {
+    weight = Identity(spec.d_model);
+  }
   InterleaveInputs(heads.heads, &weight);
   return Linear::Create(weight, Activation::kNone, arithmetic);
 }

@@ -18,66 +18,34 @@
 #include "engine/model/config.h"
 #include "engine/model/embedding_table.h"
 #include "engine/model/linear.h"
+#include "engine/model/residual.h"
 #include "engine/model/workspace.h"
 
 namespace dragoman {
 
-// The norm of a model, with its parameters.  Immutable.
-class Normalization {
- public:
-  // Reads PREFIX.weight and, unless it is a root mean square norm, PREFIX.bias [d_model].
-  static absl::StatusOr<Normalization> Create(const Checkpoint& checkpoint,
-                                              const std::string& prefix, const ModelSpec& spec);
-
-  // All are [rows, d_model].
-  void Apply(MatrixView<const float> x, MatrixView<float> out,
-             Workspace* ws) const;  // out = norm(x)
-  void AddAndApply(MatrixView<const float> y, MatrixView<float> x, Workspace* ws) const;
-
- private:
-  Norm norm_ = Norm::kLayer;
-  float epsilon_ = 0.0f;
-  std::vector<float> gain_, bias_;
-};
-
-// The residual connection around a sublayer f: x = norm(x + f(x)), or x = x + f(norm(x)).
-// Immutable.
-//
-//   y = f(residual.Enter(x, ws));
-//   residual.Leave(y, x, ws);
-class Residual {
- public:
-  // Reads the norm of that prefix.
-  static absl::StatusOr<Residual> Create(const Checkpoint& checkpoint, const std::string& prefix,
-                                         const ModelSpec& spec);
-
-  // What the sublayer is to read: x or, in the workspace until the next Enter, its norm.
-  MatrixView<const float> Enter(MatrixView<const float> x, Workspace* ws) const;
-  // Adds what the sublayer gave.
-  void Leave(MatrixView<const float> y, MatrixView<float> x, Workspace* ws) const;
-
- private:
-  Normalization norm_;
-  bool before_ = false;
-};
-
 // W2 activation(W1 x), or W2 (activation(W1 x) * (W3 x)), in its residual connection: section 3.3,
-// equation 2.  Immutable.
+// equation 2.  Between the two there may be more layers like the first.  Immutable.
 class FeedForward {
  public:
-  // Reads PREFIX.fc1, PREFIX.fc2, PREFIX.final_layer_norm and, if it is gated, PREFIX.fc1_linear.
+  struct Shape {
+    int inner = 0;
+    int layers = 2;
+  };
+
+  // Reads PREFIX.fc1 (unless there is one layer alone), PREFIX.fc1_2 and so on, PREFIX.fc2,
+  // what stands around PREFIX.final (residual.h) and, if it is gated, PREFIX.fc1_linear.
   static absl::StatusOr<FeedForward> Create(const Checkpoint& checkpoint, const std::string& prefix,
-                                            int inner, const ModelSpec& spec,
+                                            Shape shape, const ModelSpec& spec,
                                             Arithmetic arithmetic);
 
   void Apply(MatrixView<float> x, Workspace* ws) const;
 
  private:
-  FeedForward(Linear inner, Linear outer, Residual residual)
-      : inner_(std::move(inner)), outer_(std::move(outer)), residual_(std::move(residual)) {}
+  FeedForward(Linear outer, Residual residual)
+      : outer_(std::move(outer)), residual_(std::move(residual)) {}
 
-  Linear inner_;  // [d_model, ffn], or [d_model, 2 ffn] if it is gated
-  Linear outer_;  // [ffn, d_model]
+  std::vector<Linear> inner_;  // the first [d_model, ffn], or [d_model, 2 ffn] if it is gated
+  Linear outer_;               // [ffn, d_model]
   Residual residual_;
   bool gated_ = false;
   Activation activation_ = Activation::kNone;  // of a gated layer; else it is in inner_

@@ -9,6 +9,9 @@ absl::StatusOr<Weight> ReadWeight(const Checkpoint& checkpoint, const std::strin
                                   int outputs, int inputs, bool bias) {
   Weight weight;
   ASSIGN_OR_RETURN(weight.w, checkpoint.ReadMatrix(prefix + ".weight", outputs, inputs));
+  if (const float step = checkpoint.StepOf(prefix + ".weight"); step > 0.0f) {
+    weight.steps.assign(outputs, step);
+  }
   if (bias) {
     ASSIGN_OR_RETURN(weight.b, checkpoint.ReadVector(prefix + ".bias", outputs));
   }
@@ -25,7 +28,9 @@ Weight Fuse(const std::vector<Weight>& parts) {
     const MatrixView<const float> w = part.w.view();
     to = std::copy_n(w.data(), static_cast<size_t>(w.rows()) * w.cols(), to);
     fused.b.insert(fused.b.end(), part.b.begin(), part.b.end());
+    fused.steps.insert(fused.steps.end(), part.steps.begin(), part.steps.end());
   }
+  if (static_cast<int>(fused.steps.size()) != outputs) fused.steps.clear();
   return fused;
 }
 
@@ -34,6 +39,7 @@ void Scale(float factor, Weight* weight) {
     for (float& value : weight->w.Row(r)) value *= factor;
   }
   for (float& value : weight->b) value *= factor;
+  for (float& step : weight->steps) step *= factor;
 }
 
 void InterleaveOutputs(int heads, Weight* weight) {
@@ -41,6 +47,7 @@ void InterleaveOutputs(int heads, Weight* weight) {
   Weight interleaved;
   interleaved.w.Resize(weight->w.rows(), weight->w.cols());
   interleaved.b.resize(weight->b.size());
+  interleaved.steps = weight->steps;  // of one tensor, and so all alike
   for (int h = 0; h < heads; ++h) {
     for (int i = 0; i < head_dim; ++i) {
       const absl::Span<const float> from = weight->w.Row(head_dim * h + i);
@@ -65,12 +72,13 @@ void InterleaveInputs(int heads, Weight* weight) {
 
 absl::StatusOr<Linear> Linear::Create(const Weight& weight, Activation activation,
                                       Arithmetic arithmetic) {
-  return Create(weight.w.view(), weight.b, activation, arithmetic);
+  return Create(weight.w.view(), weight.b, activation, arithmetic, weight.steps);
 }
 
 absl::StatusOr<Linear> Linear::Create(MatrixView<const float> w, absl::Span<const float> b,
-                                      Activation activation, Arithmetic arithmetic) {
-  ASSIGN_OR_RETURN(PackedGemm gemm, PackedGemm::Create(w, b, activation, arithmetic));
+                                      Activation activation, Arithmetic arithmetic,
+                                      absl::Span<const float> steps) {
+  ASSIGN_OR_RETURN(PackedGemm gemm, PackedGemm::Create(w, b, activation, arithmetic, steps));
   return Linear(std::move(gemm));
 }
 

@@ -18,6 +18,8 @@ namespace dragoman {
 struct Weight {
   Matrix<float> w;       // [outputs, inputs]: the transpose of the paper's W
   std::vector<float> b;  // [outputs], or empty: none
+  // If the checkpoint keeps it in 8 bits with one scale: what 1 stands for, of each output.
+  std::vector<float> steps = {};
 };
 
 // Reads PREFIX.weight [outputs, inputs] and, if there is to be one, PREFIX.bias [outputs].
@@ -43,7 +45,8 @@ class Linear {
                                        Arithmetic arithmetic);
   // `w` is [outputs, inputs], `b` [outputs].
   static absl::StatusOr<Linear> Create(MatrixView<const float> w, absl::Span<const float> b,
-                                       Activation activation, Arithmetic arithmetic);
+                                       Activation activation, Arithmetic arithmetic,
+                                       absl::Span<const float> steps = {});
 
   int inputs() const { return gemm_.inputs(); }
   int outputs() const { return gemm_.outputs(); }

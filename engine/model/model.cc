@@ -14,7 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/math/gemm.h"
 #include "engine/model/model_directory.h"
-#include "engine/model/transformer.h"
+#include "engine/model/network_kind.h"
 
 namespace dragoman {
 namespace {
@@ -123,8 +123,9 @@ absl::Status Model::LoadFrom(const std::string& directory, const ModelOptions& o
   if (keys_values == Precision::kAuto) {
     keys_values = precision() == Precision::kFloat32 ? Precision::kFloat32 : Precision::kBFloat16;
   }
-  const ShortlistSource& shortlist = options.shortlist;
   ASSIGN_OR_RETURN(ModelDirectory files, OpenModelDirectory(directory));
+  const ShortlistSource& shortlist =
+      options.shortlist.file.empty() ? files.shortlist : options.shortlist;
   config_ = std::move(files.config);
   tokenizer_ = std::move(files.tokenizer);
   const ModelSpec& spec = config_.spec;
@@ -137,10 +138,10 @@ absl::Status Model::LoadFrom(const std::string& directory, const ModelOptions& o
                                                  spec.target_vocabulary, spec.eos_id));
   }
   version_ = VersionOf(directory, files.checkpoint, shortlist);
-  ASSIGN_OR_RETURN(network_, Transformer::Create(files.checkpoint, spec,
-                                                 {.arithmetic = arithmetic_,
-                                                  .keys_values = keys_values,
-                                                  .selective_output = shortlist_ != nullptr}));
+  ASSIGN_OR_RETURN(network_, CreateNetwork(files.checkpoint, spec,
+                                           {.arithmetic = arithmetic_,
+                                            .keys_values = keys_values,
+                                            .selective_output = shortlist_ != nullptr}));
   for (const auto& file : files.checkpoint.files()) RETURN_IF_ERROR(file->whole());
   RETURN_IF_ERROR(CheckNoLayerIsUnread(files.checkpoint));
   unused_tensors_ = files.checkpoint.Unread();

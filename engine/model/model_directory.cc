@@ -96,8 +96,12 @@ absl::StatusOr<ModelDirectory> OpenModelDirectory(const std::string& directory) 
   RETURN_IF_ERROR(ReadAlignment(files, &config.spec));
   ASSIGN_OR_RETURN(auto tokenizer, adapter->open_tokenizer(files, config.spec));
   ASSIGN_OR_RETURN(Checkpoint checkpoint, adapter->open_tensors(files, config.spec));
+  ShortlistSource shortlist;
+  if (adapter->find_shortlist != nullptr) {
+    ASSIGN_OR_RETURN(shortlist, adapter->find_shortlist(files));
+  }
   return ModelDirectory{adapter->family, std::move(config), std::move(tokenizer),
-                        std::move(checkpoint)};
+                        std::move(checkpoint), std::move(shortlist)};
 }
 
 absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const std::string& directory) {

@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "engine/model/checkpoint.h"
 #include "engine/model/config.h"
+#include "engine/text/shortlist.h"
 #include "engine/text/tokenizer.h"
 
 namespace dragoman {
@@ -31,7 +32,12 @@ struct ModelDirectory {
   //   STACK.layers.N.{self_attn,encoder_attn}.{q,k,v,out}_proj, .fc1, .fc2, and .fc1_linear, the
   //       factor without activation of a gated feed-forward layer
   //   STACK.layers.N.{self_attn,encoder_attn,final}_layer_norm
+  //
+  // and where a model has them: .fc1_2, .fc1_3 ... between .fc1 and .fc2;
+  // {self_attn,encoder_attn,final}_layer_norm_before, where there are norms on both sides of a
+  // sublayer; {self_attn,encoder_attn,final}_highway, the gate of its input.
   Checkpoint checkpoint;
+  ShortlistSource shortlist;  // that lies in the directory; without a file: none does
 };
 
 // Recognizes a directory from its files and opens it; a zip (an .argosmodel) is unpacked meanwhile.

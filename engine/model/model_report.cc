@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -12,6 +13,7 @@
 #include "engine/base/status.h"
 #include "engine/math/gemm.h"
 #include "engine/model/embedding_table.h"
+#include "engine/model/network_kind.h"
 
 namespace dragoman {
 namespace {
@@ -38,8 +40,19 @@ class Inventory {
     for (const char* part : {".q_proj", ".k_proj", ".v_proj"}) {
       Linear(name + part, width, spec_.d_model);
     }
-    Linear(name + ".out_proj", spec_.d_model, width);
-    Normalization(name + "_layer_norm");
+    if (spec_.attention_output) Linear(name + ".out_proj", spec_.d_model, width);
+    Around(name);
+  }
+  // What stands around a sublayer (residual.h).
+  void Around(const std::string& sublayer) {
+    const Processing around = spec_.around();
+    const std::string norm = sublayer + "_layer_norm";
+    if (around.norms_after() || !around.before.empty()) Normalization(norm);
+    if (around.norms_after() && !around.before.empty()) Normalization(norm + "_before");
+    if (absl::StrContains(around.after, 'h')) {
+      wanted_.push_back({sublayer + "_highway.weight", {spec_.d_model, spec_.d_model}});
+      wanted_.push_back({sublayer + "_highway.bias", {spec_.d_model}});
+    }
   }
   void Stack(const std::string& name, int layers, int heads, int head_width, int inner,
              bool decoder) {
@@ -57,10 +70,14 @@ class Inventory {
       const std::string layer = absl::StrCat(name, ".layers.", l);
       Attention(layer + ".self_attn", int64_t{heads} * head_width);
       if (decoder) Attention(layer + ".encoder_attn", int64_t{heads} * head_width);
-      Linear(layer + ".fc1", inner, spec_.d_model);
+      const int depth = decoder ? spec_.decoder_ffn_layers : spec_.encoder_ffn_layers;
+      int width = spec_.d_model;
+      for (int i = 1; i < depth; ++i, width = inner) {
+        Linear(i == 1 ? layer + ".fc1" : absl::StrCat(layer, ".fc1_", i), inner, width);
+      }
       if (spec_.gated) Linear(layer + ".fc1_linear", inner, spec_.d_model);
-      Linear(layer + ".fc2", spec_.d_model, inner);
-      Normalization(layer + ".final_layer_norm");
+      Linear(layer + ".fc2", spec_.d_model, width);
+      Around(layer + ".final");
     }
   }
 
@@ -139,13 +156,18 @@ std::string LanguageText(const Tokenizer& tokenizer) {
   return text;
 }
 
+// Whether the tensors of a model are those that TensorsOf names.
+bool IsPlain(const ModelSpec& spec) {
+  return spec.network == "transformer" && spec.history == "self_attention";
+}
+
 // The parameters of all matrices, and those that one step of the decoder multiplies.
 struct Parameters {
   double matrices = 0;  // with the output
   double step = 0;
 };
 
-Parameters Count(const ModelSpec& spec) {
+Parameters Count(const ModelSpec& spec, const Checkpoint& checkpoint) {
   const double d = spec.d_model;
   const double encoder_width = spec.encoder_heads * spec.encoder_head_width();
   const double decoder_width = spec.decoder_heads * spec.decoder_head_width();
@@ -155,6 +177,15 @@ Parameters Count(const ModelSpec& spec) {
   const double decoder =
       spec.decoder_layers * (8 * d * decoder_width + inner * d * spec.decoder_ffn);
   Parameters parameters;
+  if (!IsPlain(spec)) {
+    // What a step does not multiply is about the encoder's half.
+    for (const auto& [name, tensor] : checkpoint.tensors()) {
+      parameters.matrices += static_cast<double>(tensor.bytes.size() / SizeOf(tensor.dtype));
+    }
+    parameters.step =
+        (parameters.matrices - d * spec.target_vocabulary) / 2 + d * spec.target_vocabulary;
+    return parameters;
+  }
   parameters.matrices = encoder + decoder + d * spec.target_vocabulary;
   parameters.step = decoder - spec.decoder_layers * 2 * d * decoder_width +
                     d * spec.target_vocabulary;  // k and v of the source are made once
@@ -184,9 +215,10 @@ std::string Memory(const ModelSpec& spec, const Parameters& parameters) {
 // Multiplies a feed-forward matrix of the model for a moment.
 absl::StatusOr<double> OperationsPerSecond(const ModelSpec& spec, Precision precision) {
   constexpr int kRows = 32;
-  Matrix<float> weight(spec.decoder_ffn, spec.d_model);
+  const int inner = std::max(spec.decoder_ffn, spec.d_model);
+  Matrix<float> weight(inner, spec.d_model);
   Matrix<float> x(kRows, spec.d_model);
-  Matrix<float> y(kRows, spec.decoder_ffn);
+  Matrix<float> y(kRows, inner);
   std::fill_n(weight.view().data(), size_t{1} * weight.rows() * weight.cols(), 0.01f);
   std::fill_n(x.view().data(), size_t{1} * x.rows() * x.cols(), 0.5f);
   ASSIGN_OR_RETURN(const PackedGemm gemm,
@@ -199,7 +231,7 @@ absl::StatusOr<double> OperationsPerSecond(const ModelSpec& spec, Precision prec
   while ((taken = absl::Now() - start) < absl::Milliseconds(50)) {
     for (int i = 0; i < 4; ++i, ++products) gemm.Apply(x.view(), y.view(), &scratch);
   }
-  const double operations = 2.0 * kRows * spec.d_model * spec.decoder_ffn;
+  const double operations = 2.0 * kRows * spec.d_model * inner;
   return operations * static_cast<double>(products) / absl::ToDoubleSeconds(taken);
 }
 
@@ -220,10 +252,13 @@ std::string Speed(const ModelSpec& spec, const Parameters& parameters) {
 }
 
 std::string NetworkText(const ModelSpec& spec) {
-  return absl::StrCat(spec.encoder_layers, " + ", spec.decoder_layers, " layers, width ",
-                      spec.d_model, ", ", spec.encoder_heads, " heads, feed-forward ",
-                      spec.encoder_ffn, spec.gated ? " gated" : "",
-                      spec.pre_norm ? ", pre-norm" : ", post-norm",
+  const std::string shape = absl::StrCat(spec.encoder_layers, " + ", spec.decoder_layers,
+                                         " layers, width ", spec.d_model);
+  if (spec.network != "transformer") return absl::StrCat(spec.network, ", ", shape);
+  const bool norms_before = !spec.around().before.empty();
+  return absl::StrCat(shape, ", ", spec.encoder_heads, " heads, feed-forward ", spec.encoder_ffn,
+                      spec.gated ? " gated" : "", norms_before ? ", pre-norm" : ", post-norm",
+                      IsPlain(spec) ? "" : absl::StrCat(", ", spec.history, " decoder"),
                       spec.norm == Norm::kLayer ? "" : " (root mean square)");
 }
 
@@ -278,7 +313,7 @@ absl::StatusOr<double> EstimateMemory(const std::string& directory, Precision pr
 absl::StatusOr<ModelReport> ReportModel(const std::string& directory) {
   ASSIGN_OR_RETURN(const ModelDirectory files, OpenModelDirectory(directory));
   const ModelSpec& spec = files.config.spec;
-  const Parameters parameters = Count(spec);
+  const Parameters parameters = Count(spec, files.checkpoint);
   ModelReport report;
   report.lines = {{"family", absl::StrCat(files.family, " (", spec.architecture, ")")},
                   {"network", NetworkText(spec)},
@@ -288,7 +323,16 @@ absl::StatusOr<ModelReport> ReportModel(const std::string& directory) {
                   {"weights", Weights(files.checkpoint)},
                   {"memory", Memory(spec, parameters)},
                   {"speed", Speed(spec, parameters)}};
-  CheckTensors(TensorsOf(spec, files.checkpoint), files.checkpoint, &report);
+  if (IsPlain(spec)) {
+    CheckTensors(TensorsOf(spec, files.checkpoint), files.checkpoint, &report);
+  } else {
+    // Which tensors there are to be is known to the network alone.
+    const absl::Status created = CreateNetwork(files.checkpoint, spec, {}).status();
+    if (!created.ok()) report.missing.push_back(std::string(created.message()));
+    for (const std::string& name : files.checkpoint.Unread()) {
+      if (created.ok()) report.odd.push_back(absl::StrCat("tensor ", name, " is not read"));
+    }
+  }
   for (const auto& [side, tokens, embeddings] :
        {std::tuple("source", files.tokenizer->source_vocabulary_size(), spec.source_vocabulary),
         std::tuple("target", files.tokenizer->target_vocabulary_size(), spec.target_vocabulary)}) {

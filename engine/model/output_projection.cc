@@ -49,16 +49,17 @@ OutputProjection::OutputProjection(int vocabulary, int d_model, Arithmetic arith
 }
 
 absl::Status OutputProjection::Append(MatrixView<const float> embeddings,
-                                      absl::Span<const float> bias) {
+                                      absl::Span<const float> bias, float step) {
+  const std::vector<float> steps(step > 0.0f ? kTile : 0, step);
   DRAGOMAN_CHECK(appended_ % kTile == 0);
   for (int first = 0; first < embeddings.rows(); first += kTile) {
     const int tokens = std::min(kTile, embeddings.rows() - first);
     ASSIGN_OR_RETURN(PackedGemm tile,
                      PackedGemm::Create(embeddings.Rows(first, tokens), bias.subspan(first, tokens),
-                                        Activation::kNone, arithmetic_));
+                                        Activation::kNone, arithmetic_, steps));
     tiles_.push_back(std::move(tile));
   }
-  if (rows_.has_value()) RETURN_IF_ERROR(rows_->Set(appended_, embeddings, bias));
+  if (rows_.has_value()) RETURN_IF_ERROR(rows_->Set(appended_, embeddings, bias, step));
   appended_ += embeddings.rows();
   return absl::OkStatus();
 }

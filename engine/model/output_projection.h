@@ -35,7 +35,9 @@ class OutputProjection {
   // The next tokens' `embeddings` [tokens, d_model] and `bias` [tokens], so that a large table need
   // not be in memory at once.  Fails as PackedGemm::Create does.
   // REQUIRES: tokens is a multiple of kTile, except at the end of the vocabulary.
-  absl::Status Append(MatrixView<const float> embeddings, absl::Span<const float> bias);
+  // `step` is theirs in int8 (QuantizeWeights).
+  absl::Status Append(MatrixView<const float> embeddings, absl::Span<const float> bias,
+                      float step = 0.0f);
 
   // Whether AddEmbedding can be asked.  REQUIRES: all tokens are appended.
   bool readable() const { return rows_.has_value() || tiles_.front().readable(); }

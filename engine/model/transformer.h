@@ -28,7 +28,7 @@ class Transformer final : public Network {
   void Remember(MatrixView<const float> encoded, SentenceState* state,
                 Workspace* ws) const override;
   bool attends() const override { return true; }
-  bool takes_several_tokens() const override { return true; }
+  bool takes_several_tokens() const override { return decoder_->history().takes_several_tokens(); }
   void Step(absl::Span<const StepRow> rows, LogitsSink sink, Workspace* ws) const override;
 
  private:

@@ -21,10 +21,15 @@ class SourceMemory;
 struct DecodeRow {
   int32_t token = 0;                     // the hypothesis' newest token, or the decoder start
   const SourceMemory* source = nullptr;  // of its sentence
-  KvCache* cache = nullptr;              // of its sentence
-  // The hypothesis' nodes in `cache`, oldest first; the last one is new and this step fills it. The
-  // token's position is path.size() - 1.
+  int position = 0;                      // of the token in its hypothesis
+  // What the hypothesis has said before, as its model keeps it (history.h): either its nodes in
+  // `cache`, oldest first, of which the last is new and filled by this step; a path may hold the
+  // last nodes of rows before it, whose tokens then come before its own;
+  KvCache* cache = nullptr;  // of its sentence
   absl::Span<const int32_t> path;
+  // or a vector, as it was after the token before, and where this step puts the new one.
+  const float* last = nullptr;
+  float* next = nullptr;
   // The tokens that it is scored for, ascending, each once; empty: the whole vocabulary.
   absl::Span<const int32_t> candidates = {};
   bool scored = true;  // as in StepRow
@@ -49,6 +54,8 @@ struct Workspace {
   Matrix<float> inner;      // [rows, ffn], or [rows, 2 ffn]
   Matrix<float> gated;      // [rows, ffn]
   Matrix<float> sublayer;   // [rows, d_model]: what a sublayer adds to x
+  Matrix<float> left;       // [rows, d_model]: what becomes of that, step by step
+  Matrix<float> gate;       // [rows, d_model]
   Matrix<float> scored;     // [scored rows, d_model] of x, where not all are scored
 
   Matrix<float> keys_values;                          // [source tokens, 2 d_model] of one layer

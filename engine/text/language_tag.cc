@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/ascii.h"
@@ -134,6 +135,19 @@ int Nearness(const Language& wanted, const Language& served) {
   const bool exact_script = wanted.LikelyScript() == served.LikelyScript();
   const bool same_region = wanted.region == served.region;
   return 1 + 4 * (exact_script ? 1 : 0) + 2 * (same_script ? 1 : 0) + (same_region ? 1 : 0);
+}
+
+std::optional<std::pair<std::string, std::string>> ParseLanguagePair(std::string_view name) {
+  std::string letters;
+  for (const char c : name) {
+    if (c == '-' || c == '_') continue;
+    if (c < 'a' || c > 'z') return std::nullopt;
+    letters.push_back(c);
+  }
+  if (letters.size() != 4) return std::nullopt;
+  std::pair<std::string, std::string> pair = {letters.substr(0, 2), letters.substr(2)};
+  const bool known = ParseLanguage(pair.first) && ParseLanguage(pair.second);
+  return known && pair.first != pair.second ? std::optional(std::move(pair)) : std::nullopt;
 }
 
 }  // namespace dragoman

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace dragoman {
 
@@ -28,6 +29,10 @@ struct Language {
 // several languages or a family of them ("mul", "gem"), or none at all, is none.  What follows
 // language, script and region is passed over.
 std::optional<Language> ParseLanguage(std::string_view code);
+
+// The two languages of a model's name, such as "ende", "en-de" or "en_de": codes of two letters.
+// nullopt for any other name.
+std::optional<std::pair<std::string, std::string>> ParseLanguagePair(std::string_view name);
 
 // The tag by which a model's code is listed: the language, with its script if that is not the
 // usual one.  The code itself if it is no language.

@@ -15,6 +15,8 @@ struct PieceModel::Impl {
   sentencepiece::SentencePieceProcessor processor;
   std::optional<std::unordered_set<std::string>> words;  // instead of the processor
 
+  bool any_word = false;  // is a piece, whether it is one of the words or not
+
   std::vector<std::string> SplitWords(std::string_view text, std::vector<TextSpan>* spans) const;
 };
 
@@ -45,15 +47,15 @@ std::vector<TextSpan> SpansOf(const sentencepiece::ImmutableSentencePieceText& t
 
 std::vector<std::string> PieceModel::Impl::SplitWords(std::string_view text,
                                                       std::vector<TextSpan>* spans) const {
-  constexpr std::string_view kSpace = " \t\r\n";
+  const std::string_view spaces = any_word ? " " : " \t\r\n";
   std::vector<std::string> pieces;
   const auto note = [&](size_t begin, size_t end) {
     if (spans != nullptr) spans->push_back({begin, end});
   };
-  for (size_t begin = 0; (begin = text.find_first_not_of(kSpace, begin)) != text.npos;) {
-    const size_t end = std::min(text.find_first_of(kSpace, begin), text.size());
+  for (size_t begin = 0; (begin = text.find_first_not_of(spaces, begin)) != text.npos;) {
+    const size_t end = std::min(text.find_first_of(spaces, begin), text.size());
     const std::string word(text.substr(begin, end - begin));
-    if (words->contains(word)) {
+    if (any_word || words->contains(word)) {
       pieces.push_back(word);
       note(begin, end);
       begin = end;
@@ -98,6 +100,28 @@ std::unique_ptr<const PieceModel> PieceModel::OfWords(const std::vector<std::str
   impl->words.emplace(words.begin(), words.end());
   return std::unique_ptr<const PieceModel>(new PieceModel(std::move(impl)));
 }
+
+std::unique_ptr<const PieceModel> PieceModel::OfSpaces() {
+  auto impl = std::make_unique<Impl>();
+  impl->words.emplace();
+  impl->any_word = true;
+  return std::unique_ptr<const PieceModel>(new PieceModel(std::move(impl)));
+}
+
+std::vector<int32_t> PieceModel::EncodeAsIds(std::string_view text,
+                                             std::vector<TextSpan>* spans) const {
+  std::vector<int32_t> ids;
+  const auto encoded = impl_->processor.EncodeAsImmutableProto(text);
+  for (const auto& piece : encoded.pieces()) ids.push_back(static_cast<int32_t>(piece.id()));
+  if (spans != nullptr) {
+    std::vector<std::string> pieces;
+    *spans = SpansOf(encoded, &pieces);
+  }
+  return ids;
+}
+
+int32_t PieceModel::eos_id() const { return impl_->processor.eos_id(); }
+int32_t PieceModel::unknown_id() const { return impl_->processor.unk_id(); }
 
 std::vector<std::string> PieceModel::Encode(std::string_view text,
                                             std::vector<TextSpan>* spans) const {

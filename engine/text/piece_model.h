@@ -4,6 +4,7 @@
 #ifndef DRAGOMAN_ENGINE_TEXT_PIECE_MODEL_H_
 #define DRAGOMAN_ENGINE_TEXT_PIECE_MODEL_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -23,6 +24,9 @@ class PieceModel {
   // that is none of `words` falls into its characters.  Decode puts spaces between the pieces.
   static std::unique_ptr<const PieceModel> OfWords(const std::vector<std::string>& words);
 
+  // The same without any words: what stands between spaces is a piece, whatever it is.
+  static std::unique_ptr<const PieceModel> OfSpaces();
+
   ~PieceModel();
   PieceModel(const PieceModel&) = delete;
   PieceModel& operator=(const PieceModel&) = delete;
@@ -32,6 +36,13 @@ class PieceModel {
   // REQUIRES: text is valid UTF-8.
   std::vector<std::string> Encode(std::string_view text,
                                   std::vector<TextSpan>* spans = nullptr) const;
+
+  // The same as ids in the file.  A piece that the model does not have has unknown_id(), though it
+  // may be spelt like one that it has.  REQUIRES: there is a file.
+  std::vector<int32_t> EncodeAsIds(std::string_view text,
+                                   std::vector<TextSpan>* spans = nullptr) const;
+  int32_t eos_id() const;      // negative: there is none
+  int32_t unknown_id() const;  // likewise
 
   // The pieces by their ids in the file.
   std::vector<std::string> Pieces() const;

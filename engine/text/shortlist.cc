@@ -79,12 +79,19 @@ int Split(std::string_view line, std::array<std::string_view, 3>* fields) {
   return count;
 }
 
-// The best entries of one source token.  Of a target token that stands twice, the likelier counts;
-// of two that are as likely, the lower goes first.
-std::vector<int32_t> BestOf(std::vector<Entry> entries, int best) {
-  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
-    return a.token != b.token ? a.token < b.token : a.probability > b.probability;
-  });
+// The best entries of one source token, which stand in the order of their lines.  Of a target token
+// that stands twice, the likelier counts, or the last; of two that are as likely, the lower goes
+// first, or the higher.
+std::vector<int32_t> BestOf(std::vector<Entry> entries, int best, bool strict) {
+  if (strict) {
+    std::reverse(entries.begin(), entries.end());
+    std::stable_sort(entries.begin(), entries.end(),
+                     [](const Entry& a, const Entry& b) { return a.token > b.token; });
+  } else {
+    std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+      return a.token != b.token ? a.token < b.token : a.probability > b.probability;
+    });
+  }
   entries.erase(std::unique(entries.begin(), entries.end(),
                             [](const Entry& a, const Entry& b) { return a.token == b.token; }),
                 entries.end());
@@ -94,6 +101,12 @@ std::vector<int32_t> BestOf(std::vector<Entry> entries, int best) {
   std::vector<int32_t> tokens;
   for (const Entry& entry : entries) tokens.push_back(entry.token);
   return tokens;
+}
+
+// Negative for a piece that is passed over.
+int32_t IdOf(const Ids& ids, std::string_view piece, bool strict, int32_t unknown) {
+  const auto found = ids.find(piece);
+  return found != ids.end() ? found->second : strict ? unknown : -1;
 }
 
 absl::StatusOr<double> ParseProbability(std::string_view text) {
@@ -114,6 +127,9 @@ absl::StatusOr<Table> ReadText(std::string_view text, const Vocabularies& vocabu
   table.best = source.best.value_or(kDefaultNumber);
   const Ids source_ids = SourceIds(vocabularies), target_ids = TargetIds(vocabularies);
   std::vector<std::vector<Entry>> entries(vocabularies.source);
+  const int32_t unknown_source = vocabularies.tokenizer.source_unknown_id();
+  const int32_t unknown_target = vocabularies.tokenizer.target_unknown_id();
+  const double threshold = source.threshold.value_or(source.strict ? 0.0 : -1.0);
   std::array<std::string_view, 3> fields;
   bool any = false;
   for (int number = 1; !text.empty(); ++number) {
@@ -131,10 +147,11 @@ absl::StatusOr<Table> ReadText(std::string_view text, const Vocabularies& vocabu
           absl::StrCat("line ", number, ": ", probability.status().message()));
     }
     if (fields[0] == "NULL" || fields[1] == "NULL") continue;
-    const auto from = source_ids.find(fields[1]);
-    const auto to = target_ids.find(fields[0]);
-    if (from == source_ids.end() || to == target_ids.end()) continue;
-    entries[from->second].push_back({to->second, *probability});
+    const int32_t from = IdOf(source_ids, fields[1], source.strict, unknown_source);
+    const int32_t to = IdOf(target_ids, fields[0], source.strict, unknown_target);
+    if (from < 0 || to < 0) continue;
+    if (*probability <= threshold) continue;
+    entries[from].push_back({to, *probability});
     any = true;
   }
   if (!any) {
@@ -142,7 +159,7 @@ absl::StatusOr<Table> ReadText(std::string_view text, const Vocabularies& vocabu
         "no line has a target and a source piece of this model, want target source probability");
   }
   for (std::vector<Entry>& list : entries) {
-    table.lists.push_back(BestOf(std::move(list), table.best));
+    table.lists.push_back(BestOf(std::move(list), table.best, source.strict));
   }
   return table;
 }
@@ -249,6 +266,13 @@ void SetBit(int32_t token, std::vector<uint64_t>* bits) {
 
 }  // namespace
 
+bool IsBinaryShortlist(const std::string& path) {
+  const absl::StatusOr<std::shared_ptr<const MappedFile>> file = MappedFile::Open(path);
+  if (!file.ok() || (*file)->bytes().size() < sizeof(kMagic)) return false;
+  return Read<uint64_t>({reinterpret_cast<const char*>((*file)->bytes().data()), sizeof(kMagic)},
+                        0) == kMagic;
+}
+
 absl::StatusOr<ShortlistSource> ParseShortlistSource(const std::string& text) {
   ShortlistSource source;
   const size_t colon = text.rfind(':');
@@ -289,11 +313,13 @@ absl::StatusOr<std::unique_ptr<const Shortlist>> Shortlist::Load(const Shortlist
     return absl::Status(table.status().code(),
                         absl::StrCat("shortlist ", source.file, ": ", table.status().message()));
   }
-  AddSamePieces(vocabularies, &table->lists);
+  if (!source.strict || tokenizer.shares_vocabulary()) AddSamePieces(vocabularies, &table->lists);
 
   std::unique_ptr<Shortlist> shortlist(new Shortlist());
   shortlist->first_ = table->first;
   shortlist->best_ = table->best;
+  shortlist->multiple_of_ = std::max(1, source.multiple_of);
+  shortlist->tokens_of_target_ = target_vocabulary;
   shortlist->always_.assign((target_vocabulary + 63) / 64, 0);
   for (int32_t token = 0; token < std::min(table->first, target_vocabulary); ++token) {
     SetBit(token, &shortlist->always_);
@@ -315,6 +341,11 @@ std::vector<int32_t> Shortlist::Candidates(absl::Span<const int32_t> source) con
   std::vector<int32_t> candidates;
   size_t count = 0;
   for (const uint64_t word : bits) count += std::popcount(word);
+  for (int32_t t = first_; count % multiple_of_ != 0 && t < tokens_of_target_; ++t) {
+    const bool absent = (bits[t / 64] >> (t % 64) & 1) == 0;
+    SetBit(t, &bits);
+    count += absent ? 1 : 0;
+  }
   if (count < kFewest) return candidates;
   candidates.reserve(count);
   for (size_t i = 0; i < bits.size(); ++i) {

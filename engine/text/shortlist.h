@@ -42,8 +42,21 @@ struct ShortlistSource {
   // How many of the first ids, and of the entries of each source token.  Text only, where 100 are
   // taken if it is not said; the binary format brings its own numbers.
   std::optional<int> first, best;
+  // Text only: entries of no more than this probability are passed over.
+  std::optional<double> threshold;
+  // The table is read as Marian reads it.  Pieces that are spelt the same count if the model has
+  // one vocabulary, and not if it has two.  In text, a piece that the model does not have is the
+  // unknown one; of a pair that stands twice the last line counts; of two tokens that are as likely
+  // the higher one goes first; and the threshold is 0 if it is not given.
+  bool strict = false;
+  // As many tokens as it takes to a multiple of this are added, in the order of their ids.
+  int multiple_of = 1;
+
   bool operator==(const ShortlistSource&) const = default;
 };
+
+// Whether there is a file at `path` in the binary format.
+bool IsBinaryShortlist(const std::string& path);
 
 // "FILE" or "FILE:FIRST,BEST".  INVALID_ARGUMENT if the file's name is missing.
 absl::StatusOr<ShortlistSource> ParseShortlistSource(const std::string& text);
@@ -76,6 +89,8 @@ class Shortlist {
 
   int first_ = 0;
   int best_ = 0;
+  int multiple_of_ = 1;
+  int tokens_of_target_ = 0;
   std::vector<uint64_t> always_;  // a bit for each target token: the candidates of every sentence
   std::vector<size_t> offsets_;   // source token s has tokens_[offsets_[s] .. offsets_[s + 1])
   std::vector<int32_t> tokens_;

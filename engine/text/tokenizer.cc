@@ -99,9 +99,12 @@ void Tokenizer::EncodeChunk(std::string_view text, TextSpan chunk, bool with_spa
     chunk.begin += code;
   }
   std::vector<TextSpan> spans;
-  for (const std::string& piece :
-       parts_.source_pieces->Encode(left, with_spans ? &spans : nullptr)) {
-    add(piece);
+  std::vector<TextSpan>* const wanted = with_spans ? &spans : nullptr;
+  if (parts_.numbered_pieces) {
+    const std::vector<int32_t> numbers = parts_.source_pieces->EncodeAsIds(left, wanted);
+    encoded->ids.insert(encoded->ids.end(), numbers.begin(), numbers.end());
+  } else {
+    for (const std::string& piece : parts_.source_pieces->Encode(left, wanted)) add(piece);
   }
   for (const TextSpan& span : spans) {
     encoded->spans.push_back(
@@ -138,6 +141,15 @@ EncodedText Tokenizer::Encode(std::string_view text, const Frame& frame, bool wi
   }
   if (chunk < text.size()) EncodeChunk(text, {chunk, text.size()}, with_spans, &encoded);
   encoded.text_tokens = static_cast<int>(ids.size() - frame.before.size());
+  if (encoded.text_tokens > 0 && ids[frame.before.size()] == parts_.ends_text) {
+    ids.resize(frame.before.size());
+    if (with_spans) encoded.spans.resize(ids.size());
+    encoded.text_tokens = 0;
+  }
+  if (parts_.reversed) {
+    std::reverse(ids.begin() + frame.before.size(), ids.end());
+    if (with_spans) std::reverse(encoded.spans.begin() + frame.before.size(), encoded.spans.end());
+  }
   const bool ended = parts_.eos_once && encoded.text_tokens > 0 && frame.after.size() == 1 &&
                      ids.back() == frame.after.back();
   if (!ended) {
@@ -157,9 +169,14 @@ EncodedText Tokenizer::Encode(std::string_view text, const Frame& frame, bool wi
 
 std::vector<int32_t> Tokenizer::EncodeTarget(std::string_view text) const {
   std::vector<int32_t> ids;
-  for (const std::string& piece : parts_.target_pieces->Encode(text)) {
-    ids.push_back(parts_.target_vocabulary->IdOf(piece).value_or(parts_.unknown_id));
+  if (parts_.numbered_pieces) {
+    ids = parts_.target_pieces->EncodeAsIds(text);
+  } else {
+    for (const std::string& piece : parts_.target_pieces->Encode(text)) {
+      ids.push_back(parts_.target_vocabulary->IdOf(piece).value_or(target_unknown_id()));
+    }
   }
+  if (parts_.reversed) std::reverse(ids.begin(), ids.end());
   return ids;
 }
 
@@ -173,6 +190,7 @@ std::string Tokenizer::Decode(absl::Span<const int32_t> ids) const {
   for (const int32_t id : ids) {
     if (!IsSkipped(id)) pieces.push_back(*parts_.target_vocabulary->Find(id));
   }
+  if (parts_.reversed) std::reverse(pieces.begin(), pieces.end());
   std::string text = parts_.target_pieces->Decode(pieces);
   for (size_t i = text.find(kMetaSpace); i != std::string::npos; i = text.find(kMetaSpace, i)) {
     text.replace(i, kMetaSpace.size(), " ");
@@ -182,10 +200,23 @@ std::string Tokenizer::Decode(absl::Span<const int32_t> ids) const {
 
 Tokenizer::DecodedText Tokenizer::DecodeWithSpans(absl::Span<const int32_t> ids,
                                                   absl::Span<const std::string> words) const {
+  if (!parts_.reversed) return DecodeInOrder(ids, words);
+  std::vector<std::string> words_of_all(words.begin(), words.end());
+  words_of_all.resize(ids.size());
+  DecodedText decoded =
+      DecodeInOrder(std::vector<int32_t>(ids.rbegin(), ids.rend()),
+                    std::vector<std::string>(words_of_all.rbegin(), words_of_all.rend()));
+  std::reverse(decoded.spans.begin(), decoded.spans.end());
+  return decoded;
+}
+
+// The last token of `ids` is the last one of the text.
+Tokenizer::DecodedText Tokenizer::DecodeInOrder(absl::Span<const int32_t> ids,
+                                                absl::Span<const std::string> words) const {
   std::vector<std::string> pieces;
   std::vector<size_t> of_piece;  // the ids' places
   for (size_t i = 0; i < ids.size(); ++i) {
-    if (i < words.size() && !words[i].empty() && ids[i] == parts_.unknown_id) {
+    if (i < words.size() && !words[i].empty() && ids[i] == target_unknown_id()) {
       pieces.push_back(absl::StrCat(std::string(kMetaSpace), words[i]));
     } else if (!IsSkipped(ids[i])) {
       pieces.push_back(*parts_.target_vocabulary->Find(ids[i]));

@@ -65,6 +65,12 @@ struct TokenizerParts {
   std::shared_ptr<const Vocabulary> source_vocabulary;
   std::shared_ptr<const Vocabulary> target_vocabulary;
   int32_t unknown_id = 0;
+  std::optional<int32_t> target_unknown_id;  // if it is another one
+  bool numbered_pieces =
+      false;  // the ids of the vocabularies are those of the SentencePiece models
+  // A text that begins with it says nothing, whatever follows.
+  std::optional<int32_t> ends_text;
+  bool reversed = false;      // the model reads and writes the last token first
   std::vector<SpecialToken> special_tokens;
   std::vector<int32_t> skipped;        // target ids that are no text
   bool leading_language_code = false;  // a `>>xx<<` that a text begins with is one token
@@ -94,8 +100,9 @@ class Tokenizer {
   // REQUIRES: text is valid UTF-8.
   std::vector<int32_t> EncodeTarget(std::string_view text) const;
 
-  // Of the target vocabulary, what stands for pieces that it does not have.
-  int32_t target_unknown_id() const { return parts_.unknown_id; }
+  // What stands for pieces that the source's, and the target's, vocabulary does not have.
+  int32_t source_unknown_id() const { return parts_.unknown_id; }
+  int32_t target_unknown_id() const { return parts_.target_unknown_id.value_or(parts_.unknown_id); }
 
   // The text of ids of the target vocabulary.  Special tokens and ids outside of the vocabulary are
   // skipped; white space at both ends is stripped.
@@ -115,11 +122,16 @@ class Tokenizer {
   const std::string& SourcePiece(int32_t id) const;
   const std::string& TargetPiece(int32_t id) const;
 
+  // Whether the source's tokens are the target's.
+  bool shares_vocabulary() const { return parts_.source_vocabulary == parts_.target_vocabulary; }
+
   // One more than the highest id.
   int source_vocabulary_size() const { return parts_.source_vocabulary->size(); }
   int target_vocabulary_size() const { return parts_.target_vocabulary->size(); }
 
  private:
+  DecodedText DecodeInOrder(absl::Span<const int32_t> ids,
+                            absl::Span<const std::string> words) const;
   void EncodeChunk(std::string_view text, TextSpan chunk, bool with_spans,
                    EncodedText* encoded) const;
   bool IsSkipped(int32_t id) const;

@@ -35,6 +35,8 @@ struct Adapter {
                                                                      const ModelSpec& spec);
   // The tensors under canonical names (model_directory.h).
   absl::StatusOr<Checkpoint> (*open_tensors)(const DirectoryFiles& files, const ModelSpec& spec);
+  // The shortlist that belongs to the model; null: of this family none does.
+  absl::StatusOr<ShortlistSource> (*find_shortlist)(const DirectoryFiles& files) = nullptr;
 };
 
 // All of them; the first that recognizes a directory opens it.

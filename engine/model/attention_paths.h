@@ -1,0 +1,62 @@
+// The attention of a sentence's hypotheses to its source, where somebody asks for it: the tree of
+// attention_tree.h, and at which of its nodes each hypothesis is.
+
+#ifndef DRAGOMAN_ENGINE_MODEL_ATTENTION_PATHS_H_
+#define DRAGOMAN_ENGINE_MODEL_ATTENTION_PATHS_H_
+
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "engine/model/attention_tree.h"
+#include "engine/model/network.h"
+
+namespace dragoman {
+
+// Belongs to one thread at a time.
+class AttentionPaths {
+ public:
+  static size_t Bytes(const SentenceShape& shape) {
+    return shape.attention ? AttentionTree::Bytes(shape.source_tokens, Nodes(shape)) : 0;
+  }
+
+  // The pool outlives it.
+  AttentionPaths(const SentenceShape& shape, KvPool* pool) {
+    if (!shape.attention) return;
+    tree_.emplace(shape.source_tokens, Nodes(shape), pool);
+    newest_.assign(shape.max_hypotheses, -1);
+    next_newest_ = newest_;
+  }
+
+  // As SentenceState::Fork.
+  void Fork(absl::Span<const int> parents) {
+    if (!tree_.has_value()) return;
+    for (size_t i = 0; i < parents.size(); ++i) next_newest_[i] = newest_[parents[i]];
+    std::swap(newest_, next_newest_);
+  }
+
+  // A hypothesis grows by a row of a step: where its attention goes, [source tokens], or null if
+  // nobody wants it.
+  float* Extend(int hypothesis) {
+    if (!tree_.has_value()) return nullptr;
+    float* const row = tree_->Add(newest_[hypothesis]);
+    newest_[hypothesis] = rows_++;
+    return row;
+  }
+
+  // As SentenceState::AppendAttention.
+  void Append(int row, std::vector<float>* rows) const { tree_->AppendPath(row, rows); }
+
+ private:
+  static int Nodes(const SentenceShape& shape) { return shape.max_steps * shape.max_hypotheses; }
+
+  std::optional<AttentionTree> tree_;
+  int rows_ = 0;                           // so many there are in the tree
+  std::vector<int> newest_, next_newest_;  // the last row of each hypothesis
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_MODEL_ATTENTION_PATHS_H_

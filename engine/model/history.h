@@ -1,0 +1,72 @@
+// How the layers of a decoder take in what their hypothesis has said so far: the first sublayer of
+// each.  "Attention Is All You Need" has self-attention there, which keeps keys and values of every
+// token; others keep a vector (vector_states.h).  What stands behind this interface is named in
+// ModelSpec::history and listed in CMakeLists.txt; the decoder knows none of them.
+
+#ifndef DRAGOMAN_ENGINE_MODEL_HISTORY_H_
+#define DRAGOMAN_ENGINE_MODEL_HISTORY_H_
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "engine/math/matrix.h"
+#include "engine/model/checkpoint.h"
+#include "engine/model/config.h"
+#include "engine/model/kv_pool.h"
+#include "engine/model/network.h"
+#include "engine/model/workspace.h"
+
+namespace dragoman {
+
+// What the hypotheses of one sentence have said, as far as the layers need it.  Belongs to one
+// thread at a time.
+class HistoryState {
+ public:
+  virtual ~HistoryState() = default;
+
+  // As SentenceState::Fork.
+  virtual void Fork(absl::Span<const int> parents) = 0;
+
+  // A hypothesis grows by a token: sets the row's position and what the layers want to find there.
+  virtual void Extend(int hypothesis, DecodeRow* row) = 0;
+};
+
+// The sublayers of all layers.  Immutable, so safe for concurrent use with a workspace for each
+// thread.
+class History {
+ public:
+  virtual ~History() = default;
+
+  // A state takes no more of the pool than StateBytes says.  The pool outlives it.
+  virtual std::unique_ptr<HistoryState> NewState(const SentenceShape& shape,
+                                                 KvPool* pool) const = 0;
+  virtual size_t StateBytes(const SentenceShape& shape) const = 0;
+
+  // As Network::takes_several_tokens.
+  virtual bool takes_several_tokens() const { return false; }
+
+  // The sublayer of layer l, with what stands around it, for rows that were extended.  `x` is
+  // [rows, d_model].
+  virtual void Apply(int l, absl::Span<const DecodeRow> rows, MatrixView<float> x,
+                     Workspace* ws) const = 0;
+};
+
+struct HistoryKind {
+  const char* name;
+  absl::StatusOr<std::unique_ptr<const History>> (*create)(const Checkpoint& checkpoint,
+                                                           const ModelSpec& spec,
+                                                           const NetworkOptions& options);
+};
+
+// Makes the one that the specification names.  NOT_FOUND or INVALID_ARGUMENT name a tensor.
+// REQUIRES: there is one of that name.
+absl::StatusOr<std::unique_ptr<const History>> CreateHistory(const Checkpoint& checkpoint,
+                                                             const ModelSpec& spec,
+                                                             const NetworkOptions& options);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_MODEL_HISTORY_H_

@@ -1,0 +1,30 @@
+// What a recurrent encoder-decoder has to say of itself beside the sizes in ModelSpec: d_model is
+// the width of its embeddings, and encoder_layers and decoder_layers are those of its stacks.
+
+#ifndef DRAGOMAN_ENGINE_MODEL_RECURRENT_SPEC_H_
+#define DRAGOMAN_ENGINE_MODEL_RECURRENT_SPEC_H_
+
+#include "engine/model/config.h"
+
+namespace dragoman {
+
+struct RecurrentSpec final : NetworkDetails {
+  // How the encoder's layers read a sentence.  Of the first two, there are a stack that begins
+  // forward and one that begins backward, whose outputs are laid side by side.
+  enum Encoder {
+    kBidirectional,     // all layers of a stack read in its direction
+    kAlternating,       // the direction turns with each layer
+    kBiUnidirectional,  // one layer of each, and upon both layers that read forward
+  };
+
+  Encoder encoder = kBidirectional;
+  int state_width = 0;
+  int encoder_cells = 1;       // of a layer: the first reads, the others are transitions
+  int decoder_base_cells = 2;  // of the decoder's first layer; attention comes after the first one
+  int decoder_high_cells = 1;  // of each layer above
+  bool skip = false;  // from a stack's second layer on, a layer's input is added to its output
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_MODEL_RECURRENT_SPEC_H_

@@ -1,0 +1,64 @@
+// What stands around a sublayer: norms, and the connection that goes past it ("Attention Is All You
+// Need", section 3.1).  Which steps there are, and in which order, is data (Processing, config.h).
+
+#ifndef DRAGOMAN_ENGINE_MODEL_RESIDUAL_H_
+#define DRAGOMAN_ENGINE_MODEL_RESIDUAL_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "engine/model/checkpoint.h"
+#include "engine/model/config.h"
+#include "engine/model/linear.h"
+#include "engine/model/workspace.h"
+
+namespace dragoman {
+
+// The norm of a model, with its parameters.  Immutable.
+class Normalization {
+ public:
+  // Reads PREFIX.weight and, unless it is a root mean square norm, PREFIX.bias [d_model].
+  static absl::StatusOr<Normalization> Create(const Checkpoint& checkpoint,
+                                              const std::string& prefix, const ModelSpec& spec);
+
+  // All are [rows, d_model].
+  void Apply(MatrixView<const float> x, MatrixView<float> out,
+             Workspace* ws) const;  // out = norm(x)
+  void AddAndApply(MatrixView<const float> y, MatrixView<float> x, Workspace* ws) const;
+
+ private:
+  Norm norm_ = Norm::kLayer;
+  float epsilon_ = 0.0f;
+  std::vector<float> gain_, bias_;
+};
+
+// The steps around a sublayer f.  Immutable.
+//
+//   y = f(residual.Enter(x, ws));
+//   residual.Leave(y, x, ws);
+class Residual {
+ public:
+  // Reads, as far as the steps need them, SUBLAYER_layer_norm, SUBLAYER_highway, and the norm that
+  // stands before: SUBLAYER_layer_norm_before if there are norms on both sides.
+  static absl::StatusOr<Residual> Create(const Checkpoint& checkpoint, const std::string& sublayer,
+                                         const ModelSpec& spec, Arithmetic arithmetic);
+
+  // What the sublayer is to read: x or, in the workspace until the next Enter, its norm.
+  MatrixView<const float> Enter(MatrixView<const float> x, Workspace* ws) const;
+  // Makes x what comes after the sublayer, which gave y.
+  void Leave(MatrixView<const float> y, MatrixView<float> x, Workspace* ws) const;
+
+ private:
+  void LeaveByGates(MatrixView<const float> y, MatrixView<float> x, Workspace* ws) const;
+
+  std::string after_;                   // the steps
+  std::optional<Normalization> enter_;  // before the sublayer
+  std::optional<Normalization> leave_;
+  std::optional<Linear> gate_;  // [d_model, d_model]
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_MODEL_RESIDUAL_H_

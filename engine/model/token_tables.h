@@ -1,0 +1,30 @@
+// What a network has a row or a column of for each token: the embeddings of both sides and the
+// output projection, several of which may be one table of the checkpoint.
+
+#ifndef DRAGOMAN_ENGINE_MODEL_TOKEN_TABLES_H_
+#define DRAGOMAN_ENGINE_MODEL_TOKEN_TABLES_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "engine/model/checkpoint.h"
+#include "engine/model/config.h"
+#include "engine/model/embedding_table.h"
+#include "engine/model/output_projection.h"
+
+namespace dragoman {
+
+struct TokenTables {
+  std::shared_ptr<const EmbeddingTable> source, target;
+  std::shared_ptr<const OutputProjection> output;
+};
+
+// Reads model.shared.weight, model.{encoder,decoder}.embed_tokens.weight, lm_head.weight and
+// final_logits_bias, as far as the specification says that they are there.  A tied table stands
+// under any of its names.
+absl::StatusOr<TokenTables> ReadTokenTables(const Checkpoint& checkpoint, const ModelSpec& spec,
+                                            const NetworkOptions& options);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_MODEL_TOKEN_TABLES_H_

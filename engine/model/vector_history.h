@@ -1,0 +1,45 @@
+// The part that is the same of all histories that keep vectors: a state of one vector for all
+// layers, layer l having elements width l and on.
+
+#ifndef DRAGOMAN_ENGINE_MODEL_VECTOR_HISTORY_H_
+#define DRAGOMAN_ENGINE_MODEL_VECTOR_HISTORY_H_
+
+#include <memory>
+
+#include "absl/status/status.h"
+#include "engine/model/history.h"
+#include "engine/model/vector_states.h"
+
+namespace dragoman {
+
+class VectorHistory : public History {
+ public:
+  std::unique_ptr<HistoryState> NewState(const SentenceShape& shape, KvPool* pool) const final;
+  size_t StateBytes(const SentenceShape& shape) const final {
+    return VectorStates::Bytes(layers_ * width_, shape.max_hypotheses);
+  }
+
+ protected:
+  // UNIMPLEMENTED if so long a vector has no room in a block.
+  static absl::Status CheckLength(const ModelSpec& spec);
+  // REQUIRES: its length is checked.
+  explicit VectorHistory(const ModelSpec& spec)
+      : layers_(spec.decoder_layers), width_(spec.d_model) {}
+
+  int width() const { return width_; }
+  // A row's vector of a layer: as it was, and as it will be.
+  absl::Span<const float> Last(const DecodeRow& row, int l) const {
+    return {row.last + static_cast<ptrdiff_t>(l) * width_, static_cast<size_t>(width_)};
+  }
+  absl::Span<float> Next(const DecodeRow& row, int l) const {
+    return {row.next + static_cast<ptrdiff_t>(l) * width_, static_cast<size_t>(width_)};
+  }
+
+ private:
+  const int layers_;
+  const int width_;
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_MODEL_VECTOR_HISTORY_H_

@@ -22,6 +22,11 @@ DecodingOptions SaidBy(const GenerationConfig& generation, const Limits& limits)
   DecodingOptions said;
   said.beam_size = std::clamp(generation.num_beams, 1, limits.max_beam_size);
   said.length_penalty = generation.length_penalty;
+  said.word_penalty = generation.word_penalty;
+  said.shrinking_beam = generation.shrinking_beam;
+  said.max_length_ratio = generation.max_length_ratio;
+  said.disable_unk = generation.disable_unk;
+  said.repetition_guard = generation.repetition_guard;
   said.early_stopping = generation.early_stopping;
   said.no_repeat_ngram_size = generation.no_repeat_ngram_size;
   said.repetition_penalty = generation.repetition_penalty;
@@ -147,10 +152,10 @@ absl::Status SetLengths(const DecodingOptions& options, int source_tokens,
   } else {
     const int proportional =
         static_cast<int>(std::ceil(search->max_length_ratio * static_cast<float>(source_tokens))) +
-        kLengthMargin;
+        generation.length_margin.value_or(kLengthMargin);
     const int models =
         generation.max_length > 1 ? WithoutStart(generation.max_length) : model.max_positions;
-    search->max_length = std::min({proportional, models, model.max_positions});
+    search->max_length = std::min({std::max(proportional, 1), models, model.max_positions});
     search->max_length = std::max(search->max_length, search->min_length + 1);
   }
   if (!asked_for_minimum) {

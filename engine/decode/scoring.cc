@@ -28,6 +28,7 @@ LiveHypothesis Grown(const LiveHypothesis& parent, const Candidate& candidate) {
 
 Scoring::Scoring(const SearchTask& task)
     : length_penalty_(task.options.length_penalty),
+      word_penalty_(task.options.word_penalty),
       normalization_(task.options.length_normalization),
       prefix_length_(static_cast<int>(task.prefix.size())),
       coverage_penalty_(task.options.coverage_penalty),
@@ -43,7 +44,8 @@ float Scoring::Score(float log_prob, int length) const {
   // "Google's Neural Machine Translation System", Wu et al. 2016, equation 14.
   const double base =
       normalization_ == LengthNormalization::kGnmt ? (5.0 + generated) / 6.0 : generated;
-  return log_prob / static_cast<float>(std::pow(base, static_cast<double>(length_penalty_)));
+  const float sum = log_prob - word_penalty_ * static_cast<float>(generated);
+  return sum / static_cast<float>(std::pow(base, static_cast<double>(length_penalty_)));
 }
 
 // "Google's Neural Machine Translation System", Wu et al. 2016, equation 14.

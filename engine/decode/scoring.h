@@ -39,6 +39,7 @@ class Scoring {
 
  private:
   const float length_penalty_;
+  const float word_penalty_;
   const LengthNormalization normalization_;
   const int prefix_length_;
   const float coverage_penalty_;

@@ -6,6 +6,7 @@
 #include "engine/decode/diverse_beam.h"
 #include "engine/decode/forced.h"
 #include "engine/decode/sampler.h"
+#include "engine/decode/shrinking_beam.h"
 
 namespace dragoman {
 
@@ -16,6 +17,7 @@ std::unique_ptr<Search> MakeSearch(const SearchTask& task) {
   if (options.return_alternatives) return std::make_unique<Alternatives>(task);
   if (!task.phrases.empty()) return std::make_unique<ConstrainedBeam>(task);
   if (options.beam_groups > 1) return std::make_unique<DiverseBeam>(task);
+  if (options.shrinking_beam) return std::make_unique<ShrinkingBeam>(task);
   return std::make_unique<Beam>(task);
 }
 

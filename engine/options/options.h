@@ -41,10 +41,12 @@ struct SearchOptions {
   int beam_size = 1;  // 1 is greedy search
   int num_hypotheses = 1;
   float length_penalty = 1.0f;
+  float word_penalty = 0.0f;
   LengthNormalization length_normalization = LengthNormalization::kLength;
   EarlyStopping early_stopping = EarlyStopping::kHeuristic;
   float patience = 1.0f;
   float coverage_penalty = 0.0f;
+  bool shrinking_beam = false;
   int min_length = 0;
   float min_length_ratio = 0.0f;
   int max_length = 1;
@@ -77,10 +79,12 @@ struct DecodingOptions {
   std::optional<int> beam_size;
   std::optional<int> num_hypotheses;
   std::optional<float> length_penalty;
+  std::optional<float> word_penalty;
   std::optional<LengthNormalization> length_normalization;
   std::optional<EarlyStopping> early_stopping;
   std::optional<float> patience;
   std::optional<float> coverage_penalty;
+  std::optional<bool> shrinking_beam;
   std::optional<int> min_length;
   std::optional<float> min_length_ratio;
   std::optional<int> max_length;
@@ -168,6 +172,12 @@ inline constexpr Option kOptionTable[] = {
      .high = 10,
      .model_may_say = true,
      .help = "score = sum of log-probabilities / length ^ this"},
+    {.name = "word_penalty",
+     .members = OptionMembers<float>{&DecodingOptions::word_penalty, &SearchOptions::word_penalty},
+     .low = -100,
+     .high = 100,
+     .model_may_say = true,
+     .help = "subtracted from the sum of log-probabilities for each token, the end among them"},
     {.name = "length_normalization",
      .members = OptionMembers<LengthNormalization>{&DecodingOptions::length_normalization,
                                                    &SearchOptions::length_normalization},
@@ -189,6 +199,12 @@ inline constexpr Option kOptionTable[] = {
                                              &SearchOptions::early_stopping},
      .model_may_say = true,
      .help = "when the search stops: heuristic, full or never"},
+    {.name = "shrinking_beam",
+     .members =
+         OptionMembers<bool>{&DecodingOptions::shrinking_beam, &SearchOptions::shrinking_beam},
+     .model_may_say = true,
+     .help = "a finished hypothesis keeps its place in the beam; the search ends when all are "
+             "finished"},
     {.name = "min_length",
      .members = OptionMembers<int>{&DecodingOptions::min_length, &SearchOptions::min_length},
      .low = 0,
@@ -216,6 +232,7 @@ inline constexpr Option kOptionTable[] = {
      .low = 0,
      .high = 100,
      .open = true,
+     .model_may_say = true,
      .help = "maximum length in proportion to the source"},
     {.name = "no_repeat_ngram_size",
      .members = OptionMembers<int>{&DecodingOptions::no_repeat_ngram_size,
@@ -240,6 +257,7 @@ inline constexpr Option kOptionTable[] = {
      .help = "divide the probabilities by what the processors leave of them"},
     {.name = "disable_unk",
      .members = OptionMembers<bool>{&DecodingOptions::disable_unk, &SearchOptions::disable_unk},
+     .model_may_say = true,
      .help = "never generate the unknown token"},
     {.name = "replace_unknowns",
      .members =
@@ -248,6 +266,7 @@ inline constexpr Option kOptionTable[] = {
     {.name = "repetition_guard",
      .members =
          OptionMembers<bool>{&DecodingOptions::repetition_guard, &SearchOptions::repetition_guard},
+     .model_may_say = true,
      .help = "end a translation that begins to repeat itself, and cut off the repetition"},
     {.name = "forced_bos_token_id",
      .members = TokenMembers{&DecodingOptions::forced_bos_id, &SearchOptions::forced_bos_id},

@@ -70,7 +70,7 @@ struct TokenizerParts {
       false;  // the ids of the vocabularies are those of the SentencePiece models
   // A text that begins with it says nothing, whatever follows.
   std::optional<int32_t> ends_text;
-  bool reversed = false;      // the model reads and writes the last token first
+  bool reversed = false;  // the model reads and writes the last token first
   std::vector<SpecialToken> special_tokens;
   std::vector<int32_t> skipped;        // target ids that are no text
   bool leading_language_code = false;  // a `>>xx<<` that a text begins with is one token

@@ -126,6 +126,11 @@ void AddServerFlags(CLI::App* app, Flags* flags) {
          "A model directory and what requests call it; repeat it to serve several")
       ->type_name("NAME=DIR")
       ->allow_extra_args(false);
+  app->add_option_function<std::string>(
+         "--models", [=](const std::string& v) { config->set_models_directory(v); },
+         "A directory of model directories, such as ende and zhen, which are served as en-de and "
+         "zh-en; other pairs go through English, or --pivot")
+      ->type_name("DIR");
   app->add_option("--check", flags->check,
                   "Reports on a model directory, without serving it: what it is, what is missing "
                   "or odd, estimated memory and speed")

@@ -13,6 +13,7 @@
 #include "absl/strings/str_join.h"
 #include "engine/base/status.h"
 #include "engine/text/language_tag.h"
+#include "server/models_directory.h"
 
 namespace dragoman {
 namespace {
@@ -53,11 +54,20 @@ bool IsModelName(const std::string& name) {
 }
 
 absl::Status ResolveModels(const v1::ServerConfig& config, ServerOptions* options) {
-  if (config.models().empty()) {
-    return absl::InvalidArgumentError("no model to serve: give --model NAME=DIR at least once");
+  std::vector<v1::ModelSource> models(config.models().begin(), config.models().end());
+  if (config.has_models_directory()) {
+    ASSIGN_OR_RETURN(const std::vector<ModelSource> found, FindModels(config.models_directory()));
+    for (const ModelSource& model : found) {
+      models.emplace_back().set_name(model.name);
+      models.back().set_directory(model.directory);
+    }
+  }
+  if (models.empty()) {
+    return absl::InvalidArgumentError(
+        "no model to serve: give --model NAME=DIR at least once, or --models DIR");
   }
   std::set<std::string> names;
-  for (const v1::ModelSource& model : config.models()) {
+  for (const v1::ModelSource& model : models) {
     if (!IsModelName(model.name())) {
       return absl::InvalidArgumentError("model: the name \"" + model.name() +
                                         "\" is not made of 1 to 128 of A-Z a-z 0-9 . _ - /");
@@ -86,6 +96,7 @@ absl::Status ResolveModels(const v1::ServerConfig& config, ServerOptions* option
     options->default_model = config.default_model();
   }
   options->pivot = config.pivot();
+  if (config.has_models_directory() && !config.has_pivot()) options->pivot = "en";
   if (!options->pivot.empty() && !ParseLanguage(options->pivot).has_value()) {
     return absl::InvalidArgumentError("pivot is \"" + options->pivot +
                                       "\", want a language such as \"en\"");

@@ -178,6 +178,36 @@ TEST(ModelSpec, ALargeTiedTableIsReadFromTheOutput) {
   ExpectEngineAgrees(SmallSpec(), 1, 9, {.large_table = 0});
 }
 
+TEST(ModelSpec, AnyStepsAroundASublayer) {
+  const Processing all[] = {{"", "hn"}, {"n", "ha"}, {"n", "an"},
+                            {"n", "a"}, {"", "na"},  {"", "a"}};
+  uint64_t seed = 20;
+  for (const Processing& around : all) {
+    ModelSpec spec = SmallSpec();
+    spec.processing = around;
+    ExpectEngineAgrees(spec, ++seed);
+  }
+}
+
+TEST(ModelSpec, FeedForwardLayersOfAnyDepth) {
+  for (const int depth : {1, 3, 4}) {
+    ModelSpec spec = SmallSpec();
+    spec.encoder_ffn_layers = depth;
+    spec.decoder_ffn_layers = 5 - depth;
+    ExpectEngineAgrees(spec, 30 + depth);
+  }
+}
+
+// With and without the reset gate and a projection, by the seed.
+TEST(ModelSpec, ADecoderThatKeepsAVector) {
+  for (uint64_t seed = 40; seed < 48; ++seed) {
+    ModelSpec spec = seed % 2 == 0 ? SmallSpec() : PreNorm();
+    spec.history = "ssru";
+    spec.zero_start = true;
+    ExpectEngineAgrees(spec, seed);
+  }
+}
+
 template <typename T, size_t kCount>
 T OneOf(const T (&choices)[kCount], std::mt19937_64* random) {
   return choices[(*random)() % kCount];

@@ -53,11 +53,38 @@ Rows Sum(const Rows& a, const Rows& b) {
   return sum;
 }
 
-// The residual connection: norm(x + f(x)), or x + f(norm(x)).
+double Sigma(double x) { return 1.0 / (1.0 + std::exp(-x)); }
+
+// g a + (1 - g) b, with g = sigma(gate).
+Rows Mix(const Rows& gate, const Rows& a, const Rows& b) {
+  Rows mixed = a;
+  for (size_t t = 0; t < a.size(); ++t) {
+    for (size_t i = 0; i < a[t].size(); ++i) {
+      const double g = Sigma(gate[t][i]);
+      mixed[t][i] = g * a[t][i] + (1.0 - g) * b[t][i];
+    }
+  }
+  return mixed;
+}
+
+bool NormedTwice(const ModelSpec& spec) {
+  return !spec.around().before.empty() && spec.around().norms_after();
+}
+
+// What stands around a sublayer: norm(x + f(x)), x + f(norm(x)), or any other steps.
 template <typename Sublayer>
-Rows Connect(const NamedWeights& model, const std::string& norm, const Rows& x, const Sublayer& f) {
-  if (model.spec.pre_norm) return Sum(x, f(Normalize(model, norm, x)));
-  return Normalize(model, norm, Sum(x, f(x)));
+Rows Connect(const NamedWeights& model, const std::string& sublayer, const Rows& x,
+             const Sublayer& f) {
+  const Processing around = model.spec.around();
+  const std::string norm = sublayer + "_layer_norm";
+  const std::string before = NormedTwice(model.spec) ? norm + "_before" : norm;
+  Rows y = around.before.empty() ? f(x) : f(Normalize(model, before, x));
+  for (const char step : around.after) {
+    if (step == 'a') y = Sum(y, x);
+    if (step == 'n') y = Normalize(model, norm, y);
+    if (step == 'h') y = Mix(Linear(model, sublayer + "_highway", x), y, x);
+  }
+  return y;
 }
 
 // Raffel et al. 2020: half of the buckets (of each direction) for one distance each, the other half
@@ -132,10 +159,13 @@ double Activate(Activation activation, double x) {
   return x;
 }
 
-Rows FeedForward(const NamedWeights& model, const std::string& layer, const Rows& x) {
-  Rows inner = Linear(model, layer + ".fc1", x);
-  for (Row& row : inner) {
-    for (double& v : row) v = Activate(model.spec.activation, v);
+Rows FeedForward(const NamedWeights& model, const std::string& layer, const Rows& x, int layers) {
+  Rows inner = x;
+  for (int i = 1; i < layers; ++i) {
+    inner = Linear(model, layer + (i == 1 ? ".fc1" : ".fc1_" + std::to_string(i)), inner);
+    for (Row& row : inner) {
+      for (double& v : row) v = Activate(model.spec.activation, v);
+    }
   }
   if (model.spec.gated) {
     const Rows gate = Linear(model, layer + ".fc1_linear", x);
@@ -144,6 +174,27 @@ Rows FeedForward(const NamedWeights& model, const std::string& layer, const Rows
     }
   }
   return Linear(model, layer + ".fc2", inner);
+}
+
+// The simpler simple recurrent unit over the tokens of a sentence (engine/model/ssru.cc): the gate
+// f says how much of the state c stays, and y W takes the rest.
+Rows Recur(const NamedWeights& model, const std::string& name, const Rows& y) {
+  const Rows input = Linear(model, name + ".input", y), forget = Linear(model, name + ".forget", y);
+  const bool resets = model.tensors.count(name + ".reset.weight") > 0;
+  Rows out;
+  Row c(input[0].size(), 0.0);
+  for (size_t t = 0; t < y.size(); ++t) {
+    Row o(c.size());
+    for (size_t i = 0; i < c.size(); ++i) {
+      const double f = Sigma(forget[t][i]);
+      c[i] = f * c[i] + (1.0 - f) * input[t][i];
+      o[i] = resets ? std::tanh(c[i]) : std::max(0.0, c[i]);
+    }
+    out.push_back(o);
+  }
+  if (resets) out = Mix(Linear(model, name + ".reset", y), out, y);
+  const bool projects = model.tensors.count(name + ".out_proj.weight") > 0;
+  return projects ? Linear(model, name + ".out_proj", out) : out;
 }
 
 double Position(const NamedWeights& model, const std::string& stack, int position, int i) {
@@ -207,6 +258,27 @@ class Maker {
     Tensor(name + ".weight", 1, d, 1.0f, 0.2f);
     if (model_->spec.norm == Norm::kLayer) Tensor(name + ".bias", 1, d, 0.0f, 0.1f);
   }
+  // What stands around a sublayer.
+  void Around(const std::string& sublayer) {
+    const Processing around = model_->spec.around();
+    Norm(sublayer + "_layer_norm");
+    if (NormedTwice(model_->spec)) Norm(sublayer + "_layer_norm_before");
+    if (around.after.find('h') != around.after.npos) Biased(sublayer + "_highway");
+  }
+  // [d_model, d_model] with a bias, whatever the specification says of biases.
+  void Biased(const std::string& name) {
+    const int d = model_->spec.d_model;
+    Tensor(name + ".weight", d, d, 0.0f, std::sqrt(3.0f / static_cast<float>(d)));
+    Tensor(name + ".bias", 1, d, 0.0f, 0.1f);
+  }
+  void Recurrence(const std::string& name) {
+    const int d = model_->spec.d_model;
+    Tensor(name + ".input.weight", d, d, 0.0f, std::sqrt(3.0f / static_cast<float>(d)));
+    Biased(name + ".forget");
+    if (random_() % 2 == 0) Biased(name + ".reset");
+    if (random_() % 2 == 0) Biased(name + ".out_proj");
+    Around(name);
+  }
   void Attention(const std::string& name, int width) {
     const int d = model_->spec.d_model;
     // Where queries are not scaled, weights are.
@@ -219,16 +291,24 @@ class Maker {
     const ModelSpec& spec = model_->spec;
     for (int l = 0; l < layers; ++l) {
       const std::string layer = stack + ".layers." + std::to_string(l);
-      Attention(layer + ".self_attn", heads * head_width);
-      Norm(layer + ".self_attn_layer_norm");
+      if (cross && spec.history == "ssru") {
+        Recurrence(layer + ".rnn");
+      } else {
+        Attention(layer + ".self_attn", heads * head_width);
+        Around(layer + ".self_attn");
+      }
       if (cross) {
         Attention(layer + ".encoder_attn", heads * head_width);
-        Norm(layer + ".encoder_attn_layer_norm");
+        Around(layer + ".encoder_attn");
       }
-      Linear(layer + ".fc1", ffn, spec.d_model);
+      const int depth = cross ? spec.decoder_ffn_layers : spec.encoder_ffn_layers;
+      int width = spec.d_model;
+      for (int i = 1; i < depth; ++i, width = ffn) {
+        Linear(layer + (i == 1 ? ".fc1" : ".fc1_" + std::to_string(i)), ffn, width);
+      }
       if (spec.gated) Linear(layer + ".fc1_linear", ffn, spec.d_model);
-      Linear(layer + ".fc2", spec.d_model, ffn);
-      Norm(layer + ".final_layer_norm");
+      Linear(layer + ".fc2", spec.d_model, width);
+      Around(layer + ".final");
     }
     if (spec.embedding_norm) Norm(stack + ".layernorm_embedding");
     if (spec.final_norm) Norm(stack + ".layer_norm");
@@ -277,11 +357,12 @@ Rows EncodeAny(const NamedWeights& model, const std::vector<int32_t>& tokens) {
   Rows x = Embed(model, stack, tokens);
   for (int l = 0; l < spec.encoder_layers; ++l) {
     const std::string layer = stack + ".layers." + std::to_string(l);
-    x = Connect(model, layer + ".self_attn_layer_norm", x, [&](const Rows& in) {
+    x = Connect(model, layer + ".self_attn", x, [&](const Rows& in) {
       return Attend(model, layer + ".self_attn", spec.encoder_heads, in, in, false, bias);
     });
-    x = Connect(model, layer + ".final_layer_norm", x,
-                [&](const Rows& in) { return FeedForward(model, layer, in); });
+    x = Connect(model, layer + ".final", x, [&](const Rows& in) {
+      return FeedForward(model, layer, in, spec.encoder_ffn_layers);
+    });
   }
   return spec.final_norm ? Normalize(model, stack + ".layer_norm", x) : x;
 }
@@ -295,15 +376,21 @@ Rows LogitsOfAny(const NamedWeights& model, const Rows& encoded, const std::vect
   Rows x = Embed(model, stack, tokens);
   for (int l = 0; l < spec.decoder_layers; ++l) {
     const std::string layer = stack + ".layers." + std::to_string(l);
-    x = Connect(model, layer + ".self_attn_layer_norm", x, [&](const Rows& in) {
-      return Attend(model, layer + ".self_attn", spec.decoder_heads, in, in, true, bias);
-    });
-    x = Connect(model, layer + ".encoder_attn_layer_norm", x, [&](const Rows& in) {
+    if (spec.history == "ssru") {
+      x = Connect(model, layer + ".rnn", x,
+                  [&](const Rows& in) { return Recur(model, layer + ".rnn", in); });
+    } else {
+      x = Connect(model, layer + ".self_attn", x, [&](const Rows& in) {
+        return Attend(model, layer + ".self_attn", spec.decoder_heads, in, in, true, bias);
+      });
+    }
+    x = Connect(model, layer + ".encoder_attn", x, [&](const Rows& in) {
       return Attend(model, layer + ".encoder_attn", spec.decoder_heads, in, encoded, false, "",
                     l == told ? attention : nullptr);
     });
-    x = Connect(model, layer + ".final_layer_norm", x,
-                [&](const Rows& in) { return FeedForward(model, layer, in); });
+    x = Connect(model, layer + ".final", x, [&](const Rows& in) {
+      return FeedForward(model, layer, in, spec.decoder_ffn_layers);
+    });
   }
   if (spec.final_norm) x = Normalize(model, stack + ".layer_norm", x);
   const std::string table = !spec.tied_output       ? "lm_head.weight"

@@ -1,0 +1,124 @@
+// The recurrent network against its naive twin: random weights of every shape, in float32.
+
+#include "tests/reference/recurrent.h"
+
+#include <memory>
+#include <random>
+
+#include "engine/model/network_kind.h"
+#include "engine/model/recurrent_spec.h"
+#include "gtest/gtest.h"
+#include "tests/model/teacher_forcing.h"
+
+namespace dragoman {
+namespace {
+
+using reference::NamedWeights;
+using reference::Rows;
+
+constexpr int kVocabulary = 70;
+
+ModelSpec SpecOf(RecurrentSpec details, int encoder_layers, int decoder_layers) {
+  ModelSpec spec;
+  spec.network = "recurrent";
+  spec.d_model = 24;
+  details.state_width = 20;
+  spec.encoder_layers = encoder_layers;
+  spec.decoder_layers = decoder_layers;
+  spec.source_vocabulary = spec.target_vocabulary = kVocabulary;
+  spec.max_positions = 100;
+  spec.details = std::make_shared<const RecurrentSpec>(details);
+  return spec;
+}
+
+Checkpoint MakeCheckpoint(const NamedWeights& model) {
+  std::map<std::string, Tensor> tensors;
+  for (const auto& [name, from] : model.tensors) {
+    tensors[name] = {DType::kF32,
+                     {from.rows, from.cols},
+                     absl::MakeConstSpan(reinterpret_cast<const std::byte*>(from.values.data()),
+                                         from.values.size() * sizeof(float))};
+  }
+  return Checkpoint("random", {}, std::move(tensors));
+}
+
+void ExpectNear(const reference::Matrix& have, const Rows& want) {
+  ASSERT_EQ(have.size(), want.size());
+  for (size_t r = 0; r < want.size(); ++r) {
+    ASSERT_EQ(have[r].size(), want[r].size());
+    for (size_t c = 0; c < want[r].size(); ++c) {
+      ASSERT_NEAR(have[r][c], want[r][c], 2e-4) << "row " << r << ", column " << c;
+    }
+  }
+}
+
+void ExpectAgreement(const ModelSpec& spec, bool normed, uint64_t seed) {
+  SCOPED_TRACE(testing::Message() << "seed " << seed << (normed ? ", normed" : ""));
+  const NamedWeights weights = reference::RandomRecurrent(spec, normed, seed);
+  const auto network = CreateNetwork(MakeCheckpoint(weights), spec, {});
+  ASSERT_TRUE(network.ok()) << network.status();
+  std::mt19937_64 random(seed);
+  const auto tokens = [&](int count) {
+    std::vector<int32_t> all;
+    while (static_cast<int>(all.size()) < count) {
+      all.push_back(static_cast<int32_t>(random() % kVocabulary));
+    }
+    return all;
+  };
+  // Sentences of unequal length, the longest in the middle.
+  const std::vector<ForcedPair> pairs = {
+      {tokens(1), tokens(9)}, {tokens(11), tokens(4)}, {tokens(5), tokens(7)}};
+  const std::vector<ForcedOutput> outputs = ForceTeacher(**network, pairs);
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    SCOPED_TRACE(testing::Message() << "sentence " << i);
+    const Rows encoded = reference::EncodeRecurrent(weights, pairs[i].source);
+    ExpectNear(outputs[i].encoded, encoded);
+    Rows attention;
+    ExpectNear(outputs[i].logits,
+               reference::LogitsOfRecurrent(weights, encoded, pairs[i].decoder_inputs, &attention));
+    ExpectNear(outputs[i].attention, attention);
+  }
+}
+
+void ExpectAgreement(const ModelSpec& spec) {
+  for (const bool normed : {false, true}) ExpectAgreement(spec, normed, 1);
+}
+
+TEST(Recurrent, OneLayerOfEach) { ExpectAgreement(SpecOf({}, 1, 1)); }
+
+TEST(Recurrent, DeepTransitions) {
+  RecurrentSpec details;
+  details.encoder_cells = 3;
+  details.decoder_base_cells = 4;
+  ExpectAgreement(SpecOf(details, 1, 1));
+}
+
+TEST(Recurrent, StacksThatTurn) {
+  RecurrentSpec details;
+  details.encoder = RecurrentSpec::kAlternating;
+  details.skip = true;
+  ExpectAgreement(SpecOf(details, 3, 1));
+}
+
+TEST(Recurrent, LayersUponBothDirections) {
+  RecurrentSpec details;
+  details.encoder = RecurrentSpec::kBiUnidirectional;
+  details.skip = true;
+  ExpectAgreement(SpecOf(details, 3, 1));
+}
+
+TEST(Recurrent, DecoderLayersWithTransitions) {
+  RecurrentSpec details;
+  details.decoder_high_cells = 2;
+  details.skip = true;
+  ExpectAgreement(SpecOf(details, 2, 3));
+}
+
+TEST(Recurrent, ADecoderOfOneCell) {
+  RecurrentSpec details;
+  details.decoder_base_cells = 1;
+  ExpectAgreement(SpecOf(details, 1, 1));
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -59,8 +59,11 @@ struct Processing {
 
 // What only one kind of network has to say of itself: a class derived from this one, which that
 // network and who configures it know.
+struct ModelSpec;
 struct NetworkDetails {
   virtual ~NetworkDetails() = default;
+  // About how many weights the network has beside its embeddings and its output.
+  virtual double Weights(const ModelSpec& spec) const = 0;
 };
 
 // An encoder-decoder Transformer ("Attention Is All You Need", section 3) as data: its shape, and

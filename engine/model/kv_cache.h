@@ -61,10 +61,6 @@ class KeyValues {
     return i / layout_.block_rows << kRowBits | i % layout_.block_rows;
   }
 
-  // The number of the row of that name.
-  int NumberOf(int32_t row) const {
-    return (row >> kRowBits) * layout_.block_rows + (row & ((1 << kRowBits) - 1));
-  }
 
   // Writes the row of a layer; `keys_values` is [2 width].
   void Set(int layer, int32_t row, absl::Span<const float> keys_values);

@@ -167,7 +167,7 @@ struct Parameters {
   double step = 0;
 };
 
-Parameters Count(const ModelSpec& spec, const Checkpoint& checkpoint) {
+Parameters Count(const ModelSpec& spec) {
   const double d = spec.d_model;
   const double encoder_width = spec.encoder_heads * spec.encoder_head_width();
   const double decoder_width = spec.decoder_heads * spec.decoder_head_width();
@@ -177,14 +177,10 @@ Parameters Count(const ModelSpec& spec, const Checkpoint& checkpoint) {
   const double decoder =
       spec.decoder_layers * (8 * d * decoder_width + inner * d * spec.decoder_ffn);
   Parameters parameters;
-  if (!IsPlain(spec)) {
-    // What a step does not multiply is about the encoder's half.
-    for (const auto& [name, tensor] : checkpoint.tensors()) {
-      parameters.matrices += static_cast<double>(tensor.bytes.size() / SizeOf(tensor.dtype));
-    }
-    parameters.step =
-        (parameters.matrices - d * spec.target_vocabulary) / 2 + d * spec.target_vocabulary;
-    return parameters;
+  if (spec.details != nullptr) {
+    const double output = d * spec.target_vocabulary;
+    const double layers = spec.details->Weights(spec);
+    return {.matrices = layers + output, .step = layers / 2 + output};  // about half of the layers
   }
   parameters.matrices = encoder + decoder + d * spec.target_vocabulary;
   parameters.step = decoder - spec.decoder_layers * 2 * d * decoder_width +
@@ -313,7 +309,7 @@ absl::StatusOr<double> EstimateMemory(const std::string& directory, Precision pr
 absl::StatusOr<ModelReport> ReportModel(const std::string& directory) {
   ASSIGN_OR_RETURN(const ModelDirectory files, OpenModelDirectory(directory));
   const ModelSpec& spec = files.config.spec;
-  const Parameters parameters = Count(spec, files.checkpoint);
+  const Parameters parameters = Count(spec);
   ModelReport report;
   report.lines = {{"family", absl::StrCat(files.family, " (", spec.architecture, ")")},
                   {"network", NetworkText(spec)},

@@ -17,6 +17,15 @@ struct RecurrentSpec final : NetworkDetails {
     kBiUnidirectional,  // one layer of each, and upon both layers that read forward
   };
 
+  double Weights(const ModelSpec& spec) const override {
+    const double w = state_width, d = spec.d_model;
+    const double encoder =
+        6 * w * (d + w) + 6 * w * w * (2 * encoder_cells * spec.encoder_layers - 2);
+    const double decoder = 3 * w * (d + 2 * w) + 3 * w * w * decoder_base_cells +
+                           6 * w * w * decoder_high_cells * (spec.decoder_layers - 1);
+    return encoder + decoder + 8 * w * w + d * (d + 3 * w);  // attention and the deep output
+  }
+
   Encoder encoder = kBidirectional;
   int state_width = 0;
   int encoder_cells = 1;       // of a layer: the first reads, the others are transitions

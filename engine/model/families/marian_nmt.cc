@@ -185,7 +185,6 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFi
   parts.unknown_id = source.unknown_id;
   parts.target_unknown_id = target.unknown_id;
   parts.numbered_pieces = source.numbered;
-  parts.keeps_spaces = true;
   parts.skipped = {target.eos_id};
   parts.ends_text = source.eos_id;
   RETURN_IF_ERROR(model.fields().Read("right-left", &parts.reversed));

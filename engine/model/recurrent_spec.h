@@ -19,11 +19,11 @@ struct RecurrentSpec final : NetworkDetails {
 
   double Weights(const ModelSpec& spec) const override {
     const double w = state_width, d = spec.d_model;
-    const double encoder =
+    const double reading =
         6 * w * (d + w) + 6 * w * w * (2 * encoder_cells * spec.encoder_layers - 2);
-    const double decoder = 3 * w * (d + 2 * w) + 3 * w * w * decoder_base_cells +
+    const double writing = 3 * w * (d + 2 * w) + 3 * w * w * decoder_base_cells +
                            6 * w * w * decoder_high_cells * (spec.decoder_layers - 1);
-    return encoder + decoder + 8 * w * w + d * (d + 3 * w);  // attention and the deep output
+    return reading + writing + 8 * w * w + d * (d + 3 * w);  // attention and the deep output
   }
 
   Encoder encoder = kBidirectional;

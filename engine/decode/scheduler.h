@@ -125,6 +125,7 @@ class Scheduler {
     absl::Time began;
     double rows = 0, used = 0;
     double encode_credit = 0;  // what may be encoded of long requests, in turns
+    double saved = 0;          // what long requests did not use of their part of the last turns
   };
 
   absl::Status CanBeMet(const Flow& flow, absl::Time now, double work_before) const;

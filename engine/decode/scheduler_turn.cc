@@ -65,7 +65,16 @@ void SchedulerTurn::Plan() {
   double& credit = scheduler_->loads_[worker_].encode_credit;
   credit = quick_ ? std::min(1.0, credit + kQuickEncoding) : 1;
   const double most_rows = quick_ ? std::max(0.5, used_ + kLongRows) : 1;
+  const double before = used_;
   RunByTime(Priority::kInteractive, most_rows);
+  double& saved = scheduler_->loads_[worker_].saved;
+  if (used_ == before) {
+    // Even the first one is too wide for that, or there is none: it has its rows once so many turns
+    // have saved them up.
+    saved = std::min(kMostCarried, saved + kLongRows);
+    RunByTime(Priority::kInteractive, used_ + saved);
+  }
+  if (used_ > before) saved = 0;
   RunShort(1);
   StartShort(1);
   RunByTime(Priority::kBatch, most_rows);

@@ -107,6 +107,17 @@ TEST_F(SchedulerTest, DocumentsKeepAQuarterOfTheRows) {
   for (int i = 0; i < 10; ++i) EXPECT_EQ(Turn(), (Ran{{5, 6}, {7, 2}})) << i;
 }
 
+TEST_F(SchedulerTest, AndSoDoTheirWidestSentences) {
+  for (int i = 0; i < 20; ++i) MustEnter(1, Cost(5, 4, 50));
+  MustEnter(100, Cost(7, 16, 100));
+  std::map<int, int> sum;
+  for (int i = 0; i < 20; ++i) {
+    for (const auto& [tokens, count] : Turn()) sum[tokens] += count;
+  }
+  EXPECT_EQ(sum[7], 10);               // half a turn's rows in every second turn
+  EXPECT_EQ(sum[5], 10 * 6 + 10 * 8);  // which had all of the others
+}
+
 TEST_F(SchedulerTest, DocumentsShareTheRows) {
   MustEnter(100, Cost(7, 4, 20));
   for (int i = 0; i < 100; ++i) Turn();

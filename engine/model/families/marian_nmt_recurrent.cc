@@ -122,7 +122,7 @@ std::string Rename(const std::string& name) {
 }  // namespace
 
 Checkpoint RenameFromNematus(const Checkpoint& tensors, bool shared_embeddings) {
-  if (!tensors.Has("decoder_c_tt")) return tensors.Renamed([](const std::string& n) { return n; });
+  if (!tensors.Has("decoder_U_nl")) return tensors.Renamed([](const std::string& n) { return n; });
   return tensors.Renamed([&](const std::string& name) -> std::string {
     if (name == "Wemb") return shared_embeddings ? name : "encoder_Wemb";
     return Rename(name);

@@ -124,11 +124,12 @@ std::optional<Header> ParseHeader(std::string_view text) {
 // nullopt for what is no tensor's type, big-endian numbers among it.
 std::optional<DType> TypeOf(const std::string& type) {
   static constexpr std::pair<const char*, DType> kTypes[] = {
-      {"<f4", DType::kF32}, {"<f2", DType::kF16}, {"<f8", DType::kF64},
-      {"|i1", DType::kI8},  {"|u1", DType::kU8},  {"|b1", DType::kBool},
-      {"<i2", DType::kI16}, {"<i4", DType::kI32}, {"<i8", DType::kI64}};
+      {"f4", DType::kF32}, {"f2", DType::kF16}, {"f8", DType::kF64},
+      {"i1", DType::kI8},  {"u1", DType::kU8},  {"b1", DType::kBool},
+      {"i2", DType::kI16}, {"i4", DType::kI32}, {"i8", DType::kI64}};
+  if (type.empty() || type.front() == '>') return std::nullopt;
   for (const auto& [name, dtype] : kTypes) {
-    if (type == name) return dtype;
+    if (type.substr(1) == name) return dtype;
   }
   return std::nullopt;
 }

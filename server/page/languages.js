@@ -2,10 +2,12 @@
 
 import {$, option} from './page.js';
 
+const AUTO = 'auto'; // the server detects it
 const names = new Intl.DisplayNames(['en'], {type: 'language', fallback: 'code'});
 
-function nameOf(tag) {
+export function nameOf(tag) {
   if (tag === 'mul') return 'Any language';
+  if (tag === AUTO) return 'Detect language';
   try {
     return names.of(tag);
   } catch {
@@ -36,6 +38,7 @@ export class Languages {
     this.models = models;
     const sources = new Set(models.flatMap(sourcesOf));
     const first = models.find((model) => model.isDefault) || models[0];
+    if (sources.size > 1) sources.add(AUTO);
     fill(this.source, sources, this.source.value, first && sourcesOf(first)[0]);
     this.#fillTargets(this.target.value);
     for (const select of [this.source, this.target, this.model]) select.disabled = models.length === 0;
@@ -84,6 +87,7 @@ function sourcesOf(model) {
 }
 
 function targetsOf(model, source) {
+  if (source === AUTO) return model.targetLanguages || [];
   if (model.languagePairs?.length) {
     return model.languagePairs.filter((pair) => pair.source === source).map(({target}) => target);
   }
@@ -91,7 +95,7 @@ function targetsOf(model, source) {
 }
 
 function fill(select, tags, wanted, otherwise) {
-  const sorted = [...tags].sort((a, b) => nameOf(a).localeCompare(nameOf(b)));
+  const sorted = [...tags].sort((a, b) => (b === AUTO) - (a === AUTO) || nameOf(a).localeCompare(nameOf(b)));
   select.replaceChildren(...sorted.map((tag) => option(tag, nameOf(tag))));
   const value = [wanted, otherwise, sorted[0]].find((tag) => tags.has(tag));
   if (value !== undefined) select.value = value;

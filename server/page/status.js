@@ -17,7 +17,7 @@ let paused = false;
 const number = (value) => (value >= 100 ? Math.round(value).toLocaleString('en') : value >= 10 || value === 0 ? value.toFixed(0) : value.toFixed(1));
 const bytes = (value) => {
   const unit = value >= 2 ** 30 ? [2 ** 30, 'GiB'] : [2 ** 20, 'MiB'];
-  return `${(value / unit[0]).toFixed(value / unit[0] < 10 ? 1 : 0)} ${unit[1]}`;
+  return `${(value / unit[0]).toFixed(value > 0 && value / unit[0] < 10 ? 1 : 0)} ${unit[1]}`;
 };
 
 // Each makes {value (text), detail, at (a number for the picture), alarm} of two looks, `seconds` apart.

@@ -2,7 +2,7 @@
 
 import {ApiError, CODES, events, json, seconds, token} from './api.js';
 import {AttentionPicture} from './attention.js';
-import {Languages} from './languages.js';
+import {Languages, nameOf} from './languages.js';
 import {$, copyText, duration, element, percent} from './page.js';
 import {snippets} from './snippets.js';
 import {SURE, attentionOf, drawMirror, drawWords, understand} from './words.js';
@@ -54,7 +54,7 @@ function onTyped() {
 
 function request(text) {
   const hypotheses = Number($('alternatives').value);
-  const asked = {contents: [text], ...languages.fields(), sentenceSplitting: 'SENTENCE_SPLITTING_SENTENCES'};
+  const asked = {contents: [text], ...languages.fields()};
   if (hypotheses > 1) asked.options = {beamSize: Math.max(4, hypotheses), numHypotheses: hypotheses};
   return asked;
 }
@@ -163,6 +163,9 @@ function showWhole(whole, text, asked) {
   $('alternatives-list').replaceChildren(...others.map(({text: other = '', score = 0}) =>
     element('li', {}, element('span', {lang: output.lang}, other),
       element('span', {class: 'sure', title: 'probability of a token on average'}, percent(Math.exp(score))))));
+  if (whole.detectedLanguage) {
+    $('count').textContent = `${nameOf(whole.detectedLanguage)} (${percent(whole.detectionConfidence || 0)} sure)`;
+  }
   showSnippets(asked);
 }
 

@@ -17,6 +17,7 @@ const MODEL = {
   name: 'en-de', version: '8e35c0690ec94de8', architecture: 'MarianMTModel', precision: 'int8', isDefault: true, state: 'STATE_READY',
   languagePairs: [{source: 'en', target: 'de'}], sourceLanguages: ['en'], targetLanguages: ['de'], maxSourceTokens: 512, vocabularySize: 8001,
 };
+const BACK = {...MODEL, name: 'de-en', isDefault: false, vocabularySize: 32000, languagePairs: [{source: 'de', target: 'en'}], sourceLanguages: ['de'], targetLanguages: ['en']};
 const WORDS = {
   source: ['▁Where', '▁is', '▁the', '▁nearest', '▁train', '▁station', '?', '</s>'],
   target: ['▁Wo', '▁ist', '▁der', '▁nächste', '▁Bahn', 'hof', '?'],
@@ -61,6 +62,7 @@ const SUMMARY = {
 class FakeServer {
   constructor() {
     this.busy = 0; // how many requests are refused
+    this.models = [MODEL];
     this.token = null;
     this.streams = true;
     this.began = Date.now();
@@ -93,7 +95,7 @@ class FakeServer {
     if (this.token && request.headers.authorization !== `Bearer ${this.token}`) {
       return json(401, {code: 16, message: 'a bearer token is needed'});
     }
-    if (where === '/v1/models') return json(200, {models: [MODEL]});
+    if (where === '/v1/models') return json(200, {models: this.models});
     if (!where.startsWith('/v1/translate')) return json(404, {code: 5, message: 'not found'});
     const asked = JSON.parse(body);
     this.requests.push(asked);
@@ -103,6 +105,7 @@ class FakeServer {
     }
     if (asked.contents[0].includes('WRONG')) return json(400, {code: 3, message: 'contents[0] has 600 tokens; at most 512 are taken'});
     const whole = translation(asked.contents[0], asked.options?.numHypotheses ?? 1);
+    if (asked.sourceLanguage === 'auto') Object.assign(whole, {detectedLanguage: 'en', detectionConfidence: 0.93});
     if (where === '/v1/translate') return json(200, {translations: [whole], ...SUMMARY});
     if (!this.streams) return json(404, {code: 5, message: 'not found'});
     response.writeHead(200, {'content-type': 'text/event-stream'});
@@ -134,4 +137,4 @@ class FakeServer {
   }
 }
 
-module.exports = {FakeServer};
+module.exports = {BACK, FakeServer, MODEL};

@@ -36,7 +36,7 @@ export interface TranslateRequest {
   /**
    * What the translations begin with: nothing, one text for all of them, or as many as `contents`, of
    * which any may be empty.  In whole tokens, so white space at the end does not count.  The model
-   * reads it at once.  It counts for lengths but not for scores, and needs SENTENCE_SPLITTING_NONE.
+   * reads it at once.  It counts for lengths but not for scores.  Texts with one are not split.
    */
   targetPrefixes?: string[];
 }
@@ -60,7 +60,7 @@ export type Truncation =
   | 'TRUNCATION_TRUNCATE';
 
 export type SentenceSplitting =
-  /** the same as NONE */
+  /** SENTENCES; NONE with target_prefixes, and for a model whose generation_config.json says "split_sentences": false because it was trained on whole documents. */
   | 'SENTENCE_SPLITTING_UNSPECIFIED'
   /** each text is translated as one sentence */
   | 'SENTENCE_SPLITTING_NONE'
@@ -152,6 +152,17 @@ export interface DecodingOptions {
    * aligned with.  Default false.
    */
   replaceUnknowns?: boolean;
+  /**
+   * Subtracted from the sum of log-probabilities for each generated token, the end among them, before
+   * length_penalty.  -100 to 100; default 0, or the model's own.
+   */
+  wordPenalty?: number;
+  /**
+   * The beam search of Marian NMT: a finished hypothesis keeps its place in the beam, which so
+   * narrows until all are finished; early_stopping and patience have no part in it.  Default: true
+   * for Marian's own models, else false.
+   */
+  shrinkingBeam?: boolean;
 }
 
 /**

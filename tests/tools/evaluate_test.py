@@ -137,7 +137,8 @@ class EvaluateTest(unittest.TestCase):
         report = self.report("--pairs", self.pairs, "--client", client, "--server", "here:1",
                              "--target-language", "deu", "--beam-size", "4", "--save", saved)
         self.assertEqual(evaluate.read_lines(f"{self.folder}/arguments"),
-                         ["translate --output json --server here:1 --target-language deu --beam-size 4"])
+                         ["translate --output json --no-split-sentences --server here:1 "
+                          "--target-language deu --beam-size 4"])
         self.assertEqual(evaluate.read_lines(f"{self.folder}/input"), ["one two", "three"])
         self.assertEqual(evaluate.read_lines(saved), lines)
         self.assertEqual(report["tokens"]["translation"]["mean"], 2.5)

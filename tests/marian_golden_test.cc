@@ -158,13 +158,13 @@ TEST_P(MarianGolden, ScoresOfGivenTranslations) {
   }
 }
 
-// Whether the hypotheses are those of Marian, in order; those of an empty line are not compared.
+// Whether the hypotheses are those of Marian, in order, which has an empty line several times.
 bool SameHypotheses(const std::vector<TranslatedHypothesis>& found, const Json& wanted) {
   for (size_t h = 0; h < wanted.size(); ++h) {
     std::vector<int32_t> ids = wanted[h]["ids"];
     const bool ended = !ids.empty() && ids.back() == 0;
     if (ended) ids.pop_back();
-    if (h >= found.size()) return wanted[h]["sum"] == 0.0;
+    if (h >= found.size()) return ids.empty();
     const bool same_end = ended == (found[h].finish_reason == FinishReason::kEos);
     if (found[h].token_ids != ids || !same_end) return false;
   }
@@ -229,7 +229,8 @@ TEST_P(MarianGolden, HardAlignments) {
     int same = 0, compared = 0;
     for (size_t i = 0; i < inputs_.size(); ++i) {
       const Json& wanted = run["results"][i]["nbest"][0];
-      if (!wanted.contains("alignment") || inputs_[i].empty()) continue;
+      const bool says_nothing = wanted["ids"].size() == 1;
+      if (!wanted.contains("alignment") || says_nothing) continue;
       auto job = std::make_unique<Job>();
       job->model = *model;
       job->request = std::make_shared<RequestState>(absl::InfiniteFuture());

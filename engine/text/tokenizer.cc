@@ -142,8 +142,6 @@ EncodedText Tokenizer::Encode(std::string_view text, const Frame& frame, bool wi
   if (chunk < text.size()) EncodeChunk(text, {chunk, text.size()}, with_spans, &encoded);
   encoded.text_tokens = static_cast<int>(ids.size() - frame.before.size());
   if (encoded.text_tokens > 0 && ids[frame.before.size()] == parts_.ends_text) {
-    ids.resize(frame.before.size());
-    if (with_spans) encoded.spans.resize(ids.size());
     encoded.text_tokens = 0;
   }
   if (parts_.reversed) {

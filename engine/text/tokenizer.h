@@ -68,7 +68,7 @@ struct TokenizerParts {
   std::optional<int32_t> target_unknown_id;  // if it is another one
   bool numbered_pieces =
       false;  // the ids of the vocabularies are those of the SentencePiece models
-  // A text that begins with it says nothing, whatever follows.
+  // A text that begins with it says nothing to translate, whatever follows.
   std::optional<int32_t> ends_text;
   bool reversed = false;  // the model reads and writes the last token first
   std::vector<SpecialToken> special_tokens;

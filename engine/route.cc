@@ -91,6 +91,7 @@ void Route::Translate(TranslateRequest request, std::shared_ptr<RequestState> st
           last.steps = {{translators[0]->model().name(), first.times},
                         {translators[1]->model().name(), last.times}};
           AddTimes(first.times, &last.times);
+          last.reused_sentences += first.reused_sentences;
           done(std::move(last));
         };
         translators[1]->Translate(std::move(second), state, finish);

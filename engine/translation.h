@@ -95,6 +95,7 @@ struct TranslateResponse {
   absl::Status status;
   std::vector<Translation> translations;  // as many as texts and in their order, if status is OK
   TranslateTimes times;
+  int reused_sentences = 0;  // that took no work: equal ones had been, or were being, translated
   std::vector<TranslateStep> steps;  // if there were several (route.h)
 };
 

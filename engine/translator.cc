@@ -1,5 +1,6 @@
 #include "engine/translator.h"
 
+#include <algorithm>
 #include <atomic>
 #include <utility>
 
@@ -91,6 +92,8 @@ void Call::Answer(absl::Status status) {
   }
   response.status = std::move(status);
   response.times = LongestTimes(results_);
+  response.reused_sentences = static_cast<int>(std::count_if(
+      results_.begin(), results_.end(), [](const JobResult& result) { return result.reused; }));
   response.times.tokenize = tokenize_;
   response.times.detokenize = absl::Now() - start;
   done_(std::move(response));

@@ -45,6 +45,9 @@ class RequestState {
   static constexpr absl::Duration kSlack = absl::Milliseconds(20);
 
   explicit RequestState(RequestTerms terms) : terms_(std::move(terms)) {}
+  // Of a part of another request that is scheduled by itself, and wanted as long as the whole is.
+  explicit RequestState(std::shared_ptr<const RequestState> whole)
+      : terms_(whole->terms_), whole_(std::move(whole)) {}
   explicit RequestState(absl::Time deadline) : RequestState(RequestTerms{.deadline = deadline}) {}
 
   // The jobs end within one step.
@@ -58,6 +61,7 @@ class RequestState {
 
  private:
   const RequestTerms terms_;
+  const std::shared_ptr<const RequestState> whole_;  // null: it is no part
   // Nanoseconds since the Unix epoch; the far future while nobody cancelled.
   std::atomic<int64_t> cancelled_ = std::numeric_limits<int64_t>::max();
 };
@@ -88,6 +92,7 @@ struct JobResult {
   absl::Status status;
   std::vector<Hypothesis> hypotheses;  // best first; at least one if status is OK
   JobTimes times;
+  bool reused = false;  // of a job that was equal to this one (result_cache.h)
 };
 
 struct Flow;  // what the scheduler knows of a request (fair_share.h)

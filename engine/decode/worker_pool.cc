@@ -26,6 +26,14 @@ WorkerPool::WorkerPool(const WorkerPoolOptions& options, Observer* observer)
                    .kv_capacity_bytes = options_.kv_capacity_bytes / options_.workers,
                    .max_waiting_requests = options_.max_waiting_requests,
                    .max_waiting_tokens = options_.max_waiting_tokens}) {
+  if (options_.cache_bytes > 0) {
+    cache_ = std::make_unique<ResultCache>(
+        CacheOptions{.capacity_bytes = options_.cache_bytes,
+                     .max_following_tokens = options_.max_waiting_tokens},
+        [this](std::vector<JobPtr> jobs) {
+          return dispatcher_.Enter(std::move(jobs), absl::Now());
+        });
+  }
   for (int i = 0; i < options_.workers; ++i) {
     workers_.push_back(std::make_unique<Worker>(i, options_.threads_per_worker, absl::Now, observer,
                                                 &dispatcher_, &prices_));
@@ -57,6 +65,7 @@ absl::Status WorkerPool::Submit(std::vector<JobPtr> jobs) {
                      " and max_length ", job->options.max_length, " needs ", cost.kv_bytes,
                      " bytes of keys and values, a worker has ", capacity));
   }
+  if (cache_ != nullptr) return cache_->Submit(std::move(jobs));
   return dispatcher_.Enter(std::move(jobs), absl::Now());
 }
 
@@ -94,6 +103,7 @@ WorkerPoolStats WorkerPool::Stats() const {
     stats.kv_resident_bytes += worker->kv_pool().resident_bytes();
   }
   stats.kv_capacity_bytes = options_.kv_capacity_bytes;
+  if (cache_ != nullptr) stats.cache = cache_->stats();
   return stats;
 }
 

@@ -1,5 +1,6 @@
 // The workers of a process, behind one door: admits a request whole or refuses it.  All workers
-// take their jobs from one line (scheduler.h).  The models share the workers.
+// take their jobs from one line (scheduler.h).  The models share the workers.  Before the line
+// stands, if it is wanted, a cache of results.
 //
 // Thread-safe.
 
@@ -19,6 +20,7 @@
 #include "engine/decode/job.h"
 #include "engine/decode/observer.h"
 #include "engine/decode/price_list.h"
+#include "engine/decode/result_cache.h"
 #include "engine/decode/worker.h"
 
 namespace dragoman {
@@ -32,6 +34,7 @@ struct WorkerPoolOptions {
   int max_batch_rows = 0;
   int max_encode_tokens = 0;     // source tokens that it encodes then; 0: twice the rows
   size_t kv_capacity_bytes = 0;  // of all workers together; 0: a quarter of the memory
+  size_t cache_bytes = 0;        // of results that are remembered (result_cache.h); 0: none are
 };
 
 // What the pool is doing now.
@@ -44,6 +47,7 @@ struct WorkerPoolStats {
   size_t kv_reserved_bytes = 0;  // by the sentences in the batches
   size_t kv_capacity_bytes = 0;
   size_t kv_resident_bytes = 0;  // what the workers hold of the system's memory for them
+  CacheStats cache;
 };
 
 // The same with a number where a 0 asks for a default.
@@ -85,6 +89,7 @@ class WorkerPool {
   const WorkerPoolOptions options_;  // without zeros
   PriceList prices_;
   Dispatcher dispatcher_;
+  std::unique_ptr<ResultCache> cache_;  // null: none is wanted
   std::vector<std::unique_ptr<Worker>> workers_;
   absl::Notification drained_;
   std::thread trimmer_;

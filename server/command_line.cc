@@ -213,6 +213,10 @@ void AddEngineFlags(CLI::App* app, Flags* flags) {
                    [=](const std::string& v) {
                      config->set_kv_cache_bytes(Bytes("--kv-cache-bytes", v, flags));
                    });
+  Add<std::string>(
+      app, "--cache-bytes", "SIZE", "0: none",
+      "Memory for translations that are remembered: 64MiB, 1GiB",
+      [=](const std::string& v) { config->set_cache_bytes(Bytes("--cache-bytes", v, flags)); });
   Add<int>(app, "--max-waiting-requests", "REQUESTS", "256",
            "Requests that may wait for a batch; more are RESOURCE_EXHAUSTED",
            [=](int v) { config->set_max_waiting_requests(v); });

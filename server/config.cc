@@ -201,6 +201,7 @@ absl::Status ResolveEngine(const v1::ServerConfig& config, ServerOptions* option
                           pool.max_encode_tokens);
   DRAGOMAN_RESOLVE_NUMBER(kv_cache_bytes, "kv-cache-bytes", 0, int64_t{1} << 50,
                           pool.kv_capacity_bytes);
+  DRAGOMAN_RESOLVE_NUMBER(cache_bytes, "cache-bytes", 0, int64_t{1} << 50, pool.cache_bytes);
   DRAGOMAN_RESOLVE_NUMBER(max_waiting_requests, "max-waiting-requests", 1, kMaxInt,
                           pool.max_waiting_requests);
   DRAGOMAN_RESOLVE_NUMBER(max_waiting_tokens, "max-waiting-tokens", 1, kMaxInt,

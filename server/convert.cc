@@ -239,6 +239,7 @@ void ToProto(const Translation& translation, const std::string& end,
 void ToProto(const TranslateResponse& response, absl::Duration total, v1::Timing* proto) {
   SetDuration(total, proto->mutable_total());
   SetStages(response.times, proto);
+  proto->set_reused_sentences(response.reused_sentences);
   for (const TranslateStep& step : response.steps) {
     v1::StepTiming* const to = proto->add_steps();
     to->set_model(step.model);

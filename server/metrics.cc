@@ -54,6 +54,7 @@ struct Metrics::Impl {
 
   void CountEnd(const CallRecord& record);
   std::vector<prometheus::MetricFamily> CollectPool() const;
+  std::vector<prometheus::MetricFamily> CollectCache() const;
   std::vector<prometheus::MetricFamily> CollectProcess() const;
   std::vector<prometheus::MetricFamily> CollectConnections() const;
 
@@ -115,6 +116,34 @@ std::vector<prometheus::MetricFamily> Metrics::Impl::CollectPool() const {
                "Memory that the system has given for KV memory and not yet got back.",
                static_cast<double>(stats.kv_resident_bytes)),
   };
+}
+
+std::vector<prometheus::MetricFamily> Metrics::Impl::CollectCache() const {
+  const WorkerPool* const watched = pool.load();
+  const CacheStats stats = watched == nullptr ? CacheStats() : watched->Stats().cache;
+  prometheus::MetricFamily lookups =
+      GaugeNow("dragoman_cache_lookups_total",
+               "Sentences that the cache was asked for: known (hit), under way for somebody else "
+               "(shared), or left to the workers (miss).",
+               0, prometheus::MetricType::Counter);
+  lookups.metric.clear();
+  for (const auto& [result, count] :
+       {std::pair("hit", stats.hits), {"shared", stats.shared}, {"miss", stats.misses}}) {
+    prometheus::ClientMetric metric;
+    metric.label = {{"result", result}};
+    metric.counter.value = static_cast<double>(count);
+    lookups.metric.push_back(std::move(metric));
+  }
+  return {lookups,
+          GaugeNow("dragoman_cache_evictions_total",
+                   "Translations that the cache forgot to make room for others.",
+                   static_cast<double>(stats.evictions), prometheus::MetricType::Counter),
+          GaugeNow("dragoman_cache_entries", "Translations in the cache.",
+                   static_cast<double>(stats.entries)),
+          GaugeNow("dragoman_cache_bytes", "Memory of the translations in the cache.",
+                   static_cast<double>(stats.bytes)),
+          GaugeNow("dragoman_cache_capacity_bytes", "Memory that they may take; 0: no cache.",
+                   static_cast<double>(stats.capacity_bytes))};
 }
 
 std::vector<prometheus::MetricFamily> Metrics::Impl::CollectProcess() const {
@@ -295,8 +324,8 @@ void Metrics::OnJobDone(const Job& job, const JobResult& result) {
 
 std::string Metrics::Text() const {
   std::vector<prometheus::MetricFamily> families = impl_->series.registry.Collect();
-  for (const auto& more :
-       {impl_->CollectPool(), impl_->CollectConnections(), impl_->CollectProcess()}) {
+  for (const auto& more : {impl_->CollectPool(), impl_->CollectCache(), impl_->CollectConnections(),
+                           impl_->CollectProcess()}) {
     families.insert(families.end(), more.begin(), more.end());
   }
   std::ostringstream text;

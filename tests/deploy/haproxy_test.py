@@ -167,6 +167,44 @@ class HaproxyTest(unittest.TestCase):
         self.assertEqual(len(set(ended.stdout.splitlines())), 1)
         self.assertEqual(len(ended.stdout.splitlines()), 200)
 
+    def test_the_job_translates_a_sharded_corpus(self):
+        """As the pods of deploy/kubernetes/jobs/corpus do, while one server is killed and started anew
+        and one pod is killed and started anew."""
+        job = files.read_yaml("kubernetes/jobs/corpus/job.yaml")
+        container, = job["spec"]["template"]["spec"]["containers"]
+        texts = [i["text"] for i in golden_inputs()[:150]]
+        shards = 3
+        with tempfile.TemporaryDirectory() as corpus:
+            for shard in range(shards):
+                with open(f"{corpus}/part-{shard}.txt", "w", encoding="utf-8") as file:
+                    file.writelines(text + "\n" for text in texts[shard * 50:(shard + 1) * 50] * 6)
+
+            def start(shard):
+                arguments = [argument.replace("$(SHARD)", str(shard))
+                             .replace("/corpus/", corpus + "/")
+                             .replace("dragoman-balancer:50050", self.haproxy.address)
+                             for argument in container["args"]]
+                return subprocess.Popen([CLIENT, *arguments], stderr=subprocess.PIPE, text=True)
+
+            self.await_served(self.b)
+            pods = [start(shard) for shard in range(shards)]
+            time.sleep(0.3)
+            self.a.kill()
+            pods[1].kill()
+            pods[1].communicate()
+            pods[1] = start(1)
+            self.a.start()
+            for pod in pods:
+                _, errors = pod.communicate(timeout=120)
+                self.assertEqual(pod.returncode, 0, errors)
+            self.await_served(self.b)
+            want = {text: self.b.server.translate(text).translations[0].hypotheses[0].text
+                    for text in texts}
+            for shard in range(shards):
+                with open(f"{corpus}/part-{shard}.out", encoding="utf-8") as file:
+                    self.assertEqual(file.read().splitlines(),
+                                     [want[text] for text in texts[shard * 50:(shard + 1) * 50] * 6])
+
 
 if __name__ == "__main__":
     unittest.main()

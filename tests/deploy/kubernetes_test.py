@@ -198,12 +198,53 @@ class OverlaysTest(unittest.TestCase):
             # A mount over /models would hide the embedded one.
             self.assertNotIn("/models", mounts)
 
+    def test_the_corpus_job_goes_through_a_balancer_to_the_servers(self):
+        objects = render("../jobs/corpus")
+        self.assertEqual(sorted(thing["kind"] for thing in objects),
+                         ["ConfigMap", "Deployment", "Job", "Service"])
+        production = self.overlays["production"]
+        namespace = only(production, "Deployment")["metadata"]["namespace"]
+        self.assertEqual({thing["metadata"]["namespace"] for thing in objects}, {namespace})
+        pod = only(objects, "Job")["spec"]["template"]
+        container, = pod["spec"]["containers"]
+        service, balancer = only(objects, "Service"), only(objects, "Deployment")
+        # The job asks the balancer, the balancer the headless service, and the policy lets it in.
+        port = service["spec"]["ports"][0]["port"]
+        self.assertIn(f"--server={service['metadata']['name']}:{port}", container["args"])
+        labels = balancer["spec"]["template"]["metadata"]["labels"]
+        self.assertEqual(service["spec"]["selector"], labels)
+        config = only(objects, "ConfigMap")["data"]["haproxy.cfg"]
+        headless, = [thing for thing in production if thing["kind"] == "Service"
+                     and thing["spec"].get("clusterIP") == "None"]
+        self.assertIn(f'"{headless["metadata"]["name"]}.${{POD_NAMESPACE}}.svc.cluster.local:'
+                      f'{headless["spec"]["ports"][0]["port"]}"', config)
+        self.assertIn({"podSelector": {}},
+                      only(production, "NetworkPolicy")["spec"]["ingress"][0]["from"])
+        # Its pods are none of the server's.
+        server = only(production, "Deployment")["spec"]["selector"]["matchLabels"]
+        for others in (labels, pod["metadata"]["labels"]):
+            self.assertFalse(server.items() <= others.items())
+        # It runs the image and the command that there are, as one who may do nothing else.
+        self.assertEqual(container["image"],
+                         only(production, "Deployment")["spec"]["template"]["spec"]["containers"][0]["image"])
+        for spec in (pod["spec"], balancer["spec"]["template"]["spec"]):
+            self.assertFalse(spec["automountServiceAccountToken"])
+            self.assertTrue(spec["securityContext"]["runAsNonRoot"])
+            self.assertTrue(spec["containers"][0]["securityContext"]["readOnlyRootFilesystem"])
+
+    @unittest.skipUnless(shutil.which("haproxy"), "haproxy is not installed")
+    def test_haproxy_takes_the_balancer_of_the_corpus_job(self):
+        path = os.path.join(files.DEPLOY, "kubernetes/jobs/corpus/haproxy.cfg")
+        ended = subprocess.run(["haproxy", "-c", "-f", path], capture_output=True, text=True,
+                               env=dict(os.environ, POD_NAMESPACE="dragoman"))
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+
     @unittest.skipUnless(SCHEMA, "DRAGOMAN_KUBERNETES_SCHEMA is not set")
     def test_every_object_against_the_schema(self):
         import validate_kubernetes  # wants python3-jsonschema
         crds = os.environ.get("DRAGOMAN_KUBERNETES_CRDS", "")
         schemas = validate_kubernetes.load(SCHEMA, [path for path in crds.split(":") if path])
-        for name, objects in self.overlays.items():
+        for name, objects in [*self.overlays.items(), ("corpus", render("../jobs/corpus"))]:
             for thing in objects:
                 with self.subTest(overlay=name, kind=thing["kind"]):
                     self.assertEqual(schemas.errors(thing), [])

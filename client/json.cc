@@ -194,6 +194,9 @@ Json ToJson(const LoadReport& report) {
   if (!report.document_latencies.empty()) {
     json["document_latency_seconds"] = Percentiles(report.document_latencies);
   }
+  if (!report.batch_latencies.empty()) {
+    json["batch_latency_seconds"] = Percentiles(report.batch_latencies);
+  }
   json["codes"] = Json(report.codes);
   return json;
 }

@@ -95,6 +95,9 @@ void PrintText(std::ostream& out, const LoadReport& report) {
   if (!report.document_latencies.empty()) {
     PrintLatencies(out, "documents  ", report.document_latencies);
   }
+  if (!report.batch_latencies.empty()) {
+    PrintLatencies(out, "batch work ", report.batch_latencies);
+  }
   out << "\ncodes      ";
   for (const auto& [code, count] : report.codes) out << " " << code << " " << count;
   out << "\n";
@@ -211,6 +214,10 @@ void AddLoadCommand(CLI::App* app, const Console& console, ExitCode* exit_code) 
   command->add_option("--document-texts", flags->load.document_texts, "texts of a document")
       ->check(CLI::Range(1, 10'000))
       ->capture_default_str();
+  command
+      ->add_option("--batch-share", flags->load.batch_share,
+                   "of the requests, from 0 to 1: those that have the priority batch")
+      ->check(CLI::Range(0.0, 1.0));
   command
       ->add_option("--cancel-share", flags->load.cancel_share,
                    "of the requests, from 0 to 1: those that are given up")

@@ -72,6 +72,8 @@ class Load {
     std::exponential_distribution<double> pause(options_.rate > 0 ? options_.rate : 1.0);
     std::bernoulli_distribution document(options_.document_share);
     std::bernoulli_distribution cancel(options_.cancel_share);
+    std::mt19937_64 random_priority(options_.seed + 2);
+    std::bernoulli_distribution batch(options_.batch_share);
     absl::Time due = start;
     for (int64_t sent = 0; sent < options_.requests; ++sent) {
       if (options_.rate > 0) {
@@ -83,18 +85,24 @@ class Load {
         due = absl::Now();
         if (due - start >= options_.duration) break;
       }
-      const bool is_document = document(random_kind);
-      Send(due, is_document, cancel(random_kind));
+      const Kind kind = {.document = document(random_kind), .batch = batch(random_priority)};
+      Send(due, kind, cancel(random_kind));
     }
     WaitUntilFewerThan(1);
     absl::MutexLock lock(&mutex_);
     report_.seconds = absl::ToDoubleSeconds(absl::Now() - start);
     std::sort(report_.latencies.begin(), report_.latencies.end());
     std::sort(report_.document_latencies.begin(), report_.document_latencies.end());
+    std::sort(report_.batch_latencies.begin(), report_.batch_latencies.end());
     return std::move(report_);
   }
 
  private:
+  struct Kind {
+    bool document = false;
+    bool batch = false;
+  };
+
   void WaitUntilFewerThan(int limit) {
     absl::MutexLock lock(&mutex_);
     auto fewer = [this, limit] {
@@ -104,9 +112,10 @@ class Load {
     mutex_.Await(absl::Condition(&fewer));
   }
 
-  void Send(absl::Time due, bool document, bool cancel) {
+  void Send(absl::Time due, Kind kind, bool cancel) {
     v1::TranslateRequest request = request_;
-    const int texts = document ? options_.document_texts : options_.texts_per_request;
+    if (kind.batch) request.set_priority(v1::PRIORITY_BATCH);
+    const int texts = kind.document ? options_.document_texts : options_.texts_per_request;
     for (int i = 0; i < texts; ++i) {
       request.add_contents(texts_[next_text_]);
       next_text_ = (next_text_ + 1) % texts_.size();
@@ -117,26 +126,30 @@ class Load {
     }
     std::function<void()> give_up = client_->TranslateAsync(
         std::move(request),
-        [this, due, document](const absl::StatusOr<v1::TranslateResponse>& response) {
-          Record(response, absl::Now() - due, document);
+        [this, due, kind](const absl::StatusOr<v1::TranslateResponse>& response) {
+          Record(response, absl::Now() - due, kind);
         });
     if (cancel) timer_.At(absl::Now() + options_.cancel_after, std::move(give_up));
   }
 
   void Record(const absl::StatusOr<v1::TranslateResponse>& response, absl::Duration latency,
-              bool document) {
+              Kind kind) {
     absl::MutexLock lock(&mutex_);
     --in_flight_;
     ++report_.requests;
     ++report_.codes[absl::StatusCodeToString(response.status().code())];
     if (!response.ok()) return;
     if (latency <= options_.objective) ++report_.good;
-    (document ? report_.document_latencies : report_.latencies)
-        .push_back(absl::ToDoubleSeconds(latency));
+    LatenciesOf(kind).push_back(absl::ToDoubleSeconds(latency));
     report_.texts += response->translations_size();
     for (const v1::Translation& translation : response->translations()) {
       report_.source_tokens += translation.source_tokens();
     }
+  }
+
+  Latencies& LatenciesOf(Kind kind) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (kind.batch) return report_.batch_latencies;
+    return kind.document ? report_.document_latencies : report_.latencies;
   }
 
   TranslationClient* const client_;

@@ -31,6 +31,7 @@ struct LoadOptions {
   int texts_per_request = 1;
   double document_share = 0.0;  // of the requests that are documents
   int document_texts = 50;      // texts of each
+  double batch_share = 0.0;     // of the requests that have PRIORITY_BATCH
   double cancel_share = 0.0;    // of the requests that are given up
   absl::Duration cancel_after = absl::Milliseconds(20);
   absl::Duration objective = absl::Seconds(1);  // an answer within it is a good one
@@ -50,8 +51,9 @@ struct LoadReport {
   int64_t source_tokens = 0;
   int64_t good = 0;                      // answers that are OK, within the objective
   std::map<std::string, int64_t> codes;  // answers by gRPC status code: {"OK", 120}
-  Latencies latencies;                   // of the OK answers, but for those to documents
-  Latencies document_latencies;          // of those
+  Latencies latencies;           // of the OK answers, but for those to documents and batch work
+  Latencies document_latencies;  // of documents that are not batch work
+  Latencies batch_latencies;     // of the requests that were drawn as batch work
 
   double PerSecond(int64_t count) const { return seconds > 0 ? count / seconds : 0.0; }
 };

@@ -63,6 +63,16 @@ TEST(LoadGenerator, SendsDocumentsAmongTheRest) {
   EXPECT_EQ(report.texts, 7 * documents + (200 - documents));
 }
 
+TEST(LoadGenerator, SendsBatchWorkAmongTheRest) {
+  FakeServer server;
+  TranslationClient client(server.address());
+  const LoadReport report = RunLoad(&client, {}, {"a"}, {.requests = 200, .batch_share = 0.25});
+  const int64_t batch = static_cast<int64_t>(report.batch_latencies.size());
+  EXPECT_GT(batch, 20);
+  EXPECT_LT(batch, 80);
+  EXPECT_EQ(batch + static_cast<int64_t>(report.latencies.size()), 200);
+}
+
 TEST(LoadGenerator, GivesUpSomeRequests) {
   FakeServer server;
   TranslationClient client(server.address());

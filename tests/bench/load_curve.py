@@ -1,0 +1,105 @@
+#!/usr/bin/python3
+"""The load curve of one server on two cores: throughput at saturation against dragoman-bench, latencies
+as the offered load grows, and the pictures and tables of docs/load.md.
+
+    tests/bench/load_curve.py --build build/release --name en-de --model models/en-de --input FILE
+    tests/bench/load_curve.py --build build/release --name base --model /tmp/base --input /tmp/28.txt \\
+        --min-length 29 --max-length 30
+
+The server has the cores 0 and 1, `dragoman load` the others.  Each takes a minute and a half on a quiet
+machine.  It writes docs/load-NAME.svg and prints the table.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SHARES = (0.1, 0.25, 0.5, 0.7, 0.8, 0.9, 1.0, 1.2)  # of the throughput at saturation
+
+
+def run(*command):
+    ended = subprocess.run(command, capture_output=True, text=True)
+    if ended.returncode != 0:
+        sys.exit(f"{' '.join(command)}: {ended.stderr}")
+    return json.loads(ended.stdout)
+
+
+class Server:
+    """On the cores 0 and 1, a worker on each."""
+
+    def __init__(self, flags):
+        self.process = subprocess.Popen(
+            ["taskset", "-c", "0,1", f"{flags.build}/server/dragoman-server", "--model",
+             f"m={flags.model}", "--precision", "int8", "--grpc-address", "127.0.0.1:0",
+             "--http-address", "127.0.0.1:0", "--log-level", "warn"],
+            stdout=subprocess.PIPE, text=True)
+        self.address = re.match(r"listening grpc=(\S+)", self.process.stdout.readline()).group(1)
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--build", default="build/release")
+    parser.add_argument("--name", required=True)
+    parser.add_argument("--model", required=True)
+    parser.add_argument("--input", required=True)
+    parser.add_argument("--in-flight", default=64, type=int)
+    parser.add_argument("--repeat", default=20, type=int, help="of the input, by dragoman-bench")
+    parser.add_argument("--seconds", default=6, type=float, help="of each point")
+    parser.add_argument("--min-length")
+    parser.add_argument("--max-length")
+    flags = parser.parse_args()
+    request = ["--beam-size", "1"]
+    for name in ("min_length", "max_length"):
+        if getattr(flags, name):
+            request += ["--" + name.replace("_", "-"), getattr(flags, name)]
+
+    def bench():
+        report = run("taskset", "-c", "0,1", f"{flags.build}/tests/bench/dragoman-bench", "--model",
+                     flags.model, "--input", flags.input, "--precision", "int8", "--workers", "2",
+                     "--in-flight", str(flags.in_flight), "--repeat", str(flags.repeat), *request)
+        return report["sentences"] / report["seconds"]
+
+    server = Server(flags)
+    others = ",".join(str(c) for c in sorted(os.sched_getaffinity(0))[2:])
+
+    def load(*arguments):
+        return run("taskset", "-c", others, f"{flags.build}/client/dragoman", "load", "--server",
+                   server.address, "--input", flags.input, "--output", "json", *request, *arguments)
+
+    # In turns, so that a drift of the machine falls on both.
+    closed = ["--concurrency", str(flags.in_flight), "--duration", str(flags.seconds)]
+    engine, served = [], []
+    for _ in range(2):
+        engine.append(bench())
+        served.append(load(*closed)["texts_per_second"])
+    saturation, alone = max(served), max(engine)
+    idle = load("--concurrency", "1", "--duration", str(flags.seconds))["latency_seconds"]
+    rates = ",".join(f"{share * saturation:.1f}" for share in SHARES)
+    curve = os.path.join(ROOT, "docs", f"load-{flags.name}")
+    points = load("--sweep", rates, "--duration", str(flags.seconds), "--write", curve)
+    for suffix in ("json", "csv"):
+        os.remove(f"{curve}.{suffix}")
+    server.stop()
+
+    print(f"{saturation:.0f} sentences/s with {flags.in_flight} in flight; the engine alone "
+          f"(dragoman-bench) {alone:.0f}: {saturation / alone:.1%}")
+    print(f"idle: p50 {1e3 * idle['p50']:.1f} ms, p99 {1e3 * idle['p99']:.1f} ms\n")
+    print("| offered, of saturation | requests/s | answered in 1 s | p50 | p99 | p99 / idle p99 |")
+    print("|---|---|---|---|---|---|")
+    for share, point in zip(SHARES, points):
+        latency = point["latency_seconds"]
+        print(f"| {share:.0%} | {share * saturation:.0f} | {point['good_per_second']:.0f} "
+              f"| {1e3 * latency['p50']:.0f} ms | {1e3 * latency['p99']:.0f} ms "
+              f"| {latency['p99'] / idle['p99']:.1f} |")
+
+
+if __name__ == "__main__":
+    main()

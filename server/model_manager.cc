@@ -146,7 +146,8 @@ void ModelManager::Look(bool asked) {
 void ModelManager::ReadConfiguration(bool asked) {
   if (read_again_ == nullptr) return;
   const FileVersion version = VersionOf(options_.config_file);
-  const bool changed = version != config_version_;
+  // A directory of models may have others in it, whatever the file says.
+  const bool changed = version != config_version_ || options_.config.has_models_directory();
   if (!asked && !changed) return;
   config_version_ = version;
   const absl::StatusOr<ServerOptions> options = read_again_();
@@ -162,9 +163,10 @@ void ModelManager::ReadConfiguration(bool asked) {
 
 void ModelManager::TakeOver(const ServerOptions& options) {
   const std::string fixed = NamesOfFixedChanges(options_.config, options.config);
-  if (!fixed.empty()) {
+  if (!fixed.empty() && fixed != told_fixed_) {
     Log(LogLevel::kWarning, "settings that changed and need a restart", {{"settings", fixed}});
   }
+  told_fixed_ = fixed;
   options_.models = options.models;
   options_.canaries = options.canaries;
   options_.default_model = options.default_model;

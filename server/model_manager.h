@@ -104,6 +104,7 @@ class ModelManager {
   std::map<std::string, Slot> slots_;  // by the names of their sources
   std::vector<Leaving> leaving_;
   FileVersion config_version_;
+  std::string told_fixed_;  // the settings that were last said to need a restart
   const Slot* loading_ = nullptr;
   bool unsettled_ = false;  // some files were still changing
   bool waits_for_memory_ = false;

@@ -90,4 +90,16 @@ std::vector<Hypothesis> Alternatives::Best(int n) const {
   return best;
 }
 
+absl::Span<const int32_t> Alternatives::StablePrefix(int n) const {
+  CommonPrefix common;
+  if (!expanded_) common.Add(live_[0].tokens);
+  for (const Alternative& alternative : alternatives_) {
+    const bool found = alternative.beam == nullptr || alternative.beam->found_any();
+    common.Add(alternative.beam == nullptr ? absl::MakeConstSpan(alternative.ended[0].tokens)
+                                           : alternative.beam->StablePrefix(1));
+    if (n == 1 && found) break;
+  }
+  return common.tokens();
+}
+
 }  // namespace dragoman

@@ -25,6 +25,9 @@ class Alternatives final : public Search {
   bool done() const override { return live_.empty(); }
   // Best(n) are the alternatives in the order of their first tokens' probabilities.
   std::vector<Hypothesis> Best(int n) const override;
+  // Before the first alternative has found a translation it is not certain to be the best: until
+  // then, and for n above 1, what all alternatives have in common, which is little.
+  absl::Span<const int32_t> StablePrefix(int n) const override;
 
  private:
   void Expand(absl::Span<const Candidate> candidates);

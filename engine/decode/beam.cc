@@ -86,6 +86,18 @@ std::vector<Hypothesis> Beam::Best(int n) const {
   return std::vector<Hypothesis>(finished_.begin(), finished_.begin() + count);
 }
 
+absl::Span<const int32_t> Beam::StablePrefix(int n) const {
+  CommonPrefix common;
+  const size_t wanted = std::clamp(static_cast<size_t>(n), size_t{1}, finished_capacity_);
+  const size_t found = std::min(wanted, finished_.size());
+  for (size_t i = 0; i < found; ++i) common.Add(finished_[i].tokens);
+  for (const LiveHypothesis& live : live()) {
+    if (found == wanted && scoring_.HighestScore(live) < finished_[wanted - 1].score) continue;
+    common.Add(scoring_.SafeTokens(live.tokens));
+  }
+  return common.tokens();
+}
+
 // Fills ranked_ with the best continuations of all rows.
 void Beam::Rank(absl::Span<const Candidate> candidates) {
   ranked_.clear();

@@ -45,6 +45,10 @@ class Beam final : public Search {
   // One that was given its eos by forced_eos_id at max_length says kMaxLength: the translation may
   // be incomplete.
   std::vector<Hypothesis> Best(int n) const override;
+  bool found_any() const { return !finished_.empty(); }
+
+  // Of the finished ones that can be among the best n, and the live ones that can come to be.
+  absl::Span<const int32_t> StablePrefix(int n) const override;
 
  private:
   // A candidate as it is ranked against those of the other rows.

@@ -216,6 +216,20 @@ bool ConstrainedBeam::CanImprove() const {
   return false;
 }
 
+absl::Span<const int32_t> ConstrainedBeam::StablePrefix(int n) const {
+  CommonPrefix common;
+  const size_t wanted = static_cast<size_t>(std::clamp(n, 1, options_.beam_size));
+  const size_t found = std::min(wanted, finished_.size());
+  for (size_t i = 0; i < found; ++i) common.Add(finished_[i].hypothesis.tokens);
+  const bool complete =
+      found == wanted && finished_[wanted - 1].said == static_cast<int>(phrases_.size());
+  for (const LiveHypothesis& live : live_) {
+    if (complete && scoring_.HighestScore(live) < finished_[wanted - 1].hypothesis.score) continue;
+    common.Add(scoring_.SafeTokens(live.tokens));
+  }
+  return common.tokens();
+}
+
 std::vector<Hypothesis> ConstrainedBeam::Best(int n) const {
   DRAGOMAN_CHECK(done());
   std::vector<Hypothesis> best;

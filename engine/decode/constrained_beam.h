@@ -52,6 +52,8 @@ class ConstrainedBeam final : public Search {
   bool done() const override { return live_.empty(); }
   // Those that have said the most phrases first.
   std::vector<Hypothesis> Best(int n) const override;
+  // As of a Beam; and whoever may still say more of the phrases can win.
+  absl::Span<const int32_t> StablePrefix(int n) const override;
 
  private:
   struct Continuation {

@@ -78,7 +78,8 @@ struct DecodeBatch::Sentence {
   int rankers = 0;               // of the sentence's rows
   std::vector<Candidate> early;  // of the tokens seen before it was complete
   JobTimes times;
-  absl::Time joined;  // when its decoding began
+  absl::Time joined;         // when its decoding began
+  size_t stable_tokens = 0;  // that its job was told of
 };
 
 void Conclude(Job* job, JobResult result, Observer* observer) {
@@ -303,6 +304,17 @@ void DecodeBatch::Advance(Sentence* sentence, int first_ranker) {
   parents.clear();
   for (const LiveHypothesis& next : search.live()) parents.push_back(next.parent);
   sentence->state->Fork(parents);
+  if (sentence->job->on_stable != nullptr && !search.done()) TellStable(sentence);
+}
+
+void DecodeBatch::TellStable(Sentence* sentence) {
+  const SearchOptions& options = sentence->job->options;
+  // By consensus any of the candidates may come first.
+  const int n = options.mbr_candidates > 0 ? options.num_hypotheses : 1;
+  const absl::Span<const int32_t> stable = sentence->search->StablePrefix(n);
+  if (stable.size() <= sentence->stable_tokens) return;
+  sentence->stable_tokens = stable.size();
+  sentence->job->on_stable(stable);
 }
 
 // Gives back what the sentence had reserved and tells its job.

@@ -90,6 +90,7 @@ class DecodeBatch {
   void GatherRows(Sentence* sentence);
   RowRanker* NextRanker();
   void Advance(Sentence* sentence, int first_ranker);
+  void TellStable(Sentence* sentence);
   void Finish(Sentence* sentence, absl::Status status);
 
   const std::shared_ptr<const Model> model_;

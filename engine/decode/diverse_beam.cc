@@ -73,4 +73,13 @@ std::vector<Hypothesis> DiverseBeam::Best(int n) const {
   return distinct;
 }
 
+absl::Span<const int32_t> DiverseBeam::StablePrefix(int n) const {
+  CommonPrefix common;
+  for (const Group& group : groups_) {
+    if (group.beam.done() && !group.beam.found_any()) continue;
+    common.Add(group.beam.StablePrefix(n));
+  }
+  return common.tokens();
+}
+
 }  // namespace dragoman

@@ -28,6 +28,8 @@ class DiverseBeam final : public Search {
   void Advance(absl::Span<const Candidate> candidates) override;
   bool done() const override { return live_.empty(); }
   std::vector<Hypothesis> Best(int n) const override;
+  // What the groups have in common, which by design is little.
+  absl::Span<const int32_t> StablePrefix(int n) const override;
 
  private:
   struct Group {

@@ -105,6 +105,9 @@ struct Job : SearchTask {
   std::vector<int32_t> candidates;
   // Called exactly once, on a worker's thread.  Must not block.
   std::function<void(JobResult)> on_done;
+  // If set, called before that, likewise, whenever it is certain of more tokens how the translation
+  // that comes first will begin: with all of them, which are never taken back.
+  std::function<void(absl::Span<const int32_t> stable)> on_stable;
 
   JobCost cost;          // set by Price
   absl::Time submitted;  // set by the scheduler

@@ -27,6 +27,12 @@ int LongestRepetition(absl::Span<const int32_t> tokens);
 // is no longer than `allowance` tokens and twice repeated.
 int TokensBeforeRepetition(absl::Span<const int32_t> tokens, int allowance);
 
+// How many of the tokens stand before every run of a unit at their end, however short the run: what
+// no TokensBeforeRepetition of a longer sequence that begins with them can be less than, nor 0.
+//
+//   a b c d c   ->  4    the second "c" may be the beginning of "c d c d c d ..."
+int TokensBeforeAnyRun(absl::Span<const int32_t> tokens);
+
 }  // namespace dragoman
 
 #endif  // DRAGOMAN_ENGINE_DECODE_RUNAWAY_H_

@@ -1,6 +1,8 @@
 #include "engine/decode/sampler.h"
 
 #include <algorithm>
+#include <functional>
+#include <limits>
 #include <utility>
 
 #include "engine/base/status.h"
@@ -44,6 +46,26 @@ std::vector<Hypothesis> Sampler::Best(int n) const {
                    [](const Hypothesis& a, const Hypothesis& b) { return a.score > b.score; });
   if (static_cast<int>(best.size()) > n) best.resize(std::max(n, 0));
   return best;
+}
+
+absl::Span<const int32_t> Sampler::StablePrefix(int n) const {
+  // The score that one must have to be among the best n; there is none while fewer have ended.
+  std::vector<float> scores;
+  for (const Hypothesis& hypothesis : finished_) scores.push_back(hypothesis.score);
+  const size_t wanted = static_cast<size_t>(std::max(n, 1));
+  float least = -std::numeric_limits<float>::infinity();
+  if (scores.size() >= wanted) {
+    std::nth_element(scores.begin(), scores.begin() + (wanted - 1), scores.end(), std::greater<>());
+    least = scores[wanted - 1];
+  }
+  CommonPrefix common;
+  for (const Hypothesis& hypothesis : finished_) {
+    if (hypothesis.score >= least) common.Add(hypothesis.tokens);
+  }
+  for (const LiveHypothesis& live : live_) {
+    if (scoring_.HighestScore(live) >= least) common.Add(scoring_.SafeTokens(live.tokens));
+  }
+  return common.tokens();
 }
 
 }  // namespace dragoman

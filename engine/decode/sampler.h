@@ -24,6 +24,8 @@ class Sampler final : public Search {
   bool done() const override { return done_; }
   // By score, best first; of equal ones the first that was drawn.
   std::vector<Hypothesis> Best(int n) const override;
+  // Of a single sample all of it; of several, what they have in common.
+  absl::Span<const int32_t> StablePrefix(int n) const override;
 
  private:
   const SearchOptions options_;

@@ -1,5 +1,6 @@
 #include "engine/decode/scoring.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -26,11 +27,24 @@ LiveHypothesis Grown(const LiveHypothesis& parent, const Candidate& candidate) {
   return child;
 }
 
+void CommonPrefix::Add(absl::Span<const int32_t> tokens) {
+  if (!any_) {
+    any_ = true;
+    tokens_ = tokens;
+    return;
+  }
+  size_t length = 0;
+  const size_t most = std::min(tokens_.size(), tokens.size());
+  while (length < most && tokens_[length] == tokens[length]) ++length;
+  tokens_ = tokens_.first(length);
+}
+
 Scoring::Scoring(const SearchTask& task)
     : length_penalty_(task.options.length_penalty),
       word_penalty_(task.options.word_penalty),
       normalization_(task.options.length_normalization),
       prefix_length_(static_cast<int>(task.prefix.size())),
+      max_length_(task.options.max_length),
       coverage_penalty_(task.options.coverage_penalty),
       coverage_(task.coverage) {
   constexpr int kAllowance = 7;
@@ -83,6 +97,25 @@ Hypothesis Scoring::Cut(LiveHypothesis live, int tokens) const {
   live.log_prob = 0.0f;
   for (const float log_prob : live.token_log_probs) live.log_prob += log_prob;
   return Finished(std::move(live), /*ends_in_eos=*/false, FinishReason::kRepetition);
+}
+
+absl::Span<const int32_t> Scoring::SafeTokens(absl::Span<const int32_t> tokens) const {
+  if (repetition_allowance_ < 0 || tokens.size() <= static_cast<size_t>(prefix_length_)) {
+    return tokens;
+  }
+  return tokens.first(prefix_length_ + TokensBeforeAnyRun(tokens.subspan(prefix_length_)));
+}
+
+float Scoring::HighestScore(const LiveHypothesis& live) const {
+  // More tokens can only make it less likely; but the guard may cut some off.
+  const int safe = static_cast<int>(SafeTokens(live.tokens).size());
+  float log_prob = 0.0f;
+  for (int i = 0; i < safe; ++i) log_prob += live.token_log_probs[i];
+  constexpr float kRounding = 1e-3f;  // a certain token's log-probability may come out above 0
+  log_prob += kRounding;
+  // The divisor grows or shrinks with the length, so the extremes are at its ends.
+  const int shortest = std::max(safe, prefix_length_ + 1);
+  return std::max(Score(log_prob, shortest), Score(log_prob, std::max(shortest, max_length_)));
 }
 
 }  // namespace dragoman

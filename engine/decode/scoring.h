@@ -14,6 +14,19 @@ LiveHypothesis Beginning(const SearchTask& task);
 // `parent` and one token more.
 LiveHypothesis Grown(const LiveHypothesis& parent, const Candidate& candidate);
 
+// What several hypotheses begin with alike:  a b c d, a b e  ->  a b
+class CommonPrefix {
+ public:
+  // `tokens` must stay where they are while the prefix is used.
+  void Add(absl::Span<const int32_t> tokens);
+  // Of all that were added; empty if none was.
+  absl::Span<const int32_t> tokens() const { return tokens_; }
+
+ private:
+  bool any_ = false;
+  absl::Span<const int32_t> tokens_;
+};
+
 // Safe to keep where the task does not live as long; what tells the coverage must.
 class Scoring {
  public:
@@ -35,6 +48,13 @@ class Scoring {
   // The first so many tokens of one that has.
   Hypothesis Cut(LiveHypothesis live, int tokens) const;
 
+  // The tokens of a live hypothesis that stay, however it goes on: all of them, but for those that
+  // the guard would cut off if they turned out to be the beginning of a repetition.
+  absl::Span<const int32_t> SafeTokens(absl::Span<const int32_t> tokens) const;
+
+  // No score that a live hypothesis can still come to is above this.
+  float HighestScore(const LiveHypothesis& live) const;
+
   int prefix_length() const { return prefix_length_; }
 
  private:
@@ -42,6 +62,7 @@ class Scoring {
   const float word_penalty_;
   const LengthNormalization normalization_;
   const int prefix_length_;
+  const int max_length_;
   const float coverage_penalty_;
   const std::function<float(int row)> coverage_;
   int repetition_allowance_;  // no guard if it is negative

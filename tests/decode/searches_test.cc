@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <random>
 #include <set>
@@ -34,9 +35,18 @@ WholeSearch Options(int beam_size, int max_length) {
   return options;
 }
 
-// Runs a search to its end over the language, as DecodeBatch does it with a network.
-std::vector<Hypothesis> Found(const RandomLanguage& language, const SearchTask& task) {
+bool BeginsWith(absl::Span<const int32_t> tokens, absl::Span<const int32_t> beginning) {
+  return tokens.size() >= beginning.size() &&
+         std::equal(beginning.begin(), beginning.end(), tokens.begin());
+}
+
+// Runs a search to its end over the language, as DecodeBatch does it with a network.  Whatever the
+// search, it must keep what it promises on the way.  *promised counts tokens of the best
+// hypothesis.
+std::vector<Hypothesis> Found(const RandomLanguage& language, const SearchTask& task,
+                              size_t* promised = nullptr) {
   const std::unique_ptr<Search> search = MakeSearch(task);
+  std::map<int, std::vector<int32_t>> stable = {{1, {}}, {task.options.num_hypotheses, {}}};
   size_t seen = 0;
   while (!search->done()) {
     std::vector<Candidate> candidates;
@@ -64,6 +74,17 @@ std::vector<Hypothesis> Found(const RandomLanguage& language, const SearchTask& 
     seen = 1;
     EXPECT_LE(static_cast<int>(search->live().size()), MaxLive(task));
     search->Advance(candidates);
+    for (auto& [n, tokens] : stable) {
+      const absl::Span<const int32_t> now = search->StablePrefix(n);
+      EXPECT_TRUE(BeginsWith(now, tokens)) << "taken back";
+      tokens.assign(now.begin(), now.end());
+    }
+  }
+  for (const auto& [n, tokens] : stable) {
+    for (const Hypothesis& hypothesis : search->Best(n)) {
+      EXPECT_TRUE(BeginsWith(hypothesis.tokens, tokens)) << "promised of the best " << n;
+    }
+    if (promised != nullptr && n == 1) *promised += tokens.size();
   }
   return search->Best(task.options.num_hypotheses);
 }
@@ -104,6 +125,68 @@ TEST(Forced, GivesTheModelsLogProbabilityOfEveryTokenAndTheEnd) {
     }
     EXPECT_NEAR(scored[0].log_prob, sum, 1e-4);
   }
+}
+
+// --- Stable prefix
+
+// Found looks at each step.  Languages of few tokens repeat themselves, so the guard cuts many.
+TEST(StablePrefix, IsKeptByEverySearchWithTheGuardAgainstRepetition) {
+  const std::vector<std::function<void(SearchTask*)>> kinds = {
+      [](SearchTask*) {},
+      [](SearchTask* task) { task->options.length_penalty = 0.0f; },
+      [](SearchTask* task) { task->options.length_penalty = -1.0f; },
+      [](SearchTask* task) { task->options.early_stopping = EarlyStopping::kNever; },
+      [](SearchTask* task) { task->options.patience = 2.0f; },
+      [](SearchTask* task) {
+        task->options.length_normalization = LengthNormalization::kGnmt;
+        task->options.length_penalty = 0.6f;
+      },
+      [](SearchTask* task) { task->options.beam_groups = 2; },
+      [](SearchTask* task) { task->options.sampling = true; },
+      [](SearchTask* task) { task->options.return_alternatives = true; },
+      [](SearchTask* task) {
+        task->phrases = {{2, 3}, {1}};
+      },
+      [](SearchTask* task) {
+        task->prefix = {2, 1};
+      },
+  };
+  int cut = 0;
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    for (size_t kind = 0; kind < kinds.size(); ++kind) {
+      const RandomLanguage random(seed, 5);
+      const ConstantLanguage repeating({0.5f, 1.0f, 2.0f, 1.9f, 0.1f});
+      const RandomLanguage& language = seed % 3 == 0 ? repeating : random;
+      SearchTask task = TaskOf(Options(seed % 2 == 0 ? 4 : 2, 40));
+      task.options.repetition_guard = true;
+      task.source = {1, 2, 3, kEos};
+      task.random_key = seed;
+      kinds[kind](&task);
+      SCOPED_TRACE(testing::Message() << "seed " << seed << " kind " << kind);
+      for (const Hypothesis& hypothesis : Found(language, task)) {
+        if (hypothesis.finish_reason == FinishReason::kRepetition) ++cut;
+      }
+    }
+  }
+  EXPECT_GT(cut, 100);
+}
+
+TEST(StablePrefix, OfAGreedySearchIsAllThatWasSaid) {
+  size_t promised = 0, said = 0;
+  for (uint64_t seed = 1; seed <= 50; ++seed) {
+    said += Found(RandomLanguage(seed, 9), TaskOf(Options(1, 12)), &promised)[0].tokens.size();
+  }
+  // All but the last token of those that max_length ends.
+  EXPECT_GT(promised, said * 9 / 10);
+  EXPECT_LE(promised, said);
+}
+
+TEST(StablePrefix, OfABeamIsOftenSomethingBeforeTheEnd) {
+  size_t promised = 0, said = 0;
+  for (uint64_t seed = 1; seed <= 50; ++seed) {
+    said += Found(RandomLanguage(seed, 9), TaskOf(Options(4, 30)), &promised)[0].tokens.size();
+  }
+  EXPECT_GT(promised, said / 10);
 }
 
 // --- Prefix

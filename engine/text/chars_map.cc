@@ -126,6 +126,18 @@ bool SpecIsSafe(std::string_view spec) {
 
 }  // namespace
 
+bool HasDenormalizer(std::string_view spm) {
+  WireReader fields(spm);
+  while (fields.Next()) {
+    if (fields.number() != 5) continue;
+    WireReader spec(fields.payload());
+    while (spec.Next()) {
+      if (spec.number() == 2 && !spec.payload().empty()) return true;
+    }
+  }
+  return false;
+}
+
 bool CheckCharsMap(std::string_view spm, std::string* error) {
   WireReader fields(spm);
   while (fields.Next()) {

@@ -16,6 +16,10 @@ namespace dragoman {
 // reason is in *error.
 bool CheckCharsMap(std::string_view spm, std::string* error);
 
+// Whether the file has a table by which decoded text is rewritten.
+// REQUIRES: CheckCharsMap found no fault.
+bool HasDenormalizer(std::string_view spm);
+
 }  // namespace dragoman
 
 #endif  // DRAGOMAN_ENGINE_TEXT_CHARS_MAP_H_

@@ -14,6 +14,7 @@ namespace dragoman {
 struct PieceModel::Impl {
   sentencepiece::SentencePieceProcessor processor;
   std::optional<std::unordered_set<std::string>> words;  // instead of the processor
+  bool rewrites = false;                                 // what it has decoded
 
   bool any_word = false;  // is a piece, whether it is one of the words or not
 
@@ -92,8 +93,11 @@ std::unique_ptr<const PieceModel> PieceModel::Load(std::string_view bytes, std::
     *error = exception.what();
     return nullptr;
   }
+  impl->rewrites = HasDenormalizer(bytes);
   return std::unique_ptr<const PieceModel>(new PieceModel(std::move(impl)));
 }
+
+bool PieceModel::decodes_in_order() const { return !impl_->rewrites; }
 
 std::unique_ptr<const PieceModel> PieceModel::OfWords(const std::vector<std::string>& words) {
   auto impl = std::make_unique<Impl>();

@@ -51,6 +51,11 @@ class PieceModel {
   std::string Decode(const std::vector<std::string>& pieces,
                      std::vector<TextSpan>* spans = nullptr) const;
 
+  // Whether the text of more pieces begins with the text of the first ones, as long as those end in
+  // whole characters (a character may be spelled byte by byte: <0xE2> <0x82> <0xAC>).  False where
+  // the file says how the whole text is to be rewritten.
+  bool decodes_in_order() const;
+
  private:
   struct Impl;
   explicit PieceModel(std::unique_ptr<const Impl> impl);

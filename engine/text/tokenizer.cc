@@ -1,6 +1,8 @@
 #include "engine/text/tokenizer.h"
 
 #include <algorithm>
+#include <charconv>
+#include <system_error>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -47,6 +49,50 @@ std::string_view TrimRight(std::string_view text) {
 
 size_t SpacesAt(std::string_view text) {
   return std::min(text.find_first_not_of(kSpaces), text.size());
+}
+
+// The byte that a piece such as <0xE2> stands for; negative if it stands for none.
+int ByteOf(std::string_view piece) {
+  if (piece.size() != 6 || !piece.starts_with("<0x") || piece[5] != '>') return -1;
+  int byte = 0;
+  const auto [end, error] = std::from_chars(piece.data() + 3, piece.data() + 5, byte, 16);
+  return error == std::errc() && end == piece.data() + 5 ? byte : -1;
+}
+
+// Drops the bytes at the end that may be the beginning of a character of which more bytes follow.
+void DropUnfinishedCharacter(std::vector<std::string>* pieces) {
+  for (size_t bytes = 1; bytes <= 3 && bytes <= pieces->size(); ++bytes) {
+    const int byte = ByteOf((*pieces)[pieces->size() - bytes]);
+    if (byte < 0x80) return;              // no byte, or a character of its own
+    if ((byte & 0xC0) == 0x80) continue;  // goes on with a character
+    const size_t length = byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
+    if (length > bytes) pieces->resize(pieces->size() - bytes);
+    return;
+  }
+}
+
+// Whether words of this character's script are written without spaces between them: Thai, Lao,
+// Tibetan, Burmese, Khmer, Chinese and Japanese.
+bool IsOfScriptWithoutSpaces(char32_t c) {
+  return (c >= 0x0E00 && c <= 0x109F) || (c >= 0x1780 && c <= 0x17FF) ||
+         (c >= 0x2E80 && c <= 0x31FF) || (c >= 0x3400 && c <= 0x9FFF) ||
+         (c >= 0xF900 && c <= 0xFAFF) || (c >= 0xFF00 && c <= 0xFFEF) ||
+         (c >= 0x20000 && c <= 0x3FFFF);
+}
+
+// Where the last word begins that may go on, the white space before it included.
+size_t EndOfWholeWords(std::string_view text) {
+  size_t end = 0;
+  bool in_space = false;
+  for (size_t i = 0; i < text.size();) {
+    const size_t begin = i;
+    const char32_t c = NextCodePoint(text, &i);
+    const bool space = IsWhiteSpace(c);
+    if (space && !in_space) end = begin;
+    if (IsOfScriptWithoutSpaces(c) && !space) end = i;
+    in_space = space;
+  }
+  return end;
 }
 
 const std::string& PieceOf(const Vocabulary& vocabulary, int32_t id) {
@@ -183,12 +229,17 @@ bool Tokenizer::IsSkipped(int32_t id) const {
          std::find(parts_.skipped.begin(), parts_.skipped.end(), id) != parts_.skipped.end();
 }
 
-std::string Tokenizer::Decode(absl::Span<const int32_t> ids) const {
+// Those that make text.
+std::vector<std::string> Tokenizer::PiecesOfText(absl::Span<const int32_t> ids) const {
   std::vector<std::string> pieces;
   for (const int32_t id : ids) {
     if (!IsSkipped(id)) pieces.push_back(*parts_.target_vocabulary->Find(id));
   }
   if (parts_.reversed) std::reverse(pieces.begin(), pieces.end());
+  return pieces;
+}
+
+std::string Tokenizer::TextOf(const std::vector<std::string>& pieces) const {
   std::string text = parts_.target_pieces->Decode(pieces);
   for (size_t i = text.find(kMetaSpace); i != std::string::npos; i = text.find(kMetaSpace, i)) {
     text.replace(i, kMetaSpace.size(), " ");
@@ -253,6 +304,19 @@ Tokenizer::DecodedText Tokenizer::DecodeInOrder(absl::Span<const int32_t> ids,
     ++p;
   }
   return result;
+}
+
+std::string Tokenizer::Decode(absl::Span<const int32_t> ids) const {
+  return TextOf(PiecesOfText(ids));
+}
+
+std::string Tokenizer::DecodeStable(absl::Span<const int32_t> ids) const {
+  if (parts_.reversed || !parts_.target_pieces->decodes_in_order()) return "";
+  std::vector<std::string> pieces = PiecesOfText(ids);
+  DropUnfinishedCharacter(&pieces);
+  std::string text = TextOf(pieces);
+  text.resize(EndOfWholeWords(text));
+  return text;
 }
 
 const std::string& Tokenizer::SourcePiece(int32_t id) const {

@@ -118,6 +118,12 @@ class Tokenizer {
   DecodedText DecodeWithSpans(absl::Span<const int32_t> ids,
                               absl::Span<const std::string> words = {}) const;
 
+  // Whole words with which the text of any ids begins that begin with these: the last word is left
+  // out, for it may go on (but for scripts that put no spaces between words, such as Japanese).
+  //
+  //   [▁The ▁old ▁teach]  ->  "The old"
+  std::string DecodeStable(absl::Span<const int32_t> ids) const;
+
   // The piece that an id stands for; "<unk>" for an id outside of the vocabulary.
   const std::string& SourcePiece(int32_t id) const;
   const std::string& TargetPiece(int32_t id) const;
@@ -135,6 +141,8 @@ class Tokenizer {
   void EncodeChunk(std::string_view text, TextSpan chunk, bool with_spans,
                    EncodedText* encoded) const;
   bool IsSkipped(int32_t id) const;
+  std::vector<std::string> PiecesOfText(absl::Span<const int32_t> ids) const;
+  std::string TextOf(const std::vector<std::string>& pieces) const;
   const SpecialToken* SpecialTokenAt(std::string_view text) const;
 
   const TokenizerParts parts_;

@@ -2,12 +2,14 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <random>
 #include <string>
 
 #include "engine/base/json.h"
+#include "engine/base/utf8.h"
 #include "engine/model/model_directory.h"
 #include "engine/text/piece_model.h"
 #include "gmock/gmock.h"
@@ -368,6 +370,55 @@ TEST(PieceModel, ADamagedFileNeverCrashes) {
     EXPECT_LE(model->Decode(pieces).size(), 100 * text.size());
   }
   EXPECT_GT(accepted, 0);  // else nothing but the parser was tried
+}
+
+// --- DecodeStable
+
+class StableText : public TestWithParam<const char*> {};
+
+// Whatever follows, and whatever pieces stand there: bytes of characters, special tokens, spaces.
+TEST_P(StableText, IsTheBeginningOfEveryTextThatFollows) {
+  const auto tokenizer = Load(std::string(kModels) + GetParam());
+  std::mt19937 random(7);
+  std::vector<int32_t> bytes;
+  for (int32_t id = 0; id < tokenizer->target_vocabulary_size(); ++id) {
+    if (tokenizer->TargetPiece(id).starts_with("<0x")) bytes.push_back(id);
+  }
+  size_t early = 0;
+  for (int sentence = 0; sentence < 300; ++sentence) {
+    std::vector<int32_t> ids(1 + random() % 30);
+    for (int32_t& id : ids) {
+      id = static_cast<int32_t>(random() % tokenizer->target_vocabulary_size());
+      if (!bytes.empty() && random() % 2 == 0) id = bytes[random() % bytes.size()];
+    }
+    const std::string whole = tokenizer->Decode(ids);
+    std::string before;
+    for (size_t length = 0; length <= ids.size(); ++length) {
+      const std::string stable = tokenizer->DecodeStable(absl::MakeConstSpan(ids).first(length));
+      ASSERT_TRUE(stable.starts_with(before)) << "taken back";
+      ASSERT_TRUE(whole.starts_with(stable)) << stable << " | " << whole;
+      ASSERT_TRUE(IsValidUtf8(stable));
+      before = stable;
+    }
+    early += before.size();
+  }
+  EXPECT_GT(early, 1000u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, StableText,
+                         Values("marian-trained", "m2m100-trained", "nllb-trained", "t5v11-trained",
+                                "mbart50-trained"),
+                         [](const auto& test) {
+                           std::string name = test.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+TEST(DecodeStable, LeavesOutTheLastWordForItMayGoOn) {
+  const auto tokenizer = Load(std::string(kModels) + "marian-trained");
+  const std::vector<int32_t> ids = tokenizer->EncodeTarget("Der alte Lehrer");
+  const std::string stable = tokenizer->DecodeStable(ids);
+  EXPECT_EQ(stable, "Der alte");
 }
 
 }  // namespace

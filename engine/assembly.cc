@@ -143,6 +143,17 @@ Translation Assemble(const Tokenizer& tokenizer, const PlannedText& text,
   return translation;
 }
 
+std::string TextOf(const Tokenizer& tokenizer, const PlannedText& text,
+                   const PlannedSentence& sentence, const Hypothesis& hypothesis,
+                   const AlignmentPlan& alignment) {
+  const absl::Span<const int32_t> tokens =
+      absl::MakeConstSpan(hypothesis.tokens).subspan(sentence.hidden);
+  if (!alignment.replace_unknowns) return tokenizer.Decode(tokens);
+  const std::vector<std::string> linked =
+      LinkedTexts(text, sentence, AttentionOf(hypothesis, sentence));
+  return tokenizer.DecodeWithSpans(tokens, linked).text;
+}
+
 TranslateTimes LongestTimes(absl::Span<const JobResult> results) {
   TranslateTimes times;
   for (const JobResult& result : results) {

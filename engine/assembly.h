@@ -21,6 +21,11 @@ void ChooseByConsensus(const Tokenizer& tokenizer, int count, std::vector<Hypoth
 Translation Assemble(const Tokenizer& tokenizer, const PlannedText& text,
                      absl::Span<const JobResult> results, const AlignmentPlan& alignment);
 
+// The text of one hypothesis of a sentence, as it stands in the translation.
+std::string TextOf(const Tokenizer& tokenizer, const PlannedText& text,
+                   const PlannedSentence& sentence, const Hypothesis& hypothesis,
+                   const AlignmentPlan& alignment);
+
 // Where the time of the jobs went: the longest of each stage.
 TranslateTimes LongestTimes(absl::Span<const JobResult> results);
 

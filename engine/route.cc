@@ -15,14 +15,21 @@ void AddTimes(const TranslateTimes& times, TranslateTimes* sum) {
   sum->detokenize += times.detokenize;
 }
 
-// What a text became on its way from the first language to the last.  `source` is the text if
-// alignments are wanted.
-Translation Chain(const std::string& source, const AlignmentOptions& alignment,
-                  const Translation& first, Translation second) {
+// What the second step must know of the first.
+struct Way {
+  std::vector<std::string> sources;  // the texts if alignments are wanted, else empty ones
+  AlignmentOptions alignment;
+  TranslateResponse first;
+};
+
+// What text number `text` became on its way from the first language to the last.
+Translation Chain(const Way& way, size_t text, Translation second) {
+  const Translation& first = way.first.translations[text];
   for (TranslatedHypothesis& hypothesis : second.hypotheses) {
-    if (!alignment.wanted) break;
-    hypothesis.alignment = Chain(source, hypothesis.text, first.hypotheses.front().alignment,
-                                 hypothesis.alignment, alignment);
+    if (!way.alignment.wanted) break;
+    hypothesis.alignment =
+        Chain(way.sources[text], hypothesis.text, first.hypotheses.front().alignment,
+              hypothesis.alignment, way.alignment);
   }
   second.source_tokens = first.source_tokens;
   second.truncated = second.truncated || first.truncated;
@@ -40,6 +47,30 @@ Translation Chain(const std::string& source, const AlignmentOptions& alignment,
   return second;
 }
 
+// The same of a sentence, as far as it is known.
+FinishedSentence Chain(const Translation& first, FinishedSentence second) {
+  if (first.sentences.size() == second.of) {
+    second.source_span = first.sentences[second.index].source;
+  } else if (!first.sentences.empty()) {
+    second.source_span = {first.sentences.front().source.begin, first.sentences.back().source.end};
+  }
+  return second;
+}
+
+// Tells of the second step as of the whole.
+OnProgress Chain(std::shared_ptr<const Way> way, OnProgress on_progress) {
+  if (on_progress == nullptr) return nullptr;
+  return [way = std::move(way), on_progress](TranslateProgress second) {
+    if (second.sentence.has_value()) {
+      second.sentence = Chain(way->first.translations[second.text], *std::move(second.sentence));
+    }
+    if (second.translation.has_value()) {
+      second.translation = Chain(*way, second.text, *std::move(second.translation));
+    }
+    on_progress(std::move(second));
+  };
+}
+
 }  // namespace
 
 Route::Route(std::shared_ptr<const Translator> translator) {
@@ -54,9 +85,10 @@ Route::Route(std::shared_ptr<const Translator> first, const std::string& pivot,
 }
 
 void Route::Translate(TranslateRequest request, std::shared_ptr<RequestState> state,
-                      std::function<void(TranslateResponse)> done) const {
+                      std::function<void(TranslateResponse)> done, OnProgress on_progress) const {
   if (translators_.size() == 1) {
-    return translators_.front()->Translate(std::move(request), std::move(state), std::move(done));
+    return translators_.front()->Translate(std::move(request), std::move(state), std::move(done),
+                                           std::move(on_progress));
   }
   TranslateRequest second = request;  // of the same options
   second.source_language = pivot_;
@@ -69,32 +101,31 @@ void Route::Translate(TranslateRequest request, std::shared_ptr<RequestState> st
   request.target_prefixes.clear();
   request.words = {};
   // Alignments are chained, which takes the texts.
-  std::vector<std::string> sources(request.texts.size());
-  if (request.alignment.wanted) sources = request.texts;
+  auto way = std::make_shared<Way>();
+  if (request.alignment.wanted) way->sources = request.texts;
+  way->sources.resize(request.texts.size());
+  way->alignment = request.alignment;
   translators_[0]->Translate(
       std::move(request), state,
-      [state, second = std::move(second), translators = translators_, sources = std::move(sources),
-       done = std::move(done)](TranslateResponse first) mutable {
+      [state, way, second = std::move(second), translators = translators_, done = std::move(done),
+       on_progress = std::move(on_progress)](TranslateResponse first) mutable {
         if (!first.status.ok()) return done(std::move(first));
-        for (size_t t = 0; t < first.translations.size(); ++t) {
-          second.texts[t] = first.translations[t].hypotheses.front().text;
+        way->first = std::move(first);
+        for (size_t t = 0; t < way->first.translations.size(); ++t) {
+          second.texts[t] = way->first.translations[t].hypotheses.front().text;
         }
-        const auto finish = [translators, first = std::move(first), alignment = second.alignment,
-                             sources = std::move(sources),
-                             done = std::move(done)](TranslateResponse last) {
-          if (last.status.ok()) {
-            for (size_t t = 0; t < last.translations.size(); ++t) {
-              last.translations[t] = Chain(sources[t], alignment, first.translations[t],
-                                           std::move(last.translations[t]));
-            }
+        const auto finish = [translators, way, done = std::move(done)](TranslateResponse last) {
+          for (size_t t = 0; t < last.translations.size(); ++t) {
+            last.translations[t] = Chain(*way, t, std::move(last.translations[t]));
           }
-          last.steps = {{translators[0]->model().name(), first.times},
+          last.steps = {{translators[0]->model().name(), way->first.times},
                         {translators[1]->model().name(), last.times}};
-          AddTimes(first.times, &last.times);
-          last.reused_sentences += first.reused_sentences;
+          AddTimes(way->first.times, &last.times);
+          last.reused_sentences += way->first.reused_sentences;
           done(std::move(last));
         };
-        translators[1]->Translate(std::move(second), state, finish);
+        translators[1]->Translate(std::move(second), state, finish,
+                                  Chain(way, std::move(on_progress)));
       });
 }
 

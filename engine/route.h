@@ -27,9 +27,11 @@ class Route {
         std::shared_ptr<const Translator> second);
 
   // As Translator::Translate, whose contract it has.  `done` hears of both steps at once: the times
-  // are their sums, and stand in `steps` one by one.
+  // are their sums, and stand in `steps` one by one.  Of two steps, `on_progress` hears of the
+  // second alone, which begins when the first is done.
   void Translate(TranslateRequest request, std::shared_ptr<RequestState> state,
-                 std::function<void(TranslateResponse)> done) const;
+                 std::function<void(TranslateResponse)> done,
+                 OnProgress on_progress = nullptr) const;
 
   const std::vector<std::shared_ptr<const Translator>>& translators() const { return translators_; }
   // Those of the models, joined by "+".

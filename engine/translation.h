@@ -5,6 +5,8 @@
 #define DRAGOMAN_ENGINE_TRANSLATION_H_
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -98,6 +100,28 @@ struct TranslateResponse {
   int reused_sentences = 0;  // that took no work: equal ones had been, or were being, translated
   std::vector<TranslateStep> steps;  // if there were several (route.h)
 };
+
+// A sentence that is done.
+struct FinishedSentence {
+  size_t index = 0;    // among those of its text
+  size_t of = 0;       // how many these are
+  std::string target;  // its translation
+  TextSpan source_span;
+  TextSpan target_span;
+  float score = 0.0f;
+  FinishReason finish_reason = FinishReason::kEos;
+};
+
+// News of a translation that is under way (progress.h).
+struct TranslateProgress {
+  size_t text = 0;  // of the request
+  // More of the text of its best hypothesis, which is never taken back; whole words, but for the
+  // end of a sentence.
+  std::string stable_text;
+  std::optional<FinishedSentence> sentence;  // ended by stable_text
+  std::optional<Translation> translation;    // the whole text is done
+};
+using OnProgress = std::function<void(TranslateProgress)>;
 
 }  // namespace dragoman
 

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <optional>
 #include <utility>
 
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "engine/assembly.h"
 #include "engine/base/status.h"
+#include "engine/progress.h"
 
 namespace dragoman {
 namespace {
@@ -17,10 +19,11 @@ namespace {
 class Call : public std::enable_shared_from_this<Call> {
  public:
   Call(std::shared_ptr<const Model> model, std::shared_ptr<RequestState> state,
-       std::function<void(TranslateResponse)> done)
+       std::function<void(TranslateResponse)> done, OnProgress on_progress)
       : model_(std::move(model)),
         state_(std::move(state)),
         done_(std::move(done)),
+        on_progress_(std::move(on_progress)),
         started_(absl::Now()) {}
 
   // The jobs of the request, which tell this call of their ends.
@@ -31,14 +34,17 @@ class Call : public std::enable_shared_from_this<Call> {
 
  private:
   void JobDone(size_t job, JobResult result);
+  void Respond(absl::Status status);
 
   const std::shared_ptr<const Model> model_;
   const std::shared_ptr<RequestState> state_;
   const std::function<void(TranslateResponse)> done_;
+  const OnProgress on_progress_;
   const absl::Time started_;
   absl::Duration tokenize_;
-  TranslationPlan plan_;            // whose jobs have been handed on
-  std::vector<JobResult> results_;  // of each of them
+  TranslationPlan plan_;                  // whose jobs have been handed on
+  std::vector<JobResult> results_;        // of each of them
+  std::optional<ProgressTeller> teller_;  // if there is somebody to tell
   std::atomic<int> jobs_left_ = 0;
 
   absl::Mutex mutex_;
@@ -56,6 +62,14 @@ absl::StatusOr<std::vector<JobPtr>> Call::Plan(const PlanContext& context,
       self->JobDone(i, std::move(result));
     };
   }
+  if (on_progress_ != nullptr) {
+    teller_.emplace(&model_->tokenizer(), &plan_, &results_, on_progress_);
+    for (size_t i = 0; i < jobs.size(); ++i) {
+      jobs[i]->on_stable = [self = shared_from_this(), i](absl::Span<const int32_t> tokens) {
+        self->teller_->Stable(i, tokens);
+      };
+    }
+  }
   tokenize_ = absl::Now() - started_;
   return jobs;
 }
@@ -71,7 +85,9 @@ void Call::JobDone(size_t job, JobResult result) {
   if (plan_.by_consensus) {
     ChooseByConsensus(model_->tokenizer(), plan_.num_hypotheses, &result.hypotheses);
   }
+  const bool found = result.status.ok();
   results_[job] = std::move(result);
+  if (teller_.has_value() && found) teller_->Done(job);
   if (jobs_left_.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
   absl::Status status;
   {
@@ -82,9 +98,18 @@ void Call::JobDone(size_t job, JobResult result) {
 }
 
 void Call::Answer(absl::Status status) {
+  if (!teller_.has_value()) return Respond(std::move(status));
+  teller_->Finish([self = shared_from_this(), status](const absl::Status& fault) {
+    absl::Status both = status;
+    both.Update(fault);
+    self->Respond(std::move(both));
+  });
+}
+
+void Call::Respond(absl::Status status) {
   TranslateResponse response;
   const absl::Time start = absl::Now();
-  if (status.ok()) {
+  if (status.ok() && !teller_.has_value()) {
     for (const PlannedText& text : plan_.texts) {
       response.translations.push_back(
           Assemble(model_->tokenizer(), text, results_, plan_.alignment));
@@ -123,8 +148,10 @@ absl::StatusOr<std::vector<int32_t>> Translator::EncodeSource(
 }
 
 void Translator::Translate(TranslateRequest request, std::shared_ptr<RequestState> state,
-                           std::function<void(TranslateResponse)> done) const {
-  const auto call = std::make_shared<Call>(context_.model, state, std::move(done));
+                           std::function<void(TranslateResponse)> done,
+                           OnProgress on_progress) const {
+  const auto call =
+      std::make_shared<Call>(context_.model, state, std::move(done), std::move(on_progress));
   absl::StatusOr<std::vector<JobPtr>> jobs = call->Plan(context_, std::move(request));
   absl::Status status = jobs.status();
   if (status.ok()) status = state->Wanted(absl::Now());

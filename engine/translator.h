@@ -41,8 +41,12 @@ class Translator {
   // `done` hears CANCELLED, or DEADLINE_EXCEEDED if the deadline was about to pass.
   // Errors: INVALID_ARGUMENT with the field (status.h), RESOURCE_EXHAUSTED, UNAVAILABLE,
   // DEADLINE_EXCEEDED, CANCELLED, INTERNAL.
+  // With `on_progress` the translations are told one by one, and each word by word, before `done`,
+  // whose response then holds none.  It is called on workers' threads, never by two at a time, and
+  // must not block.
   void Translate(TranslateRequest request, std::shared_ptr<RequestState> state,
-                 std::function<void(TranslateResponse)> done) const;
+                 std::function<void(TranslateResponse)> done,
+                 OnProgress on_progress = nullptr) const;
   // The same for anybody; returns the state.
   std::shared_ptr<RequestState> Translate(TranslateRequest request, absl::Time deadline,
                                           std::function<void(TranslateResponse)> done) const;

@@ -1,0 +1,133 @@
+#include "engine/progress.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/assembly.h"
+
+namespace dragoman {
+
+ProgressTeller::ProgressTeller(const Tokenizer* tokenizer, const TranslationPlan* plan,
+                               const std::vector<JobResult>* results, OnProgress tell)
+    : tokenizer_(*tokenizer),
+      plan_(*plan),
+      results_(*results),
+      tell_(std::move(tell)),
+      jobs_(results->size()) {}
+
+void ProgressTeller::Stable(size_t job, absl::Span<const int32_t> tokens) {
+  {
+    absl::MutexLock lock(&mutex_);
+    jobs_[job].stable.assign(tokens.begin(), tokens.end());
+  }
+  TellNews();
+}
+
+void ProgressTeller::Done(size_t job) {
+  {
+    absl::MutexLock lock(&mutex_);
+    jobs_[job].done = true;
+  }
+  TellNews();
+}
+
+void ProgressTeller::Finish(std::function<void(absl::Status)> last) {
+  {
+    absl::MutexLock lock(&mutex_);
+    last_ = std::move(last);
+  }
+  TellNews();
+}
+
+void ProgressTeller::TellNews() {
+  std::function<void(absl::Status)> last;
+  absl::Status fault;
+  {
+    absl::MutexLock lock(&mutex_);
+    if (telling_) return;
+    telling_ = true;
+    for (TranslateProgress progress; Next(&progress);) {
+      mutex_.Unlock();
+      tell_(std::move(progress));
+      mutex_.Lock();
+    }
+    telling_ = false;
+    last = std::exchange(last_, nullptr);
+    fault = fault_;
+  }
+  if (last != nullptr) last(std::move(fault));
+}
+
+// What is to be told next; false if there is nothing yet.
+bool ProgressTeller::Next(TranslateProgress* progress) {
+  if (!fault_.ok() || text_ == plan_.texts.size()) return false;
+  const PlannedText& text = plan_.texts[text_];
+  *progress = {.text = text_};
+  if (sentence_ < text.sentences.size()) return NextOfSentence(text, progress);
+  const size_t end = text.sentences.empty() ? 0 : text.sentences.back().span.end;
+  if (text.split()) Say(std::string_view(text.content).substr(end), progress);
+  progress->translation = Assemble(tokenizer_, text, results_, plan_.alignment);
+  ++text_;
+  sentence_ = 0;
+  told_of_text_ = 0;
+  return true;
+}
+
+// More words of the sentence, or its end.
+bool ProgressTeller::NextOfSentence(const PlannedText& text, TranslateProgress* progress) {
+  const PlannedSentence& sentence = text.sentences[sentence_];
+  const Hypothesis* best = nullptr;  // once it is known
+  std::string words;
+  if (sentence.job >= 0 && jobs_[sentence.job].done) {
+    best = &results_[sentence.job].hypotheses.front();
+    words = TextOf(tokenizer_, text, sentence, *best, plan_.alignment);
+  } else if (sentence.job >= 0) {
+    const absl::Span<const int32_t> stable = Written(jobs_[sentence.job].stable);
+    if (stable.size() <= std::max(looked_at_, sentence.hidden)) return false;
+    looked_at_ = stable.size();
+    words = tokenizer_.DecodeStable(stable.subspan(sentence.hidden));
+    if (words.size() <= told_.size()) return false;
+  }
+  if (words.compare(0, told_.size(), told_) != 0) {
+    fault_ = absl::InternalError("a sentence does not begin with what was told of it");
+    return false;
+  }
+  if (!begun_) {
+    const size_t end = sentence_ == 0 ? 0 : text.sentences[sentence_ - 1].span.end;
+    Say(std::string_view(text.content).substr(end, sentence.span.begin - end), progress);
+    begun_ = true;
+    target_begin_ = told_of_text_;
+  }
+  Say(std::string_view(words).substr(told_.size()), progress);
+  if (sentence.job >= 0 && best == nullptr) {
+    told_ = std::move(words);
+    return true;
+  }
+  progress->sentence =
+      FinishedSentence{.index = sentence_,
+                       .of = text.sentences.size(),
+                       .target = std::move(words),
+                       .source_span = sentence.span,
+                       .target_span = {target_begin_, told_of_text_},
+                       .score = best == nullptr ? 0.0f : best->score,
+                       .finish_reason = best == nullptr ? FinishReason::kEos : best->finish_reason};
+  ++sentence_;
+  begun_ = false;
+  told_.clear();
+  looked_at_ = 0;
+  return true;
+}
+
+// The tokens that are written as they are: what an unknown one is replaced by is known at the end.
+absl::Span<const int32_t> ProgressTeller::Written(absl::Span<const int32_t> tokens) const {
+  if (!plan_.alignment.replace_unknowns) return tokens;
+  const auto unknown = std::find(tokens.begin(), tokens.end(), tokenizer_.target_unknown_id());
+  return tokens.first(unknown - tokens.begin());
+}
+
+void ProgressTeller::Say(std::string_view more, TranslateProgress* progress) {
+  progress->stable_text += more;
+  told_of_text_ += more.size();
+}
+
+}  // namespace dragoman

@@ -1,5 +1,7 @@
 #include "server/gate.h"
 
+#include <utility>
+
 namespace dragoman {
 
 absl::Status Gate::Enter() {
@@ -15,8 +17,30 @@ void Gate::Leave() {
 }
 
 void Gate::Shut() {
+  std::map<int, std::function<void()>> on_shut;
+  {
+    absl::MutexLock lock(&mutex_);
+    shut_ = true;
+    on_shut.swap(on_shut_);
+  }
+  for (const auto& [watch, tell] : on_shut) tell();
+}
+
+int Gate::Watch(std::function<void()> on_shut) {
+  {
+    absl::MutexLock lock(&mutex_);
+    if (!shut_) {
+      on_shut_.emplace(++watches_, std::move(on_shut));
+      return watches_;
+    }
+  }
+  on_shut();
+  return 0;
+}
+
+void Gate::Unwatch(int watch) {
   absl::MutexLock lock(&mutex_);
-  shut_ = true;
+  on_shut_.erase(watch);
 }
 
 bool Gate::shut() const {

@@ -28,5 +28,18 @@ TEST(Gate, WaitsForWhoIsInside) {
   leaver.join();
 }
 
+TEST(Gate, TellsWhoWatchesThatItIsShut) {
+  Gate gate;
+  int told = 0;
+  gate.Watch([&] { told += 1; });
+  gate.Unwatch(gate.Watch([&] { told += 10; }));
+  EXPECT_EQ(told, 0);
+  gate.Shut();
+  gate.Shut();
+  EXPECT_EQ(told, 1);
+  gate.Watch([&] { told += 100; });
+  EXPECT_EQ(told, 101) << "at once, if it is shut already";
+}
+
 }  // namespace
 }  // namespace dragoman

@@ -219,6 +219,18 @@ void ToProto(const Translation& translation, const v1::OutputOptions& output,
   }
 }
 
+void ToProto(FinishedSentence sentence, v1::FinishedSentence* proto) {
+  proto->set_index(static_cast<int>(sentence.index));
+  proto->set_sentences(static_cast<int>(sentence.of));
+  proto->set_text(std::move(sentence.target));
+  proto->mutable_span()->set_source_begin(static_cast<int>(sentence.source_span.begin));
+  proto->mutable_span()->set_source_end(static_cast<int>(sentence.source_span.end));
+  proto->mutable_span()->set_target_begin(static_cast<int>(sentence.target_span.begin));
+  proto->mutable_span()->set_target_end(static_cast<int>(sentence.target_span.end));
+  proto->set_score(sentence.score);
+  proto->set_finish_reason(ToProto(sentence.finish_reason));
+}
+
 void ToProto(const Translation& translation, const std::string& end,
              const v1::ScoreRequest& request, v1::PairScore* proto) {
   const TranslatedHypothesis& hypothesis = translation.hypotheses.front();

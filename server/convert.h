@@ -28,6 +28,8 @@ void ToProto(const ServedModel& model, v1::Model* proto);
 void ToProto(const Translation& translation, const v1::OutputOptions& output,
              v1::Translation* proto);
 
+void ToProto(FinishedSentence sentence, v1::FinishedSentence* proto);
+
 // The score of a translation that was given (TranslateRequest::targets), with what `request` asks
 // for; `end` is how the end of the sentence is written.
 void ToProto(const Translation& translation, const std::string& end,

@@ -23,12 +23,16 @@ void Exchange::Cancel() {
   if (request_ != nullptr) request_->Cancel(absl::Now());
 }
 
-absl::Status Exchange::Begin(const absl::Status& read, Priority priority) {
-  request_ = std::make_shared<RequestState>(
+std::shared_ptr<RequestState> Exchange::NewRequest(Priority priority) const {
+  return std::make_shared<RequestState>(
       RequestTerms{.deadline = call_.deadline(),
                    .principal = call_.principal(),
                    .priority = priority,
                    .quota = parts_->principals->QuotaOf(call_.principal())});
+}
+
+absl::Status Exchange::Begin(const absl::Status& read, Priority priority) {
+  request_ = NewRequest(priority);
   if (absl::IsCancelled(read)) Cancel();
   RETURN_IF_ERROR(request_->Wanted(absl::Now()));
   return read;

@@ -54,6 +54,9 @@ class Exchange {
   // The same of a message that was `read` so.
   absl::Status Begin(const absl::Status& read, Priority priority);
 
+  // A state for one of several requests of the call.  REQUIRES: entered.
+  std::shared_ptr<RequestState> NewRequest(Priority priority) const;
+
   // Null until begun.
   const std::shared_ptr<RequestState>& request() const { return request_; }
 

@@ -27,7 +27,9 @@ constexpr absl::StatusCode kAdmissionCodes[] = {absl::StatusCode::kUnauthenticat
                                                 absl::StatusCode::kResourceExhausted};
 constexpr const char* kMethods[] = {"Translate", "TranslateStream", "TranslateBulk", "Score",
                                     "Tokenize",  "ListModels",      "GetModel"};
-constexpr std::array<const char*, 2> kUnimplementedMethods = {"TranslateStream", "TranslateBulk"};
+// The methods that use a model's engine, and the requests within a bulk call.
+constexpr const char* kModelMethods[] = {"Translate",         "TranslateStream", "TranslateBulk",
+                                         "TranslateBulkItem", "Score",           "Tokenize"};
 
 // Upper bounds in seconds: 1 ms to 60 s in steps of about 1.4, and finer ones for what is short.
 const Histogram::BucketBoundaries kRequestSeconds = {
@@ -62,14 +64,9 @@ MetricSeries::MetricSeries(int workers) {
   }
   for (const char* what : {"certificates", "tokens"}) reload_failures.Add({{"what", what}});
   for (const char* cause : {"client", "deadline", "drain"}) cancelled.Add({{"cause", cause}});
-  AddCalls("Translate", "", kTranslateCodes);
-  AddCalls("Score", "", kTranslateCodes);
-  AddCalls("Tokenize", "", kTranslateCodes);
+  for (const char* method : kModelMethods) AddCalls(method, "", kTranslateCodes);
   AddCalls("ListModels", "", {absl::StatusCode::kOk});
   AddCalls("GetModel", "", {absl::StatusCode::kNotFound});
-  for (const char* method : kUnimplementedMethods) {
-    AddCalls(method, "", {absl::StatusCode::kUnimplemented});
-  }
   for (const char* method : kMethods) AddCalls(method, "", kAdmissionCodes);
 }
 
@@ -109,9 +106,7 @@ PhaseSeries MetricSeries::AddPhase(const char* phase) {
 
 void MetricSeries::AddModel(const Model& model, absl::Duration load) {
   const std::string& name = model.name();
-  AddCalls("Translate", name, kTranslateCodes);
-  AddCalls("Score", name, kTranslateCodes);
-  AddCalls("Tokenize", name, kTranslateCodes);
+  for (const char* method : kModelMethods) AddCalls(method, name, kTranslateCodes);
   AddCalls("GetModel", name, {absl::StatusCode::kOk});
   RemoveModel(name);
   prometheus::Gauge& info = model_info.Add({{"model", name},
@@ -150,7 +145,8 @@ ModelSeries MetricSeries::StagesOf(const Model& model) {
                         .queue = stage("queue"),
                         .encode = stage("encode"),
                         .decode = stage("decode"),
-                        .detokenize = stage("detokenize")};
+                        .detokenize = stage("detokenize"),
+                        .first_text = &first_text.Add({{"model", name}}, kRequestSeconds)};
   const Tokenizer& tokenizer = model.tokenizer();
   for (int32_t id = 0; id < tokenizer.source_vocabulary_size(); ++id) {
     if (tokenizer.SourcePiece(id) == "<unk>") {

@@ -45,6 +45,7 @@ struct ModelSeries {
   prometheus::Histogram* encode = nullptr;
   prometheus::Histogram* decode = nullptr;
   prometheus::Histogram* detokenize = nullptr;
+  prometheus::Histogram* first_text = nullptr;
   int32_t unknown_id = -1;  // of the source vocabulary
 };
 
@@ -151,6 +152,9 @@ struct MetricSeries {
   prometheus::Family<prometheus::Histogram>& stages = Histograms(
       "dragoman_stage_duration_seconds",
       "Where the time of a translation went; queue, encode and decode of its slowest sentence.");
+  prometheus::Family<prometheus::Histogram>& first_text =
+      Histograms("dragoman_time_to_first_text_seconds",
+                 "From the arrival of a TranslateStream to the first text that it can send.");
   prometheus::Histogram& token_seconds =
       Histograms("dragoman_time_per_output_token_seconds",
                  "Decoding time of a sentence divided by the steps it took.")

@@ -53,6 +53,7 @@ struct Metrics::Impl {
   explicit Impl(int workers) : series(workers) {}
 
   void CountEnd(const CallRecord& record);
+  void Book(const CallRecord& record);
   std::vector<prometheus::MetricFamily> CollectPool() const;
   std::vector<prometheus::MetricFamily> CollectCache() const;
   std::vector<prometheus::MetricFamily> CollectProcess() const;
@@ -92,6 +93,14 @@ void Metrics::Impl::CountEnd(const CallRecord& record) {
     default:
       break;
   }
+}
+
+void Metrics::Impl::Book(const CallRecord& record) {
+  const CallSeries calls =
+      series.CallsOf(std::string(record.method), std::string(record.model), record.status.code());
+  calls.duration->Observe(absl::ToDoubleSeconds(record.duration));
+  if (record.status.ok()) calls.ok_duration->Observe(absl::ToDoubleSeconds(record.duration));
+  calls.by_code[static_cast<int>(record.status.code())]->Increment();
 }
 
 std::vector<prometheus::MetricFamily> Metrics::Impl::CollectPool() const {
@@ -262,11 +271,16 @@ void Metrics::OnCallStarted() { impl_->series.in_flight.Increment(); }
 void Metrics::OnCallEnded(const CallRecord& record) {
   impl_->series.in_flight.Decrement();
   impl_->CountEnd(record);
-  const CallSeries calls = impl_->series.CallsOf(std::string(record.method),
-                                                 std::string(record.model), record.status.code());
-  calls.duration->Observe(absl::ToDoubleSeconds(record.duration));
-  if (record.status.ok()) calls.ok_duration->Observe(absl::ToDoubleSeconds(record.duration));
-  calls.by_code[static_cast<int>(record.status.code())]->Increment();
+  impl_->Book(record);
+}
+
+void Metrics::OnBulkItemEnded(const CallRecord& record) {
+  impl_->CountEnd(record);
+  impl_->Book(record);
+}
+
+void Metrics::OnFirstText(const Model& model, absl::Duration took) {
+  impl_->series.StagesOf(model).first_text->Observe(absl::ToDoubleSeconds(took));
 }
 
 void Metrics::OnTranslated(const Model& model, int characters, const TranslateTimes& times) {

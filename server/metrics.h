@@ -73,6 +73,12 @@ class Metrics : public Observer {
   // A Translate that was OK: `characters` are code points of its source.
   void OnTranslated(const Model& model, int characters, const TranslateTimes& times);
 
+  // The first text of a TranslateStream was found, so long after its arrival.
+  void OnFirstText(const Model& model, absl::Duration took);
+
+  // A request of a bulk call has ended.  Counted as a call of method "TranslateBulkItem".
+  void OnBulkItemEnded(const CallRecord& record);
+
   // Observer, called by the workers.
   void OnEncode(const Model& model, int sentences, int tokens, absl::Duration took) override;
   void OnDecodeStep(const Model& model, int sentences, int rows, absl::Duration took) override;

@@ -4,8 +4,8 @@
 //                  Translator::Translate, which returns at once
 //   worker thread  the translation is done -> answer
 //
-// Translate is served from raw bytes, because gRPC answers a message that does not parse with a
-// bare UNIMPLEMENTED, and a text that is not UTF-8 does not parse.
+// The methods that translate are served from raw bytes (raw_message.h).  Those that stream are in
+// stream_calls.h.
 
 #ifndef DRAGOMAN_SERVER_TRANSLATE_SERVICE_H_
 #define DRAGOMAN_SERVER_TRANSLATE_SERVICE_H_
@@ -19,8 +19,8 @@ namespace dragoman {
 
 // Thread-safe.
 class TranslateService final : public v1::TranslationService::WithRawCallbackMethod_Translate<
-                                   v1::TranslationService::WithCallbackMethod_TranslateStream<
-                                       v1::TranslationService::WithCallbackMethod_TranslateBulk<
+                                   v1::TranslationService::WithRawCallbackMethod_TranslateStream<
+                                       v1::TranslationService::WithRawCallbackMethod_TranslateBulk<
                                            v1::TranslationService::WithCallbackMethod_Score<
                                                v1::TranslationService::WithCallbackMethod_Tokenize<
                                                    v1::TranslationService::Service>>>>> {
@@ -32,10 +32,9 @@ class TranslateService final : public v1::TranslationService::WithRawCallbackMet
                                       const grpc::ByteBuffer* request,
                                       grpc::ByteBuffer* response) override;
 
-  // UNIMPLEMENTED in this version.
-  grpc::ServerWriteReactor<v1::TranslateStreamResponse>* TranslateStream(
-      grpc::CallbackServerContext* context, const v1::TranslateRequest* request) override;
-  grpc::ServerBidiReactor<v1::TranslateBulkRequest, v1::TranslateBulkResponse>* TranslateBulk(
+  grpc::ServerWriteReactor<grpc::ByteBuffer>* TranslateStream(
+      grpc::CallbackServerContext* context, const grpc::ByteBuffer* request) override;
+  grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* TranslateBulk(
       grpc::CallbackServerContext* context) override;
   grpc::ServerUnaryReactor* Score(grpc::CallbackServerContext* context,
                                   const v1::ScoreRequest* request,

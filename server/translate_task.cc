@@ -34,8 +34,32 @@ std::shared_ptr<const Translator> TranslateTask::translator() const {
 }
 
 void TranslateTask::Run(std::shared_ptr<RequestState> state,
-                        std::function<void(TranslateResponse)> done) {
-  route_->Translate(std::move(request_), std::move(state), std::move(done));
+                        std::function<void(TranslateResponse)> done, OnProgress on_progress) {
+  route_->Translate(std::move(request_), std::move(state), std::move(done), std::move(on_progress));
+}
+
+void TranslateTask::ToMessages(TranslateProgress progress,
+                               absl::FunctionRef<void(v1::TranslateStreamResponse)> add) {
+  v1::TranslateStreamResponse message;
+  message.set_content_index(static_cast<int>(progress.text));
+  if (!progress.stable_text.empty()) {
+    message.set_stable_text(std::move(progress.stable_text));
+    add(message);
+  }
+  if (progress.sentence.has_value()) {
+    ToProto(*std::move(progress.sentence), message.mutable_sentence());
+    add(message);
+  }
+  if (progress.translation.has_value()) {
+    Count(*progress.translation);
+    ToProto(*progress.translation, output_, message.mutable_translation());
+    add(std::move(message));
+  }
+}
+
+void TranslateTask::Count(const Translation& translation) {
+  size_.source_tokens += translation.source_tokens;
+  size_.target_tokens += static_cast<int>(translation.hypotheses.front().token_ids.size());
 }
 
 v1::TranslateResponse TranslateTask::Answer(const TranslateResponse& translated,
@@ -48,8 +72,7 @@ v1::TranslateResponse TranslateTask::Answer(const TranslateResponse& translated,
   response.set_isa(model.isa());
   for (const Translation& translation : translated.translations) {
     ToProto(translation, output_, response.add_translations());
-    size_.source_tokens += translation.source_tokens;
-    size_.target_tokens += static_cast<int>(translation.hypotheses.front().token_ids.size());
+    Count(translation);
   }
   ToProto(translated, elapsed, response.mutable_timing());
   parts_->metrics->OnTranslated(model, characters_, translated.times);

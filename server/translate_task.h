@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "dragoman/v1/translation.pb.h"
@@ -28,9 +29,15 @@ class TranslateTask {
   std::shared_ptr<const Translator> translator() const;
 
   // Starts the translation; as Translator::Translate.  REQUIRES: Prepare was OK; called once.
-  void Run(std::shared_ptr<RequestState> state, std::function<void(TranslateResponse)> done);
+  void Run(std::shared_ptr<RequestState> state, std::function<void(TranslateResponse)> done,
+           OnProgress on_progress = nullptr);
 
-  // The answer, and its metrics; `elapsed` is the time since the request came.
+  // News of it as the messages of a stream, in order.
+  void ToMessages(TranslateProgress progress,
+                  absl::FunctionRef<void(v1::TranslateStreamResponse)> add);
+
+  // The answer, and its metrics; `elapsed` is the time since the request came.  Translations that
+  // were told one by one are not in it.
   // REQUIRES: translated.status is OK.
   v1::TranslateResponse Answer(const TranslateResponse& translated, absl::Duration elapsed);
 
@@ -38,6 +45,8 @@ class TranslateTask {
   const CallSize& size() const { return size_; }
 
  private:
+  void Count(const Translation& translation);
+
   const ServerParts* const parts_;
   std::optional<Route> route_;
   TranslateRequest request_;

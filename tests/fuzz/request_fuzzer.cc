@@ -1,8 +1,9 @@
 // Requests, as any client may send them, through the whole service: gRPC, the exchange, the engine
 // with a small model, and back.  The first byte chooses the method, the rest is the message.
 //
-// Whatever comes, there is an answer in time, with a code that a client's mistake can have and,
-// from the translation service, a request id; and what is OK has a translation for each text.
+// Whatever comes, there is an answer in time, or a stream that ends, with a code that a client's
+// mistake can have and, from the translation service, a request id; and what is OK has a
+// translation for each text.
 
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
@@ -65,26 +66,39 @@ struct Answer {
   bool has_request_id = false;
 };
 
+// Sends one message and reads until the call has ended; unary methods answer once.
 Answer Send(const std::string& method, const std::string& message) {
   static auto& stub = *new grpc::GenericStub(TheServer().InProcessChannel());
   const grpc::Slice slice(message);
-  const grpc::ByteBuffer request(&slice, 1);
-  grpc::ByteBuffer response;
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() + std::chrono::milliseconds(500));
   grpc::CompletionQueue queue;
-  const auto call = stub.PrepareUnaryCall(&context, "/dragoman.v1." + method, request, &queue);
-  Answer answer;
-  call->StartCall();
-  call->Finish(&response, &answer.status, nullptr);
-  void* tag = nullptr;
-  bool ok = false;
-  const auto patience = std::chrono::system_clock::now() + std::chrono::seconds(60);
-  FUZZ_CHECK(queue.AsyncNext(&tag, &ok, patience) == grpc::CompletionQueue::GOT_EVENT);
-  grpc::Slice bytes;
-  if (answer.status.ok() && response.Valid() && response.DumpToSingleSlice(&bytes).ok()) {
-    answer.message.assign(bytes.begin(), bytes.end());
+  const auto wait = [&] {
+    void* tag = nullptr;
+    bool ok = false;
+    const auto patience = std::chrono::system_clock::now() + std::chrono::seconds(60);
+    FUZZ_CHECK(queue.AsyncNext(&tag, &ok, patience) == grpc::CompletionQueue::GOT_EVENT);
+    return ok;
+  };
+  const auto call = stub.PrepareCall(&context, "/dragoman.v1." + method, &queue);
+  call->StartCall(nullptr);
+  bool ok = wait();
+  if (ok) {
+    call->WriteLast(grpc::ByteBuffer(&slice, 1), grpc::WriteOptions(), nullptr);
+    ok = wait();
   }
+  Answer answer;
+  while (ok) {
+    grpc::ByteBuffer response;
+    call->Read(&response, nullptr);
+    ok = wait();
+    grpc::Slice bytes;
+    if (ok && response.DumpToSingleSlice(&bytes).ok()) {
+      answer.message.assign(bytes.begin(), bytes.end());
+    }
+  }
+  call->Finish(&answer.status, nullptr);
+  wait();
   answer.has_request_id = context.GetServerTrailingMetadata().contains("x-request-id");
   return answer;
 }

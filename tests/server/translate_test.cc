@@ -281,23 +281,6 @@ TEST_F(TranslateTest, AThresholdThatIsNoProbabilityIsInvalid) {
   }
 }
 
-TEST_F(TranslateTest, MethodsThatThisVersionLacksAreUnimplementedByName) {
-  const auto expect = [](const grpc::Status& status, const char* method) {
-    EXPECT_EQ(status.error_code(), grpc::StatusCode::UNIMPLEMENTED);
-    EXPECT_THAT(status.error_message(), HasSubstr(method));
-  };
-  grpc::ClientContext contexts[2];
-  v1::TranslateStreamResponse streamed;
-  auto stream = server_->translation().TranslateStream(&contexts[0], RequestFor({"a"}));
-  EXPECT_FALSE(stream->Read(&streamed));
-  expect(stream->Finish(), "TranslateStream");
-
-  v1::TranslateBulkResponse answered;
-  auto bulk = server_->translation().TranslateBulk(&contexts[1]);
-  EXPECT_FALSE(bulk->Read(&answered));
-  expect(bulk->Finish(), "TranslateBulk");
-}
-
 TEST_F(TranslateTest, TheSameSeedDrawsTheSameTextWhateverTheTraffic) {
   v1::TranslateRequest request = RequestFor({"The cat is old."});
   request.mutable_options()->mutable_sampling()->set_seed(7);

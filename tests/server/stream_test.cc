@@ -1,0 +1,357 @@
+// TranslateStream and TranslateBulk over a real connection, with a real model and with clients that
+// behave, and that do not.
+
+#include <gmock/gmock.h>
+#include <grpcpp/generic/generic_stub.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "tests/server/test_server.h"
+
+namespace dragoman {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr char kText[] = "The old teacher sees a small house. The cat is old. Anna is here.";
+
+class StreamTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { server_ = new TestServer(TestOptions()); }
+  static void TearDownTestSuite() { delete std::exchange(server_, nullptr); }
+
+  // Nobody is left behind.
+  void TearDown() override { server_->AwaitSample("dragoman_requests_in_flight", 0); }
+
+  static TestServer* server_;
+};
+
+TestServer* StreamTest::server_ = nullptr;
+
+// --- TranslateStream
+
+struct Streamed {
+  grpc::Status status;
+  std::vector<v1::TranslateStreamResponse> messages;
+  std::map<int, std::string> stable;  // by content
+};
+
+Streamed Stream(TestServer* server, const v1::TranslateRequest& request) {
+  grpc::ClientContext context;
+  const auto stream = server->translation().TranslateStream(&context, request);
+  Streamed streamed;
+  for (v1::TranslateStreamResponse message; stream->Read(&message);) {
+    if (message.has_stable_text()) {
+      streamed.stable[message.content_index()] += message.stable_text();
+    }
+    streamed.messages.push_back(std::move(message));
+  }
+  streamed.status = stream->Finish();
+  EXPECT_EQ(context.GetServerTrailingMetadata().count("x-request-id"), 1u);
+  return streamed;
+}
+
+TEST_F(StreamTest, ToldEndToEndIsTheTranslation) {
+  v1::TranslateRequest request = RequestFor({kText, "", "The bridge is not expensive!"});
+  request.set_sentence_splitting(v1::SENTENCE_SPLITTING_SENTENCES);
+  request.mutable_output()->set_sentence_spans(true);
+  v1::TranslateResponse whole;
+  ASSERT_TRUE(server_->Translate(request, &whole).ok());
+  const Streamed streamed = Stream(server_, request);
+  ASSERT_TRUE(streamed.status.ok()) << streamed.status.error_message();
+  int content = 0, sentence = 0;
+  for (const v1::TranslateStreamResponse& message : streamed.messages) {
+    if (message.has_summary()) {
+      EXPECT_EQ(&message, &streamed.messages.back());
+      EXPECT_EQ(message.summary().model(), whole.model());
+      EXPECT_EQ(message.summary().model_version(), whole.model_version());
+      EXPECT_EQ(message.summary().translations_size(), 0);
+      EXPECT_GT(message.summary().timing().total().nanos(), 0);
+      continue;
+    }
+    ASSERT_EQ(message.content_index(), content) << "out of order";
+    const v1::Translation& translation = whole.translations(content);
+    if (message.has_sentence()) {
+      EXPECT_EQ(message.sentence().index(), sentence);
+      EXPECT_EQ(message.sentence().sentences(), translation.sentences_size());
+      EXPECT_EQ(message.sentence().span().SerializeAsString(),
+                translation.sentences(sentence).SerializeAsString());
+      ++sentence;
+    } else if (message.has_translation()) {
+      EXPECT_EQ(message.translation().SerializeAsString(), translation.SerializeAsString());
+      EXPECT_EQ(streamed.stable.count(content) == 0 ? "" : streamed.stable.at(content),
+                translation.hypotheses(0).text());
+      ++content;
+      sentence = 0;
+    }
+  }
+  EXPECT_EQ(content, 3);
+  EXPECT_TRUE(streamed.messages.back().has_summary());
+  EXPECT_GE(server_->Metrics().at("dragoman_time_to_first_text_seconds_count{model=\"en-de\"}"), 1);
+}
+
+TEST_F(StreamTest, AnErrorIsToldAsByTranslate) {
+  v1::TranslateRequest request = RequestFor({"a"});
+  request.mutable_options()->set_beam_size(100);
+  const Streamed streamed = Stream(server_, request);
+  EXPECT_TRUE(streamed.messages.empty());
+  EXPECT_EQ(streamed.status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(DetailOf<google::rpc::BadRequest>(streamed.status).field_violations(0).field(),
+            "options.beam_size");
+  request = RequestFor({"a"});
+  request.set_model("xx");
+  EXPECT_EQ(Stream(server_, request).status.error_code(), grpc::StatusCode::NOT_FOUND);
+}
+
+TEST_F(StreamTest, ClientsThatGoAwayInTheMiddleLeaveNothingBehind) {
+  for (int i = 0; i < 20; ++i) {
+    grpc::ClientContext context;
+    const auto stream = server_->translation().TranslateStream(&context, LongRequest());
+    v1::TranslateStreamResponse message;
+    for (int read = 0; read < i % 4; ++read) ASSERT_TRUE(stream->Read(&message));
+    context.TryCancel();
+    EXPECT_EQ(stream->Finish().error_code(), grpc::StatusCode::CANCELLED);
+  }
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::milliseconds(100));
+  const auto stream = server_->translation().TranslateStream(&context, LongRequest());
+  for (v1::TranslateStreamResponse message; stream->Read(&message);) continue;
+  EXPECT_EQ(stream->Finish().error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
+}
+
+TEST_F(StreamTest, WhoNeverReadsHoldsNobodyUp) {
+  grpc::ClientContext context;
+  const auto stream = server_->translation().TranslateStream(&context, RequestFor({kText}));
+  EXPECT_EQ(server_->Translate("The cat is old."), "Die Katze ist alt.");
+  context.TryCancel();
+  stream->Finish();
+}
+
+// --- TranslateBulk
+
+using BulkStream = grpc::ClientReaderWriter<v1::TranslateBulkRequest, v1::TranslateBulkResponse>;
+
+v1::TranslateBulkRequest ItemFor(const std::string& id, const std::string& text) {
+  v1::TranslateBulkRequest item;
+  item.set_id(id);
+  *item.mutable_request() = RequestFor({text});
+  return item;
+}
+
+TEST_F(StreamTest, BulkAnswersEachRequestByItsId) {
+  const std::vector<std::string> texts = {"The old teacher sees a small house.", "The cat is old.",
+                                          "The bridge is not expensive!"};
+  std::vector<std::string> wanted;
+  for (const std::string& text : texts) wanted.push_back(server_->Translate(text));
+  constexpr int kItems = 2000;
+  grpc::ClientContext context;
+  const auto call = server_->translation().TranslateBulk(&context);
+  std::thread writer([&] {
+    for (int i = 0; i < kItems; ++i) {
+      if (!call->Write(ItemFor(std::to_string(i), texts[i % 3]))) break;
+    }
+    call->WritesDone();
+  });
+  std::set<std::string> ids;
+  for (v1::TranslateBulkResponse answer; call->Read(&answer);) {
+    ASSERT_TRUE(answer.has_response()) << answer.error().message();
+    EXPECT_TRUE(ids.insert(answer.id()).second) << answer.id() << " twice";
+    EXPECT_EQ(answer.response().translations(0).hypotheses(0).text(),
+              wanted[std::stoi(answer.id()) % 3]);
+    EXPECT_EQ(answer.response().model(), "en-de");
+  }
+  writer.join();
+  const grpc::Status status = call->Finish();
+  EXPECT_TRUE(status.ok()) << status.error_message();
+  EXPECT_EQ(ids.size(), static_cast<size_t>(kItems));
+}
+
+TEST_F(StreamTest, AnErrorOfOneRequestIsItsAnswer) {
+  grpc::ClientContext context;
+  const auto call = server_->translation().TranslateBulk(&context);
+  v1::TranslateBulkRequest wrong = ItemFor("wrong", "The cat is old.");
+  wrong.mutable_request()->mutable_options()->set_beam_size(100);
+  v1::TranslateBulkRequest nowhere = ItemFor("nowhere", "The cat is old.");
+  nowhere.mutable_request()->set_model("xx");
+  v1::TranslateBulkRequest empty;
+  empty.set_id("empty");
+  for (const auto& item :
+       {wrong, nowhere, empty, ItemFor("", "The cat is old."), ItemFor("same", "The cat is old."),
+        ItemFor("same", "The cat is old.")}) {
+    ASSERT_TRUE(call->Write(item));
+  }
+  call->WritesDone();
+  std::multimap<std::string, v1::TranslateBulkResponse> answers;
+  for (v1::TranslateBulkResponse answer; call->Read(&answer);) answers.emplace(answer.id(), answer);
+  EXPECT_TRUE(call->Finish().ok());
+  ASSERT_EQ(answers.size(), 6u);
+  EXPECT_EQ(answers.find("wrong")->second.error().code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(answers.find("wrong")->second.error().field(), "options.beam_size");
+  EXPECT_EQ(answers.find("nowhere")->second.error().code(), grpc::StatusCode::NOT_FOUND);
+  EXPECT_EQ(answers.find("empty")->second.error().field(), "contents");
+  EXPECT_TRUE(answers.find("")->second.has_response());
+  EXPECT_EQ(answers.count("same"), 2u);
+}
+
+// Sends raw bytes, which a client that checks its strings would not.
+TEST_F(StreamTest, ATextThatIsNotUtf8IsTheErrorOfItsRequest) {
+  grpc::GenericStub stub(server_->channel());
+  const auto exchange = [&](const std::vector<std::string>& messages, grpc::Status* status) {
+    grpc::ClientContext context;
+    grpc::CompletionQueue queue;
+    const auto call =
+        stub.PrepareCall(&context, "/dragoman.v1.TranslationService/TranslateBulk", &queue);
+    const auto wait = [&] {
+      void* tag = nullptr;
+      bool ok = false;
+      return queue.Next(&tag, &ok) && ok;
+    };
+    call->StartCall(nullptr);
+    wait();
+    for (const std::string& message : messages) {
+      const grpc::Slice slice(message);
+      call->Write(grpc::ByteBuffer(&slice, 1), nullptr);
+      wait();
+    }
+    call->WritesDone(nullptr);
+    wait();
+    std::map<std::string, v1::TranslateBulkResponse> answers;
+    while (true) {
+      grpc::ByteBuffer bytes;
+      call->Read(&bytes, nullptr);
+      if (!wait()) break;
+      v1::TranslateBulkResponse answer;
+      grpc::SerializationTraits<v1::TranslateBulkResponse>::Deserialize(&bytes, &answer);
+      answers[answer.id()] = answer;
+    }
+    call->Finish(status, nullptr);
+    wait();
+    return answers;
+  };
+  const std::string good = ItemFor("good", "The cat is old.").SerializeAsString();
+  std::string bad = ItemFor("bad", "The c\x01t is old.").SerializeAsString();
+  bad[bad.find('\x01')] = '\xff';
+  grpc::Status status;
+  auto answers = exchange({good, bad}, &status);
+  EXPECT_TRUE(status.ok()) << status.error_message();
+  EXPECT_TRUE(answers["good"].has_response());
+  EXPECT_EQ(answers["bad"].error().code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(answers["bad"].error().field(), "contents[0]");
+  // What cannot be told apart ends the call, but not what came before.
+  answers = exchange({good, "\x0a\x7f"}, &status);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_TRUE(answers["good"].has_response());
+}
+
+TEST_F(StreamTest, AClientThatDoesNotReadIsNotReadFrom) {
+  grpc::ClientContext context;
+  const auto call = server_->translation().TranslateBulk(&context);
+  std::atomic<int> written = 0;
+  std::thread writer([&] {
+    const std::string text(2000, 'a');
+    while (written < 100'000 && call->Write(ItemFor(std::to_string(written), text))) ++written;
+  });
+  // It comes to a halt.
+  for (int last = -1; written != last || written == 0;) {
+    last = written;
+    absl::SleepFor(absl::Milliseconds(500));
+  }
+  EXPECT_LT(written, 5000);
+  EXPECT_LT(server_->Metrics().at("dragoman_queue_requests"), 129);
+  context.TryCancel();
+  writer.join();
+  EXPECT_EQ(call->Finish().error_code(), grpc::StatusCode::CANCELLED);
+}
+
+TEST_F(StreamTest, BulkClientsThatGoAwayLeaveNothingBehind) {
+  for (int i = 0; i < 20; ++i) {
+    grpc::ClientContext context;
+    const auto call = server_->translation().TranslateBulk(&context);
+    for (int item = 0; item < i % 5; ++item) {
+      v1::TranslateBulkRequest request;
+      request.set_id("same");
+      *request.mutable_request() = LongRequest();
+      ASSERT_TRUE(call->Write(request));
+    }
+    if (i % 2 == 0) call->WritesDone();
+    context.TryCancel();
+    EXPECT_EQ(call->Finish().error_code(), grpc::StatusCode::CANCELLED);
+  }
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::milliseconds(100));
+  const auto call = server_->translation().TranslateBulk(&context);
+  for (v1::TranslateBulkResponse answer; call->Read(&answer);) continue;
+  EXPECT_EQ(call->Finish().error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
+}
+
+// More requests than the engine lets wait: they wait in the call.
+TEST(BulkTest, WaitsForRoomInTheEngine) {
+  ServerOptions options = TestOptions();
+  options.pool.max_waiting_requests = 4;
+  options.pool.workers = 1;
+  TestServer server(options);
+  PendingTranslation other(&server, LongRequest());
+  server.AwaitSample("dragoman_requests_in_flight", 1);
+  grpc::ClientContext context;
+  const auto call = server.translation().TranslateBulk(&context);
+  constexpr int kItems = 300;
+  std::thread writer([&] {
+    for (int i = 0; i < kItems; ++i) call->Write(ItemFor(std::to_string(i), "The cat is old."));
+    call->WritesDone();
+  });
+  int answered = 0;
+  for (v1::TranslateBulkResponse answer; call->Read(&answer); ++answered) {
+    ASSERT_TRUE(answer.has_response()) << answer.error().message();
+  }
+  writer.join();
+  EXPECT_TRUE(call->Finish().ok());
+  EXPECT_EQ(answered, kItems);
+  other.Cancel();
+  other.Await();
+}
+
+TEST(BulkTest, ADrainEndsACallThatWouldGoOn) {
+  TestServer server;
+  grpc::ClientContext context;
+  const auto call = server.translation().TranslateBulk(&context);
+  ASSERT_TRUE(call->Write(ItemFor("a", "The cat is old.")));
+  v1::TranslateBulkResponse answer;
+  ASSERT_TRUE(call->Read(&answer));
+  std::thread drain([&] { server.server().Drain(); });
+  EXPECT_FALSE(call->Read(&answer));
+  EXPECT_EQ(call->Finish().error_code(), grpc::StatusCode::UNAVAILABLE);
+  drain.join();
+}
+
+TEST(BulkTest, EachRequestCountsAmongThoseOfItsPrincipal) {
+  ServerOptions options = TestOptions();
+  options.auth.max_requests_per_principal = 2;
+  TestServer server(options);
+  grpc::ClientContext context;
+  const auto call = server.translation().TranslateBulk(&context);
+  constexpr int kItems = 200;
+  std::thread writer([&] {
+    for (int i = 0; i < kItems; ++i) call->Write(ItemFor(std::to_string(i), "The cat is old."));
+    call->WritesDone();
+  });
+  int answered = 0;
+  for (v1::TranslateBulkResponse answer; call->Read(&answer); ++answered) {
+    ASSERT_TRUE(answer.has_response()) << answer.error().message();
+  }
+  writer.join();
+  EXPECT_TRUE(call->Finish().ok());
+  EXPECT_EQ(answered, kItems);
+  const auto samples = server.Metrics();
+  EXPECT_EQ(samples.at("dragoman_requests_total{code=\"OK\",method=\"TranslateBulkItem\","
+                       "model=\"en-de\"}"),
+            kItems);
+}
+
+}  // namespace
+}  // namespace dragoman

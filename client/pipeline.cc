@@ -54,6 +54,7 @@ TranslationPipeline::TranslationPipeline(TranslationClient* client, v1::Translat
       request_(std::move(request)),
       options_(options),
       deliver_(std::move(deliver)),
+      bulk_(options.bulk ? client->OpenBulk() : nullptr),
       thread_([this] { DeliverAll(); }) {}
 
 TranslationPipeline::~TranslationPipeline() { Finish().IgnoreError(); }
@@ -76,21 +77,45 @@ absl::Status TranslationPipeline::Flush() {
     if (gathered_.empty()) return absl::OkStatus();
     in_flight_.push_back(batch);
   }
-  std::vector<Item*> items;
   batch->items.resize(gathered_.size());
   for (size_t i = 0; i < gathered_.size(); ++i) {
     batch->items[i].place = added_++;
     batch->items[i].source = std::move(gathered_[i]);
-    items.push_back(&batch->items[i]);
   }
   gathered_.clear();
   gathered_bytes_ = 0;
-  client_->TranslateAsync(RequestFor(items), [this, batch](Response response) {
-    absl::MutexLock lock(&mutex_);
-    batch->response = std::move(response);
-    batch->answered = true;
-  });
+  Send(batch);
   return absl::OkStatus();
+}
+
+// What is lost with a bulk call is sent again over the next one, once; after that it is retried in
+// its turn.
+void TranslationPipeline::Send(std::shared_ptr<Batch> batch) {
+  v1::TranslateRequest request = request_;
+  for (const Item& item : batch->items) request.add_contents(item.source);
+  {
+    absl::MutexLock lock(&mutex_);
+    batch->sent = absl::Now();
+  }
+  auto done = [this, batch](Response response) {
+    {
+      absl::MutexLock lock(&mutex_);
+      if (batch->answered) return;  // it came too late
+      const bool lost = bulk_ != nullptr && absl::IsUnavailable(response.status()) &&
+                        !IsUnreachable(response.status());
+      if (!lost || std::exchange(batch->sent_again, true)) {
+        batch->response = std::move(response);
+        batch->answered = true;
+        return;
+      }
+    }
+    Send(batch);
+  };
+  if (bulk_ != nullptr) {
+    bulk_->TranslateAsync(std::move(request), std::move(done));
+  } else {
+    client_->TranslateAsync(std::move(request), std::move(done));
+  }
 }
 
 absl::Status TranslationPipeline::Finish() {
@@ -122,15 +147,18 @@ void TranslationPipeline::DeliverAll() {
   while (true) {
     std::shared_ptr<Batch> batch;
     bool failed = false;
+    bool flush = false;
     {
       absl::MutexLock lock(&mutex_);
-      mutex_.Await(absl::Condition(this, &TranslationPipeline::HasNews));
+      AwaitNews();
       if (in_flight_.empty()) return;
       batch = in_flight_.front();
       failed = !failure_.ok();
+      flush = in_flight_.size() == 1 || !in_flight_[1]->answered;
     }
     Failure failure;
-    const absl::Status status = failed ? absl::OkStatus() : DeliverBatch(batch.get(), &failure);
+    const absl::Status status =
+        failed ? absl::OkStatus() : DeliverBatch(batch.get(), flush, &failure);
     absl::MutexLock lock(&mutex_);
     in_flight_.pop_front();
     if (!status.ok()) {
@@ -140,13 +168,30 @@ void TranslationPipeline::DeliverAll() {
   }
 }
 
-absl::Status TranslationPipeline::DeliverBatch(Batch* batch, Failure* failure) {
+// Waits for the next answer.  A bulk call has no deadline, so its requests have theirs here: one
+// that is not answered in time fails, and the others are sent again over another call.
+void TranslationPipeline::AwaitNews() {
+  const absl::Condition news(this, &TranslationPipeline::HasNews);
+  if (bulk_ == nullptr) return mutex_.Await(news);
+  while (!mutex_.AwaitWithTimeout(news, absl::Seconds(1))) {
+    if (in_flight_.empty()) continue;
+    Batch& front = *in_flight_.front();
+    if (absl::Now() < front.sent + client_->deadline()) continue;
+    front.response = absl::DeadlineExceededError("the server has not answered in time");
+    front.answered = true;
+    mutex_.Unlock();
+    bulk_->Cancel(absl::UnavailableError("the server does not answer"));
+    mutex_.Lock();
+  }
+}
+
+absl::Status TranslationPipeline::DeliverBatch(Batch* batch, bool flush, Failure* failure) {
   std::vector<Item*> items;
   for (Item& item : batch->items) items.push_back(&item);
   const absl::Status status = Settle(items, std::move(batch->response), failure);
   for (const Item& item : batch->items) {
     if (!item.settled) break;
-    const bool last = &item == &batch->items.back();
+    const bool last = flush && &item == &batch->items.back();
     deliver_({item.place, item.source, item.status, item.translation, item.model, last});
   }
   return status;
@@ -167,6 +212,10 @@ bool TranslationPipeline::WorthWaitingFor(const absl::Status& status) const {
 TranslationPipeline::Response TranslationPipeline::AfterWaiting(const std::vector<Item*>& items,
                                                                 Response response) const {
   const absl::Time give_up = absl::Now() + options_.max_wait;
+  if (bulk_ != nullptr && absl::IsUnavailable(response.status()) &&
+      !IsUnreachable(response.status())) {
+    response = client_->Translate(RequestFor(items));  // which gRPC tries again by itself
+  }
   while (WorthWaitingFor(response.status())) {
     const absl::Duration delay = RetryDelayOf(response.status()).value_or(kRetryDelay);
     if (absl::Now() + delay > give_up) break;

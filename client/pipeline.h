@@ -1,6 +1,6 @@
 // Translates a long row of texts over one connection, in order and in bounded memory.
 //
-// Texts are gathered into requests, a few of which are under way at a time, so that the server
+// Texts are gathered into requests, some of which are under way at a time, so that the server
 // always has something to put into its batch; the answers are delivered in the order of the texts.
 // The caller's thread gathers and sends; a thread of the pipeline delivers.  That thread also sends
 // again what a busy server has refused, and, if asked to, leaves out the texts that fail:
@@ -24,6 +24,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "client/bulk_call.h"
 #include "client/translation_client.h"
 
 namespace dragoman {
@@ -32,6 +33,9 @@ struct PipelineOptions {
   int max_texts = 32;         // of one request
   size_t max_bytes = 16'000;  // of one request, unless it holds a single text
   int max_in_flight = 4;      // requests that are under way or not delivered yet
+  // One call for all requests (bulk_call.h), each of which may then be short and is answered by
+  // itself: the slowest text of some holds up no others.
+  bool bulk = false;
   // How long a request is sent again, as often as the server asks, while the server is busy
   // (RESOURCE_EXHAUSTED) or away (UNAVAILABLE) though it has answered before.
   absl::Duration max_wait = absl::ZeroDuration();
@@ -50,7 +54,7 @@ class TranslationPipeline {
     const absl::Status& status;          // OK unless the text was left out (skip_errors)
     const v1::Translation& translation;  // empty unless status is OK
     const std::string& model;            // that translated it
-    bool last;                           // of its request: a good time to flush
+    bool last;                           // for now: a good time to flush
   };
   // Called in the order of the texts, on the pipeline's thread.
   using Deliver = std::function<void(const Translated&)>;
@@ -93,6 +97,8 @@ class TranslationPipeline {
   };
   struct Batch {
     std::vector<Item> items;
+    absl::Time sent = absl::InfiniteFuture();
+    bool sent_again = false;  // over another call, because the first one has ended
     bool answered = false;
     Response response;
   };
@@ -100,8 +106,10 @@ class TranslationPipeline {
   bool HasRoom() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool HasNews() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   v1::TranslateRequest RequestFor(const std::vector<Item*>& items) const;
+  void Send(std::shared_ptr<Batch> batch);
+  void AwaitNews() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void DeliverAll();
-  absl::Status DeliverBatch(Batch* batch, Failure* failure);
+  absl::Status DeliverBatch(Batch* batch, bool flush, Failure* failure);
   bool WorthWaitingFor(const absl::Status& status) const;
   Response AfterWaiting(const std::vector<Item*>& items, Response response) const;
   absl::Status Settle(std::vector<Item*> items, Response response, Failure* failure);
@@ -110,6 +118,8 @@ class TranslationPipeline {
   const v1::TranslateRequest request_;  // without texts
   const PipelineOptions options_;
   const Deliver deliver_;
+
+  const std::unique_ptr<BulkCall> bulk_;  // null: each request is a call
 
   std::vector<std::string> gathered_;
   size_t gathered_bytes_ = 0;

@@ -46,6 +46,7 @@ struct TranslateFlags {
   std::string input;
   std::string resume;
   std::optional<double> max_wait_seconds;
+  bool stream = false;
   PipelineOptions pipeline;
   std::vector<std::string> texts;
 };
@@ -82,6 +83,9 @@ class Translation {
   }
   ExitCode ReportFailure(const absl::Status& status, TranslationPipeline::Failure failure,
                          TranslationClient* client);
+  ExitCode RunStream(const v1::TranslateRequest& request, TranslationClient* client);
+  absl::Status StreamText(v1::TranslateRequest request, const std::string& text,
+                          TranslationClient* client);
 
   const TranslateFlags& flags_;
   const Console& console_;
@@ -174,11 +178,56 @@ ExitCode Translation::ReportFailure(const absl::Status& status,
   return code;
 }
 
+// Writes the words of a translation as they become certain, then the end of the line.
+absl::Status Translation::StreamText(v1::TranslateRequest request, const std::string& text,
+                                     TranslationClient* client) {
+  request.add_contents(text);
+  bool any = false;
+  const absl::Status status =
+      client->TranslateStream(request, [&](const v1::TranslateStreamResponse& message) {
+        if (message.has_stable_text()) {
+          any = true;
+          out() << OneLine(message.stable_text()) << std::flush;
+        } else if (message.has_translation()) {
+          any = false;
+          out() << "\n" << std::flush;
+        }
+        return out().good();
+      });
+  if (any) out() << "\n" << std::flush;  // it ended in the middle of a line
+  if (!out().good()) return absl::UnavailableError("cannot write the output");
+  return status;
+}
+
+ExitCode Translation::RunStream(const v1::TranslateRequest& request, TranslationClient* client) {
+  LineReader reader(in_, kMaxLineBytes);
+  for (size_t i = 0;; ++i) {
+    std::optional<std::string> text;
+    if (!flags_.texts.empty()) {
+      if (i < flags_.texts.size()) text = flags_.texts[i];
+    } else if (auto line = reader.Next(); line.ok()) {
+      text = *std::move(line);
+    } else {
+      return ReportUsage(console_, line.status());
+    }
+    if (!text.has_value()) return kExitOk;
+    if (const absl::Status status = StreamText(request, *text, client); !status.ok()) {
+      const auto place = static_cast<int64_t>(i);
+      return ReportFailure(status, {place, place}, client);
+    }
+  }
+}
+
 ExitCode Translation::Run() {
   v1::TranslateRequest request = flags_.request.Request();
   request.mutable_output()->set_tokens(flags_.json);
   request.mutable_output()->set_quality(flags_.json);
   flags_.alignment.Set(request.mutable_output());
+  if (flags_.stream && (flags_.json || request.output().alignments())) {
+    return ReportUsage(console_,
+                       absl::InvalidArgumentError("--stream writes text: neither json nor "
+                                                  "alignments"));
+  }
   const bool several = request.options().num_hypotheses() > 1 || request.output().alignments();
   if (!flags_.resume.empty() && !flags_.json && several) {
     return ReportUsage(console_, absl::InvalidArgumentError(
@@ -189,7 +238,13 @@ ExitCode Translation::Run() {
   if (!client.ok()) return ReportUsage(console_, client.status());
   if (const absl::Status status = OpenFiles(); !status.ok()) return ReportUsage(console_, status);
 
+  if (flags_.stream) return RunStream(request, client->get());
   PipelineOptions options = flags_.pipeline;
+  if (flags_.texts.empty()) {  // each line is answered by itself
+    options.bulk = true;
+    options.max_texts = 1;
+    options.max_in_flight = 256;
+  }
   const double patience = flags_.texts.empty() ? 60.0 : 0.0;
   options.max_wait = absl::Seconds(flags_.max_wait_seconds.value_or(patience));
   TranslationPipeline pipeline(
@@ -225,6 +280,11 @@ void AddTranslateCommand(CLI::App* app, const Console& console, ExitCode* exit_c
       ->add_option("--resume", flags->resume,
                    "FILE to write; goes on after the lines that an earlier run has left there")
       ->excludes(texts);
+  CLI::Option* resume = command->get_option("--resume");
+  command
+      ->add_flag("--stream", flags->stream,
+                 "write each word as soon as it is certain, one text after the other (as text)")
+      ->excludes(resume);
   command->add_flag("--skip-errors", flags->pipeline.skip_errors,
                     "leave a text out (an empty line, or its error as json) that fails");
   command

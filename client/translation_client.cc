@@ -9,6 +9,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/cord.h"
 #include "absl/synchronization/mutex.h"
+#include "client/bulk_call.h"
 #include "client/server_address.h"
 #include "client/service_config.h"
 #include "dragoman/v1/translation.grpc.pb.h"
@@ -114,6 +115,10 @@ struct TranslationClient::Impl {
     if (options.deadline < absl::InfiniteDuration()) {
       context->set_deadline(absl::ToChronoTime(absl::Now() + options.deadline));
     }
+    ShowToken(context);
+  }
+
+  void ShowToken(grpc::ClientContext* context) const {
     if (!options.token.empty()) {
       context->AddMetadata("authorization", "Bearer " + options.token);
     }
@@ -217,6 +222,33 @@ std::function<void()> TranslationClient::TranslateAsync(v1::TranslateRequest req
       });
   return cancel;
 }
+
+absl::Status TranslationClient::TranslateStream(
+    const v1::TranslateRequest& request,
+    absl::FunctionRef<bool(const v1::TranslateStreamResponse&)> on_message) {
+  RETURN_IF_ERROR(CheckUtf8(request));
+  grpc::ClientContext context;
+  impl_->Prepare(&context);
+  const auto stream = impl_->translation->TranslateStream(&context, request);
+  for (v1::TranslateStreamResponse message; stream->Read(&message);) {
+    if (!on_message(message)) context.TryCancel();
+  }
+  return impl_->ToStatus(stream->Finish(), impl_->balanced.get());
+}
+
+// A bulk call lasts for as long as there are requests, so it has no deadline.
+std::unique_ptr<BulkCall> TranslationClient::OpenBulk() {
+  return std::make_unique<BulkCall>(BulkCall::Connection{
+      .client = this,
+      .stub = impl_->translation.get(),
+      .prepare = [impl = impl_.get()](grpc::ClientContext* context) { impl->ShowToken(context); },
+      .to_status =
+          [impl = impl_.get()](const grpc::Status& status) {
+            return impl->ToStatus(status, impl->balanced.get());
+          }});
+}
+
+absl::Duration TranslationClient::deadline() const { return impl_->options.deadline; }
 
 absl::StatusOr<v1::ScoreResponse> TranslationClient::Score(const v1::ScoreRequest& request) {
   for (int i = 0; i < request.pairs_size(); ++i) {

@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -42,6 +43,8 @@ struct ClientOptions {
   std::string token;
 };
 
+class BulkCall;
+
 // Thread-safe.  Connects with the first call, and again when the connection was lost.
 class TranslationClient {
  public:
@@ -64,6 +67,15 @@ class TranslationClient {
   using TranslateDone = std::function<void(absl::StatusOr<v1::TranslateResponse>)>;
   std::function<void()> TranslateAsync(v1::TranslateRequest request, TranslateDone done);
 
+  // As it goes: `on_message` hears of each message in turn, on this thread, and says whether to go
+  // on; if not, the call ends with CANCELLED.
+  absl::Status TranslateStream(
+      const v1::TranslateRequest& request,
+      absl::FunctionRef<bool(const v1::TranslateStreamResponse&)> on_message);
+
+  // Requests over one call (bulk_call.h).  The client must outlive it.
+  std::unique_ptr<BulkCall> OpenBulk();
+
   // How likely a model finds translations that are given.
   absl::StatusOr<v1::ScoreResponse> Score(const v1::ScoreRequest& request);
 
@@ -80,6 +92,8 @@ class TranslationClient {
   absl::StatusOr<bool> Serving(const std::string& service);
 
   const std::string& server() const { return server_; }
+  // Of each call.
+  absl::Duration deadline() const;
 
  private:
   struct Impl;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 #include "absl/time/clock.h"
 #include "engine/base/status.h"
@@ -115,6 +116,40 @@ grpc::Status FakeServer::Translations::Translate(grpc::ServerContext* context,
     }
   }
   response->set_model("en-de");
+  return grpc::Status::OK;
+}
+
+grpc::Status FakeServer::Translations::TranslateBulk(
+    grpc::ServerContext* context,
+    grpc::ServerReaderWriter<v1::TranslateBulkResponse, v1::TranslateBulkRequest>* call) {
+  if (!has_bulk) return grpc::Status(grpc::UNIMPLEMENTED, "no bulk");
+  for (v1::TranslateBulkRequest item; call->Read(&item);) {
+    v1::TranslateBulkResponse answer;
+    answer.set_id(item.id());
+    const grpc::Status status = Translate(context, &item.request(), answer.mutable_response());
+    if (status.error_code() == grpc::UNAVAILABLE) return status;
+    if (item.request().contents(0) == "hang up once" && !std::exchange(hung_up, true)) {
+      return grpc::Status(grpc::UNAVAILABLE, "the server hangs up");
+    }
+    if (!status.ok()) {
+      v1::Error* const error = answer.mutable_error();
+      error->set_code(status.error_code());
+      error->set_message(status.error_message());
+      google::rpc::Status rich;
+      rich.ParseFromString(status.error_details());
+      for (const google::protobuf::Any& detail : rich.details()) {
+        google::rpc::BadRequest bad_request;
+        google::rpc::RetryInfo retry;
+        if (detail.UnpackTo(&bad_request)) {
+          error->set_field(bad_request.field_violations(0).field());
+          error->set_message(bad_request.field_violations(0).description());
+        } else if (detail.UnpackTo(&retry)) {
+          *error->mutable_retry_delay() = retry.retry_delay();
+        }
+      }
+    }
+    call->Write(answer);
+  }
   return grpc::Status::OK;
 }
 

@@ -26,6 +26,9 @@ class FakeServer {
   // The requests to Translate so far, in the order of their arrival.
   std::vector<v1::TranslateRequest> requests() const;
 
+  // From now on there is a TranslateBulk.
+  void ServeBulk() { translations_.has_bulk = true; }
+
   // What the standard health service says from now on.
   void SetServing(bool serving);
 
@@ -34,7 +37,13 @@ class FakeServer {
    public:
     grpc::Status Translate(grpc::ServerContext* context, const v1::TranslateRequest* request,
                            v1::TranslateResponse* response) override;
+    // Each request as Translate; but what is UNAVAILABLE ends the call, and so does "hang up".
+    grpc::Status TranslateBulk(grpc::ServerContext* context,
+                               grpc::ServerReaderWriter<v1::TranslateBulkResponse,
+                                                        v1::TranslateBulkRequest>* call) override;
 
+    bool hung_up = false;
+    bool has_bulk = false;  // otherwise the method is UNIMPLEMENTED
     mutable absl::Mutex mutex;
     std::vector<v1::TranslateRequest> requests ABSL_GUARDED_BY(mutex);
   };

@@ -138,5 +138,76 @@ TEST_F(PipelineTest, WaitsForAServerThatWentAwayButForNoneThatNeverWas) {
   EXPECT_EQ(pipeline.Finish().code(), absl::StatusCode::kUnavailable);
 }
 
+// The same over one call.
+
+constexpr PipelineOptions kBulk = {.max_texts = 1, .max_in_flight = 64, .bulk = true};
+
+TEST_F(PipelineTest, BulkKeepsTheOrderOfManyTexts) {
+  server_.ServeBulk();
+  std::vector<std::string> want;
+  TranslationPipeline pipeline(&client_, {}, kBulk, Collect());
+  for (int i = 0; i < 500; ++i) {
+    want.push_back("T" + std::to_string(i));
+    ASSERT_TRUE(pipeline.Add("t" + std::to_string(i)).ok());
+  }
+  ASSERT_TRUE(pipeline.Finish().ok());
+  EXPECT_EQ(delivered_, want);
+}
+
+TEST_F(PipelineTest, BulkFallsBackToCallsOfTranslate) {
+  std::vector<std::string> want;
+  TranslationPipeline pipeline(&client_, {}, kBulk, Collect());
+  for (int i = 0; i < 100; ++i) {
+    want.push_back("T" + std::to_string(i));
+    ASSERT_TRUE(pipeline.Add("t" + std::to_string(i)).ok());
+  }
+  ASSERT_TRUE(pipeline.Finish().ok());
+  EXPECT_EQ(delivered_, want);
+}
+
+TEST_F(PipelineTest, BulkNamesTheTextThatFailedAndDeliversNothingAfterIt) {
+  server_.ServeBulk();
+  TranslationPipeline pipeline(&client_, {}, kBulk, Collect());
+  for (const char* text : {"one", "two", "bad", "three"}) pipeline.Add(text).IgnoreError();
+  EXPECT_EQ(pipeline.Finish(), absl::InvalidArgumentError("is bad"));
+  EXPECT_EQ(pipeline.failure().first, 2);
+  EXPECT_EQ(pipeline.failure().last, 2);
+  EXPECT_THAT(delivered_, ElementsAre("ONE", "TWO"));
+}
+
+TEST_F(PipelineTest, BulkLeavesOutWhatFailsIfAskedTo) {
+  server_.ServeBulk();
+  PipelineOptions options = kBulk;
+  options.skip_errors = true;
+  TranslationPipeline pipeline(&client_, {}, options, Collect());
+  for (const char* text : {"bad", "a", "broken", "b"}) ASSERT_TRUE(pipeline.Add(text).ok());
+  ASSERT_TRUE(pipeline.Finish().ok());
+  EXPECT_THAT(delivered_,
+              ElementsAre("INVALID_ARGUMENT: is bad", "A", "INTERNAL: internal error", "B"));
+}
+
+TEST_F(PipelineTest, BulkWaitsAsABusyServerAsks) {
+  server_.ServeBulk();
+  PipelineOptions options = kBulk;
+  options.max_wait = absl::Seconds(20);
+  TranslationPipeline pipeline(&client_, {}, options, Collect());
+  ASSERT_TRUE(pipeline.Add("busy once").ok());
+  ASSERT_TRUE(pipeline.Finish().ok());
+  EXPECT_THAT(delivered_, ElementsAre("BUSY ONCE"));
+}
+
+TEST_F(PipelineTest, BulkSendsAgainWhatWasLostWithACall) {
+  server_.ServeBulk();
+  TranslationPipeline pipeline(&client_, {}, kBulk, Collect());
+  std::vector<std::string> want;
+  for (int i = 0; i < 40; ++i) {
+    const std::string text = i == 20 ? "hang up once" : "t" + std::to_string(i);
+    want.push_back(i == 20 ? "HANG UP ONCE" : "T" + std::to_string(i));
+    ASSERT_TRUE(pipeline.Add(text).ok());
+  }
+  EXPECT_TRUE(pipeline.Finish().ok());
+  EXPECT_EQ(delivered_, want);
+}
+
 }  // namespace
 }  // namespace dragoman

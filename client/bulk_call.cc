@@ -1,0 +1,265 @@
+#include "client/bulk_call.h"
+
+#include <grpcpp/grpcpp.h>
+
+#include <deque>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "dragoman/v1/translation.grpc.pb.h"
+#include "google/rpc/error_details.pb.h"
+
+namespace dragoman {
+namespace {
+
+template <typename Detail>
+void Attach(const Detail& detail, absl::Status* status) {
+  status->SetPayload("type.googleapis.com/" + detail.GetDescriptor()->full_name(),
+                     absl::Cord(detail.SerializeAsString()));
+}
+
+// An error of one request, with the details that Translate would have given it.
+absl::Status ToStatus(const v1::Error& error) {
+  absl::Status status(static_cast<absl::StatusCode>(error.code()), error.message());
+  if (!error.field().empty()) {
+    google::rpc::BadRequest detail;
+    detail.add_field_violations()->set_field(error.field());
+    detail.mutable_field_violations(0)->set_description(error.message());
+    Attach(detail, &status);
+  }
+  if (error.has_retry_delay()) {
+    google::rpc::RetryInfo detail;
+    *detail.mutable_retry_delay() = error.retry_delay();
+    Attach(detail, &status);
+  }
+  return status;
+}
+
+}  // namespace
+
+// One gRPC call.  gRPC keeps it until OnDone, where it keeps itself.
+struct BulkCall::Stream
+    : grpc::ClientBidiReactor<v1::TranslateBulkRequest, v1::TranslateBulkResponse> {
+  struct Pending {
+    v1::TranslateRequest request;
+    TranslationClient::TranslateDone done;
+  };
+
+  explicit Stream(BulkCall* its_owner) : owner(its_owner) {}
+
+  // Binds it to a call, over which nothing happens before Start.
+  void Open(std::shared_ptr<Stream> self) {
+    own = std::move(self);
+    owner->connection_.prepare(&context);
+    static_cast<v1::TranslationService::Stub*>(owner->connection_.stub)
+        ->async()
+        ->TranslateBulk(&context, this);
+    AddHold();  // writes may begin at any time until the last read
+  }
+  void Start() {
+    StartRead(&incoming);
+    StartCall();
+  }
+
+  // False if the call has ended.
+  bool Send(v1::TranslateRequest* request, TranslationClient::TranslateDone* done) {
+    {
+      absl::MutexLock lock(&mutex);
+      if (ended) return false;
+      const int64_t id = next_id++;
+      v1::TranslateBulkRequest item;
+      item.set_id(std::to_string(id));
+      *item.mutable_request() = *request;
+      pending.emplace(item.id(), Pending{std::move(*request), std::move(*done)});
+      to_write.push_back(std::move(item));
+    }
+    Pump();
+    return true;
+  }
+
+  bool idle() {
+    absl::MutexLock lock(&mutex);
+    return pending.empty();
+  }
+
+  // All is answered: lets the call end well.
+  void Close() {
+    {
+      absl::MutexLock lock(&mutex);
+      closing = true;
+    }
+    Pump();
+  }
+
+  // Writes the next request, or, at last, that there is none.
+  void Pump() {
+    bool write = false;
+    {
+      absl::MutexLock lock(&mutex);
+      write = !to_write.empty();
+      if (writing || ended || (!write && !std::exchange(closing, false))) return;
+      writing = true;
+      ++starting;
+      if (write) {
+        outgoing = std::move(to_write.front());
+        to_write.pop_front();
+      }
+    }
+    if (write) {
+      StartWrite(&outgoing);
+    } else {
+      StartWritesDone();
+    }
+    bool release = false;
+    {
+      absl::MutexLock lock(&mutex);
+      release = --starting == 0 && ended;
+    }
+    if (release) RemoveHold();
+  }
+
+  void OnWriteDone(bool) override {
+    {
+      absl::MutexLock lock(&mutex);
+      writing = false;
+    }
+    Pump();
+  }
+
+  void OnReadDone(bool ok) override {
+    if (!ok) {
+      bool release = false;
+      {
+        absl::MutexLock lock(&mutex);
+        ended = true;
+        release = starting == 0;  // or else Pump does it
+      }
+      if (release) RemoveHold();
+      return;
+    }
+    TranslationClient::TranslateDone done;
+    {
+      absl::MutexLock lock(&mutex);
+      const auto found = pending.find(incoming.id());
+      if (found != pending.end()) {
+        done = std::move(found->second.done);
+        pending.erase(found);
+      }
+    }
+    if (done != nullptr && incoming.has_response()) {
+      done(std::move(*incoming.mutable_response()));
+    } else if (done != nullptr) {
+      done(ToStatus(incoming.error()));
+    }
+    StartRead(&incoming);
+  }
+
+  void OnDone(const grpc::Status& grpc_status) override {
+    std::map<std::string, Pending> left;
+    absl::Status status;
+    {
+      absl::MutexLock lock(&mutex);
+      ended = true;
+      left.swap(pending);
+      status = cancelled;
+    }
+    if (status.ok()) status = owner->connection_.to_status(grpc_status);
+    if (status.ok()) status = absl::UnavailableError("the server has ended the call");
+    BulkCall* const its_owner = owner;
+    {
+      absl::MutexLock lock(&its_owner->mutex_);
+      if (its_owner->stream_.get() == this) its_owner->stream_ = nullptr;
+      if (absl::IsUnimplemented(status)) its_owner->unary_ = true;
+    }
+    // Ends here, unless somebody is about to notice that it takes nothing more: the context holds
+    // the channel, which must not end on gRPC's thread.
+    std::shared_ptr<Stream>(std::move(own)).reset();
+    for (auto& [id, request] : left) {
+      its_owner->Unanswered(std::move(request.request), std::move(request.done), status);
+    }
+    absl::MutexLock lock(&its_owner->mutex_);
+    --its_owner->streams_;
+  }
+
+  BulkCall* const owner;
+  std::shared_ptr<Stream> own;
+  grpc::ClientContext context;
+  v1::TranslateBulkRequest outgoing;   // that is being written
+  v1::TranslateBulkResponse incoming;  // that is being read
+
+  absl::Mutex mutex;
+  int64_t next_id ABSL_GUARDED_BY(mutex) = 0;
+  std::deque<v1::TranslateBulkRequest> to_write ABSL_GUARDED_BY(mutex);
+  std::map<std::string, Pending> pending ABSL_GUARDED_BY(mutex);
+  bool writing ABSL_GUARDED_BY(mutex) = false;
+  int starting ABSL_GUARDED_BY(mutex) = 0;      // threads that are about to write
+  bool closing ABSL_GUARDED_BY(mutex) = false;  // nothing more is to come
+  bool ended ABSL_GUARDED_BY(mutex) = false;    // takes nothing more
+  absl::Status cancelled ABSL_GUARDED_BY(mutex);
+};
+
+BulkCall::BulkCall(Connection connection) : connection_(std::move(connection)) {}
+
+BulkCall::~BulkCall() {
+  std::shared_ptr<Stream> stream;
+  {
+    absl::MutexLock lock(&mutex_);
+    stream = stream_;
+  }
+  if (stream != nullptr && stream->idle()) {
+    stream->Close();
+  } else {
+    Cancel(absl::CancelledError("given up"));
+  }
+  stream = nullptr;
+  absl::MutexLock lock(&mutex_);
+  mutex_.Await(absl::Condition(
+      +[](int* streams) { return *streams == 0; }, &streams_));
+}
+
+void BulkCall::TranslateAsync(v1::TranslateRequest request, TranslationClient::TranslateDone done) {
+  while (true) {
+    std::shared_ptr<Stream> stream;
+    bool open = false;
+    {
+      absl::MutexLock lock(&mutex_);
+      if (unary_) break;
+      open = stream_ == nullptr;
+      if (open) {
+        stream_ = std::make_shared<Stream>(this);
+        stream_->Open(stream_);
+        ++streams_;
+      }
+      stream = stream_;
+    }
+    if (open) stream->Start();
+    if (stream->Send(&request, &done)) return;
+    absl::MutexLock lock(&mutex_);
+    if (stream_ == stream) stream_ = nullptr;
+  }
+  connection_.client->TranslateAsync(std::move(request), std::move(done));
+}
+
+void BulkCall::Unanswered(v1::TranslateRequest request, TranslationClient::TranslateDone done,
+                          const absl::Status& status) {
+  if (!absl::IsUnimplemented(status)) return done(status);
+  connection_.client->TranslateAsync(std::move(request), std::move(done));
+}
+
+void BulkCall::Cancel(const absl::Status& status) {
+  std::shared_ptr<Stream> stream;
+  {
+    absl::MutexLock lock(&mutex_);
+    stream = stream_;
+  }
+  if (stream == nullptr) return;
+  {
+    absl::MutexLock lock(&stream->mutex);
+    stream->cancelled = status;
+  }
+  stream->context.TryCancel();
+}
+
+}  // namespace dragoman

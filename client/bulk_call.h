@@ -1,0 +1,69 @@
+// Requests over one TranslateBulk instead of a call for each: the server takes as many as it can
+// use and answers each as soon as it is done.
+//
+//   BulkCall bulk(...);                    // client.OpenBulk()
+//   bulk.TranslateAsync(request, done);    // any number of times, without waiting
+//
+// When the call ends, all that it has not answered fails with its status, and the next request
+// opens another one.  With a server that has no TranslateBulk the requests are calls of Translate.
+
+#ifndef DRAGOMAN_CLIENT_BULK_CALL_H_
+#define DRAGOMAN_CLIENT_BULK_CALL_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "client/translation_client.h"
+#include "dragoman/v1/translation.pb.h"
+
+namespace grpc {
+class ClientContext;
+class Status;
+}  // namespace grpc
+
+namespace dragoman {
+
+// Thread-safe.
+class BulkCall {
+ public:
+  // What a call needs of the client, which must outlive it.
+  struct Connection {
+    TranslationClient* client = nullptr;
+    void* stub = nullptr;  // v1::TranslationService::Stub
+    std::function<void(grpc::ClientContext*)> prepare;
+    std::function<absl::Status(const grpc::Status&)> to_status;
+  };
+
+  explicit BulkCall(Connection connection);
+  // Gives up what is not answered, and waits for its end.
+  ~BulkCall();
+  BulkCall(const BulkCall&) = delete;
+  BulkCall& operator=(const BulkCall&) = delete;
+
+  // `done` is called exactly once, on one of gRPC's threads or on this one, and must not block. The
+  // caller bounds how many requests are under way: they are kept in memory.
+  void TranslateAsync(v1::TranslateRequest request, TranslationClient::TranslateDone done);
+
+  // All that is not answered fails with `status`.
+  void Cancel(const absl::Status& status);
+
+ private:
+  struct Stream;
+
+  void Unanswered(v1::TranslateRequest request, TranslationClient::TranslateDone done,
+                  const absl::Status& status);
+
+  const Connection connection_;
+  absl::Mutex mutex_;
+  std::shared_ptr<Stream> stream_ ABSL_GUARDED_BY(mutex_);  // null: opened by the next request
+  bool unary_ ABSL_GUARDED_BY(mutex_) = false;              // the server has no TranslateBulk
+  int streams_ ABSL_GUARDED_BY(mutex_) = 0;                 // that have not ended
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_CLIENT_BULK_CALL_H_

@@ -148,12 +148,6 @@ class ErrorTest(ServerTest):
         self.assertEqual(list(scored.alignment), list(single.hypotheses[0].alignment))
         self.assertEqual(scored.aligned_text, single.hypotheses[0].aligned_text)
 
-    def test_what_is_not_there_yet(self):
-        stub = self.server.translation
-        for call in (lambda: list(stub.TranslateStream(pb.TranslateRequest(), timeout=30)),
-                     lambda: list(stub.TranslateBulk(iter([]), timeout=30))):
-            self.assert_fails(grpc.StatusCode.UNIMPLEMENTED, call)
-
     def test_a_deadline_ends_the_call(self):
         texts = [i["text"] for i in golden_inputs()[:128]]
         self.assert_fails(grpc.StatusCode.DEADLINE_EXCEEDED,

@@ -1,0 +1,197 @@
+"""The streaming calls against the real server: nothing is taken back, memory stays flat, and clients
+that misbehave harm nobody."""
+
+import concurrent.futures as futures
+import os
+import random
+import threading
+import time
+import unittest
+
+import grpc
+
+from harness import Server, ServerTest, golden_inputs, pb, seed
+
+SENTENCES = int(os.environ.get("DRAGOMAN_STREAMED_SENTENCES", "240"))  # of each beam size
+ITEMS = int(os.environ.get("DRAGOMAN_BULK_ITEMS", "2000"))
+
+
+def sentences(count, random_source):
+    """Golden sentences, and others that are made of their words."""
+    texts = [item["text"] for item in golden_inputs()]
+    words = [word for text in texts for word in text.split()]
+    while len(texts) < count:
+        texts.append(" ".join(random_source.choices(words, k=random_source.randint(1, 25))))
+    return texts[:count]
+
+
+def item(name, text, **fields):
+    return pb.TranslateBulkRequest(id=name, request=pb.TranslateRequest(contents=[text], **fields))
+
+
+class StreamTest(ServerTest):
+
+    def stream(self, texts, options):
+        """Streams texts: how many times text was taken back, and how many messages came early."""
+        whole = [t.hypotheses[0].text for t in
+                 self.server.translate(*texts, options=options, timeout=600).translations]
+        told, ended = [""] * len(texts), 0
+        taken_back = early = 0
+        for message in self.server.translation.TranslateStream(
+                pb.TranslateRequest(contents=texts, options=options), timeout=600):
+            place = message.content_index
+            event = message.WhichOneof("event")
+            if event == "stable_text":
+                self.assertEqual(place, ended, "out of order")
+                told[place] += message.stable_text
+                taken_back += not whole[place].startswith(told[place])
+                early += told[place] != whole[place]
+            elif event == "translation":
+                self.assertEqual(message.translation.hypotheses[0].text, whole[place])
+                ended += 1
+        self.assertEqual(told, whole)
+        return taken_back, early
+
+    def test_stable_text_is_never_taken_back(self):
+        texts = sentences(SENTENCES, random.Random(seed()))
+        parts = [texts[first:first + 16] for first in range(0, len(texts), 16)]
+        for beam_size in (1, 4, 8):
+            options = pb.DecodingOptions(beam_size=beam_size)
+            with futures.ThreadPoolExecutor(4) as pool:
+                counts = list(pool.map(lambda part: self.stream(part, options), parts))
+            taken_back, early = (sum(column) for column in zip(*counts))
+            print(f"beam {beam_size}: {len(texts)} sentences, {taken_back} taken back, "
+                  f"{early} messages before the end of a sentence", flush=True)
+            self.assertEqual(taken_back, 0)
+            self.assertGreater(early, len(texts) // 10)
+
+    def test_bulk_answers_all_that_is_sent(self):
+        texts = sentences(ITEMS, random.Random(seed()))
+        answers = {}
+        requests = (item(str(i), text) for i, text in enumerate(texts))
+        for answer in self.server.translation.TranslateBulk(requests, timeout=600):
+            self.assertEqual(answer.WhichOneof("result"), "response", answer.error)
+            self.assertNotIn(answer.id, answers)
+            answers[answer.id] = answer.response.translations[0].hypotheses[0].text
+        self.assertEqual(len(answers), len(texts))
+        some = range(0, len(texts), max(1, len(texts) // 50))
+        whole = self.server.translate(*(texts[i] for i in some)).translations
+        for i, translation in zip(some, whole):
+            self.assertEqual(answers[str(i)], translation.hypotheses[0].text)
+
+    def test_memory_does_not_depend_on_how_much_is_streamed(self):
+        text = "The weather is nice today, and we are going to the lake."
+
+        def resident():
+            return self.server.metrics()["process_resident_memory_bytes"][()]
+
+        def feed(count):
+            for answer in self.server.translation.TranslateBulk(
+                    (item("x", text) for _ in range(count)), timeout=600):
+                self.assertEqual(answer.WhichOneof("result"), "response")
+        feed(500)
+        before = resident()
+        feed(ITEMS)
+        self.assertLess(resident() - before, 32 << 20)
+
+
+class HostileTest(ServerTest):
+    """Whatever a client does, the server serves the next one, and forgets the first."""
+
+    def tearDown(self):
+        deadline = time.monotonic() + 30
+        while self.server.metrics()["dragoman_requests_in_flight"][()] > 0:
+            self.assertLess(time.monotonic(), deadline, "a call is left")
+            time.sleep(0.05)
+        self.server.translate("Good morning.")
+
+    def long_request(self):
+        return pb.TranslateRequest(contents=["The weather is nice today."] * 64,
+                                   options=pb.DecodingOptions(min_length=200, max_length=201))
+
+    def test_cancelled_in_the_middle(self):
+        random_source = random.Random(seed())
+        for _ in range(30):
+            stream = self.server.translation.TranslateStream(self.long_request())
+            for _ in range(random_source.randrange(3)):
+                next(stream)
+            stream.cancel()
+
+    def test_never_reads(self):
+        with self.server.new_channel() as channel:
+            bulk = channel.stream_stream(
+                "/dragoman.v1.TranslationService/TranslateBulk",
+                request_serializer=pb.TranslateBulkRequest.SerializeToString)
+            sent = [0]
+
+            def endless():
+                while True:
+                    sent[0] += 1
+                    yield item("same", "word " * 400)
+            call = bulk(endless())
+            time.sleep(2)
+            before = sent[0]
+            time.sleep(1)
+            memory = self.server.metrics()["process_resident_memory_bytes"][()]
+            self.assertLess(memory, 2 << 30)
+            print(f"{before} requests were taken before the flow stopped, {sent[0] - before} after")
+            call.cancel()
+
+    def test_half_closes_and_goes_on_reading(self):
+        answers = list(self.server.translation.TranslateBulk(
+            iter([item("a", "Good morning.")]), timeout=60))
+        self.assertEqual([a.id for a in answers], ["a"])
+        self.assertEqual(list(self.server.translation.TranslateBulk(iter([]), timeout=60)), [])
+
+    def test_many_equal_and_empty_ids(self):
+        texts = ["Good morning.", "Good night.", ""]
+        requests = [item("" if i % 2 else "same", texts[i % 3]) for i in range(10_000)]
+        count = 0
+        for answer in self.server.translation.TranslateBulk(iter(requests), timeout=600):
+            self.assertIn(answer.id, ("", "same"))
+            count += 1
+        self.assertEqual(count, 10_000)
+
+    def test_a_long_id_and_a_large_request(self):
+        answers = {a.id: a for a in self.server.translation.TranslateBulk(
+            iter([item("i" * 500_000, "Good morning."), item("large", "a " * 700_000)]),
+            timeout=60)}
+        self.assertEqual(answers["i" * 500_000].WhichOneof("result"), "response")
+        self.assertEqual(answers["large"].error.code,
+                         grpc.StatusCode.RESOURCE_EXHAUSTED.value[0])
+
+    def test_connections_that_vanish(self):
+        for _ in range(10):
+            channel = self.server.new_channel()
+            stub = channel.stream_stream(
+                "/dragoman.v1.TranslationService/TranslateBulk",
+                request_serializer=pb.TranslateBulkRequest.SerializeToString)
+            call = stub(iter([pb.TranslateBulkRequest(id="x", request=self.long_request())] * 8))
+            threading.Timer(0.1, channel.close).start()
+            with self.assertRaises(grpc.RpcError):
+                list(call)
+
+
+class DrainTest(unittest.TestCase):
+
+    def test_a_drain_ends_an_endless_call_and_loses_no_answer(self):
+        server = Server(*ServerTest.arguments)
+        self.addCleanup(server.channel.close)
+        sent, got = [0], [0]
+
+        def endless():
+            while True:
+                sent[0] += 1
+                yield item(str(sent[0]), "Good morning.")
+        with self.assertRaises(grpc.RpcError) as caught:
+            for _ in server.translation.TranslateBulk(endless()):
+                got[0] += 1
+                if got[0] == 200:
+                    server.terminate()
+        self.assertEqual(caught.exception.code(), grpc.StatusCode.UNAVAILABLE)
+        self.assertGreaterEqual(got[0], 200)
+        self.assertEqual(server.process.wait(timeout=60), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

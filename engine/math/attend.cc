@@ -153,10 +153,53 @@ void AttendPlainly(const AttendTask<T>& t, int query) {
   }
 }
 
-// Adds up the lanes of each head in the `pattern` floats at `sums`, in place, into every lane of
-// it.
+// Lanes that hold a number for each head: the pattern, if that is one vector or has each head
+// once; else as many whole vectors as the heads fill.  In these, the lanes behind the last head
+// hold anything.
+HWY_INLINE int CompactLanes(int heads, int pattern) {
+  const int lanes = static_cast<int>(hn::Lanes(D()));
+  return pattern == lanes || pattern == heads ? pattern : (heads + lanes - 1) / lanes * lanes;
+}
+
+// Adds up the lanes of each head in the `pattern` floats at `sums`, in place, into the compact
+// lanes.  The pattern is `heads` times a power of two: adding to each lane the one that is `heads`
+// further, then 2 heads further, and so on, leaves every head's sum in the first lanes.
+HWY_INLINE void FoldPattern(int heads, int pattern, float* sums) {
+  const D d;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  HWY_ALIGN float t[kLongestPattern + 2 * HWY_MAX_BYTES / sizeof(float)];
+  for (int i = 0; i < pattern; i += lanes) hn::StoreU(hn::LoadU(d, sums + i), d, t + i);
+  hn::StoreU(hn::Zero(d), d, t + pattern);
+  hn::StoreU(hn::Zero(d), d, t + pattern + lanes);
+  for (int shift = heads, n = pattern - heads; shift < pattern; shift *= 2, n -= shift) {
+    for (int i = 0; i < n; i += lanes) {
+      hn::StoreU(hn::Add(hn::LoadU(d, t + i), hn::LoadU(d, t + i + shift)), d, t + i);
+    }
+  }
+  for (int i = 0; i < heads; i += lanes) hn::StoreU(hn::LoadU(d, t + i), d, sums + i);
+}
+
+// The reverse of it: repeats the heads' numbers, the first ones at `numbers`, in all the pattern.
+HWY_INLINE void SpreadLanes(int heads, int pattern, float* numbers) {
+  const D d;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  if (CompactLanes(heads, pattern) == pattern) return;
+  HWY_ALIGN float t[kLongestPattern + 2 * HWY_MAX_BYTES / sizeof(float)];
+  for (int i = 0; i < heads; i += lanes) hn::StoreU(hn::LoadU(d, numbers + i), d, t + i);
+  for (int length = heads; length < pattern; length *= 2) {
+    // Behind them once more, from the last vector on, which may write beyond its end.
+    for (int i = (length - 1) / lanes * lanes; i >= 0; i -= lanes) {
+      hn::StoreU(hn::LoadU(d, t + i), d, t + length + i);
+    }
+  }
+  for (int i = 0; i < pattern; i += lanes) hn::StoreU(hn::LoadU(d, t + i), d, numbers + i);
+}
+
+// Adds up the lanes of each head in the `pattern` floats at `sums`, in place, into the compact
+// lanes.
 HWY_INLINE void FoldLanes(int heads, int pattern, float* sums) {
   if (heads == pattern) return;
+  if (CompactLanes(heads, pattern) != pattern) return FoldPattern(heads, pattern, sums);
 #if HWY_TARGET != HWY_SCALAR  // which has no halves
   const D d;
   if (2 * heads == pattern && pattern == static_cast<int>(hn::Lanes(d))) {
@@ -231,34 +274,37 @@ HWY_INLINE void Scores(const AttendTask<T>& t, int pattern, int query, int first
   }
 }
 
-// scores += bias, both of n positions in the pattern of lanes.
-HWY_INLINE void AddBias(const float* bias, int n, int pattern, float* scores) {
+// scores += bias, both of n positions in the compact lanes of a pattern.
+HWY_INLINE void AddBias(const float* bias, int n, int pattern, int compact, float* scores) {
   const D d;
   const int lanes = static_cast<int>(hn::Lanes(d));
-  for (int i = 0; i < n * pattern; i += lanes) {
-    hn::StoreU(hn::Add(hn::LoadU(d, scores + i), hn::LoadU(d, bias + i)), d, scores + i);
+  for (int j = 0; j < n; ++j, scores += pattern, bias += pattern) {
+    for (int p = 0; p < compact; p += lanes) {
+      hn::StoreU(hn::Add(hn::LoadU(d, scores + p), hn::LoadU(d, bias + p)), d, scores + p);
+    }
   }
 }
 
-// Multiplies what stands for each position in the pattern of lanes by the position's scales, those
-// of the keys or, if `first` is the pattern, of the values.
+// Multiplies what stands for each position in the compact lanes of a pattern by the position's
+// scales, those of the keys or, if `first` is the pattern, of the values.
 template <typename T>
-HWY_INLINE void MultiplyByScales(const AttendTask<T>& t, int pattern, int first, float* numbers) {
+HWY_INLINE void MultiplyByScales(const AttendTask<T>& t, int pattern, int compact, int first,
+                                 float* numbers) {
   const D d;
   for (int j = 0; j < t.positions(); ++j) {
     const uint16_t* const scales = t.scales(j) + first;
-    for (int p = 0; p < pattern; p += static_cast<int>(hn::Lanes(d))) {
+    for (int p = 0; p < compact; p += static_cast<int>(hn::Lanes(d))) {
       float* const number = numbers + j * pattern + p;
       hn::StoreU(hn::Mul(hn::LoadU(d, number), LoadScales(scales + p)), d, number);
     }
   }
 }
 
-// Scores to exponentials, and the inverse of their sum into `scales` [pattern].
-HWY_INLINE void Exponentials(int n, int pattern, float* scores, float* scales) {
+// Scores to exponentials, and the inverse of their sum into `scales`, in the compact lanes.
+HWY_INLINE void Exponentials(int n, int pattern, int compact, float* scores, float* scales) {
   const D d;
   const int lanes = static_cast<int>(hn::Lanes(d));
-  for (int p = 0; p < pattern; p += lanes) {
+  for (int p = 0; p < compact; p += lanes) {
     V max = hn::LoadU(d, scores + p);
     for (int j = 1; j < n; ++j) max = hn::Max(max, hn::LoadU(d, scores + j * pattern + p));
     V sum = hn::Zero(d);
@@ -338,6 +384,7 @@ void AttendInPairs(const AttendTask<T>& t, int query) {
   constexpr int kPairs = kQueries == 1 ? 4 : 2;
   const int lanes = static_cast<int>(hn::Lanes(D()));
   const int pattern = PatternOf(t.heads, lanes);
+  const int compact = CompactLanes(t.heads, pattern);
   const int n = t.positions();
   const int stride = (n + 1) * pattern;
   int j = 0;
@@ -347,13 +394,14 @@ void AttendInPairs(const AttendTask<T>& t, int query) {
   for (; j < n; ++j) Scores<1, kQueries>(t, pattern, query, j, stride);
   for (int i = 0; i < kQueries; ++i) {
     float* const scores = t.scratch + i * stride;
-    if constexpr (kScaled<T>) MultiplyByScales(t, pattern, 0, scores);
-    if (t.bias != nullptr) AddBias(t.bias - (query + i) * pattern, n, pattern, scores);
-    Exponentials(n, pattern, scores, scores + n * pattern);
+    if constexpr (kScaled<T>) MultiplyByScales(t, pattern, compact, 0, scores);
+    if (t.bias != nullptr) AddBias(t.bias - (query + i) * pattern, n, pattern, compact, scores);
+    Exponentials(n, pattern, compact, scores, scores + n * pattern);
     if (!t.attention.empty()) {
       WriteAttention(t, query + i, pattern, scores, scores + n * pattern);
     }
-    if constexpr (kScaled<T>) MultiplyByScales(t, pattern, pattern, scores);
+    if constexpr (kScaled<T>) MultiplyByScales(t, pattern, compact, pattern, scores);
+    for (int k = 0; k <= n; ++k) SpreadLanes(t.heads, pattern, scores + k * pattern);
   }
   int e = 0;
   if (pattern == lanes) {

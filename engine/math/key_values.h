@@ -34,15 +34,16 @@ void PackKeyValues(const KeyValueFormat& format, absl::Span<const float> keys_va
 
 // What follows is for the kernels, which know how many lanes their vectors have.
 
-// Vectors of interleaved heads repeat after so many lanes.
-inline int PatternOf(int heads, int lanes) { return std::lcm(heads, lanes); }
+// Vectors of interleaved heads repeat after so many lanes: one vector, or an even number of them.
+inline int PatternOf(int heads, int lanes) {
+  return lanes % heads == 0 ? lanes : std::lcm(heads, 2 * lanes);
+}
 
 // Whether keys and values go through vectors in pairs.  Else they are read one element at a time.
 constexpr int kLongestPattern = 512;
 inline bool InPairs(int heads, int width, int lanes) {
   const int pattern = PatternOf(heads, lanes);
-  const bool whole_patterns = pattern == lanes || pattern % (2 * lanes) == 0;
-  return whole_patterns && pattern <= kLongestPattern && width % std::lcm(pattern, 2 * lanes) == 0;
+  return pattern <= kLongestPattern && width % std::lcm(pattern, 2 * lanes) == 0;
 }
 
 // The scales of keys, and of values, in a row of int8: bfloat16 in the pattern of the heads.

@@ -4,6 +4,8 @@
 
 #include <cstring>
 #include <functional>
+#include <numeric>
+#include <random>
 #include <utility>
 
 #include "engine/math/attend.h"
@@ -206,6 +208,54 @@ void ExpectRowLawOfAttend(const KeyValueFormat& format) {
                           {.attention = rows, .head_weights = weights});
                  });
   }
+}
+
+// With a bias, which goes by the distance between a query and a position, a query alone must get
+// what it gets beside others.
+void ExpectRowLawOfBiasedAttend(const KeyValueFormat& format) {
+  constexpr int kQueries = 9;
+  std::mt19937 random(17);
+  for (const int length : {1, 5, 33}) {
+    SCOPED_TRACE(testing::Message() << NameOf(format.precision) << ", " << format.heads
+                                    << " heads, " << length << " positions");
+    const PackedKeyValues packed(format, RandomMatrix(length, 2 * format.width, &random));
+    const Matrix<float> q = RandomMatrix(kQueries, format.width, &random, 0.3f);
+    std::vector<int32_t> positions(length);
+    std::iota(positions.begin(), positions.end(), 0);
+    // A row for every distance from -(kQueries - 1) on; lanes repeat by the heads.
+    const int bias_width = static_cast<int>(BiasWidth(format.heads));
+    Matrix<float> bias(kQueries + length, bias_width);
+    for (int r = 0; r < bias.rows(); ++r) {
+      const std::vector<float> of_heads = RandomVector(format.heads, &random);
+      for (int e = 0; e < bias_width; ++e) bias.Row(r)[e] = of_heads[e % format.heads];
+    }
+    const auto attend = [&](int first, int count) {
+      Matrix<float> out(count, format.width);
+      std::vector<float> scratch(AttendScratch(format.heads, length, count));
+      Attend(format, q.view().Rows(first, count), packed.Rows(positions), absl::MakeSpan(scratch),
+             out.view(), {.bias = bias.Row(kQueries - 1 - first).data()});
+      return out;
+    };
+    const Matrix<float> together = attend(0, kQueries);
+    for (int first = 0; first < kQueries; ++first) {
+      for (const int count : {1, std::min(3, kQueries - first), kQueries - first}) {
+        const Matrix<float> some = attend(first, count);
+        for (int r = 0; r < count; ++r) ASSERT_EQ(some.Row(r), together.Row(first + r)) << first;
+      }
+    }
+  }
+}
+
+TEST(RowLaw, AttendWithABias) {
+  ForEachInstructionSet([] {
+    for (const auto& [heads, width] :
+         {std::pair(8, 512), {12, 768}, {6, 384}, {32, 512}, {3, 30}}) {
+      for (const Precision precision :
+           {Precision::kFloat32, Precision::kBFloat16, Precision::kInt8}) {
+        ExpectRowLawOfBiasedAttend({precision, heads, width});
+      }
+    }
+  });
 }
 
 TEST(RowLaw, Attend) {

@@ -1,0 +1,123 @@
+// Any bytes as one of the small files of a model directory: config.json, vocab.json,
+// tokenizer_config.json and so on, of every family.  The first line of an input names a model of
+// tests/golden/models (or the CTranslate2 directory) and the file that the rest is put in the place
+// of; all else is the model's own.
+//
+//   nllb-trained added_tokens.json
+//   {"ace_Arab": 700}
+
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "engine/model/model_directory.h"
+#include "engine/model/model_report.h"
+#include "tests/fuzz/fuzzer.h"
+
+namespace dragoman {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<const char*, 6> kModels = {"marian-trained",  "m2m100-trained", "nllb-trained",
+                                                "mbart50-trained", "t5v11-trained",  "ctranslate2"};
+constexpr std::array<const char*, 8> kFiles = {
+    "config.json",       "generation_config.json",  "tokenizer_config.json",
+    "vocab.json",        "special_tokens_map.json", "added_tokens.json",
+    "target_vocab.json", "shared_vocabulary.json"};
+
+// Directories of links to the files of the models, one a model; gone at the end.
+class Directories {
+ public:
+  Directories() {
+    std::string name = (fs::temp_directory_path() / "dragoman-fuzz-XXXXXX").string();
+    FUZZ_CHECK(mkdtemp(name.data()) != nullptr);
+    root_ = name;
+    for (const char* model : kModels) {
+      const fs::path from = std::string_view(model) == "ctranslate2"
+                                ? fs::path("tests/golden/formats") / model
+                                : fs::path("tests/golden/models") / model;
+      fs::create_directory(root_ / model);
+      for (const auto& entry : fs::directory_iterator(from)) {
+        fs::create_symlink(fs::absolute(entry.path()), root_ / model / entry.path().filename());
+      }
+    }
+  }
+  ~Directories() {
+    std::error_code error;
+    fs::remove_all(root_, error);
+  }
+
+  fs::path Of(const std::string& model) const { return root_ / model; }
+
+ private:
+  fs::path root_;
+};
+
+template <typename Names>
+bool Holds(const Names& names, std::string_view name) {
+  for (const char* known : names) {
+    if (name == known) return true;
+  }
+  return false;
+}
+
+// The directory with the content in the place of one file, for as long as this lives.
+class Replaced {
+ public:
+  Replaced(const fs::path& directory, const std::string& file, std::string_view content)
+      : path_(directory / file) {
+    std::error_code error;
+    if (fs::is_symlink(path_, error)) own_ = fs::read_symlink(path_);
+    fs::remove(path_, error);
+    std::ofstream(path_, std::ios::binary) << content;
+  }
+  ~Replaced() {
+    std::error_code error;
+    fs::remove(path_, error);
+    if (!own_.empty()) fs::create_symlink(own_, path_);
+  }
+
+ private:
+  const fs::path path_;
+  fs::path own_;  // what stood there
+};
+
+void Try(const std::string& directory) {
+  const auto tokenizer = OpenTokenizer(directory);
+  if (tokenizer.ok()) {
+    const auto pair = (*tokenizer)->languages().Resolve("en", "de");
+    const Frame frame = (*tokenizer)->FrameOf(pair.ok() ? *pair : LanguagePair());
+    for (const char* text : {"The cat is old.", "", ">>de<< \xC3\xA4 <extra_id_0></s>"}) {
+      for (const int32_t id : (*tokenizer)->Encode(text, frame).ids) {
+        FUZZ_CHECK(id >= 0 && id < (*tokenizer)->source_vocabulary_size());
+      }
+    }
+  }
+  (void)ReadModelConfig(directory);
+  (void)OpenModelDirectory(directory);
+}
+
+}  // namespace
+}  // namespace dragoman
+
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  static const dragoman::Directories directories;
+  const std::string_view input(reinterpret_cast<const char*>(data), size);
+  const size_t space = input.find(' '), line = input.find('\n');
+  if (space == input.npos || line == input.npos || space > line) return 0;
+  const std::string model(input.substr(0, space));
+  const std::string file(input.substr(space + 1, line - space - 1));
+  if (!dragoman::Holds(dragoman::kModels, model) || !dragoman::Holds(dragoman::kFiles, file)) {
+    return 0;
+  }
+  const dragoman::Replaced replaced(directories.Of(model), file, input.substr(line + 1));
+  dragoman::Try(directories.Of(model).string());
+  return 0;
+}

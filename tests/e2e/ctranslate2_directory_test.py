@@ -164,6 +164,22 @@ class CTranslate2Test(unittest.TestCase):
             self.assertEqual(translate(name, texts, "--source-language", "en",
                                        "--target-language", "de"), want)
 
+    def test_a_target_prefix_begins_every_translation_and_is_no_text(self):
+        texts = ["The cat sleeps.", "Anna buys the red apple today."]
+        plain = self.argos("plain")
+        prefixed = self.argos("prefixed", target_prefix="▁ein")
+        _, translate = self.serve({"plain": plain, "prefixed": prefixed})
+        for answer in translate("prefixed", texts):
+            self.assertEqual(answer["tokens"][0], "▁ein")
+            self.assertNotIn("ein", answer["text"].split()[:1])
+        self.assertNotEqual(translate("plain", texts)[0]["tokens"][0], "▁ein")
+        unknown = self.argos("unknown", target_prefix=">>xyz<<")
+        ended = subprocess.run([SERVER, "--model", f"m={unknown}"], capture_output=True, text=True,
+                               timeout=120)
+        self.assertEqual(ended.returncode, 1)
+        self.assertIn('target_prefix is ">>xyz<<", want a token of the target vocabulary',
+                      ended.stderr)
+
     def test_what_is_no_package_is_refused(self):
         directory = self.argos("translate-en_de")
         package = self.pack(directory, zipfile.ZIP_DEFLATED)

@@ -2,6 +2,7 @@
 // SentencePiece model, and a CTranslate2 directory in model/.  A package is a zip,
 // NAME.argosmodel, or the directory that it was unpacked to.
 
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -31,6 +32,17 @@ absl::StatusOr<ModelConfig> Configure(const DirectoryFiles& files) {
   return ModelConfig{std::move(spec), std::move(search)};
 }
 
+// Every translation begins with this token, which is no text: of a model with several targets, the
+// one of the package.
+void SetTargetPrefix(int32_t id, TokenizerParts* parts) {
+  parts->skipped.push_back(id);
+  parts->frame = [id, frame_of = std::move(parts->frame)](const LanguagePair& pair) {
+    Frame frame = frame_of(pair);
+    frame.forced_bos = id;
+    return frame;
+  };
+}
+
 absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFiles& files,
                                                                const ModelSpec& spec) {
   if (!files.Has("sentencepiece.model") && files.Has("bpe.model")) {
@@ -46,12 +58,14 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFi
   RETURN_IF_ERROR(fields.Read("from_code", &pair.source));
   RETURN_IF_ERROR(fields.Read("to_code", &pair.target));
   RETURN_IF_ERROR(fields.Read("target_prefix", &target_prefix));
-  if (!target_prefix.empty()) {
-    return fields.Unknown("target_prefix", "no prefix: this engine does not have it");
-  }
   ASSIGN_OR_RETURN(const CTranslate2Model model, OpenModel(files));
   ASSIGN_OR_RETURN(auto pieces, ReadPieceModel(files.Path("sentencepiece.model")));
   ASSIGN_OR_RETURN(TokenizerParts parts, CTranslate2TokenizerParts(model, spec, pieces, pieces));
+  if (!target_prefix.empty()) {
+    const std::optional<int32_t> id = model.target->IdOf(target_prefix);
+    if (!id.has_value()) return fields.Wrong("target_prefix", "a token of the target vocabulary");
+    SetTargetPrefix(*id, &parts);
+  }
   if (!pair.source.empty() && !pair.target.empty()) {
     parts.languages = Languages::Only({std::move(pair)});
   }

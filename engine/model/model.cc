@@ -7,11 +7,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "engine/math/gemm.h"
 #include "engine/model/model_directory.h"
 #include "engine/model/network_kind.h"
@@ -25,18 +28,34 @@ absl::Status CheckVocabulary(const char* side, int tokenizer, int model) {
                                                  " tokens, want at most the model's ", model));
 }
 
-// Large blocks that loading needs for a moment go back to the system at once.  glibc would keep
-// them in its heap, where the small blocks that stay soon lie in every gap of them: loading
-// NLLB-600M in int8 took 1.5 GB so, and 0.7 GB without.
-void GiveBackLargeBlocks() {
+// While one of these lives, blocks that loading needs for a moment go back to the system at once.
+// glibc would keep them in its heap, where the small blocks that stay soon lie in every gap between
+// them: loading NLLB-600M in int8 took 1.5 GB so, and takes 0.7 GB.  Afterwards blocks are kept
+// again, up to the sizes that glibc goes to by itself: a request must not wait for new pages.
+class HeapForLoading {
+ public:
+  HeapForLoading() { Keep(128 << 10); }
+  ~HeapForLoading() {
+    Keep(32 << 20);
 #ifdef __GLIBC__
-  static const int done = mallopt(M_MMAP_THRESHOLD, 4 << 20);
-  static_cast<void>(done);
+    malloc_trim(0);
 #endif
-}
+  }
+  HeapForLoading(const HeapForLoading&) = delete;
+  HeapForLoading& operator=(const HeapForLoading&) = delete;
+
+ private:
+  // Larger blocks than this are mapped each by itself.
+  static void Keep(int bytes) {
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, bytes);
+    mallopt(M_TRIM_THRESHOLD, 2 * bytes);
+#endif
+  }
+};
 
 // The files beside the weights of which a translation may depend: configuration and tokenizer, or
-// the archive that holds them.
+// the archive that holds them.  The index of weights in shards says nothing of its own.
 std::vector<std::string> FilesBeside(const std::string& directory) {
   static const auto& kEndings = *new std::set<std::string>{
       ".json", ".model", ".spm", ".txt", ".vocab", ".codes", ".bpe", ".tsv", ".yml", ".yaml"};
@@ -44,10 +63,22 @@ std::vector<std::string> FilesBeside(const std::string& directory) {
   if (!std::filesystem::is_directory(directory, error)) return {directory};
   std::vector<std::string> files;
   for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
-    if (kEndings.contains(entry.path().extension())) files.push_back(entry.path());
+    const std::string name = entry.path().filename();
+    if (!kEndings.contains(entry.path().extension()) || absl::EndsWith(name, ".index.json")) {
+      continue;
+    }
+    files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
   return files;
+}
+
+// Whether a tensor is a table of embeddings or the output.  Tied tables are one, and files keep it
+// under one of these names or under several: pytorch_model.bin and model.safetensors of the same
+// model differ in it.
+bool IsTable(const std::string& name) {
+  return name == "lm_head.weight" || name == "model.shared.weight" ||
+         absl::EndsWith(name, ".embed_tokens.weight");
 }
 
 // A digest that changes with each of the things it is told of.
@@ -60,21 +91,42 @@ class Digest {
     const auto file = MappedFile::Open(path);
     if (file.ok()) Add((*file)->bytes().data(), (*file)->bytes().size());
   }
-  // A tensor is read in parts, so that no large table is in memory as a whole.
+  // All tensors with their names; then the tables, of each content one.
   void AddTensors(const Checkpoint& checkpoint) {
-    constexpr size_t kPart = size_t{8} << 20;
+    std::map<const std::byte*, uint64_t> known;  // so that no table is read twice
+    std::vector<uint64_t> tables;
     for (const auto& [name, tensor] : checkpoint.tensors()) {
-      Add(name);
-      for (size_t first = 0; first < tensor.bytes.size(); first += kPart) {
-        const absl::Span<const std::byte> part = tensor.bytes.subspan(first, kPart);
-        Add(part.data(), part.size());
-        checkpoint.Forget(part);
+      const auto it = known.find(tensor.bytes.data());
+      const uint64_t content = it != known.end() ? it->second : ContentOf(checkpoint, tensor);
+      if (!IsTable(name)) {
+        Add(name);
+        Add(&content, sizeof(content));
+        continue;
+      }
+      known[tensor.bytes.data()] = content;
+      if (std::find(tables.begin(), tables.end(), content) == tables.end()) {
+        tables.push_back(content);
       }
     }
+    Add(tables.data(), tables.size() * sizeof(uint64_t));
   }
   std::string Text() const { return absl::StrCat(absl::Hex(digest_, absl::kZeroPad16)); }
 
  private:
+  // A tensor is read in parts, so that no large table is in memory as a whole.
+  static uint64_t ContentOf(const Checkpoint& checkpoint, const Tensor& tensor) {
+    constexpr size_t kPart = size_t{8} << 20;
+    XXH3_state_t state;
+    XXH3_64bits_reset(&state);
+    for (size_t first = 0; first < tensor.bytes.size(); first += kPart) {
+      const absl::Span<const std::byte> part = tensor.bytes.subspan(first, kPart);
+      XXH3_64bits_update(&state, part.data(), part.size());
+      checkpoint.Forget(part);
+    }
+    XXH3_64bits_update(&state, tensor.scales.data(), tensor.scales.size() * sizeof(float));
+    return XXH3_64bits_digest(&state);
+  }
+
   uint64_t digest_ = 0;
 };
 
@@ -94,9 +146,11 @@ std::string VersionOf(const std::string& directory, const Checkpoint& checkpoint
   return digest.Text();
 }
 
-// The same error, saying which model it speaks of.
-absl::Status InModel(const std::string& directory, const absl::Status& status) {
-  return absl::Status(status.code(), absl::StrCat("model ", directory, ": ", status.message()));
+// The same error, with a path in the directory told from there: whoever reports it says of which
+// model it speaks.
+absl::Status Within(const std::string& directory, const absl::Status& status) {
+  const absl::string_view message = absl::StripPrefix(status.message(), directory + "/");
+  return absl::Status(status.code(), message);
 }
 
 }  // namespace
@@ -104,17 +158,14 @@ absl::Status InModel(const std::string& directory, const absl::Status& status) {
 absl::StatusOr<std::shared_ptr<const Model>> Model::Load(const std::string& name,
                                                          const std::string& directory,
                                                          const ModelOptions& options) {
-  GiveBackLargeBlocks();
+  const HeapForLoading heap;
   std::shared_ptr<Model> model(new Model());
   model->name_ = name;
   model->arithmetic_ = {Resolve(options.precision), options.matmul};
   model->isa_ = Fingerprint(model->arithmetic_);
   if (absl::Status status = model->LoadFrom(directory, options); !status.ok()) {
-    return InModel(directory, status);
+    return Within(directory, status);
   }
-#ifdef __GLIBC__
-  malloc_trim(0);  // gives back what only loading needed
-#endif
   return model;
 }
 

@@ -32,6 +32,7 @@ class Model {
  public:
   // Loads a model directory as it was downloaded, and its shortlist if there is one.  `name` is
   // what requests and metrics call it.
+  // Errors name a file as it stands in the directory, and leave it to the caller to name the model.
   // NOT_FOUND: a file or a tensor is missing; INVALID_ARGUMENT: one is malformed, holds a number
   // that is not finite, or is a layer that the configuration does not have; UNIMPLEMENTED: an
   // architecture or option this engine does not know; FAILED_PRECONDITION: this CPU cannot run

@@ -9,7 +9,7 @@ import unittest
 
 import torch
 
-from harness import CLIENT, SERVER, SOURCE_DIR, Server
+from harness import CLIENT, SERVER, SOURCE_DIR, Server, pb
 
 MODEL = os.path.join(SOURCE_DIR, "tests/golden/models/marian-trained")
 SENTENCES = os.path.join(SOURCE_DIR, "tests/golden/expected/marian-trained/golden.json")
@@ -62,10 +62,17 @@ def save_old(path, tensors):
     torch.save(tensors, path, _use_new_zipfile_serialization=False)
 
 
+def with_aliases(tensors):
+    """A tied table under all of its names, as transformers saves a .bin."""
+    table = tensors["model.shared.weight"]
+    return tensors | {"lm_head.weight": table, "model.encoder.embed_tokens.weight": table,
+                      "model.decoder.embed_tokens.weight": table}
+
+
 FORMATS = {
     "safetensors": lambda to, t: write_safetensors(os.path.join(to, "model.safetensors"), t),
     "safetensors-shards": lambda to, t: write_shards(to, t, "safetensors", write_safetensors),
-    "bin": lambda to, t: save(os.path.join(to, "pytorch_model.bin"), t),
+    "bin": lambda to, t: save(os.path.join(to, "pytorch_model.bin"), with_aliases(t)),
     "bin-old": lambda to, t: save_old(os.path.join(to, "pytorch_model.bin"), t),
     "bin-shards": lambda to, t: write_shards(to, t, "bin", save),
     "bin-old-shards": lambda to, t: write_shards(to, t, "bin", save_old),
@@ -99,10 +106,19 @@ class FormatsTest(unittest.TestCase):
             server = Server(*arguments, "--precision", precision)
             try:
                 answers = {name: self.translate(server, name) for name in FORMATS}
+                self.assert_versions(server)
             finally:
                 self.assertEqual(server.stop(), 0)
             for name, answer in answers.items():
                 self.assertEqual(answer, answers["safetensors"], (name, precision))
+
+    def assert_versions(self, server):
+        """A version names what is served and not the file it came from; but columns are other
+        bytes."""
+        models = server.models.ListModels(pb.ListModelsRequest()).models
+        versions = {model.name: model.version for model in models}
+        versions.pop("bin-columns")
+        self.assertEqual(len(set(versions.values())), 1, versions)
 
     def translate(self, server, model):
         """What the client prints as JSON, without the model's name."""

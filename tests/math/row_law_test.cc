@@ -2,6 +2,7 @@
 // output depends on row i of the input alone, bit for bit.  Every operation is run on many rows at
 // once and on each row alone, over row counts and positions, and the bytes are compared.
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <numeric>

@@ -31,6 +31,7 @@ DecodingOptions SaidBy(const GenerationConfig& generation, const Limits& limits)
   said.no_repeat_ngram_size = generation.no_repeat_ngram_size;
   said.repetition_penalty = generation.repetition_penalty;
   said.renormalize_logits = generation.renormalize_logits;
+  said.replace_unknowns = generation.replace_unknowns;
   said.forced_bos_id = generation.forced_bos_id;
   said.forced_eos_id = generation.forced_eos_id;
   return said;

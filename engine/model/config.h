@@ -149,6 +149,7 @@ struct GenerationConfig {
   int no_repeat_ngram_size = 0;  // 0: off
   float repetition_penalty = 1.0f;
   bool renormalize_logits = false;
+  bool replace_unknowns = false;
   bool split_sentences = true;  // ours: false for a model that was trained on whole documents
   float word_penalty = 0.0f;
   bool shrinking_beam = false;

@@ -262,6 +262,7 @@ inline constexpr Option kOptionTable[] = {
     {.name = "replace_unknowns",
      .members =
          OptionMembers<bool>{&DecodingOptions::replace_unknowns, &SearchOptions::replace_unknowns},
+     .model_may_say = true,
      .help = "write the aligned part of the source in place of an unknown token"},
     {.name = "repetition_guard",
      .members =

@@ -22,13 +22,15 @@ absl::StatusOr<CTranslate2Model> OpenModel(const DirectoryFiles& files) {
   return OpenCTranslate2Model(files.Path("model"));
 }
 
-// Argos Translate searches with a beam of four and a small penalty of length.
+// Argos Translate searches with a beam of four and a small penalty of length, and writes the source
+// in place of unknown tokens.
 absl::StatusOr<ModelConfig> Configure(const DirectoryFiles& files) {
   ASSIGN_OR_RETURN(const CTranslate2Model model, OpenModel(files));
   ASSIGN_OR_RETURN(ModelSpec spec, ReadCTranslate2Spec(model));
   GenerationConfig search = CTranslate2Search();
   search.num_beams = 4;
   search.length_penalty = 0.2f;
+  search.replace_unknowns = true;
   return ModelConfig{std::move(spec), std::move(search)};
 }
 

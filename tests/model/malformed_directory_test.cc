@@ -108,6 +108,8 @@ TEST_P(MalformedDirectory, APointerOfGitLfsIsNamedSo) {
 TEST_P(MalformedDirectory, ACutFileIsRefused) {
   for (const auto& entry : fs::directory_iterator(model())) {
     const std::string file = entry.path().filename().string();
+    // Not every family reads these.
+    if (file == "special_tokens_map.json" || file == "added_tokens.json") continue;
     const std::string content = ReadFile(entry.path());
     for (const size_t size : {size_t{0}, size_t{1}, content.size() / 2, content.size() - 1}) {
       WriteFile(directory_ / file, content.substr(0, size));

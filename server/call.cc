@@ -70,6 +70,7 @@ void Call::WriteLog(const absl::Status& status, const CallSize& size) const {
   const std::string field = FieldOf(status);
   Log(LogLevel::kInfo, "request",
       {{"method", method_},
+       {"door", caller_.door},
        {"model", ModelName()},
        {"code", code},
        {"field", field},

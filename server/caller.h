@@ -18,6 +18,7 @@ struct Caller {
   std::string request_id;        // `x-request-id`
   std::string trace_parent;      // `traceparent`, as the W3C trace context defines it
   absl::Time deadline = absl::InfiniteFuture();
+  const char* door = "grpc";  // by which way the call came in, for the log: a literal
 };
 
 // The token of an `authorization` header, "Bearer TOKEN"; empty if it is of another scheme.

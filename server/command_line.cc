@@ -161,7 +161,7 @@ void AddServerFlags(CLI::App* app, Flags* flags) {
                    "Where to listen for gRPC; port 0 picks a free one",
                    [=](const std::string& v) { config->set_grpc_address(v); });
   Add<std::string>(app, "--http-address", "HOST:PORT", "127.0.0.1:9464",
-                   "Where to serve /metrics, /healthz and /readyz",
+                   "Where to serve JSON over HTTP, /metrics, /healthz and /readyz",
                    [=](const std::string& v) { config->set_http_address(v); });
   AddDuration(app, "--drain-delay", "0s",
               "How long to serve on after SIGTERM, while health checks already say otherwise",
@@ -250,7 +250,7 @@ void AddSecurityFlags(CLI::App* app, Flags* flags) {
   v1::ServerConfig* const config = &flags->config;
   Add<std::string>(
       app, "--tls-cert", "FILE", "plain text",
-      "Serves gRPC over TLS with this PEM certificate chain; read again when it changes",
+      "Serves gRPC and HTTP over TLS with this PEM certificate chain; read again when it changes",
       [=](const std::string& v) { config->set_tls_cert(v); });
   Add<std::string>(app, "--tls-key", "FILE", "none", "The private key of --tls-cert",
                    [=](const std::string& v) { config->set_tls_key(v); });
@@ -288,6 +288,37 @@ void AddConnectionFlags(CLI::App* app, Flags* flags) {
   AddDuration(app, "--max-connection-age-grace", "1m",
               "How long calls may go on on a connection that is too old", flags,
               &v1::ServerConfig::mutable_max_connection_age_grace);
+}
+
+void AddHttpFlags(CLI::App* app, Flags* flags) {
+  v1::ServerConfig* const config = &flags->config;
+  Add<int>(app, "--http-threads", "THREADS", "the cores, at most 4", "Threads of the HTTP port",
+           [=](int v) { config->set_http_threads(v); });
+  Add<int>(app, "--max-http-connections", "CONNECTIONS",
+           "1024, or a quarter of what the limit of open files allows",
+           "Connections of the HTTP port at a time; more are closed at once",
+           [=](int v) { config->set_max_http_connections(v); });
+  AddDuration(app, "--http-header-timeout", "10s",
+              "How long a client may take for the headers of an HTTP request", flags,
+              &v1::ServerConfig::mutable_http_header_timeout);
+  AddDuration(app, "--http-body-timeout", "30s", "How long it may take for the body", flags,
+              &v1::ServerConfig::mutable_http_body_timeout);
+  AddDuration(app, "--http-write-timeout", "30s",
+              "How long it may take to read an answer, or a part of a stream", flags,
+              &v1::ServerConfig::mutable_http_write_timeout);
+  AddDuration(app, "--http-idle-timeout", "75s", "How long it may pause between two requests",
+              flags, &v1::ServerConfig::mutable_http_idle_timeout);
+  Add<std::string>(app, "--compat", "NAMES", "libretranslate",
+                   "Other APIs that the HTTP port speaks: libretranslate,deepl,google, or none",
+                   [=](const std::string& v) { config->set_compat(v); });
+  app->add_option_function<std::vector<std::string>>(
+         "--cors-origin",
+         [config](const std::vector<std::string>& values) {
+           for (const std::string& value : values) config->add_cors_origins(value);
+         },
+         "An origin whose pages may call the HTTP API from a browser, or *; repeat it for several")
+      ->type_name("ORIGIN")
+      ->allow_extra_args(false);
 }
 
 // Takes the messages and lists that `flags` sets out of `config`: a flag replaces such a field
@@ -340,6 +371,7 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
   AddLimitFlags(&app, &flags);
   AddSecurityFlags(&app, &flags);
   AddConnectionFlags(&app, &flags);
+  AddHttpFlags(&app, &flags);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

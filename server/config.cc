@@ -11,8 +11,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "engine/base/status.h"
 #include "engine/text/language_tag.h"
+#include "server/compat/compat.h"
 #include "server/models_directory.h"
 
 namespace dragoman {
@@ -279,6 +281,46 @@ absl::Status ResolveConnections(const v1::ServerConfig& config, ConnectionOption
                          &options->max_age_grace);
 }
 
+// "https://example.org", without a path, as a browser says it.
+bool IsOrigin(const std::string& origin) {
+  const size_t scheme = origin.find("://");
+  return origin == "*" || (scheme != origin.npos && scheme > 0 && origin.size() > scheme + 3 &&
+                           origin.find_first_of("/ ,\r\n", scheme + 3) == origin.npos);
+}
+
+absl::Status ResolveHttp(const v1::ServerConfig& config, HttpPortOptions* options) {
+  DRAGOMAN_RESOLVE_NUMBER(http_threads, "http-threads", 0, 256, options->threads);
+  DRAGOMAN_RESOLVE_NUMBER(max_http_connections, "max-http-connections", 0, kMaxInt,
+                          options->max_connections);
+  const absl::Duration least = absl::Milliseconds(100);
+  RETURN_IF_ERROR(ResolveDuration("http-header-timeout", config.has_http_header_timeout(),
+                                  config.http_header_timeout(), least, &options->header_timeout));
+  RETURN_IF_ERROR(ResolveDuration("http-body-timeout", config.has_http_body_timeout(),
+                                  config.http_body_timeout(), least, &options->body_timeout));
+  RETURN_IF_ERROR(ResolveDuration("http-write-timeout", config.has_http_write_timeout(),
+                                  config.http_write_timeout(), least, &options->write_timeout));
+  RETURN_IF_ERROR(ResolveDuration("http-idle-timeout", config.has_http_idle_timeout(),
+                                  config.http_idle_timeout(), least, &options->idle_timeout));
+  for (const std::string& origin : config.cors_origins()) {
+    if (!IsOrigin(origin)) {
+      return absl::InvalidArgumentError("cors-origin is \"" + origin +
+                                        "\", want for example https://example.org, or *");
+    }
+    options->cors_origins.push_back(origin);
+  }
+  if (!config.has_compat()) return absl::OkStatus();
+  options->compat.clear();
+  if (config.compat() == "none") return absl::OkStatus();
+  for (const absl::string_view name : absl::StrSplit(config.compat(), ',')) {
+    if (!KnowsCompat(std::string(name))) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "compat: there is no \"", name, "\", want libretranslate, deepl, google or none"));
+    }
+    options->compat.emplace_back(name);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<int64_t> ParseBytes(const std::string& text) {
@@ -324,6 +366,7 @@ absl::StatusOr<ServerOptions> Resolve(const v1::ServerConfig& config) {
   RETURN_IF_ERROR(ResolveSecurity(config, &options));
   DRAGOMAN_RESOLVE_NUMBER(max_connections, "max-connections", 0, kMaxInt, options.max_connections);
   RETURN_IF_ERROR(ResolveConnections(config, &options.connections));
+  RETURN_IF_ERROR(ResolveHttp(config, &options.http));
   RETURN_IF_ERROR(ResolveDuration("drain-delay", config.has_drain_delay(), config.drain_delay(),
                                   absl::ZeroDuration(), &options.drain_delay));
   RETURN_IF_ERROR(ResolveDuration("drain-timeout", config.has_drain_timeout(),

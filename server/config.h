@@ -57,6 +57,18 @@ struct ConnectionOptions {
   absl::Duration max_age_grace = absl::Minutes(1);  // of the calls of a connection that is too old
 };
 
+// Of the HTTP port.
+struct HttpPortOptions {
+  int threads = 0;          // 0: as many as there are cores, but at most 4
+  int max_connections = 0;  // 0: 1,024, or a quarter of what the limit of open files allows
+  absl::Duration header_timeout = absl::Seconds(10);
+  absl::Duration body_timeout = absl::Seconds(30);
+  absl::Duration write_timeout = absl::Seconds(30);
+  absl::Duration idle_timeout = absl::Seconds(75);
+  std::vector<std::string> cors_origins;  // "https://example.org" or "*"; empty: none
+  std::vector<std::string> compat = {"libretranslate"};  // other APIs to speak (compat/compat.h)
+};
+
 struct ServerOptions {
   std::vector<ModelSource> models;  // at least one; names differ
   std::vector<Canary> canaries;     // at most one for each model
@@ -74,6 +86,7 @@ struct ServerOptions {
   TlsOptions tls;
   AuthOptions auth;
   ConnectionOptions connections;
+  HttpPortOptions http;
   absl::Duration drain_delay = absl::ZeroDuration();  // from SIGTERM to the first refusal
   absl::Duration drain_timeout = absl::Seconds(30);   // from there until calls are cancelled
   LogOptions log;

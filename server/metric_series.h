@@ -118,6 +118,10 @@ struct MetricSeries {
                "Translations given up: the client went away, the deadline passed, or the drain "
                "timeout did.");
 
+  prometheus::Family<prometheus::Counter>& http_responses =
+      Counters("dragoman_http_responses_total",
+               "Answers of the HTTP port, by the path served (empty: none) and the class of code.");
+
   prometheus::Family<prometheus::Counter>& reload_failures =
       Counters("dragoman_reload_failures_total",
                "Readings of changed certificates or tokens that failed, one a second until they "

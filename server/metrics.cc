@@ -47,6 +47,35 @@ prometheus::MetricFamily GaugeNow(const char* name, const char* help, double val
   return {name, help, type, {std::move(metric)}};
 }
 
+// The gauge NAME of a port's connections, and the counters NAME_accepted_total and
+// NAME_refused_total; all zero before there is anybody to ask.
+void AddConnections(const std::string& name, const std::string& port,
+                    const std::function<ListenerStats()>& ask,
+                    std::vector<prometheus::MetricFamily>* families) {
+  const ListenerStats stats = ask == nullptr ? ListenerStats() : ask();
+  families->push_back(GaugeNow((name + "_limit").c_str(),
+                               "Connections that may be open; more are closed at once.",
+                               stats.limit));
+  families->push_back(
+      GaugeNow(name.c_str(), ("Connections of the " + port + " port.").c_str(), stats.open));
+  families->push_back(GaugeNow((name + "_accepted_total").c_str(),
+                               ("Connections of the " + port + " port that were served.").c_str(),
+                               static_cast<double>(stats.accepted),
+                               prometheus::MetricType::Counter));
+  prometheus::MetricFamily refused = GaugeNow(
+      (name + "_refused_total").c_str(),
+      "Connections closed at once: as many as may be are open, or there was no descriptor.",
+      static_cast<double>(stats.over_limit), prometheus::MetricType::Counter);
+  refused.metric.front().label = {{"reason", "limit"}};
+  refused.metric.push_back(refused.metric.front());
+  refused.metric.back().label = {{"reason", "descriptors"}};
+  refused.metric.back().counter.value = static_cast<double>(stats.no_descriptors);
+  families->push_back(std::move(refused));
+}
+
+// The hundreds of a code, "4xx".
+std::string ClassOf(int http_code) { return std::to_string(http_code / 100) + "xx"; }
+
 }  // namespace
 
 struct Metrics::Impl {
@@ -62,7 +91,8 @@ struct Metrics::Impl {
   MetricSeries series;
   std::atomic<const WorkerPool*> pool = nullptr;
   mutable absl::Mutex mutex;
-  std::function<ListenerStats()> connections ABSL_GUARDED_BY(mutex);
+  std::function<ListenerStats()> grpc_connections ABSL_GUARDED_BY(mutex);
+  std::function<ListenerStats()> http_connections ABSL_GUARDED_BY(mutex);
 };
 
 void Metrics::Impl::CountEnd(const CallRecord& record) {
@@ -180,25 +210,11 @@ std::vector<prometheus::MetricFamily> Metrics::Impl::CollectProcess() const {
 }
 
 std::vector<prometheus::MetricFamily> Metrics::Impl::CollectConnections() const {
-  ListenerStats stats;
-  {
-    absl::MutexLock lock(&mutex);
-    if (connections != nullptr) stats = connections();
-  }
-  prometheus::MetricFamily refused = GaugeNow(
-      "dragoman_connections_refused_total",
-      "Connections closed at once: as many as may be are open, or there was no descriptor.",
-      static_cast<double>(stats.over_limit), prometheus::MetricType::Counter);
-  refused.metric.front().label = {{"reason", "limit"}};
-  refused.metric.push_back(refused.metric.front());
-  refused.metric.back().label = {{"reason", "descriptors"}};
-  refused.metric.back().counter.value = static_cast<double>(stats.no_descriptors);
-  return {GaugeNow("dragoman_connections_limit",
-                   "Connections that may be open; more are closed at once.", stats.limit),
-          GaugeNow("dragoman_connections", "Connections of the gRPC port.", stats.open),
-          GaugeNow("dragoman_connections_accepted_total", "Connections that were served.",
-                   static_cast<double>(stats.accepted), prometheus::MetricType::Counter),
-          refused};
+  std::vector<prometheus::MetricFamily> families;
+  absl::MutexLock lock(&mutex);
+  AddConnections("dragoman_connections", "gRPC", grpc_connections, &families);
+  AddConnections("dragoman_http_connections", "HTTP", http_connections, &families);
+  return families;
 }
 
 Metrics::Metrics(int workers) : impl_(std::make_unique<Impl>(workers)) {}
@@ -215,9 +231,24 @@ void Metrics::SetBatchRows(const std::string& model, int rows) {
 
 void Metrics::Watch(const WorkerPool* pool) { impl_->pool = pool; }
 
-void Metrics::Watch(std::function<ListenerStats()> connections) {
+void Metrics::WatchGrpc(std::function<ListenerStats()> connections) {
   absl::MutexLock lock(&impl_->mutex);
-  impl_->connections = std::move(connections);
+  impl_->grpc_connections = std::move(connections);
+}
+
+void Metrics::WatchHttp(std::function<ListenerStats()> connections) {
+  absl::MutexLock lock(&impl_->mutex);
+  impl_->http_connections = std::move(connections);
+}
+
+void Metrics::AddHttpPath(const std::string& path) {
+  for (const int code : {200, 400, 500}) {
+    impl_->series.http_responses.Add({{"path", path}, {"code", ClassOf(code)}});
+  }
+}
+
+void Metrics::OnHttpAnswer(const std::string& path, int code) {
+  impl_->series.http_responses.Add({{"path", path}, {"code", ClassOf(code)}}).Increment();
 }
 
 void Metrics::OnReload(Reloaded what, const absl::Status& status) {

@@ -48,8 +48,14 @@ class Metrics : public Observer {
 
   // Reads the gauges of the queue and the KV memory from `pool` at every scrape, until it is null.
   void Watch(const WorkerPool* pool);
-  // Likewise the connections of the gRPC port.  REQUIRES: called once, before the first scrape.
-  void Watch(std::function<ListenerStats()> connections);
+  // Likewise the connections of the gRPC port and of the HTTP port.
+  void WatchGrpc(std::function<ListenerStats()> connections);
+  void WatchHttp(std::function<ListenerStats()> connections);
+
+  // The series of a path that the HTTP port serves; "" for all others.
+  void AddHttpPath(const std::string& path);
+  // An answer there, of whatever code.  REQUIRES: AddHttpPath was called.
+  void OnHttpAnswer(const std::string& path, int code);
 
   // Files were read, at the start or later, or could not be.
   void OnReload(Reloaded what, const absl::Status& status);

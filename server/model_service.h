@@ -5,8 +5,6 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include <string>
-
 #include "dragoman/v1/translation.grpc.pb.h"
 #include "server/call.h"
 
@@ -26,9 +24,6 @@ class ModelService final : public v1::ModelService::CallbackService {
                                      v1::Model* response) override;
 
  private:
-  absl::Status Get(Call* call, const std::string& name, v1::Model* model) const;
-  void Describe(const ServedModel& served, bool is_default, v1::Model* model) const;
-
   const ServerParts* const parts_;
 };
 

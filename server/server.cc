@@ -9,6 +9,10 @@
 #include "absl/time/clock.h"
 #include "engine/base/machine.h"
 #include "engine/base/status.h"
+#include "server/compat/compat.h"
+#include "server/http/api.h"
+#include "server/http/openapi.h"
+#include "server/http/pages.h"
 #include "server/logging.h"
 #include "server/process_limits.h"
 
@@ -39,18 +43,32 @@ int MaxCallsPerConnection(const WorkerPoolOptions& pool) {
       std::min<int64_t>(std::max(kAtLeast, taken), std::numeric_limits<int>::max()));
 }
 
-// As many connections as are asked for, or as 10,000 and the descriptors allow.
-absl::StatusOr<ConnectionRange> PlanConnections(int wanted) {
-  constexpr int kDefault = 10'000;
+struct ConnectionPlan {
+  ConnectionRange grpc;
+  ConnectionRange http;
+};
+
+// As many connections as are asked for, or as 10,000 (gRPC), 1,024 (HTTP) and the descriptors
+// allow.
+absl::StatusOr<ConnectionPlan> PlanConnections(int grpc_wanted, int http_wanted) {
+  constexpr int kDefaultGrpc = 10'000, kDefaultHttp = 1024;
   ASSIGN_OR_RETURN(const DescriptorPlan plan, PlanDescriptors());
-  if (wanted > plan.connections) {
-    return absl::InvalidArgumentError(absl::StrCat("max-connections is ", wanted,
-                                                   ", but the limit of open files (ulimit -n) ",
-                                                   "leaves room for ", plan.connections));
+  const int http = http_wanted > 0 ? http_wanted : std::min(kDefaultHttp, plan.connections / 4);
+  const int room = plan.connections - http;
+  const int grpc = grpc_wanted > 0 ? grpc_wanted : std::min(kDefaultGrpc, room);
+  const bool http_is_too_much = http_wanted > plan.connections - std::max(grpc_wanted, 1);
+  if (grpc > room || http_is_too_much) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(http_is_too_much ? "max-http-connections" : "max-connections", " is ",
+                     http_is_too_much ? http : grpc,
+                     ", but the limit of open files (ulimit -n) leaves room for ",
+                     http_is_too_much ? plan.connections - std::max(grpc_wanted, 1) : room));
   }
-  return ConnectionRange{.first = plan.reserve,
-                         .most = wanted > 0 ? wanted : std::min(kDefault, plan.connections)};
+  return ConnectionPlan{.grpc = {.first = plan.reserve, .most = grpc},
+                        .http = {.first = plan.reserve + grpc, .most = http}};
 }
+
+int HttpThreads(int wanted) { return wanted > 0 ? wanted : std::clamp(AvailableCores(), 1, 4); }
 
 }  // namespace
 
@@ -100,7 +118,9 @@ void Server::WarnOfPlainText() const {
 }
 
 absl::Status Server::OpenPorts() {
-  ASSIGN_OR_RETURN(connections_, PlanConnections(options_.max_connections));
+  ASSIGN_OR_RETURN(const ConnectionPlan plan,
+                   PlanConnections(options_.max_connections, options_.http.max_connections));
+  connections_ = plan.grpc;
   ASSIGN_OR_RETURN(grpc_, GrpcPort::Open(options_.grpc_address));
   vitals_ = std::make_unique<Vitals>(VitalsOptions{
       .silence = [this] { return pool_.Call(absl::Now()); },
@@ -109,12 +129,46 @@ absl::Status Server::OpenPorts() {
           [this](bool alive) {
             if (grpc_->serves()) grpc_->SetAlive(alive);
           }});
-  HttpPages pages = {.metrics = [this] { return metrics_.Text(); },
-                     .alive = [this] { return vitals_->alive(); },
-                     .ready = [this] { return Ready(); }};
-  ASSIGN_OR_RETURN(http_, HttpEndpoints::Start(options_.http_address, std::move(pages)));
-  metrics_.Watch([this] { return grpc_->Stats(); });
+  ASSIGN_OR_RETURN(http_, HttpPort::Open(options_.http_address));
+  ServeHttp(plan.http);
+  metrics_.WatchGrpc([this] { return grpc_->Stats(); });
+  metrics_.WatchHttp([this] { return http_->Stats(); });
   return absl::OkStatus();
+}
+
+void Server::ServeHttp(const ConnectionRange& descriptors) {
+  HttpRouter router;
+  AddPages({.metrics = [this] { return metrics_.Text(); },
+            .alive = [this] { return vitals_->alive(); },
+            .ready = [this] { return Ready(); }},
+           &router);
+  const HttpDoor door = {.parts = &parts_, .loaded = [this] {
+                           return loaded_ ? absl::OkStatus()
+                                          : absl::UnavailableError("the models are loading");
+                         }};
+  AddApi(door, &router);
+  AddOpenApi(&router);
+  AddCompat(options_.http.compat, door, &router);
+  router.AllowOrigins(options_.http.cors_origins);
+  HttpCallbacks callbacks = {.on_answer = [this](const HttpRoute* route, int code) {
+    metrics_.OnHttpAnswer(route == nullptr ? "" : route->path, code);
+  }};
+  if (certificates_ != nullptr) {
+    router.WantTls();
+    callbacks.certificates = [this] { return certificates_->served(); };
+  }
+  metrics_.AddHttpPath("");
+  for (const HttpRoute& route : router.routes()) metrics_.AddHttpPath(route.path);
+  const HttpPortOptions& http = options_.http;
+  http_->Serve({.threads = HttpThreads(http.threads),
+                .descriptors = descriptors,
+                .max_body_bytes = static_cast<size_t>(options_.max_message_bytes),
+                .header_timeout = http.header_timeout,
+                .body_timeout = http.body_timeout,
+                .write_timeout = http.write_timeout,
+                .idle_timeout = http.idle_timeout,
+                .max_age = options_.connections.max_age},
+               std::move(router), std::move(callbacks));
 }
 
 absl::Status Server::Ready() const {
@@ -131,6 +185,7 @@ absl::Status Server::LoadModels(ReadOptions read_again) {
             .principals = principals_.get(),
             .metrics = &metrics_,
             .max_message_bytes = options_.max_message_bytes};
+  loaded_ = true;
   return absl::OkStatus();
 }
 
@@ -167,6 +222,7 @@ void Server::Drain() {
         {{"delay_seconds", absl::ToDoubleSeconds(options_.drain_delay)},
          {"timeout_seconds", absl::ToDoubleSeconds(options_.drain_timeout)}});
     SetServing(false);
+    http_->Drain();
     absl::SleepFor(options_.drain_delay);
   }
   gate_.Shut();
@@ -178,8 +234,10 @@ void Server::Drain() {
   absl::SleepFor(kLastRefusals);
   vitals_->Stop();
   // Cancels what is left (health watches, and translations over the timeout) and waits for its end.
+  http_->Cancel();
   grpc_->Stop();
   pool_.Drain();
+  http_->Stop();
   Log(LogLevel::kInfo, cut > 0 ? "ended" : "drained", {{"cancelled_calls", cut}});
 }
 

@@ -1,7 +1,7 @@
 // The server, put together: the engine, the models, gRPC and HTTP.
 //
 //   ASSIGN_OR_RETURN(std::unique_ptr<Server> server, Server::Start(options));
-//   ... serves on gRPC's and civetweb's threads ...
+//   ... serves on gRPC's and the HTTP port's threads ...
 //   server->Drain();
 
 #ifndef DRAGOMAN_SERVER_SERVER_H_
@@ -20,7 +20,7 @@
 #include "server/config.h"
 #include "server/gate.h"
 #include "server/grpc_port.h"
-#include "server/http_endpoints.h"
+#include "server/http/port.h"
 #include "server/metrics.h"
 #include "server/model_manager.h"
 #include "server/model_registry.h"
@@ -66,6 +66,7 @@ class Server {
   absl::Status ReadSecrets();
   void WarnOfPlainText() const;
   absl::Status OpenPorts();
+  void ServeHttp(const ConnectionRange& descriptors);
   absl::Status LoadModels(ReadOptions read_again);
   absl::Status StartGrpc();
   void SetServing(bool serving);
@@ -84,10 +85,11 @@ class Server {
   ModelService model_service_;
   ConnectionRange connections_;
   std::unique_ptr<GrpcPort> grpc_;
+  std::atomic<bool> loaded_ = false;  // parts_ is complete
   std::atomic<bool> serving_ = false;
   bool drained_ = false;
   std::unique_ptr<Vitals> vitals_;
-  std::unique_ptr<HttpEndpoints> http_;
+  std::unique_ptr<HttpPort> http_;
   std::unique_ptr<ModelManager> model_manager_;
 };
 

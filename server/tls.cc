@@ -12,16 +12,8 @@
 namespace dragoman {
 namespace {
 
-// What the files hold.
-struct Pem {
-  std::string cert;
-  std::string key;
-  std::string client_ca;  // empty: none
-  Validity validity;
-};
-
-absl::StatusOr<Pem> ReadPem(const TlsOptions& options) {
-  Pem pem;
+absl::StatusOr<ServedCertificates> ReadPem(const TlsOptions& options) {
+  ServedCertificates pem;
   ASSIGN_OR_RETURN(pem.cert, ReadSmallFile(options.cert));
   ASSIGN_OR_RETURN(pem.key, ReadSmallFile(options.key));
   ASSIGN_OR_RETURN(pem.validity, CheckKeyPair(pem.cert, options.cert, pem.key, options.key));
@@ -52,15 +44,15 @@ class Certificates::Credentials : public grpc::ServerCredentials {
                           ? GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY
                           : GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE) {}
 
-  void Use(Pem pem) {
+  void Use(ServedCertificates pem) {
     absl::MutexLock lock(&mutex_);
-    pem_ = std::move(pem);
+    pem_ = std::make_shared<const ServedCertificates>(std::move(pem));
     news_ = true;
   }
 
-  Validity validity() const {
+  std::shared_ptr<const ServedCertificates> served() const {
     absl::MutexLock lock(&mutex_);
-    return pem_.validity;
+    return pem_;
   }
 
   void SetAuthMetadataProcessor(const std::shared_ptr<grpc::AuthMetadataProcessor>&) override {
@@ -84,7 +76,7 @@ class Certificates::Credentials : public grpc::ServerCredentials {
     absl::MutexLock lock(&credentials->mutex_);
     if (!std::exchange(credentials->news_, false))
       return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_UNCHANGED;
-    const Pem& pem = credentials->pem_;
+    const ServedCertificates& pem = *credentials->pem_;
     const grpc_ssl_pem_key_cert_pair pair = {pem.key.c_str(), pem.cert.c_str()};
     // gRPC insists on authorities; where clients need no certificate they are of no account.
     const std::string& authorities = pem.client_ca.empty() ? pem.cert : pem.client_ca;
@@ -94,7 +86,7 @@ class Certificates::Credentials : public grpc::ServerCredentials {
 
   const grpc_ssl_client_certificate_request_type request_type_;
   mutable absl::Mutex mutex_;
-  Pem pem_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<const ServedCertificates> pem_ ABSL_GUARDED_BY(mutex_);
   bool news_ ABSL_GUARDED_BY(mutex_) = false;  // gRPC has not got them yet
 };
 
@@ -110,7 +102,7 @@ absl::StatusOr<std::unique_ptr<Certificates>> Certificates::Open(const TlsOption
   std::unique_ptr<Certificates> certificates(new Certificates(options));
   Certificates* const self = certificates.get();
   const WatchOptions watch = {.on_read = [self, on_read](const absl::Status& status) {
-    on_read(status.ok() ? absl::StatusOr<Validity>(self->credentials_->validity()) : status);
+    on_read(status.ok() ? absl::StatusOr<Validity>(self->served()->validity) : status);
   }};
   ASSIGN_OR_RETURN(certificates->watch_,
                    FileWatch::Start(
@@ -119,10 +111,14 @@ absl::StatusOr<std::unique_ptr<Certificates>> Certificates::Open(const TlsOption
   return certificates;
 }
 
+std::shared_ptr<const ServedCertificates> Certificates::served() const {
+  return credentials_->served();
+}
+
 std::shared_ptr<grpc::ServerCredentials> Certificates::credentials() const { return credentials_; }
 
 absl::Status Certificates::Read() {
-  absl::StatusOr<Pem> pem = ReadPem(options_);
+  absl::StatusOr<ServedCertificates> pem = ReadPem(options_);
   if (!pem.ok()) {
     return absl::Status(pem.status().code(), "tls: " + std::string(pem.status().message()));
   }

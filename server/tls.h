@@ -1,4 +1,4 @@
-// TLS for the gRPC port.  The files are read again when they change, so that a certificate is
+// TLS for both ports.  The files are read again when they change, so that a certificate is
 // renewed without a restart: connections made from then on see the new one.
 //
 // gRPC's own reader of certificate files (FileWatcherCertificateProvider) hands on whatever it
@@ -18,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "engine/base/pem_files.h"
 #include "server/file_watch.h"
+#include "server/served_certificates.h"
 
 namespace dragoman {
 
@@ -33,7 +34,7 @@ struct TlsOptions {
 // INVALID_ARGUMENT unless the certificate and the key are both given or neither.
 absl::Status Validate(const TlsOptions& options);
 
-// The certificates of the gRPC port.  Thread-safe.
+// The certificates of the gRPC port, and of the HTTP port.  Thread-safe.
 class Certificates {
  public:
   // Told of each time that the files were read: when what is served is valid, or what is wrong.
@@ -48,7 +49,10 @@ class Certificates {
   // Reads the files soon, whether or not they have changed.
   void ReadAgain() { watch_->ReadAgain(); }
 
-  // To listen with.  The certificates must outlive the server that does.
+  // What is served now; another object after each reading.
+  std::shared_ptr<const ServedCertificates> served() const;
+
+  // For gRPC to listen with.  The certificates must outlive the server that does.
   std::shared_ptr<grpc::ServerCredentials> credentials() const;
 
  private:

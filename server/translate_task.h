@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "dragoman/v1/translation.pb.h"
+#include "server/auto_source.h"
 #include "server/call.h"
 
 namespace dragoman {
@@ -46,9 +47,12 @@ class TranslateTask {
 
  private:
   void Count(const Translation& translation);
+  void SetDetected(size_t text, v1::Translation* translation) const;
+  absl::Status FindRoutes(const v1::TranslateRequest& request);
 
   const ServerParts* const parts_;
-  std::optional<Route> route_;
+  std::optional<Route> route_;               // of all texts, or of the first that are translated
+  std::optional<DetectedSources> detected_;  // if the source language is "auto"
   TranslateRequest request_;
   v1::OutputOptions output_;
   CallSize size_;

@@ -32,7 +32,8 @@ DOORS = (
     (r"hwy/", r"engine/math/"),
     (r"sentencepiece", r"engine/text/piece_model\."),
     (r"prometheus/", r"server/metric(s|_series)\."),
-    (r"civetweb|CivetServer", r"server/http_endpoints\."),
+    (r"cld2/", r"server/language_detector\."),
+    (r"boost/", r"server/http/(connection|port|stream|tls_context)\."),
     # A call is the same whatever transport it came by: only the doors and what starts them know gRPC.
     (r"grpc|dragoman/v1/\w+\.grpc", r"client/|server/(grpc_(door|port)|\w+_service|server|tls|logging)\."),
     (r"google/protobuf|google/rpc|dragoman/v1", r"server/|client/"),
@@ -40,7 +41,7 @@ DOORS = (
     (r"minizip/", r"engine/base/zip_archive\."),
     (r"yaml-cpp/", r"engine/base/yaml\."),
     (r"curl/", r"client/http_client\."),
-    (r"openssl/", r"engine/base/pem_files\.|client/file_digest\."),
+    (r"openssl/", r"engine/base/pem_files\.|client/file_digest\.|server/http/tls_context\."),
     (r"CLI/", r"server/command_line\.|client/(\w*commands?|usage)\."),
     (r"nlohmann/", r"engine/base/json\.|server/logging\.|client/json\."),
 )

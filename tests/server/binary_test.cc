@@ -14,7 +14,7 @@
 
 #include "absl/synchronization/notification.h"
 #include "dragoman/v1/translation.grpc.pb.h"
-#include "tests/server/http_get.h"
+#include "tests/server/http_client.h"
 #include "tests/server/test_server.h"
 
 namespace dragoman {

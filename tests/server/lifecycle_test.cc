@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "grpc/health/v1/health.grpc.pb.h"
-#include "tests/server/http_get.h"
+#include "tests/server/http_client.h"
 #include "tests/server/test_server.h"
 
 namespace dragoman {

@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "absl/time/clock.h"
-#include "tests/server/http_get.h"
+#include "tests/server/http_client.h"
 
 namespace dragoman {
 

@@ -1,30 +1,33 @@
-#include "server/http_endpoints.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
 
-#include "tests/server/http_get.h"
+#include "server/http/pages.h"
+#include "server/http/port.h"
+#include "tests/server/http_client.h"
 
 namespace dragoman {
 namespace {
 
 using ::testing::HasSubstr;
 
-class HttpEndpointsTest : public testing::Test {
+class HttpPagesTest : public testing::Test {
  protected:
-  HttpEndpointsTest() {
-    auto endpoints = HttpEndpoints::Start(
-        "127.0.0.1:0", {.metrics = [] { return "up 1\n"; },
-                        .alive = [this] { return Status(alive_, "a worker hangs"); },
-                        .ready = [this] { return Status(ready_, "it loads"); }});
-    EXPECT_TRUE(endpoints.ok()) << endpoints.status();
-    endpoints_ = *std::move(endpoints);
+  HttpPagesTest() {
+    HttpRouter router;
+    AddPages({.metrics = [] { return "up 1\n"; },
+              .alive = [this] { return Status(alive_, "a worker hangs"); },
+              .ready = [this] { return Status(ready_, "it loads"); }},
+             &router);
+    auto port = HttpPort::Open("127.0.0.1:0");
+    EXPECT_TRUE(port.ok()) << port.status();
+    port_ = *std::move(port);
+    port_->Serve({.descriptors = {.first = 100, .most = 16}}, std::move(router), {});
   }
 
-  HttpAnswer Get(const std::string& path, const std::string& method = "GET") {
-    return HttpGet(endpoints_->address(), path, method);
+  HttpReply Get(const std::string& path, const std::string& method = "GET") {
+    return HttpGet(port_->address(), path, method);
   }
 
   static absl::Status Status(bool ok, const char* error) {
@@ -33,22 +36,22 @@ class HttpEndpointsTest : public testing::Test {
 
   std::atomic<bool> alive_ = true;
   std::atomic<bool> ready_ = false;
-  std::unique_ptr<HttpEndpoints> endpoints_;
+  std::unique_ptr<HttpPort> port_;
 };
 
-TEST_F(HttpEndpointsTest, PortZeroPicksAFreeOne) {
-  EXPECT_THAT(endpoints_->address(), testing::StartsWith("127.0.0.1:"));
-  EXPECT_NE(endpoints_->address(), "127.0.0.1:0");
+TEST_F(HttpPagesTest, PortZeroPicksAFreeOne) {
+  EXPECT_THAT(port_->address(), testing::StartsWith("127.0.0.1:"));
+  EXPECT_NE(port_->address(), "127.0.0.1:0");
 }
 
-TEST_F(HttpEndpointsTest, ServesMetricsAsPrometheusText) {
-  const HttpAnswer answer = Get("/metrics");
+TEST_F(HttpPagesTest, ServesMetricsAsPrometheusText) {
+  const HttpReply answer = Get("/metrics");
   EXPECT_EQ(answer.code, 200);
   EXPECT_THAT(answer.headers, HasSubstr("Content-Type: text/plain; version=0.0.4"));
   EXPECT_EQ(answer.body, "up 1\n");
 }
 
-TEST_F(HttpEndpointsTest, IsAliveBeforeItIsReady) {
+TEST_F(HttpPagesTest, IsAliveBeforeItIsReady) {
   EXPECT_EQ(Get("/healthz").code, 200);
   EXPECT_EQ(Get("/readyz").code, 503);
   ready_ = true;
@@ -61,7 +64,7 @@ TEST_F(HttpEndpointsTest, IsAliveBeforeItIsReady) {
   EXPECT_EQ(Get("/healthz").body, "not alive: a worker hangs\n");
 }
 
-TEST_F(HttpEndpointsTest, OtherPathsAndMethodsAreRefused) {
+TEST_F(HttpPagesTest, OtherPathsAndMethodsAreRefused) {
   for (const char* path : {"/", "/metricsx", "/metrics/x", "/../etc/passwd"}) {
     EXPECT_GE(Get(path).code, 400) << path;
     EXPECT_LT(Get(path).code, 500) << path;
@@ -71,11 +74,11 @@ TEST_F(HttpEndpointsTest, OtherPathsAndMethodsAreRefused) {
   EXPECT_EQ(Get("/metrics", "HEAD").body, "");
 }
 
-TEST_F(HttpEndpointsTest, PortInUseIsAnErrorThatNamesIt) {
-  const auto second = HttpEndpoints::Start(endpoints_->address(), {});
+TEST_F(HttpPagesTest, PortInUseIsAnErrorThatNamesIt) {
+  const auto second = HttpPort::Open(port_->address());
   ASSERT_FALSE(second.ok());
   EXPECT_THAT(std::string(second.status().message()),
-              HasSubstr(endpoints_->address() + " for HTTP: the port is in use"));
+              HasSubstr(port_->address() + " for HTTP: the port is in use"));
 }
 
 }  // namespace

@@ -1,0 +1,91 @@
+#include "server/compat/fields.h"
+
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "engine/base/status.h"
+#include "engine/base/utf8.h"
+#include "server/http/json.h"
+
+namespace dragoman {
+namespace {
+
+absl::Status AddForm(std::string_view text, nlohmann::json* fields) {
+  HttpHeaders form;
+  if (!ParseForm(text, &form)) return absl::InvalidArgumentError("a %-escape is broken");
+  for (auto& [name, value] : form) {
+    if (!IsValidUtf8(name) || !IsValidUtf8(value)) {
+      return absl::InvalidArgumentError("the fields are not valid UTF-8");
+    }
+    // As in PHP, and in axios: text[]=a&text[]=b.
+    if (name.size() > 2 && name.compare(name.size() - 2, 2, "[]") == 0) {
+      name.resize(name.size() - 2);
+    }
+    nlohmann::json& field = (*fields)[name];
+    if (field.is_null()) {
+      field = std::move(value);
+    } else {
+      if (!field.is_array()) field = nlohmann::json::array({field});
+      field.push_back(std::move(value));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<CompatFields> CompatFields::Read(const HttpRequest& request) {
+  CompatFields fields;
+  if (MediaType(request.Header("content-type")) == kJson) {
+    if (!IsValidUtf8(request.body))
+      return absl::InvalidArgumentError("the body is not valid UTF-8");
+    if (!request.body.empty()) {
+      ASSIGN_OR_RETURN(fields.fields_, ParseJsonObject(request.body, "the body"));
+    }
+  } else {
+    RETURN_IF_ERROR(AddForm(request.body, &fields.fields_));
+  }
+  nlohmann::json query = nlohmann::json::object();
+  RETURN_IF_ERROR(AddForm(request.query, &query));
+  for (auto& [name, value] : query.items()) {
+    if (!fields.fields_.contains(name)) fields.fields_[name] = std::move(value);
+  }
+  return fields;
+}
+
+absl::StatusOr<std::string> CompatFields::Text(const char* name,
+                                               const std::string& otherwise) const {
+  if (!Has(name) || fields_[name].is_null()) return otherwise;
+  const nlohmann::json& value = fields_[name];
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_number() || value.is_boolean()) return value.dump();
+  return InvalidField(name, "is no text");
+}
+
+absl::StatusOr<int> CompatFields::Number(const char* name, int otherwise) const {
+  ASSIGN_OR_RETURN(const std::string text, Text(name));
+  if (text.empty()) return otherwise;
+  int number = 0;
+  if (absl::SimpleAtoi(text, &number) && number >= 0) return number;
+  return InvalidField(name, absl::StrCat("\"", text.substr(0, 32), "\" is no number of 0 or more"));
+}
+
+absl::StatusOr<std::vector<std::string>> CompatFields::Texts(const char* name) const {
+  if (!Has(name)) return InvalidField(name, "is missing");
+  std::vector<std::string> texts;
+  const nlohmann::json& value = fields_[name];
+  for (const nlohmann::json& text : value.is_array() ? value : nlohmann::json::array({value})) {
+    if (!text.is_string()) return InvalidField(name, "is neither a text nor a list of texts");
+    texts.push_back(text.get<std::string>());
+  }
+  return texts;
+}
+
+HttpResponse JsonResponse(int code, const nlohmann::ordered_json& object) {
+  return {.code = code,
+          .content_type = kJson,
+          .body = object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)};
+}
+
+}  // namespace dragoman

@@ -1,0 +1,43 @@
+// What a request to one of the older APIs says, whichever way it says it: a JSON object, a form, or
+// the query of the URL; a name that stands several times in a form is a list.
+
+#ifndef DRAGOMAN_SERVER_COMPAT_FIELDS_H_
+#define DRAGOMAN_SERVER_COMPAT_FIELDS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "engine/base/json.h"
+#include "server/http/message.h"
+
+namespace dragoman {
+
+class CompatFields {
+ public:
+  // Of the body and the query, or of the query alone if there is no body.  INVALID_ARGUMENT if
+  // either cannot be read.
+  static absl::StatusOr<CompatFields> Read(const HttpRequest& request);
+
+  bool Has(const char* name) const { return fields_.contains(name); }
+  // Whether the value is a list, even of one.
+  bool IsList(const char* name) const { return Has(name) && fields_[name].is_array(); }
+
+  // A string, a number or a bool as text; `otherwise` if it is not there.  INVALID_ARGUMENT names
+  // the field if it is anything else.
+  absl::StatusOr<std::string> Text(const char* name, const std::string& otherwise = "") const;
+  // 0 or more.
+  absl::StatusOr<int> Number(const char* name, int otherwise) const;
+  // A string, or a list of strings.  INVALID_ARGUMENT if it is not there.
+  absl::StatusOr<std::vector<std::string>> Texts(const char* name) const;
+
+ private:
+  nlohmann::json fields_ = nlohmann::json::object();
+};
+
+// `object` as the body of an answer.
+HttpResponse JsonResponse(int code, const nlohmann::ordered_json& object);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_SERVER_COMPAT_FIELDS_H_

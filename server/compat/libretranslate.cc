@@ -1,0 +1,184 @@
+// The API of LibreTranslate (https://libretranslate.com/docs): what browser extensions, editors and
+// bots of people who host their own translation speak.
+//
+//   curl localhost:9464/translate -d q='Good morning.' -d source=en -d target=de
+//   {"translatedText": "Guten Morgen."}
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/base/status.h"
+#include "server/compat/compat.h"
+#include "server/compat/fields.h"
+#include "server/language_detector.h"
+
+namespace dragoman {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr char kDoor[] = "libretranslate";
+
+HttpResponse Error(const absl::Status& status) {
+  int code = HttpCodeOf(status);
+  if (code == 401) code = 403;  // what its clients know
+  return JsonResponse(code, {{"error", std::string(status.message())}});
+}
+
+HttpResponse PlainError(int code, std::string_view message) {
+  return JsonResponse(code, {{"error", std::string(message)}});
+}
+
+// {"language": "en", "confidence": 92.0}; the confidence in percent.
+Json Detected(const std::string& language, float confidence) {
+  return {{"confidence", static_cast<int>(confidence * 100)}, {"language", language}};
+}
+
+struct TranslateCall {
+  bool list = false;  // q was one
+  bool detect = false;
+  int alternatives = 0;
+};
+
+absl::StatusOr<v1::TranslateRequest> ReadTranslate(const CompatFields& fields,
+                                                   TranslateCall* call) {
+  ASSIGN_OR_RETURN(std::vector<std::string> texts, fields.Texts("q"));
+  for (const char* name : {"source", "target"}) {
+    if (!fields.Has(name)) return InvalidField(name, "is missing");
+  }
+  ASSIGN_OR_RETURN(std::string source, fields.Text("source"));
+  ASSIGN_OR_RETURN(std::string target, fields.Text("target"));
+  ASSIGN_OR_RETURN(const std::string format, fields.Text("format", "text"));
+  ASSIGN_OR_RETURN(call->alternatives, fields.Number("alternatives", 0));
+  if (format != "text") {
+    return InvalidField("format",
+                        "\"" + format.substr(0, 32) + "\" is not supported, want \"text\"");
+  }
+  call->list = fields.IsList("q");
+  call->detect = source == "auto";
+  v1::TranslateRequest request =
+      NewTranslateRequest(std::move(texts), std::move(source), std::move(target));
+  if (call->alternatives > 0) {
+    const int hypotheses = std::min(call->alternatives, 1 << 20) + 1;
+    request.mutable_options()->set_num_hypotheses(hypotheses);
+    request.mutable_options()->set_beam_size(std::max(4, hypotheses));
+  }
+  return request;
+}
+
+Json TranslatedBody(const TranslateCall& call, const v1::TranslateResponse& response) {
+  Json texts = Json::array(), alternatives = Json::array(), detected = Json::array();
+  for (const v1::Translation& translation : response.translations()) {
+    texts.push_back(translation.hypotheses(0).text());
+    Json others = Json::array();
+    for (int i = 1; i < translation.hypotheses_size(); ++i) {
+      others.push_back(translation.hypotheses(i).text());
+    }
+    alternatives.push_back(std::move(others));
+    detected.push_back(
+        Detected(translation.detected_language(), translation.detection_confidence()));
+  }
+  const auto put = [&](Json list) { return call.list ? list : list.at(0); };
+  Json body;
+  if (call.alternatives > 0) body["alternatives"] = put(std::move(alternatives));
+  if (call.detect) body["detectedLanguage"] = put(std::move(detected));
+  body["translatedText"] = put(std::move(texts));
+  return body;
+}
+
+// The request with its api_key as the token; the fields, or why they cannot be read.
+absl::StatusOr<CompatFields> ReadFields(HttpRequest* http) {
+  absl::StatusOr<CompatFields> fields = CompatFields::Read(*http);
+  if (fields.ok()) UseToken(fields->Text("api_key").value_or(""), http);
+  return fields;
+}
+
+void Translate(const HttpDoor& door, HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
+  const absl::StatusOr<CompatFields> fields = ReadFields(&http);
+  const auto call = std::make_shared<TranslateCall>();
+  TranslateOverHttp(
+      door, kDoor, http, std::move(answer),
+      [&]() -> absl::StatusOr<v1::TranslateRequest> {
+        RETURN_IF_ERROR(fields.status());
+        return ReadTranslate(*fields, call.get());
+      },
+      [call](const CallEnd& end, const v1::TranslateResponse& response) {
+        return WithHeaders(end.status.ok() ? JsonResponse(200, TranslatedBody(*call, response))
+                                           : Error(end.status),
+                           end);
+      });
+}
+
+absl::StatusOr<HttpResponse> Detect(const CompatFields& fields) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> texts, fields.Texts("q"));
+  if (texts.size() != 1) return InvalidField("q", "is not one text");
+  Json body = Json::array();
+  for (const auto& [language, confidence] : DetectLanguages(texts[0])) {
+    body.push_back(Detected(language, confidence));
+  }
+  if (body.empty()) body.push_back(Detected("en", 0));  // as LibreTranslate does
+  return JsonResponse(200, body);
+}
+
+absl::StatusOr<HttpResponse> ListLanguages(const HttpDoor& door, Call* call) {
+  ASSIGN_OR_RETURN(const ServedPairs pairs, ListPairs(door, call));
+  Json body = Json::array();
+  for (const auto& [source, targets] : pairs) {
+    body.push_back({{"code", source}, {"name", EnglishNameOf(source)}, {"targets", targets}});
+  }
+  return JsonResponse(200, body);
+}
+
+absl::StatusOr<HttpResponse> Settings(const HttpDoor& door, Call* call) {
+  ASSIGN_OR_RETURN(const ServedPairs pairs, ListPairs(door, call));
+  const std::string target = pairs.empty() ? "" : *pairs.begin()->second.begin();
+  return JsonResponse(200, {{"apiKeys", false},
+                            {"charLimit", door.parts->models->limits().max_characters},
+                            {"filesTranslation", false},
+                            {"frontendTimeout", 500},
+                            {"keyRequired", false},
+                            {"language",
+                             {{"source", {{"code", "auto"}, {"name", "Auto Detect"}}},
+                              {"target", {{"code", target}, {"name", EnglishNameOf(target)}}}}},
+                            {"suggestions", false},
+                            {"supportedFilesFormat", Json::array()}});
+}
+
+}  // namespace
+
+void AddLibreTranslate(const HttpDoor& door, HttpRouter* router) {
+  const auto add = [&](const char* method, const char* path, HttpHandler handler) {
+    HttpRoute route = {
+        .method = method, .path = path, .handler = std::move(handler), .error = PlainError};
+    if (route.method == "POST") route.body_types = {"application/json", kForm};
+    router->Add(std::move(route));
+  };
+  add("POST", "/translate", [door](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
+    Translate(door, std::move(http), std::move(answer));
+  });
+  add("POST", "/detect", [door](HttpRequest http, const std::shared_ptr<HttpAnswer>& answer) {
+    const absl::StatusOr<CompatFields> fields = ReadFields(&http);
+    answer->Send(AnswerCall(door, kDoor, "Detect", http, Error,
+                            [&](Call* call) -> absl::StatusOr<HttpResponse> {
+                              RETURN_IF_ERROR(call->Admit());
+                              RETURN_IF_ERROR(fields.status());
+                              return Detect(*fields);
+                            }));
+  });
+  add("GET", "/languages",
+      [door](const HttpRequest& http, const std::shared_ptr<HttpAnswer>& answer) {
+        answer->Send(AnswerCall(door, kDoor, "ListModels", http, Error,
+                                [&](Call* call) { return ListLanguages(door, call); }));
+      });
+  add("GET", "/frontend/settings",
+      [door](const HttpRequest& http, const std::shared_ptr<HttpAnswer>& answer) {
+        answer->Send(AnswerCall(door, kDoor, "ListModels", http, Error,
+                                [&](Call* call) { return Settings(door, call); }));
+      });
+  add("GET", "/health", [door](const HttpRequest&, const std::shared_ptr<HttpAnswer>& answer) {
+    const absl::Status loaded = door.loaded();
+    answer->Send(loaded.ok() ? JsonResponse(200, {{"status", "ok"}}) : Error(loaded));
+  });
+}
+
+}  // namespace dragoman

@@ -1,0 +1,24 @@
+// The API of gRPC (proto/dragoman/v1/translation.proto) as JSON over HTTP:
+//
+//   POST /v1/translate      Translate
+//   POST /v1/score          Score
+//   POST /v1/tokenize       Tokenize
+//   GET  /v1/models         ListModels
+//   GET  /v1/models/NAME    GetModel
+//
+// Bodies are the messages of these calls by protobuf's mapping to JSON (json.h); an error is a
+// google.rpc.Status.
+
+#ifndef DRAGOMAN_SERVER_HTTP_API_H_
+#define DRAGOMAN_SERVER_HTTP_API_H_
+
+#include "server/http/door.h"
+#include "server/http/router.h"
+
+namespace dragoman {
+
+void AddApi(const HttpDoor& door, HttpRouter* router);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_SERVER_HTTP_API_H_

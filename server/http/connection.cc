@@ -1,0 +1,512 @@
+#include "server/http/connection.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/http/error.hpp>
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/status.hpp>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "engine/base/utf8.h"
+#include "server/http/tls_context.h"
+
+namespace dragoman {
+namespace {
+
+namespace asio = boost::asio;
+namespace http = boost::beast::http;
+
+// How soon a handler hears that its client has gone.
+constexpr absl::Duration kWatchInterval = absl::Milliseconds(100);
+// For a client to read the last answer, and to say good-bye.
+constexpr absl::Duration kLinger = absl::Seconds(2);
+constexpr absl::Duration kHandshakeTimeout = absl::Seconds(10);
+constexpr size_t kReadAtOnce = 16 << 10;
+
+template <typename View>
+std::string_view ToStd(View view) {
+  return {view.data(), view.size()};
+}
+
+// "Sun, 06 Nov 1994 08:49:37 GMT", made once a second.
+const std::string& DateNow() {
+  thread_local int64_t second = -1;
+  thread_local std::string date;
+  const absl::Time now = absl::Now();
+  if (const int64_t current = absl::ToUnixSeconds(now); current != second) {
+    second = current;
+    date = absl::FormatTime("%a, %d %b %Y %H:%M:%S GMT", now, absl::UTCTimeZone());
+  }
+  return date;
+}
+
+bool HasHeader(const HttpHeaders& headers, std::string_view name) {
+  return std::any_of(headers.begin(), headers.end(), [&](const auto& header) {
+    return absl::EqualsIgnoreCase(header.first, absl::string_view(name.data(), name.size()));
+  });
+}
+
+int CountHeaders(const HttpHeaders& headers, std::string_view name) {
+  return static_cast<int>(std::count_if(headers.begin(), headers.end(),
+                                        [&](const auto& header) { return header.first == name; }));
+}
+
+// What a request is answered that cannot be read; code 0: nothing, as there is nobody to be told.
+HttpResponse ExplainReadError(const boost::system::error_code& error) {
+  if (error == http::error::header_limit || error == http::error::buffer_overflow) {
+    return RpcStatusBody(431, "the headers are too large");
+  }
+  if (error == http::error::body_limit) {
+    return RpcStatusBody(413, "the body is too large; send fewer texts at a time");
+  }
+  if (error == http::error::bad_version) {
+    return RpcStatusBody(505, "want HTTP/1.1; gRPC has a port of its own");
+  }
+  if (error == http::error::end_of_stream || error == http::error::partial_message) {
+    return {.code = 0};
+  }
+  if (error.category() != make_error_code(http::error::bad_value).category()) return {.code = 0};
+  return RpcStatusBody(400, absl::StrCat("this is no HTTP request: ", error.message()));
+}
+
+// Splits the target of a request line, "/path?query" or "http://host/path?query".
+bool SplitTarget(std::string_view target, HttpRequest* request) {
+  if (target == "*") {
+    request->path = "*";
+    return request->method == "OPTIONS";
+  }
+  if (const size_t scheme = target.find("://"); scheme != target.npos && target[0] != '/') {
+    const size_t path = target.find('/', scheme + 3);
+    target = path == target.npos ? std::string_view("/") : target.substr(path);
+  }
+  if (target.empty() || target[0] != '/') return false;
+  target = target.substr(0, target.find('#'));
+  const size_t question = target.find('?');
+  if (question != target.npos) request->query = std::string(target.substr(question + 1));
+  return UnescapePercent(target.substr(0, question), /*plus_is_space=*/false, &request->path) &&
+         IsValidUtf8(request->path);
+}
+
+}  // namespace
+
+// Hands what a handler says over to the connection's thread.
+class HttpConnection::Answer final : public HttpAnswer {
+ public:
+  explicit Answer(std::shared_ptr<HttpConnection> connection)
+      : connection_(std::move(connection)) {}
+
+  ~Answer() override {
+    if (ended_) return;
+    if (begun_) {
+      Post([](HttpConnection* c) { c->Close(); });
+    } else {
+      Send(RpcStatusBody(500, "internal error"));
+    }
+  }
+
+  void Send(HttpResponse response) override {
+    ended_ = true;
+    Post([response = std::move(response)](HttpConnection* c) mutable {
+      c->SendWhole(std::move(response));
+    });
+  }
+
+  void Begin(HttpResponse head) override {
+    begun_ = true;
+    Post([head = std::move(head)](HttpConnection* c) mutable { c->BeginStream(std::move(head)); });
+  }
+
+  bool Write(std::string part) override {
+    if (connection_->gone_) return false;
+    const size_t unsent = connection_->unsent_ += part.size();
+    if (unsent > connection_->shared_->options.max_unsent_bytes) {
+      Post([](HttpConnection* c) { c->Close(); });
+      return false;
+    }
+    Post([part = std::move(part)](HttpConnection* c) mutable { c->WritePart(std::move(part)); });
+    return true;
+  }
+
+  void End() override {
+    ended_ = true;
+    Post([](HttpConnection* c) { c->EndStream(); });
+  }
+
+  void OnGone(std::function<void()> gone) override {
+    Post([gone = std::move(gone)](HttpConnection* c) {
+      if (c->gone_) return gone();
+      if (!c->answered_) c->on_gone_ = gone;
+    });
+  }
+
+ private:
+  template <typename Do>
+  void Post(Do act) {
+    asio::dispatch(
+        connection_->stream_.get_executor(),
+        [connection = connection_, act = std::move(act)]() mutable { act(connection.get()); });
+  }
+
+  const std::shared_ptr<HttpConnection> connection_;
+  bool begun_ = false;
+  bool ended_ = false;
+};
+
+HttpConnection::HttpConnection(HttpStream::Socket socket, std::shared_ptr<const HttpShared> shared,
+                               std::function<void(HttpConnection*)> on_close)
+    : on_close_(std::move(on_close)),
+      stream_(std::move(socket)),
+      shared_(std::move(shared)),
+      timer_(stream_.get_executor()),
+      buffer_(std::max<size_t>(shared_->options.max_header_bytes, kReadAtOnce) * 2) {}
+
+HttpConnection::~HttpConnection() = default;
+
+void HttpConnection::Start() {
+  if (shared_->tls_context != nullptr) tls_context_ = shared_->tls_context();
+  if (tls_context_ == nullptr) return AwaitRequest();
+  Sniff();
+}
+
+void HttpConnection::Drain() {
+  if (stage_ == Stage::kIdle) return Close();
+  keep_alive_ = false;
+}
+
+void HttpConnection::Cancel() {
+  if (on_gone_ != nullptr) std::exchange(on_gone_, nullptr)();
+}
+
+void HttpConnection::Close() {
+  if (std::exchange(closed_, true)) return;
+  gone_ = true;
+  Error ignored;
+  stream_.socket().close(ignored);
+  timer_.cancel();
+  Cancel();
+  on_close_(this);
+}
+
+// ---- Deadlines -------------------------------------------------------------------------------
+
+void HttpConnection::Enter(Stage stage, absl::Duration limit) {
+  stage_ = stage;
+  deadline_ = limit == absl::InfiniteDuration() ? Clock::time_point::max()
+                                                : Clock::now() + absl::ToChronoNanoseconds(limit);
+  AwaitTimer();
+}
+
+void HttpConnection::AwaitTimer() {
+  Clock::time_point wake = deadline_;
+  if (stage_ == Stage::kAnswering) {
+    wake = std::min(wake, Clock::now() + absl::ToChronoNanoseconds(kWatchInterval));
+  }
+  timer_.expires_at(wake);
+  timer_.async_wait([self = shared_from_this()](const Error& error) {
+    if (!error && !self->closed_) self->OnTimer();
+  });
+}
+
+void HttpConnection::OnTimer() {
+  if (timer_.expiry() > Clock::now()) return;  // it was set anew while this was on its way
+  if (stage_ == Stage::kAnswering && PeerIsGone()) return Close();
+  if (Clock::now() < deadline_) return AwaitTimer();
+  if (stage_ != Stage::kHeader && stage_ != Stage::kBody) return Close();
+  timed_out_ = true;
+  Error ignored;
+  stream_.socket().cancel(ignored);  // the read that waits ends, and says so
+}
+
+// Whether the client has closed its end, whatever it has sent before.
+bool HttpConnection::PeerIsGone() {
+  pollfd end = {.fd = stream_.socket().native_handle(), .events = POLLRDHUP, .revents = 0};
+  return poll(&end, 1, 0) == 1;
+}
+
+// ---- TLS -------------------------------------------------------------------------------------
+
+// The port speaks both: the first byte of TLS is that of no HTTP request.
+void HttpConnection::Sniff() {
+  Enter(Stage::kIdle, shared_->options.header_timeout);
+  stream_.socket().async_wait(HttpStream::Socket::wait_read,
+                              [self = shared_from_this()](const Error& error) {
+                                if (self->closed_) return;
+                                constexpr char kTlsHandshake = 0x16;
+                                char first = 0;
+                                const int fd = self->stream_.socket().native_handle();
+                                if (error || recv(fd, &first, 1, MSG_PEEK | MSG_DONTWAIT) != 1)
+                                  return self->Close();
+                                if (first == kTlsHandshake) return self->Handshake();
+                                self->AwaitRequest();
+                              });
+}
+
+void HttpConnection::Handshake() {
+  Enter(Stage::kHandshake, kHandshakeTimeout);
+  stream_.Handshake(std::move(tls_context_), [self = shared_from_this()](const Error& error) {
+    if (self->closed_) return;
+    if (error) return self->Close();
+    self->certificate_name_ = NameInCertificate(self->stream_.tls());
+    self->AwaitRequest();
+  });
+}
+
+// ---- Reading ---------------------------------------------------------------------------------
+
+void HttpConnection::AwaitRequest() {
+  if (!first_ && shared_->draining) return Close();
+  if (buffer_.size() > 0) return ReadHeader();
+  Enter(Stage::kIdle, first_ ? shared_->options.header_timeout : shared_->options.idle_timeout);
+  stream_.async_read_some(buffer_.prepare(kReadAtOnce),
+                          [self = shared_from_this()](const Error& error, size_t size) {
+                            if (self->closed_) return;
+                            if (error) return self->Close();
+                            self->buffer_.commit(size);
+                            self->ReadHeader();
+                          });
+}
+
+void HttpConnection::ReadHeader() {
+  Enter(Stage::kHeader, shared_->options.header_timeout);
+  first_ = false;
+  request_ = {};
+  cors_.clear();
+  route_ = nullptr;
+  is_head_ = old_ = keep_alive_ = chunked_ = answered_ = false;
+  parser_.emplace();
+  parser_->header_limit(static_cast<uint32_t>(shared_->options.max_header_bytes));
+  parser_->body_limit(shared_->options.max_body_bytes);
+  http::async_read_header(stream_, buffer_, *parser_,
+                          [self = shared_from_this()](const Error& error, size_t) {
+                            if (self->closed_) return;
+                            if (error) return self->OnReadError(error);
+                            self->OnHeader();
+                          });
+}
+
+void HttpConnection::OnReadError(const Error& error) {
+  keep_alive_ = false;
+  if (timed_out_) return Refuse(RpcStatusBody(408, "the request did not come in time"));
+  HttpResponse refusal = ExplainReadError(error);
+  if (refusal.code == 0) return Close();
+  // In the shape of the API that was spoken to, if that is known already.
+  if (route_ != nullptr && refusal.code == 413) {
+    refusal = route_->error(413, "the body is too large; send fewer texts at a time");
+  }
+  Refuse(std::move(refusal));
+}
+
+// Fills request_ but for its body; a refusal if the request is not one that all who may have seen
+// it on its way understand alike.
+std::optional<HttpResponse> HttpConnection::TakeHeader() {
+  const auto& message = parser_->get();
+  old_ = message.version() < 11;
+  request_.method = std::string(ToStd(message.method_string()));
+  request_.encrypted = stream_.encrypted();
+  request_.certificate_name = certificate_name_;
+  for (const auto& field : message) {
+    std::string name(ToStd(field.name_string()));
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    request_.headers.emplace_back(std::move(name), std::string(ToStd(field.value())));
+  }
+  const HttpHeaders& headers = request_.headers;
+  if (CountHeaders(headers, "host") != (old_ ? CountHeaders(headers, "host") : 1)) {
+    return RpcStatusBody(400, "want one Host header");
+  }
+  const std::string_view length = request_.Header("content-length");
+  if (CountHeaders(headers, "content-length") > 1 ||
+      length.find_first_not_of("0123456789") != length.npos) {
+    return RpcStatusBody(400, "want one number as Content-Length");
+  }
+  const std::string_view coding = request_.Header("transfer-encoding");
+  if (CountHeaders(headers, "transfer-encoding") > 0) {
+    if (old_) return RpcStatusBody(400, "HTTP/1.0 has no Transfer-Encoding");
+    if (!absl::EqualsIgnoreCase(absl::string_view(coding.data(), coding.size()), "chunked")) {
+      return RpcStatusBody(501, "the only Transfer-Encoding is chunked");
+    }
+  }
+  if (!SplitTarget(ToStd(message.target()), &request_)) {
+    return RpcStatusBody(400, "the target of the request is no path");
+  }
+  const std::string_view expect = request_.Header("expect");
+  if (!expect.empty() &&
+      !absl::EqualsIgnoreCase(absl::string_view(expect.data(), expect.size()), "100-continue")) {
+    return RpcStatusBody(417, "the only expectation is 100-continue");
+  }
+  return std::nullopt;
+}
+
+void HttpConnection::OnHeader() {
+  if (std::optional<HttpResponse> refusal = TakeHeader(); refusal.has_value()) {
+    return Refuse(*std::move(refusal));
+  }
+  const auto age = absl::FromChrono(Clock::now() - opened_);
+  keep_alive_ = parser_->keep_alive() && !shared_->draining && age < shared_->options.max_age;
+  is_head_ = request_.method == "HEAD";
+  shared_->router->AddCorsHeaders(request_, &cors_);
+  HttpRouter::Match match = shared_->router->Find(request_);
+  route_ = match.route;
+  if (match.refusal.has_value()) {
+    if (!parser_->is_done()) keep_alive_ = false;  // its body is not read
+    return Refuse(*std::move(match.refusal));
+  }
+  if (is_head_) request_.method = "GET";
+  if (parser_->is_done()) return OnBody();
+  if (request_.Header("expect").empty() || old_ || buffer_.size() > 0) return ReadBody();
+  Enter(Stage::kBody, shared_->options.body_timeout);
+  static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+  asio::async_write(stream_, asio::buffer(kContinue.data(), kContinue.size()),
+                    [self = shared_from_this()](const Error& error, size_t) {
+                      if (self->closed_) return;
+                      if (error) return self->Close();
+                      self->ReadBody();
+                    });
+}
+
+void HttpConnection::ReadBody() {
+  Enter(Stage::kBody, shared_->options.body_timeout);
+  http::async_read(stream_, buffer_, *parser_,
+                   [self = shared_from_this()](const Error& error, size_t) {
+                     if (self->closed_) return;
+                     if (error) return self->OnReadError(error);
+                     self->request_.body = std::move(self->parser_->get().body());
+                     self->OnBody();
+                   });
+}
+
+void HttpConnection::OnBody() {
+  Enter(Stage::kAnswering, absl::InfiniteDuration());
+  route_->handler(std::move(request_), std::make_shared<Answer>(shared_from_this()));
+}
+
+// ---- Writing ---------------------------------------------------------------------------------
+
+void HttpConnection::Refuse(HttpResponse response) {
+  Enter(Stage::kAnswering, absl::InfiniteDuration());
+  SendWhole(std::move(response));
+}
+
+// The status line and the headers; `length` of the body, unless it is not known.
+std::string HttpConnection::Head(const HttpResponse& response, std::optional<size_t> length) {
+  const auto reason = http::obsolete_reason(static_cast<http::status>(response.code));
+  std::string head =
+      absl::StrCat("HTTP/1.1 ", response.code, " ",
+                   response.code == 499 ? absl::string_view("Client Closed Request")
+                                        : absl::string_view(reason.data(), reason.size()),
+                   "\r\nDate: ", DateNow(), "\r\n");
+  const auto add = [&](absl::string_view name, absl::string_view value) {
+    absl::StrAppend(&head, name, ": ", value, "\r\n");
+  };
+  if (!response.content_type.empty()) {
+    add("Content-Type", response.content_type);
+    add("X-Content-Type-Options", "nosniff");
+  }
+  if (length.has_value() && response.code != 204) add("Content-Length", std::to_string(*length));
+  if (!HasHeader(response.headers, "cache-control")) add("Cache-Control", "no-store");
+  for (const auto& [name, value] : response.headers) add(name, value);
+  for (const auto& [name, value] : cors_) add(name, value);
+  if (chunked_) add("Transfer-Encoding", "chunked");
+  if (!keep_alive_) {
+    add("Connection", "close");
+  } else if (old_) {
+    add("Connection", "keep-alive");
+  }
+  return head + "\r\n";
+}
+
+void HttpConnection::SendWhole(HttpResponse response) {
+  if (closed_) return;
+  on_gone_ = nullptr;
+  if (response.close || shared_->draining) keep_alive_ = false;
+  if (shared_->on_answer != nullptr) shared_->on_answer(route_, response.code);
+  outbox_ += Head(response, response.body.size());
+  if (!is_head_) outbox_ += response.body;
+  answered_ = true;
+  Flush();
+}
+
+void HttpConnection::BeginStream(HttpResponse head) {
+  if (closed_) return;
+  chunked_ = !old_;
+  if (old_ || shared_->draining) keep_alive_ = false;
+  if (shared_->on_answer != nullptr) shared_->on_answer(route_, head.code);
+  outbox_ += Head(head, std::nullopt);
+  if (!head.body.empty()) {
+    unsent_ += head.body.size();
+    WritePart(std::move(head.body));
+  } else {
+    Flush();
+  }
+}
+
+void HttpConnection::WritePart(std::string part) {
+  unsent_ -= part.size();
+  if (closed_) return;
+  if (!part.empty() && !is_head_) {
+    if (chunked_) absl::StrAppend(&outbox_, absl::Hex(part.size()), "\r\n");
+    outbox_ += part;
+    if (chunked_) outbox_ += "\r\n";
+  }
+  if (outbox_.size() > shared_->options.max_unsent_bytes) return Close();
+  Flush();
+}
+
+void HttpConnection::EndStream() {
+  if (closed_) return;
+  on_gone_ = nullptr;
+  if (chunked_ && !is_head_) outbox_ += "0\r\n\r\n";
+  answered_ = true;
+  Flush();
+}
+
+void HttpConnection::Flush() {
+  if (!sending_.empty()) return;  // OnFlushed goes on
+  if (outbox_.empty()) {
+    if (answered_) Finish();
+    return;
+  }
+  sending_.swap(outbox_);
+  Enter(Stage::kAnswering, shared_->options.write_timeout);
+  asio::async_write(stream_, asio::buffer(sending_),
+                    [self = shared_from_this()](const Error& error, size_t) {
+                      if (!self->closed_) self->OnFlushed(error);
+                    });
+}
+
+void HttpConnection::OnFlushed(const Error& error) {
+  if (error) return Close();
+  sending_.clear();
+  deadline_ = Clock::time_point::max();
+  Flush();
+}
+
+void HttpConnection::Finish() {
+  request_ = {};
+  if (keep_alive_) return AwaitRequest();
+  Enter(Stage::kClosing, kLinger);
+  stream_.Shutdown([self = shared_from_this()](const Error&) {
+    if (!self->closed_) self->Linger();
+  });
+}
+
+// Reads on, and throws away, until the client has closed its end: what it still sends to a socket
+// that is closed would cost it the answer.
+void HttpConnection::Linger() {
+  buffer_.clear();
+  stream_.socket().async_read_some(buffer_.prepare(kReadAtOnce),
+                                   [self = shared_from_this()](const Error& error, size_t) {
+                                     if (self->closed_) return;
+                                     if (error) return self->Close();
+                                     self->Linger();
+                                   });
+}
+
+}  // namespace dragoman

@@ -1,0 +1,122 @@
+// One connection of the HTTP port, from the first byte to the last: one request after another.
+//
+//   idle ──byte──► header ──whole──► body ──whole──► answering ──sent──► idle ...
+//     │              │                │                  │
+//     └─ too long: close      too long: 408       the client went away: the handler hears of it
+//
+// All runs on the one thread of its loop; handlers' answers are posted there.  A deadline stands
+// for the whole of each stage, so that bytes that trickle in do not prolong it.  While a request is
+// answered nothing is read: whoever sends more (pipelining) is served when its turn comes, and what
+// is kept of it is bounded.
+
+#ifndef DRAGOMAN_SERVER_HTTP_CONNECTION_H_
+#define DRAGOMAN_SERVER_HTTP_CONNECTION_H_
+
+#include <atomic>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "server/http/options.h"
+#include "server/http/router.h"
+#include "server/http/stream.h"
+
+namespace dragoman {
+
+// What the connections of a port share.  Outlives them.
+struct HttpShared {
+  HttpOptions options;
+  const HttpRouter* router = nullptr;
+  // What to shake hands with now; null: the port serves plain text.
+  std::function<std::shared_ptr<boost::asio::ssl::context>()> tls_context;
+  std::function<void(const HttpRoute* route, int code)> on_answer;
+  std::atomic<bool> draining = false;
+};
+
+class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
+ public:
+  HttpConnection(HttpStream::Socket socket, std::shared_ptr<const HttpShared> shared,
+                 std::function<void(HttpConnection*)> on_close);
+  ~HttpConnection();
+
+  // All of these on the thread of the loop.
+  void Start();
+  // Closes it now if nobody is being answered, else after the answer.
+  void Drain();
+  // Cancels what is being answered; its handler ends the answer.
+  void Cancel();
+  // Closes it now.
+  void Close();
+
+ private:
+  class Answer;
+  using Error = boost::system::error_code;
+  using Clock = std::chrono::steady_clock;
+  using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
+  enum class Stage { kHandshake, kIdle, kHeader, kBody, kAnswering, kClosing };
+
+  void Enter(Stage stage, absl::Duration limit);
+  void AwaitTimer();
+  void OnTimer();
+  bool PeerIsGone();
+
+  void Sniff();
+  void Handshake();
+  void AwaitRequest();
+  void ReadHeader();
+  void OnHeader();
+  void ReadBody();
+  void OnBody();
+  void OnReadError(const Error& error);
+  std::optional<HttpResponse> TakeHeader();
+  void Refuse(HttpResponse response);
+
+  void SendWhole(HttpResponse response);
+  void BeginStream(HttpResponse head);
+  void WritePart(std::string part);
+  void EndStream();
+  void Flush();
+  void OnFlushed(const Error& error);
+  void Finish();
+  void Linger();
+  std::string Head(const HttpResponse& response, std::optional<size_t> length);
+
+  const std::function<void(HttpConnection*)> on_close_;  // and what the rest needs to the last
+  HttpStream stream_;
+  const std::shared_ptr<const HttpShared> shared_;
+  const Clock::time_point opened_ = Clock::now();
+  boost::asio::steady_timer timer_;
+  Clock::time_point deadline_;
+  Stage stage_ = Stage::kIdle;
+  bool closed_ = false;
+  bool timed_out_ = false;
+  bool first_ = true;  // no request has come yet
+
+  boost::beast::flat_buffer buffer_;  // what was read and not yet looked at
+  std::optional<Parser> parser_;      // of the request that is being read
+  HttpRequest request_;               // all of it, until it is handed on
+  HttpHeaders cors_;                  // of the answer
+  std::string certificate_name_;
+  std::shared_ptr<boost::asio::ssl::context> tls_context_;  // until the handshake
+  const HttpRoute* route_ = nullptr;
+  bool is_head_ = false;
+  bool old_ = false;                // HTTP/1.0
+  bool keep_alive_ = false;         // after this answer
+  std::function<void()> on_gone_;   // of the handler, while it answers
+  std::atomic<bool> gone_ = false;  // nobody reads any more
+  std::atomic<size_t> unsent_ = 0;  // bytes of a stream that wait
+
+  std::string outbox_;   // to be sent
+  std::string sending_;  // being sent
+  bool chunked_ = false;
+  bool answered_ = false;  // all of the answer is in outbox_ or sent
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_SERVER_HTTP_CONNECTION_H_

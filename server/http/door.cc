@@ -1,0 +1,185 @@
+#include "server/http/door.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "engine/base/status.h"
+#include "server/errors.h"
+#include "server/http/json.h"
+#include "server/http/router.h"
+#include "server/translate_exchange.h"
+
+namespace dragoman {
+namespace {
+
+constexpr char kTimeoutHeader[] = "x-request-timeout";
+constexpr char kGrpcTimeoutHeader[] = "grpc-timeout";
+
+absl::Status BadTimeout(const char* header, std::string_view value) {
+  return InvalidField(header, absl::StrCat("\"", absl::string_view(value.data(), value.size()),
+                                           "\" is no time, want for example 2.5 or 500ms"));
+}
+
+// gRPC writes a timeout as at most eight digits and a unit.
+absl::StatusOr<absl::Duration> ParseGrpcTimeout(std::string_view text) {
+  int64_t number = 0;
+  if (text.size() < 2 || text.size() > 9 ||
+      !absl::SimpleAtoi(absl::string_view(text.data(), text.size() - 1), &number) || number <= 0) {
+    return BadTimeout(kGrpcTimeoutHeader, text);
+  }
+  switch (text.back()) {
+    case 'H':
+      return absl::Hours(number);
+    case 'M':
+      return absl::Minutes(number);
+    case 'S':
+      return absl::Seconds(number);
+    case 'm':
+      return absl::Milliseconds(number);
+    case 'u':
+      return absl::Microseconds(number);
+    case 'n':
+      return absl::Nanoseconds(number);
+    default:
+      return BadTimeout(kGrpcTimeoutHeader, text);
+  }
+}
+
+// One Translate whose caller waits at the other end of a connection.  Lives until its exchange has
+// ended.
+class HttpTranslation {
+ public:
+  HttpTranslation(const ServerParts* parts, Caller caller, std::shared_ptr<HttpAnswer> answer,
+                  HttpRender render)
+      : answer_(std::move(answer)),
+        render_(std::move(render)),
+        exchange_(parts, "Translate", std::move(caller),
+                  [this](const CallEnd& end, v1::TranslateResponse response) {
+                    answer_->Send(render_(end, std::move(response)));
+                    self_ = nullptr;
+                  }) {}
+
+  static void Start(const std::shared_ptr<HttpTranslation>& call, TranslateExchange::Parse read) {
+    call->self_ = call;
+    call->exchange_.Start(read);
+    call->answer_->OnGone([weak = std::weak_ptr(call)] {
+      if (const auto gone = weak.lock()) gone->exchange_.Cancel();
+    });
+  }
+
+ private:
+  const std::shared_ptr<HttpAnswer> answer_;
+  const HttpRender render_;
+  TranslateExchange exchange_;
+  std::shared_ptr<HttpTranslation> self_;
+};
+
+}  // namespace
+
+absl::StatusOr<absl::Duration> TimeoutOf(const HttpRequest& request) {
+  const std::string_view timeout = request.Header(kTimeoutHeader);
+  if (timeout.empty()) {
+    const std::string_view grpc = request.Header(kGrpcTimeoutHeader);
+    if (grpc.empty()) return absl::InfiniteDuration();
+    return ParseGrpcTimeout(grpc);
+  }
+  absl::Duration duration;
+  double seconds = 0;
+  const absl::string_view text(timeout.data(), timeout.size());
+  if (absl::SimpleAtod(text, &seconds)) {
+    duration = absl::Seconds(seconds);
+  } else if (!absl::ParseDuration(text, &duration)) {
+    return BadTimeout(kTimeoutHeader, timeout);
+  }
+  if (std::isnan(seconds) || duration <= absl::ZeroDuration()) {
+    return BadTimeout(kTimeoutHeader, timeout);
+  }
+  return duration;
+}
+
+absl::StatusOr<Caller> CallerOf(const HttpRequest& request, const char* door) {
+  Caller caller = {.token = std::string(BearerToken(request.Header("authorization"))),
+                   .certificate_name = request.certificate_name,
+                   .request_id = std::string(request.Header("x-request-id")),
+                   .trace_parent = std::string(request.Header("traceparent")),
+                   .door = door};
+  ASSIGN_OR_RETURN(const absl::Duration timeout, TimeoutOf(request));
+  caller.deadline = absl::Now() + timeout;
+  return caller;
+}
+
+int HttpCodeOf(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kOk:
+      return 200;
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kFailedPrecondition:
+    case absl::StatusCode::kOutOfRange:
+      return 400;
+    case absl::StatusCode::kUnauthenticated:
+      return 401;
+    case absl::StatusCode::kPermissionDenied:
+      return 403;
+    case absl::StatusCode::kNotFound:
+      return 404;
+    case absl::StatusCode::kResourceExhausted:
+      return IsMessageTooLarge(status) ? 413 : 429;
+    case absl::StatusCode::kCancelled:
+      return 499;  // if anybody reads it
+    case absl::StatusCode::kUnimplemented:
+      return 501;
+    case absl::StatusCode::kUnavailable:
+      return 503;
+    case absl::StatusCode::kDeadlineExceeded:
+      return 504;
+    default:
+      return 500;
+  }
+}
+
+HttpHeaders HeadersOf(const CallEnd& end) {
+  HttpHeaders headers;
+  if (!end.request_id.empty()) headers.emplace_back("X-Request-Id", end.request_id);
+  const int code = HttpCodeOf(end.status);
+  if (code == 401) headers.emplace_back("WWW-Authenticate", "Bearer");
+  if (code == 429 || code == 503) {  // in whole seconds, at least one
+    const int64_t seconds = absl::ToInt64Seconds(absl::Ceil(end.retry_delay, absl::Seconds(1)));
+    headers.emplace_back("Retry-After", std::to_string(std::max<int64_t>(seconds, 1)));
+  }
+  return headers;
+}
+
+HttpResponse ToHttpError(const CallEnd& end) {
+  const absl::StatusOr<std::string> body = ToJson(ToRpcStatus(end.status, end.retry_delay));
+  if (!body.ok()) return RpcStatusBody(500, "internal error");
+  return {.code = HttpCodeOf(end.status),
+          .content_type = kJson,
+          .body = *body,
+          .headers = HeadersOf(end)};
+}
+
+void TranslateOverHttp(const HttpDoor& door, const char* door_name, const HttpRequest& http,
+                       std::shared_ptr<HttpAnswer> answer, TranslateExchange::Parse read,
+                       HttpRender render) {
+  if (const absl::Status loaded = door.loaded(); !loaded.ok()) {
+    return answer->Send(render({.status = loaded}, {}));
+  }
+  // What is wrong with the headers is told as of the call, which begins with them.
+  absl::StatusOr<Caller> caller = CallerOf(http, door_name);
+  const absl::Status bad_header = caller.status();
+  const auto parse = [&]() -> absl::StatusOr<v1::TranslateRequest> {
+    RETURN_IF_ERROR(bad_header);
+    return read();
+  };
+  HttpTranslation::Start(
+      std::make_shared<HttpTranslation>(door.parts, caller.ok() ? *std::move(caller) : Caller(),
+                                        std::move(answer), std::move(render)),
+      parse);
+}
+
+}  // namespace dragoman

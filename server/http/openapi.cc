@@ -1,0 +1,216 @@
+#include "server/http/openapi.h"
+
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/descriptor.pb.h>
+
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_replace.h"
+#include "engine/base/json.h"
+#include "engine/base/status.h"
+#include "server/http/api_descriptors.h"
+#include "server/http/json.h"
+
+namespace dragoman {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using google::protobuf::Descriptor;
+using google::protobuf::FieldDescriptor;
+
+// Which method of the API is served where.
+struct Operation {
+  const char* http_method;
+  const char* path;
+  const char* rpc;  // of package dragoman.v1
+  const char* content_type;
+};
+
+constexpr Operation kOperations[] = {
+    {"post", "/v1/translate", "TranslationService.Translate", "application/json"},
+    {"post", "/v1/score", "TranslationService.Score", "application/json"},
+    {"post", "/v1/tokenize", "TranslationService.Tokenize", "application/json"},
+    {"get", "/v1/models", "ModelService.ListModels", "application/json"},
+    {"get", "/v1/models/{name}", "ModelService.GetModel", "application/json"},
+};
+
+// What stands above a declaration or behind it, as one paragraph.
+template <typename Declaration>
+std::string CommentOf(const Declaration* declaration) {
+  google::protobuf::SourceLocation location;
+  if (!declaration->GetSourceLocation(&location)) return "";
+  std::string text =
+      location.leading_comments.empty() ? location.trailing_comments : location.leading_comments;
+  absl::RemoveExtraAsciiWhitespace(&text);
+  return text;
+}
+
+Json Reference(const std::string& name) { return {{"$ref", "#/components/schemas/" + name}}; }
+
+class Schemas {
+ public:
+  // A reference to the schema of a message, which is made if it is not there.
+  Json Of(const Descriptor* message) {
+    const std::string name = NameOf(message);
+    if (made_.insert(message->full_name()).second) schemas_[name] = Make(message);
+    return Reference(name);
+  }
+
+  Json& all() { return schemas_; }
+
+ private:
+  // "Model.State" of dragoman.v1.Model.State.
+  static std::string NameOf(const Descriptor* message) {
+    return message->full_name().substr(message->file()->package().size() + 1);
+  }
+
+  Json Make(const Descriptor* message) {
+    Json properties = Json::object();
+    for (int i = 0; i < message->field_count(); ++i) {
+      const FieldDescriptor* const field = message->field(i);
+      Json property = field->is_repeated() ? Json{{"type", "array"}, {"items", OfValue(field)}}
+                                           : OfValue(field);
+      const std::string comment = CommentOf(field);
+      // Beside a reference nothing else may stand.
+      if (!comment.empty() && property.contains("$ref")) {
+        property = {{"allOf", Json::array({property})}};
+      }
+      if (!comment.empty()) property["description"] = comment;
+      properties[field->json_name()] = std::move(property);
+    }
+    Json schema = {{"type", "object"}};
+    if (const std::string comment = CommentOf(message); !comment.empty()) {
+      schema["description"] = comment;
+    }
+    schema["properties"] = std::move(properties);
+    return schema;
+  }
+
+  // Of one value of a field, by protobuf's mapping to JSON.
+  Json OfValue(const FieldDescriptor* field) {
+    switch (field->cpp_type()) {
+      case FieldDescriptor::CPPTYPE_INT32:
+        return {{"type", "integer"}, {"format", "int32"}};
+      case FieldDescriptor::CPPTYPE_UINT32:
+        return {{"type", "integer"}, {"format", "int64"}, {"minimum", 0}};
+      case FieldDescriptor::CPPTYPE_INT64:
+      case FieldDescriptor::CPPTYPE_UINT64:
+        return {{"type", "string"}, {"pattern", "^-?[0-9]+$"}};
+      case FieldDescriptor::CPPTYPE_FLOAT:
+        return {{"type", "number"}, {"format", "float"}};
+      case FieldDescriptor::CPPTYPE_DOUBLE:
+        return {{"type", "number"}, {"format", "double"}};
+      case FieldDescriptor::CPPTYPE_BOOL:
+        return {{"type", "boolean"}};
+      case FieldDescriptor::CPPTYPE_STRING:
+        if (field->type() == FieldDescriptor::TYPE_BYTES) {
+          return {{"type", "string"}, {"format", "byte"}};
+        }
+        return {{"type", "string"}};
+      case FieldDescriptor::CPPTYPE_ENUM: {
+        Json values = Json::array();
+        for (int i = 0; i < field->enum_type()->value_count(); ++i) {
+          values.push_back(field->enum_type()->value(i)->name());
+        }
+        return {{"type", "string"}, {"enum", std::move(values)}};
+      }
+      case FieldDescriptor::CPPTYPE_MESSAGE:
+        return OfMessage(field->message_type());
+    }
+    return Json::object();
+  }
+
+  Json OfMessage(const Descriptor* message) {
+    if (message->full_name() == "google.protobuf.Duration") {
+      return {{"type", "string"}, {"pattern", "^-?[0-9]+(\\.[0-9]+)?s$"}, {"example", "1.5s"}};
+    }
+    if (message->full_name() == "google.protobuf.Any") {
+      return {{"type", "object"},
+              {"properties", {{"@type", {{"type", "string"}}}}},
+              {"additionalProperties", true}};
+    }
+    return Of(message);
+  }
+
+  std::set<std::string> made_;
+  Json schemas_ = Json::object();
+};
+
+Json HeaderParameter(const char* name, const char* description) {
+  return {{"name", name},
+          {"in", "header"},
+          {"required", false},
+          {"description", description},
+          {"schema", {{"type", "string"}}}};
+}
+
+Json Describe(const Operation& operation, const google::protobuf::DescriptorPool& pool,
+              Schemas* schemas) {
+  const auto* const rpc = pool.FindMethodByName(std::string("dragoman.v1.") + operation.rpc);
+  DRAGOMAN_CHECK(rpc != nullptr);
+  Json parameters = Json::array(
+      {HeaderParameter("X-Request-Timeout", "The time the call may take: seconds, or 500ms, 2m."),
+       HeaderParameter("X-Request-Id", "Comes back, and stands in the log.")});
+  if (std::string(operation.path).find("{name}") != std::string::npos) {
+    parameters.push_back(
+        {{"name", "name"}, {"in", "path"}, {"required", true}, {"schema", {{"type", "string"}}}});
+  }
+  Json described = {{"operationId", rpc->name()},
+                    {"summary", CommentOf(rpc)},
+                    {"parameters", std::move(parameters)}};
+  if (std::string(operation.http_method) == "post") {
+    described["requestBody"] = {
+        {"required", true}, {"content", {{kJson, {{"schema", schemas->Of(rpc->input_type())}}}}}};
+  }
+  described["responses"] = {
+      {"200",
+       {{"description", "OK"},
+        {"content", {{operation.content_type, {{"schema", schemas->Of(rpc->output_type())}}}}}}},
+      {"default",
+       {{"description", "An error; the code is the HTTP code of its gRPC code."},
+        {"content", {{kJson, {{"schema", Reference("Status")}}}}}}}};
+  return described;
+}
+
+Json Make() {
+  google::protobuf::FileDescriptorSet files;
+  DRAGOMAN_CHECK(files.ParseFromArray(kApiDescriptors, static_cast<int>(kApiDescriptorsSize)));
+  google::protobuf::DescriptorPool pool;
+  for (const auto& file : files.file()) DRAGOMAN_CHECK(pool.BuildFile(file) != nullptr);
+  Schemas schemas;
+  schemas.Of(pool.FindMessageTypeByName("google.rpc.Status"));
+  Json paths = Json::object();
+  for (const Operation& operation : kOperations) {
+    paths[operation.path][operation.http_method] = Describe(operation, pool, &schemas);
+  }
+  return {{"openapi", "3.0.3"},
+          {"info",
+           {{"title", "Dragoman"},
+            {"description", "Machine translation. The same API as over gRPC."},
+            {"version", DRAGOMAN_VERSION}}},
+          {"security", Json::array({Json::object(), {{"token", Json::array()}}})},
+          {"paths", std::move(paths)},
+          {"components",
+           {{"schemas", std::move(schemas.all())},
+            {"securitySchemes", {{"token", {{"type", "http"}, {"scheme", "bearer"}}}}}}}};
+}
+
+}  // namespace
+
+const std::string& OpenApi() {
+  static const std::string& text = *new std::string(Make().dump(2));
+  return text;
+}
+
+void AddOpenApi(HttpRouter* router) {
+  router->Add({.method = "GET",
+               .path = "/openapi.json",
+               .handler = [](const HttpRequest&, const std::shared_ptr<HttpAnswer>& answer) {
+                 answer->Send({.content_type = kJson, .body = OpenApi()});
+               }});
+}
+
+}  // namespace dragoman

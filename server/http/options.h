@@ -1,0 +1,29 @@
+// What the HTTP port grants its clients.
+
+#ifndef DRAGOMAN_SERVER_HTTP_OPTIONS_H_
+#define DRAGOMAN_SERVER_HTTP_OPTIONS_H_
+
+#include <cstddef>
+
+#include "absl/time/time.h"
+#include "server/listener.h"
+
+namespace dragoman {
+
+struct HttpOptions {
+  int threads = 2;                                         // that serve all connections
+  ConnectionRange descriptors = {.first = 0, .most = 64};  // of the connections
+  size_t max_header_bytes = 16 << 10;
+  size_t max_body_bytes = 1 << 20;
+  size_t max_unsent_bytes = 4 << 20;  // of a stream whose client does not read
+  // From the first byte to the last; from connecting, where nothing has come yet.
+  absl::Duration header_timeout = absl::Seconds(10);
+  absl::Duration body_timeout = absl::Seconds(30);
+  absl::Duration write_timeout = absl::Seconds(30);   // of an answer, or of a part of a stream
+  absl::Duration idle_timeout = absl::Seconds(75);    // between two requests
+  absl::Duration max_age = absl::InfiniteDuration();  // then the next answer is the last one
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_SERVER_HTTP_OPTIONS_H_

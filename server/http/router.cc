@@ -1,0 +1,142 @@
+#include "server/http/router.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "google/rpc/error_details.pb.h"
+#include "server/http/json.h"
+
+namespace dragoman {
+namespace {
+
+bool Fits(const HttpRoute& route, std::string_view path) {
+  const std::string_view pattern = route.path;
+  if (pattern.empty() || pattern.back() != '*') return path == pattern;
+  const std::string_view prefix = pattern.substr(0, pattern.size() - 1);
+  return path.size() > prefix.size() && path.substr(0, prefix.size()) == prefix;
+}
+
+bool HasBody(const HttpRequest& request) {
+  const std::string_view length = request.Header("content-length");
+  return !request.Header("transfer-encoding").empty() || (!length.empty() && length != "0");
+}
+
+int RpcCodeOf(int http_code) {
+  switch (http_code) {
+    case 401:
+      return 16;
+    case 403:
+    case 426:
+      return 7;
+    case 404:
+      return 5;
+    case 413:
+    case 429:
+    case 431:
+      return 8;
+    case 405:
+    case 501:
+      return 12;
+    case 408:
+    case 504:
+      return 4;
+    case 503:
+      return 14;
+    case 500:
+      return 13;
+    default:
+      return 3;
+  }
+}
+
+}  // namespace
+
+HttpResponse RpcStatusBody(int code, std::string_view message) {
+  google::rpc::Status status;
+  status.set_code(RpcCodeOf(code));
+  status.set_message(std::string(message));
+  return {.code = code, .content_type = kJson, .body = ToJson(status).value_or("{}")};
+}
+
+HttpResponse PlainTextBody(int code, std::string_view message) {
+  return {.code = code,
+          .content_type = "text/plain; charset=utf-8",
+          .body = std::string(message) + "\n"};
+}
+
+bool HttpRouter::Allows(std::string_view origin) const {
+  return !origin.empty() && std::any_of(origins_.begin(), origins_.end(),
+                                        [&](const auto& o) { return o == "*" || o == origin; });
+}
+
+void HttpRouter::AddCorsHeaders(const HttpRequest& request, HttpHeaders* headers) const {
+  if (origins_.empty()) return;
+  headers->emplace_back("Vary", "Origin");
+  const std::string_view origin = request.Header("origin");
+  if (!Allows(origin)) return;
+  headers->emplace_back("Access-Control-Allow-Origin", std::string(origin));
+  headers->emplace_back("Access-Control-Expose-Headers", "X-Request-Id, Retry-After");
+}
+
+HttpResponse HttpRouter::AnswerOptions(const HttpRequest& request, const std::string& allow) const {
+  HttpResponse response = {.code = 204};
+  response.headers.emplace_back("Allow", allow);
+  if (!Allows(request.Header("origin")) ||
+      request.Header("access-control-request-method").empty()) {
+    return response;
+  }
+  response.headers.emplace_back("Access-Control-Allow-Methods", allow);
+  response.headers.emplace_back("Access-Control-Allow-Headers",
+                                "Authorization, Content-Type, Grpc-Timeout, Traceparent, "
+                                "X-Request-Id, X-Request-Timeout");
+  response.headers.emplace_back("Access-Control-Max-Age", "86400");
+  return response;
+}
+
+HttpRouter::Match HttpRouter::Find(const HttpRequest& request) const {
+  const std::string& method = request.method;
+  std::vector<std::string> allowed;
+  const HttpRoute* of_path = nullptr;  // of whatever method
+  const HttpRoute* found = nullptr;
+  for (const HttpRoute& route : routes_) {
+    if (!Fits(route, request.path)) continue;
+    if (of_path == nullptr) of_path = &route;
+    if (route.method == method || (route.method == "GET" && method == "HEAD")) found = &route;
+    allowed.push_back(route.method);
+    if (route.method == "GET") allowed.emplace_back("HEAD");
+    if (found != nullptr) break;
+  }
+  if (of_path == nullptr && !(method == "OPTIONS" && request.path == "*")) {
+    return {.refusal = RpcStatusBody(404, "there is nothing at this path; see /openapi.json")};
+  }
+  allowed.emplace_back("OPTIONS");
+  if (method == "OPTIONS") {
+    return {.refusal = AnswerOptions(request, absl::StrJoin(allowed, ", "))};
+  }
+  if (found == nullptr) {
+    HttpResponse refusal = of_path->error(
+        405, absl::StrCat("the method is not allowed here, want ", absl::StrJoin(allowed, ", ")));
+    refusal.headers.emplace_back("Allow", absl::StrJoin(allowed, ", "));
+    return {.refusal = std::move(refusal)};
+  }
+  if (want_tls_ && !request.encrypted && !found->for_probes) {
+    return {.refusal = found->error(426, "this server takes such requests over TLS alone (https)")};
+  }
+  if (found->body_types.empty()) return {.route = found};
+  if (!request.Header("content-encoding").empty()) {
+    return {
+        .refusal = found->error(
+            415, "compressed bodies are not accepted: what a few bytes unpack to has no bound")};
+  }
+  const std::string type = MediaType(request.Header("content-type"));
+  const auto& types = found->body_types;
+  if (std::find(types.begin(), types.end(), type) == types.end() &&
+      (HasBody(request) || !type.empty())) {
+    return {.refusal = found->error(415, absl::StrCat("the content type is \"", type, "\", want ",
+                                                      absl::StrJoin(types, " or ")))};
+  }
+  return {.route = found};
+}
+
+}  // namespace dragoman

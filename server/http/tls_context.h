@@ -1,0 +1,26 @@
+// The server's certificates for the HTTP port: the same files as for gRPC (server/tls.h), in the
+// form that OpenSSL's handshakes take.  One of the doors to OpenSSL.
+
+#ifndef DRAGOMAN_SERVER_HTTP_TLS_CONTEXT_H_
+#define DRAGOMAN_SERVER_HTTP_TLS_CONTEXT_H_
+
+#include <boost/asio/ssl/context.hpp>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "server/served_certificates.h"
+
+namespace dragoman {
+
+// TLS 1.2 and later; HTTP/1.1 alone.  INTERNAL if OpenSSL does not take them.
+absl::StatusOr<std::shared_ptr<boost::asio::ssl::context>> MakeTlsContext(
+    const ServedCertificates& certificates);
+
+// The identity in the certificate that a client has shown and that was verified: its first subject
+// alternative name, or the common name; empty if it has shown none.
+std::string NameInCertificate(SSL* tls);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_SERVER_HTTP_TLS_CONTEXT_H_

@@ -1,0 +1,156 @@
+// The doors of the older APIs, end to end.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/base/json.h"
+#include "tests/server/http_client.h"
+#include "tests/server/test_server.h"
+
+namespace dragoman {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr char kText[] = "The cat is old.";
+constexpr char kJsonType[] = "Content-Type: application/json\r\n";
+constexpr char kFormType[] = "Content-Type: application/x-www-form-urlencoded\r\n";
+
+nlohmann::json Json(const HttpReply& reply) {
+  return nlohmann::json::parse(reply.body, nullptr, /*allow_exceptions=*/false);
+}
+
+ServerOptions AllDoors() {
+  ServerOptions options = TestOptions();
+  options.http.compat = {"libretranslate", "deepl", "google"};
+  return options;
+}
+
+class CompatTest : public testing::Test {
+ protected:
+  HttpReply Post(const std::string& path, const std::string& body,
+                 const std::string& headers = kJsonType) {
+    return HttpPost(server_.server().http_address(), path, body, headers);
+  }
+  HttpReply Get(const std::string& path) { return HttpGet(server_.server().http_address(), path); }
+  // What gRPC makes of the text, in whole sentences as these APIs do.
+  std::string Wanted() { return server_.Translate(kText); }
+
+  TestServer server_{AllDoors()};
+};
+
+TEST_F(CompatTest, LibreTranslateTakesJsonAndForms) {
+  const HttpReply json =
+      Post("/translate", R"({"q": "The cat is old.", "source": "en", "target": "de"})");
+  ASSERT_EQ(json.code, 200) << json.body;
+  EXPECT_EQ(Json(json)["translatedText"], Wanted());
+  const HttpReply form = Post("/translate", "q=The+cat+is+old.&source=en&target=de", kFormType);
+  EXPECT_EQ(Json(form)["translatedText"], Wanted());
+  const HttpReply list = Post("/translate",
+                              R"({"q": ["The cat is old."], "source": "auto", "target": "de",
+                                  "format": "text", "alternatives": 2})");
+  ASSERT_EQ(list.code, 200) << list.body;
+  EXPECT_EQ(Json(list)["translatedText"].size(), 1u);
+  EXPECT_EQ(Json(list)["alternatives"][0].size(), 2u);
+  EXPECT_EQ(Json(list)["detectedLanguage"][0]["language"], "en");
+}
+
+TEST_F(CompatTest, LibreTranslateRefusesByName) {
+  for (const auto& [body, message] : std::initializer_list<std::pair<const char*, const char*>>{
+           {R"({"q": "a", "source": "en", "target": "de", "format": "html"})", "format"},
+           {R"({"source": "en", "target": "de"})", "q"},
+           {R"({"q": "a", "target": "de"})", "source"},
+           {R"({"q": {"a": 1}, "source": "en", "target": "de"})", "q"},
+           {R"({"q": "a", "source": "en", "target": "xx"})", "xx"},
+           {R"({"q": "a", "source": "en", "target": "de", "alternatives": -1})", "alternatives"},
+           {"[", "body"}}) {
+    const HttpReply reply = Post("/translate", body);
+    EXPECT_EQ(reply.code, 400) << body;
+    EXPECT_THAT(std::string(Json(reply)["error"]), HasSubstr(message)) << body;
+  }
+  EXPECT_EQ(Json(Get("/translate"))["error"].is_string(), true);
+}
+
+TEST_F(CompatTest, LibreTranslateListsAndDetects) {
+  const nlohmann::json languages = Json(Get("/languages"));
+  EXPECT_EQ(languages[0]["code"], "en");
+  EXPECT_EQ(languages[0]["name"], "English");
+  EXPECT_EQ(languages[0]["targets"][0], "de");
+  const nlohmann::json detected = Json(Post("/detect", R"({"q": "Wo ist der Bahnhof?"})"));
+  EXPECT_EQ(detected[0]["language"], "de");
+  EXPECT_GT(detected[0]["confidence"], 50);
+  EXPECT_EQ(Json(Get("/frontend/settings"))["language"]["target"]["code"], "de");
+  EXPECT_EQ(Json(Get("/health"))["status"], "ok");
+}
+
+TEST_F(CompatTest, DeepLTakesListsOfTexts) {
+  const HttpReply reply =
+      Post("/v2/translate", "text=The%20cat%20is%20old.&text=&target_lang=DE&context=x",
+           std::string(kFormType) + "Authorization: DeepL-Auth-Key k:fx\r\n");
+  ASSERT_EQ(reply.code, 200) << reply.body;
+  const nlohmann::json translations = Json(reply)["translations"];
+  ASSERT_EQ(translations.size(), 2u);
+  EXPECT_EQ(translations[0]["text"], Wanted());
+  EXPECT_EQ(translations[0]["detected_source_language"], "EN");
+  EXPECT_THAT(reply.headers, HasSubstr("X-Dragoman-Ignored: context"));
+  const HttpReply json =
+      Post("/v2/translate",
+           R"({"text": ["The cat is old."], "source_lang": "EN", "target_lang": "DE"})");
+  EXPECT_EQ(Json(json)["translations"][0]["text"], Wanted());
+}
+
+TEST_F(CompatTest, DeepLRefusesByName) {
+  for (const char* field : {R"("glossary_id": "1")", R"("tag_handling": "html")",
+                            R"("formality": "more")", R"("split_sentences": "nonewlines")"}) {
+    const HttpReply reply = Post(
+        "/v2/translate",
+        std::string(R"({"text": ["a"], "source_lang": "EN", "target_lang": "DE", )") + field + "}");
+    EXPECT_EQ(reply.code, 400) << field;
+    const std::string name(field + 1, std::string(field + 1).find('"'));
+    EXPECT_THAT(std::string(Json(reply)["message"]), HasSubstr(name));
+  }
+  const nlohmann::json targets = Json(Get("/v2/languages?type=target"));
+  EXPECT_EQ(targets[0]["language"], "DE");
+  EXPECT_EQ(targets[0]["supports_formality"], false);
+  EXPECT_EQ(Get("/v2/usage").body, "{}");
+}
+
+TEST_F(CompatTest, GoogleTakesQueriesAndJson) {
+  const HttpReply get =
+      Get("/language/translate/v2?q=The+cat+is+old.&source=en&target=de&format=text");
+  ASSERT_EQ(get.code, 200) << get.body;
+  EXPECT_EQ(Json(get)["data"]["translations"][0]["translatedText"], Wanted());
+  const HttpReply post =
+      Post("/language/translate/v2", R"({"q": ["The cat is old."], "target": "de"})");
+  ASSERT_EQ(post.code, 200) << post.body;
+  EXPECT_EQ(Json(post)["data"]["translations"][0]["detectedSourceLanguage"], "en");
+  const HttpReply html =
+      Post("/language/translate/v2", R"({"q": "<b>Hi</b>", "target": "de", "format": "html"})");
+  EXPECT_EQ(html.code, 400);
+  EXPECT_THAT(std::string(Json(html)["error"]["message"]), HasSubstr("format"));
+  EXPECT_EQ(Json(html)["error"]["status"], "INVALID_ARGUMENT");
+  const nlohmann::json detections =
+      Json(Get("/language/translate/v2/detect?q=Wo+ist+der+Bahnhof"))["data"]["detections"];
+  EXPECT_EQ(detections[0][0]["language"], "de");
+  const nlohmann::json languages =
+      Json(Get("/language/translate/v2/languages?target=en"))["data"]["languages"];
+  EXPECT_EQ(languages[0]["name"], "German");
+}
+
+TEST_F(CompatTest, AutoIsForGrpcToo) {
+  v1::TranslateRequest request = RequestFor({kText, "Wo ist der Bahnhof?", "12"});
+  request.set_source_language("auto");
+  request.set_target_language("de");
+  v1::TranslateResponse response;
+  const grpc::Status status = server_.Translate(request, &response);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  EXPECT_EQ(response.translations(0).hypotheses(0).text(), Wanted());
+  EXPECT_EQ(response.translations(0).detected_language(), "en");
+  EXPECT_GT(response.translations(0).detection_confidence(), 0.5f);
+  EXPECT_EQ(response.translations(1).hypotheses(0).text(), "Wo ist der Bahnhof?");
+  EXPECT_EQ(response.translations(1).detected_language(), "de");
+  EXPECT_EQ(response.translations(2).detection_confidence(), 0);
+}
+
+}  // namespace
+}  // namespace dragoman

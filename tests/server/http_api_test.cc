@@ -1,0 +1,136 @@
+// JSON over HTTP, end to end: a server with a real model, spoken to over a socket.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "engine/base/json.h"
+#include "tests/server/http_client.h"
+#include "tests/server/test_server.h"
+
+namespace dragoman {
+namespace {
+
+using ::testing::HasSubstr;
+
+nlohmann::json Json(const HttpReply& answer) {
+  return nlohmann::json::parse(answer.body, nullptr, /*allow_exceptions=*/false);
+}
+
+class HttpApiTest : public testing::Test {
+ protected:
+  std::string address() { return server_.server().http_address(); }
+
+  HttpReply Post(const std::string& path, const std::string& body,
+                 const std::string& headers = "") {
+    return HttpPost(address(), path, body, "Content-Type: application/json\r\n" + headers);
+  }
+
+  TestServer server_;
+};
+
+TEST_F(HttpApiTest, TranslatesAsGrpcDoes) {
+  const HttpReply answer = Post("/v1/translate", R"({"contents": ["The cat is old.", ""]})");
+  ASSERT_EQ(answer.code, 200) << answer.body;
+  EXPECT_THAT(answer.headers, HasSubstr("Content-Type: application/json"));
+  EXPECT_THAT(answer.headers, HasSubstr("X-Request-Id: "));
+  const nlohmann::json response = Json(answer);
+  ASSERT_EQ(response["translations"].size(), 2u);
+  EXPECT_EQ(response["translations"][0]["hypotheses"][0]["text"],
+            server_.Translate("The cat is old."));
+  EXPECT_EQ(response["model"], "en-de");
+}
+
+TEST_F(HttpApiTest, TakesTheNamesOfTheProtoAndOptions) {
+  const HttpReply answer = Post("/v1/translate", R"({"contents": ["The cat is old."],
+      "source_language": "en", "targetLanguage": "de",
+      "options": {"beam_size": 4, "numHypotheses": 2}, "output": {"tokens": true},
+      "priority": "PRIORITY_BATCH"})");
+  ASSERT_EQ(answer.code, 200) << answer.body;
+  const nlohmann::json translation = Json(answer)["translations"][0];
+  EXPECT_EQ(translation["hypotheses"].size(), 2u);
+  EXPECT_FALSE(translation["hypotheses"][0]["tokenIds"].empty());
+}
+
+TEST_F(HttpApiTest, AnErrorIsAStatusThatNamesTheField) {
+  const HttpReply answer = Post("/v1/translate", R"({"contents": []})");
+  EXPECT_EQ(answer.code, 400);
+  const nlohmann::json status = Json(answer);
+  EXPECT_EQ(status["code"], 3);
+  EXPECT_EQ(status["details"][0]["@type"], "type.googleapis.com/google.rpc.BadRequest");
+  EXPECT_EQ(status["details"][0]["fieldViolations"][0]["field"], "contents");
+  EXPECT_EQ(Post("/v1/translate", R"({"contents": ["a"], "model": "x"})").code, 404);
+}
+
+TEST_F(HttpApiTest, BadBodiesAreSaidToBeBad) {
+  const std::string deep = std::string(5000, '[') + std::string(5000, ']');
+  for (const std::string& body :
+       {std::string(), std::string("{"), std::string("[]"), std::string("{\"contents\": \"a\"}"),
+        std::string("{\"contents\": [1]}"), std::string("{\"nothing\": 1}"),
+        std::string("{\"contents\": [\"\xff\"]}"), "{\"contents\": " + deep + "}",
+        std::string("{\"contents\": [\"\\ud800\"]}"), std::string("null"),
+        std::string("{\"priority\": \"URGENT\"}")}) {
+    const HttpReply answer = Post("/v1/translate", body);
+    EXPECT_EQ(answer.code, 400) << body.substr(0, 50) << answer.body;
+    EXPECT_EQ(Json(answer)["code"], 3) << body.substr(0, 50);
+  }
+  EXPECT_EQ(HttpPost(address(), "/v1/translate", "{}", "Content-Type: text/plain\r\n").code, 415);
+  EXPECT_EQ(HttpPost(address(), "/v1/translate", std::string(2 << 20, ' '),
+                     "Content-Type: application/json\r\n")
+                .code,
+            413);
+}
+
+TEST_F(HttpApiTest, ScoresTokenizesAndListsModels) {
+  const HttpReply score =
+      Post("/v1/score", R"({"pairs": [{"source": "The cat is old.", "target": "Die Katze"}]})");
+  ASSERT_EQ(score.code, 200) << score.body;
+  EXPECT_LT(Json(score)["scores"][0]["logProb"], 0.0);
+  EXPECT_EQ(Post("/v1/score", "{\"pairs\": 1}").code, 400);
+  const HttpReply tokens = Post("/v1/tokenize", R"({"contents": ["The cat is old."]})");
+  ASSERT_EQ(tokens.code, 200) << tokens.body;
+  EXPECT_FALSE(Json(tokens)["texts"][0]["tokenIds"].empty());
+  const HttpReply models = HttpGet(address(), "/v1/models");
+  ASSERT_EQ(models.code, 200) << models.body;
+  EXPECT_EQ(Json(models)["models"][0]["name"], "en-de");
+  EXPECT_EQ(Json(HttpGet(address(), "/v1/models/en-de"))["state"], "STATE_READY");
+  EXPECT_EQ(HttpGet(address(), "/v1/models/no%2Fsuch").code, 404);
+}
+
+TEST_F(HttpApiTest, ADeadlineIsKept) {
+  EXPECT_EQ(
+      Post("/v1/translate", R"({"contents": ["The cat is old."]})", "grpc-timeout: 1n\r\n").code,
+      504);
+  for (const char* bad : {"X-Request-Timeout: soon\r\n", "X-Request-Timeout: -1\r\n",
+                          "X-Request-Timeout: nan\r\n", "grpc-timeout: 5\r\n"}) {
+    const HttpReply answer = Post("/v1/translate", R"({"contents": ["a"]})", bad);
+    EXPECT_EQ(answer.code, 400) << bad << answer.body;
+  }
+  EXPECT_EQ(Post("/v1/translate", R"({"contents": ["a"]})", "X-Request-Timeout: 30s\r\n").code,
+            200);
+}
+
+TEST_F(HttpApiTest, AClientThatGoesAwayCancelsItsWork) {
+  {
+    HttpClient client(address());
+    client.Send(
+        "POST /v1/translate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        "Content-Length: 137\r\n\r\n"
+        R"({"contents": ["The cat is old.", "The cat is old.", "The cat is old."],  )"
+        R"("options": {"beamSize": 16, "minLength": 490, "maxLength": 500}})");
+    server_.AwaitSample("dragoman_requests_in_flight", 1);
+  }
+  server_.AwaitSample("dragoman_requests_in_flight", 0);
+  server_.AwaitSample("dragoman_cancelled_total{cause=\"client\"}", 1);
+}
+
+TEST_F(HttpApiTest, CountsItsAnswersByPath) {
+  Post("/v1/translate", R"({"contents": ["a"]})");
+  HttpGet(address(), "/nothing");
+  server_.AwaitSample("dragoman_http_responses_total{code=\"2xx\",path=\"/v1/translate\"}", 1);
+  server_.AwaitSample("dragoman_http_responses_total{code=\"4xx\",path=\"\"}", 1);
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,48 @@
+// Just enough of an HTTP client.
+
+#ifndef DRAGOMAN_TESTS_SERVER_HTTP_CLIENT_H_
+#define DRAGOMAN_TESTS_SERVER_HTTP_CLIENT_H_
+
+#include <string>
+
+namespace dragoman {
+
+struct HttpReply {
+  int code = 0;  // 0: no answer
+  std::string headers;
+  std::string body;
+};
+
+// A connection, over which any bytes may be sent.  `address` is IPV4:PORT.
+class HttpClient {
+ public:
+  explicit HttpClient(const std::string& address);
+  ~HttpClient();
+  HttpClient(const HttpClient&) = delete;
+  HttpClient& operator=(const HttpClient&) = delete;
+
+  void Send(const std::string& bytes);
+
+  // The next answer, whose length must be told by Content-Length; without one, all until the end.
+  HttpReply Receive(bool has_body = true);
+
+  // Whether the server hangs up within some seconds, and sends nothing before.
+  bool IsClosed();
+
+ private:
+  bool More();
+
+  int fd_;
+  std::string received_;
+};
+
+// One request over a connection of its own.
+HttpReply HttpGet(const std::string& address, const std::string& path,
+                  const std::string& method = "GET");
+// `headers` end with a line break, each.
+HttpReply HttpPost(const std::string& address, const std::string& path, const std::string& body,
+                   const std::string& headers);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_TESTS_SERVER_HTTP_CLIENT_H_

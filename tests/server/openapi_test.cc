@@ -1,0 +1,65 @@
+#include "server/http/openapi.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "engine/base/json.h"
+#include "server/http/api.h"
+
+namespace dragoman {
+namespace {
+
+nlohmann::json Document() {
+  return nlohmann::json::parse(OpenApi(), nullptr, /*allow_exceptions=*/false);
+}
+
+// Every {"$ref": ...} in `value`.
+void CollectReferences(const nlohmann::json& value, std::set<std::string>* found) {
+  if (value.is_object() && value.contains("$ref")) found->insert(value["$ref"]);
+  if (!value.is_structured()) return;
+  for (const auto& part : value) CollectReferences(part, found);
+}
+
+TEST(OpenApi, HasEveryPathOfTheApiAndNoOther) {
+  HttpRouter router;
+  AddApi({}, &router);
+  std::set<std::string> served, described;
+  for (const HttpRoute& route : router.routes()) {
+    std::string path = route.path;
+    if (path.back() == '*') path.replace(path.size() - 1, 1, "{name}");
+    served.insert(route.method + " " + path);
+  }
+  const nlohmann::json document = Document();
+  for (const auto& [path, methods] : document["paths"].items()) {
+    for (const auto& [method, operation] : methods.items()) {
+      described.insert((method == "get" ? "GET " : "POST ") + path);
+    }
+  }
+  EXPECT_EQ(described, served);
+}
+
+TEST(OpenApi, ReferencesWhatItHas) {
+  const nlohmann::json document = Document();
+  std::set<std::string> references;
+  CollectReferences(document, &references);
+  EXPECT_GT(references.size(), 10u);
+  for (const std::string& reference : references) {
+    ASSERT_EQ(reference.find("#/"), 0u);
+    EXPECT_TRUE(document.contains(nlohmann::json::json_pointer(reference.substr(1)))) << reference;
+  }
+}
+
+TEST(OpenApi, SaysWhatTheProtoSays) {
+  const nlohmann::json schemas = Document()["components"]["schemas"];
+  const nlohmann::json beam = schemas["DecodingOptions"]["properties"]["beamSize"];
+  EXPECT_EQ(beam["type"], "integer");
+  EXPECT_THAT(std::string(beam["description"]), testing::HasSubstr("1 is greedy search"));
+  EXPECT_EQ(schemas["TranslateRequest"]["properties"]["contents"]["type"], "array");
+  EXPECT_EQ(schemas["Timing"]["properties"]["total"]["type"], "string");
+  EXPECT_EQ(schemas["TranslateRequest"]["properties"]["priority"]["enum"][2], "PRIORITY_BATCH");
+}
+
+}  // namespace
+}  // namespace dragoman

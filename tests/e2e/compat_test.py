@@ -1,0 +1,102 @@
+"""JSON over HTTP and the doors of older APIs, as their clients speak to them over the wire.
+
+With DRAGOMAN_NPM_CLIENTS=DIR, where the packages that npm_clients.mjs names are installed, they are driven as well.
+"""
+
+import http.client
+import json
+import os
+import subprocess
+import unittest
+import urllib.parse
+
+from harness import FLOAT32, ServerTest, pb
+
+TEXTS = ["Good morning.", "Where is the nearest train station?", "I would like a cup of coffee."]
+
+
+class CompatTest(ServerTest):
+
+    arguments = FLOAT32 + ("--compat", "libretranslate,deepl,google")
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.wanted = [t.hypotheses[0].text for t in cls.server.translate(
+            *TEXTS, sentence_splitting=pb.SENTENCE_SPLITTING_SENTENCES).translations]
+
+    def ask(self, method, path, body=None, headers=None):
+        """The code and the JSON of an answer; a dict is sent as JSON, a string as a form."""
+        headers = dict(headers or {})
+        if isinstance(body, dict):
+            body, headers["Content-Type"] = json.dumps(body), "application/json"
+        elif body is not None:
+            headers["Content-Type"] = "application/x-www-form-urlencoded"
+        connection = http.client.HTTPConnection(self.server.http_address, timeout=60)
+        connection.request(method, path, body, headers)
+        response = connection.getresponse()
+        answer = json.loads(response.read())
+        connection.close()
+        return response.status, answer
+
+    def test_json_gives_the_bytes_of_grpc(self):
+        code, answer = self.ask("POST", "/v1/translate", {
+            "contents": TEXTS, "sentenceSplitting": "SENTENCE_SPLITTING_SENTENCES"})
+        self.assertEqual(code, 200)
+        self.assertEqual([t["hypotheses"][0]["text"] for t in answer["translations"]], self.wanted)
+
+    def test_libretranslate(self):
+        code, answer = self.ask("POST", "/translate",
+                                {"q": TEXTS, "source": "en", "target": "de", "format": "text"})
+        self.assertEqual((code, answer), (200, {"translatedText": self.wanted}))
+        form = urllib.parse.urlencode({"q": TEXTS[0], "source": "auto", "target": "de"})
+        code, answer = self.ask("POST", "/translate", form)
+        self.assertEqual((code, answer["translatedText"]), (200, self.wanted[0]))
+        self.assertEqual(answer["detectedLanguage"]["language"], "en")
+        code, answer = self.ask("POST", "/translate", {"q": "a", "source": "en", "target": "fr"})
+        self.assertEqual((code, list(answer)), (400, ["error"]))
+
+    def test_deepl(self):
+        form = urllib.parse.urlencode({"text": TEXTS, "target_lang": "DE"}, doseq=True)
+        code, answer = self.ask("POST", "/v2/translate", form,
+                                {"Authorization": "DeepL-Auth-Key some-key"})
+        self.assertEqual(code, 200)
+        self.assertEqual([t["text"] for t in answer["translations"]], self.wanted)
+        self.assertEqual(answer["translations"][0]["detected_source_language"], "EN")
+        code, answer = self.ask("POST", "/v2/translate",
+                                {"text": ["a"], "target_lang": "DE", "glossary_id": "x"})
+        self.assertEqual(code, 400)
+        self.assertIn("glossary_id", answer["message"])
+
+    def test_google(self):
+        code, answer = self.ask("POST", "/language/translate/v2?key=some-key",
+                                {"q": TEXTS, "source": "en", "target": "de", "format": "text"})
+        self.assertEqual(code, 200)
+        self.assertEqual([t["translatedText"] for t in answer["data"]["translations"]],
+                         self.wanted)
+        code, answer = self.ask("POST", "/language/translate/v2", {"q": "a"})
+        self.assertEqual((code, answer["error"]["status"]), (400, "INVALID_ARGUMENT"))
+
+    @unittest.skipUnless(os.environ.get("DRAGOMAN_NPM_CLIENTS"), "wants DRAGOMAN_NPM_CLIENTS")
+    def test_the_clients_of_npm(self):
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "npm_clients.mjs")
+        run = subprocess.run(["node", script, os.environ["DRAGOMAN_NPM_CLIENTS"],
+                              f"http://{self.server.http_address}"],
+                             capture_output=True, text=True, timeout=300)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        seen = json.loads(run.stdout)
+        self.assertEqual(seen["libretranslate"]["text"], self.wanted[0])
+        self.assertIn("fr", seen["libretranslate"]["error"])
+        self.assertEqual(seen["deepl"]["text"], self.wanted[0])
+        self.assertEqual(seen["deepl"]["many"][0], self.wanted[0])
+        self.assertEqual((seen["deepl"]["detected"], seen["deepl"]["sources"]), ("en", ["en"]))
+        self.assertIn("tag_handling", seen["deepl"]["html"])
+        self.assertEqual(seen["google"]["text"], self.wanted[0])
+        self.assertEqual(seen["google"]["many"][0], self.wanted[0])
+        self.assertEqual(seen["google"]["detected"], "de")
+        self.assertIn("format", seen["google"]["html"])
+        self.assertIn("/v1/translate", seen["openapi"])
+
+
+if __name__ == "__main__":
+    unittest.main()

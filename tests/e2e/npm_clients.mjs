@@ -1,0 +1,67 @@
+// Drives a running server with clients of other translation APIs from npm, as they are published:
+//
+//   npm install --prefix DIR deepl-node @google-cloud/translate translate @apidevtools/swagger-parser
+//   node npm_clients.mjs DIR http://HOST:PORT
+//
+// Prints a JSON object of what each client got.
+
+import { createRequire } from "node:module";
+import path from "node:path";
+
+const [directory, base] = process.argv.slice(2);
+const require = createRequire(path.join(path.resolve(directory), "package.json"));
+const text = "Good morning.";
+const seen = {};
+
+async function failure(action) {
+  try {
+    await action();
+    return null;
+  } catch (error) {
+    return String(error.message);
+  }
+}
+
+// LibreTranslate.
+const { default: translate } = await import(require.resolve("translate"));
+translate.engine = "libre";
+translate.url = `${base}/translate`;
+seen.libretranslate = {
+  text: await translate(text, { from: "en", to: "de" }),
+  error: await failure(() => translate("again", { from: "en", to: "fr" })),
+};
+
+// DeepL.
+const deepl = require("deepl-node");
+const client = new deepl.Translator("any-key", { serverUrl: base, maxRetries: 0 });
+const one = await client.translateText(text, null, "de");
+const many = await client.translateText([text, "Where is the station?"], "en", "de", { context: "a greeting" });
+seen.deepl = {
+  text: one.text,
+  detected: one.detectedSourceLang,
+  many: many.map((result) => result.text),
+  sources: (await client.getSourceLanguages()).map((language) => language.code),
+  targets: (await client.getTargetLanguages()).map((language) => language.name),
+  limitReached: (await client.getUsage()).anyLimitReached(),
+  html: await failure(() => client.translateText(text, "en", "de", { tagHandling: "html" })),
+};
+
+// Google, basic edition.
+const { Translate } = require("@google-cloud/translate").v2;
+const google = new Translate({ key: "any-key", apiEndpoint: base });
+const [languages] = await google.getLanguages();
+seen.google = {
+  text: (await google.translate(text, { from: "en", to: "de" }))[0],
+  many: (await google.translate([text, "Where is the station?"], "de"))[0],
+  detected: (await google.detect("Wo ist der Bahnhof?"))[0].language,
+  languages: languages.map((language) => language.name),
+  html: await failure(() => google.translate("<b>Hi</b>", { from: "en", to: "de" })),
+};
+
+// The description of the API.
+const SwaggerParser = require("@apidevtools/swagger-parser");
+const parser = SwaggerParser.default ?? SwaggerParser;
+const api = await (await fetch(`${base}/openapi.json`)).json();
+seen.openapi = Object.keys((await parser.validate(api)).paths);
+
+console.log(JSON.stringify(seen));

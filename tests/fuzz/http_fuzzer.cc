@@ -1,0 +1,98 @@
+// Bytes, as anybody may send them to the HTTP port, through the whole of it: the connection, the
+// API as JSON, the doors of the older APIs, and the engine with a small model.
+//
+// Whatever comes, the server hangs up in time, and what it has sent before is answers with codes
+// that a client's mistake can have.
+
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "server/logging.h"
+#include "server/server.h"
+#include "tests/fuzz/fuzzer.h"
+
+namespace dragoman {
+namespace {
+
+// Small limits, so that no request takes long.
+ServerOptions Options() {
+  ServerOptions options;
+  options.models = {{"en-de", "tests/golden/models/marian-trained"}};
+  options.default_model = "en-de";
+  options.grpc_address = "127.0.0.1:0";
+  options.http_address = "127.0.0.1:0";
+  options.precision = Precision::kFloat32;
+  options.pool.workers = 1;
+  options.pool.kv_capacity_bytes = size_t{64} << 20;
+  options.limits = {.max_texts = 8,
+                    .max_characters = 256,
+                    .max_source_tokens = 32,
+                    .max_beam_size = 4,
+                    .max_hypotheses = 4};
+  options.max_message_bytes = 4096;
+  options.http.threads = 1;
+  options.http.compat = {"libretranslate", "deepl", "google"};
+  options.http.header_timeout = options.http.body_timeout = absl::Seconds(2);
+  return options;
+}
+
+// Never destroyed: it serves until the process ends.
+Server& TheServer() {
+  static Server& server = *[] {
+    InitLogging({.level = "off"});
+    absl::StatusOr<std::unique_ptr<Server>> started = Server::Start(Options());
+    if (!started.ok()) {
+      std::fprintf(stderr, "%s\n", started.status().ToString().c_str());
+      std::abort();
+    }
+    return started->release();
+  }();
+  return server;
+}
+
+// Sends the bytes and returns all that comes back until the server hangs up.
+std::string Exchange(const std::string& bytes) {
+  const std::string& address = TheServer().http_address();
+  sockaddr_in to = {};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(static_cast<uint16_t>(std::atoi(address.c_str() + address.rfind(':') + 1)));
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const int fd = socket(AF_INET, SOCK_STREAM, 0);
+  FUZZ_CHECK(connect(fd, reinterpret_cast<const sockaddr*>(&to), sizeof(to)) == 0);
+  const timeval patience = {.tv_sec = 60, .tv_usec = 0};
+  setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+  for (size_t sent = 0; sent < bytes.size();) {
+    const ssize_t n = send(fd, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
+    if (n <= 0) break;  // it has seen enough
+    sent += n;
+  }
+  shutdown(fd, SHUT_WR);
+  std::string received;
+  char buffer[4096];
+  ssize_t n;
+  while ((n = recv(fd, buffer, sizeof(buffer), 0)) > 0) received.append(buffer, n);
+  FUZZ_CHECK(n == 0 || errno == ECONNRESET);  // and not: too long
+  close(fd);
+  return received;
+}
+
+}  // namespace
+}  // namespace dragoman
+
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  static const std::set<int> kCodes = {100, 200, 204, 400, 401, 404, 405, 408, 413, 415,
+                                       417, 426, 429, 431, 499, 501, 503, 504, 505};
+  const std::string answer =
+      dragoman::Exchange(std::string(reinterpret_cast<const char*>(data), size));
+  if (answer.empty()) return 0;
+  FUZZ_CHECK(answer.compare(0, 9, "HTTP/1.1 ") == 0);
+  FUZZ_CHECK(kCodes.contains(std::atoi(answer.c_str() + 9)));
+  return 0;
+}

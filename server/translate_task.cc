@@ -37,8 +37,18 @@ absl::Status TranslateTask::FindRoutes(const v1::TranslateRequest& request) {
     ASSIGN_OR_RETURN(route_, find(request.source_language()));
     return absl::OkStatus();
   }
+  // A model that is alone, or named, is found for any languages; whether it has them it says
+  // itself.
+  const FindSource find_served = [&](const std::string& source) -> absl::StatusOr<Route> {
+    ASSIGN_OR_RETURN(Route route, find(source));
+    const Languages& languages = route.translators().front()->model().tokenizer().languages();
+    if (route.translators().size() == 1 && !source.empty() && !languages.empty()) {
+      RETURN_IF_ERROR(languages.Resolve(source, request.target_language()).status());
+    }
+    return route;
+  };
   ASSIGN_OR_RETURN(detected_, DetectSources({request.contents().begin(), request.contents().end()},
-                                            request.target_language(), find));
+                                            request.target_language(), find_served));
   for (const SourceGroup& group : detected_->groups) {
     if (!route_.has_value()) route_ = group.route;
   }

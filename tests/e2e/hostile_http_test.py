@@ -59,7 +59,7 @@ def hostile(rng):
                           b"Content-Type: application/x-www-form-urlencoded\r\n",
                           b"/translate"), {400}),
         ("wrong types", post(rng.choice((
-            b'{"contents": 1}', b'{"contents": [{}]}', b'{"options": []}', b'[]', b'null', b'1',
+            b'{"contents": {}}', b'{"contents": [{}]}', b'{"options": []}', b'[]', b'null', b'1',
             b'{"options": {"beamSize": "x"}}', b'{"options": {"beamSize": 1e99}}',
             b'{"priority": "X"}', b'{"contents": [null]}'))), {400}),
         ("many texts", post(b'{"contents": [' + b'"a",' * 5000 + b'"a"]}'), {400}),

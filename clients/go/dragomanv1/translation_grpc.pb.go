@@ -19,11 +19,12 @@ const _ = grpc.SupportPackageIsVersion7
 type TranslationServiceClient interface {
 	// Translates one or several texts and answers when all are done, in their order.
 	Translate(ctx context.Context, in *TranslateRequest, opts ...grpc.CallOption) (*TranslateResponse, error)
-	// Translates one request and answers as it goes: stable partial text, and a message per finished
-	// sentence.  UNIMPLEMENTED in this version.
+	// Translates one request and answers as it goes: text that is certain, a message for each finished
+	// sentence and for each finished text, and at last a summary.
 	TranslateStream(ctx context.Context, in *TranslateRequest, opts ...grpc.CallOption) (TranslationService_TranslateStreamClient, error)
-	// Translates any number of texts by id over one call, answered as they finish.
-	// UNIMPLEMENTED in this version.
+	// Translates any number of requests over one call and answers each by its id as soon as it is done.
+	// The server reads as fast as it translates and as the client takes the answers; so send and
+	// receive at the same time.  An error of one request is an answer to it and does not end the call.
 	TranslateBulk(ctx context.Context, opts ...grpc.CallOption) (TranslationService_TranslateBulkClient, error)
 	// The log-probabilities that a model gives to translations that the caller already has.
 	Score(ctx context.Context, in *ScoreRequest, opts ...grpc.CallOption) (*ScoreResponse, error)
@@ -135,11 +136,12 @@ func (c *translationServiceClient) Tokenize(ctx context.Context, in *TokenizeReq
 type TranslationServiceServer interface {
 	// Translates one or several texts and answers when all are done, in their order.
 	Translate(context.Context, *TranslateRequest) (*TranslateResponse, error)
-	// Translates one request and answers as it goes: stable partial text, and a message per finished
-	// sentence.  UNIMPLEMENTED in this version.
+	// Translates one request and answers as it goes: text that is certain, a message for each finished
+	// sentence and for each finished text, and at last a summary.
 	TranslateStream(*TranslateRequest, TranslationService_TranslateStreamServer) error
-	// Translates any number of texts by id over one call, answered as they finish.
-	// UNIMPLEMENTED in this version.
+	// Translates any number of requests over one call and answers each by its id as soon as it is done.
+	// The server reads as fast as it translates and as the client takes the answers; so send and
+	// receive at the same time.  An error of one request is an answer to it and does not end the call.
 	TranslateBulk(TranslationService_TranslateBulkServer) error
 	// The log-probabilities that a model gives to translations that the caller already has.
 	Score(context.Context, *ScoreRequest) (*ScoreResponse, error)

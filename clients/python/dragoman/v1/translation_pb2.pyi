@@ -144,12 +144,32 @@ class DecodingOptions(_message.Message):
     def __init__(self, beam_size: _Optional[int] = ..., num_hypotheses: _Optional[int] = ..., length_penalty: _Optional[float] = ..., early_stopping: _Optional[_Union[EarlyStopping, str]] = ..., min_length: _Optional[int] = ..., max_length: _Optional[int] = ..., max_length_ratio: _Optional[float] = ..., no_repeat_ngram_size: _Optional[int] = ..., repetition_penalty: _Optional[float] = ..., renormalize_logits: bool = ..., sampling: _Optional[_Union[Sampling, _Mapping]] = ..., length_normalization: _Optional[_Union[LengthNormalization, str]] = ..., patience: _Optional[float] = ..., min_length_ratio: _Optional[float] = ..., disable_unk: bool = ..., forced_bos_token_id: _Optional[int] = ..., forced_eos_token_id: _Optional[int] = ..., beam_groups: _Optional[int] = ..., diversity_penalty: _Optional[float] = ..., return_alternatives: bool = ..., min_alternative_probability: _Optional[float] = ..., mbr_candidates: _Optional[int] = ..., repetition_guard: bool = ..., suppress_token_ids: _Optional[_Iterable[int]] = ..., suppress_sequences: _Optional[_Iterable[str]] = ..., glossary: _Optional[_Iterable[_Union[GlossaryEntry, _Mapping]]] = ..., never_say: _Optional[_Iterable[str]] = ..., coverage_penalty: _Optional[float] = ..., replace_unknowns: bool = ..., word_penalty: _Optional[float] = ..., shrinking_beam: bool = ...) -> None: ...
 
 class Error(_message.Message):
-    __slots__ = ["code", "message"]
+    __slots__ = ["code", "field", "message", "retry_delay"]
     CODE_FIELD_NUMBER: _ClassVar[int]
+    FIELD_FIELD_NUMBER: _ClassVar[int]
     MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    RETRY_DELAY_FIELD_NUMBER: _ClassVar[int]
     code: int
+    field: str
     message: str
-    def __init__(self, code: _Optional[int] = ..., message: _Optional[str] = ...) -> None: ...
+    retry_delay: _duration_pb2.Duration
+    def __init__(self, code: _Optional[int] = ..., message: _Optional[str] = ..., field: _Optional[str] = ..., retry_delay: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+
+class FinishedSentence(_message.Message):
+    __slots__ = ["finish_reason", "index", "score", "sentences", "span", "text"]
+    FINISH_REASON_FIELD_NUMBER: _ClassVar[int]
+    INDEX_FIELD_NUMBER: _ClassVar[int]
+    SCORE_FIELD_NUMBER: _ClassVar[int]
+    SENTENCES_FIELD_NUMBER: _ClassVar[int]
+    SPAN_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    finish_reason: FinishReason
+    index: int
+    score: float
+    sentences: int
+    span: SentenceSpan
+    text: str
+    def __init__(self, index: _Optional[int] = ..., sentences: _Optional[int] = ..., text: _Optional[str] = ..., span: _Optional[_Union[SentenceSpan, _Mapping]] = ..., score: _Optional[float] = ..., finish_reason: _Optional[_Union[FinishReason, str]] = ...) -> None: ...
 
 class GetModelRequest(_message.Message):
     __slots__ = ["name"]
@@ -385,11 +405,12 @@ class StepTiming(_message.Message):
     def __init__(self, model: _Optional[str] = ..., tokenize: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., queue: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., encode: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., decode: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., detokenize: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class Timing(_message.Message):
-    __slots__ = ["decode", "detokenize", "encode", "queue", "steps", "tokenize", "total"]
+    __slots__ = ["decode", "detokenize", "encode", "queue", "reused_sentences", "steps", "tokenize", "total"]
     DECODE_FIELD_NUMBER: _ClassVar[int]
     DETOKENIZE_FIELD_NUMBER: _ClassVar[int]
     ENCODE_FIELD_NUMBER: _ClassVar[int]
     QUEUE_FIELD_NUMBER: _ClassVar[int]
+    REUSED_SENTENCES_FIELD_NUMBER: _ClassVar[int]
     STEPS_FIELD_NUMBER: _ClassVar[int]
     TOKENIZE_FIELD_NUMBER: _ClassVar[int]
     TOTAL_FIELD_NUMBER: _ClassVar[int]
@@ -397,10 +418,11 @@ class Timing(_message.Message):
     detokenize: _duration_pb2.Duration
     encode: _duration_pb2.Duration
     queue: _duration_pb2.Duration
+    reused_sentences: int
     steps: _containers.RepeatedCompositeFieldContainer[StepTiming]
     tokenize: _duration_pb2.Duration
     total: _duration_pb2.Duration
-    def __init__(self, total: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., tokenize: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., queue: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., encode: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., decode: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., detokenize: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., steps: _Optional[_Iterable[_Union[StepTiming, _Mapping]]] = ...) -> None: ...
+    def __init__(self, total: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., tokenize: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., queue: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., encode: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., decode: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., detokenize: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., steps: _Optional[_Iterable[_Union[StepTiming, _Mapping]]] = ..., reused_sentences: _Optional[int] = ...) -> None: ...
 
 class TokenizeRequest(_message.Message):
     __slots__ = ["contents", "model", "source_language", "target", "target_language"]
@@ -489,26 +511,34 @@ class TranslateResponse(_message.Message):
     def __init__(self, translations: _Optional[_Iterable[_Union[Translation, _Mapping]]] = ..., model: _Optional[str] = ..., model_version: _Optional[str] = ..., timing: _Optional[_Union[Timing, _Mapping]] = ..., isa: _Optional[str] = ..., model_label: _Optional[str] = ...) -> None: ...
 
 class TranslateStreamResponse(_message.Message):
-    __slots__ = ["content_index", "stable_text", "translation"]
+    __slots__ = ["content_index", "sentence", "stable_text", "summary", "translation"]
     CONTENT_INDEX_FIELD_NUMBER: _ClassVar[int]
+    SENTENCE_FIELD_NUMBER: _ClassVar[int]
     STABLE_TEXT_FIELD_NUMBER: _ClassVar[int]
+    SUMMARY_FIELD_NUMBER: _ClassVar[int]
     TRANSLATION_FIELD_NUMBER: _ClassVar[int]
     content_index: int
+    sentence: FinishedSentence
     stable_text: str
+    summary: TranslateResponse
     translation: Translation
-    def __init__(self, content_index: _Optional[int] = ..., stable_text: _Optional[str] = ..., translation: _Optional[_Union[Translation, _Mapping]] = ...) -> None: ...
+    def __init__(self, content_index: _Optional[int] = ..., stable_text: _Optional[str] = ..., translation: _Optional[_Union[Translation, _Mapping]] = ..., sentence: _Optional[_Union[FinishedSentence, _Mapping]] = ..., summary: _Optional[_Union[TranslateResponse, _Mapping]] = ...) -> None: ...
 
 class Translation(_message.Message):
-    __slots__ = ["hypotheses", "sentences", "source_tokens", "truncated"]
+    __slots__ = ["detected_language", "detection_confidence", "hypotheses", "sentences", "source_tokens", "truncated"]
+    DETECTED_LANGUAGE_FIELD_NUMBER: _ClassVar[int]
+    DETECTION_CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
     HYPOTHESES_FIELD_NUMBER: _ClassVar[int]
     SENTENCES_FIELD_NUMBER: _ClassVar[int]
     SOURCE_TOKENS_FIELD_NUMBER: _ClassVar[int]
     TRUNCATED_FIELD_NUMBER: _ClassVar[int]
+    detected_language: str
+    detection_confidence: float
     hypotheses: _containers.RepeatedCompositeFieldContainer[Hypothesis]
     sentences: _containers.RepeatedCompositeFieldContainer[SentenceSpan]
     source_tokens: int
     truncated: bool
-    def __init__(self, hypotheses: _Optional[_Iterable[_Union[Hypothesis, _Mapping]]] = ..., source_tokens: _Optional[int] = ..., truncated: bool = ..., sentences: _Optional[_Iterable[_Union[SentenceSpan, _Mapping]]] = ...) -> None: ...
+    def __init__(self, hypotheses: _Optional[_Iterable[_Union[Hypothesis, _Mapping]]] = ..., source_tokens: _Optional[int] = ..., truncated: bool = ..., sentences: _Optional[_Iterable[_Union[SentenceSpan, _Mapping]]] = ..., detected_language: _Optional[str] = ..., detection_confidence: _Optional[float] = ...) -> None: ...
 
 class WordLink(_message.Message):
     __slots__ = ["probability", "source_begin", "source_end", "target_begin", "target_end"]

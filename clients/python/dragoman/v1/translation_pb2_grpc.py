@@ -52,16 +52,17 @@ class TranslationServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def TranslateStream(self, request, context):
-        """Translates one request and answers as it goes: stable partial text, and a message per finished
-        sentence.  UNIMPLEMENTED in this version.
+        """Translates one request and answers as it goes: text that is certain, a message for each finished
+        sentence and for each finished text, and at last a summary.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def TranslateBulk(self, request_iterator, context):
-        """Translates any number of texts by id over one call, answered as they finish.
-        UNIMPLEMENTED in this version.
+        """Translates any number of requests over one call and answers each by its id as soon as it is done.
+        The server reads as fast as it translates and as the client takes the answers; so send and
+        receive at the same time.  An error of one request is an answer to it and does not end the call.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -84,6 +84,22 @@ void ExpectAgreement(const ModelSpec& spec) {
   for (const bool normed : {false, true}) ExpectAgreement(spec, normed, 1);
 }
 
+// The row law: the same bytes alone and in company.
+TEST(Recurrent, ASentenceDoesNotDependOnItsCompany) {
+  const ModelSpec spec = SpecOf({}, 2, 2);
+  const NamedWeights weights = reference::RandomRecurrent(spec, true, 3);
+  const auto network = CreateNetwork(MakeCheckpoint(weights), spec, {});
+  ASSERT_TRUE(network.ok()) << network.status();
+  const std::vector<ForcedPair> pairs = {
+      {{3, 1, 4, 1, 5, 9, 2}, {0, 6, 5}}, {{3}, {0, 5, 8, 9}}, {{7, 9, 3, 2}, {0, 3, 8, 4, 6}}};
+  const std::vector<ForcedOutput> together = ForceTeacher(**network, pairs);
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    const std::vector<ForcedOutput> alone = ForceTeacher(**network, {pairs[i]});
+    EXPECT_EQ(alone[0].encoded, together[i].encoded);
+    EXPECT_EQ(alone[0].logits, together[i].logits);
+  }
+}
+
 TEST(Recurrent, OneLayerOfEach) { ExpectAgreement(SpecOf({}, 1, 1)); }
 
 TEST(Recurrent, DeepTransitions) {

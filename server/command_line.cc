@@ -127,8 +127,7 @@ void AddServerFlags(CLI::App* app, Flags* flags) {
       ->type_name("NAME=DIR")
       ->allow_extra_args(false);
   app->add_option_function<std::string>(
-         "--models,--models-directory",
-         [=](const std::string& v) { config->set_models_directory(v); },
+         "--models", [=](const std::string& v) { config->set_models_directory(v); },
          "A directory of model directories, such as ende and zhen, which are served as en-de and "
          "zh-en; other pairs go through English, or --pivot")
       ->type_name("DIR");

@@ -38,7 +38,12 @@ RULES = [
      "wants a training run; train_server_test makes one"),
     (r"lex\.s2t", "wants a lexical table; shortlist_test has one"),
     (r"--server [AB] ", "compares two servers; evaluate_server_test"),
+    (r"^(go |GO111MODULE=|mkdir -p gopath|python3 -m venv|env/bin/pip)",
+     "needs Go or the network; the packages' own tests"),
+    (r"^awk .*corpus\.txt|part-\$n\.out", "wants a corpus"),
+    (r"^ln -sfn /models|^kill -HUP", "wants a server of /models"),
     (r"^export PATH=", "done for all commands"),
+    (r'^\{"', "what the command above it prints"),
     (r"^dragoman-server ", SERVE),
     (r"^(dragoman|curl|tools/evaluate/evaluate\.py|tests/bench/make_model\.py|clients/\S+) ", RUN),
 ]
@@ -48,7 +53,7 @@ PICTURES = [
     r"\S+/\S* +\S", r"Dockerfile ", r"(server|client) ─►", r"Good morning! +Guten",  # trees, output
     r"r = p B", r"1 - avg_over_time", r"rate\(",  # formulas, PromQL
     r"# who ", r"(print|client|response|for|await|async|import|const|from)\b",  # files, programs
-    r"patches:",
+    r'patches:|\{"|"alignment_layer"|a client$',
 ]
 
 # What is too long, or elsewhere here.
@@ -57,8 +62,8 @@ CHANGES = [
     (r"--sweep \S+", "--sweep 50:100:2"),
     (r"0\.0\.0\.0:50051", "127.0.0.1:0"),
     (r"=/models/", "=models/"),
-    (r"127\.0\.0\.1:50051", "$DRAGOMAN_SERVER"),
-    (r"127\.0\.0\.1:9464", "$HTTP_SERVER"),
+    (r"(127\.0\.0\.1|localhost):50051", "$DRAGOMAN_SERVER"),
+    (r"(127\.0\.0\.1|localhost):9464", "$HTTP_SERVER"),
     (r"mt\.example:50051", "$TLS_SERVER"),
     (r"> /tmp/", "> "),
 ]

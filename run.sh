@@ -108,8 +108,8 @@ for i in "${!sentences[@]}"; do
   printf '  %-44s %s\n' "${sentences[i]}" "${translations[i]}"
 done
 echo
-echo "  gRPC   $grpc"
-echo "  HTTP   http://$http/metrics   http://$http/healthz   http://$http/readyz"
+echo "  Try it in a browser: http://$http/       How it is doing: http://$http/status"
+echo "  gRPC: $grpc     metrics and probes: http://$http/metrics /healthz /readyz"
 echo
 echo "  In a second terminal:"
 echo "    export PATH=\"$PWD/build/release/client:$PWD/build/release/server:\$PATH\""

@@ -228,6 +228,7 @@ TEST_F(TranslatorTest, TellsAsItGoesWhatItGivesInTheEnd) {
     for (const bool consensus : {false, true}) {
       request.options.beam_size = beam_size;
       request.options.num_hypotheses = std::min(beam_size, 2);
+      request.options.mbr_candidates.reset();
       if (consensus) request.options.mbr_candidates = beam_size;
       const TranslateResponse whole = Translate(request);
       ASSERT_TRUE(whole.status.ok()) << whole.status;

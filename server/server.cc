@@ -13,6 +13,7 @@
 #include "server/http/api.h"
 #include "server/http/openapi.h"
 #include "server/http/pages.h"
+#include "server/http/stream_api.h"
 #include "server/logging.h"
 #include "server/process_limits.h"
 
@@ -147,6 +148,7 @@ void Server::ServeHttp(const ConnectionRange& descriptors) {
                                           : absl::UnavailableError("the models are loading");
                          }};
   AddApi(door, &router);
+  AddStreamApi(door, &router);
   AddOpenApi(&router);
   AddCompat(options_.http.compat, door, &router);
   router.AllowOrigins(options_.http.cors_origins);

@@ -31,6 +31,7 @@ struct Operation {
 
 constexpr Operation kOperations[] = {
     {"post", "/v1/translate", "TranslationService.Translate", "application/json"},
+    {"post", "/v1/translate:stream", "TranslationService.TranslateStream", "text/event-stream"},
     {"post", "/v1/score", "TranslationService.Score", "application/json"},
     {"post", "/v1/tokenize", "TranslationService.Tokenize", "application/json"},
     {"get", "/v1/models", "ModelService.ListModels", "application/json"},

@@ -97,6 +97,34 @@ TEST_F(HttpApiTest, ScoresTokenizesAndListsModels) {
   EXPECT_EQ(HttpGet(address(), "/v1/models/no%2Fsuch").code, 404);
 }
 
+// The stable texts of a stream of events, end to end.
+std::string StableText(const std::string& events) {
+  std::string text;
+  for (size_t at = 0; (at = events.find("event: stable_text\ndata: ", at)) != std::string::npos;) {
+    at += sizeof("event: stable_text\ndata: ") - 1;
+    const std::string data = events.substr(at, events.find('\n', at) - at);
+    text += nlohmann::json::parse(data, nullptr, false).value("stableText", "");
+  }
+  return text;
+}
+
+TEST_F(HttpApiTest, AStreamOfEventsHasTheSameText) {
+  const std::string request = R"({"contents": ["The cat is old."]})";
+  HttpClient client(address());
+  client.Send(
+      "POST /v1/translate:stream HTTP/1.0\r\nContent-Type: application/json\r\n"
+      "X-Request-Id: mine\r\nContent-Length: " +
+      std::to_string(request.size()) + "\r\n\r\n" + request);
+  const HttpReply reply = client.Receive();
+  EXPECT_EQ(reply.code, 200);
+  EXPECT_THAT(reply.headers, HasSubstr("Content-Type: text/event-stream"));
+  EXPECT_THAT(reply.headers, HasSubstr("X-Request-Id: mine"));
+  EXPECT_EQ(StableText(reply.body), server_.Translate("The cat is old."));
+  EXPECT_THAT(reply.body, HasSubstr("event: translation\n"));
+  EXPECT_THAT(reply.body, HasSubstr("event: summary\n"));
+  EXPECT_EQ(Post("/v1/translate:stream", R"({"contents": []})").code, 400);
+}
+
 TEST_F(HttpApiTest, ADeadlineIsKept) {
   EXPECT_EQ(
       Post("/v1/translate", R"({"contents": ["The cat is old."]})", "grpc-timeout: 1n\r\n").code,

@@ -7,6 +7,7 @@
 
 #include "engine/base/json.h"
 #include "server/http/api.h"
+#include "server/http/stream_api.h"
 
 namespace dragoman {
 namespace {
@@ -25,6 +26,7 @@ void CollectReferences(const nlohmann::json& value, std::set<std::string>* found
 TEST(OpenApi, HasEveryPathOfTheApiAndNoOther) {
   HttpRouter router;
   AddApi({}, &router);
+  AddStreamApi({}, &router);
   std::set<std::string> served, described;
   for (const HttpRoute& route : router.routes()) {
     std::string path = route.path;

@@ -1,0 +1,26 @@
+// TranslateStream as server-sent events
+// (https://html.spec.whatwg.org/multipage/server-sent-events.html):
+//
+//   POST /v1/translate:stream      the body of /v1/translate
+//
+//   event: stable_text
+//   data: {"contentIndex":0,"stableText":"Guten "}
+//
+// An event has the name of what its TranslateStreamResponse holds; the last one is `summary`, or
+// `error` with a google.rpc.Status.  What is wrong before the first event is an ordinary error.
+
+#ifndef DRAGOMAN_SERVER_HTTP_STREAM_API_H_
+#define DRAGOMAN_SERVER_HTTP_STREAM_API_H_
+
+#include "server/http/door.h"
+#include "server/http/router.h"
+
+namespace dragoman {
+
+inline constexpr char kEventStream[] = "text/event-stream";
+
+void AddStreamApi(const HttpDoor& door, HttpRouter* router);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_SERVER_HTTP_STREAM_API_H_

@@ -35,7 +35,7 @@ DOORS = (
     (r"cld2/", r"server/language_detector\."),
     (r"boost/", r"server/http/(connection|port|stream|tls_context)\."),
     # A call is the same whatever transport it came by: only the doors and what starts them know gRPC.
-    (r"grpc|dragoman/v1/\w+\.grpc", r"client/|server/(grpc_(door|port)|\w+_service|server|tls|logging)\."),
+    (r"grpc|dragoman/v1/\w+\.grpc", r"client/|server/(grpc_(door|port)|\w+_service|raw_message|stream_calls|server|tls|logging)\."),
     (r"google/protobuf|google/rpc|dragoman/v1", r"server/|client/"),
     (r"spdlog/", r"server/logging\."),
     (r"minizip/", r"engine/base/zip_archive\."),

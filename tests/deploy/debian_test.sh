@@ -29,7 +29,12 @@ if [[ ${DRAGOMAN_DEBIAN_TEST_INSIDE:-} != 1 ]]; then
 fi
 work=$(mktemp -d)
 clean() {
-  umount --recursive "$work"/*/{proc,dev,sys,ccache} 2>/dev/null || true
+  # Lazily, for a process that was left over may use them; a cache that is still mounted must stay.
+  umount --recursive --lazy "$work"/*/{proc,dev,sys,ccache} 2>/dev/null || true
+  local cache
+  for cache in "$work"/*/ccache; do
+    if mountpoint --quiet "$cache"; then return; fi
+  done
   rm -rf --one-file-system "$work"
 }
 trap clean EXIT

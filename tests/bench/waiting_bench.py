@@ -1,0 +1,125 @@
+#!/usr/bin/python3
+"""How long a one-liner waits: alone, and beside a call of 30 kB, four documents, 32 long sentences.
+
+    tests/bench/waiting_bench.py [--build build/release] [--seconds 10] [--server-cores 0,1]
+                                 [--client-cores 2,3]
+
+One caller sends short sentences one after the other, for so long in each company.  The embedded model,
+a worker for each of the server's cores.  It prints the median and the 99th percentile in milliseconds,
+and how many times that of the caller alone the latter is.
+"""
+
+import argparse
+import os
+import sys
+import threading
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def flags():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"))
+    parser.add_argument("--server", help="another build's dragoman-server")
+    parser.add_argument("--seconds", type=float, default=10)
+    parser.add_argument("--server-cores", default="0,1")
+    parser.add_argument("--client-cores", default="2,3")
+    return parser.parse_args()
+
+
+FLAGS = flags()
+os.environ.update(
+    DRAGOMAN_STUBS=os.path.join(FLAGS.build, "tests", "e2e", "stubs"),
+    DRAGOMAN_SERVER_BINARY=FLAGS.server or os.path.join(FLAGS.build, "server", "dragoman-server"),
+    DRAGOMAN_CLIENT_BINARY=os.path.join(FLAGS.build, "client", "dragoman"),
+    DRAGOMAN_SOURCE_DIR=ROOT)
+sys.path.insert(0, os.path.join(ROOT, "tests", "e2e"))
+
+from harness import MODEL, Server, golden_inputs, pb, pb_grpc  # noqa: E402
+
+SHORT = [entry["text"] for entry in golden_inputs() if len(entry["text"]) < 60]
+
+
+def cores(text):
+    return {int(core) for core in text.split(",")}
+
+
+def request(texts, **options):
+    return pb.TranslateRequest(contents=texts, options=pb.DecodingOptions(**options))
+
+
+def big_call(_):
+    """Nearly 5,000 sentences in 30 kB."""
+    big = request(["I am. " * 47 for _ in range(106)], beam_size=16, min_length=30)
+    big.sentence_splitting = pb.SENTENCE_SPLITTING_SENTENCES
+    return [big]
+
+
+def documents(_):
+    return [request((SHORT * 100)[i:i + 100]) for i in range(4)]
+
+
+def long_sentences(_):
+    return [request([" ".join(["house"] * 500)]) for _ in range(32)]
+
+
+COMPANY = {"alone": lambda _: [], "a call of 30 kB": big_call, "4 documents": documents,
+           "32 calls of 500 tokens": long_sentences}
+
+
+def measure(server, company):
+    """Latencies of one-liners in seconds, and how many calls of the company ended well or badly."""
+    stop = threading.Event()
+    ends = {}
+
+    def keep_calling(message):
+        with server.new_channel() as channel:
+            stub = pb_grpc.TranslationServiceStub(channel)
+            while not stop.is_set():
+                call = stub.Translate.future(message)
+                while not call.done() and not stop.wait(0.01):
+                    pass
+                call.cancel()
+                code = "cut" if stop.is_set() else call.code().name
+                ends[code] = ends.get(code, 0) + 1
+                if code not in ("OK", "cut"):
+                    print(call.details(), file=sys.stderr)
+                    time.sleep(0.1)
+
+    threads = [threading.Thread(target=keep_calling, args=(m,)) for m in COMPANY[company](server)]
+    for thread in threads:
+        thread.start()
+    time.sleep(1 if threads else 0)
+    seconds = []
+    with server.new_channel() as channel:
+        stub = pb_grpc.TranslationServiceStub(channel)
+        end = time.monotonic() + FLAGS.seconds
+        while time.monotonic() < end:
+            start = time.monotonic()
+            stub.Translate(request([SHORT[len(seconds) % len(SHORT)]]))
+            seconds.append(time.monotonic() - start)
+    stop.set()
+    for thread in threads:
+        thread.join()
+    return sorted(seconds), ends
+
+
+def main():
+    os.sched_setaffinity(0, cores(FLAGS.client_cores))
+    server = Server("--model", f"en-de={MODEL}",
+                    preexec_fn=lambda: os.sched_setaffinity(0, cores(FLAGS.server_cores)))
+    alone = None
+    try:
+        for company in COMPANY:
+            seconds, ends = measure(server, company)
+            p50, p99 = seconds[len(seconds) // 2], seconds[int(len(seconds) * 0.99)]
+            alone = alone or p99
+            print(f"{company:24} p50 {p50 * 1e3:7.1f} ms  p99 {p99 * 1e3:7.1f} ms  "
+                  f"{p99 / alone:5.2f} x alone  {len(seconds)} calls, beside {ends}", flush=True)
+    finally:
+        server.stop()
+
+
+if __name__ == "__main__":
+    main()

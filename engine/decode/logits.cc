@@ -81,14 +81,17 @@ float Penalize(float score, float penalty) {
 
 }  // namespace
 
-void LogSum::Add(absl::Span<const float> x) {
+TileMass LogSum::Add(absl::Span<const float> x) {
   const float max = MaxOf(x);
-  if (max == -kInfinity) return;
+  if (max == -kInfinity) return {};
   if (max > max_) {
     sum_ *= std::exp(static_cast<double>(max_) - max);
     max_ = max;
   }
-  if (max_ < kInfinity) sum_ += SumExp(x, max_);
+  if (max_ == kInfinity) return {};
+  const double sum = SumExp(x, max_);
+  sum_ += sum;
+  return {max_, sum};
 }
 
 float LogSum::value() const {
@@ -194,8 +197,8 @@ void RowRanker::AddSelected(absl::Span<const int32_t> tokens, absl::Span<float> 
 // Adds logits[i] of token_at(i) for all i, with -inf in the place of the specials.
 template <typename TokenAt>
 void RowRanker::AddOrdinary(TokenAt token_at, absl::Span<const float> logits) {
-  ordinary_.Add(logits);
-  if (draws_) return sampler_.Append(logits);
+  const TileMass mass = ordinary_.Add(logits);
+  if (draws_) return sampler_.Append(logits, mass);
   if (k_ == 0) return;
   if (above_.size() < logits.size()) above_.resize(logits.size());
   const float threshold = top_.size() == k_ ? top_.back().log_prob : -kInfinity;

@@ -31,8 +31,8 @@ namespace dragoman {
 // The logarithm of a sum of exponentials that come a few at a time.
 class LogSum {
  public:
-  // Adds exp(x[i]) for all i; NaN counts as -inf.
-  void Add(absl::Span<const float> x);
+  // Adds exp(x[i]) for all i and returns their sum; NaN counts as -inf.
+  TileMass Add(absl::Span<const float> x);
   // -inf if nothing but -inf was added, +inf if +inf was.
   float value() const;
 

@@ -39,8 +39,51 @@ uint64_t MixKey(uint64_t key, absl::Span<const int32_t> values) {
   return MixKey(key, values.size());
 }
 
-void RowSampler::Append(absl::Span<const float> logits) {
+void RowSampler::Clear() {
+  logits_.clear();
+  tiles_.clear();
+}
+
+void RowSampler::Append(absl::Span<const float> logits, const TileMass& mass) {
   logits_.insert(logits_.end(), logits.begin(), logits.end());
+  tiles_.push_back({logits_.size(), mass});
+}
+
+void RowSampler::Append(absl::Span<const float> logits) {
+  const float max = MaxOf(logits);
+  Append(logits, std::isfinite(max) ? TileMass{max, SumExp(logits, max)} : TileMass{});
+}
+
+void RowSampler::Set(size_t position, float logit) {
+  logits_[position] = logit;
+  if (!std::isfinite(logit)) return;
+  TileMass& mass =
+      std::upper_bound(tiles_.begin(), tiles_.end(), position, [](size_t place, const Tile& tile) {
+        return place < tile.end;
+      })->mass;
+  if (mass.sum == 0.0 || logit > mass.max) {
+    if (mass.sum > 0.0) mass.sum *= std::exp(static_cast<double>(mass.max) - logit);
+    mass.max = logit;
+  }
+  mass.sum += std::exp(static_cast<double>(logit) - mass.max);
+}
+
+// The masses of all tiles, relative to the largest logit.
+void RowSampler::SumTiles(bool scaled) {
+  masses_.clear();
+  mass_ = 0.0;
+  size_t begin = 0;
+  for (const Tile& tile : tiles_) {
+    double mass = 0.0;
+    if (scaled) {
+      mass = SumExp(row_.subspan(begin, tile.end - begin), max_);
+    } else if (tile.mass.sum > 0.0) {
+      mass = tile.mass.sum * std::exp(static_cast<double>(tile.mass.max) - max_);
+    }
+    begin = tile.end;
+    masses_.push_back(mass);
+    mass_ += mass;
+  }
 }
 
 bool RowSampler::Prepare(const SearchOptions& options) {
@@ -56,12 +99,7 @@ bool RowSampler::Prepare(const SearchOptions& options) {
   const bool by_rank = options.sampling_top_k > 0 || options.sampling_top_p < 1.0f;
   filtered_ = by_rank || options.sampling_min_p > 0.0f || options.sampling_epsilon > 0.0f;
   if (!filtered_) {
-    masses_.clear();
-    mass_ = 0.0;
-    for (size_t begin = 0; begin < row_.size(); begin += kChunk) {
-      masses_.push_back(SumExp(row_.subspan(begin, kChunk), max_));
-      mass_ += masses_.back();
-    }
+    SumTiles(options.sampling_temperature != 1.0f);
     return true;
   }
   const float least =
@@ -104,11 +142,9 @@ float RowSampler::BoundOfTop(size_t k) {
 // Keeps what is finite and reaches the bound, sorted; ties go to the lower position.
 void RowSampler::Keep(float at_least) {
   kept_.clear();
-  for (size_t i = 0; i < row_.size(); ++i) {
-    if (row_[i] >= at_least && row_[i] > -kInfinity) {
-      kept_.push_back({row_[i], static_cast<int32_t>(i)});
-    }
-  }
+  if (above_.size() < row_.size()) above_.resize(row_.size());
+  const int above = IndicesAbove(row_, std::nextafter(at_least, -kInfinity), above_.data());
+  for (int i = 0; i < above; ++i) kept_.push_back({row_[above_[i]], above_[i]});
   std::sort(kept_.begin(), kept_.end(), [](const Kept& a, const Kept& b) {
     return a.logit != b.logit ? a.logit > b.logit : a.position < b.position;
   });
@@ -159,11 +195,17 @@ size_t RowSampler::Draw(double uniform) const {
     }
     return kept_.back().position;
   }
-  size_t chunk = 0;
-  while (chunk + 1 < masses_.size() && left >= masses_[chunk]) left -= masses_[chunk++];
+  size_t tile = 0;
+  while (tile + 1 < masses_.size() && left >= masses_[tile]) left -= masses_[tile++];
+  size_t begin = tile == 0 ? 0 : tiles_[tile - 1].end;
+  for (; begin + kChunk < tiles_[tile].end; begin += kChunk) {
+    const double mass = SumExp(row_.subspan(begin, kChunk), max_);
+    if (left < mass) break;
+    left -= mass;
+  }
   // What rounding has left over falls on the last token that can be drawn.
   size_t last = 0;
-  for (size_t i = chunk * kChunk; i < row_.size(); ++i) {
+  for (size_t i = begin; i < row_.size(); ++i) {
     if (!(row_[i] > -kInfinity)) continue;
     last = i;
     left -= std::exp(static_cast<double>(row_[i]) - max_);

@@ -2,9 +2,10 @@
 // temperature, top-k, top-p, min-p and the epsilon cut-off, in this order, each over what the one
 // before it has left.
 //
-// Without a filter nothing is sorted: the mass of each 64 tokens is summed, a number between 0 and
-// the whole mass is drawn, and only the 64 that it falls into are looked at one by one.  A filter
-// first finds a bound that the tokens it keeps must reach, so that few are left to sort.
+// Without a filter nothing is sorted: a number between 0 and the whole mass is drawn, and only in
+// the tile that it falls into are tokens looked at, at first 64 at a time.  The mass of a tile is
+// known, because whoever sums up the row for its log-probabilities has it.  A filter first finds a
+// bound that the tokens it keeps must reach, so that few are left to sort.
 
 #ifndef DRAGOMAN_ENGINE_DECODE_ROW_SAMPLER_H_
 #define DRAGOMAN_ENGINE_DECODE_ROW_SAMPLER_H_
@@ -26,16 +27,23 @@ uint64_t RandomBits(uint64_t key, uint64_t counter);
 uint64_t MixKey(uint64_t key, uint64_t value);
 uint64_t MixKey(uint64_t key, absl::Span<const int32_t> values);
 
+// What the exponentials of some logits sum to: sum x exp(max).
+struct TileMass {
+  float max = 0.0f;  // at least as large as each of the logits; finite unless sum is 0
+  double sum = 0.0;
+};
+
 // Keeps its memory from one row to the next.
 class RowSampler {
  public:
-  void Clear() { logits_.clear(); }
+  void Clear();
 
-  // The logits of the next positions of the row; -inf for what must not be drawn.
+  // The logits of the next positions of the row, and their mass; -inf for what must not be drawn.
+  void Append(absl::Span<const float> logits, const TileMass& mass);
   void Append(absl::Span<const float> logits);
   size_t size() const { return logits_.size(); }
-  // REQUIRES: position < size().
-  void Set(size_t position, float logit) { logits_[position] = logit; }
+  // REQUIRES: position < size(), and what stands there is -inf.
+  void Set(size_t position, float logit);
   float logit(size_t position) const { return logits_[position]; }  // before the temperature
 
   // Applies temperature and filters.  False if there is nothing to draw: no logit is finite, or one
@@ -53,6 +61,14 @@ class RowSampler {
 
   static constexpr size_t kChunk = 64;
 
+  // A part of the row, up to that position.
+  struct Tile {
+    size_t end = 0;
+    TileMass mass;
+  };
+
+  void SumTiles(bool scaled);
+
   float BoundOfTop(size_t k);
   void Keep(float at_least);
   void KeepTop(size_t k);
@@ -64,10 +80,12 @@ class RowSampler {
   absl::Span<const float> row_;  // one of them
   float max_ = 0.0f;
   bool filtered_ = false;
+  std::vector<Tile> tiles_;
   std::vector<Kept> kept_;      // best first, if filtered
-  std::vector<double> masses_;  // of each chunk, otherwise
+  std::vector<double> masses_;  // of each tile, otherwise
   double mass_ = 0.0;           // of all that can be drawn, relative to exp(max_)
   std::vector<float> maxima_;   // scratch
+  std::vector<int32_t> above_;  // scratch
 };
 
 }  // namespace dragoman

@@ -386,6 +386,41 @@ TEST(RowSampler, EveryRowIsFilteredByItself) {
   }
 }
 
+// Whatever parts a row comes in, and whatever is set in it, a number falls on the token whose part
+// of the whole mass it lies in.
+TEST(RowSampler, ANumberFallsOnItsPartOfTheMass) {
+  for (const float temperature : {1.0f, 0.5f}) {
+    std::mt19937 random(3);
+    std::normal_distribution<float> normal(0.0f, 3.0f);
+    std::vector<float> row(1100);
+    for (float& logit : row) logit = normal(random);
+    std::vector<float> given = row;
+    for (const size_t place : {0, 511, 512, 700, 1099}) {
+      given[place] = -std::numeric_limits<float>::infinity();
+    }
+    RowSampler sampler;
+    const auto tile = absl::MakeConstSpan(given);
+    sampler.Append(tile.subspan(0, 512));
+    sampler.Append(tile.subspan(512, 512));
+    sampler.Append(tile.subspan(1024));
+    row[700] = 20.0f;  // above all of its tile
+    for (const size_t place : {0, 511, 512, 700, 1099}) sampler.Set(place, row[place]);
+    SearchOptions options;
+    options.sampling_temperature = temperature;
+    ASSERT_TRUE(sampler.Prepare(options));
+    std::vector<double> sums = {0.0};
+    for (const float logit : row) {
+      sums.push_back(sums.back() + std::exp(static_cast<double>(logit) / temperature));
+    }
+    for (int i = 0; i < 2000; ++i) {
+      const double uniform = i / 2000.0;
+      const size_t token = sampler.Draw(uniform);
+      EXPECT_GE(uniform * sums.back(), sums[token] - 1e-6 * sums.back()) << uniform;
+      EXPECT_LE(uniform * sums.back(), sums[token + 1] + 1e-6 * sums.back()) << uniform;
+    }
+  }
+}
+
 // --- Alternatives
 
 TEST(Alternatives, BeginWithTheLikeliestTokensAndGoOnAsABeamDoes) {

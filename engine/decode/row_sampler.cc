@@ -97,7 +97,8 @@ bool RowSampler::Prepare(const SearchOptions& options) {
   max_ = MaxOf(row_);
   if (!std::isfinite(max_)) return false;
   const bool by_rank = options.sampling_top_k > 0 || options.sampling_top_p < 1.0f;
-  filtered_ = by_rank || options.sampling_min_p > 0.0f || options.sampling_epsilon > 0.0f;
+  filtered_ = by_rank || options.sampling_min_p > 0.0f || options.sampling_typical_p < 1.0f ||
+              options.sampling_epsilon > 0.0f;
   if (!filtered_) {
     SumTiles(options.sampling_temperature != 1.0f);
     return true;
@@ -118,6 +119,7 @@ bool RowSampler::Prepare(const SearchOptions& options) {
     kept_.resize(count);
   };
   keep_while([&](float logit) { return logit >= least; });
+  if (options.sampling_typical_p < 1.0f) KeepTypical(options.sampling_typical_p);
   if (options.sampling_epsilon > 0.0f) {
     const double mass = MassOfKept();
     keep_while([&](float logit) {
@@ -145,9 +147,7 @@ void RowSampler::Keep(float at_least) {
   if (above_.size() < row_.size()) above_.resize(row_.size());
   const int above = IndicesAbove(row_, std::nextafter(at_least, -kInfinity), above_.data());
   for (int i = 0; i < above; ++i) kept_.push_back({row_[above_[i]], above_[i]});
-  std::sort(kept_.begin(), kept_.end(), [](const Kept& a, const Kept& b) {
-    return a.logit != b.logit ? a.logit > b.logit : a.position < b.position;
-  });
+  std::sort(kept_.begin(), kept_.end(), BestFirst);
 }
 
 void RowSampler::KeepTop(size_t k) {
@@ -178,6 +178,25 @@ void RowSampler::KeepMass(double p) {
     sum += std::exp(static_cast<double>(kept_[count++].logit) - max_);
   }
   kept_.resize(std::max<size_t>(1, count));
+}
+
+// Of what is kept, the fewest that have the share p of the mass, those first whose surprise is
+// nearest to the expected one ("Locally Typical Sampling", Meister et al. 2023).
+void RowSampler::KeepTypical(double p) {
+  const double all = MassOfKept();
+  const auto surprise = [&](const Kept& kept) {
+    return std::log(all) + max_ - static_cast<double>(kept.logit);
+  };
+  double expected = 0.0;
+  for (const Kept& kept : kept_) expected += std::exp(-surprise(kept)) * surprise(kept);
+  std::stable_sort(kept_.begin(), kept_.end(), [&](const Kept& a, const Kept& b) {
+    return std::abs(surprise(a) - expected) < std::abs(surprise(b) - expected);
+  });
+  double sum = 0.0;
+  size_t count = 0;
+  while (count < kept_.size() && sum < p) sum += std::exp(-surprise(kept_[count++]));
+  kept_.resize(std::max<size_t>(1, count));
+  std::sort(kept_.begin(), kept_.end(), BestFirst);
 }
 
 double RowSampler::MassOfKept() const {

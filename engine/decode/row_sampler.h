@@ -1,6 +1,6 @@
 // Draws tokens from one row of logits, as Hugging Face's generate(do_sample=True) filters it:
-// temperature, top-k, top-p, min-p and the epsilon cut-off, in this order, each over what the one
-// before it has left.
+// temperature, top-k, top-p, min-p, typical-p and the epsilon cut-off, in this order, each over
+// what the one before it has left.
 //
 // Without a filter nothing is sorted: a number between 0 and the whole mass is drawn, and only in
 // the tile that it falls into are tokens looked at, at first 64 at a time.  The mass of a tile is
@@ -59,6 +59,10 @@ class RowSampler {
     int32_t position = 0;
   };
 
+  static bool BestFirst(const Kept& a, const Kept& b) {
+    return a.logit != b.logit ? a.logit > b.logit : a.position < b.position;
+  }
+
   static constexpr size_t kChunk = 64;
 
   // A part of the row, up to that position.
@@ -73,6 +77,7 @@ class RowSampler {
   void Keep(float at_least);
   void KeepTop(size_t k);
   void KeepMass(double p);
+  void KeepTypical(double p);
   double MassOfKept() const;
 
   std::vector<float> logits_;

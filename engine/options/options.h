@@ -70,6 +70,7 @@ struct SearchOptions {
   int sampling_top_k = 0;
   float sampling_top_p = 1.0f;
   float sampling_min_p = 0.0f;
+  float sampling_typical_p = 1.0f;
   float sampling_epsilon = 0.0f;
   uint64_t sampling_seed = 0;
 };
@@ -107,6 +108,7 @@ struct DecodingOptions {
   std::optional<int> sampling_top_k;
   std::optional<float> sampling_top_p;
   std::optional<float> sampling_min_p;
+  std::optional<float> sampling_typical_p;
   std::optional<float> sampling_epsilon;
   std::optional<uint64_t> sampling_seed;
 };
@@ -343,6 +345,13 @@ inline constexpr Option kOptionTable[] = {
      .low = 0,
      .high = 1,
      .help = "only tokens with at least this share of the likeliest one's probability"},
+    {.name = "sampling.typical_p",
+     .members = OptionMembers<float>{&DecodingOptions::sampling_typical_p,
+                                     &SearchOptions::sampling_typical_p},
+     .low = 0,
+     .high = 1,
+     .open = true,
+     .help = "only the fewest tokens of the most expected surprise that have this probability"},
     {.name = "sampling.epsilon_cutoff",
      .members =
          OptionMembers<float>{&DecodingOptions::sampling_epsilon, &SearchOptions::sampling_epsilon},

@@ -287,8 +287,22 @@ std::vector<double> Filtered(std::vector<double> p, const SearchOptions& options
     for (double& x : p) x = x >= options.sampling_min_p * most ? x : 0.0;
     renormalize();
   }
+  if (options.sampling_typical_p < 1.0f) {
+    double expected = 0.0;
+    for (const double x : p) expected -= x > 0.0 ? x * std::log(x) : 0.0;
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+      return std::abs(-std::log(p[a]) - expected) < std::abs(-std::log(p[b]) - expected);
+    });
+    double sum = 0.0;
+    for (const size_t i : order) {
+      const bool kept = sum < options.sampling_typical_p;
+      sum += p[i];
+      if (!kept) p[i] = 0.0;
+    }
+    renormalize();
+  }
   if (options.sampling_epsilon > 0.0f) {
-    const double most = p[order[0]];
+    const double most = *std::max_element(p.begin(), p.end());
     for (double& x : p) x = x >= options.sampling_epsilon || x == most ? x : 0.0;
     renormalize();
   }
@@ -298,7 +312,7 @@ std::vector<double> Filtered(std::vector<double> p, const SearchOptions& options
 TEST(Sampler, DrawsFromTheDistributionOfTheModel) {
   constexpr int kDraws = 4000;
   constexpr int kVocabulary = 150;  // several chunks of the row
-  for (int setting = 0; setting < 8; ++setting) {
+  for (int setting = 0; setting < 10; ++setting) {
     SCOPED_TRACE(setting);
     const RandomLanguage language(11 + setting, kVocabulary);
     SearchTask task = TaskOf(Options(1, 1));
@@ -315,6 +329,8 @@ TEST(Sampler, DrawsFromTheDistributionOfTheModel) {
       task.options.sampling_min_p = 0.05f;
     }
     if (setting == 7) task.options.sampling_temperature = 3.0f;
+    if (setting >= 8) task.options.sampling_typical_p = 0.6f;
+    if (setting == 9) task.options.sampling_top_k = 30;
     std::vector<int> counts(kVocabulary, 0);
     for (int draw = 0; draw < kDraws; ++draw) {
       task.random_key = MixKey(123, draw);

@@ -16,7 +16,8 @@ export interface TranslateRequest {
    * The languages as BCP-47 tags ("de", "en-US", "zh-Hant"), or as the model spells them
    * ("deu_Latn").  The nearest that the model has is taken: the same language first, then the same
    * script, then the region.  Empty: those of the model.  A pair that is not served is
-   * INVALID_ARGUMENT and the message names those that are.
+   * INVALID_ARGUMENT and the message names those that are.  The source language may be "auto": that
+   * of each text is detected (Translation.detected_language).
    */
   sourceLanguage?: string;
   targetLanguage?: string;
@@ -208,6 +209,11 @@ export interface Sampling {
   minP?: number;
   /** tokens with this probability; 0: all */
   epsilonCutoff?: number;
+  /**
+   * Before the cut-off: of the tokens whose surprise (-log p) is nearest to the expected one, the
+   * fewest that have this probability together (Meister et al. 2023); 0 or 1: all.
+   */
+  typicalP?: number;
 }
 
 /** What to return beside the text.  Scores and token counts always are. */
@@ -259,6 +265,12 @@ export interface Translation {
   truncated: boolean;
   /** only with OutputOptions.sentence_spans */
   sentences: SentenceSpan[];
+  /**
+   * Only if source_language was "auto": the language that the text was taken for, as a BCP-47 tag, and
+   * how sure that is, 0 to 1.  A text that is in the target language already is its own translation.
+   */
+  detectedLanguage: string;
+  detectionConfidence: number;
 }
 
 export interface Hypothesis {
@@ -382,6 +394,11 @@ export interface Timing {
   detokenize: Duration | null;
   /** if the text went through a third language */
   steps: StepTiming[];
+  /**
+   * Sentences that took no work: the same had been translated before, or was being translated for
+   * somebody else, in which case queue says how long that took from here on.
+   */
+  reusedSentences: number;
 }
 
 /** One model's part in the times. */
@@ -394,19 +411,46 @@ export interface StepTiming {
   detokenize: Duration | null;
 }
 
+/**
+ * The messages come in the order of `contents`, and of the sentences in each of them.  A content has
+ * any number of stable_text, a `sentence` after the text of each sentence, and a `translation` at its
+ * end.  How the text is parted into messages depends on the traffic; what it is does not.
+ */
 export interface TranslateStreamResponse {
   /** which of `contents` */
   contentIndex: number;
-  /** more text that will not change any more */
+  /**
+   * More text of the best hypothesis, which will not change any more: end to end, the stable_text
+   * of a content is the text of that hypothesis.  Whole words, white space between them included.
+   * With several samples, diverse groups, alternatives or mbr_candidates little is certain before
+   * a sentence is done; without them, and with beam_size 1, every word is at once.
+   */
   stableText?: string;
   /** this text is done */
   translation?: Translation;
+  sentence?: FinishedSentence;
+  /** the last message: all but `translations` */
+  summary?: TranslateResponse;
   /** Which of them it is. */
-  event?: 'stableText' | 'translation';
+  event?: 'stableText' | 'translation' | 'sentence' | 'summary';
+}
+
+export interface FinishedSentence {
+  /** in its text, from 0 */
+  index: number;
+  /** of its text */
+  sentences: number;
+  /** its translation */
+  text: string;
+  /** target: bytes of the stable_text of its content */
+  span: SentenceSpan | null;
+  /** as of a Hypothesis */
+  score: number;
+  finishReason: FinishReason;
 }
 
 export interface TranslateBulkRequest {
-  /** comes back with the answer */
+  /** any text; comes back with the answer.  Nobody checks that it is not used twice. */
   id?: string;
   request?: TranslateRequest;
 }
@@ -419,11 +463,15 @@ export interface TranslateBulkResponse {
   result?: 'response' | 'error';
 }
 
-/** An error of one text of a bulk call. */
+/** An error of one request of a bulk call: what Translate would have answered. */
 export interface Error {
   /** a gRPC status code */
   code: number;
   message: string;
+  /** what is wrong in the request, such as `contents[3]`, if it is INVALID_ARGUMENT */
+  field: string;
+  /** when to come again, if it is RESOURCE_EXHAUSTED */
+  retryDelay: Duration | null;
 }
 
 export interface ScoreRequest {

@@ -325,20 +325,22 @@ class Quality(_message.Message):
     def __init__(self, mean_log_prob: _Optional[float] = ..., min_log_prob: _Optional[float] = ..., perplexity: _Optional[float] = ...) -> None: ...
 
 class Sampling(_message.Message):
-    __slots__ = ["epsilon_cutoff", "min_p", "seed", "temperature", "top_k", "top_p"]
+    __slots__ = ["epsilon_cutoff", "min_p", "seed", "temperature", "top_k", "top_p", "typical_p"]
     EPSILON_CUTOFF_FIELD_NUMBER: _ClassVar[int]
     MIN_P_FIELD_NUMBER: _ClassVar[int]
     SEED_FIELD_NUMBER: _ClassVar[int]
     TEMPERATURE_FIELD_NUMBER: _ClassVar[int]
     TOP_K_FIELD_NUMBER: _ClassVar[int]
     TOP_P_FIELD_NUMBER: _ClassVar[int]
+    TYPICAL_P_FIELD_NUMBER: _ClassVar[int]
     epsilon_cutoff: float
     min_p: float
     seed: int
     temperature: float
     top_k: int
     top_p: float
-    def __init__(self, temperature: _Optional[float] = ..., top_k: _Optional[int] = ..., top_p: _Optional[float] = ..., seed: _Optional[int] = ..., min_p: _Optional[float] = ..., epsilon_cutoff: _Optional[float] = ...) -> None: ...
+    typical_p: float
+    def __init__(self, temperature: _Optional[float] = ..., top_k: _Optional[int] = ..., top_p: _Optional[float] = ..., seed: _Optional[int] = ..., min_p: _Optional[float] = ..., epsilon_cutoff: _Optional[float] = ..., typical_p: _Optional[float] = ...) -> None: ...
 
 class ScorePair(_message.Message):
     __slots__ = ["source", "target"]

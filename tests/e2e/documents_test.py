@@ -26,10 +26,12 @@ RULES = [
     (r"^(sudo\w* |cpack |pip |npm |apt-get |journalctl |debootstrap |cmake .*cpack)",
      "needs another machine or the network; package tests of their own"),
     (r"^(docker |buildah |base=|export STORAGE_DRIVER)", "needs a container engine; image_test"),
-    (r"kubectl|^for f in", "needs a cluster; kubernetes_test renders the overlays"),
+    (r"kubectl|^for [fn] in|^awk ", "needs a cluster; kubernetes_test renders the overlays"),
     (r"^(cmake|ctest|cmake/install-packages\.sh) |^DRAGOMAN_\w+=\S+ ctest|^clients/generate\.sh",
      "builds or tests everything anew"),
     (r"^export DRAGOMAN_(KUBERNETES|COMPOSE)", "schemas that are not in the tree"),
+    (r"^(ln -sfn|kill -HUP) ", "would tell every server of this machine; reload_test"),
+    (r"load_curve\.py|\$B/batching-bench", "wants a quiet machine for minutes"),
     (r"^grpcurl ", "not in Debian; api_test asks through reflection"),
     (r"^protoc .*--go_out", "needs Go's plugins; the package's own test"),
     (r"^perf |^(\S+=\S+ )?\$B/kernels_bench|make_model\.py --size base", "takes minutes"),
@@ -53,7 +55,7 @@ PICTURES = [
     r"\S+/\S* +\S", r"Dockerfile ", r"(server|client) ─►", r"Good morning! +Guten",  # trees, output
     r"r = p B", r"1 - avg_over_time", r"rate\(",  # formulas, PromQL
     r"# who ", r"(print|client|response|for|await|async|import|const|from)\b",  # files, programs
-    r'patches:|\{"|"alignment_layer"|a client$',
+    r'patches:|\s*\{"|"alignment_layer"|a client$',
 ]
 
 # What is too long, or elsewhere here.
@@ -62,6 +64,7 @@ CHANGES = [
     (r"--sweep \S+", "--sweep 50:100:2"),
     (r"0\.0\.0\.0:50051", "127.0.0.1:0"),
     (r"=/models/", "=models/"),
+    (r"en-de-next", "en-de"),
     (r"(127\.0\.0\.1|localhost):50051", "$DRAGOMAN_SERVER"),
     (r"(127\.0\.0\.1|localhost):9464", "$HTTP_SERVER"),
     (r"mt\.example:50051", "$TLS_SERVER"),

@@ -220,6 +220,7 @@ TEST(Config, HelpNamesEveryFieldOfTheConfigAsAFlag) {
     std::replace(flag.begin(), flag.end(), '_', '-');
     if (flag == "models" || flag == "shortlists" || flag == "cors-origins") flag.pop_back();
     if (flag == "canaries") flag = "canary";
+    if (flag == "models-directory") flag = "models";
     EXPECT_THAT(*parsed->print, HasSubstr("--" + flag + " "));
   }
 }

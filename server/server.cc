@@ -13,6 +13,7 @@
 #include "server/http/api.h"
 #include "server/http/openapi.h"
 #include "server/http/pages.h"
+#include "server/http/site.h"
 #include "server/http/stream_api.h"
 #include "server/logging.h"
 #include "server/process_limits.h"
@@ -150,6 +151,7 @@ void Server::ServeHttp(const ConnectionRange& descriptors) {
   AddApi(door, &router);
   AddStreamApi(door, &router);
   AddOpenApi(&router);
+  AddSite(&router);
   AddCompat(options_.http.compat, door, &router);
   router.AllowOrigins(options_.http.cors_origins);
   HttpCallbacks callbacks = {.on_answer = [this](const HttpRoute* route, int code) {

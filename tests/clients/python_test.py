@@ -117,6 +117,7 @@ class PythonClientTest(unittest.TestCase):
         self.assertEqual(answers["a"].translations[0].hypotheses[0].text, TRANSLATIONS[0])
         self.assertEqual(answers["1"].translations[0].hypotheses[0].text, TRANSLATIONS[1])
         self.assertIsInstance(answers["bad"], dragoman.InvalidArgument)
+        self.assertEqual([violation.field for violation in answers["bad"].violations], ["contents"])
 
 
 class SecureTest(unittest.TestCase):

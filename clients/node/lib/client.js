@@ -5,7 +5,7 @@ const path = require('node:path');
 const grpc = require('@grpc/grpc-js');
 const {TranslationService, ModelService} = require('./api');
 const {Feed} = require('./bulk');
-const {DragomanError, fromGrpc} = require('./errors');
+const {fromBulk, fromGrpc} = require('./errors');
 const retries = require('./retry');
 
 const SERVICE_CONFIG = fs.readFileSync(path.join(__dirname, '..', 'service_config.json'), 'utf8');
@@ -106,7 +106,7 @@ class Client {
         for await (const {id, response, error} of call) {
           attempt = 1;
           feed.answered(id);
-          yield error ? {id, error: new DragomanError(error.code, error.message)} : {id, response};
+          yield error ? {id, error: fromBulk(error)} : {id, response};
         }
         return;
       } catch (error) {

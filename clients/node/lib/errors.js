@@ -43,4 +43,12 @@ function read({type_url: url, value}, found) {
   }
 }
 
-module.exports = {DragomanError, fromGrpc};
+// That of one request of a bulk call.
+function fromBulk({code, message, field, retryDelay}) {
+  return new DragomanError(code, message, {
+    violations: field ? [{field, description: message}] : [],
+    retryDelayMs: retryDelay ? retryDelay.seconds * 1000 + retryDelay.nanos / 1e6 : null,
+  });
+}
+
+module.exports = {DragomanError, fromBulk, fromGrpc};

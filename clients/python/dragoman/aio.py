@@ -132,7 +132,7 @@ class Client:
                     if response.WhichOneof("result") == "response":
                         yield response.id, response.response
                     else:
-                        yield response.id, errors.from_code(response.error.code, response.error.message)
+                        yield response.id, errors.from_bulk(response.error)
                 await writer
                 return
             except grpc.RpcError as error:

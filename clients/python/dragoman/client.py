@@ -128,7 +128,7 @@ class Client:
                     if response.WhichOneof("result") == "response":
                         yield response.id, response.response
                     else:
-                        yield response.id, errors.from_code(response.error.code, response.error.message)
+                        yield response.id, errors.from_bulk(response.error)
                 return
             except grpc.RpcError as error:
                 if feed.failure is not None:

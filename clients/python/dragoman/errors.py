@@ -120,9 +120,15 @@ def _detail_classes() -> dict[str, Any]:
 _DETAILS = _detail_classes()
 
 
-def from_code(code: int, message: str) -> DragomanError:
-    """The error of a code as a number: that of one request of a bulk call."""
-    return _of(_CODES.get(code, grpc.StatusCode.UNKNOWN))(message)
+def from_bulk(error: Any) -> DragomanError:
+    """The error of one request of a bulk call: a dragoman.v1.Error."""
+    violations = [Violation(error.field, error.message)] if error.field else []
+    delay = error.retry_delay if error.HasField("retry_delay") else None
+    return _of(_CODES.get(error.code, grpc.StatusCode.UNKNOWN))(
+        error.message,
+        violations=violations,
+        retry_delay=None if delay is None else delay.seconds + delay.nanos / 1e9,
+    )
 
 
 def from_rpc_error(error: grpc.RpcError) -> DragomanError:

@@ -1,0 +1,46 @@
+#include "server/http/site.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "server/page/page_files.h"
+
+namespace dragoman {
+namespace {
+
+// Of its own origin alone; nothing inline; in no frame of somebody else's.
+constexpr char kPolicy[] =
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+HttpHeaders HeadersOf(const PageFile& file) {
+  // Asked for again each time, and answered 304 as long as it has not changed: a new version of the
+  // server must not meet the scripts of the old one.
+  return {{"Cache-Control", "no-cache"},
+          {"Content-Security-Policy", kPolicy},
+          {"ETag", std::string(file.etag)},
+          {"Referrer-Policy", "no-referrer"}};
+}
+
+void SendFile(const HttpRequest& request, const std::shared_ptr<HttpAnswer>& answer) {
+  const auto file = std::find_if(PageFiles().begin(), PageFiles().end(),
+                                 [&](const PageFile& one) { return one.path == request.path; });
+  if (file == PageFiles().end()) return answer->Send(PlainTextBody(404, "no such page"));
+  if (request.Header("if-none-match") == file->etag) {
+    return answer->Send({.code = 304, .headers = HeadersOf(*file)});
+  }
+  answer->Send({.content_type = std::string(file->content_type),
+                .body = std::string(file->contents),
+                .headers = HeadersOf(*file)});
+}
+
+}  // namespace
+
+void AddSite(HttpRouter* router) {
+  for (const char* path : {"/", "/status", "/page/*"}) {
+    router->Add({.method = "GET", .path = path, .handler = SendFile, .error = PlainTextBody});
+  }
+}
+
+}  // namespace dragoman

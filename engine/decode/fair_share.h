@@ -30,8 +30,9 @@
 //
 // Where a worker's memory for keys and values is full, sentences that it holds run to their end, or
 // it would never be free again; then add the work that q had under way when it began its last
-// sentence.  Rows of a turn that nobody may use stay empty, yet no turn does: whoever holds others
-// back by waiting is exempt from all that could keep it out (scheduler_turn.cc).
+// sentence.  Rows of a turn that nobody may use stay empty.  Whoever holds others back by waiting
+// is exempt from all else that could keep it out (scheduler_turn.cc), so it has its rows and they
+// go on.
 //
 // Interactive and batch requests have accounts of their own, since they never compete.  No clock,
 // no thread, no lock.

@@ -53,7 +53,7 @@ void AddOptions(const SearchOptions& options, KeyWriter* key) {
                repetition_guard, start_id, forced_bos_id, forced_eos_id, beam_groups,
                diversity_penalty, return_alternatives, min_alternative_probability, mbr_candidates,
                sampling, sampling_temperature, sampling_top_k, sampling_top_p, sampling_min_p,
-               sampling_epsilon, sampling_seed] = options;
+               sampling_typical_p, sampling_epsilon, sampling_seed] = options;
   key->AddAll(beam_size, num_hypotheses, length_penalty, word_penalty, length_normalization,
               early_stopping, patience, coverage_penalty, shrinking_beam, min_length,
               min_length_ratio, max_length, max_length_ratio, no_repeat_ngram_size,
@@ -61,7 +61,7 @@ void AddOptions(const SearchOptions& options, KeyWriter* key) {
               repetition_guard, start_id, forced_bos_id, forced_eos_id, beam_groups,
               diversity_penalty, return_alternatives, min_alternative_probability, mbr_candidates,
               sampling, sampling_temperature, sampling_top_k, sampling_top_p, sampling_min_p,
-              sampling_epsilon, sampling_seed);
+              sampling_typical_p, sampling_epsilon, sampling_seed);
 }
 
 void AddRules(const SearchRules& rules, KeyWriter* key) {

@@ -88,7 +88,8 @@ void ResultCache::Take(JobPtr job, std::string key, int urgency, Sorted* sorted)
   }
   const int tokens = static_cast<int>(job->source.size());
   const auto flight = flights_.find(key);
-  if (flight == flights_.end() || flight->second->urgency > urgency ||
+  // Who is told of a sentence as it grows would hear nothing of another's job.
+  if (flight == flights_.end() || flight->second->urgency > urgency || job->on_stable != nullptr ||
       following_tokens_ + tokens > options_.max_following_tokens) {
     return Lead(std::move(job), std::move(key), urgency, sorted);
   }

@@ -187,6 +187,23 @@ TEST_F(CacheTest, NobodyFollowsAJobThatIsLessUrgent) {
   EXPECT_EQ(urgent.times, 1);
 }
 
+TEST_F(CacheTest, WhoWatchesASentenceGrowDoesNotFollow) {
+  Told first, watched, follower;
+  ASSERT_TRUE(Submit(NewJob(kText, &first)).ok());
+  JobPtr job = NewJob(kText, &watched);
+  job->on_stable = [](absl::Span<const int32_t>) {};
+  ASSERT_TRUE(Submit(std::move(job)).ok());
+  EXPECT_EQ(working_.size(), 2u);
+  ASSERT_TRUE(Submit(NewJob(kText, &follower)).ok());
+  EXPECT_EQ(working_.size(), 2u);
+  End();
+  EXPECT_EQ(first.times, 1);
+  EXPECT_EQ(follower.times, 1);
+  EXPECT_EQ(watched.times, 0);
+  End();
+  EXPECT_EQ(watched.times, 1);
+}
+
 TEST_F(CacheTest, ARequestIsRefusedWhole) {
   Told known, follower, miss, leader;
   ASSERT_TRUE(Submit(NewJob(kText, &known)).ok());

@@ -46,9 +46,10 @@ seen.deepl = {
   html: await failure(() => client.translateText(text, "en", "de", { tagHandling: "html" })),
 };
 
-// Google, basic edition.
+// Google, basic edition.  Its apiEndpoint is a host name, and always https; this takes a URL.
+process.env.GOOGLE_CLOUD_TRANSLATE_ENDPOINT = `${base}/language/translate/v2`;
 const { Translate } = require("@google-cloud/translate").v2;
-const google = new Translate({ key: "any-key", apiEndpoint: base });
+const google = new Translate({ key: "any-key" });
 const [languages] = await google.getLanguages();
 seen.google = {
   text: (await google.translate(text, { from: "en", to: "de" }))[0],

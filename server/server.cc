@@ -241,7 +241,6 @@ void Server::Drain() {
   http_->Cancel();
   grpc_->Stop();
   pool_.Drain();
-  http_->Stop();
   Log(LogLevel::kInfo, cut > 0 ? "ended" : "drained", {{"cancelled_calls", cut}});
 }
 

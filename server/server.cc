@@ -97,7 +97,10 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& optio
   return server;
 }
 
-Server::~Server() { Drain(); }
+Server::~Server() {
+  Drain();
+  if (http_ != nullptr) http_->Stop();  // its pages tell to the end what became of all calls
+}
 
 absl::Status Server::ReadSecrets() {
   if (options_.tls.enabled()) {

@@ -45,7 +45,7 @@ RULES = [
     (r"^awk .*corpus\.txt|part-\$n\.out", "wants a corpus"),
     (r"^ln -sfn /models|^kill -HUP", "wants a server of /models"),
     (r"^export PATH=", "done for all commands"),
-    (r'^\{"', "what the command above it prints"),
+    (r'^(\{"|event: |data: )', "what the command above it prints"),
     (r"^dragoman-server ", SERVE),
     (r"^(dragoman|curl|tools/evaluate/evaluate\.py|tests/bench/make_model\.py|clients/\S+) ", RUN),
 ]

@@ -304,8 +304,8 @@ ExitCode ReportFailedTranslation(const Console& console, const absl::Status& sta
     const absl::StatusOr<bool> serving = client->Serving("dragoman.v1.TranslationService");
     if (serving.ok() && !*serving) {
       return ReportError(
-          console,
-          absl::UnavailableError(client->server() + " does not serve: it is ending, or starting"));
+          console, absl::UnavailableError(client->server() +
+                                          " does not serve: it is starting or shutting down"));
     }
   }
   return ReportError(console, status);

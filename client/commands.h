@@ -127,8 +127,8 @@ ExitCode ReportUsage(const Console& console, const absl::Status& status);
 // Says on the console's error stream what the server said, and which exit code that means.
 ExitCode ReportError(const Console& console, const absl::Status& status);
 
-// The same of a translation, which goes to servers that serve alone: asks whether one is there that
-// drains, or loads its models still.
+// The same for a failed translation.  Translations go only to servers that serve, so this asks
+// whether there is a server that drains or still loads its models, and says so.
 ExitCode ReportFailedTranslation(const Console& console, const absl::Status& status,
                                  TranslationClient* client);
 

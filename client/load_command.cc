@@ -25,9 +25,10 @@ namespace {
 constexpr char kDescription[] =
     "Puts the server under load; prints throughput, latencies and status codes.";
 constexpr char kNotes[] =
-    "\n--concurrency is a closed loop: so many callers, each waiting for its answer.  --rate is "
+    "\n--concurrency is a closed loop: a number of callers, each waiting for its answer.  --rate "
+    "is "
     "an\n"
-    "open loop: requests arrive at random, so many per second, whether or not the server keeps "
+    "open loop: requests arrive at random, at a rate per second, whether or not the server keeps "
     "up;\n"
     "latencies then count from the time a request was due.  --sweep goes through several rates:\n"
     "  dragoman load --sweep 50:400:8 --duration 20 --write curve\n"

@@ -20,7 +20,7 @@ class Progress {
   // `total_bytes` of input to come, or 0 if that is not known.  Starts at `now`.
   Progress(std::ostream* out, int64_t total_bytes, absl::Time now);
 
-  // So many lines, of so many bytes, are done since the start.
+  // Lines, and their bytes, that are done since the start.
   void Update(int64_t lines, int64_t bytes, absl::Time now);
 
   // Wipes the line, so that something else can be printed.

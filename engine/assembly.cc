@@ -22,7 +22,7 @@ std::vector<float> AttentionOf(const Hypothesis& hypothesis, const PlannedSenten
   return {row(sentence.hidden), row(hypothesis.tokens.size())};
 }
 
-// What stands in the source where each target token came from.
+// What the source has where each target token came from.
 std::vector<std::string> LinkedTexts(const PlannedText& text, const PlannedSentence& sentence,
                                      const std::vector<float>& attention) {
   std::vector<TextSpan> spans;

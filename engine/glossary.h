@@ -41,7 +41,7 @@ class Glossary {
                                          const Tokenizer& tokenizer);
 
   // The phrases that the translation of `sentence` must have, in the order of the entries: each as
-  // often as its source stands there as whole words.  Of entries that overlap the longest counts.
+  // often as its source appears there as whole words.  Of entries that overlap the longest counts.
   std::vector<std::vector<int32_t>> PhrasesFor(std::string_view sentence) const;
 
  private:

@@ -64,7 +64,7 @@ struct PlannedText {
   int source_tokens = 0;                   // eos included, after truncation
   bool truncated = false;
 
-  // Whether the sentences are parts of the text, and what stands between them is kept.
+  // Whether the sentences are parts of the text, and what is between them is kept.
   bool split() const {
     return sentences.size() != 1 || sentences.front().span != TextSpan{0, content.size()};
   }

@@ -1,5 +1,5 @@
 // From what a request says of the search, and what the model says where the request is silent, to
-// the options of one sentence's search.  The options themselves stand in options/options.h.
+// the options of one sentence's search.  The options themselves are in options/options.h.
 
 #ifndef DRAGOMAN_ENGINE_SEARCH_REQUEST_H_
 #define DRAGOMAN_ENGINE_SEARCH_REQUEST_H_
@@ -38,7 +38,7 @@ absl::StatusOr<SearchOptions> ResolveSearch(const DecodingOptions& options, cons
 // INVALID_ARGUMENT if the options contradict each other.
 absl::Status CheckSearch(const SearchOptions& search);
 
-// Sets the lengths for a sentence of so many source tokens.  INVALID_ARGUMENT likewise.
+// Sets the lengths for a sentence of that many source tokens.  INVALID_ARGUMENT likewise.
 absl::Status SetLengths(const DecodingOptions& options, int source_tokens,
                         const GenerationConfig& generation, const ModelSpec& model,
                         SearchOptions* search);

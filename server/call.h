@@ -40,7 +40,7 @@ struct CallSize {
   int target_tokens = 0;  // of the best hypotheses
 };
 
-// What the caller is told at the end of a call.
+// What the caller gets at the end of a call.
 struct CallEnd {
   absl::Status status;         // with a code and a message that are fit for clients
   absl::Duration retry_delay;  // when to come again, if the status is RESOURCE_EXHAUSTED

@@ -146,7 +146,7 @@ void AddServerFlags(CLI::App* app, Flags* flags) {
          [flags](const std::vector<std::string>& values) {
            for (const std::string& value : values) AddCanary(value, flags);
          },
-         "Another version of a model, which translates so many of its requests")
+         "Another version of a model, and the share of its requests that it translates")
       ->type_name("NAME=DIR:PERCENT")
       ->allow_extra_args(false);
   Add<int>(app, "--model-poll-seconds", "SECONDS", "0: only on SIGHUP",

@@ -2,7 +2,7 @@
 //
 // Both are read into the same message (proto/dragoman/v1/config.proto): each flag sets the field of
 // its name, the flags are merged over the file, and the result is resolved once, so that a default,
-// a range and an error message stand in one place.
+// a range and an error message are in one place.
 
 #ifndef DRAGOMAN_SERVER_CONFIG_H_
 #define DRAGOMAN_SERVER_CONFIG_H_

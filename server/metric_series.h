@@ -1,5 +1,5 @@
 // The series that Metrics fills: their names, helps, labels and buckets, in one place.  All of them
-// stand at zero before the first call; those of a model since it was loaded.
+// are zero before the first call; those of a model since it was loaded.
 //
 // What was not foreseen gets its series when it happens: a label that nobody thought of must not
 // end the server.

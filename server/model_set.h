@@ -47,7 +47,7 @@ struct ModelName {
 };
 ModelName ParseModelName(const std::string& name);
 
-// What stands before the labels in the name of a route: "de-en@canary+en-fr" is "de-en+en-fr", and
+// What precedes the labels in the name of a route: "de-en@canary+en-fr" is "de-en+en-fr", and
 // its labels are "canary+stable".
 std::string WithoutLabels(const std::string& route);
 std::string LabelsOf(const std::string& route);

@@ -83,7 +83,7 @@ absl::StatusOr<TokenTable> TokenTable::Parse(const std::string& text) {
       return error("another line gives the principal another quota");
     }
     entry.digest = Sha256(token);
-    if (!known.insert(entry.digest).second) return error("the token stands there twice");
+    if (!known.insert(entry.digest).second) return error("the token is listed twice");
     table.entries_.push_back(std::move(entry));
   }
   if (table.entries_.empty()) return absl::InvalidArgumentError("it holds no token");

@@ -39,7 +39,7 @@ class TokenTable {
   static absl::StatusOr<TokenTable> Parse(const std::string& text);
 
   // Whose token it is.  The time it takes depends on the length of `token` and on how many there
-  // are, not on its letters nor on where it stands.
+  // are, not on its letters nor on its place.
   std::optional<std::string> Find(std::string_view token) const;
 
   // The quota that the file gives a principal, if it does.

@@ -90,7 +90,7 @@ export interface DecodingOptions {
   maxLength?: number;
   /** Sets max_length in proportion to each sentence.  Above 0, to 100; default 2. */
   maxLengthRatio?: number;
-  /** No n-gram of this many tokens stands twice in a translation.  0 (default): off. */
+  /** No n-gram of this many tokens occurs twice in a translation.  0 (default): off. */
   noRepeatNgramSize?: number;
   /** Above 1 makes tokens that were generated already less likely.  Above 0, to 100; default 1: off. */
   repetitionPenalty?: number;
@@ -112,7 +112,7 @@ export interface DecodingOptions {
   forcedBosTokenId?: number;
   forcedEosTokenId?: number;
   /**
-   * Diverse beam search: the beam is divided into so many groups (a divisor of beam_size; default 1),
+   * Diverse beam search: the beam is divided into this many groups (a divisor of beam_size; default 1),
    * and a token costs diversity_penalty (0 to 100; default 0.5) for each hypothesis of a group before
    * that has it at the same place.
    */
@@ -126,7 +126,7 @@ export interface DecodingOptions {
   returnAlternatives?: boolean;
   minAlternativeProbability?: number;
   /**
-   * Minimum Bayes risk: of so many hypotheses (or samples) those come first that are most like the
+   * Minimum Bayes risk: of this many hypotheses (or samples) those come first that are most like the
    * others, by chrF.  0 (default): off; at most beam_size.
    */
   mbrCandidates?: number;

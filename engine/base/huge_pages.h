@@ -1,5 +1,5 @@
-// Memory straight from the system, in huge pages where the kernel grants them: who reads much of it
-// from one end to the other is spared a look into the page tables for every 4 KiB.
+// Memory straight from the system, in huge pages where the kernel grants them.  Reading a lot of it
+// sequentially then takes far fewer page table lookups than with pages of 4 KiB.
 
 #ifndef DRAGOMAN_ENGINE_BASE_HUGE_PAGES_H_
 #define DRAGOMAN_ENGINE_BASE_HUGE_PAGES_H_
@@ -15,7 +15,7 @@ class HugePageMemory {
   static constexpr size_t kPageBytes = size_t{2} << 20;
 
   HugePageMemory() = default;
-  // At least so many bytes.  Throws std::bad_alloc where the system gives no more.
+  // At least that many bytes.  Throws std::bad_alloc where the system gives no more.
   explicit HugePageMemory(size_t bytes);
   ~HugePageMemory();
   HugePageMemory(HugePageMemory&& other) noexcept;

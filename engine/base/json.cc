@@ -25,7 +25,7 @@ class Watch {
     if (event == Json::parse_event_t::object_end) keys_.pop_back();
     if (event == Json::parse_event_t::key) {
       const std::string& key = parsed.get_ref<const std::string&>();
-      if (!keys_.back().insert(key).second) Refuse(absl::StrCat("\"", key, "\" stands twice"));
+      if (!keys_.back().insert(key).second) Refuse(absl::StrCat("\"", key, "\" occurs twice"));
     }
   }
 

@@ -12,7 +12,7 @@
 namespace dragoman {
 
 // Parses one JSON object.  INVALID_ARGUMENT, beginning with `name`, if it is not JSON or not an
-// object, if a key stands twice in one object, or if it nests deeper than kMaxJsonDepth.
+// object, if a key occurs twice in one object, or if it nests deeper than kMaxJsonDepth.
 absl::StatusOr<nlohmann::json> ParseJsonObject(std::string_view text, const std::string& name);
 
 inline constexpr int kMaxJsonDepth = 32;

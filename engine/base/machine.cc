@@ -71,7 +71,7 @@ void ReadVersion1(const std::string& root, const std::string& group, CgroupLimit
   }
 }
 
-// Where the process stands in one hierarchy of control groups.
+// The place of the process in one hierarchy of control groups.
 struct Hierarchy {
   bool unified;  // version 2
   std::string root;

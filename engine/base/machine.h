@@ -22,16 +22,16 @@ size_t AvailableMemory();
 // longest.
 double CpuThrottledSeconds();
 
-// The bytes of memory that this process may still take: the smaller of what the system has
-// available and what its control groups leave it.  What can be given back, such as the cache of
-// files, counts as free.
+// The bytes of memory that this process can still take: the smaller of what the system has
+// available and what its control groups leave.  Memory that can be reclaimed, such as the page
+// cache, counts as free.
 size_t FreeMemory();
 
 // What the processor calls itself, such as "AMD EPYC 9575F 64-Core Processor", or "unknown".
 std::string CpuModel();
 
-// To whom the kernel gives huge pages: "always", "madvise" (to those who ask, as we do), "never",
-// or "unknown".
+// Who gets huge pages from the kernel: "always", "madvise" (those who ask, as we do), "never", or
+// "unknown".
 std::string HugePages();
 
 // The first "model name" in the text of /proc/cpuinfo; empty if there is none.
@@ -47,7 +47,7 @@ double ParseCpuMax(const std::string& text);
 // "throttled_time" in nanoseconds); 0 if it has none.
 double ParseThrottled(const std::string& cpu_stat);
 
-// What the control groups of a process allow it; 0 stands for no limit.
+// What the control groups of a process allow it; 0 means no limit.
 struct CgroupLimits {
   double cores = 0.0;
   size_t memory_bytes = 0;

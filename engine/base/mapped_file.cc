@@ -39,8 +39,8 @@ absl::StatusOr<absl::Span<const std::byte>> Map(int fd, const std::string& path)
   return absl::Span<const std::byte>(static_cast<const std::byte*>(data), size);
 }
 
-// The mappings that SIGBUS is handled for: a handler may take no lock, so they stand in an array of
-// atomics.  More files than that at once have no guard, and are as they would be without.
+// The mappings that SIGBUS is handled for: a handler may take no lock, so they are kept in an array
+// of atomics.  More files than that at once have no guard, and are as they would be without.
 struct Guard {
   std::atomic<bool> taken = false;
   std::atomic<uintptr_t> begin = 0, end = 0;  // 0: no mapping yet

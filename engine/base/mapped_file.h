@@ -39,7 +39,7 @@ class MappedFile {
            part.data() + part.size() <= bytes_.data() + bytes_.size();
   }
 
-  // Lets the pages that lie wholly in `part` of bytes() leave this process's memory.  They can
+  // Lets the pages that are wholly in `part` of bytes() leave this process's memory.  They can
   // still be read: the kernel maps them again.
   void Forget(absl::Span<const std::byte> part) const;
 

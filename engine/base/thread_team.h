@@ -47,11 +47,12 @@ class ThreadTeam {
   uint64_t AwaitRound(uint64_t last) const;
 
   std::atomic<uint64_t> round_ = 0;  // the number of the last Split, or kLeave
-  // round | parts | the next part that nobody has begun: one word, so that a member which comes
-  // late begins no part of another round than it thinks.
+  // round | parts | the next part that nobody has begun, in one word: a member that comes late sees
+  // that the round has changed and cannot take a part of the wrong one.
   std::atomic<uint64_t> next_ = 0;
   std::atomic<int> left_ = 0;  // parts that are not done
-  // Of the round.  Read by those who have begun a part of it, which keeps the leader from the next.
+  // Of the current round.  Only members that have begun a part read them, and the leader starts no
+  // other round before those are done.
   const Part* part_ = nullptr;
   int count_ = 0;
 

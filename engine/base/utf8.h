@@ -1,4 +1,4 @@
-// UTF-8: is it, how long is it, and one code point after another.
+// UTF-8: validation, length, and iteration by code points.
 
 #ifndef DRAGOMAN_ENGINE_BASE_UTF8_H_
 #define DRAGOMAN_ENGINE_BASE_UTF8_H_
@@ -15,7 +15,7 @@ bool IsValidUtf8(std::string_view text);
 // REQUIRES: text is valid UTF-8.
 int CountCodePoints(std::string_view text);
 
-// The code point whose first byte is text[*position]; moves *position behind it.
+// The code point whose first byte is text[*position]; moves *position past it.
 // REQUIRES: text is valid UTF-8, and *position is the beginning of a code point in it.
 char32_t NextCodePoint(std::string_view text, size_t* position);
 

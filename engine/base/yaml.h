@@ -20,7 +20,7 @@
 namespace dragoman {
 
 // Parses one YAML mapping.  INVALID_ARGUMENT, beginning with `name`, if it is not YAML or not a
-// mapping, if a key stands twice in one mapping or is no scalar, if it nests deeper than
+// mapping, if a key occurs twice in one mapping or is no scalar, if it nests deeper than
 // kMaxJsonDepth, or if it has anchors and aliases, by which a small file can be huge.
 absl::StatusOr<nlohmann::json> ParseYamlObject(std::string_view text, const std::string& name);
 

@@ -194,7 +194,7 @@ absl::StatusOr<ZipArchive> ZipArchive::Open(absl::Span<const std::byte> bytes) {
   for (; result == UNZ_OK; result = unzGoToNextFile(unzip.get())) {
     ASSIGN_OR_RETURN(Entry entry, ReadEntry(unzip.get(), bytes, &extent));
     if (!names.insert(entry.name).second) {
-      return absl::InvalidArgumentError(absl::StrCat(entry.name, " stands twice in the archive"));
+      return absl::InvalidArgumentError(absl::StrCat(entry.name, " occurs twice in the archive"));
     }
     archive.entries_.push_back(std::move(entry));
   }

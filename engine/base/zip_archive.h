@@ -37,7 +37,7 @@ class ZipArchive {
   static bool IsZip(absl::Span<const std::byte> bytes);
 
   // Reads the list of entries.  `bytes` must outlive the archive.  INVALID_ARGUMENT if they are no
-  // zip, if an entry lies outside of them or stands twice, is encrypted, or is packed more than
+  // zip, if an entry lies outside of them or occurs twice, is encrypted, or is packed more than
   // kMaxRatio to one (which no model is); UNIMPLEMENTED for a compression other than deflate.
   static absl::StatusOr<ZipArchive> Open(absl::Span<const std::byte> bytes);
 

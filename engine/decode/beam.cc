@@ -116,7 +116,7 @@ void Beam::Rank(absl::Span<const Candidate> candidates) {
   ranked_.resize(kept);
 }
 
-// Where a score stands among the finished; an equal one that was there before stays before.
+// The rank of a score among the finished; of equal scores the earlier ranks first.
 std::vector<Hypothesis>::const_iterator Beam::PlaceOf(float score) const {
   return std::upper_bound(
       finished_.begin(), finished_.end(), score,

@@ -36,7 +36,7 @@ class Beam final : public Search {
   absl::Span<const LiveHypothesis> live() const override;
   int candidates_per_row() const override { return candidates_per_row_; }
 
-  // `candidates` may stand in any order.
+  // `candidates` may come in any order.
   void Advance(absl::Span<const Candidate> candidates) override;
 
   bool done() const override { return done_; }

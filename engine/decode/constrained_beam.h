@@ -1,4 +1,4 @@
-// Beam search in which given phrases must stand in the translation, each in a place where it is
+// Beam search in which given phrases must appear in the translation, each in a place where it is
 // fluent: dynamic beam allocation (Post and Vilar 2018), with the constraints' next tokens ranked
 // beside the best ones of each row (as Hu et al. 2019 do for a batch).
 //

@@ -289,7 +289,7 @@ void DecodeBatch::Advance(Sentence* sentence, int first_ranker) {
     scratch_->rankers[first_ranker + i].Finish(&candidates);
   }
   Search& search = *sentence->search;
-  // A hypothesis' rows stand together; what ranks its continuations is the newest.
+  // A hypothesis's rows are adjacent; what ranks its continuations is the newest.
   const int new_rows = sentence->next_seen - sentence->seen;
   for (Candidate& candidate : candidates) {
     candidate.row = sentence->rows + (candidate.parent + 1) * new_rows - 1;

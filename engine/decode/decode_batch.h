@@ -57,10 +57,11 @@ class DecodeBatch {
   // Encodes the jobs' sentences and takes them in.  REQUIRES: they are for this model.
   void Join(std::vector<JobPtr> jobs);
 
-  // Takes a sentence in that is to be encoded in stages, so many of them by the next Encode.
+  // Takes in a sentence that is to be encoded in stages: `stages` of them by the next Encode.
   void JoinUnencoded(JobPtr job, int stages);
 
-  // Runs the stages that were granted by JoinUnencoded and SetRunning.  Who is encoded, runs.
+  // Runs the stages that were granted by JoinUnencoded and SetRunning.  A sentence that is encoded,
+  // runs.
   void Encode();
 
   // Finishes the jobs that are cancelled or too late.
@@ -74,7 +75,7 @@ class DecodeBatch {
   void AppendResidents(std::vector<Resident>* residents) const;
   // Says which of the sentences run from now on, and how much of those that are not encoded yet is
   // encoded: residents[first] of the first one, and so on.
-  // Returns the index after that of the last one.  Who joins, runs.
+  // Returns the index after that of the last one.  A sentence that joins, runs.
   size_t SetRunning(absl::Span<const Resident> residents, size_t first);
   bool runs() const;
 

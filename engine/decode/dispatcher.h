@@ -42,7 +42,7 @@ class Dispatcher {
   // The next turn of a worker (Scheduler::PlanTurn).
   TurnPlan PlanTurn(int worker, absl::Span<Resident> residents, absl::Time now);
 
-  // A job that was started has ended, so.
+  // A job that was started has ended, with this status.
   void OnEnd(const Job& job, const absl::Status& status);
 
   // Lets nobody in any more; false if it did so already.

@@ -122,7 +122,7 @@ class FairShare {
 
   // Gives a flow, whose request is set, its account.
   void Open(Flow* flow);
-  // Books so much work that is done for it now.
+  // Books this much work, which is done for it now.
   void Serve(Flow* flow, double work);
   // Takes the next job from its line.  REQUIRES: one waits.
   JobPtr Pop(Flow* flow);

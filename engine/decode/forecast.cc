@@ -14,7 +14,7 @@
 namespace dragoman {
 namespace {
 
-// Means over about so many of the last turns.
+// Means over about this many of the last turns.
 constexpr double kTurns = 20;
 // A miss stretches the forecasts by a tenth, and 50 hits take that back: two percent of those that
 // are begun may come too late.  (Additive increase and decrease, as in congestion control.)

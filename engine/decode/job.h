@@ -101,7 +101,7 @@ struct Flow;  // what the scheduler knows of a request (fair_share.h)
 struct Job : SearchTask {
   std::shared_ptr<const Model> model;
   std::shared_ptr<RequestState> request;
-  // The tokens that it may be translated to, ascending, each once; empty: the whole vocabulary.
+  // The tokens that it may be translated to, ascending and unique; empty: the whole vocabulary.
   std::vector<int32_t> candidates;
   // Called exactly once, on a worker's thread.  Must not block.
   std::function<void(JobResult)> on_done;

@@ -149,7 +149,7 @@ void RowRanker::Process(absl::Span<const int32_t> tokens) {
   if (options.disable_unk && rules.unknown_id >= 0) ban(rules.unknown_id);
 }
 
-// Sorts the specials and makes one of those that stand twice.
+// Sorts the specials and makes one of those that occur twice.
 void RowRanker::MergeSpecials() {
   std::sort(specials_.begin(), specials_.end(),
             [](const Special& a, const Special& b) { return a.token < b.token; });

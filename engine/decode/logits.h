@@ -7,9 +7,9 @@
 // ones set aside, and what log-softmax does to all, is done at the end to a handful of numbers.
 //
 // A row may come with the logits of some tokens only, the candidates of its sentence.  The other
-// tokens are out of the world: never chosen, and without mass in the log-softmax, which is over the
-// candidates alone (as in Marian).  Scores with a shortlist are therefore a little higher than
-// without.  A forced token needs to be no candidate.
+// tokens are out of the question: never chosen, and without mass in the log-softmax, which is over
+// the candidates alone (as in Marian).  Scores with a shortlist are therefore a little higher than
+// without.  A forced token need not be a candidate.
 //
 // Beam search applies the processors to log-probabilities, greedy search to raw logits; this
 // matters for the repetition penalty alone.  A row's result depends on nothing but the row, its

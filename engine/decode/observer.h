@@ -1,5 +1,5 @@
-// Who wants to know what the engine does: the server's metrics, a test, nobody.  The engine calls,
-// on its own threads, and knows nothing of who listens.
+// The interface for those who want to know what the engine does: the server's metrics, a test,
+// nobody.  The engine calls, on its own threads, and does not know who listens.
 
 #ifndef DRAGOMAN_ENGINE_DECODE_OBSERVER_H_
 #define DRAGOMAN_ENGINE_DECODE_OBSERVER_H_

@@ -26,7 +26,7 @@ class PriceList {
   // Computes the job's cost.
   void Price(Job* job);
 
-  // A job has ended well, after so many steps.
+  // A job has ended well, after this many steps.
   void Learn(const Job& job, int steps);
 
  private:

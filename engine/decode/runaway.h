@@ -23,7 +23,7 @@ inline constexpr int kMaxUnit = 24;
 // How many tokens the longest run of a unit has in the source, the first unit not counted.
 int LongestRepetition(absl::Span<const int32_t> tokens);
 
-// How many of the tokens stand before the repetition, with its first unit; 0 if the end is none, or
+// How many of the tokens precede the repetition, with its first unit; 0 if the end is none, or
 // is no longer than `allowance` tokens and twice repeated.
 int TokensBeforeRepetition(absl::Span<const int32_t> tokens, int allowance);
 

@@ -1,7 +1,8 @@
 // Who waits, and who gets the next turn of a worker.  All workers share one line, from which each
 // takes what it has room for.  Starts no thread, reads no clock, holds no lock.
 //
-// A turn of a worker has room for so many rows.  They are given away one sentence after another:
+// A turn of a worker has room for a number of rows.  They are given away one sentence after
+// another:
 //
 //   1. to short requests, up to three quarters of the rows: those under way first, then those that
 //      wait, in the order in which they came, but for cheap ones that overtake (fair_share.cc);
@@ -12,7 +13,7 @@
 //   4. to batch requests, what is left.
 //
 // A sentence under way that is given nothing pauses.  That is the whole of preemption: documents
-// may fill a batch, yet whoever comes next has his rows in the next turn, and the bytes do not
+// may fill a batch, yet the next request has its rows in the next turn, and the bytes do not
 // change (the row law).  So a short request waits for the turns under way and for other short ones,
 // never for a document; and documents keep a quarter of the rows, however many short requests there
 // are.
@@ -65,7 +66,7 @@ struct Resident {
 // A sentence that joins a worker's batch.
 struct Starting {
   JobPtr job;
-  int encode_stages = 0;  // so many at once; all of them, or else the first ones
+  int encode_stages = 0;  // how many at once; all of them, or else the first ones
 };
 
 struct TurnPlan {
@@ -99,7 +100,7 @@ class Scheduler {
   // What runs and starts is charged at once.
   TurnPlan PlanTurn(int worker, absl::Span<Resident> residents, absl::Time now);
 
-  // A job that was started has ended, so.
+  // A job that was started has ended, with this status.
   void OnEnd(const Job& job, const absl::Status& status);
 
   const FairShare& fair() const { return fair_; }
@@ -109,7 +110,7 @@ class Scheduler {
  private:
   friend class SchedulerTurn;
 
-  // So much waits.
+  // How much waits.
   struct LineSize {
     double requests = 0;  // with a job that waits
     double tokens = 0;    // of their sources

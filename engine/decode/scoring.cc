@@ -83,7 +83,7 @@ Hypothesis Scoring::Finished(LiveHypothesis live, bool ends_in_eos, FinishReason
 
 int Scoring::TokensBeforeRunaway(absl::Span<const int32_t> tokens) const {
   const int length = static_cast<int>(tokens.size());
-  // Most tokens are not what stands before them.
+  // Most tokens differ from the one before them.
   if (repetition_allowance_ < 0 || length <= repetition_allowance_ || length < least_length_) {
     return 0;
   }

@@ -32,7 +32,7 @@ class Scoring {
  public:
   explicit Scoring(const SearchTask& task);
 
-  // The score of a hypothesis of so many tokens, prefix and eos included, without what coverage
+  // The score of a hypothesis of that many tokens, prefix and eos included, without what coverage
   // costs: the most that it can be.
   float Score(float log_prob, int length) const;
 
@@ -45,7 +45,7 @@ class Scoring {
   // How many tokens of a hypothesis to keep if it has run away (runaway.h); 0 if it has not.
   int TokensBeforeRunaway(absl::Span<const int32_t> tokens) const;
 
-  // The first so many tokens of one that has.
+  // The first tokens of one that has, this many.
   Hypothesis Cut(LiveHypothesis live, int tokens) const;
 
   // The tokens of a live hypothesis that stay, however it goes on: all of them, but for those that

@@ -52,7 +52,7 @@ struct SearchTask {
   // The prefix is the whole translation: give its log-probabilities.  max_length leaves room for
   // its eos.
   bool score_prefix = false;
-  // Phrases that must stand in the translation, each as often as it stands here; none is empty.
+  // Phrases that must appear in the translation, each as often as it appears here; none is empty.
   std::vector<std::vector<int32_t>> phrases;
   // Hypotheses are to come with their attention.
   bool attention = false;

@@ -1,5 +1,5 @@
-// What one sentence's search is told beside its numbers (engine/options/options.h), and what it
-// finds.
+// The parameters of one sentence's search beside its numbers (engine/options/options.h), and what
+// it finds.
 
 #ifndef DRAGOMAN_ENGINE_DECODE_SEARCH_OPTIONS_H_
 #define DRAGOMAN_ENGINE_DECODE_SEARCH_OPTIONS_H_

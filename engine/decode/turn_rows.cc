@@ -41,7 +41,7 @@ class FullBatch {
   }
 
  private:
-  // A sentence that takes just so many steps.
+  // A sentence that takes exactly that many steps.
   void Add(int steps) {
     const ModelSpec& spec = model_->spec();
     auto job = std::make_unique<Job>();

@@ -45,7 +45,7 @@ struct AttendTask {
   int positions() const { return static_cast<int>(rows.size()); }
   const T* keys(int position) const { return reinterpret_cast<const T*>(rows[position]); }
   const T* values(int position) const { return keys(position) + width(); }
-  // In int8, behind the values: the scales of the keys, and of the values behind so many of them.
+  // In int8, behind the values: the scales of the keys and then of the values, as many of each.
   const uint16_t* scales(int position) const {
     return reinterpret_cast<const uint16_t*>(rows[position] + 2 * width());
   }

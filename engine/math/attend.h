@@ -6,7 +6,7 @@
 // e mod heads.  So the lanes of a vector are different heads, and there is no sum across lanes
 // anywhere; the permutation is made once, in the weights that compute q, k, v and read out.
 //
-// The keys and values of a position stand together in one row of memory, which need not be near any
+// The keys and values of a position lie in one row of memory, which need not be near any
 // other row.  Who reads a sentence's rows in their order reads its memory from one end to the
 // other.
 

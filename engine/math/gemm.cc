@@ -11,8 +11,8 @@ namespace dragoman {
 
 namespace {
 
-// A part of a product is worth the attention of another thread from so many multiplications, and a
-// part of rows to be converted from so many numbers.
+// A part of a product is worth the attention of another thread from this many multiplications on,
+// and a part of rows to be converted from this many numbers on.
 constexpr int64_t kLeastProduct = 1 << 17;
 constexpr int kLeastConversion = 1 << 12;
 

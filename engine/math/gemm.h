@@ -107,7 +107,7 @@ class PackedGemm {
                                                absl::Span<const float> bias, Activation activation,
                                                Matmul matmul, absl::Span<const float> steps);
 
-  // How a product of so many rows is shared out: into pieces, at least `grain` for each thread.
+  // How a product of `rows` rows is shared out: into pieces, at least `grain` for each thread.
   struct Plan {
     int pieces;  // panels, strips of rows, or blocks of both
     int grain;
@@ -122,7 +122,7 @@ class PackedGemm {
   Precision precision_;
   Gemm gemm_;
   std::optional<OneDnnInt8> onednn_int8_;  // for an Int8Gemm
-  int onednn_rows_ = 0;                    // from so many rows on
+  int onednn_rows_ = 0;                    // the fewest rows that oneDNN multiplies
 };
 
 // OK if this CPU multiplies so, by a matrix of an ordinary shape.

@@ -47,7 +47,7 @@ class Race {
  public:
   explicit Race(OneDnnInt8 onednn);
 
-  // Whether oneDNN's way wins with so many rows.
+  // Whether oneDNN's way wins with this many rows.
   bool OneDnnWins(int rows);
 
  private:

@@ -62,7 +62,7 @@ struct Int8Task {
 
 // The sums of one row.
 struct Int8Sums {
-  const int32_t* sums;  // [count], and so many more that a vector may be read
+  const int32_t* sums;  // [count], and enough more that a whole vector may be read
   int count;
   float x_scale, x_low;
   const float *scales, *weight_sums, *bias;  // as many

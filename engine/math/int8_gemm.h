@@ -12,8 +12,8 @@
 //
 // The sums are of 32 bit integers and therefore exact: their order does not matter, and the row law
 // holds on every instruction set by itself.  The sums never reach memory: scale, bias and ReLU are
-// applied while they are in registers.  Whoever takes the sums elsewhere (onednn_int8.h) has Finish
-// make the same bytes of them.
+// applied while they are in registers.  Sums that were computed elsewhere (onednn_int8.h) get
+// the same bytes from Finish.
 
 #ifndef DRAGOMAN_ENGINE_MATH_INT8_GEMM_H_
 #define DRAGOMAN_ENGINE_MATH_INT8_GEMM_H_

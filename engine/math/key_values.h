@@ -34,7 +34,7 @@ void PackKeyValues(const KeyValueFormat& format, absl::Span<const float> keys_va
 
 // What follows is for the kernels, which know how many lanes their vectors have.
 
-// Vectors of interleaved heads repeat after so many lanes: one vector, or an even number of them.
+// Vectors of interleaved heads repeat after this many lanes: one vector, or an even number of them.
 inline int PatternOf(int heads, int lanes) {
   return lanes % heads == 0 ? lanes : std::lcm(heads, 2 * lanes);
 }

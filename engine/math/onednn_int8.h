@@ -41,7 +41,7 @@ class OneDnnInt8 {
   // REQUIRES: it does not read panels; `weight` [outputs, inputs] is finite.
   void Pack(MatrixView<const float> weight, absl::Span<const float> steps = {});
 
-  // A product of so many rows is cut into blocks of at most `height` rows by some panels.
+  // A product of `rows` rows is cut into blocks of at most `height` rows by some panels.
   struct Blocks {
     int height;
     int count;
@@ -56,7 +56,7 @@ class OneDnnInt8 {
 
  private:
   OneDnnInt8() = default;
-  // Cuts the inputs into slices of so many.  False if oneDNN's sums of them are not exact.
+  // Cuts the inputs into slices of this length.  False if oneDNN's sums of them are not exact.
   absl::StatusOr<bool> Slice(int inputs);
   const OneDnnMatmul& matmul(int part, int slice) const {
     return *matmuls_[part + 1 < parts_ ? 0 : 1][slice + 1 < slices_ ? 0 : 1];

@@ -35,7 +35,7 @@ void MultiplyOnThisThreadAlone() {
   static_cast<void>(done);
 }
 
-// Debian 12 has oneDNN 2.6 and Debian 13 has 3.7.  What the two spell differently stands here.
+// Debian 12 has oneDNN 2.6 and Debian 13 has 3.7.  What the two spell differently is here.
 #if DNNL_VERSION_MAJOR >= 3
 
 dnnl::matmul::primitive_desc DescribeMatmul(const memory::desc& x, const memory::desc& weight,

@@ -63,8 +63,8 @@ struct PanelShape {
 struct PanelTile {
   int panel;
   int row, rows;
-  // What to fetch on the way: so many cache lines (at most the shape's, or none) at every turn,
-  // from so many bytes behind the beginning of the panel.
+  // What to fetch on the way: this many cache lines (at most the shape's, or none) at every turn,
+  // from this many bytes behind the beginning of the panel.
   size_t prefetch;
   int prefetch_lines;
   float* y;  // [rows, width], for the kernel to write

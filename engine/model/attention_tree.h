@@ -23,7 +23,7 @@ class AttentionTree {
   // A longer source has no row in a block.
   static constexpr int kMaxSourceTokens = KvPool::kBlockBytes / sizeof(float);
 
-  // What so many nodes take of a pool.
+  // What this many nodes take of a pool.
   static size_t Bytes(int source_tokens, int nodes);
 
   // Room for `max_nodes` nodes.  The pool outlives it.

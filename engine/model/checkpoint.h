@@ -31,7 +31,7 @@
 
 namespace dragoman {
 
-// The numbers that a file can hold.  Weights are of one of the first six; the others stand in files
+// The numbers that a file can hold.  Weights are of one of the first six; the others occur in files
 // beside them (a table of positions, a flag) and are not read as float32.
 enum class DType { kF32, kF16, kBF16, kF64, kI8, kI16, kI32, kI64, kU8, kBool };
 
@@ -87,7 +87,7 @@ class Checkpoint {
   float StepOf(const std::string& tensor) const;
 
   // The tensors that no Read function was asked for, but for copies of others that were: a tied
-  // table often stands in a file under several names.
+  // table is often in a file under several names.
   std::vector<std::string> Unread() const;
 
   // Lets the pages of a tensor, or of a part of it, that was read leave this process's memory;

@@ -1,5 +1,5 @@
 // What a model is (its shape and its special tokens) and how it wants to be searched: what
-// config.json and generation_config.json of a checkpoint say, under the field's own names.
+// config.json and generation_config.json of a checkpoint say.
 
 #ifndef DRAGOMAN_ENGINE_MODEL_CONFIG_H_
 #define DRAGOMAN_ENGINE_MODEL_CONFIG_H_
@@ -23,7 +23,7 @@ enum class Norm {
   kRootMeanSquare,  // v / sqrt(mean of squares + epsilon) * gain
 };
 
-// Where a token stands in its sentence, as the network is told.
+// The position of a token in its sentence, as the network is told.
 struct Positions {
   enum Kind {
     kSinusoids,    // [sin(p w_i) | cos(p w_i)]: two halves side by side
@@ -114,7 +114,7 @@ struct ModelSpec {
 
   AlignmentHeads alignment;
 
-  int32_t decoder_start_id = 0;  // what stands before the first generated token
+  int32_t decoder_start_id = 0;  // the input before the first generated token
   int32_t eos_id = 0;
   int32_t pad_id = 0;
 

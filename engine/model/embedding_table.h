@@ -4,7 +4,7 @@
 // once for a token, and costs nothing beside the layers that follow.  But a large table costs
 // memory.  NLLB's 256,206 embeddings of 1,024 numbers would take 525 MB in bfloat16, beside an int8
 // model of 615 MB whose output projection holds the same numbers.  So a large table is read back
-// from the output projection if the two are tied; and if it stands alone in an int8 model, it is
+// from the output projection if the two are tied; and if it is alone in an int8 model, it is
 // kept in 8 bits, with a scale for each token.
 
 #ifndef DRAGOMAN_ENGINE_MODEL_EMBEDDING_TABLE_H_

@@ -27,7 +27,7 @@ class Encoder {
   // REQUIRES: every token is in the vocabulary, no sentence is longer than max_positions.
   void Run(const TokenBatch& batch, Matrix<float>* encoded, Workspace* ws) const;
 
-  // Encodes one sentence of so many tokens in that many calls of RunStage, each about as much work
+  // Encodes one sentence of `tokens` tokens in that many calls of RunStage, each about as much work
   // as the next.
   int Stages(int tokens) const;
   void RunStage(PartialEncoding* encoding, Workspace* ws) const;
@@ -40,7 +40,7 @@ class Encoder {
     FeedForward feed_forward;
   };
 
-  // Tokens of a sentence that is encoded in stages get on by so many at a time.
+  // Tokens of a sentence that is encoded in stages advance by this many at a time.
   static constexpr int kBlock = 64;
 
   Encoder(HeadShape heads, Embedding embedding) : heads_(heads), embedding_(std::move(embedding)) {}

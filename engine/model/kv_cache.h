@@ -34,7 +34,7 @@ struct KvLayout {
   // UNIMPLEMENTED if a row is longer than a block.
   static absl::StatusOr<KvLayout> Create(int layers, const KeyValueFormat& format);
 
-  // For so many rows of all layers.
+  // For this many rows of all layers.
   int Blocks(int rows) const { return (rows + block_rows - 1) / block_rows * parts; }
   size_t Bytes(int rows) const { return Blocks(rows) * KvPool::kBlockBytes; }
 
@@ -61,17 +61,16 @@ class KeyValues {
     return i / layout_.block_rows << kRowBits | i % layout_.block_rows;
   }
 
-
   // Writes the row of a layer; `keys_values` is [2 width].
   void Set(int layer, int32_t row, absl::Span<const float> keys_values);
 
   const KeyValueFormat& format() const { return layout_.format; }
-  // Where in memory rows of a layer stand: those that are named, or all in their order.
+  // Where in memory rows of a layer are: those that are named, or all in their order.
   void Find(int layer, absl::Span<const int32_t> rows, std::vector<const std::byte*>* found) const;
   void FindAll(int layer, std::vector<const std::byte*>* found) const;
 
  private:
-  // A row's name: the blocks that it stands in, and where in them.
+  // A row's name: the blocks that it is in, and where in them.
   static constexpr int kRowBits = 8;
 
   std::byte* Place(int layer, int32_t row) const {

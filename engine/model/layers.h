@@ -1,5 +1,5 @@
 // The sublayers that an encoder and a decoder are made of, each in its residual connection
-// ("Attention Is All You Need", section 3.1).  The norm stands after the sum, as in the paper, or
+// ("Attention Is All You Need", section 3.1).  The norm comes after the sum, as in the paper, or
 // before the sublayer.
 //
 // Tensors are read under canonical names (model_directory.h).

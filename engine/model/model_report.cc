@@ -86,7 +86,7 @@ class Inventory {
   Wanted& wanted_;
 };
 
-// The table that stands under one of several names.
+// The table that has one of several names.
 std::string TableOf(std::vector<std::string> names, const Checkpoint& checkpoint) {
   for (const std::string& name : names) {
     if (checkpoint.Has(name)) return name;

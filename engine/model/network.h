@@ -92,9 +92,9 @@ class Network {
   // REQUIRES: every token is in the vocabulary, no sentence is longer than the model allows.
   virtual void Encode(const TokenBatch& batch, Matrix<float>* encoded, Workspace* ws) const = 0;
 
-  // Encoding one sentence of so many tokens in parts, so that it need not keep the steps of others
-  // waiting: that many calls of EncodeStage make one Encode, each about as much work as the next. A
-  // network that cannot be stopped on its way has one stage.
+  // Encoding one sentence of that many tokens in parts, so that it need not keep the steps of
+  // others waiting: that many calls of EncodeStage make one Encode, each about as much work as the
+  // next. A network that cannot be stopped on its way has one stage.
   virtual int EncodeStages(int tokens) const { return 1; }
   virtual void EncodeStage(PartialEncoding* encoding, Workspace* ws) const {
     Encode(encoding->source, &encoding->encoded, ws);
@@ -115,13 +115,13 @@ class Network {
   // Whether states can tell what tokens looked at.
   virtual bool attends() const { return false; }
 
-  // Whether several rows of a step may extend one hypothesis: those that stand together, each by
+  // Whether several rows of a step may extend one hypothesis: adjacent ones, each by
   // the token that follows the one before it.
   virtual bool takes_several_tokens() const { return false; }
 
   // One step: row i of the logits that `sink` is given scores what follows the i-th of the scored
   // rows.
-  // REQUIRES: the rows of a state stand together; tokens and candidates are in the vocabulary.
+  // REQUIRES: the rows of a state are adjacent; tokens and candidates are in the vocabulary.
   virtual void Step(absl::Span<const StepRow> rows, LogitsSink sink, Workspace* ws) const = 0;
 };
 

@@ -1,6 +1,6 @@
 // The last layer: from the decoder's output to a score for every token of the vocabulary (section
 // 3.4).  It goes through the vocabulary in tiles that stay in the cache, so that the scores of a
-// large batch never reach memory: whoever ranks them takes each tile while it is warm.
+// large batch never reach memory: the ranking reads each tile while it is still in the cache.
 //
 // A row may be scored for some tokens only, the candidates of its sentence (text/shortlist.h).  In
 // int8 no other token is computed, if the projection was made selective.  Otherwise, and in the
@@ -46,7 +46,7 @@ class OutputProjection {
   void AddEmbedding(int32_t token, float factor, absl::Span<float> out) const;
 
   // Gives the logits of `x` [rows, d_model] to `sink`: of row i those of candidates[i], which are
-  // ascending, each once, or of all tokens if it has none.  Rows that stand together and have the
+  // ascending, each once, or of all tokens if it has none.  Adjacent rows and have the
   // same candidates in the same place are computed together.  The workspace's team shares out the
   // tiles, then the rows whose logits `sink` is given.  REQUIRES: x has rows.
   void Run(MatrixView<const float> x, absl::Span<const absl::Span<const int32_t>> candidates,

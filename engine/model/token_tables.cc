@@ -11,8 +11,8 @@
 namespace dragoman {
 namespace {
 
-// The first of `names` that the checkpoint has, or the first of all.  Tied tables stand once, under
-// any of them.
+// The first of `names` that the checkpoint has, or the first of all.  Tied tables are there once,
+// under any of them.
 std::string FirstOf(const std::vector<std::string>& names, const Checkpoint& checkpoint) {
   for (const std::string& name : names) {
     if (checkpoint.Has(name)) return name;

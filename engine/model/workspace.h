@@ -66,14 +66,14 @@ struct Workspace {
 
   // What attention over some positions needs.
   struct AttendMemory {
-    std::vector<const std::byte*> rows;  // where the positions' keys and values stand
+    std::vector<const std::byte*> rows;  // where the positions' keys and values are
     std::vector<const std::byte*> next;  // likewise, of the attention that comes after
     std::vector<float> scratch;
     std::vector<float*> attention;  // where it goes, of each query
   };
   std::vector<AttendMemory> attend;  // of each member
 
-  // Gives every member scratch for the attention of so many heads and queries over so many
+  // Gives every member scratch for the attention of this many heads and queries over this many
   // positions: who will take which part of them is not known.
   void ReserveAttend(int heads, size_t n, int queries) {
     const size_t needed = AttendScratch(heads, n, queries);

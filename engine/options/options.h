@@ -243,7 +243,7 @@ inline constexpr Option kOptionTable[] = {
      .high = 1 << 20,
      .cap = OptionCap::kPositions,
      .model_may_say = true,
-     .help = "no run of so many tokens stands twice; 0: off"},
+     .help = "no run of this many tokens occurs twice; 0: off"},
     {.name = "repetition_penalty",
      .members = OptionMembers<float>{&DecodingOptions::repetition_penalty,
                                      &SearchOptions::repetition_penalty},
@@ -314,7 +314,7 @@ inline constexpr Option kOptionTable[] = {
      .high = 256,
      .cap = OptionCap::kHypotheses,
      .help =
-         "minimum Bayes risk: of so many hypotheses or samples the one most like the others; 0: "
+         "minimum Bayes risk: of this many hypotheses or samples the one most like the others; 0: "
          "off"},
     {.name = "sampling",
      .members = OptionMembers<bool>{&DecodingOptions::sampling, &SearchOptions::sampling},

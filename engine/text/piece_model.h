@@ -1,5 +1,5 @@
 // The only door to the SentencePiece library, in standard types: its header declares an
-// absl::string_view of its own, so it cannot stand in one translation unit with Abseil's.
+// absl::string_view of its own, so it cannot be included together with Abseil's.
 
 #ifndef DRAGOMAN_ENGINE_TEXT_PIECE_MODEL_H_
 #define DRAGOMAN_ENGINE_TEXT_PIECE_MODEL_H_

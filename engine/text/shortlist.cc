@@ -34,7 +34,7 @@ struct Vocabularies {
   int source, target;
 };
 
-// The id of each piece; of a piece that stands twice, the lower one.
+// The id of each piece; of a piece that occurs twice, the lower one.
 using Ids = std::unordered_map<std::string_view, int32_t>;
 
 Ids SourceIds(const Vocabularies& vocabularies) {
@@ -80,7 +80,7 @@ int Split(std::string_view line, std::array<std::string_view, 3>* fields) {
 }
 
 // The best entries of one source token, which stand in the order of their lines.  Of a target token
-// that stands twice, the likelier counts, or the last; of two that are as likely, the lower goes
+// that occurs twice, the likelier counts, or the last; of two that are as likely, the lower goes
 // first, or the higher.
 std::vector<int32_t> BestOf(std::vector<Entry> entries, int best, bool strict) {
   if (strict) {

@@ -46,7 +46,7 @@ struct ShortlistSource {
   std::optional<double> threshold;
   // The table is read as Marian reads it.  Pieces that are spelt the same count if the model has
   // one vocabulary, and not if it has two.  In text, a piece that the model does not have is the
-  // unknown one; of a pair that stands twice the last line counts; of two tokens that are as likely
+  // unknown one; of a pair that occurs twice the last line counts; of two tokens that are as likely
   // the higher one goes first; and the threshold is 0 if it is not given.
   bool strict = false;
   // As many tokens as it takes to a multiple of this are added, in the order of their ids.
@@ -68,7 +68,7 @@ class Shortlist {
   // search can forbid all of them.
   static constexpr int kFewest = 16;
 
-  // Reads a table for a model of so many source and target tokens.  NOT_FOUND: there is no such
+  // Reads a table for a model of this many source and target tokens.  NOT_FOUND: there is no such
   // file; INVALID_ARGUMENT: it is malformed or made for other vocabularies.
   static absl::StatusOr<std::unique_ptr<const Shortlist>> Load(const ShortlistSource& source,
                                                                const Tokenizer& tokenizer,

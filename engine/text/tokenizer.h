@@ -4,7 +4,7 @@
 //
 // Literal special tokens (</s>, <unk>, ...) are cut out of the text first; each chunk between them
 // goes through the SentencePiece model by itself, and its pieces are looked up in the vocabulary; a
-// piece that is not there is the unknown token.  What stands before and after the text depends on
+// piece that is not there is the unknown token.  What precedes and follows the text depends on
 // the languages: a frame.  The only normalization is the one inside the SentencePiece model.
 //
 // The rules are those of Hugging Face's tokenizers; which of them a model has is data, the
@@ -32,7 +32,7 @@ namespace dragoman {
 struct EncodedText {
   std::vector<int32_t> ids;  // with the frame
   int text_tokens = 0;       // without it; 0: there is nothing to translate
-  int after = 0;             // how many of the ids stand after the text
+  int after = 0;             // how many of the ids follow the text
   int unknown_tokens = 0;    // how many of them are unknown
   // The part of the text that each id stands for, without white space at its ends; empty for the
   // frame's.  Only if it was asked for.
@@ -51,7 +51,7 @@ struct Frame {
   std::optional<int32_t> forced_bos;     // the first generated token
 };
 
-// A token that may stand literally in a text.
+// A token that a text may contain literally.
 struct SpecialToken {
   std::string text;
   int32_t id = 0;

@@ -17,7 +17,7 @@ namespace dragoman {
 class Vocabulary {
  public:
   // Reads a JSON object of pieces and ids (vocab.json).  NOT_FOUND if there is no such file;
-  // INVALID_ARGUMENT, naming the piece, if an id is no id or stands twice.
+  // INVALID_ARGUMENT, naming the piece, if an id is no id or occurs twice.
   static absl::StatusOr<Vocabulary> ReadJson(const std::string& path);
 
   Vocabulary() = default;

@@ -11,7 +11,7 @@
 
 namespace dragoman {
 
-// The words of `text` in order.  Letters and digits that stand together are a word, apostrophes and
+// The words of `text` in order.  Adjacent letters and digits are a word, apostrophes and
 // hyphens between letters and dots and commas between digits among them: "O'Neill", "well-known",
 // "3.50".  Every other character is a word of its own, or as often as it is repeated ("...").
 //

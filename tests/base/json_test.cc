@@ -34,8 +34,8 @@ TEST(Json, WhatIsNoHonestObjectIsRefusedByName) {
       {"{}\0 anything"s, "NUL"},
       {"[]", "is a JSON array, want an object"},
       {"null", "is a JSON null"},
-      {R"({"a": 1, "a": 2})", "\"a\" stands twice"},
-      {R"([{"b": {"c": 1, "c": 1}}])", "\"c\" stands twice"},
+      {R"({"a": 1, "a": 2})", "\"a\" occurs twice"},
+      {R"([{"b": {"c": 1, "c": 1}}])", "\"c\" occurs twice"},
       {Nested(kMaxJsonDepth + 1), "nests deeper than 32"},
       {Nested(1 << 20), "nests deeper than 32"},
   };

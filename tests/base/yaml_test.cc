@@ -47,7 +47,7 @@ TEST(Yaml, JsonIsYaml) { EXPECT_EQ(Parse(R"({"a":[1,{"b":-2.5}]})")["a"][1]["b"]
 TEST(Yaml, RefusesWhatIsNoMapping) {
   EXPECT_THAT(ErrorOf("- a\n"), HasSubstr("test.yml: is not a mapping"));
   EXPECT_THAT(ErrorOf(""), HasSubstr("test.yml: "));
-  EXPECT_THAT(ErrorOf("a: 1\na: 2\n"), HasSubstr("line 2: \"a\" stands twice"));
+  EXPECT_THAT(ErrorOf("a: 1\na: 2\n"), HasSubstr("line 2: \"a\" occurs twice"));
   EXPECT_THAT(ErrorOf("a: {b: [c\n"), HasSubstr("test.yml: "));
   EXPECT_THAT(ErrorOf("? [a]\n: 1\n"), HasSubstr("a key that is no scalar"));
 }

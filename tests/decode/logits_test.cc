@@ -137,7 +137,7 @@ TEST(RepetitionPenalty, ActsOnLogProbabilitiesInBeamSearch) {
   options.repetition_penalty = 2.0f;
   const std::vector<float> log_probs = LogSoftmax(kRow);
   const std::vector<Candidate> ranked = Ranked(options, {1, 1, 3}, kRow);
-  EXPECT_NEAR(LogProbOf(1, ranked), 2.0f * log_probs[1], 1e-5f);  // once, though it stands twice
+  EXPECT_NEAR(LogProbOf(1, ranked), 2.0f * log_probs[1], 1e-5f);  // once, though it occurs twice
   EXPECT_NEAR(LogProbOf(3, ranked), 2.0f * log_probs[3], 1e-5f);
   EXPECT_NEAR(LogProbOf(2, ranked), log_probs[2], 1e-5f);
 }

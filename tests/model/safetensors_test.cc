@@ -143,8 +143,8 @@ TEST_F(Safetensors, EveryLieIsRefusedByName) {
       {Entry("bad", "F32", "[1]", "[12,16]"), "leaves a hole"},
       {good + "," + Entry("bad", "F32", "[2]", "[8,16]") + "," +
            Entry("bad", "F32", "[2]", "[8,16]"),
-       "stands twice"},
-      {R"("bad":{"dtype":"F32","dtype":"F32","shape":[2],"data_offsets":[8,16]})", "stands twice"},
+       "occurs twice"},
+      {R"("bad":{"dtype":"F32","dtype":"F32","shape":[2],"data_offsets":[8,16]})", "occurs twice"},
       {R"("bad":{"shape":[2],"data_offsets":[8,16]})", "has no dtype"},
       {R"("bad":{"dtype":"F32","data_offsets":[8,16]})", "has no shape"},
       {R"("bad":{"dtype":"F32","shape":[2]})", "has no data_offsets"},

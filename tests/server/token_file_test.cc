@@ -63,7 +63,7 @@ TEST(TokenTable, SaysWhichLineIsWrongAndNotWhatStandsThere) {
       {good + "blog " + kBlog + " burst=5\n", "line 2: a burst without a quota"},
       {"shop " + std::string(kBlog) + " quota=5\nshop " + kShop + " quota=6\n",
        "line 2: another line"},
-      {good + good, "line 2: the token stands there twice"},
+      {good + good, "line 2: the token is listed twice"},
   };
   for (const auto& test : cases) {
     const auto table = TokenTable::Parse(test.text);

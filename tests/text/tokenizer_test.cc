@@ -319,7 +319,7 @@ TEST_F(TokenizerFiles, AMalformedVocabularyIsRefused) {
       {R"({"</s>": 0, "<unk>": 1, "<pad>": 2, "a": 10000000})", "want a whole number"},
       {R"({"</s>": 0, "<unk>": 1, "<pad>": 2, "a": 18446744073709551615})", "want a whole number"},
       {R"({"</s>": 0, "<unk>": 1, "<pad>": 2, "a": 2})", "have the id 2"},
-      {R"({"</s>": 0, "<unk>": 1, "<pad>": 2, "a": 3, "a": 4})", "\"a\" stands twice"},
+      {R"({"</s>": 0, "<unk>": 1, "<pad>": 2, "a": 3, "a": 4})", "\"a\" occurs twice"},
       {R"({"</s>": 0, "<unk>": 1})", "has no <pad>"},
   };
   for (const auto& [json, message] : cases) {

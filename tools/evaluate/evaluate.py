@@ -163,7 +163,7 @@ def parse_flags(arguments):
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument("--pairs", required=True, help="lines SOURCE tab REFERENCE (.xz is read, too)")
     parser.add_argument("--reverse", action="store_true", help="lines REFERENCE tab SOURCE")
-    parser.add_argument("--limit", type=int, help="only so many pairs from the beginning")
+    parser.add_argument("--limit", type=int, help="only this many pairs from the beginning")
     parser.add_argument("--translations", help="evaluate this file, text or JSON lines, instead")
     parser.add_argument("--save", help="write the client's JSON lines here")
     parser.add_argument("--compare", help="JSON lines of another run: how far do the two agree")

@@ -70,7 +70,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--directory", required=True, metavar="DIR", help="of the exported model")
     parser.add_argument("--pairs", required=True, help="lines SOURCE tab REFERENCE")
     parser.add_argument("--reverse", action="store_true", help="lines REFERENCE tab SOURCE")
-    parser.add_argument("--limit", type=int, default=500, help="so many pairs (default: 500)")
+    parser.add_argument("--limit", type=int, default=500, help="how many pairs (default: 500)")
     parser.add_argument("--target-language", help="of a model of several, such as deu")
     parser.add_argument("--server", help="HOST:PORT")
     parser.add_argument("--model", help="its name on the server; default: the server's default")

@@ -558,7 +558,7 @@ type DecodingOptions struct {
 	MaxLength *int32 `protobuf:"varint,6,opt,name=max_length,json=maxLength,proto3,oneof" json:"max_length,omitempty"`
 	// Sets max_length in proportion to each sentence.  Above 0, to 100; default 2.
 	MaxLengthRatio *float32 `protobuf:"fixed32,7,opt,name=max_length_ratio,json=maxLengthRatio,proto3,oneof" json:"max_length_ratio,omitempty"`
-	// No n-gram of this many tokens stands twice in a translation.  0 (default): off.
+	// No n-gram of this many tokens occurs twice in a translation.  0 (default): off.
 	NoRepeatNgramSize *int32 `protobuf:"varint,8,opt,name=no_repeat_ngram_size,json=noRepeatNgramSize,proto3,oneof" json:"no_repeat_ngram_size,omitempty"`
 	// Above 1 makes tokens that were generated already less likely.  Above 0, to 100; default 1: off.
 	RepetitionPenalty *float32 `protobuf:"fixed32,9,opt,name=repetition_penalty,json=repetitionPenalty,proto3,oneof" json:"repetition_penalty,omitempty"`
@@ -577,7 +577,7 @@ type DecodingOptions struct {
 	// model's own, if it has any.
 	ForcedBosTokenId *int32 `protobuf:"varint,17,opt,name=forced_bos_token_id,json=forcedBosTokenId,proto3,oneof" json:"forced_bos_token_id,omitempty"`
 	ForcedEosTokenId *int32 `protobuf:"varint,18,opt,name=forced_eos_token_id,json=forcedEosTokenId,proto3,oneof" json:"forced_eos_token_id,omitempty"`
-	// Diverse beam search: the beam is divided into so many groups (a divisor of beam_size; default 1),
+	// Diverse beam search: the beam is divided into this many groups (a divisor of beam_size; default 1),
 	// and a token costs diversity_penalty (0 to 100; default 0.5) for each hypothesis of a group before
 	// that has it at the same place.
 	BeamGroups       *int32   `protobuf:"varint,19,opt,name=beam_groups,json=beamGroups,proto3,oneof" json:"beam_groups,omitempty"`
@@ -587,7 +587,7 @@ type DecodingOptions struct {
 	// is searched with a beam of its own.
 	ReturnAlternatives        *bool    `protobuf:"varint,21,opt,name=return_alternatives,json=returnAlternatives,proto3,oneof" json:"return_alternatives,omitempty"`
 	MinAlternativeProbability *float32 `protobuf:"fixed32,22,opt,name=min_alternative_probability,json=minAlternativeProbability,proto3,oneof" json:"min_alternative_probability,omitempty"`
-	// Minimum Bayes risk: of so many hypotheses (or samples) those come first that are most like the
+	// Minimum Bayes risk: of this many hypotheses (or samples) those come first that are most like the
 	// others, by chrF.  0 (default): off; at most beam_size.
 	MbrCandidates *int32 `protobuf:"varint,23,opt,name=mbr_candidates,json=mbrCandidates,proto3,oneof" json:"mbr_candidates,omitempty"`
 	// Ends a translation that begins to repeat itself, cuts the repetition off and says

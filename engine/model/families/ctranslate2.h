@@ -16,7 +16,7 @@
 
 namespace dragoman {
 
-// What config.json, or older variables, say of the tokens that stand around a sentence.
+// What config.json, or older variables, say of the tokens around a sentence.
 struct CTranslate2Tokens {
   std::string unk = "<unk>";
   std::string bos = "<s>";

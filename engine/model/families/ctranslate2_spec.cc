@@ -157,7 +157,7 @@ absl::Status ReadHabits(const CTranslate2Model& model, const CTranslate2Facts& f
   return absl::OkStatus();
 }
 
-// The first so many heads of a layer; 0: all of them.
+// The number of heads, the first ones of a layer, to use; 0: all of them.
 absl::Status ReadAlignmentHeads(const CTranslate2Facts& facts, ModelSpec* spec) {
   const int layers = spec->decoder_layers;
   ASSIGN_OR_RETURN(spec->alignment.layer,

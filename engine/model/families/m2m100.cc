@@ -112,7 +112,7 @@ bool IsNllbLanguage(const std::string& token) {
   return halves.size() == 2 && halves[0].size() == 3 && halves[1].size() == 4;
 }
 
-// The ids of the languages stand in the files that list added tokens; where there are none, they
+// The ids of the languages are in the files that list added tokens; where there are none, they
 // follow the pieces in the order of the special tokens.
 absl::Status ReadNllb(const DirectoryFiles& files, const ModelSpec& spec, Parts* parts) {
   ASSIGN_OR_RETURN(parts->vocabulary, FairseqVocabulary(*parts->tokenizer.source_pieces));

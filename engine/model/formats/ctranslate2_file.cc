@@ -124,7 +124,7 @@ using Tensors = std::map<std::string, Tensor>;
 absl::Status Add(std::string name, Tensor tensor, Tensors* tensors) {
   const auto [it, inserted] = tensors->emplace(std::move(name), std::move(tensor));
   if (inserted) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(it->first, " stands twice"));
+  return absl::InvalidArgumentError(absl::StrCat(it->first, " occurs twice"));
 }
 
 absl::Status ReadVariables(uint32_t version, Reader* reader, Tensors* tensors) {

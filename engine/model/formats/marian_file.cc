@@ -178,7 +178,7 @@ absl::StatusOr<std::map<std::string, Tensor>> ReadTensors(Bytes bytes) {
                           absl::StrCat(entry.name, " ", tensor.status().message()));
     }
     if (!tensors.emplace(entry.name, *std::move(tensor)).second) {
-      return absl::InvalidArgumentError(absl::StrCat(entry.name, " stands twice"));
+      return absl::InvalidArgumentError(absl::StrCat(entry.name, " occurs twice"));
     }
   }
   return tensors;

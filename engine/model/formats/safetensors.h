@@ -15,7 +15,7 @@ namespace dragoman {
 // Maps the file.  NOT_FOUND if there is none; INVALID_ARGUMENT, naming the tensor, if the header
 // lies about offsets, shapes, dtypes or sizes: a range outside of the file, a range whose size is
 // not that of the shape, ranges that overlap or leave a hole, an unknown dtype, a dimension that is
-// zero, negative or so large that a product overflows, a name that stands twice.
+// zero, negative or so large that a product overflows, a name that occurs twice.
 absl::StatusOr<Checkpoint> OpenSafetensors(const std::string& path);
 
 }  // namespace dragoman

@@ -113,7 +113,7 @@ absl::StatusOr<std::map<std::string, Tensor>> LocateAll(const std::vector<TorchT
       return absl::InvalidArgumentError(absl::StrCat(tensor.name, " ", located.status().message()));
     }
     if (!tensors.emplace(tensor.name, *std::move(located)).second) {
-      return absl::InvalidArgumentError(absl::StrCat(tensor.name, " stands twice"));
+      return absl::InvalidArgumentError(absl::StrCat(tensor.name, " occurs twice"));
     }
   }
   return tensors;
@@ -189,7 +189,7 @@ absl::StatusOr<Storages> ReadOldStorages(const std::vector<std::string>& keys,
                                                      bytes.size() / size));
     }
     if (!storages.emplace(key, bytes.first(elements * size)).second) {
-      return absl::InvalidArgumentError(absl::StrCat("storage ", key, " stands twice"));
+      return absl::InvalidArgumentError(absl::StrCat("storage ", key, " occurs twice"));
     }
     bytes.remove_prefix(elements * size);
   }

@@ -17,6 +17,11 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 
+// A temporary file of this process: the same tests may run in another tree at the same time.
+std::string PathOf(const std::string& name) {
+  return ::testing::TempDir() + "/" + std::to_string(getpid()) + "_" + name;
+}
+
 class CommandsTest : public ::testing::Test {
  protected:
   // Runs `dragoman ARGUMENTS` with `input` on its standard input.
@@ -169,8 +174,8 @@ TEST_F(CommandsTest, LeavesOutLinesThatFail) {
 }
 
 TEST_F(CommandsTest, GoesOnWhereAnEarlierRunStopped) {
-  const std::string input = ::testing::TempDir() + "/resume_input.txt";
-  const std::string output = ::testing::TempDir() + "/resume_output.txt";
+  const std::string input = PathOf("resume_input.txt");
+  const std::string output = PathOf("resume_output.txt");
   std::string whole;
   {
     std::ofstream file(input);
@@ -286,7 +291,7 @@ TEST_F(CommandsTest, TellsHealth) {
 }
 
 TEST_F(CommandsTest, MeasuresUnderLoad) {
-  const std::string path = ::testing::TempDir() + "/load_input.txt";
+  const std::string path = PathOf("load_input.txt");
   std::ofstream(path) << "one\ntwo\n";
   EXPECT_EQ(RunWithServer({"load", "--requests", "20", "--concurrency", "3", "--input", path,
                            "--beam-size", "4", "--output", "json"}),

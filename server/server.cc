@@ -58,14 +58,12 @@ absl::StatusOr<ConnectionPlan> PlanConnections(int grpc_wanted, int http_wanted)
   const int http = http_wanted > 0 ? http_wanted : std::min(kDefaultHttp, plan.connections / 4);
   const int room = plan.connections - http;
   const int grpc = grpc_wanted > 0 ? grpc_wanted : std::min(kDefaultGrpc, room);
-  const bool http_is_too_much = http_wanted > plan.connections - std::max(grpc_wanted, 1);
-  if (grpc > room || http_is_too_much) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(http_is_too_much ? "max-http-connections" : "max-connections", " is ",
-                     http_is_too_much ? http : grpc,
-                     ", but the limit of open files (ulimit -n) leaves room for ",
-                     http_is_too_much ? plan.connections - std::max(grpc_wanted, 1) : room));
-  }
+  const auto too_many = [](const char* flag, int wanted, int most) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        flag, " is ", wanted, ", but the limit of open files (ulimit -n) leaves room for ", most));
+  };
+  if (room < 1) return too_many("max-http-connections", http, plan.connections - 1);
+  if (grpc > room) return too_many("max-connections", grpc, room);
   return ConnectionPlan{.grpc = {.first = plan.reserve, .most = grpc},
                         .http = {.first = plan.reserve + grpc, .most = http}};
 }

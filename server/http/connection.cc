@@ -176,7 +176,8 @@ void HttpConnection::Start() {
 }
 
 void HttpConnection::Drain() {
-  if (stage_ == Stage::kIdle) return Close();
+  // A new connection gets an answer to what it came for.
+  if (stage_ == Stage::kIdle && !first_) return Close();
   keep_alive_ = false;
 }
 

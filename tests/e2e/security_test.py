@@ -255,7 +255,7 @@ class TokenTest(SecurityTest):
             self.assertEqual(code_of(lambda: call(metadata=bearer(SHOP))), grpc.StatusCode.OK)
         score = server.translation.Score
         self.assertEqual(code_of(lambda: score(pb.ScoreRequest())), grpc.StatusCode.UNAUTHENTICATED)
-        health = health_pb_grpc.HealthStub(server.channel)
+        health = health_pb2_grpc.HealthStub(server.channel)
         self.assertEqual(health.Check(health_pb2.HealthCheckRequest()).status,
                          health_pb2.HealthCheckResponse.SERVING)
         reflect = server.channel.stream_stream(

@@ -18,6 +18,7 @@ TEST(CppClient, TranslatesAsHuggingFaceDoes) {
   const nlohmann::json golden = nlohmann::json::parse(file);
   TranslationClient client(server.grpc_address());
   v1::TranslateRequest request;
+  request.set_sentence_splitting(v1::SENTENCE_SPLITTING_NONE);
   for (int i = 0; i < 50; ++i) request.add_contents(golden["inputs"][i]["text"]);
   const absl::StatusOr<v1::TranslateResponse> response = client.Translate(request);
   ASSERT_TRUE(response.ok()) << response.status();

@@ -146,6 +146,9 @@ class DocumentsTest(unittest.TestCase):
         for name in os.listdir(SOURCE_DIR):
             if name not in ("models", "build", ".git"):
                 os.symlink(os.path.join(SOURCE_DIR, name), os.path.join(directory, name))
+        os.mkdir(os.path.join(directory, "build"))
+        os.symlink(os.path.dirname(os.path.dirname(SERVER)),
+                   os.path.join(directory, "build/release"))
         os.mkdir(os.path.join(directory, "models"))
         os.symlink(MODEL, os.path.join(directory, "models/en-de"))
         shutil.copy(self.authority.ca, os.path.join(directory, "ca.pem"))

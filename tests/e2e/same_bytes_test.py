@@ -24,7 +24,8 @@ class SameBytes:
     def answers(cls, texts, stub=None):
         """The translations, each as bytes: texts, tokens, scores and all."""
         response = (stub or cls.server.translation).Translate(
-            pb.TranslateRequest(contents=texts, options=OPTIONS, output=OUTPUT), timeout=300)
+            pb.TranslateRequest(contents=texts, options=OPTIONS, output=OUTPUT,
+                                sentence_splitting=pb.SENTENCE_SPLITTING_NONE), timeout=300)
         return [t.SerializeToString(deterministic=True) for t in response.translations]
 
     def test_64_at_once(self):

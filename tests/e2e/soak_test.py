@@ -59,6 +59,7 @@ class Client(threading.Thread):
         request = pb.TranslateRequest(
             contents=[i["text"] for i in chosen],
             options=pb.DecodingOptions(beam_size=1 if greedy else 4),
+            sentence_splitting=pb.SENTENCE_SPLITTING_NONE,
             priority=pb.PRIORITY_BATCH if batch else pb.PRIORITY_INTERACTIVE)
         hurried = self.random.random() < 0.3
         timeout = self.random.uniform(0.001, 0.2) if hurried else timeout

@@ -93,30 +93,32 @@ struct BulkCall::Stream
     Pump();
   }
 
-  // Writes the next request, or, at last, that there is none.
+  // Writes what can be written: the next request or, at last, that there is none.  One thread at a
+  // time does it, and looks again for what comes meanwhile.
   void Pump() {
-    bool write = false;
-    {
-      absl::MutexLock lock(&mutex);
-      write = !to_write.empty();
-      if (writing || ended || (!write && !std::exchange(closing, false))) return;
+    mutex.Lock();
+    if (pumping) return mutex.Unlock();
+    pumping = true;
+    while (!writing && !ended && (!to_write.empty() || closing)) {
       writing = true;
-      ++starting;
-      if (write) {
+      const bool last = to_write.empty();
+      if (last) {
+        closing = false;
+      } else {
         outgoing = std::move(to_write.front());
         to_write.pop_front();
       }
+      mutex.Unlock();
+      if (last) {
+        StartWritesDone();
+      } else {
+        StartWrite(&outgoing);
+      }
+      mutex.Lock();
     }
-    if (write) {
-      StartWrite(&outgoing);
-    } else {
-      StartWritesDone();
-    }
-    bool release = false;
-    {
-      absl::MutexLock lock(&mutex);
-      release = --starting == 0 && ended;
-    }
+    pumping = false;
+    const bool release = std::exchange(hold_left, false);
+    mutex.Unlock();
     if (release) RemoveHold();
   }
 
@@ -134,7 +136,8 @@ struct BulkCall::Stream
       {
         absl::MutexLock lock(&mutex);
         ended = true;
-        release = starting == 0;  // or else Pump does it
+        release = !pumping;
+        hold_left = pumping;
       }
       if (release) RemoveHold();
       return;
@@ -194,9 +197,10 @@ struct BulkCall::Stream
   std::deque<v1::TranslateBulkRequest> to_write ABSL_GUARDED_BY(mutex);
   std::map<std::string, Pending> pending ABSL_GUARDED_BY(mutex);
   bool writing ABSL_GUARDED_BY(mutex) = false;
-  int starting ABSL_GUARDED_BY(mutex) = 0;      // threads that are about to write
-  bool closing ABSL_GUARDED_BY(mutex) = false;  // nothing more is to come
-  bool ended ABSL_GUARDED_BY(mutex) = false;    // takes nothing more
+  bool pumping ABSL_GUARDED_BY(mutex) = false;    // a thread is in Pump
+  bool hold_left ABSL_GUARDED_BY(mutex) = false;  // which is to remove the hold
+  bool closing ABSL_GUARDED_BY(mutex) = false;    // nothing more is to come
+  bool ended ABSL_GUARDED_BY(mutex) = false;      // takes nothing more
   absl::Status cancelled ABSL_GUARDED_BY(mutex);
 };
 

@@ -1,6 +1,7 @@
 // Whatever happens to a call (the exchange has news, a message was written or read, a timer fires)
-// ends in Pump, which does all that can be done now.  gRPC's operations may call back before they
-// return, so Pump decides under the lock and acts outside of it.
+// ends in Pump, which does all that can be done now.  One thread at a time pumps, and looks again
+// for what comes meanwhile.  gRPC's operations may call back before they return, so Pump decides
+// under the lock and acts outside of it.
 
 #include "server/stream_calls.h"
 
@@ -60,20 +61,22 @@ class StreamCall : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
 
  private:
   void Pump() {
-    StreamEvent event;
-    {
-      absl::MutexLock lock(&mutex_);
-      if (writing_ || finished_) return;
-      event = exchange_->Next();
-      writing_ = event.message.has_value();
-      finished_ = event.end.has_value();
-    }
-    if (event.message.has_value()) {
+    mutex_.Lock();
+    if (pumping_) return mutex_.Unlock();
+    pumping_ = true;
+    while (!writing_) {
+      StreamEvent event = exchange_->Next();
+      if (!event.message.has_value() && !event.end.has_value()) break;
+      writing_ = true;
+      mutex_.Unlock();
+      // After Finish the call may be gone; pumping_ stays.
+      if (event.end.has_value()) return Finish(ToGrpcStatus(*event.end, context_));
       message_ = Serialized(*event.message);
       StartWrite(&message_);
-    } else if (event.end.has_value()) {
-      Finish(ToGrpcStatus(*event.end, context_));
+      mutex_.Lock();
     }
+    pumping_ = false;
+    mutex_.Unlock();
   }
 
   const ServerParts* const parts_;
@@ -83,8 +86,8 @@ class StreamCall : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
   grpc::ByteBuffer message_;  // that is being written
 
   absl::Mutex mutex_;
+  bool pumping_ ABSL_GUARDED_BY(mutex_) = false;
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
-  bool finished_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 // Likewise.
@@ -135,27 +138,34 @@ class BulkCall : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuff
 
  private:
   void Pump() {
-    BulkEvent event;
-    bool read = false, wait = false, finish = false;
-    {
-      absl::MutexLock lock(&mutex_);
-      if (finished_) return;
-      if (!writing_ && !end_.has_value()) event = exchange_->Next();
+    mutex_.Lock();
+    if (pumping_) return mutex_.Unlock();
+    pumping_ = true;
+    while (true) {
+      BulkEvent event;
+      if (!writing_) event = exchange_->Next();
       if (event.end.has_value()) end_ = std::move(event.end);
-      writing_ = writing_ || event.message.has_value();
-      read = !end_.has_value() && !reading_ && exchange_->HasRoom();
+      const bool write = event.message.has_value();
+      const bool read = !end_.has_value() && !reading_ && exchange_->HasRoom();
+      const bool wait = !end_.has_value() && !waiting_ && exchange_->WantsRetry();
+      const bool finish = end_.has_value() && !waiting_;
+      if (!write && !read && !wait && !finish) break;
+      writing_ = writing_ || write;
       reading_ = reading_ || read;
-      wait = !end_.has_value() && !waiting_ && exchange_->WantsRetry();
       waiting_ = waiting_ || wait;
-      finished_ = finish = end_.has_value() && !waiting_;
+      mutex_.Unlock();
+      // After Finish the call may be gone; pumping_ stays.
+      if (finish) return Finish(ToGrpcStatus(*end_, context_));
+      if (write) {
+        outgoing_ = Serialized(*event.message);
+        StartWrite(&outgoing_);
+      }
+      if (read) StartRead(&incoming_);
+      if (wait) RetrySoon();
+      mutex_.Lock();
     }
-    if (event.message.has_value()) {
-      outgoing_ = Serialized(*event.message);
-      StartWrite(&outgoing_);
-    }
-    if (read) StartRead(&incoming_);
-    if (wait) RetrySoon();
-    if (finish) Finish(ToGrpcStatus(*end_, context_));
+    pumping_ = false;
+    mutex_.Unlock();
   }
 
   // Each wait has an alarm of its own, because one that has gone off may still be in its callback.
@@ -183,11 +193,11 @@ class BulkCall : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuff
   std::unique_ptr<grpc::Alarm> alarm_;
 
   absl::Mutex mutex_;
+  bool pumping_ ABSL_GUARDED_BY(mutex_) = false;
   bool reading_ ABSL_GUARDED_BY(mutex_) = false;
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
   bool waiting_ ABSL_GUARDED_BY(mutex_) = false;  // for the alarm, which must not outlive the call
-  std::optional<CallEnd> end_;                    // set once, before finished_
-  bool finished_ ABSL_GUARDED_BY(mutex_) = false;
+  std::optional<CallEnd> end_;                    // set once, by Pump
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "dragoman/v1/translation.grpc.pb.h"
 #include "google/rpc/error_details.pb.h"
 
@@ -168,7 +169,13 @@ struct BulkCall::Stream
       left.swap(pending);
       status = cancelled;
     }
-    if (status.ok()) status = owner->connection_.to_status(grpc_status);
+    if (status.ok()) {
+      status = owner->connection_.to_status(grpc_status);
+      // Not cancelled by this side: a load balancer's server went away, or a drain cut the call.
+      if (absl::IsCancelled(status)) {
+        status = absl::UnavailableError(absl::StrCat("the call was cut: ", status.message()));
+      }
+    }
     if (status.ok()) status = absl::UnavailableError("the server has ended the call");
     BulkCall* const its_owner = owner;
     {

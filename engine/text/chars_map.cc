@@ -104,7 +104,8 @@ bool TableIsSafe(std::string_view table) {
   if (table.size() <= sizeof(trie_size)) return false;
   std::memcpy(&trie_size, table.data(), sizeof(trie_size));
   table.remove_prefix(sizeof(trie_size));
-  if (trie_size >= table.size() || trie_size % sizeof(Unit) != 0 || table.back() != '\0') {
+  if (trie_size == 0 || trie_size >= table.size() || trie_size % sizeof(Unit) != 0 ||
+      table.back() != '\0') {
     return false;
   }
   std::vector<Unit> units(trie_size / sizeof(Unit));

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "engine/base/pem_files.h"
+#include "crypto/pem_files.h"
 #include "engine/base/status.h"
 
 namespace dragoman {

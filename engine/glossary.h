@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "engine/decode/search_options.h"
+#include "engine/search/search_options.h"
 #include "engine/text/tokenizer.h"
 
 namespace dragoman {

@@ -12,8 +12,8 @@
 #include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
-#include "engine/decode/row_sampler.h"
 #include "engine/model/attention_tree.h"
+#include "engine/search/row_sampler.h"
 
 namespace dragoman {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "engine/decode/search_options.h"
-#include "engine/model/config.h"
+#include "engine/search/search_options.h"
+#include "engine/spec/config.h"
 
 namespace dragoman {
 

@@ -13,8 +13,8 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "engine/alignment.h"
-#include "engine/decode/search_options.h"
 #include "engine/glossary.h"
+#include "engine/search/search_options.h"
 #include "engine/text/splitter.h"
 
 namespace dragoman {

@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "server/check.h"
-#include "server/config.h"
-#include "server/logging.h"
-#include "server/machine_report.h"
-#include "server/process_limits.h"
+#include "server/config/config.h"
+#include "server/net/process_limits.h"
+#include "server/observe/logging.h"
+#include "server/observe/machine_report.h"
 #include "server/server.h"
 #include "server/shutdown.h"
 

@@ -15,8 +15,8 @@
 #include "server/http/pages.h"
 #include "server/http/site.h"
 #include "server/http/stream_api.h"
-#include "server/logging.h"
-#include "server/process_limits.h"
+#include "server/net/process_limits.h"
+#include "server/observe/logging.h"
 
 namespace dragoman {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <thread>
 
-#include "server/logging.h"
+#include "server/observe/logging.h"
 
 namespace dragoman {
 namespace {

@@ -8,22 +8,58 @@ import re
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BOXES = ("engine", "server", "client")
+BOXES = ("engine", "crypto", "server", "client")
 PROTO = r"(dragoman/v1|google/rpc|grpc/health/v1)/\w+(\.grpc)?\.pb\.h"
-BELOW_TRANSLATOR = r"engine/(decode|model|math|text|options|base)/"
+
+# The rooms of the engine and the server, lowest first, and the rooms below that each may include beside itself.
+# The link lines of engine/*/CMakeLists.txt must say the same.
+ENGINE = {
+    "base": (),
+    "options": ("base",),
+    "math": ("base",),
+    "text": ("base",),
+    "spec": ("math", "options", "base"),
+    "formats": ("math", "options", "base"),
+    "families": ("formats", "spec", "math", "text", "options", "base"),
+    "model": ("families", "formats", "spec", "math", "text", "options", "base"),
+    "search": ("math", "text", "options", "base"),
+    "decode": ("search", "model", "families", "formats", "spec", "math", "text", "options", "base"),
+}
+SERVER = {
+    "base": (),
+    "observe": ("net/listener", "base"),
+    "page": (),
+    "net": ("observe", "base"),
+    "auth": ("observe", "base"),
+    "config": ("compat/compat", "auth", "observe", "base"),
+    "models": ("config", "observe", "base"),
+    "api": ("models", "config", "auth", "observe", "base"),
+    "grpc": ("api", "config", "net", "auth", "observe", "base"),
+    "http": ("api", "net", "auth", "observe", "base", "page"),
+    "compat": ("http", "api", "base"),
+}
+
+
+def room(box, name, rooms, others=""):
+    """The rule of one room: it sees itself and the rooms below it."""
+    below = "|".join(f"{r}\\." if "/" in r else f"{r}/" for r in (name, *rooms))
+    return rf"{box}/{name}/", rf"{box}/({below}){others}"
+
+
+BELOW_TRANSLATOR = rf"engine/({'|'.join(ENGINE)})/"
+# The engine as the server sees it: its front door, and below it what configures, observes and reports.
+FRONT_DOOR = (r"engine/(translator|route|servable)\.h|engine/base/|engine/text/language_tag\.h|"
+              r"engine/decode/(worker_pool|observer|quota)\.h|engine/model/(model|model_report)\.h|"
+              r"engine/math/(gemm|int8_crossover|kernels|onednn_matmul|precision)\.h")
 
 # The files of a box (the first pattern that fits) may include these, and nothing else of the project.
 DIRECTORIES = (
-    (r"engine/base/", r"engine/base/"),
-    (r"engine/options/", r"engine/(options|base)/"),
-    (r"engine/math/", r"engine/(math|base)/"),
-    (r"engine/text/", r"engine/(text|base)/"),
-    (r"engine/model/", r"engine/(model|math|text|options|base)/"),
-    (r"engine/decode/", BELOW_TRANSLATOR),
+    *(room("engine", name, rooms) for name, rooms in ENGINE.items()),
     (r"engine/", rf"{BELOW_TRANSLATOR}|engine/\w+\.h"),
-    # The server sees the engine through its front door, and its life through the observer.
-    (r"server/", rf"server/|engine/(translator|route|servable)\.h|{BELOW_TRANSLATOR}|{PROTO}"),
-    (r"client/", rf"client/|engine/(options|base)/|{PROTO}"),
+    (r"crypto/", r"crypto/|engine/base/"),
+    *(room("server", name, rooms, rf"|crypto/|{FRONT_DOOR}|{PROTO}") for name, rooms in SERVER.items()),
+    (r"server/", rf"server/|crypto/|{FRONT_DOOR}|{PROTO}"),
+    (r"client/", rf"client/|crypto/|engine/(options|base)/|{PROTO}"),
 )
 
 # Foreign headers, and the only files that may include them.
@@ -31,27 +67,27 @@ DOORS = (
     (r"oneapi/dnnl|dnnl", r"engine/math/onednn_matmul\."),
     (r"hwy/", r"engine/math/"),
     (r"sentencepiece", r"engine/text/piece_model\."),
-    (r"prometheus/", r"server/metric(s|_series)\."),
-    (r"cld2/", r"server/language_detector\."),
+    (r"prometheus/", r"server/observe/metric(s|_series)\."),
+    (r"cld2/", r"server/api/language_detector\."),
     (r"boost/", r"server/http/(connection|port|stream|tls_context)\."),
     # A call is the same whatever transport it came by: only the doors and what starts them know gRPC.
-    (r"grpc|dragoman/v1/\w+\.grpc", r"client/|server/(grpc_(door|port)|\w+_service|raw_message|stream_calls|server|tls|logging)\."),
+    (r"grpc|dragoman/v1/\w+\.grpc", r"client/|server/(grpc/|server\.|auth/tls\.|observe/logging\.)"),
     (r"google/protobuf|google/rpc|dragoman/v1", r"server/|client/"),
-    (r"spdlog/", r"server/logging\."),
+    (r"spdlog/", r"server/observe/logging\."),
     (r"minizip/", r"engine/base/zip_archive\."),
     (r"yaml-cpp/", r"engine/base/yaml\."),
     (r"curl/", r"client/http_client\."),
-    (r"openssl/", r"engine/base/pem_files\.|client/file_digest\.|server/http/tls_context\."),
-    (r"CLI/", r"server/command_line\.|client/(\w*commands?|usage)\."),
-    (r"nlohmann/", r"engine/base/json\.|server/logging\.|client/json\."),
+    (r"openssl/", r"crypto/pem_files\.|client/file_digest\.|server/http/tls_context\."),
+    (r"CLI/", r"server/config/command_line\.|client/(\w*commands?|usage)\."),
+    (r"nlohmann/", r"engine/base/json\.|server/observe/logging\.|client/json\."),
 )
 
 # A family of models is known to its adapter alone.
 FAMILIES = re.compile(r"marian|opus.?mt|m2m.?100|nllb|mbart|\bm?t5\b|madlad|opennmt|fairseq|argos", re.I)
-ADAPTERS = re.compile(r"engine/model/(families|formats)/")
+ADAPTERS = re.compile(r"engine/(families|formats)/")
 # A network is known to its own files, and to who configures it.
 NETWORKS = re.compile(r"\bs?sru\b|\bgru\b|gated_?cell|average_?attention|recurrent(?!_)", re.I)
-OWN_FILES = re.compile(r"engine/model/(families/|formats/|ssru|average_attention|gated_cell|recurrent)")
+OWN_FILES = re.compile(r"engine/(families/|formats/|spec/recurrent|model/(ssru|average_attention|gated_cell|recurrent))")
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
@@ -84,6 +120,27 @@ def breaches(found):
         for foreign, door in DOORS:
             if re.match(foreign, header) and not re.match(door, path):
                 yield f"{path}:{number}: {header} belongs behind {door}"
+
+
+def links(text):
+    """The libraries of the project that a CMakeLists.txt links, by the library that does."""
+    found = {}
+    for name, rest in re.findall(r"dragoman_library\(dragoman_(\w+)([^)]*)\)", text):
+        found[name] = set(re.findall(r"\bdragoman_(\w+)", rest.partition("LINKS")[2]))
+    for name, rest in re.findall(r"target_link_libraries\(dragoman_(\w+) INTERFACE([^)]*)\)", text):
+        found[name] = set(re.findall(r"\bdragoman_(\w+)", rest))
+    return found
+
+
+def reached(name, linked):
+    """All that a library links, at any depth."""
+    found, queue = set(), [name]
+    while queue:
+        for other in linked.get(queue.pop(), ()):
+            if other not in found:
+                found.add(other)
+                queue.append(other)
+    return found
 
 
 def sources():
@@ -126,8 +183,8 @@ class LayeringTest(unittest.TestCase):
     def test_finds_who_names_a_family(self):
         for code in ('if (type == "marian") {', "MBartConfig config;", "bool is_t5 = true; T5 x;"):
             self.assertNotEqual(list(strangers([("engine/model/model.cc", code)])), [], code)
-        for path, code in (("engine/model/families/t5.cc", '"t5"'),
-                           ("engine/decode/logits.h", "// as in Marian")):
+        for path, code in (("engine/families/t5.cc", '"t5"'),
+                           ("engine/search/logits.h", "// as in Marian")):
             self.assertEqual(list(strangers([(path, code)])), [])
 
     def test_nobody_includes_what_is_above(self):
@@ -135,19 +192,45 @@ class LayeringTest(unittest.TestCase):
         self.assertGreater(len(found), 100)
         self.assertEqual(list(breaches(found)), [])
 
+    def test_link_lines_say_what_the_rules_say(self):
+        linked = {}
+        for name in ENGINE:
+            with open(os.path.join(ROOT, "engine", name, "CMakeLists.txt"), encoding="utf-8") as file:
+                linked |= links(file.read())
+        for name, rooms in ENGINE.items():
+            self.assertEqual(reached(name, linked), set(rooms), name)
+
+    def test_the_engine_links_no_openssl(self):
+        for directory, _, names in os.walk(os.path.join(ROOT, "engine")):
+            if "CMakeLists.txt" in names:
+                with open(os.path.join(directory, "CMakeLists.txt"), encoding="utf-8") as file:
+                    self.assertNotRegex(file.read(), "(?i)openssl|dragoman_crypto", directory)
+
+    def test_rooms_lie_one_above_the_other(self):
+        for rooms in (ENGINE, SERVER):
+            names = list(rooms)
+            for name, below in rooms.items():
+                for other in below:
+                    if "/" not in other and other != "page":
+                        self.assertLess(names.index(other), names.index(name), (name, other))
+
     def test_finds_breaches(self):
         for path, quote, header in (("engine/base/status.cc", '"', "engine/math/matrix.h"),
                                     ("engine/text/tokenizer.cc", '"', "engine/model/model.h"),
                                     ("engine/model/model.cc", '"', "engine/decode/job.h"),
                                     ("engine/decode/job.cc", '"', "engine/translator.h"),
-                                    ("engine/translator.cc", '"', "server/metrics.h"),
+                                    ("engine/translator.cc", '"', "server/observe/metrics.h"),
                                     ("client/main.cc", '"', "engine/translator.h"),
-                                    ("engine/options/options.h", '"', "engine/model/config.h"),
-                                    ("client/main.cc", '"', "server/config.h"),
+                                    ("engine/options/options.h", '"', "engine/spec/config.h"),
+                                    ("client/main.cc", '"', "server/config/config.h"),
                                     ("engine/decode/job.h", "<", "grpcpp/grpcpp.h"),
                                     ("engine/model/linear.cc", "<", "oneapi/dnnl/dnnl.hpp"),
                                     ("engine/translator.cc", '"', "dragoman/v1/translation.pb.h"),
-                                    ("server/call.h", "<", "grpcpp/grpcpp.h"),
+                                    ("server/api/call.h", "<", "grpcpp/grpcpp.h"),
+                                    ("server/auth/principals.cc", '"', "server/api/call.h"),
+                                    ("server/http/door.cc", '"', "server/grpc/grpc_door.h"),
+                                    ("server/api/call.h", '"', "engine/decode/job.h"),
+                                    ("engine/search/beam.cc", '"', "engine/model/model.h"),
                                     ("server/server.cc", "<", "prometheus/counter.h")):
             self.assertNotEqual(list(breaches([(path, 1, quote, header)])), [], (path, header))
 

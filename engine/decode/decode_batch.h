@@ -17,10 +17,10 @@
 
 #include "engine/base/clock.h"
 #include "engine/decode/job.h"
-#include "engine/decode/logits.h"
 #include "engine/decode/observer.h"
 #include "engine/decode/scheduler.h"
-#include "engine/decode/search.h"
+#include "engine/search/logits.h"
+#include "engine/search/search.h"
 
 namespace dragoman {
 

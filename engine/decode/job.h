@@ -19,8 +19,8 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "engine/decode/quota.h"
-#include "engine/decode/search.h"
 #include "engine/model/model.h"
+#include "engine/search/search.h"
 
 namespace dragoman {
 

@@ -19,8 +19,8 @@
 #include "engine/math/int8_rows.h"
 #include "engine/math/matrix.h"
 #include "engine/math/precision.h"
-#include "engine/model/config.h"
 #include "engine/model/output_projection.h"
+#include "engine/spec/config.h"
 
 namespace dragoman {
 

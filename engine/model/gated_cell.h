@@ -14,7 +14,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "engine/model/checkpoint.h"
+#include "engine/formats/checkpoint.h"
 #include "engine/model/linear.h"
 #include "engine/model/workspace.h"
 

@@ -12,12 +12,12 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "engine/formats/checkpoint.h"
 #include "engine/math/matrix.h"
-#include "engine/model/checkpoint.h"
-#include "engine/model/config.h"
 #include "engine/model/kv_pool.h"
 #include "engine/model/network.h"
 #include "engine/model/workspace.h"
+#include "engine/spec/config.h"
 
 namespace dragoman {
 

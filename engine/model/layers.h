@@ -14,12 +14,12 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "engine/model/checkpoint.h"
-#include "engine/model/config.h"
+#include "engine/formats/checkpoint.h"
 #include "engine/model/embedding_table.h"
 #include "engine/model/linear.h"
 #include "engine/model/residual.h"
 #include "engine/model/workspace.h"
+#include "engine/spec/config.h"
 
 namespace dragoman {
 

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "engine/formats/checkpoint.h"
 #include "engine/math/gemm.h"
 #include "engine/math/matrix.h"
 #include "engine/math/precision.h"
-#include "engine/model/checkpoint.h"
 
 namespace dragoman {
 

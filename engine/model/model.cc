@@ -15,8 +15,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "engine/families/model_directory.h"
 #include "engine/math/gemm.h"
-#include "engine/model/model_directory.h"
 #include "engine/model/network_kind.h"
 
 namespace dragoman {

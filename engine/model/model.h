@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "engine/formats/checkpoint.h"
 #include "engine/math/precision.h"
-#include "engine/model/checkpoint.h"
-#include "engine/model/config.h"
 #include "engine/model/network.h"
+#include "engine/spec/config.h"
 #include "engine/text/shortlist.h"
 #include "engine/text/tokenizer.h"
 

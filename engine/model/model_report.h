@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "engine/model/model_directory.h"
+#include "engine/families/model_directory.h"
 
 namespace dragoman {
 

@@ -7,9 +7,9 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
-#include "engine/model/checkpoint.h"
-#include "engine/model/config.h"
+#include "engine/formats/checkpoint.h"
 #include "engine/model/network.h"
+#include "engine/spec/config.h"
 
 namespace dragoman {
 

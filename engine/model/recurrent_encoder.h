@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "engine/model/gated_cell.h"
 #include "engine/model/network.h"
-#include "engine/model/recurrent_spec.h"
+#include "engine/spec/recurrent_spec.h"
 
 namespace dragoman {
 

@@ -13,9 +13,9 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "engine/formats/checkpoint.h"
 #include "engine/math/matrix.h"
-#include "engine/model/checkpoint.h"
-#include "engine/model/config.h"
+#include "engine/spec/config.h"
 
 namespace dragoman {
 

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "engine/model/checkpoint.h"
-#include "engine/model/config.h"
+#include "engine/formats/checkpoint.h"
 #include "engine/model/linear.h"
 #include "engine/model/workspace.h"
+#include "engine/spec/config.h"
 
 namespace dragoman {
 

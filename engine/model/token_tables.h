@@ -7,10 +7,10 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
-#include "engine/model/checkpoint.h"
-#include "engine/model/config.h"
+#include "engine/formats/checkpoint.h"
 #include "engine/model/embedding_table.h"
 #include "engine/model/output_projection.h"
+#include "engine/spec/config.h"
 
 namespace dragoman {
 

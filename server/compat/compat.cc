@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "engine/base/status.h"
-#include "server/list_models.h"
+#include "server/api/list_models.h"
 
 namespace dragoman {
 namespace {

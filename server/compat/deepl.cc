@@ -11,9 +11,9 @@
 #include "absl/strings/str_join.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
+#include "server/api/language_detector.h"
 #include "server/compat/compat.h"
 #include "server/compat/fields.h"
-#include "server/language_detector.h"
 
 namespace dragoman {
 namespace {
@@ -134,7 +134,7 @@ void Translate(const HttpDoor& door, HttpRequest http, std::shared_ptr<HttpAnswe
 }
 
 absl::StatusOr<HttpResponse> ListLanguages(const HttpDoor& door, const CompatFields& fields,
-                                       Call* call) {
+                                           Call* call) {
   ASSIGN_OR_RETURN(const ServedPairs pairs, ListPairs(door, call));
   ASSIGN_OR_RETURN(const std::string type, fields.Text("type", "source"));
   if (type != "source" && type != "target") {

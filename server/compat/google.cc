@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "engine/base/status.h"
+#include "server/api/language_detector.h"
 #include "server/compat/compat.h"
 #include "server/compat/fields.h"
-#include "server/language_detector.h"
 
 namespace dragoman {
 namespace {
@@ -107,7 +107,7 @@ absl::StatusOr<HttpResponse> Detect(const CompatFields& fields) {
 }
 
 absl::StatusOr<HttpResponse> ListLanguages(const HttpDoor& door, const CompatFields& fields,
-                                       Call* call) {
+                                           Call* call) {
   ASSIGN_OR_RETURN(const ServedPairs pairs, ListPairs(door, call));
   ASSIGN_OR_RETURN(const std::string names_in, fields.Text("target"));
   std::set<std::string> tags;

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "engine/base/status.h"
+#include "server/api/language_detector.h"
 #include "server/compat/compat.h"
 #include "server/compat/fields.h"
-#include "server/language_detector.h"
 
 namespace dragoman {
 namespace {

@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "engine/base/status.h"
+#include "server/api/list_models.h"
+#include "server/api/score_exchange.h"
 #include "server/http/json.h"
-#include "server/list_models.h"
-#include "server/score_exchange.h"
 
 namespace dragoman {
 namespace {

@@ -9,10 +9,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "engine/base/status.h"
-#include "server/errors.h"
+#include "server/api/translate_exchange.h"
+#include "server/base/errors.h"
 #include "server/http/json.h"
 #include "server/http/router.h"
-#include "server/translate_exchange.h"
 
 namespace dragoman {
 namespace {

@@ -12,8 +12,8 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "dragoman/v1/translation.pb.h"
-#include "server/call.h"
-#include "server/caller.h"
+#include "server/api/call.h"
+#include "server/auth/caller.h"
 #include "server/http/message.h"
 
 namespace dragoman {

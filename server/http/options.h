@@ -6,7 +6,7 @@
 #include <cstddef>
 
 #include "absl/time/time.h"
-#include "server/listener.h"
+#include "server/net/listener.h"
 
 namespace dragoman {
 

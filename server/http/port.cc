@@ -15,7 +15,7 @@
 #include "absl/synchronization/mutex.h"
 #include "server/http/connection.h"
 #include "server/http/tls_context.h"
-#include "server/logging.h"
+#include "server/observe/logging.h"
 
 namespace dragoman {
 

@@ -20,10 +20,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/auth/served_certificates.h"
 #include "server/http/options.h"
 #include "server/http/router.h"
-#include "server/listener.h"
-#include "server/served_certificates.h"
+#include "server/net/listener.h"
 
 namespace dragoman {
 

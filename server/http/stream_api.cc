@@ -4,10 +4,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
-#include "server/errors.h"
+#include "server/api/stream_exchange.h"
+#include "server/base/errors.h"
 #include "server/http/json.h"
-#include "server/stream_exchange.h"
-#include "server/trace.h"
+#include "server/observe/trace.h"
 
 namespace dragoman {
 namespace {

@@ -1,5 +1,5 @@
-// The server's certificates for the HTTP port: the same files as for gRPC (server/tls.h), in the
-// form that OpenSSL's handshakes take.  One of the doors to OpenSSL.
+// The server's certificates for the HTTP port: the same files as for gRPC (server/auth/tls.h), in
+// the form that OpenSSL's handshakes take.  One of the doors to OpenSSL.
 
 #ifndef DRAGOMAN_SERVER_HTTP_TLS_CONTEXT_H_
 #define DRAGOMAN_SERVER_HTTP_TLS_CONTEXT_H_
@@ -9,7 +9,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "server/served_certificates.h"
+#include "server/auth/served_certificates.h"
 
 namespace dragoman {
 

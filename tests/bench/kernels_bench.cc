@@ -15,16 +15,16 @@
 #include <vector>
 
 #include "benchmark/benchmark.h"
-#include "engine/decode/logits.h"
+#include "engine/families/model_directory.h"
 #include "engine/math/attend.h"
 #include "engine/math/gemm.h"
 #include "engine/math/kernels.h"
-#include "engine/model/model_directory.h"
+#include "engine/search/logits.h"
 #include "engine/text/splitter.h"
 #include "tests/bench/ceilings.h"
-#include "tests/decode/whole_search.h"
 #include "tests/math/packed_key_values.h"
 #include "tests/math/random_matrix.h"
+#include "tests/search/whole_search.h"
 
 namespace dragoman {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "engine/decode/job.h"
 #include "engine/model/model.h"
-#include "tests/decode/whole_search.h"
+#include "tests/search/whole_search.h"
 
 namespace dragoman {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "server/config.h"
+#include "server/config/config.h"
 #include "tests/fuzz/fuzzer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

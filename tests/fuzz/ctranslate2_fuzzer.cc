@@ -1,6 +1,6 @@
 // Any bytes as CTranslate2's model.bin: the file, and the network that its variables describe.
 
-#include "engine/model/families/ctranslate2.h"
+#include "engine/families/ctranslate2.h"
 #include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/read_all.h"
 

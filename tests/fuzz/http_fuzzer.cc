@@ -14,7 +14,7 @@
 #include <set>
 #include <string>
 
-#include "server/logging.h"
+#include "server/observe/logging.h"
 #include "server/server.h"
 #include "tests/fuzz/fuzzer.h"
 

@@ -1,6 +1,6 @@
 // Any bytes as Marian's model.bin.
 
-#include "engine/model/formats/marian_file.h"
+#include "engine/formats/marian_file.h"
 #include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/read_all.h"
 

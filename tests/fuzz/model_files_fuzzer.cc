@@ -16,7 +16,7 @@
 #include <string>
 #include <string_view>
 
-#include "engine/model/model_directory.h"
+#include "engine/families/model_directory.h"
 #include "engine/model/model_report.h"
 #include "tests/fuzz/fuzzer.h"
 

@@ -1,6 +1,6 @@
 // Any bytes as an .npz, compressed or not.
 
-#include "engine/model/formats/npz.h"
+#include "engine/formats/npz.h"
 #include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/read_all.h"
 

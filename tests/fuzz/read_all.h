@@ -3,7 +3,7 @@
 #ifndef DRAGOMAN_TESTS_FUZZ_READ_ALL_H_
 #define DRAGOMAN_TESTS_FUZZ_READ_ALL_H_
 
-#include "engine/model/checkpoint.h"
+#include "engine/formats/checkpoint.h"
 #include "tests/fuzz/fuzzer.h"
 
 namespace dragoman {

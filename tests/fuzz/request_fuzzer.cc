@@ -13,7 +13,7 @@
 #include <string>
 
 #include "dragoman/v1/translation.pb.h"
-#include "server/logging.h"
+#include "server/observe/logging.h"
 #include "server/server.h"
 #include "tests/fuzz/fuzzer.h"
 

@@ -1,6 +1,6 @@
 // Any bytes as model.safetensors.
 
-#include "engine/model/formats/safetensors.h"
+#include "engine/formats/safetensors.h"
 #include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/read_all.h"
 

@@ -4,7 +4,7 @@
 #include <sstream>
 #include <string>
 
-#include "server/token_file.h"
+#include "server/auth/token_file.h"
 #include "tests/fuzz/fuzzer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

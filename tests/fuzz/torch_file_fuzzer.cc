@@ -1,6 +1,6 @@
 // Any bytes as pytorch_model.bin, in either of its formats.
 
-#include "engine/model/formats/torch_file.h"
+#include "engine/formats/torch_file.h"
 #include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/read_all.h"
 

@@ -1,6 +1,6 @@
 // Any bytes as the pickle in a pytorch_model.bin, where a mutated zip seldom gets.
 
-#include "engine/model/formats/torch_pickle.h"
+#include "engine/formats/torch_pickle.h"
 #include "tests/fuzz/fuzzer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -1,7 +1,7 @@
 // Any bytes as vocab.json, and as the index of a checkpoint in shards.
 
-#include "engine/model/formats/safetensors.h"
-#include "engine/model/formats/sharded.h"
+#include "engine/formats/safetensors.h"
+#include "engine/formats/sharded.h"
 #include "engine/text/vocabulary.h"
 #include "tests/fuzz/memory_file.h"
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/decode/whole_search.h"
+#include "tests/search/whole_search.h"
 
 namespace dragoman::golden {
 

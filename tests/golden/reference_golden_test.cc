@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "engine/decode/beam.h"
-#include "engine/decode/logits.h"
+#include "engine/search/beam.h"
+#include "engine/search/logits.h"
 #include "gtest/gtest.h"
-#include "tests/decode/rank_row.h"
 #include "tests/golden/golden.h"
 #include "tests/reference/compare.h"
 #include "tests/reference/marian_directory.h"
 #include "tests/reference/transformer.h"
+#include "tests/search/rank_row.h"
 
 namespace dragoman {
 namespace {

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "engine/model/network_kind.h"
-#include "engine/model/recurrent_spec.h"
+#include "engine/spec/recurrent_spec.h"
 #include "gtest/gtest.h"
 #include "tests/model/teacher_forcing.h"
 

@@ -1,7 +1,7 @@
 // The naive Transformer once more, for every ModelSpec: pre- and post-norm, layer and root mean
 // square norms, gated feed-forward layers, learned and relative positions, tables tied or not.  In
 // double precision, nothing cached; each equation once and by the names of the papers.  Tensors are
-// looked up by their canonical names (engine/model/model_directory.h).
+// looked up by their canonical names (engine/families/model_directory.h).
 
 #ifndef DRAGOMAN_TESTS_REFERENCE_ANY_TRANSFORMER_H_
 #define DRAGOMAN_TESTS_REFERENCE_ANY_TRANSFORMER_H_
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/model/config.h"
+#include "engine/spec/config.h"
 
 namespace dragoman::reference {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/base/status.h"
-#include "engine/model/formats/safetensors.h"
+#include "engine/formats/safetensors.h"
 
 namespace dragoman::reference {
 namespace {

@@ -5,7 +5,7 @@
 #include <random>
 #include <string>
 
-#include "engine/model/recurrent_spec.h"
+#include "engine/spec/recurrent_spec.h"
 
 namespace dragoman::reference {
 namespace {

@@ -9,7 +9,7 @@
 #include <functional>
 #include <vector>
 
-#include "tests/decode/whole_search.h"
+#include "tests/search/whole_search.h"
 
 namespace dragoman::reference {
 

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/model/config.h"
+#include "engine/spec/config.h"
 
 namespace dragoman::reference {
 

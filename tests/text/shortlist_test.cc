@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/model/model_directory.h"
+#include "engine/families/model_directory.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -10,7 +10,7 @@
 
 #include "engine/base/json.h"
 #include "engine/base/utf8.h"
-#include "engine/model/model_directory.h"
+#include "engine/families/model_directory.h"
 #include "engine/text/piece_model.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

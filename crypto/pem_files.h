@@ -1,0 +1,45 @@
+// Checks the certificates and keys that TLS is to use before it uses them: gRPC takes whatever it
+// is given and would fail at every handshake instead.  And SHA-256.  The only door to OpenSSL.
+//
+// Thread-safe.
+
+#ifndef DRAGOMAN_CRYPTO_PEM_FILES_H_
+#define DRAGOMAN_CRYPTO_PEM_FILES_H_
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+
+namespace dragoman {
+
+// All of a small file.  NOT_FOUND names it and says why it cannot be read.
+absl::StatusOr<std::string> ReadSmallFile(const std::string& path);
+
+// `certificates` holds at least one certificate in PEM and nothing that is broken.  Errors name
+// `path`, where it was read.
+absl::Status CheckCertificates(const std::string& certificates, const std::string& path);
+
+// When all the certificates of a chain are valid.
+struct Validity {
+  absl::Time not_before;
+  absl::Time not_after;
+};
+
+// The same, that `key` is the private key, without a password, of the first certificate, and that
+// they are strong enough for TLS.  An error names the files and never quotes the key.  Whether they
+// are valid now is not looked at.
+absl::StatusOr<Validity> CheckKeyPair(const std::string& certificates,
+                                      const std::string& certificates_path, const std::string& key,
+                                      const std::string& key_path);
+
+using Sha256Digest = std::array<uint64_t, 4>;  // its 32 bytes
+Sha256Digest Sha256(std::string_view text);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_CRYPTO_PEM_FILES_H_

@@ -1,0 +1,87 @@
+// Argos packages, which LibreTranslate's users have: metadata.json with the languages, a
+// SentencePiece model, and a CTranslate2 directory in model/.  A package is a zip,
+// NAME.argosmodel, or the directory that it was unpacked to.
+
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "engine/base/status.h"
+#include "engine/families/adapter.h"
+#include "engine/families/ctranslate2.h"
+#include "engine/formats/json_fields.h"
+
+namespace dragoman {
+namespace {
+
+bool Recognizes(const DirectoryFiles& files) {
+  return files.Has("metadata.json") && files.Has("model/model.bin");
+}
+
+absl::StatusOr<CTranslate2Model> OpenModel(const DirectoryFiles& files) {
+  return OpenCTranslate2Model(files.Path("model"));
+}
+
+// Argos Translate searches with a beam of four and a small penalty of length, and writes the source
+// in place of unknown tokens.
+absl::StatusOr<ModelConfig> Configure(const DirectoryFiles& files) {
+  ASSIGN_OR_RETURN(const CTranslate2Model model, OpenModel(files));
+  ASSIGN_OR_RETURN(ModelSpec spec, ReadCTranslate2Spec(model));
+  GenerationConfig search = CTranslate2Search();
+  search.num_beams = 4;
+  search.length_penalty = 0.2f;
+  search.replace_unknowns = true;
+  return ModelConfig{std::move(spec), std::move(search)};
+}
+
+// Every translation begins with this token, which is no text: of a model with several targets, the
+// one of the package.
+void SetTargetPrefix(int32_t id, TokenizerParts* parts) {
+  parts->skipped.push_back(id);
+  parts->frame = [id, frame_of = std::move(parts->frame)](const LanguagePair& pair) {
+    Frame frame = frame_of(pair);
+    frame.forced_bos = id;
+    return frame;
+  };
+}
+
+absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFiles& files,
+                                                               const ModelSpec& spec) {
+  if (!files.Has("sentencepiece.model") && files.Has("bpe.model")) {
+    return absl::UnimplementedError(
+        absl::StrCat(files.Path("bpe.model"),
+                     ": is the subword-nmt tokenizer of an old package, "
+                     "want a package with sentencepiece.model"));
+  }
+  ASSIGN_OR_RETURN(const nlohmann::json metadata, ReadJsonObject(files.Path("metadata.json")));
+  const JsonFields fields({{files.Path("metadata.json"), &metadata}});
+  LanguagePair pair;
+  std::string target_prefix;
+  RETURN_IF_ERROR(fields.Read("from_code", &pair.source));
+  RETURN_IF_ERROR(fields.Read("to_code", &pair.target));
+  RETURN_IF_ERROR(fields.Read("target_prefix", &target_prefix));
+  ASSIGN_OR_RETURN(const CTranslate2Model model, OpenModel(files));
+  ASSIGN_OR_RETURN(auto pieces, ReadPieceModel(files.Path("sentencepiece.model")));
+  ASSIGN_OR_RETURN(TokenizerParts parts, CTranslate2TokenizerParts(model, spec, pieces, pieces));
+  if (!target_prefix.empty()) {
+    const std::optional<int32_t> id = model.target->IdOf(target_prefix);
+    if (!id.has_value()) return fields.Wrong("target_prefix", "a token of the target vocabulary");
+    SetTargetPrefix(*id, &parts);
+  }
+  if (!pair.source.empty() && !pair.target.empty()) {
+    parts.languages = Languages::Only({std::move(pair)});
+  }
+  return std::make_unique<const Tokenizer>(std::move(parts));
+}
+
+absl::StatusOr<Checkpoint> OpenTensors(const DirectoryFiles& files, const ModelSpec& spec) {
+  ASSIGN_OR_RETURN(const CTranslate2Model model, OpenModel(files));
+  return CTranslate2Tensors(model, spec);
+}
+
+}  // namespace
+
+extern const Adapter argos_adapter;
+const Adapter argos_adapter = {"Argos", Recognizes, Configure, OpenTokenizer, OpenTensors};
+
+}  // namespace dragoman

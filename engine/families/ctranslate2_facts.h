@@ -1,0 +1,45 @@
+// The facts about a network among the variables of a CTranslate2 file.
+
+#ifndef DRAGOMAN_ENGINE_FAMILIES_CTRANSLATE2_FACTS_H_
+#define DRAGOMAN_ENGINE_FAMILIES_CTRANSLATE2_FACTS_H_
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "engine/formats/checkpoint.h"
+
+namespace dragoman {
+
+// "encoder/layer_0"
+std::string CTranslate2Layer(const char* stack, int layer);
+
+// The variable of rank 0, as a number; nullopt if it is none.
+std::optional<double> NumberOf(const Tensor* tensor);
+
+class CTranslate2Facts {
+ public:
+  // `variables` must outlive this.
+  explicit CTranslate2Facts(const Checkpoint& variables) : variables_(variables) {}
+
+  bool Has(const std::string& name) const { return variables_.Has(name); }
+
+  // The number of that name; `otherwise` if there is none.
+  absl::StatusOr<double> Number(const std::string& name, double otherwise) const;
+  absl::StatusOr<int> Whole(const std::string& name, int otherwise, int least, int most) const;
+  // The number of rows and columns.
+  absl::StatusOr<std::pair<int, int>> Shape(const std::string& name) const;
+  int Layers(const char* stack) const;
+  // Whether two variables have the same bytes.
+  bool Same(const std::string& a, const std::string& b) const;
+  // The name of a stack's embeddings; the encoder's may be the first of several.
+  std::string Embeddings(const char* stack) const;
+
+ private:
+  const Checkpoint& variables_;
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_FAMILIES_CTRANSLATE2_FACTS_H_

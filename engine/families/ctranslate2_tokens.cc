@@ -1,0 +1,290 @@
+// The vocabularies of a CTranslate2 directory, and what its users put around a sentence.
+//
+// CTranslate2 itself takes tokens, so the habits of the toolkit that a model comes from are with
+// its users.  The vocabulary shows which one it is: languages such as eng_Latn, en_XX or __en__ are
+// NLLB's, mBART's or M2M100's, >>deu<< is OPUS-MT's, <extra_id_0> is T5's; models without any of
+// these come from OpenNMT or fairseq, and get what their configuration says.
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "engine/base/status.h"
+#include "engine/base/utf8.h"
+#include "engine/families/ctranslate2.h"
+#include "engine/families/hugging_face.h"
+
+namespace dragoman {
+namespace {
+
+constexpr size_t kMaxTextVocabulary = 1 << 28;  // bytes
+
+absl::StatusOr<std::vector<std::string>> ReadTokenLines(const std::string& path) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  if (!file) return absl::NotFoundError(absl::StrCat(path, ": cannot open"));
+  if (file.tellg() < 0 || static_cast<size_t>(file.tellg()) > kMaxTextVocabulary) {
+    return absl::InvalidArgumentError(absl::StrCat(path, ": is no vocabulary"));
+  }
+  file.seekg(0);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::vector<std::string> tokens;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    tokens.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  // A token may end in a carriage return of its own; only where all do, it ends the lines.
+  const auto ends_in_return = [](const std::string& token) { return token.ends_with('\r'); };
+  if (std::all_of(tokens.begin(), tokens.end(), ends_in_return)) {
+    for (std::string& token : tokens) token.pop_back();
+  }
+  return tokens;
+}
+
+absl::StatusOr<std::vector<std::string>> ReadTokenArray(const std::string& path) {
+  ASSIGN_OR_RETURN(const nlohmann::json json, ReadJsonArray(path));
+  std::vector<std::string> tokens;
+  for (const nlohmann::json& token : json) {
+    if (!token.is_string()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(path, ": token ", tokens.size(), " is no string"));
+    }
+    tokens.push_back(token.get<std::string>());
+  }
+  return tokens;
+}
+
+// STEM.json or STEM.txt.  NOT_FOUND if there is neither.
+absl::StatusOr<std::shared_ptr<const Vocabulary>> ReadVocabulary(const std::string& stem,
+                                                                 const std::string& unk) {
+  absl::StatusOr<std::vector<std::string>> tokens = ReadTokenArray(stem + ".json");
+  if (absl::IsNotFound(tokens.status())) tokens = ReadTokenLines(stem + ".txt");
+  if (!tokens.ok()) return tokens.status();
+  if (tokens->size() > static_cast<size_t>(kMaxVocabulary)) {
+    return absl::InvalidArgumentError(absl::StrCat(stem, " has ", tokens->size(), " tokens"));
+  }
+  Vocabulary vocabulary;
+  for (size_t id = 0; id < tokens->size(); ++id) {
+    const std::string& token = (*tokens)[id];
+    if (!IsValidUtf8(token)) {
+      return absl::InvalidArgumentError(absl::StrCat(stem, ": token ", id, " is not UTF-8"));
+    }
+    RETURN_IF_ERROR(vocabulary.Add(token, static_cast<int64_t>(id)));
+  }
+  if (!vocabulary.IdOf(unk).has_value()) RETURN_IF_ERROR(vocabulary.Add(unk, vocabulary.size()));
+  return std::make_shared<const Vocabulary>(std::move(vocabulary));
+}
+
+absl::Status ReadVocabularies(CTranslate2Model* model) {
+  const auto read = [model](const char* stem) {
+    return ReadVocabulary(absl::StrCat(model->path, "/", stem), model->tokens.unk);
+  };
+  absl::StatusOr<std::shared_ptr<const Vocabulary>> shared = read("shared_vocabulary");
+  if (shared.ok()) model->source = model->target = *shared;
+  if (!absl::IsNotFound(shared.status())) return shared.status();
+  ASSIGN_OR_RETURN(model->target, read("target_vocabulary"));
+  absl::StatusOr<std::shared_ptr<const Vocabulary>> source = read("source_vocabulary");
+  if (absl::IsNotFound(source.status())) source = read("source_1_vocabulary");
+  if (!source.ok()) return source.status();
+  model->source = *source;
+  return absl::OkStatus();
+}
+
+// A flag or a text among the variables of an older file.
+bool Flag(const Checkpoint& variables, const char* name, bool otherwise) {
+  const Tensor* const tensor = variables.Find(name);
+  if (tensor == nullptr || tensor->bytes.empty()) return otherwise;
+  return tensor->bytes.front() != std::byte{0};
+}
+
+void ReadText(const Checkpoint& variables, const char* name, std::string* text) {
+  const Tensor* const tensor = variables.Find(name);
+  if (tensor == nullptr || tensor->dtype != DType::kI8) return;
+  text->assign(reinterpret_cast<const char*>(tensor->bytes.data()), tensor->bytes.size());
+}
+
+void ReadOldTokens(const Checkpoint& variables, CTranslate2Tokens* tokens) {
+  ReadText(variables, "unk_token", &tokens->unk);
+  ReadText(variables, "bos_token", &tokens->bos);
+  ReadText(variables, "eos_token", &tokens->eos);
+  tokens->add_source_bos = Flag(variables, "with_source_bos", false);
+  tokens->add_source_eos = Flag(variables, "with_source_eos", false);
+  tokens->start = Flag(variables, "with_target_bos", true) ? tokens->bos : tokens->eos;
+  if (Flag(variables, "user_decoder_start_tokens", false)) tokens->start.clear();
+}
+
+absl::Status ReadTokens(const JsonFields& config, CTranslate2Tokens* tokens) {
+  RETURN_IF_ERROR(config.Read("unk_token", &tokens->unk));
+  RETURN_IF_ERROR(config.Read("bos_token", &tokens->bos));
+  RETURN_IF_ERROR(config.Read("eos_token", &tokens->eos));
+  RETURN_IF_ERROR(config.Read("add_source_bos", &tokens->add_source_bos));
+  RETURN_IF_ERROR(config.Read("add_source_eos", &tokens->add_source_eos));
+  tokens->start.clear();  // null: the caller says
+  return config.Read("decoder_start_token", &tokens->start);
+}
+
+// --- languages
+
+bool AreLower(std::string_view text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](unsigned char c) { return absl::ascii_islower(c); });
+}
+bool AreUpper(std::string_view text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](unsigned char c) { return absl::ascii_isupper(c); });
+}
+
+// Each gives the language that a token names; "" if it names none.
+std::string NllbCode(std::string_view t) {
+  const bool is = t.size() == 8 && t[3] == '_' && AreLower(t.substr(0, 3)) &&
+                  AreUpper(t.substr(4, 1)) && AreLower(t.substr(5));
+  return is ? std::string(t) : "";
+}
+std::string MBartCode(std::string_view t) {
+  const bool is = t.size() == 5 && t[2] == '_' && AreLower(t.substr(0, 2)) && AreUpper(t.substr(3));
+  return is ? std::string(t) : "";
+}
+std::string M2M100Code(std::string_view t) {
+  const bool is = t.size() > 5 && t.size() < 9 && t.starts_with("__") && t.ends_with("__") &&
+                  AreLower(t.substr(2, t.size() - 4));
+  return is ? std::string(t.substr(2, t.size() - 4)) : "";
+}
+std::string MarianCode(std::string_view t) {
+  const bool is = t.size() > 4 && t.starts_with(">>") && t.ends_with("<<");
+  return is ? std::string(t.substr(2, t.size() - 4)) : "";
+}
+
+struct Codes {
+  std::map<std::string, int32_t> ids;
+  std::vector<std::string> order;  // by id
+
+  bool empty() const { return order.empty(); }
+};
+
+// A vocabulary may hold one such word by chance: languages are several.
+Codes CodesOf(const Vocabulary& vocabulary, std::string (*code_of)(std::string_view)) {
+  Codes codes;
+  for (int32_t id = 0; id < vocabulary.size(); ++id) {
+    const std::string* const piece = vocabulary.Find(id);
+    const std::string code = piece != nullptr ? code_of(*piece) : "";
+    if (!code.empty() && codes.ids.emplace(code, id).second) codes.order.push_back(code);
+  }
+  constexpr size_t kFewest = 2;
+  return codes.order.size() >= kFewest ? codes : Codes();
+}
+
+std::string EnglishOf(const Codes& codes) {
+  for (const char* code : {"eng_Latn", "en_XX", "en"}) {
+    if (codes.ids.contains(code)) return code;
+  }
+  return "";
+}
+
+// Tags on both sides: NLLB, M2M100 and mBART-50 begin the source with its language, mBART-25, whose
+// decoder starts with the target's, ends it so.
+void SetTaggedFrame(const Codes& codes, int32_t eos, bool start_is_language,
+                    TokenizerParts* parts) {
+  const LanguagePair own = {EnglishOf(codes), ""};
+  parts->languages = Languages::All(codes.order, codes.order, own, /*target_needed=*/true);
+  for (const auto& [code, id] : codes.ids) parts->skipped.push_back(id);
+  parts->frame = [codes, own, eos, start_is_language](const LanguagePair& pair) {
+    Frame frame{.after = {eos}};
+    const auto source = codes.ids.find(pair.source.empty() ? own.source : pair.source);
+    if (source != codes.ids.end()) {
+      (start_is_language ? frame.after : frame.before).push_back(source->second);
+    }
+    const auto target = codes.ids.find(pair.target);
+    if (target != codes.ids.end()) {
+      (start_is_language ? frame.decoder_start : frame.forced_bos) = target->second;
+    }
+    return frame;
+  };
+}
+
+// One token before the text names the target: OPUS-MT.
+void SetTargetTagFrame(const Codes& codes, int32_t eos, TokenizerParts* parts) {
+  parts->leading_language_code = true;
+  parts->languages = Languages::All({}, codes.order, {}, /*target_needed=*/false);
+  parts->frame = [codes, eos](const LanguagePair& pair) {
+    Frame frame{.after = {eos}};
+    const auto target = codes.ids.find(pair.target);
+    if (target != codes.ids.end()) frame.before.push_back(target->second);
+    return frame;
+  };
+}
+
+}  // namespace
+
+absl::StatusOr<CTranslate2Model> OpenCTranslate2Model(const std::string& directory) {
+  ASSIGN_OR_RETURN(CTranslate2File file, OpenCTranslate2File(directory + "/model.bin"));
+  CTranslate2Model model{directory, std::move(file), nlohmann::json::object(),
+                         {},        nullptr,         nullptr};
+  const std::string path = directory + "/config.json";
+  absl::StatusOr<nlohmann::json> config = ReadJsonObject(path);
+  if (config.ok()) model.config = *std::move(config);
+  if (!config.ok() && !absl::IsNotFound(config.status())) return config.status();
+  constexpr uint32_t kWithConfig = 6;
+  if (model.file.version < kWithConfig) {
+    ReadOldTokens(model.file.variables, &model.tokens);
+  } else {
+    RETURN_IF_ERROR(ReadTokens(JsonFields({{path, &model.config}}), &model.tokens));
+  }
+  RETURN_IF_ERROR(ReadVocabularies(&model));
+  return model;
+}
+
+absl::StatusOr<TokenizerParts> CTranslate2TokenizerParts(
+    const CTranslate2Model& model, const ModelSpec& spec,
+    std::shared_ptr<const PieceModel> source_pieces,
+    std::shared_ptr<const PieceModel> target_pieces) {
+  const CTranslate2Tokens& tokens = model.tokens;
+  const Vocabulary& source = *model.source;
+  TokenizerParts parts;
+  parts.source_pieces = std::move(source_pieces);
+  parts.target_pieces = std::move(target_pieces);
+  parts.source_vocabulary = model.source;
+  parts.target_vocabulary = model.target;
+  parts.unknown_id = *source.IdOf(tokens.unk);
+  for (const std::string& token : {tokens.unk, tokens.bos, tokens.eos, std::string("<pad>")}) {
+    if (const auto id = model.target->IdOf(token)) parts.skipped.push_back(*id);
+  }
+  Codes tagged;
+  for (const auto code_of : {NllbCode, MBartCode, M2M100Code}) {
+    if (tagged.empty()) tagged = CodesOf(source, code_of);
+  }
+  const Codes targets = CodesOf(source, MarianCode);
+  // These come from Hugging Face's tokenizers, which end a text in </s> and see special tokens.
+  const bool hugging_face =
+      !tagged.empty() || spec.zero_start || source.IdOf("<extra_id_0>").has_value();
+  const std::optional<int32_t> eos = source.IdOf(tokens.eos);
+  if ((hugging_face || tokens.add_source_eos) && !eos.has_value()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(model.path, ": the source vocabulary has no ", tokens.eos));
+  }
+  if (hugging_face) {
+    for (const std::string& token : {tokens.unk, tokens.eos, std::string("<pad>")}) {
+      if (const auto id = source.IdOf(token)) parts.special_tokens.push_back({token, *id});
+    }
+  }
+  if (!tagged.empty()) {
+    SetTaggedFrame(tagged, *eos, tokens.start.empty(), &parts);
+  } else if (!targets.empty() && eos.has_value()) {
+    SetTargetTagFrame(targets, *eos, &parts);
+  } else {
+    Frame frame;
+    const std::optional<int32_t> bos = source.IdOf(tokens.bos);
+    if (tokens.add_source_bos && bos.has_value()) frame.before.push_back(*bos);
+    if (hugging_face || tokens.add_source_eos) frame.after.push_back(*eos);
+    parts.frame = [frame](const LanguagePair&) { return frame; };
+  }
+  return parts;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,311 @@
+#include "engine/families/hugging_face.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "engine/base/status.h"
+#include "engine/formats/open_weights.h"
+
+namespace dragoman {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int kMaxBeams = 1 << 10;
+constexpr size_t kMaxBadWords = 100'000;
+
+// Asking for one of these in a model's own configuration would change its answers.  `neutral` is
+// the number that asks for nothing; so do false, null and an empty list.
+absl::Status RefuseUnknownOptions(const JsonFields& fields) {
+  static constexpr std::pair<const char*, double> kUnknown[] = {
+      {"do_sample", 0},
+      {"num_beam_groups", 1},
+      {"diversity_penalty", 0},
+      {"penalty_alpha", 0},
+      {"encoder_no_repeat_ngram_size", 0},
+      {"encoder_repetition_penalty", 1},
+      {"suppress_tokens", 0},
+      {"begin_suppress_tokens", 0},
+      {"force_words_ids", 0},
+      {"constraints", 0},
+      {"sequence_bias", 0},
+      {"forced_decoder_ids", 0},
+      {"exponential_decay_length_penalty", 0},
+  };
+  for (const auto& [field, neutral] : kUnknown) {
+    const Json* value = fields.Find(field);
+    if (value == nullptr || *value == false || value->empty()) continue;
+    if (value->is_number() && value->get<double>() == neutral) continue;
+    return fields.Unknown(field, "no such option: this engine does not have it");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadEarlyStopping(const JsonFields& fields, EarlyStopping* early_stopping) {
+  const Json* value = fields.Find("early_stopping");
+  if (value == nullptr || *value == false) return absl::OkStatus();
+  if (*value == true) {
+    *early_stopping = EarlyStopping::kFull;
+  } else if (*value == "never") {
+    *early_stopping = EarlyStopping::kNever;
+  } else {
+    return fields.Wrong("early_stopping", "true, false or \"never\"");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadBadWords(const JsonFields& fields, const ModelSpec& model,
+                          std::vector<std::vector<int32_t>>* bad_words) {
+  const Json* value = fields.Find("bad_words_ids");
+  if (value == nullptr) return absl::OkStatus();
+  const absl::Status wrong = fields.Wrong(
+      "bad_words_ids", absl::StrCat("lists of tokens from 0 to ", model.target_vocabulary - 1));
+  if (!value->is_array() || value->size() > kMaxBadWords) return wrong;
+  for (const Json& word : *value) {
+    if (!word.is_array() || word.empty()) return wrong;
+    std::vector<int32_t> ids;
+    for (const Json& id : word) {
+      if (!JsonFields::IsWhole(id, 0, model.target_vocabulary - 1)) return wrong;
+      ids.push_back(id.get<int32_t>());
+    }
+    // A search that could never end: Hugging Face drops it too.
+    if (ids != std::vector<int32_t>{model.eos_id}) bad_words->push_back(std::move(ids));
+  }
+  return absl::OkStatus();
+}
+
+// Hugging Face counts max_length and min_length with the decoder start, the *_new_tokens without;
+// where both are given, the latter decide.
+absl::Status ReadLengths(const JsonFields& fields, GenerationConfig* generation) {
+  RETURN_IF_ERROR(fields.Read("max_length", 1, kMaxLength, &generation->max_length));
+  RETURN_IF_ERROR(fields.Read("min_length", 0, kMaxLength, &generation->min_length));
+  int max_new = 0;
+  int min_new = 0;
+  RETURN_IF_ERROR(fields.Read("max_new_tokens", 1, kMaxLength, &max_new));
+  RETURN_IF_ERROR(fields.Read("min_new_tokens", 0, kMaxLength, &min_new));
+  if (max_new > 0) generation->max_length = max_new + 1;
+  if (min_new > 0) generation->min_length = min_new + 1;
+  return absl::OkStatus();
+}
+
+// eos_token_id may be a list of one.
+absl::Status ReadEos(const JsonFields& fields, ModelSpec* model) {
+  const int last = std::min(model->source_vocabulary, model->target_vocabulary) - 1;
+  const Json* eos = fields.Find("eos_token_id");
+  if (eos == nullptr || !eos->is_array()) {
+    return fields.Require("eos_token_id", 0, last, &model->eos_id);
+  }
+  if (eos->size() > 1) return fields.Unknown("eos_token_id", "one token");
+  if (eos->empty() || !JsonFields::IsWhole((*eos)[0], 0, last)) {
+    return fields.Wrong("eos_token_id", absl::StrCat("a token from 0 to ", last));
+  }
+  model->eos_id = (*eos)[0].get<int32_t>();
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+ConfigFields::ConfigFields(const DirectoryFiles& files)
+    : model({{"config.json", &files.config}}),
+      search({{"generation_config.json", &files.generation}, {"config.json", &files.config}}) {}
+
+absl::StatusOr<Json> ReadOptionalJson(const DirectoryFiles& files, const std::string& file) {
+  absl::StatusOr<Json> json = ReadJsonObject(files.Path(file));
+  if (absl::IsNotFound(json.status())) return Json::object();
+  return json;
+}
+
+bool IsModel(const DirectoryFiles& files, const char* model_type, const char* architecture) {
+  const std::string type = files.ModelType();
+  if (!type.empty()) return type == model_type;
+  const auto it = files.config.find("architectures");
+  return it != files.config.end() && *it == Json::array({architecture});
+}
+
+absl::Status CheckArchitecture(const JsonFields& fields, const char* architecture) {
+  const Json* architectures = fields.Find("architectures");
+  if (architectures != nullptr && *architectures != Json::array({architecture})) {
+    return fields.Unknown("architectures", absl::StrCat("[\"", architecture, "\"]"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Activation> ReadActivation(const JsonFields& fields, const char* field,
+                                          Activation otherwise) {
+  static constexpr std::pair<const char*, Activation> kKnown[] = {
+      {"swish", Activation::kSilu},
+      {"silu", Activation::kSilu},
+      {"relu", Activation::kRelu},
+      {"gelu", Activation::kGelu},
+      {"gelu_new", Activation::kGeluTanh},
+      {"gelu_pytorch_tanh", Activation::kGeluTanh},
+      {"gelu_fast", Activation::kGeluTanh},
+      {"gelu_accurate", Activation::kGeluTanh},
+      {"quick_gelu", Activation::kGeluSigmoid}};
+  const Json* name = fields.Find(field);
+  if (name == nullptr) return otherwise;
+  for (const auto& [known, activation] : kKnown) {
+    if (*name == known) return activation;
+  }
+  return fields.Unknown(field, "swish, silu, relu, gelu, gelu_new or quick_gelu");
+}
+
+absl::Status ReadStacks(const JsonFields& fields, StackDefaults defaults, ModelSpec* spec) {
+  const struct {
+    const char* field;
+    int most;
+    int* value;
+  } required[] = {
+      {"d_model", kMaxWidth, &spec->d_model},
+      {"encoder_layers", kMaxLayers, &spec->encoder_layers},
+      {"decoder_layers", kMaxLayers, &spec->decoder_layers},
+      {"encoder_attention_heads", kMaxWidth, &spec->encoder_heads},
+      {"decoder_attention_heads", kMaxWidth, &spec->decoder_heads},
+      {"encoder_ffn_dim", kMaxWidth, &spec->encoder_ffn},
+      {"decoder_ffn_dim", kMaxWidth, &spec->decoder_ffn},
+      {"vocab_size", kMaxVocabulary, &spec->source_vocabulary},
+  };
+  for (const auto& [field, most, value] : required) {
+    RETURN_IF_ERROR(fields.Require(field, 1, most, value));
+  }
+  spec->target_vocabulary = spec->source_vocabulary;
+  if (spec->d_model % 2 != 0) {
+    return fields.Wrong("d_model", "an even number: positions are half sines, half cosines");
+  }
+  for (const auto& [field, heads] : {std::pair("encoder_attention_heads", spec->encoder_heads),
+                                     std::pair("decoder_attention_heads", spec->decoder_heads)}) {
+    if (spec->d_model % heads != 0) {
+      return fields.Wrong(field, absl::StrCat("a divisor of d_model, which is ", spec->d_model));
+    }
+  }
+  spec->max_positions = 1024;
+  const int most = std::min(kMaxLength, kMaxPositionTable / spec->d_model);
+  RETURN_IF_ERROR(fields.Read("max_position_embeddings", 1, most, &spec->max_positions));
+  bool scaled = defaults.scale_embedding;
+  RETURN_IF_ERROR(fields.Read("scale_embedding", &scaled));
+  if (scaled) spec->embedding_scale = std::sqrt(static_cast<float>(spec->d_model));
+  ASSIGN_OR_RETURN(spec->activation,
+                   ReadActivation(fields, "activation_function", defaults.activation));
+  return absl::OkStatus();
+}
+
+absl::Status ReadSpecialTokens(const JsonFields& fields, SpecialTokens defaults, ModelSpec* spec) {
+  const int last = spec->target_vocabulary - 1;
+  if (defaults.eos.has_value() && fields.Find("eos_token_id") == nullptr) {
+    spec->eos_id = *defaults.eos;
+  } else {
+    RETURN_IF_ERROR(ReadEos(fields, spec));
+  }
+  if (defaults.pad.has_value() && fields.Find("pad_token_id") == nullptr) {
+    spec->pad_id = *defaults.pad;
+  } else {
+    RETURN_IF_ERROR(fields.Require("pad_token_id", 0, last, &spec->pad_id));
+  }
+  spec->decoder_start_id = defaults.starts_with_eos ? spec->eos_id : spec->pad_id;
+  return fields.Read("decoder_start_token_id", 0, last, &spec->decoder_start_id);
+}
+
+absl::StatusOr<std::vector<SpecialToken>> ReadAddedTokens(const DirectoryFiles& files,
+                                                          const ModelSpec& spec) {
+  std::vector<SpecialToken> tokens;
+  ASSIGN_OR_RETURN(const Json config, ReadOptionalJson(files, "tokenizer_config.json"));
+  const Json decoder = config.value("added_tokens_decoder", Json::object());
+  if (!decoder.is_object()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(files.Path("tokenizer_config.json"), ": added_tokens_decoder is no object"));
+  }
+  const int last = spec.source_vocabulary - 1;
+  const auto flag = [](const Json& token, const char* name) {
+    const auto it = token.find(name);
+    return it != token.end() && it->is_boolean() && it->get<bool>();
+  };
+  for (const auto& [key, token] : decoder.items()) {
+    int id = 0;
+    const auto content = token.is_object() ? token.find("content") : token.end();
+    if (!absl::SimpleAtoi(key, &id) || id < 0 || id > last || content == token.end() ||
+        !content->is_string()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(files.Path("tokenizer_config.json"), ": added_tokens_decoder has ", key,
+                       ", want ids from 0 to ", last, " with their content"));
+    }
+    tokens.push_back(
+        {content->get<std::string>(), id, flag(token, "lstrip"), flag(token, "rstrip")});
+  }
+  if (!tokens.empty()) return tokens;
+  ASSIGN_OR_RETURN(const Json added, ReadOptionalJson(files, "added_tokens.json"));
+  for (const auto& [content, id] : added.items()) {
+    if (!JsonFields::IsWhole(id, 0, last)) {
+      return absl::InvalidArgumentError(absl::StrCat(files.Path("added_tokens.json"),
+                                                     ": the id of \"", content,
+                                                     "\" is no token from 0 to ", last));
+    }
+    tokens.push_back({content, id.get<int32_t>()});
+  }
+  return tokens;
+}
+
+absl::StatusOr<std::vector<std::string>> ReadAdditionalSpecialTokens(const DirectoryFiles& files) {
+  std::vector<std::string> tokens;
+  for (const char* file : {"special_tokens_map.json", "tokenizer_config.json"}) {
+    ASSIGN_OR_RETURN(const Json json, ReadOptionalJson(files, file));
+    const auto it = json.find("additional_special_tokens");
+    if (it == json.end() || !it->is_array() || it->empty()) continue;
+    for (const Json& token : *it) {
+      const Json& content = token.is_object() ? token.value("content", Json()) : token;
+      if (!content.is_string()) {
+        return absl::InvalidArgumentError(
+            absl::StrCat(files.Path(file), ": additional_special_tokens are no strings"));
+      }
+      tokens.push_back(content.get<std::string>());
+    }
+    return tokens;
+  }
+  return tokens;
+}
+
+absl::StatusOr<Vocabulary> FairseqVocabulary(const PieceModel& pieces) {
+  Vocabulary vocabulary;
+  int32_t id = 0;
+  for (const char* token : {"<s>", "<pad>", "</s>", "<unk>"}) {
+    RETURN_IF_ERROR(vocabulary.Add(token, id++));
+  }
+  const std::vector<std::string> all = pieces.Pieces();
+  for (size_t i = 3; i < all.size(); ++i) {
+    RETURN_IF_ERROR(vocabulary.Add(all[i], static_cast<int64_t>(i) + 1));
+  }
+  return vocabulary;
+}
+
+absl::StatusOr<GenerationConfig> ReadGeneration(const JsonFields& fields, const ModelSpec& spec) {
+  GenerationConfig generation;
+  RETURN_IF_ERROR(RefuseUnknownOptions(fields));
+  RETURN_IF_ERROR(ReadLengths(fields, &generation));
+  RETURN_IF_ERROR(fields.Read("num_beams", 1, kMaxBeams, &generation.num_beams));
+  RETURN_IF_ERROR(fields.Read("length_penalty", &generation.length_penalty));
+  RETURN_IF_ERROR(ReadEarlyStopping(fields, &generation.early_stopping));
+  RETURN_IF_ERROR(
+      fields.Read("no_repeat_ngram_size", 0, kMaxLength, &generation.no_repeat_ngram_size));
+  RETURN_IF_ERROR(fields.Read("repetition_penalty", &generation.repetition_penalty));
+  if (generation.repetition_penalty <= 0.0f) {
+    return fields.Wrong("repetition_penalty", "a number above 0");
+  }
+  RETURN_IF_ERROR(fields.Read("renormalize_logits", &generation.renormalize_logits));
+  RETURN_IF_ERROR(fields.Read("split_sentences", &generation.split_sentences));
+  const int last = spec.target_vocabulary - 1;
+  RETURN_IF_ERROR(fields.Read("forced_bos_token_id", 0, last, &generation.forced_bos_id));
+  RETURN_IF_ERROR(fields.Read("forced_eos_token_id", 0, last, &generation.forced_eos_id));
+  RETURN_IF_ERROR(ReadBadWords(fields, spec, &generation.bad_words_ids));
+  return generation;
+}
+
+absl::StatusOr<Checkpoint> OpenCanonicalTensors(const DirectoryFiles& files,
+                                                const ModelSpec& spec) {
+  return OpenWeights(files.path);
+}
+
+}  // namespace dragoman

@@ -1,0 +1,205 @@
+// M2M100, and NLLB-200, which is an M2M100 with another tokenizer.  Pre-norm with a final norm, and
+// sinusoidal positions from 2 on, whose frequencies reach 1 / 10000.
+//
+//   M2M100   __en__ text </s>     pieces through vocab.json, then the languages
+//   NLLB     eng_Latn text </s>   pieces as fairseq numbers them, then the languages and <mask>;
+//            with legacy_behaviour: text </s> eng_Latn
+//
+// The decoder starts with </s>, and the first token that it generates is the target language.
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "engine/base/status.h"
+#include "engine/families/adapter.h"
+#include "engine/families/hugging_face.h"
+#include "engine/formats/open_weights.h"
+
+namespace dragoman {
+namespace {
+
+constexpr char kArchitecture[] = "M2M100ForConditionalGeneration";
+
+// In the order of their ids.
+constexpr char kM2M100Languages[] =
+    "af am ar ast az ba be bg bn br bs ca ceb cs cy da de el en es et fa ff fi fr fy ga gd gl gu "
+    "ha "
+    "he hi hr ht hu hy id ig ilo is it ja jv ka kk km kn ko lb lg ln lo lt lv mg mk ml mn mr ms my "
+    "ne nl no ns oc or pa pl ps pt ro ru sd si sk sl so sq sr ss su sv sw ta th tl tn tr uk ur uz "
+    "vi "
+    "wo xh yi yo zh zu";
+constexpr char kWmt21Languages[] = "en ha is ja cs ru zh de";
+
+bool Recognizes(const DirectoryFiles& files) { return IsModel(files, "m2m_100", kArchitecture); }
+
+absl::StatusOr<ModelConfig> Configure(const DirectoryFiles& files) {
+  const ConfigFields fields(files);
+  ModelConfig config;
+  ModelSpec& spec = config.spec;
+  spec.architecture = kArchitecture;
+  spec.pre_norm = true;
+  spec.final_norm = true;
+  spec.positions = {.kind = Positions::kSinusoids, .first = 2, .to_the_end = true};
+  RETURN_IF_ERROR(CheckArchitecture(fields.model, kArchitecture));
+  RETURN_IF_ERROR(
+      ReadStacks(fields.model, {.activation = Activation::kRelu, .scale_embedding = true}, &spec));
+  RETURN_IF_ERROR(fields.model.Read("tie_word_embeddings", &spec.tied_output));
+  RETURN_IF_ERROR(
+      ReadSpecialTokens(fields.search, {.eos = 2, .pad = 1, .starts_with_eos = true}, &spec));
+  ASSIGN_OR_RETURN(config.generation, ReadGeneration(fields.search, spec));
+  return config;
+}
+
+// What both tokenizers have: pieces, and languages with their ids.
+struct Parts {
+  TokenizerParts tokenizer;
+  Vocabulary vocabulary;
+  std::map<std::string, int32_t> languages;  // codes without underscores
+  std::vector<std::string> codes;            // in the order of their ids
+};
+
+absl::Status AddLanguage(const std::string& code, const std::string& piece, int32_t id,
+                         Parts* parts) {
+  RETURN_IF_ERROR(parts->vocabulary.Add(piece, id));
+  parts->languages[code] = id;
+  parts->codes.push_back(code);
+  parts->tokenizer.skipped.push_back(id);
+  return absl::OkStatus();
+}
+
+absl::Status AddSpecialToken(const SpecialToken& token, Parts* parts) {
+  RETURN_IF_ERROR(parts->vocabulary.Add(token.text, token.id));
+  parts->tokenizer.special_tokens.push_back(token);
+  parts->tokenizer.skipped.push_back(token.id);
+  return absl::OkStatus();
+}
+
+// The ids after vocab.json's are the languages'.
+absl::Status ReadM2M100(const DirectoryFiles& files, Parts* parts) {
+  ASSIGN_OR_RETURN(parts->vocabulary, Vocabulary::ReadJson(files.Path("vocab.json")));
+  for (const char* token : {"<s>", "<pad>", "</s>", "<unk>"}) {
+    const std::optional<int32_t> id = parts->vocabulary.IdOf(token);
+    if (!id.has_value()) {
+      return absl::InvalidArgumentError(absl::StrCat(files.Path("vocab.json"), ": has no ", token));
+    }
+    RETURN_IF_ERROR(AddSpecialToken({token, *id}, parts));
+  }
+  ASSIGN_OR_RETURN(const nlohmann::json config, ReadOptionalJson(files, "tokenizer_config.json"));
+  std::string set = "m2m100";
+  RETURN_IF_ERROR(
+      JsonFields({{files.Path("tokenizer_config.json"), &config}}).Read("language_codes", &set));
+  std::vector<std::string> codes =
+      absl::StrSplit(set == "wmt21" ? kWmt21Languages : kM2M100Languages, ' ');
+  ASSIGN_OR_RETURN(const std::vector<std::string> listed, ReadAdditionalSpecialTokens(files));
+  int32_t id = parts->vocabulary.size();
+  for (const std::string& code : codes) {
+    const std::string piece = absl::StrCat("__", code, "__");
+    if (std::find(listed.begin(), listed.end(), piece) != listed.end()) {
+      parts->tokenizer.special_tokens.push_back({piece, id});
+    }
+    RETURN_IF_ERROR(AddLanguage(code, piece, id++, parts));
+  }
+  return absl::OkStatus();
+}
+
+// A code such as "ace_Arab".
+bool IsNllbLanguage(const std::string& token) {
+  const std::vector<std::string> halves = absl::StrSplit(token, '_');
+  return halves.size() == 2 && halves[0].size() == 3 && halves[1].size() == 4;
+}
+
+// The ids of the languages are in the files that list added tokens; where there are none, they
+// follow the pieces in the order of the special tokens.
+absl::Status ReadNllb(const DirectoryFiles& files, const ModelSpec& spec, Parts* parts) {
+  ASSIGN_OR_RETURN(parts->vocabulary, FairseqVocabulary(*parts->tokenizer.source_pieces));
+  ASSIGN_OR_RETURN(std::vector<SpecialToken> added, ReadAddedTokens(files, spec));
+  const auto is_language = [](const SpecialToken& token) { return IsNllbLanguage(token.text); };
+  if (std::none_of(added.begin(), added.end(), is_language)) {
+    ASSIGN_OR_RETURN(const std::vector<std::string> listed, ReadAdditionalSpecialTokens(files));
+    int32_t id = static_cast<int32_t>(parts->tokenizer.source_pieces->Pieces().size()) + 1;
+    for (const std::string& token : listed) {
+      if (IsNllbLanguage(token)) added.push_back({token, id++});
+    }
+    added.push_back({"<mask>", id, /*trims_left=*/true});
+  }
+  int32_t id = 0;
+  for (const char* token : {"<s>", "<pad>", "</s>", "<unk>"}) added.push_back({token, id++});
+  std::sort(added.begin(), added.end(),
+            [](const SpecialToken& a, const SpecialToken& b) { return a.id < b.id; });
+  for (const SpecialToken& token : added) {
+    RETURN_IF_ERROR(AddSpecialToken(token, parts));
+    if (is_language(token)) RETURN_IF_ERROR(AddLanguage(token.text, token.text, token.id, parts));
+  }
+  if (parts->codes.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(files.Path("special_tokens_map.json"), ": names no languages"));
+  }
+  return absl::OkStatus();
+}
+
+// The code of a language as the tokenizer's configuration names it, if it is one.
+absl::StatusOr<std::string> ReadLanguage(const JsonFields& fields, const char* field,
+                                         const Parts& parts) {
+  std::string code;
+  RETURN_IF_ERROR(fields.Read(field, &code));
+  return parts.languages.count(code) > 0 ? code : std::string();
+}
+
+absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFiles& files,
+                                                               const ModelSpec& spec) {
+  Parts parts;
+  TokenizerParts& tokenizer = parts.tokenizer;
+  ASSIGN_OR_RETURN(tokenizer.source_pieces, ReadPieceModel(files.Path("sentencepiece.bpe.model")));
+  tokenizer.target_pieces = tokenizer.source_pieces;
+  if (files.Has("vocab.json")) {
+    RETURN_IF_ERROR(ReadM2M100(files, &parts));
+  } else {
+    RETURN_IF_ERROR(ReadNllb(files, spec, &parts));
+  }
+  ASSIGN_OR_RETURN(const nlohmann::json config, ReadOptionalJson(files, "tokenizer_config.json"));
+  const JsonFields fields({{files.Path("tokenizer_config.json"), &config}});
+  bool legacy = false;
+  RETURN_IF_ERROR(fields.Read("legacy_behaviour", &legacy));
+  LanguagePair own;
+  ASSIGN_OR_RETURN(own.source, ReadLanguage(fields, "src_lang", parts));
+  ASSIGN_OR_RETURN(own.target, ReadLanguage(fields, "tgt_lang", parts));
+  // The tokenizers' own default.
+  for (const char* code : {"en", "eng_Latn"}) {
+    if (own.source.empty() && parts.languages.count(code) > 0) own.source = code;
+  }
+  tokenizer.unknown_id = parts.vocabulary.IdOf("<unk>").value_or(0);
+  tokenizer.languages = Languages::All(parts.codes, parts.codes, own, /*target_needed=*/true);
+  tokenizer.frame = [legacy, own, eos = spec.eos_id,
+                     languages = parts.languages](const LanguagePair& pair) {
+    Frame frame;
+    const auto source = languages.find(pair.source.empty() ? own.source : pair.source);
+    if (source != languages.end()) (legacy ? frame.after : frame.before).push_back(source->second);
+    frame.after.insert(frame.after.begin(), eos);
+    const auto target = languages.find(pair.target.empty() ? own.target : pair.target);
+    if (target != languages.end()) frame.forced_bos = target->second;
+    return frame;
+  };
+  tokenizer.source_vocabulary = std::make_shared<const Vocabulary>(std::move(parts.vocabulary));
+  tokenizer.target_vocabulary = tokenizer.source_vocabulary;
+  return std::make_unique<const Tokenizer>(std::move(tokenizer));
+}
+
+// Old checkpoints keep the sinusoids (embed_positions.weights), which are made here.
+absl::StatusOr<Checkpoint> OpenTensors(const DirectoryFiles& files, const ModelSpec& spec) {
+  ASSIGN_OR_RETURN(const Checkpoint checkpoint, OpenWeights(files.path));
+  return checkpoint.Renamed([](const std::string& name) {
+    return name.find(".embed_positions.") != std::string::npos ? "" : name;
+  });
+}
+
+}  // namespace
+
+extern const Adapter m2m100_adapter;
+const Adapter m2m100_adapter = {"M2M100 and NLLB", Recognizes, Configure, OpenTokenizer,
+                                OpenTensors};
+
+}  // namespace dragoman

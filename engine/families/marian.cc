@@ -1,0 +1,126 @@
+// Marian models as Hugging Face keeps them: OPUS-MT.  Post-norm, sinusoidal positions in two halves
+// from 0, all tables tied to model.shared unless the vocabularies are separate.  The decoder starts
+// with <pad>.
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "engine/base/status.h"
+#include "engine/families/adapter.h"
+#include "engine/families/hugging_face.h"
+#include "engine/text/language_tag.h"
+
+namespace dragoman {
+namespace {
+
+constexpr char kArchitecture[] = "MarianMTModel";
+
+bool Recognizes(const DirectoryFiles& files) { return IsModel(files, "marian", kArchitecture); }
+
+absl::Status ReadVocabularies(const JsonFields& fields, ModelSpec* spec) {
+  RETURN_IF_ERROR(fields.Read("share_encoder_decoder_embeddings", &spec->share_embeddings));
+  bool tied = true;
+  RETURN_IF_ERROR(fields.Read("tie_word_embeddings", &tied));
+  if (!tied) return fields.Unknown("tie_word_embeddings", "true: the output is the embedding's");
+  // Hugging Face ignores decoder_vocab_size where the embeddings are shared.
+  if (spec->share_embeddings) return absl::OkStatus();
+  return fields.Read("decoder_vocab_size", 1, kMaxVocabulary, &spec->target_vocabulary);
+}
+
+absl::StatusOr<ModelConfig> Configure(const DirectoryFiles& files) {
+  const ConfigFields fields(files);
+  ModelConfig config;
+  config.spec.architecture = kArchitecture;
+  RETURN_IF_ERROR(CheckArchitecture(fields.model, kArchitecture));
+  RETURN_IF_ERROR(ReadStacks(fields.model, {}, &config.spec));
+  RETURN_IF_ERROR(ReadVocabularies(fields.model, &config.spec));
+  RETURN_IF_ERROR(ReadSpecialTokens(fields.search, {}, &config.spec));
+  ASSIGN_OR_RETURN(config.generation, ReadGeneration(fields.search, config.spec));
+  return config;
+}
+
+constexpr const char* kSpecialTokens[] = {"</s>", "<unk>", "<pad>"};
+
+absl::StatusOr<std::shared_ptr<const Vocabulary>> ReadVocabulary(const std::string& path) {
+  ASSIGN_OR_RETURN(Vocabulary vocabulary, Vocabulary::ReadJson(path));
+  for (const char* token : kSpecialTokens) {
+    if (!vocabulary.IdOf(token).has_value()) {
+      return absl::InvalidArgumentError(absl::StrCat(path, ": has no ", token));
+    }
+  }
+  return std::make_shared<const Vocabulary>(std::move(vocabulary));
+}
+
+// The xx of all pieces `>>xx<<`, sorted: the target languages of a many-to-many model.
+std::vector<std::string> TargetCodes(const Vocabulary& vocabulary) {
+  std::vector<std::string> codes;
+  for (int id = 0; id < vocabulary.size(); ++id) {
+    const std::string* piece = vocabulary.Find(id);
+    if (piece != nullptr && piece->size() > 4 && piece->starts_with(">>") &&
+        piece->ends_with("<<")) {
+      codes.push_back(piece->substr(2, piece->size() - 4));
+    }
+  }
+  std::sort(codes.begin(), codes.end());
+  return codes;
+}
+
+// source_lang and target_lang may be groups, such as "deu+eng+fra": then each of them is a source,
+// and `>>xx<<` tells the target.  The model's own target needs no token.
+Languages MakeLanguages(const std::string& source, const std::string& target,
+                        const std::vector<std::string>& codes) {
+  std::vector<std::string> targets;
+  const bool group = absl::StrContains(target, '+') || !ParseLanguage(target).has_value();
+  if (!target.empty() && (!group || codes.empty())) targets.push_back(target);
+  targets.insert(targets.end(), codes.begin(), codes.end());
+  std::vector<std::string> sources;
+  if (!source.empty()) sources = absl::StrSplit(source, '+');
+  return Languages::All(std::move(sources), std::move(targets), {}, /*target_needed=*/false);
+}
+
+absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFiles& files,
+                                                               const ModelSpec& spec) {
+  ASSIGN_OR_RETURN(const nlohmann::json config, ReadOptionalJson(files, "tokenizer_config.json"));
+  const JsonFields fields({{files.Path("tokenizer_config.json"), &config}});
+  bool separate = false;
+  std::string source, target;
+  RETURN_IF_ERROR(fields.Read("separate_vocabs", &separate));
+  RETURN_IF_ERROR(fields.Read("source_lang", &source));
+  RETURN_IF_ERROR(fields.Read("target_lang", &target));
+
+  TokenizerParts parts;
+  ASSIGN_OR_RETURN(parts.source_pieces, ReadPieceModel(files.Path("source.spm")));
+  ASSIGN_OR_RETURN(parts.target_pieces, ReadPieceModel(files.Path("target.spm")));
+  ASSIGN_OR_RETURN(parts.source_vocabulary, ReadVocabulary(files.Path("vocab.json")));
+  parts.target_vocabulary = parts.source_vocabulary;
+  if (separate) {
+    ASSIGN_OR_RETURN(parts.target_vocabulary, ReadVocabulary(files.Path("target_vocab.json")));
+  }
+  const std::shared_ptr<const Vocabulary> vocabulary = parts.source_vocabulary;
+  for (const char* token : kSpecialTokens) {
+    parts.special_tokens.push_back({token, *vocabulary->IdOf(token)});
+    parts.skipped.push_back(*parts.target_vocabulary->IdOf(token));
+  }
+  parts.unknown_id = *vocabulary->IdOf("<unk>");
+  parts.leading_language_code = true;
+  parts.languages = MakeLanguages(source, target, TargetCodes(*vocabulary));
+  parts.frame = [vocabulary](const LanguagePair& pair) {
+    Frame frame{.after = {*vocabulary->IdOf("</s>")}};
+    const std::string code = absl::StrCat(">>", pair.target, "<<");
+    if (vocabulary->IdOf(code).has_value()) frame.text_prefix = code + " ";
+    return frame;
+  };
+  return std::make_unique<const Tokenizer>(std::move(parts));
+}
+
+}  // namespace
+
+extern const Adapter marian_adapter;
+const Adapter marian_adapter = {"Marian", Recognizes, Configure, OpenTokenizer,
+                                OpenCanonicalTensors};
+
+}  // namespace dragoman

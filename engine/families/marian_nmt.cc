@@ -1,0 +1,213 @@
+// Models as Marian NMT (https://marian-nmt.github.io) trains and serves them, Bergamot's and
+// Firefox's among them.  The decoder starts with no token: a position alone.  Search and
+// segmentation are Marian's.
+//
+// One thing is not: of a model that norms what its sublayers read, marian-decoder makes keys and
+// values of the decoder's self-attention, from the second step on, from what was not normed.  The
+// model was trained, and marian-scorer scores, with what was normed, and so does this engine.
+
+#include "engine/families/marian_nmt.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/strip.h"
+#include "engine/base/mapped_file.h"
+#include "engine/base/status.h"
+#include "engine/base/yaml.h"
+
+namespace dragoman {
+namespace {
+
+bool Recognizes(const DirectoryFiles& files) { return HasMarianModel(files); }
+
+// A side's pieces, and the tokens of them that matter.
+struct Side {
+  std::shared_ptr<const PieceModel> pieces;
+  std::shared_ptr<const Vocabulary> vocabulary;
+  int32_t eos_id = 0;
+  int32_t unknown_id = 1;
+  bool numbered = false;  // by SentencePiece
+};
+
+absl::Status Without(const std::string& path, const char* token) {
+  return absl::InvalidArgumentError(absl::StrCat(path, ": has no ", token));
+}
+
+absl::StatusOr<Side> ReadNumberedPieces(const std::string& path) {
+  Side side;
+  side.numbered = true;
+  ASSIGN_OR_RETURN(side.pieces, ReadPieceModel(path));
+  Vocabulary vocabulary;
+  int64_t id = 0;
+  for (const std::string& piece : side.pieces->Pieces()) {
+    RETURN_IF_ERROR(vocabulary.Add(piece, id++));
+  }
+  side.eos_id = side.pieces->eos_id();
+  side.unknown_id = side.pieces->unknown_id();
+  if (side.eos_id < 0) return Without(path, "end of a sentence");
+  if (side.unknown_id < 0) return Without(path, "unknown piece");
+  side.vocabulary = std::make_shared<const Vocabulary>(std::move(vocabulary));
+  return side;
+}
+
+absl::Status AddMapping(const std::string& path, Vocabulary* vocabulary) {
+  ASSIGN_OR_RETURN(const nlohmann::json json, ReadYamlObject(path));
+  for (const auto& [token, id] : json.items()) {
+    if (!id.is_number_unsigned()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the id of \"", token, "\" is ", id.dump(), ", want a whole number"));
+    }
+    RETURN_IF_ERROR(vocabulary->Add(token, id.get<int64_t>()));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AddLines(const std::string& path, Vocabulary* vocabulary) {
+  ASSIGN_OR_RETURN(const auto file, MappedFile::Open(path));
+  std::string_view text(reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size());
+  for (int64_t id = 0; !text.empty(); ++id) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    RETURN_IF_ERROR(vocabulary->Add(std::string(line), id));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return absl::OkStatus();
+}
+
+// The token of that text, or, in the vocabularies of Nematus, the one that stands in its place.
+std::optional<int32_t> FindSpecial(const Vocabulary& vocabulary, const char* text, int32_t id,
+                                   const char* other) {
+  if (const std::optional<int32_t> found = vocabulary.IdOf(text); found.has_value()) return found;
+  const std::string* const there = vocabulary.Find(id);
+  const bool in_place = there == nullptr || there->empty() || *there == other;
+  return in_place ? std::optional(id) : std::nullopt;
+}
+
+absl::StatusOr<Side> ReadWords(const std::string& path) {
+  const bool mapping = absl::EndsWith(path, ".yml") || absl::EndsWith(path, ".yaml") ||
+                       absl::EndsWith(path, ".json");
+  Vocabulary vocabulary;
+  const absl::Status status = mapping ? AddMapping(path, &vocabulary) : AddLines(path, &vocabulary);
+  if (absl::IsNotFound(status)) return status;
+  if (!status.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": ", absl::StripPrefix(status.message(), path + ": ")));
+  }
+  const std::optional<int32_t> eos = FindSpecial(vocabulary, "</s>", 0, mapping ? "eos" : "</s>");
+  const std::optional<int32_t> unknown =
+      FindSpecial(vocabulary, "<unk>", 1, mapping ? "UNK" : "<unk>");
+  if (!eos.has_value()) return Without(path, "</s>");
+  if (!unknown.has_value()) return Without(path, "<unk>");
+  return Side{PieceModel::OfSpaces(), std::make_shared<const Vocabulary>(std::move(vocabulary)),
+              *eos, *unknown};
+}
+
+absl::StatusOr<Side> ReadSide(const std::string& path) {
+  if (absl::EndsWith(path, ".spm")) return ReadNumberedPieces(path);
+  if (absl::EndsWith(path, ".fsv")) {
+    return absl::UnimplementedError(
+        absl::StrCat(path, ": is a vocabulary of factors, which this engine does not know"));
+  }
+  return ReadWords(path);
+}
+
+// Bytes that only control a terminal, which Marian never says.
+void ForbidControlBytes(const Vocabulary& vocabulary, GenerationConfig* search) {
+  for (int byte = 0; byte < 0x20; ++byte) {
+    const std::optional<int32_t> id = vocabulary.IdOf(absl::StrFormat("<0x%02X>", byte));
+    if (id.has_value()) search->bad_words_ids.push_back({*id});
+  }
+}
+
+// What decoder.yml says of the search.  Where there is none, the defaults are those that Firefox
+// and Bergamot decode with; where there is one, marian-decoder's.
+absl::StatusOr<GenerationConfig> ReadSearch(const MarianModel& model) {
+  const bool bergamot = model.files.search_file.empty();
+  const JsonFields fields({{model.files.search_file, &model.files.search}});
+  GenerationConfig search;
+  search.num_beams = bergamot ? 1 : 12;
+  search.length_penalty = bergamot ? 1.0f : 0.0f;
+  search.shrinking_beam = true;
+  search.max_length_ratio = bergamot ? 2.0f : 3.0f;
+  search.length_margin = 0;
+  search.repetition_guard = false;
+  bool allow_unknown = false;
+  if (const nlohmann::json* given = fields.Find("normalize"); given && given->is_boolean()) {
+    search.length_penalty = given->get<bool>() ? 1.0f : 0.0f;
+  } else {
+    RETURN_IF_ERROR(fields.Read("normalize", &search.length_penalty));
+  }
+  RETURN_IF_ERROR(fields.Read("beam-size", 1, 1024, &search.num_beams));
+  RETURN_IF_ERROR(fields.Read("word-penalty", &search.word_penalty));
+  float ratio = *search.max_length_ratio;
+  RETURN_IF_ERROR(fields.Read("max-length-factor", &ratio));
+  search.max_length_ratio = ratio;
+  RETURN_IF_ERROR(fields.Read("allow-unk", &allow_unknown));
+  search.disable_unk = !allow_unknown;
+  return search;
+}
+
+absl::StatusOr<ModelConfig> Configure(const DirectoryFiles& files) {
+  ASSIGN_OR_RETURN(const MarianModel model, OpenMarianModel(files));
+  ModelConfig config;
+  ASSIGN_OR_RETURN(config.spec, ReadMarianSpec(model));
+  ASSIGN_OR_RETURN(config.generation, ReadSearch(model));
+  ASSIGN_OR_RETURN(const Side target, ReadSide(model.files.target_vocabulary));
+  config.spec.eos_id = config.spec.decoder_start_id = config.spec.pad_id = target.eos_id;
+  ForbidControlBytes(*target.vocabulary, &config.generation);
+  return config;
+}
+
+absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFiles& files,
+                                                               const ModelSpec&) {
+  ASSIGN_OR_RETURN(const MarianModel model, OpenMarianModel(files));
+  ASSIGN_OR_RETURN(const Side source, ReadSide(model.files.source_vocabulary));
+  Side target = source;
+  if (model.files.target_vocabulary != model.files.source_vocabulary) {
+    ASSIGN_OR_RETURN(target, ReadSide(model.files.target_vocabulary));
+  }
+  if (source.numbered != target.numbered) {
+    return absl::UnimplementedError(
+        absl::StrCat(model.files.source_vocabulary, " and ", model.files.target_vocabulary,
+                     " are of different kinds, want both of SentencePiece or of words"));
+  }
+  TokenizerParts parts;
+  parts.source_pieces = source.pieces;
+  parts.target_pieces = target.pieces;
+  parts.source_vocabulary = source.vocabulary;
+  parts.target_vocabulary = target.vocabulary;
+  parts.unknown_id = source.unknown_id;
+  parts.target_unknown_id = target.unknown_id;
+  parts.numbered_pieces = source.numbered;
+  parts.skipped = {target.eos_id};
+  parts.ends_text = source.eos_id;
+  RETURN_IF_ERROR(model.fields().Read("right-left", &parts.reversed));
+  const LanguagePair& languages = model.files.languages;
+  if (!languages.source.empty()) parts.languages = Languages::Only({languages});
+  parts.frame = [eos = source.eos_id](const LanguagePair&) { return Frame{.after = {eos}}; };
+  return std::make_unique<const Tokenizer>(std::move(parts));
+}
+
+absl::StatusOr<Checkpoint> OpenTensors(const DirectoryFiles& files, const ModelSpec& spec) {
+  ASSIGN_OR_RETURN(const MarianModel model, OpenMarianModel(files));
+  return MarianTensors(model, spec);
+}
+
+absl::StatusOr<ShortlistSource> FindShortlist(const DirectoryFiles& files) {
+  ASSIGN_OR_RETURN(const MarianFiles found, FindMarianFiles(files));
+  return found.shortlist;
+}
+
+}  // namespace
+
+extern const Adapter marian_nmt_adapter;
+const Adapter marian_nmt_adapter = {"Marian NMT",  Recognizes,  Configure,
+                                    OpenTokenizer, OpenTensors, FindShortlist};
+
+}  // namespace dragoman

@@ -1,0 +1,161 @@
+// mBART-50 and mBART-25 (cc25).  Pre-norm with a final norm, a norm of the embeddings, and learned
+// positions from row 2 on.
+//
+//   mBART-50   en_XX text </s>   the decoder starts with </s>; the target language is generated
+//   mBART-25   text </s> en_XX   the decoder starts with the target language
+//
+// Ids are fairseq's; the languages follow the pieces, then comes <mask>.
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "engine/base/status.h"
+#include "engine/families/adapter.h"
+#include "engine/families/hugging_face.h"
+
+namespace dragoman {
+namespace {
+
+constexpr char kArchitecture[] = "MBartForConditionalGeneration";
+
+// In the order of their ids.  mBART-25 has the first 25.
+constexpr int kFirst = 25;
+constexpr char kLanguages[] =
+    "ar_AR cs_CZ de_DE en_XX es_XX et_EE fi_FI fr_XX gu_IN hi_IN it_IT ja_XX kk_KZ ko_KR lt_LT "
+    "lv_LV "
+    "my_MM ne_NP nl_XX ro_RO ru_RU si_LK tr_TR vi_VN zh_CN "
+    "af_ZA az_AZ bn_IN fa_IR he_IL hr_HR id_ID ka_GE km_KH mk_MK ml_IN mn_MN mr_IN pl_PL ps_AF "
+    "pt_XX "
+    "sv_SE sw_KE ta_IN te_IN th_TH tl_XX uk_UA ur_PK xh_ZA gl_ES sl_SI";
+
+bool Recognizes(const DirectoryFiles& files) { return IsModel(files, "mbart", kArchitecture); }
+
+absl::StatusOr<ModelConfig> Configure(const DirectoryFiles& files) {
+  const ConfigFields fields(files);
+  ModelConfig config;
+  ModelSpec& spec = config.spec;
+  spec.architecture = kArchitecture;
+  spec.pre_norm = true;
+  spec.final_norm = true;
+  spec.embedding_norm = true;
+  spec.positions = {.kind = Positions::kTable, .first = 2};
+  RETURN_IF_ERROR(CheckArchitecture(fields.model, kArchitecture));
+  RETURN_IF_ERROR(ReadStacks(fields.model, {}, &spec));
+  RETURN_IF_ERROR(fields.model.Read("tie_word_embeddings", &spec.tied_output));
+  RETURN_IF_ERROR(
+      ReadSpecialTokens(fields.search, {.eos = 2, .pad = 1, .starts_with_eos = true}, &spec));
+  ASSIGN_OR_RETURN(config.generation, ReadGeneration(fields.search, spec));
+  // The default of the configuration's class, which counts where no generation_config.json does.
+  if (files.generation.empty() && fields.model.Find("forced_eos_token_id") == nullptr) {
+    config.generation.forced_eos_id = spec.eos_id;
+  }
+  return config;
+}
+
+// Whether the languages of the model are mBART-50's: the tokenizer says so, or there are more of
+// them than mBART-25 has.
+bool IsFifty(const nlohmann::json& config, int languages) {
+  const auto it = config.find("tokenizer_class");
+  if (it != config.end() && it->is_string()) {
+    return it->get<std::string>().find("50") != std::string::npos;
+  }
+  return languages > kFirst + 1;  // and <mask>
+}
+
+// The languages with their ids, in the order of these.
+absl::StatusOr<std::vector<SpecialToken>> ReadLanguages(const DirectoryFiles& files,
+                                                        const ModelSpec& spec, bool fifty,
+                                                        int pieces) {
+  std::vector<std::string> codes = absl::StrSplit(kLanguages, ' ');
+  if (!fifty) codes.resize(kFirst);
+  ASSIGN_OR_RETURN(std::vector<SpecialToken> added, ReadAddedTokens(files, spec));
+  std::vector<SpecialToken> languages;
+  for (const SpecialToken& token : added) {
+    if (std::find(codes.begin(), codes.end(), token.text) != codes.end())
+      languages.push_back(token);
+  }
+  if (languages.empty()) {
+    int32_t id = pieces + 1;
+    for (const std::string& code : codes) languages.push_back({code, id++});
+  }
+  std::sort(languages.begin(), languages.end(),
+            [](const SpecialToken& a, const SpecialToken& b) { return a.id < b.id; });
+  for (const SpecialToken& language : languages) {
+    if (language.id >= spec.source_vocabulary) {
+      return absl::InvalidArgumentError(absl::StrCat(files.path, ": the id of ", language.text,
+                                                     " is ", language.id, ", but the model has ",
+                                                     spec.source_vocabulary, " tokens"));
+    }
+  }
+  return languages;
+}
+
+absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFiles& files,
+                                                               const ModelSpec& spec) {
+  TokenizerParts parts;
+  ASSIGN_OR_RETURN(parts.source_pieces, ReadPieceModel(files.Path("sentencepiece.bpe.model")));
+  parts.target_pieces = parts.source_pieces;
+  const int pieces = static_cast<int>(parts.source_pieces->Pieces().size());
+  ASSIGN_OR_RETURN(const nlohmann::json config, ReadOptionalJson(files, "tokenizer_config.json"));
+  const bool fifty = IsFifty(config, spec.source_vocabulary - pieces - 1);
+  ASSIGN_OR_RETURN(const std::vector<SpecialToken> languages,
+                   ReadLanguages(files, spec, fifty, pieces));
+
+  ASSIGN_OR_RETURN(Vocabulary vocabulary, FairseqVocabulary(*parts.source_pieces));
+  int32_t next = 0;
+  for (const char* token : {"<s>", "<pad>", "</s>", "<unk>"}) {
+    parts.special_tokens.push_back({token, next++});
+  }
+  std::map<std::string, int32_t> ids;
+  std::vector<std::string> codes;
+  for (const SpecialToken& language : languages) {
+    parts.special_tokens.push_back(language);
+    ids[language.text] = language.id;
+    codes.push_back(language.text);
+  }
+  parts.special_tokens.push_back(
+      {"<mask>", languages.empty() ? pieces + 1 : languages.back().id + 1, /*trims_left=*/true});
+  for (const SpecialToken& token : parts.special_tokens) {
+    RETURN_IF_ERROR(vocabulary.Add(token.text, token.id));
+    parts.skipped.push_back(token.id);
+  }
+  parts.unknown_id = 3;
+
+  const JsonFields fields({{files.Path("tokenizer_config.json"), &config}});
+  LanguagePair own;
+  RETURN_IF_ERROR(fields.Read("src_lang", &own.source));
+  RETURN_IF_ERROR(fields.Read("tgt_lang", &own.target));
+  if (ids.count(own.source) == 0) own.source = ids.count("en_XX") > 0 ? "en_XX" : "";
+  if (ids.count(own.target) == 0) own.target = "";
+  // A model of one target says so by the token that it is to begin with.
+  const ConfigFields model(files);
+  std::optional<int32_t> begins;
+  RETURN_IF_ERROR(model.search.Read(fifty ? "forced_bos_token_id" : "decoder_start_token_id", 0,
+                                    spec.target_vocabulary - 1, &begins));
+  for (const auto& [code, id] : ids) {
+    if (begins == id) own.target = code;
+  }
+  parts.languages = Languages::All(codes, codes, own, /*target_needed=*/true);
+  parts.frame = [fifty, own, eos = spec.eos_id, ids](const LanguagePair& pair) {
+    Frame frame{.after = {eos}};
+    const auto source = ids.find(pair.source.empty() ? own.source : pair.source);
+    if (source != ids.end()) (fifty ? frame.before : frame.after).push_back(source->second);
+    const auto target = ids.find(pair.target.empty() ? own.target : pair.target);
+    if (target != ids.end()) (fifty ? frame.forced_bos : frame.decoder_start) = target->second;
+    return frame;
+  };
+  parts.source_vocabulary = std::make_shared<const Vocabulary>(std::move(vocabulary));
+  parts.target_vocabulary = parts.source_vocabulary;
+  return std::make_unique<const Tokenizer>(std::move(parts));
+}
+
+}  // namespace
+
+extern const Adapter mbart_adapter;
+const Adapter mbart_adapter = {"mBART", Recognizes, Configure, OpenTokenizer, OpenCanonicalTensors};
+
+}  // namespace dragoman

@@ -1,0 +1,128 @@
+#include "engine/families/model_directory.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "engine/base/status.h"
+#include "engine/base/unpacked_zip.h"
+#include "engine/families/adapter.h"
+#include "engine/formats/json_fields.h"
+#include "engine/formats/open_weights.h"
+
+namespace dragoman {
+namespace {
+
+// The object in a file, or none if there is no such file.
+absl::Status ReadOptional(const std::string& path, nlohmann::json* json) {
+  absl::StatusOr<nlohmann::json> read = ReadJsonObject(path);
+  if (absl::IsNotFound(read.status())) return absl::OkStatus();
+  if (!read.ok()) return read.status();
+  *json = *std::move(read);
+  return absl::OkStatus();
+}
+
+absl::Status NotRecognized(const DirectoryFiles& files) {
+  const std::string known = absl::StrJoin(
+      Adapters(), ", ",
+      [](std::string* out, const Adapter* adapter) { absl::StrAppend(out, adapter->family); });
+  if (!files.Has("config.json")) {
+    return absl::NotFoundError(
+        absl::StrCat(files.Path("config.json"), ": cannot open; want a directory of ", known));
+  }
+  const std::string type = files.ModelType();
+  return absl::UnimplementedError(absl::StrCat(
+      files.Path("config.json"), ": ",
+      type.empty() ? "has no model_type" : absl::StrCat("model_type is \"", type, "\""),
+      ", want a model of ", known));
+}
+
+absl::StatusOr<DirectoryFiles> ReadFiles(const std::string& directory) {
+  RETURN_IF_ERROR(CheckServable(directory));
+  DirectoryFiles files{directory};
+  RETURN_IF_ERROR(ReadOptional(files.Path("config.json"), &files.config));
+  RETURN_IF_ERROR(ReadOptional(files.Path("generation_config.json"), &files.generation));
+  return files;
+}
+
+absl::StatusOr<const Adapter*> Recognize(const DirectoryFiles& files) {
+  for (const Adapter* adapter : Adapters()) {
+    if (adapter->recognizes(files)) return adapter;
+  }
+  return NotRecognized(files);
+}
+
+// What config.json may say about alignments, in whatever family: "alignment_layer", of the decoder,
+// from its end if it is negative, and "alignment_heads", a list of that layer's heads.
+absl::Status ReadAlignment(const DirectoryFiles& files, ModelSpec* spec) {
+  const JsonFields fields({{files.Path("config.json"), &files.config}});
+  RETURN_IF_ERROR(fields.Read("alignment_layer", -spec->decoder_layers, spec->decoder_layers - 1,
+                              &spec->alignment.layer));
+  const nlohmann::json* heads = fields.Find("alignment_heads");
+  if (heads == nullptr) return absl::OkStatus();
+  const int last = spec->decoder_heads - 1;
+  const absl::Status wrong =
+      fields.Wrong("alignment_heads", absl::StrCat("a list of heads from 0 to ", last));
+  if (!heads->is_array() || heads->size() > static_cast<size_t>(spec->decoder_heads)) return wrong;
+  spec->alignment.heads.clear();
+  for (const nlohmann::json& head : *heads) {
+    if (!JsonFields::IsWhole(head, 0, last)) return wrong;
+    spec->alignment.heads.push_back(head.get<int>());
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+bool DirectoryFiles::Has(const std::string& file) const {
+  std::error_code error;
+  return std::filesystem::exists(Path(file), error);
+}
+
+std::string DirectoryFiles::ModelType() const {
+  const auto it = config.find("model_type");
+  return it != config.end() && it->is_string() ? it->get<std::string>() : "";
+}
+
+absl::StatusOr<ModelDirectory> OpenModelDirectory(const std::string& directory) {
+  if (UnpackedZip::IsZip(directory)) {
+    ASSIGN_OR_RETURN(const auto unpacked, UnpackedZip::Open(directory));
+    return OpenModelDirectory(unpacked->directory());
+  }
+  ASSIGN_OR_RETURN(const DirectoryFiles files, ReadFiles(directory));
+  ASSIGN_OR_RETURN(const Adapter* adapter, Recognize(files));
+  ASSIGN_OR_RETURN(ModelConfig config, adapter->configure(files));
+  RETURN_IF_ERROR(ReadAlignment(files, &config.spec));
+  ASSIGN_OR_RETURN(auto tokenizer, adapter->open_tokenizer(files, config.spec));
+  ASSIGN_OR_RETURN(Checkpoint checkpoint, adapter->open_tensors(files, config.spec));
+  ShortlistSource shortlist;
+  if (adapter->find_shortlist != nullptr) {
+    ASSIGN_OR_RETURN(shortlist, adapter->find_shortlist(files));
+  }
+  return ModelDirectory{adapter->family, std::move(config), std::move(tokenizer),
+                        std::move(checkpoint), std::move(shortlist)};
+}
+
+absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const std::string& directory) {
+  if (UnpackedZip::IsZip(directory)) {
+    ASSIGN_OR_RETURN(const auto unpacked, UnpackedZip::Open(directory));
+    return OpenTokenizer(unpacked->directory());
+  }
+  ASSIGN_OR_RETURN(const DirectoryFiles files, ReadFiles(directory));
+  ASSIGN_OR_RETURN(const Adapter* adapter, Recognize(files));
+  ASSIGN_OR_RETURN(const ModelConfig config, adapter->configure(files));
+  return adapter->open_tokenizer(files, config.spec);
+}
+
+absl::StatusOr<ModelConfig> ReadModelConfig(const std::string& directory) {
+  if (UnpackedZip::IsZip(directory)) {
+    ASSIGN_OR_RETURN(const auto unpacked, UnpackedZip::Open(directory));
+    return ReadModelConfig(unpacked->directory());
+  }
+  ASSIGN_OR_RETURN(const DirectoryFiles files, ReadFiles(directory));
+  ASSIGN_OR_RETURN(const Adapter* adapter, Recognize(files));
+  return adapter->configure(files);
+}
+
+}  // namespace dragoman

@@ -1,0 +1,56 @@
+// A model directory as it was downloaded, opened: what the model is, how it wants to be searched,
+// its tensors, its tokenizer and its languages, all in the engine's own terms.
+//
+// Families of models differ in file names, fields, tensor names and tokenizer rules.  One adapter a
+// family (engine/families) knows these; behind OpenModelDirectory nobody does.
+
+#ifndef DRAGOMAN_ENGINE_FAMILIES_MODEL_DIRECTORY_H_
+#define DRAGOMAN_ENGINE_FAMILIES_MODEL_DIRECTORY_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "engine/formats/checkpoint.h"
+#include "engine/spec/config.h"
+#include "engine/text/shortlist.h"
+#include "engine/text/tokenizer.h"
+
+namespace dragoman {
+
+struct ModelDirectory {
+  std::string family;  // "Marian"
+  ModelConfig config;
+  std::unique_ptr<const Tokenizer> tokenizer;
+  // The tensors under these names, [outputs, inputs] each, STACK being model.encoder or
+  // model.decoder (the names of Hugging Face's M2M100, Marian and mBART):
+  //
+  //   model.shared.weight, STACK.embed_tokens.weight, lm_head.weight, final_logits_bias
+  //   STACK.embed_positions.weight                 [positions, d_model]
+  //   STACK.relative_attention_bias.weight         [buckets, heads]
+  //   STACK.layernorm_embedding, STACK.layer_norm  .weight and .bias
+  //   STACK.layers.N.{self_attn,encoder_attn}.{q,k,v,out}_proj, .fc1, .fc2, and .fc1_linear, the
+  //       factor without activation of a gated feed-forward layer
+  //   STACK.layers.N.{self_attn,encoder_attn,final}_layer_norm
+  //
+  // and where a model has them: .fc1_2, .fc1_3 ... between .fc1 and .fc2;
+  // {self_attn,encoder_attn,final}_layer_norm_before, where there are norms on both sides of a
+  // sublayer; {self_attn,encoder_attn,final}_highway, the gate of its input.
+  Checkpoint checkpoint;
+  ShortlistSource shortlist;  // that lies in the directory; without a file: none does
+};
+
+// Recognizes a directory from its files and opens it; a zip (an .argosmodel) is unpacked meanwhile.
+// Nothing of the weights is read yet. NOT_FOUND: a file is missing; INVALID_ARGUMENT: one is
+// malformed; UNIMPLEMENTED: a family, an architecture or an option that this engine does not know.
+absl::StatusOr<ModelDirectory> OpenModelDirectory(const std::string& directory);
+
+// The tokenizer alone.  The same errors.
+absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const std::string& directory);
+
+// The configuration alone, which takes no time.  The same errors.
+absl::StatusOr<ModelConfig> ReadModelConfig(const std::string& directory);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_FAMILIES_MODEL_DIRECTORY_H_

@@ -1,0 +1,286 @@
+// T5, T5 v1.1 (and Flan-T5), mT5 and MADLAD-400.  Pre-norm with root mean square norms, no biases,
+// no scaling of queries, and relative positions in self-attention.
+//
+//   T5        translate English to German: text </s>     ReLU, output tied and scaled
+//   T5 v1.1   the same                                   gated GELU, an output table of its own
+//   mT5       text </s>, whatever it was tuned for
+//   MADLAD    <2de> text </s>
+//
+// The decoder starts with <pad>.  Ids are those of the SentencePiece model; <extra_id_0> and so on
+// follow it, the last one first.
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "engine/base/status.h"
+#include "engine/families/adapter.h"
+#include "engine/families/hugging_face.h"
+#include "engine/formats/open_weights.h"
+#include "engine/text/language_tag.h"
+
+namespace dragoman {
+namespace {
+
+constexpr char kArchitecture[] = "T5ForConditionalGeneration";
+constexpr char kMultilingual[] = "MT5ForConditionalGeneration";
+
+bool IsMultilingual(const DirectoryFiles& files) { return IsModel(files, "mt5", kMultilingual); }
+
+// What the first checkpoints called the same class.
+bool IsOldName(const DirectoryFiles& files) {
+  const auto it = files.config.find("architectures");
+  return it != files.config.end() && *it == nlohmann::json::array({"T5WithLMHeadModel"});
+}
+
+bool Recognizes(const DirectoryFiles& files) {
+  return IsModel(files, "t5", kArchitecture) || IsMultilingual(files);
+}
+
+// "relu", "gated-gelu", "gated-silu": Hugging Face means gelu_new by the second.
+absl::Status ReadFeedForward(const JsonFields& fields, bool multilingual, ModelSpec* spec) {
+  std::string projection = multilingual ? "gated-gelu" : "relu";
+  RETURN_IF_ERROR(fields.Read("feed_forward_proj", &projection));
+  spec->gated = absl::StartsWith(projection, "gated-");
+  const std::string name(absl::StripPrefix(projection, "gated-"));
+  const nlohmann::json activation = {
+      {"feed_forward_proj", projection == "gated-gelu" ? "gelu_new" : name}};
+  ASSIGN_OR_RETURN(spec->activation, ReadActivation(JsonFields({{"config.json", &activation}}),
+                                                    "feed_forward_proj", Activation::kRelu));
+  return absl::OkStatus();
+}
+
+absl::Status ReadShape(const JsonFields& fields, bool multilingual, ModelSpec* spec) {
+  spec->d_model = 512;
+  spec->encoder_layers = multilingual ? 8 : 6;
+  spec->encoder_heads = multilingual ? 6 : 8;
+  spec->encoder_ffn = multilingual ? 1024 : 2048;
+  spec->head_width = 64;
+  spec->source_vocabulary = multilingual ? 250112 : 32128;
+  Positions& positions = spec->positions;
+  positions = {.kind = Positions::kRelative, .buckets = 32, .max_distance = 128};
+  const struct {
+    const char* field;
+    int least, most;
+    int* value;
+  } optional[] = {
+      {"d_model", 1, kMaxWidth, &spec->d_model},
+      {"num_layers", 1, kMaxLayers, &spec->encoder_layers},
+      {"num_heads", 1, kMaxWidth, &spec->encoder_heads},
+      {"d_ff", 1, kMaxWidth, &spec->encoder_ffn},
+      {"d_kv", 1, kMaxWidth, &spec->head_width},
+      {"vocab_size", 1, kMaxVocabulary, &spec->source_vocabulary},
+      {"relative_attention_num_buckets", 4, kMaxWidth, &positions.buckets},
+      {"relative_attention_max_distance", 1, kMaxWidth, &positions.max_distance},
+  };
+  for (const auto& [field, least, most, value] : optional) {
+    RETURN_IF_ERROR(fields.Read(field, least, most, value));
+  }
+  if (static_cast<int64_t>(spec->encoder_heads) * spec->head_width > kMaxWidth) {
+    return absl::InvalidArgumentError(absl::StrCat("config.json: num_heads x d_kv is ",
+                                                   spec->encoder_heads, " x ", spec->head_width,
+                                                   ", want at most ", kMaxWidth));
+  }
+  if (positions.buckets % 4 != 0 || positions.max_distance <= positions.buckets / 2) {
+    return absl::UnimplementedError(
+        absl::StrCat("config.json: relative_attention_num_buckets is ", positions.buckets,
+                     " and relative_attention_max_distance ", positions.max_distance,
+                     ", want a multiple of 4 and more than half of it"));
+  }
+  spec->decoder_layers = spec->encoder_layers;
+  RETURN_IF_ERROR(fields.Read("num_decoder_layers", 1, kMaxLayers, &spec->decoder_layers));
+  spec->decoder_heads = spec->encoder_heads;
+  spec->decoder_ffn = spec->encoder_ffn;
+  spec->target_vocabulary = spec->source_vocabulary;
+  // Relative positions have no end; this is as far as a sentence is let go.
+  spec->max_positions = 1024;
+  return ReadFeedForward(fields, multilingual, spec);
+}
+
+absl::StatusOr<ModelConfig> Configure(const DirectoryFiles& files) {
+  const ConfigFields fields(files);
+  const bool multilingual = IsMultilingual(files);
+  ModelConfig config;
+  ModelSpec& spec = config.spec;
+  spec.architecture = multilingual ? kMultilingual : kArchitecture;
+  if (!IsOldName(files)) {
+    RETURN_IF_ERROR(CheckArchitecture(fields.model, spec.architecture.c_str()));
+  }
+  spec.norm = Norm::kRootMeanSquare;
+  spec.norm_epsilon = 1e-6f;
+  spec.pre_norm = true;
+  spec.final_norm = true;
+  spec.biases = false;
+  spec.scaled_queries = false;
+  RETURN_IF_ERROR(fields.model.Read("layer_norm_epsilon", &spec.norm_epsilon));
+  RETURN_IF_ERROR(ReadShape(fields.model, multilingual, &spec));
+  spec.tied_output = !multilingual;
+  RETURN_IF_ERROR(fields.model.Read("tie_word_embeddings", &spec.tied_output));
+  if (spec.tied_output) spec.logit_scale = 1.0f / std::sqrt(static_cast<float>(spec.d_model));
+  RETURN_IF_ERROR(ReadSpecialTokens(fields.search, {.eos = 1, .pad = 0}, &spec));
+  ASSIGN_OR_RETURN(config.generation, ReadGeneration(fields.search, spec));
+  return config;
+}
+
+// Pairs with their prefixes: config.json's task_specific_params (translation_en_to_de: {prefix:
+// ...}), else those that T5 was trained for.
+absl::StatusOr<std::map<std::pair<std::string, std::string>, std::string>> ReadPrefixes(
+    const DirectoryFiles& files) {
+  std::map<std::pair<std::string, std::string>, std::string> prefixes;
+  const auto tasks = files.config.find("task_specific_params");
+  if (tasks != files.config.end() && tasks->is_object()) {
+    for (const auto& [task, parameters] : tasks->items()) {
+      const std::vector<std::string> words = absl::StrSplit(task, '_');
+      if (words.size() != 4 || words[0] != "translation" || words[2] != "to") continue;
+      std::string prefix;
+      if (parameters.is_object()) {
+        RETURN_IF_ERROR(JsonFields({{"config.json", &parameters}}).Read("prefix", &prefix));
+      }
+      prefixes[{words[1], words[3]}] = prefix;
+    }
+  }
+  if (prefixes.empty() && !IsMultilingual(files)) {
+    for (const auto& [code, name] :
+         {std::pair("de", "German"), {"fr", "French"}, {"ro", "Romanian"}}) {
+      prefixes[{"en", code}] = absl::StrCat("translate English to ", name, ": ");
+    }
+  }
+  return prefixes;
+}
+
+// The de of all pieces `<2de>`.
+std::vector<std::string> TargetCodes(const std::vector<std::string>& pieces) {
+  std::vector<std::string> codes;
+  for (const std::string& piece : pieces) {
+    if (piece.size() <= 3 || !absl::StartsWith(piece, "<2") || !absl::EndsWith(piece, ">"))
+      continue;
+    const std::string code = piece.substr(2, piece.size() - 3);
+    if (ParseLanguage(code).has_value()) codes.push_back(code);
+  }
+  return codes;
+}
+
+absl::Status SetLanguages(const DirectoryFiles& files, const std::vector<std::string>& pieces,
+                          int32_t eos, TokenizerParts* parts) {
+  const std::vector<std::string> codes = TargetCodes(pieces);
+  if (!codes.empty()) {
+    parts->languages = Languages::All({"mul"}, codes, {}, /*target_needed=*/false);
+    parts->frame = [eos](const LanguagePair& pair) {
+      Frame frame{.after = {eos}};
+      if (!pair.target.empty()) frame.text_prefix = absl::StrCat("<2", pair.target, "> ");
+      return frame;
+    };
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(const auto prefixes, ReadPrefixes(files));
+  std::vector<LanguagePair> pairs;
+  for (const auto& [pair, prefix] : prefixes) pairs.push_back({pair.first, pair.second});
+  parts->languages = Languages::Only(std::move(pairs));
+  parts->frame = [eos, prefixes](const LanguagePair& pair) {
+    Frame frame{.after = {eos}};
+    const auto it = prefixes.find({pair.source, pair.target});
+    if (it != prefixes.end()) frame.text_prefix = it->second;
+    return frame;
+  };
+  return absl::OkStatus();
+}
+
+// <extra_id_0> and so on, where no file lists them: `extra_ids` of them, 100 unless it says
+// otherwise.
+absl::StatusOr<std::vector<SpecialToken>> ReadExtraTokens(const DirectoryFiles& files,
+                                                          const ModelSpec& spec, int pieces) {
+  ASSIGN_OR_RETURN(std::vector<SpecialToken> tokens, ReadAddedTokens(files, spec));
+  if (!tokens.empty()) return tokens;
+  ASSIGN_OR_RETURN(const nlohmann::json config, ReadOptionalJson(files, "tokenizer_config.json"));
+  int extra = IsMultilingual(files) ? 0 : 100;
+  RETURN_IF_ERROR(JsonFields({{files.Path("tokenizer_config.json"), &config}})
+                      .Read("extra_ids", 0, kMaxVocabulary, &extra));
+  extra = std::min(extra, spec.source_vocabulary - pieces);
+  for (int i = 0; i < extra; ++i) {
+    tokens.push_back({absl::StrCat("<extra_id_", i, ">"), pieces + extra - 1 - i,
+                      /*trims_left=*/true, /*trims_right=*/true});
+  }
+  return tokens;
+}
+
+absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFiles& files,
+                                                               const ModelSpec& spec) {
+  TokenizerParts parts;
+  const char* const file = files.Has("spiece.model") ? "spiece.model" : "sentencepiece.model";
+  ASSIGN_OR_RETURN(parts.source_pieces,
+                   ReadPieceModel(files.Path(files.Has(file) ? file : "spiece.model")));
+  parts.target_pieces = parts.source_pieces;
+  const std::vector<std::string> pieces = parts.source_pieces->Pieces();
+  Vocabulary vocabulary;
+  for (size_t id = 0; id < pieces.size(); ++id) {
+    RETURN_IF_ERROR(vocabulary.Add(pieces[id], static_cast<int64_t>(id)));
+  }
+  ASSIGN_OR_RETURN(std::vector<SpecialToken> special,
+                   ReadExtraTokens(files, spec, static_cast<int>(pieces.size())));
+  for (const char* token : {"<pad>", "<s>", "</s>", "<unk>"}) {
+    const std::optional<int32_t> id = vocabulary.IdOf(token);
+    if (id.has_value()) special.push_back({token, *id});
+  }
+  for (const SpecialToken& token : special) {
+    RETURN_IF_ERROR(vocabulary.Add(token.text, token.id));
+    parts.skipped.push_back(token.id);
+  }
+  parts.special_tokens = std::move(special);
+  parts.unknown_id = vocabulary.IdOf("<unk>").value_or(2);
+  parts.eos_once = true;
+  RETURN_IF_ERROR(SetLanguages(files, pieces, spec.eos_id, &parts));
+  parts.source_vocabulary = std::make_shared<const Vocabulary>(std::move(vocabulary));
+  parts.target_vocabulary = parts.source_vocabulary;
+  return std::make_unique<const Tokenizer>(std::move(parts));
+}
+
+// encoder.block.3.layer.0.SelfAttention.q.weight -> model.encoder.layers.3.self_attn.q_proj.weight
+std::string CanonicalName(const std::string& name) {
+  if (name == "lm_head.weight") return name;
+  if (name == "shared.weight") return "model.shared.weight";
+  const bool decoder = absl::StartsWith(name, "decoder.");
+  if (!decoder && !absl::StartsWith(name, "encoder.")) return "";
+  if (absl::StrContains(name, "EncDecAttention.relative_attention_bias")) return "";  // unused
+  const std::string ffn = decoder ? ".layer.2." : ".layer.1.";
+  std::string result = absl::StrCat(
+      "model.",
+      absl::StrReplaceAll(name, {{".block.", ".layers."},
+                                 {".block.0.layer.0.SelfAttention.relative_attention_bias.",
+                                  ".relative_attention_bias."},
+                                 {".final_layer_norm.", ".layer_norm."},
+                                 {".layer.0.layer_norm.", ".self_attn_layer_norm."},
+                                 {absl::StrCat(ffn, "layer_norm."), ".final_layer_norm."},
+                                 {absl::StrCat(ffn, "DenseReluDense.wi_0."), ".fc1."},
+                                 {absl::StrCat(ffn, "DenseReluDense.wi_1."), ".fc1_linear."},
+                                 {absl::StrCat(ffn, "DenseReluDense.wi."), ".fc1."},
+                                 {absl::StrCat(ffn, "DenseReluDense.wo."), ".fc2."},
+                                 {".layer.0.SelfAttention.q.", ".self_attn.q_proj."},
+                                 {".layer.0.SelfAttention.k.", ".self_attn.k_proj."},
+                                 {".layer.0.SelfAttention.v.", ".self_attn.v_proj."},
+                                 {".layer.0.SelfAttention.o.", ".self_attn.out_proj."}}));
+  if (!decoder) return result;
+  return absl::StrReplaceAll(result, {{".layer.1.layer_norm.", ".encoder_attn_layer_norm."},
+                                      {".layer.1.EncDecAttention.q.", ".encoder_attn.q_proj."},
+                                      {".layer.1.EncDecAttention.k.", ".encoder_attn.k_proj."},
+                                      {".layer.1.EncDecAttention.v.", ".encoder_attn.v_proj."},
+                                      {".layer.1.EncDecAttention.o.", ".encoder_attn.out_proj."}});
+}
+
+absl::StatusOr<Checkpoint> OpenTensors(const DirectoryFiles& files, const ModelSpec& spec) {
+  ASSIGN_OR_RETURN(const Checkpoint checkpoint, OpenWeights(files.path));
+  return checkpoint.Renamed(CanonicalName);
+}
+
+}  // namespace
+
+extern const Adapter t5_adapter;
+const Adapter t5_adapter = {"T5", Recognizes, Configure, OpenTokenizer, OpenTensors};
+
+}  // namespace dragoman

@@ -1,0 +1,308 @@
+#include "engine/formats/checkpoint.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <iterator>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "engine/base/status.h"
+
+namespace dragoman {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "tensors are read as they lie");
+
+float FromBits(uint32_t bits) { return std::bit_cast<float>(bits); }
+
+// IEEE 754 half precision: 1 sign, 5 exponent and 10 fraction bits.  Exact for every value; free of
+// branches, so that the compiler vectorizes a loop over it.
+float FromF16(uint16_t half) {
+  const uint32_t magnitude = static_cast<uint32_t>(half & 0x7FFF) << 13;  // float32's alignment
+  const uint32_t exponent = magnitude & 0x0F800000;
+  const uint32_t normal = magnitude + ((127 - 15) << 23);
+  // A subnormal is fraction * 2^-24: let the subtraction of 2^-14 from 2^-14 * 1.fraction find it.
+  const uint32_t subnormal =
+      std::bit_cast<uint32_t>(FromBits(magnitude + (113 << 23)) - FromBits(113 << 23));
+  const uint32_t special = magnitude + ((255 - 31) << 23);  // infinity and NaN
+  const uint32_t finite = exponent == 0 ? subnormal : normal;
+  const uint32_t bits = exponent == 0x0F800000 ? special : finite;
+  return FromBits(bits | static_cast<uint32_t>(half & 0x8000) << 16);
+}
+
+// The upper half of a float32.
+float FromBF16(uint16_t half) { return FromBits(static_cast<uint32_t>(half) << 16); }
+
+// Converts elements of a file that lie `stride` elements apart.  The bytes of a file have no
+// alignment, hence memcpy, which compiles to a plain load.
+template <typename Stored, float (*kConvert)(Stored)>
+void ConvertElements(const std::byte* from, size_t stride, size_t count, float* to) {
+  const auto load = [from](size_t i) {
+    Stored element;
+    std::memcpy(&element, from + i * sizeof(Stored), sizeof(Stored));
+    return kConvert(element);
+  };
+  if (stride == 1) {  // a loop that the compiler vectorizes
+    for (size_t i = 0; i < count; ++i) to[i] = load(i);
+  } else {
+    for (size_t i = 0; i < count; ++i) to[i] = load(i * stride);
+  }
+}
+
+template <typename Number>
+float Cast(Number number) {
+  return static_cast<float>(number);
+}
+
+void ConvertElements(DType dtype, const std::byte* from, size_t stride, size_t count, float* to) {
+  switch (dtype) {
+    case DType::kF32:
+      ConvertElements<float, Cast<float>>(from, stride, count, to);
+      break;
+    case DType::kF16:
+      ConvertElements<uint16_t, FromF16>(from, stride, count, to);
+      break;
+    case DType::kBF16:
+      ConvertElements<uint16_t, FromBF16>(from, stride, count, to);
+      break;
+    case DType::kF64:
+      ConvertElements<double, Cast<double>>(from, stride, count, to);
+      break;
+    case DType::kI8:
+      ConvertElements<int8_t, Cast<int8_t>>(from, stride, count, to);
+      break;
+    case DType::kI16:
+      ConvertElements<int16_t, Cast<int16_t>>(from, stride, count, to);
+      break;
+    default:
+      DRAGOMAN_CHECK(false);  // CheckWeight
+  }
+}
+
+int64_t ColsOf(const Tensor& tensor) {
+  return static_cast<int64_t>(tensor.bytes.size() / SizeOf(tensor.dtype)) / tensor.shape[0];
+}
+
+// Where the rows [first, end) of a tensor [rows, cols] lie, if it is not transposed.
+absl::Span<const std::byte> RowsOf(const Tensor& tensor, int64_t first, int64_t end) {
+  const size_t row = SizeOf(tensor.dtype) * ColsOf(tensor);
+  return tensor.bytes.subspan(first * row, (end - first) * row);
+}
+
+// The rows [first, end) of a tensor [rows, cols]; a vector is a column.
+void Convert(const Tensor& tensor, int64_t first, int64_t end, float* to) {
+  const int64_t cols = ColsOf(tensor);
+  if (tensor.transposed) {
+    for (int64_t r = first; r < end; ++r) {
+      ConvertElements(tensor.dtype, tensor.bytes.data() + r * SizeOf(tensor.dtype), tensor.shape[0],
+                      cols, to + (r - first) * cols);
+    }
+  } else {
+    ConvertElements(tensor.dtype, RowsOf(tensor, first, end).data(), 1, (end - first) * cols, to);
+  }
+  if (tensor.scales.empty()) return;
+  for (int64_t r = first; r < end; ++r) {
+    const float scale = tensor.scales.size() == 1 ? tensor.scales[0] : tensor.scales[r];
+    float* const row = to + (r - first) * cols;
+    for (int64_t c = 0; c < cols; ++c) row[c] /= scale;
+  }
+}
+
+absl::Status WrongShape(const std::string& name, const Tensor& tensor, const std::string& want,
+                        const std::string& file) {
+  return absl::InvalidArgumentError(absl::StrCat(name, " is [", absl::StrJoin(tensor.shape, ", "),
+                                                 "], want [", want, "] in ", file));
+}
+
+bool IsFinite(float value) { return (std::bit_cast<uint32_t>(value) & 0x7F800000) != 0x7F800000; }
+
+// `first` is the row of the tensor that `values` begins with.
+absl::Status CheckFinite(const std::string& name, absl::Span<const float> values, int first,
+                         int cols, const std::string& file) {
+  bool finite = true;
+  for (const float value : values) finite &= IsFinite(value);  // no branch: it is vectorized
+  if (finite) return absl::OkStatus();
+  const auto at = std::find_if_not(values.begin(), values.end(), IsFinite);
+  const int64_t index = at - values.begin();
+  const std::string where =
+      cols == 0 ? absl::StrCat(index) : absl::StrCat(first + index / cols, ", ", index % cols);
+  return absl::InvalidArgumentError(absl::StrCat(name, "[", where, "] is ",
+                                                 std::isnan(*at) ? "NaN" : "infinite",
+                                                 ", want a finite number in ", file));
+}
+
+bool IsNumber(absl::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), absl::ascii_isdigit);
+}
+
+// Whether one of the words of a tensor's name is a number, or an l and a number.
+bool IsOfNumberedLayer(const std::string& tensor) {
+  for (absl::string_view word : absl::StrSplit(tensor, absl::ByAnyChar("./_"))) {
+    if (absl::StartsWith(word, "l")) word.remove_prefix(1);
+    if (IsNumber(word)) return true;
+  }
+  return false;
+}
+
+absl::Status NoTensor(const std::string& name, const std::string& file) {
+  return absl::NotFoundError(absl::StrCat("there is no tensor ", name, " in ", file));
+}
+
+absl::Status CheckWeight(const std::string& name, const Tensor& tensor, const std::string& file) {
+  if (tensor.dtype <= DType::kI16) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(name, " is of ", NameOf(tensor.dtype),
+                                                 ", want a weight: F32, F16 or BF16 in ", file));
+}
+
+// In the order of DType.
+struct DTypeEntry {
+  const char* name;
+  size_t size;
+};
+constexpr DTypeEntry kDTypes[] = {{"F32", 4}, {"F16", 2}, {"BF16", 2}, {"F64", 8}, {"I8", 1},
+                                  {"I16", 2}, {"I32", 4}, {"I64", 8},  {"U8", 1},  {"BOOL", 1}};
+static_assert(std::size(kDTypes) == static_cast<size_t>(DType::kBool) + 1);
+
+}  // namespace
+
+size_t SizeOf(DType dtype) { return kDTypes[static_cast<size_t>(dtype)].size; }
+
+const char* NameOf(DType dtype) { return kDTypes[static_cast<size_t>(dtype)].name; }
+
+std::optional<DType> ParseDType(std::string_view name) {
+  for (size_t i = 0; i < std::size(kDTypes); ++i) {
+    if (name == kDTypes[i].name) return static_cast<DType>(i);
+  }
+  return std::nullopt;
+}
+
+std::optional<uint64_t> BytesFor(const std::vector<int64_t>& shape, DType dtype) {
+  uint64_t bytes = SizeOf(dtype);
+  for (const int64_t dimension : shape) {
+    if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(dimension), &bytes)) {
+      return std::nullopt;
+    }
+  }
+  return bytes;
+}
+
+Checkpoint::Checkpoint(std::string name, std::vector<std::shared_ptr<const MappedFile>> files,
+                       std::map<std::string, Tensor> tensors)
+    : name_(std::move(name)), files_(std::move(files)), tensors_(std::move(tensors)) {}
+
+Checkpoint Checkpoint::Renamed(absl::FunctionRef<std::string(const std::string&)> name) const {
+  Checkpoint renamed(name_, files_, {});
+  for (const auto& [old, tensor] : tensors_) {
+    const std::string now = name(old);
+    if (!now.empty()) renamed.tensors_.emplace(now, tensor);
+  }
+  return renamed;
+}
+
+bool Checkpoint::Has(const std::string& tensor) const { return Find(tensor) != nullptr; }
+
+const Tensor* Checkpoint::Find(const std::string& tensor) const {
+  const auto it = tensors_.find(tensor);
+  return it != tensors_.end() ? &it->second : nullptr;
+}
+
+absl::StatusOr<Matrix<float>> Checkpoint::ReadMatrix(const std::string& tensor, int rows,
+                                                     int cols) const {
+  return ReadRows(tensor, rows, cols, 0, rows);
+}
+
+absl::Status Checkpoint::CheckMatrix(const std::string& tensor, int rows, int cols) const {
+  const Tensor* found = Find(tensor);
+  if (found == nullptr) return NoTensor(tensor, name_);
+  if (found->shape != std::vector<int64_t>{rows, cols}) {
+    return WrongShape(tensor, *found, absl::StrCat(rows, ", ", cols), name_);
+  }
+  return CheckWeight(tensor, *found, name_);
+}
+
+absl::StatusOr<Matrix<float>> Checkpoint::ReadRows(const std::string& tensor, int rows, int cols,
+                                                   int first, int end) const {
+  DRAGOMAN_CHECK(0 <= first && first <= end && end <= rows);
+  RETURN_IF_ERROR(CheckMatrix(tensor, rows, cols));
+  Remember(tensor);
+  const Tensor& found = *Find(tensor);
+  Matrix<float> matrix(end - first, cols);
+  Convert(found, first, end, matrix.view().data());
+  if (found.transposed) {
+    Forget(found.bytes);
+  } else {
+    Forget(RowsOf(found, first, end));
+  }
+  const absl::Span<const float> values(matrix.view().data(),
+                                       static_cast<size_t>(end - first) * cols);
+  RETURN_IF_ERROR(CheckFinite(tensor, values, first, cols, name_));
+  return matrix;
+}
+
+absl::StatusOr<std::vector<float>> Checkpoint::ReadVector(const std::string& tensor,
+                                                          int size) const {
+  const Tensor* found = Find(tensor);
+  if (found == nullptr) return NoTensor(tensor, name_);
+  if (found->shape != std::vector<int64_t>{size} && found->shape != std::vector<int64_t>{1, size}) {
+    return WrongShape(tensor, *found, absl::StrCat(size), name_);
+  }
+  RETURN_IF_ERROR(CheckWeight(tensor, *found, name_));
+  Remember(tensor);
+  std::vector<float> vector(size);
+  Convert(*found, 0, found->shape[0], vector.data());
+  Forget(found->bytes);
+  RETURN_IF_ERROR(CheckFinite(tensor, vector, 0, 0, name_));
+  return vector;
+}
+
+float Checkpoint::StepOf(const std::string& tensor) const {
+  const Tensor* const found = Find(tensor);
+  const bool has = found != nullptr && found->dtype == DType::kI8 && found->scales.size() == 1;
+  return has ? 1.0f / found->scales[0] : 0.0f;
+}
+
+void Checkpoint::Remember(const std::string& tensor) const {
+  absl::MutexLock lock(&reads_->mutex);
+  reads_->names.insert(tensor);
+}
+
+std::vector<std::string> Checkpoint::Unread() const {
+  absl::MutexLock lock(&reads_->mutex);
+  const auto is_copy = [&](const Tensor& tensor) ABSL_EXCLUSIVE_LOCKS_REQUIRED(reads_->mutex) {
+    return std::any_of(reads_->names.begin(), reads_->names.end(), [&](const std::string& name) {
+      const Tensor& read = tensors_.at(name);
+      return read.dtype == tensor.dtype && read.shape == tensor.shape &&
+             std::memcmp(read.bytes.data(), tensor.bytes.data(), read.bytes.size()) == 0;
+    });
+  };
+  std::vector<std::string> unread;
+  for (const auto& [name, tensor] : tensors_) {
+    if (!reads_->names.contains(name) && !is_copy(tensor)) unread.push_back(name);
+  }
+  return unread;
+}
+
+absl::Status CheckNoLayerIsUnread(const Checkpoint& checkpoint) {
+  for (const std::string& tensor : checkpoint.Unread()) {
+    if (!IsOfNumberedLayer(tensor)) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat(tensor, " in ", checkpoint.name(),
+                     " belongs to a layer that the configuration does not have; want as many "
+                     "layers in both, and of the same kind"));
+  }
+  return absl::OkStatus();
+}
+
+void Checkpoint::Forget(absl::Span<const std::byte> bytes) const {
+  for (const std::shared_ptr<const MappedFile>& file : files_) {
+    if (file->Holds(bytes)) file->Forget(bytes);
+  }
+}
+
+}  // namespace dragoman

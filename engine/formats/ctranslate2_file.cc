@@ -1,0 +1,252 @@
+// A file is, in little-endian numbers (CTranslate2, python/ctranslate2/specs/model_spec.py):
+//
+//   u32 version, string specification, u32 revision,
+//   u32 variables, each: string name, u8 rank, u32 per dimension, and from version 4 on
+//                        u8 type, u32 bytes, data; before: u8 bytes of an element, u32 elements,
+//                        data
+//   from version 3 on: u32 aliases, each: string alias, string name
+//
+// and a string is u16 size, the bytes, a NUL, which counts.
+
+#include "engine/formats/ctranslate2_file.h"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "engine/base/mapped_file.h"
+#include "engine/base/status.h"
+
+namespace dragoman {
+namespace {
+
+constexpr uint32_t kOldest = 2;
+constexpr uint32_t kNewest = 6;
+constexpr uint32_t kMaxDimension = std::numeric_limits<int32_t>::max();  // Matrix counts in int
+constexpr int kMaxDimensions = 8;
+constexpr float kDefaultInt16Scale = 1000.0f;
+
+class Reader {
+ public:
+  explicit Reader(absl::Span<const std::byte> bytes) : bytes_(bytes) {}
+
+  absl::StatusOr<absl::Span<const std::byte>> Bytes(uint64_t count) {
+    if (count > bytes_.size()) return absl::InvalidArgumentError("is cut off");
+    const absl::Span<const std::byte> read = bytes_.first(count);
+    bytes_.remove_prefix(count);
+    return read;
+  }
+  template <typename Number>
+  absl::StatusOr<Number> Read() {
+    ASSIGN_OR_RETURN(const absl::Span<const std::byte> raw, Bytes(sizeof(Number)));
+    Number number;
+    std::memcpy(&number, raw.data(), sizeof(number));
+    return number;
+  }
+  absl::StatusOr<std::string> ReadString() {
+    ASSIGN_OR_RETURN(const uint16_t size, Read<uint16_t>());
+    ASSIGN_OR_RETURN(const absl::Span<const std::byte> raw, Bytes(size));
+    std::string text(reinterpret_cast<const char*>(raw.data()), raw.size());
+    if (text.empty() || text.find('\0') != text.size() - 1) {
+      return absl::InvalidArgumentError("has a name that does not end where it says");
+    }
+    text.pop_back();
+    return text;
+  }
+  size_t left() const { return bytes_.size(); }
+
+ private:
+  absl::Span<const std::byte> bytes_;
+};
+
+absl::StatusOr<DType> TypeOf(uint8_t type) {
+  constexpr DType kTypes[] = {DType::kF32, DType::kI8,  DType::kI16,
+                              DType::kI32, DType::kF16, DType::kBF16};
+  if (type >= std::size(kTypes)) {
+    return absl::UnimplementedError(absl::StrCat("is of type ", type, ", want 0 to 5"));
+  }
+  return kTypes[type];
+}
+
+absl::StatusOr<DType> TypeOfSize(uint8_t size) {
+  switch (size) {
+    case 4:
+      return DType::kF32;
+    case 2:
+      return DType::kI16;
+    case 1:
+      return DType::kI8;
+  }
+  return absl::InvalidArgumentError(absl::StrCat("has elements of ", size, " bytes, want 4, 2, 1"));
+}
+
+// What follows a variable's name.
+absl::StatusOr<Tensor> ReadTensor(uint32_t version, Reader* reader) {
+  Tensor tensor;
+  ASSIGN_OR_RETURN(const uint8_t rank, reader->Read<uint8_t>());
+  if (rank > kMaxDimensions) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("has ", rank, " dimensions, want at most ", kMaxDimensions));
+  }
+  for (int i = 0; i < rank; ++i) {
+    ASSIGN_OR_RETURN(const uint32_t dimension, reader->Read<uint32_t>());
+    if (dimension < 1 || dimension > kMaxDimension) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("has a dimension of ", dimension, ", want 1 to ", kMaxDimension));
+    }
+    tensor.shape.push_back(dimension);
+  }
+  ASSIGN_OR_RETURN(const uint8_t type, reader->Read<uint8_t>());
+  ASSIGN_OR_RETURN(tensor.dtype, version >= 4 ? TypeOf(type) : TypeOfSize(type));
+  ASSIGN_OR_RETURN(const uint32_t count, reader->Read<uint32_t>());
+  // CTranslate2 itself counts in 32 bits, so a variable of over 4 GiB says less than it has.
+  const uint64_t said = version >= 4 ? count : uint64_t{count} * SizeOf(tensor.dtype);
+  const std::optional<uint64_t> wanted = BytesFor(tensor.shape, tensor.dtype);
+  if (said != wanted) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "has ", said, " bytes, want ", wanted ? absl::StrCat(*wanted) : "more than fit", " for ",
+        NameOf(tensor.dtype), " of shape [", absl::StrJoin(tensor.shape, ", "), "]"));
+  }
+  ASSIGN_OR_RETURN(tensor.bytes, reader->Bytes(said));
+  return tensor;
+}
+
+using Tensors = std::map<std::string, Tensor>;
+
+absl::Status Add(std::string name, Tensor tensor, Tensors* tensors) {
+  const auto [it, inserted] = tensors->emplace(std::move(name), std::move(tensor));
+  if (inserted) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(it->first, " occurs twice"));
+}
+
+absl::Status ReadVariables(uint32_t version, Reader* reader, Tensors* tensors) {
+  ASSIGN_OR_RETURN(const uint32_t count, reader->Read<uint32_t>());
+  for (uint32_t i = 0; i < count; ++i) {
+    ASSIGN_OR_RETURN(std::string name, reader->ReadString());
+    absl::StatusOr<Tensor> tensor = ReadTensor(version, reader);
+    if (!tensor.ok()) {
+      return absl::Status(tensor.status().code(),
+                          absl::StrCat(name, " ", tensor.status().message()));
+    }
+    RETURN_IF_ERROR(Add(std::move(name), *std::move(tensor), tensors));
+  }
+  return absl::OkStatus();
+}
+
+constexpr char kScale[] = "_scale";
+
+absl::StatusOr<std::vector<float>> ScalesOf(const Tensor& weight, const Tensor* scale) {
+  if (scale == nullptr) {
+    if (weight.dtype == DType::kI16) return std::vector<float>{kDefaultInt16Scale};
+    return absl::InvalidArgumentError("has no scale");
+  }
+  const size_t count = scale->bytes.size() / SizeOf(scale->dtype);
+  if (scale->dtype != DType::kF32 ||
+      (count != 1 && static_cast<int64_t>(count) != weight.shape[0])) {
+    return absl::InvalidArgumentError(absl::StrCat("has ", count, " scales of ",
+                                                   NameOf(scale->dtype), ", want 1 or ",
+                                                   weight.shape[0], " of F32"));
+  }
+  std::vector<float> scales(count);
+  std::memcpy(scales.data(), scale->bytes.data(), scale->bytes.size());
+  for (const float value : scales) {
+    if (!std::isfinite(value) || value == 0.0f) {
+      return absl::InvalidArgumentError(absl::StrCat("has a scale of ", value));
+    }
+  }
+  return scales;
+}
+
+// Gives weights of integers their scales.
+absl::Status AddScales(Tensors* tensors) {
+  for (auto& [name, tensor] : *tensors) {
+    const bool integer = tensor.dtype == DType::kI8 || tensor.dtype == DType::kI16;
+    if (!integer || tensor.shape.empty() || !absl::EndsWith(name, "weight")) continue;
+    const auto scale = tensors->find(name + kScale);
+    absl::StatusOr<std::vector<float>> scales =
+        ScalesOf(tensor, scale != tensors->end() ? &scale->second : nullptr);
+    if (!scales.ok()) {
+      return absl::InvalidArgumentError(absl::StrCat(name, " ", scales.status().message()));
+    }
+    tensor.scales = *std::move(scales);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadAliases(Reader* reader, Tensors* tensors) {
+  ASSIGN_OR_RETURN(const uint32_t count, reader->Read<uint32_t>());
+  for (uint32_t i = 0; i < count; ++i) {
+    ASSIGN_OR_RETURN(std::string alias, reader->ReadString());
+    ASSIGN_OR_RETURN(const std::string name, reader->ReadString());
+    const auto it = tensors->find(name);
+    if (it == tensors->end()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(alias, " is another name of ", name, ", which is not there"));
+    }
+    RETURN_IF_ERROR(Add(std::move(alias), it->second, tensors));
+  }
+  return absl::OkStatus();
+}
+
+struct Header {
+  uint32_t version = 0;
+  std::string specification;
+  uint32_t revision = 0;
+};
+
+absl::StatusOr<Header> ReadHeader(Reader* reader) {
+  Header header;
+  ASSIGN_OR_RETURN(header.version, reader->Read<uint32_t>());
+  if (header.version < kOldest || header.version > kNewest) {
+    return absl::UnimplementedError(absl::StrCat("is of version ", header.version, ", want ",
+                                                 kOldest, " to ", kNewest,
+                                                 " of CTranslate2's format"));
+  }
+  ASSIGN_OR_RETURN(header.specification, reader->ReadString());
+  ASSIGN_OR_RETURN(header.revision, reader->Read<uint32_t>());
+  return header;
+}
+
+absl::StatusOr<Tensors> ReadTensors(uint32_t version, Reader* reader) {
+  Tensors tensors;
+  RETURN_IF_ERROR(ReadVariables(version, reader, &tensors));
+  RETURN_IF_ERROR(AddScales(&tensors));
+  if (version >= 3) RETURN_IF_ERROR(ReadAliases(reader, &tensors));
+  if (reader->left() > 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("has ", reader->left(), " bytes behind its last variable"));
+  }
+  return tensors;
+}
+
+}  // namespace
+
+absl::StatusOr<CTranslate2File> OpenCTranslate2File(const std::string& path) {
+  ASSIGN_OR_RETURN(std::shared_ptr<const MappedFile> file, MappedFile::Open(path));
+  const auto in_file = [&path](const absl::Status& status) {
+    return absl::Status(status.code(), absl::StrCat(path, ": ", status.message()));
+  };
+  Reader reader(file->bytes());
+  absl::StatusOr<Header> header = ReadHeader(&reader);
+  if (!header.ok()) return in_file(header.status());
+  absl::StatusOr<Tensors> tensors = ReadTensors(header->version, &reader);
+  if (!tensors.ok()) return in_file(tensors.status());
+  return CTranslate2File{
+      header->version, std::move(header->specification), header->revision,
+      Checkpoint(path.substr(path.rfind('/') + 1), {std::move(file)}, *std::move(tensors))};
+}
+
+bool IsCTranslate2File(absl::Span<const std::byte> bytes) {
+  Reader reader(bytes);
+  return ReadHeader(&reader).ok();
+}
+
+}  // namespace dragoman

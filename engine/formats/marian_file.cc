@@ -1,0 +1,208 @@
+// A file is, in little-endian numbers (Marian, common/binary.cpp):
+//
+//   u64 version (1), u64 tensors, then for each of them
+//     u64 bytes of its name with the NUL, u64 type, u64 dimensions, u64 bytes of its data
+//   the names, each with its NUL
+//   the dimensions, i32 each
+//   u64 padding, and so many bytes
+//   the data
+//
+// The data of a tensor is a multiple of 256 bytes, so what it holds follows from its shape.  In 8
+// bits (tensors/cpu/integer_common.h) the elements come first, then as float32 the factor by which
+// they were multiplied before they were rounded.  The elements of a weight lie transposed, those of
+// an embedding as they are.
+
+#include "engine/formats/marian_file.h"
+
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "engine/base/mapped_file.h"
+#include "engine/base/status.h"
+
+namespace dragoman {
+namespace {
+
+using Bytes = absl::Span<const std::byte>;
+
+constexpr uint64_t kVersion = 1;
+constexpr uint64_t kMaxTensors = 100'000;
+constexpr uint64_t kMaxName = 4096;
+constexpr uint64_t kMaxDimensions = 8;
+
+struct Reader {
+  absl::StatusOr<Bytes> Take(uint64_t count) {
+    if (count > left.size()) return absl::InvalidArgumentError("is cut off");
+    const Bytes taken = left.first(count);
+    left.remove_prefix(count);
+    return taken;
+  }
+  template <typename Number>
+  absl::StatusOr<Number> Read() {
+    ASSIGN_OR_RETURN(const Bytes raw, Take(sizeof(Number)));
+    Number number;
+    std::memcpy(&number, raw.data(), sizeof(number));
+    return number;
+  }
+
+  Bytes left;
+};
+
+struct Type {
+  DType dtype = DType::kF32;
+  bool quantized = false;
+};
+
+absl::StatusOr<Type> TypeOf(uint64_t code) {
+  switch (code) {
+    case 0x101:
+      return Type{DType::kI8};
+    case 0x104:
+      return Type{DType::kI32};
+    case 0x402:
+      return Type{DType::kF16};
+    case 0x404:
+      return Type{DType::kF32};
+    case 0x408:
+      return Type{DType::kF64};
+    case 0x4101:   // as browsermt/marian-dev numbers it
+    case 0x10001:  // as marian-nmt/marian-dev does
+      return Type{DType::kI8, /*quantized=*/true};
+    default:
+      return absl::UnimplementedError(
+          absl::StrCat("is of type 0x", absl::Hex(code),
+                       ", want float32, float16 or intgemm8 without a kind of CPU: convert the "
+                       "model anew, with marian-conv --gemm-type intgemm8 or float32"));
+  }
+}
+
+struct Entry {
+  std::string name;
+  uint64_t name_bytes, type, dimensions, bytes;
+  std::vector<int64_t> shape;
+};
+
+absl::StatusOr<std::vector<Entry>> ReadEntries(Reader* reader) {
+  ASSIGN_OR_RETURN(const uint64_t version, reader->Read<uint64_t>());
+  if (version != kVersion) {
+    return absl::UnimplementedError(absl::StrCat(
+        "is of version ", version, version == 2 ? ", encrypted" : "", ", want ", kVersion));
+  }
+  ASSIGN_OR_RETURN(const uint64_t count, reader->Read<uint64_t>());
+  if (count > kMaxTensors) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("has ", count, " tensors, want at most ", kMaxTensors));
+  }
+  std::vector<Entry> entries;
+  for (uint64_t i = 0; i < count; ++i) {
+    Entry& entry = entries.emplace_back();
+    ASSIGN_OR_RETURN(entry.name_bytes, reader->Read<uint64_t>());
+    ASSIGN_OR_RETURN(entry.type, reader->Read<uint64_t>());
+    ASSIGN_OR_RETURN(entry.dimensions, reader->Read<uint64_t>());
+    ASSIGN_OR_RETURN(entry.bytes, reader->Read<uint64_t>());
+    if (entry.name_bytes < 2 || entry.name_bytes > kMaxName || entry.dimensions < 1 ||
+        entry.dimensions > kMaxDimensions) {
+      return absl::InvalidArgumentError(absl::StrCat("tensor ", i, " has a name of ",
+                                                     entry.name_bytes, " bytes and ",
+                                                     entry.dimensions, " dimensions"));
+    }
+  }
+  for (Entry& entry : entries) {
+    ASSIGN_OR_RETURN(const Bytes name, reader->Take(entry.name_bytes));
+    entry.name.assign(reinterpret_cast<const char*>(name.data()), name.size() - 1);
+    if (name.back() != std::byte{0} || entry.name.find('\0') != std::string::npos) {
+      return absl::InvalidArgumentError("has a name that does not end where it says");
+    }
+  }
+  for (Entry& entry : entries) {
+    for (uint64_t d = 0; d < entry.dimensions; ++d) {
+      ASSIGN_OR_RETURN(const int32_t dimension, reader->Read<int32_t>());
+      if (dimension < 0) {
+        return absl::InvalidArgumentError(
+            absl::StrCat(entry.name, " has a dimension of ", dimension));
+      }
+      entry.shape.push_back(dimension);
+    }
+  }
+  return entries;
+}
+
+absl::StatusOr<Tensor> MakeTensor(const Entry& entry, Bytes data) {
+  ASSIGN_OR_RETURN(const Type type, TypeOf(entry.type));
+  Tensor tensor;
+  tensor.dtype = type.dtype;
+  tensor.shape = entry.shape;
+  const std::optional<uint64_t> wanted = BytesFor(tensor.shape, tensor.dtype);
+  const uint64_t behind = type.quantized ? sizeof(float) : 0;
+  if (!wanted.has_value() || *wanted > data.size() || behind > data.size() - *wanted) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("has ", data.size(), " bytes, too few for its shape"));
+  }
+  tensor.bytes = data.first(*wanted);
+  if (!type.quantized) return tensor;
+  if (tensor.shape.size() != 2) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("has ", tensor.shape.size(), " dimensions in 8 bits, want 2"));
+  }
+  float scale = 0.0f;
+  std::memcpy(&scale, data.data() + *wanted, sizeof(scale));
+  if (!(scale > 0.0f && std::isfinite(scale))) {
+    return absl::InvalidArgumentError(absl::StrCat("has the scale ", scale));
+  }
+  tensor.scales = {scale};
+  tensor.transposed = !absl::StrContains(entry.name, "Wemb");
+  return tensor;
+}
+
+absl::StatusOr<std::map<std::string, Tensor>> ReadTensors(Bytes bytes) {
+  Reader reader{bytes};
+  ASSIGN_OR_RETURN(const std::vector<Entry> entries, ReadEntries(&reader));
+  ASSIGN_OR_RETURN(const uint64_t padding, reader.Read<uint64_t>());
+  RETURN_IF_ERROR(reader.Take(padding).status());
+  std::map<std::string, Tensor> tensors;
+  for (const Entry& entry : entries) {
+    ASSIGN_OR_RETURN(const Bytes data, reader.Take(entry.bytes));
+    bool empty = false;
+    for (const int64_t dimension : entry.shape) empty |= dimension == 0;
+    if (empty) continue;
+    absl::StatusOr<Tensor> tensor = MakeTensor(entry, data);
+    if (!tensor.ok()) {
+      return absl::Status(tensor.status().code(),
+                          absl::StrCat(entry.name, " ", tensor.status().message()));
+    }
+    if (!tensors.emplace(entry.name, *std::move(tensor)).second) {
+      return absl::InvalidArgumentError(absl::StrCat(entry.name, " occurs twice"));
+    }
+  }
+  return tensors;
+}
+
+}  // namespace
+
+bool IsMarianFile(const std::string& path) {
+  const absl::StatusOr<std::shared_ptr<const MappedFile>> file = MappedFile::Open(path);
+  if (!file.ok()) return false;
+  // Of other formats that begin with a small number, none goes on with seven zeros.
+  Reader reader{(*file)->bytes()};
+  const absl::StatusOr<uint64_t> version = reader.Read<uint64_t>();
+  return version.ok() && (*version == 1 || *version == 2);
+}
+
+absl::StatusOr<Checkpoint> OpenMarianFile(const std::string& path) {
+  ASSIGN_OR_RETURN(std::shared_ptr<const MappedFile> file, MappedFile::Open(path));
+  absl::StatusOr<std::map<std::string, Tensor>> tensors = ReadTensors(file->bytes());
+  if (!tensors.ok()) {
+    return absl::Status(tensors.status().code(),
+                        absl::StrCat(path, ": ", tensors.status().message()));
+  }
+  return Checkpoint(path.substr(path.rfind('/') + 1), {std::move(file)}, *std::move(tensors));
+}
+
+}  // namespace dragoman

@@ -1,0 +1,147 @@
+#include "engine/formats/open_weights.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "engine/base/json.h"
+#include "engine/base/status.h"
+#include "engine/formats/safetensors.h"
+#include "engine/formats/sharded.h"
+#include "engine/formats/torch_file.h"
+
+namespace dragoman {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Opens the weights that an index or a file holds.
+struct Format {
+  const char* file;
+  OpenFile open;
+  bool sharded;
+};
+
+constexpr Format kFormats[] = {{"model.safetensors", OpenSafetensors, false},
+                               {"model.safetensors.index.json", OpenSafetensors, true},
+                               {"pytorch_model.bin", OpenTorchFile, false},
+                               {"pytorch_model.bin.index.json", OpenTorchFile, true}};
+
+// Weights that this engine does not read, and what to do with them.
+constexpr std::pair<const char*, const char*> kForeign[] = {
+    {".h5",
+     "TensorFlow weights: convert them with transformers, "
+     "from_pretrained(DIR, from_tf=True).save_pretrained(DIR)"},
+    {".msgpack",
+     "Flax weights: convert them with transformers, "
+     "from_pretrained(DIR, from_flax=True).save_pretrained(DIR)"},
+    {".onnx", "ONNX graphs: fetch the model that they were exported from"},
+    {".gguf", "GGUF weights: fetch the model that they were converted from"},
+    {".ot", "Rust weights: fetch the model that they were converted from"},
+};
+
+// The names of the files in a directory, sorted; empty if it cannot be read.
+std::vector<std::string> FilesOf(const std::string& directory) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
+    names.push_back(it->path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+absl::Status NoWeights(const std::string& directory) {
+  const std::vector<std::string> files = FilesOf(directory);
+  for (const auto& [suffix, advice] : kForeign) {
+    for (const std::string& file : files) {
+      if (absl::EndsWith(file, suffix)) {
+        return absl::NotFoundError(
+            absl::StrCat("there is neither model.safetensors nor pytorch_model.bin, and ", file,
+                         " has ", advice));
+      }
+    }
+  }
+  return absl::NotFoundError(absl::StrCat("there are no weights: want ", kFormats[0].file, ", ",
+                                          kFormats[1].file, ", ", kFormats[2].file, " or ",
+                                          kFormats[3].file,
+                                          "; fetch the model anew, as with `dragoman pull`"));
+}
+
+// What `git clone` leaves in place of a large file where Git LFS is not installed.
+bool IsLfsPointer(const fs::path& path) {
+  constexpr std::string_view kBegin = "version https://git-lfs.github.com/spec/";
+  constexpr uintmax_t kLargest = 1024;
+  std::error_code error;
+  if (!fs::is_regular_file(path, error) || fs::file_size(path, error) > kLargest) return false;
+  std::string begin(kBegin.size(), '\0');
+  std::ifstream(path, std::ios::binary).read(begin.data(), static_cast<int>(begin.size()));
+  return begin == kBegin;
+}
+
+bool IsDecoderOnly(const nlohmann::json& config) {
+  const auto architectures = config.find("architectures");
+  if (architectures == config.end() || !architectures->is_array()) return false;
+  for (const nlohmann::json& name : *architectures) {
+    if (name.is_string() && absl::EndsWith(name.get_ref<const std::string&>(), "ForCausalLM")) {
+      return config.value("is_encoder_decoder", nlohmann::json(false)) != true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+absl::StatusOr<Checkpoint> OpenWeights(const std::string& directory) {
+  for (const Format& format : kFormats) {
+    const std::string path = absl::StrCat(directory, "/", format.file);
+    std::error_code error;
+    if (!fs::exists(path, error)) continue;
+    return format.sharded ? OpenShards(path, format.open) : format.open(path);
+  }
+  return NoWeights(directory);
+}
+
+absl::Status CheckServable(const std::string& directory) {
+  std::error_code error;
+  if (!fs::exists(directory, error))
+    return absl::NotFoundError("there is no such directory, want one with a config.json");
+  const std::vector<std::string> files = FilesOf(directory);
+  std::vector<std::string> pointers;
+  for (const std::string& file : files) {
+    if (IsLfsPointer(fs::path(directory) / file)) pointers.push_back(file);
+  }
+  if (!pointers.empty()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(absl::StrJoin(pointers, ", "),
+                     pointers.size() == 1 ? " is a Git LFS pointer" : " are Git LFS pointers",
+                     ", which stands for a file that was not fetched: run `git lfs pull` there, or "
+                     "fetch the model with `dragoman pull`"));
+  }
+  const auto has = [&files](const char* name) {
+    return std::binary_search(files.begin(), files.end(), name);
+  };
+  if (has("adapter_config.json") && !has("config.json")) {
+    return absl::FailedPreconditionError(
+        "is an adapter (LoRA), which changes another model: merge it into that one with peft, "
+        "merge_and_unload().save_pretrained(DIR), and serve the result");
+  }
+  if (!has("config.json")) return absl::OkStatus();
+  const absl::StatusOr<nlohmann::json> config = ReadJsonObject(directory + "/config.json");
+  if (config.ok() && IsDecoderOnly(*config)) {
+    return absl::UnimplementedError(absl::StrCat(
+        "config.json: architectures is ", config->at("architectures").dump(),
+        ", a decoder-only model: this server translates with encoder-decoder models, such as "
+        "OPUS-MT, NLLB, mBART, T5 or MADLAD"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace dragoman

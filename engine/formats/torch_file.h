@@ -1,0 +1,23 @@
+// pytorch_model.bin: a dictionary of tensors as torch.save writes it.  Since PyTorch 1.6 that is a
+// zip with a pickle (data.pkl) and a stored file for each storage; before, one file with five
+// pickles, one after the other, and the storages behind them.  Nothing of the pickles is run
+// (torch_pickle.h), and the tensors are read where they lie.
+
+#ifndef DRAGOMAN_ENGINE_FORMATS_TORCH_FILE_H_
+#define DRAGOMAN_ENGINE_FORMATS_TORCH_FILE_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "engine/formats/checkpoint.h"
+
+namespace dragoman {
+
+// Maps the file.  NOT_FOUND if there is none; INVALID_ARGUMENT, naming the tensor or the function,
+// if it is neither of the two formats, is cut off, holds what describes no tensor, or has a tensor
+// outside of its storage, with overlapping elements, or of the wrong size.
+absl::StatusOr<Checkpoint> OpenTorchFile(const std::string& path);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_FORMATS_TORCH_FILE_H_

@@ -1,0 +1,51 @@
+// Alternatives at one place of a translation: the num_hypotheses likeliest tokens after the prefix,
+// and the best translation that begins with each of them (CTranslate2's return_alternatives).
+//
+//   prefix "Das ist"  ->  "Das ist ein Haus." "Das ist das Haus." "Das ist mein Haus."
+//
+// Each alternative is a beam search of its own.
+
+#ifndef DRAGOMAN_ENGINE_SEARCH_ALTERNATIVES_H_
+#define DRAGOMAN_ENGINE_SEARCH_ALTERNATIVES_H_
+
+#include <memory>
+#include <vector>
+
+#include "engine/search/beam.h"
+
+namespace dragoman {
+
+class Alternatives final : public Search {
+ public:
+  explicit Alternatives(const SearchTask& task);
+
+  absl::Span<const LiveHypothesis> live() const override { return live_; }
+  int candidates_per_row() const override;
+  void Advance(absl::Span<const Candidate> candidates) override;
+  bool done() const override { return live_.empty(); }
+  // Best(n) are the alternatives in the order of their first tokens' probabilities.
+  std::vector<Hypothesis> Best(int n) const override;
+  // Before the first alternative has found a translation it is not certain to be the best: until
+  // then, and for n above 1, what all alternatives have in common, which is little.
+  absl::Span<const int32_t> StablePrefix(int n) const override;
+
+ private:
+  void Expand(absl::Span<const Candidate> candidates);
+  void GatherLive();
+
+  SearchTask task_;
+  const Scoring scoring_;
+  bool expanded_ = false;
+  struct Alternative {
+    std::unique_ptr<Beam> beam;     // null if the first token ended it
+    std::vector<Hypothesis> ended;  // that one, then
+    int first = 0;  // where the beam's hypotheses stood in live_ before the last Advance
+  };
+  std::vector<Alternative> alternatives_;
+  std::vector<LiveHypothesis> live_;  // of all beams, one after the other
+  std::vector<Candidate> own_;        // scratch
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_SEARCH_ALTERNATIVES_H_

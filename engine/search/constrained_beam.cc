@@ -1,0 +1,243 @@
+// How a hypothesis gets on with its phrases.  Phrase "a b c", said so far "... a b":
+//
+//   next c    the phrase is said: bank 3
+//   next a    "b a" begins nothing, but "a" does: bank 1
+//   next x    nothing of the phrase is left: bank 0
+//
+// which is the automaton of Knuth, Morris and Pratt's search, walked a token at a time.
+
+#include "engine/search/constrained_beam.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <tuple>
+#include <utility>
+
+#include "engine/base/status.h"
+
+namespace dragoman {
+namespace {
+
+// Whether the last `path` tokens and then `token` begin the phrase.
+bool Begins(const std::vector<int32_t>& phrase, absl::Span<const int32_t> tokens, int path,
+            int32_t token) {
+  const size_t length = static_cast<size_t>(path);
+  return phrase.size() > length && phrase[length] == token &&
+         std::equal(phrase.begin(), phrase.begin() + path, tokens.end() - path);
+}
+
+int CountTokens(const std::vector<std::vector<int32_t>>& phrases) {
+  int tokens = 0;
+  for (const std::vector<int32_t>& phrase : phrases) tokens += static_cast<int>(phrase.size());
+  return tokens;
+}
+
+}  // namespace
+
+PhraseProgress AfterToken(const std::vector<std::vector<int32_t>>& phrases,
+                          absl::Span<const int32_t> tokens, const PhraseProgress& progress,
+                          int32_t token) {
+  // The longest end of what was said that is still the beginning of a phrase, as in Knuth, Morris
+  // and Pratt's search.
+  for (int path = progress.path; path >= 0; --path) {
+    PhraseProgress next = {progress.said, 0};
+    for (size_t p = 0; p < phrases.size(); ++p) {
+      if ((progress.said >> p & 1) != 0 || !Begins(phrases[p], tokens, path, token)) continue;
+      next.path = path + 1;
+      if (phrases[p].size() == static_cast<size_t>(path) + 1) {
+        return {progress.said | uint64_t{1} << p, 0};
+      }
+    }
+    if (next.path > 0) return next;
+  }
+  return {progress.said, 0};
+}
+
+int ConstrainedBeam::Width(const SearchTask& task) {
+  constexpr int kMost = 16;
+  return std::max(task.options.beam_size, std::min(CountTokens(task.phrases) + 1, kMost));
+}
+
+ConstrainedBeam::ConstrainedBeam(const SearchTask& task)
+    : options_(task.options),
+      eos_id_(task.rules->eos_id),
+      scoring_(task),
+      phrases_(task.phrases),
+      phrase_tokens_(CountTokens(task.phrases)),
+      width_(Width(task)),
+      length_(static_cast<int>(task.prefix.size())) {
+  DRAGOMAN_CHECK(phrases_.size() <= kMaxPhrases);
+  live_.push_back(Beginning(task));
+  // What the prefix says need not be said again.
+  PhraseProgress said;
+  for (int i = 0; i < length_; ++i) {
+    said = AfterToken(phrases_, absl::MakeConstSpan(task.prefix).first(i), said, task.prefix[i]);
+  }
+  progress_.push_back(said);
+  Want();
+}
+
+bool ConstrainedBeam::SaysAll(const PhraseProgress& progress) const {
+  return std::popcount(progress.said) == static_cast<int>(phrases_.size());
+}
+
+// The tokens of the phrases that it has said, and of the one that it is in the middle of.
+int ConstrainedBeam::BankOf(const PhraseProgress& progress) const {
+  int tokens = progress.path;
+  for (size_t p = 0; p < phrases_.size(); ++p) {
+    if ((progress.said >> p & 1) != 0) tokens += static_cast<int>(phrases_[p].size());
+  }
+  return tokens;
+}
+
+void ConstrainedBeam::Advance(absl::Span<const Candidate> candidates) {
+  DRAGOMAN_CHECK(!done());
+  Rank(candidates);
+  Allocate();
+  const bool last_step = length_ + 1 == options_.max_length;
+  int ended = 0;
+  next_.clear();
+  next_progress_.clear();
+  for (const Continuation& continuation : ranked_) {
+    const bool ends = continuation.candidate.token == eos_id_;
+    if (ends || last_step) {
+      if (ended++ < width_) Finish(continuation);
+      continue;
+    }
+    if (room_[continuation.bank] == 0) continue;
+    LiveHypothesis child = Grown(live_[continuation.candidate.parent], continuation.candidate);
+    if (const int kept = scoring_.TokensBeforeRunaway(child.tokens); kept > 0) {
+      Insert({scoring_.Cut(std::move(child), kept), std::popcount(continuation.progress.said)});
+      continue;
+    }
+    --room_[continuation.bank];
+    next_.push_back(std::move(child));
+    next_progress_.push_back(continuation.progress);
+  }
+  std::swap(live_, next_);
+  std::swap(progress_, next_progress_);
+  ++length_;
+  if (!live_.empty() && !CanImprove()) live_.clear();
+  Want();
+}
+
+// Fills ranked_ with what may follow, best first.
+void ConstrainedBeam::Rank(absl::Span<const Candidate> candidates) {
+  const bool last_step = length_ + 1 == options_.max_length;
+  ranked_.clear();
+  for (const Candidate& candidate : candidates) {
+    const LiveHypothesis& parent = live_[candidate.parent];
+    const float log_prob = parent.log_prob + candidate.log_prob;
+    if (!(log_prob > -std::numeric_limits<float>::infinity())) continue;
+    const PhraseProgress progress =
+        AfterToken(phrases_, parent.tokens, progress_[candidate.parent], candidate.token);
+    if (candidate.token == eos_id_ && !SaysAll(progress) && !last_step) continue;
+    ranked_.push_back({candidate, log_prob, progress, BankOf(progress)});
+  }
+  std::sort(ranked_.begin(), ranked_.end(), [](const Continuation& a, const Continuation& b) {
+    return std::tie(b.log_prob, a.candidate.parent, a.candidate.token) <
+           std::tie(a.log_prob, b.candidate.parent, b.candidate.token);
+  });
+}
+
+// Shares the beam among the banks that have continuations: equally, and what is left over from the
+// fullest downwards.
+void ConstrainedBeam::Allocate() {
+  std::vector<int> available(banks(), 0);
+  for (const Continuation& continuation : ranked_) {
+    if (continuation.candidate.token != eos_id_) ++available[continuation.bank];
+  }
+  room_.assign(banks(), 0);
+  int left = width_;
+  while (left > 0) {
+    bool any = false;
+    for (int bank = banks() - 1; bank >= 0 && left > 0; --bank) {
+      if (room_[bank] == available[bank]) continue;
+      ++room_[bank];
+      --left;
+      any = true;
+    }
+    if (!any) break;
+  }
+}
+
+void ConstrainedBeam::Finish(const Continuation& continuation) {
+  LiveHypothesis child = Grown(live_[continuation.candidate.parent], continuation.candidate);
+  const bool ends_in_eos = continuation.candidate.token == eos_id_;
+  const bool forced = options_.forced_eos_id.has_value() && length_ + 1 == options_.max_length;
+  Insert({scoring_.Finished(std::move(child), ends_in_eos,
+                            ends_in_eos && !forced ? FinishReason::kEos : FinishReason::kMaxLength),
+          std::popcount(continuation.progress.said)});
+}
+
+// An equal one that was there before stays before.
+void ConstrainedBeam::Insert(Ended ended) {
+  const auto better = [](const Ended& a, const Ended& b) {
+    return a.said != b.said ? a.said > b.said : a.hypothesis.score > b.hypothesis.score;
+  };
+  finished_.insert(std::upper_bound(finished_.begin(), finished_.end(), ended, better),
+                   std::move(ended));
+  if (static_cast<int>(finished_.size()) > options_.beam_size) finished_.pop_back();
+}
+
+// The tokens that each live hypothesis would say next of a phrase.
+void ConstrainedBeam::Want() {
+  wanted_.resize(live_.size());
+  for (size_t i = 0; i < live_.size(); ++i) {
+    std::vector<int32_t>& tokens = wanted_[i];
+    const PhraseProgress& progress = progress_[i];
+    tokens.clear();
+    for (size_t p = 0; p < phrases_.size(); ++p) {
+      if ((progress.said >> p & 1) != 0) continue;
+      tokens.push_back(phrases_[p][0]);
+      for (size_t path = 1; path <= static_cast<size_t>(progress.path); ++path) {
+        if (path < phrases_[p].size() && std::equal(phrases_[p].begin(), phrases_[p].begin() + path,
+                                                    live_[i].tokens.end() - path)) {
+          tokens.push_back(phrases_[p][path]);
+        }
+      }
+    }
+    std::sort(tokens.begin(), tokens.end());
+    tokens.erase(std::unique(tokens.begin(), tokens.end()), tokens.end());
+  }
+}
+
+// Whether the search goes on: until beam_size hypotheses with all phrases are finished and none
+// that has said them all could enter.
+bool ConstrainedBeam::CanImprove() const {
+  if (static_cast<int>(finished_.size()) < options_.beam_size) return true;
+  if (finished_.back().said < static_cast<int>(phrases_.size())) return true;
+  if (options_.early_stopping == EarlyStopping::kFull) return false;
+  for (size_t i = 0; i < live_.size(); ++i) {
+    if (!SaysAll(progress_[i])) continue;
+    return scoring_.Score(live_[i].log_prob, length_) > finished_.back().hypothesis.score;
+  }
+  return false;
+}
+
+absl::Span<const int32_t> ConstrainedBeam::StablePrefix(int n) const {
+  CommonPrefix common;
+  const size_t wanted = static_cast<size_t>(std::clamp(n, 1, options_.beam_size));
+  const size_t found = std::min(wanted, finished_.size());
+  for (size_t i = 0; i < found; ++i) common.Add(finished_[i].hypothesis.tokens);
+  const bool complete =
+      found == wanted && finished_[wanted - 1].said == static_cast<int>(phrases_.size());
+  for (const LiveHypothesis& live : live_) {
+    if (complete && scoring_.HighestScore(live) < finished_[wanted - 1].hypothesis.score) continue;
+    common.Add(scoring_.SafeTokens(live.tokens));
+  }
+  return common.tokens();
+}
+
+std::vector<Hypothesis> ConstrainedBeam::Best(int n) const {
+  DRAGOMAN_CHECK(done());
+  std::vector<Hypothesis> best;
+  for (const Ended& ended : finished_) {
+    if (static_cast<int>(best.size()) == n) break;
+    best.push_back(ended.hypothesis);
+  }
+  return best;
+}
+
+}  // namespace dragoman

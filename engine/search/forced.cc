@@ -1,0 +1,34 @@
+#include "engine/search/forced.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/base/status.h"
+
+namespace dragoman {
+
+Forced::Forced(const SearchTask& task) : eos_id_(task.rules->eos_id), scoring_(task) {
+  live_.push_back(Beginning(task));
+}
+
+void Forced::Advance(absl::Span<const Candidate> candidates) {
+  DRAGOMAN_CHECK(!done());
+  LiveHypothesis whole = std::move(live_.front());
+  live_.clear();
+  if (candidates.size() != whole.tokens.size() + 1) return;
+  whole.token_log_probs.clear();
+  for (const Candidate& candidate : candidates) {
+    whole.token_log_probs.push_back(candidate.log_prob);
+    whole.log_prob += candidate.log_prob;
+  }
+  whole.tokens.push_back(eos_id_);
+  whole.row = candidates.back().row;
+  scored_.push_back(scoring_.Finished(std::move(whole), /*ends_in_eos=*/true, FinishReason::kEos));
+}
+
+std::vector<Hypothesis> Forced::Best(int n) const {
+  DRAGOMAN_CHECK(done());
+  return n > 0 ? scored_ : std::vector<Hypothesis>();
+}
+
+}  // namespace dragoman

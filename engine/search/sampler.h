@@ -1,0 +1,42 @@
+// Draws translations at random instead of searching: num_hypotheses of them, each by itself, token
+// by token, from the distribution of the model (row_sampler.h).
+//
+// What is drawn depends on the seed, the sentence, the step and the number of the hypothesis, and
+// on nothing else: no generator is shared, so the traffic does not matter.
+
+#ifndef DRAGOMAN_ENGINE_SEARCH_SAMPLER_H_
+#define DRAGOMAN_ENGINE_SEARCH_SAMPLER_H_
+
+#include <vector>
+
+#include "engine/search/scoring.h"
+
+namespace dragoman {
+
+class Sampler final : public Search {
+ public:
+  explicit Sampler(const SearchTask& task);
+
+  absl::Span<const LiveHypothesis> live() const override { return live_; }
+  // Of the first row as many as there are hypotheses, then one of each.
+  int candidates_per_row() const override { return started_ ? 1 : options_.num_hypotheses; }
+  void Advance(absl::Span<const Candidate> candidates) override;
+  bool done() const override { return done_; }
+  // By score, best first; of equal ones the first that was drawn.
+  std::vector<Hypothesis> Best(int n) const override;
+  // Of a single sample all of it; of several, what they have in common.
+  absl::Span<const int32_t> StablePrefix(int n) const override;
+
+ private:
+  const SearchOptions options_;
+  const int32_t eos_id_;
+  const Scoring scoring_;
+  bool started_ = false;
+  bool done_ = false;
+  std::vector<LiveHypothesis> live_, next_;
+  std::vector<Hypothesis> finished_;  // in the order in which they ended
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_SEARCH_SAMPLER_H_

@@ -1,0 +1,188 @@
+#include "server/api/auto_source.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_format.h"
+#include "absl/synchronization/mutex.h"
+#include "engine/base/status.h"
+#include "engine/text/language_tag.h"
+
+namespace dragoman {
+namespace {
+
+bool SameLanguage(const std::string& one, const std::string& other) {
+  const std::optional<Language> a = ParseLanguage(one), b = ParseLanguage(other);
+  return a.has_value() && b.has_value() && a->language == b->language;
+}
+
+// Finds groups for languages, and remembers them.
+class Grouping {
+ public:
+  Grouping(const std::string& target, const FindSource& find) : target_(target), find_(find) {}
+
+  // The index of the group of `language`.
+  absl::StatusOr<size_t> GroupOf(const std::string& language) {
+    if (const auto known = by_language_.find(language); known != by_language_.end()) {
+      return known->second;
+    }
+    SourceGroup group = {.language = language, .route = {}, .texts = {}};
+    if (absl::StatusOr<Route> route = find_(language); route.ok()) {
+      group.route = *std::move(route);
+    } else if (language.empty() || !SameLanguage(language, target_)) {
+      return route.status();
+    }
+    by_language_.emplace(language, groups_.size());
+    groups_.push_back(std::move(group));
+    return groups_.size() - 1;
+  }
+
+  std::vector<SourceGroup>& groups() { return groups_; }
+
+ private:
+  const std::string& target_;
+  const FindSource& find_;
+  std::map<std::string, size_t> by_language_;
+  std::vector<SourceGroup> groups_;
+};
+
+absl::Status NotServed(const DetectedLanguage& best, const absl::Status& why) {
+  return InvalidField("source_language",
+                      absl::StrFormat("the text is in \"%s\" (detected, %.2f): %s", best.language,
+                                      best.confidence, why.message()));
+}
+
+// The results of the groups, put together as they come.
+class Gathering {
+ public:
+  Gathering(size_t texts, size_t groups, std::function<void(TranslateResponse)> done)
+      : left_(groups), done_(std::move(done)) {
+    all_.translations.resize(texts);
+  }
+
+  void Add(const std::vector<size_t>& texts, TranslateResponse part) {
+    {
+      absl::MutexLock lock(&mutex_);
+      all_.status.Update(part.status);
+      if (part.status.ok()) Take(texts, std::move(part));
+      if (--left_ > 0) return;
+    }
+    done_(std::move(all_));  // nobody else has it any more
+  }
+
+ private:
+  void Take(const std::vector<size_t>& texts, TranslateResponse part)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    for (size_t i = 0; i < texts.size(); ++i) {
+      all_.translations[texts[i]] = std::move(part.translations[i]);
+    }
+    TranslateTimes& times = all_.times;
+    times.tokenize += part.times.tokenize;
+    times.queue = std::max(times.queue, part.times.queue);
+    times.encode = std::max(times.encode, part.times.encode);
+    times.decode = std::max(times.decode, part.times.decode);
+    times.detokenize += part.times.detokenize;
+    std::move(part.steps.begin(), part.steps.end(), std::back_inserter(all_.steps));
+  }
+
+  absl::Mutex mutex_;
+  TranslateResponse all_;  // guarded by mutex_ until the last part has come
+  size_t left_ ABSL_GUARDED_BY(mutex_);
+  const std::function<void(TranslateResponse)> done_;
+};
+
+// The request for the texts of one group.
+TranslateRequest Part(const TranslateRequest& request, const SourceGroup& group) {
+  TranslateRequest part = request;
+  part.source_language = group.language;
+  const auto choose = [&](std::vector<std::string>* of_texts) {
+    if (of_texts->size() != request.texts.size()) return;  // none, or one for all
+    std::vector<std::string> chosen;
+    for (const size_t text : group.texts) chosen.push_back(std::move((*of_texts)[text]));
+    of_texts->swap(chosen);
+  };
+  choose(&part.target_prefixes);
+  choose(&part.texts);
+  return part;
+}
+
+// What needs no translation is its own.
+TranslateResponse Unchanged(std::vector<std::string> texts) {
+  TranslateResponse response;
+  for (std::string& text : texts) {
+    TranslatedHypothesis& hypothesis =
+        response.translations.emplace_back().hypotheses.emplace_back();
+    hypothesis.text = std::move(text);
+  }
+  return response;
+}
+
+}  // namespace
+
+bool IsAuto(const std::string& source_language) {
+  return absl::EqualsIgnoreCase(source_language, "auto");
+}
+
+absl::StatusOr<DetectedSources> DetectSources(const std::vector<std::string>& texts,
+                                              const std::string& target, const FindSource& find) {
+  DetectedSources sources;
+  Grouping grouping(target, find);
+  std::vector<size_t> unknown;  // texts that speak for no language
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const std::vector<DetectedLanguage> likely = DetectLanguages(texts[i]);
+    sources.texts.emplace_back();
+    if (likely.empty()) unknown.push_back(i);
+    absl::Status why;
+    for (const DetectedLanguage& candidate : likely) {
+      const absl::StatusOr<size_t> group = grouping.GroupOf(candidate.language);
+      if (!group.ok()) {
+        why.Update(group.status());
+        continue;
+      }
+      sources.texts[i] = candidate;
+      grouping.groups()[*group].texts.push_back(i);
+      why = absl::OkStatus();
+      break;
+    }
+    if (!why.ok()) return NotServed(likely.front(), why);
+  }
+  if (!unknown.empty()) {
+    const auto& groups = grouping.groups();
+    const auto largest = std::max_element(groups.begin(), groups.end(), [](auto& a, auto& b) {
+      return a.texts.size() < b.texts.size();
+    });
+    const std::string language = largest == groups.end() ? "" : largest->language;
+    ASSIGN_OR_RETURN(const size_t group, grouping.GroupOf(language));
+    for (const size_t text : unknown) {
+      sources.texts[text].language = language;
+      grouping.groups()[group].texts.push_back(text);
+    }
+    std::sort(grouping.groups()[group].texts.begin(), grouping.groups()[group].texts.end());
+  }
+  sources.groups = std::move(grouping.groups());
+  return sources;
+}
+
+void TranslateGroups(const std::vector<SourceGroup>& groups, const TranslateRequest& request,
+                     const std::shared_ptr<RequestState>& state,
+                     std::function<void(TranslateResponse)> done) {
+  const auto gathering =
+      std::make_shared<Gathering>(request.texts.size(), groups.size(), std::move(done));
+  // The last part to come may end whoever owns the groups.
+  for (const SourceGroup& group : std::vector<SourceGroup>(groups)) {
+    TranslateRequest part = Part(request, group);
+    if (!group.route.has_value()) {
+      gathering->Add(group.texts, Unchanged(std::move(part.texts)));
+      continue;
+    }
+    group.route->Translate(std::move(part), state,
+                           [gathering, texts = group.texts](TranslateResponse response) {
+                             gathering->Add(texts, std::move(response));
+                           });
+  }
+}
+
+}  // namespace dragoman

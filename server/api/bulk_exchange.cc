@@ -1,0 +1,229 @@
+#include "server/api/bulk_exchange.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "engine/base/status.h"
+#include "server/base/errors.h"
+
+namespace dragoman {
+
+// A request on its way, then its answer.
+struct BulkExchange::Open {
+  Open(const ServerParts* parts, Item its_item)
+      : id(std::move(its_item.id)),
+        request(std::move(its_item.request)),
+        bytes(its_item.bytes + id.size()),
+        came(absl::Now()),
+        task(parts) {}
+
+  const std::string id;
+  absl::StatusOr<v1::TranslateRequest> request;  // kept until it is answered
+  const size_t bytes;
+  const absl::Time came;
+  TranslateTask task;
+  std::shared_ptr<RequestState> state;  // of this attempt; set before it is running
+  bool counted = false;                 // among the calls that its principal has in flight
+  v1::TranslateBulkResponse answer;
+};
+
+BulkExchange::BulkExchange(const ServerParts* parts, Caller caller, std::function<void()> ready,
+                           const BulkLimits& limits)
+    : Exchange(parts, "TranslateBulk", std::move(caller)),
+      ready_(std::move(ready)),
+      limits_(limits) {}
+
+BulkExchange::~BulkExchange() {
+  if (watch_ != 0) parts().gate->Unwatch(watch_);
+}
+
+void BulkExchange::Start() {
+  absl::Status status = Enter();
+  if (status.ok()) status = Begin(absl::OkStatus(), Priority::kInteractive);
+  {
+    absl::MutexLock lock(&mutex_);
+    reading_ = status.ok();
+    status_ = status;
+  }
+  if (status.ok()) {
+    watch_ = parts().gate->Watch([weak = weak_from_this()] {
+      if (const auto self = weak.lock()) {
+        self->NoMore(absl::UnavailableError(
+            "the server is draining; send what it has not answered to another one"));
+      }
+    });
+  }
+  ready_();
+}
+
+bool BulkExchange::HasRoom() {
+  absl::MutexLock lock(&mutex_);
+  return reading_ && parked_.empty() && open_ < limits_.items && open_bytes_ < limits_.bytes;
+}
+
+void BulkExchange::Add(Item item) {
+  auto open = std::make_shared<Open>(&parts(), std::move(item));
+  {
+    absl::MutexLock lock(&mutex_);
+    ++open_;
+    open_bytes_ += open->bytes;
+    ++size_.texts;
+    if (!parked_.empty()) {
+      parked_.push_back(std::move(open));
+      return;
+    }
+  }
+  Run(std::move(open));
+}
+
+// Gives a request to the engine.  An error is an answer.
+void BulkExchange::Run(std::shared_ptr<Open> open) {
+  absl::StatusOr<Priority> priority = Priority::kInteractive;
+  if (open->request.ok()) priority = FromProto(open->request->priority());
+  auto state = NewRequest(priority.value_or(Priority::kInteractive));
+  {
+    absl::MutexLock lock(&mutex_);
+    // The call itself stands for one of its requests; each other one counts as a call.
+    if (!running_.empty() && !open->counted) {
+      open->counted = parts().principals->Enter(call().principal()).ok();
+      if (!open->counted) return parked_.push_front(std::move(open));
+    }
+    open->state = std::move(state);
+    running_.insert(open);
+  }
+  if (!request()->Wanted(absl::Now()).ok()) open->state->Cancel(absl::Now());
+  TranslateResponse failed;
+  failed.status = open->request.status();
+  failed.status.Update(priority.status());
+  if (failed.status.ok()) failed.status = open->task.Prepare(*open->request);
+  if (!failed.status.ok()) return Answered(open, std::move(failed));
+  open->task.Run(open->state, [self = shared_from_this(), open](TranslateResponse translated) {
+    self->Answered(open, std::move(translated));
+  });
+}
+
+void BulkExchange::Answered(const std::shared_ptr<Open>& open, TranslateResponse translated) {
+  absl::Status& status = translated.status;
+  const bool no_room =
+      open->request.ok() && absl::IsResourceExhausted(status) && !RetryAfterOf(status).has_value();
+  status.Update(open->state->Wanted(absl::Now()));
+  if (std::exchange(open->counted, false)) parts().principals->Leave(call().principal());
+  std::vector<std::shared_ptr<Open>> next;
+  if (no_room && absl::IsResourceExhausted(status)) {
+    absl::MutexLock lock(&mutex_);
+    running_.erase(open);
+    parked_.push_front(open);
+  } else {
+    open->answer.set_id(open->id);
+    if (status.ok()) {
+      *open->answer.mutable_response() = open->task.Answer(translated, absl::Now() - open->came);
+    }
+    Book(*open, status);
+    if (!status.ok()) SetError(status, open->answer.mutable_error());
+    absl::MutexLock lock(&mutex_);
+    running_.erase(open);
+    size_.source_tokens += open->task.size().source_tokens;
+    size_.target_tokens += open->task.size().target_tokens;
+    done_.push_back(open);
+    // Two for one: there may be more room than there was.
+    while (next.size() < 2 && !parked_.empty()) {
+      next.push_back(std::move(parked_.front()));
+      parked_.pop_front();
+    }
+  }
+  for (std::shared_ptr<Open>& waiting : next) Run(std::move(waiting));
+  ready_();
+}
+
+void BulkExchange::SetError(const absl::Status& status, v1::Error* error) const {
+  const absl::Status told = ForClient(status);
+  error->set_code(static_cast<int>(told.code()));  // absl's codes are gRPC's
+  error->set_message(std::string(told.message()));
+  error->set_field(FieldOf(told));
+  if (!absl::IsResourceExhausted(told)) return;
+  const int64_t milliseconds =
+      absl::ToInt64Milliseconds(RetryAfterOf(status).value_or(absl::Seconds(1)));
+  error->mutable_retry_delay()->set_seconds(milliseconds / 1000);
+  error->mutable_retry_delay()->set_nanos(static_cast<int32_t>(milliseconds % 1000 * 1'000'000));
+}
+
+void BulkExchange::Book(const Open& open, const absl::Status& status) const {
+  const std::shared_ptr<const Translator> translator = open.task.translator();
+  parts().metrics->OnBulkItemEnded(
+      {.method = "TranslateBulkItem",
+       .model = translator == nullptr ? std::string_view() : translator->model().name(),
+       .status = ForClient(status),
+       .duration = absl::Now() - open.came,
+       .draining = parts().gate->shut()});
+}
+
+void BulkExchange::NoMore(const absl::Status& status) {
+  {
+    absl::MutexLock lock(&mutex_);
+    if (reading_) status_ = status;
+    reading_ = false;
+  }
+  ready_();
+}
+
+bool BulkExchange::WantsRetry() {
+  absl::MutexLock lock(&mutex_);
+  return running_.empty() && !parked_.empty();
+}
+
+void BulkExchange::Retry() {
+  std::shared_ptr<Open> next;
+  {
+    absl::MutexLock lock(&mutex_);
+    if (parked_.empty()) return;
+    next = std::move(parked_.front());
+    parked_.pop_front();
+  }
+  Run(std::move(next));
+  ready_();
+}
+
+BulkEvent BulkExchange::Next() {
+  BulkEvent event;
+  absl::Status status;
+  CallSize size;
+  {
+    absl::MutexLock lock(&mutex_);
+    if (!done_.empty()) {
+      event.message = std::move(done_.front()->answer);
+      --open_;
+      open_bytes_ -= done_.front()->bytes;
+      done_.pop_front();
+      return event;
+    }
+    if (reading_ || open_ > 0 || ended_) return event;
+    ended_ = true;
+    status = status_;
+    size = size_;
+  }
+  event.end = call().End(status, size);
+  return event;
+}
+
+void BulkExchange::Cancel() {
+  {
+    absl::MutexLock lock(&mutex_);
+    if (request() == nullptr || ended_) return;
+    Exchange::Cancel();
+    reading_ = false;
+    status_ = request()->Wanted(absl::Now());
+    for (const std::shared_ptr<Open>& open : running_) open->state->Cancel(absl::Now());
+    // Nobody is there to hear the answers.
+    for (auto* gone : {&parked_, &done_}) {
+      for (const std::shared_ptr<Open>& open : *gone) {
+        --open_;
+        open_bytes_ -= open->bytes;
+      }
+      gone->clear();
+    }
+  }
+  ready_();
+}
+
+}  // namespace dragoman

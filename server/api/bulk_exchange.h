@@ -1,0 +1,117 @@
+// One TranslateBulk, whatever transport it came by: any number of requests by id, each answered as
+// soon as it is done.
+//
+//   auto exchange = std::make_shared<BulkExchange>(parts, caller, ready);
+//   exchange->Start();
+//   whenever ready() is called, and whenever a message was read or written:
+//     exchange->HasRoom()   then read one more request, and Add it, or NoMore()
+//     exchange->Next()      a message to write, or the end, or nothing yet
+//
+// A request is open from the moment it was added to the moment its answer was pulled.  Only so many
+// may be open, and only so many bytes: beyond that the transport does not read, and flow control
+// stops the client.  So the memory that a call costs is bounded, however fast the client writes and
+// however slowly it reads.
+//
+// The engine may have no room for a request because of other clients.  Then it waits here for an
+// answer to another of this call, or for Retry, and nothing more is read.
+//
+// When the server drains, what is open is answered and the call ends with UNAVAILABLE.
+
+#ifndef DRAGOMAN_SERVER_API_BULK_EXCHANGE_H_
+#define DRAGOMAN_SERVER_API_BULK_EXCHANGE_H_
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_set>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "dragoman/v1/translation.pb.h"
+#include "server/api/exchange.h"
+#include "server/api/translate_task.h"
+
+namespace dragoman {
+
+// A message, or the end, or neither: nothing yet.
+struct BulkEvent {
+  std::optional<v1::TranslateBulkResponse> message;
+  std::optional<CallEnd> end;
+};
+
+// What one call may have open.
+struct BulkLimits {
+  int items = 128;
+  size_t bytes = 1 << 20;  // of the requests; but any one is taken
+};
+
+// Thread-safe; Next is called by one thread at a time.
+class BulkExchange : public Exchange, public std::enable_shared_from_this<BulkExchange> {
+ public:
+  // When the transport is to call Retry, while WantsRetry.
+  static constexpr absl::Duration kRetryDelay = absl::Milliseconds(50);
+
+  // A request and its id.  If `request` is an error, that is its answer.
+  struct Item {
+    std::string id;
+    absl::StatusOr<v1::TranslateRequest> request;
+    size_t bytes = 0;  // of the message
+  };
+
+  // `ready` is called, in Start or on a worker's thread, whenever there may be news for HasRoom or
+  // Next.  It must not block and may come when the call has ended.  `parts` outlives the exchange.
+  BulkExchange(const ServerParts* parts, Caller caller, std::function<void()> ready,
+               const BulkLimits& limits = {});
+  ~BulkExchange();
+
+  void Start();
+
+  bool HasRoom();
+
+  // REQUIRES: HasRoom was true, and NoMore was not called.
+  void Add(Item item);
+
+  // The client has sent all that it had to send, or, with an error, nothing more can be read.
+  void NoMore(const absl::Status& status = absl::OkStatus());
+
+  // Whether a request waits for room in the engine, and there is no answer to wait for.
+  bool WantsRetry();
+  void Retry();
+
+  BulkEvent Next();
+
+  // The caller has gone or its deadline has passed: all that is open is given up.
+  void Cancel();
+
+ private:
+  struct Open;
+
+  void Run(std::shared_ptr<Open> open);
+  void Answered(const std::shared_ptr<Open>& open, TranslateResponse translated);
+  void SetError(const absl::Status& status, v1::Error* error) const;
+  void Book(const Open& open, const absl::Status& status) const;
+
+  const std::function<void()> ready_;
+  const BulkLimits limits_;
+  int watch_ = 0;  // of the gate
+
+  absl::Mutex mutex_;
+  bool reading_ ABSL_GUARDED_BY(mutex_) = false;  // the client may send more
+  bool ended_ ABSL_GUARDED_BY(mutex_) = false;    // the end was pulled
+  absl::Status status_ ABSL_GUARDED_BY(mutex_);   // of the call
+  int open_ ABSL_GUARDED_BY(mutex_) = 0;
+  size_t open_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::unordered_set<std::shared_ptr<Open>> running_ ABSL_GUARDED_BY(mutex_);  // in the engine
+  std::deque<std::shared_ptr<Open>> parked_ ABSL_GUARDED_BY(mutex_);  // the engine had no room
+  std::deque<std::shared_ptr<Open>> done_ ABSL_GUARDED_BY(mutex_);    // with their answers
+  CallSize size_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_SERVER_API_BULK_EXCHANGE_H_

@@ -1,0 +1,87 @@
+#include "server/api/call.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "engine/base/status.h"
+#include "server/base/errors.h"
+#include "server/observe/logging.h"
+
+namespace dragoman {
+namespace {
+
+// When a refused client may come again: who waits at the head of the line has waited about as long
+// as a newcomer would.
+absl::Duration RetryDelay(const WorkerPool& pool) {
+  return std::clamp(pool.Stats().oldest_wait, absl::Milliseconds(100), absl::Seconds(10));
+}
+
+}  // namespace
+
+Call::Call(const ServerParts* parts, const char* method, Caller caller)
+    : parts_(parts),
+      method_(method),
+      caller_(std::move(caller)),
+      start_(absl::Now()),
+      request_id_(IsRequestId(caller_.request_id) ? caller_.request_id : NewRequestId()),
+      trace_(ParseTraceParent(caller_.trace_parent)) {
+  parts_->metrics->OnCallStarted();
+}
+
+absl::Status Call::Admit() {
+  ASSIGN_OR_RETURN(principal_, parts_->principals->Identify(caller_));
+  RETURN_IF_ERROR(parts_->principals->Enter(principal_));
+  admitted_ = true;
+  return absl::OkStatus();
+}
+
+absl::Duration Call::Elapsed() const { return absl::Now() - start_; }
+
+CallEnd Call::End(const absl::Status& status, const CallSize& size) {
+  if (admitted_) parts_->principals->Leave(principal_);
+  absl::Status told = ForClient(status);
+  if (absl::IsInternal(told)) {
+    Log(LogLevel::kError, "internal error",
+        {{"request_id", request_id_}, {"error", status.ToString()}});
+  }
+  parts_->metrics->OnCallEnded({.method = method_,
+                                .model = ModelName(),
+                                .status = told,
+                                .duration = Elapsed(),
+                                .draining = parts_->gate->shut()});
+  WriteLog(told, size);
+  const bool come_again = absl::IsResourceExhausted(told);
+  return {.status = std::move(told),
+          .retry_delay = come_again ? RetryAfterOf(status).value_or(RetryDelay(*parts_->pool))
+                                    : absl::ZeroDuration(),
+          .request_id = request_id_};
+}
+
+// Empty while no model was found.
+std::string_view Call::ModelName() const {
+  return translator_ == nullptr ? std::string_view() : translator_->model().name();
+}
+
+// Names and numbers only: a message may quote what the client sent.
+void Call::WriteLog(const absl::Status& status, const CallSize& size) const {
+  const std::string code = absl::StatusCodeToString(status.code());
+  const std::string field = FieldOf(status);
+  Log(LogLevel::kInfo, "request",
+      {{"method", method_},
+       {"door", caller_.door},
+       {"model", ModelName()},
+       {"code", code},
+       {"field", field},
+       {"texts", size.texts},
+       {"source_tokens", size.source_tokens},
+       {"target_tokens", size.target_tokens},
+       {"ms", absl::ToDoubleMilliseconds(Elapsed())},
+       {"principal", principal_},
+       {"request_id", request_id_},
+       {"trace_id", trace_.has_value() ? std::string_view(trace_->trace_id) : std::string_view()},
+       {"span_id", trace_.has_value() ? std::string_view(trace_->span_id) : std::string_view()}});
+}
+
+}  // namespace dragoman

@@ -1,0 +1,91 @@
+// The books that the server keeps on one call: who makes it, and that it is counted, timed and
+// logged, whatever becomes of it.  Every service answers through it, over any transport, so that no
+// answer is missing from the metrics.
+
+#ifndef DRAGOMAN_SERVER_API_CALL_H_
+#define DRAGOMAN_SERVER_API_CALL_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "engine/decode/worker_pool.h"
+#include "server/api/gate.h"
+#include "server/auth/caller.h"
+#include "server/auth/principals.h"
+#include "server/models/model_registry.h"
+#include "server/observe/metrics.h"
+#include "server/observe/trace.h"
+
+namespace dragoman {
+
+// What the services share.  Owned by the Server, which outlives them.
+struct ServerParts {
+  const ModelRegistry* models = nullptr;
+  const WorkerPool* pool = nullptr;
+  Gate* gate = nullptr;
+  Principals* principals = nullptr;
+  Metrics* metrics = nullptr;
+  int max_message_bytes = 0;  // of a request
+};
+
+// How much work a call was, for the log.
+struct CallSize {
+  int texts = 0;
+  int source_tokens = 0;
+  int target_tokens = 0;  // of the best hypotheses
+};
+
+// What the caller gets at the end of a call.
+struct CallEnd {
+  absl::Status status;         // with a code and a message that are fit for clients
+  absl::Duration retry_delay;  // when to come again, if the status is RESOURCE_EXHAUSTED
+  std::string request_id;
+};
+
+// Lives as long as its call.  Not thread-safe; End may be called on another thread than the rest.
+class Call {
+ public:
+  // `method` is "Translate": a literal.  `parts` must outlive the call.
+  Call(const ServerParts* parts, const char* method, Caller caller);
+
+  // Whether the caller may make this call; UNAUTHENTICATED or RESOURCE_EXHAUSTED if not.  REQUIRES:
+  // called once, before anything is done for the call.
+  absl::Status Admit();
+
+  // Who answers, kept alive until the call has ended; nullptr while no model was found.
+  void set_translator(std::shared_ptr<const Translator> translator) {
+    translator_ = std::move(translator);
+  }
+  const std::shared_ptr<const Translator>& translator() const { return translator_; }
+
+  // REQUIRES: admitted.
+  const std::string& principal() const { return principal_; }
+  absl::Time deadline() const { return caller_.deadline; }
+  absl::Duration Elapsed() const;
+
+  // Books the end of the call and returns what the caller is told.  REQUIRES: called once.
+  CallEnd End(const absl::Status& status, const CallSize& size = {});
+
+ private:
+  std::string_view ModelName() const;
+  void WriteLog(const absl::Status& status, const CallSize& size) const;
+
+  const ServerParts* const parts_;
+  const char* const method_;
+  const Caller caller_;
+  const absl::Time start_;
+  const std::string request_id_;  // the caller's, or a new one
+  const std::optional<TraceContext> trace_;
+  std::string principal_;
+  bool admitted_ = false;
+  std::shared_ptr<const Translator> translator_;
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_SERVER_API_CALL_H_

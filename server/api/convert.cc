@@ -1,0 +1,333 @@
+#include "server/api/convert.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_split.h"
+#include "engine/base/status.h"
+#include "engine/base/utf8.h"
+#include "server/api/convert_alignment.h"
+
+namespace dragoman {
+namespace {
+
+constexpr size_t kMaxPairs = 10'000;  // that a listing names
+
+// An option's value in the field of its name; nothing if the field is not set.
+template <typename T>
+absl::StatusOr<std::optional<T>> ReadField(const google::protobuf::Message& message,
+                                           const google::protobuf::FieldDescriptor* field) {
+  const google::protobuf::Reflection& reflection = *message.GetReflection();
+  if (!reflection.HasField(message, field)) return std::nullopt;
+  if constexpr (std::is_same_v<T, uint64_t>) {
+    return reflection.GetUInt64(message, field);
+  } else if constexpr (std::is_same_v<T, bool>) {
+    if (field->message_type() != nullptr) return true;
+    return reflection.GetBool(message, field);
+  } else if constexpr (std::is_same_v<T, int>) {
+    return reflection.GetInt32(message, field);
+  } else if constexpr (std::is_same_v<T, float>) {
+    return reflection.GetFloat(message, field);
+  } else {
+    // The API's enums begin with UNSPECIFIED, which is not set; ours have no such value.
+    const int value = reflection.GetEnumValue(message, field);
+    if (field->enum_type()->FindValueByNumber(value) == nullptr) {
+      return InvalidField("options." + field->name(),
+                          std::to_string(value) + " is no value of " + field->enum_type()->name());
+    }
+    return static_cast<T>(value - 1);
+  }
+}
+
+absl::StatusOr<DecodingOptions> FromProto(const v1::DecodingOptions& proto) {
+  DecodingOptions options;
+  for (const Option& option : kOptionTable) {
+    const google::protobuf::Message* message = &proto;
+    const google::protobuf::FieldDescriptor* field = nullptr;
+    for (const auto name : absl::StrSplit(option.name, '.')) {
+      if (field != nullptr) message = &message->GetReflection()->GetMessage(*message, field);
+      field = message->GetDescriptor()->FindFieldByName(std::string(name));
+    }
+    const auto read = [&](const auto& members) -> absl::Status {
+      auto& said = options.*members.said;
+      using T = typename std::decay_t<decltype(said)>::value_type;
+      ASSIGN_OR_RETURN(said, ReadField<T>(*message, field));
+      return absl::OkStatus();
+    };
+    RETURN_IF_ERROR(std::visit(read, option.members));
+  }
+  return options;
+}
+
+absl::StatusOr<Truncation> FromProto(v1::Truncation truncation) {
+  switch (truncation) {
+    case v1::TRUNCATION_UNSPECIFIED:
+    case v1::TRUNCATION_REJECT:
+      return Truncation::kReject;
+    case v1::TRUNCATION_TRUNCATE:
+      return Truncation::kTruncate;
+    default:
+      return InvalidField("truncation", std::to_string(truncation) + " is no value of Truncation");
+  }
+}
+
+absl::StatusOr<Splitting> FromProto(v1::SentenceSplitting splitting) {
+  switch (splitting) {
+    case v1::SENTENCE_SPLITTING_UNSPECIFIED:
+      return Splitting::kAuto;
+    case v1::SENTENCE_SPLITTING_NONE:
+      return Splitting::kNone;
+    case v1::SENTENCE_SPLITTING_SENTENCES:
+      return Splitting::kSentences;
+    default:
+      return InvalidField("sentence_splitting",
+                          std::to_string(splitting) + " is no value of SentenceSplitting");
+  }
+}
+
+v1::FinishReason ToProto(FinishReason reason) {
+  switch (reason) {
+    case FinishReason::kEos:
+      return v1::FINISH_REASON_EOS;
+    case FinishReason::kMaxLength:
+      return v1::FINISH_REASON_MAX_LENGTH;
+    case FinishReason::kRepetition:
+      return v1::FINISH_REASON_REPETITION;
+  }
+  return v1::FINISH_REASON_UNSPECIFIED;
+}
+
+v1::Model::State ToProto(VersionState state) {
+  switch (state) {
+    case VersionState::kLoading:
+      return v1::Model::STATE_LOADING;
+    case VersionState::kReady:
+      return v1::Model::STATE_READY;
+    case VersionState::kDraining:
+      return v1::Model::STATE_DRAINING;
+    case VersionState::kFailed:
+      return v1::Model::STATE_FAILED;
+  }
+  return v1::Model::STATE_UNSPECIFIED;
+}
+
+WordRules WordsFrom(const v1::DecodingOptions& proto) {
+  WordRules words;
+  for (const v1::GlossaryEntry& entry : proto.glossary()) {
+    words.glossary.push_back({entry.source(), entry.target()});
+  }
+  words.never_say.assign(proto.never_say().begin(), proto.never_say().end());
+  words.suppress_sequences.assign(proto.suppress_sequences().begin(),
+                                  proto.suppress_sequences().end());
+  words.suppress_token_ids.assign(proto.suppress_token_ids().begin(),
+                                  proto.suppress_token_ids().end());
+  return words;
+}
+
+void SetQuality(float mean, float least, v1::Quality* proto) {
+  proto->set_mean_log_prob(mean);
+  proto->set_min_log_prob(least);
+  proto->set_perplexity(std::exp(-mean));
+}
+
+float MeanLogProb(const TranslatedHypothesis& hypothesis) {
+  return hypothesis.log_prob / static_cast<float>(std::max(1, hypothesis.scored_tokens));
+}
+
+void SetDuration(absl::Duration duration, google::protobuf::Duration* proto) {
+  proto->set_seconds(absl::IDivDuration(duration, absl::Seconds(1), &duration));
+  proto->set_nanos(static_cast<int32_t>(absl::ToInt64Nanoseconds(duration)));
+}
+
+template <typename Proto>
+void SetStages(const TranslateTimes& times, Proto* proto) {
+  SetDuration(times.tokenize, proto->mutable_tokenize());
+  SetDuration(times.queue, proto->mutable_queue());
+  SetDuration(times.encode, proto->mutable_encode());
+  SetDuration(times.decode, proto->mutable_decode());
+  SetDuration(times.detokenize, proto->mutable_detokenize());
+}
+
+}  // namespace
+
+absl::StatusOr<Priority> FromProto(v1::Priority priority) {
+  switch (priority) {
+    case v1::PRIORITY_UNSPECIFIED:
+    case v1::PRIORITY_INTERACTIVE:
+      return Priority::kInteractive;
+    case v1::PRIORITY_BATCH:
+      return Priority::kBatch;
+    default:
+      return InvalidField("priority", std::to_string(priority) + " is no value of Priority");
+  }
+}
+
+absl::StatusOr<TranslateRequest> FromProto(v1::TranslateRequest* request) {
+  TranslateRequest engine;
+  ASSIGN_OR_RETURN(engine.alignment, AlignmentFrom(request->output(), "output."));
+  ASSIGN_OR_RETURN(engine.options, FromProto(request->options()));
+  engine.words = WordsFrom(request->options());
+  engine.return_prefix = !request->output().hide_prefix();
+  engine.target_prefixes.assign(request->target_prefixes().begin(),
+                                request->target_prefixes().end());
+  ASSIGN_OR_RETURN(engine.truncation, FromProto(request->truncation()));
+  ASSIGN_OR_RETURN(engine.splitting, FromProto(request->sentence_splitting()));
+  engine.source_language = std::move(*request->mutable_source_language());
+  engine.target_language = std::move(*request->mutable_target_language());
+  engine.texts.reserve(request->contents_size());
+  for (std::string& text : *request->mutable_contents()) engine.texts.push_back(std::move(text));
+  return engine;
+}
+
+void ToProto(const Translation& translation, const v1::OutputOptions& output,
+             v1::Translation* proto) {
+  for (const TranslatedHypothesis& from : translation.hypotheses) {
+    v1::Hypothesis* const to = proto->add_hypotheses();
+    to->set_text(from.text);
+    to->set_score(from.score);
+    to->set_finish_reason(ToProto(from.finish_reason));
+    if (output.quality()) SetQuality(MeanLogProb(from), from.min_log_prob, to->mutable_quality());
+    if (output.tokens()) {
+      to->mutable_tokens()->Assign(from.tokens.begin(), from.tokens.end());
+      to->mutable_token_ids()->Assign(from.token_ids.begin(), from.token_ids.end());
+    }
+    if (output.token_scores()) {
+      to->mutable_token_scores()->Assign(from.token_scores.begin(), from.token_scores.end());
+    }
+    if (output.alignments()) {
+      ToProto(from.alignment, output.attention(), to->mutable_alignment(),
+              to->mutable_aligned_text());
+    }
+  }
+  proto->set_source_tokens(translation.source_tokens);
+  proto->set_truncated(translation.truncated);
+  if (!output.sentence_spans()) return;
+  for (const SentencePair& sentence : translation.sentences) {
+    v1::SentenceSpan* const span = proto->add_sentences();
+    span->set_source_begin(static_cast<int>(sentence.source.begin));
+    span->set_source_end(static_cast<int>(sentence.source.end));
+    span->set_target_begin(static_cast<int>(sentence.target.begin));
+    span->set_target_end(static_cast<int>(sentence.target.end));
+    if (output.quality()) {
+      SetQuality(sentence.mean_log_prob, sentence.min_log_prob, span->mutable_quality());
+    }
+  }
+}
+
+void ToProto(FinishedSentence sentence, v1::FinishedSentence* proto) {
+  proto->set_index(static_cast<int>(sentence.index));
+  proto->set_sentences(static_cast<int>(sentence.of));
+  proto->set_text(std::move(sentence.target));
+  proto->mutable_span()->set_source_begin(static_cast<int>(sentence.source_span.begin));
+  proto->mutable_span()->set_source_end(static_cast<int>(sentence.source_span.end));
+  proto->mutable_span()->set_target_begin(static_cast<int>(sentence.target_span.begin));
+  proto->mutable_span()->set_target_end(static_cast<int>(sentence.target_span.end));
+  proto->set_score(sentence.score);
+  proto->set_finish_reason(ToProto(sentence.finish_reason));
+}
+
+void ToProto(const Translation& translation, const std::string& end,
+             const v1::ScoreRequest& request, v1::PairScore* proto) {
+  const TranslatedHypothesis& hypothesis = translation.hypotheses.front();
+  proto->set_log_prob(hypothesis.log_prob);
+  proto->mutable_tokens()->Assign(hypothesis.tokens.begin(), hypothesis.tokens.end());
+  proto->add_tokens(end);
+  proto->mutable_token_scores()->Assign(hypothesis.token_scores.begin(),
+                                        hypothesis.token_scores.end());
+  proto->add_token_scores(hypothesis.end_score);
+  proto->set_score(MeanLogProb(hypothesis));
+  proto->set_perplexity(std::exp(-proto->score()));
+  if (request.alignments()) {
+    ToProto(hypothesis.alignment, request.attention(), proto->mutable_alignment(),
+            proto->mutable_aligned_text());
+  }
+}
+
+void ToProto(const TranslateResponse& response, absl::Duration total, v1::Timing* proto) {
+  SetDuration(total, proto->mutable_total());
+  SetStages(response.times, proto);
+  proto->set_reused_sentences(response.reused_sentences);
+  for (const TranslateStep& step : response.steps) {
+    v1::StepTiming* const to = proto->add_steps();
+    to->set_model(step.model);
+    SetStages(step.times, to);
+  }
+}
+
+void ToProto(const Model& model, const Limits& limits, v1::Model* proto) {
+  proto->set_name(model.name());
+  proto->set_version(model.version());
+  proto->set_architecture(model.spec().architecture);
+  proto->set_precision(NameOf(model.precision()));
+  proto->set_isa(model.isa());
+  proto->set_max_source_tokens(std::min(limits.max_source_tokens, model.spec().max_positions));
+  proto->set_vocabulary_size(model.spec().target_vocabulary);
+  const Languages& languages = model.tokenizer().languages();
+  for (const std::string& tag : languages.SourceTags()) proto->add_source_languages(tag);
+  for (const std::string& tag : languages.TargetTags()) proto->add_target_languages(tag);
+  if (languages.sources().size() * languages.targets().size() > kMaxPairs) return;
+  for (const LanguagePair& tags : languages.Tags()) {
+    v1::LanguagePair* const pair = proto->add_language_pairs();
+    pair->set_source(tags.source);
+    pair->set_target(tags.target);
+  }
+}
+
+VersionKey KeyOf(const v1::TranslateRequest& request) {
+  return KeyOf({request.contents().begin(), request.contents().end()});
+}
+
+void ToProto(const ServedModel& model, v1::Model* proto) {
+  proto->set_name(model.name);
+  for (const VersionInfo& version : model.versions) {
+    v1::ModelVersion* const to = proto->add_versions();
+    to->set_label(version.label);
+    to->set_version(version.version);
+    to->set_state(ToProto(version.state));
+    to->set_percent(version.percent);
+    to->set_failure(version.failure);
+  }
+  if (model.stable != nullptr) return;
+  proto->set_state(model.versions.empty() ? v1::Model::STATE_UNSPECIFIED
+                                          : ToProto(model.versions.front().state));
+}
+
+std::string FindInvalidUtf8(const v1::DecodingOptions& options) {
+  const auto check = [](const char* name, const auto& texts) -> std::string {
+    for (int i = 0; i < texts.size(); ++i) {
+      if (!IsValidUtf8(texts[i])) return "options." + (name + ("[" + std::to_string(i) + "]"));
+    }
+    return "";
+  };
+  for (int i = 0; i < options.glossary_size(); ++i) {
+    const v1::GlossaryEntry& entry = options.glossary(i);
+    const std::string name = "options.glossary[" + std::to_string(i) + "]";
+    if (!IsValidUtf8(entry.source())) return name + ".source";
+    if (!IsValidUtf8(entry.target())) return name + ".target";
+  }
+  const std::string field = check("never_say", options.never_say());
+  return field.empty() ? check("suppress_sequences", options.suppress_sequences()) : field;
+}
+
+std::string FindInvalidUtf8(const v1::TranslateRequest& request) {
+  for (int i = 0; i < request.contents_size(); ++i) {
+    if (!IsValidUtf8(request.contents(i))) return "contents[" + std::to_string(i) + "]";
+  }
+  for (int i = 0; i < request.target_prefixes_size(); ++i) {
+    if (!IsValidUtf8(request.target_prefixes(i))) {
+      return "target_prefixes[" + std::to_string(i) + "]";
+    }
+  }
+  if (const std::string field = FindInvalidUtf8(request.options()); !field.empty()) return field;
+  if (!IsValidUtf8(request.source_language())) return "source_language";
+  if (!IsValidUtf8(request.target_language())) return "target_language";
+  if (!IsValidUtf8(request.model())) return "model";
+  return "";
+}
+
+}  // namespace dragoman

@@ -1,0 +1,34 @@
+// Alignments between the messages of the public API and the structs of the engine.
+
+#ifndef DRAGOMAN_SERVER_API_CONVERT_ALIGNMENT_H_
+#define DRAGOMAN_SERVER_API_CONVERT_ALIGNMENT_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "dragoman/v1/translation.pb.h"
+#include "engine/base/status.h"
+#include "engine/translator.h"
+
+namespace dragoman {
+
+// What an OutputOptions or a ScoreRequest asks of alignments.  INVALID_ARGUMENT for a threshold
+// that is no probability; `prefix` goes before the field's name.
+template <typename Request>
+absl::StatusOr<AlignmentOptions> AlignmentFrom(const Request& request, const std::string& prefix) {
+  AlignmentOptions options;
+  options.wanted = request.alignments();
+  if (!request.has_alignment_threshold()) return options;
+  options.threshold = request.alignment_threshold();
+  if (options.threshold > 0.0f && options.threshold <= 1.0f) return options;
+  return InvalidField(prefix + "alignment_threshold",
+                      "is " + std::to_string(options.threshold) + ", want above 0, to 1");
+}
+
+// Fills the points and the text; the text's attention only if it is asked for.
+void ToProto(const Alignment& alignment, bool attention,
+             google::protobuf::RepeatedPtrField<v1::AlignmentPoint>* points, v1::AlignedText* text);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_SERVER_API_CONVERT_ALIGNMENT_H_

@@ -1,0 +1,41 @@
+#include "server/api/exchange.h"
+
+#include <utility>
+
+#include "absl/time/clock.h"
+
+namespace dragoman {
+
+Exchange::Exchange(const ServerParts* parts, const char* method, Caller caller)
+    : parts_(parts), call_(parts, method, std::move(caller)) {}
+
+Exchange::~Exchange() {
+  if (inside_) parts_->gate->Leave();
+}
+
+absl::Status Exchange::Enter() {
+  inside_ = true;
+  RETURN_IF_ERROR(parts_->gate->Enter());
+  return call_.Admit();
+}
+
+void Exchange::Cancel() {
+  if (request_ != nullptr) request_->Cancel(absl::Now());
+}
+
+std::shared_ptr<RequestState> Exchange::NewRequest(Priority priority) const {
+  return std::make_shared<RequestState>(
+      RequestTerms{.deadline = call_.deadline(),
+                   .principal = call_.principal(),
+                   .priority = priority,
+                   .quota = parts_->principals->QuotaOf(call_.principal())});
+}
+
+absl::Status Exchange::Begin(const absl::Status& read, Priority priority) {
+  request_ = NewRequest(priority);
+  if (absl::IsCancelled(read)) Cancel();
+  RETURN_IF_ERROR(request_->Wanted(absl::Now()));
+  return read;
+}
+
+}  // namespace dragoman

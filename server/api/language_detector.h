@@ -1,0 +1,29 @@
+// Which language a text is in: Compact Language Detector 2.  The only door to it.
+//
+// It looks at quadgrams, and knows some 80 languages.  A word or two are often enough, and often
+// wrong: the confidence says how much of the text speaks for the language.  Thread-safe.
+
+#ifndef DRAGOMAN_SERVER_API_LANGUAGE_DETECTOR_H_
+#define DRAGOMAN_SERVER_API_LANGUAGE_DETECTOR_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dragoman {
+
+struct DetectedLanguage {
+  std::string language;  // a BCP-47 tag: "de", "zh-Hant"
+  float confidence = 0;  // 0 to 1
+};
+
+// At most three, the likeliest first; none if nothing speaks for any.
+// REQUIRES: text is valid UTF-8.
+std::vector<DetectedLanguage> DetectLanguages(std::string_view text);
+
+// The English name of a language by its BCP-47 tag: "German"; the tag itself if it has none here.
+std::string EnglishNameOf(const std::string& tag);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_SERVER_API_LANGUAGE_DETECTOR_H_

@@ -1,0 +1,121 @@
+#include "server/api/score_exchange.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "engine/base/status.h"
+#include "engine/base/utf8.h"
+#include "server/api/convert.h"
+#include "server/api/convert_alignment.h"
+
+namespace dragoman {
+namespace {
+
+// The engine speaks of texts and targets; callers gave pairs.
+absl::Status NamePairs(const absl::Status& status) {
+  const std::string field = FieldOf(status);
+  std::string pair;
+  if (field.rfind("contents", 0) == 0) {
+    pair = "pairs" + field.substr(8) + (field.size() > 8 ? ".source" : "");
+  } else if (field.rfind("targets", 0) == 0) {
+    pair = "pairs" + field.substr(7) + ".target";
+  } else {
+    return status;
+  }
+  // The message begins with the field (status.h).
+  std::string message(status.message().data(), status.message().size());
+  if (message.rfind(field, 0) == 0) message = message.substr(field.size());
+  const size_t begin = message.find_first_not_of(": ");
+  return InvalidField(pair, begin == std::string::npos ? message : message.substr(begin));
+}
+
+// The one model that a request of either kind is for; a route through a third language is none.
+template <typename Request>
+absl::StatusOr<std::shared_ptr<const Translator>> FindModel(const ModelRegistry& models,
+                                                            const Request& request) {
+  ASSIGN_OR_RETURN(const Route route, models.FindRoute(request.model(), request.source_language(),
+                                                       request.target_language()));
+  if (route.translators().size() == 1) return route.translators().front();
+  return InvalidField("model", "is not named, and no single model serves the languages");
+}
+
+}  // namespace
+
+ScoreExchange::ScoreExchange(const ServerParts* parts, Caller caller, Done done)
+    : Exchange(parts, "Score", std::move(caller)), done_(std::move(done)) {}
+
+void ScoreExchange::Start(const v1::ScoreRequest& request) {
+  if (const absl::Status status = TryStart(request); !status.ok()) End(status, {});
+}
+
+// On an error nothing was started.
+absl::Status ScoreExchange::TryStart(const v1::ScoreRequest& proto) {
+  RETURN_IF_ERROR(Enter());
+  size_.texts = proto.pairs_size();
+  ASSIGN_OR_RETURN(const Priority priority, FromProto(proto.priority()));
+  RETURN_IF_ERROR(Begin(absl::OkStatus(), priority));
+  ASSIGN_OR_RETURN(const std::shared_ptr<const Translator> translator,
+                   FindModel(*parts().models, proto));
+  call().set_translator(translator);
+  TranslateRequest pairs;
+  pairs.source_language = proto.source_language();
+  pairs.target_language = proto.target_language();
+  ASSIGN_OR_RETURN(pairs.alignment, AlignmentFrom(proto, ""));
+  wanted_.set_alignments(proto.alignments());
+  wanted_.set_attention(proto.attention());
+  for (const v1::ScorePair& pair : proto.pairs()) {
+    pairs.texts.push_back(pair.source());
+    pairs.targets.push_back(pair.target());
+  }
+  translator->Translate(std::move(pairs), request(),
+                        [this](TranslateResponse result) { Scored(std::move(result)); });
+  return absl::OkStatus();
+}
+
+void ScoreExchange::Scored(TranslateResponse scored) {
+  scored.status.Update(request()->Wanted(absl::Now()));  // nobody may be there to hear it
+  if (!scored.status.ok()) return End(NamePairs(scored.status), {});
+  const Model& model = call().translator()->model();
+  const std::string end = model.tokenizer().TargetPiece(model.spec().eos_id);
+  v1::ScoreResponse response;
+  for (const Translation& translation : scored.translations) {
+    ToProto(translation, end, wanted_, response.add_scores());
+    size_.source_tokens += translation.source_tokens;
+    size_.target_tokens += translation.hypotheses.front().scored_tokens;
+  }
+  End(absl::OkStatus(), std::move(response));
+}
+
+void ScoreExchange::End(const absl::Status& status, v1::ScoreResponse response) {
+  const Done done = std::move(done_);  // outlives this exchange, which may end in it
+  done(call().End(status, size_), std::move(response));
+}
+
+absl::StatusOr<v1::TokenizeResponse> Tokenize(const v1::TokenizeRequest& request, Call* call,
+                                              const ServerParts& parts) {
+  RETURN_IF_ERROR(call->Admit());
+  ASSIGN_OR_RETURN(const std::shared_ptr<const Translator> translator,
+                   FindModel(*parts.models, request));
+  call->set_translator(translator);
+  std::vector<std::string> texts(request.contents().begin(), request.contents().end());
+  RETURN_IF_ERROR(translator->CheckTexts(texts));
+  const Tokenizer& tokenizer = translator->model().tokenizer();
+  v1::TokenizeResponse response;
+  for (const std::string& text : texts) {
+    v1::TokenizedText* const to = response.add_texts();
+    std::vector<int32_t> ids = tokenizer.EncodeTarget(text);
+    if (!request.target()) {
+      ASSIGN_OR_RETURN(ids, translator->EncodeSource(text, request.source_language(),
+                                                     request.target_language()));
+    }
+    for (const int32_t id : ids) {
+      to->add_token_ids(id);
+      to->add_tokens(request.target() ? tokenizer.TargetPiece(id) : tokenizer.SourcePiece(id));
+    }
+  }
+  return response;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,45 @@
+// One Score, whatever transport it came by (as translate_exchange.h): the log-probabilities of
+// given translations, in the batches of all the other requests.
+
+#ifndef DRAGOMAN_SERVER_API_SCORE_EXCHANGE_H_
+#define DRAGOMAN_SERVER_API_SCORE_EXCHANGE_H_
+
+#include <functional>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "dragoman/v1/translation.pb.h"
+#include "server/api/exchange.h"
+
+namespace dragoman {
+
+class ScoreExchange : public Exchange {
+ public:
+  // The response is empty unless the call ended well.  Must not block.  May destroy the exchange.
+  using Done = std::function<void(CallEnd end, v1::ScoreResponse response)>;
+
+  // `parts` must outlive the exchange.
+  // REQUIRES of the end of its life: done was called, or Start never was.
+  ScoreExchange(const ServerParts* parts, Caller caller, Done done);
+
+  // Returns at once; done is called once, in Start or later on a worker's thread.
+  // REQUIRES: called once.
+  void Start(const v1::ScoreRequest& request);
+
+ private:
+  absl::Status TryStart(const v1::ScoreRequest& request);
+  void Scored(TranslateResponse scored);
+  void End(const absl::Status& status, v1::ScoreResponse response);
+
+  Done done_;
+  CallSize size_;
+  v1::ScoreRequest wanted_;  // without the pairs
+};
+
+// The tokens of texts, for whoever may call.
+absl::StatusOr<v1::TokenizeResponse> Tokenize(const v1::TokenizeRequest& request, Call* call,
+                                              const ServerParts& parts);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_SERVER_API_SCORE_EXCHANGE_H_

@@ -1,0 +1,98 @@
+#include "server/api/stream_exchange.h"
+
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "engine/base/status.h"
+
+namespace dragoman {
+
+TranslateStreamExchange::TranslateStreamExchange(const ServerParts* parts, const char* method,
+                                                 Caller caller, Ready ready)
+    : Exchange(parts, method, std::move(caller)), ready_(std::move(ready)), task_(parts) {}
+
+void TranslateStreamExchange::Start(TranslateExchange::Parse parse) {
+  if (const absl::Status status = TryStart(parse); !status.ok()) End(status);
+}
+
+// On an error nothing was started.
+absl::Status TranslateStreamExchange::TryStart(TranslateExchange::Parse parse) {
+  RETURN_IF_ERROR(Enter());
+  ASSIGN_OR_RETURN(v1::TranslateRequest proto, Begin(parse()));
+  const absl::Status prepared = task_.Prepare(std::move(proto));
+  call().set_translator(task_.translator());
+  RETURN_IF_ERROR(prepared);
+  task_.Run(
+      request(), [this](TranslateResponse result) { OnDone(std::move(result)); },
+      [this](TranslateProgress progress) { OnNews(std::move(progress)); });
+  return absl::OkStatus();
+}
+
+void TranslateStreamExchange::OnNews(TranslateProgress progress) {
+  if (!any_text_ && !progress.stable_text.empty()) {
+    any_text_ = true;
+    parts().metrics->OnFirstText(task_.translator()->model(), call().Elapsed());
+  }
+  bool tell = false;
+  {
+    absl::MutexLock lock(&mutex_);
+    task_.ToMessages(std::move(progress), [this](v1::TranslateStreamResponse message) {
+      mutex_.AssertHeld();
+      Add(std::move(message));
+    });
+    tell = waiting_ && !messages_.empty();
+    if (tell) waiting_ = false;
+  }
+  if (tell) ready_();
+}
+
+// Text that follows text becomes one with it.
+void TranslateStreamExchange::Add(v1::TranslateStreamResponse message) {
+  if (!messages_.empty() && message.has_stable_text()) {
+    v1::TranslateStreamResponse& last = messages_.back();
+    if (last.has_stable_text() && last.content_index() == message.content_index()) {
+      last.mutable_stable_text()->append(message.stable_text());
+      return;
+    }
+  }
+  messages_.push_back(std::move(message));
+}
+
+void TranslateStreamExchange::OnDone(TranslateResponse translated) {
+  translated.status.Update(request()->Wanted(absl::Now()));  // nobody may be there to hear it
+  if (translated.status.ok()) {
+    v1::TranslateStreamResponse last;
+    *last.mutable_summary() = task_.Answer(translated, call().Elapsed());
+    absl::MutexLock lock(&mutex_);
+    Add(std::move(last));
+  }
+  End(translated.status);
+}
+
+void TranslateStreamExchange::End(const absl::Status& status) {
+  CallEnd end = call().End(status, task_.size());
+  const Ready ready = std::move(ready_);  // outlives this exchange, which may end in it
+  {
+    absl::MutexLock lock(&mutex_);
+    if (!status.ok()) messages_.clear();
+    end_ = std::move(end);
+    if (!std::exchange(waiting_, false)) return;
+  }
+  ready();
+}
+
+StreamEvent TranslateStreamExchange::Next() {
+  absl::MutexLock lock(&mutex_);
+  StreamEvent event;
+  if (!messages_.empty()) {
+    event.message = std::move(messages_.front());
+    messages_.pop_front();
+  } else if (end_.has_value()) {
+    event.end = std::move(end_);
+  } else {
+    waiting_ = true;
+  }
+  return event;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,78 @@
+// One TranslateStream, whatever transport it came by: the exchange that says what it has while the
+// translation is under way.  The transport pulls, so that it is never given more than it can write:
+//
+//   TranslateStreamExchange exchange(parts, "TranslateStream", caller, ready);
+//   exchange.Start(parse);            // returns at once
+//   ... ready() is called ...
+//   while (true) {
+//     StreamEvent event = exchange.Next();
+//     if (event.message) { write it, and ask again when it is written }
+//     else if (event.end) { tell the end; the exchange may now be destroyed }
+//     else break;                     // nothing yet: ready() will be called again
+//   }
+//
+// What is not pulled waits here, and texts that follow one another become one message.  So a slow
+// reader gets fewer and longer messages, and costs no more memory than the whole answer.
+//
+// The messages come in the order of the contents and of their sentences.  End to end, the
+// stable_text of a content is the text of its best hypothesis.
+
+#ifndef DRAGOMAN_SERVER_API_STREAM_EXCHANGE_H_
+#define DRAGOMAN_SERVER_API_STREAM_EXCHANGE_H_
+
+#include <deque>
+#include <functional>
+#include <optional>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "dragoman/v1/translation.pb.h"
+#include "server/api/exchange.h"
+#include "server/api/translate_exchange.h"
+#include "server/api/translate_task.h"
+
+namespace dragoman {
+
+// A message, or the end, or neither: nothing yet.
+struct StreamEvent {
+  std::optional<v1::TranslateStreamResponse> message;
+  std::optional<CallEnd> end;  // after an error at once, whatever was not pulled
+};
+
+// Next may be called on any thread, by one at a time.
+class TranslateStreamExchange : public Exchange {
+ public:
+  // Called when Next has something again, in Start or on a worker's thread, and once for each time
+  // that Next had nothing.  Must not block.  May call Next, and destroy the exchange at the end.
+  using Ready = std::function<void()>;
+
+  // `parts` must outlive the exchange; `method` is a literal.
+  // REQUIRES of the end of its life: the end was pulled, or Start never called.
+  TranslateStreamExchange(const ServerParts* parts, const char* method, Caller caller, Ready ready);
+
+  // As of TranslateExchange.  REQUIRES: called once.
+  void Start(TranslateExchange::Parse parse);
+
+  StreamEvent Next();
+
+ private:
+  absl::Status TryStart(TranslateExchange::Parse parse);
+  void OnNews(TranslateProgress progress);
+  void OnDone(TranslateResponse translated);
+  void Add(v1::TranslateStreamResponse message) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void End(const absl::Status& status);
+
+  Ready ready_;
+  TranslateTask task_;
+  bool any_text_ = false;  // was found so far
+
+  absl::Mutex mutex_;
+  std::deque<v1::TranslateStreamResponse> messages_ ABSL_GUARDED_BY(mutex_);
+  std::optional<CallEnd> end_ ABSL_GUARDED_BY(mutex_);
+  bool waiting_ ABSL_GUARDED_BY(mutex_) = true;  // Next had nothing
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_SERVER_API_STREAM_EXCHANGE_H_

@@ -1,0 +1,143 @@
+#include "server/api/translate_task.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/base/status.h"
+#include "engine/base/utf8.h"
+#include "server/api/convert.h"
+
+namespace dragoman {
+namespace {
+
+int CountCharacters(const std::vector<std::string>& texts) {
+  size_t characters = 0;
+  for (const std::string& text : texts) characters += CountCodePoints(text);
+  return static_cast<int>(characters);
+}
+
+}  // namespace
+
+absl::Status TranslateTask::Prepare(v1::TranslateRequest request) {
+  size_.texts = request.contents_size();
+  RETURN_IF_ERROR(FindRoutes(request));
+  ASSIGN_OR_RETURN(request_, FromProto(&request));
+  characters_ = CountCharacters(request_.texts);
+  output_ = request.output();
+  return absl::OkStatus();
+}
+
+absl::Status TranslateTask::FindRoutes(const v1::TranslateRequest& request) {
+  const FindSource find = [&](const std::string& source) {
+    return parts_->models->FindRoute(request.model(), source, request.target_language(),
+                                     KeyOf(request));
+  };
+  if (!IsAuto(request.source_language()) || request.contents().empty()) {
+    ASSIGN_OR_RETURN(route_, find(request.source_language()));
+    return absl::OkStatus();
+  }
+  // A model that is alone, or named, is found for any languages; whether it has them it says
+  // itself.
+  const FindSource find_served = [&](const std::string& source) -> absl::StatusOr<Route> {
+    ASSIGN_OR_RETURN(Route route, find(source));
+    const Languages& languages = route.translators().front()->model().tokenizer().languages();
+    if (route.translators().size() == 1 && !source.empty() && !languages.empty()) {
+      RETURN_IF_ERROR(languages.Resolve(source, request.target_language()).status());
+    }
+    return route;
+  };
+  ASSIGN_OR_RETURN(detected_, DetectSources({request.contents().begin(), request.contents().end()},
+                                            request.target_language(), find_served));
+  for (const SourceGroup& group : detected_->groups) {
+    if (!route_.has_value()) route_ = group.route;
+  }
+  if (route_.has_value()) return absl::OkStatus();
+  // All is in the target language already; the books want a model all the same.
+  ASSIGN_OR_RETURN(route_, parts_->models->FindRoute(request.model(), "", ""));
+  return absl::OkStatus();
+}
+
+std::shared_ptr<const Translator> TranslateTask::translator() const {
+  return route_.has_value() ? route_->translators().front() : nullptr;
+}
+
+void TranslateTask::Run(std::shared_ptr<RequestState> state,
+                        std::function<void(TranslateResponse)> done, OnProgress on_progress) {
+  const bool one_way = !detected_.has_value() ||
+                       (detected_->groups.size() == 1 && detected_->groups[0].route.has_value());
+  if (one_way) {
+    if (detected_.has_value()) request_.source_language = detected_->groups[0].language;
+    route_->Translate(std::move(request_), std::move(state), std::move(done),
+                      std::move(on_progress));
+    return;
+  }
+  if (on_progress == nullptr) {
+    return TranslateGroups(detected_->groups, request_, state, std::move(done));
+  }
+  // The texts go several ways: they are told of in their order, when all are done.
+  TranslateGroups(
+      detected_->groups, request_, state,
+      [done = std::move(done), on_progress = std::move(on_progress)](TranslateResponse response) {
+        for (size_t t = 0; t < response.translations.size(); ++t) {
+          Translation& translation = response.translations[t];
+          std::string text = translation.hypotheses.front().text;
+          on_progress(
+              {.text = t, .stable_text = std::move(text), .translation = std::move(translation)});
+        }
+        response.translations.clear();
+        done(std::move(response));
+      });
+}
+
+void TranslateTask::ToMessages(TranslateProgress progress,
+                               absl::FunctionRef<void(v1::TranslateStreamResponse)> add) {
+  v1::TranslateStreamResponse message;
+  message.set_content_index(static_cast<int>(progress.text));
+  if (!progress.stable_text.empty()) {
+    message.set_stable_text(std::move(progress.stable_text));
+    add(message);
+  }
+  if (progress.sentence.has_value()) {
+    ToProto(*std::move(progress.sentence), message.mutable_sentence());
+    add(message);
+  }
+  if (progress.translation.has_value()) {
+    Count(*progress.translation);
+    ToProto(*progress.translation, output_, message.mutable_translation());
+    SetDetected(progress.text, message.mutable_translation());
+    add(std::move(message));
+  }
+}
+
+void TranslateTask::Count(const Translation& translation) {
+  size_.source_tokens += translation.source_tokens;
+  size_.target_tokens += static_cast<int>(translation.hypotheses.front().token_ids.size());
+}
+
+void TranslateTask::SetDetected(size_t text, v1::Translation* translation) const {
+  if (!detected_.has_value()) return;
+  translation->set_detected_language(detected_->texts[text].language);
+  translation->set_detection_confidence(detected_->texts[text].confidence);
+}
+
+v1::TranslateResponse TranslateTask::Answer(const TranslateResponse& translated,
+                                            absl::Duration elapsed) {
+  const Model& model = translator()->model();
+  v1::TranslateResponse response;
+  response.set_model(WithoutLabels(route_->name()));
+  response.set_model_label(LabelsOf(route_->name()));
+  response.set_model_version(route_->version());
+  response.set_isa(model.isa());
+  for (size_t i = 0; i < translated.translations.size(); ++i) {
+    v1::Translation* const translation = response.add_translations();
+    ToProto(translated.translations[i], output_, translation);
+    SetDetected(i, translation);
+    Count(translated.translations[i]);
+  }
+  ToProto(translated, elapsed, response.mutable_timing());
+  parts_->metrics->OnTranslated(model, characters_, translated.times);
+  return response;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,51 @@
+#include "server/auth/principals.h"
+
+#include <optional>
+
+#include "engine/base/status.h"
+#include "server/base/errors.h"
+
+namespace dragoman {
+
+absl::StatusOr<std::unique_ptr<Principals>> Principals::Create(const AuthOptions& options,
+                                                               const WatchOptions& watch) {
+  std::unique_ptr<Principals> principals(new Principals(options));
+  if (!options.tokens.empty()) {
+    ASSIGN_OR_RETURN(principals->tokens_, TokenFile::Open(options.tokens, watch));
+  }
+  return principals;
+}
+
+absl::StatusOr<std::string> Principals::Identify(const Caller& caller) const {
+  if (tokens_ == nullptr) return caller.certificate_name;
+  if (caller.token.empty()) {
+    return absl::UnauthenticatedError("no token: want the header `authorization: Bearer TOKEN`");
+  }
+  const std::optional<std::string> principal = tokens_->Find(caller.token);
+  if (!principal.has_value()) return absl::UnauthenticatedError("the token is not valid");
+  return *principal;
+}
+
+Quota Principals::QuotaOf(const std::string& principal) const {
+  const std::optional<Quota> own = tokens_ == nullptr ? std::nullopt : tokens_->QuotaOf(principal);
+  return own.value_or(quota_);
+}
+
+absl::Status Principals::Enter(const std::string& principal) {
+  if (max_requests_ == 0) return absl::OkStatus();
+  absl::MutexLock lock(&mutex_);
+  int& calls = in_flight_[principal];
+  if (calls >= max_requests_) return PrincipalLimit(max_requests_);
+  ++calls;
+  return absl::OkStatus();
+}
+
+void Principals::Leave(const std::string& principal) {
+  if (max_requests_ == 0) return;
+  absl::MutexLock lock(&mutex_);
+  const auto found = in_flight_.find(principal);
+  DRAGOMAN_CHECK(found != in_flight_.end());
+  if (--found->second == 0) in_flight_.erase(found);
+}
+
+}  // namespace dragoman

@@ -1,0 +1,67 @@
+// Who calls, how many calls each may have in flight, and how much work it may ask for over time.
+//
+// A principal is the name beside the bearer token that the call shows, if the server has a token
+// file; else the name in the client's certificate (the first subject alternative name, or the
+// common name), if clients show one; else "", anybody.
+
+#ifndef DRAGOMAN_SERVER_AUTH_PRINCIPALS_H_
+#define DRAGOMAN_SERVER_AUTH_PRINCIPALS_H_
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "engine/decode/quota.h"
+#include "server/auth/caller.h"
+#include "server/auth/token_file.h"
+
+namespace dragoman {
+
+struct AuthOptions {
+  std::string tokens;                  // the path of the token file; empty: none is wanted
+  int max_requests_per_principal = 0;  // in flight; 0: any number
+  Quota quota;                         // of each principal that the token file gives none
+};
+
+// Thread-safe.
+class Principals {
+ public:
+  // An error names the token file, which is watched.
+  static absl::StatusOr<std::unique_ptr<Principals>> Create(const AuthOptions& options,
+                                                            const WatchOptions& watch);
+
+  // The principal that makes a call.  UNAUTHENTICATED if a token is wanted and none, or a wrong
+  // one, is shown.
+  absl::StatusOr<std::string> Identify(const Caller& caller) const;
+
+  // The work that it may ask for.
+  Quota QuotaOf(const std::string& principal) const;
+
+  // Reads the token file soon, if there is one.
+  void ReadAgain() {
+    if (tokens_ != nullptr) tokens_->ReadAgain();
+  }
+
+  // RESOURCE_EXHAUSTED (IsPrincipalLimit) if the principal has all the calls in flight that it may
+  // have.  Each Enter that is OK is followed by one Leave.
+  absl::Status Enter(const std::string& principal);
+  void Leave(const std::string& principal);
+
+ private:
+  explicit Principals(const AuthOptions& options)
+      : max_requests_(options.max_requests_per_principal), quota_(options.quota) {}
+
+  const int max_requests_;
+  const Quota quota_;
+  std::unique_ptr<TokenFile> tokens_;  // null: none is wanted
+  absl::Mutex mutex_;
+  std::map<std::string, int> in_flight_ ABSL_GUARDED_BY(mutex_);  // no zeros
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_SERVER_AUTH_PRINCIPALS_H_

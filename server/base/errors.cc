@@ -1,0 +1,138 @@
+#include "server/base/errors.h"
+
+#include <optional>
+
+#include "absl/strings/cord.h"
+#include "absl/strings/str_cat.h"
+#include "engine/base/status.h"
+
+namespace dragoman {
+namespace {
+
+constexpr char kModelPayload[] = "dragoman.model";
+constexpr char kPrincipalPayload[] = "dragoman.principal";
+constexpr char kMessageSizePayload[] = "dragoman.message_size";
+
+std::string Payload(const absl::Status& status, const char* type) {
+  const absl::optional<absl::Cord> payload = status.GetPayload(type);
+  return payload.has_value() ? std::string(*payload) : std::string();
+}
+
+// At most `size` bytes of a text, and whole characters of it.
+std::string Clip(absl::string_view text, size_t size) {
+  if (text.size() <= size) return std::string(text);
+  while (size > 0 && (text[size] & 0xC0) == 0x80) --size;
+  return absl::StrCat(text.substr(0, size), "...");
+}
+
+void AddDetail(const google::protobuf::Message& detail, google::rpc::Status* status) {
+  status->add_details()->PackFrom(detail);
+}
+
+// A message quotes what the client sent, and gRPC loses the whole status if its headers grow too
+// large.
+absl::Status Clipped(const absl::Status& status) {
+  constexpr size_t kLongest = 1024;
+  if (status.message().size() <= kLongest) return status;
+  absl::Status clipped(status.code(), Clip(status.message(), kLongest));
+  status.ForEachPayload([&](absl::string_view type, const absl::Cord& payload) {
+    clipped.SetPayload(type, payload);
+  });
+  return clipped;
+}
+
+}  // namespace
+
+absl::Status ModelNotFound(const std::string& name, const std::string& served) {
+  const std::string shown = Clip(name, 128);  // no model has a longer one
+  absl::Status status =
+      absl::NotFoundError("model: no model is called \"" + shown + "\"; there is " + served);
+  status.SetPayload(kModelPayload, absl::Cord(shown));
+  return status;
+}
+
+absl::Status PrincipalLimit(int limit) {
+  absl::Status status = absl::ResourceExhaustedError(
+      absl::StrCat("you have ", limit, " calls in flight already, which is all that you may have"));
+  status.SetPayload(kPrincipalPayload, absl::Cord());
+  return status;
+}
+
+absl::Status MessageTooLarge(size_t bytes, size_t limit) {
+  absl::Status status = absl::ResourceExhaustedError(absl::StrCat(
+      "the message has ", bytes, " bytes, the most is ", limit, "; send fewer texts at a time"));
+  status.SetPayload(kMessageSizePayload, absl::Cord());
+  return status;
+}
+
+bool IsMessageTooLarge(const absl::Status& status) {
+  return status.GetPayload(kMessageSizePayload).has_value();
+}
+
+bool IsPrincipalLimit(const absl::Status& status) {
+  return status.GetPayload(kPrincipalPayload).has_value();
+}
+
+absl::Status ForClient(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kOk:
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kNotFound:
+    case absl::StatusCode::kFailedPrecondition:
+    case absl::StatusCode::kResourceExhausted:
+    case absl::StatusCode::kUnavailable:
+    case absl::StatusCode::kDeadlineExceeded:
+    case absl::StatusCode::kCancelled:
+    case absl::StatusCode::kUnimplemented:
+    case absl::StatusCode::kUnauthenticated:
+      return Clipped(status);
+    default:
+      return absl::InternalError("internal error");
+  }
+}
+
+google::rpc::Status ToRpcStatus(const absl::Status& status, absl::Duration retry_delay) {
+  google::rpc::Status rich;
+  rich.set_code(static_cast<int>(status.code()));  // absl's codes are gRPC's
+  rich.set_message(std::string(status.message()));
+  switch (status.code()) {
+    case absl::StatusCode::kInvalidArgument:
+      if (const std::string field = FieldOf(status); !field.empty()) {
+        google::rpc::BadRequest bad_request;
+        auto* const violation = bad_request.add_field_violations();
+        violation->set_field(field);
+        violation->set_description(rich.message());
+        AddDetail(bad_request, &rich);
+      }
+      break;
+    case absl::StatusCode::kNotFound: {
+      google::rpc::ResourceInfo resource;
+      resource.set_resource_type("dragoman.v1.Model");
+      resource.set_resource_name(Payload(status, kModelPayload));
+      resource.set_description(rich.message());
+      AddDetail(resource, &rich);
+      break;
+    }
+    case absl::StatusCode::kResourceExhausted: {
+      google::rpc::RetryInfo retry;
+      const int64_t milliseconds = absl::ToInt64Milliseconds(retry_delay);
+      retry.mutable_retry_delay()->set_seconds(milliseconds / 1000);
+      retry.mutable_retry_delay()->set_nanos(static_cast<int32_t>(milliseconds % 1000 * 1000000));
+      AddDetail(retry, &rich);
+      break;
+    }
+    case absl::StatusCode::kDeadlineExceeded:
+      if (IsCannotBeMet(status)) {
+        google::rpc::ErrorInfo info;
+        info.set_reason("CANNOT_BE_MET");
+        info.set_domain("dragoman.v1");
+        AddDetail(info, &rich);
+      }
+      break;
+    default:
+      break;
+  }
+  return rich;
+}
+
+}  // namespace dragoman

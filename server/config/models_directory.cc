@@ -1,0 +1,41 @@
+#include "server/config/models_directory.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "absl/strings/str_cat.h"
+#include "engine/text/language_tag.h"
+
+namespace dragoman {
+
+namespace fs = std::filesystem;
+
+absl::StatusOr<std::vector<ModelSource>> FindModels(const std::string& directory) {
+  std::vector<fs::path> paths;
+  std::error_code error;
+  for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
+    std::error_code ignored;
+    const bool hidden = it->path().filename().string().front() == '.';
+    if (!hidden && it->is_directory(ignored)) paths.push_back(it->path());
+  }
+  if (error) {
+    return absl::NotFoundError(absl::StrCat("models ", directory, ": ", error.message()));
+  }
+  if (paths.empty()) {
+    return absl::NotFoundError(absl::StrCat(
+        "models ", directory, ": there is no directory in it, want one for each model"));
+  }
+  std::sort(paths.begin(), paths.end());
+  std::vector<ModelSource> models;
+  for (const fs::path& path : paths) {
+    std::string name = path.filename().string();
+    if (const auto pair = ParseLanguagePair(name); pair.has_value()) {
+      name = absl::StrCat(pair->first, "-", pair->second);
+    }
+    models.push_back({.name = std::move(name), .directory = path.string()});
+  }
+  return models;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,61 @@
+#include "server/grpc/grpc_door.h"
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/base/errors.h"
+
+namespace dragoman {
+namespace {
+
+constexpr char kRequestIdKey[] = "x-request-id";
+
+absl::Time DeadlineOf(const grpc::ServerContextBase& context) {
+  const std::chrono::system_clock::time_point deadline = context.deadline();
+  if (deadline == std::chrono::system_clock::time_point::max()) return absl::InfiniteFuture();
+  return absl::FromChrono(deadline);
+}
+
+// The value of a metadata key that the client sent; empty if it sent none.
+std::string_view Metadata(const grpc::ServerContextBase& context, const char* key) {
+  const auto& metadata = context.client_metadata();
+  const auto found = metadata.find(key);
+  if (found == metadata.end()) return {};
+  return {found->second.data(), found->second.size()};
+}
+
+std::string NameInCertificate(const grpc::ServerContextBase& context) {
+  const std::shared_ptr<const grpc::AuthContext> auth = context.auth_context();
+  if (auth == nullptr || !auth->IsPeerAuthenticated()) return "";
+  const std::vector<grpc::string_ref> names = auth->GetPeerIdentity();
+  return names.empty() ? "" : std::string(names.front().data(), names.front().size());
+}
+
+}  // namespace
+
+Caller CallerOf(const grpc::ServerContextBase& context) {
+  return {.token = std::string(BearerToken(Metadata(context, "authorization"))),
+          .certificate_name = NameInCertificate(context),
+          .request_id = std::string(Metadata(context, kRequestIdKey)),
+          .trace_parent = std::string(Metadata(context, "traceparent")),
+          .deadline = DeadlineOf(context)};
+}
+
+grpc::Status ToGrpcStatus(const CallEnd& end, grpc::ServerContextBase* context) {
+  context->AddTrailingMetadata(kRequestIdKey, end.request_id);
+  if (end.status.ok()) return grpc::Status::OK;
+  if (absl::IsResourceExhausted(end.status)) {
+    // A negative number means: not again.
+    const int64_t pushback =
+        IsMessageTooLarge(end.status) ? -1 : absl::ToInt64Milliseconds(end.retry_delay);
+    context->AddTrailingMetadata("grpc-retry-pushback-ms", std::to_string(pushback));
+  }
+  const google::rpc::Status rich = ToRpcStatus(end.status, end.retry_delay);
+  return grpc::Status(static_cast<grpc::StatusCode>(rich.code()), rich.message(),
+                      rich.details().empty() ? "" : rich.SerializeAsString());
+}
+
+}  // namespace dragoman

@@ -1,0 +1,154 @@
+#include "server/grpc/grpc_port.h"
+
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/health_check_service_interface.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "server/observe/logging.h"
+
+namespace dragoman {
+namespace {
+
+constexpr const char* kHealthServices[] = {"", "dragoman.v1.TranslationService",
+                                           "dragoman.v1.ModelService"};
+// Serves as long as the process does its work: a server that drains is not to be killed for it.
+constexpr char kLivenessService[] = "liveness";
+
+// What gRPC wants to be told once in a process, before the first server.
+void InitGrpc() {
+  static const bool done = [] {
+    LogLibraries();
+    grpc::EnableDefaultHealthCheckService(true);
+    grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+    return true;
+  }();
+  static_cast<void>(done);
+}
+
+// gRPC's own reflection service knows nothing of tokens: a server that wants them goes without.
+class NoReflection : public grpc::ServerBuilderOption {
+ public:
+  void UpdateArguments(grpc::ChannelArguments*) override {}
+  void UpdatePlugins(std::vector<std::unique_ptr<grpc::ServerBuilderPlugin>>* plugins) override {
+    std::erase_if(*plugins, [](const auto& p) { return p->name() == "proto_server_reflection"; });
+  }
+};
+
+int Milliseconds(absl::Duration duration) {
+  return static_cast<int>(
+      std::min<int64_t>(absl::ToInt64Milliseconds(duration), std::numeric_limits<int>::max()));
+}
+
+// gRPC refuses a message by itself if it is too large or compressed: without a word in the log, a
+// count or a request id.  So it lets through what is larger than our limit by up to 15 MiB, and
+// what is compressed, as it is: nothing is unpacked, as a MiB of gzip may hold a GiB.  The services
+// refuse both.
+void LetServicesRefuse(int max_message_bytes, grpc::ServerBuilder* builder) {
+  constexpr int64_t kMore = 15 << 20;
+  builder->SetMaxReceiveMessageSize(static_cast<int>(
+      std::min<int64_t>(max_message_bytes + kMore, std::numeric_limits<int>::max())));
+  builder->AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
+}
+
+void SetConnections(const ConnectionOptions& options, grpc::ServerBuilder* builder) {
+  builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, Milliseconds(options.keepalive_time));
+  builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS,
+                              Milliseconds(options.keepalive_timeout));
+  // Clients that have no call and send nothing are asked as well, again and again; and who connects
+  // has as long to say hello.
+  builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  builder->AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  builder->AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS,
+                              Milliseconds(options.keepalive_timeout));
+  // Clients may ping, too, but not without end.
+  builder->AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 10'000);
+  builder->AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_MS, Milliseconds(options.max_age));
+  builder->AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_GRACE_MS,
+                              Milliseconds(options.max_age_grace));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<GrpcPort>> GrpcPort::Open(const std::string& address) {
+  absl::StatusOr<std::unique_ptr<Listener>> listener = Listener::Open(address);
+  if (!listener.ok()) {
+    return absl::Status(
+        listener.status().code(),
+        absl::StrCat("cannot listen on ", address, " for gRPC: ", listener.status().message()));
+  }
+  return std::unique_ptr<GrpcPort>(new GrpcPort(*std::move(listener)));
+}
+
+GrpcPort::~GrpcPort() { Stop(); }
+
+absl::Status GrpcPort::Serve(const GrpcOptions& options,
+                             const std::vector<grpc::Service*>& services) {
+  InitGrpc();
+  most_connections_ = options.descriptors.most;
+  grpc::ServerBuilder builder;
+  using Kind = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
+  acceptor_ =
+      builder.experimental().AddExternalConnectionAcceptor(Kind::FROM_FD, options.credentials);
+  LetServicesRefuse(options.max_message_bytes, &builder);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, options.max_calls_per_connection);
+  SetConnections(options.connections, &builder);
+  if (!options.reflection) builder.SetOption(std::make_unique<NoReflection>());
+  for (grpc::Service* const service : services) builder.RegisterService(service);
+  server_ = builder.BuildAndStart();
+  if (server_ == nullptr) return absl::InternalError("gRPC does not start");
+  health_ = grpc::health::v1::Health::NewStub(InProcessChannel());
+  SetServing(false);
+  SetAlive(true);
+  listener_->Serve(options.descriptors, [this](int fd) {
+    grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
+    connection.fd = fd;
+    acceptor_->HandleNewConnection(&connection);
+  });
+  serves_ = true;
+  return absl::OkStatus();
+}
+
+void GrpcPort::SetServing(bool serving) {
+  for (const char* service : kHealthServices) {
+    server_->GetHealthCheckService()->SetServingStatus(service, serving);
+  }
+}
+
+void GrpcPort::SetAlive(bool alive) {
+  server_->GetHealthCheckService()->SetServingStatus(kLivenessService, alive);
+}
+
+absl::Status GrpcPort::Probe(absl::Duration timeout) {
+  if (const absl::Status status = listener_->Probe(timeout); !status.ok()) return status;
+  if (Stats().open >= most_connections_) {
+    return absl::ResourceExhaustedError("there are as many connections as may be");
+  }
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + absl::ToChronoMilliseconds(timeout));
+  grpc::health::v1::HealthCheckRequest request;
+  grpc::health::v1::HealthCheckResponse response;
+  const grpc::Status answer = health_->Check(&context, request, &response);
+  if (!answer.ok()) {
+    return absl::UnavailableError("the health service does not answer: " + answer.error_message());
+  }
+  return absl::OkStatus();
+}
+
+void GrpcPort::Stop() {
+  listener_->Stop();
+  if (!serves_.exchange(false)) return;
+  health_ = nullptr;
+  server_->Shutdown(std::chrono::system_clock::now());
+  server_ = nullptr;
+}
+
+std::shared_ptr<grpc::Channel> GrpcPort::InProcessChannel() {
+  return server_->InProcessChannel(grpc::ChannelArguments());
+}
+
+}  // namespace dragoman

@@ -1,0 +1,76 @@
+#include "server/grpc/raw_message.h"
+
+#include <string>
+#include <utility>
+
+#include "dragoman/v1/translation.grpc.pb.h"
+#include "engine/base/status.h"
+#include "engine/base/utf8.h"
+#include "server/api/convert.h"
+#include "server/base/errors.h"
+
+namespace dragoman {
+namespace {
+
+// Whether bytes that do not parse begin like gzip's (RFC 1952) or zlib's (RFC 1950).
+bool LooksCompressed(const grpc::ByteBuffer& bytes) {
+  grpc::Slice slice;
+  if (!bytes.TrySingleSlice(&slice).ok() && !bytes.DumpToSingleSlice(&slice).ok()) return false;
+  if (slice.size() < 2) return false;
+  const int first = slice.begin()[0], second = slice.begin()[1];
+  return (first == 0x1F && second == 0x8B) || (first == 0x78 && (first << 8 | second) % 31 == 0);
+}
+
+// False if the bytes do not parse; then the message is what the parser had taken over before it
+// stopped, the string that is not UTF-8 included.
+template <typename Message>
+bool Parse(const grpc::ByteBuffer& bytes, Message* message) {
+  grpc::ByteBuffer buffer = bytes;  // reading it consumes it; the slices are shared
+  return grpc::SerializationTraits<Message>::Deserialize(&buffer, message).ok();
+}
+
+absl::Status NotParsed(const grpc::ByteBuffer& bytes, const std::string& wanted) {
+  if (LooksCompressed(bytes)) {
+    return absl::UnimplementedError(
+        "compressed messages are not accepted: what a few bytes unpack "
+        "to has no bound");
+  }
+  return absl::InvalidArgumentError("the message is no " + wanted);
+}
+
+}  // namespace
+
+// gRPC hands over what came: no message at all if the call ended before it did, one that is larger
+// than the limit, though not by much (grpc_port.cc), and a compressed one as it is.
+absl::StatusOr<v1::TranslateRequest> ReadTranslateRequest(const grpc::ByteBuffer& bytes,
+                                                          size_t max_bytes) {
+  if (!bytes.Valid()) return absl::CancelledError("the client went away");
+  if (bytes.Length() > max_bytes) return MessageTooLarge(bytes.Length(), max_bytes);
+  v1::TranslateRequest request;
+  if (Parse(bytes, &request)) return request;
+  if (const std::string field = FindInvalidUtf8(request); !field.empty()) {
+    return InvalidField(field, "is not valid UTF-8");
+  }
+  return NotParsed(bytes, "TranslateRequest");
+}
+
+absl::StatusOr<BulkExchange::Item> ReadBulkRequest(const grpc::ByteBuffer& bytes,
+                                                   size_t max_bytes) {
+  v1::TranslateBulkRequest message;
+  const bool parsed = Parse(bytes, &message);
+  if (!IsValidUtf8(message.id())) return InvalidField("id", "is not valid UTF-8");
+  BulkExchange::Item item = {message.id(), v1::TranslateRequest(), bytes.Length()};
+  if (bytes.Length() > max_bytes) {
+    item.request = MessageTooLarge(bytes.Length(), max_bytes);
+  } else if (const std::string field = FindInvalidUtf8(message.request());
+             !parsed && !field.empty()) {
+    item.request = InvalidField(field, "is not valid UTF-8");
+  } else if (!parsed) {
+    return NotParsed(bytes, "TranslateBulkRequest");
+  } else {
+    item.request = std::move(*message.mutable_request());
+  }
+  return item;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,26 @@
+// The messages of methods that are served from raw bytes: gRPC itself answers a message that does
+// not parse with a bare UNIMPLEMENTED, and a text that is not UTF-8 does not parse.
+
+#ifndef DRAGOMAN_SERVER_GRPC_RAW_MESSAGE_H_
+#define DRAGOMAN_SERVER_GRPC_RAW_MESSAGE_H_
+
+#include <grpcpp/grpcpp.h>
+
+#include "absl/status/statusor.h"
+#include "dragoman/v1/translation.pb.h"
+#include "server/api/bulk_exchange.h"
+
+namespace dragoman {
+
+// CANCELLED if the call ended before the message came; RESOURCE_EXHAUSTED, INVALID_ARGUMENT with
+// the field, or UNIMPLEMENTED if it is too long, is none, or is compressed.
+absl::StatusOr<v1::TranslateRequest> ReadTranslateRequest(const grpc::ByteBuffer& bytes,
+                                                          size_t max_bytes);
+
+// The same of one request of a bulk call: what is wrong in it is the request's own error.  An error
+// is one of the whole call: nobody can tell which request is meant.
+absl::StatusOr<BulkExchange::Item> ReadBulkRequest(const grpc::ByteBuffer& bytes, size_t max_bytes);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_SERVER_GRPC_RAW_MESSAGE_H_

@@ -1,0 +1,21 @@
+// TranslateStream and TranslateBulk over gRPC: thin doors to stream_exchange.h and bulk_exchange.h.
+
+#ifndef DRAGOMAN_SERVER_GRPC_STREAM_CALLS_H_
+#define DRAGOMAN_SERVER_GRPC_STREAM_CALLS_H_
+
+#include <grpcpp/grpcpp.h>
+
+#include "server/api/call.h"
+
+namespace dragoman {
+
+// A call that has begun; gRPC's OnDone ends its life.  `parts` must outlive it.
+grpc::ServerWriteReactor<grpc::ByteBuffer>* NewStreamCall(const ServerParts* parts,
+                                                          grpc::CallbackServerContext* context,
+                                                          const grpc::ByteBuffer& request);
+grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* NewBulkCall(
+    const ServerParts* parts, grpc::CallbackServerContext* context);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_SERVER_GRPC_STREAM_CALLS_H_

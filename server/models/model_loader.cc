@@ -1,0 +1,203 @@
+#include "server/models/model_loader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/synchronization/notification.h"
+#include "absl/time/clock.h"
+#include "engine/base/json.h"
+#include "engine/base/machine.h"
+#include "engine/base/status.h"
+#include "engine/math/gemm.h"
+#include "engine/model/model_report.h"
+#include "engine/servable.h"
+#include "server/observe/logging.h"
+
+namespace dragoman {
+namespace {
+
+std::string Megabytes(double bytes) { return absl::StrFormat("%.0f MB", bytes / 1e6); }
+
+void LogUnused(const Model& model) {
+  const std::vector<std::string>& unused = model.unused_tensors();
+  if (unused.empty()) return;
+  constexpr size_t kMost = 8;
+  const auto end = unused.begin() + static_cast<int64_t>(std::min(unused.size(), kMost));
+  Log(LogLevel::kWarning, "unused tensors",
+      {{"model", model.name()},
+       {"count", static_cast<int64_t>(unused.size())},
+       {"tensors", absl::StrJoin(unused.begin(), end, " ")}});
+}
+
+void LogLoaded(const Model& model, const ModelSource& source, int rows, absl::Duration took) {
+  Log(LogLevel::kInfo, "loaded",
+      {{"model", model.name()},
+       {"version", model.version()},
+       {"precision", NameOf(model.precision())},
+       {"matmul", GemmMatmul(model.arithmetic())},
+       {"isa", model.isa()},
+       {"batch_rows", rows},
+       {"seconds", absl::ToDoubleSeconds(took)}});
+  LogUnused(model);
+  const Shortlist* const shortlist = model.shortlist();
+  if (shortlist == nullptr) return;
+  Log(LogLevel::kInfo, "shortlist",
+      {{"model", model.name()},
+       {"file", source.shortlist.file},
+       {"first", shortlist->first()},
+       {"best", shortlist->best()},
+       {"entries", static_cast<int64_t>(shortlist->entries())}});
+}
+
+// Whether two networks take the same time for a row.
+bool SameShape(const Model& a, const Model& b) {
+  const auto shape = [](const ModelSpec& spec) {
+    return std::tuple(spec.d_model, spec.encoder_layers, spec.decoder_layers, spec.encoder_heads,
+                      spec.decoder_heads, spec.head_width, spec.encoder_ffn, spec.decoder_ffn,
+                      spec.gated, spec.source_vocabulary, spec.target_vocabulary);
+  };
+  return shape(a.spec()) == shape(b.spec());
+}
+
+std::string StringOf(const nlohmann::json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Golden>> ReadGoldens(const std::string& directory) {
+  const std::string path = absl::StrCat(directory, "/golden.json");
+  const absl::StatusOr<nlohmann::json> file = ReadJsonObject(path);
+  if (absl::IsNotFound(file.status())) return std::vector<Golden>();
+  RETURN_IF_ERROR(file.status());
+  const auto list = file->find("goldens");
+  if (list == file->end() || !list->is_array()) {
+    return absl::InvalidArgumentError(absl::StrCat(path, ": has no list \"goldens\""));
+  }
+  std::vector<Golden> goldens;
+  for (const nlohmann::json& entry : *list) {
+    if (!entry.is_object() || StringOf(entry, "source").empty()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          path, ": goldens[", goldens.size(), "] is no object with a \"source\" and a \"target\""));
+    }
+    goldens.push_back({StringOf(entry, "source"), StringOf(entry, "target"),
+                       StringOf(entry, "source_language"), StringOf(entry, "target_language")});
+  }
+  return goldens;
+}
+
+absl::Status TryGoldens(const std::shared_ptr<const Model>& model,
+                        const std::vector<Golden>& goldens, const Limits& limits) {
+  if (goldens.empty()) return absl::OkStatus();
+  constexpr absl::Duration kTimeout = absl::Minutes(1);
+  NullObserver nobody;
+  WorkerPool pool({.workers = 1,
+                   .max_batch_rows = std::max(64, limits.max_beam_size),
+                   .kv_capacity_bytes = LongestSentenceBytes(model, limits)},
+                  &nobody);
+  const Translator translator(model, &pool, limits);
+  for (size_t i = 0; i < goldens.size(); ++i) {
+    TranslateResponse response;
+    absl::Notification done;
+    translator.Translate({.texts = {goldens[i].source},
+                          .source_language = goldens[i].source_language,
+                          .target_language = goldens[i].target_language},
+                         absl::Now() + kTimeout, [&](TranslateResponse result) {
+                           response = std::move(result);
+                           done.Notify();
+                         });
+    done.WaitForNotification();
+    const std::string sentence = absl::StrCat("golden sentence ", i + 1, " of ", goldens.size());
+    if (!response.status.ok()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(sentence, " cannot be translated: ", response.status.message()));
+    }
+    if (response.translations.front().hypotheses.front().text != goldens[i].target) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(sentence, " is translated otherwise than it must be"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+ModelLoader::ModelLoader(const ServerOptions& options, WorkerPool* pool, Metrics* metrics)
+    : options_(options), pool_(pool), metrics_(metrics) {}
+
+LoadResult ModelLoader::Load(const ModelSource& source, const LoadedModel* before) const {
+  LoadResult result = TryLoad(source, before);
+  if (!result.status.ok()) {
+    result.status = absl::Status(result.status.code(),
+                                 absl::StrCat("model ", source.name, " (", source.directory,
+                                              "): ", result.status.message()));
+  }
+  return result;
+}
+
+LoadResult ModelLoader::TryLoad(const ModelSource& source, const LoadedModel* before) const {
+  if (before != nullptr) {
+    const absl::Status room = CheckMemory(source);
+    if (!room.ok()) return {room, absl::IsResourceExhausted(room) ? "memory" : "broken", {}};
+  }
+  Log(LogLevel::kInfo, "loading", {{"model", source.name}, {"directory", source.directory}});
+  const absl::Time start = absl::Now();
+  absl::StatusOr<std::shared_ptr<const Model>> model =
+      Model::Load(source.name, source.directory,
+                  {.precision = options_.precision,
+                   .matmul = options_.matmul,
+                   .keys_values = options_.keys_values,
+                   .shortlist = source.shortlist});
+  absl::Status status = model.status();
+  if (status.ok()) status = CheckServable(*model, source.directory);
+  absl::StatusOr<std::vector<Golden>> goldens = ReadGoldens(source.directory);
+  status.Update(goldens.status());
+  if (!status.ok()) return {status, "broken", {}};
+  goldens->insert(goldens->end(), source.goldens.begin(), source.goldens.end());
+  status = TryGoldens(*model, *goldens, options_.limits);
+  if (!status.ok()) return {status, "golden", {}};
+
+  const absl::Duration took = absl::Now() - start;
+  const Model* const old = before == nullptr ? nullptr : before->model.get();
+  if (old != nullptr && old->version() == (*model)->version()) {
+    Log(LogLevel::kInfo, "unchanged", {{"model", source.name}, {"version", old->version()}});
+    return {absl::OkStatus(), "", *before};
+  }
+  metrics_->AddModel(**model, took);
+  const int rows = PrepareRows(*model, old);
+  metrics_->SetBatchRows(source.name, rows);
+  LogLoaded(**model, source, rows, took);
+  auto translator = std::make_shared<const Translator>(*model, pool_, options_.limits);
+  return {absl::OkStatus(), "", {*std::move(model), std::move(translator)}};
+}
+
+// Whether the model finds room beside all that there is.  Reads its configuration alone.
+absl::Status ModelLoader::CheckMemory(const ModelSource& source) const {
+  ASSIGN_OR_RETURN(const double needed, EstimateMemory(source.directory, options_.precision,
+                                                       !source.shortlist.file.empty()));
+  const auto free = static_cast<double>(FreeMemory());
+  if (needed <= free) return absl::OkStatus();
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "would take about ", Megabytes(needed), " of memory, and ", Megabytes(free), " are free"));
+}
+
+absl::Status ModelLoader::CheckServable(const std::shared_ptr<const Model>& model,
+                                        const std::string& directory) const {
+  RETURN_IF_ERROR(CheckDefaults(*model, directory, options_.limits));
+  const size_t capacity = pool_->Stats().kv_capacity_bytes;
+  const size_t needed = LongestSentenceBytes(model, options_.limits) * pool_->workers();
+  if (needed <= capacity) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("kv-cache-bytes is ", capacity, ", want at least ", needed,
+                   " for a sentence of max-source-tokens in each of ", pool_->workers(),
+                   " workers; give more, or lower max-source-tokens or workers"));
+}
+
+int ModelLoader::PrepareRows(const std::shared_ptr<const Model>& model, const Model* before) const {
+  if (before == nullptr || !SameShape(*model, *before)) return pool_->AddModel(model);
+  return pool_->RowsOf(model->name());
+}
+
+}  // namespace dragoman

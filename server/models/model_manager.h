@@ -1,0 +1,121 @@
+// Keeps the models that are served in step with the configuration and with their directories.
+//
+//   a new version of a model, or a new model   loads beside what there is, is tried out, and takes
+//                                              over between two requests
+//   one that cannot: too large, broken, wrong   is told by log and metric; the old one goes on
+//   the one that was replaced or removed        leaves with its last sentence
+//
+// All of that happens on one thread, that of the manager, one model after another.  It works when
+// it is asked to (SIGHUP) and, if wanted, when it sees a change.  Files that still change are left
+// alone until they have come to rest.
+
+#ifndef DRAGOMAN_SERVER_MODELS_MODEL_MANAGER_H_
+#define DRAGOMAN_SERVER_MODELS_MODEL_MANAGER_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "server/base/file_version.h"
+#include "server/config/config.h"
+#include "server/models/model_loader.h"
+#include "server/models/model_registry.h"
+#include "server/observe/metrics.h"
+
+namespace dragoman {
+
+// Reads the command line and its config file again.
+using ReadOptions = std::function<absl::StatusOr<ServerOptions>()>;
+
+class ModelManager {
+ public:
+  // Loads the models of `options`, in their order, into `registry`.  An error names the model and
+  // its directory.  The others must outlive the manager; `read_again` may be null.
+  static absl::StatusOr<std::unique_ptr<ModelManager>> Start(const ServerOptions& options,
+                                                             ReadOptions read_again,
+                                                             WorkerPool* pool, Metrics* metrics,
+                                                             ModelRegistry* registry);
+  // Waits for the model that is being loaded, if one is.
+  ~ModelManager();
+
+  // Reads the configuration and looks at all models soon.
+  void ReadAgain();
+
+  // Begins no load any more.
+  void Close();
+
+ private:
+  // A version of a model that is wanted, and what became of that wish.
+  struct Slot {
+    ModelSource source;  // as wanted; a canary is called "en-de@canary"
+    FileVersions seen;   // when they were looked at last
+
+    LoadedModel serving;  // null: none could be loaded yet
+    ModelSource serving_source;
+    FileVersions serving_files;
+
+    std::string failure;  // of the last attempt: "memory", "broken" or "golden"; "": it succeeded
+    ModelSource failed_source;
+    FileVersions failed_files;
+  };
+  // A version that no request finds any more.
+  struct Leaving {
+    std::string name;
+    LoadedModel loaded;
+  };
+
+  ModelManager(const ServerOptions& options, ReadOptions read_again, WorkerPool* pool,
+               Metrics* metrics, ModelRegistry* registry);
+
+  absl::Status LoadAll();
+  void Run();
+  absl::Duration NextLook(absl::Time now) const;
+  void Look(bool asked);
+  void ReadConfiguration(bool asked);
+  void TakeOver(const ServerOptions& options);
+  void RemoveUnwanted();
+  void LookAt(Slot* slot, bool asked);
+  void Serve(Slot* slot, const FileVersions& files, LoadedModel loaded);
+  void Fail(Slot* slot, const FileVersions& files, const LoadResult& result);
+  void BidFarewell(Slot* slot);
+  bool Holds(const std::string& name, const std::string& version) const;
+  void LetGo();
+  void Publish() const;
+  ServedModel Describe(const ModelSource& model) const;
+  void DescribeSlot(const Slot& slot, const std::string& label, double percent,
+                    ServedModel* served) const;
+  bool closing() const;
+
+  ServerOptions options_;  // what is taken over of them changes
+  const ReadOptions read_again_;
+  const ModelLoader loader_;
+  Metrics* const metrics_;
+  ModelRegistry* const registry_;
+
+  // Of the thread.
+  std::map<std::string, Slot> slots_;  // by the names of their sources
+  std::vector<Leaving> leaving_;
+  FileVersion config_version_;
+  std::string told_fixed_;  // the settings that were last said to need a restart
+  const Slot* loading_ = nullptr;
+  bool unsettled_ = false;  // some files were still changing
+  bool waits_for_memory_ = false;
+  absl::Time last_look_;
+
+  mutable absl::Mutex mutex_;
+  bool closing_ ABSL_GUARDED_BY(mutex_) = false;
+  bool asked_ ABSL_GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_SERVER_MODELS_MODEL_MANAGER_H_

@@ -1,0 +1,57 @@
+// Where requests find their models.  What is served changes while they run: each looks into the set
+// of its moment (model_set.h), and keeps what it found for as long as it lives.
+//
+// Thread-safe.
+
+#ifndef DRAGOMAN_SERVER_MODELS_MODEL_REGISTRY_H_
+#define DRAGOMAN_SERVER_MODELS_MODEL_REGISTRY_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "engine/translator.h"
+#include "server/models/model_set.h"
+
+namespace dragoman {
+
+class ModelRegistry {
+ public:
+  explicit ModelRegistry(const Limits& limits) : limits_(limits) {}
+
+  // What is served now; nothing before the first Publish.
+  std::shared_ptr<const ModelSet> Models() const {
+    absl::MutexLock lock(&mutex_);
+    return models_;
+  }
+
+  // From now on requests find these.
+  void Publish(std::shared_ptr<const ModelSet> models) {
+    absl::MutexLock lock(&mutex_);
+    models_.swap(models);  // the old ones end after the lock
+  }
+
+  // As ModelSet's.
+  absl::StatusOr<std::shared_ptr<const Translator>> Find(const std::string& name) const {
+    return Models()->Find(name);
+  }
+  absl::StatusOr<Route> FindRoute(const std::string& name, const std::string& source,
+                                  const std::string& target,
+                                  std::optional<VersionKey> key = std::nullopt) const {
+    return Models()->FindRoute(name, source, target, key);
+  }
+
+  const Limits& limits() const { return limits_; }
+
+ private:
+  const Limits limits_;
+  mutable absl::Mutex mutex_;
+  std::shared_ptr<const ModelSet> models_ ABSL_GUARDED_BY(mutex_) =
+      std::make_shared<ModelSet>(std::vector<ServedModel>(), "", "");
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_SERVER_MODELS_MODEL_REGISTRY_H_

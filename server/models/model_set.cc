@@ -1,0 +1,152 @@
+#include "server/models/model_set.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "engine/base/status.h"
+#include "server/base/errors.h"
+
+namespace dragoman {
+namespace {
+
+constexpr char kStable[] = "stable";
+constexpr char kCanary[] = "canary";
+
+// Whether a request with this key is among the given part of a model's requests.  Models draw
+// independently of each other.
+bool IsAmong(double percent, const std::string& model, VersionKey key) {
+  constexpr double kSteps = 1 << 20;
+  const uint64_t draw = XXH3_64bits_withSeed(model.data(), model.size(), key) % (1 << 20);
+  return static_cast<double>(draw) < percent / 100.0 * kSteps;
+}
+
+}  // namespace
+
+ModelName ParseModelName(const std::string& name) {
+  const size_t at = name.find('@');
+  if (at == std::string::npos) return {name, ""};
+  return {name.substr(0, at), name.substr(at + 1)};
+}
+
+std::string WithoutLabels(const std::string& route) {
+  return absl::StrJoin(absl::StrSplit(route, '+'), "+", [](std::string* out, const auto& name) {
+    out->append(ParseModelName(std::string(name)).model);
+  });
+}
+
+std::string LabelsOf(const std::string& route) {
+  return absl::StrJoin(absl::StrSplit(route, '+'), "+", [](std::string* out, const auto& name) {
+    const std::string label = ParseModelName(std::string(name)).label;
+    out->append(label.empty() ? kStable : label);
+  });
+}
+
+VersionKey KeyOf(const std::vector<std::string>& texts) {
+  VersionKey key = 0;
+  for (const std::string& text : texts) key = XXH3_64bits_withSeed(text.data(), text.size(), key);
+  return key;
+}
+
+ModelSet::ModelSet(std::vector<ServedModel> models, const std::string& default_model,
+                   std::string pivot)
+    : models_(std::move(models)), pivot_(std::move(pivot)) {
+  for (const ServedModel& model : models_) {
+    if (model.stable == nullptr) continue;
+    if (default_ == nullptr || model.name == default_model) default_ = &model;
+  }
+}
+
+absl::StatusOr<const ServedModel*> ModelSet::FindModel(const std::string& name) const {
+  if (name.empty() && default_ != nullptr) return default_;
+  for (const ServedModel& model : models_) {
+    if (model.name == name) return &model;
+  }
+  return ModelNotFound(name,
+                       absl::StrJoin(models_, ", ", [](std::string* out, const ServedModel& model) {
+                         out->append(model.name);
+                       }));
+}
+
+ModelSet::Choice ModelSet::Choose(const ServedModel& model, const std::string& label,
+                                  std::optional<VersionKey> key) const {
+  if (!label.empty() && label != kStable && label != kCanary) {
+    return InvalidField(
+        "model", absl::StrCat("has the label \"", label, "\", want ", kStable, " or ", kCanary));
+  }
+  if (label == kCanary && model.canary == nullptr) {
+    return ModelNotFound(absl::StrCat(model.name, "@", kCanary), model.name);
+  }
+  const bool drawn = label.empty() && model.canary != nullptr && key.has_value() &&
+                     IsAmong(model.canary_percent, model.name, *key);
+  if (label == kCanary || drawn) return model.canary;
+  if (model.stable == nullptr) {
+    return absl::UnavailableError(absl::StrCat("model ", model.name, " is not loaded"));
+  }
+  return model.stable;
+}
+
+absl::StatusOr<std::shared_ptr<const Translator>> ModelSet::Find(
+    const std::string& name, std::optional<VersionKey> key) const {
+  const ModelName parsed = ParseModelName(name);
+  ASSIGN_OR_RETURN(const ServedModel* const model, FindModel(parsed.model));
+  return Choose(*model, parsed.label, key);
+}
+
+const ServedModel* ModelSet::Nearest(const std::string& source, const std::string& target) const {
+  const auto nearness = [&](const ServedModel& model) {
+    if (model.stable == nullptr) return 0;
+    return model.stable->model().tokenizer().languages().Nearness(source, target);
+  };
+  const ServedModel* best = default_;
+  for (const ServedModel& model : models_) {
+    if (best == nullptr || nearness(model) > nearness(*best)) best = &model;
+  }
+  return best != nullptr && nearness(*best) > 0 ? best : nullptr;
+}
+
+absl::StatusOr<Route> ModelSet::FindRoute(const std::string& name, const std::string& source,
+                                          const std::string& target,
+                                          std::optional<VersionKey> key) const {
+  const ModelName parsed = ParseModelName(name);
+  const bool languages = !source.empty() || !target.empty();
+  if (!parsed.model.empty() || !languages || models_.size() == 1) {
+    ASSIGN_OR_RETURN(std::shared_ptr<const Translator> translator, Find(name, key));
+    return Route(std::move(translator));
+  }
+  if (const ServedModel* const model = Nearest(source, target); model != nullptr) {
+    ASSIGN_OR_RETURN(std::shared_ptr<const Translator> translator,
+                     Choose(*model, parsed.label, key));
+    return Route(std::move(translator));
+  }
+  if (!pivot_.empty() && !source.empty() && !target.empty()) {
+    const ServedModel* const first = Nearest(source, pivot_);
+    const ServedModel* const second = Nearest(pivot_, target);
+    if (first != nullptr && second != nullptr) {
+      ASSIGN_OR_RETURN(std::shared_ptr<const Translator> to, Choose(*first, parsed.label, key));
+      ASSIGN_OR_RETURN(std::shared_ptr<const Translator> from, Choose(*second, parsed.label, key));
+      return Route(std::move(to), pivot_, std::move(from));
+    }
+  }
+  return NoSuchPair(source, target);
+}
+
+absl::Status ModelSet::NoSuchPair(const std::string& source, const std::string& target) const {
+  std::vector<std::string> served;
+  for (const ServedModel& model : models_) {
+    if (model.stable == nullptr) continue;
+    const Languages& languages = model.stable->model().tokenizer().languages();
+    served.push_back(absl::StrCat(model.name, " (", absl::StrJoin(languages.SourceTags(), ", "),
+                                  " to ", absl::StrJoin(languages.TargetTags(), ", "), ")"));
+  }
+  return InvalidField(Nearest(source, "") == nullptr ? "source_language" : "target_language",
+                      absl::StrCat("no model translates \"", source, "\" to \"", target,
+                                   "\"; there are ", absl::StrJoin(served, "; ")));
+}
+
+}  // namespace dragoman

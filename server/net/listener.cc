@@ -1,0 +1,318 @@
+#include "server/net/listener.h"
+
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "engine/base/status.h"
+#include "server/observe/logging.h"
+
+namespace dragoman {
+namespace {
+
+constexpr absl::Duration kPause = absl::Milliseconds(100);  // when there is no descriptor to be had
+
+// A socket address of either family.
+struct Address {
+  sockaddr_storage storage = {};
+  socklen_t size = sizeof(sockaddr_storage);
+
+  sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage); }
+  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
+  // sin_port and sin6_port lie in the same place.
+  in_port_t* port() { return &reinterpret_cast<sockaddr_in*>(&storage)->sin_port; }
+};
+
+// "host" and "port" of "host:port" or "[host]:port".
+std::pair<std::string, std::string> Split(const std::string& address) {
+  const size_t colon = address.rfind(':');
+  std::string host = address.substr(0, colon);
+  if (host.size() >= 2 && host.front() == '[' && host.back() == ']') {
+    host = host.substr(1, host.size() - 2);
+  }
+  return {host, address.substr(colon + 1)};
+}
+
+absl::StatusOr<std::vector<Address>> Find(const std::string& host, const std::string& port) {
+  addrinfo hints = {};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
+  addrinfo* found = nullptr;
+  if (const int error = getaddrinfo(host.c_str(), port.c_str(), &hints, &found); error != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("there is no host of that name (", gai_strerror(error), ")"));
+  }
+  std::vector<Address> addresses;
+  for (const addrinfo* info = found; info != nullptr; info = info->ai_next) {
+    Address address;
+    std::memcpy(&address.storage, info->ai_addr, info->ai_addrlen);
+    address.size = info->ai_addrlen;
+    addresses.push_back(address);
+  }
+  freeaddrinfo(found);
+  return addresses;
+}
+
+absl::Status Reason(int error) {
+  switch (error) {
+    case EADDRINUSE:
+      return absl::UnavailableError("the port is in use");
+    case EADDRNOTAVAIL:
+      return absl::InvalidArgumentError("the address is not one of this machine");
+    case EACCES:
+      return absl::UnavailableError("the port is for privileged users only");
+    default:
+      return absl::UnavailableError(std::strerror(error));
+  }
+}
+
+// A socket that listens; an errno on an error.
+absl::StatusOr<int> ListenAt(const Address& address, bool both_families) {
+  const int fd =
+      socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP);
+  if (fd < 0) return Reason(errno);
+  const int on = 1, off = 0;
+  // So that a server can be started anew while connections of the old one linger.
+  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+  if (address.storage.ss_family == AF_INET6) {
+    setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, both_families ? &off : &on, sizeof(on));
+  }
+  if (bind(fd, address.get(), address.size) == 0 && listen(fd, SOMAXCONN) == 0) return fd;
+  const int error = errno;
+  close(fd);
+  return Reason(error);
+}
+
+Address LocalAddress(int fd) {
+  Address address;
+  getsockname(fd, address.get(), &address.size);
+  return address;
+}
+
+// One socket for all addresses of the machine, of both families if it has both.
+absl::StatusOr<std::vector<int>> ListenEverywhere(const std::string& port) {
+  absl::Status error;
+  for (const char* host : {"::", "0.0.0.0"}) {
+    const absl::StatusOr<std::vector<Address>> addresses = Find(host, port);
+    if (!addresses.ok()) return addresses.status();
+    const absl::StatusOr<int> fd = ListenAt(addresses->front(), /*both_families=*/true);
+    if (fd.ok()) return std::vector<int>{*fd};
+    error = fd.status();
+    if (absl::IsUnavailable(error) && error.message() == "the port is in use") break;
+  }
+  return error;
+}
+
+// A name may have addresses that this machine lacks (::1 of localhost); one must be had, and none
+// may be in use by another.
+absl::StatusOr<std::vector<int>> ListenAtAll(std::vector<Address> addresses) {
+  std::vector<int> sockets;
+  absl::Status error;
+  for (Address& address : addresses) {
+    if (!sockets.empty() && *address.port() == 0)
+      *address.port() = *LocalAddress(sockets[0]).port();
+    const absl::StatusOr<int> fd = ListenAt(address, /*both_families=*/false);
+    if (fd.ok()) {
+      sockets.push_back(*fd);
+    } else {
+      error = fd.status();
+      if (absl::IsUnavailable(error) && error.message() == "the port is in use") break;
+    }
+  }
+  const bool in_use = error.message() == "the port is in use";
+  if (!sockets.empty() && !in_use) return sockets;
+  for (const int fd : sockets) close(fd);
+  return error;
+}
+
+bool WaitFor(int fd, short events, absl::Duration timeout) {
+  pollfd wanted = {.fd = fd, .events = events, .revents = 0};
+  return poll(&wanted, 1, static_cast<int>(absl::ToInt64Milliseconds(timeout))) == 1;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Listener>> Listener::Open(const std::string& address) {
+  const auto [host, port] = Split(address);
+  absl::StatusOr<std::vector<int>> sockets;
+  if (host == "0.0.0.0" || host == "::" || host == "*") {
+    sockets = ListenEverywhere(port);
+  } else {
+    ASSIGN_OR_RETURN(std::vector<Address> addresses, Find(host, port));
+    sockets = ListenAtAll(std::move(addresses));
+  }
+  if (!sockets.ok()) return sockets.status();
+  const int wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (wake < 0) return Reason(errno);
+  const std::string picked = absl::StrCat(address.substr(0, address.rfind(':') + 1),
+                                          ntohs(*LocalAddress(sockets->front()).port()));
+  std::unique_ptr<Listener> listener(new Listener(picked, *std::move(sockets), wake));
+  listener->thread_ = std::thread([listener = listener.get()] { listener->Run(); });
+  return listener;
+}
+
+Listener::Listener(std::string address, std::vector<int> sockets, int wake)
+    : address_(std::move(address)),
+      sockets_(std::move(sockets)),
+      wake_(wake),
+      spare_(open("/dev/null", O_RDONLY | O_CLOEXEC)) {}
+
+Listener::~Listener() {
+  Stop();
+  close(wake_);
+  if (spare_ >= 0) close(spare_);
+}
+
+void Listener::Serve(const ConnectionRange& range, Take take) {
+  absl::MutexLock lock(&mutex_);
+  range_ = range;
+  highest_ = range.first - 1;
+  take_ = std::move(take);
+}
+
+void Listener::Stop() {
+  if (!thread_.joinable()) return;
+  const uint64_t one = 1;
+  if (write(wake_, &one, sizeof(one)) != sizeof(one)) DRAGOMAN_CHECK(false);
+  thread_.join();
+  for (const int fd : sockets_) close(fd);
+}
+
+void Listener::Run() {
+  std::vector<pollfd> waiting;
+  for (const int fd : sockets_) waiting.push_back({.fd = fd, .events = POLLIN, .revents = 0});
+  waiting.push_back({.fd = wake_, .events = POLLIN, .revents = 0});
+  while (true) {
+    if (poll(waiting.data(), waiting.size(), -1) < 0) continue;  // interrupted
+    if (waiting.back().revents != 0) return;
+    for (const pollfd& socket : waiting) {
+      if (socket.revents != 0) Accept(socket.fd);
+    }
+  }
+}
+
+// Accepts what waits, or some of it if there is no end to it.
+void Listener::Accept(int socket) {
+  constexpr int kAtOnce = 64;
+  for (int i = 0; i < kAtOnce; ++i) {
+    const int fd = accept4(socket, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd >= 0) {
+      Place(fd);
+      continue;
+    }
+    if (errno == EAGAIN) return;
+    if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+      return Refuse(socket);
+    }
+    // Else the client has gone already.
+  }
+}
+
+// Hands a new connection on under a number of the range, or closes it.
+void Listener::Place(int fd) {
+  if (IsKnock(fd)) {
+    close(fd);
+    return;
+  }
+  Take take;
+  int placed = -1;
+  {
+    absl::MutexLock lock(&mutex_);
+    if (take_ != nullptr) {
+      placed = fcntl(fd, F_DUPFD_CLOEXEC, range_.first);
+      if (placed >= range_.first + range_.most) {
+        close(placed);
+        placed = -1;
+      }
+      if (placed >= 0) {
+        take = take_;
+        highest_ = std::max(highest_, placed);
+      } else {
+        over_limit_.fetch_add(1, std::memory_order_relaxed);
+      }
+    }
+  }
+  close(fd);
+  if (placed < 0) return;
+  const int on = 1;
+  setsockopt(placed, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  accepted_.fetch_add(1, std::memory_order_relaxed);
+  take(placed);
+}
+
+// There is no descriptor for the first in line: it is accepted with the spare one and hung up on,
+// rather than kept waiting.
+void Listener::Refuse(int socket) {
+  if (no_descriptors_.fetch_add(1, std::memory_order_relaxed) == 0) {
+    Log(LogLevel::kError, "out of file descriptors: connections are refused");
+  }
+  if (spare_ >= 0) {
+    close(spare_);
+    const int fd = accept4(socket, nullptr, nullptr, SOCK_CLOEXEC);
+    if (fd >= 0) close(fd);
+  }
+  spare_ = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  WaitFor(wake_, POLLIN, kPause);
+}
+
+// Whether a connection is one of Probe's: from this machine, and from a port that it has named.
+bool Listener::IsKnock(int fd) {
+  absl::MutexLock lock(&mutex_);
+  if (knocks_.empty()) return false;
+  Address peer;
+  if (getpeername(fd, peer.get(), &peer.size) != 0) return false;
+  return std::find(knocks_.begin(), knocks_.end(), *peer.port()) != knocks_.end();
+}
+
+absl::Status Listener::Probe(absl::Duration timeout) {
+  Address door = LocalAddress(sockets_.front());
+  const bool anywhere = Split(address_).first == "0.0.0.0" || Split(address_).first == "::" ||
+                        Split(address_).first == "*";
+  if (anywhere) {  // a socket of both families is found under IPv4's address, too
+    const in_port_t port = *door.port();
+    door = Address{.size = sizeof(sockaddr_in)};
+    auto* const loopback = reinterpret_cast<sockaddr_in*>(&door.storage);
+    *loopback = {.sin_family = AF_INET, .sin_port = port, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+  }
+  const int fd = socket(door.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd < 0) return Reason(errno);
+  // Its port must be known before it is accepted.
+  Address own;
+  own.storage.ss_family = door.storage.ss_family;
+  own.size = door.size;
+  bind(fd, own.get(), own.size);
+  const int port = *LocalAddress(fd).port();
+  {
+    absl::MutexLock lock(&mutex_);
+    knocks_.push_back(port);
+  }
+  const bool connects = connect(fd, door.get(), door.size) == 0 || errno == EINPROGRESS;
+  const bool opened = connects && WaitFor(fd, POLLIN, timeout);  // hung up on, as agreed
+  close(fd);
+  absl::MutexLock lock(&mutex_);
+  knocks_.erase(std::find(knocks_.begin(), knocks_.end(), port));
+  if (!opened) return absl::UnavailableError("nobody answers at the gRPC port");
+  return absl::OkStatus();
+}
+
+ListenerStats Listener::Stats() const {
+  ListenerStats stats = {
+      .accepted = accepted_, .over_limit = over_limit_, .no_descriptors = no_descriptors_};
+  absl::MutexLock lock(&mutex_);
+  stats.limit = range_.most;
+  for (int fd = range_.first; fd <= highest_; ++fd) stats.open += fcntl(fd, F_GETFD) != -1;
+  return stats;
+}
+
+}  // namespace dragoman

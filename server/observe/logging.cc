@@ -1,0 +1,258 @@
+#include "server/observe/logging.h"
+
+#include <google/protobuf/stubs/logging.h>
+#include <grpc/support/log.h>
+#include <poll.h>
+#include <pthread.h>
+#include <spdlog/async_logger.h>
+#include <spdlog/details/thread_pool.h>
+#include <spdlog/logger.h>
+#include <spdlog/pattern_formatter.h>
+#include <spdlog/sinks/base_sink.h>
+#include <spdlog/sinks/ostream_sink.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <iterator>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+
+#include "absl/time/clock.h"
+#include "absl/types/span.h"
+
+namespace dragoman {
+namespace {
+
+constexpr size_t kQueuedLines = 4096;  // about 2 MiB
+
+std::atomic<bool> queue_exists = false;
+// Lines that were given to the queue, and those of them that came out of it.
+std::atomic<int64_t> queued_lines = 0;
+std::atomic<int64_t> taken_lines = 0;
+// Of the latter, those that the descriptor did not take: the reader has closed the pipe.
+std::atomic<int64_t> unwritten_lines = 0;
+
+// The queue and its one thread, which live as long as the process: a thread that is stuck in a pipe
+// that nobody reads cannot be joined.
+std::shared_ptr<spdlog::details::thread_pool> Queue() {
+  static auto& queue = *new auto(std::make_shared<spdlog::details::thread_pool>(
+      kQueuedLines, 1, [] { pthread_detach(pthread_self()); }));
+  queue_exists = true;
+  return queue;
+}
+
+// The queue overwrites the oldest lines when it is full.
+int64_t OverwrittenLines() {
+  return queue_exists ? static_cast<int64_t>(Queue()->overrun_counter()) : 0;
+}
+
+bool WriteAll(int fd, const char* data, size_t size) {
+  while (size > 0) {
+    const ssize_t written = write(fd, data, size);
+    if (written >= 0) {
+      data += written;
+      size -= static_cast<size_t>(written);
+    } else if (errno == EAGAIN) {  // somebody made it non-blocking
+      pollfd wanted = {.fd = fd, .events = POLLOUT, .revents = 0};
+      poll(&wanted, 1, -1);
+    } else if (errno != EINTR) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void AppendEvent(bool json, std::string_view event, absl::Span<const LogField> fields,
+                 fmt::memory_buffer* line);
+
+// Writes to a descriptor, and says there how many lines were lost.  Its lock is one for the threads
+// that write before there is a queue.
+class DescriptorSink : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  DescriptorSink(int fd, bool json, bool queued) : fd_(fd), json_(json), queued_(queued) {}
+
+ private:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    Write(message);
+    if (queued_) taken_lines.fetch_add(1, std::memory_order_relaxed);
+    const int64_t lost = LogLinesDropped();
+    if (lost == told_) return;
+    fmt::memory_buffer line;
+    AppendEvent(json_, "log lines dropped", {{"lines", lost - told_}, {"total", lost}}, &line);
+    if (Write({message.logger_name, spdlog::level::warn, {line.data(), line.size()}})) told_ = lost;
+  }
+  void flush_() override {}
+
+  bool Write(const spdlog::details::log_msg& message) {
+    spdlog::memory_buf_t line;
+    formatter_->format(message, line);
+    if (WriteAll(fd_, line.data(), line.size())) return true;
+    unwritten_lines.fetch_add(1, std::memory_order_relaxed);
+    return false;
+  }
+
+  const int fd_;
+  const bool json_;
+  const bool queued_;
+  int64_t told_ = 0;  // lost lines of which the log speaks
+};
+
+struct Logger {
+  std::shared_ptr<spdlog::logger> spdlog;
+  bool json = false;
+  bool queued = false;
+};
+
+Logger MakeLogger(const LogOptions& options, std::shared_ptr<spdlog::logger> spdlog) {
+  Logger logger;
+  logger.json = options.format == "json";
+  logger.spdlog = std::move(spdlog);
+  logger.spdlog->set_level(spdlog::level::from_str(options.level));
+  logger.spdlog->set_formatter(std::make_unique<spdlog::pattern_formatter>(
+      logger.json ? R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l",%v})"
+                  : "%Y-%m-%dT%H:%M:%S.%eZ %l %v",
+      spdlog::pattern_time_type::utc));
+  return logger;
+}
+
+spdlog::sink_ptr SinkOf(const LogOptions& options, int fd, bool queued) {
+  return std::make_shared<DescriptorSink>(fd, options.format == "json", queued);
+}
+
+Logger& TheLogger() {
+  static Logger& logger = *new Logger(MakeLogger(
+      {}, std::make_shared<spdlog::logger>("dragoman", SinkOf({}, STDERR_FILENO, false))));
+  return logger;
+}
+
+spdlog::level::level_enum ToSpdlog(LogLevel level) {
+  switch (level) {
+    case LogLevel::kDebug:
+      return spdlog::level::debug;
+    case LogLevel::kInfo:
+      return spdlog::level::info;
+    case LogLevel::kWarning:
+      return spdlog::level::warn;
+    case LogLevel::kError:
+      break;
+  }
+  return spdlog::level::err;
+}
+
+// As a JSON string; bytes that are not UTF-8 are replaced.
+std::string Quote(std::string_view value) {
+  return nlohmann::json(value).dump(-1, ' ', /*ensure_ascii=*/false,
+                                    nlohmann::json::error_handler_t::replace);
+}
+
+bool IsPlain(std::string_view value) {
+  for (const char c : value) {
+    if (c <= ' ' || c == '"' || c == '=' || c == '\\' || c == 0x7f) return false;
+  }
+  return true;
+}
+
+struct ValueWriter {
+  fmt::memory_buffer* line;
+  bool json;
+
+  void operator()(std::string_view value) const {
+    fmt::format_to(std::back_inserter(*line), "{}",
+                   !json && IsPlain(value) ? std::string(value) : Quote(value));
+  }
+  void operator()(int64_t value) const { fmt::format_to(std::back_inserter(*line), "{}", value); }
+  void operator()(double value) const {
+    fmt::format_to(std::back_inserter(*line), "{:.3f}", value);
+  }
+};
+
+void AppendEvent(bool json, std::string_view event, absl::Span<const LogField> fields,
+                 fmt::memory_buffer* line) {
+  auto end = std::back_inserter(*line);
+  if (json) {
+    fmt::format_to(end, "\"event\":{}", Quote(event));
+  } else {
+    fmt::format_to(end, "{}", event);
+  }
+  for (const LogField& field : fields) {
+    const auto* const text = std::get_if<std::string_view>(&field.value);
+    if (text != nullptr && text->empty()) continue;
+    if (json) {
+      fmt::format_to(end, ",{}:", Quote(field.name));
+    } else {
+      fmt::format_to(end, " {}=", field.name);
+    }
+    std::visit(ValueWriter{line, json}, field.value);
+  }
+}
+
+void LogGrpc(gpr_log_func_args* args) {
+  if (args->severity != GPR_LOG_SEVERITY_ERROR) return;
+  // `Error parsing metadata: error=invalid value key=grpc-encoding value=...`: what a client sent.
+  const std::string_view message = args->message;
+  Log(LogLevel::kError, "grpc", {{"error", message.substr(0, message.find(" value="))}});
+}
+
+void LogProtobuf(google::protobuf::LogLevel level, const char*, int, const std::string& message) {
+  // A message that cannot be parsed is the client's doing and is answered as such.
+  Log(level >= google::protobuf::LOGLEVEL_FATAL ? LogLevel::kError : LogLevel::kDebug, "protobuf",
+      {{"error", message}});
+}
+
+}  // namespace
+
+absl::Status Validate(const LogOptions& options) {
+  bool known = false;
+  for (const char* level : {"trace", "debug", "info", "warn", "error", "off"}) {
+    known = known || options.level == level;
+  }
+  if (!known) {
+    return absl::InvalidArgumentError("log-level is \"" + options.level +
+                                      "\", want trace, debug, info, warn, error or off");
+  }
+  if (options.format != "text" && options.format != "json") {
+    return absl::InvalidArgumentError("log-format is \"" + options.format +
+                                      "\", want text or json");
+  }
+  return absl::OkStatus();
+}
+
+void InitLogging(const LogOptions& options, int fd) {
+  TheLogger() = MakeLogger(options, std::make_shared<spdlog::async_logger>(
+                                        "dragoman", SinkOf(options, fd, true), Queue(),
+                                        spdlog::async_overflow_policy::overrun_oldest));
+  TheLogger().queued = true;
+}
+
+void InitLogging(const LogOptions& options, std::ostream* out) {
+  auto sink = std::make_shared<spdlog::sinks::ostream_sink_mt>(*out, /*force_flush=*/true);
+  TheLogger() = MakeLogger(options, std::make_shared<spdlog::logger>("dragoman", std::move(sink)));
+}
+
+void Log(LogLevel level, std::string_view event, std::initializer_list<LogField> fields) {
+  const Logger& logger = TheLogger();
+  if (!logger.spdlog->should_log(ToSpdlog(level))) return;
+  fmt::memory_buffer line;
+  AppendEvent(logger.json, event, {fields.begin(), fields.size()}, &line);
+  if (logger.queued) queued_lines.fetch_add(1, std::memory_order_relaxed);
+  logger.spdlog->log(ToSpdlog(level), spdlog::string_view_t(line.data(), line.size()));
+}
+
+void FlushLog(absl::Duration timeout) {
+  const int64_t lines = queued_lines.load();
+  const absl::Time end = absl::Now() + timeout;
+  while (taken_lines.load() + OverwrittenLines() < lines && absl::Now() < end) {
+    absl::SleepFor(absl::Milliseconds(1));
+  }
+}
+
+int64_t LogLinesDropped() { return OverwrittenLines() + unwritten_lines.load(); }
+
+void LogLibraries() {
+  gpr_set_log_function(LogGrpc);
+  google::protobuf::SetLogHandler(LogProtobuf);
+}
+
+}  // namespace dragoman

@@ -1,0 +1,58 @@
+#include "server/observe/machine_report.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "engine/base/machine.h"
+#include "engine/math/gemm.h"
+#include "engine/math/int8_crossover.h"
+#include "engine/math/kernels.h"
+#include "engine/math/onednn_matmul.h"
+#include "server/observe/logging.h"
+
+namespace dragoman {
+namespace {
+
+// "native avx512_vnni", or with both: "native avx512_vnni, onednn avx512_core_amx from 16 rows on".
+std::string DescribeProducts(Arithmetic arithmetic) {
+  const absl::Status possible = CanMultiply(arithmetic);
+  if (!possible.ok()) return absl::StrCat("none: ", std::string(possible.message()));
+  const std::string who = GemmMatmul(arithmetic);
+  if (who != "native+onednn") return absl::StrCat(who, " ", GemmIsa(arithmetic));
+  return absl::StrCat("native ", GemmIsa({arithmetic.precision, Matmul::kNative}), ", onednn ",
+                      OneDnnIsa(), " from ", OneDnnInt8Crossover(), " rows on");
+}
+
+std::string Line(const char* name, const std::string& value) {
+  return absl::StrFormat("%-12s %s\n", name, value);
+}
+
+}  // namespace
+
+std::string DescribeMachine(Matmul matmul) {
+  const double gib = static_cast<double>(AvailableMemory()) / (1 << 30);
+  std::string text = Line("version", DRAGOMAN_VERSION);
+  text += Line("cpu", CpuModel());
+  text += Line("cores", absl::StrCat(AvailableCores(), " granted"));
+  text += Line("memory", absl::StrFormat("%.1f GiB granted", gib));
+  text += Line("huge pages", HugePages());
+  text += Line("kernels", HighwayIsa());
+  text += Line("onednn", absl::StrCat(OneDnnVersion(), " ", OneDnnIsa()));
+  for (const Precision precision : {Precision::kFloat32, Precision::kBFloat16, Precision::kInt8}) {
+    text += Line(NameOf(precision), DescribeProducts({precision, matmul}));
+  }
+  return text;
+}
+
+void LogMachine(Arithmetic arithmetic) {
+  Log(LogLevel::kInfo, "machine",
+      {{"cpu", CpuModel()},
+       {"cores", int64_t{AvailableCores()}},
+       {"memory_bytes", static_cast<int64_t>(AvailableMemory())},
+       {"huge_pages", HugePages()},
+       {"kernels", HighwayIsa()},
+       {"onednn", absl::StrCat(OneDnnVersion(), " ", OneDnnIsa())},
+       {"precision", NameOf(Resolve(arithmetic.precision))},
+       {"products", DescribeProducts(arithmetic)}});
+}
+
+}  // namespace dragoman

@@ -1,0 +1,221 @@
+// The series that Metrics fills: their names, helps, labels and buckets, in one place.  All of them
+// are zero before the first call; those of a model since it was loaded.
+//
+// What was not foreseen gets its series when it happens: a label that nobody thought of must not
+// end the server.
+//
+// Thread-safe, but for what the constructor makes of itself.
+
+#ifndef DRAGOMAN_SERVER_OBSERVE_METRIC_SERIES_H_
+#define DRAGOMAN_SERVER_OBSERVE_METRIC_SERIES_H_
+
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+
+#include <array>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "engine/model/model.h"
+
+namespace dragoman {
+
+inline constexpr int kCodes = 17;  // of absl::StatusCode, OK to UNAUTHENTICATED
+
+// The series of one method and model.
+struct CallSeries {
+  std::array<prometheus::Counter*, kCodes> by_code{};  // null where the method never answers so
+  prometheus::Histogram* duration = nullptr;
+  prometheus::Histogram* ok_duration = nullptr;
+};
+
+// The series of one model, and what is needed to fill them.
+struct ModelSeries {
+  prometheus::Histogram* tokenize = nullptr;
+  prometheus::Histogram* queue = nullptr;
+  prometheus::Histogram* encode = nullptr;
+  prometheus::Histogram* decode = nullptr;
+  prometheus::Histogram* detokenize = nullptr;
+  prometheus::Histogram* first_text = nullptr;
+  int32_t unknown_id = -1;  // of the source vocabulary
+};
+
+// The series of one phase of the engine.
+struct PhaseSeries {
+  prometheus::Histogram* seconds = nullptr;
+  prometheus::Histogram* rows = nullptr;
+  prometheus::Histogram* tokens = nullptr;
+
+  void Observe(int row_count, int token_count, absl::Duration took) {
+    seconds->Observe(absl::ToDoubleSeconds(took));
+    rows->Observe(row_count);
+    tokens->Observe(token_count);
+  }
+};
+
+// Upper bounds in seconds for one step of the engine.
+const prometheus::Histogram::BucketBoundaries& StepBuckets();
+
+// Neither copied nor moved: what is in it points into the registry.
+struct MetricSeries {
+  explicit MetricSeries(int workers);
+  MetricSeries(const MetricSeries&) = delete;
+  MetricSeries& operator=(const MetricSeries&) = delete;
+
+  prometheus::Family<prometheus::Counter>& Counters(const char* name, const char* help) {
+    return prometheus::BuildCounter().Name(name).Help(help).Register(registry);
+  }
+  prometheus::Family<prometheus::Gauge>& Gauges(const char* name, const char* help) {
+    return prometheus::BuildGauge().Name(name).Help(help).Register(registry);
+  }
+  prometheus::Family<prometheus::Histogram>& Histograms(const char* name, const char* help) {
+    return prometheus::BuildHistogram().Name(name).Help(help).Register(registry);
+  }
+  // May be called more than once for a method and model.
+  void AddCalls(const std::string& method, const std::string& model,
+                absl::Span<const absl::StatusCode> codes);
+  // The series of a call that ended so; made now if they were not there.
+  CallSeries CallsOf(const std::string& method, const std::string& model, absl::StatusCode code);
+  PhaseSeries AddPhase(const char* phase);
+  // The series of a model that is loaded.
+  void AddModel(const Model& model, absl::Duration load);
+  // A model is not served any more, or is about to be replaced by another version.  Its counters
+  // and histograms stay.
+  void RemoveModel(const std::string& name);
+  // Those of its stages; made now if they were not there.
+  ModelSeries StagesOf(const Model& model);
+
+  prometheus::Registry registry;
+
+  prometheus::Family<prometheus::Counter>& requests =
+      Counters("dragoman_requests_total", "Calls that ended, by gRPC code.");
+  prometheus::Family<prometheus::Histogram>& durations =
+      Histograms("dragoman_request_duration_seconds", "From the arrival of a call to its answer.");
+  prometheus::Family<prometheus::Histogram>& ok_durations =
+      Histograms("dragoman_ok_duration_seconds",
+                 "The same of the calls that were OK: goodput is the rate of a bucket.");
+  prometheus::Gauge& in_flight =
+      Gauges("dragoman_requests_in_flight", "Calls that are being answered now.").Add({});
+  prometheus::Family<prometheus::Counter>& rejected = Counters(
+      "dragoman_rejected_total",
+      "Calls refused before they began: queue_full, principal_limit, quota or message_size "
+      "(RESOURCE_EXHAUSTED), cannot_be_met (a deadline still to come: DEADLINE_EXCEEDED), "
+      "draining (UNAVAILABLE) or unauthenticated.");
+  prometheus::Family<prometheus::Counter>& invalid =
+      Counters("dragoman_invalid_total",
+               "Calls refused as wrong (INVALID_ARGUMENT, NOT_FOUND), by what was wrong in them.");
+  prometheus::Family<prometheus::Counter>& cancelled =
+      Counters("dragoman_cancelled_total",
+               "Translations given up: the client went away, the deadline passed, or the drain "
+               "timeout did.");
+
+  prometheus::Family<prometheus::Counter>& http_responses =
+      Counters("dragoman_http_responses_total",
+               "Answers of the HTTP port, by the path served (empty: none) and the class of code.");
+
+  prometheus::Family<prometheus::Counter>& reload_failures =
+      Counters("dragoman_reload_failures_total",
+               "Readings of changed certificates or tokens that failed, one a second until they "
+               "succeed; the old ones stay in use.");
+  prometheus::Gauge& config_stale =
+      Gauges("dragoman_config_stale",
+             "1 while the configuration that was read last cannot be used; the old one stays.")
+          .Add({});
+  prometheus::Family<prometheus::Counter>& model_loads =
+      Counters("dragoman_model_loads_total",
+               "Versions of models that were loaded, at the start or later, and those that were "
+               "not: no memory for them, broken, or a golden sentence was translated otherwise.");
+  prometheus::Family<prometheus::Gauge>& model_stale =
+      Gauges("dragoman_model_stale",
+             "1 while the version of a model that is wanted could not be loaded: the one before "
+             "it, if there is one, goes on.");
+  prometheus::Family<prometheus::Gauge>& model_versions =
+      Gauges("dragoman_model_version_info",
+             "1 for each version of a model that is in memory; two while the old one finishes its "
+             "last sentences.");
+  // These three only where there are such files.
+  prometheus::Family<prometheus::Gauge>& reload_times =
+      Gauges("dragoman_last_reload_success_timestamp_seconds",
+             "When the certificates or tokens in use were read, since the Unix epoch.");
+  prometheus::Family<prometheus::Gauge>& certificate_not_before =
+      Gauges("dragoman_certificate_not_before_timestamp_seconds",
+             "When the certificates served begin to be valid, the last of the chain.");
+  prometheus::Family<prometheus::Gauge>& certificate_not_after =
+      Gauges("dragoman_certificate_not_after_timestamp_seconds",
+             "When the certificates served cease to be valid, the first of the chain.");
+
+  prometheus::Family<prometheus::Histogram>& stages = Histograms(
+      "dragoman_stage_duration_seconds",
+      "Where the time of a translation went; queue, encode and decode of its slowest sentence.");
+  prometheus::Family<prometheus::Histogram>& first_text =
+      Histograms("dragoman_time_to_first_text_seconds",
+                 "From the arrival of a TranslateStream to the first text that it can send.");
+  prometheus::Histogram& token_seconds =
+      Histograms("dragoman_time_per_output_token_seconds",
+                 "Decoding time of a sentence divided by the steps it took.")
+          .Add({}, StepBuckets());
+  prometheus::Family<prometheus::Histogram>& step_seconds =
+      Histograms("dragoman_engine_step_seconds", "One run of the encoder or one decoder step.");
+  prometheus::Family<prometheus::Histogram>& batch_rows =
+      Histograms("dragoman_batch_rows",
+                 "Rows of one engine step: source tokens (encode) or live hypotheses (decode).");
+  prometheus::Family<prometheus::Histogram>& batch_tokens =
+      Histograms("dragoman_batch_tokens",
+                 "Tokens that one engine step advances by: source tokens (encode) or one for each "
+                 "sentence in the batch (decode).");
+  prometheus::Family<prometheus::Counter>& busy =
+      Counters("dragoman_engine_busy_seconds_total", "Time that a worker was not idle.");
+
+  prometheus::Counter& source_tokens =
+      Counters("dragoman_source_tokens_total", "Source tokens of the sentences translated.")
+          .Add({});
+  prometheus::Counter& target_tokens =
+      Counters("dragoman_target_tokens_total",
+               "Tokens of the best hypotheses of the sentences translated.")
+          .Add({});
+  prometheus::Counter& sentences =
+      Counters("dragoman_sentences_total", "Sentences translated.").Add({});
+  prometheus::Counter& characters = Counters("dragoman_source_characters_total",
+                                             "Code points of the texts of successful translations.")
+                                        .Add({});
+  prometheus::Counter& unknown_tokens =
+      Counters("dragoman_unknown_tokens_total",
+               "Source tokens translated that the vocabulary does not have.")
+          .Add({});
+  prometheus::Family<prometheus::Counter>& finish =
+      Counters("dragoman_finish_total",
+               "Sentences translated, by what ended the best hypothesis: the model, the limit "
+               "or the guard against repetition.");
+  prometheus::Counter& finish_eos = finish.Add({{"reason", "eos"}});
+  prometheus::Counter& finish_max_length = finish.Add({{"reason", "max_length"}});
+  prometheus::Counter& finish_repetition = finish.Add({{"reason", "repetition"}});
+
+  prometheus::Family<prometheus::Gauge>& model_info =
+      Gauges("dragoman_model_info", "1 for each model that is loaded.");
+  prometheus::Family<prometheus::Gauge>& batch_rows_limit =
+      Gauges("dragoman_batch_rows_limit", "Hypotheses of a model that a worker decodes in a turn.");
+  prometheus::Family<prometheus::Gauge>& load_seconds =
+      Gauges("dragoman_model_load_seconds", "How long the model took to load.");
+
+  PhaseSeries encode = AddPhase("encode");
+  PhaseSeries decode = AddPhase("decode");
+  std::vector<prometheus::Counter*> busy_by_worker;
+
+  absl::Mutex mutex;
+  std::map<std::pair<std::string, std::string>, CallSeries> calls ABSL_GUARDED_BY(mutex);
+  std::map<std::string, ModelSeries> models ABSL_GUARDED_BY(mutex);
+  std::map<std::string, prometheus::Gauge*> info_by_model ABSL_GUARDED_BY(mutex);
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_SERVER_OBSERVE_METRIC_SERIES_H_

@@ -1,0 +1,127 @@
+#include "engine/families/ctranslate2.h"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "engine/families/model_directory.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace dragoman {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr char kDirectory[] = "tests/golden/formats/ctranslate2";  // width 4, one layer each
+
+class CTranslate2Directory : public ::testing::Test {
+ protected:
+  void SetUp() override { fs::copy(kDirectory, path_, fs::copy_options::recursive); }
+  void TearDown() override { fs::remove_all(path_); }
+
+  void Write(const std::string& file, const std::string& content) {
+    std::ofstream(path_ + "/" + file, std::ios::binary) << content;
+  }
+  std::string ReadFile(const std::string& file) {
+    std::ifstream in(path_ + "/" + file, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  }
+  // Replaces the first `from` in the model's file by as many bytes.
+  void Change(const std::string& from, const std::string& to) {
+    std::string bytes = ReadFile("model.bin");
+    ASSERT_NE(bytes.find(from), bytes.npos);
+    ASSERT_EQ(from.size(), to.size());
+    Write("model.bin", bytes.replace(bytes.find(from), from.size(), to));
+  }
+  std::string Why() { return std::string(OpenModelDirectory(path_).status().message()); }
+
+  const std::string path_ =
+      ::testing::TempDir() + "/" + ::testing::UnitTest::GetInstance()->current_test_info()->name();
+};
+
+TEST_F(CTranslate2Directory, FactsBecomeASpec) {
+  const absl::StatusOr<ModelDirectory> model = OpenModelDirectory(path_);
+  ASSERT_TRUE(model.ok()) << model.status();
+  const ModelSpec& spec = model->config.spec;
+  EXPECT_EQ(spec.architecture, "TransformerSpec");
+  EXPECT_EQ(spec.d_model, 4);
+  EXPECT_EQ(spec.encoder_layers, 1);
+  EXPECT_EQ(spec.decoder_layers, 1);
+  EXPECT_EQ(spec.encoder_heads, 2);
+  EXPECT_EQ(spec.encoder_head_width(), 2);
+  EXPECT_EQ(spec.decoder_ffn, 6);
+  EXPECT_TRUE(spec.pre_norm);
+  EXPECT_TRUE(spec.final_norm);
+  EXPECT_TRUE(spec.tied_output);
+  EXPECT_FALSE(spec.share_embeddings);
+  EXPECT_FLOAT_EQ(spec.embedding_scale, 2.0f);
+  EXPECT_EQ(spec.positions.kind, Positions::kSinusoids);
+  EXPECT_EQ(spec.positions.first, 1);
+  EXPECT_TRUE(spec.positions.to_the_end);
+  EXPECT_EQ(spec.eos_id, 1);
+  EXPECT_EQ(spec.decoder_start_id, 0);
+}
+
+TEST_F(CTranslate2Directory, FusedProjectionsAreTakenApart) {
+  const absl::StatusOr<ModelDirectory> model = OpenModelDirectory(path_);
+  ASSERT_TRUE(model.ok()) << model.status();
+  const auto file = OpenCTranslate2File(path_ + "/model.bin");
+  ASSERT_TRUE(file.ok()) << file.status();
+  const Matrix<float> fused =
+      *file->variables.ReadMatrix("decoder/layer_0/attention/linear_1/weight", 8, 4);
+  const std::string attention = "model.decoder.layers.0.encoder_attn.";
+  const Matrix<float> k = *model->checkpoint.ReadMatrix(attention + "k_proj.weight", 4, 4);
+  const Matrix<float> v = *model->checkpoint.ReadMatrix(attention + "v_proj.weight", 4, 4);
+  for (int r = 0; r < 4; ++r) {
+    EXPECT_EQ(k.Row(r), fused.Row(r));
+    EXPECT_EQ(v.Row(r), fused.Row(4 + r));
+  }
+  EXPECT_TRUE(model->checkpoint.ReadVector(attention + "q_proj.bias", 4).ok());
+}
+
+TEST_F(CTranslate2Directory, WithoutATokenizerWordsAndCharactersAreTokens) {
+  const absl::StatusOr<ModelDirectory> model = OpenModelDirectory(path_);
+  ASSERT_TRUE(model.ok()) << model.status();
+  // <s> </s> <unk> ▁The ▁cat .
+  EXPECT_THAT(model->tokenizer->Encode(" ▁The ▁cat  .").ids, ElementsAre(3, 4, 5));
+  EXPECT_THAT(model->tokenizer->Encode("▁The ..x").ids, ElementsAre(3, 5, 5, 2));
+  EXPECT_EQ(model->tokenizer->Decode({3, 4, 5, 1}), "The  cat .");
+}
+
+TEST_F(CTranslate2Directory, WhatIsNotKnownIsRefusedByItsName) {
+  Change("encoder/pre_norm", "encoder/rope_dim");
+  EXPECT_THAT(Why(), HasSubstr("has encoder/rope_dim, which this engine does not know"));
+}
+
+TEST_F(CTranslate2Directory, WhatIsMissingIsNamed) {
+  Change("decoder/layer_0/ffn/layer_norm/gamma", "decoder/layer_0/ffn/layer_norm/gimme");
+  EXPECT_THAT(Why(), HasSubstr("there is no decoder/layer_0/ffn/layer_norm/gamma"));
+}
+
+TEST_F(CTranslate2Directory, VocabulariesMustFit) {
+  Write("shared_vocabulary.json", R"(["<s>", "</s>", "<unk>", "a", "b", "c", "d"])");
+  EXPECT_THAT(Why(), HasSubstr("the vocabularies have 7 and 7 tokens, but the embeddings 6 and 6"));
+  Write("shared_vocabulary.json", R"(["<s>", "<unk>"])");
+  EXPECT_THAT(Why(), HasSubstr("the target vocabulary has no </s>"));
+  Write("shared_vocabulary.json", R"(["<s>", 7])");
+  EXPECT_THAT(Why(), HasSubstr("token 1 is no string"));
+  fs::remove(path_ + "/shared_vocabulary.json");
+  EXPECT_THAT(Why(), HasSubstr("target_vocabulary"));
+}
+
+TEST_F(CTranslate2Directory, ATextVocabularyMayLackTheUnknownToken) {
+  fs::remove(path_ + "/shared_vocabulary.json");
+  Write("source_vocabulary.txt", "<s>\r\n</s>\r\nx\r\ny\r\nz\r\n");
+  Write("target_vocabulary.txt", "<s>\n</s>\n<unk>\nx\r\ny\nz\n");
+  const absl::StatusOr<ModelDirectory> model = OpenModelDirectory(path_);
+  ASSERT_TRUE(model.ok()) << model.status();
+  EXPECT_THAT(model->tokenizer->Encode("x ? z").ids, ElementsAre(2, 5, 4));
+  EXPECT_EQ(model->tokenizer->TargetPiece(3), "x\r");
+}
+
+}  // namespace
+}  // namespace dragoman

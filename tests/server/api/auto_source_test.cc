@@ -1,0 +1,91 @@
+#include "server/api/auto_source.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/base/status.h"
+
+namespace dragoman {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// Serves English and French.
+absl::StatusOr<Route> Find(const std::string& source) {
+  if (source == "en" || source == "fr" || source.empty()) {
+    return Route(std::shared_ptr<const Translator>());
+  }
+  return InvalidField("source_language", "there is en, fr");
+}
+
+constexpr char kEnglish[] = "Good morning, where is the station?";
+constexpr char kFrench[] = "La maison est bleue et le chat dort.";
+constexpr char kGerman[] = "Guten Morgen, wo ist der Bahnhof?";
+
+TEST(LanguageDetector, KnowsShortTexts) {
+  for (const auto& [text, language] : {std::pair(kEnglish, "en"),
+                                       {kFrench, "fr"},
+                                       {kGerman, "de"},
+                                       {"Hallo Welt", "de"},
+                                       {"Привет", "ru"}}) {
+    const std::vector<DetectedLanguage> found = DetectLanguages(text);
+    ASSERT_FALSE(found.empty()) << text;
+    EXPECT_EQ(found[0].language, language);
+    EXPECT_GT(found[0].confidence, 0.5f);
+    EXPECT_LE(found[0].confidence, 1.0f);
+  }
+  EXPECT_TRUE(DetectLanguages("").empty());
+  EXPECT_TRUE(DetectLanguages("12:30").empty());
+}
+
+TEST(LanguageDetector, LooksAtTheBeginningOfALongText) {
+  std::string text;
+  while (text.size() < 200'000) text += "Größe und Übermaß, wo ist der Bahnhof? ";
+  EXPECT_EQ(DetectLanguages(text)[0].language, "de");
+}
+
+TEST(LanguageDetector, NamesLanguagesInEnglish) {
+  EXPECT_EQ(EnglishNameOf("de"), "German");
+  EXPECT_EQ(EnglishNameOf("zh"), "Chinese");
+  EXPECT_EQ(EnglishNameOf("pt-BR"), "Portuguese (BR)");
+  EXPECT_EQ(EnglishNameOf("xx"), "xx");
+}
+
+TEST(AutoSource, GroupsTheTextsByTheirLanguages) {
+  const absl::StatusOr<DetectedSources> sources =
+      DetectSources({kFrench, kEnglish, kGerman, "12:30", kFrench}, "de", Find);
+  ASSERT_TRUE(sources.ok()) << sources.status();
+  ASSERT_EQ(sources->groups.size(), 3u);
+  EXPECT_EQ(sources->groups[0].language, "fr");
+  EXPECT_THAT(sources->groups[0].texts, ElementsAre(0, 3, 4));  // and what says nothing
+  EXPECT_THAT(sources->groups[1].texts, ElementsAre(1));
+  EXPECT_FALSE(sources->groups[2].route.has_value()) << "German needs no translation";
+  EXPECT_EQ(sources->texts[3].confidence, 0);
+  EXPECT_EQ(sources->texts[3].language, "fr");
+}
+
+TEST(AutoSource, WhatSaysNothingAtAllIsInTheLanguageOfTheModel) {
+  const absl::StatusOr<DetectedSources> sources = DetectSources({"12:30", ""}, "de", Find);
+  ASSERT_TRUE(sources.ok()) << sources.status();
+  ASSERT_EQ(sources->groups.size(), 1u);
+  EXPECT_EQ(sources->groups[0].language, "");
+  EXPECT_TRUE(sources->groups[0].route.has_value());
+}
+
+TEST(AutoSource, ALanguageThatIsNotServedIsNamed) {
+  const absl::Status status = DetectSources({kGerman}, "fr", Find).status();
+  EXPECT_TRUE(absl::IsInvalidArgument(status));
+  EXPECT_EQ(FieldOf(status), "source_language");
+  EXPECT_THAT(std::string(status.message()), HasSubstr("\"de\" (detected"));
+}
+
+TEST(AutoSource, AutoIsSaidInAnyCase) {
+  EXPECT_TRUE(IsAuto("auto"));
+  EXPECT_TRUE(IsAuto("AUTO"));
+  EXPECT_FALSE(IsAuto(""));
+  EXPECT_FALSE(IsAuto("au"));
+}
+
+}  // namespace
+}  // namespace dragoman

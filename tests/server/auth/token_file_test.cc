@@ -1,0 +1,119 @@
+#include "server/auth/token_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "absl/time/clock.h"
+#include "server/observe/logging.h"
+
+namespace dragoman {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr char kShop[] = "shop-token-0123456789";
+constexpr char kBlog[] = "blog-token-0123456789";
+
+TEST(TokenTable, FindsThePrincipalOfATokenAndOfNothingElse) {
+  const auto table = TokenTable::Parse(std::string("# two\n\n  shop\t") + kShop +
+                                       "  # old\nblog@a.test " + kBlog + "\r\nshop " + kShop + "2");
+  ASSERT_TRUE(table.ok()) << table.status();
+  EXPECT_EQ(table->size(), 3u);
+  EXPECT_EQ(table->Find(kShop), "shop");
+  EXPECT_EQ(table->Find(kBlog), "blog@a.test");
+  EXPECT_EQ(table->Find(std::string(kShop) + "2"), "shop");
+  const std::string shop = kShop;
+  for (const std::string& wrong : {std::string(), shop.substr(1), shop.substr(0, 20), shop + "3",
+                                   shop + shop, std::string(shop.size(), '\0')}) {
+    EXPECT_EQ(table->Find(wrong), std::nullopt) << wrong;
+  }
+}
+
+TEST(TokenTable, GivesAPrincipalItsQuota) {
+  const auto table = TokenTable::Parse(std::string("shop ") + kShop + " quota=600 burst=50\nshop " +
+                                       kShop + "2\nblog " + kBlog + " quota=7  # a minute");
+  ASSERT_TRUE(table.ok()) << table.status();
+  EXPECT_EQ(table->QuotaOf("shop"), (Quota{.per_minute = 600, .burst = 50}));
+  EXPECT_EQ(table->QuotaOf("blog"), (Quota{.per_minute = 7}));
+  EXPECT_EQ(table->QuotaOf("press"), std::nullopt);
+}
+
+TEST(TokenTable, SaysWhichLineIsWrongAndNotWhatStandsThere) {
+  const std::string good = std::string("shop ") + kShop + "\n";
+  const struct {
+    std::string text;
+    const char* message;
+  } cases[] = {
+      {"", "no token"},
+      {"# shop\n\n", "no token"},
+      {good + "blog\n", "line 2: want `principal token [quota=N] [burst=N]`"},
+      {good + "blog " + kBlog + " sesame-sesame-sesame\n",
+       "line 2: want `principal token [quota=N] [burst=N]`"},
+      {good + "bl\"og " + kBlog + "\n", "line 2: the principal"},
+      {good + std::string(129, 'b') + " " + kBlog + "\n", "line 2: the principal"},
+      {good + "blog sesame-sesame1\xff\n", "line 2: the token"},
+      {good + "blog sesame\n", "line 2: the token"},
+      {good + "blog " + kBlog + " quota=0\n", "line 2: want"},
+      {good + "blog " + kBlog + " quota=1e3\n", "line 2: want"},
+      {good + "blog " + kBlog + " burst=5\n", "line 2: a burst without a quota"},
+      {"shop " + std::string(kBlog) + " quota=5\nshop " + kShop + " quota=6\n",
+       "line 2: another line"},
+      {good + good, "line 2: the token is listed twice"},
+  };
+  for (const auto& test : cases) {
+    const auto table = TokenTable::Parse(test.text);
+    ASSERT_FALSE(table.ok()) << test.message;
+    const std::string message(table.status().message());
+    EXPECT_THAT(message, HasSubstr(test.message));
+    EXPECT_THAT(message, testing::Not(testing::AnyOf(HasSubstr("sesame"), HasSubstr(kShop))));
+  }
+}
+
+class TokenFileTest : public testing::Test {
+ protected:
+  TokenFileTest() { InitLogging({}, &log_); }
+  ~TokenFileTest() override {
+    InitLogging(LogOptions());
+    std::remove(path_.c_str());
+  }
+
+  void Write(const std::string& text) {
+    std::ofstream(path_ + ".new") << text;
+    std::filesystem::rename(path_ + ".new", path_);
+  }
+
+  const std::string path_ = testing::TempDir() + "dragoman_token_file_test";
+  std::ostringstream log_;
+};
+
+TEST_F(TokenFileTest, FollowsTheFileButKeepsTheOldTokensIfTheNewAreBroken) {
+  Write(std::string("shop ") + kShop);
+  {
+    const auto file = TokenFile::Open(path_, {.interval = absl::Milliseconds(5)});
+    ASSERT_TRUE(file.ok()) << file.status();
+    EXPECT_EQ((*file)->Find(kShop), "shop");
+    Write(std::string("blog ") + kBlog);
+    while ((*file)->Find(kBlog) != "blog") absl::SleepFor(absl::Milliseconds(1));
+    EXPECT_EQ((*file)->Find(kShop), std::nullopt);
+    std::remove(path_.c_str());
+    absl::SleepFor(absl::Milliseconds(50));
+    EXPECT_EQ((*file)->Find(kBlog), "blog");
+  }
+  EXPECT_THAT(log_.str(), HasSubstr("tokens reloaded"));
+  EXPECT_THAT(log_.str(), HasSubstr("tokens not reloaded"));
+  EXPECT_THAT(log_.str(), testing::Not(HasSubstr("token-0123456789")));
+}
+
+TEST_F(TokenFileTest, ThatIsNotThereIsAnErrorThatNamesIt) {
+  const auto file = TokenFile::Open("/no/such/tokens");
+  ASSERT_FALSE(file.ok());
+  EXPECT_THAT(std::string(file.status().message()), HasSubstr("/no/such/tokens"));
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,63 @@
+#include "server/grpc/grpc_door.h"
+
+#include <gmock/gmock.h>
+#include <grpcpp/test/server_context_test_spouse.h>
+#include <gtest/gtest.h>
+
+#include "engine/base/status.h"
+#include "google/rpc/error_details.pb.h"
+
+namespace dragoman {
+namespace {
+
+using testing::Pair;
+using testing::UnorderedElementsAre;
+
+TEST(GrpcDoor, ReadsTheCallerFromTheMetadata) {
+  grpc::ServerContext context;
+  grpc::testing::ServerContextTestSpouse spouse(&context);
+  spouse.AddClientMetadata("authorization", "bearer secret");
+  spouse.AddClientMetadata("x-request-id", "r1");
+  spouse.AddClientMetadata("traceparent", "00-a-b-01");
+  const Caller caller = CallerOf(context);
+  EXPECT_EQ(caller.token, "secret");
+  EXPECT_EQ(caller.certificate_name, "");
+  EXPECT_EQ(caller.request_id, "r1");
+  EXPECT_EQ(caller.trace_parent, "00-a-b-01");
+}
+
+TEST(GrpcDoor, AnotherSchemeThanBearerIsNoToken) {
+  EXPECT_EQ(BearerToken("Bearer x y"), "x y");
+  EXPECT_EQ(BearerToken("Basic abcdefg"), "");
+  EXPECT_EQ(BearerToken("Bearer "), "");
+  EXPECT_EQ(BearerToken(""), "");
+}
+
+TEST(GrpcDoor, ToldOfOverloadAClientHearsWhenToComeAgain) {
+  grpc::ServerContext context;
+  const grpc::Status status = ToGrpcStatus({.status = absl::ResourceExhaustedError("full"),
+                                            .retry_delay = absl::Milliseconds(1250),
+                                            .request_id = "r1"},
+                                           &context);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(status.error_message(), "full");
+  EXPECT_THAT(
+      grpc::testing::ServerContextTestSpouse(&context).GetTrailingMetadata(),
+      UnorderedElementsAre(Pair("grpc-retry-pushback-ms", "1250"), Pair("x-request-id", "r1")));
+  google::rpc::Status details;
+  ASSERT_TRUE(details.ParseFromString(status.error_details()));
+  google::rpc::RetryInfo retry;
+  ASSERT_EQ(details.details_size(), 1);
+  ASSERT_TRUE(details.details(0).UnpackTo(&retry));
+  EXPECT_EQ(retry.retry_delay().seconds(), 1);
+}
+
+TEST(GrpcDoor, ACallThatIsOkStillTellsItsRequestId) {
+  grpc::ServerContext context;
+  EXPECT_TRUE(ToGrpcStatus({.request_id = "r1"}, &context).ok());
+  EXPECT_THAT(grpc::testing::ServerContextTestSpouse(&context).GetTrailingMetadata(),
+              UnorderedElementsAre(Pair("x-request-id", "r1")));
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,197 @@
+#include "server/net/listener.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <thread>
+
+#include "absl/time/clock.h"
+
+namespace dragoman {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr int kFirst = 300;  // number of a connection's descriptor
+
+int PortOf(const std::string& address) {
+  return std::atoi(address.c_str() + address.rfind(':') + 1);
+}
+
+// A connection to a port of 127.0.0.1.
+class Client {
+ public:
+  explicit Client(const Listener& listener) : fd_(socket(AF_INET, SOCK_STREAM, 0)) {
+    const timeval timeout = {.tv_sec = 10, .tv_usec = 0};
+    setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(PortOf(listener.address()));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+  }
+  ~Client() { Close(); }
+  Client(Client&& other) : fd_(std::exchange(other.fd_, -1)) {}
+
+  void Close() {
+    if (fd_ >= 0) close(std::exchange(fd_, -1));
+  }
+  // What the server has sent: "" once it has hung up.
+  std::string Read() const {
+    char buffer[16];
+    const ssize_t size = recv(fd_, buffer, sizeof(buffer), 0);
+    if (size < 0 && errno == EAGAIN) return "nothing for ten seconds";
+    return std::string(buffer, size > 0 ? size : 0);
+  }
+
+ private:
+  int fd_;
+};
+
+// Greets each connection, and closes it when the client does.
+class Greeter {
+ public:
+  explicit Greeter(Listener* listener, int most = 100) {
+    listener->Serve({.first = kFirst, .most = most}, [this](int fd) {
+      EXPECT_GE(fd, kFirst);
+      EXPECT_EQ(send(fd, "hello", 5, MSG_NOSIGNAL), 5);
+      threads_.emplace_back([fd] {
+        fcntl(fd, F_SETFL, 0);  // wait
+        char byte;
+        while (recv(fd, &byte, 1, 0) > 0) {
+        }
+        close(fd);
+      });
+    });
+  }
+  ~Greeter() {
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+ private:
+  std::vector<std::thread> threads_;
+};
+
+std::unique_ptr<Listener> Open(const std::string& address = "127.0.0.1:0") {
+  absl::StatusOr<std::unique_ptr<Listener>> listener = Listener::Open(address);
+  EXPECT_TRUE(listener.ok()) << listener.status();
+  return *std::move(listener);
+}
+
+std::string WhyNot(const std::string& address) {
+  return std::string(Listener::Open(address).status().message());
+}
+
+void AwaitOpen(const Listener& listener, int connections) {
+  const absl::Time end = absl::Now() + absl::Seconds(10);
+  while (listener.Stats().open != connections && absl::Now() < end) {
+    absl::SleepFor(absl::Milliseconds(1));
+  }
+  EXPECT_EQ(listener.Stats().open, connections);
+}
+
+TEST(Listener, TellsApartWhyAPortCannotBeHad) {
+  const auto listener = Open();
+  EXPECT_EQ(WhyNot(listener->address()), "the port is in use");
+  EXPECT_EQ(WhyNot("192.0.2.1:0"), "the address is not one of this machine");
+  EXPECT_THAT(WhyNot("no-such-host.invalid:0"), HasSubstr("there is no host of that name"));
+}
+
+TEST(Listener, AnyAddressAndNamesWork) {
+  for (const char* address : {"0.0.0.0:0", "[::]:0", "localhost:0", "127.0.0.1:0"}) {
+    const absl::StatusOr<std::unique_ptr<Listener>> listener = Listener::Open(address);
+    ASSERT_TRUE(listener.ok()) << address << ": " << listener.status();
+    EXPECT_NE(PortOf((*listener)->address()), 0);
+    EXPECT_TRUE((*listener)->Probe(absl::Seconds(10)).ok()) << address;
+    Greeter greeter(listener->get());
+    EXPECT_EQ(Client(**listener).Read(), "hello") << address;
+    (*listener)->Stop();
+  }
+}
+
+TEST(Listener, HangsUpUntilItServes) {
+  const auto listener = Open();
+  EXPECT_EQ(Client(*listener).Read(), "");
+  Greeter greeter(listener.get());
+  EXPECT_EQ(Client(*listener).Read(), "hello");
+  EXPECT_EQ(listener->Stats().accepted, 1);
+  listener->Stop();
+}
+
+TEST(Listener, ClosesWhatIsOverTheLimitUntilThereIsRoomAgain) {
+  const auto listener = Open();
+  Greeter greeter(listener.get(), 3);
+  std::vector<Client> clients;
+  for (int i = 0; i < 3; ++i) {
+    clients.emplace_back(*listener);
+    EXPECT_EQ(clients.back().Read(), "hello");
+  }
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(Client(*listener).Read(), "");
+  EXPECT_EQ(listener->Stats().open, 3);
+  EXPECT_EQ(listener->Stats().over_limit, 5);
+  EXPECT_TRUE(listener->Probe(absl::Seconds(10)).ok());  // the door is minded
+  clients.pop_back();
+  AwaitOpen(*listener, 2);
+  EXPECT_EQ(Client(*listener).Read(), "hello");
+  clients.clear();
+  listener->Stop();
+}
+
+TEST(Listener, ServesAgainAfterItRanOutOfDescriptors) {
+  const auto listener = Open();
+  Greeter greeter(listener.get());
+  EXPECT_EQ(Client(*listener).Read(), "hello");
+  AwaitOpen(*listener, 0);
+  rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  {
+    // Clients have theirs before there are none left.
+    std::vector<int> hoard;
+    const rlimit few = {.rlim_cur = 256, .rlim_max = before.rlim_max};
+    const int client = socket(AF_INET, SOCK_STREAM, 0);
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+    for (int fd; (fd = open("/dev/null", O_RDONLY)) >= 0;) hoard.push_back(fd);
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(PortOf(listener->address()));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(connect(client, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+    char byte;
+    EXPECT_LE(recv(client, &byte, 1, 0), 0);  // hung up on, at once
+    EXPECT_GT(listener->Stats().no_descriptors, 0);
+    for (const int fd : hoard) close(fd);
+    close(client);
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  }
+  EXPECT_EQ(Client(*listener).Read(), "hello");
+  listener->Stop();
+}
+
+TEST(Listener, ProbeFailsWhenNobodyAccepts) {
+  const auto listener = Open();
+  EXPECT_TRUE(listener->Probe(absl::Seconds(10)).ok());
+  Greeter greeter(listener.get());
+  EXPECT_TRUE(listener->Probe(absl::Seconds(10)).ok());
+  std::atomic<bool> go_on = false;
+  listener->Serve({.first = kFirst, .most = 10}, [&](int fd) {
+    close(fd);
+    while (!go_on) std::this_thread::yield();  // the listener's thread hangs
+  });
+  Client client(*listener);
+  EXPECT_EQ(client.Read(), "");
+  EXPECT_FALSE(listener->Probe(absl::Milliseconds(50)).ok());
+  go_on = true;
+  EXPECT_TRUE(listener->Probe(absl::Seconds(10)).ok());
+  listener->Stop();
+}
+
+}  // namespace
+}  // namespace dragoman

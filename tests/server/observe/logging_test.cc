@@ -1,0 +1,109 @@
+#include "server/observe/logging.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "absl/time/clock.h"
+
+namespace dragoman {
+namespace {
+
+class LoggingTest : public testing::Test {
+ protected:
+  ~LoggingTest() override { InitLogging(LogOptions()); }
+
+  std::ostringstream out_;
+};
+
+TEST_F(LoggingTest, TextIsKeysAndValues) {
+  InitLogging({}, &out_);
+  Log(LogLevel::kInfo, "request",
+      {{"model", "en-de"}, {"texts", 3}, {"ms", 1.5}, {"path", "a b=\"c\"\n"}, {"none", ""}});
+  EXPECT_THAT(out_.str(), testing::MatchesRegex(
+                              "[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{12}Z info request model=en-de "
+                              "texts=3 ms=1.500 path=\"a b=.\"c.\".n\"\n"));
+}
+
+TEST_F(LoggingTest, JsonIsAnObjectPerLine) {
+  InitLogging({.level = "info", .format = "json"}, &out_);
+  Log(LogLevel::kWarning, "odd \"event\"", {{"model", "bad\xff\n"}, {"texts", 3}, {"ms", 1.5}});
+  const nlohmann::json line = nlohmann::json::parse(out_.str());
+  EXPECT_EQ(line.at("level"), "warning");
+  EXPECT_EQ(line.at("event"), "odd \"event\"");
+  EXPECT_EQ(line.at("model"), "bad\xef\xbf\xbd\n");
+  EXPECT_EQ(line.at("texts"), 3);
+  EXPECT_EQ(line.at("ms"), 1.5);
+  EXPECT_EQ(line.at("time").get<std::string>().size(), 24u);
+}
+
+TEST_F(LoggingTest, LevelsBelowTheChosenOneAreSilent) {
+  InitLogging({.level = "warn", .format = "text"}, &out_);
+  Log(LogLevel::kInfo, "hidden");
+  EXPECT_EQ(out_.str(), "");
+  Log(LogLevel::kWarning, "seen");
+  EXPECT_THAT(out_.str(), testing::HasSubstr("seen"));
+}
+
+// The text that a pipe holds, and waits for none.
+std::string ReadPipe(int fd) {
+  std::string text;
+  char buffer[1 << 16];
+  fcntl(fd, F_SETFL, O_NONBLOCK);
+  for (ssize_t n; (n = read(fd, buffer, sizeof(buffer))) > 0;) text.append(buffer, n);
+  return text;
+}
+
+TEST_F(LoggingTest, NobodyWaitsForAReaderThatStalls) {
+  int pipe_fds[2];
+  ASSERT_EQ(pipe2(pipe_fds, O_CLOEXEC), 0);
+  InitLogging(LogOptions(), pipe_fds[1]);
+  const int64_t before = LogLinesDropped();
+  constexpr int kLines = 20'000;  // a pipe holds 64 KiB
+  for (int i = 0; i < kLines; ++i) Log(LogLevel::kInfo, "request", {{"number", i}});
+  const int64_t dropped = LogLinesDropped() - before;
+  EXPECT_GT(dropped, kLines / 2);
+  const absl::Time start = absl::Now();
+  FlushLog(absl::Milliseconds(50));
+  EXPECT_LT(absl::Now() - start, absl::Seconds(5));
+
+  std::string text;
+  while (text.find("number=19999\n") == std::string::npos) text += ReadPipe(pipe_fds[0]);
+  FlushLog(absl::Seconds(10));
+  text += ReadPipe(pipe_fds[0]);
+  EXPECT_NE(text.find("warning log lines dropped lines="), std::string::npos);
+  // Each line was either written or is counted.
+  const auto requests = [&] {
+    int count = 0;
+    for (size_t at = 0; (at = text.find(" request number=", at)) != std::string::npos; ++at) {
+      ++count;
+    }
+    return count;
+  };
+  EXPECT_EQ(requests() + LogLinesDropped() - before, kLines);
+  InitLogging(LogOptions());
+  close(pipe_fds[0]);
+  close(pipe_fds[1]);
+}
+
+TEST_F(LoggingTest, AReaderThatWentAwayIsCountedAndHarmsNobody) {
+  int pipe_fds[2];
+  ASSERT_EQ(pipe2(pipe_fds, O_CLOEXEC), 0);
+  close(pipe_fds[0]);
+  signal(SIGPIPE, SIG_IGN);
+  InitLogging(LogOptions(), pipe_fds[1]);
+  const int64_t before = LogLinesDropped();
+  for (int i = 0; i < 10; ++i) Log(LogLevel::kInfo, "request");
+  FlushLog(absl::Seconds(10));
+  EXPECT_GE(LogLinesDropped() - before, 10);
+  InitLogging(LogOptions());
+  close(pipe_fds[1]);
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -27,11 +27,11 @@ ENGINE = {
 }
 SERVER = {
     "base": (),
-    "observe": ("net/listener", "base"),
+    "observe": ("base",),
     "page": (),
     "net": ("observe", "base"),
     "auth": ("observe", "base"),
-    "config": ("compat/compat", "auth", "observe", "base"),
+    "config": ("compat/names", "auth", "observe", "base"),
     "models": ("config", "observe", "base"),
     "api": ("models", "config", "auth", "observe", "base"),
     "grpc": ("api", "config", "net", "auth", "observe", "base"),
@@ -228,6 +228,7 @@ class LayeringTest(unittest.TestCase):
                                     ("engine/translator.cc", '"', "dragoman/v1/translation.pb.h"),
                                     ("server/api/call.h", "<", "grpcpp/grpcpp.h"),
                                     ("server/auth/principals.cc", '"', "server/api/call.h"),
+                                    ("server/observe/metrics.h", '"', "server/net/listener.h"),
                                     ("server/http/door.cc", '"', "server/grpc/grpc_door.h"),
                                     ("server/api/call.h", '"', "engine/decode/job.h"),
                                     ("engine/search/beam.cc", '"', "engine/model/model.h"),

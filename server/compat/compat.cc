@@ -1,6 +1,7 @@
 #include "server/compat/compat.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "engine/base/status.h"
@@ -9,24 +10,19 @@
 namespace dragoman {
 namespace {
 
-struct KnownDoor {
-  const char* name;
-  void (*add)(const HttpDoor& door, HttpRouter* router);
-};
+using AddDoor = void (*)(const HttpDoor& door, HttpRouter* router);
 
-constexpr KnownDoor kDoors[] = {
-    {"libretranslate", AddLibreTranslate}, {"deepl", AddDeepL}, {"google", AddGoogle}};
+// In the order of kCompatNames.
+constexpr std::array<AddDoor, kCompatNames.size()> kDoors = {AddLibreTranslate, AddDeepL,
+                                                             AddGoogle};
 
 }  // namespace
 
-bool KnowsCompat(const std::string& name) {
-  return std::any_of(std::begin(kDoors), std::end(kDoors),
-                     [&](const KnownDoor& door) { return name == door.name; });
-}
-
 void AddCompat(const std::vector<std::string>& names, const HttpDoor& door, HttpRouter* router) {
-  for (const KnownDoor& known : kDoors) {
-    if (std::find(names.begin(), names.end(), known.name) != names.end()) known.add(door, router);
+  for (size_t i = 0; i < kDoors.size(); ++i) {
+    if (std::find(names.begin(), names.end(), kCompatNames[i]) != names.end()) {
+      kDoors[i](door, router);
+    }
   }
 }
 

@@ -18,6 +18,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/compat/names.h"
 #include "server/http/door.h"
 #include "server/http/router.h"
 
@@ -25,7 +26,6 @@ namespace dragoman {
 
 // Opens the doors of these names.  REQUIRES: KnowsCompat is true of each.
 void AddCompat(const std::vector<std::string>& names, const HttpDoor& door, HttpRouter* router);
-bool KnowsCompat(const std::string& name);
 
 void AddLibreTranslate(const HttpDoor& door, HttpRouter* router);
 void AddDeepL(const HttpDoor& door, HttpRouter* router);

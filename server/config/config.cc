@@ -14,7 +14,7 @@
 #include "absl/strings/str_split.h"
 #include "engine/base/status.h"
 #include "engine/text/language_tag.h"
-#include "server/compat/compat.h"
+#include "server/compat/names.h"
 #include "server/config/models_directory.h"
 
 namespace dragoman {

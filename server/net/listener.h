@@ -29,6 +29,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "server/observe/listener_stats.h"
 
 namespace dragoman {
 
@@ -36,14 +37,6 @@ namespace dragoman {
 struct ConnectionRange {
   int first = 0;
   int most = 0;
-};
-
-struct ListenerStats {
-  int64_t accepted = 0;  // and handed on
-  int64_t over_limit = 0;
-  int64_t no_descriptors = 0;  // times that the process or the system had none left
-  int open = 0;                // connections now
-  int limit = 0;               // that may be open
 };
 
 // Thread-safe.

@@ -19,7 +19,7 @@
 #include "engine/decode/observer.h"
 #include "engine/decode/worker_pool.h"
 #include "engine/translator.h"
-#include "server/net/listener.h"
+#include "server/observe/listener_stats.h"
 
 namespace dragoman {
 

@@ -1,0 +1,20 @@
+// What a listening port has counted, for the metrics.
+
+#ifndef DRAGOMAN_SERVER_OBSERVE_LISTENER_STATS_H_
+#define DRAGOMAN_SERVER_OBSERVE_LISTENER_STATS_H_
+
+#include <cstdint>
+
+namespace dragoman {
+
+struct ListenerStats {
+  int64_t accepted = 0;        // connections accepted and handed on
+  int64_t over_limit = 0;      // closed because too many were open
+  int64_t no_descriptors = 0;  // times that the process or the system had no descriptor left
+  int open = 0;                // connections open now
+  int limit = 0;               // the most that may be open
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_SERVER_OBSERVE_LISTENER_STATS_H_

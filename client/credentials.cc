@@ -43,7 +43,7 @@ absl::StatusOr<std::string> LoadToken(const std::string& path) {
   token.erase(0, token.find_first_not_of(kSpace));
   token.erase(token.find_last_not_of(kSpace) + 1);
   if (const absl::Status status = CheckToken(token); !status.ok()) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ": ", status.message()));
+    return Annotate(status, path + ": ");
   }
   return token;
 }

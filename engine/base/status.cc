@@ -23,6 +23,15 @@ std::string FieldOf(const absl::Status& status) {
   return field.has_value() ? std::string(*field) : std::string();
 }
 
+absl::Status Annotate(const absl::Status& status, absl::string_view context) {
+  if (status.ok()) return status;
+  absl::Status annotated(status.code(), absl::StrCat(context, status.message()));
+  status.ForEachPayload([&](absl::string_view type, const absl::Cord& payload) {
+    annotated.SetPayload(type, payload);
+  });
+  return annotated;
+}
+
 absl::Status RetryAfter(absl::Status status, absl::Duration delay) {
   status.SetPayload(kRetryPayload, absl::Cord(absl::StrCat(absl::ToInt64Milliseconds(delay))));
   return status;

@@ -21,6 +21,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 
 #define RETURN_IF_ERROR(expression)                           \
@@ -58,6 +59,10 @@ absl::Status InvalidField(const std::string& field, const std::string& message);
 
 // The field that InvalidField was given, or "" if the status names none.
 std::string FieldOf(const absl::Status& status);
+
+// The status with `context` before its message: Annotate(status, "model.bin: ").  Code and payloads
+// stay, and OK stays OK.
+absl::Status Annotate(const absl::Status& status, absl::string_view context);
 
 // The same status, saying how long to wait before trying again.
 absl::Status RetryAfter(absl::Status status, absl::Duration delay);

@@ -75,7 +75,7 @@ bool UnpackedZip::IsZip(const std::string& path) {
 absl::StatusOr<std::unique_ptr<UnpackedZip>> UnpackedZip::Open(const std::string& path) {
   ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file, MappedFile::Open(path));
   const auto in_file = [&path](const absl::Status& status) {
-    return absl::Status(status.code(), absl::StrCat(path, ": ", status.message()));
+    return Annotate(status, path + ": ");
   };
   const absl::StatusOr<ZipArchive> archive = ZipArchive::Open(file->bytes());
   if (!archive.ok()) return in_file(archive.status());

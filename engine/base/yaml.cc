@@ -141,7 +141,7 @@ absl::StatusOr<Json> Parse(std::string_view text) {
 absl::StatusOr<Json> ParseYamlObject(std::string_view text, const std::string& name) {
   absl::StatusOr<Json> json = Parse(text);
   if (json.ok()) return json;
-  return absl::InvalidArgumentError(absl::StrCat(name, ": ", json.status().message()));
+  return Annotate(json.status(), absl::StrCat(name, ": "));
 }
 
 absl::StatusOr<Json> ReadYamlObject(const std::string& path) {

@@ -137,7 +137,7 @@ absl::StatusOr<ZipArchive::Entry> ReadEntry(void* unzip, absl::Span<const std::b
     status = place.status();
   }
   if (!status.ok()) {
-    return absl::Status(status.code(), absl::StrCat(entry.name, " ", status.message()));
+    return Annotate(status, entry.name + " ");
   }
   constexpr uint64_t kListEntry = 46;
   entry.position = unzGetOffset64(unzip);

@@ -132,10 +132,7 @@ absl::Status ReadVariables(uint32_t version, Reader* reader, Tensors* tensors) {
   for (uint32_t i = 0; i < count; ++i) {
     ASSIGN_OR_RETURN(std::string name, reader->ReadString());
     absl::StatusOr<Tensor> tensor = ReadTensor(version, reader);
-    if (!tensor.ok()) {
-      return absl::Status(tensor.status().code(),
-                          absl::StrCat(name, " ", tensor.status().message()));
-    }
+    if (!tensor.ok()) return Annotate(tensor.status(), name + " ");
     RETURN_IF_ERROR(Add(std::move(name), *std::move(tensor), tensors));
   }
   return absl::OkStatus();
@@ -174,7 +171,7 @@ absl::Status AddScales(Tensors* tensors) {
     absl::StatusOr<std::vector<float>> scales =
         ScalesOf(tensor, scale != tensors->end() ? &scale->second : nullptr);
     if (!scales.ok()) {
-      return absl::InvalidArgumentError(absl::StrCat(name, " ", scales.status().message()));
+      return Annotate(scales.status(), name + " ");
     }
     tensor.scales = *std::move(scales);
   }
@@ -232,7 +229,7 @@ absl::StatusOr<Tensors> ReadTensors(uint32_t version, Reader* reader) {
 absl::StatusOr<CTranslate2File> OpenCTranslate2File(const std::string& path) {
   ASSIGN_OR_RETURN(std::shared_ptr<const MappedFile> file, MappedFile::Open(path));
   const auto in_file = [&path](const absl::Status& status) {
-    return absl::Status(status.code(), absl::StrCat(path, ": ", status.message()));
+    return Annotate(status, path + ": ");
   };
   Reader reader(file->bytes());
   absl::StatusOr<Header> header = ReadHeader(&reader);

@@ -173,10 +173,7 @@ absl::StatusOr<std::map<std::string, Tensor>> ReadTensors(Bytes bytes) {
     for (const int64_t dimension : entry.shape) empty |= dimension == 0;
     if (empty) continue;
     absl::StatusOr<Tensor> tensor = MakeTensor(entry, data);
-    if (!tensor.ok()) {
-      return absl::Status(tensor.status().code(),
-                          absl::StrCat(entry.name, " ", tensor.status().message()));
-    }
+    if (!tensor.ok()) return Annotate(tensor.status(), entry.name + " ");
     if (!tensors.emplace(entry.name, *std::move(tensor)).second) {
       return absl::InvalidArgumentError(absl::StrCat(entry.name, " occurs twice"));
     }
@@ -198,10 +195,7 @@ bool IsMarianFile(const std::string& path) {
 absl::StatusOr<Checkpoint> OpenMarianFile(const std::string& path) {
   ASSIGN_OR_RETURN(std::shared_ptr<const MappedFile> file, MappedFile::Open(path));
   absl::StatusOr<std::map<std::string, Tensor>> tensors = ReadTensors(file->bytes());
-  if (!tensors.ok()) {
-    return absl::Status(tensors.status().code(),
-                        absl::StrCat(path, ": ", tensors.status().message()));
-  }
+  if (!tensors.ok()) return Annotate(tensors.status(), path + ": ");
   return Checkpoint(path.substr(path.rfind('/') + 1), {std::move(file)}, *std::move(tensors));
 }
 

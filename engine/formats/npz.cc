@@ -212,9 +212,7 @@ absl::StatusOr<Checkpoint> Read(const std::string& path) {
   for (const auto& [name, bytes] : archive.arrays) {
     if (!name.ends_with(kSuffix)) continue;
     absl::StatusOr<std::optional<Tensor>> tensor = ReadArray(bytes);
-    if (!tensor.ok()) {
-      return absl::InvalidArgumentError(absl::StrCat(name, " ", tensor.status().message()));
-    }
+    if (!tensor.ok()) return Annotate(tensor.status(), name + " ");
     if (tensor->has_value()) {
       tensors.emplace(name.substr(0, name.size() - kSuffix.size()), **std::move(tensor));
     }
@@ -227,8 +225,7 @@ absl::StatusOr<Checkpoint> Read(const std::string& path) {
 absl::StatusOr<Checkpoint> OpenNpz(const std::string& path) {
   absl::StatusOr<Checkpoint> checkpoint = Read(path);
   if (checkpoint.ok() || absl::IsNotFound(checkpoint.status())) return checkpoint;
-  return absl::Status(checkpoint.status().code(),
-                      absl::StrCat(path, ": ", checkpoint.status().message()));
+  return Annotate(checkpoint.status(), path + ": ");
 }
 
 }  // namespace dragoman

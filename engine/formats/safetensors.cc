@@ -137,7 +137,7 @@ absl::StatusOr<std::map<std::string, Tensor>> ParseTensors(std::string_view head
     if (name == kMetadata) continue;
     absl::StatusOr<Tensor> tensor = ParseTensor(entry, data);
     if (!tensor.ok()) {
-      return absl::InvalidArgumentError(absl::StrCat(name, " ", tensor.status().message()));
+      return Annotate(tensor.status(), name + " ");
     }
     tensors.emplace(name, *std::move(tensor));
   }
@@ -168,7 +168,7 @@ absl::StatusOr<Checkpoint> OpenSafetensors(const std::string& path) {
   ASSIGN_OR_RETURN(std::shared_ptr<const MappedFile> file, MappedFile::Open(path));
   absl::StatusOr<std::map<std::string, Tensor>> tensors = ParseFile(file->bytes());
   if (!tensors.ok()) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ": ", tensors.status().message()));
+    return Annotate(tensors.status(), path + ": ");
   }
   return Checkpoint(path.substr(path.rfind('/') + 1), {std::move(file)}, *std::move(tensors));
 }

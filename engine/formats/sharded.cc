@@ -82,7 +82,7 @@ class Collection {
 absl::StatusOr<Checkpoint> OpenShards(const std::string& index_path, OpenFile open) {
   ASSIGN_OR_RETURN(const nlohmann::json index, ReadJsonObject(index_path));
   const auto wrong = [&](const absl::Status& status) {
-    return absl::InvalidArgumentError(absl::StrCat(index_path, ": ", status.message()));
+    return Annotate(status, index_path + ": ");
   };
   const absl::StatusOr<Plan> plan = ParseIndex(index);
   if (!plan.ok()) return wrong(plan.status());

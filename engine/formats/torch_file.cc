@@ -110,7 +110,7 @@ absl::StatusOr<std::map<std::string, Tensor>> LocateAll(const std::vector<TorchT
     }
     absl::StatusOr<Tensor> located = Locate(tensor, storage->second);
     if (!located.ok()) {
-      return absl::InvalidArgumentError(absl::StrCat(tensor.name, " ", located.status().message()));
+      return Annotate(located.status(), tensor.name + " ");
     }
     if (!tensors.emplace(tensor.name, *std::move(located)).second) {
       return absl::InvalidArgumentError(absl::StrCat(tensor.name, " occurs twice"));
@@ -220,10 +220,7 @@ absl::StatusOr<std::map<std::string, Tensor>> ReadFile(Bytes bytes) {
 absl::StatusOr<Checkpoint> OpenTorchFile(const std::string& path) {
   ASSIGN_OR_RETURN(std::shared_ptr<const MappedFile> file, MappedFile::Open(path));
   absl::StatusOr<std::map<std::string, Tensor>> tensors = ReadFile(file->bytes());
-  if (!tensors.ok()) {
-    return absl::Status(tensors.status().code(),
-                        absl::StrCat(path, ": ", tensors.status().message()));
-  }
+  if (!tensors.ok()) return Annotate(tensors.status(), path + ": ");
   return Checkpoint(path.substr(path.rfind('/') + 1), {std::move(file)}, *std::move(tensors));
 }
 

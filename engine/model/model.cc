@@ -14,7 +14,6 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 #include "engine/families/model_directory.h"
 #include "engine/math/gemm.h"
 #include "engine/model/network_kind.h"
@@ -146,13 +145,6 @@ std::string VersionOf(const std::string& directory, const Checkpoint& checkpoint
   return digest.Text();
 }
 
-// The same error, with a path in the directory told from there: whoever reports it says of which
-// model it speaks.
-absl::Status Within(const std::string& directory, const absl::Status& status) {
-  const absl::string_view message = absl::StripPrefix(status.message(), directory + "/");
-  return absl::Status(status.code(), message);
-}
-
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<const Model>> Model::Load(const std::string& name,
@@ -163,9 +155,7 @@ absl::StatusOr<std::shared_ptr<const Model>> Model::Load(const std::string& name
   model->name_ = name;
   model->arithmetic_ = {Resolve(options.precision), options.matmul};
   model->isa_ = Fingerprint(model->arithmetic_);
-  if (absl::Status status = model->LoadFrom(directory, options); !status.ok()) {
-    return Within(directory, status);
-  }
+  RETURN_IF_ERROR(model->LoadFrom(directory, options));
   return model;
 }
 

@@ -309,10 +309,7 @@ absl::StatusOr<std::unique_ptr<const Shortlist>> Shortlist::Load(const Shortlist
   const std::string_view bytes(reinterpret_cast<const char*>(file->bytes().data()),
                                file->bytes().size());
   absl::StatusOr<Table> table = ReadTable(bytes, vocabularies, source);
-  if (!table.ok()) {
-    return absl::Status(table.status().code(),
-                        absl::StrCat("shortlist ", source.file, ": ", table.status().message()));
-  }
+  if (!table.ok()) return Annotate(table.status(), absl::StrCat("shortlist ", source.file, ": "));
   if (!source.strict || tokenizer.shares_vocabulary()) AddSamePieces(vocabularies, &table->lists);
 
   std::unique_ptr<Shortlist> shortlist(new Shortlist());

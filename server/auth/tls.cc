@@ -119,9 +119,7 @@ std::shared_ptr<grpc::ServerCredentials> Certificates::credentials() const { ret
 
 absl::Status Certificates::Read() {
   absl::StatusOr<ServedCertificates> pem = ReadPem(options_);
-  if (!pem.ok()) {
-    return absl::Status(pem.status().code(), "tls: " + std::string(pem.status().message()));
-  }
+  if (!pem.ok()) return Annotate(pem.status(), "tls: ");
   credentials_->Use(*std::move(pem));
   return absl::OkStatus();
 }

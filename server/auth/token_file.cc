@@ -117,15 +117,9 @@ absl::StatusOr<std::unique_ptr<TokenFile>> TokenFile::Open(const std::string& pa
 
 absl::Status TokenFile::Read() {
   absl::StatusOr<std::string> text = ReadSmallFile(path_);
-  if (!text.ok()) {
-    return absl::Status(text.status().code(),
-                        absl::StrCat("auth-tokens: ", text.status().message()));
-  }
+  if (!text.ok()) return Annotate(text.status(), "auth-tokens: ");
   absl::StatusOr<TokenTable> table = TokenTable::Parse(*text);
-  if (!table.ok()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("auth-tokens: ", path_, ": ", table.status().message()));
-  }
+  if (!table.ok()) return Annotate(table.status(), absl::StrCat("auth-tokens: ", path_, ": "));
   absl::MutexLock lock(&mutex_);
   table_ = std::make_shared<const TokenTable>(*std::move(table));
   return absl::OkStatus();

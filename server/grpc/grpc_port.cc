@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "engine/base/status.h"
 #include "server/observe/logging.h"
 
 namespace dragoman {
@@ -77,9 +78,7 @@ void SetConnections(const ConnectionOptions& options, grpc::ServerBuilder* build
 absl::StatusOr<std::unique_ptr<GrpcPort>> GrpcPort::Open(const std::string& address) {
   absl::StatusOr<std::unique_ptr<Listener>> listener = Listener::Open(address);
   if (!listener.ok()) {
-    return absl::Status(
-        listener.status().code(),
-        absl::StrCat("cannot listen on ", address, " for gRPC: ", listener.status().message()));
+    return Annotate(listener.status(), absl::StrCat("cannot listen on ", address, " for gRPC: "));
   }
   return std::unique_ptr<GrpcPort>(new GrpcPort(*std::move(listener)));
 }

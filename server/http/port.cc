@@ -13,6 +13,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "engine/base/status.h"
 #include "server/http/connection.h"
 #include "server/http/tls_context.h"
 #include "server/observe/logging.h"
@@ -70,9 +71,7 @@ HttpPort::HttpPort(std::unique_ptr<Listener> listener)
 absl::StatusOr<std::unique_ptr<HttpPort>> HttpPort::Open(const std::string& address) {
   absl::StatusOr<std::unique_ptr<Listener>> listener = Listener::Open(address);
   if (!listener.ok()) {
-    return absl::Status(
-        listener.status().code(),
-        absl::StrCat("cannot listen on ", address, " for HTTP: ", listener.status().message()));
+    return Annotate(listener.status(), absl::StrCat("cannot listen on ", address, " for HTTP: "));
   }
   return std::unique_ptr<HttpPort>(new HttpPort(*std::move(listener)));
 }

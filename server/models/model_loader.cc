@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
 #include "engine/base/json.h"
@@ -67,6 +68,15 @@ std::string StringOf(const nlohmann::json& object, const char* key) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
+// The same error with the model's name and directory in front.  Paths in the message start from
+// there, so that the directory is named once.
+absl::Status NameModel(const ModelSource& source, const absl::Status& status) {
+  const std::string message =
+      absl::StrReplaceAll(std::string(status.message()), {{source.directory + "/", ""}});
+  return Annotate(absl::Status(status.code(), message),
+                  absl::StrCat("model ", source.name, " (", source.directory, "): "));
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<Golden>> ReadGoldens(const std::string& directory) {
@@ -96,7 +106,7 @@ absl::Status TryGoldens(const std::shared_ptr<const Model>& model,
   constexpr absl::Duration kTimeout = absl::Minutes(1);
   NullObserver nobody;
   WorkerPool pool({.workers = 1,
-                   .max_batch_rows = std::max(64, limits.max_beam_size),
+                   .max_batch_rows = std::max(Pricing().turn_rows, limits.max_beam_size),
                    .kv_capacity_bytes = LongestSentenceBytes(model, limits)},
                   &nobody);
   const Translator translator(model, &pool, limits);
@@ -129,11 +139,7 @@ ModelLoader::ModelLoader(const ServerOptions& options, WorkerPool* pool, Metrics
 
 LoadResult ModelLoader::Load(const ModelSource& source, const LoadedModel* before) const {
   LoadResult result = TryLoad(source, before);
-  if (!result.status.ok()) {
-    result.status = absl::Status(result.status.code(),
-                                 absl::StrCat("model ", source.name, " (", source.directory,
-                                              "): ", result.status.message()));
-  }
+  if (!result.status.ok()) result.status = NameModel(source, result.status);
   return result;
 }
 

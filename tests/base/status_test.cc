@@ -29,6 +29,14 @@ TEST(Status, MacrosPassTheFirstErrorOn) {
   EXPECT_FALSE(IsMultipleOfFour(6).ok());
 }
 
+TEST(Status, AnAnnotationKeepsCodeAndPayloads) {
+  const absl::Status status = Annotate(InvalidField("model", "is empty"), "config: ");
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(status.message(), "config: model: is empty");
+  EXPECT_EQ(FieldOf(status), "model");
+  EXPECT_TRUE(Annotate(absl::OkStatus(), "config: ").ok());
+}
+
 TEST(Status, AnInvalidFieldTravelsWithItsName) {
   const absl::Status status = InvalidField("contents[3]", "is not UTF-8");
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);

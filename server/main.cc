@@ -61,8 +61,8 @@ int main(int argc, char** argv) {
   dragoman::FlushLog(kLogTimeout);
   if (!server.ok()) return Fail(server.status());
   signals.Catch();
-  std::cout << "listening grpc=" << (*server)->grpc_address()
-            << " http=" << (*server)->http_address() << std::endl;
+  dragoman::Print(&std::cout, "listening",
+                  {{"grpc", (*server)->grpc_address()}, {"http", (*server)->http_address()}});
   while (signals.Await() == SIGHUP) (*server)->Reload();
   (*server)->Drain();
   dragoman::FlushLog(kLogTimeout);

@@ -105,15 +105,19 @@ struct Logger {
   bool queued = false;
 };
 
+constexpr char kJsonLine[] = R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l",%v})";
+
+std::unique_ptr<spdlog::formatter> NewFormatter(const char* pattern) {
+  return std::make_unique<spdlog::pattern_formatter>(pattern, spdlog::pattern_time_type::utc);
+}
+
 Logger MakeLogger(const LogOptions& options, std::shared_ptr<spdlog::logger> spdlog) {
   Logger logger;
   logger.json = options.format == "json";
   logger.spdlog = std::move(spdlog);
   logger.spdlog->set_level(spdlog::level::from_str(options.level));
-  logger.spdlog->set_formatter(std::make_unique<spdlog::pattern_formatter>(
-      logger.json ? R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l",%v})"
-                  : "%Y-%m-%dT%H:%M:%S.%eZ %l %v",
-      spdlog::pattern_time_type::utc));
+  logger.spdlog->set_formatter(
+      NewFormatter(logger.json ? kJsonLine : "%Y-%m-%dT%H:%M:%S.%eZ %l %v"));
   return logger;
 }
 
@@ -238,6 +242,16 @@ void Log(LogLevel level, std::string_view event, std::initializer_list<LogField>
   AppendEvent(logger.json, event, {fields.begin(), fields.size()}, &line);
   if (logger.queued) queued_lines.fetch_add(1, std::memory_order_relaxed);
   logger.spdlog->log(ToSpdlog(level), spdlog::string_view_t(line.data(), line.size()));
+}
+
+void Print(std::ostream* out, std::string_view event, std::initializer_list<LogField> fields) {
+  const bool json = TheLogger().json;
+  fmt::memory_buffer text;
+  AppendEvent(json, event, {fields.begin(), fields.size()}, &text);
+  spdlog::memory_buf_t line;
+  NewFormatter(json ? kJsonLine : "%v")
+      ->format({"dragoman", spdlog::level::info, {text.data(), text.size()}}, line);
+  out->write(line.data(), static_cast<std::streamsize>(line.size())).flush();
 }
 
 void FlushLog(absl::Duration timeout) {

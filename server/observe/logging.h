@@ -50,6 +50,10 @@ struct LogField {
 
 void Log(LogLevel level, std::string_view event, std::initializer_list<LogField> fields = {});
 
+// Writes an event to `out` at once, whatever the level: as text without time and level, or as the
+// JSON object that Log would write.
+void Print(std::ostream* out, std::string_view event, std::initializer_list<LogField> fields = {});
+
 // Waits until all lines so far are written or dropped, but no longer than `timeout`.
 void FlushLog(absl::Duration timeout);
 

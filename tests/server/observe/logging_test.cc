@@ -42,6 +42,22 @@ TEST_F(LoggingTest, JsonIsAnObjectPerLine) {
   EXPECT_EQ(line.at("time").get<std::string>().size(), 24u);
 }
 
+TEST_F(LoggingTest, WhatIsPrintedHasTheFormatOfTheLogAndNoLevelHidesIt) {
+  std::ostringstream printed;
+  InitLogging({.level = "off", .format = "text"}, &out_);
+  Print(&printed, "listening", {{"grpc", "127.0.0.1:1"}, {"http", "127.0.0.1:2"}});
+  EXPECT_EQ(printed.str(), "listening grpc=127.0.0.1:1 http=127.0.0.1:2\n");
+  printed.str("");
+  InitLogging({.level = "off", .format = "json"}, &out_);
+  Print(&printed, "listening", {{"grpc", "127.0.0.1:1"}});
+  const nlohmann::json line = nlohmann::json::parse(printed.str());
+  EXPECT_EQ(line.at("event"), "listening");
+  EXPECT_EQ(line.at("grpc"), "127.0.0.1:1");
+  EXPECT_EQ(line.at("level"), "info");
+  EXPECT_EQ(line.at("time").get<std::string>().size(), 24u);
+  EXPECT_EQ(out_.str(), "");
+}
+
 TEST_F(LoggingTest, LevelsBelowTheChosenOneAreSilent) {
   InitLogging({.level = "warn", .format = "text"}, &out_);
   Log(LogLevel::kInfo, "hidden");

@@ -125,6 +125,7 @@ void BulkExchange::Answered(const std::shared_ptr<Open>& open, TranslateResponse
     running_.erase(open);
     size_.source_tokens += open->task.size().source_tokens;
     size_.target_tokens += open->task.size().target_tokens;
+    size_.queue = std::max(size_.queue, translated.times.queue);
     done_.push_back(open);
     // Two for one: there may be more room than there was.
     while (next.size() < 2 && !parked_.empty()) {

@@ -76,6 +76,7 @@ absl::Status ScoreExchange::TryStart(const v1::ScoreRequest& proto) {
 
 void ScoreExchange::Scored(TranslateResponse scored) {
   scored.status.Update(request()->Wanted(absl::Now()));  // nobody may be there to hear it
+  size_.queue = scored.times.queue;
   if (!scored.status.ok()) return End(NamePairs(scored.status), {});
   const Model& model = call().translator()->model();
   const std::string end = model.tokenizer().TargetPiece(model.spec().eos_id);

@@ -60,6 +60,7 @@ void TranslateStreamExchange::Add(v1::TranslateStreamResponse message) {
 
 void TranslateStreamExchange::OnDone(TranslateResponse translated) {
   translated.status.Update(request()->Wanted(absl::Now()));  // nobody may be there to hear it
+  task_.NoteTimes(translated);
   if (translated.status.ok()) {
     v1::TranslateStreamResponse last;
     *last.mutable_summary() = task_.Answer(translated, call().Elapsed());

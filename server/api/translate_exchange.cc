@@ -29,6 +29,7 @@ absl::Status TranslateExchange::TryStart(Parse parse) {
 
 void TranslateExchange::Translated(TranslateResponse translated) {
   translated.status.Update(request()->Wanted(absl::Now()));  // nobody may be there to hear it
+  task_.NoteTimes(translated);
   v1::TranslateResponse response;
   if (translated.status.ok()) response = task_.Answer(translated, call().Elapsed());
   End(translated.status, std::move(response));

@@ -110,6 +110,10 @@ void TranslateTask::ToMessages(TranslateProgress progress,
   }
 }
 
+void TranslateTask::NoteTimes(const TranslateResponse& translated) {
+  size_.queue = translated.times.queue;
+}
+
 void TranslateTask::Count(const Translation& translation) {
   size_.source_tokens += translation.source_tokens;
   size_.target_tokens += static_cast<int>(translation.hypotheses.front().token_ids.size());

@@ -42,7 +42,10 @@ class TranslateTask {
   // REQUIRES: translated.status is OK.
   v1::TranslateResponse Answer(const TranslateResponse& translated, absl::Duration elapsed);
 
-  // For the log; complete after Answer.
+  // Keeps for the log what is known of a request whether or not it was translated.
+  void NoteTimes(const TranslateResponse& translated);
+
+  // For the log; complete after NoteTimes and Answer.
   const CallSize& size() const { return size_; }
 
  private:

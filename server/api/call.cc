@@ -32,7 +32,7 @@ Call::Call(const ServerParts* parts, const char* method, Caller caller)
 
 absl::Status Call::Admit() {
   ASSIGN_OR_RETURN(principal_, parts_->principals->Identify(caller_));
-  RETURN_IF_ERROR(parts_->principals->Enter(principal_));
+  RETURN_IF_ERROR(parts_->principals->Enter(*principal_));
   admitted_ = true;
   return absl::OkStatus();
 }
@@ -40,7 +40,7 @@ absl::Status Call::Admit() {
 absl::Duration Call::Elapsed() const { return absl::Now() - start_; }
 
 CallEnd Call::End(const absl::Status& status, const CallSize& size) {
-  if (admitted_) parts_->principals->Leave(principal_);
+  if (admitted_) parts_->principals->Leave(*principal_);
   absl::Status told = ForClient(status);
   if (absl::IsInternal(told)) {
     Log(LogLevel::kError, "internal error",
@@ -50,7 +50,8 @@ CallEnd Call::End(const absl::Status& status, const CallSize& size) {
                                 .model = ModelName(),
                                 .status = told,
                                 .duration = Elapsed(),
-                                .draining = parts_->gate->shut()});
+                                .draining = parts_->gate->shut(),
+                                .principal = principal_});
   WriteLog(told, size);
   const bool come_again = absl::IsResourceExhausted(told);
   return {.status = std::move(told),
@@ -77,8 +78,9 @@ void Call::WriteLog(const absl::Status& status, const CallSize& size) const {
        {"texts", size.texts},
        {"source_tokens", size.source_tokens},
        {"target_tokens", size.target_tokens},
+       {"queue_ms", absl::ToDoubleMilliseconds(size.queue)},
        {"ms", absl::ToDoubleMilliseconds(Elapsed())},
-       {"principal", principal_},
+       {"principal", std::string_view(principal_.value_or(""))},
        {"request_id", request_id_},
        {"trace_id", trace_.has_value() ? std::string_view(trace_->trace_id) : std::string_view()},
        {"span_id", trace_.has_value() ? std::string_view(trace_->span_id) : std::string_view()}});

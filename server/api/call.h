@@ -33,11 +33,12 @@ struct ServerParts {
   int max_message_bytes = 0;  // of a request
 };
 
-// How much work a call was, for the log.
+// How much work a call was and how long it waited, for the log.
 struct CallSize {
   int texts = 0;
   int source_tokens = 0;
   int target_tokens = 0;  // of the best hypotheses
+  absl::Duration queue;   // the longest that one of its sentences waited for a place in a batch
 };
 
 // What the caller gets at the end of a call.
@@ -64,7 +65,7 @@ class Call {
   const std::shared_ptr<const Translator>& translator() const { return translator_; }
 
   // REQUIRES: admitted.
-  const std::string& principal() const { return principal_; }
+  const std::string& principal() const { return *principal_; }
   absl::Time deadline() const { return caller_.deadline; }
   absl::Duration Elapsed() const;
 
@@ -81,7 +82,7 @@ class Call {
   const absl::Time start_;
   const std::string request_id_;  // the caller's, or a new one
   const std::optional<TraceContext> trace_;
-  std::string principal_;
+  std::optional<std::string> principal_;  // once the caller is identified
   bool admitted_ = false;
   std::shared_ptr<const Translator> translator_;
 };

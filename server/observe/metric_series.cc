@@ -1,6 +1,7 @@
 #include "server/observe/metric_series.h"
 
 #include <array>
+#include <utility>
 
 #include "engine/base/status.h"
 #include "engine/math/gemm.h"
@@ -64,6 +65,7 @@ MetricSeries::MetricSeries(int workers) {
   }
   for (const char* what : {"certificates", "tokens"}) reload_failures.Add({{"what", what}});
   for (const char* cause : {"client", "deadline", "drain"}) cancelled.Add({{"cause", cause}});
+  for (const char* name : {"anonymous", "others"}) CallsOfPrincipal(name);
   for (const char* method : kModelMethods) AddCalls(method, "", kTranslateCodes);
   AddCalls("ListModels", "", {absl::StatusCode::kOk});
   AddCalls("GetModel", "", {absl::StatusCode::kNotFound});
@@ -96,6 +98,16 @@ CallSeries MetricSeries::CallsOf(const std::string& method, const std::string& m
     DRAGOMAN_CHECK(!added);
     AddCalls(method, model, {code});
   }
+}
+
+prometheus::Counter& MetricSeries::CallsOfPrincipal(const std::string& principal) {
+  std::string name = principal.empty() ? "anonymous" : principal;
+  absl::MutexLock lock(&mutex);
+  if (const auto found = principals.find(name); found != principals.end()) return *found->second;
+  if (principals.size() >= kMaxPrincipals + 2) return *principals.at("others");
+  prometheus::Counter& counter = principal_requests.Add({{"principal", name}});
+  principals.emplace(std::move(name), &counter);
+  return counter;
 }
 
 PhaseSeries MetricSeries::AddPhase(const char* phase) {

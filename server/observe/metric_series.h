@@ -85,6 +85,10 @@ struct MetricSeries {
                 absl::Span<const absl::StatusCode> codes);
   // The series of a call that ended so; made now if they were not there.
   CallSeries CallsOf(const std::string& method, const std::string& model, absl::StatusCode code);
+  // The calls of a principal.  The first kMaxPrincipals to call have a series each; all later ones
+  // share the series "others", and "" is "anonymous".
+  prometheus::Counter& CallsOfPrincipal(const std::string& principal);
+  static constexpr size_t kMaxPrincipals = 100;
   PhaseSeries AddPhase(const char* phase);
   // The series of a model that is loaded.
   void AddModel(const Model& model, absl::Duration load);
@@ -103,6 +107,9 @@ struct MetricSeries {
   prometheus::Family<prometheus::Histogram>& ok_durations =
       Histograms("dragoman_ok_duration_seconds",
                  "The same of the calls that were OK: goodput is the rate of a bucket.");
+  prometheus::Family<prometheus::Counter>& principal_requests =
+      Counters("dragoman_principal_requests_total",
+               "Calls by the principal that made them; the first hundred have a series each.");
   prometheus::Gauge& in_flight =
       Gauges("dragoman_requests_in_flight", "Calls that are being answered now.").Add({});
   prometheus::Family<prometheus::Counter>& rejected = Counters(
@@ -212,6 +219,7 @@ struct MetricSeries {
 
   absl::Mutex mutex;
   std::map<std::pair<std::string, std::string>, CallSeries> calls ABSL_GUARDED_BY(mutex);
+  std::map<std::string, prometheus::Counter*> principals ABSL_GUARDED_BY(mutex);
   std::map<std::string, ModelSeries> models ABSL_GUARDED_BY(mutex);
   std::map<std::string, prometheus::Gauge*> info_by_model ABSL_GUARDED_BY(mutex);
 };

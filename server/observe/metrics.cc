@@ -301,6 +301,9 @@ void Metrics::OnCallStarted() { impl_->series.in_flight.Increment(); }
 
 void Metrics::OnCallEnded(const CallRecord& record) {
   impl_->series.in_flight.Decrement();
+  if (record.principal.has_value()) {
+    impl_->series.CallsOfPrincipal(std::string(*record.principal)).Increment();
+  }
   impl_->CountEnd(record);
   impl_->Book(record);
 }

@@ -1,8 +1,9 @@
 // Everything the server tells Prometheus: what the design lists, under the prefix `dragoman_`, and
 // the usual process_*.  The only door to prometheus-cpp.
 //
-// Every series exists, at zero, before the first request: labels come from the configuration
-// alone, never from a request.
+// Every series exists, at zero, before the first request: labels come from the configuration and
+// never from a request.  The one exception is principals, whose series are made when they call and
+// are limited in number.
 //
 // Thread-safe.
 
@@ -11,6 +12,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -29,7 +31,8 @@ struct CallRecord {
   std::string_view model;   // a served one's name; "" if the call never came to a model
   absl::Status status;
   absl::Duration duration;
-  bool draining = false;  // the server was
+  bool draining = false;                      // the server was
+  std::optional<std::string_view> principal;  // who called, if that was found out
 };
 
 // What is read again when its files change.

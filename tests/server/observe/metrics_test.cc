@@ -84,6 +84,8 @@ TEST_F(MetricsTest, EverySeriesOfTheDesignIsThereFromTheStart) {
            "dragoman_unknown_tokens_total",
            "dragoman_kv_cache_bytes",
            "dragoman_kv_cache_capacity_bytes",
+           "dragoman_principal_requests_total{principal=\"anonymous\"}",
+           "dragoman_principal_requests_total{principal=\"others\"}",
        }) {
     EXPECT_EQ(Sample(name), 0) << name;
   }
@@ -168,6 +170,26 @@ TEST_F(MetricsTest, ReasonsComeFromAShortList) {
         "dragoman_cancelled_total{cause=\"drain\"}"}) {
     EXPECT_EQ(Sample(name), 1) << name;
   }
+}
+
+TEST_F(MetricsTest, PrincipalsHaveABoundedNumberOfSeries) {
+  const auto call = [&](std::optional<std::string_view> principal) {
+    metrics_.OnCallStarted();
+    metrics_.OnCallEnded(
+        {.method = "Translate", .status = absl::OkStatus(), .principal = principal});
+  };
+  call(std::nullopt);  // nobody knows who it was
+  call("");
+  for (int i = 0; i < 1000; ++i) call("team-" + std::to_string(i));
+  for (int i = 0; i < 5; ++i) call("team-0");
+  EXPECT_EQ(Sample("dragoman_principal_requests_total{principal=\"anonymous\"}"), 1);
+  EXPECT_EQ(Sample("dragoman_principal_requests_total{principal=\"team-0\"}"), 6);
+  double series = 0, calls = 0;
+  for (const auto& [sample, value] : ParseMetrics(metrics_.Text())) {
+    if (sample.rfind("dragoman_principal_requests_total{", 0) == 0) ++series, calls += value;
+  }
+  EXPECT_EQ(series, 102);  // and anonymous and others
+  EXPECT_EQ(calls, 1006);
 }
 
 TEST_F(MetricsTest, CountsTheWorkOfTheEngine) {

@@ -5,7 +5,7 @@ FROM debian:trixie-slim AS build
 WORKDIR /src
 # First what changes seldom: the packages stay cached while the sources change.
 COPY cmake/debian-packages.txt cmake/install-packages.sh cmake/
-RUN cmake/install-packages.sh build
+RUN cmake/install-packages.sh build image
 COPY . .
 RUN cmake --preset release -DBUILD_TESTING=OFF && \
     cmake --build --preset release --target dragoman-server dragoman

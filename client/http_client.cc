@@ -136,8 +136,12 @@ absl::StatusOr<HttpResponse> HttpClient::Get(const HttpRequest& request, const S
   const std::string why =
       absl::StrCat(request.url, ": ", *message != '\0' ? message : curl_easy_strerror(code));
   switch (code) {
-    case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CACERT_BADFILE:
+      return absl::FailedPreconditionError(
+          absl::StrCat(why,
+                       "; install ca-certificates, or name a file of authorities in "
+                       "CURL_CA_BUNDLE"));
+    case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_URL_MALFORMAT:
     case CURLE_UNSUPPORTED_PROTOCOL:
     case CURLE_TOO_MANY_REDIRECTS:

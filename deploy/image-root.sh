@@ -1,7 +1,7 @@
 #!/bin/bash
 # Lays out the root file system of the image: the programs, the shared libraries that they load, the
-# model, two accounts, and Debian's records of the packages that the libraries are from (which scanners
-# for known vulnerabilities read) with their licences.
+# certificate authorities that `dragoman pull` trusts, the model, two accounts, and Debian's records of
+# the packages that these files are from (which vulnerability scanners read) with their licences.
 #
 #   deploy/image-root.sh BUILD ROOT     BUILD is where cmake built, ROOT a folder to make
 set -euo pipefail
@@ -30,6 +30,14 @@ for file in $files; do
   esac
 done
 
+# Where Debian's libcurl looks for it.
+authorities=/etc/ssl/certs/ca-certificates.crt
+[[ -s $authorities ]] || {
+  echo "image-root.sh: $authorities is missing: cmake/install-packages.sh image" >&2
+  exit 1
+}
+install -D --mode=644 "$authorities" "$root$authorities"
+
 # package_of FILE: the Debian package that brought it; dpkg may know it by either side of /lib -> /usr/lib.
 package_of() {
   local real
@@ -37,7 +45,7 @@ package_of() {
   dpkg-query --search "$real" "${real#/usr}" 2>/dev/null | head -n 1 | cut -d : -f 1
 }
 
-for package in $(for file in $files; do package_of "$file"; done | sort -u); do
+for package in ca-certificates $(for file in $files; do package_of "$file"; done | sort -u); do
   dpkg-query --status "$package" >"$root/var/lib/dpkg/status.d/$package"
   install -D --mode=644 "/usr/share/doc/$package/copyright" "$root/usr/share/doc/$package/copyright"
 done

@@ -184,7 +184,6 @@ absl::Status ReadTokens(const CTranslate2Model& model, ModelSpec* spec) {
         absl::StrCat("the target vocabulary has no ", model.tokens.start));
   }
   spec->decoder_start_id = start.value_or(*eos);
-  spec->pad_id = id("<pad>").value_or(*eos);
   if (spec->source_vocabulary < model.source->size() ||
       spec->target_vocabulary < model.target->size()) {
     return absl::InvalidArgumentError(absl::StrCat(

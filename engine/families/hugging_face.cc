@@ -201,12 +201,11 @@ absl::Status ReadSpecialTokens(const JsonFields& fields, SpecialTokens defaults,
   } else {
     RETURN_IF_ERROR(ReadEos(fields, spec));
   }
-  if (defaults.pad.has_value() && fields.Find("pad_token_id") == nullptr) {
-    spec->pad_id = *defaults.pad;
-  } else {
-    RETURN_IF_ERROR(fields.Require("pad_token_id", 0, last, &spec->pad_id));
+  int32_t pad_id = defaults.pad.value_or(0);
+  if (!defaults.pad.has_value() || fields.Find("pad_token_id") != nullptr) {
+    RETURN_IF_ERROR(fields.Require("pad_token_id", 0, last, &pad_id));
   }
-  spec->decoder_start_id = defaults.starts_with_eos ? spec->eos_id : spec->pad_id;
+  spec->decoder_start_id = defaults.starts_with_eos ? spec->eos_id : pad_id;
   return fields.Read("decoder_start_token_id", 0, last, &spec->decoder_start_id);
 }
 

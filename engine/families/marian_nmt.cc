@@ -159,7 +159,7 @@ absl::StatusOr<ModelConfig> Configure(const DirectoryFiles& files) {
   ASSIGN_OR_RETURN(config.spec, ReadMarianSpec(model));
   ASSIGN_OR_RETURN(config.generation, ReadSearch(model));
   ASSIGN_OR_RETURN(const Side target, ReadSide(model.files.target_vocabulary));
-  config.spec.eos_id = config.spec.decoder_start_id = config.spec.pad_id = target.eos_id;
+  config.spec.eos_id = config.spec.decoder_start_id = target.eos_id;
   ForbidControlBytes(*target.vocabulary, &config.generation);
   return config;
 }

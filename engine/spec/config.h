@@ -116,7 +116,6 @@ struct ModelSpec {
 
   int32_t decoder_start_id = 0;  // the input before the first generated token
   int32_t eos_id = 0;
-  int32_t pad_id = 0;
 
   Processing around() const {
     return processing.value_or(pre_norm ? Processing{"n", "a"} : Processing{"", "an"});

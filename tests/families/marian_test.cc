@@ -79,7 +79,6 @@ TEST_F(Marian, ReadsTheEmbeddedModel) {
   EXPECT_EQ(model.max_positions, 512);
   EXPECT_EQ(model.decoder_start_id, 8000);
   EXPECT_EQ(model.eos_id, 0);
-  EXPECT_EQ(model.pad_id, 8000);
   EXPECT_TRUE(config->spec.share_embeddings);
   EXPECT_EQ(config->generation.num_beams, 4);
   EXPECT_EQ(config->generation.max_length, 256);

@@ -142,7 +142,7 @@ json ConfigJson(const ModelSpec& config) {
                  {"max_position_embeddings", config.max_positions},
                  {"decoder_start_token_id", config.decoder_start_id},
                  {"eos_token_id", config.eos_id},
-                 {"pad_token_id", config.pad_id},
+                 {"pad_token_id", config.decoder_start_id},
                  {"share_encoder_decoder_embeddings", true},
                  {"static_position_embeddings", true},
                  {"normalize_before", false},
@@ -156,10 +156,10 @@ json ConfigJson(const ModelSpec& config) {
 }
 
 json GenerationJson(const ModelSpec& config) {
-  return {{"bad_words_ids", {{config.pad_id}}}, {"decoder_start_token_id", config.decoder_start_id},
+  return {{"bad_words_ids", {{config.decoder_start_id}}}, {"decoder_start_token_id", config.decoder_start_id},
           {"eos_token_id", config.eos_id},      {"forced_eos_token_id", config.eos_id},
           {"max_length", config.max_positions}, {"num_beams", 4},
-          {"pad_token_id", config.pad_id}};
+          {"pad_token_id", config.decoder_start_id}};
 }
 
 // The pieces of marian-trained by id, then names for the ids that it does not have.
@@ -171,7 +171,7 @@ json VocabularyJson(const ModelSpec& config) {
   for (const auto& [piece, id] : trained.items()) {
     if (piece != "<pad>" && id < pieces.size()) pieces[id] = piece;
   }
-  pieces[config.pad_id] = "<pad>";
+  pieces[config.decoder_start_id] = "<pad>";
   json result;
   for (size_t id = 0; id < pieces.size(); ++id) result[pieces[id]] = id;
   return result;
@@ -221,7 +221,7 @@ ModelSpec MarianShape(int d_model, int layers, int heads, int ffn, Activation ac
   config.source_vocabulary = config.target_vocabulary = vocabulary;
   config.max_positions = 512;
   config.eos_id = 0;
-  config.decoder_start_id = config.pad_id = vocabulary - 1;
+  config.decoder_start_id = vocabulary - 1;
   return config;
 }
 
@@ -281,7 +281,6 @@ absl::StatusOr<Transformer> ReadMarianDirectory(const std::string& directory) {
   }
   config.max_positions = values["max_position_embeddings"];
   config.eos_id = values["eos_token_id"];
-  config.pad_id = values["pad_token_id"];
   config.decoder_start_id = values["decoder_start_token_id"];
 
   ASSIGN_OR_RETURN(const Checkpoint checkpoint, OpenSafetensors(directory + "/model.safetensors"));

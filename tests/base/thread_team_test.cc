@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <numeric>
 #include <set>
 
@@ -79,10 +80,35 @@ TEST(ThreadTeam, MayBeAsLargeAsItCanBe) {
   }
 }
 
-TEST(ThreadTeam, EndsAsleepAndAwake) {
+int ThreadsOfThisProcess() {
+  int threads = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
+    (void)entry;
+    ++threads;
+  }
+  return threads;
+}
+
+// Members that still look for work and members that have fallen asleep both end with the team,
+// before it has done any work and after.
+TEST(ThreadTeam, ItsThreadsEndWithItAsleepOrAwake) {
   for (const int milliseconds : {0, 20}) {
-    ThreadTeam team(4);
-    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+    for (const bool works : {false, true}) {
+      const int before = ThreadsOfThisProcess();
+      {
+        ThreadTeam team(4);
+        EXPECT_EQ(ThreadsOfThisProcess(), before + 3);
+        std::atomic<int> done = 0;
+        if (works) team.Split(100, 1, [&](int, int first, int end) { done += end - first; });
+        EXPECT_EQ(done, works ? 100 : 0);
+        std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+      }
+      // A thread that was joined may be listed for a moment longer.
+      for (int tries = 0; ThreadsOfThisProcess() > before && tries < 1000; ++tries) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+      EXPECT_EQ(ThreadsOfThisProcess(), before);
+    }
   }
 }
 

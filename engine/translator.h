@@ -2,13 +2,13 @@
 //
 //   NullObserver observer;
 //   WorkerPool pool(WorkerPoolOptions(), &observer);
-//   ASSIGN_OR_RETURN(auto model, Model::Load("en-de", "models/en-de", Precision::kAuto));
-//   Translator translator(model, &pool, Limits());
+//   ASSIGN_OR_RETURN(const auto model, Model::Load("en-de", "models/en-de", ModelOptions()));
+//   const Translator translator(model, &pool, Limits());
 //   translator.Translate({.texts = {"The cat sleeps."}}, absl::InfiniteFuture(), done);
 //
-// A request is checked, split into sentences if that is asked for, and tokenized to one job for
-// each sentence (plan.h); the jobs run in the pool; when the last one ends, the translations are
-// put together from what they found (assembly.h).  The translator joins the two halves.
+// (tests/translator_test.cc compiles and runs these lines.)  A request is checked, split into
+// sentences if it asks for that, and tokenized: one job per sentence (plan.h).  The jobs run in the
+// pool.  When the last one ends, their results are put together (assembly.h).
 
 #ifndef DRAGOMAN_ENGINE_TRANSLATOR_H_
 #define DRAGOMAN_ENGINE_TRANSLATOR_H_

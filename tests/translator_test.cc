@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -28,6 +29,27 @@ TranslateResponse TranslateWith(std::shared_ptr<const Model> model, TranslateReq
       });
   done.WaitForNotification();
   return response;
+}
+
+// The example of translator.h, which documents_test.py compares with these lines.
+absl::Status RunExample(const std::function<void(TranslateResponse)>& done) {
+  NullObserver observer;
+  WorkerPool pool(WorkerPoolOptions(), &observer);
+  ASSIGN_OR_RETURN(const auto model, Model::Load("en-de", "models/en-de", ModelOptions()));
+  const Translator translator(model, &pool, Limits());
+  translator.Translate({.texts = {"The cat sleeps."}}, absl::InfiniteFuture(), done);
+  pool.Drain();
+  return absl::OkStatus();
+}
+
+TEST(Translator, TheExampleOfItsHeaderTranslates) {
+  std::string text;
+  const absl::Status status = RunExample([&](TranslateResponse response) {
+    ASSERT_TRUE(response.status.ok()) << response.status;
+    text = response.translations[0].hypotheses[0].text;
+  });
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_EQ(text, "Die Katze schläft.");
 }
 
 class TranslatorTest : public testing::Test {

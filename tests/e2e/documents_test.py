@@ -217,6 +217,13 @@ class DocumentsTest(unittest.TestCase):
         print(f"{run} of {seen} commands were run")
         self.assertGreater(run, 25)
 
+    def test_the_example_of_the_translator_is_one_that_is_compiled(self):
+        with open(os.path.join(SOURCE_DIR, "engine/translator.h"), encoding="utf-8") as file:
+            example = [line[len("//   "):] for line in file.read().split("\n") if line.startswith("//   ")]
+        with open(os.path.join(SOURCE_DIR, "tests/translator_test.cc"), encoding="utf-8") as file:
+            compiled = file.read()
+        self.assertIn("".join(f"  {line}\n" for line in example), compiled)
+
     def test_every_link_and_path_is_there(self):
         """Links to files of the tree and their headings, and `paths/of/files` in the running text."""
         for page in pages():

@@ -16,17 +16,17 @@ namespace {
 
 // A request on its way through the engine.  Each job writes its own result; the last one to finish
 // puts the answer together.
-class Call : public std::enable_shared_from_this<Call> {
+class RunningRequest : public std::enable_shared_from_this<RunningRequest> {
  public:
-  Call(std::shared_ptr<const Model> model, std::shared_ptr<RequestState> state,
-       std::function<void(TranslateResponse)> done, OnProgress on_progress)
+  RunningRequest(std::shared_ptr<const Model> model, std::shared_ptr<RequestState> state,
+                 std::function<void(TranslateResponse)> done, OnProgress on_progress)
       : model_(std::move(model)),
         state_(std::move(state)),
         done_(std::move(done)),
         on_progress_(std::move(on_progress)),
         started_(absl::Now()) {}
 
-  // The jobs of the request, which tell this call of their ends.
+  // The jobs of the request, whose on_done comes back to it.
   absl::StatusOr<std::vector<JobPtr>> Plan(const PlanContext& context, TranslateRequest request);
 
   // Answers with an error, or, if there are no jobs to wait for, with the translations.
@@ -51,8 +51,8 @@ class Call : public std::enable_shared_from_this<Call> {
   absl::Status error_ ABSL_GUARDED_BY(mutex_);  // the first of any job
 };
 
-absl::StatusOr<std::vector<JobPtr>> Call::Plan(const PlanContext& context,
-                                               TranslateRequest request) {
+absl::StatusOr<std::vector<JobPtr>> RunningRequest::Plan(const PlanContext& context,
+                                                         TranslateRequest request) {
   ASSIGN_OR_RETURN(plan_, MakePlan(context, std::move(request), state_));
   std::vector<JobPtr> jobs = std::move(plan_.jobs);
   results_.resize(jobs.size());
@@ -74,7 +74,7 @@ absl::StatusOr<std::vector<JobPtr>> Call::Plan(const PlanContext& context,
   return jobs;
 }
 
-void Call::JobDone(size_t job, JobResult result) {
+void RunningRequest::JobDone(size_t job, JobResult result) {
   if (!result.status.ok()) {
     {
       absl::MutexLock lock(&mutex_);
@@ -97,7 +97,7 @@ void Call::JobDone(size_t job, JobResult result) {
   Answer(std::move(status));
 }
 
-void Call::Answer(absl::Status status) {
+void RunningRequest::Answer(absl::Status status) {
   if (!teller_.has_value()) return Respond(std::move(status));
   teller_->Finish([self = shared_from_this(), status](const absl::Status& fault) {
     absl::Status both = status;
@@ -106,7 +106,7 @@ void Call::Answer(absl::Status status) {
   });
 }
 
-void Call::Respond(absl::Status status) {
+void RunningRequest::Respond(absl::Status status) {
   TranslateResponse response;
   const absl::Time start = absl::Now();
   if (status.ok() && !teller_.has_value()) {
@@ -150,8 +150,8 @@ absl::StatusOr<std::vector<int32_t>> Translator::EncodeSource(
 void Translator::Translate(TranslateRequest request, std::shared_ptr<RequestState> state,
                            std::function<void(TranslateResponse)> done,
                            OnProgress on_progress) const {
-  const auto call =
-      std::make_shared<Call>(context_.model, state, std::move(done), std::move(on_progress));
+  const auto call = std::make_shared<RunningRequest>(context_.model, state, std::move(done),
+                                                     std::move(on_progress));
   absl::StatusOr<std::vector<JobPtr>> jobs = call->Plan(context_, std::move(request));
   absl::Status status = jobs.status();
   if (status.ok()) status = state->Wanted(absl::Now());

@@ -18,10 +18,20 @@ WorkerPoolOptions WithDefaults(WorkerPoolOptions options) {
   return options;
 }
 
+namespace {
+
+// What sentences cost until AddModel has measured their model.
+Pricing FirstPricing(const WorkerPoolOptions& options) {
+  Pricing pricing = {.max_encode_tokens = options.max_encode_tokens};
+  if (options.max_batch_rows > 0) pricing.turn_rows = options.max_batch_rows;
+  return pricing;
+}
+
+}  // namespace
+
 WorkerPool::WorkerPool(const WorkerPoolOptions& options, Observer* observer)
     : options_(WithDefaults(options)),
-      prices_({.turn_rows = options_.max_batch_rows > 0 ? options_.max_batch_rows : 64,
-               .max_encode_tokens = options_.max_encode_tokens}),
+      prices_(FirstPricing(options_)),
       dispatcher_({.workers = options_.workers,
                    .kv_capacity_bytes = options_.kv_capacity_bytes / options_.workers,
                    .max_waiting_requests = options_.max_waiting_requests,

@@ -73,9 +73,10 @@ CHANGES = [
 
 
 def pages():
-    listed = subprocess.run(["git", "ls-files", "*.md"], cwd=SOURCE_DIR, capture_output=True,
-                            text=True, check=False)
-    names = listed.stdout.split() if listed.returncode == 0 else [
+    """The Markdown files that git tracks; without git or its folder, those outside of build folders."""
+    listed = shutil.which("git") and subprocess.run(
+        ["git", "ls-files", "*.md"], cwd=SOURCE_DIR, capture_output=True, text=True, check=False)
+    names = listed.stdout.split() if listed and listed.returncode == 0 else [
         os.path.relpath(path, SOURCE_DIR)
         for path in glob.glob(os.path.join(SOURCE_DIR, "**/*.md"), recursive=True)
         if "/build/" not in path and "node_modules" not in path]

@@ -20,7 +20,7 @@
 namespace dragoman {
 namespace {
 
-constexpr size_t kMaxFileBytes = 4 << 20;  // a bundle of all public authorities has 0.2 MiB
+constexpr size_t kMaxFileBytes = 4 << 20;  // a bundle of all public authorities has about 0.2 MiB
 
 template <auto Free>
 struct Freer {
@@ -38,7 +38,7 @@ Memory Open(const std::string& text) {
   return Memory(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
 }
 
-// A key with a password is refused, not asked for on the terminal.
+// A key with a password is refused instead of asking for it on the terminal.
 int NoPassword(char*, int, int, void*) { return -1; }
 
 absl::StatusOr<std::vector<Certificate>> Parse(const std::string& pem, const std::string& path) {
@@ -56,7 +56,7 @@ absl::StatusOr<std::vector<Certificate>> Parse(const std::string& pem, const std
   return certificates;
 }
 
-// TLS refuses keys that are too short and signatures that are too weak, which parse as well as any.
+// TLS refuses keys that are too short and signatures that are too weak, although they parse.
 absl::Status CheckStrength(const std::vector<Certificate>& chain, const std::string& path) {
   const Context context(SSL_CTX_new(TLS_server_method()));
   bool accepted = SSL_CTX_use_certificate(context.get(), chain.front().get()) == 1;

@@ -1,5 +1,5 @@
-// Checks the certificates and keys that TLS is to use before it uses them: gRPC takes whatever it
-// is given and would fail at every handshake instead.  And SHA-256.  The only door to OpenSSL.
+// Checks certificates and keys before TLS uses them: gRPC accepts whatever it is given and would
+// then fail at every handshake.  Also SHA-256.  The main door to OpenSSL.
 //
 // Thread-safe.
 
@@ -17,11 +17,11 @@
 
 namespace dragoman {
 
-// All of a small file.  NOT_FOUND names it and says why it cannot be read.
+// The content of a small file.  NOT_FOUND names the file and says why it cannot be read.
 absl::StatusOr<std::string> ReadSmallFile(const std::string& path);
 
-// `certificates` holds at least one certificate in PEM and nothing that is broken.  Errors name
-// `path`, where it was read.
+// Checks that `certificates` holds at least one certificate in PEM and nothing broken.  Errors name
+// `path`, where it was read from.
 absl::Status CheckCertificates(const std::string& certificates, const std::string& path);
 
 // When all the certificates of a chain are valid.
@@ -30,9 +30,9 @@ struct Validity {
   absl::Time not_after;
 };
 
-// The same, that `key` is the private key, without a password, of the first certificate, and that
-// they are strong enough for TLS.  An error names the files and never quotes the key.  Whether they
-// are valid now is not looked at.
+// Also checks that `key` is the private key of the first certificate, without a password, and that
+// both are strong enough for TLS. An error names the files and never quotes the key.  Whether they
+// are valid now is not checked.
 absl::StatusOr<Validity> CheckKeyPair(const std::string& certificates,
                                       const std::string& certificates_path, const std::string& key,
                                       const std::string& key_path);

@@ -1,5 +1,5 @@
-// Time as an argument: whoever needs to know the time is given one of these, so that a test decides
-// what time it is.
+// Time as an argument: code that needs the time is given a Clock, so that a test can decide what
+// time it is.
 
 #ifndef DRAGOMAN_ENGINE_BASE_CLOCK_H_
 #define DRAGOMAN_ENGINE_BASE_CLOCK_H_

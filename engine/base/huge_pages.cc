@@ -14,13 +14,13 @@ size_t RoundUp(size_t n, size_t multiple) { return (n + multiple - 1) / multiple
 }  // namespace
 
 HugePageMemory::HugePageMemory(size_t bytes) : size_(RoundUp(bytes, kPageBytes)) {
-  // One page more, so that there is an aligned address in it.
+  // One extra page, so that the block contains an aligned address.
   void* const base = mmap(nullptr, size_ + kPageBytes, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (base == MAP_FAILED) throw std::bad_alloc();
   base_ = base;
   data_ = reinterpret_cast<std::byte*>(RoundUp(reinterpret_cast<uintptr_t>(base), kPageBytes));
-  madvise(data_, size_, MADV_HUGEPAGE);  // only a wish
+  madvise(data_, size_, MADV_HUGEPAGE);  // a hint
 }
 
 HugePageMemory::~HugePageMemory() {

@@ -15,8 +15,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Refuses, by a throw out of the parser, what is JSON but no honest file: it must not go on reading
-// a hundred megabytes of brackets.
+// Refuses valid JSON that no honest file contains, by throwing from within the parser: it must not
+// go on to read a hundred megabytes of brackets.
 class Watch {
  public:
   void See(int depth, Json::parse_event_t event, const Json& parsed) {
@@ -32,11 +32,11 @@ class Watch {
  private:
   [[noreturn]] static void Refuse(const std::string& why) { throw std::invalid_argument(why); }
 
-  std::vector<std::unordered_set<std::string>> keys_;  // of the objects that are open
+  std::vector<std::unordered_set<std::string>> keys_;  // of the objects that are still open
 };
 
 absl::StatusOr<Json> Parse(std::string_view text, const std::string& name) {
-  if (text.find('\0') != text.npos) {  // which the parser takes for the end
+  if (text.find('\0') != text.npos) {  // the parser would take it for the end
     return absl::InvalidArgumentError(absl::StrCat(name, ": holds a NUL byte"));
   }
   Watch watch;

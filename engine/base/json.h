@@ -1,4 +1,4 @@
-// JSON from a stranger: the files of a model directory.
+// Parsing of untrusted JSON: the files of a model directory.
 
 #ifndef DRAGOMAN_ENGINE_BASE_JSON_H_
 #define DRAGOMAN_ENGINE_BASE_JSON_H_
@@ -11,16 +11,17 @@
 
 namespace dragoman {
 
-// Parses one JSON object.  INVALID_ARGUMENT, beginning with `name`, if it is not JSON or not an
-// object, if a key occurs twice in one object, or if it nests deeper than kMaxJsonDepth.
+// Parses one JSON object.  INVALID_ARGUMENT, with a message that begins with `name`, if the text is
+// not JSON or not an object, if a key occurs twice in one object, or if it nests deeper than
+// kMaxJsonDepth.
 absl::StatusOr<nlohmann::json> ParseJsonObject(std::string_view text, const std::string& name);
 
 inline constexpr int kMaxJsonDepth = 32;
 
-// The same for a file; NOT_FOUND if there is none at `path`.
+// The same for a file.  NOT_FOUND if there is none at `path`.
 absl::StatusOr<nlohmann::json> ReadJsonObject(const std::string& path);
 
-// Likewise for a file that holds an array.
+// The same for a file that holds an array.
 absl::StatusOr<nlohmann::json> ReadJsonArray(const std::string& path);
 
 }  // namespace dragoman

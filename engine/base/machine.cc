@@ -31,7 +31,7 @@ double PositiveNumber(const std::string& text) {
   return value;
 }
 
-// cgroup v1 says "no limit" by a number that is no amount of memory: LONG_MAX in whole pages.
+// cgroup v1 expresses "no limit" as LONG_MAX rounded down to whole pages.
 size_t MemoryLimit(const std::string& text) {
   constexpr double kNoLimit = 1e18;
   const double bytes = PositiveNumber(text);
@@ -71,18 +71,18 @@ void ReadVersion1(const std::string& root, const std::string& group, CgroupLimit
   }
 }
 
-// The place of the process in one hierarchy of control groups.
+// The process's group in one hierarchy of control groups.
 struct Hierarchy {
   bool unified;  // version 2
   std::string root;
   std::string group;  // below the root: "/system.slice/dragoman.service"
 };
 
-// Those that may limit CPU or memory.
+// Those hierarchies that may limit CPU or memory.
 std::vector<Hierarchy> Hierarchies(const std::string& mount, const std::string& self_cgroup) {
   std::vector<Hierarchy> hierarchies;
   for (absl::string_view line : absl::StrSplit(self_cgroup, '\n')) {
-    // hierarchy-id:controllers:path; version 2 is "0::path".
+    // hierarchy-id:controllers:path; version 2 has "0::path".
     const std::vector<std::string> fields = absl::StrSplit(line, absl::MaxSplits(':', 2));
     if (fields.size() != 3 || fields[2].empty() || fields[2][0] != '/') continue;
     if (fields[1].empty()) {
@@ -100,7 +100,7 @@ std::vector<Hierarchy> Hierarchies(const std::string& mount, const std::string& 
 
 constexpr char kCgroupMount[] = "/sys/fs/cgroup";
 
-// A number in a file of lines such as "inactive_file 4096"; 0 if there is none.
+// The number in a line such as "inactive_file 4096"; 0 if there is none.
 size_t NumberOf(const std::string& text, absl::string_view name) {
   for (absl::string_view line : absl::StrSplit(text, '\n')) {
     const std::vector<absl::string_view> fields = absl::StrSplit(line, ' ');
@@ -109,11 +109,11 @@ size_t NumberOf(const std::string& text, absl::string_view name) {
   return 0;
 }
 
-// The names that one version of control groups has for what is asked here.
+// The file names that one version of control groups uses.
 struct MemoryFiles {
   const char* limit;
   const char* usage;
-  const char* cache;  // in memory.stat: pages that are given back when others are wanted
+  const char* cache;  // in memory.stat: pages that can be reclaimed
 };
 constexpr MemoryFiles kVersion2 = {"/memory.max", "/memory.current", "inactive_file"};
 constexpr MemoryFiles kVersion1 = {"/memory.limit_in_bytes", "/memory.usage_in_bytes",

@@ -35,12 +35,12 @@ absl::StatusOr<absl::Span<const std::byte>> Map(int fd, const std::string& path)
   if (size == 0) return absl::Span<const std::byte>();
   void* data = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
   if (data == MAP_FAILED) return ErrnoStatus(path, "map");
-  madvise(data, size, MADV_WILLNEED);  // only a hint: read ahead
+  madvise(data, size, MADV_WILLNEED);  // a hint to read ahead
   return absl::Span<const std::byte>(static_cast<const std::byte*>(data), size);
 }
 
-// The mappings that SIGBUS is handled for: a handler may take no lock, so they are kept in an array
-// of atomics.  More files than that at once have no guard, and are as they would be without.
+// The mappings for which SIGBUS is handled.  A signal handler may take no lock, so they are kept in
+// an array of atomics.  Files beyond its size have no guard.
 struct Guard {
   std::atomic<bool> taken = false;
   std::atomic<uintptr_t> begin = 0, end = 0;  // 0: no mapping yet
@@ -48,9 +48,9 @@ struct Guard {
 };
 constexpr int kGuards = 256;
 Guard guards[kGuards];
-struct sigaction former;  // what SIGBUS did before
+struct sigaction former;  // the previous handler of SIGBUS
 
-// Puts a page of zeros where the file has none, and lets the reader go on.
+// Maps a page of zeros where the file has no bytes, and lets the reader continue.
 void OnBusError(int signal, siginfo_t* info, void* context) {
   const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
   for (Guard& guard : guards) {
@@ -62,7 +62,8 @@ void OnBusError(int signal, siginfo_t* info, void* context) {
       return;
     }
   }
-  sigaction(SIGBUS, &former, nullptr);  // it happens again, and as it would have
+  sigaction(SIGBUS, &former,
+            nullptr);  // the instruction runs again, and the previous handler decides
 }
 
 void CatchBusErrors() {
@@ -105,7 +106,7 @@ absl::Status MappedFile::whole() const {
 }
 
 absl::StatusOr<std::shared_ptr<const MappedFile>> MappedFile::Open(const std::string& path) {
-  // O_NONBLOCK: to open a pipe must not wait for its other end.
+  // O_NONBLOCK: opening a pipe must not wait for its other end.
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return ErrnoStatus(path, "open");
   absl::StatusOr<absl::Span<const std::byte>> bytes = Map(fd, path);
@@ -115,7 +116,7 @@ absl::StatusOr<std::shared_ptr<const MappedFile>> MappedFile::Open(const std::st
 }
 
 void MappedFile::Forget(absl::Span<const std::byte> part) const {
-  // Of any other memory this would erase the content.
+  // On any other memory this would erase the content.
   DRAGOMAN_CHECK(part.empty() || Holds(part));
   const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
   const uintptr_t begin = (reinterpret_cast<uintptr_t>(part.data()) + page - 1) / page * page;

@@ -1,9 +1,9 @@
 // A file's bytes, mapped read-only into memory.  Servers on one machine that map the same
 // checkpoint share its pages.
 //
-// To replace a file that is in use, rename another one over it.  Where one is cut short in place,
-// the kernel has no bytes to give and would end the process (SIGBUS); here they read as zeros and
-// `whole` tells.
+// To replace a file that is in use, rename another one over it.  If a mapped file is truncated in
+// place, the kernel has no bytes to give and would end the process with SIGBUS. Here the missing
+// bytes read as zeros, and `whole` reports it.
 
 #ifndef DRAGOMAN_ENGINE_BASE_MAPPED_FILE_H_
 #define DRAGOMAN_ENGINE_BASE_MAPPED_FILE_H_
@@ -22,7 +22,7 @@ namespace dragoman {
 class MappedFile {
  public:
   // Maps a regular file.  NOT_FOUND if there is none at `path`; FAILED_PRECONDITION if it is not a
-  // regular file or may not be read.  An empty file is valid and has no bytes.
+  // regular file or cannot be read.  An empty file is valid and has no bytes.
   static absl::StatusOr<std::shared_ptr<const MappedFile>> Open(const std::string& path);
 
   ~MappedFile();
@@ -31,7 +31,7 @@ class MappedFile {
 
   absl::Span<const std::byte> bytes() const { return bytes_; }
 
-  // FAILED_PRECONDITION if bytes were read that the file did not have any more.
+  // FAILED_PRECONDITION if bytes were read that the file no longer had.
   absl::Status whole() const;
 
   bool Holds(absl::Span<const std::byte> part) const {
@@ -39,7 +39,7 @@ class MappedFile {
            part.data() + part.size() <= bytes_.data() + bytes_.size();
   }
 
-  // Lets the pages that are wholly in `part` of bytes() leave this process's memory.  They can
+  // Lets the pages that lie wholly within `part` of bytes() leave this process's memory.  They can
   // still be read: the kernel maps them again.
   void Forget(absl::Span<const std::byte> part) const;
 
@@ -48,7 +48,7 @@ class MappedFile {
 
   const std::string path_;
   const absl::Span<const std::byte> bytes_;
-  int guard_ = -1;  // the number of its guard (mapped_file.cc); negative: it has none
+  int guard_ = -1;  // index of its guard (mapped_file.cc); negative: none
 };
 
 }  // namespace dragoman

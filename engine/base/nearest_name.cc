@@ -1,5 +1,5 @@
-// The edit distance with swaps of neighbours (optimal string alignment), a row of its table at a
-// time.  For "beamsize" and "beam-size" it is 1: one character is inserted.
+// The edit distance with swaps of neighbours (optimal string alignment), one row of its table at a
+// time.  Between "beamsize" and "beam-size" it is 1: one character is inserted.
 
 #include "engine/base/nearest_name.h"
 
@@ -9,7 +9,8 @@ namespace dragoman {
 namespace {
 
 int EditDistance(const std::string& a, const std::string& b) {
-  // before[j] and last[j] are the distances of b's first j characters to a's first i - 2 and i - 1.
+  // before[j] and last[j] are the distances of b's first j characters from a's first i - 2 and i -
+  // 1.
   std::vector<int> before, last(b.size() + 1), now(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) last[j] = static_cast<int>(j);
   for (size_t i = 1; i <= a.size(); ++i) {

@@ -1,4 +1,4 @@
-// Suggestions for words that people mistype: options, commands, names.
+// Suggestions for mistyped options, commands and names.
 
 #ifndef DRAGOMAN_ENGINE_BASE_NEAREST_NAME_H_
 #define DRAGOMAN_ENGINE_BASE_NEAREST_NAME_H_
@@ -8,12 +8,12 @@
 
 namespace dragoman {
 
-// The one of `names` that takes the fewest edits (insert, delete or replace a character, or swap
-// two neighbours) to get from `word`; of equals the first.  Empty if even that one takes more edits
-// than a third of the word's characters: then it was hardly meant.
+// The one of `names` that takes the fewest edits to get from `word`; the first of several.  An edit
+// inserts, deletes or replaces a character, or swaps two neighbours.  Empty if even that one takes
+// more edits than a third of the word's characters: then it was hardly meant.
 std::string NearestName(const std::string& word, const std::vector<std::string>& names);
 
-// "; did you mean --beam-size?", or empty if no name is near.
+// "; did you mean --beam-size?", or empty if no name is close.
 std::string DidYouMean(const std::string& word, const std::vector<std::string>& names);
 
 }  // namespace dragoman

@@ -50,28 +50,28 @@
 
 namespace dragoman {
 
-// The name of the request field that an INVALID_ARGUMENT speaks of travels with the status as a
-// payload of this type; the server turns it into a google.rpc.BadRequest.FieldViolation.
+// The type of the payload that carries the name of the request field of an INVALID_ARGUMENT. The
+// server turns it into a google.rpc.BadRequest.FieldViolation.
 inline constexpr char kFieldPayload[] = "dragoman.field";
 
 // INVALID_ARGUMENT about one field, named by its path in the public API, such as "contents[3]".
 absl::Status InvalidField(const std::string& field, const std::string& message);
 
-// The field that InvalidField was given, or "" if the status names none.
+// The field that InvalidField was given, or "".
 std::string FieldOf(const absl::Status& status);
 
-// The status with `context` before its message: Annotate(status, "model.bin: ").  Code and payloads
-// stay, and OK stays OK.
+// The status with `context` in front of its message: Annotate(status, "model.bin: ").  Keeps the
+// code and the payloads.  OK stays OK.
 absl::Status Annotate(const absl::Status& status, absl::string_view context);
 
-// The same status, saying how long to wait before trying again.
+// The same status, which also says how long to wait before trying again.
 absl::Status RetryAfter(absl::Status status, absl::Duration delay);
 
-// What RetryAfter was given, if it was.
+// The delay that RetryAfter was given, if any.
 std::optional<absl::Duration> RetryAfterOf(const absl::Status& status);
 
-// DEADLINE_EXCEEDED before the deadline: what was asked for cannot be done until then, so it was
-// not begun.  IsCannotBeMet tells it from a deadline that has passed.
+// DEADLINE_EXCEEDED before the deadline: the work cannot be done in time, so it was not started.
+// IsCannotBeMet tells it from a deadline that has passed.
 absl::Status CannotBeMet(const std::string& message);
 bool IsCannotBeMet(const absl::Status& status);
 

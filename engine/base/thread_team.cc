@@ -4,12 +4,12 @@
 //
 //   leader      takes part 0 (next_: part 1)       columns 0..2
 //   member 2    takes part 1 (next_: part 2)       columns 3..5
-//   leader      takes part 2 (next_: part 3)       columns 6..9; nothing is left to take
-//   member 1    comes late: no part is left, or the round is another; it goes on waiting
+//   leader      takes part 2 (next_: part 3)       columns 6..9; nothing is left
+//   member 1    comes late: no part is left, or the round has changed; it keeps waiting
 //
 // A part is taken by a compare-and-swap of the whole word.  So a member that read the word in round
-// 7 and was then kept waiting by the system cannot take a part of round 8 by mistake.  The leader
-// waits for the parts that were taken (`left_`) and never for a member that has taken none.
+// 7 and was then preempted cannot take a part of round 8 by mistake.  The leader waits for the
+// parts that were taken (`left_`), never for a member that has taken none.
 
 #include "engine/base/thread_team.h"
 
@@ -20,15 +20,15 @@
 namespace dragoman {
 namespace {
 
-// Of ThreadTeam::next_, from the lowest: 8 bits for the next part, 8 for the parts, the round.  Its
-// 48 bits last for 89 years of 100,000 rounds a second.
+// The fields of ThreadTeam::next_, from the lowest: 8 bits for the next part, 8 for the number of
+// parts, 48 for the round.  At 100,000 rounds a second, 48 bits last for 89 years.
 constexpr int kPartBits = 8;
 constexpr uint64_t kPartMask = (1 << kPartBits) - 1;
 static_assert(ThreadTeam::kMaxSize <= static_cast<int>(kPartMask));
 
 constexpr uint64_t kLeave = ~uint64_t{0};  // as a round
 
-// How often one looks before one sleeps: some tens of microseconds.
+// How many times a thread checks before it sleeps: some tens of microseconds.
 constexpr int kLooks = 2000;
 
 void Pause() {
@@ -75,7 +75,7 @@ void ThreadTeam::Split(int count, int grain, Part part) {
   }
 }
 
-// Does parts of a round until all have been begun.
+// Works on parts of a round until all have been taken.
 void ThreadTeam::Work(int member, uint64_t round) {
   uint64_t next = next_.load(std::memory_order_acquire);
   while (next >> (2 * kPartBits) == round) {
@@ -91,7 +91,7 @@ void ThreadTeam::Work(int member, uint64_t round) {
   }
 }
 
-// The first round that is not `last`.
+// Waits for a round other than `last`.
 uint64_t ThreadTeam::AwaitRound(uint64_t last) const {
   for (int look = 0;; ++look) {
     const uint64_t round = round_.load(std::memory_order_acquire);

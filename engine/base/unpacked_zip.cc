@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A path that cannot lead out of the directory that it is put behind.
+// Whether a path cannot lead out of the directory that it is appended to.
 bool IsSafe(const std::string& name) {
   if (name.find('\0') != name.npos || name.find('\\') != name.npos) return false;
   std::vector<std::string> parts = absl::StrSplit(name, '/');

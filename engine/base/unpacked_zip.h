@@ -1,5 +1,5 @@
-// A zip, unpacked into a directory of its own for as long as this lives.  Files that were opened or
-// mapped meanwhile stay readable after that.
+// A zip file, unpacked into a temporary directory for as long as this object lives.  Files that
+// were opened or mapped in the meantime stay readable.
 
 #ifndef DRAGOMAN_ENGINE_BASE_UNPACKED_ZIP_H_
 #define DRAGOMAN_ENGINE_BASE_UNPACKED_ZIP_H_
@@ -13,18 +13,18 @@ namespace dragoman {
 
 class UnpackedZip {
  public:
-  // Whether there is a file at `path` that begins as a zip does.
+  // Whether the file at `path` starts like a zip.
   static bool IsZip(const std::string& path);
 
   // Unpacks into a new directory under $TMPDIR, or /tmp.  INVALID_ARGUMENT for an archive that is
-  // damaged or that names a file outside of the directory; FAILED_PRECONDITION if there is no room.
+  // damaged or names a file outside of the directory; FAILED_PRECONDITION if there is no room.
   static absl::StatusOr<std::unique_ptr<UnpackedZip>> Open(const std::string& path);
 
   ~UnpackedZip();
   UnpackedZip(const UnpackedZip&) = delete;
   UnpackedZip& operator=(const UnpackedZip&) = delete;
 
-  // The directory, or the only one in it, which is how most archives are packed.
+  // The directory, or its only subdirectory if it holds nothing else, as most archives are packed.
   std::string directory() const;
 
  private:

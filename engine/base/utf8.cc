@@ -8,7 +8,7 @@ namespace {
 
 bool IsContinuation(char byte) { return (static_cast<uint8_t>(byte) & 0xC0) == 0x80; }
 
-// The bytes of the code point that begins with `first`; 0 if none does.
+// The length of a code point whose first byte is `first`; 0 if there is no such code point.
 size_t LengthFrom(uint8_t first) {
   if (first < 0x80) return 1;
   if (first < 0xC2) return 0;  // a continuation, or an overlong form of U+0000 .. U+007F
@@ -17,7 +17,7 @@ size_t LengthFrom(uint8_t first) {
   return first < 0xF5 ? 4 : 0;
 }
 
-// Where a first byte leaves too much room, the second byte is restricted.
+// After some first bytes, the range of the second byte is restricted.
 bool SecondByteFits(uint8_t first, uint8_t second) {
   switch (first) {
     case 0xE0:

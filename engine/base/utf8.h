@@ -15,15 +15,14 @@ bool IsValidUtf8(std::string_view text);
 // REQUIRES: text is valid UTF-8.
 int CountCodePoints(std::string_view text);
 
-// The code point whose first byte is text[*position]; moves *position past it.
-// REQUIRES: text is valid UTF-8, and *position is the beginning of a code point in it.
+// The code point whose first byte is text[*position]; moves *position past it.  REQUIRES: text is
+// valid UTF-8 and *position is the start of a code point.
 char32_t NextCodePoint(std::string_view text, size_t* position);
 
-// What Python's str.isspace and str.strip take for white space.
+// What Python's str.isspace and str.strip regard as white space.
 bool IsWhiteSpace(char32_t c);
 
-// `text` without white space at either end.
-// REQUIRES: text is valid UTF-8.
+// `text` without white space at either end.  REQUIRES: text is valid UTF-8.
 std::string_view StripWhiteSpace(std::string_view text);
 
 }  // namespace dragoman

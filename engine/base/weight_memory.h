@@ -1,4 +1,4 @@
-// Memory for weights.  Every step of a small batch reads all of it sequentially, so it is in huge
+// Memory for weights.  Every step of a small batch reads all of it sequentially, so it lies in huge
 // pages.
 
 #ifndef DRAGOMAN_ENGINE_BASE_WEIGHT_MEMORY_H_
@@ -11,8 +11,8 @@
 
 namespace dragoman {
 
-// A block of bytes, aligned to a cache line and zero at first.  Many blocks share a large mapping,
-// which is given back when the last of them is gone.  Movable.
+// A block of bytes, aligned to a cache line and initially zero.  Many blocks share a large mapping,
+// which is unmapped when the last of them is gone.  Movable.
 class WeightMemory {
  public:
   WeightMemory() = default;

@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Thrown from within the library's parser, and caught where it was called.
+// Thrown from within the library's parser, and caught where the parser was called.
 struct Refused {
   std::string message;
 };
@@ -35,20 +35,20 @@ bool ParseWhole(std::string_view text, Number* number) {
   return error == std::errc() && stop == end;
 }
 
-// A plain scalar, by the core schema of YAML 1.2 as far as configurations use it.
+// A plain scalar by the core schema of YAML 1.2, as far as configurations use it.
 Json Resolve(const std::string& text) {
   if (text.empty() || text == "~" || text == "null") return nullptr;
   if (text == "true" || text == "True" || text == "TRUE") return true;
   if (text == "false" || text == "False" || text == "FALSE") return false;
   if (uint64_t number; ParseWhole(text, &number)) return number;
   if (int64_t number; ParseWhole(text, &number)) return number;
-  // from_chars also takes "inf" and "nan", which are words.
+  // from_chars also accepts "inf" and "nan", which are words here.
   const bool numeric = text.find_first_not_of("0123456789+-.eE") == std::string::npos;
   if (double number; numeric && ParseWhole(text, &number) && std::isfinite(number)) return number;
   return text;
 }
 
-// Builds the JSON as the parser goes through the document.
+// Builds the JSON while the parser walks through the document.
 class Builder final : public YAML::EventHandler {
  public:
   Json Take() { return std::move(root_); }
@@ -84,7 +84,7 @@ class Builder final : public YAML::EventHandler {
  private:
   struct Container {
     Json* json;
-    std::string key;  // of a mapping: whose value comes next
+    std::string key;  // of a mapping: the key whose value comes next
     bool has_key = false;
   };
 
@@ -92,7 +92,7 @@ class Builder final : public YAML::EventHandler {
     if (anchor != 0) Refuse(mark, "has an anchor, want none");
   }
 
-  // Puts a value, or a key, where the document is; `text` is what a key is called.
+  // Adds a value, or a key, at the current place in the document; `text` is the key's spelling.
   Json* Add(const YAML::Mark& mark, Json value, const std::string& text) {
     if (open_.empty()) return &(root_ = std::move(value));
     Container& in = open_.back();
@@ -112,7 +112,7 @@ class Builder final : public YAML::EventHandler {
     if (static_cast<int>(open_.size()) == kMaxJsonDepth) {
       Refuse(mark, absl::StrCat("nests deeper than ", kMaxJsonDepth));
     }
-    // A reference into an array does not outlive its growth, but only the last element is open.
+    // A reference into an array is invalid once the array grows, but only the last element is open.
     open_.push_back({Add(mark, std::move(container), "")});
   }
 

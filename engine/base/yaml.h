@@ -1,5 +1,5 @@
-// YAML from a stranger, and the only door to yaml-cpp.  What is read becomes JSON, so that whoever
-// reads a configuration need not know in which of the two it was written:
+// Parsing of untrusted YAML, and the only door to yaml-cpp.  The result is JSON, so that code that
+// reads a configuration need not know which of the two it was written in:
 //
 //   beam-size: 6              {"beam-size": 6,
 //   vocabs: [a.spm, a.spm]     "vocabs": ["a.spm", "a.spm"],
@@ -19,12 +19,13 @@
 
 namespace dragoman {
 
-// Parses one YAML mapping.  INVALID_ARGUMENT, beginning with `name`, if it is not YAML or not a
-// mapping, if a key occurs twice in one mapping or is no scalar, if it nests deeper than
-// kMaxJsonDepth, or if it has anchors and aliases, by which a small file can be huge.
+// Parses one YAML mapping.  INVALID_ARGUMENT, with a message that begins with `name`, if the text
+// is not YAML or not a mapping, if a key occurs twice or is not a scalar, if it nests deeper than
+// kMaxJsonDepth, or if it uses anchors and aliases, with which a small file can expand to a huge
+// one.
 absl::StatusOr<nlohmann::json> ParseYamlObject(std::string_view text, const std::string& name);
 
-// The same for a file; NOT_FOUND if there is none at `path`.
+// The same for a file.  NOT_FOUND if there is none at `path`.
 absl::StatusOr<nlohmann::json> ReadYamlObject(const std::string& path);
 
 }  // namespace dragoman

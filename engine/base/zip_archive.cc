@@ -55,7 +55,7 @@ int StreamError(void*, void* stream) { return static_cast<Stream*>(stream)->ende
 
 using Unzip = std::unique_ptr<void, int (*)(void*)>;
 
-// `stream` must outlive what is returned; null if its bytes are no zip.
+// `stream` must outlive the result, which is null if its bytes are not a zip.
 Unzip OpenUnzip(Stream* stream) {
   zlib_filefunc64_def functions = {};
   functions.zopen64_file = OpenStream;
@@ -86,7 +86,8 @@ absl::Status CheckInfo(const unz_file_info64& info) {
   return absl::OkStatus();
 }
 
-// Where the entry at hand lies: its header, which minizip checks against the list, and its content.
+// Where the current entry lies: its header, which minizip compares with the central directory, and
+// its content.
 struct Place {
   uint64_t header = 0;
   uint64_t content = 0;
@@ -110,10 +111,10 @@ absl::StatusOr<Place> FindPlace(void* unzip, const unz_file_info64& info, uint64
   return place;
 }
 
-// Where an archive's parts begin and end, so that nothing lies before or behind them.
+// Where an archive's parts begin and end, to show that nothing lies before or after them.
 struct Extent {
   uint64_t begin = 0;  // of the first header
-  uint64_t end = 0;    // of the list
+  uint64_t end = 0;    // of the central directory
 };
 
 absl::StatusOr<ZipArchive::Entry> ReadEntry(void* unzip, absl::Span<const std::byte> bytes,
@@ -152,7 +153,7 @@ absl::Status Damaged(const ZipArchive::Entry& entry) {
   return absl::InvalidArgumentError(absl::StrCat(entry.name, " is damaged in the archive"));
 }
 
-// Writes the content of the entry at hand, which must be as long as the list says.
+// Writes the content of the current entry, which must be as long as the central directory says.
 absl::Status Unpack(void* unzip, const ZipArchive::Entry& entry, std::FILE* to,
                     const std::string& path) {
   std::vector<char> buffer(1 << 20);
@@ -201,7 +202,7 @@ absl::StatusOr<ZipArchive> ZipArchive::Open(absl::Span<const std::byte> bytes) {
   if (result != UNZ_END_OF_LIST_OF_FILE || archive.entries_.size() != global.number_entry) {
     return absl::InvalidArgumentError("the list of entries is damaged");
   }
-  // What ends an archive, alone or behind the two records for 64 bits.
+  // The record that ends an archive, alone or after the two 64-bit records.
   constexpr uint64_t kEnd = 22;
   constexpr uint64_t kEnd64 = 56 + 20 + kEnd;
   const uint64_t tail = bytes.size() - extent.end - global.size_comment;

@@ -18,10 +18,10 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 
-// exp(x), infinity beyond what float32 holds.
+// exp(x), or infinity beyond the range of float32.
 HWY_INLINE V Exp(V x) {
   const D d;
-  return hn::Exp(d, hn::Min(x, hn::Set(d, 104.0f)));  // whose own range ends there
+  return hn::Exp(d, hn::Min(x, hn::Set(d, 104.0f)));  // the range of Exp ends there
 }
 
 // Functions of one vector, for Activate and ActivateAndGate.
@@ -52,7 +52,7 @@ struct GeluTanh {
 };
 
 // x (1 + erf(x / sqrt(2))) / 2, with 1 - erf(z) = (a1 t + ... + a5 t^5) exp(-z^2), t = 1 / (1 + p
-// z), off by less than 1.5e-7 (Abramowitz and Stegun, 7.1.26).
+// z).  The error is below 1.5e-7 (Abramowitz and Stegun, 7.1.26).
 struct GeluErf {
   HWY_INLINE V operator()(V x) const {
     const D d;
@@ -74,8 +74,8 @@ struct Identity {
   HWY_INLINE V operator()(V x) const { return x; }
 };
 
-// out = f(x), or f(x) * factors if there are any, element by element.  The last few elements go
-// through a vector of their own, so that an element's result does not depend on where it lies.
+// out = f(x), or f(x) * factors if there are any, element by element.  The last few elements get a
+// vector of their own, so that a result does not depend on the element's position.
 template <typename F>
 void MapRow(const F& f, const float* x, const float* factors, int n, float* out) {
   const D d;
@@ -99,7 +99,7 @@ void MapRow(const F& f, const float* x, const float* factors, int n, float* out)
   for (int k = 0; i + k < n; ++k) out[i + k] = last[0][k];
 }
 
-// `gate`: x is [rows, 2 n], and its right half multiplies what becomes of the left one.
+// With `gate`, x is [rows, 2 n], and the result for its left half is multiplied by its right half.
 template <typename F>
 void MapRows(const F& f, MatrixView<const float> x, bool gate, MatrixView<float> out) {
   for (int r = 0; r < x.rows(); ++r) {

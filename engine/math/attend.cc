@@ -1,12 +1,13 @@
 // Attention over interleaved heads (attend.h).  For 8 heads and vectors of 16 lanes, a row of keys
-// looks like this, the letters being heads:
+// looks like this; the letters are heads:
 //
 //   | a b c d e f g h a b c d e f g h | a b c d e f g h a b c d e f g h | ...
 //
 // Multiplying it by q and adding up the vectors leaves one vector whose lanes are partial sums of
-// heads a .. h a .. h; its halves added are the scores.  They are kept in the same pattern of lanes
-// (the scores of all heads, repeated up to a whole number of vectors), so that softmax goes down
-// the positions without looking at single lanes, and a weight meets the values of its own head.
+// heads a .. h a .. h; the sum of its two halves is the scores.  They are kept in the same pattern
+// of lanes (the scores of all heads, repeated to fill whole vectors), so that softmax can walk down
+// the positions without looking at single lanes, and each weight lines up with the values of its
+// own head.
 
 #include "engine/math/attend.h"
 
@@ -34,7 +35,7 @@ struct AttendTask {
   MatrixView<const float> q;
   absl::Span<const std::byte* const> rows;
   absl::Span<const std::byte* const> next;
-  // For each query of a group: scores of the positions, and a scale (AttendScratch).
+  // For each query of a group: the scores of the positions, and a scale (AttendScratch).
   float* scratch;
   MatrixView<float> out;
   const float* bias;  // of query 0 and the first position, in the pattern of lanes; or null
@@ -45,12 +46,12 @@ struct AttendTask {
   int positions() const { return static_cast<int>(rows.size()); }
   const T* keys(int position) const { return reinterpret_cast<const T*>(rows[position]); }
   const T* values(int position) const { return keys(position) + width(); }
-  // In int8, behind the values: the scales of the keys and then of the values, as many of each.
+  // In int8, the scales follow the values: first those of the keys, then as many for the values.
   const uint16_t* scales(int position) const {
     return reinterpret_cast<const uint16_t*>(rows[position] + 2 * width());
   }
 
-  // Fetches `n` elements of the next task, from its position's element number `first` on.
+  // Prefetches `n` elements of the next task, starting at element `first` of the position.
   void Fetch(int position, int first, int n) const {
     if (position >= static_cast<int>(next.size())) return;
     const std::byte* const p = next[position] + first * sizeof(T);
@@ -58,11 +59,11 @@ struct AttendTask {
   }
 };
 
-// Whether elements are to be multiplied by scales.
+// Whether elements have to be multiplied by scales.
 template <typename T>
 constexpr bool kScaled = std::is_same_v<T, int8_t>;
 
-// Queries that read the keys and values together.
+// Queries that share one reading of the keys and values.
 constexpr int kQueryGroup = 4;
 
 }  // namespace dragoman
@@ -77,15 +78,15 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 
-// The elements of a row in vectors, two at a time.
+// Loads the elements of a row in vectors, two at a time.
 HWY_INLINE void LoadPair(const float* p, V& low, V& high) {
   const D d;
   low = hn::LoadU(d, p);
   high = hn::LoadU(d, p + hn::Lanes(d));
 }
 
-// As PackKeyValues lays them: two vectors of bfloat16 in one of 32 bit words, the first in the
-// lower halves.
+// As PackKeyValues lays them out: two vectors of bfloat16 in one vector of 32-bit words, the first
+// in the lower halves.
 HWY_INLINE void LoadPair(const uint16_t* p, V& low, V& high) {
   const hn::Repartition<uint32_t, D> d32;
   const auto words = hn::LoadU(d32, reinterpret_cast<const uint32_t*>(p));
@@ -93,7 +94,7 @@ HWY_INLINE void LoadPair(const uint16_t* p, V& low, V& high) {
   high = hn::BitCast(D(), hn::And(words, hn::Set(d32, 0xFFFF0000u)));
 }
 
-// A byte for each element, in their order.
+// One byte per element, in order.
 HWY_INLINE void LoadPair(const int8_t* p, V& low, V& high) {
   const D d;
   const hn::RebindToSigned<D> d32;
@@ -119,7 +120,7 @@ HWY_NOINLINE void AddAttention(const float* exponentials, int n, int stride, flo
   for (int j = 0; j < n; ++j) attention[j] += weight * exponentials[j * stride];
 }
 
-// Any number of heads and any width, one element at a time.
+// For any number of heads and any width, one element at a time.
 template <typename T>
 void AttendPlainly(const AttendTask<T>& t, int query) {
   const int n = t.positions();
@@ -153,17 +154,17 @@ void AttendPlainly(const AttendTask<T>& t, int query) {
   }
 }
 
-// Lanes that hold a number for each head: the pattern, if that is one vector or has each head
-// once; else as many whole vectors as the heads fill.  In these, the lanes behind the last head
-// hold anything.
+// The number of lanes that hold one number for each head: the pattern, if that is a single vector
+// or has each head once; otherwise the heads rounded up to whole vectors.  The lanes after the last
+// head are unspecified.
 HWY_INLINE int CompactLanes(int heads, int pattern) {
   const int lanes = static_cast<int>(hn::Lanes(D()));
   return pattern == lanes || pattern == heads ? pattern : (heads + lanes - 1) / lanes * lanes;
 }
 
 // Adds up the lanes of each head in the `pattern` floats at `sums`, in place, into the compact
-// lanes.  The pattern is `heads` times a power of two: adding to each lane the one that is `heads`
-// further, then 2 heads further, and so on, leaves every head's sum in the first lanes.
+// lanes.  The pattern is `heads` times a power of two: adding to each lane the one `heads` further
+// on, then 2 heads further on, and so on, leaves every head's sum in the first lanes.
 HWY_INLINE void FoldPattern(int heads, int pattern, float* sums) {
   const D d;
   const int lanes = static_cast<int>(hn::Lanes(d));
@@ -179,7 +180,7 @@ HWY_INLINE void FoldPattern(int heads, int pattern, float* sums) {
   for (int i = 0; i < heads; i += lanes) hn::StoreU(hn::LoadU(d, t + i), d, sums + i);
 }
 
-// The reverse of it: repeats the heads' numbers, the first ones at `numbers`, in all the pattern.
+// The reverse: repeats the heads' numbers, the first ones at `numbers`, over the whole pattern.
 HWY_INLINE void SpreadLanes(int heads, int pattern, float* numbers) {
   const D d;
   const int lanes = static_cast<int>(hn::Lanes(d));
@@ -187,7 +188,7 @@ HWY_INLINE void SpreadLanes(int heads, int pattern, float* numbers) {
   HWY_ALIGN float t[kLongestPattern + 2 * HWY_MAX_BYTES / sizeof(float)];
   for (int i = 0; i < heads; i += lanes) hn::StoreU(hn::LoadU(d, numbers + i), d, t + i);
   for (int length = heads; length < pattern; length *= 2) {
-    // Behind them once more, from the last vector on, which may write beyond its end.
+    // Repeats them, from the last vector on, because a vector may write beyond its end.
     for (int i = (length - 1) / lanes * lanes; i >= 0; i -= lanes) {
       hn::StoreU(hn::LoadU(d, t + i), d, t + length + i);
     }
@@ -200,7 +201,7 @@ HWY_INLINE void SpreadLanes(int heads, int pattern, float* numbers) {
 HWY_INLINE void FoldLanes(int heads, int pattern, float* sums) {
   if (heads == pattern) return;
   if (CompactLanes(heads, pattern) != pattern) return FoldPattern(heads, pattern, sums);
-#if HWY_TARGET != HWY_SCALAR  // which has no halves
+#if HWY_TARGET != HWY_SCALAR  // it has no halves
   const D d;
   if (2 * heads == pattern && pattern == static_cast<int>(hn::Lanes(d))) {
     const V v = hn::LoadU(d, sums);
@@ -215,9 +216,9 @@ HWY_INLINE void FoldLanes(int heads, int pattern, float* sums) {
   }
 }
 
-// scores = q K^T for kPositions positions from `first` on and kQueries queries from `query` on, in
-// the pattern of lanes.  The scores of a query begin at scratch + its number in the group x
-// `stride`.
+// scores = q K^T for kPositions positions starting with `first` and kQueries queries starting with
+// `query`, in the pattern of lanes.  The scores of a query start at scratch + its index in the
+// group x `stride`.
 template <int kPositions, int kQueries, typename T>
 HWY_INLINE void Scores(const AttendTask<T>& t, int pattern, int query, int first, int stride) {
   const D d;
@@ -252,7 +253,8 @@ HWY_INLINE void Scores(const AttendTask<T>& t, int pattern, int query, int first
         }
       }
     }
-    // A pattern of one vector has its sum in two; a longer one in as many as it has.
+    // A pattern of one vector is summed in two, to shorten the chain; a longer one in as many
+    // vectors as it has.
 #pragma GCC unroll 4
     for (int i = 0; i < kQueries; ++i) {
 #pragma GCC unroll 4
@@ -274,7 +276,7 @@ HWY_INLINE void Scores(const AttendTask<T>& t, int pattern, int query, int first
   }
 }
 
-// scores += bias, both of n positions in the compact lanes of a pattern.
+// scores += bias, both for n positions in the compact lanes of a pattern.
 HWY_INLINE void AddBias(const float* bias, int n, int pattern, int compact, float* scores) {
   const D d;
   const int lanes = static_cast<int>(hn::Lanes(d));
@@ -285,8 +287,8 @@ HWY_INLINE void AddBias(const float* bias, int n, int pattern, int compact, floa
   }
 }
 
-// Multiplies what stands for each position in the compact lanes of a pattern by the position's
-// scales, those of the keys or, if `first` is the pattern, of the values.
+// Multiplies the numbers of each position, in the compact lanes of a pattern, by the position's
+// scales: those of the keys or, if `first` is the pattern, of the values.
 template <typename T>
 HWY_INLINE void MultiplyByScales(const AttendTask<T>& t, int pattern, int compact, int first,
                                  float* numbers) {
@@ -300,7 +302,8 @@ HWY_INLINE void MultiplyByScales(const AttendTask<T>& t, int pattern, int compac
   }
 }
 
-// Scores to exponentials, and the inverse of their sum into `scales`, in the compact lanes.
+// Turns scores into exponentials, and writes the inverse of their sum to `scales`, in the compact
+// lanes.
 HWY_INLINE void Exponentials(int n, int pattern, int compact, float* scores, float* scales) {
   const D d;
   const int lanes = static_cast<int>(hn::Lanes(d));
@@ -318,7 +321,7 @@ HWY_INLINE void Exponentials(int n, int pattern, int compact, float* scores, flo
   }
 }
 
-// The attention of a query, of exponentials and the inverse of their sum.
+// The attention of a query, from its exponentials and the inverse of their sum.
 template <typename T>
 void WriteAttention(const AttendTask<T>& t, int query, int pattern, const float* exponentials,
                     const float* scales) {
@@ -332,8 +335,8 @@ void WriteAttention(const AttendTask<T>& t, int query, int pattern, const float*
 }
 
 // out[e ..] = scale * sum over j of weights[j] V[j][e ..] for kPairs pairs of vectors and kQueries
-// queries.  The weights and scales of the first vector of a pair stand at `low`, those of the
-// second at `high` of their pattern.
+// queries.  The weights and scales for the first vector of a pair are at `low` of their pattern,
+// those for the second at `high`.
 template <int kPairs, int kQueries, typename T>
 HWY_INLINE void WeightedSum(const AttendTask<T>& t, int pattern, int query, int low, int high,
                             int e, int stride) {
@@ -376,8 +379,8 @@ HWY_INLINE void WeightedSum(const AttendTask<T>& t, int pattern, int query, int 
   }
 }
 
-// The queries [query, query + kQueries).  One query alone takes several positions and several pairs
-// of vectors at a time instead; in what order a query's numbers are summed is the same.
+// The queries [query, query + kQueries).  A single query takes several positions and several pairs
+// of vectors at a time instead; the order in which a query's numbers are summed is the same.
 template <int kQueries, typename T>
 void AttendInPairs(const AttendTask<T>& t, int query) {
   constexpr int kPositions = kQueries == 1 ? 4 : 1;

@@ -14,7 +14,7 @@
 #define DRAGOMAN_FLOAT32_TASK_
 namespace dragoman {
 
-// One tile of the product: all that its kernels need to know.
+// One tile of the product: all that its kernels need.
 struct Float32Task {
   const float* x;        // [rows, inputs]
   int x_stride;          // from one row to the next
@@ -37,8 +37,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 
-// A panel has kVectors vectors of outputs, whole cache lines of weights where vectors are wide
-// enough, and a tile so many rows that all its sums stay in registers.
+// A panel has kVectors vectors of outputs, which are whole cache lines of weights if vectors are
+// wide enough.  A tile has as many rows as keep all its sums in registers.
 constexpr int kVectors = HWY_MAX_BYTES >= 32 ? 2 : 4;
 #if HWY_TARGET == HWY_AVX2
 constexpr int kMostRows = 6;  // 16 registers
@@ -49,7 +49,7 @@ constexpr int kMostRows = 24 / kVectors;  // 32 registers
 #endif
 constexpr int kLinesPerInput = std::max<int>(1, kVectors* HWY_MAX_BYTES / kCacheLine);
 
-// kRows rows by one panel, fetching kLines cache lines for every input.
+// kRows rows times one panel, prefetching kLines cache lines per input.
 template <int kRows, int kLines>
 void MultiplyTile(const Float32Task& t) {
   const D d;
@@ -133,8 +133,8 @@ HWY_EXPORT(ShapeFor);
 }  // namespace
 
 int Float32Gemm::RowStride(int rows, int inputs) {
-  constexpr int kPowerOfTwo = 4096;  // bytes that a way of a first level cache is at least
-  constexpr int kFewRows = 8;        // which it holds all the same
+  constexpr int kPowerOfTwo = 4096;  // the least number of bytes in a way of a first level cache
+  constexpr int kFewRows = 8;        // so few rows fit into it in any case
   const bool conflict = rows > kFewRows && inputs * sizeof(float) % kPowerOfTwo == 0;
   return conflict ? inputs + kCacheLine / static_cast<int>(sizeof(float)) : inputs;
 }

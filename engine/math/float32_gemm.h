@@ -1,13 +1,12 @@
-// Matrix multiplication in float32, by a kernel of our own for every instruction set.
+// Matrix multiplication in float32, with a kernel of our own for each instruction set.
 //
 //   y[r][o] = activation(b[o] + x[r][0] w[o][0] + x[r][1] w[o][1] + ...)
 //
-// Every sum has one order, the one above, in a lane of its own: so the row law holds whatever the
-// number of rows.
+// Every sum is computed in this order, in a lane of its own, so the row law holds for any number of
+// rows.
 //
-// Why not oneDNN: without AVX-512 its float32 products break the row law, and where there is
-// AVX-512 it does not fetch the next weights while it multiplies by these, so that it is slower
-// when a model is larger than the caches.
+// Why not oneDNN: without AVX-512 its float32 products break the row law; with AVX-512 it does not
+// prefetch the next weights while it multiplies, so it is slower on models larger than the caches.
 
 #ifndef DRAGOMAN_ENGINE_MATH_FLOAT32_GEMM_H_
 #define DRAGOMAN_ENGINE_MATH_FLOAT32_GEMM_H_
@@ -31,11 +30,11 @@ class Float32Gemm {
   int inputs() const { return inputs_; }
   int outputs() const { return outputs_; }
 
-  // How many elements apart rows of x are best.  A product reads a dozen rows at once; where they
-  // lie a power of two apart, all of them compete for the same few lines of the caches.
+  // The preferred distance, in elements, between rows of x.  A product reads a dozen rows at once;
+  // at a distance of a power of two they would compete for the same few cache lines.
   static int RowStride(int rows, int inputs);
 
-  // Outputs are computed in panels; `y` may be asked for in parts, by several threads.
+  // Outputs are computed in panels; several threads may each compute some panels of `y`.
   int panels() const { return (outputs_ + shape_.width - 1) / shape_.width; }
 
   // Computes the outputs of the panels [first_panel, end_panel).
@@ -46,7 +45,7 @@ class Float32Gemm {
   void AddWeights(int output, float factor, absl::Span<float> to) const;
 
  private:
-  // In a panel, for every input, the weight of each output.
+  // A panel holds, for every input, the weight of each output.
   float* panel(int p) const { return reinterpret_cast<float*>(panels_.data() + p * shape_.bytes); }
 
   int inputs_;

@@ -18,8 +18,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 
-// Element i and those behind it, up to element n, which vectors end at: an element goes through the
-// same operations wherever it lies.
+// Elements from i on, up to element n, where a partial vector ends: an element goes through the
+// same operations at any position.
 HWY_INLINE V Load(const float* x, int i, int n) {
   const D d;
   const int lanes = static_cast<int>(hn::Lanes(d));
@@ -46,7 +46,7 @@ HWY_INLINE V Sigma(V x) {
 }
 
 HWY_INLINE V TanhOf(V x) {
-  // 2 sigma(2 x) - 1 loses the digits of small x; the library's does not.
+  // 2 sigma(2 x) - 1 would lose the digits of small x; Highway's Tanh does not.
   return hn::Tanh(D(), x);
 }
 

@@ -1,5 +1,5 @@
-// The gates of highway layers and of recurrent cells: element by element, with sigma the logistic
-// function.  Vectorized; what becomes of an element depends on nothing but that element's inputs.
+// The gates of highway layers and recurrent cells, element by element; sigma is the logistic
+// function.  Vectorized.  Each result depends only on the inputs of its own element.
 
 #ifndef DRAGOMAN_ENGINE_MATH_GATES_H_
 #define DRAGOMAN_ENGINE_MATH_GATES_H_
@@ -21,13 +21,13 @@ void ForgetAndTake(absl::Span<const float> forget, absl::Span<const float> x,
                    absl::Span<const float> c, absl::Span<float> next, absl::Span<float> out);
 
 // A gated recurrent unit of n elements (Cho et al. 2014, equations 5 to 8, whose z is 1 - z here),
-// after the products:
+// after the matrix products:
 //
 //   r = sigma(x_1 + s_1 + b_1), z = sigma(x_2 + s_2 + b_2)
 //   h = tanh(x_3 + r s_3 + b_3), or with `bias_in_reset` tanh(x_3 + r (s_3 + b_3))
 //   next = (1 - z) h + z state
 struct GatedUnit {
-  absl::Span<const float> x;      // [3 n], or empty: nothing comes in
+  absl::Span<const float> x;      // [3 n], or empty: no input
   absl::Span<const float> s;      // [3 n], of the state
   absl::Span<const float> b;      // [3 n]
   absl::Span<const float> state;  // [n]
@@ -39,8 +39,8 @@ void Update(const GatedUnit& unit, absl::Span<float> next);
 // x = tanh(x).
 void Tanh(absl::Span<float> x);
 
-// sum of tanh(a[i] + b[i]) w[i]: the score of additive attention (Bahdanau et al. 2015, appendix
-// A.1.2).
+// The sum of tanh(a[i] + b[i]) w[i]: the score of additive attention (Bahdanau et al. 2015,
+// appendix A.1.2).
 float TanhScore(absl::Span<const float> a, absl::Span<const float> b, absl::Span<const float> w);
 
 }  // namespace dragoman

@@ -11,17 +11,17 @@ namespace dragoman {
 
 namespace {
 
-// A part of a product is worth the attention of another thread from this many multiplications on,
-// and a part of rows to be converted from this many numbers on.
+// The least work that is worth another thread's attention: multiplications of a product, and
+// numbers to be converted.
 constexpr int64_t kLeastProduct = 1 << 17;
 constexpr int kLeastConversion = 1 << 12;
 
-// How many pieces of so much work make up a part.
+// How many pieces of this much work make up a part that is worth it.
 int Grain(int64_t least, int64_t piece) {
   return static_cast<int>((least + piece - 1) / std::max<int64_t>(piece, 1));
 }
 
-// The same error with what to do about it.
+// The same error with advice on what to do.
 absl::Status Instead(const absl::Status& status, absl::string_view advice) {
   return absl::Status(status.code(), absl::StrCat(status.message(), "; ", advice));
 }
@@ -97,7 +97,7 @@ absl::StatusOr<PackedGemm> PackedGemm::CreateInt8(MatrixView<const float> weight
     if (matmul == Matmul::kOneDnn && !made.ok()) {
       return Instead(made.status(), "want matmul auto or native");
     }
-    // Nobody packs a weight twice to be a little faster.
+    // Packing a weight twice to be a little faster is not worth its memory.
     if (made.ok() && (matmul == Matmul::kOneDnn || made->InPlace())) onednn = *std::move(made);
   }
   const bool has_own_weights = onednn.has_value() && !onednn->reads_panels();
@@ -133,12 +133,12 @@ void PackedGemm::AddWeights(int output, float factor, absl::Span<float> to) cons
   }
 }
 
-// oneDNN's weights are packed as a whole or in large parts, so a team shares out rows as well; our
-// kernels' lie in panels.
+// oneDNN's weights are packed as a whole or in large parts, so a team also divides rows; the
+// weights of our kernels are in panels, so it divides panels.
 PackedGemm::Plan PackedGemm::PlanFor(int rows, int members) const {
   if (rows == 0) return {.pieces = 0, .grain = 1};
   if (const auto* onednn = std::get_if<OneDnnGemm>(&gemm_)) {
-    constexpr int kLeastRows = 8;  // since every part reads all the weights
+    constexpr int kLeastRows = 8;  // because every part reads all the weights
     const int tile = onednn->tile();
     const int strip = (kLeastRows + tile - 1) / tile * tile;
     return {.pieces = (rows + strip - 1) / strip, .grain = 1, .strip = strip};
@@ -223,7 +223,7 @@ std::string GemmIsa(Arithmetic arithmetic) {
 
 std::string Fingerprint(Arithmetic arithmetic) {
   const Precision precision = Resolve(arithmetic.precision);
-  // Sums in int8 are exact, whoever takes them.
+  // Sums in int8 are exact, whoever computes them.
   const bool rounds = precision != Precision::kInt8 && GemmMatmul(arithmetic) == "onednn";
   return absl::StrCat(NameOf(precision), "/",
                       rounds ? absl::StrCat("onednn-", OneDnnVersion(), "-", OneDnnIsa(), "/") : "",

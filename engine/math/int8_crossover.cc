@@ -1,10 +1,9 @@
-// Both ways are timed over weights that together are larger than a second level cache, as those of
-// a model are: our kernels fetch the next weights while they multiply by these, and oneDNN's do
-// not.
+// Both ways are timed over a set of weights larger than a second level cache, like those of a
+// model: our kernels prefetch the next weights while they multiply, and oneDNN's do not.
 //
-// Our way wins at few rows.  oneDNN has to win at a number of rows by a margin, and at every larger
-// one, to be taken from there on: another process on the machine must not make it look better than
-// it is.
+// Our way wins for few rows. oneDNN is used from the number of rows where it wins by a margin,
+// there and at every larger number: another process on the machine must not make it look better
+// than it is.
 
 #include "engine/math/int8_crossover.h"
 
@@ -32,7 +31,7 @@ double Seconds(absl::FunctionRef<void()> work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Numbers that look like weights.
+// Numbers that resemble weights.
 Matrix<float> Numbers(int rows, int cols) {
   Matrix<float> numbers(rows, cols);
   uint32_t state = 1;
@@ -47,7 +46,7 @@ class Race {
  public:
   explicit Race(OneDnnInt8 onednn);
 
-  // Whether oneDNN's way wins with this many rows.
+  // Whether oneDNN wins with this many rows.
   bool OneDnnWins(int rows);
 
  private:

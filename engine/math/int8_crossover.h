@@ -1,9 +1,8 @@
-// From how many rows on oneDNN takes the sums of int8 products faster than our kernels, on this
-// machine.  Both give the same bytes, so that what is measured shows in time alone.
+// The number of rows from which oneDNN computes the sums of int8 products faster than our kernels
+// on this machine.  Both give the same bytes, so the measurement affects only speed.
 //
-// Without AMX both multiply by the same instructions and ours fetch the next weights meanwhile:
-// they are as fast or faster at any number of rows (tests/bench/README.md), and nothing is
-// measured.
+// Without AMX both use the same instructions, and ours also prefetch the next weights: they are as
+// fast or faster for any number of rows (tests/bench/README.md), so nothing is measured.
 
 #ifndef DRAGOMAN_ENGINE_MATH_INT8_CROSSOVER_H_
 #define DRAGOMAN_ENGINE_MATH_INT8_CROSSOVER_H_
@@ -12,14 +11,14 @@
 
 namespace dragoman {
 
-// More rows than there are.
+// More rows than any product has.
 constexpr int kNever = std::numeric_limits<int>::max();
 
-// Measured at its first call where the CPU has AMX, in some hundredths of a second; kNever
-// elsewhere.  Thread-safe.
+// Measured by the first call if the CPU has AMX, in some hundredths of a second; kNever otherwise.
+// Thread-safe.
 int OneDnnInt8Crossover();
 
-// Measures it on any CPU; kNever where oneDNN would need the weights in another layout.
+// Measures it on any CPU. kNever if oneDNN would need another layout of the weights.
 int MeasureOneDnnInt8Crossover();
 
 }  // namespace dragoman

@@ -5,15 +5,15 @@
 //
 //   sum = 0 * 127 + 255 * -64 = -16320                      an exact 32-bit integer
 //   y   = x_scale * w_scale * sum + x_low * (w_scale * (127 - 64))
-//       = -1.2598 + 0.2480 = -1.0118                        exactly: 0.5 * 1.0 + 3.0 * -0.5 = -1.0
+//       = -1.2598 + 0.2480 = -1.0118                        the true product is -1.0
 //
-// The second term makes up for x being stored from its lowest value; it needs the sum of an
+// The second term compensates for storing x relative to its lowest value.  It needs the sum of an
 // output's weights, which is known when they are packed.
 //
 // A panel holds the weights of 64 outputs, four inputs of each output side by side, because one
-// VNNI instruction multiplies four u8 by four s8 and adds them to a 32-bit sum, 16 outputs at a
-// time.  The other instruction sets walk the same panels with other instructions and get the same
-// integers.
+// VNNI instruction multiplies four u8 by four s8 and adds the products to a 32-bit sum, for 16
+// outputs at a time.  The other instruction sets walk the same panels with other instructions and
+// get the same integers.
 
 #include "engine/math/int8_gemm.h"
 
@@ -39,13 +39,13 @@
 #define DRAGOMAN_INT8_TASK_
 namespace dragoman {
 
-constexpr int kPanel = Int8Gemm::kPanelWidth;  // outputs that are computed together
-constexpr int kQuad = Int8Gemm::kQuad;         // inputs that one instruction sums up
-constexpr int kBlock = 64;                     // inputs that a panel has a multiple of
+constexpr int kPanel = Int8Gemm::kPanelWidth;  // outputs computed together
+constexpr int kQuad = Int8Gemm::kQuad;         // inputs summed by one instruction
+constexpr int kBlock = 64;                     // the inputs of a panel are a multiple of this
 constexpr int kLinesPerQuad = kPanel * kQuad / kCacheLine;
 constexpr int kTallestTile = 6;
 
-// One tile of the product: all that its kernels need to know.
+// One tile of the product: all that its kernels need.
 struct Int8Task {
   const uint8_t* x;       // [rows, inputs]
   int x_stride;           // from one row to the next
@@ -62,7 +62,7 @@ struct Int8Task {
 
 // The sums of one row.
 struct Int8Sums {
-  const int32_t* sums;  // [count], and enough more that a whole vector may be read
+  const int32_t* sums;  // [count], with room to read a whole vector at the end
   int count;
   float x_scale, x_low;
   const float *scales, *weight_sums, *bias;  // as many
@@ -81,7 +81,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET == HWY_SCALAR
 
-// Sums of products of the row x with outputs c, c + 1, ... of a panel; returns of how many.
+// Sums of the products of row x with outputs c, c + 1, ... of a panel; returns for how many.
 int Sums(const Int8Task& t, const uint8_t* x, int c, int32_t* sums) {
   sums[0] = 0;
   for (int i = 0; i < t.inputs; ++i) {
@@ -92,7 +92,7 @@ int Sums(const Int8Task& t, const uint8_t* x, int c, int32_t* sums) {
 
 #else
 
-// The same: bytes widened to 16 bits, whose products are summed in pairs to 32 bits.
+// The same: bytes are widened to 16 bits, and their products summed in pairs to 32 bits.
 int Sums(const Int8Task& t, const uint8_t* x, int c, int32_t* sums) {
   const hn::ScalableTag<int16_t> d16;
   const hn::ScalableTag<int32_t> d32;
@@ -117,8 +117,8 @@ int Sums(const Int8Task& t, const uint8_t* x, int c, int32_t* sums) {
 
 #endif
 
-// What the sums stand for, by the operations of every other kernel here, so that all of them give
-// the same bytes.
+// Turns sums into results by the same operations as every other kernel here, so that all of them
+// give the same bytes.
 void FinishSums(const Int8Sums& t) {
   const hn::ScalableTag<float> d;
   const hn::RebindToSigned<decltype(d)> d32;
@@ -138,7 +138,7 @@ void FinishSums(const Int8Sums& t) {
   std::copy_n(last, t.count - o, t.y + o);
 }
 
-// Any instruction set.
+// For any instruction set.
 void MultiplyTile(const Int8Task& t) {
   HWY_ALIGN int32_t sums[kPanel];
   for (int r = 0; r < t.tile.rows; ++r) {
@@ -171,7 +171,7 @@ void QuantizeRow(const float* x, int n, int padded, uint8_t* values, float* scal
   float min = hn::GetLane(hn::MinOfLanes(d, minima));
   for (; i < n; ++i) max = std::max(max, x[i]), min = std::min(min, x[i]);
   if (!(max - min <= std::numeric_limits<float>::max())) {
-    *scale = *low = std::numeric_limits<float>::quiet_NaN();  // infinite: nothing to hold on to
+    *scale = *low = std::numeric_limits<float>::quiet_NaN();  // infinite: no scale fits
     std::fill_n(values, padded, uint8_t{0});
     return;
   }
@@ -207,8 +207,8 @@ void MultiplyAnywhere(const Int8Task& task) { HWY_DYNAMIC_DISPATCH(MultiplyTile)
 #if HWY_ARCH_X86
 #define DRAGOMAN_VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni")))
 
-// kRows rows by one panel, with kRows x 4 vectors of sums in registers, fetching kLines cache lines
-// for every quad of inputs.
+// kRows rows times one panel, with kRows x 4 vectors of sums in registers, prefetching kLines cache
+// lines per quad of inputs.
 template <int kRows, int kLines>
 DRAGOMAN_VNNI void MultiplyTileVnni(const Int8Task& t) {
   constexpr int kVectors = kPanel / 16;
@@ -224,7 +224,7 @@ DRAGOMAN_VNNI void MultiplyTileVnni(const Int8Task& t) {
   for (int i = 0; i < t.inputs; i += kQuad, weights += kPanel * kQuad, x.Advance(kQuad)) {
 #pragma GCC unroll 4
     for (int line = 0; line < kLines; ++line) {
-      // A single tile needs what it fetches soon.
+      // A single tile needs soon what it prefetches.
       _mm_prefetch(prefetch + line * kCacheLine,
                    kLines == kLinesPerQuad ? _MM_HINT_T0 : _MM_HINT_T1);
     }
@@ -245,12 +245,12 @@ DRAGOMAN_VNNI void MultiplyTileVnni(const Int8Task& t) {
       const __m512i inputs = _mm512_set1_epi32(quad);
 #pragma GCC unroll 4
       for (int j = 0; j < kVectors; ++j) {
-        // As assembly because GCC 12 copies the sums to and fro around the intrinsic.
+        // In assembly, because GCC 12 copies the sums back and forth around the intrinsic.
         asm("vpdpbusd %2, %1, %0" : "+v"(sums[r][j]) : "v"(inputs), "v"(w[j]));
       }
     }
   }
-  // In locals because GCC takes every store for one that could change the task.
+  // In locals, because GCC assumes that any store could change the task.
   const float *const scales = t.scales, *const weight_sums = t.sums, *const bias = t.bias;
   const float *const x_scales = t.x_scales, *const x_lows = t.x_lows;
   float* const out = t.tile.y;
@@ -266,7 +266,7 @@ DRAGOMAN_VNNI void MultiplyTileVnni(const Int8Task& t) {
       const __m512 rest = _mm512_fmadd_ps(x_low, _mm512_loadu_ps(weight_sums + 16 * j),
                                           _mm512_loadu_ps(bias + 16 * j));
       const __m512 y = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sums[r][j]), scale, rest);
-      // The second operand is returned if one is NaN, so NaN passes through.
+      // If one operand is NaN, the second is returned, so NaN passes through.
       _mm512_storeu_ps(out + r * stride + 16 * j, _mm512_max_ps(least, y));
     }
   }

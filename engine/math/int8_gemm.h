@@ -1,19 +1,19 @@
-// Matrix multiplication in 8 bit integers, by kernels of our own.
+// Matrix multiplication in 8-bit integers, with kernels of our own.
 //
-// Weights are quantized by output channel to -127 .. 127, and activations by row to 0 .. 255, from
-// the row's least value to its greatest:
+// Weights are quantized by output channel to -127 .. 127, and activations by row to 0 .. 255, which
+// covers the range from the row's least value to its greatest:
 //
 //   w[o][i] ~ w_scale[o] * wq[o][i]        x[r][i] ~ x_low[r] + x_scale[r] * xq[r][i]
 //   y[r][o] = activation(x_scale[r] * w_scale[o] * sum_i xq[r][i] * wq[o][i]
 //                        + x_low[r] * w_sum[o] + b[o])
 //   w_sum[o] = w_scale[o] * sum_i wq[o][i]
 //
-// So what comes out of a ReLU, which is never negative, has all 8 bits.
+// So the output of a ReLU, which is never negative, uses all 8 bits.
 //
-// The sums are of 32 bit integers and therefore exact: their order does not matter, and the row law
-// holds on every instruction set by itself.  The sums never reach memory: scale, bias and ReLU are
-// applied while they are in registers.  Sums that were computed elsewhere (onednn_int8.h) get
-// the same bytes from Finish.
+// The sums are 32-bit integers and therefore exact: their order does not matter, and the row law
+// holds on every instruction set.  They never reach memory: scale, bias and ReLU are applied while
+// they are in registers.  Finish gives the same bytes for sums that were computed elsewhere
+// (onednn_int8.h).
 
 #ifndef DRAGOMAN_ENGINE_MATH_INT8_GEMM_H_
 #define DRAGOMAN_ENGINE_MATH_INT8_GEMM_H_
@@ -31,7 +31,7 @@
 
 namespace dragoman {
 
-// Rows of activations in 8 bits: unsigned, as VNNI instructions want one of their operands.
+// Rows of activations in 8 bits; unsigned, because VNNI instructions want one unsigned operand.
 struct QuantizedRows {
   // Makes room; the content is unspecified.  Allocates only to grow.
   void Resize(int rows, int its_inputs);
@@ -39,20 +39,20 @@ struct QuantizedRows {
   int inputs = 0;
   Matrix<uint8_t> values;     // [rows, inputs rounded up to a multiple of 4]
   std::vector<float> scales;  // [rows] or more
-  std::vector<float> lows;    // [rows] or more: what 0 stands for
+  std::vector<float> lows;    // [rows] or more: the value that 0 stands for
 };
 
 // Quantizes the rows [first, end) of `x`, each by its own range.  A row with an infinite value, or
-// with a range beyond float32, has a scale of NaN, so that what is computed from it is NaN.
+// with a range beyond float32, gets a scale of NaN, so that everything computed from it is NaN.
 // REQUIRES: x has columns, `rows` was resized to the size of x.
 void QuantizeRows(MatrixView<const float> x, int first, int end, QuantizedRows* rows);
 
-// Quantizes the weights of one output to `values`, as many.  Returns their scale, or NaN if one is
-// not finite.  The scale is `step` if that is not 0, as it is of weights that were whole multiples
-// of it before, from -127 to 127; else the largest weight's.
+// Quantizes the weights of one output into `values`.  Returns their scale, or NaN if one is not
+// finite.  The scale is `step` unless that is 0; a step is given for weights that already were
+// whole multiples of it, from -127 to 127.  Otherwise the largest weight determines the scale.
 float QuantizeWeights(absl::Span<const float> weights, float step, int8_t* values);
 
-// The step of an output; `steps` has one for each, or none.
+// The step of one output; `steps` has one for each, or none.
 inline float StepOf(absl::Span<const float> steps, int output) {
   return steps.empty() ? 0.0f : steps[output];
 }
@@ -62,14 +62,14 @@ inline float StepOf(absl::Span<const float> steps, int output) {
 class Int8Gemm {
  public:
   // `weight` is [outputs, inputs]; `bias` has `outputs` elements or none.  INVALID_ARGUMENT if a
-  // weight is infinite or NaN.  `steps` has a step for each output (QuantizeWeights), or none.
+  // weight is infinite or NaN. `steps` has a step for each output (QuantizeWeights), or none.
   // REQUIRES: inputs <= kMaxInputs, so that no sum overflows.
   static absl::StatusOr<Int8Gemm> Create(MatrixView<const float> weight,
                                          absl::Span<const float> bias, Activation activation,
                                          absl::Span<const float> steps = {}) {
     return Create(weight, bias, activation, steps, /*pack=*/true);
   }
-  // The same without its own copy of the weights: all it can do is to Finish.
+  // The same without a copy of the weights: only Finish can be called.
   static absl::StatusOr<Int8Gemm> CreateToFinish(MatrixView<const float> weight,
                                                  absl::Span<const float> bias,
                                                  Activation activation,
@@ -79,30 +79,30 @@ class Int8Gemm {
 
   static constexpr int kMaxInputs = 65536;
   static constexpr int kPanelWidth = 64;  // outputs
-  static constexpr int kQuad = 4;         // inputs that lie side by side
+  static constexpr int kQuad = 4;         // adjacent inputs
 
   int inputs() const { return inputs_; }
   int outputs() const { return outputs_; }
 
-  // Outputs are computed in panels; `y` may be asked for in parts, by several threads.
+  // Outputs are computed in panels; several threads may each compute some panels of `y`.
   int panels() const { return (outputs_ + shape_.width - 1) / shape_.width; }
 
   // Computes the outputs of the panels [first_panel, end_panel).
   // REQUIRES: x has inputs() columns, y is [rows, outputs()].
   void Apply(const QuantizedRows& x, int first_panel, int end_panel, MatrixView<float> y) const;
 
-  // In a panel, for every kQuad inputs, the kQuad weights of each output; with zeros at the end of
-  // it up to a multiple of 64 inputs.  REQUIRES: this was not created to finish.
+  // A panel holds, for every kQuad inputs, the kQuad weights of each output, with zeros at the end
+  // up to a multiple of 64 inputs.  REQUIRES: not made by CreateToFinish.
   int8_t* panel(int p) const {
     return reinterpret_cast<int8_t*>(panels_.data() + p * shape_.bytes);
   }
 
-  // to[i] += factor * w[output][i], the quantized weight.
-  // REQUIRES: `to` has inputs() elements; this was not created to finish.
+  // to[i] += factor * w[output][i], the quantized weight.  REQUIRES: `to` has inputs() elements;
+  // not made by CreateToFinish.
   void AddWeights(int output, float factor, absl::Span<float> to) const;
 
-  // Writes to `y` [rows, outputs()] what the `sums` stand for, whose first row is that of
-  // `first_row` of x and whose columns are those of whole panels from `first_panel` on.
+  // Writes to `y` [rows, outputs()] the values that `sums` stand for.  Its first row belongs to row
+  // `first_row` of x; its columns are those of whole panels, starting with `first_panel`.
   void Finish(const QuantizedRows& x, MatrixView<const int32_t> sums, int first_row,
               int first_panel, MatrixView<float> y) const;
 
@@ -119,13 +119,13 @@ class Int8Gemm {
   Activation activation_ = Activation::kNone;
   PanelShape shape_ = {};
   WeightMemory panels_;
-  std::vector<float> sums_;    // [outputs rounded up] of each output's weights, scaled
+  std::vector<float> sums_;    // [outputs rounded up], scaled sums of each output's weights
   std::vector<float> scales_;  // [outputs rounded up]
   std::vector<float> bias_;    // [outputs rounded up]
 };
 
-// Whether the products in 8 bits use the VNNI instructions of AVX-512: this CPU has them, unless a
-// test has Highway do without AVX-512.
+// Whether 8-bit products use the VNNI instructions of AVX-512: the CPU has them, and no test has
+// restricted Highway to less.
 bool HasVnni();
 
 // The instruction set that Int8Gemm uses, such as "avx512_vnni".

@@ -18,11 +18,11 @@
 #define DRAGOMAN_INT8_ROWS_
 namespace dragoman {
 
-constexpr int kGroup = 4;   // outputs that are computed together
-constexpr int kBlock = 64;  // inputs that are multiplied at once, and bytes of a cache line
+constexpr int kGroup = 4;   // outputs computed together
+constexpr int kBlock = 64;  // inputs multiplied at once, and bytes of a cache line
 constexpr int kTallestTile = 5;
 
-// Some rows by a group of outputs: all that the kernels need to know.
+// Some rows times a group of outputs: all that the kernels need.
 struct GroupTask {
   const uint8_t* x;       // [rows, inputs]
   int x_stride;           // from one row to the next
@@ -31,7 +31,7 @@ struct GroupTask {
   int inputs;             // a multiple of 4
   const int8_t* weights[kGroup];
   const Int8Rows::Output* outputs[kGroup];
-  const int8_t* prefetch[kGroup];  // the weights of outputs whose turn comes soon
+  const int8_t* prefetch[kGroup];  // the weights of outputs that come up soon
   const PanelTile& tile;
 };
 
@@ -44,7 +44,7 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// sum x[i] * w[i], in 16 bits whose products are summed in pairs to 32 bits.
+// sum x[i] * w[i], with 16-bit factors whose products are summed in pairs to 32 bits.
 int32_t Dot(const uint8_t* x, const int8_t* w, int n) {
   const hn::ScalableTag<int16_t> d16;
   const hn::ScalableTag<int32_t> d32;
@@ -63,7 +63,7 @@ int32_t Dot(const uint8_t* x, const int8_t* w, int n) {
   return sum;
 }
 
-// Any instruction set.
+// For any instruction set.
 void MultiplyGroup(const GroupTask& t) {
   for (int r = 0; r < t.tile.rows; ++r) {
     for (int j = 0; j < kGroup; ++j) {
@@ -90,13 +90,13 @@ void MultiplyGroupAnywhere(const GroupTask& task) { HWY_DYNAMIC_DISPATCH(Multipl
 #if HWY_ARCH_X86
 #define DRAGOMAN_VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni,fma")))
 
-// The sums of the lanes of four vectors.
+// The sum of the lanes of each of four vectors.
 DRAGOMAN_VNNI inline __m128i SumsOfLanes(const __m512i* v) {
   const __m512i ab =
       _mm512_add_epi32(_mm512_unpacklo_epi32(v[0], v[1]), _mm512_unpackhi_epi32(v[0], v[1]));
   const __m512i cd =
       _mm512_add_epi32(_mm512_unpacklo_epi32(v[2], v[3]), _mm512_unpackhi_epi32(v[2], v[3]));
-  // In every 128 bits: a part of the sums of a, b, c and d.
+  // In each 128 bits: a part of the sums of a, b, c and d.
   const __m512i abcd =
       _mm512_add_epi32(_mm512_unpacklo_epi64(ab, cd), _mm512_unpackhi_epi64(ab, cd));
   const __m256i half =
@@ -104,7 +104,7 @@ DRAGOMAN_VNNI inline __m128i SumsOfLanes(const __m512i* v) {
   return _mm_add_epi32(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
 }
 
-// kRows rows by a group, with kRows x 4 vectors of sums in registers.
+// kRows rows times a group, with kRows x 4 vectors of sums in registers.
 template <int kRows>
 DRAGOMAN_VNNI void MultiplyGroupVnni(const GroupTask& t) {
   __m512i sums[kRows][kGroup];
@@ -114,7 +114,7 @@ DRAGOMAN_VNNI void MultiplyGroupVnni(const GroupTask& t) {
     for (int j = 0; j < kGroup; ++j) sums[r][j] = _mm512_setzero_si512();
   }
   for (int i = 0; i < t.inputs; i += kBlock) {
-    // A row of x may end before the weights do, which are zero there.
+    // A row of x may end before the weights, which are zero there.
     const __mmask64 mask = ~uint64_t{0} >> (kBlock - std::min(kBlock, t.inputs - i));
     __m512i w[kGroup];
 #pragma GCC unroll 4
@@ -127,7 +127,7 @@ DRAGOMAN_VNNI void MultiplyGroupVnni(const GroupTask& t) {
       const __m512i x = _mm512_maskz_loadu_epi8(mask, t.x + r * t.x_stride + i);
 #pragma GCC unroll 4
       for (int j = 0; j < kGroup; ++j) {
-        // As assembly because GCC 12 copies the sums to and fro around the intrinsic.
+        // In assembly, because GCC 12 copies the sums back and forth around the intrinsic.
         asm("vpdpbusd %2, %1, %0" : "+v"(sums[r][j]) : "v"(x), "v"(w[j]));
       }
     }
@@ -204,13 +204,13 @@ void Int8Rows::Apply(const QuantizedRows& x, absl::Span<const int32_t> outputs,
                      MatrixView<float> y) const {
   const int count = static_cast<int>(outputs.size());
   DRAGOMAN_CHECK(x.inputs == inputs_ && x.values.rows() == y.rows() && y.cols() == count);
-  constexpr int kAhead = 4 * kGroup;  // outputs from the one that is fetched to its use
+  constexpr int kAhead = 4 * kGroup;  // outputs between prefetching one and using it
   const GroupKernel multiply = BestKernel();
-  // Groups are panels whose weights do not lie in one piece, so the kernels fetch by themselves.
+  // Groups are panels whose weights are not contiguous, so the kernels prefetch for themselves.
   const PanelShape shape = {.width = kGroup, .bytes = 0, .lines = 1, .tallest_tile = kTallestTile};
   const int groups = (count + kGroup - 1) / kGroup;
   ForEachTile(shape, 0, groups, y, [&](const PanelTile& tile) {
-    // A group that is not full repeats its last output.
+    // An incomplete group repeats its last output.
     const auto named = [&](int j) { return outputs[std::min(tile.panel * kGroup + j, count - 1)]; };
     GroupTask task = {.x = x.values.Row(tile.row).data(),
                       .x_stride = x.values.cols(),

@@ -1,10 +1,9 @@
-// The product of Int8Gemm with a few of its outputs, which are named at each call: for sentences
-// whose translation is made of the tokens of a shortlist.
+// The product of Int8Gemm for a few of its outputs, which each call names: for sentences that are
+// translated with a shortlist.
 //
-// Int8Gemm's panels interleave 64 outputs, so that one output alone cannot be read from them.  Here
-// the weights of an output lie in one piece, and nothing needs to be gathered or packed before a
-// product: of 1,000 outputs with 512 inputs, 512 kB are read.  It costs the memory of the weights
-// once more.
+// Int8Gemm's panels interleave 64 outputs, so a single output cannot be read from them.  Here the
+// weights of an output are contiguous, and nothing has to be gathered or packed before a product:
+// 1,000 outputs with 512 inputs read 512 kB. It costs the memory of the weights a second time.
 
 #ifndef DRAGOMAN_ENGINE_MATH_INT8_ROWS_H_
 #define DRAGOMAN_ENGINE_MATH_INT8_ROWS_H_
@@ -23,19 +22,19 @@ namespace dragoman {
 // Immutable once it is set, so safe for concurrent use.
 class Int8Rows {
  public:
-  // What an output needs beside its weights.
+  // What an output needs besides its weights.
   struct Output {
     float scale = 0.0f;
     float bias = 0.0f;
     float sum = 0.0f;  // of the weights, scaled
   };
 
-  // Zeros until they are Set.  REQUIRES: inputs <= Int8Gemm::kMaxInputs.
+  // Zeros until Set.  REQUIRES: inputs <= Int8Gemm::kMaxInputs.
   Int8Rows(int outputs, int inputs);
 
-  // The outputs first, first + 1, ...: `weight` is [as many, inputs()], `bias` has as many
-  // elements. INVALID_ARGUMENT if a weight is infinite or NaN.  Only before it is shared.
-  // `step` is that of all of them (QuantizeWeights).
+  // Sets the outputs first, first + 1, ...: `weight` is [count, inputs()], `bias` has count
+  // elements.  INVALID_ARGUMENT if a weight is infinite or NaN. Only before the object is shared.
+  // `step` applies to all of them (QuantizeWeights).
   absl::Status Set(int first, MatrixView<const float> weight, absl::Span<const float> bias,
                    float step = 0.0f);
 
@@ -45,9 +44,9 @@ class Int8Rows {
   // to[i] += factor * w[output][i], the quantized weight.  REQUIRES: `to` has inputs() elements.
   void AddWeights(int output, float factor, absl::Span<float> to) const;
 
-  // y[r][j] = output outputs[j] of row r of x; keeps the row law, and a value does not depend on
-  // what other outputs are named.  REQUIRES: x has inputs() columns and as many rows as y, y has as
-  // many columns as there are `outputs`, which are less than outputs().
+  // y[r][j] = output outputs[j] of row r of x.  Keeps the row law, and a value does not depend on
+  // which other outputs are named.  REQUIRES: x has inputs() columns and as many rows as y; y has
+  // one column per named output; fewer than outputs() are named.
   void Apply(const QuantizedRows& x, absl::Span<const int32_t> outputs, MatrixView<float> y) const;
 
  private:

@@ -22,7 +22,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 
-// out = x + y; returns the sum of it.
+// out = x + y; returns the sum of its elements.
 float AddRow(const float* x, const float* y, int n, float* out) {
   const D d;
   const int lanes = static_cast<int>(hn::Lanes(d));
@@ -52,7 +52,7 @@ float SumOf(const float* x, int n) {
   return sum;
 }
 
-// LayerNorm of a row whose elements have this sum.
+// LayerNorm of a row whose elements add up to `sum`.
 void LayerNormRow(const float* x, float sum, const float* gain, const float* bias, float epsilon,
                   int n, float* out) {
   const D d;
@@ -131,11 +131,11 @@ float MaxOf(const float* x, int n) {
   const D d;
   const int lanes = static_cast<int>(hn::Lanes(d));
   float max = -std::numeric_limits<float>::infinity();
-  // Four maxima, so that one comparison need not wait for the one before it.
+  // Four maxima, so that a comparison need not wait for the one before it.
   V m0 = hn::Set(d, max), m1 = m0, m2 = m0, m3 = m0;
   const auto larger = [&](V a, const float* p) {
     const V b = hn::LoadU(d, p);
-    return hn::IfThenElse(hn::Gt(b, a), b, a);  // passes over NaN
+    return hn::IfThenElse(hn::Gt(b, a), b, a);  // ignores NaN
   };
   int i = 0;
   for (; i + 4 * lanes <= n; i += 4 * lanes) {
@@ -149,8 +149,8 @@ float MaxOf(const float* x, int n) {
   return max;
 }
 
-// exp(x) = 2^n 2^f with n a whole number and f in [-1/2, 1/2], where a polynomial that was fitted
-// to 2^f by least squares (reweighted until the errors were even) is off by less than 2.2e-7 of it.
+// exp(x) = 2^n 2^f with an integer n and f in [-1/2, 1/2], where a polynomial fitted to 2^f by
+// least squares (reweighted until the errors were even) has a relative error below 2.2e-7.
 // REQUIRES: -87 <= x <= 87.
 HWY_INLINE V Exp(V x) {
   const D d;
@@ -169,7 +169,7 @@ HWY_INLINE V Exp(V x) {
 float SumExp(const float* x, int n, float max) {
   const D d;
   const int lanes = static_cast<int>(hn::Lanes(d));
-  constexpr float kFloor = -87.0f;  // exp of it is as good as nothing beside exp(0), but normal
+  constexpr float kFloor = -87.0f;  // its exp is negligible beside exp(0), but not denormal
   const V maxima = hn::Set(d, max), floors = hn::Set(d, kFloor);
   V sums = hn::Zero(d);
   int i = 0;

@@ -1,6 +1,6 @@
-// What the Transformer computes beside matrix products, row by row: each function keeps the row law
-// because it looks at one row (or one query) alone and sums in an order that depends on nothing but
-// its length.  SIMD through Highway, the instruction set chosen when the program starts.
+// What the Transformer computes besides matrix products, row by row.  Each function keeps the row
+// law, because it looks at one row (or one query) alone and sums in an order that depends only on
+// the row's length.  SIMD through Highway; the instruction set is chosen when the program starts.
 
 #ifndef DRAGOMAN_ENGINE_MATH_KERNELS_H_
 #define DRAGOMAN_ENGINE_MATH_KERNELS_H_
@@ -32,29 +32,28 @@ void RootMeanSquareNorm(MatrixView<const float> x, absl::Span<const float> gain,
 // x += y.
 void Add(MatrixView<const float> y, MatrixView<float> x);
 
-// The largest element; NaN is passed over; -inf if there is nothing else.
+// The largest element.  NaN is ignored; -inf if nothing else is left.
 float MaxOf(absl::Span<const float> x);
 
-// The sum of exp(x[i] - max), where NaN and -inf count as nothing.  REQUIRES: max is finite and at
-// least every element.
+// The sum of exp(x[i] - max), where NaN and -inf count as nothing.  REQUIRES: max is finite and not
+// less than any element.
 float SumExp(absl::Span<const float> x, float max);
 
-// Writes the indices of the elements above `threshold`, ascending, to `indices` (room for all of
-// them) and returns how many there are.
+// Writes the indices of the elements above `threshold`, ascending, to `indices` (which has room for
+// all) and returns their number.
 int IndicesAbove(absl::Span<const float> x, float threshold, int32_t* indices);
 
 // x = activation(x), element by element.
 void Activate(Activation activation, MatrixView<float> x);
 
-// out = activation(a) * b for x = a | b, side by side (Shazeer 2020): x is [rows, 2 n], out [rows,
+// out = activation(a) * b for x = a | b, side by side (Shazeer 2020). x is [rows, 2 n], out [rows,
 // n].
 void ActivateAndGate(Activation activation, MatrixView<const float> x, MatrixView<float> out);
 
-// x rounded to bfloat16, to the nearest and ties to even: the upper half of a float32.  NaN stays
-// NaN.
+// x rounded to bfloat16, the upper half of a float32: to nearest, ties to even.  NaN stays NaN.
 void ToBFloat16(MatrixView<const float> x, MatrixView<uint16_t> out);
 
-// The instruction set that these and the other Highway kernels use, such as "avx2".
+// The instruction set of these and the other Highway kernels, such as "avx2".
 std::string HighwayIsa();
 
 }  // namespace dragoman

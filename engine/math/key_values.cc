@@ -20,8 +20,8 @@
 #define DRAGOMAN_KEY_VALUES_SCALE_
 namespace dragoman {
 
-// The scale by which numbers up to `max` become whole ones up to 127: bfloat16, rounded up, so that
-// none becomes more than that.  0 if they are as good as nothing; NaN stays NaN.
+// The scale that maps numbers up to `max` to integers up to 127, in bfloat16, rounded up so that
+// none exceeds 127. 0 if the numbers are negligible; NaN stays NaN.
 inline float ScaleFor(float max) {
   constexpr float kNothing = 1e-30f;
   if (max < kNothing) return 0.0f;
@@ -49,8 +49,8 @@ using V = hn::Vec<D>;
 
 int FloatLanes() { return static_cast<int>(hn::Lanes(D())); }
 
-// Two vectors of bfloat16 in one of 32 bit words, the first in the lower halves.
-// REQUIRES: InPairs(heads, n).
+// Two vectors of bfloat16 in one vector of 32-bit words, the first in the lower halves.  REQUIRES:
+// InPairs(heads, n).
 void PackBFloat16InPairs(const float* x, int n, uint16_t* out) {
   const D d;
   const hn::Repartition<uint32_t, D> d32;
@@ -69,8 +69,8 @@ void PackBFloat16InPairs(const float* x, int n, uint16_t* out) {
   }
 }
 
-// The largest magnitude of each head in the n numbers at x, to all its lanes of `maxima` [pattern];
-// NaN for a head that has a number which is not finite.
+// Writes the largest magnitude of each head in the n numbers at x to all of its lanes in `maxima`
+// [pattern]; NaN for a head with a number that is not finite.
 void MaximaOfHeads(const float* x, int n, int heads, int pattern, float* maxima) {
   const D d;
   const int lanes = static_cast<int>(hn::Lanes(d));
@@ -79,7 +79,7 @@ void MaximaOfHeads(const float* x, int n, int heads, int pattern, float* maxima)
     for (int e = p; e < n; e += pattern) {
       const V v = hn::LoadU(d, x + e);
       max = hn::Max(max, hn::Abs(v));
-      bad = hn::MulAdd(v, hn::Zero(d), bad);  // what is not finite times 0 is NaN
+      bad = hn::MulAdd(v, hn::Zero(d), bad);  // a number that is not finite, times 0, is NaN
     }
     hn::StoreU(hn::Add(max, bad), d, maxima + p);
   }

@@ -1,12 +1,13 @@
-// How the keys and values of a position are kept for attention (attend.h): together, in one row of
-// memory, as numbers of 32, 16 or 8 bits.
+// How the keys and values of a position are stored for attention (attend.h): together, in one row
+// of memory, as numbers of 32, 16 or 8 bits.
 //
 //   float32    keys | values, each [width]
 //   bfloat16   the same in half the bytes
 //   int8       the same in a quarter of the bytes, and scales: an element is its byte times the
-//              scale of its head, of which there is one for the keys and one for the values
+//              scale of its head; a head has one scale for its keys and one for its values
 //
-// Rows are made for the vectors of this machine: the order of bfloat16 and of scales depends on it.
+// Rows are laid out for the vectors of this machine: the order of bfloat16 elements and of scales
+// depends on it.
 
 #ifndef DRAGOMAN_ENGINE_MATH_KEY_VALUES_H_
 #define DRAGOMAN_ENGINE_MATH_KEY_VALUES_H_
@@ -28,18 +29,19 @@ struct KeyValueFormat {
 };
 
 // Writes the keys | values of a position [2 width], heads interleaved (attend.h), to a row.  In
-// int8 a head with an infinite value or NaN becomes NaN as a whole.
+// int8, a head with an infinite value or NaN becomes NaN as a whole.
 void PackKeyValues(const KeyValueFormat& format, absl::Span<const float> keys_values,
                    std::byte* row);
 
-// What follows is for the kernels, which know how many lanes their vectors have.
+// The rest is for the kernels, which know the number of lanes of their vectors.
 
 // Vectors of interleaved heads repeat after this many lanes: one vector, or an even number of them.
 inline int PatternOf(int heads, int lanes) {
   return lanes % heads == 0 ? lanes : std::lcm(heads, 2 * lanes);
 }
 
-// Whether keys and values go through vectors in pairs.  Else they are read one element at a time.
+// Whether keys and values pass through vectors in pairs.  Otherwise they are read element by
+// element.
 constexpr int kLongestPattern = 512;
 inline bool InPairs(int heads, int width, int lanes) {
   const int pattern = PatternOf(heads, lanes);

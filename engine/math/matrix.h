@@ -2,7 +2,7 @@
 // padding, no strides per dimension.  A row is a source token (encoder) or a live hypothesis
 // (decoder); a head is a block of columns; a batch is a block of rows.
 //
-// MatrixView owns nothing and is cheap to copy.  Matrix owns its memory, which it keeps when it
+// MatrixView owns nothing and is cheap to copy.  Matrix owns its memory and keeps it when it
 // shrinks, so that a loop that has seen its largest batch allocates no more.
 
 #ifndef DRAGOMAN_ENGINE_MATH_MATRIX_H_
@@ -72,7 +72,7 @@ class Matrix {
   Matrix() = default;
   Matrix(int rows, int cols) { Resize(rows, cols); }
 
-  // Afterwards the matrix is rows x cols of unspecified content.  Allocates only to grow.
+  // Makes the matrix rows x cols with unspecified content.  Allocates only to grow.
   void Resize(int rows, int cols) {
     const size_t needed = static_cast<size_t>(rows) * static_cast<size_t>(cols);
     if (needed > capacity_) {

@@ -14,15 +14,15 @@
 namespace dragoman {
 namespace {
 
-// The tiles to try, in this order.  6 rows are a full block of oneDNN's AVX2 kernel.  16 are one of
-// AMX in bfloat16, where a block that is not full sums in another order, but not at every shape: so
-// less is not even tried there.
+// The tile heights to try, in this order. 6 rows are a full block of oneDNN's AVX2 kernel. 16 are
+// one of AMX in bfloat16, where an incomplete block sums in another order, although not at every
+// shape: so fewer are not even tried there.
 std::vector<int> Tiles(Precision precision) {
   if (precision == Precision::kBFloat16 && OneDnnHasAmx()) return {16};
   return {1, 6, 16};
 }
 
-// A weight and some rows, to find out whether a tile keeps the law.
+// A weight and some rows, to find out whether a tile height keeps the law.
 class LawTrial {
  public:
   explicit LawTrial(const OneDnnMatmul& matmul);
@@ -35,9 +35,9 @@ class LawTrial {
   const std::byte* packed() const {
     return reinterpret_cast<const std::byte*>(packed_.Row(0).data());
   }
-  // Writes the product of the first rows of block_ to together_.
+  // Writes the product of the first `rows` rows of block_ to together_.
   void MultiplyBlock(int rows);
-  // The same of the rows first, first + 1, ... of x_ (beyond the last: from 0 on).
+  // The same for the rows first, first + 1, ... of x_, continuing at row 0 after the last.
   void Multiply(int first, int rows);
 
   const OneDnnMatmul& matmul_;
@@ -59,7 +59,8 @@ LawTrial::LawTrial(const OneDnnMatmul& matmul)
       block_(kMost, static_cast<int>(row_bytes_)),
       alone_(kMost, matmul.shape().outputs),
       together_(kMost, matmul.shape().outputs) {
-  // Numbers with full mantissas and of varied size: any other order of summation shows.
+  // Numbers with full mantissas and different magnitudes, so that any other order of summation
+  // shows.
   uint32_t state = 1;
   const auto next = [&state] {
     state = state * 1664525u + 1013904223u;
@@ -93,14 +94,15 @@ void LawTrial::Multiply(int first, int rows) {
 
 bool LawTrial::Holds() {
   const int tile = matmul_.tile();
-  // Each row at the head of a tile that is filled up with zeros.
+  // Each row at the start of a tile that is otherwise zeros.
   std::memset(block_.view().data(), 0, kMost * row_bytes_);
   for (int r = 0; r < kMost; ++r) {
     std::memcpy(block_.view().data(), x_.Row(r).data(), row_bytes_);
     MultiplyBlock(tile);
     std::copy_n(together_.Row(0).data(), together_.cols(), alone_.Row(r).data());
   }
-  // Blocks of every number of tiles up to 16, then of some, beginning with ever another row.
+  // Blocks of every number of tiles up to 16, then of selected ones, each starting at a different
+  // row.
   int first = 1;
   for (int rows = tile; rows <= kMost; rows += tile * (rows < 16 * tile ? 1 : 3), first += 5) {
     Multiply(first, rows);
@@ -124,7 +126,7 @@ absl::StatusOr<std::shared_ptr<const OneDnnMatmul>> FindLawful(const MatmulShape
       OneDnnIsa(), ", a ", shape.inputs, " x ", shape.outputs, " matrix)"));
 }
 
-// What multiplies by weights of a shape, made at its first use and then kept.
+// Multiplies by weights of a shape.  Created by the first use and then kept.
 absl::StatusOr<std::shared_ptr<const OneDnnMatmul>> Lawful(const MatmulShape& shape) {
   static absl::Mutex mutex(absl::kConstInit);
   static auto* const kept = new std::map<MatmulShape, std::shared_ptr<const OneDnnMatmul>>();

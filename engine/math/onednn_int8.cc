@@ -17,7 +17,7 @@ constexpr int kMostRows = OneDnnMatmul::kMaxRows;
 
 int RoundUp(int n, int multiple) { return (n + multiple - 1) / multiple * multiple; }
 
-// What of the activations is multiplied.
+// Which part of the activations is multiplied.
 enum class Half { kWhole, kQuotient, kRemainder };
 
 // Copies x, x / 2 or x mod 2.
@@ -39,8 +39,8 @@ void Take(Half half, MatrixView<const uint8_t> x, MatrixView<unsigned char> out)
   }
 }
 
-// A product whose sums can be told beforehand, with numbers as large as they come: whatever rounds
-// or saturates on the way shows.
+// A product with known sums, with the largest possible numbers, so that any rounding or saturation
+// on the way shows.
 class ExactTrial {
  public:
   explicit ExactTrial(const OneDnnMatmul& matmul);
@@ -74,7 +74,8 @@ ExactTrial::ExactTrial(const OneDnnMatmul& matmul)
       packed_(1, static_cast<int>(matmul.packed_bytes())),
       x_(kMostRows, inputs_),
       sums_(kMostRows, outputs_) {
-  // Of every four outputs, one has the greatest weights, one the least, one great ones and one any.
+  // Of every four outputs, one has the largest weights, one the smallest, one large ones and one
+  // any.
   for (int o = 0; o < outputs_; ++o) {
     for (int8_t& w : weight_.Row(o)) {
       const int any = Next() % 255 - 127;
@@ -111,7 +112,7 @@ bool ExactTrial::HoldsFor(int rows) {
   return true;
 }
 
-// Products by matrices of one shape, and of how large x their sums are exact.
+// Products of matrices of one shape, and the largest x for which their sums are exact.
 struct Family {
   enum class Exact { kWhole, kHalves, kNever };
   std::shared_ptr<const OneDnnMatmul> matmul;
@@ -128,7 +129,7 @@ absl::StatusOr<Family> MakeFamily(const MatmulShape& shape) {
   return Family{std::move(matmul), exact};
 }
 
-// Made at its first use and then kept.
+// Created by the first use and then kept.
 absl::StatusOr<Family> FamilyOf(int inputs, int panels) {
   static absl::Mutex mutex(absl::kConstInit);
   static auto* const kept = new std::map<MatmulShape, absl::StatusOr<Family>>();
@@ -145,10 +146,10 @@ absl::StatusOr<Family> FamilyOf(int inputs, int panels) {
 }  // namespace
 
 absl::StatusOr<OneDnnInt8> OneDnnInt8::Create(int inputs, int outputs) {
-  // Weights of a part; there is room for the sums beside them.
+  // The weights of a part; the cache has room for the sums beside them.
   constexpr int kPartBytes = 256 << 10;
   constexpr int kMostPanels = 8;
-  // So many products of 7 by 7 bits have a sum of 24 bits.
+  // This many products of 7-bit by 7-bit numbers have a sum of 24 bits.
   constexpr int kExactInFloat = 1024;
   const int panels = (outputs + Int8Gemm::kPanelWidth - 1) / Int8Gemm::kPanelWidth;
   OneDnnInt8 int8;
@@ -205,7 +206,7 @@ void OneDnnInt8::Pack(MatrixView<const float> weight, absl::Span<const float> st
 }
 
 OneDnnInt8::Blocks OneDnnInt8::Cut(int rows, int members) const {
-  constexpr int kLeastHeight = 16;  // that a part of the weights is worth to be read for
+  constexpr int kLeastHeight = 16;  // fewer rows are not worth reading a part of the weights for
   const int enough = (members + parts_ - 1) / parts_;
   const int strips =
       std::max((rows + kMostRows - 1) / kMostRows, std::min(enough, rows / kLeastHeight));
@@ -213,7 +214,7 @@ OneDnnInt8::Blocks OneDnnInt8::Cut(int rows, int members) const {
   return {height, (rows + height - 1) / height * parts_};
 }
 
-// All blocks of a part follow each other, while its weights are warm.
+// All blocks of a part are consecutive, while its weights are in the cache.
 void OneDnnInt8::Apply(const Int8Gemm& gemm, const QuantizedRows& x, const Blocks& blocks,
                        int first, int end, MatrixView<float> y, OneDnnScratch* scratch) const {
   DRAGOMAN_CHECK(x.values.cols() == inputs_ && y.cols() == outputs_);

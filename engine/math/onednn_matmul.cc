@@ -25,8 +25,8 @@ dnnl::stream& ThreadStream() {
   return stream;
 }
 
-// A thread of ours multiplies alone: parallelism comes from workers, and a team of threads could
-// split a sum.  The number of threads is a setting of each thread.
+// Makes oneDNN use only the calling thread: parallelism comes from workers, and a team of oneDNN's
+// threads could split a sum.  The number of threads is a setting of each thread.
 void MultiplyOnThisThreadAlone() {
   thread_local const bool done = [] {
     omp_set_num_threads(1);
@@ -35,7 +35,7 @@ void MultiplyOnThisThreadAlone() {
   static_cast<void>(done);
 }
 
-// Debian 12 has oneDNN 2.6 and Debian 13 has 3.7.  What the two spell differently is here.
+// Debian 12 has oneDNN 2.6 and Debian 13 has 3.7.  Their differences in spelling are here.
 #if DNNL_VERSION_MAJOR >= 3
 
 dnnl::matmul::primitive_desc DescribeMatmul(const memory::desc& x, const memory::desc& weight,
@@ -90,7 +90,7 @@ dnnl::primitive_attr Attributes(Activation activation) {
   return attributes;
 }
 
-// The numbers of x, W and y, in this order.
+// The data types of x, W and y, in this order.
 struct Numbers {
   memory::data_type x, weight, y;
 };
@@ -127,16 +127,16 @@ memory::desc Panels(const MatmulShape& shape) {
                       memory::format_tag::BA16a64b4a);
 }
 
-// How to lay out a weight, given what describes its product of many rows: the layout that the
-// library likes best there serves every other number of rows as well.  Our own panels come first
-// wherever they have a fast kernel.
+// The layout for a weight, given the description of its product with many rows: the layout that the
+// library prefers there serves every other number of rows as well.  Our own panels take precedence
+// wherever there is a fast kernel for them.
 memory::desc LayoutFor(
     const MatmulShape& shape,
     absl::FunctionRef<dnnl::matmul::primitive_desc(const memory::desc& weight)> describe) {
   if (shape.precision == Precision::kInt8) {
     try {
       if (!IsSlow(describe(Panels(shape)).impl_info_str())) return Panels(shape);
-    } catch (const dnnl::error&) {  // not to be had in panels
+    } catch (const dnnl::error&) {  // not available in panels
     }
   }
   return describe(memory::desc({shape.inputs, shape.outputs}, NumbersOf(shape.precision).weight,
@@ -162,7 +162,7 @@ struct OneDnnMatmul::Primitives {
   memory::desc bias;  // empty in int8
   memory::desc packed;
   std::vector<Entry> entries;  // [rows / tile - 1]
-  std::string implementation;  // of the slowest kind among them
+  std::string implementation;  // of the slowest kind among the entries
 };
 
 OneDnnMatmul::OneDnnMatmul(const MatmulShape& shape, int tile) : shape_(shape), tile_(tile) {

@@ -1,9 +1,9 @@
 // How a product walks through its weights.
 //
-// Outputs are cut into panels, whose weights lie in one piece and stay in the second level cache,
-// and rows into tiles of about the same height, whose sums fit into registers.  All tiles of a
-// panel are computed before the next panel; meanwhile that one is fetched, so that a product of
-// many rows never waits for memory and a product of few reads it at full speed.
+// Outputs are cut into panels, whose weights are contiguous and stay in the second level cache;
+// rows are cut into tiles of about the same height, whose sums fit into registers.  All tiles of a
+// panel are computed before the next panel, which is prefetched in the meantime.  So a product of
+// many rows never waits for memory, and a product of few reads it at full speed.
 
 #ifndef DRAGOMAN_ENGINE_MATH_PANELS_H_
 #define DRAGOMAN_ENGINE_MATH_PANELS_H_
@@ -19,20 +19,20 @@ namespace dragoman {
 
 constexpr int kCacheLine = 64;  // bytes
 
-// So many bytes ahead of what it multiplies by, a tile moves weights from the second level cache to
-// the first.
+// While it multiplies, a tile moves weights from the second level cache to the first, this many
+// bytes ahead.
 constexpr int kNear = 1024;
 
-// Rows of a tile's x at the loop's place in them.  Four rows share a register for their address and
-// two for their distances, which is as many as there are for twelve rows; left alone, GCC computes
-// the address of every row anew at every turn of the loop.
+// The rows of a tile's x, at the current position of the loop.  Four rows share a register for
+// their address and two for their distances, which is all that there is for twelve rows.  Left
+// alone, GCC computes the address of every row anew in every iteration.
 template <typename T, int kRows>
 class RowCursor {
  public:
   RowCursor(const T* x, ptrdiff_t stride) : stride_(stride) {
     for (int g = 0; g < kGroups; ++g) {
       groups_[g] = x + kGroup * g * stride;
-      asm("" : "+r"(groups_[g]));  // so that GCC does not see how they are related
+      asm("" : "+r"(groups_[g]));  // hides from GCC how they are related
     }
   }
   const T* row(int r) const { return groups_[r / kGroup] + r % kGroup * stride_; }
@@ -51,20 +51,20 @@ class RowCursor {
 
 struct PanelShape {
   int width;         // outputs
-  size_t bytes;      // of the weights; 0: none are to be fetched
-  int lines;         // cache lines that a kernel reads at every turn of its loop: 1, 2 or 4
+  size_t bytes;      // of the weights; 0: nothing to prefetch
+  int lines;         // cache lines that a kernel reads per iteration: 1, 2 or 4
   int tallest_tile;  // rows
 
   // The most numbers that a tile has.
   static constexpr int kMaxTile = 12 * 32;
 };
 
-// Some rows by one panel.
+// Some rows times one panel.
 struct PanelTile {
   int panel;
   int row, rows;
-  // What to fetch on the way: this many cache lines (at most the shape's, or none) at every turn,
-  // from this many bytes behind the beginning of the panel.
+  // What to prefetch on the way: this many cache lines (at most the shape's, or none) per
+  // iteration, starting this many bytes after the beginning of the panel.
   size_t prefetch;
   int prefetch_lines;
   float* y;  // [rows, width], for the kernel to write
@@ -82,14 +82,15 @@ inline MatrixView<float> PanelColumns(const PanelShape& shape, int first_panel, 
 inline void ForEachTile(const PanelShape& shape, int first_panel, int end_panel,
                         MatrixView<float> y, absl::FunctionRef<void(const PanelTile&)> multiply) {
   const int tiles = (y.rows() + shape.tallest_tile - 1) / shape.tallest_tile;
-  // Of the next panel, some tiles fetch a line in every turn, and two or three tiles two where
-  // there are four.  A single tile runs through a panel at once and fetches what it will need soon.
+  // Of the next panel, some tiles prefetch one line per iteration, or two if there are only two or
+  // three tiles and four lines.  A single tile runs through a panel in one go and prefetches what
+  // it will need soon.
   constexpr size_t kSoon = 4096;
   const int lines = tiles == 1 ? shape.lines : tiles < shape.lines ? shape.lines / 2 : 1;
   const size_t distance = tiles == 1 ? kSoon : shape.bytes;
   const size_t part = shape.bytes / shape.lines * lines;
-  // The first tiles are higher by a row, if not all can be of one height.  (No division for every
-  // tile: one of 64 bits can take 90 cycles, and a tile has some 1500.)
+  // The first tiles are taller by one row if not all can have the same height.  (No division per
+  // tile: one of 64 bits can take 90 cycles, and a tile takes some 1500.)
   const int height = y.rows() / std::max(tiles, 1), higher = y.rows() - height * tiles;
   alignas(kCacheLine) float last[PanelShape::kMaxTile];  // of a panel that is not full
   DRAGOMAN_CHECK(shape.width * shape.tallest_tile <= PanelShape::kMaxTile);

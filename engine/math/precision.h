@@ -1,4 +1,4 @@
-// In which arithmetic a model's matrices are multiplied.
+// The arithmetic in which a model's matrices are multiplied.
 
 #ifndef DRAGOMAN_ENGINE_MATH_PRECISION_H_
 #define DRAGOMAN_ENGINE_MATH_PRECISION_H_
@@ -11,32 +11,32 @@ namespace dragoman {
 
 enum class Precision {
   kAuto,      // int8
-  kFloat32,   // as the checkpoint has them
+  kFloat32,   // as in the checkpoint
   kBFloat16,  // weights and activations of products; sums, norms and softmax stay float32
-  kInt8,      // weights by output channel, activations by row; exact sums in 32 bit integers
+  kInt8,      // weights by output channel, activations by row; exact sums in 32-bit integers
 };
 
 const char* NameOf(Precision precision);  // "float32"
 
-// INVALID_ARGUMENT for a name that is none.
+// INVALID_ARGUMENT for an unknown name.
 absl::StatusOr<Precision> ParsePrecision(const std::string& name);
 
-// Resolves kAuto.
+// Replaces kAuto by what it stands for.
 Precision Resolve(Precision precision);
 
 // Who multiplies.
 enum class Matmul {
-  kAuto,    // float32: our kernels; bfloat16: oneDNN; int8: whichever is the faster here
-  kOneDnn,  // the library alone
-  kNative,  // our kernels alone
+  kAuto,    // float32: our kernels; bfloat16: oneDNN; int8: whichever is faster on this CPU
+  kOneDnn,  // the library only
+  kNative,  // our kernels only
 };
 
 const char* NameOf(Matmul matmul);  // "onednn"
 
-// INVALID_ARGUMENT for a name that is none.
+// INVALID_ARGUMENT for an unknown name.
 absl::StatusOr<Matmul> ParseMatmul(const std::string& name);
 
-// In which numbers and by whom matrices are multiplied.
+// In what precision, and by whom, matrices are multiplied.
 struct Arithmetic {
   Arithmetic(Precision its_precision, Matmul its_matmul = Matmul::kAuto)  // NOLINT: converts
       : precision(its_precision), matmul(its_matmul) {}

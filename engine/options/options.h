@@ -1,13 +1,14 @@
-// Every number that a request can say about decoding, said once: what it is called in the API,
-// where it is kept, what it may be, and what holds if nobody says anything.
+// All numeric options of decoding, each defined once: its name in the API, where it is kept, its
+// range, and its default.
 //
-//   DecodingOptions   what was said, by a request or by a model's generation_config.json
-//   SearchOptions     what holds for one sentence; its initializers are the defaults
-//   kOptionTable      an entry for each: resolution, checks, the API's conversion, the command's
-//                     flags and docs/options.md are loops over it
+//   DecodingOptions   what a request, or a model's generation_config.json, sets
+//   SearchOptions     the resolved options of one sentence; its initializers are the defaults
+//   kOptionTable      one entry per option; resolution, checks, the conversion of the API, the
+//                     command's flags and docs/options.md are loops over it
 //
 // A new option is a field in translation.proto, a member in both structs, an entry in the table,
-// and its use.  The command line client shares this box, so it knows nothing of the engine.
+// and its use.  The command line client shares this box, so it depends on nothing else of the
+// engine.
 
 #ifndef DRAGOMAN_ENGINE_OPTIONS_OPTIONS_H_
 #define DRAGOMAN_ENGINE_OPTIONS_OPTIONS_H_
@@ -20,23 +21,24 @@ namespace dragoman {
 
 // When a beam search stops (Hugging Face's early_stopping false, true, "never").
 enum class EarlyStopping {
-  kHeuristic,  // when the best open hypothesis, as long as it is, cannot enter the finished ones
+  kHeuristic,  // when the best open hypothesis, at its present length, cannot enter the finished
+               // ones
   kFull,       // as soon as beam_size hypotheses are finished
   kNever,      // when no open hypothesis can enter the finished ones at any length
 };
 
-// What the sum of log-probabilities is divided by, with the length penalty as exponent.
+// The divisor of the sum of log-probabilities; the length penalty is its exponent.
 enum class LengthNormalization {
   kLength,  // the length
   kGnmt,    // (5 + length) / 6: Wu et al. 2016
 };
 
-// Lengths count generated tokens, never the decoder start.  max_length counts eos, min_length does
+// Lengths count generated tokens, never the decoder start. max_length counts eos, min_length does
 // not.  (Hugging Face's max_length 48 is our 47, its max_new_tokens 5 is our 5, its min_length 10
 // is our 9.)
 //
-// REQUIRES (the translator sees to it): 1 <= num_hypotheses <= beam_size, 1 <= max_length,
-// 0 <= min_length < max_length, and what the table says.
+// REQUIRES (the translator checks it): 1 <= num_hypotheses <= beam_size, 1 <= max_length, 0 <=
+// min_length < max_length, and the ranges of the table.
 struct SearchOptions {
   int beam_size = 1;  // 1 is greedy search
   int num_hypotheses = 1;
@@ -57,7 +59,7 @@ struct SearchOptions {
   bool disable_unk = false;
   bool replace_unknowns = false;
   bool repetition_guard = true;
-  std::optional<int> start_id;       // in place of the model's decoder start
+  std::optional<int> start_id;       // instead of the model's decoder start
   std::optional<int> forced_bos_id;  // the first token
   std::optional<int> forced_eos_id;  // the last one, if the search reaches max_length
   int beam_groups = 1;
@@ -75,7 +77,7 @@ struct SearchOptions {
   uint64_t sampling_seed = 0;
 };
 
-// The same where it is not known yet who says what.
+// The same options where it is not yet known which are set.
 struct DecodingOptions {
   std::optional<int> beam_size;
   std::optional<int> num_hypotheses;
@@ -113,19 +115,19 @@ struct DecodingOptions {
   std::optional<uint64_t> sampling_seed;
 };
 
-// Where an option is kept in the two structs.
+// Where the two structs keep an option.
 template <typename T>
 struct OptionMembers {
   std::optional<T> DecodingOptions::*said;
   T SearchOptions::*used;
 };
-// A token, or none.
+// The same for an optional token.
 struct TokenMembers {
   std::optional<int> DecodingOptions::*said;
   std::optional<int> SearchOptions::*used;
 };
 
-// What bounds an option besides the numbers of its entry.
+// What bounds an option besides the range of its entry.
 enum class OptionCap {
   kNone,
   kBeamSize,    // the server's max_beam_size
@@ -135,8 +137,8 @@ enum class OptionCap {
 };
 
 struct Option {
-  // The path of the field in DecodingOptions of translation.proto.  A bool may be a message, which
-  // says true by being there.
+  // The path of the field in DecodingOptions of translation.proto.  A bool may also be a message,
+  // whose presence means true.
   const char* name;
   std::variant<OptionMembers<bool>, OptionMembers<int>, OptionMembers<float>,
                OptionMembers<uint64_t>, OptionMembers<EarlyStopping>,

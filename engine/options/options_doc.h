@@ -1,4 +1,4 @@
-// The table of options as people read it.
+// The table of options in readable form.
 
 #ifndef DRAGOMAN_ENGINE_OPTIONS_OPTIONS_DOC_H_
 #define DRAGOMAN_ENGINE_OPTIONS_OPTIONS_DOC_H_
@@ -7,7 +7,7 @@
 
 namespace dragoman {
 
-// docs/options.md: a line for each option with its type, range, default and meaning.
+// The text of docs/options.md: one line per option with its type, range, default and meaning.
 std::string OptionsAsMarkdown();
 
 }  // namespace dragoman

@@ -1,5 +1,5 @@
-// What a model is (its shape and its special tokens) and how it wants to be searched: what
-// config.json and generation_config.json of a checkpoint say.
+// What a model is (its shape and its special tokens) and how it is to be searched: what config.json
+// and generation_config.json of a checkpoint say.
 
 #ifndef DRAGOMAN_ENGINE_SPEC_CONFIG_H_
 #define DRAGOMAN_ENGINE_SPEC_CONFIG_H_
@@ -17,13 +17,13 @@
 
 namespace dragoman {
 
-// Which norm a model uses, everywhere alike.
+// The norm that a model uses everywhere.
 enum class Norm {
   kLayer,           // (v - mean) / sqrt(variance + epsilon) * gain + bias
   kRootMeanSquare,  // v / sqrt(mean of squares + epsilon) * gain
 };
 
-// The position of a token in its sentence, as the network is told.
+// How the network is told the position of a token in its sentence.
 struct Positions {
   enum Kind {
     kSinusoids,    // [sin(p w_i) | cos(p w_i)]: two halves side by side
@@ -33,22 +33,22 @@ struct Positions {
     kNone,
   };
   Kind kind = kSinusoids;
-  int first = 0;  // the number, or the row of the table, of a sentence's first token
-  // Of sinusoids, with n = d_model / 2: the frequencies w_i are 10000^(-i / n), or, if they reach
-  // 1 / 10000, 10000^(-i / (n - 1)).
+  int first = 0;  // the position, or the row of the table, of a sentence's first token
+  // Sinusoids have n = d_model / 2 frequencies w_i.  They are 10000^(-i / n) or, if they are to
+  // reach 1 / 10000, 10000^(-i / (n - 1)).
   bool to_the_end = false;
-  int buckets = 0;       // of relative positions: how many biases each head has
-  int max_distance = 0;  // and from where on all distances share the last one
+  int buckets = 0;       // of relative positions: the number of biases per head
+  int max_distance = 0;  // beyond which all distances share one bias
 };
 
-// Whose attention to the source tells which source token a target token came from.
+// The heads whose attention to the source tells which source token a target token came from.
 struct AlignmentHeads {
   int layer = -1;          // of the decoder; -1 is the last one, -2 the one before it
-  std::vector<int> heads;  // of that layer, of which the mean is taken; none: all of them
+  std::vector<int> heads;  // of that layer, to be averaged; empty: all of them
 };
 
-// What happens to the input x of a sublayer f and to its output y, a letter for each step, in
-// order: n, y = norm(y); a, y = y + x; h, y = g y + (1 - g) x with the gate g = sigmoid(x W + b)
+// What happens to the input x of a sublayer f and to its output y, one letter per step, in order:
+// n, y = norm(y); a, y = y + x; h, y = g y + (1 - g) x with the gate g = sigmoid(x W + b)
 // (Srivastava et al. 2015).  So "" and "an" is norm(x + f(x)); "n" and "a" is x + f(norm(x)).
 struct Processing {
   std::string before;  // n only
@@ -57,21 +57,21 @@ struct Processing {
   bool norms_after() const { return after.find('n') != after.npos; }
 };
 
-// What only one kind of network has to say of itself: a class derived from this one, which that
-// network and who configures it know.
+// What only one kind of network needs to know about itself: a base class.  Only that network, and
+// the code that configures it, know the derived class.
 struct ModelSpec;
 struct NetworkDetails {
   virtual ~NetworkDetails() = default;
-  // About how many weights the network has beside its embeddings and its output.
+  // About how many weights the network has besides its embeddings and its output.
   virtual double Weights(const ModelSpec& spec) const = 0;
 };
 
 // An encoder-decoder Transformer ("Attention Is All You Need", section 3) as data: its shape, and
-// where models differ in what they compute.  The defaults are the paper's.
+// the points where models compute something different.  The defaults are those of the paper.
 struct ModelSpec {
   std::string architecture;                       // "MarianMTModel"
-  std::string network = "transformer";            // which one computes it (network_kind.h)
-  std::shared_ptr<const NetworkDetails> details;  // of a network that has any
+  std::string network = "transformer";            // the one that computes it (network_kind.h)
+  std::shared_ptr<const NetworkDetails> details;  // of a network that has them
   std::string history = "self_attention";         // of a Transformer's decoder (history.h)
 
   int d_model = 0;  // width of every layer's input and output
@@ -94,10 +94,11 @@ struct ModelSpec {
   bool scaled_queries = true;            // by 1 / sqrt(head width)
 
   Activation activation = Activation::kRelu;  // of the feed-forward layers
-  // Of the feed-forward sublayers, with the one that has no activation.
+  // The number of feed-forward layers in a sublayer, including the last one, which has no
+  // activation.
   int encoder_ffn_layers = 2;
   int decoder_ffn_layers = 2;
-  Activation history_activation = Activation::kRelu;  // where a history has one
+  Activation history_activation = Activation::kRelu;  // where the history has one
   bool gated = false;  // W2 (activation(W1 x) * (W3 x)) instead of W2 activation(W1 x)
 
   Positions positions;
@@ -120,7 +121,7 @@ struct ModelSpec {
   Processing around() const {
     return processing.value_or(pre_norm ? Processing{"n", "a"} : Processing{"", "an"});
   }
-  // 0 of a network without heads.
+  // 0 for a network without heads.
   int encoder_head_width() const { return HeadWidth(encoder_heads); }
   int decoder_head_width() const { return HeadWidth(decoder_heads); }
   int HeadWidth(int heads) const {
@@ -128,17 +129,16 @@ struct ModelSpec {
   }
 };
 
-// How a network is to compute, which is no part of what it is.
+// How a network is to compute; not a property of the model.
 struct NetworkOptions {
-  Arithmetic arithmetic = Precision::kFloat32;  // never of kAuto precision
+  Arithmetic arithmetic = Precision::kFloat32;  // its precision is never kAuto
   Precision keys_values = Precision::kFloat32;  // the decoder's; never kAuto
-  bool selective_output = false;                // rows with candidates are to be fast
-  // A table of more bytes, as float32 or bfloat16, does not get a copy of its own
-  // (embedding_table.h).
+  bool selective_output = false;                // rows with a shortlist must be fast
+  // A table that would take more bytes in float32 or bfloat16 is not copied (embedding_table.h).
   size_t large_table = size_t{64} << 20;
 };
 
-// The search that generation_config.json asks for where a request does not say otherwise.
+// The search that generation_config.json asks for, where a request does not say otherwise.
 struct GenerationConfig {
   int num_beams = 1;
   int max_length = 0;  // tokens including the decoder start, as Hugging Face counts; 0: not given
@@ -152,9 +152,9 @@ struct GenerationConfig {
   bool split_sentences = true;  // ours: false for a model that was trained on whole documents
   float word_penalty = 0.0f;
   bool shrinking_beam = false;
-  // Where these are not given, the defaults of a search hold.
+  // If absent, the default of the search holds.
   std::optional<float> max_length_ratio;
-  std::optional<int> length_margin;  // tokens beside those in proportion to the source
+  std::optional<int> length_margin;  // tokens allowed beyond those in proportion to the source
   std::optional<bool> disable_unk;
   std::optional<bool> repetition_guard;
   std::optional<int32_t> forced_bos_id;

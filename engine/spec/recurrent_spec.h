@@ -1,5 +1,5 @@
-// What a recurrent encoder-decoder has to say of itself beside the sizes in ModelSpec: d_model is
-// the width of its embeddings, and encoder_layers and decoder_layers are those of its stacks.
+// What a recurrent encoder-decoder needs besides the sizes in ModelSpec: d_model is the width of
+// its embeddings, and encoder_layers and decoder_layers are the depths of its stacks.
 
 #ifndef DRAGOMAN_ENGINE_SPEC_RECURRENT_SPEC_H_
 #define DRAGOMAN_ENGINE_SPEC_RECURRENT_SPEC_H_
@@ -9,12 +9,12 @@
 namespace dragoman {
 
 struct RecurrentSpec final : NetworkDetails {
-  // How the encoder's layers read a sentence.  Of the first two, there are a stack that begins
-  // forward and one that begins backward, whose outputs are laid side by side.
+  // How the encoder's layers read a sentence.  The first two kinds have two stacks, one that starts
+  // forward and one that starts backward, whose outputs are concatenated.
   enum Encoder {
     kBidirectional,     // all layers of a stack read in its direction
-    kAlternating,       // the direction turns with each layer
-    kBiUnidirectional,  // one layer of each, and upon both layers that read forward
+    kAlternating,       // the direction alternates with each layer
+    kBiUnidirectional,  // one layer of each direction, and on top of both, layers that read forward
   };
 
   double Weights(const ModelSpec& spec) const override {
@@ -28,10 +28,10 @@ struct RecurrentSpec final : NetworkDetails {
 
   Encoder encoder = kBidirectional;
   int state_width = 0;
-  int encoder_cells = 1;       // of a layer: the first reads, the others are transitions
-  int decoder_base_cells = 2;  // of the decoder's first layer; attention comes after the first one
+  int encoder_cells = 1;       // per layer: the first reads the input, the others are transitions
+  int decoder_base_cells = 2;  // of the decoder's first layer; attention follows the first cell
   int decoder_high_cells = 1;  // of each layer above
-  bool skip = false;  // from a stack's second layer on, a layer's input is added to its output
+  bool skip = false;           // from a stack's second layer on, add a layer's input to its output
 };
 
 }  // namespace dragoman

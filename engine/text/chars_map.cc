@@ -8,13 +8,13 @@
 namespace dragoman {
 namespace {
 
-// The wire format of protocol buffers (protobuf.dev/programming-guides/encoding), as far as it
-// takes to find a field of bytes.
+// The wire format of protocol buffers (protobuf.dev/programming-guides/encoding), as much of it as
+// is needed to find a bytes field.
 class WireReader {
  public:
   explicit WireReader(std::string_view bytes) : bytes_(bytes) {}
 
-  // Moves to the next field; false at the end and where the bytes are no message.
+  // Moves to the next field.  False at the end, and if the bytes are not a message.
   bool Next() {
     uint64_t tag = 0;
     if (bytes_.empty() || !ReadVarint(&tag) || tag > UINT32_MAX) return false;
@@ -36,7 +36,7 @@ class WireReader {
   }
 
   uint64_t number() const { return number_; }
-  std::string_view payload() const { return payload_; }  // of a field of bytes
+  std::string_view payload() const { return payload_; }  // of a bytes field
   bool at_end() const { return bytes_.empty(); }
 
  private:
@@ -72,11 +72,11 @@ struct Unit {
   uint32_t value() const { return bits & ((1u << 31) - 1); }
 };
 
-// True if no key can lead a walk out of `units`, nor to a replacement text outside of `text_size`.
+// True if no key can lead a walk out of `units`, or to a replacement text beyond `text_size`.
 bool TrieIsSafe(const std::vector<Unit>& units, size_t text_size) {
   if (units.empty()) return false;
   std::vector<bool> seen(units.size());
-  std::vector<uint32_t> open;  // positions whose children are to be seen; each enters once
+  std::vector<uint32_t> open;  // positions whose children are still to be visited; each enters once
   const auto enter = [&](uint32_t position) {
     if ((position | 0xFF) >= units.size()) return false;  // children are at position ^ byte
     if (!seen[position]) open.push_back(position);
@@ -98,7 +98,7 @@ bool TrieIsSafe(const std::vector<Unit>& units, size_t text_size) {
   return true;
 }
 
-// The table: u32 size of the trie in bytes, the trie, replacement texts that each end in a NUL.
+// The table: u32 size of the trie in bytes, the trie, replacement texts that each end with a NUL.
 bool TableIsSafe(std::string_view table) {
   uint32_t trie_size = 0;
   if (table.size() <= sizeof(trie_size)) return false;

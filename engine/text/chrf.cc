@@ -38,7 +38,7 @@ CharacterNgrams::CharacterNgrams(std::string_view text) {
   for (const char byte : text) {
     if (byte != ' ' && byte != '\t' && byte != '\n' && byte != '\r') dense += byte;
   }
-  std::vector<size_t> starts;  // of the characters, and the end
+  std::vector<size_t> starts;  // where each character starts, and the end
   for (size_t i = 0; i < dense.size(); ++i) {
     if (!IsContinuation(dense[i])) starts.push_back(i);
   }

@@ -1,7 +1,6 @@
-// chrF, the F-score of character n-grams (Popovic 2015): how alike two translations are, from 0 to
-// 1.  As sacreBLEU computes it by default: n-grams of 1 to 6 characters, white space left out,
-// recall weighing twice as much as precision (beta 2), each the mean over the orders that both
-// texts have.
+// chrF, the F-score of character n-grams (Popovic 2015): how similar two translations are, from 0
+// to 1.  Computed with sacreBLEU's defaults: n-grams of 1 to 6 characters, without white space;
+// recall weighs twice as much as precision (beta 2); averaged over the orders that both texts have.
 
 #ifndef DRAGOMAN_ENGINE_TEXT_CHRF_H_
 #define DRAGOMAN_ENGINE_TEXT_CHRF_H_
@@ -14,7 +13,7 @@
 
 namespace dragoman {
 
-// The n-grams of one text, counted once to be compared with many.
+// The n-grams of one text, counted once and compared with many texts.
 class CharacterNgrams {
  public:
   static constexpr int kOrders = 6;
@@ -25,15 +24,15 @@ class CharacterNgrams {
  private:
   friend double ChrF(const CharacterNgrams& hypothesis, const CharacterNgrams& reference);
 
-  // Of each order the hashes of all n-grams, sorted.
+  // For each order, the sorted hashes of all n-grams.
   std::array<std::vector<uint64_t>, kOrders> hashes_;
 };
 
-// 0 if nothing is shared; of two empty texts 1.
+// 0 if nothing is shared; 1 for two empty texts.
 double ChrF(const CharacterNgrams& hypothesis, const CharacterNgrams& reference);
 
-// Minimum Bayes risk decoding (Kumar and Byrne 2004): the texts in the order of how much they are
-// like all of them on average, as their numbers; of equal ones the first stays first.
+// Minimum Bayes risk decoding (Kumar and Byrne 2004): the indices of the texts, ordered by their
+// mean similarity to all of them, most similar first.  Ties keep their order.
 std::vector<int> OrderByConsensus(const std::vector<std::string>& texts);
 
 }  // namespace dragoman

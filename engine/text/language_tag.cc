@@ -13,9 +13,9 @@
 namespace dragoman {
 namespace {
 
-// Codes of a language that has a shorter or newer one: ISO 639-2 and 639-3 to 639-1, the individual
-// language that usually stands for a macrolanguage (CLDR: "arb" is "ar"), codes that were withdrawn
-// ("iw"), and pairs that translation models do not tell apart ("nb" and "no", "fil" and "tl").
+// Codes of languages that have a shorter or newer one: ISO 639-2 and 639-3 to 639-1, the individual
+// language that usually represents a macrolanguage (CLDR: "arb" is "ar"), withdrawn codes ("iw"),
+// and pairs that translation models do not distinguish ("nb" and "no", "fil" and "tl").
 constexpr char kShorter[] =
     "aar:aa abk:ab afr:af aka:ak alb:sq als:sq amh:am ara:ar arb:ar arg:an arm:hy asm:as ava:av "
     "ave:ae aym:ay ayr:ay aze:az azj:az bak:ba bam:bm baq:eu bel:be ben:bn bis:bi bod:bo bos:bs "
@@ -37,7 +37,7 @@ constexpr char kShorter[] =
     "uzn:uz ven:ve vie:vi vol:vo wel:cy wln:wa wol:wo xho:xh ydd:yi yid:yi yor:yo zha:za zho:zh "
     "zsm:ms zul:zu ";
 
-// ISO 639-5: families of languages, and "mul", several.
+// ISO 639-5: families of languages, and "mul", several languages.
 constexpr char kGroups[] =
     "aav afa alg alv apa aqa aql art ath auf aus awd azc bad bai bat ber bih bnt btk cai cau "
     "cba ccn ccs cdc cdd cel cmc cpe cpf cpp crp csu cus day dmn dra egx esx euq fiu fox gem "
@@ -46,7 +46,8 @@ constexpr char kGroups[] =
     "sdv sem sgn sio sit sla smi son sqj ssa syd tai tbq trk tup tut tuw urj wak wen xgn xnd "
     "ypk zhx zle zls zlw znd ";
 
-// Languages that are written in several scripts: the usual one, and by region where it differs.
+// Languages that are written in several scripts: the usual script, and the regions where another is
+// usual.
 constexpr char kScripts[] =
     "zh:Hans zh-TW:Hant zh-HK:Hant zh-MO:Hant yue:Hant sr:Cyrl sr-ME:Latn az:Latn uz:Latn pa:Guru "
     "pa-PK:Arab ks:Arab sd:Arab ku:Latn mn:Cyrl kk:Cyrl tt:Cyrl ky:Cyrl bs:Latn ace:Latn bjn:Latn "
@@ -113,7 +114,7 @@ std::optional<Language> ParseLanguage(std::string_view code) {
   }
   if (next < parts.size() && IsRegion(parts[next])) {
     const std::string region = absl::AsciiStrToUpper(parts[next]);
-    if (region != "XX") result.region = region;  // "of no region", as some models write
+    if (region != "XX") result.region = region;  // some models write XX for "no region"
   }
   return result;
 }
@@ -123,7 +124,7 @@ std::string TagOf(const std::string& code) {
   if (!language.has_value()) return code;
   const auto usual = Scripts().find(language->language);
   const std::string script = language->LikelyScript();
-  // A language that is written in one script only needs no name of it.
+  // A language that is written in only one script needs no script in its tag.
   if (usual == Scripts().end() || script == usual->second) return language->language;
   return absl::StrCat(language->language, "-", script);
 }

@@ -13,7 +13,7 @@
 namespace dragoman {
 namespace {
 
-constexpr int kExact = 100;  // nearer than any other
+constexpr int kExact = 100;  // closer than any other
 constexpr int kAny = 1;
 
 template <typename T>
@@ -29,7 +29,7 @@ int NearnessOf(const std::string& wanted, const std::string& code) {
   return language.has_value() ? Nearness(*language, *served) : 0;
 }
 
-// The nearest of the codes, and how near it is; 0 if none serves it.
+// The closest of the codes, and how close it is; 0 if none matches.
 std::pair<std::string, int> Nearest(const std::string& wanted,
                                     const std::vector<std::string>& codes) {
   std::pair<std::string, int> best = {"", 0};
@@ -40,7 +40,7 @@ std::pair<std::string, int> Nearest(const std::string& wanted,
   return best;
 }
 
-// The same among sources, where a code that is no language, such as "mul", serves any.
+// The same for sources, where a code that is not a language, such as "mul", matches any.
 std::pair<std::string, int> NearestSource(const std::string& wanted,
                                           const std::vector<std::string>& codes) {
   const std::pair<std::string, int> best = Nearest(wanted, codes);

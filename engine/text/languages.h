@@ -1,7 +1,7 @@
 // Which languages a model translates, and which of them a request means.
 //
-// A model has codes of its own ("deu_Latn"); a request names BCP-47 tags ("de", "de-AT") or such a
-// code.  The nearest one is taken: first the same language, then the same script, then the region.
+// A model has its own codes ("deu_Latn").  A request names BCP-47 tags ("de", "de-AT") or such a
+// code.  The closest match wins: the same language first, then the same script, then the region.
 
 #ifndef DRAGOMAN_ENGINE_TEXT_LANGUAGES_H_
 #define DRAGOMAN_ENGINE_TEXT_LANGUAGES_H_
@@ -13,7 +13,7 @@
 
 namespace dragoman {
 
-// In a model's own codes, or as tags.  "" is "not named": the model's own, or any.
+// In a model's own codes, or as tags.  "" means not named: the model's own language, or any.
 struct LanguagePair {
   std::string source;
   std::string target;
@@ -26,26 +26,26 @@ struct LanguagePair {
 // Immutable once made.
 class Languages {
  public:
-  // Translates nothing that a request could name.
+  // Serves no pair that a request could name.
   Languages() = default;
 
-  // Every source into every target but itself.  `own` is what a request means that names none.
-  // `target_needed`: one that names no target and finds none in `own` is refused.  A source that is
-  // no language (a group, such as "mul") stands for any.
+  // Every source into every target except itself.  `own` is the pair for a request that names none.
+  // With `target_needed`, a request without a target is refused if `own` has none either.  A source
+  // that is not a language (a group, such as "mul") stands for any.
   static Languages All(std::vector<std::string> sources, std::vector<std::string> targets,
                        LanguagePair own, bool target_needed);
-  // These pairs alone; a request that names none means none of them.
+  // Only these pairs; a request that names none gets none of them.
   static Languages Only(std::vector<LanguagePair> pairs);
 
   bool empty() const { return sources_.empty() && targets_.empty(); }
   const std::vector<std::string>& sources() const { return sources_; }
   const std::vector<std::string>& targets() const { return targets_; }
 
-  // The pair in the model's codes.  INVALID_ARGUMENT with the field (status.h), naming what is
+  // The pair in the model's codes.  INVALID_ARGUMENT with the field (status.h), listing what is
   // served, if the model does not serve it.
   absl::StatusOr<LanguagePair> Resolve(const std::string& source, const std::string& target) const;
 
-  // How well it serves a pair: 0 not at all, more is nearer.  "" is any.
+  // How well the model serves a pair: 0 is not at all, higher is closer.  "" matches any.
   int Nearness(const std::string& source, const std::string& target) const;
 
   // The pairs as tags, each once.

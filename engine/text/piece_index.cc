@@ -7,7 +7,7 @@
 namespace dragoman {
 namespace {
 
-constexpr std::string_view kMetaSpace = "▁";  // SentencePiece's mark of a space
+constexpr std::string_view kMetaSpace = "▁";  // SentencePiece's mark for a space
 
 }  // namespace
 
@@ -46,7 +46,7 @@ absl::Span<const int32_t> PieceIndex::BeginningWith(std::string_view beginning) 
 
 void PieceIndex::FindLast(std::string_view phrase, absl::Span<const int32_t> tokens,
                           std::vector<int32_t>* banned) const {
-  std::string tail;  // as much of what was said as the phrase can overlap
+  std::string tail;  // as much of the previous text as the phrase can overlap
   for (size_t i = tokens.size(); i > 0 && tail.size() < phrase.size(); --i) {
     const int32_t token = tokens[i - 1];
     if (token < 0 || token >= static_cast<int32_t>(pieces_.size())) break;

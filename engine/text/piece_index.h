@@ -1,4 +1,5 @@
-// The pieces of a target vocabulary in alphabetical order, to find all that begin with a text.
+// The pieces of a target vocabulary in alphabetical order, to find all that begin with a given
+// text.
 
 #ifndef DRAGOMAN_ENGINE_TEXT_PIECE_INDEX_H_
 #define DRAGOMAN_ENGINE_TEXT_PIECE_INDEX_H_
@@ -13,8 +14,8 @@
 
 namespace dragoman {
 
-// How the vocabulary writes a phrase that begins a word: "▁old▁house".  One that begins with
-// punctuation can follow anything.
+// How the vocabulary writes a phrase at the start of a word: "▁old▁house".  A phrase that begins
+// with punctuation can follow anything.
 std::string InPieces(std::string_view phrase);
 
 // Immutable.
@@ -25,8 +26,8 @@ class PieceIndex {
   // The tokens whose pieces begin with `beginning`.
   absl::Span<const int32_t> BeginningWith(std::string_view beginning) const;
 
-  // Adds to `banned` each token that would complete the phrase (InPieces), in whatever pieces it is
-  // said, after `tokens`.
+  // Adds to `banned` each token that, after `tokens`, would complete the phrase (InPieces), however
+  // it is cut into pieces.
   void FindLast(std::string_view phrase, absl::Span<const int32_t> tokens,
                 std::vector<int32_t>* banned) const;
 

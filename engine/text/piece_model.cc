@@ -14,17 +14,17 @@ namespace dragoman {
 struct PieceModel::Impl {
   sentencepiece::SentencePieceProcessor processor;
   std::optional<std::unordered_set<std::string>> words;  // instead of the processor
-  bool rewrites = false;                                 // what it has decoded
+  bool rewrites = false;                                 // the text that it decodes
 
-  bool any_word = false;  // is a piece, whether it is one of the words or not
+  bool any_word = false;  // accept any word as a piece, listed or not
 
   std::vector<std::string> SplitWords(std::string_view text, std::vector<TextSpan>* spans) const;
 };
 
 namespace {
 
-// Of the pieces that one character became, the library gives the character to the last: those
-// before it are empty.
+// Of the pieces that come from one character, the library gives the character to the last one and
+// leaves the others empty.
 void ShareCharacters(std::vector<TextSpan>* spans) {
   for (size_t i = spans->size(); i-- > 1;) {
     TextSpan& before = (*spans)[i - 1];
@@ -62,7 +62,7 @@ std::vector<std::string> PieceModel::Impl::SplitWords(std::string_view text,
       begin = end;
       continue;
     }
-    while (begin < end) {  // a character: a first byte and those that go on
+    while (begin < end) {  // one character: a first byte and its continuation bytes
       size_t next = begin + 1;
       while (next < end && (static_cast<unsigned char>(text[next]) & 0xC0) == 0x80) ++next;
       pieces.emplace_back(text.substr(begin, next - begin));
@@ -77,13 +77,13 @@ PieceModel::PieceModel(std::unique_ptr<const Impl> impl) : impl_(std::move(impl)
 PieceModel::~PieceModel() = default;
 
 std::unique_ptr<const PieceModel> PieceModel::Load(std::string_view bytes, std::string* error) {
-  if (bytes.empty()) {  // which the library takes for a model without pieces
+  if (bytes.empty()) {  // the library would accept it as a model without pieces
     *error = "the file is empty";
     return nullptr;
   }
   if (!CheckCharsMap(bytes, error)) return nullptr;
   auto impl = std::make_unique<Impl>();
-  try {  // the library's own trie throws on what it cannot build
+  try {  // the library's own trie throws if it cannot be built
     const sentencepiece::util::Status status = impl->processor.LoadFromSerializedProto(bytes);
     if (!status.ok()) {
       *error = status.ToString();
@@ -137,7 +137,8 @@ std::vector<std::string> PieceModel::Encode(std::string_view text,
     if (!pieces.empty() || text.empty()) return pieces;
   }
   const sentencepiece::util::Status status = impl_->processor.Encode(text, &pieces);
-  // What cannot be segmented is one unknown piece, so that it is counted and never lost silently.
+  // A text that cannot be segmented is one unknown piece, so that it is counted and never silently
+  // lost.
   if (!status.ok()) pieces.assign(1, std::string(text));
   if (spans != nullptr) spans->assign(pieces.size(), {0, text.size()});
   return pieces;

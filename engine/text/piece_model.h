@@ -17,43 +17,43 @@ namespace dragoman {
 // A .spm file.  Immutable after Load, so safe for concurrent use.
 class PieceModel {
  public:
-  // Parses the bytes of a .spm file.  nullptr, with the reason in *error, if they are none.
+  // Parses the bytes of a .spm file.  Null, with the reason in *error, if they are not one.
   static std::unique_ptr<const PieceModel> Load(std::string_view bytes, std::string* error);
 
-  // For models without a .spm file: the pieces of a text are its words, between white space; a word
-  // that is none of `words` falls into its characters.  Decode puts spaces between the pieces.
+  // For models without a .spm file: the pieces of a text are its words, separated by white space.
+  // A word that is not in `words` is split into characters.  Decode puts spaces between the pieces.
   static std::unique_ptr<const PieceModel> OfWords(const std::vector<std::string>& words);
 
-  // The same without any words: what stands between spaces is a piece, whatever it is.
+  // The same without a list of words: whatever stands between spaces is a piece.
   static std::unique_ptr<const PieceModel> OfSpaces();
 
   ~PieceModel();
   PieceModel(const PieceModel&) = delete;
   PieceModel& operator=(const PieceModel&) = delete;
 
-  // The pieces of the normalized text.  `spans`, unless it is null, is given the part of the text
-  // that each stands for; those that one character became all have that character.
-  // REQUIRES: text is valid UTF-8.
+  // The pieces of the normalized text.  Unless `spans` is null, it gets the part of the text that
+  // each piece comes from; pieces that came from one character all get that character.  REQUIRES:
+  // text is valid UTF-8.
   std::vector<std::string> Encode(std::string_view text,
                                   std::vector<TextSpan>* spans = nullptr) const;
 
-  // The same as ids in the file.  A piece that the model does not have has unknown_id(), though it
-  // may be spelt like one that it has.  REQUIRES: there is a file.
+  // The same as ids of the file.  A piece that the model does not have gets unknown_id(), even if
+  // it is spelled like one that it has.  REQUIRES: there is a file.
   std::vector<int32_t> EncodeAsIds(std::string_view text,
                                    std::vector<TextSpan>* spans = nullptr) const;
-  int32_t eos_id() const;      // negative: there is none
+  int32_t eos_id() const;      // negative if there is none
   int32_t unknown_id() const;  // likewise
 
   // The pieces by their ids in the file.
   std::vector<std::string> Pieces() const;
 
-  // The text that pieces stand for; `spans` as above.
+  // The text that the pieces spell; `spans` as above.
   std::string Decode(const std::vector<std::string>& pieces,
                      std::vector<TextSpan>* spans = nullptr) const;
 
-  // Whether the text of more pieces begins with the text of the first ones, as long as those end in
-  // whole characters (a character may be spelled byte by byte: <0xE2> <0x82> <0xAC>).  False where
-  // the file says how the whole text is to be rewritten.
+  // Whether the text of a sequence of pieces begins with the text of its first pieces, as long as
+  // those end in whole characters (a character may be spelled byte by byte: <0xE2> <0x82> <0xAC>).
+  // False if the file has rules that rewrite the whole text.
   bool decodes_in_order() const;
 
  private:

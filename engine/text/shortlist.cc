@@ -17,7 +17,7 @@
 namespace dragoman {
 namespace {
 
-constexpr int kDefaultNumber = 100;  // of first ids and of best entries, as Marian has it
+constexpr int kDefaultNumber = 100;  // of first ids and of best entries, as in Marian
 
 // The target tokens of every source token.
 using Lists = std::vector<std::vector<int32_t>>;
@@ -28,13 +28,13 @@ struct Table {
   int best = 0;
 };
 
-// What a table must fit.
+// What a table must match.
 struct Vocabularies {
   const Tokenizer& tokenizer;
   int source, target;
 };
 
-// The id of each piece; of a piece that occurs twice, the lower one.
+// The id of each piece; the lower one for a piece that occurs twice.
 using Ids = std::unordered_map<std::string_view, int32_t>;
 
 Ids SourceIds(const Vocabularies& vocabularies) {
@@ -62,7 +62,7 @@ struct Entry {
   double probability = 0.0;
 };
 
-// Splits a line at spaces and tabs.  Returns how many fields it has and gives the first three.
+// Splits a line at spaces and tabs.  Returns the number of fields and stores the first three.
 int Split(std::string_view line, std::array<std::string_view, 3>* fields) {
   const auto is_space = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
   int count = 0;
@@ -79,9 +79,9 @@ int Split(std::string_view line, std::array<std::string_view, 3>* fields) {
   return count;
 }
 
-// The best entries of one source token, which stand in the order of their lines.  Of a target token
-// that occurs twice, the likelier counts, or the last; of two that are as likely, the lower goes
-// first, or the higher.
+// The best entries of one source token, which are given in the order of their lines.  Of a target
+// token that occurs twice, the likelier entry counts (strict: the last).  Of two equally likely
+// tokens, the lower id goes first (strict: the higher).
 std::vector<int32_t> BestOf(std::vector<Entry> entries, int best, bool strict) {
   if (strict) {
     std::reverse(entries.begin(), entries.end());
@@ -103,7 +103,7 @@ std::vector<int32_t> BestOf(std::vector<Entry> entries, int best, bool strict) {
   return tokens;
 }
 
-// Negative for a piece that is passed over.
+// Negative for a piece that is skipped.
 int32_t IdOf(const Ids& ids, std::string_view piece, bool strict, int32_t unknown) {
   const auto found = ids.find(piece);
   return found != ids.end() ? found->second : strict ? unknown : -1;
@@ -177,7 +177,7 @@ T Read(std::string_view bytes, size_t index) {
   return value;
 }
 
-// Marian's hash of the 64-bit words after the checksum; half a word at the end is not hashed.
+// Marian's hash of the 64-bit words after the checksum; a trailing half word is not hashed.
 uint64_t Checksum(std::string_view bytes) {
   uint64_t hash = 0;
   for (size_t i = 2; i < bytes.size() / sizeof(uint64_t); ++i) {
@@ -195,7 +195,7 @@ absl::StatusOr<Table> ReadBinary(std::string_view bytes, const Vocabularies& voc
   }
   const auto word = [&](size_t i) { return Read<uint64_t>(bytes, i); };
   const uint64_t checksum = word(1), offsets = word(4), tokens = word(5);
-  // The first two keep the sum from overflowing.
+  // The first two conditions keep the sum from overflowing.
   if (offsets > bytes.size() || tokens > bytes.size() ||
       (kHeaderWords + offsets) * sizeof(uint64_t) + tokens * sizeof(uint32_t) != bytes.size()) {
     return absl::InvalidArgumentError(absl::StrCat("has ", bytes.size(), " bytes, but a header of ",
@@ -235,7 +235,7 @@ absl::StatusOr<Table> ReadBinary(std::string_view bytes, const Vocabularies& voc
 
 // ------------------------------------------------------------------------------------------------
 
-// Lets every source token be copied where the target vocabulary can spell it.
+// Adds to each source token the target token that is spelled the same, so that it can be copied.
 void AddSamePieces(const Vocabularies& vocabularies, Lists* lists) {
   const Ids targets = TargetIds(vocabularies);
   for (const auto& [piece, source] : SourceIds(vocabularies)) {

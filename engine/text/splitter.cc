@@ -1,8 +1,8 @@
-// The text is walked once, character by character.  At what may end a sentence the question is
-// asked of its two neighbours: the word before it (is the dot a part of it?) and what comes after
-// the white space (can a sentence begin with it?).  The knowledge is in the tables; where they do
-// not know, two sentences stay together, which costs a translation less than one sentence cut in
-// two.
+// One pass over the text, character by character.  At each character that may end a sentence, the
+// code looks at both neighbours: the word before it (is the dot part of that word?) and what
+// follows the white space (can a sentence begin with it?).  The language knowledge is in the
+// tables.  Where they do not decide, the two sentences stay together: that hurts a translation less
+// than cutting one sentence in two.
 
 #include "engine/text/splitter.h"
 
@@ -15,18 +15,19 @@
 namespace dragoman {
 namespace {
 
-// Ends a sentence, spaces or not: the full stops of Chinese and Japanese.
+// End a sentence with or without spaces: the full stops of Chinese and Japanese.
 constexpr char32_t kCjkTerminators[] = U"。！？｡";
 
-// May end a sentence, before white space.
+// May end a sentence if white space follows.
 constexpr char32_t kTerminators[] = U".!?…‥．؟۔।॥։።။។";
 
-// Belongs to the sentence that it closes.  The quotes that some languages open with and others
-// close with stand in both tables: what decides is the side on which they touch a word.
+// Belong to the sentence that they close.  Quotes that open in some languages and close in others
+// are in both tables: the side on which they touch a word decides.
 constexpr char32_t kClosers[] = U"\"'”’“‘»«›‹)]}」』）】》〉〕］";
 constexpr char32_t kOpeners[] = U"\"'“‘”„‚«»‹›([{¿¡「『（【《〈-–—•*";
 
-// Their dot never ends a sentence, in English, German, French and Spanish; as they are written.
+// A dot after one of these never ends a sentence, in English, German, French and Spanish.  Case
+// matters.
 constexpr std::string_view kAbbreviations[] = {
     // English
     "Adm", "Asst", "Bros", "Brig", "Capt", "Cmdr", "Col", "Cpl", "Dr", "Drs", "Gen", "Gov", "Hon",
@@ -44,14 +45,14 @@ constexpr std::string_view kAbbreviations[] = {
     "Sra", "Sras", "Sres", "Srta", "Srtas", "Dra", "Dña", "Ud", "Uds", "Vd", "Vds", "EE", "UU",
     "Gral", "Lic", "Avda", "pág", "Pág", "págs", "núm", "Núm", "p.ej"};
 
-// Likewise, but only before a number: "No. 5", "Dec. 24".
+// The same, but only before a number: "No. 5", "Dec. 24".
 constexpr std::string_view kBeforeNumber[] = {
     "No",  "no",  "Nos",  "nos",  "Nr",   "nr",   "Nrn",  "Art", "art", "pp",  "Vol",
     "vol", "Fig", "fig",  "Sec",  "sec",  "chap", "Ch",   "ch",  "Eq",  "eq",  "Bd",
     "Jan", "Feb", "Mar",  "Apr",  "Jun",  "Jul",  "Aug",  "Sep", "Oct", "Okt", "Nov",
     "Dec", "Dez", "vers", "Sept", "Ziff", "Rn",   "Aufl", "Tab", "Nº",  "nº"};
 
-// What follows or goes before a German ordinal: "am 3. Mai", "der 2. Weltkrieg".
+// Words that follow or precede a German ordinal: "am 3.  Mai", "der 2.  Weltkrieg".
 constexpr std::string_view kMonths[] = {"Januar",  "Jänner",   "Februar", "März",   "April",
                                         "Mai",     "Juni",     "Juli",    "August", "September",
                                         "Oktober", "November", "Dezember"};
@@ -74,17 +75,18 @@ bool IsCjkTerminator(char32_t c) { return In(kCjkTerminators, c) && c != 0; }
 bool IsCloser(char32_t c) { return In(kClosers, c) && c != 0; }
 bool IsOpener(char32_t c) { return In(kOpeners, c) && c != 0; }
 
-// A letter of an alphabet whose names are abbreviated to initials: Latin, Greek, Cyrillic.
+// A letter of an alphabet in which names are abbreviated to initials: Latin, Greek, Cyrillic.
 bool IsInitial(char32_t c) {
   return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= 0xC0 && c <= 0x24F) ||
          (c >= 0x370 && c <= 0x52F);
 }
 
-// Lower case, in the alphabets that have it; a sentence does not begin with one.
+// A lower case letter, in alphabets that have case; no sentence begins with one.
 bool IsLower(char32_t c) {
   if (c < 0x80) return c >= 'a' && c <= 'z';
   if (c < 0x100) return c >= 0xDF && c != 0xF7;
-  if (c < 0x180) {  // pairs of upper and lower case; in two stretches the upper one is odd
+  if (c <
+      0x180) {  // alternating upper and lower case; in two ranges the upper case letters are odd
     const bool upper_is_odd = (c >= 0x139 && c <= 0x148) || (c >= 0x179 && c <= 0x17E);
     return (c % 2 == 1) != upper_is_odd;
   }
@@ -139,7 +141,7 @@ class Splitter {
     return text_.substr(ByteAt(begin), ByteAt(end) - ByteAt(begin));
   }
 
-  // The open sentence, if there is one, ends before character `end` and the white space before it.
+  // The open sentence, if any, ends before character `end` and the white space before it.
   void EndSentence(size_t end) {
     if (first_ == kNone) return;
     while (IsWhiteSpace(At(end - 1))) --end;
@@ -147,7 +149,7 @@ class Splitter {
     first_ = kNone;
   }
 
-  // Whether the terminators and closers [dot, end) end a sentence.
+  // Whether the terminators and closers in [dot, end) end a sentence.
   bool EndsAt(size_t dot, size_t end) const {
     if (end == size()) return true;
     if (!IsWhiteSpace(At(end))) return false;
@@ -171,8 +173,8 @@ class Splitter {
     return end;
   }
 
-  // Whether the dot makes the word before it an abbreviation, an initial or an ordinal, given that
-  // a word begins at `next`.
+  // Whether the dot belongs to the word before it (an abbreviation, an initial or an ordinal),
+  // given that the next word begins at `next`.
   bool DotIsPartOfWord(size_t dot, size_t next) const {
     const size_t begin = WordBefore(dot);
     if (begin == dot) return false;
@@ -187,7 +189,8 @@ class Splitter {
            (IsDigit(At(next)) && In(kBeforeNumber, Text(begin, dot)));
   }
 
-  // Whether the number [begin, dot) and its dot go on: "3. 5", "am 3. Mai", "1. Introduction".
+  // Whether the number [begin, dot) and its dot do not end a sentence: "3. 5", "am 3.  Mai", "1.
+  // Introduction".
   bool IsOrdinal(size_t begin, size_t dot, size_t next) const {
     if (IsDigit(At(next))) return true;
     constexpr size_t kMostDigits = 2;

@@ -1,6 +1,6 @@
-// Splits a text into sentences by punctuation and line breaks, without a model and without a
-// language's help.  Every byte of the text is either in exactly one sentence or between two, so
-// that a translation can put the white space back where it was.
+// Splits a text into sentences at punctuation and line breaks, without a model and without knowing
+// its language.  Every byte of the text is either in exactly one sentence or between two, so that a
+// translation can put the white space back where it was.
 
 #ifndef DRAGOMAN_ENGINE_TEXT_SPLITTER_H_
 #define DRAGOMAN_ENGINE_TEXT_SPLITTER_H_
@@ -12,12 +12,11 @@
 
 namespace dragoman {
 
-// The sentences of `text` in order: none is empty, none begins or ends in white space, and what
-// lies between them is white space alone.  A text of white space alone has none. A sentence ends at
-// a line break, at a CJK full stop, and at . ! ? … (with what closes it: quotes, brackets) before
-// white space and what can begin a sentence; never after an abbreviation
-// ("Dr. Smith"), an initial ("J. Smith"), or inside a number ("3. 5").
-// REQUIRES: text is valid UTF-8.
+// The sentences of `text` in order.  None is empty, none begins or ends with white space, and only
+// white space lies between them.  A text of white space has none.  A sentence ends at a line break,
+// at a CJK full stop, and at . ! ? … (with any closing quotes and brackets) if white space and a
+// possible start of a sentence follow; but never after an abbreviation ("Dr.  Smith"), an initial
+// ("J. Smith"), or inside a number ("3. 5").  REQUIRES: text is valid UTF-8.
 std::vector<TextSpan> SplitSentences(std::string_view text);
 
 }  // namespace dragoman

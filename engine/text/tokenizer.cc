@@ -15,10 +15,10 @@ namespace dragoman {
 namespace {
 
 constexpr char kUnknown[] = "<unk>";
-constexpr std::string_view kMetaSpace = "▁";  // SentencePiece's mark of a space
+constexpr std::string_view kMetaSpace = "▁";  // SentencePiece's mark for a space
 constexpr std::string_view kSpaces = " \t\r\n\v\f";
 
-// The length of a `>>xx<<` that `text` begins with, without white space in it; 0 if there is none.
+// The length of a `>>xx<<` without white space at the start of `text`; 0 if there is none.
 size_t LanguageCodeLength(std::string_view text) {
   if (!text.starts_with(">>")) return 0;
   const size_t end = text.find("<<", 3);
@@ -28,7 +28,7 @@ size_t LanguageCodeLength(std::string_view text) {
   return end + 2;
 }
 
-// The part of it that neither begins nor ends in white space.
+// The part of the span without white space at its ends.
 TextSpan WithoutWhiteSpace(std::string_view text, TextSpan span) {
   const auto inside = [text](size_t i) {  // a character
     return i < text.size() && (static_cast<uint8_t>(text[i]) & 0xC0) == 0x80;
@@ -51,7 +51,7 @@ size_t SpacesAt(std::string_view text) {
   return std::min(text.find_first_not_of(kSpaces), text.size());
 }
 
-// The byte that a piece such as <0xE2> stands for; negative if it stands for none.
+// The byte that a piece such as <0xE2> stands for; negative for any other piece.
 int ByteOf(std::string_view piece) {
   if (piece.size() != 6 || !piece.starts_with("<0x") || piece[5] != '>') return -1;
   int byte = 0;
@@ -59,20 +59,20 @@ int ByteOf(std::string_view piece) {
   return error == std::errc() && end == piece.data() + 5 ? byte : -1;
 }
 
-// Drops the bytes at the end that may be the beginning of a character of which more bytes follow.
+// Drops trailing bytes that may be the start of a character whose other bytes are still to come.
 void DropUnfinishedCharacter(std::vector<std::string>* pieces) {
   for (size_t bytes = 1; bytes <= 3 && bytes <= pieces->size(); ++bytes) {
     const int byte = ByteOf((*pieces)[pieces->size() - bytes]);
-    if (byte < 0x80) return;              // no byte, or a character of its own
-    if ((byte & 0xC0) == 0x80) continue;  // goes on with a character
+    if (byte < 0x80) return;              // not a byte, or a character of its own
+    if ((byte & 0xC0) == 0x80) continue;  // a continuation byte
     const size_t length = byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
     if (length > bytes) pieces->resize(pieces->size() - bytes);
     return;
   }
 }
 
-// Whether words of this character's script are written without spaces between them: Thai, Lao,
-// Tibetan, Burmese, Khmer, Chinese and Japanese.
+// Whether this character's script is written without spaces between words: Thai, Lao, Tibetan,
+// Burmese, Khmer, Chinese and Japanese.
 bool IsOfScriptWithoutSpaces(char32_t c) {
   return (c >= 0x0E00 && c <= 0x109F) || (c >= 0x1780 && c <= 0x17FF) ||
          (c >= 0x2E80 && c <= 0x31FF) || (c >= 0x3400 && c <= 0x9FFF) ||
@@ -80,7 +80,7 @@ bool IsOfScriptWithoutSpaces(char32_t c) {
          (c >= 0x20000 && c <= 0x3FFFF);
 }
 
-// Where the last word begins that may go on, the white space before it included.
+// Where the last word that may still continue begins, including the white space before it.
 size_t EndOfWholeWords(std::string_view text) {
   size_t end = 0;
   bool in_space = false;
@@ -120,7 +120,7 @@ Tokenizer::Tokenizer(TokenizerParts parts) : parts_(std::move(parts)) {
   }
 }
 
-// The longest that `text` begins with; null if there is none.
+// The longest special token at the start of `text`; null if there is none.
 const SpecialToken* Tokenizer::SpecialTokenAt(std::string_view text) const {
   const SpecialToken* longest = nullptr;
   for (const SpecialToken& token : parts_.special_tokens) {
@@ -130,7 +130,7 @@ const SpecialToken* Tokenizer::SpecialTokenAt(std::string_view text) const {
   return longest;
 }
 
-// Adds the ids of a part of the text without special tokens.
+// Adds the ids of a part of the text that contains no special tokens.
 void Tokenizer::EncodeChunk(std::string_view text, TextSpan chunk, bool with_spans,
                             EncodedText* encoded) const {
   const Vocabulary& vocabulary = *parts_.source_vocabulary;
@@ -201,7 +201,7 @@ EncodedText Tokenizer::Encode(std::string_view text, const Frame& frame, bool wi
     ids.insert(ids.end(), frame.after.begin(), frame.after.end());
     if (with_spans) encoded.spans.resize(ids.size(), {text.size(), text.size()});
   }
-  // What was put before the text is no part of it.
+  // The prefix is not part of the text.
   const size_t added = prefixed.empty() ? 0 : frame.text_prefix.size();
   for (TextSpan& span : encoded.spans) {
     span.begin = std::max(span.begin, added) - added;
@@ -229,7 +229,7 @@ bool Tokenizer::IsSkipped(int32_t id) const {
          std::find(parts_.skipped.begin(), parts_.skipped.end(), id) != parts_.skipped.end();
 }
 
-// Those that make text.
+// The pieces of those ids that produce text.
 std::vector<std::string> Tokenizer::PiecesOfText(absl::Span<const int32_t> ids) const {
   std::vector<std::string> pieces;
   for (const int32_t id : ids) {
@@ -259,11 +259,11 @@ Tokenizer::DecodedText Tokenizer::DecodeWithSpans(absl::Span<const int32_t> ids,
   return decoded;
 }
 
-// The last token of `ids` is the last one of the text.
+// Decodes where the last token of `ids` also comes last in the text.
 Tokenizer::DecodedText Tokenizer::DecodeInOrder(absl::Span<const int32_t> ids,
                                                 absl::Span<const std::string> words) const {
   std::vector<std::string> pieces;
-  std::vector<size_t> of_piece;  // the ids' places
+  std::vector<size_t> of_piece;  // the indices of the ids
   for (size_t i = 0; i < ids.size(); ++i) {
     if (i < words.size() && !words[i].empty() && ids[i] == target_unknown_id()) {
       pieces.push_back(absl::StrCat(std::string(kMetaSpace), words[i]));
@@ -278,7 +278,7 @@ Tokenizer::DecodedText Tokenizer::DecodeInOrder(absl::Span<const int32_t> ids,
   const std::string decoded = parts_.target_pieces->Decode(pieces, &of_pieces);
   of_pieces.resize(pieces.size(), {decoded.size(), decoded.size()});
 
-  // A character more or less at the front moves all that follow: spans are moved with their text.
+  // Stripping or adding a character at the front shifts the rest: spans move with their text.
   DecodedText result;
   std::vector<size_t> moved(decoded.size() + 1);  // where each byte went
   for (size_t i = 0; i < decoded.size();) {

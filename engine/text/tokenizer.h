@@ -2,13 +2,13 @@
 //
 //   "The cat."  ->  [▁The ▁cat . </s>]  ->  [511, 870, 183, 0]
 //
-// Literal special tokens (</s>, <unk>, ...) are cut out of the text first; each chunk between them
-// goes through the SentencePiece model by itself, and its pieces are looked up in the vocabulary; a
-// piece that is not there is the unknown token.  What precedes and follows the text depends on
-// the languages: a frame.  The only normalization is the one inside the SentencePiece model.
+// Literal special tokens (</s>, <unk>, ...) are cut out of the text first.  Each chunk between them
+// goes through the SentencePiece model separately, and its pieces are looked up in the vocabulary;
+// a missing piece becomes the unknown token.  The tokens before and after the text depend on the
+// languages and are called its frame.  The only normalization is that of the SentencePiece model.
 //
-// The rules are those of Hugging Face's tokenizers; which of them a model has is data, the
-// TokenizerParts that its family's adapter fills in.
+// The rules are those of Hugging Face's tokenizers.  Which of them apply to a model is data:
+// TokenizerParts, which the adapter of its family fills in.
 
 #ifndef DRAGOMAN_ENGINE_TEXT_TOKENIZER_H_
 #define DRAGOMAN_ENGINE_TEXT_TOKENIZER_H_
@@ -31,23 +31,23 @@ namespace dragoman {
 
 struct EncodedText {
   std::vector<int32_t> ids;  // with the frame
-  int text_tokens = 0;       // without it; 0: there is nothing to translate
-  int after = 0;             // how many of the ids follow the text
-  int unknown_tokens = 0;    // how many of them are unknown
-  // The part of the text that each id stands for, without white space at its ends; empty for the
-  // frame's.  Only if it was asked for.
+  int text_tokens = 0;       // without the frame; 0: there is nothing to translate
+  int after = 0;             // how many ids follow the text
+  int unknown_tokens = 0;    // how many ids are unknown
+  // The part of the text that each id comes from, without white space at its ends; empty for ids of
+  // the frame.  Only if requested.
   std::vector<TextSpan> spans;
 
-  // Cuts the text's last tokens, so that no more than `most` ids are left, or those of the frame.
+  // Drops tokens from the end of the text until at most `most` ids, or only the frame's, are left.
   void Truncate(int most);
 };
 
-// What the languages of a text put around it, and how its translation begins.
+// What the languages of a request put around the text, and how its translation begins.
 struct Frame {
   std::string text_prefix;               // goes through the SentencePiece model with the text
   std::vector<int32_t> before;           // tokens
   std::vector<int32_t> after;            // tokens, the end of the sentence among them
-  std::optional<int32_t> decoder_start;  // in place of the model's own
+  std::optional<int32_t> decoder_start;  // instead of the model's own
   std::optional<int32_t> forced_bos;     // the first generated token
 };
 
@@ -55,7 +55,7 @@ struct Frame {
 struct SpecialToken {
   std::string text;
   int32_t id = 0;
-  bool trims_left = false;  // takes the white space before it
+  bool trims_left = false;  // removes the white space before it
   bool trims_right = false;
 };
 
@@ -68,39 +68,41 @@ struct TokenizerParts {
   std::optional<int32_t> target_unknown_id;  // if it is another one
   bool numbered_pieces =
       false;  // the ids of the vocabularies are those of the SentencePiece models
-  // A text that begins with it says nothing to translate, whatever follows.
+  // A text that begins with this token has nothing to translate, whatever follows.
   std::optional<int32_t> ends_text;
   bool reversed = false;  // the model reads and writes the last token first
   std::vector<SpecialToken> special_tokens;
-  std::vector<int32_t> skipped;        // target ids that are no text
-  bool leading_language_code = false;  // a `>>xx<<` that a text begins with is one token
-  bool eos_once = false;  // a text that ends in the frame's last tokens needs no others
+  std::vector<int32_t> skipped;        // target ids that produce no text
+  bool leading_language_code = false;  // a `>>xx<<` at the start of a text is one token
+  bool eos_once =
+      false;  // a text that already ends in the frame's last tokens does not get them again
   Languages languages;
-  // The frame of a pair that `languages` has resolved; of a pair without names, the model's own.
+  // The frame for a pair that `languages` has resolved, or the model's own for a pair without
+  // names.
   std::function<Frame(const LanguagePair&)> frame;
 };
 
 // Immutable, so safe for concurrent use.
 class Tokenizer {
  public:
-  // REQUIRES: the parts are all there.
+  // REQUIRES: no part is missing.
   explicit Tokenizer(TokenizerParts parts);
 
   const Languages& languages() const { return parts_.languages; }
-  // REQUIRES: languages() has resolved the pair, or it has no names.
+  // REQUIRES: languages() has resolved the pair, or the pair has no names.
   Frame FrameOf(const LanguagePair& pair) const { return parts_.frame(pair); }
 
   // The ids of the source vocabulary for `text` in its frame, and their spans if `with_spans`.
   // REQUIRES: text is valid UTF-8.
   EncodedText Encode(std::string_view text, const Frame& frame, bool with_spans = false) const;
-  // In the frame of a pair without names.
+  // The same in the frame of a pair without names.
   EncodedText Encode(std::string_view text) const { return Encode(text, FrameOf({})); }
 
   // The ids of the target vocabulary for `text`, without eos and special tokens.
   // REQUIRES: text is valid UTF-8.
   std::vector<int32_t> EncodeTarget(std::string_view text) const;
 
-  // What stands for pieces that the source's, and the target's, vocabulary does not have.
+  // The tokens for pieces that are not in the source vocabulary, and in the target vocabulary.
   int32_t source_unknown_id() const { return parts_.unknown_id; }
   int32_t target_unknown_id() const { return parts_.target_unknown_id.value_or(parts_.unknown_id); }
 
@@ -108,27 +110,28 @@ class Tokenizer {
   // skipped; white space at both ends is stripped.
   std::string Decode(absl::Span<const int32_t> ids) const;
 
-  // The same with the part of the text that each id stands for, without white space at its ends.
-  // `words`, unless it is empty, says by id what to write in place of an unknown token; "" leaves
-  // it as it is.
+  // The same, with the part of the text that each id produced, without white space at its ends.
+  // Unless `words` is empty, it gives for each id the word to write instead of an unknown token; ""
+  // leaves the token as it is.
   struct DecodedText {
     std::string text;
-    std::vector<TextSpan> spans;  // as many as ids
+    std::vector<TextSpan> spans;  // one per id
   };
   DecodedText DecodeWithSpans(absl::Span<const int32_t> ids,
                               absl::Span<const std::string> words = {}) const;
 
-  // Whole words with which the text of any ids begins that begin with these: the last word is left
-  // out, for it may go on (but for scripts that put no spaces between words, such as Japanese).
+  // The whole words that any text beginning with these ids must begin with.  The last word is left
+  // out because it may continue, except in scripts that put no spaces between words, such as
+  // Japanese.
   //
   //   [▁The ▁old ▁teach]  ->  "The old"
   std::string DecodeStable(absl::Span<const int32_t> ids) const;
 
-  // The piece that an id stands for; "<unk>" for an id outside of the vocabulary.
+  // The piece of an id; "<unk>" for an id outside of the vocabulary.
   const std::string& SourcePiece(int32_t id) const;
   const std::string& TargetPiece(int32_t id) const;
 
-  // Whether the source's tokens are the target's.
+  // Whether source and target use the same tokens.
   bool shares_vocabulary() const { return parts_.source_vocabulary == parts_.target_vocabulary; }
 
   // One more than the highest id.
@@ -149,7 +152,7 @@ class Tokenizer {
   std::string special_beginnings_;  // the first bytes of the special tokens, each once
 };
 
-// Reads a .spm or .model file.  NOT_FOUND if there is none, INVALID_ARGUMENT if it is none.
+// Reads a .spm or .model file.  NOT_FOUND if there is none; INVALID_ARGUMENT if it is not one.
 absl::StatusOr<std::shared_ptr<const PieceModel>> ReadPieceModel(const std::string& path);
 
 }  // namespace dragoman

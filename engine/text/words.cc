@@ -25,7 +25,7 @@ constexpr Range kUnspaced[] = {
     {0xFF66, 0xFF9F}, {0x20000, 0x3FFFF},
 };
 
-// Neither letters nor digits, as far as they are common.
+// Common characters that are neither letters nor digits.
 constexpr Range kMarks[] = {
     {0x21, 0x2F},     {0x3A, 0x40},     {0x5B, 0x60},       {0x7B, 0x7E},     {0xA1, 0xA9},
     {0xAB, 0xB1},     {0xB4, 0xB4},     {0xB6, 0xB8},       {0xBB, 0xBB},     {0xBF, 0xBF},
@@ -72,7 +72,7 @@ std::vector<Character> CharactersOf(std::string_view text) {
   return characters;
 }
 
-// Whether a mark holds together what stands at its sides.
+// Whether a mark joins the characters on both sides of it.
 bool Joins(const Character& before, const Character& mark, const Character& after) {
   switch (mark.c) {
     case '\'':

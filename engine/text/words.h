@@ -1,4 +1,5 @@
-// The words of a text, as far as they can be told without a dictionary: what alignments link.
+// The words of a text, as far as they can be found without a dictionary: the units that alignments
+// link.
 
 #ifndef DRAGOMAN_ENGINE_TEXT_WORDS_H_
 #define DRAGOMAN_ENGINE_TEXT_WORDS_H_
@@ -11,12 +12,12 @@
 
 namespace dragoman {
 
-// The words of `text` in order.  Adjacent letters and digits are a word, apostrophes and
-// hyphens between letters and dots and commas between digits among them: "O'Neill", "well-known",
-// "3.50".  Every other character is a word of its own, or as often as it is repeated ("...").
+// The words of `text` in order.  Adjacent letters and digits form a word, including apostrophes and
+// hyphens between letters, and dots and commas between digits: "O'Neill", "well-known", "3.50".
+// Every other character is a word of its own, together with its repetitions ("...").
 //
-// Chinese, Japanese, Thai, Lao, Khmer and Burmese put no spaces between words.  There a word is
-// what the model takes for one: it ends where one of `tokens` ends, which are in order. REQUIRES:
+// Chinese, Japanese, Thai, Lao, Khmer and Burmese put no spaces between words.  There, a word is
+// what the model treats as one: it ends where one of `tokens`, which are in order, ends.  REQUIRES:
 // text is valid UTF-8.
 std::vector<TextSpan> SplitWords(std::string_view text, absl::Span<const TextSpan> tokens);
 

@@ -6,8 +6,10 @@
 #include <iostream>
 
 #include "client/commands.h"
+#include "engine/base/mutex_checks.h"
 
 int main(int argc, char** argv) {
+  dragoman::DisableMutexChecks();
   // gRPC writes library noise to standard error; what a user needs is in the errors of the calls.
   setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);
   return dragoman::RunCommandLine(

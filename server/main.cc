@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "engine/base/mutex_checks.h"
 #include "server/check.h"
 #include "server/config/config.h"
 #include "server/net/process_limits.h"
@@ -41,6 +42,7 @@ absl::StatusOr<dragoman::ServerOptions> ReadAgain(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  dragoman::DisableMutexChecks();
   dragoman::ExplainExhaustion();
   const absl::StatusOr<dragoman::CommandLine> command_line = dragoman::ParseCommandLine(argc, argv);
   if (!command_line.ok()) return Fail(command_line.status());

@@ -24,6 +24,7 @@
 #include "absl/synchronization/blocking_counter.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
+#include "engine/base/mutex_checks.h"
 #include "engine/decode/decode_batch.h"
 #include "engine/plan.h"
 #include "engine/translator.h"
@@ -268,4 +269,7 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace dragoman
 
-int main(int argc, char** argv) { return dragoman::Main(argc, argv); }
+int main(int argc, char** argv) {
+  dragoman::DisableMutexChecks();
+  return dragoman::Main(argc, argv);
+}

@@ -16,6 +16,7 @@
 #include "absl/synchronization/blocking_counter.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
+#include "engine/base/mutex_checks.h"
 #include "engine/math/gemm.h"
 #include "engine/translator.h"
 #include "nlohmann/json.hpp"
@@ -231,4 +232,7 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace dragoman
 
-int main(int argc, char** argv) { return dragoman::Main(argc, argv); }
+int main(int argc, char** argv) {
+  dragoman::DisableMutexChecks();
+  return dragoman::Main(argc, argv);
+}

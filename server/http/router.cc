@@ -121,7 +121,10 @@ HttpRouter::Match HttpRouter::Find(const HttpRequest& request) const {
     return {.refusal = std::move(refusal)};
   }
   if (want_tls_ && !request.encrypted && !found->for_probes) {
-    return {.refusal = found->error(426, "this server takes such requests over TLS alone (https)")};
+    HttpResponse refusal =
+        found->error(426, "this server takes such requests over TLS alone (https)");
+    refusal.headers.emplace_back("Upgrade", "TLS/1.2, HTTP/1.1");  // RFC 9110, 15.5.22
+    return {.refusal = std::move(refusal)};
   }
   if (found->body_types.empty()) return {.route = found};
   if (!request.Header("content-encoding").empty()) {

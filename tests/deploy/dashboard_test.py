@@ -81,7 +81,9 @@ class ExportedSeriesTest(ServerTest):
         for metric in ("requests_total", "request_duration_seconds", "stage_duration_seconds",
                        "target_tokens_total", "batch_rows", "queue_requests", "kv_cache_bytes",
                        "cancelled_total", "rejected_total", "engine_busy_seconds_total",
-                       "reload_failures_total", "certificate_not_after_timestamp_seconds"):
+                       "reload_failures_total", "certificate_not_after_timestamp_seconds", "model_stale",
+                       "config_stale", "model_loads_total", "model_version_info",
+                       "cache_lookups_total", "cache_bytes", "time_to_first_text_seconds"):
             self.assertIn(f"dragoman_{metric}", shown)
         self.assertEqual(len({panel["id"] for panel in files.panels()}), len(files.panels()))
         for panel in files.panels():

@@ -20,7 +20,7 @@ import yaml
 
 import files
 from certificates import Authority, read
-from harness import CLIENT, MODEL, Server
+from harness import CLIENT, MODEL, Server, pb
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -168,6 +168,8 @@ class ScrapeTest(unittest.TestCase):
                     call()
                 except grpc.RpcError:
                     pass
+            list(cls.server.translation.TranslateStream(
+                pb.TranslateRequest(contents=["Where is the station?"])))
 
     @classmethod
     def tearDownClass(cls):

@@ -119,8 +119,6 @@ class TranslationPipeline {
   const PipelineOptions options_;
   const Deliver deliver_;
 
-  const std::unique_ptr<BulkCall> bulk_;  // null: each request is a call
-
   std::vector<std::string> gathered_;
   size_t gathered_bytes_ = 0;
   int64_t added_ = 0;
@@ -131,6 +129,10 @@ class TranslationPipeline {
   Failure failed_at_ ABSL_GUARDED_BY(mutex_);
   bool finished_ ABSL_GUARDED_BY(mutex_) = false;
   bool answered_ = false;  // any request so far; only of thread_
+
+  // Null: each request is a call.  It ends before all of the above: an answer may still come to a
+  // request that was given up.
+  const std::unique_ptr<BulkCall> bulk_;
   std::thread thread_;
 };
 

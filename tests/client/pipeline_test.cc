@@ -121,7 +121,9 @@ TEST_F(PipelineTest, GivesUpAServerThatStaysBusy) {
   TranslationPipeline pipeline(&client_, {}, {.max_wait = absl::Milliseconds(600)}, Collect());
   ASSERT_TRUE(pipeline.Add("busy").ok());
   EXPECT_EQ(pipeline.Finish().code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_EQ(server_.requests().size(), 3u);  // at once, after 250 ms, after 500 ms
+  // At once, after 250 ms, and after 500 ms unless the machine is too busy for that.
+  EXPECT_GE(server_.requests().size(), 2u);
+  EXPECT_LE(server_.requests().size(), 3u);
 }
 
 TEST_F(PipelineTest, WaitsForAServerThatWentAwayButForNoneThatNeverWas) {

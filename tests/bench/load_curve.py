@@ -18,6 +18,7 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+TEXTS = 8  # of a request, where several go together
 SHARES = (0.1, 0.25, 0.5, 0.7, 0.8, 0.9, 1.0, 1.2)  # of the throughput at saturation
 
 
@@ -75,11 +76,15 @@ def main():
                    server.address, "--input", flags.input, "--output", "json", *request, *arguments)
 
     # In turns, so that a drift of the machine falls on both.
-    closed = ["--concurrency", str(flags.in_flight), "--duration", str(flags.seconds)]
-    engine, served = [], []
+    duration = ["--duration", str(flags.seconds)]
+    single = ["--concurrency", str(flags.in_flight), *duration]
+    together = ["--concurrency", str(flags.in_flight // TEXTS), "--texts-per-request", str(TEXTS),
+                *duration]
+    engine, served, served_together = [], [], []
     for _ in range(2):
         engine.append(bench())
-        served.append(load(*closed)["texts_per_second"])
+        served.append(load(*single)["texts_per_second"])
+        served_together.append(load(*together)["texts_per_second"])
     saturation, alone = max(served), max(engine)
     idle = load("--concurrency", "1", "--duration", str(flags.seconds))["latency_seconds"]
     rates = ",".join(f"{share * saturation:.1f}" for share in SHARES)
@@ -89,8 +94,9 @@ def main():
         os.remove(f"{curve}.{suffix}")
     server.stop()
 
-    print(f"{saturation:.0f} sentences/s with {flags.in_flight} in flight; the engine alone "
-          f"(dragoman-bench) {alone:.0f}: {saturation / alone:.1%}")
+    print(f"{flags.in_flight} sentences in flight, sentences/s: the engine alone (dragoman-bench) "
+          f"{alone:.0f}; served, one a request {saturation:.0f} ({saturation / alone:.1%}), {TEXTS} a "
+          f"request {max(served_together):.0f} ({max(served_together) / alone:.1%})")
     print(f"idle: p50 {1e3 * idle['p50']:.1f} ms, p99 {1e3 * idle['p99']:.1f} ms\n")
     print("| offered, of saturation | requests/s | answered in 1 s | p50 | p99 | p99 / idle p99 |")
     print("|---|---|---|---|---|---|")

@@ -1,5 +1,6 @@
-// What a family of models brings: how to recognize its directories and how to open one.  A new
-// family is one file in this folder that defines an `Adapter`, and its name in CMakeLists.txt.
+// What the engine knows about a family of models: how to recognize its directories and how to open
+// one.  A new family is one file in this folder that defines an `Adapter`, and its name in
+// CMakeLists.txt.
 
 #ifndef DRAGOMAN_ENGINE_FAMILIES_ADAPTER_H_
 #define DRAGOMAN_ENGINE_FAMILIES_ADAPTER_H_
@@ -14,32 +15,33 @@
 
 namespace dragoman {
 
-// What every adapter may look at first.
+// What every adapter may inspect first.
 struct DirectoryFiles {
   std::string path;
-  nlohmann::json config = nlohmann::json::object();      // config.json; empty if there is none
-  nlohmann::json generation = nlohmann::json::object();  // generation_config.json, likewise
+  nlohmann::json config = nlohmann::json::object();  // config.json; empty if there is none
+  nlohmann::json generation =
+      nlohmann::json::object();  // generation_config.json; empty if there is none
 
   bool Has(const std::string& file) const;
   std::string Path(const std::string& file) const { return path + "/" + file; }
-  // What config.json calls the model: "" if it does not say.
+  // The model type that config.json names; "" if it names none.
   std::string ModelType() const;
 };
 
 struct Adapter {
   const char* family;  // for messages
   bool (*recognizes)(const DirectoryFiles& files);
-  // What the configuration says, and nothing of the large files.
+  // Reads the configuration, and nothing of the large files.
   absl::StatusOr<ModelConfig> (*configure)(const DirectoryFiles& files);
   absl::StatusOr<std::unique_ptr<const Tokenizer>> (*open_tokenizer)(const DirectoryFiles& files,
                                                                      const ModelSpec& spec);
-  // The tensors under canonical names (model_directory.h).
+  // Opens the tensors under canonical names (model_directory.h).
   absl::StatusOr<Checkpoint> (*open_tensors)(const DirectoryFiles& files, const ModelSpec& spec);
-  // The shortlist that belongs to the model; null: of this family none does.
+  // Finds the shortlist that belongs to the model; null if models of this family have none.
   absl::StatusOr<ShortlistSource> (*find_shortlist)(const DirectoryFiles& files) = nullptr;
 };
 
-// All of them; the first that recognizes a directory opens it.
+// All adapters.  The first that recognizes a directory opens it.
 absl::Span<const Adapter* const> Adapters();
 
 }  // namespace dragoman

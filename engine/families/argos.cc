@@ -1,6 +1,6 @@
-// Argos packages, which LibreTranslate's users have: metadata.json with the languages, a
-// SentencePiece model, and a CTranslate2 directory in model/.  A package is a zip,
-// NAME.argosmodel, or the directory that it was unpacked to.
+// Argos packages, the models of LibreTranslate's users: metadata.json with the languages, a
+// SentencePiece model, and a CTranslate2 directory in model/. A package is a zip, NAME.argosmodel,
+// or the directory that it was unpacked to.
 
 #include <optional>
 #include <utility>
@@ -22,8 +22,8 @@ absl::StatusOr<CTranslate2Model> OpenModel(const DirectoryFiles& files) {
   return OpenCTranslate2Model(files.Path("model"));
 }
 
-// Argos Translate searches with a beam of four and a small penalty of length, and writes the source
-// in place of unknown tokens.
+// Argos Translate searches with a beam of four and a small length penalty, and writes the source
+// word for an unknown token.
 absl::StatusOr<ModelConfig> Configure(const DirectoryFiles& files) {
   ASSIGN_OR_RETURN(const CTranslate2Model model, OpenModel(files));
   ASSIGN_OR_RETURN(ModelSpec spec, ReadCTranslate2Spec(model));
@@ -34,8 +34,8 @@ absl::StatusOr<ModelConfig> Configure(const DirectoryFiles& files) {
   return ModelConfig{std::move(spec), std::move(search)};
 }
 
-// Every translation begins with this token, which is no text: of a model with several targets, the
-// one of the package.
+// Every translation begins with this token, which produces no text.  In a model with several
+// targets it selects the one of the package.
 void SetTargetPrefix(int32_t id, TokenizerParts* parts) {
   parts->skipped.push_back(id);
   parts->frame = [id, frame_of = std::move(parts->frame)](const LanguagePair& pair) {

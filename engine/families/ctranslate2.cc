@@ -1,5 +1,5 @@
-// CTranslate2's directories: model.bin with vocabularies, and beside them, where the model's users
-// put it, the SentencePiece model of the toolkit that it comes from.
+// CTranslate2's directories: model.bin with vocabularies and, where users put it, the SentencePiece
+// model of the original toolkit.
 
 #include "engine/families/ctranslate2.h"
 
@@ -22,7 +22,7 @@ absl::StatusOr<ModelConfig> Configure(const DirectoryFiles& files) {
   return ModelConfig{std::move(spec), CTranslate2Search()};
 }
 
-// The first of these that is there, as each toolkit calls it.
+// The first of these files that exists; each toolkit has its own name for it.
 absl::StatusOr<std::shared_ptr<const PieceModel>> FindPieces(const DirectoryFiles& files,
                                                              const std::vector<const char*>& names,
                                                              const Vocabulary& vocabulary) {

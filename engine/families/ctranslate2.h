@@ -1,6 +1,6 @@
-// What the adapters of CTranslate2's directories and of Argos packages, which hold one, share.  A
-// directory is model.bin (formats/ctranslate2_file.h), vocabularies and, from version 6 of the
-// format on, a config.json.
+// Shared by the adapters of CTranslate2's directories and of Argos packages, which contain one.
+// Such a directory has model.bin (formats/ctranslate2_file.h), vocabularies and, from version 6 of
+// the format on, a config.json.
 
 #ifndef DRAGOMAN_ENGINE_FAMILIES_CTRANSLATE2_H_
 #define DRAGOMAN_ENGINE_FAMILIES_CTRANSLATE2_H_
@@ -16,17 +16,17 @@
 
 namespace dragoman {
 
-// What config.json, or older variables, say of the tokens around a sentence.
+// The tokens around a sentence, according to config.json or older variables.
 struct CTranslate2Tokens {
   std::string unk = "<unk>";
   std::string bos = "<s>";
   std::string eos = "</s>";
-  std::string start = "<s>";  // of the decoder; "": the caller says
+  std::string start = "<s>";  // of the decoder; "": the caller chooses
   bool add_source_bos = false;
   bool add_source_eos = false;
 };
 
-// A directory, opened.  Nothing of the weights is read yet.
+// An open directory.  Nothing of the weights is read yet.
 struct CTranslate2Model {
   std::string path;
   CTranslate2File file;
@@ -38,14 +38,15 @@ struct CTranslate2Model {
 
 absl::StatusOr<CTranslate2Model> OpenCTranslate2Model(const std::string& directory);
 
-// What the variables say of the network.  UNIMPLEMENTED, naming the variable, for a network that is
-// no encoder-decoder Transformer of ours; INVALID_ARGUMENT if the variables contradict each other.
+// The network that the variables describe.  UNIMPLEMENTED, naming the variable, for a network that
+// is not an encoder-decoder Transformer we support; INVALID_ARGUMENT if the variables contradict
+// each other.
 absl::StatusOr<ModelSpec> ReadCTranslate2Spec(const CTranslate2Model& model);
 
-// The variables under canonical names (model_directory.h), with fused projections taken apart.
+// The variables under canonical names (model_directory.h), with fused projections split.
 absl::StatusOr<Checkpoint> CTranslate2Tensors(const CTranslate2Model& model, const ModelSpec& spec);
 
-// The search that CTranslate2 makes unless it is told otherwise.
+// CTranslate2's own defaults for a search.
 GenerationConfig CTranslate2Search();
 
 // The tokenizer of a model whose pieces come from these SentencePiece models.

@@ -15,7 +15,7 @@ namespace dragoman {
 // "encoder/layer_0"
 std::string CTranslate2Layer(const char* stack, int layer);
 
-// The variable of rank 0, as a number; nullopt if it is none.
+// The value of a variable of rank 0; nullopt for any other.
 std::optional<double> NumberOf(const Tensor* tensor);
 
 class CTranslate2Facts {
@@ -25,7 +25,7 @@ class CTranslate2Facts {
 
   bool Has(const std::string& name) const { return variables_.Has(name); }
 
-  // The number of that name; `otherwise` if there is none.
+  // The number with that name; `otherwise` if there is none.
   absl::StatusOr<double> Number(const std::string& name, double otherwise) const;
   absl::StatusOr<int> Whole(const std::string& name, int otherwise, int least, int most) const;
   // The number of rows and columns.
@@ -33,7 +33,7 @@ class CTranslate2Facts {
   int Layers(const char* stack) const;
   // Whether two variables have the same bytes.
   bool Same(const std::string& a, const std::string& b) const;
-  // The name of a stack's embeddings; the encoder's may be the first of several.
+  // The name of a stack's embeddings; the encoder may have several, of which this is the first.
   std::string Embeddings(const char* stack) const;
 
  private:

@@ -15,7 +15,7 @@ namespace dragoman {
 namespace {
 
 constexpr int kPositions = 1024;  // where the model itself sets no limit
-constexpr int kHeads = 8;         // of files that do not say
+constexpr int kHeads = 8;         // for files that do not give the number
 
 absl::StatusOr<Activation> ActivationOf(int number) {
   constexpr Activation kKnown[] = {Activation::kRelu, Activation::kGeluTanh, Activation::kSilu,
@@ -92,7 +92,7 @@ absl::Status ReadPositions(const CTranslate2Facts& facts, ModelSpec* spec) {
   return absl::OkStatus();
 }
 
-// A flag for sqrt(d_model), or the factor itself.
+// The factor, or a flag that stands for sqrt(d_model).
 absl::StatusOr<float> EmbeddingScale(const Checkpoint& variables, const CTranslate2Facts& facts,
                                      const char* stack, int d_model) {
   std::string name = absl::StrCat(stack, "/scale_embeddings");
@@ -103,7 +103,7 @@ absl::StatusOr<float> EmbeddingScale(const Checkpoint& variables, const CTransla
   return number != 0 ? std::sqrt(static_cast<float>(d_model)) : 1.0f;
 }
 
-// Both stacks must agree: a spec has one of each.
+// Both stacks must agree, because a spec has one value for both.
 template <typename T>
 absl::StatusOr<T> Agree(const char* what, const absl::StatusOr<T>& encoder,
                         const absl::StatusOr<T>& decoder) {
@@ -157,7 +157,7 @@ absl::Status ReadHabits(const CTranslate2Model& model, const CTranslate2Facts& f
   return absl::OkStatus();
 }
 
-// The number of heads, the first ones of a layer, to use; 0: all of them.
+// Reads how many heads of a layer to use, counted from the first; 0 means all.
 absl::Status ReadAlignmentHeads(const CTranslate2Facts& facts, ModelSpec* spec) {
   const int layers = spec->decoder_layers;
   ASSIGN_OR_RETURN(spec->alignment.layer,
@@ -178,7 +178,7 @@ absl::Status ReadTokens(const CTranslate2Model& model, ModelSpec* spec) {
   spec->eos_id = *eos;
   const std::optional<int32_t> start =
       id(model.tokens.start.empty() ? model.tokens.eos : model.tokens.start);
-  // Without an embedding of its own any token does.
+  // Without an embedding for the start, any token will do.
   if (!start.has_value() && !spec->zero_start) {
     return absl::InvalidArgumentError(
         absl::StrCat("the target vocabulary has no ", model.tokens.start));
@@ -210,7 +210,7 @@ absl::StatusOr<ModelSpec> ReadCTranslate2Spec(const CTranslate2Model& model) {
 GenerationConfig CTranslate2Search() {
   GenerationConfig search;
   search.num_beams = 2;
-  search.min_length = 2;  // a token at least, behind the decoder's start
+  search.min_length = 2;  // at least one token after the decoder's start
   search.early_stopping = EarlyStopping::kFull;
   return search;
 }

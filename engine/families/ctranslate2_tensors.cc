@@ -4,8 +4,8 @@
 //   decoder/layer_0/attention/linear_1/weight [2 d, d]       ->  k and v_proj of encoder_attn
 //   encoder/layer_0/ffn/linear_0_noact/weight                ->  fc1_linear
 //
-// A part of a matrix is a view of its rows, so that nothing is copied.  Every variable must be
-// known: one that is not would change what the network computes.
+// A part of a matrix is a view of its rows, so nothing is copied.  Every variable must be known: an
+// unknown one would change what the network computes.
 
 #include <array>
 #include <map>
@@ -23,13 +23,13 @@
 namespace dragoman {
 namespace {
 
-// Biases that a file leaves out where others have them.
+// Biases that a file omits although other layers have them.
 constexpr size_t kMostZeros = 3 * kMaxWidth;
 constexpr std::array<std::byte, kMostZeros * sizeof(float)> kZeros = {};
 
 constexpr const char* kStacks[] = {"encoder", "decoder"};
 
-// Facts that ReadCTranslate2Spec has read, or that do not change a translation.
+// Facts that ReadCTranslate2Spec has read, or that do not affect a translation.
 bool IsKnownFact(const std::string& name) {
   static const std::set<std::string> kKnown = {"num_heads",
                                                "pre_norm",
@@ -56,7 +56,7 @@ bool IsKnownFact(const std::string& name) {
   return kKnown.contains(name.substr(name.rfind('/') + 1));
 }
 
-// Puts canonical tensors together, and sees which variables are left over.
+// Assembles canonical tensors and keeps track of the variables that are left over.
 class Tensors {
  public:
   explicit Tensors(const CTranslate2Model& model, const ModelSpec& spec)
@@ -204,7 +204,7 @@ absl::Status Tensors::CheckNothingIsLeft() const {
     if (used_.contains(name) || IsKnownFact(name) || absl::EndsWith(name, "/weight_scale")) {
       continue;
     }
-    // Something that is off.
+    // A feature that is switched off.
     if (tensor.shape.empty() && NumberOf(&tensor) == 0.0) continue;
     return absl::UnimplementedError(
         absl::StrCat("has ", name, ", which this engine does not know, in ", from_.name()));

@@ -1,9 +1,9 @@
-// The vocabularies of a CTranslate2 directory, and what its users put around a sentence.
+// The vocabularies of a CTranslate2 directory, and the tokens that go around a sentence.
 //
-// CTranslate2 itself takes tokens, so the habits of the toolkit that a model comes from are with
-// its users.  The vocabulary shows which one it is: languages such as eng_Latn, en_XX or __en__ are
-// NLLB's, mBART's or M2M100's, >>deu<< is OPUS-MT's, <extra_id_0> is T5's; models without any of
-// these come from OpenNMT or fairseq, and get what their configuration says.
+// CTranslate2 itself takes tokens, so the conventions of the toolkit that a model comes from are
+// left to its users.  The vocabulary tells which toolkit it was: languages such as eng_Latn, en_XX
+// or __en__ are NLLB's, mBART's or M2M100's, >>deu<< is OPUS-MT's, <extra_id_0> is T5's.  Models
+// without any of these come from OpenNMT or fairseq, and follow their configuration.
 
 #include <algorithm>
 #include <fstream>
@@ -40,7 +40,7 @@ absl::StatusOr<std::vector<std::string>> ReadTokenLines(const std::string& path)
     tokens.push_back(text.substr(begin, end - begin));
     begin = end + 1;
   }
-  // A token may end in a carriage return of its own; only where all do, it ends the lines.
+  // A token may itself end in a carriage return.  Only if all do is it part of the line ending.
   const auto ends_in_return = [](const std::string& token) { return token.ends_with('\r'); };
   if (std::all_of(tokens.begin(), tokens.end(), ends_in_return)) {
     for (std::string& token : tokens) token.pop_back();
@@ -97,7 +97,7 @@ absl::Status ReadVocabularies(CTranslate2Model* model) {
   return absl::OkStatus();
 }
 
-// A flag or a text among the variables of an older file.
+// A flag or a string among the variables of an older file.
 bool Flag(const Checkpoint& variables, const char* name, bool otherwise) {
   const Tensor* const tensor = variables.Find(name);
   if (tensor == nullptr || tensor->bytes.empty()) return otherwise;
@@ -126,7 +126,7 @@ absl::Status ReadTokens(const JsonFields& config, CTranslate2Tokens* tokens) {
   RETURN_IF_ERROR(config.Read("eos_token", &tokens->eos));
   RETURN_IF_ERROR(config.Read("add_source_bos", &tokens->add_source_bos));
   RETURN_IF_ERROR(config.Read("add_source_eos", &tokens->add_source_eos));
-  tokens->start.clear();  // null: the caller says
+  tokens->start.clear();  // null: the caller chooses
   return config.Read("decoder_start_token", &tokens->start);
 }
 
@@ -141,7 +141,7 @@ bool AreUpper(std::string_view text) {
                      [](unsigned char c) { return absl::ascii_isupper(c); });
 }
 
-// Each gives the language that a token names; "" if it names none.
+// Each returns the language that a token names, or "".
 std::string NllbCode(std::string_view t) {
   const bool is = t.size() == 8 && t[3] == '_' && AreLower(t.substr(0, 3)) &&
                   AreUpper(t.substr(4, 1)) && AreLower(t.substr(5));
@@ -168,7 +168,7 @@ struct Codes {
   bool empty() const { return order.empty(); }
 };
 
-// A vocabulary may hold one such word by chance: languages are several.
+// A vocabulary may contain one such word by chance; real languages are several.
 Codes CodesOf(const Vocabulary& vocabulary, std::string (*code_of)(std::string_view)) {
   Codes codes;
   for (int32_t id = 0; id < vocabulary.size(); ++id) {
@@ -187,8 +187,8 @@ std::string EnglishOf(const Codes& codes) {
   return "";
 }
 
-// Tags on both sides: NLLB, M2M100 and mBART-50 begin the source with its language, mBART-25, whose
-// decoder starts with the target's, ends it so.
+// Language tags on both sides.  NLLB, M2M100 and mBART-50 put the source language first; mBART-25,
+// whose decoder starts with the target language, puts it last.
 void SetTaggedFrame(const Codes& codes, int32_t eos, bool start_is_language,
                     TokenizerParts* parts) {
   const LanguagePair own = {EnglishOf(codes), ""};
@@ -208,7 +208,7 @@ void SetTaggedFrame(const Codes& codes, int32_t eos, bool start_is_language,
   };
 }
 
-// One token before the text names the target: OPUS-MT.
+// One token before the text names the target language: OPUS-MT.
 void SetTargetTagFrame(const Codes& codes, int32_t eos, TokenizerParts* parts) {
   parts->leading_language_code = true;
   parts->languages = Languages::All({}, codes.order, {}, /*target_needed=*/false);
@@ -260,7 +260,8 @@ absl::StatusOr<TokenizerParts> CTranslate2TokenizerParts(
     if (tagged.empty()) tagged = CodesOf(source, code_of);
   }
   const Codes targets = CodesOf(source, MarianCode);
-  // These come from Hugging Face's tokenizers, which end a text in </s> and see special tokens.
+  // These come from Hugging Face's tokenizers, which end a text with </s> and recognize special
+  // tokens.
   const bool hugging_face =
       !tagged.empty() || spec.zero_start || source.IdOf("<extra_id_0>").has_value();
   const std::optional<int32_t> eos = source.IdOf(tokens.eos);

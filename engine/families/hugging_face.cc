@@ -19,8 +19,8 @@ using Json = nlohmann::json;
 constexpr int kMaxBeams = 1 << 10;
 constexpr size_t kMaxBadWords = 100'000;
 
-// Asking for one of these in a model's own configuration would change its answers.  `neutral` is
-// the number that asks for nothing; so do false, null and an empty list.
+// Options that would change a model's answers if its own configuration set them.  `neutral` is the
+// number that has no effect; nor have false, null and an empty list.
 absl::Status RefuseUnknownOptions(const JsonFields& fields) {
   static constexpr std::pair<const char*, double> kUnknown[] = {
       {"do_sample", 0},
@@ -73,14 +73,14 @@ absl::Status ReadBadWords(const JsonFields& fields, const ModelSpec& model,
       if (!JsonFields::IsWhole(id, 0, model.target_vocabulary - 1)) return wrong;
       ids.push_back(id.get<int32_t>());
     }
-    // A search that could never end: Hugging Face drops it too.
+    // A search that could never end; Hugging Face drops the entry too.
     if (ids != std::vector<int32_t>{model.eos_id}) bad_words->push_back(std::move(ids));
   }
   return absl::OkStatus();
 }
 
-// Hugging Face counts max_length and min_length with the decoder start, the *_new_tokens without;
-// where both are given, the latter decide.
+// Hugging Face counts the decoder start in max_length and min_length, but not in *_new_tokens,
+// which take precedence.
 absl::Status ReadLengths(const JsonFields& fields, GenerationConfig* generation) {
   RETURN_IF_ERROR(fields.Read("max_length", 1, kMaxLength, &generation->max_length));
   RETURN_IF_ERROR(fields.Read("min_length", 0, kMaxLength, &generation->min_length));
@@ -93,7 +93,7 @@ absl::Status ReadLengths(const JsonFields& fields, GenerationConfig* generation)
   return absl::OkStatus();
 }
 
-// eos_token_id may be a list of one.
+// eos_token_id may be a list with one element.
 absl::Status ReadEos(const JsonFields& fields, ModelSpec* model) {
   const int last = std::min(model->source_vocabulary, model->target_vocabulary) - 1;
   const Json* eos = fields.Find("eos_token_id");

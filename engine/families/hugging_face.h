@@ -16,7 +16,7 @@
 
 namespace dragoman {
 
-// Bounds far above any real model: beyond them a number is a mistake, and arithmetic could
+// Bounds far above any real model.  A number beyond them is a mistake, and arithmetic could
 // overflow.
 inline constexpr int kMaxWidth = 1 << 16;
 inline constexpr int kMaxLayers = 1 << 10;
@@ -42,12 +42,12 @@ bool IsModel(const DirectoryFiles& files, const char* model_type, const char* ar
 // UNIMPLEMENTED unless config.json's architecture, if it names one, is this one.
 absl::Status CheckArchitecture(const JsonFields& fields, const char* architecture);
 
-// A fraction of the functions that Hugging Face knows by name.  UNIMPLEMENTED for the others.
+// One of the activation functions that Hugging Face names.  UNIMPLEMENTED for those we do not have.
 absl::StatusOr<Activation> ReadActivation(const JsonFields& fields, const char* field,
                                           Activation otherwise);
 
-// The shape of both stacks under the names that most families give it: d_model,
-// encoder_layers, encoder_attention_heads, encoder_ffn_dim and so on, vocab_size (of both sides),
+// Reads the shape of both stacks under the names that most families use: d_model, encoder_layers,
+// encoder_attention_heads, encoder_ffn_dim and so on, vocab_size (of both sides),
 // max_position_embeddings, scale_embedding and activation_function.
 struct StackDefaults {
   Activation activation = Activation::kGelu;
@@ -57,31 +57,31 @@ absl::Status ReadStacks(const JsonFields& fields, StackDefaults defaults, ModelS
 
 // The defaults of a family's own configuration class.
 struct SpecialTokens {
-  std::optional<int32_t> eos, pad;  // nullopt: has to be given
-  bool starts_with_eos = false;     // the decoder; otherwise with <pad>
+  std::optional<int32_t> eos, pad;  // nullopt: required
+  bool starts_with_eos = false;     // the decoder; otherwise it starts with <pad>
 };
 
 // eos_token_id, pad_token_id and decoder_start_token_id.
 // REQUIRES: the vocabularies are known.
 absl::Status ReadSpecialTokens(const JsonFields& fields, SpecialTokens defaults, ModelSpec* spec);
 
-// The tokens that the files beside a SentencePiece model add to it, with the ids that they give:
-// those of added_tokens.json and of tokenizer_config.json's added_tokens_decoder.
+// The tokens that other files add to a SentencePiece model, with their ids: those of
+// added_tokens.json and of tokenizer_config.json's added_tokens_decoder.
 absl::StatusOr<std::vector<SpecialToken>> ReadAddedTokens(const DirectoryFiles& files,
                                                           const ModelSpec& spec);
 
-// special_tokens_map.json's additional_special_tokens, or tokenizer_config.json's, in their order.
+// The additional_special_tokens of special_tokens_map.json, or of tokenizer_config.json, in order.
 absl::StatusOr<std::vector<std::string>> ReadAdditionalSpecialTokens(const DirectoryFiles& files);
 
-// The vocabulary of a SentencePiece model as fairseq numbers it: <s>, <pad>, </s> and <unk> are 0
+// The vocabulary of a SentencePiece model in fairseq's numbering: <s>, <pad>, </s> and <unk> are 0
 // to 3, and the pieces from the model's third on have its id + 1.
 absl::StatusOr<Vocabulary> FairseqVocabulary(const PieceModel& pieces);
 
-// What generation_config.json asks for, else config.json (older models keep it there), else Hugging
-// Face's defaults.
+// The search that generation_config.json asks for, or else config.json (where older models keep
+// it), or else Hugging Face's defaults.
 absl::StatusOr<GenerationConfig> ReadGeneration(const JsonFields& fields, const ModelSpec& spec);
 
-// The tensors of the directory, whose names are the canonical ones: an adapter's open_tensors.
+// Opens a directory whose tensors already have the canonical names: an adapter's open_tensors.
 absl::StatusOr<Checkpoint> OpenCanonicalTensors(const DirectoryFiles& files, const ModelSpec& spec);
 
 }  // namespace dragoman

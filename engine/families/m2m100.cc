@@ -1,8 +1,8 @@
-// M2M100, and NLLB-200, which is an M2M100 with another tokenizer.  Pre-norm with a final norm, and
-// sinusoidal positions from 2 on, whose frequencies reach 1 / 10000.
+// M2M100, and NLLB-200, which is an M2M100 with another tokenizer.  Pre-norm with a final norm;
+// sinusoidal positions that start at 2 and whose frequencies reach 1 / 10000.
 //
-//   M2M100   __en__ text </s>     pieces through vocab.json, then the languages
-//   NLLB     eng_Latn text </s>   pieces as fairseq numbers them, then the languages and <mask>;
+//   M2M100   __en__ text </s>     pieces by vocab.json, then the languages
+//   NLLB     eng_Latn text </s>   pieces in fairseq's numbering, then the languages and <mask>;
 //            with legacy_behaviour: text </s> eng_Latn
 //
 // The decoder starts with </s>, and the first token that it generates is the target language.
@@ -78,7 +78,7 @@ absl::Status AddSpecialToken(const SpecialToken& token, Parts* parts) {
   return absl::OkStatus();
 }
 
-// The ids after vocab.json's are the languages'.
+// The ids after those of vocab.json belong to the languages.
 absl::Status ReadM2M100(const DirectoryFiles& files, Parts* parts) {
   ASSIGN_OR_RETURN(parts->vocabulary, Vocabulary::ReadJson(files.Path("vocab.json")));
   for (const char* token : {"<s>", "<pad>", "</s>", "<unk>"}) {
@@ -112,8 +112,8 @@ bool IsNllbLanguage(const std::string& token) {
   return halves.size() == 2 && halves[0].size() == 3 && halves[1].size() == 4;
 }
 
-// The ids of the languages are in the files that list added tokens; where there are none, they
-// follow the pieces in the order of the special tokens.
+// The files that list added tokens have the ids of the languages.  Without such files, the
+// languages follow the pieces in the order of the special tokens.
 absl::Status ReadNllb(const DirectoryFiles& files, const ModelSpec& spec, Parts* parts) {
   ASSIGN_OR_RETURN(parts->vocabulary, FairseqVocabulary(*parts->tokenizer.source_pieces));
   ASSIGN_OR_RETURN(std::vector<SpecialToken> added, ReadAddedTokens(files, spec));
@@ -141,7 +141,7 @@ absl::Status ReadNllb(const DirectoryFiles& files, const ModelSpec& spec, Parts*
   return absl::OkStatus();
 }
 
-// The code of a language as the tokenizer's configuration names it, if it is one.
+// The code of a language that the tokenizer's configuration names, if it is one.
 absl::StatusOr<std::string> ReadLanguage(const JsonFields& fields, const char* field,
                                          const Parts& parts) {
   std::string code;
@@ -167,7 +167,7 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFi
   LanguagePair own;
   ASSIGN_OR_RETURN(own.source, ReadLanguage(fields, "src_lang", parts));
   ASSIGN_OR_RETURN(own.target, ReadLanguage(fields, "tgt_lang", parts));
-  // The tokenizers' own default.
+  // The tokenizers' own defaults.
   for (const char* code : {"en", "eng_Latn"}) {
     if (own.source.empty() && parts.languages.count(code) > 0) own.source = code;
   }
@@ -188,7 +188,7 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFi
   return std::make_unique<const Tokenizer>(std::move(tokenizer));
 }
 
-// Old checkpoints keep the sinusoids (embed_positions.weights), which are made here.
+// Old checkpoints store the sinusoids (embed_positions.weights), which are computed here.
 absl::StatusOr<Checkpoint> OpenTensors(const DirectoryFiles& files, const ModelSpec& spec) {
   ASSIGN_OR_RETURN(const Checkpoint checkpoint, OpenWeights(files.path));
   return checkpoint.Renamed([](const std::string& name) {

@@ -1,5 +1,5 @@
-// Marian models as Hugging Face keeps them: OPUS-MT.  Post-norm, sinusoidal positions in two halves
-// from 0, all tables tied to model.shared unless the vocabularies are separate.  The decoder starts
+// Marian models in Hugging Face's format: OPUS-MT. Post-norm; sinusoidal positions in two halves,
+// from 0; all tables tied to model.shared unless the vocabularies are separate.  The decoder starts
 // with <pad>.
 
 #include <algorithm>
@@ -26,7 +26,7 @@ absl::Status ReadVocabularies(const JsonFields& fields, ModelSpec* spec) {
   bool tied = true;
   RETURN_IF_ERROR(fields.Read("tie_word_embeddings", &tied));
   if (!tied) return fields.Unknown("tie_word_embeddings", "true: the output is the embedding's");
-  // Hugging Face ignores decoder_vocab_size where the embeddings are shared.
+  // Hugging Face ignores decoder_vocab_size if the embeddings are shared.
   if (spec->share_embeddings) return absl::OkStatus();
   return fields.Read("decoder_vocab_size", 1, kMaxVocabulary, &spec->target_vocabulary);
 }
@@ -55,7 +55,8 @@ absl::StatusOr<std::shared_ptr<const Vocabulary>> ReadVocabulary(const std::stri
   return std::make_shared<const Vocabulary>(std::move(vocabulary));
 }
 
-// The xx of all pieces `>>xx<<`, sorted: the target languages of a many-to-many model.
+// The language codes of all pieces of the form `>>xx<<`, sorted: the targets of a multilingual
+// model.
 std::vector<std::string> TargetCodes(const Vocabulary& vocabulary) {
   std::vector<std::string> codes;
   for (int id = 0; id < vocabulary.size(); ++id) {
@@ -69,8 +70,8 @@ std::vector<std::string> TargetCodes(const Vocabulary& vocabulary) {
   return codes;
 }
 
-// source_lang and target_lang may be groups, such as "deu+eng+fra": then each of them is a source,
-// and `>>xx<<` tells the target.  The model's own target needs no token.
+// source_lang and target_lang may be groups, such as "deu+eng+fra".  Then each member is a source,
+// and `>>xx<<` selects the target.  The model's own target needs no token.
 Languages MakeLanguages(const std::string& source, const std::string& target,
                         const std::vector<std::string>& codes) {
   std::vector<std::string> targets;

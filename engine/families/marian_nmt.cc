@@ -1,10 +1,11 @@
-// Models as Marian NMT (https://marian-nmt.github.io) trains and serves them, Bergamot's and
-// Firefox's among them.  The decoder starts with no token: a position alone.  Search and
-// segmentation are Marian's.
+// Models in Marian NMT's own formats (https://marian-nmt.github.io), those of Bergamot and Firefox
+// among them.  The decoder starts without a token, from a position alone.  Search and segmentation
+// follow Marian.
 //
-// One thing is not: of a model that norms what its sublayers read, marian-decoder makes keys and
-// values of the decoder's self-attention, from the second step on, from what was not normed.  The
-// model was trained, and marian-scorer scores, with what was normed, and so does this engine.
+// There is one exception.  In a model that normalizes the input of its sublayers, marian-decoder
+// computes keys and values of the decoder's self-attention, from the second step on, from input
+// that was not normalized.  The model was trained with normalized input, marian-scorer scores with
+// it, and so does this engine.
 
 #include "engine/families/marian_nmt.h"
 
@@ -25,13 +26,13 @@ namespace {
 
 bool Recognizes(const DirectoryFiles& files) { return HasMarianModel(files); }
 
-// A side's pieces, and the tokens of them that matter.
+// One side's pieces, and its special tokens.
 struct Side {
   std::shared_ptr<const PieceModel> pieces;
   std::shared_ptr<const Vocabulary> vocabulary;
   int32_t eos_id = 0;
   int32_t unknown_id = 1;
-  bool numbered = false;  // by SentencePiece
+  bool numbered = false;  // by SentencePiece's own ids
 };
 
 absl::Status Without(const std::string& path, const char* token) {
@@ -80,7 +81,7 @@ absl::Status AddLines(const std::string& path, Vocabulary* vocabulary) {
   return absl::OkStatus();
 }
 
-// The token of that text, or, in the vocabularies of Nematus, the one that stands in its place.
+// The token with that text or, in the vocabularies of Nematus, the one used instead.
 std::optional<int32_t> FindSpecial(const Vocabulary& vocabulary, const char* text, int32_t id,
                                    const char* other) {
   if (const std::optional<int32_t> found = vocabulary.IdOf(text); found.has_value()) return found;
@@ -117,7 +118,7 @@ absl::StatusOr<Side> ReadSide(const std::string& path) {
   return ReadWords(path);
 }
 
-// Bytes that only control a terminal, which Marian never says.
+// Forbids bytes that only control a terminal, which Marian never writes.
 void ForbidControlBytes(const Vocabulary& vocabulary, GenerationConfig* search) {
   for (int byte = 0; byte < 0x20; ++byte) {
     const std::optional<int32_t> id = vocabulary.IdOf(absl::StrFormat("<0x%02X>", byte));
@@ -125,8 +126,8 @@ void ForbidControlBytes(const Vocabulary& vocabulary, GenerationConfig* search) 
   }
 }
 
-// What decoder.yml says of the search.  Where there is none, the defaults are those that Firefox
-// and Bergamot decode with; where there is one, marian-decoder's.
+// The search that decoder.yml describes.  Without one, the defaults are those that Firefox and
+// Bergamot decode with; with one, they are marian-decoder's.
 absl::StatusOr<GenerationConfig> ReadSearch(const MarianModel& model) {
   const bool bergamot = model.files.search_file.empty();
   const JsonFields fields({{model.files.search_file, &model.files.search}});

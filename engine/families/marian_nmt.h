@@ -1,7 +1,7 @@
-// What the parts of the adapter of Marian NMT's own models share.  Such a directory is a model
-// (formats/npz.h, formats/marian_file.h) with its configuration inside, vocabularies, and perhaps
-// decoder.yml, which names them and says how to search.  Bergamot and Firefox leave decoder.yml out
-// and go by the names of the files:
+// Shared by the parts of the adapter of Marian NMT's own models.  Such a directory has a model
+// (formats/npz.h, formats/marian_file.h) that contains its configuration, vocabularies, and perhaps
+// decoder.yml, which names them and sets the search.  Bergamot and Firefox omit decoder.yml and
+// rely on the names of the files:
 //
 //   model.ende.intgemm.alphas.bin  vocab.deen.spm  lex.50.50.ende.s2t.bin
 
@@ -22,71 +22,71 @@
 
 namespace dragoman {
 
-// Where everything of a directory is.
+// The paths of all files of a directory.
 struct MarianFiles {
   std::string model;
-  std::string source_vocabulary, target_vocabulary;  // may be one
+  std::string source_vocabulary, target_vocabulary;  // may be the same file
   ShortlistSource shortlist;                         // without a file: none
-  LanguagePair languages;                            // as file names tell them; "": they do not
+  LanguagePair languages;                            // from file names; "" if they do not tell
   std::string search_file;                           // decoder.yml; "": there is none
-  nlohmann::json search = nlohmann::json::object();  // what it says
+  nlohmann::json search = nlohmann::json::object();  // its content
 };
 
-// Whether a directory has a model of Marian's.
+// Whether a directory contains a Marian model.
 bool HasMarianModel(const DirectoryFiles& files);
 
-// NOT_FOUND or INVALID_ARGUMENT names the file that is missing, or those that it may be.
+// NOT_FOUND or INVALID_ARGUMENT names the file that is missing, or the candidates for it.
 absl::StatusOr<MarianFiles> FindMarianFiles(const DirectoryFiles& files);
 
-// A model and what it says of itself.
+// A model and its own configuration.
 struct MarianModel {
   MarianFiles files;
   Checkpoint tensors;      // under Marian's names
   nlohmann::json options;  // special:model.yml
 
-  // The options, and those of decoder.yml where the model has none.
+  // The options, followed by those of decoder.yml.
   JsonFields fields() const;
 };
 absl::StatusOr<MarianModel> OpenMarianModel(const DirectoryFiles& files);
 
-// Marian's names of the matrices of tokens.
+// Marian's names of the embedding and output matrices.
 struct MarianTables {
-  std::string source, target, output;  // output [vocabulary, d_model]; that of target if it is tied
+  std::string source, target, output;  // output [vocabulary, d_model] is the target's if tied
   std::string output_bias;
 };
 absl::StatusOr<MarianTables> ReadMarianTables(const MarianModel& model);
 
-// Which layer's tensors each of the decoder's layers has, from 1.
+// For each of the decoder's layers, the layer (from 1) whose tensors it uses.
 absl::StatusOr<std::vector<int>> ReadTiedLayers(const MarianModel& model, int layers);
 
-// What the options say of the network.  UNIMPLEMENTED names an option whose value this engine does
-// not know.
+// The network that the options describe.  UNIMPLEMENTED names an option whose value this engine
+// does not support.
 absl::StatusOr<ModelSpec> ReadMarianSpec(const MarianModel& model);
 
-// The most tokens that a sentence may have where the network itself has no end.
+// The most tokens of a sentence, where the network itself sets no limit.
 inline constexpr int kMarianPositions = 2048;
 
-// The same of recurrent networks: types s2s, amun and nematus.
+// The same for recurrent networks: types s2s, amun and nematus.
 absl::StatusOr<ModelSpec> ReadMarianRecurrent(const MarianModel& model);
 // Their tensors, under the names of s2s (recurrent.cc).
 absl::StatusOr<Checkpoint> MarianRecurrentTensors(const MarianModel& model);
-// Gives tensors with the names of Nematus those of s2s; others keep theirs.
+// Renames tensors from Nematus's names to those of s2s; others keep theirs.
 Checkpoint RenameFromNematus(const Checkpoint& tensors, bool shared_embeddings);
 
 // The tensors under canonical names (model_directory.h).
 absl::StatusOr<Checkpoint> MarianTensors(const MarianModel& model, const ModelSpec& spec);
 
-// Tensors get new names, one by one.
+// Renames tensors one by one.
 class TensorMap {
  public:
   explicit TensorMap(const Checkpoint& from) : from_(from) {}
 
-  // The tensor as it is.  NOT_FOUND if there is none.
+  // Takes the tensor as it is.  NOT_FOUND if there is none.
   absl::Status Take(const std::string& to, const std::string& name);
-  // A matrix [inputs, outputs] as [outputs, inputs].
+  // Takes a matrix [inputs, outputs] as [outputs, inputs].
   absl::Status TakeTransposed(const std::string& to, const std::string& name);
 
-  // What was taken, and, under the names that they had, those that were not, but for what is no
+  // The tensors that were taken, and those that were not under their old names, except what is not
   // part of a network.
   Checkpoint Finish() &&;
 

@@ -1,4 +1,4 @@
-// Which file of a directory is what.
+// Finds out which file of a directory serves which purpose.
 
 #include <algorithm>
 #include <filesystem>
@@ -53,7 +53,7 @@ Names Models(const DirectoryFiles& files, const Names& names) {
   });
 }
 
-// decoder.yml, or what training calls it, or what Bergamot's archives do.
+// decoder.yml, or its name in training, or its name in Bergamot's archives.
 Names SearchFiles(const Names& names) {
   Names found = Select(names, [](const std::string& name) { return name == "decoder.yml"; });
   if (found.empty()) {
@@ -74,8 +74,8 @@ absl::Status NotOne(const DirectoryFiles& files, const char* what, const Names& 
                                                  "; name one in decoder.yml, or keep one"));
 }
 
-// A file that decoder.yml names: where it says, or beside it, as most directories have been moved
-// since.
+// Finds a file that decoder.yml names: at its path, or beside decoder.yml, because most directories
+// have been moved since.
 absl::StatusOr<std::string> Resolve(const DirectoryFiles& files, const std::string& named) {
   const fs::path path(named);
   std::error_code error;
@@ -99,7 +99,7 @@ absl::StatusOr<Names> ReadNames(const JsonFields& fields, const std::string& fie
   return names;
 }
 
-// shortlist: [FILE, FIRST, BEST, THRESHOLD], or [FILE, CHECK] of a binary one.
+// shortlist: [FILE, FIRST, BEST, THRESHOLD], or [FILE, CHECK] for a binary one.
 absl::StatusOr<ShortlistSource> ReadShortlist(const DirectoryFiles& files,
                                               const JsonFields& fields) {
   ShortlistSource source;
@@ -133,7 +133,8 @@ LanguagePair ParsePair(const std::string& name) {
   return pair.has_value() ? LanguagePair{pair->first, pair->second} : LanguagePair();
 }
 
-// The pair that the model's name and another file's agree on; else the directory's name.
+// The language pair that the model's name and another file's name agree on; otherwise that of the
+// directory's name.
 LanguagePair FindLanguages(const DirectoryFiles& files, const std::string& model,
                            const Names& names) {
   const std::string own = fs::path(model).filename().string();
@@ -160,7 +161,7 @@ bool IsVocabulary(const std::string& name) {
                     absl::EndsWith(name, ".json") || absl::EndsWith(name, ".txt")));
 }
 
-// Whether a file's name says that it is of this side: by a word, or by the side's language.
+// Whether a file's name says that it belongs to this side, by a word or by the side's language.
 bool IsOfSide(const std::string& name, const Names& words, const std::string& language) {
   for (const std::string& word : words) {
     if (absl::StrContains(name, word)) return true;

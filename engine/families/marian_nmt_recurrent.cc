@@ -1,5 +1,5 @@
-// Marian's recurrent networks: types s2s, amun and nematus.  The latter two keep the names of the
-// tensors of Nematus (https://github.com/EdinburghNLP/nematus), which become those of s2s here.
+// Marian's recurrent networks: types s2s, amun and nematus.  The latter two use the tensor names of
+// Nematus (https://github.com/EdinburghNLP/nematus), which are translated to those of s2s here.
 
 #include <algorithm>
 #include <memory>
@@ -40,18 +40,18 @@ absl::Status ReadEncoder(const JsonFields& fields, RecurrentSpec* details) {
   return absl::OkStatus();
 }
 
-// What stands behind the side's own prefix, and where it goes: of decoder_U_nl, U is of cell 2.
+// A name after the side's own prefix, and its new name: in decoder_U_nl, U belongs to cell 2.
 struct Renaming {
   const char* from;
   const char* to;
 };
 
-// Names that change as a whole.
+// Names that are replaced as a whole.
 constexpr Renaming kWhole[] = {{"Wemb_dec", "decoder_Wemb"},
                                {"ff_logit_W", "decoder_ff_logit_l2_W"},
                                {"ff_logit_b", "decoder_ff_logit_l2_b"}};
 
-// Beginnings that change; the first that fits.
+// Prefixes that are replaced; the first match counts.
 constexpr Renaming kBeginnings[] = {{"ff_logit_l1_", "decoder_ff_logit_l1_"},
                                     {"ff_state_", "decoder_ff_state_"},
                                     {"encoder_r_", "encoder_bi_r_"},
@@ -61,8 +61,8 @@ constexpr Renaming kBeginnings[] = {{"ff_logit_l1_", "decoder_ff_logit_l1_"},
 constexpr Renaming kDeepInputs[] = {
     {"ff_logit_prev_", "0"}, {"ff_logit_lstm_", "1"}, {"ff_logit_ctx_", "2"}};
 
-// Splits off what says of which cell a tensor is: "U_nl_drt_1_lns" is "U_lns" of the decoder's cell
-// 3, "U_drt_1" is "U" of the encoder's cell 2.  0: it does not say.
+// Splits off the part that tells a tensor's cell: "U_nl_drt_1_lns" is "U_lns" of the decoder's cell
+// 3, "U_drt_1" is "U" of the encoder's cell 2. 0: there is none.
 int TakeCell(std::string* name) {
   int cell = 0;
   if (const size_t at = name->find("_drt_"); at != std::string::npos) {
@@ -88,7 +88,7 @@ std::string RenameOfDecoder(const std::string& name) {
       absl::StartsWith(own, "ff_logit_")) {
     return name;
   }
-  // The second cell's inputs are the context.
+  // The second cell's input is the context.
   for (const Renaming& input : {Renaming{"Wcx", "Wx"}, Renaming{"Wc", "W"}}) {
     if (cell == 0 && absl::StartsWith(own, input.from)) {
       cell = 2;
@@ -98,7 +98,7 @@ std::string RenameOfDecoder(const std::string& name) {
   return absl::StrCat("decoder_cell", std::max(cell, 1), "_", own);
 }
 
-// The name of s2s for a name of Nematus'.
+// Translates a name of Nematus to one of s2s.
 std::string Rename(const std::string& name) {
   for (const Renaming& whole : kWhole) {
     if (name == whole.from) return whole.to;

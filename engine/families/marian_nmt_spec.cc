@@ -1,4 +1,4 @@
-// The options of a Marian model as a ModelSpec.  An option that is not given has Marian's default.
+// The options of a Marian model as a ModelSpec.  A missing option has Marian's default.
 
 #include <algorithm>
 #include <cmath>
@@ -15,8 +15,8 @@
 namespace dragoman {
 namespace {
 
-// Options that change what a network computes in ways that this engine does not know, and the value
-// that each must have.
+// Options that change what a network computes in ways that this engine does not support, and the
+// only value that each may have.
 absl::Status CheckUnknown(const JsonFields& fields) {
   for (const char* option : {"transformer-pool", "transformer-no-bias", "transformer-no-affine",
                              "ulr", "transformer-alibi-shift", "transformer-alibi-trainable"}) {
@@ -39,7 +39,7 @@ absl::Status CheckUnknown(const JsonFields& fields) {
   return absl::OkStatus();
 }
 
-// The steps of a process string, without dropout and with one letter for either norm.
+// Reads the steps of a process string, without dropout and with one letter for either norm.
 absl::Status ReadSteps(const JsonFields& fields, const char* option, const char* known,
                        std::string* steps) {
   RETURN_IF_ERROR(fields.Read(option, steps));
@@ -82,7 +82,8 @@ absl::Status ReadProcessing(const JsonFields& fields, ModelSpec* spec) {
   return absl::OkStatus();
 }
 
-// The first head of the last layer, unless a layer is named, was trained by alignments, if any was.
+// Reads which head was trained on alignments, if any: the first one of the last layer, unless
+// another layer is named.
 absl::Status ReadAlignmentHeads(const JsonFields& fields, ModelSpec* spec) {
   spec->alignment.heads = {0};
   const nlohmann::json* layer = fields.Find("transformer-guided-alignment-layer");
@@ -94,7 +95,7 @@ absl::Status ReadAlignmentHeads(const JsonFields& fields, ModelSpec* spec) {
   return absl::OkStatus();
 }
 
-// Versions before 1.10, which Bergamot and Firefox train with, approximate it.
+// Versions before 1.10, with which Bergamot and Firefox train, approximate GELU.
 bool HasOldGelu(const std::string& version) {
   const std::vector<std::string> parts = absl::StrSplit(version, '.');
   int major = 0, minor = 0;
@@ -129,7 +130,7 @@ absl::Status ReadShape(const JsonFields& fields, ModelSpec* spec) {
   }
   if (spec->d_model % 2 != 0) return fields.Wrong("dim-emb", "an even number");
   spec->encoder_heads = spec->decoder_heads = heads;
-  // 0 means: as in the encoder.
+  // 0 means the same as in the encoder.
   int inner = 0, layers = 0;
   RETURN_IF_ERROR(fields.Read("transformer-decoder-dim-ffn", 0, kMaxWidth, &inner));
   RETURN_IF_ERROR(fields.Read("transformer-decoder-ffn-depth", 0, 64, &layers));

@@ -1,4 +1,4 @@
-// Marian's names of tensors, and the canonical ones.
+// Maps Marian's names of tensors to the canonical ones.
 
 #include <utility>
 
@@ -10,14 +10,14 @@
 namespace dragoman {
 namespace {
 
-// What files hold beside a network: its options, factors for activations (which this engine
-// measures by itself), and what training left behind.
+// Tensors in a file that are not part of the network: its options, factors for activations (which
+// this engine measures itself), and leftovers of training.
 bool IsNoPart(const std::string& name) {
   return absl::StartsWith(name, "special:") || absl::EndsWith(name, "_QuantMultA") ||
          name == "decoder_c_tt" || name == "uidx" || name == "history_errs";
 }
 
-// One layer of a stack: Marian's prefix of it and ours.
+// One layer of a stack: Marian's prefix and ours.
 struct LayerNames {
   std::string marian;
   std::string canonical;
@@ -52,7 +52,7 @@ class TransformerNames {
     return Around(to, from + "_Wo");
   }
 
-  // What a layer of the decoder has of its hypothesis' past.
+  // The tensors with which a layer of the decoder takes in its hypothesis' past.
   absl::Status History(const MarianModel& model, const LayerNames& layer) {
     if (spec_.history == "ssru") return Recurrence(model, layer);
     if (spec_.history == "average_attention") return Average(model, layer);
@@ -118,7 +118,7 @@ class TransformerNames {
     return Around(to, from + "_ffn");
   }
 
-  // The steps around a sublayer; the norm before it may have a prefix of its own.
+  // The steps around a sublayer; the norm before it may have its own prefix.
   absl::Status Around(const std::string& to, const std::string& from,
                       const std::string& from_before = "") {
     const Processing around = spec_.around();

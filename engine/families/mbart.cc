@@ -1,10 +1,10 @@
 // mBART-50 and mBART-25 (cc25).  Pre-norm with a final norm, a norm of the embeddings, and learned
-// positions from row 2 on.
+// positions that start at row 2.
 //
-//   mBART-50   en_XX text </s>   the decoder starts with </s>; the target language is generated
+//   mBART-50   en_XX text </s>   the decoder starts with </s> and generates the target language
 //   mBART-25   text </s> en_XX   the decoder starts with the target language
 //
-// Ids are fairseq's; the languages follow the pieces, then comes <mask>.
+// Ids are fairseq's: pieces, then languages, then <mask>.
 
 #include <algorithm>
 #include <map>
@@ -49,15 +49,15 @@ absl::StatusOr<ModelConfig> Configure(const DirectoryFiles& files) {
   RETURN_IF_ERROR(
       ReadSpecialTokens(fields.search, {.eos = 2, .pad = 1, .starts_with_eos = true}, &spec));
   ASSIGN_OR_RETURN(config.generation, ReadGeneration(fields.search, spec));
-  // The default of the configuration's class, which counts where no generation_config.json does.
+  // The default of the configuration class, which applies if there is no generation_config.json.
   if (files.generation.empty() && fields.model.Find("forced_eos_token_id") == nullptr) {
     config.generation.forced_eos_id = spec.eos_id;
   }
   return config;
 }
 
-// Whether the languages of the model are mBART-50's: the tokenizer says so, or there are more of
-// them than mBART-25 has.
+// Whether the languages are those of mBART-50: the tokenizer says so, or there are more than
+// mBART-25 has.
 bool IsFifty(const nlohmann::json& config, int languages) {
   const auto it = config.find("tokenizer_class");
   if (it != config.end() && it->is_string()) {
@@ -66,7 +66,7 @@ bool IsFifty(const nlohmann::json& config, int languages) {
   return languages > kFirst + 1;  // and <mask>
 }
 
-// The languages with their ids, in the order of these.
+// The languages with their ids, in the order of the ids.
 absl::StatusOr<std::vector<SpecialToken>> ReadLanguages(const DirectoryFiles& files,
                                                         const ModelSpec& spec, bool fifty,
                                                         int pieces) {
@@ -131,7 +131,7 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFi
   RETURN_IF_ERROR(fields.Read("tgt_lang", &own.target));
   if (ids.count(own.source) == 0) own.source = ids.count("en_XX") > 0 ? "en_XX" : "";
   if (ids.count(own.target) == 0) own.target = "";
-  // A model of one target says so by the token that it is to begin with.
+  // A model for one target names it as the first token to generate.
   const ConfigFields model(files);
   std::optional<int32_t> begins;
   RETURN_IF_ERROR(model.search.Read(fifty ? "forced_bos_token_id" : "decoder_start_token_id", 0,

@@ -14,7 +14,7 @@
 namespace dragoman {
 namespace {
 
-// The object in a file, or none if there is no such file.
+// Reads the object in a file; none if there is no such file.
 absl::Status ReadOptional(const std::string& path, nlohmann::json* json) {
   absl::StatusOr<nlohmann::json> read = ReadJsonObject(path);
   if (absl::IsNotFound(read.status())) return absl::OkStatus();
@@ -53,8 +53,8 @@ absl::StatusOr<const Adapter*> Recognize(const DirectoryFiles& files) {
   return NotRecognized(files);
 }
 
-// What config.json may say about alignments, in whatever family: "alignment_layer", of the decoder,
-// from its end if it is negative, and "alignment_heads", a list of that layer's heads.
+// Alignment settings that config.json may have in any family: "alignment_layer", a layer of the
+// decoder, counted from its end if negative, and "alignment_heads", a list of that layer's heads.
 absl::Status ReadAlignment(const DirectoryFiles& files, ModelSpec* spec) {
   const JsonFields fields({{files.Path("config.json"), &files.config}});
   RETURN_IF_ERROR(fields.Read("alignment_layer", -spec->decoder_layers, spec->decoder_layers - 1,

@@ -1,8 +1,8 @@
-// A model directory as it was downloaded, opened: what the model is, how it wants to be searched,
-// its tensors, its tokenizer and its languages, all in the engine's own terms.
+// Opens a model directory as it was downloaded: what the model is, how it is to be searched, its
+// tensors, its tokenizer and its languages, all in the engine's own terms.
 //
-// Families of models differ in file names, fields, tensor names and tokenizer rules.  One adapter a
-// family (engine/families) knows these; behind OpenModelDirectory nobody does.
+// Families of models differ in file names, fields, tensor names and tokenizer rules.  One adapter
+// per family (engine/families) knows them; behind OpenModelDirectory nothing does.
 
 #ifndef DRAGOMAN_ENGINE_FAMILIES_MODEL_DIRECTORY_H_
 #define DRAGOMAN_ENGINE_FAMILIES_MODEL_DIRECTORY_H_
@@ -22,7 +22,7 @@ struct ModelDirectory {
   std::string family;  // "Marian"
   ModelConfig config;
   std::unique_ptr<const Tokenizer> tokenizer;
-  // The tensors under these names, [outputs, inputs] each, STACK being model.encoder or
+  // The tensors have these names, each [outputs, inputs], where STACK is model.encoder or
   // model.decoder (the names of Hugging Face's M2M100, Marian and mBART):
   //
   //   model.shared.weight, STACK.embed_tokens.weight, lm_head.weight, final_logits_bias
@@ -34,21 +34,22 @@ struct ModelDirectory {
   //   STACK.layers.N.{self_attn,encoder_attn,final}_layer_norm
   //
   // and where a model has them: .fc1_2, .fc1_3 ... between .fc1 and .fc2;
-  // {self_attn,encoder_attn,final}_layer_norm_before, where there are norms on both sides of a
+  // {self_attn,encoder_attn,final}_layer_norm_before, if there are norms on both sides of a
   // sublayer; {self_attn,encoder_attn,final}_highway, the gate of its input.
   Checkpoint checkpoint;
-  ShortlistSource shortlist;  // that lies in the directory; without a file: none does
+  ShortlistSource shortlist;  // in the directory; without a file: there is none
 };
 
-// Recognizes a directory from its files and opens it; a zip (an .argosmodel) is unpacked meanwhile.
-// Nothing of the weights is read yet. NOT_FOUND: a file is missing; INVALID_ARGUMENT: one is
-// malformed; UNIMPLEMENTED: a family, an architecture or an option that this engine does not know.
+// Recognizes a directory by its files and opens it; a zip (an .argosmodel) is unpacked in the
+// process.  None of the weights are read yet.  NOT_FOUND: a file is missing; INVALID_ARGUMENT: one
+// is malformed; UNIMPLEMENTED: a family, an architecture or an option that this engine does not
+// support.
 absl::StatusOr<ModelDirectory> OpenModelDirectory(const std::string& directory);
 
-// The tokenizer alone.  The same errors.
+// Opens only the tokenizer.  The same errors.
 absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const std::string& directory);
 
-// The configuration alone, which takes no time.  The same errors.
+// Reads only the configuration, which is quick.  The same errors.
 absl::StatusOr<ModelConfig> ReadModelConfig(const std::string& directory);
 
 }  // namespace dragoman

@@ -1,13 +1,13 @@
 // T5, T5 v1.1 (and Flan-T5), mT5 and MADLAD-400.  Pre-norm with root mean square norms, no biases,
-// no scaling of queries, and relative positions in self-attention.
+// unscaled queries, and relative positions in self-attention.
 //
 //   T5        translate English to German: text </s>     ReLU, output tied and scaled
 //   T5 v1.1   the same                                   gated GELU, an output table of its own
 //   mT5       text </s>, whatever it was tuned for
 //   MADLAD    <2de> text </s>
 //
-// The decoder starts with <pad>.  Ids are those of the SentencePiece model; <extra_id_0> and so on
-// follow it, the last one first.
+// The decoder starts with <pad>. Ids are those of the SentencePiece model; <extra_id_0> and so on
+// follow them in reverse order.
 
 #include <algorithm>
 #include <cmath>
@@ -34,7 +34,7 @@ constexpr char kMultilingual[] = "MT5ForConditionalGeneration";
 
 bool IsMultilingual(const DirectoryFiles& files) { return IsModel(files, "mt5", kMultilingual); }
 
-// What the first checkpoints called the same class.
+// The name of the same class in the first checkpoints.
 bool IsOldName(const DirectoryFiles& files) {
   const auto it = files.config.find("architectures");
   return it != files.config.end() && *it == nlohmann::json::array({"T5WithLMHeadModel"});
@@ -44,7 +44,7 @@ bool Recognizes(const DirectoryFiles& files) {
   return IsModel(files, "t5", kArchitecture) || IsMultilingual(files);
 }
 
-// "relu", "gated-gelu", "gated-silu": Hugging Face means gelu_new by the second.
+// "relu", "gated-gelu" or "gated-silu"; by the second Hugging Face means gelu_new.
 absl::Status ReadFeedForward(const JsonFields& fields, bool multilingual, ModelSpec* spec) {
   std::string projection = multilingual ? "gated-gelu" : "relu";
   RETURN_IF_ERROR(fields.Read("feed_forward_proj", &projection));
@@ -99,7 +99,7 @@ absl::Status ReadShape(const JsonFields& fields, bool multilingual, ModelSpec* s
   spec->decoder_heads = spec->encoder_heads;
   spec->decoder_ffn = spec->encoder_ffn;
   spec->target_vocabulary = spec->source_vocabulary;
-  // Relative positions have no end; this is as far as a sentence is let go.
+  // Relative positions set no limit; this is ours.
   spec->max_positions = 1024;
   return ReadFeedForward(fields, multilingual, spec);
 }
@@ -129,8 +129,8 @@ absl::StatusOr<ModelConfig> Configure(const DirectoryFiles& files) {
   return config;
 }
 
-// Pairs with their prefixes: config.json's task_specific_params (translation_en_to_de: {prefix:
-// ...}), else those that T5 was trained for.
+// Language pairs with their prefixes: those of config.json's task_specific_params
+// (translation_en_to_de: {prefix: ...}), or else those that T5 was trained on.
 absl::StatusOr<std::map<std::pair<std::string, std::string>, std::string>> ReadPrefixes(
     const DirectoryFiles& files) {
   std::map<std::pair<std::string, std::string>, std::string> prefixes;
@@ -155,7 +155,7 @@ absl::StatusOr<std::map<std::pair<std::string, std::string>, std::string>> ReadP
   return prefixes;
 }
 
-// The de of all pieces `<2de>`.
+// The language codes of all pieces of the form `<2de>`.
 std::vector<std::string> TargetCodes(const std::vector<std::string>& pieces) {
   std::vector<std::string> codes;
   for (const std::string& piece : pieces) {
@@ -192,8 +192,7 @@ absl::Status SetLanguages(const DirectoryFiles& files, const std::vector<std::st
   return absl::OkStatus();
 }
 
-// <extra_id_0> and so on, where no file lists them: `extra_ids` of them, 100 unless it says
-// otherwise.
+// <extra_id_0> and so on, if no file lists them: `extra_ids` of them, by default 100.
 absl::StatusOr<std::vector<SpecialToken>> ReadExtraTokens(const DirectoryFiles& files,
                                                           const ModelSpec& spec, int pieces) {
   ASSIGN_OR_RETURN(std::vector<SpecialToken> tokens, ReadAddedTokens(files, spec));

@@ -21,13 +21,13 @@ static_assert(std::endian::native == std::endian::little, "tensors are read as t
 
 float FromBits(uint32_t bits) { return std::bit_cast<float>(bits); }
 
-// IEEE 754 half precision: 1 sign, 5 exponent and 10 fraction bits.  Exact for every value; free of
-// branches, so that the compiler vectorizes a loop over it.
+// IEEE 754 half precision: 1 sign, 5 exponent and 10 fraction bits.  Exact for every value, and
+// free of branches, so that the compiler vectorizes loops over it.
 float FromF16(uint16_t half) {
   const uint32_t magnitude = static_cast<uint32_t>(half & 0x7FFF) << 13;  // float32's alignment
   const uint32_t exponent = magnitude & 0x0F800000;
   const uint32_t normal = magnitude + ((127 - 15) << 23);
-  // A subnormal is fraction * 2^-24: let the subtraction of 2^-14 from 2^-14 * 1.fraction find it.
+  // A subnormal is fraction * 2^-24, which is what subtracting 2^-14 from 2^-14 * 1.fraction gives.
   const uint32_t subnormal =
       std::bit_cast<uint32_t>(FromBits(magnitude + (113 << 23)) - FromBits(113 << 23));
   const uint32_t special = magnitude + ((255 - 31) << 23);  // infinity and NaN
@@ -39,8 +39,8 @@ float FromF16(uint16_t half) {
 // The upper half of a float32.
 float FromBF16(uint16_t half) { return FromBits(static_cast<uint32_t>(half) << 16); }
 
-// Converts elements of a file that lie `stride` elements apart.  The bytes of a file have no
-// alignment, hence memcpy, which compiles to a plain load.
+// Converts elements of a file that are `stride` elements apart.  The bytes of a file are not
+// aligned, hence memcpy, which compiles to a plain load.
 template <typename Stored, float (*kConvert)(Stored)>
 void ConvertElements(const std::byte* from, size_t stride, size_t count, float* to) {
   const auto load = [from](size_t i) {
@@ -81,7 +81,7 @@ void ConvertElements(DType dtype, const std::byte* from, size_t stride, size_t c
       ConvertElements<int16_t, Cast<int16_t>>(from, stride, count, to);
       break;
     default:
-      DRAGOMAN_CHECK(false);  // CheckWeight
+      DRAGOMAN_CHECK(false);  // CheckWeight has refused it
   }
 }
 
@@ -89,13 +89,13 @@ int64_t ColsOf(const Tensor& tensor) {
   return static_cast<int64_t>(tensor.bytes.size() / SizeOf(tensor.dtype)) / tensor.shape[0];
 }
 
-// Where the rows [first, end) of a tensor [rows, cols] lie, if it is not transposed.
+// The bytes of the rows [first, end) of a tensor [rows, cols] that is not transposed.
 absl::Span<const std::byte> RowsOf(const Tensor& tensor, int64_t first, int64_t end) {
   const size_t row = SizeOf(tensor.dtype) * ColsOf(tensor);
   return tensor.bytes.subspan(first * row, (end - first) * row);
 }
 
-// The rows [first, end) of a tensor [rows, cols]; a vector is a column.
+// Converts the rows [first, end) of a tensor [rows, cols]; a vector is a column.
 void Convert(const Tensor& tensor, int64_t first, int64_t end, float* to) {
   const int64_t cols = ColsOf(tensor);
   if (tensor.transposed) {
@@ -122,11 +122,11 @@ absl::Status WrongShape(const std::string& name, const Tensor& tensor, const std
 
 bool IsFinite(float value) { return (std::bit_cast<uint32_t>(value) & 0x7F800000) != 0x7F800000; }
 
-// `first` is the row of the tensor that `values` begins with.
+// `first` is the tensor's row at which `values` begins.
 absl::Status CheckFinite(const std::string& name, absl::Span<const float> values, int first,
                          int cols, const std::string& file) {
   bool finite = true;
-  for (const float value : values) finite &= IsFinite(value);  // no branch: it is vectorized
+  for (const float value : values) finite &= IsFinite(value);  // no branch, so it is vectorized
   if (finite) return absl::OkStatus();
   const auto at = std::find_if_not(values.begin(), values.end(), IsFinite);
   const int64_t index = at - values.begin();

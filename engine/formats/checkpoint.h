@@ -1,11 +1,10 @@
-// The tensors of a model by name, wherever and however its files keep them.  Each file format
-// (engine/formats) makes one of these; the layers read their weights from it and never learn
-// which format it was.
+// The tensors of a model by name, however its files store them.  Each file format (engine/formats)
+// produces one of these; the layers read their weights from it and never learn which format it was.
 //
-// A checkpoint holds its mapped files, one or several, and copies nothing until a tensor is read,
-// which converts it to float32 and checks that every number is finite: one NaN in a bias would make
-// every translation an INTERNAL error.  It remembers what was read, so that a layer that the
-// configuration forgot is found when the model loads.
+// A checkpoint holds its mapped files and copies nothing until a tensor is read.  Reading converts
+// to float32 and checks that every number is finite: a single NaN in a bias would make every
+// translation an INTERNAL error.  The checkpoint remembers what was read, so that a layer missing
+// from the configuration is noticed when the model loads.
 
 #ifndef DRAGOMAN_ENGINE_FORMATS_CHECKPOINT_H_
 #define DRAGOMAN_ENGINE_FORMATS_CHECKPOINT_H_
@@ -31,67 +30,67 @@
 
 namespace dragoman {
 
-// The numbers that a file can hold.  Weights are of one of the first six; the others occur in files
+// The element types that a file can hold.  Weights have one of the first six; the others occur
 // beside them (a table of positions, a flag) and are not read as float32.
 enum class DType { kF32, kF16, kBF16, kF64, kI8, kI16, kI32, kI64, kU8, kBool };
 
 size_t SizeOf(DType dtype);       // bytes of one element
 const char* NameOf(DType dtype);  // "F32"
 
-// The dtype of that name; nullopt if there is none.
+// The dtype with that name; nullopt if there is none.
 std::optional<DType> ParseDType(std::string_view name);
 
-// One tensor as it lies in the file, little-endian.
+// One tensor as stored in the file, little-endian.
 struct Tensor {
   DType dtype = DType::kF32;
   std::vector<int64_t> shape;         // outermost first; every dimension is positive
   absl::Span<const std::byte> bytes;  // exactly the product of shape times SizeOf(dtype)
-  // Of kI8 and kI16: what stands for an integer i is i / scale.  One scale for each element of the
+  // For kI8 and kI16: an integer i stands for i / scale.  One scale for each element of the
   // outermost dimension, or one for all; empty means 1.
   std::vector<float> scales;
-  // The elements lie in column-major order.  Only a matrix can be transposed.
+  // The elements are in column-major order.  Only a matrix can be transposed.
   bool transposed = false;
 };
 
-// The bytes that a shape takes; nullopt if they overflow.
+// The number of bytes of a shape; nullopt if it overflows.
 std::optional<uint64_t> BytesFor(const std::vector<int64_t>& shape, DType dtype);
 
-// Thread-safe: the tensors never change once it is made.
+// Thread-safe: the tensors never change after construction.
 class Checkpoint {
  public:
-  // `files` hold the tensors' bytes; none, if something else does for as long as this lives.
+  // `files` hold the tensors' bytes.  It may be empty if something else keeps them alive for as
+  // long as this lives.
   Checkpoint(std::string name, std::vector<std::shared_ptr<const MappedFile>> files,
              std::map<std::string, Tensor> tensors);
 
-  // The same tensors under other names; those that are named "" are left out.  Of several tensors
-  // of one new name, the first in the order of the old ones stays.
+  // The same tensors under other names; those renamed to "" are left out.  If several tensors get
+  // the same name, the first in the order of the old names stays.
   Checkpoint Renamed(absl::FunctionRef<std::string(const std::string&)> name) const;
 
   bool Has(const std::string& tensor) const;
   const Tensor* Find(const std::string& tensor) const;  // nullptr if there is none
 
-  // The tensor as float32.  A tensor [n] or [1, n] is a vector of n.
-  // NOT_FOUND if there is none of that name, INVALID_ARGUMENT if its shape is another or one of its
-  // numbers is infinite or NaN:
-  // "model.encoder.layers.0.fc1.weight is [512, 1024], want [512, 2048] in model.safetensors";
-  // INVALID_ARGUMENT, too, if its numbers are no weights (I32 and the like).
+  // The tensor as float32.  A tensor [n] or [1, n] is a vector of n.  NOT_FOUND if there is none
+  // with that name; INVALID_ARGUMENT if it has another shape or one of its numbers is infinite or
+  // NaN: "model.encoder.layers.0.fc1.weight is [512, 1024], want [512, 2048] in model.safetensors";
+  // also INVALID_ARGUMENT if its type is not one of weights (I32 and the like).
   absl::StatusOr<Matrix<float>> ReadMatrix(const std::string& tensor, int rows, int cols) const;
-  // Whether it would succeed.
+  // Whether ReadMatrix would succeed.
   absl::Status CheckMatrix(const std::string& tensor, int rows, int cols) const;
   // The rows [first, end) of a tensor [rows, cols].
   absl::StatusOr<Matrix<float>> ReadRows(const std::string& tensor, int rows, int cols, int first,
                                          int end) const;
   absl::StatusOr<std::vector<float>> ReadVector(const std::string& tensor, int size) const;
 
-  // What 1 stands for in a tensor of 8 bits with one scale for all; 0 for any other tensor.
+  // The value of 1 in an 8-bit tensor with a single scale; 0 for any other tensor.
   float StepOf(const std::string& tensor) const;
 
-  // The tensors that no Read function was asked for, but for copies of others that were: a tied
-  // table is often in a file under several names.
+  // The tensors that no Read function has been asked for, except copies of tensors that were read:
+  // a tied table is often in a file under several names.
   std::vector<std::string> Unread() const;
 
-  // Lets the pages of a tensor, or of a part of it, that was read leave this process's memory;
-  // reading it again maps them anew.  The Read functions do so by themselves.
+  // Lets the pages of (a part of) a tensor that was read leave this process's memory; reading it
+  // again maps them anew.  The Read functions call this themselves.
   void Forget(absl::Span<const std::byte> bytes) const;
 
   const std::string& name() const { return name_; }  // of the file, for messages
@@ -99,7 +98,7 @@ class Checkpoint {
   const std::map<std::string, Tensor>& tensors() const { return tensors_; }
 
  private:
-  // On its own, so that a checkpoint can be moved.
+  // In an object of its own, so that a checkpoint can be moved.
   struct Reads {
     absl::Mutex mutex;
     std::set<std::string> names ABSL_GUARDED_BY(mutex);
@@ -112,9 +111,9 @@ class Checkpoint {
   std::unique_ptr<Reads> reads_ = std::make_unique<Reads>();
 };
 
-// INVALID_ARGUMENT naming an unread tensor that belongs to a numbered layer or block
+// INVALID_ARGUMENT naming an unread tensor of a numbered layer or block
 // ("model.decoder.layers.1.fc1.bias", "decoder/layer_1/ffn", "decoder_l1_ffn_W1"): the
-// configuration has fewer layers than the file, or another shape of them.
+// configuration has fewer layers than the file, or layers of another kind.
 absl::Status CheckNoLayerIsUnread(const Checkpoint& checkpoint);
 
 }  // namespace dragoman

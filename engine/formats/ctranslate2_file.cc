@@ -88,7 +88,7 @@ absl::StatusOr<DType> TypeOfSize(uint8_t size) {
   return absl::InvalidArgumentError(absl::StrCat("has elements of ", size, " bytes, want 4, 2, 1"));
 }
 
-// What follows a variable's name.
+// Reads what follows a variable's name.
 absl::StatusOr<Tensor> ReadTensor(uint32_t version, Reader* reader) {
   Tensor tensor;
   ASSIGN_OR_RETURN(const uint8_t rank, reader->Read<uint8_t>());
@@ -107,7 +107,7 @@ absl::StatusOr<Tensor> ReadTensor(uint32_t version, Reader* reader) {
   ASSIGN_OR_RETURN(const uint8_t type, reader->Read<uint8_t>());
   ASSIGN_OR_RETURN(tensor.dtype, version >= 4 ? TypeOf(type) : TypeOfSize(type));
   ASSIGN_OR_RETURN(const uint32_t count, reader->Read<uint32_t>());
-  // CTranslate2 itself counts in 32 bits, so a variable of over 4 GiB says less than it has.
+  // CTranslate2 itself counts in 32 bits, so for a variable of over 4 GiB the number is too small.
   const uint64_t said = version >= 4 ? count : uint64_t{count} * SizeOf(tensor.dtype);
   const std::optional<uint64_t> wanted = BytesFor(tensor.shape, tensor.dtype);
   if (said != wanted) {
@@ -162,7 +162,7 @@ absl::StatusOr<std::vector<float>> ScalesOf(const Tensor& weight, const Tensor* 
   return scales;
 }
 
-// Gives weights of integers their scales.
+// Gives integer weights their scales.
 absl::Status AddScales(Tensors* tensors) {
   for (auto& [name, tensor] : *tensors) {
     const bool integer = tensor.dtype == DType::kI8 || tensor.dtype == DType::kI16;

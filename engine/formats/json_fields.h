@@ -1,8 +1,8 @@
-// The fields of the JSON files of a model directory, read with a range check and an error that
-// names file, field and value: what every adapter (families/) reads its configuration with.
+// Reads fields of the JSON files of a model directory with a range check and errors that name file,
+// field and value.  Every adapter (families/) reads its configuration through it.
 //
 //   const JsonFields search({{"generation_config.json", &generation}, {"config.json", &config}});
-//   RETURN_IF_ERROR(search.Read("num_beams", 1, 1024, &num_beams));   // the first that gives it
+//   RETURN_IF_ERROR(search.Read("num_beams", 1, 1024, &num_beams));   // the first file that has it
 
 #ifndef DRAGOMAN_ENGINE_FORMATS_JSON_FIELDS_H_
 #define DRAGOMAN_ENGINE_FORMATS_JSON_FIELDS_H_
@@ -18,7 +18,7 @@
 
 namespace dragoman {
 
-// The fields of one or several files; the first that gives a field decides.  Null means not given.
+// The fields of one or several files; the first file that has a field decides.  Null means absent.
 class JsonFields {
  public:
   struct File {
@@ -27,16 +27,16 @@ class JsonFields {
   };
   explicit JsonFields(std::vector<File> files) : files_(std::move(files)) {}
 
-  // nullptr if no file gives the field.
+  // nullptr if no file has the field.
   const nlohmann::json* Find(const std::string& field) const;
 
-  // INVALID_ARGUMENT: "config.json: d_model is "wide", want a whole number".
-  // REQUIRES: a file gives the field.
+  // INVALID_ARGUMENT: "config.json: d_model is "wide", want a whole number".  REQUIRES: a file has
+  // the field.
   absl::Status Wrong(const std::string& field, const std::string& want) const;
-  // The same as UNIMPLEMENTED, for a value that this engine does not know.
+  // The same as UNIMPLEMENTED, for a valid value that this engine does not support.
   absl::Status Unknown(const std::string& field, const std::string& want) const;
 
-  // Each of these leaves *value alone if no file gives the field.
+  // Each of these leaves *value unchanged if no file has the field.
   absl::Status Read(const std::string& field, int least, int most, int* value) const;
   absl::Status Read(const std::string& field, int least, int most,
                     std::optional<int32_t>* value) const;
@@ -44,7 +44,7 @@ class JsonFields {
   absl::Status Read(const std::string& field, float* value) const;
   absl::Status Read(const std::string& field, std::string* value) const;
 
-  // A field that must be given.
+  // Reads a field that must be present.
   absl::Status Require(const std::string& field, int least, int most, int* value) const;
 
   static bool IsWhole(const nlohmann::json& json, int64_t least, int64_t most);

@@ -4,13 +4,13 @@
 //     u64 bytes of its name with the NUL, u64 type, u64 dimensions, u64 bytes of its data
 //   the names, each with its NUL
 //   the dimensions, i32 each
-//   u64 padding, and so many bytes
+//   u64 padding, and that many bytes
 //   the data
 //
-// The data of a tensor is a multiple of 256 bytes, so what it holds follows from its shape.  In 8
-// bits (tensors/cpu/integer_common.h) the elements come first, then as float32 the factor by which
-// they were multiplied before they were rounded.  The elements of a weight lie transposed, those of
-// an embedding as they are.
+// The data of a tensor is padded to a multiple of 256 bytes, so its true size follows from its
+// shape.  In 8 bits (tensors/cpu/integer_common.h) the elements come first, then, as float32, the
+// factor by which they were multiplied before rounding.  The elements of a weight are transposed,
+// those of an embedding are not.
 
 #include "engine/formats/marian_file.h"
 
@@ -72,8 +72,8 @@ absl::StatusOr<Type> TypeOf(uint64_t code) {
       return Type{DType::kF32};
     case 0x408:
       return Type{DType::kF64};
-    case 0x4101:   // as browsermt/marian-dev numbers it
-    case 0x10001:  // as marian-nmt/marian-dev does
+    case 0x4101:   // in browsermt/marian-dev
+    case 0x10001:  // in marian-nmt/marian-dev
       return Type{DType::kI8, /*quantized=*/true};
     default:
       return absl::UnimplementedError(
@@ -186,7 +186,7 @@ absl::StatusOr<std::map<std::string, Tensor>> ReadTensors(Bytes bytes) {
 bool IsMarianFile(const std::string& path) {
   const absl::StatusOr<std::shared_ptr<const MappedFile>> file = MappedFile::Open(path);
   if (!file.ok()) return false;
-  // Of other formats that begin with a small number, none goes on with seven zeros.
+  // No other format that begins with a small number continues with seven zeros.
   Reader reader{(*file)->bytes()};
   const absl::StatusOr<uint64_t> version = reader.Read<uint64_t>();
   return version.ok() && (*version == 1 || *version == 2);

@@ -41,12 +41,12 @@ struct Header {
   std::vector<int64_t> shape;
 };
 
-// Goes through the Python literal of a header.
+// Walks through the Python literal of a header.
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : text_(text) {}
 
-  // Whether `token` comes next, which is then passed.
+  // Skips `token` if it comes next, and says whether it did.
   bool Take(std::string_view token) {
     text_.remove_prefix(std::min(text_.find_first_not_of(" \n"), text_.size()));
     if (!text_.starts_with(token)) return false;
@@ -67,7 +67,7 @@ class Scanner {
     const auto [stop, error] = std::from_chars(text_.data(), text_.data() + text_.size(), number);
     if (error != std::errc()) return std::nullopt;
     text_.remove_prefix(stop - text_.data());
-    Take("L");  // as Python 2 wrote long numbers
+    Take("L");  // Python 2's suffix of long numbers
     return number;
   }
   bool done() {
@@ -100,7 +100,7 @@ std::optional<Header> ParseHeader(std::string_view text) {
     const std::optional<std::string> key = scanner.TakeString();
     if (!key.has_value() || !scanner.Take(":")) return std::nullopt;
     if (*key == "descr") {
-      // Of a record, which no weight is, the type is a list: what it is called does not matter.
+      // The type of a record, which no weight has, is a list.
       std::optional<std::string> type = scanner.TakeString();
       if (!type.has_value()) return std::nullopt;
       header.type = *std::move(type);
@@ -121,7 +121,7 @@ std::optional<Header> ParseHeader(std::string_view text) {
   return fields == 7 && scanner.done() ? std::optional(header) : std::nullopt;
 }
 
-// nullopt for what is no tensor's type, big-endian numbers among it.
+// nullopt for types that no tensor can have, big-endian numbers among them.
 std::optional<DType> TypeOf(const std::string& type) {
   static constexpr std::pair<const char*, DType> kTypes[] = {
       {"f4", DType::kF32}, {"f2", DType::kF16}, {"f8", DType::kF64},
@@ -173,7 +173,7 @@ absl::StatusOr<std::optional<Tensor>> ReadArray(Bytes bytes) {
   return tensor;
 }
 
-// The arrays of an archive, and the files that they lie in.
+// The arrays of an archive and the files that hold them.
 struct Archive {
   std::vector<std::shared_ptr<const MappedFile>> files;
   std::vector<std::pair<std::string, Bytes>> arrays;
@@ -187,7 +187,7 @@ absl::StatusOr<Archive> ReadStored(std::shared_ptr<const MappedFile> file, const
   return archive;
 }
 
-// The mapped files stay readable when what was unpacked is gone.
+// The mapped files stay readable after the unpacked ones are deleted.
 absl::StatusOr<Archive> ReadUnpacked(const std::string& path, const ZipArchive& zip) {
   ASSIGN_OR_RETURN(const auto unpacked, UnpackedZip::Open(path));
   Archive archive;

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Opens the weights that an index or a file holds.
+// How to open the weights of an index or a file.
 struct Format {
   const char* file;
   OpenFile open;
@@ -34,7 +34,7 @@ constexpr Format kFormats[] = {{"model.safetensors", OpenSafetensors, false},
                                {"pytorch_model.bin", OpenTorchFile, false},
                                {"pytorch_model.bin.index.json", OpenTorchFile, true}};
 
-// Weights that this engine does not read, and what to do with them.
+// Weights that this engine does not read, and advice for each.
 constexpr std::pair<const char*, const char*> kForeign[] = {
     {".h5",
      "TensorFlow weights: convert them with transformers, "
@@ -47,7 +47,7 @@ constexpr std::pair<const char*, const char*> kForeign[] = {
     {".ot", "Rust weights: fetch the model that they were converted from"},
 };
 
-// The names of the files in a directory, sorted; empty if it cannot be read.
+// The sorted names of the files in a directory; empty if it cannot be read.
 std::vector<std::string> FilesOf(const std::string& directory) {
   std::vector<std::string> names;
   std::error_code error;
@@ -75,7 +75,7 @@ absl::Status NoWeights(const std::string& directory) {
                                           "; fetch the model anew, as with `dragoman pull`"));
 }
 
-// What `git clone` leaves in place of a large file where Git LFS is not installed.
+// What `git clone` leaves instead of a large file where Git LFS is not installed.
 bool IsLfsPointer(const fs::path& path) {
   constexpr std::string_view kBegin = "version https://git-lfs.github.com/spec/";
   constexpr uintmax_t kLargest = 1024;

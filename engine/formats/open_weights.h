@@ -1,4 +1,4 @@
-// The weights of a model directory, in whichever of Hugging Face's formats they lie there.
+// The weights of a model directory, in whichever of Hugging Face's formats they are stored.
 
 #ifndef DRAGOMAN_ENGINE_FORMATS_OPEN_WEIGHTS_H_
 #define DRAGOMAN_ENGINE_FORMATS_OPEN_WEIGHTS_H_
@@ -12,8 +12,8 @@
 namespace dragoman {
 
 // Opens the first of model.safetensors, model.safetensors.index.json, pytorch_model.bin and
-// pytorch_model.bin.index.json that the directory has.  NOT_FOUND, saying what there is instead and
-// what to do, if it has none of them; otherwise as the format's own function.
+// pytorch_model.bin.index.json that the directory has.  NOT_FOUND if it has none, saying what is
+// there instead and what to do; otherwise the errors of the format's own function.
 absl::StatusOr<Checkpoint> OpenWeights(const std::string& directory);
 
 // Why a directory cannot be served, whatever its family, and what to do about it:

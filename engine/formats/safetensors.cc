@@ -19,12 +19,12 @@
 namespace dragoman {
 namespace {
 
-constexpr char kMetadata[] = "__metadata__";       // free text, no tensor
-constexpr uint64_t kMaxHeaderBytes = 100'000'000;  // as the format's own library has it
+constexpr char kMetadata[] = "__metadata__";       // free text, not a tensor
+constexpr uint64_t kMaxHeaderBytes = 100'000'000;  // the limit of the format's own library
 constexpr size_t kMaxDimensions = 8;
 constexpr uint64_t kMaxDimension = std::numeric_limits<int32_t>::max();  // Matrix counts in int
 
-// Where a tensor lies among the bytes behind the header: [begin, end).
+// A tensor's bytes after the header: [begin, end).
 struct Range {
   uint64_t begin = 0;
   uint64_t end = 0;

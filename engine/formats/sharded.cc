@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kMaxShards = 1000;
 
-// The tensors of each shard.
+// The tensors that the index expects in each shard.
 using Plan = std::map<std::string, std::set<std::string>>;
 
 absl::StatusOr<Plan> ParseIndex(const nlohmann::json& index) {
@@ -41,7 +41,7 @@ absl::StatusOr<Plan> ParseIndex(const nlohmann::json& index) {
   return plan;
 }
 
-// The shards put together.
+// The tensors of all shards.
 class Collection {
  public:
   explicit Collection(const Plan& plan) {
@@ -56,7 +56,7 @@ class Collection {
       }
     }
     for (const auto& [name, tensor] : shard.tensors()) {
-      // What the index expects in another file is taken from there.
+      // The index expects this tensor in another file; it is taken from there.
       if (named_.contains(name) && !wanted.contains(name)) continue;
       if (!tensors_.emplace(name, tensor).second) {
         return absl::InvalidArgumentError(

@@ -1,5 +1,5 @@
-// A checkpoint in several files: model.safetensors.index.json or pytorch_model.bin.index.json says
-// in its weight_map which of them holds which tensor.
+// A checkpoint in several files: the weight_map of model.safetensors.index.json or
+// pytorch_model.bin.index.json says which file holds which tensor.
 
 #ifndef DRAGOMAN_ENGINE_FORMATS_SHARDED_H_
 #define DRAGOMAN_ENGINE_FORMATS_SHARDED_H_
@@ -13,9 +13,9 @@ namespace dragoman {
 
 using OpenFile = absl::StatusOr<Checkpoint> (*)(const std::string& path);
 
-// Opens each shard of an index by `open`.  NOT_FOUND if the index or a shard is missing;
+// Opens each shard of an index with `open`.  NOT_FOUND if the index or a shard is missing;
 // INVALID_ARGUMENT if the index is malformed or names a file outside of its own directory, if a
-// tensor is not where it says, or if two shards have one of which it does not speak.
+// tensor is not in its file, or if two shards have a tensor that the index does not mention.
 absl::StatusOr<Checkpoint> OpenShards(const std::string& index_path, OpenFile open);
 
 }  // namespace dragoman

@@ -26,10 +26,10 @@ using Bytes = absl::Span<const std::byte>;
 constexpr int64_t kMaxDimension = std::numeric_limits<int32_t>::max();  // Matrix counts in int
 constexpr size_t kMaxPickle = 64 << 20;
 
-// How the elements of a tensor lie in its storage.
+// The order of a tensor's elements in its storage.
 enum class Order { kRows, kColumns, kOther };
 
-// Dimensions of one element have any stride.
+// The stride of a dimension with one element does not matter.
 bool HasStrides(const TorchTensor& tensor, const std::vector<int64_t>& strides) {
   for (size_t i = 0; i < strides.size(); ++i) {
     if (tensor.shape[i] != 1 && tensor.strides[i] != strides[i]) return false;
@@ -42,14 +42,14 @@ Order OrderOf(const TorchTensor& tensor) {
   int64_t stride = 1;
   for (size_t i = rows.size(); i-- > 0;) {
     rows[i] = stride;
-    stride *= tensor.shape[i];  // BytesFor has seen that it does not overflow
+    stride *= tensor.shape[i];  // BytesFor has checked that it does not overflow
   }
   if (HasStrides(tensor, rows)) return Order::kRows;
   if (rows.size() == 2 && HasStrides(tensor, {1, tensor.shape[0]})) return Order::kColumns;
   return Order::kOther;
 }
 
-// The tensor among the bytes of its storage.
+// Finds the tensor among the bytes of its storage.
 absl::StatusOr<Tensor> Locate(const TorchTensor& described, Bytes storage) {
   const std::string shape = absl::StrCat("[", absl::StrJoin(described.shape, ", "), "]");
   for (const int64_t dimension : described.shape) {
@@ -89,7 +89,7 @@ bool IsEmpty(const TorchTensor& tensor) {
   return false;
 }
 
-// Where storages lie, by their keys.
+// The bytes of each storage, by its key.
 using Storages = std::map<std::string, Bytes>;
 
 absl::StatusOr<std::map<std::string, Tensor>> LocateAll(const std::vector<TorchTensor>& described,
@@ -153,7 +153,7 @@ absl::StatusOr<std::map<std::string, Tensor>> ReadZip(Bytes bytes) {
   return LocateAll(tensors, storages);
 }
 
-// The pickle of the number 0x1950a86a20f9469cfc6c, with which the old format begins.
+// The pickle of the number 0x1950a86a20f9469cfc6c, which starts the old format.
 constexpr char kOldMagic[] = "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.";
 
 bool IsOldFormat(Bytes bytes) {
@@ -161,7 +161,7 @@ bool IsOldFormat(Bytes bytes) {
   return bytes.size() >= kSize && std::memcmp(bytes.data(), kOldMagic, kSize) == 0;
 }
 
-// Each storage behind the pickles: its number of elements in 64 bits, and the elements.
+// The storages after the pickles: for each, its number of elements in 64 bits, and the elements.
 absl::StatusOr<Storages> ReadOldStorages(const std::vector<std::string>& keys,
                                          const std::vector<TorchTensor>& tensors, Bytes bytes) {
   std::map<std::string, DType> dtypes;
@@ -200,7 +200,7 @@ absl::StatusOr<Storages> ReadOldStorages(const std::vector<std::string>& keys,
   return storages;
 }
 
-// The magic number, the version, the machine's habits, the tensors, the keys of the storages.
+// The magic number, the version, properties of the machine, the tensors, the keys of the storages.
 absl::StatusOr<std::map<std::string, Tensor>> ReadOldFormat(Bytes bytes) {
   for (int i = 0; i < 3; ++i) RETURN_IF_ERROR(SkipPickle(&bytes));
   ASSIGN_OR_RETURN(const std::vector<TorchTensor> tensors, ReadTensorPickle(&bytes));

@@ -13,24 +13,24 @@
 namespace dragoman {
 namespace {
 
-// Far above any model: beyond them a file wants to fill memory.
+// Limits far above any model.  A file beyond them tries to exhaust memory.
 constexpr size_t kMaxSteps = 1 << 24;
 constexpr size_t kMaxValues = 1 << 19;
 constexpr size_t kMaxItems = 1 << 21;  // of all tuples, lists and dictionaries together
 
 enum class Kind { kMark, kNone, kNumber, kString, kItems, kGlobal, kStorage, kTensor };
 
-// A value of the machine.  Values name each other by their places in Machine::values_, so that a
-// value that holds itself does no harm.
+// A value of the machine.  Values refer to each other by their index in Machine::values_, so a
+// value that contains itself does no harm.
 struct Value {
   Kind kind = Kind::kNone;
   int64_t number = 0;         // kNumber; kStorage: elements; kTensor: the offset
   std::string_view text;      // kString; kGlobal: module; kStorage: key
   std::string_view name;      // kGlobal
   DType dtype = DType::kF32;  // kStorage
-  int storage = -1;           // kTensor: the place of its storage
-  // kItems: of a tuple or list; of a dictionary: key, value, key, value.
-  // kTensor: the shape, then the strides.
+  int storage = -1;           // kTensor: the index of its storage
+  // kItems: the elements of a tuple or list; for a dictionary: key, value, key, value. kTensor: the
+  // shape, then the strides.
   std::vector<int64_t> items;
 };
 
@@ -48,7 +48,7 @@ std::optional<DType> StorageType(const Value& value) {
   return std::nullopt;
 }
 
-// The functions that may be called, all of which only describe.
+// The functions that may be called.  All of them only describe data.
 enum class Function { kDictionary, kTensor, kParameter };
 
 std::optional<Function> FunctionOf(std::string_view module, std::string_view name) {
@@ -67,7 +67,7 @@ class Machine {
  public:
   explicit Machine(absl::Span<const std::byte> bytes) : bytes_(bytes) {}
 
-  // Runs to the end of the pickle; the place of its value.
+  // Runs to the end of the pickle.  Returns the index of its value.
   absl::StatusOr<int> Run() {
     for (size_t step = 0; step < kMaxSteps; ++step) {
       ASSIGN_OR_RETURN(const uint8_t code, ReadNumber<uint8_t>());
@@ -83,7 +83,7 @@ class Machine {
   const Value& at(int64_t place) const { return values_[place]; }
 
  private:
-  // --- what the file holds
+  // --- reading the file
   absl::StatusOr<std::string_view> ReadBytes(uint64_t count) {
     if (count > bytes_.size()) return Wrong("is cut off");
     const std::string_view text(reinterpret_cast<const char*>(bytes_.data()), count);
@@ -118,7 +118,7 @@ class Machine {
     stack_.pop_back();
     return place;
   }
-  // What lies above the last `count` values, or above the mark.
+  // Pops the last `count` values, or everything above the mark.
   absl::StatusOr<std::vector<int64_t>> PopItems(size_t count) {
     if (stack_.size() < count) return Wrong("takes values that are not there");
     std::vector<int64_t> items(stack_.end() - static_cast<ptrdiff_t>(count), stack_.end());
@@ -151,7 +151,7 @@ class Machine {
     return absl::OkStatus();
   }
 
-  // --- the steps
+  // --- the instructions
   absl::Status Step(uint8_t code);
   absl::Status PushString(uint64_t size);
   absl::Status PushLong();
@@ -172,7 +172,7 @@ class Machine {
   size_t items_ = 0;
 };
 
-// The codes, as Python's pickletools names and explains them.
+// The opcodes, as Python's pickletools names and explains them.
 absl::Status Machine::Step(uint8_t code) {
   switch (code) {
     case 0x80:  // PROTO
@@ -210,7 +210,7 @@ absl::Status Machine::Step(uint8_t code) {
     }
     case 0x8a:  // LONG1
       return PushLong();
-    case 'G':  // BINFLOAT: none matters here
+    case 'G':  // BINFLOAT: no float matters here
       Push({});
       return ReadNumber<uint64_t>().status();
     case 'X': {  // BINUNICODE
@@ -288,8 +288,8 @@ absl::Status Machine::PushString(uint64_t size) {
   return absl::OkStatus();
 }
 
-// A little-endian number of any length.  What does not fit in 64 bits (the magic number of the old
-// format) is none that matters.
+// A little-endian number of any length.  A number that does not fit in 64 bits (the magic number of
+// the old format) does not matter.
 absl::Status Machine::PushLong() {
   ASSIGN_OR_RETURN(const uint8_t size, ReadNumber<uint8_t>());
   ASSIGN_OR_RETURN(const std::string_view raw, ReadBytes(size));
@@ -380,8 +380,8 @@ absl::Status Machine::Call() {
   return Wrong("calls what is no function");
 }
 
-// ("storage", type, key, device, elements), and from the old format a view: None, or
-// (key, offset, elements) for a part of another storage.
+// ("storage", type, key, device, elements); the old format adds a view: None, or (key, offset,
+// elements) for a part of another storage.
 absl::Status Machine::PushStorage() {
   ASSIGN_OR_RETURN(const int id, Pop());
   const Value& tuple = values_[id];

@@ -1,9 +1,10 @@
-// What torch.save writes about the tensors of a model, read without running any of it.
+// Reads what torch.save writes about the tensors of a model, without running any of it.
 //
-// A pickle is a program for a small machine with a stack: "push this string", "make a tuple of what
-// lies above the mark", and also "import this function and call it", which is how a pickle takes
-// over a process.  This reader knows the steps that a dictionary of tensors takes.  Functions are
-// names to it, and of those it knows only the ones that describe a tensor; any other is refused.
+// A pickle is a program for a small stack machine: "push this string", "make a tuple of everything
+// above the mark", and also "import this function and call it", which is how a pickle takes over a
+// process.  This reader knows only the instructions that a dictionary of tensors needs.  To it
+// functions are mere names, and it accepts only those that describe a tensor and refuses all
+// others.
 
 #ifndef DRAGOMAN_ENGINE_FORMATS_TORCH_PICKLE_H_
 #define DRAGOMAN_ENGINE_FORMATS_TORCH_PICKLE_H_
@@ -19,8 +20,8 @@
 
 namespace dragoman {
 
-// A tensor as the pickle describes it: a view of a storage, whose bytes lie elsewhere in the file.
-// Every number is as the file has it, which may lie.
+// A tensor as the pickle describes it: a view of a storage, whose bytes are elsewhere in the file.
+// All numbers are as in the file and may be wrong.
 struct TorchTensor {
   std::string name;
   DType dtype = DType::kF32;
@@ -31,15 +32,15 @@ struct TorchTensor {
   std::vector<int64_t> strides;  // in elements; as many as dimensions
 };
 
-// Reads one pickle from the front of *bytes and removes it from there.  Each of them is
-// INVALID_ARGUMENT, saying why, if it is not what is wanted; a function or class that describes no
-// tensor is refused by its name.
+// Each function reads one pickle from the front of *bytes and removes it from there.
+// INVALID_ARGUMENT, with the reason, if it is not what was expected; a function or class that does
+// not describe a tensor is refused by name.
 
-// A dictionary from names to tensors; what else it holds is left out.
+// A dictionary from names to tensors; other entries are left out.
 absl::StatusOr<std::vector<TorchTensor>> ReadTensorPickle(absl::Span<const std::byte>* bytes);
 // A list of strings: the keys of the storages.
 absl::StatusOr<std::vector<std::string>> ReadKeysPickle(absl::Span<const std::byte>* bytes);
-// Any value; for what does not matter.
+// Any value; for pickles that do not matter.
 absl::Status SkipPickle(absl::Span<const std::byte>* bytes);
 
 }  // namespace dragoman

@@ -1,5 +1,5 @@
-// The attention of a sentence's hypotheses to its source, where somebody asks for it: the tree of
-// attention_tree.h, and at which of its nodes each hypothesis is.
+// The attention of a sentence's hypotheses to its source, if it was requested: the tree of
+// attention_tree.h, and the node at which each hypothesis is.
 
 #ifndef DRAGOMAN_ENGINE_MODEL_ATTENTION_PATHS_H_
 #define DRAGOMAN_ENGINE_MODEL_ATTENTION_PATHS_H_
@@ -37,7 +37,7 @@ class AttentionPaths {
     std::swap(newest_, next_newest_);
   }
 
-  // A hypothesis grows by a row of a step: where its attention goes, [source tokens], or null if
+  // A hypothesis grows by a row.  Returns where to write its attention, [source tokens], or null if
   // nobody wants it.
   float* Extend(int hypothesis) {
     if (!tree_.has_value()) return nullptr;
@@ -53,7 +53,7 @@ class AttentionPaths {
   static int Nodes(const SentenceShape& shape) { return shape.max_steps * shape.max_hypotheses; }
 
   std::optional<AttentionTree> tree_;
-  int rows_ = 0;                           // so many there are in the tree
+  int rows_ = 0;                           // in the tree
   std::vector<int> newest_, next_newest_;  // the last row of each hypothesis
 };
 

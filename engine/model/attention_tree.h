@@ -1,11 +1,11 @@
-// How the attention of a sentence's target tokens is spread over its source tokens: a row for each
-// node of the tree that the hypotheses make (kv_cache.h), and the node before it.
+// How the attention of a sentence's target tokens is distributed over its source tokens: for each
+// node of the tree of hypotheses (kv_cache.h), a row and the node's parent.
 //
 //   the ── cat          rows of [source tokens] numbers, numbered 0, 1, 2, ...
 //     └─── dog ── .     the path of 3 is 0, 2, 3
 //
-// Kept only for sentences that ask for it, in blocks of the worker's pool, which are counted when a
-// sentence is admitted.
+// Kept only for sentences that ask for it, in blocks of the worker's pool, which are reserved when
+// a sentence is admitted.
 
 #ifndef DRAGOMAN_ENGINE_MODEL_ATTENTION_TREE_H_
 #define DRAGOMAN_ENGINE_MODEL_ATTENTION_TREE_H_
@@ -20,10 +20,10 @@ namespace dragoman {
 // Belongs to one thread at a time.
 class AttentionTree {
  public:
-  // A longer source has no row in a block.
+  // The row of a longer source does not fit into a block.
   static constexpr int kMaxSourceTokens = KvPool::kBlockBytes / sizeof(float);
 
-  // What this many nodes take of a pool.
+  // The pool memory that this many nodes take.
   static size_t Bytes(int source_tokens, int nodes);
 
   // Room for `max_nodes` nodes.  The pool outlives it.
@@ -33,8 +33,8 @@ class AttentionTree {
   AttentionTree(const AttentionTree&) = delete;
   AttentionTree& operator=(const AttentionTree&) = delete;
 
-  // The row of a new node, to be written by the caller: [source_tokens].  `parent` is -1 for a
-  // root.  REQUIRES: there are fewer than max_nodes; the parent is one of them.
+  // Adds a node and returns its row [source_tokens], which the caller writes.  `parent` is -1 for a
+  // root.  REQUIRES: there are fewer than max_nodes; the parent exists.
   float* Add(int parent);
 
   // Appends the rows from the root to `node`: [nodes on the path, source_tokens].

@@ -1,8 +1,8 @@
 // The decoder, one token at a time ("Attention Is All You Need", section 3.1, right of figure 1).
 //
-// A row of a step extends one hypothesis by one token.  How it takes in the tokens before it is the
-// business of a History (history.h).  Rows of a step may come from any sentences, each at its own
-// position: a batch has no common clock.
+// A row of a step extends one hypothesis by one token.  A History (history.h) supplies the tokens
+// before it.  Rows of a step may come from any sentences, each at its own position: a batch has no
+// common clock.
 
 #ifndef DRAGOMAN_ENGINE_MODEL_DECODER_H_
 #define DRAGOMAN_ENGINE_MODEL_DECODER_H_
@@ -24,23 +24,22 @@ namespace dragoman {
 // Immutable, so safe for concurrent use with a workspace for each thread.
 class Decoder {
  public:
-  // `embeddings` is that of the target.
+  // `embeddings` is the target's table.
   static absl::StatusOr<std::unique_ptr<const Decoder>> Create(
       const Checkpoint& checkpoint, const ModelSpec& spec,
       std::shared_ptr<const EmbeddingTable> embeddings,
       std::shared_ptr<const OutputProjection> output, const NetworkOptions& options);
 
-  // What the hypotheses of a sentence have said is kept by it.
+  // What keeps the earlier tokens of a sentence's hypotheses.
   const History& history() const { return *history_; }
 
-  // Computes the keys and values of one encoded sentence [source tokens, d_model].
-  // REQUIRES: `encoded` has as many rows as `source` was made for.
+  // Computes the keys and values of one encoded sentence [source tokens, d_model].  REQUIRES:
+  // `encoded` has as many rows as `source` was made for.
   void Remember(MatrixView<const float> encoded, SourceMemory* source, Workspace* ws) const;
 
-  // One step: row i of the logits that `sink` is given scores what follows rows[i]; rows that are
-  // not scored are left out.
-  // REQUIRES: the rows were extended by a state of history(); tokens and candidates are in the
-  // vocabulary, positions below max_positions.
+  // One step.  Row i of the logits passed to `sink` scores the tokens that may follow rows[i]; rows
+  // that are not scored are left out.  REQUIRES: the rows were extended by a state of history();
+  // tokens and shortlists are in the vocabulary, positions below max_positions.
   void Step(absl::Span<const DecodeRow> rows, LogitsSink sink, Workspace* ws) const;
 
  private:
@@ -73,12 +72,12 @@ class Decoder {
   const int d_model_;
   const HeadShape heads_;
   const bool zero_start_;
-  const int alignment_layer_;                   // whose attention rows are told
+  const int alignment_layer_;                   // whose attention is reported
   const std::vector<float> alignment_weights_;  // of its heads
   const Embedding embedding_;
   std::unique_ptr<const History> history_;
   std::vector<Layer> layers_;
-  std::optional<Normalization> norm_;  // of what the output projection reads
+  std::optional<Normalization> norm_;  // of the input of the output projection
   const std::shared_ptr<const OutputProjection> output_;
 };
 

@@ -18,7 +18,7 @@ namespace dragoman {
 // Immutable, so safe for concurrent use with a workspace for each thread.
 class Encoder {
  public:
-  // `embeddings` is that of the source.
+  // `embeddings` is the source's table.
   static absl::StatusOr<std::unique_ptr<const Encoder>> Create(
       const Checkpoint& checkpoint, const ModelSpec& spec,
       std::shared_ptr<const EmbeddingTable> embeddings, Arithmetic arithmetic);
@@ -27,8 +27,8 @@ class Encoder {
   // REQUIRES: every token is in the vocabulary, no sentence is longer than max_positions.
   void Run(const TokenBatch& batch, Matrix<float>* encoded, Workspace* ws) const;
 
-  // Encodes one sentence of `tokens` tokens in that many calls of RunStage, each about as much work
-  // as the next.
+  // Encodes one sentence of `tokens` tokens in this many calls of RunStage, each about the same
+  // amount of work.
   int Stages(int tokens) const;
   void RunStage(PartialEncoding* encoding, Workspace* ws) const;
 
@@ -40,7 +40,7 @@ class Encoder {
     FeedForward feed_forward;
   };
 
-  // Tokens of a sentence that is encoded in stages advance by this many at a time.
+  // In stages, a sentence advances by this many tokens at a time.
   static constexpr int kBlock = 64;
 
   Encoder(HeadShape heads, Embedding embedding) : heads_(heads), embedding_(std::move(embedding)) {}

@@ -1,6 +1,6 @@
-// How the layers of a decoder take in what their hypothesis has said so far: the first sublayer of
-// each.  "Attention Is All You Need" has self-attention there, which keeps keys and values of every
-// token; others keep a vector (vector_states.h).  What stands behind this interface is named in
+// How the layers of a decoder take in the earlier tokens of a hypothesis: the first sublayer of
+// each layer.  In "Attention Is All You Need" it is self-attention, which keeps keys and values of
+// every token; others keep a vector (vector_states.h).  The implementations are named in
 // ModelSpec::history and listed in CMakeLists.txt; the decoder knows none of them.
 
 #ifndef DRAGOMAN_ENGINE_MODEL_HISTORY_H_
@@ -21,8 +21,8 @@
 
 namespace dragoman {
 
-// What the hypotheses of one sentence have said, as far as the layers need it.  Belongs to one
-// thread at a time.
+// The past of one sentence's hypotheses, as far as the layers need it.  Belongs to one thread at a
+// time.
 class HistoryState {
  public:
   virtual ~HistoryState() = default;
@@ -30,7 +30,7 @@ class HistoryState {
   // As SentenceState::Fork.
   virtual void Fork(absl::Span<const int> parents) = 0;
 
-  // A hypothesis grows by a token: sets the row's position and what the layers want to find there.
+  // Extends a hypothesis by a token: sets the row's position and what the layers read there.
   virtual void Extend(int hypothesis, DecodeRow* row) = 0;
 };
 
@@ -40,7 +40,7 @@ class History {
  public:
   virtual ~History() = default;
 
-  // A state takes no more of the pool than StateBytes says.  The pool outlives it.
+  // A state takes no more of the pool than StateBytes says.  The pool must outlive it.
   virtual std::unique_ptr<HistoryState> NewState(const SentenceShape& shape,
                                                  KvPool* pool) const = 0;
   virtual size_t StateBytes(const SentenceShape& shape) const = 0;
@@ -48,7 +48,7 @@ class History {
   // As Network::takes_several_tokens.
   virtual bool takes_several_tokens() const { return false; }
 
-  // The sublayer of layer l, with what stands around it, for rows that were extended.  `x` is
+  // The sublayer of layer l with its residual connection, for rows that have been extended.  `x` is
   // [rows, d_model].
   virtual void Apply(int l, absl::Span<const DecodeRow> rows, MatrixView<float> x,
                      Workspace* ws) const = 0;
@@ -61,8 +61,8 @@ struct HistoryKind {
                                                            const NetworkOptions& options);
 };
 
-// Makes the one that the specification names.  NOT_FOUND or INVALID_ARGUMENT name a tensor.
-// REQUIRES: there is one of that name.
+// Creates the history that the specification names.  NOT_FOUND or INVALID_ARGUMENT name a tensor.
+// REQUIRES: it exists.
 absl::StatusOr<std::unique_ptr<const History>> CreateHistory(const Checkpoint& checkpoint,
                                                              const ModelSpec& spec,
                                                              const NetworkOptions& options);

@@ -1,12 +1,12 @@
-// The keys and values that attention reads again and again: of the hypotheses (KvCache) and of the
-// source (SourceMemory).
+// The keys and values that attention reads again and again: those of the hypotheses (KvCache) and
+// of the source (SourceMemory).
 //
-// The cache of a sentence is a tree that only grows.  A decoding step adds one node for each live
-// hypothesis, and nodes never move; a hypothesis is the path of node ids from its first token to
-// its last, so to fork a beam is to copy a short list of integers.
+// The cache of a sentence is a tree that only grows.  A decoding step adds one node per live
+// hypothesis, and nodes never move.  A hypothesis is the path of node ids from its first token to
+// its last, so forking a beam copies a short list of integers.
 //
-// Their memory is made of blocks of the worker's pool, taken as they are needed.  The most blocks
-// that a sentence can need are reserved when it is admitted, so a step cannot fail.
+// The memory comes in blocks from the worker's pool, taken as needed.  The most blocks that a
+// sentence can need are reserved when it is admitted, so a step cannot fail.
 
 #ifndef DRAGOMAN_ENGINE_MODEL_KV_CACHE_H_
 #define DRAGOMAN_ENGINE_MODEL_KV_CACHE_H_
@@ -23,18 +23,19 @@
 
 namespace dragoman {
 
-// How rows of keys | values of all layers lie in blocks.  Some rows of some layers make a block, a
-// layer's rows in one piece:
+// How rows of keys | values of all layers are arranged in blocks.  A block holds some rows of some
+// layers; the rows of a layer are contiguous:
 //
 //   | layer 0: row 0, row 1, ... row n - 1 | layer 1: row 0, ... | layer 2 ... |
 //
-// so that attention, which reads a layer of one sentence after the other, runs through memory in
-// order.  A model too large for some rows of all layers in a block has `parts` blocks side by side.
+// So attention, which reads one layer of a sentence after the other, reads memory in order.  If a
+// model is too large for a block to hold several rows of all layers, its layers are divided among
+// `parts` blocks.
 struct KvLayout {
   // UNIMPLEMENTED if a row is longer than a block.
   static absl::StatusOr<KvLayout> Create(int layers, const KeyValueFormat& format);
 
-  // For this many rows of all layers.
+  // The number of blocks for this many rows of all layers.
   int Blocks(int rows) const { return (rows + block_rows - 1) / block_rows * parts; }
   size_t Bytes(int rows) const { return Blocks(rows) * KvPool::kBlockBytes; }
 
@@ -45,32 +46,32 @@ struct KvLayout {
   int block_rows = 0;
 };
 
-// Rows of keys | values by layer.  Grows by a row at a time.
+// Rows of keys | values by layer, which grow by one row at a time.
 class KeyValues {
  public:
-  // Room for `max_rows` rows in each of the layers.  The pool outlives it.
+  // Has room for `max_rows` rows in each layer.  The pool must outlive it.
   KeyValues(const KvLayout& layout, int max_rows, KvPool* pool);
   ~KeyValues();
   KeyValues(const KeyValues&) = delete;
   KeyValues& operator=(const KeyValues&) = delete;
 
-  // The name of a new row.  REQUIRES: there are fewer than max_rows.
+  // Adds a row and returns its name.  REQUIRES: there are fewer than max_rows.
   int32_t AddRow();
-  // Of row number i, in the order in which they were added.
+  // The name of the i-th row, in the order in which they were added.
   int32_t NameOf(int i) const {
     return i / layout_.block_rows << kRowBits | i % layout_.block_rows;
   }
 
-  // Writes the row of a layer; `keys_values` is [2 width].
+  // Writes the row for one layer; `keys_values` is [2 width].
   void Set(int layer, int32_t row, absl::Span<const float> keys_values);
 
   const KeyValueFormat& format() const { return layout_.format; }
-  // Where in memory rows of a layer are: those that are named, or all in their order.
+  // The addresses of rows of a layer: the named ones, or all in order.
   void Find(int layer, absl::Span<const int32_t> rows, std::vector<const std::byte*>* found) const;
   void FindAll(int layer, std::vector<const std::byte*>* found) const;
 
  private:
-  // A row's name: the blocks that it is in, and where in them.
+  // A row's name: its blocks, and its place in them.
   static constexpr int kRowBits = 8;
 
   std::byte* Place(int layer, int32_t row) const {
@@ -86,15 +87,15 @@ class KeyValues {
   std::vector<KvBlock> blocks_;  // `parts` of the first rows, `parts` of the next ones, ...
 };
 
-// Of all hypotheses of one sentence.  Belongs to one thread at a time.
+// The cache of all hypotheses of one sentence.  Belongs to one thread at a time.
 class KvCache {
  public:
   // Room for max_steps steps of beam_size hypotheses.
   KvCache(const KvLayout& layout, int max_steps, int beam_size, KvPool* pool)
       : keys_values_(layout, max_steps * beam_size, pool) {}
 
-  // The id of a new node, its row in `keys_values`.
-  // REQUIRES: there have been fewer than max_steps x beam_size.
+  // Adds a node and returns its id, which names its row in `keys_values`.  REQUIRES: there have
+  // been fewer than max_steps x beam_size.
   int32_t AddNode() { return keys_values_.AddRow(); }
 
   KeyValues& keys_values() { return keys_values_; }
@@ -103,7 +104,7 @@ class KvCache {
   KeyValues keys_values_;
 };
 
-// Of one encoded sentence: computed once, then read by all its hypotheses.
+// The keys and values of one encoded sentence: computed once, then read by all its hypotheses.
 class SourceMemory {
  public:
   SourceMemory(const KvLayout& layout, int source_tokens, KvPool* pool);

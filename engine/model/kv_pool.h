@@ -1,11 +1,11 @@
-// The memory that a worker keeps keys and values in: blocks of one size, so that whatever models
-// and sentences come and go, no memory is lost between them, and what was reserved is there.
+// The memory in which a worker keeps keys and values: blocks of one size, so that no memory is lost
+// between them as models and sentences come and go, and reserved memory is really available.
 //
-// Blocks that are given back are used again by the next sentence without asking the system for
-// anything: a steady load touches no new page.  The lowest free block is taken first, so that the
-// pages of a burst fall idle when it is over; Trim returns them.
+// A returned block is reused by the next sentence without asking the system: a steady load touches
+// no new page.  The lowest free block is taken first, so that the pages of a burst become idle when
+// it is over; Trim returns them.
 //
-// Thread-safe: a worker takes and gives back, and somebody else may trim meanwhile.
+// Thread-safe: one thread may trim while the worker takes and gives back.
 
 #ifndef DRAGOMAN_ENGINE_MODEL_KV_POOL_H_
 #define DRAGOMAN_ENGINE_MODEL_KV_POOL_H_
@@ -33,20 +33,20 @@ class KvPool {
 
   // Holds at most `capacity` bytes in whole blocks, and nothing at first.
   explicit KvPool(size_t capacity = kUnlimited);
-  // REQUIRES: all blocks were given back.
+  // REQUIRES: all blocks have been given back.
   ~KvPool();
 
   // A block of unspecified content.  REQUIRES: the pool's capacity is not exhausted.
   KvBlock Take();
   void Give(KvBlock block);
 
-  // Returns to the system the pages that no block was taken of since the last call.  Called every
-  // few seconds, it returns what lies idle and does not disturb what is in use.
+  // Returns to the system the pages from which no block has been taken since the last call.  Called
+  // every few seconds, it returns idle memory and leaves alone what is in use.
   void Trim();
 
-  // What is taken now.
+  // The bytes that are taken now.
   size_t taken_bytes() const;
-  // What the pool holds of the system's memory, in whole pages.
+  // The bytes that the pool holds of the system's memory, in whole pages.
   size_t resident_bytes() const { return resident_bytes_.load(std::memory_order_relaxed); }
 
  private:
@@ -54,13 +54,13 @@ class KvPool {
   static constexpr int kPagesPerMapping = 16;
 
   struct Page {
-    uint32_t free = 0;      // a bit for each block
+    uint32_t free = 0;      // one bit per block
     bool resident = false;  // touched since the system gave it
     bool used = false;      // since the last Trim
   };
   static_assert(kBlocksPerPage == 32);
 
-  // False behind the last page.
+  // False after the last page.
   bool TrimPage(size_t i);
   void Grow() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
@@ -68,7 +68,7 @@ class KvPool {
   std::atomic<size_t> resident_bytes_ = 0;
   mutable absl::Mutex mutex_;
   std::vector<HugePageMemory> mappings_ ABSL_GUARDED_BY(mutex_);
-  std::vector<Page> pages_ ABSL_GUARDED_BY(mutex_);  // of all mappings, in their order
+  std::vector<Page> pages_ ABSL_GUARDED_BY(mutex_);  // of all mappings, in order
   size_t first_free_ ABSL_GUARDED_BY(mutex_) = 0;    // no page before it has a free block
   int taken_ ABSL_GUARDED_BY(mutex_) = 0;            // blocks
 };

@@ -1,6 +1,5 @@
-// The sublayers that an encoder and a decoder are made of, each in its residual connection
-// ("Attention Is All You Need", section 3.1).  The norm comes after the sum, as in the paper, or
-// before the sublayer.
+// The sublayers of encoders and decoders, each with its residual connection ("Attention Is All You
+// Need", section 3.1).  The norm comes after the sum, as in the paper, or before the sublayer.
 //
 // Tensors are read under canonical names (model_directory.h).
 
@@ -23,8 +22,8 @@
 
 namespace dragoman {
 
-// W2 activation(W1 x), or W2 (activation(W1 x) * (W3 x)), in its residual connection: section 3.3,
-// equation 2.  Between the two there may be more layers like the first.  Immutable.
+// W2 activation(W1 x), or W2 (activation(W1 x) * (W3 x)), with its residual connection: section
+// 3.3, equation 2.  There may be more layers like the first between the two.  Immutable.
 class FeedForward {
  public:
   struct Shape {
@@ -32,8 +31,8 @@ class FeedForward {
     int layers = 2;
   };
 
-  // Reads PREFIX.fc1 (unless there is one layer alone), PREFIX.fc1_2 and so on, PREFIX.fc2,
-  // what stands around PREFIX.final (residual.h) and, if it is gated, PREFIX.fc1_linear.
+  // Reads PREFIX.fc1 (unless there is only one layer), PREFIX.fc1_2 and so on, PREFIX.fc2, the
+  // steps around PREFIX.final (residual.h) and, if it is gated, PREFIX.fc1_linear.
   static absl::StatusOr<FeedForward> Create(const Checkpoint& checkpoint, const std::string& prefix,
                                             Shape shape, const ModelSpec& spec,
                                             Arithmetic arithmetic);
@@ -59,8 +58,8 @@ struct HeadShape {
   int width() const { return heads * head_width; }
 };
 
-// Reads the projections of an attention sublayer, PREFIX.{q,k,v}_proj.  Their outputs are
-// interleaved (attend.h), and the queries' has the 1 / sqrt(d_k) of equation 1 in it.
+// The projections of an attention sublayer, PREFIX.{q,k,v}_proj.  Their outputs are interleaved
+// (attend.h), and the 1 / sqrt(d_k) of equation 1 is folded into the queries'.
 struct AttentionWeights {
   Weight q, k, v;  // each [d_model, width]
 };
@@ -76,7 +75,7 @@ absl::StatusOr<Linear> ReadOutProjection(const Checkpoint& checkpoint, const std
 // Token embeddings with their positions (sections 3.4 and 3.5).  Immutable.
 class Embedding {
  public:
-  // Positions are those of `PREFIX.embed_positions.weight` if the checkpoint has them, else those
+  // Uses the positions of `PREFIX.embed_positions.weight` if the checkpoint has them, or else those
   // that the specification asks for.
   static absl::StatusOr<Embedding> Create(const Checkpoint& checkpoint, const std::string& prefix,
                                           std::shared_ptr<const EmbeddingTable> table,
@@ -85,14 +84,14 @@ class Embedding {
   // Writes the embedding of `token` at `position` (from 0) into `row` [d_model].
   // REQUIRES: 0 <= token < vocabulary, 0 <= position < max_positions.
   void Embed(int32_t token, int position, absl::Span<float> row) const;
-  // The same without a token: the position alone.
+  // The same for a position without a token.
   void EmbedPosition(int position, absl::Span<float> row) const;
-  // Normalizes rows that are embedded, if the model does so.
+  // Normalizes embedded rows, if the model does so.
   void Finish(MatrixView<float> x, Workspace* ws) const;
 
  private:
   std::shared_ptr<const EmbeddingTable> table_;
-  Matrix<float> positions_;  // [max_positions, d_model], or nothing
+  Matrix<float> positions_;  // [max_positions, d_model], or empty
   std::optional<Normalization> norm_;
   float scale_ = 1.0f;
 };

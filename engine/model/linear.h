@@ -1,4 +1,4 @@
-// y = activation(x W + b), the layer that nearly all of a Transformer's arithmetic is in.
+// y = activation(x W + b), the layer in which nearly all of a Transformer's arithmetic is done.
 
 #ifndef DRAGOMAN_ENGINE_MODEL_LINEAR_H_
 #define DRAGOMAN_ENGINE_MODEL_LINEAR_H_
@@ -14,27 +14,27 @@
 
 namespace dragoman {
 
-// A layer's parameters as a checkpoint keeps them.
+// A layer's parameters as stored in the checkpoint.
 struct Weight {
   Matrix<float> w;       // [outputs, inputs]: the transpose of the paper's W
   std::vector<float> b;  // [outputs], or empty: none
-  // If the checkpoint keeps it in 8 bits with one scale: what 1 stands for, of each output.
+  // If the checkpoint stores it in 8 bits with one scale: for each output, the value of 1.
   std::vector<float> steps = {};
 };
 
-// Reads PREFIX.weight [outputs, inputs] and, if there is to be one, PREFIX.bias [outputs].
+// Reads PREFIX.weight [outputs, inputs] and, if wanted, PREFIX.bias [outputs].
 absl::StatusOr<Weight> ReadWeight(const Checkpoint& checkpoint, const std::string& prefix,
                                   int outputs, int inputs, bool bias);
 
-// Lays the outputs of several layers of the same input side by side (q | k | v), so that one
-// product computes them all.
+// Concatenates the outputs of several layers with the same input (q | k | v), so that one product
+// computes them all.
 Weight Fuse(const std::vector<Weight>& parts);
 
 // Multiplies every output by `factor`: x (W f) + b f.
 void Scale(float factor, Weight* weight);
 
-// Lays the heads of a projection's outputs, or of its inputs, one element of each after the other
-// (attend.h): output d_k h + i becomes output heads i + h.
+// Interleaves the heads of a projection's outputs, or of its inputs, one element of each head at a
+// time (attend.h): output d_k h + i becomes output heads i + h.
 void InterleaveOutputs(int heads, Weight* weight);
 void InterleaveInputs(int heads, Weight* weight);
 
@@ -53,7 +53,7 @@ class Linear {
 
   // Makes y [rows of x, outputs()].  REQUIRES: x is contiguous and has inputs() columns.
   void Apply(MatrixView<const float> x, Matrix<float>* y, GemmScratch* scratch) const;
-  // The same into memory of the caller's.
+  // The same into the caller's memory.
   void Apply(MatrixView<const float> x, MatrixView<float> y, GemmScratch* scratch) const;
 
  private:

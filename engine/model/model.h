@@ -22,21 +22,20 @@ namespace dragoman {
 struct ModelOptions {
   Precision precision = Precision::kAuto;
   Matmul matmul = Matmul::kAuto;
-  // The numbers in which the decoder keeps keys and values: float32, bfloat16, int8, or auto, which
-  // is float32 if the matrices are and else bfloat16.
+  // The precision in which the decoder stores keys and values: float32, bfloat16, int8, or auto,
+  // which is float32 if the matrices are in float32 and bfloat16 otherwise.
   Precision keys_values = Precision::kAuto;
   ShortlistSource shortlist;  // without a file: none
 };
 
 class Model {
  public:
-  // Loads a model directory as it was downloaded, and its shortlist if there is one.  `name` is
-  // what requests and metrics call it.
-  // Errors name a file as it stands in the directory, and leave it to the caller to name the model.
-  // NOT_FOUND: a file or a tensor is missing; INVALID_ARGUMENT: one is malformed, holds a number
-  // that is not finite, or is a layer that the configuration does not have; UNIMPLEMENTED: an
-  // architecture or option this engine does not know; FAILED_PRECONDITION: this CPU cannot run
-  // the precision with the row law kept (gemm.h).
+  // Loads a model directory as it was downloaded, and its shortlist if there is one.  `name` is the
+  // model's name in requests and metrics.  NOT_FOUND: a file or a tensor is missing;
+  // INVALID_ARGUMENT: one is malformed, holds a number that is not finite, or belongs to a layer
+  // that the configuration does not have; UNIMPLEMENTED: an architecture or option that this engine
+  // does not support; FAILED_PRECONDITION: this CPU cannot run the precision under the row law
+  // (gemm.h).  Errors name a file and leave it to the caller to name the model.
   static absl::StatusOr<std::shared_ptr<const Model>> Load(const std::string& name,
                                                            const std::string& directory,
                                                            const ModelOptions& options = {});
@@ -48,10 +47,10 @@ class Model {
   Precision precision() const { return arithmetic_.precision; }  // never kAuto
   const Arithmetic& arithmetic() const { return arithmetic_; }
   const std::string& isa() const { return isa_; }  // what decides how numbers are rounded (gemm.h)
-  // What the checkpoint holds and the model has no use for; never a layer.
+  // Tensors of the checkpoint that the model has no use for; never a layer.
   const std::vector<std::string>& unused_tensors() const { return unused_tensors_; }
   const Tokenizer& tokenizer() const { return *tokenizer_; }
-  // Names the candidates of a sentence; null if all are given the whole vocabulary.
+  // The source of each sentence's shortlist; null if all sentences use the whole vocabulary.
   const Shortlist* shortlist() const { return shortlist_.get(); }
   const Network& network() const { return *network_; }
 

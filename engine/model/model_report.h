@@ -1,5 +1,5 @@
-// What can be said of a model directory without loading it: what it is, what of it is missing or
-// odd, and what it would take and give on this machine.
+// Describes a model directory without loading it: what the model is, what is missing or unusual,
+// and what it would cost and yield on this machine.
 //
 //   family      Marian (MarianMTModel)
 //   network     6 + 6 layers, width 512, 8 heads, feed-forward 2048
@@ -20,21 +20,21 @@ namespace dragoman {
 
 struct ModelReport {
   std::vector<std::pair<std::string, std::string>> lines;  // a heading and a text
-  std::vector<std::string> missing;                        // what keeps the model from loading
-  std::vector<std::string> odd;  // what it loads with, but should not have
+  std::vector<std::string> missing;                        // prevents the model from loading
+  std::vector<std::string> odd;  // does not prevent loading, but should not be there
 };
 
-// Opens a directory and reports on it.  Nothing of the weights is read.  The errors are those of
+// Opens a directory and describes it.  None of the weights are read.  The errors are those of
 // OpenModelDirectory.
 absl::StatusOr<ModelReport> ReportModel(const std::string& directory);
 
-// The bytes that a model takes once it is loaded, and a little more while it loads.  Reads its
-// configuration alone.  `selective_output` as in NetworkOptions.  The errors are those of
+// The bytes that a model takes once loaded; loading takes a little more.  Reads only its
+// configuration.  `selective_output` as in NetworkOptions.  The errors are those of
 // OpenModelDirectory.
 absl::StatusOr<double> EstimateMemory(const std::string& directory, Precision precision,
                                       bool selective_output);
 
-// The tensors that a network of this kind reads, each with its shape: [rows, columns], or [size].
+// The tensors that a network of this kind reads, with their shapes: [rows, columns], or [size].
 std::vector<std::pair<std::string, std::vector<int64_t>>> TensorsOf(const ModelSpec& spec,
                                                                     const Checkpoint& checkpoint);
 

@@ -3,12 +3,21 @@
 #include "absl/strings/cord.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 
 namespace dragoman {
 namespace {
 
 constexpr char kRetryPayload[] = "dragoman.retry_after_ms";
 constexpr char kCannotBeMetPayload[] = "dragoman.cannot_be_met";
+
+absl::Status WithMessage(const absl::Status& status, const std::string& message) {
+  absl::Status changed(status.code(), message);
+  status.ForEachPayload([&](absl::string_view type, const absl::Cord& payload) {
+    changed.SetPayload(type, payload);
+  });
+  return changed;
+}
 
 }  // namespace
 
@@ -24,12 +33,12 @@ std::string FieldOf(const absl::Status& status) {
 }
 
 absl::Status Annotate(const absl::Status& status, absl::string_view context) {
+  return status.ok() ? status : WithMessage(status, absl::StrCat(context, status.message()));
+}
+
+absl::Status RelativeTo(const std::string& directory, const absl::Status& status) {
   if (status.ok()) return status;
-  absl::Status annotated(status.code(), absl::StrCat(context, status.message()));
-  status.ForEachPayload([&](absl::string_view type, const absl::Cord& payload) {
-    annotated.SetPayload(type, payload);
-  });
-  return annotated;
+  return WithMessage(status, absl::StrReplaceAll(status.message(), {{directory + "/", ""}}));
 }
 
 absl::Status RetryAfter(absl::Status status, absl::Duration delay) {

@@ -27,10 +27,10 @@ absl::Status CheckVocabulary(const char* side, int tokenizer, int model) {
                                                  " tokens, want at most the model's ", model));
 }
 
-// While one of these lives, blocks that loading needs for a moment go back to the system at once.
-// glibc would keep them in its heap, where the small blocks that stay soon lie in every gap between
-// them: loading NLLB-600M in int8 took 1.5 GB so, and takes 0.7 GB.  Afterwards blocks are kept
-// again, up to the sizes that glibc goes to by itself: a request must not wait for new pages.
+// While one of these lives, temporary blocks are returned to the system at once. glibc would keep
+// them in its heap, where the small blocks that stay soon fill every gap between them: that way,
+// loading NLLB-600M in int8 took 1.5 GB; now it takes 0.7 GB. Afterwards glibc keeps blocks again,
+// up to the sizes that it reaches by itself: a request must not wait for new pages.
 class HeapForLoading {
  public:
   HeapForLoading() { Keep(128 << 10); }
@@ -44,7 +44,7 @@ class HeapForLoading {
   HeapForLoading& operator=(const HeapForLoading&) = delete;
 
  private:
-  // Larger blocks than this are mapped each by itself.
+  // Sets the size above which each block is mapped separately.
   static void Keep(int bytes) {
 #ifdef __GLIBC__
     mallopt(M_MMAP_THRESHOLD, bytes);
@@ -53,8 +53,8 @@ class HeapForLoading {
   }
 };
 
-// The files beside the weights of which a translation may depend: configuration and tokenizer, or
-// the archive that holds them.  The index of weights in shards says nothing of its own.
+// The files, besides the weights, that a translation may depend on: configuration and tokenizer, or
+// the archive that contains them.  The index of sharded weights adds nothing.
 std::vector<std::string> FilesBeside(const std::string& directory) {
   static const auto& kEndings = *new std::set<std::string>{
       ".json", ".model", ".spm", ".txt", ".vocab", ".codes", ".bpe", ".tsv", ".yml", ".yaml"};
@@ -72,25 +72,25 @@ std::vector<std::string> FilesBeside(const std::string& directory) {
   return files;
 }
 
-// Whether a tensor is a table of embeddings or the output.  Tied tables are one, and files keep it
-// under one of these names or under several: pytorch_model.bin and model.safetensors of the same
-// model differ in it.
+// Whether a tensor is a table of embeddings or the output.  Tied tables are one, which files store
+// under one of these names or under several; pytorch_model.bin and model.safetensors of the same
+// model differ in this.
 bool IsTable(const std::string& name) {
   return name == "lm_head.weight" || name == "model.shared.weight" ||
          absl::EndsWith(name, ".embed_tokens.weight");
 }
 
-// A digest that changes with each of the things it is told of.
+// A digest that depends on everything added to it.
 class Digest {
  public:
   void Add(const void* bytes, size_t size) { digest_ = XXH3_64bits_withSeed(bytes, size, digest_); }
   void Add(const std::string& text) { Add(text.data(), text.size()); }
-  // Nothing for a file that cannot be read: whoever needs it says so.
+  // Adds nothing for a file that cannot be read: whoever needs it will report that.
   void AddFile(const std::string& path) {
     const auto file = MappedFile::Open(path);
     if (file.ok()) Add((*file)->bytes().data(), (*file)->bytes().size());
   }
-  // All tensors with their names; then the tables, of each content one.
+  // Adds all tensors with their names, then each distinct table.
   void AddTensors(const Checkpoint& checkpoint) {
     std::map<const std::byte*, uint64_t> known;  // so that no table is read twice
     std::vector<uint64_t> tables;
@@ -129,7 +129,7 @@ class Digest {
   uint64_t digest_ = 0;
 };
 
-// Names what a model is made of: equal versions translate equally, all else being equal.
+// Names what a model is made of.  Equal versions translate equally, all else being equal.
 std::string VersionOf(const std::string& directory, const Checkpoint& checkpoint,
                       const ShortlistSource& shortlist) {
   Digest digest;
@@ -155,7 +155,7 @@ absl::StatusOr<std::shared_ptr<const Model>> Model::Load(const std::string& name
   model->name_ = name;
   model->arithmetic_ = {Resolve(options.precision), options.matmul};
   model->isa_ = Fingerprint(model->arithmetic_);
-  RETURN_IF_ERROR(model->LoadFrom(directory, options));
+  RETURN_IF_ERROR(RelativeTo(directory, model->LoadFrom(directory, options)));
   return model;
 }
 

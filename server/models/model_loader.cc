@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_replace.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
 #include "engine/base/json.h"
@@ -66,15 +65,6 @@ bool SameShape(const Model& a, const Model& b) {
 std::string StringOf(const nlohmann::json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
-// The same error with the model's name and directory in front.  Paths in the message start from
-// there, so that the directory is named once.
-absl::Status NameModel(const ModelSource& source, const absl::Status& status) {
-  const std::string message =
-      absl::StrReplaceAll(std::string(status.message()), {{source.directory + "/", ""}});
-  return Annotate(absl::Status(status.code(), message),
-                  absl::StrCat("model ", source.name, " (", source.directory, "): "));
 }
 
 }  // namespace
@@ -139,7 +129,8 @@ ModelLoader::ModelLoader(const ServerOptions& options, WorkerPool* pool, Metrics
 
 LoadResult ModelLoader::Load(const ModelSource& source, const LoadedModel* before) const {
   LoadResult result = TryLoad(source, before);
-  if (!result.status.ok()) result.status = NameModel(source, result.status);
+  result.status = Annotate(RelativeTo(source.directory, result.status),
+                           absl::StrCat("model ", source.name, " (", source.directory, "): "));
   return result;
 }
 

@@ -37,6 +37,12 @@ TEST(Status, AnAnnotationKeepsCodeAndPayloads) {
   EXPECT_TRUE(Annotate(absl::OkStatus(), "config: ").ok());
 }
 
+TEST(Status, PathsCanBeToldFromADirectoryOn) {
+  const absl::Status status = absl::NotFoundError("/m/a/x.spm: cannot open; want /m/a/y.spm");
+  EXPECT_EQ(RelativeTo("/m/a", status), absl::NotFoundError("x.spm: cannot open; want y.spm"));
+  EXPECT_TRUE(RelativeTo("/m/a", absl::OkStatus()).ok());
+}
+
 TEST(Status, AnInvalidFieldTravelsWithItsName) {
   const absl::Status status = InvalidField("contents[3]", "is not UTF-8");
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);

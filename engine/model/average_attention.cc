@@ -1,6 +1,6 @@
 // Average attention (Zhang et al. 2018, "Accelerating Neural Transformer via an Average Attention
-// Network"): in place of weighing what was said before, its mean, through a feed-forward layer and
-// a gate.  With x_t the input of the sublayer at token t,
+// Network"): instead of weighing the earlier tokens, it takes their mean, followed by a
+// feed-forward layer and a gate.  With x_t the input of the sublayer at token t,
 //
 //   a_t = (a_(t-1) t + x_t) / (t + 1)      y = FFN(norm(a_t))
 //   out = sigma(x W_i + b_i) x + sigma(y W_f + b_f) y
@@ -25,8 +25,8 @@ constexpr int kMaxInner = 1 << 16;
 
 class AverageAttention final : public VectorHistory {
  public:
-  // Reads of each layer aan.fc1, aan.fc2 and so on, as many as there are, each with an activation;
-  // and if they are there aan.out_proj and the gates aan.input and aan.forget; .weight and .bias of
+  // Reads for each layer aan.fc1, aan.fc2 and so on, as many as there are, each with an activation;
+  // and, if they exist, aan.out_proj and the gates aan.input and aan.forget; .weight and .bias of
   // each.
   static absl::StatusOr<std::unique_ptr<const History>> Create(const Checkpoint& checkpoint,
                                                                const ModelSpec& spec,

@@ -110,7 +110,7 @@ void Decoder::Project(MatrixView<const float> x, absl::Span<const DecodeRow> row
   output_->Run(ws->scored.view(), ws->candidates, sink, ws);
 }
 
-// The hypotheses of a sentence are adjacent and read its keys and values together.
+// The hypotheses of a sentence are adjacent and share one reading of its keys and values.
 void Decoder::CrossAttention(int l, absl::Span<const DecodeRow> rows, MatrixView<float> x,
                              Workspace* ws) const {
   const Layer& layer = layers_[l];

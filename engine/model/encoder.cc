@@ -67,8 +67,8 @@ int Encoder::Stages(int tokens) const {
   return static_cast<int>(layers_.size()) * (1 + BlocksOf(tokens));
 }
 
-// In each layer the queries, keys and values of all tokens, and then what becomes of some tokens
-// after others.
+// In each layer, first the queries, keys and values of all tokens, then the rest of the layer for
+// one block of tokens after the other.
 void Encoder::RunStage(PartialEncoding* encoding, Workspace* ws) const {
   const int tokens = static_cast<int>(encoding->source.tokens.size());
   const int parts = 1 + BlocksOf(tokens);
@@ -100,9 +100,8 @@ void Encoder::Embed(const TokenBatch& batch, Matrix<float>* encoded, Workspace* 
   embedding_.Finish(encoded->view(), ws);
 }
 
-// Section 3.2.3: every token of a sentence attends to all the tokens of that sentence, whose
-// queries, keys and values are the rows of `qkv`.  Row i of `context` is that of token
-// first_query + i.
+// Section 3.2.3: every token of a sentence attends to all tokens of that sentence, whose queries,
+// keys and values are the rows of `qkv`.  Row i of `context` belongs to token first_query + i.
 void Encoder::SelfAttention(MatrixView<const float> qkv, int first_query, MatrixView<float> context,
                             Workspace* ws) const {
   const int width = heads_.width();

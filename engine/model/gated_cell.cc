@@ -12,13 +12,13 @@ namespace {
 
 constexpr float kEpsilon = 1e-9f;
 constexpr float kNematusEpsilon = 1e-5f;
-constexpr int kLeastRows = 8;  // that are worth another thread
+constexpr int kLeastRows = 8;  // fewer are not worth another thread
 
 using Norm = NormedProduct::Norm;
 
 std::vector<float> Zeros(int n) { return std::vector<float>(n, 0.0f); }
 
-// One product of a cell: gates | candidate, as W | Wx or U | Ux.
+// One product of a cell: gates | candidate, which is W | Wx or U | Ux.
 struct CellProduct {
   const Checkpoint& checkpoint;
   std::string gates, candidate;  // names
@@ -34,7 +34,7 @@ struct CellProduct {
     return fused;
   }
 
-  // Both parts alone, by Nematus' names; or together, by one gain.
+  // Norms of the two parts, under Nematus' names, or one norm for both, by a single gain.
   absl::StatusOr<std::vector<Norm>> ReadNorms(const std::string& gain) const {
     std::vector<Norm> norms;
     if (checkpoint.Has(gates + "_lns")) {

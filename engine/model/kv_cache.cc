@@ -4,9 +4,9 @@
 //       │            └───── 4 dog
 //       └─────── 2 a                     has no descendants left
 //
-// A node is a row of keys and values in each layer; attention after "dog" reads the rows 0, 1
-// and 4. When both hypotheses of the next step descend from 4, their paths are [0, 1, 4, 5] and [0,
-// 1, 4, 6]: two short lists are copied, and no key or value moves.
+// A node is a row of keys and values in each layer; attention after "dog" reads the rows 0, 1 and
+// 4.  If both hypotheses of the next step descend from 4, their paths are [0, 1, 4, 5] and [0, 1,
+// 4, 6]: two short lists are copied, and no key or value moves.
 
 #include "engine/model/kv_cache.h"
 
@@ -17,10 +17,11 @@
 namespace dragoman {
 namespace {
 
-// Fewer rows than these in a block make many short pieces of a layer; more waste the last block.
+// With fewer rows per block, a layer is cut into many short pieces; with more, the last block is
+// wasted.
 constexpr int kFewestRows = 8;
 
-// As a row's name has bits for.
+// The number of rows that a row's name has bits for.
 constexpr int kMostRows = 256;
 
 int DivideUp(int n, int by) { return (n + by - 1) / by; }

@@ -59,7 +59,8 @@ void KvPool::Trim() {
   }
 }
 
-// One page at a time: to return one takes the system a while, and the worker must not wait for all.
+// One page at a time: returning one takes the system a while, and the worker must not wait for all
+// of them.
 bool KvPool::TrimPage(size_t i) {
   absl::MutexLock lock(&mutex_);
   if (i >= pages_.size()) return false;

@@ -10,9 +10,9 @@
 namespace dragoman {
 namespace {
 
-constexpr int kLeastRows = 8;  // that are worth the norm of another thread
+constexpr int kLeastRows = 8;  // fewer are not worth another thread for their norm
 
-// Row p is the position positions.first + p.
+// Row p is position positions.first + p.
 Matrix<float> Sinusoids(const Positions& positions, int rows, int d_model) {
   const int half = d_model / 2;
   Matrix<float> table(rows, d_model);
@@ -44,7 +44,7 @@ absl::StatusOr<FeedForward> FeedForward::Create(const Checkpoint& checkpoint,
                                                 const std::string& prefix, Shape shape,
                                                 const ModelSpec& spec, Arithmetic arithmetic) {
   const Activation activation = spec.gated ? Activation::kNone : spec.activation;
-  int width = spec.d_model;  // of what the next layer reads
+  int width = spec.d_model;  // of the next layer's input
   std::vector<Linear> inner;
   for (int layer = 1; layer < shape.layers; ++layer) {
     const std::string name = layer == 1 ? prefix + ".fc1" : absl::StrCat(prefix, ".fc1_", layer);

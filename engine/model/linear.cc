@@ -47,7 +47,7 @@ void InterleaveOutputs(int heads, Weight* weight) {
   Weight interleaved;
   interleaved.w.Resize(weight->w.rows(), weight->w.cols());
   interleaved.b.resize(weight->b.size());
-  interleaved.steps = weight->steps;  // of one tensor, and so all alike
+  interleaved.steps = weight->steps;  // of a single tensor, so they are all equal
   for (int h = 0; h < heads; ++h) {
     for (int i = 0; i < head_dim; ++i) {
       const absl::Span<const float> from = weight->w.Row(head_dim * h + i);

@@ -23,7 +23,7 @@ using Wanted = std::vector<std::pair<std::string, Shape>>;
 
 std::string Megabytes(double bytes) { return absl::StrFormat("%.1f MB", bytes / 1e6); }
 
-// Adds the tensors of one part of a network.
+// Lists the tensors of one part of a network.
 class Inventory {
  public:
   Inventory(const ModelSpec& spec, Wanted* wanted) : spec_(spec), wanted_(*wanted) {}
@@ -43,7 +43,7 @@ class Inventory {
     if (spec_.attention_output) Linear(name + ".out_proj", spec_.d_model, width);
     Around(name);
   }
-  // What stands around a sublayer (residual.h).
+  // The tensors of the steps around a sublayer (residual.h).
   void Around(const std::string& sublayer) {
     const Processing around = spec_.around();
     const std::string norm = sublayer + "_layer_norm";
@@ -86,7 +86,7 @@ class Inventory {
   Wanted& wanted_;
 };
 
-// The table that has one of several names.
+// The table that is stored under one of several names.
 std::string TableOf(std::vector<std::string> names, const Checkpoint& checkpoint) {
   for (const std::string& name : names) {
     if (checkpoint.Has(name)) return name;
@@ -103,7 +103,7 @@ bool Fits(const Tensor& tensor, const Shape& wanted) {
   return wanted.size() == 1 && tensor.shape == Shape{1, wanted[0]};
 }
 
-// Compares what there is with what is read.
+// Compares the tensors that exist with those that are read.
 void CheckTensors(const Wanted& wanted, const Checkpoint& checkpoint, ModelReport* report) {
   std::set<std::string> read;
   for (const auto& [name, shape] : wanted) {
@@ -116,7 +116,7 @@ void CheckTensors(const Wanted& wanted, const Checkpoint& checkpoint, ModelRepor
           absl::StrCat(name, " is ", ShapeText(tensor->shape), ", want ", ShapeText(shape)));
     }
   }
-  std::set<const std::byte*> data;  // other names of the same bytes are no news
+  std::set<const std::byte*> data;  // other names of the same bytes are not reported
   for (const std::string& name : read) {
     if (const Tensor* const tensor = checkpoint.Find(name)) data.insert(tensor->bytes.data());
   }
@@ -156,12 +156,12 @@ std::string LanguageText(const Tokenizer& tokenizer) {
   return text;
 }
 
-// Whether the tensors of a model are those that TensorsOf names.
+// Whether TensorsOf lists all of a model's tensors.
 bool IsPlain(const ModelSpec& spec) {
   return spec.network == "transformer" && spec.history == "self_attention";
 }
 
-// The parameters of all matrices, and those that one step of the decoder multiplies.
+// The parameters of all matrices, and of those that one decoder step multiplies.
 struct Parameters {
   double matrices = 0;  // with the output
   double step = 0;
@@ -184,7 +184,7 @@ Parameters Count(const ModelSpec& spec) {
   }
   parameters.matrices = encoder + decoder + d * spec.target_vocabulary;
   parameters.step = decoder - spec.decoder_layers * 2 * d * decoder_width +
-                    d * spec.target_vocabulary;  // k and v of the source are made once
+                    d * spec.target_vocabulary;  // k and v of the source are computed once
   return parameters;
 }
 
@@ -208,7 +208,7 @@ std::string Memory(const ModelSpec& spec, const Parameters& parameters) {
                       Megabytes(static_cast<double>(AvailableMemory())), ")");
 }
 
-// Multiplies a feed-forward matrix of the model for a moment.
+// Times a feed-forward matrix of the model for a moment.
 absl::StatusOr<double> OperationsPerSecond(const ModelSpec& spec, Precision precision) {
   constexpr int kRows = 32;
   const int inner = std::max(spec.decoder_ffn, spec.d_model);
@@ -231,8 +231,8 @@ absl::StatusOr<double> OperationsPerSecond(const ModelSpec& spec, Precision prec
   return operations * static_cast<double>(products) / absl::ToDoubleSeconds(taken);
 }
 
-// A step multiplies its matrices at about half of that speed; the rest is attention, the search and
-// weights that come from memory (tests/bench).
+// A step multiplies its matrices at about half of that speed; the rest goes to attention, the
+// search and weights that come from memory (tests/bench).
 std::string Speed(const ModelSpec& spec, const Parameters& parameters) {
   constexpr double kShare = 0.5;
   std::vector<std::string> parts;
@@ -322,7 +322,7 @@ absl::StatusOr<ModelReport> ReportModel(const std::string& directory) {
   if (IsPlain(spec)) {
     CheckTensors(TensorsOf(spec, files.checkpoint), files.checkpoint, &report);
   } else {
-    // Which tensors there are to be is known to the network alone.
+    // Only the network knows which tensors it needs.
     const absl::Status created = CreateNetwork(files.checkpoint, spec, {}).status();
     if (!created.ok()) report.missing.push_back(std::string(created.message()));
     for (const std::string& name : files.checkpoint.Unread()) {

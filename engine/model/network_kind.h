@@ -1,5 +1,5 @@
-// Which networks there are.  One is named in ModelSpec::network and listed in CMakeLists.txt, so
-// that who loads a model knows none of them.
+// The available networks.  Each is named in ModelSpec::network and listed in CMakeLists.txt, so
+// that the code that loads a model knows none of them.
 
 #ifndef DRAGOMAN_ENGINE_MODEL_NETWORK_KIND_H_
 #define DRAGOMAN_ENGINE_MODEL_NETWORK_KIND_H_
@@ -21,7 +21,7 @@ struct NetworkKind {
 };
 
 // Reads and packs the weights of the network that the specification names.  NOT_FOUND or
-// INVALID_ARGUMENT name a tensor.  REQUIRES: there is one of that name.
+// INVALID_ARGUMENT name a tensor.  REQUIRES: the network exists.
 absl::StatusOr<std::unique_ptr<const Network>> CreateNetwork(const Checkpoint& checkpoint,
                                                              const ModelSpec& spec,
                                                              const NetworkOptions& options);

@@ -1,4 +1,4 @@
-// Rows of numbers in blocks of a worker's pool: as many as are asked for, all taken at once.
+// Rows of numbers in blocks of a worker's pool, all taken at once.
 
 #ifndef DRAGOMAN_ENGINE_MODEL_POOLED_ROWS_H_
 #define DRAGOMAN_ENGINE_MODEL_POOLED_ROWS_H_
@@ -12,13 +12,13 @@ namespace dragoman {
 
 class PooledRows {
  public:
-  // The longest row that has room in a block.
+  // The longest row that fits into a block.
   static constexpr int kMaxLength = KvPool::kBlockBytes / sizeof(float);
 
-  // What so many rows take of a pool.
+  // The pool memory that this many rows take.
   static size_t Bytes(int length, int rows);
 
-  // The content is unspecified.  The pool outlives it.  REQUIRES: 1 <= length <= kMaxLength.
+  // The content is unspecified.  The pool must outlive it.  REQUIRES: 1 <= length <= kMaxLength.
   PooledRows(int length, int rows, KvPool* pool);
   ~PooledRows();
   PooledRows(const PooledRows&) = delete;

@@ -1,6 +1,6 @@
 // The encoder of a recurrent network: cells that read a sentence token by token, from both ends.
-// Sentences of a batch are read side by side, and each token's row is what its sentence alone would
-// give.
+// The sentences of a batch are read side by side; each token's row is the same as if its sentence
+// were alone.
 
 #ifndef DRAGOMAN_ENGINE_MODEL_RECURRENT_ENCODER_H_
 #define DRAGOMAN_ENGINE_MODEL_RECURRENT_ENCODER_H_
@@ -22,7 +22,7 @@ class RecurrentEncoder {
                                                  const RecurrentSpec& details,
                                                  Arithmetic arithmetic);
 
-  int width() const { return width_; }  // of what it gives
+  int width() const { return width_; }  // of its output
 
   // `embedded` is [tokens, d_model], `encoded` becomes [tokens, width()].
   void Run(const TokenBatch& batch, MatrixView<const float> embedded, Matrix<float>* encoded,
@@ -45,7 +45,7 @@ class RecurrentEncoder {
   int width_ = 0;
   bool skip_ = false;
   Stack forward_, backward_;
-  Stack above_;  // reads the outputs of both, if there is any
+  Stack above_;  // reads the outputs of both, if it has layers
 };
 
 }  // namespace dragoman

@@ -1,9 +1,9 @@
 // What attention adds to the score of a query and a key for the distance between them (Raffel et
-// al. 2020, section 2.1): a number for each head and each bucket of distances.  Short distances
-// have a bucket each, longer ones share it in logarithmic steps, and from max_distance on all have
-// the last.
+// al. 2020, section 2.1): one number for each head and each bucket of distances.  Short distances
+// have a bucket each; longer ones share buckets in logarithmic steps; all from max_distance on
+// share the last one.
 //
-// With 8 buckets of which the queries look both ways and a max_distance of 16:
+// With 8 buckets for queries that look both ways and a max_distance of 16:
 //   key - query   ... -8  -4  -3  -2  -1   0   1   2   3   4   8 ...
 //   bucket             3   2   2   2   1   0   5   6   6   6   7
 
@@ -19,11 +19,11 @@
 
 namespace dragoman {
 
-// The bucket of a distance, position of the key minus position of the query.  A decoder looks back
-// only: all keys that are ahead are in the bucket of distance 0.
+// The bucket of a distance, which is the key's position minus the query's.  A decoder only looks
+// back: keys ahead of the query are in the bucket of distance 0.
 int RelativeBucket(int distance, bool both_ways, int buckets, int max_distance);
 
-// Of one stack, all of whose layers share it.  Immutable.
+// The bias of one stack, shared by all its layers.  Immutable.
 class RelativeBias {
  public:
   // Reads PREFIX.relative_attention_bias.weight [buckets, heads].
@@ -31,13 +31,13 @@ class RelativeBias {
                                              const std::string& prefix, int heads, bool both_ways,
                                              const ModelSpec& spec);
 
-  // Of the query at `position` and the key at position 0; the rows after it are those of the keys
-  // at 1, 2, ..., and the rows before it those of the queries after (attend.h). REQUIRES:
-  // 0 <= position < max_positions.
+  // The bias of the query at `position` and the key at position 0.  The rows after it are for the
+  // keys at 1, 2, ..., and the rows before it for later queries (attend.h).  REQUIRES: 0 <=
+  // position < max_positions.
   const float* Of(int position) const { return rows_.Row(zero_ - position).data(); }
 
  private:
-  Matrix<float> rows_;  // [distances, BiasWidth(heads)], the least distance first
+  Matrix<float> rows_;  // [distances, BiasWidth(heads)], smallest distance first
   int zero_ = 0;        // the row of distance 0
 };
 

@@ -1,5 +1,5 @@
-// What stands around a sublayer: norms, and the connection that goes past it ("Attention Is All You
-// Need", section 3.1).  Which steps there are, and in which order, is data (Processing, config.h).
+// The steps around a sublayer: norms, and the residual connection ("Attention Is All You Need",
+// section 3.1).  Which steps there are, and in which order, is data (Processing, config.h).
 
 #ifndef DRAGOMAN_ENGINE_MODEL_RESIDUAL_H_
 #define DRAGOMAN_ENGINE_MODEL_RESIDUAL_H_
@@ -40,14 +40,14 @@ class Normalization {
 //   residual.Leave(y, x, ws);
 class Residual {
  public:
-  // Reads, as far as the steps need them, SUBLAYER_layer_norm, SUBLAYER_highway, and the norm that
-  // stands before: SUBLAYER_layer_norm_before if there are norms on both sides.
+  // Reads what the steps need: SUBLAYER_layer_norm, SUBLAYER_highway, and for the norm before the
+  // sublayer SUBLAYER_layer_norm_before, if there are norms on both sides.
   static absl::StatusOr<Residual> Create(const Checkpoint& checkpoint, const std::string& sublayer,
                                          const ModelSpec& spec, Arithmetic arithmetic);
 
-  // What the sublayer is to read: x or, in the workspace until the next Enter, its norm.
+  // The input of the sublayer: x, or its norm, which stays in the workspace until the next Enter.
   MatrixView<const float> Enter(MatrixView<const float> x, Workspace* ws) const;
-  // Makes x what comes after the sublayer, which gave y.
+  // Replaces x by the result of the steps after the sublayer, whose output is y.
   void Leave(MatrixView<const float> y, MatrixView<float> x, Workspace* ws) const;
 
  private:

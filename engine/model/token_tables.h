@@ -1,5 +1,5 @@
-// What a network has a row or a column of for each token: the embeddings of both sides and the
-// output projection, several of which may be one table of the checkpoint.
+// What a network has for each token, a row or a column: the embeddings of both sides and the output
+// projection.  Several of them may be one table of the checkpoint.
 
 #ifndef DRAGOMAN_ENGINE_MODEL_TOKEN_TABLES_H_
 #define DRAGOMAN_ENGINE_MODEL_TOKEN_TABLES_H_
@@ -20,7 +20,7 @@ struct TokenTables {
 };
 
 // Reads model.shared.weight, model.{encoder,decoder}.embed_tokens.weight, lm_head.weight and
-// final_logits_bias, as far as the specification says that they are there.  A tied table stands
+// final_logits_bias, as far as the specification says that they exist.  A tied table may be stored
 // under any of its names.
 absl::StatusOr<TokenTables> ReadTokenTables(const Checkpoint& checkpoint, const ModelSpec& spec,
                                             const NetworkOptions& options);

@@ -1,5 +1,5 @@
-// The part that is the same of all histories that keep vectors: a state of one vector for all
-// layers, layer l having elements width l and on.
+// The common part of all histories that keep vectors: a state with one vector for all layers, of
+// which layer l owns `width` elements from l x width on.
 
 #ifndef DRAGOMAN_ENGINE_MODEL_VECTOR_HISTORY_H_
 #define DRAGOMAN_ENGINE_MODEL_VECTOR_HISTORY_H_
@@ -20,14 +20,14 @@ class VectorHistory : public History {
   }
 
  protected:
-  // UNIMPLEMENTED if so long a vector has no room in a block.
+  // UNIMPLEMENTED if a vector of this length does not fit into a block.
   static absl::Status CheckLength(const ModelSpec& spec);
-  // REQUIRES: its length is checked.
+  // REQUIRES: CheckLength is OK.
   explicit VectorHistory(const ModelSpec& spec)
       : layers_(spec.decoder_layers), width_(spec.d_model) {}
 
   int width() const { return width_; }
-  // A row's vector of a layer: as it was, and as it will be.
+  // A layer's part of a row's vector: before the step, and after it.
   absl::Span<const float> Last(const DecodeRow& row, int l) const {
     return {row.last + static_cast<ptrdiff_t>(l) * width_, static_cast<size_t>(width_)};
   }

@@ -1,5 +1,5 @@
-// What a thread needs for a forward pass: its team, and the matrices that it writes on its way,
-// kept from step to step, so that a step which is no larger than one before it allocates nothing.
+// What a thread needs for a forward pass: its team, and its intermediate matrices, which are kept
+// from step to step, so that a step no larger than an earlier one allocates nothing.
 
 #ifndef DRAGOMAN_ENGINE_MODEL_WORKSPACE_H_
 #define DRAGOMAN_ENGINE_MODEL_WORKSPACE_H_
@@ -22,41 +22,41 @@ struct DecodeRow {
   int32_t token = 0;                     // the hypothesis' newest token, or the decoder start
   const SourceMemory* source = nullptr;  // of its sentence
   int position = 0;                      // of the token in its hypothesis
-  // What the hypothesis has said before, as its model keeps it (history.h): either its nodes in
-  // `cache`, oldest first, of which the last is new and filled by this step; a path may hold the
-  // last nodes of rows before it, whose tokens then come before its own;
+  // The hypothesis' past as its model keeps it (history.h): either its nodes in `cache`, oldest
+  // first, of which the last is new and filled by this step (a path may include the last nodes of
+  // rows before it, whose tokens then precede its own);
   KvCache* cache = nullptr;  // of its sentence
   absl::Span<const int32_t> path;
-  // or a vector, as it was after the token before, and where this step puts the new one.
+  // or a vector, as it was after the previous token, and where this step writes the new one.
   const float* last = nullptr;
   float* next = nullptr;
-  // The tokens that it is scored for, ascending, each once; empty: the whole vocabulary.
+  // The tokens to score, ascending and unique; empty: the whole vocabulary.
   absl::Span<const int32_t> candidates = {};
   bool scored = true;  // as in StepRow
-  // [source tokens]: where to write how the token's attention is spread over the source; null:
+  // [source tokens]: where to write how the token's attention is distributed over the source; null:
   // nobody wants it.
   float* attention = nullptr;
 };
 
 // Belongs to one thread, the leader of the team.
 struct Workspace {
-  // So many queries are worth another thread's while.
+  // Fewer queries are not worth another thread.
   static constexpr int kLeastQueries = 4;
 
   explicit Workspace(int threads = 1) : gemm(threads), attend(threads) {}
 
   ThreadTeam& team() { return gemm.team; }
 
-  Matrix<float> x;          // [rows, d_model]: what flows from layer to layer
+  Matrix<float> x;          // [rows, d_model]: passes from layer to layer
   Matrix<float> projected;  // [rows, 3 d_model] q | k | v, or [rows, d_model] q
   Matrix<float> context;    // [rows, d_model]: the heads' outputs, interleaved
-  Matrix<float> normed;     // [rows, d_model]: what a sublayer reads, of models that norm it
+  Matrix<float> normed;     // [rows, d_model]: the input of a sublayer, if the model normalizes it
   Matrix<float> inner;      // [rows, ffn], or [rows, 2 ffn]
   Matrix<float> gated;      // [rows, ffn]
   Matrix<float> sublayer;   // [rows, d_model]: what a sublayer adds to x
-  Matrix<float> left;       // [rows, d_model]: what becomes of that, step by step
+  Matrix<float> left;       // [rows, d_model]: that output after each step
   Matrix<float> gate;       // [rows, d_model]
-  Matrix<float> scored;     // [scored rows, d_model] of x, where not all are scored
+  Matrix<float> scored;     // [scored rows, d_model] of x, if not all are scored
 
   Matrix<float> keys_values;                          // [source tokens, 2 d_model] of one layer
   std::vector<Matrix<float>> logits;                  // [rows, a tile of the vocabulary] each
@@ -67,14 +67,14 @@ struct Workspace {
   // What attention over some positions needs.
   struct AttendMemory {
     std::vector<const std::byte*> rows;  // where the positions' keys and values are
-    std::vector<const std::byte*> next;  // likewise, of the attention that comes after
+    std::vector<const std::byte*> next;  // the same for the next call of Attend
     std::vector<float> scratch;
-    std::vector<float*> attention;  // where it goes, of each query
+    std::vector<float*> attention;  // where each query's attention goes
   };
   std::vector<AttendMemory> attend;  // of each member
 
-  // Gives every member scratch for the attention of this many heads and queries over this many
-  // positions: who will take which part of them is not known.
+  // Gives every member enough scratch for the attention of this many heads and queries over this
+  // many positions, because it is not known who will take which part.
   void ReserveAttend(int heads, size_t n, int queries) {
     const size_t needed = AttendScratch(heads, n, queries);
     for (AttendMemory& memory : attend) {

@@ -37,7 +37,7 @@ class TrainServerTest(unittest.TestCase):
     @staticmethod
     def run_tool(name, *flags):
         done = subprocess.run([sys.executable, os.path.join(TRAIN, name), *flags],
-                              capture_output=True, text=True, timeout=300)
+                              capture_output=True, text=True, timeout=900)
         if done.returncode != 0:
             raise AssertionError(f"{name} ended with {done.returncode}:\n"
                                  f"{done.stdout}{done.stderr}")

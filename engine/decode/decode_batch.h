@@ -1,11 +1,11 @@
-// The sentences that one worker translates with one model, all at once.  The batch has no beginning
-// and no end: a sentence joins before any step and leaves after the one that finishes it, and the
-// others do not notice (the row law).
+// The sentences that one worker is translating with one model, all at once.  The batch has no
+// beginning and no end: a sentence joins before any step and leaves after the step that finishes
+// it, and the others do not notice (the row law).
 //
 //   batch.Join(jobs);                     encoder, cross-attention keys and values, an empty search
 //   while (!batch.empty()) batch.Step();  one token for every live hypothesis of every sentence
 //
-// A sentence may also pause, for as many steps as one likes: its translation is the same.
+// A sentence may also pause for any number of steps; its translation is the same.
 //
 // Belongs to one worker's thread.
 
@@ -24,7 +24,7 @@
 
 namespace dragoman {
 
-// What a worker carries at the moment, counted as the most that it can become.
+// A worker's current load, counting each sentence as the most that it can become.
 struct BatchLoad {
   int rows = 0;
   size_t kv_bytes = 0;
@@ -41,41 +41,42 @@ struct DecodeScratch {
   Matrix<float> encoded;  // [source tokens, d_model]
   std::vector<StepRow> rows;
   std::vector<int> parents;        // of a sentence's next hypotheses
-  std::vector<RowRanker> rankers;  // one for each row that is scored, or more
-  int ranked = 0;                  // of them, in this step
+  std::vector<RowRanker> rankers;  // at least one for each row that is scored
+  int ranked = 0;                  // how many of them this step has used
   std::vector<Candidate> candidates;
 };
 
 class DecodeBatch {
  public:
-  // `observer` and `scratch` outlive the batch; several batches of one thread may share a scratch.
+  // `observer` and `scratch` must outlive the batch; several batches of one thread may share a
+  // scratch.
   DecodeBatch(std::shared_ptr<const Model> model, const Clock& clock, Observer* observer,
               DecodeScratch* scratch);
   // REQUIRES: the batch is empty.
   ~DecodeBatch();
 
-  // Encodes the jobs' sentences and takes them in.  REQUIRES: they are for this model.
+  // Encodes the jobs' sentences and adds them.  REQUIRES: they are for this model.
   void Join(std::vector<JobPtr> jobs);
 
-  // Takes in a sentence that is to be encoded in stages: `stages` of them by the next Encode.
+  // Adds a sentence that is to be encoded in stages; the next Encode runs `stages` of them.
   void JoinUnencoded(JobPtr job, int stages);
 
-  // Runs the stages that were granted by JoinUnencoded and SetRunning.  A sentence that is encoded,
-  // runs.
+  // Runs the stages that JoinUnencoded and SetRunning have granted.  A sentence that is fully
+  // encoded runs.
   void Encode();
 
-  // Finishes the jobs that are cancelled or too late.
+  // Finishes the jobs that were cancelled or are too late.
   void DropUnwanted();
 
-  // One decoding step of the sentences that run; finishes the jobs that it completes.
-  // REQUIRES: runs().
+  // One decoding step of the running sentences; finishes the jobs that it completes.  REQUIRES:
+  // runs().
   void Step();
 
   // Appends the sentences, in the order in which they joined.
   void AppendResidents(std::vector<Resident>* residents) const;
-  // Says which of the sentences run from now on, and how much of those that are not encoded yet is
-  // encoded: residents[first] of the first one, and so on.
-  // Returns the index after that of the last one.  A sentence that joins, runs.
+  // Sets which of the sentences run from now on, and how many stages of the others are encoded:
+  // residents[first] for the first sentence, and so on.  Returns the index after the last one used.
+  // A sentence that joins is running.
   size_t SetRunning(absl::Span<const Resident> residents, size_t first);
   bool runs() const;
 
@@ -102,7 +103,7 @@ class DecodeBatch {
   BatchLoad load_;
 };
 
-// Ends a job: tells the observer, then the job.
+// Ends a job: reports it to the observer, then calls its on_done.
 void Conclude(Job* job, JobResult result, Observer* observer);
 
 }  // namespace dragoman

@@ -1,7 +1,9 @@
-// The one line of all workers: the scheduler behind a lock, and the bell that wakes idle workers.
+// The common queue of all workers: the scheduler behind a lock, and the bell that wakes idle
+// workers.
 //
-// It also knows whether the workers live.  Call asks each of them for a turn, whether it has
-// anything to do or not; one that hangs in a turn, or does not wake, leaves the call unanswered.
+// It also knows whether the workers are alive.  Call asks each of them for a turn, whether or not
+// there is anything to do; a worker that hangs in a turn, or does not wake up, leaves the call
+// unanswered.
 //
 // Thread-safe.
 
@@ -27,16 +29,16 @@ class Dispatcher {
 
   const SchedulerLimits& limits() const { return limits_; }
 
-  // Lets in the jobs of a request (Scheduler::Enter), or none; UNAVAILABLE once it drains.
+  // Admits all jobs of a request (Scheduler::Enter) or none; UNAVAILABLE while draining.
   absl::Status Enter(std::vector<JobPtr> jobs, absl::Time now);
 
-  // Waits until there is something to take from the line, or the worker is called; false if there
-  // is nothing and never will be.
+  // Waits until there is work in the queue or the worker is called.  False if there is none and
+  // never will be.
   bool AwaitWork(int worker);
 
-  // Asks every worker for a turn that was not asked before, or has taken one since.
+  // Asks every worker for a turn, unless it still owes one.
   void Call(absl::Time now);
-  // For how long the slowest worker has owed a turn that it was asked for.
+  // How long the slowest worker has owed a turn that it was asked for.
   absl::Duration Silence(absl::Time now) const;
 
   // The next turn of a worker (Scheduler::PlanTurn).
@@ -45,7 +47,7 @@ class Dispatcher {
   // A job that was started has ended, with this status.
   void OnEnd(const Job& job, const absl::Status& status);
 
-  // Lets nobody in any more; false if it did so already.
+  // Admits nothing from now on; false if it was draining already.
   bool Drain();
 
   LineStats stats() const;
@@ -55,7 +57,7 @@ class Dispatcher {
   mutable absl::Mutex mutex_;
   Scheduler scheduler_ ABSL_GUARDED_BY(mutex_);
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;
-  // When each worker was asked for the turn that it owes; the future if it owes none.
+  // When each worker was asked for the turn that it owes; the infinite future if it owes none.
   std::vector<absl::Time> called_ ABSL_GUARDED_BY(mutex_);
 };
 

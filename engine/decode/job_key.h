@@ -1,5 +1,5 @@
-// What a job's result depends on, as bytes: jobs of equal keys have equal results, whatever else
-// the workers do (the row law), and on whichever worker they run.
+// Everything that a job's result depends on, as bytes: jobs with equal keys have equal results,
+// whatever else the workers do and whichever worker runs them (the row law).
 
 #ifndef DRAGOMAN_ENGINE_DECODE_JOB_KEY_H_
 #define DRAGOMAN_ENGINE_DECODE_JOB_KEY_H_
@@ -10,8 +10,8 @@
 
 namespace dragoman {
 
-// Of the version of the model, the tokens and all that the search is told.  Not of who asks, how
-// urgently and until when.
+// From the version of the model, the tokens and all parameters of the search; not from who asks,
+// how urgently or by when.
 std::string KeyOf(const Job& job);
 
 }  // namespace dragoman

@@ -1,6 +1,6 @@
-// Why tiles.  64 rows by a vocabulary of 58,101 are 14.9 MB of logits, more than a core's caches
-// hold: written out and read again they would cost more than the multiplication.  A tile of 512
-// tokens is 131 kB.  It is computed, handed to whoever ranks it, and overwritten by the next one.
+// Why tiles? 64 rows by a vocabulary of 58,101 are 14.9 MB of logits, more than a core's caches
+// hold: writing them out and reading them again would cost more than the multiplication.  A tile of
+// 512 tokens is 131 kB. It is computed, passed to the ranking, and overwritten by the next one.
 
 #include "engine/model/output_projection.h"
 
@@ -12,7 +12,7 @@ namespace {
 
 using Candidates = absl::Span<const int32_t>;
 
-// Gives `sink` the logits of those of a row's candidates that the tile has.
+// Passes to `sink` those logits of a row's shortlist that are in the tile.
 void Pick(Candidates candidates, int row, int first_token, absl::Span<float> logits,
           LogitsSink sink) {
   const int end_token = first_token + static_cast<int>(logits.size());
@@ -25,7 +25,7 @@ void Pick(Candidates candidates, int row, int first_token, absl::Span<float> log
   sink({row, MatrixView<float>(logits.data(), 1, count), 0, Candidates(begin, count)});
 }
 
-// Gives `sink` what it wants of a tile's rows, which are rows first_row and so on of the whole.
+// Passes to `sink` what it needs of a tile's rows, which start at row first_row of the whole.
 void Give(absl::Span<const Candidates> candidates, int first_row, int first_token,
           MatrixView<float> logits, LogitsSink sink) {
   const bool picks = std::any_of(candidates.begin(), candidates.end(),
@@ -94,8 +94,8 @@ void OutputProjection::Run(MatrixView<const float> x, absl::Span<const Candidate
   }
 }
 
-// All rows through all tiles.  One thread computes a tile and ranks it while it is warm; a team
-// computes as many at once as its caches hold, and then ranks them.
+// Computes all rows in all tiles.  A single thread computes a tile and ranks it while it is in the
+// cache; a team computes as many at once as its caches hold, and then ranks them.
 void OutputProjection::RunTiles(MatrixView<const float> x, int first_row,
                                 absl::Span<const Candidates> candidates, LogitsSink sink,
                                 Workspace* ws) const {
@@ -106,7 +106,7 @@ void OutputProjection::RunTiles(MatrixView<const float> x, int first_row,
   const int fit = static_cast<int>(kCache / (sizeof(float) * kTile * x.rows()));
   const int together = team.size() == 1 ? 1 : std::min(tiles, team.size() * std::max(1, fit));
   if (static_cast<int>(ws->logits.size()) < together) ws->logits.resize(together);
-  constexpr int kLeastRows = 2;  // that are worth the attention of another thread
+  constexpr int kLeastRows = 2;  // fewer are not worth another thread
   for (int first = 0; first < tiles; first += together) {
     const int count = std::min(together, tiles - first);
     team.Split(count, 1, [&](int member, int from, int to) {

@@ -1,14 +1,14 @@
-// A recurrent encoder-decoder with attention (Bahdanau et al. 2015), as Marian NMT trains it, and
-// Nematus did before it: gated cells read the source from both ends; the decoder's first cell reads
-// the last token, the attention chooses what to read of the source, and a second cell reads that.
+// A recurrent encoder-decoder with attention (Bahdanau et al. 2015), as in Marian NMT and, before
+// it, Nematus.  Gated cells read the source from both ends.  The decoder's first cell reads the
+// last token, attention then selects what to read of the source, and a second cell reads that.
 //
 //   s' = cell_1(E[w], s)     e_t = tanh(K_t + s' W_a) . u     a = softmax(e)     c = sum a_t C_t
 //   s = cell_3(cell_2(c, s'))     layers above: s_l = cells(output of the layer below, s_l)
 //   logits = tanh(E[w] W_0 + s W_1 + c W_2 + b) W^T + b
 //
-// C is the encoded source and K = C W_c + b what the attention compares; both are kept for a
-// sentence, and for each of its hypotheses the states of all layers.  Before the first token s is
-// made of the mean of C, and E[w] is 0.
+// C is the encoded source, and K = C W_c + b is what attention compares with.  Both are kept per
+// sentence, and the states of all layers per hypothesis.  Before the first token, s is computed
+// from the mean of C, and E[w] is 0.
 
 #include <algorithm>
 #include <cmath>
@@ -49,7 +49,7 @@ class RecurrentState final : public SentenceState {
   }
 
   const int source_tokens;
-  VectorStates states;      // of all layers, one after the other
+  VectorStates states;      // of all layers, concatenated
   const PooledRows source;  // of each token C | K
   AttentionPaths attention;
 };
@@ -264,7 +264,7 @@ void Recurrent::Step(absl::Span<const StepRow> rows, LogitsSink sink, Workspace*
   Project(rows, hidden.view(), sink, ws);
 }
 
-// `out` holds what the layer below gave, [rows, width], and then what this one gives.
+// `out` holds the output of the layer below, [rows, width], and is replaced by this layer's.
 void Recurrent::RunLayer(int l, absl::Span<const Row> rows, MatrixView<const float> embedded,
                          Matrix<float>* contexts, Matrix<float>* out, Workspace* ws) const {
   const int count = static_cast<int>(rows.size());
@@ -291,7 +291,7 @@ void Recurrent::RunLayer(int l, absl::Span<const Row> rows, MatrixView<const flo
         },
         states.view(), ws);
   }
-  // A decoder of one cell has nothing to attend with: it attends all the same, for the output.
+  // A decoder with one cell does not read the context in its recurrence, but the output layer does.
   if (l == 0 && cells.size() == 1) Attend(rows, states.view(), contexts, ws);
   const bool adds = skip_ && l > 0;
   if (!adds) out->Resize(count, width_);

@@ -12,8 +12,8 @@
 namespace dragoman {
 namespace {
 
-// The cells of one layer: PREFIX, PREFIX_cell2, ... of a stack's first layer, and PREFIX_lN_cell1,
-// ... of those above.
+// Reads the cells of one layer: PREFIX, PREFIX_cell2, ... for a stack's first layer, and
+// PREFIX_lN_cell1, ... for those above.
 absl::StatusOr<std::vector<GatedCell>> ReadCells(const Checkpoint& checkpoint,
                                                  const std::string& prefix, int inputs,
                                                  const RecurrentSpec& details, bool first_layer,
@@ -98,8 +98,8 @@ void RecurrentEncoder::RunStack(const Stack& stack, const TokenBatch& batch,
   }
 }
 
-// All sentences step by step, the longest first, so that those which still go on are the first
-// rows of the states.
+// All sentences advance step by step, longest first, so that those which are not finished are the
+// first rows of the states.
 void RecurrentEncoder::RunLayer(const Layer& layer, const TokenBatch& batch,
                                 MatrixView<const float> in, MatrixView<float> out,
                                 Workspace* ws) const {

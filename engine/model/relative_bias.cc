@@ -18,7 +18,7 @@ int RelativeBucket(int distance, bool both_ways, int buckets, int max_distance) 
   }
   const int exact = buckets / 2;
   if (distance < exact) return first + distance;
-  // In float32, as the models were trained: a bucket begins where rounding says.
+  // In float32, as in training: rounding decides where a bucket begins.
   const float ratio = std::log(static_cast<float>(distance) / static_cast<float>(exact)) /
                       static_cast<float>(std::log(static_cast<double>(max_distance) / exact));
   const int larger = exact + static_cast<int>(ratio * static_cast<float>(buckets - exact));

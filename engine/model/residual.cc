@@ -10,7 +10,7 @@
 namespace dragoman {
 namespace {
 
-constexpr int kLeastRows = 8;  // that are worth the norm of another thread
+constexpr int kLeastRows = 8;  // fewer are not worth another thread for their norm
 
 }  // namespace
 

@@ -1,6 +1,6 @@
-// Masked self-attention ("Attention Is All You Need", section 3.2.3).  The mask is not a mask here:
-// a row attends to the nodes of its own path, which are the tokens before it and itself, and there
-// is nothing else to see.
+// Masked self-attention ("Attention Is All You Need", section 3.2.3).  There is no actual mask: a
+// row attends to the nodes of its own path, which are the tokens before it and itself, and nothing
+// else is visible.
 
 #include <algorithm>
 #include <optional>
@@ -18,7 +18,7 @@
 namespace dragoman {
 namespace {
 
-// Whether a row's path holds the last node of the row before it.
+// Whether a row's path contains the last node of the row before it.
 bool HasChains(absl::Span<const DecodeRow> rows) {
   for (size_t i = 1; i < rows.size(); ++i) {
     const absl::Span<const int32_t> path = rows[i].path;
@@ -30,7 +30,7 @@ bool HasChains(absl::Span<const DecodeRow> rows) {
   return false;
 }
 
-// The tree of keys and values, and a path in it for each hypothesis.
+// The tree of keys and values, and the path of each hypothesis.
 class TreeState final : public HistoryState {
  public:
   TreeState(const KvLayout& layout, const SentenceShape& shape, KvPool* pool)
@@ -57,7 +57,7 @@ class TreeState final : public HistoryState {
 
  private:
   KvCache cache_;
-  // The nodes of each hypothesis, and room for those of the next step.
+  // The nodes of each hypothesis, with room for those of the next step.
   std::vector<std::vector<int32_t>> paths_, next_paths_;
 };
 
@@ -145,7 +145,7 @@ void SelfAttention::Apply(int l, absl::Span<const DecodeRow> rows, MatrixView<fl
     rows[i].cache->keys_values().Set(l, rows[i].path.back(),
                                      ws->projected.view().Row(i).subspan(width));
   };
-  // Rows whose paths hold each other's nodes must not wait for another thread to set them.
+  // Rows whose paths contain each other's nodes must not wait for another thread to write them.
   const bool chained = ws->team().size() > 1 && HasChains(rows);
   if (chained) {
     for (int i = 0; i < x.rows(); ++i) remember(i);

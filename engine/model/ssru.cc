@@ -1,11 +1,11 @@
 // The simpler simple recurrent unit (Kim et al. 2019, "From Research to Production and Back",
-// section 3.1), which students of Marian have in place of self-attention: with y what the sublayer
-// reads,
+// section 3.1), which Marian's student models use instead of self-attention.  With y the input of
+// the sublayer,
 //
 //   f = sigma(y W_f + b_f)      c' = f c + (1 - f) y W      out = max(0, c')
 //
-// A model may norm y W and y W_f, and may project `out`.  The older simple recurrent unit (Lei et
-// al. 2018) gates its output: out = r tanh(c') + (1 - r) y with r = sigma(y W_r + b_r).
+// A model may normalize y W and y W_f, and may project `out`.  The older simple recurrent unit (Lei
+// et al. 2018) gates its output: out = r tanh(c') + (1 - r) y with r = sigma(y W_r + b_r).
 
 #include <algorithm>
 #include <optional>
@@ -24,12 +24,12 @@
 namespace dragoman {
 namespace {
 
-constexpr int kLeastRows = 8;  // that are worth another thread
+constexpr int kLeastRows = 8;  // fewer are not worth another thread
 constexpr float kNormEpsilon = 1e-9f;
 
 class Ssru final : public VectorHistory {
  public:
-  // Reads of each layer rnn.input.weight, rnn.forget.{weight,bias}, and if they are there
+  // Reads for each layer rnn.input.weight, rnn.forget.{weight,bias} and, if they exist,
   // rnn.reset.{weight,bias}, rnn.{input,forget}_norm.weight and rnn.out_proj.{weight,bias}.
   static absl::StatusOr<std::unique_ptr<const History>> Create(const Checkpoint& checkpoint,
                                                                const ModelSpec& spec,
@@ -39,7 +39,7 @@ class Ssru final : public VectorHistory {
              Workspace* ws) const override;
 
  private:
-  // The gains of y W and of y W_f, and the latter's bias, if they are normed.
+  // The gains of y W and y W_f, and the latter's bias, if they are normalized.
   struct Norms {
     std::vector<float> input, forget, bias, no_bias;
   };
@@ -103,7 +103,7 @@ absl::StatusOr<std::unique_ptr<const History>> Ssru::Create(const Checkpoint& ch
   return ssru;
 }
 
-// One row: the new vector, and what the sublayer gives.
+// Computes one row: the new vector, and the output of the sublayer.
 void Ssru::Update(const Layer& layer, int l, const DecodeRow& row, absl::Span<float> products,
                   absl::Span<const float> y, absl::Span<float> out) const {
   const absl::Span<float> input = products.subspan(0, width());

@@ -11,8 +11,8 @@
 namespace dragoman {
 namespace {
 
-// The first of `names` that the checkpoint has, or the first of all.  Tied tables are there once,
-// under any of them.
+// The first of `names` that the checkpoint has, or else the first of all.  A tied table is stored
+// once, under any of them.
 std::string FirstOf(const std::vector<std::string>& names, const Checkpoint& checkpoint) {
   for (const std::string& name : names) {
     if (checkpoint.Has(name)) return name;
@@ -20,8 +20,8 @@ std::string FirstOf(const std::vector<std::string>& names, const Checkpoint& che
   return names.front();
 }
 
-// Calls take(first token, embeddings) for a table [vocabulary, d_model], some tiles of the output
-// projection at a time: a whole one in float32 is most of what loading would need.
+// Calls take(first token, embeddings) for a table [vocabulary, d_model], a few tiles of the output
+// projection at a time: a whole table in float32 would be most of the memory that loading needs.
 absl::Status ReadTable(const Checkpoint& checkpoint, const std::string& name, int vocabulary,
                        int d_model, absl::FunctionRef<absl::Status(int, MatrixView<float>)> take) {
   constexpr int kTokens = 8 * OutputProjection::kTile;
@@ -39,8 +39,8 @@ constexpr char kSource[] = "model.encoder.embed_tokens.weight";
 constexpr char kTarget[] = "model.decoder.embed_tokens.weight";
 constexpr char kOutput[] = "lm_head.weight";
 
-// The output projection while its table is read: logits = scale x E^T + bias, with the scale put
-// into E.
+// The output projection while its table is being read: logits = scale x E^T + bias, with the scale
+// folded into E.
 struct OutputTable {
   static absl::StatusOr<OutputTable> Create(const Checkpoint& checkpoint, const ModelSpec& spec,
                                             const NetworkOptions& options) {
@@ -55,7 +55,7 @@ struct OutputTable {
     return table;
   }
 
-  // The rows of the tokens first, first + 1, ...; overwrites them.
+  // Appends the rows of the tokens first, first + 1, ... and overwrites them.
   absl::Status Append(int first, MatrixView<float> embeddings) {
     if (scale != 1.0f) {
       for (int r = 0; r < embeddings.rows(); ++r) {
@@ -69,10 +69,10 @@ struct OutputTable {
   std::shared_ptr<OutputProjection> projection;
   std::vector<float> bias;
   float scale = 1.0f;
-  float step = 0.0f;  // of the table's numbers, if the checkpoint keeps it in 8 bits
+  float step = 0.0f;  // of the table's numbers, if the checkpoint stores them in 8 bits
 };
 
-// The embeddings in that table of the checkpoint.
+// The embeddings stored in that table of the checkpoint.
 absl::StatusOr<std::shared_ptr<const EmbeddingTable>> ReadEmbeddings(
     const Checkpoint& checkpoint, const std::string& name, int vocabulary, int d_model,
     const NetworkOptions& options) {

@@ -1,5 +1,6 @@
-// Alternatives at one place of a translation: the num_hypotheses likeliest tokens after the prefix,
-// and the best translation that begins with each of them (CTranslate2's return_alternatives).
+// Alternatives at one point of a translation: the num_hypotheses most likely tokens after the
+// prefix, and for each of them the best translation that begins with it (CTranslate2's
+// return_alternatives).
 //
 //   prefix "Das ist"  ->  "Das ist ein Haus." "Das ist das Haus." "Das ist mein Haus."
 //
@@ -23,10 +24,10 @@ class Alternatives final : public Search {
   int candidates_per_row() const override;
   void Advance(absl::Span<const Candidate> candidates) override;
   bool done() const override { return live_.empty(); }
-  // Best(n) are the alternatives in the order of their first tokens' probabilities.
+  // Best(n) returns the alternatives in the order of their first tokens' probabilities.
   std::vector<Hypothesis> Best(int n) const override;
-  // Before the first alternative has found a translation it is not certain to be the best: until
-  // then, and for n above 1, what all alternatives have in common, which is little.
+  // Until the first alternative has found a translation, it is not certain to be the best.  Until
+  // then, and for n above 1, this is what all alternatives have in common, which is little.
   absl::Span<const int32_t> StablePrefix(int n) const override;
 
  private:
@@ -38,11 +39,11 @@ class Alternatives final : public Search {
   bool expanded_ = false;
   struct Alternative {
     std::unique_ptr<Beam> beam;     // null if the first token ended it
-    std::vector<Hypothesis> ended;  // that one, then
-    int first = 0;  // where the beam's hypotheses stood in live_ before the last Advance
+    std::vector<Hypothesis> ended;  // that hypothesis, in this case
+    int first = 0;  // where the beam's hypotheses were in live_ before the last Advance
   };
   std::vector<Alternative> alternatives_;
-  std::vector<LiveHypothesis> live_;  // of all beams, one after the other
+  std::vector<LiveHypothesis> live_;  // of all beams, in order
   std::vector<Candidate> own_;        // scratch
 };
 

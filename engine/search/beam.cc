@@ -8,7 +8,7 @@
 //   h1 Haus       lives on: the beam is full
 //   h0 </s>       ranks third and not among the first two: dropped
 //
-// Twice the beam's size is ranked so that two are sure to live on even if two others end.
+// Twice the beam size is ranked, so that two are sure to live on even if two others end.
 
 #include "engine/search/beam.h"
 
@@ -116,7 +116,7 @@ void Beam::Rank(absl::Span<const Candidate> candidates) {
   ranked_.resize(kept);
 }
 
-// The rank of a score among the finished; of equal scores the earlier ranks first.
+// Where a score belongs among the finished; of equal scores the earlier one ranks first.
 std::vector<Hypothesis>::const_iterator Beam::PlaceOf(float score) const {
   return std::upper_bound(
       finished_.begin(), finished_.end(), score,
@@ -128,7 +128,7 @@ void Beam::Insert(std::vector<Hypothesis>::const_iterator place, Hypothesis hypo
   if (finished_.size() > finished_capacity_) finished_.pop_back();
 }
 
-// Takes a continuation among the finished, if it is one of the best of them.
+// Adds a continuation to the finished ones, if it is among the best of them.
 void Beam::Finish(const Continuation& continuation) {
   const int row = continuation.candidate.row;
   const float score = scoring_.FinalScore(continuation.log_prob, length_ + 1, row);
@@ -150,14 +150,14 @@ void Beam::Finish(const Continuation& continuation) {
   Insert(place, std::move(hypothesis));
 }
 
-// Takes the beginning of one that has run away among the finished.
+// Adds the part before the repetition of a hypothesis that has run away to the finished ones.
 void Beam::FinishRunaway(const LiveHypothesis& live, int kept) {
   Hypothesis hypothesis = scoring_.Cut(live, kept);
   const auto place = PlaceOf(hypothesis.score);
   Insert(place, std::move(hypothesis));
 }
 
-// Makes `child` the live hypothesis that the continuation leads to.
+// Turns `child` into the live hypothesis that results from the continuation.
 void Beam::Grow(const Continuation& continuation, LiveHypothesis* child) const {
   const LiveHypothesis& parent = live_[continuation.candidate.parent];
   child->parent = continuation.candidate.parent;
@@ -169,7 +169,7 @@ void Beam::Grow(const Continuation& continuation, LiveHypothesis* child) const {
   child->row = continuation.candidate.row;
 }
 
-// Whether the search goes on: whether a live hypothesis may yet enter the finished ones.
+// Whether the search continues: whether a live hypothesis can still enter the finished ones.
 bool Beam::CanImprove() const {
   if (finished_.size() < finished_capacity_) return true;
   if (options_.early_stopping == EarlyStopping::kFull) return false;

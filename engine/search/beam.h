@@ -1,14 +1,14 @@
 // Beam search over one sentence.
 //
-// A step of the search: the decoder gives, for every live hypothesis, the log-probabilities of its
-// continuations; the best 2 x beam_size of all of them are looked at in order.  One that ends in
-// eos and ranks among the first beam_size becomes a finished hypothesis (a lower one is dropped);
-// the next beam_size others live on.  At max_length the first beam_size finish as they are.  This
-// is the search of Hugging Face transformers 4.50 and later ("vectorized"); beam_size 1 is greedy
-// search, which looks at the best continuation alone and ends at the first eos.
+// In each step the decoder gives, for every live hypothesis, the log-probabilities of its
+// continuations; the best 2 x beam_size of all of them are examined in order.  One that ends in eos
+// and ranks among the first beam_size becomes a finished hypothesis (a lower one is dropped); the
+// next beam_size others live on.  At max_length the first beam_size finish as they are.  This is
+// the search of Hugging Face transformers 4.50 and later ("vectorized"). beam_size 1 is greedy
+// search, which considers only the best continuation and stops at the first eos.
 //
-// With a patience other than 1 (Kasai et al. 2022) the search goes on until patience x beam_size
-// hypotheses are finished.  One that runs away (runaway.h) is finished, too, without its
+// With a patience other than 1 (Kasai et al. 2022) the search continues until patience x beam_size
+// hypotheses are finished.  A hypothesis that runs away (runaway.h) is also finished, without its
 // repetition.
 //
 // Ties are broken by the lower parent, then by the lower token id.  A step in which nothing
@@ -29,7 +29,7 @@ namespace dragoman {
 class Beam final : public Search {
  public:
   explicit Beam(const SearchTask& task) : Beam(task, Beginning(task)) {}
-  // Begins with any hypothesis, whose log-probabilities count.
+  // Begins with a given hypothesis, whose log-probabilities count.
   Beam(const SearchTask& task, const LiveHypothesis& beginning);
 
   // Never more than beam_size.
@@ -40,18 +40,19 @@ class Beam final : public Search {
   void Advance(absl::Span<const Candidate> candidates) override;
 
   bool done() const override { return done_; }
-  int length() const { return length_; }  // tokens that each live hypothesis has
+  int length() const { return length_; }  // of each live hypothesis, in tokens
 
-  // One that was given its eos by forced_eos_id at max_length says kMaxLength: the translation may
-  // be incomplete.
+  // A hypothesis that got its eos from forced_eos_id at max_length reports kMaxLength, because the
+  // translation may be incomplete.
   std::vector<Hypothesis> Best(int n) const override;
   bool found_any() const { return !finished_.empty(); }
 
-  // Of the finished ones that can be among the best n, and the live ones that can come to be.
+  // Considers the finished hypotheses that can be among the best n, and the live ones that may get
+  // there.
   absl::Span<const int32_t> StablePrefix(int n) const override;
 
  private:
-  // A candidate as it is ranked against those of the other rows.
+  // A candidate, comparable with those of the other rows.
   struct Continuation {
     Candidate candidate;
     float log_prob = 0.0f;  // of the whole hypothesis
@@ -72,7 +73,7 @@ class Beam final : public Search {
   const size_t finished_capacity_;
   int length_;
   bool done_ = false;
-  // Both hold beam_size hypotheses with room for max_length tokens and change places every step.
+  // Both hold beam_size hypotheses with room for max_length tokens, and swap in every step.
   std::vector<LiveHypothesis> live_;  // the first live_size_ are alive
   std::vector<LiveHypothesis> next_;
   int live_size_ = 1;

@@ -1,10 +1,10 @@
-// How a hypothesis gets on with its phrases.  Phrase "a b c", said so far "... a b":
+// How a hypothesis progresses through a phrase.  With the phrase "a b c", after "... a b":
 //
-//   next c    the phrase is said: bank 3
-//   next a    "b a" begins nothing, but "a" does: bank 1
+//   next c    the phrase is complete: bank 3
+//   next a    "b a" does not begin the phrase, but "a" does: bank 1
 //   next x    nothing of the phrase is left: bank 0
 //
-// which is the automaton of Knuth, Morris and Pratt's search, walked a token at a time.
+// This is the automaton of Knuth, Morris and Pratt's search, one token at a time.
 
 #include "engine/search/constrained_beam.h"
 
@@ -19,7 +19,7 @@
 namespace dragoman {
 namespace {
 
-// Whether the last `path` tokens and then `token` begin the phrase.
+// Whether the last `path` tokens followed by `token` begin the phrase.
 bool Begins(const std::vector<int32_t>& phrase, absl::Span<const int32_t> tokens, int path,
             int32_t token) {
   const size_t length = static_cast<size_t>(path);
@@ -38,8 +38,7 @@ int CountTokens(const std::vector<std::vector<int32_t>>& phrases) {
 PhraseProgress AfterToken(const std::vector<std::vector<int32_t>>& phrases,
                           absl::Span<const int32_t> tokens, const PhraseProgress& progress,
                           int32_t token) {
-  // The longest end of what was said that is still the beginning of a phrase, as in Knuth, Morris
-  // and Pratt's search.
+  // The longest suffix that still begins a phrase, as in Knuth, Morris and Pratt's search.
   for (int path = progress.path; path >= 0; --path) {
     PhraseProgress next = {progress.said, 0};
     for (size_t p = 0; p < phrases.size(); ++p) {
@@ -69,7 +68,7 @@ ConstrainedBeam::ConstrainedBeam(const SearchTask& task)
       length_(static_cast<int>(task.prefix.size())) {
   DRAGOMAN_CHECK(phrases_.size() <= kMaxPhrases);
   live_.push_back(Beginning(task));
-  // What the prefix says need not be said again.
+  // A phrase in the prefix need not appear again.
   PhraseProgress said;
   for (int i = 0; i < length_; ++i) {
     said = AfterToken(phrases_, absl::MakeConstSpan(task.prefix).first(i), said, task.prefix[i]);
@@ -82,7 +81,7 @@ bool ConstrainedBeam::SaysAll(const PhraseProgress& progress) const {
   return std::popcount(progress.said) == static_cast<int>(phrases_.size());
 }
 
-// The tokens of the phrases that it has said, and of the one that it is in the middle of.
+// The number of tokens of its complete phrases, and of the one that it is in the middle of.
 int ConstrainedBeam::BankOf(const PhraseProgress& progress) const {
   int tokens = progress.path;
   for (size_t p = 0; p < phrases_.size(); ++p) {
@@ -122,7 +121,7 @@ void ConstrainedBeam::Advance(absl::Span<const Candidate> candidates) {
   Want();
 }
 
-// Fills ranked_ with what may follow, best first.
+// Fills ranked_ with the possible continuations, best first.
 void ConstrainedBeam::Rank(absl::Span<const Candidate> candidates) {
   const bool last_step = length_ + 1 == options_.max_length;
   ranked_.clear();
@@ -141,8 +140,8 @@ void ConstrainedBeam::Rank(absl::Span<const Candidate> candidates) {
   });
 }
 
-// Shares the beam among the banks that have continuations: equally, and what is left over from the
-// fullest downwards.
+// Divides the beam among the banks that have continuations: equally, with the remainder going to
+// the fullest banks first.
 void ConstrainedBeam::Allocate() {
   std::vector<int> available(banks(), 0);
   for (const Continuation& continuation : ranked_) {
@@ -171,7 +170,7 @@ void ConstrainedBeam::Finish(const Continuation& continuation) {
           std::popcount(continuation.progress.said)});
 }
 
-// An equal one that was there before stays before.
+// Goes after equal ones that were there before.
 void ConstrainedBeam::Insert(Ended ended) {
   const auto better = [](const Ended& a, const Ended& b) {
     return a.said != b.said ? a.said > b.said : a.hypothesis.score > b.hypothesis.score;
@@ -181,7 +180,7 @@ void ConstrainedBeam::Insert(Ended ended) {
   if (static_cast<int>(finished_.size()) > options_.beam_size) finished_.pop_back();
 }
 
-// The tokens that each live hypothesis would say next of a phrase.
+// For each live hypothesis, finds the tokens that would continue a phrase.
 void ConstrainedBeam::Want() {
   wanted_.resize(live_.size());
   for (size_t i = 0; i < live_.size(); ++i) {
@@ -203,8 +202,8 @@ void ConstrainedBeam::Want() {
   }
 }
 
-// Whether the search goes on: until beam_size hypotheses with all phrases are finished and none
-// that has said them all could enter.
+// Whether the search continues: until beam_size hypotheses with all phrases are finished and no
+// live one with all phrases could enter them.
 bool ConstrainedBeam::CanImprove() const {
   if (static_cast<int>(finished_.size()) < options_.beam_size) return true;
   if (finished_.back().said < static_cast<int>(phrases_.size())) return true;

@@ -1,17 +1,17 @@
-// Beam search in which given phrases must appear in the translation, each in a place where it is
-// fluent: dynamic beam allocation (Post and Vilar 2018), with the constraints' next tokens ranked
-// beside the best ones of each row (as Hu et al. 2019 do for a batch).
+// Beam search in which given phrases must appear in the translation, each where it is fluent:
+// dynamic beam allocation (Post and Vilar 2018), with the constraints' next tokens ranked beside
+// the best ones of each row (as Hu et al. 2019 do for a batch).
 //
-// Hypotheses are kept in banks by how many tokens of the phrases they have said.  Each bank has its
-// share of the beam, so that one which has just paid for an unlikely token does not compete with
-// those that have not yet:
+// Hypotheses are kept in banks by the number of phrase tokens that they contain.  Each bank has its
+// share of the beam, so that a hypothesis that has just paid for an unlikely token does not compete
+// with those that have not paid yet:
 //
 //   phrase "mein Haus":  bank 0   Das ist ein  | Dies ist das
 //                        bank 1   Das ist mein | Das hier mein
 //                        bank 2   Das mein Haus
 //
-// A hypothesis may end once it has said all of them.  One that leaves a phrase in the middle falls
-// back to the bank of what it has finished.
+// A hypothesis may end once it contains all phrases.  One that leaves a phrase in the middle falls
+// back to the bank of its complete phrases.
 
 #ifndef DRAGOMAN_ENGINE_SEARCH_CONSTRAINED_BEAM_H_
 #define DRAGOMAN_ENGINE_SEARCH_CONSTRAINED_BEAM_H_
@@ -23,10 +23,10 @@
 
 namespace dragoman {
 
-// The phrases of a sentence that one hypothesis has said.
+// How much of a sentence's phrases one hypothesis contains.
 struct PhraseProgress {
-  uint64_t said = 0;  // a bit for each phrase
-  int path = 0;       // tokens of the phrase that it is in the middle of: its last ones
+  uint64_t said = 0;  // a bit for each complete phrase
+  int path = 0;       // how many tokens of the phrase it is in the middle of: its last ones
 
   friend bool operator==(const PhraseProgress&, const PhraseProgress&) = default;
 };
@@ -40,7 +40,7 @@ class ConstrainedBeam final : public Search {
  public:
   static constexpr int kMaxPhrases = 64;
 
-  // How many hypotheses are alive at the most: the beam, or what gives each bank one, up to 16.
+  // The most hypotheses alive: the beam size, or enough to give each bank one, up to 16.
   static int Width(const SearchTask& task);
 
   explicit ConstrainedBeam(const SearchTask& task);
@@ -50,9 +50,9 @@ class ConstrainedBeam final : public Search {
   absl::Span<const int32_t> wanted(int hypothesis) const override { return wanted_[hypothesis]; }
   void Advance(absl::Span<const Candidate> candidates) override;
   bool done() const override { return live_.empty(); }
-  // Those that have said the most phrases first.
+  // Those that contain the most phrases first.
   std::vector<Hypothesis> Best(int n) const override;
-  // As of a Beam; and whoever may still say more of the phrases can win.
+  // As for a Beam; moreover, any hypothesis that may still complete more phrases can win.
   absl::Span<const int32_t> StablePrefix(int n) const override;
 
  private:

@@ -13,7 +13,7 @@ DiverseBeam::DiverseBeam(const SearchTask& task)
   DRAGOMAN_CHECK(groups > 0 && task.options.beam_size % groups == 0);
   SearchTask of_group = task;
   of_group.options.beam_size = task.options.beam_size / groups;
-  // All but the last group's hypotheses can make one token each dearer.
+  // Each hypothesis of the earlier groups can give one token a penalty.
   candidates_per_row_ = task.options.beam_size + of_group.options.beam_size;
   groups_.reserve(groups);
   for (int g = 0; g < groups; ++g) groups_.push_back({Beam(of_group)});

@@ -1,12 +1,12 @@
 // Diverse beam search (Vijayakumar et al. 2018): the beam is divided into groups that search one
-// after the other, and at each step a token costs diversity_penalty more for each hypothesis of the
-// groups before that has just chosen it (Hamming diversity).
+// after the other.  At each step a token costs diversity_penalty more for each hypothesis of an
+// earlier group that has just chosen it (Hamming diversity).
 //
-//   beam_size 4, beam_groups 2:  group 0 is a plain beam of 2; group 1, another that avoids what
-//                                group 0 says at the same place
+//   beam_size 4, beam_groups 2:  group 0 is a plain beam of 2; group 1, another that avoids the
+//                                tokens that group 0 chose at the same position
 //
-// The scores of later groups include what they paid.  The best hypotheses of all groups are given
-// back in the order of their scores, each once.
+// The scores of later groups include these penalties.  The best hypotheses of all groups are
+// returned in the order of their scores, without duplicates.
 
 #ifndef DRAGOMAN_ENGINE_SEARCH_DIVERSE_BEAM_H_
 #define DRAGOMAN_ENGINE_SEARCH_DIVERSE_BEAM_H_
@@ -23,7 +23,7 @@ class DiverseBeam final : public Search {
   explicit DiverseBeam(const SearchTask& task);
 
   absl::Span<const LiveHypothesis> live() const override { return live_; }
-  // Twice those of a group, and one more for each token that may have become dearer.
+  // Twice the size of a group, and one more for each token that may have got a penalty.
   int candidates_per_row() const override { return candidates_per_row_; }
   void Advance(absl::Span<const Candidate> candidates) override;
   bool done() const override { return live_.empty(); }
@@ -34,7 +34,7 @@ class DiverseBeam final : public Search {
  private:
   struct Group {
     Beam beam;
-    int first = 0;  // where its hypotheses stood in live_ before the last Advance
+    int first = 0;  // where its hypotheses were in live_ before the last Advance
   };
 
   void GatherLive();
@@ -42,8 +42,8 @@ class DiverseBeam final : public Search {
   const float diversity_penalty_;
   int candidates_per_row_;
   std::vector<Group> groups_;
-  std::vector<LiveHypothesis> live_;  // of all groups, one after the other
-  std::vector<int32_t> chosen_;       // tokens of this step, by the groups before
+  std::vector<LiveHypothesis> live_;  // of all groups, in order
+  std::vector<int32_t> chosen_;       // tokens of this step, by the earlier groups
   std::vector<Candidate> own_;        // scratch
 };
 

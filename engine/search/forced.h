@@ -1,5 +1,5 @@
-// Scores a translation that is given: the log-probability of each of its tokens and of the end of
-// the sentence, all in one step of the decoder.
+// Scores a given translation: the log-probability of each of its tokens and of the end of the
+// sentence, all in one decoder step.
 
 #ifndef DRAGOMAN_ENGINE_SEARCH_FORCED_H_
 #define DRAGOMAN_ENGINE_SEARCH_FORCED_H_

@@ -1,17 +1,16 @@
-// Ranking a row without looking at it twice.  A vocabulary of 32,000 comes in tiles of 512 logits;
-// of this row the best two are wanted, token 7 is banned, and token 900 was generated before, so
-// that a repetition penalty touches it:
+// Ranking a row in a single pass.  A vocabulary of 32,000 arrives in tiles of 512 logits.  Of this
+// row the best two are wanted; token 7 is banned, and token 900 was generated before, so a
+// repetition penalty applies to it:
 //
-//   specials    7 (banned), 900 (penalized)        known before the first tile
-//   tile 0      7 is taken out: its place reads -inf.  Of the rest: log-sum-exp, and the two
-//   largest tile 1      900 is taken out; the largest two of both tiles are kept
+//   specials    7 (banned), 900 (penalized): known before the first tile
+//   tile 0      7 is taken out and reads -inf; of the rest, log-sum-exp and the two largest are
+//   kept tile 1      900 is taken out; the two largest of both tiles are kept
 //   ...
 //   Finish      log-sum-exp of everything = ordinary tokens + specials; the penalty is applied to
-//   900;
-//               the two largest and 900 are ranked together
+//               900; the two largest and 900 are ranked together
 //
-// So the many ordinary tokens cost a maximum, a sum and a comparison with the k-th best each, and
-// what Hugging Face's processors do costs a few operations at the end.
+// So each of the many ordinary tokens costs a maximum, a sum and a comparison with the k-th best,
+// and the work of Hugging Face's processors shrinks to a few operations at the end.
 
 #include "engine/search/logits.h"
 
@@ -28,7 +27,7 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// What the processors of Hugging Face call input_ids: the decoder start, then the tokens.
+// The input_ids of Hugging Face's processors: the decoder start, then the tokens.
 class Sequence {
  public:
   Sequence(int32_t start, absl::Span<const int32_t> tokens) : start_(start), tokens_(tokens) {}
@@ -41,7 +40,7 @@ class Sequence {
   absl::Span<const int32_t> tokens_;
 };
 
-// The token that the next step has no choice about.
+// The only token allowed in the next step, if it is forced.
 std::optional<int32_t> ForcedToken(const SearchOptions& options, size_t length) {
   if (static_cast<int>(length) + 1 == options.max_length && options.forced_eos_id.has_value()) {
     return options.forced_eos_id;
@@ -49,7 +48,8 @@ std::optional<int32_t> ForcedToken(const SearchOptions& options, size_t length) 
   return length == 0 ? options.forced_bos_id : std::nullopt;
 }
 
-// Calls ban(token) for every token that would complete an n-gram that the sequence already has.
+// Calls ban(token) for every token that would complete an n-gram that already occurs in the
+// sequence.
 template <typename Ban>
 void ForEachRepeatedNgram(const Sequence& sequence, size_t n, Ban ban) {
   if (sequence.size() < n) return;
@@ -62,10 +62,11 @@ void ForEachRepeatedNgram(const Sequence& sequence, size_t n, Ban ban) {
   }
 }
 
-// Whether all tokens of a bad word but the last end the sequence.
+// Whether the sequence ends with all tokens of a bad word but the last.
 bool BadWordIsNext(const Sequence& sequence, const std::vector<int32_t>& word) {
   const size_t prefix = word.size() - 1;
-  // Like Hugging Face, which wants one token more than the prefix has, unless it has none.
+  // As in Hugging Face, the sequence must be longer than the prefix of the bad word, unless that is
+  // empty.
   if (prefix > 0 && word.size() > sequence.size()) return false;
   const size_t suffix_begin = sequence.size() - prefix;
   for (size_t i = 0; i < prefix; ++i) {
@@ -121,7 +122,7 @@ void RowRanker::Start(const RankTask& task) {
   MergeSpecials();
 }
 
-// Sets aside what the processors touch.
+// Sets aside the tokens that the processors affect.
 void RowRanker::Process(absl::Span<const int32_t> tokens) {
   const SearchOptions& options = *options_;
   const SearchRules& rules = *task_.rules;
@@ -149,7 +150,7 @@ void RowRanker::Process(absl::Span<const int32_t> tokens) {
   if (options.disable_unk && rules.unknown_id >= 0) ban(rules.unknown_id);
 }
 
-// Sorts the specials and makes one of those that occur twice.
+// Sorts the specials and merges duplicates.
 void RowRanker::MergeSpecials() {
   std::sort(specials_.begin(), specials_.end(),
             [](const Special& a, const Special& b) { return a.token < b.token; });
@@ -186,7 +187,7 @@ void RowRanker::AddSelected(absl::Span<const int32_t> tokens, absl::Span<float> 
        ++next_special_) {
     Special& special = specials_[next_special_];
     token = std::lower_bound(token, tokens.end(), special.token);
-    if (*token != special.token) continue;  // no candidate
+    if (*token != special.token) continue;  // not in the shortlist
     special.position = static_cast<int32_t>(sampler_.size() + (token - tokens.begin()));
     special.logit = std::exchange(logits[token - tokens.begin()], -kInfinity);
   }
@@ -194,7 +195,7 @@ void RowRanker::AddSelected(absl::Span<const int32_t> tokens, absl::Span<float> 
   AddOrdinary([tokens](int i) { return tokens[i]; }, logits);
 }
 
-// Adds logits[i] of token_at(i) for all i, with -inf in the place of the specials.
+// Adds logits[i] of token_at(i) for all i, with -inf in place of the specials.
 template <typename TokenAt>
 void RowRanker::AddOrdinary(TokenAt token_at, absl::Span<const float> logits) {
   const TileMass mass = ordinary_.Add(logits);
@@ -231,7 +232,7 @@ void RowRanker::Finish(std::vector<Candidate>* out) {
   LogSum all = ordinary_;
   for (const Special& special : specials_) all.Add({special.logit});
   const float log_sum = all.value();
-  // Renormalization divides by the mass of what is not banned, after the penalty.
+  // Renormalization divides by the mass of the tokens that are not banned, after the penalty.
   LogSum kept = ordinary_;
   for (const Special& special : specials_) {
     if (special.banned) continue;
@@ -249,7 +250,7 @@ void RowRanker::Finish(std::vector<Candidate>* out) {
     const float log_prob = candidate.log_prob - shift;
     ranked_.push_back({log_prob, {parent_, candidate.token, log_prob}});
   }
-  // Greedy search without renormalization reports what it chose before the penalty.
+  // Greedy search without renormalization reports the value before the penalty.
   const bool report_raw = greedy() && !renormalizes;
   for (const Special& special : specials_) {
     if (special.banned || !(special.logit > -kInfinity)) continue;

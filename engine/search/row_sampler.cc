@@ -1,9 +1,9 @@
-// A draw, by an example.  Logits log 4, log 2, log 1, log 1: masses 4, 2, 1, 1, of 8 in all.
+// A draw, by example.  Logits log 4, log 2, log 1, log 1 have the masses 4, 2, 1, 1, of 8 in total.
 //
-//   no filter      uniform 0.80 is the mass 6.4: behind the first two (6), so it falls on the third
+//   no filter      uniform 0.80 is the mass 6.4: beyond the first two (6), so it selects the third
 //   top_k 2        masses 4, 2 of 6; 0.80 is 4.8: the second
 //   top_p 0.6      4 of 8 is not yet 0.6, 4 + 2 is: the first two are kept
-//   min_p 0.3      tokens with at least 0.3 of the likeliest's mass, 1.2: the first two
+//   min_p 0.3      tokens with at least 0.3 of the most likely one's mass, 1.2: the first two
 //
 // Masses are exp(logit - the largest), so nothing overflows and nothing needs to be normalized.
 
@@ -68,7 +68,7 @@ void RowSampler::Set(size_t position, float logit) {
   mass.sum += std::exp(static_cast<double>(logit) - mass.max);
 }
 
-// The masses of all tiles, relative to the largest logit.
+// Computes the masses of all tiles, relative to the largest logit.
 void RowSampler::SumTiles(bool scaled) {
   masses_.clear();
   mass_ = 0.0;
@@ -112,7 +112,7 @@ bool RowSampler::Prepare(const SearchOptions& options) {
     Keep(least);
   }
   if (options.sampling_top_p < 1.0f) KeepMass(options.sampling_top_p);
-  // The rest keeps a beginning of what is sorted, and never nothing.
+  // The remaining filters keep a non-empty prefix of the sorted tokens.
   const auto keep_while = [this](auto likely) {
     size_t count = 1;
     while (count < kept_.size() && likely(kept_[count].logit)) ++count;
@@ -130,7 +130,7 @@ bool RowSampler::Prepare(const SearchOptions& options) {
   return true;
 }
 
-// A number that the k best logits reach: the k-th of the chunks' maxima.
+// A bound that the k best logits reach: the k-th largest of the chunks' maxima.
 float RowSampler::BoundOfTop(size_t k) {
   maxima_.clear();
   for (size_t begin = 0; begin < row_.size(); begin += kChunk) {
@@ -141,7 +141,7 @@ float RowSampler::BoundOfTop(size_t k) {
   return maxima_[k - 1];
 }
 
-// Keeps what is finite and reaches the bound, sorted; ties go to the lower position.
+// Keeps the finite logits that reach the bound, sorted; ties go to the lower position.
 void RowSampler::Keep(float at_least) {
   kept_.clear();
   if (above_.size() < row_.size()) above_.resize(row_.size());
@@ -155,8 +155,8 @@ void RowSampler::KeepTop(size_t k) {
   if (kept_.size() > k) kept_.resize(k);
 }
 
-// Keeps the fewest of the best that have the share p of the mass: of what is kept already, or of
-// the whole row if nothing is.
+// Keeps the smallest number of the best that have the share p of the mass: of the tokens kept so
+// far, or of the whole row if there are none.
 void RowSampler::KeepMass(double p) {
   const bool of_kept = !kept_.empty();
   double all = 0.0;
@@ -166,7 +166,7 @@ void RowSampler::KeepMass(double p) {
     for (size_t begin = 0; begin < row_.size(); begin += kChunk) {
       all += SumExp(row_.subspan(begin, kChunk), max_);
     }
-    // Tokens below a bound are sorted only if those above it do not have the mass.
+    // Tokens below a bound are sorted only if those above it do not have enough mass.
     for (const float below : {4.0f, 8.0f, 16.0f, kInfinity}) {
       Keep(max_ - below);
       if (below == kInfinity || MassOfKept() > p * all * (1.0 + 1e-6)) break;
@@ -180,8 +180,9 @@ void RowSampler::KeepMass(double p) {
   kept_.resize(std::max<size_t>(1, count));
 }
 
-// Of what is kept, the fewest that have the share p of the mass, those first whose surprise is
-// nearest to the expected one ("Locally Typical Sampling", Meister et al. 2023).
+// Of the tokens kept so far, keeps the smallest number that have the share p of the mass, taking
+// first those whose surprise is closest to the expected one ("Locally Typical Sampling", Meister et
+// al. 2023).
 void RowSampler::KeepTypical(double p) {
   const double all = MassOfKept();
   const auto surprise = [&](const Kept& kept) {
@@ -222,7 +223,7 @@ size_t RowSampler::Draw(double uniform) const {
     if (left < mass) break;
     left -= mass;
   }
-  // What rounding has left over falls on the last token that can be drawn.
+  // A remainder from rounding goes to the last token that can be drawn.
   size_t last = 0;
   for (size_t i = begin; i < row_.size(); ++i) {
     if (!(row_[i] > -kInfinity)) continue;

@@ -18,7 +18,7 @@ int LongestRepetition(absl::Span<const int32_t> tokens) {
 
 namespace {
 
-// How many of the last tokens are the same as those that stand `unit` before them.
+// How many of the last tokens equal those `unit` positions before them.
 size_t RunAtEnd(absl::Span<const int32_t> tokens, size_t unit) {
   size_t run = 0;
   while (run + unit < tokens.size() &&

@@ -49,7 +49,7 @@ std::vector<Hypothesis> Sampler::Best(int n) const {
 }
 
 absl::Span<const int32_t> Sampler::StablePrefix(int n) const {
-  // The score that one must have to be among the best n; there is none while fewer have ended.
+  // The score needed to be among the best n; none while fewer have ended.
   std::vector<float> scores;
   for (const Hypothesis& hypothesis : finished_) scores.push_back(hypothesis.score);
   const size_t wanted = static_cast<size_t>(std::max(n, 1));

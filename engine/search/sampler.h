@@ -1,8 +1,8 @@
-// Draws translations at random instead of searching: num_hypotheses of them, each by itself, token
+// Draws translations at random instead of searching: num_hypotheses of them, independently, token
 // by token, from the distribution of the model (row_sampler.h).
 //
-// What is drawn depends on the seed, the sentence, the step and the number of the hypothesis, and
-// on nothing else: no generator is shared, so the traffic does not matter.
+// A draw depends on the seed, the sentence, the step and the hypothesis' index, and on nothing
+// else: no generator is shared, so other traffic does not matter.
 
 #ifndef DRAGOMAN_ENGINE_SEARCH_SAMPLER_H_
 #define DRAGOMAN_ENGINE_SEARCH_SAMPLER_H_
@@ -18,13 +18,13 @@ class Sampler final : public Search {
   explicit Sampler(const SearchTask& task);
 
   absl::Span<const LiveHypothesis> live() const override { return live_; }
-  // Of the first row as many as there are hypotheses, then one of each.
+  // As many draws from the first row as there are hypotheses, then one from each row.
   int candidates_per_row() const override { return started_ ? 1 : options_.num_hypotheses; }
   void Advance(absl::Span<const Candidate> candidates) override;
   bool done() const override { return done_; }
-  // By score, best first; of equal ones the first that was drawn.
+  // By score, best first; of equal ones, the first one drawn.
   std::vector<Hypothesis> Best(int n) const override;
-  // Of a single sample all of it; of several, what they have in common.
+  // All of a single sample; what several have in common.
   absl::Span<const int32_t> StablePrefix(int n) const override;
 
  private:

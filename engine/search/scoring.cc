@@ -83,7 +83,7 @@ Hypothesis Scoring::Finished(LiveHypothesis live, bool ends_in_eos, FinishReason
 
 int Scoring::TokensBeforeRunaway(absl::Span<const int32_t> tokens) const {
   const int length = static_cast<int>(tokens.size());
-  // Most tokens differ from the one before them.
+  // Most tokens differ from the one before.
   if (repetition_allowance_ < 0 || length <= repetition_allowance_ || length < least_length_) {
     return 0;
   }
@@ -107,13 +107,14 @@ absl::Span<const int32_t> Scoring::SafeTokens(absl::Span<const int32_t> tokens) 
 }
 
 float Scoring::HighestScore(const LiveHypothesis& live) const {
-  // More tokens can only make it less likely; but the guard may cut some off.
+  // More tokens can only lower the probability, but the guard may cut some off.
   const int safe = static_cast<int>(SafeTokens(live.tokens).size());
   float log_prob = 0.0f;
   for (int i = 0; i < safe; ++i) log_prob += live.token_log_probs[i];
-  constexpr float kRounding = 1e-3f;  // a certain token's log-probability may come out above 0
+  constexpr float kRounding =
+      1e-3f;  // the log-probability of a certain token may be computed as slightly above 0
   log_prob += kRounding;
-  // The divisor grows or shrinks with the length, so the extremes are at its ends.
+  // The divisor is monotonic in the length, so the extremes are at the ends of its range.
   const int shortest = std::max(safe, prefix_length_ + 1);
   return std::max(Score(log_prob, shortest), Score(log_prob, std::max(shortest, max_length_)));
 }

@@ -1,5 +1,5 @@
-// What every kind of search does alike: how a hypothesis begins and grows, what it is worth, and
-// how it ends.
+// What all kinds of search share: how a hypothesis begins and grows, what it is worth, and how it
+// ends.
 
 #ifndef DRAGOMAN_ENGINE_SEARCH_SCORING_H_
 #define DRAGOMAN_ENGINE_SEARCH_SCORING_H_
@@ -11,15 +11,15 @@ namespace dragoman {
 // The hypothesis that a task begins with: its prefix, whose log-probabilities count as 0.
 LiveHypothesis Beginning(const SearchTask& task);
 
-// `parent` and one token more.
+// `parent` extended by one token.
 LiveHypothesis Grown(const LiveHypothesis& parent, const Candidate& candidate);
 
-// What several hypotheses begin with alike:  a b c d, a b e  ->  a b
+// The common prefix of several hypotheses:  a b c d, a b e  ->  a b
 class CommonPrefix {
  public:
-  // `tokens` must stay where they are while the prefix is used.
+  // `tokens` must stay valid and in place while the prefix is used.
   void Add(absl::Span<const int32_t> tokens);
-  // Of all that were added; empty if none was.
+  // The common prefix of all that were added; empty if none was.
   absl::Span<const int32_t> tokens() const { return tokens_; }
 
  private:
@@ -27,32 +27,32 @@ class CommonPrefix {
   absl::Span<const int32_t> tokens_;
 };
 
-// Safe to keep where the task does not live as long; what tells the coverage must.
+// Does not refer to the task, but the function that tells the coverage must outlive this.
 class Scoring {
  public:
   explicit Scoring(const SearchTask& task);
 
-  // The score of a hypothesis of that many tokens, prefix and eos included, without what coverage
-  // costs: the most that it can be.
+  // The score of a hypothesis of this many tokens, including prefix and eos, without the cost of
+  // coverage: the highest that it can be.
   float Score(float log_prob, int length) const;
 
-  // The score of one that ends after that row of the network.
+  // The score of a hypothesis that ends after that row of the network.
   float FinalScore(float log_prob, int length, int row) const;
 
-  // The hypothesis as it is; its eos, if it ends in one, is no token of it any more.
+  // Finishes a hypothesis as it is.  If it ends in eos, that is removed from its tokens.
   Hypothesis Finished(LiveHypothesis live, bool ends_in_eos, FinishReason reason) const;
 
-  // How many tokens of a hypothesis to keep if it has run away (runaway.h); 0 if it has not.
+  // The number of tokens to keep of a hypothesis that has run away (runaway.h); 0 if it has not.
   int TokensBeforeRunaway(absl::Span<const int32_t> tokens) const;
 
-  // The first tokens of one that has, this many.
+  // Finishes it with only this many tokens.
   Hypothesis Cut(LiveHypothesis live, int tokens) const;
 
-  // The tokens of a live hypothesis that stay, however it goes on: all of them, but for those that
-  // the guard would cut off if they turned out to be the beginning of a repetition.
+  // The tokens of a live hypothesis that remain however it continues: all of them, except those
+  // that the guard would cut off if they turned out to begin a repetition.
   absl::Span<const int32_t> SafeTokens(absl::Span<const int32_t> tokens) const;
 
-  // No score that a live hypothesis can still come to is above this.
+  // An upper bound of every score that a live hypothesis can still reach.
   float HighestScore(const LiveHypothesis& live) const;
 
   int prefix_length() const { return prefix_length_; }
@@ -65,8 +65,8 @@ class Scoring {
   const int max_length_;
   const float coverage_penalty_;
   const std::function<float(int row)> coverage_;
-  int repetition_allowance_;  // no guard if it is negative
-  int least_length_;          // tokens that a hypothesis must have to have run away
+  int repetition_allowance_;  // negative: no guard
+  int least_length_;          // shorter hypotheses cannot have run away
 };
 
 }  // namespace dragoman

@@ -1,6 +1,6 @@
-// What a batch needs to know of the search of one sentence: which hypotheses grow, what it has to
-// see of their continuations, and whether it has found its translations.  Each kind of search is a
-// class of its own, and sentences of different kinds share a batch.
+// What a batch needs to know about the search of one sentence: which hypotheses to extend, which of
+// their continuations to report, and whether the translations have been found.  Each kind of search
+// is a class, and sentences of different kinds share a batch.
 //
 //   std::unique_ptr<Search> search = MakeSearch(task);
 //   while (!search->done()) {
@@ -29,37 +29,37 @@ struct Candidate {
   int parent = 0;  // index into live()
   int32_t token = 0;
   float log_prob = 0.0f;  // of the token given the parent, after the logits processors
-  int row = -1;           // the network's row that it follows, if attention is kept (network.h)
+  int row = -1;           // the network's row before it, if attention is kept (network.h)
 };
 
 // A hypothesis that can still grow.
 struct LiveHypothesis {
   int parent = 0;               // its index in live() before the last Advance
-  int draw = 0;                 // which sample it is, where tokens are drawn
-  std::vector<int32_t> tokens;  // the prefix, then what was generated; the decoder's inputs
+  int draw = 0;                 // the index of the sample, when sampling
+  std::vector<int32_t> tokens;  // the prefix, then the generated ones; the decoder's inputs
   std::vector<float> token_log_probs;
   float log_prob = 0.0f;  // their sum
   int row = -1;           // of the last candidate
 };
 
-// What to search for one sentence.
+// What to search for, for one sentence.
 struct SearchTask {
   SearchOptions options;
   std::shared_ptr<const SearchRules> rules;  // never null
   std::vector<int32_t> source;               // token ids, ending in eos; never empty
-  // The translation begins with these tokens.  They count for lengths, not for scores.
+  // The translation begins with these tokens.  They count towards lengths, but not towards scores.
   std::vector<int32_t> prefix;
-  // The prefix is the whole translation: give its log-probabilities.  max_length leaves room for
-  // its eos.
+  // The prefix is the whole translation, and only its log-probabilities are wanted. max_length
+  // leaves room for its eos.
   bool score_prefix = false;
-  // Phrases that must appear in the translation, each as often as it appears here; none is empty.
+  // Phrases that must appear in the translation, each as often as it is listed; none is empty.
   std::vector<std::vector<int32_t>> phrases;
-  // Hypotheses are to come with their attention.
+  // Whether hypotheses are to include their attention.
   bool attention = false;
-  // How well a hypothesis has covered the source: the sum of log(min(1, the attention that a source
-  // token was given)), of the one that ends after this row.  Set if there is a coverage_penalty.
+  // How well the hypothesis that ends after this row has covered the source: the sum over source
+  // tokens of log(min(1, its total attention)).  Set if there is a coverage_penalty.
   std::function<float(int row)> coverage;
-  // What all draws of the sentence depend on, beside step and hypothesis.
+  // What all random draws of the sentence depend on, besides step and hypothesis.
   uint64_t random_key = 0;
 };
 
@@ -67,24 +67,24 @@ class Search {
  public:
   virtual ~Search() = default;
 
-  // The hypotheses to extend next, best first: at first those that the prefix makes, none once
-  // done().  Valid until the next Advance.
+  // The hypotheses to extend next, best first.  Initially those of the prefix; none once done().
+  // Valid until the next Advance.
   virtual absl::Span<const LiveHypothesis> live() const = 0;
 
-  // How many candidates per live hypothesis Advance needs to see: the best that many of each row,
-  // or all there are if there are fewer.
+  // How many candidates per live hypothesis Advance needs: this many of the best of each row, or
+  // all if there are fewer.
   virtual int candidates_per_row() const = 0;
 
-  // Tokens that Advance needs to see as candidates of a live hypothesis whatever their rank, unless
-  // they are banned; in any order, none twice.  Valid until the next Advance.
+  // Tokens that Advance needs as candidates of a live hypothesis whatever their rank, unless they
+  // are banned; in any order, without duplicates.  Valid until the next Advance.
   virtual absl::Span<const int32_t> wanted(int hypothesis) const { return {}; }
 
-  // Whether Advance wants the log-probabilities that the model gives to the tokens which the
-  // hypotheses begin with: each as a candidate, before those that follow the last of them.
+  // Whether Advance needs the log-probabilities of the hypotheses' initial tokens: each as a
+  // candidate, before those that follow the last of them.
   virtual bool ranks_prefix() const { return false; }
 
-  // Makes one step.  Candidates whose log-probability is -inf or NaN are ignored.  If none is left
-  // the search is done with what is finished, perhaps nothing.  REQUIRES: !done().
+  // Makes one step.  Candidates with a log-probability of -inf or NaN are ignored.  If none is
+  // left, the search is done with whatever is finished, possibly nothing.  REQUIRES: !done().
   virtual void Advance(absl::Span<const Candidate> candidates) = 0;
 
   virtual bool done() const = 0;
@@ -92,8 +92,8 @@ class Search {
   // The best n finished hypotheses, best first; fewer if there are fewer.  REQUIRES: done().
   virtual std::vector<Hypothesis> Best(int n) const = 0;
 
-  // The tokens with which each of Best(n) will begin, if it finds any, whatever candidates come.
-  // They are never taken back: a later call gives the same ones, or more.  A search may promise
+  // The tokens with which each of Best(n), if there is any, will begin, whatever candidates come.
+  // They are never taken back: a later call returns the same ones, or more.  A search may promise
   // less than it could; by default, nothing.  Valid until the next Advance.
   virtual absl::Span<const int32_t> StablePrefix(int n) const { return {}; }
 };

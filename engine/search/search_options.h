@@ -1,5 +1,5 @@
-// The parameters of one sentence's search beside its numbers (engine/options/options.h), and what
-// it finds.
+// The parameters of one sentence's search, besides the numeric options (engine/options/options.h),
+// and its results.
 
 #ifndef DRAGOMAN_ENGINE_SEARCH_SEARCH_OPTIONS_H_
 #define DRAGOMAN_ENGINE_SEARCH_SEARCH_OPTIONS_H_
@@ -14,13 +14,14 @@
 
 namespace dragoman {
 
-// What holds for all sentences of a model, or of a request.  Shared by them, never copied.
+// What is the same for all sentences of a model, or of a request.  Shared, never copied.
 struct SearchRules {
   int32_t eos_id = 0;
   int32_t decoder_start_id = 0;
-  int32_t unknown_id = -1;  // of the target vocabulary; negative: there is none
+  int32_t unknown_id = -1;                          // of the target vocabulary; negative: none
   std::vector<std::vector<int32_t>> bad_words_ids;  // no entry is empty
-  // Phrases that are never said, in whatever pieces (piece_index.h); the index is there if any is.
+  // Phrases that must not appear, however they are cut into pieces (piece_index.h).  If there are
+  // any, so is the index.
   std::vector<std::string> banned_phrases;
   std::shared_ptr<const PieceIndex> pieces;
 };
@@ -28,19 +29,20 @@ struct SearchRules {
 enum class FinishReason {
   kEos,
   kMaxLength,
-  kRepetition,  // it began to repeat itself; the repetition is cut off
+  kRepetition,  // it started to repeat itself; the repetition is cut off
 };
 
 // One translation of one sentence.
 struct Hypothesis {
-  std::vector<int32_t> tokens;         // without the decoder start and without eos; with the prefix
-  std::vector<float> token_log_probs;  // of each token (0 in the prefix) and, if there is, of eos
-  float log_prob = 0.0f;               // their sum
-  float score = 0.0f;  // what ranks it: by default log_prob / generated tokens incl. eos
+  std::vector<int32_t> tokens;  // without the decoder start and without eos; with the prefix
+  std::vector<float>
+      token_log_probs;    // of each token (0 in the prefix) and of eos, if there is one
+  float log_prob = 0.0f;  // their sum
+  float score = 0.0f;     // what ranks it: by default log_prob / generated tokens incl. eos
   FinishReason finish_reason = FinishReason::kEos;
-  int row = -1;  // the network's row that its last token followed, if attention is kept
-  // How the attention was spread over the source where each token, and then eos, was chosen:
-  // [rows, source tokens].  As many rows as tokens or one more; none if nobody asked.
+  int row = -1;  // the network's row before its last token, if attention is kept
+  // The attention to the source where each token, and then eos, was chosen: [rows, source tokens],
+  // with as many rows as tokens or one more.  Empty if it was not requested.
   std::vector<float> attention;
 };
 

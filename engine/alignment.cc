@@ -14,7 +14,7 @@ std::vector<TextSpan> SpansOf(const std::vector<AlignedToken>& tokens) {
   return spans;
 }
 
-// The words of the part of a text that tokens stand for.
+// The words of the part of a text that the tokens cover.
 std::vector<TextSpan> WordsOf(std::string_view text, std::vector<TextSpan> tokens) {
   std::erase_if(tokens, [](const TextSpan& span) { return span.size() == 0; });
   if (tokens.empty()) return {};
@@ -33,7 +33,7 @@ std::vector<TextSpan> WordsOf(std::string_view text, std::vector<TextSpan> token
 std::vector<std::vector<int>> TokensOfWords(absl::Span<const TextSpan> words,
                                             absl::Span<const TextSpan> tokens) {
   std::vector<std::vector<int>> of_words(words.size());
-  size_t first = 0;  // the first word that a token from here on may be part of
+  size_t first = 0;  // the first word that this token or a later one may be part of
   for (size_t t = 0; t < tokens.size(); ++t) {
     if (tokens[t].size() == 0) continue;
     while (first < words.size() && words[first].end <= tokens[t].begin) ++first;
@@ -44,7 +44,7 @@ std::vector<std::vector<int>> TokensOfWords(absl::Span<const TextSpan> words,
   return of_words;
 }
 
-// One sentence while it is aligned.
+// Aligns one sentence.
 class Aligner {
  public:
   explicit Aligner(const SentenceToAlign& sentence)
@@ -61,7 +61,7 @@ class Aligner {
   float At(size_t target, size_t source) const {
     return sentence_.attention[target * source_.size() + source];
   }
-  // The target token that gives most to each source token; the first one of equals.
+  // For each source token, the target token that gives it the most; the first one of equals.
   std::vector<int> Best() const;
 
   const SentenceToAlign& sentence_;
@@ -117,7 +117,8 @@ void Aligner::AddWords(std::vector<WordLink>* words) const {
   }
 }
 
-// A sentence of the second of two steps, and those of the first step that made its source.
+// A sentence of the second of two steps, with the sentences of the first step that its source came
+// from.
 class Between {
  public:
   Between(const Alignment& first, const Alignment& second, const AttentionBlock& block)
@@ -130,7 +131,7 @@ class Between {
     }
   }
 
-  // Tokens of the first source.
+  // The tokens of the first source.
   int source_begin() const { return source_begin_; }
   int source_end() const { return source_end_; }
 
@@ -165,8 +166,8 @@ class Between {
     return false;
   }
 
-  // What each source token of the block attends to: the mean of the first step's target tokens that
-  // it shares bytes with.  [source tokens of the block, source_end() - source_begin()]
+  // What each source token of the block attends to: the mean over those target tokens of the first
+  // step with which it shares bytes. [source tokens of the block, source_end() - source_begin()]
   std::vector<float> OfSourceTokens() const {
     const size_t width = static_cast<size_t>(source_end_ - source_begin_);
     std::vector<float> rows(static_cast<size_t>(block_.source_end - block_.source_begin) * width);

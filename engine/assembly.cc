@@ -13,7 +13,7 @@ float LeastOf(const std::vector<float>& log_probs) {
   return log_probs.empty() ? 0.0f : *std::min_element(log_probs.begin(), log_probs.end());
 }
 
-// The attention of the tokens behind the hidden ones: [tokens, source tokens].
+// The attention of the tokens after the hidden ones: [tokens, source tokens].
 std::vector<float> AttentionOf(const Hypothesis& hypothesis, const PlannedSentence& sentence) {
   const size_t source = sentence.source.size();
   const auto row = [&](size_t token) {
@@ -22,7 +22,7 @@ std::vector<float> AttentionOf(const Hypothesis& hypothesis, const PlannedSenten
   return {row(sentence.hidden), row(hypothesis.tokens.size())};
 }
 
-// What the source has where each target token came from.
+// For each target token, the source text that it is linked to.
 std::vector<std::string> LinkedTexts(const PlannedText& text, const PlannedSentence& sentence,
                                      const std::vector<float>& attention) {
   std::vector<TextSpan> spans;
@@ -34,7 +34,7 @@ std::vector<std::string> LinkedTexts(const PlannedText& text, const PlannedSente
   return linked;
 }
 
-// Appends the text of a sentence's hypothesis, and how it is aligned with the source.
+// Appends the text of a sentence's hypothesis, and its alignment with the source.
 void AppendAligned(const Tokenizer& tokenizer, const PlannedText& text,
                    const PlannedSentence& sentence, const Hypothesis& hypothesis,
                    const AlignmentPlan& plan, TranslatedHypothesis* to) {
@@ -57,8 +57,8 @@ void AppendAligned(const Tokenizer& tokenizer, const PlannedText& text,
       plan.options, &to->alignment);
 }
 
-// Appends one sentence's hypothesis to that of the text, all but its text, without its first
-// `hidden` tokens.  `score` sums up, weighted by tokens.
+// Appends one sentence's hypothesis to that of the text, except its text and its first `hidden`
+// tokens.  `score` becomes a sum weighted by tokens.
 void Append(const Tokenizer& tokenizer, const Hypothesis& hypothesis, size_t hidden,
             TranslatedHypothesis* to) {
   to->score += hypothesis.score * static_cast<float>(hypothesis.tokens.size() + 1);
@@ -75,7 +75,7 @@ void Append(const Tokenizer& tokenizer, const Hypothesis& hypothesis, size_t hid
   to->finish_reason = std::max(to->finish_reason, hypothesis.finish_reason);
 }
 
-// What was found for a sentence: nothing if it has no text.
+// The results for a sentence; none if it has no text.
 absl::Span<const Hypothesis> FoundFor(const PlannedSentence& sentence,
                                       absl::Span<const JobResult> results) {
   if (sentence.job < 0) return {};
@@ -110,7 +110,7 @@ Translation Assemble(const Tokenizer& tokenizer, const PlannedText& text,
   translation.hypotheses.resize(hypotheses);
   for (size_t h = 0; h < hypotheses; ++h) {
     TranslatedHypothesis& whole = translation.hypotheses[h];
-    size_t end = 0;  // of what was translated so far
+    size_t end = 0;  // of what has been translated so far
     size_t tokens = 0;
     for (const PlannedSentence& sentence : text.sentences) {
       if (split) whole.text.append(text.content, end, sentence.span.begin - end);
@@ -118,7 +118,7 @@ Translation Assemble(const Tokenizer& tokenizer, const PlannedText& text,
       const size_t begin = whole.text.size();
       const absl::Span<const Hypothesis> found = FoundFor(sentence, results);
       if (!found.empty()) {
-        // A sentence with fewer hypotheses than another stands with its last one.
+        // A sentence with fewer hypotheses than another repeats its last one.
         const Hypothesis& hypothesis = found[std::min(h, found.size() - 1)];
         if (alignment.wants_attention()) {
           AppendAligned(tokenizer, text, sentence, hypothesis, alignment, &whole);

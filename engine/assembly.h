@@ -1,4 +1,4 @@
-// The other half of a translation (plan.h is the first): from what the jobs have found to the
+// The second half of a translation (plan.h is the first): from the results of the jobs to the
 // translations of the texts.  Pure.
 
 #ifndef DRAGOMAN_ENGINE_ASSEMBLY_H_
@@ -13,7 +13,7 @@
 
 namespace dragoman {
 
-// Keeps the `count` hypotheses that are most like the others (chrf.h), those first.
+// Keeps the `count` hypotheses that are most similar to the others (chrf.h), most similar first.
 void ChooseByConsensus(const Tokenizer& tokenizer, int count, std::vector<Hypothesis>* hypotheses);
 
 // The translation of one text.  `results` are those of all jobs of the plan, and `alignment` is the
@@ -21,12 +21,12 @@ void ChooseByConsensus(const Tokenizer& tokenizer, int count, std::vector<Hypoth
 Translation Assemble(const Tokenizer& tokenizer, const PlannedText& text,
                      absl::Span<const JobResult> results, const AlignmentPlan& alignment);
 
-// The text of one hypothesis of a sentence, as it stands in the translation.
+// The text of one hypothesis of a sentence, as it appears in the translation.
 std::string TextOf(const Tokenizer& tokenizer, const PlannedText& text,
                    const PlannedSentence& sentence, const Hypothesis& hypothesis,
                    const AlignmentPlan& alignment);
 
-// Where the time of the jobs went: the longest of each stage.
+// The longest time of each stage, over all jobs.
 TranslateTimes LongestTimes(absl::Span<const JobResult> results);
 
 }  // namespace dragoman

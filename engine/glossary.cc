@@ -11,7 +11,7 @@
 namespace dragoman {
 namespace {
 
-// A byte of a letter or digit; all of a character beyond ASCII count as one.
+// A byte of a letter or digit; every character beyond ASCII counts as one.
 bool IsWord(char byte) {
   const auto value = static_cast<unsigned char>(byte);
   return value >= 0x80 || std::isalnum(value) != 0;

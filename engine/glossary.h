@@ -1,4 +1,4 @@
-// What a request says about words: a glossary of its own, and what must never be said.
+// What a request says about words: a glossary, and words that must not appear.
 
 #ifndef DRAGOMAN_ENGINE_GLOSSARY_H_
 #define DRAGOMAN_ENGINE_GLOSSARY_H_
@@ -15,13 +15,13 @@
 
 namespace dragoman {
 
-// Where a sentence says `source`, its translation says `target`.
+// Where a sentence contains `source`, its translation contains `target`.
 struct GlossaryEntry {
   std::string source;
-  std::string target;  // empty: as the source has it
+  std::string target;  // empty: the same as the source
 };
 
-// Restrictions of a request that are words and tokens, not numbers.
+// The restrictions of a request that concern words and tokens rather than numbers.
 struct WordRules {
   std::vector<GlossaryEntry> glossary;
   std::vector<std::string> never_say;
@@ -36,12 +36,13 @@ struct WordRules {
 // A glossary in the tokens of a model.
 class Glossary {
  public:
-  // INVALID_ARGUMENT naming the entry that is empty, or has what the vocabulary cannot write.
+  // INVALID_ARGUMENT naming the entry that is empty or that the vocabulary cannot spell.
   static absl::StatusOr<Glossary> Create(const std::vector<GlossaryEntry>& entries,
                                          const Tokenizer& tokenizer);
 
-  // The phrases that the translation of `sentence` must have, in the order of the entries: each as
-  // often as its source appears there as whole words.  Of entries that overlap the longest counts.
+  // The phrases that the translation of `sentence` must contain, in the order of the entries, each
+  // as often as its source appears there as whole words.  Of overlapping entries the longest
+  // counts.
   std::vector<std::vector<int32_t>> PhrasesFor(std::string_view sentence) const;
 
  private:
@@ -49,11 +50,11 @@ class Glossary {
     std::string source;
     std::vector<int32_t> phrase;
   };
-  std::vector<Entry> entries_;  // the longest source first
+  std::vector<Entry> entries_;  // longest source first
 };
 
-// The rules of a request: those of the model and its own.  INVALID_ARGUMENT naming the entry that
-// is empty or no token.
+// Adds a request's rules to those of the model.  INVALID_ARGUMENT naming the entry that is empty or
+// not a token.
 absl::StatusOr<std::shared_ptr<const SearchRules>> AddWordRules(
     const std::shared_ptr<const SearchRules>& models, const WordRules& words,
     const Tokenizer& tokenizer, std::shared_ptr<const PieceIndex> pieces);

@@ -1,7 +1,6 @@
-// A request becomes jobs in the order text by text, sentence by sentence; everything that all
-// sentences share (languages, search options, word rules, the glossary) is resolved once, before
-// the first one.  An error names the field of the request that is to blame, and nothing has been
-// submitted by then.
+// A request becomes jobs text by text and sentence by sentence.  What all sentences share
+// (languages, search options, word rules, the glossary) is resolved once, before the first one.  An
+// error names the field that is to blame, and nothing has been submitted by then.
 
 #include "engine/plan.h"
 
@@ -67,7 +66,7 @@ class Planner {
   TranslateRequest request_;
   const std::shared_ptr<RequestState> state_;
   Frame frame_;
-  SearchOptions search_;                      // all but the lengths
+  SearchOptions search_;                      // without the lengths
   std::shared_ptr<const SearchRules> rules_;  // of the model and the request
   Glossary glossary_;
   int max_tokens_ = 0;  // of a sentence
@@ -85,7 +84,7 @@ absl::StatusOr<TranslationPlan> Planner::Run() {
   return std::move(plan_);
 }
 
-// What all sentences have in common.
+// Resolves what all sentences have in common.
 absl::Status Planner::Prepare() {
   const Tokenizer& tokenizer = model().tokenizer();
   ASSIGN_OR_RETURN(
@@ -127,7 +126,7 @@ bool Planner::SplitsTexts() const {
          request_.targets.empty();
 }
 
-// The sentences of text number `t`, and a job for each that has something to translate.
+// Adds the sentences of text number `t`, and a job for each that has something to translate.
 absl::Status Planner::AddSentences(size_t t) {
   PlannedText& text = plan_.texts[t];
   text.content = std::move(request_.texts[t]);
@@ -150,7 +149,7 @@ absl::Status Planner::AddSentences(size_t t) {
   return absl::OkStatus();
 }
 
-// The job of one sentence of text number `text`.
+// Creates the job for one sentence of text number `text`.
 absl::StatusOr<JobPtr> Planner::MakeJob(std::vector<int32_t> source, size_t text,
                                         std::string_view sentence) const {
   auto job = std::make_unique<Job>();
@@ -207,7 +206,7 @@ absl::Status Planner::SetUpSearch(size_t text, std::string_view sentence, Job* j
   return AddCandidates(job);
 }
 
-// A target text as tokens, after the one that the model begins with.
+// The tokens of a target text, after the one that the model begins with.
 std::vector<int32_t> Planner::Beginning(const std::string& text) const {
   std::vector<int32_t> tokens = model().tokenizer().EncodeTarget(text);
   if (search_.forced_bos_id.has_value()) tokens.insert(tokens.begin(), *search_.forced_bos_id);
@@ -227,7 +226,7 @@ absl::Status Planner::AddCandidates(Job* job) const {
   return absl::OkStatus();
 }
 
-// No tokens for a sentence without text.
+// Returns no tokens for a sentence without text.
 absl::StatusOr<EncodedText> Planner::Tokenize(size_t text, const std::string& sentence) {
   const bool with_spans = plan_.alignment.wants_attention();
   EncodedText encoded = model().tokenizer().Encode(sentence, frame_, with_spans);
@@ -251,7 +250,7 @@ absl::StatusOr<EncodedText> Planner::Tokenize(size_t text, const std::string& se
   return encoded;
 }
 
-// The tokens of a sentence that begins at that byte of its text.
+// The tokens of a sentence that begins at byte `begin` of its text.
 std::vector<AlignedToken> Planner::AlignedTokens(const EncodedText& sentence, size_t begin) const {
   std::vector<AlignedToken> tokens;
   for (size_t i = 0; i < sentence.spans.size(); ++i) {

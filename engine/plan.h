@@ -1,10 +1,10 @@
-// The first half of a translation: from a request to the sentences that it consists of and the jobs
-// that translate them.  Pure: no thread, no clock, nothing is submitted.
+// The first half of a translation: from a request to its sentences and the jobs that translate
+// them.  Pure: no thread, no clock, and nothing is submitted.
 //
 //   texts {"One. Two.", ""}, split  ->  text 0: sentences [0, 4) by job 0, [5, 9) by job 1
 //                                       text 1: no sentence
 //
-// The other half is assembly.h; the translator joins the two.
+// The second half is assembly.h; the translator joins the two.
 
 #ifndef DRAGOMAN_ENGINE_PLAN_H_
 #define DRAGOMAN_ENGINE_PLAN_H_
@@ -24,7 +24,7 @@
 
 namespace dragoman {
 
-// The index of a model's pieces, made when the first request needs it.  Thread-safe.
+// The index of a model's pieces, built when the first request needs it.  Thread-safe.
 class LazyPieces {
  public:
   std::shared_ptr<const PieceIndex> Get(const Tokenizer& tokenizer);
@@ -34,7 +34,7 @@ class LazyPieces {
   std::shared_ptr<const PieceIndex> pieces_;
 };
 
-// The model that a plan is made for, and what holds for all of its requests.
+// The model that a plan is made for, and what is the same for all of its requests.
 struct PlanContext {
   std::shared_ptr<const Model> model;
   Limits limits;
@@ -53,7 +53,7 @@ struct AlignmentPlan {
 struct PlannedSentence {
   TextSpan span;      // bytes of the text
   int job = -1;       // its index in the plan's jobs; negative: there is nothing to translate
-  size_t hidden = 0;  // tokens of its hypotheses that are not given back
+  size_t hidden = 0;  // tokens of its hypotheses that are not returned
   // The tokens that the model reads, with their bytes of the text; only if attention is wanted.
   std::vector<AlignedToken> source;
 };
@@ -64,7 +64,7 @@ struct PlannedText {
   int source_tokens = 0;                   // eos included, after truncation
   bool truncated = false;
 
-  // Whether the sentences are parts of the text, and what is between them is kept.
+  // Whether the text was split, so that what lies between its sentences is kept.
   bool split() const {
     return sentences.size() != 1 || sentences.front().span != TextSpan{0, content.size()};
   }
@@ -72,16 +72,17 @@ struct PlannedText {
 
 struct TranslationPlan {
   std::vector<PlannedText> texts;  // as in the request
-  std::vector<JobPtr> jobs;        // one for each sentence with text, in order; without on_done
-  bool by_consensus = false;       // the hypotheses are chosen by how much they agree
-  int num_hypotheses = 1;          // to be given back
+  std::vector<JobPtr> jobs;        // one per sentence with text, in order; without on_done
+  bool by_consensus = false;       // hypotheses are chosen by how much they agree
+  int num_hypotheses = 1;          // to be returned
   AlignmentPlan alignment;
 };
 
-// INVALID_ARGUMENT with the field (status.h) if texts are too many, too long or not UTF-8.
+// INVALID_ARGUMENT with the field (status.h) if there are too many texts, or they are too long or
+// not UTF-8.
 absl::Status CheckTexts(const std::vector<std::string>& texts, const Limits& limits);
 
-// Checks and tokenizes a request.  `state` is shared by its jobs.  INVALID_ARGUMENT with the field.
+// Checks and tokenizes a request.  Its jobs share `state`.  INVALID_ARGUMENT with the field.
 absl::StatusOr<TranslationPlan> MakePlan(const PlanContext& context, TranslateRequest request,
                                          std::shared_ptr<RequestState> state);
 

@@ -58,7 +58,7 @@ void ProgressTeller::TellNews() {
   if (last != nullptr) last(std::move(fault));
 }
 
-// What is to be told next; false if there is nothing yet.
+// The next report; false if there is none yet.
 bool ProgressTeller::Next(TranslateProgress* progress) {
   if (!fault_.ok() || text_ == plan_.texts.size()) return false;
   const PlannedText& text = plan_.texts[text_];
@@ -118,7 +118,7 @@ bool ProgressTeller::NextOfSentence(const PlannedText& text, TranslateProgress* 
   return true;
 }
 
-// The tokens that are written as they are: what an unknown one is replaced by is known at the end.
+// The tokens whose text is certain: an unknown one may be replaced at the end.
 absl::Span<const int32_t> ProgressTeller::Written(absl::Span<const int32_t> tokens) const {
   if (!plan_.alignment.replace_unknowns) return tokens;
   const auto unknown = std::find(tokens.begin(), tokens.end(), tokenizer_.target_unknown_id());

@@ -1,11 +1,11 @@
-// Tells of a translation while it is under way (TranslateProgress), in the order of the texts and
-// of their sentences, although jobs get on and end in any order.
+// Reports a translation while it is in progress (TranslateProgress), in the order of the texts and
+// their sentences, although jobs advance and end in any order.
 //
-//   jobs:  job 1 ends; job 0 is certain of "Der alte"; job 0 ends; ...
-//   told:  {text 0, "Der alte"}, {text 0, " Lehrer schläft.", sentence 0},
-//          {text 0, " Gut so.", sentence 1}, {text 0, translation}, ...
+//   jobs:      job 1 ends; job 0 is certain of "Der alte"; job 0 ends; ...
+//   reported:  {text 0, "Der alte"}, {text 0, " Lehrer schläft.", sentence 0},
+//              {text 0, " Gut so.", sentence 1}, {text 0, translation}, ...
 //
-// What is told of a text is, end to end, the text of its best hypothesis.
+// The reported pieces of a text add up to the text of its best hypothesis.
 
 #ifndef DRAGOMAN_ENGINE_PROGRESS_H_
 #define DRAGOMAN_ENGINE_PROGRESS_H_
@@ -28,23 +28,23 @@
 
 namespace dragoman {
 
-// Thread-safe.  `tell` is called by whichever thread has news, never by two at a time and under no
-// lock.
+// Thread-safe.  `tell` is called by whichever thread has news, never by two at a time and not under
+// a lock.
 class ProgressTeller {
  public:
-  // The others must outlive the teller; `results` has a place for each job of the plan.
+  // The others must outlive the teller; `results` has an element for each job of the plan.
   ProgressTeller(const Tokenizer* tokenizer, const TranslationPlan* plan,
                  const std::vector<JobResult>* results, OnProgress tell);
 
   // A job is certain of the first tokens of its best hypothesis.
   void Stable(size_t job, absl::Span<const int32_t> tokens);
 
-  // The result of a job, which is OK, stands in `results`.
+  // `results` holds the result of a job, which is OK.
   void Done(size_t job);
 
-  // All jobs are done: tells the rest, if another thread does not already, then calls `last` on
-  // whichever thread tells.  INTERNAL if the end of a sentence did not agree with what was told of
-  // it, which is a fault of ours.  REQUIRES: called once, after the last Done.
+  // All jobs are done: reports the rest, unless another thread is doing so, then calls `last` on
+  // the reporting thread.  INTERNAL if the end of a sentence did not agree with what had been
+  // reported of it, which is a bug.  REQUIRES: called once, after the last Done.
   void Finish(std::function<void(absl::Status)> last);
 
  private:
@@ -69,17 +69,17 @@ class ProgressTeller {
 
   absl::Mutex mutex_;
   std::vector<Known> jobs_ ABSL_GUARDED_BY(mutex_);
-  bool telling_ ABSL_GUARDED_BY(mutex_) = false;  // a thread is in tell_, and will look again
+  bool telling_ ABSL_GUARDED_BY(mutex_) = false;  // a thread is in tell_, and will check again
   std::function<void(absl::Status)> last_ ABSL_GUARDED_BY(mutex_);
   absl::Status fault_ ABSL_GUARDED_BY(mutex_);
-  // The place of what is told next.
+  // Where the next report begins.
   size_t text_ ABSL_GUARDED_BY(mutex_) = 0;
   size_t sentence_ ABSL_GUARDED_BY(mutex_) = 0;
   size_t told_of_text_ ABSL_GUARDED_BY(mutex_) = 0;  // bytes
-  bool begun_ ABSL_GUARDED_BY(mutex_) = false;       // what stands before the sentence was told
+  bool begun_ ABSL_GUARDED_BY(mutex_) = false;       // the text before the sentence was reported
   size_t target_begin_ ABSL_GUARDED_BY(mutex_) = 0;  // where the sentence begins
   std::string told_ ABSL_GUARDED_BY(mutex_);         // of the sentence
-  size_t looked_at_ ABSL_GUARDED_BY(mutex_) = 0;     // stable tokens of the sentence
+  size_t looked_at_ ABSL_GUARDED_BY(mutex_) = 0;     // stable tokens of the sentence seen so far
 };
 
 }  // namespace dragoman

@@ -15,14 +15,14 @@ void AddTimes(const TranslateTimes& times, TranslateTimes* sum) {
   sum->detokenize += times.detokenize;
 }
 
-// What the second step must know of the first.
+// What the second step needs to know of the first.
 struct Way {
-  std::vector<std::string> sources;  // the texts if alignments are wanted, else empty ones
+  std::vector<std::string> sources;  // the texts if alignments are wanted, else empty
   AlignmentOptions alignment;
   TranslateResponse first;
 };
 
-// What text number `text` became on its way from the first language to the last.
+// Combines both steps for text number `text`.
 Translation Chain(const Way& way, size_t text, Translation second) {
   const Translation& first = way.first.translations[text];
   for (TranslatedHypothesis& hypothesis : second.hypotheses) {
@@ -33,7 +33,7 @@ Translation Chain(const Way& way, size_t text, Translation second) {
   }
   second.source_tokens = first.source_tokens;
   second.truncated = second.truncated || first.truncated;
-  // Sentences are told apart only where both steps have told the same ones apart.
+  // Sentences can be told apart only if both steps found the same number of them.
   if (first.sentences.size() == second.sentences.size()) {
     for (size_t i = 0; i < first.sentences.size(); ++i) {
       second.sentences[i].source = first.sentences[i].source;
@@ -47,7 +47,7 @@ Translation Chain(const Way& way, size_t text, Translation second) {
   return second;
 }
 
-// The same of a sentence, as far as it is known.
+// The same for a sentence, as far as it is known.
 FinishedSentence Chain(const Translation& first, FinishedSentence second) {
   if (first.sentences.size() == second.of) {
     second.source_span = first.sentences[second.index].source;
@@ -57,7 +57,7 @@ FinishedSentence Chain(const Translation& first, FinishedSentence second) {
   return second;
 }
 
-// Tells of the second step as of the whole.
+// Reports the second step as if it were the whole translation.
 OnProgress Chain(std::shared_ptr<const Way> way, OnProgress on_progress) {
   if (on_progress == nullptr) return nullptr;
   return [way = std::move(way), on_progress](TranslateProgress second) {
@@ -90,17 +90,17 @@ void Route::Translate(TranslateRequest request, std::shared_ptr<RequestState> st
     return translators_.front()->Translate(std::move(request), std::move(state), std::move(done),
                                            std::move(on_progress));
   }
-  TranslateRequest second = request;  // of the same options
+  TranslateRequest second = request;  // with the same options
   second.source_language = pivot_;
   request.target_language = pivot_;
   request.options.num_hypotheses = 1;
-  // What is said of the translation is said of the last one.
+  // Options that concern the final translation apply to the second step only.
   request.options.return_alternatives.reset();
   request.options.forced_bos_id.reset();
   request.options.forced_eos_id.reset();
   request.target_prefixes.clear();
   request.words = {};
-  // Alignments are chained, which takes the texts.
+  // Chaining alignments needs the texts.
   auto way = std::make_shared<Way>();
   if (request.alignment.wanted) way->sources = request.texts;
   way->sources.resize(request.texts.size());

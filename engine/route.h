@@ -1,10 +1,10 @@
 // A translation in one step or, through a third language, in two.
 //
 //   {de-en}          "de" to "en" by one model
-//   {de-en, en-fr}   "de" to "fr" by way of "en": the best translation of the first is the text of
-//                    the second
+//   {de-en, en-fr}   "de" to "fr" through "en": the second model translates the first one's best
+//                    translation
 //
-// To its caller a route is like a Translator.
+// For its caller a route is like a Translator.
 
 #ifndef DRAGOMAN_ENGINE_ROUTE_H_
 #define DRAGOMAN_ENGINE_ROUTE_H_
@@ -20,21 +20,21 @@ namespace dragoman {
 
 class Route {
  public:
-  // A model for whatever languages the request names.
+  // One model, for whatever languages the request names.
   explicit Route(std::shared_ptr<const Translator> translator);
-  // Through `pivot`, a language that `first` translates into and `second` from.
+  // Two models with a `pivot`: a language that `first` translates into and `second` from.
   Route(std::shared_ptr<const Translator> first, const std::string& pivot,
         std::shared_ptr<const Translator> second);
 
-  // As Translator::Translate, whose contract it has.  `done` hears of both steps at once: the times
-  // are their sums, and stand in `steps` one by one.  Of two steps, `on_progress` hears of the
-  // second alone, which begins when the first is done.
+  // The same contract as Translator::Translate.  `done` gets both steps at once: the times are
+  // their sums, and `steps` has those of each.  With two steps, `on_progress` hears only of the
+  // second, which begins when the first is done.
   void Translate(TranslateRequest request, std::shared_ptr<RequestState> state,
                  std::function<void(TranslateResponse)> done,
                  OnProgress on_progress = nullptr) const;
 
   const std::vector<std::shared_ptr<const Translator>>& translators() const { return translators_; }
-  // Those of the models, joined by "+".
+  // The names of the models, joined by "+".
   std::string name() const;
   std::string version() const;
 

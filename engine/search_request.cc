@@ -13,11 +13,11 @@
 namespace dragoman {
 namespace {
 
-// Hugging Face counts the decoder start into a length; we do not.
+// Hugging Face's lengths include the decoder start; ours do not.
 int WithoutStart(int length) { return std::max(0, length - 1); }
 
-// What the model's generation_config.json says, in the words of a request.  Its lengths depend on
-// the sentence and are left to SetLengths.
+// The model's generation_config.json as options of a request.  Its lengths depend on the sentence
+// and are left to SetLengths.
 DecodingOptions SaidBy(const GenerationConfig& generation, const Limits& limits) {
   DecodingOptions said;
   said.beam_size = std::clamp(generation.num_beams, 1, limits.max_beam_size);

@@ -1,5 +1,5 @@
-// From what a request says of the search, and what the model says where the request is silent, to
-// the options of one sentence's search.  The options themselves are in options/options.h.
+// From the search options of a request, and those of the model where the request is silent, to the
+// options of one sentence's search.  The options themselves are in options/options.h.
 
 #ifndef DRAGOMAN_ENGINE_SEARCH_REQUEST_H_
 #define DRAGOMAN_ENGINE_SEARCH_REQUEST_H_
@@ -13,7 +13,7 @@
 
 namespace dragoman {
 
-// What one request may ask for at the most.
+// The limits of a single request.
 struct Limits {
   int max_texts = 128;
   int max_characters = 30000;   // Unicode code points of all texts together
@@ -22,15 +22,15 @@ struct Limits {
   int max_hypotheses = 8;
 };
 
-// Tokens of the default maximum length beside those in proportion to the source.
+// Tokens that the default maximum length allows in addition to those in proportion to the source.
 inline constexpr int kLengthMargin = 32;
 
-// What the model rules for every search.  `unknown_id` is that of the target vocabulary.
+// The model's rules for every search.  `unknown_id` is that of the target vocabulary.
 std::shared_ptr<const SearchRules> MakeRules(const GenerationConfig& generation,
                                              const ModelSpec& model, int32_t unknown_id = -1);
 
-// All but the lengths, which depend on the sentence.  INVALID_ARGUMENT with the field (status.h) of
-// a value that is out of range.
+// All options except the lengths, which depend on the sentence.  INVALID_ARGUMENT with the field
+// (status.h) for a value that is out of range.
 absl::StatusOr<SearchOptions> ResolveSearch(const DecodingOptions& options, const Limits& limits,
                                             const GenerationConfig& generation,
                                             const ModelSpec& model);
@@ -38,7 +38,7 @@ absl::StatusOr<SearchOptions> ResolveSearch(const DecodingOptions& options, cons
 // INVALID_ARGUMENT if the options contradict each other.
 absl::Status CheckSearch(const SearchOptions& search);
 
-// Sets the lengths for a sentence of that many source tokens.  INVALID_ARGUMENT likewise.
+// Sets the lengths for a sentence with this many source tokens.  INVALID_ARGUMENT likewise.
 absl::Status SetLengths(const DecodingOptions& options, int source_tokens,
                         const GenerationConfig& generation, const ModelSpec& model,
                         SearchOptions* search);

@@ -26,13 +26,13 @@ absl::StatusOr<SearchOptions> DefaultSearch(const Model& model, const Limits& li
   return search;
 }
 
-// The file of a model directory that gives a default: generation_config.json before config.json,
-// where older checkpoints keep it.
+// The file of a model directory that sets a default: generation_config.json, or else config.json,
+// where older checkpoints have it.
 std::string FileOfDefault(const std::string& directory, const std::string& field) {
   for (const char* file : {"generation_config.json", "config.json"}) {
     const absl::StatusOr<nlohmann::json> json = ReadJsonObject(absl::StrCat(directory, "/", file));
     if (!json.ok()) continue;
-    // min_new_tokens is min_length, counted otherwise.
+    // min_new_tokens is min_length counted differently.
     const std::string other = absl::StrCat(field.substr(0, field.find('_')), "_new_tokens");
     if (json->contains(field) || (absl::EndsWith(field, "_length") && json->contains(other))) {
       return file;

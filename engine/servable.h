@@ -1,5 +1,5 @@
-// Whether a model can serve what nobody asked for: the search that its own files ask for, and the
-// longest sentence that the limits allow.  A model that cannot would start as ready and refuse
+// Whether a model can serve requests that set no options: the search that its own files ask for,
+// and the longest sentence that the limits allow.  Otherwise it would report ready and then refuse
 // every request, blaming callers for options that they never set.
 
 #ifndef DRAGOMAN_ENGINE_SERVABLE_H_
@@ -15,11 +15,11 @@
 
 namespace dragoman {
 
-// Whether a request that sets no option is valid.  INVALID_ARGUMENT names the file of `directory`
+// Checks that a request without options is valid.  INVALID_ARGUMENT names the file in `directory`
 // and the field: "generation_config.json: length_penalty is 50, want -10 to 10".
 absl::Status CheckDefaults(const Model& model, const std::string& directory, const Limits& limits);
 
-// The memory of keys and values that the longest sentence needs with the model's own search.
+// The memory for keys and values that the longest sentence needs with the model's own search.
 // REQUIRES: CheckDefaults is OK.
 size_t LongestSentenceBytes(const std::shared_ptr<const Model>& model, const Limits& limits);
 

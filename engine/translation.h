@@ -1,5 +1,5 @@
-// What a translation is asked for by, and what it is: the structs between the front door
-// (translator.h) and its two halves, the plan (plan.h) and the assembly (assembly.h).
+// Requests for translations, and translations: the structs between the front door (translator.h)
+// and its two halves, the plan (plan.h) and the assembly (assembly.h).
 
 #ifndef DRAGOMAN_ENGINE_TRANSLATION_H_
 #define DRAGOMAN_ENGINE_TRANSLATION_H_
@@ -26,7 +26,7 @@ enum class Truncation {
 
 enum class Splitting {
   kNone,       // each text is one sentence, whatever it holds
-  kSentences,  // texts are split; white space between sentences is kept as it was
+  kSentences,  // texts are split; white space between sentences is kept
   kAuto,       // sentences, unless the model's own configuration, prefixes or targets say otherwise
 };
 
@@ -39,34 +39,34 @@ struct TranslateRequest {
   Truncation truncation = Truncation::kReject;
   Splitting splitting = Splitting::kNone;
   WordRules words;
-  // What the translations begin with: of each text, of all texts, or of none.  Only without
+  // What the translations begin with: one per text, one for all texts, or none.  Only without
   // splitting.
   std::vector<std::string> target_prefixes;
-  bool return_prefix = true;  // whether it is part of the translation that is given back
+  bool return_prefix = true;  // whether the returned translation includes it
   AlignmentOptions alignment;
-  // Translations of the texts that are to be scored, as they are: of each text, or of none.
+  // Given translations of the texts, to be scored: one per text, or none.
   std::vector<std::string> targets;
 };
 
 struct TranslatedHypothesis {
   std::string text;
-  float score = 0.0f;  // of several sentences: the mean weighted by their generated tokens
+  float score = 0.0f;  // of several sentences: the mean, weighted by their generated tokens
   std::vector<int32_t> token_ids;  // generated, without decoder start and eos; sentences end to end
-  std::vector<std::string> tokens;  // the pieces that they stand for
+  std::vector<std::string> tokens;  // the pieces of these ids
   std::vector<float> token_scores;  // the log-probability of each of them
-  // Of all tokens and the ends of sentences: the sum, how many there are, and the least likely.
+  // Over all tokens and the ends of sentences: the sum, the number, and the minimum.
   float log_prob = 0.0f;
   int scored_tokens = 0;
   float min_log_prob = 0.0f;
   float end_score = 0.0f;  // the log-probability of the last sentence's end, if it has one
   FinishReason finish_reason = FinishReason::kEos;  // the worst of its sentences'
-  Alignment alignment;                              // with the text; only if it is wanted
+  Alignment alignment;                              // with the text; only if requested
 };
 
 struct SentencePair {
   TextSpan source;  // bytes of the request's text
   TextSpan target;  // bytes of the best hypothesis
-  // Of the best hypothesis' tokens and its end: mean and least log-probability.
+  // Mean and minimum log-probability of the best hypothesis' tokens and its end.
   float mean_log_prob = 0.0f;
   float min_log_prob = 0.0f;
 };
@@ -78,7 +78,7 @@ struct Translation {
   bool truncated = false;
 };
 
-// Where the time of a request went.  queue, encode and decode are the longest of its jobs'.
+// Where a request spent its time. queue, encode and decode are the longest of its jobs'.
 struct TranslateTimes {
   absl::Duration tokenize;
   absl::Duration queue;
@@ -95,16 +95,17 @@ struct TranslateStep {
 
 struct TranslateResponse {
   absl::Status status;
-  std::vector<Translation> translations;  // as many as texts and in their order, if status is OK
+  std::vector<Translation> translations;  // one per text, in order, if status is OK
   TranslateTimes times;
-  int reused_sentences = 0;  // that took no work: equal ones had been, or were being, translated
+  int reused_sentences =
+      0;  // sentences that took no work, because equal ones had been, or were being, translated
   std::vector<TranslateStep> steps;  // if there were several (route.h)
 };
 
-// A sentence that is done.
+// A finished sentence.
 struct FinishedSentence {
-  size_t index = 0;    // among those of its text
-  size_t of = 0;       // how many these are
+  size_t index = 0;    // among the sentences of its text
+  size_t of = 0;       // the number of those sentences
   std::string target;  // its translation
   TextSpan source_span;
   TextSpan target_span;
@@ -112,10 +113,10 @@ struct FinishedSentence {
   FinishReason finish_reason = FinishReason::kEos;
 };
 
-// News of a translation that is under way (progress.h).
+// News of a translation in progress (progress.h).
 struct TranslateProgress {
-  size_t text = 0;  // of the request
-  // More of the text of its best hypothesis, which is never taken back; whole words, but for the
+  size_t text = 0;  // its index in the request
+  // More of the text of its best hypothesis, which is never taken back: whole words, except at the
   // end of a sentence.
   std::string stable_text;
   std::optional<FinishedSentence> sentence;  // ended by stable_text

@@ -15,7 +15,7 @@ namespace dragoman {
 namespace {
 
 // A request on its way through the engine.  Each job writes its own result; the last one to finish
-// puts the answer together.
+// assembles the answer.
 class RunningRequest : public std::enable_shared_from_this<RunningRequest> {
  public:
   RunningRequest(std::shared_ptr<const Model> model, std::shared_ptr<RequestState> state,
@@ -26,10 +26,10 @@ class RunningRequest : public std::enable_shared_from_this<RunningRequest> {
         on_progress_(std::move(on_progress)),
         started_(absl::Now()) {}
 
-  // The jobs of the request, whose on_done comes back to it.
+  // Creates the jobs of the request, which report back to this object.
   absl::StatusOr<std::vector<JobPtr>> Plan(const PlanContext& context, TranslateRequest request);
 
-  // Answers with an error, or, if there are no jobs to wait for, with the translations.
+  // Responds with an error or, if there are no jobs to wait for, with the translations.
   void Answer(absl::Status status);
 
  private:
@@ -42,9 +42,9 @@ class RunningRequest : public std::enable_shared_from_this<RunningRequest> {
   const OnProgress on_progress_;
   const absl::Time started_;
   absl::Duration tokenize_;
-  TranslationPlan plan_;                  // whose jobs have been handed on
-  std::vector<JobResult> results_;        // of each of them
-  std::optional<ProgressTeller> teller_;  // if there is somebody to tell
+  TranslationPlan plan_;                  // without its jobs, which have been handed on
+  std::vector<JobResult> results_;        // of each job
+  std::optional<ProgressTeller> teller_;  // if progress is reported
   std::atomic<int> jobs_left_ = 0;
 
   absl::Mutex mutex_;
@@ -80,7 +80,7 @@ void RunningRequest::JobDone(size_t job, JobResult result) {
       absl::MutexLock lock(&mutex_);
       if (error_.ok()) error_ = result.status;
     }
-    state_->Cancel(absl::Now());  // the other sentences are of no use without this one
+    state_->Cancel(absl::Now());  // the other sentences are useless without this one
   }
   if (plan_.by_consensus) {
     ChooseByConsensus(model_->tokenizer(), plan_.num_hypotheses, &result.hypotheses);

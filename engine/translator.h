@@ -35,26 +35,27 @@ class Translator {
   // `pool` must outlive the translator.
   Translator(std::shared_ptr<const Model> model, WorkerPool* pool, const Limits& limits);
 
-  // Starts a translation and returns at once; `done` is called exactly once, before this returns
-  // (an error found at the door, or nothing to translate) or later on a worker's thread, and must
-  // not block.  `state` says who asks and until when, and cancels what was started: within a turn
-  // `done` hears CANCELLED, or DEADLINE_EXCEEDED if the deadline was about to pass.
-  // Errors: INVALID_ARGUMENT with the field (status.h), RESOURCE_EXHAUSTED, UNAVAILABLE,
-  // DEADLINE_EXCEEDED, CANCELLED, INTERNAL.
-  // With `on_progress` the translations are told one by one, and each word by word, before `done`,
-  // whose response then holds none.  It is called on workers' threads, never by two at a time, and
+  // Starts a translation and returns at once.  `done` is called exactly once: before this returns
+  // (if the request is invalid, or there is nothing to translate) or later on a worker's thread.
+  // It must not block.  `state` says who asks and by when, and can cancel what was started: within
+  // a turn `done` gets CANCELLED, or DEADLINE_EXCEEDED if the deadline was about to pass.  Errors:
+  // INVALID_ARGUMENT with the field (status.h), RESOURCE_EXHAUSTED, UNAVAILABLE, DEADLINE_EXCEEDED,
+  // CANCELLED, INTERNAL.
+  //
+  // With `on_progress`, translations are reported one by one and word by word before `done`, whose
+  // response then contains none.  It is called on workers' threads, never by two at a time, and
   // must not block.
   void Translate(TranslateRequest request, std::shared_ptr<RequestState> state,
                  std::function<void(TranslateResponse)> done,
                  OnProgress on_progress = nullptr) const;
-  // The same for anybody; returns the state.
+  // The same for an anonymous caller; returns the state.
   std::shared_ptr<RequestState> Translate(TranslateRequest request, absl::Time deadline,
                                           std::function<void(TranslateResponse)> done) const;
 
-  // What Translate checks of the texts of a request.
+  // The checks that Translate makes on the texts of a request.
   absl::Status CheckTexts(const std::vector<std::string>& texts) const;
 
-  // The tokens that the model sees for a text.  The languages are as in a request.
+  // The tokens that the model sees for a text.  The languages are those of a request.
   absl::StatusOr<std::vector<int32_t>> EncodeSource(const std::string& text,
                                                     const std::string& source_language,
                                                     const std::string& target_language) const;

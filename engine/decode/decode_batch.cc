@@ -1,13 +1,13 @@
-// A step, by an example.  Three sentences are in the batch: A with beam 2, B greedy, C pauses.
+// A step, by example.  Three sentences are in the batch: A with beam 2, B greedy, and C, which
+// pauses.
 //
 //   gather     rows:  A hypothesis 0 | A hypothesis 1 | B hypothesis 0        (none of C)
-//   network    one step of the decoder over the three rows
+//   network    one decoder step over the three rows
 //   rank       a ranker for each row sees its logits tile by tile (logits.h)
-//   advance    A's search takes the candidates of its two rows, B's those of its one
-//   fork       the state of each sentence follows: A's new hypotheses may both descend from its old
-//   1
+//   advance    A's search takes the candidates of its two rows, B's those of its one row
+//   fork       each sentence's state follows: both of A's new hypotheses may descend from its old 1
 //
-// A search that is done gives its sentence back in the same step, so no row is spent on it again.
+// A search that is done returns its sentence in the same step, so no more rows are spent on it.
 
 #include "engine/decode/decode_batch.h"
 
@@ -19,8 +19,8 @@ namespace dragoman {
 
 namespace {
 
-// The sum over the source of log(min(1, attention given)): "Google's Neural Machine Translation
-// System", Wu et al. 2016, equation 14, without what nothing looked at at all.
+// The sum over source tokens of log(min(1, total attention)): "Google's Neural Machine Translation
+// System", Wu et al. 2016, equation 14, leaving out tokens that got no attention at all.
 float CoverageOf(const SentenceState& state, int row, size_t source_tokens) {
   std::vector<float> attention;
   state.AppendAttention(row, &attention);
@@ -33,12 +33,12 @@ float CoverageOf(const SentenceState& state, int row, size_t source_tokens) {
   return sum;
 }
 
-// Gives every hypothesis its attention.
+// Adds to every hypothesis its attention.
 void AddAttention(const SentenceState& state, size_t source_tokens,
                   std::vector<Hypothesis>* hypotheses) {
   for (Hypothesis& hypothesis : *hypotheses) {
     state.AppendAttention(hypothesis.row, &hypothesis.attention);
-    // One whose repetition was cut off has more.
+    // A hypothesis whose repetition was cut off has more rows than it needs.
     const size_t most = (hypothesis.tokens.size() + 1) * source_tokens;
     if (hypothesis.attention.size() > most) hypothesis.attention.resize(most);
   }
@@ -64,22 +64,22 @@ struct DecodeBatch::Sentence {
   JobPtr job;  // null once finished
   bool runs = true;
   std::unique_ptr<PartialEncoding> encoding;  // null once encoded
-  int granted = 0;                            // stages of it in this turn
+  int granted = 0;                            // stages of it to run in this turn
   std::unique_ptr<SentenceState> state;
   std::unique_ptr<Search> search;
-  // How many tokens of each live hypothesis the network has seen, the decoder start among them.
-  // One less than there are; at first, all that the search begins with is still to come.
+  // How many tokens of each live hypothesis the network has seen, including the decoder start.
+  // Normally one less than there are; initially, all that the search begins with is still to come.
   int seen = 0;
   const bool one_by_one;  // the network takes one token of a hypothesis at a time
-  int rows = 0;           // that the network was given
-  // Of the step that is being made.
+  int rows = 0;           // how many the network has been given
+  // For the current step.
   int next_seen = 0;
-  bool complete = true;          // the network has then seen all
+  bool complete = true;          // after it the network has seen all tokens
   int rankers = 0;               // of the sentence's rows
-  std::vector<Candidate> early;  // of the tokens seen before it was complete
+  std::vector<Candidate> early;  // of tokens seen in earlier, incomplete steps
   JobTimes times;
   absl::Time joined;         // when its decoding began
-  size_t stable_tokens = 0;  // that its job was told of
+  size_t stable_tokens = 0;  // how many its job has been told
 };
 
 void Conclude(Job* job, JobResult result, Observer* observer) {
@@ -227,8 +227,8 @@ bool DecodeBatch::runs() const {
                      [](const auto& sentence) { return sentence->runs; });
 }
 
-// Of the sentences that run, a row for every token that a live hypothesis has and the network has
-// not seen, and somebody to rank what follows those that are scored.
+// For the running sentences: one row for every token that a live hypothesis has and the network has
+// not seen, and a ranker for each row that is scored.
 void DecodeBatch::GatherRows() {
   scratch_->rows.clear();
   scratch_->ranked = 0;
@@ -280,7 +280,7 @@ RowRanker* DecodeBatch::NextRanker() {
   return &rankers[scratch_->ranked++];
 }
 
-// Lets the sentence's hypotheses grow by what their rows were ranked to.
+// Extends the sentence's hypotheses according to the ranking of their rows.
 void DecodeBatch::Advance(Sentence* sentence, int first_ranker) {
   std::vector<Candidate>& candidates =
       sentence->complete && sentence->early.empty() ? scratch_->candidates : sentence->early;
@@ -289,7 +289,7 @@ void DecodeBatch::Advance(Sentence* sentence, int first_ranker) {
     scratch_->rankers[first_ranker + i].Finish(&candidates);
   }
   Search& search = *sentence->search;
-  // A hypothesis's rows are adjacent; what ranks its continuations is the newest.
+  // A hypothesis' rows are adjacent; its continuations are ranked by the newest.
   const int new_rows = sentence->next_seen - sentence->seen;
   for (Candidate& candidate : candidates) {
     candidate.row = sentence->rows + (candidate.parent + 1) * new_rows - 1;
@@ -309,7 +309,7 @@ void DecodeBatch::Advance(Sentence* sentence, int first_ranker) {
 
 void DecodeBatch::TellStable(Sentence* sentence) {
   const SearchOptions& options = sentence->job->options;
-  // By consensus any of the candidates may come first.
+  // With consensus, any of the hypotheses may become the best one.
   const int n = options.mbr_candidates > 0 ? options.num_hypotheses : 1;
   const absl::Span<const int32_t> stable = sentence->search->StablePrefix(n);
   if (stable.size() <= sentence->stable_tokens) return;
@@ -317,7 +317,7 @@ void DecodeBatch::TellStable(Sentence* sentence) {
   sentence->job->on_stable(stable);
 }
 
-// Gives back what the sentence had reserved and tells its job.
+// Releases what the sentence had reserved and ends its job.
 void DecodeBatch::Finish(Sentence* sentence, absl::Status status) {
   const JobPtr job = std::move(sentence->job);
   load_.rows -= job->cost.rows;

@@ -19,7 +19,7 @@ bool Dispatcher::AwaitWork(int worker) {
   };
   absl::MutexLock lock(&mutex_, absl::Condition(&called));
   if (!draining_ || !scheduler_.line_empty()) return true;
-  called_[worker] = absl::InfiniteFuture();  // it leaves
+  called_[worker] = absl::InfiniteFuture();  // it ends
   return false;
 }
 

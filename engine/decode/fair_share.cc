@@ -1,6 +1,6 @@
-// An example with one principal.  A document has received 5,000 rows of work when a second one
-// comes.  The second starts at the virtual time 5,000, too, so it is not given 5,000 rows of work
-// first, but neither does it wait: both are served in turns from now on.
+// An example within one principal.  A document has received 5,000 rows of work when a second one
+// arrives.  The second also starts at the virtual time 5,000, so it does not get 5,000 rows of work
+// first, but it does not wait either: from now on both are served in turn.
 
 #include "engine/decode/fair_share.h"
 
@@ -11,8 +11,8 @@ namespace dragoman {
 
 namespace {
 
-// A short request overtakes one that came before it if it is cheaper, and came before the other
-// short ones received so many times the difference.  So the shortest go first, and none is
+// A short request overtakes one that came before it if it is cheaper and arrived before the other
+// short ones had received this many times the difference.  So the shortest go first, and none is
 // overtaken for ever.  (Such tags are those of weighted fair queueing among that many requests:
 // Demers, Keshav and Shenker, "Analysis and Simulation of a Fair Queueing Algorithm", SIGCOMM
 // 1989.)
@@ -22,7 +22,7 @@ constexpr double kOvertaking = 16;
 
 void FairShare::Open(Flow* flow) {
   Account* const account = AccountOf(flow->request->terms());
-  // Who had nothing waiting did without by his own choice.
+  // An account with nothing waiting was idle by its own choice.
   if (!account->waits()) account->time = std::max(account->time, of(account->priority).start());
   flow->account = account;
   flow->time = account->now;
@@ -39,7 +39,7 @@ Account* FairShare::AccountOf(const RequestTerms& terms) {
   if (const auto found = std::find_if(active.begin(), active.end(), same); found != active.end()) {
     return found->get();
   }
-  if (active.empty()) {  // nobody to be compared with
+  if (active.empty()) {  // nobody to compare with
     absent.clear();
     all.served = all.largest = 0;
   }
@@ -93,8 +93,7 @@ void FairShare::Requeue(Flow* flow) {
   if (account->waits()) of(account->priority).waiting.insert(account);
 }
 
-// Takes the flow and its account out of what is ordered by their virtual times; Requeue puts them
-// back.
+// Removes the flow and its account from the sets ordered by virtual time; Requeue puts them back.
 void FairShare::Unqueue(Flow* flow) {
   Account* const account = flow->account;
   of(account->priority).waiting.erase(account);

@@ -1,11 +1,10 @@
-// How a deadline is forecast, by an example.  Turns take 10 ms and the workers do 2,000 rows of
-// work a second each.  A sentence that takes 20 steps, behind 800 rows of work for 2 workers, will
-// need
+// How a deadline is forecast, by example.  Turns take 10 ms, and each worker does 2,000 rows of
+// work a second.  A sentence that takes 20 steps, behind 800 rows of work for 2 workers, will need
 //
 //   800 / (2 x 2,000) s + 20 x 10 ms = 400 ms        times the margin
 //
-// The margin learns from what comes of the forecasts: it grows by a tenth when a request that was
-// begun comes too late, and falls by a five-hundredth when one is in time.
+// The margin adapts to the outcome: it grows by a tenth when a started request is too late, and
+// falls by a five-hundredth when one is in time.
 
 #include "engine/decode/forecast.h"
 
@@ -14,10 +13,10 @@
 namespace dragoman {
 namespace {
 
-// Means over about this many of the last turns.
+// Averages over about this many of the last turns.
 constexpr double kTurns = 20;
-// A miss stretches the forecasts by a tenth, and 50 hits take that back: two percent of those that
-// are begun may come too late.  (Additive increase and decrease, as in congestion control.)
+// A miss raises the margin by a tenth, and 50 hits undo that: two percent of the started requests
+// may be too late.  (Additive increase and decrease, as in congestion control.)
 constexpr double kMiss = 0.1, kHit = 0.002, kMostMargin = 3;
 
 void MoveTowards(double value, double* mean) {
@@ -30,7 +29,7 @@ void Forecast::OnTurn(double rows, double share, absl::Duration took) {
   if (rows <= 0) return;
   const double seconds = absl::ToDoubleSeconds(took);
   MoveTowards(seconds, &turn_seconds_);
-  // Nearly empty turns say little of how fast full ones are.
+  // Nearly empty turns say little about the speed of full ones.
   if (share >= 0.5) MoveTowards(seconds / rows, &seconds_per_row_);
 }
 

@@ -8,7 +8,7 @@
 namespace dragoman {
 namespace {
 
-// Writes values one after another, each so that no other values read alike.
+// Appends values unambiguously: no other sequence of values gives the same bytes.
 class KeyWriter {
  public:
   explicit KeyWriter(std::string* key) : key_(*key) {}
@@ -43,8 +43,8 @@ class KeyWriter {
   std::string& key_;
 };
 
-// The names stand for all members, in their order: whoever adds one is stopped by the compiler
-// here, and says whether results depend on it.
+// The structured binding names all members, in order: the compiler stops whoever adds one here, to
+// decide whether results depend on it.
 void AddOptions(const SearchOptions& options, KeyWriter* key) {
   const auto& [beam_size, num_hypotheses, length_penalty, word_penalty, length_normalization,
                early_stopping, patience, coverage_penalty, shrinking_beam, min_length,
@@ -65,7 +65,7 @@ void AddOptions(const SearchOptions& options, KeyWriter* key) {
 }
 
 void AddRules(const SearchRules& rules, KeyWriter* key) {
-  // The index of pieces is the model's.
+  // The index of pieces belongs to the model.
   const auto& [eos_id, decoder_start_id, unknown_id, bad_words_ids, banned_phrases, pieces] = rules;
   key->AddAll(eos_id, decoder_start_id, unknown_id, bad_words_ids, banned_phrases);
 }
@@ -73,8 +73,8 @@ void AddRules(const SearchRules& rules, KeyWriter* key) {
 }  // namespace
 
 std::string KeyOf(const Job& job) {
-  // Candidates follow from the source, the phrases and the model's shortlist, whose file is part of
-  // its version.  The coverage is a function that the batch sets.
+  // The shortlist follows from the source, the phrases and the model's shortlist file, which is
+  // part of its version.  The coverage is a function that the batch sets.
   const auto& [options, rules, source, prefix, score_prefix, phrases, attention, coverage,
                random_key] = static_cast<const SearchTask&>(job);
   std::string bytes;

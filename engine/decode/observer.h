@@ -1,5 +1,5 @@
-// The interface for those who want to know what the engine does: the server's metrics, a test,
-// nobody.  The engine calls, on its own threads, and does not know who listens.
+// The interface for code that wants to know what the engine does: the server's metrics, a test,
+// nobody.  The engine calls it on its own threads and does not know who listens.
 
 #ifndef DRAGOMAN_ENGINE_DECODE_OBSERVER_H_
 #define DRAGOMAN_ENGINE_DECODE_OBSERVER_H_
@@ -18,13 +18,13 @@ class Observer {
   virtual void OnEncode(const Model& model, int sentences, int tokens, absl::Duration took) = 0;
   // A worker ran one decoder step over `rows` live hypotheses of `sentences` sentences.
   virtual void OnDecodeStep(const Model& model, int sentences, int rows, absl::Duration took) = 0;
-  // A worker was busy this long; includes what the two above were told.
+  // A worker was busy for this long, including the two kinds of work above.
   virtual void OnBusy(int worker, absl::Duration took) = 0;
-  // A job ended, well or not; called before the job's own on_done.
+  // A job ended, successfully or not.  Called before the job's own on_done.
   virtual void OnJobDone(const Job& job, const JobResult& result) = 0;
 };
 
-// Listens to nothing.
+// Ignores everything.
 class NullObserver : public Observer {
  public:
   void OnEncode(const Model&, int, int, absl::Duration) override {}

@@ -23,7 +23,7 @@ void PriceList::Price(Job* job) {
 }
 
 void PriceList::Learn(const Job& job, int steps) {
-  // The mean of the last few hundred sentences, more or less, each with the weight of its length.
+  // Roughly the mean of the last few hundred sentences, weighted by their length.
   constexpr double kMemory = 5000;  // source tokens
   absl::MutexLock lock(&mutex_);
   double& ratio = Of(job.model->name()).length_ratio;

@@ -1,5 +1,5 @@
-// What the sentences of each model cost: how many rows of it make a turn, and how long its
-// translations are, which is learned from those that were finished.
+// What the sentences of each model cost: how many rows make a turn, and how long translations are,
+// which is learned from finished ones.
 //
 // Thread-safe.
 
@@ -17,7 +17,7 @@ namespace dragoman {
 
 class PriceList {
  public:
-  // For models that Set was not called for.
+  // `pricing` applies to models for which Set was not called.
   explicit PriceList(const Pricing& pricing) : pricing_(pricing) {}
 
   void Set(const std::string& model, int turn_rows);
@@ -26,7 +26,7 @@ class PriceList {
   // Computes the job's cost.
   void Price(Job* job);
 
-  // A job has ended well, after this many steps.
+  // A job ended successfully after this many steps.
   void Learn(const Job& job, int steps);
 
  private:

@@ -1,8 +1,8 @@
-// A bucket, by an example.  6,000 rows a minute, burst 6,000: it fills by 100 rows a second.
+// A bucket, by example. 6,000 rows a minute, burst 6,000: it fills by 100 rows a second.
 //
-//   12:00:00   full: 6,000.  A document that costs 9,000 is let in: -3,000
-//   12:00:10   -2,000.  The next request is refused: come again in 20 s
-//   12:00:31   100.  A request is let in
+//   12:00:00   full: 6,000.  A document that costs 9,000 is admitted: -3,000
+//   12:00:10   -2,000.  The next request is refused: retry in 20 s
+//   12:00:31   100.  A request is admitted
 
 #include "engine/decode/quota.h"
 
@@ -16,7 +16,7 @@ namespace {
 
 double BurstOf(const Quota& quota) { return quota.burst > 0 ? quota.burst : quota.per_minute; }
 
-// How long it takes to earn so much.
+// How long it takes to earn this much.
 absl::Duration TimeFor(double work, const Quota& quota) {
   return absl::Minutes(work / quota.per_minute);
 }

@@ -1,7 +1,7 @@
-// How much work a principal may ask for over time: a bucket of rows of work that fills at a steady
-// rate.  A request is let in while there is anything in the bucket and takes out what it is
-// expected to cost, even if that is more: the debt is waited for by the next one.  So a quota holds
-// over any minute but for one request, and no request is too large for it.  No clock: time is an
+// How much work a principal may ask for over time: a token bucket of rows of work that fills at a
+// steady rate.  A request is admitted if the bucket is not empty, and takes out what it is expected
+// to cost, even if that is more: the next request waits for the debt.  So a quota holds over any
+// minute except for one request, and no request is too large for it.  No clock: time is an
 // argument.
 
 #ifndef DRAGOMAN_ENGINE_DECODE_QUOTA_H_
@@ -17,7 +17,7 @@ namespace dragoman {
 
 // Rows of work (JobCost).
 struct Quota {
-  double per_minute = 0;  // 0: any number
+  double per_minute = 0;  // 0: unlimited
   double burst = 0;       // what may be asked for at once after a pause; 0: as much as in a minute
 
   bool operator==(const Quota&) const = default;
@@ -25,10 +25,9 @@ struct Quota {
 
 class QuotaBook {
  public:
-  // RESOURCE_EXHAUSTED, saying when to come again (RetryAfterOf), while the principal's bucket is
-  // empty.
+  // RESOURCE_EXHAUSTED while the principal's bucket is empty, with the time to wait (RetryAfterOf).
   absl::Status Check(const std::string& principal, const Quota& quota, absl::Time now);
-  // Takes that much out of it.
+  // Takes this much out of it.
   void Spend(const std::string& principal, const Quota& quota, double work, absl::Time now);
 
   size_t size() const { return buckets_.size(); }
@@ -37,7 +36,7 @@ class QuotaBook {
   struct Bucket {
     double level = 0;
     absl::Time since;
-    absl::Time full;  // when it will be, and can be forgotten
+    absl::Time full;  // when it will be full, and can be forgotten
   };
   Bucket& Fill(const std::string& principal, const Quota& quota, absl::Time now);
 

@@ -11,10 +11,10 @@
 namespace dragoman {
 namespace {
 
-// How often it is seen that a follower is not wanted any more.
+// How often unwanted followers are looked for.
 constexpr absl::Duration kWatchInterval = absl::Milliseconds(10);
-// What an entry takes beside its key and its hypotheses: nodes of the list and of the index, and
-// the allocator's share.
+// The memory of an entry besides its key and its hypotheses: nodes of the list and of the index,
+// and the allocator's overhead.
 constexpr size_t kEntryBytes = 256;
 
 size_t BytesOf(const Hypothesis& hypothesis) {
@@ -28,8 +28,8 @@ size_t BytesOf(const std::string& key, const std::vector<Hypothesis>& hypotheses
   return bytes;
 }
 
-// 0 for the jobs of a short interactive request, which go first; then other interactive ones; then
-// batch work.
+// 0 for the jobs of a short interactive request, which go first; 1 for other interactive ones; 2
+// for batch work.
 int UrgencyOf(const std::vector<JobPtr>& jobs) {
   if (jobs.front()->request->terms().priority == Priority::kBatch) return 2;
   double work = 0;
@@ -88,7 +88,7 @@ void ResultCache::Take(JobPtr job, std::string key, int urgency, Sorted* sorted)
   }
   const int tokens = static_cast<int>(job->source.size());
   const auto flight = flights_.find(key);
-  // Who is told of a sentence as it grows would hear nothing of another's job.
+  // A follower would not hear how its sentence grows, so a job that wants to is not one.
   if (flight == flights_.end() || flight->second->urgency > urgency || job->on_stable != nullptr ||
       following_tokens_ + tokens > options_.max_following_tokens) {
     return Lead(std::move(job), std::move(key), urgency, sorted);
@@ -103,14 +103,14 @@ void ResultCache::Take(JobPtr job, std::string key, int urgency, Sorted* sorted)
   flight->second->followers.push_back(sorted->followers.back());
 }
 
-// A job that goes to the workers, and tells those who follow it.
+// A job that goes to the workers, and informs those that follow it.
 void ResultCache::Lead(JobPtr job, std::string key, int urgency, Sorted* sorted) {
   ++stats_.misses;
   auto flight = std::make_shared<Flight>();
   flight->urgency = urgency;
   FlightPtr& current = flights_[key];
   if (current != nullptr)
-    flight->followers = std::move(current->followers);  // of a less urgent one
+    flight->followers = std::move(current->followers);  // of the less urgent one
   current = flight;
   job->on_done = [this, key, flight, done = std::move(job->on_done)](JobResult result) {
     Land(key, flight, result);
@@ -120,7 +120,8 @@ void ResultCache::Lead(JobPtr job, std::string key, int urgency, Sorted* sorted)
   sorted->misses.push_back(std::move(job));
 }
 
-// A request was refused: its jobs are dropped, and others who had followed them go on without.
+// A request was refused: its jobs are dropped, and others that had followed them continue without
+// them.
 void ResultCache::Withdraw(const Sorted& sorted) {
   std::vector<FollowerPtr> left;
   {
@@ -141,8 +142,7 @@ void ResultCache::Withdraw(const Sorted& sorted) {
     Conclude(std::move(follower->job), absl::CancelledError());
 }
 
-// A request was taken: its followers may end from now on, and some of them could have ended
-// already.
+// A request was admitted: its followers may end from now on, and some could have ended already.
 void ResultCache::Confirm(const std::vector<FollowerPtr>& followers) {
   std::vector<FollowerPtr> ended;
   {
@@ -168,13 +168,13 @@ void ResultCache::Land(const std::string& key, const FlightPtr& flight, const Jo
   for (const FollowerPtr& follower : ended) Conclude(std::move(follower->job), found);
 }
 
-// Gives a result to the followers of a flight, and returns those that can end at once.
+// Passes a result to the followers of a flight, and returns those that can end at once.
 std::vector<ResultCache::FollowerPtr> ResultCache::End(
     const std::string& key, const FlightPtr& flight,
     const absl::StatusOr<std::vector<Hypothesis>>& result) {
   FlightPtr followed = flight;
   if (const auto found = flights_.find(key); found != flights_.end()) {
-    if (result.ok()) followed = found->second;  // a more urgent one has their followers
+    if (result.ok()) followed = found->second;  // a more urgent job has taken over its followers
     if (found->second == flight) flights_.erase(found);
   }
   std::vector<FollowerPtr> ended;
@@ -192,8 +192,8 @@ std::vector<ResultCache::FollowerPtr> ResultCache::End(
   return ended;
 }
 
-// Ends a job that did not go to the workers.  If the one that it followed has failed, it tries its
-// own luck.
+// Ends a job that did not go to the workers.  If the job that it followed has failed, it is
+// submitted itself.
 void ResultCache::Conclude(JobPtr job, const absl::StatusOr<std::vector<Hypothesis>>& result) {
   JobResult own;
   own.reused = true;
@@ -204,7 +204,7 @@ void ResultCache::Conclude(JobPtr job, const absl::StatusOr<std::vector<Hypothes
   }
   own.status = job->request->Wanted(options_.clock());
   if (!own.status.ok()) return job->Finish(std::move(own));
-  // To the scheduler it is a request of its own: it may know the whole already.
+  // For the scheduler it is a separate request, because it may already know the whole one.
   job->request = std::make_shared<RequestState>(std::move(job->request));
   const std::function<void(JobResult)> done = job->on_done;
   std::vector<JobPtr> alone;

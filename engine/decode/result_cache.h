@@ -1,22 +1,22 @@
-// Remembers translations, and lets equal jobs that are under way at the same time share one result.
+// Remembers translations, and lets equal jobs that run at the same time share one result.
 //
 //   a hit       the result is remembered: the job ends at once
-//   a follower  an equal job of somebody else is under way: both end with its result
+//   a follower  an equal job of another request is running: both end with its result
 //   a miss      the job goes to the workers, and its result is remembered
 //
-// Correct because the result of a job depends on its key alone (job_key.h) and never on the
-// traffic. The least recently used results leave when there are too many bytes of them.
+// This is correct because the result of a job depends only on its key (job_key.h), never on the
+// traffic.  When there are too many bytes, the least recently used results are evicted.
 //
-// A follower stays its own master.  It may be cancelled, and has its own deadline; if the job that
-// it follows ends badly (its client left, its deadline passed), a follower takes its place in the
-// line.  It only follows jobs that are at least as urgent as itself: a short request does not wait
-// for a document that has the same sentence.
+// A follower stays independent: it may be cancelled, and it has its own deadline.  If the job that
+// it follows fails (its client left, its deadline passed), a follower takes its place in the queue.
+// A job only follows jobs that are at least as urgent as itself: a short request does not wait for
+// a document that contains the same sentence.
 //
-// Hits and followers do no work: they are charged to no quota, do not wait in the line and are
+// Hits and followers do no work: they are charged to no quota, do not wait in the queue and are
 // never refused.
 //
-// Thread-safe.  Jobs end on the thread that submitted them (hits), on a worker's, or on that of the
-// cache; never under a lock.
+// Thread-safe.  Jobs end on the thread that submitted them (hits), on a worker's, or on the cache's
+// own; never under a lock.
 
 #ifndef DRAGOMAN_ENGINE_DECODE_RESULT_CACHE_H_
 #define DRAGOMAN_ENGINE_DECODE_RESULT_CACHE_H_
@@ -56,25 +56,25 @@ struct CacheStats {
 
 struct CacheOptions {
   size_t capacity_bytes = 0;
-  int max_following_tokens = 65536;  // source tokens of the followers of all jobs; more are misses
+  int max_following_tokens = 65536;  // source tokens of all followers; more are misses
   Clock clock = absl::Now;
-  bool own_thread = true;  // that calls DropUnwanted; without it whoever tests does
+  bool own_thread = true;  // calls DropUnwanted; without it the test does
 };
 
 class ResultCache {
  public:
-  // Takes all jobs of a request, or none and says why; then on_done is not called.
+  // Takes all jobs of a request, or none and says why; in that case on_done is not called.
   using Submitter = std::function<absl::Status(std::vector<JobPtr>)>;
 
   ResultCache(const CacheOptions& options, Submitter submit);
   // REQUIRES: every job has ended.
   ~ResultCache();
 
-  // As the Submitter, whose errors it returns.  The costs of the jobs are known.
+  // The same as the Submitter, whose errors it returns.  REQUIRES: the jobs have been priced.
   absl::Status Submit(std::vector<JobPtr> jobs);
 
-  // Ends the followers whose request was cancelled or is too late.  The cache's own thread does so
-  // every few milliseconds; tests may as well.
+  // Ends the followers whose request was cancelled or is too late.  The cache's own thread calls it
+  // every few milliseconds; tests may call it too.
   void DropUnwanted();
 
   CacheStats stats() const;
@@ -89,18 +89,18 @@ class ResultCache {
   struct Follower {
     JobPtr job;
     int tokens = 0;
-    bool confirmed = false;  // the rest of its request was taken, too
+    bool confirmed = false;  // the rest of its request was admitted, too
     bool dropped = false;    // it was not
-    std::optional<absl::StatusOr<std::vector<Hypothesis>>> result;  // that came before that
+    std::optional<absl::StatusOr<std::vector<Hypothesis>>> result;  // if it arrived before that
   };
   using FollowerPtr = std::shared_ptr<Follower>;
-  // A job under way, by which others may be served.
+  // A running job that others may follow.
   struct Flight {
     int urgency = 0;
     std::vector<FollowerPtr> followers;
   };
   using FlightPtr = std::shared_ptr<Flight>;
-  // What became of the jobs of one request.
+  // How the jobs of one request were classified.
   struct Sorted {
     std::vector<std::pair<JobPtr, std::vector<Hypothesis>>> hits;
     std::vector<FollowerPtr> followers;
@@ -127,7 +127,7 @@ class ResultCache {
   const CacheOptions options_;
   const Submitter submit_;
   mutable absl::Mutex mutex_;
-  std::list<Entry> entries_ ABSL_GUARDED_BY(mutex_);  // the one used last is the first
+  std::list<Entry> entries_ ABSL_GUARDED_BY(mutex_);  // most recently used first
   std::unordered_map<std::string_view, std::list<Entry>::iterator> index_ ABSL_GUARDED_BY(mutex_);
   std::unordered_map<std::string, FlightPtr> flights_ ABSL_GUARDED_BY(mutex_);
   int following_tokens_ ABSL_GUARDED_BY(mutex_) = 0;

@@ -9,7 +9,7 @@
 namespace dragoman {
 namespace {
 
-// What long requests may fill of the line.
+// The part of the queue that long requests may fill.
 constexpr double kLongPart = 0.75;
 
 }  // namespace
@@ -52,7 +52,7 @@ absl::Status Scheduler::Enter(std::vector<JobPtr>* jobs, absl::Time now) {
   return absl::OkStatus();
 }
 
-// Whether `more` may wait as well.
+// Whether there is room for `more` in the queue.
 absl::Status Scheduler::CheckRoom(const LineSize& more, bool is_short) const {
   const auto check = [&](const char* what, auto member, double most) -> absl::Status {
     const double longs = waiting_[false].*member;
@@ -69,14 +69,14 @@ absl::Status Scheduler::CheckRoom(const LineSize& more, bool is_short) const {
 }
 
 // The work that is done before that of a flow.  Short ones wait for each other.  Long ones share
-// the workers, so while one is done each of the others receives as much as it does, at the most.
+// the workers: while one is being served, each of the others receives at most as much as it does.
 double Scheduler::WorkBefore(const Flow& flow) const {
   if (flow.IsShort()) return waiting_[true].work;
   const LineSize& longs = waiting_[false];
   return std::min(longs.work, longs.requests * flow.expected);
 }
 
-// Whether a flow can be done before its deadline, after so much other work.
+// Whether a flow can meet its deadline after this much other work.
 absl::Status Scheduler::CanBeMet(const Flow& flow, absl::Time now, double work_before) const {
   const absl::Time deadline = flow.request->deadline();
   if (deadline == absl::InfiniteFuture() || !limits_.forecasts) return absl::OkStatus();
@@ -85,9 +85,9 @@ absl::Status Scheduler::CanBeMet(const Flow& flow, absl::Time now, double work_b
                forecast_.Work(flow.expected - flow.received, limits_.workers)) +
       forecast_.Work(work_before, limits_.workers);
   if (now + needed <= deadline) return absl::OkStatus();
-  return CannotBeMet(absl::StrCat(
-      "the deadline cannot be met: it passes in ", absl::FormatDuration(deadline - now),
-      ", and the request takes about ", absl::FormatDuration(needed)));
+  return CannotBeMet(absl::StrCat("the deadline cannot be met: it passes in ",
+                                  absl::FormatDuration(deadline - now),
+                                  ", and the request takes about ", absl::FormatDuration(needed)));
 }
 
 TurnPlan Scheduler::PlanTurn(int worker, absl::Span<Resident> residents, absl::Time now) {
@@ -113,7 +113,7 @@ void Scheduler::RefuseUnwanted(absl::Time now, TurnPlan* plan) {
   }
 }
 
-// Takes the next job of a flow out of the line.
+// Removes the next job of a flow from the queue.
 JobPtr Scheduler::Take(Flow* flow) {
   LineSize& waiting = waiting_[flow->expected <= Flow::kShort];
   JobPtr job = fair_.Pop(flow);
@@ -140,8 +140,8 @@ void Scheduler::CloseIfDone(Flow* flow) {
   flows_.erase(flow->request.get());
 }
 
-// Whether a job of that share is for this worker to take, or for one with less to do, who comes for
-// it within a turn of his.
+// Whether this worker should take a job with that share, rather than one with less to do, which
+// will fetch it within a turn.
 bool Scheduler::IsTurnOf(int worker, double share) const {
   const double mine = loads_[worker].share;
   double all = waiting_[false].share + waiting_[true].share;

@@ -1,29 +1,29 @@
-// Who waits, and who gets the next turn of a worker.  All workers share one line, from which each
+// Who waits, and who gets the next turn of a worker.  All workers share one queue, from which each
 // takes what it has room for.  Starts no thread, reads no clock, holds no lock.
 //
-// A turn of a worker has room for a number of rows.  They are given away one sentence after
-// another:
+// A worker's turn has room for a number of rows.  They are allocated one sentence after another:
 //
-//   1. to short requests, up to three quarters of the rows: those under way first, then those that
-//      wait, in the order in which they came, but for cheap ones that overtake (fair_share.cc);
+//   1. to short requests, up to three quarters of the rows: first those in progress, then those
+//   that
+//      wait, in order of arrival, except that cheap ones overtake (fair_share.cc);
 //   2. to the other interactive requests, by what they have received (fair_share.h), whether their
-//      sentence is under way or begins now; if there are short ones, only a quarter of the rows, or
-//      what is missing to a half: the fewer rows, the sooner comes the next turn;
-//   3. to short requests, what is left;
-//   4. to batch requests, what is left.
+//      sentence is in progress or starts now; while there are short ones, only a quarter of the
+//      rows, or enough to fill half of them: the fewer rows, the sooner the next turn comes;
+//   3. to short requests, from what is left;
+//   4. to batch requests, from what is left.
 //
-// A sentence under way that is given nothing pauses.  That is the whole of preemption: documents
-// may fill a batch, yet the next request has its rows in the next turn, and the bytes do not
-// change (the row law).  So a short request waits for the turns under way and for other short ones,
-// never for a document; and documents keep a quarter of the rows, however many short requests there
-// are.
+// A sentence in progress that gets no rows pauses.  That is all there is to preemption: documents
+// may fill a batch, yet the next request gets its rows in the next turn, and the bytes do not
+// change (the row law).  So a short request waits for the turns in progress and for other short
+// ones, never for a document; and documents keep a quarter of the rows, however many short requests
+// there are.
 //
-// A request that cannot be done before its deadline, as things are (forecast.h), is refused before
-// it starts, and at the door if the line is too long for it.
+// A request that cannot meet its deadline at the current speed (forecast.h) is refused before it
+// starts, or on arrival if the queue is too long for it.
 //
-// In all of this a principal that is ahead of another that waits by more than
-// FairShare::kMostLead is given nothing, so none gets far ahead of another that has work.
-// fair_share.h proves by how much at the most, and tests/sim/fair_sim_test.cc watches that bound.
+// In all of this, a principal that is ahead of a waiting one by more than FairShare::kMostLead gets
+// nothing, so none gets far ahead of another that has work. fair_share.h proves the bound, and
+// tests/sim/fair_sim_test.cc checks it.
 
 #ifndef DRAGOMAN_ENGINE_DECODE_SCHEDULER_H_
 #define DRAGOMAN_ENGINE_DECODE_SCHEDULER_H_
@@ -47,18 +47,19 @@ namespace dragoman {
 
 struct SchedulerLimits {
   int workers = 1;
-  size_t kv_capacity_bytes = 0;  // keys and values of one worker
+  size_t kv_capacity_bytes = 0;  // for keys and values of one worker
   int max_waiting_requests = 256;
   int max_waiting_tokens = 65536;     // source tokens
   double max_waiting_work = 1 << 22;  // as expected (JobCost::work)
-  bool forecasts = true;  // without them only passed deadlines count: to see what they are worth
+  bool forecasts = true;  // false: only passed deadlines count, to measure what forecasts are worth
 };
 
 // A sentence in a worker's batch.
 struct Resident {
   const Job* job = nullptr;
   int stages_left = 0;  // of its encoding
-  // Set by PlanTurn: whether the next turn steps it, and how many stages it encodes before.
+  // Set by PlanTurn: whether it takes part in the next turn, and how many stages are encoded
+  // before.
   bool runs = false;
   int encode_stages = 0;
 };
@@ -66,21 +67,21 @@ struct Resident {
 // A sentence that joins a worker's batch.
 struct Starting {
   JobPtr job;
-  int encode_stages = 0;  // how many at once; all of them, or else the first ones
+  int encode_stages = 0;  // how many to encode at once: all of them, or the first ones
 };
 
 struct TurnPlan {
   std::vector<Starting> start;                          // to be taken into the batch
-  std::vector<std::pair<JobPtr, absl::Status>> refuse;  // to be told that they will not run
-  bool memory_short = false;  // a job that waits finds too little memory for keys and values
+  std::vector<std::pair<JobPtr, absl::Status>> refuse;  // jobs that will not run, and why
+  bool memory_short = false;  // a waiting job does not fit into the memory for keys and values
 };
 
-// What waits.
+// The state of the queue.
 struct LineStats {
   int requests = 0;                            // with a job that waits
   int tokens = 0;                              // source tokens of the jobs that wait
-  double work = 0;                             // as expected
-  absl::Time oldest = absl::InfiniteFuture();  // since when the first of them has waited
+  double work = 0;                             // expected
+  absl::Time oldest = absl::InfiniteFuture();  // when the first of them started to wait
 };
 
 class Scheduler {
@@ -89,15 +90,16 @@ class Scheduler {
   // REQUIRES: nothing waits and nothing runs.
   ~Scheduler();
 
-  // Lets in all the jobs of one request, which wait since `now`, or none and says why:
-  // RESOURCE_EXHAUSTED if too much waits already or the principal's quota is used up,
-  // DEADLINE_EXCEEDED if the deadline cannot be met behind it.  Long requests leave a quarter of
-  // the line to short ones, and an empty line takes any one request.  REQUIRES: the jobs have their
-  // cost, fit an idle worker's memory, and share a RequestState that was not seen before.
+  // Admits all jobs of one request, which wait from `now` on, or none and says why:
+  // RESOURCE_EXHAUSTED if too much is waiting already or the principal's quota is used up,
+  // DEADLINE_EXCEEDED if its deadline cannot be met behind the queue.  Long requests leave a
+  // quarter of the queue to short ones, and an empty queue takes any single request.  REQUIRES: the
+  // jobs have been priced, fit into an idle worker's memory, and share a RequestState that was not
+  // used before.
   absl::Status Enter(std::vector<JobPtr>* jobs, absl::Time now);
 
   // The next turn of a worker whose batches hold `residents`, in the order in which they joined.
-  // What runs and starts is charged at once.
+  // Everything that runs or starts is charged at once.
   TurnPlan PlanTurn(int worker, absl::Span<Resident> residents, absl::Time now);
 
   // A job that was started has ended, with this status.
@@ -114,19 +116,19 @@ class Scheduler {
   struct LineSize {
     double requests = 0;  // with a job that waits
     double tokens = 0;    // of their sources
-    double work = 0;      // as expected
+    double work = 0;      // expected
     double share = 0;     // of the rows of a turn
     void Add(const Job& job, int sign);
   };
-  // What a worker carried after its last plan.
+  // A worker's load after its last plan.
   struct WorkerLoad {
     double share = 0;   // of the rows of a turn
-    bool full = false;  // it could not take the next job for want of memory
-    // Of its last turn: when it began, and how much was done in it.
+    bool full = false;  // it could not take the next job for lack of memory
+    // Its last turn: when it began, and how much work it did.
     absl::Time began;
     double rows = 0, used = 0;
-    double encode_credit = 0;  // what may be encoded of long requests, in turns
-    double saved = 0;          // what long requests did not use of their part of the last turns
+    double encode_credit = 0;  // how much of long requests may be encoded, in turns
+    double saved = 0;          // what long requests did not use of their share of the last turns
   };
 
   absl::Status CanBeMet(const Flow& flow, absl::Time now, double work_before) const;
@@ -141,9 +143,9 @@ class Scheduler {
   FairShare fair_;
   std::unordered_map<const RequestState*, std::unique_ptr<Flow>> flows_;
   std::set<Flow*, ByArrival> since_;  // those that wait
-  std::array<LineSize, 2> waiting_;   // of requests that came as long ones, as short ones
+  std::array<LineSize, 2> waiting_;   // of requests admitted as long, and as short
   std::vector<WorkerLoad> loads_;
-  absl::Time last_short_ = absl::InfinitePast();  // when one was given rows
+  absl::Time last_short_ = absl::InfinitePast();  // when a short request last got rows
   Forecast forecast_;
   QuotaBook quotas_;
   int64_t arrivals_ = 0;

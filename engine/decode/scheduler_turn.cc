@@ -1,15 +1,14 @@
-// A turn of 64 rows, by an example.  Under way in this worker: a document D (4 sentences of 4 rows)
-// and a short request S (1 sentence, 4 rows).  In the line: a short request T (4 rows) and a
+// A turn of 64 rows, by example.  In progress on this worker: a document D (4 sentences of 4 rows)
+// and a short request S (1 sentence, 4 rows).  In the queue: a short request T (4 rows) and a
 // document E.
 //
-//   short, up to 48 rows     S goes on: 4.  T starts: 8
+//   short, up to 48 rows     S continues: 4.  T starts: 8
 //   others, up to 32 rows    D and E, the one that has received less first: a quarter of the turn
-//   more
-//                            than the short ones took, and at least up to half of it
+//                            beside the short ones, or enough to fill half of it
 //   short again, batch       nobody
 //
-// Whatever of D is given no rows pauses until a later turn.  Rows stay empty on purpose when a
-// short request is about: the fewer rows a turn has, the sooner the next one comes.
+// The sentences of D that get no rows pause until a later turn.  Rows stay empty on purpose while
+// there is a short request: the fewer rows a turn has, the sooner the next one comes.
 
 #include "engine/decode/scheduler_turn.h"
 
@@ -18,15 +17,15 @@
 namespace dragoman {
 namespace {
 
-// What short requests are given before the others.
+// The fraction of rows that short requests get before the others.
 constexpr double kShortRows = 0.75;
-// What the others are given beside them, or more if that makes a half.
+// The fraction that the others get beside them, or more if that fills half of the turn.
 constexpr double kLongRows = 0.25;
-// Then, and for as long afterwards, for one seldom comes alone, so much of a turn's tokens is
-// encoded for the others in the mean.
+// While there are short requests, and for this long afterwards because they seldom come alone, only
+// this fraction of a turn's tokens, on average, is encoded for the others.
 constexpr double kQuickEncoding = 1 / 16.0;
 constexpr absl::Duration kQuickTime = absl::Milliseconds(50);
-// A worker takes no more in of one principal than so many turns' rows, pausing most of it; or one
+// A worker holds at most this many turns' rows of one principal, most of it paused; or one
 // sentence, however wide.
 constexpr double kMostCarried = 4;
 
@@ -69,8 +68,8 @@ void SchedulerTurn::Plan() {
   RunByTime(Priority::kInteractive, most_rows);
   double& saved = scheduler_->loads_[worker_].saved;
   if (used_ == before) {
-    // Even the first one is too wide for that, or there is none: it has its rows once so many turns
-    // have saved them up.
+    // Even the first sentence is too wide for that, or there is none: it gets its rows once enough
+    // turns have saved them up.
     saved = std::min(kMostCarried, saved + kLongRows);
     RunByTime(Priority::kInteractive, used_ + saved);
   }
@@ -81,7 +80,7 @@ void SchedulerTurn::Plan() {
   scheduler_->loads_[worker_].used = used_;
 }
 
-// Goes on with short requests that are under way.
+// Continues short requests that are in progress.
 void SchedulerTurn::RunShort(double most_rows) {
   for (Local& local : locals_) {
     if (local.flow->request->terms().priority == Priority::kBatch || !local.flow->IsShort()) {
@@ -94,7 +93,7 @@ void SchedulerTurn::RunShort(double most_rows) {
   }
 }
 
-// Begins short requests, those of the principals that are the furthest behind first.
+// Starts short requests, those of the principals that are furthest behind first.
 void SchedulerTurn::StartShort(double most_rows) {
   while (starting_) {
     const Account* furthest = nullptr;
@@ -116,14 +115,14 @@ void SchedulerTurn::StartShort(double most_rows) {
   }
 }
 
-// Goes on with and begins requests of a class: the long ones, or any if it is batch work.
+// Continues and starts requests of a class: the long ones, or any for batch work.
 void SchedulerTurn::RunByTime(Priority priority, double most_rows) {
   while (const Account* const account = Furthest(priority)) {
     if (!GoOn(*account, priority, most_rows)) return;
   }
 }
 
-// The principal that is the furthest behind of those who have work of that class here.
+// The principal that is furthest behind among those with work of that class here.
 const Account* SchedulerTurn::Furthest(Priority priority) {
   const Account* furthest = nullptr;
   const auto consider = [&](const Account& account) {
@@ -139,9 +138,9 @@ const Account* SchedulerTurn::Furthest(Priority priority) {
   return furthest;
 }
 
-// Gives rows to the principal's request that is the furthest behind; false if there is no room.  A
-// sentence under way gives way only to a request that is further behind by Flow::kShort: to change
-// at every step would leave everything half done.
+// Gives rows to the principal's request that is furthest behind; false if there is no room.  A
+// sentence in progress yields only to a request that is behind it by more than Flow::kShort: to
+// change at every step would leave everything half done.
 bool SchedulerTurn::GoOn(const Account& account, Priority priority, double most_rows) {
   Local* under_way = nullptr;
   for (Local& local : locals_) {
@@ -157,8 +156,7 @@ bool SchedulerTurn::GoOn(const Account& account, Priority priority, double most_
   return Start(next, most_rows) || !starting_ || skipped_.contains(next);
 }
 
-// The flow that is the furthest behind of those that wait and have no precedence; null if there is
-// none that may start.
+// The waiting flow without precedence that is furthest behind; null if none may start.
 Flow* SchedulerTurn::Next(const Account& account) const {
   if (!MayStart(account)) return nullptr;
   Flow* const next = First(account.long_waiting);
@@ -167,12 +165,12 @@ Flow* SchedulerTurn::Next(const Account& account) const {
   return next == nullptr || (other != nullptr && ByTime()(other, next)) ? other : next;
 }
 
-// The rule that fair_share.h derives its bound from.
+// The rule from which fair_share.h derives its bound.
 bool SchedulerTurn::MayStart(const Account& account) const {
   return !scheduler_->fair_.IsAhead(account);
 }
 
-// Likewise for sentences under way; but where those that wait find no memory, it has to be freed.
+// The same for sentences in progress.  But if those that wait find no memory, it has to be freed.
 bool SchedulerTurn::MayRun(const Account& account) const {
   return plan_->memory_short || MayStart(account);
 }
@@ -209,8 +207,8 @@ bool SchedulerTurn::Run(Local* local, double most_rows) {
   return true;
 }
 
-// Begins the next job of a flow, if there is room for it.  Whose turn it is does not matter to a
-// principal that lags behind: others may be pausing here because of it.
+// Starts the next job of a flow, if there is room for it.  A principal that lags behind need not
+// wait for its turn: others may be pausing here because of it.
 bool SchedulerTurn::Start(Flow* flow, double most_rows) {
   const JobCost& cost = flow->waiting.front()->cost;
   if (!HasRoom(cost.turn_share, most_rows)) return false;
@@ -249,9 +247,9 @@ bool SchedulerTurn::Start(Flow* flow, double most_rows) {
   return true;
 }
 
-// How many stages of an encoding there is room for in this turn.  What fits into a turn is not
-// divided.  Of the sentences that do not, one gets on by a stage in every turn, however many short
-// ones there are, unless short ones are in a hurry.
+// How many stages of an encoding this turn has room for.  What fits into a turn is not divided.  Of
+// the sentences that do not fit, one advances by a stage in every turn, however many short ones
+// there are, unless short ones are in a hurry.
 int SchedulerTurn::GrantStages(const Flow& flow, const JobCost& cost, int stages_left) {
   if (!OnCredit(flow)) return 0;
   const double each = cost.encode_share / cost.encode_stages;
@@ -268,9 +266,9 @@ int SchedulerTurn::GrantStages(const Flow& flow, const JobCost& cost, int stages
   return stages;
 }
 
-// While short requests are under way, the encoding of others is spread over more turns: a turn adds
-// to a credit, and what is encoded takes from it, even more than there is.  That holds principals
-// back that need much encoding, so those that lag behind are free of it.
+// While short requests are in progress, the encoding of others is spread over more turns: each turn
+// adds to a credit, and encoding spends it, even into debt.  That delays principals that need much
+// encoding, so those that lag behind are exempt.
 bool SchedulerTurn::OnCredit(const Flow& flow) const {
   return !quick_ || flow.IsShort() || scheduler_->loads_[worker_].encode_credit > 0 ||
          scheduler_->fair_.LagsBehind(*flow.account);
@@ -285,7 +283,7 @@ double SchedulerTurn::TokensOf(const JobCost& cost, int stages) {
   return static_cast<double>(cost.source_tokens) * stages / cost.encode_stages;
 }
 
-// The share of all that is here of a principal.
+// The total share of a principal's work that is here.
 double SchedulerTurn::CarriedFor(const Account& account) const {
   double carried = 0;
   for (const Local& local : locals_) {
@@ -294,13 +292,13 @@ double SchedulerTurn::CarriedFor(const Account& account) const {
   return carried;
 }
 
-// No request holds more of the memory than it leaves free (Choudhury and Hahne, "Dynamic queue
-// length thresholds for shared-memory packet switches", 1998), so that there is some for the next
-// one; the first sentence of a request may have all that is left.
+// No request may hold more memory than it leaves free (Choudhury and Hahne, "Dynamic queue length
+// thresholds for shared-memory packet switches", 1998), so that some remains for the next one; the
+// first sentence of a request may take all that is left.
 bool SchedulerTurn::HasMemory(Flow* flow, const JobCost& cost) {
   const size_t capacity = scheduler_->limits_.kv_capacity_bytes;
   if (kv_bytes_ + cost.kv_bytes > capacity) {
-    // It holds the line: small ones must not keep it waiting for ever.
+    // It blocks the queue: small requests must not keep it waiting for ever.
     plan_->memory_short = true;
     starting_ = false;
     scheduler_->loads_[worker_].full = true;
@@ -314,7 +312,7 @@ bool SchedulerTurn::HasMemory(Flow* flow, const JobCost& cost) {
   return false;
 }
 
-// A turn that has given nothing yet has room for any sentence, however wide.
+// A turn that has allocated nothing yet has room for any sentence, however wide.
 bool SchedulerTurn::HasRoom(double share, double most_rows) const {
   constexpr double kRounding = 1e-9;
   return used_ == 0 || used_ + share <= most_rows + kRounding;

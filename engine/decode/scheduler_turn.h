@@ -1,4 +1,4 @@
-// One turn of one worker: gives its rows away (the order is in scheduler.h).  Part of Scheduler.
+// One turn of one worker: allocates its rows (scheduler.h has the order).  Part of Scheduler.
 
 #ifndef DRAGOMAN_ENGINE_DECODE_SCHEDULER_TURN_H_
 #define DRAGOMAN_ENGINE_DECODE_SCHEDULER_TURN_H_
@@ -22,7 +22,7 @@ class SchedulerTurn {
   struct Local {
     Flow* flow = nullptr;
     std::vector<Resident*> residents;  // in the order in which they joined
-    size_t next = 0;                   // the first one that has no rows yet
+    size_t next = 0;                   // the first one without rows so far
     size_t kv_bytes = 0;               // of all of them
     double share = 0;                  // likewise
     bool pausing() const { return next < residents.size(); }
@@ -47,22 +47,22 @@ class SchedulerTurn {
   bool MayRun(const Account& account) const;
   bool MayStart(const Account& account) const;
   bool InClass(const Flow& flow, Priority priority) const;
-  // The first that may start; null if there is none.
+  // The first one that may start; null if there is none.
   Flow* First(const auto& waiting) const;
 
   Scheduler* const scheduler_;
   const int worker_;
   const absl::Time now_;
   TurnPlan* const plan_;
-  std::vector<Local> locals_;      // in the order in which the requests came
-  std::set<const Flow*> skipped_;  // have too much here to begin another sentence
+  std::vector<Local> locals_;      // in order of the requests' arrival
+  std::set<const Flow*> skipped_;  // have too much here to start another sentence
   double used_ = 0;                // of the turn's rows
-  double carried_ = 0;             // the share of all that is here
+  double carried_ = 0;             // the share of everything that is here
   size_t kv_bytes_ = 0;
   double encoded_ = 0;    // of the turn's source tokens
-  bool divided_ = false;  // a sentence that does not fit into a turn was given some of them
-  bool quick_ = false;    // short requests are under way, or were lately
-  bool starting_ = true;  // whether this worker still takes from the line
+  bool divided_ = false;  // a sentence that does not fit into a turn has got some of them
+  bool quick_ = false;    // short requests are in progress, or were recently
+  bool starting_ = true;  // whether this worker still takes from the queue
 };
 
 }  // namespace dragoman

@@ -1,7 +1,7 @@
-// For example the embedded model on one core of a 3.8 GHz Cascade Lake: see tests/bench/README.md.
-// Small models keep their weights in the cache and are as fast with few rows as with many, or
-// faster, for the keys and values of many sentences do not stay there.  Of large models every step
-// reads all the weights from memory, so more rows cost next to nothing.
+// For the embedded model on one core of a 3.8 GHz Cascade Lake, see tests/bench/README.md.  Small
+// models keep their weights in the cache and are as fast with few rows as with many, or faster,
+// because the keys and values of many sentences do not stay in the cache.  A large model reads all
+// its weights from memory in every step, so more rows cost next to nothing.
 
 #include "engine/decode/turn_rows.h"
 
@@ -17,11 +17,11 @@ namespace {
 constexpr int kLeastRows = 8, kFirstRows = 64, kMostRows = 256;
 constexpr int kBeamSize = 4;
 constexpr int kSourceTokens = 16;
-constexpr int kSteps = 16;  // of a sentence
-// A window of turns is timed at once.  The fastest of some counts: the others were disturbed.
+constexpr int kSteps = 16;  // per sentence
+// A window of turns is timed as a whole.  The fastest of several counts; the others were disturbed.
 constexpr int kWarmUp = 2, kWindow = 8, kWindows = 4;
 
-// A batch that is always full: whoever ends is replaced, as under load.
+// A batch that is always full: a sentence that ends is replaced, as under load.
 class FullBatch {
  public:
   FullBatch(const std::shared_ptr<const Model>& model, int sentences, const Clock& clock,
@@ -41,7 +41,7 @@ class FullBatch {
   }
 
  private:
-  // A sentence that takes exactly that many steps.
+  // Adds a sentence that takes exactly this many steps.
   void Add(int steps) {
     const ModelSpec& spec = model_->spec();
     auto job = std::make_unique<Job>();
@@ -78,7 +78,7 @@ class FullBatch {
   int number_ = 0;
 };
 
-// Rows per second; after `end` no further turn is begun than those that are needed.
+// Measures rows per second; after `end`, only the turns that are still needed are run.
 double Speed(const std::shared_ptr<const Model>& model, int rows, const Clock& clock,
              absl::Time end, DecodeScratch* scratch) {
   FullBatch batch(model, rows / kBeamSize, clock, scratch);

@@ -1,6 +1,6 @@
-// How many rows of a model a worker should decode in one turn: few, so that a turn is short, but so
-// many that it is about as fast as with any number.  Measured when the model is loaded, on the
-// machine as it is.
+// How many rows of a model a worker should decode in one turn: few enough that a turn is short, but
+// enough to be about as fast as any number.  Measured when the model is loaded, on the actual
+// machine.
 
 #ifndef DRAGOMAN_ENGINE_DECODE_TURN_ROWS_H_
 #define DRAGOMAN_ENGINE_DECODE_TURN_ROWS_H_
@@ -14,15 +14,15 @@
 
 namespace dragoman {
 
-// Rows per second by rows of a step.
+// Rows per second, by the number of rows of a step.
 using RowSpeeds = std::map<int, double>;
 
-// Decodes with 64 rows (4 hypotheses a sentence), then with 32, 16 and 8, then with 128 and 256,
-// each way for as long as it is not clearly slower and `most` has not passed.
+// Decodes with 64 rows (4 hypotheses per sentence), then with 32, 16 and 8, then with 128 and 256;
+// stops in each direction when it becomes clearly slower or `most` has passed.
 RowSpeeds MeasureRowSpeeds(const std::shared_ptr<const Model>& model, int threads,
                            const Clock& clock, absl::Duration most = absl::Seconds(2));
 
-// The least number of rows that is within two percent of the fastest.  REQUIRES: not empty.
+// The smallest number of rows within two percent of the fastest.  REQUIRES: not empty.
 int ChooseTurnRows(const RowSpeeds& speeds);
 
 }  // namespace dragoman

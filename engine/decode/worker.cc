@@ -108,8 +108,8 @@ void Worker::OnDecodeStep(const Model& model, int sentences, int rows, absl::Dur
 
 void Worker::OnBusy(int worker, absl::Duration took) { observer_->OnBusy(worker, took); }
 
-// A job that was in a batch has ended.  The dispatcher forgets it before the caller hears of it, so
-// that who has seen all answers finds an empty line.
+// A job of a batch has ended.  The dispatcher forgets it before the caller hears of it, so that a
+// caller who has all answers finds the queue empty.
 void Worker::OnJobDone(const Job& job, const JobResult& result) {
   dispatcher_->OnEnd(job, result.status);
   if (result.status.ok()) prices_->Learn(job, result.times.steps);

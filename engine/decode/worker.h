@@ -1,8 +1,8 @@
-// One thread, or a team of them, and a batch for every model that it has work for.  Each turn: drop
-// what nobody wants any more, ask the dispatcher who runs and who starts, encode those who start,
-// step those who run.
+// A thread, or a team of threads, with one batch for every model that it has work for.  In each
+// turn it drops what is no longer wanted, asks the dispatcher who runs and who starts, encodes the
+// sentences that start, and steps those that run.
 //
-// In production a thread of its own takes the turns (Start); in a simulation the test does.
+// In production its own thread takes the turns (Start); in a simulation the test does.
 
 #ifndef DRAGOMAN_ENGINE_DECODE_WORKER_H_
 #define DRAGOMAN_ENGINE_DECODE_WORKER_H_
@@ -24,8 +24,8 @@ namespace dragoman {
 
 class Worker : private Observer {
  public:
-  // `index` is the number that `observer` and `dispatcher` are told, `threads` how many share its
-  // steps.  The others must outlive the worker.
+  // `index` identifies it to `observer` and `dispatcher`; `threads` share its steps.  The others
+  // must outlive the worker.
   Worker(int index, int threads, const Clock& clock, Observer* observer, Dispatcher* dispatcher,
          PriceList* prices);
   // REQUIRES: joined, or never started and without work.
@@ -33,18 +33,18 @@ class Worker : private Observer {
 
   // What the sentences in the batches have reserved.  Thread-safe.
   size_t kv_bytes() const { return kv_bytes_.load(std::memory_order_relaxed); }
-  // The memory that keys and values are kept in.  Thread-safe.
+  // The memory for keys and values.  Thread-safe.
   KvPool& kv_pool() { return scratch_.kv_pool; }
 
-  // Starts the thread that takes the turns, until the dispatcher is drained and its line empty.
+  // Starts the thread that takes turns until the dispatcher is drained and its queue empty.
   void Start();
   void Join();
 
-  // Takes one turn; false if there was nothing to do.  Only where Start has not been called.
+  // Takes one turn; false if there was nothing to do.  Only if Start was not called.
   bool Turn();
 
  private:
-  // A batch's news on their way to the real observer.
+  // Forwards a batch's news to the real observer.
   void OnEncode(const Model& model, int sentences, int tokens, absl::Duration took) override;
   void OnDecodeStep(const Model& model, int sentences, int rows, absl::Duration took) override;
   void OnBusy(int worker, absl::Duration took) override;
@@ -63,7 +63,7 @@ class Worker : private Observer {
   PriceList* const prices_;
   std::atomic<size_t> kv_bytes_ = 0;
 
-  // Only of the thread that takes the turns.
+  // Used only by the thread that takes the turns.
   DecodeScratch scratch_;
   std::vector<std::pair<const Model*, std::unique_ptr<DecodeBatch>>> batches_;  // none is empty
   std::vector<Resident> residents_;

@@ -1,6 +1,6 @@
-// The workers of a process, behind one door: admits a request whole or refuses it.  All workers
-// take their jobs from one line (scheduler.h).  The models share the workers.  Before the line
-// stands, if it is wanted, a cache of results.
+// The workers of a process: admits a request as a whole or refuses it.  All workers take their jobs
+// from one queue (scheduler.h), and all models share the workers.  An optional cache of results
+// comes before the queue.
 //
 // Thread-safe.
 
@@ -26,15 +26,15 @@
 namespace dragoman {
 
 struct WorkerPoolOptions {
-  int workers = 0;                 // 0: the cores that are available / threads_per_worker
+  int workers = 0;                 // 0: available cores / threads_per_worker
   int threads_per_worker = 1;      // that share every step of a worker
   int max_waiting_requests = 256;  // requests with a job that waits for a batch
   int max_waiting_tokens = 65536;  // source tokens of the jobs that wait
   // Live hypotheses that one worker decodes in one turn; 0: measured for each model (AddModel).
   int max_batch_rows = 0;
-  int max_encode_tokens = 0;     // source tokens that it encodes then; 0: twice the rows
+  int max_encode_tokens = 0;     // source tokens that it encodes per turn; 0: twice the rows
   size_t kv_capacity_bytes = 0;  // of all workers together; 0: a quarter of the memory
-  size_t cache_bytes = 0;        // of results that are remembered (result_cache.h); 0: none are
+  size_t cache_bytes = 0;        // of remembered results (result_cache.h); 0: no cache
 };
 
 // What the pool is doing now.
@@ -43,14 +43,14 @@ struct WorkerPoolStats {
   int waiting_tokens = 0;
   int max_waiting_requests = 0;
   int max_waiting_tokens = 0;
-  absl::Duration oldest_wait;    // how long the first in line has waited; 0 if nobody waits
+  absl::Duration oldest_wait;    // how long the first in the queue has waited; 0 if none waits
   size_t kv_reserved_bytes = 0;  // by the sentences in the batches
   size_t kv_capacity_bytes = 0;
-  size_t kv_resident_bytes = 0;  // what the workers hold of the system's memory for them
+  size_t kv_resident_bytes = 0;  // what the workers hold of the system's memory for this
   CacheStats cache;
 };
 
-// The same with a number where a 0 asks for a default.
+// The same options with every 0 that stands for a default replaced.
 WorkerPoolOptions WithDefaults(WorkerPoolOptions options);
 
 class WorkerPool {
@@ -60,24 +60,24 @@ class WorkerPool {
   // Drains.
   ~WorkerPool();
 
-  // Prepares for a model: measures how many rows make a turn if that was not said, which takes
-  // about a second.  Without it they are 64.  Returns them.
+  // Prepares for a model and returns how many rows make a turn.  Unless the options give the number
+  // it is measured, which takes about a second.  Without this call it is Pricing's default.
   int AddModel(const std::shared_ptr<const Model>& model);
-  // What it has returned for the model of that name.
+  // The number that AddModel returned for the model with that name.
   int RowsOf(const std::string& model) const { return prices_.RowsOf(model); }
 
-  // Takes all the jobs of one request, or none of them and says why: RESOURCE_EXHAUSTED if the line
-  // is full or the principal's quota used up, DEADLINE_EXCEEDED if the deadline cannot be met,
-  // INVALID_ARGUMENT if a job needs more KV memory than a worker ever has, UNAVAILABLE
-  // when draining.  On an error on_done is not called and `jobs` are dropped. REQUIRES: there is at
+  // Takes all jobs of one request, or none and says why: RESOURCE_EXHAUSTED if the queue is full or
+  // the principal's quota is used up, DEADLINE_EXCEEDED if the deadline cannot be met,
+  // INVALID_ARGUMENT if a job needs more KV memory than a worker ever has, UNAVAILABLE while
+  // draining.  On an error on_done is not called and `jobs` are dropped.  REQUIRES: there is at
   // least one job, and all share one RequestState.
   absl::Status Submit(std::vector<JobPtr> jobs);
 
-  // Takes no more, finishes what was taken, and joins the threads.  Idempotent.
+  // Takes no more jobs, finishes those it has, and joins the threads.  Idempotent.
   void Drain();
 
-  // Asks every worker for a turn, if only an empty one, and says for how long the slowest one has
-  // owed a turn that it was asked for before: 0 while all of them live.
+  // Asks every worker for a turn, possibly an empty one, and returns how long the slowest one has
+  // owed a turn: 0 while all of them are alive.
   absl::Duration Call(absl::Time now);
 
   WorkerPoolStats Stats() const;
@@ -89,7 +89,7 @@ class WorkerPool {
   const WorkerPoolOptions options_;  // without zeros
   PriceList prices_;
   Dispatcher dispatcher_;
-  std::unique_ptr<ResultCache> cache_;  // null: none is wanted
+  std::unique_ptr<ResultCache> cache_;  // null: disabled
   std::vector<std::unique_ptr<Worker>> workers_;
   absl::Notification drained_;
   std::thread trimmer_;

@@ -42,8 +42,8 @@ std::vector<FileVersion> FileWatch::CurrentVersions() const {
   return versions;
 }
 
-// Files that change while they are read may not fit each other: a key and the certificate of
-// another.  What was read is only judged when they have come to rest.
+// Files that change while they are read may not match: a key, and the certificate of another.  The
+// result only counts if the files did not change meanwhile.
 absl::Status FileWatch::ReadAll() {
   constexpr int kTries = 10;
   for (int i = 0; i < kTries; ++i) {

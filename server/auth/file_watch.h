@@ -1,7 +1,7 @@
-// Files that are read again when they change, so that certificates and tokens are renewed without a
-// restart.
+// Files that are read again when they change, so that certificates and tokens can be renewed
+// without a restart.
 //
-// Whoever reads them must keep what it has if what is new cannot be used.  Such files are then read
+// The reader must keep what it has if the new content cannot be used.  Such files are then read
 // again and again until they can be.
 
 #ifndef DRAGOMAN_SERVER_AUTH_FILE_WATCH_H_
@@ -24,18 +24,18 @@ namespace dragoman {
 
 struct WatchOptions {
   absl::Duration interval = absl::Seconds(1);
-  // Told what came of it each time that the files were read, the first time as well.
+  // Called with the result each time the files were read, including the first time.
   std::function<void(const absl::Status&)> on_read = [](const absl::Status&) {};
 };
 
 class FileWatch {
  public:
-  // Takes over what the files hold, or says what is wrong with them and changes nothing.
+  // Takes over the content of the files, or says what is wrong with them and changes nothing.
   using Read = std::function<absl::Status()>;
 
-  // Reads the files, and fails if that does; then looks at them every interval, on a thread of its
-  // own, and reads them when one has changed or when they could not be read before.  `what` is
-  // their name in the log: "tokens".  An empty path is no file.
+  // Reads the files, and fails if that fails.  Then checks them every interval, on a separate
+  // thread, and reads them if one has changed or the last reading failed.  `what` is their name in
+  // the log: "tokens".  Empty paths are ignored.
   static absl::StatusOr<std::unique_ptr<FileWatch>> Start(const std::string& what,
                                                           const std::vector<std::string>& paths,
                                                           Read read, const WatchOptions& options);
@@ -59,9 +59,9 @@ class FileWatch {
   std::vector<std::string> paths_;
   const Read read_;
   const WatchOptions options_;
-  // Of the thread.
+  // Used by the thread.
   std::vector<FileVersion> versions_;  // that were read last
-  absl::Status status_;                // and what came of it
+  absl::Status status_;                // and the result
 
   absl::Mutex mutex_;
   bool closing_ ABSL_GUARDED_BY(mutex_) = false;

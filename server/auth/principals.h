@@ -1,8 +1,8 @@
-// Who calls, how many calls each may have in flight, and how much work it may ask for over time.
+// Who calls, how many calls each may have in flight, and how much work each may ask for over time.
 //
-// A principal is the name beside the bearer token that the call shows, if the server has a token
-// file; else the name in the client's certificate (the first subject alternative name, or the
-// common name), if clients show one; else "", anybody.
+// A principal is the name that the token file gives to the call's bearer token, if the server has
+// such a file; otherwise the name in the client's certificate (the first subject alternative name,
+// or the common name), if clients show one; otherwise "", anonymous.
 
 #ifndef DRAGOMAN_SERVER_AUTH_PRINCIPALS_H_
 #define DRAGOMAN_SERVER_AUTH_PRINCIPALS_H_
@@ -22,9 +22,9 @@
 namespace dragoman {
 
 struct AuthOptions {
-  std::string tokens;                  // the path of the token file; empty: none is wanted
-  int max_requests_per_principal = 0;  // in flight; 0: any number
-  Quota quota;                         // of each principal that the token file gives none
+  std::string tokens;                  // the path of the token file; empty: tokens are not required
+  int max_requests_per_principal = 0;  // in flight; 0: unlimited
+  Quota quota;                         // of each principal without one in the token file
 };
 
 // Thread-safe.
@@ -34,7 +34,7 @@ class Principals {
   static absl::StatusOr<std::unique_ptr<Principals>> Create(const AuthOptions& options,
                                                             const WatchOptions& watch);
 
-  // The principal that makes a call.  UNAUTHENTICATED if a token is wanted and none, or a wrong
+  // The principal that makes a call.  UNAUTHENTICATED if a token is required and none, or a wrong
   // one, is shown.
   absl::StatusOr<std::string> Identify(const Caller& caller) const;
 
@@ -46,8 +46,8 @@ class Principals {
     if (tokens_ != nullptr) tokens_->ReadAgain();
   }
 
-  // RESOURCE_EXHAUSTED (IsPrincipalLimit) if the principal has all the calls in flight that it may
-  // have.  Each Enter that is OK is followed by one Leave.
+  // RESOURCE_EXHAUSTED (IsPrincipalLimit) if the principal has as many calls in flight as it may.
+  // Each Enter that is OK is followed by one Leave.
   absl::Status Enter(const std::string& principal);
   void Leave(const std::string& principal);
 
@@ -57,7 +57,7 @@ class Principals {
 
   const int max_requests_;
   const Quota quota_;
-  std::unique_ptr<TokenFile> tokens_;  // null: none is wanted
+  std::unique_ptr<TokenFile> tokens_;  // null: tokens are not required
   absl::Mutex mutex_;
   std::map<std::string, int> in_flight_ ABSL_GUARDED_BY(mutex_);  // no zeros
 };

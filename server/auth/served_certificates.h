@@ -1,4 +1,4 @@
-// The certificates that both ports serve with, as their files hold them.
+// The certificates that both ports serve with, as in their files.
 
 #ifndef DRAGOMAN_SERVER_AUTH_SERVED_CERTIFICATES_H_
 #define DRAGOMAN_SERVER_AUTH_SERVED_CERTIFICATES_H_
@@ -11,9 +11,9 @@ namespace dragoman {
 
 // In PEM, checked.
 struct ServedCertificates {
-  std::string cert;       // the server's, then those between it and the authority
-  std::string key;        // of the first
-  std::string client_ca;  // authorities of client certificates; empty: clients need none
+  std::string cert;       // the server's, then the intermediate ones
+  std::string key;        // of the server's certificate
+  std::string client_ca;  // authorities of client certificates; empty: none are required
   Validity validity;
 };
 

@@ -36,7 +36,7 @@ absl::Status Validate(const TlsOptions& options) {
   return absl::OkStatus();
 }
 
-// gRPC's C library can ask for certificates at each handshake; its C++ library has no word for it.
+// gRPC's C library can ask for certificates at each handshake; its C++ API does not expose that.
 class Certificates::Credentials : public grpc::ServerCredentials {
  public:
   explicit Credentials(bool clients_show_theirs)
@@ -56,7 +56,7 @@ class Certificates::Credentials : public grpc::ServerCredentials {
   }
 
   void SetAuthMetadataProcessor(const std::shared_ptr<grpc::AuthMetadataProcessor>&) override {
-    DRAGOMAN_CHECK(false);  // principals.h does that
+    DRAGOMAN_CHECK(false);  // authorization is up to principals.h
   }
 
  private:
@@ -78,7 +78,7 @@ class Certificates::Credentials : public grpc::ServerCredentials {
       return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_UNCHANGED;
     const ServedCertificates& pem = *credentials->pem_;
     const grpc_ssl_pem_key_cert_pair pair = {pem.key.c_str(), pem.cert.c_str()};
-    // gRPC insists on authorities; where clients need no certificate they are of no account.
+    // gRPC insists on authorities; they have no effect if client certificates are not required.
     const std::string& authorities = pem.client_ca.empty() ? pem.cert : pem.client_ca;
     *config = grpc_ssl_server_certificate_config_create(authorities.c_str(), &pair, 1);
     return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_NEW;
@@ -87,7 +87,7 @@ class Certificates::Credentials : public grpc::ServerCredentials {
   const grpc_ssl_client_certificate_request_type request_type_;
   mutable absl::Mutex mutex_;
   std::shared_ptr<const ServedCertificates> pem_ ABSL_GUARDED_BY(mutex_);
-  bool news_ ABSL_GUARDED_BY(mutex_) = false;  // gRPC has not got them yet
+  bool news_ ABSL_GUARDED_BY(mutex_) = false;  // gRPC has not fetched them yet
 };
 
 Certificates::Certificates(const TlsOptions& options)

@@ -1,9 +1,9 @@
-// TLS for both ports.  The files are read again when they change, so that a certificate is
-// renewed without a restart: connections made from then on see the new one.
+// TLS for both ports.  The files are read again when they change, so that a certificate can be
+// renewed without a restart: new connections see the new one.
 //
-// gRPC's own reader of certificate files (FileWatcherCertificateProvider) hands on whatever it
-// finds, and a broken file ends every handshake from then on.  Here gRPC asks us at each handshake,
-// and gets nothing that has not been checked.
+// gRPC's own reader of certificate files (FileWatcherCertificateProvider) passes on whatever it
+// finds, and a broken file makes every handshake fail from then on.  Here gRPC asks us at each
+// handshake, and gets only what has been checked.
 
 #ifndef DRAGOMAN_SERVER_AUTH_TLS_H_
 #define DRAGOMAN_SERVER_AUTH_TLS_H_
@@ -24,9 +24,9 @@ namespace dragoman {
 
 // Paths of PEM files; all empty: no TLS.
 struct TlsOptions {
-  std::string cert;       // the server's certificate, then those between it and the authority
+  std::string cert;       // the server's certificate, then the intermediate ones
   std::string key;        // its private key
-  std::string client_ca;  // authorities of client certificates; empty: clients need none
+  std::string client_ca;  // authorities of client certificates; empty: none are required
 
   bool enabled() const { return !cert.empty(); }
 };
@@ -37,11 +37,12 @@ absl::Status Validate(const TlsOptions& options);
 // The certificates of the gRPC port, and of the HTTP port.  Thread-safe.
 class Certificates {
  public:
-  // Told of each time that the files were read: when what is served is valid, or what is wrong.
+  // Called each time the files were read: with the validity of what is served, or with what is
+  // wrong.
   using ReadListener = std::function<void(const absl::StatusOr<Validity>&)>;
 
-  // An error names the file that is missing or wrong.  Later, what cannot be used is logged, and
-  // the old certificates stay.  REQUIRES: options.enabled() and Validate(options) is OK.
+  // An error names the file that is missing or wrong.  Later errors are logged, and the old
+  // certificates stay.  REQUIRES: options.enabled() and Validate(options) is OK.
   static absl::StatusOr<std::unique_ptr<Certificates>> Open(const TlsOptions& options,
                                                             const ReadListener& on_read);
   ~Certificates();
@@ -49,10 +50,10 @@ class Certificates {
   // Reads the files soon, whether or not they have changed.
   void ReadAgain() { watch_->ReadAgain(); }
 
-  // What is served now; another object after each reading.
+  // What is served now; a new object after each reading.
   std::shared_ptr<const ServedCertificates> served() const;
 
-  // For gRPC to listen with.  The certificates must outlive the server that does.
+  // For gRPC to listen with.  The certificates must outlive that server.
   std::shared_ptr<grpc::ServerCredentials> credentials() const;
 
  private:
@@ -63,7 +64,7 @@ class Certificates {
 
   const TlsOptions options_;
   const std::shared_ptr<Credentials> credentials_;
-  std::unique_ptr<FileWatch> watch_;  // ends before the rest: it reads
+  std::unique_ptr<FileWatch> watch_;  // ends before the rest, which it uses
 };
 
 }  // namespace dragoman

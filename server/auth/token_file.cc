@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kAlphanumeric =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-// Made of letters, digits and `marks`, and of a length within the range.
+// Whether a text consists of letters, digits and `marks`, with a length in the range.
 bool IsMadeOf(std::string_view text, std::string_view marks, size_t min_size, size_t max_size) {
   return text.size() >= min_size && text.size() <= max_size &&
          std::all_of(text.begin(), text.end(), [&](char c) {
@@ -24,8 +24,8 @@ bool IsMadeOf(std::string_view text, std::string_view marks, size_t min_size, si
          });
 }
 
-// Looks at all of both, however early they differ; volatile, so that no compiler ends the loop
-// early either.
+// Compares all of both, however early they differ; volatile, so that no compiler ends the loop
+// early.
 bool SameInConstantTime(const Sha256Digest& a, const Sha256Digest& b) {
   volatile uint64_t difference = 0;
   for (size_t i = 0; i < a.size(); ++i) difference = difference | (a[i] ^ b[i]);

@@ -1,12 +1,12 @@
-// The bearer tokens that callers show, from a file that is read again when it changes:
+// The bearer tokens of callers, from a file that is read again when it changes:
 //
 //   # who        token
 //   web-shop     ZvB4yJp0m1oUKQ3x
-//   web-shop     8yD2hWc7sLr5tNqe     # two at a time, while one is replaced by the other
+//   web-shop     8yD2hWc7sLr5tNqe     # two at a time, while one replaces the other
 //   reports      q0Vt7uXk2mPz4aRw     quota=600000 burst=50000
 //
-// The last line gives its principal a quota of its own: rows of work a minute, and at once.
-// A token is never logged and never part of a message; what is kept of it is its SHA-256.
+// The last line gives its principal its own quota: rows of work per minute, and at once.  A token
+// is never logged and never part of a message; only its SHA-256 is kept.
 
 #ifndef DRAGOMAN_SERVER_AUTH_TOKEN_FILE_H_
 #define DRAGOMAN_SERVER_AUTH_TOKEN_FILE_H_
@@ -29,20 +29,20 @@
 
 namespace dragoman {
 
-// What such a file says.  Immutable.
+// The content of such a file.  Immutable.
 class TokenTable {
  public:
-  // INVALID_ARGUMENT names the line: it is not `principal token [quota=N] [burst=N]`, numbers are
-  // not 1 or more, the quotas of one principal differ, the principal is not made of 1 to 128 of A-Z
-  // a-z 0-9 . _ - @ : /, the token is not made of 16 to 4096 of A-Z a-z 0-9 - . _ ~ + / = or stands
-  // there twice; or there is no token at all.
+  // INVALID_ARGUMENT names a line that is not `principal token [quota=N] [burst=N]`, or whose
+  // numbers are less than 1, whose quota differs from another one of the same principal, whose
+  // principal is not 1 to 128 of A-Z a-z 0-9 . _ - @ : /, or whose token is not 16 to 4096 of A-Z
+  // a-z 0-9 - . _ ~ + / = or occurs twice.  It is also an error if there is no token at all.
   static absl::StatusOr<TokenTable> Parse(const std::string& text);
 
-  // Whose token it is.  The time it takes depends on the length of `token` and on how many there
-  // are, not on its letters nor on its place.
+  // The principal with this token.  The time taken depends on the length of `token` and on the
+  // number of tokens, not on its characters or its position.
   std::optional<std::string> Find(std::string_view token) const;
 
-  // The quota that the file gives a principal, if it does.
+  // The quota that the file gives a principal, if any.
   std::optional<Quota> QuotaOf(const std::string& principal) const;
 
   size_t size() const { return entries_.size(); }
@@ -59,8 +59,8 @@ class TokenTable {
 // Thread-safe.
 class TokenFile {
  public:
-  // An error names the file.  It is read again when it changes; a new one that cannot be used is
-  // logged, and the old tokens stay valid.
+  // An error names the file.  It is read again when it changes; if the new content cannot be used,
+  // that is logged, and the old tokens stay valid.
   static absl::StatusOr<std::unique_ptr<TokenFile>> Open(const std::string& path,
                                                          const WatchOptions& options = {});
 
@@ -80,7 +80,7 @@ class TokenFile {
   const std::string path_;
   mutable absl::Mutex mutex_;
   std::shared_ptr<const TokenTable> table_ ABSL_GUARDED_BY(mutex_);
-  std::unique_ptr<FileWatch> watch_;  // ends before the rest: it reads
+  std::unique_ptr<FileWatch> watch_;  // ends before the rest, which it uses
 };
 
 }  // namespace dragoman

@@ -18,7 +18,7 @@ std::string Payload(const absl::Status& status, const char* type) {
   return payload.has_value() ? std::string(*payload) : std::string();
 }
 
-// At most `size` bytes of a text, and whole characters of it.
+// At most `size` bytes of a text, without splitting a character.
 std::string Clip(absl::string_view text, size_t size) {
   if (text.size() <= size) return std::string(text);
   while (size > 0 && (text[size] & 0xC0) == 0x80) --size;
@@ -29,7 +29,7 @@ void AddDetail(const google::protobuf::Message& detail, google::rpc::Status* sta
   status->add_details()->PackFrom(detail);
 }
 
-// A message quotes what the client sent, and gRPC loses the whole status if its headers grow too
+// A message quotes what the client sent, and gRPC drops the whole status if its headers grow too
 // large.
 absl::Status Clipped(const absl::Status& status) {
   constexpr size_t kLongest = 1024;
@@ -44,7 +44,7 @@ absl::Status Clipped(const absl::Status& status) {
 }  // namespace
 
 absl::Status ModelNotFound(const std::string& name, const std::string& served) {
-  const std::string shown = Clip(name, 128);  // no model has a longer one
+  const std::string shown = Clip(name, 128);  // no model has a longer name
   absl::Status status =
       absl::NotFoundError("model: no model is called \"" + shown + "\"; there is " + served);
   status.SetPayload(kModelPayload, absl::Cord(shown));

@@ -1,13 +1,13 @@
 // An absl::Status of the engine or the server as a client sees it: a google.rpc.Status with the
-// details of the richer error model (google/rpc/error_details.proto).  gRPC carries it in
+// details of the richer error model (google/rpc/error_details.proto). gRPC sends it in
 // `grpc-status-details-bin`.
 //
 //   INVALID_ARGUMENT    BadRequest naming the field (FieldOf)
 //   NOT_FOUND           ResourceInfo naming the model
 //   UNAUTHENTICATED     no details: nothing that helps to guess
 //   RESOURCE_EXHAUSTED  RetryInfo
-//   DEADLINE_EXCEEDED   ErrorInfo with the reason CANNOT_BE_MET where the deadline is still to come
-//   INTERNAL            no details and no internals: what went wrong is for the log
+//   DEADLINE_EXCEEDED   ErrorInfo with the reason CANNOT_BE_MET if the deadline has not passed yet
+//   INTERNAL            no details and no internals: what went wrong goes to the log
 
 #ifndef DRAGOMAN_SERVER_BASE_ERRORS_H_
 #define DRAGOMAN_SERVER_BASE_ERRORS_H_
@@ -20,24 +20,24 @@
 
 namespace dragoman {
 
-// NOT_FOUND for a model, naming it and those there are ("en-de, en-fr").
+// NOT_FOUND for a model, with its name and the names of those that are served ("en-de, en-fr").
 absl::Status ModelNotFound(const std::string& name, const std::string& served);
 
-// RESOURCE_EXHAUSTED because the caller has its `limit` of calls in flight, not because the server
+// RESOURCE_EXHAUSTED because the caller has `limit` calls in flight, rather than because the server
 // is busy; IsPrincipalLimit tells the two apart.
 absl::Status PrincipalLimit(int limit);
 bool IsPrincipalLimit(const absl::Status& status);
 
-// RESOURCE_EXHAUSTED because a message of `bytes` is over the limit: it will be so next time.
+// RESOURCE_EXHAUSTED because a message of `bytes` is over the limit: trying again will not help.
 absl::Status MessageTooLarge(size_t bytes, size_t limit);
 bool IsMessageTooLarge(const absl::Status& status);
 
 // The status with a code that clients know, its message cut to what fits into headers; any other
-// code is INTERNAL, and the message is lost.
+// code becomes INTERNAL without its message.
 absl::Status ForClient(const absl::Status& status);
 
-// The status as google.rpc.Status, with the details of its code.  `retry_delay` is what
-// RESOURCE_EXHAUSTED tells the client to wait.  REQUIRES: the status is ForClient.
+// The status as google.rpc.Status, with the details of its code.  `retry_delay` is how long
+// RESOURCE_EXHAUSTED asks the client to wait.  REQUIRES: the status came from ForClient.
 google::rpc::Status ToRpcStatus(const absl::Status& status, absl::Duration retry_delay);
 
 }  // namespace dragoman

@@ -31,7 +31,7 @@ FileVersions VersionsIn(const std::string& path) {
     const std::string file = path + "/" + entry->d_name;
     struct stat info;
     if (stat(file.c_str(), &info) != 0) {
-      versions[entry->d_name];  // a link that leads nowhere: the day it does is a change
+      versions[entry->d_name];  // a dangling link; if its target appears, that is a change
     } else if (!S_ISDIR(info.st_mode)) {
       versions[entry->d_name] = VersionFrom(info);
     }

@@ -18,12 +18,12 @@ constexpr char kDescription[] =
     "Serves machine-translation models over gRPC (dragoman.v1.TranslationService).\n"
     "Prints `listening grpc=HOST:PORT http=HOST:PORT` when it is ready; SIGTERM drains it.";
 
-// What the command line says, before it is merged with the file.
+// The command line, before it is merged with the file.
 struct Flags {
   v1::ServerConfig config;
   std::string config_file;
   std::string check;
-  absl::Status error;  // of a value that CLI11 cannot check
+  absl::Status error;  // for a value that CLI11 cannot check
 };
 
 // A flag whose value sets a field of the config.
@@ -78,7 +78,7 @@ void AddCanary(const std::string& value, Flags* flags) {
   canary->set_percent(percent);
 }
 
-// The value of a size flag; an error is kept in `flags`.
+// The value of a size flag; an error is stored in `flags`.
 int64_t Bytes(const char* flag, const std::string& value, Flags* flags) {
   const absl::StatusOr<int64_t> bytes = ParseBytes(value);
   if (!bytes.ok()) {
@@ -88,7 +88,7 @@ int64_t Bytes(const char* flag, const std::string& value, Flags* flags) {
   return bytes.value_or(0);
 }
 
-// A number, or auto.
+// Parses a number, or auto.
 void SetMaxBatchRows(const std::string& value, Flags* flags) {
   int rows = 0;
   if (value != "auto" && (!absl::SimpleAtoi(value, &rows) || rows < 1)) {
@@ -98,7 +98,7 @@ void SetMaxBatchRows(const std::string& value, Flags* flags) {
   flags->config.set_max_batch_rows(rows);
 }
 
-// A flag whose value is a duration; an error is kept in `flags`.
+// Adds a flag whose value is a duration; an error is stored in `flags`.
 void AddDuration(CLI::App* app, const char* name, const char* default_value, const char* help,
                  Flags* flags, google::protobuf::Duration* (v1::ServerConfig::*field)()) {
   Add<std::string>(
@@ -320,8 +320,8 @@ void AddHttpFlags(CLI::App* app, Flags* flags) {
       ->allow_extra_args(false);
 }
 
-// Takes the messages and lists that `flags` sets out of `config`: a flag replaces such a field
-// whole, where MergeFrom would blend the two.
+// Removes from `config` the messages and lists that `flags` sets: a flag replaces such a field as a
+// whole, whereas MergeFrom would mix both.
 void ClearMergedFields(const v1::ServerConfig& flags, v1::ServerConfig* config) {
   std::vector<const google::protobuf::FieldDescriptor*> fields;
   flags.GetReflection()->ListFields(flags, &fields);

@@ -33,7 +33,7 @@ class FirstError : public google::protobuf::io::ErrorCollector {
   std::string error_;
 };
 
-// Sets *option to the field's value, if it has one and it lies within the range.
+// Sets *option to the field's value, if it is present and within the range.
 #define DRAGOMAN_RESOLVE_NUMBER(field, flag, minimum, maximum, option)                        \
   do {                                                                                        \
     if (config.has_##field()) {                                                               \
@@ -228,7 +228,7 @@ absl::Status ResolveLimits(const v1::ServerConfig& config, ServerOptions* option
   return absl::OkStatus();
 }
 
-// Sets *option to the field's value, if it has one and it lies within the range.
+// Sets *option to the field's value, if it is present and within the range.
 absl::Status ResolveDuration(const char* flag, bool given, const google::protobuf::Duration& value,
                              absl::Duration minimum, absl::Duration* option) {
   if (!given) return absl::OkStatus();
@@ -281,7 +281,7 @@ absl::Status ResolveConnections(const v1::ServerConfig& config, ConnectionOption
                          &options->max_age_grace);
 }
 
-// "https://example.org", without a path, as a browser says it.
+// "https://example.org", without a path, as browsers send it.
 bool IsOrigin(const std::string& origin) {
   const size_t scheme = origin.find("://");
   return origin == "*" || (scheme != origin.npos && scheme > 0 && origin.size() > scheme + 3 &&

@@ -1,8 +1,8 @@
-// How the server is to run: what the command line and the --config file say, checked.
+// The configuration of the server: the command line and the --config file, checked.
 //
 // Both are read into the same message (proto/dragoman/v1/config.proto): each flag sets the field of
-// its name, the flags are merged over the file, and the result is resolved once, so that a default,
-// a range and an error message are in one place.
+// the same name, the flags are merged over the file, and the
+// result is resolved once, so that defaults, ranges and error messages are in one place.
 
 #ifndef DRAGOMAN_SERVER_CONFIG_CONFIG_H_
 #define DRAGOMAN_SERVER_CONFIG_CONFIG_H_
@@ -24,7 +24,7 @@
 
 namespace dragoman {
 
-// A sentence that a model must translate so, before it may serve.
+// A sentence and the translation that a model must produce before it may serve.
 struct Golden {
   std::string source;
   std::string target;
@@ -49,31 +49,33 @@ struct Canary {
   bool operator==(const Canary&) const = default;
 };
 
-// Of the gRPC port.
+// For the gRPC port.
 struct ConnectionOptions {
-  absl::Duration keepalive_time = absl::Minutes(1);      // idle for so long: a ping
-  absl::Duration keepalive_timeout = absl::Seconds(20);  // unanswered for so long: hang up
+  absl::Duration keepalive_time =
+      absl::Minutes(1);  // ping a connection that has been idle for this long
+  absl::Duration keepalive_timeout =
+      absl::Seconds(20);  // close it if the ping is not answered in this time
   absl::Duration max_age = absl::InfiniteDuration();
-  absl::Duration max_age_grace = absl::Minutes(1);  // of the calls of a connection that is too old
+  absl::Duration max_age_grace = absl::Minutes(1);  // for calls on a connection that is too old
 };
 
-// Of the HTTP port.
+// For the HTTP port.
 struct HttpPortOptions {
-  int threads = 0;          // 0: as many as there are cores, but at most 4
-  int max_connections = 0;  // 0: 1,024, or a quarter of what the limit of open files allows
+  int threads = 0;          // 0: the number of cores, but at most 4
+  int max_connections = 0;  // 0: 1,024, or a quarter of the limit of open files
   absl::Duration header_timeout = absl::Seconds(10);
   absl::Duration body_timeout = absl::Seconds(30);
   absl::Duration write_timeout = absl::Seconds(30);
   absl::Duration idle_timeout = absl::Seconds(75);
-  std::vector<std::string> cors_origins;  // "https://example.org" or "*"; empty: none
+  std::vector<std::string> cors_origins;  // "https://example.org" or "*"; empty: none allowed
   std::vector<std::string> compat = {"libretranslate"};  // other APIs to speak (compat/compat.h)
 };
 
 struct ServerOptions {
   std::vector<ModelSource> models;  // at least one; names differ
-  std::vector<Canary> canaries;     // at most one for each model
+  std::vector<Canary> canaries;     // at most one per model
   std::string default_model;        // the name of one of them
-  std::string pivot;                // a language; "": no translation goes through another
+  std::string pivot;                // a language; "": no translation goes through a third language
   std::string grpc_address = "127.0.0.1:50051";
   std::string http_address = "127.0.0.1:9464";
   Precision precision = Precision::kAuto;
@@ -87,26 +89,26 @@ struct ServerOptions {
   AuthOptions auth;
   ConnectionOptions connections;
   HttpPortOptions http;
-  absl::Duration drain_delay = absl::ZeroDuration();  // from SIGTERM to the first refusal
-  absl::Duration drain_timeout = absl::Seconds(30);   // from there until calls are cancelled
+  absl::Duration drain_delay = absl::ZeroDuration();  // from SIGTERM until calls are refused
+  absl::Duration drain_timeout = absl::Seconds(30);   // from then until calls are cancelled
   LogOptions log;
-  // How often models and the config file are looked at; 0: only when asked.
+  // How often models and the config file are checked for changes; 0: only on request.
   absl::Duration model_poll = absl::ZeroDuration();
   std::string config_file;  // "": none
 
-  // All of it as it was said.
+  // The configuration that these options were resolved from.
   v1::ServerConfig config;
 };
 
 struct CommandLine {
   std::optional<std::string>
-      print;  // the answer to --help, --version or --machine; `options` are not set
-  std::optional<std::string> check;  // the value of --check; likewise
+      print;  // the output of --help, --version or --machine; `options` are not set
+  std::optional<std::string> check;  // the value of --check; `options` are not set
   ServerOptions options = {};
 };
 
-// INVALID_ARGUMENT for flags, values or a config file that cannot be used; NOT_FOUND if there is no
-// such file.
+// INVALID_ARGUMENT for flags, values or a config file that cannot be used; NOT_FOUND if the file
+// does not exist.
 absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv);
 
 // Reads protobuf's text format.  INVALID_ARGUMENT names the line.
@@ -115,7 +117,7 @@ absl::StatusOr<v1::ServerConfig> ParseConfig(const std::string& text);
 // Fills in the defaults and checks every value.
 absl::StatusOr<ServerOptions> Resolve(const v1::ServerConfig& config);
 
-// The settings that differ and that a running server cannot take over: "grpc_address workers".
+// The settings that differ and that a running server cannot change: "grpc_address workers".
 std::string NamesOfFixedChanges(const v1::ServerConfig& before, const v1::ServerConfig& after);
 
 // "4GiB", "512MiB", "64KiB" or a plain number of bytes.

@@ -1,4 +1,4 @@
-// A directory of model directories, as users of Firefox's models keep them:
+// A directory of model directories, such as users of Firefox's models have:
 //
 //   models/ende  models/zhen        served as "en-de" and "zh-en"
 
@@ -13,9 +13,8 @@
 
 namespace dragoman {
 
-// The models in `directory`, by the names of their directories, which are sorted; a name that is a
-// pair of languages is written with a dash.  NOT_FOUND if there is no such directory, or no
-// directory in it.
+// The models in `directory`, sorted and named like their directories; a name that is a language
+// pair is written with a dash.  NOT_FOUND if `directory` does not exist or contains no directory.
 absl::StatusOr<std::vector<ModelSource>> FindModels(const std::string& directory);
 
 }  // namespace dragoman

@@ -170,7 +170,8 @@ LoadResult ModelLoader::TryLoad(const ModelSource& source, const LoadedModel* be
   return {absl::OkStatus(), "", {*std::move(model), std::move(translator)}};
 }
 
-// Whether the model finds room beside all that there is.  Reads its configuration alone.
+// Whether there is enough memory for the model in addition to everything else.  Reads only its
+// configuration.
 absl::Status ModelLoader::CheckMemory(const ModelSource& source) const {
   ASSIGN_OR_RETURN(const double needed, EstimateMemory(source.directory, options_.precision,
                                                        !source.shortlist.file.empty()));

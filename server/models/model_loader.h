@@ -1,5 +1,5 @@
-// From a directory to a model that can serve: is there memory for it, does it load, can it serve
-// what nobody asks for, does it translate what it must translate.
+// From a directory to a model that can serve: is there enough memory, does it load, can it serve
+// requests without options, does it translate its golden sentences?
 
 #ifndef DRAGOMAN_SERVER_MODELS_MODEL_LOADER_H_
 #define DRAGOMAN_SERVER_MODELS_MODEL_LOADER_H_
@@ -21,22 +21,22 @@ struct LoadedModel {
   std::shared_ptr<const Translator> translator;
 };
 
-// What became of an attempt to load a model.
+// The outcome of an attempt to load a model.
 struct LoadResult {
   absl::Status status;
-  std::string failure;  // why, in a word: "memory", "broken" or "golden"; "" if the status is OK
+  std::string failure;  // the reason: "memory", "broken" or "golden"; "" if the status is OK
   LoadedModel loaded;
 };
 
 class ModelLoader {
  public:
-  // `pool` and `metrics` must outlive the loader; `metrics` is told of each model.
+  // `pool` and `metrics` must outlive the loader, which reports each model to `metrics`.
   ModelLoader(const ServerOptions& options, WorkerPool* pool, Metrics* metrics);
 
-  // Loads a model.  An error names it and its directory.  If there is one in its place already, it
-  // must find room beside that, is not measured again if it has the same shape, and is given back
-  // as it is if it has the same version.  `before` is null, or empty where the model is new on a
-  // server that runs.
+  // Loads a model.  An error names it and its directory.  If `before` is not null, the new model
+  // must fit into memory beside it, is not measured again if it has the same shape, and is not
+  // loaded again if it has the same version.  `before` is null at the start, and empty if the model
+  // is new on a running server.
   LoadResult Load(const ModelSource& source, const LoadedModel* before) const;
 
  private:
@@ -51,15 +51,15 @@ class ModelLoader {
   Metrics* const metrics_;
 };
 
-// The sentences of golden.json in a model's directory, none if there is no such file:
+// The sentences of golden.json in a model's directory; none if there is no such file:
 //
 //   {"goldens": [{"source": "Good morning.", "target": "Guten Morgen."}]}
 //
 // with "source_language" and "target_language" where the model needs them.
 absl::StatusOr<std::vector<Golden>> ReadGoldens(const std::string& directory);
 
-// Translates the sentences apart from all traffic.  FAILED_PRECONDITION says which of them became
-// another.
+// Translates the sentences apart from all traffic.  FAILED_PRECONDITION says which one was
+// translated differently.
 absl::Status TryGoldens(const std::shared_ptr<const Model>& model,
                         const std::vector<Golden>& goldens, const Limits& limits);
 

@@ -15,15 +15,15 @@
 namespace dragoman {
 namespace {
 
-// How soon files that still change are looked at again, and models that find no memory.
+// How soon to check again files that are still changing, and models that did not fit into memory.
 constexpr absl::Duration kSettle = absl::Seconds(1);
 constexpr absl::Duration kMemoryRetry = absl::Seconds(10);
-// How soon it is seen that the last sentence of a model has ended.
+// How often to check whether the last sentence of a model has ended.
 constexpr absl::Duration kLeavingInterval = absl::Milliseconds(50);
 
 std::string CanaryName(const std::string& model) { return model + "@canary"; }
 
-// The sources that are wanted, in the order in which they are loaded.
+// The wanted sources, in the order in which they are loaded.
 std::vector<ModelSource> Wanted(const ServerOptions& options) {
   std::vector<ModelSource> wanted = options.models;
   for (const Canary& canary : options.canaries) {
@@ -42,7 +42,7 @@ FileVersions FilesOf(const ModelSource& source) {
   return files;
 }
 
-// Whether nobody but the manager and the model's own translator holds it any more.
+// Whether only the manager and the model's own translator still hold it.
 bool IsForgotten(const LoadedModel& loaded) {
   return loaded.translator.use_count() == 1 && loaded.model.use_count() == 2;
 }
@@ -120,7 +120,7 @@ void ModelManager::Run() {
   }
 }
 
-// How long until models are to be looked at again, unless somebody asks.
+// How long until models are checked again, unless somebody asks.
 absl::Duration ModelManager::NextLook(absl::Time now) const {
   absl::Duration interval = absl::InfiniteDuration();
   if (options_.model_poll > absl::ZeroDuration()) interval = options_.model_poll;
@@ -146,7 +146,7 @@ void ModelManager::Look(bool asked) {
 void ModelManager::ReadConfiguration(bool asked) {
   if (read_again_ == nullptr) return;
   const FileVersion version = VersionOf(options_.config_file);
-  // A directory of models may have others in it, whatever the file says.
+  // A directory of models may have new ones in it even if the file is unchanged.
   const bool changed = version != config_version_ || options_.config.has_models_directory();
   if (!asked && !changed) return;
   config_version_ = version;
@@ -173,8 +173,8 @@ void ModelManager::TakeOver(const ServerOptions& options) {
   options_.pivot = options.pivot;
 }
 
-// Takes away what the configuration does not name any more: at the end, when what is new has been
-// loaded, and only if something is left.
+// Removes what the configuration no longer names: last, when the new models have been loaded, and
+// only if something is left.
 void ModelManager::RemoveUnwanted() {
   std::set<std::string> wanted;
   bool serves = false;
@@ -204,7 +204,7 @@ void ModelManager::LookAt(Slot* slot, bool asked) {
   const bool serves = slot->serving.model != nullptr;
   if (serves && slot->serving_source == slot->source && slot->serving_files == files) {
     if (!slot->failure.empty()) metrics_->OnModelSettled(slot->source.name);
-    slot->failure.clear();  // what could not be loaded was taken back
+    slot->failure.clear();  // the change that failed to load was reverted
     return;
   }
   const bool failed =
@@ -219,7 +219,7 @@ void ModelManager::LookAt(Slot* slot, bool asked) {
   LoadResult result = loader_.Load(slot->source, &slot->serving);
   loading_ = nullptr;
   if (FilesOf(slot->source) != files) {
-    // Perhaps half of one version and half of another.
+    // The files may be half of one version and half of another.
     Log(LogLevel::kInfo, "the files of a model change: looking at them again soon",
         {{"model", slot->source.name}});
     unsettled_ = true;
@@ -231,7 +231,7 @@ void ModelManager::LookAt(Slot* slot, bool asked) {
   Publish();
 }
 
-// `files` are those that the model was loaded from.
+// `files` are the versions of the files that the model was loaded from.
 void ModelManager::Serve(Slot* slot, const FileVersions& files, LoadedModel loaded) {
   if (slot->serving.model != loaded.model) BidFarewell(slot);
   slot->serving = std::move(loaded);
@@ -248,7 +248,7 @@ void ModelManager::Fail(Slot* slot, const FileVersions& files, const LoadResult&
   slot->failed_source = slot->source;
   slot->failed_files = files;
   if (result.failure == "memory") waits_for_memory_ = true;
-  if (known) return;  // not the same line again and again
+  if (known) return;  // do not repeat the same line
   metrics_->OnModelFailed(slot->source.name, result.failure);
   Log(LogLevel::kError,
       slot->serving.model == nullptr ? "model not loaded"
@@ -277,8 +277,8 @@ bool ModelManager::Holds(const std::string& name, const std::string& version) co
   });
 }
 
-// Frees the memory of those whose last sentence has ended: here and not on a worker's thread, which
-// has others to serve.
+// Frees the memory of models whose last sentence has ended: here rather than on a worker's thread,
+// which has others to serve.
 void ModelManager::LetGo() {
   const size_t before = leaving_.size();
   std::vector<Leaving> gone;
@@ -308,7 +308,7 @@ void ModelManager::Publish() const {
   for (const ModelSource& model : options_.models) models.push_back(Describe(model));
   if (std::none_of(models.begin(), models.end(),
                    [](const ServedModel& model) { return model.stable != nullptr; })) {
-    // No model of a new configuration is there, yet or at all.
+    // None of the new configuration's models is available, yet or at all.
     for (const auto& [name, slot] : slots_) {
       if (ParseModelName(name).label.empty() && slot.serving.model != nullptr) {
         models.push_back(Describe(slot.serving_source));

@@ -1,13 +1,13 @@
-// Keeps the models that are served in step with the configuration and with their directories.
+// Keeps the served models in step with the configuration and with their directories.
 //
-//   a new version of a model, or a new model   loads beside what there is, is tried out, and takes
-//                                              over between two requests
-//   one that cannot: too large, broken, wrong   is told by log and metric; the old one goes on
-//   the one that was replaced or removed        leaves with its last sentence
+//   a new model, or a new version of one       loads beside the others, is tested, and takes over
+//                                              between two requests
+//   one that is too large, broken or wrong     is reported in log and metrics; the old one stays
+//   one that was replaced or removed           leaves after its last sentence
 //
-// All of that happens on one thread, that of the manager, one model after another.  It works when
-// it is asked to (SIGHUP) and, if wanted, when it sees a change.  Files that still change are left
-// alone until they have come to rest.
+// All of this happens on the manager's thread, one model at a time.  It works on request (SIGHUP)
+// and, if configured, when it sees a change.  Files that are still changing are left alone until
+// they are stable.
 
 #ifndef DRAGOMAN_SERVER_MODELS_MODEL_MANAGER_H_
 #define DRAGOMAN_SERVER_MODELS_MODEL_MANAGER_H_
@@ -37,28 +37,28 @@ using ReadOptions = std::function<absl::StatusOr<ServerOptions>()>;
 
 class ModelManager {
  public:
-  // Loads the models of `options`, in their order, into `registry`.  An error names the model and
-  // its directory.  The others must outlive the manager; `read_again` may be null.
+  // Loads the models of `options`, in order, into `registry`.  An error names the model and its
+  // directory.  The other arguments must outlive the manager; `read_again` may be null.
   static absl::StatusOr<std::unique_ptr<ModelManager>> Start(const ServerOptions& options,
                                                              ReadOptions read_again,
                                                              WorkerPool* pool, Metrics* metrics,
                                                              ModelRegistry* registry);
-  // Waits for the model that is being loaded, if one is.
+  // Waits for the model that is being loaded, if any.
   ~ModelManager();
 
-  // Reads the configuration and looks at all models soon.
+  // Reads the configuration and checks all models soon.
   void ReadAgain();
 
-  // Begins no load any more.
+  // Starts no further load.
   void Close();
 
  private:
-  // A version of a model that is wanted, and what became of that wish.
+  // A wanted version of a model, and its state.
   struct Slot {
     ModelSource source;  // as wanted; a canary is called "en-de@canary"
-    FileVersions seen;   // when they were looked at last
+    FileVersions seen;   // when they were last checked
 
-    LoadedModel serving;  // null: none could be loaded yet
+    LoadedModel serving;  // null: none has been loaded yet
     ModelSource serving_source;
     FileVersions serving_files;
 
@@ -66,7 +66,7 @@ class ModelManager {
     ModelSource failed_source;
     FileVersions failed_files;
   };
-  // A version that no request finds any more.
+  // A version that requests no longer find.
   struct Leaving {
     std::string name;
     LoadedModel loaded;
@@ -94,17 +94,17 @@ class ModelManager {
                     ServedModel* served) const;
   bool closing() const;
 
-  ServerOptions options_;  // what is taken over of them changes
+  ServerOptions options_;  // some of them change when the configuration does
   const ReadOptions read_again_;
   const ModelLoader loader_;
   Metrics* const metrics_;
   ModelRegistry* const registry_;
 
-  // Of the thread.
+  // Used by the thread.
   std::map<std::string, Slot> slots_;  // by the names of their sources
   std::vector<Leaving> leaving_;
   FileVersion config_version_;
-  std::string told_fixed_;  // the settings that were last said to need a restart
+  std::string told_fixed_;  // the settings last reported to need a restart
   const Slot* loading_ = nullptr;
   bool unsettled_ = false;  // some files were still changing
   bool waits_for_memory_ = false;

@@ -1,5 +1,5 @@
-// Where requests find their models.  What is served changes while they run: each looks into the set
-// of its moment (model_set.h), and keeps what it found for as long as it lives.
+// Where requests find their models.  The served models change while requests run: each request
+// looks at the set of that moment (model_set.h), and keeps what it found for as long as it lives.
 //
 // Thread-safe.
 
@@ -21,19 +21,19 @@ class ModelRegistry {
  public:
   explicit ModelRegistry(const Limits& limits) : limits_(limits) {}
 
-  // What is served now; nothing before the first Publish.
+  // The models served now; none before the first Publish.
   std::shared_ptr<const ModelSet> Models() const {
     absl::MutexLock lock(&mutex_);
     return models_;
   }
 
-  // From now on requests find these.
+  // Replaces the models that requests find.
   void Publish(std::shared_ptr<const ModelSet> models) {
     absl::MutexLock lock(&mutex_);
-    models_.swap(models);  // the old ones end after the lock
+    models_.swap(models);  // the old ones are destroyed after the lock is released
   }
 
-  // As ModelSet's.
+  // As ModelSet::Find.
   absl::StatusOr<std::shared_ptr<const Translator>> Find(const std::string& name) const {
     return Models()->Find(name);
   }

@@ -18,8 +18,8 @@ namespace {
 constexpr char kStable[] = "stable";
 constexpr char kCanary[] = "canary";
 
-// Whether a request with this key is among the given part of a model's requests.  Models draw
-// independently of each other.
+// Whether a request with this key is among the given percentage of a model's requests.  The draws
+// of different models are independent.
 bool IsAmong(double percent, const std::string& model, VersionKey key) {
   constexpr double kSteps = 1 << 20;
   const uint64_t draw = XXH3_64bits_withSeed(model.data(), model.size(), key) % (1 << 20);

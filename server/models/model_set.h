@@ -1,10 +1,10 @@
-// The models that are served at one moment, and which of them translates a request.
+// The models that are served at one moment, and the choice among them for a request.
 //
-// A set never changes: when a model is replaced, another set takes its place (model_registry.h),
-// and requests go on with what they have found in the old one.
+// A set never changes: when a model is replaced, a new set takes its place (model_registry.h), and
+// running requests continue with what they found in the old one.
 //
 // A model has a stable version and, if the operator tries out another, a canary.  Each is a
-// Translator of its own: the canary of "en-de" is called "en-de@canary", in metrics as well.
+// Translator of its own: the canary of "en-de" is called "en-de@canary", also in metrics.
 
 #ifndef DRAGOMAN_SERVER_MODELS_MODEL_SET_H_
 #define DRAGOMAN_SERVER_MODELS_MODEL_SET_H_
@@ -23,21 +23,21 @@ namespace dragoman {
 
 enum class VersionState { kLoading, kReady, kDraining, kFailed };
 
-// What is known of one version of a model, served or not.
+// Describes one version of a model, served or not.
 struct VersionInfo {
   std::string label;    // "stable" or "canary"
-  std::string version;  // empty while it loads, and if it failed
+  std::string version;  // empty while it loads, and if that failed
   VersionState state = VersionState::kReady;
-  double percent = 0;   // of the requests that name no label
+  double percent = 0;   // of the requests without a label
   std::string failure;  // why it failed: "broken", "golden" or "memory"
 };
 
 struct ServedModel {
   std::string name;
-  std::shared_ptr<const Translator> stable;  // null while none could be loaded
+  std::shared_ptr<const Translator> stable;  // null while none has been loaded
   std::shared_ptr<const Translator> canary;  // null: there is none
-  double canary_percent = 0;                 // of the requests that name no label
-  std::vector<VersionInfo> versions;         // those above first
+  double canary_percent = 0;                 // of the requests without a label
+  std::vector<VersionInfo> versions;         // including the two above, which come first
 };
 
 // The model and the label that a request names: "en-de", "en-de@canary", "@stable" or "".
@@ -47,40 +47,40 @@ struct ModelName {
 };
 ModelName ParseModelName(const std::string& name);
 
-// What precedes the labels in the name of a route: "de-en@canary+en-fr" is "de-en+en-fr", and
-// its labels are "canary+stable".
+// The parts of a route's name before and after the @s: of "de-en@canary+en-fr" they are
+// "de-en+en-fr" and "canary+stable".
 std::string WithoutLabels(const std::string& route);
 std::string LabelsOf(const std::string& route);
 
-// What a request's version is chosen by where it names no label: the same texts come to the same
-// version, on every server, and when the percentage rises none goes back to the stable one.
+// Chooses the version for a request without a label: equal texts get the same version, on every
+// server, and when the percentage rises no text goes back to the stable one.
 using VersionKey = uint64_t;
 VersionKey KeyOf(const std::vector<std::string>& texts);
 
 class ModelSet {
  public:
-  // The default model is the first one if there is none of that name.
+  // The default model is the first one if there is none with that name.
   ModelSet(std::vector<ServedModel> models, const std::string& default_model, std::string pivot);
 
-  // The model of that name; the default one if `name` is empty or a label alone.  NOT_FOUND names
-  // those there are; UNAVAILABLE: it is configured, but could not be loaded yet.  Without a key:
-  // the stable version, unless `name` says otherwise.
+  // The model with that name, or the default one if `name` is empty or only a label.  NOT_FOUND
+  // lists the existing ones; UNAVAILABLE: it is configured, but has not been loaded yet.  Without a
+  // key: the stable version, unless `name` has a label.
   absl::StatusOr<std::shared_ptr<const Translator>> Find(
       const std::string& name, std::optional<VersionKey> key = std::nullopt) const;
 
-  // How a request is translated: by the model that it names; else by the one that serves its
-  // languages best, the default one before others; else through the pivot language, if there is
-  // one. INVALID_ARGUMENT with the field (status.h) names the pairs that are served.
+  // How a request is translated: by the model that it names; otherwise by the one that serves its
+  // languages best, with the default one preferred; otherwise through the pivot language, if there
+  // is one.  INVALID_ARGUMENT with the field (status.h) lists the pairs that are served.
   absl::StatusOr<Route> FindRoute(const std::string& name, const std::string& source,
                                   const std::string& target,
                                   std::optional<VersionKey> key = std::nullopt) const;
 
-  // Of that name, which has no label, whether or not it could be loaded; the default one if `name`
-  // is empty.  NOT_FOUND.
+  // The model with that name, which has no label, whether or not it has been loaded; the default
+  // one if `name` is empty.  NOT_FOUND.
   absl::StatusOr<const ServedModel*> FindModel(const std::string& name) const;
 
   const std::vector<ServedModel>& models() const { return models_; }
-  // Null if no model could be loaded.
+  // Null if no model has been loaded.
   const ServedModel* default_model() const { return default_; }
 
  private:

@@ -21,7 +21,7 @@
 namespace dragoman {
 namespace {
 
-constexpr absl::Duration kPause = absl::Milliseconds(100);  // when there is no descriptor to be had
+constexpr absl::Duration kPause = absl::Milliseconds(100);  // while no descriptor is available
 
 // A socket address of either family.
 struct Address {
@@ -30,7 +30,7 @@ struct Address {
 
   sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage); }
   const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
-  // sin_port and sin6_port lie in the same place.
+  // sin_port and sin6_port have the same offset.
   in_port_t* port() { return &reinterpret_cast<sockaddr_in*>(&storage)->sin_port; }
 };
 
@@ -77,13 +77,13 @@ absl::Status Reason(int error) {
   }
 }
 
-// A socket that listens; an errno on an error.
+// A listening socket, or an errno as an error.
 absl::StatusOr<int> ListenAt(const Address& address, bool both_families) {
   const int fd =
       socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP);
   if (fd < 0) return Reason(errno);
   const int on = 1, off = 0;
-  // So that a server can be started anew while connections of the old one linger.
+  // So that a server can be restarted while connections of the old one linger.
   setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
   if (address.storage.ss_family == AF_INET6) {
     setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, both_families ? &off : &on, sizeof(on));
@@ -114,8 +114,8 @@ absl::StatusOr<std::vector<int>> ListenEverywhere(const std::string& port) {
   return error;
 }
 
-// A name may have addresses that this machine lacks (::1 of localhost); one must be had, and none
-// may be in use by another.
+// A name may have addresses that this machine lacks (::1 of localhost).  At least one must be
+// available, and none may be in use by another process.
 absl::StatusOr<std::vector<int>> ListenAtAll(std::vector<Address> addresses) {
   std::vector<int> sockets;
   absl::Status error;
@@ -202,7 +202,7 @@ void Listener::Run() {
   }
 }
 
-// Accepts what waits, or some of it if there is no end to it.
+// Accepts the waiting connections, or some of them if there is no end to them.
 void Listener::Accept(int socket) {
   constexpr int kAtOnce = 64;
   for (int i = 0; i < kAtOnce; ++i) {
@@ -215,11 +215,11 @@ void Listener::Accept(int socket) {
     if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
       return Refuse(socket);
     }
-    // Else the client has gone already.
+    // Otherwise the client is gone already.
   }
 }
 
-// Hands a new connection on under a number of the range, or closes it.
+// Passes a new connection on under a number of the range, or closes it.
 void Listener::Place(int fd) {
   if (IsKnock(fd)) {
     close(fd);
@@ -251,8 +251,8 @@ void Listener::Place(int fd) {
   take(placed);
 }
 
-// There is no descriptor for the first in line: it is accepted with the spare one and hung up on,
-// rather than kept waiting.
+// There is no descriptor for the first connection in the backlog: rather than being kept waiting,
+// it is accepted with the spare descriptor and closed.
 void Listener::Refuse(int socket) {
   if (no_descriptors_.fetch_add(1, std::memory_order_relaxed) == 0) {
     Log(LogLevel::kError, "out of file descriptors: connections are refused");
@@ -266,7 +266,7 @@ void Listener::Refuse(int socket) {
   WaitFor(wake_, POLLIN, kPause);
 }
 
-// Whether a connection is one of Probe's: from this machine, and from a port that it has named.
+// Whether a connection is one of Probe's: from this machine, and from a port that it has noted.
 bool Listener::IsKnock(int fd) {
   absl::MutexLock lock(&mutex_);
   if (knocks_.empty()) return false;
@@ -279,7 +279,7 @@ absl::Status Listener::Probe(absl::Duration timeout) {
   Address door = LocalAddress(sockets_.front());
   const bool anywhere = Split(address_).first == "0.0.0.0" || Split(address_).first == "::" ||
                         Split(address_).first == "*";
-  if (anywhere) {  // a socket of both families is found under IPv4's address, too
+  if (anywhere) {  // a socket of both families also answers on the IPv4 address
     const in_port_t port = *door.port();
     door = Address{.size = sizeof(sockaddr_in)};
     auto* const loopback = reinterpret_cast<sockaddr_in*>(&door.storage);
@@ -287,7 +287,7 @@ absl::Status Listener::Probe(absl::Duration timeout) {
   }
   const int fd = socket(door.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return Reason(errno);
-  // Its port must be known before it is accepted.
+  // Its port must be noted before it is accepted.
   Address own;
   own.storage.ss_family = door.storage.ss_family;
   own.size = door.size;
@@ -298,7 +298,8 @@ absl::Status Listener::Probe(absl::Duration timeout) {
     knocks_.push_back(port);
   }
   const bool connects = connect(fd, door.get(), door.size) == 0 || errno == EINPROGRESS;
-  const bool opened = connects && WaitFor(fd, POLLIN, timeout);  // hung up on, as agreed
+  const bool opened =
+      connects && WaitFor(fd, POLLIN, timeout);  // closed by the listener, as agreed
   close(fd);
   absl::MutexLock lock(&mutex_);
   knocks_.erase(std::find(knocks_.begin(), knocks_.end(), port));

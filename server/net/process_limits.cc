@@ -20,7 +20,7 @@ namespace {
 
 constexpr int64_t kLeastDescriptors = 128;
 
-// A line of text that is put together without memory: there may be none left.
+// A line of text that is assembled without allocating: there may be no memory left.
 class Message {
  public:
   Message& operator<<(const char* text) {
@@ -35,7 +35,7 @@ class Message {
     return *this << digits;
   }
   void Print() const {
-    if (write(STDERR_FILENO, text_, size_) < 0) return;  // nobody is there to be told
+    if (write(STDERR_FILENO, text_, size_) < 0) return;  // nobody is there to read it
   }
 
  private:
@@ -90,7 +90,7 @@ absl::StatusOr<DescriptorPlan> PlanDescriptors() {
   rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return absl::InternalError("getrlimit failed");
   const rlimit raised = {limit.rlim_max, limit.rlim_max};
-  // The hard limit may be more than the kernel admits (fs.nr_open): then what we have must do.
+  // The hard limit may exceed what the kernel permits (fs.nr_open): then the present limit must do.
   if (setrlimit(RLIMIT_NOFILE, &raised) == 0) limit = raised;
   const rlim_t most = std::numeric_limits<int>::max();
   return PlanDescriptors(static_cast<int64_t>(std::min(limit.rlim_cur, most)));

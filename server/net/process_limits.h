@@ -1,5 +1,5 @@
-// What the operating system lets this process have (ulimit), and what becomes of it when that is
-// too little: an exit code of 1 and a message that names what was short, instead of an abort.
+// What the operating system grants this process (ulimit).  If that is too little, the process ends
+// with exit code 1 and a message that names what was short, instead of an abort.
 
 #ifndef DRAGOMAN_SERVER_NET_PROCESS_LIMITS_H_
 #define DRAGOMAN_SERVER_NET_PROCESS_LIMITS_H_
@@ -9,28 +9,28 @@
 
 namespace dragoman {
 
-// How the file descriptors of the process are shared out.  Those below `reserve` are for files, the
-// HTTP port and the libraries, so that the server can always be asked how it is; connections of the
-// gRPC port have those from `reserve` on.
+// How the process' file descriptors are divided.  Those below `reserve` are for files, the HTTP
+// port and the libraries, so that the server can always be asked for its state; connections of the
+// gRPC port get those from `reserve` on.
 struct DescriptorPlan {
   int reserve = 0;
   int connections = 0;  // the most that there is room for
 };
 
-// Raises the soft limit of open files to the hard one and shares them out.  FAILED_PRECONDITION
+// Raises the soft limit of open files to the hard limit and divides them.  FAILED_PRECONDITION
 // names the limit if it is too low to serve at all.
 absl::StatusOr<DescriptorPlan> PlanDescriptors();
 
-// The same for a limit, which raises nothing.
+// The same for a given limit; raises nothing.
 absl::StatusOr<DescriptorPlan> PlanDescriptors(int64_t limit);
 
-// From now on, to run out of memory or threads ends the process with exit code 1 and a message on
-// standard error with the limits in force.
+// From now on, running out of memory or threads ends the process with exit code 1 and a message on
+// standard error that names the limits in force.
 void ExplainExhaustion();
 
-// Libraries abort when they get no memory, thread or descriptor.  While an object of this class
-// lives, that too is explained and ends the process with exit code 1; later, an abort is a bug and
-// leaves its core.  At most one at a time.
+// Libraries abort if they cannot get memory, a thread or a descriptor.  While an object of this
+// class exists, that too is explained and ends the process with exit code 1; later, an abort is a
+// bug and leaves its core.  At most one at a time.
 class ExplainAborts {
  public:
   ExplainAborts();

@@ -1,4 +1,4 @@
-// What a listening port has counted, for the metrics.
+// The counters of a listening port, for the metrics.
 
 #ifndef DRAGOMAN_SERVER_OBSERVE_LISTENER_STATS_H_
 #define DRAGOMAN_SERVER_OBSERVE_LISTENER_STATS_H_

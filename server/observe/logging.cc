@@ -28,14 +28,14 @@ namespace {
 constexpr size_t kQueuedLines = 4096;  // about 2 MiB
 
 std::atomic<bool> queue_exists = false;
-// Lines that were given to the queue, and those of them that came out of it.
+// The number of lines put into the queue, and of those taken out of it.
 std::atomic<int64_t> queued_lines = 0;
 std::atomic<int64_t> taken_lines = 0;
-// Of the latter, those that the descriptor did not take: the reader has closed the pipe.
+// The taken lines that could not be written, because the reader has closed the pipe.
 std::atomic<int64_t> unwritten_lines = 0;
 
-// The queue and its one thread, which live as long as the process: a thread that is stuck in a pipe
-// that nobody reads cannot be joined.
+// The queue and its thread, which live as long as the process: a thread that is stuck writing to a
+// pipe that nobody reads cannot be joined.
 std::shared_ptr<spdlog::details::thread_pool> Queue() {
   static auto& queue = *new auto(std::make_shared<spdlog::details::thread_pool>(
       kQueuedLines, 1, [] { pthread_detach(pthread_self()); }));
@@ -54,7 +54,7 @@ bool WriteAll(int fd, const char* data, size_t size) {
     if (written >= 0) {
       data += written;
       size -= static_cast<size_t>(written);
-    } else if (errno == EAGAIN) {  // somebody made it non-blocking
+    } else if (errno == EAGAIN) {  // the descriptor was made non-blocking
       pollfd wanted = {.fd = fd, .events = POLLOUT, .revents = 0};
       poll(&wanted, 1, -1);
     } else if (errno != EINTR) {
@@ -67,8 +67,8 @@ bool WriteAll(int fd, const char* data, size_t size) {
 void AppendEvent(bool json, std::string_view event, absl::Span<const LogField> fields,
                  fmt::memory_buffer* line);
 
-// Writes to a descriptor, and says there how many lines were lost.  Its lock is one for the threads
-// that write before there is a queue.
+// Writes to a descriptor, and reports there how many lines were lost.  The lock is for threads that
+// write before there is a queue.
 class DescriptorSink : public spdlog::sinks::base_sink<std::mutex> {
  public:
   DescriptorSink(int fd, bool json, bool queued) : fd_(fd), json_(json), queued_(queued) {}
@@ -96,7 +96,7 @@ class DescriptorSink : public spdlog::sinks::base_sink<std::mutex> {
   const int fd_;
   const bool json_;
   const bool queued_;
-  int64_t told_ = 0;  // lost lines of which the log speaks
+  int64_t told_ = 0;  // lost lines already reported
 };
 
 struct Logger {
@@ -194,13 +194,14 @@ void AppendEvent(bool json, std::string_view event, absl::Span<const LogField> f
 
 void LogGrpc(gpr_log_func_args* args) {
   if (args->severity != GPR_LOG_SEVERITY_ERROR) return;
-  // `Error parsing metadata: error=invalid value key=grpc-encoding value=...`: what a client sent.
+  // `Error parsing metadata: error=invalid value key=grpc-encoding value=...`: the value is the
+  // client's.
   const std::string_view message = args->message;
   Log(LogLevel::kError, "grpc", {{"error", message.substr(0, message.find(" value="))}});
 }
 
 void LogProtobuf(google::protobuf::LogLevel level, const char*, int, const std::string& message) {
-  // A message that cannot be parsed is the client's doing and is answered as such.
+  // A message that cannot be parsed is the client's mistake, and is answered as such.
   Log(level >= google::protobuf::LOGLEVEL_FATAL ? LogLevel::kError : LogLevel::kDebug, "protobuf",
       {{"error", message}});
 }

@@ -1,15 +1,15 @@
-// The server's log: an event and its fields per line, on standard error, as text
+// The server's log on standard error: one event with its fields per line, as text
 //
 //   2026-08-01T12:00:00.123Z info request method=Translate model=en-de code=OK texts=3 ms=12.5
 //
-// or as a JSON object of the same names.  The only door to spdlog.  A text that was sent to be
-// translated, or its translation, is never a field.
+// or as a JSON object with the same names.  The only door to spdlog.  Texts that were sent for
+// translation, and their translations, are never logged.
 //
-// Nobody waits for the log.  Once InitLogging is called, lines go through a bounded queue to a
-// thread of their own; if whoever reads them stalls, the oldest are dropped and counted, and a line
-// "log lines dropped" follows as soon as there is a reader again.
+// Logging never blocks.  After InitLogging, lines go through a bounded queue to a separate thread.
+// If the reader of the log stalls, the oldest lines are dropped and counted, and a line "log lines
+// dropped" follows as soon as there is a reader again.
 //
-// Thread-safe, but for InitLogging.
+// Thread-safe, except for InitLogging.
 
 #ifndef DRAGOMAN_SERVER_OBSERVE_LOGGING_H_
 #define DRAGOMAN_SERVER_OBSERVE_LOGGING_H_
@@ -31,13 +31,13 @@ struct LogOptions {
   std::string format = "text";  // or json
 };
 
-// INVALID_ARGUMENT if an option has no such value.
+// INVALID_ARGUMENT for an unknown level or format.
 absl::Status Validate(const LogOptions& options);
 
-// Events go to the descriptor `fd` from now on.  Before the first call the defaults hold, and lines
-// are written to standard error at once.  REQUIRES: Validate(options) is OK.
+// Sends events to the descriptor `fd` from now on.  Before the first call the defaults apply, and
+// lines are written to standard error at once.  REQUIRES: Validate(options) is OK.
 void InitLogging(const LogOptions& options, int fd = 2);
-// The same to a stream, which must outlive the logging, at once.
+// Sends events to a stream, which must outlive the logging, at once.
 void InitLogging(const LogOptions& options, std::ostream* out);
 
 enum class LogLevel { kDebug, kInfo, kWarning, kError };
@@ -54,13 +54,13 @@ void Log(LogLevel level, std::string_view event, std::initializer_list<LogField>
 // JSON object that Log would write.
 void Print(std::ostream* out, std::string_view event, std::initializer_list<LogField> fields = {});
 
-// Waits until all lines so far are written or dropped, but no longer than `timeout`.
+// Waits until all lines so far have been written or dropped, but no longer than `timeout`.
 void FlushLog(absl::Duration timeout);
 
-// Lines that were lost because nobody took them.
+// The number of lines lost because nobody read them.
 int64_t LogLinesDropped();
 
-// The messages of gRPC and protobuf become events as well, errors only.
+// Turns error messages of gRPC and protobuf into events.
 void LogLibraries();
 
 }  // namespace dragoman

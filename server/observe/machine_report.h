@@ -1,5 +1,4 @@
-// What machine this is, as far as it decides about speed and bytes: for `--machine` and for the
-// log.
+// Describes this machine, as far as it affects speed and bytes: for `--machine` and for the log.
 
 #ifndef DRAGOMAN_SERVER_OBSERVE_MACHINE_REPORT_H_
 #define DRAGOMAN_SERVER_OBSERVE_MACHINE_REPORT_H_
@@ -10,8 +9,8 @@
 
 namespace dragoman {
 
-// Several lines: the processor, what of it this process may use, and for every precision who would
-// multiply with which instructions, or why nobody can.
+// Several lines: the processor, how much of it this process may use, and for every precision who
+// would multiply with which instructions, or why nobody can.
 std::string DescribeMachine(Matmul matmul);
 
 // The same as one event of the log, for the arithmetic that models are loaded with.

@@ -23,7 +23,7 @@ constexpr absl::StatusCode kTranslateCodes[] = {
     absl::StatusCode::kUnimplemented,
     absl::StatusCode::kFailedPrecondition,
 };
-// What a call of any method is told that may not be made (Call::Admit); it has no model yet.
+// The codes of calls that are refused by Call::Admit, when no model is known yet.
 constexpr absl::StatusCode kAdmissionCodes[] = {absl::StatusCode::kUnauthenticated,
                                                 absl::StatusCode::kResourceExhausted};
 constexpr const char* kMethods[] = {"Translate", "TranslateStream", "TranslateBulk", "Score",
@@ -32,7 +32,7 @@ constexpr const char* kMethods[] = {"Translate", "TranslateStream", "TranslateBu
 constexpr const char* kModelMethods[] = {"Translate",         "TranslateStream", "TranslateBulk",
                                          "TranslateBulkItem", "Score",           "Tokenize"};
 
-// Upper bounds in seconds: 1 ms to 60 s in steps of about 1.4, and finer ones for what is short.
+// Upper bounds in seconds: 1 ms to 60 s in steps of about 1.4; for the stages, finer ones.
 const Histogram::BucketBoundaries kRequestSeconds = {
     .001, .002, .003, .005, .007, .01, .015, .02, .03, .05, .075, .1, .15, .2, .3,
     .5,   .7,   1,    1.5,  2,    3,   5,    7,   10,  15,  20,   30, 45,  60};

@@ -1,10 +1,11 @@
-// The series that Metrics fills: their names, helps, labels and buckets, in one place.  All of them
-// are zero before the first call; those of a model since it was loaded.
+// The series that Metrics fills: their names, help texts, labels and buckets, in one place.  All
+// are zero from the start, and those of a model from when it is loaded, except the series of
+// principals and of certificates, which appear with the first value.
 //
-// What was not foreseen gets its series when it happens: a label that nobody thought of must not
-// end the server.
+// A combination of labels that was not foreseen gets its series when it occurs: it must not end the
+// server.
 //
-// Thread-safe, but for what the constructor makes of itself.
+// Thread-safe, except for the members that the constructor creates.
 
 #ifndef DRAGOMAN_SERVER_OBSERVE_METRIC_SERIES_H_
 #define DRAGOMAN_SERVER_OBSERVE_METRIC_SERIES_H_
@@ -33,7 +34,8 @@ inline constexpr int kCodes = 17;  // of absl::StatusCode, OK to UNAUTHENTICATED
 
 // The series of one method and model.
 struct CallSeries {
-  std::array<prometheus::Counter*, kCodes> by_code{};  // null where the method never answers so
+  std::array<prometheus::Counter*, kCodes>
+      by_code{};  // null if the method never answers with that code
   prometheus::Histogram* duration = nullptr;
   prometheus::Histogram* ok_duration = nullptr;
 };
@@ -65,7 +67,7 @@ struct PhaseSeries {
 // Upper bounds in seconds for one step of the engine.
 const prometheus::Histogram::BucketBoundaries& StepBuckets();
 
-// Neither copied nor moved: what is in it points into the registry.
+// Neither copied nor moved: its members point into the registry.
 struct MetricSeries {
   explicit MetricSeries(int workers);
   MetricSeries(const MetricSeries&) = delete;
@@ -83,19 +85,19 @@ struct MetricSeries {
   // May be called more than once for a method and model.
   void AddCalls(const std::string& method, const std::string& model,
                 absl::Span<const absl::StatusCode> codes);
-  // The series of a call that ended so; made now if they were not there.
+  // The series for a call with this outcome; created now if necessary.
   CallSeries CallsOf(const std::string& method, const std::string& model, absl::StatusCode code);
   // The calls of a principal.  The first kMaxPrincipals to call have a series each; all later ones
   // share the series "others", and "" is "anonymous".
   prometheus::Counter& CallsOfPrincipal(const std::string& principal);
   static constexpr size_t kMaxPrincipals = 100;
   PhaseSeries AddPhase(const char* phase);
-  // The series of a model that is loaded.
+  // Creates the series of a model that was loaded.
   void AddModel(const Model& model, absl::Duration load);
-  // A model is not served any more, or is about to be replaced by another version.  Its counters
-  // and histograms stay.
+  // Removes a model that is no longer served, or is about to be replaced by another version.  Its
+  // counters and histograms stay.
   void RemoveModel(const std::string& name);
-  // Those of its stages; made now if they were not there.
+  // The series of a model's stages; created now if necessary.
   ModelSeries StagesOf(const Model& model);
 
   prometheus::Registry registry;
@@ -149,7 +151,7 @@ struct MetricSeries {
       Gauges("dragoman_model_version_info",
              "1 for each version of a model that is in memory; two while the old one finishes its "
              "last sentences.");
-  // These three only where there are such files.
+  // These three exist only if there are such files.
   prometheus::Family<prometheus::Gauge>& reload_times =
       Gauges("dragoman_last_reload_success_timestamp_seconds",
              "When the certificates or tokens in use were read, since the Unix epoch.");

@@ -48,7 +48,7 @@ prometheus::MetricFamily GaugeNow(const char* name, const char* help, double val
 }
 
 // The gauge NAME of a port's connections, and the counters NAME_accepted_total and
-// NAME_refused_total; all zero before there is anybody to ask.
+// NAME_refused_total.  All are zero while there is nobody to ask.
 void AddConnections(const std::string& name, const std::string& port,
                     const std::function<ListenerStats()>& ask,
                     std::vector<prometheus::MetricFamily>* families) {
@@ -73,7 +73,7 @@ void AddConnections(const std::string& name, const std::string& port,
   families->push_back(std::move(refused));
 }
 
-// The hundreds of a code, "4xx".
+// The class of a status code, such as "4xx".
 std::string ClassOf(int http_code) { return std::to_string(http_code / 100) + "xx"; }
 
 }  // namespace

@@ -13,7 +13,7 @@
 namespace dragoman {
 namespace {
 
-// Seconds since the epoch at which the machine booted.
+// When the machine booted, in seconds since the epoch.
 double BootTime() {
   std::ifstream stat("/proc/stat");
   std::string word;
@@ -27,8 +27,8 @@ double BootTime() {
   return seconds;
 }
 
-// The fields of /proc/self/stat from the third on (proc(5)); the second, the name of the program,
-// may hold spaces and ends in the last ')'.
+// The fields of /proc/self/stat from the third on (proc(5)); the second, the program's name, may
+// contain spaces and ends with the last ')'.
 std::vector<double> StatFields() {
   std::ifstream file("/proc/self/stat");
   std::string line;

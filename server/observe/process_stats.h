@@ -1,4 +1,4 @@
-// What the kernel says of this process (/proc/self), for the process_* metrics.
+// What the kernel says about this process (/proc/self), for the process_* metrics.
 
 #ifndef DRAGOMAN_SERVER_OBSERVE_PROCESS_STATS_H_
 #define DRAGOMAN_SERVER_OBSERVE_PROCESS_STATS_H_

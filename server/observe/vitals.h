@@ -1,11 +1,11 @@
-// Whether the server does its work, looked at every second on a thread of its own: every worker is
-// asked for a turn, if only an empty one, and a client knocks at the gRPC port.  The probes' pages
-// tell what was found.
+// Whether the server is working, checked every second on a separate thread: every worker is asked
+// for a turn, possibly an empty one, and a client knocks at the gRPC port.  The pages for probes
+// report the result.
 //
 //   alive   no worker has owed a turn for 30 seconds
 //   well    nor for 10 seconds, and the gRPC port answered a moment ago
 //
-// A server that is not alive is to be restarted; one that is not well, to be left alone for a
+// A server that is not alive should be restarted; one that is not well should get no traffic for a
 // while.
 
 #ifndef DRAGOMAN_SERVER_OBSERVE_VITALS_H_
@@ -26,27 +26,27 @@ struct VitalsOptions {
   absl::Duration interval = absl::Seconds(1);
   absl::Duration dead_after = absl::Seconds(30);  // without a turn
   absl::Duration unwell_after = absl::Seconds(10);
-  // Asks every worker for a turn; for how long one has owed another that it was asked for before.
+  // Asks every worker for a turn; returns how long one has owed a turn that it was asked for.
   std::function<absl::Duration()> silence;
-  // Whether a new client would be served.  Takes a few seconds at the most.
+  // Whether a new client would be served.  Takes a few seconds at most.
   std::function<absl::Status()> port;
-  // Told when it changes whether the server is alive.
+  // Called when the server becomes alive or ceases to be.
   std::function<void(bool alive)> on_alive;
 };
 
 // Thread-safe.
 class Vitals {
  public:
-  // Looks at once, and then every interval.
+  // Checks at once, and then every interval.
   explicit Vitals(VitalsOptions options);
   ~Vitals();
   Vitals(const Vitals&) = delete;
   Vitals& operator=(const Vitals&) = delete;
 
-  // Looks once more, now.
+  // Checks once more, now.
   void Look();
 
-  // Looks no more.  Idempotent.
+  // Stops checking.  Idempotent.
   void Stop();
 
   // OK, or what is wrong.

@@ -42,6 +42,11 @@ TurnPlan Dispatcher::PlanTurn(int worker, absl::Span<Resident> residents, absl::
   return scheduler_.PlanTurn(worker, residents, now);
 }
 
+void Dispatcher::OnTurnEnd(int worker, absl::Time now) {
+  absl::MutexLock lock(&mutex_);
+  scheduler_.OnTurnEnd(worker, now);
+}
+
 void Dispatcher::OnEnd(const Job& job, const absl::Status& status) {
   absl::MutexLock lock(&mutex_);
   scheduler_.OnEnd(job, status);

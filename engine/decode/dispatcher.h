@@ -44,6 +44,9 @@ class Dispatcher {
   // The next turn of a worker (Scheduler::PlanTurn).
   TurnPlan PlanTurn(int worker, absl::Span<Resident> residents, absl::Time now);
 
+  // That turn has ended.
+  void OnTurnEnd(int worker, absl::Time now);
+
   // A job that was started has ended, with this status.
   void OnEnd(const Job& job, const absl::Status& status);
 

@@ -11,6 +11,10 @@ namespace {
 
 // The part of the queue that long requests may fill.
 constexpr double kLongPart = 0.75;
+// A forecast is believed for so long after the last turn.  An older one may come from a moment in
+// which the machine was busy with something else, and if it refused everybody, no turn would ever
+// correct it.
+constexpr absl::Duration kFresh = absl::Seconds(1);
 
 }  // namespace
 
@@ -80,6 +84,7 @@ double Scheduler::WorkBefore(const Flow& flow) const {
 absl::Status Scheduler::CanBeMet(const Flow& flow, absl::Time now, double work_before) const {
   const absl::Time deadline = flow.request->deadline();
   if (deadline == absl::InfiniteFuture() || !limits_.forecasts) return absl::OkStatus();
+  if (now > last_end_ + kFresh) return absl::OkStatus();
   const absl::Duration needed =
       std::max(forecast_.Steps(flow.longest + 1),
                forecast_.Work(flow.expected - flow.received, limits_.workers)) +
@@ -91,13 +96,19 @@ absl::Status Scheduler::CanBeMet(const Flow& flow, absl::Time now, double work_b
 }
 
 TurnPlan Scheduler::PlanTurn(int worker, absl::Span<Resident> residents, absl::Time now) {
-  WorkerLoad& load = loads_[worker];
-  forecast_.OnTurn(std::exchange(load.rows, 0), load.used, now - load.began);
-  load.began = now;
+  loads_[worker].began = now;
   TurnPlan plan;
   RefuseUnwanted(now, &plan);
   SchedulerTurn(this, worker, residents, now, &plan).Plan();
   return plan;
+}
+
+void Scheduler::OnTurnEnd(int worker, absl::Time now) {
+  WorkerLoad& load = loads_[worker];
+  if (load.rows == 0) return;
+  forecast_.OnTurn(load.rows, load.used, now - load.began);
+  load.rows = 0;
+  last_end_ = now;
 }
 
 void Scheduler::RefuseUnwanted(absl::Time now, TurnPlan* plan) {

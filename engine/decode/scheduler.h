@@ -102,6 +102,9 @@ class Scheduler {
   // Everything that runs or starts is charged at once.
   TurnPlan PlanTurn(int worker, absl::Span<Resident> residents, absl::Time now);
 
+  // The turn that was planned last for this worker has ended.
+  void OnTurnEnd(int worker, absl::Time now);
+
   // A job that was started has ended, with this status.
   void OnEnd(const Job& job, const absl::Status& status);
 
@@ -146,6 +149,7 @@ class Scheduler {
   std::array<LineSize, 2> waiting_;   // of requests admitted as long, and as short
   std::vector<WorkerLoad> loads_;
   absl::Time last_short_ = absl::InfinitePast();  // when a short request last got rows
+  absl::Time last_end_ = absl::InfinitePast();    // of the last turn that did any work
   Forecast forecast_;
   QuotaBook quotas_;
   int64_t arrivals_ = 0;

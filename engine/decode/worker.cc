@@ -51,7 +51,9 @@ bool Worker::Turn() {
   }
   std::erase_if(batches_, [](const auto& entry) { return entry.second->empty(); });
   CountMemory();
-  observer_->OnBusy(index_, clock_() - start);
+  const absl::Time end = clock_();
+  dispatcher_->OnTurnEnd(index_, end);
+  observer_->OnBusy(index_, end - start);
   return true;
 }
 

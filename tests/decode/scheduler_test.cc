@@ -51,6 +51,7 @@ class SchedulerTest : public testing::Test {
 
   // Takes a turn; returns how many sentences of each source length were begun or went on.
   std::map<int, int> Turn(absl::Time now = kNow) {
+    scheduler_->OnTurnEnd(0, now);
     std::vector<Resident> residents;
     for (const auto& [job, steps] : running_) residents.push_back({.job = job.get()});
     last_ = scheduler_->PlanTurn(0, absl::MakeSpan(residents), now);
@@ -265,6 +266,35 @@ TEST_F(SchedulerTest, RefusesAtTheDoorWhatCannotBeDoneInTime) {
       Enter(1, Cost(5, 4, 19), {.deadline = kNow + absl::Milliseconds(190)});
   EXPECT_TRUE(absl::IsDeadlineExceeded(status)) << status;
   EXPECT_NE(status.message().find("cannot be met"), std::string::npos) << status;
+}
+
+TEST_F(SchedulerTest, AnOldForecastRefusesNobody) {
+  MustEnter(1, Cost(9, 32, 100));
+  absl::Time now = kNow;
+  for (int i = 0; i < 100; ++i) Turn(now += absl::Seconds(1));
+  scheduler_->OnTurnEnd(0, now += absl::Seconds(1));
+  const auto enter = [&](absl::Time at) {
+    const RequestTerms terms = {.deadline = at + absl::Milliseconds(190)};
+    states_.push_back(std::make_shared<RequestState>(terms));
+    std::vector<JobPtr> jobs;
+    jobs.push_back(CostOnly(Cost(5, 4, 19), states_.back()));
+    return scheduler_->Enter(&jobs, at);
+  };
+  EXPECT_TRUE(absl::IsDeadlineExceeded(enter(now + absl::Milliseconds(900))));
+  EXPECT_TRUE(enter(now + absl::Milliseconds(1100)).ok());
+  // It is begun, and so the next forecast is right.
+  EXPECT_EQ(Turn(now + absl::Milliseconds(1100)), (Ran{{5, 1}}));
+}
+
+TEST_F(SchedulerTest, IdleTimeIsNoTurn) {
+  absl::Time now = kNow;
+  for (int i = 0; i < 50; ++i) {
+    MustEnter(1, Cost(5, 4, 1));
+    Turn(now);
+    scheduler_->OnTurnEnd(0, now + absl::Milliseconds(1));
+    now += absl::Milliseconds(500);
+  }
+  EXPECT_TRUE(Enter(1, Cost(5, 4, 19), {.deadline = kNow + absl::Milliseconds(50)}).ok());
 }
 
 TEST_F(SchedulerTest, RefusesInTheLineWhatCannotBeDoneAnyMore) {

@@ -99,6 +99,7 @@ void FairSimulation::Arrive(size_t traffic) {
 
 void FairSimulation::TakeTurn(int index) {
   Worker& worker = workers_[index];
+  scheduler_.OnTurnEnd(index, worker.free);
   for (Sentence& sentence : worker.batch) {
     absl::Status wanted = sentence.job->request->Wanted(now_);
     if (!wanted.ok()) Tell(sentence.job.get(), wanted, now_, /*begun=*/true);

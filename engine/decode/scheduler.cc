@@ -106,7 +106,13 @@ TurnPlan Scheduler::PlanTurn(int worker, absl::Span<Resident> residents, absl::T
 void Scheduler::OnTurnEnd(int worker, absl::Time now) {
   WorkerLoad& load = loads_[worker];
   if (load.rows == 0) return;
-  forecast_.OnTurn(load.rows, load.used, now - load.began);
+  const absl::Duration took = now - load.began;
+  forecast_.OnTurn(load.rows, load.used, took);
+  if (load.for_short) {
+    load.time.OnTurn(took, load.for_others);
+  } else if (load.used > 0) {
+    load.time.OnOthersTurn(took, load.used);
+  }
   load.rows = 0;
   last_end_ = now;
 }

@@ -4,11 +4,12 @@
 // A worker's turn has room for a number of rows.  They are allocated one sentence after another:
 //
 //   1. to short requests, up to three quarters of the rows: first those in progress, then those
-//   that
-//      wait, in order of arrival, except that cheap ones overtake (fair_share.cc);
+//      that wait, in order of arrival, except that cheap ones overtake (fair_share.cc);
 //   2. to the other interactive requests, by what they have received (fair_share.h), whether their
 //      sentence is in progress or starts now; while there are short ones, only a quarter of the
-//      rows, or enough to fill half of them: the fewer rows, the sooner the next turn comes;
+//      rows, or enough to fill half of them: the fewer rows, the sooner the next turn comes; and
+//      only while they have not taken more than half as much time as the short ones beside them
+//      (time_sharing.h);
 //   3. to short requests, from what is left;
 //   4. to batch requests, from what is left.
 //
@@ -42,6 +43,7 @@
 #include "engine/decode/forecast.h"
 #include "engine/decode/job.h"
 #include "engine/decode/quota.h"
+#include "engine/decode/time_sharing.h"
 
 namespace dragoman {
 
@@ -127,9 +129,11 @@ class Scheduler {
   struct WorkerLoad {
     double share = 0;   // of the rows of a turn
     bool full = false;  // it could not take the next job for lack of memory
-    // Its last turn: when it began, and how much work it did.
+    // Its last turn: when it began, how much work it did, and for whom.
     absl::Time began;
     double rows = 0, used = 0;
+    bool for_short = false, for_others = false;
+    TimeSharing time;
     double encode_credit = 0;  // how much of long requests may be encoded, in turns
     double saved = 0;          // what long requests did not use of their share of the last turns
   };

@@ -63,8 +63,9 @@ void SchedulerTurn::Plan() {
   quick_ = now_ < scheduler_->last_short_ + kQuickTime;
   double& credit = scheduler_->loads_[worker_].encode_credit;
   credit = quick_ ? std::min(1.0, credit + kQuickEncoding) : 1;
-  const double most_rows = quick_ ? std::max(0.5, used_ + kLongRows) : 1;
   const double before = used_;
+  short_runs_ = before > 0;
+  const double most_rows = MostRowsOfOthers();
   RunByTime(Priority::kInteractive, most_rows);
   double& saved = scheduler_->loads_[worker_].saved;
   if (used_ == before) {
@@ -77,7 +78,17 @@ void SchedulerTurn::Plan() {
   RunShort(1);
   StartShort(1);
   RunByTime(Priority::kBatch, most_rows);
-  scheduler_->loads_[worker_].used = used_;
+  Scheduler::WorkerLoad& load = scheduler_->loads_[worker_];
+  load.used = used_;
+  load.for_short = short_runs_;
+  load.for_others = others_run_;
+}
+
+// The share of the turn that may be used up once other requests have got their part.
+double SchedulerTurn::MostRowsOfOthers() const {
+  if (!quick_) return 1;
+  if (short_runs_) return std::max(0.5, used_ + kLongRows);
+  return std::min(0.5, scheduler_->loads_[worker_].time.others_rows());
 }
 
 // Continues short requests that are in progress.
@@ -118,8 +129,15 @@ void SchedulerTurn::StartShort(double most_rows) {
 // Continues and starts requests of a class: the long ones, or any for batch work.
 void SchedulerTurn::RunByTime(Priority priority, double most_rows) {
   while (const Account* const account = Furthest(priority)) {
-    if (!GoOn(*account, priority, most_rows)) return;
+    if (!IsInTime(*account) || !GoOn(*account, priority, most_rows)) return;
   }
+}
+
+// Whether there is time for anything but the short requests of this turn.  A principal that lags
+// behind always gets it: it may be holding others back.
+bool SchedulerTurn::IsInTime(const Account& account) const {
+  return !short_runs_ || scheduler_->loads_[worker_].time.others_may_run() ||
+         (account.priority == Priority::kInteractive && scheduler_->fair_.LagsBehind(account));
 }
 
 // The principal that is furthest behind among those with work of that class here.
@@ -275,6 +293,7 @@ bool SchedulerTurn::OnCredit(const Flow& flow) const {
 }
 
 void SchedulerTurn::Serve(Flow* flow, double work) {
+  if (flow->request->terms().priority == Priority::kBatch || !flow->IsShort()) others_run_ = true;
   scheduler_->fair_.Serve(flow, work);
   scheduler_->loads_[worker_].rows += work;
 }

@@ -32,6 +32,8 @@ class SchedulerTurn {
   void RunShort(double most_rows);
   void StartShort(double most_rows);
   void RunByTime(Priority priority, double most_rows);
+  double MostRowsOfOthers() const;
+  bool IsInTime(const Account& account) const;
   const Account* Furthest(Priority priority);
   bool GoOn(const Account& account, Priority priority, double most_rows);
   bool Run(Local* local, double most_rows);
@@ -59,10 +61,12 @@ class SchedulerTurn {
   double used_ = 0;                // of the turn's rows
   double carried_ = 0;             // the share of everything that is here
   size_t kv_bytes_ = 0;
-  double encoded_ = 0;    // of the turn's source tokens
-  bool divided_ = false;  // a sentence that does not fit into a turn has got some of them
-  bool quick_ = false;    // short requests are in progress, or were recently
-  bool starting_ = true;  // whether this worker still takes from the queue
+  double encoded_ = 0;       // of the turn's source tokens
+  bool divided_ = false;     // a sentence that does not fit into a turn has got some of them
+  bool quick_ = false;       // short requests are in progress, or were recently
+  bool short_runs_ = false;  // a short request got rows, before any other
+  bool others_run_ = false;  // another request got some
+  bool starting_ = true;     // whether this worker still takes from the queue
 };
 
 }  // namespace dragoman

@@ -297,6 +297,21 @@ TEST_F(SchedulerTest, IdleTimeIsNoTurn) {
   EXPECT_TRUE(Enter(1, Cost(5, 4, 19), {.deadline = kNow + absl::Milliseconds(50)}).ok());
 }
 
+TEST_F(SchedulerTest, OthersTakeHalfAsMuchTimeAsTheShortRequestsBesideThem) {
+  MustEnter(1, Cost(7, 4, 10'000));
+  absl::Time now = kNow;
+  absl::Duration all, beside;
+  for (int i = 0; i < 400; ++i) {
+    if (i % 10 == 0) MustEnter(1, Cost(5, 4, 10));
+    const bool with_others = Turn(now).contains(7);
+    const absl::Duration took = absl::Milliseconds(with_others ? 8 : 1);
+    all += took;
+    if (with_others) beside += took - absl::Milliseconds(1);
+    now += took;
+  }
+  EXPECT_NEAR(absl::FDivDuration(beside, all), 1 / 3.0, 0.05);
+}
+
 TEST_F(SchedulerTest, RefusesInTheLineWhatCannotBeDoneAnyMore) {
   for (int i = 0; i < 8; ++i) MustEnter(1, Cost(9, 4, 200));
   absl::Time now = kNow;

@@ -103,6 +103,7 @@ TEST(FairSimulation, NothingIsLostDoubledOrLateAndNobodyGetsAhead) {
 double SlowestOneLiner(const Traffic& other, double* alone) {
   FairSimulation::Options options;
   options.limits.workers = options.workers;
+  options.attention = 1 / 250.0;
   const Traffic one_liner = {.principal = "", .per_second = 5};
   FairSimulation undisturbed(options, {one_liner}, 1);
   undisturbed.Run(2'000);

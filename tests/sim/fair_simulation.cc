@@ -126,14 +126,20 @@ void FairSimulation::TakeTurn(int index) {
     const int steps = std::max(1, Pick(cost.steps * 3 / 4, cost.steps * 5 / 4));
     worker.batch.push_back({std::move(job), cost.encode_stages, steps});
   }
-  double rows = 0, tokens = 0;
+  double rows = 0, tokens = 0, seconds = options_.turn_seconds;
   for (size_t i = 0; i < residents.size(); ++i) {
     const Resident& resident = residents[i];
     const JobCost& cost = resident.job->cost;
     worker.batch[i].stages_left -= resident.encode_stages;
-    tokens += static_cast<double>(cost.source_tokens) * resident.encode_stages / cost.encode_stages;
+    const double encoded =
+        static_cast<double>(cost.source_tokens) * resident.encode_stages / cost.encode_stages;
+    // Each row and each token attends to the whole source.
+    const double attention = 1 + cost.source_tokens * options_.attention;
+    tokens += encoded;
+    seconds += options_.token_seconds * attention * encoded;
     if (!resident.runs) continue;
     rows += cost.rows;
+    seconds += options_.row_seconds * attention * cost.rows;
     --worker.batch[i].steps_left;
   }
   if (residents.empty()) {
@@ -141,8 +147,7 @@ void FairSimulation::TakeTurn(int index) {
     return;
   }
   work_ += rows + tokens;
-  worker.free = now_ + absl::Seconds(options_.turn_seconds + options_.row_seconds * rows +
-                                     options_.token_seconds * tokens);
+  worker.free = now_ + absl::Seconds(seconds);
   for (Sentence& sentence : worker.batch) {
     if (sentence.steps_left > 0) continue;
     Tell(sentence.job.get(), sentence.job->request->Wanted(worker.free), worker.free,

@@ -51,6 +51,7 @@ class FairSimulation {
     SchedulerLimits limits = {.kv_capacity_bytes = size_t{1} << 30};
     // The embedded model on one core, in seconds.
     double turn_seconds = 300e-6, row_seconds = 50e-6, token_seconds = 20e-6;
+    double attention = 0;  // to each source token, as a part of these
   };
 
   FairSimulation(const Options& options, std::vector<Traffic> traffic, uint32_t seed);

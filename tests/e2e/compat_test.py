@@ -1,6 +1,7 @@
 """JSON over HTTP and the doors of older APIs, as their clients speak to them over the wire.
 
-With DRAGOMAN_NPM_CLIENTS=DIR, where the packages that npm_clients.mjs names are installed, they are driven as well.
+With DRAGOMAN_NPM_CLIENTS=DIR, where the packages that npm_clients.mjs names are installed, they are driven as well, in
+plain text and over TLS.
 """
 
 import http.client
@@ -10,7 +11,8 @@ import subprocess
 import unittest
 import urllib.parse
 
-from harness import FLOAT32, ServerTest, pb
+from certificates import Authority
+from harness import FLOAT32, Server, ServerTest, pb
 
 TEXTS = ["Good morning.", "Where is the nearest train station?", "I would like a cup of coffee."]
 
@@ -79,10 +81,22 @@ class CompatTest(ServerTest):
 
     @unittest.skipUnless(os.environ.get("DRAGOMAN_NPM_CLIENTS"), "wants DRAGOMAN_NPM_CLIENTS")
     def test_the_clients_of_npm(self):
+        self.drive_the_clients(f"http://{self.server.http_address}")
+
+    @unittest.skipUnless(os.environ.get("DRAGOMAN_NPM_CLIENTS"), "wants DRAGOMAN_NPM_CLIENTS")
+    def test_the_clients_of_npm_over_tls(self):
+        authority = Authority()
+        cert, key = authority.issue("server", "IP:127.0.0.1,DNS:localhost")
+        server = Server(*self.arguments, "--tls-cert", cert, "--tls-key", key)
+        self.addCleanup(server.stop)
+        self.drive_the_clients(f"https://{server.http_address}",
+                               NODE_EXTRA_CA_CERTS=authority.ca)
+
+    def drive_the_clients(self, base, **environment):
         script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "npm_clients.mjs")
-        run = subprocess.run(["node", script, os.environ["DRAGOMAN_NPM_CLIENTS"],
-                              f"http://{self.server.http_address}"],
-                             capture_output=True, text=True, timeout=300)
+        run = subprocess.run(["node", script, os.environ["DRAGOMAN_NPM_CLIENTS"], base],
+                             capture_output=True, text=True, timeout=300,
+                             env={**os.environ, **environment})
         self.assertEqual(run.returncode, 0, run.stderr)
         seen = json.loads(run.stdout)
         self.assertEqual(seen["libretranslate"]["text"], self.wanted[0])

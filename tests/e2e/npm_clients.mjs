@@ -2,6 +2,7 @@
 //
 //   npm install --prefix DIR deepl-node @google-cloud/translate translate @apidevtools/swagger-parser
 //   node npm_clients.mjs DIR http://HOST:PORT
+//   NODE_EXTRA_CA_CERTS=ca.pem node npm_clients.mjs DIR https://HOST:PORT
 //
 // Prints a JSON object of what each client got.
 
@@ -46,10 +47,15 @@ seen.deepl = {
   html: await failure(() => client.translateText(text, "en", "de", { tagHandling: "html" })),
 };
 
-// Google, basic edition.  Its apiEndpoint is a host name, and always https; this takes a URL.
-process.env.GOOGLE_CLOUD_TRANSLATE_ENDPOINT = `${base}/language/translate/v2`;
+// Google, basic edition.  Its apiEndpoint is a host, and always https; for plain text it takes a URL elsewhere.
+const googleOptions = { key: "any-key" };
+if (base.startsWith("https:")) {
+  googleOptions.apiEndpoint = new URL(base).host;
+} else {
+  process.env.GOOGLE_CLOUD_TRANSLATE_ENDPOINT = `${base}/language/translate/v2`;
+}
 const { Translate } = require("@google-cloud/translate").v2;
-const google = new Translate({ key: "any-key" });
+const google = new Translate(googleOptions);
 const [languages] = await google.getLanguages();
 seen.google = {
   text: (await google.translate(text, { from: "en", to: "de" }))[0],

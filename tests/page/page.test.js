@@ -247,7 +247,6 @@ describe('against the real server', {skip: !process.env.DRAGOMAN_PAGE}, () => {
   const origin = process.env.DRAGOMAN_PAGE;
 
   it('translates what is typed', async () => {
-    wanted = [/40[45]|501/]; // of a server that does not stream: the page then asks for the whole
     const answer = await page.goto(origin);
     assert.match(answer.headers()['content-security-policy'], /default-src 'none'/);
     await until('languages are there', () => page.$eval('#source-language', (node) => !node.disabled));
@@ -258,6 +257,36 @@ describe('against the real server', {skip: !process.env.DRAGOMAN_PAGE}, () => {
     assert.ok((await page.$$('.word')).length === 2);
     await until('the picture is there', () => shown('#attention-section'));
     await lookAround('real');
+  });
+
+  it('shows a long text word by word as its events come', async () => {
+    const asked = [];
+    page.on('response', (response) => {
+      const {pathname} = new URL(response.url());
+      if (pathname.startsWith('/v1/translate')) asked.push([pathname, response.status(), response.headers()['content-type']]);
+    });
+    await page.goto(origin);
+    await until('languages are there', () => page.$eval('#source-language', (node) => !node.disabled));
+    await page.evaluate(() => {
+      window.seen = [];
+      const output = document.querySelector('#output');
+      new MutationObserver(() => window.seen.push(output.textContent.trim())).observe(
+        output, {childList: true, subtree: true, characterData: true});
+    });
+    const text = 'Where is the nearest train station? I would like a cup of coffee. The children are playing in the garden. '.repeat(8);
+    await page.$eval('#source', (node, value) => {
+      node.value = value;
+      node.dispatchEvent(new Event('input', {bubbles: true}));
+    }, text.trim());
+    await until('it is translated', async () => (await textOf('#state')).startsWith('Translated'));
+    assert.deepEqual(asked, [['/v1/translate:stream', 200, 'text/event-stream']]);
+    const whole = await textOf('#output');
+    const parts = (await page.evaluate(() => window.seen)).filter((part, i, all) => part && part !== all[i - 1]);
+    assert.ok(parts.length > 8, `only ${parts.length} states were seen`);
+    for (const [i, part] of parts.entries()) {
+      assert.ok(whole.startsWith(part), `"${part}" is no beginning of "${whole}"`);
+      assert.ok(i === 0 || part.length > parts[i - 1].length, `"${part}" takes back "${parts[i - 1]}"`);
+    }
   });
 
   it('shows its status', async () => {

@@ -6,14 +6,13 @@
 #include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
+#include "server/compat/multipart.h"
 #include "server/http/json.h"
 
 namespace dragoman {
 namespace {
 
-absl::Status AddForm(std::string_view text, nlohmann::json* fields) {
-  HttpHeaders form;
-  if (!ParseForm(text, &form)) return absl::InvalidArgumentError("a %-escape is broken");
+absl::Status AddFields(HttpHeaders form, nlohmann::json* fields) {
   for (auto& [name, value] : form) {
     if (!IsValidUtf8(name) || !IsValidUtf8(value)) {
       return absl::InvalidArgumentError("the fields are not valid UTF-8");
@@ -33,16 +32,27 @@ absl::Status AddForm(std::string_view text, nlohmann::json* fields) {
   return absl::OkStatus();
 }
 
+absl::Status AddForm(std::string_view text, nlohmann::json* fields) {
+  HttpHeaders form;
+  if (!ParseForm(text, &form)) return absl::InvalidArgumentError("a %-escape is broken");
+  return AddFields(std::move(form), fields);
+}
+
 }  // namespace
 
 absl::StatusOr<CompatFields> CompatFields::Read(const HttpRequest& request) {
   CompatFields fields;
-  if (MediaType(request.Header("content-type")) == kJson) {
+  const std::string type = MediaType(request.Header("content-type"));
+  if (type == kJson) {
     if (!IsValidUtf8(request.body))
       return absl::InvalidArgumentError("the body is not valid UTF-8");
     if (!request.body.empty()) {
       ASSIGN_OR_RETURN(fields.fields_, ParseJsonObject(request.body, "the body"));
     }
+  } else if (type == kMultipart) {
+    HttpHeaders form;
+    RETURN_IF_ERROR(ParseMultipart(request.Header("content-type"), request.body, &form));
+    RETURN_IF_ERROR(AddFields(std::move(form), &fields.fields_));
   } else {
     RETURN_IF_ERROR(AddForm(request.body, &fields.fields_));
   }

@@ -11,6 +11,7 @@
 #include "server/api/language_detector.h"
 #include "server/compat/compat.h"
 #include "server/compat/fields.h"
+#include "server/compat/multipart.h"
 
 namespace dragoman {
 namespace {
@@ -150,7 +151,7 @@ void AddLibreTranslate(const HttpDoor& door, HttpRouter* router) {
   const auto add = [&](const char* method, const char* path, HttpHandler handler) {
     HttpRoute route = {
         .method = method, .path = path, .handler = std::move(handler), .error = PlainError};
-    if (route.method == "POST") route.body_types = {"application/json", kForm};
+    if (route.method == "POST") route.body_types = {"application/json", kForm, kMultipart};
     router->Add(std::move(route));
   };
   add("POST", "/translate", [door](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {

@@ -3,6 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <initializer_list>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
 #include "engine/base/json.h"
 #include "tests/server/http_client.h"
 #include "tests/server/test_server.h"
@@ -53,6 +59,51 @@ TEST_F(CompatTest, LibreTranslateTakesJsonAndForms) {
   EXPECT_EQ(Json(list)["translatedText"].size(), 1u);
   EXPECT_EQ(Json(list)["alternatives"][0].size(), 2u);
   EXPECT_EQ(Json(list)["detectedLanguage"][0]["language"], "en");
+}
+
+// `parts` are what stands between the boundaries, headers and all.
+std::string Multipart(const std::vector<std::string>& parts) {
+  std::string body;
+  for (const std::string& part : parts) body += "--XY\r\n" + part + "\r\n";
+  return body + "--XY--\r\n";
+}
+
+std::string Part(const std::string& name, const std::string& value) {
+  return "Content-Disposition: form-data; name=\"" + name + "\"\r\n\r\n" + value;
+}
+
+TEST_F(CompatTest, LibreTranslateTakesTheFormsOfBrowsers) {
+  const std::string type = "Content-Type: multipart/form-data; boundary=XY\r\n";
+  const HttpReply good =
+      Post("/translate", Multipart({Part("q", kText), Part("source", "en"), Part("target", "de")}),
+           type);
+  ASSERT_EQ(good.code, 200) << good.body;
+  EXPECT_EQ(Json(good)["translatedText"], Wanted());
+  const HttpReply list = Post("/translate",
+                              Multipart({Part("q", kText), Part("q", "--X\r\nY"),
+                                         Part("source", "en"), Part("target", "de")}),
+                              "Content-Type: multipart/form-data; charset=x; boundary=\"XY\"\r\n");
+  ASSERT_EQ(list.code, 200) << list.body;
+  EXPECT_EQ(Json(list)["translatedText"].size(), 2u);
+  const std::string whole = Multipart({Part("q", kText)});
+  const std::string file = "Content-Disposition: form-data; name=\"q\"; filename=\"a\"\r\n\r\nx";
+  for (const auto& [body, headers, message] :
+       std::initializer_list<std::tuple<std::string, std::string, const char*>>{
+           {whole, "Content-Type: multipart/form-data\r\n", "no boundary"},
+           {whole, "Content-Type: multipart/form-data; boundary=\r\n", "no boundary"},
+           {whole, "Content-Type: multipart/form-data; boundary=XYZ\r\n", "cut or broken"},
+           {whole.substr(0, whole.size() - 6), type, "cut or broken"},
+           {"--XY\r\nno headers", type, "cut or broken"},
+           {"", type, "cut or broken"},
+           {Multipart({file}), type, "q: is a file"},
+           {Multipart({"Content-Type: text/plain\r\n\r\nx"}), type, "no name"},
+           {Multipart({"Content-Transfer-Encoding: base64\r\n" + Part("q", "eA==")}), type,
+            "Content-Transfer-Encoding"},
+           {Multipart({Part("q", "\xff")}), type, "UTF-8"}}) {
+    const HttpReply reply = Post("/translate", body, headers);
+    EXPECT_EQ(reply.code, 400) << body;
+    EXPECT_THAT(reply.body, HasSubstr(message)) << body;
+  }
 }
 
 TEST_F(CompatTest, LibreTranslateRefusesByName) {
@@ -112,7 +163,7 @@ TEST_F(CompatTest, DeepLRefusesByName) {
   const nlohmann::json targets = Json(Get("/v2/languages?type=target"));
   EXPECT_EQ(targets[0]["language"], "DE");
   EXPECT_EQ(targets[0]["supports_formality"], false);
-  EXPECT_EQ(Get("/v2/usage").body, "{}");
+  EXPECT_EQ(Json(Get("/v2/usage"))["character_limit"], 1'000'000'000'000);
 }
 
 TEST_F(CompatTest, GoogleTakesQueriesAndJson) {

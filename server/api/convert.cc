@@ -4,11 +4,12 @@
 #include <cmath>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <variant>
+#include <vector>
 
-#include "absl/strings/str_split.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
 #include "server/api/convert_alignment.h"
@@ -44,16 +45,42 @@ absl::StatusOr<std::optional<T>> ReadField(const google::protobuf::Message& mess
   }
 }
 
+// Where an option stands: in the message itself or, as sampling.top_k, in one of its fields.
+struct Place {
+  const google::protobuf::FieldDescriptor* parent = nullptr;
+  const google::protobuf::FieldDescriptor* field = nullptr;
+};
+
+Place PlaceOf(std::string_view name) {
+  Place place;
+  const google::protobuf::Descriptor* message = v1::DecodingOptions::descriptor();
+  if (const size_t dot = name.find('.'); dot != name.npos) {
+    place.parent = message->FindFieldByName(std::string(name.substr(0, dot)));
+    message = place.parent->message_type();
+    name.remove_prefix(dot + 1);
+  }
+  place.field = message->FindFieldByName(std::string(name));
+  return place;
+}
+
+// Of each option of the table.  Looked up once: every request asks for all of them.
+const std::vector<Place>& Places() {
+  static const std::vector<Place>& places = *[] {
+    auto* const found = new std::vector<Place>();
+    for (const Option& option : kOptionTable) found->push_back(PlaceOf(option.name));
+    return found;
+  }();
+  return places;
+}
+
 absl::StatusOr<DecodingOptions> FromProto(const v1::DecodingOptions& proto) {
   DecodingOptions options;
+  auto place = Places().begin();
   for (const Option& option : kOptionTable) {
-    const google::protobuf::Message* message = &proto;
-    const google::protobuf::FieldDescriptor* field = nullptr;
-    for (const auto name : absl::StrSplit(option.name, '.')) {
-      if (field != nullptr) message = &message->GetReflection()->GetMessage(*message, field);
-      field = message->GetDescriptor()->FindFieldByName(std::string(name));
-    }
-    const auto read = [&](const auto& members) -> absl::Status {
+    const auto [parent, field] = *place++;
+    const google::protobuf::Message* const message =
+        parent == nullptr ? &proto : &proto.GetReflection()->GetMessage(proto, parent);
+    const auto read = [message, field = field, &options](const auto& members) -> absl::Status {
       auto& said = options.*members.said;
       using T = typename std::decay_t<decltype(said)>::value_type;
       ASSIGN_OR_RETURN(said, ReadField<T>(*message, field));

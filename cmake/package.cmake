@@ -54,6 +54,17 @@ dragoman_man_page(dragoman 1 "translate with a Dragoman server")
 file(STRINGS /etc/os-release debian REGEX "^VERSION_ID=")
 string(REGEX MATCH "[0-9]+" debian "${debian}")
 
+set(release 1~deb${debian})
+set(version ${PROJECT_VERSION}-${release})
+configure_file(${package}/changelog.in ${PROJECT_BINARY_DIR}/package/changelog.Debian @ONLY)
+set(changelog ${PROJECT_BINARY_DIR}/package/changelog.Debian.gz)
+add_custom_command(
+  OUTPUT ${changelog}
+  COMMAND gzip --best --no-name --force --keep ${PROJECT_BINARY_DIR}/package/changelog.Debian
+  DEPENDS ${package}/changelog.in)
+add_custom_target(dragoman-changelog ALL DEPENDS ${changelog})
+install(FILES ${changelog} DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
 set(CPACK_GENERATOR DEB)
 set(CPACK_SET_DESTDIR ON)
 set(CPACK_INSTALL_PREFIX /usr)
@@ -67,7 +78,7 @@ holds the server with its systemd unit, the dragoman command, and a small
 English-German model to try it with.")
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
-set(CPACK_DEBIAN_PACKAGE_RELEASE 1~deb${debian})
+set(CPACK_DEBIAN_PACKAGE_RELEASE ${release})
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS adduser)

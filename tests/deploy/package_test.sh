@@ -69,6 +69,8 @@ apt install /root/dragoman.deb
 inside getent passwd dragoman >"$work/log" || fail "there is no user dragoman"
 [[ $(stat --format %U "$tree/var/lib/dragoman") == root ]] || fail "/var/lib/dragoman is not root's"
 grep -q 'Apache' "$tree/usr/share/doc/dragoman/copyright" || fail "there is no licence"
+version=$(dpkg-deb --field "$package" Version)
+zcat "$tree/usr/share/doc/dragoman/changelog.Debian.gz" | grep -qF "dragoman ($version) " || fail "there is no change of $version"
 for page in man1/dragoman.1.gz man8/dragoman-server.8.gz; do
   zcat "$tree/usr/share/man/$page" | grep -q '^\.SH OPTIONS' || fail "$page has no options"
 done
@@ -96,12 +98,16 @@ echo "== Serving as its user"
 chroot --userspec=dragoman:dragoman "$tree" /usr/bin/dragoman-server --config /etc/dragoman/server.txtpb \
   --grpc-address 127.0.0.1:0 --http-address 127.0.0.1:0 >"$work/log" 2>&1 &
 server=$!
-until [[ $(<"$work/log") =~ listening\ grpc=([^ ]+) ]]; do
+until [[ $(<"$work/log") =~ listening\ grpc=([^ ]+)\ http=([^ $'\n']+) ]]; do
   kill -0 "$server" 2>/dev/null || fail "the server ended"
   sleep 0.1
 done
-answer=$(translation "${BASH_REMATCH[1]}")
+grpc=${BASH_REMATCH[1]} http=${BASH_REMATCH[2]}
+answer=$(translation "$grpc")
 [[ $answer == "Guten Morgen!" ]] || fail "it answers: $answer"
+answer=$(curl --silent --noproxy '*' "http://$http/translate" -d q='Good morning.' -d source=en -d target=de)
+[[ $answer == *'"Guten Morgen!"'* ]] || fail "over HTTP it answers: $answer"
+[[ $(curl --silent --noproxy '*' "http://$http/") == *'<html'* ]] || fail "there is no page"
 kill -TERM "$server"
 wait "$server" || fail "the server does not end well"
 server=

@@ -46,7 +46,7 @@ struct BulkEvent {
 
 // What one call may have open.
 struct BulkLimits {
-  int items = 128;
+  int items = 256;
   size_t bytes = 1 << 20;  // of the requests; but any one is taken
 };
 

@@ -25,7 +25,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from harness import CLIENT, MODEL, SERVER, Server, golden_inputs, pb  # noqa: E402
 
 BENCH = os.path.join(os.path.dirname(SERVER), "..", "tests", "bench", "dragoman-bench")
-IN_FLIGHT = 128  # what the server takes of one bulk call at a time
+IN_FLIGHT = 256  # what the server takes of one bulk call at a time
 
 
 def write_lines(path, count):

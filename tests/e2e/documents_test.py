@@ -31,7 +31,7 @@ RULES = [
      "builds or tests everything anew"),
     (r"^export DRAGOMAN_(KUBERNETES|COMPOSE)", "schemas that are not in the tree"),
     (r"^(ln -sfn|kill -HUP) ", "would tell every server of this machine; reload_test"),
-    (r"load_curve\.py|\$B/batching-bench", "wants a quiet machine for minutes"),
+    (r"(load_curve|doors|file_bench|first_text_bench)\.py|\$B/batching-bench", "wants a quiet machine for minutes"),
     (r"^grpcurl ", "not in Debian; api_test asks through reflection"),
     (r"^protoc .*--go_out", "needs Go's plugins; the package's own test"),
     (r"^perf |^(\S+=\S+ )?\$B/kernels_bench|make_model\.py --size base", "takes minutes"),

@@ -74,7 +74,7 @@ void Decoder::Remember(MatrixView<const float> encoded, SourceMemory* source, Wo
 
 void Decoder::Step(absl::Span<const DecodeRow> rows, LogitsSink sink, Workspace* ws) const {
   ws->x.Resize(static_cast<int>(rows.size()), d_model_);
-  const MatrixView<float> x = ws->x.view();
+  MatrixView<float> x = ws->x.view();
   for (int i = 0; i < x.rows(); ++i) {
     const int position = rows[i].position;
     if (position == 0 && zero_start_) {
@@ -86,11 +86,32 @@ void Decoder::Step(absl::Span<const DecodeRow> rows, LogitsSink sink, Workspace*
   embedding_.Finish(x, ws);
   for (size_t l = 0; l < layers_.size(); ++l) {
     history_->Apply(static_cast<int>(l), rows, x, ws);
+    if (l + 1 == layers_.size()) DropUnread(&rows, &x, ws);
+    if (rows.empty()) return;
     CrossAttention(static_cast<int>(l), rows, x, ws);
     layers_[l].feed_forward.Apply(x, ws);
   }
   if (norm_.has_value()) norm_->Apply(x, x, ws);
   Project(x, rows, sink, ws);
+}
+
+// Once the last history has taken in its rows, nobody reads those that are not scored and whose
+// attention is not wanted: most of a prefix.
+void Decoder::DropUnread(absl::Span<const DecodeRow>* rows, MatrixView<float>* x,
+                         Workspace* ws) const {
+  const auto is_read = [](const DecodeRow& row) { return row.scored || row.attention != nullptr; };
+  if (std::all_of(rows->begin(), rows->end(), is_read)) return;
+  ws->read_rows.clear();
+  for (size_t i = 0; i < rows->size(); ++i) {
+    if (!is_read((*rows)[i])) continue;
+    const int to = static_cast<int>(ws->read_rows.size());
+    if (to < static_cast<int>(i)) {
+      std::copy_n(x->Row(static_cast<int>(i)).data(), d_model_, x->Row(to).data());
+    }
+    ws->read_rows.push_back((*rows)[i]);
+  }
+  *rows = ws->read_rows;
+  *x = x->Rows(0, static_cast<int>(ws->read_rows.size()));
 }
 
 // The logits of the rows that are scored.

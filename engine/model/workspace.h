@@ -61,6 +61,7 @@ struct Workspace {
   Matrix<float> keys_values;                          // [source tokens, 2 d_model] of one layer
   std::vector<Matrix<float>> logits;                  // [rows, a tile of the vocabulary] each
   std::vector<DecodeRow> rows;                        // of a step
+  std::vector<DecodeRow> read_rows;                   // of them, where not all are
   std::vector<absl::Span<const int32_t>> candidates;  // of each row
   GemmScratch gemm;
 

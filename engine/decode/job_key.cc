@@ -1,8 +1,10 @@
 #include "engine/decode/job_key.h"
 
 #include <cstring>
+#include <iterator>
 #include <optional>
 #include <type_traits>
+#include <variant>
 #include <vector>
 
 namespace dragoman {
@@ -43,27 +45,34 @@ class KeyWriter {
   std::string& key_;
 };
 
-// The structured binding names all members, in order: the compiler stops whoever adds one here, to
-// decide whether results depend on it.
-void AddOptions(const SearchOptions& options, KeyWriter* key) {
-  const auto& [beam_size, num_hypotheses, length_penalty, word_penalty, length_normalization,
-               early_stopping, patience, coverage_penalty, shrinking_beam, min_length,
-               min_length_ratio, max_length, max_length_ratio, no_repeat_ngram_size,
-               repetition_penalty, renormalize_logits, disable_unk, replace_unknowns,
-               repetition_guard, start_id, forced_bos_id, forced_eos_id, beam_groups,
-               diversity_penalty, return_alternatives, min_alternative_probability, mbr_candidates,
-               sampling, sampling_temperature, sampling_top_k, sampling_top_p, sampling_min_p,
-               sampling_typical_p, sampling_epsilon, sampling_seed] = options;
-  key->AddAll(beam_size, num_hypotheses, length_penalty, word_penalty, length_normalization,
-              early_stopping, patience, coverage_penalty, shrinking_beam, min_length,
-              min_length_ratio, max_length, max_length_ratio, no_repeat_ngram_size,
-              repetition_penalty, renormalize_logits, disable_unk, replace_unknowns,
-              repetition_guard, start_id, forced_bos_id, forced_eos_id, beam_groups,
-              diversity_penalty, return_alternatives, min_alternative_probability, mbr_candidates,
-              sampling, sampling_temperature, sampling_top_k, sampling_top_p, sampling_min_p,
-              sampling_typical_p, sampling_epsilon, sampling_seed);
+struct Anything {
+  template <typename T>
+  operator T() const;  // NOLINT(google-explicit-constructor)
+};
+
+// How many members an aggregate has: as many as it can be made of.
+template <typename T, typename... Members>
+constexpr size_t MembersOf() {
+  if constexpr (requires { T{Members{}..., Anything{}}; }) {
+    return MembersOf<T, Members..., Anything>();
+  } else {
+    return sizeof...(Members);
+  }
 }
 
+// What the table of options has, and start_id, which is no option.
+static_assert(MembersOf<SearchOptions>() == std::size(kOptionTable) + 1,
+              "results depend on a member that the table of options does not have");
+
+void AddOptions(const SearchOptions& options, KeyWriter* key) {
+  for (const Option& option : kOptionTable) {
+    std::visit([&](const auto& members) { key->Add(options.*members.used); }, option.members);
+  }
+  key->Add(options.start_id);
+}
+
+// The structured binding names all members, in order: the compiler stops whoever adds one here, to
+// decide whether results depend on it.
 void AddRules(const SearchRules& rules, KeyWriter* key) {
   // The index of pieces belongs to the model.
   const auto& [eos_id, decoder_start_id, unknown_id, bad_words_ids, banned_phrases, pieces] = rules;

@@ -113,7 +113,7 @@ void RowRanker::Start(const RankTask& task) {
   next_special_ = 0;
   ordinary_ = LogSum();
   top_.clear();
-  sampler_.Clear();
+  if (draws_) sampler_.Start(*options_, task.k, task.random_key);
   selected_.clear();
   if (forced_) return;
 
@@ -174,7 +174,8 @@ void RowRanker::Add(int first_token, absl::Span<float> logits) {
        ++next_special_) {
     Special& special = specials_[next_special_];
     if (special.token < first_token) continue;  // negative: outside of any vocabulary
-    special.position = static_cast<int32_t>(sampler_.size()) + special.token - first_token;
+    if (draws_)
+      special.position = static_cast<int32_t>(sampler_.size()) + special.token - first_token;
     special.logit = std::exchange(logits[special.token - first_token], -kInfinity);
   }
   AddOrdinary([first_token](int i) { return first_token + i; }, logits);
@@ -188,7 +189,9 @@ void RowRanker::AddSelected(absl::Span<const int32_t> tokens, absl::Span<float> 
     Special& special = specials_[next_special_];
     token = std::lower_bound(token, tokens.end(), special.token);
     if (*token != special.token) continue;  // not in the shortlist
-    special.position = static_cast<int32_t>(sampler_.size() + (token - tokens.begin()));
+    if (draws_) {
+      special.position = static_cast<int32_t>(sampler_.size() + (token - tokens.begin()));
+    }
     special.logit = std::exchange(logits[token - tokens.begin()], -kInfinity);
   }
   if (draws_) selected_.insert(selected_.end(), tokens.begin(), tokens.end());
@@ -278,17 +281,15 @@ void RowRanker::Draw(float log_sum, float shift, std::vector<Candidate>* out) {
         special.penalized ? PenalizedLogProb(special.logit, log_sum) + log_sum : special.logit;
     sampler_.Set(special.position, logit);
   }
-  if (!sampler_.Prepare(*options_)) return;
+  if (!sampler_.Prepare()) return;
   for (size_t draw = 0; draw < k_; ++draw) {
-    const uint64_t bits = RandomBits(task_.random_key, draw);
-    const size_t position = sampler_.Draw(static_cast<double>(bits >> 11) * 0x1p-53);
+    const auto [position, logit] = sampler_.Draw(static_cast<int>(draw));
     const int32_t token = selected_.empty() ? static_cast<int32_t>(position) : selected_[position];
     const auto special =
         std::lower_bound(specials_.begin(), specials_.end(), token,
                          [](const Special& a, int32_t value) { return a.token < value; });
     const bool touched = special != specials_.end() && special->token == token;
-    const float logit = touched ? special->logit : sampler_.logit(position);
-    out->push_back({parent_, token, logit - shift});
+    out->push_back({parent_, token, (touched ? special->logit : logit) - shift});
   }
 }
 

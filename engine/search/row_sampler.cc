@@ -6,6 +6,9 @@
 //   min_p 0.3      tokens with at least 0.3 of the most likely one's mass, 1.2: the first two
 //
 // Masses are exp(logit - the largest), so nothing overflows and nothing needs to be normalized.
+//
+// The same without keeping the row, in tiles of two: the first has the mass 6, so the draw is one
+// of its tokens; the second brings 2 of then 8, and takes the draw over with a probability of 2/8.
 
 #include "engine/search/row_sampler.h"
 
@@ -28,6 +31,31 @@ uint64_t SplitMix64(uint64_t x) {
   return x ^ (x >> 31);
 }
 
+// A number in [0, 1).
+double Uniform(uint64_t key, uint64_t counter) {
+  return static_cast<double>(RandomBits(key, counter) >> 11) * 0x1p-53;
+}
+
+// Which of the logits the mass `left` falls on, from the first one on.  What rounding has left over
+// falls on the last one that can be drawn: -inf and NaN cannot.  REQUIRES: one can.
+size_t PlaceOf(absl::Span<const float> logits, float max, double left) {
+  size_t i = 0;
+  for (const size_t chunk : {64, 8}) {
+    for (; i + chunk < logits.size(); i += chunk) {
+      const double mass = SumExp(logits.subspan(i, chunk), max);
+      if (left < mass) break;
+      left -= mass;
+    }
+  }
+  for (; i < logits.size(); ++i) {
+    if (!(logits[i] > -kInfinity)) continue;
+    left -= std::exp(static_cast<double>(logits[i]) - max);
+    if (left < 0.0) return i;
+  }
+  while (i > 1 && !(logits[i - 1] > -kInfinity)) --i;
+  return i - 1;
+}
+
 }  // namespace
 
 uint64_t RandomBits(uint64_t key, uint64_t counter) { return SplitMix64(MixKey(key, counter)); }
@@ -39,14 +67,38 @@ uint64_t MixKey(uint64_t key, absl::Span<const int32_t> values) {
   return MixKey(key, values.size());
 }
 
-void RowSampler::Clear() {
+void RowSampler::Start(const SearchOptions& options, int draws, uint64_t key) {
+  options_ = &options;
+  key_ = key;
+  size_ = 0;
+  scale_ = 1.0f / options.sampling_temperature;
+  max_ = -kInfinity;
+  mass_ = 0.0;
+  filtered_ = options.sampling_top_k > 0 || options.sampling_top_p < 1.0f ||
+              options.sampling_min_p > 0.0f || options.sampling_typical_p < 1.0f ||
+              options.sampling_epsilon > 0.0f;
+  rejects_ = options.sampling_top_k == 0 && options.sampling_top_p < 1.0f &&
+             options.sampling_typical_p >= 1.0f && options.sampling_epsilon <= 0.0f;
+  keeps_ = Keeps::kAll;
+  if (options.sampling_top_k > 0) keeps_ = Keeps::kTop;
+  if (!filtered_ && draws == 1) keeps_ = Keeps::kOne;
+  offers_ = 0;
+  bound_ = -kInfinity;
+  kept_.clear();
   logits_.clear();
   tiles_.clear();
 }
 
 void RowSampler::Append(absl::Span<const float> logits, const TileMass& mass) {
-  logits_.insert(logits_.end(), logits.begin(), logits.end());
-  tiles_.push_back({logits_.size(), mass});
+  if (keeps_ == Keeps::kOne) {
+    Offer(size_, logits, mass);
+  } else if (keeps_ == Keeps::kTop) {
+    AddTop(logits);
+  } else {
+    logits_.insert(logits_.end(), logits.begin(), logits.end());
+    tiles_.push_back({logits_.size(), mass});
+  }
+  size_ += logits.size();
 }
 
 void RowSampler::Append(absl::Span<const float> logits) {
@@ -55,8 +107,10 @@ void RowSampler::Append(absl::Span<const float> logits) {
 }
 
 void RowSampler::Set(size_t position, float logit) {
-  logits_[position] = logit;
   if (!std::isfinite(logit)) return;
+  if (keeps_ == Keeps::kOne) return Offer(position, {&logit, 1}, {logit, 1.0});
+  if (keeps_ == Keeps::kTop) return kept_.push_back({logit, static_cast<int32_t>(position), logit});
+  logits_[position] = logit;
   TileMass& mass =
       std::upper_bound(tiles_.begin(), tiles_.end(), position, [](size_t place, const Tile& tile) {
         return place < tile.end;
@@ -68,14 +122,76 @@ void RowSampler::Set(size_t position, float logit) {
   mass.sum += std::exp(static_cast<double>(logit) - mass.max);
 }
 
-// Computes the masses of all tiles, relative to the largest logit.
-void RowSampler::SumTiles(bool scaled) {
+// The logits divided by the temperature.
+absl::Span<const float> RowSampler::Scaled(absl::Span<const float> logits) {
+  if (scale_ == 1.0f) return logits;
+  scaled_.resize(logits.size());
+  for (size_t i = 0; i < logits.size(); ++i) scaled_[i] = logits[i] * scale_;
+  return scaled_;
+}
+
+// Lets the logits that begin at that position take the draw over with their share of all.
+void RowSampler::Offer(size_t first, absl::Span<const float> logits, TileMass mass) {
+  if (mass.sum <= 0.0) return;
+  const absl::Span<const float> scaled = Scaled(logits);
+  if (scale_ != 1.0f) mass.sum = SumExp(scaled, mass.max *= scale_);
+  if (mass.max > max_) {
+    mass_ *= std::exp(static_cast<double>(max_) - mass.max);
+    max_ = mass.max;
+  } else if (mass.max < max_) {
+    mass.sum *= std::exp(static_cast<double>(mass.max) - max_);
+  }
+  mass_ += mass.sum;
+  const double falls_on = Uniform(key_, offers_++) * mass_;
+  if (falls_on >= mass.sum) return;
+  // Given that it is below, it is anywhere below with equal probability.
+  const size_t place = PlaceOf(scaled, max_, falls_on);
+  drawn_ = {first + place, logits[place]};
+}
+
+// Keeps those that may be among the k best of the row.
+void RowSampler::AddTop(absl::Span<const float> logits) {
+  const size_t k = static_cast<size_t>(options_->sampling_top_k);
+  const bool is_first = kept_.empty();
+  if (is_first) bound_ = std::nextafter(BoundOfTop(logits, k), -kInfinity);
+  if (above_.size() < logits.size()) above_.resize(logits.size());
+  const int above = IndicesAbove(logits, bound_, above_.data());
+  for (int i = 0; i < above; ++i) {
+    const float logit = logits[above_[i]];
+    kept_.push_back({logit, static_cast<int32_t>(size_) + above_[i], logit});
+  }
+  if (kept_.size() > (is_first ? k : 2 * k)) CutTop();
+}
+
+// Keeps the k best of what is kept; of equal ones those of lower positions.
+void RowSampler::CutTop() {
+  const size_t k = static_cast<size_t>(options_->sampling_top_k);
+  if (kept_.size() <= k) return;
+  std::nth_element(kept_.begin(), kept_.begin() + (k - 1), kept_.end(), BestFirst);
+  kept_.resize(k);
+  bound_ = kept_.back().logit;
+}
+
+// A number that the k best logits reach: the k-th of the maxima of more chunks than that.
+float RowSampler::BoundOfTop(absl::Span<const float> logits, size_t k) {
+  const size_t chunk = std::clamp(logits.size() / (2 * k), size_t{8}, kChunk);
+  maxima_.clear();
+  for (size_t begin = 0; begin < logits.size(); begin += chunk) {
+    maxima_.push_back(MaxOf(logits.subspan(begin, chunk)));
+  }
+  if (k > maxima_.size()) return -kInfinity;
+  std::nth_element(maxima_.begin(), maxima_.begin() + (k - 1), maxima_.end(), std::greater<>());
+  return maxima_[k - 1];
+}
+
+// The masses of all tiles, relative to the largest logit.
+void RowSampler::SumTiles() {
   masses_.clear();
   mass_ = 0.0;
   size_t begin = 0;
   for (const Tile& tile : tiles_) {
     double mass = 0.0;
-    if (scaled) {
+    if (scale_ != 1.0f) {
       mass = SumExp(row_.subspan(begin, tile.end - begin), max_);
     } else if (tile.mass.sum > 0.0) {
       mass = tile.mass.sum * std::exp(static_cast<double>(tile.mass.max) - max_);
@@ -86,33 +202,36 @@ void RowSampler::SumTiles(bool scaled) {
   }
 }
 
-bool RowSampler::Prepare(const SearchOptions& options) {
-  row_ = logits_;
-  if (options.sampling_temperature != 1.0f) {
-    const float scale = 1.0f / options.sampling_temperature;
-    scaled_.resize(logits_.size());
-    for (size_t i = 0; i < logits_.size(); ++i) scaled_[i] = logits_[i] * scale;
-    row_ = scaled_;
+bool RowSampler::Prepare() {
+  if (keeps_ == Keeps::kOne) return mass_ > 0.0;
+  if (keeps_ == Keeps::kTop) {
+    CutTop();
+    for (Kept& kept : kept_) kept.logit = kept.raw * scale_;
+    std::sort(kept_.begin(), kept_.end(), BestFirst);
+    max_ = kept_.empty() ? -kInfinity : kept_.front().logit;
+  } else {
+    row_ = Scaled(logits_);
+    max_ = MaxOf(row_);
   }
-  max_ = MaxOf(row_);
   if (!std::isfinite(max_)) return false;
-  const bool by_rank = options.sampling_top_k > 0 || options.sampling_top_p < 1.0f;
-  filtered_ = by_rank || options.sampling_min_p > 0.0f || options.sampling_typical_p < 1.0f ||
-              options.sampling_epsilon > 0.0f;
-  if (!filtered_) {
-    SumTiles(options.sampling_temperature != 1.0f);
-    return true;
+  if (filtered_ && !rejects_) {
+    Filter();
+  } else {
+    SumTiles();
   }
+  return true;
+}
+
+void RowSampler::Filter() {
+  const SearchOptions& options = *options_;
   const float least =
       options.sampling_min_p > 0.0f ? max_ + std::log(options.sampling_min_p) : -kInfinity;
-  kept_.clear();
-  if (options.sampling_top_k > 0) {
-    KeepTop(options.sampling_top_k);
-  } else if (options.sampling_top_p >= 1.0f) {
+  if (options.sampling_top_p < 1.0f) {
+    KeepMass(options.sampling_top_p);
+  } else if (kept_.empty()) {
     Keep(least);
   }
-  if (options.sampling_top_p < 1.0f) KeepMass(options.sampling_top_p);
-  // The remaining filters keep a non-empty prefix of the sorted tokens.
+  // The rest keeps a beginning of what is sorted, and never nothing.
   const auto keep_while = [this](auto likely) {
     size_t count = 1;
     while (count < kept_.size() && likely(kept_[count].logit)) ++count;
@@ -126,19 +245,6 @@ bool RowSampler::Prepare(const SearchOptions& options) {
       return std::exp(static_cast<double>(logit) - max_) >= options.sampling_epsilon * mass;
     });
   }
-  mass_ = MassOfKept();
-  return true;
-}
-
-// A bound that the k best logits reach: the k-th largest of the chunks' maxima.
-float RowSampler::BoundOfTop(size_t k) {
-  maxima_.clear();
-  for (size_t begin = 0; begin < row_.size(); begin += kChunk) {
-    maxima_.push_back(MaxOf(row_.subspan(begin, kChunk)));
-  }
-  if (k > maxima_.size()) return -kInfinity;
-  std::nth_element(maxima_.begin(), maxima_.begin() + (k - 1), maxima_.end(), std::greater<>());
-  return maxima_[k - 1];
 }
 
 // Keeps the finite logits that reach the bound, sorted; ties go to the lower position.
@@ -146,17 +252,14 @@ void RowSampler::Keep(float at_least) {
   kept_.clear();
   if (above_.size() < row_.size()) above_.resize(row_.size());
   const int above = IndicesAbove(row_, std::nextafter(at_least, -kInfinity), above_.data());
-  for (int i = 0; i < above; ++i) kept_.push_back({row_[above_[i]], above_[i]});
+  for (int i = 0; i < above; ++i) {
+    kept_.push_back({row_[above_[i]], above_[i], logits_[above_[i]]});
+  }
   std::sort(kept_.begin(), kept_.end(), BestFirst);
 }
 
-void RowSampler::KeepTop(size_t k) {
-  Keep(BoundOfTop(k));
-  if (kept_.size() > k) kept_.resize(k);
-}
-
-// Keeps the smallest number of the best that have the share p of the mass: of the tokens kept so
-// far, or of the whole row if there are none.
+// Keeps the fewest of the best that have the share p of the mass: of what is kept already, or of
+// the whole row if nothing is.
 void RowSampler::KeepMass(double p) {
   const bool of_kept = !kept_.empty();
   double all = 0.0;
@@ -206,33 +309,57 @@ double RowSampler::MassOfKept() const {
   return mass;
 }
 
-size_t RowSampler::Draw(double uniform) const {
-  double left = uniform * mass_;
-  if (filtered_) {
-    for (const Kept& kept : kept_) {
-      left -= std::exp(static_cast<double>(kept.logit) - max_);
-      if (left < 0.0) return kept.position;
+RowSampler::Drawn RowSampler::Draw(int draw) {
+  if (keeps_ == Keeps::kOne) return drawn_;
+  if (rejects_) {
+    constexpr int kTries = 16;
+    for (int i = 0; i < kTries; ++i) {
+      const Drawn drawn = DrawFromAll(Uniform(MixKey(key_, draw), i));
+      if (IsInNucleus(drawn.position)) return drawn;
     }
-    return kept_.back().position;
+    if (kept_.empty()) Filter();  // it is small: sort
+    return DrawFromKept(Uniform(key_, draw));
   }
-  size_t tile = 0;
-  while (tile + 1 < masses_.size() && left >= masses_[tile]) left -= masses_[tile++];
-  size_t begin = tile == 0 ? 0 : tiles_[tile - 1].end;
-  for (; begin + kChunk < tiles_[tile].end; begin += kChunk) {
-    const double mass = SumExp(row_.subspan(begin, kChunk), max_);
-    if (left < mass) break;
-    left -= mass;
+  return filtered_ ? DrawFromKept(Uniform(key_, draw)) : DrawFromAll(Uniform(key_, draw));
+}
+
+RowSampler::Drawn RowSampler::DrawFromKept(double uniform) const {
+  double left = uniform * MassOfKept();
+  for (const Kept& kept : kept_) {
+    left -= std::exp(static_cast<double>(kept.logit) - max_);
+    if (left < 0.0) return {static_cast<size_t>(kept.position), kept.raw};
   }
-  // A remainder from rounding goes to the last token that can be drawn.
-  size_t last = 0;
-  for (size_t i = begin; i < row_.size(); ++i) {
-    if (!(row_[i] > -kInfinity)) continue;
-    last = i;
-    left -= std::exp(static_cast<double>(row_[i]) - max_);
-    if (left < 0.0) return i;
+  return {static_cast<size_t>(kept_.back().position), kept_.back().raw};
+}
+
+RowSampler::Drawn RowSampler::DrawFromAll(double uniform) const {
+  double left = uniform * mass_;
+  size_t tile = 0, last = 0;
+  for (; tile < masses_.size() && left >= masses_[tile]; ++tile) {
+    left -= masses_[tile];
+    if (masses_[tile] > 0.0) last = tile;
   }
-  if (row_[last] > -kInfinity) return last;
-  return std::max_element(row_.begin(), row_.end()) - row_.begin();
+  if (tile == masses_.size()) tile = last;  // rounding has left something over
+  const size_t begin = tile == 0 ? 0 : tiles_[tile - 1].end;
+  const size_t position =
+      begin + PlaceOf(row_.subspan(begin, tiles_[tile].end - begin), max_, left);
+  return {position, logits_[position]};
+}
+
+// Whether top-p and min-p keep it: whether those that come before it have less than the share.
+bool RowSampler::IsInNucleus(size_t position) {
+  const float logit = row_[position];
+  if (options_->sampling_min_p > 0.0f && logit < max_ + std::log(options_->sampling_min_p)) {
+    return false;
+  }
+  if (above_.size() < row_.size()) above_.resize(row_.size());
+  const int above = IndicesAbove(row_, logit, above_.data());
+  better_.resize(above);
+  for (int i = 0; i < above; ++i) better_[i] = row_[above_[i]];
+  const auto equal = std::count(row_.begin(), row_.begin() + position, logit);
+  const double before = SumExp(better_, max_) +
+                        static_cast<double>(equal) * std::exp(static_cast<double>(logit) - max_);
+  return (above == 0 && equal == 0) || before < options_->sampling_top_p * mass_;
 }
 
 }  // namespace dragoman

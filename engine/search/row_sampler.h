@@ -2,10 +2,17 @@
 // temperature, top-k, top-p, min-p, typical-p and the epsilon cut-off, in this order, each applied
 // to what the one before it has left.
 //
-// Without a filter nothing is sorted: a number between 0 and the total mass is drawn, and tokens
-// are examined only in the tile that it falls into, 64 at a time at first.  The mass of a tile is
-// known, because summing up the row for its log-probabilities computes it.  A filter first finds a
-// bound that the tokens it keeps must reach, so that few are left to sort.
+// A row comes in tiles, and most rows need not be kept:
+//
+//   no filter, one draw   a tile takes the draw over with its share of the mass so far, while it is
+//                         in the cache ("Random Sampling with a Reservoir", Vitter 1985); the mass
+//                         is known, because whoever sums up the row for its log-probabilities has
+//                         it
+//   top-k                 the k best so far are kept, and the rest of the filters see them alone
+//   top-p (and min-p)     the row is kept, and tokens are drawn from all of it until one is in the
+//                         nucleus: few tries, and nothing is sorted
+//   anything else         the row is kept; a filter first finds a bound that the tokens it keeps
+//                         must reach, so that few are left to sort
 
 #ifndef DRAGOMAN_ENGINE_SEARCH_ROW_SAMPLER_H_
 #define DRAGOMAN_ENGINE_SEARCH_ROW_SAMPLER_H_
@@ -36,28 +43,37 @@ struct TileMass {
 // Keeps its memory from one row to the next.
 class RowSampler {
  public:
-  void Clear();
+  // Begins with a row, of which `draws` tokens will be drawn, with replacement.  What is drawn is a
+  // function of the key and the row.  REQUIRES: the options outlive the row.
+  void Start(const SearchOptions& options, int draws, uint64_t key);
 
   // Appends the logits of the next positions of the row, and their mass; -inf for tokens that must
   // not be drawn.
   void Append(absl::Span<const float> logits, const TileMass& mass);
   void Append(absl::Span<const float> logits);
-  size_t size() const { return logits_.size(); }
-  // REQUIRES: position < size(), and its logit is -inf.
+  size_t size() const { return size_; }
+  // REQUIRES: position < size(), what stands there is -inf, and all was appended.
   void Set(size_t position, float logit);
-  float logit(size_t position) const { return logits_[position]; }  // before the temperature
 
-  // Applies temperature and filters.  False if nothing can be drawn: no logit is finite, or one is
-  // +inf.
-  bool Prepare(const SearchOptions& options);
+  // Applies temperature and filters.  False if there is nothing to draw: no logit is finite, or one
+  // is +inf.
+  bool Prepare();
 
-  // The position that `uniform` in [0, 1) selects.  REQUIRES: Prepare returned true.
-  size_t Draw(double uniform) const;
+  struct Drawn {
+    size_t position = 0;
+    float logit = 0.0f;  // before the temperature
+  };
+  // Draw number `draw`, below `draws`.  REQUIRES: Prepare was true.
+  Drawn Draw(int draw);
 
  private:
+  // How much of a row is kept until its end.
+  enum class Keeps { kOne, kTop, kAll };
+
   struct Kept {
-    float logit = 0.0f;
+    float logit = 0.0f;  // by the scale, once prepared
     int32_t position = 0;
+    float raw = 0.0f;  // the logit as it came
   };
 
   static bool BestFirst(const Kept& a, const Kept& b) {
@@ -72,26 +88,46 @@ class RowSampler {
     TileMass mass;
   };
 
-  void SumTiles(bool scaled);
-
-  float BoundOfTop(size_t k);
+  absl::Span<const float> Scaled(absl::Span<const float> logits);
+  void Offer(size_t first, absl::Span<const float> logits, TileMass mass);
+  void AddTop(absl::Span<const float> logits);
+  void CutTop();
+  float BoundOfTop(absl::Span<const float> logits, size_t k);
+  void SumTiles();
+  void Filter();
   void Keep(float at_least);
-  void KeepTop(size_t k);
   void KeepMass(double p);
   void KeepTypical(double p);
   double MassOfKept() const;
 
-  std::vector<float> logits_;
-  std::vector<float> scaled_;    // by the temperature, if that is not 1
-  absl::Span<const float> row_;  // scaled_ or logits_
-  float max_ = 0.0f;
+  Drawn DrawFromKept(double uniform) const;
+  Drawn DrawFromAll(double uniform) const;
+  bool IsInNucleus(size_t position);
+
+  const SearchOptions* options_ = nullptr;
+  uint64_t key_ = 0;
+  Keeps keeps_ = Keeps::kAll;
+  size_t size_ = 0;
+  float scale_ = 1.0f;         // 1 / temperature
+  std::vector<float> scaled_;  // logits by it
+  float max_ = 0.0f;           // of all that can be drawn, by the scale
+  double mass_ = 0.0;          // of all that were not filtered, relative to exp(max_)
+
+  Drawn drawn_;          // kOne: of what has come so far
+  uint64_t offers_ = 0;  // likewise: how many tiles have come
+
+  float bound_ = 0.0f;      // kTop: what the next logits must be above
+  std::vector<Kept> kept_;  // best first, if filtered
+
+  std::vector<float> logits_;    // kAll: the row
+  absl::Span<const float> row_;  // likewise, by the scale
   bool filtered_ = false;
+  bool rejects_ = false;  // draws until a token is in the nucleus
   std::vector<Tile> tiles_;
-  std::vector<Kept> kept_;      // best first, if filtered
-  std::vector<double> masses_;  // of each tile, otherwise
-  double mass_ = 0.0;           // total that can be drawn, relative to exp(max_)
-  std::vector<float> maxima_;   // scratch
-  std::vector<int32_t> above_;  // scratch
+  std::vector<double> masses_;  // of each tile, if not filtered
+
+  std::vector<float> maxima_, better_;  // scratch
+  std::vector<int32_t> above_;          // scratch
 };
 
 }  // namespace dragoman

@@ -390,21 +390,26 @@ TEST(Sampler, HypothesesAreDrawnApartAndTheSameKeyDrawsTheSame) {
 
 // A filter must not remember the row before.
 TEST(RowSampler, EveryRowIsFilteredByItself) {
-  SearchOptions options;
-  options.sampling_top_p = 0.5f;
-  RowSampler sampler;
-  const std::vector<float> first = {0.0f, 9.0f, 0.0f}, second = {9.0f, 0.0f, 0.0f};
-  for (const auto& [row, likeliest] : {std::pair(first, 1u), {second, 0u}}) {
-    sampler.Clear();
-    sampler.Append(row);
-    ASSERT_TRUE(sampler.Prepare(options));
-    for (const double uniform : {0.0, 0.5, 0.999}) EXPECT_EQ(sampler.Draw(uniform), likeliest);
+  for (const int top_k : {0, 1}) {
+    SearchOptions options;
+    options.sampling_top_p = 0.5f;
+    options.sampling_top_k = top_k;
+    RowSampler sampler;
+    const std::vector<float> first = {0.0f, 9.0f, 0.0f}, second = {9.0f, 0.0f, 0.0f};
+    for (const auto& [row, likeliest] : {std::pair(first, 1u), {second, 0u}}) {
+      sampler.Start(options, /*draws=*/3, /*key=*/5);
+      sampler.Append(row);
+      ASSERT_TRUE(sampler.Prepare());
+      for (int draw = 0; draw < 3; ++draw) EXPECT_EQ(sampler.Draw(draw).position, likeliest);
+    }
   }
 }
 
 // Whatever parts a row comes in, and whatever is set in it, a number falls on the token whose part
 // of the whole mass it lies in.
 TEST(RowSampler, ANumberFallsOnItsPartOfTheMass) {
+  constexpr uint64_t kKey = 77;
+  constexpr int kDraws = 2000;
   for (const float temperature : {1.0f, 0.5f}) {
     std::mt19937 random(3);
     std::normal_distribution<float> normal(0.0f, 3.0f);
@@ -414,27 +419,167 @@ TEST(RowSampler, ANumberFallsOnItsPartOfTheMass) {
     for (const size_t place : {0, 511, 512, 700, 1099}) {
       given[place] = -std::numeric_limits<float>::infinity();
     }
+    SearchOptions options;
+    options.sampling_temperature = temperature;
     RowSampler sampler;
+    sampler.Start(options, kDraws, kKey);
     const auto tile = absl::MakeConstSpan(given);
     sampler.Append(tile.subspan(0, 512));
     sampler.Append(tile.subspan(512, 512));
     sampler.Append(tile.subspan(1024));
     row[700] = 20.0f;  // above all of its tile
     for (const size_t place : {0, 511, 512, 700, 1099}) sampler.Set(place, row[place]);
-    SearchOptions options;
-    options.sampling_temperature = temperature;
-    ASSERT_TRUE(sampler.Prepare(options));
+    ASSERT_TRUE(sampler.Prepare());
     std::vector<double> sums = {0.0};
     for (const float logit : row) {
       sums.push_back(sums.back() + std::exp(static_cast<double>(logit) / temperature));
     }
-    for (int i = 0; i < 2000; ++i) {
-      const double uniform = i / 2000.0;
-      const size_t token = sampler.Draw(uniform);
+    for (int draw = 0; draw < kDraws; ++draw) {
+      const double uniform = static_cast<double>(RandomBits(kKey, draw) >> 11) * 0x1p-53;
+      const auto [token, logit] = sampler.Draw(draw);
+      EXPECT_EQ(logit, row[token]);
       EXPECT_GE(uniform * sums.back(), sums[token] - 1e-6 * sums.back()) << uniform;
       EXPECT_LE(uniform * sums.back(), sums[token + 1] + 1e-6 * sums.back()) << uniform;
     }
   }
+}
+
+// One draw of a row whose tiles are gone when the next comes.
+TEST(RowSampler, OneDrawOfTilesThatAreNotKeptFollowsTheDistribution) {
+  constexpr int kDraws = 20000;
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  struct Setting {
+    float temperature = 1.0f;
+    int top_k = 0;
+    float top_p = 1.0f, min_p = 0.0f;
+  };
+  for (const Setting& setting : {Setting{},
+                                 {0.5f},
+                                 {3.0f},
+                                 {1.0f, 5},
+                                 {2.0f, 12},
+                                 {1.0f, 0, 0.9f},
+                                 {2.0f, 0, 0.7f, 0.02f},
+                                 {1.0f, 0, 0.05f},
+                                 {1.0f, 0, 1e-6f}}) {
+    const auto& [temperature, top_k, top_p, min_p] = setting;
+    SCOPED_TRACE(testing::Message() << "temperature " << temperature << ", top_k " << top_k
+                                    << ", top_p " << top_p << ", min_p " << min_p);
+    std::mt19937 random(9);
+    std::normal_distribution<float> normal(0.0f, 1.5f);
+    std::vector<float> row(200);
+    for (float& logit : row) logit = normal(random);
+    for (size_t i = 150; i < 165; ++i) row[i] = -kInfinity;  // a tile that has nothing
+    std::vector<float> given = row;
+    given[3] = given[199] = -kInfinity;  // these are set in the end
+    row[60] = std::numeric_limits<float>::quiet_NaN();
+    given[60] = row[60];
+    SearchOptions options;
+    options.sampling_temperature = temperature;
+    options.sampling_top_k = top_k;
+    options.sampling_top_p = top_p;
+    options.sampling_min_p = min_p;
+    std::vector<double> p(row.size());
+    double sum = 0.0;
+    for (size_t i = 0; i < row.size(); ++i) {
+      p[i] = i == 60 ? 0.0 : std::exp(static_cast<double>(row[i]) / temperature);
+      sum += p[i];
+    }
+    for (double& x : p) x /= sum;
+    p = Filtered(p, options);
+    RowSampler sampler;
+    std::vector<int> counts(row.size(), 0);
+    for (int draw = 0; draw < kDraws; ++draw) {
+      sampler.Start(options, /*draws=*/1, MixKey(31, draw));
+      for (size_t begin = 0; begin < row.size(); begin += 15) {
+        sampler.Append(absl::MakeConstSpan(given).subspan(begin, 15));
+      }
+      sampler.Set(3, row[3]);
+      sampler.Set(199, row[199]);
+      ASSERT_TRUE(sampler.Prepare());
+      const auto [token, logit] = sampler.Draw(0);
+      EXPECT_EQ(logit, row[token]);
+      ++counts[token];
+    }
+    int degrees = 0;
+    const double statistic = ChiSquare(counts, p, kDraws, &degrees);
+    EXPECT_LT(statistic, Bound(degrees)) << degrees << " degrees of freedom";
+  }
+}
+
+// --- ShrinkingBeam
+
+// Marian's search, transcribed from its description: hypotheses that have ended stay in the list.
+std::vector<Hypothesis> MarianSearch(const RandomLanguage& language, const WholeSearch& options) {
+  struct Item {
+    std::vector<int32_t> tokens;  // with eos
+    double sum = 0.0;
+    bool ended = false;
+  };
+  std::vector<Item> beam = {{}};
+  std::vector<Item> ended;
+  while (true) {
+    std::vector<Item> next;
+    for (const Item& item : beam) {
+      const std::vector<double> p = Softmax(language.Logits(item.tokens));
+      for (size_t token = 0; token < p.size(); ++token) {
+        Item child = item;
+        child.tokens.push_back(static_cast<int32_t>(token));
+        child.sum += std::log(p[token]);
+        child.ended = token == kEos || static_cast<int>(child.tokens.size()) == options.max_length;
+        next.push_back(child);
+      }
+    }
+    std::stable_sort(next.begin(), next.end(),
+                     [](const Item& a, const Item& b) { return a.sum > b.sum; });
+    next.resize(std::min(next.size(), options.beam_size - ended.size()));
+    beam.clear();
+    for (const Item& item : next) (item.ended ? ended : beam).push_back(item);
+    if (beam.empty()) break;
+  }
+  std::vector<Hypothesis> found;
+  for (const Item& item : ended) {
+    Hypothesis& hypothesis = found.emplace_back();
+    const double length = static_cast<double>(item.tokens.size());
+    hypothesis.score = static_cast<float>((item.sum - options.word_penalty * length) /
+                                          std::pow(length, options.length_penalty));
+    hypothesis.tokens = item.tokens;
+    if (item.tokens.back() == kEos) hypothesis.tokens.pop_back();
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Hypothesis& a, const Hypothesis& b) { return a.score > b.score; });
+  return found;
+}
+
+TEST(ShrinkingBeam, FindsWhatMariansSearchFinds) {
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    SCOPED_TRACE(seed);
+    const RandomLanguage language(seed, 6);
+    WholeSearch options = Options(1 + static_cast<int>(seed % 5), 2 + static_cast<int>(seed % 7));
+    options.shrinking_beam = true;
+    options.length_penalty = static_cast<float>(seed % 3) * 0.5f;
+    options.word_penalty = seed % 2 == 0 ? 0.3f : 0.0f;
+    const std::vector<Hypothesis> have = Found(language, TaskOf(options));
+    const std::vector<Hypothesis> want = MarianSearch(language, options);
+    ASSERT_EQ(have.size(), want.size());
+    for (size_t i = 0; i < want.size(); ++i) {
+      EXPECT_NEAR(have[i].score, want[i].score, 1e-5);
+      // Of equal scores any may come first.
+      const bool tied = (i > 0 && want[i].score - want[i - 1].score > -1e-5) ||
+                        (i + 1 < want.size() && want[i + 1].score - want[i].score > -1e-5);
+      if (!tied) EXPECT_EQ(have[i].tokens, want[i].tokens);
+    }
+  }
+}
+
+TEST(ShrinkingBeam, AHypothesisThatEndedKeepsItsPlace) {
+  // eos is likelier than all else, so one ends in each step, until none is left.
+  const ConstantLanguage language({2.0f, 1.0f, 0.0f});
+  WholeSearch options = Options(3, 10);
+  options.shrinking_beam = true;
+  const std::vector<Hypothesis> found = Found(language, TaskOf(options));
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_THAT(found[0].tokens, ElementsAre());
 }
 
 // --- Alternatives

@@ -23,6 +23,34 @@ bool IsWholeWord(std::string_view text, size_t begin, size_t end) {
   return begins && ends;
 }
 
+// The first place of the phrase at or behind `begin` where it is whole words; npos if there is
+// none.
+size_t FindPhrase(std::string_view text, std::string_view phrase, size_t begin) {
+  while ((begin = text.find(phrase, begin)) != std::string_view::npos) {
+    if (IsWholeWord(text, begin, begin + phrase.size())) break;
+    ++begin;
+  }
+  return begin;
+}
+
+// Whether a hypothesis that says these tokens breaks the rules.
+bool Breaks(const SearchRules& rules, absl::Span<const int32_t> tokens) {
+  for (const std::vector<int32_t>& word : rules.bad_words_ids) {
+    if (std::search(tokens.begin(), tokens.end(), word.begin(), word.end()) != tokens.end()) {
+      return true;
+    }
+  }
+  std::vector<int32_t> banned;
+  for (const std::string& phrase : rules.banned_phrases) {
+    for (size_t i = 0; i < tokens.size(); ++i) {
+      banned.clear();
+      rules.pieces->FindLast(phrase, tokens.first(i), &banned);
+      if (std::find(banned.begin(), banned.end(), tokens[i]) != banned.end()) return true;
+    }
+  }
+  return false;
+}
+
 absl::Status CheckPhrase(const std::string& field, const std::string& phrase) {
   if (!IsValidUtf8(phrase)) return InvalidField(field, "is not valid UTF-8");
   if (phrase.find_first_not_of(" \t\r\n") == std::string::npos) {
@@ -33,8 +61,19 @@ absl::Status CheckPhrase(const std::string& field, const std::string& phrase) {
 
 }  // namespace
 
+bool HasPhrase(std::string_view text, std::string_view phrase) {
+  return FindPhrase(text, phrase, 0) != std::string_view::npos;
+}
+
+bool CanSay(const Tokenizer& tokenizer, const std::string& phrase) {
+  const std::vector<int32_t> tokens = tokenizer.EncodeTarget(phrase);
+  return !tokens.empty() &&
+         std::find(tokens.begin(), tokens.end(), tokenizer.target_unknown_id()) == tokens.end();
+}
+
 absl::StatusOr<Glossary> Glossary::Create(const std::vector<GlossaryEntry>& entries,
-                                          const Tokenizer& tokenizer) {
+                                          const Tokenizer& tokenizer, int max_tokens,
+                                          const SearchRules& rules) {
   Glossary glossary;
   for (size_t i = 0; i < entries.size(); ++i) {
     const std::string field = absl::StrCat("options.glossary[", i, "]");
@@ -42,13 +81,19 @@ absl::StatusOr<Glossary> Glossary::Create(const std::vector<GlossaryEntry>& entr
     const std::string& target = entries[i].target.empty() ? source : entries[i].target;
     RETURN_IF_ERROR(CheckPhrase(field + ".source", source));
     RETURN_IF_ERROR(CheckPhrase(field + ".target", target));
-    std::vector<int32_t> phrase = tokenizer.EncodeTarget(target);
-    const bool unknown =
-        std::find(phrase.begin(), phrase.end(), tokenizer.target_unknown_id()) != phrase.end();
-    if (phrase.empty() || unknown) {
+    if (!CanSay(tokenizer, target)) {
       return InvalidField(field + ".target", "has characters that the model cannot write");
     }
-    glossary.entries_.push_back({source, std::move(phrase)});
+    std::vector<int32_t> phrase = tokenizer.EncodeTarget(target);
+    if (static_cast<int>(phrase.size()) > max_tokens) {
+      return InvalidField(field + ".target",
+                          absl::StrCat("has ", phrase.size(), " tokens, the most is ", max_tokens));
+    }
+    if (Breaks(rules, phrase)) {
+      return InvalidField(field + ".target",
+                          "says what never_say, a suppression or the model forbids");
+    }
+    glossary.entries_.push_back({source, std::move(phrase), entries[i].texts});
   }
   std::stable_sort(
       glossary.entries_.begin(), glossary.entries_.end(),
@@ -56,24 +101,26 @@ absl::StatusOr<Glossary> Glossary::Create(const std::vector<GlossaryEntry>& entr
   return glossary;
 }
 
-std::vector<std::vector<int32_t>> Glossary::PhrasesFor(std::string_view sentence) const {
+std::vector<std::vector<int32_t>> Glossary::PhrasesFor(std::string_view sentence,
+                                                       size_t text) const {
   std::vector<std::vector<int32_t>> phrases;
   std::vector<bool> taken(sentence.size(), false);
   for (const Entry& entry : entries_) {
-    size_t begin = sentence.find(entry.source);
-    for (; begin != std::string_view::npos; begin = sentence.find(entry.source, begin)) {
-      const size_t end = begin + entry.source.size();
-      const bool free =
-          std::none_of(taken.begin() + static_cast<std::ptrdiff_t>(begin),
-                       taken.begin() + static_cast<std::ptrdiff_t>(end), [](bool t) { return t; });
-      if (free && IsWholeWord(sentence, begin, end)) {
-        std::fill(taken.begin() + static_cast<std::ptrdiff_t>(begin),
-                  taken.begin() + static_cast<std::ptrdiff_t>(end), true);
-        phrases.push_back(entry.phrase);
-        begin = end;
-      } else {
+    if (entry.texts.has_value() &&
+        std::find(entry.texts->begin(), entry.texts->end(), text) == entry.texts->end()) {
+      continue;
+    }
+    size_t begin = 0;
+    while ((begin = FindPhrase(sentence, entry.source, begin)) != std::string_view::npos) {
+      const auto first = taken.begin() + static_cast<std::ptrdiff_t>(begin);
+      const auto last = first + static_cast<std::ptrdiff_t>(entry.source.size());
+      if (std::find(first, last, true) != last) {
         ++begin;
+        continue;
       }
+      std::fill(first, last, true);
+      phrases.push_back(entry.phrase);
+      begin += entry.source.size();
     }
   }
   return phrases;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,8 +19,15 @@ namespace dragoman {
 // Where a sentence contains `source`, its translation contains `target`.
 struct GlossaryEntry {
   std::string source;
-  std::string target;  // empty: the same as the source
+  std::string target;                                       // empty: the same as the source
+  std::optional<std::vector<size_t>> texts = std::nullopt;  // the request's texts that it is for
 };
+
+// Whether the text contains the phrase as whole words.
+bool HasPhrase(std::string_view text, std::string_view phrase);
+
+// Whether the tokenizer's target vocabulary can spell the phrase.
+bool CanSay(const Tokenizer& tokenizer, const std::string& phrase);
 
 // The restrictions of a request that concern words and tokens rather than numbers.
 struct WordRules {
@@ -36,19 +44,24 @@ struct WordRules {
 // A glossary in the tokens of a model.
 class Glossary {
  public:
-  // INVALID_ARGUMENT naming the entry that is empty or that the vocabulary cannot spell.
+  // INVALID_ARGUMENT naming the entry that is empty, that the vocabulary cannot spell, that has
+  // more than `max_tokens` tokens, or that says what `rules` forbid.
   static absl::StatusOr<Glossary> Create(const std::vector<GlossaryEntry>& entries,
-                                         const Tokenizer& tokenizer);
+                                         const Tokenizer& tokenizer, int max_tokens,
+                                         const SearchRules& rules);
 
-  // The phrases that the translation of `sentence` must contain, in the order of the entries, each
-  // as often as its source appears there as whole words.  Of overlapping entries the longest
-  // counts.
-  std::vector<std::vector<int32_t>> PhrasesFor(std::string_view sentence) const;
+  // The phrases that the translation of a sentence of that text must contain, in the order of the
+  // entries, each as often as its source appears there as whole words.  Of overlapping entries the
+  // longest counts.
+  std::vector<std::vector<int32_t>> PhrasesFor(std::string_view sentence, size_t text = 0) const;
+
+  bool empty() const { return entries_.empty(); }
 
  private:
   struct Entry {
     std::string source;
     std::vector<int32_t> phrase;
+    std::optional<std::vector<size_t>> texts;
   };
   std::vector<Entry> entries_;  // longest source first
 };

@@ -59,6 +59,8 @@ class Planner {
   absl::StatusOr<JobPtr> MakeJob(std::vector<int32_t> source, size_t text,
                                  std::string_view sentence) const;
   absl::Status SetUpSearch(size_t text, std::string_view sentence, Job* job) const;
+  absl::Status AddPrefix(size_t text, Job* job) const;
+  absl::Status AddPhrases(size_t text, std::string_view sentence, Job* job) const;
   absl::Status AddCandidates(Job* job) const;
   std::vector<int32_t> Beginning(const std::string& text) const;
 
@@ -103,7 +105,14 @@ absl::Status Planner::Prepare() {
     auto pieces = words.never_say.empty() ? nullptr : context_.pieces->Get(tokenizer);
     ASSIGN_OR_RETURN(rules_, AddWordRules(rules_, words, tokenizer, std::move(pieces)));
   }
-  ASSIGN_OR_RETURN(glossary_, Glossary::Create(words.glossary, tokenizer));
+  const int longest = std::min(request_.options.max_length.value_or(model().spec().max_positions),
+                               model().spec().max_positions);
+  ASSIGN_OR_RETURN(glossary_, Glossary::Create(words.glossary, tokenizer, longest - 1, *rules_));
+  if (!glossary_.empty() &&
+      (search_.sampling || search_.return_alternatives || search_.beam_groups > 1)) {
+    return InvalidField("options.glossary",
+                        "wants a beam search without sampling, return_alternatives or beam_groups");
+  }
   max_tokens_ = std::min(context_.limits.max_source_tokens, model().spec().max_positions);
   return PrepareAlignment();
 }
@@ -180,7 +189,27 @@ absl::Status Planner::SetUpSearch(size_t text, std::string_view sentence, Job* j
   if (job->options.mbr_candidates > 0) job->options.num_hypotheses = job->options.mbr_candidates;
   RETURN_IF_ERROR(SetLengths(request_.options, static_cast<int>(job->source.size()),
                              model().generation(), model().spec(), &job->options));
-  job->phrases = glossary_.PhrasesFor(sentence);
+  RETURN_IF_ERROR(AddPrefix(text, job));
+  RETURN_IF_ERROR(AddPhrases(text, sentence, job));
+  return AddCandidates(job);
+}
+
+absl::Status Planner::AddPrefix(size_t text, Job* job) const {
+  if (request_.target_prefixes.empty()) return absl::OkStatus();
+  const size_t which = request_.target_prefixes.size() == 1 ? 0 : text;
+  if (request_.target_prefixes[which].empty()) return absl::OkStatus();
+  job->prefix = Beginning(request_.target_prefixes[which]);
+  if (static_cast<int>(job->prefix.size()) < job->options.max_length) return absl::OkStatus();
+  return InvalidField(
+      absl::StrCat("target_prefixes[", which, "]"),
+      absl::StrCat("has ", job->prefix.size(), " tokens, want less than the max_length ",
+                   job->options.max_length));
+}
+
+// The phrases of the glossary, and room for them unless the request has set the length.
+absl::Status Planner::AddPhrases(size_t text, std::string_view sentence, Job* job) const {
+  job->phrases = glossary_.PhrasesFor(sentence, text);
+  if (job->phrases.empty()) return absl::OkStatus();
   constexpr size_t kMaxPhrases = 64;
   if (job->phrases.size() > kMaxPhrases) {
     return InvalidField(TextField(text), absl::StrCat("has ", job->phrases.size(),
@@ -188,22 +217,16 @@ absl::Status Planner::SetUpSearch(size_t text, std::string_view sentence, Job* j
                                                       "the most is ",
                                                       kMaxPhrases));
   }
-  if (!job->phrases.empty() &&
-      (search_.sampling || search_.return_alternatives || search_.beam_groups > 1)) {
-    return InvalidField("options.glossary", "wants a plain beam search");
+  size_t needed = job->prefix.size() + 1;  // and the end of the sentence
+  for (const std::vector<int32_t>& phrase : job->phrases) needed += phrase.size();
+  const int most = request_.options.max_length.value_or(model().spec().max_positions);
+  if (needed > static_cast<size_t>(most)) {
+    return InvalidField("options.glossary",
+                        absl::StrCat("asks for a translation of at least ", needed, " tokens for ",
+                                     TextField(text), ", the most is ", most));
   }
-  if (!request_.target_prefixes.empty()) {
-    const size_t which = request_.target_prefixes.size() == 1 ? 0 : text;
-    if (request_.target_prefixes[which].empty()) return AddCandidates(job);
-    job->prefix = Beginning(request_.target_prefixes[which]);
-    if (static_cast<int>(job->prefix.size()) >= job->options.max_length) {
-      return InvalidField(
-          absl::StrCat("target_prefixes[", which, "]"),
-          absl::StrCat("has ", job->prefix.size(), " tokens, want less than the max_length ",
-                       job->options.max_length));
-    }
-  }
-  return AddCandidates(job);
+  job->options.max_length = std::max(job->options.max_length, static_cast<int>(needed));
+  return absl::OkStatus();
 }
 
 // The tokens of a target text, after the one that the model begins with.

@@ -71,6 +71,33 @@ OnProgress Chain(std::shared_ptr<const Way> way, OnProgress on_progress) {
   };
 }
 
+// The glossary of the first step.  A phrase passes through the pivot's text as it is to be in the
+// end, or as it was if the first model cannot write that: Haus -> maison by way of English is
+//
+//   first   Haus -> maison      "Das Haus ist alt."     "The maison is old."
+//   second  maison -> maison    "The maison is old."    "La maison est vieille."
+//
+// The second step has an entry only in the texts whose source has it.
+std::vector<GlossaryEntry> CarryOver(const Tokenizer& first, const std::vector<std::string>& texts,
+                                     TranslateRequest* second) {
+  std::vector<GlossaryEntry> entries = second->words.glossary;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    GlossaryEntry& to = entries[i];
+    GlossaryEntry& from = second->words.glossary[i];
+    if (to.source.empty()) continue;  // an error, which the first step tells
+    if (!to.target.empty() && !CanSay(first, to.target) && CanSay(first, to.source)) {
+      to.target = "";
+    }
+    from.texts.emplace();
+    for (size_t t = 0; t < texts.size(); ++t) {
+      if (HasPhrase(texts[t], to.source)) from.texts->push_back(t);
+    }
+    if (from.target.empty()) from.target = from.source;
+    from.source = to.target.empty() ? to.source : to.target;
+  }
+  return entries;
+}
+
 }  // namespace
 
 Route::Route(std::shared_ptr<const Translator> translator) {
@@ -99,7 +126,8 @@ void Route::Translate(TranslateRequest request, std::shared_ptr<RequestState> st
   request.options.forced_bos_id.reset();
   request.options.forced_eos_id.reset();
   request.target_prefixes.clear();
-  request.words = {};
+  request.words = {.glossary =
+                       CarryOver(translators_[0]->model().tokenizer(), request.texts, &second)};
   // Chaining alignments needs the texts.
   auto way = std::make_shared<Way>();
   if (request.alignment.wanted) way->sources = request.texts;

@@ -25,7 +25,7 @@ class GlossaryTest : public testing::Test {
 
   std::vector<std::vector<int32_t>> Phrases(const std::vector<GlossaryEntry>& entries,
                                             const std::string& sentence) {
-    const auto glossary = Glossary::Create(entries, *tokenizer_);
+    const auto glossary = Glossary::Create(entries, *tokenizer_, 100, SearchRules());
     EXPECT_TRUE(glossary.ok()) << glossary.status();
     return glossary.ok() ? glossary->PhrasesFor(sentence) : std::vector<std::vector<int32_t>>();
   }
@@ -53,11 +53,40 @@ TEST_F(GlossaryTest, WithoutATargetTheSourceIsNotTranslated) {
 
 TEST_F(GlossaryTest, NamesAnEntryThatIsEmptyOrCannotBeWritten) {
   const auto field = [&](const GlossaryEntry& entry) {
-    return FieldOf(Glossary::Create({{"a", "b"}, entry}, *tokenizer_).status());
+    return FieldOf(Glossary::Create({{"a", "b"}, entry}, *tokenizer_, 8, SearchRules()).status());
   };
   EXPECT_EQ(field({"", "b"}), "options.glossary[1].source");
   EXPECT_EQ(field({"a", "  "}), "options.glossary[1].target");
   EXPECT_EQ(field({"a", "\xff"}), "options.glossary[1].target");
+  EXPECT_EQ(field({"a", "天気"}), "options.glossary[1].target");
+  EXPECT_EQ(field({"天気", ""}), "options.glossary[1].target");
+  EXPECT_EQ(field({"a", "one two three four five six seven eight nine"}),
+            "options.glossary[1].target");
+}
+
+TEST_F(GlossaryTest, NamesAnEntryThatTheRulesForbid) {
+  const auto rules = [&](const WordRules& words) {
+    return *AddWordRules(std::make_shared<SearchRules>(), words, *tokenizer_,
+                         std::make_shared<PieceIndex>(*tokenizer_));
+  };
+  const auto field = [&](const WordRules& words) {
+    const std::vector<GlossaryEntry> entries = {{"a", "b"}, {"house", "mein altes Haus"}};
+    return FieldOf(Glossary::Create(entries, *tokenizer_, 100, *rules(words)).status());
+  };
+  EXPECT_EQ(field({.never_say = {"Haus"}}), "options.glossary[1].target");
+  EXPECT_EQ(field({.never_say = {"altes Haus"}}), "options.glossary[1].target");
+  EXPECT_EQ(field({.suppress_sequences = {"mein"}}), "options.glossary[1].target");
+  EXPECT_EQ(field({.never_say = {"Katze"}}), "");
+}
+
+TEST_F(GlossaryTest, AnEntryCanBeOfSomeTextsOnly) {
+  const auto glossary = Glossary::Create({{"house", "Heim", {{1, 3}}}, {"cat", "Katze"}},
+                                         *tokenizer_, 100, SearchRules());
+  ASSERT_TRUE(glossary.ok()) << glossary.status();
+  EXPECT_THAT(glossary->PhrasesFor("The house.", 0), IsEmpty());
+  EXPECT_THAT(glossary->PhrasesFor("The house.", 1), ElementsAre(Target("Heim")));
+  EXPECT_THAT(glossary->PhrasesFor("The house.", 2), IsEmpty());
+  EXPECT_THAT(glossary->PhrasesFor("The cat.", 2), ElementsAre(Target("Katze")));
 }
 
 TEST_F(GlossaryTest, FindsTheTokensThatCompleteAPhraseHoweverItIsCut) {

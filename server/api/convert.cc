@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "engine/base/status.h"
-#include "engine/base/utf8.h"
 #include "server/api/convert_alignment.h"
 
 namespace dragoman {
@@ -322,39 +321,6 @@ void ToProto(const ServedModel& model, v1::Model* proto) {
   if (model.stable != nullptr) return;
   proto->set_state(model.versions.empty() ? v1::Model::STATE_UNSPECIFIED
                                           : ToProto(model.versions.front().state));
-}
-
-std::string FindInvalidUtf8(const v1::DecodingOptions& options) {
-  const auto check = [](const char* name, const auto& texts) -> std::string {
-    for (int i = 0; i < texts.size(); ++i) {
-      if (!IsValidUtf8(texts[i])) return "options." + (name + ("[" + std::to_string(i) + "]"));
-    }
-    return "";
-  };
-  for (int i = 0; i < options.glossary_size(); ++i) {
-    const v1::GlossaryEntry& entry = options.glossary(i);
-    const std::string name = "options.glossary[" + std::to_string(i) + "]";
-    if (!IsValidUtf8(entry.source())) return name + ".source";
-    if (!IsValidUtf8(entry.target())) return name + ".target";
-  }
-  const std::string field = check("never_say", options.never_say());
-  return field.empty() ? check("suppress_sequences", options.suppress_sequences()) : field;
-}
-
-std::string FindInvalidUtf8(const v1::TranslateRequest& request) {
-  for (int i = 0; i < request.contents_size(); ++i) {
-    if (!IsValidUtf8(request.contents(i))) return "contents[" + std::to_string(i) + "]";
-  }
-  for (int i = 0; i < request.target_prefixes_size(); ++i) {
-    if (!IsValidUtf8(request.target_prefixes(i))) {
-      return "target_prefixes[" + std::to_string(i) + "]";
-    }
-  }
-  if (const std::string field = FindInvalidUtf8(request.options()); !field.empty()) return field;
-  if (!IsValidUtf8(request.source_language())) return "source_language";
-  if (!IsValidUtf8(request.target_language())) return "target_language";
-  if (!IsValidUtf8(request.model())) return "model";
-  return "";
 }
 
 }  // namespace dragoman

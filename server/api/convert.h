@@ -40,10 +40,6 @@ void ToProto(const TranslateResponse& response, absl::Duration total, v1::Timing
 // All but is_default and state.
 void ToProto(const Model& model, const Limits& limits, v1::Model* proto);
 
-// "contents[3]" for the first string of the request that is not UTF-8, else "".
-std::string FindInvalidUtf8(const v1::DecodingOptions& options);
-std::string FindInvalidUtf8(const v1::TranslateRequest& request);
-
 }  // namespace dragoman
 
 #endif  // DRAGOMAN_SERVER_API_CONVERT_H_

@@ -6,7 +6,6 @@
 
 #include "absl/time/clock.h"
 #include "engine/base/status.h"
-#include "engine/base/utf8.h"
 #include "server/api/convert.h"
 #include "server/api/convert_alignment.h"
 
@@ -46,16 +45,15 @@ absl::StatusOr<std::shared_ptr<const Translator>> FindModel(const ModelRegistry&
 ScoreExchange::ScoreExchange(const ServerParts* parts, Caller caller, Done done)
     : Exchange(parts, "Score", std::move(caller)), done_(std::move(done)) {}
 
-void ScoreExchange::Start(const v1::ScoreRequest& request) {
-  if (const absl::Status status = TryStart(request); !status.ok()) End(status, {});
+void ScoreExchange::Start(Parse parse) {
+  if (const absl::Status status = TryStart(parse); !status.ok()) End(status, {});
 }
 
 // On an error nothing was started.
-absl::Status ScoreExchange::TryStart(const v1::ScoreRequest& proto) {
+absl::Status ScoreExchange::TryStart(Parse parse) {
   RETURN_IF_ERROR(Enter());
+  ASSIGN_OR_RETURN(const v1::ScoreRequest proto, Begin(parse()));
   size_.texts = proto.pairs_size();
-  ASSIGN_OR_RETURN(const Priority priority, FromProto(proto.priority()));
-  RETURN_IF_ERROR(Begin(absl::OkStatus(), priority));
   ASSIGN_OR_RETURN(const std::shared_ptr<const Translator> translator,
                    FindModel(*parts().models, proto));
   call().set_translator(translator);
@@ -94,9 +92,12 @@ void ScoreExchange::End(const absl::Status& status, v1::ScoreResponse response) 
   done(call().End(status, size_), std::move(response));
 }
 
-absl::StatusOr<v1::TokenizeResponse> Tokenize(const v1::TokenizeRequest& request, Call* call,
-                                              const ServerParts& parts) {
+absl::StatusOr<v1::TokenizeResponse> Tokenize(
+    absl::FunctionRef<absl::StatusOr<v1::TokenizeRequest>()> parse, Call* call,
+    const ServerParts& parts, CallSize* size) {
   RETURN_IF_ERROR(call->Admit());
+  ASSIGN_OR_RETURN(const v1::TokenizeRequest request, parse());
+  size->texts = request.contents_size();
   ASSIGN_OR_RETURN(const std::shared_ptr<const Translator> translator,
                    FindModel(*parts.models, request));
   call->set_translator(translator);

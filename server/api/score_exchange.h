@@ -6,6 +6,7 @@
 
 #include <functional>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "dragoman/v1/translation.pb.h"
@@ -22,12 +23,15 @@ class ScoreExchange : public Exchange {
   // REQUIRES of the end of its life: done was called, or Start never was.
   ScoreExchange(const ServerParts* parts, Caller caller, Done done);
 
-  // Returns at once; done is called once, in Start or later on a worker's thread.
-  // REQUIRES: called once.
-  void Start(const v1::ScoreRequest& request);
+  // The request, or why it cannot be read; CANCELLED if the caller went away before it came.
+  using Parse = absl::FunctionRef<absl::StatusOr<v1::ScoreRequest>()>;
+
+  // Returns at once; done is called once, in Start or later on a worker's thread.  `parse` is
+  // called at once, but only for a caller that is admitted.  REQUIRES: called once.
+  void Start(Parse parse);
 
  private:
-  absl::Status TryStart(const v1::ScoreRequest& request);
+  absl::Status TryStart(Parse parse);
   void Scored(TranslateResponse scored);
   void End(const absl::Status& status, v1::ScoreResponse response);
 
@@ -36,9 +40,11 @@ class ScoreExchange : public Exchange {
   v1::ScoreRequest wanted_;  // without the pairs
 };
 
-// The tokens of texts, for whoever may call.
-absl::StatusOr<v1::TokenizeResponse> Tokenize(const v1::TokenizeRequest& request, Call* call,
-                                              const ServerParts& parts);
+// The tokens of texts, for whoever may call: `parse` reads the request of a caller who may.  Sets
+// the size for the end of the call.
+absl::StatusOr<v1::TokenizeResponse> Tokenize(
+    absl::FunctionRef<absl::StatusOr<v1::TokenizeRequest>()> parse, Call* call,
+    const ServerParts& parts, CallSize* size);
 
 }  // namespace dragoman
 

@@ -2,11 +2,11 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "dragoman/v1/translation.grpc.pb.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
-#include "server/api/convert.h"
 #include "server/base/errors.h"
 
 namespace dragoman {
@@ -42,16 +42,49 @@ absl::Status NotParsed(const grpc::ByteBuffer& bytes, const std::string& wanted)
 
 // gRPC hands over what came: no message at all if the call ended before it did, one that is larger
 // than the limit, though not by much (grpc_port.cc), and a compressed one as it is.
-absl::StatusOr<v1::TranslateRequest> ReadTranslateRequest(const grpc::ByteBuffer& bytes,
-                                                          size_t max_bytes) {
+template <typename Message>
+absl::StatusOr<Message> ReadMessage(const grpc::ByteBuffer& bytes, size_t max_bytes) {
   if (!bytes.Valid()) return absl::CancelledError("the client went away");
   if (bytes.Length() > max_bytes) return MessageTooLarge(bytes.Length(), max_bytes);
-  v1::TranslateRequest request;
-  if (Parse(bytes, &request)) return request;
-  if (const std::string field = FindInvalidUtf8(request); !field.empty()) {
+  Message message;
+  if (Parse(bytes, &message)) return message;
+  if (const std::string field = FindInvalidUtf8(message); !field.empty()) {
     return InvalidField(field, "is not valid UTF-8");
   }
-  return NotParsed(bytes, "TranslateRequest");
+  return NotParsed(bytes, Message::descriptor()->name());
+}
+
+template absl::StatusOr<v1::TranslateRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
+template absl::StatusOr<v1::ScoreRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
+template absl::StatusOr<v1::TokenizeRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
+
+// Looks at every string and message that is set, in the order of their numbers.
+std::string FindInvalidUtf8(const google::protobuf::Message& message) {
+  using Field = google::protobuf::FieldDescriptor;
+  const google::protobuf::Reflection& reflection = *message.GetReflection();
+  std::vector<const Field*> fields;
+  reflection.ListFields(message, &fields);
+  for (const Field* const field : fields) {
+    const bool repeated = field->is_repeated();
+    const int count = repeated ? reflection.FieldSize(message, field) : 1;
+    for (int i = 0; i < count; ++i) {
+      const std::string name =
+          repeated ? field->name() + "[" + std::to_string(i) + "]" : field->name();
+      if (field->type() == Field::TYPE_STRING) {
+        std::string scratch;
+        const std::string& text =
+            repeated ? reflection.GetRepeatedStringReference(message, field, i, &scratch)
+                     : reflection.GetStringReference(message, field, &scratch);
+        if (!IsValidUtf8(text)) return name;
+      } else if (field->cpp_type() == Field::CPPTYPE_MESSAGE) {
+        const std::string inner =
+            FindInvalidUtf8(repeated ? reflection.GetRepeatedMessage(message, field, i)
+                                     : reflection.GetMessage(message, field));
+        if (!inner.empty()) return name + "." + inner;
+      }
+    }
+  }
+  return "";
 }
 
 absl::StatusOr<BulkExchange::Item> ReadBulkRequest(const grpc::ByteBuffer& bytes,

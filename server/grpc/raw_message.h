@@ -4,7 +4,10 @@
 #ifndef DRAGOMAN_SERVER_GRPC_RAW_MESSAGE_H_
 #define DRAGOMAN_SERVER_GRPC_RAW_MESSAGE_H_
 
+#include <google/protobuf/message.h>
 #include <grpcpp/grpcpp.h>
+
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "dragoman/v1/translation.pb.h"
@@ -12,14 +15,19 @@
 
 namespace dragoman {
 
+// Reads a TranslateRequest, ScoreRequest or TokenizeRequest.
 // CANCELLED if the call ended before the message came; RESOURCE_EXHAUSTED, INVALID_ARGUMENT with
 // the field, or UNIMPLEMENTED if it is too long, is none, or is compressed.
-absl::StatusOr<v1::TranslateRequest> ReadTranslateRequest(const grpc::ByteBuffer& bytes,
-                                                          size_t max_bytes);
+template <typename Message>
+absl::StatusOr<Message> ReadMessage(const grpc::ByteBuffer& bytes, size_t max_bytes);
 
 // The same of one request of a bulk call: what is wrong in it is the request's own error.  An error
 // is one of the whole call: nobody can tell which request is meant.
 absl::StatusOr<BulkExchange::Item> ReadBulkRequest(const grpc::ByteBuffer& bytes, size_t max_bytes);
+
+// The field of the first string in the message that is not UTF-8, such as "contents[3]" or
+// "options.glossary[0].source"; "" if there is none.
+std::string FindInvalidUtf8(const google::protobuf::Message& message);
 
 }  // namespace dragoman
 

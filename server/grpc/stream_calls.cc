@@ -45,7 +45,8 @@ class StreamCall : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
     exchange_.emplace(parts_, "TranslateStream", CallerOf(*context_), [weak = weak_from_this()] {
       if (const auto call = weak.lock()) call->Pump();
     });
-    exchange_->Start([&] { return ReadTranslateRequest(request, parts_->max_message_bytes); });
+    exchange_->Start(
+        [&] { return ReadMessage<v1::TranslateRequest>(request, parts_->max_message_bytes); });
   }
 
   void OnWriteDone(bool ok) override {

@@ -13,6 +13,16 @@
 namespace dragoman {
 namespace {
 
+// The status of a call that ended; writes its answer if it ended well.
+template <typename Message>
+grpc::Status EndOf(const CallEnd& end, const Message& answer, grpc::CallbackServerContext* context,
+                   grpc::ByteBuffer* response) {
+  const grpc::Status status = ToGrpcStatus(end, context);
+  if (!status.ok()) return status;
+  bool own_buffer;
+  return grpc::SerializationTraits<Message>::Serialize(answer, response, &own_buffer);
+}
+
 // One Translate over gRPC.  It owns itself: gRPC's OnDone, after which nobody knows of it, deletes
 // it.
 //
@@ -32,7 +42,7 @@ class TranslateCall : public grpc::ServerUnaryReactor {
 
   // REQUIRES: called once, before the handler returns this reactor.
   void Start(const grpc::ByteBuffer& request) {
-    exchange_.Start([&] { return ReadTranslateRequest(request, max_message_bytes_); });
+    exchange_.Start([&] { return ReadMessage<v1::TranslateRequest>(request, max_message_bytes_); });
   }
 
   void OnCancel() override { exchange_.Cancel(); }
@@ -40,13 +50,7 @@ class TranslateCall : public grpc::ServerUnaryReactor {
 
  private:
   void Done(const CallEnd& end, const v1::TranslateResponse& answer) {
-    grpc::Status status = ToGrpcStatus(end, context_);
-    if (status.ok()) {
-      bool own_buffer;
-      status = grpc::SerializationTraits<v1::TranslateResponse>::Serialize(answer, response_,
-                                                                           &own_buffer);
-    }
-    Finish(status);
+    Finish(EndOf(end, answer, context_, response_));
   }
 
   grpc::CallbackServerContext* const context_;
@@ -59,20 +63,23 @@ class TranslateCall : public grpc::ServerUnaryReactor {
 class ScoreCall : public grpc::ServerUnaryReactor {
  public:
   ScoreCall(const ServerParts* parts, grpc::CallbackServerContext* context,
-            v1::ScoreResponse* response)
-      : exchange_(parts, CallerOf(*context),
-                  [this, context, response](const CallEnd& end, v1::ScoreResponse answer) {
-                    *response = std::move(answer);
-                    Finish(ToGrpcStatus(end, context));
+            grpc::ByteBuffer* response)
+      : max_message_bytes_(parts->max_message_bytes),
+        exchange_(parts, CallerOf(*context),
+                  [this, context, response](const CallEnd& end, const v1::ScoreResponse& answer) {
+                    Finish(EndOf(end, answer, context, response));
                   }) {}
 
   // REQUIRES: called once, before the handler returns this reactor.
-  void Start(const v1::ScoreRequest& request) { exchange_.Start(request); }
+  void Start(const grpc::ByteBuffer& request) {
+    exchange_.Start([&] { return ReadMessage<v1::ScoreRequest>(request, max_message_bytes_); });
+  }
 
   void OnCancel() override { exchange_.Cancel(); }
   void OnDone() override { delete this; }
 
  private:
+  const size_t max_message_bytes_;
   ScoreExchange exchange_;
 };
 
@@ -97,22 +104,25 @@ grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* TranslateService::T
 }
 
 grpc::ServerUnaryReactor* TranslateService::Score(grpc::CallbackServerContext* context,
-                                                  const v1::ScoreRequest* request,
-                                                  v1::ScoreResponse* response) {
+                                                  const grpc::ByteBuffer* request,
+                                                  grpc::ByteBuffer* response) {
   auto* const call = new ScoreCall(parts_, context, response);
   call->Start(*request);
   return call;
 }
 
 grpc::ServerUnaryReactor* TranslateService::Tokenize(grpc::CallbackServerContext* context,
-                                                     const v1::TokenizeRequest* request,
-                                                     v1::TokenizeResponse* response) {
+                                                     const grpc::ByteBuffer* request,
+                                                     grpc::ByteBuffer* response) {
   Call call(parts_, "Tokenize", CallerOf(*context));
-  absl::StatusOr<v1::TokenizeResponse> tokenized = dragoman::Tokenize(*request, &call, *parts_);
-  if (tokenized.ok()) *response = *std::move(tokenized);
+  CallSize size;
+  const absl::StatusOr<v1::TokenizeResponse> tokenized = dragoman::Tokenize(
+      [&] { return ReadMessage<v1::TokenizeRequest>(*request, parts_->max_message_bytes); }, &call,
+      *parts_, &size);
+  const CallEnd end = call.End(tokenized.status(), size);
   grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
   reactor->Finish(
-      ToGrpcStatus(call.End(tokenized.status(), {.texts = request->contents_size()}), context));
+      EndOf(end, tokenized.ok() ? *tokenized : v1::TokenizeResponse(), context, response));
   return reactor;
 }
 

@@ -4,7 +4,7 @@
 //                  Translator::Translate, which returns at once
 //   worker thread  the translation is done -> answer
 //
-// The methods that translate are served from raw bytes (raw_message.h).  Those that stream are in
+// All methods are served from raw bytes (raw_message.h).  Those that stream are in
 // stream_calls.h.
 
 #ifndef DRAGOMAN_SERVER_GRPC_TRANSLATE_SERVICE_H_
@@ -18,12 +18,13 @@
 namespace dragoman {
 
 // Thread-safe.
-class TranslateService final : public v1::TranslationService::WithRawCallbackMethod_Translate<
-                                   v1::TranslationService::WithRawCallbackMethod_TranslateStream<
-                                       v1::TranslationService::WithRawCallbackMethod_TranslateBulk<
-                                           v1::TranslationService::WithCallbackMethod_Score<
-                                               v1::TranslationService::WithCallbackMethod_Tokenize<
-                                                   v1::TranslationService::Service>>>>> {
+class TranslateService final
+    : public v1::TranslationService::WithRawCallbackMethod_Translate<
+          v1::TranslationService::WithRawCallbackMethod_TranslateStream<
+              v1::TranslationService::WithRawCallbackMethod_TranslateBulk<
+                  v1::TranslationService::WithRawCallbackMethod_Score<
+                      v1::TranslationService::WithRawCallbackMethod_Tokenize<
+                          v1::TranslationService::Service>>>>> {
  public:
   // `parts` must outlive the service.
   explicit TranslateService(const ServerParts* parts) : parts_(parts) {}
@@ -37,11 +38,11 @@ class TranslateService final : public v1::TranslationService::WithRawCallbackMet
   grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* TranslateBulk(
       grpc::CallbackServerContext* context) override;
   grpc::ServerUnaryReactor* Score(grpc::CallbackServerContext* context,
-                                  const v1::ScoreRequest* request,
-                                  v1::ScoreResponse* response) override;
+                                  const grpc::ByteBuffer* request,
+                                  grpc::ByteBuffer* response) override;
   grpc::ServerUnaryReactor* Tokenize(grpc::CallbackServerContext* context,
-                                     const v1::TokenizeRequest* request,
-                                     v1::TokenizeResponse* response) override;
+                                     const grpc::ByteBuffer* request,
+                                     grpc::ByteBuffer* response) override;
 
  private:
   const ServerParts* const parts_;

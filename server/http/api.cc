@@ -54,9 +54,8 @@ void AnswerAtOnce(const HttpDoor& door, const char* method, const HttpRequest& h
 void Tokenize(const HttpDoor& door, const HttpRequest& http, std::shared_ptr<HttpAnswer> answer) {
   v1::TokenizeResponse response;
   const auto tokenize = [&](Call* call, CallSize* size) -> absl::Status {
-    ASSIGN_OR_RETURN(const v1::TokenizeRequest request, Read<v1::TokenizeRequest>(http));
-    size->texts = request.contents_size();
-    ASSIGN_OR_RETURN(response, dragoman::Tokenize(request, call, *door.parts));
+    ASSIGN_OR_RETURN(response, dragoman::Tokenize([&] { return Read<v1::TokenizeRequest>(http); },
+                                                  call, *door.parts, size));
     return absl::OkStatus();
   };
   AnswerAtOnce(door, "Tokenize", http, answer, tokenize, response);
@@ -88,9 +87,9 @@ class HttpScore {
                     self_ = nullptr;
                   }) {}
 
-  static void Start(const std::shared_ptr<HttpScore>& call, const v1::ScoreRequest& request) {
+  static void Start(const std::shared_ptr<HttpScore>& call, const HttpRequest& http) {
     call->self_ = call;
-    call->exchange_.Start(request);
+    call->exchange_.Start([&] { return Read<v1::ScoreRequest>(http); });
     call->answer_->OnGone([weak = std::weak_ptr(call)] {
       if (const auto gone = weak.lock()) gone->exchange_.Cancel();
     });
@@ -104,16 +103,12 @@ class HttpScore {
 
 void Score(const HttpDoor& door, const HttpRequest& http, std::shared_ptr<HttpAnswer> answer) {
   absl::StatusOr<Caller> caller = CallerOf(http, kDoor);
-  absl::StatusOr<v1::ScoreRequest> request = Read<v1::ScoreRequest>(http);
-  if (!door.loaded().ok() || !caller.ok() || !request.ok()) {
-    const auto refuse = [&](Call* call, CallSize*) -> absl::Status {
-      RETURN_IF_ERROR(call->Admit());
-      return request.status();
-    };
+  if (!door.loaded().ok() || !caller.ok()) {
+    const auto refuse = [](Call*, CallSize*) { return absl::OkStatus(); };
     return AnswerAtOnce(door, "Score", http, answer, refuse, v1::ScoreResponse());
   }
   HttpScore::Start(std::make_shared<HttpScore>(door.parts, *std::move(caller), std::move(answer)),
-                   *request);
+                   http);
 }
 
 }  // namespace

@@ -106,13 +106,31 @@ class ErrorTest(ServerTest):
         self.assertTrue(response.translations[0].truncated)
 
     def test_invalid_utf8(self):
-        translate = self.server.channel.unary_unary(
-            "/dragoman.v1.TranslationService/Translate",
-            response_deserializer=pb.TranslateResponse.FromString)
-        error = self.assert_fails(grpc.StatusCode.INVALID_ARGUMENT,
-                                  lambda: translate(b"\x0a\x03a\xffb", timeout=30))
-        violations = details_of(error)["BadRequest"].field_violations
-        self.assertEqual(violations[0].field, "contents[0]")
+        text = "a" * 7  # is replaced by bytes that are no text
+        for method, field, request in (
+                ("Translate", "contents[1]", pb.TranslateRequest(contents=["fine", text])),
+                ("Translate", "options.glossary[1].target", pb.TranslateRequest(
+                    contents=["fine"], options=pb.DecodingOptions(glossary=[
+                        pb.GlossaryEntry(source="b", target="c"),
+                        pb.GlossaryEntry(source="b", target=text)]))),
+                ("Score", "pairs[1].target", pb.ScoreRequest(pairs=[
+                    pb.ScorePair(source="b", target="c"),
+                    pb.ScorePair(source="b", target=text)])),
+                ("Score", "model", pb.ScoreRequest(model=text)),
+                ("Tokenize", "contents[0]", pb.TokenizeRequest(contents=[text]))):
+            call = self.server.channel.unary_unary(f"/dragoman.v1.TranslationService/{method}")
+            message = request.SerializeToString().replace(text.encode(), b"\xff" * len(text))
+            error = self.assert_fails(grpc.StatusCode.INVALID_ARGUMENT,
+                                      lambda: call(message, timeout=30))
+            violations = details_of(error)["BadRequest"].field_violations
+            self.assertEqual(violations[0].field, field)
+
+    def test_a_message_that_is_none(self):
+        for method in ("Translate", "Score", "Tokenize"):
+            call = self.server.channel.unary_unary(f"/dragoman.v1.TranslationService/{method}")
+            error = self.assert_fails(grpc.StatusCode.INVALID_ARGUMENT,
+                                      lambda: call(b"\x0a\xff\xff", timeout=30))
+            self.assertIn(f"{method}Request", error.details())
 
     def test_unknown_model(self):
         error = self.assert_fails(grpc.StatusCode.NOT_FOUND,

@@ -1,18 +1,18 @@
 // Any bytes as one of the small files of a model directory: config.json, vocab.json,
-// tokenizer_config.json and so on, of every family.  The first line of an input names a model of
-// tests/golden/models (or the CTranslate2 directory) and the file that the rest is put in the place
-// of; all else is the model's own.
+// tokenizer_config.json, decoder.yml and so on, of every family.  The first line of an input names
+// a model of tests/golden (kModels) and the file that the rest is put in the place of; all else is
+// the model's own.
 //
 //   nllb-trained added_tokens.json
 //   {"ace_Arab": 700}
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <string>
 #include <string_view>
 
@@ -25,12 +25,29 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<const char*, 6> kModels = {"marian-trained",  "m2m100-trained", "nllb-trained",
-                                                "mbart50-trained", "t5v11-trained",  "ctranslate2"};
-constexpr std::array<const char*, 8> kFiles = {
-    "config.json",       "generation_config.json",  "tokenizer_config.json",
-    "vocab.json",        "special_tokens_map.json", "added_tokens.json",
-    "target_vocab.json", "shared_vocabulary.json"};
+struct Source {
+  const char* name;
+  const char* folder;  // in tests/golden
+};
+constexpr std::array<Source, 8> kModels = {{{"marian-trained", "models"},
+                                            {"m2m100-trained", "models"},
+                                            {"nllb-trained", "models"},
+                                            {"mbart50-trained", "models"},
+                                            {"t5v11-trained", "models"},
+                                            {"ctranslate2", "formats"},
+                                            {"student-ssru", "marian/models"},
+                                            {"tr-gelu-yml", "marian/models"}}};
+constexpr std::array<const char*, 11> kFiles = {"config.json",
+                                                "generation_config.json",
+                                                "tokenizer_config.json",
+                                                "vocab.json",
+                                                "target_vocab.json",
+                                                "special_tokens_map.json",
+                                                "added_tokens.json",
+                                                "shared_vocabulary.json",
+                                                "decoder.yml",
+                                                "lex.s2t",
+                                                "tok.de.yml"};
 
 // Directories of links to the files of the models, one a model; gone at the end.
 class Directories {
@@ -39,12 +56,9 @@ class Directories {
     std::string name = (fs::temp_directory_path() / "dragoman-fuzz-XXXXXX").string();
     FUZZ_CHECK(mkdtemp(name.data()) != nullptr);
     root_ = name;
-    for (const char* model : kModels) {
-      const fs::path from = std::string_view(model) == "ctranslate2"
-                                ? fs::path("tests/golden/formats") / model
-                                : fs::path("tests/golden/models") / model;
+    for (const auto& [model, folder] : kModels) {
       fs::create_directory(root_ / model);
-      for (const auto& entry : fs::directory_iterator(from)) {
+      for (const auto& entry : fs::directory_iterator(fs::path("tests/golden") / folder / model)) {
         fs::create_symlink(fs::absolute(entry.path()), root_ / model / entry.path().filename());
       }
     }
@@ -60,12 +74,10 @@ class Directories {
   fs::path root_;
 };
 
-template <typename Names>
-bool Holds(const Names& names, std::string_view name) {
-  for (const char* known : names) {
-    if (name == known) return true;
-  }
-  return false;
+bool IsKnown(std::string_view model, std::string_view file) {
+  return std::any_of(kModels.begin(), kModels.end(),
+                     [&](const Source& known) { return model == known.name; }) &&
+         std::find(kFiles.begin(), kFiles.end(), file) != kFiles.end();
 }
 
 // The directory with the content in the place of one file, for as long as this lives.
@@ -114,9 +126,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (space == input.npos || line == input.npos || space > line) return 0;
   const std::string model(input.substr(0, space));
   const std::string file(input.substr(space + 1, line - space - 1));
-  if (!dragoman::Holds(dragoman::kModels, model) || !dragoman::Holds(dragoman::kFiles, file)) {
-    return 0;
-  }
+  if (!dragoman::IsKnown(model, file)) return 0;
   const dragoman::Replaced replaced(directories.Of(model), file, input.substr(line + 1));
   dragoman::Try(directories.Of(model).string());
   return 0;

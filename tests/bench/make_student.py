@@ -1,17 +1,21 @@
 """Writes a student of Firefox's size with random weights: 6 + 2 layers, width 256, feed-forward 1536, an SSRU
 decoder, 32,000 words, intgemm8, a shortlist, and sentences for it.
 
-    make_student.py DIR     model.intgemm8.bin, vocab.yml, lex.bin, decoder.yml and input.txt in DIR
+    make_student.py DIR [--words 24]    model.intgemm8.bin, vocab.yml, lex.bin, decoder.yml and input.txt in DIR
 
-It says nothing sensible, so a benchmark of it sets the length of its translations.
+It says nothing sensible and never ends a sentence by itself, so the limit sets the length of its translations. With
+--words all sentences have that many words, and translations as many tokens as their source with its end: Marian ends all
+sentences of a batch at the limit of the longest.
 """
 
+import argparse
 import os
 import random
 import struct
-import sys
 
 VOCABULARY, WIDTH, INNER, HEADS, ENCODER, DECODER = 32000, 256, 1536, 8, 6, 2
+NEVER = -1e4  # the logit of the end of a sentence
+ALPHA = 30.0  # activations up to 127 / 30 are exact enough
 FLOAT32, BYTES, INTGEMM8 = 0x404, 0x101, 0x4101
 OPTIONS = f"""type: transformer
 dim-emb: {WIDTH}
@@ -45,10 +49,14 @@ def constant(cols, value):
 
 def tensors():
     yield "Wemb", small(VOCABULARY, WIDTH)
-    yield "decoder_ff_logit_out_b", constant(VOCABULARY, 0.0)
+    yield "decoder_ff_logit_out_b", (FLOAT32, (1, VOCABULARY), struct.pack("<f", NEVER) + bytes(4 * (VOCABULARY - 1)))
+    # What activations are multiplied by where Marian's gemm-precision is int8shiftAlphaAll.
+    for name in ("Wemb", "none"):
+        yield f"{name}_QuantMultA", (INTGEMM8, (1, 1), struct.pack("<bf", 127, 127.0 / ALPHA))
 
     def linear(prefix, suffix, rows, cols):
         yield f"{prefix}_W{suffix}", small(rows, cols)
+        yield f"{prefix}_W{suffix}_QuantMultA", constant(1, ALPHA)
         yield f"{prefix}_b{suffix}", constant(cols, 0.0)
 
     def norm(prefix):
@@ -70,6 +78,7 @@ def tensors():
         yield from feed_forward(f"encoder_l{layer}_ffn")
     for layer in range(1, DECODER + 1):
         yield f"decoder_l{layer}_rnn_W", small(WIDTH, WIDTH)
+        yield f"decoder_l{layer}_rnn_W_QuantMultA", constant(1, ALPHA)
         yield from linear(f"decoder_l{layer}_rnn", "f", WIDTH, WIDTH)
         yield from norm(f"decoder_l{layer}_rnn_ffn")
         yield from attention(f"decoder_l{layer}_context")
@@ -106,7 +115,11 @@ def write_shortlist(path, randomly):
 
 
 def main():
-    directory = sys.argv[1]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("directory")
+    parser.add_argument("--words", type=int, help="of every sentence; without it 8 to 40")
+    arguments = parser.parse_args()
+    directory = arguments.directory
     os.makedirs(directory, exist_ok=True)
     randomly = random.Random(1)
     write_model(os.path.join(directory, "model.intgemm8.bin"))
@@ -118,7 +131,7 @@ def main():
                    "shortlist: [lex.bin, 0]\nbeam-size: 1\nnormalize: 1\nmax-length-factor: 2\n")
     with open(os.path.join(directory, "input.txt"), "w", encoding="utf-8") as file:
         for _ in range(512):
-            words = randomly.choices(range(2, VOCABULARY), k=randomly.randint(8, 40))
+            words = randomly.choices(range(2, VOCABULARY), k=arguments.words or randomly.randint(8, 40))
             file.write(" ".join(f"w{word}" for word in words) + "\n")
 
 

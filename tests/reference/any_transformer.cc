@@ -71,20 +71,28 @@ bool NormedTwice(const ModelSpec& spec) {
   return !spec.around().before.empty() && spec.around().norms_after();
 }
 
-// What stands around a sublayer: norm(x + f(x)), x + f(norm(x)), or any other steps.
-template <typename Sublayer>
-Rows Connect(const NamedWeights& model, const std::string& sublayer, const Rows& x,
-             const Sublayer& f) {
-  const Processing around = model.spec.around();
+// What a sublayer reads of x.
+Rows Before(const NamedWeights& model, const std::string& sublayer, const Rows& x) {
   const std::string norm = sublayer + "_layer_norm";
-  const std::string before = NormedTwice(model.spec) ? norm + "_before" : norm;
-  Rows y = around.before.empty() ? f(x) : f(Normalize(model, before, x));
-  for (const char step : around.after) {
+  if (model.spec.around().before.empty()) return x;
+  return Normalize(model, NormedTwice(model.spec) ? norm + "_before" : norm, x);
+}
+
+// What becomes of its input x and its output y.
+Rows After(const NamedWeights& model, const std::string& sublayer, const Rows& x, Rows y) {
+  for (const char step : model.spec.around().after) {
     if (step == 'a') y = Sum(y, x);
-    if (step == 'n') y = Normalize(model, norm, y);
+    if (step == 'n') y = Normalize(model, sublayer + "_layer_norm", y);
     if (step == 'h') y = Mix(Linear(model, sublayer + "_highway", x), y, x);
   }
   return y;
+}
+
+// norm(x + f(x)), x + f(norm(x)), or any other steps.
+template <typename Sublayer>
+Rows Connect(const NamedWeights& model, const std::string& sublayer, const Rows& x,
+             const Sublayer& f) {
+  return After(model, sublayer, x, f(Before(model, sublayer, x)));
 }
 
 // Raffel et al. 2020: half of the buckets (of each direction) for one distance each, the other half
@@ -197,6 +205,36 @@ Rows Recur(const NamedWeights& model, const std::string& name, const Rows& y) {
   return projects ? Linear(model, name + ".out_proj", out) : out;
 }
 
+// Average attention (engine/model/average_attention.cc), with what stands around it: a norm before
+// it is one of the mean.
+Rows Average(const NamedWeights& model, const std::string& name, const Rows& x) {
+  Rows mean = x;
+  for (size_t t = 1; t < x.size(); ++t) {
+    for (size_t i = 0; i < x[t].size(); ++i) {
+      double sum = 0.0;
+      for (size_t s = 0; s <= t; ++s) sum += x[s][i];
+      mean[t][i] = sum / static_cast<double>(t + 1);
+    }
+  }
+  Rows y = Before(model, name, mean);
+  for (int i = 1; model.tensors.count(name + ".fc" + std::to_string(i) + ".weight") > 0; ++i) {
+    y = Linear(model, name + ".fc" + std::to_string(i), y);
+    for (Row& row : y) {
+      for (double& v : row) v = Activate(model.spec.history_activation, v);
+    }
+  }
+  if (model.tensors.count(name + ".out_proj.weight") > 0) y = Linear(model, name + ".out_proj", y);
+  if (model.tensors.count(name + ".input.weight") > 0) {
+    const Rows take = Linear(model, name + ".input", x), keep = Linear(model, name + ".forget", y);
+    for (size_t t = 0; t < x.size(); ++t) {
+      for (size_t i = 0; i < x[t].size(); ++i) {
+        y[t][i] = Sigma(take[t][i]) * x[t][i] + Sigma(keep[t][i]) * y[t][i];
+      }
+    }
+  }
+  return After(model, name, x, y);
+}
+
 double Position(const NamedWeights& model, const std::string& stack, int position, int i) {
   const Positions& positions = model.spec.positions;
   const int d_model = model.spec.d_model;
@@ -265,11 +303,25 @@ class Maker {
     if (NormedTwice(model_->spec)) Norm(sublayer + "_layer_norm_before");
     if (around.after.find('h') != around.after.npos) Biased(sublayer + "_highway");
   }
-  // [d_model, d_model] with a bias, whatever the specification says of biases.
-  void Biased(const std::string& name) {
-    const int d = model_->spec.d_model;
-    Tensor(name + ".weight", d, d, 0.0f, std::sqrt(3.0f / static_cast<float>(d)));
-    Tensor(name + ".bias", 1, d, 0.0f, 0.1f);
+  // With a bias, whatever the specification says of biases.
+  void Biased(const std::string& name, int outputs, int inputs) {
+    Tensor(name + ".weight", outputs, inputs, 0.0f, std::sqrt(3.0f / static_cast<float>(inputs)));
+    Tensor(name + ".bias", 1, outputs, 0.0f, 0.1f);
+  }
+  void Biased(const std::string& name) { Biased(name, model_->spec.d_model, model_->spec.d_model); }
+  void Average(const std::string& name) {
+    const int d = model_->spec.d_model, inner = random_() % 2 == 0 ? d : 72;
+    const int layers = static_cast<int>(random_() % 3);
+    int width = d;
+    for (int i = 1; i <= layers; ++i, width = inner) {
+      Biased(name + ".fc" + std::to_string(i), inner, width);
+    }
+    if (width != d || random_() % 2 == 0) Biased(name + ".out_proj", d, width);
+    if (random_() % 2 == 0) {
+      Biased(name + ".input");
+      Biased(name + ".forget");
+    }
+    Around(name);
   }
   void Recurrence(const std::string& name) {
     const int d = model_->spec.d_model;
@@ -293,6 +345,8 @@ class Maker {
       const std::string layer = stack + ".layers." + std::to_string(l);
       if (cross && spec.history == "ssru") {
         Recurrence(layer + ".rnn");
+      } else if (cross && spec.history == "average_attention") {
+        Average(layer + ".aan");
       } else {
         Attention(layer + ".self_attn", heads * head_width);
         Around(layer + ".self_attn");
@@ -379,6 +433,8 @@ Rows LogitsOfAny(const NamedWeights& model, const Rows& encoded, const std::vect
     if (spec.history == "ssru") {
       x = Connect(model, layer + ".rnn", x,
                   [&](const Rows& in) { return Recur(model, layer + ".rnn", in); });
+    } else if (spec.history == "average_attention") {
+      x = Average(model, layer + ".aan", x);
     } else {
       x = Connect(model, layer + ".self_attn", x, [&](const Rows& in) {
         return Attend(model, layer + ".self_attn", spec.decoder_heads, in, in, true, bias);

@@ -186,6 +186,7 @@ TEST(ModelSpec, AnyStepsAroundASublayer) {
     spec.processing = around;
     for (const bool final_norm : {true, false}) {
       spec.final_norm = final_norm;
+      spec.embedding_scale = final_norm ? 8.0f : 0.5f;  // see NoNormAtAll
       ExpectEngineAgrees(spec, ++seed);
     }
   }

@@ -567,7 +567,9 @@ TEST(ShrinkingBeam, FindsWhatMariansSearchFinds) {
       // Of equal scores any may come first.
       const bool tied = (i > 0 && want[i].score - want[i - 1].score > -1e-5) ||
                         (i + 1 < want.size() && want[i + 1].score - want[i].score > -1e-5);
-      if (!tied) EXPECT_EQ(have[i].tokens, want[i].tokens);
+      if (!tied) {
+        EXPECT_EQ(have[i].tokens, want[i].tokens);
+      }
     }
   }
 }

@@ -4,7 +4,7 @@
 #include <random>
 #include <vector>
 
-#include "gtest/gtest.h"
+#include <gtest/gtest.h>
 
 namespace dragoman {
 namespace {

@@ -62,11 +62,13 @@ void MultiplyTile(const Float32Task& t) {
   }
   const float* weights = t.weights;
   const char* prefetch = reinterpret_cast<const char*>(t.weights) + t.tile.prefetch;
+  const ptrdiff_t prefetch_stride = t.tile.prefetch_stride;
   RowCursor<float, kRows> x(t.x, t.x_stride);
   for (int i = 0; i < t.inputs; ++i, weights += kVectors * lanes, x.Advance(1)) {
 #pragma GCC unroll 4
-    for (int line = 0; line < kLines; ++line) __builtin_prefetch(prefetch + line * kCacheLine);
-    prefetch += kLines * kCacheLine;
+    for (int line = 0; line < kLines; ++line, prefetch += prefetch_stride) {
+      __builtin_prefetch(prefetch);
+    }
     if constexpr (kLines < 2) {
 #pragma GCC unroll 4
       for (int line = 0; line < kLinesPerInput; ++line) {

@@ -220,13 +220,13 @@ DRAGOMAN_VNNI void MultiplyTileVnni(const Int8Task& t) {
   }
   const int8_t* weights = t.weights;
   const int8_t* prefetch = t.weights + t.tile.prefetch;
+  const ptrdiff_t prefetch_stride = t.tile.prefetch_stride;
   RowCursor<uint8_t, kRows> x(t.x, t.x_stride);
   for (int i = 0; i < t.inputs; i += kQuad, weights += kPanel * kQuad, x.Advance(kQuad)) {
 #pragma GCC unroll 4
-    for (int line = 0; line < kLines; ++line) {
+    for (int line = 0; line < kLines; ++line, prefetch += prefetch_stride) {
       // A single tile needs soon what it prefetches.
-      _mm_prefetch(prefetch + line * kCacheLine,
-                   kLines == kLinesPerQuad ? _MM_HINT_T0 : _MM_HINT_T1);
+      _mm_prefetch(prefetch, kLines == kLinesPerQuad ? _MM_HINT_T0 : _MM_HINT_T1);
     }
     if constexpr (kLines < 2) {
 #pragma GCC unroll 4
@@ -234,7 +234,6 @@ DRAGOMAN_VNNI void MultiplyTileVnni(const Int8Task& t) {
         _mm_prefetch(weights + kNear + line * kCacheLine, _MM_HINT_T0);
       }
     }
-    prefetch += kLines * kCacheLine;
     __m512i w[kVectors];
 #pragma GCC unroll 4
     for (int j = 0; j < kVectors; ++j) w[j] = _mm512_load_si512(weights + 64 * j);

@@ -64,9 +64,11 @@ struct PanelTile {
   int panel;
   int row, rows;
   // What to prefetch on the way: this many cache lines (at most the shape's, or none) per
-  // iteration, starting this many bytes after the beginning of the panel.
+  // iteration, starting this many bytes after the beginning of the panel.  Each is `stride` bytes
+  // after the one before: at most a cache line, so that none is left out.
   size_t prefetch;
   int prefetch_lines;
+  int prefetch_stride;
   float* y;  // [rows, width], for the kernel to write
   int y_stride;
 };
@@ -82,13 +84,16 @@ inline MatrixView<float> PanelColumns(const PanelShape& shape, int first_panel, 
 inline void ForEachTile(const PanelShape& shape, int first_panel, int end_panel,
                         MatrixView<float> y, absl::FunctionRef<void(const PanelTile&)> multiply) {
   const int tiles = (y.rows() + shape.tallest_tile - 1) / shape.tallest_tile;
-  // Of the next panel, some tiles prefetch one line per iteration, or two if there are only two or
-  // three tiles and four lines.  A single tile runs through a panel in one go and prefetches what
-  // it will need soon.
+  // Every tile prefetches an equal part of the next panel, one line after the other.  If the first
+  // tiles prefetched all of it, they would wait for memory, which would then be idle during the
+  // other tiles.  A single tile runs through a panel in one go and prefetches what it will need
+  // soon.
   constexpr size_t kSoon = 4096;
-  const int lines = tiles == 1 ? shape.lines : tiles < shape.lines ? shape.lines / 2 : 1;
+  const int lines = (shape.lines + tiles - 1) / std::max(tiles, 1);
+  const int fetches = std::max(lines * tiles, 1);  // in one iteration of every tile
+  const int stride = (shape.lines * kCacheLine + fetches - 1) / fetches;
   const size_t distance = tiles == 1 ? kSoon : shape.bytes;
-  const size_t part = shape.bytes / shape.lines * lines;
+  const size_t part = shape.bytes / (shape.lines * kCacheLine) * lines * stride;
   // The first tiles are taller by one row if not all can have the same height.  (No division per
   // tile: one of 64 bits can take 90 cycles, and a tile takes some 1500.)
   const int height = y.rows() / std::max(tiles, 1), higher = y.rows() - height * tiles;
@@ -105,6 +110,7 @@ inline void ForEachTile(const PanelShape& shape, int first_panel, int end_panel,
                 .rows = rows,
                 .prefetch = distance + t * part,
                 .prefetch_lines = t * part < shape.bytes ? lines : 0,
+                .prefetch_stride = stride,
                 .y = full ? &y.at(row, column) : last,
                 .y_stride = full ? y.stride() : shape.width});
       for (int r = 0; !full && r < rows; ++r) {

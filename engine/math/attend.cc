@@ -162,63 +162,103 @@ HWY_INLINE int CompactLanes(int heads, int pattern) {
   return pattern == lanes || pattern == heads ? pattern : (heads + lanes - 1) / lanes * lanes;
 }
 
-// Adds up the lanes of each head in the `pattern` floats at `sums`, in place, into the compact
-// lanes.  The pattern is `heads` times a power of two: adding to each lane the one `heads` further
-// on, then 2 heads further on, and so on, leaves every head's sum in the first lanes.
+// Adds up the kCopies numbers of each head, which are `heads` apart: ((a + b) + (c + d)) and so on.
+// The lanes after the last head add up whatever is there, which may be beyond the pattern by less
+// than a vector.
+template <int kCopies>
+HWY_INLINE void FoldCopies(int heads, float* sums) {
+  const D d;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  for (int i = 0; i < heads; i += lanes) {
+    V copies[kCopies];
+#pragma GCC unroll 32
+    for (int c = 0; c < kCopies; ++c) copies[c] = hn::LoadU(d, sums + i + c * heads);
+#pragma GCC unroll 5
+    for (int apart = 1; apart < kCopies; apart *= 2) {
+#pragma GCC unroll 16
+      for (int c = 0; c + apart < kCopies; c += 2 * apart) {
+        copies[c] = hn::Add(copies[c], copies[c + apart]);
+      }
+    }
+    hn::StoreU(copies[0], d, sums + i);
+  }
+}
+
+// The pattern is `heads` times a power of two, at most twice the number of lanes.
 HWY_INLINE void FoldPattern(int heads, int pattern, float* sums) {
-  const D d;
-  const int lanes = static_cast<int>(hn::Lanes(d));
-  HWY_ALIGN float t[kLongestPattern + 2 * HWY_MAX_BYTES / sizeof(float)];
-  for (int i = 0; i < pattern; i += lanes) hn::StoreU(hn::LoadU(d, sums + i), d, t + i);
-  hn::StoreU(hn::Zero(d), d, t + pattern);
-  hn::StoreU(hn::Zero(d), d, t + pattern + lanes);
-  for (int shift = heads, n = pattern - heads; shift < pattern; shift *= 2, n -= shift) {
-    for (int i = 0; i < n; i += lanes) {
-      hn::StoreU(hn::Add(hn::LoadU(d, t + i), hn::LoadU(d, t + i + shift)), d, t + i);
-    }
+  switch (pattern / heads) {
+    case 2:
+      return FoldCopies<2>(heads, sums);
+    case 4:
+      return FoldCopies<4>(heads, sums);
+    case 8:
+      return FoldCopies<8>(heads, sums);
+    case 16:
+      return FoldCopies<16>(heads, sums);
+    default:
+      return FoldCopies<32>(heads, sums);
   }
-  for (int i = 0; i < heads; i += lanes) hn::StoreU(hn::LoadU(d, t + i), d, sums + i);
 }
 
-// The reverse: repeats the heads' numbers, the first ones at `numbers`, over the whole pattern.
-HWY_INLINE void SpreadLanes(int heads, int pattern, float* numbers) {
-  const D d;
-  const int lanes = static_cast<int>(hn::Lanes(d));
-  if (CompactLanes(heads, pattern) == pattern) return;
-  HWY_ALIGN float t[kLongestPattern + 2 * HWY_MAX_BYTES / sizeof(float)];
-  for (int i = 0; i < heads; i += lanes) hn::StoreU(hn::LoadU(d, numbers + i), d, t + i);
-  for (int length = heads; length < pattern; length *= 2) {
-    // Repeats them, from the last vector on, because a vector may write beyond its end.
-    for (int i = (length - 1) / lanes * lanes; i >= 0; i -= lanes) {
-      hn::StoreU(hn::LoadU(d, t + i), d, t + length + i);
-    }
-  }
-  for (int i = 0; i < pattern; i += lanes) hn::StoreU(hn::LoadU(d, t + i), d, numbers + i);
-}
-
-// Adds up the lanes of each head in the `pattern` floats at `sums`, in place, into the compact
-// lanes.
-HWY_INLINE void FoldLanes(int heads, int pattern, float* sums) {
+// Adds up the lanes of each head, in place, into the compact lanes, for n positions with a pattern
+// each.  One more pattern follows the last one.
+//
+// This is done when the patterns of all positions are written: a load that spans two recent stores
+// has to wait until both have reached the cache.
+HWY_INLINE void FoldLanes(int heads, int pattern, int n, float* sums) {
   if (heads == pattern) return;
-  if (CompactLanes(heads, pattern) != pattern) return FoldPattern(heads, pattern, sums);
-#if HWY_TARGET != HWY_SCALAR  // it has no halves
+  if (CompactLanes(heads, pattern) != pattern) {
+    for (int j = 0; j < n; ++j) FoldPattern(heads, pattern, sums + j * pattern);
+    return;
+  }
+#if HWY_TARGET != HWY_SCALAR  // which has no halves
   const D d;
   if (2 * heads == pattern && pattern == static_cast<int>(hn::Lanes(d))) {
-    const V v = hn::LoadU(d, sums);
-    hn::StoreU(hn::Add(v, hn::ConcatLowerUpper(d, v, v)), d, sums);
+    for (int j = 0; j < n; ++j, sums += pattern) {
+      const V v = hn::LoadU(d, sums);
+      hn::StoreU(hn::Add(v, hn::ConcatLowerUpper(d, v, v)), d, sums);
+    }
     return;
   }
 #endif
-  for (int h = 0; h < heads; ++h) {
-    float sum = 0.0f;
-    for (int e = h; e < pattern; e += heads) sum += sums[e];
-    for (int e = h; e < pattern; e += heads) sums[e] = sum;
+  for (int j = 0; j < n; ++j, sums += pattern) {
+    for (int h = 0; h < heads; ++h) {
+      float sum = 0.0f;
+      for (int e = h; e < pattern; e += heads) sum += sums[e];
+      for (int e = h; e < pattern; e += heads) sums[e] = sum;
+    }
+  }
+}
+
+// The reverse: repeats the heads' numbers, the first ones of each pattern, over the whole pattern.
+HWY_INLINE void SpreadLanes(int heads, int pattern, int n, float* numbers) {
+  if (CompactLanes(heads, pattern) == pattern) return;
+  const D d;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  V first = hn::LoadU(d, numbers);
+  for (int j = 0; j < n; ++j, numbers += pattern) {
+    const V now = first;
+    // Kept here because the last copy is written beyond the pattern, by less than a vector.
+    if (j + 1 < n) first = hn::LoadU(d, numbers + pattern);
+    HWY_ALIGN float last[HWY_MAX_BYTES / sizeof(float)];
+    if (j + 1 == n) hn::Store(hn::Zero(d), d, last);
+    for (int to = 0; to < pattern; to += heads) {
+      for (int i = 0; i < heads; i += lanes) {
+        const V v = i == 0 ? now : hn::LoadU(d, numbers + i);
+        if (to + i + lanes <= pattern || j + 1 < n) {
+          hn::StoreU(v, d, numbers + to + i);
+        } else {
+          hn::Store(v, d, last);
+          std::copy_n(last, pattern - to - i, numbers + to + i);
+        }
+      }
+    }
   }
 }
 
 // scores = q K^T for kPositions positions starting with `first` and kQueries queries starting with
-// `query`, in the pattern of lanes.  The scores of a query start at scratch + its index in the
-// group x `stride`.
+// `query`, in the pattern of lanes and not yet folded.  The scores of a query start at scratch +
+// its index in the group x `stride`.
 template <int kPositions, int kQueries, typename T>
 HWY_INLINE void Scores(const AttendTask<T>& t, int pattern, int query, int first, int stride) {
   const D d;
@@ -267,11 +307,6 @@ HWY_INLINE void Scores(const AttendTask<T>& t, int pattern, int query, int first
           hn::StoreU(high[i][j], d, to + lanes);
         }
       }
-    }
-  }
-  for (int i = 0; i < kQueries; ++i) {
-    for (int j = 0; j < kPositions; ++j) {
-      FoldLanes(t.heads, pattern, t.scratch + i * stride + (first + j) * pattern);
     }
   }
 }
@@ -334,12 +369,17 @@ void WriteAttention(const AttendTask<T>& t, int query, int pattern, const float*
   }
 }
 
+// Where in their pattern the weights of some pairs of vectors are.
+struct PatternPlaces {
+  int low, high;  // of the first pair's vectors
+  int step;       // to those of the next pair
+};
+
 // out[e ..] = scale * sum over j of weights[j] V[j][e ..] for kPairs pairs of vectors and kQueries
-// queries.  The weights and scales for the first vector of a pair are at `low` of their pattern,
-// those for the second at `high`.
+// queries.  The weights and scales of the pairs are `at` these places.
 template <int kPairs, int kQueries, typename T>
-HWY_INLINE void WeightedSum(const AttendTask<T>& t, int pattern, int query, int low, int high,
-                            int e, int stride) {
+HWY_INLINE void WeightedSum(const AttendTask<T>& t, int pattern, int query, PatternPlaces at, int e,
+                            int stride) {
   const D d;
   const int lanes = static_cast<int>(hn::Lanes(d));
   const int n = t.positions();
@@ -358,9 +398,10 @@ HWY_INLINE void WeightedSum(const AttendTask<T>& t, int pattern, int query, int 
 #pragma GCC unroll 4
     for (int i = 0; i < kQueries; ++i) {
       const float* const weights = t.scratch + i * stride + j * pattern;
-      const V w0 = hn::LoadU(d, weights + low), w1 = hn::LoadU(d, weights + high);
 #pragma GCC unroll 4
       for (int p = 0; p < kPairs; ++p) {
+        const V w0 = hn::LoadU(d, weights + at.low + p * at.step);
+        const V w1 = hn::LoadU(d, weights + at.high + p * at.step);
         s0[i][p] = hn::MulAdd(w0, v0[p], s0[i][p]);
         s1[i][p] = hn::MulAdd(w1, v1[p], s1[i][p]);
       }
@@ -369,18 +410,38 @@ HWY_INLINE void WeightedSum(const AttendTask<T>& t, int pattern, int query, int 
 #pragma GCC unroll 4
   for (int i = 0; i < kQueries; ++i) {
     const float* const scales = t.scratch + i * stride + n * pattern;
-    const V scale0 = hn::LoadU(d, scales + low), scale1 = hn::LoadU(d, scales + high);
     float* const out = t.out.Row(query + i).data() + e;
 #pragma GCC unroll 4
     for (int p = 0; p < kPairs; ++p) {
+      const V scale0 = hn::LoadU(d, scales + at.low + p * at.step);
+      const V scale1 = hn::LoadU(d, scales + at.high + p * at.step);
       hn::StoreU(hn::Mul(scale0, s0[i][p]), d, out + p * 2 * lanes);
       hn::StoreU(hn::Mul(scale1, s1[i][p]), d, out + p * 2 * lanes + lanes);
     }
   }
 }
 
-// The queries [query, query + kQueries).  A single query takes several positions and several pairs
-// of vectors at a time instead; the order in which a query's numbers are summed is the same.
+// The whole width, kPairs pairs at a time, the rest one at a time.
+// REQUIRES: the pattern is at most one pair long, or a multiple of kPairs pairs.
+template <int kPairs, int kQueries, typename T>
+HWY_INLINE void WeightedSums(const AttendTask<T>& t, int pattern, int query, int stride) {
+  const int lanes = static_cast<int>(hn::Lanes(D()));
+  const auto places = [&](int e) HWY_ATTR {
+    if (pattern == lanes) return PatternPlaces{0, 0, 0};
+    const int low = e % pattern;
+    return PatternPlaces{low, low + lanes, pattern == 2 * lanes ? 0 : 2 * lanes};
+  };
+  int e = 0;
+  for (; e + kPairs * 2 * lanes <= t.width(); e += kPairs * 2 * lanes) {
+    WeightedSum<kPairs, kQueries>(t, pattern, query, places(e), e, stride);
+  }
+  for (; e < t.width(); e += 2 * lanes) {
+    WeightedSum<1, kQueries>(t, pattern, query, places(e), e, stride);
+  }
+}
+
+// The queries [query, query + kQueries).  One query alone takes several positions and several pairs
+// of vectors at a time instead; in what order a query's numbers are summed is the same.
 template <int kQueries, typename T>
 void AttendInPairs(const AttendTask<T>& t, int query) {
   constexpr int kPositions = kQueries == 1 ? 4 : 1;
@@ -397,6 +458,7 @@ void AttendInPairs(const AttendTask<T>& t, int query) {
   for (; j < n; ++j) Scores<1, kQueries>(t, pattern, query, j, stride);
   for (int i = 0; i < kQueries; ++i) {
     float* const scores = t.scratch + i * stride;
+    FoldLanes(t.heads, pattern, n, scores);
     if constexpr (kScaled<T>) MultiplyByScales(t, pattern, compact, 0, scores);
     if (t.bias != nullptr) AddBias(t.bias - (query + i) * pattern, n, pattern, compact, scores);
     Exponentials(n, pattern, compact, scores, scores + n * pattern);
@@ -404,16 +466,16 @@ void AttendInPairs(const AttendTask<T>& t, int query) {
       WriteAttention(t, query + i, pattern, scores, scores + n * pattern);
     }
     if constexpr (kScaled<T>) MultiplyByScales(t, pattern, compact, pattern, scores);
-    for (int k = 0; k <= n; ++k) SpreadLanes(t.heads, pattern, scores + k * pattern);
+    SpreadLanes(t.heads, pattern, n + 1, scores);
   }
-  int e = 0;
-  if (pattern == lanes) {
-    for (; e + kPairs * 2 * lanes <= t.width(); e += kPairs * 2 * lanes) {
-      WeightedSum<kPairs, kQueries>(t, pattern, query, 0, 0, e, stride);
-    }
-  }
-  for (; e < t.width(); e += 2 * lanes) {
-    WeightedSum<1, kQueries>(t, pattern, query, e % pattern, (e + lanes) % pattern, e, stride);
+  if (pattern <= 2 * lanes) {
+    WeightedSums<kPairs, kQueries>(t, pattern, query, stride);
+  } else if (kQueries == 1 && pattern % (6 * lanes) == 0) {
+    WeightedSums<3, kQueries>(t, pattern, query, stride);
+  } else if (kQueries == 1 && pattern % (4 * lanes) == 0) {
+    WeightedSums<2, kQueries>(t, pattern, query, stride);
+  } else {
+    WeightedSums<1, kQueries>(t, pattern, query, stride);
   }
 }
 

@@ -120,17 +120,13 @@ int PackedGemm::outputs() const {
 }
 
 bool PackedGemm::readable() const {
-  if (std::holds_alternative<OneDnnGemm>(gemm_)) return false;
+  if (const auto* onednn = std::get_if<OneDnnGemm>(&gemm_)) return onednn->readable();
   return !onednn_int8_.has_value() || onednn_int8_->reads_panels();
 }
 
 void PackedGemm::AddWeights(int output, float factor, absl::Span<float> to) const {
   DRAGOMAN_CHECK(readable() && static_cast<int>(to.size()) == inputs());
-  if (const auto* int8 = std::get_if<Int8Gemm>(&gemm_)) {
-    int8->AddWeights(output, factor, to);
-  } else {
-    std::get<Float32Gemm>(gemm_).AddWeights(output, factor, to);
-  }
+  std::visit([&](const auto& gemm) { gemm.AddWeights(output, factor, to); }, gemm_);
 }
 
 // oneDNN's weights are packed as a whole or in large parts, so a team also divides rows; the

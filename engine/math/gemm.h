@@ -83,7 +83,7 @@ class PackedGemm {
   int inputs() const;
   int outputs() const;
 
-  // Whether the weights can be read back, which holds for those that our own kernels packed.
+  // Whether the weights can be read back.  Only int8 weights in a layout of oneDNN's cannot.
   bool readable() const;
   // to[i] += factor * W[i][output], rounded as it was packed.
   // REQUIRES: readable(); `to` has inputs() elements.

@@ -38,6 +38,14 @@ class OneDnnGemm {
   int inputs() const { return matmul_->shape().inputs; }
   int outputs() const { return matmul_->shape().outputs; }
 
+  // Whether the weights can be read back (OneDnnMatmul).
+  bool readable() const { return matmul_->readable(); }
+  // to[i] += factor * W[i][output], as it was packed.
+  // REQUIRES: readable(); `to` has inputs() elements.
+  void AddWeights(int output, float factor, absl::Span<float> to) const {
+    matmul_->AddPacked(weight_.data(), output, factor, to);
+  }
+
   // Rows that are multiplied together; incomplete tiles take as long as full ones.
   int tile() const { return matmul_->tile(); }
 

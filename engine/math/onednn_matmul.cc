@@ -2,12 +2,15 @@
 
 #include <omp.h>
 
+#include <bit>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "engine/base/status.h"
 #include "oneapi/dnnl/dnnl.hpp"
 
 namespace dragoman {
@@ -35,6 +38,34 @@ void MultiplyOnThisThreadAlone() {
   static_cast<void>(done);
 }
 
+// Where the elements of a packed matrix are.  For example, in blocks of 16 rows by 64 columns whose
+// rows lie together in pairs (blocks, the innermost first: 2 rows, 64 columns, 8 rows), element
+// (19, 5) is row 1 of its pair, column 5, pair 1 of the block, in the second row of blocks:
+//
+//   19 = 1 + 2 * (1 + 8 * 1)        offset = 1 + 2 * (5 + 64 * 1) + stride of a row of blocks
+//
+// Each block takes a remainder of the index of its dimension and leaves the quotient to the next.
+struct BlockedLayout {
+  struct Block {
+    int dimension, size;
+  };
+
+  size_t Offset(int row, int column) const {
+    size_t index[] = {static_cast<size_t>(row), static_cast<size_t>(column)};
+    size_t offset = 0, step = 1;
+    for (const Block& block : blocks) {
+      size_t& i = index[block.dimension];
+      offset += i % block.size * step;
+      i /= block.size;
+      step *= block.size;
+    }
+    return offset + index[0] * strides[0] + index[1] * strides[1];
+  }
+
+  size_t strides[2];          // elements
+  std::vector<Block> blocks;  // the innermost first
+};
+
 // Debian 12 has oneDNN 2.6 and Debian 13 has 3.7.  Their differences in spelling are here.
 #if DNNL_VERSION_MAJOR >= 3
 
@@ -48,6 +79,17 @@ void AppendActivation(dnnl::algorithm algorithm, float alpha, dnnl::post_ops* po
   post_ops->append_eltwise(algorithm, alpha, 0.0f);
 }
 
+std::optional<BlockedLayout> LayoutOf(const memory::desc& matrix) {
+  if (matrix.get_format_kind() != memory::format_kind::blocked) return std::nullopt;
+  const memory::dims strides = matrix.get_strides();
+  BlockedLayout layout = {{static_cast<size_t>(strides[0]), static_cast<size_t>(strides[1])}, {}};
+  const memory::dims sizes = matrix.get_inner_blks(), dimensions = matrix.get_inner_idxs();
+  for (int b = matrix.get_inner_nblks() - 1; b >= 0; --b) {
+    layout.blocks.push_back({static_cast<int>(dimensions[b]), static_cast<int>(sizes[b])});
+  }
+  return layout;
+}
+
 #else
 
 dnnl::matmul::primitive_desc DescribeMatmul(const memory::desc& x, const memory::desc& weight,
@@ -59,6 +101,18 @@ dnnl::matmul::primitive_desc DescribeMatmul(const memory::desc& x, const memory:
 
 void AppendActivation(dnnl::algorithm algorithm, float alpha, dnnl::post_ops* post_ops) {
   post_ops->append_eltwise(1.0f, algorithm, alpha, 0.0f);
+}
+
+std::optional<BlockedLayout> LayoutOf(const memory::desc& matrix) {
+  if (matrix.data.format_kind != dnnl_blocked) return std::nullopt;
+  const dnnl_blocking_desc_t& blocking = matrix.data.format_desc.blocking;
+  BlockedLayout layout = {
+      {static_cast<size_t>(blocking.strides[0]), static_cast<size_t>(blocking.strides[1])}, {}};
+  for (int b = blocking.inner_nblks - 1; b >= 0; --b) {
+    layout.blocks.push_back(
+        {static_cast<int>(blocking.inner_idxs[b]), static_cast<int>(blocking.inner_blks[b])});
+  }
+  return layout;
 }
 
 #endif
@@ -161,8 +215,9 @@ struct OneDnnMatmul::Primitives {
 
   memory::desc bias;  // empty in int8
   memory::desc packed;
-  std::vector<Entry> entries;  // [rows / tile - 1]
-  std::string implementation;  // of the slowest kind among the entries
+  std::optional<BlockedLayout> layout;  // of `packed`
+  std::vector<Entry> entries;           // [rows / tile - 1]
+  std::string implementation;           // of the slowest kind among the entries
 };
 
 OneDnnMatmul::OneDnnMatmul(const MatmulShape& shape, int tile) : shape_(shape), tile_(tile) {
@@ -178,6 +233,7 @@ OneDnnMatmul::OneDnnMatmul(const MatmulShape& shape, int tile) : shape_(shape), 
   };
   made->packed = LayoutFor(
       shape, [&](const memory::desc& weight) { return describe(kMaxRows / tile * tile, weight); });
+  made->layout = LayoutOf(made->packed);
   for (int rows = tile; rows <= kMaxRows; rows += tile) {
     const dnnl::matmul::primitive_desc description = describe(rows, made->packed);
     made->entries.push_back({dnnl::matmul(description), description.src_desc(),
@@ -223,6 +279,21 @@ void OneDnnMatmul::Pack(MatrixView<const int8_t> weight, std::byte* packed) cons
   const memory::desc transposed({shape_.inputs, shape_.outputs}, memory::data_type::s8,
                                 memory::dims{1, weight.stride()});
   Reorder(transposed, weight.data(), primitives_->packed, packed);
+}
+
+bool OneDnnMatmul::readable() const { return primitives_->layout.has_value(); }
+
+void OneDnnMatmul::AddPacked(const std::byte* packed, int output, float factor,
+                             absl::Span<float> to) const {
+  DRAGOMAN_CHECK(readable() && static_cast<int>(to.size()) == shape_.inputs);
+  const BlockedLayout& layout = *primitives_->layout;
+  const auto* const halves = reinterpret_cast<const uint16_t*>(packed);
+  const auto* const floats = reinterpret_cast<const float*>(packed);
+  const bool bfloat16 = shape_.precision == Precision::kBFloat16;
+  for (int i = 0; i < shape_.inputs; ++i) {
+    const size_t at = layout.Offset(i, output);
+    to[i] += factor * (bfloat16 ? std::bit_cast<float>(uint32_t{halves[at]} << 16) : floats[at]);
+  }
 }
 
 void OneDnnMatmul::Multiply(int rows, const void* x, const std::byte* packed, const float* bias,

@@ -18,6 +18,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "engine/math/activation.h"
 #include "engine/math/matrix.h"
 #include "engine/math/precision.h"
@@ -66,6 +67,12 @@ class OneDnnMatmul {
   // for the floating point precisions and 8-bit integers for int8.
   void Pack(MatrixView<const float> weight, std::byte* packed) const;
   void Pack(MatrixView<const int8_t> weight, std::byte* packed) const;
+
+  // Whether AddPacked can be called: the layout is described by strides and blocks.
+  bool readable() const;
+  // to[i] += factor * W[i][output], as it was packed.
+  // REQUIRES: readable(), a floating point precision; `to` has `inputs` elements.
+  void AddPacked(const std::byte* packed, int output, float factor, absl::Span<float> to) const;
 
   // Multiplies `rows` contiguous rows.  `y` is float32 or, for int8, int32_t.  `bias` has `outputs`
   // elements and is not read in int8.  REQUIRES: rows is a multiple of tile() up to kMaxRows.

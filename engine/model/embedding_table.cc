@@ -36,10 +36,8 @@ Precision TablePrecision(int vocabulary, int d_model, const NetworkOptions& opti
 
 double EmbeddingBytes(const ModelSpec& spec, const NetworkOptions& options) {
   double bytes = 0;
-  // oneDNN's weights cannot be read back.
-  const bool from_output = spec.tied_output &&
-                           IsLargeTable(spec.target_vocabulary, spec.d_model, options) &&
-                           options.arithmetic.precision != Precision::kBFloat16;
+  const bool from_output =
+      spec.tied_output && IsLargeTable(spec.target_vocabulary, spec.d_model, options);
   if (!from_output) bytes += TableBytes(spec.target_vocabulary, spec.d_model, options);
   if (!spec.share_embeddings) bytes += TableBytes(spec.source_vocabulary, spec.d_model, options);
   return bytes;

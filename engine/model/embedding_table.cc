@@ -15,22 +15,27 @@ size_t SizeOf(Precision precision) {
   return precision == Precision::kBFloat16 ? sizeof(uint16_t) : sizeof(float);
 }
 
-double TableBytes(int vocabulary, int d_model, const NetworkOptions& options) {
-  const Precision precision = TablePrecision(vocabulary, d_model, options);
+double TableBytes(int vocabulary, int d_model, bool copied, const NetworkOptions& options) {
+  const Precision precision = TablePrecision(vocabulary, d_model, copied, options);
   return static_cast<double>(SizeOf(precision)) * vocabulary * d_model;
+}
+
+size_t UnquantizedBytes(int vocabulary, int d_model, const NetworkOptions& options) {
+  const bool float32 = options.arithmetic.precision == Precision::kFloat32;
+  return SizeOf(float32 ? Precision::kFloat32 : Precision::kBFloat16) * vocabulary * d_model;
 }
 
 }  // namespace
 
 bool IsLargeTable(int vocabulary, int d_model, const NetworkOptions& options) {
-  const bool float32 = options.arithmetic.precision == Precision::kFloat32;
-  return SizeOf(float32 ? Precision::kFloat32 : Precision::kBFloat16) * vocabulary * d_model >
-         options.large_table;
+  return UnquantizedBytes(vocabulary, d_model, options) > options.large_table;
 }
 
-Precision TablePrecision(int vocabulary, int d_model, const NetworkOptions& options) {
+Precision TablePrecision(int vocabulary, int d_model, bool copied, const NetworkOptions& options) {
   const Precision precision = options.arithmetic.precision;
-  const bool large = IsLargeTable(vocabulary, d_model, options);
+  // A model with a table of its own has an output projection of the same size, and more weights.
+  const size_t most = copied ? options.large_table : options.large_table / 2;
+  const bool large = UnquantizedBytes(vocabulary, d_model, options) > most;
   return precision == Precision::kInt8 && !large ? Precision::kBFloat16 : precision;
 }
 
@@ -38,8 +43,12 @@ double EmbeddingBytes(const ModelSpec& spec, const NetworkOptions& options) {
   double bytes = 0;
   const bool from_output =
       spec.tied_output && IsLargeTable(spec.target_vocabulary, spec.d_model, options);
-  if (!from_output) bytes += TableBytes(spec.target_vocabulary, spec.d_model, options);
-  if (!spec.share_embeddings) bytes += TableBytes(spec.source_vocabulary, spec.d_model, options);
+  if (!from_output) {
+    bytes += TableBytes(spec.target_vocabulary, spec.d_model, spec.tied_output, options);
+  }
+  if (!spec.share_embeddings) {
+    bytes += TableBytes(spec.source_vocabulary, spec.d_model, /*copied=*/false, options);
+  }
   return bytes;
 }
 

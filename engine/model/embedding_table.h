@@ -26,8 +26,8 @@ namespace dragoman {
 
 // Whether a table is too large to be stored a second time beside the output projection.
 bool IsLargeTable(int vocabulary, int d_model, const NetworkOptions& options);
-// The precision of a table that is stored separately.
-Precision TablePrecision(int vocabulary, int d_model, const NetworkOptions& options);
+// The precision of a table that is stored separately: the copy of a tied one, or one of its own.
+Precision TablePrecision(int vocabulary, int d_model, bool copied, const NetworkOptions& options);
 // The bytes that a model's tables take in addition to its output projection.
 double EmbeddingBytes(const ModelSpec& spec, const NetworkOptions& options);
 

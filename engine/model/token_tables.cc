@@ -77,8 +77,8 @@ absl::StatusOr<std::shared_ptr<const EmbeddingTable>> ReadEmbeddings(
     const Checkpoint& checkpoint, const std::string& name, int vocabulary, int d_model,
     const NetworkOptions& options) {
   RETURN_IF_ERROR(checkpoint.CheckMatrix(name, vocabulary, d_model));
-  auto table = std::make_shared<EmbeddingTable>(vocabulary, d_model,
-                                                TablePrecision(vocabulary, d_model, options));
+  auto table = std::make_shared<EmbeddingTable>(
+      vocabulary, d_model, TablePrecision(vocabulary, d_model, /*copied=*/false, options));
   RETURN_IF_ERROR(ReadTable(
       checkpoint, name, vocabulary, d_model,
       [&](int first, MatrixView<float> embeddings) { return table->Set(first, embeddings); }));
@@ -101,8 +101,8 @@ absl::StatusOr<TokenTables> ReadTokenTables(const Checkpoint& checkpoint, const 
   output.step = checkpoint.StepOf(output_table);
   std::shared_ptr<EmbeddingTable> copy;  // of a tied table
   if (spec.tied_output && !IsLargeTable(vocabulary, d_model, options)) {
-    copy = std::make_shared<EmbeddingTable>(vocabulary, d_model,
-                                            TablePrecision(vocabulary, d_model, options));
+    copy = std::make_shared<EmbeddingTable>(
+        vocabulary, d_model, TablePrecision(vocabulary, d_model, /*copied=*/true, options));
   }
   const absl::Status read = ReadTable(checkpoint, output_table, vocabulary, d_model,
                                       [&](int first, MatrixView<float> embeddings) {

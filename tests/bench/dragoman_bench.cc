@@ -96,8 +96,10 @@ class Run {
       if (latencies.size() == steady_) at_half = ReadUsage();
       for (const Translation& translation : response.translations) {
         source_tokens += translation.source_tokens;
-        // The best hypothesis and its end of sentence.
-        target_tokens += static_cast<int64_t>(translation.hypotheses[0].token_ids.size()) + 1;
+        // Of the best hypothesis, with its end of sentence unless the maximum length came first.
+        const TranslatedHypothesis& best = translation.hypotheses[0];
+        target_tokens += static_cast<int64_t>(best.token_ids.size());
+        if (best.finish_reason == FinishReason::kEos) ++target_tokens;
       }
     }
     StartNext();

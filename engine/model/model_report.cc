@@ -161,14 +161,11 @@ bool IsPlain(const ModelSpec& spec) {
   return spec.network == "transformer" && spec.history == "self_attention";
 }
 
-// The parameters of all matrices, and of those that one decoder step multiplies.
-struct Parameters {
-  double matrices = 0;  // with the output
-  double step = 0;
-};
-
-Parameters Count(const ModelSpec& spec) {
+// The parameters of all matrices, the output's among them.
+double CountParameters(const ModelSpec& spec) {
   const double d = spec.d_model;
+  const double output = d * spec.target_vocabulary;
+  if (spec.details != nullptr) return spec.details->Weights(spec) + output;
   const double encoder_width = spec.encoder_heads * spec.encoder_head_width();
   const double decoder_width = spec.decoder_heads * spec.decoder_head_width();
   const double inner = spec.gated ? 3 : 2;
@@ -176,28 +173,19 @@ Parameters Count(const ModelSpec& spec) {
       spec.encoder_layers * (4 * d * encoder_width + inner * d * spec.encoder_ffn);
   const double decoder =
       spec.decoder_layers * (8 * d * decoder_width + inner * d * spec.decoder_ffn);
-  Parameters parameters;
-  if (spec.details != nullptr) {
-    const double output = d * spec.target_vocabulary;
-    const double layers = spec.details->Weights(spec);
-    return {.matrices = layers + output, .step = layers / 2 + output};  // about half of the layers
-  }
-  parameters.matrices = encoder + decoder + d * spec.target_vocabulary;
-  parameters.step = decoder - spec.decoder_layers * 2 * d * decoder_width +
-                    d * spec.target_vocabulary;  // k and v of the source are computed once
-  return parameters;
+  return encoder + decoder + output;
 }
 
-double BytesOf(const ModelSpec& spec, const Parameters& parameters, Precision precision) {
+double BytesOf(const ModelSpec& spec, double parameters, Precision precision) {
   const double tables = EmbeddingBytes(spec, {.arithmetic = precision});
   const double bytes =
       precision == Precision::kFloat32 ? 4 : (precision == Precision::kBFloat16 ? 2 : 1);
-  return bytes * parameters.matrices + tables;
+  return bytes * parameters + tables;
 }
 
 constexpr double kLoadingBytes = 100e6;
 
-std::string Memory(const ModelSpec& spec, const Parameters& parameters) {
+std::string Memory(const ModelSpec& spec, double parameters) {
   std::vector<std::string> parts;
   for (const Precision precision : {Precision::kInt8, Precision::kBFloat16, Precision::kFloat32}) {
     parts.push_back(
@@ -231,20 +219,23 @@ absl::StatusOr<double> OperationsPerSecond(const ModelSpec& spec, Precision prec
   return operations * static_cast<double>(products) / absl::ToDoubleSeconds(taken);
 }
 
-// A step multiplies its matrices at about half of that speed; the rest goes to attention, the
-// search and weights that come from memory (tests/bench).
-std::string Speed(const ModelSpec& spec, const Parameters& parameters) {
-  constexpr double kShare = 0.5;
+// Every parameter is multiplied once by a source token or a target token, at a bit more than half
+// of the speed of a product whose weights are in the cache; the rest goes to attention, the search,
+// and weights that come from memory (tests/bench).
+std::string Speed(const ModelSpec& spec, double parameters) {
+  constexpr double kShare = 0.6;
   std::vector<std::string> parts;
   for (const Precision precision : {Precision::kInt8, Precision::kBFloat16, Precision::kFloat32}) {
     const absl::StatusOr<double> speed = OperationsPerSecond(spec, precision);
     parts.push_back(speed.ok() ? absl::StrFormat("%s %.0f", NameOf(precision),
-                                                 kShare * *speed / (2 * parameters.step))
+                                                 kShare * *speed / (2 * parameters))
                                : absl::StrCat(NameOf(precision), " not on this machine"));
   }
-  return absl::StrCat(absl::StrJoin(parts, ", "),
-                      " target tokens/s and core with 32 in flight, beam 1 (estimated; ",
-                      AvailableCores(), " cores, ", GemmIsa(Precision::kInt8), ")");
+  return absl::StrCat(
+      absl::StrJoin(parts, ", "),
+      " target tokens/s and core with 32 in flight, beam 1, translations as long as "
+      "their texts (estimated; ",
+      AvailableCores(), " cores, ", GemmIsa(Precision::kInt8), ")");
 }
 
 std::string NetworkText(const ModelSpec& spec) {
@@ -303,13 +294,13 @@ absl::StatusOr<double> EstimateMemory(const std::string& directory, Precision pr
   ASSIGN_OR_RETURN(const ModelConfig config, ReadModelConfig(directory));
   const ModelSpec& spec = config.spec;
   const double output = selective_output ? 1.0 * spec.d_model * spec.target_vocabulary : 0.0;
-  return BytesOf(spec, Count(spec), Resolve(precision)) + output + kLoadingBytes;
+  return BytesOf(spec, CountParameters(spec), Resolve(precision)) + output + kLoadingBytes;
 }
 
 absl::StatusOr<ModelReport> ReportModel(const std::string& directory) {
   ASSIGN_OR_RETURN(const ModelDirectory files, OpenModelDirectory(directory));
   const ModelSpec& spec = files.config.spec;
-  const Parameters parameters = Count(spec);
+  const double parameters = CountParameters(spec);
   ModelReport report;
   report.lines = {{"family", absl::StrCat(files.family, " (", spec.architecture, ")")},
                   {"network", NetworkText(spec)},

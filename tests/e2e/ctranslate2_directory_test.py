@@ -180,6 +180,22 @@ class CTranslate2Test(unittest.TestCase):
         self.assertIn('target_prefix is ">>xyz<<", want a token of the target vocabulary',
                       ended.stderr)
 
+    def test_an_argos_package_writes_the_source_for_what_it_cannot_say(self):
+        server, _ = self.serve({"argos": self.argos("argos"), "hf": MARIAN})
+
+        def text(model, **options):
+            answer = server.translate("The old 漢字 sees a small house.", model=model,
+                                      target_prefixes=["Der alte 漢字"],
+                                      options={"beam_size": 1} | options)
+            return answer.translations[0].hypotheses[0].text
+
+        plain = text("hf")
+        replaced = text("hf", replace_unknowns=True)
+        self.assertNotEqual(replaced, plain)
+        # The weights are the same ones in 8 bits.
+        self.assertEqual(text("argos"), replaced)
+        self.assertEqual(text("argos", replace_unknowns=False), plain)
+
     def test_what_is_no_package_is_refused(self):
         directory = self.argos("translate-en_de")
         package = self.pack(directory, zipfile.ZIP_DEFLATED)

@@ -1,5 +1,6 @@
 # What `cmake --install` puts where, and the Debian package that `cpack` makes of it:
 #
+#   cmake/install-packages.sh package
 #   cmake --build --preset release && cpack --preset release     # build/release/dragoman_*.deb
 #
 # The package is for the release of Debian that it was built on, whose libraries it depends on.

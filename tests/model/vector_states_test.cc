@@ -1,10 +1,10 @@
 #include "engine/model/vector_states.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <random>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 namespace dragoman {
 namespace {

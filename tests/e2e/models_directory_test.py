@@ -75,12 +75,9 @@ class ModelsDirectoryTest(unittest.TestCase):
         self.add_pair("ende", "ende")
         self.add_pair("fren", "fren")
         server = self.serve("--models", self.root)
-        for glossary, text, wanted in (([("house", "Auto")], "the house is old", "Auto"),
-                                       ([("house", "")], "the house is old", "house")):
-            options = pb.DecodingOptions(beam_size=4, glossary=[
-                pb.GlossaryEntry(source=source, target=target) for source, target in glossary])
-            through = server.translate(text, options=options, source_language="fr", target_language="de")
-            self.assertIn(wanted, through.translations[0].hypotheses[0].text)
+        options = pb.DecodingOptions(beam_size=4, glossary=[pb.GlossaryEntry(source="house", target="Auto")])
+        through = server.translate("the house is old", options=options, source_language="fr", target_language="de")
+        self.assertIn("Auto", through.translations[0].hypotheses[0].text)
         # A text without the phrase is left alone, whatever stands in the text in between.
         options = pb.DecodingOptions(beam_size=4, glossary=[pb.GlossaryEntry(source="car", target="Auto")])
         plain = server.translate("the house is old", source_language="fr", target_language="de",

@@ -15,6 +15,9 @@ constexpr double kLongPart = 0.75;
 // which the machine was busy with something else, and if it refused everybody, no turn would ever
 // correct it.
 constexpr absl::Duration kFresh = absl::Seconds(1);
+// A request enters only if the queue could take this many times longer than forecast.  A shorter
+// queue serves as many; a longer one makes all of them late as soon as anything slows down.
+constexpr double kQueueReserve = 1.5;
 
 }  // namespace
 
@@ -88,7 +91,7 @@ absl::Status Scheduler::CanBeMet(const Flow& flow, absl::Time now, double work_b
   const absl::Duration needed =
       std::max(forecast_.Steps(flow.longest + 1),
                forecast_.Work(flow.expected - flow.received, limits_.workers)) +
-      forecast_.Work(work_before, limits_.workers);
+      kQueueReserve * forecast_.Work(work_before, limits_.workers);
   if (now + needed <= deadline) return absl::OkStatus();
   return CannotBeMet(absl::StrCat("the deadline cannot be met: it passes in ",
                                   absl::FormatDuration(deadline - now),
@@ -96,6 +99,7 @@ absl::Status Scheduler::CanBeMet(const Flow& flow, absl::Time now, double work_b
 }
 
 TurnPlan Scheduler::PlanTurn(int worker, absl::Span<Resident> residents, absl::Time now) {
+  OnTurnEnd(worker, now);  // of a worker that went on at once: what lies between is part of it
   loads_[worker].began = now;
   TurnPlan plan;
   RefuseUnwanted(now, &plan);

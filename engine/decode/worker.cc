@@ -52,7 +52,7 @@ bool Worker::Turn() {
   std::erase_if(batches_, [](const auto& entry) { return entry.second->empty(); });
   CountMemory();
   const absl::Time end = clock_();
-  dispatcher_->OnTurnEnd(index_, end);
+  if (batches_.empty()) dispatcher_->OnTurnEnd(index_, end);
   observer_->OnBusy(index_, end - start);
   return true;
 }

@@ -109,7 +109,7 @@ double SlowestOneLiner(const Traffic& other, double* alone) {
   undisturbed.Run(2'000);
   *alone = undisturbed.report(0).Percentile(0.99);
   FairSimulation simulation(options, {one_liner, other}, 1);
-  simulation.Run(2'000);
+  simulation.Run(1'200);
   EXPECT_GT(simulation.report(0).done, 500);
   EXPECT_GT(simulation.report(1).done, 5);
   return simulation.report(0).Percentile(0.99);

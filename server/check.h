@@ -1,5 +1,5 @@
-// dragoman-server --check DIR: says what a model is and whether it can be served, without serving
-// it.
+// dragoman-server --check DIR: reports what a model is and whether it can be served, without
+// serving it.
 
 #ifndef DRAGOMAN_SERVER_CHECK_H_
 #define DRAGOMAN_SERVER_CHECK_H_
@@ -9,7 +9,7 @@
 
 namespace dragoman {
 
-// Prints the report on a model directory.  Whether it can be served.
+// Prints the report on a model directory.  Returns whether it can be served.
 bool CheckModel(const std::string& directory, std::ostream* out);
 
 }  // namespace dragoman

@@ -18,7 +18,7 @@
 
 namespace {
 
-// How long the end of the log may take to be written: whoever reads it may have stalled.
+// How long writing the rest of the log may take: its reader may have stalled.
 constexpr absl::Duration kLogTimeout = absl::Seconds(1);
 
 int Fail(const absl::Status& status) {
@@ -32,7 +32,7 @@ absl::StatusOr<std::unique_ptr<dragoman::Server>> Start(const dragoman::ServerOp
   return dragoman::Server::Start(options, std::move(read_again));
 }
 
-// What the command line says now: its config file may have changed.
+// Parses the command line again: its config file may have changed.
 absl::StatusOr<dragoman::ServerOptions> ReadAgain(int argc, char** argv) {
   absl::StatusOr<dragoman::CommandLine> command_line = dragoman::ParseCommandLine(argc, argv);
   if (!command_line.ok()) return command_line.status();
@@ -56,7 +56,7 @@ int main(int argc, char** argv) {
   // Never destroyed: its thread ends with the process.
   auto& signals = *new dragoman::ShutdownSignals();
   dragoman::InitLogging(command_line->options.log);
-  // Before the workers' threads: oneDNN asks the kernel for the use of AMX at its first call.
+  // Before any worker thread starts: oneDNN asks the kernel for the use of AMX in its first call.
   dragoman::LogMachine({command_line->options.precision, command_line->options.matmul});
   const absl::StatusOr<std::unique_ptr<dragoman::Server>> server =
       Start(command_line->options, [=] { return ReadAgain(argc, argv); });

@@ -21,12 +21,11 @@
 namespace dragoman {
 namespace {
 
-// For a new client, in the server's look at itself.
+// For the server's own test of whether it accepts clients.
 constexpr absl::Duration kProbeTimeout = absl::Seconds(2);
 
-// gRPC answers calls that come in while it shuts down with CANCELLED, which clients do not try
-// again. Until they have heard of the end, those who ask at once for the next translation are
-// refused by the gate, with UNAVAILABLE.
+// gRPC answers calls that arrive while it shuts down with CANCELLED, which clients do not retry.
+// Until clients have noticed, calls that follow at once are refused by the gate with UNAVAILABLE.
 constexpr absl::Duration kLastRefusals = absl::Milliseconds(200);
 
 // The pool and the metrics must agree on the number of workers.
@@ -35,8 +34,8 @@ ServerOptions WithWorkers(ServerOptions options) {
   return options;
 }
 
-// How many calls a connection may have open: they cost 11 KiB each, even if the message never comes
-// and before anybody is asked for a token, and more than the engine takes are of no use.
+// How many calls a connection may have open.  Each costs 11 KiB, even before its message arrives
+// and a token is checked, and more than the engine accepts are useless.
 int MaxCallsPerConnection(const WorkerPoolOptions& pool) {
   constexpr int64_t kAtLeast = 1024;
   const int64_t taken =
@@ -50,8 +49,8 @@ struct ConnectionPlan {
   ConnectionRange http;
 };
 
-// As many connections as are asked for, or as 10,000 (gRPC), 1,024 (HTTP) and the descriptors
-// allow.
+// As many connections as configured, or else 10,000 (gRPC) and 1,024 (HTTP), as far as the
+// descriptors allow.
 absl::StatusOr<ConnectionPlan> PlanConnections(int grpc_wanted, int http_wanted) {
   constexpr int kDefaultGrpc = 10'000, kDefaultHttp = 1024;
   ASSIGN_OR_RETURN(const DescriptorPlan plan, PlanDescriptors());
@@ -97,7 +96,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& optio
 
 Server::~Server() {
   Drain();
-  if (http_ != nullptr) http_->Stop();  // its pages tell to the end what became of all calls
+  if (http_ != nullptr) http_->Stop();  // its pages report the outcome of all calls until the end
 }
 
 absl::Status Server::ReadSecrets() {

@@ -1,4 +1,4 @@
-// The server, put together: the engine, the models, gRPC and HTTP.
+// The server as a whole: the engine, the models, gRPC and HTTP.
 //
 //   ASSIGN_OR_RETURN(std::unique_ptr<Server> server, Server::Start(options));
 //   ... serves on gRPC's and the HTTP port's threads ...
@@ -34,31 +34,31 @@ namespace dragoman {
 
 class Server {
  public:
-  // Certificates and tokens are read first of all.  Both ports are taken: HTTP answers, with
-  // /readyz 503, and gRPC's clients are hung up on; then the models load; then gRPC serves, the
-  // health service says SERVING (for "liveness" until the end) and /readyz 200.  On an error
+  // First reads certificates and tokens and takes both ports: HTTP answers, with 503 on /readyz,
+  // and gRPC connections are closed.  Then loads the models.  Then gRPC serves, the health service
+  // reports SERVING (for "liveness" until the end), and /readyz answers 200.  After an error
   // nothing is left running.
   //
-  // `read_again` reads the options anew when models are reloaded; null: they stay as they are.
+  // `read_again` reads the options again when models are reloaded; null: they stay as they are.
   static absl::StatusOr<std::unique_ptr<Server>> Start(const ServerOptions& options,
                                                        ReadOptions read_again = nullptr);
 
-  // Drains.
+  // Calls Drain.
   ~Server();
 
-  // HOST:PORT, with the port that was picked if it was 0.
+  // HOST:PORT, with the port that was chosen if it was 0.
   const std::string& grpc_address() const { return grpc_->address(); }
   const std::string& http_address() const { return http_->address(); }
 
   // Reads the configuration, models, certificates and tokens again, on other threads.
   void Reload();
 
-  // Says NOT_SERVING and /readyz 503, serves on for the drain delay, then refuses new translations
-  // as UNAVAILABLE, waits for those in flight up to the drain timeout, cancels the rest, and ends
-  // all calls.  Idempotent.
+  // Reports NOT_SERVING, and 503 on /readyz; keeps serving for the drain delay; then refuses new
+  // translations with UNAVAILABLE, waits for those in flight up to the drain timeout, cancels the
+  // rest, and ends all calls.  Idempotent.
   void Drain();
 
-  // A channel to this server that needs no socket.
+  // A channel to this server that needs no socket; the request fuzzer uses it.
   std::shared_ptr<grpc::Channel> InProcessChannel() { return grpc_->InProcessChannel(); }
 
  private:
@@ -73,7 +73,7 @@ class Server {
   absl::Status Ready() const;
 
   const ServerOptions options_;
-  // In the order of who needs whom; they end in the reverse.
+  // Ordered by dependency; they are destroyed in reverse.
   Gate gate_;
   Metrics metrics_;
   WorkerPool pool_;
@@ -85,7 +85,7 @@ class Server {
   ModelService model_service_;
   ConnectionRange connections_;
   std::unique_ptr<GrpcPort> grpc_;
-  std::atomic<bool> loaded_ = false;  // parts_ is complete
+  std::atomic<bool> loaded_ = false;  // whether parts_ is complete
   std::atomic<bool> serving_ = false;
   bool drained_ = false;
   std::unique_ptr<Vitals> vitals_;

@@ -1,8 +1,8 @@
-// What the server does on signals:
+// The server's reaction to signals:
 //
-//   SIGTERM, SIGINT   the first one asks it to drain, the second one ends it at once
-//   SIGHUP            asks it to read its configuration, models, certificates and tokens again
-//   SIGPIPE           nothing: whoever writes learns it from the write
+//   SIGTERM, SIGINT   the first one makes it drain, the second one ends it at once
+//   SIGHUP            makes it read its configuration, models, certificates and tokens again
+//   SIGPIPE           ignored: whoever writes gets an error
 
 #ifndef DRAGOMAN_SERVER_SHUTDOWN_H_
 #define DRAGOMAN_SERVER_SHUTDOWN_H_
@@ -12,20 +12,20 @@
 
 namespace dragoman {
 
-// At most one in a process; its thread lives until the process ends.
+// At most one per process; its thread lives until the process ends.
 class ShutdownSignals {
  public:
-  // Blocks the signals in this thread and in all that it starts, and waits for them on a thread of
-  // its own.  Until Catch, SIGTERM and SIGINT end the process with exit code 0, as there is nothing
-  // to drain, and SIGHUP does nothing: all files are read anyway.
-  // REQUIRES: the process has no other thread yet.
+  // Blocks the signals in this thread and in all that it starts, and waits for them on a separate
+  // thread.  Until Catch, SIGTERM and SIGINT end the process with exit code 0, because there is
+  // nothing to drain, and SIGHUP does nothing, because all files are about to be read.  REQUIRES:
+  // the process has no other thread yet.
   ShutdownSignals();
 
-  // From now on Await is told of the signals.
+  // From now on Await gets the signals.
   void Catch();
 
-  // Waits for a signal and returns it.  After SIGTERM or SIGINT, which it returns again and again,
-  // another of them ends the process with exit code 128 + signal.  REQUIRES: Catch was called.
+  // Waits for a signal and returns it.  SIGTERM and SIGINT are returned by every later call, too;
+  // another one of them ends the process with exit code 128 + signal.  REQUIRES: Catch was called.
   int Await();
 
  private:
@@ -34,8 +34,8 @@ class ShutdownSignals {
 
   absl::Mutex mutex_;
   bool catching_ ABSL_GUARDED_BY(mutex_) = false;
-  bool hangup_ ABSL_GUARDED_BY(mutex_) = false;  // that Await has not returned yet
-  int end_ ABSL_GUARDED_BY(mutex_) = 0;          // SIGTERM or SIGINT, once it came
+  bool hangup_ ABSL_GUARDED_BY(mutex_) = false;  // not yet returned by Await
+  int end_ ABSL_GUARDED_BY(mutex_) = 0;          // SIGTERM or SIGINT, once received
 };
 
 }  // namespace dragoman

@@ -19,7 +19,7 @@ bool SameLanguage(const std::string& one, const std::string& other) {
   return a.has_value() && b.has_value() && a->language == b->language;
 }
 
-// Finds groups for languages, and remembers them.
+// Finds the groups of languages, and remembers them.
 class Grouping {
  public:
   Grouping(const std::string& target, const FindSource& find) : target_(target), find_(find) {}
@@ -55,7 +55,7 @@ absl::Status NotServed(const DetectedLanguage& best, const absl::Status& why) {
                                       best.confidence, why.message()));
 }
 
-// The results of the groups, put together as they come.
+// Collects the results of the groups as they arrive.
 class Gathering {
  public:
   Gathering(size_t texts, size_t groups, std::function<void(TranslateResponse)> done)
@@ -70,7 +70,7 @@ class Gathering {
       if (part.status.ok()) Take(texts, std::move(part));
       if (--left_ > 0) return;
     }
-    done_(std::move(all_));  // nobody else has it any more
+    done_(std::move(all_));  // no other thread has it any more
   }
 
  private:
@@ -89,7 +89,7 @@ class Gathering {
   }
 
   absl::Mutex mutex_;
-  TranslateResponse all_;  // guarded by mutex_ until the last part has come
+  TranslateResponse all_;  // guarded by mutex_ until the last part has arrived
   size_t left_ ABSL_GUARDED_BY(mutex_);
   const std::function<void(TranslateResponse)> done_;
 };
@@ -109,7 +109,7 @@ TranslateRequest Part(const TranslateRequest& request, const SourceGroup& group)
   return part;
 }
 
-// What needs no translation is its own.
+// A text that needs no translation is its own translation.
 TranslateResponse Unchanged(std::vector<std::string> texts) {
   TranslateResponse response;
   for (std::string& text : texts) {
@@ -130,7 +130,7 @@ absl::StatusOr<DetectedSources> DetectSources(const std::vector<std::string>& te
                                               const std::string& target, const FindSource& find) {
   DetectedSources sources;
   Grouping grouping(target, find);
-  std::vector<size_t> unknown;  // texts that speak for no language
+  std::vector<size_t> unknown;  // texts without a detectable language
   for (size_t i = 0; i < texts.size(); ++i) {
     const std::vector<DetectedLanguage> likely = DetectLanguages(texts[i]);
     sources.texts.emplace_back();
@@ -171,7 +171,7 @@ void TranslateGroups(const std::vector<SourceGroup>& groups, const TranslateRequ
                      std::function<void(TranslateResponse)> done) {
   const auto gathering =
       std::make_shared<Gathering>(request.texts.size(), groups.size(), std::move(done));
-  // The last part to come may end whoever owns the groups.
+  // The last part to arrive may destroy the owner of the groups.
   for (const SourceGroup& group : std::vector<SourceGroup>(groups)) {
     TranslateRequest part = Part(request, group);
     if (!group.route.has_value()) {

@@ -9,7 +9,7 @@
 
 namespace dragoman {
 
-// A request on its way, then its answer.
+// A request in progress, then its answer.
 struct BulkExchange::Open {
   Open(const ServerParts* parts, Item its_item)
       : id(std::move(its_item.id)),
@@ -24,7 +24,7 @@ struct BulkExchange::Open {
   const absl::Time came;
   TranslateTask task;
   std::shared_ptr<RequestState> state;  // of this attempt; set before it is running
-  bool counted = false;                 // among the calls that its principal has in flight
+  bool counted = false;                 // as a call that its principal has in flight
   v1::TranslateBulkResponse answer;
 };
 
@@ -77,14 +77,14 @@ void BulkExchange::Add(Item item) {
   Run(std::move(open));
 }
 
-// Gives a request to the engine.  An error is an answer.
+// Passes a request to the engine.  An error becomes its answer.
 void BulkExchange::Run(std::shared_ptr<Open> open) {
   absl::StatusOr<Priority> priority = Priority::kInteractive;
   if (open->request.ok()) priority = FromProto(open->request->priority());
   auto state = NewRequest(priority.value_or(Priority::kInteractive));
   {
     absl::MutexLock lock(&mutex_);
-    // The call itself stands for one of its requests; each other one counts as a call.
+    // The call itself accounts for one of its requests; each further one counts as a call.
     if (!running_.empty() && !open->counted) {
       open->counted = parts().principals->Enter(call().principal()).ok();
       if (!open->counted) return parked_.push_front(std::move(open));
@@ -127,7 +127,7 @@ void BulkExchange::Answered(const std::shared_ptr<Open>& open, TranslateResponse
     size_.target_tokens += open->task.size().target_tokens;
     size_.queue = std::max(size_.queue, translated.times.queue);
     done_.push_back(open);
-    // Two for one: there may be more room than there was.
+    // Two for one, because there may be more room than before.
     while (next.size() < 2 && !parked_.empty()) {
       next.push_back(std::move(parked_.front()));
       parked_.pop_front();
@@ -215,7 +215,7 @@ void BulkExchange::Cancel() {
     reading_ = false;
     status_ = request()->Wanted(absl::Now());
     for (const std::shared_ptr<Open>& open : running_) open->state->Cancel(absl::Now());
-    // Nobody is there to hear the answers.
+    // Nobody will read the answers.
     for (auto* gone : {&parked_, &done_}) {
       for (const std::shared_ptr<Open>& open : *gone) {
         --open_;

@@ -1,5 +1,5 @@
-// One TranslateBulk, whatever transport it came by: any number of requests by id, each answered as
-// soon as it is done.
+// One TranslateBulk over any transport: any number of requests with ids, each answered as soon as
+// it is done.
 //
 //   auto exchange = std::make_shared<BulkExchange>(parts, caller, ready);
 //   exchange->Start();
@@ -7,15 +7,15 @@
 //     exchange->HasRoom()   then read one more request, and Add it, or NoMore()
 //     exchange->Next()      a message to write, or the end, or nothing yet
 //
-// A request is open from the moment it was added to the moment its answer was pulled.  Only so many
-// may be open, and only so many bytes: beyond that the transport does not read, and flow control
-// stops the client.  So the memory that a call costs is bounded, however fast the client writes and
-// however slowly it reads.
+// A request is open from when it is added until its answer is pulled.  The number of open requests
+// and their bytes are limited: beyond that the transport does not read, and flow control stops the
+// client.  So the memory of a call is bounded, however fast the client writes and however slowly it
+// reads.
 //
-// The engine may have no room for a request because of other clients.  Then it waits here for an
-// answer to another of this call, or for Retry, and nothing more is read.
+// The engine may have no room for a request because of other clients.  Then the request waits here
+// for the answer to another one of this call, or for Retry, and nothing more is read.
 //
-// When the server drains, what is open is answered and the call ends with UNAVAILABLE.
+// When the server drains, the open requests are answered and the call ends with UNAVAILABLE.
 
 #ifndef DRAGOMAN_SERVER_API_BULK_EXCHANGE_H_
 #define DRAGOMAN_SERVER_API_BULK_EXCHANGE_H_
@@ -44,7 +44,7 @@ struct BulkEvent {
   std::optional<CallEnd> end;
 };
 
-// What one call may have open.
+// The limits of what one call may have open.
 struct BulkLimits {
   int items = 256;
   size_t bytes = 1 << 20;  // of the requests; but any one is taken
@@ -53,18 +53,19 @@ struct BulkLimits {
 // Thread-safe; Next is called by one thread at a time.
 class BulkExchange : public Exchange, public std::enable_shared_from_this<BulkExchange> {
  public:
-  // When the transport is to call Retry, while WantsRetry.
+  // How long the transport waits before it calls Retry, while WantsRetry.
   static constexpr absl::Duration kRetryDelay = absl::Milliseconds(50);
 
-  // A request and its id.  If `request` is an error, that is its answer.
+  // A request and its id.  If `request` is an error, that is the answer.
   struct Item {
     std::string id;
     absl::StatusOr<v1::TranslateRequest> request;
     size_t bytes = 0;  // of the message
   };
 
-  // `ready` is called, in Start or on a worker's thread, whenever there may be news for HasRoom or
-  // Next.  It must not block and may come when the call has ended.  `parts` outlives the exchange.
+  // `ready` is called, in Start or on a worker's thread, whenever the result of HasRoom or Next may
+  // have changed.  It must not block, and may be called after the call has ended.  `parts` must
+  // outlive the exchange.
   BulkExchange(const ServerParts* parts, Caller caller, std::function<void()> ready,
                const BulkLimits& limits = {});
   ~BulkExchange();
@@ -76,16 +77,16 @@ class BulkExchange : public Exchange, public std::enable_shared_from_this<BulkEx
   // REQUIRES: HasRoom was true, and NoMore was not called.
   void Add(Item item);
 
-  // The client has sent all that it had to send, or, with an error, nothing more can be read.
+  // The client has sent everything or, with an error, nothing more can be read.
   void NoMore(const absl::Status& status = absl::OkStatus());
 
-  // Whether a request waits for room in the engine, and there is no answer to wait for.
+  // Whether a request waits for room in the engine while no answer is pending.
   bool WantsRetry();
   void Retry();
 
   BulkEvent Next();
 
-  // The caller has gone or its deadline has passed: all that is open is given up.
+  // The caller has gone or its deadline has passed: gives up everything that is open.
   void Cancel();
 
  private:
@@ -98,7 +99,7 @@ class BulkExchange : public Exchange, public std::enable_shared_from_this<BulkEx
 
   const std::function<void()> ready_;
   const BulkLimits limits_;
-  int watch_ = 0;  // of the gate
+  int watch_ = 0;  // at the gate
 
   absl::Mutex mutex_;
   bool reading_ ABSL_GUARDED_BY(mutex_) = false;  // the client may send more

@@ -12,8 +12,8 @@
 namespace dragoman {
 namespace {
 
-// When a refused client may come again: who waits at the head of the line has waited about as long
-// as a newcomer would.
+// How long a refused client should wait: a newcomer would wait about as long as the first in the
+// queue has waited.
 absl::Duration RetryDelay(const WorkerPool& pool) {
   return std::clamp(pool.Stats().oldest_wait, absl::Milliseconds(100), absl::Seconds(10));
 }
@@ -60,12 +60,12 @@ CallEnd Call::End(const absl::Status& status, const CallSize& size) {
           .request_id = request_id_};
 }
 
-// Empty while no model was found.
+// Empty if no model was found.
 std::string_view Call::ModelName() const {
   return translator_ == nullptr ? std::string_view() : translator_->model().name();
 }
 
-// Names and numbers only: a message may quote what the client sent.
+// Logs only names and numbers: a message may quote what the client sent.
 void Call::WriteLog(const absl::Status& status, const CallSize& size) const {
   const std::string code = absl::StatusCodeToString(status.code());
   const std::string field = FieldOf(status);

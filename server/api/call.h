@@ -1,6 +1,6 @@
-// The books that the server keeps on one call: who makes it, and that it is counted, timed and
-// logged, whatever becomes of it.  Every service answers through it, over any transport, so that no
-// answer is missing from the metrics.
+// The records of one call: who makes it, and that it is counted, timed and logged, whatever its
+// outcome.  Every service answers through it, over any transport, so that no answer is missing from
+// the metrics.
 
 #ifndef DRAGOMAN_SERVER_API_CALL_H_
 #define DRAGOMAN_SERVER_API_CALL_H_
@@ -33,7 +33,7 @@ struct ServerParts {
   int max_message_bytes = 0;  // of a request
 };
 
-// How much work a call was and how long it waited, for the log.
+// The amount of work of a call and its waiting time, for the log.
 struct CallSize {
   int texts = 0;
   int source_tokens = 0;
@@ -43,22 +43,23 @@ struct CallSize {
 
 // What the caller gets at the end of a call.
 struct CallEnd {
-  absl::Status status;         // with a code and a message that are fit for clients
-  absl::Duration retry_delay;  // when to come again, if the status is RESOURCE_EXHAUSTED
+  absl::Status status;         // with a code and a message suitable for clients
+  absl::Duration retry_delay;  // for RESOURCE_EXHAUSTED: how long to wait
   std::string request_id;
 };
 
 // Lives as long as its call.  Not thread-safe; End may be called on another thread than the rest.
 class Call {
  public:
-  // `method` is "Translate": a literal.  `parts` must outlive the call.
+  // `method` is a literal such as "Translate".  `parts` must outlive the call.
   Call(const ServerParts* parts, const char* method, Caller caller);
 
   // Whether the caller may make this call; UNAUTHENTICATED or RESOURCE_EXHAUSTED if not.  REQUIRES:
-  // called once, before anything is done for the call.
+  // called once, before anything else is done for the call.
   absl::Status Admit();
 
-  // Who answers, kept alive until the call has ended; nullptr while no model was found.
+  // The translator that answers, kept alive until the call has ended; nullptr if no model was
+  // found.
   void set_translator(std::shared_ptr<const Translator> translator) {
     translator_ = std::move(translator);
   }
@@ -69,7 +70,7 @@ class Call {
   absl::Time deadline() const { return caller_.deadline; }
   absl::Duration Elapsed() const;
 
-  // Books the end of the call and returns what the caller is told.  REQUIRES: called once.
+  // Records the end of the call and returns what the caller gets.  REQUIRES: called once.
   CallEnd End(const absl::Status& status, const CallSize& size = {});
 
  private:

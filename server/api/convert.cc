@@ -16,9 +16,9 @@
 namespace dragoman {
 namespace {
 
-constexpr size_t kMaxPairs = 10'000;  // that a listing names
+constexpr size_t kMaxPairs = 10'000;  // that a list contains
 
-// An option's value in the field of its name; nothing if the field is not set.
+// The value of an option, from the field of the same name; nothing if the field is not set.
 template <typename T>
 absl::StatusOr<std::optional<T>> ReadField(const google::protobuf::Message& message,
                                            const google::protobuf::FieldDescriptor* field) {
@@ -34,7 +34,7 @@ absl::StatusOr<std::optional<T>> ReadField(const google::protobuf::Message& mess
   } else if constexpr (std::is_same_v<T, float>) {
     return reflection.GetFloat(message, field);
   } else {
-    // The API's enums begin with UNSPECIFIED, which is not set; ours have no such value.
+    // The API's enums begin with UNSPECIFIED, which counts as not set; ours have no such value.
     const int value = reflection.GetEnumValue(message, field);
     if (field->enum_type()->FindValueByNumber(value) == nullptr) {
       return InvalidField("options." + field->name(),

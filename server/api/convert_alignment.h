@@ -1,4 +1,4 @@
-// Alignments between the messages of the public API and the structs of the engine.
+// Converts alignments between the messages of the public API and the structs of the engine.
 
 #ifndef DRAGOMAN_SERVER_API_CONVERT_ALIGNMENT_H_
 #define DRAGOMAN_SERVER_API_CONVERT_ALIGNMENT_H_
@@ -12,8 +12,8 @@
 
 namespace dragoman {
 
-// What an OutputOptions or a ScoreRequest asks of alignments.  INVALID_ARGUMENT for a threshold
-// that is no probability; `prefix` goes before the field's name.
+// What an OutputOptions or a ScoreRequest asks for.  INVALID_ARGUMENT for a threshold that is not a
+// probability; `prefix` goes before the field's name.
 template <typename Request>
 absl::StatusOr<AlignmentOptions> AlignmentFrom(const Request& request, const std::string& prefix) {
   AlignmentOptions options;
@@ -25,7 +25,7 @@ absl::StatusOr<AlignmentOptions> AlignmentFrom(const Request& request, const std
                       "is " + std::to_string(options.threshold) + ", want above 0, to 1");
 }
 
-// Fills the points and the text; the text's attention only if it is asked for.
+// Fills in the points and the text; the text's attention only if requested.
 void ToProto(const Alignment& alignment, bool attention,
              google::protobuf::RepeatedPtrField<v1::AlignmentPoint>* points, v1::AlignedText* text);
 

@@ -1,12 +1,12 @@
-// What all calls that use the engine have in common, whatever they ask for and whatever transport
-// they came by: they pass the gate, are admitted, may be cancelled, and are booked at their end.
+// The common part of all calls that use the engine, whatever they ask for and over any transport:
+// they pass the gate, are admitted, may be cancelled, and are recorded at their end.
 //
 //   transport (a gRPC reactor, an HTTP handler)   reads bytes, writes bytes; a thin door
 //     exchange (this and its subclasses)          admission, quota, deadline, metrics, the end
 //       engine (engine/translator.h)              text in, text out
 //
-// translate_exchange.h: Translate and TranslateStream.  bulk_exchange.h: TranslateBulk.
-// score_exchange.h: Score.
+// translate_exchange.h: Translate. stream_exchange.h: TranslateStream. bulk_exchange.h:
+// TranslateBulk. score_exchange.h: Score.
 
 #ifndef DRAGOMAN_SERVER_API_EXCHANGE_H_
 #define DRAGOMAN_SERVER_API_EXCHANGE_H_
@@ -26,23 +26,23 @@ class Exchange {
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
-  // The caller has gone or its deadline has passed: the engine gives the request up within a
-  // decoding step, and the call ends as ever.  REQUIRES: not called before Start has returned.
+  // The caller has gone or its deadline has passed: the engine abandons the request within a
+  // decoding step, and the call ends as usual.  REQUIRES: not called before Start has returned.
   void Cancel();
 
  protected:
   // `parts` must outlive the exchange; `method` is a literal.
   Exchange(const ServerParts* parts, const char* method, Caller caller);
-  // Leaves the gate, by which a drain waits.  REQUIRES: the call was ended, or never entered.
+  // Leaves the gate, for which a drain waits.  REQUIRES: the call has ended, or never entered.
   ~Exchange();
 
-  // Whether the call may come in: UNAVAILABLE, UNAUTHENTICATED or RESOURCE_EXHAUSTED if not.
-  // REQUIRES: called once, before anything is done for the call.
+  // Whether the call may enter: UNAVAILABLE, UNAUTHENTICATED or RESOURCE_EXHAUSTED if not.
+  // REQUIRES: called once, before anything else is done for the call.
   absl::Status Enter();
 
-  // Makes the state by which the engine knows the request, of its principal, quota and priority.
-  // Returns the message that was read, or why there is nothing to do: it cannot be read, or the
-  // caller went away (CANCELLED) or its deadline passed before it came.  REQUIRES: entered.
+  // Creates the request's state for the engine, with its principal, quota and priority.  Returns
+  // the message that was read, or why there is nothing to do: it cannot be read, the caller has
+  // gone (CANCELLED), or its deadline passed before the message arrived.  REQUIRES: entered.
   template <typename Message>
   absl::StatusOr<Message> Begin(absl::StatusOr<Message> message) {
     absl::StatusOr<Priority> priority = message.ok() ? FromProto(message->priority()) : Priority();
@@ -51,13 +51,13 @@ class Exchange {
     return message;
   }
 
-  // The same of a message that was `read` so.
+  // The same for a message that was read with this status.
   absl::Status Begin(const absl::Status& read, Priority priority);
 
   // A state for one of several requests of the call.  REQUIRES: entered.
   std::shared_ptr<RequestState> NewRequest(Priority priority) const;
 
-  // Null until begun.
+  // Null before Begin.
   const std::shared_ptr<RequestState>& request() const { return request_; }
 
   const ServerParts& parts() const { return *parts_; }

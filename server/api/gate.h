@@ -1,4 +1,4 @@
-// The door that calls pass: counts those inside, and shuts for good when the server drains.
+// The gate that calls pass: counts those inside, and shuts for good when the server drains.
 //
 // Thread-safe.
 
@@ -21,16 +21,16 @@ class Gate {
   absl::Status Enter();
   void Leave();
 
-  // Lets nobody in any more.
+  // Lets no more calls in.
   void Shut();
   bool shut() const;
 
-  // Calls `on_shut`, which must not block, when the gate is shut; at once if it is already.  For
-  // calls that would go on for as long as their clients like.  The number takes it back.
+  // Calls `on_shut`, which must not block, when the gate is shut, or at once if it is shut already.
+  // For calls that would last as long as their clients like.  Returns a number for Unwatch.
   int Watch(std::function<void()> on_shut);
   void Unwatch(int watch);
 
-  // Waits until nobody is inside or `timeout` has passed; returns how many still are.
+  // Waits until no call is inside or `timeout` has passed; returns how many still are.
   int AwaitEmpty(absl::Duration timeout);
 
  private:

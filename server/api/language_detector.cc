@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstdio>  // CLD2's header needs it and does not say so
 
-// In this order.
+// The order of these headers matters.
 #include <cld2/public/compact_lang_det.h>
 #include <cld2/public/encodings.h>
 
@@ -14,8 +14,8 @@
 namespace dragoman {
 namespace {
 
-constexpr size_t kMostBytes = 1 << 16;  // to look at: more does not change the answer
-constexpr float kUnreliable = 0.5;      // the share that is left of a confidence that CLD2 doubts
+constexpr size_t kMostBytes = 1 << 16;  // to examine: more does not change the answer
+constexpr float kUnreliable = 0.5;      // what is left of a confidence that CLD2 itself doubts
 
 }  // namespace
 
@@ -40,7 +40,7 @@ std::vector<DetectedLanguage> DetectLanguages(std::string_view text) {
   for (int i = 0; i < 3; ++i) {
     if (languages[i] == CLD2::UNKNOWN_LANGUAGE || percents[i] <= 0) continue;
     std::string tag = CLD2::LanguageCode(languages[i]);
-    if (tag == "iw") tag = "he";  // the code of before 1989
+    if (tag == "iw") tag = "he";  // the code used before 1989
     const float confidence = static_cast<float>(percents[i]) / 100;
     found.push_back({std::move(tag), reliable ? confidence : confidence * kUnreliable});
   }

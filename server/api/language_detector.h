@@ -1,7 +1,7 @@
-// Which language a text is in: Compact Language Detector 2.  The only door to it.
+// Detects the language of a text, with Compact Language Detector 2.  The only door to it.
 //
-// It looks at quadgrams, and knows some 80 languages.  A word or two are often enough, and often
-// wrong: the confidence says how much of the text speaks for the language.  Thread-safe.
+// It looks at quadgrams and knows some 80 languages.  A word or two are often enough, and often
+// wrong; the confidence says how much of the text supports the language.  Thread-safe.
 
 #ifndef DRAGOMAN_SERVER_API_LANGUAGE_DETECTOR_H_
 #define DRAGOMAN_SERVER_API_LANGUAGE_DETECTOR_H_
@@ -17,11 +17,12 @@ struct DetectedLanguage {
   float confidence = 0;  // 0 to 1
 };
 
-// At most three, the likeliest first; none if nothing speaks for any.
-// REQUIRES: text is valid UTF-8.
+// At most three languages, most likely first; none if there is no evidence for any.  REQUIRES: text
+// is valid UTF-8.
 std::vector<DetectedLanguage> DetectLanguages(std::string_view text);
 
-// The English name of a language by its BCP-47 tag: "German"; the tag itself if it has none here.
+// The English name of the language with this BCP-47 tag: "German"; the tag itself if it has none
+// here.
 std::string EnglishNameOf(const std::string& tag);
 
 }  // namespace dragoman

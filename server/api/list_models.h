@@ -1,4 +1,4 @@
-// Which models are served, for whatever transport asks.
+// Lists the served models, for any transport.
 
 #ifndef DRAGOMAN_SERVER_API_LIST_MODELS_H_
 #define DRAGOMAN_SERVER_API_LIST_MODELS_H_
@@ -11,7 +11,7 @@
 
 namespace dragoman {
 
-// Both admit the call first, and answer while the server drains, too.
+// Both admit the call first, and also answer while the server drains.
 absl::Status ListModels(const ServerParts& parts, Call* call, v1::ListModelsResponse* response);
 // NOT_FOUND if no model has that name; the default one if it is empty.
 absl::Status GetModel(const ServerParts& parts, const std::string& name, Call* call,

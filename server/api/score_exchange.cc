@@ -12,7 +12,7 @@
 namespace dragoman {
 namespace {
 
-// The engine speaks of texts and targets; callers gave pairs.
+// The engine names texts and targets in its errors; callers sent pairs.
 absl::Status NamePairs(const absl::Status& status) {
   const std::string field = FieldOf(status);
   std::string pair;
@@ -30,7 +30,7 @@ absl::Status NamePairs(const absl::Status& status) {
   return InvalidField(pair, begin == std::string::npos ? message : message.substr(begin));
 }
 
-// The one model that a request of either kind is for; a route through a third language is none.
+// The single model for a request of either kind; a route through a third language will not do.
 template <typename Request>
 absl::StatusOr<std::shared_ptr<const Translator>> FindModel(const ModelRegistry& models,
                                                             const Request& request) {
@@ -73,7 +73,7 @@ absl::Status ScoreExchange::TryStart(Parse parse) {
 }
 
 void ScoreExchange::Scored(TranslateResponse scored) {
-  scored.status.Update(request()->Wanted(absl::Now()));  // nobody may be there to hear it
+  scored.status.Update(request()->Wanted(absl::Now()));  // nobody may be there to read it
   size_.queue = scored.times.queue;
   if (!scored.status.ok()) return End(NamePairs(scored.status), {});
   const Model& model = call().translator()->model();
@@ -88,7 +88,7 @@ void ScoreExchange::Scored(TranslateResponse scored) {
 }
 
 void ScoreExchange::End(const absl::Status& status, v1::ScoreResponse response) {
-  const Done done = std::move(done_);  // outlives this exchange, which may end in it
+  const Done done = std::move(done_);  // outlives this exchange, which done may destroy
   done(call().End(status, size_), std::move(response));
 }
 

@@ -1,5 +1,5 @@
-// One Score, whatever transport it came by (as translate_exchange.h): the log-probabilities of
-// given translations, in the batches of all the other requests.
+// One Score over any transport (like translate_exchange.h): the log-probabilities of given
+// translations, in the same batches as all other requests.
 
 #ifndef DRAGOMAN_SERVER_API_SCORE_EXCHANGE_H_
 #define DRAGOMAN_SERVER_API_SCORE_EXCHANGE_H_
@@ -16,11 +16,11 @@ namespace dragoman {
 
 class ScoreExchange : public Exchange {
  public:
-  // The response is empty unless the call ended well.  Must not block.  May destroy the exchange.
+  // The response is empty unless the call succeeded.  Must not block.  May destroy the exchange.
   using Done = std::function<void(CallEnd end, v1::ScoreResponse response)>;
 
-  // `parts` must outlive the exchange.
-  // REQUIRES of the end of its life: done was called, or Start never was.
+  // `parts` must outlive the exchange.  REQUIRES on destruction: done has been called, or Start
+  // never was.
   ScoreExchange(const ServerParts* parts, Caller caller, Done done);
 
   // The request, or why it cannot be read; CANCELLED if the caller went away before it came.

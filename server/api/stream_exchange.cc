@@ -15,7 +15,7 @@ void TranslateStreamExchange::Start(TranslateExchange::Parse parse) {
   if (const absl::Status status = TryStart(parse); !status.ok()) End(status);
 }
 
-// On an error nothing was started.
+// After an error nothing has been started.
 absl::Status TranslateStreamExchange::TryStart(TranslateExchange::Parse parse) {
   RETURN_IF_ERROR(Enter());
   ASSIGN_OR_RETURN(v1::TranslateRequest proto, Begin(parse()));
@@ -46,7 +46,7 @@ void TranslateStreamExchange::OnNews(TranslateProgress progress) {
   if (tell) ready_();
 }
 
-// Text that follows text becomes one with it.
+// Merges stable text with the message before it, if that is text of the same content.
 void TranslateStreamExchange::Add(v1::TranslateStreamResponse message) {
   if (!messages_.empty() && message.has_stable_text()) {
     v1::TranslateStreamResponse& last = messages_.back();
@@ -59,7 +59,7 @@ void TranslateStreamExchange::Add(v1::TranslateStreamResponse message) {
 }
 
 void TranslateStreamExchange::OnDone(TranslateResponse translated) {
-  translated.status.Update(request()->Wanted(absl::Now()));  // nobody may be there to hear it
+  translated.status.Update(request()->Wanted(absl::Now()));  // nobody may be there to read it
   task_.NoteTimes(translated);
   if (translated.status.ok()) {
     v1::TranslateStreamResponse last;
@@ -72,7 +72,7 @@ void TranslateStreamExchange::OnDone(TranslateResponse translated) {
 
 void TranslateStreamExchange::End(const absl::Status& status) {
   CallEnd end = call().End(status, task_.size());
-  const Ready ready = std::move(ready_);  // outlives this exchange, which may end in it
+  const Ready ready = std::move(ready_);  // outlives this exchange, which ready may destroy
   {
     absl::MutexLock lock(&mutex_);
     if (!status.ok()) messages_.clear();

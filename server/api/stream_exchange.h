@@ -1,5 +1,5 @@
-// One TranslateStream, whatever transport it came by: the exchange that says what it has while the
-// translation is under way.  The transport pulls, so that it is never given more than it can write:
+// One TranslateStream over any transport: an exchange that delivers results while the translation
+// is in progress.  The transport pulls, so that it never gets more than it can write:
 //
 //   TranslateStreamExchange exchange(parts, "TranslateStream", caller, ready);
 //   exchange.Start(parse);            // returns at once
@@ -7,14 +7,14 @@
 //   while (true) {
 //     StreamEvent event = exchange.Next();
 //     if (event.message) { write it, and ask again when it is written }
-//     else if (event.end) { tell the end; the exchange may now be destroyed }
+//     else if (event.end) { report the end; the exchange may now be destroyed }
 //     else break;                     // nothing yet: ready() will be called again
 //   }
 //
-// What is not pulled waits here, and texts that follow one another become one message.  So a slow
-// reader gets fewer and longer messages, and costs no more memory than the whole answer.
+// What has not been pulled waits here, and consecutive texts are merged into one message.  So a
+// slow reader gets fewer and longer messages, and costs no more memory than the whole answer.
 //
-// The messages come in the order of the contents and of their sentences.  End to end, the
+// The messages are in the order of the contents and of their sentences.  Concatenated, the
 // stable_text of a content is the text of its best hypothesis.
 
 #ifndef DRAGOMAN_SERVER_API_STREAM_EXCHANGE_H_
@@ -43,15 +43,15 @@ struct StreamEvent {
 // Next may be called on any thread, by one at a time.
 class TranslateStreamExchange : public Exchange {
  public:
-  // Called when Next has something again, in Start or on a worker's thread, and once for each time
-  // that Next had nothing.  Must not block.  May call Next, and destroy the exchange at the end.
+  // Called when Next has something again, in Start or on a worker's thread, once for each time that
+  // Next had nothing.  Must not block.  May call Next, and destroy the exchange at the end.
   using Ready = std::function<void()>;
 
-  // `parts` must outlive the exchange; `method` is a literal.
-  // REQUIRES of the end of its life: the end was pulled, or Start never called.
+  // `parts` must outlive the exchange; `method` is a literal.  REQUIRES on destruction: the end has
+  // been pulled, or Start was never called.
   TranslateStreamExchange(const ServerParts* parts, const char* method, Caller caller, Ready ready);
 
-  // As of TranslateExchange.  REQUIRES: called once.
+  // As for TranslateExchange.  REQUIRES: called once.
   void Start(TranslateExchange::Parse parse);
 
   StreamEvent Next();
@@ -65,7 +65,7 @@ class TranslateStreamExchange : public Exchange {
 
   Ready ready_;
   TranslateTask task_;
-  bool any_text_ = false;  // was found so far
+  bool any_text_ = false;  // whether any was found so far
 
   absl::Mutex mutex_;
   std::deque<v1::TranslateStreamResponse> messages_ ABSL_GUARDED_BY(mutex_);

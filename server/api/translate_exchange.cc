@@ -16,7 +16,7 @@ void TranslateExchange::Start(Parse parse) {
   if (const absl::Status status = TryStart(parse); !status.ok()) End(status, {});
 }
 
-// On an error nothing was started.
+// After an error nothing has been started.
 absl::Status TranslateExchange::TryStart(Parse parse) {
   RETURN_IF_ERROR(Enter());
   ASSIGN_OR_RETURN(v1::TranslateRequest proto, Begin(parse()));
@@ -28,7 +28,7 @@ absl::Status TranslateExchange::TryStart(Parse parse) {
 }
 
 void TranslateExchange::Translated(TranslateResponse translated) {
-  translated.status.Update(request()->Wanted(absl::Now()));  // nobody may be there to hear it
+  translated.status.Update(request()->Wanted(absl::Now()));  // nobody may be there to read it
   task_.NoteTimes(translated);
   v1::TranslateResponse response;
   if (translated.status.ok()) response = task_.Answer(translated, call().Elapsed());
@@ -36,7 +36,7 @@ void TranslateExchange::Translated(TranslateResponse translated) {
 }
 
 void TranslateExchange::End(const absl::Status& status, v1::TranslateResponse response) {
-  const Done done = std::move(done_);  // outlives this exchange, which may end in it
+  const Done done = std::move(done_);  // outlives this exchange, which done may destroy
   done(call().End(status, task_.size()), std::move(response));
 }
 

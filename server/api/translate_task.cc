@@ -37,8 +37,8 @@ absl::Status TranslateTask::FindRoutes(const v1::TranslateRequest& request) {
     ASSIGN_OR_RETURN(route_, find(request.source_language()));
     return absl::OkStatus();
   }
-  // A model that is alone, or named, is found for any languages; whether it has them it says
-  // itself.
+  // A single or a named model is found for any languages and then refuses those that it lacks.
+  // Here it must not be chosen for them.
   const FindSource find_served = [&](const std::string& source) -> absl::StatusOr<Route> {
     ASSIGN_OR_RETURN(Route route, find(source));
     const Languages& languages = route.translators().front()->model().tokenizer().languages();
@@ -53,7 +53,7 @@ absl::Status TranslateTask::FindRoutes(const v1::TranslateRequest& request) {
     if (!route_.has_value()) route_ = group.route;
   }
   if (route_.has_value()) return absl::OkStatus();
-  // All is in the target language already; the books want a model all the same.
+  // Everything is in the target language already, but metrics and log still need a model.
   ASSIGN_OR_RETURN(route_, parts_->models->FindRoute(request.model(), "", ""));
   return absl::OkStatus();
 }
@@ -75,7 +75,7 @@ void TranslateTask::Run(std::shared_ptr<RequestState> state,
   if (on_progress == nullptr) {
     return TranslateGroups(detected_->groups, request_, state, std::move(done));
   }
-  // The texts go several ways: they are told of in their order, when all are done.
+  // The texts take different routes: they are reported in order, when all are done.
   TranslateGroups(
       detected_->groups, request_, state,
       [done = std::move(done), on_progress = std::move(on_progress)](TranslateResponse response) {

@@ -1,5 +1,5 @@
-// One v1::TranslateRequest on its way to the engine and back, as the exchanges that translate need
-// it: to the models that serve it, to the engine's request, and from what the engine has found to
+// One v1::TranslateRequest on its way to the engine and back, for the exchanges that translate: it
+// finds the models that serve the request, converts it for the engine, and turns the results into
 // the answer and its metrics.
 
 #ifndef DRAGOMAN_SERVER_API_TRANSLATE_TASK_H_
@@ -23,26 +23,26 @@ class TranslateTask {
   // `parts` must outlive the task.
   explicit TranslateTask(const ServerParts* parts) : parts_(parts) {}
 
-  // Takes the request and finds who serves it.  Nothing is started.
+  // Takes the request and finds its models.  Nothing is started.
   absl::Status Prepare(v1::TranslateRequest request);
 
-  // Who translates, first; nullptr while no model was found.
+  // The first translator; nullptr if no model was found.
   std::shared_ptr<const Translator> translator() const;
 
-  // Starts the translation; as Translator::Translate.  REQUIRES: Prepare was OK; called once.
+  // Starts the translation, like Translator::Translate.  REQUIRES: Prepare was OK; called once.
   void Run(std::shared_ptr<RequestState> state, std::function<void(TranslateResponse)> done,
            OnProgress on_progress = nullptr);
 
-  // News of it as the messages of a stream, in order.
+  // Converts its progress to the messages of a stream, in order.
   void ToMessages(TranslateProgress progress,
                   absl::FunctionRef<void(v1::TranslateStreamResponse)> add);
 
-  // The answer, and its metrics; `elapsed` is the time since the request came.  Translations that
-  // were told one by one are not in it.
-  // REQUIRES: translated.status is OK.
+  // The answer, which is also counted in the metrics; `elapsed` is the time since the request
+  // arrived.  Translations that were reported one by one are not in it.  REQUIRES:
+  // translated.status is OK.
   v1::TranslateResponse Answer(const TranslateResponse& translated, absl::Duration elapsed);
 
-  // Keeps for the log what is known of a request whether or not it was translated.
+  // Records for the log what is known whether or not the request succeeded.
   void NoteTimes(const TranslateResponse& translated);
 
   // For the log; complete after NoteTimes and Answer.
@@ -54,7 +54,7 @@ class TranslateTask {
   absl::Status FindRoutes(const v1::TranslateRequest& request);
 
   const ServerParts* const parts_;
-  std::optional<Route> route_;               // of all texts, or of the first that are translated
+  std::optional<Route> route_;  // of all texts, or of the first ones that are translated
   std::optional<DetectedSources> detected_;  // if the source language is "auto"
   TranslateRequest request_;
   v1::OutputOptions output_;

@@ -1,12 +1,13 @@
-// Doors for programs that speak another translation API, and take the address of its server: one
-// file each, over the same exchange as all the others.
+// Support for programs that speak another translation API and let users set its address: one file
+// for each API, over the same exchange as all the others.
 //
 //   libretranslate   POST /translate, /detect, GET /languages, /frontend/settings, /health
 //   deepl            /v2/translate, /v2/languages, /v2/usage
 //   google           /language/translate/v2, .../detect, .../languages
 //
-// What such an API offers and this server cannot do (HTML, stored glossaries, formality) is refused
-// by name.  What changes nothing that was promised is named in the header X-Dragoman-Ignored.
+// Features of such an API that this server cannot provide (HTML, stored glossaries, formality) are
+// refused by name.  Options that can be ignored without breaking a promise are listed in the header
+// X-Dragoman-Ignored.
 
 #ifndef DRAGOMAN_SERVER_COMPAT_COMPAT_H_
 #define DRAGOMAN_SERVER_COMPAT_COMPAT_H_
@@ -24,7 +25,7 @@
 
 namespace dragoman {
 
-// Opens the doors of these names.  REQUIRES: KnowsCompat is true of each.
+// Adds the routes of the APIs with these names.  REQUIRES: KnowsCompat is true for each.
 void AddCompat(const std::vector<std::string>& names, const HttpDoor& door, HttpRouter* router);
 
 void AddLibreTranslate(const HttpDoor& door, HttpRouter* router);
@@ -36,13 +37,13 @@ void AddGoogle(const HttpDoor& door, HttpRouter* router);
 inline constexpr char kIgnored[] = "X-Dragoman-Ignored";
 inline constexpr char kForm[] = "application/x-www-form-urlencoded";
 
-// The error of a call in the shape of the API.
+// Writes the error of a call in the format of the API.
 using CompatError = std::function<HttpResponse(const absl::Status& status)>;
 
-// Which target languages each source language has, by the models that are served.
+// The target languages of each source language, over all served models.
 using ServedPairs = std::map<std::string, std::set<std::string>>;
 
-// Calls that are answered at once, for a caller who is admitted; booked as `method`.
+// A call that is answered at once, if the caller is admitted; recorded as `method`.
 template <typename Value>
 using Answered = std::function<absl::StatusOr<Value>(Call* call)>;
 HttpResponse AnswerCall(const HttpDoor& door, const char* door_name, const char* method,
@@ -52,13 +53,13 @@ HttpResponse AnswerCall(const HttpDoor& door, const char* door_name, const char*
 // REQUIRES: the call is not yet admitted.
 absl::StatusOr<ServedPairs> ListPairs(const HttpDoor& door, Call* call);
 
-// Takes the key of another API for our bearer token, unless the request shows one.
+// Uses the key of another API as our bearer token, unless the request has one.
 void UseToken(const std::string& token, HttpRequest* http);
 
-// The end of a call as headers, and the body of the API: `response` or `error`.
+// Adds the headers for the end of a call to the API's `response` or `error`.
 HttpResponse WithHeaders(HttpResponse response, const CallEnd& end);
 
-// A request for texts, in whole sentences as these APIs translate them.
+// A request that splits its texts into sentences, as these APIs do.
 v1::TranslateRequest NewTranslateRequest(std::vector<std::string> texts, std::string source,
                                          std::string target);
 

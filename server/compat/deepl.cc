@@ -1,5 +1,5 @@
-// DeepL's API v2 (https://developers.deepl.com/docs): what CAT tools and DeepL's own libraries
-// speak, given the address of this server.
+// DeepL's API v2 (https://developers.deepl.com/docs), which CAT tools and DeepL's own libraries
+// speak when given the address of this server.
 //
 //   curl localhost:9464/v2/translate -d text='Good morning.' -d target_lang=DE
 //   {"translations": [{"detected_source_language": "EN", "text": "Guten Morgen."}]}
@@ -24,7 +24,7 @@ constexpr char kDoor[] = "deepl";
 
 HttpResponse Error(const absl::Status& status) {
   int code = HttpCodeOf(status);
-  if (code == 401) code = 403;  // what its clients know
+  if (code == 401) code = 403;  // the code that its clients know
   return JsonResponse(code, {{"message", std::string(status.message())}});
 }
 
@@ -36,13 +36,13 @@ HttpResponse PlainError(int code, std::string_view message) {
 std::string Upper(const std::string& tag) { return absl::AsciiStrToUpper(tag); }
 
 struct TranslateCall {
-  std::string source;  // as DeepL writes it; empty: it is to be detected
+  std::string source;  // as DeepL writes it; empty: to be detected
   bool count_characters = false;
   std::vector<int> characters;
   std::vector<std::string> ignored;
 };
 
-// INVALID_ARGUMENT names the first option that would have to be obeyed and cannot be.
+// INVALID_ARGUMENT names the first option that matters and is not supported.
 absl::Status RefuseUnsupported(const CompatFields& fields) {
   for (const char* name :
        {"glossary_id", "style_id", "tag_handling", "outline_detection", "non_splitting_tags",
@@ -105,7 +105,8 @@ HttpResponse Translated(const TranslateCall& call, const v1::TranslateResponse& 
   return answer;
 }
 
-// The fields, with the key of `Authorization: DeepL-Auth-Key KEY` or of auth_key as the token.
+// Reads the fields; the key of `Authorization: DeepL-Auth-Key KEY` or of auth_key becomes the
+// token.
 absl::StatusOr<CompatFields> ReadFields(HttpRequest* http) {
   absl::StatusOr<CompatFields> fields = CompatFields::Read(*http);
   constexpr std::string_view kScheme = "DeepL-Auth-Key ";
@@ -160,7 +161,7 @@ absl::StatusOr<HttpResponse> ListLanguages(const HttpDoor& door, const CompatFie
 }  // namespace
 
 void AddDeepL(const HttpDoor& door, HttpRouter* router) {
-  // A call of any method that is answered at once.
+  // Adds a route, for any method, that is answered at once.
   const auto add = [&](const char* path, auto answer_call) {
     for (const char* method : {"GET", "POST"}) {
       HttpRoute route = {.method = method, .path = path, .error = PlainError};

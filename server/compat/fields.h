@@ -15,27 +15,27 @@ namespace dragoman {
 
 class CompatFields {
  public:
-  // Of the body and the query, or of the query alone if there is no body.  INVALID_ARGUMENT if
+  // Reads the body and the query, or only the query if there is no body.  INVALID_ARGUMENT if
   // either cannot be read.
   static absl::StatusOr<CompatFields> Read(const HttpRequest& request);
 
   bool Has(const char* name) const { return fields_.contains(name); }
-  // Whether the value is a list, even of one.
+  // Whether the value is a list, even with one element.
   bool IsList(const char* name) const { return Has(name) && fields_[name].is_array(); }
 
-  // A string, a number or a bool as text; `otherwise` if it is not there.  INVALID_ARGUMENT names
-  // the field if it is anything else.
+  // A string, a number or a bool as text; `otherwise` if it is absent.  INVALID_ARGUMENT names the
+  // field if it is anything else.
   absl::StatusOr<std::string> Text(const char* name, const std::string& otherwise = "") const;
-  // 0 or more.
+  // A number, 0 or more.
   absl::StatusOr<int> Number(const char* name, int otherwise) const;
-  // A string, or a list of strings.  INVALID_ARGUMENT if it is not there.
+  // A string, or a list of strings.  INVALID_ARGUMENT if it is absent.
   absl::StatusOr<std::vector<std::string>> Texts(const char* name) const;
 
  private:
   nlohmann::json fields_ = nlohmann::json::object();
 };
 
-// `object` as the body of an answer.
+// An answer with `object` as its body.
 HttpResponse JsonResponse(int code, const nlohmann::ordered_json& object);
 
 }  // namespace dragoman

@@ -1,5 +1,6 @@
-// Google's Cloud Translation API, basic edition (https://cloud.google.com/translate/docs/reference/
-// rest/v2/translate), which the libraries of many languages speak.
+// Google's Cloud Translation API, basic edition
+// (https://cloud.google.com/translate/docs/reference/rest/v2/translate), for which many languages
+// have client libraries.
 //
 //   curl 'localhost:9464/language/translate/v2?q=Good+morning.&target=de&format=text'
 //   {"data": {"translations": [{"translatedText": "Guten Morgen.", "detectedSourceLanguage":
@@ -41,11 +42,11 @@ HttpResponse PlainError(int code, std::string_view message) {
 
 struct TranslateCall {
   bool detect = false;
-  bool model = false;  // one was asked for
+  bool model = false;  // whether one was requested
 };
 
-// Google's texts are HTML unless `format` says otherwise, which makes no difference to a text
-// without marks of HTML.
+// Google's texts are HTML unless `format` says otherwise.  For a text without HTML markup that
+// makes no difference.
 absl::Status CheckFormat(const CompatFields& fields, const std::vector<std::string>& texts) {
   ASSIGN_OR_RETURN(const std::string format, fields.Text("format"));
   if (format == "text") return absl::OkStatus();
@@ -122,12 +123,12 @@ absl::StatusOr<HttpResponse> ListLanguages(const HttpDoor& door, const CompatFie
     languages.push_back(std::move(language));
   }
   HttpResponse answer = JsonResponse(200, {{"data", {{"languages", std::move(languages)}}}});
-  // There are English names alone.
+  // Only English names are available.
   if (!names_in.empty() && names_in != "en") answer.headers.emplace_back(kIgnored, "target");
   return answer;
 }
 
-// The fields, with `key` as the token.
+// Reads the fields; `key` becomes the token.
 absl::StatusOr<CompatFields> ReadFields(HttpRequest* http) {
   absl::StatusOr<CompatFields> fields = CompatFields::Read(*http);
   if (fields.ok()) UseToken(fields->Text("key").value_or(""), http);

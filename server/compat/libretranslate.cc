@@ -1,5 +1,5 @@
-// The API of LibreTranslate (https://libretranslate.com/docs): what browser extensions, editors and
-// bots of people who host their own translation speak.
+// The API of LibreTranslate (https://libretranslate.com/docs), which browser extensions, editors
+// and bots use with self-hosted translation servers.
 //
 //   curl localhost:9464/translate -d q='Good morning.' -d source=en -d target=de
 //   {"translatedText": "Guten Morgen."}
@@ -22,7 +22,7 @@ constexpr char kDoor[] = "libretranslate";
 
 HttpResponse Error(const absl::Status& status) {
   int code = HttpCodeOf(status);
-  if (code == 401) code = 403;  // what its clients know
+  if (code == 401) code = 403;  // the code that its clients know
   return JsonResponse(code, {{"error", std::string(status.message())}});
 }
 
@@ -36,7 +36,7 @@ Json Detected(const std::string& language, float confidence) {
 }
 
 struct TranslateCall {
-  bool list = false;  // q was one
+  bool list = false;  // whether q was a list
   bool detect = false;
   int alternatives = 0;
 };
@@ -87,7 +87,7 @@ Json TranslatedBody(const TranslateCall& call, const v1::TranslateResponse& resp
   return body;
 }
 
-// The request with its api_key as the token; the fields, or why they cannot be read.
+// Reads the fields, or says why they cannot be read; api_key becomes the token.
 absl::StatusOr<CompatFields> ReadFields(HttpRequest* http) {
   absl::StatusOr<CompatFields> fields = CompatFields::Read(*http);
   if (fields.ok()) UseToken(fields->Text("api_key").value_or(""), http);

@@ -1,5 +1,4 @@
-// The other translation APIs that the server can speak, by the names that the configuration gives
-// them.
+// The other translation APIs that the server can speak, by their names in the configuration.
 
 #ifndef DRAGOMAN_SERVER_COMPAT_NAMES_H_
 #define DRAGOMAN_SERVER_COMPAT_NAMES_H_

@@ -1,8 +1,8 @@
 // The configuration of the server: the command line and the --config file, checked.
 //
 // Both are read into the same message (proto/dragoman/v1/config.proto): each flag sets the field of
-// the same name, the flags are merged over the file, and the
-// result is resolved once, so that defaults, ranges and error messages are in one place.
+// the same name, the flags are merged over the file, and the result is resolved once, so that
+// defaults, ranges and error messages are in one place.
 
 #ifndef DRAGOMAN_SERVER_CONFIG_CONFIG_H_
 #define DRAGOMAN_SERVER_CONFIG_CONFIG_H_

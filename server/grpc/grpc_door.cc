@@ -48,7 +48,7 @@ grpc::Status ToGrpcStatus(const CallEnd& end, grpc::ServerContextBase* context) 
   context->AddTrailingMetadata(kRequestIdKey, end.request_id);
   if (end.status.ok()) return grpc::Status::OK;
   if (absl::IsResourceExhausted(end.status)) {
-    // A negative number means: not again.
+    // A negative number means: do not retry.
     const int64_t pushback =
         IsMessageTooLarge(end.status) ? -1 : absl::ToInt64Milliseconds(end.retry_delay);
     context->AddTrailingMetadata("grpc-retry-pushback-ms", std::to_string(pushback));

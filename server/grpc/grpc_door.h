@@ -1,5 +1,5 @@
-// Between gRPC and the rest of the server: what a gRPC call says of its caller, and how its end is
-// told.
+// Between gRPC and the rest of the server: what a gRPC call says about its caller, and how its end
+// is reported.
 
 #ifndef DRAGOMAN_SERVER_GRPC_GRPC_DOOR_H_
 #define DRAGOMAN_SERVER_GRPC_GRPC_DOOR_H_
@@ -14,8 +14,8 @@ namespace dragoman {
 Caller CallerOf(const grpc::ServerContextBase& context);
 
 // The status of a call that ended, with google.rpc details.  The trailing metadata get the request
-// id as `x-request-id`, and `grpc-retry-pushback-ms` if the caller is to come again: initial
-// metadata would keep clients from trying again (gRPC retries no call whose response has begun).
+// id as `x-request-id`, and `grpc-retry-pushback-ms` if the caller should retry.  Initial metadata
+// would keep clients from retrying (gRPC does not retry a call whose response has begun).
 grpc::Status ToGrpcStatus(const CallEnd& end, grpc::ServerContextBase* context);
 
 }  // namespace dragoman

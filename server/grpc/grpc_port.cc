@@ -17,10 +17,10 @@ namespace {
 
 constexpr const char* kHealthServices[] = {"", "dragoman.v1.TranslationService",
                                            "dragoman.v1.ModelService"};
-// Serves as long as the process does its work: a server that drains is not to be killed for it.
+// Serves for as long as the process works: a draining server must not be killed for draining.
 constexpr char kLivenessService[] = "liveness";
 
-// What gRPC wants to be told once in a process, before the first server.
+// Initialization that gRPC needs once per process, before the first server.
 void InitGrpc() {
   static const bool done = [] {
     LogLibraries();
@@ -31,7 +31,7 @@ void InitGrpc() {
   static_cast<void>(done);
 }
 
-// gRPC's own reflection service knows nothing of tokens: a server that wants them goes without.
+// gRPC's own reflection service knows nothing about tokens: a server that requires them has none.
 class NoReflection : public grpc::ServerBuilderOption {
  public:
   void UpdateArguments(grpc::ChannelArguments*) override {}
@@ -45,10 +45,10 @@ int Milliseconds(absl::Duration duration) {
       std::min<int64_t>(absl::ToInt64Milliseconds(duration), std::numeric_limits<int>::max()));
 }
 
-// gRPC refuses a message by itself if it is too large or compressed: without a word in the log, a
-// count or a request id.  So it lets through what is larger than our limit by up to 15 MiB, and
-// what is compressed, as it is: nothing is unpacked, as a MiB of gzip may hold a GiB.  The services
-// refuse both.
+// When gRPC itself refuses a message for being too large or compressed, there is no log line, no
+// count and no request id.  So it lets pass messages that exceed our limit by up to 15 MiB, and
+// compressed ones as they are: nothing is unpacked, because a MiB of gzip may expand to a GiB. The
+// services refuse both.
 void LetServicesRefuse(int max_message_bytes, grpc::ServerBuilder* builder) {
   constexpr int64_t kMore = 15 << 20;
   builder->SetMaxReceiveMessageSize(static_cast<int>(
@@ -60,13 +60,13 @@ void SetConnections(const ConnectionOptions& options, grpc::ServerBuilder* build
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, Milliseconds(options.keepalive_time));
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS,
                               Milliseconds(options.keepalive_timeout));
-  // Clients that have no call and send nothing are asked as well, again and again; and who connects
-  // has as long to say hello.
+  // Connections without calls are pinged too, repeatedly; and a new connection has the same time to
+  // complete its handshake.
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder->AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   builder->AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS,
                               Milliseconds(options.keepalive_timeout));
-  // Clients may ping, too, but not without end.
+  // Clients may ping, too, but not without limit.
   builder->AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 10'000);
   builder->AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_MS, Milliseconds(options.max_age));
   builder->AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_GRACE_MS,

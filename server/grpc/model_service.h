@@ -1,4 +1,4 @@
-// dragoman.v1.ModelService: which models are served.  Answers while the server drains, too.
+// dragoman.v1.ModelService: which models are served.  Also answers while the server drains.
 
 #ifndef DRAGOMAN_SERVER_GRPC_MODEL_SERVICE_H_
 #define DRAGOMAN_SERVER_GRPC_MODEL_SERVICE_H_

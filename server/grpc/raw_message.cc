@@ -12,7 +12,7 @@
 namespace dragoman {
 namespace {
 
-// Whether bytes that do not parse begin like gzip's (RFC 1952) or zlib's (RFC 1950).
+// Whether bytes that do not parse begin like gzip (RFC 1952) or zlib (RFC 1950).
 bool LooksCompressed(const grpc::ByteBuffer& bytes) {
   grpc::Slice slice;
   if (!bytes.TrySingleSlice(&slice).ok() && !bytes.DumpToSingleSlice(&slice).ok()) return false;
@@ -21,8 +21,8 @@ bool LooksCompressed(const grpc::ByteBuffer& bytes) {
   return (first == 0x1F && second == 0x8B) || (first == 0x78 && (first << 8 | second) % 31 == 0);
 }
 
-// False if the bytes do not parse; then the message is what the parser had taken over before it
-// stopped, the string that is not UTF-8 included.
+// False if the bytes do not parse; then the message is what the parser had read before it stopped,
+// including a string that is not UTF-8.
 template <typename Message>
 bool Parse(const grpc::ByteBuffer& bytes, Message* message) {
   grpc::ByteBuffer buffer = bytes;  // reading it consumes it; the slices are shared

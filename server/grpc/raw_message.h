@@ -1,4 +1,4 @@
-// The messages of methods that are served from raw bytes: gRPC itself answers a message that does
+// Parses the messages of methods that are served from raw bytes: gRPC answers a message that does
 // not parse with a bare UNIMPLEMENTED, and a text that is not UTF-8 does not parse.
 
 #ifndef DRAGOMAN_SERVER_GRPC_RAW_MESSAGE_H_
@@ -21,8 +21,9 @@ namespace dragoman {
 template <typename Message>
 absl::StatusOr<Message> ReadMessage(const grpc::ByteBuffer& bytes, size_t max_bytes);
 
-// The same of one request of a bulk call: what is wrong in it is the request's own error.  An error
-// is one of the whole call: nobody can tell which request is meant.
+// The same for one request of a bulk call.  What is wrong in the request becomes its own error; the
+// function returns an error only if the whole call is affected, because nobody can tell which
+// request is meant.
 absl::StatusOr<BulkExchange::Item> ReadBulkRequest(const grpc::ByteBuffer& bytes, size_t max_bytes);
 
 // The field of the first string in the message that is not UTF-8, such as "contents[3]" or

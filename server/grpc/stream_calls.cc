@@ -1,7 +1,7 @@
-// Whatever happens to a call (the exchange has news, a message was written or read, a timer fires)
-// ends in Pump, which does all that can be done now.  One thread at a time pumps, and looks again
-// for what comes meanwhile.  gRPC's operations may call back before they return, so Pump decides
-// under the lock and acts outside of it.
+// Every event of a call (the exchange has news, a message was written or read, a timer fires) leads
+// to Pump, which does everything that can be done now.  One thread at a time pumps, and checks
+// again for what has come up meanwhile. gRPC's operations may call back before they return, so Pump
+// decides under the lock and acts outside of it.
 
 #include "server/grpc/stream_calls.h"
 
@@ -27,13 +27,13 @@ template <typename Message>
 grpc::ByteBuffer Serialized(const Message& message) {
   grpc::ByteBuffer bytes;
   bool own_buffer;
-  // Fails only where memory does.
+  // Fails only if memory does.
   grpc::SerializationTraits<Message>::Serialize(message, &bytes, &own_buffer);
   return bytes;
 }
 
-// Its owner is itself, until OnDone.  The exchange may have news later than that, so it knows only
-// a weak pointer.
+// Owns itself until OnDone.  The exchange may have news after that, so it holds only a weak
+// pointer.
 class StreamCall : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
                    public std::enable_shared_from_this<StreamCall> {
  public:
@@ -70,7 +70,7 @@ class StreamCall : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
       if (!event.message.has_value() && !event.end.has_value()) break;
       writing_ = true;
       mutex_.Unlock();
-      // After Finish the call may be gone; pumping_ stays.
+      // After Finish the call may be gone; pumping_ stays set.
       if (event.end.has_value()) return Finish(ToGrpcStatus(*event.end, context_));
       message_ = Serialized(*event.message);
       StartWrite(&message_);
@@ -91,7 +91,7 @@ class StreamCall : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-// Likewise.
+// Also owns itself until OnDone.
 class BulkCall : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>,
                  public std::enable_shared_from_this<BulkCall> {
  public:
@@ -155,7 +155,7 @@ class BulkCall : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuff
       reading_ = reading_ || read;
       waiting_ = waiting_ || wait;
       mutex_.Unlock();
-      // After Finish the call may be gone; pumping_ stays.
+      // After Finish the call may be gone; pumping_ stays set.
       if (finish) return Finish(ToGrpcStatus(*end_, context_));
       if (write) {
         outgoing_ = Serialized(*event.message);
@@ -169,8 +169,8 @@ class BulkCall : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuff
     mutex_.Unlock();
   }
 
-  // Each wait has an alarm of its own, because one that has gone off may still be in its callback.
-  // The call does not end before (waiting_).
+  // Each wait has its own alarm, because one that has fired may still be in its callback.  The call
+  // does not end before that (waiting_).
   void RetrySoon() {
     const auto when =
         std::chrono::system_clock::now() + absl::ToChronoMilliseconds(BulkExchange::kRetryDelay);
@@ -190,7 +190,7 @@ class BulkCall : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuff
   grpc::CallbackServerContext* const context_;
   std::shared_ptr<BulkCall> self_;
   std::shared_ptr<BulkExchange> exchange_;
-  grpc::ByteBuffer incoming_, outgoing_;  // that are being read and written
+  grpc::ByteBuffer incoming_, outgoing_;  // being read and written
   std::unique_ptr<grpc::Alarm> alarm_;
 
   absl::Mutex mutex_;

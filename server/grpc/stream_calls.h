@@ -9,7 +9,7 @@
 
 namespace dragoman {
 
-// A call that has begun; gRPC's OnDone ends its life.  `parts` must outlive it.
+// A call that has begun and ends its own life in gRPC's OnDone.  `parts` must outlive it.
 grpc::ServerWriteReactor<grpc::ByteBuffer>* NewStreamCall(const ServerParts* parts,
                                                           grpc::CallbackServerContext* context,
                                                           const grpc::ByteBuffer& request);

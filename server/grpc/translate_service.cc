@@ -26,8 +26,8 @@ grpc::Status EndOf(const CallEnd& end, const Message& answer, grpc::CallbackServ
 // One Translate over gRPC.  It owns itself: gRPC's OnDone, after which nobody knows of it, deletes
 // it.
 //
-// `this` is safe to use for as long as Finish has not been called, and in Start even afterwards:
-// gRPC calls nothing (neither OnCancel nor OnDone) before the handler has returned the reactor.
+// `this` is safe to use until Finish is called, and in Start even afterwards: gRPC calls nothing
+// (neither OnCancel nor OnDone) before the handler has returned the reactor.
 class TranslateCall : public grpc::ServerUnaryReactor {
  public:
   TranslateCall(const ServerParts* parts, grpc::CallbackServerContext* context,
@@ -59,7 +59,7 @@ class TranslateCall : public grpc::ServerUnaryReactor {
   TranslateExchange exchange_;
 };
 
-// One Score over gRPC; owns itself as TranslateCall does.
+// One Score over gRPC; owns itself like TranslateCall.
 class ScoreCall : public grpc::ServerUnaryReactor {
  public:
   ScoreCall(const ServerParts* parts, grpc::CallbackServerContext* context,

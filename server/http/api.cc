@@ -35,7 +35,7 @@ void Translate(const HttpDoor& door, const HttpRequest& http, std::shared_ptr<Ht
       });
 }
 
-// A call that is answered at once: `answer_call` does it, for a caller that its headers describe.
+// Answers a call at once with `answer_call`, for the caller that the headers describe.
 void AnswerAtOnce(const HttpDoor& door, const char* method, const HttpRequest& http,
                   const std::shared_ptr<HttpAnswer>& answer,
                   const std::function<absl::Status(Call* call, CallSize* size)>& answer_call,
@@ -76,7 +76,7 @@ void GetModel(const HttpDoor& door, const HttpRequest& http, std::shared_ptr<Htt
   AnswerAtOnce(door, "GetModel", http, answer, get, response);
 }
 
-// One Score whose caller may go away; lives until its exchange has ended.
+// One Score whose caller may go away.  Lives until its exchange has ended.
 class HttpScore {
  public:
   HttpScore(const ServerParts* parts, Caller caller, std::shared_ptr<HttpAnswer> answer)

@@ -1,4 +1,4 @@
-// The API of gRPC (proto/dragoman/v1/translation.proto) as JSON over HTTP:
+// The gRPC API (proto/dragoman/v1/translation.proto) as JSON over HTTP:
 //
 //   POST /v1/translate      Translate
 //   POST /v1/score          Score
@@ -6,7 +6,7 @@
 //   GET  /v1/models         ListModels
 //   GET  /v1/models/NAME    GetModel
 //
-// Bodies are the messages of these calls by protobuf's mapping to JSON (json.h); an error is a
+// Bodies are the messages of these calls in protobuf's JSON mapping (json.h); an error is a
 // google.rpc.Status.
 
 #ifndef DRAGOMAN_SERVER_HTTP_API_H_

@@ -23,9 +23,9 @@ namespace {
 namespace asio = boost::asio;
 namespace http = boost::beast::http;
 
-// How soon a handler hears that its client has gone.
+// How often to check whether the client of a running handler has gone.
 constexpr absl::Duration kWatchInterval = absl::Milliseconds(100);
-// For a client to read the last answer, and to say good-bye.
+// How long a client may take to read the last answer and close the connection.
 constexpr absl::Duration kLinger = absl::Seconds(2);
 constexpr absl::Duration kHandshakeTimeout = absl::Seconds(10);
 constexpr size_t kReadAtOnce = 16 << 10;
@@ -35,7 +35,7 @@ std::string_view ToStd(View view) {
   return {view.data(), view.size()};
 }
 
-// "Sun, 06 Nov 1994 08:49:37 GMT", made once a second.
+// "Sun, 06 Nov 1994 08:49:37 GMT", formatted once per second.
 const std::string& DateNow() {
   thread_local int64_t second = -1;
   thread_local std::string date;
@@ -58,7 +58,7 @@ int CountHeaders(const HttpHeaders& headers, std::string_view name) {
                                         [&](const auto& header) { return header.first == name; }));
 }
 
-// What a request is answered that cannot be read; code 0: nothing, as there is nobody to be told.
+// The answer to a request that cannot be read; code 0 if there is nobody to send it to.
 HttpResponse ExplainReadError(const boost::system::error_code& error) {
   if (error == http::error::header_limit || error == http::error::buffer_overflow) {
     return RpcStatusBody(431, "the headers are too large");
@@ -96,7 +96,7 @@ bool SplitTarget(std::string_view target, HttpRequest* request) {
 
 }  // namespace
 
-// Hands what a handler says over to the connection's thread.
+// Passes a handler's answer to the connection's thread.
 class HttpConnection::Answer final : public HttpAnswer {
  public:
   explicit Answer(std::shared_ptr<HttpConnection> connection)
@@ -176,7 +176,7 @@ void HttpConnection::Start() {
 }
 
 void HttpConnection::Drain() {
-  // A new connection gets an answer to what it came for.
+  // A new connection gets an answer to its first request.
   if (stage_ == Stage::kIdle && !first_) return Close();
   keep_alive_ = false;
 }
@@ -216,16 +216,16 @@ void HttpConnection::AwaitTimer() {
 }
 
 void HttpConnection::OnTimer() {
-  if (timer_.expiry() > Clock::now()) return;  // it was set anew while this was on its way
+  if (timer_.expiry() > Clock::now()) return;  // it was set again while this callback was pending
   if (stage_ == Stage::kAnswering && PeerIsGone()) return Close();
   if (Clock::now() < deadline_) return AwaitTimer();
   if (stage_ != Stage::kHeader && stage_ != Stage::kBody) return Close();
   timed_out_ = true;
   Error ignored;
-  stream_.socket().cancel(ignored);  // the read that waits ends, and says so
+  stream_.socket().cancel(ignored);  // ends the pending read with an error
 }
 
-// Whether the client has closed its end, whatever it has sent before.
+// Whether the client has closed its end, even if it sent something before.
 bool HttpConnection::PeerIsGone() {
   pollfd end = {.fd = stream_.socket().native_handle(), .events = POLLRDHUP, .revents = 0};
   return poll(&end, 1, 0) == 1;
@@ -233,7 +233,7 @@ bool HttpConnection::PeerIsGone() {
 
 // ---- TLS -------------------------------------------------------------------------------------
 
-// The port speaks both: the first byte of TLS is that of no HTTP request.
+// The port speaks both: the first byte of TLS cannot start an HTTP request.
 void HttpConnection::Sniff() {
   Enter(Stage::kIdle, shared_->options.header_timeout);
   stream_.socket().async_wait(HttpStream::Socket::wait_read,
@@ -297,15 +297,15 @@ void HttpConnection::OnReadError(const Error& error) {
   if (timed_out_) return Refuse(RpcStatusBody(408, "the request did not come in time"));
   HttpResponse refusal = ExplainReadError(error);
   if (refusal.code == 0) return Close();
-  // In the shape of the API that was spoken to, if that is known already.
+  // In the error format of the API that is being used, if it is known already.
   if (route_ != nullptr && refusal.code == 413) {
     refusal = route_->error(413, "the body is too large; send fewer texts at a time");
   }
   Refuse(std::move(refusal));
 }
 
-// Fills request_ but for its body; a refusal if the request is not one that all who may have seen
-// it on its way understand alike.
+// Fills in request_ except its body.  Returns a refusal if the request is one that an intermediary
+// might have understood differently.
 std::optional<HttpResponse> HttpConnection::TakeHeader() {
   const auto& message = parser_->get();
   old_ = message.version() < 11;
@@ -356,7 +356,7 @@ void HttpConnection::OnHeader() {
   HttpRouter::Match match = shared_->router->Find(request_);
   route_ = match.route;
   if (match.refusal.has_value()) {
-    if (!parser_->is_done()) keep_alive_ = false;  // its body is not read
+    if (!parser_->is_done()) keep_alive_ = false;  // its body will not be read
     return Refuse(*std::move(match.refusal));
   }
   if (is_head_) request_.method = "GET";
@@ -395,7 +395,7 @@ void HttpConnection::Refuse(HttpResponse response) {
   SendWhole(std::move(response));
 }
 
-// The status line and the headers; `length` of the body, unless it is not known.
+// The status line and the headers, with the `length` of the body if it is known.
 std::string HttpConnection::Head(const HttpResponse& response, std::optional<size_t> length) {
   const auto reason = http::obsolete_reason(static_cast<http::status>(response.code));
   std::string head =
@@ -469,7 +469,7 @@ void HttpConnection::EndStream() {
 }
 
 void HttpConnection::Flush() {
-  if (!sending_.empty()) return;  // OnFlushed goes on
+  if (!sending_.empty()) return;  // OnFlushed continues
   if (outbox_.empty()) {
     if (answered_) Finish();
     return;
@@ -498,8 +498,8 @@ void HttpConnection::Finish() {
   });
 }
 
-// Reads on, and throws away, until the client has closed its end: what it still sends to a socket
-// that is closed would cost it the answer.
+// Keeps reading, and discards it, until the client has closed its end: if it sent to a closed
+// socket, it would lose the answer.
 void HttpConnection::Linger() {
   buffer_.clear();
   stream_.socket().async_read_some(buffer_.prepare(kReadAtOnce),

@@ -2,12 +2,12 @@
 //
 //   idle ──byte──► header ──whole──► body ──whole──► answering ──sent──► idle ...
 //     │              │                │                  │
-//     └─ too long: close      too long: 408       the client went away: the handler hears of it
+//     └─ too long: close      too long: 408       the client goes away: the handler is told
 //
-// All runs on the one thread of its loop; handlers' answers are posted there.  A deadline stands
-// for the whole of each stage, so that bytes that trickle in do not prolong it.  While a request is
-// answered nothing is read: whoever sends more (pipelining) is served when its turn comes, and what
-// is kept of it is bounded.
+// Everything runs on the single thread of its loop; handlers' answers are posted there.  A deadline
+// covers each stage as a whole, so bytes that trickle in do not extend it.  Nothing is read while a
+// request is being answered: a client that sends more (pipelining) is served in turn, and the
+// amount kept of it is bounded.
 
 #ifndef DRAGOMAN_SERVER_HTTP_CONNECTION_H_
 #define DRAGOMAN_SERVER_HTTP_CONNECTION_H_
@@ -28,11 +28,11 @@
 
 namespace dragoman {
 
-// What the connections of a port share.  Outlives them.
+// What the connections of a port share.  Must outlive them.
 struct HttpShared {
   HttpOptions options;
   const HttpRouter* router = nullptr;
-  // What to shake hands with now; null: the port serves plain text.
+  // The current TLS context; null: the port serves plain text.
   std::function<std::shared_ptr<boost::asio::ssl::context>()> tls_context;
   std::function<void(const HttpRoute* route, int code)> on_answer;
   std::atomic<bool> draining = false;
@@ -44,11 +44,11 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
                  std::function<void(HttpConnection*)> on_close);
   ~HttpConnection();
 
-  // All of these on the thread of the loop.
+  // All of these are called on the thread of the loop.
   void Start();
-  // Closes it now if nobody is being answered, else after the answer.
+  // Closes the connection now if it is idle, otherwise after the answer.
   void Drain();
-  // Cancels what is being answered; its handler ends the answer.
+  // Cancels the call that is being answered; its handler ends the answer.
   void Cancel();
   // Closes it now.
   void Close();
@@ -86,7 +86,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void Linger();
   std::string Head(const HttpResponse& response, std::optional<size_t> length);
 
-  const std::function<void(HttpConnection*)> on_close_;  // and what the rest needs to the last
+  const std::function<void(HttpConnection*)>
+      on_close_;  // the last thing called, with what it needs
   HttpStream stream_;
   const std::shared_ptr<const HttpShared> shared_;
   const Clock::time_point opened_ = Clock::now();
@@ -95,11 +96,11 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   Stage stage_ = Stage::kIdle;
   bool closed_ = false;
   bool timed_out_ = false;
-  bool first_ = true;  // no request has come yet
+  bool first_ = true;  // no request has arrived yet
 
-  boost::beast::flat_buffer buffer_;  // what was read and not yet looked at
+  boost::beast::flat_buffer buffer_;  // read but not yet parsed
   std::optional<Parser> parser_;      // of the request that is being read
-  HttpRequest request_;               // all of it, until it is handed on
+  HttpRequest request_;               // complete, until it is passed on
   HttpHeaders cors_;                  // of the answer
   std::string certificate_name_;
   std::shared_ptr<boost::asio::ssl::context> tls_context_;  // until the handshake
@@ -107,14 +108,14 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   bool is_head_ = false;
   bool old_ = false;                // HTTP/1.0
   bool keep_alive_ = false;         // after this answer
-  std::function<void()> on_gone_;   // of the handler, while it answers
+  std::function<void()> on_gone_;   // the handler's, while it answers
   std::atomic<bool> gone_ = false;  // nobody reads any more
   std::atomic<size_t> unsent_ = 0;  // bytes of a stream that wait
 
   std::string outbox_;   // to be sent
   std::string sending_;  // being sent
   bool chunked_ = false;
-  bool answered_ = false;  // all of the answer is in outbox_ or sent
+  bool answered_ = false;  // the whole answer is in outbox_ or sent
 };
 
 }  // namespace dragoman

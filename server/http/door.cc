@@ -130,7 +130,7 @@ int HttpCodeOf(const absl::Status& status) {
     case absl::StatusCode::kResourceExhausted:
       return IsMessageTooLarge(status) ? 413 : 429;
     case absl::StatusCode::kCancelled:
-      return 499;  // if anybody reads it
+      return 499;  // should anybody read it
     case absl::StatusCode::kUnimplemented:
       return 501;
     case absl::StatusCode::kUnavailable:
@@ -169,7 +169,7 @@ void TranslateOverHttp(const HttpDoor& door, const char* door_name, const HttpRe
   if (const absl::Status loaded = door.loaded(); !loaded.ok()) {
     return answer->Send(render({.status = loaded}, {}));
   }
-  // What is wrong with the headers is told as of the call, which begins with them.
+  // Errors in the headers are reported as errors of the call.
   absl::StatusOr<Caller> caller = CallerOf(http, door_name);
   const absl::Status bad_header = caller.status();
   const auto parse = [&]() -> absl::StatusOr<v1::TranslateRequest> {

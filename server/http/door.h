@@ -1,5 +1,5 @@
-// Between HTTP and the rest of the server: what a request says of its caller, and how the end of a
-// call is told (grpc_door.h is the same for gRPC).
+// Between HTTP and the rest of the server: what a request says about its caller, and how the end of
+// a call is reported (grpc_door.h is the same for gRPC).
 
 #ifndef DRAGOMAN_SERVER_HTTP_DOOR_H_
 #define DRAGOMAN_SERVER_HTTP_DOOR_H_
@@ -18,35 +18,36 @@
 
 namespace dragoman {
 
-// The time that a call may take, as a header says: X-Request-Timeout in seconds ("2.5") or with a
-// unit ("500ms", "2m"), or else grpc-timeout as gRPC writes it ("500m" are milliseconds).  Infinite
-// if there is neither.  INVALID_ARGUMENT for what is no time above zero.
+// The time that a call may take according to its headers: X-Request-Timeout in seconds ("2.5") or
+// with a unit ("500ms", "2m"), or else grpc-timeout in gRPC's format ("500m" is 500 milliseconds).
+// Infinite if there is neither.  INVALID_ARGUMENT unless it is a time above zero.
 absl::StatusOr<absl::Duration> TimeoutOf(const HttpRequest& request);
 
-// `door` says in the log how the caller came in: a literal such as "http".
+// `door` tells the log how the caller came in: a literal such as "http".
 absl::StatusOr<Caller> CallerOf(const HttpRequest& request, const char* door);
 
-// The HTTP code that google/rpc/code.proto gives a status; 413 for a message that is too large.
+// The HTTP code that google/rpc/code.proto assigns to a status; 413 for a message that is too
+// large.
 int HttpCodeOf(const absl::Status& status);
 
-// The headers that belong to the end of a call: X-Request-Id and, where it is to come again or has
-// to show a token, Retry-After and WWW-Authenticate.
+// The headers for the end of a call: X-Request-Id and, if the client should retry or has to show a
+// token, Retry-After and WWW-Authenticate.
 HttpHeaders HeadersOf(const CallEnd& end);
 
-// A call that did not end well: google.rpc.Status as JSON.
+// The body for a call that failed: google.rpc.Status as JSON.
 HttpResponse ToHttpError(const CallEnd& end);
 
-// What the doors to the translation service share.
+// What the HTTP doors of the translation service share.
 struct HttpDoor {
   const ServerParts* parts = nullptr;  // complete once `loaded` is OK
   std::function<absl::Status()> loaded;
 };
 
-// How a door writes the end of a Translate.  The response is empty unless the call ended well.
+// How a door writes the end of a Translate.  The response is empty unless the call succeeded.
 using HttpRender = std::function<HttpResponse(const CallEnd& end, v1::TranslateResponse response)>;
 
-// Translates for the sender of `http`, who may go away, and answers with what `render` makes of it.
-// `read` makes the request of http's body; it is called at once, for a caller that is admitted.
+// Translates for the sender of `http`, who may go away, and answers with the result of `render`.
+// `read` creates the request from http's body; it is called at once, if the caller is admitted.
 // `method` and `door` are literals, for the metrics and the log.
 void TranslateOverHttp(const HttpDoor& door, const char* door_name, const HttpRequest& http,
                        std::shared_ptr<HttpAnswer> answer,

@@ -8,7 +8,7 @@
 namespace dragoman {
 namespace {
 
-// The parser's messages go over several lines: the line of the input and a mark under it.
+// The parser's messages have several lines, with the input and a mark under it.
 std::string FirstLine(absl::string_view text) {
   return std::string(text.substr(0, text.find('\n')));
 }

@@ -1,6 +1,7 @@
-// Messages of the API as JSON, by protobuf's own mapping
-// (https://protobuf.dev/programming-guides/json): names in lowerCamelCase (those of the proto are
-// read as well), enums by name, durations as "1.5s", and what has its default value is left out.
+// Messages of the API as JSON, in protobuf's own mapping
+// (https://protobuf.dev/programming-guides/json): names in lowerCamelCase (the names in the proto
+// file are accepted as well), enums by name, durations as "1.5s"; fields with their default value
+// are omitted.
 
 #ifndef DRAGOMAN_SERVER_HTTP_JSON_H_
 #define DRAGOMAN_SERVER_HTTP_JSON_H_
@@ -18,7 +19,7 @@ namespace dragoman {
 inline constexpr char kJson[] = "application/json";
 
 // INVALID_ARGUMENT says what is wrong with `json` for a message of that type: it is not UTF-8 or
-// not JSON, it nests too deep, a field is unknown or of another type.
+// not JSON, it nests too deeply, a field is unknown or of another type.
 absl::Status FromJson(std::string_view json, google::protobuf::Message* message);
 
 // INTERNAL if the message cannot be written as JSON: a string in it is not UTF-8.

@@ -5,7 +5,7 @@
 namespace dragoman {
 namespace {
 
-// -1 for what is no hexadecimal digit.
+// -1 if it is not a hexadecimal digit.
 int HexDigit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;

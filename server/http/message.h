@@ -1,5 +1,5 @@
-// A request and its answer over HTTP, as those see them who know nothing of sockets: the handlers
-// of the pages and of the API.
+// An HTTP request and its answer, for code that knows nothing about sockets: the handlers of the
+// pages and of the API.
 //
 //   void Hello(HttpRequest request, const std::shared_ptr<HttpAnswer>& answer) {
 //     answer->Send({.content_type = "text/plain", .body = "hello\n"});
@@ -23,52 +23,52 @@ namespace dragoman {
 using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
 
 struct HttpRequest {
-  std::string method;   // "GET"; HEAD comes to handlers as GET
-  std::string path;     // without its %-escapes, UTF-8: "/v1/models/en-de"
-  std::string query;    // what follows the question mark, as it was sent
-  HttpHeaders headers;  // names in lower case; what was sent twice stands there twice
+  std::string method;   // "GET"; handlers see HEAD as GET
+  std::string path;     // without %-escapes, UTF-8: "/v1/models/en-de"
+  std::string query;    // after the question mark, as sent
+  HttpHeaders headers;  // names in lower case; repeated headers are listed repeatedly
   std::string body;
-  bool encrypted = false;        // it came over TLS
+  bool encrypted = false;        // whether it came over TLS
   std::string certificate_name;  // the identity in a client certificate that TLS has verified
 
-  // The value of a header, named in lower case; empty if it was not sent.
+  // The value of a header, given its name in lower case; empty if it was not sent.
   std::string_view Header(std::string_view name) const;
 };
 
 struct HttpResponse {
   int code = 200;
-  std::string content_type;  // empty: there is no body
+  std::string content_type;  // empty: no body
   std::string body;
-  HttpHeaders headers;  // others; neither names nor values have line breaks
-  bool close = false;   // hang up afterwards
+  HttpHeaders headers;  // additional ones; names and values contain no line breaks
+  bool close = false;   // close the connection afterwards
 };
 
-// Where one request is answered: by Send, or by Begin, any number of Writes and End.  Without any
-// of these the client is told of an internal error when the object is destroyed.  Thread-safe, but
-// the calls must come in this order.
+// The answer to one request: either Send, or Begin, any number of Writes, and End.  If the object
+// is destroyed without any of these, the client gets an internal error.  Thread-safe, but the calls
+// must come in this order.
 class HttpAnswer {
  public:
   virtual ~HttpAnswer() = default;
 
   virtual void Send(HttpResponse response) = 0;
 
-  // The code and the headers of an answer whose length is not known; its body is sent, too.
+  // Starts an answer of unknown length with its code, headers and the first part of its body.
   virtual void Begin(HttpResponse head) = 0;
-  // More of the body.  False if it is of no use to go on: nobody reads it any more.
+  // Sends more of the body.  False if nobody reads it any more.
   virtual bool Write(std::string part) = 0;
   virtual void End() = 0;
 
-  // `gone` is called at most once, if the client goes away before the answer has ended; at once if
-  // it has gone already.  On the connection's thread.
+  // `gone` is called at most once, if the client goes away before the answer has ended, or at once
+  // if it is gone already.  On the connection's thread.
   virtual void OnGone(std::function<void()> gone) = 0;
 };
 
 using HttpHandler = std::function<void(HttpRequest request, std::shared_ptr<HttpAnswer> answer)>;
 
-// Text without its %-escapes; false if one is broken or stands for a zero byte.
+// Decodes %-escapes; false if one is malformed or stands for a zero byte.
 bool UnescapePercent(std::string_view text, bool plus_is_space, std::string* out);
 
-// The names and values of a query or of a form, `a=1&b=2`.  False if an escape is broken.
+// The names and values of a query or a form, `a=1&b=2`.  False if an escape is malformed.
 bool ParseForm(std::string_view text, HttpHeaders* fields);
 
 // "application/json" of "Application/JSON; charset=utf-8".

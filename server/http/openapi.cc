@@ -21,7 +21,7 @@ using Json = nlohmann::ordered_json;
 using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
 
-// Which method of the API is served where.
+// Where a method of the API is served.
 struct Operation {
   const char* http_method;
   const char* path;
@@ -38,7 +38,7 @@ constexpr Operation kOperations[] = {
     {"get", "/v1/models/{name}", "ModelService.GetModel", "application/json"},
 };
 
-// What stands above a declaration or behind it, as one paragraph.
+// The comment above or after a declaration, as one paragraph.
 template <typename Declaration>
 std::string CommentOf(const Declaration* declaration) {
   google::protobuf::SourceLocation location;
@@ -53,7 +53,7 @@ Json Reference(const std::string& name) { return {{"$ref", "#/components/schemas
 
 class Schemas {
  public:
-  // A reference to the schema of a message, which is made if it is not there.
+  // A reference to the schema of a message, which is created if necessary.
   Json Of(const Descriptor* message) {
     const std::string name = NameOf(message);
     if (made_.insert(message->full_name()).second) schemas_[name] = Make(message);
@@ -75,7 +75,7 @@ class Schemas {
       Json property = field->is_repeated() ? Json{{"type", "array"}, {"items", OfValue(field)}}
                                            : OfValue(field);
       const std::string comment = CommentOf(field);
-      // Beside a reference nothing else may stand.
+      // OpenAPI allows nothing beside a reference.
       if (!comment.empty() && property.contains("$ref")) {
         property = {{"allOf", Json::array({property})}};
       }
@@ -90,7 +90,7 @@ class Schemas {
     return schema;
   }
 
-  // Of one value of a field, by protobuf's mapping to JSON.
+  // The schema of one value of a field, in protobuf's JSON mapping.
   Json OfValue(const FieldDescriptor* field) {
     switch (field->cpp_type()) {
       case FieldDescriptor::CPPTYPE_INT32:

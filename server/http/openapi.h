@@ -1,6 +1,7 @@
-// The description of the HTTP API for programs, OpenAPI 3.0 (https://spec.openapis.org/oas/v3.0.3):
-// made of the descriptors of translation.proto, its comments included, when it is first asked for,
-// so that it says what is served.
+// The machine-readable description of the HTTP API, OpenAPI 3.0
+// (https://spec.openapis.org/oas/v3.0.3).  It is generated from the descriptors of
+// translation.proto, including its comments, when it is first requested, so it always describes
+// what is served.
 
 #ifndef DRAGOMAN_SERVER_HTTP_OPENAPI_H_
 #define DRAGOMAN_SERVER_HTTP_OPENAPI_H_
@@ -11,7 +12,7 @@
 
 namespace dragoman {
 
-// As JSON.  Thread-safe.
+// The document as JSON. Thread-safe.
 const std::string& OpenApi();
 
 // GET /openapi.json

@@ -1,4 +1,4 @@
-// What the HTTP port grants its clients.
+// The limits of the HTTP port's clients.
 
 #ifndef DRAGOMAN_SERVER_HTTP_OPTIONS_H_
 #define DRAGOMAN_SERVER_HTTP_OPTIONS_H_
@@ -11,17 +11,17 @@
 namespace dragoman {
 
 struct HttpOptions {
-  int threads = 2;                                         // that serve all connections
+  int threads = 2;                                         // for all connections together
   ConnectionRange descriptors = {.first = 0, .most = 64};  // of the connections
   size_t max_header_bytes = 16 << 10;
   size_t max_body_bytes = 1 << 20;
   size_t max_unsent_bytes = 4 << 20;  // of a stream whose client does not read
-  // From the first byte to the last; from connecting, where nothing has come yet.
+  // From the first byte of the header to the last; on a new connection, from connecting.
   absl::Duration header_timeout = absl::Seconds(10);
   absl::Duration body_timeout = absl::Seconds(30);
-  absl::Duration write_timeout = absl::Seconds(30);   // of an answer, or of a part of a stream
+  absl::Duration write_timeout = absl::Seconds(30);   // for an answer, or for a part of a stream
   absl::Duration idle_timeout = absl::Seconds(75);    // between two requests
-  absl::Duration max_age = absl::InfiniteDuration();  // then the next answer is the last one
+  absl::Duration max_age = absl::InfiniteDuration();  // after it, the next answer is the last one
 };
 
 }  // namespace dragoman

@@ -1,11 +1,11 @@
 // The pages for probes and for Prometheus:
 //
 //   /metrics   the Prometheus text format
-//   /healthz   200 while the server lives, else 503 and the reason
-//   /readyz    200 while it takes calls, else 503 and the reason
+//   /healthz   200 while the server is alive, otherwise 503 and the reason
+//   /readyz    200 while it takes calls, otherwise 503 and the reason
 //
-// They are for a network that is trusted: neither a token nor a certificate is asked for, and where
-// the port has certificates they are served in plain text as well, as most probes want them.
+// They are meant for a trusted network: they require neither a token nor a certificate, and even if
+// the port uses TLS they are also served in plain text, because most probes need that.
 
 #ifndef DRAGOMAN_SERVER_HTTP_PAGES_H_
 #define DRAGOMAN_SERVER_HTTP_PAGES_H_
@@ -18,7 +18,7 @@
 
 namespace dragoman {
 
-// What the pages say.  Called on the threads of the port.
+// The content of the pages.  Called on the threads of the port.
 struct HttpPages {
   std::function<std::string()> metrics;
   std::function<absl::Status()> alive;

@@ -22,17 +22,17 @@ namespace dragoman {
 
 namespace asio = boost::asio;
 
-// A thread and the connections that it serves.  They keep it alive.
+// A thread and its connections, which keep it alive.
 struct HttpPort::Loop {
   asio::io_context io{1};
   asio::executor_work_guard<asio::io_context::executor_type> work{io.get_executor()};
-  std::unordered_set<HttpConnection*> connections;  // on the thread alone
+  std::unordered_set<HttpConnection*> connections;  // used only on the thread
   std::thread thread;
 
   template <typename Do>
   void ForEach(Do act) {
     asio::post(io, [this, act] {
-      const auto all = connections;  // some may close
+      const auto all = connections;  // a copy, because some may close
       for (HttpConnection* const connection : all) {
         if (connections.contains(connection)) act(connection);
       }
@@ -41,7 +41,7 @@ struct HttpPort::Loop {
 };
 
 struct HttpPort::State {
-  // What a new connection is to shake hands with; null: the port serves plain text.
+  // The TLS context for a new connection; null: the port serves plain text.
   std::shared_ptr<asio::ssl::context> TlsContext() {
     if (callbacks.certificates == nullptr) return nullptr;
     std::shared_ptr<const ServedCertificates> now = callbacks.certificates();
@@ -93,7 +93,7 @@ void HttpPort::Serve(const HttpOptions& options, HttpRouter router, HttpCallback
   listener_->Serve(options.descriptors, [this](int fd) { Take(fd); });
 }
 
-// On the listener's thread.
+// Called on the listener's thread.
 void HttpPort::Take(int fd) {
   const std::shared_ptr<Loop> loop = loops_[next_++ % loops_.size()];
   asio::post(loop->io, [loop, state = state_, fd] {

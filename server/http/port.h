@@ -3,12 +3,12 @@
 //   ASSIGN_OR_RETURN(auto port, HttpPort::Open("0.0.0.0:9464"));  // the port is ours
 //   router.Add(...);
 //   port->Serve(options, std::move(router), callbacks);
-//   port->Drain();   // answers on, and hangs up after each answer
-//   port->Cancel();  // what is still being answered
+//   port->Drain();   // closes each connection after its next answer
+//   port->Cancel();  // cancels the calls that are still being answered
 //   port->Stop();
 //
-// A connection lives on the loop of one thread (connection.h), so that nothing of it needs a lock.
-// Over it goes Boost.Beast's parser, which only files of this folder know.
+// A connection belongs to the loop of one thread (connection.h), so it needs no lock.  The parser
+// is Boost.Beast's; only files in this folder know it.
 
 #ifndef DRAGOMAN_SERVER_HTTP_PORT_H_
 #define DRAGOMAN_SERVER_HTTP_PORT_H_
@@ -27,26 +27,26 @@
 
 namespace dragoman {
 
-// Called on the threads of the port, until it has stopped.
+// Called on the threads of the port until it has stopped.
 struct HttpCallbacks {
-  // The certificates to serve TLS with, asked for at each new connection.  Null: plain text.
+  // The certificates for TLS, requested for each new connection.  Null: plain text.
   std::function<std::shared_ptr<const ServedCertificates>()> certificates;
-  // Told of each answer: the route, null if there was none, and the code.
+  // Called for each answer with the route, or null if there was none, and the code.
   std::function<void(const HttpRoute* route, int code)> on_answer;
 };
 
-// Thread-safe, but for Serve and Stop.
+// Thread-safe, except for Serve and Stop.
 class HttpPort {
  public:
-  // Takes the port; whoever connects is hung up on until Serve.  An error names the address and
-  // says why it cannot be had.
+  // Takes the port; connections are closed until Serve.  An error names the address and says why it
+  // is not available.
   static absl::StatusOr<std::unique_ptr<HttpPort>> Open(const std::string& address);
-  // Stops.
+  // Calls Stop.
   ~HttpPort();
   HttpPort(const HttpPort&) = delete;
   HttpPort& operator=(const HttpPort&) = delete;
 
-  // HOST:PORT, with the port that was picked if it was 0.
+  // HOST:PORT, with the port that was chosen if it was 0.
   const std::string& address() const { return listener_->address(); }
 
   // REQUIRES: called once.
@@ -55,7 +55,7 @@ class HttpPort {
   void Drain();
   void Cancel();
 
-  // Closes all.  Whoever answers a request afterwards speaks to nobody.  Idempotent.
+  // Closes all connections; answers given afterwards reach nobody.  Idempotent.
   void Stop();
 
   ListenerStats Stats() const { return listener_->Stats(); }
@@ -70,7 +70,7 @@ class HttpPort {
   const std::unique_ptr<Listener> listener_;
   const std::shared_ptr<State> state_;
   std::vector<std::shared_ptr<Loop>> loops_;
-  size_t next_ = 0;  // loop for a connection; the listener's thread's
+  size_t next_ = 0;  // the loop of the next connection; used on the listener's thread
 };
 
 }  // namespace dragoman

@@ -97,7 +97,7 @@ HttpResponse HttpRouter::AnswerOptions(const HttpRequest& request, const std::st
 HttpRouter::Match HttpRouter::Find(const HttpRequest& request) const {
   const std::string& method = request.method;
   std::vector<std::string> allowed;
-  const HttpRoute* of_path = nullptr;  // of whatever method
+  const HttpRoute* of_path = nullptr;  // for any method
   const HttpRoute* found = nullptr;
   for (const HttpRoute& route : routes_) {
     if (!Fits(route, request.path)) continue;

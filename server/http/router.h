@@ -1,12 +1,12 @@
-// Which handler answers which path: the list of all that the HTTP port serves.
+// Which handler answers which path: the list of everything that the HTTP port serves.
 //
 //   HttpRouter router;
 //   router.Add({.method = "POST", .path = "/v1/translate", .handler = Translate,
 //               .body_types = {"application/json"}});
 //   router.Add({.method = "GET", .path = "/v1/models/*", .handler = GetModel});
 //
-// A request is looked up when its headers have come, before its body is read, so that whoever
-// knocks at the wrong door is told so at once.
+// A request is routed when its headers have arrived, before its body is read, so that a wrong path
+// is reported at once.
 
 #ifndef DRAGOMAN_SERVER_HTTP_ROUTER_H_
 #define DRAGOMAN_SERVER_HTTP_ROUTER_H_
@@ -20,42 +20,42 @@
 
 namespace dragoman {
 
-// What an error looks like: APIs that are older than ours have shapes of their own.
+// How an error is written: older APIs have their own formats.
 using HttpErrorBody = std::function<HttpResponse(int code, std::string_view message)>;
 
-// {"code": 5, "message": "..."}: google.rpc.Status, with the gRPC code that is nearest.
+// {"code": 5, "message": "..."}: google.rpc.Status, with the closest gRPC code.
 HttpResponse RpcStatusBody(int code, std::string_view message);
 // The message and a line break.
 HttpResponse PlainTextBody(int code, std::string_view message);
 
 struct HttpRoute {
-  std::string method;  // "GET", which answers HEAD as well, or "POST"
-  std::string path;    // "/v1/models", or "/v1/models/*" for all that are longer
+  std::string method;  // "GET", which also answers HEAD, or "POST"
+  std::string path;    // "/v1/models", or "/v1/models/*" for all longer paths
   HttpHandler handler;
-  std::vector<std::string> body_types = {};  // media types; empty: a body is not looked at
+  std::vector<std::string> body_types = {};  // media types; empty: the body is ignored
   HttpErrorBody error = RpcStatusBody;
-  // Served in plain text even where the port has certificates, and without CORS.
+  // Served in plain text even if the port uses TLS, and without CORS.
   bool for_probes = false;
 };
 
-// Filled before it serves and never changed then, so safe for concurrent use.
+// Filled before serving and never changed afterwards, so safe for concurrent use.
 class HttpRouter {
  public:
   void Add(HttpRoute route) { routes_.push_back(std::move(route)); }
 
-  // Pages of these origins may call ("https://example.org", or "*": of all); none by default.
+  // Lets pages of these origins call ("https://example.org", or "*" for all); none by default.
   void AllowOrigins(std::vector<std::string> origins) { origins_ = std::move(origins); }
-  // The port has certificates: what is not for probes is refused in plain text.
+  // The port uses TLS: only routes for probes are served in plain text.
   void WantTls() { want_tls_ = true; }
 
   struct Match {
-    const HttpRoute* route = nullptr;  // null: the request is answered by `refusal`
+    const HttpRoute* route = nullptr;  // null: `refusal` answers the request
     std::optional<HttpResponse> refusal;
   };
-  // Who answers a request, of which only the body is missing.
+  // Finds the handler of a request whose body has not been read yet.
   Match Find(const HttpRequest& request) const;
 
-  // What an answer to `request` needs so that a page of another origin may read it.
+  // Adds the headers that allow a page of another origin to read the answer to `request`.
   void AddCorsHeaders(const HttpRequest& request, HttpHeaders* headers) const;
 
   const std::vector<HttpRoute>& routes() const { return routes_; }

@@ -9,14 +9,14 @@
 namespace dragoman {
 namespace {
 
-// Of its own origin alone; nothing inline; in no frame of somebody else's.
+// Only resources of the same origin, nothing inline, and no embedding in other pages' frames.
 constexpr char kPolicy[] =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 HttpHeaders HeadersOf(const PageFile& file) {
-  // Asked for again each time, and answered 304 as long as it has not changed: a new version of the
-  // server must not meet the scripts of the old one.
+  // Revalidated each time, and answered 304 while unchanged: pages of a new server version must not
+  // run the scripts of an old one.
   return {{"Cache-Control", "no-cache"},
           {"Content-Security-Policy", kPolicy},
           {"ETag", std::string(file.etag)},

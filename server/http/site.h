@@ -1,8 +1,9 @@
-// The pages for people: / to try a translation, /status to see how the server does, and /page/*
-// what they are made of (server/page).
+// The pages for people: / to try a translation, /status to see the state of the server, and /page/*
+// with their parts (server/page).
 //
-// They are the same for everybody, so nobody must show a token for them; what they ask the API for
-// is another matter.  A policy keeps them from taking or running anything that is not the server's.
+// They are the same for everybody, so they require no token; the calls that they make to the API
+// do.  A content security policy keeps them from loading or running anything that is not the
+// server's.
 
 #ifndef DRAGOMAN_SERVER_HTTP_SITE_H_
 #define DRAGOMAN_SERVER_HTTP_SITE_H_

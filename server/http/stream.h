@@ -1,5 +1,5 @@
-// The two ends of a connection: plain TCP, or TLS over it, to Boost.Asio's and Beast's operations
-// one type of stream.  Used on one thread.
+// One end of a connection, plain TCP or TLS over it, as a single stream type for the operations of
+// Boost.Asio and Beast.  Used on one thread.
 
 #ifndef DRAGOMAN_SERVER_HTTP_STREAM_H_
 #define DRAGOMAN_SERVER_HTTP_STREAM_H_
@@ -48,7 +48,7 @@ class HttpStream {
     }
   }
 
-  // Says good-bye: TLS's own, and then that no more will be sent.
+  // Ends the TLS session, and then the sending direction.
   template <typename Handler>
   void Shutdown(Handler&& handler) {
     if (tls_ != nullptr) {
@@ -62,7 +62,7 @@ class HttpStream {
 
  private:
   Socket socket_;
-  std::shared_ptr<boost::asio::ssl::context> context_;      // lives as long as the stream over it
+  std::shared_ptr<boost::asio::ssl::context> context_;  // must live as long as the stream over it
   std::unique_ptr<boost::asio::ssl::stream<Socket&>> tls_;  // null: plain
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr char kDoor[] = "http";
 
-// "stable_text": which of the events a message is.
+// The kind of event in a message: "stable_text".
 std::string NameOf(const v1::TranslateStreamResponse& message) {
   const auto* const event = message.GetDescriptor()->FindOneofByName("event");
   const auto* const field = message.GetReflection()->GetOneofFieldDescriptor(message, event);
@@ -43,7 +43,7 @@ class HttpTranslateStream {
   }
 
  private:
-  // Writes all that there is; called by the exchange, on one thread at a time.
+  // Writes everything that is available; called by the exchange, on one thread at a time.
   void Pull() {
     while (true) {
       StreamEvent event = exchange_.Next();
@@ -67,7 +67,7 @@ class HttpTranslateStream {
 
   void Write(const v1::TranslateStreamResponse& message) {
     Begin();
-    // If nobody reads it any more the connection is gone, and OnGone cancels the call.
+    // If nobody reads any more, the connection is gone, and OnGone cancels the call.
     answer_->Write(Event(NameOf(message), ToJson(message).value_or("{}")));
   }
 
@@ -96,7 +96,7 @@ void TranslateStream(const HttpDoor& door, const HttpRequest& http,
   absl::StatusOr<Caller> read_caller = CallerOf(http, kDoor);
   const absl::Status bad_header = read_caller.status();
   Caller caller = read_caller.ok() ? *std::move(read_caller) : Caller{.door = kDoor};
-  // The head of the answer says the id, and is sent before the end of the call.
+  // The head of the answer contains the id, and is sent before the end of the call.
   if (!IsRequestId(caller.request_id)) caller.request_id = NewRequestId();
   const auto parse = [&]() -> absl::StatusOr<v1::TranslateRequest> {
     RETURN_IF_ERROR(bad_header);

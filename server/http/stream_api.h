@@ -6,8 +6,8 @@
 //   event: stable_text
 //   data: {"contentIndex":0,"stableText":"Guten "}
 //
-// An event has the name of what its TranslateStreamResponse holds; the last one is `summary`, or
-// `error` with a google.rpc.Status.  What is wrong before the first event is an ordinary error.
+// An event is named after the content of its TranslateStreamResponse.  The last one is `summary`,
+// or `error` with a google.rpc.Status.  An error before the first event is an ordinary HTTP error.
 
 #ifndef DRAGOMAN_SERVER_HTTP_STREAM_API_H_
 #define DRAGOMAN_SERVER_HTTP_STREAM_API_H_

@@ -67,7 +67,8 @@ absl::StatusOr<std::shared_ptr<ssl::context>> MakeTlsContext(
     if (!error) {
       context->set_verify_mode(ssl::verify_peer | ssl::verify_fail_if_no_peer_cert, error);
     }
-    // Without a name OpenSSL refuses to resume a session in which a client showed its certificate.
+    // Without a session id context, OpenSSL refuses to resume a session in which a client showed
+    // its certificate.
     static constexpr unsigned char kSessions[] = "dragoman";
     SSL_CTX_set_session_id_context(context->native_handle(), kSessions, sizeof(kSessions) - 1);
   }

@@ -1,5 +1,5 @@
-// The server's certificates for the HTTP port: the same files as for gRPC (server/auth/tls.h), in
-// the form that OpenSSL's handshakes take.  One of the doors to OpenSSL.
+// The server's certificates for the HTTP port, from the same files as for gRPC (server/auth/tls.h),
+// in the form that OpenSSL needs for handshakes.  One of the doors to OpenSSL.
 
 #ifndef DRAGOMAN_SERVER_HTTP_TLS_CONTEXT_H_
 #define DRAGOMAN_SERVER_HTTP_TLS_CONTEXT_H_
@@ -13,12 +13,12 @@
 
 namespace dragoman {
 
-// TLS 1.2 and later; HTTP/1.1 alone.  INTERNAL if OpenSSL does not take them.
+// TLS 1.2 and later, HTTP/1.1 only.  INTERNAL if OpenSSL rejects the certificates.
 absl::StatusOr<std::shared_ptr<boost::asio::ssl::context>> MakeTlsContext(
     const ServedCertificates& certificates);
 
-// The identity in the certificate that a client has shown and that was verified: its first subject
-// alternative name, or the common name; empty if it has shown none.
+// The identity in the verified certificate that a client has shown: its first subject alternative
+// name, or the common name; empty if it has shown none.
 std::string NameInCertificate(SSL* tls);
 
 }  // namespace dragoman

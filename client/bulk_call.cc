@@ -21,7 +21,7 @@ void Attach(const Detail& detail, absl::Status* status) {
                      absl::Cord(detail.SerializeAsString()));
 }
 
-// An error of one request, with the details that Translate would have given it.
+// The error of one request, with the details that Translate would have given it.
 absl::Status ToStatus(const v1::Error& error) {
   absl::Status status(static_cast<absl::StatusCode>(error.code()), error.message());
   if (!error.field().empty()) {
@@ -40,7 +40,7 @@ absl::Status ToStatus(const v1::Error& error) {
 
 }  // namespace
 
-// One gRPC call.  gRPC keeps it until OnDone, where it keeps itself.
+// One gRPC call.  It owns itself until OnDone.
 struct BulkCall::Stream
     : grpc::ClientBidiReactor<v1::TranslateBulkRequest, v1::TranslateBulkResponse> {
   struct Pending {
@@ -50,14 +50,14 @@ struct BulkCall::Stream
 
   explicit Stream(BulkCall* its_owner) : owner(its_owner) {}
 
-  // Binds it to a call, over which nothing happens before Start.
+  // Attaches it to a call; nothing is sent before Start.
   void Open(std::shared_ptr<Stream> self) {
     own = std::move(self);
     owner->connection_.prepare(&context);
     static_cast<v1::TranslationService::Stub*>(owner->connection_.stub)
         ->async()
         ->TranslateBulk(&context, this);
-    AddHold();  // writes may begin at any time until the last read
+    AddHold();  // writes may start at any time until the last read
   }
   void Start() {
     StartRead(&incoming);
@@ -85,7 +85,7 @@ struct BulkCall::Stream
     return pending.empty();
   }
 
-  // All is answered: lets the call end well.
+  // Everything is answered: lets the call end normally.
   void Close() {
     {
       absl::MutexLock lock(&mutex);
@@ -94,8 +94,8 @@ struct BulkCall::Stream
     Pump();
   }
 
-  // Writes what can be written: the next request or, at last, that there is none.  One thread at a
-  // time does it, and looks again for what comes meanwhile.
+  // Writes what can be written: the next request or, finally, the end of requests.  One thread at a
+  // time does so, and checks again for what has come up meanwhile.
   void Pump() {
     mutex.Lock();
     if (pumping) return mutex.Unlock();
@@ -171,7 +171,8 @@ struct BulkCall::Stream
     }
     if (status.ok()) {
       status = owner->connection_.to_status(grpc_status);
-      // Not cancelled by this side: a load balancer's server went away, or a drain cut the call.
+      // Not cancelled by this side: a server behind a load balancer went away, or a drain cut the
+      // call.
       if (absl::IsCancelled(status)) {
         status = absl::UnavailableError(absl::StrCat("the call was cut: ", status.message()));
       }
@@ -183,8 +184,8 @@ struct BulkCall::Stream
       if (its_owner->stream_.get() == this) its_owner->stream_ = nullptr;
       if (absl::IsUnimplemented(status)) its_owner->unary_ = true;
     }
-    // Ends here, unless somebody is about to notice that it takes nothing more: the context holds
-    // the channel, which must not end on gRPC's thread.
+    // Destroys itself here, unless another thread is about to notice that it takes nothing more:
+    // the context holds the channel, which must not be destroyed on gRPC's thread.
     std::shared_ptr<Stream>(std::move(own)).reset();
     for (auto& [id, request] : left) {
       its_owner->Unanswered(std::move(request.request), std::move(request.done), status);
@@ -196,8 +197,8 @@ struct BulkCall::Stream
   BulkCall* const owner;
   std::shared_ptr<Stream> own;
   grpc::ClientContext context;
-  v1::TranslateBulkRequest outgoing;   // that is being written
-  v1::TranslateBulkResponse incoming;  // that is being read
+  v1::TranslateBulkRequest outgoing;   // being written
+  v1::TranslateBulkResponse incoming;  // being read
 
   absl::Mutex mutex;
   int64_t next_id ABSL_GUARDED_BY(mutex) = 0;
@@ -205,9 +206,9 @@ struct BulkCall::Stream
   std::map<std::string, Pending> pending ABSL_GUARDED_BY(mutex);
   bool writing ABSL_GUARDED_BY(mutex) = false;
   bool pumping ABSL_GUARDED_BY(mutex) = false;    // a thread is in Pump
-  bool hold_left ABSL_GUARDED_BY(mutex) = false;  // which is to remove the hold
-  bool closing ABSL_GUARDED_BY(mutex) = false;    // nothing more is to come
-  bool ended ABSL_GUARDED_BY(mutex) = false;      // takes nothing more
+  bool hold_left ABSL_GUARDED_BY(mutex) = false;  // it will remove the hold
+  bool closing ABSL_GUARDED_BY(mutex) = false;    // no more requests will come
+  bool ended ABSL_GUARDED_BY(mutex) = false;      // no request is accepted any more
   absl::Status cancelled ABSL_GUARDED_BY(mutex);
 };
 

@@ -1,11 +1,11 @@
-// Requests over one TranslateBulk instead of a call for each: the server takes as many as it can
-// use and answers each as soon as it is done.
+// Sends requests over one TranslateBulk instead of one call each: the server takes as many as it
+// can use and answers each as soon as it is done.
 //
 //   BulkCall bulk(...);                    // client.OpenBulk()
 //   bulk.TranslateAsync(request, done);    // any number of times, without waiting
 //
-// When the call ends, all that it has not answered fails with its status, and the next request
-// opens another one.  With a server that has no TranslateBulk the requests are calls of Translate.
+// When the call ends, every unanswered request fails with its status, and the next request opens a
+// new call.  If the server has no TranslateBulk, each request is a call of Translate.
 
 #ifndef DRAGOMAN_CLIENT_BULK_CALL_H_
 #define DRAGOMAN_CLIENT_BULK_CALL_H_
@@ -30,7 +30,7 @@ namespace dragoman {
 // Thread-safe.
 class BulkCall {
  public:
-  // What a call needs of the client, which must outlive it.
+  // What a call needs from the client, which must outlive it.
   struct Connection {
     TranslationClient* client = nullptr;
     void* stub = nullptr;  // v1::TranslationService::Stub
@@ -39,16 +39,16 @@ class BulkCall {
   };
 
   explicit BulkCall(Connection connection);
-  // Gives up what is not answered, and waits for its end.
+  // Cancels unanswered requests, and waits for their end.
   ~BulkCall();
   BulkCall(const BulkCall&) = delete;
   BulkCall& operator=(const BulkCall&) = delete;
 
-  // `done` is called exactly once, on one of gRPC's threads or on this one, and must not block. The
-  // caller bounds how many requests are under way: they are kept in memory.
+  // `done` is called exactly once, on one of gRPC's threads or on this one, and must not block.
+  // The caller must limit the number of requests in progress, which are kept in memory.
   void TranslateAsync(v1::TranslateRequest request, TranslationClient::TranslateDone done);
 
-  // All that is not answered fails with `status`.
+  // All unanswered requests fail with `status`.
   void Cancel(const absl::Status& status);
 
  private:
@@ -59,7 +59,7 @@ class BulkCall {
 
   const Connection connection_;
   absl::Mutex mutex_;
-  std::shared_ptr<Stream> stream_ ABSL_GUARDED_BY(mutex_);  // null: opened by the next request
+  std::shared_ptr<Stream> stream_ ABSL_GUARDED_BY(mutex_);  // null: the next request opens one
   bool unary_ ABSL_GUARDED_BY(mutex_) = false;              // the server has no TranslateBulk
   int streams_ ABSL_GUARDED_BY(mutex_) = 0;                 // that have not ended
 };

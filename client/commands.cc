@@ -23,7 +23,7 @@ constexpr char kDescription[] =
     "Exit codes: 0 done; 1 the command line is wrong; 2 the server refused or failed;\n"
     "3 the server cannot be reached.";
 
-// An option that sets a field of the message only if it is given.
+// Adds an option that sets a field of the message only if it is given.
 template <typename T>
 CLI::Option* AddSetter(CLI::App* command, const std::string& name, std::function<void(T)> set,
                        const std::string& description) {
@@ -38,7 +38,7 @@ std::string FlagOf(const Option& option) {
   return flag;
 }
 
-// EARLY_STOPPING_FULL is "full".
+// Names such as "full" for EARLY_STOPPING_FULL.
 std::map<std::string, int> EnumNames(const google::protobuf::EnumDescriptor& type) {
   std::map<std::string, int> names;
   for (int i = 0; i < type.value_count(); ++i) {
@@ -52,13 +52,13 @@ std::map<std::string, int> EnumNames(const google::protobuf::EnumDescriptor& typ
   return names;
 }
 
-// A flag that sets the field of the option's name in `options`, if it is given.
+// Adds a flag that sets the field with the option's name in `options`, if it is given.
 void AddOptionFlag(CLI::App* command, const Option& option, v1::DecodingOptions* options) {
   const std::string path = option.name;
   const size_t dot = path.find('.');
   google::protobuf::Message* proto = options;
   const auto* field = proto->GetDescriptor()->FindFieldByName(path.substr(0, dot));
-  // A message is made when the flag of one of its fields is given.
+  // The message is created when the flag of one of its fields is given.
   const google::protobuf::FieldDescriptor* const message =
       field->message_type() != nullptr ? field : nullptr;
   if (dot != std::string::npos) {
@@ -128,7 +128,7 @@ ExitCode RunCommandLine(int argc, const char* const* argv, const Console& consol
   std::vector<std::string> arguments(argv + 1, argv + argc);
   MoveServerBehindCommand(&arguments);
   try {
-    std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
+    std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the end
     app.parse(arguments);
   } catch (const CLI::Success& help) {
     return app.exit(help, console.out, console.err) == 0 ? kExitOk : kExitUsage;

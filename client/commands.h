@@ -1,4 +1,4 @@
-// The commands of `dragoman`, each in a file of its own, and what they share.
+// The commands of `dragoman`, one file each, and what they share.
 
 #ifndef DRAGOMAN_CLIENT_COMMANDS_H_
 #define DRAGOMAN_CLIENT_COMMANDS_H_
@@ -14,27 +14,27 @@
 
 namespace dragoman {
 
-// How a command ends.
+// The exit code of a command.
 enum ExitCode {
   kExitOk = 0,
-  kExitUsage = 1,        // the command line is wrong, or a file that it names
-  kExitRefused = 2,      // the server refused, or failed, or is not serving
+  kExitUsage = 1,        // the command line, or a file that it names, is wrong
+  kExitRefused = 2,      // the server refused or failed, or is not serving
   kExitUnreachable = 3,  // there is no server
 };
 
-// What a command reads and writes.
+// Where a command reads and writes.
 struct Console {
   int in;  // file descriptor
   std::ostream& out;
   std::ostream& err;
-  bool err_is_terminal = false;  // somebody may be watching: progress is shown
+  bool err_is_terminal = false;  // if so, progress is shown
 };
 
 // Runs `dragoman` with the arguments of a command line; argv[0] is the program.
 ExitCode RunCommandLine(int argc, const char* const* argv, const Console& console);
 
-// Each adds one command to `app`, which leaves its end in `*exit_code` when it is run.  What they
-// are given must outlive `app`.
+// Each function adds one command to `app`, which stores its exit code in `*exit_code` when it runs.
+// The arguments must outlive `app`.
 void AddTranslateCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
 void AddScoreCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
 void AddTokenizeCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
@@ -43,12 +43,12 @@ void AddHealthCommand(CLI::App* app, const Console& console, ExitCode* exit_code
 void AddLoadCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
 void AddPullCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
 
-// The options that every command has: which server, how to know it and what to show it.
+// The options of every command: which server, how to verify it, and which credentials to send.
 class ServerFlags {
  public:
   void AddTo(CLI::App* command);
 
-  // A client of that server; an error says what is wrong with a file or the token.
+  // A client for that server; an error says what is wrong with a file or the token.
   absl::StatusOr<std::unique_ptr<TranslationClient>> Connect(const Console& console,
                                                              bool retry = true) const;
 
@@ -73,7 +73,7 @@ class ModelFlags {
  public:
   void AddTo(CLI::App* command);
 
-  // Sets them in a request of any kind that has such fields.
+  // Sets them in any request that has such fields.
   template <typename Request>
   void Set(Request* request) const {
     request->set_model(model_);
@@ -106,11 +106,11 @@ class AlignmentFlags {
   float threshold_ = 0.0f;  // 0: none
 };
 
-// The options that say what to translate with which model and how: all of a request but its texts.
+// The options of a translation: everything in a request except its texts.
 class RequestFlags {
  public:
   void AddTo(CLI::App* command);
-  // Sets in `request` what the command line sets; the rest is left to the server.
+  // Sets in `request` what the command line sets; the server decides the rest.
   v1::TranslateRequest Request() const;
 
  private:
@@ -120,15 +120,15 @@ class RequestFlags {
   std::optional<bool> split_sentences_;
 };
 
-// Says on the console's error stream what is wrong with the command line, or with a file that it
+// Prints to the console's error stream what is wrong with the command line, or with a file that it
 // names.
 ExitCode ReportUsage(const Console& console, const absl::Status& status);
 
-// Says on the console's error stream what the server said, and which exit code that means.
+// Prints the server's error to the console's error stream, and returns the exit code for it.
 ExitCode ReportError(const Console& console, const absl::Status& status);
 
-// The same for a failed translation.  Translations go only to servers that serve, so this asks
-// whether there is a server that drains or still loads its models, and says so.
+// The same for a failed translation.  Translations are sent only to servers that report SERVING, so
+// this finds out whether a server is draining or still loading its models, and says so.
 ExitCode ReportFailedTranslation(const Console& console, const absl::Status& status,
                                  TranslationClient* client);
 

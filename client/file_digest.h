@@ -1,4 +1,4 @@
-// Digests of files, as the Hub names them.
+// Digests of files, in the forms that the Hub uses.
 
 #ifndef DRAGOMAN_CLIENT_FILE_DIGEST_H_
 #define DRAGOMAN_CLIENT_FILE_DIGEST_H_
@@ -10,11 +10,11 @@
 namespace dragoman {
 
 enum class DigestKind {
-  kSha256,   // of the content: what Git LFS names a file by
-  kGitBlob,  // SHA-1 of "blob SIZE\0" and the content: what Git itself names a file by
+  kSha256,   // of the content: used by Git LFS
+  kGitBlob,  // SHA-1 of "blob SIZE\0" and the content: used by Git itself
 };
 
-// In small hexadecimal letters.  NOT_FOUND if there is no such file.
+// In lower-case hexadecimal.  NOT_FOUND if there is no such file.
 absl::StatusOr<std::string> DigestOf(const std::string& path, DigestKind kind);
 
 }  // namespace dragoman

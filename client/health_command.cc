@@ -1,4 +1,4 @@
-// dragoman health: whether a server serves.
+// dragoman health: whether a server is serving.
 
 #include <memory>
 #include <string>

@@ -19,12 +19,12 @@ constexpr long kConnectSeconds = 30;
 constexpr long kStalledSeconds = 60;
 constexpr long kMaxRedirects = 10;
 
-// One transfer, as libcurl's callbacks see it.
+// The state of one transfer, for libcurl's callbacks.
 struct Transfer {
   CURL* curl;
   const HttpClient::Sink* sink;
   HttpResponse response;
-  absl::Status error;  // the sink's
+  absl::Status error;  // from the sink
 
   bool Succeeds() {
     long status = 0;
@@ -66,7 +66,8 @@ size_t TakeBody(char* data, size_t size, size_t count, void* user) {
   return part.size();
 }
 
-// Python's requests, and so Hugging Face's tools, take other authorities from these.
+// Python's requests library, and so Hugging Face's tools, read other authorities from these
+// variables.
 const char* CertificateFile() {
   for (const char* name : {"REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"}) {
     const char* const file = std::getenv(name);
@@ -83,7 +84,7 @@ std::string HttpResponse::Header(const std::string& name) const {
 }
 
 struct HttpClient::Impl {
-  CURL* curl = curl_easy_init();  // null if there is no memory for it
+  CURL* curl = curl_easy_init();  // null if out of memory
 
   ~Impl() { curl_easy_cleanup(curl); }
 
@@ -106,7 +107,7 @@ struct HttpClient::Impl {
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, TakeBody);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, transfer);
     if (!request.token.empty()) {
-      // libcurl sends this to the first host and port alone.
+      // libcurl sends this only to the first host and port.
       curl_easy_setopt(curl, CURLOPT_HTTPAUTH, CURLAUTH_BEARER);
       curl_easy_setopt(curl, CURLOPT_XOAUTH2_BEARER, request.token.c_str());
     }
@@ -130,7 +131,7 @@ absl::StatusOr<HttpResponse> HttpClient::Get(const HttpRequest& request, const S
   const CURLcode code = curl_easy_perform(impl_->curl);
   if (!transfer.error.ok()) return transfer.error;
   if (code == CURLE_OK) {
-    transfer.Succeeds();  // which notes the status of a response without a body
+    transfer.Succeeds();  // stores the status of a response without a body
     return std::move(transfer.response);
   }
   const std::string why =

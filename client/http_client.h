@@ -1,10 +1,10 @@
-// GETs over HTTP, and the only door to libcurl.
+// HTTP GET requests, and the only door to libcurl.
 //
 //   HttpClient http;
 //   ASSIGN_OR_RETURN(const HttpResponse response, http.Get({.url = url}, sink));
 //
-// Redirects are followed, from HTTPS to HTTPS alone; a bearer token stays with the host and port
-// that it was meant for.  Proxies are those of the environment (https_proxy, no_proxy).
+// Redirects are followed, from HTTPS only to HTTPS; a bearer token is sent only to the host and
+// port that it is meant for.  Proxies come from the environment (https_proxy, no_proxy).
 
 #ifndef DRAGOMAN_CLIENT_HTTP_CLIENT_H_
 #define DRAGOMAN_CLIENT_HTTP_CLIENT_H_
@@ -24,15 +24,15 @@ namespace dragoman {
 struct HttpRequest {
   std::string url;
   std::string token;  // sent as a bearer token; "": none
-  int64_t from = 0;   // the first byte that is wanted
+  int64_t from = 0;   // the first byte to fetch
 };
 
 struct HttpResponse {
   int status = 0;  // 200, 404, ...
-  // By names in small letters.  Of headers that begin with x- the first of all hops; of the others
-  // those of the last.
+  // By names in lower case.  For names that begin with x-, the first value of all hops; for others,
+  // the value of the last hop.
   std::map<std::string, std::string> headers;
-  std::string error_body;  // the beginning of what came with a status other than 2xx
+  std::string error_body;  // the beginning of the body, for a status other than 2xx
 
   std::string Header(const std::string& name) const;  // "" if there is none
 };
@@ -40,7 +40,7 @@ struct HttpResponse {
 // Not thread-safe.
 class HttpClient {
  public:
-  // Called with the response and a part of the body of a 2xx; an error ends the transfer.
+  // Called with the response and a part of the body of a 2xx status; an error ends the transfer.
   using Sink = std::function<absl::Status(const HttpResponse&, std::string_view)>;
 
   HttpClient();
@@ -48,8 +48,9 @@ class HttpClient {
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
 
-  // Any status is a response.  UNAVAILABLE if there is none or if it breaks off (try again), the
-  // sink's error if it has one, FAILED_PRECONDITION if the server's certificate is not trusted.
+  // Any status counts as a response.  UNAVAILABLE if there is none or the connection breaks (try
+  // again), the sink's error if it returned one, FAILED_PRECONDITION if the server's certificate is
+  // not trusted.
   absl::StatusOr<HttpResponse> Get(const HttpRequest& request, const Sink& sink);
 
  private:

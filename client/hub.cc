@@ -27,7 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int64_t kMaxAnswer = 64 << 20;  // bytes of a list of files
-constexpr int kMaxAttempts = 6;           // without a byte more than before
+constexpr int kMaxAttempts = 6;           // without receiving a byte
 constexpr absl::Duration kFirstPause = absl::Milliseconds(500);
 
 std::string Variable(const char* name) {
@@ -35,7 +35,7 @@ std::string Variable(const char* name) {
   return value != nullptr ? value : "";
 }
 
-// The file that Hugging Face's login leaves its token in.
+// The file in which Hugging Face's login stores its token.
 std::string TokenFile() {
   if (const std::string path = Variable("HF_TOKEN_PATH"); !path.empty()) return path;
   if (const std::string home = Variable("HF_HOME"); !home.empty()) return home + "/token";
@@ -60,7 +60,7 @@ bool IsHex(std::string_view text, size_t size) {
          });
 }
 
-// What a status other than 2xx means.
+// The error for a status other than 2xx.
 absl::Status StatusOf(const HttpResponse& response, const std::string& what, bool with_token) {
   const std::string code = response.Header("x-error-code");
   switch (response.status) {
@@ -136,7 +136,7 @@ absl::StatusOr<HubRepository> ParseRepository(const std::string& name, const std
   return repository;
 }
 
-// Percent-encodes all but the letters that mean themselves in a path.
+// Percent-encodes every character with a special meaning in a path.
 std::string Escape(std::string_view text) {
   std::string escaped;
   for (const char c : text) {
@@ -149,7 +149,7 @@ std::string Escape(std::string_view text) {
   return escaped;
 }
 
-// A file that grows at its end.
+// A file that is appended to.
 class PartFile {
  public:
   explicit PartFile(std::string path) : path_(std::move(path)) {
@@ -174,7 +174,7 @@ class PartFile {
     std::remove(path_.c_str());
     size_ = 0;
   }
-  // What was appended is on the disk then.
+  // When it returns, the appended bytes are on disk.
   absl::Status Sync() {
     if (file_ == nullptr) return absl::OkStatus();
     const bool ok = std::fflush(file_.get()) == 0 && fsync(fileno(file_.get())) == 0;
@@ -196,7 +196,7 @@ class PartFile {
   std::unique_ptr<std::FILE, Close> file_;
 };
 
-// Appends what one GET brings.
+// Appends the result of one GET.
 absl::Status FetchOnce(HttpClient* http, const HttpRequest& request, const HubFile& file,
                        PartFile* part, const std::function<void(int64_t)>& progress) {
   bool begun = false;
@@ -204,7 +204,7 @@ absl::Status FetchOnce(HttpClient* http, const HttpRequest& request, const HubFi
     if (!begun && request.from > 0) {
       const std::string range = absl::StrCat("bytes ", request.from, "-");
       if (response.status != 206) {
-        part->Restart();  // the server sends all
+        part->Restart();  // the server sends the whole file
       } else if (response.Header("content-range").compare(0, range.size(), range) != 0) {
         return absl::DataLossError(file.name + ": the Hub sent another part than was asked for");
       }
@@ -220,7 +220,7 @@ absl::Status FetchOnce(HttpClient* http, const HttpRequest& request, const HubFi
   absl::StatusOr<HttpResponse> response = http->Get(request, sink);
   RETURN_IF_ERROR(part->Sync());
   if (!response.ok()) return response.status();
-  if (response->status == 416) {  // what is there is no beginning of it
+  if (response->status == 416) {  // the existing bytes are not a prefix of the file
     part->Restart();
     return absl::UnavailableError(file.name + ": the Hub does not have the part asked for");
   }
@@ -299,7 +299,7 @@ absl::StatusOr<HubRepository> Hub::List(const std::string& repository,
 
 absl::Status Hub::Fetch(const HubRepository& repository, const HubFile& file,
                         const std::string& path, const std::function<void(int64_t)>& progress) {
-  // Named by the content, so that a part is never continued with another one.
+  // Named after the content, so that it is never continued with another one.
   const std::string name = file.digest().empty() ? repository.commit : file.digest();
   const std::string part_path = absl::StrCat(path, ".", name.substr(0, 12), ".part");
   PartFile part(part_path);

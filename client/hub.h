@@ -1,4 +1,4 @@
-// The Hugging Face Hub: which files a repository has at a commit, and how to get one of them.
+// The Hugging Face Hub: lists the files of a repository at a commit, and fetches them.
 
 #ifndef DRAGOMAN_CLIENT_HUB_H_
 #define DRAGOMAN_CLIENT_HUB_H_
@@ -14,8 +14,8 @@
 
 namespace dragoman {
 
-// Where the Hub is and who asks, from the environment as Hugging Face's own tools read it:
-// HF_ENDPOINT; HF_TOKEN, or the file that `huggingface-cli login` wrote.
+// The address of the Hub and the user's token, from the same environment variables as Hugging
+// Face's own tools: HF_ENDPOINT; HF_TOKEN, or the file that `huggingface-cli login` wrote.
 struct HubAccess {
   std::string endpoint = "https://huggingface.co";
   std::string token;  // "": none
@@ -26,16 +26,16 @@ struct HubAccess {
 struct HubFile {
   std::string name;
   int64_t size = -1;    // -1 if the Hub does not say
-  std::string sha256;   // of a file in Git LFS; else ""
-  std::string git_oid;  // of a file in Git itself; else ""
+  std::string sha256;   // for a file in Git LFS; otherwise ""
+  std::string git_oid;  // for a file in Git itself; otherwise ""
 
-  // What the file's content is named by; "" if the Hub does not say.
+  // The digest that identifies the content; "" if the Hub does not say.
   const std::string& digest() const { return sha256.empty() ? git_oid : sha256; }
 };
 
 struct HubRepository {
   std::string name;    // "Helsinki-NLP/opus-mt-en-de"
-  std::string commit;  // of the revision that was asked for
+  std::string commit;  // of the requested revision
   std::vector<HubFile> files;
 
   const HubFile* Find(const std::string& file) const;  // nullptr if there is none
@@ -48,14 +48,16 @@ class Hub {
  public:
   explicit Hub(HubAccess access) : access_(std::move(access)) {}
 
-  // NOT_FOUND: no such repository or revision; PERMISSION_DENIED: it wants a token, another one, or
-  // its licence accepted; RESOURCE_EXHAUSTED, UNAVAILABLE: try later; INTERNAL: no Hub answers so.
+  // NOT_FOUND: no such repository or revision; PERMISSION_DENIED: it requires a token, another
+  // token, or accepting its licence; RESOURCE_EXHAUSTED, UNAVAILABLE: try later; INTERNAL: not the
+  // answer of a Hub.
   absl::StatusOr<HubRepository> List(const std::string& repository, const std::string& revision);
 
-  // Fetches a file to `path`, going on where an earlier call stopped, and checks its size and
-  // digest.  Until all is right, the bytes are in `path` + ".part" with the digest's beginning
-  // between; then they are renamed.  `progress` hears how many bytes are there.  Broken connections
-  // are taken up again.  The same errors; DATA_LOSS if the content is not what the Hub says.
+  // Fetches a file to `path`, continuing where an earlier call stopped, and checks its size and
+  // digest.  Until it is complete, the bytes are in a file named `path`, the beginning of the
+  // digest, and ".part"; then it is renamed.  `progress` is called with the number of bytes so far.
+  // Broken connections are resumed.  The same errors; DATA_LOSS if the content does not match the
+  // Hub's digest.
   absl::Status Fetch(const HubRepository& repository, const HubFile& file, const std::string& path,
                      const std::function<void(int64_t)>& progress);
 
@@ -64,7 +66,7 @@ class Hub {
   HttpClient http_;
 };
 
-// Whether the file at `path` is that one, which its digest shows.
+// Whether the file at `path` is that file, according to its digest.
 bool IsFile(const std::string& path, const HubFile& file);
 
 }  // namespace dragoman

@@ -7,7 +7,8 @@
 namespace dragoman {
 namespace {
 
-// The double of the shortest decimal number that is this float: -0.23 and not -0.23000000417232513.
+// The double for the shortest decimal number that is this float: -0.23 and not
+// -0.23000000417232513.
 double Shortest(float value) {
   char digits[32] = {};
   std::to_chars(digits, digits + sizeof(digits) - 1, value);
@@ -41,7 +42,7 @@ Json ToJson(const google::protobuf::RepeatedPtrField<v1::AlignedToken>& tokens) 
   return json;
 }
 
-// Adds what an alignment says of a text: a Hypothesis or a PairScore.
+// Adds the alignment of a text, a Hypothesis or a PairScore.
 template <typename Aligned>
 void AddAlignment(const Aligned& aligned, Json* json) {
   if (!aligned.has_aligned_text()) return;

@@ -1,4 +1,4 @@
-// What the commands print as JSON.
+// The JSON output of the commands.
 
 #ifndef DRAGOMAN_CLIENT_JSON_H_
 #define DRAGOMAN_CLIENT_JSON_H_
@@ -23,7 +23,7 @@ Json ToJson(const std::string& source, const v1::Translation& translation,
 // {"source": ..., "error": {"code": "INVALID_ARGUMENT", "message": ...}}
 Json ToJson(const std::string& source, const absl::Status& error);
 
-// A line for each pair of words that are linked: "  cat -> Katze  0.83".
+// One line for each pair of linked words: "  cat -> Katze  0.83".
 std::string AlignedWords(const std::string& source, const std::string& target,
                          const v1::AlignedText& text);
 

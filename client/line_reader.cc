@@ -9,7 +9,7 @@
 namespace dragoman {
 
 absl::StatusOr<std::optional<std::string>> LineReader::Next() {
-  size_t searched = 0;  // bytes of the buffer that hold no line's end
+  size_t searched = 0;  // bytes of the buffer known to contain no line end
   while (true) {
     if (const size_t end = buffer_.find('\n', searched); end != std::string::npos) {
       if (end <= max_bytes_) return Take(end, 1);

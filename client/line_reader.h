@@ -1,5 +1,6 @@
-// Reads lines from a file descriptor and can say whether the next one would have to be waited for,
-// which streams cannot: whoever types a line should get an answer before the next one.
+// Reads lines from a file descriptor and can tell whether the next one is available without
+// waiting, which streams cannot: a user who types a line should get an answer before typing the
+// next one.
 
 #ifndef DRAGOMAN_CLIENT_LINE_READER_H_
 #define DRAGOMAN_CLIENT_LINE_READER_H_
@@ -15,18 +16,18 @@ namespace dragoman {
 
 class LineReader {
  public:
-  // Reads from `fd`, which the caller keeps open, lines of at most `max_bytes`.
+  // Reads lines of at most `max_bytes` from `fd`, which the caller keeps open.
   LineReader(int fd, size_t max_bytes) : fd_(fd), max_bytes_(max_bytes) {}
 
   // The next line without its end (LF or CR LF), or nothing after the last one.  A last line
   // without an end counts.  INVALID_ARGUMENT if a line is too long, UNAVAILABLE if reading fails;
-  // both name the line by its number.
+  // both give the number of the line.
   absl::StatusOr<std::optional<std::string>> Next();
 
   // False if Next() would have to wait.
   bool Ready() const;
 
-  // Bytes of the lines returned so far, with their ends.
+  // The size in bytes of the lines returned so far, including their ends.
   int64_t bytes() const { return bytes_; }
 
  private:
@@ -34,7 +35,7 @@ class LineReader {
 
   const int fd_;
   const size_t max_bytes_;
-  std::string buffer_;   // what was read beyond the last line that was returned
+  std::string buffer_;   // read beyond the last line returned
   bool at_end_ = false;  // of the file
   int64_t lines_ = 0;    // returned so far
   int64_t bytes_ = 0;    // of these

@@ -56,7 +56,7 @@ struct LoadFlags {
   double cancel_after_seconds = 0.02;
   double objective_seconds = 1.0;
   std::string sweep;
-  std::string write;  // the files of a sweep, without their suffixes
+  std::string write;  // path of a sweep's files, without their suffixes
   LoadOptions load;
 };
 
@@ -118,7 +118,7 @@ absl::Status WriteCurve(const LoadFlags& flags, const std::vector<LoadPoint>& po
   return WriteFile(flags.write + ".svg", ToSvg(points, flags.load.objective));
 }
 
-// One load for each rate, told as it ends.
+// Runs one load for each rate, and reports it as it ends.
 ExitCode RunSweep(const LoadFlags& flags, const std::vector<double>& rates,
                   const std::vector<std::string>& texts, TranslationClient* client,
                   const Console& console) {
@@ -156,7 +156,7 @@ ExitCode RunLoadCommand(LoadFlags flags, const Console& console) {
   const auto client = flags.server.Connect(console, /*retry=*/false);  // a refusal is a result
   if (!client.ok()) return ReportUsage(console, client.status());
   const v1::TranslateRequest request = flags.request.Request();
-  // One request ahead, not counted: it connects, and shows what is wrong with the flags.
+  // First one request that is not counted: it connects, and reveals errors in the flags.
   v1::TranslateRequest first = request;
   first.add_contents(texts->front());
   if (const absl::Status status = (*client)->Translate(first).status(); !status.ok()) {

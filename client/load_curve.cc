@@ -12,7 +12,7 @@
 namespace dragoman {
 namespace {
 
-// One chart of the picture: where it lies, and what its edges stand for.
+// One chart of the picture: its position, and the ranges of its axes.
 struct Chart {
   double left = 70, width = 520;
   double top = 0, height = 200;
@@ -27,7 +27,7 @@ struct Chart {
   }
 };
 
-// A round number of which four to nine fill the axis.
+// A round number that fits four to nine times on the axis.
 double TickOf(double most) {
   const double power = std::pow(10, std::floor(std::log10(most)));
   for (const double step : {0.1, 0.2, 0.25, 0.5}) {

@@ -1,5 +1,5 @@
-// How a server answers as the load on it grows: the reports of one `dragoman load --sweep`, for
-// people (a picture), for spreadsheets and for programs.
+// How a server's answers change as its load grows: the reports of one `dragoman load --sweep`, as a
+// picture for people, for spreadsheets and for programs.
 
 #ifndef DRAGOMAN_CLIENT_LOAD_CURVE_H_
 #define DRAGOMAN_CLIENT_LOAD_CURVE_H_
@@ -14,7 +14,7 @@
 namespace dragoman {
 
 struct LoadPoint {
-  double rate = 0.0;  // requests per second that were offered
+  double rate = 0.0;  // offered requests per second
   LoadReport report;
 };
 

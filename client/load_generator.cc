@@ -15,7 +15,7 @@
 namespace dragoman {
 namespace {
 
-// Calls functions, each at its time, on a thread of its own.  The times come in ascending order.
+// Calls functions at given times, on a separate thread.  The times must be ascending.
 class Timer {
  public:
   Timer() : thread_([this] { Run(); }) {}

@@ -10,7 +10,7 @@
 
 int main(int argc, char** argv) {
   dragoman::DisableMutexChecks();
-  // gRPC writes library noise to standard error; what a user needs is in the errors of the calls.
+  // gRPC logs to standard error; what a user needs is in the errors of the calls.
   setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);
   return dragoman::RunCommandLine(
       argc, argv,

@@ -13,7 +13,7 @@
 namespace dragoman {
 namespace {
 
-// What is not weights.  A repository has some of them.
+// Files that are not weights.  A repository has some of them.
 constexpr const char* kBeside[] = {
     "config.json",
     "generation_config.json",
@@ -31,7 +31,7 @@ constexpr const char* kBeside[] = {
     "metadata.json",
 };
 
-// What CTranslate2 has besides.
+// Further files of CTranslate2.
 bool IsCTranslate2File(const std::string& name) {
   return name == "model.bin" || name == "vmap.txt" || absl::EndsWith(name, "vocabulary.json") ||
          absl::EndsWith(name, "vocabulary.txt");
@@ -42,14 +42,14 @@ struct Weights {
   bool index;
 };
 
-// Best first.
+// In order of preference.
 constexpr Weights kWeights[] = {{"model.safetensors", false},
                                 {"model.safetensors.index.json", true},
                                 {"pytorch_model.bin", false},
                                 {"pytorch_model.bin.index.json", true},
                                 {"model.bin", false}};
 
-// Weights that the server does not read, and what may help.
+// Weights that the server does not read, and advice for each.
 constexpr std::pair<const char*, const char*> kForeign[] = {
     {".h5", "TensorFlow weights; convert them with transformers, or take another repository"},
     {".msgpack", "Flax weights; convert them with transformers, or take another repository"},

@@ -1,4 +1,4 @@
-// dragoman models: which models a server has.
+// dragoman models: lists the models of a server.
 
 #include <iomanip>
 #include <memory>
@@ -42,7 +42,7 @@ void PrintRow(std::ostream& out, const std::string& name, const std::string& lan
       << state << " " << version << "\n";
 }
 
-// What there is of a model beside the version that its row describes.
+// Prints the versions of a model besides the one in its row.
 void PrintVersions(std::ostream& out, const v1::Model& model) {
   for (const v1::ModelVersion& version : model.versions()) {
     const bool described = version.version() == model.version() && version.label() == "stable" &&

@@ -17,7 +17,7 @@ absl::Status Failed(const std::string& path, const std::string& why) {
   return absl::UnavailableError(absl::StrCat(path, ": ", why));
 }
 
-// Counts the lines of the file and finds where the last whole one ends.
+// Counts the lines of the file and finds the end of the last whole one.
 absl::Status CountLines(const std::string& path, int64_t* lines, uintmax_t* end) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return Failed(path, std::strerror(errno));

@@ -1,5 +1,5 @@
-// A file of lines that a later run can go on with, however the last one ended: whole lines stay,
-// and a last line without an end, which a run that was killed may leave, is taken off.
+// A file of lines that a later run can continue, however the last one ended: whole lines stay, and
+// an unfinished last line, which a killed run may leave, is removed.
 
 #ifndef DRAGOMAN_CLIENT_OUTPUT_FILE_H_
 #define DRAGOMAN_CLIENT_OUTPUT_FILE_H_
@@ -15,10 +15,10 @@ namespace dragoman {
 
 struct OutputFile {
   std::unique_ptr<std::ofstream> stream;  // appends
-  int64_t lines = 0;                      // that are there already
+  int64_t lines = 0;                      // that it already contains
 };
 
-// Opens the file to go on with, or creates it.  An error names the file.
+// Opens the file to continue it, or creates it.  An error names the file.
 absl::StatusOr<OutputFile> ResumeOutputFile(const std::string& path);
 
 }  // namespace dragoman

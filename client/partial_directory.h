@@ -1,5 +1,5 @@
-// A directory that appears whole or not at all: its files are gathered in NAME.partial, and one
-// rename gives it its name.  Who was stopped finds in NAME.partial what is there already.
+// A directory that appears as a whole or not at all: its files are collected in NAME.partial, which
+// is renamed at the end.  After an interruption NAME.partial still holds what was collected.
 
 #ifndef DRAGOMAN_CLIENT_PARTIAL_DIRECTORY_H_
 #define DRAGOMAN_CLIENT_PARTIAL_DIRECTORY_H_
@@ -15,8 +15,8 @@ namespace dragoman {
 
 class PartialDirectory {
  public:
-  // Makes NAME.partial, or takes up the one that is there.  FAILED_PRECONDITION if that cannot be,
-  // or if another process is at work in it.
+  // Creates NAME.partial, or continues with the existing one.  FAILED_PRECONDITION if that is
+  // impossible, or if another process is using it.
   static absl::StatusOr<std::unique_ptr<PartialDirectory>> Open(const std::string& name);
 
   ~PartialDirectory();
@@ -29,8 +29,7 @@ class PartialDirectory {
   // Removes the files that are not among `names`, such as those of an older revision.
   absl::Status KeepOnly(const std::vector<std::string>& names) const;
 
-  // Gives the directory its name.  What has it now changes places with it at one stroke and is
-  // removed.
+  // Gives the directory its final name.  An existing one is replaced atomically and then removed.
   absl::Status Publish() const;
 
  private:

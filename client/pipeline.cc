@@ -14,11 +14,11 @@
 namespace dragoman {
 namespace {
 
-// How often a server is asked that does not say when to come again.
+// The interval between retries if the server does not give one.
 constexpr absl::Duration kRetryDelay = absl::Seconds(1);
 
-// The error of one text of a request, told without the request: a text's index in it means nothing
-// to whoever gave the texts.
+// The error of one text of a request, without reference to the request: the text's index in it
+// means nothing to whoever supplied the texts.
 struct TextError {
   size_t index = 0;
   absl::Status status;
@@ -41,7 +41,8 @@ std::optional<TextError> TextErrorOf(const absl::Status& status, size_t texts) {
   return std::nullopt;
 }
 
-// Whether the error may be one text's own, so that the others of its request are worth another try.
+// Whether the error may concern a single text, so that the others of its request deserve another
+// try.
 bool MayBeOneTexts(const absl::Status& status) {
   return absl::IsInternal(status) || absl::IsDeadlineExceeded(status);
 }
@@ -88,8 +89,8 @@ absl::Status TranslationPipeline::Flush() {
   return absl::OkStatus();
 }
 
-// What is lost with a bulk call is sent again over the next one, once; after that it is retried in
-// its turn.
+// A request lost with a bulk call is sent once more over the next one; after that, it is retried
+// when its turn to be delivered comes.
 void TranslationPipeline::Send(std::shared_ptr<Batch> batch) {
   v1::TranslateRequest request = request_;
   for (const Item& item : batch->items) request.add_contents(item.source);
@@ -100,7 +101,7 @@ void TranslationPipeline::Send(std::shared_ptr<Batch> batch) {
   auto done = [this, batch](Response response) {
     {
       absl::MutexLock lock(&mutex_);
-      if (batch->answered) return;  // it came too late
+      if (batch->answered) return;  // the answer came too late
       const bool lost = bulk_ != nullptr && absl::IsUnavailable(response.status()) &&
                         !IsUnreachable(response.status());
       if (!lost || std::exchange(batch->sent_again, true)) {
@@ -142,7 +143,8 @@ bool TranslationPipeline::HasNews() const {
   return in_flight_.empty() ? finished_ : in_flight_.front()->answered;
 }
 
-// After a failure the rest is still waited for: its answers are written into this object.
+// After a failure the remaining answers are still awaited, because they are written into this
+// object.
 void TranslationPipeline::DeliverAll() {
   while (true) {
     std::shared_ptr<Batch> batch;
@@ -207,14 +209,14 @@ bool TranslationPipeline::WorthWaitingFor(const absl::Status& status) const {
   return absl::IsResourceExhausted(status) || (answered_ && absl::IsUnavailable(status));
 }
 
-// The answer to a request for `items`, once the server is neither busy nor away any more or
+// The answer to a request for `items`, when the server is no longer busy or unreachable, or
 // max_wait has passed.
 TranslationPipeline::Response TranslationPipeline::AfterWaiting(const std::vector<Item*>& items,
                                                                 Response response) const {
   const absl::Time give_up = absl::Now() + options_.max_wait;
   if (bulk_ != nullptr && absl::IsUnavailable(response.status()) &&
       !IsUnreachable(response.status())) {
-    response = client_->Translate(RequestFor(items));  // which gRPC tries again by itself
+    response = client_->Translate(RequestFor(items));  // gRPC itself retries it
   }
   while (WorthWaitingFor(response.status())) {
     const absl::Duration delay = RetryDelayOf(response.status()).value_or(kRetryDelay);
@@ -257,7 +259,7 @@ absl::Status TranslationPipeline::Settle(std::vector<Item*> items, Response resp
     return Settle(std::move(items), std::move(rest), failure);
   }
   if (options_.skip_errors && items.size() > 1 && MayBeOneTexts(response.status())) {
-    for (Item* item : items) {  // one by one, to find whose error it is
+    for (Item* item : items) {  // one by one, to find out whose error it is
       RETURN_IF_ERROR(Settle({item}, client_->Translate(RequestFor({item})), failure));
     }
     return absl::OkStatus();

@@ -1,9 +1,9 @@
-// Translates a long row of texts over one connection, in order and in bounded memory.
+// Translates a long sequence of texts over one connection, in order and in bounded memory.
 //
-// Texts are gathered into requests, some of which are under way at a time, so that the server
+// Texts are collected into requests, several of which are in flight at a time, so that the server
 // always has something to put into its batch; the answers are delivered in the order of the texts.
-// The caller's thread gathers and sends; a thread of the pipeline delivers.  That thread also sends
-// again what a busy server has refused, and, if asked to, leaves out the texts that fail:
+// The caller's thread collects and sends; the pipeline's thread delivers.  The latter also resends
+// what a busy server refused and, on request, leaves out the texts that fail:
 //
 //   a b X d  ->  INVALID_ARGUMENT, contents[2]  ->  a b d  ->  translations of a, b, (error), d
 
@@ -30,14 +30,14 @@
 namespace dragoman {
 
 struct PipelineOptions {
-  int max_texts = 32;         // of one request
-  size_t max_bytes = 16'000;  // of one request, unless it holds a single text
-  int max_in_flight = 4;      // requests that are under way or not delivered yet
-  // One call for all requests (bulk_call.h), each of which may then be short and is answered by
-  // itself: the slowest text of some holds up no others.
+  int max_texts = 32;         // per request
+  size_t max_bytes = 16'000;  // per request, unless it holds a single text
+  int max_in_flight = 4;      // requests in flight or not delivered yet
+  // One call for all requests (bulk_call.h).  Requests can then be short and are answered
+  // separately: a slow text does not delay others.
   bool bulk = false;
-  // How long a request is sent again, as often as the server asks, while the server is busy
-  // (RESOURCE_EXHAUSTED) or away (UNAVAILABLE) though it has answered before.
+  // For how long a request is resent, at the intervals that the server asks for, while the server
+  // is busy (RESOURCE_EXHAUSTED) or unreachable (UNAVAILABLE) after it has answered before.
   absl::Duration max_wait = absl::ZeroDuration();
   // Whether a text that cannot be translated is delivered with its error; otherwise it ends the
   // pipeline.
@@ -47,11 +47,11 @@ struct PipelineOptions {
 // Used by one thread.
 class TranslationPipeline {
  public:
-  // What becomes of one text.
+  // The result for one text.
   struct Translated {
-    int64_t place;  // among all texts, from 0
+    int64_t place;  // index among all texts, from 0
     const std::string& source;
-    const absl::Status& status;          // OK unless the text was left out (skip_errors)
+    const absl::Status& status;          // OK unless the text was skipped (skip_errors)
     const v1::Translation& translation;  // empty unless status is OK
     const std::string& model;            // that translated it
     bool last;                           // for now: a good time to flush
@@ -62,35 +62,35 @@ class TranslationPipeline {
   // Sends copies of `request` with other contents.  The client must outlive the pipeline.
   TranslationPipeline(TranslationClient* client, v1::TranslateRequest request,
                       const PipelineOptions& options, Deliver deliver);
-  // Finishes.
+  // Calls Finish.
   ~TranslationPipeline();
   TranslationPipeline(const TranslationPipeline&) = delete;
   TranslationPipeline& operator=(const TranslationPipeline&) = delete;
 
-  // Takes the next text; waits while too much is in flight.  Fails once any request has failed:
-  // what came before that one is delivered, nothing after it.
+  // Adds the next text; waits while too much is in flight.  Fails once any request has failed:
+  // everything before it is delivered, nothing after it.
   absl::Status Add(std::string text);
 
-  // Sends what was gathered, without waiting for a full request.
+  // Sends the collected texts without waiting for a full request.
   absl::Status Flush();
 
-  // Flushes, and waits until all is delivered or a request has failed.  No Add may follow.
+  // Flushes, and waits until everything is delivered or a request has failed.  No Add may follow.
   absl::Status Finish();
 
   // Where the pipeline failed.
   struct Failure {
-    int64_t first = 0;  // the place, from 0, of the first text that may be the cause
-    int64_t last = 0;   // and of the last one; the same if the server named the text
+    int64_t first = 0;  // index, from 0, of the first text that may be the cause
+    int64_t last = 0;   // and of the last; equal if the server named the text
   };
   Failure failure() const;
 
  private:
   using Response = absl::StatusOr<v1::TranslateResponse>;
-  // One text of a request, and what has become of it so far.
+  // One text of a request, and its state.
   struct Item {
     int64_t place = 0;
     std::string source;
-    bool settled = false;  // translated, or left out with its error as status
+    bool settled = false;  // translated, or skipped with its error as status
     absl::Status status;
     v1::Translation translation;
     std::string model;
@@ -98,7 +98,7 @@ class TranslationPipeline {
   struct Batch {
     std::vector<Item> items;
     absl::Time sent = absl::InfiniteFuture();
-    bool sent_again = false;  // over another call, because the first one has ended
+    bool sent_again = false;  // over another call, because the first one ended
     bool answered = false;
     Response response;
   };
@@ -128,10 +128,10 @@ class TranslationPipeline {
   absl::Status failure_ ABSL_GUARDED_BY(mutex_);
   Failure failed_at_ ABSL_GUARDED_BY(mutex_);
   bool finished_ ABSL_GUARDED_BY(mutex_) = false;
-  bool answered_ = false;  // any request so far; only of thread_
+  bool answered_ = false;  // any request so far; used only on thread_
 
-  // Null: each request is a call.  It ends before all of the above: an answer may still come to a
-  // request that was given up.
+  // Null: each request is a call of its own.  Destroyed before all of the above: an answer to a
+  // cancelled request may still arrive.
   const std::unique_ptr<BulkCall> bulk_;
   std::thread thread_;
 };

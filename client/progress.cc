@@ -10,7 +10,7 @@ namespace {
 
 constexpr absl::Duration kInterval = absl::Milliseconds(250);
 
-// 1234567 as "1,234,567".
+// Formats 1234567 as "1,234,567".
 std::string WithThousands(int64_t number) {
   std::string digits = std::to_string(number);
   for (int64_t i = static_cast<int64_t>(digits.size()) - 3; i > 0; i -= 3) digits.insert(i, ",");

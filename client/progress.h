@@ -1,8 +1,8 @@
-// How far a long translation has come, for whoever watches a terminal:
+// The progress of a long translation, for a user at a terminal:
 //
 //   1,250 lines (12.5 %), 310 lines/s, 0:00:28 left
 //
-// The line is drawn over itself, a few times a second at the most.
+// The line is redrawn in place, at most a few times a second.
 
 #ifndef DRAGOMAN_CLIENT_PROGRESS_H_
 #define DRAGOMAN_CLIENT_PROGRESS_H_
@@ -17,13 +17,13 @@ namespace dragoman {
 
 class Progress {
  public:
-  // `total_bytes` of input to come, or 0 if that is not known.  Starts at `now`.
+  // `total_bytes` is the size of the input, or 0 if unknown.  Starts at `now`.
   Progress(std::ostream* out, int64_t total_bytes, absl::Time now);
 
-  // Lines, and their bytes, that are done since the start.
+  // The number of lines, and their bytes, done since the start.
   void Update(int64_t lines, int64_t bytes, absl::Time now);
 
-  // Wipes the line, so that something else can be printed.
+  // Erases the line, so that something else can be printed.
   void Clear();
 
  private:

@@ -1,8 +1,8 @@
 // dragoman pull: fetches a model from the Hugging Face Hub.
 //
-// All files are fetched into DIRECTORY.partial, each checked against its digest; only when the last
-// one is right does one rename make it DIRECTORY.  So DIRECTORY is a whole model or not there, and
-// whoever was stopped goes on with what is in DIRECTORY.partial.
+// All files are fetched into DIRECTORY.partial, and each is checked against its digest.  When the
+// last one is complete, a single rename turns it into DIRECTORY. So DIRECTORY is a complete model
+// or does not exist, and an interrupted pull continues with DIRECTORY.partial.
 
 #include <unistd.h>
 
@@ -33,7 +33,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kRecord[] = "pull.json";  // what was pulled: repository, commit, files
+constexpr char kRecord[] = "pull.json";  // a record of what was pulled: repository, commit, files
 
 struct PullFlags {
   std::string repository;
@@ -47,7 +47,7 @@ std::string Megabytes(int64_t bytes) {
   return text.str();
 }
 
-// A line on a terminal that is drawn anew as a file grows; elsewhere a line when it is there.
+// On a terminal, a line that is redrawn as a file grows; elsewhere, a line when it is complete.
 class ProgressBar {
  public:
   ProgressBar(std::ostream* out, const HubFile& file)
@@ -112,7 +112,7 @@ class Pull {
   Hub hub_;
   std::ostream& progress_;
   HubRepository repository_;
-  std::vector<HubFile> files_;  // what is wanted of it
+  std::vector<HubFile> files_;  // those to fetch
   std::unique_ptr<PartialDirectory> partial_;
 };
 
@@ -139,7 +139,7 @@ absl::Status Pull::Want(const std::string& name) {
   return absl::OkStatus();
 }
 
-// A directory that this command has not filled is not replaced.
+// A directory that this command did not create is not replaced.
 absl::Status Pull::CheckDirectory() const {
   const std::string& directory = flags_.directory;
   std::error_code error;
@@ -199,7 +199,7 @@ absl::Status Pull::Fetch(const HubFile& file) {
   if (!IsFile(path, file)) {
     std::error_code error;
     fs::remove(path, error);
-    // What did not change since the last pull need not be fetched again.
+    // A file that has not changed since the last pull need not be fetched again.
     const bool same = !file.digest().empty() && IsFile(before, file);
     if (same) fs::create_hard_link(before, path, error);
     if (!same || error) {

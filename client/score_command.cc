@@ -1,4 +1,4 @@
-// dragoman score: how likely a model finds translations that the caller already has.
+// dragoman score: how probable given translations are according to a model.
 
 #include <memory>
 #include <optional>
@@ -22,8 +22,8 @@ constexpr char kNotes[] =
     "end.\n"
     "JSON output is an object per pair, with all of them and the perplexity.";
 constexpr size_t kMaxLineBytes = 512 << 10;  // the server takes messages of 1 MiB
-constexpr int kMaxPairs = 32;                // of one request
-constexpr size_t kMaxBytes = 16'000;         // of one request, unless it holds a single pair
+constexpr int kMaxPairs = 32;                // per request
+constexpr size_t kMaxBytes = 16'000;         // per request, unless it holds a single pair
 
 struct ScoreFlags {
   ServerFlags server;
@@ -33,7 +33,7 @@ struct ScoreFlags {
   std::vector<std::string> pair;
 };
 
-// Gathers pairs and prints their scores in order.
+// Collects pairs and prints their scores in order.
 class Scorer {
  public:
   Scorer(const ScoreFlags& flags, const Console& console, TranslationClient* client)

@@ -14,7 +14,7 @@ bool TakePrefix(std::string_view prefix, std::string* text) {
   return true;
 }
 
-// Whether it begins with one of gRPC's own schemes, and not with a host's name.
+// Whether it begins with one of gRPC's own schemes rather than a host name.
 bool HasScheme(const std::string& text) {
   constexpr std::string_view kSchemes[] = {
       "dns:", "unix:", "unix-abstract:", "vsock:", "ipv4:", "ipv6:", "xds:"};

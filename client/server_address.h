@@ -1,5 +1,5 @@
-// Which server a user means, and why it could not be reached: what people type, and what gRPC says,
-// in words.
+// The server that a user means, and why it could not be reached: translates what people type for
+// gRPC, and gRPC's messages for people.
 
 #ifndef DRAGOMAN_CLIENT_SERVER_ADDRESS_H_
 #define DRAGOMAN_CLIENT_SERVER_ADDRESS_H_
@@ -13,16 +13,16 @@ namespace dragoman {
 
 struct ServerAddress {
   std::string target;  // what gRPC understands: "127.0.0.1:50051", "dns:///mt.example:50051"
-  bool tls = false;    // https:// was written before it
+  bool tls = false;    // it was given with https://
 };
 
-// What `text` means: HOST:PORT, or HOST alone for the default port, perhaps after http:// or
-// https://; any other target of gRPC's (dns:///..., unix:..., ipv4:...) is left as it is.
+// Parses HOST:PORT, or HOST alone for the default port, with or without http:// or https:// in
+// front.  Any other target of gRPC (dns:///..., unix:..., ipv4:...) is left unchanged.
 // INVALID_ARGUMENT if it is empty, or a URL with a path.
 absl::StatusOr<ServerAddress> ParseServerAddress(const std::string& text);
 
-// Why no connection was made, for people, from the message of gRPC's error.  `tls` is what the
-// client spoke; null: plain text.
+// Explains, from gRPC's message, why no connection was made.  `tls` is what the client used; null:
+// plain text.
 std::string ExplainUnreachable(const std::string& grpc_message, const ClientTls* tls);
 
 }  // namespace dragoman

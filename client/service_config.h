@@ -1,5 +1,5 @@
-// deploy/service_config.json, as the client was built with it: calls are spread over the addresses
-// of the server's name, those whose server is healthy, and tried again if it was UNAVAILABLE.
+// deploy/service_config.json, compiled into the client: calls are spread over the healthy servers
+// behind the server's name, and retried if a server was UNAVAILABLE.
 // https://github.com/grpc/grpc/blob/master/doc/service_config.md
 
 #ifndef DRAGOMAN_CLIENT_SERVICE_CONFIG_H_

@@ -1,5 +1,5 @@
-// dragoman translate: texts from the command line, standard input or a file; translations to
-// standard output or a file.
+// dragoman translate: translates texts from the command line, standard input or a file, to standard
+// output or a file.
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -51,7 +51,7 @@ struct TranslateFlags {
   std::vector<std::string> texts;
 };
 
-// A translation on a line of its own, whatever it holds.
+// A translation as a single line, whatever it contains.
 std::string OneLine(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   std::replace(text.begin(), text.end(), '\r', ' ');
@@ -77,7 +77,7 @@ class Translation {
   absl::Status ReadLines(TranslationPipeline* pipeline);
   void Deliver(const TranslationPipeline::Translated& translated);
   std::ostream& out() { return file_.stream == nullptr ? console_.out : *file_.stream; }
-  // "line 12" or "text 12", of the text at `place` from 0 among those of this run.
+  // "line 12" or "text 12", for the text at `place`, counted from 0 in this run.
   std::string NameOf(int64_t place) const {
     return absl::StrCat(flags_.texts.empty() ? "line " : "text ", file_.lines + place + 1);
   }
@@ -148,8 +148,8 @@ absl::Status Translation::ReadTexts(TranslationPipeline* pipeline) {
   return absl::OkStatus();
 }
 
-// Whoever types gets an answer to each line: what was gathered is sent before the next is waited
-// for.
+// Users who type get an answer to each line: the collected texts are sent before waiting for the
+// next one.
 absl::Status Translation::ReadLines(TranslationPipeline* pipeline) {
   LineReader reader(in_, kMaxLineBytes);
   for (int64_t line = 0;; ++line) {
@@ -194,7 +194,7 @@ absl::Status Translation::StreamText(v1::TranslateRequest request, const std::st
         }
         return out().good();
       });
-  if (any) out() << "\n" << std::flush;  // it ended in the middle of a line
+  if (any) out() << "\n" << std::flush;  // it stopped in the middle of a line
   if (!out().good()) return absl::UnavailableError("cannot write the output");
   return status;
 }
@@ -240,7 +240,7 @@ ExitCode Translation::Run() {
 
   if (flags_.stream) return RunStream(request, client->get());
   PipelineOptions options = flags_.pipeline;
-  if (flags_.texts.empty()) {  // each line is answered by itself
+  if (flags_.texts.empty()) {  // each line gets its answer at once
     options.bulk = true;
     options.max_texts = 1;
     options.max_in_flight = 256;

@@ -35,9 +35,9 @@ grpc::ChannelArguments MakeArguments(const ClientOptions& options) {
   grpc::ChannelArguments arguments;
   arguments.SetUserAgentPrefix("dragoman/" DRAGOMAN_VERSION);
   arguments.SetMaxReceiveMessageSize(kMaxResponseBytes);
-  // The server is a neighbour; the environment's proxy leads out to the world.
+  // The server is usually nearby; the environment's proxy is for the outside world.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  // A server that has vanished without a word is noticed, and one that comes back is, too.
+  // Detects a server that has silently vanished, and one that has come back.
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 30'000);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 10'000);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 10'000);
@@ -47,7 +47,7 @@ grpc::ChannelArguments MakeArguments(const ClientOptions& options) {
   return arguments;
 }
 
-// To all the servers that the name stands for.
+// A channel to all servers behind the name.
 std::shared_ptr<grpc::Channel> BalancedChannel(const std::string& server,
                                                const ClientOptions& options) {
   grpc::ChannelArguments arguments = MakeArguments(options);
@@ -56,13 +56,13 @@ std::shared_ptr<grpc::Channel> BalancedChannel(const std::string& server,
   return grpc::CreateCustomChannel(server, MakeCredentials(options), arguments);
 }
 
-// To any one of them, healthy or not: to ask it about itself.
+// A channel to any one of them, healthy or not: to ask it about itself.
 std::shared_ptr<grpc::Channel> PlainChannel(const std::string& server,
                                             const ClientOptions& options) {
   return grpc::CreateCustomChannel(server, MakeCredentials(options), MakeArguments(options));
 }
 
-// True if the failed call cannot have met a server: there is no connection and none was lost.
+// True if the failed call cannot have reached a server: there is no connection, and none was lost.
 bool NeverConnected(grpc::Channel* channel, const grpc::Status& status) {
   const grpc_connectivity_state state = channel->GetState(/*try_to_connect=*/false);
   return (status.error_code() == grpc::UNAVAILABLE && state == GRPC_CHANNEL_TRANSIENT_FAILURE) ||
@@ -124,7 +124,7 @@ struct TranslationClient::Impl {
     }
   }
 
-  // Of a call over `channel`.
+  // The status of a call over `channel`.
   absl::Status ToStatus(const grpc::Status& status, grpc::Channel* channel) const;
 
   template <typename Stub, typename Method, typename Request, typename Response>
@@ -214,8 +214,8 @@ std::function<void()> TranslationClient::TranslateAsync(v1::TranslateRequest req
         } else {
           done(impl->ToStatus(status, impl->balanced.get()));
         }
-        // The context holds the channel, which must not end on this thread: it would have to wait
-        // for itself.
+        // The context holds the channel, which must not be destroyed on this thread: it would have
+        // to wait for itself.
         exchange.reset();
         absl::MutexLock lock(&impl->mutex);
         --impl->under_way;
@@ -236,7 +236,7 @@ absl::Status TranslationClient::TranslateStream(
   return impl_->ToStatus(stream->Finish(), impl_->balanced.get());
 }
 
-// A bulk call lasts for as long as there are requests, so it has no deadline.
+// A bulk call lasts as long as there are requests, so it has no deadline.
 std::unique_ptr<BulkCall> TranslationClient::OpenBulk() {
   return std::make_unique<BulkCall>(BulkCall::Connection{
       .client = this,

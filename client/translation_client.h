@@ -1,12 +1,12 @@
-// A client of a Dragoman server.
+// A client for a Dragoman server.
 //
 //   TranslationClient client("127.0.0.1:50051");
 //   v1::TranslateRequest request;
 //   request.add_contents("The cat sleeps.");
 //   ASSIGN_OR_RETURN(v1::TranslateResponse response, client.Translate(request));
 //
-// An error is an absl::Status that keeps all that the server said: its code and message, and each
-// of its google.rpc details as a payload under the detail's type URL.  The functions below read
+// An error is an absl::Status that keeps everything the server said: its code and message, and each
+// of its google.rpc details as a payload under the detail's type URL. The functions below read
 // them.
 
 #ifndef DRAGOMAN_CLIENT_TRANSLATION_CLIENT_H_
@@ -28,32 +28,32 @@
 namespace dragoman {
 
 struct ClientOptions {
-  // Of each call, from its start to its answer, retries included.
+  // Per call, from its start to its answer, including retries.
   absl::Duration deadline = absl::Seconds(60);
 
   // Whether a translation that is UNAVAILABLE (the server drains, or the connection was lost) is
-  // tried again, as deploy/service_config.json says.  A busy server's RESOURCE_EXHAUSTED is not:
-  // the caller decides, who is told when to come again (RetryDelayOf).
+  // retried, as deploy/service_config.json says.  RESOURCE_EXHAUSTED from a busy server is not: the
+  // caller decides, and is told how long to wait (RetryDelayOf).
   bool retry = true;
 
-  // TLS; plain text if there is none.
+  // TLS; plain text if absent.
   std::optional<ClientTls> tls;
 
-  // Shown with every call, if it is not empty.  REQUIRES: then CheckToken(token) is OK.
+  // Sent with every call, unless empty.  REQUIRES: CheckToken(token) is OK if it is not empty.
   std::string token;
 };
 
 class BulkCall;
 
-// Thread-safe.  Connects with the first call, and again when the connection was lost.
+// Thread-safe.  Connects with the first call, and again after losing the connection.
 class TranslationClient {
  public:
   // `server` is HOST:PORT, or any other target that gRPC understands (dns:///..., unix:..., or
-  // several addresses, ipv4:10.0.0.1:50051,10.0.0.2:50051).  Translations are spread over all the
-  // healthy servers that it stands for; the other calls ask any one of them.
+  // several addresses, ipv4:10.0.0.1:50051,10.0.0.2:50051).  Translations are spread over all
+  // healthy servers that it stands for; other calls go to any one of them.
   explicit TranslationClient(const std::string& server, const ClientOptions& options = {});
 
-  // Waits for the calls that are under way.
+  // Waits for the calls in flight.
   ~TranslationClient();
   TranslationClient(const TranslationClient&) = delete;
   TranslationClient& operator=(const TranslationClient&) = delete;
@@ -62,21 +62,21 @@ class TranslationClient {
   absl::StatusOr<v1::TranslateResponse> Translate(const v1::TranslateRequest& request);
 
   // The same without waiting: `done` is called exactly once, on this thread or on one of gRPC's,
-  // and must not block.  The function that is returned gives the call up, which then ends with
-  // CANCELLED unless it has ended; it may be called at any time, on any thread.
+  // and must not block.  The returned function cancels the call, which then ends with CANCELLED
+  // unless it has ended already; it may be called at any time, on any thread.
   using TranslateDone = std::function<void(absl::StatusOr<v1::TranslateResponse>)>;
   std::function<void()> TranslateAsync(v1::TranslateRequest request, TranslateDone done);
 
-  // As it goes: `on_message` hears of each message in turn, on this thread, and says whether to go
-  // on; if not, the call ends with CANCELLED.
+  // Streams the result: `on_message` is called with each message in turn, on this thread, and
+  // returns whether to continue; if not, the call ends with CANCELLED.
   absl::Status TranslateStream(
       const v1::TranslateRequest& request,
       absl::FunctionRef<bool(const v1::TranslateStreamResponse&)> on_message);
 
-  // Requests over one call (bulk_call.h).  The client must outlive it.
+  // Sends requests over one call (bulk_call.h).  The client must outlive it.
   std::unique_ptr<BulkCall> OpenBulk();
 
-  // How likely a model finds translations that are given.
+  // How probable given translations are according to a model.
   absl::StatusOr<v1::ScoreResponse> Score(const v1::ScoreRequest& request);
 
   // The tokens that a model sees.
@@ -84,15 +84,15 @@ class TranslationClient {
 
   absl::StatusOr<v1::ListModelsResponse> ListModels();
 
-  // "" is the only or the default model.
+  // "" stands for the only or the default model.
   absl::StatusOr<v1::Model> GetModel(const std::string& name);
 
-  // Whether a service serves ("dragoman.v1.TranslationService"); "" asks for the whole server.
-  // NOT_FOUND if the server has none of that name.
+  // Whether a service is SERVING ("dragoman.v1.TranslationService"); "" asks for the whole server.
+  // NOT_FOUND if the server has no such service.
   absl::StatusOr<bool> Serving(const std::string& service);
 
   const std::string& server() const { return server_; }
-  // Of each call.
+  // Per call.
   absl::Duration deadline() const;
 
  private:
@@ -105,14 +105,14 @@ class TranslationClient {
 // Whether the call failed because no connection to the server could be made.
 bool IsUnreachable(const absl::Status& status);
 
-// Which fields of the request the server found wrong, from google.rpc.BadRequest.
+// A field of the request that the server found wrong, from google.rpc.BadRequest.
 struct FieldViolation {
   std::string field;  // "contents[3]"
   std::string description;
 };
 std::vector<FieldViolation> FieldViolationsOf(const absl::Status& status);
 
-// When to try again, from google.rpc.RetryInfo.
+// How long to wait before a retry, from google.rpc.RetryInfo.
 std::optional<absl::Duration> RetryDelayOf(const absl::Status& status);
 
 }  // namespace dragoman

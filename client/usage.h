@@ -1,4 +1,4 @@
-// Command lines that are nearly right.
+// Help with command lines that are nearly right.
 
 #ifndef DRAGOMAN_CLIENT_USAGE_H_
 #define DRAGOMAN_CLIENT_USAGE_H_
@@ -9,12 +9,12 @@
 
 namespace dragoman {
 
-// Lets --server come before the command: {"--server", "mt:1", "translate"} becomes
-// {"translate", "--server", "mt:1"}.
+// Allows --server before the command: {"--server", "mt:1", "translate"} becomes {"translate",
+// "--server", "mt:1"}.
 void MoveServerBehindCommand(std::vector<std::string>* arguments);
 
-// What is wrong with the command line that `app` could not parse, what may have been meant, and
-// where to read on; one or two lines.
+// What is wrong with a command line that `app` could not parse, what may have been meant, and where
+// to read more; one or two lines.
 std::string DescribeUsageError(const CLI::App& app, const CLI::ParseError& error);
 
 }  // namespace dragoman

@@ -8,25 +8,26 @@ export interface Duration {
 
 export interface TranslateRequest {
   /**
-   * The texts, UTF-8: 1 to 128 of them, 30,000 characters (code points) together unless the server
-   * was started with other limits.  An empty text is translated to an empty text.
+   * The texts in UTF-8: 1 to 128 of them, with 30,000 characters (code points) in total, unless the
+   * server was started with other limits.  The translation of an empty text is empty.
    */
   contents?: string[];
   /**
    * The languages as BCP-47 tags ("de", "en-US", "zh-Hant"), or as the model spells them
-   * ("deu_Latn").  The nearest that the model has is taken: the same language first, then the same
-   * script, then the region.  Empty: those of the model.  A pair that is not served is
-   * INVALID_ARGUMENT and the message names those that are.  The source language may be "auto": that
-   * of each text is detected (Translation.detected_language).
+   * ("deu_Latn").  The closest match of the model is used: the same language first, then the same
+   * script, then the region.  Empty: the model's own languages.  For a pair that is not served, the
+   * error is INVALID_ARGUMENT and lists those that are.  The source language may be "auto": then
+   * the language of each text is detected (Translation.detected_language).
    */
   sourceLanguage?: string;
   targetLanguage?: string;
   /**
-   * The name that the model was given when the server started.  Empty: the one that has these
-   * languages, or, where the server has a pivot language and no model has both, two of them; the
-   * default one if no language is named.  "NAME@canary" or "NAME@stable" is one version of a model
-   * that is tried out (Model.versions), and "@canary" that of whichever model it would be; without a
-   * label the texts decide which, in the proportion that the server was given.
+   * The name that the model was given when the server started.  Empty: the model with these
+   * languages; or two models, if the server has a pivot language and no single model has both; or
+   * the default one, if no language is given.  "NAME@canary" or "NAME@stable" selects a version of
+   * a model that is being tried out (Model.versions), and "@canary" that of whichever model would
+   * be used.  Without a label the texts decide which version, in the proportion that the server was
+   * given.
    */
   model?: string;
   options?: DecodingOptions;
@@ -35,40 +36,41 @@ export interface TranslateRequest {
   sentenceSplitting?: SentenceSplitting;
   priority?: Priority;
   /**
-   * What the translations begin with: nothing, one text for all of them, or as many as `contents`, of
-   * which any may be empty.  In whole tokens, so white space at the end does not count.  The model
-   * reads it at once.  It counts for lengths but not for scores.  Texts with one are not split.
+   * What the translations begin with: none, one text for all of them, or as many as `contents`, any
+   * of which may be empty.  Read as whole tokens, so white space at the end does not count.  The
+   * model reads a prefix in a single step.  A prefix counts towards lengths but not towards scores.
+   * Texts with a prefix are not split.
    */
   targetPrefixes?: string[];
 }
 
-/** Who goes first when there is more to do than the server can do at once. */
+/** Which requests go first when there is more to do than the server can do at once. */
 export type Priority =
   /** the same as INTERACTIVE */
   | 'PRIORITY_UNSPECIFIED'
-  /** somebody waits for it */
+  /** somebody is waiting for it */
   | 'PRIORITY_INTERACTIVE'
-  /** fills the gaps that interactive requests leave, however long it takes */
+  /** uses the capacity that interactive requests leave, however long that takes */
   | 'PRIORITY_BATCH';
 
-/** What to do with a sentence of more source tokens than the limit (512, or the model's own). */
+/** What to do with a sentence that has more source tokens than the limit (512, or the model's own). */
 export type Truncation =
   /** the same as REJECT */
   | 'TRUNCATION_UNSPECIFIED'
   /** INVALID_ARGUMENT */
   | 'TRUNCATION_REJECT'
-  /** cut at the limit; the translation says `truncated` */
+  /** cut at the limit; the translation is marked `truncated` */
   | 'TRUNCATION_TRUNCATE';
 
 export type SentenceSplitting =
-  /** SENTENCES; NONE with target_prefixes, and for a model whose generation_config.json says "split_sentences": false because it was trained on whole documents. */
+  /** SENTENCES; but NONE with target_prefixes, and for a model whose generation_config.json has "split_sentences": false because it was trained on whole documents. */
   | 'SENTENCE_SPLITTING_UNSPECIFIED'
   /** each text is translated as one sentence */
   | 'SENTENCE_SPLITTING_NONE'
   /** texts are split; white space between sentences is kept */
   | 'SENTENCE_SPLITTING_SENTENCES';
 
-/** How to search.  What is not set is taken from the model's own configuration. */
+/** How to search.  Options that are not set are taken from the model's own configuration. */
 export interface DecodingOptions {
   /** Hypotheses that the search keeps; 1 is greedy search.  1 to 16 (the server's limit). */
   beamSize?: number;
@@ -83,20 +85,23 @@ export interface DecodingOptions {
   /** Generated tokens, without the end of the sentence.  0 (default) to max_length - 1. */
   minLength?: number;
   /**
-   * Generated tokens, with the end of the sentence; 1 to the model's positions.  A hypothesis that
-   * reaches it says so by FINISH_REASON_MAX_LENGTH.  Default: max_length_ratio x source tokens + 32,
-   * or the model's own max_length if that is lower.
+   * Generated tokens, including the end of the sentence; 1 to the number of the model's positions.
+   * A hypothesis that reaches it has FINISH_REASON_MAX_LENGTH. Default: max_length_ratio x source
+   * tokens + 32, or the model's own max_length if that is lower.
    */
   maxLength?: number;
   /** Sets max_length in proportion to each sentence.  Above 0, to 100; default 2. */
   maxLengthRatio?: number;
   /** No n-gram of this many tokens occurs twice in a translation.  0 (default): off. */
   noRepeatNgramSize?: number;
-  /** Above 1 makes tokens that were generated already less likely.  Above 0, to 100; default 1: off. */
+  /**
+   * A value above 1 makes tokens that were already generated less likely.  Above 0, to 100; default
+   * 1: off.
+   */
   repetitionPenalty?: number;
-  /** Divides the probabilities by what the other options leave of them.  Default false. */
+  /** Renormalizes the probabilities after the other options have been applied.  Default false. */
   renormalizeLogits?: boolean;
-  /** Draws num_hypotheses translations at random instead of searching; wants beam_size 1. */
+  /** Draws num_hypotheses translations at random instead of searching; requires beam_size 1. */
   sampling?: Sampling;
   lengthNormalization?: LengthNormalization;
   /** The search ends when patience x beam_size hypotheses are finished.  Above 0, to 10; default 1. */
@@ -107,76 +112,79 @@ export interface DecodingOptions {
   disableUnk?: boolean;
   /**
    * The first token, and the last one of a translation that reaches max_length.  Default: the
-   * model's own, if it has any.
+   * model's own, if any.
    */
   forcedBosTokenId?: number;
   forcedEosTokenId?: number;
   /**
-   * Diverse beam search: the beam is divided into this many groups (a divisor of beam_size; default 1),
-   * and a token costs diversity_penalty (0 to 100; default 0.5) for each hypothesis of a group before
-   * that has it at the same place.
+   * Diverse beam search: divides the beam into this many groups (a divisor of beam_size; default
+   * 1).  A token costs diversity_penalty (0 to 100; default 0.5) for each hypothesis of an earlier
+   * group that has it at the same position.
    */
   beamGroups?: number;
   diversityPenalty?: number;
   /**
-   * One hypothesis for each of the num_hypotheses likeliest tokens after the target prefix, if they
-   * have min_alternative_probability (0 to 1; default 0), in the order of these probabilities.  Each
-   * is searched with a beam of its own.
+   * Returns one hypothesis for each of the num_hypotheses most likely tokens after the target
+   * prefix whose probability is at least min_alternative_probability (0 to 1; default 0), in the
+   * order of these probabilities.  Each is a beam search of its own.
    */
   returnAlternatives?: boolean;
   minAlternativeProbability?: number;
   /**
-   * Minimum Bayes risk: of this many hypotheses (or samples) those come first that are most like the
-   * others, by chrF.  0 (default): off; at most beam_size.
+   * Minimum Bayes risk: generates this many hypotheses (or samples) and ranks them by their
+   * similarity to the others (chrF). 0 (default): off; at most beam_size.
    */
   mbrCandidates?: number;
   /**
-   * Ends a translation that begins to repeat itself, cuts the repetition off and says
-   * FINISH_REASON_REPETITION.  What the source repeats may be repeated.  Default true.
+   * Ends a translation that starts to repeat itself, cuts off the repetition and reports
+   * FINISH_REASON_REPETITION. Repetitions of the source may be repeated.  Default true.
    */
   repetitionGuard?: boolean;
-  /** Tokens, and sequences of tokens given as text, that are not generated. */
+  /** Tokens, and sequences of tokens given as text, that must not be generated. */
   suppressTokenIds?: number[];
   suppressSequences?: string[];
-  /** Phrases that must stand in the translation where their source stands in a sentence. */
+  /** Phrases that must appear in the translation if their source appears in a sentence. */
   glossary?: GlossaryEntry[];
-  /** Phrases that are never said, in whatever tokens; nor words that begin with them.  Case matters. */
+  /**
+   * Phrases that must not appear, whatever their tokens, nor words that begin with them.  Case
+   * matters.
+   */
   neverSay?: string[];
   /**
-   * Adds coverage_penalty x the sum over the source tokens of log(min(1, attention given to it)) to
-   * the score of a finished hypothesis (Wu et al. 2016), so that those which leave out a part of the
-   * source rank lower.  0 (default) to 100.  The model must tell its attention.
+   * Adds coverage_penalty x the sum over source tokens of log(min(1, total attention to the token))
+   * to the score of a finished hypothesis (Wu et al. 2016), so that hypotheses which leave out a
+   * part of the source rank lower. 0 (default) to 100.  The model must report its attention.
    */
   coveragePenalty?: number;
   /**
-   * Writes the source of an unknown token in its place: the text of the source token that it is
-   * aligned with.  Default false.
+   * Replaces each unknown token by the text of the source token that it is aligned with.  Default
+   * false.
    */
   replaceUnknowns?: boolean;
   /**
-   * Subtracted from the sum of log-probabilities for each generated token, the end among them, before
-   * length_penalty.  -100 to 100; default 0, or the model's own.
+   * Subtracted from the sum of log-probabilities for each generated token, including the end of the
+   * sentence, before length_penalty is applied. -100 to 100; default 0, or the model's own.
    */
   wordPenalty?: number;
   /**
-   * The beam search of Marian NMT: a finished hypothesis keeps its place in the beam, which so
-   * narrows until all are finished; early_stopping and patience have no part in it.  Default: true
-   * for Marian's own models, else false.
+   * The beam search of Marian NMT: a finished hypothesis keeps its place in the beam, which narrows
+   * until all are finished; early_stopping and patience have no effect.  Default: true for models
+   * in Marian's own formats, otherwise false.
    */
   shrinkingBeam?: boolean;
 }
 
 /**
- * Where a sentence says `source` as whole words, its translation says `target`, which is put where
- * it is most likely.
+ * If a sentence contains `source` as whole words, its translation contains `target`, where it is
+ * most likely.
  */
 export interface GlossaryEntry {
   source?: string;
-  /** empty: as the source has it, for what must not be translated */
+  /** empty: the same as `source`, for words that must not be translated */
   target?: string;
 }
 
-/** What the sum of log-probabilities is divided by, with length_penalty as exponent. */
+/** The divisor of the sum of log-probabilities, with length_penalty as its exponent. */
 export type LengthNormalization =
   /** the same as LENGTH */
   | 'LENGTH_NORMALIZATION_UNSPECIFIED'
@@ -188,35 +196,35 @@ export type LengthNormalization =
 export type EarlyStopping =
   /** the model's own */
   | 'EARLY_STOPPING_UNSPECIFIED'
-  /** Stop when the best open hypothesis, as long as it is now, cannot beat the finished ones. */
+  /** Stop when the best open hypothesis, at its current length, cannot beat the finished ones. */
   | 'EARLY_STOPPING_HEURISTIC'
   /** Stop as soon as beam_size hypotheses are finished. */
   | 'EARLY_STOPPING_FULL'
   /** Stop when no open hypothesis can beat the finished ones at any length. */
   | 'EARLY_STOPPING_NEVER';
 
-/** Each filter looks at what the one before it has left.  A field that is 0 is not set. */
+/** Each filter is applied to what the one before it has left.  A field that is 0 is not set. */
 export interface Sampling {
-  /** above 0; 1 (default) leaves the model's distribution as it is */
+  /** above 0; 1 (default) leaves the model's distribution unchanged */
   temperature?: number;
-  /** the k likeliest tokens; 0: all */
+  /** the k most likely tokens; 0: all */
   topK?: number;
-  /** the fewest tokens that have this probability together; 0 or 1: all */
+  /** the smallest set of tokens with this total probability; 0 or 1: all */
   topP?: number;
   /** the same seed draws the same tokens, whatever the traffic */
   seed?: number | string;
-  /** tokens with this share of the likeliest one's probability; 0: all */
+  /** tokens with at least this fraction of the most likely one's probability; 0: all */
   minP?: number;
-  /** tokens with this probability; 0: all */
+  /** tokens with at least this probability; 0: all */
   epsilonCutoff?: number;
   /**
-   * Before the cut-off: of the tokens whose surprise (-log p) is nearest to the expected one, the
-   * fewest that have this probability together (Meister et al. 2023); 0 or 1: all.
+   * Applied before epsilon_cutoff: among the tokens whose surprise (-log p) is closest to the
+   * expected one, the smallest set with this total probability (Meister et al. 2023); 0 or 1: all.
    */
   typicalP?: number;
 }
 
-/** What to return beside the text.  Scores and token counts always are. */
+/** What to return besides the text.  Scores and token counts are always returned. */
 export interface OutputOptions {
   /** Hypothesis.tokens and token_ids */
   tokens?: boolean;
@@ -231,8 +239,8 @@ export interface OutputOptions {
   /** leave target_prefixes out of the hypotheses */
   hidePrefix?: boolean;
   /**
-   * With alignments: all points of this probability beside the links.  Above 0, to 1; not set: the
-   * links alone.
+   * With alignments: also return all points with at least this probability.  Above 0, to 1; not
+   * set: only the links.
    */
   alignmentThreshold?: number;
   /** with alignments: AlignedText.attention, the whole matrix */
@@ -240,34 +248,35 @@ export interface OutputOptions {
 }
 
 export interface TranslateResponse {
-  /** As many as `contents`, in their order. */
+  /** One for each of `contents`, in order. */
   translations: Translation[];
-  /** the name of the model that translated, or two, joined by "+" */
+  /** the name of the model; two names, joined by "+", if two translated */
   model: string;
   /** changes when the model's files do */
   modelVersion: string;
   timing: Timing | null;
   /**
-   * What decides how numbers are rounded: precision and instruction sets, such as "int8/avx3_dl".
-   * Servers of one version that answer with the same isa and model_version give the same bytes.
+   * What determines how numbers are rounded: precision and instruction sets, such as
+   * "int8/avx3_dl".  Servers of the same version whose answers have the same isa and model_version
+   * return the same bytes.
    */
   isa: string;
-  /** Which version of the model that was: "stable" or "canary"; of two, joined by "+". */
+  /** The version of the model that was used: "stable" or "canary"; of two models, joined by "+". */
   modelLabel: string;
 }
 
 export interface Translation {
   /** best first; at least one */
   hypotheses: Hypothesis[];
-  /** that the model read, end of sentence included */
+  /** read by the model, including the end of the sentence */
   sourceTokens: number;
   /** the text was cut (Truncation) */
   truncated: boolean;
   /** only with OutputOptions.sentence_spans */
   sentences: SentenceSpan[];
   /**
-   * Only if source_language was "auto": the language that the text was taken for, as a BCP-47 tag, and
-   * how sure that is, 0 to 1.  A text that is in the target language already is its own translation.
+   * Only if source_language was "auto": the detected language as a BCP-47 tag, and the confidence,
+   * 0 to 1.  A text that is already in the target language is returned unchanged.
    */
   detectedLanguage: string;
   detectionConfidence: number;
@@ -276,7 +285,7 @@ export interface Translation {
 export interface Hypothesis {
   text: string;
   /**
-   * The length-normalized log-probability that ranked the hypothesis, at most 0.  Of a text of
+   * The length-normalized log-probability that ranked the hypothesis, at most 0.  For a text of
    * several sentences: their mean, weighted by generated tokens.
    */
   score: number;
@@ -294,7 +303,7 @@ export interface Hypothesis {
   alignedText: AlignedText | null;
 }
 
-/** How sure the model is of its tokens, ends of sentences included. */
+/** How certain the model is of its tokens, including ends of sentences. */
 export interface Quality {
   meanLogProb: number;
   /** of the least likely token */
@@ -309,12 +318,12 @@ export type FinishReason =
   | 'FINISH_REASON_EOS'
   /** max_length ended it: the translation may be incomplete */
   | 'FINISH_REASON_MAX_LENGTH'
-  /** it began to repeat itself; the repetition is cut off */
+  /** it started to repeat itself; the repetition is cut off */
   | 'FINISH_REASON_REPETITION';
 
 /**
- * Which source token a target token came from: how much of the decoder's attention it gave it, as
- * the mean over heads of one layer (docs/alignments.md).
+ * Which source token a target token came from: how much of the decoder's attention it got, as the
+ * mean over heads of one layer (docs/alignments.md).
  */
 export interface AlignmentPoint {
   /** index into AlignedText.source_tokens */
@@ -322,27 +331,27 @@ export interface AlignmentPoint {
   /** index into AlignedText.target_tokens */
   targetToken: number;
   probability: number;
-  /** no source token is likelier for this target token: one link each */
+  /** no source token is more likely for this target token: one link each */
   link: boolean;
-  /** a link, and no other target token gives the source token more */
+  /** a link, and the source token is not more likely for any other target token */
   mutual: boolean;
 }
 
-/** The tokens and words that an alignment is of. */
+/** The tokens and words to which an alignment refers. */
 export interface AlignedText {
-  /** All that the model read, ends of sentences and language codes included. */
+  /** Everything that the model read, including ends of sentences and language codes. */
   sourceTokens: AlignedToken[];
-  /** as Hypothesis.tokens */
+  /** the same as Hypothesis.tokens */
   targetTokens: AlignedToken[];
-  /** words are linked where any of their tokens are */
+  /** words are linked if any of their tokens are */
   words: WordLink[];
   /** one for each sentence; only with OutputOptions.attention */
   attention: AttentionBlock[];
 }
 
 /**
- * A token, and bytes [begin, end) of the UTF-8 text that it stands for.  What stands for no text, as
- * the end of a sentence does, has none.
+ * A token, and the bytes [begin, end) of the UTF-8 text that it covers.  The range is empty for a
+ * token without text, such as the end of a sentence.
  */
 export interface AlignedToken {
   piece: string;
@@ -351,15 +360,16 @@ export interface AlignedToken {
 }
 
 /**
- * Bytes [begin, end) of a word of the source and of one of the translation.  Letters and digits that
- * stand together are a word, every other character is one; in scripts without spaces, tokens are.
+ * The bytes [begin, end) of a word of the source and of one of the translation.  Adjacent letters
+ * and digits form a word, every other character is one; in scripts without spaces, tokens are
+ * words.
  */
 export interface WordLink {
   sourceBegin: number;
   sourceEnd: number;
   targetBegin: number;
   targetEnd: number;
-  /** The part of the attention of the target word's tokens that goes to the source word, on average. */
+  /** The average part of the attention of the target word's tokens that goes to the source word. */
   probability: number;
 }
 
@@ -370,11 +380,11 @@ export interface AttentionBlock {
   sourceEnd: number;
   targetBegin: number;
   targetEnd: number;
-  /** A row for each target token; each sums to 1. */
+  /** One row per target token; each row sums to 1. */
   probabilities: number[];
 }
 
-/** Bytes [begin, end) of the UTF-8 source text and of the best hypothesis' text. */
+/** The bytes [begin, end) of the UTF-8 source text and of the best hypothesis' text. */
 export interface SentenceSpan {
   sourceBegin: number;
   sourceEnd: number;
@@ -384,7 +394,7 @@ export interface SentenceSpan {
   quality: Quality | null;
 }
 
-/** Where the time went.  queue, encode and decode are those of the slowest sentence. */
+/** Where the time was spent. queue, encode and decode are those of the slowest sentence. */
 export interface Timing {
   total: Duration | null;
   tokenize: Duration | null;
@@ -395,13 +405,13 @@ export interface Timing {
   /** if the text went through a third language */
   steps: StepTiming[];
   /**
-   * Sentences that took no work: the same had been translated before, or was being translated for
-   * somebody else, in which case queue says how long that took from here on.
+   * Sentences that took no work, because the same sentence had been translated before, or was being
+   * translated for another request; in the latter case queue is the time until that was done.
    */
   reusedSentences: number;
 }
 
-/** One model's part in the times. */
+/** The times of one model. */
 export interface StepTiming {
   model: string;
   tokenize: Duration | null;
@@ -412,45 +422,47 @@ export interface StepTiming {
 }
 
 /**
- * The messages come in the order of `contents`, and of the sentences in each of them.  A content has
- * any number of stable_text, a `sentence` after the text of each sentence, and a `translation` at its
- * end.  How the text is parted into messages depends on the traffic; what it is does not.
+ * The messages are in the order of `contents`, and of the sentences in each of them.  A content has
+ * any number of stable_text messages, a `sentence` after the text of each sentence, and a
+ * `translation` at its end.  How the text is divided into messages depends on the traffic; the text
+ * itself does not.
  */
 export interface TranslateStreamResponse {
   /** which of `contents` */
   contentIndex: number;
   /**
-   * More text of the best hypothesis, which will not change any more: end to end, the stable_text
-   * of a content is the text of that hypothesis.  Whole words, white space between them included.
-   * With several samples, diverse groups, alternatives or mbr_candidates little is certain before
-   * a sentence is done; without them, and with beam_size 1, every word is at once.
+   * More text of the best hypothesis, which will not change any more: concatenated, the
+   * stable_text messages of a content are the text of that hypothesis.  Whole words, including
+   * the white space between them.  With several samples, diverse groups, alternatives or
+   * mbr_candidates, little is certain before a sentence is done; without them and with beam_size
+   * 1, every word is certain at once.
    */
   stableText?: string;
   /** this text is done */
   translation?: Translation;
   sentence?: FinishedSentence;
-  /** the last message: all but `translations` */
+  /** the last message: everything except `translations` */
   summary?: TranslateResponse;
   /** Which of them it is. */
   event?: 'stableText' | 'translation' | 'sentence' | 'summary';
 }
 
 export interface FinishedSentence {
-  /** in its text, from 0 */
+  /** within its text, from 0 */
   index: number;
-  /** of its text */
+  /** number of sentences in its text */
   sentences: number;
   /** its translation */
   text: string;
-  /** target: bytes of the stable_text of its content */
+  /** target: bytes of the concatenated stable_text of its content */
   span: SentenceSpan | null;
-  /** as of a Hypothesis */
+  /** as in Hypothesis */
   score: number;
   finishReason: FinishReason;
 }
 
 export interface TranslateBulkRequest {
-  /** any text; comes back with the answer.  Nobody checks that it is not used twice. */
+  /** any text; returned with the answer. Its uniqueness is not checked. */
   id?: string;
   request?: TranslateRequest;
 }
@@ -463,25 +475,25 @@ export interface TranslateBulkResponse {
   result?: 'response' | 'error';
 }
 
-/** An error of one request of a bulk call: what Translate would have answered. */
+/** The error of one request of a bulk call: the same that Translate would have returned. */
 export interface Error {
   /** a gRPC status code */
   code: number;
   message: string;
-  /** what is wrong in the request, such as `contents[3]`, if it is INVALID_ARGUMENT */
+  /** for INVALID_ARGUMENT: the field that is wrong, such as `contents[3]` */
   field: string;
-  /** when to come again, if it is RESOURCE_EXHAUSTED */
+  /** for RESOURCE_EXHAUSTED: how long to wait */
   retryDelay: Duration | null;
 }
 
 export interface ScoreRequest {
   model?: string;
-  /** as many as a TranslateRequest may have contents */
+  /** at most as many as a TranslateRequest may have contents */
   pairs?: ScorePair[];
   sourceLanguage?: string;
   targetLanguage?: string;
   priority?: Priority;
-  /** As in OutputOptions; in PairScore. */
+  /** As in OutputOptions; returned in PairScore. */
   alignments?: boolean;
   alignmentThreshold?: number;
   attention?: boolean;
@@ -493,14 +505,14 @@ export interface ScorePair {
 }
 
 export interface ScoreResponse {
-  /** as many as pairs, in their order */
+  /** one for each of `pairs`, in order */
   scores: PairScore[];
 }
 
 export interface PairScore {
   /** the sum of token_scores */
   logProb: number;
-  /** of the target, the last one the end of the sentence */
+  /** of the target, including the end of the sentence */
   tokens: string[];
   /** the log-probability of each */
   tokenScores: number[];
@@ -518,12 +530,12 @@ export interface TokenizeRequest {
   contents?: string[];
   sourceLanguage?: string;
   targetLanguage?: string;
-  /** the texts are translations: the tokens of the target, without its end */
+  /** the texts are translations: return tokens of the target, without its end */
   target?: boolean;
 }
 
 export interface TokenizeResponse {
-  /** as many as contents, in their order */
+  /** one for each of `contents`, in order */
   texts: TokenizedText[];
 }
 
@@ -554,25 +566,25 @@ export interface Model {
   /** "float32" */
   precision: string;
   /**
-   * As BCP-47 tags.  Empty if there are more than 10,000: then every one of source_languages is
+   * As BCP-47 tags.  Empty if there are more than 10,000: then every one of source_languages can be
    * translated into every one of target_languages.
    */
   languagePairs: LanguagePair[];
-  /** of a sentence, end of sentence included */
+  /** of a sentence, including its end */
   maxSourceTokens: number;
   /** of the target */
   vocabularySize: number;
-  /** translates requests that name no model */
+  /** used for requests that name no model */
   isDefault: boolean;
   state: ModelState;
-  /** BCP-47; "mul" or the like: any */
+  /** BCP-47; "mul" or similar: any */
   sourceLanguages: string[];
   targetLanguages: string[];
   /** as in TranslateResponse */
   isa: string;
   /**
-   * The version that is served, described above, and what there is beside it: a canary, a new
-   * version that loads or could not be loaded, an old one that finishes its last sentences.
+   * The version that is served, as described above, and any others: a canary, a new version that is
+   * loading or could not be loaded, an old one that is finishing its last sentences.
    */
   versions: ModelVersion[];
 }
@@ -588,14 +600,14 @@ export type ModelState =
 export interface ModelVersion {
   /** "stable" or "canary" */
   label: string;
-  /** empty unless it is or was served */
+  /** empty unless it is or was being served */
   version: string;
   state: ModelState;
-  /** of the requests that name no label */
+  /** of the requests without a label */
   percent: number;
   /**
-   * Of STATE_FAILED: "memory" (there is no room for it), "broken" (it cannot be loaded) or "golden"
-   * (it does not translate what it must).
+   * For STATE_FAILED: "memory" (it does not fit), "broken" (it cannot be loaded) or "golden" (it
+   * does not translate its golden sentences as required).
    */
   failure: string;
 }

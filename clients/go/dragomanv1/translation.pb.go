@@ -3,16 +3,16 @@
 // Errors carry google.rpc details (google/rpc/error_details.proto) in `grpc-status-details-bin`:
 //
 //   INVALID_ARGUMENT     a bad request; BadRequest names each field, such as `contents[3]`
-//   NOT_FOUND            no model of that name
+//   NOT_FOUND            there is no model with that name
 //   FAILED_PRECONDITION  the model lacks a feature that the request needs
-//   RESOURCE_EXHAUSTED   too much is waiting already, or your quota is used up; RetryInfo and `grpc-retry-pushback-ms` say when
-//                        to come again
+//   RESOURCE_EXHAUSTED   too much is waiting already, or your quota is used up; RetryInfo and
+//                        `grpc-retry-pushback-ms` say how long to wait
 //   UNAVAILABLE          the model is still loading or the server is draining; safe to retry
-//   DEADLINE_EXCEEDED    the deadline passed, or cannot be met by the speed of the last steps: then
-//                        it is told at once, with ErrorInfo whose reason is CANNOT_BE_MET
+//   DEADLINE_EXCEEDED    the deadline passed, or the server forecasts that it cannot meet it: then it
+//                        refuses at once, with an ErrorInfo whose reason is CANNOT_BE_MET
 //   CANCELLED            the client went away
-//   UNIMPLEMENTED        a feature of this API that this version does not have yet
-//   INTERNAL             a fault of the engine
+//   UNIMPLEMENTED        this version does not have this feature of the API
+//   INTERNAL             a bug in the server
 //
 // Lengths are counted in tokens of the model's vocabulary; times are durations.
 
@@ -39,13 +39,13 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Who goes first when there is more to do than the server can do at once.
+// Which requests go first when there is more to do than the server can do at once.
 type Priority int32
 
 const (
 	Priority_PRIORITY_UNSPECIFIED Priority = 0 // the same as INTERACTIVE
-	Priority_PRIORITY_INTERACTIVE Priority = 1 // somebody waits for it
-	Priority_PRIORITY_BATCH       Priority = 2 // fills the gaps that interactive requests leave, however long it takes
+	Priority_PRIORITY_INTERACTIVE Priority = 1 // somebody is waiting for it
+	Priority_PRIORITY_BATCH       Priority = 2 // uses the capacity that interactive requests leave, however long that takes
 )
 
 // Enum value maps for Priority.
@@ -89,13 +89,13 @@ func (Priority) EnumDescriptor() ([]byte, []int) {
 	return file_dragoman_v1_translation_proto_rawDescGZIP(), []int{0}
 }
 
-// What to do with a sentence of more source tokens than the limit (512, or the model's own).
+// What to do with a sentence that has more source tokens than the limit (512, or the model's own).
 type Truncation int32
 
 const (
 	Truncation_TRUNCATION_UNSPECIFIED Truncation = 0 // the same as REJECT
 	Truncation_TRUNCATION_REJECT      Truncation = 1 // INVALID_ARGUMENT
-	Truncation_TRUNCATION_TRUNCATE    Truncation = 2 // cut at the limit; the translation says `truncated`
+	Truncation_TRUNCATION_TRUNCATE    Truncation = 2 // cut at the limit; the translation is marked `truncated`
 )
 
 // Enum value maps for Truncation.
@@ -142,7 +142,7 @@ func (Truncation) EnumDescriptor() ([]byte, []int) {
 type SentenceSplitting int32
 
 const (
-	// SENTENCES; NONE with target_prefixes, and for a model whose generation_config.json says
+	// SENTENCES; but NONE with target_prefixes, and for a model whose generation_config.json has
 	// "split_sentences": false because it was trained on whole documents.
 	SentenceSplitting_SENTENCE_SPLITTING_UNSPECIFIED SentenceSplitting = 0
 	SentenceSplitting_SENTENCE_SPLITTING_NONE        SentenceSplitting = 1 // each text is translated as one sentence
@@ -190,7 +190,7 @@ func (SentenceSplitting) EnumDescriptor() ([]byte, []int) {
 	return file_dragoman_v1_translation_proto_rawDescGZIP(), []int{2}
 }
 
-// What the sum of log-probabilities is divided by, with length_penalty as exponent.
+// The divisor of the sum of log-probabilities, with length_penalty as its exponent.
 type LengthNormalization int32
 
 const (
@@ -244,7 +244,7 @@ type EarlyStopping int32
 
 const (
 	EarlyStopping_EARLY_STOPPING_UNSPECIFIED EarlyStopping = 0 // the model's own
-	// Stop when the best open hypothesis, as long as it is now, cannot beat the finished ones.
+	// Stop when the best open hypothesis, at its current length, cannot beat the finished ones.
 	EarlyStopping_EARLY_STOPPING_HEURISTIC EarlyStopping = 1
 	// Stop as soon as beam_size hypotheses are finished.
 	EarlyStopping_EARLY_STOPPING_FULL EarlyStopping = 2
@@ -301,7 +301,7 @@ const (
 	FinishReason_FINISH_REASON_UNSPECIFIED FinishReason = 0
 	FinishReason_FINISH_REASON_EOS         FinishReason = 1 // the model ended the sentence
 	FinishReason_FINISH_REASON_MAX_LENGTH  FinishReason = 2 // max_length ended it: the translation may be incomplete
-	FinishReason_FINISH_REASON_REPETITION  FinishReason = 3 // it began to repeat itself; the repetition is cut off
+	FinishReason_FINISH_REASON_REPETITION  FinishReason = 3 // it started to repeat itself; the repetition is cut off
 )
 
 // Enum value maps for FinishReason.
@@ -407,30 +407,32 @@ type TranslateRequest struct {
 	sizeCache     protoimpl.SizeCache
 	unknownFields protoimpl.UnknownFields
 
-	// The texts, UTF-8: 1 to 128 of them, 30,000 characters (code points) together unless the server
-	// was started with other limits.  An empty text is translated to an empty text.
+	// The texts in UTF-8: 1 to 128 of them, with 30,000 characters (code points) in total, unless the
+	// server was started with other limits.  The translation of an empty text is empty.
 	Contents []string `protobuf:"bytes,1,rep,name=contents,proto3" json:"contents,omitempty"`
 	// The languages as BCP-47 tags ("de", "en-US", "zh-Hant"), or as the model spells them
-	// ("deu_Latn").  The nearest that the model has is taken: the same language first, then the same
-	// script, then the region.  Empty: those of the model.  A pair that is not served is
-	// INVALID_ARGUMENT and the message names those that are.  The source language may be "auto": that
-	// of each text is detected (Translation.detected_language).
+	// ("deu_Latn").  The closest match of the model is used: the same language first, then the same
+	// script, then the region.  Empty: the model's own languages.  For a pair that is not served, the
+	// error is INVALID_ARGUMENT and lists those that are.  The source language may be "auto": then
+	// the language of each text is detected (Translation.detected_language).
 	SourceLanguage string `protobuf:"bytes,2,opt,name=source_language,json=sourceLanguage,proto3" json:"source_language,omitempty"`
 	TargetLanguage string `protobuf:"bytes,3,opt,name=target_language,json=targetLanguage,proto3" json:"target_language,omitempty"`
-	// The name that the model was given when the server started.  Empty: the one that has these
-	// languages, or, where the server has a pivot language and no model has both, two of them; the
-	// default one if no language is named.  "NAME@canary" or "NAME@stable" is one version of a model
-	// that is tried out (Model.versions), and "@canary" that of whichever model it would be; without a
-	// label the texts decide which, in the proportion that the server was given.
+	// The name that the model was given when the server started.  Empty: the model with these
+	// languages; or two models, if the server has a pivot language and no single model has both; or
+	// the default one, if no language is given.  "NAME@canary" or "NAME@stable" selects a version of
+	// a model that is being tried out (Model.versions), and "@canary" that of whichever model would
+	// be used.  Without a label the texts decide which version, in the proportion that the server was
+	// given.
 	Model             string            `protobuf:"bytes,4,opt,name=model,proto3" json:"model,omitempty"`
 	Options           *DecodingOptions  `protobuf:"bytes,5,opt,name=options,proto3" json:"options,omitempty"`
 	Output            *OutputOptions    `protobuf:"bytes,6,opt,name=output,proto3" json:"output,omitempty"`
 	Truncation        Truncation        `protobuf:"varint,7,opt,name=truncation,proto3,enum=dragoman.v1.Truncation" json:"truncation,omitempty"`
 	SentenceSplitting SentenceSplitting `protobuf:"varint,8,opt,name=sentence_splitting,json=sentenceSplitting,proto3,enum=dragoman.v1.SentenceSplitting" json:"sentence_splitting,omitempty"`
 	Priority          Priority          `protobuf:"varint,9,opt,name=priority,proto3,enum=dragoman.v1.Priority" json:"priority,omitempty"`
-	// What the translations begin with: nothing, one text for all of them, or as many as `contents`, of
-	// which any may be empty.  In whole tokens, so white space at the end does not count.  The model
-	// reads it at once.  It counts for lengths but not for scores.  Texts with one are not split.
+	// What the translations begin with: none, one text for all of them, or as many as `contents`, any
+	// of which may be empty.  Read as whole tokens, so white space at the end does not count.  The
+	// model reads a prefix in a single step.  A prefix counts towards lengths but not towards scores.
+	// Texts with a prefix are not split.
 	TargetPrefixes []string `protobuf:"bytes,20,rep,name=target_prefixes,json=targetPrefixes,proto3" json:"target_prefixes,omitempty"`
 }
 
@@ -536,7 +538,7 @@ func (x *TranslateRequest) GetTargetPrefixes() []string {
 	return nil
 }
 
-// How to search.  What is not set is taken from the model's own configuration.
+// How to search.  Options that are not set are taken from the model's own configuration.
 type DecodingOptions struct {
 	state         protoimpl.MessageState
 	sizeCache     protoimpl.SizeCache
@@ -552,19 +554,20 @@ type DecodingOptions struct {
 	EarlyStopping *EarlyStopping `protobuf:"varint,4,opt,name=early_stopping,json=earlyStopping,proto3,enum=dragoman.v1.EarlyStopping,oneof" json:"early_stopping,omitempty"`
 	// Generated tokens, without the end of the sentence.  0 (default) to max_length - 1.
 	MinLength *int32 `protobuf:"varint,5,opt,name=min_length,json=minLength,proto3,oneof" json:"min_length,omitempty"`
-	// Generated tokens, with the end of the sentence; 1 to the model's positions.  A hypothesis that
-	// reaches it says so by FINISH_REASON_MAX_LENGTH.  Default: max_length_ratio x source tokens + 32,
-	// or the model's own max_length if that is lower.
+	// Generated tokens, including the end of the sentence; 1 to the number of the model's positions.
+	// A hypothesis that reaches it has FINISH_REASON_MAX_LENGTH. Default: max_length_ratio x source
+	// tokens + 32, or the model's own max_length if that is lower.
 	MaxLength *int32 `protobuf:"varint,6,opt,name=max_length,json=maxLength,proto3,oneof" json:"max_length,omitempty"`
 	// Sets max_length in proportion to each sentence.  Above 0, to 100; default 2.
 	MaxLengthRatio *float32 `protobuf:"fixed32,7,opt,name=max_length_ratio,json=maxLengthRatio,proto3,oneof" json:"max_length_ratio,omitempty"`
 	// No n-gram of this many tokens occurs twice in a translation.  0 (default): off.
 	NoRepeatNgramSize *int32 `protobuf:"varint,8,opt,name=no_repeat_ngram_size,json=noRepeatNgramSize,proto3,oneof" json:"no_repeat_ngram_size,omitempty"`
-	// Above 1 makes tokens that were generated already less likely.  Above 0, to 100; default 1: off.
+	// A value above 1 makes tokens that were already generated less likely.  Above 0, to 100; default
+	// 1: off.
 	RepetitionPenalty *float32 `protobuf:"fixed32,9,opt,name=repetition_penalty,json=repetitionPenalty,proto3,oneof" json:"repetition_penalty,omitempty"`
-	// Divides the probabilities by what the other options leave of them.  Default false.
+	// Renormalizes the probabilities after the other options have been applied.  Default false.
 	RenormalizeLogits *bool `protobuf:"varint,11,opt,name=renormalize_logits,json=renormalizeLogits,proto3,oneof" json:"renormalize_logits,omitempty"`
-	// Draws num_hypotheses translations at random instead of searching; wants beam_size 1.
+	// Draws num_hypotheses translations at random instead of searching; requires beam_size 1.
 	Sampling            *Sampling           `protobuf:"bytes,10,opt,name=sampling,proto3,oneof" json:"sampling,omitempty"`
 	LengthNormalization LengthNormalization `protobuf:"varint,12,opt,name=length_normalization,json=lengthNormalization,proto3,enum=dragoman.v1.LengthNormalization" json:"length_normalization,omitempty"`
 	// The search ends when patience x beam_size hypotheses are finished.  Above 0, to 10; default 1.
@@ -574,45 +577,46 @@ type DecodingOptions struct {
 	// Never generate the unknown token.  Default false.
 	DisableUnk *bool `protobuf:"varint,16,opt,name=disable_unk,json=disableUnk,proto3,oneof" json:"disable_unk,omitempty"`
 	// The first token, and the last one of a translation that reaches max_length.  Default: the
-	// model's own, if it has any.
+	// model's own, if any.
 	ForcedBosTokenId *int32 `protobuf:"varint,17,opt,name=forced_bos_token_id,json=forcedBosTokenId,proto3,oneof" json:"forced_bos_token_id,omitempty"`
 	ForcedEosTokenId *int32 `protobuf:"varint,18,opt,name=forced_eos_token_id,json=forcedEosTokenId,proto3,oneof" json:"forced_eos_token_id,omitempty"`
-	// Diverse beam search: the beam is divided into this many groups (a divisor of beam_size; default 1),
-	// and a token costs diversity_penalty (0 to 100; default 0.5) for each hypothesis of a group before
-	// that has it at the same place.
+	// Diverse beam search: divides the beam into this many groups (a divisor of beam_size; default
+	// 1).  A token costs diversity_penalty (0 to 100; default 0.5) for each hypothesis of an earlier
+	// group that has it at the same position.
 	BeamGroups       *int32   `protobuf:"varint,19,opt,name=beam_groups,json=beamGroups,proto3,oneof" json:"beam_groups,omitempty"`
 	DiversityPenalty *float32 `protobuf:"fixed32,20,opt,name=diversity_penalty,json=diversityPenalty,proto3,oneof" json:"diversity_penalty,omitempty"`
-	// One hypothesis for each of the num_hypotheses likeliest tokens after the target prefix, if they
-	// have min_alternative_probability (0 to 1; default 0), in the order of these probabilities.  Each
-	// is searched with a beam of its own.
+	// Returns one hypothesis for each of the num_hypotheses most likely tokens after the target
+	// prefix whose probability is at least min_alternative_probability (0 to 1; default 0), in the
+	// order of these probabilities.  Each is a beam search of its own.
 	ReturnAlternatives        *bool    `protobuf:"varint,21,opt,name=return_alternatives,json=returnAlternatives,proto3,oneof" json:"return_alternatives,omitempty"`
 	MinAlternativeProbability *float32 `protobuf:"fixed32,22,opt,name=min_alternative_probability,json=minAlternativeProbability,proto3,oneof" json:"min_alternative_probability,omitempty"`
-	// Minimum Bayes risk: of this many hypotheses (or samples) those come first that are most like the
-	// others, by chrF.  0 (default): off; at most beam_size.
+	// Minimum Bayes risk: generates this many hypotheses (or samples) and ranks them by their
+	// similarity to the others (chrF). 0 (default): off; at most beam_size.
 	MbrCandidates *int32 `protobuf:"varint,23,opt,name=mbr_candidates,json=mbrCandidates,proto3,oneof" json:"mbr_candidates,omitempty"`
-	// Ends a translation that begins to repeat itself, cuts the repetition off and says
-	// FINISH_REASON_REPETITION.  What the source repeats may be repeated.  Default true.
+	// Ends a translation that starts to repeat itself, cuts off the repetition and reports
+	// FINISH_REASON_REPETITION. Repetitions of the source may be repeated.  Default true.
 	RepetitionGuard *bool `protobuf:"varint,24,opt,name=repetition_guard,json=repetitionGuard,proto3,oneof" json:"repetition_guard,omitempty"`
-	// Tokens, and sequences of tokens given as text, that are not generated.
+	// Tokens, and sequences of tokens given as text, that must not be generated.
 	SuppressTokenIds  []int32  `protobuf:"varint,25,rep,packed,name=suppress_token_ids,json=suppressTokenIds,proto3" json:"suppress_token_ids,omitempty"`
 	SuppressSequences []string `protobuf:"bytes,26,rep,name=suppress_sequences,json=suppressSequences,proto3" json:"suppress_sequences,omitempty"`
-	// Phrases that must stand in the translation where their source stands in a sentence.
+	// Phrases that must appear in the translation if their source appears in a sentence.
 	Glossary []*GlossaryEntry `protobuf:"bytes,27,rep,name=glossary,proto3" json:"glossary,omitempty"`
-	// Phrases that are never said, in whatever tokens; nor words that begin with them.  Case matters.
+	// Phrases that must not appear, whatever their tokens, nor words that begin with them.  Case
+	// matters.
 	NeverSay []string `protobuf:"bytes,28,rep,name=never_say,json=neverSay,proto3" json:"never_say,omitempty"`
-	// Adds coverage_penalty x the sum over the source tokens of log(min(1, attention given to it)) to
-	// the score of a finished hypothesis (Wu et al. 2016), so that those which leave out a part of the
-	// source rank lower.  0 (default) to 100.  The model must tell its attention.
+	// Adds coverage_penalty x the sum over source tokens of log(min(1, total attention to the token))
+	// to the score of a finished hypothesis (Wu et al. 2016), so that hypotheses which leave out a
+	// part of the source rank lower. 0 (default) to 100.  The model must report its attention.
 	CoveragePenalty *float32 `protobuf:"fixed32,30,opt,name=coverage_penalty,json=coveragePenalty,proto3,oneof" json:"coverage_penalty,omitempty"`
-	// Writes the source of an unknown token in its place: the text of the source token that it is
-	// aligned with.  Default false.
+	// Replaces each unknown token by the text of the source token that it is aligned with.  Default
+	// false.
 	ReplaceUnknowns *bool `protobuf:"varint,31,opt,name=replace_unknowns,json=replaceUnknowns,proto3,oneof" json:"replace_unknowns,omitempty"`
-	// Subtracted from the sum of log-probabilities for each generated token, the end among them, before
-	// length_penalty.  -100 to 100; default 0, or the model's own.
+	// Subtracted from the sum of log-probabilities for each generated token, including the end of the
+	// sentence, before length_penalty is applied. -100 to 100; default 0, or the model's own.
 	WordPenalty *float32 `protobuf:"fixed32,40,opt,name=word_penalty,json=wordPenalty,proto3,oneof" json:"word_penalty,omitempty"`
-	// The beam search of Marian NMT: a finished hypothesis keeps its place in the beam, which so
-	// narrows until all are finished; early_stopping and patience have no part in it.  Default: true
-	// for Marian's own models, else false.
+	// The beam search of Marian NMT: a finished hypothesis keeps its place in the beam, which narrows
+	// until all are finished; early_stopping and patience have no effect.  Default: true for models
+	// in Marian's own formats, otherwise false.
 	ShrinkingBeam *bool `protobuf:"varint,41,opt,name=shrinking_beam,json=shrinkingBeam,proto3,oneof" json:"shrinking_beam,omitempty"`
 }
 
@@ -865,15 +869,15 @@ func (x *DecodingOptions) GetShrinkingBeam() bool {
 	return false
 }
 
-// Where a sentence says `source` as whole words, its translation says `target`, which is put where
-// it is most likely.
+// If a sentence contains `source` as whole words, its translation contains `target`, where it is
+// most likely.
 type GlossaryEntry struct {
 	state         protoimpl.MessageState
 	sizeCache     protoimpl.SizeCache
 	unknownFields protoimpl.UnknownFields
 
 	Source string `protobuf:"bytes,1,opt,name=source,proto3" json:"source,omitempty"`
-	Target string `protobuf:"bytes,2,opt,name=target,proto3" json:"target,omitempty"` // empty: as the source has it, for what must not be translated
+	Target string `protobuf:"bytes,2,opt,name=target,proto3" json:"target,omitempty"` // empty: the same as `source`, for words that must not be translated
 }
 
 func (x *GlossaryEntry) Reset() {
@@ -922,20 +926,20 @@ func (x *GlossaryEntry) GetTarget() string {
 	return ""
 }
 
-// Each filter looks at what the one before it has left.  A field that is 0 is not set.
+// Each filter is applied to what the one before it has left.  A field that is 0 is not set.
 type Sampling struct {
 	state         protoimpl.MessageState
 	sizeCache     protoimpl.SizeCache
 	unknownFields protoimpl.UnknownFields
 
-	Temperature   float32 `protobuf:"fixed32,1,opt,name=temperature,proto3" json:"temperature,omitempty"`                          // above 0; 1 (default) leaves the model's distribution as it is
-	TopK          int32   `protobuf:"varint,2,opt,name=top_k,json=topK,proto3" json:"top_k,omitempty"`                             // the k likeliest tokens; 0: all
-	TopP          float32 `protobuf:"fixed32,3,opt,name=top_p,json=topP,proto3" json:"top_p,omitempty"`                            // the fewest tokens that have this probability together; 0 or 1: all
+	Temperature   float32 `protobuf:"fixed32,1,opt,name=temperature,proto3" json:"temperature,omitempty"`                          // above 0; 1 (default) leaves the model's distribution unchanged
+	TopK          int32   `protobuf:"varint,2,opt,name=top_k,json=topK,proto3" json:"top_k,omitempty"`                             // the k most likely tokens; 0: all
+	TopP          float32 `protobuf:"fixed32,3,opt,name=top_p,json=topP,proto3" json:"top_p,omitempty"`                            // the smallest set of tokens with this total probability; 0 or 1: all
 	Seed          uint64  `protobuf:"varint,4,opt,name=seed,proto3" json:"seed,omitempty"`                                         // the same seed draws the same tokens, whatever the traffic
-	MinP          float32 `protobuf:"fixed32,5,opt,name=min_p,json=minP,proto3" json:"min_p,omitempty"`                            // tokens with this share of the likeliest one's probability; 0: all
-	EpsilonCutoff float32 `protobuf:"fixed32,6,opt,name=epsilon_cutoff,json=epsilonCutoff,proto3" json:"epsilon_cutoff,omitempty"` // tokens with this probability; 0: all
-	// Before the cut-off: of the tokens whose surprise (-log p) is nearest to the expected one, the
-	// fewest that have this probability together (Meister et al. 2023); 0 or 1: all.
+	MinP          float32 `protobuf:"fixed32,5,opt,name=min_p,json=minP,proto3" json:"min_p,omitempty"`                            // tokens with at least this fraction of the most likely one's probability; 0: all
+	EpsilonCutoff float32 `protobuf:"fixed32,6,opt,name=epsilon_cutoff,json=epsilonCutoff,proto3" json:"epsilon_cutoff,omitempty"` // tokens with at least this probability; 0: all
+	// Applied before epsilon_cutoff: among the tokens whose surprise (-log p) is closest to the
+	// expected one, the smallest set with this total probability (Meister et al. 2023); 0 or 1: all.
 	TypicalP float32 `protobuf:"fixed32,7,opt,name=typical_p,json=typicalP,proto3" json:"typical_p,omitempty"`
 }
 
@@ -1020,7 +1024,7 @@ func (x *Sampling) GetTypicalP() float32 {
 	return 0
 }
 
-// What to return beside the text.  Scores and token counts always are.
+// What to return besides the text.  Scores and token counts are always returned.
 type OutputOptions struct {
 	state         protoimpl.MessageState
 	sizeCache     protoimpl.SizeCache
@@ -1032,8 +1036,8 @@ type OutputOptions struct {
 	SentenceSpans bool `protobuf:"varint,4,opt,name=sentence_spans,json=sentenceSpans,proto3" json:"sentence_spans,omitempty"` // Translation.sentences
 	Quality       bool `protobuf:"varint,20,opt,name=quality,proto3" json:"quality,omitempty"`                                 // Hypothesis.quality, and that of each of Translation.sentences
 	HidePrefix    bool `protobuf:"varint,21,opt,name=hide_prefix,json=hidePrefix,proto3" json:"hide_prefix,omitempty"`         // leave target_prefixes out of the hypotheses
-	// With alignments: all points of this probability beside the links.  Above 0, to 1; not set: the
-	// links alone.
+	// With alignments: also return all points with at least this probability.  Above 0, to 1; not
+	// set: only the links.
 	AlignmentThreshold *float32 `protobuf:"fixed32,30,opt,name=alignment_threshold,json=alignmentThreshold,proto3,oneof" json:"alignment_threshold,omitempty"`
 	Attention          bool     `protobuf:"varint,31,opt,name=attention,proto3" json:"attention,omitempty"` // with alignments: AlignedText.attention, the whole matrix
 }
@@ -1131,15 +1135,16 @@ type TranslateResponse struct {
 	sizeCache     protoimpl.SizeCache
 	unknownFields protoimpl.UnknownFields
 
-	// As many as `contents`, in their order.
+	// One for each of `contents`, in order.
 	Translations []*Translation `protobuf:"bytes,1,rep,name=translations,proto3" json:"translations,omitempty"`
-	Model        string         `protobuf:"bytes,2,opt,name=model,proto3" json:"model,omitempty"`                                   // the name of the model that translated, or two, joined by "+"
+	Model        string         `protobuf:"bytes,2,opt,name=model,proto3" json:"model,omitempty"`                                   // the name of the model; two names, joined by "+", if two translated
 	ModelVersion string         `protobuf:"bytes,3,opt,name=model_version,json=modelVersion,proto3" json:"model_version,omitempty"` // changes when the model's files do
 	Timing       *Timing        `protobuf:"bytes,4,opt,name=timing,proto3" json:"timing,omitempty"`
-	// What decides how numbers are rounded: precision and instruction sets, such as "int8/avx3_dl".
-	// Servers of one version that answer with the same isa and model_version give the same bytes.
+	// What determines how numbers are rounded: precision and instruction sets, such as
+	// "int8/avx3_dl".  Servers of the same version whose answers have the same isa and model_version
+	// return the same bytes.
 	Isa string `protobuf:"bytes,5,opt,name=isa,proto3" json:"isa,omitempty"`
-	// Which version of the model that was: "stable" or "canary"; of two, joined by "+".
+	// The version of the model that was used: "stable" or "canary"; of two models, joined by "+".
 	ModelLabel string `protobuf:"bytes,30,opt,name=model_label,json=modelLabel,proto3" json:"model_label,omitempty"`
 }
 
@@ -1223,11 +1228,11 @@ type Translation struct {
 	unknownFields protoimpl.UnknownFields
 
 	Hypotheses   []*Hypothesis   `protobuf:"bytes,1,rep,name=hypotheses,proto3" json:"hypotheses,omitempty"`                          // best first; at least one
-	SourceTokens int32           `protobuf:"varint,2,opt,name=source_tokens,json=sourceTokens,proto3" json:"source_tokens,omitempty"` // that the model read, end of sentence included
+	SourceTokens int32           `protobuf:"varint,2,opt,name=source_tokens,json=sourceTokens,proto3" json:"source_tokens,omitempty"` // read by the model, including the end of the sentence
 	Truncated    bool            `protobuf:"varint,3,opt,name=truncated,proto3" json:"truncated,omitempty"`                           // the text was cut (Truncation)
 	Sentences    []*SentenceSpan `protobuf:"bytes,4,rep,name=sentences,proto3" json:"sentences,omitempty"`                            // only with OutputOptions.sentence_spans
-	// Only if source_language was "auto": the language that the text was taken for, as a BCP-47 tag, and
-	// how sure that is, 0 to 1.  A text that is in the target language already is its own translation.
+	// Only if source_language was "auto": the detected language as a BCP-47 tag, and the confidence,
+	// 0 to 1.  A text that is already in the target language is returned unchanged.
 	DetectedLanguage    string  `protobuf:"bytes,30,opt,name=detected_language,json=detectedLanguage,proto3" json:"detected_language,omitempty"`
 	DetectionConfidence float32 `protobuf:"fixed32,31,opt,name=detection_confidence,json=detectionConfidence,proto3" json:"detection_confidence,omitempty"`
 }
@@ -1312,7 +1317,7 @@ type Hypothesis struct {
 	unknownFields protoimpl.UnknownFields
 
 	Text string `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
-	// The length-normalized log-probability that ranked the hypothesis, at most 0.  Of a text of
+	// The length-normalized log-probability that ranked the hypothesis, at most 0.  For a text of
 	// several sentences: their mean, weighted by generated tokens.
 	Score float32 `protobuf:"fixed32,2,opt,name=score,proto3" json:"score,omitempty"`
 	// Generated tokens, without decoder start and end of sentence; only with OutputOptions.tokens.
@@ -1424,7 +1429,7 @@ func (x *Hypothesis) GetAlignedText() *AlignedText {
 	return nil
 }
 
-// How sure the model is of its tokens, ends of sentences included.
+// How certain the model is of its tokens, including ends of sentences.
 type Quality struct {
 	state         protoimpl.MessageState
 	sizeCache     protoimpl.SizeCache
@@ -1488,8 +1493,8 @@ func (x *Quality) GetPerplexity() float32 {
 	return 0
 }
 
-// Which source token a target token came from: how much of the decoder's attention it gave it, as
-// the mean over heads of one layer (docs/alignments.md).
+// Which source token a target token came from: how much of the decoder's attention it got, as the
+// mean over heads of one layer (docs/alignments.md).
 type AlignmentPoint struct {
 	state         protoimpl.MessageState
 	sizeCache     protoimpl.SizeCache
@@ -1498,8 +1503,8 @@ type AlignmentPoint struct {
 	SourceToken int32   `protobuf:"varint,1,opt,name=source_token,json=sourceToken,proto3" json:"source_token,omitempty"` // index into AlignedText.source_tokens
 	TargetToken int32   `protobuf:"varint,2,opt,name=target_token,json=targetToken,proto3" json:"target_token,omitempty"` // index into AlignedText.target_tokens
 	Probability float32 `protobuf:"fixed32,3,opt,name=probability,proto3" json:"probability,omitempty"`
-	Link        bool    `protobuf:"varint,10,opt,name=link,proto3" json:"link,omitempty"`     // no source token is likelier for this target token: one link each
-	Mutual      bool    `protobuf:"varint,11,opt,name=mutual,proto3" json:"mutual,omitempty"` // a link, and no other target token gives the source token more
+	Link        bool    `protobuf:"varint,10,opt,name=link,proto3" json:"link,omitempty"`     // no source token is more likely for this target token: one link each
+	Mutual      bool    `protobuf:"varint,11,opt,name=mutual,proto3" json:"mutual,omitempty"` // a link, and the source token is not more likely for any other target token
 }
 
 func (x *AlignmentPoint) Reset() {
@@ -1569,16 +1574,16 @@ func (x *AlignmentPoint) GetMutual() bool {
 	return false
 }
 
-// The tokens and words that an alignment is of.
+// The tokens and words to which an alignment refers.
 type AlignedText struct {
 	state         protoimpl.MessageState
 	sizeCache     protoimpl.SizeCache
 	unknownFields protoimpl.UnknownFields
 
-	// All that the model read, ends of sentences and language codes included.
+	// Everything that the model read, including ends of sentences and language codes.
 	SourceTokens []*AlignedToken   `protobuf:"bytes,1,rep,name=source_tokens,json=sourceTokens,proto3" json:"source_tokens,omitempty"`
-	TargetTokens []*AlignedToken   `protobuf:"bytes,2,rep,name=target_tokens,json=targetTokens,proto3" json:"target_tokens,omitempty"` // as Hypothesis.tokens
-	Words        []*WordLink       `protobuf:"bytes,3,rep,name=words,proto3" json:"words,omitempty"`                                   // words are linked where any of their tokens are
+	TargetTokens []*AlignedToken   `protobuf:"bytes,2,rep,name=target_tokens,json=targetTokens,proto3" json:"target_tokens,omitempty"` // the same as Hypothesis.tokens
+	Words        []*WordLink       `protobuf:"bytes,3,rep,name=words,proto3" json:"words,omitempty"`                                   // words are linked if any of their tokens are
 	Attention    []*AttentionBlock `protobuf:"bytes,4,rep,name=attention,proto3" json:"attention,omitempty"`                           // one for each sentence; only with OutputOptions.attention
 }
 
@@ -1642,8 +1647,8 @@ func (x *AlignedText) GetAttention() []*AttentionBlock {
 	return nil
 }
 
-// A token, and bytes [begin, end) of the UTF-8 text that it stands for.  What stands for no text, as
-// the end of a sentence does, has none.
+// A token, and the bytes [begin, end) of the UTF-8 text that it covers.  The range is empty for a
+// token without text, such as the end of a sentence.
 type AlignedToken struct {
 	state         protoimpl.MessageState
 	sizeCache     protoimpl.SizeCache
@@ -1707,8 +1712,9 @@ func (x *AlignedToken) GetEnd() int32 {
 	return 0
 }
 
-// Bytes [begin, end) of a word of the source and of one of the translation.  Letters and digits that
-// stand together are a word, every other character is one; in scripts without spaces, tokens are.
+// The bytes [begin, end) of a word of the source and of one of the translation.  Adjacent letters
+// and digits form a word, every other character is one; in scripts without spaces, tokens are
+// words.
 type WordLink struct {
 	state         protoimpl.MessageState
 	sizeCache     protoimpl.SizeCache
@@ -1718,7 +1724,7 @@ type WordLink struct {
 	SourceEnd   int32 `protobuf:"varint,2,opt,name=source_end,json=sourceEnd,proto3" json:"source_end,omitempty"`
 	TargetBegin int32 `protobuf:"varint,3,opt,name=target_begin,json=targetBegin,proto3" json:"target_begin,omitempty"`
 	TargetEnd   int32 `protobuf:"varint,4,opt,name=target_end,json=targetEnd,proto3" json:"target_end,omitempty"`
-	// The part of the attention of the target word's tokens that goes to the source word, on average.
+	// The average part of the attention of the target word's tokens that goes to the source word.
 	Probability float32 `protobuf:"fixed32,5,opt,name=probability,proto3" json:"probability,omitempty"`
 }
 
@@ -1800,7 +1806,7 @@ type AttentionBlock struct {
 	SourceEnd   int32 `protobuf:"varint,2,opt,name=source_end,json=sourceEnd,proto3" json:"source_end,omitempty"`
 	TargetBegin int32 `protobuf:"varint,3,opt,name=target_begin,json=targetBegin,proto3" json:"target_begin,omitempty"`
 	TargetEnd   int32 `protobuf:"varint,4,opt,name=target_end,json=targetEnd,proto3" json:"target_end,omitempty"`
-	// A row for each target token; each sums to 1.
+	// One row per target token; each row sums to 1.
 	Probabilities []float32 `protobuf:"fixed32,5,rep,packed,name=probabilities,proto3" json:"probabilities,omitempty"`
 }
 
@@ -1871,7 +1877,7 @@ func (x *AttentionBlock) GetProbabilities() []float32 {
 	return nil
 }
 
-// Bytes [begin, end) of the UTF-8 source text and of the best hypothesis' text.
+// The bytes [begin, end) of the UTF-8 source text and of the best hypothesis' text.
 type SentenceSpan struct {
 	state         protoimpl.MessageState
 	sizeCache     protoimpl.SizeCache
@@ -1951,7 +1957,7 @@ func (x *SentenceSpan) GetQuality() *Quality {
 	return nil
 }
 
-// Where the time went.  queue, encode and decode are those of the slowest sentence.
+// Where the time was spent. queue, encode and decode are those of the slowest sentence.
 type Timing struct {
 	state         protoimpl.MessageState
 	sizeCache     protoimpl.SizeCache
@@ -1964,8 +1970,8 @@ type Timing struct {
 	Decode     *durationpb.Duration `protobuf:"bytes,5,opt,name=decode,proto3" json:"decode,omitempty"`
 	Detokenize *durationpb.Duration `protobuf:"bytes,6,opt,name=detokenize,proto3" json:"detokenize,omitempty"`
 	Steps      []*StepTiming        `protobuf:"bytes,7,rep,name=steps,proto3" json:"steps,omitempty"` // if the text went through a third language
-	// Sentences that took no work: the same had been translated before, or was being translated for
-	// somebody else, in which case queue says how long that took from here on.
+	// Sentences that took no work, because the same sentence had been translated before, or was being
+	// translated for another request; in the latter case queue is the time until that was done.
 	ReusedSentences int32 `protobuf:"varint,30,opt,name=reused_sentences,json=reusedSentences,proto3" json:"reused_sentences,omitempty"`
 }
 
@@ -2057,7 +2063,7 @@ func (x *Timing) GetReusedSentences() int32 {
 	return 0
 }
 
-// One model's part in the times.
+// The times of one model.
 type StepTiming struct {
 	state         protoimpl.MessageState
 	sizeCache     protoimpl.SizeCache
@@ -2145,9 +2151,10 @@ func (x *StepTiming) GetDetokenize() *durationpb.Duration {
 	return nil
 }
 
-// The messages come in the order of `contents`, and of the sentences in each of them.  A content has
-// any number of stable_text, a `sentence` after the text of each sentence, and a `translation` at its
-// end.  How the text is parted into messages depends on the traffic; what it is does not.
+// The messages are in the order of `contents`, and of the sentences in each of them.  A content has
+// any number of stable_text messages, a `sentence` after the text of each sentence, and a
+// `translation` at its end.  How the text is divided into messages depends on the traffic; the text
+// itself does not.
 type TranslateStreamResponse struct {
 	state         protoimpl.MessageState
 	sizeCache     protoimpl.SizeCache
@@ -2242,10 +2249,11 @@ type isTranslateStreamResponse_Event interface {
 }
 
 type TranslateStreamResponse_StableText struct {
-	// More text of the best hypothesis, which will not change any more: end to end, the stable_text
-	// of a content is the text of that hypothesis.  Whole words, white space between them included.
-	// With several samples, diverse groups, alternatives or mbr_candidates little is certain before
-	// a sentence is done; without them, and with beam_size 1, every word is at once.
+	// More text of the best hypothesis, which will not change any more: concatenated, the
+	// stable_text messages of a content are the text of that hypothesis.  Whole words, including
+	// the white space between them.  With several samples, diverse groups, alternatives or
+	// mbr_candidates, little is certain before a sentence is done; without them and with beam_size
+	// 1, every word is certain at once.
 	StableText string `protobuf:"bytes,2,opt,name=stable_text,json=stableText,proto3,oneof"`
 }
 
@@ -2258,7 +2266,7 @@ type TranslateStreamResponse_Sentence struct {
 }
 
 type TranslateStreamResponse_Summary struct {
-	Summary *TranslateResponse `protobuf:"bytes,11,opt,name=summary,proto3,oneof"` // the last message: all but `translations`
+	Summary *TranslateResponse `protobuf:"bytes,11,opt,name=summary,proto3,oneof"` // the last message: everything except `translations`
 }
 
 func (*TranslateStreamResponse_StableText) isTranslateStreamResponse_Event() {}
@@ -2274,11 +2282,11 @@ type FinishedSentence struct {
 	sizeCache     protoimpl.SizeCache
 	unknownFields protoimpl.UnknownFields
 
-	Index        int32         `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`         // in its text, from 0
-	Sentences    int32         `protobuf:"varint,2,opt,name=sentences,proto3" json:"sentences,omitempty"` // of its text
+	Index        int32         `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`         // within its text, from 0
+	Sentences    int32         `protobuf:"varint,2,opt,name=sentences,proto3" json:"sentences,omitempty"` // number of sentences in its text
 	Text         string        `protobuf:"bytes,3,opt,name=text,proto3" json:"text,omitempty"`            // its translation
-	Span         *SentenceSpan `protobuf:"bytes,4,opt,name=span,proto3" json:"span,omitempty"`            // target: bytes of the stable_text of its content
-	Score        float32       `protobuf:"fixed32,5,opt,name=score,proto3" json:"score,omitempty"`        // as of a Hypothesis
+	Span         *SentenceSpan `protobuf:"bytes,4,opt,name=span,proto3" json:"span,omitempty"`            // target: bytes of the concatenated stable_text of its content
+	Score        float32       `protobuf:"fixed32,5,opt,name=score,proto3" json:"score,omitempty"`        // as in Hypothesis
 	FinishReason FinishReason  `protobuf:"varint,6,opt,name=finish_reason,json=finishReason,proto3,enum=dragoman.v1.FinishReason" json:"finish_reason,omitempty"`
 }
 
@@ -2361,7 +2369,7 @@ type TranslateBulkRequest struct {
 	sizeCache     protoimpl.SizeCache
 	unknownFields protoimpl.UnknownFields
 
-	Id      string            `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"` // any text; comes back with the answer.  Nobody checks that it is not used twice.
+	Id      string            `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"` // any text; returned with the answer. Its uniqueness is not checked.
 	Request *TranslateRequest `protobuf:"bytes,2,opt,name=request,proto3" json:"request,omitempty"`
 }
 
@@ -2500,7 +2508,7 @@ func (*TranslateBulkResponse_Response) isTranslateBulkResponse_Result() {}
 
 func (*TranslateBulkResponse_Error) isTranslateBulkResponse_Result() {}
 
-// An error of one request of a bulk call: what Translate would have answered.
+// The error of one request of a bulk call: the same that Translate would have returned.
 type Error struct {
 	state         protoimpl.MessageState
 	sizeCache     protoimpl.SizeCache
@@ -2508,8 +2516,8 @@ type Error struct {
 
 	Code       int32                `protobuf:"varint,1,opt,name=code,proto3" json:"code,omitempty"` // a gRPC status code
 	Message    string               `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Field      string               `protobuf:"bytes,3,opt,name=field,proto3" json:"field,omitempty"`                             // what is wrong in the request, such as `contents[3]`, if it is INVALID_ARGUMENT
-	RetryDelay *durationpb.Duration `protobuf:"bytes,4,opt,name=retry_delay,json=retryDelay,proto3" json:"retry_delay,omitempty"` // when to come again, if it is RESOURCE_EXHAUSTED
+	Field      string               `protobuf:"bytes,3,opt,name=field,proto3" json:"field,omitempty"`                             // for INVALID_ARGUMENT: the field that is wrong, such as `contents[3]`
+	RetryDelay *durationpb.Duration `protobuf:"bytes,4,opt,name=retry_delay,json=retryDelay,proto3" json:"retry_delay,omitempty"` // for RESOURCE_EXHAUSTED: how long to wait
 }
 
 func (x *Error) Reset() {
@@ -2578,11 +2586,11 @@ type ScoreRequest struct {
 	unknownFields protoimpl.UnknownFields
 
 	Model          string       `protobuf:"bytes,1,opt,name=model,proto3" json:"model,omitempty"`
-	Pairs          []*ScorePair `protobuf:"bytes,2,rep,name=pairs,proto3" json:"pairs,omitempty"` // as many as a TranslateRequest may have contents
+	Pairs          []*ScorePair `protobuf:"bytes,2,rep,name=pairs,proto3" json:"pairs,omitempty"` // at most as many as a TranslateRequest may have contents
 	SourceLanguage string       `protobuf:"bytes,3,opt,name=source_language,json=sourceLanguage,proto3" json:"source_language,omitempty"`
 	TargetLanguage string       `protobuf:"bytes,4,opt,name=target_language,json=targetLanguage,proto3" json:"target_language,omitempty"`
 	Priority       Priority     `protobuf:"varint,9,opt,name=priority,proto3,enum=dragoman.v1.Priority" json:"priority,omitempty"`
-	// As in OutputOptions; in PairScore.
+	// As in OutputOptions; returned in PairScore.
 	Alignments         bool     `protobuf:"varint,30,opt,name=alignments,proto3" json:"alignments,omitempty"`
 	AlignmentThreshold *float32 `protobuf:"fixed32,31,opt,name=alignment_threshold,json=alignmentThreshold,proto3,oneof" json:"alignment_threshold,omitempty"`
 	Attention          bool     `protobuf:"varint,32,opt,name=attention,proto3" json:"attention,omitempty"`
@@ -2736,7 +2744,7 @@ type ScoreResponse struct {
 	sizeCache     protoimpl.SizeCache
 	unknownFields protoimpl.UnknownFields
 
-	Scores []*PairScore `protobuf:"bytes,1,rep,name=scores,proto3" json:"scores,omitempty"` // as many as pairs, in their order
+	Scores []*PairScore `protobuf:"bytes,1,rep,name=scores,proto3" json:"scores,omitempty"` // one for each of `pairs`, in order
 }
 
 func (x *ScoreResponse) Reset() {
@@ -2784,7 +2792,7 @@ type PairScore struct {
 	unknownFields protoimpl.UnknownFields
 
 	LogProb     float32   `protobuf:"fixed32,1,opt,name=log_prob,json=logProb,proto3" json:"log_prob,omitempty"`                    // the sum of token_scores
-	Tokens      []string  `protobuf:"bytes,2,rep,name=tokens,proto3" json:"tokens,omitempty"`                                       // of the target, the last one the end of the sentence
+	Tokens      []string  `protobuf:"bytes,2,rep,name=tokens,proto3" json:"tokens,omitempty"`                                       // of the target, including the end of the sentence
 	TokenScores []float32 `protobuf:"fixed32,3,rep,packed,name=token_scores,json=tokenScores,proto3" json:"token_scores,omitempty"` // the log-probability of each
 	Score       float32   `protobuf:"fixed32,4,opt,name=score,proto3" json:"score,omitempty"`                                       // log_prob / tokens
 	Perplexity  float32   `protobuf:"fixed32,5,opt,name=perplexity,proto3" json:"perplexity,omitempty"`                             // exp(-score)
@@ -2883,7 +2891,7 @@ type TokenizeRequest struct {
 	Contents       []string `protobuf:"bytes,2,rep,name=contents,proto3" json:"contents,omitempty"`
 	SourceLanguage string   `protobuf:"bytes,3,opt,name=source_language,json=sourceLanguage,proto3" json:"source_language,omitempty"`
 	TargetLanguage string   `protobuf:"bytes,4,opt,name=target_language,json=targetLanguage,proto3" json:"target_language,omitempty"`
-	Target         bool     `protobuf:"varint,5,opt,name=target,proto3" json:"target,omitempty"` // the texts are translations: the tokens of the target, without its end
+	Target         bool     `protobuf:"varint,5,opt,name=target,proto3" json:"target,omitempty"` // the texts are translations: return tokens of the target, without its end
 }
 
 func (x *TokenizeRequest) Reset() {
@@ -2958,7 +2966,7 @@ type TokenizeResponse struct {
 	sizeCache     protoimpl.SizeCache
 	unknownFields protoimpl.UnknownFields
 
-	Texts []*TokenizedText `protobuf:"bytes,1,rep,name=texts,proto3" json:"texts,omitempty"` // as many as contents, in their order
+	Texts []*TokenizedText `protobuf:"bytes,1,rep,name=texts,proto3" json:"texts,omitempty"` // one for each of `contents`, in order
 }
 
 func (x *TokenizeResponse) Reset() {
@@ -3196,18 +3204,18 @@ type Model struct {
 	Version      string `protobuf:"bytes,2,opt,name=version,proto3" json:"version,omitempty"`           // changes when the model's files do
 	Architecture string `protobuf:"bytes,3,opt,name=architecture,proto3" json:"architecture,omitempty"` // "MarianMTModel"
 	Precision    string `protobuf:"bytes,4,opt,name=precision,proto3" json:"precision,omitempty"`       // "float32"
-	// As BCP-47 tags.  Empty if there are more than 10,000: then every one of source_languages is
+	// As BCP-47 tags.  Empty if there are more than 10,000: then every one of source_languages can be
 	// translated into every one of target_languages.
 	LanguagePairs   []*LanguagePair `protobuf:"bytes,5,rep,name=language_pairs,json=languagePairs,proto3" json:"language_pairs,omitempty"`
-	MaxSourceTokens int32           `protobuf:"varint,6,opt,name=max_source_tokens,json=maxSourceTokens,proto3" json:"max_source_tokens,omitempty"` // of a sentence, end of sentence included
+	MaxSourceTokens int32           `protobuf:"varint,6,opt,name=max_source_tokens,json=maxSourceTokens,proto3" json:"max_source_tokens,omitempty"` // of a sentence, including its end
 	VocabularySize  int32           `protobuf:"varint,7,opt,name=vocabulary_size,json=vocabularySize,proto3" json:"vocabulary_size,omitempty"`      // of the target
-	IsDefault       bool            `protobuf:"varint,8,opt,name=is_default,json=isDefault,proto3" json:"is_default,omitempty"`                     // translates requests that name no model
+	IsDefault       bool            `protobuf:"varint,8,opt,name=is_default,json=isDefault,proto3" json:"is_default,omitempty"`                     // used for requests that name no model
 	State           Model_State     `protobuf:"varint,9,opt,name=state,proto3,enum=dragoman.v1.Model_State" json:"state,omitempty"`
-	SourceLanguages []string        `protobuf:"bytes,10,rep,name=source_languages,json=sourceLanguages,proto3" json:"source_languages,omitempty"` // BCP-47; "mul" or the like: any
+	SourceLanguages []string        `protobuf:"bytes,10,rep,name=source_languages,json=sourceLanguages,proto3" json:"source_languages,omitempty"` // BCP-47; "mul" or similar: any
 	TargetLanguages []string        `protobuf:"bytes,11,rep,name=target_languages,json=targetLanguages,proto3" json:"target_languages,omitempty"`
 	Isa             string          `protobuf:"bytes,20,opt,name=isa,proto3" json:"isa,omitempty"` // as in TranslateResponse
-	// The version that is served, described above, and what there is beside it: a canary, a new
-	// version that loads or could not be loaded, an old one that finishes its last sentences.
+	// The version that is served, as described above, and any others: a canary, a new version that is
+	// loading or could not be loaded, an old one that is finishing its last sentences.
 	Versions []*ModelVersion `protobuf:"bytes,30,rep,name=versions,proto3" json:"versions,omitempty"`
 }
 
@@ -3340,11 +3348,11 @@ type ModelVersion struct {
 	unknownFields protoimpl.UnknownFields
 
 	Label   string      `protobuf:"bytes,1,opt,name=label,proto3" json:"label,omitempty"`     // "stable" or "canary"
-	Version string      `protobuf:"bytes,2,opt,name=version,proto3" json:"version,omitempty"` // empty unless it is or was served
+	Version string      `protobuf:"bytes,2,opt,name=version,proto3" json:"version,omitempty"` // empty unless it is or was being served
 	State   Model_State `protobuf:"varint,3,opt,name=state,proto3,enum=dragoman.v1.Model_State" json:"state,omitempty"`
-	Percent float64     `protobuf:"fixed64,4,opt,name=percent,proto3" json:"percent,omitempty"` // of the requests that name no label
-	// Of STATE_FAILED: "memory" (there is no room for it), "broken" (it cannot be loaded) or "golden"
-	// (it does not translate what it must).
+	Percent float64     `protobuf:"fixed64,4,opt,name=percent,proto3" json:"percent,omitempty"` // of the requests without a label
+	// For STATE_FAILED: "memory" (it does not fit), "broken" (it cannot be loaded) or "golden" (it
+	// does not translate its golden sentences as required).
 	Failure string `protobuf:"bytes,5,opt,name=failure,proto3" json:"failure,omitempty"`
 }
 

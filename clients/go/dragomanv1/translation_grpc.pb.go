@@ -17,16 +17,17 @@ const _ = grpc.SupportPackageIsVersion7
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 type TranslationServiceClient interface {
-	// Translates one or several texts and answers when all are done, in their order.
+	// Translates one or several texts and answers, in their order, when all are done.
 	Translate(ctx context.Context, in *TranslateRequest, opts ...grpc.CallOption) (*TranslateResponse, error)
-	// Translates one request and answers as it goes: text that is certain, a message for each finished
-	// sentence and for each finished text, and at last a summary.
+	// Translates one request and streams the results: text as it becomes certain, a message for each
+	// finished sentence and for each finished text, and finally a summary.
 	TranslateStream(ctx context.Context, in *TranslateRequest, opts ...grpc.CallOption) (TranslationService_TranslateStreamClient, error)
-	// Translates any number of requests over one call and answers each by its id as soon as it is done.
-	// The server reads as fast as it translates and as the client takes the answers; so send and
-	// receive at the same time.  An error of one request is an answer to it and does not end the call.
+	// Translates any number of requests over one call and answers each, by its id, as soon as it is
+	// done.  The server reads only as fast as it translates and as the client takes the answers, so
+	// send and receive at the same time.  An error in one request is the answer to that request and
+	// does not end the call.
 	TranslateBulk(ctx context.Context, opts ...grpc.CallOption) (TranslationService_TranslateBulkClient, error)
-	// The log-probabilities that a model gives to translations that the caller already has.
+	// The log-probabilities that a model gives to existing translations.
 	Score(ctx context.Context, in *ScoreRequest, opts ...grpc.CallOption) (*ScoreResponse, error)
 	// The tokens that a model sees for a text.
 	Tokenize(ctx context.Context, in *TokenizeRequest, opts ...grpc.CallOption) (*TokenizeResponse, error)
@@ -134,16 +135,17 @@ func (c *translationServiceClient) Tokenize(ctx context.Context, in *TokenizeReq
 // All implementations must embed UnimplementedTranslationServiceServer
 // for forward compatibility
 type TranslationServiceServer interface {
-	// Translates one or several texts and answers when all are done, in their order.
+	// Translates one or several texts and answers, in their order, when all are done.
 	Translate(context.Context, *TranslateRequest) (*TranslateResponse, error)
-	// Translates one request and answers as it goes: text that is certain, a message for each finished
-	// sentence and for each finished text, and at last a summary.
+	// Translates one request and streams the results: text as it becomes certain, a message for each
+	// finished sentence and for each finished text, and finally a summary.
 	TranslateStream(*TranslateRequest, TranslationService_TranslateStreamServer) error
-	// Translates any number of requests over one call and answers each by its id as soon as it is done.
-	// The server reads as fast as it translates and as the client takes the answers; so send and
-	// receive at the same time.  An error of one request is an answer to it and does not end the call.
+	// Translates any number of requests over one call and answers each, by its id, as soon as it is
+	// done.  The server reads only as fast as it translates and as the client takes the answers, so
+	// send and receive at the same time.  An error in one request is the answer to that request and
+	// does not end the call.
 	TranslateBulk(TranslationService_TranslateBulkServer) error
-	// The log-probabilities that a model gives to translations that the caller already has.
+	// The log-probabilities that a model gives to existing translations.
 	Score(context.Context, *ScoreRequest) (*ScoreResponse, error)
 	// The tokens that a model sees for a text.
 	Tokenize(context.Context, *TokenizeRequest) (*TokenizeResponse, error)
@@ -320,9 +322,9 @@ var _TranslationService_serviceDesc = grpc.ServiceDesc{
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 type ModelServiceClient interface {
-	// The models that are served, by name.
+	// The served models, by name.
 	ListModels(ctx context.Context, in *ListModelsRequest, opts ...grpc.CallOption) (*ListModelsResponse, error)
-	// One model.  NOT_FOUND if there is none of that name.
+	// One model.  NOT_FOUND if there is none with that name.
 	GetModel(ctx context.Context, in *GetModelRequest, opts ...grpc.CallOption) (*Model, error)
 }
 
@@ -356,9 +358,9 @@ func (c *modelServiceClient) GetModel(ctx context.Context, in *GetModelRequest, 
 // All implementations must embed UnimplementedModelServiceServer
 // for forward compatibility
 type ModelServiceServer interface {
-	// The models that are served, by name.
+	// The served models, by name.
 	ListModels(context.Context, *ListModelsRequest) (*ListModelsResponse, error)
-	// One model.  NOT_FOUND if there is none of that name.
+	// One model.  NOT_FOUND if there is none with that name.
 	GetModel(context.Context, *GetModelRequest) (*Model, error)
 	mustEmbedUnimplementedModelServiceServer()
 }

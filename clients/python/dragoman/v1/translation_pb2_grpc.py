@@ -45,31 +45,32 @@ class TranslationServiceServicer(object):
     """Missing associated documentation comment in .proto file."""
 
     def Translate(self, request, context):
-        """Translates one or several texts and answers when all are done, in their order.
+        """Translates one or several texts and answers, in their order, when all are done.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def TranslateStream(self, request, context):
-        """Translates one request and answers as it goes: text that is certain, a message for each finished
-        sentence and for each finished text, and at last a summary.
+        """Translates one request and streams the results: text as it becomes certain, a message for each
+        finished sentence and for each finished text, and finally a summary.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def TranslateBulk(self, request_iterator, context):
-        """Translates any number of requests over one call and answers each by its id as soon as it is done.
-        The server reads as fast as it translates and as the client takes the answers; so send and
-        receive at the same time.  An error of one request is an answer to it and does not end the call.
+        """Translates any number of requests over one call and answers each, by its id, as soon as it is
+        done.  The server reads only as fast as it translates and as the client takes the answers, so
+        send and receive at the same time.  An error in one request is the answer to that request and
+        does not end the call.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Score(self, request, context):
-        """The log-probabilities that a model gives to translations that the caller already has.
+        """The log-probabilities that a model gives to existing translations.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -231,14 +232,14 @@ class ModelServiceServicer(object):
     """Missing associated documentation comment in .proto file."""
 
     def ListModels(self, request, context):
-        """The models that are served, by name.
+        """The served models, by name.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetModel(self, request, context):
-        """One model.  NOT_FOUND if there is none of that name.
+        """One model.  NOT_FOUND if there is none with that name.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

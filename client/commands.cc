@@ -160,7 +160,7 @@ void ServerFlags::AddTo(CLI::App* command) {
       ->envname("DRAGOMAN_TLS_KEY");
   command
       ->add_option("--tls-server-name", tls_server_name_,
-                   "the name in the server's certificate, if it is not that in --server")
+                   "the name in the server's certificate, if it differs from --server")
       ->envname("DRAGOMAN_TLS_SERVER_NAME");
   command
       ->add_option("--token-file", token_file_,
@@ -260,7 +260,8 @@ void RequestFlags::AddTo(CLI::App* command) {
       [this](const std::string& name) { request_.set_priority(kPriorities.at(name)); },
       "interactive, or batch: fills the gaps that others leave")
       ->check(CLI::IsMember({"interactive", "batch"}));
-  command->add_flag("--truncate", truncate_, "cut sentences over the limit instead of refusing");
+  command->add_flag("--truncate", truncate_,
+                    "truncate sentences over the limit instead of refusing them");
   command->add_flag_function(
       "--split-sentences,!--no-split-sentences",
       [this](int64_t count) { split_sentences_ = count > 0; },
@@ -305,7 +306,7 @@ ExitCode ReportFailedTranslation(const Console& console, const absl::Status& sta
     if (serving.ok() && !*serving) {
       return ReportError(
           console, absl::UnavailableError(client->server() +
-                                          " does not serve: it is starting or shutting down"));
+                                          " is not serving: it is starting or shutting down"));
     }
   }
   return ReportError(console, status);

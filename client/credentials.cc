@@ -31,8 +31,9 @@ absl::Status CheckToken(const std::string& token) {
   const bool visible =
       std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c < 0x7f; });
   if (token.empty() || !visible) {
-    return absl::InvalidArgumentError(token.empty() ? "the token is empty"
-                                                    : "the token is not of visible characters");
+    return absl::InvalidArgumentError(
+        token.empty() ? "the token is empty"
+                      : "the token contains characters that are not visible ASCII");
   }
   return absl::OkStatus();
 }

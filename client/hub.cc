@@ -264,7 +264,7 @@ absl::Status CheckRepositoryName(const std::string& name) {
                       : is_part(view.substr(0, slash)) && is_part(view.substr(slash + 1));
   if (ok) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat("\"", name, "\" is no repository, want OWNER/NAME as on the Hub"));
+      absl::StrCat("\"", name, "\" is not a repository, want OWNER/NAME as on the Hub"));
 }
 
 absl::StatusOr<HubRepository> Hub::List(const std::string& repository,

@@ -190,7 +190,7 @@ void AddLoadCommand(CLI::App* app, const Console& console, ExitCode* exit_code) 
           ->excludes(concurrency);
   command
       ->add_option("--sweep", flags->sweep,
-                   "rates of open loops, one after the other: 20,50,100 or FIRST:LAST:COUNT")
+                   "rates of successive open loops: 20,50,100 or FIRST:LAST:COUNT")
       ->excludes(concurrency)
       ->excludes(rate);
   command->add_option("--write", flags->write,
@@ -203,30 +203,30 @@ void AddLoadCommand(CLI::App* app, const Console& console, ExitCode* exit_code) 
       ->add_option("--duration", flags->duration_seconds,
                    "seconds to send for (10, if --requests is not given either)")
       ->check(CLI::PositiveNumber);
-  command->add_option("--requests", flags->load.requests, "requests to send at the most")
+  command->add_option("--requests", flags->load.requests, "the most requests to send")
       ->check(CLI::PositiveNumber);
   command->add_option("--texts-per-request", flags->load.texts_per_request)
       ->check(CLI::Range(1, 10'000))
       ->capture_default_str();
   command
       ->add_option("--document-share", flags->load.document_share,
-                   "of the requests, from 0 to 1: those that are documents")
+                   "fraction of the requests, 0 to 1, that are documents")
       ->check(CLI::Range(0.0, 1.0));
   command->add_option("--document-texts", flags->load.document_texts, "texts of a document")
       ->check(CLI::Range(1, 10'000))
       ->capture_default_str();
   command
       ->add_option("--batch-share", flags->load.batch_share,
-                   "of the requests, from 0 to 1: those that have the priority batch")
+                   "fraction of the requests, 0 to 1, with batch priority")
       ->check(CLI::Range(0.0, 1.0));
   command
       ->add_option("--cancel-share", flags->load.cancel_share,
-                   "of the requests, from 0 to 1: those that are given up")
+                   "fraction of the requests, 0 to 1, that are cancelled")
       ->check(CLI::Range(0.0, 1.0));
   command->add_option("--cancel-after", flags->cancel_after_seconds, "seconds after which they are")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command->add_option("--seed", flags->load.seed, "of all that is random")->capture_default_str();
+  command->add_option("--seed", flags->load.seed, "for everything random")->capture_default_str();
   command->add_option("--input", flags->input, "FILE with a text per line; some are built in");
   command->callback([flags, &console, exit_code] { *exit_code = RunLoadCommand(*flags, console); });
 }

@@ -102,7 +102,7 @@ absl::StatusOr<std::vector<double>> ParseRates(const std::string& text) {
   for (size_t i = 1; i < rates.size(); ++i) valid = valid && rates[i] > rates[i - 1];
   if (valid) return rates;
   return absl::InvalidArgumentError(absl::StrCat(
-      "\"", text, "\" is no sweep; want ascending rates, as 20,50,100 or as FIRST:LAST:COUNT"));
+      "\"", text, "\" is not a sweep; want ascending rates, as 20,50,100 or as FIRST:LAST:COUNT"));
 }
 
 std::string ToCsv(const std::vector<LoadPoint>& points) {

@@ -254,8 +254,8 @@ void AddPullCommand(CLI::App* app, const Console& console, ExitCode* exit_code) 
   CLI::App* command = app->add_subcommand(
       "pull",
       "Fetches a model from the Hugging Face Hub: only what the server needs, each file checked. "
-      "A pull that was stopped goes on where it was. HF_ENDPOINT and HF_TOKEN mean what they mean "
-      "to Hugging Face's own tools. Prints the server's command line.");
+      "An interrupted pull continues where it stopped. HF_ENDPOINT and HF_TOKEN mean the same as "
+      "for Hugging Face's own tools. Prints the server's command line.");
   command->add_option("REPOSITORY", flags->repository, "OWNER/NAME, as on huggingface.co")
       ->required();
   command->add_option("--directory", flags->directory, "where to put it [models/NAME]");

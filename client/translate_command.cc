@@ -286,7 +286,7 @@ void AddTranslateCommand(CLI::App* app, const Console& console, ExitCode* exit_c
                  "write each word as soon as it is certain, one text after the other (as text)")
       ->excludes(resume);
   command->add_flag("--skip-errors", flags->pipeline.skip_errors,
-                    "leave a text out (an empty line, or its error as json) that fails");
+                    "skip texts that fail (an empty line, or the error as json)");
   command
       ->add_option("--max-wait", flags->max_wait_seconds,
                    "seconds to go on asking a server that is busy, or away since it answered first "

@@ -116,7 +116,7 @@ absl::Status Server::ReadSecrets() {
 
 void Server::WarnOfPlainText() const {
   if (options_.auth.tokens.empty() || options_.tls.enabled()) return;
-  Log(LogLevel::kWarning, "tokens without TLS: whoever is on the way can read and use them");
+  Log(LogLevel::kWarning, "tokens without TLS: anybody on the network path can read and use them");
 }
 
 absl::Status Server::OpenPorts() {

@@ -98,7 +98,7 @@ class Builder final : public YAML::EventHandler {
     Container& in = open_.back();
     if (in.json->is_array()) return &in.json->emplace_back(std::move(value));
     if (!in.has_key) {
-      if (value.is_structured()) Refuse(mark, "has a key that is no scalar");
+      if (value.is_structured()) Refuse(mark, "has a key that is not a scalar");
       if (in.json->contains(text)) Refuse(mark, absl::StrCat("\"", text, "\" occurs twice"));
       in.key = text;
       in.has_key = true;

@@ -67,7 +67,7 @@ absl::Status Scheduler::CheckRoom(const LineSize& more, bool is_short) const {
     const double there = waiting_[is_short].*member;
     if (there == 0 || there + more.*member <= std::max(left, 1.0)) return absl::OkStatus();
     return absl::ResourceExhaustedError(
-        absl::StrCat("the line is full: ", there, " ", what, " of ", is_short ? "short" : "long",
+        absl::StrCat("the queue is full: ", there, " ", what, " of ", is_short ? "short" : "long",
                      " requests wait, ", more.*member, " more would come, the most is ", left));
   };
   RETURN_IF_ERROR(check("requests", &LineSize::requests, limits_.max_waiting_requests));

@@ -46,7 +46,8 @@ absl::StatusOr<double> CTranslate2Facts::Number(const std::string& name, double 
   if (tensor == nullptr) return otherwise;
   const std::optional<double> number = NumberOf(tensor);
   if (!number.has_value() || !std::isfinite(*number)) {
-    return absl::InvalidArgumentError(absl::StrCat(name, " is no number in ", variables_.name()));
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, " is not a number in ", variables_.name()));
   }
   return *number;
 }
@@ -67,7 +68,8 @@ absl::StatusOr<std::pair<int, int>> CTranslate2Facts::Shape(const std::string& n
     return absl::NotFoundError(absl::StrCat("there is no ", name, " in ", variables_.name()));
   }
   if (tensor->shape.size() != 2) {
-    return absl::InvalidArgumentError(absl::StrCat(name, " is no matrix in ", variables_.name()));
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, " is not a matrix in ", variables_.name()));
   }
   return std::pair(static_cast<int>(tensor->shape[0]), static_cast<int>(tensor->shape[1]));
 }

@@ -177,7 +177,7 @@ absl::Status Tensors::PositionTable(const char* stack) {
   RETURN_IF_ERROR(Copy(absl::StrCat(stack, "/position_encodings/encodings"), table));
   Tensor& tensor = to_[table];
   if (tensor.shape.size() != 2 || tensor.shape[0] < spec_.max_positions) {
-    return absl::InvalidArgumentError(absl::StrCat(stack, "/position_encodings is no table"));
+    return absl::InvalidArgumentError(absl::StrCat(stack, "/position_encodings is not a table"));
   }
   tensor.bytes = tensor.bytes.first(tensor.bytes.size() / tensor.shape[0] * spec_.max_positions);
   tensor.shape[0] = spec_.max_positions;

@@ -30,7 +30,7 @@ absl::StatusOr<std::vector<std::string>> ReadTokenLines(const std::string& path)
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   if (!file) return absl::NotFoundError(absl::StrCat(path, ": cannot open"));
   if (file.tellg() < 0 || static_cast<size_t>(file.tellg()) > kMaxTextVocabulary) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ": is no vocabulary"));
+    return absl::InvalidArgumentError(absl::StrCat(path, ": is not a vocabulary"));
   }
   file.seekg(0);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
@@ -54,7 +54,7 @@ absl::StatusOr<std::vector<std::string>> ReadTokenArray(const std::string& path)
   for (const nlohmann::json& token : json) {
     if (!token.is_string()) {
       return absl::InvalidArgumentError(
-          absl::StrCat(path, ": token ", tokens.size(), " is no string"));
+          absl::StrCat(path, ": token ", tokens.size(), " is not a string"));
     }
     tokens.push_back(token.get<std::string>());
   }

@@ -215,8 +215,8 @@ absl::StatusOr<std::vector<SpecialToken>> ReadAddedTokens(const DirectoryFiles& 
   ASSIGN_OR_RETURN(const Json config, ReadOptionalJson(files, "tokenizer_config.json"));
   const Json decoder = config.value("added_tokens_decoder", Json::object());
   if (!decoder.is_object()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(files.Path("tokenizer_config.json"), ": added_tokens_decoder is no object"));
+    return absl::InvalidArgumentError(absl::StrCat(files.Path("tokenizer_config.json"),
+                                                   ": added_tokens_decoder is not an object"));
   }
   const int last = spec.source_vocabulary - 1;
   const auto flag = [](const Json& token, const char* name) {
@@ -241,7 +241,7 @@ absl::StatusOr<std::vector<SpecialToken>> ReadAddedTokens(const DirectoryFiles& 
     if (!JsonFields::IsWhole(id, 0, last)) {
       return absl::InvalidArgumentError(absl::StrCat(files.Path("added_tokens.json"),
                                                      ": the id of \"", content,
-                                                     "\" is no token from 0 to ", last));
+                                                     "\" is not a token from 0 to ", last));
     }
     tokens.push_back({content, id.get<int32_t>()});
   }
@@ -258,7 +258,7 @@ absl::StatusOr<std::vector<std::string>> ReadAdditionalSpecialTokens(const Direc
       const Json& content = token.is_object() ? token.value("content", Json()) : token;
       if (!content.is_string()) {
         return absl::InvalidArgumentError(
-            absl::StrCat(files.Path(file), ": additional_special_tokens are no strings"));
+            absl::StrCat(files.Path(file), ": additional_special_tokens are not strings"));
       }
       tokens.push_back(content.get<std::string>());
     }

@@ -135,7 +135,9 @@ std::optional<DType> TypeOf(const std::string& type) {
 }
 
 absl::StatusOr<std::optional<Tensor>> ReadArray(Bytes bytes) {
-  const auto cut_off = [] { return absl::InvalidArgumentError("is no .npy file, or is cut off"); };
+  const auto cut_off = [] {
+    return absl::InvalidArgumentError("is not a .npy file, or is cut off");
+  };
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (!text.starts_with(kMagic) || text.size() < 12) return cut_off();
   const bool wide = bytes[6] > std::byte{1};

@@ -144,7 +144,7 @@ class Machine {
   absl::Status Append(absl::StatusOr<std::vector<int64_t>> items) {
     if (!items.ok()) return items.status();
     if (stack_.empty() || values_[stack_.back()].kind != Kind::kItems) {
-      return Wrong("appends to what is no list");
+      return Wrong("appends to what is not a list");
     }
     std::vector<int64_t>& to = values_[stack_.back()].items;
     to.insert(to.end(), items->begin(), items->end());
@@ -319,7 +319,7 @@ absl::Status Machine::PushStackGlobal() {
   ASSIGN_OR_RETURN(const int name, Pop());
   ASSIGN_OR_RETURN(const int module, Pop());
   if (values_[module].kind != Kind::kString || values_[name].kind != Kind::kString) {
-    return Wrong("names a function by what is no string");
+    return Wrong("names a function by what is not a string");
   }
   return PushGlobal(values_[module].text, values_[name].text);
 }
@@ -351,7 +351,7 @@ absl::Status Machine::Call() {
   const std::optional<Function> function =
       global.kind == Kind::kGlobal ? FunctionOf(global.text, global.name) : std::nullopt;
   if (!function.has_value() || values_[arguments].kind != Kind::kItems) {
-    return Wrong("calls what is no function");
+    return Wrong("calls what is not a function");
   }
   const std::vector<int64_t>& items = values_[arguments].items;
   switch (*function) {
@@ -372,12 +372,12 @@ absl::Status Machine::Call() {
       return PushTensor(items);
     case Function::kParameter:
       if (items.empty() || values_[items[0]].kind != Kind::kTensor) {
-        return Wrong("makes a parameter of what is no tensor");
+        return Wrong("makes a parameter of what is not a tensor");
       }
       stack_.push_back(static_cast<int>(items[0]));
       return absl::OkStatus();
   }
-  return Wrong("calls what is no function");
+  return Wrong("calls what is not a function");
 }
 
 // ("storage", type, key, device, elements); the old format adds a view: None, or (key, offset,
@@ -427,7 +427,7 @@ absl::Status Machine::ReadDimensions(int64_t place, std::vector<int64_t>* to) co
         absl::StrCat("has a tensor without a shape, want up to ", kMaxDimensions, " dimensions"));
   }
   for (const int64_t item : tuple.items) {
-    if (values_[item].kind != Kind::kNumber) return Wrong("has a dimension that is no number");
+    if (values_[item].kind != Kind::kNumber) return Wrong("has a dimension that is not a number");
     to->push_back(values_[item].number);
   }
   return absl::OkStatus();
@@ -476,7 +476,7 @@ absl::StatusOr<std::vector<std::string>> ReadKeysPickle(absl::Span<const std::by
   if (machine.at(place).kind != Kind::kItems) return Wrong("holds no list of keys");
   std::vector<std::string> keys;
   for (const int64_t item : machine.at(place).items) {
-    if (machine.at(item).kind != Kind::kString) return Wrong("has a key that is no string");
+    if (machine.at(item).kind != Kind::kString) return Wrong("has a key that is not a string");
     keys.emplace_back(machine.at(item).text);
   }
   return keys;

@@ -37,8 +37,9 @@ absl::StatusOr<std::optional<T>> ReadField(const google::protobuf::Message& mess
     // The API's enums begin with UNSPECIFIED, which counts as not set; ours have no such value.
     const int value = reflection.GetEnumValue(message, field);
     if (field->enum_type()->FindValueByNumber(value) == nullptr) {
-      return InvalidField("options." + field->name(),
-                          std::to_string(value) + " is no value of " + field->enum_type()->name());
+      return InvalidField(
+          "options." + field->name(),
+          std::to_string(value) + " is not a value of " + field->enum_type()->name());
     }
     return static_cast<T>(value - 1);
   }
@@ -98,7 +99,8 @@ absl::StatusOr<Truncation> FromProto(v1::Truncation truncation) {
     case v1::TRUNCATION_TRUNCATE:
       return Truncation::kTruncate;
     default:
-      return InvalidField("truncation", std::to_string(truncation) + " is no value of Truncation");
+      return InvalidField("truncation",
+                          std::to_string(truncation) + " is not a value of Truncation");
   }
 }
 
@@ -112,7 +114,7 @@ absl::StatusOr<Splitting> FromProto(v1::SentenceSplitting splitting) {
       return Splitting::kSentences;
     default:
       return InvalidField("sentence_splitting",
-                          std::to_string(splitting) + " is no value of SentenceSplitting");
+                          std::to_string(splitting) + " is not a value of SentenceSplitting");
   }
 }
 
@@ -189,7 +191,7 @@ absl::StatusOr<Priority> FromProto(v1::Priority priority) {
     case v1::PRIORITY_BATCH:
       return Priority::kBatch;
     default:
-      return InvalidField("priority", std::to_string(priority) + " is no value of Priority");
+      return InvalidField("priority", std::to_string(priority) + " is not a value of Priority");
   }
 }
 

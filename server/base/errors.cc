@@ -46,14 +46,14 @@ absl::Status Clipped(const absl::Status& status) {
 absl::Status ModelNotFound(const std::string& name, const std::string& served) {
   const std::string shown = Clip(name, 128);  // no model has a longer name
   absl::Status status =
-      absl::NotFoundError("model: no model is called \"" + shown + "\"; there is " + served);
+      absl::NotFoundError("model: no model is named \"" + shown + "\"; there is " + served);
   status.SetPayload(kModelPayload, absl::Cord(shown));
   return status;
 }
 
 absl::Status PrincipalLimit(int limit) {
   absl::Status status = absl::ResourceExhaustedError(
-      absl::StrCat("you have ", limit, " calls in flight already, which is all that you may have"));
+      absl::StrCat("you have ", limit, " calls in flight, which is your limit"));
   status.SetPayload(kPrincipalPayload, absl::Cord());
   return status;
 }

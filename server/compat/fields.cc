@@ -70,7 +70,7 @@ absl::StatusOr<std::string> CompatFields::Text(const char* name,
   const nlohmann::json& value = fields_[name];
   if (value.is_string()) return value.get<std::string>();
   if (value.is_number() || value.is_boolean()) return value.dump();
-  return InvalidField(name, "is no text");
+  return InvalidField(name, "is not a text");
 }
 
 absl::StatusOr<int> CompatFields::Number(const char* name, int otherwise) const {
@@ -78,7 +78,8 @@ absl::StatusOr<int> CompatFields::Number(const char* name, int otherwise) const 
   if (text.empty()) return otherwise;
   int number = 0;
   if (absl::SimpleAtoi(text, &number) && number >= 0) return number;
-  return InvalidField(name, absl::StrCat("\"", text.substr(0, 32), "\" is no number of 0 or more"));
+  return InvalidField(name,
+                      absl::StrCat("\"", text.substr(0, 32), "\" is not a number of 0 or more"));
 }
 
 absl::StatusOr<std::vector<std::string>> CompatFields::Texts(const char* name) const {

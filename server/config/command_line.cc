@@ -139,7 +139,7 @@ void AddServerFlags(CLI::App* app, Flags* flags) {
                    "Translates requests that name no model",
                    [=](const std::string& v) { config->set_default_model(v); });
   Add<std::string>(app, "--pivot", "LANGUAGE", "none",
-                   "The language that a translation goes through where no model has its pair",
+                   "The language to translate through if no model has the requested pair",
                    [=](const std::string& v) { config->set_pivot(v); });
   app->add_option_function<std::vector<std::string>>(
          "--canary",
@@ -150,26 +150,27 @@ void AddServerFlags(CLI::App* app, Flags* flags) {
       ->type_name("NAME=DIR:PERCENT")
       ->allow_extra_args(false);
   Add<int>(app, "--model-poll-seconds", "SECONDS", "0: only on SIGHUP",
-           "How often model directories and --config are looked at for changes",
+           "How often to check model directories and --config for changes",
            [=](int v) { config->set_model_poll_seconds(v); });
   app->add_option("--config", flags->config_file,
                   "Reads these settings from a file (text format of dragoman.v1.ServerConfig); "
                   "flags win")
       ->type_name("FILE");
   Add<std::string>(app, "--grpc-address", "HOST:PORT", "127.0.0.1:50051",
-                   "Where to listen for gRPC; port 0 picks a free one",
+                   "Where to listen for gRPC; port 0 chooses a free one",
                    [=](const std::string& v) { config->set_grpc_address(v); });
   Add<std::string>(app, "--http-address", "HOST:PORT", "127.0.0.1:9464",
                    "Where to serve JSON over HTTP, /metrics, /healthz and /readyz",
                    [=](const std::string& v) { config->set_http_address(v); });
-  AddDuration(app, "--drain-delay", "0s",
-              "How long to serve on after SIGTERM, while health checks already say otherwise",
-              flags, &v1::ServerConfig::mutable_drain_delay);
-  AddDuration(app, "--drain-timeout", "30s", "How long calls in flight may go on after SIGTERM",
+  AddDuration(
+      app, "--drain-delay", "0s",
+      "How long to keep serving after SIGTERM, while health checks already report not ready", flags,
+      &v1::ServerConfig::mutable_drain_delay);
+  AddDuration(app, "--drain-timeout", "30s", "How long calls in flight may continue after SIGTERM",
               flags, &v1::ServerConfig::mutable_drain_timeout);
   Add<std::string>(app, "--log-level", "LEVEL", "info", "trace, debug, info, warn, error or off",
                    [=](const std::string& v) { config->set_log_level(v); });
-  Add<std::string>(app, "--log-format", "FORMAT", "text", "text, or json: an object per line",
+  Add<std::string>(app, "--log-format", "FORMAT", "text", "text, or json: one object per line",
                    [=](const std::string& v) { config->set_log_format(v); });
 }
 
@@ -185,8 +186,8 @@ void AddEngineFlags(CLI::App* app, Flags* flags) {
                    "Keys and values: float32, bfloat16, int8, or auto (bfloat16 unless "
                    "--precision is float32)",
                    [=](const std::string& v) { config->set_kv_cache_precision(v); });
-  Add<int>(app, "--workers", "WORKERS", "the cores granted / --threads-per-worker",
-           "Workers of the engine, each with a batch of its own",
+  Add<int>(app, "--workers", "WORKERS", "available cores / --threads-per-worker",
+           "The number of workers, each with its own batch",
            [=](int v) { config->set_workers(v); });
   Add<int>(app, "--threads-per-worker", "THREADS", "1",
            "Threads that share every step of a worker; 1 unless single requests must be quick",
@@ -213,11 +214,10 @@ void AddEngineFlags(CLI::App* app, Flags* flags) {
                      config->set_kv_cache_bytes(Bytes("--kv-cache-bytes", v, flags));
                    });
   Add<std::string>(
-      app, "--cache-bytes", "SIZE", "0: none",
-      "Memory for translations that are remembered: 64MiB, 1GiB",
+      app, "--cache-bytes", "SIZE", "0: none", "Memory for remembered translations: 64MiB, 1GiB",
       [=](const std::string& v) { config->set_cache_bytes(Bytes("--cache-bytes", v, flags)); });
   Add<int>(app, "--max-waiting-requests", "REQUESTS", "256",
-           "Requests that may wait for a batch; more are RESOURCE_EXHAUSTED",
+           "Requests that may wait for a batch; more get RESOURCE_EXHAUSTED",
            [=](int v) { config->set_max_waiting_requests(v); });
   Add<int>(app, "--max-waiting-tokens", "TOKENS", "65536",
            "Source tokens that may wait for a batch",
@@ -239,7 +239,7 @@ void AddLimitFlags(CLI::App* app, Flags* flags) {
   Add<int>(app, "--max-hypotheses", "HYPOTHESES", "8",
            "Translations of one text that a request may ask for",
            [=](int v) { config->set_max_hypotheses(v); });
-  Add<std::string>(app, "--max-message-bytes", "SIZE", "1MiB", "The largest message received",
+  Add<std::string>(app, "--max-message-bytes", "SIZE", "1MiB", "The largest message to accept",
                    [=](const std::string& v) {
                      config->set_max_message_bytes(Bytes("--max-message-bytes", v, flags));
                    });
@@ -254,14 +254,15 @@ void AddSecurityFlags(CLI::App* app, Flags* flags) {
   Add<std::string>(app, "--tls-key", "FILE", "none", "The private key of --tls-cert",
                    [=](const std::string& v) { config->set_tls_key(v); });
   Add<std::string>(app, "--tls-client-ca", "FILE", "none",
-                   "Takes only clients with a certificate from one of these authorities",
+                   "Accepts only clients with a certificate from one of these authorities",
                    [=](const std::string& v) { config->set_tls_client_ca(v); });
-  Add<std::string>(app, "--auth-tokens", "FILE", "none",
-                   "Takes only calls with a bearer token of this file (lines `principal token`); "
-                   "read again when it changes",
-                   [=](const std::string& v) { config->set_auth_tokens(v); });
+  Add<std::string>(
+      app, "--auth-tokens", "FILE", "none",
+      "Accepts only calls with a bearer token from this file (lines `principal token`); "
+      "read again when it changes",
+      [=](const std::string& v) { config->set_auth_tokens(v); });
   Add<int>(app, "--max-requests-per-principal", "REQUESTS", "any number",
-           "Calls that one principal may have in flight; more are RESOURCE_EXHAUSTED",
+           "Calls that one principal may have in flight; more get RESOURCE_EXHAUSTED",
            [=](int v) { config->set_max_requests_per_principal(v); });
   Add<int64_t>(
       app, "--quota-per-minute", "ROWS", "any number",
@@ -269,23 +270,24 @@ void AddSecurityFlags(CLI::App* app, Flags* flags) {
       "more is RESOURCE_EXHAUSTED",
       [=](int64_t v) { config->set_quota_per_minute(v); });
   Add<int64_t>(app, "--quota-burst", "ROWS", "--quota-per-minute",
-               "Of these, what may come at once after a pause",
+               "The part of it that may be asked for at once after a pause",
                [=](int64_t v) { config->set_quota_burst(v); });
 }
 
 void AddConnectionFlags(CLI::App* app, Flags* flags) {
   Add<int>(app, "--max-connections", "CONNECTIONS", "10000, or what the limit of open files allows",
-           "Connections of the gRPC port at a time; more are closed at once",
+           "The most connections of the gRPC port; further ones are closed at once",
            [flags](int v) { flags->config.set_max_connections(v); });
-  AddDuration(app, "--keepalive-time", "1m", "Pings a client that has been silent for so long",
+  AddDuration(app, "--keepalive-time", "1m", "Pings a client that has been silent for this long",
               flags, &v1::ServerConfig::mutable_keepalive_time);
-  AddDuration(app, "--keepalive-timeout", "20s", "Hangs up on one that does not answer the ping",
-              flags, &v1::ServerConfig::mutable_keepalive_timeout);
+  AddDuration(app, "--keepalive-timeout", "20s",
+              "Disconnects a client that does not answer the ping for this long", flags,
+              &v1::ServerConfig::mutable_keepalive_timeout);
   AddDuration(app, "--max-connection-age", "any age",
-              "Asks a client to connect anew after so long, which spreads them over new servers",
+              "Asks a client to reconnect after this long, which spreads clients over new servers",
               flags, &v1::ServerConfig::mutable_max_connection_age);
   AddDuration(app, "--max-connection-age-grace", "1m",
-              "How long calls may go on on a connection that is too old", flags,
+              "How long calls may continue on a connection that is too old", flags,
               &v1::ServerConfig::mutable_max_connection_age_grace);
 }
 
@@ -295,7 +297,7 @@ void AddHttpFlags(CLI::App* app, Flags* flags) {
            [=](int v) { config->set_http_threads(v); });
   Add<int>(app, "--max-http-connections", "CONNECTIONS",
            "1024, or a quarter of what the limit of open files allows",
-           "Connections of the HTTP port at a time; more are closed at once",
+           "The most connections of the HTTP port; further ones are closed at once",
            [=](int v) { config->set_max_http_connections(v); });
   AddDuration(app, "--http-header-timeout", "10s",
               "How long a client may take for the headers of an HTTP request", flags,

@@ -93,7 +93,7 @@ absl::Status ResolveModels(const v1::ServerConfig& config, ServerOptions* option
   if (config.has_default_model()) {
     if (!names.contains(config.default_model())) {
       return absl::InvalidArgumentError("default-model is \"" + config.default_model() +
-                                        "\", which no --model is called");
+                                        "\", but no --model has that name");
     }
     options->default_model = config.default_model();
   }
@@ -113,7 +113,7 @@ absl::Status ResolveShortlists(const v1::ServerConfig& config, ServerOptions* op
                      [&](const ModelSource& m) { return m.name == shortlist.model(); });
     if (model == options->models.end()) {
       return absl::InvalidArgumentError("shortlist is for \"" + shortlist.model() +
-                                        "\", which no --model is called");
+                                        "\", but no --model has that name");
     }
     ShortlistSource& source = model->shortlist;
     if (!source.file.empty()) {
@@ -141,7 +141,7 @@ absl::Status ResolveCanaries(const v1::ServerConfig& config, ServerOptions* opti
     const std::string& model = canary.model();
     if (!models.contains(model)) {
       return absl::InvalidArgumentError("canary is for \"" + model +
-                                        "\", which no --model is called");
+                                        "\", but no --model has that name");
     }
     if (!tried.insert(model).second) {
       return absl::InvalidArgumentError("canary of " + model + " is given twice");
@@ -260,8 +260,8 @@ absl::Status ResolveSecurity(const v1::ServerConfig& config, ServerOptions* opti
        {std::pair("max-requests-per-principal", auth.max_requests_per_principal > 0),
         {"quota-per-minute", auth.quota.per_minute > 0}}) {
     if (!given || knows_callers) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat(flag, " is given, but neither auth-tokens nor tls-client-ca says who calls"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        flag, " is given, but neither auth-tokens nor tls-client-ca identifies callers"));
   }
   return absl::OkStatus();
 }
@@ -337,7 +337,8 @@ absl::StatusOr<int64_t> ParseBytes(const std::string& text) {
     if (number > std::numeric_limits<int64_t>::max() >> shift) break;
     return number << shift;
   }
-  return absl::InvalidArgumentError("\"" + text + "\" is no size, want for example 512MiB or 4GiB");
+  return absl::InvalidArgumentError("\"" + text +
+                                    "\" is not a size, want for example 512MiB or 4GiB");
 }
 
 absl::StatusOr<v1::ServerConfig> ParseConfig(const std::string& text) {

@@ -99,7 +99,7 @@ absl::Status GrpcPort::Serve(const GrpcOptions& options,
   if (!options.reflection) builder.SetOption(std::make_unique<NoReflection>());
   for (grpc::Service* const service : services) builder.RegisterService(service);
   server_ = builder.BuildAndStart();
-  if (server_ == nullptr) return absl::InternalError("gRPC does not start");
+  if (server_ == nullptr) return absl::InternalError("gRPC failed to start");
   health_ = grpc::health::v1::Health::NewStub(InProcessChannel());
   SetServing(false);
   SetAlive(true);
@@ -125,7 +125,7 @@ void GrpcPort::SetAlive(bool alive) {
 absl::Status GrpcPort::Probe(absl::Duration timeout) {
   if (const absl::Status status = listener_->Probe(timeout); !status.ok()) return status;
   if (Stats().open >= most_connections_) {
-    return absl::ResourceExhaustedError("there are as many connections as may be");
+    return absl::ResourceExhaustedError("the limit of connections is reached");
   }
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() + absl::ToChronoMilliseconds(timeout));

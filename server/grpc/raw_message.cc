@@ -35,7 +35,7 @@ absl::Status NotParsed(const grpc::ByteBuffer& bytes, const std::string& wanted)
         "compressed messages are not accepted: what a few bytes unpack "
         "to has no bound");
   }
-  return absl::InvalidArgumentError("the message is no " + wanted);
+  return absl::InvalidArgumentError("the message is not a " + wanted);
 }
 
 }  // namespace

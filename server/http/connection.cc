@@ -73,7 +73,7 @@ HttpResponse ExplainReadError(const boost::system::error_code& error) {
     return {.code = 0};
   }
   if (error.category() != make_error_code(http::error::bad_value).category()) return {.code = 0};
-  return RpcStatusBody(400, absl::StrCat("this is no HTTP request: ", error.message()));
+  return RpcStatusBody(400, absl::StrCat("this is not an HTTP request: ", error.message()));
 }
 
 // Splits the target of a request line, "/path?query" or "http://host/path?query".
@@ -294,7 +294,7 @@ void HttpConnection::ReadHeader() {
 
 void HttpConnection::OnReadError(const Error& error) {
   keep_alive_ = false;
-  if (timed_out_) return Refuse(RpcStatusBody(408, "the request did not come in time"));
+  if (timed_out_) return Refuse(RpcStatusBody(408, "the request did not arrive in time"));
   HttpResponse refusal = ExplainReadError(error);
   if (refusal.code == 0) return Close();
   // In the error format of the API that is being used, if it is known already.

@@ -81,8 +81,9 @@ absl::StatusOr<std::vector<Golden>> ReadGoldens(const std::string& directory) {
   std::vector<Golden> goldens;
   for (const nlohmann::json& entry : *list) {
     if (!entry.is_object() || StringOf(entry, "source").empty()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          path, ": goldens[", goldens.size(), "] is no object with a \"source\" and a \"target\""));
+      return absl::InvalidArgumentError(
+          absl::StrCat(path, ": goldens[", goldens.size(),
+                       "] is not an object with a \"source\" and a \"target\""));
     }
     goldens.push_back({StringOf(entry, "source"), StringOf(entry, "target"),
                        StringOf(entry, "source_language"), StringOf(entry, "target_language")});
@@ -118,7 +119,7 @@ absl::Status TryGoldens(const std::shared_ptr<const Model>& model,
     }
     if (response.translations.front().hypotheses.front().text != goldens[i].target) {
       return absl::FailedPreconditionError(
-          absl::StrCat(sentence, " is translated otherwise than it must be"));
+          absl::StrCat(sentence, " is translated differently than required"));
     }
   }
   return absl::OkStatus();

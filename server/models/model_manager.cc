@@ -183,7 +183,7 @@ void ModelManager::RemoveUnwanted() {
     serves = serves || slots_[source.name].serving.model != nullptr;
   }
   if (!serves) {
-    Log(LogLevel::kError, "no model of the new configuration can be loaded: the old ones go on");
+    Log(LogLevel::kError, "no model of the new configuration can be loaded: the old ones stay");
     return;
   }
   for (auto slot = slots_.begin(); slot != slots_.end();) {
@@ -220,7 +220,7 @@ void ModelManager::LookAt(Slot* slot, bool asked) {
   loading_ = nullptr;
   if (FilesOf(slot->source) != files) {
     // The files may be half of one version and half of another.
-    Log(LogLevel::kInfo, "the files of a model change: looking at them again soon",
+    Log(LogLevel::kInfo, "the files of a model are changing: checking them again soon",
         {{"model", slot->source.name}});
     unsettled_ = true;
   } else if (result.status.ok()) {

@@ -303,7 +303,7 @@ absl::Status Listener::Probe(absl::Duration timeout) {
   close(fd);
   absl::MutexLock lock(&mutex_);
   knocks_.erase(std::find(knocks_.begin(), knocks_.end(), port));
-  if (!opened) return absl::UnavailableError("nobody answers at the gRPC port");
+  if (!opened) return absl::UnavailableError("the gRPC port does not answer");
   return absl::OkStatus();
 }
 

@@ -39,7 +39,7 @@ absl::Status Vitals::alive() const {
 absl::Status Vitals::well() const {
   absl::MutexLock lock(&mutex_);
   if (absl::Now() - looked_ > options_.unwell_after + options_.interval) {
-    return absl::UnavailableError("the server's look at itself does not end");
+    return absl::UnavailableError("the server's self-check does not finish");
   }
   return well_;
 }

@@ -49,7 +49,7 @@ TEST(Yaml, RefusesWhatIsNoMapping) {
   EXPECT_THAT(ErrorOf(""), HasSubstr("test.yml: "));
   EXPECT_THAT(ErrorOf("a: 1\na: 2\n"), HasSubstr("line 2: \"a\" occurs twice"));
   EXPECT_THAT(ErrorOf("a: {b: [c\n"), HasSubstr("test.yml: "));
-  EXPECT_THAT(ErrorOf("? [a]\n: 1\n"), HasSubstr("a key that is no scalar"));
+  EXPECT_THAT(ErrorOf("? [a]\n: 1\n"), HasSubstr("a key that is not a scalar"));
 }
 
 // Ten lines of which would be a billion values.

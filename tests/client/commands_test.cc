@@ -286,7 +286,7 @@ TEST_F(CommandsTest, TellsHealth) {
   EXPECT_EQ(out(), "NOT_SERVING\n");
   // A translation is for a server that serves; this one is there, but drains.
   EXPECT_EQ(RunWithServer({"translate", "x"}), kExitRefused);
-  EXPECT_THAT(err(), HasSubstr("UNAVAILABLE: " + server_.address() + " does not serve"));
+  EXPECT_THAT(err(), HasSubstr("UNAVAILABLE: " + server_.address() + " is not serving"));
   EXPECT_EQ(Run({"health", "--server", "127.0.0.1:1"}), kExitUnreachable);
 }
 

@@ -108,7 +108,7 @@ TEST_F(CTranslate2Directory, VocabulariesMustFit) {
   Write("shared_vocabulary.json", R"(["<s>", "<unk>"])");
   EXPECT_THAT(Why(), HasSubstr("the target vocabulary has no </s>"));
   Write("shared_vocabulary.json", R"(["<s>", 7])");
-  EXPECT_THAT(Why(), HasSubstr("token 1 is no string"));
+  EXPECT_THAT(Why(), HasSubstr("token 1 is not a string"));
   fs::remove(path_ + "/shared_vocabulary.json");
   EXPECT_THAT(Why(), HasSubstr("target_vocabulary"));
 }

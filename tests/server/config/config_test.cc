@@ -185,7 +185,7 @@ TEST(Config, BadFlagsAreRefusedWithTheirNameAndValue) {
       {{"--model", "a=x", "--drain-timeout", "-1s"}, "drain-timeout is -1s"},
       {{"--model", "a=x", "--tls-key", "k"}, "tls-key is given without tls-cert"},
       {{"--model", "a=x", "--tls-client-ca", "c"}, "tls-client-ca is given without tls-cert"},
-      {{"--model", "a=x", "--max-requests-per-principal", "4"}, "says who calls"},
+      {{"--model", "a=x", "--max-requests-per-principal", "4"}, "identifies callers"},
       {{"--model", "a=x", "--keepalive-time", "0s"}, "keepalive-time is 0, want 1s to 24h"},
       {{"--model", "a=x", "--max-connection-age", "48h"}, "max-connection-age is 48h"},
       {{"--model", "a=x", "--log-level", "loud"}, "log-level is \"loud\""},

@@ -236,16 +236,16 @@ std::vector<int32_t> Planner::Beginning(const std::string& text) const {
   return tokens;
 }
 
-absl::Status Planner::AddCandidates(Job* job) const {
+absl::Status Planner::AddShortlist(Job* job) const {
   if (model().shortlist() == nullptr) return absl::OkStatus();
-  job->candidates = model().shortlist()->Candidates(job->source);
-  if (job->candidates.empty() || job->phrases.empty()) return absl::OkStatus();
+  job->shortlist = model().shortlist()->TokensFor(job->source);
+  if (job->shortlist.empty() || job->phrases.empty()) return absl::OkStatus();
   for (const std::vector<int32_t>& phrase : job->phrases) {
-    job->candidates.insert(job->candidates.end(), phrase.begin(), phrase.end());
+    job->shortlist.insert(job->shortlist.end(), phrase.begin(), phrase.end());
   }
-  std::sort(job->candidates.begin(), job->candidates.end());
-  job->candidates.erase(std::unique(job->candidates.begin(), job->candidates.end()),
-                        job->candidates.end());
+  std::sort(job->shortlist.begin(), job->shortlist.end());
+  job->shortlist.erase(std::unique(job->shortlist.begin(), job->shortlist.end()),
+                       job->shortlist.end());
   return absl::OkStatus();
 }
 

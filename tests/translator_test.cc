@@ -140,7 +140,7 @@ TEST(TranslatorWithShortlist, TranslatesToTheCandidatesAlone) {
           EXPECT_EQ(hypothesis.text, whole.translations[t].hypotheses[0].text);
         }
         const std::vector<int32_t> candidates =
-            (*listed)->shortlist()->Candidates(tokenizer.Encode(texts[t]).ids);
+            (*listed)->shortlist()->TokensFor(tokenizer.Encode(texts[t]).ids);
         for (const int32_t token : hypothesis.token_ids) {
           EXPECT_TRUE(std::binary_search(candidates.begin(), candidates.end(), token)) << token;
         }

@@ -251,7 +251,7 @@ void DecodeBatch::GatherRows(Sentence* sentence) {
       const bool scored = newest || search.ranks_prefix();
       scratch_->rows.push_back(
           {t == 0 ? job.options.start_id.value_or(job.rules->decoder_start_id) : live.tokens[t - 1],
-           sentence->state.get(), static_cast<int>(i), job.candidates, scored});
+           sentence->state.get(), static_cast<int>(i), job.shortlist, scored});
       if (!scored) continue;
       RankTask task = {.options = &job.options,
                        .rules = job.rules.get(),

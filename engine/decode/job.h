@@ -102,7 +102,7 @@ struct Job : SearchTask {
   std::shared_ptr<const Model> model;
   std::shared_ptr<RequestState> request;
   // The tokens of its shortlist, ascending and unique; empty: the whole vocabulary.
-  std::vector<int32_t> candidates;
+  std::vector<int32_t> shortlist;
   // Called exactly once, on a worker's thread.  Must not block.
   std::function<void(JobResult)> on_done;
   // Optional.  Called before on_done, on the same thread, whenever more tokens are certain to begin

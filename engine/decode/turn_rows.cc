@@ -60,7 +60,7 @@ class FullBatch {
     rules->decoder_start_id = spec.decoder_start_id;
     job->rules = std::move(rules);
     if (model_->shortlist() != nullptr) {
-      job->candidates = model_->shortlist()->Candidates(job->source);
+      job->shortlist = model_->shortlist()->TokensFor(job->source);
     }
     job->on_done = [this](const JobResult& result) {
       if (!absl::IsCancelled(result.status)) Add(kSteps);

@@ -117,18 +117,18 @@ void Decoder::DropUnread(absl::Span<const DecodeRow>* rows, MatrixView<float>* x
 // The logits of the rows that are scored.
 void Decoder::Project(MatrixView<const float> x, absl::Span<const DecodeRow> rows, LogitsSink sink,
                       Workspace* ws) const {
-  ws->candidates.clear();
+  ws->shortlists.clear();
   for (const DecodeRow& row : rows) {
-    if (row.scored) ws->candidates.push_back(row.candidates);
+    if (row.scored) ws->shortlists.push_back(row.shortlist);
   }
-  const int scored = static_cast<int>(ws->candidates.size());
-  if (scored == x.rows()) return output_->Run(x, ws->candidates, sink, ws);
+  const int scored = static_cast<int>(ws->shortlists.size());
+  if (scored == x.rows()) return output_->Run(x, ws->shortlists, sink, ws);
   if (scored == 0) return;
   ws->scored.Resize(scored, d_model_);
   for (int i = 0, to = 0; i < x.rows(); ++i) {
     if (rows[i].scored) std::copy_n(x.Row(i).data(), d_model_, ws->scored.Row(to++).data());
   }
-  output_->Run(ws->scored.view(), ws->candidates, sink, ws);
+  output_->Run(ws->scored.view(), ws->shortlists, sink, ws);
 }
 
 // The hypotheses of a sentence are adjacent and share one reading of its keys and values.

@@ -77,7 +77,7 @@ struct StepRow {
   SentenceState* state = nullptr;
   int hypothesis = 0;  // its index in the state
   // The tokens to score, ascending and unique; empty: the whole vocabulary.
-  absl::Span<const int32_t> candidates = {};
+  absl::Span<const int32_t> shortlist = {};
   // Whether the scores of the next token are wanted.  If not, the sink does not get them.
   bool scored = true;
 };

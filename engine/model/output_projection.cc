@@ -10,32 +10,32 @@
 namespace dragoman {
 namespace {
 
-using Candidates = absl::Span<const int32_t>;
+using TokenList = absl::Span<const int32_t>;
 
 // Passes to `sink` those logits of a row's shortlist that are in the tile.
-void Pick(Candidates candidates, int row, int first_token, absl::Span<float> logits,
+void Pick(TokenList shortlist, int row, int first_token, absl::Span<float> logits,
           LogitsSink sink) {
   const int end_token = first_token + static_cast<int>(logits.size());
-  const auto begin = std::lower_bound(candidates.begin(), candidates.end(), first_token);
-  const auto end = std::lower_bound(begin, candidates.end(), end_token);
+  const auto begin = std::lower_bound(shortlist.begin(), shortlist.end(), first_token);
+  const auto end = std::lower_bound(begin, shortlist.end(), end_token);
   const int count = static_cast<int>(end - begin);
   if (count == 0) return;
-  // In place: candidates ascend, so none is overwritten before it is read.
+  // In place: tokens ascend, so none is overwritten before it is read.
   for (int i = 0; i < count; ++i) logits[i] = logits[begin[i] - first_token];
-  sink({row, MatrixView<float>(logits.data(), 1, count), 0, Candidates(begin, count)});
+  sink({row, MatrixView<float>(logits.data(), 1, count), 0, TokenList(begin, count)});
 }
 
 // Passes to `sink` what it needs of a tile's rows, which start at row first_row of the whole.
-void Give(absl::Span<const Candidates> candidates, int first_row, int first_token,
+void Give(absl::Span<const TokenList> shortlists, int first_row, int first_token,
           MatrixView<float> logits, LogitsSink sink) {
-  const bool picks = std::any_of(candidates.begin(), candidates.end(),
-                                 [](Candidates row) { return !row.empty(); });
+  const bool picks =
+      std::any_of(shortlists.begin(), shortlists.end(), [](TokenList row) { return !row.empty(); });
   if (!picks) return sink({first_row, logits, first_token, {}});
   for (int r = 0; r < logits.rows(); ++r) {
-    if (candidates[r].empty()) {
+    if (shortlists[r].empty()) {
       sink({first_row + r, logits.Rows(r, 1), first_token, {}});
     } else {
-      Pick(candidates[r], first_row + r, first_token, logits.Row(r), sink);
+      Pick(shortlists[r], first_row + r, first_token, logits.Row(r), sink);
     }
   }
 }
@@ -69,19 +69,19 @@ void OutputProjection::AddEmbedding(int32_t token, float factor, absl::Span<floa
   tiles_[token / kTile].AddWeights(token % kTile, factor, out);
 }
 
-void OutputProjection::Run(MatrixView<const float> x, absl::Span<const Candidates> candidates,
+void OutputProjection::Run(MatrixView<const float> x, absl::Span<const TokenList> shortlists,
                            LogitsSink sink, Workspace* ws) const {
-  if (!rows_.has_value()) return RunTiles(x, 0, candidates, sink, ws);
+  if (!rows_.has_value()) return RunTiles(x, 0, shortlists, sink, ws);
   for (int first = 0, end; first < x.rows(); first = end) {
-    const Candidates common = candidates[first];
+    const TokenList common = shortlists[first];
     end = first + 1;
-    while (end < x.rows() && candidates[end].size() == common.size() &&
-           (common.empty() || candidates[end].data() == common.data())) {
+    while (end < x.rows() && shortlists[end].size() == common.size() &&
+           (common.empty() || shortlists[end].data() == common.data())) {
       ++end;
     }
     const MatrixView<const float> rows = x.Rows(first, end - first);
     if (common.empty()) {
-      RunTiles(rows, first, candidates.subspan(first, end - first), sink, ws);
+      RunTiles(rows, first, shortlists.subspan(first, end - first), sink, ws);
       continue;
     }
     GemmInput& input = ws->gemm.input;
@@ -97,7 +97,7 @@ void OutputProjection::Run(MatrixView<const float> x, absl::Span<const Candidate
 // Computes all rows in all tiles.  A single thread computes a tile and ranks it while it is in the
 // cache; a team computes as many at once as its caches hold, and then ranks them.
 void OutputProjection::RunTiles(MatrixView<const float> x, int first_row,
-                                absl::Span<const Candidates> candidates, LogitsSink sink,
+                                absl::Span<const TokenList> shortlists, LogitsSink sink,
                                 Workspace* ws) const {
   ThreadTeam& team = ws->team();
   ws->gemm.input.Assign(x, arithmetic_.precision, &team);
@@ -118,7 +118,7 @@ void OutputProjection::RunTiles(MatrixView<const float> x, int first_row,
     });
     team.Split(x.rows(), kLeastRows, [&](int, int from, int to) {
       for (int t = 0; t < count; ++t) {
-        Give(candidates.subspan(from, to - from), first_row + from, (first + t) * kTile,
+        Give(shortlists.subspan(from, to - from), first_row + from, (first + t) * kTile,
              ws->logits[t].view().Rows(from, to - from), sink);
       }
     });

@@ -45,17 +45,17 @@ class OutputProjection {
   // readable(); 0 <= token < vocabulary.
   void AddEmbedding(int32_t token, float factor, absl::Span<float> out) const;
 
-  // Passes the logits of `x` [rows, d_model] to `sink`: for row i those of candidates[i], which are
-  // ascending and unique, or of all tokens if it has none.  Adjacent rows with the same candidates
+  // Passes the logits of `x` [rows, d_model] to `sink`: for row i those of shortlists[i], which are
+  // ascending and unique, or of all tokens if it has none.  Adjacent rows with the same shortlists
   // at the same address are computed together.  The workspace's team divides the tiles, then the
   // rows whose logits `sink` gets.  REQUIRES: x has rows.
-  void Run(MatrixView<const float> x, absl::Span<const absl::Span<const int32_t>> candidates,
+  void Run(MatrixView<const float> x, absl::Span<const absl::Span<const int32_t>> shortlists,
            LogitsSink sink, Workspace* ws) const;
 
  private:
-  using Candidates = absl::Span<const int32_t>;
+  using TokenList = absl::Span<const int32_t>;
 
-  void RunTiles(MatrixView<const float> x, int first_row, absl::Span<const Candidates> candidates,
+  void RunTiles(MatrixView<const float> x, int first_row, absl::Span<const TokenList> shortlists,
                 LogitsSink sink, Workspace* ws) const;
 
   Arithmetic arithmetic_;

@@ -336,15 +336,15 @@ void Recurrent::AttendRow(const Row& row, absl::Span<const float> query,
 // The logits of the rows that are scored.
 void Recurrent::Project(absl::Span<const StepRow> rows, MatrixView<const float> hidden,
                         LogitsSink sink, Workspace* ws) const {
-  ws->candidates.clear();
+  ws->shortlists.clear();
   ws->scored.Resize(hidden.rows(), d_model_);
   int scored = 0;
   for (int i = 0; i < hidden.rows(); ++i) {
     if (!rows[i].scored) continue;
-    ws->candidates.push_back(rows[i].candidates);
+    ws->shortlists.push_back(rows[i].shortlist);
     std::copy_n(hidden.Row(i).data(), d_model_, ws->scored.Row(scored++).data());
   }
-  if (scored > 0) tables_.output->Run(ws->scored.view().Rows(0, scored), ws->candidates, sink, ws);
+  if (scored > 0) tables_.output->Run(ws->scored.view().Rows(0, scored), ws->shortlists, sink, ws);
 }
 
 }  // namespace

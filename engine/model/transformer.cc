@@ -87,7 +87,7 @@ void Transformer::Step(absl::Span<const StepRow> rows, LogitsSink sink, Workspac
     DecodeRow& decode_row = decode_rows.emplace_back();
     decode_row.token = row.token;
     decode_row.source = &state.source;
-    decode_row.candidates = row.candidates;
+    decode_row.shortlist = row.shortlist;
     decode_row.scored = row.scored;
     state.history->Extend(row.hypothesis, &decode_row);
     decode_row.attention = state.attention.Extend(row.hypothesis);

@@ -31,7 +31,7 @@ struct DecodeRow {
   const float* last = nullptr;
   float* next = nullptr;
   // The tokens to score, ascending and unique; empty: the whole vocabulary.
-  absl::Span<const int32_t> candidates = {};
+  absl::Span<const int32_t> shortlist = {};
   bool scored = true;  // as in StepRow
   // [source tokens]: where to write how the token's attention is distributed over the source; null:
   // nobody wants it.

@@ -330,12 +330,12 @@ absl::StatusOr<std::unique_ptr<const Shortlist>> Shortlist::Load(const Shortlist
   return shortlist;
 }
 
-std::vector<int32_t> Shortlist::Candidates(absl::Span<const int32_t> source) const {
+std::vector<int32_t> Shortlist::TokensFor(absl::Span<const int32_t> source) const {
   std::vector<uint64_t> bits = always_;
   for (const int32_t s : source) {
     for (size_t i = offsets_[s]; i < offsets_[s + 1]; ++i) SetBit(tokens_[i], &bits);
   }
-  std::vector<int32_t> candidates;
+  std::vector<int32_t> tokens;
   size_t count = 0;
   for (const uint64_t word : bits) count += std::popcount(word);
   for (int32_t t = first_; count % multiple_of_ != 0 && t < tokens_of_target_; ++t) {
@@ -343,14 +343,14 @@ std::vector<int32_t> Shortlist::Candidates(absl::Span<const int32_t> source) con
     SetBit(t, &bits);
     count += absent ? 1 : 0;
   }
-  if (count < kFewest) return candidates;
-  candidates.reserve(count);
+  if (count < kFewest) return tokens;
+  tokens.reserve(count);
   for (size_t i = 0; i < bits.size(); ++i) {
     for (uint64_t word = bits[i]; word != 0; word &= word - 1) {
-      candidates.push_back(static_cast<int32_t>(64 * i + std::countr_zero(word)));
+      tokens.push_back(static_cast<int32_t>(64 * i + std::countr_zero(word)));
     }
   }
-  return candidates;
+  return tokens;
 }
 
 }  // namespace dragoman

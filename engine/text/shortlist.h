@@ -79,7 +79,7 @@ class Shortlist {
 
   // The tokens of a sentence's shortlist, ascending and unique; empty if the sentence gets the
   // whole vocabulary.
-  std::vector<int32_t> Candidates(absl::Span<const int32_t> source) const;
+  std::vector<int32_t> TokensFor(absl::Span<const int32_t> source) const;
 
   int first() const { return first_; }
   int best() const { return best_; }

@@ -22,7 +22,7 @@ namespace {
 struct Request {
   std::string text;
   WholeSearch options;
-  std::vector<int32_t> candidates = {};
+  std::vector<int32_t> shortlist = {};
 };
 
 // Some tokens of the model's vocabulary, eos and all of the first among them.
@@ -45,7 +45,7 @@ std::vector<Request> Requests() {
       requests.back().options.length_penalty = beam_size == 5 ? 0.6f : 1.0f;
       if (beam_size % 2 != 0) continue;
       requests.push_back(requests.back());
-      requests.back().candidates = SomeTokens(static_cast<uint32_t>(requests.size()));
+      requests.back().shortlist = SomeTokens(static_cast<uint32_t>(requests.size()));
     }
   }
   return requests;
@@ -70,7 +70,7 @@ class DecodeBatchTest : public testing::Test {
                 std::shared_ptr<RequestState> state = nullptr) {
     JobPtr job = MakeJob(request.text, request.options, std::move(on_done), std::move(state));
     job->model = model_;
-    job->candidates = request.candidates;
+    job->shortlist = request.shortlist;
     return job;
   }
 
@@ -165,25 +165,25 @@ TEST_F(DecodeBatchTest, AShortlistIsAllThatASentenceIsTranslatedTo) {
       Request request = {TestSentences()[0], TestSearch(beam_size, 20)};
       const std::vector<Hypothesis> whole = HypothesesAlone(request);
       // Of the tokens of the plain translation and others: the same translation.
-      request.candidates = SomeTokens(1);
+      request.shortlist = SomeTokens(1);
       for (const Hypothesis& hypothesis : whole) {
-        request.candidates.insert(request.candidates.end(), hypothesis.tokens.begin(),
-                                  hypothesis.tokens.end());
+        request.shortlist.insert(request.shortlist.end(), hypothesis.tokens.begin(),
+                                 hypothesis.tokens.end());
       }
-      std::sort(request.candidates.begin(), request.candidates.end());
-      request.candidates.erase(std::unique(request.candidates.begin(), request.candidates.end()),
-                               request.candidates.end());
+      std::sort(request.shortlist.begin(), request.shortlist.end());
+      request.shortlist.erase(std::unique(request.shortlist.begin(), request.shortlist.end()),
+                              request.shortlist.end());
       const std::vector<Hypothesis> listed = HypothesesAlone(request);
       EXPECT_EQ(listed[0].tokens, whole[0].tokens);
       EXPECT_GT(listed[0].log_prob, whole[0].log_prob);  // the others have no mass
-      // Without its first token: another one, of candidates alone.
-      std::erase(request.candidates, whole[0].tokens[0]);
+      // Without its first token: another one, from the shortlist.
+      std::erase(request.shortlist, whole[0].tokens[0]);
       const std::vector<Hypothesis> other = HypothesesAlone(request);
       EXPECT_NE(other[0].tokens, whole[0].tokens);
       for (const Hypothesis& hypothesis : other) {
         for (const int32_t token : hypothesis.tokens) {
           EXPECT_TRUE(
-              std::binary_search(request.candidates.begin(), request.candidates.end(), token));
+              std::binary_search(request.shortlist.begin(), request.shortlist.end(), token));
         }
       }
     }

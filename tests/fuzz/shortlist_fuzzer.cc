@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (!shortlist.ok()) continue;
     for (int32_t token = 0; token < kWords; ++token) {
       int32_t last = -1;
-      for (const int32_t candidate : (*shortlist)->Candidates({token})) {
+      for (const int32_t candidate : (*shortlist)->TokensFor({token})) {
         FUZZ_CHECK(last < candidate && candidate < kWords);
         last = candidate;
       }

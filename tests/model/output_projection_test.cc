@@ -14,16 +14,16 @@ namespace {
 constexpr int kModel = 64, kVocabulary = 1300, kRows = 12;
 constexpr float kNone = std::numeric_limits<float>::infinity();
 
-using Candidates = absl::Span<const int32_t>;
+using TokenList = absl::Span<const int32_t>;
 
 // The logits [rows, vocabulary] that the projection gives away; kNone where it gives none.
 Matrix<float> Logits(const OutputProjection& projection, const Matrix<float>& x,
-                     absl::Span<const Candidates> candidates) {
+                     absl::Span<const TokenList> shortlists) {
   Matrix<float> all(x.rows(), kVocabulary);
   std::fill_n(all.view().data(), x.rows() * kVocabulary, kNone);
   Workspace ws;
   projection.Run(
-      x.view(), candidates,
+      x.view(), shortlists,
       [&](const LogitsTile& tile) {
         for (int r = 0; r < tile.logits.rows(); ++r) {
           for (int c = 0; c < tile.logits.cols(); ++c) {
@@ -62,20 +62,20 @@ TEST(OutputProjection, GivesTheRowsOfAShortlistTheirCandidatesAndTheOthersAll) {
         ASSERT_TRUE(appended.ok()) << appended;
       }
       const Matrix<float> x = RandomMatrix(kRows, kModel, &random);
-      const Matrix<float> whole = Logits(projection, x, std::vector<Candidates>(kRows));
+      const Matrix<float> whole = Logits(projection, x, std::vector<TokenList>(kRows));
 
-      // Sentences of several rows, with and without candidates; a tile that has none of them.
+      // Sentences of several rows, with and without a shortlist; a tile that has none of them.
       const std::vector<int32_t> many = SomeTokens(0.5, &random), few = {0, 1299}, one = {700};
-      std::vector<Candidates> candidates(kRows);
-      candidates[1] = candidates[2] = candidates[3] = many;
-      candidates[4] = few;
-      candidates[7] = candidates[8] = one;
-      candidates[11] = many;
-      const Matrix<float> listed = Logits(projection, x, candidates);
+      std::vector<TokenList> shortlists(kRows);
+      shortlists[1] = shortlists[2] = shortlists[3] = many;
+      shortlists[4] = few;
+      shortlists[7] = shortlists[8] = one;
+      shortlists[11] = many;
+      const Matrix<float> listed = Logits(projection, x, shortlists);
       for (int r = 0; r < kRows; ++r) {
         for (int token = 0; token < kVocabulary; ++token) {
-          const bool wanted = candidates[r].empty() ||
-                              std::binary_search(candidates[r].begin(), candidates[r].end(), token);
+          const bool wanted = shortlists[r].empty() ||
+                              std::binary_search(shortlists[r].begin(), shortlists[r].end(), token);
           ASSERT_FLOAT_EQ(listed.Row(r)[token], wanted ? whole.Row(r)[token] : kNone)
               << "row " << r << " token " << token;
         }

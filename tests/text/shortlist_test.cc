@@ -107,9 +107,9 @@ TEST(Shortlist, TakesTheBestOfEachSourceTokenTheFirstIdsAndTheSamePieces) {
   ASSERT_TRUE(shortlist.ok()) << shortlist.status();
   EXPECT_EQ((*shortlist)->first(), 20);
   EXPECT_EQ((*shortlist)->best(), 2);
-  EXPECT_EQ((*shortlist)->Candidates({300, kEos}), FirstAnd(20, {300, 500, 502}));
-  EXPECT_EQ((*shortlist)->Candidates({301, 300, 301}), FirstAnd(20, {300, 301, 500, 502, 503}));
-  EXPECT_EQ((*shortlist)->Candidates({400}), FirstAnd(20, {400}));
+  EXPECT_EQ((*shortlist)->TokensFor({300, kEos}), FirstAnd(20, {300, 500, 502}));
+  EXPECT_EQ((*shortlist)->TokensFor({301, 300, 301}), FirstAnd(20, {300, 301, 500, 502, 503}));
+  EXPECT_EQ((*shortlist)->TokensFor({400}), FirstAnd(20, {400}));
 }
 
 TEST(Shortlist, OfAPairThatStandsTwiceTheLikelierCountsAndTiesGoToTheLowerToken) {
@@ -118,7 +118,7 @@ TEST(Shortlist, OfAPairThatStandsTwiceTheLikelierCountsAndTiesGoToTheLowerToken)
                              Line(512, 300, "0.2") + "\n" + Line(513, 300, "0.3"));
   const auto shortlist = Load({.file = file, .first = 20, .best = 3});
   ASSERT_TRUE(shortlist.ok()) << shortlist.status();
-  EXPECT_EQ((*shortlist)->Candidates({300}), FirstAnd(20, {300, 510, 511, 513}));
+  EXPECT_EQ((*shortlist)->TokensFor({300}), FirstAnd(20, {300, 510, 511, 513}));
 }
 
 TEST(Shortlist, PassesOverPiecesThatTheModelDoesNotHave) {
@@ -130,15 +130,15 @@ TEST(Shortlist, PassesOverPiecesThatTheModelDoesNotHave) {
   const auto shortlist = Load({.file = file, .first = 20});
   ASSERT_TRUE(shortlist.ok()) << shortlist.status();
   EXPECT_EQ((*shortlist)->best(), 100);
-  EXPECT_EQ((*shortlist)->Candidates({300}), FirstAnd(20, {300, 501}));
+  EXPECT_EQ((*shortlist)->TokensFor({300}), FirstAnd(20, {300, 501}));
 }
 
-TEST(Shortlist, GivesTheWholeVocabularyToASentenceOfFewCandidates) {
+TEST(Shortlist, GivesTheWholeVocabularyToASentenceWithAShortOne) {
   const std::string file = Write("few.lex", Line(500, 300, "0.5"));
   const auto shortlist = Load({.file = file, .first = 0, .best = 50});
   ASSERT_TRUE(shortlist.ok()) << shortlist.status();
-  EXPECT_THAT((*shortlist)->Candidates({300, kEos}), IsEmpty());
-  EXPECT_THAT((*shortlist)->Candidates(Range(Shortlist::kFewest)),
+  EXPECT_THAT((*shortlist)->TokensFor({300, kEos}), IsEmpty());
+  EXPECT_THAT((*shortlist)->TokensFor(Range(Shortlist::kFewest)),
               testing::SizeIs(Shortlist::kFewest));
 }
 
@@ -146,7 +146,7 @@ TEST(Shortlist, FirstMayBeTheWholeVocabulary) {
   const std::string file = Write("all.lex", Line(500, 300, "0.5"));
   const auto shortlist = Load({.file = file, .first = 1 << 30});
   ASSERT_TRUE(shortlist.ok()) << shortlist.status();
-  EXPECT_EQ((*shortlist)->Candidates({300}), Range(Vocabulary()));
+  EXPECT_EQ((*shortlist)->TokensFor({300}), Range(Vocabulary()));
 }
 
 TEST(Shortlist, ReadsMariansBinaryFormat) {
@@ -160,9 +160,9 @@ TEST(Shortlist, ReadsMariansBinaryFormat) {
     ASSERT_TRUE(shortlist.ok()) << shortlist.status();
     EXPECT_EQ((*shortlist)->first(), 20);
     EXPECT_EQ((*shortlist)->best(), 2);
-    EXPECT_EQ((*shortlist)->Candidates({2}), FirstAnd(20, {500, 700}));
-    EXPECT_THAT((*shortlist)->Candidates({3}), Contains(600));
-    EXPECT_EQ((*shortlist)->Candidates({900}), FirstAnd(20, {900}));  // beyond the table
+    EXPECT_EQ((*shortlist)->TokensFor({2}), FirstAnd(20, {500, 700}));
+    EXPECT_THAT((*shortlist)->TokensFor({3}), Contains(600));
+    EXPECT_EQ((*shortlist)->TokensFor({900}), FirstAnd(20, {900}));  // beyond the table
   }
 }
 
@@ -257,7 +257,7 @@ TEST(Shortlist, SurvivesMutations) {
       continue;
     }
     ++accepted;
-    const std::vector<int32_t> candidates = (*shortlist)->Candidates({2, 3, 300, Vocabulary() - 1});
+    const std::vector<int32_t> candidates = (*shortlist)->TokensFor({2, 3, 300, Vocabulary() - 1});
     for (size_t i = 0; i < candidates.size(); ++i) {
       ASSERT_GE(candidates[i], i == 0 ? 0 : candidates[i - 1] + 1);
       ASSERT_LT(candidates[i], Vocabulary());

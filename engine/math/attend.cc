@@ -12,10 +12,11 @@
 #include "engine/math/attend.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <type_traits>
+
+#include "engine/math/bfloat16.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/math/attend.cc"
@@ -47,8 +48,8 @@ struct AttendTask {
   const T* keys(int position) const { return reinterpret_cast<const T*>(rows[position]); }
   const T* values(int position) const { return keys(position) + width(); }
   // In int8, the scales follow the values: first those of the keys, then as many for the values.
-  const uint16_t* scales(int position) const {
-    return reinterpret_cast<const uint16_t*>(rows[position] + 2 * width());
+  const BFloat16* scales(int position) const {
+    return reinterpret_cast<const BFloat16*>(rows[position] + 2 * width());
   }
 
   // Prefetches `n` elements of the next task, starting at element `first` of the position.
@@ -87,7 +88,7 @@ HWY_INLINE void LoadPair(const float* p, V& low, V& high) {
 
 // As PackKeyValues lays them out: two vectors of bfloat16 in one vector of 32-bit words, the first
 // in the lower halves.
-HWY_INLINE void LoadPair(const uint16_t* p, V& low, V& high) {
+HWY_INLINE void LoadPair(const BFloat16* p, V& low, V& high) {
   const hn::Repartition<uint32_t, D> d32;
   const auto words = hn::LoadU(d32, reinterpret_cast<const uint32_t*>(p));
   low = hn::BitCast(D(), hn::ShiftLeft<16>(words));
@@ -104,15 +105,16 @@ HWY_INLINE void LoadPair(const int8_t* p, V& low, V& high) {
 }
 
 // A vector of scales.
-HWY_INLINE V LoadScales(const uint16_t* p) {
+HWY_INLINE V LoadScales(const BFloat16* p) {
   const hn::RebindToUnsigned<D> d32;
   const hn::Rebind<uint16_t, D> d16;
-  return hn::BitCast(D(), hn::ShiftLeft<16>(hn::PromoteTo(d32, hn::LoadU(d16, p))));
+  return hn::BitCast(D(), hn::ShiftLeft<16>(hn::PromoteTo(
+                              d32, hn::LoadU(d16, reinterpret_cast<const uint16_t*>(p)))));
 }
 
 HWY_INLINE float ToFloat(int8_t x) { return static_cast<float>(x); }
 HWY_INLINE float ToFloat(float x) { return x; }
-HWY_INLINE float ToFloat(uint16_t x) { return std::bit_cast<float>(uint32_t{x} << 16); }
+using dragoman::ToFloat;
 
 // attention[j] += weight * exponentials[j * stride] for n positions.
 HWY_NOINLINE void AddAttention(const float* exponentials, int n, int stride, float weight,
@@ -329,7 +331,7 @@ HWY_INLINE void MultiplyByScales(const AttendTask<T>& t, int pattern, int compac
                                  float* numbers) {
   const D d;
   for (int j = 0; j < t.positions(); ++j) {
-    const uint16_t* const scales = t.scales(j) + first;
+    const BFloat16* const scales = t.scales(j) + first;
     for (int p = 0; p < compact; p += static_cast<int>(hn::Lanes(d))) {
       float* const number = numbers + j * pattern + p;
       hn::StoreU(hn::Mul(hn::LoadU(d, number), LoadScales(scales + p)), d, number);
@@ -499,7 +501,7 @@ void AttendAny(const AttendTask<T>& t) {
 }
 
 void AttendFloat32(const AttendTask<float>& t) { AttendAny(t); }
-void AttendBFloat16(const AttendTask<uint16_t>& t) { AttendAny(t); }
+void AttendBFloat16(const AttendTask<BFloat16>& t) { AttendAny(t); }
 void AttendInt8(const AttendTask<int8_t>& t) { AttendAny(t); }
 size_t PatternLanes(int heads) { return PatternOf(heads, static_cast<int>(hn::Lanes(D()))); }
 
@@ -543,7 +545,7 @@ void Attend(const KeyValueFormat& format, MatrixView<const float> q,
           MakeTask<int8_t>(format, q, rows, scratch, out, options));
     case Precision::kBFloat16:
       return HWY_DYNAMIC_DISPATCH(AttendBFloat16)(
-          MakeTask<uint16_t>(format, q, rows, scratch, out, options));
+          MakeTask<BFloat16>(format, q, rows, scratch, out, options));
     default:
       return HWY_DYNAMIC_DISPATCH(AttendFloat32)(
           MakeTask<float>(format, q, rows, scratch, out, options));

@@ -25,6 +25,7 @@
 #include "absl/types/span.h"
 #include "engine/base/thread_team.h"
 #include "engine/math/activation.h"
+#include "engine/math/bfloat16.h"
 #include "engine/math/float32_gemm.h"
 #include "engine/math/int8_gemm.h"
 #include "engine/math/matrix.h"
@@ -54,7 +55,7 @@ class GemmInput {
   MatrixView<const float> x_;
   MatrixView<const float> float32_;  // x_, or the same numbers in spaced_
   Matrix<float> spaced_;             // [rows, RowStride]
-  Matrix<uint16_t> bfloat16_;
+  Matrix<BFloat16> bfloat16_;
   QuantizedRows int8_;
 };
 

@@ -203,7 +203,7 @@ int IndicesAbove(const float* x, int n, float threshold, int32_t* indices) {
   return count;
 }
 
-void ToBFloat16Row(const float* x, int n, uint16_t* out) {
+void ToBFloat16Row(const float* x, int n, BFloat16* out) {
   const hn::ScalableTag<uint32_t> d;
   const hn::RebindToSigned<decltype(d)> di;
   const hn::Rebind<float, decltype(d)> df;
@@ -219,13 +219,15 @@ void ToBFloat16Row(const float* x, int n, uint16_t* out) {
     const auto odd = hn::And(hn::ShiftRight<16>(bits), one);
     auto rounded = hn::ShiftRight<16>(hn::Add(bits, hn::Add(half, odd)));
     rounded = hn::IfThenElse(hn::RebindMask(d, hn::IsNaN(value)), quiet, rounded);
-    hn::StoreU(hn::DemoteTo(d16, hn::BitCast(di, rounded)), d16, out + i);
+    hn::StoreU(hn::DemoteTo(d16, hn::BitCast(di, rounded)), d16,
+               reinterpret_cast<uint16_t*>(out + i));
   }
   for (; i < n; ++i) {
     uint32_t bits;
     std::memcpy(&bits, x + i, sizeof(bits));
     const bool nan = x[i] != x[i];
-    out[i] = nan ? 0x7FC0u : static_cast<uint16_t>((bits + 0x7FFFu + ((bits >> 16) & 1u)) >> 16);
+    out[i].bits =
+        nan ? 0x7FC0u : static_cast<uint16_t>((bits + 0x7FFFu + ((bits >> 16) & 1u)) >> 16);
   }
 }
 
@@ -285,7 +287,7 @@ int IndicesAbove(absl::Span<const float> x, float threshold, int32_t* indices) {
                                             indices);
 }
 
-void ToBFloat16(MatrixView<const float> x, MatrixView<uint16_t> out) {
+void ToBFloat16(MatrixView<const float> x, MatrixView<BFloat16> out) {
   DRAGOMAN_CHECK(x.rows() == out.rows() && x.cols() == out.cols());
   for (int r = 0; r < x.rows(); ++r) {
     HWY_DYNAMIC_DISPATCH(ToBFloat16Row)(x.Row(r).data(), x.cols(), out.Row(r).data());

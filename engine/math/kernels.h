@@ -10,6 +10,7 @@
 
 #include "absl/types/span.h"
 #include "engine/math/activation.h"
+#include "engine/math/bfloat16.h"
 #include "engine/math/matrix.h"
 
 namespace dragoman {
@@ -51,7 +52,7 @@ void Activate(Activation activation, MatrixView<float> x);
 void ActivateAndGate(Activation activation, MatrixView<const float> x, MatrixView<float> out);
 
 // x rounded to bfloat16, the upper half of a float32: to nearest, ties to even.  NaN stays NaN.
-void ToBFloat16(MatrixView<const float> x, MatrixView<uint16_t> out);
+void ToBFloat16(MatrixView<const float> x, MatrixView<BFloat16> out);
 
 // The instruction set of these and the other Highway kernels, such as "avx2".
 std::string HighwayIsa();

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "engine/base/status.h"
+#include "engine/math/bfloat16.h"
 #include "engine/math/kernels.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -31,8 +32,8 @@ inline float ScaleFor(float max) {
 
 inline float Inverse(float scale) { return scale > 0.0f ? 1.0f / scale : 0.0f; }
 
-inline uint16_t UpperHalf(float x) {
-  return static_cast<uint16_t>(std::bit_cast<uint32_t>(x) >> 16);
+inline BFloat16 UpperHalf(float x) {
+  return {static_cast<uint16_t>(std::bit_cast<uint32_t>(x) >> 16)};
 }
 
 }  // namespace dragoman
@@ -51,7 +52,7 @@ int FloatLanes() { return static_cast<int>(hn::Lanes(D())); }
 
 // Two vectors of bfloat16 in one vector of 32-bit words, the first in the lower halves.  REQUIRES:
 // InPairs(heads, n).
-void PackBFloat16InPairs(const float* x, int n, uint16_t* out) {
+void PackBFloat16InPairs(const float* x, int n, BFloat16* out) {
   const D d;
   const hn::Repartition<uint32_t, D> d32;
   const int lanes = static_cast<int>(hn::Lanes(d));
@@ -93,7 +94,7 @@ void MaximaOfHeads(const float* x, int n, int heads, int pattern, float* maxima)
 }
 
 // REQUIRES: InPairs(heads, n).
-void PackInt8InPairs(const float* x, int n, int heads, int8_t* out, uint16_t* scales) {
+void PackInt8InPairs(const float* x, int n, int heads, int8_t* out, BFloat16* scales) {
   const D d;
   const hn::Rebind<int8_t, D> d8;
   const int lanes = static_cast<int>(hn::Lanes(d));
@@ -126,7 +127,7 @@ HWY_EXPORT(FloatLanes);
 HWY_EXPORT(PackBFloat16InPairs);
 HWY_EXPORT(PackInt8InPairs);
 
-void PackInt8Plainly(const float* x, int n, int heads, int8_t* out, uint16_t* scales) {
+void PackInt8Plainly(const float* x, int n, int heads, int8_t* out, BFloat16* scales) {
   for (int h = 0; h < heads; ++h) {
     float max = 0.0f;
     for (int e = h; e < n; e += heads) {
@@ -141,7 +142,7 @@ void PackInt8Plainly(const float* x, int n, int heads, int8_t* out, uint16_t* sc
   }
 }
 
-void PackBFloat16(const KeyValueFormat& format, const float* x, bool in_pairs, uint16_t* out) {
+void PackBFloat16(const KeyValueFormat& format, const float* x, bool in_pairs, BFloat16* out) {
   if (in_pairs) {
     HWY_DYNAMIC_DISPATCH(PackBFloat16InPairs)(x, format.width, out);
   } else {
@@ -154,9 +155,9 @@ void PackBFloat16(const KeyValueFormat& format, const float* x, bool in_pairs, u
 size_t KeyValueFormat::row_bytes() const {
   const size_t elements = size_t{2} * width;
   if (precision == Precision::kFloat32) return elements * sizeof(float);
-  if (precision == Precision::kBFloat16) return elements * sizeof(uint16_t);
+  if (precision == Precision::kBFloat16) return elements * sizeof(BFloat16);
   const int scales = ScalesOf(heads, width, HWY_DYNAMIC_DISPATCH(FloatLanes)());
-  return elements + 2 * scales * sizeof(uint16_t);
+  return elements + 2 * scales * sizeof(BFloat16);
 }
 
 void PackKeyValues(const KeyValueFormat& format, absl::Span<const float> keys_values,
@@ -173,11 +174,11 @@ void PackKeyValues(const KeyValueFormat& format, absl::Span<const float> keys_va
   for (const int half : {0, 1}) {
     const float* const x = keys_values.data() + half * width;
     if (format.precision == Precision::kBFloat16) {
-      PackBFloat16(format, x, in_pairs, reinterpret_cast<uint16_t*>(row) + half * width);
+      PackBFloat16(format, x, in_pairs, reinterpret_cast<BFloat16*>(row) + half * width);
       continue;
     }
     int8_t* const out = reinterpret_cast<int8_t*>(row) + half * width;
-    uint16_t* const its_scales = reinterpret_cast<uint16_t*>(row + 2 * width) + half * scales;
+    BFloat16* const its_scales = reinterpret_cast<BFloat16*>(row + 2 * width) + half * scales;
     if (in_pairs) {
       HWY_DYNAMIC_DISPATCH(PackInt8InPairs)(x, width, format.heads, out, its_scales);
     } else {

@@ -73,8 +73,8 @@ LawTrial::LawTrial(const OneDnnMatmul& matmul)
   std::generate(bias_.begin(), bias_.end(), next);
   matmul.Pack(weight.view(), reinterpret_cast<std::byte*>(packed_.Row(0).data()));
   if (matmul.shape().precision == Precision::kBFloat16) {
-    auto* const halves = reinterpret_cast<uint16_t*>(x_.view().data());
-    ToBFloat16(x.view(), MatrixView<uint16_t>(halves, kMost, inputs));
+    auto* const halves = reinterpret_cast<BFloat16*>(x_.view().data());
+    ToBFloat16(x.view(), MatrixView<BFloat16>(halves, kMost, inputs));
   } else {
     std::memcpy(x_.view().data(), x.view().data(), kMost * row_bytes_);
   }

@@ -1,7 +1,6 @@
 #include "engine/model/embedding_table.h"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 #include <vector>
 
@@ -12,7 +11,7 @@ namespace {
 
 size_t SizeOf(Precision precision) {
   if (precision == Precision::kInt8) return sizeof(int8_t);
-  return precision == Precision::kBFloat16 ? sizeof(uint16_t) : sizeof(float);
+  return precision == Precision::kBFloat16 ? sizeof(BFloat16) : sizeof(float);
 }
 
 double TableBytes(int vocabulary, int d_model, bool copied, const NetworkOptions& options) {
@@ -89,10 +88,8 @@ void EmbeddingTable::AddTo(int32_t token, float scale, absl::Span<float> out) co
     for (size_t i = 0; i < out.size(); ++i) out[i] += scale * row[i];
     return;
   }
-  const absl::Span<const uint16_t> row = bfloat16_.Row(token);
-  for (size_t i = 0; i < out.size(); ++i) {
-    out[i] += scale * std::bit_cast<float>(static_cast<uint32_t>(row[i]) << 16);
-  }
+  const absl::Span<const BFloat16> row = bfloat16_.Row(token);
+  for (size_t i = 0; i < out.size(); ++i) out[i] += scale * ToFloat(row[i]);
 }
 
 }  // namespace dragoman

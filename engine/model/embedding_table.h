@@ -16,6 +16,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "engine/math/bfloat16.h"
 #include "engine/math/int8_rows.h"
 #include "engine/math/matrix.h"
 #include "engine/math/precision.h"
@@ -51,7 +52,7 @@ class EmbeddingTable {
  private:
   // One of these holds the numbers; the others are empty.
   Matrix<float> float32_;      // [vocabulary, d_model]
-  Matrix<uint16_t> bfloat16_;  // [vocabulary, d_model]
+  Matrix<BFloat16> bfloat16_;  // [vocabulary, d_model]
   std::optional<Int8Rows> int8_;
   std::shared_ptr<const OutputProjection> output_;
   float factor_ = 1.0f;  // of output_

@@ -1,7 +1,6 @@
 #include "engine/math/gemm.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <thread>
 #include <tuple>
@@ -33,14 +32,14 @@ void RoundToInt8(bool is_weight, absl::Span<float> row) {
 // The rows of `x` in the numbers that are multiplied, by the definition of the precision.
 Matrix<float> Rounded(Precision precision, bool is_weight, const Matrix<float>& x) {
   Matrix<float> rounded(x.rows(), x.cols());
-  Matrix<uint16_t> halves(x.rows(), x.cols());
+  Matrix<BFloat16> halves(x.rows(), x.cols());
   ToBFloat16(x.view(), halves.view());
   for (int r = 0; r < x.rows(); ++r) {
     const absl::Span<float> row = rounded.Row(r);
     std::copy(x.Row(r).begin(), x.Row(r).end(), row.begin());
     if (precision == Precision::kInt8) RoundToInt8(is_weight, row);
     for (int c = 0; precision == Precision::kBFloat16 && c < x.cols(); ++c) {
-      row[c] = std::bit_cast<float>(uint32_t{halves.Row(r)[c]} << 16);
+      row[c] = ToFloat(halves.Row(r)[c]);
     }
   }
   return rounded;

@@ -1,6 +1,5 @@
 #include "engine/math/kernels.h"
 
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -50,12 +49,12 @@ TEST(AddAndNorm, MayWriteOverItsInput) {
 
 // x rounded to bfloat16, as float32.
 Matrix<float> RoundedToBFloat16(const Matrix<float>& x) {
-  Matrix<uint16_t> halves(x.rows(), x.cols());
+  Matrix<BFloat16> halves(x.rows(), x.cols());
   ToBFloat16(x.view(), halves.view());
   Matrix<float> rounded(x.rows(), x.cols());
   for (int r = 0; r < x.rows(); ++r) {
     for (int c = 0; c < x.cols(); ++c) {
-      rounded.Row(r)[c] = std::bit_cast<float>(uint32_t{halves.Row(r)[c]} << 16);
+      rounded.Row(r)[c] = ToFloat(halves.Row(r)[c]);
     }
   }
   return rounded;
@@ -278,9 +277,9 @@ TEST(ToBFloat16, RoundsToTheNearestAndTiesToEven) {
     for (const auto& [value, want] : cases) {
       Matrix<float> x(1, width);
       std::fill(x.Row(0).begin(), x.Row(0).end(), value);
-      Matrix<uint16_t> out(1, width);
+      Matrix<BFloat16> out(1, width);
       ToBFloat16(x.view(), out.view());
-      for (const uint16_t bits : out.Row(0)) EXPECT_EQ(bits, want) << value;
+      for (const BFloat16 rounded : out.Row(0)) EXPECT_EQ(rounded.bits, want) << value;
     }
   }
 }

@@ -25,7 +25,8 @@ namespace {
 constexpr absl::Duration kProbeTimeout = absl::Seconds(2);
 
 // gRPC answers calls that arrive while it shuts down with CANCELLED, which clients do not retry.
-// Until clients have noticed, calls that follow at once are refused by the gate with UNAVAILABLE.
+// So the gate keeps refusing calls with UNAVAILABLE for this long after the last one has ended: by
+// then clients have noticed that the server is going away.
 constexpr absl::Duration kLastRefusals = absl::Milliseconds(200);
 
 // The pool and the metrics must agree on the number of workers.
@@ -49,8 +50,8 @@ struct ConnectionPlan {
   ConnectionRange http;
 };
 
-// As many connections as configured, or else 10,000 (gRPC) and 1,024 (HTTP), as far as the
-// descriptors allow.
+// Plans the connections of both ports: as many as configured, or by default 10,000 (gRPC) and 1,024
+// (HTTP), if there are enough descriptors.
 absl::StatusOr<ConnectionPlan> PlanConnections(int grpc_wanted, int http_wanted) {
   constexpr int kDefaultGrpc = 10'000, kDefaultHttp = 1024;
   ASSIGN_OR_RETURN(const DescriptorPlan plan, PlanDescriptors());

@@ -1,6 +1,7 @@
-// Requests that differ in all that can be asked of a decoder, at the same time through the front
-// door: each is answered as it is alone.  (tests/decode/decode_batch_test.cc does the same below,
-// without what the translator adds: minimum Bayes risk, alignments, replaced unknowns, sentences.)
+// Requests with every kind of decoding option run at the same time through the front door; each
+// must be answered exactly as if it were alone.  (tests/decode/decode_batch_test.cc tests the same
+// one level below, without what the translator adds: minimum Bayes risk, alignments, replaced
+// unknowns, sentences.)
 
 #include <algorithm>
 #include <memory>

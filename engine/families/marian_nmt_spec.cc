@@ -39,7 +39,8 @@ absl::Status CheckUnknown(const JsonFields& fields) {
   return absl::OkStatus();
 }
 
-// Reads the steps of a process string, without dropout and with one letter for either norm.
+// Reads a process string, such as transformer-postprocess "dan": drops d (dropout), and writes both
+// kinds of norm as n.
 absl::Status ReadSteps(const JsonFields& fields, const char* option, const char* known,
                        std::string* steps) {
   RETURN_IF_ERROR(fields.Read(option, steps));

@@ -1,12 +1,13 @@
-// A file is, in little-endian numbers (CTranslate2, python/ctranslate2/specs/model_spec.py):
+// The layout of a file, in little-endian numbers (CTranslate2,
+// python/ctranslate2/specs/model_spec.py):
 //
-//   u32 version, string specification, u32 revision,
-//   u32 variables, each: string name, u8 rank, u32 per dimension, and from version 4 on
-//                        u8 type, u32 bytes, data; before: u8 bytes of an element, u32 elements,
-//                        data
-//   from version 3 on: u32 aliases, each: string alias, string name
+//   u32 version, string specification, u32 revision
+//   u32 number of variables, then for each of them: string name, u8 rank, u32 per dimension, and
+//       since version 4   u8 type, u32 bytes, data
+//       before            u8 bytes per element, u32 elements, data
+//   since version 3: u32 number of aliases, then for each of them: string alias, string name
 //
-// and a string is u16 size, the bytes, a NUL, which counts.
+// A string is a u16 size, the bytes, and a NUL, which is included in the size.
 
 #include "engine/formats/ctranslate2_file.h"
 

@@ -40,8 +40,8 @@ inline int PatternOf(int heads, int lanes) {
   return lanes % heads == 0 ? lanes : std::lcm(heads, 2 * lanes);
 }
 
-// Whether keys and values pass through vectors in pairs.  Otherwise they are read element by
-// element.
+// Whether keys and values are loaded two vectors at a time, which requires a whole number of such
+// pairs.  Otherwise they are read element by element.
 constexpr int kLongestPattern = 512;
 inline bool InPairs(int heads, int width, int lanes) {
   const int pattern = PatternOf(heads, lanes);

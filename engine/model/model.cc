@@ -54,7 +54,8 @@ class HeapForLoading {
 };
 
 // The files, besides the weights, that a translation may depend on: configuration and tokenizer, or
-// the archive that contains them.  The index of sharded weights adds nothing.
+// the archive that contains them.  The index of sharded weights is not among them, because the
+// tensors themselves are part of the version.
 std::vector<std::string> FilesBeside(const std::string& directory) {
   static const auto& kEndings = *new std::set<std::string>{
       ".json", ".model", ".spm", ".txt", ".vocab", ".codes", ".bpe", ".tsv", ".yml", ".yaml"};

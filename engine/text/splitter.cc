@@ -26,7 +26,7 @@ constexpr char32_t kTerminators[] = U".!?…‥．؟۔।॥։።။។";
 constexpr char32_t kClosers[] = U"\"'”’“‘»«›‹)]}」』）】》〉〕］";
 constexpr char32_t kOpeners[] = U"\"'“‘”„‚«»‹›([{¿¡「『（【《〈-–—•*";
 
-// A dot after one of these never ends a sentence, in English, German, French and Spanish.  Case
+// Abbreviations whose dot never ends a sentence: English, German, French and Spanish ones.  Case
 // matters.
 constexpr std::string_view kAbbreviations[] = {
     // English

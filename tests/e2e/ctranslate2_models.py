@@ -119,8 +119,10 @@ def set_positions(variables, table):
 
 
 def marian(directory, loader_style=True):
-    """As Hugging Face's converter writes it: without <pad>, started by a zero embedding; or as the
-    one for Marian's own files does: with all tokens, and </s> added by CTranslate2."""
+    """A Marian model as one of CTranslate2's two converters writes it.
+
+    The one for Hugging Face's files drops <pad> and starts the decoder with a zero embedding; the one for
+    Marian's own files keeps all tokens and lets CTranslate2 add </s>."""
     bart = Bart(directory)
     variables = bart.build(pre_norm=False)
     config = bart.config

@@ -61,7 +61,7 @@ class Planner {
   absl::Status SetUpSearch(size_t text, std::string_view sentence, Job* job) const;
   absl::Status AddPrefix(size_t text, Job* job) const;
   absl::Status AddPhrases(size_t text, std::string_view sentence, Job* job) const;
-  absl::Status AddCandidates(Job* job) const;
+  absl::Status AddShortlist(Job* job) const;
   std::vector<int32_t> Beginning(const std::string& text) const;
 
   const PlanContext& context_;
@@ -191,7 +191,7 @@ absl::Status Planner::SetUpSearch(size_t text, std::string_view sentence, Job* j
                              model().generation(), model().spec(), &job->options));
   RETURN_IF_ERROR(AddPrefix(text, job));
   RETURN_IF_ERROR(AddPhrases(text, sentence, job));
-  return AddCandidates(job);
+  return AddShortlist(job);
 }
 
 absl::Status Planner::AddPrefix(size_t text, Job* job) const {

@@ -39,8 +39,7 @@ absl::Status CheckUnknown(const JsonFields& fields) {
   return absl::OkStatus();
 }
 
-// Reads a process string, such as transformer-postprocess "dan": drops d (dropout), and writes both
-// kinds of norm as n.
+// Reads a process string, such as transformer-postprocess "dan", without its d (dropout).
 absl::Status ReadSteps(const JsonFields& fields, const char* option, const char* known,
                        std::string* steps) {
   RETURN_IF_ERROR(fields.Read(option, steps));

@@ -62,7 +62,7 @@ struct Workspace {
   std::vector<Matrix<float>> logits;                  // [rows, a tile of the vocabulary] each
   std::vector<DecodeRow> rows;                        // of a step
   std::vector<DecodeRow> read_rows;                   // of them, where not all are
-  std::vector<absl::Span<const int32_t>> candidates;  // of each row
+  std::vector<absl::Span<const int32_t>> shortlists;  // of each row
   GemmScratch gemm;
 
   // What attention over some positions needs.

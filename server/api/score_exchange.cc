@@ -49,7 +49,7 @@ void ScoreExchange::Start(Parse parse) {
   if (const absl::Status status = TryStart(parse); !status.ok()) End(status, {});
 }
 
-// On an error nothing was started.
+// After an error nothing has been started.
 absl::Status ScoreExchange::TryStart(Parse parse) {
   RETURN_IF_ERROR(Enter());
   ASSIGN_OR_RETURN(const v1::ScoreRequest proto, Begin(parse()));

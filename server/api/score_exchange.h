@@ -23,7 +23,7 @@ class ScoreExchange : public Exchange {
   // never was.
   ScoreExchange(const ServerParts* parts, Caller caller, Done done);
 
-  // The request, or why it cannot be read; CANCELLED if the caller went away before it came.
+  // The request, or why it cannot be read; CANCELLED if the caller went away before it arrived.
   using Parse = absl::FunctionRef<absl::StatusOr<v1::ScoreRequest>()>;
 
   // Returns at once; done is called once, in Start or later on a worker's thread.  `parse` is
@@ -40,8 +40,8 @@ class ScoreExchange : public Exchange {
   v1::ScoreRequest wanted_;  // without the pairs
 };
 
-// The tokens of texts, for whoever may call: `parse` reads the request of a caller who may.  Sets
-// the size for the end of the call.
+// The tokens of texts, for a caller who is admitted; only then is `parse` called.  Sets the size
+// for the end of the call.
 absl::StatusOr<v1::TokenizeResponse> Tokenize(
     absl::FunctionRef<absl::StatusOr<v1::TokenizeRequest>()> parse, Call* call,
     const ServerParts& parts, CallSize* size);

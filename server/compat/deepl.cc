@@ -188,8 +188,8 @@ void AddDeepL(const HttpDoor& door, HttpRouter* router) {
                .error = PlainError});
   add("/v2/languages",
       [door](const CompatFields& fields, Call* call) { return ListLanguages(door, fields, call); });
-  // Nobody pays by the character here: nothing is counted, and the limit is what DeepL's own server
-  // says of an account that has none.
+  // Nobody pays per character here: nothing is counted, and the limit is the number that DeepL's
+  // own server gives for an account without one.
   add("/v2/usage", [](const CompatFields&, Call* call) -> absl::StatusOr<HttpResponse> {
     RETURN_IF_ERROR(call->Admit());
     return JsonResponse(200, {{"character_count", 0}, {"character_limit", 1'000'000'000'000}});

@@ -1,5 +1,5 @@
-// What a request to one of the older APIs says, whichever way it says it: a JSON object, a form
-// of either kind, or the query of the URL; a name that stands several times in a form is a list.
+// The fields of a request to one of the other APIs, in whatever form they were sent: a JSON object,
+// a form of either kind, or the query of the URL.  A name that is repeated in a form is a list.
 
 #ifndef DRAGOMAN_SERVER_COMPAT_FIELDS_H_
 #define DRAGOMAN_SERVER_COMPAT_FIELDS_H_

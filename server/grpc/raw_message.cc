@@ -40,8 +40,8 @@ absl::Status NotParsed(const grpc::ByteBuffer& bytes, const std::string& wanted)
 
 }  // namespace
 
-// gRPC hands over what came: no message at all if the call ended before it did, one that is larger
-// than the limit, though not by much (grpc_port.cc), and a compressed one as it is.
+// gRPC passes on whatever came: no message if the call ended before it arrived, one that exceeds
+// the limit, though not by much (grpc_port.cc), or a compressed one as it is.
 template <typename Message>
 absl::StatusOr<Message> ReadMessage(const grpc::ByteBuffer& bytes, size_t max_bytes) {
   if (!bytes.Valid()) return absl::CancelledError("the client went away");

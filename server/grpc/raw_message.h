@@ -16,8 +16,8 @@
 namespace dragoman {
 
 // Reads a TranslateRequest, ScoreRequest or TokenizeRequest.
-// CANCELLED if the call ended before the message came; RESOURCE_EXHAUSTED, INVALID_ARGUMENT with
-// the field, or UNIMPLEMENTED if it is too long, is none, or is compressed.
+// CANCELLED if the call ended before the message arrived; RESOURCE_EXHAUSTED if it is too long;
+// INVALID_ARGUMENT, with the field, if it is malformed; UNIMPLEMENTED if it is compressed.
 template <typename Message>
 absl::StatusOr<Message> ReadMessage(const grpc::ByteBuffer& bytes, size_t max_bytes);
 

@@ -13,7 +13,7 @@
 namespace dragoman {
 namespace {
 
-// The status of a call that ended; writes its answer if it ended well.
+// The status of a call that has ended; writes its answer if it succeeded.
 template <typename Message>
 grpc::Status EndOf(const CallEnd& end, const Message& answer, grpc::CallbackServerContext* context,
                    grpc::ByteBuffer* response) {
@@ -23,7 +23,7 @@ grpc::Status EndOf(const CallEnd& end, const Message& answer, grpc::CallbackServ
   return grpc::SerializationTraits<Message>::Serialize(answer, response, &own_buffer);
 }
 
-// One Translate over gRPC.  It owns itself: gRPC's OnDone, after which nobody knows of it, deletes
+// One Translate over gRPC.  It owns itself: gRPC's OnDone, after which nobody refers to it, deletes
 // it.
 //
 // `this` is safe to use until Finish is called, and in Start even afterwards: gRPC calls nothing

@@ -1,5 +1,5 @@
-// A server that speaks the API over a real socket and translates by rule: a text in upper case.  A
-// text that names a condition (see Answer) gets that error instead.
+// A server that speaks the API over a real socket and "translates" a text to upper case.  A text
+// that names a condition (see Answer) gets that error instead.
 
 #ifndef DRAGOMAN_TESTS_CLIENT_FAKE_SERVER_H_
 #define DRAGOMAN_TESTS_CLIENT_FAKE_SERVER_H_
@@ -23,13 +23,13 @@ class FakeServer {
 
   std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
 
-  // The requests to Translate so far, in the order of their arrival.
+  // The requests to Translate so far, in order of arrival.
   std::vector<v1::TranslateRequest> requests() const;
 
-  // From now on there is a TranslateBulk.
+  // From now on the server has TranslateBulk.
   void ServeBulk() { translations_.has_bulk = true; }
 
-  // What the standard health service says from now on.
+  // Sets what the standard health service reports from now on.
   void SetServing(bool serving);
 
  private:

@@ -17,24 +17,25 @@ namespace dragoman {
 // tests/golden/models/marian-trained in float32, loaded once.
 std::shared_ptr<const Model> TrainedModel();
 
-// English sentences of that model's toy grammar and beyond, of unequal length.
+// English sentences of different lengths, from that model's toy grammar and beyond.
 const std::vector<std::string>& TestSentences();
 
-// The search that the model's own configuration asks for, cut to `beam_size` and `max_length`.
+// The search of the model's own configuration, with `beam_size` and `max_length`.
 WholeSearch TestSearch(int beam_size, int max_length);
 
-// A priced job that nobody cancels; `request` null makes it a request of its own, without a
+// A priced job that nobody cancels.  If `request` is null, it is a request of its own, without a
 // deadline.
 JobPtr MakeJob(const std::string& text, const WholeSearch& options,
                std::function<void(JobResult)> on_done,
                std::shared_ptr<RequestState> request = nullptr);
 
-// A job of that cost without a model or anything to translate, for those who only look at costs.
+// A job with this cost but without a model or anything to translate, for code that only looks at
+// costs.
 JobPtr CostOnly(
     const JobCost& cost, std::shared_ptr<RequestState> request,
     std::function<void(JobResult)> on_done = [](JobResult) {});
 
-// All that a caller sees of a result, to the last bit: equal strings mean equal bytes.
+// Everything that a caller sees of a result, to the last bit: equal strings mean equal bytes.
 std::string Bytes(const std::vector<Hypothesis>& hypotheses);
 
 }  // namespace dragoman

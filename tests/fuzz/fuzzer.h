@@ -1,8 +1,8 @@
-// What a fuzzer of this project is: a function that is given any bytes and must neither crash, hang
-// nor break what it promises.
+// A fuzzer of this project is a function that gets arbitrary bytes and must neither crash, hang nor
+// break its promises.
 //
-// libFuzzer calls it (cmake --preset fuzz, which wants clang), and so does replay.cc, with every
-// compiler: the corpus, and then random changes of it from a seed.
+// libFuzzer calls it (cmake --preset fuzz, which requires clang). replay.cc calls it too, with
+// every compiler: first with the corpus, then with seeded random mutations of it.
 
 #ifndef DRAGOMAN_TESTS_FUZZ_FUZZER_H_
 #define DRAGOMAN_TESTS_FUZZ_FUZZER_H_
@@ -15,7 +15,7 @@
 extern "C" __attribute__((visibility("default"))) int LLVMFuzzerTestOneInput(const uint8_t* data,
                                                                              size_t size);
 
-// What must hold for any input.
+// Must hold for any input.
 #define FUZZ_CHECK(condition)                                                             \
   do {                                                                                    \
     if (!(condition)) {                                                                   \

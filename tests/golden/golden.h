@@ -1,7 +1,7 @@
-// What Hugging Face transformers answers (tests/golden/README.md), read for the tests: inputs,
-// settings as our WholeSearch, and the hypotheses that a search has to find.
+// The answers of Hugging Face transformers (tests/golden/README.md) for the tests: inputs, settings
+// as our WholeSearch, and the hypotheses that a search must find.
 //
-// The files belong to the tree: one that cannot be read throws.
+// The files are part of the tree: a file that cannot be read throws.
 
 #ifndef DRAGOMAN_TESTS_GOLDEN_GOLDEN_H_
 #define DRAGOMAN_TESTS_GOLDEN_GOLDEN_H_
@@ -53,13 +53,13 @@ inline constexpr char kEnDe[] = "en-de";  // the embedded model, 200 sentences
 
 Golden LoadGolden(const std::string& name);
 
-// How far float32 logits may lie from the golden's.
+// How much float32 logits may differ from the golden's.
 float LogitsTolerance(const std::string& name);
 
-// How the hypotheses that a search found compare with the expected ones.
+// The result of comparing the hypotheses of a search with the expected ones.
 enum class Agreement {
-  kSame,  // tokens, ends and scores
-  kTied,  // other tokens, but at every rank a score that only rounding can tell from the golden's
+  kSame,       // tokens, ends and scores
+  kTied,       // other tokens, but every score is equal to the golden's except for rounding
   kDifferent,  // anything else
 };
 
@@ -68,8 +68,8 @@ struct Comparison {
   std::string difference;  // what differs, for people; "" if nothing does
 };
 
-// Greedy search, whose goldens have no score, is compared by its raw log-probability, unless a
-// token was forced or the logits renormalized.
+// Greedy search, whose goldens have no score, is compared by raw log-probability, unless a token
+// was forced or the logits were renormalized.
 Comparison Compare(const WholeSearch& options, const std::vector<Expected>& expected,
                    const std::vector<Hypothesis>& found);
 

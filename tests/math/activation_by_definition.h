@@ -1,5 +1,5 @@
-// The activation functions as their definitions have them, in double precision: what the kernels
-// are held to.
+// The activation functions by their definitions, in double precision, for comparison with the
+// kernels.
 
 #ifndef DRAGOMAN_TESTS_MATH_ACTIVATION_BY_DEFINITION_H_
 #define DRAGOMAN_TESTS_MATH_ACTIVATION_BY_DEFINITION_H_

@@ -1,12 +1,12 @@
-// Lets a whole test program run as on a lesser machine.  dragoman_capped_tests (CMakeLists.txt)
-// sets
+// Makes a whole test program run as on a CPU with fewer instructions. dragoman_capped_tests
+// (CMakeLists.txt) sets
 //
 //   ONEDNN_MAX_CPU_ISA=AVX2      the best instruction set that oneDNN may use
 //   DRAGOMAN_TEST_KERNELS=avx2   the best one for our kernels, by its name in Highway
 //   DRAGOMAN_TEST_MATMUL=onednn  who multiplies
 //
-// Where this machine is no better than a lesser one itself, all tests are skipped, and say so.
-// What belongs to it is a source of the test, not of a library: nobody else calls it.
+// If this machine itself has no more than that, all tests are skipped, and say so.  The code is a
+// source of each test and not of a library, because nothing else calls it.
 
 #ifndef DRAGOMAN_TESTS_MATH_CAPPED_MACHINE_H_
 #define DRAGOMAN_TESTS_MATH_CAPPED_MACHINE_H_

@@ -1,4 +1,4 @@
-// What a test may use on the machine that it happens to run on.
+// What tests may use on the machine that they happen to run on.
 
 #ifndef DRAGOMAN_TESTS_MATH_INSTRUCTION_SETS_H_
 #define DRAGOMAN_TESTS_MATH_INSTRUCTION_SETS_H_
@@ -14,8 +14,8 @@
 namespace dragoman {
 
 // Runs a test once for every instruction set that the Highway kernels were compiled for and this
-// machine has, as if it had no better one.  (oneDNN's are chosen for a whole process, by
-// ONEDNN_MAX_CPU_ISA: see CMakeLists.txt.)
+// machine has, as if it had nothing better.  (oneDNN's instruction set is chosen for a whole
+// process, by ONEDNN_MAX_CPU_ISA: see CMakeLists.txt.)
 inline void ForEachInstructionSet(absl::FunctionRef<void()> test) {
   const int64_t supported = hwy::SupportedTargets();
   for (int64_t targets = supported; targets != 0; targets &= targets - 1) {
@@ -25,11 +25,11 @@ inline void ForEachInstructionSet(absl::FunctionRef<void()> test) {
     test();
     if (testing::Test::HasFatalFailure()) break;
   }
-  hwy::SetSupportedTargetsForTest(0);  // back to what there is
+  hwy::SetSupportedTargetsForTest(0);  // back to everything that there is
 }
 
-// Skips a test of what this CPU cannot multiply, and says so; our kernels in float32 and int8 are
-// possible everywhere.
+// Skips a test for a precision that this CPU cannot multiply, and says so; our kernels for float32
+// and int8 work everywhere.
 #define SKIP_UNLESS_POSSIBLE(arithmetic)                                       \
   if (const absl::Status possible = CanMultiply(arithmetic); !possible.ok()) { \
     ASSERT_TRUE((arithmetic).precision == Precision::kBFloat16 ||              \

@@ -1,4 +1,4 @@
-// Keys and values of some positions, as attention reads them.
+// Keys and values of some positions, packed for attention.
 
 #ifndef DRAGOMAN_TESTS_MATH_PACKED_KEY_VALUES_H_
 #define DRAGOMAN_TESTS_MATH_PACKED_KEY_VALUES_H_

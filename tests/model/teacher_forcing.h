@@ -1,5 +1,5 @@
-// Drives a model's encoder and decoder over given tokens, without a search: what the tests compare
-// with the reference and with the goldens.
+// Runs a model's encoder and decoder over given tokens, without a search, for comparison with the
+// reference and with the goldens.
 
 #ifndef DRAGOMAN_TESTS_MODEL_TEACHER_FORCING_H_
 #define DRAGOMAN_TESTS_MODEL_TEACHER_FORCING_H_
@@ -23,8 +23,8 @@ struct ForcedOutput {
   reference::Matrix attention;  // [decoder_inputs, source], of a network that attends
 };
 
-// Encodes all pairs in one batch and decodes them side by side, one token of each per step, as long
-// as each has tokens.
+// Encodes all pairs in one batch and decodes them together, one token of each per step, while there
+// are tokens left.
 std::vector<ForcedOutput> ForceTeacher(const Network& network,
                                        const std::vector<ForcedPair>& pairs);
 std::vector<ForcedOutput> ForceTeacher(const Model& model, const std::vector<ForcedPair>& pairs);

@@ -1,7 +1,7 @@
-// The naive Transformer once more, for every ModelSpec: pre- and post-norm, layer and root mean
-// square norms, gated feed-forward layers, learned and relative positions, tables tied or not.  In
-// double precision, nothing cached; each equation once and by the names of the papers.  Tensors are
-// looked up by their canonical names (engine/families/model_directory.h).
+// A second naive Transformer, for every ModelSpec: pre- and post-norm, layer and root mean square
+// norms, gated feed-forward layers, learned and relative positions, tables tied or not.  In double
+// precision and without caches; each equation appears once, with the names of the papers.  Tensors
+// are looked up by their canonical names (engine/families/model_directory.h).
 
 #ifndef DRAGOMAN_TESTS_REFERENCE_ANY_TRANSFORMER_H_
 #define DRAGOMAN_TESTS_REFERENCE_ANY_TRANSFORMER_H_
@@ -24,15 +24,15 @@ struct NamedWeights {
   std::map<std::string, Tensor> tensors;
 };
 
-// Random tensors, all that a model of this specification has; the same for the same seed.
+// Random tensors for a model of this specification; the same for the same seed.
 NamedWeights RandomWeights(const ModelSpec& spec, uint64_t seed);
 
 using Rows = std::vector<std::vector<double>>;
 
 Rows EncodeAny(const NamedWeights& model, const std::vector<int32_t>& tokens);
-// The logits of what follows each of the decoder's input tokens.  `attention`, unless it is null,
-// is given how each input token's attention to the source is spread, the mean of all heads of the
-// layer that the specification's alignment names.
+// The logits that follow each of the decoder's input tokens.  Unless `attention` is null, it gets
+// the attention of each input token to the source: the mean over all heads of the layer that the
+// specification's alignment names.
 Rows LogitsOfAny(const NamedWeights& model, const Rows& encoded, const std::vector<int32_t>& tokens,
                  Rows* attention = nullptr);
 

@@ -5,8 +5,8 @@
 
 namespace dragoman::reference {
 
-// The largest difference of two elements at the same place; infinity if the shapes differ or one of
-// the two is NaN.
+// The largest difference between elements at the same position; infinity if the shapes differ or an
+// element is NaN.
 float MaxDifference(const Matrix& a, const Matrix& b);
 
 }  // namespace dragoman::reference

@@ -1,6 +1,6 @@
-// The naive recurrent encoder-decoder with attention (Bahdanau et al. 2015, appendix A), in double
-// precision: each equation once, nothing batched, nothing cached.  Tensors have the names of Marian
-// NMT (engine/model/recurrent.cc).
+// A naive recurrent encoder-decoder with attention (Bahdanau et al. 2015, appendix A), in double
+// precision: each equation once, nothing batched, nothing cached.  Tensors have Marian NMT's names
+// (engine/model/recurrent.cc).
 
 #ifndef DRAGOMAN_TESTS_REFERENCE_RECURRENT_H_
 #define DRAGOMAN_TESTS_REFERENCE_RECURRENT_H_
@@ -12,14 +12,14 @@
 
 namespace dragoman::reference {
 
-// Random tensors, all that a model of this specification has, whose details are a RecurrentSpec;
-// `normed`: with layer normalization.
+// Random tensors for a model of this specification, whose details are a RecurrentSpec.  `normed`:
+// with layer normalization.
 NamedWeights RandomRecurrent(const ModelSpec& spec, bool normed, uint64_t seed);
 
-// A row for each source token: what was read up to it, and, backwards, from it.
+// A row for each source token: the states after reading up to it, forward and backward.
 Rows EncodeRecurrent(const NamedWeights& model, const std::vector<int32_t>& tokens);
 
-// The logits of what follows each of the decoder's input tokens, and how its attention is spread.
+// The logits that follow each of the decoder's input tokens, and the attention of these.
 Rows LogitsOfRecurrent(const NamedWeights& model, const Rows& encoded,
                        const std::vector<int32_t>& tokens, Rows* attention);
 

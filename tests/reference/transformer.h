@@ -1,5 +1,5 @@
 // A Transformer that reads like the paper: plain loops over plain vectors, in float32, nothing
-// cached and nothing batched.  It is slow and obviously right; the engine is held to it.
+// cached and nothing batched.  It is slow and obviously right; the engine is compared with it.
 //
 // Vaswani et al., "Attention Is All You Need" (2017), sections 3.1 to 3.5, as Marian builds it:
 // layer normalization after every residual connection, a bias in every projection, and positions
@@ -68,8 +68,8 @@ struct Transformer {
 // The encoder's output [tokens, d_model].
 Matrix Encode(const Transformer& model, const std::vector<int32_t>& tokens);
 
-// The logits [tokens, target_vocabulary] of what follows each of the decoder's input tokens, the
-// first of which is the decoder start.
+// The logits [tokens, target_vocabulary] that follow each of the decoder's input tokens, the first
+// of which is the decoder start.
 Matrix Logits(const Transformer& model, const Matrix& encoded, const std::vector<int32_t>& tokens);
 
 // The last row of Logits.

@@ -1,4 +1,5 @@
-// Languages of few tokens for tests of searches: what follows a prefix is a pure function of it.
+// Languages of few tokens, for tests of searches: the next token's distribution is a pure function
+// of the prefix.
 
 #ifndef DRAGOMAN_TESTS_SEARCH_RANDOM_LANGUAGE_H_
 #define DRAGOMAN_TESTS_SEARCH_RANDOM_LANGUAGE_H_
@@ -22,13 +23,13 @@ class RandomLanguage {
     std::vector<float> logits(vocabulary_);
     for (float& logit : logits) {
       state = Mix(state);
-      // Of 64 values, so that now and then two hypotheses tie.
+      // One of 64 values, so that hypotheses tie now and then.
       logit = static_cast<float>(state >> 58) / 16.0f;
     }
     return logits;
   }
 
-  // The language of what follows these tokens.
+  // The language that follows these tokens.
   RandomLanguage After(const std::vector<int32_t>& tokens) const {
     uint64_t state = seed_;
     for (const int32_t token : tokens) state = Mix(state + 1 + static_cast<uint64_t>(token));
@@ -60,7 +61,7 @@ class RandomLanguage {
   int vocabulary_;
 };
 
-// The same whatever stands before.
+// The same for any prefix.
 class ConstantLanguage : public RandomLanguage {
  public:
   explicit ConstantLanguage(std::vector<float> logits)

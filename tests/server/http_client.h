@@ -1,4 +1,4 @@
-// Just enough of an HTTP client.
+// A minimal HTTP client.
 
 #ifndef DRAGOMAN_TESTS_SERVER_HTTP_CLIENT_H_
 #define DRAGOMAN_TESTS_SERVER_HTTP_CLIENT_H_
@@ -13,7 +13,7 @@ struct HttpReply {
   std::string body;
 };
 
-// A connection, over which any bytes may be sent.  `address` is IPV4:PORT.
+// A connection over which any bytes can be sent.  `address` is IPV4:PORT.
 class HttpClient {
  public:
   explicit HttpClient(const std::string& address);
@@ -23,10 +23,11 @@ class HttpClient {
 
   void Send(const std::string& bytes);
 
-  // The next answer, whose length must be told by Content-Length; without one, all until the end.
+  // The next answer, with the length that Content-Length gives; without one, everything until the
+  // end.
   HttpReply Receive(bool has_body = true);
 
-  // Whether the server hangs up within some seconds, and sends nothing before.
+  // Whether the server closes the connection within some seconds without sending anything.
   bool IsClosed();
 
  private:
@@ -36,7 +37,7 @@ class HttpClient {
   std::string received_;
 };
 
-// One request over a connection of its own.
+// One request over its own connection.
 HttpReply HttpGet(const std::string& address, const std::string& path,
                   const std::string& method = "GET");
 // `headers` end with a line break, each.

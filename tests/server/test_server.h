@@ -1,4 +1,4 @@
-// A server in this process with a small trained model, and what its tests ask of it.
+// A server in this process with a small trained model, and what its tests need.
 
 #ifndef DRAGOMAN_TESTS_SERVER_TEST_SERVER_H_
 #define DRAGOMAN_TESTS_SERVER_TEST_SERVER_H_
@@ -22,7 +22,7 @@ inline constexpr char kModelDirectory[] = "tests/golden/models/marian-trained";
 // Free ports, two workers, and the trained model as "en-de" in float32.
 ServerOptions TestOptions();
 
-// Samples of the Prometheus text by name and labels as they stand there:
+// Samples of the Prometheus text by name and labels in their original form:
 // `dragoman_finish_total{reason="eos"}`.
 using Samples = std::map<std::string, double>;
 Samples ParseMetrics(const std::string& text);

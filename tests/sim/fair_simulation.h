@@ -1,9 +1,9 @@
-// Traffic against the real scheduler with workers that only pretend: a turn takes as long as its
-// rows and source tokens say, and a sentence is done after so many turns.  A day of traffic takes
-// seconds, and the same seed makes the same history.
+// Traffic against the real scheduler, with workers that only pretend to work: a turn takes as long
+// as its rows and source tokens require, and a sentence is done after a number of turns.  A day of
+// traffic takes seconds, and the same seed gives the same history.
 //
-// It watches what the scheduler promises, at every turn: that every job is told its end exactly
-// once and in time, and how far principals with work get ahead of one another.
+// At every turn it checks what the scheduler promises: that every job ends exactly once and in
+// time, and how far principals with work get ahead of one another.
 
 #ifndef DRAGOMAN_TESTS_SIM_FAIR_SIMULATION_H_
 #define DRAGOMAN_TESTS_SIM_FAIR_SIMULATION_H_
@@ -26,20 +26,20 @@ struct Traffic {
   std::string principal;
   double per_second = 1;                // requests, at random moments
   int sentences = 1;                    // of each
-  int min_tokens = 4, max_tokens = 24;  // source tokens of a sentence
+  int min_tokens = 4, max_tokens = 24;  // source tokens per sentence
   int rows = 4;
-  double leaves = 0;  // the part of the clients that hang up at some time within a second
+  double leaves = 0;  // the fraction of clients that hang up within a second
   absl::Duration deadline = absl::InfiniteDuration();
   Priority priority = Priority::kInteractive;
-  int burst = 1;  // so many come at once
+  int burst = 1;  // how many arrive at once
 };
 
-// What became of one kind of traffic.
+// The outcome of one kind of traffic.
 struct TrafficReport {
   int64_t sent = 0, done = 0, cancelled = 0, late = 0, refused = 0;  // requests
   int64_t started_in_vain = 0;                                       // late although begun
   double useful_work = 0;
-  std::vector<double> latencies;  // seconds, of those that are done
+  std::vector<double> latencies;  // seconds, of requests that are done
   double Percentile(double p);
 };
 
@@ -51,26 +51,26 @@ class FairSimulation {
     SchedulerLimits limits = {.kv_capacity_bytes = size_t{1} << 30};
     // The embedded model on one core, in seconds.
     double turn_seconds = 300e-6, row_seconds = 50e-6, token_seconds = 20e-6;
-    double attention = 0;  // to each source token, as a part of these
+    double attention = 0;  // to each source token, as a fraction of the above
   };
 
   FairSimulation(const Options& options, std::vector<Traffic> traffic, uint32_t seed);
   ~FairSimulation();
 
-  // Lets so many requests arrive, then finishes what is there.
+  // Lets this many requests arrive, then finishes all.
   void Run(int64_t requests);
 
   TrafficReport& report(size_t traffic) { return reports_[traffic]; }
   double seconds() const { return absl::ToDoubleSeconds(now_ - absl::UnixEpoch()); }
   double work() const { return work_; }
-  // Of two principals that both waited through an interval, the most that one received more in it
-  // than the other, in rows of work.
+  // Over all pairs of principals that both waited throughout an interval, the most that one
+  // received more in it than the other, in rows of work.
   double largest_lead() const { return largest_lead_; }
-  // The most that a principal was ahead of another that waited.
+  // The most that a principal was ahead of a waiting one.
   double largest_distance() const { return largest_distance_; }
-  // Where memory was short: the most work that a principal had under way then.  0 if it never was.
+  // If memory was short: the most work that a principal had in progress then. 0 if it never was.
   double held() const { return held_; }
-  // Jobs that were told their end not once, or OK after their deadline and a turn.
+  // Jobs that did not end exactly once, or were OK later than their deadline and a turn.
   int64_t broken() const { return broken_; }
 
  private:

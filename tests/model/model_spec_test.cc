@@ -4,6 +4,7 @@
 #include <cmath>
 #include <random>
 
+#include "absl/strings/match.h"
 #include "engine/model/transformer.h"
 #include "gtest/gtest.h"
 #include "tests/model/teacher_forcing.h"
@@ -323,6 +324,32 @@ TEST(ModelSpec, AnyCombinationOfAll) {
     if (seed % 2 == 0) options.large_table = 0;
     ExpectEngineAgrees(RandomSpec(seed), seed, 9, options);
     if (HasFailure()) return;
+  }
+}
+
+// What all keys of a source share makes no difference to attention, so int8 must not spend its few
+// steps on it.
+TEST(ModelSpec, Int8KeysAreRoundedWithoutTheirMean) {
+  const NamedWeights weights = reference::RandomWeights(SmallSpec(), 9);
+  NamedWeights shifted = weights;
+  for (auto& [name, tensor] : shifted.tensors) {
+    if (!absl::EndsWith(name, "encoder_attn.k_proj.bias")) continue;
+    for (float& bias : tensor.values) bias += 100.0f;
+  }
+  std::mt19937_64 random(9);
+  const ForcedPair pair = {RandomTokens(&random, 9), RandomTokens(&random, 5)};
+  const auto logits_of = [&pair](const NamedWeights& from) {
+    NetworkOptions options;
+    options.keys_values = Precision::kInt8;
+    const auto network = Transformer::Create(MakeCheckpoint(from), SmallSpec(), options);
+    EXPECT_TRUE(network.ok()) << network.status();
+    return ForceTeacher(**network, {pair})[0].logits;
+  };
+  const reference::Matrix have = logits_of(shifted), want = logits_of(weights);
+  for (size_t t = 0; t < want.size(); ++t) {
+    for (size_t i = 0; i < want[t].size(); ++i) {
+      ASSERT_NEAR(have[t][i], want[t][i], 0.01) << "step " << t << ", token " << i;
+    }
   }
 }
 

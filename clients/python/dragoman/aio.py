@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class Client:
-    """dragoman.Client for asyncio, with the same methods; belongs to the loop that runs when it is made."""
+    """dragoman.Client for asyncio, with the same methods.  Bound to the loop that is running when it is created."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class Client:
 
     @classmethod
     def from_environment(cls, **arguments: Any) -> Client:
-        """A client as DRAGOMAN_SERVER, DRAGOMAN_TOKEN, DRAGOMAN_TLS_CA and so on say."""
+        """A client configured by DRAGOMAN_SERVER, DRAGOMAN_TOKEN, DRAGOMAN_TLS_CA and so on."""
         return cls(**{**connection.from_environment(), **arguments})
 
     async def close(self) -> None:
@@ -75,21 +75,21 @@ class Client:
         return (await self.translate_texts([text], **fields))[0]
 
     async def translate_texts(self, texts: Sequence[str], **fields: Unpack[TranslateFields]) -> list[str]:
-        """The best translation of each text, in their order."""
+        """The best translation of each text, in order."""
         translations = (await self.translate(texts, **fields)).translations
         return [translation.hypotheses[0].text for translation in translations]
 
     async def translate(
         self, contents: Contents, **fields: Unpack[TranslateFields]
     ) -> pb.TranslateResponse:
-        """Hypotheses, scores and timing of one text or several."""
+        """Hypotheses, scores and timing for one or several texts."""
         request = requests.translate_request(contents, fields)
         return await self._call(self._translation.Translate, request)
 
     async def translate_stream(
         self, contents: Contents, **fields: Unpack[TranslateFields]
     ) -> AsyncIterator[pb.TranslateStreamResponse]:
-        """Text that will not change any more, as it is decoded, and each translation when it is done.
+        """Streams text as it becomes final, and each translation when it is done.
 
         Close the iterator (aclose) to cancel the call.
         """
@@ -118,7 +118,7 @@ class Client:
         items: Union[Iterable[BulkItem], AsyncIterable[BulkItem]],
         **fields: Unpack[TranslateFields],
     ) -> AsyncIterator[tuple[str, Union[pb.TranslateResponse, DragomanError]]]:
-        """As dragoman.Client.translate_bulk; the items may be an asynchronous iterable."""
+        """Like dragoman.Client.translate_bulk; the items may be an asynchronous iterable."""
         feed = _Feed(items, fields)
         attempt = 0
         while True:
@@ -138,7 +138,7 @@ class Client:
             except grpc.RpcError as error:
                 if feed.failure is not None:
                     raise feed.failure from None
-                # It must be out of the iterable before the next attempt looks what is left.
+                # It must have left the iterable before the next attempt reads the rest.
                 await feed.stop(writer)
                 await self._wait(errors.from_rpc_error(error), attempt, None)
             except asyncio.CancelledError:
@@ -157,7 +157,7 @@ class Client:
         source_language: str = "",
         target_language: str = "",
     ) -> pb.ScoreResponse:
-        """The log-probabilities of translations that you have: (source, target) pairs."""
+        """The log-probabilities of existing translations, given as (source, target) pairs."""
         fields = {"model": model, "source_language": source_language, "target_language": target_language}
         return await self._call(self._translation.Score, requests.score_request(pairs, fields))
 
@@ -181,7 +181,7 @@ class Client:
         return await self._call(self._translation.Tokenize, request)
 
     async def models(self) -> list[pb.Model]:
-        """The models that are served."""
+        """The served models."""
         return list((await self._call(self._models.ListModels, pb.ListModelsRequest())).models)
 
     async def model(self, name: str = "") -> pb.Model:
@@ -206,7 +206,7 @@ class Client:
         return {"timeout": timeout, "metadata": connection.metadata(self._token)}
 
     async def _wait(self, error: DragomanError, attempt: int, deadline: Optional[float]) -> None:
-        """Waits until the next attempt, or raises the error if there is none."""
+        """Waits for the next attempt, or raises the error if there is none."""
         time_left = None if deadline is None else deadline - time.monotonic()
         delay = self._retry.delay(error, attempt, time_left)
         if delay is None:
@@ -215,7 +215,7 @@ class Client:
 
 
 class _Feed:
-    """Writes the requests of a bulk call: those not answered yet, then what the iterable still has."""
+    """Writes the requests of a bulk call: those not answered yet, then the rest of the iterable."""
 
     def __init__(self, items: Any, fields: Any) -> None:
         self._items = _each(items)

@@ -23,9 +23,9 @@ T = TypeVar("T")
 
 
 class Client:
-    """Calls one server, or all servers of one name in turn.  May be used by several threads.
+    """Calls one server, or all servers of one name in turn.  Thread-safe.
 
-    `timeout` is that of each call in seconds, all its attempts together; None: any time.  Calls raise
+    `timeout` is in seconds, for each call including all its attempts; None means no limit.  Calls raise
     DragomanError.
     """
 
@@ -53,7 +53,7 @@ class Client:
 
     @classmethod
     def from_environment(cls, **arguments: Any) -> Client:
-        """A client as DRAGOMAN_SERVER, DRAGOMAN_TOKEN, DRAGOMAN_TLS_CA and so on say."""
+        """A client configured by DRAGOMAN_SERVER, DRAGOMAN_TOKEN, DRAGOMAN_TLS_CA and so on."""
         return cls(**{**connection.from_environment(), **arguments})
 
     def close(self) -> None:
@@ -70,19 +70,19 @@ class Client:
         return self.translate_texts([text], **fields)[0]
 
     def translate_texts(self, texts: Sequence[str], **fields: Unpack[TranslateFields]) -> list[str]:
-        """The best translation of each text, in their order."""
+        """The best translation of each text, in order."""
         translations = self.translate(texts, **fields).translations
         return [translation.hypotheses[0].text for translation in translations]
 
     def translate(self, contents: Contents, **fields: Unpack[TranslateFields]) -> pb.TranslateResponse:
-        """Hypotheses, scores and timing of one text or several."""
+        """Hypotheses, scores and timing for one or several texts."""
         request = requests.translate_request(contents, fields)
         return self._call(self._translation.Translate, request)
 
     def translate_stream(
         self, contents: Contents, **fields: Unpack[TranslateFields]
     ) -> Iterator[pb.TranslateStreamResponse]:
-        """Text that will not change any more, as it is decoded, and each translation when it is done.
+        """Streams text as it becomes final, and each translation when it is done.
 
         Stop iterating, or close the iterator, to cancel the call.
         """
@@ -109,12 +109,12 @@ class Client:
     def translate_bulk(
         self, items: Iterable[BulkItem], **fields: Unpack[TranslateFields]
     ) -> Iterator[tuple[str, Union[pb.TranslateResponse, DragomanError]]]:
-        """Any number of requests over one call, each answered when it is done: (id, answer or error).
+        """Sends any number of requests over one call; yields (id, answer or error) as each is done.
 
-        An item is a text (to which `fields` apply), a TranslateRequest, or an id with one of these;
-        without an id it is called by its number, "0", "1" and so on.  Items are taken as fast as the
-        server takes them.  If the connection is lost, what was not answered is sent again.  There is
-        no timeout.
+        An item is a text (to which `fields` apply), a TranslateRequest, or an (id, item) pair of an id and
+        one of these.  Without an id, its index is used: "0", "1" and so on.  Items are taken only as fast
+        as the server accepts them.  If the connection is lost, unanswered requests are sent again.  There
+        is no timeout.
         """
         feed = _Feed(items, fields)
         attempt = 0
@@ -145,7 +145,7 @@ class Client:
         source_language: str = "",
         target_language: str = "",
     ) -> pb.ScoreResponse:
-        """The log-probabilities of translations that you have: (source, target) pairs."""
+        """The log-probabilities of existing translations, given as (source, target) pairs."""
         fields = {"model": model, "source_language": source_language, "target_language": target_language}
         return self._call(self._translation.Score, requests.score_request(pairs, fields))
 
@@ -169,7 +169,7 @@ class Client:
         return self._call(self._translation.Tokenize, request)
 
     def models(self) -> list[pb.Model]:
-        """The models that are served."""
+        """The served models."""
         return list(self._call(self._models.ListModels, pb.ListModelsRequest()).models)
 
     def model(self, name: str = "") -> pb.Model:
@@ -194,7 +194,7 @@ class Client:
         return {"timeout": timeout, "metadata": connection.metadata(self._token)}
 
     def _wait(self, error: DragomanError, attempt: int, deadline: Optional[float]) -> None:
-        """Waits until the next attempt, or raises the error if there is none."""
+        """Waits for the next attempt, or raises the error if there is none."""
         time_left = None if deadline is None else deadline - time.monotonic()
         delay = self._retry.delay(error, attempt, time_left)
         if delay is None:
@@ -203,10 +203,10 @@ class Client:
 
 
 class _Feed:
-    """The requests of a bulk call: those not answered yet, and then what the iterable still has.
+    """The requests of a bulk call: those not answered yet, then the rest of the iterable.
 
-    gRPC takes them in a thread of its own for each attempt, and that of an attempt that failed may still
-    stand in the iterable's next(): the lock makes the next attempt wait for it.
+    gRPC reads them in a separate thread for each attempt.  The thread of a failed attempt may still be in
+    the iterable's next(); the lock makes the next attempt wait for it.
     """
 
     def __init__(self, items: Iterable[BulkItem], fields: Any) -> None:

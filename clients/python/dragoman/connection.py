@@ -1,4 +1,4 @@
-"""Where the server is, and how it is spoken to."""
+"""The address of the server, and how to connect to it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DEFAULT_SERVER = "127.0.0.1:50051"
 
 @dataclass(frozen=True)
 class Tls:
-    """TLS, by PEM files.  Without `ca` the authorities that gRPC knows are trusted."""
+    """TLS with PEM files.  Without `ca`, the authorities that gRPC trusts by default."""
 
     ca: Union[str, Path, None] = None
     cert: Union[str, Path, None] = None  # to show to the server, with its private key
@@ -33,7 +33,7 @@ def channel_options(tls: Optional[Tls]) -> list[tuple[str, Any]]:
     service_config = (Path(__file__).parent / "service_config.json").read_text(encoding="utf-8")
     options: list[tuple[str, Any]] = [
         ("grpc.service_config", service_config),
-        # retry.py tries again, and sees what the server says of it.
+        # retry.py retries, because it can see the server's retry information.
         ("grpc.enable_retries", 0),
         ("grpc.max_receive_message_length", -1),
         ("grpc.primary_user_agent", "dragoman-python/0.1.0"),
@@ -49,7 +49,7 @@ def metadata(token: Token) -> Optional[list[tuple[str, str]]]:
 
 
 def from_environment() -> dict[str, Any]:
-    """The arguments of a client as the variables of the `dragoman` command say."""
+    """The arguments of a client from the environment variables of the `dragoman` command."""
     read = os.environ.get
     paths = {name: read(f"DRAGOMAN_TLS_{name.upper()}") for name in ("ca", "cert", "key", "server_name")}
     on = read("DRAGOMAN_TLS", "").lower() not in ("", "0", "false", "no", "off")

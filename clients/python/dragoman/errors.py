@@ -1,8 +1,8 @@
-"""What a call can fail with.
+"""The errors of calls.
 
-A server says why by a google.rpc.Status in the trailing metadata: which field is wrong, when to come
-again.  Its messages are read with a pool of descriptors of our own, so that a program may have
-googleapis-common-protos, which defines the same names, beside this package.
+The server explains an error with a google.rpc.Status in the trailing metadata: which field is wrong, how
+long to wait before a retry.  It is parsed with a separate descriptor pool, so that a program can also use
+googleapis-common-protos, which defines the same names.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 @dataclass(frozen=True)
 class Violation:
-    """A field of a request that the server does not take, such as `contents[3]`."""
+    """A field of a request that the server rejected, such as `contents[3]`."""
 
     field: str
     description: str
 
 
 class DragomanError(Exception):
-    """A call that failed.  Each of the server's codes has a class of its own below this one."""
+    """A call that failed.  Each of the server's codes has its own subclass."""
 
     code: grpc.StatusCode = grpc.StatusCode.UNKNOWN
 
@@ -132,7 +132,7 @@ def from_bulk(error: Any) -> DragomanError:
 
 
 def from_rpc_error(error: grpc.RpcError) -> DragomanError:
-    """What gRPC raised, with what the server said beside the code."""
+    """The error for what gRPC raised, with the server's details."""
     trailers = {key: value for key, value in error.trailing_metadata() or ()}
     violations: list[Violation] = []
     retry_delay = None

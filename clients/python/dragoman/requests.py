@@ -1,4 +1,4 @@
-"""Requests from the arguments of a method: the same for both clients."""
+"""Builds requests from the arguments of a method, for both clients."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Contents = Union[str, Sequence[str]]
 
 
 class TranslateFields(TypedDict, total=False):
-    """The fields of a TranslateRequest beside its contents; see translation.proto."""
+    """The fields of a TranslateRequest besides its contents; see translation.proto."""
 
     source_language: str
     target_language: str
@@ -41,7 +41,7 @@ def score_request(pairs: Iterable[tuple[str, str]], fields: Mapping[str, Any]) -
 
 
 def bulk_request(item: BulkItem, number: int, fields: Mapping[str, Any]) -> pb.TranslateBulkRequest:
-    """`fields` go to items that are texts; the id of an item without one is its number."""
+    """`fields` apply to items that are texts; the id of an item without one is its index."""
     name, content = item if isinstance(item, tuple) else (str(number), item)
     if isinstance(content, str):
         content = translate_request(content, fields)

@@ -1,4 +1,4 @@
-"""When a call that failed is made again."""
+"""When to retry a failed call."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from dragoman.errors import DragomanError, ResourceExhausted, Unavailable
 class Retry:
     """Calls are made up to `attempts` times, and never beyond their timeout.
 
-    UNAVAILABLE says that the call did no harm and may be made elsewhere; RESOURCE_EXHAUSTED only if the
-    server names a time to come back, since it means a message that is too large as well.
+    UNAVAILABLE is always retried, because the call had no effect; RESOURCE_EXHAUSTED only if the server names
+    a delay, because it may also mean a message that is too large.
     """
 
     attempts: int = 6
@@ -22,7 +22,7 @@ class Retry:
     max_backoff: float = 5.0
 
     def delay(self, error: DragomanError, attempt: int, time_left: Optional[float]) -> Optional[float]:
-        """Seconds to wait after the `attempt`-th failure (from 1), or None: give up."""
+        """Seconds to wait after the `attempt`-th failure (counted from 1), or None to give up."""
         if attempt >= self.attempts:
             return None
         if isinstance(error, ResourceExhausted):
@@ -31,7 +31,7 @@ class Retry:
         elif not isinstance(error, Unavailable):
             return None
         backoff = min(self.initial_backoff * 2 ** (attempt - 1), self.max_backoff)
-        # Scattered, so that clients that were refused together do not come back together.
+        # Randomized, so that clients that were refused together do not retry together.
         delay = max(error.retry_delay or 0.0, backoff * random.uniform(0.5, 1.0))
         if time_left is not None and delay >= time_left:
             return None

@@ -59,7 +59,9 @@ std::vector<std::string> FilesOf(const std::string& directory) {
 }
 
 absl::Status NoWeights(const std::string& directory) {
-  const std::vector<std::string> files = FilesOf(directory);
+  std::vector<std::string> files = FilesOf(directory);
+  // Where exporters put them.
+  for (const std::string& file : FilesOf(directory + "/onnx")) files.push_back("onnx/" + file);
   for (const auto& [suffix, advice] : kForeign) {
     for (const std::string& file : files) {
       if (absl::EndsWith(file, suffix)) {
@@ -84,6 +86,15 @@ bool IsLfsPointer(const fs::path& path) {
   std::string begin(kBegin.size(), '\0');
   std::ifstream(path, std::ios::binary).read(begin.data(), static_cast<int>(begin.size()));
   return begin == kBegin;
+}
+
+// What models--OWNER--NAME in the cache of Hugging Face's own tools has instead of a model: a
+// directory of each version.
+absl::Status IsCacheFolder(const std::string& directory) {
+  const std::vector<std::string> versions = FilesOf(directory + "/snapshots");
+  return absl::FailedPreconditionError(absl::StrCat(
+      "is a folder of the Hugging Face cache: want one of the versions in it, such as ", directory,
+      "/snapshots/", versions.empty() ? "COMMIT" : versions.back()));
 }
 
 bool IsDecoderOnly(const nlohmann::json& config) {
@@ -133,6 +144,7 @@ absl::Status CheckServable(const std::string& directory) {
         "is an adapter (LoRA), which changes another model: merge it into that one with peft, "
         "merge_and_unload().save_pretrained(DIR), and serve the result");
   }
+  if (has("snapshots") && has("blobs") && !has("config.json")) return IsCacheFolder(directory);
   if (!has("config.json")) return absl::OkStatus();
   const absl::StatusOr<nlohmann::json> config = ReadJsonObject(directory + "/config.json");
   if (config.ok() && IsDecoderOnly(*config)) {

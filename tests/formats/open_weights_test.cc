@@ -71,6 +71,18 @@ TEST_F(Weights, ALargeFileThatWasNotFetchedIsNamed) {
   EXPECT_THAT(WhyNotServable(), HasSubstr("git lfs pull"));
 }
 
+TEST_F(Weights, OnnxGraphsInAFolderAreNamed) {
+  std::filesystem::create_directories(directory_ + "/onnx");
+  Write("onnx/encoder_model.onnx", "x");
+  EXPECT_THAT(WhyNoWeights(), HasSubstr("onnx/encoder_model.onnx has ONNX graphs"));
+}
+
+TEST_F(Weights, TheCacheOfHuggingFacePointsToItsVersions) {
+  std::filesystem::create_directories(directory_ + "/blobs");
+  std::filesystem::create_directories(directory_ + "/snapshots/0123abc");
+  EXPECT_THAT(WhyNotServable(), HasSubstr("such as " + directory_ + "/snapshots/0123abc"));
+}
+
 TEST_F(Weights, AnAdapterAndADecoderOnlyModelAreRefused) {
   Write("adapter_config.json", "{}");
   EXPECT_THAT(WhyNotServable(), HasSubstr("merge_and_unload"));

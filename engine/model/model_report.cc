@@ -209,14 +209,16 @@ absl::StatusOr<double> OperationsPerSecond(const ModelSpec& spec, Precision prec
                    PackedGemm::Create(weight.view(), {}, Activation::kNone, precision));
   GemmScratch scratch;
   gemm.Apply(x.view(), y.view(), &scratch);
-  const absl::Time start = absl::Now();
-  absl::Duration taken;
-  int64_t products = 0;
-  while ((taken = absl::Now() - start) < absl::Milliseconds(50)) {
-    for (int i = 0; i < 4; ++i, ++products) gemm.Apply(x.view(), y.view(), &scratch);
+  // The best of many, so that other work on this machine does not count.
+  constexpr int kProducts = 4;
+  const absl::Time end = absl::Now() + absl::Milliseconds(50);
+  absl::Duration best = absl::InfiniteDuration();
+  while (absl::Now() < end || best == absl::InfiniteDuration()) {
+    const absl::Time start = absl::Now();
+    for (int i = 0; i < kProducts; ++i) gemm.Apply(x.view(), y.view(), &scratch);
+    best = std::min(best, absl::Now() - start);
   }
-  const double operations = 2.0 * kRows * spec.d_model * inner;
-  return operations * static_cast<double>(products) / absl::ToDoubleSeconds(taken);
+  return 2.0 * kProducts * kRows * spec.d_model * inner / absl::ToDoubleSeconds(best);
 }
 
 // Every parameter is multiplied once by a source token or a target token, at a bit more than half

@@ -19,7 +19,9 @@ constexpr int kBeamSize = 4;
 constexpr int kSourceTokens = 16;
 constexpr int kSteps = 16;  // per sentence
 // A window of turns is timed as a whole.  The fastest of several counts; the others were disturbed.
-constexpr int kWarmUp = 2, kWindow = 8, kWindows = 4;
+// Windows hold the same work for any number of rows, or a busy machine would favour few rows, whose
+// windows would be shorter and so more often undisturbed.
+constexpr int kWarmUp = 2, kWindowRows = 256, kWindows = 4;
 
 // A batch that is always full: a sentence that ends is replaced, as under load.
 class FullBatch {
@@ -84,10 +86,11 @@ double Speed(const std::shared_ptr<const Model>& model, int rows, const Clock& c
   FullBatch batch(model, rows / kBeamSize, clock, scratch);
   for (int turn = 0; turn < kWarmUp; ++turn) batch.Turn();
   double fastest = 0;
+  const int most_turns = std::max(2, kWindowRows / rows);
   for (int window = 0; window < kWindows; ++window) {
     const absl::Time start = clock();
     int turns = 0;
-    while (turns < kWindow && (turns < 2 || clock() < end)) {
+    while (turns < most_turns && (turns < 2 || clock() < end)) {
       batch.Turn();
       ++turns;
     }

@@ -10,7 +10,7 @@ import unittest
 
 import grpc
 
-from harness import Server, ServerTest, golden_inputs, pb, seed
+from harness import MODEL, Server, ServerTest, golden_inputs, pb, seed
 
 SENTENCES = int(os.environ.get("DRAGOMAN_STREAMED_SENTENCES", "240"))  # of each beam size
 ITEMS = int(os.environ.get("DRAGOMAN_BULK_ITEMS", "2000"))
@@ -30,6 +30,8 @@ def item(name, text, **fields):
 
 
 class StreamTest(ServerTest):
+
+    arguments = ("--model", f"en-de={MODEL}", "--precision", "int8")
 
     def stream(self, texts, options):
         """Streams texts: how many times text was taken back, and how many messages came early."""

@@ -202,7 +202,7 @@ void BM_ToBFloat16(State& state) {
   const int rows = static_cast<int>(state.range(0));
   std::mt19937 random(6);
   const Matrix<float> x = RandomMatrix(rows, kWidth, &random);
-  Matrix<uint16_t> out(rows, kWidth);
+  Matrix<BFloat16> out(rows, kWidth);
   for (auto _ : state) {
     ToBFloat16(x.view(), out.view());
     benchmark::DoNotOptimize(out.view().data());

@@ -1,6 +1,8 @@
 // Directories of every family that cannot be served: files that are missing, cut, or in truth
 // something else, and configurations that lie.  Each is an error that says what and where.
 
+#include <unistd.h>
+
 #include <cctype>
 #include <cstring>
 #include <filesystem>
@@ -41,7 +43,7 @@ class MalformedDirectory : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     const auto* const test = testing::UnitTest::GetInstance()->current_test_info();
-    const std::string name = absl::StrCat("malformed/", test->name());
+    const std::string name = absl::StrCat("malformed", getpid(), "/", test->name());
     directory_ = fs::path(testing::TempDir()) / name;
     fs::remove_all(directory_);
     fs::create_directories(directory_);

@@ -11,6 +11,8 @@
 //   - what transformers 5 saves: tie_word_embeddings is always true, and scale_decoder_outputs
 //     says what it was (pull request 48238)
 
+#include <unistd.h>
+
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -101,7 +103,7 @@ class WholeDirectory : public testing::Test {
  protected:
   void SetUp() override {
     const auto* const test = testing::UnitTest::GetInstance()->current_test_info();
-    directory_ = fs::path(testing::TempDir()) / "whole" / test->name();
+    directory_ = fs::path(testing::TempDir()) / absl::StrCat("whole", getpid(), "_", test->name());
     fs::remove_all(directory_);
     fs::create_directories(directory_);
   }

@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Writes a student of Firefox's size with random weights: 6 + 2 layers, width 256, feed-forward 1536, an SSRU
 decoder, 32,000 words, intgemm8, a shortlist, and sentences for it.
 
@@ -51,8 +52,9 @@ def tensors():
     yield "Wemb", small(VOCABULARY, WIDTH)
     yield "decoder_ff_logit_out_b", (FLOAT32, (1, VOCABULARY), struct.pack("<f", NEVER) + bytes(4 * (VOCABULARY - 1)))
     # What activations are multiplied by where Marian's gemm-precision is int8shiftAlphaAll.
-    for name in ("Wemb", "none"):
-        yield f"{name}_QuantMultA", (INTGEMM8, (1, 1), struct.pack("<bf", 127, 127.0 / ALPHA))
+    # That of Wemb is a byte and its multiplier, for Marian's converter goes by the name.
+    yield "Wemb_QuantMultA", (INTGEMM8, (1, 1), struct.pack("<bf", 127, 127.0 / ALPHA))
+    yield "none_QuantMultA", constant(1, ALPHA)
 
     def linear(prefix, suffix, rows, cols):
         yield f"{prefix}_W{suffix}", small(rows, cols)

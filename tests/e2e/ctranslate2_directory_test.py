@@ -189,12 +189,11 @@ class CTranslate2Test(unittest.TestCase):
                                       options={"beam_size": 1} | options)
             return answer.translations[0].hypotheses[0].text
 
-        plain = text("hf")
-        replaced = text("hf", replace_unknowns=True)
-        self.assertNotEqual(replaced, plain)
-        # The weights are the same ones in 8 bits.
-        self.assertEqual(text("argos"), replaced)
-        self.assertEqual(text("argos", replace_unknowns=False), plain)
+        for model, default in (("argos", True), ("hf", False)):
+            replaced = text(model, replace_unknowns=True)
+            plain = text(model, replace_unknowns=False)
+            self.assertNotEqual(replaced, plain)
+            self.assertEqual(text(model), replaced if default else plain)
 
     def test_what_is_no_package_is_refused(self):
         directory = self.argos("translate-en_de")

@@ -55,6 +55,15 @@ def run_server(*arguments, **options):
                           **options)
 
 
+def _listening(line):
+    """The addresses that the line about listening names, as text or (--log-format json) as an object."""
+    if line.startswith("{"):
+        said = json.loads(line)
+        return (said["grpc"], said["http"]) if said["event"] == "listening" else None
+    match = re.fullmatch(r"listening grpc=(\S+) http=(\S+)\n", line)
+    return match and match.groups()
+
+
 class Server:
     """A running server, on free ports unless told otherwise; clients know it by `credentials`, or speak
     plain text.
@@ -69,9 +78,9 @@ class Server:
              "--http-address", f"127.0.0.1:{http_port}", *arguments],
             stdout=subprocess.PIPE, stderr=self.log if log is None else log, text=True, **options)
         for line in self.process.stdout:
-            match = re.fullmatch(r"listening grpc=(\S+) http=(\S+)\n", line)
-            if match:
-                self.grpc_address, self.http_address = match.groups()
+            addresses = _listening(line)
+            if addresses:
+                self.grpc_address, self.http_address = addresses
                 break
         else:
             self.stop()

@@ -23,6 +23,7 @@ unique_subject = no
 [any]
 commonName = supplied
 [names]
+authorityKeyIdentifier = keyid
 subjectAltName = {subject_alternative_name}
 """
 
@@ -37,6 +38,7 @@ class Authority:
     def __init__(self, name="test authority"):
         self.directory = tempfile.TemporaryDirectory()
         _openssl("req", "-x509", *_NEW_KEY, "-subj", f"/CN={name}", "-days", "2",
+                 "-addext", "keyUsage=critical,keyCertSign,cRLSign",  # Python 3.13 wants it
                  "-keyout", self.path("ca.key"), "-out", self.path("ca.pem"))
         self.ca = self.path("ca.pem")
         with open(self.path("index"), "w", encoding="utf-8"):

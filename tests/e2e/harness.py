@@ -49,14 +49,19 @@ def seed():
     return value
 
 
-def run_server(*arguments, **options):
-    """Runs a server that is expected to end by itself; `options` are subprocess's."""
-    return subprocess.run([SERVER, *arguments], capture_output=True, text=True, timeout=120,
-                          **options)
+def _limited(limit):
+    # Not preexec_fn: Python then forks, and gRPC 1.51 waits for its threads before a fork.
+    return ["prlimit", limit] if limit else []
+
+
+def run_server(*arguments, limit=None, **options):
+    """Runs a server that is expected to end by itself; `limit` and `options` as for Server."""
+    return subprocess.run([*_limited(limit), SERVER, *arguments], capture_output=True, text=True,
+                          timeout=120, **options)
 
 
 def _listening(line):
-    """The addresses that the line about listening names, as text or (--log-format json) as an object."""
+    """The addresses in the line about listening: text, or an object with --log-format json."""
     if line.startswith("{"):
         said = json.loads(line)
         return (said["grpc"], said["http"]) if said["event"] == "listening" else None
@@ -65,16 +70,17 @@ def _listening(line):
 
 
 class Server:
-    """A running server, on free ports unless told otherwise; clients know it by `credentials`, or speak
-    plain text.
+    """A running server, on free ports unless told otherwise.
 
-    Its log goes to a file unless `log` is given; `options` are subprocess's.
+    Clients know it by `credentials`, or speak plain text.  Its log goes to a file unless `log` is
+    given; `limit` is one of prlimit's, "--nofile=1024"; `options` are subprocess's.
     """
 
-    def __init__(self, *arguments, credentials=None, log=None, grpc_port=0, http_port=0, **options):
+    def __init__(self, *arguments, credentials=None, log=None, grpc_port=0, http_port=0, limit=None,
+                 **options):
         self.log = tempfile.TemporaryFile(mode="w+")
         self.process = subprocess.Popen(
-            [SERVER, "--grpc-address", f"127.0.0.1:{grpc_port}",
+            [*_limited(limit), SERVER, "--grpc-address", f"127.0.0.1:{grpc_port}",
              "--http-address", f"127.0.0.1:{http_port}", *arguments],
             stdout=subprocess.PIPE, stderr=self.log if log is None else log, text=True, **options)
         for line in self.process.stdout:

@@ -25,11 +25,6 @@ def await_true(condition, what, seconds=20):
         time.sleep(0.02)
 
 
-def limited(which, value):
-    """For Popen's preexec_fn: a hard limit of the process."""
-    return lambda: resource.setrlimit(which, (value, value))
-
-
 def connect(address):
     host, port = address.split(":")
     return socket.create_connection((host, int(port)), timeout=20)
@@ -105,7 +100,7 @@ class SlowReaderTest(unittest.TestCase):
 class DescriptorTest(unittest.TestCase):
 
     def test_it_serves_again_after_more_connections_than_there_are_descriptors(self):
-        server = Server(*ONE_WORKER, preexec_fn=limited(resource.RLIMIT_NOFILE, 1024))
+        server = Server(*ONE_WORKER, limit="--nofile=1024")
         self.addCleanup(lambda: self.assertEqual(server.stop(), 0))
         # The test's own limit may be small, too.
         resource.setrlimit(resource.RLIMIT_NOFILE,
@@ -144,7 +139,7 @@ class DescriptorTest(unittest.TestCase):
 
     def test_more_connections_than_the_limit_of_open_files_is_an_error(self):
         ended = run_server(*ONE_WORKER, "--max-connections", "100000",
-                           preexec_fn=limited(resource.RLIMIT_NOFILE, 4096))
+                           limit="--nofile=4096")
         self.assertEqual(ended.returncode, 1)
         self.assertRegex(ended.stderr, "max-connections is 100000, .*ulimit -n.* room for 2688")
 
@@ -153,19 +148,17 @@ class LimitTest(unittest.TestCase):
 
     def test_too_few_descriptors_or_too_little_memory_are_named(self):
         memory = "ulimit -v|annot allocate memory"
-        for which, value, want in ((resource.RLIMIT_NOFILE, 20, "ulimit -n"),
-                                   (resource.RLIMIT_NOFILE, 100, "ulimit -n"),
-                                   (resource.RLIMIT_AS, 180 << 20, memory),
-                                   (resource.RLIMIT_AS, 260 << 20, memory),
-                                   (resource.RLIMIT_AS, 340 << 20, memory)):
+        for limit, want in (("--nofile=20", "ulimit -n"), ("--nofile=100", "ulimit -n"),
+                            (f"--as={180 << 20}", memory), (f"--as={260 << 20}", memory),
+                            (f"--as={340 << 20}", memory)):
             ended = run_server("--model", f"en-de={MODEL}", "--grpc-address", "127.0.0.1:0",
-                               "--http-address", "127.0.0.1:0", preexec_fn=limited(which, value))
-            self.assertEqual(ended.returncode, 1, (value, ended))
+                               "--http-address", "127.0.0.1:0", limit=limit)
+            self.assertEqual(ended.returncode, 1, (limit, ended))
             self.assertNotIn("listening", ended.stdout)
             self.assertRegex(ended.stderr, want)
 
     def test_few_descriptors_are_enough(self):
-        server = Server(*ONE_WORKER, preexec_fn=limited(resource.RLIMIT_NOFILE, 128))
+        server = Server(*ONE_WORKER, limit="--nofile=128")
         self.assertEqual(len(server.translate("Hello").translations), 1)
         self.assertEqual(server.http("/readyz")[0], 200)
         server.channel.close()

@@ -16,7 +16,7 @@ import unittest
 
 from certificates import Authority
 from fake_hub import FakeHub, Repository
-from harness import CLIENT, MODEL, SERVER, SOURCE_DIR, Server, golden_inputs
+from harness import CLIENT, MODEL, SERVER, SOURCE_DIR, Server, golden_inputs, listening
 
 RUN, SERVE = "run", "serve"
 
@@ -137,9 +137,9 @@ class DocumentsTest(unittest.TestCase):
     @classmethod
     def address_of(cls, process):
         for line in process.stdout:
-            listening = re.fullmatch(r"listening grpc=(\S+) http=(\S+)\n", line)
-            if listening:
-                return listening.groups()
+            addresses = listening(line)
+            if addresses:
+                return addresses
         raise AssertionError(f"the server ended with {process.wait(timeout=60)}")
 
     def reader(self):

@@ -60,7 +60,7 @@ def run_server(*arguments, limit=None, **options):
                           timeout=120, **options)
 
 
-def _listening(line):
+def listening(line):
     """The addresses in the line about listening: text, or an object with --log-format json."""
     if line.startswith("{"):
         said = json.loads(line)
@@ -84,7 +84,7 @@ class Server:
              "--http-address", f"127.0.0.1:{http_port}", *arguments],
             stdout=subprocess.PIPE, stderr=self.log if log is None else log, text=True, **options)
         for line in self.process.stdout:
-            addresses = _listening(line)
+            addresses = listening(line)
             if addresses:
                 self.grpc_address, self.http_address = addresses
                 break

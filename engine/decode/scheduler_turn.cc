@@ -29,6 +29,11 @@ constexpr absl::Duration kQuickTime = absl::Milliseconds(50);
 // sentence, however wide.
 constexpr double kMostCarried = 4;
 
+// A short interactive request goes before all others.
+bool HasPrecedence(const Flow& flow) {
+  return flow.request->terms().priority != Priority::kBatch && flow.IsShort();
+}
+
 }  // namespace
 
 SchedulerTurn::SchedulerTurn(Scheduler* scheduler, int worker, absl::Span<Resident> residents,
@@ -94,9 +99,7 @@ double SchedulerTurn::MostRowsOfOthers() const {
 // Continues short requests that are in progress.
 void SchedulerTurn::RunShort(double most_rows) {
   for (Local& local : locals_) {
-    if (local.flow->request->terms().priority == Priority::kBatch || !local.flow->IsShort()) {
-      continue;
-    }
+    if (!HasPrecedence(*local.flow)) continue;
     while (local.pausing() && MayRun(*local.flow->account)) {
       if (!Run(&local, most_rows)) return;
       quick_ = true;
@@ -194,8 +197,7 @@ bool SchedulerTurn::MayRun(const Account& account) const {
 }
 
 bool SchedulerTurn::InClass(const Flow& flow, Priority priority) const {
-  return flow.request->terms().priority == priority &&
-         (priority == Priority::kBatch || !flow.IsShort());
+  return flow.request->terms().priority == priority && !HasPrecedence(flow);
 }
 
 Flow* SchedulerTurn::First(const auto& waiting) const {
@@ -293,7 +295,7 @@ bool SchedulerTurn::OnCredit(const Flow& flow) const {
 }
 
 void SchedulerTurn::Serve(Flow* flow, double work) {
-  if (flow->request->terms().priority == Priority::kBatch || !flow->IsShort()) others_run_ = true;
+  if (!HasPrecedence(*flow)) others_run_ = true;
   scheduler_->fair_.Serve(flow, work);
   scheduler_->loads_[worker_].rows += work;
 }

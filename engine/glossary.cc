@@ -51,6 +51,12 @@ bool Breaks(const SearchRules& rules, absl::Span<const int32_t> tokens) {
   return false;
 }
 
+// Whether the tokens of a target phrase are all of the vocabulary.
+bool CanSay(const Tokenizer& tokenizer, absl::Span<const int32_t> tokens) {
+  return !tokens.empty() &&
+         std::find(tokens.begin(), tokens.end(), tokenizer.target_unknown_id()) == tokens.end();
+}
+
 absl::Status CheckPhrase(const std::string& field, const std::string& phrase) {
   if (!IsValidUtf8(phrase)) return InvalidField(field, "is not valid UTF-8");
   if (phrase.find_first_not_of(" \t\r\n") == std::string::npos) {
@@ -66,9 +72,7 @@ bool HasPhrase(std::string_view text, std::string_view phrase) {
 }
 
 bool CanSay(const Tokenizer& tokenizer, const std::string& phrase) {
-  const std::vector<int32_t> tokens = tokenizer.EncodeTarget(phrase);
-  return !tokens.empty() &&
-         std::find(tokens.begin(), tokens.end(), tokenizer.target_unknown_id()) == tokens.end();
+  return CanSay(tokenizer, tokenizer.EncodeTarget(phrase));
 }
 
 absl::StatusOr<Glossary> Glossary::Create(const std::vector<GlossaryEntry>& entries,
@@ -81,10 +85,10 @@ absl::StatusOr<Glossary> Glossary::Create(const std::vector<GlossaryEntry>& entr
     const std::string& target = entries[i].target.empty() ? source : entries[i].target;
     RETURN_IF_ERROR(CheckPhrase(field + ".source", source));
     RETURN_IF_ERROR(CheckPhrase(field + ".target", target));
-    if (!CanSay(tokenizer, target)) {
+    std::vector<int32_t> phrase = tokenizer.EncodeTarget(target);
+    if (!CanSay(tokenizer, phrase)) {
       return InvalidField(field + ".target", "has characters that the model cannot write");
     }
-    std::vector<int32_t> phrase = tokenizer.EncodeTarget(target);
     if (static_cast<int>(phrase.size()) > max_tokens) {
       return InvalidField(field + ".target",
                           absl::StrCat("has ", phrase.size(), " tokens, the most is ", max_tokens));

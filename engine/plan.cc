@@ -12,6 +12,7 @@
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
 #include "engine/model/attention_tree.h"
+#include "engine/search/constrained_beam.h"
 #include "engine/search/row_sampler.h"
 
 namespace dragoman {
@@ -72,6 +73,7 @@ class Planner {
   std::shared_ptr<const SearchRules> rules_;  // of the model and the request
   Glossary glossary_;
   int max_tokens_ = 0;  // of a sentence
+  int longest_ = 0;     // the most tokens of a translation
   TranslationPlan plan_;
 };
 
@@ -105,9 +107,9 @@ absl::Status Planner::Prepare() {
     auto pieces = words.never_say.empty() ? nullptr : context_.pieces->Get(tokenizer);
     ASSIGN_OR_RETURN(rules_, AddWordRules(rules_, words, tokenizer, std::move(pieces)));
   }
-  const int longest = std::min(request_.options.max_length.value_or(model().spec().max_positions),
-                               model().spec().max_positions);
-  ASSIGN_OR_RETURN(glossary_, Glossary::Create(words.glossary, tokenizer, longest - 1, *rules_));
+  longest_ = std::min(request_.options.max_length.value_or(model().spec().max_positions),
+                      model().spec().max_positions);
+  ASSIGN_OR_RETURN(glossary_, Glossary::Create(words.glossary, tokenizer, longest_ - 1, *rules_));
   if (!glossary_.empty() &&
       (search_.sampling || search_.return_alternatives || search_.beam_groups > 1)) {
     return InvalidField("options.glossary",
@@ -210,20 +212,18 @@ absl::Status Planner::AddPrefix(size_t text, Job* job) const {
 absl::Status Planner::AddPhrases(size_t text, std::string_view sentence, Job* job) const {
   job->phrases = glossary_.PhrasesFor(sentence, text);
   if (job->phrases.empty()) return absl::OkStatus();
-  constexpr size_t kMaxPhrases = 64;
-  if (job->phrases.size() > kMaxPhrases) {
+  if (job->phrases.size() > ConstrainedBeam::kMaxPhrases) {
     return InvalidField(TextField(text), absl::StrCat("has ", job->phrases.size(),
                                                       " places of the glossary in a sentence, "
                                                       "the most is ",
-                                                      kMaxPhrases));
+                                                      ConstrainedBeam::kMaxPhrases));
   }
   size_t needed = job->prefix.size() + 1;  // and the end of the sentence
   for (const std::vector<int32_t>& phrase : job->phrases) needed += phrase.size();
-  const int most = request_.options.max_length.value_or(model().spec().max_positions);
-  if (needed > static_cast<size_t>(most)) {
+  if (needed > static_cast<size_t>(longest_)) {
     return InvalidField("options.glossary",
                         absl::StrCat("asks for a translation of at least ", needed, " tokens for ",
-                                     TextField(text), ", the most is ", most));
+                                     TextField(text), ", the most is ", longest_));
   }
   job->options.max_length = std::max(job->options.max_length, static_cast<int>(needed));
   return absl::OkStatus();

@@ -50,6 +50,8 @@ for release in "${releases[@]}"; do
   mount --rbind /sys "$tree/sys"
   mount --rbind /dev "$tree/dev"
   cp /etc/resolv.conf "$tree/etc/resolv.conf"
+  # As the installer and container engines write it; debootstrap leaves it out.
+  printf '127.0.0.1\tlocalhost\n::1\tlocalhost\n' >"$tree/etc/hosts"
   mkdir "$tree/src"
   git archive HEAD | tar --extract --directory "$tree/src"
   launcher=()

@@ -1,11 +1,11 @@
-// How good the alignments are: words of a small grammar whose order is known (declarations,
-// perfects and modals with the verb at the end, inversions, subordinate clauses, questions,
-// negations), by forced decoding.  Links are compared with gold ones by the alignment error rate of
-// Och and Ney (2003): AER = 1 - (|A & S| + |A & P|) / (|A| + |S|), of links A, sure gold links S
-// and possible ones P, the sure ones among them.
+// Measures how good the alignments are, on sentences of a small grammar whose word order is known
+// (declarations, perfects and modals with the verb at the end, inversions, subordinate clauses,
+// questions, negations).  The target is decoded by force.  Links are compared with gold ones by the
+// alignment error rate of Och and Ney (2003): AER = 1 - (|A & S| + |A & P|) / (|A| + |S|), for
+// links A, sure gold links S and possible ones P, which include the sure ones.
 //
-// Both what is told by default and the intersection of both directions (Dou and Neubig 2021): a
-// target word's best source word whose best target word it is.
+// Two sets of links are measured: those that are returned by default, and the intersection of both
+// directions (Dou and Neubig 2021), which keeps a link if each word is the other's best partner.
 
 #include <unistd.h>
 
@@ -35,7 +35,7 @@ using Links = std::set<std::pair<int, int>>;  // source word, target word
 
 struct GoldPair {
   std::string source, target;
-  Links sure, possible;  // the sure ones are possible, too
+  Links sure, possible;  // possible includes sure
 };
 
 std::vector<GoldPair> ReadGold() {
@@ -56,7 +56,7 @@ std::vector<GoldPair> ReadGold() {
   return pairs;
 }
 
-// The model with what its configuration says of alignments changed.
+// Loads the model with other alignment heads in its configuration.
 std::shared_ptr<const Model> LoadWith(const std::string& directory, const AlignmentHeads& heads) {
   const fs::path copy = fs::path(testing::TempDir()) / ("aligned." + std::to_string(getpid()));
   fs::remove_all(copy);
@@ -75,7 +75,7 @@ std::shared_ptr<const Model> LoadWith(const std::string& directory, const Alignm
   return model.ok() ? *std::move(model) : nullptr;
 }
 
-// The number of the word that begins at or before that byte.
+// The index of the last word that begins at or before this byte.
 int WordAt(const std::vector<TextSpan>& words, size_t place) {
   const auto after =
       std::upper_bound(words.begin(), words.end(), place,
@@ -144,7 +144,7 @@ Quality Measure(const std::shared_ptr<const Model>& model, const std::vector<Gol
   return quality;
 }
 
-// What is told by default, and what the other layers would tell.
+// Prints the quality of every decoder layer.  Returns that of the last one, which is the default.
 Quality MeasureLayers(const std::string& directory) {
   const std::vector<GoldPair> gold = ReadGold();
   EXPECT_EQ(gold.size(), 56u);
@@ -153,7 +153,7 @@ Quality MeasureLayers(const std::string& directory) {
     const auto model = LoadWith(directory, {.layer = layer});
     if (model == nullptr) return by_default;
     layers = model->spec().decoder_layers;
-    by_default = Measure(model, gold);  // of the last one, in the end
+    by_default = Measure(model, gold);  // in the end, the last layer's
     const Counts& links = by_default.links;
     const Counts& mutual = by_default.mutual;
     std::printf(
@@ -176,8 +176,8 @@ TEST(AlignmentQuality, OfTheEmbeddedModel) {
   EXPECT_GT(quality.mutual.Precision(), 0.90);
 }
 
-// They know few of the words, so the bounds are what no guess reaches: a link at random is right
-// one time in eight.
+// The toy models know few of the words, so the bounds are only out of reach of guessing: a random
+// link is right one time in eight.
 TEST(AlignmentQuality, OfTheToyModels) {
   for (const char* model : {"marian", "m2m100", "nllb", "mbart50", "t5v11"}) {
     const Quality quality = MeasureLayers(std::string("tests/golden/models/") + model + "-trained");

@@ -19,7 +19,7 @@ using ::testing::ElementsAre;
 using ::testing::FloatNear;
 using ::testing::IsEmpty;
 
-// Tokens that are the words between spaces, and one without text, as an end of sentence is.
+// Makes a token of every word, and with `end` one without text, as the end of a sentence is.
 std::vector<AlignedToken> TokensOf(const std::string& text, bool end) {
   std::vector<AlignedToken> tokens;
   for (size_t begin = 0; begin < text.size();) {
@@ -51,7 +51,7 @@ std::vector<std::string> Words(const std::string& source, const std::string& tar
 }
 
 TEST(Alignment, LinksEachTargetTokenWithTheLikeliestOfTheText) {
-  // The end of the sentence takes most of the last row, as it often does, and is not linked.
+  // The end of the sentence gets most of the last row, as it often does, but is never linked.
   const Alignment alignment =
       Align("the cat", "die Katze da", {0.7f, 0.2f, 0.1f, 0.3f, 0.6f, 0.1f, 0.1f, 0.2f, 0.7f});
   ASSERT_EQ(alignment.points.size(), 3u);
@@ -61,7 +61,7 @@ TEST(Alignment, LinksEachTargetTokenWithTheLikeliestOfTheText) {
   EXPECT_FLOAT_EQ(alignment.points[2].probability, 0.2f);
   EXPECT_TRUE(alignment.points[0].mutual);
   EXPECT_TRUE(alignment.points[1].mutual);
-  EXPECT_FALSE(alignment.points[2].mutual);  // "cat" is given more by "Katze"
+  EXPECT_FALSE(alignment.points[2].mutual);  // "cat" gets more from "Katze"
   EXPECT_THAT(Words("the cat", "die Katze da", alignment),
               ElementsAre("the-die", "cat-Katze", "cat-da"));
 }
@@ -74,7 +74,7 @@ TEST(Alignment, AThresholdAddsPoints) {
 }
 
 TEST(Alignment, WordsAreLinkedWhereAnyOfTheirTokensAre) {
-  // "apple tree" - "Apfel" + "baum", one word.
+  // "apple tree" is linked to "Apfel" and "baum", which are pieces of one word.
   SentenceToAlign sentence{"apple tree",
                            "Apfelbaum",
                            TokensOf("apple tree", true),
@@ -111,7 +111,7 @@ TEST(Alignment, ThroughAThirdLanguageAttentionIsChained) {
   EXPECT_EQ(chained.target.size(), second.target.size());
 }
 
-// The whole way, with a model.
+// --- End to end, with a model
 class AlignedTranslationTest : public testing::Test {
  protected:
   AlignedTranslationTest() : pool_({.workers = 1}, &observer_) {}
@@ -167,7 +167,7 @@ void ExpectConsistent(const std::string& source, const Translation& translation)
   }
 }
 
-// What a toy model has learned of a toy grammar, whose order of words is known.
+// A toy model has learned a toy grammar, whose word order is known.
 TEST_F(AlignedTranslationTest, WordsOfAWholeTextAreLinked) {
   const std::string source = "The old teacher sees a small house.  \nAnna buys the red apple.";
   const TranslateResponse response = Translate({.texts = {source, ""},
@@ -185,7 +185,7 @@ TEST_F(AlignedTranslationTest, WordsOfAWholeTextAreLinked) {
   EXPECT_THAT(response.translations[1].hypotheses[0].alignment.points, IsEmpty());
 }
 
-TEST_F(AlignedTranslationTest, WhoDoesNotAskGetsTheSameTextAndNoAlignment) {
+TEST_F(AlignedTranslationTest, WithoutTheOptionTheTextIsTheSameAndThereIsNoAlignment) {
   for (const std::string& text : TestSentences()) {
     const TranslateResponse plain = Translate({.texts = {text}});
     const TranslateResponse aligned = Translate({.texts = {text}, .alignment = {.wanted = true}});
@@ -226,7 +226,7 @@ TEST_F(AlignedTranslationTest, APrefixIsAlignedUnlessItIsHidden) {
 
 TEST_F(AlignedTranslationTest, UnknownTokensAreReplacedByTheirSource) {
   TranslateRequest request = {.texts = {"The old 漢字 sees a small house."}};
-  // A prefix that ends in what the model cannot write.
+  // The prefix ends in characters that the model cannot write.
   request.target_prefixes = {"Der alte 漢字"};
   const std::string without = Translate(request).translations[0].hypotheses[0].text;
   request.options.replace_unknowns = true;
@@ -235,8 +235,9 @@ TEST_F(AlignedTranslationTest, UnknownTokensAreReplacedByTheirSource) {
   EXPECT_NE(with, without);
 }
 
-TEST_F(AlignedTranslationTest, ThroughAThirdLanguageSpansAreOfTheFirstAndTheLast) {
-  // The same model twice: its German is English to the second, which is no matter here.
+TEST_F(AlignedTranslationTest, ThroughAThirdLanguageSpansAreThoseOfTheFirstAndTheLast) {
+  // The same model is used twice.  Its German is read as English the second time, which does not
+  // matter here.
   const auto translator = std::make_shared<Translator>(TrainedModel(), &pool_, Limits());
   const std::string source = "The old teacher sees a small house.";
   absl::Notification done;

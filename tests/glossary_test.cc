@@ -34,7 +34,7 @@ class GlossaryTest : public testing::Test {
   PieceIndex index_;
 };
 
-TEST_F(GlossaryTest, APhraseIsWantedAsOftenAsItsSourceStandsInTheSentence) {
+TEST_F(GlossaryTest, APhraseIsWantedAsOftenAsItsSourceOccurs) {
   const std::vector<GlossaryEntry> entries = {{"house", "Heim"}};
   EXPECT_THAT(Phrases(entries, "A house is a house."), ElementsAre(Target("Heim"), Target("Heim")));
   EXPECT_THAT(Phrases(entries, "A household."), IsEmpty());
@@ -42,7 +42,7 @@ TEST_F(GlossaryTest, APhraseIsWantedAsOftenAsItsSourceStandsInTheSentence) {
   EXPECT_THAT(Phrases(entries, ""), IsEmpty());
 }
 
-TEST_F(GlossaryTest, TheLongestEntryCountsWhereTheyOverlap) {
+TEST_F(GlossaryTest, TheLongestOfOverlappingEntriesCounts) {
   const std::vector<GlossaryEntry> entries = {{"house", "Heim"}, {"house boat", "Hausboot"}};
   EXPECT_THAT(Phrases(entries, "My house boat."), ElementsAre(Target("Hausboot")));
 }
@@ -79,7 +79,7 @@ TEST_F(GlossaryTest, NamesAnEntryThatTheRulesForbid) {
   EXPECT_EQ(field({.never_say = {"Katze"}}), "");
 }
 
-TEST_F(GlossaryTest, AnEntryCanBeOfSomeTextsOnly) {
+TEST_F(GlossaryTest, AnEntryCanApplyToSomeTextsOnly) {
   const auto glossary = Glossary::Create({{"house", "Heim", {{1, 3}}}, {"cat", "Katze"}},
                                          *tokenizer_, 100, SearchRules());
   ASSERT_TRUE(glossary.ok()) << glossary.status();
@@ -96,7 +96,7 @@ TEST_F(GlossaryTest, FindsTheTokensThatCompleteAPhraseHoweverItIsCut) {
   for (const int32_t token : banned) {
     EXPECT_TRUE(tokenizer_->TargetPiece(token).starts_with(phrase)) << token;
   }
-  // After a piece that is a beginning of it, those that go on with the rest.
+  // After a piece that begins the phrase, every piece that completes it is banned.
   for (const std::string said : {"▁H", "▁Ha", "▁Hau"}) {
     for (const int32_t token : index_.BeginningWith(said)) {
       if (tokenizer_->TargetPiece(token) != said) continue;

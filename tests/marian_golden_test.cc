@@ -1,6 +1,6 @@
-// The whole engine against Marian NMT: what marian-scorer and marian-decoder say of small models
-// that Marian trained (tests/golden/marian).  Another directory of the same layout is tested with
-// DRAGOMAN_MARIAN_GOLDENS=DIR.
+// The whole engine against Marian NMT: the results of marian-scorer and marian-decoder for small
+// models that Marian trained (tests/golden/marian).  DRAGOMAN_MARIAN_GOLDENS=DIR tests another
+// directory of the same layout.
 
 #include <algorithm>
 #include <cmath>
@@ -45,7 +45,7 @@ std::vector<std::string> Models() {
   return names;
 }
 
-// A directory with the model of a run, whose decoder.yml says what the run's command line did.
+// A directory with the model of a run.  Its decoder.yml has the options of the run's command line.
 class RunDirectory {
  public:
   RunDirectory(const std::string& name, const Json& run, const Json& meta) {
@@ -158,7 +158,8 @@ TEST_P(MarianGolden, ScoresOfGivenTranslations) {
   }
 }
 
-// Whether the hypotheses are those of Marian, in order, which has an empty line several times.
+// Whether the hypotheses are Marian's, in the same order.  Marian may list the empty hypothesis
+// several times; we list it once.
 bool SameHypotheses(const std::vector<TranslatedHypothesis>& found, const Json& wanted) {
   for (size_t h = 0; h < wanted.size(); ++h) {
     std::vector<int32_t> ids = wanted[h]["ids"];
@@ -184,7 +185,7 @@ TEST_P(MarianGolden, Searches) {
     request.options.num_hypotheses = run["options"]["beam-size"].get<int>();
     const auto found = engine.Translate(std::move(request));
     ASSERT_EQ(found.size(), inputs_.size());
-    // marian-decoder does not search as tr-pre models were trained.
+    // marian-decoder does not run tr-pre models as they were trained.
     const bool comparable = !absl::StartsWith(GetParam(), "tr-pre");
     int same = 0, same_text = 0;
     for (size_t i = 0; i < found.size(); ++i) {
@@ -192,14 +193,14 @@ TEST_P(MarianGolden, Searches) {
       const auto& hypotheses = found[i].hypotheses;
       const bool equal = SameHypotheses(hypotheses, wanted["nbest"]);
       same += equal ? 1 : 0;
-      // Ours have no white space at their ends.  Some runs do not say it.
+      // Our texts have no white space at the ends.  Some runs do not record the text.
       const std::string theirs = wanted.value("text", hypotheses[0].text);
       const std::string text(StripWhiteSpace(theirs));
       same_text += hypotheses[0].text == text ? 1 : 0;
       if (!exact || !comparable) continue;
       EXPECT_TRUE(equal) << inputs_[i] << "\n  " << hypotheses[0].text << "\n  " << wanted["text"];
       EXPECT_EQ(hypotheses[0].text, text) << inputs_[i];
-      // An empty line is not translated, and has no score.
+      // We do not translate an empty line, so it has no score.
       for (size_t h = 0; equal && h < hypotheses.size() && !text.empty(); ++h) {
         EXPECT_NEAR(hypotheses[h].score, wanted["nbest"][h]["score"].get<float>(), kTolerance);
       }
@@ -211,7 +212,7 @@ TEST_P(MarianGolden, Searches) {
   }
 }
 
-// The source token that each target token looks at the most, the first of equals.
+// The source token that each target token attends to most; of equal ones, the first.
 std::vector<int> HardAlignment(const std::vector<std::vector<float>>& rows) {
   std::vector<int> aligned;
   for (const std::vector<float>& row : rows) {
@@ -265,7 +266,7 @@ TEST_P(MarianGolden, HardAlignments) {
       const bool equal = HardAlignment(rows) == want;
       ++compared;
       same += equal ? 1 : 0;
-      // marian-decoder does not search as tr-pre models were trained.
+      // marian-decoder does not run tr-pre models as they were trained.
       const bool comparable = !absl::StartsWith(GetParam(), "tr-pre");
       EXPECT_TRUE(equal || !comparable) << inputs_[i];
     }

@@ -85,7 +85,7 @@ void Append(const void* data, size_t size, std::string* bytes) {
   bytes->append(static_cast<const char*>(data), size);
 }
 
-// All that a caller sees, to the last bit.
+// Everything that a caller sees, to the last bit.
 std::string BytesOf(const TranslateResponse& response) {
   std::string bytes = response.status.ToString();
   for (const Translation& translation : response.translations) {
@@ -107,7 +107,7 @@ std::string BytesOf(const TranslateResponse& response) {
   return bytes;
 }
 
-// The answers to all requests, `at_once` of them in the pool together.
+// The answers to all requests, `at_once` of which are in the pool at the same time.
 std::vector<std::string> Answers(int at_once) {
   NullObserver observer;
   WorkerPool pool({.workers = 2}, &observer);

@@ -20,7 +20,7 @@ const ModelSpec kModel = [] {
   return config;
 }();
 
-// The lengths that a sentence of `source_tokens` gets.
+// The lengths that the search of a sentence with `source_tokens` is given.
 SearchOptions Lengths(const DecodingOptions& options, int source_tokens,
                       const GenerationConfig& generation = {}) {
   const absl::StatusOr<SearchOptions> resolved =
@@ -32,7 +32,7 @@ SearchOptions Lengths(const DecodingOptions& options, int source_tokens,
   return search;
 }
 
-TEST(SearchRequest, TakesFromTheModelWhatTheRequestDoesNotSay) {
+TEST(SearchRequest, TakesFromTheModelWhatTheRequestLeavesOut) {
   GenerationConfig generation;
   generation.num_beams = 6;
   generation.length_penalty = 0.8f;
@@ -55,7 +55,7 @@ TEST(SearchRequest, TakesFromTheModelWhatTheRequestDoesNotSay) {
   EXPECT_EQ(search->length_penalty, 0.0f);
 }
 
-TEST(SearchRequest, TheModelRulesWhatNobodyCanSay) {
+TEST(SearchRequest, TheModelBansWhatNoRequestCanAllow) {
   GenerationConfig generation;
   generation.bad_words_ids = {{7}, {1, 2}};
   const std::shared_ptr<const SearchRules> rules = MakeRules(generation, kModel);
@@ -83,7 +83,7 @@ TEST(SearchRequest, EveryEntryOfTheTableChecksItsRange) {
   }
 }
 
-TEST(SearchRequest, AModelsOwnBeamIsCutToTheServersLimit) {
+TEST(SearchRequest, TheBeamOfAModelIsCappedAtTheServersLimit) {
   GenerationConfig generation;
   generation.num_beams = 12;
   const auto search = ResolveSearch({}, {.max_beam_size = 4}, generation, kModel);

@@ -69,7 +69,7 @@ class TranslatorTest : public testing::Test {
     return response;
   }
 
-  // The error must name `field` and say INVALID_ARGUMENT.
+  // Expects an INVALID_ARGUMENT error that names `field`.
   void ExpectInvalid(TranslateRequest request, const std::string& field) {
     const TranslateResponse response = Translate(std::move(request));
     EXPECT_TRUE(absl::IsInvalidArgument(response.status)) << response.status;
@@ -102,7 +102,7 @@ TEST_F(TranslatorTest, TranslatesTextsInTheirOrder) {
   EXPECT_GT(response.times.decode, absl::ZeroDuration());
 }
 
-// A model that ships, with a table that is made of its own translations.
+// A shipped model with a shortlist made from its own translations.
 TEST(TranslatorWithShortlist, TranslatesToTheCandidatesAlone) {
   const auto plain = Model::Load("en-de", "models/en-de", {.precision = Precision::kInt8});
   ASSERT_TRUE(plain.ok()) << plain.status();
@@ -113,7 +113,8 @@ TEST(TranslatorWithShortlist, TranslatesToTheCandidatesAlone) {
   const TranslateResponse whole = TranslateWith(*plain, request);
   ASSERT_TRUE(whole.status.ok()) << whole.status;
 
-  // Of each source token: all tokens of the translation; but none of the last text.
+  // The table maps each source token to all tokens of the translation, but leaves out the last
+  // text.
   const std::string file = testing::TempDir() + "translator_test.lex";
   std::ofstream table(file);
   const Tokenizer& tokenizer = (*plain)->tokenizer();
@@ -193,7 +194,7 @@ TEST_F(TranslatorTest, KeepsTheWhiteSpaceBetweenSentences) {
       "Anna kauft d roten Apfel heute.");
 }
 
-TEST_F(TranslatorTest, SplitsByItselfUnlessThereIsAPrefix) {
+TEST_F(TranslatorTest, SplitsByDefaultUnlessThereIsAPrefix) {
   const std::string text = "The cat is old. The dog sleeps.";
   const auto sentences = [&](TranslateRequest request) {
     const TranslateResponse response = Translate(std::move(request));
@@ -206,9 +207,9 @@ TEST_F(TranslatorTest, SplitsByItselfUnlessThereIsAPrefix) {
             1u);
 }
 
-// What is told of a request while it is under way, checked for its order.
+// What the observer of a request is told while the request runs; checks the order.
 struct Told {
-  std::vector<std::string> texts;  // the stable text of each, end to end
+  std::vector<std::string> texts;  // the stable text of each content, concatenated
   std::vector<Translation> translations;
   std::vector<FinishedSentence> sentences;
   int news = 0;
@@ -240,7 +241,7 @@ Told Stream(const Translator& translator, const TranslateRequest& request) {
   return told;
 }
 
-TEST_F(TranslatorTest, TellsAsItGoesWhatItGivesInTheEnd) {
+TEST_F(TranslatorTest, ReportsOnTheWayWhatItReturnsInTheEnd) {
   TranslateRequest request = {
       .texts = {" The old teacher sees a small house.  The cat is old.\n\nAnna buys the red apple "
                 "today! ",
@@ -285,7 +286,7 @@ TEST_F(TranslatorTest, TellsAsItGoesWhatItGivesInTheEnd) {
   }
 }
 
-TEST_F(TranslatorTest, TellsNothingOfAHiddenPrefix) {
+TEST_F(TranslatorTest, ReportsNothingOfAHiddenPrefix) {
   TranslateRequest request = {.texts = {"The old teacher sees a small house."},
                               .target_prefixes = {"Der alte"},
                               .return_prefix = false};
@@ -339,7 +340,7 @@ TEST_F(TranslatorTest, NamesTheFieldThatIsWrong) {
   ExpectInvalid({.texts = {"a"}, .target_language = "xyz"}, "target_language");
 }
 
-TEST_F(TranslatorTest, RefusesALongSentenceOrCutsItAndSaysSo) {
+TEST_F(TranslatorTest, RefusesALongSentenceOrTruncatesItAndSaysSo) {
   std::string text;
   for (int i = 0; i < 30; ++i) text += "the cat and ";
   ExpectInvalid({.texts = {"a", text}}, "contents[1]");
@@ -365,7 +366,7 @@ TEST_F(TranslatorTest, ADeadlineThatPassedIsDeadlineExceeded) {
   EXPECT_TRUE(absl::IsDeadlineExceeded(response.status)) << response.status;
 }
 
-TEST_F(TranslatorTest, ACancelledRequestIsToldOnce) {
+TEST_F(TranslatorTest, ACancelledRequestIsReportedOnce) {
   for (int i = 0; i < 50; ++i) {
     absl::Notification done;
     absl::Status status;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kPage = HugePageMemory::kPageBytes;
 
-TEST(HugePageMemory, AreWholeAlignedAndZero) {
+TEST(HugePageMemory, IsWholeAlignedAndZero) {
   const HugePageMemory pages(kPage + 1);
   EXPECT_EQ(pages.size(), 2 * kPage);
   EXPECT_EQ(reinterpret_cast<uintptr_t>(pages.data()) % kPage, 0u);

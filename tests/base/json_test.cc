@@ -25,7 +25,7 @@ TEST(Json, AnObjectIsParsed) {
   EXPECT_EQ((*json)["b"][1]["a"], 3);
 }
 
-TEST(Json, WhatIsNoHonestObjectIsRefusedByName) {
+TEST(Json, MalformedObjectsAreRefusedByName) {
   const std::pair<std::string, const char*> cases[] = {
       {"", "parse error"},
       {"{", "parse error"},

@@ -33,7 +33,7 @@ TEST(Machine, GrantsAtLeastOneCoreAndNoMoreThanThereAre) {
 }
 
 TEST(Machine, CoresFollowTheAffinityMask) {
-  std::thread([] {  // affinity belongs to the thread: this one is narrowed and ends
+  std::thread([] {  // affinity belongs to a thread: narrow one that ends here
     cpu_set_t mask;
     ASSERT_EQ(sched_getaffinity(0, sizeof(mask), &mask), 0);
     int first = 0;
@@ -88,7 +88,7 @@ TEST_F(Cgroup, TheTightestLimitUpToTheRootHolds) {
   EXPECT_EQ(limits.memory_bytes, 1000000u);
 }
 
-TEST_F(Cgroup, AGroupThatIsNotVisibleLeavesTheRoot) {  // as inside of a container
+TEST_F(Cgroup, AGroupThatIsNotVisibleLeavesTheRoot) {  // as in a container
   Write("cpu.max", "150000 100000\n");
   EXPECT_EQ(Limits("0::/system.slice/docker-1.scope\n").cores, 1.5);
 }
@@ -155,7 +155,7 @@ TEST(Machine, TheModelOfTheProcessorIsTheFirst) {
   EXPECT_EQ(ParseCpuModel("processor : 0\nBogoMIPS : 50.00\n"), "");
 }
 
-TEST(Machine, AChoiceStandsInBrackets) {
+TEST(Machine, TheChosenValueIsInBrackets) {
   EXPECT_EQ(ParseChoice("always [madvise] never\n"), "madvise");
   EXPECT_EQ(ParseChoice("always madvise never\n"), "");
   EXPECT_EQ(ParseChoice("] [always"), "");

@@ -57,7 +57,7 @@ TEST_F(MappedFileTest, AMissingFileIsNotFound) {
   EXPECT_EQ(MappedFile::Open(path_ + "/below").status().code(), absl::StatusCode::kNotFound);
 }
 
-TEST_F(MappedFileTest, WhatWasForgottenCanBeReadAgain) {
+TEST_F(MappedFileTest, ForgottenPagesCanBeReadAgain) {
   const std::string content(20'000, 'x');
   std::ofstream(path_) << content;
   const auto file = MappedFile::Open(path_);
@@ -86,7 +86,7 @@ TEST_F(MappedFileTest, AFileThatIsCutShortReadsAsZerosAndSaysSo) {
   EXPECT_THAT(std::string((*file)->whole().message()), testing::HasSubstr(path_));
 }
 
-TEST_F(MappedFileTest, WhatIsNoRegularFileIsRefusedAtOnce) {
+TEST_F(MappedFileTest, AnythingButARegularFileIsRefusedAtOnce) {
   EXPECT_EQ(MappedFile::Open("/tmp").status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(MappedFile::Open("/dev/zero").status().code(), absl::StatusCode::kFailedPrecondition);
   ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);  // nobody writes to it: a plain open() would wait

@@ -10,9 +10,9 @@
 namespace dragoman {
 namespace {
 
-#ifndef __SANITIZE_THREAD__  // which finds the cycle by itself
+#ifndef __SANITIZE_THREAD__  // TSan reports the cycle by itself
 
-// Two locks in both orders: what the checks end a program for.
+// Takes two locks in both orders, for which the checks end a program.
 TEST(MutexChecks, AreOffOnceDisabled) {
   const auto lock_both_ways = [] {
     DisableMutexChecks();

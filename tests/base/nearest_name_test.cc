@@ -15,7 +15,7 @@ TEST(NearestName, FindsWhatWasMistyped) {
   EXPECT_EQ(NearestName("--beam_size", kNames), "--beam-size");
 }
 
-TEST(NearestName, IsSilentAboutWhatWasHardlyMeant) {
+TEST(NearestName, SuggestsNothingFarFetched) {
   EXPECT_EQ(NearestName("dance", kNames), "");
   EXPECT_EQ(NearestName("", kNames), "");
   EXPECT_EQ(NearestName("x", kNames), "");
@@ -24,7 +24,7 @@ TEST(NearestName, IsSilentAboutWhatWasHardlyMeant) {
 
 TEST(NearestName, OfEqualsTheFirst) { EXPECT_EQ(NearestName("abcd", {"abce", "abcf"}), "abce"); }
 
-TEST(NearestName, MakesAHalfSentence) {
+TEST(NearestName, DidYouMeanEndsAMessage) {
   EXPECT_EQ(DidYouMean("scores", kNames), "; did you mean score?");
   EXPECT_EQ(DidYouMean("dance", kNames), "");
 }

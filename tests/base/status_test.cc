@@ -37,7 +37,7 @@ TEST(Status, AnAnnotationKeepsCodeAndPayloads) {
   EXPECT_TRUE(Annotate(absl::OkStatus(), "config: ").ok());
 }
 
-TEST(Status, PathsCanBeToldFromADirectoryOn) {
+TEST(Status, PathsCanBeMadeRelativeToADirectory) {
   const absl::Status status = absl::NotFoundError("/m/a/x.spm: cannot open; want /m/a/y.spm");
   EXPECT_EQ(RelativeTo("/m/a", status), absl::NotFoundError("x.spm: cannot open; want y.spm"));
   EXPECT_TRUE(RelativeTo("/m/a", absl::OkStatus()).ok());

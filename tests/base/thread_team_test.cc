@@ -35,7 +35,7 @@ TEST(ThreadTeam, DoesEveryIndexOnceInPartsOfAtLeastTheGrain) {
   }
 }
 
-// The parts can only meet at the barrier if they are done at the same time.
+// The parts can only meet at the barrier if they run at the same time.
 TEST(ThreadTeam, PartsAreDoneAtTheSameTimeByDifferentMembers) {
   ThreadTeam team(3);
   std::atomic<int> arrived = 0;
@@ -49,8 +49,8 @@ TEST(ThreadTeam, PartsAreDoneAtTheSameTimeByDifferentMembers) {
   EXPECT_EQ(std::set<std::thread::id>(threads.begin(), threads.end()).size(), 3u);
 }
 
-// Rounds follow each other at once and after pauses in which the members fall asleep, and some are
-// too small for all of them.
+// Rounds follow one another at once or after a pause in which the members fall asleep.  Some have
+// fewer parts than the team has members.
 TEST(ThreadTeam, ManyRounds) {
   ThreadTeam team(4);
   std::vector<int64_t> sums(64, 0);
@@ -66,7 +66,7 @@ TEST(ThreadTeam, ManyRounds) {
   EXPECT_EQ(std::accumulate(sums.begin(), sums.end(), int64_t{0}), want);
 }
 
-TEST(ThreadTeam, MayBeAsLargeAsItCanBe) {
+TEST(ThreadTeam, WorksAtItsMaximumSize) {
   ThreadTeam team(ThreadTeam::kMaxSize);
   for (const int count : {0, ThreadTeam::kMaxSize, 1000}) {
     std::vector<int> done(count, 0);
@@ -89,8 +89,8 @@ int ThreadsOfThisProcess() {
   return threads;
 }
 
-// Members that still look for work and members that have fallen asleep both end with the team,
-// before it has done any work and after.
+// The team ends both the members that are still looking for work and those that have fallen asleep,
+// whether or not it has ever had work.
 TEST(ThreadTeam, ItsThreadsEndWithItAsleepOrAwake) {
   for (const int milliseconds : {0, 20}) {
     for (const bool works : {false, true}) {
@@ -103,7 +103,7 @@ TEST(ThreadTeam, ItsThreadsEndWithItAsleepOrAwake) {
         EXPECT_EQ(done, works ? 100 : 0);
         std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
       }
-      // A thread that was joined may be listed for a moment longer.
+      // A thread that was joined may stay listed for a moment.
       for (int tries = 0; ThreadsOfThisProcess() > before && tries < 1000; ++tries) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
       }

@@ -9,7 +9,7 @@ namespace {
 
 using std::string_literals::operator""s;
 
-// The encoding as the standard defines it, without a look at whether `c` may be encoded.
+// Encodes as the standard defines it, without checking whether `c` may be encoded.
 std::string EncodeAs(char32_t c, int length) {
   if (length == 1) return std::string(1, static_cast<char>(c));
   std::string bytes(length, '\0');
@@ -47,7 +47,7 @@ TEST(Utf8, NothingAboveTheLastCodePointIsValid) {
   EXPECT_FALSE(IsValidUtf8("\xFF"));
 }
 
-TEST(Utf8, WhatIsCutOffIsInvalid) {
+TEST(Utf8, TruncatedSequencesAreInvalid) {
   const std::string text = "é東🙂";
   for (size_t size = 0; size <= text.size(); ++size) {
     const bool whole = size == 0 || size == 2 || size == 5 || size == 9;
@@ -65,7 +65,8 @@ TEST(Utf8, CountsCodePointsNotBytes) {
 
 TEST(Utf8, StripsWhiteSpaceOfAllScripts) {
   EXPECT_EQ(StripWhiteSpace(" \t\u00A0\u3000a b\u2028\n"), "a b");
-  EXPECT_EQ(StripWhiteSpace("\u200Ba\u200B"), "\u200Ba\u200B");  // no white space to Python either
+  EXPECT_EQ(StripWhiteSpace("\u200Ba\u200B"),
+            "\u200Ba\u200B");  // Python does not count it as white space either
   EXPECT_EQ(StripWhiteSpace(" \n "), "");
   EXPECT_EQ(StripWhiteSpace(""), "");
 }

@@ -34,7 +34,7 @@ TEST(WeightMemory, ABlockOutlivesThoseItSharesAMappingWith) {
   WeightMemory moved = std::move(kept);
   std::memset(moved.data(), 2, 100);
   const WeightMemory later(100);
-  EXPECT_EQ(later.data()[0], std::byte{0});  // no block is given out twice
+  EXPECT_EQ(later.data()[0], std::byte{0});  // no block is handed out twice
 }
 
 }  // namespace

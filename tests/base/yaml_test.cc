@@ -44,7 +44,7 @@ TEST(Yaml, KeysAreTextAndQuotedScalarsAreStrings) {
 
 TEST(Yaml, JsonIsYaml) { EXPECT_EQ(Parse(R"({"a":[1,{"b":-2.5}]})")["a"][1]["b"], -2.5); }
 
-TEST(Yaml, RefusesWhatIsNoMapping) {
+TEST(Yaml, RefusesAnythingButAMapping) {
   EXPECT_THAT(ErrorOf("- a\n"), HasSubstr("test.yml: is not a mapping"));
   EXPECT_THAT(ErrorOf(""), HasSubstr("test.yml: "));
   EXPECT_THAT(ErrorOf("a: 1\na: 2\n"), HasSubstr("line 2: \"a\" occurs twice"));
@@ -52,12 +52,12 @@ TEST(Yaml, RefusesWhatIsNoMapping) {
   EXPECT_THAT(ErrorOf("? [a]\n: 1\n"), HasSubstr("a key that is not a scalar"));
 }
 
-// Ten lines of which would be a billion values.
+// Ten lines of them can expand to a billion values.
 TEST(Yaml, RefusesAnchorsAndAliases) {
   EXPECT_THAT(ErrorOf("a: &x [1]\nb: [*x, *x]\n"), HasSubstr("anchor"));
 }
 
-TEST(Yaml, RefusesWhatNestsTooDeep) {
+TEST(Yaml, RefusesDeepNesting) {
   EXPECT_THAT(ErrorOf("a: " + std::string(100, '[') + std::string(100, ']') + "\n"),
               HasSubstr("nests deeper"));
 }

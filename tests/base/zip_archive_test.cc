@@ -44,7 +44,7 @@ std::string Deflate(const std::string& content) {
   return packed;
 }
 
-// What the local header and the list both say of a file.
+// The fields that the local header and the central directory share.
 std::string Facts(const File& file, const std::string& packed) {
   std::string facts;
   Put<uint16_t>(20, &facts);                    // version
@@ -121,7 +121,7 @@ TEST_F(ZipArchiveTest, ACompressedFileIsUnpacked) {
   ASSERT_TRUE(archive->Extract(*archive->Find("packed"), path_).ok());
   std::ifstream file(path_, std::ios::binary);
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), content);
-  // Never over a file that is there.
+  // It never overwrites a file.
   EXPECT_EQ(archive->Extract(*archive->Find("stored"), path_).code(),
             absl::StatusCode::kFailedPrecondition);
 }
@@ -136,7 +136,7 @@ TEST_F(ZipArchiveTest, DamagedContentLeavesNoFile) {
   EXPECT_FALSE(fs::exists(path_));
 }
 
-TEST_F(ZipArchiveTest, WhatIsNoHonestArchiveIsRefused) {
+TEST_F(ZipArchiveTest, MalformedArchivesAreRefused) {
   const std::string good = Zip({{"a", "content"}, {"b", "more"}});
   for (size_t size = 0; size < good.size(); ++size) {
     const std::string cut = good.substr(0, size);

@@ -1,13 +1,13 @@
-// batching-bench: what continuous batching is worth.  The same engine serves the same arrivals
-// twice:
+// batching-bench measures what continuous batching is worth.  The same engine serves the same
+// arrivals twice:
 //
 //   continuous   as the server does: a sentence joins the running batch at any step
-//   static       a worker takes what waits, up to --batch sentences, runs it to its end and takes
-//                the next; a batch is answered as a whole.  `static_early` answers each of its
-//                sentences as soon as that is translated.
+//   static       a worker takes up to --batch waiting sentences, runs them to the end and takes the
+//                next ones; all sentences of a batch are answered when the batch ends.
+//                `static_early` answers each of them as soon as it is translated.
 //
-// Short and long sentences arrive at random at a fixed rate; a latency counts from when a sentence
-// was due.  Prints one JSON object.
+// Short and long sentences arrive at random at a fixed rate.  A latency starts at the time when the
+// sentence was due.  Prints one JSON object.
 
 #include <algorithm>
 #include <cmath>
@@ -40,16 +40,16 @@ struct Flags {
 };
 
 struct Arrival {
-  absl::Duration due;  // since the beginning
+  absl::Duration due;  // since the start
   bool is_long = false;
   std::string text;
 };
 
-// A sentence that was answered.
+// An answered sentence.
 struct Answer {
   bool is_long = false;
-  double seconds = 0;        // from when it was due
-  double early_seconds = 0;  // if its batch had not been waited for
+  double seconds = 0;        // since it was due
+  double early_seconds = 0;  // without waiting for the rest of its batch
 };
 
 absl::StatusOr<std::vector<std::string>> ReadLines(const std::string& path) {
@@ -114,7 +114,7 @@ absl::StatusOr<std::vector<Answer>> RunContinuous(const std::shared_ptr<const Mo
   return answers;
 }
 
-// Workers that take batches from one line.
+// Workers that take batches from one queue.
 class StaticServer {
  public:
   StaticServer(std::shared_ptr<const Model> model, const Flags& flags,

@@ -25,7 +25,7 @@ double CpuSeconds() {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
-// CPU seconds of the fastest of a few runs: what disturbs a run only makes it slower.
+// CPU seconds of the fastest of several runs: disturbances only make a run slower.
 double Fastest(absl::FunctionRef<void()> run) {
   constexpr int kRuns = 10;
   double fastest = std::numeric_limits<double>::infinity();
@@ -42,7 +42,8 @@ constexpr int64_t kTurns = 1 << 20;
 
 #if defined(__x86_64__)
 
-// A function that repeats INSTRUCTION over kSums sums, all in registers because one asm names them.
+// Defines a function that repeats INSTRUCTION over kSums sums.  One asm names all of them, so they
+// stay in registers.
 #define DRAGOMAN_PEAK_LOOP(NAME, TARGET, VECTOR, INSTRUCTION)                                      \
   __attribute__((target(TARGET))) void NAME() {                                                    \
     VECTOR a = {}, b = {}, s0 = {}, s1 = {}, s2 = {}, s3 = {}, s4 = {}, s5 = {}, s6 = {}, s7 = {}; \
@@ -96,7 +97,7 @@ __attribute__((target("avx512f"))) void Read512(const char* p, size_t bytes) {
 double MeasurePeak(Precision) { return 0.0; }
 #endif
 
-// Any machine: independent sums that the compiler may put into vectors.
+// For any machine: independent sums that the compiler can vectorize.
 void ReadWords(const char* p, size_t bytes) {
   uint64_t sums[8] = {};
   for (size_t i = 0; i < bytes; i += sizeof(sums)) {

@@ -1,6 +1,6 @@
-// dragoman-bench: how fast the engine alone translates a file, without a network.  Prints one JSON
-// object.  Keeps a fixed number of sentences in flight, each a request of its own, until all are
-// translated.
+// dragoman-bench measures how fast the engine alone translates a file, without a network.  It keeps
+// a fixed number of sentences in flight, each a request of its own, until all are translated, and
+// prints one JSON object.
 
 #include <sys/resource.h>
 
@@ -44,7 +44,8 @@ Usage ReadUsage() {
           usage.ru_minflt + usage.ru_majflt};
 }
 
-// Random weights repeat themselves, and the lengths that are asked for are to come out.
+// A model with random weights repeats itself, and yet must write translations of the requested
+// lengths.
 DecodingOptions WithoutGuard(DecodingOptions options) {
   options.repetition_guard = false;
   return options;
@@ -96,7 +97,8 @@ class Run {
       if (latencies.size() == steady_) at_half = ReadUsage();
       for (const Translation& translation : response.translations) {
         source_tokens += translation.source_tokens;
-        // Of the best hypothesis, with its end of sentence unless the maximum length came first.
+        // Counts the best hypothesis, with its end of sentence unless it reached the maximum
+        // length.
         const TranslatedHypothesis& best = translation.hypotheses[0];
         target_tokens += static_cast<int64_t>(best.token_ids.size());
         if (best.finish_reason == FinishReason::kEos) ++target_tokens;

@@ -1,6 +1,7 @@
-// Prints a digest of all that a model answers to a file of lines: tokens and the bits of every
-// score, greedily and with a beam of 4, in each precision.  Two builds that print the same on one
-// machine compute the same, bit for bit; across instruction sets the digests may differ.
+// Prints a digest of everything that a model answers to the lines of a file: the tokens and the
+// bits of every score, with greedy search and with a beam of 4, in each precision.  If two builds
+// print the same on one machine, they compute the same, bit for bit.  Digests may differ between
+// instruction sets.
 //
 //   dragoman-fingerprint models/en-de lines.txt
 
@@ -24,7 +25,7 @@ void Append(const std::vector<T>& values, std::string* bytes) {
   bytes->push_back('\n');
 }
 
-// What the translator answers, as bytes; empty, with a message on standard error, if it fails.
+// The translator's answer as bytes.  If it fails, empty, with a message on standard error.
 std::string Answer(const Translator& translator, const std::vector<std::string>& lines, int beam) {
   std::string bytes;
   for (const std::string& line : lines) {
@@ -67,7 +68,7 @@ int Main(const std::string& directory, const std::string& input) {
     const auto model = Model::Load("model", directory, {.precision = precision});
     if (!model.ok()) {
       std::cerr << NameOf(precision) << ": " << std::string(model.status().message()) << "\n";
-      continue;  // such as bfloat16 on a machine without it
+      continue;  // for example bfloat16 on a machine without it
     }
     const Translator translator(*model, &pool, Limits());
     for (const int beam : {1, 4}) {

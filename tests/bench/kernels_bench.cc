@@ -1,11 +1,14 @@
-// kernels_bench: every kernel of the engine against its ceiling (ceilings.h).  Prints, beside time:
+// kernels_bench compares every kernel of the engine with its ceiling (ceilings.h).  Besides time it
+// prints:
 //
-//   ops         operations per second, and %peak of what the registers alone can do
-//   bytes       bytes per second that a call must at least read, and %read of what a plain loop
-//               reads from a working set of that size
+//   ops         operations per second, and as %peak, the share of what registers alone allow
+//   bytes       bytes per second that a call has to read at least, and as %read, the share of what
+//   a
+//               plain loop reads from a working set of that size
 //
-// Rates are per CPU second.  Products of "warm" weights read them from the caches; "streamed" ones
-// take turns among copies that no cache holds together, as a decoding step walks through a model.
+// Rates are per CPU second.  Products of "warm" weights read them from the caches.  Those of
+// "streamed" weights cycle through copies that no cache can hold together, as a decoding step goes
+// through the weights of a model.
 
 #include <algorithm>
 #include <memory>
@@ -34,7 +37,7 @@ using benchmark::State;
 
 constexpr int kWidth = 512;         // d_model of Transformer-base
 constexpr int kVocabulary = 32000;  // logits of a row
-constexpr int kTile = 512;          // of them, that are ranked at a time
+constexpr int kTile = 512;          // logits that are ranked at a time
 
 void CountOperations(double each, Precision precision, State* state) {
   state->counters["ops"] = Counter(each, Counter::kIsIterationInvariantRate);
@@ -68,8 +71,8 @@ struct Product {
   }
 };
 
-// As many packed copies of a weight as are to be taken turns among; empty if the CPU cannot.  Kept
-// for the next call, which is most often for the same weight.
+// The packed copies of a weight to cycle through; empty if the CPU does not support the product.
+// They are kept for the next call, which usually has the same weight.
 const std::vector<PackedGemm>& Copies(const Product& product, State* state) {
   static std::vector<PackedGemm> copies;
   static Product copied = {};
@@ -96,7 +99,7 @@ const std::vector<PackedGemm>& Copies(const Product& product, State* state) {
   return copies;
 }
 
-// The activations are converted once for all the weights that they meet, and timed apart.
+// The activations are quantized once for all the weights, and that is timed separately.
 void BM_Gemm(State& state, const Product& product) {
   const std::vector<PackedGemm>& copies = Copies(product, &state);
   if (copies.empty()) return;
@@ -139,7 +142,7 @@ void RegisterProducts() {
   }
 }
 
-// --- Attention: queries of 8 heads of 64 over the same positions of a cache.
+// --- Attention: queries of 8 heads of 64 columns over the same positions of a cache
 
 template <Precision kPrecision>
 void BM_Attend(State& state) {
@@ -238,7 +241,7 @@ BENCHMARK(BM_MaxOf)->Arg(kTile)->Arg(kVocabulary);
 BENCHMARK(BM_SumExp)->Arg(kTile)->Arg(kVocabulary);
 BENCHMARK(BM_IndicesAbove)->Arg(kTile)->Arg(kVocabulary);
 
-// The whole row, tile by tile; the argument is how many continuations are wanted.
+// Ranks the whole row, tile by tile; the argument is the number of continuations.
 void BM_RowRanker(State& state) {
   std::mt19937 random(8);
   std::vector<float> logits = RandomVector(kVocabulary, &random);
@@ -284,7 +287,7 @@ void BM_TokenizerEncode(State& state) {
 }
 BENCHMARK(BM_TokenizerEncode);
 
-// Says what the percentages are of.
+// Prints the ceilings that the percentages refer to.
 void AddCeilingsToContext() {
   const auto add = [](const std::string& name, double value) {
     benchmark::AddCustomContext(name, std::to_string(static_cast<int64_t>(value / 1e9)) + "e9");

@@ -17,7 +17,7 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-// A temporary file of this process: the same tests may run in another tree at the same time.
+// A file name with the process id, because the same tests may run in another tree at the same time.
 std::string PathOf(const std::string& name) {
   return ::testing::TempDir() + "/" + std::to_string(getpid()) + "_" + name;
 }
@@ -40,7 +40,7 @@ class CommandsTest : public ::testing::Test {
     std::fclose(file);
     return code;
   }
-  // The same with --server.
+  // The same, with --server.
   ExitCode RunWithServer(std::vector<std::string> arguments, const std::string& input = "") {
     arguments.insert(arguments.begin() + 1, {"--server", server_.address()});
     return Run(arguments, input);
@@ -133,7 +133,7 @@ TEST_F(CommandsTest, MayAskForWholeTexts) {
   EXPECT_EQ(server_.requests()[0].sentence_splitting(), v1::SENTENCE_SPLITTING_NONE);
 }
 
-TEST_F(CommandsTest, LeavesToTheServerWhatIsNotGiven) {
+TEST_F(CommandsTest, LeavesUnsetOptionsToTheServer) {
   EXPECT_EQ(RunWithServer({"translate", "x"}), kExitOk);
   v1::TranslateRequest bare;
   bare.add_contents("x");
@@ -142,9 +142,9 @@ TEST_F(CommandsTest, LeavesToTheServerWhatIsNotGiven) {
   EXPECT_EQ(server_.requests()[0].SerializeAsString(), bare.SerializeAsString());
 }
 
-TEST_F(CommandsTest, SaysWhatTheServerSaid) {
+TEST_F(CommandsTest, PrintsTheErrorOfTheServer) {
   EXPECT_EQ(RunWithServer({"translate"}, "one\ntwo\nbad\n"), kExitRefused);
-  EXPECT_EQ(out(), "ONE\nTWO\n");  // each line is answered by itself
+  EXPECT_EQ(out(), "ONE\nTWO\n");  // each line has an answer of its own
   EXPECT_EQ(err(),
             "dragoman: INVALID_ARGUMENT: is bad\n"
             "  at line 3\n");
@@ -163,7 +163,7 @@ TEST_F(CommandsTest, RefusesALineBeyondAllLimits) {
   EXPECT_THAT(err(), HasSubstr("line 2 has more than"));
 }
 
-TEST_F(CommandsTest, LeavesOutLinesThatFail) {
+TEST_F(CommandsTest, SkipsLinesThatFail) {
   EXPECT_EQ(RunWithServer({"translate", "--skip-errors"}, "one\nbad\nthree\n"), kExitRefused);
   EXPECT_EQ(out(), "ONE\n\nTHREE\n");
   EXPECT_EQ(err(), "dragoman: skipped line 2: INVALID_ARGUMENT: is bad\ndragoman: 1 skipped\n");
@@ -173,7 +173,7 @@ TEST_F(CommandsTest, LeavesOutLinesThatFail) {
                 {"code": "INVALID_ARGUMENT", "message": "is bad"}})"));
 }
 
-TEST_F(CommandsTest, GoesOnWhereAnEarlierRunStopped) {
+TEST_F(CommandsTest, ResumesWhereAnEarlierRunStopped) {
   const std::string input = PathOf("resume_input.txt");
   const std::string output = PathOf("resume_output.txt");
   std::string whole;
@@ -257,7 +257,7 @@ TEST_F(CommandsTest, TakesTheServerBeforeTheCommand) {
   EXPECT_EQ(Run({"translate", "--server", "http://x/y", "x"}), kExitUsage);
 }
 
-TEST_F(CommandsTest, HelpsAndTellsItsVersion) {
+TEST_F(CommandsTest, PrintsHelpAndVersion) {
   EXPECT_EQ(Run({"--help"}), kExitOk);
   EXPECT_THAT(out(), HasSubstr("Exit codes"));
   EXPECT_EQ(Run({"translate", "--help"}), kExitOk);
@@ -278,13 +278,13 @@ TEST_F(CommandsTest, ListsModels) {
   EXPECT_THAT(err(), HasSubstr("NOT_FOUND: no model \"fr-de\""));
 }
 
-TEST_F(CommandsTest, TellsHealth) {
+TEST_F(CommandsTest, PrintsHealth) {
   EXPECT_EQ(RunWithServer({"health"}), kExitOk);
   EXPECT_EQ(out(), "SERVING\n");
   server_.SetServing(false);
   EXPECT_EQ(RunWithServer({"health"}), kExitRefused);
   EXPECT_EQ(out(), "NOT_SERVING\n");
-  // A translation is for a server that serves; this one is there, but drains.
+  // Only a server that is serving translates; this one can be reached, but is draining.
   EXPECT_EQ(RunWithServer({"translate", "x"}), kExitRefused);
   EXPECT_THAT(err(), HasSubstr("UNAVAILABLE: " + server_.address() + " is not serving"));
   EXPECT_EQ(Run({"health", "--server", "127.0.0.1:1"}), kExitUnreachable);

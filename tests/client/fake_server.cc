@@ -23,7 +23,8 @@ grpc::Status WithDetail(grpc::StatusCode code, const std::string& message,
   return grpc::Status(code, message, status.SerializeAsString());
 }
 
-// The condition that a text names.  `attempts` counts the requests so far, this one included.
+// The status for the condition that a text names.  `attempts` counts the requests so far, including
+// this one.
 grpc::Status Answer(const std::string& text, int index, size_t attempts) {
   if (text == "bad") {
     google::rpc::BadRequest detail;
@@ -33,7 +34,8 @@ grpc::Status Answer(const std::string& text, int index, size_t attempts) {
     return WithDetail(grpc::INVALID_ARGUMENT, "the request is bad", detail);
   }
   if (text == "draining once" && attempts > 1) return grpc::Status::OK;
-  if (text == "draining twice" && attempts > 3) return grpc::Status::OK;  // after an "a"
+  if (text == "draining twice" && attempts > 3)
+    return grpc::Status::OK;  // the first request was an "a"
   if (text == "busy once" && attempts > 1) return grpc::Status::OK;
   if (text == "broken") return grpc::Status(grpc::INTERNAL, "internal error");
   if (text == "wrong option") {

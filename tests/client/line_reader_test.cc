@@ -43,7 +43,7 @@ TEST_F(LineReaderTest, ReadsLinesOfAllEndings) {
   EXPECT_EQ(Next(&reader), "END");
 }
 
-TEST_F(LineReaderTest, KnowsWhenALineWouldHaveToBeWaitedFor) {
+TEST_F(LineReaderTest, KnowsWhetherReadingWouldBlock) {
   LineReader reader(ends_[0], 100);
   EXPECT_FALSE(reader.Ready());
   Write("one\ntwo\n");
@@ -57,7 +57,7 @@ TEST_F(LineReaderTest, KnowsWhenALineWouldHaveToBeWaitedFor) {
   EXPECT_EQ(Next(&reader), "END");
 }
 
-TEST_F(LineReaderTest, PutsLinesTogetherThatArriveInParts) {
+TEST_F(LineReaderTest, JoinsLinesThatArriveInParts) {
   LineReader reader(ends_[0], 100'000);
   std::thread writer([this] {
     for (int i = 0; i < 1000; ++i) Write("0123456789");
@@ -75,7 +75,7 @@ TEST_F(LineReaderTest, RefusesALineThatIsTooLong) {
   EXPECT_EQ(status, absl::InvalidArgumentError("line 2 has more than 10 bytes"));
 }
 
-TEST_F(LineReaderTest, ReportsAnErrorOfReading) {
+TEST_F(LineReaderTest, ReportsReadErrors) {
   LineReader reader(/*fd=*/-1, 10);
   EXPECT_EQ(reader.Next().status().code(), absl::StatusCode::kUnavailable);
 }

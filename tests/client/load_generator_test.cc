@@ -23,7 +23,7 @@ TEST(Percentile, IsTheNearestRank) {
   EXPECT_EQ(Percentile({}, 0.5), 0);
 }
 
-TEST(LoadGenerator, ClosedLoopSendsExactlySoManyRequests) {
+TEST(LoadGenerator, ClosedLoopSendsTheGivenNumberOfRequests) {
   FakeServer server;
   TranslationClient client(server.address());
   const LoadReport report = RunLoad(&client, {}, {"a", "bb", "ccc"},
@@ -43,7 +43,7 @@ TEST(LoadGenerator, OpenLoopKeepsItsRateWhileTheServerIsSlow) {
   TranslationClient client(server.address());
   const LoadReport report =
       RunLoad(&client, {}, {"slow"}, {.rate = 100.0, .duration = absl::Milliseconds(300)});
-  EXPECT_GT(report.requests, 10);  // a closed loop of one would have sent one
+  EXPECT_GT(report.requests, 10);  // a closed loop of one request would have sent one
   EXPECT_LT(report.requests, 70);
   EXPECT_GE(report.latencies.front(), 0.5);
   EXPECT_EQ(report.good,
@@ -51,7 +51,7 @@ TEST(LoadGenerator, OpenLoopKeepsItsRateWhileTheServerIsSlow) {
                                                [](double seconds) { return seconds <= 1.0; })));
 }
 
-TEST(LoadGenerator, SendsDocumentsAmongTheRest) {
+TEST(LoadGenerator, MixesInDocuments) {
   FakeServer server;
   TranslationClient client(server.address());
   const LoadReport report =
@@ -63,7 +63,7 @@ TEST(LoadGenerator, SendsDocumentsAmongTheRest) {
   EXPECT_EQ(report.texts, 7 * documents + (200 - documents));
 }
 
-TEST(LoadGenerator, SendsBatchWorkAmongTheRest) {
+TEST(LoadGenerator, MixesInBatchWork) {
   FakeServer server;
   TranslationClient client(server.address());
   const LoadReport report = RunLoad(&client, {}, {"a"}, {.requests = 200, .batch_share = 0.25});

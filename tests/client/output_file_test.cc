@@ -29,7 +29,7 @@ TEST_F(OutputFileTest, CreatesAFile) {
   EXPECT_EQ(Content(), "a\n");
 }
 
-TEST_F(OutputFileTest, GoesOnAfterTheLastWholeLine) {
+TEST_F(OutputFileTest, ContinuesAfterTheLastWholeLine) {
   for (const auto& [before, lines] : {std::pair{"", 0}, {"a\n\nb\n", 3}}) {
     for (const char* torn : {"", "half", "x\r"}) {
       Write(std::string(before) + torn);

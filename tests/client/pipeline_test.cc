@@ -59,7 +59,7 @@ TEST_F(PipelineTest, NothingInNothingOut) {
   EXPECT_TRUE(server_.requests().empty());
 }
 
-TEST_F(PipelineTest, DeliversWhatCameBeforeAnErrorAndNothingAfterIt) {
+TEST_F(PipelineTest, DeliversEverythingBeforeAnErrorAndNothingAfterIt) {
   TranslationPipeline pipeline(&client_, {}, {.max_texts = 1}, Collect());
   for (const char* text : {"one", "two", "bad", "three", "four", "five"}) {
     pipeline.Add(text).IgnoreError();
@@ -88,7 +88,7 @@ TEST_F(PipelineTest, NamesTheTextAmongAllAndNotInItsRequest) {
   EXPECT_EQ(delivered_.size(), 20u);
 }
 
-TEST_F(PipelineTest, LeavesOutWhatFailsIfAskedTo) {
+TEST_F(PipelineTest, SkipsFailedTextsIfAskedTo) {
   TranslationPipeline pipeline(&client_, {}, {.max_texts = 4, .skip_errors = true}, Collect());
   for (const char* text : {"bad", "a", "bad", "broken", "b", "c", "bad", "d", "bad"}) {
     ASSERT_TRUE(pipeline.Add(text).ok());
@@ -108,7 +108,7 @@ TEST_F(PipelineTest, AWrongOptionIsNoTextsError) {
   EXPECT_THAT(delivered_, ElementsAre());
 }
 
-TEST_F(PipelineTest, WaitsAsABusyServerAsks) {
+TEST_F(PipelineTest, WaitsAsLongAsABusyServerAsks) {
   TranslationPipeline pipeline(&client_, {}, {.max_texts = 1, .max_wait = absl::Seconds(20)},
                                Collect());
   ASSERT_TRUE(pipeline.Add("busy once").ok());
@@ -117,16 +117,16 @@ TEST_F(PipelineTest, WaitsAsABusyServerAsks) {
   EXPECT_EQ(server_.requests().size(), 2u);
 }
 
-TEST_F(PipelineTest, GivesUpAServerThatStaysBusy) {
+TEST_F(PipelineTest, GivesUpOnAServerThatStaysBusy) {
   TranslationPipeline pipeline(&client_, {}, {.max_wait = absl::Milliseconds(600)}, Collect());
   ASSERT_TRUE(pipeline.Add("busy").ok());
   EXPECT_EQ(pipeline.Finish().code(), absl::StatusCode::kResourceExhausted);
-  // At once, after 250 ms, and after 500 ms unless the machine is too busy for that.
+  // It tries at once, after 250 ms and after 500 ms; a busy machine may not get to the third.
   EXPECT_GE(server_.requests().size(), 2u);
   EXPECT_LE(server_.requests().size(), 3u);
 }
 
-TEST_F(PipelineTest, WaitsForAServerThatWentAwayButForNoneThatNeverWas) {
+TEST_F(PipelineTest, WaitsForAServerThatWentAwayButNotForOneThatWasNeverThere) {
   {
     TranslationPipeline pipeline(&client_, {}, {.max_texts = 1, .max_wait = absl::Seconds(20)},
                                  Collect());
@@ -140,7 +140,7 @@ TEST_F(PipelineTest, WaitsForAServerThatWentAwayButForNoneThatNeverWas) {
   EXPECT_EQ(pipeline.Finish().code(), absl::StatusCode::kUnavailable);
 }
 
-// The same over one call.
+// --- The same over one call of TranslateBulk
 
 constexpr PipelineOptions kBulk = {.max_texts = 1, .max_in_flight = 64, .bulk = true};
 
@@ -177,7 +177,7 @@ TEST_F(PipelineTest, BulkNamesTheTextThatFailedAndDeliversNothingAfterIt) {
   EXPECT_THAT(delivered_, ElementsAre("ONE", "TWO"));
 }
 
-TEST_F(PipelineTest, BulkLeavesOutWhatFailsIfAskedTo) {
+TEST_F(PipelineTest, BulkSkipsFailedTextsIfAskedTo) {
   server_.ServeBulk();
   PipelineOptions options = kBulk;
   options.skip_errors = true;
@@ -188,7 +188,7 @@ TEST_F(PipelineTest, BulkLeavesOutWhatFailsIfAskedTo) {
               ElementsAre("INVALID_ARGUMENT: is bad", "A", "INTERNAL: internal error", "B"));
 }
 
-TEST_F(PipelineTest, BulkWaitsAsABusyServerAsks) {
+TEST_F(PipelineTest, BulkWaitsAsLongAsABusyServerAsks) {
   server_.ServeBulk();
   PipelineOptions options = kBulk;
   options.max_wait = absl::Seconds(20);
@@ -198,7 +198,7 @@ TEST_F(PipelineTest, BulkWaitsAsABusyServerAsks) {
   EXPECT_THAT(delivered_, ElementsAre("BUSY ONCE"));
 }
 
-TEST_F(PipelineTest, BulkSendsAgainWhatWasLostWithACall) {
+TEST_F(PipelineTest, BulkResendsWhatWasLostWithACall) {
   server_.ServeBulk();
   TranslationPipeline pipeline(&client_, {}, kBulk, Collect());
   std::vector<std::string> want;

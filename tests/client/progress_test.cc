@@ -7,14 +7,14 @@
 namespace dragoman {
 namespace {
 
-TEST(Progress, TellsRateShareAndTimeLeft) {
+TEST(Progress, PrintsRateShareAndTimeLeft) {
   EXPECT_EQ(ProgressLine(1250000, 250, 1000, absl::Seconds(2000)),
             "1,250,000 lines (25.0 %), 625 lines/s, 1:40:00 left");
   EXPECT_EQ(ProgressLine(5, 1000, 1000, absl::Seconds(1)),
             "5 lines (100.0 %), 5.0 lines/s, 0:00:00 left");
 }
 
-TEST(Progress, SaysNoMoreThanIsKnown) {
+TEST(Progress, PrintsOnlyWhatIsKnown) {
   EXPECT_EQ(ProgressLine(999, 250, 0, absl::Seconds(10)), "999 lines, 100 lines/s");
   EXPECT_EQ(ProgressLine(0, 0, 0, absl::ZeroDuration()), "0 lines");
   // The file has grown since the start.

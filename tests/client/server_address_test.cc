@@ -37,7 +37,7 @@ TEST(ServerAddress, LeavesTheTargetsOfGrpcAlone) {
   }
 }
 
-TEST(ServerAddress, RefusesWhatIsNone) {
+TEST(ServerAddress, RefusesAnythingElse) {
   for (const char* text : {"", "http://", "https://", "http://mt.example/v1/translate"}) {
     const absl::Status status = ParseServerAddress(text).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << text;

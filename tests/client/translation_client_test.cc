@@ -56,7 +56,7 @@ TEST(TranslationClient, WaitsForItsCallsWhenDestroyed) {
   EXPECT_EQ(answers, 1);
 }
 
-TEST(TranslationClient, KeepsWhatTheServerSaidOfFields) {
+TEST(TranslationClient, KeepsTheFieldErrorsOfTheServer) {
   FakeServer server;
   TranslationClient client(server.address());
   const absl::Status status = client.Translate(RequestOf({"good", "bad"})).status();
@@ -70,7 +70,7 @@ TEST(TranslationClient, KeepsWhatTheServerSaidOfFields) {
   EXPECT_FALSE(IsUnreachable(status));
 }
 
-TEST(TranslationClient, KeepsWhenToRetry) {
+TEST(TranslationClient, KeepsTheRetryDelay) {
   FakeServer server;
   TranslationClient client(server.address(), {.retry = false});
   const absl::Status status = client.Translate(RequestOf({"busy"})).status();
@@ -87,7 +87,7 @@ TEST(TranslationClient, TriesAgainWhenTheServerIsUnavailable) {
   EXPECT_EQ(server.requests().size(), 2u);
 }
 
-TEST(TranslationClient, LeavesItToTheCallerToComeAgainToABusyServer) {
+TEST(TranslationClient, LeavesRetriesOfABusyServerToTheCaller) {
   FakeServer server;
   TranslationClient client(server.address());
   EXPECT_EQ(client.Translate(RequestOf({"busy"})).status().code(),

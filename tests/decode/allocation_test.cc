@@ -1,5 +1,5 @@
-// No step of a running batch touches the heap: every allocation in this binary is counted, and a
-// batch that has been this large before makes none.
+// No step of a running batch allocates memory.  Every allocation of this binary is counted; a batch
+// makes none once it has been as large before.
 
 #include <atomic>
 #include <cstdlib>
@@ -34,8 +34,9 @@ void operator delete(void* p, size_t, std::align_val_t) noexcept { std::free(p);
 namespace dragoman {
 namespace {
 
-// Joins every test sentence to a batch and decodes all of them to their end.  Returns how many
-// allocations the steps made in which no sentence ended (to end one is to answer it).
+// Adds every test sentence to a batch and decodes them to the end.  Returns the number of
+// allocations in steps in which no sentence ended (a sentence that ends is answered, which
+// allocates).
 int64_t AllocationsOfSteps(const std::shared_ptr<const Model>& model, DecodeScratch* scratch) {
   NullObserver observer;
   absl::Time now = absl::UnixEpoch();

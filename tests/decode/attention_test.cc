@@ -1,5 +1,5 @@
-// The attention that hypotheses come with: of whatever search, it is what forced decoding of the
-// same tokens gives, to the last bit, because a row depends on nothing but its own hypothesis.
+// The attention of a hypothesis, whichever search found it, equals that of forced decoding of its
+// tokens to the last bit, because a row depends only on its own hypothesis.
 
 #include <cmath>
 #include <numeric>
@@ -14,7 +14,7 @@
 namespace dragoman {
 namespace {
 
-// A source and what is asked of its translation.
+// A source and the options of its translation.
 struct Request {
   std::string name;
   std::string text;
@@ -39,7 +39,7 @@ class AttentionTest : public testing::Test {
       jobs.back()->prefix = request.prefix;
       jobs.back()->phrases = request.phrases;
       jobs.back()->score_prefix = request.score_prefix;
-      jobs.back()->attention = i % 5 != 4;  // some sentences ask for none
+      jobs.back()->attention = i % 5 != 4;  // some sentences do not ask for it
       Price({}, jobs.back().get());
     }
     batch.Join(std::move(jobs));
@@ -121,7 +121,7 @@ TEST_F(AttentionTest, RowsSumToOne) {
   }
 }
 
-// What covers the source is worth more, by the definition of Wu et al. 2016.
+// By the definition of Wu et al. 2016, a translation that covers the source scores higher.
 TEST_F(AttentionTest, CoveragePenaltyIsThatOfTheAttention) {
   int reordered = 0;
   for (const std::string& text : TestSentences()) {
@@ -155,7 +155,7 @@ TEST_F(AttentionTest, CoveragePenaltyIsThatOfTheAttention) {
   EXPECT_GT(reordered, 0);
 }
 
-TEST_F(AttentionTest, IsPartOfWhatIsReserved) {
+TEST_F(AttentionTest, IsPartOfTheReservation) {
   const JobPtr job = MakeJob(TestSentences()[0], TestSearch(4, 40), [](JobResult) {});
   const size_t without = job->cost.kv_bytes;
   job->attention = true;

@@ -1,5 +1,5 @@
-// The promise that no other server makes: a sentence's translation is the same, to the last bit,
-// whoever else is in the batch, whenever they join and however they leave.
+// The translation of a sentence is the same to the last bit whatever other sentences are in the
+// batch, whenever they join and however they leave.
 
 #include "engine/decode/decode_batch.h"
 
@@ -25,7 +25,7 @@ struct Request {
   std::vector<int32_t> shortlist = {};
 };
 
-// Some tokens of the model's vocabulary, eos and all of the first among them.
+// The first 50 tokens of the model's vocabulary, which include eos, and a fifth of the others.
 std::vector<int32_t> SomeTokens(uint32_t seed) {
   std::mt19937 random(seed);
   std::vector<int32_t> tokens;
@@ -35,8 +35,8 @@ std::vector<int32_t> SomeTokens(uint32_t seed) {
   return tokens;
 }
 
-// Every test sentence under several searches, so that beams of unequal width share a batch, with
-// the whole vocabulary and with a shortlist of its own.
+// Every test sentence with several searches, so that beams of different widths share a batch, some
+// with the whole vocabulary and some with a shortlist of their own.
 std::vector<Request> Requests() {
   std::vector<Request> requests;
   for (const std::string& text : TestSentences()) {
@@ -51,7 +51,7 @@ std::vector<Request> Requests() {
   return requests;
 }
 
-// The model in int8, made for shortlists.
+// The model in int8, with a shortlist file, so that it can compute only some of the logits.
 std::shared_ptr<const Model> SelectiveModel() {
   const std::string file = testing::TempDir() + "decode_batch_test.lex";
   const Tokenizer& tokenizer = TrainedModel()->tokenizer();
@@ -137,7 +137,7 @@ void DecodeBatchTest::ExpectThatNobodyNoticesTheOthers() {
         state.Cancel(absl::Now());
       }
       batch.DropUnwanted();
-      std::vector<Resident> residents;  // some of them pause
+      std::vector<Resident> residents;  // some sentences pause
       batch.AppendResidents(&residents);
       for (Resident& resident : residents) resident.runs = std::bernoulli_distribution(0.8)(random);
       EXPECT_EQ(batch.SetRunning(residents, 0), residents.size());
@@ -153,18 +153,18 @@ TEST_F(DecodeBatchTest, ASentenceDoesNotNoticeWhoElseIsInTheBatch) {
   ExpectThatNobodyNoticesTheOthers();
 }
 
-TEST_F(DecodeBatchTest, NorIfTheModelIsMadeForShortlists) {
+TEST_F(DecodeBatchTest, NorWithAModelMadeForShortlists) {
   model_ = SelectiveModel();
   ExpectThatNobodyNoticesTheOthers();
 }
 
-TEST_F(DecodeBatchTest, AShortlistIsAllThatASentenceIsTranslatedTo) {
+TEST_F(DecodeBatchTest, ASentenceIsTranslatedToItsShortlistAlone) {
   for (const auto& model : {TrainedModel(), SelectiveModel()}) {
     model_ = model;
     for (const int beam_size : {1, 4}) {
       Request request = {TestSentences()[0], TestSearch(beam_size, 20)};
       const std::vector<Hypothesis> whole = HypothesesAlone(request);
-      // Of the tokens of the plain translation and others: the same translation.
+      // A shortlist with the tokens of the plain translation and others gives the same translation.
       request.shortlist = SomeTokens(1);
       for (const Hypothesis& hypothesis : whole) {
         request.shortlist.insert(request.shortlist.end(), hypothesis.tokens.begin(),
@@ -175,8 +175,9 @@ TEST_F(DecodeBatchTest, AShortlistIsAllThatASentenceIsTranslatedTo) {
                               request.shortlist.end());
       const std::vector<Hypothesis> listed = HypothesesAlone(request);
       EXPECT_EQ(listed[0].tokens, whole[0].tokens);
-      EXPECT_GT(listed[0].log_prob, whole[0].log_prob);  // the others have no mass
-      // Without its first token: another one, from the shortlist.
+      EXPECT_GT(listed[0].log_prob,
+                whole[0].log_prob);  // tokens outside the list have no probability
+      // A shortlist without its first token gives another translation.
       std::erase(request.shortlist, whole[0].tokens[0]);
       const std::vector<Hypothesis> other = HypothesesAlone(request);
       EXPECT_NE(other[0].tokens, whole[0].tokens);
@@ -195,7 +196,7 @@ TEST_F(DecodeBatchTest, ReservesWhatASentenceCanNeedUntilItEnds) {
   bool done = false;
   JobPtr job = MakeJob("The cat is old.", TestSearch(3, 20), [&](JobResult) { done = true; });
   const size_t bytes = job->cost.kv_bytes;
-  EXPECT_EQ(bytes, 2 * KvPool::kBlockBytes);  // for the source and, at most, 60 nodes
+  EXPECT_EQ(bytes, 2 * KvPool::kBlockBytes);  // one for the source, one for up to 60 nodes
   std::vector<JobPtr> jobs;
   jobs.push_back(std::move(job));
   batch.Join(std::move(jobs));
@@ -269,7 +270,7 @@ TEST_F(DecodeBatchTest, TellsTheObserverWhatItDid) {
   EXPECT_EQ(counter.done, 2);
 }
 
-// A sentence of the crowd: each has other options.
+// A sentence of a crowd in which each has other options.
 JobPtr MixedJob(int i, std::function<void(JobResult)> on_done) {
   const std::vector<std::string>& sentences = TestSentences();
   WholeSearch search = TestSearch(1 + i % 5, 12 + i % 30);
@@ -313,7 +314,7 @@ JobPtr MixedJob(int i, std::function<void(JobResult)> on_done) {
   return job;
 }
 
-TEST_F(DecodeBatchTest, TwoHundredSentencesWithOtherOptionsEachAreAsTheyAreAlone) {
+TEST_F(DecodeBatchTest, TwoHundredSentencesWithDifferentOptionsAreAsIfAlone) {
   constexpr int kSentences = 200;
   std::vector<std::string> alone(kSentences);
   for (int i = 0; i < kSentences; ++i) {
@@ -343,7 +344,7 @@ TEST_F(DecodeBatchTest, TwoHundredSentencesWithOtherOptionsEachAreAsTheyAreAlone
   }
 }
 
-// The prefix is read in one pass; the tokens after it are those that follow it one by one.
+// The prefix is computed in one pass; the tokens after it are those that greedy search had found.
 TEST_F(DecodeBatchTest, APrefixThatTheSearchWouldHaveFoundChangesNothing) {
   for (const std::string& text : TestSentences()) {
     const Request request = {text, TestSearch(1, 30)};
@@ -366,7 +367,7 @@ TEST_F(DecodeBatchTest, APrefixThatTheSearchWouldHaveFoundChangesNothing) {
   }
 }
 
-// The log-probabilities of a scored translation are those that greedy search reported, to the bit.
+// Scoring a translation gives the log-probabilities that greedy search reported, to the bit.
 TEST_F(DecodeBatchTest, ScoresATranslationAsTheSearchDid) {
   for (const std::string& text : TestSentences()) {
     const Request request = {text, TestSearch(1, 40)};

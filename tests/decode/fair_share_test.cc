@@ -29,7 +29,7 @@ void CloseAll(FairShare* share, std::initializer_list<Flow*> flows) {
   }
 }
 
-TEST(FairShare, WhoComesStartsLevelWithThoseWhoAreServed) {
+TEST(FairShare, ANewcomerStartsLevelWithThoseBeingServed) {
   FairShare share;
   const auto old = FlowOf("a", 0, 1e6);
   share.Open(old.get());
@@ -61,7 +61,7 @@ TEST(FairShare, NorByAskingForLittle) {
   const auto a = FlowOf("a", 0, 1e6), b = FlowOf("b", 1, 1e6), c = FlowOf("c", 3, 1e6);
   share.Open(a.get());
   share.Open(b.get());
-  share.Pop(b.get());  // all of it is under way
+  share.Pop(b.get());  // all of its work has started
   share.Serve(b.get(), 5);
   for (int i = 0; i < 10; ++i) share.Serve(a.get(), 100);
   const auto more = FlowOf("b", 2, 1e6);
@@ -92,11 +92,11 @@ TEST(FairShare, NorDoesItLoseItsDebtsByLeavingForAMoment) {
   EXPECT_TRUE(share.accounts(Priority::kInteractive).empty());
 }
 
-TEST(FairShare, WhoComesFirstStartsWhereTheLastOneWasServed) {
+TEST(FairShare, TheFirstAfterAPauseStartsWhereTheLastOneWasServed) {
   FairShare share;
   const auto a = FlowOf("a", 0, 1e6), b = FlowOf("b", 1, 1e6);
   share.Open(a.get());
-  share.Pop(a.get());  // nothing waits any more
+  share.Pop(a.get());  // nothing is waiting any more
   share.Serve(a.get(), 700);
   share.Serve(a.get(), 1);
   share.Open(b.get());
@@ -104,7 +104,7 @@ TEST(FairShare, WhoComesFirstStartsWhereTheLastOneWasServed) {
   CloseAll(&share, {a.get(), b.get()});
 }
 
-TEST(FairShare, ComparesWithWhoWaits) {
+TEST(FairShare, ComparesWithThoseWhoWait) {
   constexpr double kMost = FairShare::kMostLead;
   FairShare share;
   const auto a = FlowOf("a", 0, 1e6), b = FlowOf("b", 1, 1e6);
@@ -118,7 +118,7 @@ TEST(FairShare, ComparesWithWhoWaits) {
   share.Serve(a.get(), 1);
   EXPECT_TRUE(share.IsAhead(*a->account));
   EXPECT_FALSE(share.IsAhead(*b->account));
-  share.Pop(b.get());  // b has all it asked for
+  share.Pop(b.get());  // b is not waiting for anything
   EXPECT_FALSE(share.IsAhead(*a->account));
   CloseAll(&share, {a.get(), b.get()});
 }
@@ -132,7 +132,7 @@ TEST(FairShare, ShortRequestsStandInTheOrderOfArrival) {
   EXPECT_EQ(*account.short_waiting.begin(), first.get());
   EXPECT_EQ(account.short_waiting.size(), 2u);
   EXPECT_EQ(account.long_waiting.size(), 1u);
-  share.Serve(first.get(), 2 * Flow::kShort);  // it is not short after all
+  share.Serve(first.get(), 2 * Flow::kShort);  // it turns out not to be short
   EXPECT_EQ(*account.short_waiting.begin(), second.get());
   EXPECT_EQ(account.long_waiting.size(), 2u);
   CloseAll(&share, {first.get(), second.get(), big.get()});

@@ -13,7 +13,7 @@ TEST(Forecast, PromisesTheImpossibleUntilItHasSeenATurn) {
   EXPECT_EQ(forecast.Work(1e6, 1), absl::ZeroDuration());
 }
 
-TEST(Forecast, GoesByTheSpeedOfTheLastTurns) {
+TEST(Forecast, UsesTheSpeedOfTheLastTurns) {
   Forecast forecast;
   for (int i = 0; i < 100; ++i) forecast.OnTurn(40, 1, kTurn);
   EXPECT_NEAR(absl::ToDoubleSeconds(forecast.Steps(50)), 0.2, 1e-6);

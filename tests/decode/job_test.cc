@@ -40,7 +40,7 @@ TEST(JobCost, CountsRowsOfWork) {
   Price({.turn_rows = 30, .length_ratio = 1.5}, job.get());
   EXPECT_EQ(job->cost.source_tokens, 8);
   EXPECT_EQ(job->cost.rows, 3);
-  EXPECT_EQ(job->cost.steps, 13);  // 8 x 1.5 and the end
+  EXPECT_EQ(job->cost.steps, 13);  // 8 x 1.5, and the end of the sentence
   EXPECT_EQ(job->cost.work(), 8 + 3 * 13);
   EXPECT_DOUBLE_EQ(job->cost.turn_share, 0.1);
   EXPECT_DOUBLE_EQ(job->cost.encode_share, 8 / 60.0);

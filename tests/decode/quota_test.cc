@@ -19,7 +19,7 @@ TEST(Quota, AllowsABurstAndThenTheRate) {
   EXPECT_TRUE(book.Check("b", kQuota, kNow).ok());
 }
 
-TEST(Quota, SaysWhenToComeAgain) {
+TEST(Quota, SaysWhenToRetry) {
   QuotaBook book;
   book.Spend("a", kQuota, 400, kNow);  // a debt of 300: half a minute
   const std::optional<absl::Duration> after = RetryAfterOf(book.Check("a", kQuota, kNow));
@@ -36,7 +36,7 @@ TEST(Quota, DoesNotSaveUpMoreThanABurst) {
   EXPECT_FALSE(book.Check("a", kQuota, kNow + absl::Hours(1)).ok());
 }
 
-TEST(Quota, HoldsOverAnyMinuteButForOneRequest) {
+TEST(Quota, HoldsOverAnyMinuteExceptForOneRequest) {
   QuotaBook book;
   double spent = 0;
   for (int ms = 0; ms < 60'000; ms += 10) {
@@ -49,14 +49,14 @@ TEST(Quota, HoldsOverAnyMinuteButForOneRequest) {
   EXPECT_LE(spent, 600 + 100 + 70);
 }
 
-TEST(Quota, NoneMeansAnyNumber) {
+TEST(Quota, WithoutAQuotaAnyNumberIsAllowed) {
   QuotaBook book;
   book.Spend("a", {}, 1e12, kNow);
   EXPECT_TRUE(book.Check("a", {}, kNow).ok());
   EXPECT_EQ(book.size(), 0u);
 }
 
-TEST(Quota, ForgetsWhoHasBeenAwayLongEnough) {
+TEST(Quota, ForgetsPrincipalsThatHaveBeenAwayLongEnough) {
   QuotaBook book;
   for (int i = 0; i < 5000; ++i) {
     book.Spend(std::to_string(i), kQuota, 50, kNow + absl::Seconds(i));

@@ -20,10 +20,10 @@ namespace {
 
 constexpr char kText[] = "The cat is old.";
 
-// Takes jobs and ends them when the test says so.
+// Takes jobs, and ends them when the test says so.
 class CacheTest : public testing::Test {
  protected:
-  // What became of a job.
+  // The outcome of a job.
   struct Told {
     int times = 0;
     JobResult result;
@@ -64,7 +64,7 @@ class CacheTest : public testing::Test {
   }
 
   absl::Time now_ = absl::FromUnixSeconds(1000);
-  absl::Status answer_;  // of the workers, to the next Submit
+  absl::Status answer_;  // of the workers to the next Submit
   std::vector<JobPtr> working_;
   ResultCache cache_{{.capacity_bytes = 4000,
                       .max_following_tokens = 100,
@@ -134,13 +134,13 @@ TEST_F(CacheTest, AFollowerOutlivesTheJobThatItFollowed) {
   End(absl::CancelledError());
   EXPECT_TRUE(absl::IsCancelled(first.result.status));
   EXPECT_EQ(second.times + third.times, 0);
-  ASSERT_EQ(working_.size(), 1u);  // one takes its place, and the other follows that one
+  ASSERT_EQ(working_.size(), 1u);  // one of them now leads, and the other follows it
   End();
   EXPECT_TRUE(second.result.status.ok());
   EXPECT_TRUE(third.result.status.ok());
 }
 
-TEST_F(CacheTest, AFollowerThatTakesThePlaceMayBeRefused) {
+TEST_F(CacheTest, AFollowerThatTakesOverMayBeRefused) {
   Told first, second;
   ASSERT_TRUE(Submit(NewJob(kText, &first)).ok());
   ASSERT_TRUE(Submit(NewJob(kText, &second)).ok());
@@ -178,8 +178,8 @@ TEST_F(CacheTest, NobodyFollowsAJobThatIsLessUrgent) {
   ASSERT_TRUE(Submit(NewJob(kText, &urgent)).ok());
   EXPECT_EQ(working_.size(), 2u);
   ASSERT_TRUE(Submit(NewJob(kText, &other, Request(Priority::kBatch))).ok());
-  EXPECT_EQ(working_.size(), 2u);  // follows the urgent one
-  End();                           // the slow one, though, is as good
+  EXPECT_EQ(working_.size(), 2u);  // `other` follows the urgent one
+  End();                           // but the result of the slow one serves it, too
   EXPECT_EQ(batch.times, 1);
   EXPECT_EQ(other.times, 1);
   EXPECT_EQ(urgent.times, 0);
@@ -187,7 +187,7 @@ TEST_F(CacheTest, NobodyFollowsAJobThatIsLessUrgent) {
   EXPECT_EQ(urgent.times, 1);
 }
 
-TEST_F(CacheTest, WhoWatchesASentenceGrowDoesNotFollow) {
+TEST_F(CacheTest, AStreamedSentenceDoesNotFollow) {
   Told first, watched, follower;
   ASSERT_TRUE(Submit(NewJob(kText, &first)).ok());
   JobPtr job = NewJob(kText, &watched);
@@ -236,7 +236,7 @@ TEST_F(CacheTest, TheLeastRecentlyUsedLeaves) {
   for (int i = 0; i < 30; ++i) {
     ASSERT_TRUE(Submit(NewJob("The cat is " + std::to_string(i) + ".", &told)).ok());
     if (!working_.empty()) End();
-    ASSERT_TRUE(Submit(NewJob("The cat is 0.", &told)).ok());  // used again and again
+    ASSERT_TRUE(Submit(NewJob("The cat is 0.", &told)).ok());  // used in every round, so it stays
     EXPECT_TRUE(working_.empty());
     EXPECT_LE(cache_.stats().bytes, 4000u);
   }
@@ -254,7 +254,7 @@ TEST_F(CacheTest, AResultThatIsLargerThanTheCacheIsNotKept) {
   EXPECT_EQ(cache_.stats().entries, 0u);
 }
 
-TEST_F(CacheTest, SoManyFollowAndNoMore) {
+TEST_F(CacheTest, TheNumberOfFollowersIsBounded) {
   Told told;
   ASSERT_TRUE(Submit(NewJob(kText, &told)).ok());
   int followers = 0;
@@ -267,7 +267,7 @@ TEST_F(CacheTest, SoManyFollowAndNoMore) {
   while (!working_.empty()) End();
 }
 
-TEST(JobKey, DiffersWithAllThatAResultDependsOn) {
+TEST(JobKey, DiffersWithEverythingThatAResultDependsOn) {
   const auto key = [](const std::function<void(Job*)>& change) {
     const JobPtr job = MakeJob(kText, TestSearch(2, 16), [](JobResult) {});
     change(job.get());
@@ -275,7 +275,7 @@ TEST(JobKey, DiffersWithAllThatAResultDependsOn) {
   };
   const std::string plain = key([](Job*) {});
   EXPECT_EQ(plain, key([](Job*) {}));
-  EXPECT_EQ(plain, key([](Job* job) { job->random_key = 5; }));  // nothing is drawn
+  EXPECT_EQ(plain, key([](Job* job) { job->random_key = 5; }));  // nothing is sampled
   const std::function<void(Job*)> changes[] = {
       [](Job* job) { job->options.beam_size = 3; },
       [](Job* job) { ++job->options.num_hypotheses; },
@@ -312,8 +312,8 @@ TEST(JobKey, DiffersWithAllThatAResultDependsOn) {
   for (const auto& change : changes) EXPECT_TRUE(keys.insert(key(change)).second);
 }
 
-// Real workers, many threads, few sentences: everybody is told once, and what it would have been
-// told without a cache.
+// Real workers, many threads and few sentences: every job is answered once, with the result that it
+// would have had without a cache.
 TEST(WorkerPoolCache, ManyThreadsAreToldWhatTheyWouldBeWithoutACache) {
   NullObserver nobody;
   WorkerPoolOptions options = {.workers = 2,
@@ -363,7 +363,7 @@ TEST(WorkerPoolCache, ManyThreadsAreToldWhatTheyWouldBeWithoutACache) {
   EXPECT_LE(small.bytes, 20'000u);
   const CacheStats large = run(size_t{1} << 20, 4, &all);
   EXPECT_GT(large.hits + large.shared, 300);
-  // One for each job, and one more for each that took the place of another.
+  // One for each job, and one more for each follower that had to take the lead.
   EXPECT_GE(large.hits + large.shared + large.misses, 600);
 }
 

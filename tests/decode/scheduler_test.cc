@@ -14,9 +14,9 @@ namespace dragoman {
 namespace {
 
 const absl::Time kNow = absl::UnixEpoch() + absl::Seconds(100);
-constexpr int kTurnRows = 32, kTurnTokens = 128;  // in every test
+constexpr int kTurnRows = 32, kTurnTokens = 128;  // of all tests
 
-// A sentence of that many source tokens, hypotheses and steps.
+// The cost of a sentence with these source tokens, hypotheses and steps.
 JobCost Cost(int tokens, int rows, int steps, size_t kv_bytes = 1) {
   return {.source_tokens = tokens,
           .rows = rows,
@@ -26,7 +26,7 @@ JobCost Cost(int tokens, int rows, int steps, size_t kv_bytes = 1) {
           .encode_share = static_cast<double>(tokens) / kTurnTokens};
 }
 
-// One worker, whose sentences take as many steps as they are expected to.
+// One worker whose sentences take exactly as many steps as they are expected to.
 class SchedulerTest : public testing::Test {
  protected:
   explicit SchedulerTest(SchedulerLimits limits = {.kv_capacity_bytes = 1000})
@@ -38,7 +38,7 @@ class SchedulerTest : public testing::Test {
     while (!running_.empty()) End(0);
   }
 
-  // A request of `count` such sentences.
+  // Submits a request of `count` such sentences.
   absl::Status Enter(int count, const JobCost& cost, RequestTerms terms = {}) {
     states_.push_back(std::make_shared<RequestState>(std::move(terms)));
     std::vector<JobPtr> jobs;
@@ -49,7 +49,7 @@ class SchedulerTest : public testing::Test {
     ASSERT_TRUE(Enter(count, cost, std::move(terms)).ok());
   }
 
-  // Takes a turn; returns how many sentences of each source length were begun or went on.
+  // Takes a turn.  Returns how many sentences of each source length started or continued in it.
   std::map<int, int> Turn(absl::Time now = kNow) {
     scheduler_->OnTurnEnd(0, now);
     std::vector<Resident> residents;
@@ -96,9 +96,9 @@ TEST_F(SchedulerTest, AShortRequestNeverWaitsForADocument) {
   MustEnter(1000, Cost(7, 4, 100));
   for (int i = 0; i < 50; ++i) EXPECT_EQ(Turn(), (Ran{{7, 8}}));
   MustEnter(1, Cost(5, 4, 10));
-  // It has its rows in the very next turn and every one from there on, and the turns are short.
+  // It gets its rows in the next turn and in every turn after that, and turns stay short.
   for (int i = 0; i < 10; ++i) EXPECT_EQ(Turn(), (Ran{{5, 1}, {7, 3}})) << i;
-  EXPECT_EQ(Turn(), (Ran{{7, 4}}));  // another one may come
+  EXPECT_EQ(Turn(), (Ran{{7, 4}}));  // room for another short one
   EXPECT_EQ(Turn(kNow + absl::Milliseconds(50)), (Ran{{7, 8}}));
 }
 
@@ -115,8 +115,8 @@ TEST_F(SchedulerTest, AndSoDoTheirWidestSentences) {
   for (int i = 0; i < 20; ++i) {
     for (const auto& [tokens, count] : Turn()) sum[tokens] += count;
   }
-  EXPECT_EQ(sum[7], 10);               // half a turn's rows in every second turn
-  EXPECT_EQ(sum[5], 10 * 6 + 10 * 8);  // which had all of the others
+  EXPECT_EQ(sum[7], 10);               // half of a turn's rows in every second turn
+  EXPECT_EQ(sum[5], 10 * 6 + 10 * 8);  // all other rows
 }
 
 TEST_F(SchedulerTest, DocumentsShareTheRows) {
@@ -127,7 +127,7 @@ TEST_F(SchedulerTest, DocumentsShareTheRows) {
   for (int i = 0; i < 200; ++i) {
     for (const auto& [tokens, count] : Turn()) sum[tokens] += count;
   }
-  // No more apart than kShort and the rows of a turn.
+  // They differ by no more than kShort and the rows of a turn.
   EXPECT_NEAR(sum[7] * 4, sum[9] * 4, Flow::kShort + kTurnRows);
   EXPECT_EQ(sum[7] + sum[9], 200 * 8);
 }
@@ -158,7 +158,7 @@ TEST_F(SchedulerTest, APrincipalWithManyShortRequestsIsHeldToItsPart) {
     for (int k = 0; k < 2; ++k) static_cast<void>(Enter(1, Cost(5, 4, 5), {.principal = "crowd"}));
     for (const auto& [tokens, count] : Turn()) sum[tokens] += count;
   }
-  // 25 rows of work in 5 turns, and 89 in 20.
+  // A sentence is 25 rows of work in 5 turns, or 89 in 20.
   EXPECT_NEAR(sum[5] * 25 / 5, sum[9] * 89 / 20, Flow::kShort + 24 / 4 * 25 + kTurnRows);
 }
 
@@ -182,7 +182,7 @@ TEST_F(SchedulerTest, AWideSentenceHoldsTheLineOfItsLike) {
   MustEnter(1, Cost(5, 12, 10));
   MustEnter(1, Cost(6, 16, 10));
   MustEnter(1, Cost(7, 4, 10));
-  EXPECT_EQ(Turn(), (Ran{{5, 1}, {6, 1}, {7, 1}}));  // three quarters are taken: then what is left
+  EXPECT_EQ(Turn(), (Ran{{5, 1}, {6, 1}, {7, 1}}));  // 7 gets what is left
 }
 
 TEST_F(SchedulerTest, BoundsTheSourceTokensOfATurn) {
@@ -198,7 +198,7 @@ TEST_F(SchedulerTest, BoundsTheSourceTokensOfATurn) {
 
 TEST_F(SchedulerTest, LeavesMemoryForTheNextRequest) {
   MustEnter(100, Cost(7, 1, 100, 100));
-  EXPECT_EQ(Turn(), (Ran{{7, 5}}));  // holds no more of the 1000 than it leaves
+  EXPECT_EQ(Turn(), (Ran{{7, 5}}));  // half of the 1000 bytes stay free
   MustEnter(1, Cost(5, 1, 10, 400));
   EXPECT_EQ(Turn(), (Ran{{5, 1}, {7, 5}}));
   MustEnter(1, Cost(6, 1, 10, 200));  // does not fit, and must not be overtaken for ever
@@ -223,7 +223,7 @@ TEST_F(SchedulerTest, RefusesWhatIsCancelledOrLateBeforeItStarts) {
 
 TEST_F(SchedulerTest, EncodesALongSentenceInSeveralTurns) {
   JobCost cost = Cost(512, 4, 600);
-  cost.encode_stages = 8;  // of 64 tokens each
+  cost.encode_stages = 8;  // stages of 64 tokens
   MustEnter(1, cost);
   const auto state = std::make_shared<RequestState>(absl::InfiniteFuture());
   TurnPlan plan = scheduler_->PlanTurn(0, {}, kNow);
@@ -239,7 +239,7 @@ TEST_F(SchedulerTest, EncodesALongSentenceInSeveralTurns) {
   scheduler_->OnEnd(*plan.start[0].job, absl::OkStatus());
 }
 
-TEST_F(SchedulerTest, OneLongSentenceIsEncodedOnHoweverManyShortOnesThereAre) {
+TEST_F(SchedulerTest, ALongSentenceMakesProgressHoweverManyShortOnesThereAre) {
   JobCost cost = Cost(512, 4, 600);
   cost.encode_stages = 8;
   MustEnter(1, cost);
@@ -256,7 +256,7 @@ TEST_F(SchedulerTest, OneLongSentenceIsEncodedOnHoweverManyShortOnesThereAre) {
   }
 }
 
-TEST_F(SchedulerTest, RefusesAtTheDoorWhatCannotBeDoneInTime) {
+TEST_F(SchedulerTest, RefusesOnArrivalWhatCannotBeDoneInTime) {
   MustEnter(1, Cost(9, 32, 1000));
   absl::Time now = kNow;
   for (int i = 0; i < 100; ++i) Turn(now += absl::Milliseconds(10));
@@ -282,7 +282,7 @@ TEST_F(SchedulerTest, AnOldForecastRefusesNobody) {
   };
   EXPECT_TRUE(absl::IsDeadlineExceeded(enter(now + absl::Milliseconds(900))));
   EXPECT_TRUE(enter(now + absl::Milliseconds(1100)).ok());
-  // It is begun, and so the next forecast is right.
+  // It starts, so the next forecast is right.
   EXPECT_EQ(Turn(now + absl::Milliseconds(1100)), (Ran{{5, 1}}));
 }
 
@@ -312,12 +312,12 @@ TEST_F(SchedulerTest, OthersTakeHalfAsMuchTimeAsTheShortRequestsBesideThem) {
   EXPECT_NEAR(absl::FDivDuration(beside, all), 1 / 3.0, 0.05);
 }
 
-TEST_F(SchedulerTest, RefusesInTheLineWhatCannotBeDoneAnyMore) {
+TEST_F(SchedulerTest, RefusesInTheQueueWhatCannotBeDoneAnyMore) {
   for (int i = 0; i < 8; ++i) MustEnter(1, Cost(9, 4, 200));
   absl::Time now = kNow;
   for (int i = 0; i < 100; ++i) Turn(now += absl::Milliseconds(10));
   MustEnter(1, Cost(5, 16, 60), {.deadline = now + absl::Milliseconds(700)});
-  int turns = 0;  // without room for it
+  int turns = 0;  // that have no room for it
   for (; last_.refuse.empty() && turns < 100; ++turns) Turn(now += absl::Milliseconds(10));
   EXPECT_NEAR(turns, 9, 1);  // 61 turns would take 610 ms
   ASSERT_EQ(last_.refuse.size(), 1u);
@@ -354,7 +354,7 @@ TEST_F(LineTest, KnowsWhatWaits) {
   EXPECT_TRUE(scheduler_->line_empty());
 }
 
-TEST_F(LineTest, RefusesRequestsTooMany) {
+TEST_F(LineTest, RefusesTooManyRequests) {
   for (int i = 0; i < 8; ++i) MustEnter(1, Cost(1, 4, 5));
   const absl::Status status = Enter(1, Cost(1, 4, 5));
   EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
@@ -369,7 +369,7 @@ TEST_F(LineTest, LongRequestsLeaveAQuarterToShortOnes) {
   EXPECT_TRUE(absl::IsResourceExhausted(Enter(1, Cost(1, 4, 5))));
 }
 
-TEST_F(LineTest, ALineWithoutItsLikeTakesAnyOneRequest) {
+TEST_F(LineTest, AnEmptyQueueTakesOneRequestOfAnySize) {
   MustEnter(30, Cost(30, 16, 5000));
   EXPECT_TRUE(absl::IsResourceExhausted(Enter(1, Cost(1, 16, 500))));
   MustEnter(1, Cost(20, 4, 5));
@@ -395,12 +395,12 @@ TEST(SchedulerWorkers, TheOneWithTheLeastToDoTakesTheNextJob) {
     return plan.start.size();
   };
   enter(6);
-  EXPECT_EQ(turn(0), 3u);  // its half
+  EXPECT_EQ(turn(0), 3u);  // half of the six
   EXPECT_EQ(turn(1), 3u);
   enter(1);
   EXPECT_EQ(turn(0), 1u);
   enter(1);
-  EXPECT_EQ(turn(0), 0u);  // the other one has less
+  EXPECT_EQ(turn(0), 0u);  // the other worker has less to do
   EXPECT_EQ(turn(1), 1u);
   for (const JobPtr& job : running) scheduler.OnEnd(*job, absl::OkStatus());
 }

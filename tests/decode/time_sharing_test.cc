@@ -7,7 +7,7 @@ namespace {
 
 constexpr absl::Duration kAlone = absl::Milliseconds(1);
 
-// The part of the turns in which others run, if such a turn takes this long.
+// The share of turns in which others run, if such a turn takes this long.
 double Part(absl::Duration with_others) {
   constexpr int kTurns = 10'000;
   TimeSharing sharing;
@@ -21,7 +21,7 @@ double Part(absl::Duration with_others) {
 }
 
 TEST(TimeSharing, OthersTakeHalfAsMuchTimeAsTheShortOnes) {
-  EXPECT_NEAR(Part(4 * kAlone), 1 / 6.0, 0.02);  // 3 ms in one turn of six
+  EXPECT_NEAR(Part(4 * kAlone), 1 / 6.0, 0.02);  // 3 ms more in one of six turns
   EXPECT_NEAR(Part(11 * kAlone), 1 / 20.0, 0.01);
 }
 
@@ -32,7 +32,7 @@ TEST(TimeSharing, TurnsOfOthersAreKeptShortToo) {
   EXPECT_EQ(sharing.others_rows(), 1);
   sharing.OnTurn(kAlone, false);
   sharing.OnOthersTurn(6 * kAlone, 0.5);
-  EXPECT_NEAR(sharing.others_rows(), 0.25, 1e-9);  // in 3 ms
+  EXPECT_NEAR(sharing.others_rows(), 0.25, 1e-9);  // which would take 3 ms
 }
 
 TEST(TimeSharing, ADisturbedTurnIsSoonForgotten) {

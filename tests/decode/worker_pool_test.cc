@@ -51,7 +51,7 @@ TEST(WorkerPool, RefusesAJobThatNoWorkerHasTheMemoryFor) {
   EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
 }
 
-TEST(WorkerPool, RefusesWhenDrainingButFinishesWhatItTook) {
+TEST(WorkerPool, RefusesWhileDrainingButFinishesWhatItAccepted) {
   NullObserver observer;
   WorkerPool pool({.workers = 1}, &observer);
   std::atomic<int> done = 0;
@@ -72,11 +72,11 @@ TEST(WorkerPool, RefusesWhenDrainingButFinishesWhatItTook) {
   EXPECT_EQ(pool.Stats().kv_reserved_bytes, 0u);
 }
 
-TEST(WorkerPool, RefusesARequestWhenTheLineIsFull) {
+TEST(WorkerPool, RefusesARequestWhenTheQueueIsFull) {
   NullObserver observer;
   WorkerPool pool({.workers = 1, .max_waiting_requests = 1, .max_batch_rows = 1}, &observer);
   absl::Notification running, go_on;
-  // The first job keeps the only worker in its callback.
+  // The callback of the first job keeps the only worker busy.
   ASSERT_TRUE(pool.Submit(One(MakeJob("a", TestSearch(1, 1),
                                       [&](JobResult) {
                                         running.Notify();
@@ -98,7 +98,7 @@ TEST(WorkerPool, AWorkerThatHangsDoesNotAnswer) {
   WorkerPool pool({.workers = 2}, &observer);
   const auto answers = [&](absl::Time now) { return pool.Call(now) == absl::ZeroDuration(); };
   pool.Call(absl::Now());
-  while (!answers(absl::Now())) std::this_thread::yield();  // though there is nothing to do
+  while (!answers(absl::Now())) std::this_thread::yield();  // although there is no work
   absl::Notification running, go_on;
   ASSERT_TRUE(pool.Submit(One(MakeJob("a", TestSearch(1, 1),
                                       [&](JobResult) {

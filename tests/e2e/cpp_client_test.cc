@@ -32,7 +32,7 @@ TEST(CppClient, TranslatesAsHuggingFaceDoes) {
   EXPECT_EQ(server.Stop(), 0);
 }
 
-TEST(CppClient, SeesTheServersErrorsAndItsEnd) {
+TEST(CppClient, SeesErrorsAndTheEndOfTheServer) {
   ServerProcess server;
   ASSERT_NE(server.grpc_address(), "");
   TranslationClient client(server.grpc_address());

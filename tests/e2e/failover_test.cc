@@ -1,4 +1,5 @@
-// Two real servers behind one client: what callers see of one that dies and of a rolling restart.
+// Two real servers behind one client: what callers see when a server dies, and during a rolling
+// restart.
 
 #include <gtest/gtest.h>
 
@@ -24,12 +25,12 @@ class FailoverTest : public testing::Test {
     }
   }
 
-  // A client of both.
+  // A client that balances over both.
   std::unique_ptr<TranslationClient> Connect(bool retry) const {
     const std::string target =
         "ipv4:" + servers_[0]->grpc_address() + "," + servers_[1]->grpc_address();
     auto client = std::make_unique<TranslationClient>(target, ClientOptions{.retry = retry});
-    // Both are connected to when both have answered.
+    // Sends requests until both have answered, so that both are connected.
     v1::TranslateRequest request;
     request.add_contents("Hello");
     for (int i = 0; i < 20; ++i) {
@@ -87,7 +88,8 @@ TEST_F(FailoverTest, RollingRestartFailsNothing) {
   LoadReport report = LoadWhile(client.get(), absl::Seconds(6), [&] {
     absl::SleepFor(absl::Milliseconds(500));
     RollingRestart(0);
-    absl::SleepFor(absl::Milliseconds(2500));  // as minReadySeconds: clients find the new one
+    absl::SleepFor(
+        absl::Milliseconds(2500));  // as with minReadySeconds: clients find the new server
     RollingRestart(1);
   });
   EXPECT_EQ(report.codes["OK"], report.requests);

@@ -14,7 +14,7 @@
 namespace dragoman {
 namespace {
 
-// HOST:PORT of a line `listening grpc=HOST:PORT http=HOST:PORT`, or "".
+// Reads HOST:PORT from the line `listening grpc=HOST:PORT http=HOST:PORT`; "" if it is not there.
 std::string GrpcAddress(const std::string& line) {
   const std::string prefix = "listening grpc=";
   if (line.rfind(prefix, 0) != 0) return "";

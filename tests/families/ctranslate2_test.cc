@@ -30,7 +30,7 @@ class CTranslate2Directory : public ::testing::Test {
     std::ifstream in(path_ + "/" + file, std::ios::binary);
     return std::string(std::istreambuf_iterator<char>(in), {});
   }
-  // Replaces the first `from` in the model's file by as many bytes.
+  // Overwrites the first `from` in the model's file with as many bytes.
   void Change(const std::string& from, const std::string& to) {
     std::string bytes = ReadFile("model.bin");
     ASSERT_NE(bytes.find(from), bytes.npos);
@@ -66,7 +66,7 @@ TEST_F(CTranslate2Directory, FactsBecomeASpec) {
   EXPECT_EQ(spec.decoder_start_id, 0);
 }
 
-TEST_F(CTranslate2Directory, FusedProjectionsAreTakenApart) {
+TEST_F(CTranslate2Directory, FusedProjectionsAreSplit) {
   const absl::StatusOr<ModelDirectory> model = OpenModelDirectory(path_);
   ASSERT_TRUE(model.ok()) << model.status();
   const auto file = OpenCTranslate2File(path_ + "/model.bin");
@@ -97,7 +97,7 @@ TEST_F(CTranslate2Directory, WhatIsNotKnownIsRefusedByItsName) {
   EXPECT_THAT(Why(), HasSubstr("has encoder/rope_dim, which this engine does not know"));
 }
 
-TEST_F(CTranslate2Directory, WhatIsMissingIsNamed) {
+TEST_F(CTranslate2Directory, MissingFilesAndVariablesAreNamed) {
   Change("decoder/layer_0/ffn/layer_norm/gamma", "decoder/layer_0/ffn/layer_norm/gimme");
   EXPECT_THAT(Why(), HasSubstr("there is no decoder/layer_0/ffn/layer_norm/gamma"));
 }

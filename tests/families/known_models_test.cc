@@ -1,5 +1,5 @@
-// What the configurations of models that people download say, by their own fields and values, and
-// what this engine makes of them.  (Their other fields do not matter to it.)
+// The configurations of models that people download, with their own field names and values, and the
+// ModelSpec that the engine derives from them.  Fields that the engine does not read are left out.
 
 #include <cmath>
 #include <filesystem>
@@ -106,7 +106,7 @@ TEST(KnownModels, M2M100AndNllb) {
   EXPECT_EQ(spec.decoder_start_id, 2);
 }
 
-// Of 2020, when there was no generation_config.json, and of the tc-big ones.
+// tc-big models, and OPUS-MT models of 2020, which have no generation_config.json.
 TEST(KnownModels, OpusMt) {
   const std::string common = R"("architectures": ["MarianMTModel"], "model_type": "marian",
       "bad_words_ids": [[54775]], "decoder_start_token_id": 54775, "eos_token_id": 0,

@@ -1,5 +1,6 @@
-// Directories of every family that cannot be served: files that are missing, cut, or in truth
-// something else, and configurations that lie.  Each is an error that says what and where.
+// Model directories of every family that cannot be served: files that are missing, truncated or of
+// another type, and configurations that contradict the tensors.  Each error says what is wrong and
+// where.
 
 #include <unistd.h>
 
@@ -38,7 +39,7 @@ void WriteFile(const fs::path& path, const std::string& content) {
   std::ofstream(path, std::ios::binary) << content;
 }
 
-// Links to the files of a model, to be spoilt one by one.
+// A directory of links to a model's files, which tests damage one by one.
 class MalformedDirectory : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
@@ -60,7 +61,7 @@ class MalformedDirectory : public testing::TestWithParam<const char*> {
   void SetConfig(const nlohmann::json& config) {
     WriteFile(directory_ / "config.json", config.dump());
   }
-  // The piece models of the family.
+  // The SentencePiece models of the family.
   std::vector<std::string> Pieces() const {
     std::vector<std::string> names;
     for (const auto& entry : fs::directory_iterator(model())) {
@@ -89,13 +90,13 @@ TEST_P(MalformedDirectory, AMissingFileIsNamed) {
     const absl::Status status = Load();
     EXPECT_EQ(status.code(), absl::StatusCode::kNotFound) << file << ": " << status;
     EXPECT_THAT(std::string(status.message()), HasSubstr(file));
-    // Once: whoever reports it names the model.
+    // The message must not name the directory: whoever reports the error adds that.
     EXPECT_THAT(std::string(status.message()), testing::Not(HasSubstr(directory_.string())));
     Restore(file);
   }
 }
 
-TEST_P(MalformedDirectory, APointerOfGitLfsIsNamedSo) {
+TEST_P(MalformedDirectory, APointerOfGitLfsIsNamedAsSuch) {
   std::vector<std::string> files = Pieces();
   files.push_back("model.safetensors");
   for (const std::string& file : files) {
@@ -107,15 +108,16 @@ TEST_P(MalformedDirectory, APointerOfGitLfsIsNamedSo) {
   }
 }
 
-TEST_P(MalformedDirectory, ACutFileIsRefused) {
+TEST_P(MalformedDirectory, ATruncatedFileIsRefused) {
   for (const auto& entry : fs::directory_iterator(model())) {
     const std::string file = entry.path().filename().string();
-    // Not every family reads these.
+    // Some families do not read these.
     if (file == "special_tokens_map.json" || file == "added_tokens.json") continue;
     const std::string content = ReadFile(entry.path());
     for (const size_t size : {size_t{0}, size_t{1}, content.size() / 2, content.size() - 1}) {
       WriteFile(directory_ / file, content.substr(0, size));
-      // The last byte of a text may be its last new line.
+      // If the last byte of a text file is its final newline, the file is still complete without
+      // it.
       if (size + 1 == content.size() && std::isspace(content.back()) != 0) continue;
       EXPECT_FALSE(Load().ok()) << file << " of " << size << " bytes";
     }
@@ -123,7 +125,7 @@ TEST_P(MalformedDirectory, ACutFileIsRefused) {
   }
 }
 
-// Sizes that the tensors do not have, in whatever field.
+// Every field that states a size is checked against the tensors.
 TEST_P(MalformedDirectory, ASizeThatTheTensorsDoNotHaveIsRefused) {
   const nlohmann::json config = Config();
   for (const char* field :
@@ -142,7 +144,7 @@ TEST_P(MalformedDirectory, ASizeThatTheTensorsDoNotHaveIsRefused) {
   }
 }
 
-TEST_P(MalformedDirectory, NumbersOfWhateverKindAreServedOrRefused) {
+TEST_P(MalformedDirectory, NumbersOfAnyKindAreServedOrRefused) {
   const nlohmann::json config = Config();
   const nlohmann::json odd[] = {"x",
                                 -1,

@@ -98,7 +98,7 @@ TEST_F(Marian, ReadsTheGoldenModels) {
   }
 }
 
-TEST_F(Marian, WhatIsNotGivenIsHuggingFacesDefault) {
+TEST_F(Marian, MissingFieldsHaveTheDefaultsOfHuggingFace) {
   const absl::StatusOr<ModelConfig> config = Read(GoodConfig());
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(config->spec.decoder_layers, 3);
@@ -123,7 +123,7 @@ TEST_F(Marian, WhatIsNotGivenIsHuggingFacesDefault) {
   EXPECT_THAT(generation.bad_words_ids, IsEmpty());
 }
 
-TEST_F(Marian, GenerationConfigGoesBeforeConfigAndNullIsNotGiven) {
+TEST_F(Marian, GenerationConfigOverridesConfigAndNullIsUnset) {
   Json config = GoodConfig();
   config.update({{"num_beams", 6}, {"length_penalty", 0.5}, {"max_length", 300}});
   const Json generation = {{"num_beams", 2},
@@ -167,7 +167,7 @@ TEST_F(Marian, EarlyStoppingIsABooleanOrNever) {
   }
 }
 
-TEST_F(Marian, ALoneEosIsNoBadWord) {
+TEST_F(Marian, EosAloneIsNotABadWord) {
   const Json words = {{99}, {0}, {0, 5}, {5, 0}};
   const absl::StatusOr<ModelConfig> read = Read(GoodConfig(), {{"bad_words_ids", words}});
   ASSERT_TRUE(read.ok()) << read.status();
@@ -242,7 +242,7 @@ TEST_F(Marian, WhatIsOutOfRangeIsRefusedByFieldAndValue) {
   }
 }
 
-// The table of positions is made here and in no file, whose size would bound it.
+// The table of positions is computed when a model loads, so no file bounds its size.
 TEST_F(Marian, PositionsAreBoundedByTheWidth) {
   Json config = GoodConfig();
   config["d_model"] = 4096;
@@ -273,7 +273,7 @@ TEST_F(Marian, WhatTheEngineDoesNotKnowIsUnimplementedByName) {
   }
   Json nameless = GoodConfig();
   nameless.erase("model_type");
-  EXPECT_TRUE(Read(nameless).ok());  // the architecture says it as well
+  EXPECT_TRUE(Read(nameless).ok());  // the architecture identifies the family as well
   nameless.erase("architectures");
   EXPECT_EQ(Read(nameless).status().code(), absl::StatusCode::kUnimplemented);
 }

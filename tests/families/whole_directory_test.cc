@@ -1,15 +1,17 @@
-// Whole directories of models that people download: their files, the fields and values of their
-// config.json (but for the sizes, which are small here), and the names that their tensors have.
-// The weights are random; the engine's results are those of the naive Transformer.
+// Whole directories of models that people download: the files, the fields and values of config.json
+// (except sizes, which are small here) and the names of the tensors.  Weights are random, and the
+// engine must give the results of the naive Transformer.
 //
-// What the files of the published models are like is known from
+// What the published files look like is known from
+//
 //   - T5: the config.json of t5-small, as transformers prints it (huggingface/transformers, pull
 //     request 17607), and its tensors without lm_head (issue 14843)
 //   - mT5: the config.json of google/mt5-small
-//   - MADLAD-400: no shared.weight, but decoder.embed_tokens.weight (issue 48154); a decoder start
-//     that is not the padding (OpenNMT/CTranslate2, pull request 1552)
-//   - what transformers 5 saves: tie_word_embeddings is always true, and scale_decoder_outputs
-//     says what it was (pull request 48238)
+//   - MADLAD-400: decoder.embed_tokens.weight in place of shared.weight (issue 48154), and a
+//   decoder
+//     start that is not the padding (OpenNMT/CTranslate2, pull request 1552)
+//   - what transformers 5 saves: tie_word_embeddings is always true, and scale_decoder_outputs has
+//     the value that it had before (pull request 48238)
 
 #include <unistd.h>
 
@@ -43,7 +45,7 @@ using reference::NamedWeights;
 using reference::Rows;
 using testing::ElementsAre;
 
-// The name that a canonical tensor has in the files; "" leaves it out.
+// Maps a canonical tensor name to the name in the files; "" leaves the tensor out.
 using FileName = std::function<std::string(const std::string&)>;
 
 std::string SameName(const std::string& name) { return name; }
@@ -80,7 +82,7 @@ std::string UngatedT5Name(const std::string& canonical) {
   return absl::StrReplaceAll(T5Name(canonical), {{".wi_0.", ".wi."}});
 }
 
-// MADLAD-400's table is stored under the decoder's name alone.
+// MADLAD-400 stores its table only under the decoder's name.
 std::string MadladName(const std::string& canonical) {
   return canonical == "model.shared.weight" ? "decoder.embed_tokens.weight" : T5Name(canonical);
 }
@@ -91,8 +93,8 @@ std::string ReadFile(const fs::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// A piece behind those of a SentencePiece model: ModelProto's field 1, a piece with its score and
-// the type USER_DEFINED.  Serialized messages that follow each other are merged.
+// Appends a piece to a SentencePiece model: field 1 of ModelProto, with the piece, its score and
+// the type USER_DEFINED.  Concatenated protobuf messages are merged when they are parsed.
 std::string Piece(const std::string& text) {
   const std::string piece = absl::StrCat("\x0a", std::string(1, static_cast<char>(text.size())),
                                          text, std::string("\x15\0\0\0\0\x18\x04", 7));
@@ -119,8 +121,8 @@ class WholeDirectory : public testing::Test {
     std::ofstream(directory_ / file, std::ios::binary) << content;
   }
 
-  // Writes config.json and random tensors for what it configures, loads the directory, and holds
-  // the engine to the naive Transformer.
+  // Writes config.json and random tensors to match, loads the directory, and compares the engine
+  // with the naive Transformer.
   void Load(const json& config, const FileName& name) {
     Write("config.json", config.dump(2));
     const absl::StatusOr<ModelConfig> read = ReadModelConfig(directory_.string());
@@ -135,7 +137,7 @@ class WholeDirectory : public testing::Test {
   }
 
   const ModelSpec& spec() const { return weights_.spec; }
-  // The ids of "red" in the frame of a pair, and that frame.
+  // Returns the ids of "red" in the frame of a language pair, and that frame.
   std::pair<std::vector<int32_t>, Frame> Encode(const std::string& source,
                                                 const std::string& target) const {
     const absl::StatusOr<LanguagePair> pair =
@@ -191,7 +193,7 @@ class WholeDirectory : public testing::Test {
   }
 };
 
-// Of the tokenizer that the directories share.
+// Size of the SentencePiece model that the directories share.
 constexpr int kT5Pieces = 800;
 
 json T5Config() {
@@ -264,7 +266,7 @@ TEST_F(WholeDirectory, MT5) {
   json config = T5Config();
   config["architectures"] = {"MT5ForConditionalGeneration"};
   config["model_type"] = "mt5";
-  config["num_heads"] = 3;  // 48 columns, less than the model has
+  config["num_heads"] = 3;  // 48 columns, fewer than d_model
   config["num_decoder_layers"] = 2;
   config["feed_forward_proj"] = "gated-gelu";
   config["relative_attention_max_distance"] = 128;
@@ -287,7 +289,7 @@ TEST_F(WholeDirectory, MT5) {
 
 TEST_F(WholeDirectory, Madlad400) {
   json config = T5Config();
-  config["d_kv"] = 32;  // 128 columns, more than the model has
+  config["d_kv"] = 32;  // 128 columns, more than d_model
   config["num_decoder_layers"] = 2;
   config["feed_forward_proj"] = "gated-gelu";
   config["tie_word_embeddings"] = false;
@@ -307,7 +309,7 @@ TEST_F(WholeDirectory, Madlad400) {
   EXPECT_EQ(spec().decoder_start_id, 0);
 }
 
-// Ids are 801 for ar_AR and so on; the decoder starts with the target language.
+// ar_AR has id 801, and the others follow.  The decoder starts with the target language.
 TEST_F(WholeDirectory, MBart25) {
   const json config = {
       {"_num_labels", 3},
@@ -351,7 +353,7 @@ TEST_F(WholeDirectory, MBart25) {
   EXPECT_FALSE(model_->tokenizer().languages().Resolve("en", "pl").ok());  // one of the 50
 }
 
-// One of several targets, each with its token in the vocabulary, which a text begins with.
+// A model of several targets, each with a token of its own, with which a source text begins.
 TEST_F(WholeDirectory, OpusMtTcBigWithSeveralTargets) {
   json vocabulary = json::parse(ReadFile(Golden("marian-trained") / "vocab.json"));
   int next = vocabulary["<pad>"];

@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// A checkpoint of one tensor "w".  `bytes` must outlive it.
+// A checkpoint with one tensor, "w".  `bytes` must outlive it.
 Checkpoint Of(DType dtype, std::vector<int64_t> shape, absl::Span<const std::byte> bytes) {
   return Checkpoint("model.safetensors", {}, {{"w", Tensor{dtype, std::move(shape), bytes}}});
 }
@@ -29,7 +29,7 @@ uint32_t Bits(float value) {
   return bits;
 }
 
-// IEEE 754's definition, one case after the other.
+// Widens a float16 by the definition of IEEE 754, case by case.
 float HalfByDefinition(uint16_t half) {
   const int exponent = half >> 10 & 31;
   const int fraction = half & 1023;
@@ -40,7 +40,7 @@ float HalfByDefinition(uint16_t half) {
                        : std::numeric_limits<float>::quiet_NaN();
 }
 
-TEST(Checkpoint, Float32IsReadAsItLies) {
+TEST(Checkpoint, Float32IsReadUnchanged) {
   const std::vector<float> values = {1.0f, -0.0f, 1e-40f, 3.5f, -2.0f, 1e38f};
   const Checkpoint checkpoint = Of(DType::kF32, {2, 3}, BytesOf(values));
   const absl::StatusOr<Matrix<float>> matrix = checkpoint.ReadMatrix("w", 2, 3);
@@ -81,7 +81,7 @@ TEST(Checkpoint, EveryBFloat16IsTheUpperHalfOfAFloat32) {
   }
 }
 
-TEST(Checkpoint, UnalignedBytesAreReadAll) {
+TEST(Checkpoint, UnalignedBytesAreReadCompletely) {
   std::vector<std::byte> bytes(1 + 4 * sizeof(float));
   const float values[] = {1.0f, 2.0f, 3.0f, 4.0f};
   std::memcpy(bytes.data() + 1, values, sizeof(values));
@@ -129,7 +129,7 @@ TEST(Checkpoint, IntegersAreDividedByTheScaleOfTheirRow) {
   EXPECT_THAT(last->Row(0), ElementsAre(0.5f, 0.25f));
 }
 
-TEST(Checkpoint, OneScaleIsThatOfAll) {
+TEST(Checkpoint, ASingleScaleAppliesToAllRows) {
   const std::vector<int16_t> values = {1000, -500, 1, 32767};
   const Checkpoint checkpoint("model.bin", {},
                               {{"w", Tensor{DType::kI16, {2, 2}, BytesOf(values), {1000.0f}}}});
@@ -139,7 +139,7 @@ TEST(Checkpoint, OneScaleIsThatOfAll) {
   EXPECT_THAT(matrix->Row(1), ElementsAre(0.001f, 32.767f));
 }
 
-TEST(Checkpoint, AColumnMajorMatrixIsReadByRows) {
+TEST(Checkpoint, AColumnMajorMatrixIsTransposed) {
   const std::vector<float> values = {1, 4, 2, 5, 3, 6};
   Tensor tensor{DType::kF32, {2, 3}, BytesOf(values)};
   tensor.transposed = true;
@@ -151,7 +151,7 @@ TEST(Checkpoint, AColumnMajorMatrixIsReadByRows) {
   EXPECT_THAT(checkpoint.ReadRows("w", 2, 3, 1, 2)->Row(0), ElementsAre(4, 5, 6));
 }
 
-TEST(Checkpoint, NumbersThatAreNoWeightsAreRefused) {
+TEST(Checkpoint, TypesThatCannotBeWeightsAreRefused) {
   const std::vector<int64_t> values = {1, 2};
   EXPECT_EQ(Of(DType::kI64, {2}, BytesOf(values)).ReadVector("w", 2).status(),
             absl::InvalidArgumentError(
@@ -172,12 +172,13 @@ TEST(Checkpoint, ANumberThatIsNotFiniteIsRefusedByNameAndPlace) {
   EXPECT_EQ(
       Of(DType::kF32, {6}, BytesOf(values)).ReadVector("w", 6).status(),
       absl::InvalidArgumentError("w[3] is infinite, want a finite number in model.safetensors"));
-  const std::vector<uint16_t> infinite = {0, 0x7C00};  // in float16; in bfloat16 it is a number
+  const std::vector<uint16_t> infinite = {
+      0, 0x7C00};  // only in float16: in bfloat16 it is a finite number
   EXPECT_FALSE(Of(DType::kF16, {2}, BytesOf(infinite)).ReadVector("w", 2).ok());
   EXPECT_TRUE(Of(DType::kBF16, {2}, BytesOf(infinite)).ReadVector("w", 2).ok());
 }
 
-TEST(Checkpoint, KnowsWhatNobodyReadButForCopies) {
+TEST(Checkpoint, KnowsWhichTensorsNobodyReadExceptCopies) {
   const std::vector<float> table = {1.0f, 2.0f}, other = {1.0f, 3.0f};
   const Tensor read{DType::kF32, {2}, BytesOf(table)}, differs{DType::kF32, {2}, BytesOf(other)};
   const std::vector<float> again = table;

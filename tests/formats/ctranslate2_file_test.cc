@@ -39,7 +39,7 @@ struct Variable {
   std::string data;
 };
 
-// A variable as a version writes it.
+// Serializes a variable as that version of the format does.
 std::string Write(uint32_t version, const Variable& variable) {
   constexpr uint8_t kSizes[] = {4, 1, 2, 4, 2, 2};
   std::string bytes =
@@ -100,7 +100,7 @@ TEST_F(CTranslate2, EveryVersionHoldsTheSameWeights) {
   }
 }
 
-TEST_F(CTranslate2, HalvesAndNumbersOfRankZeroAreRead) {
+TEST_F(CTranslate2, HalvesAndScalarsAreRead) {
   const absl::StatusOr<CTranslate2File> file =
       Open(Model(6, {{"half", {2}, 4, Raw<uint16_t>({0x3C00, 0xC000})},
                      {"bfloat", {1}, 5, Raw<uint16_t>({0x3F80})},
@@ -122,7 +122,7 @@ TEST_F(CTranslate2, AnAliasHasTheScalesToo) {
               ElementsAre(0.5f, -6.35f));
 }
 
-TEST_F(CTranslate2, EveryLieIsRefusedByName) {
+TEST_F(CTranslate2, EveryContradictionIsRefusedByName) {
   const float infinity = std::numeric_limits<float>::infinity();
   const std::pair<std::string, const char*> lies[] = {
       {Model(1, {}), "version 1, want 2 to 6"},
@@ -156,7 +156,7 @@ TEST_F(CTranslate2, EveryLieIsRefusedByName) {
   }
 }
 
-TEST_F(CTranslate2, AFileThatIsCutOffIsRefused) {
+TEST_F(CTranslate2, ATruncatedFileIsRefused) {
   const std::string good = Model(6, {kFloats, kBytes, kBytesScale}, {{"b/weight", "a/weight"}});
   for (size_t size = 0; size < good.size(); ++size) {
     EXPECT_EQ(Open(good.substr(0, size)).status().code(), absl::StatusCode::kInvalidArgument);

@@ -30,7 +30,7 @@ TEST(Npz, StoredOrDeflatedArraysAreTheSame) {
     const auto npz = OpenNpz(std::string(kCorpus) + file);
     ASSERT_TRUE(npz.ok()) << npz.status();
     EXPECT_THAT(RowOf(*npz, "encoder_Wemb", 2, 3, 1), ElementsAre(4, 5, 6));
-    EXPECT_THAT(RowOf(*npz, "c", 2, 2, 0), ElementsAre(1, 3));  // lies by columns
+    EXPECT_THAT(RowOf(*npz, "c", 2, 2, 0), ElementsAre(1, 3));  // stored in column-major order
     EXPECT_THAT(*npz->ReadVector("b", 3), ElementsAre(1, 1, 1));
     EXPECT_TRUE(npz->Has("special:model.yml"));
     EXPECT_FALSE(npz->Has("empty"));
@@ -49,14 +49,14 @@ TEST(MarianFile, FloatsAndBytes) {
   EXPECT_THAT(RowOf(*floats, "Wemb", 2, 3, 0), ElementsAre(1, 2, 3));
   const auto bytes = OpenMarianFile(std::string(kCorpus) + "marian_file/intgemm8");
   ASSERT_TRUE(bytes.ok()) << bytes.status();
-  // The elements 1 2 3 4 5 6 7 -1 of a weight [2, 4] lie transposed, times 12.5.
+  // A weight [2, 4] with the elements 1 2 3 4 5 6 7 -1, stored transposed and multiplied by 12.5.
   EXPECT_THAT(RowOf(*bytes, "encoder_l1_self_Wq", 2, 4, 0),
               ElementsAre(1 / 12.5f, 3 / 12.5f, 5 / 12.5f, 7 / 12.5f));
   EXPECT_EQ(bytes->StepOf("encoder_l1_self_Wq"), 1 / 12.5f);
   EXPECT_THAT(RowOf(*bytes, "Wemb", 2, 2, 0), ElementsAre(1 / 3.5f, 2 / 3.5f));
 }
 
-TEST(MarianFile, WhatIsCutOffOrMadeForOneCpuIsRefused) {
+TEST(MarianFile, TruncatedFilesAndThoseMadeForOneCpuAreRefused) {
   std::ifstream in(std::string(kCorpus) + "marian_file/intgemm8", std::ios::binary);
   const std::string whole((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
   const std::string path = testing::TempDir() + "marian_formats_test.bin";

@@ -62,7 +62,7 @@ TEST_F(Weights, WithoutWeightsTheErrorSaysWhatToDo) {
   EXPECT_THAT(WhyNoWeights(), HasSubstr("tf_model.h5 has TensorFlow weights"));
 }
 
-TEST_F(Weights, ALargeFileThatWasNotFetchedIsNamed) {
+TEST_F(Weights, AGitLfsPointerIsNamed) {
   EXPECT_TRUE(CheckServable(directory_).ok());
   Write("source.spm", kPointer);
   EXPECT_THAT(WhyNotServable(), HasSubstr("source.spm is a Git LFS pointer"));
@@ -77,7 +77,7 @@ TEST_F(Weights, OnnxGraphsInAFolderAreNamed) {
   EXPECT_THAT(WhyNoWeights(), HasSubstr("onnx/encoder_model.onnx has ONNX graphs"));
 }
 
-TEST_F(Weights, TheCacheOfHuggingFacePointsToItsVersions) {
+TEST_F(Weights, TheHuggingFaceCacheIsPointedToItsSnapshots) {
   std::filesystem::create_directories(directory_ + "/blobs");
   std::filesystem::create_directories(directory_ + "/snapshots/0123abc");
   EXPECT_THAT(WhyNotServable(), HasSubstr("such as " + directory_ + "/snapshots/0123abc"));
@@ -91,7 +91,7 @@ TEST_F(Weights, AnAdapterAndADecoderOnlyModelAreRefused) {
   Write("config.json", R"({"architectures":["MarianMTModel"],"is_encoder_decoder":true})");
   EXPECT_TRUE(CheckServable(directory_).ok());
   Write("config.json", "{");
-  EXPECT_TRUE(CheckServable(directory_).ok());  // reading it says what is wrong
+  EXPECT_TRUE(CheckServable(directory_).ok());  // loading it reports the bad config.json
   EXPECT_EQ(CheckServable(directory_ + "/no").code(), absl::StatusCode::kNotFound);
 }
 

@@ -22,7 +22,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// The bytes of a file: the header's length, the header, and `data_size` bytes of data.
+// A file: the length of the header, the header, and `data_size` bytes of data.
 std::string FileOf(const std::string& header, size_t data_size) {
   const uint64_t length = header.size();
   std::string bytes(reinterpret_cast<const char*>(&length), sizeof(length));
@@ -51,8 +51,8 @@ class Safetensors : public ::testing::Test {
                             ".safetensors";
 };
 
-// Reads every element of a checkpoint, so that a sanitizer sees what lies outside of the file.
-// Reads every tensor, which may only fail for a number that is not finite.
+// Reads every tensor, so that a sanitizer notices reads outside of the file.  Reading may only fail
+// for numbers that are not finite.
 void ReadInFull(const Checkpoint& checkpoint) {
   const auto check = [](const absl::Status& status) {
     ASSERT_TRUE(status.ok() || absl::StrContains(status.message(), "a finite number")) << status;
@@ -73,7 +73,8 @@ void ReadInFull(const Checkpoint& checkpoint) {
 }
 
 TEST_F(Safetensors, TensorsAreFoundWhereTheHeaderSays) {
-  // Not in the order of their bytes, with the metadata and trailing spaces that real writers add.
+  // Entries in another order than their data, with the metadata and trailing spaces that real
+  // writers add.
   const std::string header =
       absl::StrCat("{\"__metadata__\":{\"format\":\"pt\"},", Entry("b", "F32", "[1]", "[4,8]"), ",",
                    Entry("a", "BF16", "[2,1]", "[0,4]"), "}   ");
@@ -109,10 +110,10 @@ TEST_F(Safetensors, AMissingFileIsNotFound) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("no/such/model.safetensors"));
 }
 
-TEST_F(Safetensors, EveryLieIsRefusedByName) {
+TEST_F(Safetensors, EveryContradictionIsRefusedByName) {
   const std::string good = Entry("good", "F32", "[2]", "[0,8]");
   const struct {
-    std::string entry;  // the tensor "bad", beside `good`, in a file of 16 bytes of data
+    std::string entry;  // the tensor "bad", next to `good`, in a file with 16 bytes of data
     const char* message;
   } lies[] = {
       {Entry("bad", "F32", "[2]", "[8,24]"), "want a range within"},
@@ -165,7 +166,7 @@ TEST_F(Safetensors, EveryLieIsRefusedByName) {
   }
 }
 
-TEST_F(Safetensors, AHeaderThatLiesAboutItselfIsRefused) {
+TEST_F(Safetensors, AHeaderThatContradictsItselfIsRefused) {
   const std::string header = "{" + Entry("a", "F32", "[2]", "[0,8]") + "}";
   const std::string good = FileOf(header, 8);
   const auto with_length = [&](uint64_t length) {

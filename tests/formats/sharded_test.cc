@@ -22,7 +22,7 @@ class Sharded : public ::testing::Test {
   void SetUp() override { fs::create_directories(folder_); }
   void TearDown() override { fs::remove_all(folder_); }
 
-  // A file of vectors of one element: the name and the value.
+  // Writes a file with vectors of one element each, given by name and value.
   void Shard(const std::string& file, const std::vector<std::pair<std::string, float>>& tensors) {
     std::string header = "{";
     std::string data;
@@ -55,7 +55,7 @@ TEST_F(Sharded, TensorsOfAllShardsAreOneCheckpoint) {
       Open(R"({"metadata":{"total_size":12},"weight_map":{"a":"model-00001-of-00002.safetensors",)"
            R"("b":"model-00001-of-00002.safetensors","c":"model-00002-of-00002.safetensors"}})");
   ASSERT_TRUE(checkpoint.ok()) << checkpoint.status();
-  EXPECT_THAT(*checkpoint->ReadVector("a", 1), ElementsAre(1));  // as the index says
+  EXPECT_THAT(*checkpoint->ReadVector("a", 1), ElementsAre(1));  // the index decides
   EXPECT_THAT(*checkpoint->ReadVector("b", 1), ElementsAre(2));
   EXPECT_THAT(*checkpoint->ReadVector("c", 1), ElementsAre(3));
   EXPECT_THAT(*checkpoint->ReadVector("extra", 1), ElementsAre(4));
@@ -63,7 +63,7 @@ TEST_F(Sharded, TensorsOfAllShardsAreOneCheckpoint) {
   EXPECT_EQ(checkpoint->files().size(), 2u);
 }
 
-TEST_F(Sharded, AnIndexThatLiesIsRefused) {
+TEST_F(Sharded, AWrongIndexIsRefused) {
   Shard("1.safetensors", {{"a", 1.0f}, {"x", 1.0f}});
   Shard("2.safetensors", {{"b", 2.0f}, {"x", 2.0f}});
   const std::pair<std::string, const char*> lies[] = {

@@ -40,7 +40,7 @@ class TorchFile : public ::testing::Test {
                             ".bin";
 };
 
-// --- pickles, put together by hand
+// --- Hand-written pickles
 
 std::string Text(const std::string& text) {
   return "X" + std::string(1, static_cast<char>(text.size())) + std::string(3, '\0') + text;
@@ -53,7 +53,7 @@ std::string Storage(const std::string& type, const std::string& key, int element
   return "(" + Text("storage") + Global("torch", type) + Text(key) + Text("cpu") +
          Number(elements) + "tQ";
 }
-// A tensor [2, 3] of the storage.
+// A tensor [2, 3] that views the storage.
 std::string TensorOf(const std::string& storage) {
   return Global("torch._utils", "_rebuild_tensor_v2") + "(" + storage + Number(0) + Number(2) +
          Number(3) + "\x86" + Number(3) + Number(1) + "\x86" + "\x89" + "}" + "tR";
@@ -84,7 +84,7 @@ TEST(TorchPickle, ATensorIsDescribedAndNothingElseIsLeft) {
   EXPECT_EQ(bytes.size(), 4u);
 }
 
-TEST(TorchPickle, WhatCouldRunIsRefusedByItsName) {
+TEST(TorchPickle, AnythingThatCouldRunCodeIsRefusedByName) {
   const std::string command = Text("touch /tmp/taken");
   const std::pair<std::string, const char*> attacks[] = {
       {Pickle(Global("os", "system") + command + "\x85R"), "wants os.system"},
@@ -106,7 +106,7 @@ TEST(TorchPickle, WhatCouldRunIsRefusedByItsName) {
   }
 }
 
-TEST(TorchPickle, WhatIsNoDictionaryOfTensorsIsRefused) {
+TEST(TorchPickle, AnythingButADictionaryOfTensorsIsRefused) {
   const std::string storage = Storage("FloatStorage", "0", 6);
   const std::string rebuild = Global("torch._utils", "_rebuild_tensor_v2");
   const std::pair<std::string, const char*> lies[] = {
@@ -165,7 +165,7 @@ TEST(TorchPickle, APickleThatGrowsWithoutEndIsRefused) {
     for (int i = 0; i < 600'000; ++i) pickle.append(step, *step == 'h' ? 2 : 1);
     EXPECT_THAT(std::string(Read(pickle).status().message()), HasSubstr("more values than any"));
   }
-  // A list that holds itself, and is never followed.
+  // A list that contains itself, which is never followed.
   EXPECT_THAT(std::string(Read(Pickle(std::string("]q\0h\0a", 6))).status().message()),
               HasSubstr("no dictionary"));
 }
@@ -194,7 +194,7 @@ TEST_F(TorchFile, BothFormatsHoldTheSame) {
   }
 }
 
-TEST_F(TorchFile, AFileThatIsCutOffOrGoesOnIsRefused) {
+TEST_F(TorchFile, TruncatedFilesAndTrailingBytesAreRefused) {
   for (const char* path : {kZip, kOld}) {
     const std::string good = ReadFile(path);
     ASSERT_FALSE(good.empty());
@@ -212,7 +212,7 @@ TEST_F(TorchFile, AFileThatIsCutOffOrGoesOnIsRefused) {
 
 TEST_F(TorchFile, ATensorOutsideOfItsStorageIsRefusedByName) {
   const std::string good = ReadFile(kOld);
-  // The shape (3, 2) of shared.weight, wherever it stands first.
+  // The shape (3, 2) of shared.weight at its first occurrence.
   const std::string shape = Number(3) + Number(2) + "\x86";
   const std::string larger = Number(3) + Number(200) + "\x86";
   ASSERT_NE(good.find(shape), std::string::npos);

@@ -1,8 +1,8 @@
-// Bytes, as anybody may send them to the HTTP port, through the whole of it: the connection, the
-// API as JSON, the doors of the older APIs, and the engine with a small model.
+// Any bytes, sent to the HTTP port: through the connection, the JSON API, the compatibility APIs,
+// and the engine with a small model.
 //
-// Whatever comes, the server hangs up in time, and what it has sent before is answers with codes
-// that a client's mistake can have.
+// Whatever is sent, the server hangs up in time, and it has sent nothing but responses with status
+// codes that a client's mistake can have.
 
 #include <arpa/inet.h>
 #include <sys/socket.h>
@@ -57,7 +57,7 @@ Server& TheServer() {
   return server;
 }
 
-// Sends the bytes and returns all that comes back until the server hangs up.
+// Sends the bytes and returns everything that comes back until the server hangs up.
 std::string Exchange(const std::string& bytes) {
   const std::string& address = TheServer().http_address();
   sockaddr_in to = {};
@@ -70,7 +70,7 @@ std::string Exchange(const std::string& bytes) {
   setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
   for (size_t sent = 0; sent < bytes.size();) {
     const ssize_t n = send(fd, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
-    if (n <= 0) break;  // it has seen enough
+    if (n <= 0) break;  // the server has hung up
     sent += n;
   }
   shutdown(fd, SHUT_WR);
@@ -78,7 +78,7 @@ std::string Exchange(const std::string& bytes) {
   char buffer[4096];
   ssize_t n;
   while ((n = recv(fd, buffer, sizeof(buffer), 0)) > 0) received.append(buffer, n);
-  FUZZ_CHECK(n == 0 || errno == ECONNRESET);  // and not: too long
+  FUZZ_CHECK(n == 0 || errno == ECONNRESET);  // any other error is a timeout
   close(fd);
   return received;
 }

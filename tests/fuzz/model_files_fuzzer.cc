@@ -1,7 +1,7 @@
-// Any bytes as one of the small files of a model directory: config.json, vocab.json,
-// tokenizer_config.json, decoder.yml and so on, of every family.  The first line of an input names
-// a model of tests/golden (kModels) and the file that the rest is put in the place of; all else is
-// the model's own.
+// Any bytes as one of the small files of a model directory (config.json, vocab.json,
+// tokenizer_config.json, decoder.yml and so on) of every family.  The first line of an input names
+// a model of tests/golden (kModels) and a file.  The rest of the input replaces that file; the
+// other files are the model's own.
 //
 //   nllb-trained added_tokens.json
 //   {"ace_Arab": 700}
@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 struct Source {
   const char* name;
-  const char* folder;  // in tests/golden
+  const char* folder;  // under tests/golden
 };
 constexpr std::array<Source, 8> kModels = {{{"marian-trained", "models"},
                                             {"m2m100-trained", "models"},
@@ -49,7 +49,7 @@ constexpr std::array<const char*, 11> kFiles = {"config.json",
                                                 "lex.s2t",
                                                 "tok.de.yml"};
 
-// Directories of links to the files of the models, one a model; gone at the end.
+// One directory per model with links to its files; removed at the end.
 class Directories {
  public:
   Directories() {
@@ -80,7 +80,7 @@ bool IsKnown(std::string_view model, std::string_view file) {
          std::find(kFiles.begin(), kFiles.end(), file) != kFiles.end();
 }
 
-// The directory with the content in the place of one file, for as long as this lives.
+// While this lives, one file of the directory has this content.
 class Replaced {
  public:
   Replaced(const fs::path& directory, const std::string& file, std::string_view content)
@@ -98,7 +98,7 @@ class Replaced {
 
  private:
   const fs::path path_;
-  fs::path own_;  // what stood there
+  fs::path own_;  // the original file, moved away
 };
 
 void Try(const std::string& directory) {

@@ -1,11 +1,10 @@
-// Runs a fuzzer without libFuzzer: over each file of a corpus, and then over random changes of
-// them.
+// Runs a fuzzer without libFuzzer: on each file of a corpus, and then on random mutations of them.
 //
 //   fuzz_config CORPUS             prints the seed; the same seed makes the same inputs
-//   fuzz_config FILE               one input, such as the one that a crash has left
+//   fuzz_config FILE               one input, for example one that a crash left behind
 //
-// DRAGOMAN_SEED, DRAGOMAN_FUZZ_RUNS and DRAGOMAN_FUZZ_SECONDS say where to begin and when to stop.
-// An input that crashes is left in the file "crash" of the working directory.
+// DRAGOMAN_SEED sets the seed; DRAGOMAN_FUZZ_RUNS and DRAGOMAN_FUZZ_SECONDS say when to stop.  An
+// input that crashes is saved as "crash" in the working directory.
 
 #include <fcntl.h>
 #include <signal.h>
@@ -27,7 +26,7 @@ namespace {
 using Bytes = std::string;
 using Random = std::mt19937_64;
 
-const Bytes* running = nullptr;  // the input, for the handler
+const Bytes* running = nullptr;  // the current input, for the signal handler
 
 void LeaveInput(int signal) {
   const int fd = open("crash", O_WRONLY | O_CREAT | O_TRUNC, 0644);
@@ -62,7 +61,7 @@ std::vector<Bytes> ReadCorpus(const std::string& path) {
 
 size_t Below(size_t bound, Random* random) { return bound == 0 ? 0 : (*random)() % bound; }
 
-// One of the small changes that find most mistakes: in a byte, in the length, in the order.
+// Applies one of the small mutations that find most bugs: of a byte, of the length, of the order.
 void Change(const std::vector<Bytes>& corpus, Random* random, Bytes* input) {
   static constexpr char kOdd[] = {'\0', '\x01', '\x7f', '\x80', '\xff', '\n', '"', '{', '0', '-'};
   const size_t at = Below(input->size() + 1, random);
@@ -83,7 +82,7 @@ void Change(const std::vector<Bytes>& corpus, Random* random, Bytes* input) {
     case 4:
       input->insert(at, input->substr(at, size));
       break;
-    case 5: {  // a piece of another
+    case 5: {  // a part of another input
       const Bytes& other = corpus[Below(corpus.size(), random)];
       const size_t from = Below(other.size() + 1, random);
       input->insert(at, other.substr(from, Below(64, random)));

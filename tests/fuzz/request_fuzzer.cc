@@ -1,9 +1,9 @@
-// Requests, as any client may send them, through the whole service: gRPC, the exchange, the engine
-// with a small model, and back.  The first byte chooses the method, the rest is the message.
+// Any bytes as a request, through the whole service: gRPC, the exchange, the engine with a small
+// model, and back.  The first byte chooses the method, the rest is the message.
 //
-// Whatever comes, there is an answer in time, or a stream that ends, with a code that a client's
-// mistake can have and, from the translation service, a request id; and what is OK has a
-// translation for each text.
+// Whatever is sent, the call ends in time.  Its status code is one that a client's mistake can
+// have, the translation service adds a request id, and an OK response has a translation for each
+// text.
 
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
@@ -66,7 +66,7 @@ struct Answer {
   bool has_request_id = false;
 };
 
-// Sends one message and reads until the call has ended; unary methods answer once.
+// Sends one message and reads until the call ends; unary methods answer once.
 Answer Send(const std::string& method, const std::string& message) {
   static auto& stub = *new grpc::GenericStub(TheServer().InProcessChannel());
   const grpc::Slice slice(message);

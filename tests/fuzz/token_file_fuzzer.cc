@@ -1,5 +1,5 @@
-// Token files: whatever the file holds, those who show a token of it are known by the name beside
-// it, and nobody else is.
+// Token files: whatever the file contains, a token of it identifies the principal beside it, and no
+// other string identifies anybody.
 
 #include <sstream>
 #include <string>
@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     std::string principal, token;
     if (!(words >> principal >> token)) continue;
     FUZZ_CHECK(table->Find(token) == principal);
-    // A token more or less is another one, which the file may hold on a line of its own.
+    // The token with one more character is unknown, unless the file lists it, too.
     const std::optional<std::string> other = table->Find(token + "x");
     FUZZ_CHECK(!other.has_value() || text.find(token + "x") != std::string::npos);
     ++found;

@@ -1,4 +1,4 @@
-// Any bytes as the pickle in a pytorch_model.bin, where a mutated zip seldom gets.
+// Any bytes as the pickle in a pytorch_model.bin.  (Mutations of the whole zip seldom get so far.)
 
 #include "engine/formats/torch_pickle.h"
 #include "tests/fuzz/fuzzer.h"

@@ -1,4 +1,4 @@
-// Any bytes as vocab.json, and as the index of a checkpoint in shards.
+// Any bytes as vocab.json, and as the index of a sharded checkpoint.
 
 #include "engine/formats/safetensors.h"
 #include "engine/formats/sharded.h"
@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (vocabulary.ok()) {
     for (int32_t id = 0; id < vocabulary->size(); ++id) (void)vocabulary->Find(id);
   }
-  // Its shards would stand beside it, and do not.
+  // The shards, which would be in the same directory, do not exist.
   FUZZ_CHECK(!dragoman::OpenShards(file.path(), dragoman::OpenSafetensors).ok());
   return 0;
 }

@@ -32,8 +32,8 @@ std::optional<int32_t> ReadId(const json& values, const char* key) {
   return values[key].get<int32_t>();
 }
 
-// The arguments of transformers' generate() over the model's generation_config, in our counting:
-// their max_length and min_length include the decoder start.
+// Reads the arguments of transformers' generate(), which override the model's generation_config.
+// Their max_length and min_length count the decoder start; ours do not.
 WholeSearch OptionsFrom(const json& generation_config, const json& arguments) {
   json values = generation_config;
   values.update(arguments);
@@ -83,8 +83,8 @@ std::vector<Expected> ExpectedFromAll(const json& values, const WholeSearch& opt
   return expected;
 }
 
-// Scores of some hundreds (a negative length penalty) have no 1e-4 in float32: hence a relative
-// part.
+// A negative length penalty gives scores of several hundred, which float32 does not resolve to
+// 1e-4; so the tolerance has a relative part.
 constexpr float kScoreTolerance = 1e-4f;
 constexpr float kRoundingTolerance = 4e-6f;
 

@@ -1,5 +1,5 @@
-// The .npy format (numpy.org/doc/stable/reference/generated/numpy.lib.format.html): a magic, a
-// version, the length of a header that is a Python dictionary, then the bytes.
+// The .npy format (numpy.org/doc/stable/reference/generated/numpy.lib.format.html): a magic number,
+// a version, the length of a header, the header (a Python dictionary), then the data.
 
 #include <cstdio>
 #include <cstring>

@@ -1,5 +1,5 @@
-// The naive Transformer against Hugging Face, and dragoman's search over its logits: what the
-// engine is later held to, without the engine.
+// The naive Transformer against Hugging Face, and Dragoman's search on its logits: the standard
+// that the engine must meet, tested without the engine.
 
 #include <algorithm>
 #include <iostream>
@@ -57,7 +57,7 @@ TEST_P(ReferenceGolden, TeacherForcedLogits) {
   }
 }
 
-// The next logits of one source sentence by the tokens generated so far, each computed once.
+// The next logits of one source sentence, memoized by the tokens generated so far.
 class CachedLogits {
  public:
   CachedLogits(const Transformer& model, const std::vector<int32_t>& source)

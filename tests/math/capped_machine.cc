@@ -16,13 +16,14 @@ std::string Variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// Hides from our kernels all that is better than `name`.  Returns whether this machine has it.
+// Hides from our kernels every instruction set better than `name`.  Returns whether this machine
+// has `name`.
 bool CapKernels(const std::string& name) {
   const int64_t supported = hwy::SupportedTargets();
   for (int64_t targets = supported; targets != 0; targets &= targets - 1) {
     const int64_t target = targets & -targets;
     if (absl::AsciiStrToLower(hwy::TargetName(target)) != name) continue;
-    hwy::SetSupportedTargetsForTest(supported & -target);  // better ones have lower bits
+    hwy::SetSupportedTargetsForTest(supported & -target);  // better targets have lower bits
     return true;
   }
   return false;

@@ -16,8 +16,8 @@
 namespace dragoman {
 namespace {
 
-// What 8 bits keep of a row: of a weight symmetrically, of activations from the least to the
-// greatest.
+// Rounds a row to 8 bits: that of a weight symmetrically, that of activations between their least
+// and greatest value.
 void RoundToInt8(bool is_weight, absl::Span<float> row) {
   const auto [least, greatest] = std::minmax_element(row.begin(), row.end());
   const float low = is_weight ? 0.0f : *least;
@@ -29,7 +29,7 @@ void RoundToInt8(bool is_weight, absl::Span<float> row) {
   }
 }
 
-// The rows of `x` in the numbers that are multiplied, by the definition of the precision.
+// The rows of `x` rounded to the numbers that the precision multiplies.
 Matrix<float> Rounded(Precision precision, bool is_weight, const Matrix<float>& x) {
   Matrix<float> rounded(x.rows(), x.cols());
   Matrix<BFloat16> halves(x.rows(), x.cols());
@@ -45,7 +45,7 @@ Matrix<float> Rounded(Precision precision, bool is_weight, const Matrix<float>& 
   return rounded;
 }
 
-// activation(x W + b) by the definition, in double, of x and W rounded to `precision`.
+// activation(x W + b) by definition, in double, with x and W rounded to `precision`.
 void ExpectProduct(Precision precision, const Matrix<float>& exact_x,
                    const Matrix<float>& exact_weight, absl::Span<const float> bias,
                    Activation activation, const Matrix<float>& y) {
@@ -54,7 +54,7 @@ void ExpectProduct(Precision precision, const Matrix<float>& exact_x,
   for (int r = 0; r < x.rows(); ++r) {
     for (int o = 0; o < weight.rows(); ++o) {
       double sum = bias.empty() ? 0.0 : bias[o];
-      double size = 1.0;  // of what is summed, to which the rounding errors are in proportion
+      double size = 1.0;  // sum of magnitudes, to which rounding errors are proportional
       for (int i = 0; i < x.cols(); ++i) {
         const double product = double{x.Row(r)[i]} * weight.Row(o)[i];
         sum += product;
@@ -108,7 +108,7 @@ TEST(Gemm, SaysWhatToDoWithoutAKernel) {
               testing::HasSubstr("want precision float32 or int8"));
 }
 
-// As many as --max-encode-tokens may let into one batch, where rows x tiles is beyond an int.
+// As many rows as --max-encode-tokens may allow in one batch, so that rows x tiles exceeds an int.
 TEST(Gemm, HasAMillionRows) {
   constexpr int kRows = 1 << 20, kInputs = 4;
   for (const Precision precision : {Precision::kFloat32, Precision::kInt8}) {
@@ -169,7 +169,7 @@ TEST(Int8Rows, ComputesTheOutputsThatAreNamedAsInt8GemmDoes) {
         selective.Apply(quantized, named, y.view());
         for (int r = 0; r < rows; ++r) {
           for (int j = 0; j < count; ++j) {
-            // The sums are exact; only the last rounding may differ where there is no VNNI.
+            // The sums are exact; without VNNI only the last rounding may differ.
             ASSERT_FLOAT_EQ(y.Row(r)[j], all.Row(r)[named[j]]) << "row " << r << " output " << j;
           }
         }

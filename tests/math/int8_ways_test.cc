@@ -1,4 +1,4 @@
-// Our kernels and oneDNN take the same sums of 8 bit products, and the same bytes come of them.
+// Our kernels and oneDNN compute the same sums of 8-bit products, and return the same bytes.
 
 #include <algorithm>
 #include <cstring>
@@ -13,7 +13,7 @@
 namespace dragoman {
 namespace {
 
-// Products of x by the weight, by both ways, for many numbers of rows, from the top of x.
+// Multiplies the first rows of x by the weight in both ways, for many numbers of rows.
 void ExpectSameBytes(const Matrix<float>& weight, absl::Span<const float> bias,
                      Activation activation, const Matrix<float>& x, int threads) {
   const auto native =
@@ -61,7 +61,7 @@ TEST(Int8Ways, GiveTheSameBytesOnEveryInstructionSet) {
   ForEachInstructionSet([&] { ExpectSameBytes(weight, bias, Activation::kRelu, x, 1); });
 }
 
-// 255 x 127 + 255 x 127 does not fit into the 16 bits in which some instructions add.
+// 255 x 127 + 255 x 127 does not fit in 16 bits, in which some instructions add.
 TEST(Int8Ways, GiveTheSameBytesForTheGreatestNumbers) {
   SKIP_UNLESS_POSSIBLE(Arithmetic(Precision::kInt8, Matmul::kOneDnn));
   constexpr int kInputs = 512, kOutputs = 192;
@@ -71,12 +71,12 @@ TEST(Int8Ways, GiveTheSameBytesForTheGreatestNumbers) {
   }
   for (int r = 0; r < x.rows(); ++r) {
     std::fill_n(x.Row(r).data(), kInputs, 1.0f);
-    x.Row(r)[r] = 0.0f;  // so that the others are 255
+    x.Row(r)[r] = 0.0f;  // so that the others become 255
   }
   ExpectSameBytes(weight, {}, Activation::kNone, x, 1);
 }
 
-// Whatever is measured on this machine, it is a number of rows that a call may have, or none.
+// Whatever is measured here, the result is a number of rows that a call can have, or kNever.
 TEST(Int8Ways, ChangeOverAtANumberOfRows) {
   const int rows = MeasureOneDnnInt8Crossover();
   if (rows == kNever) GTEST_SKIP() << "oneDNN (" << OneDnnIsa() << ") is nowhere faster here";

@@ -60,11 +60,11 @@ Matrix<float> RoundedToBFloat16(const Matrix<float>& x) {
   return rounded;
 }
 
-// A head that counts for something in what is told of attention, and one that does not.
+// The weight of a head in the attention that is returned; some heads have none.
 float WeightOf(int head) { return head % 3 == 1 ? 0.0f : 0.25f + static_cast<float>(head) / 8.0f; }
 
-// Attention by the definition, in double; element e belongs to head e mod heads.  Behind it, how it
-// is spread over the positions, the heads weighted.
+// Attention by definition, in double; element e belongs to head e mod heads.  The result is
+// followed by the attention to each position, summed over the heads with their weights.
 std::vector<double> Attention(int heads, absl::Span<const float> q,
                               const Matrix<float>& keys_values,
                               const std::vector<int32_t>& positions) {
@@ -143,7 +143,7 @@ void ExpectAttentionOfAllShapes() {
   }
 }
 
-// In int8, attention must be exact for the numbers that the bytes and scales stand for.
+// In int8, attention must be exact for the numbers that the bytes and scales represent.
 void ExpectAttentionInInt8() {
   std::mt19937 random(4);
   for (const int heads : {1, 3, 4, 8, 16, 32}) {
@@ -153,7 +153,7 @@ void ExpectAttentionInInt8() {
       for (int r = 0; r < keys_values.rows(); ++r) {
         for (const int half : {0, width}) {
           for (int h = 0; h < heads; ++h) {
-            // A scale that bfloat16 has, and an element that it makes 127 of.
+            // A scale that bfloat16 represents exactly, and an element that becomes 127.
             const float scale = std::ldexp(1.0f + static_cast<float>(r % 7) / 8.0f, h % 3 - 7);
             for (int e = half + h; e < half + width; e += heads) {
               float& x = keys_values.Row(r)[e];
@@ -191,7 +191,7 @@ TEST(Attend, InInt8EveryHeadHasItsOwnScale) {
       Matrix<float> out(1, width);
       std::vector<float> scratch(AttendScratch(heads, 1, 1));
       Attend(int8.format(), q.view(), int8.Rows({0}), absl::MakeSpan(scratch), out.view());
-      for (int e = 0; e < width; ++e) {  // one position: its values come out
+      for (int e = 0; e < width; ++e) {  // with one position, the output is its values
         EXPECT_NEAR(out.Row(0)[e], keys_values.Row(0)[width + e], (e % heads == 0 ? 2e2f : 2e-2f));
       }
     }
@@ -253,7 +253,7 @@ void ExpectSumsOfExponentials() {
       double want = 0.0;
       for (const float v : x) want += std::exp(double{v} - max);
       EXPECT_NEAR(SumExp(x, max), want, 1e-6 * want) << size << " " << scale;
-      // What counts as nothing, among and behind the others.
+      // Adds elements that count as nothing, between the others and after them.
       const float inf = std::numeric_limits<float>::infinity();
       for (const float nothing : {-inf, std::nanf(""), max - 200.0f}) {
         for (int i = 0; i < 20; ++i) x.insert(x.begin() + (i * size) / 20, nothing);
@@ -273,7 +273,7 @@ TEST(ToBFloat16, RoundsToTheNearestAndTiesToEven) {
       {inf, 0x7F80},           {-inf, 0xFF80},       {0x1.fffffep127f, 0x7F80},
       {std::nanf(""), 0x7FC0}, {-0x1.03p0f, 0xBF82},
   };
-  for (const int width : {1, 40}) {  // one at a time, and in vectors
+  for (const int width : {1, 40}) {  // one by one, and in vectors
     for (const auto& [value, want] : cases) {
       Matrix<float> x(1, width);
       std::fill(x.Row(0).begin(), x.Row(0).end(), value);

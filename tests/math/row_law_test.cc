@@ -1,6 +1,7 @@
-// The law on which determinism, continuous batching and routing among workers rest: row i of any
-// output depends on row i of the input alone, bit for bit.  Every operation is run on many rows at
-// once and on each row alone, over row counts and positions, and the bytes are compared.
+// The row law, on which determinism, continuous batching and routing among workers rest: row i of
+// any output depends on row i of the input alone, bit for bit.  Every operation runs on many rows
+// at once and on each row alone, with various numbers of rows and positions, and the bytes are
+// compared.
 
 #include <algorithm>
 #include <cstring>
@@ -24,7 +25,7 @@ namespace {
 using Operation = std::function<void(MatrixView<const float> x, MatrixView<float> y)>;
 
 // Runs `operation` on every row of `x` alone, then on blocks of every number of rows at several
-// places, and expects the same bytes.
+// offsets, and expects the same bytes.
 void ExpectRowLaw(const Matrix<float>& x, int outputs, const Operation& operation) {
   Matrix<float> alone(x.rows(), outputs), together(x.rows(), outputs);
   for (int r = 0; r < x.rows(); ++r) {
@@ -58,7 +59,7 @@ void ExpectRowLawOfGemm(Arithmetic arithmetic, const Shapes& shapes, int threads
     SCOPED_TRACE(testing::Message() << inputs << " x " << outputs << ", " << threads << " threads");
     const Matrix<float> weight = RandomMatrix(outputs, inputs, &random);
     const std::vector<float> bias = RandomVector(outputs, &random);
-    // What an activation does to a row has nothing to do with the size of the matrix.
+    // The activation function works row by row, so the slow one is only tried with small matrices.
     const bool large = inputs * outputs > 512 * 512;
     for (const Activation activation : {Activation::kRelu, Activation::kSilu}) {
       if (large && activation == Activation::kSilu) continue;
@@ -88,7 +89,7 @@ TEST_P(RowLawOf, GemmByATeam) {
   ExpectRowLawOfGemm(arithmetic(), {{64, 935}, {512, 512}}, 3);
 }
 
-// What a team computes is what a thread computes alone.
+// A team computes what one thread computes.
 TEST_P(RowLawOf, TeamsOfAnySize) {
   SKIP_UNLESS_POSSIBLE(arithmetic());
   std::mt19937 random(15);
@@ -174,8 +175,8 @@ TEST(RowLaw, NormsAndActivations) {
   });
 }
 
-// A query's attention must not depend on where in memory the rows lie that it attends to, nor on
-// the queries beside it.
+// The attention of a query must depend neither on where the rows that it attends to lie in memory
+// nor on the other queries.
 void ExpectRowLawOfAttend(const KeyValueFormat& format) {
   std::mt19937 random(13);
   for (const int length : {1, 2, 3, 4, 5, 7, 8, 9, 30}) {
@@ -211,8 +212,8 @@ void ExpectRowLawOfAttend(const KeyValueFormat& format) {
   }
 }
 
-// With a bias, which goes by the distance between a query and a position, a query alone must get
-// what it gets beside others.
+// The bias depends on the distance between a query and a position.  A query alone must get what it
+// gets among others.
 void ExpectRowLawOfBiasedAttend(const KeyValueFormat& format) {
   constexpr int kQueries = 9;
   std::mt19937 random(17);
@@ -223,7 +224,7 @@ void ExpectRowLawOfBiasedAttend(const KeyValueFormat& format) {
     const Matrix<float> q = RandomMatrix(kQueries, format.width, &random, 0.3f);
     std::vector<int32_t> positions(length);
     std::iota(positions.begin(), positions.end(), 0);
-    // A row for every distance from -(kQueries - 1) on; lanes repeat by the heads.
+    // One row per distance, from -(kQueries - 1) up; the lanes of a row repeat the heads.
     const int bias_width = static_cast<int>(BiasWidth(format.heads));
     Matrix<float> bias(kQueries + length, bias_width);
     for (int r = 0; r < bias.rows(); ++r) {

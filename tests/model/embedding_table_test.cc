@@ -20,14 +20,14 @@ std::vector<float> Embedding(const EmbeddingTable& table, int32_t token, float s
   return row;
 }
 
-// Half a step of 8 bits for a row's greatest number.
+// Half a quantization step of a row in 8 bits.
 float Step(absl::Span<const float> row) {
   float greatest = 0.0f;
   for (const float value : row) greatest = std::max(greatest, std::abs(value));
   return greatest / 127.0f / 2.0f;
 }
 
-// As ToBFloat16 rounds: eight bits from the first that is set.
+// Rounds as ToBFloat16 does, to eight significant bits.
 float BFloat16Error(float value) { return std::abs(value) / 256.0f; }
 
 void ExpectRows(const EmbeddingTable& table, const Matrix<float>& want, Precision precision) {
@@ -72,7 +72,7 @@ TEST(EmbeddingTable, OfTheOutputProjectionReadsWhatThatWasGiven) {
   }
 }
 
-// In whatever blocks oneDNN packs a tile of 512 tokens, and the last one of 188.
+// Reads the table from oneDNN's packed blocks: tiles of 512 tokens and a last one of 188.
 TEST(EmbeddingTable, ReadsALayoutOfOneDnn) {
   const Matrix<float> embeddings = RandomTable();
   int tried = 0;
@@ -81,7 +81,7 @@ TEST(EmbeddingTable, ReadsALayoutOfOneDnn) {
         kVocabulary, kModel, Arithmetic{precision, Matmul::kOneDnn}, /*selective=*/false);
     const absl::Status packed =
         output->Append(embeddings.view(), std::vector<float>(kVocabulary, 3.0f));
-    if (!packed.ok()) continue;  // this CPU has no fast kernel, or none that keeps the row law
+    if (!packed.ok()) continue;  // this CPU has no fast kernel, or none that obeys the row law
     ++tried;
     ASSERT_TRUE(output->readable());
     ExpectRows(EmbeddingTable(output, 1.0f), embeddings, precision);

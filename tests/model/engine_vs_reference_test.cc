@@ -1,5 +1,5 @@
-// The engine against the naive Transformer on random models of many shapes, loaded by the real
-// loader from the bytes that the reference wrote.
+// The engine against the naive Transformer on random models of many shapes.  The reference writes
+// the files, and the real loader reads them.
 
 #include <filesystem>
 #include <random>
@@ -29,7 +29,8 @@ std::vector<int32_t> RandomTokens(std::mt19937_64* random, int count, int vocabu
   return tokens;
 }
 
-// Sentences of 1, 4, 7, ... source tokens, and as many target tokens the other way round.
+// Pairs of sentences: 1, 4, 7, ... source tokens, with the numbers of target tokens in reverse
+// order.
 std::vector<ForcedPair> RandomPairs(const ModelSpec& config, uint64_t seed) {
   constexpr int kPairs = 6;
   std::mt19937_64 random(seed);

@@ -42,7 +42,7 @@ class GoldenEngine : public testing::TestWithParam<const char*> {
   std::shared_ptr<const Model> model_;
 };
 
-// The hypotheses of all inputs with one setting, as one request of the pool.
+// The hypotheses of all inputs with one setting, sent to the pool as one request.
 std::vector<std::vector<Hypothesis>> Translate(const std::shared_ptr<const Model>& model,
                                                const std::vector<golden::Input>& inputs,
                                                const WholeSearch& options, WorkerPool* pool) {

@@ -18,7 +18,7 @@ struct Shape {
   KeyValueFormat format;
 };
 
-// From one that has hundreds of rows in a block to one of which a block holds a single row.
+// From a shape of which a block holds hundreds of rows to one of which it holds a single row.
 constexpr Shape kShapes[] = {
     {1, {Precision::kBFloat16, 2, 16}},    {6, {Precision::kInt8, 8, 512}},
     {2, {Precision::kFloat32, 4, 64}},     {6, {Precision::kBFloat16, 8, 512}},

@@ -28,7 +28,7 @@ void Give(KvPool* pool, const std::vector<KvBlock>& blocks) {
   for (const KvBlock& block : blocks) pool->Give(block);
 }
 
-// How much of the pages that begin at `data` is in memory.
+// How many bytes of the pages from `data` on are in memory.
 size_t BytesInMemory(const std::byte* data, int pages) {
   const size_t small_page = sysconf(_SC_PAGESIZE);
   std::vector<unsigned char> present(pages * kPage / small_page);
@@ -57,7 +57,7 @@ TEST(KvPool, HoldsItsCapacityAndNoMore) {
   KvPool pool(kBlocks * KvPool::kBlockBytes + KvPool::kBlockBytes - 1);
   std::vector<KvBlock> blocks = Take(&pool, kBlocks);
   EXPECT_DEATH(pool.Take(), "");
-  // What is given back can be taken again, wherever it lies.
+  // Blocks that were given back can be taken again, wherever they are.
   for (int i = 0; i < kBlocks; i += 2) pool.Give(blocks[i]);
   for (int i = 0; i < kBlocks; i += 2) blocks[i] = pool.Take();
   EXPECT_DEATH(pool.Take(), "");
@@ -82,11 +82,11 @@ TEST(KvPool, ReturnsThePagesThatNobodyHasUsedForAWhile) {
   Give(&pool, burst);
   EXPECT_EQ(pool.resident_bytes(), 4 * kPage);
   EXPECT_EQ(BytesInMemory(data, 4), 4 * kPage);
-  pool.Trim();  // all of them were in use since the pool was made
+  pool.Trim();  // all were in use since the last call, so all stay
   EXPECT_EQ(pool.resident_bytes(), 4 * kPage);
   const std::vector<KvBlock> little = Take(&pool, 2);
   Give(&pool, little);
-  pool.Trim();  // only the lowest page was
+  pool.Trim();  // only the lowest page was in use
   EXPECT_EQ(pool.resident_bytes(), kPage);
   EXPECT_EQ(BytesInMemory(data, 4), kPage);
   pool.Trim();

@@ -1,5 +1,5 @@
-// The engine against the naive Transformer for what families differ in: random weights of every
-// kind of model, in float32.
+// The engine against the naive Transformer on everything in which families differ: random weights
+// for every kind of model, in float32.
 
 #include <cmath>
 #include <random>
@@ -148,7 +148,7 @@ TEST(ModelSpec, RelativePositionsOfLongSentences) {
 TEST(ModelSpec, HeadsWiderThanTheirShareOfTheModel) {
   ModelSpec spec = RelativeSpec();
   spec.head_width = 24;
-  spec.encoder_heads = spec.decoder_heads = 6;  // as many as no vector divides
+  spec.encoder_heads = spec.decoder_heads = 6;  // a number that no vector size divides
   spec.decoder_layers = 3;
   ExpectEngineAgrees(spec, 8);
 }
@@ -171,7 +171,7 @@ TEST(ModelSpec, SeparateVocabularies) {
   ExpectEngineAgrees(spec, 10);
 }
 
-// A tied table that is large is read back from the output projection.
+// A large tied table is not kept twice: it is read from the output projection.
 TEST(ModelSpec, ALargeTiedTableIsReadFromTheOutput) {
   ModelSpec spec = RelativeSpec();
   spec.logit_scale = 1.0f / std::sqrt(64.0f);
@@ -193,9 +193,9 @@ TEST(ModelSpec, AnyStepsAroundASublayer) {
   }
 }
 
-// Without any norm the sums grow, and what rounding does to them: with embeddings of the usual size
-// one unit in the last place of every weight moves the naive twin's own logits by up to 1e-3. Small
-// embeddings keep that to 1e-5.
+// Without any norm, the sums grow, and rounding errors with them.  With embeddings of the usual
+// size, a change of one unit in the last place of every weight moves the logits of the naive model
+// by up to 1e-3.  Small embeddings keep that below 1e-5.
 TEST(ModelSpec, NoNormAtAll) {
   for (uint64_t seed = 26; seed < 30; ++seed) {
     ModelSpec spec = SmallSpec();
@@ -214,7 +214,7 @@ TEST(ModelSpec, FeedForwardLayersOfAnyDepth) {
   }
 }
 
-// With and without the reset gate and a projection, by the seed.
+// The seed chooses whether there is a reset gate and a projection.
 TEST(ModelSpec, ADecoderThatKeepsAVector) {
   for (uint64_t seed = 40; seed < 48; ++seed) {
     ModelSpec spec = seed % 2 == 0 ? SmallSpec() : PreNorm();
@@ -224,7 +224,7 @@ TEST(ModelSpec, ADecoderThatKeepsAVector) {
   }
 }
 
-// With and without the gates, with feed-forward layers of several kinds, by the seed.
+// The seed chooses the gates and the kind of feed-forward layer.
 TEST(ModelSpec, ADecoderThatKeepsAMean) {
   for (uint64_t seed = 60; seed < 76; ++seed) {
     ModelSpec spec = seed % 2 == 0 ? SmallSpec() : PreNorm();
@@ -235,8 +235,8 @@ TEST(ModelSpec, ADecoderThatKeepsAMean) {
   }
 }
 
-// The rows of a step may come from any sentences and in any number: what each of them is given, and
-// what it becomes, is the same bytes.
+// The rows of a step may come from any sentences, and there may be any number: each row gets the
+// same bytes, and its state becomes the same bytes.
 TEST(ModelSpec, RowsOfADecoderThatKeepsAVectorAreIndependent) {
   for (const char* const history : {"ssru", "average_attention"}) {
     for (const Precision precision : {Precision::kFloat32, Precision::kInt8}) {
@@ -276,7 +276,7 @@ T OneOf(const T (&choices)[kCount], std::mt19937_64* random) {
   return choices[(*random)() % kCount];
 }
 
-// Whatever configurations may say, together.
+// A random combination of all that configurations may ask for.
 ModelSpec RandomSpec(uint64_t seed) {
   std::mt19937_64 random(seed);
   const auto flip = [&] { return random() % 2 == 0; };
@@ -302,7 +302,7 @@ ModelSpec RandomSpec(uint64_t seed) {
                               &random);
   if (spec.positions.kind == Positions::kRelative) {
     spec.positions = {.kind = Positions::kRelative, .buckets = 8, .max_distance = 20};
-    // Of both stacks alike, as the families have it.
+    // All families with relative positions use the same heads in both stacks.
     spec.decoder_heads = spec.encoder_heads;
     spec.head_width = OneOf({0, 12, 24}, &random);
   } else {
@@ -327,8 +327,8 @@ TEST(ModelSpec, AnyCombinationOfAll) {
   }
 }
 
-// What all keys of a source share makes no difference to attention, so int8 must not spend its few
-// steps on it.
+// A vector that is added to all keys of a source makes no difference to attention, so int8 must not
+// spend its few steps on it.
 TEST(ModelSpec, Int8KeysAreRoundedWithoutTheirMean) {
   const NamedWeights weights = reference::RandomWeights(SmallSpec(), 9);
   NamedWeights shifted = weights;

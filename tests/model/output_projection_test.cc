@@ -16,7 +16,7 @@ constexpr float kNone = std::numeric_limits<float>::infinity();
 
 using TokenList = absl::Span<const int32_t>;
 
-// The logits [rows, vocabulary] that the projection gives away; kNone where it gives none.
+// The logits [rows, vocabulary] that the projection returns; kNone where it returns none.
 Matrix<float> Logits(const OutputProjection& projection, const Matrix<float>& x,
                      absl::Span<const TokenList> shortlists) {
   Matrix<float> all(x.rows(), kVocabulary);
@@ -54,7 +54,7 @@ TEST(OutputProjection, GivesTheRowsOfAShortlistTheirCandidatesAndTheOthersAll) {
       const Matrix<float> table = RandomMatrix(kVocabulary, kModel, &random);
       const std::vector<float> bias = RandomVector(kVocabulary, &random);
       OutputProjection projection(kVocabulary, kModel, precision, selective);
-      const int first = OutputProjection::kTile;  // so many tokens at first, then the others
+      const int first = OutputProjection::kTile;  // the table is appended in two parts
       for (const auto& [begin, end] : {std::pair(0, first), {first, kVocabulary}}) {
         const absl::Status appended =
             projection.Append(table.view().Rows(begin, end - begin),
@@ -64,7 +64,7 @@ TEST(OutputProjection, GivesTheRowsOfAShortlistTheirCandidatesAndTheOthersAll) {
       const Matrix<float> x = RandomMatrix(kRows, kModel, &random);
       const Matrix<float> whole = Logits(projection, x, std::vector<TokenList>(kRows));
 
-      // Sentences of several rows, with and without a shortlist; a tile that has none of them.
+      // Sentences of several rows, with and without shortlists, one of which leaves a tile empty.
       const std::vector<int32_t> many = SomeTokens(0.5, &random), few = {0, 1299}, one = {700};
       std::vector<TokenList> shortlists(kRows);
       shortlists[1] = shortlists[2] = shortlists[3] = many;

@@ -1,9 +1,11 @@
-// How far bfloat16 and int8 lie from float32: teacher-forced log-probabilities, and the token that
-// greedy search would take.  float32 is Hugging Face's own where the goldens hold its logits.
+// How much bfloat16 and int8 differ from float32 in teacher-forced log-probabilities and in the
+// token that greedy search would take.  Where the goldens have logits, float32 is Hugging Face's
+// own.
 //
-// The bounds are about twice what was measured, which the test prints.  The engine gives the same
-// numbers for the same instruction set, so a test that fails means changed arithmetic, not bad
-// luck. Models with random weights lie farther off than trained ones, such as the embedded en-de.
+// The bounds are about twice what was measured; the test prints what it measures.  The engine gives
+// the same numbers on the same instruction set, so a failure means that the arithmetic has changed,
+// not bad luck.  Models with random weights differ more than trained ones, such as the embedded
+// en-de.
 
 #include <algorithm>
 #include <cmath>
@@ -58,7 +60,7 @@ void PrintTo(const Bound& bound, std::ostream* out) {
   *out << bound.golden << " in " << NameOf(bound.precision);
 }
 
-// What to force: the goldens' own tokens, or what greedy search found where they have none.
+// The tokens to force: the goldens' own, or, where they have none, what greedy search found.
 std::vector<ForcedPair> PairsOf(const golden::Golden& golden) {
   std::vector<ForcedPair> pairs;
   const golden::Setting& greedy = golden.settings.back();

@@ -1,4 +1,4 @@
-// The recurrent network against its naive twin: random weights of every shape, in float32.
+// The recurrent network against its naive twin, in float32, with random weights of every shape.
 
 #include "tests/reference/recurrent.h"
 
@@ -65,7 +65,7 @@ void ExpectAgreement(const ModelSpec& spec, bool normed, uint64_t seed) {
     }
     return all;
   };
-  // Sentences of unequal length, the longest in the middle.
+  // Sentences of different lengths, the longest in the middle.
   const std::vector<ForcedPair> pairs = {
       {tokens(1), tokens(9)}, {tokens(11), tokens(4)}, {tokens(5), tokens(7)}};
   const std::vector<ForcedOutput> outputs = ForceTeacher(**network, pairs);
@@ -84,7 +84,7 @@ void ExpectAgreement(const ModelSpec& spec) {
   for (const bool normed : {false, true}) ExpectAgreement(spec, normed, 1);
 }
 
-// The row law: the same bytes alone and in company.
+// The row law: a sentence gives the same bytes alone and in a batch.
 TEST(Recurrent, ASentenceDoesNotDependOnItsCompany) {
   const ModelSpec spec = SpecOf({}, 2, 2);
   const NamedWeights weights = reference::RandomRecurrent(spec, true, 3);

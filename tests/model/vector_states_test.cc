@@ -22,7 +22,7 @@ TEST(VectorStates, BeginWithOneEmptyHypothesisOfZeros) {
   EXPECT_EQ(step.position, 0);
 }
 
-// A hypothesis is the list of its tokens; its vector is what they were folded into.
+// Folds a token into a hypothesis's vector, so the vector shows the list of its tokens.
 std::vector<float> Fold(const float* last, int token) {
   std::vector<float> next(kLength);
   for (int i = 0; i < kLength; ++i) next[i] = 0.5f * last[i] + static_cast<float>(token + i);
@@ -46,7 +46,7 @@ TEST(VectorStates, EveryHypothesisReadsWhatItsOwnAncestorsWrote) {
         const std::vector<float> next = Fold(step.last, token);
         std::copy(next.begin(), next.end(), step.next);
       }
-      // Some die, some have several children, in any order.
+      // Some hypotheses die, some have several children, in any order.
       std::vector<int> parents(1 + random() % kMost);
       for (int& parent : parents) parent = static_cast<int>(random() % want.size());
       states.Fork(parents);

@@ -9,7 +9,7 @@ namespace {
 
 using Row = std::vector<double>;
 
-// y = x W^T + b, with W [outputs, inputs]; b may be missing.
+// y = x W^T + b, with W [outputs, inputs]; b may be absent.
 Rows Linear(const NamedWeights& model, const std::string& name, const Rows& x) {
   const NamedWeights::Tensor& w = model.tensors.at(name + ".weight");
   const auto b = model.tensors.find(name + ".bias");
@@ -71,14 +71,14 @@ bool NormedTwice(const ModelSpec& spec) {
   return !spec.around().before.empty() && spec.around().norms_after();
 }
 
-// What a sublayer reads of x.
+// The input of a sublayer, from x.
 Rows Before(const NamedWeights& model, const std::string& sublayer, const Rows& x) {
   const std::string norm = sublayer + "_layer_norm";
   if (model.spec.around().before.empty()) return x;
   return Normalize(model, NormedTwice(model.spec) ? norm + "_before" : norm, x);
 }
 
-// What becomes of its input x and its output y.
+// The sum of a sublayer's input x and output y, processed as the model says.
 Rows After(const NamedWeights& model, const std::string& sublayer, const Rows& x, Rows y) {
   for (const char step : model.spec.around().after) {
     if (step == 'a') y = Sum(y, x);
@@ -88,15 +88,15 @@ Rows After(const NamedWeights& model, const std::string& sublayer, const Rows& x
   return y;
 }
 
-// norm(x + f(x)), x + f(norm(x)), or any other steps.
+// A whole sublayer: norm(x + f(x)), x + f(norm(x)), or other steps.
 template <typename Sublayer>
 Rows Connect(const NamedWeights& model, const std::string& sublayer, const Rows& x,
              const Sublayer& f) {
   return After(model, sublayer, x, f(Before(model, sublayer, x)));
 }
 
-// Raffel et al. 2020: half of the buckets (of each direction) for one distance each, the other half
-// in logarithmic steps up to max_distance.
+// Raffel et al. 2020: of the buckets (of each direction), half are for one distance each, the rest
+// for logarithmic ranges of distances up to max_distance.
 int Bucket(const Positions& positions, bool causal, int key_minus_query) {
   int buckets = positions.buckets, first = 0, distance = -key_minus_query;
   if (!causal) {
@@ -112,8 +112,8 @@ int Bucket(const Positions& positions, bool causal, int key_minus_query) {
   return first + std::min(buckets - 1, exact + static_cast<int>(steps * (buckets - exact) + 1e-6));
 }
 
-// `bias_of` is the stack whose relative bias is added; "" for none.  `spread`, unless it is null,
-// is given the weights of the positions, the mean of all heads.
+// `bias_of` names the stack whose relative bias is added; "" for none.  Unless `spread` is null, it
+// receives the attention weights of the positions, averaged over all heads.
 Rows Attend(const NamedWeights& model, const std::string& name, int heads, const Rows& x,
             const Rows& memory, bool causal, const std::string& bias_of, Rows* spread = nullptr) {
   if (spread != nullptr) spread->assign(x.size(), Row(memory.size(), 0.0));
@@ -184,8 +184,8 @@ Rows FeedForward(const NamedWeights& model, const std::string& layer, const Rows
   return Linear(model, layer + ".fc2", inner);
 }
 
-// The simpler simple recurrent unit over the tokens of a sentence (engine/model/ssru.cc): the gate
-// f says how much of the state c stays, and y W takes the rest.
+// The simpler simple recurrent unit (engine/model/ssru.cc) over the tokens of a sentence: gate f is
+// the share of the state c that stays, and y W fills up the rest.
 Rows Recur(const NamedWeights& model, const std::string& name, const Rows& y) {
   const Rows input = Linear(model, name + ".input", y), forget = Linear(model, name + ".forget", y);
   const bool resets = model.tensors.count(name + ".reset.weight") > 0;
@@ -205,8 +205,8 @@ Rows Recur(const NamedWeights& model, const std::string& name, const Rows& y) {
   return projects ? Linear(model, name + ".out_proj", out) : out;
 }
 
-// Average attention (engine/model/average_attention.cc), with what stands around it: a norm before
-// it is one of the mean.
+// Average attention (engine/model/average_attention.cc) with the steps around it.  A norm before it
+// is applied to the mean.
 Rows Average(const NamedWeights& model, const std::string& name, const Rows& x) {
   Rows mean = x;
   for (size_t t = 1; t < x.size(); ++t) {
@@ -273,7 +273,7 @@ Rows Embed(const NamedWeights& model, const std::string& stack,
   return spec.embedding_norm ? Normalize(model, stack + ".layernorm_embedding", x) : x;
 }
 
-// What random tensors are made of.
+// Creates random tensors.
 class Maker {
  public:
   Maker(NamedWeights* model, uint64_t seed) : model_(model), random_(seed) {}
@@ -296,14 +296,14 @@ class Maker {
     Tensor(name + ".weight", 1, d, 1.0f, 0.2f);
     if (model_->spec.norm == Norm::kLayer) Tensor(name + ".bias", 1, d, 0.0f, 0.1f);
   }
-  // What stands around a sublayer.
+  // The norms around a sublayer.
   void Around(const std::string& sublayer) {
     const Processing around = model_->spec.around();
     Norm(sublayer + "_layer_norm");
     if (NormedTwice(model_->spec)) Norm(sublayer + "_layer_norm_before");
     if (around.after.find('h') != around.after.npos) Biased(sublayer + "_highway");
   }
-  // With a bias, whatever the specification says of biases.
+  // Has a bias even if the specification has none elsewhere.
   void Biased(const std::string& name, int outputs, int inputs) {
     Tensor(name + ".weight", outputs, inputs, 0.0f, std::sqrt(3.0f / static_cast<float>(inputs)));
     Tensor(name + ".bias", 1, outputs, 0.0f, 0.1f);
@@ -333,7 +333,7 @@ class Maker {
   }
   void Attention(const std::string& name, int width) {
     const int d = model_->spec.d_model;
-    // Where queries are not scaled, weights are.
+    // If queries are not scaled, their weights are smaller instead.
     Linear(name + ".q_proj", width, d, model_->spec.scaled_queries ? 1.0f : 0.3f);
     Linear(name + ".k_proj", width, d);
     Linear(name + ".v_proj", width, d);

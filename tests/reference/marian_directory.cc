@@ -18,7 +18,7 @@ using nlohmann::json;
 
 constexpr char kTokenizerDirectory[] = "tests/golden/models/marian-trained";
 
-// One tensor of the file and the place it has in Weights: a matrix or a vector.
+// A tensor of the file and its place in Weights: a matrix or a vector.
 struct NamedTensor {
   std::string name;
   int rows = 0;  // as in the file; 1 for a vector
@@ -26,18 +26,18 @@ struct NamedTensor {
   Matrix* matrix = nullptr;
   Vector* vector = nullptr;
   bool transposed = false;  // the file has [outputs, inputs], the paper [inputs, outputs]
-  // The random weights are uniform in [center - spread, center + spread].
+  // Random weights are uniform in [center - spread, center + spread].
   float center = 0.0f;
   float spread = 0.0f;
 };
 
-// A walk over all tensors of the weights by the names they have in a Marian checkpoint.
+// Visits all tensors of the weights by their names in a Marian checkpoint.
 class Tensors {
  public:
   Tensors(const ModelSpec& config, Weights* weights) : d_(config.d_model) {
     weights->encoder.resize(config.encoder_layers);
     weights->decoder.resize(config.decoder_layers);
-    const float spread = 5.0f / std::sqrt(static_cast<float>(d_));  // logits have a deviation of 3
+    const float spread = 5.0f / std::sqrt(static_cast<float>(d_));  // gives logits a deviation of 3
     list_.push_back({"model.shared.weight", config.target_vocabulary, d_,
                      &weights->target_embedding, nullptr, false, 0.0f, spread});
     list_.push_back({"final_logits_bias", 1, config.target_vocabulary, nullptr,
@@ -92,7 +92,7 @@ class Tensors {
   std::vector<NamedTensor> list_;
 };
 
-// Puts the values of a tensor, in the file's order, where they belong.
+// Stores the values of a tensor, which come in the file's order, in the Weights.
 void Assign(const NamedTensor& tensor, const std::vector<float>& values) {
   if (tensor.vector != nullptr) {
     *tensor.vector = values;
@@ -156,13 +156,16 @@ json ConfigJson(const ModelSpec& config) {
 }
 
 json GenerationJson(const ModelSpec& config) {
-  return {{"bad_words_ids", {{config.decoder_start_id}}}, {"decoder_start_token_id", config.decoder_start_id},
-          {"eos_token_id", config.eos_id},      {"forced_eos_token_id", config.eos_id},
-          {"max_length", config.max_positions}, {"num_beams", 4},
+  return {{"bad_words_ids", {{config.decoder_start_id}}},
+          {"decoder_start_token_id", config.decoder_start_id},
+          {"eos_token_id", config.eos_id},
+          {"forced_eos_token_id", config.eos_id},
+          {"max_length", config.max_positions},
+          {"num_beams", 4},
           {"pad_token_id", config.decoder_start_id}};
 }
 
-// The pieces of marian-trained by id, then names for the ids that it does not have.
+// The pieces of marian-trained by id, then made-up names for the ids beyond.
 json VocabularyJson(const ModelSpec& config) {
   std::ifstream file(std::string(kTokenizerDirectory) + "/vocab.json");
   const json trained = json::parse(file);
@@ -252,7 +255,7 @@ absl::Status WriteMarianDirectory(const Transformer& model, const std::string& d
   std::ofstream(directory + "/tokenizer_config.json") << tokenizer;
   std::ofstream(directory + "/vocab.json") << VocabularyJson(model.config);
   for (const char* name : {"/source.spm", "/target.spm"}) {
-    std::error_code error;  // a failure shows in CheckWritten
+    std::error_code error;  // CheckWritten reports a failure
     std::filesystem::copy_file(kTokenizerDirectory + std::string(name), directory + name,
                                std::filesystem::copy_options::overwrite_existing, error);
   }

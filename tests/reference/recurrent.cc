@@ -25,7 +25,7 @@ Row Vector(const NamedWeights& model, const std::string& name) {
   return Row(values.begin(), values.end());
 }
 
-// x W, with W^T in the checkpoint.
+// x W; the checkpoint has W^T.
 Row Product(const NamedWeights& model, const std::string& name, const Row& x) {
   const NamedWeights::Tensor& w = model.tensors.at(name);
   Row y(w.rows, 0.0);
@@ -45,7 +45,7 @@ Row Join(Row a, const Row& b) {
   return a;
 }
 
-// Normed by a gain of that name, if there is one.
+// Applies layer normalization if there is a gain of that name.
 Row Normed(const NamedWeights& model, const std::string& gain, Row x) {
   if (!Has(model, gain)) return x;
   const Row g = Vector(model, gain);
@@ -59,8 +59,8 @@ Row Normed(const NamedWeights& model, const std::string& gain, Row x) {
 
 double Sigma(double x) { return 1.0 / (1.0 + std::exp(-x)); }
 
-// The gated recurrent unit: r says how much of the state the candidate h sees, z how much of the
-// state stays.  Without `x` nothing comes in.
+// The gated recurrent unit: r is how much of the state the candidate h sees, z how much of the
+// state stays.  `x` may be absent.
 Row Cell(const NamedWeights& model, const std::string& p, const Row* x, const Row& state,
          bool bias_in_reset) {
   const size_t d = state.size();
@@ -107,7 +107,7 @@ Rows ReadSentence(const NamedWeights& model, const std::string& prefix, bool fir
   return out;
 }
 
-// tanh(K_t + Q) . u for each source token, as weights that sum up to 1.
+// The attention of each source token, tanh(K_t + Q) . u, normalized to sum to 1.
 Row AttentionOf(const NamedWeights& model, const Rows& encoded, const Row& state) {
   const Row query =
       Normed(model, "decoder_att_gamma2", Product(model, "decoder_W_comb_att", state));

@@ -9,7 +9,7 @@ namespace {
 
 constexpr float kVeryLow = -1.0e9f;
 
-// A row of the arrays `running` (hypotheses that grow) and `finished` (the best that ended).
+// An entry of the arrays `running` (open hypotheses) and `finished` (the best that have ended).
 struct Entry {
   std::vector<int32_t> tokens;
   float score = kVeryLow;  // running: the sum of log-probabilities; finished: over length^penalty
@@ -30,7 +30,7 @@ float LengthPenalty(size_t length, float penalty) {
   return static_cast<float>(std::pow(static_cast<double>(length), static_cast<double>(penalty)));
 }
 
-// The best 2 * beam_size continuations of all running hypotheses; is_finished: they ended.
+// The best 2 * beam_size continuations of all running hypotheses; is_finished if they have ended.
 std::vector<Entry> TopContinuations(const WholeSearch& options, const std::vector<Entry>& running,
                                     const NextLogProbs& next_log_probs) {
   std::vector<float> accumulated;
@@ -52,7 +52,7 @@ std::vector<Entry> TopContinuations(const WholeSearch& options, const std::vecto
   return top;
 }
 
-// Those that grow on: the best beam_size, where what has ended counts as very low.
+// The next running hypotheses: the best beam_size, where those that have ended count as very low.
 std::vector<Entry> NextRunning(const WholeSearch& options, const std::vector<Entry>& top) {
   std::vector<float> scores;
   for (const Entry& entry : top) scores.push_back(entry.score + (entry.is_finished ? kVeryLow : 0));
@@ -63,7 +63,7 @@ std::vector<Entry> NextRunning(const WholeSearch& options, const std::vector<Ent
   return running;
 }
 
-// The best beam_size of what was finished before and of what ended among the first beam_size now.
+// The best beam_size of those finished earlier and those that end among the first beam_size now.
 std::vector<Entry> UpdateFinished(const WholeSearch& options, const std::vector<Entry>& finished,
                                   const std::vector<Entry>& top) {
   std::vector<Entry> merged = finished;
@@ -81,7 +81,7 @@ std::vector<Entry> UpdateFinished(const WholeSearch& options, const std::vector<
   return best;
 }
 
-// Whether the best running hypothesis could still beat a finished one or an empty place.
+// Whether the best running hypothesis could still beat a finished one or fill an empty place.
 bool ImprovementIsPossible(const WholeSearch& options, const std::vector<Entry>& running,
                            const std::vector<Entry>& finished) {
   const bool at_max_length =

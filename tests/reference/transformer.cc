@@ -94,7 +94,7 @@ float Activate(Activation activation, float x) {
       return 0.5f * x * (1.0f + std::erf(x / std::sqrt(2.0f)));
     case Activation::kGeluTanh:
     case Activation::kGeluSigmoid:
-      break;  // of other models than this one is for (any_transformer.h)
+      break;  // only in other models (any_transformer.h)
   }
   return x;
 }

@@ -118,7 +118,7 @@ TEST(Beam, AnEosBelowTheFirstBeamSizeIsDropped) {
   Beam beam(TaskOf(Options(2, 2)));
   beam.Advance({{0, 1, -0.1f}, {0, 2, -0.2f}, {0, kEos, -0.3f}, {0, 3, -0.4f}});
   EXPECT_THAT(LiveTokens(beam), ElementsAre(ElementsAre(1), ElementsAre(2)));
-  // Both end with a lower score than the eos of the first step would have.
+  // Both end with lower scores than eos would have had in the first step.
   beam.Advance({{0, kEos, -1.0f}, {1, kEos, -1.0f}});
   ASSERT_TRUE(beam.done());
   EXPECT_THAT(BestTokens(beam, 2), ElementsAre(ElementsAre(1), ElementsAre(2)));
@@ -131,8 +131,8 @@ TEST(Beam, AFinishedHypothesisLeavesItsPlaceToTheNext) {
   EXPECT_THAT(LiveTokens(beam), ElementsAre(ElementsAre(1), ElementsAre(2)));
 }
 
-// After two steps of beam size 2: finished are two with a score of -1 (with length_penalty 1), and
-// the best open one has the log-probability `open`.
+// A beam of 2 after two steps: there are two finished hypotheses with a score of -1 (with
+// length_penalty 1), and the best open one has the log-probability `open`.
 Beam WithTwoFinished(EarlyStopping early_stopping, float length_penalty, float open) {
   WholeSearch options = Options(2, 10);
   options.early_stopping = early_stopping;

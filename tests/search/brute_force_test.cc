@@ -1,6 +1,6 @@
-// Beam search over random tables of conditional log-probabilities, against the enumeration of every
-// translation where the beam is wide enough to be exact, and against the literal transcription of
-// Hugging Face's search where it is not.
+// Beam search over random tables of conditional log-probabilities.  Where the beam is wide enough
+// to be exact, it is compared with an enumeration of all translations; where it is not, with the
+// literal transcription of Hugging Face's search.
 
 #include <algorithm>
 #include <cmath>
@@ -20,7 +20,7 @@ namespace {
 
 using reference::Found;
 
-// The log-probabilities after `tokens` as RankContinuations gives them; -inf where it gives none.
+// The log-probabilities after `tokens` that RankContinuations returns; -inf for the others.
 std::vector<float> LogProbs(const RandomLanguage& language, const WholeSearch& options,
                             const std::vector<int32_t>& tokens) {
   std::vector<float> logits = language.Logits(tokens);
@@ -41,7 +41,7 @@ std::vector<Hypothesis> Search(const RandomLanguage& language, const WholeSearch
       RankContinuations(options, beam.live()[i].tokens, static_cast<int>(i),
                         beam.candidates_per_row(), absl::MakeSpan(logits), &candidates);
     }
-    // What order they come in must not matter.
+    // Their order must not matter.
     std::reverse(candidates.begin(), candidates.end());
     beam.Advance(candidates);
   }
@@ -76,7 +76,7 @@ WholeSearch Options(int beam_size, int max_length) {
   return options;
 }
 
-// Every translation of at most max_length tokens, by walking the whole tree.
+// All translations of at most max_length tokens, by a walk over the whole tree.
 void Enumerate(const RandomLanguage& language, const WholeSearch& options,
                const std::vector<int32_t>& tokens, float log_prob, std::vector<Found>* all) {
   const std::vector<float> log_probs = LogProbs(language, options, tokens);
@@ -98,7 +98,7 @@ void Enumerate(const RandomLanguage& language, const WholeSearch& options,
 TEST(BruteForce, AWideBeamFindsTheBestOfAllTranslations) {
   constexpr int kVocabulary = 3;
   constexpr int kMaxLength = 4;
-  // More than 3 * 2^3 candidates of the last step and than 31 translations: nothing is cut off.
+  // More than the 3 * 2^3 candidates of the last step and the 31 translations: nothing is pruned.
   constexpr int kBeamSize = 32;
   for (uint64_t seed = 1; seed <= 200; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
@@ -126,7 +126,8 @@ TEST(BruteForce, AWideBeamFindsTheBestOfAllTranslations) {
 }
 
 TEST(BruteForce, EveryBeamAgreesWithTheTranscriptionOfHuggingFace) {
-  constexpr int kVocabulary = 14;  // at least 2 * beam_size + 2: never a placeholder among the best
+  constexpr int kVocabulary =
+      14;  // at least 2 * beam_size + 2, so that no placeholder gets among the best
   int searches = 0;
   for (uint64_t seed = 1; seed <= 300; ++seed) {
     const RandomLanguage language(seed, kVocabulary);

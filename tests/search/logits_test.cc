@@ -137,7 +137,8 @@ TEST(RepetitionPenalty, ActsOnLogProbabilitiesInBeamSearch) {
   options.repetition_penalty = 2.0f;
   const std::vector<float> log_probs = LogSoftmax(kRow);
   const std::vector<Candidate> ranked = Ranked(options, {1, 1, 3}, kRow);
-  EXPECT_NEAR(LogProbOf(1, ranked), 2.0f * log_probs[1], 1e-5f);  // once, though it occurs twice
+  EXPECT_NEAR(LogProbOf(1, ranked), 2.0f * log_probs[1],
+              1e-5f);  // counted once, though it occurs twice
   EXPECT_NEAR(LogProbOf(3, ranked), 2.0f * log_probs[3], 1e-5f);
   EXPECT_NEAR(LogProbOf(2, ranked), log_probs[2], 1e-5f);
 }
@@ -260,7 +261,7 @@ TEST(ForcedEos, WinsOverForcedBos) {
   EXPECT_THAT(Tokens(Ranked(options, {}, kRow)), ElementsAre(kEos));
 }
 
-TEST(RenormalizeLogits, GivesTheMassOfTheBannedToTheOthers) {
+TEST(RenormalizeLogits, GivesTheProbabilityOfBannedTokensToTheOthers) {
   for (WholeSearch options : {BeamOptions(), GreedyOptions()}) {
     options.renormalize_logits = true;
     options.bad_words_ids = {{1}};
@@ -313,7 +314,7 @@ TEST(RowRanker, TheCandidatesDoNotDependOnTheTiles) {
   }
 }
 
-// The best continuations among `candidates`, which come in several pieces.
+// The best continuations among `candidates`, which are appended in several pieces.
 std::vector<Candidate> RankedAmong(const std::vector<int32_t>& candidates,
                                    const WholeSearch& options, const std::vector<int32_t>& tokens,
                                    const std::vector<float>& row, int k, size_t piece) {
@@ -339,7 +340,7 @@ TEST(Shortlist, IsALogSoftmaxOverTheCandidatesAlone) {
   EXPECT_NEAR(LogProbOf(5, ranked), expected[2], 1e-6f);
 }
 
-// Under every processor: as if all other logits were -inf.
+// With every processor: the result is as if all other logits were -inf.
 TEST(Shortlist, IsTheWholeRowWithTheOtherTokensMasked) {
   for (uint32_t seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
@@ -378,7 +379,7 @@ TEST(Shortlist, IsTheWholeRowWithTheOtherTokensMasked) {
   }
 }
 
-// The sum in tiles of 512.
+// The sum, in tiles of 512.
 float LogSumOf(absl::Span<const float> row) {
   LogSum sum;
   for (size_t i = 0; i < row.size(); i += 512) sum.Add(row.subspan(i, 512));

@@ -1,5 +1,5 @@
-// The kinds of search beside the plain beam, over random tables of conditional log-probabilities on
-// tiny vocabularies: against enumeration, exact distributions and naive transcriptions.
+// Every search except the plain beam, over random tables of conditional log-probabilities with tiny
+// vocabularies: compared with enumeration, exact distributions and naive transcriptions.
 
 #include <algorithm>
 #include <cmath>
@@ -40,9 +40,9 @@ bool BeginsWith(absl::Span<const int32_t> tokens, absl::Span<const int32_t> begi
          std::equal(beginning.begin(), beginning.end(), tokens.begin());
 }
 
-// Runs a search to its end over the language, as DecodeBatch does it with a network.  Whatever the
-// search, it must keep what it promises on the way.  *promised counts tokens of the best
-// hypothesis.
+// Runs a search to the end over the language, as DecodeBatch does with a network, and checks at
+// each step that the stable prefix is kept.  Adds the length of the best hypothesis's last stable
+// prefix to *promised.
 std::vector<Hypothesis> Found(const RandomLanguage& language, const SearchTask& task,
                               size_t* promised = nullptr) {
   const std::unique_ptr<Search> search = MakeSearch(task);
@@ -100,13 +100,13 @@ std::vector<double> Softmax(const std::vector<float>& logits, double temperature
   return p;
 }
 
-// --- Forced
+// --- Forced decoding
 
 TEST(Forced, GivesTheModelsLogProbabilityOfEveryTokenAndTheEnd) {
   for (uint64_t seed = 1; seed <= 50; ++seed) {
     const RandomLanguage language(seed, 7);
     SearchTask task = TaskOf(Options(1, 20));
-    task.options.repetition_penalty = 2.0f;  // no processor touches a score
+    task.options.repetition_penalty = 2.0f;  // no processor changes a score
     task.options.min_length = 10;
     task.score_prefix = true;
     for (uint64_t i = 0; i < seed % 6; ++i) task.prefix.push_back(1 + (seed * 3 + i) % 6);
@@ -129,7 +129,7 @@ TEST(Forced, GivesTheModelsLogProbabilityOfEveryTokenAndTheEnd) {
 
 // --- Stable prefix
 
-// Found looks at each step.  Languages of few tokens repeat themselves, so the guard cuts many.
+// Found() does the checking.  Languages of few tokens repeat themselves, so the guard often cuts.
 TEST(StablePrefix, IsKeptByEverySearchWithTheGuardAgainstRepetition) {
   const std::vector<std::function<void(SearchTask*)>> kinds = {
       [](SearchTask*) {},
@@ -176,7 +176,7 @@ TEST(StablePrefix, OfAGreedySearchIsAllThatWasSaid) {
   for (uint64_t seed = 1; seed <= 50; ++seed) {
     said += Found(RandomLanguage(seed, 9), TaskOf(Options(1, 12)), &promised)[0].tokens.size();
   }
-  // All but the last token of those that max_length ends.
+  // Only the last token of a hypothesis that max_length ends was not promised.
   EXPECT_GT(promised, said * 9 / 10);
   EXPECT_LE(promised, said);
 }
@@ -213,7 +213,7 @@ TEST(Prefix, IsTheBeginningOfEveryHypothesisAndCountsForNoScore) {
   }
 }
 
-// A language after a prefix is another language: the search must find the same in both.
+// A language after a prefix is itself a language: the search must find the same in both.
 TEST(Prefix, IsAsIfTheLanguageBeganThere) {
   for (uint64_t seed = 1; seed <= 100; ++seed) {
     const RandomLanguage language(seed, 6);
@@ -234,7 +234,7 @@ TEST(Prefix, IsAsIfTheLanguageBeganThere) {
 
 // --- Sampler
 
-// The chi-square statistic of `draws` first tokens against their exact probabilities.
+// The chi-square statistic of the first tokens of `draws` samples, against the exact distribution.
 double ChiSquare(const std::vector<int>& counts, const std::vector<double>& p, int draws,
                  int* degrees) {
   double statistic = 0.0;
@@ -251,8 +251,8 @@ double ChiSquare(const std::vector<int>& counts, const std::vector<double>& p, i
   return statistic;
 }
 
-// Far beyond the 1 - 1e-6 quantile of the chi-square distribution (Wilson and Hilferty's
-// approximation).
+// Far beyond the 1 - 1e-6 quantile of the chi-square distribution, by the approximation of Wilson
+// and Hilferty.
 double Bound(int degrees) {
   const double k = std::max(1, degrees);
   const double z = 4.75;
@@ -311,7 +311,7 @@ std::vector<double> Filtered(std::vector<double> p, const SearchOptions& options
 
 TEST(Sampler, DrawsFromTheDistributionOfTheModel) {
   constexpr int kDraws = 4000;
-  constexpr int kVocabulary = 150;  // several chunks of the row
+  constexpr int kVocabulary = 150;  // several tiles of the row
   for (int setting = 0; setting < 10; ++setting) {
     SCOPED_TRACE(setting);
     const RandomLanguage language(11 + setting, kVocabulary);
@@ -388,7 +388,7 @@ TEST(Sampler, HypothesesAreDrawnApartAndTheSameKeyDrawsTheSame) {
   EXPECT_NE(Found(language, task)[0].tokens, once[0].tokens);
 }
 
-// A filter must not remember the row before.
+// A filter must not depend on the previous row.
 TEST(RowSampler, EveryRowIsFilteredByItself) {
   for (const int top_k : {0, 1}) {
     SearchOptions options;
@@ -405,8 +405,8 @@ TEST(RowSampler, EveryRowIsFilteredByItself) {
   }
 }
 
-// Whatever parts a row comes in, and whatever is set in it, a number falls on the token whose part
-// of the whole mass it lies in.
+// However a row is split into tiles, and whichever logits are set afterwards, a number selects the
+// token in whose part of the total probability it falls.
 TEST(RowSampler, ANumberFallsOnItsPartOfTheMass) {
   constexpr uint64_t kKey = 77;
   constexpr int kDraws = 2000;
@@ -427,7 +427,7 @@ TEST(RowSampler, ANumberFallsOnItsPartOfTheMass) {
     sampler.Append(tile.subspan(0, 512));
     sampler.Append(tile.subspan(512, 512));
     sampler.Append(tile.subspan(1024));
-    row[700] = 20.0f;  // above all of its tile
+    row[700] = 20.0f;  // more than any other of its tile
     for (const size_t place : {0, 511, 512, 700, 1099}) sampler.Set(place, row[place]);
     ASSERT_TRUE(sampler.Prepare());
     std::vector<double> sums = {0.0};
@@ -444,7 +444,7 @@ TEST(RowSampler, ANumberFallsOnItsPartOfTheMass) {
   }
 }
 
-// One draw of a row whose tiles are gone when the next comes.
+// One draw from a row whose tiles are dropped when the next one comes.
 TEST(RowSampler, OneDrawOfTilesThatAreNotKeptFollowsTheDistribution) {
   constexpr int kDraws = 20000;
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -469,9 +469,9 @@ TEST(RowSampler, OneDrawOfTilesThatAreNotKeptFollowsTheDistribution) {
     std::normal_distribution<float> normal(0.0f, 1.5f);
     std::vector<float> row(200);
     for (float& logit : row) logit = normal(random);
-    for (size_t i = 150; i < 165; ++i) row[i] = -kInfinity;  // a tile that has nothing
+    for (size_t i = 150; i < 165; ++i) row[i] = -kInfinity;  // a tile without any probability
     std::vector<float> given = row;
-    given[3] = given[199] = -kInfinity;  // these are set in the end
+    given[3] = given[199] = -kInfinity;  // these are set afterwards
     row[60] = std::numeric_limits<float>::quiet_NaN();
     given[60] = row[60];
     SearchOptions options;
@@ -509,7 +509,7 @@ TEST(RowSampler, OneDrawOfTilesThatAreNotKeptFollowsTheDistribution) {
 
 // --- ShrinkingBeam
 
-// Marian's search, transcribed from its description: hypotheses that have ended stay in the list.
+// Marian's search, transcribed from its description: finished hypotheses stay in the list.
 std::vector<Hypothesis> MarianSearch(const RandomLanguage& language, const WholeSearch& options) {
   struct Item {
     std::vector<int32_t> tokens;  // with eos
@@ -564,7 +564,7 @@ TEST(ShrinkingBeam, FindsWhatMariansSearchFinds) {
     ASSERT_EQ(have.size(), want.size());
     for (size_t i = 0; i < want.size(); ++i) {
       EXPECT_NEAR(have[i].score, want[i].score, 1e-5);
-      // Of equal scores any may come first.
+      // Hypotheses with equal scores may come in any order.
       const bool tied = (i > 0 && want[i].score - want[i - 1].score > -1e-5) ||
                         (i + 1 < want.size() && want[i + 1].score - want[i].score > -1e-5);
       if (!tied) {
@@ -575,7 +575,7 @@ TEST(ShrinkingBeam, FindsWhatMariansSearchFinds) {
 }
 
 TEST(ShrinkingBeam, AHypothesisThatEndedKeepsItsPlace) {
-  // eos is likelier than all else, so one ends in each step, until none is left.
+  // eos is the likeliest token, so one hypothesis ends in each step, until none is left.
   const ConstantLanguage language({2.0f, 1.0f, 0.0f});
   WholeSearch options = Options(3, 10);
   options.shrinking_beam = true;
@@ -609,8 +609,8 @@ TEST(Alternatives, BeginWithTheLikeliestTokensAndGoOnAsABeamDoes) {
       SearchTask rest = TaskOf(Options(2, 7));
       rest.prefix = {3, order[i]};
       rest.options.length_penalty = task.options.length_penalty = 1.0f;
-      // The first token's log-probability shifts all hypotheses of the rest alike but for the
-      // length, so compare at length penalty 0.
+      // The log-probability of the first token shifts all hypotheses alike, apart from the effect
+      // of the length; so compare with length penalty 0.
       SearchTask plain = task;
       plain.options.length_penalty = rest.options.length_penalty = 0.0f;
       EXPECT_EQ(Found(language, plain)[i].tokens, Found(language, rest)[0].tokens);
@@ -692,7 +692,7 @@ bool Contains(const std::vector<int32_t>& tokens, const std::vector<int32_t>& ph
   return std::search(tokens.begin(), tokens.end(), phrase.begin(), phrase.end()) != tokens.end();
 }
 
-// The likeliest translation that says all phrases, by walking the whole tree.
+// Finds the likeliest translation that contains all phrases by a walk over the whole tree.
 void BestWith(const RandomLanguage& language, const std::vector<std::vector<int32_t>>& phrases,
               const std::vector<int32_t>& tokens, double log_prob, int max_length,
               std::pair<double, std::vector<int32_t>>* best) {
@@ -708,7 +708,7 @@ void BestWith(const RandomLanguage& language, const std::vector<std::vector<int3
     }
     std::vector<int32_t> longer = tokens;
     longer.push_back(static_cast<int32_t>(token));
-    if (static_cast<int>(longer.size()) == max_length) {  // cut there
+    if (static_cast<int>(longer.size()) == max_length) {  // ended by the maximum length
       bool all = true;
       for (const auto& phrase : phrases) all = all && Contains(longer, phrase);
       if (all) *best = {sum, longer};
@@ -742,7 +742,7 @@ TEST(ConstrainedBeam, SaysEveryPhraseAndMostlyInTheBestPlace) {
   EXPECT_GE(best, all * 3 / 4) << "of " << all;
 }
 
-// A long phrase that nobody would say: what has just begun it must not take the place of what is in
+// A long and unlikely phrase: hypotheses that have just begun it must not displace one that is in
 // the middle of it.
 TEST(ConstrainedBeam, SaysALongAndUnlikelyPhrase) {
   const ConstantLanguage language({2.0f, 6.0f, -6.0f, -7.0f, -5.0f, -8.0f});
@@ -768,9 +768,9 @@ TEST(ConstrainedBeam, ProgressFallsBackToTheLongestBeginning) {
   };
   for (const int32_t token : {1, 2, 1}) say(token);
   EXPECT_EQ(progress, (PhraseProgress{0, 3}));
-  say(2);  // 1 2 1 2: the end "1 2" begins the first phrase, too
+  say(2);  // 1 2 1 2: its end, "1 2", also begins the first phrase
   EXPECT_EQ(progress, (PhraseProgress{0, 2}));
-  say(4);  // and "2 4" is the second
+  say(4);  // and "2 4" completes the second
   EXPECT_EQ(progress, (PhraseProgress{2, 0}));
   for (const int32_t token : {1, 2, 1, 3}) say(token);
   EXPECT_EQ(progress, (PhraseProgress{3, 0}));
@@ -778,7 +778,7 @@ TEST(ConstrainedBeam, ProgressFallsBackToTheLongestBeginning) {
 
 // --- Runaway
 
-TEST(Runaway, KeepsOneUnitOfWhatIsSaidAgainAndAgain) {
+TEST(Runaway, KeepsOneUnitOfARepetition) {
   std::vector<int32_t> tokens = {1, 2};
   for (int i = 0; i < 9; ++i) tokens.insert(tokens.end(), {3, 4});
   EXPECT_EQ(TokensBeforeRepetition(tokens, 15), 4);
@@ -842,7 +842,7 @@ TEST(Beam, PatienceWaitsForMoreHypotheses) {
   EXPECT_GT(longer, 25);
 }
 
-TEST(Beam, NeverSaysTheUnknownTokenIfThatIsForbidden) {
+TEST(Beam, NeverWritesTheUnknownTokenIfThatIsForbidden) {
   for (uint64_t seed = 1; seed <= 30; ++seed) {
     const RandomLanguage language(seed, 5);
     WholeSearch options = Options(3, 6);

@@ -1,4 +1,4 @@
-// The server as a process: exit codes, the line it prints, and signals.
+// The server as a process: exit codes, the line that it prints, and signals.
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -154,7 +154,7 @@ TEST(Binary, HelpAndVersionExitWithZero) {
   EXPECT_THAT(version.Output(), HasSubstr("dragoman-server "));
 }
 
-TEST(Binary, WhatCannotBeServedExitsWithOneAndSaysWhy) {
+TEST(Binary, AnUnservableModelExitsWithOneAndSaysWhy) {
   TestServer other;
   const std::string grpc = other.server().grpc_address();
   const std::string http = other.server().http_address();

@@ -1,5 +1,5 @@
-// What happens to calls that do not simply end well: cancelled, late, too many, or on a server that
-// drains; and what the health service says meanwhile.
+// Calls that do not simply succeed: cancelled, late, too many, or sent to a draining server; and
+// what the health service says meanwhile.
 
 #include <gmock/gmock.h>
 #include <grpcpp/generic/generic_stub.h>
@@ -21,7 +21,7 @@ using grpc::health::v1::HealthCheckResponse;
 constexpr char kInFlight[] = "dragoman_requests_in_flight";
 constexpr char kWaiting[] = "dragoman_queue_requests";
 
-// SERVICE_UNKNOWN for a service that the server does not know.
+// The status of a service that the server does not have is SERVICE_UNKNOWN.
 HealthCheckResponse::ServingStatus Health(TestServer* server, const std::string& service) {
   grpc::ClientContext context;
   grpc::health::v1::HealthCheckRequest request;
@@ -49,7 +49,7 @@ double Calls(const TestServer& server, const char* code) {
                              "\",method=\"Translate\",model=\"en-de\"}");
 }
 
-TEST(Lifecycle, CancelledCallEndsAndLeavesNothing) {
+TEST(Lifecycle, CancelledCallEndsAndLeavesNothingBehind) {
   TestServer server;
   PendingTranslation pending(&server, LongRequest());
   server.AwaitSample(kInFlight, 1);
@@ -66,17 +66,17 @@ TEST(Lifecycle, DeadlineEndsTheWork) {
   EXPECT_EQ(pending.Await().error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
   ExpectNothingIsLeft(server);
   EXPECT_EQ(Calls(server, "DEADLINE_EXCEEDED"), 1);
-  // Either the deadline passed, or it was seen before that it would.
+  // Either the deadline passed, or the server saw in advance that it would.
   const auto metrics = server.Metrics();
   EXPECT_EQ(metrics.at("dragoman_cancelled_total{cause=\"deadline\"}") +
                 metrics.at("dragoman_rejected_total{reason=\"cannot_be_met\"}"),
             1);
 }
 
-TEST(Lifecycle, FullServerRefusesAndSaysWhenToComeAgain) {
+TEST(Lifecycle, FullServerRefusesAndSaysWhenToRetry) {
   ServerOptions options = TestOptions();
   options.pool.workers = 1;
-  options.pool.max_batch_rows = 16;  // one sentence of LongRequest; the others wait
+  options.pool.max_batch_rows = 16;  // one sentence of LongRequest fills them; the others wait
   options.pool.max_waiting_requests = 1;
   TestServer server(options);
   PendingTranslation pending(&server, LongRequest());
@@ -112,7 +112,7 @@ TEST(Lifecycle, IsHealthyServiceByService) {
   EXPECT_EQ(HttpGet(server.server().http_address(), "/readyz").code, 200);
 }
 
-TEST(Lifecycle, DrainingServerFinishesWhatItHasAndTakesNoMore) {
+TEST(Lifecycle, DrainingServerFinishesItsCallsAndTakesNoMore) {
   TestServer server;
   const std::string http = server.server().http_address();
   grpc::ClientContext watch_context;
@@ -137,7 +137,7 @@ TEST(Lifecycle, DrainingServerFinishesWhatItHasAndTakesNoMore) {
   EXPECT_EQ(Health(&server, ""), HealthCheckResponse::NOT_SERVING);
   EXPECT_EQ(Health(&server, "liveness"), HealthCheckResponse::SERVING);
 
-  // Whatever comes now is refused, whether the drain still waits or is over.
+  // New calls are refused while the server drains and after that.
   v1::TranslateResponse response;
   grpc::Status late;
   do {
@@ -165,7 +165,7 @@ TEST(Lifecycle, DrainTimeoutCancelsWhatIsLeft) {
   EXPECT_EQ(server.Metrics().at("dragoman_cancelled_total{cause=\"drain\"}"), 1);
 }
 
-TEST(Lifecycle, ServesOnWhileLoadBalancersLearnThatItEnds) {
+TEST(Lifecycle, KeepsServingWhileLoadBalancersLearnThatItEnds) {
   ServerOptions options = TestOptions();
   options.drain_delay = absl::Seconds(1);
   TestServer server(options);
@@ -177,7 +177,7 @@ TEST(Lifecycle, ServesOnWhileLoadBalancersLearnThatItEnds) {
   ExpectNothingIsLeft(server);
 }
 
-TEST(Lifecycle, ManyClientsWhoComeAndGoLeaveNothing) {
+TEST(Lifecycle, ManyClientsThatComeAndGoLeaveNothingBehind) {
   ServerOptions options = TestOptions();
   options.pool.max_waiting_requests = 8;
   TestServer server(options);
@@ -205,7 +205,7 @@ TEST(Lifecycle, ManyClientsWhoComeAndGoLeaveNothing) {
 
 TEST(Lifecycle, ReflectionNamesTheServices) {
   TestServer server;
-  // A ServerReflectionRequest with list_services (field 7) set.
+  // A ServerReflectionRequest with list_services (field 7).
   const grpc::Slice slice("\x3a\x01*");
   const grpc::ByteBuffer request(&slice, 1);
   grpc::ByteBuffer response;

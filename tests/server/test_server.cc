@@ -14,7 +14,7 @@ ServerOptions TestOptions() {
   options.default_model = "en-de";
   options.grpc_address = "127.0.0.1:0";
   options.http_address = "127.0.0.1:0";
-  options.precision = Precision::kFloat32;  // the translations that the goldens have
+  options.precision = Precision::kFloat32;  // as the goldens
   options.pool.workers = 2;
   options.pool.kv_capacity_bytes = size_t{256} << 20;
   return options;
@@ -53,7 +53,7 @@ TestServer::TestServer(const ServerOptions& options, ReadOptions read_again) {
   }
   server_ = *std::move(server);
   channel_ = grpc::CreateChannel(server_->grpc_address(), grpc::InsecureChannelCredentials());
-  // A deadline in a test is for the call, not for the connection.
+  // The deadline of a test is meant for the call, not for connecting.
   EXPECT_TRUE(
       channel_->WaitForConnected(std::chrono::system_clock::now() + std::chrono::minutes(1)));
   translation_ = v1::TranslationService::NewStub(channel_);

@@ -1,6 +1,6 @@
-// The fair line in simulation: what the headers of scheduler.h and fair_share.h promise, under
-// traffic with faults.  DRAGOMAN_SIM_SEEDS says how many seeds of 10,000 requests are tried, from 0
-// on (default 8; ctest -L sim tries 100), DRAGOMAN_SIM_SEED replays one.
+// Simulates traffic with faults and checks what the headers of scheduler.h and fair_share.h
+// promise.  DRAGOMAN_SIM_SEEDS is the number of seeds to run, of 10,000 requests each, counted from
+// 0 (default 8; ctest -L sim runs 100).  DRAGOMAN_SIM_SEED replays one.
 
 #include <algorithm>
 #include <cstdlib>
@@ -20,14 +20,14 @@ int64_t FromEnvironment(const char* name, int64_t otherwise) {
   return value == nullptr ? otherwise : std::atoll(value);
 }
 
-// The theorem of fair_share.h: how far a principal may be ahead of another that waits.  A turn
-// encodes two source tokens for each of its rows (a stage is less), and Mixed is 16 rows wide.
+// The bound proved in fair_share.h: how far a principal may get ahead of another one that waits.  A
+// turn encodes two source tokens for each of its rows (a stage is less), and Mixed is 16 rows wide.
 double Bound(const FairSimulation::Options& options, double held) {
   const double quantum = 16 + 2 * options.turn_rows;
   return FairShare::kMostLead + quantum + held;
 }
 
-// One-liners, documents, a greedy principal that comes in bursts, batch work, clients that leave.
+// One-liners, documents, a greedy principal that sends bursts, batch work, clients that leave.
 std::vector<Traffic> Mixed(std::mt19937* random) {
   const auto pick = [random](double low, double high) {
     return std::uniform_real_distribution<double>(low, high)(*random);
@@ -71,7 +71,7 @@ TEST(FairSimulation, NothingIsLostDoubledOrLateAndNobodyGetsAhead) {
     options.workers = std::uniform_int_distribution<int>(1, 8)(random);
     options.limits.workers = options.workers;
     options.turn_rows = 16 << std::uniform_int_distribution<int>(0, 3)(random);
-    // From what hardly holds one long sentence to more than enough.
+    // From barely enough memory for one long sentence to more than enough.
     options.limits.kv_capacity_bytes = size_t{8 << 20}
                                        << std::uniform_int_distribution<int>(0, 10)(random);
     const std::vector<Traffic> traffic = Mixed(&random);
@@ -99,7 +99,7 @@ TEST(FairSimulation, NothingIsLostDoubledOrLateAndNobodyGetsAhead) {
             << " of the bound; " << short_of_memory << " seeds were short of memory\n";
 }
 
-// The largest wait of one-liners in seconds beside what `other` sends.
+// The longest wait of one-liners, in seconds, next to the traffic `other`.
 double SlowestOneLiner(const Traffic& other, double* alone) {
   FairSimulation::Options options;
   options.limits.workers = options.workers;
@@ -128,7 +128,7 @@ TEST(FairSimulation, OneLinersBesideLongSentences) {
   EXPECT_LE(beside, 3 * alone);
 }
 
-// Requests per second that are answered in time when `times` the capacity is asked for.
+// Requests per second that are answered in time under a load of `times` the capacity.
 double Goodput(double times, absl::Duration deadline, bool forecasts, int most_waiting) {
   constexpr double kCapacity = 210;
   FairSimulation::Options options;
@@ -143,7 +143,7 @@ double Goodput(double times, absl::Duration deadline, bool forecasts, int most_w
   return static_cast<double>(simulation.report(0).done) / simulation.seconds();
 }
 
-TEST(FairSimulation, OverloadIsAsGoodAsWithTheBestBoundOnTheLine) {
+TEST(FairSimulation, GoodputUnderOverloadIsThatOfTheBestQueueBound) {
   for (const double times : {1.0, 3.0}) {
     for (const int milliseconds : {250, 500, 2000}) {
       const absl::Duration deadline = absl::Milliseconds(milliseconds);

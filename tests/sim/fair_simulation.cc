@@ -9,13 +9,13 @@
 
 namespace dragoman {
 
-// One request on its way.
+// A request in progress.
 struct FairSimulation::Request {
   size_t traffic = 0;
   absl::Time since;
-  std::vector<int> told;  // how often each of its jobs was
+  std::vector<int> told;  // how often each of its jobs was answered
   size_t ended = 0;
-  bool begun = false;  // one of them was
+  bool begun = false;  // a job of it has started
   absl::Status status;
   double work = 0;
 };
@@ -122,7 +122,7 @@ void FairSimulation::TakeTurn(int index) {
                          .stages_left = cost.encode_stages,
                          .runs = stages == cost.encode_stages,
                          .encode_stages = stages});
-    // What was expected, more or less.
+    // Sentences take more or fewer steps than was expected.
     const int steps = std::max(1, Pick(cost.steps * 3 / 4, cost.steps * 5 / 4));
     worker.batch.push_back({std::move(job), cost.encode_stages, steps});
   }
@@ -133,7 +133,7 @@ void FairSimulation::TakeTurn(int index) {
     worker.batch[i].stages_left -= resident.encode_stages;
     const double encoded =
         static_cast<double>(cost.source_tokens) * resident.encode_stages / cost.encode_stages;
-    // Each row and each token attends to the whole source.
+    // Each row and each source token attends to the whole source.
     const double attention = 1 + cost.source_tokens * options_.attention;
     tokens += encoded;
     seconds += options_.token_seconds * attention * encoded;
@@ -143,7 +143,7 @@ void FairSimulation::TakeTurn(int index) {
     --worker.batch[i].steps_left;
   }
   if (residents.empty()) {
-    worker.free = now_ + absl::Microseconds(100);  // looks again
+    worker.free = now_ + absl::Microseconds(100);  // when it looks for work again
     return;
   }
   work_ += rows + tokens;
@@ -180,7 +180,7 @@ void FairSimulation::Tell(Job* job, const absl::Status& status, absl::Time at, b
   requests_.erase(state);
 }
 
-// Two principals are compared for as long as both have something waiting: work that could run.
+// Two principals are compared while both have work waiting that could run.
 void FairSimulation::WatchLeads() {
   const FairShare::Accounts& accounts = scheduler_.fair().accounts(Priority::kInteractive);
   for (const auto& a : accounts) {
@@ -197,7 +197,7 @@ void FairSimulation::WatchLeads() {
       largest_lead_ = std::max(largest_lead_, std::abs(lead - before));
     }
   }
-  // Pairs of which one has gone are compared anew when it comes back.
+  // If one of a pair has left, the comparison starts again when it comes back.
   std::erase_if(leads_, [&](const auto& entry) {
     const auto there = [&](const std::string& name) {
       return std::any_of(accounts.begin(), accounts.end(),
@@ -207,7 +207,7 @@ void FairSimulation::WatchLeads() {
   });
 }
 
-// What each principal has under way.
+// The work that each principal has in progress.
 void FairSimulation::WatchMemory() {
   std::map<std::string, double> held;
   for (const Worker& worker : workers_) {

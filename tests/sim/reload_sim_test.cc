@@ -1,6 +1,6 @@
-// Models that are replaced while their sentences are being translated, with and without a cache: an
-// answer is wholly of the version that its request found, and a version leaves with its last
-// sentence.  Seeded; a failing seed replays.
+// Replaces models while their sentences are being translated, with and without a cache.  An answer
+// must come entirely from the version that its request found, and a version goes away with its last
+// sentence.  Seeded; a failing seed can be replayed.
 
 #include <map>
 #include <memory>
@@ -18,7 +18,7 @@ namespace {
 
 using ModelPtr = std::shared_ptr<const Model>;
 
-// Models of two kinds, each loaded several times: an object serves one version at a time.
+// Models of two kinds, each loaded several times: one object serves one version at a time.
 const std::vector<ModelPtr>& LoadedModels() {
   static const auto& models = *[] {
     auto* const loaded = new std::vector<ModelPtr>();
@@ -34,7 +34,7 @@ const std::vector<ModelPtr>& LoadedModels() {
   return models;
 }
 
-// What a model makes of a sentence that nothing disturbs.
+// The model's translation of a sentence, computed alone.
 std::string Undisturbed(const ModelPtr& model, const std::string& text, int beam_size) {
   static auto* const known = new std::map<std::tuple<std::string, std::string, int>, std::string>();
   std::string& bytes = (*known)[{model->version(), text, beam_size}];
@@ -52,9 +52,9 @@ std::string Undisturbed(const ModelPtr& model, const std::string& text, int beam
   return bytes;
 }
 
-// A request: what it found, and what it was told.
+// A request: the version that it found, and its results.
 struct Request {
-  ModelPtr model;  // of the pool, not of the version: it does not keep that alive
+  ModelPtr model;  // of the pool, not of the version: does not keep the version alive
   std::shared_ptr<RequestState> state;
   std::vector<std::string> texts;
   int beam_size = 1;
@@ -115,8 +115,8 @@ class Simulation : public NullObserver {
   int Pick(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
   bool Chance(double p) { return std::bernoulli_distribution(p)(random_); }
 
-  // A new version takes over, if a model is free.  The old one goes back to the pool when nobody
-  // holds it any more.
+  // A new version takes over if a model is free.  The old model returns to the pool when nobody
+  // holds the version any more.
   void Replace() {
     if (pool_.empty()) return;
     const size_t which = Pick(0, pool_.size() - 1);
@@ -129,7 +129,7 @@ class Simulation : public NullObserver {
     current_ = ModelPtr(model.get(), [this, model](const Model*) {
       --alive_;
       for (const auto& request : requests_) {
-        // No job of it may still be on its way.
+        // None of its jobs may still be running.
         if (request->model == model) {
           EXPECT_EQ(request->untold, 0);
         }
@@ -162,7 +162,7 @@ class Simulation : public NullObserver {
       jobs.back()->model = current_;
       prices_.Price(jobs.back().get());
     }
-    untold_ += sentences;  // before Submit, in which they may end
+    untold_ += sentences;  // before Submit, during which they may already end
     if (cache_.Submit(std::move(jobs)).ok()) {
       requests_.push_back(std::move(request));
     } else {
@@ -186,7 +186,7 @@ class Simulation : public NullObserver {
 
 class ReloadSimulation : public testing::TestWithParam<size_t> {};
 
-TEST_P(ReloadSimulation, EveryAnswerIsWhollyOfOneVersion) {
+TEST_P(ReloadSimulation, EveryAnswerComesFromOneVersion) {
   int translated = 0, failed = 0, replaced = 0;
   CacheStats cache;
   for (uint32_t seed = 0; seed < 20; ++seed) {
@@ -224,7 +224,7 @@ TEST_P(ReloadSimulation, EveryAnswerIsWhollyOfOneVersion) {
   }
 }
 
-// Bytes of the cache: none, few, and enough.
+// Capacities of the cache: none, a small one, and a large one.
 INSTANTIATE_TEST_SUITE_P(Caches, ReloadSimulation, testing::Values(0, 8'000));
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Seeded traffic against real workers with a clock of our own: requests of unequal size arrive,
-// change their mind and run out of time, over several workers, and in the end nothing is lost.  A
-// failing seed replays: the same seed makes the same history.
+// Seeded traffic for real workers with a simulated clock: requests of different sizes arrive, are
+// cancelled or time out, on several workers, and in the end every job has been answered.  The same
+// seed makes the same history, so a failing seed can be replayed.
 
 #include <algorithm>
 #include <map>
@@ -15,7 +15,7 @@
 namespace dragoman {
 namespace {
 
-// What became of one job.
+// The outcome of a job.
 struct Outcome {
   std::string text;
   int beam_size = 0;
@@ -38,7 +38,7 @@ class Simulation : public NullObserver {
     }
   }
 
-  // Lets so many requests arrive and takes turns until all the work is done.
+  // Lets this many requests arrive and takes turns until all the work is done.
   void Run(int requests) {
     bool busy = true;
     while (requests > 0 || busy) {
@@ -55,7 +55,7 @@ class Simulation : public NullObserver {
     }
   }
 
-  // One for each job that was taken, in the order in which they came.
+  // One for each accepted job, in order of arrival.
   const std::vector<std::unique_ptr<Outcome>>& outcomes() const { return outcomes_; }
   LineStats line() const { return dispatcher_.stats(); }
   const std::vector<std::unique_ptr<Worker>>& workers() const { return workers_; }
@@ -111,7 +111,7 @@ class Simulation : public NullObserver {
   int refused_requests_ = 0;
 };
 
-// The translation of a sentence that nothing disturbs.
+// The translation of a sentence, computed alone.
 std::string Undisturbed(const std::string& text, int beam_size) {
   static auto* const known = new std::map<std::pair<std::string, int>, std::string>();
   std::string& bytes = (*known)[{text, beam_size}];
@@ -158,7 +158,7 @@ TEST_P(WorkerSimulation, EveryJobEndsExactlyOnceAndNothingIsLeft) {
       EXPECT_FALSE(worker->Turn());
     }
   }
-  // The traffic must have had something of everything.
+  // Every outcome must have occurred.
   EXPECT_GT(translated, 100);
   EXPECT_GT(cancelled, 10);
   EXPECT_GT(late, 10);

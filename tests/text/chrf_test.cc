@@ -22,17 +22,18 @@ TEST(ChrF, IsOneForTheSameTextAndZeroForNothingShared) {
   EXPECT_DOUBLE_EQ(Score("", "abc"), 0.0);
 }
 
-TEST(ChrF, LeavesWhiteSpaceOut) { EXPECT_DOUBLE_EQ(Score("a b  c", "abc"), 1.0); }
+TEST(ChrF, IgnoresWhiteSpace) { EXPECT_DOUBLE_EQ(Score("a b  c", "abc"), 1.0); }
 
-// By hand: characters 2 of 3 and 2 of 2, pairs 1 of 2 and 1 of 1; longer ones only one text has.
+// By hand: of characters, 2 of 3 and 2 of 2 match; of pairs, 1 of 2 and 1 of 1.  Only one text has
+// longer n-grams.
 TEST(ChrF, IsTheFScoreOfTheMeanPrecisionAndRecall) {
   const double precision = (2.0 / 3 + 1.0 / 2) / 2;
   const double recall = 1.0;
   EXPECT_NEAR(Score("abc", "ab"), 5 * precision * recall / (4 * precision + recall), 1e-12);
 }
 
-TEST(ChrF, CountsACharacterOfSeveralBytesAsOne) {
-  EXPECT_DOUBLE_EQ(Score("ä", "ö"), 0.0);  // which share a byte
+TEST(ChrF, CountsMultibyteCharactersOnce) {
+  EXPECT_DOUBLE_EQ(Score("ä", "ö"), 0.0);  // which have a byte in common
   EXPECT_DOUBLE_EQ(Score("äö", "äö"), 1.0);
 }
 

@@ -23,13 +23,13 @@ TEST(LanguageTag, CodesOfModelsBecomeTags) {
   for (const auto& [code, tag] : cases) EXPECT_EQ(TagOf(code), tag) << code;
 }
 
-TEST(LanguageTag, FamiliesAndNoLanguagesAreNone) {
+TEST(LanguageTag, LanguageFamiliesAndNonsenseHaveNoTag) {
   for (const char* code : {"mul", "gem", "deu+eng", "x", "", "-", "de1", "language"}) {
     EXPECT_FALSE(ParseLanguage(code).has_value()) << code;
   }
 }
 
-TEST(LanguageTag, WhatComesAfterTheRegionIsPassedOver) {
+TEST(LanguageTag, AnythingAfterTheRegionIsIgnored) {
   const auto language = ParseLanguage("sl-Latn-IT-nedis-x-whatever");
   ASSERT_TRUE(language.has_value());
   EXPECT_EQ(language->language, "sl");
@@ -58,7 +58,7 @@ TEST(Languages, TheNearestIsTaken) {
   }
 }
 
-TEST(Languages, OthersAreRefusedAndThoseServedAreNamed) {
+TEST(Languages, OthersAreRefusedWithAListOfThoseServed) {
   const absl::Status target = Chinese().Resolve("en", "tlh").status();
   EXPECT_EQ(FieldOf(target), "target_language");
   EXPECT_THAT(std::string(target.message()),
@@ -71,17 +71,17 @@ TEST(Languages, OthersAreRefusedAndThoseServedAreNamed) {
   EXPECT_TRUE(Languages().Resolve("", "").ok());
 }
 
-TEST(Languages, ASourceThatIsAGroupIsAny) {
+TEST(Languages, ASourceGroupAcceptsAnyLanguage) {
   const Languages languages = Languages::All({"mul"}, {"en"}, {}, /*target_needed=*/false);
   EXPECT_TRUE(languages.Resolve("de", "en").ok());
   EXPECT_TRUE(languages.Resolve("", "").ok());
   EXPECT_FALSE(languages.Resolve("de", "fr").ok());
   EXPECT_FALSE(languages.Resolve("not a language", "en").ok());
-  // But a target has to be what it says.
+  // But a target group does not stand for its languages.
   EXPECT_FALSE(Languages::All({"en"}, {"gmq"}, {}, false).Resolve("en", "de").ok());
 }
 
-TEST(Languages, PairsThatAreNotAllAreCheckedAsPairs) {
+TEST(Languages, AListOfPairsIsCheckedByPair) {
   const Languages languages = Languages::Only({{"en", "de"}, {"en", "fr"}, {"ro", "en"}});
   EXPECT_TRUE(languages.Resolve("en-US", "fr").ok());
   const absl::Status status = languages.Resolve("ro", "de").status();

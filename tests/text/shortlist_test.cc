@@ -46,7 +46,7 @@ absl::StatusOr<std::unique_ptr<const Shortlist>> Load(const ShortlistSource& sou
   return Shortlist::Load(source, EmbeddedTokenizer(), Vocabulary(), Vocabulary(), kEos);
 }
 
-// A line of the text format, by ids.
+// A line of the text format, for these ids.
 std::string Line(int32_t target, int32_t source, const std::string& probability) {
   return EmbeddedTokenizer().TargetPiece(target) + " " + EmbeddedTokenizer().SourcePiece(source) +
          " " + probability + "\n";
@@ -56,7 +56,7 @@ void Append(uint64_t word, std::string* bytes) {
   bytes->append(reinterpret_cast<const char*>(&word), sizeof(word));
 }
 
-// Marian's format, written by its description.
+// Writes Marian's format from its description.
 struct BinaryFile {
   uint64_t magic = 0xF11A48D5013417F5, first = 20, best = 2;
   std::vector<uint64_t> offsets;
@@ -92,7 +92,7 @@ std::vector<int32_t> Range(int32_t end) {
   return ids;
 }
 
-// The first `first` ids and `others`, which lie above.
+// The ids below `first`, and `others`, which are above.
 std::vector<int32_t> FirstAnd(int first, const std::vector<int32_t>& others) {
   std::vector<int32_t> ids = Range(first);
   ids.insert(ids.end(), others.begin(), others.end());
@@ -112,7 +112,7 @@ TEST(Shortlist, TakesTheBestOfEachSourceTokenTheFirstIdsAndTheSamePieces) {
   EXPECT_EQ((*shortlist)->TokensFor({400}), FirstAnd(20, {400}));
 }
 
-TEST(Shortlist, OfAPairThatStandsTwiceTheLikelierCountsAndTiesGoToTheLowerToken) {
+TEST(Shortlist, TheLikelierOfDuplicatesCountsAndTiesGoToTheLowerToken) {
   const std::string file =
       Write("twice.lex", Line(510, 300, "0.1") + Line(511, 300, "0.2") + Line(510, 300, "0.3") +
                              Line(512, 300, "0.2") + "\n" + Line(513, 300, "0.3"));
@@ -121,7 +121,7 @@ TEST(Shortlist, OfAPairThatStandsTwiceTheLikelierCountsAndTiesGoToTheLowerToken)
   EXPECT_EQ((*shortlist)->TokensFor({300}), FirstAnd(20, {300, 510, 511, 513}));
 }
 
-TEST(Shortlist, PassesOverPiecesThatTheModelDoesNotHave) {
+TEST(Shortlist, SkipsPiecesThatTheModelDoesNotHave) {
   const std::string file =
       Write("foreign.lex", "no-such-piece " + EmbeddedTokenizer().SourcePiece(300) + " 0.9\r\n" +
                                EmbeddedTokenizer().TargetPiece(500) + "\tNULL\t0.9\n" +
@@ -162,11 +162,11 @@ TEST(Shortlist, ReadsMariansBinaryFormat) {
     EXPECT_EQ((*shortlist)->best(), 2);
     EXPECT_EQ((*shortlist)->TokensFor({2}), FirstAnd(20, {500, 700}));
     EXPECT_THAT((*shortlist)->TokensFor({3}), Contains(600));
-    EXPECT_EQ((*shortlist)->TokensFor({900}), FirstAnd(20, {900}));  // beyond the table
+    EXPECT_EQ((*shortlist)->TokensFor({900}), FirstAnd(20, {900}));  // not in the table
   }
 }
 
-TEST(Shortlist, RefusesLies) {
+TEST(Shortlist, RefusesContradictions) {
   const std::string good = GoodBinary().Bytes();
   const auto binary = [](auto change) {
     BinaryFile file = GoodBinary();
@@ -227,8 +227,8 @@ TEST(Shortlist, RefusesLies) {
   EXPECT_THAT(std::string(numbers.status().message()), HasSubstr("brings its own numbers"));
 }
 
-// A file that was damaged, and its checksum made right again, is refused or gives candidates that
-// are in the vocabulary.
+// A damaged file whose checksum was corrected is either refused or only gives candidates that are
+// in the vocabulary.
 TEST(Shortlist, SurvivesMutations) {
   const std::string text = Line(500, 300, "0.5") + Line(501, 301, "0.25") + Line(502, 302, "1");
   int accepted = 0;
@@ -266,7 +266,7 @@ TEST(Shortlist, SurvivesMutations) {
   EXPECT_GT(accepted, 20);
 }
 
-TEST(ParseShortlistSource, TakesAFileAndPerhapsTwoNumbers) {
+TEST(ParseShortlistSource, TakesAFileAndOptionallyTwoNumbers) {
   for (const auto& [text, file] : std::map<std::string, std::string>{{"lex.bin", "lex.bin"},
                                                                      {"/a:b/lex", "/a:b/lex"},
                                                                      {"a:1", "a:1"},

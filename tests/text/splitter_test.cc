@@ -21,7 +21,7 @@ std::vector<std::string> Split(std::string_view text) {
   return sentences;
 }
 
-// What must stay one sentence.
+// Texts that must stay one sentence.
 void ExpectWhole(std::initializer_list<const char*> texts) {
   for (const char* text : texts) EXPECT_THAT(Split(text), ElementsAre(text));
 }
@@ -65,7 +65,7 @@ TEST(Splitter, OtherScriptsHaveTheirOwnFullStops) {
   ExpectWhole({"Он живёт на ул. дружбы.", "Ο κ. Παπαδόπουλος ήρθε."});
 }
 
-TEST(Splitter, WhatClosesASentenceBelongsToIt) {
+TEST(Splitter, ClosingMarksBelongToTheirSentence) {
   EXPECT_THAT(Split("\"Stop!\" Tom ran. (It was late.) He fell."),
               ElementsAre("\"Stop!\"", "Tom ran.", "(It was late.)", "He fell."));
   EXPECT_THAT(Split("„Gut.“ Er ging. « Bien. » Il part."),
@@ -109,7 +109,7 @@ TEST(Splitter, ADotInsideAWordEndsNothing) {
   ExpectWhole({"Visit www.example.org/a.html now", "Mail a.b@c.de!", "Node.JS rocks"});
 }
 
-TEST(Splitter, WhatIsBetweenSentencesIsWhiteSpaceWhateverTheText) {
+TEST(Splitter, OnlyWhiteSpaceIsBetweenSentences) {
   constexpr uint32_t kSeed = 11;
   SCOPED_TRACE(kSeed);
   std::mt19937 random(kSeed);

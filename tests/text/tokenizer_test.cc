@@ -48,7 +48,7 @@ void WriteFile(const fs::path& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
 }
 
-// A copy of a model's tokenizer, to be spoilt.
+// A copy of a model's tokenizer files, for tests to damage.
 class TokenizerFiles : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -103,7 +103,7 @@ TEST_P(MarianGolden, DecodesAsHuggingFaceDoes) {
   EXPECT_GT(outputs, 300);
 }
 
-// Every token stands for the bytes that it was made of; none for the end of the sentence.
+// Every token covers the bytes that it was made from; the end of the sentence covers none.
 TEST_P(MarianGolden, SpansAreThePartsOfTheText) {
   const auto tokenizer = Load(std::string(kModels) + GetParam());
   const nlohmann::json golden = Golden(GetParam());
@@ -126,7 +126,7 @@ TEST_P(MarianGolden, SpansAreThePartsOfTheText) {
       if (piece.starts_with("▁")) piece = piece.substr(3);
       const std::string part = text.substr(span.begin, span.size());
       const bool ascii = std::all_of(part.begin(), part.end(), [](char c) { return c > 0; });
-      if (ascii && piece != "<unk>" && !piece.empty()) {  // others may be normalized
+      if (ascii && piece != "<unk>" && !piece.empty()) {  // others may have been normalized
         EXPECT_EQ(part, piece);
       }
     }
@@ -159,7 +159,7 @@ TEST_P(MarianGolden, DecodingWithSpansGivesTheSameText) {
   }
 }
 
-TEST(Spans, OfATextThatIsCutBecomeFewer) {
+TEST(Spans, OfATruncatedTextAreFewer) {
   const auto tokenizer = Load(std::string(kModels) + "marian-trained");
   EncodedText encoded =
       tokenizer->Encode("The old teacher sees a small house.", tokenizer->FrameOf({}), true);
@@ -169,7 +169,7 @@ TEST(Spans, OfATextThatIsCutBecomeFewer) {
   EXPECT_EQ(encoded.spans.back().size(), 0u);
 }
 
-TEST(Spans, OfUnknownTokensAreWhatIsWrittenInTheirPlace) {
+TEST(Spans, OfUnknownTokensCoverWhatIsWrittenInTheirPlace) {
   const auto tokenizer = Load(std::string(kModels) + "marian-trained");
   std::vector<int32_t> ids = tokenizer->EncodeTarget("Das Haus");
   const size_t place = ids.size();
@@ -185,11 +185,12 @@ INSTANTIATE_TEST_SUITE_P(Models, MarianGolden,
                          Values("marian-trained", "marian-rand", "marian-rand-fp16",
                                 "marian-padheavy-renorm"));
 
-// A family whose languages are tokens or prefixes: the pair that the golden was made for.
+// Families whose languages are tokens or prefixes, with the pair that the golden was made for.
 struct FamilyGolden {
   const char* name;
   LanguagePair pair;
-  // Some tokenizers do not know that their languages are special tokens, and print them.
+  // Some tokenizers do not know that their language codes are special tokens, and decode them as
+  // text.
   const char* printed_language = "";
 };
 
@@ -202,7 +203,7 @@ TEST_P(FamilyTokenizer, EncodesAndDecodesAsHuggingFaceDoes) {
   ASSERT_TRUE(pair.ok()) << pair.status();
   const Frame frame = tokenizer->FrameOf(*pair);
   for (const nlohmann::json& input : golden["inputs"]) {
-    if (input["text"] == "") continue;  // nothing to translate, whatever is put around it
+    if (input["text"] == "") continue;  // nothing to translate, so the frame does not matter
     const EncodedText encoded = tokenizer->Encode(input["text"].get<std::string>(), frame);
     EXPECT_EQ(encoded.ids, input["input_ids"].get<std::vector<int32_t>>()) << input["text"];
   }
@@ -255,7 +256,7 @@ TEST(Tokenizer, ALanguageCodeIsOneTokenOnlyWhereTheTextBegins) {
   const auto tokenizer = Load(std::string(kModels) + "marian-trained");
   EXPECT_EQ(tokenizer->Encode(">>deu<< a").ids.front(), 2);
   EXPECT_NE(tokenizer->Encode("a >>deu<<").ids,
-            tokenizer->Encode("a").ids);  // nothing is dropped from the middle of a text
+            tokenizer->Encode("a").ids);  // nothing is dropped in the middle of a text
   EXPECT_EQ(tokenizer->Encode(">>not a code<< a").ids, tokenizer->Encode(" >>not a code<< a").ids);
   EXPECT_GT(tokenizer->Encode(">><< a").ids.size(), 3u);
 }
@@ -337,7 +338,7 @@ TEST_F(TokenizerFiles, AMalformedTokenizerConfigIsRefused) {
   }
 }
 
-TEST_F(TokenizerFiles, AFileThatIsNoPieceModelIsRefused) {
+TEST_F(TokenizerFiles, AFileThatIsNotAPieceModelIsRefused) {
   for (const std::string& bytes : {std::string(), std::string("hello"), std::string(1000, '\xFF'),
                                    ReadFile((directory_ / "vocab.json").string())}) {
     WriteFile(directory_ / "target.spm", bytes);
@@ -369,14 +370,14 @@ TEST(PieceModel, ADamagedFileNeverCrashes) {
     const std::vector<std::string> pieces = model->Encode(text);
     EXPECT_LE(model->Decode(pieces).size(), 100 * text.size());
   }
-  EXPECT_GT(accepted, 0);  // else nothing but the parser was tried
+  EXPECT_GT(accepted, 0);  // otherwise only the parser was tested
 }
 
 // --- DecodeStable
 
 class StableText : public TestWithParam<const char*> {};
 
-// Whatever follows, and whatever pieces stand there: bytes of characters, special tokens, spaces.
+// Appends random pieces: single bytes of characters, special tokens, spaces.
 TEST_P(StableText, IsTheBeginningOfEveryTextThatFollows) {
   const auto tokenizer = Load(std::string(kModels) + GetParam());
   std::mt19937 random(7);
@@ -414,7 +415,7 @@ INSTANTIATE_TEST_SUITE_P(Models, StableText,
                            return name;
                          });
 
-TEST(DecodeStable, LeavesOutTheLastWordForItMayGoOn) {
+TEST(DecodeStable, LeavesOutTheLastWordWhichMayContinue) {
   const auto tokenizer = Load(std::string(kModels) + "marian-trained");
   const std::vector<int32_t> ids = tokenizer->EncodeTarget("Der alte Lehrer");
   const std::string stable = tokenizer->DecodeStable(ids);

@@ -20,14 +20,14 @@ std::vector<std::string> Words(const std::string& text, std::vector<TextSpan> to
   return words;
 }
 
-TEST(Words, LettersAndDigitsThatStandTogether) {
+TEST(Words, AreRunsOfLettersAndDigits) {
   EXPECT_THAT(Words("Die alte Katze schläft."),
               ElementsAre("Die", "alte", "Katze", "schläft", "."));
   EXPECT_THAT(Words("B2B in 1984"), ElementsAre("B2B", "in", "1984"));
   EXPECT_THAT(Words("Žižek, \"Ελλάδα\""), ElementsAre("Žižek", ",", "\"", "Ελλάδα", "\""));
 }
 
-TEST(Words, SomeMarksHoldAWordTogether) {
+TEST(Words, SomeMarksAreInsideWords) {
   EXPECT_THAT(Words("O'Neill's well-known l’homme"),
               ElementsAre("O'Neill's", "well-known", "l’homme"));
   EXPECT_THAT(Words("3.50 1,000 a.b 'tis -5"),
@@ -38,20 +38,20 @@ TEST(Words, ARepeatedMarkIsOneWord) {
   EXPECT_THAT(Words("What?! ... ---"), ElementsAre("What", "?", "!", "...", "---"));
 }
 
-TEST(Words, WhiteSpaceOfAllKindsIsNone) {
+TEST(Words, WhiteSpaceIsNotAWord) {
   EXPECT_THAT(Words(" \t\n\u00A0\u3000"), IsEmpty());
   EXPECT_THAT(Words(""), IsEmpty());
 }
 
 TEST(Words, WithoutSpacesTokensAreWords) {
-  // Three bytes a character.
+  // Each character has three bytes.
   EXPECT_THAT(Words("我喜欢猫。", {{0, 3}, {3, 9}, {9, 12}, {12, 15}}),
               ElementsAre("我", "喜欢", "猫", "。"));
   EXPECT_THAT(Words("iPhone手机", {{0, 6}, {6, 12}}), ElementsAre("iPhone", "手机"));
   EXPECT_THAT(Words("แมวดำ"), ElementsAre("แมวดำ"));
 }
 
-TEST(Words, CoverEveryCharacterButWhiteSpaceOnce) {
+TEST(Words, CoverEveryCharacterExceptWhiteSpaceOnce) {
   const std::string text = "„Hé!“ 漢字kana かな – 5€ (😀👍) ٤٥ x²\u200D";
   size_t end = 0;
   for (const TextSpan& word : SplitWords(text, {})) {

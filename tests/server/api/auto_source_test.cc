@@ -11,7 +11,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// Serves English and French.
+// A server with models for English and French.
 absl::StatusOr<Route> Find(const std::string& source) {
   if (source == "en" || source == "fr" || source.empty()) {
     return Route(std::shared_ptr<const Translator>());
@@ -58,14 +58,14 @@ TEST(AutoSource, GroupsTheTextsByTheirLanguages) {
   ASSERT_TRUE(sources.ok()) << sources.status();
   ASSERT_EQ(sources->groups.size(), 3u);
   EXPECT_EQ(sources->groups[0].language, "fr");
-  EXPECT_THAT(sources->groups[0].texts, ElementsAre(0, 3, 4));  // and what says nothing
+  EXPECT_THAT(sources->groups[0].texts, ElementsAre(0, 3, 4));  // texts without a language go along
   EXPECT_THAT(sources->groups[1].texts, ElementsAre(1));
   EXPECT_FALSE(sources->groups[2].route.has_value()) << "German needs no translation";
   EXPECT_EQ(sources->texts[3].confidence, 0);
   EXPECT_EQ(sources->texts[3].language, "fr");
 }
 
-TEST(AutoSource, WhatSaysNothingAtAllIsInTheLanguageOfTheModel) {
+TEST(AutoSource, ATextWithoutALanguageIsInThatOfTheModel) {
   const absl::StatusOr<DetectedSources> sources = DetectSources({"12:30", ""}, "de", Find);
   ASSERT_TRUE(sources.ok()) << sources.status();
   ASSERT_EQ(sources->groups.size(), 1u);
@@ -80,7 +80,7 @@ TEST(AutoSource, ALanguageThatIsNotServedIsNamed) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("\"de\" (detected"));
 }
 
-TEST(AutoSource, AutoIsSaidInAnyCase) {
+TEST(AutoSource, AutoIsCaseInsensitive) {
   EXPECT_TRUE(IsAuto("auto"));
   EXPECT_TRUE(IsAuto("AUTO"));
   EXPECT_FALSE(IsAuto(""));

@@ -1,5 +1,5 @@
-// What a client sees of the cache of results: nothing but the time that it saves, and the number of
-// sentences that took no work.
+// What a client sees of the result cache: only the time that it saves, and the number of sentences
+// that took no work.
 
 #include <gtest/gtest.h>
 
@@ -46,7 +46,7 @@ TEST(Cache, AnAnswerSaysHowManyOfItsSentencesTookNoWork) {
   EXPECT_EQ(samples.at("dragoman_sentences_total"), 3);
 }
 
-TEST(Cache, TheSentencesOfOneTextAreKnownOneByOne) {
+TEST(Cache, TheSentencesOfATextAreCachedOneByOne) {
   TestServer server(WithCache());
   v1::TranslateRequest request = RequestFor({"The cat is old. The dog is old. The cat is old."});
   request.set_sentence_splitting(v1::SENTENCE_SPLITTING_SENTENCES);
@@ -59,7 +59,7 @@ TEST(Cache, OtherOptionsAreOtherTranslations) {
   v1::TranslateRequest request = RequestFor({"The cat is old."});
   const auto reused = [&] { return Translate(&server, request).timing().reused_sentences(); };
   EXPECT_EQ(reused(), 0);
-  request.mutable_output()->set_tokens(true);  // says what is returned, and not what is searched
+  request.mutable_output()->set_tokens(true);  // changes what is returned, not the search
   EXPECT_EQ(reused(), 1);
   request.mutable_options()->set_beam_size(3);
   EXPECT_EQ(reused(), 0);
@@ -73,7 +73,7 @@ TEST(Cache, OtherOptionsAreOtherTranslations) {
   EXPECT_EQ(reused(), 1);
 }
 
-TEST(Cache, ASampleIsKnownByItsSeed) {
+TEST(Cache, ASampleIsCachedByItsSeed) {
   TestServer server(WithCache());
   v1::TranslateRequest request = RequestFor({"The cat is old."});
   request.mutable_options()->set_beam_size(1);
@@ -98,7 +98,7 @@ TEST(Cache, AModelDoesNotAnswerForAnother) {
   EXPECT_NE(TranslationsOf(second), TranslationsOf(first));
 }
 
-TEST(Cache, WithoutOneNothingIsKnown) {
+TEST(Cache, WithoutACacheNothingIsCached) {
   TestServer server;
   Translate(&server, RequestFor({"The cat is old."}));
   const v1::TranslateResponse again = Translate(&server, RequestFor({"The cat is old."}));

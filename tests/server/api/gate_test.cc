@@ -7,7 +7,7 @@
 namespace dragoman {
 namespace {
 
-TEST(Gate, LetsInUntilItIsShut) {
+TEST(Gate, AdmitsUntilItIsShut) {
   Gate gate;
   EXPECT_TRUE(gate.Enter().ok());
   EXPECT_FALSE(gate.shut());
@@ -19,7 +19,7 @@ TEST(Gate, LetsInUntilItIsShut) {
   EXPECT_EQ(gate.AwaitEmpty(absl::ZeroDuration()), 0);
 }
 
-TEST(Gate, WaitsForWhoIsInside) {
+TEST(Gate, WaitsForThoseInside) {
   Gate gate;
   ASSERT_TRUE(gate.Enter().ok());
   EXPECT_EQ(gate.AwaitEmpty(absl::Milliseconds(1)), 1);
@@ -28,7 +28,7 @@ TEST(Gate, WaitsForWhoIsInside) {
   leaver.join();
 }
 
-TEST(Gate, TellsWhoWatchesThatItIsShut) {
+TEST(Gate, TellsWatchersThatItIsShut) {
   Gate gate;
   int told = 0;
   gate.Watch([&] { told += 1; });

@@ -13,8 +13,8 @@ namespace {
 
 using testing::HasSubstr;
 
-// The embedded model under another pair of languages: it says the same, but is asked by another
-// name.
+// Loads the embedded model for another pair of languages.  The translations stay the same, but
+// requests find it under the new pair.
 std::string Disguised(const std::string& source, const std::string& target) {
   const std::string directory = testing::TempDir() + "/languages_" + source + "_" + target;
   std::filesystem::remove_all(directory);
@@ -98,7 +98,7 @@ TEST_F(LanguagesTest, WithoutADirectModelTheTextGoesThroughThePivot) {
             timing.steps(0).decode().nanos() + timing.steps(1).decode().nanos());
 }
 
-TEST_F(LanguagesTest, APairThatNobodyHasNamesThoseThereAre) {
+TEST_F(LanguagesTest, TheErrorForAnUnknownPairNamesThoseThereAre) {
   v1::TranslateResponse response;
   const grpc::Status status =
       server_->Translate(RequestIn("The cat is old.", "ja", "de"), &response);
@@ -107,7 +107,7 @@ TEST_F(LanguagesTest, APairThatNobodyHasNamesThoseThereAre) {
               HasSubstr("first (en to de); fr-en (fr to en); en-es (en to es)"));
 }
 
-TEST(Languages, WithoutAPivotThereIsNoWayRound) {
+TEST(Languages, WithoutAPivotThereIsNoRoute) {
   TestServer server(ThreeModels(""));
   v1::TranslateResponse response;
   const grpc::Status status = server.Translate(RequestIn("The cat is old.", "fr", "de"), &response);
@@ -126,11 +126,11 @@ TEST(Languages, ManyToManyModelTakesTags) {
   ASSERT_TRUE(status.ok()) << status.error_message();
   const v1::Hypothesis& hypothesis = response.translations(0).hypotheses(0);
   EXPECT_EQ(hypothesis.text(), "Der alte Lehrer sieht ein kleines Haus.");
-  EXPECT_EQ(hypothesis.tokens(0), "deu_Latn");  // a generated token like the others
+  EXPECT_EQ(hypothesis.tokens(0), "deu_Latn");  // a generated token like any other
 
   const std::string text = hypothesis.text();
   request.clear_source_language();
-  request.clear_target_language();  // the tokenizer's own are the same
+  request.clear_target_language();  // the tokenizer's default is the same
   response.Clear();
   status = server.Translate(request, &response);
   ASSERT_TRUE(status.ok()) << status.error_message();
@@ -141,7 +141,7 @@ TEST(Languages, ManyToManyModelTakesTags) {
   ASSERT_TRUE(server.models().ListModels(&context, {}, &models).ok());
   EXPECT_THAT(models.models(0).target_languages(), testing::Contains("zh-Hant"));
   EXPECT_THAT(models.models(0).target_languages(), testing::Contains("de"));
-  EXPECT_EQ(models.models(0).language_pairs_size(), 0);  // there are too many
+  EXPECT_EQ(models.models(0).language_pairs_size(), 0);  // there would be too many
 }
 
 }  // namespace

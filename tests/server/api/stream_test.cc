@@ -1,5 +1,5 @@
-// TranslateStream and TranslateBulk over a real connection, with a real model and with clients that
-// behave, and that do not.
+// TranslateStream and TranslateBulk over a real connection, with a real model, and with clients
+// that behave and clients that do not.
 
 #include <gmock/gmock.h>
 #include <grpcpp/generic/generic_stub.h>
@@ -26,7 +26,7 @@ class StreamTest : public testing::Test {
   static void SetUpTestSuite() { server_ = new TestServer(TestOptions()); }
   static void TearDownTestSuite() { delete std::exchange(server_, nullptr); }
 
-  // Nobody is left behind.
+  // No call may be left behind.
   void TearDown() override { server_->AwaitSample("dragoman_requests_in_flight", 0); }
 
   static TestServer* server_;
@@ -39,7 +39,7 @@ TestServer* StreamTest::server_ = nullptr;
 struct Streamed {
   grpc::Status status;
   std::vector<v1::TranslateStreamResponse> messages;
-  std::map<int, std::string> stable;  // by content
+  std::map<int, std::string> stable;  // by index of the content
 };
 
 Streamed Stream(TestServer* server, const v1::TranslateRequest& request) {
@@ -57,7 +57,7 @@ Streamed Stream(TestServer* server, const v1::TranslateRequest& request) {
   return streamed;
 }
 
-TEST_F(StreamTest, ToldEndToEndIsTheTranslation) {
+TEST_F(StreamTest, StableTextsConcatenatedAreTheTranslation) {
   v1::TranslateRequest request = RequestFor({kText, "", "The bridge is not expensive!"});
   request.set_sentence_splitting(v1::SENTENCE_SPLITTING_SENTENCES);
   request.mutable_output()->set_sentence_spans(true);
@@ -96,7 +96,7 @@ TEST_F(StreamTest, ToldEndToEndIsTheTranslation) {
   EXPECT_GE(server_->Metrics().at("dragoman_time_to_first_text_seconds_count{model=\"en-de\"}"), 1);
 }
 
-TEST_F(StreamTest, AnErrorIsToldAsByTranslate) {
+TEST_F(StreamTest, ErrorsAreThoseOfTranslate) {
   v1::TranslateRequest request = RequestFor({"a"});
   request.mutable_options()->set_beam_size(100);
   const Streamed streamed = Stream(server_, request);
@@ -125,7 +125,7 @@ TEST_F(StreamTest, ClientsThatGoAwayInTheMiddleLeaveNothingBehind) {
   EXPECT_EQ(stream->Finish().error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
 }
 
-TEST_F(StreamTest, WhoNeverReadsHoldsNobodyUp) {
+TEST_F(StreamTest, AClientThatNeverReadsHoldsNobodyUp) {
   grpc::ClientContext context;
   const auto stream = server_->translation().TranslateStream(&context, RequestFor({kText}));
   EXPECT_EQ(server_->Translate("The cat is old."), "Die Katze ist alt.");
@@ -199,7 +199,7 @@ TEST_F(StreamTest, AnErrorOfOneRequestIsItsAnswer) {
   EXPECT_EQ(answers.count("same"), 2u);
 }
 
-// Sends raw bytes, which a client that checks its strings would not.
+// Sends raw bytes; a client with generated code would refuse to send strings that are not UTF-8.
 TEST_F(StreamTest, ATextThatIsNotUtf8IsTheErrorOfItsRequest) {
   grpc::GenericStub stub(server_->channel());
   const auto exchange = [&](const std::vector<std::string>& messages, grpc::Status* status) {
@@ -243,27 +243,27 @@ TEST_F(StreamTest, ATextThatIsNotUtf8IsTheErrorOfItsRequest) {
   EXPECT_TRUE(answers["good"].has_response());
   EXPECT_EQ(answers["bad"].error().code(), grpc::StatusCode::INVALID_ARGUMENT);
   EXPECT_EQ(answers["bad"].error().field(), "contents[0]");
-  // What cannot be told apart ends the call, but not what came before.
+  // A message that cannot be parsed ends the call, but not the requests before it.
   answers = exchange({good, "\x0a\x7f"}, &status);
   EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
   EXPECT_TRUE(answers["good"].has_response());
 }
 
-TEST_F(StreamTest, AClientThatDoesNotReadIsNotReadFrom) {
+TEST_F(StreamTest, AClientThatDoesNotReadIsPushedBack) {
   grpc::ClientContext context;
   const auto call = server_->translation().TranslateBulk(&context);
   std::atomic<int> written = 0;
   std::thread writer([&] {
-    // The id comes back, so that answers are as large as requests, even if they are errors.
+    // Responses repeat the id, so even errors are as large as requests.
     const std::string id(4000, 'i');
     while (written < 100'000 && call->Write(ItemFor(id, "The cat is old."))) ++written;
   });
-  // It comes to a halt.
+  // The writer must come to a halt.
   for (int last = -1; written != last || written == 0;) {
     last = written;
     absl::SleepFor(absl::Milliseconds(500));
   }
-  // gRPC itself takes up to 16 MiB into its windows before it pushes back.
+  // gRPC itself buffers up to 16 MiB before it pushes back.
   EXPECT_LT(written, 20'000);
   EXPECT_LT(server_->Metrics().at("dragoman_queue_requests"), 129);
   context.TryCancel();
@@ -292,7 +292,7 @@ TEST_F(StreamTest, BulkClientsThatGoAwayLeaveNothingBehind) {
   EXPECT_EQ(call->Finish().error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
 }
 
-// More requests than the engine lets wait: they wait in the call.
+// A call may send more requests than the engine queues: they wait in the call.
 TEST(BulkTest, WaitsForRoomInTheEngine) {
   ServerOptions options = TestOptions();
   options.pool.max_waiting_requests = 4;
@@ -318,7 +318,7 @@ TEST(BulkTest, WaitsForRoomInTheEngine) {
   other.Await();
 }
 
-TEST(BulkTest, ADrainEndsACallThatWouldGoOn) {
+TEST(BulkTest, ADrainEndsAnOpenCall) {
   TestServer server;
   grpc::ClientContext context;
   const auto call = server.translation().TranslateBulk(&context);

@@ -1,5 +1,5 @@
-// TranslationService over a real connection, with a real model: what is answered, and every row of
-// the error table.
+// TranslationService over a real connection with a real model: the responses, and every row of the
+// table of errors.
 
 #include <gmock/gmock.h>
 #include <grpcpp/generic/generic_stub.h>
@@ -61,7 +61,7 @@ TEST_F(TranslateTest, SaysWhichModelAndHowLong) {
   EXPECT_GE(response.timing().total().nanos(), response.timing().decode().nanos());
 }
 
-TEST_F(TranslateTest, ReturnsWhatIsAskedForAndNoMore) {
+TEST_F(TranslateTest, ReturnsOnlyWhatIsAskedFor) {
   v1::TranslateRequest request = RequestFor({"The cat is old."});
   request.mutable_options()->set_num_hypotheses(3);
   v1::TranslateResponse bare;
@@ -103,7 +103,7 @@ TEST_F(TranslateTest, SaysWhenALimitEndedTheTranslation) {
   EXPECT_EQ(response.translations(0).hypotheses(0).finish_reason(), v1::FINISH_REASON_MAX_LENGTH);
 }
 
-TEST_F(TranslateTest, CutsALongTextOnlyIfAskedTo) {
+TEST_F(TranslateTest, TruncatesALongTextOnlyIfAskedTo) {
   std::string text;
   for (int i = 0; i < 200; ++i) text += "The cat is old. ";
   v1::TranslateRequest request = RequestFor({"The cat is old.", text});
@@ -121,7 +121,7 @@ TEST_F(TranslateTest, CutsALongTextOnlyIfAskedTo) {
   EXPECT_EQ(response.translations(1).source_tokens(), 512);
 }
 
-// The rows of the error table that a request alone can bring about.
+// The rows of the table of errors that a single request can cause.
 struct BadCase {
   const char* name;
   std::function<void(v1::TranslateRequest*)> spoil;
@@ -244,7 +244,7 @@ TEST_F(TranslateTest, MessageOverTheLimitIsResourceExhausted) {
   EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
 }
 
-TEST_F(TranslateTest, GivesAlignmentsToWhoAsks) {
+TEST_F(TranslateTest, GivesAlignmentsIfAskedTo) {
   v1::TranslateResponse response;
   v1::TranslateRequest request = RequestFor({"The old teacher sees a small house."});
   request.mutable_output()->set_tokens(true);
@@ -253,7 +253,7 @@ TEST_F(TranslateTest, GivesAlignmentsToWhoAsks) {
   request.mutable_output()->set_alignments(true);
   ASSERT_TRUE(server_->Translate(request, &response).ok());
   const v1::Hypothesis& links = response.translations(0).hypotheses(0);
-  EXPECT_EQ(links.alignment_size(), links.tokens_size());  // a link each
+  EXPECT_EQ(links.alignment_size(), links.tokens_size());  // one link per token
   EXPECT_EQ(links.aligned_text().target_tokens_size(), links.tokens_size());
   EXPECT_EQ(links.aligned_text().source_tokens_size(), response.translations(0).source_tokens());
   EXPECT_GE(links.aligned_text().words_size(), 5);
@@ -313,7 +313,7 @@ TEST_F(TranslateTest, ATranslationBeginsWithItsPrefix) {
   EXPECT_EQ("Diese " + response.translations(0).hypotheses(0).text(), whole);
 }
 
-TEST_F(TranslateTest, AGlossaryIsFollowedAndWhatIsForbiddenIsNotSaid) {
+TEST_F(TranslateTest, GlossariesAndForbiddenPhrasesAreObeyed) {
   v1::TranslateRequest request = RequestFor({"The cat is old."});
   v1::TranslateResponse response;
   v1::GlossaryEntry* const entry = request.mutable_options()->add_glossary();
@@ -329,7 +329,7 @@ TEST_F(TranslateTest, AGlossaryIsFollowedAndWhatIsForbiddenIsNotSaid) {
   EXPECT_THAT(response.translations(0).hypotheses(0).text(), Not(HasSubstr("Katze")));
 }
 
-TEST_F(TranslateTest, ScoresAreThoseOfTheTranslationsThatItFinds) {
+TEST_F(TranslateTest, ScoresOfItsOwnTranslationsAgree) {
   v1::TranslateRequest request = RequestFor({"The weather is nice today."});
   request.mutable_options()->set_beam_size(1);
   request.mutable_output()->set_token_scores(true);

@@ -15,7 +15,7 @@
 namespace dragoman {
 namespace {
 
-// Two files that fit each other if they hold the same, as a key and its certificate do.
+// Two files that match if their contents are equal, as a key matches its certificate.
 class FileWatchTest : public testing::Test {
  protected:
   FileWatchTest() {
@@ -42,7 +42,7 @@ class FileWatchTest : public testing::Test {
 
   absl::Status Read() {
     const std::string a = TextOf(a_);
-    if (a == "change") Write(a_, b_text_);  // someone writes while we read
+    if (a == "change") Write(a_, b_text_);  // the file changes while it is being read
     const std::string b = TextOf(b_);
     if (a != b || a.empty()) return absl::InvalidArgumentError("they do not fit");
     ++reads_;
@@ -92,7 +92,7 @@ TEST_F(FileWatchTest, ReadsAtOnceAndThenOnlyWhatHasChanged) {
   EXPECT_EQ(failures_, 0);
 }
 
-TEST_F(FileWatchTest, TriesAgainUntilTheFilesFitAndSaysSoOnce) {
+TEST_F(FileWatchTest, RetriesUntilTheFilesMatchAndLogsOnce) {
   {
     const auto watch = Start();
     ASSERT_TRUE(watch.ok()) << watch.status();
@@ -111,7 +111,7 @@ TEST_F(FileWatchTest, TriesAgainUntilTheFilesFitAndSaysSoOnce) {
   EXPECT_THAT(log, testing::HasSubstr("pair reloaded"));
 }
 
-TEST_F(FileWatchTest, FilesThatChangeWhileTheyAreReadAreReadAgainAndNoFailure) {
+TEST_F(FileWatchTest, FilesThatChangeWhileBeingReadAreReadAgainWithoutAFailure) {
   const auto watch = Start();
   ASSERT_TRUE(watch.ok()) << watch.status();
   Write(a_, "change");
@@ -119,14 +119,14 @@ TEST_F(FileWatchTest, FilesThatChangeWhileTheyAreReadAreReadAgainAndNoFailure) {
   EXPECT_EQ(failures_, 0);
 }
 
-TEST_F(FileWatchTest, SeesThatOnlyTheRightToReadHasChanged) {
+TEST_F(FileWatchTest, SeesAChangeOfPermissions) {
   const auto watch = Start();
   ASSERT_TRUE(watch.ok()) << watch.status();
   ASSERT_EQ(chmod(a_.c_str(), 0600), 0);
   Await([&] { return reads_ == 2; });
 }
 
-TEST_F(FileWatchTest, DoesNotStartWithWhatCannotBeRead) {
+TEST_F(FileWatchTest, DoesNotStartWithUnreadableFiles) {
   Write(a_, "2");
   const auto watch = Start();
   ASSERT_FALSE(watch.ok());

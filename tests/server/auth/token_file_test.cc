@@ -43,7 +43,7 @@ TEST(TokenTable, GivesAPrincipalItsQuota) {
   EXPECT_EQ(table->QuotaOf("press"), std::nullopt);
 }
 
-TEST(TokenTable, SaysWhichLineIsWrongAndNotWhatStandsThere) {
+TEST(TokenTable, NamesABadLineWithoutQuotingIt) {
   const std::string good = std::string("shop ") + kShop + "\n";
   const struct {
     std::string text;
@@ -91,7 +91,7 @@ class TokenFileTest : public testing::Test {
   std::ostringstream log_;
 };
 
-TEST_F(TokenFileTest, FollowsTheFileButKeepsTheOldTokensIfTheNewAreBroken) {
+TEST_F(TokenFileTest, FollowsTheFileButKeepsTheOldTokensIfTheNewOnesAreBroken) {
   Write(std::string("shop ") + kShop);
   {
     const auto file = TokenFile::Open(path_, {.interval = absl::Milliseconds(5)});

@@ -31,7 +31,7 @@ TEST(Errors, UnknownModelBecomesAResource) {
   EXPECT_EQ(resource.resource_name(), "xx");
 }
 
-TEST(Errors, OverloadSaysWhenToComeAgain) {
+TEST(Errors, OverloadSaysWhenToRetry) {
   const google::rpc::Status status =
       ToRpcStatus(absl::ResourceExhaustedError("full"), absl::Milliseconds(1250));
   EXPECT_EQ(status.code(), static_cast<int>(absl::StatusCode::kResourceExhausted));
@@ -42,7 +42,7 @@ TEST(Errors, OverloadSaysWhenToComeAgain) {
   EXPECT_EQ(retry.retry_delay().nanos(), 250000000);
 }
 
-TEST(Errors, WhatIsNotForClientsBecomesInternalWithoutItsMessage) {
+TEST(Errors, ErrorsNotMeantForClientsBecomeInternalWithoutAMessage) {
   for (const absl::StatusCode code :
        {absl::StatusCode::kInternal, absl::StatusCode::kUnknown, absl::StatusCode::kDataLoss,
         absl::StatusCode::kAborted, absl::StatusCode::kOutOfRange}) {
@@ -66,7 +66,7 @@ TEST(Errors, LongMessagesAreCutBetweenCharacters) {
   EXPECT_LE(ModelNotFound(std::string(1 << 20, 'x'), "en-de").message().size(), 256u);
 }
 
-TEST(Errors, AMessageThatIsTooLargeIsTold) {
+TEST(Errors, AMessageThatIsTooLargeIsExplained) {
   const absl::Status status = MessageTooLarge(2000, 1024);
   EXPECT_TRUE(absl::IsResourceExhausted(status));
   EXPECT_TRUE(IsMessageTooLarge(ForClient(status)));

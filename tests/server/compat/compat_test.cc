@@ -1,4 +1,4 @@
-// The doors of the older APIs, end to end.
+// The compatibility APIs, end to end.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ class CompatTest : public testing::Test {
     return HttpPost(server_.server().http_address(), path, body, headers);
   }
   HttpReply Get(const std::string& path) { return HttpGet(server_.server().http_address(), path); }
-  // What gRPC makes of the text, in whole sentences as these APIs do.
+  // gRPC's translation of the text, split into sentences as these APIs split it.
   std::string Wanted() { return server_.Translate(kText); }
 
   TestServer server_{AllDoors()};
@@ -61,7 +61,7 @@ TEST_F(CompatTest, LibreTranslateTakesJsonAndForms) {
   EXPECT_EQ(Json(list)["detectedLanguage"][0]["language"], "en");
 }
 
-// `parts` are what stands between the boundaries, headers and all.
+// `parts` are everything between the boundaries, including headers.
 std::string Multipart(const std::vector<std::string>& parts) {
   std::string body;
   for (const std::string& part : parts) body += "--XY\r\n" + part + "\r\n";

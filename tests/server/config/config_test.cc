@@ -17,7 +17,7 @@ absl::StatusOr<CommandLine> Parse(std::vector<const char*> flags) {
   return ParseCommandLine(static_cast<int>(flags.size()), flags.data());
 }
 
-// A file that is gone at the end of the test.
+// A file that is removed at the end of the test.
 class ConfigFile {
  public:
   explicit ConfigFile(const std::string& text)
@@ -225,7 +225,7 @@ TEST(Config, HelpNamesEveryFieldOfTheConfigAsAFlag) {
   }
 }
 
-TEST(Config, NamesTheSettingsThatOnlyARestartTakesOver) {
+TEST(Config, NamesTheSettingsThatNeedARestart) {
   v1::ServerConfig before, after;
   before.set_workers(2);
   before.add_models()->set_name("a");

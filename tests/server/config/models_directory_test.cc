@@ -43,7 +43,7 @@ class ModelsDirectoryTest : public testing::Test {
   const fs::path root_;
 };
 
-TEST_F(ModelsDirectoryTest, DirectoriesAreModelsAndPairsAreWrittenWithADash) {
+TEST_F(ModelsDirectoryTest, DirectoriesAreModelsNamedByTheirPairs) {
   for (const char* name : {"zhen", "ende", "en_fr", "de-en", "my model", "opus-big"}) {
     AddDirectory(name);
   }
@@ -52,7 +52,7 @@ TEST_F(ModelsDirectoryTest, DirectoriesAreModelsAndPairsAreWrittenWithADash) {
                                    Pair("opus-big", "opus-big"), Pair("zh-en", "zhen")));
 }
 
-TEST_F(ModelsDirectoryTest, FilesAndHiddenDirectoriesAreNone) {
+TEST_F(ModelsDirectoryTest, FilesAndHiddenDirectoriesAreNotModels) {
   AddDirectory("ende");
   AddDirectory(".git");
   std::ofstream(root_ / "README.md") << "models";

@@ -33,7 +33,7 @@ TEST(GrpcDoor, AnotherSchemeThanBearerIsNoToken) {
   EXPECT_EQ(BearerToken(""), "");
 }
 
-TEST(GrpcDoor, ToldOfOverloadAClientHearsWhenToComeAgain) {
+TEST(GrpcDoor, AnOverloadedServerSaysWhenToRetry) {
   grpc::ServerContext context;
   const grpc::Status status = ToGrpcStatus({.status = absl::ResourceExhaustedError("full"),
                                             .retry_delay = absl::Milliseconds(1250),

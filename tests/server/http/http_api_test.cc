@@ -1,4 +1,4 @@
-// JSON over HTTP, end to end: a server with a real model, spoken to over a socket.
+// The JSON API over HTTP, end to end: a server with a real model and a plain socket.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -63,7 +63,7 @@ TEST_F(HttpApiTest, AnErrorIsAStatusThatNamesTheField) {
   EXPECT_EQ(Post("/v1/translate", R"({"contents": ["a"], "model": "x"})").code, 404);
 }
 
-TEST_F(HttpApiTest, BadBodiesAreSaidToBeBad) {
+TEST_F(HttpApiTest, BadBodiesAreRefused) {
   const std::string deep = std::string(5000, '[') + std::string(5000, ']');
   for (const std::string& body :
        {std::string(), std::string("{"), std::string("[]"), std::string("{\"contents\": [1]}"),
@@ -97,7 +97,7 @@ TEST_F(HttpApiTest, ScoresTokenizesAndListsModels) {
   EXPECT_EQ(HttpGet(address(), "/v1/models/no%2Fsuch").code, 404);
 }
 
-// The stable texts of a stream of events, end to end.
+// The stable texts of an event stream, concatenated.
 std::string StableText(const std::string& events) {
   std::string text;
   for (size_t at = 0; (at = events.find("event: stable_text\ndata: ", at)) != std::string::npos;) {
@@ -125,7 +125,7 @@ TEST_F(HttpApiTest, AStreamOfEventsHasTheSameText) {
   EXPECT_EQ(Post("/v1/translate:stream", R"({"contents": []})").code, 400);
 }
 
-TEST_F(HttpApiTest, ADeadlineIsKept) {
+TEST_F(HttpApiTest, DeadlinesAreMet) {
   EXPECT_EQ(
       Post("/v1/translate", R"({"contents": ["The cat is old."]})", "grpc-timeout: 1n\r\n").code,
       504);

@@ -62,7 +62,7 @@ TEST(HttpDoor, CodesAreThoseOfGoogle) {
   }
 }
 
-TEST(HttpDoor, AnErrorSaysWhenToComeAgain) {
+TEST(HttpDoor, AnErrorSaysWhenToRetry) {
   const HttpResponse response = ToHttpError({.status = absl::ResourceExhaustedError("full"),
                                              .retry_delay = absl::Milliseconds(1200),
                                              .request_id = "id"});

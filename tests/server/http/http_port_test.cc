@@ -1,4 +1,4 @@
-// What the HTTP port makes of the bytes that clients send, well or badly.
+// How the HTTP port answers well-formed and malformed bytes.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -63,7 +63,7 @@ class HttpPortTest : public testing::Test {
                  std::move(router), {});
   }
 
-  // The answer to bytes that are sent over a connection of their own.
+  // The response to bytes that are sent over a connection of their own.
   HttpReply Say(const std::string& bytes) {
     HttpClient client(port_->address());
     client.Send(bytes);
@@ -114,14 +114,14 @@ TEST_F(HttpPortTest, SendsStreamsInChunksOrUntilTheEnd) {
   EXPECT_EQ(HttpGet(port_->address(), "/stream").body, "onetwo");
 }
 
-TEST_F(HttpPortTest, GoesOnWhenTheClientExpectsToBeAsked) {
+TEST_F(HttpPortTest, AnswersExpect100Continue) {
   HttpClient client(port_->address());
   client.Send(std::string(kRequest) +
               "Content-Type: text/plain\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n");
   EXPECT_EQ(client.Receive().code, 100);
   client.Send("ok");
   EXPECT_EQ(client.Receive().body, "ok");
-  // Who knocks at a wrong door is not asked for a body.
+  // A request to an unknown path is not asked for its body.
   HttpClient other(port_->address());
   other.Send("POST /no HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n");
   EXPECT_EQ(other.Receive().code, 404);
@@ -140,7 +140,7 @@ TEST_F(HttpPortTest, MethodsAndPathsAreChecked) {
   EXPECT_EQ(Say("GET /%71uery?q HTTP/1.1\r\nHost: x\r\n\r\n").body, "q");
 }
 
-TEST_F(HttpPortTest, WhatIsNoRequestIsRefused) {
+TEST_F(HttpPortTest, MalformedRequestsAreRefused) {
   const std::string text = "Content-Type: text/plain\r\n";
   for (const auto& [bytes, code] : std::initializer_list<std::pair<std::string, int>>{
            {"hello\r\n\r\n", 400},
@@ -173,7 +173,7 @@ TEST_F(HttpPortTest, WhatIsNoRequestIsRefused) {
   }
 }
 
-TEST_F(HttpPortTest, AfterARefusalNothingOfTheBodyIsTakenForARequest) {
+TEST_F(HttpPortTest, TheBodyOfARefusedRequestIsNotParsedAsARequest) {
   HttpClient client(port_->address());
   const std::string inner = "GET /query?smuggled HTTP/1.1\r\nHost: x\r\n\r\n";
   client.Send("POST /no HTTP/1.1\r\nHost: x\r\nContent-Length: " + std::to_string(inner.size()) +
@@ -184,7 +184,7 @@ TEST_F(HttpPortTest, AfterARefusalNothingOfTheBodyIsTakenForARequest) {
   EXPECT_TRUE(client.IsClosed());
 }
 
-TEST_F(HttpPortTest, SlowClientsAreCut) {
+TEST_F(HttpPortTest, SlowClientsAreDisconnected) {
   HttpClient silent(port_->address());
   HttpClient header(port_->address());
   header.Send("GET /query");
@@ -199,12 +199,12 @@ TEST_F(HttpPortTest, AnIdleConnectionIsKeptAndOthersAreServedMeanwhile) {
   HttpClient idle(port_->address());
   idle.Send("GET /query?1 HTTP/1.1\r\nHost: x\r\n\r\n");
   EXPECT_EQ(idle.Receive().body, "1");
-  absl::SleepFor(absl::Milliseconds(500));  // longer than a header may take
+  absl::SleepFor(absl::Milliseconds(500));  // longer than the time limit for headers
   idle.Send("GET /query?2 HTTP/1.1\r\nHost: x\r\n\r\n");
   EXPECT_EQ(idle.Receive().body, "2");
 }
 
-TEST_F(HttpPortTest, TheHandlerHearsThatItsClientHasGone) {
+TEST_F(HttpPortTest, TheHandlerLearnsThatItsClientHasGone) {
   {
     HttpClient client(port_->address());
     client.Send("GET /wait HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -232,7 +232,7 @@ TEST_F(HttpPortTest, OnlyTheOriginsThatMayCallAreAllowed) {
   EXPECT_THAT(preflight.headers, HasSubstr("Access-Control-Allow-Methods: POST"));
 }
 
-TEST_F(HttpPortTest, WhoComesWhenAllIsTakenIsHungUpOn) {
+TEST_F(HttpPortTest, ConnectionsOverTheLimitAreClosed) {
   std::vector<std::unique_ptr<HttpClient>> clients;
   for (int i = 0; i < 8; ++i) {
     clients.push_back(std::make_unique<HttpClient>(port_->address()));
@@ -256,7 +256,7 @@ TEST_F(HttpPortTest, DrainsByClosingAfterTheAnswer) {
   const HttpReply answer = busy.Receive();
   EXPECT_EQ(answer.body, "done");
   EXPECT_THAT(answer.headers, HasSubstr("Connection: close"));
-  // Probes go on asking until the end.
+  // During a drain, probes are still answered.
   EXPECT_EQ(Say("GET /query?new HTTP/1.1\r\nHost: x\r\n\r\n").body, "new");
 }
 

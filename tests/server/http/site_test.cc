@@ -51,7 +51,7 @@ TEST(Site, ServesEveryFileUnderAPolicy) {
   EXPECT_THAT(Get("/status").body, HasSubstr("Dragoman: status"));
 }
 
-TEST(Site, SendsNothingThatTheBrowserHasAlready) {
+TEST(Site, SendsNothingThatTheBrowserHasCached) {
   const HttpResponse first = Get("/");
   const HttpResponse again = Get("/", {{"if-none-match", HeaderOf(first, "ETag")}});
   EXPECT_EQ(again.code, 304);

@@ -1,5 +1,5 @@
-// Models that are replaced, added and removed while the server serves: good versions, broken ones,
-// ones that are too large, and those that translate what they must otherwise.
+// Models that are replaced, added and removed while the server is serving: good versions, broken
+// ones, ones that are too large, and ones whose translations differ from the golden ones.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ class ReloadTest : public testing::Test {
 
   fs::path Directory(const std::string& name) const { return root_ / name; }
 
-  // Makes `name` a directory with a model's files, as links.
+  // Makes `name` a directory with links to a model's files.
   fs::path Copy(const std::string& name, const std::string& model) const {
     const fs::path directory = Directory(name);
     fs::create_directories(directory);
@@ -47,7 +47,7 @@ class ReloadTest : public testing::Test {
     return directory;
   }
 
-  // Turns the link `name` to a directory, in one step.
+  // Points the link `name` to a directory in one atomic step.
   void Point(const std::string& name, const fs::path& target) const {
     const fs::path next = Directory(name + ".next");
     fs::create_directory_symlink(fs::absolute(target), next);
@@ -57,7 +57,7 @@ class ReloadTest : public testing::Test {
   void Start() {
     server_ = std::make_unique<TestServer>(options_, [this] { return Wanted(); });
   }
-  // What the configuration says from now on.
+  // Sets the configuration from now on.
   void Configure(const ServerOptions& options) {
     absl::MutexLock lock(&mutex_);
     wanted_ = options;
@@ -75,7 +75,7 @@ class ReloadTest : public testing::Test {
     EXPECT_TRUE(status.ok()) << status.error_message();
     return list;
   }
-  // The versions of a model, as "stable ready", "canary failed golden" and so on.
+  // The versions of a model, such as "stable ready" or "canary failed golden".
   std::vector<std::string> States(const std::string& model = "en-de") {
     std::vector<std::string> states;
     const v1::ListModelsResponse list = List();
@@ -134,7 +134,7 @@ TEST_F(ReloadTest, ANewVersionTakesOver) {
   EXPECT_EQ(response.model_label(), "stable");
   EXPECT_EQ(response.model_version(), Version());
   EXPECT_NE(response.translations(0).hypotheses(0).text(), translation);
-  // And back.
+  // It is switched back.
   Point("current", kTrained);
   server_->server().Reload();
   AwaitOtherVersion(response.model_version());
@@ -149,7 +149,7 @@ TEST_F(ReloadTest, ANewVersionTakesOver) {
       "dragoman_model_version_info{model=\"en-de\",version=\"" + response.model_version() + "\"}"));
 }
 
-TEST_F(ReloadTest, WhatIsTouchedOnlyIsNotReplaced) {
+TEST_F(ReloadTest, ATouchedModelIsNotReplaced) {
   Copy("touched", kTrained);
   Point("current", Directory("touched"));
   Start();
@@ -172,7 +172,7 @@ TEST_F(ReloadTest, EveryFileOfAModelIsPartOfItsVersion) {
   AwaitOtherVersion(version);
 }
 
-TEST_F(ReloadTest, ABrokenVersionIsToldAndTheOldOneGoesOn) {
+TEST_F(ReloadTest, ABrokenVersionIsReportedAndTheOldOneKeepsServing) {
   Start();
   const std::string version = Version(), translation = server_->Translate(kText);
   const fs::path broken = Copy("broken", kOther);
@@ -184,7 +184,7 @@ TEST_F(ReloadTest, ABrokenVersionIsToldAndTheOldOneGoesOn) {
   EXPECT_EQ(server_->Metrics().at("dragoman_model_stale{model=\"en-de\"}"), 1);
   EXPECT_EQ(server_->Metrics().at("dragoman_model_loads_total{model=\"en-de\",result=\"broken\"}"),
             1);
-  // It is repaired.
+  // The model is repaired.
   fs::copy_file(fs::path(kOther) / "model.safetensors", broken / "model.safetensors",
                 fs::copy_options::overwrite_existing);
   server_->server().Reload();
@@ -193,9 +193,9 @@ TEST_F(ReloadTest, ABrokenVersionIsToldAndTheOldOneGoesOn) {
   EXPECT_EQ(server_->Metrics().at("dragoman_model_stale{model=\"en-de\"}"), 0);
 }
 
-TEST_F(ReloadTest, WhatIsTakenBackIsNotToldAnyMore) {
+TEST_F(ReloadTest, AnErrorThatWasUndoneIsNoLongerReported) {
   Start();
-  Point("current", root_);  // no model
+  Point("current", root_);  // a directory without a model
   server_->server().Reload();
   AwaitStates({"stable READY", "stable FAILED broken"});
   Point("current", kTrained);
@@ -278,7 +278,7 @@ TEST_F(ReloadTest, AModelThatCannotBeAddedIsUnavailable) {
   EXPECT_NE(server_->Translate(kText), "");
 }
 
-TEST_F(ReloadTest, IfNothingOfANewConfigurationLoadsTheOldModelsGoOn) {
+TEST_F(ReloadTest, IfNothingOfANewConfigurationLoadsTheOldModelsKeepServing) {
   Start();
   ServerOptions other = options_;
   other.models = {{"other", Directory("nothing").string()}};
@@ -341,7 +341,7 @@ TEST_F(ReloadTest, ARequestMayNameTheLabel) {
   v1::TranslateRequest request = RequestFor({kText});
   request.set_model("en-de@best");
   EXPECT_EQ(Translate(request, &response).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
-  // The canary goes: nobody can name it any more.
+  // The canary is removed: no request can name it any more.
   ServerOptions without = options_;
   without.canaries.clear();
   Configure(without);

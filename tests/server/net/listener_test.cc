@@ -20,13 +20,13 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr int kFirst = 300;  // number of a connection's descriptor
+constexpr int kFirst = 300;  // number of the first connection's descriptor
 
 int PortOf(const std::string& address) {
   return std::atoi(address.c_str() + address.rfind(':') + 1);
 }
 
-// A connection to a port of 127.0.0.1.
+// Connects to a port of 127.0.0.1.
 class Client {
  public:
   explicit Client(const Listener& listener) : fd_(socket(AF_INET, SOCK_STREAM, 0)) {
@@ -44,7 +44,7 @@ class Client {
   void Close() {
     if (fd_ >= 0) close(std::exchange(fd_, -1));
   }
-  // What the server has sent: "" once it has hung up.
+  // Returns what the server has sent; "" once it has hung up.
   std::string Read() const {
     char buffer[16];
     const ssize_t size = recv(fd_, buffer, sizeof(buffer), 0);
@@ -64,7 +64,7 @@ class Greeter {
       EXPECT_GE(fd, kFirst);
       EXPECT_EQ(send(fd, "hello", 5, MSG_NOSIGNAL), 5);
       threads_.emplace_back([fd] {
-        fcntl(fd, F_SETFL, 0);  // wait
+        fcntl(fd, F_SETFL, 0);  // make it blocking
         char byte;
         while (recv(fd, &byte, 1, 0) > 0) {
         }
@@ -98,7 +98,7 @@ void AwaitOpen(const Listener& listener, int connections) {
   EXPECT_EQ(listener.Stats().open, connections);
 }
 
-TEST(Listener, TellsApartWhyAPortCannotBeHad) {
+TEST(Listener, DistinguishesWhyAPortCannotBeBound) {
   const auto listener = Open();
   EXPECT_EQ(WhyNot(listener->address()), "the port is in use");
   EXPECT_EQ(WhyNot("192.0.2.1:0"), "the address is not one of this machine");
@@ -126,7 +126,7 @@ TEST(Listener, HangsUpUntilItServes) {
   listener->Stop();
 }
 
-TEST(Listener, ClosesWhatIsOverTheLimitUntilThereIsRoomAgain) {
+TEST(Listener, ClosesConnectionsOverTheLimitUntilThereIsRoom) {
   const auto listener = Open();
   Greeter greeter(listener.get(), 3);
   std::vector<Client> clients;
@@ -137,7 +137,7 @@ TEST(Listener, ClosesWhatIsOverTheLimitUntilThereIsRoomAgain) {
   for (int i = 0; i < 5; ++i) EXPECT_EQ(Client(*listener).Read(), "");
   EXPECT_EQ(listener->Stats().open, 3);
   EXPECT_EQ(listener->Stats().over_limit, 5);
-  EXPECT_TRUE(listener->Probe(absl::Seconds(10)).ok());  // the door is minded
+  EXPECT_TRUE(listener->Probe(absl::Seconds(10)).ok());  // the thread that accepts is alive
   clients.pop_back();
   AwaitOpen(*listener, 2);
   EXPECT_EQ(Client(*listener).Read(), "hello");
@@ -153,7 +153,7 @@ TEST(Listener, ServesAgainAfterItRanOutOfDescriptors) {
   rlimit before;
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
   {
-    // Clients have theirs before there are none left.
+    // The client gets its descriptor before the server has none left.
     std::vector<int> hoard;
     const rlimit few = {.rlim_cur = 256, .rlim_max = before.rlim_max};
     const int client = socket(AF_INET, SOCK_STREAM, 0);
@@ -165,7 +165,7 @@ TEST(Listener, ServesAgainAfterItRanOutOfDescriptors) {
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     EXPECT_EQ(connect(client, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
     char byte;
-    EXPECT_LE(recv(client, &byte, 1, 0), 0);  // hung up on, at once
+    EXPECT_LE(recv(client, &byte, 1, 0), 0);  // the server hangs up at once
     EXPECT_GT(listener->Stats().no_descriptors, 0);
     for (const int fd : hoard) close(fd);
     close(client);
@@ -183,7 +183,7 @@ TEST(Listener, ProbeFailsWhenNobodyAccepts) {
   std::atomic<bool> go_on = false;
   listener->Serve({.first = kFirst, .most = 10}, [&](int fd) {
     close(fd);
-    while (!go_on) std::this_thread::yield();  // the listener's thread hangs
+    while (!go_on) std::this_thread::yield();  // keeps the listener's thread busy
   });
   Client client(*listener);
   EXPECT_EQ(client.Read(), "");

@@ -27,7 +27,7 @@ TEST(ProcessLimits, TooFewDescriptorsAreNamed) {
                 "open files are limited to 100 (ulimit -n), want at least 128"));
 }
 
-TEST(ProcessLimitsDeathTest, ToRunOutOfMemoryIsExplained) {
+TEST(ProcessLimitsDeathTest, RunningOutOfMemoryIsExplained) {
   EXPECT_EXIT(
       {
         ExplainExhaustion();
@@ -36,7 +36,7 @@ TEST(ProcessLimitsDeathTest, ToRunOutOfMemoryIsExplained) {
       testing::ExitedWithCode(1), "dragoman-server: out of memory; the limits are .*ulimit -v");
 }
 
-TEST(ProcessLimitsDeathTest, AnAbortIsExplainedOnlyWhileItIsAskedFor) {
+TEST(ProcessLimitsDeathTest, AnAbortIsExplainedOnlyWhileThatIsEnabled) {
   EXPECT_EXIT(
       {
         const ExplainAborts explain;

@@ -42,7 +42,7 @@ TEST_F(LoggingTest, JsonIsAnObjectPerLine) {
   EXPECT_EQ(line.at("time").get<std::string>().size(), 24u);
 }
 
-TEST_F(LoggingTest, WhatIsPrintedHasTheFormatOfTheLogAndNoLevelHidesIt) {
+TEST_F(LoggingTest, PrintedLinesHaveTheFormatOfTheLogAtAnyLevel) {
   std::ostringstream printed;
   InitLogging({.level = "off", .format = "text"}, &out_);
   Print(&printed, "listening", {{"grpc", "127.0.0.1:1"}, {"http", "127.0.0.1:2"}});
@@ -66,7 +66,7 @@ TEST_F(LoggingTest, LevelsBelowTheChosenOneAreSilent) {
   EXPECT_THAT(out_.str(), testing::HasSubstr("seen"));
 }
 
-// The text that a pipe holds, and waits for none.
+// Reads what is in a pipe, without waiting for more.
 std::string ReadPipe(int fd) {
   std::string text;
   char buffer[1 << 16];
@@ -93,7 +93,7 @@ TEST_F(LoggingTest, NobodyWaitsForAReaderThatStalls) {
   FlushLog(absl::Seconds(10));
   text += ReadPipe(pipe_fds[0]);
   EXPECT_NE(text.find("warning log lines dropped lines="), std::string::npos);
-  // Each line was either written or is counted.
+  // Each line was either written or counted as dropped.
   const auto requests = [&] {
     int count = 0;
     for (size_t at = 0; (at = text.find(" request number=", at)) != std::string::npos; ++at) {

@@ -104,7 +104,7 @@ TEST_F(MetricsTest, SaysWhatIsLoadedAndWhatRuns) {
         "process_virtual_memory_bytes", "process_open_fds", "process_max_fds", "process_threads"}) {
     EXPECT_GT(Sample(name), 0) << name;
   }
-  // Between 2020 and a minute from now.
+  // The start time is between 2020 and a minute from now.
   EXPECT_GT(Sample("process_start_time_seconds"), 1577836800);
   EXPECT_LT(Sample("process_start_time_seconds"), absl::ToUnixSeconds(absl::Now()) + 60);
 }
@@ -178,7 +178,7 @@ TEST_F(MetricsTest, PrincipalsHaveABoundedNumberOfSeries) {
     metrics_.OnCallEnded(
         {.method = "Translate", .status = absl::OkStatus(), .principal = principal});
   };
-  call(std::nullopt);  // nobody knows who it was
+  call(std::nullopt);  // nobody was identified: not counted
   call("");
   for (int i = 0; i < 1000; ++i) call("team-" + std::to_string(i));
   for (int i = 0; i < 5; ++i) call("team-0");
@@ -188,7 +188,7 @@ TEST_F(MetricsTest, PrincipalsHaveABoundedNumberOfSeries) {
   for (const auto& [sample, value] : ParseMetrics(metrics_.Text())) {
     if (sample.rfind("dragoman_principal_requests_total{", 0) == 0) ++series, calls += value;
   }
-  EXPECT_EQ(series, 102);  // and anonymous and others
+  EXPECT_EQ(series, 102);  // 100 principals, anonymous and others
   EXPECT_EQ(calls, 1006);
 }
 
@@ -203,7 +203,7 @@ TEST_F(MetricsTest, CountsTheWorkOfTheEngine) {
   EXPECT_NEAR(Sample("dragoman_engine_busy_seconds_total{worker=\"1\"}"), .003, 1e-9);
 }
 
-TEST_F(MetricsTest, TellWhatWasReadAgainAndUntilWhenItIsValid) {
+TEST_F(MetricsTest, CountReloadsAndGiveExpiryTimes) {
   EXPECT_THAT(metrics_.Text(), testing::Not(testing::HasSubstr("dragoman_certificate_not")));
   metrics_.OnReload(Reloaded::kTokens, absl::InvalidArgumentError("broken"));
   metrics_.OnReload(Reloaded::kCertificates, absl::OkStatus());
@@ -230,7 +230,7 @@ TEST(ServedMetrics, TellWhatWasTranslated) {
   }
   server.AwaitSample("dragoman_requests_in_flight", 0);
   const Samples samples = server.Metrics();
-  EXPECT_EQ(samples.at("dragoman_sentences_total"), 2);  // an empty one needs no translation
+  EXPECT_EQ(samples.at("dragoman_sentences_total"), 2);  // the empty one needs no translation
   EXPECT_EQ(samples.at("dragoman_source_tokens_total"), source_tokens);
   EXPECT_EQ(samples.at("dragoman_target_tokens_total"), target_tokens);
   EXPECT_EQ(samples.at("dragoman_source_characters_total"), 15 + 7);
@@ -246,7 +246,7 @@ TEST(ServedMetrics, TellWhatWasTranslated) {
   }
 }
 
-TEST_F(MetricsTest, LabelsThatNobodyForesawGetTheirSeries) {
+TEST_F(MetricsTest, NewLabelsGetTheirOwnSeries) {
   Metrics metrics(1);
   for (int i = 0; i < 2; ++i) {
     metrics.OnCallStarted();

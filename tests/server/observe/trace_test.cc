@@ -21,7 +21,7 @@ TEST(Trace, ReadsTheIdsOfATraceParent) {
   }
 }
 
-TEST(Trace, IgnoresWhatIsNone) {
+TEST(Trace, IgnoresAnythingElse) {
   std::string upper = kHeader;
   upper[3 + 1] = 'B';
   for (const std::string& header :

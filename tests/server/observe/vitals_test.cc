@@ -21,14 +21,14 @@ class VitalsTest : public testing::Test {
                    ++changes_;
                  }}) {}
 
-  std::atomic<int> silence_ = 0;  // seconds
+  std::atomic<int> silence_ = 0;  // in seconds
   std::atomic<bool> port_ = true;
   std::atomic<bool> alive_ = true;
   std::atomic<int> changes_ = 0;
   Vitals vitals_;
 };
 
-TEST_F(VitalsTest, AWorkerThatIsSilentForLongIsTheEnd) {
+TEST_F(VitalsTest, AWorkerThatIsSilentForLongMeansNotAlive) {
   EXPECT_TRUE(vitals_.alive().ok());
   EXPECT_TRUE(vitals_.well().ok());
   silence_ = 9;
@@ -51,7 +51,7 @@ TEST_F(VitalsTest, AWorkerThatIsSilentForLongIsTheEnd) {
   EXPECT_TRUE(alive_);
 }
 
-TEST_F(VitalsTest, APortThatDoesNotAnswerIsNoReasonToRestart) {
+TEST_F(VitalsTest, APortThatDoesNotAnswerIsNotAReasonToRestart) {
   port_ = false;
   vitals_.Look();
   EXPECT_TRUE(vitals_.alive().ok());

@@ -11,7 +11,7 @@
 namespace dragoman {
 namespace {
 
-TEST(PageFiles, AreThoseOfTheFolderByteForByte) {
+TEST(PageFiles, EqualTheFolderByteForByte) {
   std::set<std::string> etags;
   for (const PageFile& file : PageFiles()) {
     std::string name(file.path.substr(file.path.rfind('/') + 1));
@@ -27,7 +27,7 @@ TEST(PageFiles, AreThoseOfTheFolderByteForByte) {
   EXPECT_GE(etags.size(), 10);
 }
 
-TEST(PageFiles, TakeNothingFromOutsideAndRunNothingInline) {
+TEST(PageFiles, LoadNothingFromOutsideAndRunNothingInline) {
   for (const PageFile& file : PageFiles()) {
     for (const std::string_view forbidden :
          {"src=\"http", "href=\"http", "url(http", "@import", "style=\"", "onclick=\"", "<style",

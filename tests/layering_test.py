@@ -1,6 +1,6 @@
-"""Who may include whom, and behind which door each foreign library stays.
+"""Checks which rooms include which, and that only its door includes a foreign library.
 
-The rules are DIRECTORIES and DOORS below; a breach fails the test and names file and line.
+The rules are DIRECTORIES and DOORS below; an error names the file and the line.
 """
 
 import os
@@ -11,8 +11,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BOXES = ("engine", "crypto", "server", "client")
 PROTO = r"(dragoman/v1|google/rpc|grpc/health/v1)/\w+(\.grpc)?\.pb\.h"
 
-# The rooms of the engine and the server, lowest first, and the rooms below that each may include beside itself.
-# The link lines of engine/*/CMakeLists.txt must say the same.
+# The rooms of the engine and the server, lowest first, and the rooms that each may include besides itself.
+# The link lines of engine/*/CMakeLists.txt must agree.
 ENGINE = {
     "base": (),
     "options": ("base",),
@@ -41,18 +41,18 @@ SERVER = {
 
 
 def room(box, name, rooms, others=""):
-    """The rule of one room: it sees itself and the rooms below it."""
+    """The rule of one room: it may include itself and these rooms."""
     below = "|".join(f"{r}\\." if "/" in r else f"{r}/" for r in (name, *rooms))
     return rf"{box}/{name}/", rf"{box}/({below}){others}"
 
 
 BELOW_TRANSLATOR = rf"engine/({'|'.join(ENGINE)})/"
-# The engine as the server sees it: its front door, and below it what configures, observes and reports.
+# The headers of the engine that the server may include: the front door, and what configures, observes and reports.
 FRONT_DOOR = (r"engine/(translator|route|servable)\.h|engine/base/|engine/text/language_tag\.h|"
               r"engine/decode/(worker_pool|observer|quota)\.h|engine/model/(model|model_report)\.h|"
               r"engine/math/(gemm|int8_crossover|kernels|onednn_matmul|precision)\.h")
 
-# The files of a box (the first pattern that fits) may include these, and nothing else of the project.
+# The files of a box (the first pattern that matches) may include these files of the project, and no others.
 DIRECTORIES = (
     *(room("engine", name, rooms) for name, rooms in ENGINE.items()),
     (r"engine/", rf"{BELOW_TRANSLATOR}|engine/\w+\.h"),
@@ -70,7 +70,7 @@ DOORS = (
     (r"prometheus/", r"server/observe/metric(s|_series)\."),
     (r"cld2/", r"server/api/language_detector\."),
     (r"boost/", r"server/http/(connection|port|stream|tls_context)\."),
-    # A call is the same whatever transport it came by: only the doors and what starts them know gRPC.
+    # A call does not depend on its transport: only the doors and the code that starts them include gRPC.
     (r"grpc|dragoman/v1/\w+\.grpc", r"client/|server/(grpc/|server\.|auth/tls\.|observe/logging\.)"),
     (r"google/protobuf|google/rpc|dragoman/v1", r"server/|client/"),
     (r"spdlog/", r"server/observe/logging\."),
@@ -82,10 +82,10 @@ DOORS = (
     (r"nlohmann/", r"engine/base/json\.|server/observe/logging\.|client/json\."),
 )
 
-# A family of models is known to its adapter alone.
+# Only the adapter of a family of models may name it.
 FAMILIES = re.compile(r"marian|opus.?mt|m2m.?100|nllb|mbart|\bm?t5\b|madlad|opennmt|fairseq|argos", re.I)
 ADAPTERS = re.compile(r"engine/(families|formats)/")
-# A network is known to its own files, and to who configures it.
+# Only the files of a network and the code that configures it may name it.
 NETWORKS = re.compile(r"\bs?sru\b|\bgru\b|gated_?cell|average_?attention|recurrent(?!_)", re.I)
 OWN_FILES = re.compile(r"engine/(families/|formats/|spec/recurrent|model/(ssru|average_attention|gated_cell|recurrent))")
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
@@ -111,7 +111,7 @@ def includes():
 
 
 def breaches(found):
-    """What is wrong with these includes, a line each."""
+    """Returns the errors in these includes, one line each."""
     for path, number, quote, header in found:
         if quote == '"' and OURS.match(header):
             allowed = next(a for box, a in DIRECTORIES if re.match(box, path))
@@ -123,7 +123,7 @@ def breaches(found):
 
 
 def links(text):
-    """The libraries of the project that a CMakeLists.txt links, by the library that does."""
+    """Returns {library: the libraries of the project that it links} of a CMakeLists.txt."""
     found = {}
     for name, rest in re.findall(r"dragoman_library\(dragoman_(\w+)([^)]*)\)", text):
         found[name] = set(re.findall(r"\bdragoman_(\w+)", rest.partition("LINKS")[2]))
@@ -133,7 +133,7 @@ def links(text):
 
 
 def reached(name, linked):
-    """All that a library links, at any depth."""
+    """Everything that a library links, directly or indirectly."""
     found, queue = set(), [name]
     while queue:
         for other in linked.get(queue.pop(), ()):
@@ -155,7 +155,7 @@ def sources():
 
 
 def strangers(files):
-    """The code outside of the adapters that names a family, comments aside."""
+    """Code outside of the adapters that names a family; comments may."""
     for path, text in files:
         if not ADAPTERS.match(path):
             for match in FAMILIES.finditer(COMMENT.sub("", text)):
@@ -163,7 +163,7 @@ def strangers(files):
 
 
 def networks(files):
-    """The code outside of the networks' own files that names one of them, comments aside."""
+    """Code outside of the networks' own files that names one of them; comments may."""
     for path, text in files:
         if not OWN_FILES.match(path):
             for match in NETWORKS.finditer(COMMENT.sub("", text)):

@@ -1,13 +1,13 @@
 #!/usr/bin/python3
-"""What the doors cost: the same texts over gRPC, JSON, server-sent events and LibreTranslate.
+"""Compares the cost of the APIs: the same texts over gRPC, JSON, server-sent events and LibreTranslate.
 
     tests/bench/doors.py [--texts 1000] [--clients 48] [--model DIR] [--server-cores 0] [--client-cores 1-3]
 
-Starts a server on one core, which three processes of clients keep busy; sends each text as a request of
-its own over each door, compares the translations byte for byte, and prints requests a second and CPU
-seconds of the server for each.  Then the same with empty texts, which need no engine: the cost of the
-door alone.  Needs the environment of the tests in tests/e2e (ctest --preset release -R compat_test -V -N
-shows it).
+Starts a server on one core, which three client processes keep busy.  Sends each text as a request of its
+own over each API, compares the translations byte for byte, and prints requests per second and the server's
+CPU seconds per request.  Then it does the same with empty texts, which do not reach the engine: that is the
+cost of the API alone.  Needs the environment of the tests in tests/e2e (ctest --preset release -R
+compat_test -V -N shows it).
 """
 
 import argparse
@@ -57,7 +57,7 @@ def over_http(path, body, read):
 
 
 def read_events(answer):
-    """The text of the stream: its stable parts, end to end."""
+    """The text of the stream: its stable parts, concatenated."""
     text = ""
     for event in answer.decode().split("\n\n"):
         name, _, data = event.partition("\n")
@@ -78,7 +78,7 @@ DOORS = {
 
 
 def send(door, addresses, texts, clients):
-    """The translations of texts by one process, which has so many clients."""
+    """Translates texts with this many clients in one process; returns the translations."""
     results = [None] * len(texts)
     calls = [DOORS[door](addresses) for _ in range(clients)]
 
@@ -95,7 +95,7 @@ def send(door, addresses, texts, clients):
 
 
 def run(pool, server, door, texts, clients):
-    """(translations, requests a second, CPU seconds of the server a request)."""
+    """Returns (translations, requests per second, CPU seconds of the server per request)."""
     def cpu():
         return server.metrics()["process_cpu_seconds_total"][()]
 

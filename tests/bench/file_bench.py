@@ -1,13 +1,13 @@
 #!/usr/bin/python3
-"""A long file through the command and through TranslateBulk: lines a second, memory of both sides, and a stop by kill -9.
+"""Translates a long file by the command and by TranslateBulk: lines per second, memory of both sides, and kill -9.
 
     tests/bench/file_bench.py --lines 1000000 [--model DIR] [--stops 3]
 
-The server has the cores 0 and 1, the clients the others.  Translates a file of so many short lines by `dragoman
-translate --resume`, killing it as often as --stops says and going on; then once without a stop, and once by a
-bidirectional call of another client.  All three must give the same bytes.  Memory is sampled at each tenth of the way.
-Prints lines a second of each, and dragoman-bench's with as many sentences in flight.  Needs the environment of the
-tests in tests/e2e (ctest --preset release -R stream_test -V -N shows it).
+The server runs on cores 0 and 1, the clients on the others.  A file of --lines short lines is translated by `dragoman
+translate --resume`, which is killed and restarted --stops times; then without a stop; then by a bidirectional call of
+another client.  All three must give the same bytes.  Memory is sampled ten times on the way.  Prints lines per second
+of each, and those of dragoman-bench with as many sentences in flight.  Needs the environment of the tests in tests/e2e
+(ctest --preset release -R stream_test -V -N shows it).
 """
 
 import argparse
@@ -25,7 +25,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from harness import CLIENT, MODEL, SERVER, Server, golden_inputs, pb  # noqa: E402
 
 BENCH = os.path.join(os.path.dirname(SERVER), "..", "tests", "bench", "dragoman-bench")
-IN_FLIGHT = 256  # what the server takes of one bulk call at a time
+IN_FLIGHT = 256  # requests of one bulk call that the server processes at a time
 
 
 def write_lines(path, count):
@@ -38,7 +38,7 @@ def write_lines(path, count):
 
 
 def lines_in(path):
-    """How many lines a file has that another process is writing."""
+    """Counts the lines of a file that another process is writing."""
     if not os.path.exists(path):
         return 0
     with open(path, "rb") as file:
@@ -77,7 +77,7 @@ def pin(command, cores):
 
 
 def run_command(flags, server, lines_path, output, stops):
-    """Lines a second of `dragoman translate`, killed at `stops` places on its way."""
+    """Lines per second of `dragoman translate`, killed `stops` times on the way."""
     stops = list(stops)
     sampler = Sampler(server, flags.lines)
     begin = time.monotonic()
@@ -104,7 +104,7 @@ def run_command(flags, server, lines_path, output, stops):
 
 
 def run_bulk(flags, server, lines_path, output):
-    """Lines a second of one TranslateBulk of this process."""
+    """Lines per second of one TranslateBulk call by this process."""
     sampler = Sampler(server, flags.lines)
     begin = time.monotonic()
     options = pb.DecodingOptions(beam_size=1)

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""How soon a reader sees something: time to the first text of TranslateStream against the time to the whole text.
+"""Measures how soon a reader sees something: the time to the first text of TranslateStream, and to the whole text.
 
     tests/bench/first_text_bench.py [--model DIR] [--rounds 9]
 
-Of a text of 20 sentences, and of one long sentence; medians, nothing else on the server.  Needs the environment of the
+For a text of 20 sentences and for one long sentence; medians, with no other load.  Needs the environment of the
 tests in tests/e2e (ctest --preset release -R stream_test -V -N shows it).
 """
 
@@ -27,7 +27,7 @@ def twenty_sentences():
 
 
 def stream(server, request):
-    """Seconds to the first text and to the whole one."""
+    """Returns the seconds until the first text and until the whole one."""
     begin, first = time.perf_counter(), None
     for message in server.translation.TranslateStream(request):
         if first is None and message.stable_text:

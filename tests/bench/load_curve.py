@@ -1,13 +1,13 @@
 #!/usr/bin/python3
-"""The load curve of one server on two cores: throughput at saturation against dragoman-bench, latencies
-as the offered load grows, and the pictures and tables of docs/load.md.
+"""Measures the load curve of one server on two cores: throughput at saturation compared with
+dragoman-bench, latencies as the offered load grows, and the charts and tables of docs/load.md.
 
     tests/bench/load_curve.py --build build/release --name en-de --model models/en-de --input FILE
     tests/bench/load_curve.py --build build/release --name base --model /tmp/base --input /tmp/28.txt \\
         --min-length 29 --max-length 30
 
-The server has the cores 0 and 1, `dragoman load` the others.  Each takes a minute and a half on a quiet
-machine.  It writes docs/load-NAME.svg and prints the table.
+The server runs on cores 0 and 1, `dragoman load` on the others.  A curve takes a minute and a half on an
+idle machine.  Writes docs/load-NAME.svg and prints the table.
 """
 
 import argparse
@@ -18,8 +18,8 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-TEXTS = 8  # of a request, where several go together
-SHARES = (0.1, 0.25, 0.5, 0.7, 0.8, 0.9, 1.0, 1.2)  # of the throughput at saturation
+TEXTS = 8  # per request, where requests have several
+SHARES = (0.1, 0.25, 0.5, 0.7, 0.8, 0.9, 1.0, 1.2)  # offered load, relative to the throughput at saturation
 
 
 def run(*command):
@@ -30,7 +30,7 @@ def run(*command):
 
 
 class Server:
-    """On the cores 0 and 1, a worker on each."""
+    """Starts the server on cores 0 and 1, with a worker on each."""
 
     def __init__(self, flags):
         self.process = subprocess.Popen(
@@ -75,7 +75,7 @@ def main():
         return run("taskset", "-c", others, f"{flags.build}/client/dragoman", "load", "--server",
                    server.address, "--input", flags.input, "--output", "json", *request, *arguments)
 
-    # In turns, so that a drift of the machine falls on both.
+    # In turns, so that both are affected alike if the machine changes its speed.
     duration = ["--duration", str(flags.seconds)]
     single = ["--concurrency", str(flags.in_flight), *duration]
     together = ["--concurrency", str(flags.in_flight // TEXTS), "--texts-per-request", str(TEXTS),

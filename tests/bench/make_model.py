@@ -6,11 +6,11 @@
     make_model.py --size t5-base --directory /tmp/t5          # a T5 v1.1: 1 GB
     make_model.py --sentences 256 --tokens 28 > /tmp/28.txt
 
-How fast a model translates depends on its sizes and on how many tokens come in and go out, not on
-what its weights say: what it says is nonsense, so force the lengths (--min-length, --max-length).
-The weights are float32, uniform with the variance 1 / inputs; the same sizes give the same bytes.
-The tokenizer is that of a golden (tests/golden/models); for Marian it is filled up to the
-vocabulary's size with pieces that no text has.
+The speed of a model depends on its sizes and on the lengths of source and translation, not on the
+values of its weights.  The translations are nonsense, so force their lengths (--min-length,
+--max-length).  The weights are float32, uniform with the variance 1 / inputs; the same sizes give
+the same bytes.  The tokenizer is that of a golden model (tests/golden/models); for Marian it is
+padded to the size of the vocabulary with pieces that occur in no text.
 """
 
 import argparse
@@ -32,18 +32,18 @@ SIZES = {
     "opus": (512, 2048, 6, 6, 8, 58101),
     "small": (256, 1536, 6, 2, 8, 32000),
 }
-# The same, and the golden whose configuration and tokenizer it takes.
+# The same, and the golden model that lends its configuration and tokenizer.
 FAMILIES = {
     "nllb-600m": ((1024, 4096, 12, 12, 16, 256206), "nllb-trained"),
     "t5-base": ((768, 2048, 12, 12, 12, 32128), "t5v11-trained"),
 }
-# Each is one piece in the tokenizer's vocabulary, with the space before it.
+# Each is one piece of the vocabulary, together with the space before it.
 WORDS = ("the old teacher a small house Anna red apple bridge expensive river sea mountain cold "
          "question doctor").split()
 
 
 class Weights:
-    """Random numbers, quickly: every tensor is cut out of one block of them."""
+    """Fast random numbers: every tensor is a slice of one block of them."""
 
     def __init__(self, count=1 << 20):
         source = random.Random(1)
@@ -55,14 +55,14 @@ class Weights:
         factor = deviation * math.sqrt(3)
         block = array.array("f", (factor * x for x in self.block[:min(count, len(self.block))]))
         parts = bytearray()
-        while len(parts) < 4 * count:  # from another place each time
+        while len(parts) < 4 * count:  # from another offset each time
             first = self.source.randrange(len(block))
             parts += block[first:].tobytes() + block[:first].tobytes()
         return bytes(parts[:4 * count])
 
 
 def tensors(d_model, ffn, encoder_layers, decoder_layers, vocabulary):
-    """(name, shape, deviation or a constant's bytes) of every tensor."""
+    """Yields (name, shape, standard deviation or constant bytes) of every tensor."""
     def linear(name, outputs, inputs):
         yield f"{name}.weight", (outputs, inputs), 1 / math.sqrt(inputs)
         yield f"{name}.bias", (outputs,), 0.02
@@ -86,7 +86,7 @@ def tensors(d_model, ffn, encoder_layers, decoder_layers, vocabulary):
 
 
 def nllb_tensors(d_model, ffn, encoder_layers, decoder_layers, vocabulary):
-    """Those of a Marian, but for a bias of the output, and a norm at the end of each stack."""
+    """As Marian's, but without an output bias and with a norm at the end of each stack."""
     for tensor in tensors(d_model, ffn, encoder_layers, decoder_layers, vocabulary):
         if tensor[0] != "final_logits_bias":
             yield tensor
@@ -96,7 +96,7 @@ def nllb_tensors(d_model, ffn, encoder_layers, decoder_layers, vocabulary):
 
 
 def t5_tensors(d_model, ffn, encoder_layers, decoder_layers, vocabulary, heads):
-    """(name, shape, deviation or a constant's bytes) of every tensor of a T5 v1.1."""
+    """Yields (name, shape, standard deviation or constant bytes) of every tensor of a T5 v1.1."""
     ones = struct.pack("<f", 1) * d_model
     yield "shared.weight", (vocabulary, d_model), 1 / math.sqrt(d_model)
     yield "lm_head.weight", (vocabulary, d_model), 1 / math.sqrt(d_model)
@@ -106,7 +106,7 @@ def t5_tensors(d_model, ffn, encoder_layers, decoder_layers, vocabulary, heads):
             attentions = ("SelfAttention", "EncDecAttention")[:1 + (side == "decoder")]
             for number, attention in enumerate(attentions):
                 for part in "qkvo":
-                    # Queries are not scaled.
+                    # Queries are not scaled, so their weights are.
                     spread = (0.1 if part == "q" else 1) / math.sqrt(d_model)
                     yield f"{block}.{number}.{attention}.{part}.weight", (d_model, d_model), spread
                 yield f"{block}.{number}.layer_norm.weight", (d_model,), ones
@@ -193,7 +193,7 @@ def write_model(directory, d_model, ffn, encoder_layers, decoder_layers, heads, 
 
 
 def sentences(count, tokens):
-    """`count` lines of exactly `tokens` source tokens, eos among them."""
+    """`count` lines of exactly `tokens` source tokens, including eos."""
     source = random.Random(3)
     for _ in range(count):
         yield " ".join(source.choice(WORDS) for _ in range(tokens - 1))

@@ -4,9 +4,9 @@ decoder, 32,000 words, intgemm8, a shortlist, and sentences for it.
 
     make_student.py DIR [--words 24]    model.intgemm8.bin, vocab.yml, lex.bin, decoder.yml and input.txt in DIR
 
-It says nothing sensible and never ends a sentence by itself, so the limit sets the length of its translations. With
---words all sentences have that many words, and translations as many tokens as their source with its end: Marian ends all
-sentences of a batch at the limit of the longest.
+Its translations are nonsense and never end by themselves: the maximum length ends them. With --words, all sentences have
+that many words, and a translation has as many tokens as its source with eos. (Lengths must be equal because Marian ends
+all sentences of a batch at the limit of the longest.)
 """
 
 import argparse
@@ -39,7 +39,7 @@ version: v1.9.56
 
 
 def small(rows, cols):
-    """Random weights of about 1 / sqrt(rows) as intgemm keeps them: bytes, then what 1 was multiplied by."""
+    """Random weights of about 1 / sqrt(rows) in intgemm's format: bytes, then the factor by which they were scaled."""
     data = os.urandom(rows * cols).replace(b"\x80", b"\x81")
     return INTGEMM8, (rows, cols), data + struct.pack("<f", 73.0 * rows ** 0.5)
 
@@ -51,8 +51,8 @@ def constant(cols, value):
 def tensors():
     yield "Wemb", small(VOCABULARY, WIDTH)
     yield "decoder_ff_logit_out_b", (FLOAT32, (1, VOCABULARY), struct.pack("<f", NEVER) + bytes(4 * (VOCABULARY - 1)))
-    # What activations are multiplied by where Marian's gemm-precision is int8shiftAlphaAll.
-    # That of Wemb is a byte and its multiplier, for Marian's converter goes by the name.
+    # The factors that scale activations with Marian's gemm-precision int8shiftAlphaAll.  That of
+    # Wemb is a byte and its multiplier, because Marian's converter chooses the type by name.
     yield "Wemb_QuantMultA", (INTGEMM8, (1, 1), struct.pack("<bf", 127, 127.0 / ALPHA))
     yield "none_QuantMultA", constant(1, ALPHA)
 
@@ -104,7 +104,7 @@ def write_model(path):
 
 
 def write_shortlist(path, randomly):
-    """The first 50 words, and 50 for each word, as Firefox's shortlists have them."""
+    """Writes a shortlist as Firefox has them: the first 50 words, and 50 more for each source word."""
     lists = [sorted(randomly.sample(range(VOCABULARY), 50)) for _ in range(VOCABULARY)]
     offsets = [50 * word for word in range(VOCABULARY + 1)]
     ids = [word for words in lists for word in words]

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""What decoding options cost: the server's CPU time for the same 200 texts, as a ratio to the same request without the
-option, in turns within one run.
+"""Measures what decoding options cost: the server's CPU time for the same 200 texts with and without the option, in
+turns within one run.
 
     option_costs.py [--rounds 5] [--build build/release] [NAME...]
 
-The embedded model in int8, one worker, requests of 50 texts. Options that change what is generated (sampling) are also
-given per generated token. A prefix of 20 tokens is compared with decoding them: both requests encode the same text and
-make one more step; "net" is without these, which a request of one token costs alone.
+Uses the embedded model in int8, one worker, and requests of 50 texts. For options that change what is generated
+(sampling), the ratio per generated token is printed as well. A prefix of 20 tokens is compared with decoding these tokens:
+both requests encode the same text and make one more step; "net" leaves out that cost, which is measured with a request
+of one token.
 """
 
 import argparse
@@ -42,7 +43,7 @@ PREFIX = 20  # tokens
 
 
 class Setting:
-    """A request: what is asked of which texts, and the setting that it is compared with."""
+    """A request: the options, the texts, and the setting that it is compared with."""
 
     def __init__(self, base, texts, output=None, prefixes=None, **options):
         self.base = base
@@ -101,11 +102,11 @@ class Bench:
                 with open(path, encoding="ascii") as file:
                     nanoseconds += int(file.read().split()[0])
             except OSError:
-                pass  # a thread that has ended meanwhile
+                pass  # the thread has just ended
         return nanoseconds / 1e9
 
     def run(self, setting, part, output=None):
-        """A quarter of the texts; their translations."""
+        """Translates a quarter of the texts; returns the translations."""
         found = []
         texts = setting.texts[part::4]
         prefixes = (setting.prefixes or [])[part::4]
@@ -117,7 +118,7 @@ class Bench:
         return found
 
     def prefixed(self, texts):
-        """Texts whose translations are long, and the first PREFIX tokens of these."""
+        """Returns texts with long translations, and the first PREFIX tokens of each translation."""
         both = Setting("", [" ".join(texts[i:i + 3]) for i in range(0, len(texts), 2)], beam_size=1,
                        max_length=PREFIX + 1, repetition_guard=False)
         made = []

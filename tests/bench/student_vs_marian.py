@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""The student of make_student.py by this engine and by marian-decoder, in turns: words per CPU second of one core.
+"""Runs the student of make_student.py with this engine and with marian-decoder, in turns: words per CPU second of one core.
 
     tests/bench/make_student.py /tmp/student --words 24
     tests/bench/student_vs_marian.py --marian MARIAN_DECODER --student /tmp/student [--bench DRAGOMAN_BENCH]
 
 Beam 1, int8, the shortlist, 1, 8 and 64 sentences in flight (for Marian: in a batch). Both sides translate the same
-sentences to the same number of tokens, so a word is a token of the vocabulary. Loading is not counted: Marian's CPU time of
-one sentence is taken off. Marian runs with the --gemm-precision that is fastest for it of those that the model has.
+sentences to the same number of tokens, so a word is a token of the vocabulary. Loading is not counted: Marian's CPU time
+for one sentence is subtracted. Marian runs with the fastest --gemm-precision that the model supports.
 """
 
 import argparse

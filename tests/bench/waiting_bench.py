@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""How long a one-liner waits: alone, and beside a call of 30 kB, four documents, 32 long sentences.
+"""Measures how long a one-liner takes: alone, and next to a call of 30 kB, four documents, or 32 long sentences.
 
     tests/bench/waiting_bench.py [--build build/release] [--seconds 10] [--server-cores 0,1]
                                  [--client-cores 2,3]
 
-One caller sends short sentences one after the other, for so long in each company.  The embedded model,
-a worker for each of the server's cores.  It prints the median and the 99th percentile in milliseconds,
-and how many times that of the caller alone the latter is.
+One caller sends short sentences one after the other, for --seconds next to each kind of load.  The server
+runs the embedded model with a worker on each of its cores.  Prints the median and the 99th percentile in
+milliseconds, and the latter relative to that of the caller alone.
 """
 
 import argparse
@@ -50,7 +50,7 @@ def request(texts, **options):
 
 
 def big_call(_):
-    """Nearly 5,000 sentences in 30 kB."""
+    """A text of 30 kB with nearly 5,000 sentences."""
     big = request(["I am. " * 47 for _ in range(106)], beam_size=16, min_length=30)
     big.sentence_splitting = pb.SENTENCE_SPLITTING_SENTENCES
     return [big]
@@ -69,7 +69,7 @@ COMPANY = {"alone": lambda _: [], "a call of 30 kB": big_call, "4 documents": do
 
 
 def measure(server, company):
-    """Latencies of one-liners in seconds, and how many calls of the company ended well or badly."""
+    """Returns the latencies of one-liners in seconds, and how many other calls succeeded and failed."""
     stop = threading.Event()
     ends = {}
 

@@ -1,7 +1,7 @@
-"""The Go module of clients/go against a real server, and as another program imports it.
+"""The Go module of clients/go against a real server, and imported by another program.
 
-With Debian's packages it is built as they are meant to be, without modules; else as a module, if the
-packages that it needs can be had.
+With Debian's Go packages it is built as Debian does, without modules; otherwise as a module, if its
+dependencies can be downloaded.
 """
 
 import os
@@ -16,7 +16,7 @@ from harness import FLOAT32, SOURCE_DIR, Server
 PACKAGE = os.path.join(SOURCE_DIR, "clients", "go")
 DEBIAN = "/usr/share/gocode"
 DEBIAN_GRPC = os.path.join(DEBIAN, "src/google.golang.org/grpc/health")
-# golang-github-golang-protobuf-1-3-dev has this; it knows nothing of messages that are made today.
+# golang-github-golang-protobuf-1-3-dev has this; it cannot handle code that is generated today.
 OLD_PROTOBUF = os.path.join(DEBIAN, "src/github.com/golang/protobuf/proto/table_unmarshal.go")
 TOKEN = "client-test-token-0123456789"
 PROGRAM = """package main

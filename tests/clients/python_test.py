@@ -1,4 +1,4 @@
-"""The Python package of clients/python against a real server, and as pip installs it."""
+"""The Python package of clients/python against a real server, and installed by pip."""
 
 import asyncio
 import os
@@ -68,7 +68,7 @@ class PythonClientTest(unittest.TestCase):
         self.assertIn("INVALID_ARGUMENT: ", str(caught.exception))
         with self.assertRaises(dragoman.NotFound):
             self.client.model("none")
-        with self.assertRaises(ValueError):  # protobuf's own: an unknown field
+        with self.assertRaises(ValueError):  # from protobuf: unknown field
             self.client.translate("x", options={"beam": 1})
 
     def test_nobody_listens(self):
@@ -144,7 +144,7 @@ class SecureTest(unittest.TestCase):
 
 
 class FlakyService(pb_grpc.TranslationServiceServicer):
-    """Refuses as it is told, and then answers each text by itself in capitals."""
+    """Refuses as many times as told, then answers each text with its upper case."""
 
     def __init__(self):
         self.refusals = []  # (code, trailing metadata)
@@ -181,7 +181,7 @@ class FlakyService(pb_grpc.TranslationServiceServicer):
 
 
 def busy(seconds):
-    """RESOURCE_EXHAUSTED as the server says it: RetryInfo within a google.rpc.Status."""
+    """RESOURCE_EXHAUSTED as the server sends it, with RetryInfo in a google.rpc.Status."""
     from google.rpc import error_details_pb2 as rpc
     status = rpc.Status(code=8, message="busy")
     info = rpc.RetryInfo()
@@ -287,7 +287,7 @@ class PackagingTest(unittest.TestCase):
             if subprocess.run([sys.executable, "-c", f"import {module}"], capture_output=True).returncode != 0:
                 self.skipTest(f"python3-{module} is not installed")
         with tempfile.TemporaryDirectory() as directory:
-            # pip builds in the tree that it is given.
+            # pip builds inside the source tree, so give it a copy.
             source = os.path.join(directory, "source")
             shutil.copytree(PACKAGE, source, ignore=shutil.ignore_patterns("build", "*.egg-info", "__pycache__"))
             target = os.path.join(directory, "target")

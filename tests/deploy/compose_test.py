@@ -1,7 +1,7 @@
-"""deploy/compose.yaml and what it mounts agree with each other and with the image.
+"""deploy/compose.yaml agrees with the files that it mounts and with the image.
 
-DRAGOMAN_COMPOSE_SCHEMA names a compose-spec.json (schema/ of github.com/compose-spec/compose-spec) to
-check the file against.
+If DRAGOMAN_COMPOSE_SCHEMA names a compose-spec.json (schema/ of github.com/compose-spec/compose-spec),
+the file is checked against it.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Whatever the dashboard, the rules and the adapter ask for is a series that the server exports."""
+"""Every series that the dashboard, the rules and the adapter query is one that the server exports."""
 
 import re
 import unittest
@@ -7,7 +7,7 @@ import files
 from certificates import Authority
 from harness import FLOAT32, ServerTest
 
-# What Prometheus adds to each series when it scrapes.
+# Labels that Prometheus adds to each series when it scrapes.
 SCRAPE_LABELS = {"job", "instance"}
 
 
@@ -39,7 +39,7 @@ class ExportedSeriesTest(ServerTest):
         self.assertLessEqual(files.grouping_labels(query), known_labels, query)
 
     def assert_matches(self, series, label, operator, value, query):
-        """Each alternative of the matcher is the value of some series."""
+        """Checks that each alternative of the matcher is the value of some series."""
         values = {labels[label] for labels in series if label in labels}
         self.assertTrue(values, f"no label {label}: {query}")
         if operator in ("=", "=~"):

@@ -1,12 +1,12 @@
 #!/bin/bash
-# Runs both commands of the README on fresh trees of Debian 12 and 13, with nothing in them but what
-# Debian installs first and the committed files of this one.
+# Runs ./run.sh and ./test.sh in fresh trees of Debian 12 and 13, which have only a minimal system and the
+# committed files of this repository.
 #
 #   DRAGOMAN_DEBIAN_TEST=1 tests/deploy/debian_test.sh [bookworm|trixie]...      as root, with debootstrap
 #
-# DRAGOMAN_DEBIAN_MIRROR is where packages come from, TMPDIR where the trees are made (10 GB each).
-# DRAGOMAN_DEBIAN_CCACHE names a folder of ccache's to build with, which saves time from the second run on.
-# Not asked for, or without debootstrap, it ends with 77: skipped.
+# Packages come from DRAGOMAN_DEBIAN_MIRROR; the trees are made in TMPDIR (10 GB each).
+# DRAGOMAN_DEBIAN_CCACHE names a cache folder for ccache, which saves time from the second run on.
+# Without DRAGOMAN_DEBIAN_TEST or debootstrap, the exit code is 77: skipped.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -22,14 +22,14 @@ releases=("$@")
 ((${#releases[@]})) || releases=(bookworm trixie)
 mirror=${DRAGOMAN_DEBIAN_MIRROR:-http://deb.debian.org/debian}
 
-# In a mount namespace of its own, so that nothing stays mounted whatever happens.
+# Runs in its own mount namespace, so that nothing stays mounted whatever happens.
 if [[ ${DRAGOMAN_DEBIAN_TEST_INSIDE:-} != 1 ]]; then
   exec env DRAGOMAN_DEBIAN_TEST_INSIDE=1 unshare --mount --propagation private "$PWD/tests/deploy/debian_test.sh" \
     "${releases[@]}"
 fi
 work=$(mktemp -d)
 clean() {
-  # Lazily, for a process that was left over may use them; a cache that is still mounted must stay.
+  # Lazily, because a leftover process may use them; a cache that is still mounted must not be deleted.
   umount --recursive --lazy "$work"/*/{proc,dev,sys,ccache} 2>/dev/null || true
   local cache
   for cache in "$work"/*/ccache; do

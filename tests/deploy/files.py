@@ -1,4 +1,4 @@
-"""What deploy/ holds, as the tests read it."""
+"""Reads the files of deploy/ for the tests."""
 
 import json
 import os
@@ -12,7 +12,7 @@ RULE_FILES = [os.path.join(DEPLOY, "prometheus", name) for name in ("recording.y
 
 
 def read_yaml(*path):
-    """The one document of a YAML file under deploy/."""
+    """The only document of a YAML file under deploy/."""
     with open(os.path.join(DEPLOY, *path), encoding="utf-8") as file:
         return yaml.safe_load(file)
 
@@ -23,12 +23,12 @@ def dashboard():
 
 
 def panels():
-    """The panels of the dashboard that show something."""
+    """The panels of the dashboard that have queries."""
     return [panel for panel in dashboard()["panels"] if panel["type"] != "row"]
 
 
 def dashboard_queries(interval="$__rate_interval"):
-    """[(panel's title, PromQL)], the variables as if all were chosen."""
+    """[(panel's title, PromQL)], with the variables set to \"all\"."""
     queries = []
     for panel in panels():
         for target in panel["targets"]:
@@ -38,7 +38,7 @@ def dashboard_queries(interval="$__rate_interval"):
 
 
 def rules():
-    """The recording and alerting rules, as they stand in their files."""
+    """The recording and alerting rules, in the order of their files."""
     return [rule for path in RULE_FILES for group in read_yaml(path)["groups"]
             for rule in group["rules"]]
 

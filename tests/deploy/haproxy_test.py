@@ -1,4 +1,4 @@
-"""deploy/haproxy in front of two real servers: one is killed and one is drained under load, and no
+"""deploy/haproxy in front of two real servers: under load, one is killed and one is drained, and no
 caller notices."""
 
 import json
@@ -27,7 +27,7 @@ def free_port():
 
 
 class Backend:
-    """A server on ports of its own, which it takes again when it is started anew."""
+    """A server that keeps its ports when it is restarted."""
 
     def __init__(self):
         self.grpc_port, self.http_port = free_port(), free_port()
@@ -72,12 +72,12 @@ class Haproxy:
 
 
 class Callers:
-    """Threads that translate without a pause, each over a connection of its own."""
+    """Threads that translate without a pause, each over its own connection."""
 
     def __init__(self, address, count):
         with open(os.path.join(files.DEPLOY, "service_config.json"), encoding="utf-8") as file:
             service_config = json.load(file)
-        # The policy of the load balancer is not that of the client.
+        # The load balancer balances, not the client.
         del service_config["loadBalancingConfig"], service_config["healthCheckConfig"]
         self.options = [("grpc.service_config", json.dumps(service_config)),
                         ("grpc.enable_http_proxy", 0), ("grpc.use_local_subchannel_pool", 1)]
@@ -125,8 +125,8 @@ class HaproxyTest(unittest.TestCase):
         self.addCleanup(self.haproxy.stop)
 
     def await_served(self, backend):
-        """Until calls that come in now would go to `backend` as well."""
-        time.sleep(3)  # four checks, one each half second, and one on the way
+        """Waits until new calls also go to `backend`."""
+        time.sleep(3)  # four health checks, one every half second, and one in flight
         self.assertEqual(backend.server.http("/readyz")[0], 200)
 
     def translated(self, backend):
@@ -168,8 +168,8 @@ class HaproxyTest(unittest.TestCase):
         self.assertEqual(len(ended.stdout.splitlines()), 200)
 
     def test_the_job_translates_a_sharded_corpus(self):
-        """As the pods of deploy/kubernetes/jobs/corpus do, while one server is killed and started anew
-        and one pod is killed and started anew."""
+        """Does what the pods of deploy/kubernetes/jobs/corpus do, while one server and one pod are
+        killed and restarted."""
         job = files.read_yaml("kubernetes/jobs/corpus/job.yaml")
         container, = job["spec"]["template"]["spec"]["containers"]
         texts = [i["text"] for i in golden_inputs()[:150]]

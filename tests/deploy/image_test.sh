@@ -4,7 +4,7 @@
 #   DRAGOMAN_IMAGE_TEST=1 tests/deploy/image_test.sh      as root, with docker or buildah
 #
 # DRAGOMAN_BUILD_FLAGS go to the builder (deploy/README.md has those for a machine without an engine).
-# Not asked for, or without a builder, it ends with 77: skipped.
+# Without DRAGOMAN_IMAGE_TEST or a builder, the exit code is 77: skipped.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -68,7 +68,7 @@ shell=$(find "$root" -name '*sh' -perm /111 -type f)
 [[ -z $(find "$root" -perm /6000) ]] || fail "a setuid program is in the image"
 
 echo "== Serving from it, read-only, as user 65532"
-# What a container's runtime does, as far as it matters here: a mount namespace with a read-only root.
+# Does what a container runtime does, as far as it matters here: a mount namespace with a read-only root.
 cat >"$work/serve.sh" <<'SERVE'
 mount --bind "$1" "$1"
 mkdir -p "$1/proc" && mount -t proc proc "$1/proc"

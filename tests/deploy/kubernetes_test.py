@@ -1,7 +1,7 @@
-"""What kustomize makes of deploy/kubernetes, and that it agrees with the server.
+"""The objects that kustomize builds from deploy/kubernetes, and whether they agree with the server.
 
-DRAGOMAN_KUBERNETES_SCHEMA names a swagger.json (see validate_kubernetes.py) to check every object
-against; DRAGOMAN_KUBERNETES_CRDS the CRD files, separated by colons.
+If DRAGOMAN_KUBERNETES_SCHEMA names a swagger.json (see validate_kubernetes.py), every object is
+checked against it; DRAGOMAN_KUBERNETES_CRDS names CRD files, separated by colons.
 """
 
 import functools
@@ -41,7 +41,7 @@ def only(objects, kind):
 
 
 def of_each_overlay(test):
-    """Runs a test for every overlay with the pod that its Deployment makes."""
+    """Runs a test for every overlay with the pod of its Deployment."""
     @functools.wraps(test)
     def run(self):
         for name, pod in self.deployments.items():
@@ -71,9 +71,9 @@ class OverlaysTest(unittest.TestCase):
                 "PodDisruptionBudget", "Service", "Service", "ServiceAccount", "ServiceMonitor"])
 
     def test_every_component_composes_with_production(self):
-        """All of them at once: each adds its part and none undoes another's."""
+        """All components at once: each adds its part, and none undoes another's."""
         components = os.path.join(files.DEPLOY, "kubernetes/components")
-        chosen = set(os.listdir(components)) - {"model-volume"}  # it is instead of model-image
+        chosen = set(os.listdir(components)) - {"model-volume"}  # an alternative to model-image
         with tempfile.TemporaryDirectory() as overlay:
             def beside(path):
                 return os.path.relpath(path, os.path.realpath(overlay))
@@ -109,7 +109,7 @@ class OverlaysTest(unittest.TestCase):
         self.assertEqual(ports, {"grpc": int(grpc_port), "http": int(http_port)})
         probes = {name: container[name] for name in ("startupProbe", "readinessProbe",
                                                      "livenessProbe")}
-        if "--tls-cert" in container["args"]:  # which Kubernetes' gRPC probes do not speak
+        if "--tls-cert" in container["args"]:  # Kubernetes' gRPC probes do not support TLS
             self.assertFalse([probe for probe in probes.values() if "grpc" in probe])
             self.assertEqual([probe["httpGet"] for probe in probes.values()],
                              [{"path": path, "port": "http"}
@@ -118,7 +118,7 @@ class OverlaysTest(unittest.TestCase):
         self.assertEqual({probe["grpc"]["port"] for probe in probes.values()}, {int(grpc_port)})
         for name in ("startupProbe", "readinessProbe"):
             self.assertIn(probes[name]["grpc"]["service"], services)
-        # All others are NOT_SERVING while the server drains; that must not kill it.
+        # All other services are NOT_SERVING during a drain; that must not kill the server.
         self.assertEqual(probes["livenessProbe"]["grpc"]["service"], "liveness")
 
     @of_each_overlay
@@ -159,7 +159,7 @@ class OverlaysTest(unittest.TestCase):
         wanted = monitor["selector"]["matchLabels"].items()
         service, = [thing for thing in objects if thing["kind"] == "Service"
                     and wanted <= thing["metadata"]["labels"].items()]
-        # The operator makes it the label `job`, by which the rules know the servers.
+        # The operator copies it to the label `job`, which the rules select.
         self.assertEqual(service["metadata"]["name"], "dragoman")
         self.assertIn(monitor["endpoints"][0]["port"],
                       [port["name"] for port in service["spec"]["ports"]])
@@ -179,9 +179,9 @@ class OverlaysTest(unittest.TestCase):
         mount, = [m for m in container["volumeMounts"] if m["name"] == "tls"]
         volume, = [v for v in pod["volumes"] if v["name"] == "tls"]
         self.assertEqual(container["args"][2:],
-                         ["--tls-cert", mount["mountPath"] + "/tls.crt",  # as kubernetes.io/tls has
+                         ["--tls-cert", mount["mountPath"] + "/tls.crt",  # the names of a secret of type kubernetes.io/tls
                           "--tls-key", mount["mountPath"] + "/tls.key"])
-        # The file is root's; the server's group may read it, and nobody else.
+        # The file belongs to root; only the server's group may read it.
         self.assertEqual(volume["secret"]["defaultMode"], 0o440)
         self.assertEqual(pod["securityContext"]["fsGroup"], pod["securityContext"]["runAsUser"])
         for service in self.overlays["production-tls"]:
@@ -208,7 +208,7 @@ class OverlaysTest(unittest.TestCase):
         pod = only(objects, "Job")["spec"]["template"]
         container, = pod["spec"]["containers"]
         service, balancer = only(objects, "Service"), only(objects, "Deployment")
-        # The job asks the balancer, the balancer the headless service, and the policy lets it in.
+        # The job calls the balancer, which calls the headless service, and the policy allows that.
         port = service["spec"]["ports"][0]["port"]
         self.assertIn(f"--server={service['metadata']['name']}:{port}", container["args"])
         labels = balancer["spec"]["template"]["metadata"]["labels"]
@@ -220,11 +220,11 @@ class OverlaysTest(unittest.TestCase):
                       f'{headless["spec"]["ports"][0]["port"]}"', config)
         self.assertIn({"podSelector": {}},
                       only(production, "NetworkPolicy")["spec"]["ingress"][0]["from"])
-        # Its pods are none of the server's.
+        # The server's selectors must not match its pods.
         server = only(production, "Deployment")["spec"]["selector"]["matchLabels"]
         for others in (labels, pod["metadata"]["labels"]):
             self.assertFalse(server.items() <= others.items())
-        # It runs the image and the command that there are, as one who may do nothing else.
+        # It runs an existing image and command, without any other privileges.
         self.assertEqual(container["image"],
                          only(production, "Deployment")["spec"]["template"]["spec"]["containers"][0]["image"])
         for spec in (pod["spec"], balancer["spec"]["template"]["spec"]):
@@ -241,7 +241,7 @@ class OverlaysTest(unittest.TestCase):
 
     @unittest.skipUnless(SCHEMA, "DRAGOMAN_KUBERNETES_SCHEMA is not set")
     def test_every_object_against_the_schema(self):
-        import validate_kubernetes  # wants python3-jsonschema
+        import validate_kubernetes  # needs python3-jsonschema
         crds = os.environ.get("DRAGOMAN_KUBERNETES_CRDS", "")
         schemas = validate_kubernetes.load(SCHEMA, [path for path in crds.split(":") if path])
         for name, objects in [*self.overlays.items(), ("corpus", render("../jobs/corpus"))]:
@@ -253,7 +253,7 @@ class OverlaysTest(unittest.TestCase):
 class ConfigTest(unittest.TestCase):
 
     def test_a_server_starts_with_the_flags_of_the_tls_component(self):
-        """With what a secret of type kubernetes.io/tls holds, and is ready as its probes ask."""
+        """Starts with the files of a secret of type kubernetes.io/tls, and its probes succeed."""
         authority = Authority()
         cert, key = authority.issue("server", "IP:127.0.0.1")
         patches = files.read_yaml("kubernetes/components/tls/kustomization.yaml")["patches"]
@@ -275,7 +275,7 @@ class ConfigTest(unittest.TestCase):
             with self.subTest(path=path), tempfile.NamedTemporaryFile("w") as config:
                 with open(path, encoding="utf-8") as file:
                     text = file.read()
-                # Only the models lie elsewhere than in a pod.
+                # Only the models are in another place than in a pod.
                 config.write(re.sub(r'directory: "[^"]*"', f'directory: "{MODEL}"', text))
                 config.flush()
                 server = Server("--config", config.name)  # on free ports

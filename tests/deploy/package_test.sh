@@ -4,9 +4,10 @@
 #   cpack --preset release
 #   DRAGOMAN_PACKAGE_TEST=1 tests/deploy/package_test.sh build/release/dragoman_*.deb   as root, with debootstrap
 #
-# The tree is of the release that the package is for; DRAGOMAN_DEBIAN_MIRROR is where its packages come
-# from, and DRAGOMAN_DEBIAN_TREES a folder with fresh trees (bookworm, trixie) to copy.  With systemd-nspawn the tree is booted, too, so that the unit's own process is what answers.
-# Not asked for, or without debootstrap or a package, it ends with 77: skipped.
+# The tree is of the release that the package is for.  Its packages come from DRAGOMAN_DEBIAN_MIRROR;
+# DRAGOMAN_DEBIAN_TREES may name a folder with fresh trees (bookworm, trixie) to copy.  With
+# systemd-nspawn the tree is also booted, so that the process of the systemd unit is tested.
+# Without DRAGOMAN_PACKAGE_TEST, debootstrap or a package, the exit code is 77: skipped.
 set -euo pipefail
 
 skip() {
@@ -31,7 +32,7 @@ case $package in
   *) fail "no known release of Debian in the name $package" ;;
 esac
 
-# In a mount namespace of its own, so that nothing stays mounted whatever happens.
+# Runs in its own mount namespace, so that nothing stays mounted whatever happens.
 if [[ ${DRAGOMAN_PACKAGE_TEST_INSIDE:-} != 1 ]]; then
   exec env DRAGOMAN_PACKAGE_TEST_INSIDE=1 unshare --mount --propagation private "$0" "$package"
 fi
@@ -84,7 +85,7 @@ complete() {
 [[ $(complete "dragoman translate --num-h") == --num-hypotheses ]] || fail "--num-h is not completed"
 [[ $(complete "dragoman-server --kv-cache-b") == --kv-cache-bytes ]] || fail "--kv-cache-b is not completed"
 
-# translation NAME: what the installed command says, within a minute.
+# translation NAME: prints a translation by the installed command; retries for a minute.
 translation() {
   local answer
   for _ in {1..600}; do
@@ -124,7 +125,7 @@ inside systemctl is-enabled dragoman.service >"$work/log" || fail "the unit is n
 if command -v systemd-nspawn >/dev/null; then
   echo "== Booting"
   umount --recursive --lazy "$tree"/{proc,dev,sys}
-  # A network of its own: the unit takes the ports of its settings.
+  # With its own network, because the unit uses the default ports.
   systemd-nspawn --quiet --directory "$tree" --register=no --keep-unit --private-network --boot \
     >"$work/boot" 2>&1 </dev/null &
   machine=$!

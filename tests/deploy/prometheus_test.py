@@ -1,4 +1,4 @@
-"""The rules by promtool, and a real Prometheus that watches a server under load."""
+"""The rules, checked by promtool, and a real Prometheus that scrapes a server under load."""
 
 import json
 import os
@@ -94,7 +94,7 @@ class Prometheus:
             try:
                 with self.opener.open(f"{self.url}/-/ready", timeout=30):
                     return
-            except urllib.error.URLError:  # it does not listen yet, or answers 503
+            except urllib.error.URLError:  # not listening yet, or 503
                 if time.monotonic() > deadline:
                     raise
                 time.sleep(0.1)
@@ -160,7 +160,7 @@ class ScrapeTest(unittest.TestCase):
 
     @classmethod
     def make_mistakes(cls):
-        """Calls that are wrong and calls that are given up, now and then."""
+        """Sends a few invalid calls and a few that are cancelled."""
         while not cls.stopping.wait(0.3):
             for call in (lambda: cls.server.translate(),
                          lambda: cls.server.translate("Where is the station?", timeout=0.002)):

@@ -17,7 +17,7 @@ import yaml
 
 
 def _close(schema):
-    """Makes a field that an object's schema does not name an error."""
+    """Makes fields that a schema does not name errors."""
     if isinstance(schema, dict):
         if schema.get("x-kubernetes-int-or-string") or schema.get("format") == "int-or-string":
             return {"type": ["integer", "string"]}
@@ -33,7 +33,7 @@ class Schemas:
 
     def __init__(self, swagger, crds=()):
         self.definitions = _close(swagger["definitions"])
-        # Quantities are strings to the schema; YAML may hold plain numbers there.
+        # Quantities are strings in the schema, but YAML may have plain numbers.
         quantity = "io.k8s.apimachinery.pkg.api.resource.Quantity"
         self.definitions[quantity] = {"type": ["string", "integer", "number"]}
         self.by_kind = {}
@@ -50,7 +50,7 @@ class Schemas:
                 self.by_kind[key] = schema
 
     def errors(self, thing):
-        """What is wrong with an object, a line each."""
+        """Returns the errors of an object, one line each."""
         kind = thing["apiVersion"], thing["kind"]
         if kind not in self.by_kind:
             return [f"no schema of {kind[0]} {kind[1]}"]

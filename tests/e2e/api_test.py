@@ -12,7 +12,7 @@ from google.protobuf import descriptor_pb2
 from grpc.health.v1 import health_pb2, health_pb2_grpc
 from grpc.reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
-# Hugging Face knows no sentences: what it is given is one.
+# Hugging Face does not split texts into sentences.
 WHOLE = {"sentence_splitting": pb.SENTENCE_SPLITTING_NONE}
 
 
@@ -106,7 +106,7 @@ class ErrorTest(ServerTest):
         self.assertTrue(response.translations[0].truncated)
 
     def test_invalid_utf8(self):
-        text = "a" * 7  # is replaced by bytes that are no text
+        text = "a" * 7  # replaced below by bytes that are not UTF-8
         for method, field, request in (
                 ("Translate", "contents[1]", pb.TranslateRequest(contents=["fine", text])),
                 ("Translate", "options.glossary[1].target", pb.TranslateRequest(

@@ -1,4 +1,4 @@
-"""Certificates for tests, made by openssl."""
+"""Makes certificates for tests, with openssl."""
 
 import datetime
 import os
@@ -33,12 +33,12 @@ def _openssl(*arguments, **options):
 
 
 class Authority:
-    """An authority in a directory of its own; what it signs lies beside it."""
+    """A certificate authority with its own directory, where the certificates that it signs are, too."""
 
     def __init__(self, name="test authority"):
         self.directory = tempfile.TemporaryDirectory()
         _openssl("req", "-x509", *_NEW_KEY, "-subj", f"/CN={name}", "-days", "2",
-                 "-addext", "keyUsage=critical,keyCertSign,cRLSign",  # Python 3.13 wants it
+                 "-addext", "keyUsage=critical,keyCertSign,cRLSign",  # required by Python 3.13
                  "-keyout", self.path("ca.key"), "-out", self.path("ca.pem"))
         self.ca = self.path("ca.pem")
         with open(self.path("index"), "w", encoding="utf-8"):
@@ -48,7 +48,7 @@ class Authority:
         return os.path.join(self.directory.name, name)
 
     def issue(self, name, subject_alternative_name, days=1, new_key=_NEW_KEY):
-        """The paths of a certificate and of its key.  It has expired if `days` is negative."""
+        """Makes a certificate and a key; returns their paths.  If `days` is negative, it has expired."""
         key, request, cert, config = (
             self.path(f"{name}.{kind}") for kind in ("key", "csr", "pem", "cnf"))
         _openssl("req", *new_key, "-subj", f"/CN={name}", "-keyout", key, "-out", request)
@@ -69,7 +69,7 @@ def read(path):
 
 
 def replace(path, content):
-    """Puts a file in the place of another at one stroke."""
+    """Replaces a file by another one atomically."""
     with open(path + ".new", "wb") as file:
         file.write(content)
     os.replace(path + ".new", path)

@@ -1,7 +1,7 @@
-"""JSON over HTTP and the doors of older APIs, as their clients speak to them over the wire.
+"""The JSON API and the compatibility APIs, with requests as their clients send them.
 
-With DRAGOMAN_NPM_CLIENTS=DIR, where the packages that npm_clients.mjs names are installed, they are driven as well, in
-plain text and over TLS.
+If DRAGOMAN_NPM_CLIENTS names a directory in which the packages that npm_clients.mjs imports are installed, these are
+tested as well, in plain text and over TLS.
 """
 
 import http.client
@@ -28,7 +28,7 @@ class CompatTest(ServerTest):
             *TEXTS, sentence_splitting=pb.SENTENCE_SPLITTING_SENTENCES).translations]
 
     def ask(self, method, path, body=None, headers=None):
-        """The code and the JSON of an answer; a dict is sent as JSON, a string as a form."""
+        """Returns the code and the JSON of a response; sends a dict as JSON, a string as a form."""
         headers = dict(headers or {})
         if isinstance(body, dict):
             body, headers["Content-Type"] = json.dumps(body), "application/json"

@@ -1,4 +1,4 @@
-"""Connections that are old, idle, many or hostile: when the server ends them, and that it serves on."""
+"""Connections that are old, idle, too many or hostile: the server closes them and goes on serving."""
 
 import os
 import re
@@ -14,7 +14,7 @@ from harness import FLOAT32, Server, pb, pb_grpc
 
 ONE_WORKER = (*FLOAT32, "--workers", "1")
 HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY = 1, 3, 4, 6, 7  # frames (RFC 9113, section 6)
-ACK, END_HEADERS = 1, 4  # flags of them
+ACK, END_HEADERS = 1, 4  # flags of frames
 MAX_CONCURRENT_STREAMS = 3
 LONG = pb.DecodingOptions(beam_size=4, min_length=400, max_length=500)
 
@@ -34,7 +34,7 @@ TRANSLATE = (b"\x83\x86" + literal(b":path", b"/dragoman.v1.TranslationService/T
 
 
 class Http2:
-    """A client of HTTP/2 that does as it likes."""
+    """An HTTP/2 client that can break the protocol."""
 
     def __init__(self, address):
         host, port = address.split(":")
@@ -52,7 +52,7 @@ class Http2:
         return taken
 
     def next_frame(self):
-        """(kind, stream, payload); EOFError when the server has hung up."""
+        """Returns (kind, stream, payload); EOFError if the server has hung up."""
         head = self._take(9)
         payload = self._take(int.from_bytes(head[:3], "big"))
         kind, flags, stream = head[3], head[4], int.from_bytes(head[5:], "big")
@@ -77,21 +77,21 @@ class AgeTest(unittest.TestCase):
             while True:
                 kinds.append(client.next_frame()[0])
         self.assertIn(GOAWAY, kinds)
-        self.assertGreater(time.monotonic() - start, 0.8)  # gRPC spreads it by a tenth
+        self.assertGreater(time.monotonic() - start, 0.8)  # gRPC adds a jitter of a tenth
         self.assertLess(time.monotonic() - start, 10)
         client.socket.close()
 
     def test_calls_in_flight_end_well_and_so_do_those_that_follow(self):
         server = self.start("--max-connection-age-grace", "1m")
-        lost = []  # when the channel learned that its connection is given up
+        lost = []  # when the channel learned that its connection is being closed
         channel = server.new_channel()
         channel.subscribe(lambda state: lost.append(time.monotonic())
                           if state != grpc.ChannelConnectivity.READY else None, try_to_connect=True)
         stub = pb_grpc.TranslationServiceStub(channel)
         stub.Translate(pb.TranslateRequest(contents=["Hello"]), timeout=60)
         lost.clear()
-        # Long calls one after the other, so that one of them is under way when the connection is
-        # too old; short ones all the while.
+        # Long calls one after the other, so that one is in progress when the connection gets too
+        # old, and short ones all the time.
         while not lost:
             long = stub.Translate.future(
                 pb.TranslateRequest(contents=["Good morning."] * 16, options=LONG), timeout=60)
@@ -115,9 +115,9 @@ class AgeTest(unittest.TestCase):
         with self.assertRaises(grpc.RpcError) as caught:
             pb_grpc.TranslationServiceStub(channel).Translate(
                 pb.TranslateRequest(contents=["Good morning."] * 128, options=LONG), timeout=120)
-        self.assertEqual(caught.exception.code(), grpc.StatusCode.UNAVAILABLE)  # try again
+        self.assertEqual(caught.exception.code(), grpc.StatusCode.UNAVAILABLE)  # which can be retried
         self.assertLess(time.monotonic() - start, 10)
-        while server.metrics()["dragoman_requests_in_flight"][()] > 0:  # its work ends, too
+        while server.metrics()["dragoman_requests_in_flight"][()] > 0:  # its work ends as well
             time.sleep(0.02)
         channel.close()
 
@@ -136,7 +136,7 @@ class KeepaliveTest(unittest.TestCase):
         there.socket.setblocking(False)
         with self.assertRaises(BlockingIOError):  # still open
             there.next_frame()
-        while gone.socket.recv(1 << 16):  # pings among them, to which it says nothing
+        while gone.socket.recv(1 << 16):  # including pings, which it does not answer
             pass
         there.socket.close()
         gone.socket.close()
@@ -172,7 +172,7 @@ class HostileTest(unittest.TestCase):
         self.assertLess(time.monotonic() - start, 3)
         for connection in half:
             connection.settimeout(20)
-            while connection.recv(1 << 16):  # an error, perhaps, and the end
+            while connection.recv(1 << 16):  # until the end, perhaps after an error
                 pass
             connection.close()
 
@@ -187,7 +187,7 @@ class HostileTest(unittest.TestCase):
                 try:
                     connection.sendall(data)
                     answer = connection.recv(1 << 16)
-                except ConnectionError:  # it was done with us before it had read all
+                except ConnectionError:  # it hung up before it had read everything
                     continue
                 self.assertRegex(answer[:12], rb"HTTP/1.[01] 4|^$", data[:30])
         self.assertEqual(self.server.http("/healthz")[0], 200)
@@ -234,9 +234,9 @@ class HostileTest(unittest.TestCase):
         settings = dict(struct.iter_unpack(">HI", payload))
         most = settings[MAX_CONCURRENT_STREAMS]
         self.assertEqual(most, 1024)
-        while client.next_frame()[0] != SETTINGS:  # the server's, or that it has heard of ours
+        while client.next_frame()[0] != SETTINGS:  # the server's settings, or its acknowledgement of ours
             pass
-        # Calls whose message never comes.  At the first that is too many the server hangs up.
+        # Calls without a message.  At the first one over the limit, the server hangs up.
         sent = 0
         with self.assertRaises(ConnectionError):
             while sent < 10 * most:
@@ -280,7 +280,7 @@ class TokenFloodTest(unittest.TestCase):
             with self.assertRaises(grpc.RpcError) as caught:
                 server.models.GetModel(pb.GetModelRequest(), metadata=wrong, timeout=60)
             self.assertEqual(caught.exception.code(), grpc.StatusCode.UNAUTHENTICATED)
-        # 200 comparisons letter by letter would be 16,000,000,000 letters.
+        # 200 comparisons letter by letter would compare 16,000,000,000 letters.
         self.assertLess(server.metrics()["process_cpu_seconds_total"][()] - before, 5)
         server.channel.close()
         self.assertEqual(server.stop(), 0)

@@ -1,5 +1,5 @@
-"""CTranslate2's directories and Argos packages, made of the golden models: in every version of the
-format and with every type of weights they say what the Hugging Face directory says."""
+"""CTranslate2 directories and Argos packages, converted from the golden models: in every version of the
+format and with every type of weights, they translate as the Hugging Face directory does."""
 
 import json
 import os
@@ -16,11 +16,10 @@ EXPECTED = os.path.join(SOURCE_DIR, "tests/golden/expected")
 MARIAN = os.path.join(MODELS, "marian-trained")
 SPMS = [os.path.join(MARIAN, name) for name in ("source.spm", "target.spm")]
 
-# What CTranslate2 does that Hugging Face does not: it stops as soon as the beam is full.  Greedy
-# searches are alike.
+# CTranslate2 stops as soon as the beam is full; Hugging Face does not.  Greedy search is the same.
 GREEDY = ("--beam-size", "1", "--max-length", "100")
 
-# Families beside Marian: the golden model, how it is written, its tokenizer, and what a request says.
+# Families other than Marian: the golden model, its converter, its tokenizer, and request fields.
 FAMILIES = {
     "nllb-trained": (ct2.m2m100, "sentencepiece.bpe.model", ("eng_Latn", "deu_Latn")),
     "m2m100-trained": (ct2.m2m100, "sentencepiece.bpe.model", ("en", "de")),
@@ -30,7 +29,7 @@ FAMILIES = {
 
 
 def golden(name):
-    """The texts that are one line, and Hugging Face's greedy tokens of each."""
+    """Returns the texts of one line, and Hugging Face's greedy tokens of each."""
     with open(os.path.join(EXPECTED, name, "golden.json"), encoding="utf-8") as file:
         data = json.load(file)
     prefix = data["meta"].get("prefix") or ""
@@ -48,7 +47,7 @@ class CTranslate2Test(unittest.TestCase):
         return os.path.join(self.directory, name)
 
     def serve(self, models, precision="float32"):
-        """{name: the hypotheses of a translation} of `texts` by each of the models."""
+        """Returns {model: hypotheses} for `texts`, by each of the models."""
         arguments = [a for name, path in models.items() for a in ("--model", f"{name}={path}")]
         server = Server(*arguments, "--precision", precision)
         self.addCleanup(lambda: self.assertEqual(server.stop(), 0))
@@ -114,7 +113,7 @@ class CTranslate2Test(unittest.TestCase):
                                languages[1])
                 for got, want in zip(translate("ct2", texts, *options),
                                      translate("hf", texts, *options)):
-                    # At the greatest length Hugging Face's mBART is made to end.
+                    # Hugging Face forces mBART to end at the maximum length.
                     if want["finish_reason"] == "eos" and len(want["tokens"]) < 90:
                         self.assertEqual(got["tokens"], want["tokens"])
 
@@ -129,7 +128,7 @@ class CTranslate2Test(unittest.TestCase):
         self.assertEqual(want["text"], " ".join(want["tokens"]).replace("▁", " ").strip())
 
     def argos(self, name, **metadata):
-        """An unpacked package."""
+        """An unpacked Argos package."""
         path = self.path(name)
         os.makedirs(os.path.join(path, "stanza"))
         ct2.write(ct2.marian(MARIAN, loader_style=False), os.path.join(path, "model"), "int8")

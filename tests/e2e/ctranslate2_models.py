@@ -1,7 +1,7 @@
-"""Writes Hugging Face's models as CTranslate2's directories, in every version and type of numbers.
+"""Converts Hugging Face models to CTranslate2 directories, in every version and type of numbers.
 
-The names and rules are those of CTranslate2's converters; the code is not.  Only what the models in
-tests/golden need is here.
+The names and rules are those of CTranslate2's converters, the code is not.  Supports only what the
+models in tests/golden need.
 """
 
 import json
@@ -18,7 +18,7 @@ ACTIVATIONS = {"relu": RELU, "swish": SWISH, "silu": SWISH, "gelu": GELU, "gelu_
 
 
 def read_safetensors(path):
-    """{name: float32 array} of a file, read by its definition alone."""
+    """Reads a safetensors file as {name: float32 array}, by the definition of the format."""
     with open(path, "rb") as file:
         header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
         data = file.read()
@@ -34,7 +34,7 @@ def read_json(*path):
 
 
 class Model:
-    """Variables by CTranslate2's names, vocabularies as lists, and what config.json says."""
+    """Variables by CTranslate2's names, vocabularies as lists, and the fields of config.json."""
 
     def __init__(self, variables, source, target, config):
         self.variables = variables
@@ -155,7 +155,7 @@ def fairseq_tokens(directory, size):
     return tokens + [f"madeupword{i}" for i in range(size - len(tokens))]
 
 
-# M2M100's languages, which follow its pieces in this order.
+# M2M100's languages, whose tokens follow the pieces in this order.
 M2M100_LANGUAGES = (
     "af am ar ast az ba be bg bn br bs ca ceb cs cy da de el en es et fa ff fi fr fy ga gd gl gu ha "
     "he hi hr ht hu hy id ig ilo is it ja jv ka kk km kn ko lb lg ln lo lt lv mg mk ml mn mr ms my "
@@ -242,7 +242,7 @@ def is_quantizable(name, array):
 
 
 def quantize(name, array, kind):
-    """{name: array} with the scale, as CTranslate2 quantizes."""
+    """Quantizes as CTranslate2 does; returns {name: array} with the scale."""
     if kind == "int8":
         most = np.abs(array).max(axis=1)
         scale = (127.0 / np.where(most == 0, 127.0, most)).astype(np.float32)
@@ -253,7 +253,7 @@ def quantize(name, array, kind):
 
 
 def convert(name, array, kind):
-    """({name: (type, bytes, shape)}) of a variable."""
+    """Serializes a variable to {name: (type, bytes, shape)}."""
     arrays = {name: array}
     if kind.startswith("int8") or kind.startswith("int16"):
         if is_quantizable(name, array):
@@ -274,7 +274,7 @@ def convert(name, array, kind):
 
 
 def old_variables(model):
-    """What stood in variables before there was a config.json."""
+    """The variables that had the settings before there was a config.json."""
     config, out = model.config, {}
     for name in ("unk", "bos", "eos"):
         token = config[f"{name}_token"].encode()
@@ -326,7 +326,7 @@ def write_vocabulary(stem, tokens, version):
 
 
 def write(model, directory, kind="float32", version=6, beside=()):
-    """The directory; `beside` are files to copy into it, such as source.spm."""
+    """Writes the directory and copies the files `beside` into it, such as source.spm."""
     os.makedirs(directory)
     variables = dict(model.variables)
     if version < 6:

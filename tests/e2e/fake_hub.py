@@ -1,11 +1,11 @@
-"""A server that behaves like the Hugging Face Hub, and a second one that its large files lie on.
+"""A server that behaves like the Hugging Face Hub, and a second one for its large files.
 
-What the Hub does, seen by a client that downloads:
-  - GET /api/models/OWNER/NAME/revision/REVISION?blobs=true lists the files of a commit;
-  - GET /OWNER/NAME/resolve/COMMIT/FILE gives a small file at once, and for one in Git LFS redirects
-    to a signed address on another host, with X-Linked-Etag and X-Linked-Size;
-  - that one takes ranges, and refuses an Authorization header, which it has no use for;
-  - without a token, a repository that is private or missing is 401, with one it is 404.
+What a client that downloads sees of the Hub:
+  - GET /api/models/OWNER/NAME/revision/REVISION?blobs=true lists the files of a commit.
+  - GET /OWNER/NAME/resolve/COMMIT/FILE returns a small file directly.  For a file in Git LFS, it
+    redirects to a signed URL on another host, with X-Linked-Etag and X-Linked-Size.
+  - That host supports ranges and refuses requests with an Authorization header.
+  - A repository that is private or missing gives 401 without a token, and 404 with one.
 """
 
 import hashlib
@@ -36,7 +36,7 @@ class Repository:
             entry = {"rfilename": name, "size": len(content),
                      "blobId": hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()}
             if name in self.large:
-                entry["blobId"] = "0" * 40  # of the pointer, which is no use to us
+                entry["blobId"] = "0" * 40  # the id of the pointer file, which clients cannot use
                 entry["lfs"] = {"sha256": hashlib.sha256(content).hexdigest(),
                                 "size": len(content), "pointerSize": 134}
             siblings.append(entry)
@@ -46,7 +46,7 @@ class Repository:
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
-    def do_GET(self):  # the name that http.server wants
+    def do_GET(self):  # the name that http.server calls
         with self.server.hub.lock:
             self.server.hub.requests.append((self.server.role, self.path, dict(self.headers)))
         path = urllib.parse.unquote(urllib.parse.urlsplit(self.path).path)
@@ -68,13 +68,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         if cut is None:
             self.wfile.write(body)
-        else:  # a connection that breaks
+        else:  # the connection breaks
             self.wfile.write(body[:cut])
             self.wfile.flush()
             self.close_connection = True
 
     def repository(self, name):
-        """The repository, if whoever asks may see it; else the refusal has been sent."""
+        """Returns the repository if the client may see it; otherwise sends the error."""
         repository = self.server.hub.repositories.get(name)
         token = self.headers.get("Authorization", "").removeprefix("Bearer ")
         if repository is None or repository.token not in (None, token):
@@ -140,11 +140,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 class FakeHub:
-    """Both servers, over TLS with the certificate of an Authority (certificates.py)."""
+    """Both servers, over TLS, with certificates from an Authority (certificates.py)."""
 
     def __init__(self, authority):
         self.repositories = {}
-        self.requests = []  # (role, path, headers) of every one
+        self.requests = []  # (role, path, headers) of each
         self.lock = threading.Lock()
         self._failures = {}
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -161,8 +161,8 @@ class FakeHub:
         self.url, self.cdn_url = urls
 
     def fail(self, role, end_of_path, *failures):
-        """What becomes of the next requests for a path: a status, ("cut", bytes), "corrupt",
-        "no ranges", or None for an answer as it should be."""
+        """Sets the results of the next requests for a path: a status, ("cut", bytes), "corrupt",
+        "no ranges", or None for a correct response."""
         self._failures[(role, end_of_path)] = list(failures)
 
     def next_failure(self, role, path):
@@ -173,7 +173,7 @@ class FakeHub:
         return None
 
     def asked_for(self, role="hub"):
-        """The names of the files that were asked for, in order."""
+        """The names of the requested files, in order."""
         return [urllib.parse.urlsplit(path).path.rsplit("/", 1)[-1]
                 for of, path, _ in self.requests if of == role and "/api/" not in path]
 

@@ -1,4 +1,4 @@
-"""One model in every format of Hugging Face's weights: the answers are the same to the bit."""
+"""One model in every weight format of Hugging Face: the translations are the same, to the bit."""
 
 import json
 import os
@@ -17,7 +17,7 @@ DTYPES = {"F32": torch.float32}
 
 
 def read_safetensors(path):
-    """{name: tensor} of a file, read by its definition alone."""
+    """Reads a safetensors file as {name: tensor}, by the definition of the format."""
     with open(path, "rb") as file:
         header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
         data = file.read()
@@ -42,7 +42,7 @@ def write_safetensors(path, tensors):
 
 
 def write_shards(directory, tensors, suffix, write):
-    """Two files and their index, as transformers names them."""
+    """Writes two shards and their index, with the names that transformers gives them."""
     stem, end = ("model", "safetensors") if suffix == "safetensors" else ("pytorch_model", "bin")
     names = list(tensors)
     weight_map = {}
@@ -63,7 +63,7 @@ def save_old(path, tensors):
 
 
 def with_aliases(tensors):
-    """A tied table under all of its names, as transformers saves a .bin."""
+    """Adds the tied table under all of its names, as transformers does in a .bin."""
     table = tensors["model.shared.weight"]
     return tensors | {"lm_head.weight": table, "model.encoder.embed_tokens.weight": table,
                       "model.decoder.embed_tokens.weight": table}
@@ -90,7 +90,7 @@ class FormatsTest(unittest.TestCase):
             self.texts = [i["text"] for i in json.load(file)["inputs"] if i["text"].strip()]
 
     def model(self, name):
-        """A directory with all of the model but its weights."""
+        """A directory with all files of the model except its weights."""
         path = os.path.join(self.directory, name)
         shutil.copytree(MODEL, path, ignore=shutil.ignore_patterns("*.safetensors"))
         return path
@@ -113,15 +113,15 @@ class FormatsTest(unittest.TestCase):
                 self.assertEqual(answer, answers["safetensors"], (name, precision))
 
     def assert_versions(self, server):
-        """A version names what is served and not the file it came from; but columns are other
-        bytes."""
+        """The version identifies the served tensors, not the file format; but a column-major tensor
+        has other bytes."""
         models = server.models.ListModels(pb.ListModelsRequest()).models
         versions = {model.name: model.version for model in models}
         versions.pop("bin-columns")
         self.assertEqual(len(set(versions.values())), 1, versions)
 
     def translate(self, server, model):
-        """What the client prints as JSON, without the model's name."""
+        """The JSON that the client prints, without the name of the model."""
         ended = subprocess.run([CLIENT, "translate", "--server", server.grpc_address, "--model",
                                 model, "--output", "json"], input="\n".join(self.texts) + "\n",
                                capture_output=True, text=True, timeout=300, check=True)

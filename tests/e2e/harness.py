@@ -1,4 +1,4 @@
-"""Starts the real server and speaks to it as a stranger would: with stubs made from the protos."""
+"""Starts the real server and calls it as any client would: with stubs generated from the protos."""
 
 import json
 import os
@@ -17,7 +17,7 @@ import urllib.request
 import google
 import grpc
 
-# The stubs live in packages that installed libraries own as well.
+# The stubs are in packages (google, grpc) that installed libraries define as well.
 _STUBS = os.environ["DRAGOMAN_STUBS"]
 sys.path.insert(0, _STUBS)
 google.__path__.append(os.path.join(_STUBS, "google"))
@@ -32,18 +32,18 @@ SERVER = os.environ["DRAGOMAN_SERVER_BINARY"]
 CLIENT = os.environ["DRAGOMAN_CLIENT_BINARY"]
 SOURCE_DIR = os.environ["DRAGOMAN_SOURCE_DIR"]
 MODEL = os.path.join(SOURCE_DIR, "models", "en-de")
-FLOAT32 = ("--model", f"en-de={MODEL}", "--precision", "float32")  # as the goldens were made
+FLOAT32 = ("--model", f"en-de={MODEL}", "--precision", "float32")  # as in the goldens
 
 
 def golden_inputs():
-    """200 sentences and what Hugging Face makes of them with the embedded model."""
+    """200 sentences, and Hugging Face's translations of them with the embedded model."""
     path = os.path.join(SOURCE_DIR, "tests/golden/expected/en-de/golden.json")
     with open(path, encoding="utf-8") as file:
         return json.load(file)["inputs"]
 
 
 def seed():
-    """The seed of what is random in a test, printed so that a failure can be replayed."""
+    """Returns the seed for a random test, and prints it so that a failure can be replayed."""
     value = int(os.environ.get("DRAGOMAN_SEED", random.randrange(1 << 32)))
     print(f"DRAGOMAN_SEED={value}", file=sys.stderr)
     return value
@@ -55,13 +55,13 @@ def _limited(limit):
 
 
 def run_server(*arguments, limit=None, **options):
-    """Runs a server that is expected to end by itself; `limit` and `options` as for Server."""
+    """Runs a server that is expected to exit by itself; `limit` and `options` are as for Server."""
     return subprocess.run([*_limited(limit), SERVER, *arguments], capture_output=True, text=True,
                           timeout=120, **options)
 
 
 def listening(line):
-    """The addresses in the line about listening: text, or an object with --log-format json."""
+    """Parses the addresses in the `listening` line, which is text or, with --log-format json, an object."""
     if line.startswith("{"):
         said = json.loads(line)
         return (said["grpc"], said["http"]) if said["event"] == "listening" else None
@@ -72,8 +72,8 @@ def listening(line):
 class Server:
     """A running server, on free ports unless told otherwise.
 
-    Clients know it by `credentials`, or speak plain text.  Its log goes to a file unless `log` is
-    given; `limit` is one of prlimit's, "--nofile=1024"; `options` are subprocess's.
+    Clients use `credentials`, or plain text without them.  The log goes to a file unless `log` is
+    given; `limit` is an option of prlimit, such as "--nofile=1024"; `options` go to subprocess.
     """
 
     def __init__(self, *arguments, credentials=None, log=None, grpc_port=0, http_port=0, limit=None,
@@ -91,7 +91,7 @@ class Server:
         else:
             self.stop()
             raise AssertionError(f"the server ended before it listened:\n{self.log_text()}")
-        # It goes on printing, perhaps: nobody must block on a full pipe.
+        # Drain its output, so that it never blocks on a full pipe.
         threading.Thread(target=self.process.stdout.read, daemon=True).start()
         channel_options = [("grpc.enable_http_proxy", 0), ("grpc.use_local_subchannel_pool", 1)]
         self.new_channel = lambda: (
@@ -102,7 +102,7 @@ class Server:
         self.models = pb_grpc.ModelServiceStub(self.channel)
 
     def log_text(self):
-        """What the log says; lines are written by a thread of their own, so waits for their end."""
+        """Returns the log.  A separate thread writes it, so this waits until the log stops growing."""
         size, settled = -1, 0
         while settled < 4 and self.process.poll() is None:
             last, size = size, os.fstat(self.log.fileno()).st_size
@@ -136,7 +136,7 @@ class Server:
             return error.code, error.headers, error.read().decode()
 
     def metrics(self):
-        """{name: {sorted label pairs: value}} of what /metrics says."""
+        """Parses /metrics to {name: {sorted label pairs: value}}."""
         samples = {}
         for family in text_string_to_metric_families(self.http("/metrics")[2]):
             for sample in family.samples:
@@ -146,7 +146,7 @@ class Server:
 
 
 class ServerTest(unittest.TestCase):
-    """Tests that share one server, which must end well after them."""
+    """Tests that share one server, which must exit cleanly after them."""
 
     arguments = FLOAT32
 
@@ -162,7 +162,7 @@ class ServerTest(unittest.TestCase):
             raise AssertionError(f"the server ended with exit code {code}")
 
     def assert_fails(self, code, call):
-        """The error of `call`, which must have this code."""
+        """Returns the error of `call`, which must have this code."""
         with self.assertRaises(grpc.RpcError) as caught:
             call()
         self.assertEqual(caught.exception.code(), code, caught.exception.details())

@@ -1,6 +1,6 @@
-"""10,000 requests that nobody should send: each gets its code or is cut, and the server lives on as it was.
+"""Thousands of hostile requests: each gets an error code or is cut off, and the server survives without a leak.
 
-DRAGOMAN_HOSTILE_REQUESTS says how many (default 2,000).
+DRAGOMAN_HOSTILE_REQUESTS sets their number (default 2,000).
 """
 
 import os
@@ -23,7 +23,7 @@ def post(body, headers=JSON, path=b"/v1/translate", length=None):
 
 
 def hostile(rng):
-    """(what it is, bytes, the codes that may come): 0 is none, the connection was closed."""
+    """Returns (description, bytes, allowed codes), where 0 means that the connection was closed."""
     noise = bytes(rng.randrange(256) for _ in range(rng.randrange(1, 200)))
     depth = rng.randrange(200, 60_000)
     good = post(GOOD)
@@ -77,14 +77,14 @@ class HostileHttpTest(ServerTest):
                            "--compat", "libretranslate,deepl,google")
 
     def send(self, request):
-        """The code of the answer; 0 if the server hung up without one."""
+        """Returns the code of the response; 0 if the server hung up without one."""
         host, port = self.server.http_address.rsplit(":", 1)
         with socket.create_connection((host, int(port)), timeout=30) as connection:
             try:
                 connection.sendall(request)
                 connection.shutdown(socket.SHUT_WR)
             except OSError:
-                pass  # it was refused while it was sent
+                pass  # the server refused it before it was complete
             received = b""
             try:
                 while b"\r\n" not in received:
@@ -121,7 +121,7 @@ class HostileHttpTest(ServerTest):
             for thread in threads:
                 thread.join()
 
-        burst(total // 2, 0)  # threads, pools and caches have grown to their size
+        burst(total // 2, 0)  # lets threads, pools and caches grow to their full size
         before = self.memory()
         burst(total - total // 2, 4)
         grown = self.memory() - before

@@ -1,4 +1,4 @@
-"""/metrics, /healthz and /readyz, read by those whom they are for."""
+"""/metrics, /healthz and /readyz, as Prometheus and probes read them."""
 
 import shutil
 import subprocess

@@ -1,5 +1,5 @@
-"""TLS, certificates of clients, bearer tokens and their reload on the HTTP port: who gets in, by which door, and what
-the others are told."""
+"""TLS, client certificates, bearer tokens and their reload on the HTTP port: who gets in through which API, and which
+errors the others get."""
 
 import http.client
 import json
@@ -20,7 +20,7 @@ GERMAN = "Guten Morgen!"
 
 
 def trust(ca, pair=None):
-    """What a client knows: the authority, and perhaps a certificate of its own."""
+    """The TLS context of a client: the authority, and optionally a client certificate."""
     context = ssl.create_default_context(cafile=ca)
     if pair is not None:
         context.load_cert_chain(*pair)
@@ -52,7 +52,7 @@ class Client:
         return self.ask("POST", "/v1/translate", BODY, headers)
 
     def certificate(self):
-        """When the one that the server shows ends."""
+        """Returns when the server's certificate expires."""
         self.connection.connect()
         return ssl.cert_time_to_seconds(self.connection.sock.getpeercert()["notAfter"])
 
@@ -77,7 +77,7 @@ class HttpsTest(SecurityTest):
         return self.start("--tls-cert", cert or self.cert, "--tls-key", key or self.key, *arguments)
 
     def refused(self, server, context):
-        """Whether a client gets no answer at all: TLS 1.3 tells it after the handshake."""
+        """Whether a client gets no response: TLS 1.3 only fails after the handshake."""
         try:
             with Client(server, context) as client:
                 client.translate()
@@ -88,7 +88,7 @@ class HttpsTest(SecurityTest):
     def test_tls_serves_who_knows_the_authority_and_nobody_else(self):
         server = self.serve()
         with Client(server, trust(self.authority.ca)) as client:
-            for _ in range(2):  # the connection stays
+            for _ in range(2):  # the connection stays open
                 answer = client.translate()
                 self.assertEqual((answer[0], texts(answer)), (200, [GERMAN]))
             self.assertEqual(client.ask("POST", "/translate", "q=Good+morning.&source=en&target=de", {
@@ -136,7 +136,7 @@ class HttpsTest(SecurityTest):
             self.assertEqual(plain.translate()[0], 426)
 
     def test_sessions_of_mutual_tls_are_resumed(self):
-        """As browsers and connection pools do: a second connection shows no certificate again."""
+        """As with browsers and connection pools, a second connection resumes the session without a certificate."""
         server = self.serve("--tls-client-ca", self.authority.ca)
         cert, key = self.authority.issue("shop", "DNS:shop.test")
         session = self.authority.path("session.pem")

@@ -1,4 +1,4 @@
-"""How the server starts, refuses to start, and ends."""
+"""How the server starts, refuses to start, and exits."""
 
 import os
 import tempfile
@@ -93,14 +93,14 @@ class StopTest(unittest.TestCase):
         clients = [threading.Thread(target=client) for _ in range(4)]
         for thread in clients:
             thread.start()
-        for _ in range(8):  # each client has had an answer, or nearly
+        for _ in range(8):  # enough calls for (nearly) every client to have had a response
             started.acquire()
         time.sleep(0.05)
         code = server.stop()
         for thread in clients:
             thread.join()
         self.assertEqual(code, 0)
-        # A call begun before the signal was answered; one begun after it was refused.
+        # Calls that started before the signal succeeded; those that started after it were refused.
         self.assertGreaterEqual(results.count(grpc.StatusCode.OK), 4)
         self.assertEqual(set(results), {grpc.StatusCode.OK, grpc.StatusCode.UNAVAILABLE})
 

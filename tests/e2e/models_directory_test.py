@@ -1,4 +1,4 @@
-"""Directories of Firefox's and Bergamot's models, as users keep them: served without a flag of their own."""
+"""Directories of Firefox's and Bergamot's models, as users keep them, need no flags of their own."""
 
 import gzip
 import os
@@ -19,7 +19,7 @@ class ModelsDirectoryTest(unittest.TestCase):
         self.root = temporary.name
 
     def add(self, directory, **files):
-        """A directory with files of the student, each under another name."""
+        """A directory with the files of the student, each under another name."""
         path = os.path.join(self.root, directory)
         os.makedirs(path)
         for own, name in {"model": "model.intgemm8.alphas.bin", "vocab": "vocab.spm", "lex": "lex.bin"}.items():
@@ -66,7 +66,7 @@ class ModelsDirectoryTest(unittest.TestCase):
         self.assertEqual(direct.model, "en-de")
         through = server.translate("the house", source_language="fr", target_language="de")
         self.assertEqual(through.model, "fr-en+en-de")
-        # The same network both times, so what it makes of what it made.
+        # The pivot uses the same network twice: it translates its own translation.
         first = server.translate("the house", source_language="fr", target_language="en")
         second = server.translate(first.translations[0].hypotheses[0].text, source_language="en", target_language="de")
         self.assertEqual(through.translations[0].hypotheses[0].text, second.translations[0].hypotheses[0].text)
@@ -78,7 +78,7 @@ class ModelsDirectoryTest(unittest.TestCase):
         options = pb.DecodingOptions(beam_size=4, glossary=[pb.GlossaryEntry(source="house", target="Auto")])
         through = server.translate("the house is old", options=options, source_language="fr", target_language="de")
         self.assertIn("Auto", through.translations[0].hypotheses[0].text)
-        # A text without the phrase is left alone, whatever stands in the text in between.
+        # A text without the phrase is not changed, whatever the intermediate text contains.
         options = pb.DecodingOptions(beam_size=4, glossary=[pb.GlossaryEntry(source="car", target="Auto")])
         plain = server.translate("the house is old", source_language="fr", target_language="de",
                                  options=pb.DecodingOptions(beam_size=4))

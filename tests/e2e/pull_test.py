@@ -125,7 +125,7 @@ class PullTest(unittest.TestCase):
         self.hub.fail("cdn", LARGE)
         self.hub.requests.clear()
         self.assert_pulled(self.pull())
-        self.assertEqual(self.hub.asked_for(), [LARGE])  # the others were there
+        self.assertEqual(self.hub.asked_for(), [LARGE])  # the others were there already
         self.assertEqual(self.hub.requests[-1][2]["Range"], "bytes=1000000-")
 
     def test_busy_servers_are_asked_again(self):

@@ -1,5 +1,5 @@
-"""Models that change under full load: a good version, a broken one, one that is too large; SIGHUP by the dozen,
-files that are written in place, links that turn as Kubernetes turns them, and a drain in the middle of it."""
+"""Models that change under full load: a good version, a broken one, one that is too large; many SIGHUPs, files that are
+overwritten in place, links that are switched as Kubernetes switches them, and a drain in the middle of it."""
 
 import collections
 import json
@@ -28,7 +28,7 @@ def copy_model(source, target):
 
 
 def too_large(directory):
-    """Makes of a model one that no machine has room for; its weights are a file of holes."""
+    """Changes a model to one that fits on no machine; its weights are a sparse file."""
     config_path = os.path.join(directory, "config.json")
     with open(config_path, encoding="utf-8") as file:
         config = json.load(file)
@@ -46,7 +46,7 @@ def too_large(directory):
 
 
 class Load:
-    """Clients that ask as fast as they are answered, and what they were answered by whom."""
+    """Clients in a closed loop, and a record of which version gave which translation."""
 
     def __init__(self, server, texts, clients=8):
         self.server, self.texts = server, texts
@@ -101,7 +101,7 @@ class ReloadTest(unittest.TestCase):
         return os.path.join(self.root, name)
 
     def point(self, target):
-        """Turns the link to the served directory, in one step."""
+        """Switches the link to the served directory atomically."""
         os.symlink(target, self.current + ".next")
         os.rename(self.current + ".next", self.current)
 
@@ -127,7 +127,7 @@ class ReloadTest(unittest.TestCase):
     def test_under_full_load_a_good_a_broken_and_a_too_large_version(self):
         good = copy_model(MODEL, self.path("good"))
         with open(os.path.join(good, "generation_config.json"), "a", encoding="utf-8") as file:
-            file.write("\n")  # another version, of equal translations
+            file.write("\n")  # another version with the same translations
         broken = copy_model(MODEL, self.path("broken"))
         os.truncate(os.path.join(broken, "model.safetensors"), 1000)
         large = copy_model(MODEL, self.path("large"))
@@ -167,7 +167,7 @@ class ReloadTest(unittest.TestCase):
         load.stop()
         marks.append(("end", time.monotonic()))
 
-        # No request was lost, and whatever a version says of a text it says always.
+        # No request was lost, and a version always gives a text the same translation.
         self.assertEqual(set(load.codes), {"OK"}, load.codes)
         self.assertEqual({version for version, _ in load.answers}, {first, second})
         for key, translations in load.answers.items():
@@ -185,7 +185,7 @@ class ReloadTest(unittest.TestCase):
         self.assertEqual(server.stop(), 0)
 
     def test_files_written_in_place_while_they_are_watched(self):
-        """A copy that is not atomic, again and again: what is half there is never served."""
+        """Copies files repeatedly without being atomic: a half-written model is never served."""
         served = copy_model(TRAINED, self.path("served"))
         self.point(served)
         server = Server("--model", f"en-de={self.current}", "--model-poll-seconds", "1")
@@ -199,7 +199,7 @@ class ReloadTest(unittest.TestCase):
         for directory in (OTHER, TRAINED, OTHER):
             with open(os.path.join(directory, "model.safetensors"), "rb") as file:
                 weights = file.read()
-            for _ in range(3):  # cut short, half written, then whole
+            for _ in range(3):  # truncated, half written, then complete
                 with open(os.path.join(served, "model.safetensors"), "r+b") as file:
                     file.truncate(pick.randrange(len(weights)))
                     self.hang_up(server)

@@ -1,4 +1,4 @@
-"""What must not stop a server: no descriptors, a log that nobody reads, signals, small limits."""
+"""What a server must survive: no descriptors, a log that nobody reads, signals, small limits."""
 
 import os
 import resource
@@ -87,7 +87,7 @@ class SlowReaderTest(unittest.TestCase):
             start = time.monotonic()
             self.assertTrue(server.translate("Good morning.", timeout=20).translations)
             self.assertLess(time.monotonic() - start, 10)
-        # Neither their calls nor their connections stay: they answer no ping.
+        # Neither their calls nor their connections stay, because they answer no pings.
         await_true(lambda: server.metrics()["dragoman_connections"][()] <= 1, "still connected", 60)
         await_true(lambda: server.metrics()["dragoman_requests_in_flight"][()] == 0, "in flight", 60)
         self.assertEqual(server.metrics()["dragoman_kv_cache_bytes"][()], 0)
@@ -214,7 +214,7 @@ class SignalTest(unittest.TestCase):
                 return server.metrics()[name][(("what", "tokens"),)]
 
             before = reload_time()
-            time.sleep(1.1)  # it is told in whole seconds
+            time.sleep(1.1)  # metrics have whole seconds
             server.process.send_signal(signal.SIGHUP)
             await_true(lambda: reload_time() > before, "the tokens are not read again")
             self.assertIn("certificates and tokens again", server.log_text())
@@ -241,7 +241,7 @@ class SignalTest(unittest.TestCase):
 class PortTest(unittest.TestCase):
 
     def assert_refused(self, want, grpc_address="127.0.0.1:0", http_address="127.0.0.1:0"):
-        # The model is not there: the port is the first thing that is missed.
+        # The model does not exist either, but the port is checked first.
         ended = run_server("--model", "en-de=/no/such/model", "--grpc-address", grpc_address,
                            "--http-address", http_address)
         self.assertEqual(ended.returncode, 1, ended)
@@ -259,7 +259,7 @@ class PortTest(unittest.TestCase):
 
 
 class RefusalTest(unittest.TestCase):
-    """What used to be refused by the transport, without a trace."""
+    """Requests that the transport used to refuse without a trace in logs and metrics."""
 
     def setUp(self):
         self.server = Server(*ONE_WORKER)

@@ -1,4 +1,4 @@
-"""The first promise: a translation does not depend on what else the server does."""
+"""The first promise: a translation does not depend on what else the server is doing."""
 
 import queue
 import random
@@ -12,7 +12,7 @@ OUTPUT = pb.OutputOptions(tokens=True, token_scores=True, sentence_spans=True)
 
 
 class SameBytes:
-    """What holds in every precision."""
+    """The checks, for every precision."""
 
     @classmethod
     def setUpClass(cls):
@@ -22,7 +22,7 @@ class SameBytes:
 
     @classmethod
     def answers(cls, texts, stub=None):
-        """The translations, each as bytes: texts, tokens, scores and all."""
+        """Returns the translations, each as bytes: texts, tokens, scores and everything else."""
         response = (stub or cls.server.translation).Translate(
             pb.TranslateRequest(contents=texts, options=OPTIONS, output=OUTPUT,
                                 sentence_splitting=pb.SENTENCE_SPLITTING_NONE), timeout=300)

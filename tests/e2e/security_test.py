@@ -1,4 +1,4 @@
-"""TLS, mutual TLS, bearer tokens and trace ids: who gets in, and which code the others get."""
+"""TLS, mutual TLS, bearer tokens and trace ids: who gets in, and which error codes the others get."""
 
 import json
 import os
@@ -11,7 +11,7 @@ import grpc
 
 from certificates import Authority, read, replace
 from harness import CLIENT, FLOAT32, MODEL, Server, details_of, pb, pb_grpc, run_server
-from grpc.health.v1 import health_pb2, health_pb2_grpc  # found through the harness
+from grpc.health.v1 import health_pb2, health_pb2_grpc  # on the path that the harness sets
 
 SHOP, BLOG = "shop-token-0123456789", "blog-token-0123456789"
 ONE_WORKER = (*FLOAT32, "--workers", "1")
@@ -46,12 +46,12 @@ def code_of(call):
 
 
 def failures(server, what):
-    """How often changed files could not be read."""
+    """Returns how often changed files could not be read."""
     return server.metrics()["dragoman_reload_failures_total"][(("what", what),)]
 
 
 def read_at(server, what):
-    """When what is in use was read."""
+    """Returns when the files in use were read."""
     name = "dragoman_last_reload_success_timestamp_seconds"
     return server.metrics()[name][(("what", what),)]
 
@@ -78,7 +78,7 @@ class TlsTest(SecurityTest):
         cls.cert, cls.key = cls.authority.issue("server", "DNS:localhost,IP:127.0.0.1")
 
     def translates(self, server, ca, pair=(None, None), token=None):
-        """The code of a call that trusts `ca` and shows a certificate and a token."""
+        """Makes a call that trusts `ca`, with a certificate and a token; returns the code."""
         cert, key = (read(path) if path else None for path in pair)
         credentials = grpc.ssl_channel_credentials(read(ca), key, cert)
         with grpc.secure_channel(server.grpc_address, credentials, OPTIONS) as channel:
@@ -291,7 +291,7 @@ class TokenTest(SecurityTest):
         self.assertNotIn(SHOP[:8], server.log_text())
         self.assertEqual(code(BLOG), grpc.StatusCode.OK)
         self.assertEqual(code(SHOP), grpc.StatusCode.UNAUTHENTICATED)
-        self.write(f"\ufeffshop {SHOP}\r\n\r\n")  # as an editor of another system leaves it
+        self.write(f"\ufeffshop {SHOP}\r\n\r\n")  # as an editor on Windows saves it
         await_true(lambda: "line 1" in server.log_text(), "a byte order mark is no principal")
         self.write(f"shop {SHOP}\r\n\r\n")
         await_true(lambda: code(SHOP) == grpc.StatusCode.OK, "its line ends are")

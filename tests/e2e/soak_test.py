@@ -1,7 +1,7 @@
-"""Many clients that change their minds, beside documents, bursts and batch work.
+"""Many clients that cancel calls or give up on them, next to documents, bursts and batch work.
 
-DRAGOMAN_SOAK_SECONDS says for how long (default 5).  In a soak of a minute or more the memory, the
-descriptors and the threads of the server must not grow, either.
+DRAGOMAN_SOAK_SECONDS sets the duration (default 5).  In a soak of a minute or more, the memory, the
+descriptors and the threads of the server must not grow either.
 """
 
 import collections
@@ -19,7 +19,7 @@ from harness import ServerTest, golden_inputs, pb, pb_grpc, seed
 
 SECONDS = float(os.environ.get("DRAGOMAN_SOAK_SECONDS", "5"))
 CLIENTS = 16
-# Of the last part of the run over the first: a soak that leaks for ten minutes grows by more.
+# Growth from the second quarter to the last one; in ten minutes, a leak grows by more.
 MOST_GROWTH = 1.15
 ALLOWED = {grpc.StatusCode.OK, grpc.StatusCode.CANCELLED, grpc.StatusCode.DEADLINE_EXCEEDED,
            grpc.StatusCode.RESOURCE_EXHAUSTED}
@@ -29,13 +29,13 @@ IDLE = {name: {(): 0.0} for name in
 
 
 class Client(threading.Thread):
-    """Makes calls one after another; some it cancels, some have next to no time."""
+    """Makes calls one after another; cancels some, and gives some hardly any time."""
 
     def __init__(self, server, inputs, client_seed, end):
         super().__init__()
         self.server, self.inputs, self.end = server, inputs, end
         self.random = random.Random(client_seed)
-        self.ends = []  # one list of codes for each call: a code each time that it ended
+        self.ends = []  # for each call, a list with a code for each time that it ended
         self.wrong = []
 
     def run(self):
@@ -52,7 +52,7 @@ class Client(threading.Thread):
         self.send(stub, 100 if document else self.random.randint(1, 8), 300).wait()
 
     def send(self, stub, texts, timeout):
-        """One call; returns the event of its end."""
+        """Starts one call; returns the event of its end."""
         chosen = self.random.choices(self.inputs, k=texts)
         greedy = self.random.random() < 0.5
         batch = self.random.random() < 0.2
@@ -88,7 +88,7 @@ class Client(threading.Thread):
 
 
 class Usage(threading.Thread):
-    """Looks at the server's memory, descriptors and threads until the end."""
+    """Samples the memory, descriptors and threads of the server until the end."""
 
     NAMES = ("process_resident_memory_bytes", "process_open_fds", "process_threads")
 
@@ -105,7 +105,7 @@ class Usage(threading.Thread):
             time.sleep(1)
 
     def growth(self, name):
-        """The median of the last quarter over that of the second one."""
+        """Returns the median of the last quarter divided by that of the second one."""
         samples = self.samples[name]
         quarter = len(samples) // 4
         return (statistics.median(samples[-quarter:]) /

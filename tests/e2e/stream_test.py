@@ -1,5 +1,5 @@
-"""The streaming calls against the real server: nothing is taken back, memory stays flat, and clients
-that misbehave harm nobody."""
+"""The streaming calls against the real server: text that was sent is final, memory stays flat, and
+misbehaving clients harm nobody."""
 
 import concurrent.futures as futures
 import os
@@ -12,12 +12,12 @@ import grpc
 
 from harness import MODEL, Server, ServerTest, golden_inputs, pb, seed
 
-SENTENCES = int(os.environ.get("DRAGOMAN_STREAMED_SENTENCES", "240"))  # of each beam size
+SENTENCES = int(os.environ.get("DRAGOMAN_STREAMED_SENTENCES", "240"))  # for each beam size
 ITEMS = int(os.environ.get("DRAGOMAN_BULK_ITEMS", "2000"))
 
 
 def sentences(count, random_source):
-    """Golden sentences, and others that are made of their words."""
+    """Golden sentences, and others made from their words."""
     texts = [item["text"] for item in golden_inputs()]
     words = [word for text in texts for word in text.split()]
     while len(texts) < count:
@@ -34,7 +34,7 @@ class StreamTest(ServerTest):
     arguments = ("--model", f"en-de={MODEL}", "--precision", "int8")
 
     def stream(self, texts, options):
-        """Streams texts: how many times text was taken back, and how many messages came early."""
+        """Streams texts; returns how often text was taken back, and how many messages came early."""
         whole = [t.hypotheses[0].text for t in
                  self.server.translate(*texts, options=options, timeout=600).translations]
         told, ended = [""] * len(texts), 0
@@ -98,7 +98,7 @@ class StreamTest(ServerTest):
 
 
 class HostileTest(ServerTest):
-    """Whatever a client does, the server serves the next one, and forgets the first."""
+    """Whatever a client does, the server serves the next one and keeps nothing of the first."""
 
     def tearDown(self):
         deadline = time.monotonic() + 30

@@ -1,4 +1,4 @@
-"""tools/train from text to a served model: a toy of two directions."""
+"""tools/train from text to a served model: a toy model for two directions."""
 
 import json
 import os

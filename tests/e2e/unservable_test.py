@@ -1,4 +1,4 @@
-"""Models and settings that could only refuse: the server says so at the start and ends."""
+"""Models and settings that could not serve any request: the server says so at startup and exits."""
 
 import array
 import json
@@ -15,7 +15,7 @@ SMALL = os.path.join(SOURCE_DIR, "tests/golden/models/marian-trained")
 
 
 class Directory:
-    """A copy of the small model, to be spoilt."""
+    """A copy of the small model, to be damaged."""
 
     def __init__(self):
         self.temporary = tempfile.TemporaryDirectory()
@@ -32,7 +32,7 @@ class Directory:
             json.dump(content, new)
 
     def change_tensors(self, change):
-        """Writes the checkpoint anew after change({name: (shape, array of float32)})."""
+        """Rewrites the checkpoint after change({name: (shape, float32 array)})."""
         path = os.path.join(self.path, "model.safetensors")
         with open(path, "rb") as old:
             size, = struct.unpack("<Q", old.read(8))

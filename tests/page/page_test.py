@@ -1,6 +1,6 @@
-"""The pages in Chromium: page.test.js drives them, against a fake server and against the real one.
+"""The pages in Chromium: page.test.js drives them against a fake server and against the real one.
 
-Skipped where Chromium, node or npm's packages are not there.  DRAGOMAN_SCREENSHOTS is a folder for pictures.
+Skipped without Chromium, node or the npm packages.  DRAGOMAN_SCREENSHOTS names a folder for screenshots.
 """
 
 import os
@@ -20,7 +20,7 @@ class PageTest(unittest.TestCase):
             if not program:
                 self.skipTest("chromium, node or npm is not installed")
         with tempfile.TemporaryDirectory() as directory:
-            # As in the tree: the fake server serves ../../server/page.
+            # The same layout as in the tree, because the fake server serves ../../server/page.
             tests = os.path.join(directory, "tests", "page")
             for part, into in (("tests/page", tests), ("server/page", os.path.join(directory, "server", "page"))):
                 shutil.copytree(os.path.join(SOURCE_DIR, part), into, ignore=shutil.ignore_patterns("node_modules"))

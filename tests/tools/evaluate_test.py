@@ -1,4 +1,4 @@
-"""tools/evaluate against what sacreBLEU's README and own tests (test_bleu.py, test_chrf.py) publish."""
+"""tools/evaluate against the figures in sacreBLEU's README and tests (test_bleu.py, test_chrf.py)."""
 
 import contextlib
 import io

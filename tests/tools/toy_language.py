@@ -1,7 +1,7 @@
-"""Parallel text that a tiny model learns in seconds: numbers, and what they are called elsewhere.
+"""Parallel text that a tiny model learns in seconds: number words in three languages.
 
-French keeps the order of the words, German turns it around, so a model must both know the words and
-look at the right one.
+French keeps the order of the words and German reverses it, so a model must know the words and
+attend to the right one.
 """
 
 import os
@@ -13,7 +13,7 @@ GERMAN = "eins zwei drei vier fünf sechs sieben acht neun zehn".split()
 
 
 def write(directory: str, pairs: int = 2000) -> list[str]:
-    """Writes both files; the flags of train.py that name them."""
+    """Writes both files; returns the flags of train.py that name them."""
     source = random.Random(1)
     lines = {"eng-fra": [], "eng-deu": []}
     for _ in range(pairs):

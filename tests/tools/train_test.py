@@ -1,4 +1,4 @@
-"""tools/train, part by part; that the server serves what it makes is tested in tests/e2e."""
+"""tools/train, part by part; tests/e2e tests that the server can serve its models."""
 
 import contextlib
 import io
@@ -15,7 +15,7 @@ try:
     import torch
 except ImportError as error:
     print(f"skipped: tools/train needs python3-torch and python3-sentencepiece: {error}")
-    sys.exit(77)  # which CTest is told to call skipped
+    sys.exit(77)  # CTest reports it as skipped
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "tools", "train"))
@@ -102,7 +102,7 @@ class TrainingTest(unittest.TestCase):
     def test_label_smoothing_is_its_formula(self):
         torch.manual_seed(2)
         logits, target = torch.randn(2, 3, SIZE.pad), random_tokens(2, 3)
-        target[1, 2] = SIZE.pad  # does not count
+        target[1, 2] = SIZE.pad  # padding does not count
         log_p = logits.log_softmax(dim=2)
         losses = [-0.9 * log_p[b, t, target[b, t]] - 0.1 / SIZE.pad * log_p[b, t].sum()
                   for b, t in ((0, 0), (0, 1), (0, 2), (1, 0), (1, 1))]
@@ -134,7 +134,7 @@ class TrainingTest(unittest.TestCase):
 
 
 class ToyTextTest(unittest.TestCase):
-    """What needs a vocabulary and text."""
+    """Tests that need a vocabulary and text."""
 
     @classmethod
     def setUpClass(cls):
@@ -259,9 +259,9 @@ class TrainerTest(ToyTextTest):
         path = os.path.join(self.folder, "checkpoint.pt")
         stopped.save(path)
         resumed = self.trainer()
-        torch.manual_seed(99)  # whatever was drawn before
+        torch.manual_seed(99)  # the generator may be in any state
         resumed.load(path)
-        self.assertGreater(straight.progress.epoch, 1)  # the end of an epoch lies in between
+        self.assertGreater(straight.progress.epoch, 1)  # the run crosses the end of an epoch
         self.assertEqual([resumed.step()[0] for _ in range(7)], losses[5:])
         for ours, theirs in ((resumed.model.state_dict(), straight.model.state_dict()),
                              (resumed.average.weights, straight.average.weights)):
@@ -357,7 +357,7 @@ class SplitTest(unittest.TestCase):
 class CommandTest(ToyTextTest):
 
     def run_train(self, *flags: str) -> tuple[int, str, str]:
-        """Exit code, standard output and standard error of a few quick steps."""
+        """Returns the exit code, standard output and standard error of a few quick steps."""
         out, err = io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             code = train.main([

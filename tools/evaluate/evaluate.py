@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""How good and how fast a model's translations are: BLEU, chrF, speed and lengths.
+"""Measures how good and how fast the translations of a model are: BLEU, chrF, speed and lengths.
 
-Translates one side of a parallel text through a running server, by the `dragoman` command, and
-compares the translations with the other side:
+Translates one side of a parallel text with the `dragoman` command and a running server, and compares
+the translations with the other side:
 
     evaluate.py --pairs test.tsv --server 127.0.0.1:50051 --beam-size 4
     evaluate.py --pairs test.tsv --translations german.txt           # no server
@@ -26,7 +26,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 
 class InputError(Exception):
-    """What is wrong with a file or with the server."""
+    """A problem with a file or the server."""
 
 
 def read_lines(path):
@@ -40,7 +40,7 @@ def read_lines(path):
 
 
 def read_pairs(path, reverse=False):
-    """The sources and the references in a file of lines SOURCE tab REFERENCE."""
+    """Reads sources and references from a file of lines SOURCE tab REFERENCE."""
     sources, references = [], []
     for number, line in enumerate(read_lines(path), 1):
         columns = line.split("\t")
@@ -52,7 +52,7 @@ def read_pairs(path, reverse=False):
 
 
 def parse_translations(path, lines, sources):
-    """What the client printed, as objects of its JSON output; plain text has a line each."""
+    """Parses the output of the client: JSON objects, or plain text with a line per translation."""
     if len(lines) != len(sources):
         raise InputError(f"{path} has {len(lines)} translations, want {len(sources)}")
     try:
@@ -64,8 +64,8 @@ def parse_translations(path, lines, sources):
 
 
 def translate(sources, flags):
-    """Translates through the server; the JSON lines of the client, and the seconds it took."""
-    # A pair is a pair, though its source may have two sentences.
+    """Translates with the server; returns the JSON lines of the client and the seconds it took."""
+    # One text per pair, even if its source has two sentences.
     command = [flags.client, "translate", "--output", "json", "--no-split-sentences"]
     for flag in ("server", "model", "target_language", "beam_size", "num_hypotheses"):
         value = getattr(flags, flag)
@@ -94,7 +94,7 @@ def best(translation):
 
 
 def agreement(translations, others):
-    """How far two runs say the same: whole texts, and tokens at the same position."""
+    """How much two runs agree: equal texts, and equal tokens at the same position."""
     same = positions = equal = 0
     for ours, theirs in zip(map(best, translations), map(best, others), strict=True):
         same += ours["text"] == theirs["text"]
@@ -136,7 +136,7 @@ def report_of(sources, references, translations, seconds=None):
 
 
 def as_text(value, indent=""):
-    """The report for people: a line for each figure."""
+    """The report for people, with a line for each figure."""
     lines = []
     for name, figure in value.items():
         if isinstance(figure, dict) and all(isinstance(v, dict) for v in figure.values()):
@@ -153,7 +153,7 @@ def as_text(value, indent=""):
 
 
 def samples(sources, references, translations):
-    """A table for people who want to see for themselves."""
+    """A table of sources, references and translations."""
     texts = [best(translation)["text"] for translation in translations]
     return markdown.table(("source", "translation", "reference"), (
         map(markdown.escape, row) for row in zip(sources, texts, references)))
@@ -180,7 +180,7 @@ def parse_flags(arguments):
 
 
 def evaluate(flags):
-    """What is to be printed."""
+    """The text to print."""
     sources, references = read_pairs(flags.pairs, flags.reverse)
     sources, references = sources[:flags.limit], references[:flags.limit]
     if not sources:

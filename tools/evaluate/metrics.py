@@ -2,9 +2,9 @@
 
     bleu(["The dog bit the man."], [["The dog had bit the man."]]).score
 
-BLEU (Papineni et al., 2002; Post, 2018): words by the tokenization 13a, n-grams of 1 to 4, smoothing
-"exp", no effective order: sacreBLEU's signature case:mixed|eff:no|tok:13a|smooth:exp.
-chrF2 (Popovic, 2015): characters without white space, n-grams of 1 to 6, beta 2: sacreBLEU's
+BLEU (Papineni et al., 2002; Post, 2018) uses the tokenization 13a, n-grams of 1 to 4 words, the
+smoothing "exp" and no effective order: sacreBLEU's signature case:mixed|eff:no|tok:13a|smooth:exp.
+chrF2 (Popovic, 2015) uses characters without white space, n-grams of 1 to 6, and beta 2: sacreBLEU's
 signature case:mixed|eff:yes|nc:6|nw:0|space:no.
 """
 
@@ -14,11 +14,11 @@ import re
 
 Bleu = collections.namedtuple("Bleu", "score precisions brevity_penalty words reference_words")
 
-# How mteval-v13a.pl sets off punctuation, in this order.
+# The rules by which mteval-v13a.pl separates punctuation, in this order.
 _SET_OFF = (
     (re.compile(r"([\{-\~\[-\` -\&\(-\+\:-\@\/])"), r" \1 "),
-    (re.compile(r"([^0-9])([\.,])"), r"\1 \2 "),  # unless a digit stands before it
-    (re.compile(r"([\.,])([^0-9])"), r" \1 \2"),  # unless a digit follows it
+    (re.compile(r"([^0-9])([\.,])"), r"\1 \2 "),  # unless after a digit
+    (re.compile(r"([\.,])([^0-9])"), r" \1 \2"),  # unless before a digit
     (re.compile(r"([0-9])(-)"), r"\1 \2 "),
 )
 
@@ -35,12 +35,12 @@ def tokenize_13a(text):
 
 
 def _ngrams(sequence, n):
-    """How often each n-gram stands in a string or a tuple."""
+    """Counts each n-gram of a string or a tuple."""
     return collections.Counter(sequence[i:i + n] for i in range(len(sequence) - n + 1))
 
 
 def _bleu_counts(translation, references, order):
-    """(words, words of the reference nearest in length, [(matches, n-grams) of each n])."""
+    """Returns (words, words of the reference of the nearest length, [(matches, n-grams) per n])."""
     words = tuple(tokenize_13a(translation))
     references = [tuple(tokenize_13a(reference)) for reference in references]
     nearest = min((abs(len(r) - len(words)), len(r)) for r in references)[1]
@@ -55,7 +55,7 @@ def _bleu_counts(translation, references, order):
 
 
 def bleu(translations, references, order=4):
-    """BLEU, 0 to 100, of translations that have a list of references each."""
+    """BLEU, 0 to 100; each translation has a list of references."""
     words = reference_words = 0
     matches, totals = [0] * order, [0] * order
     for translation, several in zip(translations, references, strict=True):
@@ -84,7 +84,7 @@ def bleu(translations, references, order=4):
 
 
 def chrf(translations, references, order=6, beta=2):
-    """chrF, 0 to 100, of translations that have one reference each."""
+    """chrF, 0 to 100; each translation has one reference."""
     matches, found, wanted = [0] * order, [0] * order, [0] * order
     for translation, reference in zip(translations, references, strict=True):
         translation, reference = "".join(translation.split()), "".join(reference.split())

@@ -17,10 +17,10 @@ Direction = tuple[str, str]  # ("eng", "deu"): English to German
 
 @dataclasses.dataclass
 class Batch:
-    """Sentence pairs side by side; short ones are filled up with <pad>."""
+    """A batch of sentence pairs; short ones are padded with <pad>."""
 
     source: torch.Tensor  # [pairs, source tokens]
-    decoder_input: torch.Tensor  # [pairs, target tokens]: the start, then the target but its eos
+    decoder_input: torch.Tensor  # [pairs, target tokens]: the decoder start, then the target without eos
     target: torch.Tensor  # [pairs, target tokens]: the target, then eos
     target_tokens: int  # without padding
 
@@ -38,20 +38,20 @@ def pad_rows(rows: Sequence[Sequence[int]], pad: int) -> torch.Tensor:
 
 
 class Corpus:
-    """Every pair in every direction, as ids.  A text that serves two directions is kept once."""
+    """Every pair in every direction, as ids.  A text used in two directions is stored once."""
 
     def __init__(self, vocabulary: Vocabulary, max_tokens: int):
         self._vocabulary = vocabulary
-        self._max_tokens = max_tokens  # of one side, with tag and eos
+        self._max_tokens = max_tokens  # per side, including tag and eos
         self._texts: list[np.ndarray] = []
         self._examples: list[tuple[int, int, str]] = []  # source text, target text, language
-        self._shares: list[float] = []  # by example: how often an epoch has it
-        self.dropped = 0  # pairs that are longer
+        self._shares: list[float] = []  # per example: how often it occurs in an epoch
+        self.dropped = 0  # number of pairs that are longer
 
     def add(self, pairs: Sequence[Pair], languages: Direction,
             directions: Iterable[Direction], share: float = 1.0) -> None:
-        """Adds pairs, which are in `languages`, in those directions that they serve.  Each epoch
-        draws a `share` of them anew."""
+        """Adds pairs in `languages`, in those directions that are trained.  Each epoch samples a
+        `share` of them."""
         directions = [d for d in directions if set(d) == set(languages)]
         sides = [self._vocabulary.encode([pair[side] for pair in pairs]) for side in (0, 1)]
         for ids in zip(*sides):
@@ -69,7 +69,7 @@ class Corpus:
         return len(self._examples)
 
     def epoch_size(self) -> float:
-        """How many examples an epoch has, on average."""
+        """The mean number of examples in an epoch."""
         return sum(self._shares)
 
     def example(self, i: int) -> tuple[list[int], list[int]]:
@@ -79,16 +79,16 @@ class Corpus:
         return (tag + self._texts[source].tolist() + [EOS], self._texts[target].tolist() + [EOS])
 
     def _lengths(self) -> np.ndarray:
-        """[examples]: tokens of the longer side"""
+        """[examples]: the number of tokens of the longer side."""
         tag = 1 if self._vocabulary.tags else 0
         return np.array([max(tag + len(self._texts[s]), len(self._texts[t])) + 1
                          for s, t, _ in self._examples])
 
     def batches(self, budget: int, seed: int) -> list[np.ndarray]:
-        """An epoch: every example once, or with the probability of its share, in batches of
-        examples whose padded source and padded target have at most `budget` tokens each; a single
-        example may be longer.  The seed decides which examples are drawn, who shares a batch with
-        whom, and the order of the batches."""
+        """The batches of an epoch, with every example once, or with the probability of its share.
+        The padded source and the padded target of a batch have at most `budget` tokens each; only
+        a single example may be longer.  The seed determines which examples are sampled, which
+        share a batch, and the order of the batches."""
         random = np.random.default_rng(seed)
         lengths = self._lengths()
         order = random.permutation(len(lengths))

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""Does the server say what PyTorch says?  Compares an exported model in both, sentence by sentence.
+"""Compares an exported model in the server and in PyTorch, sentence by sentence.
 
     dragoman-server --model new=DIR/model --precision float32 &
     compare.py --directory DIR/model --pairs DIR/held-out/test.eng-deu.tsv --target-language deu
 
-Greedy translations must have the same tokens.  The server's beam search gives several hypotheses of
-each sentence with their scores: PyTorch, forced along the same tokens, must give the same sums of
+Greedy translations must have the same tokens.  For each sentence, the server's beam search returns
+several hypotheses with their scores; PyTorch, forced to the same tokens, must give the same sums of
 log-probabilities.
 """
 
@@ -43,7 +43,7 @@ def compare(flags: argparse.Namespace) -> dict:
         hypothesis = answer["hypotheses"][0]
         cut += hypothesis["finish_reason"] != "eos"
         ids = hypothesis["token_ids"]
-        # A translation that the server cut at its maximum has no eos: compare as many tokens.
+        # A translation that reached the maximum length has no eos: compare as many tokens.
         limit = len(ids) + (hypothesis["finish_reason"] == "eos")
         same_greedy += greedy(model, [source], limit)[0] == ids
     differences = []

@@ -1,7 +1,7 @@
-"""The curves of a run: a JSON object a line, and a plot of them.
+"""The curves of a run: a file with a JSON object per line, and a plot.
 
-Records of training: {"step", "seconds", "loss", "learning_rate", "target_tokens_per_second"}; of
-validation: {"step", "seconds", "validation_loss", "bleu": {"eng-deu": ...}}.
+Training records are {"step", "seconds", "loss", "learning_rate", "target_tokens_per_second"},
+validation records {"step", "seconds", "validation_loss", "bleu": {"eng-deu": ...}}.
 """
 
 import json
@@ -9,7 +9,7 @@ import os
 
 
 class Curves:
-    """The records of `path`.  One that goes on from a checkpoint forgets what came after it."""
+    """The records of `path`.  After a resume, those after the checkpoint are dropped."""
 
     def __init__(self, path: str, last_step: int = 0):
         self._path = path
@@ -26,13 +26,13 @@ class Curves:
             file.write(json.dumps(record) + "\n")
 
     def points(self, name: str) -> tuple[list, list]:
-        """Steps and values of one figure."""
+        """The steps and values of one figure."""
         found = [r for r in self.records if name in r]
         return [r["step"] for r in found], [r[name] for r in found]
 
 
 def no_longer_falls(losses: list[float], patience: int) -> bool:
-    """Whether none of the last `patience` losses is below all those before them."""
+    """Whether none of the last `patience` losses is below all earlier ones."""
     before, recent = losses[:-patience], losses[-patience:]
     return bool(before) and min(recent) >= min(before)
 

@@ -1,7 +1,7 @@
-"""A trained model as a Hugging Face Marian directory, which transformers and dragoman-server load.
+"""Exports a trained model as a Hugging Face Marian directory for transformers and dragoman-server.
 
 config.json, generation_config.json, tokenizer_config.json, vocab.json, source.spm, target.spm and
-model.safetensors in float16.  README.md, the card, is model_card.py's.
+model.safetensors in float16.  model_card.py writes README.md, the card.
 """
 
 import json
@@ -21,7 +21,7 @@ _DTYPES = {"F16": np.float16, "F32": np.float32}
 
 
 def write_safetensors(path: str, tensors: dict[str, np.ndarray]) -> None:
-    """The format of huggingface.co/docs/safetensors: the header's length, the header, the bytes."""
+    """Writes the format of huggingface.co/docs/safetensors: header length, header, bytes."""
     names = {np.dtype(dtype): name for name, dtype in _DTYPES.items()}
     header, end = {"__metadata__": {"format": "pt"}}, 0
     for name, tensor in tensors.items():
@@ -83,7 +83,7 @@ def _config(size: ModelSize, dropout: float) -> dict:
 
 
 def _generation(size: ModelSize) -> dict:
-    """<pad> is never said: its mass, which training never saw, is taken out of the sum, too."""
+    """<pad> is never generated, and its probability, which is not trained, is left out of the sum."""
     return {
         "bad_words_ids": [[size.pad]],
         "bos_token_id": EOS,
@@ -119,7 +119,7 @@ def _write_json(path: str, value: dict) -> None:
 
 def export(directory: str, size: ModelSize, weights: dict[str, torch.Tensor], dropout: float,
            vocabulary: Vocabulary, languages: tuple[str, str]) -> None:
-    """`weights` are a Transformer's by name; `languages` what tokenizer_config.json shall say."""
+    """`weights` are a Transformer's by name; `languages` are written to tokenizer_config.json."""
     os.makedirs(directory, exist_ok=True)
     tensors = {}
     for name, weight in weights.items():
@@ -139,7 +139,7 @@ def export(directory: str, size: ModelSize, weights: dict[str, torch.Tensor], dr
 
 
 def load(directory: str) -> tuple[Transformer, Vocabulary]:
-    """What `export` wrote: the model, in float32 and ready to translate, and its vocabulary."""
+    """Loads what `export` wrote: the model, in float32 and eval mode, and its vocabulary."""
     try:
         with open(os.path.join(directory, "config.json"), encoding="utf-8") as file:
             config = json.load(file)

@@ -1,4 +1,4 @@
-"""The flags of train.py, and its command as others would call it."""
+"""The flags of train.py, and its command line as others would write it."""
 
 import argparse
 import math
@@ -8,7 +8,7 @@ import sys
 
 import torch
 
-# Flags that a profile sets; each can be given, too.
+# Flags that a profile sets; each can be overridden.
 PROFILES = {
     "toy": {"vocabulary": 80, "width": 32, "feed_forward": 64, "heads": 2, "encoder_layers": 1,
             "decoder_layers": 1, "batch_tokens": 400, "warmup": 150, "steps": 600,
@@ -79,7 +79,7 @@ def parse_flags(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def command_of(flags: argparse.Namespace) -> str:
-    """For others: without the directories of this machine."""
+    """The command line without the directories of this machine."""
     paths = [flags.out, flags.warm_start] + [data.partition("=")[2] for data in flags.data]
     command = ["tools/train/train.py"]
     for argument in flags.arguments:

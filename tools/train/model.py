@@ -1,8 +1,8 @@
-"""The Transformer of "Attention Is All You Need" (Vaswani et al., 2017), which the sections cite.
+"""The Transformer of "Attention Is All You Need" (Vaswani et al., 2017); sections refer to this paper.
 
 Post-norm, sinusoidal positions, one table for both embeddings and the output, as in the paper.  Two
-details follow Hugging Face's MarianMTModel, for which the weights are exported under these names: a
-position's sines lie before its cosines, and all projections have biases.
+details follow Hugging Face's MarianMTModel, for which the weights are exported under these names: the
+sines of a position come before its cosines, and all projections have biases.
 
 Shapes: B sentences, S source tokens, T target tokens, D width, H heads, V vocabulary.
 """
@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 @dataclasses.dataclass(frozen=True)
 class ModelSize:
-    vocabulary: int  # with <pad>, which is the last id and the decoder's start
+    vocabulary: int  # with <pad>, which is the last id and the decoder start
     width: int
     feed_forward: int
     heads: int
@@ -52,8 +52,8 @@ class Attention(nn.Module):
         return x.unflatten(2, (self.heads, -1)).transpose(1, 2)
 
     def forward(self, x: Tensor, memory: Tensor, allowed: Tensor) -> Tensor:
-        """x [B, T, D] looks at memory [B, S, D] where `allowed` says, which is broadcast to
-        [B, H, T, S]."""
+        """x [B, T, D] attends to memory [B, S, D] where `allowed`, broadcast to [B, H, T, S], is
+        true."""
         q, k, v = (self._split(projection(y)) for projection, y in (
             (self.q_proj, x), (self.k_proj, memory), (self.v_proj, memory)))
         scores = q @ k.transpose(2, 3) / math.sqrt(q.shape[3])  # equation 1
@@ -63,7 +63,7 @@ class Attention(nn.Module):
 
 
 class Layer(nn.Module):
-    """What both stacks have: section 3.1, each sub-layer as LayerNorm(x + Dropout(Sublayer(x)))."""
+    """The base of both stacks: section 3.1, each sub-layer is LayerNorm(x + Dropout(Sublayer(x)))."""
 
     def __init__(self, size: ModelSize, dropout: float):
         super().__init__()
@@ -109,7 +109,7 @@ class Transformer(nn.Module):
     def __init__(self, size: ModelSize, dropout: float = 0.0):
         super().__init__()
         self.size = size
-        # The row of <pad> is zero and stays so: the decoder starts from its position alone.
+        # The row of <pad> is zero and stays zero: the first input of the decoder is its position alone.
         self.shared = nn.Embedding(size.vocabulary, size.width, padding_idx=size.pad)
         self.encoder = Stack(EncoderLayer, size.encoder_layers, size, dropout)
         self.decoder = Stack(DecoderLayer, size.decoder_layers, size, dropout)
@@ -131,7 +131,7 @@ class Transformer(nn.Module):
         return self.dropout(x + sinusoids(tokens.shape[1], self.size.width).to(x.device))
 
     def encode(self, source: Tensor) -> tuple[Tensor, Tensor]:
-        """source [B, S] to the encoder's output [B, S, D] and where it may be looked at."""
+        """source [B, S] to the encoder's output [B, S, D] and the mask of its tokens."""
         allowed = (source != self.size.pad)[:, None, None, :]
         x = self._embed(source)
         for layer in self.encoder.layers:
@@ -139,7 +139,7 @@ class Transformer(nn.Module):
         return x, allowed
 
     def decode(self, decoder_input: Tensor, memory: Tensor, allowed: Tensor) -> Tensor:
-        """decoder_input [B, T] to the decoder's output [B, T, D].  Position t sees none after t."""
+        """decoder_input [B, T] to the decoder's output [B, T, D].  Position t sees none after it."""
         length = decoder_input.shape[1]
         causal = torch.ones(length, length, dtype=torch.bool, device=decoder_input.device).tril()
         x = self._embed(decoder_input)
@@ -148,7 +148,7 @@ class Transformer(nn.Module):
         return x
 
     def logits(self, x: Tensor) -> Tensor:
-        """[..., D] to [..., V - 1]: section 3.4.  <pad> is never said, so it has no logit."""
+        """[..., D] to [..., V - 1]: section 3.4.  <pad> is never generated, so it has no logit."""
         return F.linear(x, self.shared.weight[:self.size.pad]).float()
 
     def forward(self, source: Tensor, decoder_input: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""README.md of a trained model: what it is, what it was made from, and how good it is."""
+"""Writes README.md of a trained model: what it is, its training data, and its quality."""
 
 import dataclasses
 import os
@@ -18,7 +18,7 @@ _SHOWN = 50  # sample translations
 
 @dataclasses.dataclass
 class Quality:
-    """Of greedy translations by PyTorch of the first test pairs of one direction."""
+    """The quality of PyTorch's greedy translations of the first test pairs of one direction."""
 
     pairs: list[Pair]  # source, reference
     translations: list[str]

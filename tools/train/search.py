@@ -1,4 +1,4 @@
-"""Greedy search and teacher-forced log-probabilities: what the server is compared with."""
+"""Greedy search and teacher-forced log-probabilities, with which the server is compared."""
 
 from collections.abc import Sequence
 
@@ -28,7 +28,7 @@ def greedy(model: Transformer, sources: Sequence[Sequence[int]],
 @torch.no_grad()
 def log_probabilities(model: Transformer, source: Sequence[int],
                       target: Sequence[int]) -> torch.Tensor:
-    """[len(target)]: of each target token, given the source and the target tokens before it."""
+    """[len(target)]: log-probability of each target token, given the source and the tokens before."""
     device = model.shared.weight.device
     decoder_input = torch.tensor([[model.size.pad, *target[:-1]]], device=device)
     logits = model(torch.tensor([list(source)], device=device), decoder_input)

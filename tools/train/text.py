@@ -1,7 +1,7 @@
-"""Parallel text, and the pairs of it that training must never see.
+"""Parallel text, and the pairs that are held out from training.
 
-A pair is (pivot, other): two sentences that mean the same.  The pivot is the first language of
-every file (English, say), so a held-out pivot sentence can be kept out of all files at once.
+A pair is (pivot, other), two sentences with the same meaning.  The pivot is the first language of
+every file (for example English), so a held-out pivot sentence can be removed from all files.
 """
 
 import dataclasses
@@ -15,7 +15,7 @@ Pair = tuple[str, str]
 
 
 class InputError(Exception):
-    """What is wrong with a file, a flag or a run."""
+    """A problem with a file, a flag or a run."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,12 +25,12 @@ class ParallelText:
     languages: tuple[str, str]
     path: str
     pairs: list[Pair]
-    share: float = 1.0  # of its pairs in an epoch
+    share: float = 1.0  # the part of its pairs that an epoch samples
 
 
 @dataclasses.dataclass
 class Split:
-    """What is trained on, and what is kept aside for each pair of languages."""
+    """The training data, and the held-out pairs of each pair of languages."""
 
     train: list[ParallelText]
     test: dict[tuple[str, str], list[Pair]] = dataclasses.field(default_factory=dict)
@@ -47,7 +47,7 @@ def read_parallel_text(flag: str) -> ParallelText:
         raise InputError(f"--data {flag}: want LANGUAGE-LANGUAGE=FILE, such as eng-deu=text.tsv")
     if at and not (re.fullmatch(r"\d*\.?\d+", share, re.ASCII) and 0 < float(share) <= 1):
         raise InputError(f"--data {flag}: want a share above 0 and at most 1 after the @")
-    pairs: dict[Pair, None] = {}  # a set that keeps the order
+    pairs: dict[Pair, None] = {}  # an ordered set
     try:
         with (lzma.open if path.endswith(".xz") else open)(
                 path, "rt", encoding="utf-8", newline="\n") as file:
@@ -63,17 +63,17 @@ def read_parallel_text(flag: str) -> ParallelText:
 
 
 def sentence_key(text: str) -> str:
-    """What two sentences have in common that differ in case, punctuation or spaces alone."""
+    """A key that ignores case, punctuation and spaces."""
     return "".join(filter(str.isalnum, text.casefold())) or text.strip()
 
 
 def _rank(text: str) -> bytes:
-    """A position that depends on the text alone: not on the machine, the file or its order."""
+    """A sort key that depends only on the text: not on the machine, the file or its order."""
     return hashlib.sha256(text.encode()).digest()
 
 
 def _hold_out(pairs: Iterable[Pair], counts: tuple[int, int]) -> tuple[list[Pair], list[Pair]]:
-    """The first counts[0] pairs and the counts[1] after them, in the order of their hashes.  No
+    """Returns the first counts[0] pairs and the next counts[1], in the order of their hashes.  No
     two have the same sentence on either side."""
     ranked = sorted((_rank(sentence_key(pair[0])), _rank("\t".join(pair)), pair) for pair in pairs)
     chosen, seen = [], (set(), set())
@@ -92,8 +92,8 @@ def _hold_out(pairs: Iterable[Pair], counts: tuple[int, int]) -> tuple[list[Pair
 def split(texts: list[ParallelText], test: int, validation: int) -> Split:
     """Holds out `test` and `validation` pairs for each pair of languages, over all of its files.
 
-    A sentence that is held out on either side, by sentence_key, stands in no training pair: a
-    pivot sentence in none of any language, the other side in none of its language.
+    A held-out sentence, compared by sentence_key, occurs in no training pair: a pivot sentence
+    in none of any language, a sentence of the other side in none of its language.
     """
     result = Split(train=[])
     for languages in dict.fromkeys(text.languages for text in texts):

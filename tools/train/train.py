@@ -29,7 +29,7 @@ from validation import loss_of, quality
 from vocabulary import Vocabulary, tag_of, train_sentencepiece
 from warm_start import warm_start
 
-# Debian's reference BLAS gives 7 a core where an optimized one gives 100.
+# Per core, Debian's reference BLAS reaches 7, an optimized one 100.
 _SLOW_GFLOPS = 20
 
 
@@ -45,7 +45,7 @@ def device_name(device: str) -> str:
 
 
 def float32_gflops() -> float:
-    """The speed of PyTorch's float32 products on this CPU, roughly: a few milliseconds of it."""
+    """Roughly measures the speed of PyTorch's float32 products here, in a few milliseconds."""
     size, best = 512, math.inf
     x = torch.rand(size, size)
     for _ in range(3):
@@ -67,7 +67,7 @@ def parse_directions(flags: argparse.Namespace, data: Split) -> list[Direction]:
 
 
 class Run:
-    """One call of train.py: prepares the data, trains, and writes what comes of it."""
+    """One run of train.py: prepares the data, trains, and writes the results."""
 
     def __init__(self, flags: argparse.Namespace):
         self.flags = flags
@@ -138,19 +138,19 @@ class Run:
                 "give ten times as much")
 
     def _minutes_left(self, rate: float) -> float:
-        """At `rate` steps per second."""
+        """The steps that fit at `rate` steps per second."""
         by_steps = (self.flags.steps - self.trainer.progress.step) / rate / 60
         if self.flags.max_minutes is None:
             return by_steps
         return min(by_steps, self.flags.max_minutes - (time.monotonic() - self.start) / 60)
 
     def train(self) -> None:
-        """Until the last step, the last minute, the end of patience or a signal."""
+        """Trains until the last step, the last minute, the end of patience or a signal."""
         self.start = time.monotonic()
         progress, flags = self.trainer.progress, self.flags
         losses, tokens, since = [], 0, self.start
         last = progress.step >= flags.steps
-        while not last:  # a signal that comes after `last` is set waits for the next step
+        while not last:  # a signal that arrives after `last` is set takes effect after the next step
             loss, count = self.trainer.step()
             losses.append(loss)
             tokens += count
@@ -199,14 +199,14 @@ class Run:
 
     def _quality(self, model: Transformer, held: dict[Direction, list[Pair]],
                  count: int) -> dict[str, Quality]:
-        """Of the first `count` held-out pairs of each direction."""
+        """The quality on the first `count` held-out pairs of each direction."""
         return {"-".join(direction): quality(model, self.vocabulary, direction, (
             held[direction] if direction in held
             else [pair[::-1] for pair in held[direction[::-1]]])[:count])
             for direction in self.directions}
 
     def finish(self) -> None:
-        """The model, its card and the plot."""
+        """Writes the model, its card and the plot."""
         languages = (self.directions[0] if len(self.directions) == 1 else tuple(
             "+".join(sorted({d[side] for d in self.directions})) for side in (0, 1)))
         directory = self.path("model")

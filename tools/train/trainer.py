@@ -1,9 +1,9 @@
 """The training loop: section 5 of "Attention Is All You Need".
 
-A Trainer can stop after any step and go on later: its checkpoint holds the weights, their average,
-the optimizer, the place in the data and the states of the random generators.  On a CPU with the
-same number of threads the run that was stopped is, bit for bit, the run that was not; a GPU adds
-numbers in no fixed order, so there it is nearly so.
+A Trainer can stop after any step and resume later: its checkpoint has the weights, their average,
+the optimizer, the position in the data and the states of the random generators.  On a CPU with the
+same number of threads, a run that was stopped gives the same bits as one that was not; on a GPU,
+which adds numbers in no fixed order, it gives nearly the same.
 """
 
 import contextlib
@@ -35,20 +35,20 @@ class TrainingSettings:
 
 
 def peak_learning_rate(width: int, warmup: int) -> float:
-    """What equation 3 reaches at the last step of the warm-up."""
+    """The learning rate of equation 3 at the last step of the warm-up."""
     return (width * warmup) ** -0.5
 
 
 def learning_rate(step: int, peak: float, warmup: int) -> float:
-    """Equation 3, as multiples of its peak; the first step is 1."""
+    """Equation 3 relative to its peak; the first step is 1."""
     return peak * min((warmup / step) ** 0.5, step / warmup)
 
 
 def smoothed_loss(logits: Tensor, target: Tensor, smoothing: float) -> Tensor:
-    """Cross entropy in nats, the mean of all target tokens, against a distribution that gives
-    `smoothing` to all V - 1 tokens alike and the rest to the target (section 5.4).
+    """Mean cross entropy of the target tokens in nats, with label smoothing: `smoothing` is spread
+    evenly over all V - 1 tokens, the rest goes to the target (section 5.4).
 
-    logits [B, T, V - 1]; target [B, T], where V - 1 is <pad> and does not count."""
+    logits [B, T, V - 1]; target [B, T], where V - 1 is <pad>, which is ignored."""
     return F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=logits.shape[2],
                            label_smoothing=smoothing)
 
@@ -70,7 +70,7 @@ class WeightAverage:
 
     @contextlib.contextmanager
     def in_place(self) -> Iterator[Transformer]:
-        """The model with the average as its weights, for evaluation, as long as the block lasts."""
+        """A context in which the model has the averaged weights, for evaluation."""
         trained = {name: w.detach().clone() for name, w in self._model.named_parameters()}
         self._model.load_state_dict(self.weights)
         self._model.eval()
@@ -83,11 +83,11 @@ class WeightAverage:
 
 @dataclasses.dataclass
 class Progress:
-    """Where a run stands."""
+    """The progress of a run."""
 
     step: int = 0
     epoch: int = 0
-    batch: int = 0  # of the epoch, which comes next
+    batch: int = 0  # the next batch of the epoch
     seconds: float = 0.0  # of training, over all runs
 
 
@@ -102,7 +102,7 @@ class Trainer:
         self._device = device
         self._optimizer = torch.optim.Adam(  # section 5.3
             self.model.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9)
-        self.cool_down = range(0)  # steps along which the learning rate falls to nothing
+        self.cool_down = range(0)  # steps in which the learning rate falls to zero
         self._batches: list = []
         self._epoch_of_batches = -1
 
@@ -126,7 +126,7 @@ class Trainer:
         return batch
 
     def step(self) -> tuple[Tensor, int]:
-        """Trains on one batch; its loss, and how many target tokens it had."""
+        """Trains on one batch; returns its loss and its number of target tokens."""
         batch = self._next_batch().to(self._device)
         for group in self._optimizer.param_groups:
             group["lr"] = self.learning_rate_at(self.progress.step + 1)
@@ -143,7 +143,7 @@ class Trainer:
         return loss.detach(), batch.target_tokens
 
     def save(self, path: str) -> None:
-        """Writes a checkpoint; a crash meanwhile leaves the one before it."""
+        """Writes a checkpoint; after a crash the previous one is still there."""
         state = {
             "settings": dataclasses.asdict(self.settings),
             "size": dataclasses.asdict(self.model.size),
@@ -159,8 +159,8 @@ class Trainer:
         os.replace(path + ".new", path)
 
     def load(self, path: str) -> None:
-        """Goes on from a checkpoint of the same model and batches; rates and so on may be others.
-        It is a pickle: load those that you wrote yourself."""
+        """Resumes from a checkpoint of the same model and batches; rates and the like may differ.
+        It is a pickle: only load files that you wrote yourself."""
         try:
             state = torch.load(path, map_location="cpu", weights_only=False)
         except (OSError, RuntimeError, pickle.UnpicklingError, EOFError) as error:
@@ -173,7 +173,7 @@ class Trainer:
                     raise InputError(f"{path} was trained with {field} {state[name][field]}, "
                                      f"want {value}: resume with the flags of its start")
         self.progress = Progress(**state["progress"])
-        if state["data"]["epoch_size"] != self._corpus.epoch_size():  # shares of files are others
+        if state["data"]["epoch_size"] != self._corpus.epoch_size():  # the shares of files have changed
             self.progress.epoch, self.progress.batch = self.progress.epoch + 1, 0
         self.model.load_state_dict(state["model"])
         self._optimizer.load_state_dict(state["optimizer"])

@@ -1,4 +1,4 @@
-"""How good a model is on the validation pairs, while it is being trained."""
+"""Evaluates a model on the validation pairs during training."""
 
 import math
 import os
@@ -19,7 +19,7 @@ from text import Pair
 from trainer import smoothed_loss
 from vocabulary import Vocabulary
 
-_AT_ONCE = 64  # sentences that greedy search translates side by side
+_AT_ONCE = 64  # sentences per batch of greedy search
 
 
 def translate(model: Transformer, vocabulary: Vocabulary, texts: Sequence[str],

@@ -1,8 +1,8 @@
-"""Text to token ids and back, exactly as Hugging Face's MarianTokenizer and the server do it.
+"""Converts text to token ids and back, exactly as Hugging Face's MarianTokenizer and the server do.
 
-One SentencePiece model serves both sides.  Its own ids are not the model's: vocab.json gives those,
-and the order is OPUS-MT's: </s> is 0, <unk> is 1, then the pieces, then a tag such as `>>deu<<` for
-each target language of a many-to-many model, and <pad> last, which is also the decoder's start.
+Both sides share one SentencePiece model.  Its ids are not the model's: those are in vocab.json, in
+the order of OPUS-MT: </s> is 0, <unk> is 1, then come the pieces, then a tag such as `>>deu<<` for each
+target language of a many-to-many model, and last <pad>, which is also the decoder start.
 """
 
 import os
@@ -12,7 +12,7 @@ import sentencepiece
 
 EOS, UNKNOWN = 0, 1
 _SPECIAL = ("</s>", "<unk>")
-# More sentences than this teach SentencePiece nothing new, and take it long.
+# More sentences than this make SentencePiece slow and not better.
 _MOST_SENTENCES = 500_000
 
 
@@ -61,7 +61,7 @@ class Vocabulary:
         return [[self._id_of[i] for i in ids] for ids in self._processor.encode(list(texts))]
 
     def encode_source(self, text: str, target_language: str) -> list[int]:
-        """What the encoder reads: the tag, if the model has tags, the text and eos."""
+        """The input of the encoder: the tag, if the model has tags, the text and eos."""
         tag = [self.tags[target_language]] if self.tags else []
         return tag + self.encode([text])[0] + [EOS]
 

@@ -1,9 +1,9 @@
-"""Starting from a trained model of the same shape, which may know other languages.
+"""Initializes a model from a trained one of the same shape, which may have other languages.
 
-What a Transformer learns from one pair of languages helps it with the next: how to look at the
-source, how to go on with a sentence (Zoph et al., 2016, "Transfer Learning for Low-Resource Neural
-Machine Translation").  All layers are taken as they are.  An embedding is taken for each piece that
-both vocabularies have; the others stay random, at the scale of the ones that were taken.
+What a Transformer learns from one pair of languages, such as how to attend to the source, helps it
+with the next (Zoph et al., 2016, "Transfer Learning for Low-Resource Neural Machine Translation").
+All layers are copied.  Embeddings are copied for the pieces that both vocabularies have; the others
+stay random, at the scale of the copied ones.
 """
 
 import dataclasses
@@ -18,8 +18,8 @@ from vocabulary import Vocabulary
 
 @torch.no_grad()
 def warm_start(model: Transformer, vocabulary: Vocabulary, directory: str) -> int:
-    """Gives `model` the weights of the exported one in `directory`.  Returns how many pieces both
-    vocabularies have."""
+    """Copies the weights of the exported model in `directory` to `model`.  Returns the number of
+    pieces that both vocabularies have."""
     trained, known = load(directory)
     same_vocabulary = dataclasses.replace(trained.size, vocabulary=model.size.vocabulary)
     if same_vocabulary != model.size:

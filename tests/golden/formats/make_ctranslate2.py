@@ -1,5 +1,5 @@
-"""Writes ctranslate2/, a directory of CTranslate2 with a Transformer of one layer and width 4, and
-other files of the kind for the corpus of tests/fuzz.
+"""Writes ctranslate2/, a CTranslate2 directory with a Transformer of one layer and width 4, and
+similar files for the corpus of tests/fuzz.
 
     python3 tests/golden/formats/make_ctranslate2.py
 """

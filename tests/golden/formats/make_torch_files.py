@@ -1,9 +1,9 @@
-"""Writes torch.bin and torch_old.bin: one small dictionary of tensors in both formats of torch.save.
+"""Writes torch.bin and torch_old.bin: a small dictionary of tensors in both formats of torch.save.
 
     python3 tests/golden/formats/make_torch_files.py
 
-It holds what models hold: a table that two names share, a matrix by columns, a part of a storage,
-16 bit numbers, whole numbers that are no weights, and a tensor without elements.
+It has everything that occurs in models: a table with two names, a column-major matrix, a view of a
+part of a storage, 16-bit numbers, integers that are not weights, and a tensor without elements.
 """
 
 import collections

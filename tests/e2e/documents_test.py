@@ -1,12 +1,14 @@
-"""Every command in every page of documentation is run, as a reader would paste it.
+"""Runs every command in every page of documentation as a reader would paste it.
 
-A command is an indented line that begins with a program.  RULES says of each what is done with it: it is
-run and has to succeed (RUN), it starts a server for the rest of its block (SERVE), or why it is not run
-here.  A command that no rule knows fails the test, and so does an indented block that is neither commands
-nor one of PICTURES.
+An indented block consists of commands if its first line begins with a program (PROGRAMS, or a file of the
+tree that can be executed); otherwise it must be one of PICTURES: a drawing, a formula or a part of a file.
+RULES says of each command whether it is run and has to succeed (RUN), starts a server for the rest of its
+block (SERVE), or why it is not run here.  A command without a rule fails the test, and so does a rule or a
+picture that no page needs any more.
 """
 
 import glob
+import lzma
 import os
 import re
 import shutil
@@ -20,56 +22,71 @@ from harness import CLIENT, MODEL, SERVER, SOURCE_DIR, Server, golden_inputs, li
 
 RUN, SERVE = "run", "serve"
 
+PROGRAMS = r"""apt-get awk buildah cmake cpack ctest curl debootstrap docker dragoman dragoman-server env/bin/pip export
+    for go grpcurl journalctl kill kubectl ln mkdir npm perf pip python3 sudo sudoedit""".split()
+
 # The first rule whose pattern is found in the command.
 RULES = [
-    (r"^(\./run\.sh|\./test\.sh)", "debian_test runs it on fresh trees"),
-    (r"^(sudo\w* |cpack |pip |npm |apt-get |journalctl |debootstrap |cmake .*cpack)",
-     "needs another machine or the network; package tests of their own"),
-    (r"^(docker |buildah |base=|export STORAGE_DRIVER)", "needs a container engine; image_test"),
-    (r"kubectl|^for [fn] in|^awk ", "needs a cluster; kubernetes_test renders the overlays"),
-    (r"^(cmake|ctest|cmake/install-packages\.sh) |^DRAGOMAN_\w+=\S+ ctest|^clients/generate\.sh",
-     "builds or tests everything anew"),
+    (r"^(\./run\.sh|\./test\.sh)", "installs packages and builds everything; debian_test runs it on fresh trees"),
+    (r"cpack|^cmake/install-packages\.sh package|^sudo apt install", "makes and installs the package; package_test"),
+    (r"^(sudoedit|journalctl) ", "needs systemd and the installed package; package_test"),
+    (r"^cmake |^clients/generate\.sh", "builds in the tree of the running test"),
+    (r"^(DRAGOMAN_\w+=\S+ )?ctest ", "is a part of the suite that is running, or takes minutes"),
+    (r"^docker ", "needs a container engine; image_test"),
+    (r"buildah|^export STORAGE_DRIVER|^(apt-get|debootstrap) ", "changes the machine; image_test builds the image"),
+    (r"kubectl", "needs a cluster; kubernetes_test renders and checks the objects"),
     (r"^export DRAGOMAN_(KUBERNETES|COMPOSE)", "schemas that are not in the tree"),
-    (r"^(ln -sfn|kill -HUP) ", "would tell every server of this machine; reload_test"),
-    (r"(load_curve|doors|file_bench|first_text_bench|option_costs)\.py|\$B/batching-bench", "wants a quiet machine for minutes"),
-    (r"^grpcurl ", "not in Debian; api_test asks through reflection"),
-    (r"^protoc .*--go_out", "needs Go's plugins; the package's own test"),
-    (r"^perf |^(\S+=\S+ )?\$B/kernels_bench|make_model\.py --size base", "takes minutes"),
-    (r"\$B/dragoman-bench --model /tmp/base", "needs the model above"),
-    (r"student_vs_marian\.py|make_student\.py .* --words", "needs marian-decoder"),
-    (r"^tools/train|^PYTHONPATH=tools/train|mine=run/model|held-out|--target-language deu",
-     "wants a training run; train_server_test makes one"),
-    (r"lex\.s2t", "wants a lexical table; shortlist_test has one"),
-    (r"--server [AB] ", "compares two servers; evaluate_server_test"),
-    (r"^(go |GO111MODULE=|mkdir -p gopath|python3 -m venv|env/bin/pip)",
-     "needs Go or the network; the packages' own tests"),
-    (r"^awk .*corpus\.txt|part-\$n\.out", "wants a corpus"),
-    (r"^ln -sfn /models|^kill -HUP", "wants a server of /models"),
-    (r"^export PATH=", "done for all commands"),
-    (r'^(\{"|event: |data: )', "what the command above it prints"),
+    (r"load_curve\.py|file_bench\.py", "needs four cores and minutes without other load"),
+    (r"option_costs\.py", "takes minutes"),
+    (r"^perf ", "needs perf and its permissions"),
+    (r"student_vs_marian\.py", "needs marian-decoder"),
+    (r"nllb", "writes and loads a model of 2.5 GB"),
+    (r"^tools/train|run/model|run/held-out|--target-language deu", "needs a training run; train_server_test makes one"),
+    (r"^(npm|pip|python3 -m venv|env/bin/pip)\b", "may need the network; node_test and python_test install the packages"),
+    (r"^(go |GO111MODULE=)", "needs Go's packages; go_test builds the module"),
     (r"^dragoman-server ", SERVE),
-    (r"^(dragoman|curl|tools/evaluate/evaluate\.py|tests/bench/make_model\.py|clients/\S+) ", RUN),
+    (r"^export PATH=|^sudo dragoman |^\$B/\S+bench |^ONEDNN_MAX_CPU_ISA=", RUN),
+    (r"^(awk|curl|dragoman|grpcurl|kill|ln|mkdir) |^for n in ", RUN),
+    (r"^(PYTHONPATH=tools/train|tools/evaluate/evaluate\.py|tests/bench/\w+\.py) ", RUN),
 ]
 
-# Indented blocks that are no commands, by their beginning.
+# What a command prints, below it.
+OUTPUT = r'^(\{"|event: |data: )'
+
+# Indented blocks that are not commands, by their first line.
 PICTURES = [
-    r"\S+/\S* +\S", r"Dockerfile ", r"(server|client) ─►", r"Good morning! +Guten",  # trees, output
-    r"r = p B", r"1 - avg_over_time", r"rate\(",  # formulas, PromQL
-    r"# who ", r"(print|client|response|for|await|async|import|const|from)\b",  # files, programs
-    r'patches:|\s*\{"|"alignment_layer"|a client$',
+    r"Good morning! +Guten",  # what run.sh prints
+    r"proto/dragoman/v1/ +the public API|Dockerfile  +the image|server ─► engine|a client$",  # trees and drawings
+    r"models/ende/model\.ende",  # files
+    r"r = p B|1 - avg_over_time|rate\(",  # formulas
+    r'# who +token|event: |\{"(code|goldens)": ?|"alignment_layer": ',  # parts of files
 ]
 
-# What is too long, or elsewhere here.
+# What is too long for a test, or has another name here.
 CHANGES = [
     (r"--duration \d+", "--duration 1"),
     (r"--sweep \S+", "--sweep 50:100:2"),
+    (r"--rate 300 ", "--rate 30 --seconds 1 "),
+    (r"--server-cores 0,1 --client-cores 2,3", "--server-cores 0 --client-cores 0 --seconds 0.3"),
+    (r"(doors\.py) --texts \d+ --clients \d+", r"\1 --texts 20 --clients 4 --client-cores 0"),
+    (r"first_text_bench\.py", "first_text_bench.py --rounds 1"),
+    (r"kernels_bench", "kernels_bench --benchmark_min_time=0.001"),
+    (r"--size base", "--size small"),
+    (r"--sentences 256", "--sentences 8"),
+    (r"\], 2000, 500\)", "], 20, 5)"),
+    (r"lines=100000", "lines=2"),
     (r"0\.0\.0\.0:50051", "127.0.0.1:0"),
-    (r"=/models/", "=models/"),
-    (r"en-de-next", "en-de"),
+    (r"^sudo ", ""),
+    (r"\bmodels/ende\b", "firefox/ende"),
+    (r"--models models", "--models firefox"),
+    (r"(?<![\w.])/(tmp|models|var/lib/dragoman)/", r"\1/"),
     (r"(127\.0\.0\.1|localhost):50051", "$DRAGOMAN_SERVER"),
     (r"(127\.0\.0\.1|localhost):9464", "$HTTP_SERVER"),
     (r"mt\.example:50051", "$TLS_SERVER"),
-    (r"> /tmp/", "> "),
+    (r"\$\(pidof dragoman-server\)", "$SERVER_PID"),
+    (r"--server [AB] ", "--server $DRAGOMAN_SERVER "),
+    (r"\bPAIRS\b", "test.tsv"),
+    (r"\bFILE\b", "english.txt"),
 ]
 
 
@@ -84,8 +101,21 @@ def pages():
     return [name for name in sorted(names) if not name.startswith("tests/golden/")]
 
 
+def is_command(line):
+    """Whether a line begins with a program, perhaps after variables that are set for it."""
+    word = next(word for word in line.split(" ") if not re.match(r"[A-Z_][A-Z0-9_]*=", word) or word == line)
+    in_tree = os.path.join(SOURCE_DIR, word)
+    return (word in PROGRAMS or word.startswith("$B/") or re.match(r"\w+=\$\(", line) is not None
+            or "/" in word and os.path.isfile(in_tree) and os.access(in_tree, os.X_OK))
+
+
+def is_complete(command):
+    """Whether the shell needs no further lines."""
+    return subprocess.run(["bash", "-n", "-c", command], capture_output=True, check=False).returncode == 0
+
+
 def blocks(page):
-    """[(line number, commands)] of the indented blocks of a page, lines that go on joined."""
+    """[(line number, lines)] of the indented blocks of a page; commands of several lines are joined."""
     with open(os.path.join(SOURCE_DIR, page), encoding="utf-8") as file:
         lines = file.read().split("\n")
     found, block, fenced = [], None, False
@@ -99,12 +129,25 @@ def blocks(page):
                             and lines[number].startswith("    ")):
             found.append(block)
             block = None
-    return [(number, re.sub(r"\\\n\s*", "", "\n".join(text)).split("\n"))
+    return [(number, joined([line for line in text if line.strip()]))
             for number, text in found + ([block] if block else [])]
 
 
+def joined(lines):
+    """Joins the lines of a block of commands that end in a backslash or continue in the next line."""
+    if not is_command(lines[0].strip()):
+        return lines
+    commands = []
+    for line in re.sub(r"\\\n\s*", "", "\n".join(lines)).split("\n"):
+        if commands and not re.match(OUTPUT, line) and not is_complete(commands[-1]):
+            commands[-1] += "\n" + line
+        else:
+            commands.append(line)
+    return commands
+
+
 def rule_of(command):
-    return next((what for pattern, what in RULES if re.search(pattern, command)), None)
+    return next(((pattern, what) for pattern, what in RULES if re.search(pattern, command)), (None, None))
 
 
 class DocumentsTest(unittest.TestCase):
@@ -143,7 +186,7 @@ class DocumentsTest(unittest.TestCase):
         raise AssertionError(f"the server ended with {process.wait(timeout=60)}")
 
     def reader(self):
-        """The directory and the environment of somebody who has built the tree and follows a page."""
+        """The directory and the environment of a reader who has built the tree and follows a page."""
         directory = self.enterContext(tempfile.TemporaryDirectory())
         for name in os.listdir(SOURCE_DIR):
             if name not in ("models", "build", ".git"):
@@ -153,28 +196,47 @@ class DocumentsTest(unittest.TestCase):
                    os.path.join(directory, "build/release"))
         os.mkdir(os.path.join(directory, "models"))
         os.symlink(MODEL, os.path.join(directory, "models/en-de"))
+        os.symlink(MODEL, os.path.join(directory, "models/en-de-2026-08"))
+        os.symlink(MODEL, os.path.join(directory, "models/en-de-next"))
+        student = os.path.join(SOURCE_DIR, "tests/golden/marian/models/student-ssru")
+        os.makedirs(os.path.join(directory, "firefox/ende"))
+        for own, name in (("model.intgemm8.alphas.bin", "model.ende.intgemm.alphas.bin"),
+                          ("vocab.spm", "vocab.deen.spm"), ("lex.bin", "lex.50.50.ende.s2t.bin")):
+            shutil.copy(os.path.join(student, own), os.path.join(directory, "firefox/ende", name))
         shutil.copy(self.authority.ca, os.path.join(directory, "ca.pem"))
         cert, key = self.authority.issue("client", "DNS:client")
         shutil.copy(cert, os.path.join(directory, "me.pem"))
         shutil.copy(key, os.path.join(directory, "me.key"))
         with open(os.path.join(directory, "token"), "w", encoding="utf-8") as file:
             file.write("a-token\n")
+        os.mkdir(os.path.join(directory, "tmp"))
+        os.mkdir(os.path.join(directory, "bin"))
+        if not shutil.which("grpcurl"):
+            os.symlink(os.path.join(SOURCE_DIR, "tests/e2e/grpcurl.py"), os.path.join(directory, "bin/grpcurl"))
+        with open(os.path.join(directory, "lex.s2t"), "w", encoding="utf-8") as file:
+            file.write("▁Haus ▁house 0.9\n")
+        for shard in range(16):
+            with open(os.path.join(directory, f"part-{shard}.out"), "w", encoding="utf-8") as file:
+                file.write(f"Satz {shard}.\n")
         inputs = golden_inputs()[:20]
         with open(os.path.join(directory, "english.txt"), "w", encoding="utf-8") as file:
             file.writelines(i["text"] + "\n" for i in inputs)
+        shutil.copy(os.path.join(directory, "english.txt"), os.path.join(directory, "corpus.txt"))
+        with lzma.open(os.path.join(directory, "tatoeba.en-de.tsv.xz"), "wt", encoding="utf-8") as file:
+            file.writelines(f'{i["text"]}\t{i["beam4"][0]["text"]}\n' for i in golden_inputs())
         with open(os.path.join(directory, "test.tsv"), "w", encoding="utf-8") as file:
             file.writelines(f'{i["text"]}\t{i["beam4"][0]["text"]}\n' for i in inputs)
         return directory, {
             **os.environ, "HOME": directory, "HF_ENDPOINT": self.hub.url,
             "REQUESTS_CA_BUNDLE": self.authority.ca, "no_proxy": "*",
-            "PATH": os.pathsep.join([os.path.dirname(CLIENT), os.path.dirname(SERVER),
-                                     os.environ["PATH"]]),
+            "PATH": os.pathsep.join([os.path.join(directory, "bin"), os.path.dirname(CLIENT),
+                                     os.path.dirname(SERVER), os.environ["PATH"]]),
             "B": os.path.join(os.path.dirname(os.path.dirname(SERVER)), "tests/bench"),
             "DRAGOMAN_SERVER": self.server.grpc_address, "HTTP_SERVER": self.server.http_address,
             "TLS_SERVER": self.tls_address}
 
     def serve(self, command, directory, environment):
-        """Starts the server of a command; the commands after it speak to it."""
+        """Starts the server of a command, for the commands after it."""
         command = command.split("#")[0].rstrip(" &")
         for flag in ("--grpc-address", "--http-address"):
             if flag not in command:
@@ -182,42 +244,66 @@ class DocumentsTest(unittest.TestCase):
         process = subprocess.Popen(["bash", "-c", "exec " + command], cwd=directory, text=True,
                                    env=environment, stdout=subprocess.PIPE,
                                    stderr=subprocess.DEVNULL)
-        self.addCleanup(self.end, process)
         environment["DRAGOMAN_SERVER"], environment["HTTP_SERVER"] = self.address_of(process)
+        environment["SERVER_PID"] = str(process.pid)
+        return process
+
+    def run_one(self, command, directory, environment):
+        """Runs a command; what it exports goes to the environment."""
+        exports = command.startswith("export ")
+        ended = subprocess.run(["bash", "-c", command + ("; env -0" if exports else "")], cwd=directory,
+                               env=environment, stdin=subprocess.DEVNULL, capture_output=True,
+                               text=True, timeout=120, check=False)
+        self.assertEqual(ended.returncode, 0, f"{command}\n{ended.stdout}{ended.stderr}")
+        if exports:
+            environment.update(line.split("=", 1) for line in ended.stdout.split("\0") if "=" in line)
 
     def follow(self, commands, directory, environment):
-        environment = dict(environment)
-        done = 0
-        for command in commands:
-            what = rule_of(command)
-            self.assertIsNotNone(what, f"no rule for: {command}")
-            if what not in (RUN, SERVE):
-                continue
-            done += 1
-            for pattern, change in CHANGES:
-                command = re.sub(pattern, change, command)
-            if what == SERVE:
-                self.serve(command, directory, environment)
-                continue
-            ended = subprocess.run(["bash", "-c", command], cwd=directory, env=environment,
-                                   stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                                   timeout=120, check=False)
-            self.assertEqual(ended.returncode, 0, f"{command}\n{ended.stdout}{ended.stderr}")
-        return done
+        """Runs the commands of a block; returns the rule of each."""
+        found, servers = [], []
+        try:
+            for command in commands:
+                if found and re.match(OUTPUT, command):
+                    continue
+                pattern, what = rule_of(command)
+                self.assertIsNotNone(what, f"no rule for: {command}")
+                found.append((pattern, what, command))
+                for before, after in CHANGES:
+                    command = re.sub(before, after, command)
+                if what == SERVE:
+                    servers.append(self.serve(command, directory, environment))
+                elif what == RUN:
+                    self.run_one(command, directory, environment)
+        finally:
+            for server in servers:
+                self.end(server)
+                self.assertEqual(server.returncode, 0)
+        return found
 
     def test_every_command_of_every_page(self):
-        seen = run = 0
+        used, counts, reasons = set(), {}, []
         for page in pages():
             directory, environment = self.reader()
             for number, lines in blocks(page):
-                lines = [line for line in lines if line.strip()]
                 with self.subTest(page=page, line=number):
-                    if any(re.match(picture, lines[0].strip()) for picture in PICTURES):
-                        continue
-                    seen += len(lines)
-                    run += self.follow(lines, directory, environment)
-        print(f"{run} of {seen} commands were run")
-        self.assertGreater(run, 25)
+                    if not is_command(lines[0].strip()):
+                        picture = next((p for p in PICTURES if re.match(p, lines[0].strip())), None)
+                        self.assertIsNotNone(picture, f"neither commands nor a picture: {lines[0]}")
+                        used.add(picture)
+                        lines = lines[next((n for n, line in enumerate(lines) if is_command(line)), len(lines)):]
+                    block = dict(environment)
+                    for pattern, what, command in self.follow(lines, directory, block) if lines else []:
+                        used.add(pattern)
+                        run, seen = counts.get(page, (0, 0))
+                        counts[page] = run + (what in (RUN, SERVE)), seen + 1
+                        if what not in (RUN, SERVE):
+                            reasons.append(f"{page}:{number}: {command[:60]!r} {what}")
+                    environment["PATH"] = block["PATH"]
+        for page, (run, seen) in counts.items():
+            print(f"{page}: {run} of {seen}")
+        print("not run:", *reasons, sep="\n  ")
+        print(f"{sum(run for run, _ in counts.values())} of {sum(seen for _, seen in counts.values())} commands were run")
+        self.assertEqual({pattern for pattern, _ in RULES} | set(PICTURES), used, "rules that no page needs")
 
     def test_the_example_of_the_translator_is_one_that_is_compiled(self):
         with open(os.path.join(SOURCE_DIR, "engine/translator.h"), encoding="utf-8") as file:

@@ -69,7 +69,7 @@ DOORS = (
     (r"sentencepiece", r"engine/text/piece_model\."),
     (r"prometheus/", r"server/observe/metric(s|_series)\."),
     (r"cld2/", r"server/api/language_detector\."),
-    (r"boost/", r"server/http/(connection|port|stream|tls_context)\."),
+    (r"boost/", r"server/http/(connection|port|request_head|response_head|stream|tls_context)\."),
     # A call does not depend on its transport: only the doors and the code that starts them include gRPC.
     (r"grpc|dragoman/v1/\w+\.grpc", r"client/|server/(grpc/|server\.|auth/tls\.|observe/logging\.)"),
     (r"google/protobuf|google/rpc|dragoman/v1", r"server/|client/"),
@@ -78,7 +78,7 @@ DOORS = (
     (r"yaml-cpp/", r"engine/base/yaml\."),
     (r"curl/", r"client/http_client\."),
     (r"openssl/", r"crypto/pem_files\.|client/file_digest\.|server/http/tls_context\."),
-    (r"CLI/", r"server/config/command_line\.|client/(\w*commands?|usage)\."),
+    (r"CLI/", r"server/config/(command_line|flags)\.|client/(\w*commands?|usage)\."),
     (r"nlohmann/", r"engine/base/json\.|server/observe/logging\.|client/json\."),
 )
 

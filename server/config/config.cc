@@ -7,15 +7,13 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
-#include <set>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "engine/base/status.h"
-#include "engine/text/language_tag.h"
 #include "server/compat/names.h"
-#include "server/config/models_directory.h"
+#include "server/config/resolve_models.h"
 
 namespace dragoman {
 namespace {
@@ -44,119 +42,6 @@ class FirstError : public google::protobuf::io::ErrorCollector {
       (option) = config.field();                                                              \
     }                                                                                         \
   } while (false)
-
-bool IsModelName(const std::string& name) {
-  for (const char c : name) {
-    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-    const bool digit = c >= '0' && c <= '9';
-    const bool mark = c == '.' || c == '_' || c == '-' || c == '/';
-    if (!letter && !digit && !mark) return false;
-  }
-  return !name.empty() && name.size() <= 128;
-}
-
-absl::Status ResolveModels(const v1::ServerConfig& config, ServerOptions* options) {
-  std::vector<v1::ModelSource> models(config.models().begin(), config.models().end());
-  if (config.has_models_directory()) {
-    ASSIGN_OR_RETURN(const std::vector<ModelSource> found, FindModels(config.models_directory()));
-    for (const ModelSource& model : found) {
-      models.emplace_back().set_name(model.name);
-      models.back().set_directory(model.directory);
-    }
-  }
-  if (models.empty()) {
-    return absl::InvalidArgumentError(
-        "no model to serve: give --model NAME=DIR at least once, or --models DIR");
-  }
-  std::set<std::string> names;
-  for (const v1::ModelSource& model : models) {
-    if (!IsModelName(model.name())) {
-      return absl::InvalidArgumentError("model: the name \"" + model.name() +
-                                        "\" is not made of 1 to 128 of A-Z a-z 0-9 . _ - /");
-    }
-    if (model.directory().empty()) {
-      return absl::InvalidArgumentError("model " + model.name() + " has no directory");
-    }
-    if (!names.insert(model.name()).second) {
-      return absl::InvalidArgumentError("model " + model.name() + " is given twice");
-    }
-    options->models.push_back({model.name(), model.directory()});
-    for (const v1::Golden& golden : model.goldens()) {
-      if (golden.source().empty()) {
-        return absl::InvalidArgumentError("model " + model.name() + ": a golden has no source");
-      }
-      options->models.back().goldens.push_back(
-          {golden.source(), golden.target(), golden.source_language(), golden.target_language()});
-    }
-  }
-  options->default_model = options->models.front().name;
-  if (config.has_default_model()) {
-    if (!names.contains(config.default_model())) {
-      return absl::InvalidArgumentError("default-model is \"" + config.default_model() +
-                                        "\", but no --model has that name");
-    }
-    options->default_model = config.default_model();
-  }
-  options->pivot = config.pivot();
-  if (config.has_models_directory() && !config.has_pivot()) options->pivot = "en";
-  if (!options->pivot.empty() && !ParseLanguage(options->pivot).has_value()) {
-    return absl::InvalidArgumentError("pivot is \"" + options->pivot +
-                                      "\", want a language such as \"en\"");
-  }
-  return absl::OkStatus();
-}
-
-absl::Status ResolveShortlists(const v1::ServerConfig& config, ServerOptions* options) {
-  for (const v1::ModelShortlist& shortlist : config.shortlists()) {
-    const auto model =
-        std::find_if(options->models.begin(), options->models.end(),
-                     [&](const ModelSource& m) { return m.name == shortlist.model(); });
-    if (model == options->models.end()) {
-      return absl::InvalidArgumentError("shortlist is for \"" + shortlist.model() +
-                                        "\", but no --model has that name");
-    }
-    ShortlistSource& source = model->shortlist;
-    if (!source.file.empty()) {
-      return absl::InvalidArgumentError("shortlist of " + shortlist.model() + " is given twice");
-    }
-    if (shortlist.file().empty()) {
-      return absl::InvalidArgumentError("shortlist of " + shortlist.model() + " has no file");
-    }
-    if (shortlist.first() < 0 || shortlist.best() < 0) {
-      return absl::InvalidArgumentError(absl::StrCat("shortlist of ", shortlist.model(), " is ",
-                                                     shortlist.first(), ",", shortlist.best(),
-                                                     ", want numbers of 0 or more"));
-    }
-    source.file = shortlist.file();
-    if (shortlist.has_first()) source.first = shortlist.first();
-    if (shortlist.has_best()) source.best = shortlist.best();
-  }
-  return absl::OkStatus();
-}
-
-absl::Status ResolveCanaries(const v1::ServerConfig& config, ServerOptions* options) {
-  std::set<std::string> models, tried;
-  for (const ModelSource& model : options->models) models.insert(model.name);
-  for (const v1::ModelCanary& canary : config.canaries()) {
-    const std::string& model = canary.model();
-    if (!models.contains(model)) {
-      return absl::InvalidArgumentError("canary is for \"" + model +
-                                        "\", but no --model has that name");
-    }
-    if (!tried.insert(model).second) {
-      return absl::InvalidArgumentError("canary of " + model + " is given twice");
-    }
-    if (canary.directory().empty()) {
-      return absl::InvalidArgumentError("canary of " + model + " has no directory");
-    }
-    if (!(canary.percent() >= 0 && canary.percent() <= 100)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("canary of ", model, " has ", canary.percent(), " percent, want 0 to 100"));
-    }
-    options->canaries.push_back({model, canary.directory(), canary.percent()});
-  }
-  return absl::OkStatus();
-}
 
 absl::Status CheckAddress(const char* flag, const std::string& address) {
   const size_t colon = address.rfind(':');
@@ -353,8 +238,6 @@ absl::StatusOr<v1::ServerConfig> ParseConfig(const std::string& text) {
 absl::StatusOr<ServerOptions> Resolve(const v1::ServerConfig& config) {
   ServerOptions options;
   RETURN_IF_ERROR(ResolveModels(config, &options));
-  RETURN_IF_ERROR(ResolveShortlists(config, &options));
-  RETURN_IF_ERROR(ResolveCanaries(config, &options));
   int poll_seconds = 0;
   DRAGOMAN_RESOLVE_NUMBER(model_poll_seconds, "model-poll-seconds", 0, 86400, poll_seconds);
   options.model_poll = absl::Seconds(poll_seconds);

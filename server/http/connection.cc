@@ -6,15 +6,12 @@
 #include <algorithm>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/write.hpp>
-#include <boost/beast/http/error.hpp>
 #include <boost/beast/http/read.hpp>
-#include <boost/beast/http/status.hpp>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
-#include "engine/base/utf8.h"
+#include "server/http/request_head.h"
+#include "server/http/response_head.h"
 #include "server/http/tls_context.h"
 
 namespace dragoman {
@@ -29,70 +26,6 @@ constexpr absl::Duration kWatchInterval = absl::Milliseconds(100);
 constexpr absl::Duration kLinger = absl::Seconds(2);
 constexpr absl::Duration kHandshakeTimeout = absl::Seconds(10);
 constexpr size_t kReadAtOnce = 16 << 10;
-
-template <typename View>
-std::string_view ToStd(View view) {
-  return {view.data(), view.size()};
-}
-
-// "Sun, 06 Nov 1994 08:49:37 GMT", formatted once per second.
-const std::string& DateNow() {
-  thread_local int64_t second = -1;
-  thread_local std::string date;
-  const absl::Time now = absl::Now();
-  if (const int64_t current = absl::ToUnixSeconds(now); current != second) {
-    second = current;
-    date = absl::FormatTime("%a, %d %b %Y %H:%M:%S GMT", now, absl::UTCTimeZone());
-  }
-  return date;
-}
-
-bool HasHeader(const HttpHeaders& headers, std::string_view name) {
-  return std::any_of(headers.begin(), headers.end(), [&](const auto& header) {
-    return absl::EqualsIgnoreCase(header.first, absl::string_view(name.data(), name.size()));
-  });
-}
-
-int CountHeaders(const HttpHeaders& headers, std::string_view name) {
-  return static_cast<int>(std::count_if(headers.begin(), headers.end(),
-                                        [&](const auto& header) { return header.first == name; }));
-}
-
-// The answer to a request that cannot be read; code 0 if there is nobody to send it to.
-HttpResponse ExplainReadError(const boost::system::error_code& error) {
-  if (error == http::error::header_limit || error == http::error::buffer_overflow) {
-    return RpcStatusBody(431, "the headers are too large");
-  }
-  if (error == http::error::body_limit) {
-    return RpcStatusBody(413, "the body is too large; send fewer texts at a time");
-  }
-  if (error == http::error::bad_version) {
-    return RpcStatusBody(505, "want HTTP/1.1; gRPC has a port of its own");
-  }
-  if (error == http::error::end_of_stream || error == http::error::partial_message) {
-    return {.code = 0};
-  }
-  if (error.category() != make_error_code(http::error::bad_value).category()) return {.code = 0};
-  return RpcStatusBody(400, absl::StrCat("this is not an HTTP request: ", error.message()));
-}
-
-// Splits the target of a request line, "/path?query" or "http://host/path?query".
-bool SplitTarget(std::string_view target, HttpRequest* request) {
-  if (target == "*") {
-    request->path = "*";
-    return request->method == "OPTIONS";
-  }
-  if (const size_t scheme = target.find("://"); scheme != target.npos && target[0] != '/') {
-    const size_t path = target.find('/', scheme + 3);
-    target = path == target.npos ? std::string_view("/") : target.substr(path);
-  }
-  if (target.empty() || target[0] != '/') return false;
-  target = target.substr(0, target.find('#'));
-  const size_t question = target.find('?');
-  if (question != target.npos) request->query = std::string(target.substr(question + 1));
-  return UnescapePercent(target.substr(0, question), /*plus_is_space=*/false, &request->path) &&
-         IsValidUtf8(request->path);
-}
 
 }  // namespace
 
@@ -304,51 +237,12 @@ void HttpConnection::OnReadError(const Error& error) {
   Refuse(std::move(refusal));
 }
 
-// Fills in request_ except its body.  Returns a refusal if the request is one that an intermediary
-// might have understood differently.
-std::optional<HttpResponse> HttpConnection::TakeHeader() {
-  const auto& message = parser_->get();
-  old_ = message.version() < 11;
-  request_.method = std::string(ToStd(message.method_string()));
+void HttpConnection::OnHeader() {
+  old_ = parser_->get().version() < 11;
   request_.encrypted = stream_.encrypted();
   request_.certificate_name = certificate_name_;
-  for (const auto& field : message) {
-    std::string name(ToStd(field.name_string()));
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-    request_.headers.emplace_back(std::move(name), std::string(ToStd(field.value())));
-  }
-  const HttpHeaders& headers = request_.headers;
-  if (CountHeaders(headers, "host") != (old_ ? CountHeaders(headers, "host") : 1)) {
-    return RpcStatusBody(400, "want one Host header");
-  }
-  const std::string_view length = request_.Header("content-length");
-  if (CountHeaders(headers, "content-length") > 1 ||
-      length.find_first_not_of("0123456789") != length.npos) {
-    return RpcStatusBody(400, "want one number as Content-Length");
-  }
-  const std::string_view coding = request_.Header("transfer-encoding");
-  if (CountHeaders(headers, "transfer-encoding") > 0) {
-    if (old_) return RpcStatusBody(400, "HTTP/1.0 has no Transfer-Encoding");
-    if (!absl::EqualsIgnoreCase(absl::string_view(coding.data(), coding.size()), "chunked")) {
-      return RpcStatusBody(501, "the only Transfer-Encoding is chunked");
-    }
-  }
-  if (!SplitTarget(ToStd(message.target()), &request_)) {
-    return RpcStatusBody(400, "the target of the request is no path");
-  }
-  const std::string_view expect = request_.Header("expect");
-  if (!expect.empty() &&
-      !absl::EqualsIgnoreCase(absl::string_view(expect.data(), expect.size()), "100-continue")) {
-    return RpcStatusBody(417, "the only expectation is 100-continue");
-  }
-  return std::nullopt;
-}
-
-void HttpConnection::OnHeader() {
-  if (std::optional<HttpResponse> refusal = TakeHeader(); refusal.has_value()) {
-    return Refuse(*std::move(refusal));
-  }
+  std::optional<HttpResponse> refusal = ReadRequestHead(parser_->get(), &request_);
+  if (refusal.has_value()) return Refuse(*std::move(refusal));
   const auto age = absl::FromChrono(Clock::now() - opened_);
   keep_alive_ = parser_->keep_alive() && !shared_->draining && age < shared_->options.max_age;
   is_head_ = request_.method == "HEAD";
@@ -395,32 +289,10 @@ void HttpConnection::Refuse(HttpResponse response) {
   SendWhole(std::move(response));
 }
 
-// The status line and the headers, with the `length` of the body if it is known.
 std::string HttpConnection::Head(const HttpResponse& response, std::optional<size_t> length) {
-  const auto reason = http::obsolete_reason(static_cast<http::status>(response.code));
-  std::string head =
-      absl::StrCat("HTTP/1.1 ", response.code, " ",
-                   response.code == 499 ? absl::string_view("Client Closed Request")
-                                        : absl::string_view(reason.data(), reason.size()),
-                   "\r\nDate: ", DateNow(), "\r\n");
-  const auto add = [&](absl::string_view name, absl::string_view value) {
-    absl::StrAppend(&head, name, ": ", value, "\r\n");
-  };
-  if (!response.content_type.empty()) {
-    add("Content-Type", response.content_type);
-    add("X-Content-Type-Options", "nosniff");
-  }
-  if (length.has_value() && response.code != 204) add("Content-Length", std::to_string(*length));
-  if (!HasHeader(response.headers, "cache-control")) add("Cache-Control", "no-store");
-  for (const auto& [name, value] : response.headers) add(name, value);
-  for (const auto& [name, value] : cors_) add(name, value);
-  if (chunked_) add("Transfer-Encoding", "chunked");
-  if (!keep_alive_) {
-    add("Connection", "close");
-  } else if (old_) {
-    add("Connection", "keep-alive");
-  }
-  return head + "\r\n";
+  return ResponseHead(
+      response, cors_,
+      {.length = length, .chunked = chunked_, .keep_alive = keep_alive_, .old = old_});
 }
 
 void HttpConnection::SendWhole(HttpResponse response) {

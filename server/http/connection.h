@@ -73,7 +73,6 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void ReadBody();
   void OnBody();
   void OnReadError(const Error& error);
-  std::optional<HttpResponse> TakeHeader();
   void Refuse(HttpResponse response);
 
   void SendWhole(HttpResponse response);

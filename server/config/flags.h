@@ -1,0 +1,31 @@
+// The flags of dragoman-server: each sets a field of ServerConfig (proto/dragoman/v1/config.proto).
+
+#ifndef DRAGOMAN_SERVER_CONFIG_FLAGS_H_
+#define DRAGOMAN_SERVER_CONFIG_FLAGS_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "dragoman/v1/config.pb.h"
+
+namespace CLI {
+class App;
+}
+
+namespace dragoman {
+
+// The command line, before it is merged with the file.
+struct Flags {
+  v1::ServerConfig config;
+  std::string config_file;
+  std::string check;
+  absl::Status error;  // for a value that CLI11 cannot check
+};
+
+// Adds all flags to `app`.  When it parses a command line, it stores their values in *flags, which
+// must outlive it.
+void AddFlags(CLI::App* app, Flags* flags);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_SERVER_CONFIG_FLAGS_H_

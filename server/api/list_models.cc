@@ -20,23 +20,29 @@ void Describe(const ServerParts& parts, const ServedModel& served, bool is_defau
 
 }  // namespace
 
-absl::Status ListModels(const ServerParts& parts, Call* call, v1::ListModelsResponse* response) {
+absl::StatusOr<v1::ListModelsResponse> ListModels(
+    absl::FunctionRef<absl::StatusOr<v1::ListModelsRequest>()> parse, const ServerParts& parts,
+    Call* call) {
   RETURN_IF_ERROR(call->Admit());
+  RETURN_IF_ERROR(parse().status());
   const std::shared_ptr<const ModelSet> models = parts.models->Models();
+  v1::ListModelsResponse response;
   for (const ServedModel& model : models->models()) {
-    Describe(parts, model, &model == models->default_model(), response->add_models());
+    Describe(parts, model, &model == models->default_model(), response.add_models());
   }
-  return absl::OkStatus();
+  return response;
 }
 
-absl::Status GetModel(const ServerParts& parts, const std::string& name, Call* call,
-                      v1::Model* model) {
+absl::StatusOr<v1::Model> GetModel(absl::FunctionRef<absl::StatusOr<v1::GetModelRequest>()> parse,
+                                   const ServerParts& parts, Call* call) {
   RETURN_IF_ERROR(call->Admit());
+  ASSIGN_OR_RETURN(const v1::GetModelRequest request, parse());
   const std::shared_ptr<const ModelSet> models = parts.models->Models();
-  ASSIGN_OR_RETURN(const ServedModel* const found, models->FindModel(name));
+  ASSIGN_OR_RETURN(const ServedModel* const found, models->FindModel(request.name()));
   call->set_translator(found->stable);
-  Describe(parts, *found, found == models->default_model(), model);
-  return absl::OkStatus();
+  v1::Model model;
+  Describe(parts, *found, found == models->default_model(), &model);
+  return model;
 }
 
 }  // namespace dragoman

@@ -3,19 +3,20 @@
 #ifndef DRAGOMAN_SERVER_API_LIST_MODELS_H_
 #define DRAGOMAN_SERVER_API_LIST_MODELS_H_
 
-#include <string>
-
-#include "absl/status/status.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
 #include "dragoman/v1/translation.pb.h"
 #include "server/api/call.h"
 
 namespace dragoman {
 
-// Both admit the call first, and also answer while the server drains.
-absl::Status ListModels(const ServerParts& parts, Call* call, v1::ListModelsResponse* response);
+// Both admit the call before they read its request, and also answer while the server drains.
+absl::StatusOr<v1::ListModelsResponse> ListModels(
+    absl::FunctionRef<absl::StatusOr<v1::ListModelsRequest>()> parse, const ServerParts& parts,
+    Call* call);
 // NOT_FOUND if no model has that name; the default one if it is empty.
-absl::Status GetModel(const ServerParts& parts, const std::string& name, Call* call,
-                      v1::Model* model);
+absl::StatusOr<v1::Model> GetModel(absl::FunctionRef<absl::StatusOr<v1::GetModelRequest>()> parse,
+                                   const ServerParts& parts, Call* call);
 
 }  // namespace dragoman
 

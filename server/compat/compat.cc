@@ -42,8 +42,8 @@ HttpResponse AnswerCall(const HttpDoor& door, const char* door_name, const char*
 }
 
 absl::StatusOr<ServedPairs> ListPairs(const HttpDoor& door, Call* call) {
-  v1::ListModelsResponse models;
-  RETURN_IF_ERROR(ListModels(*door.parts, call, &models));
+  ASSIGN_OR_RETURN(const v1::ListModelsResponse models,
+                   ListModels([] { return v1::ListModelsRequest(); }, *door.parts, call));
   ServedPairs pairs;
   for (const v1::Model& model : models.models()) {
     for (const v1::LanguagePair& pair : model.language_pairs()) {

@@ -1,4 +1,5 @@
-// dragoman.v1.ModelService: which models are served.  Also answers while the server drains.
+// dragoman.v1.ModelService: which models are served.  Also answers while the server drains.  Both
+// methods are served from raw bytes (raw_message.h).
 
 #ifndef DRAGOMAN_SERVER_GRPC_MODEL_SERVICE_H_
 #define DRAGOMAN_SERVER_GRPC_MODEL_SERVICE_H_
@@ -11,17 +12,19 @@
 namespace dragoman {
 
 // Thread-safe.
-class ModelService final : public v1::ModelService::CallbackService {
+class ModelService final
+    : public v1::ModelService::WithRawCallbackMethod_ListModels<
+          v1::ModelService::WithRawCallbackMethod_GetModel<v1::ModelService::Service>> {
  public:
   // `parts` must outlive the service.
   explicit ModelService(const ServerParts* parts) : parts_(parts) {}
 
   grpc::ServerUnaryReactor* ListModels(grpc::CallbackServerContext* context,
-                                       const v1::ListModelsRequest* request,
-                                       v1::ListModelsResponse* response) override;
+                                       const grpc::ByteBuffer* request,
+                                       grpc::ByteBuffer* response) override;
   grpc::ServerUnaryReactor* GetModel(grpc::CallbackServerContext* context,
-                                     const v1::GetModelRequest* request,
-                                     v1::Model* response) override;
+                                     const grpc::ByteBuffer* request,
+                                     grpc::ByteBuffer* response) override;
 
  private:
   const ServerParts* const parts_;

@@ -57,6 +57,8 @@ absl::StatusOr<Message> ReadMessage(const grpc::ByteBuffer& bytes, size_t max_by
 template absl::StatusOr<v1::TranslateRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
 template absl::StatusOr<v1::ScoreRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
 template absl::StatusOr<v1::TokenizeRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
+template absl::StatusOr<v1::ListModelsRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
+template absl::StatusOr<v1::GetModelRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
 
 // Looks at every string and message that is set, in the order of their numbers.
 std::string FindInvalidUtf8(const google::protobuf::Message& message) {

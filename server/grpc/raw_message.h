@@ -1,5 +1,5 @@
-// Parses the messages of methods that are served from raw bytes: gRPC answers a message that does
-// not parse with a bare UNIMPLEMENTED, and a text that is not UTF-8 does not parse.
+// The messages of methods that are served from raw bytes, which all are: gRPC answers a message
+// that does not parse with a bare UNIMPLEMENTED, and a text that is not UTF-8 does not parse.
 
 #ifndef DRAGOMAN_SERVER_GRPC_RAW_MESSAGE_H_
 #define DRAGOMAN_SERVER_GRPC_RAW_MESSAGE_H_
@@ -12,10 +12,11 @@
 #include "absl/status/statusor.h"
 #include "dragoman/v1/translation.pb.h"
 #include "server/api/bulk_exchange.h"
+#include "server/grpc/grpc_door.h"
 
 namespace dragoman {
 
-// Reads a TranslateRequest, ScoreRequest or TokenizeRequest.
+// Reads the request of a method.
 // CANCELLED if the call ended before the message arrived; RESOURCE_EXHAUSTED if it is too long;
 // INVALID_ARGUMENT, with the field, if it is malformed; UNIMPLEMENTED if it is compressed.
 template <typename Message>
@@ -25,6 +26,16 @@ absl::StatusOr<Message> ReadMessage(const grpc::ByteBuffer& bytes, size_t max_by
 // function returns an error only if the whole call is affected, because nobody can tell which
 // request is meant.
 absl::StatusOr<BulkExchange::Item> ReadBulkRequest(const grpc::ByteBuffer& bytes, size_t max_bytes);
+
+// The status of a call that has ended; writes its answer to `response` if it succeeded.
+template <typename Message>
+grpc::Status EndOf(const CallEnd& end, const Message& answer, grpc::CallbackServerContext* context,
+                   grpc::ByteBuffer* response) {
+  const grpc::Status status = ToGrpcStatus(end, context);
+  if (!status.ok()) return status;
+  bool own_buffer;
+  return grpc::SerializationTraits<Message>::Serialize(answer, response, &own_buffer);
+}
 
 // The field of the first string in the message that is not UTF-8, such as "contents[3]" or
 // "options.glossary[0].source"; "" if there is none.

@@ -6,22 +6,11 @@
 #include "engine/base/status.h"
 #include "server/api/score_exchange.h"
 #include "server/api/translate_exchange.h"
-#include "server/grpc/grpc_door.h"
 #include "server/grpc/raw_message.h"
 #include "server/grpc/stream_calls.h"
 
 namespace dragoman {
 namespace {
-
-// The status of a call that has ended; writes its answer if it succeeded.
-template <typename Message>
-grpc::Status EndOf(const CallEnd& end, const Message& answer, grpc::CallbackServerContext* context,
-                   grpc::ByteBuffer* response) {
-  const grpc::Status status = ToGrpcStatus(end, context);
-  if (!status.ok()) return status;
-  bool own_buffer;
-  return grpc::SerializationTraits<Message>::Serialize(answer, response, &own_buffer);
-}
 
 // One Translate over gRPC.  It owns itself: gRPC's OnDone, after which nobody refers to it, deletes
 // it.

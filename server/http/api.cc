@@ -63,15 +63,21 @@ void Tokenize(const HttpDoor& door, const HttpRequest& http, std::shared_ptr<Htt
 
 void ListModels(const HttpDoor& door, const HttpRequest& http, std::shared_ptr<HttpAnswer> answer) {
   v1::ListModelsResponse response;
-  const auto list = [&](Call* call, CallSize*) { return ListModels(*door.parts, call, &response); };
+  const auto list = [&](Call* call, CallSize*) -> absl::Status {
+    ASSIGN_OR_RETURN(
+        response, dragoman::ListModels([] { return v1::ListModelsRequest(); }, *door.parts, call));
+    return absl::OkStatus();
+  };
   AnswerAtOnce(door, "ListModels", http, answer, list, response);
 }
 
 void GetModel(const HttpDoor& door, const HttpRequest& http, std::shared_ptr<HttpAnswer> answer) {
   v1::Model response;
-  const std::string name = http.path.substr(sizeof("/v1/models/") - 1);
-  const auto get = [&](Call* call, CallSize*) {
-    return GetModel(*door.parts, name, call, &response);
+  v1::GetModelRequest request;
+  request.set_name(http.path.substr(sizeof("/v1/models/") - 1));
+  const auto get = [&](Call* call, CallSize*) -> absl::Status {
+    ASSIGN_OR_RETURN(response, dragoman::GetModel([&] { return request; }, *door.parts, call));
+    return absl::OkStatus();
   };
   AnswerAtOnce(door, "GetModel", http, answer, get, response);
 }

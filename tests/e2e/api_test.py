@@ -107,18 +107,20 @@ class ErrorTest(ServerTest):
 
     def test_invalid_utf8(self):
         text = "a" * 7  # replaced below by bytes that are not UTF-8
-        for method, field, request in (
-                ("Translate", "contents[1]", pb.TranslateRequest(contents=["fine", text])),
-                ("Translate", "options.glossary[1].target", pb.TranslateRequest(
+        translation, models = "TranslationService", "ModelService"
+        for service, method, field, request in (
+                (translation, "Translate", "contents[1]", pb.TranslateRequest(contents=["fine", text])),
+                (translation, "Translate", "options.glossary[1].target", pb.TranslateRequest(
                     contents=["fine"], options=pb.DecodingOptions(glossary=[
                         pb.GlossaryEntry(source="b", target="c"),
                         pb.GlossaryEntry(source="b", target=text)]))),
-                ("Score", "pairs[1].target", pb.ScoreRequest(pairs=[
+                (translation, "Score", "pairs[1].target", pb.ScoreRequest(pairs=[
                     pb.ScorePair(source="b", target="c"),
                     pb.ScorePair(source="b", target=text)])),
-                ("Score", "model", pb.ScoreRequest(model=text)),
-                ("Tokenize", "contents[0]", pb.TokenizeRequest(contents=[text]))):
-            call = self.server.channel.unary_unary(f"/dragoman.v1.TranslationService/{method}")
+                (translation, "Score", "model", pb.ScoreRequest(model=text)),
+                (translation, "Tokenize", "contents[0]", pb.TokenizeRequest(contents=[text])),
+                (models, "GetModel", "name", pb.GetModelRequest(name=text))):
+            call = self.server.channel.unary_unary(f"/dragoman.v1.{service}/{method}")
             message = request.SerializeToString().replace(text.encode(), b"\xff" * len(text))
             error = self.assert_fails(grpc.StatusCode.INVALID_ARGUMENT,
                                       lambda: call(message, timeout=30))
@@ -126,8 +128,10 @@ class ErrorTest(ServerTest):
             self.assertEqual(violations[0].field, field)
 
     def test_a_message_that_is_none(self):
-        for method in ("Translate", "Score", "Tokenize"):
-            call = self.server.channel.unary_unary(f"/dragoman.v1.TranslationService/{method}")
+        for service, method in (("TranslationService", "Translate"), ("TranslationService", "Score"),
+                                ("TranslationService", "Tokenize"), ("ModelService", "ListModels"),
+                                ("ModelService", "GetModel")):
+            call = self.server.channel.unary_unary(f"/dragoman.v1.{service}/{method}")
             error = self.assert_fails(grpc.StatusCode.INVALID_ARGUMENT,
                                       lambda: call(b"\x0a\xff\xff", timeout=30))
             self.assertIn(f"{method}Request", error.details())

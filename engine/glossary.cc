@@ -1,25 +1,28 @@
 #include "engine/glossary.h"
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
+#include "engine/text/words.h"
 
 namespace dragoman {
 namespace {
 
-// A byte of a letter or digit; every character beyond ASCII counts as one.
-bool IsWord(char byte) {
-  const auto value = static_cast<unsigned char>(byte);
-  return value >= 0x80 || std::isalnum(value) != 0;
-}
-
+// Whether text[begin, end), which is not empty, is whole words.
 bool IsWholeWord(std::string_view text, size_t begin, size_t end) {
-  const bool begins = begin == 0 || !IsWord(text[begin - 1]) || !IsWord(text[begin]);
-  const bool ends = end == text.size() || !IsWord(text[end - 1]) || !IsWord(text[end]);
+  const auto first_of = [](std::string_view part) {
+    size_t i = 0;
+    return NextCodePoint(part, &i);
+  };
+  const std::string_view before = text.substr(0, begin), phrase = text.substr(begin, end - begin),
+                         after = text.substr(end);
+  const bool begins = before.empty() || !IsWordCharacter(LastCodePoint(before)) ||
+                      !IsWordCharacter(first_of(phrase));
+  const bool ends =
+      after.empty() || !IsWordCharacter(LastCodePoint(phrase)) || !ContinuesWord(first_of(after));
   return begins && ends;
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_join.h"
+#include "engine/base/utf8.h"
 
 namespace dragoman {
 namespace {
@@ -84,13 +85,14 @@ std::vector<GlossaryEntry> CarryOver(const Tokenizer& first, const std::vector<s
   for (size_t i = 0; i < entries.size(); ++i) {
     GlossaryEntry& to = entries[i];
     GlossaryEntry& from = second->words.glossary[i];
-    if (to.source.empty()) continue;  // an error, which the first step tells
+    // The first step tells the errors.
+    if (to.source.empty() || !IsValidUtf8(to.source) || !IsValidUtf8(to.target)) continue;
     if (!to.target.empty() && !CanSay(first, to.target) && CanSay(first, to.source)) {
       to.target = "";
     }
     from.texts.emplace();
     for (size_t t = 0; t < texts.size(); ++t) {
-      if (HasPhrase(texts[t], to.source)) from.texts->push_back(t);
+      if (IsValidUtf8(texts[t]) && HasPhrase(texts[t], to.source)) from.texts->push_back(t);
     }
     if (from.target.empty()) from.target = from.source;
     from.source = to.target.empty() ? to.source : to.target;

@@ -16,6 +16,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::SizeIs;
 
 class GlossaryTest : public testing::Test {
  protected:
@@ -40,6 +41,17 @@ TEST_F(GlossaryTest, APhraseIsWantedAsOftenAsItsSourceOccurs) {
   EXPECT_THAT(Phrases(entries, "A household."), IsEmpty());
   EXPECT_THAT(Phrases(entries, "The greenhouse."), IsEmpty());
   EXPECT_THAT(Phrases(entries, ""), IsEmpty());
+}
+
+TEST_F(GlossaryTest, AWordEndsWhereItsScriptSaysSo) {
+  EXPECT_THAT(Phrases({{"house", "Heim"}}, "The “house”, a «house»…"), SizeIs(2));
+  EXPECT_THAT(Phrases({{"house", "Heim"}}, "house’s house—house"), SizeIs(3));
+  EXPECT_THAT(Phrases({{"Stra", "Heim"}}, "Eine Straße."), IsEmpty());
+  EXPECT_THAT(Phrases({{"ße", "Heim"}}, "Eine Straße."), IsEmpty());
+  EXPECT_THAT(Phrases({{"房子", "Heim"}}, "我的房子很大。"), SizeIs(1));
+  EXPECT_THAT(Phrases({{"ネコ", "Heim"}}, "黒いネコがいる"), SizeIs(1));
+  EXPECT_THAT(Phrases({{"서울", "Heim"}}, "서울에서 서울은"), SizeIs(2));
+  EXPECT_THAT(Phrases({{"울", "Heim"}}, "서울에서"), IsEmpty());
 }
 
 TEST_F(GlossaryTest, TheLongestOfOverlappingEntriesCounts) {

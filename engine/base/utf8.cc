@@ -65,6 +65,12 @@ char32_t NextCodePoint(std::string_view text, size_t* position) {
   return c;
 }
 
+char32_t LastCodePoint(std::string_view text) {
+  size_t begin = text.size() - 1;
+  while (IsContinuation(text[begin])) --begin;
+  return NextCodePoint(text, &begin);
+}
+
 bool IsWhiteSpace(char32_t c) {
   return (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x20) || c == 0x85 || c == 0xA0 ||
          c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F ||

@@ -19,6 +19,9 @@ int CountCodePoints(std::string_view text);
 // valid UTF-8 and *position is the start of a code point.
 char32_t NextCodePoint(std::string_view text, size_t* position);
 
+// The last code point.  REQUIRES: text is valid UTF-8 and not empty.
+char32_t LastCodePoint(std::string_view text);
+
 // What Python's str.isspace and str.strip regard as white space.
 bool IsWhiteSpace(char32_t c);
 

@@ -25,6 +25,9 @@ constexpr Range kUnspaced[] = {
     {0xFF66, 0xFF9F}, {0x20000, 0x3FFFF},
 };
 
+constexpr Range kHangul[] = {
+    {0x1100, 0x11FF}, {0x3130, 0x318F}, {0xA960, 0xA97F}, {0xAC00, 0xD7FF}};
+
 // Common characters that are neither letters nor digits.
 constexpr Range kMarks[] = {
     {0x21, 0x2F},     {0x3A, 0x40},     {0x5B, 0x60},       {0x7B, 0x7E},     {0xA1, 0xA9},
@@ -91,6 +94,10 @@ bool Joins(const Character& before, const Character& mark, const Character& afte
 }
 
 }  // namespace
+
+bool IsWordCharacter(char32_t c) { return IsWordKind(KindOf(c)); }
+
+bool ContinuesWord(char32_t c) { return IsWordCharacter(c) && !In(kHangul, c); }
 
 std::vector<TextSpan> SplitWords(std::string_view text, absl::Span<const TextSpan> tokens) {
   const std::vector<Character> characters = CharactersOf(text);

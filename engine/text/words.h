@@ -1,5 +1,5 @@
 // The words of a text, as far as they can be found without a dictionary: the units that alignments
-// link.
+// link and that a glossary translates.
 
 #ifndef DRAGOMAN_ENGINE_TEXT_WORDS_H_
 #define DRAGOMAN_ENGINE_TEXT_WORDS_H_
@@ -20,6 +20,14 @@ namespace dragoman {
 // what the model treats as one: it ends where one of `tokens`, which are in order, ends.  REQUIRES:
 // text is valid UTF-8.
 std::vector<TextSpan> SplitWords(std::string_view text, absl::Span<const TextSpan> tokens);
+
+// Whether `c` is a letter or digit of a script that puts spaces between words.  Between two of them
+// is the middle of a word.
+bool IsWordCharacter(char32_t c);
+
+// Whether a word that ends in a word character goes on if `c` follows.  A Korean word does not: its
+// particles are written without a space and leave it what it is.
+bool ContinuesWord(char32_t c);
 
 }  // namespace dragoman
 

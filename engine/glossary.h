@@ -12,6 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "engine/search/search_options.h"
+#include "engine/text/piece_index.h"
 #include "engine/text/tokenizer.h"
 
 namespace dragoman {
@@ -23,7 +24,7 @@ struct GlossaryEntry {
   std::optional<std::vector<size_t>> texts = std::nullopt;  // the request's texts that it is for
 };
 
-// Whether the text contains the phrase as whole words.
+// Whether the text contains the phrase as whole words.  REQUIRES: both are valid UTF-8.
 bool HasPhrase(std::string_view text, std::string_view phrase);
 
 // Whether the tokenizer's target vocabulary can spell the phrase.
@@ -54,8 +55,6 @@ class Glossary {
   // entries, each as often as its source appears there as whole words.  Of overlapping entries the
   // longest counts.
   std::vector<std::vector<int32_t>> PhrasesFor(std::string_view sentence, size_t text = 0) const;
-
-  bool empty() const { return entries_.empty(); }
 
  private:
   struct Entry {

@@ -12,7 +12,7 @@
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
 #include "engine/model/attention_tree.h"
-#include "engine/search/constrained_beam.h"
+#include "engine/search/phrases.h"
 #include "engine/search/row_sampler.h"
 
 namespace dragoman {
@@ -52,6 +52,7 @@ class Planner {
  private:
   const Model& model() const { return *context_.model; }
   absl::Status Prepare();
+  absl::Status PrepareGlossary();
   bool SplitsTexts() const;
   absl::Status AddSentences(size_t text);
   absl::Status PrepareAlignment();
@@ -104,19 +105,29 @@ absl::Status Planner::Prepare() {
   rules_ = context_.rules;
   const WordRules& words = request_.words;
   if (words.restricts()) {
-    auto pieces = words.never_say.empty() ? nullptr : context_.pieces->Get(tokenizer);
+    auto pieces = words.never_say.empty() ? nullptr : context_.pieces->Index(tokenizer);
     ASSIGN_OR_RETURN(rules_, AddWordRules(rules_, words, tokenizer, std::move(pieces)));
   }
-  longest_ = std::min(request_.options.max_length.value_or(model().spec().max_positions),
-                      model().spec().max_positions);
-  ASSIGN_OR_RETURN(glossary_, Glossary::Create(words.glossary, tokenizer, longest_ - 1, *rules_));
-  if (!glossary_.empty() &&
-      (search_.sampling || search_.return_alternatives || search_.beam_groups > 1)) {
+  RETURN_IF_ERROR(PrepareGlossary());
+  max_tokens_ = std::min(context_.limits.max_source_tokens, model().spec().max_positions);
+  return PrepareAlignment();
+}
+
+absl::Status Planner::PrepareGlossary() {
+  const Tokenizer& tokenizer = model().tokenizer();
+  const std::vector<GlossaryEntry>& entries = request_.words.glossary;
+  if (entries.empty()) return absl::OkStatus();
+  if (search_.sampling || search_.return_alternatives || search_.beam_groups > 1) {
     return InvalidField("options.glossary",
                         "wants a beam search without sampling, return_alternatives or beam_groups");
   }
-  max_tokens_ = std::min(context_.limits.max_source_tokens, model().spec().max_positions);
-  return PrepareAlignment();
+  longest_ = std::min(request_.options.max_length.value_or(model().spec().max_positions),
+                      model().spec().max_positions);
+  ASSIGN_OR_RETURN(glossary_, Glossary::Create(entries, tokenizer, longest_ - 1, *rules_));
+  auto rules = std::make_shared<SearchRules>(*rules_);
+  rules->word_joins = context_.pieces->Joins(tokenizer);
+  rules_ = std::move(rules);
+  return absl::OkStatus();
 }
 
 absl::Status Planner::PrepareAlignment() {
@@ -212,11 +223,11 @@ absl::Status Planner::AddPrefix(size_t text, Job* job) const {
 absl::Status Planner::AddPhrases(size_t text, std::string_view sentence, Job* job) const {
   job->phrases = glossary_.PhrasesFor(sentence, text);
   if (job->phrases.empty()) return absl::OkStatus();
-  if (job->phrases.size() > ConstrainedBeam::kMaxPhrases) {
+  if (job->phrases.size() > Phrases::kMax) {
     return InvalidField(TextField(text), absl::StrCat("has ", job->phrases.size(),
                                                       " places of the glossary in a sentence, "
                                                       "the most is ",
-                                                      ConstrainedBeam::kMaxPhrases));
+                                                      Phrases::kMax));
   }
   size_t needed = job->prefix.size() + 1;  // and the end of the sentence
   for (const std::vector<int32_t>& phrase : job->phrases) needed += phrase.size();
@@ -304,9 +315,14 @@ absl::Status CheckTexts(const std::vector<std::string>& texts, const Limits& lim
   return absl::OkStatus();
 }
 
-std::shared_ptr<const PieceIndex> LazyPieces::Get(const Tokenizer& tokenizer) {
-  std::call_once(made_, [&] { pieces_ = std::make_shared<PieceIndex>(tokenizer); });
-  return pieces_;
+std::shared_ptr<const PieceIndex> LazyPieces::Index(const Tokenizer& tokenizer) {
+  std::call_once(indexed_, [&] { index_ = std::make_shared<PieceIndex>(tokenizer); });
+  return index_;
+}
+
+std::shared_ptr<const WordJoins> LazyPieces::Joins(const Tokenizer& tokenizer) {
+  std::call_once(joined_, [&] { joins_ = std::make_shared<WordJoins>(tokenizer); });
+  return joins_;
 }
 
 absl::StatusOr<TranslationPlan> MakePlan(const PlanContext& context, TranslateRequest request,

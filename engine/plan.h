@@ -20,18 +20,22 @@
 #include "engine/model/model.h"
 #include "engine/search_request.h"
 #include "engine/text/piece_index.h"
+#include "engine/text/word_joins.h"
 #include "engine/translation.h"
 
 namespace dragoman {
 
-// The index of a model's pieces, built when the first request needs it.  Thread-safe.
+// What word rules need to know of a model's pieces, found when the first request needs it.
+// Thread-safe.
 class LazyPieces {
  public:
-  std::shared_ptr<const PieceIndex> Get(const Tokenizer& tokenizer);
+  std::shared_ptr<const PieceIndex> Index(const Tokenizer& tokenizer);
+  std::shared_ptr<const WordJoins> Joins(const Tokenizer& tokenizer);
 
  private:
-  std::once_flag made_;
-  std::shared_ptr<const PieceIndex> pieces_;
+  std::once_flag indexed_, joined_;
+  std::shared_ptr<const PieceIndex> index_;
+  std::shared_ptr<const WordJoins> joins_;
 };
 
 // The model that a plan is made for, and what is the same for all of its requests.

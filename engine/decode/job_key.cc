@@ -74,8 +74,9 @@ void AddOptions(const SearchOptions& options, KeyWriter* key) {
 // The structured binding names all members, in order: the compiler stops whoever adds one here, to
 // decide whether results depend on it.
 void AddRules(const SearchRules& rules, KeyWriter* key) {
-  // The index of pieces belongs to the model.
-  const auto& [eos_id, decoder_start_id, unknown_id, bad_words_ids, banned_phrases, pieces] = rules;
+  // The index of pieces and the ends of words belong to the model.
+  const auto& [eos_id, decoder_start_id, unknown_id, bad_words_ids, banned_phrases, pieces,
+               word_joins] = rules;
   key->AddAll(eos_id, decoder_start_id, unknown_id, bad_words_ids, banned_phrases);
 }
 

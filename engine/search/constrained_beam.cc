@@ -1,11 +1,3 @@
-// How a hypothesis progresses through a phrase.  With the phrase "a b c", after "... a b":
-//
-//   next c    the phrase is complete: bank 3
-//   next a    "b a" does not begin the phrase, but "a" does: bank 1
-//   next x    nothing of the phrase is left: bank 0
-//
-// This is the automaton of Knuth, Morris and Pratt's search, one token at a time.
-
 #include "engine/search/constrained_beam.h"
 
 #include <algorithm>
@@ -19,14 +11,6 @@
 namespace dragoman {
 namespace {
 
-// Whether the last `path` tokens followed by `token` begin the phrase.
-bool Begins(const std::vector<int32_t>& phrase, absl::Span<const int32_t> tokens, int path,
-            int32_t token) {
-  const size_t length = static_cast<size_t>(path);
-  return phrase.size() > length && phrase[length] == token &&
-         std::equal(phrase.begin(), phrase.begin() + path, tokens.end() - path);
-}
-
 int CountTokens(const std::vector<std::vector<int32_t>>& phrases) {
   int tokens = 0;
   for (const std::vector<int32_t>& phrase : phrases) tokens += static_cast<int>(phrase.size());
@@ -34,24 +18,6 @@ int CountTokens(const std::vector<std::vector<int32_t>>& phrases) {
 }
 
 }  // namespace
-
-PhraseProgress AfterToken(const std::vector<std::vector<int32_t>>& phrases,
-                          absl::Span<const int32_t> tokens, const PhraseProgress& progress,
-                          int32_t token) {
-  // The longest suffix that still begins a phrase, as in Knuth, Morris and Pratt's search.
-  for (int path = progress.path; path >= 0; --path) {
-    PhraseProgress next = {progress.said, 0};
-    for (size_t p = 0; p < phrases.size(); ++p) {
-      if ((progress.said >> p & 1) != 0 || !Begins(phrases[p], tokens, path, token)) continue;
-      next.path = path + 1;
-      if (phrases[p].size() == static_cast<size_t>(path) + 1) {
-        return {progress.said | uint64_t{1} << p, 0};
-      }
-    }
-    if (next.path > 0) return next;
-  }
-  return {progress.said, 0};
-}
 
 int ConstrainedBeam::Width(const SearchTask& task) {
   constexpr int kMost = 16;
@@ -62,52 +28,38 @@ ConstrainedBeam::ConstrainedBeam(const SearchTask& task)
     : options_(task.options),
       eos_id_(task.rules->eos_id),
       scoring_(task),
-      phrases_(task.phrases),
-      phrase_tokens_(CountTokens(task.phrases)),
+      phrases_(task.phrases, task.rules->word_joins),
       width_(Width(task)),
       length_(static_cast<int>(task.prefix.size())) {
-  DRAGOMAN_CHECK(phrases_.size() <= kMaxPhrases);
   live_.push_back(Beginning(task));
   // A phrase in the prefix need not appear again.
-  PhraseProgress said;
-  for (int i = 0; i < length_; ++i) {
-    said = AfterToken(phrases_, absl::MakeConstSpan(task.prefix).first(i), said, task.prefix[i]);
-  }
-  progress_.push_back(said);
+  progress_.push_back(phrases_.ProgressOf(task.prefix));
   Want();
-}
-
-bool ConstrainedBeam::SaysAll(const PhraseProgress& progress) const {
-  return std::popcount(progress.said) == static_cast<int>(phrases_.size());
-}
-
-// The number of tokens of its complete phrases, and of the one that it is in the middle of.
-int ConstrainedBeam::BankOf(const PhraseProgress& progress) const {
-  int tokens = progress.path;
-  for (size_t p = 0; p < phrases_.size(); ++p) {
-    if ((progress.said >> p & 1) != 0) tokens += static_cast<int>(phrases_[p].size());
-  }
-  return tokens;
 }
 
 void ConstrainedBeam::Advance(absl::Span<const Candidate> candidates) {
   DRAGOMAN_CHECK(!done());
-  Rank(candidates);
-  Allocate();
   const bool last_step = length_ + 1 == options_.max_length;
+  Rank(candidates, last_step);
+  Allocate(last_step);
   int ended = 0;
   next_.clear();
   next_progress_.clear();
   for (const Continuation& continuation : ranked_) {
-    const bool ends = continuation.candidate.token == eos_id_;
-    if (ends || last_step) {
+    if (continuation.candidate.token == eos_id_ && !last_step) {
       if (ended++ < width_) Finish(continuation);
       continue;
     }
     if (room_[continuation.bank] == 0) continue;
+    if (last_step) {
+      --room_[continuation.bank];
+      Finish(continuation);
+      continue;
+    }
     LiveHypothesis child = Grown(live_[continuation.candidate.parent], continuation.candidate);
     if (const int kept = scoring_.TokensBeforeRunaway(child.tokens); kept > 0) {
-      Insert({scoring_.Cut(std::move(child), kept), std::popcount(continuation.progress.said)});
+      const int said = phrases_.Said(absl::MakeConstSpan(child.tokens).first(kept));
+      Insert({scoring_.Cut(std::move(child), kept), said});
       continue;
     }
     --room_[continuation.bank];
@@ -122,17 +74,17 @@ void ConstrainedBeam::Advance(absl::Span<const Candidate> candidates) {
 }
 
 // Fills ranked_ with the possible continuations, best first.
-void ConstrainedBeam::Rank(absl::Span<const Candidate> candidates) {
-  const bool last_step = length_ + 1 == options_.max_length;
+void ConstrainedBeam::Rank(absl::Span<const Candidate> candidates, bool last_step) {
   ranked_.clear();
   for (const Candidate& candidate : candidates) {
     const LiveHypothesis& parent = live_[candidate.parent];
     const float log_prob = parent.log_prob + candidate.log_prob;
     if (!(log_prob > -std::numeric_limits<float>::infinity())) continue;
     const PhraseProgress progress =
-        AfterToken(phrases_, parent.tokens, progress_[candidate.parent], candidate.token);
-    if (candidate.token == eos_id_ && !SaysAll(progress) && !last_step) continue;
-    ranked_.push_back({candidate, log_prob, progress, BankOf(progress)});
+        phrases_.After(parent.tokens, progress_[candidate.parent], candidate.token);
+    const bool ends = candidate.token == eos_id_ && !last_step;
+    if (ends && std::popcount(progress.said) < phrases_.size()) continue;
+    ranked_.push_back({candidate, log_prob, progress, phrases_.TokensSaid(progress)});
   }
   std::sort(ranked_.begin(), ranked_.end(), [](const Continuation& a, const Continuation& b) {
     return std::tie(b.log_prob, a.candidate.parent, a.candidate.token) <
@@ -141,11 +93,11 @@ void ConstrainedBeam::Rank(absl::Span<const Candidate> candidates) {
 }
 
 // Divides the beam among the banks that have continuations: equally, with the remainder going to
-// the fullest banks first.
-void ConstrainedBeam::Allocate() {
+// the fullest banks first.  In the last step, eos is a continuation like all others.
+void ConstrainedBeam::Allocate(bool last_step) {
   std::vector<int> available(banks(), 0);
   for (const Continuation& continuation : ranked_) {
-    if (continuation.candidate.token != eos_id_) ++available[continuation.bank];
+    if (continuation.candidate.token != eos_id_ || last_step) ++available[continuation.bank];
   }
   room_.assign(banks(), 0);
   int left = width_;
@@ -165,9 +117,10 @@ void ConstrainedBeam::Finish(const Continuation& continuation) {
   LiveHypothesis child = Grown(live_[continuation.candidate.parent], continuation.candidate);
   const bool ends_in_eos = continuation.candidate.token == eos_id_;
   const bool forced = options_.forced_eos_id.has_value() && length_ + 1 == options_.max_length;
+  const int said = phrases_.Said(child.tokens, continuation.progress);
   Insert({scoring_.Finished(std::move(child), ends_in_eos,
                             ends_in_eos && !forced ? FinishReason::kEos : FinishReason::kMaxLength),
-          std::popcount(continuation.progress.said)});
+          said});
 }
 
 // Goes after equal ones that were there before.
@@ -184,21 +137,7 @@ void ConstrainedBeam::Insert(Ended ended) {
 void ConstrainedBeam::Want() {
   wanted_.resize(live_.size());
   for (size_t i = 0; i < live_.size(); ++i) {
-    std::vector<int32_t>& tokens = wanted_[i];
-    const PhraseProgress& progress = progress_[i];
-    tokens.clear();
-    for (size_t p = 0; p < phrases_.size(); ++p) {
-      if ((progress.said >> p & 1) != 0) continue;
-      tokens.push_back(phrases_[p][0]);
-      for (size_t path = 1; path <= static_cast<size_t>(progress.path); ++path) {
-        if (path < phrases_[p].size() && std::equal(phrases_[p].begin(), phrases_[p].begin() + path,
-                                                    live_[i].tokens.end() - path)) {
-          tokens.push_back(phrases_[p][path]);
-        }
-      }
-    }
-    std::sort(tokens.begin(), tokens.end());
-    tokens.erase(std::unique(tokens.begin(), tokens.end()), tokens.end());
+    phrases_.Next(live_[i].tokens, progress_[i], &wanted_[i]);
   }
 }
 
@@ -206,10 +145,10 @@ void ConstrainedBeam::Want() {
 // live one with all phrases could enter them.
 bool ConstrainedBeam::CanImprove() const {
   if (static_cast<int>(finished_.size()) < options_.beam_size) return true;
-  if (finished_.back().said < static_cast<int>(phrases_.size())) return true;
+  if (finished_.back().said < phrases_.size()) return true;
   if (options_.early_stopping == EarlyStopping::kFull) return false;
   for (size_t i = 0; i < live_.size(); ++i) {
-    if (!SaysAll(progress_[i])) continue;
+    if (phrases_.Said(live_[i].tokens, progress_[i]) < phrases_.size()) continue;
     return scoring_.Score(live_[i].log_prob, length_) > finished_.back().hypothesis.score;
   }
   return false;
@@ -220,8 +159,7 @@ absl::Span<const int32_t> ConstrainedBeam::StablePrefix(int n) const {
   const size_t wanted = static_cast<size_t>(std::clamp(n, 1, options_.beam_size));
   const size_t found = std::min(wanted, finished_.size());
   for (size_t i = 0; i < found; ++i) common.Add(finished_[i].hypothesis.tokens);
-  const bool complete =
-      found == wanted && finished_[wanted - 1].said == static_cast<int>(phrases_.size());
+  const bool complete = found == wanted && finished_[wanted - 1].said == phrases_.size();
   for (const LiveHypothesis& live : live_) {
     if (complete && scoring_.HighestScore(live) < finished_[wanted - 1].hypothesis.score) continue;
     common.Add(scoring_.SafeTokens(live.tokens));

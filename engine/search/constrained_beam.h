@@ -16,37 +16,25 @@
 #ifndef DRAGOMAN_ENGINE_SEARCH_CONSTRAINED_BEAM_H_
 #define DRAGOMAN_ENGINE_SEARCH_CONSTRAINED_BEAM_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
+#include "engine/search/phrases.h"
 #include "engine/search/scoring.h"
 
 namespace dragoman {
 
-// How much of a sentence's phrases one hypothesis contains.
-struct PhraseProgress {
-  uint64_t said = 0;  // a bit for each complete phrase
-  int path = 0;       // how many tokens of the phrase it is in the middle of: its last ones
-
-  friend bool operator==(const PhraseProgress&, const PhraseProgress&) = default;
-};
-
-// The progress after one more token.  `tokens` are those before it.  REQUIRES: at most 64 phrases.
-PhraseProgress AfterToken(const std::vector<std::vector<int32_t>>& phrases,
-                          absl::Span<const int32_t> tokens, const PhraseProgress& progress,
-                          int32_t token);
-
 class ConstrainedBeam final : public Search {
  public:
-  static constexpr int kMaxPhrases = 64;
-
   // The most hypotheses alive: the beam size, or enough to give each bank one, up to 16.
   static int Width(const SearchTask& task);
 
   explicit ConstrainedBeam(const SearchTask& task);
 
   absl::Span<const LiveHypothesis> live() const override { return live_; }
-  int candidates_per_row() const override { return 2 * width_; }
+  // Enough that some of them end the word of a phrase.
+  int candidates_per_row() const override { return std::max(2 * width_, 16); }
   absl::Span<const int32_t> wanted(int hypothesis) const override { return wanted_[hypothesis]; }
   void Advance(absl::Span<const Candidate> candidates) override;
   bool done() const override { return live_.empty(); }
@@ -67,21 +55,18 @@ class ConstrainedBeam final : public Search {
     int said = 0;
   };
 
-  void Rank(absl::Span<const Candidate> candidates);
-  void Allocate();
+  void Rank(absl::Span<const Candidate> candidates, bool last_step);
+  void Allocate(bool last_step);
   void Finish(const Continuation& continuation);
   void Insert(Ended ended);
   void Want();
   bool CanImprove() const;
-  int BankOf(const PhraseProgress& progress) const;
-  int banks() const { return phrase_tokens_ + 1; }
-  bool SaysAll(const PhraseProgress& progress) const;
+  int banks() const { return phrases_.tokens() + 1; }
 
   const SearchOptions options_;
   const int32_t eos_id_;
   const Scoring scoring_;
-  const std::vector<std::vector<int32_t>> phrases_;
-  const int phrase_tokens_;  // of all of them
+  const Phrases phrases_;
   const int width_;
   int length_;
   std::vector<LiveHypothesis> live_, next_;

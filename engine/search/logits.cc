@@ -21,6 +21,7 @@
 
 #include "engine/base/status.h"
 #include "engine/math/kernels.h"
+#include "engine/text/piece_index.h"
 
 namespace dragoman {
 namespace {

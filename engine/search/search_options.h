@@ -10,9 +10,11 @@
 #include <vector>
 
 #include "engine/options/options.h"
-#include "engine/text/piece_index.h"
 
 namespace dragoman {
+
+class PieceIndex;
+class WordJoins;
 
 // What is the same for all sentences of a model, or of a request.  Shared, never copied.
 struct SearchRules {
@@ -24,6 +26,8 @@ struct SearchRules {
   // any, so is the index.
   std::vector<std::string> banned_phrases;
   std::shared_ptr<const PieceIndex> pieces;
+  // Where words end, if there are phrases that must appear.
+  std::shared_ptr<const WordJoins> word_joins;
 };
 
 enum class FinishReason {

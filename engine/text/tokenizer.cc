@@ -51,18 +51,10 @@ size_t SpacesAt(std::string_view text) {
   return std::min(text.find_first_not_of(kSpaces), text.size());
 }
 
-// The byte that a piece such as <0xE2> stands for; negative for any other piece.
-int ByteOf(std::string_view piece) {
-  if (piece.size() != 6 || !piece.starts_with("<0x") || piece[5] != '>') return -1;
-  int byte = 0;
-  const auto [end, error] = std::from_chars(piece.data() + 3, piece.data() + 5, byte, 16);
-  return error == std::errc() && end == piece.data() + 5 ? byte : -1;
-}
-
 // Drops trailing bytes that may be the start of a character whose other bytes are still to come.
 void DropUnfinishedCharacter(std::vector<std::string>* pieces) {
   for (size_t bytes = 1; bytes <= 3 && bytes <= pieces->size(); ++bytes) {
-    const int byte = ByteOf((*pieces)[pieces->size() - bytes]);
+    const int byte = ByteOfPiece((*pieces)[pieces->size() - bytes]);
     if (byte < 0x80) return;              // not a byte, or a character of its own
     if ((byte & 0xC0) == 0x80) continue;  // a continuation byte
     const size_t length = byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
@@ -224,16 +216,16 @@ std::vector<int32_t> Tokenizer::EncodeTarget(std::string_view text) const {
   return ids;
 }
 
-bool Tokenizer::IsSkipped(int32_t id) const {
-  return parts_.target_vocabulary->Find(id) == nullptr ||
-         std::find(parts_.skipped.begin(), parts_.skipped.end(), id) != parts_.skipped.end();
+bool Tokenizer::WritesText(int32_t id) const {
+  return parts_.target_vocabulary->Find(id) != nullptr &&
+         std::find(parts_.skipped.begin(), parts_.skipped.end(), id) == parts_.skipped.end();
 }
 
 // The pieces of those ids that produce text.
 std::vector<std::string> Tokenizer::PiecesOfText(absl::Span<const int32_t> ids) const {
   std::vector<std::string> pieces;
   for (const int32_t id : ids) {
-    if (!IsSkipped(id)) pieces.push_back(*parts_.target_vocabulary->Find(id));
+    if (WritesText(id)) pieces.push_back(*parts_.target_vocabulary->Find(id));
   }
   if (parts_.reversed) std::reverse(pieces.begin(), pieces.end());
   return pieces;
@@ -267,7 +259,7 @@ Tokenizer::DecodedText Tokenizer::DecodeInOrder(absl::Span<const int32_t> ids,
   for (size_t i = 0; i < ids.size(); ++i) {
     if (i < words.size() && !words[i].empty() && ids[i] == target_unknown_id()) {
       pieces.push_back(absl::StrCat(std::string(kMetaSpace), words[i]));
-    } else if (!IsSkipped(ids[i])) {
+    } else if (WritesText(ids[i])) {
       pieces.push_back(*parts_.target_vocabulary->Find(ids[i]));
     } else {
       continue;
@@ -325,6 +317,13 @@ const std::string& Tokenizer::SourcePiece(int32_t id) const {
 
 const std::string& Tokenizer::TargetPiece(int32_t id) const {
   return PieceOf(*parts_.target_vocabulary, id);
+}
+
+int ByteOfPiece(std::string_view piece) {
+  if (piece.size() != 6 || !piece.starts_with("<0x") || piece[5] != '>') return -1;
+  int byte = 0;
+  const auto [end, error] = std::from_chars(piece.data() + 3, piece.data() + 5, byte, 16);
+  return error == std::errc() && end == piece.data() + 5 ? byte : -1;
 }
 
 absl::StatusOr<std::shared_ptr<const PieceModel>> ReadPieceModel(const std::string& path) {

@@ -131,6 +131,12 @@ class Tokenizer {
   const std::string& SourcePiece(int32_t id) const;
   const std::string& TargetPiece(int32_t id) const;
 
+  // Whether an id of the target vocabulary produces text; special tokens do not.
+  bool WritesText(int32_t id) const;
+
+  // Whether the model reads and writes the last token of a text first.
+  bool reversed() const { return parts_.reversed; }
+
   // Whether source and target use the same tokens.
   bool shares_vocabulary() const { return parts_.source_vocabulary == parts_.target_vocabulary; }
 
@@ -143,7 +149,6 @@ class Tokenizer {
                             absl::Span<const std::string> words) const;
   void EncodeChunk(std::string_view text, TextSpan chunk, bool with_spans,
                    EncodedText* encoded) const;
-  bool IsSkipped(int32_t id) const;
   std::vector<std::string> PiecesOfText(absl::Span<const int32_t> ids) const;
   std::string TextOf(const std::vector<std::string>& pieces) const;
   const SpecialToken* SpecialTokenAt(std::string_view text) const;
@@ -151,6 +156,9 @@ class Tokenizer {
   const TokenizerParts parts_;
   std::string special_beginnings_;  // the first bytes of the special tokens, each once
 };
+
+// The byte that a piece such as <0xE2> stands for; negative for any other piece.
+int ByteOfPiece(std::string_view piece);
 
 // Reads a .spm or .model file.  NOT_FOUND if there is none; INVALID_ARGUMENT if it is not one.
 absl::StatusOr<std::shared_ptr<const PieceModel>> ReadPieceModel(const std::string& path);

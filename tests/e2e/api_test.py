@@ -144,6 +144,16 @@ class ErrorTest(ServerTest):
         self.assert_fails(grpc.StatusCode.NOT_FOUND, lambda: self.server.models.GetModel(
             pb.GetModelRequest(name="xx-yy"), timeout=30))
 
+    def test_a_glossary_says_whole_words(self):
+        # After "Heim" the model would like to go on: "Heimer", "Heimert", "Heimklopft".
+        options = [pb.DecodingOptions(beam_size=beam_size, glossary=[
+            pb.GlossaryEntry(source="Tom", target="Heim")]) for beam_size in (1, 2, 4)]
+        for option in options:
+            response = self.server.translate("Tom is a writer.", "Tom attacked Mary.",
+                                             "Tom said that it might be true.", options=option)
+            for translation in response.translations:
+                self.assertRegex(translation.hypotheses[0].text, r"\bHeim\b")
+
     def test_alignments_of_a_whole_text_and_of_its_score(self):
         text = "The house is old. \n  The water is cold."
         response = self.server.translate(

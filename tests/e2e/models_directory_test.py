@@ -75,9 +75,11 @@ class ModelsDirectoryTest(unittest.TestCase):
         self.add_pair("ende", "ende")
         self.add_pair("fren", "fren")
         server = self.serve("--models", self.root)
-        options = pb.DecodingOptions(beam_size=4, glossary=[pb.GlossaryEntry(source="house", target="Auto")])
-        through = server.translate("the house is old", options=options, source_language="fr", target_language="de")
-        self.assertIn("Auto", through.translations[0].hypotheses[0].text)
+        # A phrase with a translation of its own, and one that is not to be translated.
+        for target, wanted in (("Auto", "Auto"), ("", "house")):
+            options = pb.DecodingOptions(beam_size=4, glossary=[pb.GlossaryEntry(source="house", target=target)])
+            through = server.translate("the house is old", options=options, source_language="fr", target_language="de")
+            self.assertRegex(through.translations[0].hypotheses[0].text, rf"\b{wanted}\b")
         # A text without the phrase is not changed, whatever the intermediate text contains.
         options = pb.DecodingOptions(beam_size=4, glossary=[pb.GlossaryEntry(source="car", target="Auto")])
         plain = server.translate("the house is old", source_language="fr", target_language="de",

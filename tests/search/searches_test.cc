@@ -12,8 +12,10 @@
 
 #include "engine/search/constrained_beam.h"
 #include "engine/search/logits.h"
+#include "engine/search/phrases.h"
 #include "engine/search/runaway.h"
 #include "engine/search/search.h"
+#include "engine/text/word_joins.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/search/random_language.h"
@@ -745,7 +747,7 @@ TEST(ConstrainedBeam, SaysEveryPhraseAndMostlyInTheBestPlace) {
 // A long and unlikely phrase: hypotheses that have just begun it must not displace one that is in
 // the middle of it.
 TEST(ConstrainedBeam, SaysALongAndUnlikelyPhrase) {
-  const ConstantLanguage language({2.0f, 6.0f, -6.0f, -7.0f, -5.0f, -8.0f});
+  const ConstantLanguage language({7.0f, 6.0f, -6.0f, -7.0f, -5.0f, -8.0f});
   for (const int beam_size : {1, 2, 4}) {
     SearchTask task = TaskOf(Options(beam_size, 30));
     task.options.num_hypotheses = 1;
@@ -758,22 +760,140 @@ TEST(ConstrainedBeam, SaysALongAndUnlikelyPhrase) {
   }
 }
 
-TEST(ConstrainedBeam, ProgressFallsBackToTheLongestBeginning) {
-  const std::vector<std::vector<int32_t>> phrases = {{1, 2, 1, 3}, {2, 4}};
-  PhraseProgress progress;
-  std::vector<int32_t> tokens;
-  const auto say = [&](int32_t token) {
-    progress = AfterToken(phrases, tokens, progress, token);
-    tokens.push_back(token);
-  };
-  for (const int32_t token : {1, 2, 1}) say(token);
-  EXPECT_EQ(progress, (PhraseProgress{0, 3}));
-  say(2);  // 1 2 1 2: its end, "1 2", also begins the first phrase
-  EXPECT_EQ(progress, (PhraseProgress{0, 2}));
-  say(4);  // and "2 4" completes the second
-  EXPECT_EQ(progress, (PhraseProgress{2, 0}));
-  for (const int32_t token : {1, 2, 1, 3}) say(token);
-  EXPECT_EQ(progress, (PhraseProgress{3, 0}));
+// A vocabulary in pieces, in which each text is cut in one way only.
+const std::vector<std::string> kPieces = {"", "▁a", "▁b", "n", "s", "."};
+
+std::string Words(absl::Span<const int32_t> tokens) {
+  std::string text;
+  for (const int32_t token : tokens) {
+    const std::string& piece = kPieces[token];
+    if (piece == ".") {
+      text += " . ";
+    } else {
+      text += piece.starts_with("▁") ? " " + piece.substr(std::string("▁").size()) : piece;
+    }
+  }
+  return text + " ";
+}
+
+// Whether the text has each phrase as whole words, as often as it is listed.
+bool SaysWords(const std::vector<std::vector<int32_t>>& phrases, absl::Span<const int32_t> tokens) {
+  const std::string text = Words(tokens);
+  for (const std::vector<int32_t>& phrase : phrases) {
+    const std::string words = Words(phrase);
+    std::ptrdiff_t times = 0;
+    for (size_t i = text.find(words); i != std::string::npos; i = text.find(words, i + 1)) ++times;
+    if (times < std::count(phrases.begin(), phrases.end(), phrase)) return false;
+  }
+  return true;
+}
+
+// The likeliest continuation of `tokens` that says all phrases in whole words.
+void BestInWords(const RandomLanguage& language, const SearchTask& task,
+                 const std::vector<int32_t>& tokens, double log_prob,
+                 std::pair<double, std::vector<int32_t>>* best) {
+  const std::vector<double> p = Softmax(language.Logits(tokens));
+  for (size_t token = 0; token < p.size(); ++token) {
+    const double sum = log_prob + std::log(p[token]);
+    if (sum <= best->first) continue;
+    std::vector<int32_t> longer = tokens;
+    if (token != kEos) longer.push_back(static_cast<int32_t>(token));
+    if (token != kEos && static_cast<int>(longer.size()) < task.options.max_length) {
+      BestInWords(language, task, longer, sum, best);
+    } else if (SaysWords(task.phrases, longer)) {
+      *best = {sum, longer};
+    }
+  }
+}
+
+TEST(ConstrainedBeam, APhraseIsNotSaidIfItsLastWordGoesOn) {
+  const std::vector<std::vector<std::vector<int32_t>>> glossaries = {
+      {{1}}, {{1, 3}}, {{1}, {2}}, {{2, 4}, {2, 4}}, {{2}, {1, 3, 2}}};
+  int best = 0, all = 0;
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    for (const auto& phrases : glossaries) {
+      for (const std::vector<int32_t>& prefix :
+           {std::vector<int32_t>{}, {2}, {1}, {1, 3}, {5, 2, 4}}) {
+        SCOPED_TRACE(testing::Message() << "seed " << seed << ::testing::PrintToString(phrases)
+                                        << " prefix " << ::testing::PrintToString(prefix));
+        const RandomLanguage language(seed, static_cast<int>(kPieces.size()));
+        WholeSearch search = Options(8, static_cast<int>(prefix.size()) + 5);
+        search.num_hypotheses = 1;
+        search.length_penalty = 0.0f;
+        search.word_joins = std::make_shared<WordJoins>(kPieces);
+        SearchTask task = TaskOf(search);
+        task.phrases = phrases;
+        task.prefix = prefix;
+        const std::vector<Hypothesis> found = Found(language, task);
+        ASSERT_EQ(found.size(), 1u);
+        EXPECT_TRUE(SaysWords(phrases, found[0].tokens)) << Words(found[0].tokens);
+        std::pair<double, std::vector<int32_t>> want = {-1e9, {}};
+        BestInWords(language, task, prefix, 0.0, &want);
+        EXPECT_LE(found[0].log_prob, want.first + 1e-4);
+        best += found[0].tokens == want.second ? 1 : 0;
+        ++all;
+      }
+    }
+  }
+  EXPECT_GE(best, all * 3 / 4) << "of " << all;
+}
+
+// A model that says the last token first goes on with a word before its end.
+TEST(ConstrainedBeam, APhraseIsNotSaidIfItsWordHasBegunBefore) {
+  const ConstantLanguage language({0.0f, 1.0f, 1.0f, 5.0f, 1.0f, 0.0f});
+  for (const bool reversed : {false, true}) {
+    WholeSearch search = Options(4, 8);
+    search.word_joins = std::make_shared<WordJoins>(kPieces, reversed);
+    SearchTask task = TaskOf(search);
+    task.phrases = {{1}};
+    const std::vector<int32_t> tokens = Found(language, task)[0].tokens;
+    const auto a = std::find_if(tokens.begin(), tokens.end(), [&](const int32_t& token) {
+      const bool last = &token == &tokens.back(), first = &token == &tokens.front();
+      const int32_t neighbour = reversed ? (first ? 0 : *(&token - 1)) : (last ? 0 : *(&token + 1));
+      return token == 1 && neighbour != 3 && neighbour != 4;
+    });
+    EXPECT_NE(a, tokens.end()) << ::testing::PrintToString(tokens);
+  }
+}
+
+// What has been said token by token, and what of it counts.
+class PhrasesTest : public testing::Test {
+ protected:
+  PhraseProgress Say(const Phrases& phrases, std::vector<int32_t> tokens) {
+    for (const int32_t token : tokens) {
+      progress_ = phrases.After(tokens_, progress_, token);
+      tokens_.push_back(token);
+    }
+    return progress_;
+  }
+
+  PhraseProgress progress_;
+  std::vector<int32_t> tokens_;
+};
+
+TEST_F(PhrasesTest, ProgressFallsBackToTheLongestBeginning) {
+  const Phrases phrases({{1, 2, 1, 3}, {2, 4}}, nullptr);
+  EXPECT_EQ(Say(phrases, {1, 2, 1}), (PhraseProgress{0, 3}));
+  // 1 2 1 2: the end "1 2" begins the first phrase, too
+  EXPECT_EQ(Say(phrases, {2}), (PhraseProgress{0, 2}));
+  // and "2 4" is the second
+  EXPECT_EQ(Say(phrases, {4}), (PhraseProgress{0, 2}));
+  EXPECT_EQ(phrases.Said(tokens_, progress_), 1);
+  EXPECT_EQ(Say(phrases, {1, 2, 1, 3}), (PhraseProgress{2, 4}));
+  EXPECT_EQ(phrases.Said(tokens_, progress_), 2);
+  EXPECT_EQ(Say(phrases, {5}), (PhraseProgress{3, 0}));
+}
+
+TEST_F(PhrasesTest, AWordThatGoesOnTakesItsPhraseBack) {
+  const Phrases phrases({{1, 3}, {1}}, std::make_shared<WordJoins>(kPieces));
+  EXPECT_EQ(Say(phrases, {1}), (PhraseProgress{0, 1}));
+  EXPECT_EQ(phrases.Said(tokens_, progress_), 1);
+  EXPECT_EQ(Say(phrases, {3}), (PhraseProgress{0, 2}));  // "an" instead of "a"
+  EXPECT_EQ(Say(phrases, {4}), (PhraseProgress{0, 0}));  // "ans"
+  EXPECT_EQ(phrases.Said(tokens_, progress_), 0);
+  EXPECT_EQ(Say(phrases, {1, 3, 5}), (PhraseProgress{1, 0}));  // "an."
+  EXPECT_EQ(Say(phrases, {1, 3}), (PhraseProgress{1, 0}));     // "an", which does not say "a"
+  EXPECT_EQ(Say(phrases, {1, 2}), (PhraseProgress{3, 0}));
 }
 
 // --- Runaway

@@ -1,0 +1,79 @@
+// The phrases that a translation must contain, and how far its hypotheses have got with them.
+//
+// With the phrase "a b c", after "... a b":
+//
+//   next c    the phrase is complete
+//   next a    "b a" does not begin the phrase, but "a" does
+//   next x    nothing of the phrase is left
+//
+// This is the automaton of Knuth, Morris and Pratt's search, one token at a time.  A complete
+// phrase counts as said when the next token shows that its last word has ended.  It has not if that
+// token goes on with the word: "hou se" is not said in "hou se n".
+
+#ifndef DRAGOMAN_ENGINE_SEARCH_PHRASES_H_
+#define DRAGOMAN_ENGINE_SEARCH_PHRASES_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "engine/text/word_joins.h"
+
+namespace dragoman {
+
+// How much of the phrases one hypothesis contains.
+struct PhraseProgress {
+  uint64_t said = 0;  // a bit for each phrase
+  int path = 0;       // how many tokens of a phrase not yet said the hypothesis ends in
+
+  friend bool operator==(const PhraseProgress&, const PhraseProgress&) = default;
+};
+
+// Immutable.  `tokens` below are those of a hypothesis, and `progress` is where they have got.
+class Phrases {
+ public:
+  static constexpr int kMax = 64;
+
+  // `joins` may be null: then any token ends a phrase.  REQUIRES: at most kMax phrases.
+  Phrases(std::vector<std::vector<int32_t>> phrases, std::shared_ptr<const WordJoins> joins);
+
+  int size() const { return static_cast<int>(phrases_.size()); }
+  // The number of tokens of all of them.
+  int tokens() const { return tokens_; }
+
+  // The progress after one more token.
+  PhraseProgress After(absl::Span<const int32_t> tokens, const PhraseProgress& progress,
+                       int32_t token) const;
+
+  // How many phrases are said if nothing follows the tokens.
+  int Said(absl::Span<const int32_t> tokens, const PhraseProgress& progress) const;
+  int Said(absl::Span<const int32_t> tokens) const { return Said(tokens, ProgressOf(tokens)); }
+
+  PhraseProgress ProgressOf(absl::Span<const int32_t> tokens) const;
+
+  // The number of tokens of the phrases said, and of the one that the hypothesis ends in.
+  int TokensSaid(const PhraseProgress& progress) const;
+
+  // The tokens that would begin a phrase or continue one, ascending.
+  void Next(absl::Span<const int32_t> tokens, const PhraseProgress& progress,
+            std::vector<int32_t>* next) const;
+
+ private:
+  bool Joins(int32_t before, int32_t token) const {
+    return joins_ != nullptr && joins_->Joins(before, token);
+  }
+  bool IsSaid(size_t phrase, const PhraseProgress& progress) const {
+    return (progress.said >> phrase & 1) != 0;
+  }
+  bool EndsIn(absl::Span<const int32_t> tokens, size_t phrase, int length) const;
+  uint64_t SaidAtTheEnd(absl::Span<const int32_t> tokens, const PhraseProgress& progress) const;
+
+  const std::vector<std::vector<int32_t>> phrases_;
+  const std::shared_ptr<const WordJoins> joins_;
+  int tokens_ = 0;
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_SEARCH_PHRASES_H_

@@ -169,14 +169,18 @@ void Beam::Grow(const Continuation& continuation, LiveHypothesis* child) const {
   child->row = continuation.candidate.row;
 }
 
-// Whether the search continues: whether a live hypothesis can still enter the finished ones.
+// Whether the search continues: whether a live hypothesis can still enter the finished ones.  The
+// usual heuristic takes the best of them for what it would be worth if it ended now.
 bool Beam::CanImprove() const {
   if (finished_.size() < finished_capacity_) return true;
   if (options_.early_stopping == EarlyStopping::kFull) return false;
-  const bool longer_is_better =
-      options_.early_stopping == EarlyStopping::kNever && options_.length_penalty > 0.0f;
-  const int hypothetical_length = longer_is_better ? options_.max_length : length_;
-  return scoring_.Score(live_[0].log_prob, hypothetical_length) > finished_.back().score;
+  const LiveHypothesis& best = live_[0];
+  const float score =
+      options_.early_stopping == EarlyStopping::kNever
+          ? scoring_.Score(best.log_prob,
+                           options_.length_penalty > 0.0f ? options_.max_length : length_)
+          : scoring_.FinalScore(best.log_prob, length_, best.row);
+  return score > finished_.back().score;
 }
 
 }  // namespace dragoman

@@ -149,7 +149,8 @@ bool ConstrainedBeam::CanImprove() const {
   if (options_.early_stopping == EarlyStopping::kFull) return false;
   for (size_t i = 0; i < live_.size(); ++i) {
     if (phrases_.Said(live_[i].tokens, progress_[i]) < phrases_.size()) continue;
-    return scoring_.Score(live_[i].log_prob, length_) > finished_.back().hypothesis.score;
+    return scoring_.FinalScore(live_[i].log_prob, length_, live_[i].row) >
+           finished_.back().hypothesis.score;
   }
   return false;
 }

@@ -944,6 +944,25 @@ TEST(Beam, GnmtDividesByFivePlusTheLengthOverSix) {
   }
 }
 
+// What costs all hypotheses the same makes no difference: not in what is found, nor in when the
+// search has found enough.
+TEST(Beam, CoverageCountsForLiveHypothesesAsForFinishedOnes) {
+  for (uint64_t seed = 1; seed <= 50; ++seed) {
+    const RandomLanguage language(seed, 6);
+    SearchTask task = TaskOf(Options(3, 12));
+    if (seed % 2 == 0) task.phrases = {{2}};
+    const std::vector<Hypothesis> plain = Found(language, task);
+    task.options.coverage_penalty = 0.5f;
+    task.coverage = [](int) { return -2.0f; };
+    const std::vector<Hypothesis> covered = Found(language, task);
+    ASSERT_EQ(covered.size(), plain.size());
+    for (size_t i = 0; i < plain.size(); ++i) {
+      EXPECT_EQ(covered[i].tokens, plain[i].tokens);
+      EXPECT_FLOAT_EQ(covered[i].score, plain[i].score - 1.0f);
+    }
+  }
+}
+
 TEST(Beam, PatienceWaitsForMoreHypotheses) {
   int longer = 0;
   for (uint64_t seed = 1; seed <= 50; ++seed) {

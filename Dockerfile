@@ -1,9 +1,9 @@
-# The Dragoman server and its client with the embedded model, and nothing else: the second stage holds
-# the two programs, the shared libraries that they load and no shell.  How to build: deploy/README.md.
+# The Dragoman server and its client with the embedded model.  The second stage contains only the two
+# programs and the shared libraries that they load, and no shell.  deploy/README.md says how to build it.
 
 FROM debian:trixie-slim AS build
 WORKDIR /src
-# First what changes seldom: the packages stay cached while the sources change.
+# The packages come first: their layer stays cached when only the sources change.
 COPY cmake/debian-packages.txt cmake/install-packages.sh cmake/
 RUN cmake/install-packages.sh build image
 COPY . .

@@ -4,7 +4,7 @@
 #   ./run.sh           keeps serving until Ctrl-C
 #   ./run.sh --demo    stops after the sentences
 #
-# Other arguments go to the server (build/release/server/dragoman-server --help), such as
+# Other arguments go to the server (build/release/server/dragoman-server --help), for example
 #   ./run.sh --grpc-address 0.0.0.0:50051 --http-address 0.0.0.0:9464 --model en-fr=DIR
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
@@ -78,12 +78,12 @@ stop() {
 trap stop INT TERM
 trap 'kill -TERM "$server" 2>/dev/null || true' EXIT
 
-# Waits for the server's end and ends with its exit code.
+# Waits for the server and exits with its exit code.
 finish() {
   local code=0
   while true; do
     wait "$server" && code=0 || code=$?
-    kill -0 "$server" 2>/dev/null || break # else wait was only interrupted by a signal
+    kill -0 "$server" 2>/dev/null || break # otherwise a signal interrupted wait
   done
   if ((code != 0)); then
     echo "the server ended with exit code $code; the end of its log:" >&2

@@ -1,17 +1,17 @@
 #!/bin/bash
-# Makes what the clients hold of the API: stubs, types and the service config.
+# Generates the stubs, types and service configs of the clients.
 #
 #   clients/generate.sh             after a change of proto/ or deploy/service_config.json
-#   clients/generate.sh --check     only says whether something is out of date
+#   clients/generate.sh --check     only reports whether something is out of date
 #
 # Python's part needs protobuf-compiler and protobuf-compiler-grpc.  Go's needs protoc-gen-go and
-# protoc-gen-go-grpc, and Node's types what `npm ci` in clients/node installs; each is left as it is without them.
+# protoc-gen-go-grpc, and Node's types what `npm ci` in clients/node installs.  Parts without their tools are skipped.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 proto=../proto
 api=dragoman/v1/translation.proto
 
-# generate DIRECTORY: writes everything below it, as it lies below clients/.
+# generate DIRECTORY: writes all files to it, with the layout of clients/.
 generate() {
   local out=$1
   mkdir -p "$out"/{python,node/proto/dragoman/v1,node/proto/google/rpc,go}
@@ -45,7 +45,7 @@ trap 'rm -rf "$fresh"' EXIT
 generate "$fresh"
 stale=0
 while read -r file; do
-  # The versions of the tools stand in comments.
+  # Comments contain the versions of the tools: ignore them.
   diff --brief <(sed '/^[/#].*\(protoc\|v[0-9]\)/d' "$file") <(sed '/^[/#].*\(protoc\|v[0-9]\)/d' "$fresh/$file") >/dev/null || {
     echo "clients/$file is out of date: run clients/generate.sh" >&2
     stale=1

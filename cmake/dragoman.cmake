@@ -1,7 +1,7 @@
-# How every target of this project is made: one library per box of the house, warnings on, and the
-# rule that keeps two protobufs apart.
+# Defines how the targets of this project are built: one library per room, with warnings, and with the
+# rule that keeps two versions of protobuf apart.
 
-# dragoman_library(name SOURCES a.cc ... LINKS other ...): a static library.  What it links is public.
+# dragoman_library(name SOURCES a.cc ... LINKS other ...): a static library.  Its LINKS are public.
 function(dragoman_library name)
   cmake_parse_arguments(arg "" "" "SOURCES;LINKS" ${ARGN})
   add_library(${name} STATIC ${arg_SOURCES})
@@ -13,8 +13,8 @@ function(dragoman_executable name)
   cmake_parse_arguments(arg "" "" "SOURCES;LINKS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   dragoman_target(${name} PRIVATE "${arg_LINKS}")
-  # The sanitizers of clang are static libraries, which the shared ones must find: there only protobuf
-  # is hidden.
+  # The sanitizers of clang are static libraries whose symbols the shared libraries need, so with them only
+  # protobuf is hidden.
   if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
     target_link_options(${name} PRIVATE -Wl,--exclude-libs,libprotobuf.a:libdragoman_proto.a)
   else()
@@ -27,13 +27,13 @@ endfunction()
 
 if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread")
   add_library(dragoman_tsan OBJECT ${CMAKE_CURRENT_LIST_DIR}/tsan_mutex.cc)
-  # The shared libraries must find these definitions, too.
+  # The shared libraries need these definitions as well.
   target_compile_options(dragoman_tsan PRIVATE -fvisibility=default)
   target_link_libraries(dragoman_tsan PRIVATE absl::synchronization)
 endif()
 
 # dragoman_test(name SOURCES a_test.cc ... LINKS other ... [LABELS slow]): one GoogleTest binary, one
-# CTest.  It runs in the source tree's root, where tests/golden and models lie.
+# CTest.  It runs in the root of the source tree, which contains tests/golden and models.
 function(dragoman_test name)
   cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;LINKS;LABELS" ${ARGN})
   dragoman_executable(${name} SOURCES ${arg_SOURCES} LINKS ${arg_LINKS} GTest::gmock GTest::gtest_main)
@@ -46,12 +46,12 @@ endfunction()
 
 function(dragoman_target name visibility links)
   target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR})
-  # Designated initializers leave the other fields at their defaults on purpose.
+  # Designated initializers deliberately leave the other fields at their defaults.
   target_compile_options(${name} PRIVATE -Wall -Wextra -Wshadow -Wno-unused-parameter
                                          -Wno-missing-field-initializers)
   # GCC 12 sees overlapping copies in every std::string operator+ (GCC bug 105651) and uninitialized
-  # members in moved std::variants (GCC bug 105562); GCC 14 sees pointers into the middle of memory
-  # that a matrix returns as it got it.
+  # members in moved std::variants (GCC bug 105562); GCC 14 wrongly sees a matrix free a pointer into the
+  # middle of its memory.
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     target_compile_options(${name} PRIVATE -Wno-restrict -Wno-maybe-uninitialized
                                            -Wno-free-nonheap-object)

@@ -1,4 +1,4 @@
-# What `cmake --install` puts where, and the Debian package that `cpack` makes of it:
+# What `cmake --install` installs, and the Debian package that `cpack` builds from it:
 #
 #   cmake/install-packages.sh package
 #   cmake --build --preset release && cpack --preset release     # build/release/dragoman_*.deb
@@ -6,12 +6,12 @@
 # The package is for the release of Debian that it was built on, whose libraries it depends on.
 
 include(GNUInstallDirs)
-# Installing builds nothing, least of all the tests.
+# Installing does not build anything, in particular not the tests.
 set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)
 set(package ${PROJECT_SOURCE_DIR}/deploy/package)
 
 install(TARGETS dragoman-server dragoman RUNTIME)
-# The unit and its settings name their places, which are known when it is installed: /etc for /usr.
+# The unit and its settings contain paths, which depend on the prefix: /etc for /usr.
 install(CODE "set(package ${package})\nset(work ${PROJECT_BINARY_DIR}/package)")
 install(CODE [[
   set(prefix ${CMAKE_INSTALL_PREFIX})
@@ -51,7 +51,7 @@ endfunction()
 dragoman_man_page(dragoman-server 8 "machine-translation inference server")
 dragoman_man_page(dragoman 1 "translate with a Dragoman server")
 
-# "12" or "13": two releases' packages are told apart by their names.
+# "12" or "13": packages for two releases have different names.
 file(STRINGS /etc/os-release debian REGEX "^VERSION_ID=")
 string(REGEX MATCH "[0-9]+" debian "${debian}")
 

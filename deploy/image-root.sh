@@ -1,9 +1,9 @@
 #!/bin/bash
 # Lays out the root file system of the image: the programs, the shared libraries that they load, the
-# certificate authorities that `dragoman pull` trusts, the model, two accounts, and Debian's records of
-# the packages that these files are from (which vulnerability scanners read) with their licences.
+# certificate authorities that `dragoman pull` trusts, the model, two accounts, and dpkg's status and
+# licences of the packages that these files come from, for vulnerability scanners.
 #
-#   deploy/image-root.sh BUILD ROOT     BUILD is where cmake built, ROOT a folder to make
+#   deploy/image-root.sh BUILD ROOT     BUILD is the build folder, ROOT a folder to create
 set -euo pipefail
 build=$1
 root=$2
@@ -16,7 +16,7 @@ ln -s usr/lib64 "$root/lib64"
 programs=("$build/server/dragoman-server" "$build/client/dragoman")
 install --strip "${programs[@]}" "$root/usr/bin"
 
-# library_files: what the dynamic linker loads for the programs, the linker itself too.
+# library_files: the libraries that the dynamic linker loads for the programs, and the linker itself.
 library_files() {
   ldd "${programs[@]}" | awk '/not found/ { print > "/dev/stderr"; exit 1 }
     $2 == "=>" { print $3 } $1 ~ /^\/lib64\// { print $1 }' | sort -u
@@ -30,7 +30,7 @@ for file in $files; do
   esac
 done
 
-# Where Debian's libcurl looks for it.
+# The path where Debian's libcurl looks for it.
 authorities=/etc/ssl/certs/ca-certificates.crt
 [[ -s $authorities ]] || {
   echo "image-root.sh: $authorities is missing: cmake/install-packages.sh image" >&2
@@ -38,7 +38,7 @@ authorities=/etc/ssl/certs/ca-certificates.crt
 }
 install -D --mode=644 "$authorities" "$root$authorities"
 
-# package_of FILE: the Debian package that brought it; dpkg may know it by either side of /lib -> /usr/lib.
+# package_of FILE: the Debian package that it belongs to; dpkg may list it in /lib or in /usr/lib.
 package_of() {
   local real
   real=$(realpath "$1")

@@ -18,7 +18,7 @@ import (
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
-	_ "google.golang.org/grpc/health" // watches the servers' health, as the service config wants
+	_ "google.golang.org/grpc/health" // health checking, which the service config enables
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
@@ -28,15 +28,15 @@ import (
 //go:embed service_config.json
 var serviceConfig string
 
-// Options of a Client.  The zero value speaks plain text to a server that wants no token.
+// Options of a Client.  The zero value uses plain text and no token.
 type Options struct {
 	// TLS, if it is not nil; &tls.Config{} trusts the system's authorities.
 	TLS *tls.Config
 	// Token returns the bearer token of a call, if it is not nil.
 	Token func(context.Context) (string, error)
-	// Retry says how unary calls are made again.
+	// Retry configures retries of unary calls.
 	Retry Retry
-	// Dial is passed on to gRPC.
+	// Dial holds options that are passed on to gRPC.
 	Dial []grpc.DialOption
 }
 
@@ -48,7 +48,7 @@ type Client struct {
 	connection *grpc.ClientConn
 }
 
-// Dial makes a client of the server at HOST:PORT (or any target of gRPC, such as "dns:///mt.example:50051").
+// Dial creates a client for the server at HOST:PORT (or any gRPC target, such as "dns:///mt.example:50051").
 // It connects with the first call.
 func Dial(server string, options Options) (*Client, error) {
 	security := grpc.WithInsecure() //nolint:staticcheck // insecure.NewCredentials needs grpc 1.35
@@ -59,7 +59,7 @@ func Dial(server string, options Options) (*Client, error) {
 	dial := append([]grpc.DialOption{
 		security,
 		grpc.WithDefaultServiceConfig(serviceConfig),
-		grpc.WithDisableRetry(), // Retry tries again, and sees what the server says of it
+		grpc.WithDisableRetry(), // Retry retries: it sees the server's retry delay
 		grpc.WithUserAgent("dragoman-go/0.1.0"),
 		grpc.WithChainUnaryInterceptor(options.Retry.intercept, unary),
 		grpc.WithChainStreamInterceptor(stream),
@@ -78,8 +78,8 @@ func Dial(server string, options Options) (*Client, error) {
 // Close ends the connections; calls in flight fail.
 func (c *Client) Close() error { return c.connection.Close() }
 
-// TranslateText returns the best translation of one text.  Languages may be empty where the server's
-// default model has one pair.
+// TranslateText returns the best translation of one text.  Languages may be empty if the default model
+// of the server has only one pair.
 func (c *Client) TranslateText(ctx context.Context, text, source, target string) (string, error) {
 	texts, err := c.TranslateTexts(ctx, []string{text}, source, target)
 	if err != nil {
@@ -106,7 +106,7 @@ func (c *Client) TranslateTexts(ctx context.Context, texts []string, source, tar
 	return translations, nil
 }
 
-// Violations are the fields of a request that the server did not take, such as "contents[3]", with the
+// Violations returns the fields of a request that the server rejected, such as "contents[3]", with the
 // reason.  Nil if the error is of another kind.
 func Violations(err error) []*errdetails.BadRequest_FieldViolation {
 	for _, detail := range status.Convert(err).Details() {
@@ -117,8 +117,8 @@ func Violations(err error) []*errdetails.BadRequest_FieldViolation {
 	return nil
 }
 
-// authorize returns interceptors that show the token.  They are not gRPC's per-call credentials, which
-// refuse plain text also where a proxy beside the program speaks TLS for it.
+// authorize returns interceptors that send the token.  They are not gRPC's per-call credentials, which
+// refuse plain text even if a proxy next to the program adds TLS.
 func authorize(token func(context.Context) (string, error)) (grpc.UnaryClientInterceptor, grpc.StreamClientInterceptor) {
 	with := func(ctx context.Context) (context.Context, error) {
 		if token == nil {

@@ -20,7 +20,7 @@ import (
 	"dragoman.internal/go/dragomanv1"
 )
 
-// realServer is a client of the server at DRAGOMAN_SERVER.
+// realServer returns a client of the server at DRAGOMAN_SERVER.
 func realServer(t *testing.T, token string) (*Client, context.Context) {
 	address := os.Getenv("DRAGOMAN_SERVER")
 	if address == "" {
@@ -105,7 +105,7 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// flaky refuses as it is told, and then answers each text by itself.
+// flaky refuses as many times as told, and then answers each text with itself.
 type flaky struct {
 	dragomanv1.UnimplementedTranslationServiceServer
 	refusals []error

@@ -11,9 +11,9 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// Retry says when a unary call that failed is made again, within the deadline of its context:
-// UNAVAILABLE, which did no harm and may be made elsewhere, and RESOURCE_EXHAUSTED if the server names a
-// time to come back, since it means a message that is too large as well.
+// Retry configures when a failed unary call is retried, within the deadline of its context: always after
+// UNAVAILABLE, because the call had no effect; after RESOURCE_EXHAUSTED only if the server names a delay,
+// because it may also mean a message that is too large.
 type Retry struct {
 	Attempts       int           // at most; 0 means 6, and 1 makes each call once
 	InitialBackoff time.Duration // 0 means 200 ms; each next one is twice as long
@@ -38,7 +38,7 @@ func (r Retry) intercept(ctx context.Context, method string, request, reply inte
 	}
 }
 
-// delay is how long to wait after the attempt-th failure (from 1), and whether to go on at all.
+// delay returns how long to wait after the attempt-th failure (from 1), and whether to retry at all.
 func (r Retry) delay(ctx context.Context, err error, attempt int) (time.Duration, bool) {
 	attempts, backoff, most := r.Attempts, r.InitialBackoff, r.MaxBackoff
 	if attempts == 0 {
@@ -66,7 +66,7 @@ func (r Retry) delay(ctx context.Context, err error, attempt int) (time.Duration
 	if backoff > most {
 		backoff = most
 	}
-	// Scattered, so that clients that were refused together do not come back together.
+	// Randomized, so that clients that were refused together do not retry together.
 	delay := time.Duration(float64(backoff) * (0.5 + rand.Float64()/2))
 	if delay < told {
 		delay = told
@@ -77,7 +77,7 @@ func (r Retry) delay(ctx context.Context, err error, attempt int) (time.Duration
 	return delay, true
 }
 
-// retryDelay is what the server's google.rpc.RetryInfo says, and whether there is one.
+// retryDelay returns the delay of the server's google.rpc.RetryInfo, and whether there is one.
 func retryDelay(err error) (time.Duration, bool) {
 	for _, detail := range status.Convert(err).Details() {
 		if info, ok := detail.(*errdetails.RetryInfo); ok {

@@ -1,6 +1,6 @@
 // Prints the API as TypeScript, with the comments of the proto: node generate-types.js >types.d.ts
 //
-// What requests are made of has optional fields; in answers every field is there.
+// Messages of requests have optional fields; in responses every field is set.
 
 'use strict';
 
@@ -18,7 +18,7 @@ root.resolvePath = (_, target) => path.join(__dirname, 'proto', target);
 root.loadSync('dragoman/v1/translation.proto', {alternateCommentMode: true, preferTrailingComment: true});
 const api = root.lookup('dragoman.v1');
 
-// The messages that a message is made of, itself included.
+// A message and all messages that it contains.
 function reachable(type, into) {
   if (into.has(type)) return into;
   into.add(type);

@@ -1,5 +1,5 @@
-# Completes the options of dragoman and dragoman-server, which are read from their --help, and the
-# values that can be known: files, directories and the choices that the help names in braces.
+# Completes the options of dragoman and dragoman-server, which are read from their --help, and some of
+# their values: files, directories and the choices that the help lists in braces.
 
 _dragoman() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
@@ -34,7 +34,7 @@ _dragoman() {
       COMPREPLY=($(compgen -W "${BASH_REMATCH[1]//,/ }" -- "$current"))
       return
     fi
-    # An option that wants a value: there is nothing to propose for it.
+    # An option with a value for which there is nothing to propose.
     [[ $line =~ $previous\ (TEXT|INT|UINT|FLOAT|BOOLEAN|[A-Z]+=?) ]] && return
   fi
   if [[ $current == -* ]]; then

@@ -1,12 +1,12 @@
 #!/bin/bash
-# Writes a manual page from what a program says of itself by --help, so that both always agree.
+# Writes a manual page from the --help of a program, so that both always agree.
 #
 #   man_page.sh PROGRAM NAME SECTION VERSION "one line of what it is" >NAME.SECTION
 set -euo pipefail
 program=$1 name=$2 section=$3 version=$4 summary=$5
 
-# options [SUBCOMMAND]: the items of one --help.  CLI11 puts the text of an item in a column of its own,
-# or on the next line where the item is long.
+# options [SUBCOMMAND]: the items of one --help.  CLI11 writes the text of an item in a second column, or
+# on the next line if the item is long.
 options() {
   "$program" "$@" --help | awk '
     function roff(text) { gsub(/\\/, "\\e", text); gsub(/-/, "\\-", text); sub(/^[.\x27]/, "\\\\\\&&", text); return text }
@@ -22,7 +22,7 @@ options() {
     { sub(/^ +/, ""); print roff($0) }'
 }
 
-# prose [SUBCOMMAND]: what stands before the usage line.
+# prose [SUBCOMMAND]: the text before the usage line.
 prose() {
   "$program" "$@" --help | sed -e '/^Usage:/,$d' -e 's/\\/\\e/g' -e 's/-/\\-/g' -e "s/^[.']/\\\\\&&/" -e 's/^$/.PP/'
 }

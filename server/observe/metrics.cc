@@ -48,7 +48,7 @@ prometheus::MetricFamily GaugeNow(const char* name, const char* help, double val
 }
 
 // The gauge NAME of a port's connections, and the counters NAME_accepted_total and
-// NAME_refused_total.  All are zero while there is nobody to ask.
+// NAME_refused_total.  All are zero while `ask` is null.
 void AddConnections(const std::string& name, const std::string& port,
                     const std::function<ListenerStats()>& ask,
                     std::vector<prometheus::MetricFamily>* families) {
@@ -64,7 +64,7 @@ void AddConnections(const std::string& name, const std::string& port,
                                prometheus::MetricType::Counter));
   prometheus::MetricFamily refused = GaugeNow(
       (name + "_refused_total").c_str(),
-      "Connections closed at once: as many as may be are open, or there was no descriptor.",
+      "Connections closed at once, because the limit was reached or there was no descriptor.",
       static_cast<double>(stats.over_limit), prometheus::MetricType::Counter);
   refused.metric.front().label = {{"reason", "limit"}};
   refused.metric.push_back(refused.metric.front());
@@ -145,14 +145,14 @@ std::vector<prometheus::MetricFamily> Metrics::Impl::CollectPool() const {
                stats.max_waiting_requests),
       GaugeNow("dragoman_queue_tokens_limit", "Source tokens that may wait; more are refused.",
                stats.max_waiting_tokens),
-      GaugeNow("dragoman_queue_oldest_age_seconds", "How long the first in line has waited.",
+      GaugeNow("dragoman_queue_oldest_age_seconds", "How long the oldest waiting request has waited.",
                absl::ToDoubleSeconds(stats.oldest_wait)),
       GaugeNow("dragoman_kv_cache_bytes", "KV memory reserved by the sentences in the batches.",
                static_cast<double>(stats.kv_reserved_bytes)),
       GaugeNow("dragoman_kv_cache_capacity_bytes", "KV memory that sentences may reserve.",
                static_cast<double>(stats.kv_capacity_bytes)),
       GaugeNow("dragoman_kv_cache_resident_bytes",
-               "Memory that the system has given for KV memory and not yet got back.",
+               "KV memory that is resident: taken from the system and not yet returned.",
                static_cast<double>(stats.kv_resident_bytes)),
   };
 }
@@ -162,7 +162,7 @@ std::vector<prometheus::MetricFamily> Metrics::Impl::CollectCache() const {
   const CacheStats stats = watched == nullptr ? CacheStats() : watched->Stats().cache;
   prometheus::MetricFamily lookups =
       GaugeNow("dragoman_cache_lookups_total",
-               "Sentences that the cache was asked for: known (hit), under way for somebody else "
+               "Sentences looked up in the cache: found (hit), being translated for another request "
                "(shared), or left to the workers (miss).",
                0, prometheus::MetricType::Counter);
   lookups.metric.clear();
@@ -175,13 +175,13 @@ std::vector<prometheus::MetricFamily> Metrics::Impl::CollectCache() const {
   }
   return {lookups,
           GaugeNow("dragoman_cache_evictions_total",
-                   "Translations that the cache forgot to make room for others.",
+                   "Translations evicted from the cache to make room for others.",
                    static_cast<double>(stats.evictions), prometheus::MetricType::Counter),
           GaugeNow("dragoman_cache_entries", "Translations in the cache.",
                    static_cast<double>(stats.entries)),
           GaugeNow("dragoman_cache_bytes", "Memory of the translations in the cache.",
                    static_cast<double>(stats.bytes)),
-          GaugeNow("dragoman_cache_capacity_bytes", "Memory that they may take; 0: no cache.",
+          GaugeNow("dragoman_cache_capacity_bytes", "Memory that the cache may take; 0: no cache.",
                    static_cast<double>(stats.capacity_bytes))};
 }
 
@@ -191,14 +191,14 @@ std::vector<prometheus::MetricFamily> Metrics::Impl::CollectProcess() const {
       GaugeNow("process_cpu_seconds_total", "User and system CPU time.", stats.cpu_seconds,
                prometheus::MetricType::Counter),
       GaugeNow("dragoman_cpu_throttled_seconds_total",
-               "Time for which the CPU quota of the control group held the process back.",
+               "Time for which the CPU quota of the control group throttled the process.",
                CpuThrottledSeconds(), prometheus::MetricType::Counter),
       GaugeNow("process_resident_memory_bytes", "Resident memory.", stats.resident_bytes),
       GaugeNow("dragoman_memory_limit_bytes",
                "Memory that the process may use: of the machine, or of its control group.",
                static_cast<double>(AvailableMemory())),
       GaugeNow("dragoman_log_lines_dropped_total",
-               "Lines of the log that were lost because its reader stalled or went away.",
+               "Log lines that were dropped because the reader of the log stalled or went away.",
                static_cast<double>(LogLinesDropped()), prometheus::MetricType::Counter),
       GaugeNow("process_virtual_memory_bytes", "Virtual memory.", stats.virtual_bytes),
       GaugeNow("process_open_fds", "Open file descriptors.", stats.open_fds),

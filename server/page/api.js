@@ -1,6 +1,6 @@
 // The server's API over HTTP: JSON as protobuf maps it, and server-sent events.
 
-// A call that failed: `code` is gRPC's number of it, or "offline"; `retryAfter` seconds if the server says.
+// A call that failed: `code` is the gRPC code, or "offline"; `retryAfter` is in seconds, if the server names it.
 export class ApiError extends Error {
   constructor(code, message, retryAfter = null) {
     super(message);
@@ -14,7 +14,7 @@ export const CODES = {
   unimplemented: 12, unavailable: 14, unauthenticated: 16,
 };
 
-// For this tab alone.
+// Kept for this tab only.
 export const token = {
   get: () => sessionStorage.getItem('dragoman-token') || '',
   set: (value) => sessionStorage.setItem('dragoman-token', value),

@@ -1,4 +1,4 @@
-// The attention picture of the papers (Bahdanau, Cho and Bengio 2015, figure 3): source tokens across,
+// The attention matrix as in papers (Bahdanau, Cho and Bengio 2015, figure 3): source tokens across,
 // target tokens down, and the darker a cell, the more of the row's attention the column has.
 
 import {$, percent, svg} from './page.js';
@@ -8,7 +8,7 @@ const CELL = 22;
 const plain = (piece) => (/^<\/s>$/.test(piece) ? 'end' : piece.replaceAll('▁', '') || '␣');
 
 export class AttentionPicture {
-  // `looked(target token or null)` is called when a row is looked at.
+  // `looked(target token or null)` is called when a row is selected.
   constructor(looked) {
     this.looked = looked;
     this.map = $('map');
@@ -26,7 +26,7 @@ export class AttentionPicture {
     if (understood.blocks.length) this.show(0);
   }
 
-  // The picture of one sentence.
+  // The matrix of one sentence.
   show(number) {
     const {blocks, sourceTokens, targetTokens} = this.understood;
     const block = blocks[number];
@@ -62,7 +62,7 @@ export class AttentionPicture {
       picture.append(svg('text', {x: this.left - 8, y: y + 15, 'text-anchor': 'end'}, cut(text)));
       this.columns.forEach((_, column) => {
         const share = this.#share(row, column);
-        if (share < 0.02) return; // a row sums to 1, so that long texts have few cells, too
+        if (share < 0.02) return; // a row sums to 1, so few cells of a long text are drawn
         picture.append(svg('rect', {
           x: this.left + CELL * column + 1, y: y + 1, width: CELL - 2, height: CELL - 2, rx: 3,
           'fill-opacity': Math.min(1, share ** 0.7).toFixed(2),

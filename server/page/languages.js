@@ -1,4 +1,4 @@
-// The choice of languages and model, as the server serves them.
+// The choice of languages and models that the server offers.
 
 import {$, option} from './page.js';
 

@@ -1,9 +1,9 @@
-// Prometheus' text format, and what a page makes of two looks at it.
+// Prometheus' text format, and what a page computes from two samples of it.
 
 const LINE = /^([a-z_:][\w:]*)(?:\{(.*)\})? (\S+)/i;
 const LABEL = /(\w+)="((?:[^"\\]|\\.)*)"/g;
 
-// One look: the samples by name, as {labels, value}.
+// Parses one response: the values by name, as {labels, value}.
 export function parse(text) {
   const samples = new Map();
   for (const line of text.split('\n')) {
@@ -28,13 +28,13 @@ export function sum(samples, name, wanted = {}) {
   return total;
 }
 
-// How a counter grew from one look to a later one; a server that was started anew began at zero.
+// How much a counter grew between two samples; after a restart of the server it started at zero.
 export function grown(before, after, name, wanted) {
   const [first, last] = [sum(before, name, wanted), sum(after, name, wanted)];
   return last >= first ? last - first : last;
 }
 
-// The quantiles of what a histogram counted between two looks, by Prometheus' own rule: evenly within a
+// The quantiles of what a histogram counted between two samples, by Prometheus' rule: linear within a
 // bucket.  Null if it counted nothing.
 export function quantiles(before, after, name, shares, wanted = {}) {
   const buckets = new Map();

@@ -1,4 +1,4 @@
-// What both pages share.
+// Code that both pages use.
 
 export const $ = (id) => document.getElementById(id);
 
@@ -32,7 +32,7 @@ export async function copyText(text, button) {
     await navigator.clipboard.writeText(text);
     button.textContent = 'Copied';
   } catch {
-    // Plain HTTP from another machine: browsers keep the clipboard to safe origins.
+    // Browsers offer the clipboard only to secure origins, so not over plain HTTP from another machine.
     const area = element('textarea', {'aria-hidden': 'true'});
     area.value = text;
     document.body.append(area);

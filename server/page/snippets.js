@@ -1,4 +1,4 @@
-// The request on the page, for a shell or a program.
+// The request on the page as a command or a program.
 
 const quote = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
 
@@ -28,7 +28,7 @@ for hypothesis in response.translations[0].hypotheses:
     print(hypothesis.score, hypothesis.text)`;
 }
 
-// {curl, grpcurl, python}; `secret`: the server wants a token, which is not shown.
+// {curl, grpcurl, python}; `secret`: the server requires a token, which is not shown.
 export function snippets(request, secret) {
   return {curl: curl(request, secret), grpcurl: grpcurl(request, secret), python: python(request, secret)};
 }

@@ -1,12 +1,12 @@
-// The page for people without Grafana: looks at /metrics every two seconds and draws what it sees.
+// The page for people without Grafana: reads /metrics every two seconds and draws it.
 
 import {json, text} from './api.js';
 import {grown, parse, quantiles, sum} from './metrics.js';
 import {$, duration, element, percent, svg} from './page.js';
 
 const EVERY = 2000; // milliseconds
-const KEPT = 150; // looks: five minutes
-const WINDOW = 30; // looks: a minute
+const KEPT = 150; // samples: five minutes
+const WINDOW = 30; // samples: one minute
 
 const translates = {method: (method) => (method ?? '').startsWith('Translate')};
 const looks = []; // {time, samples}
@@ -20,7 +20,7 @@ const bytes = (value) => {
   return `${(value / unit[0]).toFixed(value > 0 && value / unit[0] < 10 ? 1 : 0)} ${unit[1]}`;
 };
 
-// Each makes {value (text), detail, at (a number for the picture), alarm} of two looks, `seconds` apart.
+// Each computes {value (text), detail, at (a number for the chart), alarm} from two samples.
 const TILES = {
   'Requests a second': ({now, rate}) => {
     const calls = rate('requests_total', translates);
@@ -86,7 +86,7 @@ function drawTile(name, {value, detail, at, most, alarm = false}) {
   tile.querySelector('.detail').textContent = detail;
   tile.classList.toggle('alarm', alarm);
   const line = lines.get(name);
-  if (looks.length > 1) line.push(at); // one look alone has no rates
+  if (looks.length > 1) line.push(at); // a single sample has no rates
   if (line.length > KEPT) line.shift();
   if (line.length < 2) return;
   const top = most ?? (Math.max(...line) * 1.15 || 1);
@@ -148,14 +148,14 @@ async function look() {
     show(ready ? 'ready' : 'waiting', ready ? 'Ready' : why.startsWith('not ready') ? why : 'Not ready: loading or draining');
     if (ready && (models.length === 0 || looks.length % 15 === 0)) models = (await json('v1/models', undefined, signal)).models || [];
   } catch (error) {
-    if (error.code === 16) return; // the list of models wants a token; the rest is drawn
+    if (error.code === 16) return; // only the list of models needs a token
     show('down', 'The server cannot be reached');
   }
 }
 
 $('pause').addEventListener('click', () => {
   paused = !paused;
-  $('pause').textContent = paused ? 'Go on' : 'Pause';
+  $('pause').textContent = paused ? 'Resume' : 'Pause';
   $('pause').setAttribute('aria-pressed', String(paused));
 });
 
@@ -163,7 +163,7 @@ makeTiles();
 (async () => {
   for (;;) {
     if (!paused && !document.hidden) await look();
-    // The first rate wants two looks: do not let anybody wait for it.
+    // The first rate needs two samples, so take the second one soon.
     await new Promise((done) => setTimeout(done, looks.length < 2 ? 700 : EVERY));
   }
 })();

@@ -1,4 +1,4 @@
-// The page to try the server: what is typed is translated as it is typed.
+// The page for trying out the server: text is translated while it is typed.
 
 import {ApiError, CODES, events, json, seconds, token} from './api.js';
 import {AttentionPicture} from './attention.js';
@@ -9,7 +9,7 @@ import {SURE, attentionOf, drawMirror, drawWords, understand} from './words.js';
 
 const TYPING_PAUSE = 250; // milliseconds
 const EXAMPLES = ['Good morning! How are you?', 'Where is the nearest train station?', 'I would like a cup of coffee.'];
-// The model that comes with Dragoman has 8,001; models for real texts have 30,000 and more.
+// Vocabulary sizes: the built-in model has 8,001, models for real texts have 30,000 or more.
 const TOY_VOCABULARY = 10_000;
 const STAGES = [['tokenize', '#7a6fd0'], ['queue', '#b0843a'], ['encode', '#2f8f9d'], ['decode', '#3c9a5f'], ['detokenize', '#c2607f']];
 
@@ -18,12 +18,12 @@ const output = $('output');
 const languages = new Languages(() => { showToy(); translate(); });
 const picture = new AttentionPicture((targetToken) => lookAtToken(targetToken));
 
-let running = null; // the AbortController of the translation under way
+let running = null; // the AbortController of the current translation
 let retryTimer = null;
 let understood = null;
 let buttons = [];
-let streams = true; // until the server says that it does not
-const noAttention = new Set(); // models that do not tell it
+let streams = true; // until the server reports that it does not stream
+const noAttention = new Set(); // models that do not return it
 
 source.addEventListener('input', () => {
   onTyped();
@@ -108,7 +108,7 @@ async function translate() {
       }
       if (summary) showTiming(summary, whole);
     }
-    if (!done) throw new ApiError(CODES.unavailable, 'The answer ended too early.');
+    if (!done) throw new ApiError(CODES.unavailable, 'The response ended too early.');
     $('state').textContent = `Translated in ${duration((performance.now() - began) / 1000)}`;
     showProblem(null);
   } catch (error) {
@@ -137,7 +137,7 @@ function showEmpty() {
 
 function showPart(text) {
   $('examples').hidden = true;
-  // As high as it was, so that nothing below jumps while the text grows again.
+  // Keeps the height, so that nothing below jumps while the text grows again.
   output.style.minHeight = `${output.offsetHeight}px`;
   output.classList.remove('stale');
   output.lang = languages.target.value;
@@ -239,7 +239,7 @@ function showSnippets(asked) {
   $('copy-snippet').onclick = () => copyText($('snippet').textContent, $('copy-snippet'));
 }
 
-// Says what went wrong; what passes by itself is tried `again` when the server says, or soon.
+// Shows an error; a temporary one is retried with `again`, after the delay that the server names or soon.
 function showProblem(error, again) {
   clearTimeout(retryTimer);
   $('problem').hidden = !error || error.code === CODES.unauthenticated;
@@ -247,7 +247,7 @@ function showProblem(error, again) {
   $('state').textContent = '';
   if (error.code === CODES.unauthenticated) {
     const wrong = Boolean(token.get());
-    $('token-form').querySelector('label').textContent = wrong ? 'The server does not know this token' : 'This server wants a token';
+    $('token-form').querySelector('label').textContent = wrong ? 'The server does not know this token' : 'This server requires a token';
     $('token-form').hidden = false;
     $('token').focus();
     return;

@@ -4,7 +4,7 @@
 
 import {element, percent} from './page.js';
 
-// Words of this probability and above are not tinted.
+// Words with at least this probability are not tinted.
 export const SURE = 0.7;
 
 // index[byte] for every byte of the text and for its end.
@@ -26,7 +26,7 @@ function spans(tokens, text) {
   return tokens.map(({piece = '', begin, end}) => ({piece, begin: at(begin), end: at(end)}));
 }
 
-// Where pieces such as "▁Guten" stand in the text, if the server does not say.
+// Finds pieces such as "▁Guten" in the text if the server does not return their places.
 function guessSpans(pieces, text) {
   let at = 0;
   return pieces.map((piece) => {
@@ -59,7 +59,7 @@ export function understand(hypothesis, source) {
   return {text, words, sourceTokens, targetTokens, blocks};
 }
 
-// How much of the attention of these target tokens each source token has; null if it is not known.
+// The share of the attention of these target tokens that each source token has; null if unknown.
 export function attentionOf(understood, tokens) {
   const shares = new Array(understood.sourceTokens.length).fill(0);
   let rows = 0;
@@ -112,7 +112,7 @@ function moveFocus(event, buttons) {
   buttons[to].focus();
 }
 
-// Shows in the mirror under the source how the shares lie on its tokens.
+// Marks the source tokens with their shares, in the mirror behind the text.
 export function drawMirror(mirror, source, understood, shares) {
   if (!shares) {
     mirror.replaceChildren(source + '\n');

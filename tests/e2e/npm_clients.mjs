@@ -4,7 +4,7 @@
 //   node npm_clients.mjs DIR http://HOST:PORT
 //   NODE_EXTRA_CA_CERTS=ca.pem node npm_clients.mjs DIR https://HOST:PORT
 //
-// Prints a JSON object of what each client got.
+// Prints a JSON object with the results of each client.
 
 import { createRequire } from "node:module";
 import path from "node:path";
@@ -47,7 +47,7 @@ seen.deepl = {
   html: await failure(() => client.translateText(text, "en", "de", { tagHandling: "html" })),
 };
 
-// Google, basic edition.  Its apiEndpoint is a host, and always https; for plain text it takes a URL elsewhere.
+// Google, basic edition.  Its apiEndpoint is a host and implies https; for plain text, another option takes a URL.
 const googleOptions = { key: "any-key" };
 if (base.startsWith("https:")) {
   googleOptions.apiEndpoint = new URL(base).host;

@@ -1,5 +1,5 @@
-// Serves the files of server/page as the server does, and answers as it would, so that every state of the
-// pages can be seen: the text of a request says what happens to it.
+// Serves the files of server/page and imitates the API, so that every state of the pages can be tested:
+// the text of a request chooses the response.
 
 'use strict';
 
@@ -61,7 +61,7 @@ const SUMMARY = {
 
 class FakeServer {
   constructor() {
-    this.busy = 0; // how many requests are refused
+    this.busy = 0; // the number of requests to refuse
     this.models = [MODEL];
     this.token = null;
     this.streams = true;

@@ -1,5 +1,5 @@
 // Drives the pages in Chromium: against a fake server for every state, and against the real one at
-// DRAGOMAN_PAGE (http://HOST:PORT) if it is there.  DRAGOMAN_SCREENSHOTS is a folder for pictures to look at.
+// DRAGOMAN_PAGE (http://HOST:PORT), if that is set.  DRAGOMAN_SCREENSHOTS names a folder for screenshots.
 
 'use strict';
 
@@ -16,8 +16,8 @@ const TRANSLATION = 'Wo ist der nächste Bahnhof?';
 
 let browser;
 let page;
-let complaints; // of the console, the policy and the network
-let wanted; // complaints that belong to a test
+let complaints; // from the console, the content security policy and the network
+let wanted; // complaints that the test expects
 
 before(async () => {
   browser = await puppeteer.launch({
@@ -59,7 +59,7 @@ const translated = (text = TRANSLATION) => until(`the translation is ${text}`, a
   (await textOf('#output')) === text && (await textOf('#state')).startsWith('Translated'));
 
 async function violations() {
-  // Through the debugger, which the page's policy does not bind.
+  // By the debugger, to which the page's policy does not apply.
   await page.evaluate(AXE);
   const found = await page.evaluate(async () => (await window.axe.run(document, {
     runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
@@ -67,7 +67,7 @@ async function violations() {
   return found.map(({id, nodes}) => `${id}: ${nodes.map(({html}) => html.slice(0, 120)).join(' | ')}`);
 }
 
-// Every theme and width: accessible, no wider than the window, and a picture of each.
+// In every theme and width, the page is accessible and no wider than the window; takes screenshots.
 async function lookAround(name) {
   for (const [theme, width] of [['light', 1200], ['dark', 1200], ['light', 390], ['dark', 390]]) {
     await page.emulateMediaFeatures([{name: 'prefers-color-scheme', value: theme}]);
@@ -117,7 +117,7 @@ describe('against a fake server', () => {
     await page.click('#tab-python');
     assert.match(await textOf('#snippet'), /import dragoman/);
 
-    // The word that is least sure is tinted most, and says so to a screen reader.
+    // The least certain word has the strongest tint, and a screen reader is told.
     const doubts = await page.$$eval('.word', (nodes) => nodes.map((node) => Number(node.style.getPropertyValue('--doubt-share'))));
     assert.equal(doubts.indexOf(Math.max(...doubts)), 4);
     assert.equal(await page.$eval('.word:nth-of-type(5)', (node) => node.getAttribute('aria-description')), '15 % sure');
@@ -131,7 +131,7 @@ describe('against a fake server', () => {
     await page.keyboard.press('ArrowRight');
     assert.equal(await strongest(), 'is');
 
-    // The picture: a cell a pair of tokens, read by the arrow keys.
+    // The matrix has a cell per pair of tokens, and the arrow keys move in it.
     assert.ok((await page.$$('#map rect')).length > 7);
     await page.focus('#map');
     await page.keyboard.press('ArrowDown');

@@ -1,4 +1,4 @@
-// The requests of a bulk call: those not answered yet, and then what the iterable still has.
+// The requests of a bulk call: those not answered yet, then the rest of the iterable.
 
 'use strict';
 
@@ -18,7 +18,7 @@ class Feed {
     this.pending.delete(id);
   }
 
-  // Writes all of them into the call, as fast as it takes them, until it has ended.
+  // Writes all of them to the call, as fast as it accepts them, until it ends.
   async write(call) {
     const ended = new AbortController();
     call.once('error', () => ended.abort()).once('end', () => ended.abort());
@@ -41,8 +41,8 @@ class Feed {
     }
   }
 
-  // The next request, or null at the end.  It is pending before it is written, so that a call that
-  // fails meanwhile does not lose it.
+  // The next request, or null at the end.  It becomes pending before it is written, so that it is not
+  // lost if the call fails.
   async take() {
     this.next ??= Promise.resolve(this.items.next()).then(({done, value}) => {
       this.next = null;

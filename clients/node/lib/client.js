@@ -25,7 +25,7 @@ class Client {
     this.retry = {...retries.DEFAULTS, ...retry};
     const options = {
       'grpc.service_config': SERVICE_CONFIG,
-      'grpc.enable_retries': 0, // retry.js tries again, and sees what the server says of it
+      'grpc.enable_retries': 0, // retry.js retries: it sees the server's retry delay
       'grpc.max_receive_message_length': -1,
       'grpc.primary_user_agent': 'dragoman-node/0.1.0',
       ...(tls?.serverName && {'grpc.ssl_target_name_override': tls.serverName}),

@@ -1,4 +1,4 @@
-// What a call can fail with.  The server says why by a google.rpc.Status in the trailing metadata.
+// The errors of calls.  The server explains them with a google.rpc.Status in the trailing metadata.
 
 'use strict';
 
@@ -17,7 +17,7 @@ class DragomanError extends Error {
   }
 }
 
-// The error of gRPC's own; one that is not gRPC's is returned as it is.
+// Converts an error of gRPC; other errors are returned unchanged.
 function fromGrpc(error) {
   if (error instanceof DragomanError || typeof error?.code !== 'number' || !error.metadata) return error;
   const found = {requestId: String(error.metadata.get('x-request-id')[0] ?? ''), violations: []};
@@ -26,7 +26,7 @@ function fromGrpc(error) {
       for (const detail of Status.decode(bytes).details) read(detail, found);
     }
   } catch {
-    // Somebody on the way wrote it: the code and message still say enough.
+    // A proxy may have written it: the code and message are still useful.
   }
   return new DragomanError(error.code, error.details, found);
 }
@@ -43,7 +43,7 @@ function read({type_url: url, value}, found) {
   }
 }
 
-// That of one request of a bulk call.
+// The error of one request of a bulk call.
 function fromBulk({code, message, field, retryDelay}) {
   return new DragomanError(code, message, {
     violations: field ? [{field, description: message}] : [],

@@ -1,6 +1,6 @@
-// When a call that failed is made again: UNAVAILABLE says that it did no harm and may be made elsewhere;
-// RESOURCE_EXHAUSTED only if the server names a time to come back, since it means a message that is too
-// large as well.
+// When to retry a failed call: always after UNAVAILABLE, because the call had no effect; after
+// RESOURCE_EXHAUSTED only if the server names a delay, because it may also mean a message that is too
+// large.
 
 'use strict';
 
@@ -9,13 +9,13 @@ const {DragomanError} = require('./errors');
 
 const DEFAULTS = {attempts: 6, initialBackoffMs: 200, maxBackoffMs: 5000};
 
-// Milliseconds to wait after the `attempt`-th failure (from 1), or null: give up.
+// Milliseconds to wait after the `attempt`-th failure (from 1), or null to give up.
 function delayOf(retry, error, attempt, deadline) {
   if (!(error instanceof DragomanError) || attempt >= retry.attempts) return null;
   const busy = error.code === 'RESOURCE_EXHAUSTED' && error.retryDelayMs !== null;
   if (!busy && error.code !== 'UNAVAILABLE') return null;
   const backoff = Math.min(retry.initialBackoffMs * 2 ** (attempt - 1), retry.maxBackoffMs);
-  // Scattered, so that clients that were refused together do not come back together.
+  // Randomized, so that clients that were refused together do not retry together.
   const delay = Math.max(error.retryDelayMs ?? 0, backoff * (0.5 + Math.random() / 2));
   return Date.now() + delay >= deadline ? null : delay;
 }

@@ -1,4 +1,4 @@
-// Against a real server (DRAGOMAN_SERVER) if there is one, and one of its own that refuses as it is told.
+// Tests with a real server (DRAGOMAN_SERVER), if there is one, and with a fake one that refuses when told to.
 
 'use strict';
 

@@ -1,4 +1,4 @@
-// Compiled, not run: what people write must have types, and what is wrong must not.
+// Compiled, not run: correct code must type-check, and wrong code must not.
 
 import {Client, DragomanError, type Hypothesis} from '..';
 
@@ -18,6 +18,6 @@ async function use(): Promise<void> {
   await client.translate('a', {options: {beam: 4}});
   // @ts-expect-error: no such value
   await client.translate('a', {priority: 'HIGH'});
-  // @ts-expect-error: a number is no text
+  // @ts-expect-error: a number is not a text
   await client.translateText(1);
 }

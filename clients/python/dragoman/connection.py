@@ -19,9 +19,9 @@ class Tls:
     """TLS with PEM files.  Without `ca`, the authorities that gRPC trusts by default."""
 
     ca: Union[str, Path, None] = None
-    cert: Union[str, Path, None] = None  # to show to the server, with its private key
+    cert: Union[str, Path, None] = None  # the client certificate, with its private key
     key: Union[str, Path, None] = None
-    server_name: Optional[str] = None  # that of the certificate, if it is not the address's
+    server_name: Optional[str] = None  # the name in the server's certificate, if it is not the address
 
     def credentials(self) -> grpc.ChannelCredentials:
         if (self.cert is None) != (self.key is None):

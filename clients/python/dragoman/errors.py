@@ -41,7 +41,7 @@ class DragomanError(Exception):
         self.violations = tuple(violations)
         #: Seconds after which the server wants to be asked again, if it said so.
         self.retry_delay = retry_delay
-        #: By which the server's log names the call.
+        #: The id of the call in the server's log.
         self.request_id = request_id
 
     def __str__(self) -> str:
@@ -161,5 +161,5 @@ def _of(code: grpc.StatusCode) -> type[DragomanError]:
 def _status_details(status: bytes) -> Iterable[Any]:
     try:
         return _DETAILS["google.rpc.Status"].FromString(status).details
-    except Exception:  # somebody on the way wrote it: the code and message still say enough
+    except Exception:  # a proxy may have written it: the code and message are still useful
         return ()

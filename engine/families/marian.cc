@@ -70,6 +70,31 @@ std::vector<std::string> TargetCodes(const Vocabulary& vocabulary) {
   return codes;
 }
 
+// Reads the field of tools/train that a group of languages has when it was trained on some pairs of
+// its members only: "language_pairs": [["eng", "deu"], ["deu", "eng"]].  Empty without the field.
+absl::StatusOr<std::vector<LanguagePair>> ReadPairs(const JsonFields& fields,
+                                                    const std::vector<std::string>& targets) {
+  constexpr const char* kField = "language_pairs";
+  std::vector<LanguagePair> pairs;
+  const nlohmann::json* json = fields.Find(kField);
+  if (json == nullptr) return pairs;
+  const auto wrong = [&] {
+    return fields.Wrong(kField, "pairs of a source and a target that has a >>token<<");
+  };
+  if (!json->is_array() || json->empty()) return wrong();
+  for (const nlohmann::json& pair : *json) {
+    if (!pair.is_array() || pair.size() != 2 || !pair[0].is_string() || !pair[1].is_string()) {
+      return wrong();
+    }
+    pairs.push_back({pair[0].get<std::string>(), pair[1].get<std::string>()});
+    if (pairs.back().source.empty() ||
+        std::find(targets.begin(), targets.end(), pairs.back().target) == targets.end()) {
+      return wrong();
+    }
+  }
+  return pairs;
+}
+
 // source_lang and target_lang may be groups, such as "deu+eng+fra".  Then each member is a source,
 // and `>>xx<<` selects the target.  The model's own target needs no token.
 Languages MakeLanguages(const std::string& source, const std::string& target,
@@ -108,7 +133,10 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFi
   }
   parts.unknown_id = *vocabulary->IdOf("<unk>");
   parts.leading_language_code = true;
-  parts.languages = MakeLanguages(source, target, TargetCodes(*vocabulary));
+  const std::vector<std::string> codes = TargetCodes(*vocabulary);
+  ASSIGN_OR_RETURN(std::vector<LanguagePair> pairs, ReadPairs(fields, codes));
+  parts.languages = pairs.empty() ? MakeLanguages(source, target, codes)
+                                  : Languages::Only(std::move(pairs), /*source_needed=*/false);
   parts.frame = [vocabulary](const LanguagePair& pair) {
     Frame frame{.after = {*vocabulary->IdOf("</s>")}};
     const std::string code = absl::StrCat(">>", pair.target, "<<");

@@ -78,13 +78,14 @@ Languages Languages::All(std::vector<std::string> sources, std::vector<std::stri
   return languages;
 }
 
-Languages Languages::Only(std::vector<LanguagePair> pairs) {
+Languages Languages::Only(std::vector<LanguagePair> pairs, bool source_needed) {
   Languages languages;
   for (const LanguagePair& pair : pairs) {
     AddOnce(pair.source, &languages.sources_);
     AddOnce(pair.target, &languages.targets_);
   }
   languages.pairs_ = std::move(pairs);
+  languages.source_needed_ = source_needed;
   languages.target_needed_ = true;
   return languages;
 }
@@ -108,7 +109,10 @@ absl::StatusOr<LanguagePair> Languages::Resolve(const std::string& source,
     pair.target = code;
   }
   if (pair.target.empty() && target_needed_) return NotServed("target_language", "", targets_);
-  if (!pairs_.empty() && pair.source.empty()) return NotServed("source_language", "", sources_);
+  if (pair.source.empty()) {
+    if (source_needed_) return NotServed("source_language", "", sources_);
+    return pair;
+  }
   if (!Has(pair)) {
     return InvalidField(
         "target_language",

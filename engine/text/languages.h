@@ -34,8 +34,9 @@ class Languages {
   // that is not a language (a group, such as "mul") stands for any.
   static Languages All(std::vector<std::string> sources, std::vector<std::string> targets,
                        LanguagePair own, bool target_needed);
-  // Only these pairs; a request that names none gets none of them.
-  static Languages Only(std::vector<LanguagePair> pairs);
+  // Only these pairs; a request that names none gets none of them.  Without `source_needed`, a
+  // request may name the target alone.
+  static Languages Only(std::vector<LanguagePair> pairs, bool source_needed = true);
 
   bool empty() const { return sources_.empty() && targets_.empty(); }
   const std::vector<std::string>& sources() const { return sources_; }
@@ -59,6 +60,7 @@ class Languages {
   std::vector<std::string> sources_, targets_;  // codes
   std::vector<LanguagePair> pairs_;             // if not all
   LanguagePair own_;
+  bool source_needed_ = false;
   bool target_needed_ = false;
 };
 

@@ -8,6 +8,8 @@ import sys
 import tempfile
 import unittest
 
+import grpc
+
 import harness
 
 sys.path.append(os.path.join(harness.SOURCE_DIR, "tests/tools"))
@@ -62,7 +64,13 @@ class TrainServerTest(unittest.TestCase):
     def test_says_what_it_serves(self):
         pairs = self.server.models.ListModels(harness.pb.ListModelsRequest()).models[0]
         self.assertEqual([(pair.source, pair.target) for pair in pairs.language_pairs],
-                         [("en", "de"), ("en", "fr")])
+                         [("en", "fr"), ("en", "de")])
+
+    def test_refuses_a_direction_that_was_not_trained(self):
+        with self.assertRaises(grpc.RpcError) as raised:
+            self.text_of("trois un", source_language="fra", target_language="deu")
+        self.assertEqual(raised.exception.code(), grpc.StatusCode.INVALID_ARGUMENT)
+        self.assertIn("not served", raised.exception.details())
 
     def test_the_server_says_what_pytorch_says(self):
         for language in ("fra", "deu"):

@@ -91,6 +91,19 @@ TEST(Languages, AListOfPairsIsCheckedByPair) {
                                             LanguagePair{"ro", "en"}));
 }
 
+TEST(Languages, PairsMayBeServedWithoutAskingForTheSource) {
+  const Languages languages =
+      Languages::Only({{"eng", "deu"}, {"deu", "eng"}, {"fra", "eng"}}, /*source_needed=*/false);
+  const auto target_alone = languages.Resolve("", "en");
+  ASSERT_TRUE(target_alone.ok()) << target_alone.status();
+  EXPECT_EQ(*target_alone, (LanguagePair{"", "eng"}));
+  EXPECT_TRUE(languages.Resolve("fr", "en").ok());
+  EXPECT_EQ(FieldOf(languages.Resolve("", "fr").status()), "target_language");
+  EXPECT_EQ(FieldOf(languages.Resolve("fr", "de").status()), "target_language");
+  EXPECT_EQ(FieldOf(languages.Resolve("fr", "").status()), "target_language");
+  EXPECT_EQ(languages.Nearness("fr", "de"), 0);
+}
+
 TEST(Languages, NearnessTellsTheBetterOfTwoModels) {
   const Languages any = Languages::All({"mul"}, {"de"}, {}, false);
   const Languages english = Languages::All({"en"}, {"de"}, {}, false);

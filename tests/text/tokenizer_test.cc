@@ -285,6 +285,15 @@ TEST_F(TokenizerFiles, TokenizerConfigIsOptional) {
   EXPECT_THAT(tokenizer->languages().targets(), ElementsAre("deu", "fra"));
 }
 
+TEST_F(TokenizerFiles, LanguagePairsRestrictAGroup) {
+  WriteFile(directory_ / "tokenizer_config.json",
+            R"({"language_pairs": [["eng", "deu"], ["eng", "fra"], ["deu", "fra"]]})");
+  const auto tokenizer = Load(directory_.string());
+  EXPECT_TRUE(tokenizer->languages().Resolve("de", "fr").ok());
+  EXPECT_TRUE(tokenizer->languages().Resolve("", "de").ok());
+  EXPECT_FALSE(tokenizer->languages().Resolve("fr", "de").ok());
+}
+
 TEST_F(TokenizerFiles, SeparateVocabulariesDecodeByTheTargetsOwn) {
   WriteFile(directory_ / "tokenizer_config.json", R"({"separate_vocabs": true})");
   EXPECT_EQ(LoadStatus().code(), absl::StatusCode::kNotFound);
@@ -332,7 +341,11 @@ TEST_F(TokenizerFiles, AMalformedVocabularyIsRefused) {
 }
 
 TEST_F(TokenizerFiles, AMalformedTokenizerConfigIsRefused) {
-  for (const char* json : {"{", R"({"separate_vocabs": 1})", R"({"source_lang": ["en"]})"}) {
+  for (const char* json :
+       {"{", R"({"separate_vocabs": 1})", R"({"source_lang": ["en"]})",
+        R"({"language_pairs": "eng-deu"})", R"({"language_pairs": []})",
+        R"({"language_pairs": [["eng"]]})", R"({"language_pairs": [["eng", 1]]})",
+        R"({"language_pairs": [["", "deu"]]})", R"({"language_pairs": [["eng", "spa"]]})"}) {
     WriteFile(directory_ / "tokenizer_config.json", json);
     EXPECT_EQ(LoadStatus().code(), absl::StatusCode::kInvalidArgument) << json;
   }

@@ -12,6 +12,7 @@ import struct
 import numpy as np
 import torch
 
+from batches import Direction
 from model import ModelSize, Transformer
 from text import InputError
 from vocabulary import EOS, Vocabulary
@@ -97,11 +98,14 @@ def _generation(size: ModelSize) -> dict:
     }
 
 
-def _tokenizer_config(languages: tuple[str, str]) -> dict:
+def _tokenizer_config(directions: list[Direction]) -> dict:
+    """language_pairs is for dragoman-server; transformers ignores it."""
+    sources, targets = ("+".join(sorted({d[side] for d in directions})) for side in (0, 1))
     return {
         "tokenizer_class": "MarianTokenizer",
-        "source_lang": languages[0],
-        "target_lang": languages[1],
+        "source_lang": sources,
+        "target_lang": targets,
+        **({"language_pairs": directions} if len(directions) > 1 else {}),
         "model_max_length": _MAX_POSITIONS,
         "separate_vocabs": False,
         "unk_token": "<unk>",
@@ -118,8 +122,8 @@ def _write_json(path: str, value: dict) -> None:
 
 
 def export(directory: str, size: ModelSize, weights: dict[str, torch.Tensor], dropout: float,
-           vocabulary: Vocabulary, languages: tuple[str, str]) -> None:
-    """`weights` are a Transformer's by name; `languages` are written to tokenizer_config.json."""
+           vocabulary: Vocabulary, directions: list[Direction]) -> None:
+    """`weights` are a Transformer's by name; `directions` are those it was trained on."""
     os.makedirs(directory, exist_ok=True)
     tensors = {}
     for name, weight in weights.items():
@@ -131,7 +135,7 @@ def export(directory: str, size: ModelSize, weights: dict[str, torch.Tensor], dr
     write_safetensors(os.path.join(directory, "model.safetensors"), tensors)
     _write_json(os.path.join(directory, "config.json"), _config(size, dropout))
     _write_json(os.path.join(directory, "generation_config.json"), _generation(size))
-    _write_json(os.path.join(directory, "tokenizer_config.json"), _tokenizer_config(languages))
+    _write_json(os.path.join(directory, "tokenizer_config.json"), _tokenizer_config(directions))
     _write_json(os.path.join(directory, "vocab.json"),
                 {piece: i for i, piece in enumerate(vocabulary.pieces)})
     for name in ("source.spm", "target.spm"):

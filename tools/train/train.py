@@ -207,12 +207,10 @@ class Run:
 
     def finish(self) -> None:
         """Writes the model, its card and the plot."""
-        languages = (self.directions[0] if len(self.directions) == 1 else tuple(
-            "+".join(sorted({d[side] for d in self.directions})) for side in (0, 1)))
         directory = self.path("model")
         model = self.trainer.model
         export(directory, model.size, self.trainer.average.weights, self.flags.dropout,
-               self.vocabulary, languages)
+               self.vocabulary, self.directions)
         with self.trainer.average.in_place(), self._arithmetic():
             quality = self._quality(model, self.data.test, self.flags.card_pairs)
         model_card.write(os.path.join(directory, "README.md"), model_card.Facts(

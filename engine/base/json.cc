@@ -79,4 +79,13 @@ absl::StatusOr<Json> ReadJsonArray(const std::string& path) {
   return Wanted(ReadFile(path), Json::value_t::array, "array", path);
 }
 
+std::string Describe(const Json& value) {
+  constexpr size_t kLongest = 80;
+  std::string text = value.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
+  if (text.size() <= kLongest) return text;
+  size_t end = kLongest;
+  while ((text[end] & 0xC0) == 0x80) --end;  // not inside a character
+  return text.substr(0, end) + "...";
+}
+
 }  // namespace dragoman

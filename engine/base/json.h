@@ -24,6 +24,10 @@ absl::StatusOr<nlohmann::json> ReadJsonObject(const std::string& path);
 // The same for a file that holds an array.
 absl::StatusOr<nlohmann::json> ReadJsonArray(const std::string& path);
 
+// A value as JSON, for a message: its first 80 bytes if it is longer, and bytes that are not UTF-8
+// (YAML files may have them) replaced.
+std::string Describe(const nlohmann::json& value);
+
 }  // namespace dragoman
 
 #endif  // DRAGOMAN_ENGINE_BASE_JSON_H_

@@ -61,7 +61,7 @@ absl::Status AddMapping(const std::string& path, Vocabulary* vocabulary) {
   for (const auto& [token, id] : json.items()) {
     if (!id.is_number_unsigned()) {
       return absl::InvalidArgumentError(
-          absl::StrCat("the id of \"", token, "\" is ", id.dump(), ", want a whole number"));
+          absl::StrCat("the id of \"", token, "\" is ", Describe(id), ", want a whole number"));
     }
     RETURN_IF_ERROR(vocabulary->Add(token, id.get<int64_t>()));
   }

@@ -89,11 +89,9 @@ const JsonFields::File* JsonFields::FileOf(const std::string& field) const {
 }
 
 std::string JsonFields::Message(const std::string& field, const std::string& want) const {
-  constexpr size_t kLongest = 80;
   const File* file = FileOf(field);
-  std::string value = file->json->at(field).dump(-1, ' ', false, Json::error_handler_t::replace);
-  if (value.size() > kLongest) value = value.substr(0, kLongest) + "...";
-  return absl::StrCat(file->name, ": ", field, " is ", value, ", want ", want);
+  return absl::StrCat(file->name, ": ", field, " is ", Describe(file->json->at(field)), ", want ",
+                      want);
 }
 
 }  // namespace dragoman

@@ -149,7 +149,7 @@ absl::Status CheckServable(const std::string& directory) {
   const absl::StatusOr<nlohmann::json> config = ReadJsonObject(directory + "/config.json");
   if (config.ok() && IsDecoderOnly(*config)) {
     return absl::UnimplementedError(absl::StrCat(
-        "config.json: architectures is ", config->at("architectures").dump(),
+        "config.json: architectures is ", Describe(config->at("architectures")),
         ", a decoder-only model: this server translates with encoder-decoder models, such as "
         "OPUS-MT, NLLB, mBART, T5 or MADLAD"));
   }

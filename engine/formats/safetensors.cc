@@ -30,13 +30,6 @@ struct Range {
   uint64_t end = 0;
 };
 
-std::string Describe(const nlohmann::json& value) {
-  constexpr size_t kLongest = 80;
-  std::string text = value.dump();
-  if (text.size() > kLongest) text = text.substr(0, kLongest) + "...";
-  return text;
-}
-
 absl::StatusOr<nlohmann::json> Field(const nlohmann::json& entry, const char* field) {
   const auto it = entry.find(field);
   if (it == entry.end()) return absl::InvalidArgumentError(absl::StrCat("has no ", field));

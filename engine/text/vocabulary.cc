@@ -22,7 +22,7 @@ absl::StatusOr<Vocabulary> Vocabulary::ReadJson(const std::string& path) {
   for (const auto& [piece, id] : json.items()) {
     const bool whole = id.is_number_unsigned() && id.get<uint64_t>() < kMaxVocabulary;
     const absl::Status status =
-        whole ? vocabulary.Add(piece, id.get<int64_t>()) : WrongId(piece, id.dump());
+        whole ? vocabulary.Add(piece, id.get<int64_t>()) : WrongId(piece, Describe(id));
     if (!status.ok()) {
       return absl::InvalidArgumentError(
           absl::StrCat(path, ": ", absl::string_view(status.message())));

@@ -64,5 +64,12 @@ TEST(Json, AFileHoldsAnArrayWhereOneIsWanted) {
               HasSubstr("is a JSON object, want an array"));
 }
 
+TEST(Json, ValuesAreDescribedInShortUtf8) {
+  EXPECT_EQ(Describe({1, "two"}), R"([1,"two"])");
+  EXPECT_EQ(Describe("a\x92"), "\"a\uFFFD\"");
+  const std::string cut = Describe(std::string(78, 'x') + "\u2581\u2581");
+  EXPECT_EQ(cut, "\"" + std::string(78, 'x') + "...");
+}
+
 }  // namespace
 }  // namespace dragoman

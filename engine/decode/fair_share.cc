@@ -20,6 +20,12 @@ constexpr double kOvertaking = 16;
 
 }  // namespace
 
+void LineSize::Add(const Job& job, int sign) {
+  tokens += sign * job.cost.source_tokens;
+  work += sign * static_cast<double>(job.cost.work());
+  share += sign * job.cost.turn_share;
+}
+
 void FairShare::Open(Flow* flow) {
   Account* const account = AccountOf(flow->request->terms());
   // An account with nothing waiting was idle by its own choice.
@@ -53,6 +59,36 @@ Account* FairShare::AccountOf(const RequestTerms& terms) {
     active.back()->priority = terms.priority;
   }
   return active.back().get();
+}
+
+const Account* FairShare::Find(const RequestTerms& terms) const {
+  for (const auto& account : of(terms.priority).active) {
+    if (account->principal == terms.principal) return account.get();
+  }
+  return nullptr;
+}
+
+double FairShare::TimeOf(const RequestTerms& terms) const {
+  const Class& all = of(terms.priority);
+  const Account* const account = Find(terms);
+  if (account != nullptr) {
+    return account->waits() ? account->time : std::max(account->time, all.start());
+  }
+  for (const auto& away : all.absent) {
+    if (away->principal == terms.principal) return std::max(away->time, all.start());
+  }
+  return all.start();
+}
+
+Flow* FairShare::LastOf(const Account& account, int kind) {
+  const auto last = [](const auto& waiting) -> Flow* {
+    const auto found = std::find_if(waiting.rbegin(), waiting.rend(), [](const Flow* flow) {
+      return flow->received == 0 && flow->running == 0;
+    });
+    return found == waiting.rend() ? nullptr : *found;
+  };
+  // Those that were not begun are still of the kind that they were admitted as.
+  return kind == 1 ? last(account.short_waiting) : last(account.long_waiting);
 }
 
 void FairShare::Serve(Flow* flow, double work) {

@@ -57,6 +57,16 @@ namespace dragoman {
 
 struct Account;
 
+// How much waits.
+struct LineSize {
+  double requests = 0;  // with a job that waits
+  double tokens = 0;    // of their sources
+  double work = 0;      // expected
+  double share = 0;     // of the rows of a turn
+
+  void Add(const Job& job, int sign);
+};
+
 // A request, from its admission to the end of its last job.
 struct Flow {
   // A request that is expected to need no more work than this is short: with beam 4, a text of 65
@@ -67,6 +77,7 @@ struct Flow {
   Account* account = nullptr;
   int64_t arrival = 0;  // a running number
   absl::Time since;     // when it came
+  absl::Time check_at;  // when the queue has to look whether it is still wanted and can be in time
   double time = 0;      // virtual time within its account
   double expected = 0;  // work of all its jobs
   double received = 0;  // work done for it
@@ -78,10 +89,17 @@ struct Flow {
 
   // Expected to be short, and not yet found to be long.
   bool IsShort() const { return expected <= kShort && received <= 2 * kShort; }
+  // Which of the two kinds it was admitted as: 1 if it was expected to be short, else 0.
+  int kind() const { return expected <= kShort; }
 };
 
 struct ByArrival {
   bool operator()(const Flow* a, const Flow* b) const { return a->arrival < b->arrival; }
+};
+struct ByCheck {
+  bool operator()(const Flow* a, const Flow* b) const {
+    return std::tie(a->check_at, a->arrival) < std::tie(b->check_at, b->arrival);
+  }
 };
 struct ByTag {
   bool operator()(const Flow* a, const Flow* b) const {
@@ -103,6 +121,7 @@ struct Account {
   double now = 0;         // the virtual time within it: that of the request served last
   double short_work = 0;  // that its short requests have received
   int flows = 0;          // its requests
+  std::array<LineSize, 2> waiting;  // of its requests, by Flow::kind
   // Those requests that have a job waiting: the short ones, and the others.
   std::set<Flow*, ByTag> short_waiting;
   std::set<Flow*, ByTime> long_waiting;
@@ -132,6 +151,13 @@ class FairShare {
   // REQUIRES: none of its jobs wait.
   void Close(Flow* flow);
 
+  // The account of whoever makes such a request; null if it has no flow.
+  const Account* Find(const RequestTerms& terms) const;
+  // The virtual time at which its next request would find its account.
+  double TimeOf(const RequestTerms& terms) const;
+  // Of its requests of a kind (Flow::kind) that wait and were not begun: the one to be served last.
+  // Null if there is none.
+  static Flow* LastOf(const Account& account, int kind);
   // The principals of a class that have a flow.
   const Accounts& accounts(Priority priority) const { return of(priority).active; }
   // Whether a principal is so far ahead of a waiting one that it gets nothing.

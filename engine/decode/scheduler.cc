@@ -1,6 +1,7 @@
 #include "engine/decode/scheduler.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
@@ -18,6 +19,10 @@ constexpr absl::Duration kFresh = absl::Seconds(1);
 // A request enters only if the queue could take this many times longer than forecast.  A shorter
 // queue serves as many; a longer one makes all of them late as soon as anything slows down.
 constexpr double kQueueReserve = 1.5;
+// A waiting request is looked at again when half of its spare time is over.  A forecast may change
+// meanwhile, and the client may leave, so after this long at the latest.
+constexpr absl::Duration kLeastBetweenChecks = absl::Milliseconds(1);
+constexpr absl::Duration kMostBetweenChecks = absl::Milliseconds(20);
 
 }  // namespace
 
@@ -25,38 +30,58 @@ Scheduler::Scheduler(const SchedulerLimits& limits) : limits_(limits), loads_(li
 
 Scheduler::~Scheduler() { DRAGOMAN_CHECK(flows_.empty()); }
 
-void Scheduler::LineSize::Add(const Job& job, int sign) {
-  tokens += sign * job.cost.source_tokens;
-  work += sign * static_cast<double>(job.cost.work());
-  share += sign * job.cost.turn_share;
-}
-
 absl::Status Scheduler::Enter(std::vector<JobPtr>* jobs, absl::Time now) {
   auto flow = std::make_unique<Flow>();
-  LineSize more = {.requests = 1};
-  for (const JobPtr& job : *jobs) more.Add(*job, 1);
+  LineSize size = {.requests = 1};
+  for (const JobPtr& job : *jobs) size.Add(*job, 1);
   for (const JobPtr& job : *jobs) flow->longest = std::max(flow->longest, job->cost.steps);
-  flow->expected = more.work;
+  flow->expected = size.work;
   flow->request = jobs->front()->request;
   const RequestTerms& terms = flow->request->terms();
-  RETURN_IF_ERROR(quotas_.Check(terms.principal, terms.quota, now));
-  RETURN_IF_ERROR(CheckRoom(more, flow->IsShort()));
-  RETURN_IF_ERROR(CanBeMet(*flow, now, WorkBefore(*flow)));
+  const Newcomer newcomer = {terms, size, flow->IsShort(), flow->longest};
+  RETURN_IF_ERROR(Check(newcomer, now));
+  RETURN_IF_ERROR(MakeRoom(newcomer));
   quotas_.Spend(terms.principal, terms.quota, flow->expected, now);
   flow->arrival = arrivals_++;
-  flow->since = now;
+  flow->since = flow->check_at = now;
   for (JobPtr& job : *jobs) {
     job->submitted = now;
     job->flow = flow.get();
-    waiting_[flow->IsShort()].Add(*job, 1);
     flow->waiting.push_back(std::move(job));
   }
-  ++waiting_[flow->IsShort()].requests;
-  since_.insert(flow.get());
   fair_.Open(flow.get());
+  for (const auto waiting : {&waiting_, &flow->account->waiting}) {
+    LineSize& there = (*waiting)[flow->kind()];
+    ++there.requests;
+    for (const JobPtr& job : flow->waiting) there.Add(*job, 1);
+  }
+  since_.insert(flow.get());
+  checks_.insert(flow.get());
   const RequestState* const request = flow->request.get();
   DRAGOMAN_CHECK(flows_.emplace(request, std::move(flow)).second);
   return absl::OkStatus();
+}
+
+absl::Status Scheduler::CheckAhead(const RequestTerms& terms, const CostRange& cost,
+                                   absl::Time now) {
+  const LineSize size = {.requests = 1, .tokens = cost.least_tokens, .work = cost.least_work};
+  if (cost.least_work <= Flow::kShort) {
+    absl::Status as_short = Check({terms, size, true, cost.least_steps}, now);
+    if (as_short.ok() || cost.most_work <= Flow::kShort) return as_short;
+  }
+  return Check({terms, size, false, cost.least_steps}, now);
+}
+
+// Whether the newcomer may enter, if others yield their places to it.
+absl::Status Scheduler::Check(const Newcomer& newcomer, absl::Time now) {
+  const RequestTerms& terms = newcomer.terms;
+  RETURN_IF_ERROR(quotas_.Check(terms.principal, terms.quota, now));
+  absl::Status room = CheckRoom(newcomer.size, newcomer.is_short);
+  if (!room.ok() && Yielding(newcomer) == nullptr) return room;
+  if (!Forecasts(terms, now)) return absl::OkStatus();
+  return CanBeMet(terms, now,
+                  Needed(newcomer.longest, newcomer.size.work) +
+                      kQueueReserve * forecast_.Work(WorkBefore(newcomer), limits_.workers));
 }
 
 // Whether there is room for `more` in the queue.
@@ -75,26 +100,89 @@ absl::Status Scheduler::CheckRoom(const LineSize& more, bool is_short) const {
   return check("rows of work", &LineSize::work, limits_.max_waiting_work);
 }
 
-// The work that is done before that of a flow.  Short ones wait for each other.  Long ones share
-// the workers: while one is being served, each of the others receives at most as much as it does.
-double Scheduler::WorkBefore(const Flow& flow) const {
-  if (flow.IsShort()) return waiting_[true].work;
-  const LineSize& longs = waiting_[false];
-  return std::min(longs.work, longs.requests * flow.expected);
+// The request of the same kind that yields its place to the newcomer if the queue is full: one that
+// was not begun, of the principal that has the most work in it, if that is more than the newcomer's
+// principal would have.  Batch work yields first, and only to its like otherwise.  (Suter et al.,
+// "Buffer Management Schemes for Supporting TCP in Gigabit Routers with Per-flow Queueing", 1999:
+// longest queue drop.)
+Flow* Scheduler::Yielding(const Newcomer& newcomer) const {
+  const RequestTerms& terms = newcomer.terms;
+  const Account* const own = fair_.Find(terms);
+  const auto last = [&](Priority priority, double least) {
+    Flow* yielding = nullptr;
+    for (const auto& account : fair_.accounts(priority)) {
+      const double work = account->waiting[newcomer.is_short].work;
+      if (account.get() == own || work <= least) continue;
+      Flow* const flow = FairShare::LastOf(*account, newcomer.is_short);
+      if (flow == nullptr) continue;
+      least = work;
+      yielding = flow;
+    }
+    return yielding;
+  };
+  if (terms.priority == Priority::kInteractive) {
+    if (Flow* const batch = last(Priority::kBatch, 0)) return batch;
+  }
+  const double held = own == nullptr ? 0 : own->waiting[newcomer.is_short].work;
+  return last(terms.priority, held + newcomer.size.work);
 }
 
-// Whether a flow can meet its deadline after this much other work.
-absl::Status Scheduler::CanBeMet(const Flow& flow, absl::Time now, double work_before) const {
-  const absl::Time deadline = flow.request->deadline();
-  if (deadline == absl::InfiniteFuture() || !limits_.forecasts) return absl::OkStatus();
-  if (now > last_end_ + kFresh) return absl::OkStatus();
-  const absl::Duration needed =
-      std::max(forecast_.Steps(flow.longest + 1),
-               forecast_.Work(flow.expected - flow.received, limits_.workers)) +
-      kQueueReserve * forecast_.Work(work_before, limits_.workers);
-  if (now + needed <= deadline) return absl::OkStatus();
+// REQUIRES: Check was OK.  An error only if even several places are not enough for a large request.
+absl::Status Scheduler::MakeRoom(const Newcomer& newcomer) {
+  while (true) {
+    absl::Status room = CheckRoom(newcomer.size, newcomer.is_short);
+    if (room.ok()) return room;
+    Flow* const flow = Yielding(newcomer);
+    if (flow == nullptr) return room;
+    while (!flow->waiting.empty()) {
+      yielded_.emplace_back(Take(flow),
+                            absl::ResourceExhaustedError(
+                                "the queue is full, and others have less of it than you have"));
+    }
+    CloseIfDone(flow);
+  }
+}
+
+// The work that is done before that of a newcomer.  Short requests wait for each other.  Long ones
+// share the workers: while one is being served, each of the others receives at most as much as it
+// does.  Another principal receives as much as the newcomer's principal does until then, and what
+// it lags behind; and batch work waits for all that is not.
+double Scheduler::WorkBefore(const Newcomer& newcomer) const {
+  const RequestTerms& terms = newcomer.terms;
+  const Account* const own = fair_.Find(terms);
+  const auto ahead_in = [&](const Account& account) {
+    const LineSize& line = account.waiting[newcomer.is_short];
+    return newcomer.is_short ? line.work : std::min(line.work, line.requests * newcomer.size.work);
+  };
+  const double own_work = own == nullptr ? 0 : ahead_in(*own);
+  const double time = fair_.TimeOf(terms) + own_work + newcomer.size.work;
+  double before = own_work;
+  for (const auto& account : fair_.accounts(terms.priority)) {
+    if (account.get() == own) continue;
+    before += std::clamp(time - account->time, 0.0, account->waiting[newcomer.is_short].work);
+  }
+  if (terms.priority == Priority::kInteractive) return before;
+  for (const auto& account : fair_.accounts(Priority::kInteractive)) {
+    before += account->waiting[false].work + account->waiting[true].work;
+  }
+  return before;
+}
+
+// How long a request of that much work takes once it is served.
+absl::Duration Scheduler::Needed(int longest, double work) const {
+  return std::max(forecast_.Steps(longest + 1), forecast_.Work(work, limits_.workers));
+}
+
+// Whether a request is refused if its deadline cannot be met.
+bool Scheduler::Forecasts(const RequestTerms& terms, absl::Time now) const {
+  return limits_.forecasts && terms.deadline != absl::InfiniteFuture() && now <= last_end_ + kFresh;
+}
+
+absl::Status Scheduler::CanBeMet(const RequestTerms& terms, absl::Time now,
+                                 absl::Duration needed) const {
+  if (now + needed <= terms.deadline) return absl::OkStatus();
   return CannotBeMet(absl::StrCat("the deadline cannot be met: it passes in ",
-                                  absl::FormatDuration(deadline - now),
+                                  absl::FormatDuration(terms.deadline - now),
                                   ", and the request takes about ", absl::FormatDuration(needed)));
 }
 
@@ -121,27 +209,41 @@ void Scheduler::OnTurnEnd(int worker, absl::Time now) {
   last_end_ = now;
 }
 
+// Refuses those that wait in vain, of the ones that are due to be looked at.
 void Scheduler::RefuseUnwanted(absl::Time now, TurnPlan* plan) {
-  std::vector<std::pair<Flow*, absl::Status>> unwanted;
-  for (Flow* flow : since_) {
+  plan->refuse = std::exchange(yielded_, {});
+  while (!checks_.empty() && (*checks_.begin())->check_at <= now) {
+    Flow* const flow = *checks_.begin();
+    const RequestTerms& terms = flow->request->terms();
     absl::Status wanted = flow->request->Wanted(now);
-    wanted.Update(CanBeMet(*flow, now, 0));
-    if (!wanted.ok()) unwanted.emplace_back(flow, std::move(wanted));
-  }
-  for (auto& [flow, status] : unwanted) {
-    while (!flow->waiting.empty()) plan->refuse.emplace_back(Take(flow), status);
+    absl::Duration needed;
+    if (wanted.ok() && Forecasts(terms, now)) {
+      needed = Needed(flow->longest, flow->expected - flow->received);
+      wanted = CanBeMet(terms, now, needed);
+    }
+    if (wanted.ok()) {
+      checks_.erase(flow);
+      const absl::Duration spare = terms.deadline - now - needed;
+      flow->check_at = now + std::clamp(spare / 2, kLeastBetweenChecks, kMostBetweenChecks);
+      checks_.insert(flow);
+      continue;
+    }
+    while (!flow->waiting.empty()) plan->refuse.emplace_back(Take(flow), wanted);
     CloseIfDone(flow);
   }
 }
 
 // Removes the next job of a flow from the queue.
 JobPtr Scheduler::Take(Flow* flow) {
-  LineSize& waiting = waiting_[flow->expected <= Flow::kShort];
   JobPtr job = fair_.Pop(flow);
-  waiting.Add(*job, -1);
+  for (const auto waiting : {&waiting_, &flow->account->waiting}) {
+    LineSize& there = (*waiting)[flow->kind()];
+    there.Add(*job, -1);
+    if (flow->waiting.empty()) --there.requests;
+  }
   if (flow->waiting.empty()) {
     since_.erase(flow);
-    --waiting.requests;
+    checks_.erase(flow);
   }
   return job;
 }

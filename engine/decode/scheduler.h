@@ -20,7 +20,13 @@
 // there are.
 //
 // A request that cannot meet its deadline at the current speed (forecast.h) is refused before it
-// starts, or on arrival if the queue is too long for it.
+// starts, or on arrival if the queue is too long for it.  Principals share the queue as well: if
+// it is full, a request of one that has less in it takes the place of the one that would be served
+// last of the one that has most.
+//
+// Under overload most requests are refused, so that has to be cheap: what is refused whatever its
+// exact cost can be refused before it is tokenized (CheckAhead), and a request that waits is not
+// looked at in every turn, but again when half of the time that it has to spare is over.
 //
 // In all of this, a principal that is ahead of a waiting one by more than FairShare::kMostLead gets
 // nothing, so none gets far ahead of another that has work. fair_share.h proves the bound, and
@@ -78,6 +84,13 @@ struct TurnPlan {
   bool memory_short = false;  // a waiting job does not fit into the memory for keys and values
 };
 
+// What a request may cost, before its sentences are known.
+struct CostRange {
+  double least_tokens = 0, least_work = 0;
+  double most_work = 0;
+  int least_steps = 0;  // of its longest sentence
+};
+
 // The state of the queue.
 struct LineStats {
   int requests = 0;                            // with a job that waits
@@ -100,6 +113,10 @@ class Scheduler {
   // used before.
   absl::Status Enter(std::vector<JobPtr>* jobs, absl::Time now);
 
+  // Whether Enter would refuse a request of these terms now, even if it costs as little as it may;
+  // then with the same status.
+  absl::Status CheckAhead(const RequestTerms& terms, const CostRange& cost, absl::Time now);
+
   // The next turn of a worker whose batches hold `residents`, in the order in which they joined.
   // Everything that runs or starts is charged at once.
   TurnPlan PlanTurn(int worker, absl::Span<Resident> residents, absl::Time now);
@@ -117,13 +134,12 @@ class Scheduler {
  private:
   friend class SchedulerTurn;
 
-  // How much waits.
-  struct LineSize {
-    double requests = 0;  // with a job that waits
-    double tokens = 0;    // of their sources
-    double work = 0;      // expected
-    double share = 0;     // of the rows of a turn
-    void Add(const Job& job, int sign);
+  // A request that would enter.
+  struct Newcomer {
+    const RequestTerms& terms;
+    LineSize size;
+    bool is_short = false;
+    int longest = 0;  // steps of its longest sentence
   };
   // A worker's load after its last plan.
   struct WorkerLoad {
@@ -138,9 +154,14 @@ class Scheduler {
     double saved = 0;          // what long requests did not use of their share of the last turns
   };
 
-  absl::Status CanBeMet(const Flow& flow, absl::Time now, double work_before) const;
-  double WorkBefore(const Flow& flow) const;
+  absl::Status Check(const Newcomer& newcomer, absl::Time now);
   absl::Status CheckRoom(const LineSize& more, bool is_short) const;
+  Flow* Yielding(const Newcomer& newcomer) const;
+  absl::Status MakeRoom(const Newcomer& newcomer);
+  double WorkBefore(const Newcomer& newcomer) const;
+  absl::Duration Needed(int longest, double work) const;
+  bool Forecasts(const RequestTerms& terms, absl::Time now) const;
+  absl::Status CanBeMet(const RequestTerms& terms, absl::Time now, absl::Duration needed) const;
   void RefuseUnwanted(absl::Time now, TurnPlan* plan);
   JobPtr Take(Flow* flow);
   void CloseIfDone(Flow* flow);
@@ -149,8 +170,10 @@ class Scheduler {
   const SchedulerLimits limits_;
   FairShare fair_;
   std::unordered_map<const RequestState*, std::unique_ptr<Flow>> flows_;
-  std::set<Flow*, ByArrival> since_;  // those that wait
-  std::array<LineSize, 2> waiting_;   // of requests admitted as long, and as short
+  std::set<Flow*, ByArrival> since_;                      // those that wait
+  std::set<Flow*, ByCheck> checks_;                       // the same
+  std::array<LineSize, 2> waiting_;                       // by Flow::kind
+  std::vector<std::pair<JobPtr, absl::Status>> yielded_;  // to be told in the next turn
   std::vector<WorkerLoad> loads_;
   absl::Time last_short_ = absl::InfinitePast();  // when a short request last got rows
   absl::Time last_end_ = absl::InfinitePast();    // of the last turn that did any work

@@ -33,8 +33,7 @@ class SchedulerTest : public testing::Test {
       : scheduler_(std::make_unique<Scheduler>(limits)) {}
   ~SchedulerTest() override {
     for (const auto& state : states_) state->Cancel(kNow);
-    for (auto& plan = last_; !(plan = scheduler_->PlanTurn(0, {}, kNow)).refuse.empty();) {
-    }
+    last_ = scheduler_->PlanTurn(0, {}, kNow + absl::Hours(1));
     while (!running_.empty()) End(0);
   }
 
@@ -324,6 +323,36 @@ TEST_F(SchedulerTest, RefusesInTheQueueWhatCannotBeDoneAnyMore) {
   EXPECT_TRUE(absl::IsDeadlineExceeded(last_.refuse[0].second));
 }
 
+TEST_F(SchedulerTest, NobodyIsRefusedBecauseOfWhatAnotherPrincipalHasWaiting) {
+  MustEnter(1, Cost(9, 32, 1000));
+  absl::Time now = kNow;
+  for (int i = 0; i < 100; ++i) Turn(now += absl::Milliseconds(10));
+  // 100 requests of 100 rows at 3,200 rows a second: 3 s.
+  for (int i = 0; i < 100; ++i) MustEnter(1, Cost(20, 4, 20), {.principal = "greedy"});
+  const RequestTerms terms = {.deadline = now + absl::Seconds(1), .principal = "greedy"};
+  const CostRange range = {.least_tokens = 2, .least_work = 20, .most_work = 200};
+  const absl::Status status = Enter(1, Cost(20, 4, 20), terms);
+  EXPECT_TRUE(absl::IsDeadlineExceeded(status)) << status;
+  const absl::Status ahead = scheduler_->CheckAhead(terms, range, now);
+  EXPECT_TRUE(absl::IsDeadlineExceeded(ahead)) << ahead;
+  MustEnter(1, Cost(20, 4, 20), {.deadline = now + absl::Seconds(1), .principal = "modest"});
+}
+
+TEST_F(SchedulerTest, LooksAgainAtWhoWaitsBeforeTheirTimeIsOver) {
+  for (int i = 0; i < 8; ++i) MustEnter(1, Cost(9, 4, 200));
+  absl::Time now = kNow;
+  for (int i = 0; i < 100; ++i) Turn(now += absl::Milliseconds(10));
+  MustEnter(1, Cost(5, 16, 60), {.deadline = now + absl::Seconds(10)});
+  MustEnter(1, Cost(6, 16, 60));  // no room for either
+  Turn(now);
+  states_.back()->Cancel(now);
+  int turns = 0;
+  for (; last_.refuse.empty() && turns < 10; ++turns) Turn(now += absl::Milliseconds(10));
+  EXPECT_LE(turns, 2);
+  ASSERT_EQ(last_.refuse.size(), 1u);
+  EXPECT_EQ(last_.refuse[0].first->cost.source_tokens, 6);
+}
+
 TEST_F(SchedulerTest, AQuotaCountsWork) {
   const RequestTerms terms = {.principal = "a", .quota = {.per_minute = 100}};
   MustEnter(1, Cost(20, 4, 20), terms);  // 100 rows
@@ -374,6 +403,46 @@ TEST_F(LineTest, AnEmptyQueueTakesOneRequestOfAnySize) {
   EXPECT_TRUE(absl::IsResourceExhausted(Enter(1, Cost(1, 16, 500))));
   MustEnter(1, Cost(20, 4, 5));
   EXPECT_TRUE(absl::IsResourceExhausted(Enter(1, Cost(20, 4, 5))));
+}
+
+TEST_F(LineTest, APrincipalWithLessOfTheQueueTakesAPlaceOfTheOneWithMost) {
+  for (int i = 0; i < 8; ++i) MustEnter(1, Cost(1 + i, 4, 5), {.principal = "greedy"});
+  EXPECT_TRUE(absl::IsResourceExhausted(Enter(1, Cost(1, 4, 5), {.principal = "greedy"})));
+  MustEnter(1, Cost(20, 4, 5), {.principal = "modest"});
+  EXPECT_EQ(scheduler_->stats().requests, 8);
+  Turn();
+  ASSERT_EQ(last_.refuse.size(), 1u);
+  EXPECT_EQ(last_.refuse[0].first->cost.source_tokens, 8);  // would have been the last
+  EXPECT_TRUE(absl::IsResourceExhausted(last_.refuse[0].second));
+}
+
+TEST_F(LineTest, NobodyWithMoreTakesAPlace) {
+  for (int i = 0; i < 4; ++i) MustEnter(1, Cost(1, 4, 5), {.principal = "a"});
+  for (int i = 0; i < 4; ++i) MustEnter(1, Cost(1, 4, 5), {.principal = "b"});
+  EXPECT_TRUE(absl::IsResourceExhausted(Enter(1, Cost(1, 4, 5), {.principal = "a"})));
+  EXPECT_TRUE(absl::IsResourceExhausted(Enter(1, Cost(1, 4, 30), {.principal = "c"})));
+}
+
+TEST_F(LineTest, BatchWorkYieldsToInteractiveWork) {
+  for (int i = 0; i < 8; ++i) MustEnter(1, Cost(1, 4, 5), {.priority = Priority::kBatch});
+  MustEnter(1, Cost(1, 4, 5));
+  for (int i = 0; i < 7; ++i) MustEnter(1, Cost(1, 4, 5));
+  EXPECT_TRUE(absl::IsResourceExhausted(Enter(1, Cost(1, 4, 5))));
+  EXPECT_TRUE(absl::IsResourceExhausted(Enter(1, Cost(1, 1, 1), {.priority = Priority::kBatch})));
+}
+
+TEST_F(LineTest, RefusesAheadWhatWouldBeRefusedAnyway) {
+  const CostRange short_one = {.least_tokens = 1, .least_work = 20, .most_work = 300};
+  const CostRange any = {.least_tokens = 1, .least_work = 20, .most_work = 3000};
+  const RequestTerms terms;
+  EXPECT_TRUE(scheduler_->CheckAhead(terms, short_one, kNow).ok());
+  for (int i = 0; i < 8; ++i) MustEnter(1, Cost(1, 4, 5));
+  const absl::Status ahead = scheduler_->CheckAhead(terms, short_one, kNow);
+  EXPECT_TRUE(absl::IsResourceExhausted(ahead)) << ahead;
+  EXPECT_TRUE(scheduler_->CheckAhead(terms, any, kNow).ok());  // it may turn out to be long
+  EXPECT_TRUE(scheduler_->CheckAhead({.principal = "other"}, short_one, kNow).ok());
+  for (int i = 0; i < 6; ++i) MustEnter(1, Cost(1, 16, 500));
+  EXPECT_TRUE(absl::IsResourceExhausted(scheduler_->CheckAhead(terms, any, kNow)));
 }
 
 TEST(SchedulerWorkers, TheOneWithTheLeastToDoTakesTheNextJob) {

@@ -169,6 +169,8 @@ void FairSimulation::Tell(Job* job, const absl::Status& status, absl::Time at, b
   TrafficReport& report = reports_[request.traffic];
   if (absl::IsCancelled(request.status)) {
     ++report.cancelled;
+  } else if (absl::IsResourceExhausted(request.status)) {
+    ++report.refused;  // it yielded to another principal's
   } else if (!request.status.ok()) {
     ++report.late;
     report.started_in_vain += request.begun;

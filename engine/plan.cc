@@ -53,6 +53,7 @@ class Planner {
   const Model& model() const { return *context_.model; }
   absl::Status Prepare();
   absl::Status PrepareGlossary();
+  absl::Status CheckAhead() const;
   bool SplitsTexts() const;
   absl::Status AddSentences(size_t text);
   absl::Status PrepareAlignment();
@@ -82,6 +83,7 @@ absl::StatusOr<TranslationPlan> Planner::Run() {
   RETURN_IF_ERROR(dragoman::CheckTexts(request_.texts, context_.limits));
   RETURN_IF_ERROR(CheckTargets(request_));
   RETURN_IF_ERROR(Prepare());
+  RETURN_IF_ERROR(CheckAhead());
   plan_.texts.resize(request_.texts.size());
   for (size_t t = 0; t < plan_.texts.size(); ++t) RETURN_IF_ERROR(AddSentences(t));
   plan_.by_consensus = search_.mbr_candidates > 0;
@@ -128,6 +130,26 @@ absl::Status Planner::PrepareGlossary() {
   rules->word_joins = context_.pieces->Joins(tokenizer);
   rules_ = std::move(rules);
   return absl::OkStatus();
+}
+
+// Whether there is any use in tokenizing the texts.
+absl::Status Planner::CheckAhead() const {
+  if (context_.check_ahead == nullptr) return absl::OkStatus();
+  // Without words nothing has to be done; and the length of some translations is not that of the
+  // source.
+  const bool has_words = std::all_of(
+      request_.texts.begin(), request_.texts.end(),
+      [](const std::string& text) { return text.find_first_not_of(" \t\r\n") != text.npos; });
+  const DecodingOptions& options = request_.options;
+  if (!has_words || options.min_length > 0 || options.min_length_ratio > 0 ||
+      !request_.targets.empty()) {
+    return absl::OkStatus();
+  }
+  SearchTask task;
+  task.options = search_;
+  RoughSize size = {.texts = static_cast<int>(request_.texts.size()), .rows = MaxLive(task)};
+  for (const std::string& text : request_.texts) size.bytes += text.size();
+  return context_.check_ahead(*state_, size);
 }
 
 absl::Status Planner::PrepareAlignment() {

@@ -9,6 +9,7 @@
 #ifndef DRAGOMAN_ENGINE_PLAN_H_
 #define DRAGOMAN_ENGINE_PLAN_H_
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -44,6 +45,9 @@ struct PlanContext {
   Limits limits;
   std::shared_ptr<const SearchRules> rules;
   std::shared_ptr<LazyPieces> pieces;
+  // Asked before the texts are tokenized, which would be in vain if the request is refused then.
+  // Null: not asked.
+  std::function<absl::Status(const RequestState&, const RoughSize&)> check_ahead = nullptr;
 };
 
 // What the assembly is to do with the attention of the hypotheses.

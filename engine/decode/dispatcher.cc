@@ -13,6 +13,12 @@ absl::Status Dispatcher::Enter(std::vector<JobPtr> jobs, absl::Time now) {
   return scheduler_.Enter(&jobs, now);
 }
 
+absl::Status Dispatcher::CheckAhead(const RequestTerms& terms, const CostRange& cost,
+                                    absl::Time now) {
+  absl::MutexLock lock(&mutex_);
+  return scheduler_.CheckAhead(terms, cost, now);
+}
+
 bool Dispatcher::AwaitWork(int worker) {
   const auto called = [this, worker]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return !scheduler_.line_empty() || called_[worker] != absl::InfiniteFuture() || draining_;

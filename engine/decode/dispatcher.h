@@ -32,6 +32,9 @@ class Dispatcher {
   // Admits all jobs of a request (Scheduler::Enter) or none; UNAVAILABLE while draining.
   absl::Status Enter(std::vector<JobPtr> jobs, absl::Time now);
 
+  // Whether Enter would refuse such a request (Scheduler::CheckAhead).
+  absl::Status CheckAhead(const RequestTerms& terms, const CostRange& cost, absl::Time now);
+
   // Waits until there is work in the queue or the worker is called.  False if there is none and
   // never will be.
   bool AwaitWork(int worker);

@@ -122,6 +122,13 @@ struct Job : SearchTask {
 
 using JobPtr = std::unique_ptr<Job>;
 
+// What is known of a request before its texts are tokenized.
+struct RoughSize {
+  int texts = 1;
+  size_t bytes = 0;  // of all texts
+  int rows = 1;      // the most rows that a sentence has in a batch
+};
+
 // The basis for pricing a model's sentences.
 struct Pricing {
   int turn_rows = 64;          // that a worker decodes in one turn

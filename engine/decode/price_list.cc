@@ -7,10 +7,27 @@ void PriceList::Set(const std::string& model, int turn_rows) {
   Of(model).turn_rows = turn_rows;
 }
 
-int PriceList::RowsOf(const std::string& model) const {
+int PriceList::RowsOf(const std::string& model) const { return Known(model).turn_rows; }
+
+Pricing PriceList::Known(const std::string& model) const {
   absl::MutexLock lock(&mutex_);
   const auto found = models_.find(model);
-  return (found == models_.end() ? pricing_ : found->second).turn_rows;
+  return found == models_.end() ? pricing_ : found->second;
+}
+
+// A token stands for up to kMostBytes bytes, and hardly ever for less than one.
+CostRange PriceList::RangeOf(const std::string& model, const RoughSize& size) const {
+  constexpr double kMostBytes = 16;
+  const double steps_per_token = Known(model).length_ratio;
+  const double bytes = static_cast<double>(size.bytes);
+  const auto work = [&](double tokens, double ends) {
+    return tokens + size.rows * (steps_per_token * tokens + ends);
+  };
+  const double least = bytes / kMostBytes + 1;
+  return {.least_tokens = least,
+          .least_work = work(least, 1),
+          .most_work = work(bytes + size.texts, 2.0 * size.texts),
+          .least_steps = static_cast<int>(steps_per_token * least / size.texts)};
 }
 
 void PriceList::Price(Job* job) {

@@ -12,6 +12,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "engine/decode/job.h"
+#include "engine/decode/scheduler.h"
 
 namespace dragoman {
 
@@ -26,10 +27,14 @@ class PriceList {
   // Computes the job's cost.
   void Price(Job* job);
 
+  // What a request of that size costs at the least and at the most.
+  CostRange RangeOf(const std::string& model, const RoughSize& size) const;
+
   // A job ended successfully after this many steps.
   void Learn(const Job& job, int steps);
 
  private:
+  Pricing Known(const std::string& model) const;
   Pricing& Of(const std::string& model) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Pricing pricing_;

@@ -79,6 +79,12 @@ absl::Status WorkerPool::Submit(std::vector<JobPtr> jobs) {
   return dispatcher_.Enter(std::move(jobs), absl::Now());
 }
 
+absl::Status WorkerPool::CheckAhead(const Model& model, const RequestState& request,
+                                    const RoughSize& size) {
+  if (cache_ != nullptr) return absl::OkStatus();  // it may know the answer
+  return dispatcher_.CheckAhead(request.terms(), prices_.RangeOf(model.name(), size), absl::Now());
+}
+
 void WorkerPool::Drain() {
   if (!dispatcher_.Drain()) return;
   for (const auto& worker : workers_) worker->Join();
@@ -98,6 +104,10 @@ absl::Duration WorkerPool::Call(absl::Time now) {
   const absl::Duration silence = dispatcher_.Silence(now);
   dispatcher_.Call(now);
   return silence;
+}
+
+absl::Duration WorkerPool::OldestWait() const {
+  return std::max(absl::ZeroDuration(), absl::Now() - dispatcher_.stats().oldest);
 }
 
 WorkerPoolStats WorkerPool::Stats() const {

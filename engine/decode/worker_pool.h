@@ -73,6 +73,10 @@ class WorkerPool {
   // least one job, and all share one RequestState.
   absl::Status Submit(std::vector<JobPtr> jobs);
 
+  // Whether Submit would refuse a request of that size now, whatever it turns out to be: then there
+  // is no need to tokenize it.  OK if that is not certain.
+  absl::Status CheckAhead(const Model& model, const RequestState& request, const RoughSize& size);
+
   // Takes no more jobs, finishes those it has, and joins the threads.  Idempotent.
   void Drain();
 
@@ -81,6 +85,8 @@ class WorkerPool {
   absl::Duration Call(absl::Time now);
 
   WorkerPoolStats Stats() const;
+  // The part of them that a refusal needs: how long the first in the queue has waited.
+  absl::Duration OldestWait() const;
   int workers() const { return options_.workers; }
 
  private:

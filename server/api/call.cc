@@ -15,7 +15,7 @@ namespace {
 // How long a refused client should wait: a newcomer would wait about as long as the first in the
 // queue has waited.
 absl::Duration RetryDelay(const WorkerPool& pool) {
-  return std::clamp(pool.Stats().oldest_wait, absl::Milliseconds(100), absl::Seconds(10));
+  return std::clamp(pool.OldestWait(), absl::Milliseconds(100), absl::Seconds(10));
 }
 
 }  // namespace

@@ -1,0 +1,74 @@
+#include "engine/plan.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "engine/base/status.h"
+#include "gtest/gtest.h"
+#include "tests/decode/test_jobs.h"
+
+namespace dragoman {
+namespace {
+
+class PlanTest : public testing::Test {
+ protected:
+  PlanTest() {
+    context_.model = TrainedModel();
+    context_.limits.max_source_tokens = 4;
+    context_.rules = MakeRules(context_.model->generation(), context_.model->spec(),
+                               context_.model->tokenizer().target_unknown_id());
+    context_.pieces = std::make_shared<LazyPieces>();
+    context_.check_ahead = [this](const RequestState&, const RoughSize& size) {
+      ++asked_;
+      size_ = size;
+      return absl::ResourceExhaustedError("the queue is full");
+    };
+  }
+
+  absl::Status Plan(TranslateRequest request) {
+    return MakePlan(context_, std::move(request),
+                    std::make_shared<RequestState>(absl::InfiniteFuture()))
+        .status();
+  }
+
+  PlanContext context_;
+  int asked_ = 0;
+  RoughSize size_;
+};
+
+TEST_F(PlanTest, WhatIsRefusedIsNotTokenized) {
+  // Tokens would be counted, and be too many.
+  const absl::Status status =
+      Plan({.texts = {"a b c d e f g h", "i j k"}, .options = {.beam_size = 3}});
+  EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
+  EXPECT_EQ(size_.texts, 2);
+  EXPECT_EQ(size_.bytes, 20u);
+  EXPECT_EQ(size_.rows, 3);
+  context_.check_ahead = nullptr;
+  EXPECT_TRUE(absl::IsInvalidArgument(Plan({.texts = {"a b c d e f g h", "i j k"}})));
+}
+
+TEST_F(PlanTest, AMistakeIsToldEvenIfTheQueueIsFull) {
+  EXPECT_TRUE(absl::IsInvalidArgument(Plan({.texts = {"a"}, .options = {.beam_size = -1}})));
+  EXPECT_TRUE(absl::IsInvalidArgument(Plan({.texts = {"\xff"}})));
+  EXPECT_EQ(asked_, 0);
+}
+
+TEST_F(PlanTest, TextsWithoutWordsAreNotRefused) {
+  EXPECT_TRUE(Plan({.texts = {"", " \n"}}).ok());
+  EXPECT_EQ(asked_, 0);
+}
+
+TEST_F(PlanTest, ALimitOfCharactersCountsCodePoints) {
+  context_.check_ahead = nullptr;
+  context_.limits.max_source_tokens = 100;
+  context_.limits.max_characters = 4;
+  EXPECT_TRUE(Plan({.texts = {"öä", "üß"}}).ok());
+  const absl::Status status = Plan({.texts = {"öä", "üßé"}});
+  EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+  EXPECT_EQ(FieldOf(status), "contents[1]");
+}
+
+}  // namespace
+}  // namespace dragoman

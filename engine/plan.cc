@@ -325,9 +325,11 @@ absl::Status CheckTexts(const std::vector<std::string>& texts, const Limits& lim
     return InvalidField(
         "contents", absl::StrCat("has ", texts.size(), " texts, the most is ", limits.max_texts));
   }
-  int64_t characters = 0;
+  int64_t bytes = 0, characters = 0;
+  for (const std::string& text : texts) bytes += static_cast<int64_t>(text.size());
   for (size_t t = 0; t < texts.size(); ++t) {
     if (!IsValidUtf8(texts[t])) return InvalidField(TextField(t), "is not valid UTF-8");
+    if (bytes <= limits.max_characters) continue;  // so there are no more characters
     characters += CountCodePoints(texts[t]);
     if (characters > limits.max_characters) {
       return InvalidField(TextField(t), absl::StrCat("the request has more than ",

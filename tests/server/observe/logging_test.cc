@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -102,6 +103,28 @@ TEST_F(LoggingTest, NobodyWaitsForAReaderThatStalls) {
     return count;
   };
   EXPECT_EQ(requests() + LogLinesDropped() - before, kLines);
+  InitLogging(LogOptions());
+  close(pipe_fds[0]);
+  close(pipe_fds[1]);
+}
+
+TEST_F(LoggingTest, LinesThatComeTogetherAreWrittenTogether) {
+  int pipe_fds[2];
+  ASSERT_EQ(pipe2(pipe_fds, O_CLOEXEC | O_DIRECT | O_NONBLOCK), 0);  // a read takes what one wrote
+  InitLogging(LogOptions(), pipe_fds[1]);
+  constexpr int kLines = 200;
+  for (int i = 0; i < kLines; ++i) Log(LogLevel::kInfo, "request", {{"number", i}});
+  FlushLog(absl::Seconds(10));
+  std::string text;
+  int reads = 0;
+  char buffer[1 << 16];
+  for (ssize_t n; (n = read(pipe_fds[0], buffer, sizeof(buffer))) > 0; ++reads) {
+    text.append(buffer, n);
+  }
+  EXPECT_NE(text.find("request number=0\n"), std::string::npos);
+  EXPECT_NE(text.find("request number=199\n"), std::string::npos);
+  EXPECT_GE(std::count(text.begin(), text.end(), '\n'), kLines);  // one may tell of earlier losses
+  EXPECT_LT(reads, kLines / 4);
   InitLogging(LogOptions());
   close(pipe_fds[0]);
   close(pipe_fds[1]);

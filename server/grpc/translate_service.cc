@@ -15,6 +15,9 @@ namespace {
 // One Translate over gRPC.  It owns itself: gRPC's OnDone, after which nobody refers to it, deletes
 // it.
 //
+// Both reactions are short and wait for nothing, so gRPC runs them where it is (InternalInlineable)
+// instead of waking another thread for each, which would cost a short call a tenth of its time.
+//
 // `this` is safe to use until Finish is called, and in Start even afterwards: gRPC calls nothing
 // (neither OnCancel nor OnDone) before the handler has returned the reactor.
 class TranslateCall : public grpc::ServerUnaryReactor {
@@ -36,6 +39,7 @@ class TranslateCall : public grpc::ServerUnaryReactor {
 
   void OnCancel() override { exchange_.Cancel(); }
   void OnDone() override { delete this; }
+  bool InternalInlineable() override { return true; }
 
  private:
   void Done(const CallEnd& end, const v1::TranslateResponse& answer) {
@@ -66,6 +70,7 @@ class ScoreCall : public grpc::ServerUnaryReactor {
 
   void OnCancel() override { exchange_.Cancel(); }
   void OnDone() override { delete this; }
+  bool InternalInlineable() override { return true; }
 
  private:
   const size_t max_message_bytes_;

@@ -2,6 +2,7 @@
 overwritten in place, links that are switched as Kubernetes switches them, and a drain in the middle of it."""
 
 import collections
+import concurrent.futures as futures
 import json
 import os
 import random
@@ -238,6 +239,81 @@ class ReloadTest(unittest.TestCase):
         project("..2026_02", OTHER)
         shutil.rmtree(os.path.join(served, "..2026_01"))
         self.await_true(lambda: self.model(server).version != version, "the new link is not seen")
+        self.assertEqual(server.stop(), 0)
+
+    def test_streams_end_on_the_version_that_they_began_with(self):
+        """Versions change, and a config file breaks, while streams and a bulk call are in progress."""
+        config = self.path("server.txtpb")
+
+        def write(text):
+            with open(config + ".next", "w", encoding="utf-8") as file:
+                file.write(text)
+            os.rename(config + ".next", config)
+
+        self.point(TRAINED)
+        write(f'models {{ name: "en-de" directory: "{self.current}" }}')
+        server = Server("--config", config, "--workers", "2")
+        texts = [i["text"] for i in golden_inputs()[:20]]
+        options = pb.DecodingOptions(beam_size=4)
+        want = {}
+        for directory in (TRAINED, OTHER):
+            self.point(directory)
+            self.hang_up(server)
+            self.await_true(lambda: self.states(server) == [("stable", "ready", "")]
+                            and self.model(server).version not in want, "no new version")
+            response = server.translate(*texts, options=options)
+            want[response.model_version] = [t.hypotheses[0].text for t in response.translations]
+        self.assertEqual(len(want), 2)
+        self.assertNotEqual(*want.values())
+        ending = threading.Event()
+        wrong, streamed, answered = [], [0], [0]
+
+        def stream():
+            while not ending.is_set():
+                got = [""] * len(texts)
+                for message in server.translation.TranslateStream(
+                        pb.TranslateRequest(contents=texts, options=options), timeout=60):
+                    if message.WhichOneof("event") == "stable_text":
+                        got[message.content_index] += message.stable_text
+                streamed[0] += 1
+                if got not in want.values():
+                    wrong.append(got)
+
+        def requests():
+            while not ending.is_set():
+                yield pb.TranslateBulkRequest(id="all", request=pb.TranslateRequest(
+                    contents=texts, options=options))
+
+        def bulk():
+            for answer in server.translation.TranslateBulk(requests(), timeout=60):
+                answered[0] += 1
+                got = [t.hypotheses[0].text for t in answer.response.translations]
+                if got != want.get(answer.response.model_version):
+                    wrong.append(answer.error or got)
+
+        with futures.ThreadPoolExecutor() as pool:
+            calls = [pool.submit(stream) for _ in range(4)] + [pool.submit(bulk)]
+            try:
+                for i in range(12):
+                    self.point((TRAINED, OTHER)[i % 2])
+                    if i == 6:
+                        write('models { name: "en-de" directory')
+                    self.hang_up(server)
+                    time.sleep(0.2)
+                self.await_true(lambda: server.metrics()["dragoman_config_stale"][()] == 1,
+                                "the broken file is not told")
+                self.assertEqual(server.http("/readyz")[0], 200)
+                write(f'models {{ name: "en-de" directory: "{self.current}" }}')
+                self.hang_up(server)
+                self.await_true(lambda: server.metrics()["dragoman_config_stale"][()] == 0,
+                                "the mended file is not read")
+            finally:
+                ending.set()
+            for call in calls:
+                call.result()
+        print(f"{streamed[0]} streams of {len(texts)} texts, {answered[0]} answers", file=sys.stderr)
+        self.assertEqual(wrong, [])
+        self.assertGreater(min(streamed[0], answered[0]), 4)
         self.assertEqual(server.stop(), 0)
 
     def test_a_storm_of_signals_and_a_version_that_flaps(self):

@@ -10,7 +10,7 @@ import unittest
 
 import grpc
 
-from harness import MODEL, Server, ServerTest, golden_inputs, pb, seed
+from harness import MODEL, Server, ServerTest, golden_inputs, pb, pb_grpc, seed
 
 SENTENCES = int(os.environ.get("DRAGOMAN_STREAMED_SENTENCES", "240"))  # for each beam size
 ITEMS = int(os.environ.get("DRAGOMAN_BULK_ITEMS", "2000"))
@@ -138,6 +138,42 @@ class HostileTest(ServerTest):
             self.assertLess(memory, 2 << 30)
             print(f"{before} requests were taken before the flow stopped, {sent[0] - before} after")
             call.cancel()
+
+    def test_slow_readers_freeze_nobody(self):
+        """Forty streams and eight bulk calls that are not read, or a message a second."""
+        with self.server.new_channel() as channel:
+            stub = pb_grpc.TranslationServiceStub(channel)
+            streams = [stub.TranslateStream(pb.TranslateRequest(
+                contents=["The weather is nice today, and we are going to the lake."] * 100),
+                timeout=60) for _ in range(40)]
+
+            def endless():
+                while True:
+                    yield item("same", "The weather is nice today. " * 20)
+            bulks = [stub.TranslateBulk(endless(), timeout=60) for _ in range(8)]
+            time.sleep(3)
+            memory = self.resident()
+            slowest = 0
+            for second in range(3):
+                next(streams[second])
+                next(bulks[second])
+                for _ in range(10):
+                    begin = time.monotonic()
+                    self.server.translate("Good morning.", timeout=30)
+                    slowest = max(slowest, time.monotonic() - begin)
+                    time.sleep(0.1)
+            more = self.resident() - memory
+            print(f"slowest one-liner {1000 * slowest:.0f} ms, memory {more / 1e6:+.1f} MB "
+                  f"to {(memory + more) / 1e6:.0f} MB", flush=True)
+            self.assertLess(slowest, 3)
+            self.assertLess(more, 32 << 20)
+            for call in streams[1:] + bulks:
+                call.cancel()
+            self.assertEqual(sum(1 for message in streams[0]
+                                 if message.WhichOneof("event") == "translation"), 100)
+
+    def resident(self):
+        return self.server.metrics()["process_resident_memory_bytes"][()]
 
     def test_half_closes_and_goes_on_reading(self):
         answers = list(self.server.translation.TranslateBulk(

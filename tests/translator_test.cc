@@ -10,6 +10,7 @@
 
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
+#include "engine/text/chrf.h"
 #include "gtest/gtest.h"
 #include "tests/decode/test_jobs.h"
 
@@ -171,6 +172,45 @@ TEST_F(TranslatorTest, GivesAsManyHypothesesAsAskedBestFirst) {
   EXPECT_GE(found[0].score, found[1].score);
   EXPECT_GE(found[1].score, found[2].score);
   EXPECT_NE(found[0].token_ids, found[1].token_ids);
+}
+
+// The candidates are those of the same request without consensus; their agreement is computed here.
+TEST_F(TranslatorTest, ConsensusReturnsTheCandidateMostLikeTheOthers) {
+  int moved = 0;
+  for (const bool sampling : {false, true}) {
+    for (const std::string& text : TestSentences()) {
+      TranslateRequest request = {.texts = {text}};
+      request.options.num_hypotheses = 5;
+      if (sampling) {
+        request.options.sampling = true;
+        request.options.sampling_seed = 3;
+        request.options.sampling_temperature = 1.5f;
+      } else {
+        request.options.beam_size = 5;
+      }
+      const TranslateResponse all = Translate(request);
+      ASSERT_TRUE(all.status.ok()) << all.status;
+      const std::vector<TranslatedHypothesis>& candidates = all.translations[0].hypotheses;
+      size_t best = 0;
+      double most = -1.0;
+      for (size_t i = 0; i < candidates.size(); ++i) {
+        double sum = 0.0;
+        for (size_t j = 0; j < candidates.size(); ++j) {
+          if (j != i) {
+            sum += ChrF(CharacterNgrams(candidates[i].text), CharacterNgrams(candidates[j].text));
+          }
+        }
+        if (sum > most + 1e-9) best = i, most = sum;
+      }
+      moved += best != 0 ? 1 : 0;
+      request.options.mbr_candidates = 5;
+      request.options.num_hypotheses = 1;
+      const TranslateResponse chosen = Translate(request);
+      ASSERT_TRUE(chosen.status.ok()) << chosen.status;
+      EXPECT_EQ(chosen.translations[0].hypotheses[0].text, candidates[best].text) << text;
+    }
+  }
+  EXPECT_GT(moved, 5);  // not the likeliest
 }
 
 TEST_F(TranslatorTest, KeepsTheWhiteSpaceBetweenSentences) {

@@ -3,11 +3,20 @@
 #include <algorithm>
 #include <cctype>
 #include <numeric>
+#include <utility>
 
 namespace dragoman {
 namespace {
 
 constexpr std::string_view kMetaSpace = "▁";  // SentencePiece's mark for a space
+
+std::vector<std::string> TargetPiecesOf(const Tokenizer& tokenizer) {
+  std::vector<std::string> pieces;
+  for (int32_t id = 0; id < tokenizer.target_vocabulary_size(); ++id) {
+    pieces.push_back(tokenizer.TargetPiece(id));
+  }
+  return pieces;
+}
 
 }  // namespace
 
@@ -26,10 +35,10 @@ std::string InPieces(std::string_view phrase) {
   return pieces;
 }
 
-PieceIndex::PieceIndex(const Tokenizer& tokenizer) {
-  const int vocabulary = tokenizer.target_vocabulary_size();
-  for (int32_t id = 0; id < vocabulary; ++id) pieces_.push_back(tokenizer.TargetPiece(id));
-  sorted_.resize(vocabulary);
+PieceIndex::PieceIndex(const Tokenizer& tokenizer) : PieceIndex(TargetPiecesOf(tokenizer)) {}
+
+PieceIndex::PieceIndex(std::vector<std::string> pieces) : pieces_(std::move(pieces)) {
+  sorted_.resize(pieces_.size());
   std::iota(sorted_.begin(), sorted_.end(), 0);
   std::sort(sorted_.begin(), sorted_.end(),
             [this](int32_t a, int32_t b) { return pieces_[a] < pieces_[b]; });

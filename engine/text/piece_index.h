@@ -22,6 +22,8 @@ std::string InPieces(std::string_view phrase);
 class PieceIndex {
  public:
   explicit PieceIndex(const Tokenizer& tokenizer);
+  // Of these pieces, by token.
+  explicit PieceIndex(std::vector<std::string> pieces);
 
   // The tokens whose pieces begin with `beginning`.
   absl::Span<const int32_t> BeginningWith(std::string_view beginning) const;

@@ -144,6 +144,21 @@ class ErrorTest(ServerTest):
         self.assert_fails(grpc.StatusCode.NOT_FOUND, lambda: self.server.models.GetModel(
             pb.GetModelRequest(name="xx-yy"), timeout=30))
 
+    def test_a_translation_that_repeats_itself_is_ended_and_counted(self):
+        def finished(reason):
+            return self.server.metrics()["dragoman_finish_total"].get((("reason", reason),), 0)
+
+        for beam_size in (1, 4):
+            before = finished("repetition")
+            options = pb.DecodingOptions(beam_size=beam_size)
+            guarded = self.server.translate("GOOD MORNING", options=options).translations[0].hypotheses[0]
+            self.assertEqual(guarded.finish_reason, pb.FINISH_REASON_REPETITION)
+            self.assertEqual(finished("repetition"), before + 1)
+            options.repetition_guard = False
+            free = self.server.translate("GOOD MORNING", options=options).translations[0].hypotheses[0]
+            self.assertNotEqual(free.finish_reason, pb.FINISH_REASON_REPETITION)
+            self.assertGreater(len(free.text), len(guarded.text) + 20)
+
     def test_a_glossary_says_whole_words(self):
         # After "Heim" the model would like to go on: "Heimer", "Heimert", "Heimklopft".
         options = [pb.DecodingOptions(beam_size=beam_size, glossary=[

@@ -4,12 +4,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
+#include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "engine/search/beam.h"
 #include "engine/search/logits.h"
+#include "engine/text/piece_index.h"
 #include "gtest/gtest.h"
 #include "tests/reference/search.h"
 #include "tests/search/random_language.h"
@@ -19,6 +24,9 @@ namespace dragoman {
 namespace {
 
 using reference::Found;
+
+constexpr int32_t kEos = 0;
+constexpr int32_t kStart = 4;  // no token of the language
 
 // The log-probabilities after `tokens` that RankContinuations returns; -inf for the others.
 std::vector<float> LogProbs(const RandomLanguage& language, const WholeSearch& options,
@@ -120,6 +128,146 @@ TEST(BruteForce, AWideBeamFindsTheBestOfAllTranslations) {
       for (size_t i = 0; i < have.size(); ++i) {
         EXPECT_FLOAT_EQ(have[i].score, all[i].score);
         EXPECT_FLOAT_EQ(have[i].score, scores.at(GeneratedTokens(have[i], options.eos_id)));
+      }
+    }
+  }
+}
+
+// The definitions of the rules and penalties, independent of the implementation.
+
+// What the tokens write; the first is eos.
+const std::vector<std::string> kPieces = {"", "▁a", "▁b", "c"};
+
+bool EndsWith(const std::vector<int32_t>& tokens, const std::vector<int32_t>& end) {
+  return tokens.size() >= end.size() &&
+         std::equal(end.begin(), end.end(), tokens.end() - end.size());
+}
+
+// Whether the last token may follow the others.
+bool IsAllowed(const WholeSearch& options, const std::vector<int32_t>& tokens) {
+  const bool ends = tokens.back() == options.eos_id;
+  if (ends && static_cast<int>(tokens.size()) <= options.min_length) return false;
+  if (options.disable_unk && tokens.back() == options.unknown_id) return false;
+  for (const auto& word : options.bad_words_ids) {
+    if (EndsWith(tokens, word)) return false;
+  }
+  std::string text;
+  for (const int32_t token : tokens) text += kPieces[token];
+  for (const std::string& phrase : options.banned_phrases) {
+    if (text.find(phrase) != std::string::npos) return false;
+  }
+  const auto n = static_cast<size_t>(options.no_repeat_ngram_size);
+  if (n == 0 || tokens.size() < n) return true;
+  const std::vector<int32_t> last(tokens.end() - n, tokens.end());
+  return std::search(tokens.begin(), tokens.end() - 1, last.begin(), last.end()) ==
+         tokens.end() - 1;
+}
+
+// The log-probability of each token after `tokens`; -inf for one that is not allowed.
+std::vector<double> DefinedLogProbs(const RandomLanguage& language, const WholeSearch& options,
+                                    const std::vector<int32_t>& tokens) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const std::vector<float> logits = language.Logits(tokens);
+  const bool last = static_cast<int>(tokens.size()) + 1 == options.max_length;
+  const std::optional<int> forced = last && options.forced_eos_id
+                                        ? options.forced_eos_id
+                                        : (tokens.empty() ? options.forced_bos_id : std::nullopt);
+  double all = 0.0, kept = 0.0;
+  for (const float logit : logits) all += std::exp(static_cast<double>(logit));
+  std::vector<double> log_probs;
+  for (size_t token = 0; token < logits.size(); ++token) {
+    const auto id = static_cast<int32_t>(token);
+    double log_prob = logits[token] - std::log(all);
+    const bool said = id == options.decoder_start_id ||
+                      std::find(tokens.begin(), tokens.end(), id) != tokens.end();
+    if (said) log_prob *= options.repetition_penalty;
+    std::vector<int32_t> longer = tokens;
+    longer.push_back(id);
+    if (forced.has_value() ? id != *forced : !IsAllowed(options, longer)) log_prob = -kInfinity;
+    if (forced == id) log_prob = 0.0;
+    log_probs.push_back(log_prob);
+    kept += std::exp(log_prob);
+  }
+  for (double& log_prob : log_probs) log_prob -= options.renormalize_logits ? std::log(kept) : 0.0;
+  return log_probs;
+}
+
+// The scores of all translations, by their tokens.
+void Define(const RandomLanguage& language, const WholeSearch& options,
+            const std::vector<int32_t>& tokens, double sum,
+            std::map<std::vector<int32_t>, double>* all) {
+  const std::vector<double> log_probs = DefinedLogProbs(language, options, tokens);
+  for (size_t token = 0; token < log_probs.size(); ++token) {
+    if (std::isinf(log_probs[token])) continue;
+    std::vector<int32_t> longer = tokens;
+    longer.push_back(static_cast<int32_t>(token));
+    const double log_prob = sum + log_probs[token];
+    const auto length = static_cast<double>(longer.size());
+    if (longer.back() != options.eos_id &&
+        longer.size() < static_cast<size_t>(options.max_length)) {
+      Define(language, options, longer, log_prob, all);
+      continue;
+    }
+    const bool gnmt = options.length_normalization == LengthNormalization::kGnmt;
+    (*all)[longer] = (log_prob - options.word_penalty * length) /
+                     std::pow(gnmt ? (5 + length) / 6 : length, options.length_penalty);
+  }
+}
+
+// A beam so wide that it finds all translations gives each the score that its definition gives it.
+TEST(BruteForce, EveryRuleAndPenaltyIsWhatItsDefinitionSays) {
+  const std::vector<std::function<void(WholeSearch*)>> kinds = {
+      [](WholeSearch* options) { options->bad_words_ids = {{2}}; },
+      [](WholeSearch* options) {
+        options->bad_words_ids = {{2, 3}, {3, 3, 2}};
+      },
+      [](WholeSearch* options) { options->disable_unk = true; },
+      [](WholeSearch* options) { options->no_repeat_ngram_size = 1; },
+      [](WholeSearch* options) { options->no_repeat_ngram_size = 2; },
+      [](WholeSearch* options) { options->banned_phrases = {InPieces("bc")}; },
+      [](WholeSearch* options) {
+        options->banned_phrases = {InPieces("a b"), InPieces("b bcc")};
+      },
+      [](WholeSearch* options) { options->min_length = 2; },
+      [](WholeSearch* options) { options->forced_bos_id = 3; },
+      [](WholeSearch* options) { options->forced_eos_id = kEos; },
+      [](WholeSearch* options) { options->repetition_penalty = 1.7f; },
+      [](WholeSearch* options) { options->word_penalty = 0.4f; },
+      [](WholeSearch* options) {
+        options->length_normalization = LengthNormalization::kGnmt;
+        options->length_penalty = 0.8f;
+      },
+      [](WholeSearch* options) {
+        options->bad_words_ids = {{3, 2}};
+        options->min_length = 1;
+        options->repetition_penalty = 1.2f;
+        options->renormalize_logits = true;
+      },
+      [](WholeSearch* options) {
+        options->forced_bos_id = 2;
+        options->no_repeat_ngram_size = 2;
+        options->renormalize_logits = true;
+        options->word_penalty = -0.2f;
+      },
+  };
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    const RandomLanguage language(seed, static_cast<int>(kPieces.size()));
+    for (size_t kind = 0; kind < kinds.size(); ++kind) {
+      SCOPED_TRACE(testing::Message() << "seed " << seed << " kind " << kind);
+      // More than the 4 * 3^3 continuations of the last step and than all 148 translations.
+      WholeSearch options = Options(150, 4);
+      options.decoder_start_id = kStart;
+      options.unknown_id = 3;
+      options.pieces = std::make_shared<PieceIndex>(kPieces);
+      kinds[kind](&options);
+      std::map<std::vector<int32_t>, double> all;
+      Define(language, options, {}, 0.0, &all);
+      const std::vector<Hypothesis> found = Search(language, options);
+      ASSERT_EQ(found.size(), all.size());
+      for (const Hypothesis& hypothesis : found) {
+        const auto defined = all.find(GeneratedTokens(hypothesis, options.eos_id));
+        ASSERT_NE(defined, all.end());
+        EXPECT_NEAR(hypothesis.score, defined->second, 1e-4);
       }
     }
   }

@@ -14,103 +14,22 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <type_traits>
 
-#include "engine/math/bfloat16.h"
+#include "engine/math/attend_task.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/math/attend.cc"
 #include "hwy/foreach_target.h"  // compiles this file once for every instruction set
 // Highway's headers come after foreach_target.
+#include "engine/math/attend_lanes-inl.h"
 #include "hwy/contrib/math/math-inl.h"
 #include "hwy/highway.h"
-
-#ifndef DRAGOMAN_ATTEND_TASK_
-#define DRAGOMAN_ATTEND_TASK_
-namespace dragoman {
-
-// T is the type of keys and values.
-template <typename T>
-struct AttendTask {
-  int heads;
-  MatrixView<const float> q;
-  absl::Span<const std::byte* const> rows;
-  absl::Span<const std::byte* const> next;
-  // For each query of a group: the scores of the positions, and a scale (AttendScratch).
-  float* scratch;
-  MatrixView<float> out;
-  const float* bias;  // of query 0 and the first position, in the pattern of lanes; or null
-  absl::Span<float* const> attention;  // as in AttendOptions
-  absl::Span<const float> head_weights;
-
-  int width() const { return q.cols(); }
-  int positions() const { return static_cast<int>(rows.size()); }
-  const T* keys(int position) const { return reinterpret_cast<const T*>(rows[position]); }
-  const T* values(int position) const { return keys(position) + width(); }
-  // In int8, the scales follow the values: first those of the keys, then as many for the values.
-  const BFloat16* scales(int position) const {
-    return reinterpret_cast<const BFloat16*>(rows[position] + 2 * width());
-  }
-
-  // Prefetches `n` elements of the next task, starting at element `first` of the position.
-  void Fetch(int position, int first, int n) const {
-    if (position >= static_cast<int>(next.size())) return;
-    const std::byte* const p = next[position] + first * sizeof(T);
-    for (size_t i = 0; i < n * sizeof(T); i += 64) __builtin_prefetch(p + i, 0, 2);
-  }
-};
-
-// Whether elements have to be multiplied by scales.
-template <typename T>
-constexpr bool kScaled = std::is_same_v<T, int8_t>;
-
-// Queries that share one reading of the keys and values.
-constexpr int kQueryGroup = 4;
-
-}  // namespace dragoman
-#endif  // DRAGOMAN_ATTEND_TASK_
 
 HWY_BEFORE_NAMESPACE();
 namespace dragoman {
 namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
-
-using D = hn::ScalableTag<float>;
-using V = hn::Vec<D>;
-
-// Loads the elements of a row in vectors, two at a time.
-HWY_INLINE void LoadPair(const float* p, V& low, V& high) {
-  const D d;
-  low = hn::LoadU(d, p);
-  high = hn::LoadU(d, p + hn::Lanes(d));
-}
-
-// As PackKeyValues lays them out: two vectors of bfloat16 in one vector of 32-bit words, the first
-// in the lower halves.
-HWY_INLINE void LoadPair(const BFloat16* p, V& low, V& high) {
-  const hn::Repartition<uint32_t, D> d32;
-  const auto words = hn::LoadU(d32, reinterpret_cast<const uint32_t*>(p));
-  low = hn::BitCast(D(), hn::ShiftLeft<16>(words));
-  high = hn::BitCast(D(), hn::And(words, hn::Set(d32, 0xFFFF0000u)));
-}
-
-// One byte per element, in order.
-HWY_INLINE void LoadPair(const int8_t* p, V& low, V& high) {
-  const D d;
-  const hn::RebindToSigned<D> d32;
-  const hn::Rebind<int8_t, D> d8;
-  low = hn::ConvertTo(d, hn::PromoteTo(d32, hn::LoadU(d8, p)));
-  high = hn::ConvertTo(d, hn::PromoteTo(d32, hn::LoadU(d8, p + hn::Lanes(d))));
-}
-
-// A vector of scales.
-HWY_INLINE V LoadScales(const BFloat16* p) {
-  const hn::RebindToUnsigned<D> d32;
-  const hn::Rebind<uint16_t, D> d16;
-  return hn::BitCast(D(), hn::ShiftLeft<16>(hn::PromoteTo(
-                              d32, hn::LoadU(d16, reinterpret_cast<const uint16_t*>(p)))));
-}
 
 HWY_INLINE float ToFloat(int8_t x) { return static_cast<float>(x); }
 HWY_INLINE float ToFloat(float x) { return x; }
@@ -152,108 +71,6 @@ void AttendPlainly(const AttendTask<T>& t, int query) {
       float out = 0.0f;
       for (int j = 0; j < n; ++j) out += t.scratch[j] * ToFloat(t.values(j)[e]);
       t.out.Row(query)[e] = out / sum;
-    }
-  }
-}
-
-// The number of lanes that hold one number for each head: the pattern, if that is a single vector
-// or has each head once; otherwise the heads rounded up to whole vectors.  The lanes after the last
-// head are unspecified.
-HWY_INLINE int CompactLanes(int heads, int pattern) {
-  const int lanes = static_cast<int>(hn::Lanes(D()));
-  return pattern == lanes || pattern == heads ? pattern : (heads + lanes - 1) / lanes * lanes;
-}
-
-// Adds up the kCopies numbers of each head, which are `heads` apart: ((a + b) + (c + d)) and so on.
-// The lanes after the last head add up whatever is there, which may be beyond the pattern by less
-// than a vector.
-template <int kCopies>
-HWY_INLINE void FoldCopies(int heads, float* sums) {
-  const D d;
-  const int lanes = static_cast<int>(hn::Lanes(d));
-  for (int i = 0; i < heads; i += lanes) {
-    V copies[kCopies];
-#pragma GCC unroll 32
-    for (int c = 0; c < kCopies; ++c) copies[c] = hn::LoadU(d, sums + i + c * heads);
-#pragma GCC unroll 5
-    for (int apart = 1; apart < kCopies; apart *= 2) {
-#pragma GCC unroll 16
-      for (int c = 0; c + apart < kCopies; c += 2 * apart) {
-        copies[c] = hn::Add(copies[c], copies[c + apart]);
-      }
-    }
-    hn::StoreU(copies[0], d, sums + i);
-  }
-}
-
-// The pattern is `heads` times a power of two, at most twice the number of lanes.
-HWY_INLINE void FoldPattern(int heads, int pattern, float* sums) {
-  switch (pattern / heads) {
-    case 2:
-      return FoldCopies<2>(heads, sums);
-    case 4:
-      return FoldCopies<4>(heads, sums);
-    case 8:
-      return FoldCopies<8>(heads, sums);
-    case 16:
-      return FoldCopies<16>(heads, sums);
-    default:
-      return FoldCopies<32>(heads, sums);
-  }
-}
-
-// Adds up the lanes of each head, in place, into the compact lanes, for n positions with a pattern
-// each.  One more pattern follows the last one.
-//
-// This is done when the patterns of all positions are written: a load that spans two recent stores
-// has to wait until both have reached the cache.
-HWY_INLINE void FoldLanes(int heads, int pattern, int n, float* sums) {
-  if (heads == pattern) return;
-  if (CompactLanes(heads, pattern) != pattern) {
-    for (int j = 0; j < n; ++j) FoldPattern(heads, pattern, sums + j * pattern);
-    return;
-  }
-#if HWY_TARGET != HWY_SCALAR  // which has no halves
-  const D d;
-  if (2 * heads == pattern && pattern == static_cast<int>(hn::Lanes(d))) {
-    for (int j = 0; j < n; ++j, sums += pattern) {
-      const V v = hn::LoadU(d, sums);
-      hn::StoreU(hn::Add(v, hn::ConcatLowerUpper(d, v, v)), d, sums);
-    }
-    return;
-  }
-#endif
-  for (int j = 0; j < n; ++j, sums += pattern) {
-    for (int h = 0; h < heads; ++h) {
-      float sum = 0.0f;
-      for (int e = h; e < pattern; e += heads) sum += sums[e];
-      for (int e = h; e < pattern; e += heads) sums[e] = sum;
-    }
-  }
-}
-
-// The reverse: repeats the heads' numbers, the first ones of each pattern, over the whole pattern.
-HWY_INLINE void SpreadLanes(int heads, int pattern, int n, float* numbers) {
-  if (CompactLanes(heads, pattern) == pattern) return;
-  const D d;
-  const int lanes = static_cast<int>(hn::Lanes(d));
-  V first = hn::LoadU(d, numbers);
-  for (int j = 0; j < n; ++j, numbers += pattern) {
-    const V now = first;
-    // Kept here because the last copy is written beyond the pattern, by less than a vector.
-    if (j + 1 < n) first = hn::LoadU(d, numbers + pattern);
-    HWY_ALIGN float last[HWY_MAX_BYTES / sizeof(float)];
-    if (j + 1 == n) hn::Store(hn::Zero(d), d, last);
-    for (int to = 0; to < pattern; to += heads) {
-      for (int i = 0; i < heads; i += lanes) {
-        const V v = i == 0 ? now : hn::LoadU(d, numbers + i);
-        if (to + i + lanes <= pattern || j + 1 < n) {
-          hn::StoreU(v, d, numbers + to + i);
-        } else {
-          hn::Store(v, d, last);
-          std::copy_n(last, pattern - to - i, numbers + to + i);
-        }
-      }
     }
   }
 }

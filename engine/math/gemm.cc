@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "engine/math/int8_crossover.h"
+#include "engine/math/int8_kernels.h"
 #include "engine/math/kernels.h"
 
 namespace dragoman {

@@ -19,43 +19,17 @@
 #define DRAGOMAN_ENGINE_MATH_INT8_GEMM_H_
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "engine/base/weight_memory.h"
 #include "engine/math/activation.h"
+#include "engine/math/int8_quantize.h"
 #include "engine/math/matrix.h"
 #include "engine/math/panels.h"
 
 namespace dragoman {
-
-// Rows of activations in 8 bits; unsigned, because VNNI instructions want one unsigned operand.
-struct QuantizedRows {
-  // Makes room; the content is unspecified.  Allocates only to grow.
-  void Resize(int rows, int its_inputs);
-
-  int inputs = 0;
-  Matrix<uint8_t> values;     // [rows, inputs rounded up to a multiple of 4]
-  std::vector<float> scales;  // [rows] or more
-  std::vector<float> lows;    // [rows] or more: the value that 0 stands for
-};
-
-// Quantizes the rows [first, end) of `x`, each by its own range.  A row with an infinite value, or
-// with a range beyond float32, gets a scale of NaN, so that everything computed from it is NaN.
-// REQUIRES: x has columns, `rows` was resized to the size of x.
-void QuantizeRows(MatrixView<const float> x, int first, int end, QuantizedRows* rows);
-
-// Quantizes the weights of one output into `values`.  Returns their scale, or NaN if one is not
-// finite.  The scale is `step` unless that is 0; a step is given for weights that already were
-// whole multiples of it, from -127 to 127.  Otherwise the largest weight determines the scale.
-float QuantizeWeights(absl::Span<const float> weights, float step, int8_t* values);
-
-// The step of one output; `steps` has one for each, or none.
-inline float StepOf(absl::Span<const float> steps, int output) {
-  return steps.empty() ? 0.0f : steps[output];
-}
 
 // A weight matrix with its bias and activation, quantized and packed.  Immutable, so safe for
 // concurrent use.
@@ -123,13 +97,6 @@ class Int8Gemm {
   std::vector<float> scales_;  // [outputs rounded up]
   std::vector<float> bias_;    // [outputs rounded up]
 };
-
-// Whether 8-bit products use the VNNI instructions of AVX-512: the CPU has them, and no test has
-// restricted Highway to less.
-bool HasVnni();
-
-// The instruction set that Int8Gemm uses, such as "avx512_vnni".
-std::string Int8Isa();
 
 }  // namespace dragoman
 

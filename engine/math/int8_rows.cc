@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "engine/math/int8_kernels.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/math/int8_rows.cc"
 #include "hwy/foreach_target.h"  // compiles this file once for every instruction set

@@ -1,0 +1,60 @@
+// The inner loops of the int8 product (int8_gemm.h): sums of 8-bit products, and what turns them
+// into results.
+
+#ifndef DRAGOMAN_ENGINE_MATH_INT8_KERNELS_H_
+#define DRAGOMAN_ENGINE_MATH_INT8_KERNELS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "engine/math/panels.h"
+
+namespace dragoman {
+
+constexpr int kInt8Panel = 64;       // outputs computed together
+constexpr int kInt8Quad = 4;         // adjacent inputs, summed by one instruction
+constexpr int kInt8TallestTile = 6;  // rows
+constexpr int kInt8LinesPerQuad = kInt8Panel * kInt8Quad / kCacheLine;
+
+// One tile of the product: all that its kernels need.
+struct Int8Task {
+  const uint8_t* x;       // [rows, inputs]
+  int x_stride;           // from one row to the next
+  const float* x_scales;  // [rows]
+  const float* x_lows;    // [rows]
+  const int8_t* weights;  // [inputs / kInt8Quad, kInt8Panel, kInt8Quad]
+  int inputs;             // a multiple of kInt8Quad
+  const float* scales;    // [kInt8Panel]
+  const float* sums;      // [kInt8Panel]
+  const float* bias;      // [kInt8Panel]
+  bool relu;
+  const PanelTile& tile;
+};
+
+// The sums of one row.
+struct Int8Sums {
+  const int32_t* sums;  // [count], with room to read a whole vector at the end
+  int count;
+  float x_scale, x_low;
+  const float *scales, *weight_sums, *bias;  // as many
+  bool relu;
+  float* y;
+};
+
+// Multiplies a tile by the fastest kernel that this CPU has.
+using Int8Kernel = void (*)(const Int8Task&);
+Int8Kernel BestInt8Kernel();
+
+// Turns sums into results by the same operations as the kernels, so that it gives the same bytes.
+void FinishInt8Sums(const Int8Sums& sums);
+
+// Whether 8-bit products use the VNNI instructions of AVX-512: the CPU has them, and no test has
+// restricted Highway to less.
+bool HasVnni();
+
+// The instruction set of the kernels, such as "avx512_vnni".
+std::string Int8Isa();
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_MATH_INT8_KERNELS_H_

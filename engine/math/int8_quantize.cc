@@ -1,0 +1,96 @@
+#include "engine/math/int8_quantize.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "engine/math/int8_quantize.cc"
+#include "hwy/foreach_target.h"  // compiles this file once for every instruction set
+// Highway's headers come after foreach_target.
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace dragoman {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+void QuantizeRow(const float* x, int n, int padded, uint8_t* values, float* scale, float* low) {
+  const hn::ScalableTag<float> d;
+  const hn::Rebind<uint8_t, decltype(d)> d8;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  auto maxima = hn::Set(d, x[0]), minima = maxima;
+  int i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const auto v = hn::LoadU(d, x + i);
+    maxima = hn::Max(maxima, v), minima = hn::Min(minima, v);
+  }
+  float max = hn::GetLane(hn::MaxOfLanes(d, maxima));
+  float min = hn::GetLane(hn::MinOfLanes(d, minima));
+  for (; i < n; ++i) max = std::max(max, x[i]), min = std::min(min, x[i]);
+  if (!(max - min <= std::numeric_limits<float>::max())) {
+    *scale = *low = std::numeric_limits<float>::quiet_NaN();  // infinite: no scale fits
+    std::fill_n(values, padded, uint8_t{0});
+    return;
+  }
+  *low = min;
+  *scale = (max - min) / 255.0f;
+  const float inverse = max > min ? 255.0f / (max - min) : 0.0f;
+  const auto inverses = hn::Set(d, inverse), lows = hn::Set(d, min);
+  for (i = 0; i + lanes <= n; i += lanes) {
+    const auto rounded = hn::NearestInt(hn::Mul(hn::Sub(hn::LoadU(d, x + i), lows), inverses));
+    hn::StoreU(hn::DemoteTo(d8, rounded), d8, values + i);
+  }
+  for (; i < n; ++i) values[i] = static_cast<uint8_t>(std::lrint((x[i] - min) * inverse));
+  for (; i < padded; ++i) values[i] = 0;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace dragoman
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace dragoman {
+
+HWY_EXPORT(QuantizeRow);
+
+void QuantizedRows::Resize(int rows, int its_inputs) {
+  inputs = its_inputs;
+  values.Resize(rows, (inputs + 3) / 4 * 4);
+  if (static_cast<int>(scales.size()) < rows) {
+    scales.resize(rows);
+    lows.resize(rows);
+  }
+}
+
+void QuantizeRows(MatrixView<const float> x, int first, int end, QuantizedRows* rows) {
+  DRAGOMAN_CHECK(rows->inputs == x.cols() && rows->values.rows() == x.rows());
+  for (int r = first; r < end; ++r) {
+    HWY_DYNAMIC_DISPATCH(QuantizeRow)
+    (x.Row(r).data(), x.cols(), rows->values.cols(), rows->values.Row(r).data(), &rows->scales[r],
+     &rows->lows[r]);
+  }
+}
+
+float QuantizeWeights(absl::Span<const float> weights, float step, int8_t* values) {
+  float max = 0.0f;
+  for (const float w : weights) {
+    if (!std::isfinite(w)) return std::numeric_limits<float>::quiet_NaN();
+    max = std::max(max, std::abs(w));
+  }
+  if (step > 0.0f) {
+    for (size_t i = 0; i < weights.size(); ++i) {
+      values[i] = static_cast<int8_t>(std::clamp(std::lrint(weights[i] / step), -127L, 127L));
+    }
+    return step;
+  }
+  const float inverse = max > 0.0f ? 127.0f / max : 0.0f;
+  for (size_t i = 0; i < weights.size(); ++i) {
+    values[i] = static_cast<int8_t>(std::lrint(weights[i] * inverse));
+  }
+  return max / 127.0f;
+}
+
+}  // namespace dragoman
+#endif  // HWY_ONCE

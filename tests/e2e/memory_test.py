@@ -1,0 +1,72 @@
+"""What memory the server keeps: nothing of a burst, and no new page under a steady load."""
+
+import concurrent.futures
+import re
+import time
+import unittest
+
+from harness import FLOAT32, Server, pb
+
+TEXT = ("The old man went to the station, bought a newspaper and waited for the train, which was "
+        "late again because of the snow that had fallen in the night, as it had every winter.")
+# Eight of these take some 100 MB of keys and values.
+WIDE = pb.DecodingOptions(beam_size=16, min_length=199, max_length=200)
+USUAL = pb.DecodingOptions(beam_size=4)
+
+
+class MemoryTest(unittest.TestCase):
+
+    def setUp(self):
+        self.server = Server(*FLOAT32, "--workers", "1")
+        self.addCleanup(lambda: self.assertEqual(self.server.stop(), 0))
+        self.addCleanup(self.server.channel.close)
+
+    def of_process(self, name):
+        with open(f"/proc/{self.server.process.pid}/{name}", encoding="utf-8") as file:
+            return file.read()
+
+    def resident_megabytes(self):
+        return int(re.search(r"VmRSS:\s+(\d+)", self.of_process("status")).group(1)) / 1024
+
+    def page_faults(self):
+        fields = self.of_process("stat").rsplit(")", 1)[1].split()  # from the state on: field 3
+        return int(fields[7]) + int(fields[9])  # minor and major ones
+
+    def translate_at_once(self, count, options):
+        with concurrent.futures.ThreadPoolExecutor(count) as callers:
+            calls = [callers.submit(self.server.translate, f"{i}. {TEXT}", options=options)
+                     for i in range(count)]
+            for call in calls:
+                call.result()
+
+    def test_returns_what_a_burst_took(self):
+        self.translate_at_once(8, USUAL)
+        before = self.resident_megabytes()
+        self.translate_at_once(8, WIDE)
+        taken = self.resident_megabytes() - before
+        self.assertGreater(taken, 50, "the burst was too small to tell")
+        end = time.monotonic() + 30
+        kept = taken
+        while kept > 0.2 * taken and time.monotonic() < end:
+            time.sleep(0.5)  # idle: what was not used for 5 to 10 seconds goes back
+            kept = self.resident_megabytes() - before
+        print(f"a burst took {taken:.0f} MB beside {before:.0f} MB, and {kept:.0f} MB were kept")
+        self.assertLessEqual(kept, 0.2 * taken)
+
+    def test_touches_no_new_page_under_a_steady_load(self):
+        if re.search("lib[at]san", self.of_process("maps")):
+            self.skipTest("a sanitizer allocates for itself")
+        sentences, steady, rounds = 16, 0, []
+        while steady < 3 and len(rounds) < 30:
+            before = self.page_faults()
+            self.translate_at_once(sentences, USUAL)
+            rounds.append(self.page_faults() - before)
+            # Calls arrive in another order each time, so a thread's stack or heap may still grow.
+            steady = steady + 1 if rounds[-1] <= sentences else 0
+        print(f"page faults in each round of {sentences} sentences: {rounds}")
+        self.assertEqual(steady, 3)
+        self.assertLessEqual(min(rounds[-3:]), sentences / 4)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,6 +1,7 @@
 #include "engine/math/float32_gemm.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "engine/math/kernels.h"
 
@@ -16,10 +17,11 @@ namespace dragoman {
 
 // One tile of the product: all that its kernels need.
 struct Float32Task {
-  const float* x;        // [rows, inputs]
+  const float* x;        // [rows, inputs], those of a block
   int x_stride;          // from one row to the next
   const float* weights;  // [inputs, panel width]
   int inputs;
+  int width;          // of the panel
   const float* bias;  // [panel width]
   bool relu;
   const PanelTile& tile;
@@ -37,28 +39,44 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 
-// A panel has kVectors vectors of outputs, which are whole cache lines of weights if vectors are
-// wide enough.  A tile has as many rows as keep all its sums in registers.
-constexpr int kVectors = HWY_MAX_BYTES >= 32 ? 2 : 4;
-#if HWY_TARGET == HWY_AVX2
-constexpr int kMostRows = 6;  // 16 registers
+// A panel has a few vectors of outputs, which are whole cache lines of weights if vectors are wide
+// enough.  A tile has as many rows as keep all its sums in registers, beside a number of x and the
+// weights that it is multiplied by.
+struct Shape {
+  int rows, vectors;
+};
+#if HWY_TARGET == HWY_AVX2  // 16 registers
+constexpr Shape kShapes[] = {{6, 2}, {4, 3}};
 #elif HWY_ARCH_X86 && HWY_MAX_BYTES < 32
-constexpr int kMostRows = 2;
+constexpr Shape kShapes[] = {{2, 4}};
+#elif HWY_MAX_BYTES >= 32  // 32 registers
+constexpr Shape kShapes[] = {{12, 2}, {8, 3}, {6, 4}};
 #else
-constexpr int kMostRows = 24 / kVectors;  // 32 registers
+constexpr Shape kShapes[] = {{6, 4}};
 #endif
-constexpr int kLinesPerInput = std::max<int>(1, kVectors* HWY_MAX_BYTES / kCacheLine);
+constexpr int kShapeCount = sizeof(kShapes) / sizeof(kShapes[0]);
 
-// kRows rows times one panel, prefetching kLines cache lines per input.
-template <int kRows, int kLines>
+// kRows rows times a block of a panel, prefetching kLines cache lines per input.
+template <int kVectors, int kRows, int kLines>
 void MultiplyTile(const Float32Task& t) {
+  constexpr int kLinesPerInput = (kVectors * HWY_MAX_BYTES + kCacheLine - 1) / kCacheLine;
   const D d;
   const int lanes = static_cast<int>(hn::Lanes(d));
+  const bool first = t.tile.block == 0, last = t.tile.block + 1 == t.tile.blocks;
   V sums[kRows][kVectors];
 #pragma GCC unroll 12
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 4
     for (int j = 0; j < kVectors; ++j) sums[r][j] = hn::Zero(d);
+  }
+  if (!first) {
+#pragma GCC unroll 12
+    for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 4
+      for (int j = 0; j < kVectors; ++j) {
+        sums[r][j] = hn::LoadU(d, t.tile.y + r * t.tile.y_stride + j * lanes);
+      }
+    }
   }
   const float* weights = t.weights;
   const char* prefetch = reinterpret_cast<const char*>(t.weights) + t.tile.prefetch;
@@ -90,35 +108,53 @@ void MultiplyTile(const Float32Task& t) {
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 4
     for (int j = 0; j < kVectors; ++j) {
-      V y = hn::Add(sums[r][j], hn::LoadU(d, t.bias + j * lanes));
-      if (t.relu) y = hn::IfThenElse(hn::Lt(y, zero), zero, y);  // NaN passes through
+      V y = sums[r][j];
+      if (last) y = hn::Add(y, hn::LoadU(d, t.bias + j * lanes));
+      if (last && t.relu) y = hn::IfThenElse(hn::Lt(y, zero), zero, y);  // NaN passes through
       hn::StoreU(y, d, t.tile.y + r * t.tile.y_stride + j * lanes);
     }
   }
 }
 
-template <int kRows>
+template <int kVectors, int kRows>
 void MultiplyRows(const Float32Task& t) {
   if constexpr (kRows > 1) {
-    if (t.tile.rows < kRows) return MultiplyRows<kRows - 1>(t);
+    if (t.tile.rows < kRows) return MultiplyRows<kVectors, kRows - 1>(t);
   }
   switch (t.tile.prefetch_lines) {
     case 0:
-      return MultiplyTile<kRows, 0>(t);
+      return MultiplyTile<kVectors, kRows, 0>(t);
     case 1:
-      return MultiplyTile<kRows, 1>(t);
+      return MultiplyTile<kVectors, kRows, 1>(t);
+    case 2:
+      return MultiplyTile<kVectors, kRows, 2>(t);
     default:
-      return MultiplyTile<kRows, 2>(t);
+      return MultiplyTile<kVectors, kRows, std::max(2, kVectors)>(t);
   }
 }
 
-void Multiply(const Float32Task& t) { MultiplyRows<kMostRows>(t); }
+// The shape is the one whose panels have this width.
+template <int kIndex = 0>
+void MultiplyIn(const Float32Task& t) {
+  if constexpr (kIndex + 1 < kShapeCount) {
+    if (t.width != kShapes[kIndex].vectors * static_cast<int>(hn::Lanes(D()))) {
+      return MultiplyIn<kIndex + 1>(t);
+    }
+  }
+  MultiplyRows<kShapes[kIndex].vectors, kShapes[kIndex].rows>(t);
+}
 
-PanelShape ShapeFor(int inputs) {
-  const int width = kVectors * static_cast<int>(hn::Lanes(D()));
-  const size_t bytes = sizeof(float) * width;
-  const int lines = std::max(1, static_cast<int>(bytes) / kCacheLine);
-  return {.width = width, .bytes = bytes * inputs, .lines = lines, .tallest_tile = kMostRows};
+void Multiply(const Float32Task& t) { MultiplyIn(t); }
+
+absl::Span<const Float32Gemm::Tile> Tiles() {
+  static const auto tiles = [] {
+    std::vector<Float32Gemm::Tile> all;
+    for (const auto& [rows, vectors] : kShapes) {
+      all.push_back({rows, vectors * static_cast<int>(hn::Lanes(D()))});
+    }
+    return all;
+  }();
+  return tiles;
 }
 
 }  // namespace HWY_NAMESPACE
@@ -130,9 +166,24 @@ namespace dragoman {
 namespace {
 
 HWY_EXPORT(Multiply);
-HWY_EXPORT(ShapeFor);
+HWY_EXPORT(Tiles);
+
+// A block of weights stays in the second level cache, where it needs room beside the next one.
+constexpr size_t kBlockBytes = size_t{128} << 10;
+
+PanelShape ShapeFor(int inputs, const Float32Gemm::Tile& tile) {
+  const size_t line = sizeof(float) * tile.outputs;  // the weights of an input
+  const size_t bytes = line * inputs;
+  return {.width = tile.outputs,
+          .bytes = bytes,
+          .lines = (static_cast<int>(line) + kCacheLine - 1) / kCacheLine,
+          .tallest_tile = tile.rows,
+          .blocks = std::max(1, static_cast<int>((bytes + kBlockBytes - 1) / kBlockBytes))};
+}
 
 }  // namespace
+
+absl::Span<const Float32Gemm::Tile> Float32Gemm::Tiles() { return HWY_DYNAMIC_DISPATCH(Tiles)(); }
 
 int Float32Gemm::RowStride(int rows, int inputs) {
   constexpr int kPowerOfTwo = 4096;  // the least number of bytes in a way of a first level cache
@@ -142,11 +193,11 @@ int Float32Gemm::RowStride(int rows, int inputs) {
 }
 
 Float32Gemm::Float32Gemm(MatrixView<const float> weight, absl::Span<const float> bias,
-                         Activation activation)
+                         Activation activation, const Tile& tile)
     : inputs_(weight.cols()),
       outputs_(weight.rows()),
       activation_(activation),
-      shape_(HWY_DYNAMIC_DISPATCH(ShapeFor)(inputs_)),
+      shape_(ShapeFor(inputs_, tile)),
       panels_(panels() * shape_.bytes),
       bias_(panels() * shape_.width) {
   DRAGOMAN_CHECK(bias.empty() || static_cast<int>(bias.size()) == outputs_);
@@ -168,15 +219,17 @@ void Float32Gemm::AddWeights(int output, float factor, absl::Span<float> to) con
 void Float32Gemm::Apply(MatrixView<const float> x, int first_panel, int end_panel,
                         MatrixView<float> y) const {
   DRAGOMAN_CHECK(x.cols() == inputs_ && y.cols() == outputs_ && x.rows() == y.rows());
+  const auto multiply = HWY_DYNAMIC_DISPATCH(Multiply);
   ForEachTile(shape_, first_panel, end_panel, y, [&](const PanelTile& tile) {
-    HWY_DYNAMIC_DISPATCH(Multiply)
-    ({.x = x.Row(tile.row).data(),
-      .x_stride = x.stride(),
-      .weights = panel(tile.panel),
-      .inputs = inputs_,
-      .bias = bias_.data() + tile.panel * shape_.width,
-      .relu = activation_ == Activation::kRelu,
-      .tile = tile});
+    const int block = (inputs_ + tile.blocks - 1) / tile.blocks, input = tile.block * block;
+    multiply({.x = x.Row(tile.row).data() + input,
+              .x_stride = x.stride(),
+              .weights = panel(tile.panel) + static_cast<size_t>(input) * shape_.width,
+              .inputs = std::min(block, inputs_ - input),
+              .width = shape_.width,
+              .bias = bias_.data() + tile.panel * shape_.width,
+              .relu = activation_ == Activation::kRelu,
+              .tile = tile});
   });
   if (activation_ != Activation::kRelu) {
     Activate(activation_, PanelColumns(shape_, first_panel, end_panel, y));

@@ -5,6 +5,11 @@
 // Every sum is computed in this order, in a lane of its own, so the row law holds for any number of
 // rows.
 //
+// A tile of some rows by some outputs keeps its sums in registers.  A tall one (12 rows by 32
+// outputs with AVX-512) reads the fewest weights; a wide one (6 by 64) needs the fewest
+// instructions, because a number of x that is loaded serves more outputs.  Which is the fastest
+// depends on the CPU; kernel_shapes.h measures it.  All of them give the same bytes.
+//
 // Why not oneDNN: without AVX-512 its float32 products break the row law; with AVX-512 it does not
 // prefetch the next weights while it multiplies, so it is slower on models larger than the caches.
 
@@ -24,8 +29,16 @@ namespace dragoman {
 // A weight matrix with its bias and activation, packed.  Immutable, so safe for concurrent use.
 class Float32Gemm {
  public:
-  // `weight` is [outputs, inputs]; `bias` has `outputs` elements or none.
-  Float32Gemm(MatrixView<const float> weight, absl::Span<const float> bias, Activation activation);
+  // The largest tiles of a product.
+  struct Tile {
+    int rows, outputs;
+  };
+  // Those that there are for the CPU's instruction set, from tall to wide; at least one.
+  static absl::Span<const Tile> Tiles();
+
+  // `weight` is [outputs, inputs]; `bias` has `outputs` elements or none; `tile` is one of Tiles().
+  Float32Gemm(MatrixView<const float> weight, absl::Span<const float> bias, Activation activation,
+              const Tile& tile);
 
   int inputs() const { return inputs_; }
   int outputs() const { return outputs_; }

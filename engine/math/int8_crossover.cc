@@ -8,13 +8,12 @@
 #include "engine/math/int8_crossover.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 #include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "engine/math/int8_gemm.h"
 #include "engine/math/onednn_int8.h"
+#include "engine/math/trial.h"
 
 namespace dragoman {
 namespace {
@@ -24,23 +23,6 @@ constexpr int kCopies = 24;  // of 256 KiB
 constexpr int kRounds = 3;
 constexpr int kMostRows = OneDnnMatmul::kMaxRows;
 constexpr double kMargin = 0.95;
-
-double Seconds(absl::FunctionRef<void()> work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-// Numbers that resemble weights.
-Matrix<float> Numbers(int rows, int cols) {
-  Matrix<float> numbers(rows, cols);
-  uint32_t state = 1;
-  std::generate_n(numbers.view().data(), static_cast<size_t>(rows) * cols, [&state] {
-    state = state * 1664525u + 1013904223u;
-    return static_cast<float>(state >> 8) / (1 << 24) - 0.5f;
-  });
-  return numbers;
-}
 
 class Race {
  public:
@@ -58,8 +40,8 @@ class Race {
 };
 
 Race::Race(OneDnnInt8 onednn)
-    : onednn_(std::move(onednn)), x_(Numbers(kMostRows, kInputs)), y_(kMostRows, kOutputs) {
-  const Matrix<float> weight = Numbers(kOutputs, kInputs);
+    : onednn_(std::move(onednn)), x_(TrialNumbers(kMostRows, kInputs)), y_(kMostRows, kOutputs) {
+  const Matrix<float> weight = TrialNumbers(kOutputs, kInputs);
   const std::vector<float> bias(kOutputs, 0.0f);
   for (int i = 0; i < kCopies; ++i) {
     absl::StatusOr<Int8Gemm> gemm = Int8Gemm::Create(weight.view(), bias, Activation::kNone);
@@ -75,11 +57,11 @@ bool Race::OneDnnWins(int rows) {
   const OneDnnInt8::Blocks blocks = onednn_.Cut(rows, /*members=*/1);
   double ours = 1e9, its = 1e9;
   for (int round = 0; round < kRounds; ++round) {
-    ours = std::min(ours, Seconds([&] {
+    ours = std::min(ours, SecondsOf([&] {
                       for (const Int8Gemm& gemm : gemms_)
                         gemm.Apply(quantized_, 0, gemm.panels(), y);
                     }));
-    its = std::min(its, Seconds([&] {
+    its = std::min(its, SecondsOf([&] {
                      for (const Int8Gemm& gemm : gemms_) {
                        onednn_.Apply(gemm, quantized_, blocks, 0, blocks.count, y, &scratch_);
                      }

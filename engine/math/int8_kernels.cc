@@ -142,7 +142,7 @@ void MultiplyAnywhere(const Int8Task& task) { HWY_DYNAMIC_DISPATCH(MultiplyTile)
 
 // kRows rows times one panel, with kRows x 4 vectors of sums in registers, prefetching kLines cache
 // lines per quad of inputs.
-template <int kRows, int kLines>
+template <int kRows, int kLines, bool kNearPrefetch>
 DRAGOMAN_VNNI void MultiplyTileVnni(const Int8Task& t) {
   constexpr int kVectors = kPanel / 16;
   __m512i sums[kRows][kVectors];
@@ -161,7 +161,7 @@ DRAGOMAN_VNNI void MultiplyTileVnni(const Int8Task& t) {
       // A single tile needs soon what it prefetches.
       _mm_prefetch(prefetch, kLines == kInt8LinesPerQuad ? _MM_HINT_T0 : _MM_HINT_T1);
     }
-    if constexpr (kLines < 2) {
+    if constexpr (kNearPrefetch) {
 #pragma GCC unroll 4
       for (int line = 0; line < kInt8LinesPerQuad; ++line) {
         _mm_prefetch(weights + kNear + line * kCacheLine, _MM_HINT_T0);
@@ -211,13 +211,15 @@ void MultiplyRowsVnni(const Int8Task& task) {
   }
   switch (task.tile.prefetch_lines) {
     case 0:
-      return MultiplyTileVnni<kRows, 0>(task);
+      if (task.near_prefetch) return MultiplyTileVnni<kRows, 0, true>(task);
+      return MultiplyTileVnni<kRows, 0, false>(task);
     case 1:
-      return MultiplyTileVnni<kRows, 1>(task);
+      if (task.near_prefetch) return MultiplyTileVnni<kRows, 1, true>(task);
+      return MultiplyTileVnni<kRows, 1, false>(task);
     case 2:
-      return MultiplyTileVnni<kRows, 2>(task);
+      return MultiplyTileVnni<kRows, 2, false>(task);
     default:
-      return MultiplyTileVnni<kRows, kInt8LinesPerQuad>(task);
+      return MultiplyTileVnni<kRows, kInt8LinesPerQuad, false>(task);
   }
 }
 

@@ -28,6 +28,7 @@ struct Int8Task {
   const float* sums;      // [kInt8Panel]
   const float* bias;      // [kInt8Panel]
   bool relu;
+  bool near_prefetch;  // whether weights are also moved to the first level cache ahead of use
   const PanelTile& tile;
 };
 

@@ -4,6 +4,10 @@
 // rows are cut into tiles of about the same height, whose sums fit into registers.  All tiles of a
 // panel are computed before the next panel, which is prefetched in the meantime.  So a product of
 // many rows never waits for memory, and a product of few reads it at full speed.
+//
+// A panel that is too large for the cache is cut into blocks of inputs.  All tiles are multiplied
+// by the first block, then by the second, and so on; a tile goes on with the sums that it left in
+// y.  The terms of a sum are still added in the order of the inputs, so blocks change no bit.
 
 #ifndef DRAGOMAN_ENGINE_MATH_PANELS_H_
 #define DRAGOMAN_ENGINE_MATH_PANELS_H_
@@ -19,7 +23,7 @@ namespace dragoman {
 
 constexpr int kCacheLine = 64;  // bytes
 
-// While it multiplies, a tile moves weights from the second level cache to the first, this many
+// While it multiplies, a tile may move weights from the second level cache to the first, this many
 // bytes ahead.
 constexpr int kNear = 1024;
 
@@ -54,6 +58,7 @@ struct PanelShape {
   size_t bytes;      // of the weights; 0: nothing to prefetch
   int lines;         // cache lines that a kernel reads per iteration: 1, 2 or 4
   int tallest_tile;  // rows
+  int blocks = 1;    // of inputs, about equal
 
   // The most numbers that a tile has.
   static constexpr int kMaxTile = 12 * 32;
@@ -62,9 +67,10 @@ struct PanelShape {
 // Some rows times one panel.
 struct PanelTile {
   int panel;
+  int block, blocks;  // of the panel; a whole panel is block 0 of 1
   int row, rows;
   // What to prefetch on the way: this many cache lines (at most the shape's, or none) per
-  // iteration, starting this many bytes after the beginning of the panel.  Each is `stride` bytes
+  // iteration, starting this many bytes after the beginning of the block.  Each is `stride` bytes
   // after the one before: at most a cache line, so that none is left out.
   size_t prefetch;
   int prefetch_lines;
@@ -92,8 +98,9 @@ inline void ForEachTile(const PanelShape& shape, int first_panel, int end_panel,
   const int lines = (shape.lines + tiles - 1) / std::max(tiles, 1);
   const int fetches = std::max(lines * tiles, 1);  // in one iteration of every tile
   const int stride = (shape.lines * kCacheLine + fetches - 1) / fetches;
-  const size_t distance = tiles == 1 ? kSoon : shape.bytes;
-  const size_t part = shape.bytes / (shape.lines * kCacheLine) * lines * stride;
+  const size_t block_bytes = shape.bytes / shape.blocks;
+  const size_t distance = tiles == 1 ? kSoon : block_bytes;
+  const size_t part = block_bytes / (shape.lines * kCacheLine) * lines * stride;
   // The first tiles are taller by one row if not all can have the same height.  (No division per
   // tile: one of 64 bits can take 90 cycles, and a tile takes some 1500.)
   const int height = y.rows() / std::max(tiles, 1), higher = y.rows() - height * tiles;
@@ -103,18 +110,24 @@ inline void ForEachTile(const PanelShape& shape, int first_panel, int end_panel,
     const int column = p * shape.width;
     const int columns = std::min(shape.width, y.cols() - column);
     const bool full = columns == shape.width;
-    for (int t = 0, row = 0, rows = 0; t < tiles; ++t, row += rows) {
-      rows = t < higher ? height + 1 : height;
-      multiply({.panel = p,
-                .row = row,
-                .rows = rows,
-                .prefetch = distance + t * part,
-                .prefetch_lines = t * part < shape.bytes ? lines : 0,
-                .prefetch_stride = stride,
-                .y = full ? &y.at(row, column) : last,
-                .y_stride = full ? y.stride() : shape.width});
-      for (int r = 0; !full && r < rows; ++r) {
-        std::copy_n(last + r * shape.width, columns, &y.at(row + r, column));
+    // A single tile reads the weights once in any case, and an incomplete panel keeps no sums in y.
+    const int blocks = full && tiles > 1 ? shape.blocks : 1;
+    for (int block = 0; block < blocks; ++block) {
+      for (int t = 0, row = 0, rows = 0; t < tiles; ++t, row += rows) {
+        rows = t < higher ? height + 1 : height;
+        multiply({.panel = p,
+                  .block = block,
+                  .blocks = blocks,
+                  .row = row,
+                  .rows = rows,
+                  .prefetch = distance + t * part,
+                  .prefetch_lines = t * part < block_bytes ? lines : 0,
+                  .prefetch_stride = stride,
+                  .y = full ? &y.at(row, column) : last,
+                  .y_stride = full ? y.stride() : shape.width});
+        for (int r = 0; !full && r < rows; ++r) {
+          std::copy_n(last + r * shape.width, columns, &y.at(row + r, column));
+        }
       }
     }
   }

@@ -5,6 +5,7 @@
 #include "engine/base/machine.h"
 #include "engine/math/gemm.h"
 #include "engine/math/int8_crossover.h"
+#include "engine/math/kernel_shapes.h"
 #include "engine/math/kernels.h"
 #include "engine/math/onednn_matmul.h"
 #include "server/observe/logging.h"
@@ -12,14 +13,23 @@
 namespace dragoman {
 namespace {
 
-// "native avx512_vnni", or with both: "native avx512_vnni, onednn avx512_core_amx from 16 rows on".
+// Our kernels, as in "native avx512_vnni, tiles of 6 x 64".
+std::string DescribeNative(Precision precision) {
+  const std::string shape = DescribeShape(Resolve(precision));
+  return absl::StrCat("native ", GemmIsa({precision, Matmul::kNative}), shape.empty() ? "" : ", ",
+                      shape);
+}
+
+// Who multiplies; with both: "native avx512_vnni, tiles of 6 x 64; onednn avx512_core_amx from 16
+// rows on".
 std::string DescribeProducts(Arithmetic arithmetic) {
   const absl::Status possible = CanMultiply(arithmetic);
   if (!possible.ok()) return absl::StrCat("none: ", std::string(possible.message()));
   const std::string who = GemmMatmul(arithmetic);
-  if (who != "native+onednn") return absl::StrCat(who, " ", GemmIsa(arithmetic));
-  return absl::StrCat("native ", GemmIsa({arithmetic.precision, Matmul::kNative}), ", onednn ",
-                      OneDnnIsa(), " from ", OneDnnInt8Crossover(), " rows on");
+  if (who == "native") return DescribeNative(arithmetic.precision);
+  if (who == "onednn") return absl::StrCat(who, " ", GemmIsa(arithmetic));
+  return absl::StrCat(DescribeNative(arithmetic.precision), "; onednn ", OneDnnIsa(), " from ",
+                      OneDnnInt8Crossover(), " rows on");
 }
 
 std::string Line(const char* name, const std::string& value) {

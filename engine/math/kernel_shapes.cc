@@ -1,0 +1,118 @@
+// Every variant multiplies the same matrices in turns, and its fastest turn counts: what disturbs a
+// turn only makes it slower.  The first variant stays unless another one is faster by a margin, so
+// that where they are equal, noise does not decide.
+
+#include "engine/math/kernel_shapes.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/functional/function_ref.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "engine/math/int8_gemm.h"
+#include "engine/math/int8_kernels.h"
+#include "engine/math/kernels.h"
+#include "engine/math/trial.h"
+
+namespace dragoman {
+namespace {
+
+// Of many rows, all tiles are full; of a few, a very wide tile cannot take all at once.
+constexpr int kMostRows = 48;
+constexpr int kRows[] = {8, kMostRows};
+constexpr int kTurns = 12;
+constexpr double kMargin = 0.97;
+
+// The variant, out of so many, that runs fastest.
+int Fastest(int variants, absl::FunctionRef<void(int)> run) {
+  std::vector<double> seconds(variants, std::numeric_limits<double>::infinity());
+  for (int turn = 0; turn < kTurns; ++turn) {
+    for (int i = 0; i < variants; ++i) {
+      seconds[i] = std::min(seconds[i], SecondsOf([&] { run(i); }));
+    }
+  }
+  const auto fastest = std::min_element(seconds.begin(), seconds.end());
+  return *fastest < kMargin * seconds[0] ? static_cast<int>(fastest - seconds.begin()) : 0;
+}
+
+Float32Gemm::Tile FastestTile() {
+  const auto tiles = Float32Gemm::Tiles();
+  if (tiles.size() == 1) return tiles[0];
+  // The outputs are a multiple of those of every tile; the weights fit into no first level cache.
+  const Matrix<float> weight = TrialNumbers(576, 512), x = TrialNumbers(kMostRows, 512);
+  std::vector<Float32Gemm> gemms;
+  for (const auto& tile : tiles) {
+    gemms.emplace_back(weight.view(), absl::Span<const float>(), Activation::kNone, tile);
+  }
+  Matrix<float> y(x.rows(), weight.rows());
+  const int fastest = Fastest(static_cast<int>(tiles.size()), [&](int i) {
+    for (const int rows : kRows) {
+      gemms[i].Apply(x.view().Rows(0, rows), 0, gemms[i].panels(), y.view().Rows(0, rows));
+    }
+  });
+  return tiles[fastest];
+}
+
+bool NearPrefetchHelps() {
+  if (!HasVnni()) return true;
+  // Long panels, where it makes the most difference.
+  const Matrix<float> weight = TrialNumbers(256, 2048), x = TrialNumbers(kMostRows, 2048);
+  absl::StatusOr<Int8Gemm> gemm = Int8Gemm::Create(weight.view(), {}, Activation::kNone);
+  DRAGOMAN_CHECK(gemm.ok());
+  QuantizedRows quantized;
+  quantized.Resize(x.rows(), x.cols());
+  QuantizeRows(x.view(), 0, x.rows(), &quantized);
+  Matrix<float> y(x.rows(), weight.rows());
+  return Fastest(2, [&](int i) {
+           gemm->set_near_prefetch(i == 0);
+           gemm->Apply(quantized, 0, gemm->panels(), y.view());
+         }) == 0;
+}
+
+KernelShapes Measure() {
+  return {.float32 = FastestTile(), .int8_near_prefetch = NearPrefetchHelps()};
+}
+
+struct Shapes {
+  absl::Mutex mutex;
+  std::map<std::string, KernelShapes> measured ABSL_GUARDED_BY(mutex);  // by instruction set
+  std::optional<KernelShapes> for_test ABSL_GUARDED_BY(mutex);
+};
+
+Shapes& TheShapes() {
+  static auto* const shapes = new Shapes();
+  return *shapes;
+}
+
+}  // namespace
+
+KernelShapes ShapesInUse() {
+  Shapes& shapes = TheShapes();
+  absl::MutexLock lock(&shapes.mutex);
+  if (shapes.for_test.has_value()) return *shapes.for_test;
+  // (Only tests change the instruction set of a process.)
+  const auto [measured, added] = shapes.measured.try_emplace(HighwayIsa());
+  if (added) measured->second = Measure();
+  return measured->second;
+}
+
+void SetShapesForTest(std::optional<KernelShapes> shapes) {
+  absl::MutexLock lock(&TheShapes().mutex);
+  TheShapes().for_test = shapes;
+}
+
+std::string DescribeShape(Precision precision) {
+  const KernelShapes shapes = ShapesInUse();
+  if (precision == Precision::kFloat32) {
+    return absl::StrCat("tiles of ", shapes.float32.rows, " x ", shapes.float32.outputs);
+  }
+  if (precision != Precision::kInt8 || !HasVnni()) return "";
+  return absl::StrCat("tiles of ", kInt8TallestTile, " x ", kInt8Panel,
+                      shapes.int8_near_prefetch ? "" : " without near prefetch");
+}
+
+}  // namespace dragoman

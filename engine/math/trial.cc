@@ -1,0 +1,36 @@
+#include "engine/math/trial.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace dragoman {
+namespace {
+
+double CpuSeconds() {
+  timespec time;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+}  // namespace
+
+double SecondsOf(absl::FunctionRef<void()> work) {
+  const double start = CpuSeconds();
+  work();
+  return CpuSeconds() - start;
+}
+
+Matrix<float> TrialNumbers(int rows, int cols) {
+  Matrix<float> numbers(rows, cols);
+  uint32_t state = 1;
+  std::generate_n(numbers.view().data(), static_cast<size_t>(rows) * cols, [&state] {
+    state = state * 1664525u + 1013904223u;
+    return static_cast<float>(state >> 8) / (1 << 24) - 0.5f;
+  });
+  return numbers;
+}
+
+}  // namespace dragoman

@@ -50,7 +50,7 @@ BELOW_TRANSLATOR = rf"engine/({'|'.join(ENGINE)})/"
 # The headers of the engine that the server may include: the front door, and what configures, observes and reports.
 FRONT_DOOR = (r"engine/(translator|route|servable)\.h|engine/base/|engine/text/language_tag\.h|"
               r"engine/decode/(worker_pool|observer|quota)\.h|engine/model/(model|model_report)\.h|"
-              r"engine/math/(gemm|int8_crossover|kernels|onednn_matmul|precision)\.h")
+              r"engine/math/(gemm|int8_crossover|kernel_shapes|kernels|onednn_matmul|precision)\.h")
 
 # The files of a box (the first pattern that matches) may include these files of the project, and no others.
 DIRECTORIES = (

@@ -71,7 +71,7 @@ double Operations(void (*repeat)(), int per_instruction) {
   return 1.0 * per_instruction * kSums * kTurns / Fastest(repeat);
 }
 
-double MeasurePeak(Precision precision) {
+double Peak(Precision precision) {
   const bool avx512 = __builtin_cpu_supports("avx512f");
   if (precision == Precision::kFloat32) {
     if (avx512) return Operations(RepeatFma512, 2 * 16);
@@ -94,7 +94,7 @@ __attribute__((target("avx512f"))) void Read512(const char* p, size_t bytes) {
 }
 
 #else
-double MeasurePeak(Precision) { return 0.0; }
+double Peak(Precision) { return 0.0; }
 #endif
 
 // For any machine: independent sums that the compiler can vectorize.
@@ -110,10 +110,12 @@ void ReadWords(const char* p, size_t bytes) {
 
 }  // namespace
 
+double MeasurePeak(Precision precision) { return Peak(Resolve(precision)); }
+
 double PeakOperations(Precision precision) {
   static std::map<Precision, double> peaks;
   const auto [peak, added] = peaks.try_emplace(Resolve(precision), 0.0);
-  if (added) peak->second = MeasurePeak(peak->first);
+  if (added) peak->second = Peak(peak->first);
   return peak->second;
 }
 

@@ -15,6 +15,10 @@ namespace dragoman {
 // know.  Measured at the first call.
 double PeakOperations(Precision precision);
 
+// The same measured anew, in some 20 ms: what a kernel that is timed right before and after can
+// reach on a machine whose speed changes.
+double MeasurePeak(Precision precision);
+
 // Bytes per second of reading a working set of so many bytes, again and again.
 double ReadBandwidth(size_t bytes);
 

@@ -1,19 +1,22 @@
 // Prints a digest of everything that a model answers to the lines of a file: the tokens and the
 // bits of every score, with greedy search and with a beam of 4, in each precision.  If two builds
 // print the same on one machine, they compute the same, bit for bit.  Digests may differ between
-// instruction sets.
+// instruction sets.  It translates once for each shape of our kernels (kernel_shapes.h), and fails
+// if one gives other answers.
 //
 //   dragoman-fingerprint models/en-de lines.txt
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <iostream>
 
 #include "absl/synchronization/notification.h"
 #include "engine/decode/observer.h"
+#include "engine/math/kernel_shapes.h"
 #include "engine/translator.h"
 
 namespace dragoman {
@@ -54,6 +57,38 @@ std::string Answer(const Translator& translator, const std::vector<std::string>&
   return bytes;
 }
 
+// The shapes that make a difference to a precision.
+std::vector<KernelShapes> ShapesOf(Precision precision) {
+  const KernelShapes in_use = ShapesInUse();
+  std::vector<KernelShapes> shapes = {in_use};
+  if (precision == Precision::kFloat32) {
+    shapes.clear();
+    for (const auto& tile : Float32Gemm::Tiles()) shapes.push_back({.float32 = tile});
+  } else if (precision == Precision::kInt8) {
+    shapes = {{in_use.float32, true}, {in_use.float32, false}};
+  }
+  return shapes;
+}
+
+// The digests of the answers with a beam of 1 and 4; empty if there are none.
+std::vector<uint64_t> Digests(const std::string& directory, Precision precision,
+                              const std::vector<std::string>& lines) {
+  NullObserver observer;
+  WorkerPool pool({.workers = 1}, &observer);
+  const auto model = Model::Load("model", directory, {.precision = precision});
+  if (!model.ok()) {
+    std::cerr << NameOf(precision) << ": " << std::string(model.status().message()) << "\n";
+    return {};  // such as bfloat16 on a machine without it
+  }
+  const Translator translator(*model, &pool, Limits());
+  std::vector<uint64_t> digests;
+  for (const int beam : {1, 4}) {
+    const std::string bytes = Answer(translator, lines, beam);
+    digests.push_back(bytes.empty() ? 0 : XXH3_64bits(bytes.data(), bytes.size()));
+  }
+  return digests;
+}
+
 int Main(const std::string& directory, const std::string& input) {
   std::ifstream file(input);
   std::vector<std::string> lines;
@@ -62,21 +97,23 @@ int Main(const std::string& directory, const std::string& input) {
     std::cerr << input << " has no lines\n";
     return 1;
   }
-  NullObserver observer;
-  WorkerPool pool({.workers = 1}, &observer);
   for (const Precision precision : {Precision::kFloat32, Precision::kBFloat16, Precision::kInt8}) {
-    const auto model = Model::Load("model", directory, {.precision = precision});
-    if (!model.ok()) {
-      std::cerr << NameOf(precision) << ": " << std::string(model.status().message()) << "\n";
-      continue;  // for example bfloat16 on a machine without it
+    std::vector<uint64_t> first;
+    const std::vector<KernelShapes> all = ShapesOf(precision);
+    for (const KernelShapes& shapes : all) {
+      SetShapesForTest(shapes);
+      const std::vector<uint64_t> digests = Digests(directory, precision, lines);
+      if (&shapes == &all.front()) first = digests;
+      if (digests != first || std::count(digests.begin(), digests.end(), 0) > 0) {
+        std::cerr << NameOf(precision) << ", " << DescribeShape(precision)
+                  << ": no answer, or another one than in the first shape\n";
+        return 1;
+      }
     }
-    const Translator translator(*model, &pool, Limits());
-    for (const int beam : {1, 4}) {
-      const std::string bytes = Answer(translator, lines, beam);
-      if (bytes.empty()) return 1;
-      std::cout << NameOf(precision) << " beam " << beam << ": " << std::hex
-                << XXH3_64bits(bytes.data(), bytes.size()) << std::dec << " of " << lines.size()
-                << " lines" << std::endl;
+    for (size_t i = 0; i < first.size(); ++i) {
+      std::cout << NameOf(precision) << " beam " << (i == 0 ? 1 : 4) << ": " << std::hex << first[i]
+                << std::dec << " of " << lines.size() << " lines, in " << all.size() << " shapes"
+                << std::endl;
     }
   }
   return 0;

@@ -127,15 +127,16 @@ void RunningRequest::Respond(absl::Status status) {
 }  // namespace
 
 Translator::Translator(std::shared_ptr<const Model> model, WorkerPool* pool, const Limits& limits)
-    : context_({.model = model,
-                .limits = limits,
-                .rules = MakeRules(model->generation(), model->spec(),
-                                   model->tokenizer().target_unknown_id()),
-                .pieces = std::make_shared<LazyPieces>(),
-                .check_ahead =
-                    [pool, model](const RequestState& request, const RoughSize& size) {
-                      return pool->CheckAhead(*model, request, size);
-                    }}),
+    : context_(
+          {.model = model,
+           .limits = limits,
+           .rules = MakeRules(model->generation(), model->spec(),
+                              model->tokenizer().target_unknown_id()),
+           .pieces = std::make_shared<LazyPieces>(),
+           .check_ahead =
+               [pool, model = model.get()](const RequestState& request, const RoughSize& size) {
+                 return pool->CheckAhead(*model, request, size);
+               }}),
       pool_(pool) {}
 
 absl::Status Translator::CheckTexts(const std::vector<std::string>& texts) const {

@@ -10,7 +10,7 @@ namespace dragoman {
 
 class Forecast {
  public:
-  // A worker's turn of `rows` rows of work, a fraction `share` of a full one, took this long.
+  // A worker has taken a turn of `rows` rows of work, the part `share` of a full one, in this time.
   void OnTurn(double rows, double share, absl::Duration took);
 
   // A request with a deadline that was started has ended, in time or not.

@@ -172,7 +172,8 @@ void RowSampler::CutTop() {
   bound_ = kept_.back().logit;
 }
 
-// A number that the k best logits reach: the k-th of the maxima of more chunks than that.
+// A lower bound of the k best logits: the k-th largest of the maxima of chunks.  (Each of the k
+// chunks with the largest maxima has a logit that large.)
 float RowSampler::BoundOfTop(absl::Span<const float> logits, size_t k) {
   const size_t chunk = std::clamp(logits.size() / (2 * k), size_t{8}, kChunk);
   maxima_.clear();

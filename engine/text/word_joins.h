@@ -20,12 +20,12 @@ namespace dragoman {
 class WordJoins {
  public:
   explicit WordJoins(const Tokenizer& tokenizer);
-  // Of these pieces, by token; "" for a token that writes no text.  `reversed`: the model says the
-  // last token of a text first.
+  // For these pieces, by token; "" for a token that writes no text.  `reversed`: the model writes
+  // the last token of a text first.
   explicit WordJoins(const std::vector<std::string>& pieces, bool reversed = false);
 
-  // Whether `token`, said right after `before`, is a part of the same word.  False for tokens
-  // outside of the vocabulary.
+  // Whether `token` right after `before` belongs to the same word.  False for tokens outside of
+  // the vocabulary.
   bool Joins(int32_t before, int32_t token) const;
 
  private:

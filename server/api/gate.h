@@ -26,7 +26,7 @@ class Gate {
   bool shut() const;
 
   // Calls `on_shut`, which must not block, when the gate is shut, or at once if it is shut already.
-  // For calls that would last as long as their clients like.  Returns a number for Unwatch.
+  // For calls that end only when their clients end them.  Returns a number for Unwatch.
   int Watch(std::function<void()> on_shut);
   void Unwatch(int watch);
 

@@ -104,49 +104,47 @@ struct MetricSeries {
 
   prometheus::Family<prometheus::Counter>& requests =
       Counters("dragoman_requests_total", "Calls that ended, by gRPC code.");
-  prometheus::Family<prometheus::Histogram>& durations =
-      Histograms("dragoman_request_duration_seconds", "From the arrival of a call to its answer.");
+  prometheus::Family<prometheus::Histogram>& durations = Histograms(
+      "dragoman_request_duration_seconds", "Time from the arrival of a call to its end.");
   prometheus::Family<prometheus::Histogram>& ok_durations =
       Histograms("dragoman_ok_duration_seconds",
-                 "The same of the calls that were OK: goodput is the rate of a bucket.");
+                 "The same for calls that ended with OK; goodput is the rate of a bucket.");
   prometheus::Family<prometheus::Counter>& principal_requests =
       Counters("dragoman_principal_requests_total",
                "Calls by the principal that made them; the first hundred have a series each.");
-  prometheus::Gauge& in_flight =
-      Gauges("dragoman_requests_in_flight", "Calls that are being answered now.").Add({});
+  prometheus::Gauge& in_flight = Gauges("dragoman_requests_in_flight", "Calls in flight.").Add({});
   prometheus::Family<prometheus::Counter>& rejected = Counters(
       "dragoman_rejected_total",
       "Calls refused before they began: queue_full, principal_limit, quota or message_size "
-      "(RESOURCE_EXHAUSTED), cannot_be_met (a deadline still to come: DEADLINE_EXCEEDED), "
+      "(RESOURCE_EXHAUSTED), cannot_be_met (DEADLINE_EXCEEDED before the deadline), "
       "draining (UNAVAILABLE) or unauthenticated.");
-  prometheus::Family<prometheus::Counter>& invalid =
-      Counters("dragoman_invalid_total",
-               "Calls refused as wrong (INVALID_ARGUMENT, NOT_FOUND), by what was wrong in them.");
+  prometheus::Family<prometheus::Counter>& invalid = Counters(
+      "dragoman_invalid_total", "Invalid calls (INVALID_ARGUMENT, NOT_FOUND), by what was wrong.");
   prometheus::Family<prometheus::Counter>& cancelled =
       Counters("dragoman_cancelled_total",
-               "Translations given up: the client went away, the deadline passed, or the drain "
-               "timeout did.");
+               "Translations abandoned because the client went away, the deadline passed, or the "
+               "drain timed out.");
 
   prometheus::Family<prometheus::Counter>& http_responses =
       Counters("dragoman_http_responses_total",
-               "Answers of the HTTP port, by the path served (empty: none) and the class of code.");
+               "Responses of the HTTP port, by path (empty: none matched) and class of code.");
 
   prometheus::Family<prometheus::Counter>& reload_failures =
       Counters("dragoman_reload_failures_total",
-               "Readings of changed certificates or tokens that failed, one a second until they "
-               "succeed; the old ones stay in use.");
+               "Failed attempts to reload changed certificates or tokens, one per second until one "
+               "succeeds; the old ones stay in use.");
   prometheus::Gauge& config_stale =
       Gauges("dragoman_config_stale",
-             "1 while the configuration that was read last cannot be used; the old one stays.")
+             "1 while the newest configuration is invalid; the old one stays in use.")
           .Add({});
   prometheus::Family<prometheus::Counter>& model_loads =
       Counters("dragoman_model_loads_total",
-               "Versions of models that were loaded, at the start or later, and those that were "
-               "not: no memory for them, broken, or a golden sentence was translated otherwise.");
+               "Versions of models by the result of loading them: loaded, no memory, broken, or "
+               "golden (a golden sentence was translated differently).");
   prometheus::Family<prometheus::Gauge>& model_stale =
       Gauges("dragoman_model_stale",
-             "1 while the version of a model that is wanted could not be loaded: the one before "
-             "it, if there is one, goes on.");
+             "1 while the wanted version of a model could not be loaded; the one before it, if "
+             "there is one, stays in use.");
   prometheus::Family<prometheus::Gauge>& model_versions =
       Gauges("dragoman_model_version_info",
              "1 for each version of a model that is in memory; two while the old one finishes its "
@@ -157,32 +155,33 @@ struct MetricSeries {
              "When the certificates or tokens in use were read, since the Unix epoch.");
   prometheus::Family<prometheus::Gauge>& certificate_not_before =
       Gauges("dragoman_certificate_not_before_timestamp_seconds",
-             "When the certificates served begin to be valid, the last of the chain.");
+             "When the served certificates become valid: the latest time of the chain.");
   prometheus::Family<prometheus::Gauge>& certificate_not_after =
       Gauges("dragoman_certificate_not_after_timestamp_seconds",
-             "When the certificates served cease to be valid, the first of the chain.");
+             "When the served certificates expire: the earliest time of the chain.");
 
-  prometheus::Family<prometheus::Histogram>& stages = Histograms(
-      "dragoman_stage_duration_seconds",
-      "Where the time of a translation went; queue, encode and decode of its slowest sentence.");
+  prometheus::Family<prometheus::Histogram>& stages =
+      Histograms("dragoman_stage_duration_seconds",
+                 "Time by stage of a translation; queue, encode and decode are those of its "
+                 "slowest sentence.");
   prometheus::Family<prometheus::Histogram>& first_text =
       Histograms("dragoman_time_to_first_text_seconds",
-                 "From the arrival of a TranslateStream to the first text that it can send.");
+                 "Time from the arrival of a TranslateStream to the first text that it can send.");
   prometheus::Histogram& token_seconds =
       Histograms("dragoman_time_per_output_token_seconds",
-                 "Decoding time of a sentence divided by the steps it took.")
+                 "Decoding time of a sentence divided by its number of steps.")
           .Add({}, StepBuckets());
   prometheus::Family<prometheus::Histogram>& step_seconds =
-      Histograms("dragoman_engine_step_seconds", "One run of the encoder or one decoder step.");
+      Histograms("dragoman_engine_step_seconds", "Time of one encoder run or one decoder step.");
   prometheus::Family<prometheus::Histogram>& batch_rows =
       Histograms("dragoman_batch_rows",
                  "Rows of one engine step: source tokens (encode) or live hypotheses (decode).");
-  prometheus::Family<prometheus::Histogram>& batch_tokens =
-      Histograms("dragoman_batch_tokens",
-                 "Tokens that one engine step advances by: source tokens (encode) or one for each "
-                 "sentence in the batch (decode).");
+  prometheus::Family<prometheus::Histogram>& batch_tokens = Histograms(
+      "dragoman_batch_tokens",
+      "Tokens processed by one engine step: source tokens (encode) or one per sentence in "
+      "the batch (decode).");
   prometheus::Family<prometheus::Counter>& busy =
-      Counters("dragoman_engine_busy_seconds_total", "Time that a worker was not idle.");
+      Counters("dragoman_engine_busy_seconds_total", "Time in which a worker was not idle.");
 
   prometheus::Counter& source_tokens =
       Counters("dragoman_source_tokens_total", "Source tokens of the sentences translated.")
@@ -198,7 +197,7 @@ struct MetricSeries {
                                         .Add({});
   prometheus::Counter& unknown_tokens =
       Counters("dragoman_unknown_tokens_total",
-               "Source tokens translated that the vocabulary does not have.")
+               "Translated source tokens that are not in the vocabulary.")
           .Add({});
   prometheus::Family<prometheus::Counter>& finish =
       Counters("dragoman_finish_total",
@@ -210,8 +209,8 @@ struct MetricSeries {
 
   prometheus::Family<prometheus::Gauge>& model_info =
       Gauges("dragoman_model_info", "1 for each model that is loaded.");
-  prometheus::Family<prometheus::Gauge>& batch_rows_limit =
-      Gauges("dragoman_batch_rows_limit", "Hypotheses of a model that a worker decodes in a turn.");
+  prometheus::Family<prometheus::Gauge>& batch_rows_limit = Gauges(
+      "dragoman_batch_rows_limit", "Hypotheses of a model that a worker may decode in one turn.");
   prometheus::Family<prometheus::Gauge>& load_seconds =
       Gauges("dragoman_model_load_seconds", "How long the model took to load.");
 

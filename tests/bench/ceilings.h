@@ -1,5 +1,5 @@
-// What one core of this machine can do at most, measured: arithmetic from registers alone and reads
-// from a working set.  A kernel's figure means little without it.
+// Measures the ceilings of one core of this machine: arithmetic in registers, and reads from a
+// working set.  A kernel's figures mean little without them.
 
 #ifndef DRAGOMAN_TESTS_BENCH_CEILINGS_H_
 #define DRAGOMAN_TESTS_BENCH_CEILINGS_H_
@@ -10,19 +10,19 @@
 
 namespace dragoman {
 
-// Operations per second (a multiplication and an addition are two) of the widest multiply-and-add
-// instruction for the precision, over sums that stay in registers; 0 if this CPU has none that we
-// know.  Measured at the first call.
+// Operations per second of the widest multiply-and-add instruction for the precision (a
+// multiplication and an addition are two operations), with sums that stay in registers; 0 if this
+// CPU has none that we know.  Measured at the first call.
 double PeakOperations(Precision precision);
 
-// The same measured anew, in some 20 ms: what a kernel that is timed right before and after can
-// reach on a machine whose speed changes.
+// The same, measured again in about 20 ms: the ceiling of a kernel that is timed right before or
+// after it, on a machine whose speed changes.
 double MeasurePeak(Precision precision);
 
-// Bytes per second of reading a working set of so many bytes, again and again.
+// Bytes per second when a working set of this many bytes is read again and again.
 double ReadBandwidth(size_t bytes);
 
-// A working set that the last cache cannot hold.
+// A working set that does not fit in the last-level cache.
 size_t BytesBeyondCaches();
 
 }  // namespace dragoman

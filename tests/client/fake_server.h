@@ -1,5 +1,5 @@
-// A server that speaks the API over a real socket and "translates" a text to upper case.  A text
-// that names a condition (see Answer) gets that error instead.
+// A server that implements the API over a real socket and "translates" a text to upper case.  A
+// text that names a condition (see Answer) gets that error instead.
 
 #ifndef DRAGOMAN_TESTS_CLIENT_FAKE_SERVER_H_
 #define DRAGOMAN_TESTS_CLIENT_FAKE_SERVER_H_
@@ -26,7 +26,7 @@ class FakeServer {
   // The requests to Translate so far, in order of arrival.
   std::vector<v1::TranslateRequest> requests() const;
 
-  // From now on the server has TranslateBulk.
+  // From now on the server implements TranslateBulk.
   void ServeBulk() { translations_.has_bulk = true; }
 
   // Sets what the standard health service reports from now on.
@@ -37,13 +37,13 @@ class FakeServer {
    public:
     grpc::Status Translate(grpc::ServerContext* context, const v1::TranslateRequest* request,
                            v1::TranslateResponse* response) override;
-    // Each request as Translate; but what is UNAVAILABLE ends the call, and so does "hang up".
+    // Answers each request like Translate, except that UNAVAILABLE and "hang up" end the call.
     grpc::Status TranslateBulk(grpc::ServerContext* context,
                                grpc::ServerReaderWriter<v1::TranslateBulkResponse,
                                                         v1::TranslateBulkRequest>* call) override;
 
     bool hung_up = false;
-    bool has_bulk = false;  // otherwise the method is UNIMPLEMENTED
+    bool has_bulk = false;  // otherwise UNIMPLEMENTED
     mutable absl::Mutex mutex;
     std::vector<v1::TranslateRequest> requests ABSL_GUARDED_BY(mutex);
   };

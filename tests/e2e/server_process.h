@@ -11,24 +11,24 @@ namespace dragoman {
 
 class ServerProcess {
  public:
-  // Starts DRAGOMAN_SERVER_BINARY and waits until it listens; grpc_address() is empty if it ended
-  // before.  It listens for gRPC on `grpc_address`.
+  // Starts DRAGOMAN_SERVER_BINARY with `grpc_address` and waits until it listens.  If it exits
+  // before that, grpc_address() is empty.
   explicit ServerProcess(const std::string& grpc_address = "127.0.0.1:0");
-  // Stops it, if Stop has not.
+  // Ends the server if Stop has not done so.
   ~ServerProcess();
   ServerProcess(const ServerProcess&) = delete;
   ServerProcess& operator=(const ServerProcess&) = delete;
 
   const std::string& grpc_address() const { return grpc_address_; }
 
-  // Ends the server by SIGTERM and returns its exit code; -1 if a signal killed it.
+  // Sends SIGTERM and returns the exit code, or -1 if a signal killed the server.
   int Stop();
-  // Ends it by SIGKILL.
+  // Sends SIGKILL.
   void Kill();
 
  private:
   pid_t pid_ = -1;
-  int output_ = -1;  // what it prints
+  int output_ = -1;  // the read end of its standard output
   std::string grpc_address_;
 };
 

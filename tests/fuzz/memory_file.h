@@ -1,4 +1,4 @@
-// A file in memory, for functions that want a path.
+// A file in memory, for functions that take a path.
 
 #ifndef DRAGOMAN_TESTS_FUZZ_MEMORY_FILE_H_
 #define DRAGOMAN_TESTS_FUZZ_MEMORY_FILE_H_

@@ -1,5 +1,4 @@
-// Reads every tensor of a checkpoint, so that a sanitizer notices one that lies outside of its
-// file.
+// Reads every tensor of a checkpoint, so that a sanitizer notices one that is outside of its file.
 
 #ifndef DRAGOMAN_TESTS_FUZZ_READ_ALL_H_
 #define DRAGOMAN_TESTS_FUZZ_READ_ALL_H_
@@ -18,7 +17,7 @@ inline void ReadAll(const Checkpoint& checkpoint) {
     }
     FUZZ_CHECK(tensor.bytes.size() == elements * SizeOf(tensor.dtype));
     FUZZ_CHECK(!tensor.transposed || tensor.shape.size() == 2);
-    // Tensors that are not weights are refused, and so are numbers that are not finite.
+    // Tensors with other types than weights are refused, and so are numbers that are not finite.
     if (tensor.shape.size() == 2) {
       (void)checkpoint.ReadMatrix(name, static_cast<int>(tensor.shape[0]),
                                   static_cast<int>(tensor.shape[1]));

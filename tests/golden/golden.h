@@ -1,7 +1,7 @@
-// The answers of Hugging Face transformers (tests/golden/README.md) for the tests: inputs, settings
-// as our WholeSearch, and the hypotheses that a search must find.
+// The results of Hugging Face transformers (tests/golden/README.md) for tests: inputs, settings as
+// our WholeSearch, and the hypotheses that a search must find.
 //
-// The files are part of the tree: a file that cannot be read throws.
+// The files are part of the tree; throws if one cannot be read.
 
 #ifndef DRAGOMAN_TESTS_GOLDEN_GOLDEN_H_
 #define DRAGOMAN_TESTS_GOLDEN_GOLDEN_H_
@@ -18,7 +18,7 @@ namespace dragoman::golden {
 struct Input {
   std::string text;
   std::vector<int32_t> ids;
-  // Not given for en-de.
+  // Absent for en-de.
   std::vector<int32_t> decoder_input_ids;  // for teacher forcing; the first is the decoder start
   std::string encoder_npy;                 // path of the encoder's output [ids, d_model]
   std::string logits_npy;                  // path of the logits [decoder_input_ids, vocabulary]
@@ -27,7 +27,7 @@ struct Input {
 struct Expected {
   std::vector<int32_t> tokens;  // generated, without decoder start and eos
   bool ends_in_eos = false;
-  std::optional<float> score;         // not given for greedy search
+  std::optional<float> score;         // absent for greedy search
   std::optional<float> raw_log_prob;  // sum of log-softmax of unprocessed logits, incl. eos
   std::string text;
 };
@@ -44,7 +44,7 @@ struct Golden {
   std::vector<Setting> settings;
 };
 
-// The names that LoadGolden knows, and which of them have encoder outputs and logits.
+// The names of the goldens, and which of them have encoder outputs and logits.
 inline constexpr const char* kMarianGoldens[] = {"marian-trained", "marian-rand",
                                                  "marian-rand-fp16", "marian-padheavy-renorm"};
 inline constexpr const char* kFamilyGoldens[] = {"m2m100-trained", "nllb-trained",
@@ -53,13 +53,13 @@ inline constexpr char kEnDe[] = "en-de";  // the embedded model, 200 sentences
 
 Golden LoadGolden(const std::string& name);
 
-// How much float32 logits may differ from the golden's.
+// The tolerance for float32 logits.
 float LogitsTolerance(const std::string& name);
 
 // The result of comparing the hypotheses of a search with the expected ones.
 enum class Agreement {
   kSame,       // tokens, ends and scores
-  kTied,       // other tokens, but every score is equal to the golden's except for rounding
+  kTied,       // other tokens, but scores that differ only by rounding
   kDifferent,  // anything else
 };
 
@@ -73,7 +73,7 @@ struct Comparison {
 Comparison Compare(const WholeSearch& options, const std::vector<Expected>& expected,
                    const std::vector<Hypothesis>& found);
 
-// The rows of a two-dimensional array of float32 or float64 in C order, as numpy.save writes it.
+// Reads a two-dimensional array of float32 or float64 in C order, as numpy.save writes it.
 std::vector<std::vector<float>> ReadNpy(const std::string& path);
 
 }  // namespace dragoman::golden

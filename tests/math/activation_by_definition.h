@@ -1,5 +1,4 @@
-// The activation functions by their definitions, in double precision, for comparison with the
-// kernels.
+// The activation functions by definition, in double precision, to compare with the kernels.
 
 #ifndef DRAGOMAN_TESTS_MATH_ACTIVATION_BY_DEFINITION_H_
 #define DRAGOMAN_TESTS_MATH_ACTIVATION_BY_DEFINITION_H_

@@ -3,10 +3,10 @@
 //
 //   ONEDNN_MAX_CPU_ISA=AVX2      the best instruction set that oneDNN may use
 //   DRAGOMAN_TEST_KERNELS=avx2   the best one for our kernels, by its name in Highway
-//   DRAGOMAN_TEST_MATMUL=onednn  who multiplies
+//   DRAGOMAN_TEST_MATMUL=onednn  the library that multiplies
 //
-// If this machine itself has no more than that, all tests are skipped, and say so.  The code is a
-// source of each test and not of a library, because nothing else calls it.
+// If this machine does not have them, all tests are skipped with a message.  The code is compiled
+// into each test and not into a library, because nothing refers to it.
 
 #ifndef DRAGOMAN_TESTS_MATH_CAPPED_MACHINE_H_
 #define DRAGOMAN_TESTS_MATH_CAPPED_MACHINE_H_

@@ -1,4 +1,4 @@
-// What tests may use on the machine that they happen to run on.
+// Selects the instruction sets that a test uses, among those of the machine.
 
 #ifndef DRAGOMAN_TESTS_MATH_INSTRUCTION_SETS_H_
 #define DRAGOMAN_TESTS_MATH_INSTRUCTION_SETS_H_
@@ -25,11 +25,11 @@ inline void ForEachInstructionSet(absl::FunctionRef<void()> test) {
     test();
     if (testing::Test::HasFatalFailure()) break;
   }
-  hwy::SetSupportedTargetsForTest(0);  // back to everything that there is
+  hwy::SetSupportedTargetsForTest(0);  // allows everything again
 }
 
-// Skips a test for a precision that this CPU cannot multiply, and says so; our kernels for float32
-// and int8 work everywhere.
+// Skips a test, with a message, if this CPU cannot multiply in its precision.  Our kernels for
+// float32 and int8 run on every CPU.
 #define SKIP_UNLESS_POSSIBLE(arithmetic)                                       \
   if (const absl::Status possible = CanMultiply(arithmetic); !possible.ok()) { \
     ASSERT_TRUE((arithmetic).precision == Precision::kBFloat16 ||              \

@@ -1,4 +1,4 @@
-// Keys and values of some positions, packed for attention.
+// Keys and values of several positions, packed for attention.
 
 #ifndef DRAGOMAN_TESTS_MATH_PACKED_KEY_VALUES_H_
 #define DRAGOMAN_TESTS_MATH_PACKED_KEY_VALUES_H_
@@ -24,7 +24,7 @@ class PackedKeyValues {
 
   const KeyValueFormat& format() const { return format_; }
 
-  // Where the positions' rows stand.
+  // The addresses of the rows of these positions.
   std::vector<const std::byte*> Rows(const std::vector<int32_t>& positions) const {
     std::vector<const std::byte*> rows;
     for (const int32_t position : positions) rows.push_back(rows_.Row(position).data());

@@ -10,7 +10,7 @@
 
 namespace dragoman {
 
-// rows x cols numbers, normally distributed with deviation `scale`.
+// A matrix of rows x cols normally distributed numbers with standard deviation `scale`.
 inline Matrix<float> RandomMatrix(int rows, int cols, std::mt19937* random, float scale = 1.0f) {
   std::normal_distribution<float> normal(0.0f, scale);
   Matrix<float> matrix(rows, cols);

@@ -1,5 +1,5 @@
-// Runs a model's encoder and decoder over given tokens, without a search, for comparison with the
-// reference and with the goldens.
+// Runs a model's encoder and decoder on given tokens, without a search, to compare it with the
+// reference and the goldens.
 
 #ifndef DRAGOMAN_TESTS_MODEL_TEACHER_FORCING_H_
 #define DRAGOMAN_TESTS_MODEL_TEACHER_FORCING_H_
@@ -20,11 +20,11 @@ struct ForcedPair {
 struct ForcedOutput {
   reference::Matrix encoded;    // [source, d_model]
   reference::Matrix logits;     // [decoder_inputs, vocabulary]
-  reference::Matrix attention;  // [decoder_inputs, source], of a network that attends
+  reference::Matrix attention;  // [decoder_inputs, source], if the network attends
 };
 
-// Encodes all pairs in one batch and decodes them together, one token of each per step, while there
-// are tokens left.
+// Encodes all pairs in one batch and decodes them together, one token of each pair per step until
+// its tokens are used up.
 std::vector<ForcedOutput> ForceTeacher(const Network& network,
                                        const std::vector<ForcedPair>& pairs);
 std::vector<ForcedOutput> ForceTeacher(const Model& model, const std::vector<ForcedPair>& pairs);

@@ -1,7 +1,7 @@
 // A second naive Transformer, for every ModelSpec: pre- and post-norm, layer and root mean square
-// norms, gated feed-forward layers, learned and relative positions, tables tied or not.  In double
-// precision and without caches; each equation appears once, with the names of the papers.  Tensors
-// are looked up by their canonical names (engine/families/model_directory.h).
+// norms, gated feed-forward layers, learned and relative positions, tied tables or not.  It
+// computes in double precision without caches; each equation appears once, with the names of the
+// papers.  Tensors have their canonical names (engine/families/model_directory.h).
 
 #ifndef DRAGOMAN_TESTS_REFERENCE_ANY_TRANSFORMER_H_
 #define DRAGOMAN_TESTS_REFERENCE_ANY_TRANSFORMER_H_
@@ -30,9 +30,9 @@ NamedWeights RandomWeights(const ModelSpec& spec, uint64_t seed);
 using Rows = std::vector<std::vector<double>>;
 
 Rows EncodeAny(const NamedWeights& model, const std::vector<int32_t>& tokens);
-// The logits that follow each of the decoder's input tokens.  Unless `attention` is null, it gets
-// the attention of each input token to the source: the mean over all heads of the layer that the
-// specification's alignment names.
+// The logits after each of the decoder's input tokens.  Unless `attention` is null, it receives the
+// attention of each input token to the source: the mean over all heads of the layer that the
+// specification names for alignments.
 Rows LogitsOfAny(const NamedWeights& model, const Rows& encoded, const std::vector<int32_t>& tokens,
                  Rows* attention = nullptr);
 

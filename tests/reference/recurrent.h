@@ -1,6 +1,6 @@
-// A naive recurrent encoder-decoder with attention (Bahdanau et al. 2015, appendix A), in double
-// precision: each equation once, nothing batched, nothing cached.  Tensors have Marian NMT's names
-// (engine/model/recurrent.cc).
+// A naive recurrent encoder-decoder with attention (Bahdanau et al. 2015, appendix A) in double
+// precision: each equation appears once, and nothing is batched or cached.  Tensors have Marian
+// NMT's names (engine/model/recurrent.cc).
 
 #ifndef DRAGOMAN_TESTS_REFERENCE_RECURRENT_H_
 #define DRAGOMAN_TESTS_REFERENCE_RECURRENT_H_
@@ -12,14 +12,14 @@
 
 namespace dragoman::reference {
 
-// Random tensors for a model of this specification, whose details are a RecurrentSpec.  `normed`:
-// with layer normalization.
+// Random tensors for a model of this specification, which has a RecurrentSpec; with layer
+// normalization if `normed`.
 NamedWeights RandomRecurrent(const ModelSpec& spec, bool normed, uint64_t seed);
 
-// A row for each source token: the states after reading up to it, forward and backward.
+// A row for each source token: the forward state and the backward state after reading it.
 Rows EncodeRecurrent(const NamedWeights& model, const std::vector<int32_t>& tokens);
 
-// The logits that follow each of the decoder's input tokens, and the attention of these.
+// The logits after each of the decoder's input tokens, and the attention of these tokens.
 Rows LogitsOfRecurrent(const NamedWeights& model, const Rows& encoded,
                        const std::vector<int32_t>& tokens, Rows* attention);
 

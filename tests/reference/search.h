@@ -1,6 +1,6 @@
-// The search of Hugging Face transformers, transcribed array for array from its "vectorized" beam
-// search (4.50 and later), including full sorted lists and placeholders of -1e9.  The engine's Beam
-// is compared with it.
+// The search of Hugging Face transformers, transcribed array by array from its "vectorized" beam
+// search (4.50 and later), with full sorted lists and placeholders of -1e9.  Tests compare the
+// engine's Beam with it.
 
 #ifndef DRAGOMAN_TESTS_REFERENCE_SEARCH_H_
 #define DRAGOMAN_TESTS_REFERENCE_SEARCH_H_
@@ -13,7 +13,7 @@
 
 namespace dragoman::reference {
 
-// The processed log-probabilities [vocabulary] that follow the tokens generated so far.
+// The processed log-probabilities [vocabulary] after the tokens generated so far.
 using NextLogProbs = std::function<std::vector<float>(const std::vector<int32_t>& tokens)>;
 
 struct Found {
@@ -21,8 +21,8 @@ struct Found {
   float score = 0.0f;
 };
 
-// The finished hypotheses, best first, without placeholders.  Of the options it uses beam_size,
-// max_length, length_penalty, early_stopping and eos_id.
+// The finished hypotheses, best first, without placeholders.  Uses only beam_size, max_length,
+// length_penalty, early_stopping and eos_id of the options.
 std::vector<Found> BeamSearch(const WholeSearch& options, const NextLogProbs& next_log_probs);
 
 // Greedy search: the best token at every step, until eos or max_length.

@@ -1,7 +1,7 @@
-// A Transformer that reads like the paper: plain loops over plain vectors, in float32, nothing
-// cached and nothing batched.  It is slow and obviously right; the engine is compared with it.
+// A Transformer that reads like the paper: plain loops over plain vectors in float32, without
+// caches or batches.  It is slow and obviously right; the engine is compared with it.
 //
-// Vaswani et al., "Attention Is All You Need" (2017), sections 3.1 to 3.5, as Marian builds it:
+// Vaswani et al., "Attention Is All You Need" (2017), sections 3.1 to 3.5, in Marian's variant:
 // layer normalization after every residual connection, a bias in every projection, and positions
 // whose first half is sines and whose second half is cosines.
 
@@ -54,7 +54,7 @@ struct DecoderLayer {
 
 struct Weights {
   Matrix source_embedding;  // [source_vocabulary, d_model]
-  Matrix target_embedding;  // [target_vocabulary, d_model]; projects the output as well
+  Matrix target_embedding;  // [target_vocabulary, d_model]; also projects the output
   std::vector<EncoderLayer> encoder;
   std::vector<DecoderLayer> decoder;
   Vector output_bias;  // [target_vocabulary]
@@ -68,8 +68,8 @@ struct Transformer {
 // The encoder's output [tokens, d_model].
 Matrix Encode(const Transformer& model, const std::vector<int32_t>& tokens);
 
-// The logits [tokens, target_vocabulary] that follow each of the decoder's input tokens, the first
-// of which is the decoder start.
+// The logits [tokens, target_vocabulary] after each of the decoder's input tokens, the first of
+// which is the decoder start.
 Matrix Logits(const Transformer& model, const Matrix& encoded, const std::vector<int32_t>& tokens);
 
 // The last row of Logits.

@@ -1,5 +1,5 @@
-// Languages of few tokens, for tests of searches: the next token's distribution is a pure function
-// of the prefix.
+// Random languages of few tokens for tests of searches: the distribution of the next token is a
+// pure function of the prefix.
 
 #ifndef DRAGOMAN_TESTS_SEARCH_RANDOM_LANGUAGE_H_
 #define DRAGOMAN_TESTS_SEARCH_RANDOM_LANGUAGE_H_
@@ -23,13 +23,13 @@ class RandomLanguage {
     std::vector<float> logits(vocabulary_);
     for (float& logit : logits) {
       state = Mix(state);
-      // One of 64 values, so that hypotheses tie now and then.
+      // One of 64 values, so that some hypotheses tie.
       logit = static_cast<float>(state >> 58) / 16.0f;
     }
     return logits;
   }
 
-  // The language that follows these tokens.
+  // The language after a prefix.
   RandomLanguage After(const std::vector<int32_t>& tokens) const {
     uint64_t state = seed_;
     for (const int32_t token : tokens) state = Mix(state + 1 + static_cast<uint64_t>(token));
@@ -61,7 +61,7 @@ class RandomLanguage {
   int vocabulary_;
 };
 
-// The same for any prefix.
+// A language with the same distribution after every prefix.
 class ConstantLanguage : public RandomLanguage {
  public:
   explicit ConstantLanguage(std::vector<float> logits)

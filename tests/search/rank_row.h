@@ -1,4 +1,4 @@
-// Ranks a whole row in tiles of any size.
+// Ranks a whole row, in tiles of any size.
 
 #ifndef DRAGOMAN_TESTS_SEARCH_RANK_ROW_H_
 #define DRAGOMAN_TESTS_SEARCH_RANK_ROW_H_

@@ -1,4 +1,4 @@
-// The options and the rules of a search together, so that tests can set both in the same way.
+// The options and the rules of a search in one struct, for tests that set both.
 
 #ifndef DRAGOMAN_TESTS_SEARCH_WHOLE_SEARCH_H_
 #define DRAGOMAN_TESTS_SEARCH_WHOLE_SEARCH_H_
@@ -9,12 +9,12 @@
 
 namespace dragoman {
 
-// Tests compare the searches with implementations that have no guard against repetition.
+// The naive implementations have no guard against repetition.
 struct WholeSearch : SearchOptions, SearchRules {
   WholeSearch() { repetition_guard = false; }
 };
 
-// The search of a sentence, without further information about it.
+// The task of searching for a sentence, without any further information about it.
 inline SearchTask TaskOf(const WholeSearch& search) {
   SearchTask task;
   task.options = search;

@@ -13,7 +13,7 @@ struct HttpReply {
   std::string body;
 };
 
-// A connection over which any bytes can be sent.  `address` is IPV4:PORT.
+// A connection that can send any bytes.  `address` is IPV4:PORT.
 class HttpClient {
  public:
   explicit HttpClient(const std::string& address);
@@ -23,11 +23,10 @@ class HttpClient {
 
   void Send(const std::string& bytes);
 
-  // The next answer, with the length that Content-Length gives; without one, everything until the
-  // end.
+  // Receives the next response; without a Content-Length, it extends to the end of the connection.
   HttpReply Receive(bool has_body = true);
 
-  // Whether the server closes the connection within some seconds without sending anything.
+  // Whether the server closes the connection within a few seconds without sending anything.
   bool IsClosed();
 
  private:
@@ -40,7 +39,7 @@ class HttpClient {
 // One request over its own connection.
 HttpReply HttpGet(const std::string& address, const std::string& path,
                   const std::string& method = "GET");
-// `headers` end with a line break, each.
+// Each of `headers` ends with a line break.
 HttpReply HttpPost(const std::string& address, const std::string& path, const std::string& body,
                    const std::string& headers);
 

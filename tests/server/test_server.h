@@ -1,4 +1,4 @@
-// A server in this process with a small trained model, and what its tests need.
+// A server in this process with a small trained model, and helpers for its tests.
 
 #ifndef DRAGOMAN_TESTS_SERVER_TEST_SERVER_H_
 #define DRAGOMAN_TESTS_SERVER_TEST_SERVER_H_
@@ -22,7 +22,7 @@ inline constexpr char kModelDirectory[] = "tests/golden/models/marian-trained";
 // Free ports, two workers, and the trained model as "en-de" in float32.
 ServerOptions TestOptions();
 
-// Samples of the Prometheus text by name and labels in their original form:
+// Parses Prometheus text to values by name and labels in their original form, such as
 // `dragoman_finish_total{reason="eos"}`.
 using Samples = std::map<std::string, double>;
 Samples ParseMetrics(const std::string& text);
@@ -30,10 +30,10 @@ Samples ParseMetrics(const std::string& text);
 // A request for texts.
 v1::TranslateRequest RequestFor(const std::vector<std::string>& texts);
 
-// A request that takes seconds, unless it is cancelled: 128 texts, each forced to 400 tokens.
+// A request that takes seconds unless it is cancelled: 128 texts, each forced to 400 tokens.
 v1::TranslateRequest LongRequest();
 
-// The detail of type T in an error; fails the test if it is not there.
+// The detail of type T of an error; fails the test if it is absent.
 template <typename T>
 T DetailOf(const grpc::Status& status);
 
@@ -49,10 +49,10 @@ class TestServer {
 
   grpc::Status Translate(const v1::TranslateRequest& request, v1::TranslateResponse* response);
 
-  // The best translation of one text; fails the test on an error.
+  // Returns the best translation of one text; fails the test on an error.
   std::string Translate(const std::string& text);
 
-  // What /metrics says now.
+  // The current samples of /metrics.
   Samples Metrics() const;
   // Waits until a sample has a value; fails the test after ten seconds.
   void AwaitSample(const std::string& sample, double value) const;
@@ -64,7 +64,7 @@ class TestServer {
   std::unique_ptr<v1::ModelService::Stub> models_;
 };
 
-// A Translate on its way, until Await.
+// A call of Translate that runs until Await.
 class PendingTranslation {
  public:
   PendingTranslation(TestServer* server, const v1::TranslateRequest& request,

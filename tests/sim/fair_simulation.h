@@ -1,9 +1,9 @@
-// Traffic against the real scheduler, with workers that only pretend to work: a turn takes as long
-// as its rows and source tokens require, and a sentence is done after a number of turns.  A day of
+// Traffic for the real scheduler, with workers that only pretend to work: a turn takes as long as
+// its rows and source tokens require, and a sentence is done after a number of turns.  A day of
 // traffic takes seconds, and the same seed gives the same history.
 //
-// At every turn it checks what the scheduler promises: that every job ends exactly once and in
-// time, and how far principals with work get ahead of one another.
+// Every turn checks what the scheduler promises: that every job ends exactly once and in time, and
+// how far principals with work may get ahead of one another.
 
 #ifndef DRAGOMAN_TESTS_SIM_FAIR_SIMULATION_H_
 #define DRAGOMAN_TESTS_SIM_FAIR_SIMULATION_H_
@@ -24,20 +24,20 @@ namespace dragoman {
 // One kind of client.
 struct Traffic {
   std::string principal;
-  double per_second = 1;                // requests, at random moments
-  int sentences = 1;                    // of each
+  double per_second = 1;                // requests, at random times
+  int sentences = 1;                    // per request
   int min_tokens = 4, max_tokens = 24;  // source tokens per sentence
   int rows = 4;
-  double leaves = 0;  // the fraction of clients that hang up within a second
+  double leaves = 0;  // the share of clients that hang up within a second
   absl::Duration deadline = absl::InfiniteDuration();
   Priority priority = Priority::kInteractive;
-  int burst = 1;  // how many arrive at once
+  int burst = 1;  // requests that arrive together
 };
 
-// The outcome of one kind of traffic.
+// The results of one kind of traffic.
 struct TrafficReport {
   int64_t sent = 0, done = 0, cancelled = 0, late = 0, refused = 0;  // requests
-  int64_t started_in_vain = 0;                                       // late although begun
+  int64_t started_in_vain = 0;                                       // that had started
   double useful_work = 0;
   std::vector<double> latencies;  // seconds, of requests that are done
   double Percentile(double p);
@@ -49,28 +49,28 @@ class FairSimulation {
     int workers = 2;
     int turn_rows = 32;
     SchedulerLimits limits = {.kv_capacity_bytes = size_t{1} << 30};
-    // The embedded model on one core, in seconds.
+    // By default, the times of the embedded model on one core, in seconds.
     double turn_seconds = 300e-6, row_seconds = 50e-6, token_seconds = 20e-6;
-    double attention = 0;  // to each source token, as a fraction of the above
+    double attention = 0;  // per source token attended to, relative to the above
   };
 
   FairSimulation(const Options& options, std::vector<Traffic> traffic, uint32_t seed);
   ~FairSimulation();
 
-  // Lets this many requests arrive, then finishes all.
+  // Lets this many requests arrive, then finishes all of them.
   void Run(int64_t requests);
 
   TrafficReport& report(size_t traffic) { return reports_[traffic]; }
   double seconds() const { return absl::ToDoubleSeconds(now_ - absl::UnixEpoch()); }
   double work() const { return work_; }
-  // Over all pairs of principals that both waited throughout an interval, the most that one
-  // received more in it than the other, in rows of work.
+  // Over all pairs of principals that both had work waiting throughout an interval: the most that
+  // one received more than the other in it, in rows of work.
   double largest_lead() const { return largest_lead_; }
   // The most that a principal was ahead of a waiting one.
   double largest_distance() const { return largest_distance_; }
-  // If memory was short: the most work that a principal had in progress then. 0 if it never was.
+  // The most work that a principal had in progress when memory was short; 0 if it never was.
   double held() const { return held_; }
-  // Jobs that did not end exactly once, or were OK later than their deadline and a turn.
+  // Jobs that did not end exactly once, or succeeded more than a turn after their deadline.
   int64_t broken() const { return broken_; }
 
  private:
@@ -98,11 +98,11 @@ class FairSimulation {
   Scheduler scheduler_;
   absl::Time now_ = absl::UnixEpoch();
   std::vector<Worker> workers_;
-  std::vector<absl::Time> next_;  // arrival of each traffic
+  std::vector<absl::Time> next_;  // of each traffic
   std::multimap<absl::Time, std::shared_ptr<RequestState>> leaving_;
   std::map<const RequestState*, std::unique_ptr<Request>> requests_;
   std::vector<TrafficReport> reports_;
-  // By how much the second of two principals was ahead when both began to have work.
+  // How far the second of two principals was ahead when both began to have work.
   std::map<std::pair<std::string, std::string>, double> leads_;
   double work_ = 0;
   double largest_lead_ = 0, largest_distance_ = 0, held_ = 0;

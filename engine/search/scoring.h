@@ -55,8 +55,6 @@ class Scoring {
   // An upper bound of every score that a live hypothesis can still reach.
   float HighestScore(const LiveHypothesis& live) const;
 
-  int prefix_length() const { return prefix_length_; }
-
  private:
   const float length_penalty_;
   const float word_penalty_;

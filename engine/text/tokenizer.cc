@@ -150,16 +150,7 @@ void Tokenizer::EncodeChunk(std::string_view text, TextSpan chunk, bool with_spa
   }
 }
 
-EncodedText Tokenizer::Encode(std::string_view text, const Frame& frame, bool with_spans) const {
-  std::string prefixed;
-  if (!frame.text_prefix.empty() && !text.empty()) {
-    prefixed = absl::StrCat(frame.text_prefix, std::string(text));
-    text = prefixed;
-  }
-  EncodedText encoded;
-  std::vector<int32_t>& ids = encoded.ids;
-  ids = frame.before;
-  if (with_spans) encoded.spans.resize(ids.size());
+void Tokenizer::EncodeText(std::string_view text, bool with_spans, EncodedText* encoded) const {
   size_t chunk = 0;  // where the text after the last special token begins
   for (size_t i = text.find_first_of(special_beginnings_); i != std::string_view::npos;
        i = text.find_first_of(special_beginnings_, i)) {
@@ -170,14 +161,27 @@ EncodedText Tokenizer::Encode(std::string_view text, const Frame& frame, bool wi
     }
     std::string_view left = text.substr(chunk, i - chunk);
     if (token->trims_left) left = TrimRight(left);
-    if (!left.empty()) EncodeChunk(text, {chunk, chunk + left.size()}, with_spans, &encoded);
-    ids.push_back(token->id);
-    if (with_spans) encoded.spans.push_back({i, i + token->text.size()});
+    if (!left.empty()) EncodeChunk(text, {chunk, chunk + left.size()}, with_spans, encoded);
+    encoded->ids.push_back(token->id);
+    if (with_spans) encoded->spans.push_back({i, i + token->text.size()});
     i += token->text.size();
     if (token->trims_right) i += SpacesAt(text.substr(i));
     chunk = i;
   }
-  if (chunk < text.size()) EncodeChunk(text, {chunk, text.size()}, with_spans, &encoded);
+  if (chunk < text.size()) EncodeChunk(text, {chunk, text.size()}, with_spans, encoded);
+}
+
+EncodedText Tokenizer::Encode(std::string_view text, const Frame& frame, bool with_spans) const {
+  std::string prefixed;
+  if (!frame.text_prefix.empty() && !text.empty()) {
+    prefixed = absl::StrCat(frame.text_prefix, std::string(text));
+    text = prefixed;
+  }
+  EncodedText encoded;
+  std::vector<int32_t>& ids = encoded.ids;
+  ids = frame.before;
+  if (with_spans) encoded.spans.resize(ids.size());
+  EncodeText(text, with_spans, &encoded);
   encoded.text_tokens = static_cast<int>(ids.size() - frame.before.size());
   if (encoded.text_tokens > 0 && ids[frame.before.size()] == parts_.ends_text) {
     encoded.text_tokens = 0;
@@ -199,7 +203,6 @@ EncodedText Tokenizer::Encode(std::string_view text, const Frame& frame, bool wi
     span.begin = std::max(span.begin, added) - added;
     span.end = std::max(span.end, added) - added;
   }
-  encoded.unknown_tokens = static_cast<int>(std::count(ids.begin(), ids.end(), parts_.unknown_id));
   return encoded;
 }
 

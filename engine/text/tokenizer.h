@@ -33,7 +33,6 @@ struct EncodedText {
   std::vector<int32_t> ids;  // with the frame
   int text_tokens = 0;       // without the frame; 0: there is nothing to translate
   int after = 0;             // how many ids follow the text
-  int unknown_tokens = 0;    // how many ids are unknown
   // The part of the text that each id comes from, without white space at its ends; empty for ids of
   // the frame.  Only if requested.
   std::vector<TextSpan> spans;
@@ -147,6 +146,8 @@ class Tokenizer {
  private:
   DecodedText DecodeInOrder(absl::Span<const int32_t> ids,
                             absl::Span<const std::string> words) const;
+  // Appends the ids of a text: special tokens, and the chunks between them.
+  void EncodeText(std::string_view text, bool with_spans, EncodedText* encoded) const;
   void EncodeChunk(std::string_view text, TextSpan chunk, bool with_spans,
                    EncodedText* encoded) const;
   std::vector<std::string> PiecesOfText(absl::Span<const int32_t> ids) const;

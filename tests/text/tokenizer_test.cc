@@ -80,7 +80,6 @@ TEST_P(MarianGolden, EncodesAsHuggingFaceDoes) {
     for (const int32_t id : encoded.ids) pieces.push_back(tokenizer->SourcePiece(id));
     const auto expected = input["pieces"].get<std::vector<std::string>>();
     EXPECT_EQ(pieces, expected) << input["text"];
-    EXPECT_EQ(encoded.unknown_tokens, std::count(expected.begin(), expected.end(), "<unk>"));
   }
 }
 

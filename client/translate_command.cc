@@ -83,6 +83,9 @@ class Translation {
   }
   ExitCode ReportFailure(const absl::Status& status, TranslationPipeline::Failure failure,
                          TranslationClient* client);
+  // INVALID_ARGUMENT if two flags exclude each other.
+  absl::Status CheckFlags(const v1::TranslateRequest& request) const;
+  ExitCode RunPipeline(const v1::TranslateRequest& request, TranslationClient* client);
   ExitCode RunStream(const v1::TranslateRequest& request, TranslationClient* client);
   absl::Status StreamText(v1::TranslateRequest request, const std::string& text,
                           TranslationClient* client);
@@ -218,27 +221,20 @@ ExitCode Translation::RunStream(const v1::TranslateRequest& request, Translation
   }
 }
 
-ExitCode Translation::Run() {
-  v1::TranslateRequest request = flags_.request.Request();
-  request.mutable_output()->set_tokens(flags_.json);
-  request.mutable_output()->set_quality(flags_.json);
-  flags_.alignment.Set(request.mutable_output());
+absl::Status Translation::CheckFlags(const v1::TranslateRequest& request) const {
   if (flags_.stream && (flags_.json || request.output().alignments())) {
-    return ReportUsage(console_,
-                       absl::InvalidArgumentError("--stream writes text: neither json nor "
-                                                  "alignments"));
+    return absl::InvalidArgumentError("--stream writes text: neither json nor alignments");
   }
   const bool several = request.options().num_hypotheses() > 1 || request.output().alignments();
   if (!flags_.resume.empty() && !flags_.json && several) {
-    return ReportUsage(console_, absl::InvalidArgumentError(
-                                     "--resume counts lines, and --num-hypotheses or --alignments "
-                                     "makes several of a text: use --output json"));
+    return absl::InvalidArgumentError(
+        "--resume counts lines, and --num-hypotheses or --alignments makes several of a text: use "
+        "--output json");
   }
-  const auto client = flags_.server.Connect(console_);
-  if (!client.ok()) return ReportUsage(console_, client.status());
-  if (const absl::Status status = OpenFiles(); !status.ok()) return ReportUsage(console_, status);
+  return absl::OkStatus();
+}
 
-  if (flags_.stream) return RunStream(request, client->get());
+ExitCode Translation::RunPipeline(const v1::TranslateRequest& request, TranslationClient* client) {
   PipelineOptions options = flags_.pipeline;
   if (flags_.texts.empty()) {  // each line gets its answer at once
     options.bulk = true;
@@ -248,12 +244,12 @@ ExitCode Translation::Run() {
   const double patience = flags_.texts.empty() ? 60.0 : 0.0;
   options.max_wait = absl::Seconds(flags_.max_wait_seconds.value_or(patience));
   TranslationPipeline pipeline(
-      client->get(), request, options,
+      client, request, options,
       [this](const TranslationPipeline::Translated& translated) { Deliver(translated); });
   const absl::Status read = flags_.texts.empty() ? ReadLines(&pipeline) : ReadTexts(&pipeline);
   const absl::Status status = pipeline.Finish();
   if (progress_.has_value()) progress_->Clear();
-  if (!status.ok()) return ReportFailure(status, pipeline.failure(), client->get());
+  if (!status.ok()) return ReportFailure(status, pipeline.failure(), client);
   if (!read.ok()) return ReportUsage(console_, read);
   if (!out().flush()) {
     return ReportUsage(console_, absl::UnavailableError("cannot write the output"));
@@ -263,6 +259,20 @@ ExitCode Translation::Run() {
     return kExitRefused;
   }
   return kExitOk;
+}
+
+ExitCode Translation::Run() {
+  v1::TranslateRequest request = flags_.request.Request();
+  request.mutable_output()->set_tokens(flags_.json);
+  request.mutable_output()->set_quality(flags_.json);
+  flags_.alignment.Set(request.mutable_output());
+  if (const absl::Status status = CheckFlags(request); !status.ok()) {
+    return ReportUsage(console_, status);
+  }
+  const auto client = flags_.server.Connect(console_);
+  if (!client.ok()) return ReportUsage(console_, client.status());
+  if (const absl::Status status = OpenFiles(); !status.ok()) return ReportUsage(console_, status);
+  return flags_.stream ? RunStream(request, client->get()) : RunPipeline(request, client->get());
 }
 
 }  // namespace

@@ -94,37 +94,27 @@ absl::StatusOr<std::vector<SpecialToken>> ReadLanguages(const DirectoryFiles& fi
   return languages;
 }
 
-absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFiles& files,
-                                                               const ModelSpec& spec) {
-  TokenizerParts parts;
-  ASSIGN_OR_RETURN(parts.source_pieces, ReadPieceModel(files.Path("sentencepiece.bpe.model")));
-  parts.target_pieces = parts.source_pieces;
-  const int pieces = static_cast<int>(parts.source_pieces->Pieces().size());
-  ASSIGN_OR_RETURN(const nlohmann::json config, ReadOptionalJson(files, "tokenizer_config.json"));
-  const bool fifty = IsFifty(config, spec.source_vocabulary - pieces - 1);
-  ASSIGN_OR_RETURN(const std::vector<SpecialToken> languages,
-                   ReadLanguages(files, spec, fifty, pieces));
-
-  ASSIGN_OR_RETURN(Vocabulary vocabulary, FairseqVocabulary(*parts.source_pieces));
+// Adds the special tokens: four in front of the pieces, the languages behind them, and <mask>.
+absl::Status AddSpecialTokens(const std::vector<SpecialToken>& languages, int pieces,
+                              TokenizerParts* parts, Vocabulary* vocabulary) {
   int32_t next = 0;
   for (const char* token : {"<s>", "<pad>", "</s>", "<unk>"}) {
-    parts.special_tokens.push_back({token, next++});
+    parts->special_tokens.push_back({token, next++});
   }
-  std::map<std::string, int32_t> ids;
-  std::vector<std::string> codes;
-  for (const SpecialToken& language : languages) {
-    parts.special_tokens.push_back(language);
-    ids[language.text] = language.id;
-    codes.push_back(language.text);
-  }
-  parts.special_tokens.push_back(
+  parts->special_tokens.insert(parts->special_tokens.end(), languages.begin(), languages.end());
+  parts->special_tokens.push_back(
       {"<mask>", languages.empty() ? pieces + 1 : languages.back().id + 1, /*trims_left=*/true});
-  for (const SpecialToken& token : parts.special_tokens) {
-    RETURN_IF_ERROR(vocabulary.Add(token.text, token.id));
-    parts.skipped.push_back(token.id);
+  for (const SpecialToken& token : parts->special_tokens) {
+    RETURN_IF_ERROR(vocabulary->Add(token.text, token.id));
+    parts->skipped.push_back(token.id);
   }
-  parts.unknown_id = 3;
+  return absl::OkStatus();
+}
 
+// The languages of a request that names none; "" if the model has no default.
+absl::StatusOr<LanguagePair> DefaultPair(const DirectoryFiles& files, const ModelSpec& spec,
+                                         const nlohmann::json& config, bool fifty,
+                                         const std::map<std::string, int32_t>& ids) {
   const JsonFields fields({{files.Path("tokenizer_config.json"), &config}});
   LanguagePair own;
   RETURN_IF_ERROR(fields.Read("src_lang", &own.source));
@@ -139,6 +129,32 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFi
   for (const auto& [code, id] : ids) {
     if (begins == id) own.target = code;
   }
+  return own;
+}
+
+absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFiles& files,
+                                                               const ModelSpec& spec) {
+  TokenizerParts parts;
+  ASSIGN_OR_RETURN(parts.source_pieces, ReadPieceModel(files.Path("sentencepiece.bpe.model")));
+  parts.target_pieces = parts.source_pieces;
+  parts.unknown_id = 3;
+  const int pieces = static_cast<int>(parts.source_pieces->Pieces().size());
+  ASSIGN_OR_RETURN(const nlohmann::json config, ReadOptionalJson(files, "tokenizer_config.json"));
+  const bool fifty = IsFifty(config, spec.source_vocabulary - pieces - 1);
+  ASSIGN_OR_RETURN(const std::vector<SpecialToken> languages,
+                   ReadLanguages(files, spec, fifty, pieces));
+  ASSIGN_OR_RETURN(Vocabulary vocabulary, FairseqVocabulary(*parts.source_pieces));
+  RETURN_IF_ERROR(AddSpecialTokens(languages, pieces, &parts, &vocabulary));
+  parts.source_vocabulary = std::make_shared<const Vocabulary>(std::move(vocabulary));
+  parts.target_vocabulary = parts.source_vocabulary;
+
+  std::map<std::string, int32_t> ids;
+  std::vector<std::string> codes;
+  for (const SpecialToken& language : languages) {
+    ids[language.text] = language.id;
+    codes.push_back(language.text);
+  }
+  ASSIGN_OR_RETURN(const LanguagePair own, DefaultPair(files, spec, config, fifty, ids));
   parts.languages = Languages::All(codes, codes, own, /*target_needed=*/true);
   parts.frame = [fifty, own, eos = spec.eos_id, ids](const LanguagePair& pair) {
     Frame frame{.after = {eos}};
@@ -148,8 +164,6 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFi
     if (target != ids.end()) (fifty ? frame.forced_bos : frame.decoder_start) = target->second;
     return frame;
   };
-  parts.source_vocabulary = std::make_shared<const Vocabulary>(std::move(vocabulary));
-  parts.target_vocabulary = parts.source_vocabulary;
   return std::make_unique<const Tokenizer>(std::move(parts));
 }
 

@@ -1,6 +1,8 @@
 #include "server/http/router.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -20,6 +22,28 @@ bool Fits(const HttpRoute& route, std::string_view path) {
 bool HasBody(const HttpRequest& request) {
   const std::string_view length = request.Header("content-length");
   return !request.Header("transfer-encoding").empty() || (!length.empty() && length != "0");
+}
+
+// Refuses a body whose type the route does not accept.
+std::optional<HttpResponse> CheckBody(const HttpRoute& route, const HttpRequest& request) {
+  const auto& types = route.body_types;
+  if (types.empty()) return std::nullopt;
+  if (!request.Header("content-encoding").empty()) {
+    return route.error(
+        415, "compressed bodies are not accepted: what a few bytes unpack to has no bound");
+  }
+  const std::string type = MediaType(request.Header("content-type"));
+  if (type.empty() && !HasBody(request)) return std::nullopt;
+  if (std::find(types.begin(), types.end(), type) != types.end()) return std::nullopt;
+  return route.error(
+      415, absl::StrCat("the content type is \"", type, "\", want ", absl::StrJoin(types, " or ")));
+}
+
+HttpResponse RefuseMethod(const HttpRoute& route, const std::string& allowed) {
+  HttpResponse refusal =
+      route.error(405, absl::StrCat("the method is not allowed here, want ", allowed));
+  refusal.headers.emplace_back("Allow", allowed);
+  return refusal;
 }
 
 int RpcCodeOf(int http_code) {
@@ -115,10 +139,7 @@ HttpRouter::Match HttpRouter::Find(const HttpRequest& request) const {
     return {.refusal = AnswerOptions(request, absl::StrJoin(allowed, ", "))};
   }
   if (found == nullptr) {
-    HttpResponse refusal = of_path->error(
-        405, absl::StrCat("the method is not allowed here, want ", absl::StrJoin(allowed, ", ")));
-    refusal.headers.emplace_back("Allow", absl::StrJoin(allowed, ", "));
-    return {.refusal = std::move(refusal)};
+    return {.refusal = RefuseMethod(*of_path, absl::StrJoin(allowed, ", "))};
   }
   if (want_tls_ && !request.encrypted && !found->for_probes) {
     HttpResponse refusal =
@@ -126,18 +147,8 @@ HttpRouter::Match HttpRouter::Find(const HttpRequest& request) const {
     refusal.headers.emplace_back("Upgrade", "TLS/1.2, HTTP/1.1");  // RFC 9110, 15.5.22
     return {.refusal = std::move(refusal)};
   }
-  if (found->body_types.empty()) return {.route = found};
-  if (!request.Header("content-encoding").empty()) {
-    return {
-        .refusal = found->error(
-            415, "compressed bodies are not accepted: what a few bytes unpack to has no bound")};
-  }
-  const std::string type = MediaType(request.Header("content-type"));
-  const auto& types = found->body_types;
-  if (std::find(types.begin(), types.end(), type) == types.end() &&
-      (HasBody(request) || !type.empty())) {
-    return {.refusal = found->error(415, absl::StrCat("the content type is \"", type, "\", want ",
-                                                      absl::StrJoin(types, " or ")))};
+  if (std::optional<HttpResponse> refusal = CheckBody(*found, request); refusal.has_value()) {
+    return {.refusal = std::move(refusal)};
   }
   return {.route = found};
 }

@@ -6,6 +6,7 @@ at calls without arguments (Find()) and at names in backquotes; in Markdown page
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import unittest
@@ -29,12 +30,15 @@ SOURCE = r"(?<![\w./-])((?:[\w-]+/)*[\w-]{2,}\.(?:cc|h|proto|py))\b"
 
 def tree():
     """The files of the project: those that git tracks, or without git, all outside of build folders."""
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
-    if listed.returncode == 0:
+    listed = shutil.which("git") and subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed and listed.returncode == 0:
         return listed.stdout.split()
-    return [os.path.relpath(os.path.join(folder, name), ROOT)
-            for folder, _, names in os.walk(ROOT) for name in names
-            if "/build" not in folder and "/.git" not in folder and "node_modules" not in folder]
+    found = []
+    for folder, folders, names in os.walk(ROOT):
+        folders[:] = [name for name in folders if name not in ("build", ".git", "node_modules")]
+        found += [os.path.relpath(os.path.join(folder, name), ROOT) for name in names]
+    return found
 
 
 def read(path):

@@ -253,7 +253,7 @@ class ReloadTest(unittest.TestCase):
         self.point(TRAINED)
         write(f'models {{ name: "en-de" directory: "{self.current}" }}')
         server = Server("--config", config, "--workers", "2")
-        texts = [i["text"] for i in golden_inputs()[:20]]
+        texts = [i["text"] for i in golden_inputs()[:8]]
         options = pb.DecodingOptions(beam_size=4)
         want = {}
         for directory in (TRAINED, OTHER):
@@ -272,7 +272,7 @@ class ReloadTest(unittest.TestCase):
             while not ending.is_set():
                 got = [""] * len(texts)
                 for message in server.translation.TranslateStream(
-                        pb.TranslateRequest(contents=texts, options=options), timeout=60):
+                        pb.TranslateRequest(contents=texts, options=options), timeout=600):
                     if message.WhichOneof("event") == "stable_text":
                         got[message.content_index] += message.stable_text
                 streamed[0] += 1
@@ -282,10 +282,10 @@ class ReloadTest(unittest.TestCase):
         def requests():
             while not ending.is_set():
                 yield pb.TranslateBulkRequest(id="all", request=pb.TranslateRequest(
-                    contents=texts, options=options))
+                    contents=texts, options=options, priority=pb.PRIORITY_BATCH))
 
         def bulk():
-            for answer in server.translation.TranslateBulk(requests(), timeout=60):
+            for answer in server.translation.TranslateBulk(requests(), timeout=600):
                 answered[0] += 1
                 got = [t.hypotheses[0].text for t in answer.response.translations]
                 if got != want.get(answer.response.model_version):

@@ -10,8 +10,8 @@
 //                        bank 1   Das ist mein | Das hier mein
 //                        bank 2   Das mein Haus
 //
-// A hypothesis may end once it contains all phrases.  One that leaves a phrase in the middle falls
-// back to the bank of its complete phrases.
+// A hypothesis may end once it contains all phrases.  One that leaves a phrase in the middle, or
+// goes on with its last word ("Hausboot"), falls back to the bank of the phrases that it has said.
 
 #ifndef DRAGOMAN_ENGINE_SEARCH_CONSTRAINED_BEAM_H_
 #define DRAGOMAN_ENGINE_SEARCH_CONSTRAINED_BEAM_H_

@@ -94,6 +94,9 @@ answer=$("${client[@]}" translate --server "$address" "Good morning.")
 echo "Good morning. -> $answer"
 [[ $answer == "Guten Morgen!" ]] || fail "it answers $answer"
 
+echo "== Pulling a model over https"
+python3 tests/deploy/image_pull.py "$root" || fail "dragoman pull does not work in the image"
+
 kill -TERM "$server"
 code=0
 wait "$server" || code=$?

@@ -14,9 +14,10 @@ namespace {
 
 absl::Status AddFields(HttpHeaders form, nlohmann::json* fields) {
   for (auto& [name, value] : form) {
-    if (!IsValidUtf8(name) || !IsValidUtf8(value)) {
-      return absl::InvalidArgumentError("the fields are not valid UTF-8");
+    if (!IsValidUtf8(name)) {
+      return absl::InvalidArgumentError("the name of a field is not valid UTF-8");
     }
+    if (!IsValidUtf8(value)) return InvalidField(name, "is not valid UTF-8");
     // As in PHP, and in axios: text[]=a&text[]=b.
     if (name.size() > 2 && name.compare(name.size() - 2, 2, "[]") == 0) {
       name.resize(name.size() - 2);

@@ -40,8 +40,7 @@ bool SplitTarget(std::string_view target, HttpRequest* request) {
   target = target.substr(0, target.find('#'));
   const size_t question = target.find('?');
   if (question != target.npos) request->query = std::string(target.substr(question + 1));
-  return UnescapePercent(target.substr(0, question), /*plus_is_space=*/false, &request->path) &&
-         IsValidUtf8(request->path);
+  return UnescapePercent(target.substr(0, question), /*plus_is_space=*/false, &request->path);
 }
 
 // Refuses headers that an intermediary might have understood differently, and those that ask for
@@ -88,6 +87,7 @@ std::optional<HttpResponse> ReadRequestHead(const HttpMessage& message, HttpRequ
   if (!SplitTarget(ToStd(message.target()), request)) {
     return RpcStatusBody(400, "the target of the request is no path");
   }
+  if (!IsValidUtf8(request->path)) return RpcStatusBody(400, "the path is not valid UTF-8");
   return std::nullopt;
 }
 

@@ -47,6 +47,12 @@ class CompatTest(ServerTest):
         self.assertEqual(code, 200)
         self.assertEqual([t["hypotheses"][0]["text"] for t in answer["translations"]], self.wanted)
 
+    def test_what_is_not_utf8_is_named(self):
+        code, answer = self.ask("POST", "/translate", "q=%FF&source=en&target=de")
+        self.assertEqual((code, answer["error"]), (400, "q: is not valid UTF-8"))
+        code, answer = self.ask("GET", "/v1/models/%FF")
+        self.assertEqual((code, answer["message"]), (400, "the path is not valid UTF-8"))
+
     def test_libretranslate(self):
         code, answer = self.ask("POST", "/translate",
                                 {"q": TEXTS, "source": "en", "target": "de", "format": "text"})

@@ -88,8 +88,8 @@ bool IsLfsPointer(const fs::path& path) {
   return begin == kBegin;
 }
 
-// What models--OWNER--NAME in the cache of Hugging Face's own tools has instead of a model: a
-// directory of each version.
+// The error for models--OWNER--NAME in the cache of Hugging Face's tools, which is not a model but
+// has a directory for each version of one.
 absl::Status IsCacheFolder(const std::string& directory) {
   const std::vector<std::string> versions = FilesOf(directory + "/snapshots");
   return absl::FailedPreconditionError(absl::StrCat(

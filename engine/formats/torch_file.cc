@@ -161,7 +161,8 @@ bool IsOldFormat(Bytes bytes) {
   return bytes.size() >= kSize && std::memcmp(bytes.data(), kOldMagic, kSize) == 0;
 }
 
-// The storages after the pickles: for each, its number of elements in 64 bits, and the elements.
+// Reads the storages that follow the pickles.  Each has a number of elements in 64 bits, and the
+// elements.
 absl::StatusOr<Storages> ReadOldStorages(const std::vector<std::string>& keys,
                                          const std::vector<TorchTensor>& tensors, Bytes bytes) {
   std::map<std::string, DType> dtypes;

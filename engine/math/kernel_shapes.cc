@@ -21,7 +21,8 @@
 namespace dragoman {
 namespace {
 
-// Of many rows, all tiles are full; of a few, a very wide tile cannot take all at once.
+// Two numbers of rows are timed: a few, which do not fill a very wide tile, and many, which fill
+// all.
 constexpr int kMostRows = 48;
 constexpr int kRows[] = {8, kMostRows};
 constexpr int kTurns = 12;

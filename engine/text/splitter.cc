@@ -15,14 +15,14 @@
 namespace dragoman {
 namespace {
 
-// End a sentence with or without spaces: the full stops of Chinese and Japanese.
+// The full stops of Chinese and Japanese, which end a sentence with or without spaces.
 constexpr char32_t kCjkTerminators[] = U"。！？｡";
 
-// May end a sentence if white space follows.
+// Marks that may end a sentence if white space follows.
 constexpr char32_t kTerminators[] = U".!?…‥．؟۔।॥։።။។";
 
-// Belong to the sentence that they close.  Quotes that open in some languages and close in others
-// are in both tables: the side on which they touch a word decides.
+// Closing marks belong to the sentence before them.  Quotes that open in some languages and close
+// in others are in both tables: the side on which they touch a word decides.
 constexpr char32_t kClosers[] = U"\"'”’“‘»«›‹)]}」』）】》〉〕］";
 constexpr char32_t kOpeners[] = U"\"'“‘”„‚«»‹›([{¿¡「『（【《〈-–—•*";
 

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -120,44 +121,54 @@ absl::StatusOr<double> ParseProbability(std::string_view text) {
   return probability;
 }
 
+struct TextLine {
+  std::string_view target, source;  // pieces
+  double probability = 0.0;
+};
+
+// Parses a line; nullopt if it is blank.
+absl::StatusOr<std::optional<TextLine>> ParseLine(std::string_view line, int number) {
+  std::array<std::string_view, 3> fields;
+  const int count = Split(line, &fields);
+  if (count == 0) return std::optional<TextLine>();
+  if (count != 3) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("line ", number, " has ", count, " fields, want target source probability"));
+  }
+  const absl::StatusOr<double> probability = ParseProbability(fields[2]);
+  if (!probability.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("line ", number, ": ", probability.status().message()));
+  }
+  return std::optional<TextLine>({fields[0], fields[1], *probability});
+}
+
 absl::StatusOr<Table> ReadText(std::string_view text, const Vocabularies& vocabularies,
                                const ShortlistSource& source) {
-  Table table;
-  table.first = source.first.value_or(kDefaultNumber);
-  table.best = source.best.value_or(kDefaultNumber);
   const Ids source_ids = SourceIds(vocabularies), target_ids = TargetIds(vocabularies);
   std::vector<std::vector<Entry>> entries(vocabularies.source);
   const int32_t unknown_source = vocabularies.tokenizer.source_unknown_id();
   const int32_t unknown_target = vocabularies.tokenizer.target_unknown_id();
   const double threshold = source.threshold.value_or(source.strict ? 0.0 : -1.0);
-  std::array<std::string_view, 3> fields;
   bool any = false;
   for (int number = 1; !text.empty(); ++number) {
     const size_t end = std::min(text.find('\n'), text.size());
-    const int count = Split(text.substr(0, end), &fields);
+    ASSIGN_OR_RETURN(const std::optional<TextLine> line, ParseLine(text.substr(0, end), number));
     text.remove_prefix(std::min(end + 1, text.size()));
-    if (count == 0) continue;
-    if (count != 3) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("line ", number, " has ", count, " fields, want target source probability"));
-    }
-    const absl::StatusOr<double> probability = ParseProbability(fields[2]);
-    if (!probability.ok()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("line ", number, ": ", probability.status().message()));
-    }
-    if (fields[0] == "NULL" || fields[1] == "NULL") continue;
-    const int32_t from = IdOf(source_ids, fields[1], source.strict, unknown_source);
-    const int32_t to = IdOf(target_ids, fields[0], source.strict, unknown_target);
-    if (from < 0 || to < 0) continue;
-    if (*probability <= threshold) continue;
-    entries[from].push_back({to, *probability});
+    if (!line.has_value() || line->target == "NULL" || line->source == "NULL") continue;
+    const int32_t from = IdOf(source_ids, line->source, source.strict, unknown_source);
+    const int32_t to = IdOf(target_ids, line->target, source.strict, unknown_target);
+    if (from < 0 || to < 0 || line->probability <= threshold) continue;
+    entries[from].push_back({to, line->probability});
     any = true;
   }
   if (!any) {
     return absl::InvalidArgumentError(
         "no line has a target and a source piece of this model, want target source probability");
   }
+  Table table;
+  table.first = source.first.value_or(kDefaultNumber);
+  table.best = source.best.value_or(kDefaultNumber);
   for (std::vector<Entry>& list : entries) {
     table.lists.push_back(BestOf(std::move(list), table.best, source.strict));
   }
@@ -188,37 +199,53 @@ uint64_t Checksum(std::string_view bytes) {
 
 int ClampToInt(uint64_t value) { return static_cast<int>(std::min<uint64_t>(value, 1 << 30)); }
 
-absl::StatusOr<Table> ReadBinary(std::string_view bytes, const Vocabularies& vocabularies) {
+// What the words of the header say.
+struct BinaryHeader {
+  int first = 0, best = 0;
+  uint64_t offsets = 0, tokens = 0;
+};
+
+absl::StatusOr<BinaryHeader> ReadHeader(std::string_view bytes, int source_vocabulary) {
   if (bytes.size() < kHeaderWords * sizeof(uint64_t)) {
     return absl::InvalidArgumentError(
         absl::StrCat("has ", bytes.size(), " bytes, too few for a header"));
   }
   const auto word = [&](size_t i) { return Read<uint64_t>(bytes, i); };
-  const uint64_t checksum = word(1), offsets = word(4), tokens = word(5);
+  const BinaryHeader header = {ClampToInt(word(2)), ClampToInt(word(3)), word(4), word(5)};
   // The first two conditions keep the sum from overflowing.
-  if (offsets > bytes.size() || tokens > bytes.size() ||
-      (kHeaderWords + offsets) * sizeof(uint64_t) + tokens * sizeof(uint32_t) != bytes.size()) {
+  if (header.offsets > bytes.size() || header.tokens > bytes.size() ||
+      (kHeaderWords + header.offsets) * sizeof(uint64_t) + header.tokens * sizeof(uint32_t) !=
+          bytes.size()) {
     return absl::InvalidArgumentError(absl::StrCat("has ", bytes.size(), " bytes, but a header of ",
-                                                   offsets, " offsets and ", tokens, " tokens"));
+                                                   header.offsets, " offsets and ", header.tokens,
+                                                   " tokens"));
   }
-  if (Checksum(bytes) != checksum) return absl::InvalidArgumentError("the checksum is wrong");
-  if (offsets == 0 || offsets > static_cast<uint64_t>(vocabularies.source) + 1) {
-    return absl::InvalidArgumentError(absl::StrCat("has ", offsets, " offsets, want 1 to ",
-                                                   vocabularies.source + 1,
+  if (Checksum(bytes) != word(1)) return absl::InvalidArgumentError("the checksum is wrong");
+  if (header.offsets == 0 || header.offsets > static_cast<uint64_t>(source_vocabulary) + 1) {
+    return absl::InvalidArgumentError(absl::StrCat("has ", header.offsets, " offsets, want 1 to ",
+                                                   source_vocabulary + 1,
                                                    ", one more than the model's source tokens"));
   }
-  const std::string_view ids = bytes.substr((kHeaderWords + offsets) * sizeof(uint64_t));
+  return header;
+}
+
+absl::StatusOr<Table> ReadBinary(std::string_view bytes, const Vocabularies& vocabularies) {
+  ASSIGN_OR_RETURN(const BinaryHeader header, ReadHeader(bytes, vocabularies.source));
+  const auto offset = [&](uint64_t i) { return Read<uint64_t>(bytes, kHeaderWords + i); };
+  const std::string_view ids = bytes.substr((kHeaderWords + header.offsets) * sizeof(uint64_t));
   Table table;
-  table.first = ClampToInt(word(2));
-  table.best = ClampToInt(word(3));
+  table.first = header.first;
+  table.best = header.best;
   table.lists.resize(vocabularies.source);
-  uint64_t begin = word(kHeaderWords);
-  if (begin > tokens) return absl::InvalidArgumentError("offset 0 lies outside of the tokens");
-  for (uint64_t s = 0; s + 1 < offsets; ++s) {
-    const uint64_t end = word(kHeaderWords + s + 1);
-    if (end < begin || end > tokens) {
+  uint64_t begin = offset(0);
+  if (begin > header.tokens) {
+    return absl::InvalidArgumentError("offset 0 lies outside of the tokens");
+  }
+  for (uint64_t s = 0; s + 1 < header.offsets; ++s) {
+    const uint64_t end = offset(s + 1);
+    if (end < begin || end > header.tokens) {
       return absl::InvalidArgumentError(
-          absl::StrCat("offset ", s + 1, " is ", end, ", want ", begin, " to ", tokens));
+          absl::StrCat("offset ", s + 1, " is ", end, ", want ", begin, " to ", header.tokens));
     }
     for (; begin < end; ++begin) {
       const uint32_t token = Read<uint32_t>(ids, begin);

@@ -66,7 +66,8 @@ std::string ExplainUnreachable(const std::string& grpc_message, const ClientTls*
     return "its certificate is for another name; --tls-server-name says which to expect";
   }
   if (says("Socket closed") && tls == nullptr) {
-    return "it closed the connection at once; perhaps it wants TLS (--tls, --tls-ca)";
+    return "it closed the connection at once; perhaps it is still loading its models, or wants TLS "
+           "(--tls, --tls-ca)";
   }
   if (says("Socket closed") && tls->cert.empty()) {
     return "it closed the connection at once; perhaps it wants a client certificate (--tls-cert, "

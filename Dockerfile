@@ -28,4 +28,5 @@ STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
   CMD ["/usr/bin/dragoman", "health", "--server", "127.0.0.1:50051", "--deadline", "4"]
 ENTRYPOINT ["/usr/bin/dragoman-server"]
-CMD ["--model", "en-de=/models/en-de", "--grpc-address", "0.0.0.0:50051", "--http-address", "0.0.0.0:9464"]
+CMD ["--model", "en-de=/models/en-de", "--model", "en-de-fr-es=/models/en-de-fr-es", "--pivot", "en", \
+     "--grpc-address", "0.0.0.0:50051", "--http-address", "0.0.0.0:9464"]

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Builds Dragoman, starts the server with the model that comes with it, and translates three sentences.
+# Builds Dragoman, starts the server with the models that come with it, and translates three sentences.
 #
 #   ./run.sh           keeps serving until Ctrl-C
 #   ./run.sh --demo    stops after the sentences
@@ -12,10 +12,11 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 build=build/release
 log=build/server.log
 sentences=(
-  "Good morning!"
-  "Where is the nearest train station?"
-  "I would like a cup of coffee."
+  "Good morning! How are you?"
+  "Je suis étudiant."
+  "You are welcome."
 )
+targets=(de en es) # of the sentences
 
 demo=false
 arguments=()
@@ -59,7 +60,12 @@ fi
 echo "== Building (a few minutes the first time)"
 cmake --build --preset release --target dragoman-server dragoman
 
-given --config --model || arguments+=(--model en-de=models/en-de)
+ours=true # whether it serves the models that come with it
+given --config --model --models && ours=false
+if $ours; then
+  arguments+=(--model en-de=models/en-de --model en-de-fr-es=models/en-de-fr-es)
+  given --pivot || arguments+=(--pivot en)
+fi
 given --config --grpc-address || arguments+=(--grpc-address "$(address 50051)")
 given --config --http-address || arguments+=(--http-address "$(address 9464)")
 
@@ -101,11 +107,12 @@ grpc=${BASH_REMATCH[1]}
 http=${BASH_REMATCH[2]}
 
 client=$build/client/dragoman
-translations=$("$client" translate --server "$grpc" "${sentences[@]}")
-mapfile -t translations <<<"$translations"
 echo
 for i in "${!sentences[@]}"; do
-  printf '  %-44s %s\n' "${sentences[i]}" "${translations[i]}"
+  options=()
+  $ours && options=(--target-language "${targets[i]}")
+  translation=$("$client" translate --server "$grpc" ${options[@]+"${options[@]}"} "${sentences[i]}")
+  echo "  ${sentences[i]}  ->  $translation"
 done
 echo
 echo "  Try it in a browser: http://$http/       How it is doing: http://$http/status"

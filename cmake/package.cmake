@@ -29,7 +29,8 @@ install(FILES ${package}/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/ba
         RENAME dragoman)
 install(FILES ${package}/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
         RENAME dragoman-server)
-install(DIRECTORY models/en-de DESTINATION ${CMAKE_INSTALL_DATADIR}/dragoman/models)
+install(DIRECTORY models/en-de models/en-de-fr-es
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/dragoman/models)
 install(FILES ${package}/copyright README.md proto/dragoman/v1/config.proto
               proto/dragoman/v1/translation.proto
         DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -41,7 +41,7 @@ RULES = [
     (r"^perf ", "needs perf and its permissions"),
     (r"student_vs_marian\.py", "needs marian-decoder"),
     (r"nllb", "writes and loads a model of 2.5 GB"),
-    (r"^tools/train|run/model|run/held-out|--target-language deu", "needs a training run; train_server_test makes one"),
+    (r"^tools/train|run/model|run/held-out|--target-language (deu|eng)", "needs a training run; train_server_test makes one"),
     (r"^(npm|pip|python3 -m venv|env/bin/pip)\b", "may need the network; node_test and python_test install the packages"),
     (r"^(go |GO111MODULE=)", "needs Go's packages; go_test builds the module"),
     (r"^dragoman-server ", SERVE),
@@ -55,7 +55,7 @@ OUTPUT = r'^(\{"|event: |data: )'
 
 # Indented blocks that are not commands, by their first line.
 PICTURES = [
-    r"Good morning! +Guten",  # what run.sh prints
+    r"Good morning! How are you\?  -> ",  # what run.sh prints
     r"proto/dragoman/v1/ +the public API|Dockerfile  +the image|server ─► engine|a client$",  # trees and drawings
     r"models/ende/model\.ende",  # files
     r"r = p B|1 - avg_over_time|rate\(",  # formulas
@@ -195,7 +195,9 @@ class DocumentsTest(unittest.TestCase):
         os.symlink(os.path.dirname(os.path.dirname(SERVER)),
                    os.path.join(directory, "build/release"))
         os.mkdir(os.path.join(directory, "models"))
-        os.symlink(MODEL, os.path.join(directory, "models/en-de"))
+        for model in ("en-de", "en-de-fr-es"):
+            os.symlink(os.path.join(SOURCE_DIR, "models", model),
+                       os.path.join(directory, "models", model))
         os.symlink(MODEL, os.path.join(directory, "models/en-de-2026-08"))
         os.symlink(MODEL, os.path.join(directory, "models/en-de-next"))
         student = os.path.join(SOURCE_DIR, "tests/golden/marian/models/student-ssru")

@@ -1,6 +1,7 @@
 """The `dragoman` command against the real server."""
 
 import json
+import math
 import subprocess
 import unittest
 
@@ -47,6 +48,32 @@ class CommandTest(ServerTest):
                          len(alignment["source_tokens"]) * len(alignment["target_tokens"]))
         ended = self.run_client("score", "--alignments", "The house is old.", lines[0])
         self.assertEqual(ended.stdout.splitlines()[1:], lines[1:])
+
+    def test_scores_what_it_translates_as_the_search_did(self):
+        inputs = golden_inputs()[:20]
+        pairs = "".join(f"{i['text']}\t{i['beam4'][0]['text']}\n" for i in inputs)
+        ended = self.run_client("score", input=pairs)
+        self.assertEqual((ended.returncode, ended.stderr), (0, ""))
+        mean = [float(line) for line in ended.stdout.splitlines()]
+        ended = self.run_client("score", "--output", "json", input=pairs)
+        agreed = 0
+        for line, score, golden in zip(ended.stdout.splitlines(), mean, inputs):
+            scored, best = json.loads(line), golden["beam4"][0]
+            self.assertAlmostEqual(sum(scored["token_scores"]) / len(scored["token_scores"]), score, delta=1e-4)
+            self.assertAlmostEqual(scored["perplexity"], math.exp(-score), delta=1e-2 * scored["perplexity"])
+            # A translation may have been generated in other pieces than its text has.
+            if len(scored["token_scores"]) == len(best["ids"]) - 1 and abs(score - best["score"]) < 1e-3:
+                agreed += 1
+        self.assertGreater(agreed, 17)
+
+    def test_tokenizes_as_the_model_does(self):
+        inputs = golden_inputs()[:20]
+        ended = self.run_client("tokenize", "--output", "json", input="".join(i["text"] + "\n" for i in inputs))
+        self.assertEqual((ended.returncode, ended.stderr), (0, ""))
+        tokenized = [json.loads(line) for line in ended.stdout.splitlines()]
+        self.assertEqual([t["token_ids"] for t in tokenized], [i["input_ids"] for i in inputs])
+        ended = self.run_client("tokenize", inputs[0]["text"])
+        self.assertEqual(ended.stdout.split(), tokenized[0]["tokens"])
 
     def test_says_what_the_server_refused(self):
         ended = self.run_client("translate", "--beam-size", "99", "x")

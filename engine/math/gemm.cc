@@ -66,7 +66,7 @@ absl::StatusOr<PackedGemm> PackedGemm::Create(MatrixView<const float> weight,
   DRAGOMAN_CHECK(precision != Precision::kAuto);
   if (precision == Precision::kInt8) return CreateInt8(weight, bias, activation, matmul, steps);
   if (precision == Precision::kFloat32 && matmul != Matmul::kOneDnn) {
-    return PackedGemm(precision, Float32Gemm(weight, bias, activation, ShapesInUse().float32));
+    return PackedGemm(precision, Float32Gemm(weight, bias, activation, Float32TileInUse()));
   }
   if (precision == Precision::kBFloat16 && matmul == Matmul::kNative) {
     return absl::FailedPreconditionError(
@@ -107,7 +107,7 @@ absl::StatusOr<PackedGemm> PackedGemm::CreateInt8(MatrixView<const float> weight
                                       ? Int8Gemm::CreateToFinish(weight, bias, activation, steps)
                                       : Int8Gemm::Create(weight, bias, activation, steps));
   if (has_own_weights) onednn->Pack(weight, steps);
-  int8.set_near_prefetch(ShapesInUse().int8_near_prefetch);
+  int8.set_near_prefetch(Int8NearPrefetchInUse());
   PackedGemm gemm(Precision::kInt8, std::move(int8));
   gemm.onednn_int8_ = std::move(onednn);
   gemm.onednn_rows_ = onednn_rows;

@@ -74,13 +74,15 @@ bool NearPrefetchHelps() {
          }) == 0;
 }
 
-KernelShapes Measure() {
-  return {.float32 = FastestTile(), .int8_near_prefetch = NearPrefetchHelps()};
-}
+// What was measured under an instruction set.  (Only tests change that of a process.)
+struct Measured {
+  std::optional<Float32Gemm::Tile> float32;
+  std::optional<bool> int8_near_prefetch;
+};
 
 struct Shapes {
   absl::Mutex mutex;
-  std::map<std::string, KernelShapes> measured ABSL_GUARDED_BY(mutex);  // by instruction set
+  std::map<std::string, Measured> measured ABSL_GUARDED_BY(mutex);
   std::optional<KernelShapes> for_test ABSL_GUARDED_BY(mutex);
 };
 
@@ -91,15 +93,25 @@ Shapes& TheShapes() {
 
 }  // namespace
 
-KernelShapes ShapesInUse() {
+Float32Gemm::Tile Float32TileInUse() {
   Shapes& shapes = TheShapes();
   absl::MutexLock lock(&shapes.mutex);
-  if (shapes.for_test.has_value()) return *shapes.for_test;
-  // (Only tests change the instruction set of a process.)
-  const auto [measured, added] = shapes.measured.try_emplace(HighwayIsa());
-  if (added) measured->second = Measure();
-  return measured->second;
+  if (shapes.for_test.has_value()) return shapes.for_test->float32;
+  auto& tile = shapes.measured[HighwayIsa()].float32;
+  if (!tile.has_value()) tile = FastestTile();
+  return *tile;
 }
+
+bool Int8NearPrefetchInUse() {
+  Shapes& shapes = TheShapes();
+  absl::MutexLock lock(&shapes.mutex);
+  if (shapes.for_test.has_value()) return shapes.for_test->int8_near_prefetch;
+  auto& near_prefetch = shapes.measured[HighwayIsa()].int8_near_prefetch;
+  if (!near_prefetch.has_value()) near_prefetch = NearPrefetchHelps();
+  return *near_prefetch;
+}
+
+KernelShapes ShapesInUse() { return {Float32TileInUse(), Int8NearPrefetchInUse()}; }
 
 void SetShapesForTest(std::optional<KernelShapes> shapes) {
   absl::MutexLock lock(&TheShapes().mutex);
@@ -107,13 +119,13 @@ void SetShapesForTest(std::optional<KernelShapes> shapes) {
 }
 
 std::string DescribeShape(Precision precision) {
-  const KernelShapes shapes = ShapesInUse();
   if (precision == Precision::kFloat32) {
-    return absl::StrCat("tiles of ", shapes.float32.rows, " x ", shapes.float32.outputs);
+    const auto [rows, outputs] = Float32TileInUse();
+    return absl::StrCat("tiles of ", rows, " x ", outputs);
   }
   if (precision != Precision::kInt8 || !HasVnni()) return "";
   return absl::StrCat("tiles of ", kInt8TallestTile, " x ", kInt8Panel,
-                      shapes.int8_near_prefetch ? "" : " without near prefetch");
+                      Int8NearPrefetchInUse() ? "" : " without near prefetch");
 }
 
 }  // namespace dragoman

@@ -135,9 +135,10 @@ absl::Status Scheduler::MakeRoom(const Newcomer& newcomer) {
     Flow* const flow = Yielding(newcomer);
     if (flow == nullptr) return room;
     while (!flow->waiting.empty()) {
-      yielded_.emplace_back(Take(flow),
-                            absl::ResourceExhaustedError(
-                                "the queue is full, and others have less of it than you have"));
+      yielded_.emplace_back(
+          Take(flow), absl::ResourceExhaustedError("the queue is full, and this request has "
+                                                   "yielded its place to a more urgent one, or to "
+                                                   "one whose sender has less in the queue"));
     }
     CloseIfDone(flow);
   }

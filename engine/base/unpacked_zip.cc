@@ -82,9 +82,9 @@ absl::StatusOr<std::unique_ptr<UnpackedZip>> UnpackedZip::Open(const std::string
   std::error_code error;
   std::string root = (fs::temp_directory_path(error) / "dragoman-XXXXXX").string();
   if (error || mkdtemp(root.data()) == nullptr) {
-    return in_file(absl::FailedPreconditionError(absl::StrCat(
-        "there is no place to unpack it: ", error ? error.message() : std::strerror(errno),
-        "; set TMPDIR, or unpack it yourself and give the directory")));
+    return in_file(absl::FailedPreconditionError(
+        absl::StrCat("it cannot be unpacked: ", error ? error.message() : std::strerror(errno),
+                     "; set TMPDIR, or unpack it yourself and give the directory")));
   }
   std::unique_ptr<UnpackedZip> unpacked(new UnpackedZip(root));
   if (absl::Status status = Unpack(*archive, root); !status.ok()) return in_file(status);

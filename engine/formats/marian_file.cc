@@ -79,7 +79,7 @@ absl::StatusOr<Type> TypeOf(uint64_t code) {
       return absl::UnimplementedError(
           absl::StrCat("is of type 0x", absl::Hex(code),
                        ", want float32, float16 or intgemm8 without a kind of CPU: convert the "
-                       "model anew, with marian-conv --gemm-type intgemm8 or float32"));
+                       "model again, with marian-conv --gemm-type intgemm8 or float32"));
   }
 }
 

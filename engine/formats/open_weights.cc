@@ -71,10 +71,10 @@ absl::Status NoWeights(const std::string& directory) {
       }
     }
   }
-  return absl::NotFoundError(absl::StrCat("there are no weights: want ", kFormats[0].file, ", ",
-                                          kFormats[1].file, ", ", kFormats[2].file, " or ",
-                                          kFormats[3].file,
-                                          "; fetch the model anew, as with `dragoman pull`"));
+  return absl::NotFoundError(
+      absl::StrCat("there are no weights: want ", kFormats[0].file, ", ", kFormats[1].file, ", ",
+                   kFormats[2].file, " or ", kFormats[3].file,
+                   "; fetch the model again, for example with `dragoman pull`"));
 }
 
 // What `git clone` leaves instead of a large file where Git LFS is not installed.

@@ -316,10 +316,10 @@ absl::Status PickleMachine::Call() {
       if (items.empty()) return PushItems(std::vector<int64_t>());
       std::vector<int64_t> pairs;  // OrderedDict([(key, value), ...]), as Python 2 wrote it
       if (values_[items[0]].kind != PickleKind::kItems)
-        return PickleError("makes a dictionary of no list");
+        return PickleError("makes a dictionary of something other than a list");
       for (const int64_t pair : values_[items[0]].items) {
         if (values_[pair].kind != PickleKind::kItems || values_[pair].items.size() != 2) {
-          return PickleError("makes a dictionary of what are no pairs");
+          return PickleError("makes a dictionary of something other than pairs");
         }
         pairs.insert(pairs.end(), values_[pair].items.begin(), values_[pair].items.end());
       }
@@ -353,7 +353,7 @@ absl::Status PickleMachine::PushStorage() {
     return wrong;
   }
   if (tuple.items.size() > 5 && values_[tuple.items[5]].kind != PickleKind::kNone) {
-    return PickleError("has a storage that is a view of another; save the model anew");
+    return PickleError("has a storage that is a view of another one; save the model again");
   }
   Push(
       {.kind = PickleKind::kStorage, .number = elements.number, .text = key.text, .dtype = *dtype});

@@ -116,7 +116,7 @@ absl::StatusOr<double> ParseProbability(std::string_view text) {
   const auto [stop, error] = std::from_chars(text.data(), end, probability);
   if (error != std::errc() || stop != end || !(probability >= 0.0 && std::isfinite(probability))) {
     return absl::InvalidArgumentError(
-        absl::StrCat("\"", ToAbsl(text.substr(0, 40)), "\" is no probability"));
+        absl::StrCat("\"", ToAbsl(text.substr(0, 40)), "\" is not a probability"));
   }
   return probability;
 }
@@ -239,7 +239,7 @@ absl::StatusOr<Table> ReadBinary(std::string_view bytes, const Vocabularies& voc
   table.lists.resize(vocabularies.source);
   uint64_t begin = offset(0);
   if (begin > header.tokens) {
-    return absl::InvalidArgumentError("offset 0 lies outside of the tokens");
+    return absl::InvalidArgumentError("offset 0 is outside of the tokens");
   }
   for (uint64_t s = 0; s + 1 < header.offsets; ++s) {
     const uint64_t end = offset(s + 1);

@@ -94,7 +94,7 @@ void AddDuration(CLI::App* app, const char* name, const char* default_value, con
         if (!absl::ParseDuration(value, &rest) || rest == absl::InfiniteDuration()) {
           flags->error.Update(
               absl::InvalidArgumentError(std::string(name) + ": \"" + value +
-                                         "\" is no duration, want for example 30s or 2m"));
+                                         "\" is not a duration, want for example 30s or 2m"));
           return;
         }
         google::protobuf::Duration* const duration = (flags->config.*field)();

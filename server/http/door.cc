@@ -22,7 +22,7 @@ constexpr char kGrpcTimeoutHeader[] = "grpc-timeout";
 
 absl::Status BadTimeout(const char* header, std::string_view value) {
   return InvalidField(header, absl::StrCat("\"", absl::string_view(value.data(), value.size()),
-                                           "\" is no time, want for example 2.5 or 500ms"));
+                                           "\" is not a time, want for example 2.5 or 500ms"));
 }
 
 // gRPC writes a timeout as at most eight digits and a unit.

@@ -154,7 +154,7 @@ Json Describe(const Operation& operation, const google::protobuf::DescriptorPool
   DRAGOMAN_CHECK(rpc != nullptr);
   Json parameters = Json::array(
       {HeaderParameter("X-Request-Timeout", "The time the call may take: seconds, or 500ms, 2m."),
-       HeaderParameter("X-Request-Id", "Comes back, and stands in the log.")});
+       HeaderParameter("X-Request-Id", "Is returned, and appears in the log.")});
   if (std::string(operation.path).find("{name}") != std::string::npos) {
     parameters.push_back(
         {{"name", "name"}, {"in", "path"}, {"required", true}, {"schema", {{"type", "string"}}}});

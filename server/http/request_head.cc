@@ -85,7 +85,7 @@ std::optional<HttpResponse> ReadRequestHead(const HttpMessage& message, HttpRequ
     return refusal;
   }
   if (!SplitTarget(ToStd(message.target()), request)) {
-    return RpcStatusBody(400, "the target of the request is no path");
+    return RpcStatusBody(400, "the target of the request is not a path");
   }
   if (!IsValidUtf8(request->path)) return RpcStatusBody(400, "the path is not valid UTF-8");
   return std::nullopt;

@@ -143,7 +143,7 @@ HttpRouter::Match HttpRouter::Find(const HttpRequest& request) const {
   }
   if (want_tls_ && !request.encrypted && !found->for_probes) {
     HttpResponse refusal =
-        found->error(426, "this server takes such requests over TLS alone (https)");
+        found->error(426, "this server accepts such requests only over TLS (https)");
     refusal.headers.emplace_back("Upgrade", "TLS/1.2, HTTP/1.1");  // RFC 9110, 15.5.22
     return {.refusal = std::move(refusal)};
   }

@@ -51,7 +51,7 @@ absl::StatusOr<std::vector<Address>> Find(const std::string& host, const std::st
   addrinfo* found = nullptr;
   if (const int error = getaddrinfo(host.c_str(), port.c_str(), &hints, &found); error != 0) {
     return absl::InvalidArgumentError(
-        absl::StrCat("there is no host of that name (", gai_strerror(error), ")"));
+        absl::StrCat("there is no host with that name (", gai_strerror(error), ")"));
   }
   std::vector<Address> addresses;
   for (const addrinfo* info = found; info != nullptr; info = info->ai_next) {

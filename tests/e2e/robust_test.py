@@ -255,7 +255,7 @@ class PortTest(unittest.TestCase):
                                     **{which: address})
         for which in ("grpc_address", "http_address"):
             self.assert_refused("the address is not one of this machine", **{which: "192.0.2.1:0"})
-        self.assert_refused("there is no host of that name", grpc_address="no-such-host.invalid:0")
+        self.assert_refused("there is no host with that name", grpc_address="no-such-host.invalid:0")
 
 
 class RefusalTest(unittest.TestCase):

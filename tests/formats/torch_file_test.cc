@@ -147,9 +147,9 @@ TEST(TorchPickle, AnythingButADictionaryOfTensorsIsRefused) {
       {Dictionary(rebuild + "(" + storage + Number(0) + Text("2") + "\x85" + Number(1) + "\x85tR"),
        "not a number"},
       {Dictionary(Global("torch._utils", "_rebuild_parameter") + "N\x85R"), "not a tensor"},
-      {Dictionary(Global("collections", "OrderedDict") + "N\x85R"), "no list"},
-      {Dictionary(Global("collections", "OrderedDict") + TensorOf(storage) + "\x85R"), "no list"},
-      {Dictionary(Global("collections", "OrderedDict") + "]" + "]Na" + "a\x85R"), "no pairs"},
+      {Dictionary(Global("collections", "OrderedDict") + "N\x85R"), "other than a list"},
+      {Dictionary(Global("collections", "OrderedDict") + TensorOf(storage) + "\x85R"), "other than a list"},
+      {Dictionary(Global("collections", "OrderedDict") + "]" + "]Na" + "a\x85R"), "other than pairs"},
   };
   for (const auto& [pickle, message] : lies) {
     const absl::Status status = Read(pickle).status();

@@ -182,11 +182,11 @@ TEST(Shortlist, RefusesContradictions) {
       {"", "no line has a target and a source piece"},
       {"a b\n", "line 1 has 2 fields"},
       {"\n\na b 0.5 c\n", "line 3 has 4 fields"},
-      {"a b half\n", "line 1: \"half\" is no probability"},
-      {"a b -1\n", "no probability"},
-      {"a b nan\n", "no probability"},
-      {"a b inf\n", "no probability"},
-      {"a b 0.5x\n", "no probability"},
+      {"a b half\n", "line 1: \"half\" is not a probability"},
+      {"a b -1\n", "is not a probability"},
+      {"a b nan\n", "is not a probability"},
+      {"a b inf\n", "is not a probability"},
+      {"a b 0.5x\n", "is not a probability"},
       {"no-such-piece neither 0.5\n", "no line has"},
       {"\x1f\x8b\x08", "gunzip"},
       {good.substr(0, 40), "too few for a header"},
@@ -199,7 +199,7 @@ TEST(Shortlist, RefusesContradictions) {
       {binary([](BinaryFile* f) {
          f->offsets = {4, 4};
        }),
-       "offset 0 lies outside"},
+       "offset 0 is outside"},
       {binary([](BinaryFile* f) {
          f->offsets = {0, 2, 1};
        }),

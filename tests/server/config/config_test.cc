@@ -181,7 +181,7 @@ TEST(Config, BadFlagsAreRefusedWithTheirNameAndValue) {
       {{"--model", "a=x", "--max-batch-rows", "8"}, "max-batch-rows is 8, want at least 16"},
       {{"--model", "a=x", "--kv-cache-bytes", "4GB"}, "--kv-cache-bytes: \"4GB\""},
       {{"--model", "a=x", "--max-message-bytes", "4GiB"}, "max-message-bytes is 4294967296"},
-      {{"--model", "a=x", "--drain-timeout", "30"}, "--drain-timeout: \"30\" is no duration"},
+      {{"--model", "a=x", "--drain-timeout", "30"}, "--drain-timeout: \"30\" is not a duration"},
       {{"--model", "a=x", "--drain-timeout", "-1s"}, "drain-timeout is -1s"},
       {{"--model", "a=x", "--tls-key", "k"}, "tls-key is given without tls-cert"},
       {{"--model", "a=x", "--tls-client-ca", "c"}, "tls-client-ca is given without tls-cert"},

@@ -102,7 +102,7 @@ TEST(Listener, DistinguishesWhyAPortCannotBeBound) {
   const auto listener = Open();
   EXPECT_EQ(WhyNot(listener->address()), "the port is in use");
   EXPECT_EQ(WhyNot("192.0.2.1:0"), "the address is not one of this machine");
-  EXPECT_THAT(WhyNot("no-such-host.invalid:0"), HasSubstr("there is no host of that name"));
+  EXPECT_THAT(WhyNot("no-such-host.invalid:0"), HasSubstr("there is no host with that name"));
 }
 
 TEST(Listener, AnyAddressAndNamesWork) {

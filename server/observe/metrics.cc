@@ -145,7 +145,8 @@ std::vector<prometheus::MetricFamily> Metrics::Impl::CollectPool() const {
                stats.max_waiting_requests),
       GaugeNow("dragoman_queue_tokens_limit", "Source tokens that may wait; more are refused.",
                stats.max_waiting_tokens),
-      GaugeNow("dragoman_queue_oldest_age_seconds", "How long the oldest waiting request has waited.",
+      GaugeNow("dragoman_queue_oldest_age_seconds",
+               "How long the oldest waiting request has waited.",
                absl::ToDoubleSeconds(stats.oldest_wait)),
       GaugeNow("dragoman_kv_cache_bytes", "KV memory reserved by the sentences in the batches.",
                static_cast<double>(stats.kv_reserved_bytes)),
@@ -160,11 +161,11 @@ std::vector<prometheus::MetricFamily> Metrics::Impl::CollectPool() const {
 std::vector<prometheus::MetricFamily> Metrics::Impl::CollectCache() const {
   const WorkerPool* const watched = pool.load();
   const CacheStats stats = watched == nullptr ? CacheStats() : watched->Stats().cache;
-  prometheus::MetricFamily lookups =
-      GaugeNow("dragoman_cache_lookups_total",
-               "Sentences looked up in the cache: found (hit), being translated for another request "
-               "(shared), or left to the workers (miss).",
-               0, prometheus::MetricType::Counter);
+  prometheus::MetricFamily lookups = GaugeNow(
+      "dragoman_cache_lookups_total",
+      "Sentences looked up in the cache: found (hit), being translated for another request "
+      "(shared), or left to the workers (miss).",
+      0, prometheus::MetricType::Counter);
   lookups.metric.clear();
   for (const auto& [result, count] :
        {std::pair("hit", stats.hits), {"shared", stats.shared}, {"miss", stats.misses}}) {

@@ -71,6 +71,7 @@ CHANGES = [
     (r"(doors\.py) --texts \d+ --clients \d+", r"\1 --texts 20 --clients 4 --client-cores 0"),
     (r"first_text_bench\.py", "first_text_bench.py --rounds 1"),
     (r"kernels_bench", "kernels_bench --benchmark_min_time=0.001"),
+    (r"shapes_bench --rounds \d+", "shapes_bench --rounds 1"),
     (r"--size base", "--size small"),
     (r"--sentences 256", "--sentences 8"),
     (r"\], 2000, 500\)", "], 20, 5)"),

@@ -26,6 +26,14 @@ void LineSize::Add(const Job& job, int sign) {
   share += sign * job.cost.turn_share;
 }
 
+LineSize& LineSize::operator+=(const LineSize& more) {
+  requests += more.requests;
+  tokens += more.tokens;
+  work += more.work;
+  share += more.share;
+  return *this;
+}
+
 void FairShare::Open(Flow* flow) {
   Account* const account = AccountOf(flow->request->terms());
   // An account with nothing waiting was idle by its own choice.

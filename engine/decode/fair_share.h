@@ -65,6 +65,7 @@ struct LineSize {
   double share = 0;     // of the rows of a turn
 
   void Add(const Job& job, int sign);
+  LineSize& operator+=(const LineSize& more);
 };
 
 // A request, from its admission to the end of its last job.

@@ -50,11 +50,7 @@ absl::Status Scheduler::Enter(std::vector<JobPtr>* jobs, absl::Time now) {
     flow->waiting.push_back(std::move(job));
   }
   fair_.Open(flow.get());
-  for (const auto waiting : {&waiting_, &flow->account->waiting}) {
-    LineSize& there = (*waiting)[flow->kind()];
-    ++there.requests;
-    for (const JobPtr& job : flow->waiting) there.Add(*job, 1);
-  }
+  CountWaiting(*flow, size);
   since_.insert(flow.get());
   checks_.insert(flow.get());
   const RequestState* const request = flow->request.get();
@@ -237,16 +233,21 @@ void Scheduler::RefuseUnwanted(absl::Time now, TurnPlan* plan) {
 // Removes the next job of a flow from the queue.
 JobPtr Scheduler::Take(Flow* flow) {
   JobPtr job = fair_.Pop(flow);
-  for (const auto waiting : {&waiting_, &flow->account->waiting}) {
-    LineSize& there = (*waiting)[flow->kind()];
-    there.Add(*job, -1);
-    if (flow->waiting.empty()) --there.requests;
-  }
+  LineSize less;
+  less.Add(*job, -1);
   if (flow->waiting.empty()) {
+    less.requests = -1;
     since_.erase(flow);
     checks_.erase(flow);
   }
+  CountWaiting(*flow, less);
   return job;
+}
+
+// Adds to what waits in the queue, and of the flow's account.
+void Scheduler::CountWaiting(const Flow& flow, const LineSize& more) {
+  waiting_[flow.kind()] += more;
+  flow.account->waiting[flow.kind()] += more;
 }
 
 void Scheduler::OnEnd(const Job& job, const absl::Status& status) {

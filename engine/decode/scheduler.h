@@ -164,6 +164,7 @@ class Scheduler {
   absl::Status CanBeMet(const RequestTerms& terms, absl::Time now, absl::Duration needed) const;
   void RefuseUnwanted(absl::Time now, TurnPlan* plan);
   JobPtr Take(Flow* flow);
+  void CountWaiting(const Flow& flow, const LineSize& more);
   void CloseIfDone(Flow* flow);
   bool IsTurnOf(int worker, double share) const;
 

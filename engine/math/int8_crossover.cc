@@ -55,19 +55,16 @@ bool Race::OneDnnWins(int rows) {
   QuantizeRows(std::as_const(x_).view().Rows(0, rows), 0, rows, &quantized_);
   const MatrixView<float> y = y_.view().Rows(0, rows);
   const OneDnnInt8::Blocks blocks = onednn_.Cut(rows, /*members=*/1);
-  double ours = 1e9, its = 1e9;
-  for (int round = 0; round < kRounds; ++round) {
-    ours = std::min(ours, SecondsOf([&] {
-                      for (const Int8Gemm& gemm : gemms_)
-                        gemm.Apply(quantized_, 0, gemm.panels(), y);
-                    }));
-    its = std::min(its, SecondsOf([&] {
-                     for (const Int8Gemm& gemm : gemms_) {
-                       onednn_.Apply(gemm, quantized_, blocks, 0, blocks.count, y, &scratch_);
-                     }
-                   }));
-  }
-  return its < kMargin * ours;
+  const auto run = [&](int variant) {
+    for (const Int8Gemm& gemm : gemms_) {
+      if (variant == 0) {
+        gemm.Apply(quantized_, 0, gemm.panels(), y);
+      } else {
+        onednn_.Apply(gemm, quantized_, blocks, 0, blocks.count, y, &scratch_);
+      }
+    }
+  };
+  return Fastest(2, kRounds, kMargin, run) == 1;
 }
 
 }  // namespace

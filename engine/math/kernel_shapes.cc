@@ -1,16 +1,13 @@
-// Every variant multiplies the same matrices in turns, and its fastest turn counts: what disturbs a
-// turn only makes it slower.  The first variant stays unless another one is faster by a margin, so
-// that where they are equal, noise does not decide.
+// Every variant multiplies the same matrices.  The first one stays unless another is faster by a
+// margin (trial.h).
 
 #include "engine/math/kernel_shapes.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "engine/math/int8_gemm.h"
@@ -28,18 +25,6 @@ constexpr int kRows[] = {8, kMostRows};
 constexpr int kTurns = 12;
 constexpr double kMargin = 0.97;
 
-// The variant, out of so many, that runs fastest.
-int Fastest(int variants, absl::FunctionRef<void(int)> run) {
-  std::vector<double> seconds(variants, std::numeric_limits<double>::infinity());
-  for (int turn = 0; turn < kTurns; ++turn) {
-    for (int i = 0; i < variants; ++i) {
-      seconds[i] = std::min(seconds[i], SecondsOf([&] { run(i); }));
-    }
-  }
-  const auto fastest = std::min_element(seconds.begin(), seconds.end());
-  return *fastest < kMargin * seconds[0] ? static_cast<int>(fastest - seconds.begin()) : 0;
-}
-
 Float32Gemm::Tile FastestTile() {
   const auto tiles = Float32Gemm::Tiles();
   if (tiles.size() == 1) return tiles[0];
@@ -50,7 +35,7 @@ Float32Gemm::Tile FastestTile() {
     gemms.emplace_back(weight.view(), absl::Span<const float>(), Activation::kNone, tile);
   }
   Matrix<float> y(x.rows(), weight.rows());
-  const int fastest = Fastest(static_cast<int>(tiles.size()), [&](int i) {
+  const int fastest = Fastest(static_cast<int>(tiles.size()), kTurns, kMargin, [&](int i) {
     for (const int rows : kRows) {
       gemms[i].Apply(x.view().Rows(0, rows), 0, gemms[i].panels(), y.view().Rows(0, rows));
     }
@@ -68,7 +53,7 @@ bool NearPrefetchHelps() {
   quantized.Resize(x.rows(), x.cols());
   QuantizeRows(x.view(), 0, x.rows(), &quantized);
   Matrix<float> y(x.rows(), weight.rows());
-  return Fastest(2, [&](int i) {
+  return Fastest(2, kTurns, kMargin, [&](int i) {
            gemm->set_near_prefetch(i == 0);
            gemm->Apply(quantized, 0, gemm->panels(), y.view());
          }) == 0;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <vector>
 
 namespace dragoman {
 namespace {
@@ -21,6 +23,17 @@ double SecondsOf(absl::FunctionRef<void()> work) {
   const double start = CpuSeconds();
   work();
   return CpuSeconds() - start;
+}
+
+int Fastest(int variants, int turns, double margin, absl::FunctionRef<void(int)> run) {
+  std::vector<double> seconds(variants, std::numeric_limits<double>::infinity());
+  for (int turn = 0; turn < turns; ++turn) {
+    for (int i = 0; i < variants; ++i) {
+      seconds[i] = std::min(seconds[i], SecondsOf([&] { run(i); }));
+    }
+  }
+  const auto fastest = std::min_element(seconds.begin(), seconds.end());
+  return *fastest < margin * seconds[0] ? static_cast<int>(fastest - seconds.begin()) : 0;
 }
 
 Matrix<float> TrialNumbers(int rows, int cols) {

@@ -12,6 +12,12 @@ namespace dragoman {
 // count.
 double SecondsOf(absl::FunctionRef<void()> work);
 
+// The variant, of so many, that runs fastest.  They run in turns, so many times, and the fastest
+// turn of each counts: what disturbs a turn only makes it slower.  Variant 0 is returned unless
+// another takes less than `margin` of its time, so that where they are equal, noise does not
+// decide.
+int Fastest(int variants, int turns, double margin, absl::FunctionRef<void(int)> run);
+
 // Numbers that resemble weights; always the same.
 Matrix<float> TrialNumbers(int rows, int cols);
 

@@ -35,7 +35,7 @@ grpc::ChannelArguments MakeArguments(const ClientOptions& options) {
   grpc::ChannelArguments arguments;
   arguments.SetUserAgentPrefix("dragoman/" DRAGOMAN_VERSION);
   arguments.SetMaxReceiveMessageSize(kMaxResponseBytes);
-  // The server is usually nearby; the environment's proxy is for the outside world.
+  // The server is usually on the local network, for which the environment's proxy is not meant.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   // Detects a server that has silently vanished, and one that has come back.
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 30'000);

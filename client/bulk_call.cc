@@ -85,7 +85,7 @@ struct BulkCall::Stream
     return pending.empty();
   }
 
-  // Everything is answered: lets the call end normally.
+  // Called when everything is answered; lets the call end normally.
   void Close() {
     {
       absl::MutexLock lock(&mutex);
@@ -184,8 +184,8 @@ struct BulkCall::Stream
       if (its_owner->stream_.get() == this) its_owner->stream_ = nullptr;
       if (absl::IsUnimplemented(status)) its_owner->unary_ = true;
     }
-    // Destroys itself here, unless another thread is about to notice that it takes nothing more:
-    // the context holds the channel, which must not be destroyed on gRPC's thread.
+    // Drops the last reference here, unless another thread still holds one because it has not yet
+    // noticed the end. The context holds the channel, which must not be destroyed on gRPC's thread.
     std::shared_ptr<Stream>(std::move(own)).reset();
     for (auto& [id, request] : left) {
       its_owner->Unanswered(std::move(request.request), std::move(request.done), status);

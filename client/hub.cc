@@ -299,7 +299,7 @@ absl::StatusOr<HubRepository> Hub::List(const std::string& repository,
 
 absl::Status Hub::Fetch(const HubRepository& repository, const HubFile& file,
                         const std::string& path, const std::function<void(int64_t)>& progress) {
-  // Named after the content, so that it is never continued with another one.
+  // Named after the content, so that different content is never appended to it.
   const std::string name = file.digest().empty() ? repository.commit : file.digest();
   const std::string part_path = absl::StrCat(path, ".", name.substr(0, 12), ".part");
   PartFile part(part_path);

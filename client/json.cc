@@ -7,7 +7,7 @@
 namespace dragoman {
 namespace {
 
-// The double for the shortest decimal number that is this float: -0.23 and not
+// The double for the shortest decimal number that rounds to this float: -0.23 and not
 // -0.23000000417232513.
 double Shortest(float value) {
   char digits[32] = {};

@@ -24,7 +24,7 @@ struct TextError {
   absl::Status status;
 };
 
-// Which of `texts` texts the server found wrong; nothing if it did not say.
+// The text, out of `texts`, that the server rejected; nothing if it did not say which.
 std::optional<TextError> TextErrorOf(const absl::Status& status, size_t texts) {
   for (const FieldViolation& violation : FieldViolationsOf(status)) {
     absl::string_view index = violation.field;
@@ -41,8 +41,8 @@ std::optional<TextError> TextErrorOf(const absl::Status& status, size_t texts) {
   return std::nullopt;
 }
 
-// Whether the error may concern a single text, so that the others of its request deserve another
-// try.
+// Whether the error may concern a single text, so that the other texts of its request are worth
+// retrying.
 bool MayBeOneTexts(const absl::Status& status) {
   return absl::IsInternal(status) || absl::IsDeadlineExceeded(status);
 }
@@ -170,8 +170,9 @@ void TranslationPipeline::DeliverAll() {
   }
 }
 
-// Waits for the next answer.  A bulk call has no deadline, so its requests have theirs here: one
-// that is not answered in time fails, and the others are sent again over another call.
+// Waits for the next answer. A bulk call has no deadline, so the deadlines of its requests are
+// enforced here: a request that is not answered in time fails, and the others are sent again over
+// another call.
 void TranslationPipeline::AwaitNews() {
   const absl::Condition news(this, &TranslationPipeline::HasNews);
   if (bulk_ == nullptr) return mutex_.Await(news);
@@ -209,8 +210,8 @@ bool TranslationPipeline::WorthWaitingFor(const absl::Status& status) const {
   return absl::IsResourceExhausted(status) || (answered_ && absl::IsUnavailable(status));
 }
 
-// The answer to a request for `items`, when the server is no longer busy or unreachable, or
-// max_wait has passed.
+// Repeats a request for `items` until the server is no longer busy or unreachable, or max_wait has
+// passed, and returns the last answer.
 TranslationPipeline::Response TranslationPipeline::AfterWaiting(const std::vector<Item*>& items,
                                                                 Response response) const {
   const absl::Time give_up = absl::Now() + options_.max_wait;

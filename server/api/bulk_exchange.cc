@@ -127,7 +127,7 @@ void BulkExchange::Answered(const std::shared_ptr<Open>& open, TranslateResponse
     size_.target_tokens += open->task.size().target_tokens;
     size_.queue = std::max(size_.queue, translated.times.queue);
     done_.push_back(open);
-    // Two for one, because there may be more room than before.
+    // Starts up to two for each that has ended, because there may be more room than before.
     while (next.size() < 2 && !parked_.empty()) {
       next.push_back(std::move(parked_.front()));
       parked_.pop_front();

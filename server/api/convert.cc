@@ -63,7 +63,7 @@ Place PlaceOf(std::string_view name) {
   return place;
 }
 
-// Of each option of the table.  Looked up once: every request asks for all of them.
+// The place of each option in the table. Looked up once, because every request needs all of them.
 const std::vector<Place>& Places() {
   static const std::vector<Place>& places = *[] {
     auto* const found = new std::vector<Place>();

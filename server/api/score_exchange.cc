@@ -73,7 +73,7 @@ absl::Status ScoreExchange::TryStart(Parse parse) {
 }
 
 void ScoreExchange::Scored(TranslateResponse scored) {
-  scored.status.Update(request()->Wanted(absl::Now()));  // nobody may be there to read it
+  scored.status.Update(request()->Wanted(absl::Now()));  // the caller may have gone
   size_.queue = scored.times.queue;
   if (!scored.status.ok()) return End(NamePairs(scored.status), {});
   const Model& model = call().translator()->model();

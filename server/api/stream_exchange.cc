@@ -59,7 +59,7 @@ void TranslateStreamExchange::Add(v1::TranslateStreamResponse message) {
 }
 
 void TranslateStreamExchange::OnDone(TranslateResponse translated) {
-  translated.status.Update(request()->Wanted(absl::Now()));  // nobody may be there to read it
+  translated.status.Update(request()->Wanted(absl::Now()));  // the caller may have gone
   task_.NoteTimes(translated);
   if (translated.status.ok()) {
     v1::TranslateStreamResponse last;

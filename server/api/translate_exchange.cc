@@ -28,7 +28,7 @@ absl::Status TranslateExchange::TryStart(Parse parse) {
 }
 
 void TranslateExchange::Translated(TranslateResponse translated) {
-  translated.status.Update(request()->Wanted(absl::Now()));  // nobody may be there to read it
+  translated.status.Update(request()->Wanted(absl::Now()));  // the caller may have gone
   task_.NoteTimes(translated);
   v1::TranslateResponse response;
   if (translated.status.ok()) response = task_.Answer(translated, call().Elapsed());

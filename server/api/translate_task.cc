@@ -37,8 +37,8 @@ absl::Status TranslateTask::FindRoutes(const v1::TranslateRequest& request) {
     ASSIGN_OR_RETURN(route_, find(request.source_language()));
     return absl::OkStatus();
   }
-  // A single or a named model is found for any languages and then refuses those that it lacks.
-  // Here it must not be chosen for them.
+  // The registry returns a model that is named, or is the only one, for any languages, and the
+  // model then refuses those that it lacks. Here such a model must not be chosen.
   const FindSource find_served = [&](const std::string& source) -> absl::StatusOr<Route> {
     ASSIGN_OR_RETURN(Route route, find(source));
     const Languages& languages = route.translators().front()->model().tokenizer().languages();

@@ -24,7 +24,7 @@ bool IsMadeOf(std::string_view text, std::string_view marks, size_t min_size, si
          });
 }
 
-// Compares all of both, however early they differ; volatile, so that no compiler ends the loop
+// Compares all bytes, however early they differ; `volatile` keeps the compiler from ending the loop
 // early.
 bool SameInConstantTime(const Sha256Digest& a, const Sha256Digest& b) {
   volatile uint64_t difference = 0;

@@ -23,7 +23,7 @@ std::string_view Trim(std::string_view text) {
   return text;
 }
 
-// Takes what stands before the next `mark`, and the mark; all of the text if there is none.
+// Takes the text before the next `mark`, and the mark; all of the text if there is none.
 std::string_view TakeUntil(std::string_view mark, std::string_view* text) {
   const size_t end = text->find(mark);
   const std::string_view before = text->substr(0, end);

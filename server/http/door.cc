@@ -130,7 +130,7 @@ int HttpCodeOf(const absl::Status& status) {
     case absl::StatusCode::kResourceExhausted:
       return IsMessageTooLarge(status) ? 413 : 429;
     case absl::StatusCode::kCancelled:
-      return 499;  // should anybody read it
+      return 499;  // in case anybody reads it
     case absl::StatusCode::kUnimplemented:
       return 501;
     case absl::StatusCode::kUnavailable:

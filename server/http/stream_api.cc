@@ -67,7 +67,7 @@ class HttpTranslateStream {
 
   void Write(const v1::TranslateStreamResponse& message) {
     Begin();
-    // If nobody reads any more, the connection is gone, and OnGone cancels the call.
+    // A failed write means that the connection is gone; then OnGone cancels the call.
     answer_->Write(Event(NameOf(message), ToJson(message).value_or("{}")));
   }
 

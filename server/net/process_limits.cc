@@ -35,7 +35,7 @@ class Message {
     return *this << digits;
   }
   void Print() const {
-    if (write(STDERR_FILENO, text_, size_) < 0) return;  // nobody is there to read it
+    if (write(STDERR_FILENO, text_, size_) < 0) return;  // nobody can read it
   }
 
  private:

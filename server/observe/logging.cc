@@ -71,8 +71,8 @@ void AppendEvent(bool json, std::string_view event, absl::Span<const LogField> f
 // write before there is a queue.
 //
 // Under load, waking the queue's thread and writing for every single line would cost a short call a
-// tenth of its CPU time.  So the first line after a pause is written at once, those that come
-// within the next moments are written together.
+// tenth of its CPU time. So the first line after a pause is written at once, and those that follow
+// within moments are written together.
 class DescriptorSink : public spdlog::sinks::base_sink<std::mutex> {
  public:
   DescriptorSink(int fd, bool json, bool queued) : fd_(fd), json_(json), queued_(queued) {}

@@ -20,8 +20,8 @@ std::string DescribeNative(Precision precision) {
                       shape);
 }
 
-// Who multiplies; with both: "native avx512_vnni, tiles of 6 x 64; onednn avx512_core_amx from 16
-// rows on".
+// What multiplies matrices; if both kinds do: "native avx512_vnni, tiles of 6 x 64; onednn
+// avx512_core_amx from 16 rows on".
 std::string DescribeProducts(Arithmetic arithmetic) {
   const absl::Status possible = CanMultiply(arithmetic);
   if (!possible.ok()) return absl::StrCat("none: ", std::string(possible.message()));

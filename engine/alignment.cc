@@ -61,7 +61,8 @@ class Aligner {
   float At(size_t target, size_t source) const {
     return sentence_.attention[target * source_.size() + source];
   }
-  // For each source token, the target token that gives it the most; the first one of equals.
+  // For each source token, the target token that gives it the most attention; the first one of
+  // equals.
   std::vector<int> Best() const;
 
   const SentenceToAlign& sentence_;

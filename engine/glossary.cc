@@ -11,7 +11,7 @@
 namespace dragoman {
 namespace {
 
-// Whether text[begin, end), which is not empty, is whole words.
+// Whether text[begin, end), which is not empty, consists of whole words.
 bool IsWholeWord(std::string_view text, size_t begin, size_t end) {
   const auto first_of = [](std::string_view part) {
     size_t i = 0;
@@ -26,8 +26,7 @@ bool IsWholeWord(std::string_view text, size_t begin, size_t end) {
   return begins && ends;
 }
 
-// The first place of the phrase at or behind `begin` where it is whole words; npos if there is
-// none.
+// The first occurrence of the phrase as whole words at or after `begin`; npos if there is none.
 size_t FindPhrase(std::string_view text, std::string_view phrase, size_t begin) {
   while ((begin = text.find(phrase, begin)) != std::string_view::npos) {
     if (IsWholeWord(text, begin, begin + phrase.size())) break;
@@ -36,7 +35,7 @@ size_t FindPhrase(std::string_view text, std::string_view phrase, size_t begin) 
   return begin;
 }
 
-// Whether a hypothesis that says these tokens breaks the rules.
+// Whether a hypothesis that contains these tokens breaks the rules.
 bool Breaks(const SearchRules& rules, absl::Span<const int32_t> tokens) {
   for (const std::vector<int32_t>& word : rules.bad_words_ids) {
     if (std::search(tokens.begin(), tokens.end(), word.begin(), word.end()) != tokens.end()) {
@@ -54,7 +53,7 @@ bool Breaks(const SearchRules& rules, absl::Span<const int32_t> tokens) {
   return false;
 }
 
-// Whether the tokens of a target phrase are all of the vocabulary.
+// Whether all tokens of a target phrase are in the vocabulary.
 bool CanSay(const Tokenizer& tokenizer, absl::Span<const int32_t> tokens) {
   return !tokens.empty() &&
          std::find(tokens.begin(), tokens.end(), tokenizer.target_unknown_id()) == tokens.end();

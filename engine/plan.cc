@@ -1,6 +1,6 @@
 // A request becomes jobs text by text and sentence by sentence.  What all sentences share
 // (languages, search options, word rules, the glossary) is resolved once, before the first one.  An
-// error names the field that is to blame, and nothing has been submitted by then.
+// error names the offending field, and is found before anything has been submitted.
 
 #include "engine/plan.h"
 
@@ -135,8 +135,8 @@ absl::Status Planner::PrepareGlossary() {
 // Whether there is any use in tokenizing the texts.
 absl::Status Planner::CheckAhead() const {
   if (context_.check_ahead == nullptr) return absl::OkStatus();
-  // Without words nothing has to be done; and the length of some translations is not that of the
-  // source.
+  // A text without words needs no work, and the options below set lengths that do not follow from
+  // the source.
   const bool has_words = std::all_of(
       request_.texts.begin(), request_.texts.end(),
       [](const std::string& text) { return text.find_first_not_of(" \t\r\n") != text.npos; });

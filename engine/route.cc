@@ -72,8 +72,9 @@ OnProgress Chain(std::shared_ptr<const Way> way, OnProgress on_progress) {
   };
 }
 
-// The glossary of the first step.  A phrase passes through the pivot's text as it is to be in the
-// end, or as it was if the first model cannot write that: Haus -> maison by way of English is
+// The glossary of the first step. In the pivot's text, a phrase already has its final form, or
+// still its source form if the first model cannot write the final one. Haus -> maison by way of
+// English is
 //
 //   first   Haus -> maison      "Das Haus ist alt."     "The maison is old."
 //   second  maison -> maison    "The maison is old."    "La maison est vieille."
@@ -85,7 +86,7 @@ std::vector<GlossaryEntry> CarryOver(const Tokenizer& first, const std::vector<s
   for (size_t i = 0; i < entries.size(); ++i) {
     GlossaryEntry& to = entries[i];
     GlossaryEntry& from = second->words.glossary[i];
-    // The first step tells the errors.
+    // The first step reports the errors.
     if (to.source.empty() || !IsValidUtf8(to.source) || !IsValidUtf8(to.target)) continue;
     if (!to.target.empty() && !CanSay(first, to.target) && CanSay(first, to.source)) {
       to.target = "";

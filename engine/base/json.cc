@@ -15,8 +15,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Refuses valid JSON that no honest file contains, by throwing from within the parser: it must not
-// go on to read a hundred megabytes of brackets.
+// Refuses valid JSON that no legitimate file contains. It throws from within the parser, which
+// would otherwise go on to read a hundred megabytes of brackets.
 class Watch {
  public:
   void See(int depth, Json::parse_event_t event, const Json& parsed) {

@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Thrown from within the library's parser, and caught where the parser was called.
+// Thrown from within the library's parser, and caught where the parser is called.
 struct Refused {
   std::string message;
 };

@@ -23,7 +23,7 @@ constexpr size_t kMaxName = 4096;
 struct Stream {
   absl::Span<const std::byte> bytes;
   uint64_t position = 0;
-  bool ended = false;  // a read wanted more than was left
+  bool ended = false;  // a read asked for more bytes than were left
 };
 
 void* OpenStream(void* opaque, const void*, int) { return opaque; }

@@ -68,7 +68,8 @@ struct DecodeBatch::Sentence {
   std::unique_ptr<SentenceState> state;
   std::unique_ptr<Search> search;
   // How many tokens of each live hypothesis the network has seen, including the decoder start.
-  // Normally one less than there are; initially, all that the search begins with is still to come.
+  // Normally one less than the hypothesis has; initially, everything that the search begins with is
+  // still unseen.
   int seen = 0;
   const bool one_by_one;  // the network takes one token of a hypothesis at a time
   int rows = 0;           // how many the network has been given
@@ -79,7 +80,7 @@ struct DecodeBatch::Sentence {
   std::vector<Candidate> early;  // of tokens seen in earlier, incomplete steps
   JobTimes times;
   absl::Time joined;         // when its decoding began
-  size_t stable_tokens = 0;  // how many its job has been told
+  size_t stable_tokens = 0;  // how many have been reported to its job
 };
 
 void Conclude(Job* job, JobResult result, Observer* observer) {

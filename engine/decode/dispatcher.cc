@@ -25,7 +25,7 @@ bool Dispatcher::AwaitWork(int worker) {
   };
   absl::MutexLock lock(&mutex_, absl::Condition(&called));
   if (!draining_ || !scheduler_.line_empty()) return true;
-  called_[worker] = absl::InfiniteFuture();  // it ends
+  called_[worker] = absl::InfiniteFuture();  // the worker ends
   return false;
 }
 

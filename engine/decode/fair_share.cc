@@ -95,7 +95,7 @@ Flow* FairShare::LastOf(const Account& account, int kind) {
     });
     return found == waiting.rend() ? nullptr : *found;
   };
-  // Those that were not begun are still of the kind that they were admitted as.
+  // Flows that have not begun are still of the kind (short or long) that they were admitted as.
   return kind == 1 ? last(account.short_waiting) : last(account.long_waiting);
 }
 

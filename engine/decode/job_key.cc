@@ -50,7 +50,7 @@ struct Anything {
   operator T() const;  // NOLINT(google-explicit-constructor)
 };
 
-// How many members an aggregate has: as many as it can be made of.
+// The number of members of an aggregate: the largest number of values that can initialize it.
 template <typename T, typename... Members>
 constexpr size_t MembersOf() {
   if constexpr (requires { T{Members{}..., Anything{}}; }) {
@@ -60,7 +60,7 @@ constexpr size_t MembersOf() {
   }
 }
 
-// What the table of options has, and start_id, which is no option.
+// The members are the options in the table, and start_id, which is not an option.
 static_assert(MembersOf<SearchOptions>() == std::size(kOptionTable) + 1,
               "results depend on a member that the table of options does not have");
 
@@ -71,10 +71,10 @@ void AddOptions(const SearchOptions& options, KeyWriter* key) {
   key->Add(options.start_id);
 }
 
-// The structured binding names all members, in order: the compiler stops whoever adds one here, to
-// decide whether results depend on it.
+// The structured binding names all members, in order. Whoever adds a member gets a compiler error
+// here, and has to decide whether results depend on it.
 void AddRules(const SearchRules& rules, KeyWriter* key) {
-  // The index of pieces and the ends of words belong to the model.
+  // The index of pieces and the ends of words follow from the model.
   const auto& [eos_id, decoder_start_id, unknown_id, bad_words_ids, banned_phrases, pieces,
                word_joins] = rules;
   key->AddAll(eos_id, decoder_start_id, unknown_id, bad_words_ids, banned_phrases);

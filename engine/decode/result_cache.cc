@@ -88,7 +88,7 @@ void ResultCache::Take(JobPtr job, std::string key, int urgency, Sorted* sorted)
   }
   const int tokens = static_cast<int>(job->source.size());
   const auto flight = flights_.find(key);
-  // A follower would not hear how its sentence grows, so a job that wants to is not one.
+  // A follower gets no reports of progress, so a job that wants them does not become one.
   if (flight == flights_.end() || flight->second->urgency > urgency || job->on_stable != nullptr ||
       following_tokens_ + tokens > options_.max_following_tokens) {
     return Lead(std::move(job), std::move(key), urgency, sorted);
@@ -204,7 +204,7 @@ void ResultCache::Conclude(JobPtr job, const absl::StatusOr<std::vector<Hypothes
   }
   own.status = job->request->Wanted(options_.clock());
   if (!own.status.ok()) return job->Finish(std::move(own));
-  // For the scheduler it is a separate request, because it may already know the whole one.
+  // It counts as a separate request for the scheduler, which may already know the original request.
   job->request = std::make_shared<RequestState>(std::move(job->request));
   const std::function<void(JobResult)> done = job->on_done;
   std::vector<JobPtr> alone;

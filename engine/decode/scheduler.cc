@@ -12,15 +12,16 @@ namespace {
 
 // The part of the queue that long requests may fill.
 constexpr double kLongPart = 0.75;
-// A forecast is believed for so long after the last turn.  An older one may come from a moment in
+// A forecast is trusted for this long after the last turn.  An older one may come from a moment in
 // which the machine was busy with something else, and if it refused everybody, no turn would ever
 // correct it.
 constexpr absl::Duration kFresh = absl::Seconds(1);
-// A request enters only if the queue could take this many times longer than forecast.  A shorter
-// queue serves as many; a longer one makes all of them late as soon as anything slows down.
+// A request is admitted only if it would be in time even if the queue took this many times longer
+// than forecast.  A shorter queue serves as many; a longer one makes all of them late as soon as
+// anything slows down.
 constexpr double kQueueReserve = 1.5;
-// A waiting request is looked at again when half of its spare time is over.  A forecast may change
-// meanwhile, and the client may leave, so after this long at the latest.
+// A waiting request is checked again when half of its spare time is over, within these limits: the
+// forecast may change meanwhile, and the client may leave.
 constexpr absl::Duration kLeastBetweenChecks = absl::Milliseconds(1);
 constexpr absl::Duration kMostBetweenChecks = absl::Milliseconds(20);
 
@@ -68,7 +69,7 @@ absl::Status Scheduler::CheckAhead(const RequestTerms& terms, const CostRange& c
   return Check({terms, size, false, cost.least_steps}, now);
 }
 
-// Whether the newcomer may enter, if others yield their places to it.
+// Whether the newcomer may enter the queue if others yield their places to it.
 absl::Status Scheduler::Check(const Newcomer& newcomer, absl::Time now) {
   const RequestTerms& terms = newcomer.terms;
   RETURN_IF_ERROR(quotas_.Check(terms.principal, terms.quota, now));
@@ -97,10 +98,10 @@ absl::Status Scheduler::CheckRoom(const LineSize& more, bool is_short) const {
 }
 
 // The request of the same kind that yields its place to the newcomer if the queue is full: one that
-// was not begun, of the principal that has the most work in it, if that is more than the newcomer's
-// principal would have.  Batch work yields first, and only to its like otherwise.  (Suter et al.,
-// "Buffer Management Schemes for Supporting TCP in Gigabit Routers with Per-flow Queueing", 1999:
-// longest queue drop.)
+// has not begun, of the principal that has the most work in the queue, if that is more than the
+// newcomer's principal would have.  An interactive newcomer displaces batch work first; otherwise
+// only requests of its own priority yield. (Suter et al., "Buffer Management Schemes for Supporting
+// TCP in Gigabit Routers with Per-flow Queueing", 1999: longest queue drop.)
 Flow* Scheduler::Yielding(const Newcomer& newcomer) const {
   const RequestTerms& terms = newcomer.terms;
   const Account* const own = fair_.Find(terms);
@@ -142,8 +143,8 @@ absl::Status Scheduler::MakeRoom(const Newcomer& newcomer) {
 
 // The work that is done before that of a newcomer.  Short requests wait for each other.  Long ones
 // share the workers: while one is being served, each of the others receives at most as much as it
-// does.  Another principal receives as much as the newcomer's principal does until then, and what
-// it lags behind; and batch work waits for all that is not.
+// does.  In that time, another principal receives as much as the newcomer's principal does, plus
+// the work by which it lags behind.  Batch work waits for all work that is not batch.
 double Scheduler::WorkBefore(const Newcomer& newcomer) const {
   const RequestTerms& terms = newcomer.terms;
   const Account* const own = fair_.Find(terms);
@@ -184,7 +185,7 @@ absl::Status Scheduler::CanBeMet(const RequestTerms& terms, absl::Time now,
 }
 
 TurnPlan Scheduler::PlanTurn(int worker, absl::Span<Resident> residents, absl::Time now) {
-  OnTurnEnd(worker, now);  // of a worker that went on at once: what lies between is part of it
+  OnTurnEnd(worker, now);  // the time between two turns belongs to the first
   loads_[worker].began = now;
   TurnPlan plan;
   RefuseUnwanted(now, &plan);
@@ -206,7 +207,7 @@ void Scheduler::OnTurnEnd(int worker, absl::Time now) {
   last_end_ = now;
 }
 
-// Refuses those that wait in vain, of the ones that are due to be looked at.
+// Refuses waiting requests that have become useless, among those that are due for a check.
 void Scheduler::RefuseUnwanted(absl::Time now, TurnPlan* plan) {
   plan->refuse = std::exchange(yielded_, {});
   while (!checks_.empty() && (*checks_.begin())->check_at <= now) {
@@ -244,7 +245,7 @@ JobPtr Scheduler::Take(Flow* flow) {
   return job;
 }
 
-// Adds to what waits in the queue, and of the flow's account.
+// Adds to the size of the queue, and of what the flow's account has in it.
 void Scheduler::CountWaiting(const Flow& flow, const LineSize& more) {
   waiting_[flow.kind()] += more;
   flow.account->waiting[flow.kind()] += more;
@@ -265,8 +266,8 @@ void Scheduler::CloseIfDone(Flow* flow) {
   flows_.erase(flow->request.get());
 }
 
-// Whether this worker should take a job with that share, rather than one with less to do, which
-// will fetch it within a turn.
+// Whether this worker should take a job with that share, rather than leave it to one with less to
+// do, which will take it within a turn.
 bool Scheduler::IsTurnOf(int worker, double share) const {
   const double mine = loads_[worker].share;
   double all = waiting_[false].share + waiting_[true].share;

@@ -74,7 +74,7 @@ void SchedulerTurn::Plan() {
   RunByTime(Priority::kInteractive, most_rows);
   double& saved = scheduler_->loads_[worker_].saved;
   if (used_ == before) {
-    // Even the first sentence is too wide for that, or there is none: it gets its rows once enough
+    // There is no sentence, or even the first is too wide for that: it gets its rows once enough
     // turns have saved them up.
     saved = std::min(kMostCarried, saved + kLongRows);
     RunByTime(Priority::kInteractive, used_ + saved);
@@ -89,7 +89,7 @@ void SchedulerTurn::Plan() {
   load.for_others = others_run_;
 }
 
-// The share of the turn that may be used up once other requests have got their part.
+// The share of the turn that may be used up by the time other requests have got their part.
 double SchedulerTurn::MostRowsOfOthers() const {
   if (!quick_) return 1;
   if (short_runs_) return std::max(0.5, used_ + kLongRows);
@@ -191,7 +191,8 @@ bool SchedulerTurn::MayStart(const Account& account) const {
   return !scheduler_->fair_.IsAhead(account);
 }
 
-// The same for sentences in progress.  But if those that wait find no memory, it has to be freed.
+// The same for sentences in progress.  But if waiting ones find no memory, sentences must run to
+// free it.
 bool SchedulerTurn::MayRun(const Account& account) const {
   return plan_->memory_short || MayStart(account);
 }
@@ -267,9 +268,9 @@ bool SchedulerTurn::Start(Flow* flow, double most_rows) {
   return true;
 }
 
-// How many stages of an encoding this turn has room for.  What fits into a turn is not divided.  Of
-// the sentences that do not fit, one advances by a stage in every turn, however many short ones
-// there are, unless short ones are in a hurry.
+// How many stages of an encoding this turn has room for.  An encoding that fits into a turn is not
+// divided.  Of the sentences that do not fit, one advances by a stage in every turn, however many
+// short ones there are, unless short ones are in a hurry.
 int SchedulerTurn::GrantStages(const Flow& flow, const JobCost& cost, int stages_left) {
   if (!OnCredit(flow)) return 0;
   const double each = cost.encode_share / cost.encode_stages;

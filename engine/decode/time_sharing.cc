@@ -5,16 +5,16 @@
 namespace dragoman {
 namespace {
 
-// Others may take so much of the time that short requests take beside them.
+// Other requests may take this fraction of the time that short requests take beside them.
 constexpr double kOthersPart = 0.5;
-// Turns of others alone are to take no more than so many turns of short requests.
+// A turn of other requests alone should take no longer than this many turns of short requests.
 constexpr double kOthersTurn = 3;
-// The time of a turn alone is half the last one's, half what was known.  While there are no such
-// turns it is trusted less and less, so that one comes now and then to be measured.
+// The estimate for a turn of short requests alone moves by kNew towards each new measurement. While
+// there are no such turns the estimate decays, so that now and then one is run and measured.
 constexpr double kNew = 0.5, kForget = 1 / 64.0;
-// The mean of about so many turns of others.
+// Averages over about this many turns of other requests.
 constexpr double kOthersTurns = 8;
-// Nobody owes more than so many turns: one that took seconds was disturbed by something else.
+// The debt is at most this many turns: a turn that took seconds was disturbed by something else.
 constexpr double kMostOwed = 64;
 
 }  // namespace

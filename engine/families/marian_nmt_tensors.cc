@@ -52,7 +52,7 @@ class TransformerNames {
     return Around(to, from + "_Wo");
   }
 
-  // The tensors with which a layer of the decoder takes in its hypothesis' past.
+  // The tensors with which a layer of the decoder reads the earlier tokens of a hypothesis.
   absl::Status History(const MarianModel& model, const LayerNames& layer) {
     if (spec_.history == "ssru") return Recurrence(model, layer);
     if (spec_.history == "average_attention") return Average(model, layer);

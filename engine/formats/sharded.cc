@@ -56,7 +56,7 @@ class Collection {
       }
     }
     for (const auto& [name, tensor] : shard.tensors()) {
-      // The index expects this tensor in another file; it is taken from there.
+      // The index names another file for this tensor; it is read from there.
       if (named_.contains(name) && !wanted.contains(name)) continue;
       if (!tensors_.emplace(name, tensor).second) {
         return absl::InvalidArgumentError(

@@ -13,8 +13,8 @@ namespace dragoman {
 
 namespace {
 
-// The least work that is worth another thread's attention: multiplications of a product, and
-// numbers to be converted.
+// The least work that is worth using another thread: multiplications of a product, and numbers to
+// be converted.
 constexpr int64_t kLeastProduct = 1 << 17;
 constexpr int kLeastConversion = 1 << 12;
 
@@ -222,7 +222,7 @@ std::string GemmIsa(Arithmetic arithmetic) {
 
 std::string Fingerprint(Arithmetic arithmetic) {
   const Precision precision = Resolve(arithmetic.precision);
-  // Sums in int8 are exact, whoever computes them.
+  // Sums in int8 are exact, whichever library computes them.
   const bool rounds = precision != Precision::kInt8 && GemmMatmul(arithmetic) == "onednn";
   return absl::StrCat(NameOf(precision), "/",
                       rounds ? absl::StrCat("onednn-", OneDnnVersion(), "-", OneDnnIsa(), "/") : "",

@@ -10,9 +10,9 @@
 namespace dragoman {
 namespace {
 
-// Takes the mean off the keys of a source, which are the left half of `keys_values`.  The score of
-// every position falls by the same number then, which softmax does not notice; and int8, whose
-// errors are in proportion to the largest key of a head, loses less of what is left.
+// Subtracts their mean from the keys of a source, which are the left half of `keys_values`. That
+// lowers the score of every position by the same number, which does not change the softmax; and it
+// makes int8, whose errors are proportional to the largest key of a head, more accurate.
 void CenterKeys(MatrixView<float> keys_values) {
   const int width = keys_values.cols() / 2;
   std::vector<float> mean(width);
@@ -117,8 +117,8 @@ void Decoder::Step(absl::Span<const DecodeRow> rows, LogitsSink sink, Workspace*
   Project(x, rows, sink, ws);
 }
 
-// Once the last history has taken in its rows, nobody reads those that are not scored and whose
-// attention is not wanted: most of a prefix.
+// Once the last history has taken in its rows, nothing reads those that are neither scored nor
+// asked for their attention: most of a prefix.
 void Decoder::DropUnread(absl::Span<const DecodeRow>* rows, MatrixView<float>* x,
                          Workspace* ws) const {
   const auto is_read = [](const DecodeRow& row) { return row.scored || row.attention != nullptr; };

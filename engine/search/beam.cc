@@ -116,7 +116,8 @@ void Beam::Rank(absl::Span<const Candidate> candidates) {
   ranked_.resize(kept);
 }
 
-// Where a score belongs among the finished; of equal scores the earlier one ranks first.
+// The position of a score among the finished hypotheses; of equal scores the earlier one ranks
+// first.
 std::vector<Hypothesis>::const_iterator Beam::PlaceOf(float score) const {
   return std::upper_bound(
       finished_.begin(), finished_.end(), score,

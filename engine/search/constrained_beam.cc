@@ -123,7 +123,7 @@ void ConstrainedBeam::Finish(const Continuation& continuation) {
           said});
 }
 
-// Goes after equal ones that were there before.
+// Inserts it after those of equal rank that are already there.
 void ConstrainedBeam::Insert(Ended ended) {
   const auto better = [](const Ended& a, const Ended& b) {
     return a.said != b.said ? a.said > b.said : a.hypothesis.score > b.hypothesis.score;

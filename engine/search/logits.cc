@@ -3,8 +3,8 @@
 // repetition penalty applies to it:
 //
 //   specials    7 (banned), 900 (penalized): known before the first tile
-//   tile 0      7 is taken out and reads -inf; of the rest, log-sum-exp and the two largest are
-//   kept tile 1      900 is taken out; the two largest of both tiles are kept
+//   tile 0      7 is taken out and reads -inf; log-sum-exp and the two largest of the rest are kept
+//   tile 1      900 is taken out; the two largest of both tiles are kept
 //   ...
 //   Finish      log-sum-exp of everything = ordinary tokens + specials; the penalty is applied to
 //               900; the two largest and 900 are ranked together

@@ -41,7 +41,7 @@ PhraseProgress Phrases::After(absl::Span<const int32_t> tokens, const PhraseProg
   PhraseProgress next = progress;
   const bool joins = !tokens.empty() && Joins(tokens.back(), token);
   if (!joins) next.said = SaidAtTheEnd(tokens, progress);
-  // What a phrase has been said with does not begin another one.
+  // Tokens that have completed a phrase do not begin another one.
   if (next.said != progress.said) next.path = 0;
   // The longest end of the tokens that, with this one, still begins a phrase.
   for (; next.path >= 0; --next.path) {

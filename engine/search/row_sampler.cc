@@ -7,8 +7,9 @@
 //
 // Masses are exp(logit - the largest), so nothing overflows and nothing needs to be normalized.
 //
-// The same without keeping the row, in tiles of two: the first has the mass 6, so the draw is one
-// of its tokens; the second brings 2 of then 8, and takes the draw over with a probability of 2/8.
+// The same without keeping the row, in tiles of two: the first has the mass 6, and the draw is one
+// of its tokens; the second adds a mass of 2, which makes 8, and takes over the draw with a
+// probability of 2/8.
 
 #include "engine/search/row_sampler.h"
 
@@ -130,7 +131,8 @@ absl::Span<const float> RowSampler::Scaled(absl::Span<const float> logits) {
   return scaled_;
 }
 
-// Lets the logits that begin at that position take the draw over with their share of all.
+// Lets the logits that begin at that position take over the draw, with a probability that is their
+// share of the mass.
 void RowSampler::Offer(size_t first, absl::Span<const float> logits, TileMass mass) {
   if (mass.sum <= 0.0) return;
   const absl::Span<const float> scaled = Scaled(logits);

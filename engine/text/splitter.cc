@@ -1,8 +1,8 @@
 // One pass over the text, character by character.  At each character that may end a sentence, the
 // code looks at both neighbours: the word before it (is the dot part of that word?) and what
-// follows the white space (can a sentence begin with it?).  The language knowledge is in the
-// tables.  Where they do not decide, the two sentences stay together: that hurts a translation less
-// than cutting one sentence in two.
+// follows the white space (can a sentence begin with it?).  The knowledge of languages is in the
+// tables.  Where they do not decide, the text is not split: that hurts a translation less than
+// cutting one sentence in two.
 
 #include "engine/text/splitter.h"
 
@@ -52,7 +52,7 @@ constexpr std::string_view kBeforeNumber[] = {
     "Jan", "Feb", "Mar",  "Apr",  "Jun",  "Jul",  "Aug",  "Sep", "Oct", "Okt", "Nov",
     "Dec", "Dez", "vers", "Sept", "Ziff", "Rn",   "Aufl", "Tab", "Nº",  "nº"};
 
-// Words that follow or precede a German ordinal: "am 3.  Mai", "der 2.  Weltkrieg".
+// Words that follow or precede a German ordinal: "am 3. Mai", "der 2. Weltkrieg".
 constexpr std::string_view kMonths[] = {"Januar",  "Jänner",   "Februar", "März",   "April",
                                         "Mai",     "Juni",     "Juli",    "August", "September",
                                         "Oktober", "November", "Dezember"};
@@ -189,8 +189,8 @@ class Splitter {
            (IsDigit(At(next)) && In(kBeforeNumber, Text(begin, dot)));
   }
 
-  // Whether the number [begin, dot) and its dot do not end a sentence: "3. 5", "am 3.  Mai", "1.
-  // Introduction".
+  // Whether the number [begin, dot) and its dot do not end a sentence: "3. 5", "am 3. Mai",
+  // "1. Introduction".
   bool IsOrdinal(size_t begin, size_t dot, size_t next) const {
     if (IsDigit(At(next))) return true;
     constexpr size_t kMostDigits = 2;

@@ -3,8 +3,8 @@
 // begin letters, all of scripts that put spaces between words (Latin, Greek, Cyrillic, Hebrew,
 // Arabic); the bytes above them begin other characters more often than such letters.
 //
-// Vocabularies of whole words have no mark for spaces.  Theirs are cut only where "@@" says so:
-// "hou@@ se".
+// Vocabularies of whole words have no mark for spaces.  Their words are divided only where "@@"
+// says so: "hou@@ se".
 
 #include "engine/text/word_joins.h"
 

@@ -25,12 +25,11 @@ namespace {
 constexpr char kDescription[] =
     "Puts the server under load; prints throughput, latencies and status codes.";
 constexpr char kNotes[] =
-    "\n--concurrency is a closed loop: a number of callers, each waiting for its answer.  --rate "
-    "is "
-    "an\n"
-    "open loop: requests arrive at random, at a rate per second, whether or not the server keeps "
-    "up;\n"
-    "latencies then count from the time a request was due.  --sweep goes through several rates:\n"
+    "\n--concurrency is a closed loop: a number of callers, each waiting for its answer.  --rate\n"
+    "is an open loop: requests arrive at random, at a rate per second, whether or not the server\n"
+    "keeps up; latencies then count from the time a request was due.  --sweep goes through "
+    "several\n"
+    "rates:\n"
     "  dragoman load --sweep 50:400:8 --duration 20 --write curve\n"
     "writes curve.json, curve.csv and curve.svg.";
 
@@ -196,7 +195,8 @@ void AddLoadCommand(CLI::App* app, const Console& console, ExitCode* exit_code) 
   command->add_option("--write", flags->write,
                       "NAME: a sweep is written to NAME.json, NAME.csv and NAME.svg");
   command
-      ->add_option("--objective", flags->objective_seconds, "seconds; a later answer is not good")
+      ->add_option("--objective", flags->objective_seconds,
+                   "seconds within which an answer counts as good")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command
@@ -223,7 +223,9 @@ void AddLoadCommand(CLI::App* app, const Console& console, ExitCode* exit_code) 
       ->add_option("--cancel-share", flags->load.cancel_share,
                    "fraction of the requests, 0 to 1, that are cancelled")
       ->check(CLI::Range(0.0, 1.0));
-  command->add_option("--cancel-after", flags->cancel_after_seconds, "seconds after which they are")
+  command
+      ->add_option("--cancel-after", flags->cancel_after_seconds,
+                   "seconds after which they are cancelled")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command->add_option("--seed", flags->load.seed, "for everything random")->capture_default_str();

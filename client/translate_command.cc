@@ -34,7 +34,7 @@ constexpr char kNotes[] =
     "per text (json is easier to read then).  JSON output is an object per text, on a line of its\n"
     "own.  -- before a TEXT that begins with a dash.\n"
     "\n"
-    "A long file, which may be stopped and gone on with:\n"
+    "A long file, which may be stopped and resumed:\n"
     "  dragoman translate --input english.txt --resume german.txt";
 constexpr size_t kMaxLineBytes = 512 << 10;  // the server takes messages of 1 MiB
 
@@ -288,7 +288,7 @@ void AddTranslateCommand(CLI::App* app, const Console& console, ExitCode* exit_c
   command->add_option("--input", flags->input, "FILE with a text per line")->excludes(texts);
   command
       ->add_option("--resume", flags->resume,
-                   "FILE to write; goes on after the lines that an earlier run has left there")
+                   "FILE to write; continues after the lines that an earlier run has left there")
       ->excludes(texts);
   CLI::Option* resume = command->get_option("--resume");
   command
@@ -299,8 +299,8 @@ void AddTranslateCommand(CLI::App* app, const Console& console, ExitCode* exit_c
                     "skip texts that fail (an empty line, or the error as json)");
   command
       ->add_option("--max-wait", flags->max_wait_seconds,
-                   "seconds to go on asking a server that is busy, or away since it answered first "
-                   "(60; with TEXT 0)")
+                   "seconds to keep retrying while the server is busy, or unreachable after it has "
+                   "answered before (60; with TEXT 0)")
       ->check(CLI::NonNegativeNumber);
   command->callback(
       [flags, &console, exit_code] { *exit_code = Translation(*flags, console).Run(); });

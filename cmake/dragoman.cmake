@@ -1,4 +1,4 @@
-# Defines how the targets of this project are built: one library per room, with warnings, and with the
+# Defines how the targets of this project are built: one library per directory, with warnings, and with the
 # rule that keeps two versions of protobuf apart.
 
 # dragoman_library(name SOURCES a.cc ... LINKS other ...): a static library.  Its LINKS are public.

@@ -1,6 +1,7 @@
-"""Checks which rooms include which, and that only its door includes a foreign library.
+"""Checks the layering: which directories include which, and that each third-party library is included in one place.
 
-The rules are DIRECTORIES and DOORS below; an error names the file and the line.
+A directory of the engine or the server is called a room here, and the files that may include a third-party library
+are its door.  The rules are DIRECTORIES and DOORS below; an error names the file and the line.
 """
 
 import os
@@ -47,7 +48,8 @@ def room(box, name, rooms, others=""):
 
 
 BELOW_TRANSLATOR = rf"engine/({'|'.join(ENGINE)})/"
-# The headers of the engine that the server may include: the front door, and what configures, observes and reports.
+# The headers of the engine that the server may include: its public interface, and headers for configuration,
+# observation and reports.
 FRONT_DOOR = (r"engine/(translator|route|servable)\.h|engine/base/|engine/text/language_tag\.h|"
               r"engine/decode/(worker_pool|observer|quota)\.h|engine/model/(model|model_report)\.h|"
               r"engine/math/(gemm|int8_crossover|kernel_shapes|kernels|onednn_matmul|precision)\.h")
@@ -62,7 +64,7 @@ DIRECTORIES = (
     (r"client/", rf"client/|crypto/|engine/(options|base)/|{PROTO}"),
 )
 
-# Foreign headers, and the only files that may include them.
+# Third-party headers, and the only files that may include them.
 DOORS = (
     (r"oneapi/dnnl|dnnl", r"engine/math/onednn_matmul\."),
     (r"hwy/", r"engine/math/"),
@@ -70,7 +72,8 @@ DOORS = (
     (r"prometheus/", r"server/observe/metric(s|_series)\."),
     (r"cld2/", r"server/api/language_detector\."),
     (r"boost/", r"server/http/(connection|port|request_head|response_head|stream|tls_context)\."),
-    # A call does not depend on its transport: only the doors and the code that starts them include gRPC.
+    # A call does not depend on its transport: only the transports and the code that starts them include
+    # gRPC.
     (r"grpc|dragoman/v1/\w+\.grpc", r"client/|server/(grpc/|server\.|auth/tls\.|observe/logging\.)"),
     (r"google/protobuf|google/rpc|dragoman/v1", r"server/|client/"),
     (r"spdlog/", r"server/observe/logging\."),

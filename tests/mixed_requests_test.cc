@@ -1,4 +1,4 @@
-// Requests with every kind of decoding option run at the same time through the front door; each
+// Requests with every kind of decoding option run at the same time through the Translator; each
 // must be answered exactly as if it were alone.  (tests/decode/decode_batch_test.cc tests the same
 // one level below, without what the translator adds: minimum Bayes risk, alignments, replaced
 // unknowns, sentences.)

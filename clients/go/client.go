@@ -88,7 +88,7 @@ func (c *Client) TranslateText(ctx context.Context, text, source, target string)
 	return texts[0], nil
 }
 
-// TranslateTexts returns the best translation of each text, in their order.
+// TranslateTexts returns the best translation of each text, in order.
 func (c *Client) TranslateTexts(ctx context.Context, texts []string, source, target string) ([]string, error) {
 	response, err := c.Translate(ctx, &dragomanv1.TranslateRequest{
 		Contents: texts, SourceLanguage: source, TargetLanguage: target,

@@ -110,7 +110,7 @@ void AddServerFlags(CLI::App* app, Flags* flags) {
          [flags](const std::vector<std::string>& values) {
            for (const std::string& value : values) AddModel(value, flags);
          },
-         "A model directory and what requests call it; repeat it to serve several")
+         "A model directory and its name in requests; repeat the flag to serve several")
       ->type_name("NAME=DIR")
       ->allow_extra_args(false);
   app->add_option_function<std::string>(
@@ -120,7 +120,7 @@ void AddServerFlags(CLI::App* app, Flags* flags) {
       ->type_name("DIR");
   app->add_option("--check", flags->check,
                   "Reports on a model directory, without serving it: what it is, what is missing "
-                  "or odd, estimated memory and speed")
+                  "or unusual, estimated memory and speed")
       ->type_name("DIR");
   Add<std::string>(app, "--default-model", "NAME", "the first --model",
                    "Translates requests that name no model",
@@ -141,7 +141,7 @@ void AddServerFlags(CLI::App* app, Flags* flags) {
            [=](int v) { config->set_model_poll_seconds(v); });
   app->add_option("--config", flags->config_file,
                   "Reads these settings from a file (text format of dragoman.v1.ServerConfig); "
-                  "flags win")
+                  "flags take precedence")
       ->type_name("FILE");
   Add<std::string>(app, "--grpc-address", "HOST:PORT", "127.0.0.1:50051",
                    "Where to listen for gRPC; port 0 chooses a free one",
@@ -166,9 +166,10 @@ void AddEngineFlags(CLI::App* app, Flags* flags) {
   Add<std::string>(app, "--precision", "PRECISION", "auto",
                    "auto (int8), float32, bfloat16 or int8",
                    [=](const std::string& v) { config->set_precision(v); });
-  Add<std::string>(app, "--matmul", "WHO", "auto",
-                   "Multiplies matrices: onednn, native (our own kernels), or auto (the faster)",
-                   [=](const std::string& v) { config->set_matmul(v); });
+  Add<std::string>(
+      app, "--matmul", "LIBRARY", "auto",
+      "What multiplies matrices: onednn, native (our own kernels), or auto (the faster)",
+      [=](const std::string& v) { config->set_matmul(v); });
   Add<std::string>(app, "--kv-cache-precision", "PRECISION", "auto",
                    "Keys and values: float32, bfloat16, int8, or auto (bfloat16 unless "
                    "--precision is float32)",
@@ -188,9 +189,8 @@ void AddEngineFlags(CLI::App* app, Flags* flags) {
       ->type_name("NAME=FILE[:FIRST,BEST]")
       ->allow_extra_args(false);
   Add<std::string>(app, "--max-batch-rows", "HYPOTHESES", "auto",
-                   "Live hypotheses that one worker decodes in one turn; auto: the fewest with "
-                   "which it is about "
-                   "as fast as with any number, measured when a model is loaded",
+                   "Live hypotheses that one worker decodes in one turn; auto: the smallest number "
+                   "that is about as fast as any, measured when a model is loaded",
                    [=](const std::string& v) { SetMaxBatchRows(v, flags); });
   Add<int>(app, "--max-encode-tokens", "TOKENS", "twice --max-batch-rows",
            "Source tokens that a worker encodes between two steps; longer sentences take several",

@@ -2,9 +2,8 @@
 // prints:
 //
 //   ops         operations per second, and as %peak, the share of what registers alone allow
-//   bytes       bytes per second that a call has to read at least, and as %read, the share of what
-//   a
-//               plain loop reads from a working set of that size
+//   bytes       bytes per second that a call has to read at least, and as %read, the share of
+//               what a plain loop reads from a working set of that size
 //
 // Rates are per CPU second.  Products of "warm" weights read them from the caches.  Those of
 // "streamed" weights cycle through copies that no cache can hold together, as a decoding step goes

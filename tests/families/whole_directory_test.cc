@@ -8,8 +8,7 @@
 //     request 17607), and its tensors without lm_head (issue 14843)
 //   - mT5: the config.json of google/mt5-small
 //   - MADLAD-400: decoder.embed_tokens.weight in place of shared.weight (issue 48154), and a
-//   decoder
-//     start that is not the padding (OpenNMT/CTranslate2, pull request 1552)
+//     decoder start that is not the padding (OpenNMT/CTranslate2, pull request 1552)
 //   - what transformers 5 saves: tie_word_embeddings is always true, and scale_decoder_outputs has
 //     the value that it had before (pull request 48238)
 

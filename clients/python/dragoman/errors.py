@@ -39,7 +39,7 @@ class DragomanError(Exception):
         super().__init__(message)
         self.message = message
         self.violations = tuple(violations)
-        #: Seconds after which the server wants to be asked again, if it said so.
+        #: Seconds that the server wants the client to wait before a retry, if it said so.
         self.retry_delay = retry_delay
         #: The id of the call in the server's log.
         self.request_id = request_id

@@ -174,7 +174,8 @@ struct BulkCall::Stream
       // Not cancelled by this side: a server behind a load balancer went away, or a drain cut the
       // call.
       if (absl::IsCancelled(status)) {
-        status = absl::UnavailableError(absl::StrCat("the call was cut: ", status.message()));
+        status =
+            absl::UnavailableError(absl::StrCat("the call was interrupted: ", status.message()));
       }
     }
     if (status.ok()) status = absl::UnavailableError("the server has ended the call");

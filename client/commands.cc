@@ -147,10 +147,13 @@ void ServerFlags::AddTo(CLI::App* command) {
   command->add_option("--server", server_, "HOST:PORT of the server")
       ->envname("DRAGOMAN_SERVER")
       ->capture_default_str();
-  command->add_option("--deadline", deadline_seconds_, "seconds that a call may take; 0: any time")
+  command->add_option("--deadline", deadline_seconds_, "seconds that a call may take; 0: no limit")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command->add_flag("--tls", tls_, "TLS, as each --tls-... means; trusts the system's authorities")
+  command
+      ->add_flag(
+          "--tls", tls_,
+          "use TLS, as every other --tls-... implies; by default, trust the system's authorities")
       ->envname("DRAGOMAN_TLS");
   command->add_option("--tls-ca", tls_ca_, "FILE: PEM certificates of the authorities to trust")
       ->envname("DRAGOMAN_TLS_CA");
@@ -211,7 +214,8 @@ void ModelFlags::AddTo(CLI::App* command) {
                       "the model's name on the server; not needed if there is one");
   command->add_option("--source-language", source_language_,
                       "such as en; not needed if the model has one");
-  command->add_option("--target-language", target_language_, "such as de; likewise");
+  command->add_option("--target-language", target_language_,
+                      "such as de; not needed if the model has one");
 }
 
 void AlignmentFlags::AddTo(CLI::App* command) {
@@ -239,15 +243,15 @@ void RequestFlags::AddTo(CLI::App* command) {
           if (equals != std::string::npos) to->set_target(entry.substr(equals + 1));
         }
       },
-      "SOURCE=TARGET: where a sentence says SOURCE, its translation says TARGET; SOURCE alone: "
-      "it is not translated")
+      "SOURCE=TARGET: if a sentence contains SOURCE, its translation contains TARGET; SOURCE "
+      "alone is kept untranslated")
       ->allow_extra_args(false);
   AddSetter<std::vector<std::string>>(
       command, "--never-say",
       [options](const std::vector<std::string>& phrases) {
         for (const std::string& phrase : phrases) options->add_never_say(phrase);
       },
-      "PHRASE that no translation has")
+      "PHRASE that must not appear in a translation")
       ->allow_extra_args(false);
   AddSetter<std::string>(
       command, "--target-prefix",
@@ -258,14 +262,15 @@ void RequestFlags::AddTo(CLI::App* command) {
   AddSetter<std::string>(
       command, "--priority",
       [this](const std::string& name) { request_.set_priority(kPriorities.at(name)); },
-      "interactive, or batch: fills the gaps that others leave")
+      "interactive, or batch: uses only the capacity that others leave")
       ->check(CLI::IsMember({"interactive", "batch"}));
   command->add_flag("--truncate", truncate_,
                     "truncate sentences over the limit instead of refusing them");
   command->add_flag_function(
       "--split-sentences,!--no-split-sentences",
       [this](int64_t count) { split_sentences_ = count > 0; },
-      "translate each sentence of a text by itself, or each text as one; else as the model wants");
+      "translate each sentence of a text separately, or each text as one sentence; by default, as "
+      "the model requires");
 }
 
 v1::TranslateRequest RequestFlags::Request() const {

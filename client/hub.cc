@@ -79,7 +79,7 @@ absl::Status StatusOf(const HttpResponse& response, const std::string& what, boo
                                                         : ": the Hub does not have it"));
     case 429:
       return absl::ResourceExhaustedError(
-          absl::StrCat(what, ": the Hub wants fewer requests; try again later"));
+          absl::StrCat(what, ": too many requests to the Hub; try again later"));
     default:
       break;
   }
@@ -206,12 +206,13 @@ absl::Status FetchOnce(HttpClient* http, const HttpRequest& request, const HubFi
       if (response.status != 206) {
         part->Restart();  // the server sends the whole file
       } else if (response.Header("content-range").compare(0, range.size(), range) != 0) {
-        return absl::DataLossError(file.name + ": the Hub sent another part than was asked for");
+        return absl::DataLossError(file.name +
+                                   ": the Hub sent a different part than was requested");
       }
     }
     begun = true;
     if (file.size >= 0 && part->size() + static_cast<int64_t>(bytes.size()) > file.size) {
-      return absl::DataLossError(file.name + ": is longer than the Hub says");
+      return absl::DataLossError(file.name + ": is longer than the Hub announced");
     }
     RETURN_IF_ERROR(part->Append(bytes));
     progress(part->size());
@@ -222,7 +223,7 @@ absl::Status FetchOnce(HttpClient* http, const HttpRequest& request, const HubFi
   if (!response.ok()) return response.status();
   if (response->status == 416) {  // the existing bytes are not a prefix of the file
     part->Restart();
-    return absl::UnavailableError(file.name + ": the Hub does not have the part asked for");
+    return absl::UnavailableError(file.name + ": the Hub does not have the requested part");
   }
   if (response->status / 100 != 2) return StatusOf(*response, file.name, !request.token.empty());
   if (file.size >= 0 && part->size() < file.size) {
@@ -320,7 +321,7 @@ absl::Status Hub::Fetch(const HubRepository& repository, const HubFile& file,
       RETURN_IF_ERROR(part.Sync());
       if (IsFile(part_path, file)) break;
       part.Restart();
-      status = absl::DataLossError(file.name + ": its content is not what the Hub says");
+      status = absl::DataLossError(file.name + ": its content does not match the Hub's digest");
       if (++wrong_contents > 1) return status;
       continue;
     }

@@ -228,8 +228,9 @@ void AddLoadCommand(CLI::App* app, const Console& console, ExitCode* exit_code) 
                    "seconds after which they are cancelled")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command->add_option("--seed", flags->load.seed, "for everything random")->capture_default_str();
-  command->add_option("--input", flags->input, "FILE with a text per line; some are built in");
+  command->add_option("--seed", flags->load.seed, "of everything random")->capture_default_str();
+  command->add_option("--input", flags->input,
+                      "FILE with a text per line; by default, some built-in texts");
   command->callback([flags, &console, exit_code] { *exit_code = RunLoadCommand(*flags, console); });
 }
 

@@ -39,7 +39,7 @@ absl::StatusOr<std::unique_ptr<PartialDirectory>> PartialDirectory::Open(const s
   if (fd < 0) return Failed(path, std::strerror(errno));
   if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
     close(fd);
-    return Failed(path, "another process is at work there");
+    return Failed(path, "another process is using it");
   }
   return std::unique_ptr<PartialDirectory>(new PartialDirectory(name, fd));
 }

@@ -157,7 +157,7 @@ absl::Status Pull::CheckDirectory() const {
   }
   if (ours) return absl::OkStatus();
   return absl::AlreadyExistsError(
-      absl::StrCat(directory, " is there and holds something else; give another --directory"));
+      absl::StrCat(directory, " already exists with other content; give another --directory"));
 }
 
 absl::Status Pull::CheckSpace() const {

@@ -60,10 +60,10 @@ std::string ExplainUnreachable(const std::string& grpc_message, const ClientTls*
   }
   if (says("wrong version number")) return "it does not speak TLS; leave --tls out";
   if (says("certificate verify failed")) {
-    return "its certificate is not from an authority that is trusted here; --tls-ca names one";
+    return "its certificate is not from a trusted authority; name the authority with --tls-ca";
   }
   if (says("Peer name")) {
-    return "its certificate is for another name; --tls-server-name says which to expect";
+    return "its certificate is for another name; give that name with --tls-server-name";
   }
   if (says("Socket closed") && tls == nullptr) {
     return "it closed the connection at once; perhaps it is still loading its models, or wants TLS "

@@ -97,7 +97,7 @@ absl::StatusOr<Glossary> Glossary::Create(const std::vector<GlossaryEntry>& entr
     }
     if (Breaks(rules, phrase)) {
       return InvalidField(field + ".target",
-                          "says what never_say, a suppression or the model forbids");
+                          "contains what never_say, a suppression or the model forbids");
     }
     glossary.entries_.push_back({source, std::move(phrase), entries[i].texts});
   }

@@ -160,8 +160,8 @@ absl::Status Planner::PrepareAlignment() {
   if (!needed || model().network().attends()) return absl::OkStatus();
   return absl::FailedPreconditionError(
       absl::StrCat("the model ", model().name(),
-                   " does not tell what it attends to, as alignments, coverage_penalty and "
-                   "replace_unknowns want"));
+                   " does not report its attention, which alignments, coverage_penalty and "
+                   "replace_unknowns need"));
 }
 
 bool Planner::SplitsTexts() const {
@@ -246,10 +246,11 @@ absl::Status Planner::AddPhrases(size_t text, std::string_view sentence, Job* jo
   job->phrases = glossary_.PhrasesFor(sentence, text);
   if (job->phrases.empty()) return absl::OkStatus();
   if (job->phrases.size() > Phrases::kMax) {
-    return InvalidField(TextField(text), absl::StrCat("has ", job->phrases.size(),
-                                                      " places of the glossary in a sentence, "
-                                                      "the most is ",
-                                                      Phrases::kMax));
+    return InvalidField(TextField(text),
+                        absl::StrCat("has ", job->phrases.size(),
+                                     " occurrences of glossary entries in a sentence, "
+                                     "the most is ",
+                                     Phrases::kMax));
   }
   size_t needed = job->prefix.size() + 1;  // and the end of the sentence
   for (const std::vector<int32_t>& phrase : job->phrases) needed += phrase.size();

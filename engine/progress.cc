@@ -89,7 +89,7 @@ bool ProgressTeller::NextOfSentence(const PlannedText& text, TranslateProgress* 
     if (words.size() <= told_.size()) return false;
   }
   if (words.compare(0, told_.size(), told_) != 0) {
-    fault_ = absl::InternalError("a sentence does not begin with what was told of it");
+    fault_ = absl::InternalError("a sentence does not begin with the text reported for it");
     return false;
   }
   if (!begun_) {

@@ -113,7 +113,7 @@ absl::StatusOr<Side> ReadSide(const std::string& path) {
   if (absl::EndsWith(path, ".spm")) return ReadNumberedPieces(path);
   if (absl::EndsWith(path, ".fsv")) {
     return absl::UnimplementedError(
-        absl::StrCat(path, ": is a vocabulary of factors, which this engine does not know"));
+        absl::StrCat(path, ": is a factored vocabulary, which this engine does not support"));
   }
   return ReadWords(path);
 }

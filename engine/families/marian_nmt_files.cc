@@ -221,7 +221,7 @@ absl::StatusOr<MarianFiles> BySearchFile(const DirectoryFiles& files, const Name
   ASSIGN_OR_RETURN(const Names models, ReadNames(fields, "models"));
   ASSIGN_OR_RETURN(const Names vocabularies, ReadNames(fields, "vocabs"));
   if (models.size() > 1) {
-    return fields.Unknown("models", "one model: this engine knows no ensembles");
+    return fields.Unknown("models", "one model: this engine does not support ensembles");
   }
   ASSIGN_OR_RETURN(found.shortlist, ReadShortlist(files, fields));
   if (models.empty() || vocabularies.empty()) {

@@ -26,7 +26,7 @@ absl::Status CheckUnknown(const JsonFields& fields) {
   }
   int lemma = 0;
   RETURN_IF_ERROR(fields.Read("lemma-dim-emb", -1, kMaxWidth, &lemma));
-  if (lemma != 0) return fields.Unknown("lemma-dim-emb", "0: this engine knows no factors");
+  if (lemma != 0) return fields.Unknown("lemma-dim-emb", "0: this engine does not support factors");
   std::string mask = "default";
   RETURN_IF_ERROR(fields.Read("transformer-attention-mask", &mask));
   if (mask != "default") return fields.Unknown("transformer-attention-mask", "default");

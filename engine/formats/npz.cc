@@ -168,7 +168,7 @@ absl::StatusOr<std::optional<Tensor>> ReadArray(Bytes bytes) {
   }
   if (header->by_columns && tensor.shape.size() > 1) {
     if (tensor.shape.size() != 2) {
-      return absl::InvalidArgumentError("lies by columns, want rows");
+      return absl::InvalidArgumentError("is in column-major order, want row-major");
     }
     tensor.transposed = true;
   }

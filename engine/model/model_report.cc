@@ -235,7 +235,7 @@ std::string Speed(const ModelSpec& spec, double parameters) {
   }
   return absl::StrCat(
       absl::StrJoin(parts, ", "),
-      " target tokens/s and core with 32 in flight, beam 1, translations as long as "
+      " target tokens/s per core with 32 in flight, beam 1, translations as long as "
       "their texts (estimated; ",
       AvailableCores(), " cores, ", GemmIsa(Precision::kInt8), ")");
 }

@@ -74,7 +74,7 @@ void FileWatch::Reload() {
   if (const absl::Status status = ReadAll(); status.ok()) {
     Log(LogLevel::kInfo, what_ + " reloaded");
   } else if (status != before) {  // not the same line every second
-    Log(LogLevel::kError, what_ + " not reloaded: the old ones stay valid",
+    Log(LogLevel::kError, what_ + " not reloaded: the old ones stay in use",
         {{"error", std::string(status.message())}});
   }
 }

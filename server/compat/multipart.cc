@@ -83,7 +83,7 @@ absl::Status ParseMultipart(std::string_view content_type, std::string_view body
   }
   const std::string first = "--" + *boundary;
   const std::string next = std::string(kLine) + first;
-  const absl::Status cut = absl::InvalidArgumentError("the form is cut or broken");
+  const absl::Status cut = absl::InvalidArgumentError("the form is truncated or malformed");
   if (body.substr(0, first.size()) != first) return cut;
   body.remove_prefix(first.size());
   while (body.substr(0, 2) != "--") {

@@ -60,7 +60,8 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
   Flags flags;
   CLI::App app(kDescription, "dragoman-server");
   bool machine = false;
-  app.add_flag("--machine", machine, "Prints what this machine has and how it would multiply");
+  app.add_flag("--machine", machine,
+               "Prints what this machine supports and what would multiply matrices on it");
   app.set_version_flag("--version", "dragoman-server " DRAGOMAN_VERSION, "Print the version");
   AddFlags(&app, &flags);
   try {

@@ -32,8 +32,7 @@ bool Parse(const grpc::ByteBuffer& bytes, Message* message) {
 absl::Status NotParsed(const grpc::ByteBuffer& bytes, const std::string& wanted) {
   if (LooksCompressed(bytes)) {
     return absl::UnimplementedError(
-        "compressed messages are not accepted: what a few bytes unpack "
-        "to has no bound");
+        "compressed messages are not accepted: a few bytes may expand to any size");
   }
   return absl::InvalidArgumentError("the message is not a " + wanted);
 }

@@ -51,7 +51,7 @@ struct HttpPort::State {
     if (auto made = MakeTlsContext(*certificates); made.ok()) {
       context = *std::move(made);
     } else {
-      Log(LogLevel::kError, "HTTP goes on with the certificates that it had",
+      Log(LogLevel::kError, "HTTP keeps using its old certificates",
           {{"error", std::string(made.status().message())}});
     }
     return context;

@@ -29,8 +29,8 @@ std::optional<HttpResponse> CheckBody(const HttpRoute& route, const HttpRequest&
   const auto& types = route.body_types;
   if (types.empty()) return std::nullopt;
   if (!request.Header("content-encoding").empty()) {
-    return route.error(
-        415, "compressed bodies are not accepted: what a few bytes unpack to has no bound");
+    return route.error(415,
+                       "compressed bodies are not accepted: a few bytes may expand to any size");
   }
   const std::string type = MediaType(request.Header("content-type"));
   if (type.empty() && !HasBody(request)) return std::nullopt;

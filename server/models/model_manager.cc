@@ -155,7 +155,7 @@ void ModelManager::ReadConfiguration(bool asked) {
   if (options.ok()) {
     TakeOver(*options);
   } else {
-    Log(LogLevel::kError, "configuration not reloaded: the old one stays valid",
+    Log(LogLevel::kError, "configuration not reloaded: the old one stays in use",
         {{"error",
           std::string_view(options.status().message().data(), options.status().message().size())}});
   }
@@ -183,7 +183,8 @@ void ModelManager::RemoveUnwanted() {
     serves = serves || slots_[source.name].serving.model != nullptr;
   }
   if (!serves) {
-    Log(LogLevel::kError, "no model of the new configuration can be loaded: the old ones stay");
+    Log(LogLevel::kError,
+        "no model of the new configuration can be loaded: the old ones stay in use");
     return;
   }
   for (auto slot = slots_.begin(); slot != slots_.end();) {
@@ -252,7 +253,7 @@ void ModelManager::Fail(Slot* slot, const FileVersions& files, const LoadResult&
   metrics_->OnModelFailed(slot->source.name, result.failure);
   Log(LogLevel::kError,
       slot->serving.model == nullptr ? "model not loaded"
-                                     : "model not reloaded: the old version goes on",
+                                     : "model not reloaded: the old version stays in use",
       {{"model", slot->source.name},
        {"reason", result.failure},
        {"error",

@@ -137,7 +137,7 @@ class PullTest(unittest.TestCase):
         self.hub.fail("cdn", LARGE, *["corrupt"] * 9)
         ended = self.pull()
         self.assertEqual(ended.returncode, 2)
-        self.assertIn(f"{LARGE}: its content is not what the Hub says", ended.stderr)
+        self.assertIn(f"{LARGE}: its content does not match the Hub's digest", ended.stderr)
         self.assert_nothing_there()
         self.assertNotIn(LARGE, os.listdir(self.path() + ".partial"))
 
@@ -229,7 +229,7 @@ class PullTest(unittest.TestCase):
             file.write("keep me")
         ended = self.pull("--directory", "mine")
         self.assertEqual(ended.returncode, 2)
-        self.assertIn("mine is there and holds something else", ended.stderr)
+        self.assertIn("mine already exists with other content", ended.stderr)
         self.assertTrue(os.path.exists(os.path.join(directory, "notes.txt")))
 
     def test_what_was_pulled_is_served(self):

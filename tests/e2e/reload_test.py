@@ -180,7 +180,7 @@ class ReloadTest(unittest.TestCase):
         for (name, begin), (_, end) in zip(marks, marks[1:]):
             print(f"  p99 {name}: {1000 * load.p99_between(begin, end):.0f} ms", file=sys.stderr)
         log = server.log_text()
-        for words in ("model not reloaded: the old version goes on", "reason=broken",
+        for words in ("model not reloaded: the old version stays in use", "reason=broken",
                       "reason=memory", "left"):
             self.assertIn(words, log)
         self.assertEqual(server.stop(), 0)

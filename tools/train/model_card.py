@@ -44,14 +44,14 @@ class Facts:
 
 
 def _made_from(facts: Facts) -> list[str]:
-    lines = ["## What it was made from", ""]
+    lines = ["## Training data", ""]
     lines.append(markdown.table(("languages", "file", "training pairs"), (
         ("-".join(text.languages), os.path.basename(text.path), f"{len(text.pairs):,}")
         for text in facts.data.train)))
     held = next(iter(facts.data.test))
-    lines += ["", f"Held out: {len(facts.data.test[held]):,} pairs of each two languages for tests "
+    lines += ["", f"Held out: {len(facts.data.test[held]):,} sentence pairs of each language pair for tests "
               f"and {len(facts.data.validation[held]):,} for validation. A sentence that is "
-              "held out, compared by its letters and digits in lower case, stands in no training "
+              "held out, compared by its letters and digits in lower case, is in no training "
               f"pair. {facts.dropped:,} pairs were too long to train on.", ""]
     return lines + [f"- {note}" for note in facts.notes] + [""] * bool(facts.notes)
 
@@ -59,8 +59,8 @@ def _made_from(facts: Facts) -> list[str]:
 def _training(facts: Facts) -> list[str]:
     settings, progress = facts.settings, facts.progress
     return [
-        "## How it was trained", "",
-        f"- {progress.step:,} steps of up to {settings.batch_tokens:,} tokens a side "
+        "## Training", "",
+        f"- {progress.step:,} steps of up to {settings.batch_tokens:,} tokens per side "
         f"({progress.epoch} full epochs), {progress.seconds / 60:.0f} minutes on {facts.device}.",
         f"- Adam (0.9, 0.98), warm-up of {settings.warmup:,} steps to a rate of "
         f"{settings.peak_learning_rate:.2g}, then inverse square root decay; label smoothing "
@@ -74,7 +74,7 @@ def _training(facts: Facts) -> list[str]:
 
 def _quality(facts: Facts) -> list[str]:
     counts = {len(quality.pairs) for quality in facts.quality.values()}
-    lines = ["## How good it is", "",
+    lines = ["## Quality", "",
              f"The first {' or '.join(f'{count:,}' for count in sorted(counts))} test pairs of "
              "each direction, translated greedily by PyTorch; BLEU and chrF2 as sacreBLEU "
              "computes them:",
@@ -89,7 +89,7 @@ def _samples(facts: Facts) -> list[str]:
     rows = [[name, *map(markdown.escape, (source, translation, reference))]
             for name, q in facts.quality.items()
             for (source, reference), translation in list(zip(q.pairs, q.translations))[:each]]
-    return ["## Samples", "", f"Not chosen: the first {each} test pairs of each direction.", "",
+    return ["## Samples", "", f"The first {each} test pairs of each direction, not selected.", "",
             markdown.table(("direction", "source", "translation", "reference"), rows)]
 
 

@@ -106,7 +106,7 @@ TEST_F(FileWatchTest, RetriesUntilTheFilesMatchAndLogsOnce) {
     EXPECT_EQ(failures_, failures);
   }
   const std::string log = log_.str();
-  EXPECT_THAT(log, testing::HasSubstr("pair not reloaded: the old ones stay valid"));
+  EXPECT_THAT(log, testing::HasSubstr("pair not reloaded: the old ones stay in use"));
   EXPECT_EQ(log.find("not reloaded"), log.rfind("not reloaded"));
   EXPECT_THAT(log, testing::HasSubstr("pair reloaded"));
 }

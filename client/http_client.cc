@@ -66,8 +66,8 @@ size_t TakeBody(char* data, size_t size, size_t count, void* user) {
   return part.size();
 }
 
-// Python's requests library, and so Hugging Face's tools, read other authorities from these
-// variables.
+// The variables in which Python's requests library, and so Hugging Face's tools, take a file of
+// other certificate authorities.
 const char* CertificateFile() {
   for (const char* name : {"REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"}) {
     const char* const file = std::getenv(name);

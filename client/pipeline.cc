@@ -18,7 +18,7 @@ namespace {
 constexpr absl::Duration kRetryDelay = absl::Seconds(1);
 
 // The error of one text of a request, without reference to the request: the text's index in it
-// means nothing to whoever supplied the texts.
+// means nothing to the caller that supplied the texts.
 struct TextError {
   size_t index = 0;
   absl::Status status;
@@ -90,7 +90,7 @@ absl::Status TranslationPipeline::Flush() {
 }
 
 // A request lost with a bulk call is sent once more over the next one; after that, it is retried
-// when its turn to be delivered comes.
+// when its result is due for delivery.
 void TranslationPipeline::Send(std::shared_ptr<Batch> batch) {
   v1::TranslateRequest request = request_;
   for (const Item& item : batch->items) request.add_contents(item.source);

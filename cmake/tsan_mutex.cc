@@ -1,7 +1,7 @@
 // Tells ThreadSanitizer about absl::Mutex.  Debian's Abseil and gRPC are not built with it, so it
 // sees neither their locks nor what a lock orders, and would report every object that two threads
-// hand to each other under one.  These definitions stand before those of the shared library, for
-// our own code and for gRPC's, and say what each of them orders.
+// hand to each other under one.  These definitions take precedence over those of the shared
+// library, for our own code and for gRPC's, and say what each of them orders.
 //
 // Part of every executable of a ThreadSanitizer build, and of no other (cmake/dragoman.cmake).
 
@@ -18,7 +18,7 @@ void AnnotateIgnoreWritesBegin(const char* file, int line);
 void AnnotateIgnoreWritesEnd(const char* file, int line);
 }
 
-// Memory that only foreign code touches is not ours to judge.
+// Races on memory that only third-party code touches are not reported.
 extern "C" const char* __tsan_default_options() {
   return "ignore_noninstrumented_modules=1 history_size=7";
 }
@@ -38,7 +38,7 @@ extern "C" const char* __tsan_default_suppressions() {
 
 namespace {
 
-// What Abseil does inside of a lock is its own affair; it evaluates Conditions there, too, on
+// Abseil's own accesses inside of a lock are ignored.  It also evaluates Conditions there, on
 // behalf of the threads that wait for them.
 class Unseen {
  public:

@@ -86,8 +86,8 @@ absl::Status CheckInfo(const unz_file_info64& info) {
   return absl::OkStatus();
 }
 
-// Where the current entry lies: its header, which minizip compares with the central directory, and
-// its content.
+// The location of the current entry: that of its header, which minizip compares with the central
+// directory, and that of its content.
 struct Place {
   uint64_t header = 0;
   uint64_t content = 0;
@@ -111,7 +111,7 @@ absl::StatusOr<Place> FindPlace(void* unzip, const unz_file_info64& info, uint64
   return place;
 }
 
-// Where an archive's parts begin and end, to show that nothing lies before or after them.
+// Where an archive's parts begin and end, to show that there is nothing before or after them.
 struct Extent {
   uint64_t begin = 0;  // of the first header
   uint64_t end = 0;    // of the central directory

@@ -13,7 +13,7 @@ namespace {
 
 // A short request overtakes one that came before it if it is cheaper and arrived before the other
 // short ones had received this many times the difference.  So the shortest go first, and none is
-// overtaken for ever.  (Such tags are those of weighted fair queueing among that many requests:
+// overtaken forever. (Such tags are those of weighted fair queueing among that many requests:
 // Demers, Keshav and Shenker, "Analysis and Simulation of a Fair Queueing Algorithm", SIGCOMM
 // 1989.)
 constexpr double kOvertaking = 16;

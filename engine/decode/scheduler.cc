@@ -245,7 +245,7 @@ JobPtr Scheduler::Take(Flow* flow) {
   return job;
 }
 
-// Adds to the size of the queue, and of what the flow's account has in it.
+// Adds to the totals of the queue and of the flow's account.
 void Scheduler::CountWaiting(const Flow& flow, const LineSize& more) {
   waiting_[flow.kind()] += more;
   flow.account->waiting[flow.kind()] += more;

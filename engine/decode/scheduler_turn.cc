@@ -320,7 +320,7 @@ double SchedulerTurn::CarriedFor(const Account& account) const {
 bool SchedulerTurn::HasMemory(Flow* flow, const JobCost& cost) {
   const size_t capacity = scheduler_->limits_.kv_capacity_bytes;
   if (kv_bytes_ + cost.kv_bytes > capacity) {
-    // It blocks the queue: small requests must not keep it waiting for ever.
+    // It blocks the queue: small requests must not keep it waiting forever.
     plan_->memory_short = true;
     starting_ = false;
     scheduler_->loads_[worker_].full = true;

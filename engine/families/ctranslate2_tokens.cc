@@ -168,7 +168,7 @@ struct Codes {
   bool empty() const { return order.empty(); }
 };
 
-// A vocabulary may contain one such word by chance; real languages are several.
+// A vocabulary may contain one such word by chance, so there must be several.
 Codes CodesOf(const Vocabulary& vocabulary, std::string (*code_of)(std::string_view)) {
   Codes codes;
   for (int32_t id = 0; id < vocabulary.size(); ++id) {

@@ -73,7 +73,7 @@ absl::Status ReadBadWords(const JsonFields& fields, const ModelSpec& model,
       if (!JsonFields::IsWhole(id, 0, model.target_vocabulary - 1)) return wrong;
       ids.push_back(id.get<int32_t>());
     }
-    // A search that could never end; Hugging Face drops the entry too.
+    // Otherwise no translation could ever end; Hugging Face drops the entry, too.
     if (ids != std::vector<int32_t>{model.eos_id}) bad_words->push_back(std::move(ids));
   }
   return absl::OkStatus();

@@ -53,7 +53,7 @@ Names Models(const DirectoryFiles& files, const Names& names) {
   });
 }
 
-// decoder.yml, or its name in training, or its name in Bergamot's archives.
+// decoder.yml, or the name that it has in a training directory or in Bergamot's archives.
 Names SearchFiles(const Names& names) {
   Names found = Select(names, [](const std::string& name) { return name == "decoder.yml"; });
   if (found.empty()) {

@@ -18,7 +18,7 @@ namespace {
 constexpr int64_t kLeastProduct = 1 << 17;
 constexpr int kLeastConversion = 1 << 12;
 
-// How many pieces of this much work make up a part that is worth it.
+// The number of pieces of work of this size that make up a part worth giving to a thread.
 int Grain(int64_t least, int64_t piece) {
   return static_cast<int>((least + piece - 1) / std::max<int64_t>(piece, 1));
 }

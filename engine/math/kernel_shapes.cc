@@ -28,7 +28,8 @@ constexpr double kMargin = 0.97;
 Float32Gemm::Tile FastestTile() {
   const auto tiles = Float32Gemm::Tiles();
   if (tiles.size() == 1) return tiles[0];
-  // The outputs are a multiple of those of every tile; the weights fit into no first level cache.
+  // The outputs are a multiple of those of every tile; the weights do not fit into any first level
+  // cache.
   const Matrix<float> weight = TrialNumbers(576, 512), x = TrialNumbers(kMostRows, 512);
   std::vector<Float32Gemm> gemms;
   for (const auto& tile : tiles) {

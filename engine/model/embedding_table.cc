@@ -32,8 +32,7 @@ bool IsLargeTable(int vocabulary, int d_model, const NetworkOptions& options) {
 
 Precision TablePrecision(int vocabulary, int d_model, bool copied, const NetworkOptions& options) {
   const Precision precision = options.arithmetic.precision;
-  // A table that is not a copy comes on top of an output projection of the same size, so it may be
-  // half as large.
+  // A model with a separate table has more weights in total, so its limit is half as large.
   const size_t most = copied ? options.large_table : options.large_table / 2;
   const bool large = UnquantizedBytes(vocabulary, d_model, options) > most;
   return precision == Precision::kInt8 && !large ? Precision::kBFloat16 : precision;

@@ -86,7 +86,7 @@ class Digest {
  public:
   void Add(const void* bytes, size_t size) { digest_ = XXH3_64bits_withSeed(bytes, size, digest_); }
   void Add(const std::string& text) { Add(text.data(), text.size()); }
-  // Adds nothing for a file that cannot be read: whoever needs it will report that.
+  // Adds nothing for a file that cannot be read: the code that needs it will report that.
   void AddFile(const std::string& path) {
     const auto file = MappedFile::Open(path);
     if (file.ok()) Add((*file)->bytes().data(), (*file)->bytes().size());

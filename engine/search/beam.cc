@@ -170,8 +170,8 @@ void Beam::Grow(const Continuation& continuation, LiveHypothesis* child) const {
   child->row = continuation.candidate.row;
 }
 
-// Whether the search continues: whether a live hypothesis can still enter the finished ones.  The
-// usual heuristic takes the best of them for what it would be worth if it ended now.
+// Whether the search continues: whether a live hypothesis can still become one of the best finished
+// ones.  The usual heuristic scores the best live hypothesis as if it ended now.
 bool Beam::CanImprove() const {
   if (finished_.size() < finished_capacity_) return true;
   if (options_.early_stopping == EarlyStopping::kFull) return false;

@@ -142,7 +142,7 @@ void ConstrainedBeam::Want() {
 }
 
 // Whether the search continues: until beam_size hypotheses with all phrases are finished and no
-// live one with all phrases could enter them.
+// live one with all phrases could displace one of them.
 bool ConstrainedBeam::CanImprove() const {
   if (static_cast<int>(finished_.size()) < options_.beam_size) return true;
   if (finished_.back().said < phrases_.size()) return true;

@@ -146,7 +146,7 @@ void RowSampler::Offer(size_t first, absl::Span<const float> logits, TileMass ma
   mass_ += mass.sum;
   const double falls_on = Uniform(key_, offers_++) * mass_;
   if (falls_on >= mass.sum) return;
-  // Given that it is below, it is anywhere below with equal probability.
+  // Given that it is below, it is uniformly distributed there.
   const size_t place = PlaceOf(scaled, max_, falls_on);
   drawn_ = {first + place, logits[place]};
 }

@@ -1,7 +1,7 @@
-// Each piece is judged alone, by its first and its last character.  A character that is spelled in
-// bytes, <0xC3> <0xA9>, is spread over several pieces.  Its first byte tells enough: 0xC3 to 0xDF
-// begin letters, all of scripts that put spaces between words (Latin, Greek, Cyrillic, Hebrew,
-// Arabic); the bytes above them begin other characters more often than such letters.
+// Each piece is classified by itself, by its first and its last character.  A character that is
+// spelled in bytes, <0xC3> <0xA9>, is spread over several pieces.  Its first byte tells enough:
+// 0xC3 to 0xDF begin letters, all of scripts that put spaces between words (Latin, Greek, Cyrillic,
+// Hebrew, Arabic); the bytes above them begin other characters more often than such letters.
 //
 // Vocabularies of whole words have no mark for spaces.  Their words are divided only where "@@"
 // says so: "hou@@ se".

@@ -45,7 +45,7 @@ absl::StatusOr<std::optional<T>> ReadField(const google::protobuf::Message& mess
   }
 }
 
-// Where an option stands: in the message itself or, as sampling.top_k, in one of its fields.
+// Where an option is: in the message itself or, like sampling.top_k, in one of its fields.
 struct Place {
   const google::protobuf::FieldDescriptor* parent = nullptr;
   const google::protobuf::FieldDescriptor* field = nullptr;

@@ -188,8 +188,8 @@ void AddDeepL(const HttpDoor& door, HttpRouter* router) {
                .error = PlainError});
   add("/v2/languages",
       [door](const CompatFields& fields, Call* call) { return ListLanguages(door, fields, call); });
-  // Nobody pays per character here: nothing is counted, and the limit is the number that DeepL's
-  // own server gives for an account without one.
+  // There is no charge per character here: nothing is counted, and the limit is the number that
+  // DeepL's own server reports for an unlimited account.
   add("/v2/usage", [](const CompatFields&, Call* call) -> absl::StatusOr<HttpResponse> {
     RETURN_IF_ERROR(call->Admit());
     return JsonResponse(200, {{"character_count", 0}, {"character_limit", 1'000'000'000'000}});

@@ -1,7 +1,7 @@
-// Every event of a call (the exchange has news, a message was written or read, a timer fires) leads
-// to Pump, which does everything that can be done now.  One thread at a time pumps, and checks
-// again for what has come up meanwhile. gRPC's operations may call back before they return, so Pump
-// decides under the lock and acts outside of it.
+// Every event of a call (the exchange has something to send, a message was written or read, a timer
+// fires) leads to Pump, which does everything that can be done now.  One thread at a time pumps,
+// and checks again for what has come up meanwhile. gRPC's operations may call back before they
+// return, so Pump decides under the lock and acts outside of it.
 
 #include "server/grpc/stream_calls.h"
 
@@ -32,7 +32,7 @@ grpc::ByteBuffer Serialized(const Message& message) {
   return bytes;
 }
 
-// Owns itself until OnDone.  The exchange may have news after that, so it holds only a weak
+// Owns itself until OnDone.  The exchange may call back after that, so it holds only a weak
 // pointer.
 class StreamCall : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
                    public std::enable_shared_from_this<StreamCall> {

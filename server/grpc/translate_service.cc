@@ -12,8 +12,8 @@
 namespace dragoman {
 namespace {
 
-// One Translate over gRPC.  It owns itself: gRPC's OnDone, after which nobody refers to it, deletes
-// it.
+// One Translate over gRPC. It owns itself: gRPC's OnDone deletes it, and nothing refers to it after
+// that.
 //
 // Both reactions are short and wait for nothing, so gRPC runs them where it is (InternalInlineable)
 // instead of waking another thread for each, which would cost a short call a tenth of its time.

@@ -76,7 +76,7 @@ void AppendEvent(bool json, std::string_view event, absl::Span<const LogField> f
 class DescriptorSink : public spdlog::sinks::base_sink<std::mutex> {
  public:
   DescriptorSink(int fd, bool json, bool queued) : fd_(fd), json_(json), queued_(queued) {}
-  // Lines are pending if they were to be written with those of another sink.
+  // Writes the lines that were still waiting to be written together with later ones.
   ~DescriptorSink() override { Write(); }
 
  private:

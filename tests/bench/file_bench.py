@@ -47,7 +47,7 @@ class LineCounter:
         if not os.path.exists(self.path):
             return 0
         with open(self.path, "rb") as file:
-            if os.fstat(file.fileno()).st_size < self.read:  # it was cut, to go on from there
+            if os.fstat(file.fileno()).st_size < self.read:  # it was truncated, to continue from there
                 self.read = self.lines = 0
             file.seek(self.read)
             for block in iter(lambda: file.read(1 << 20), b""):

@@ -1,11 +1,11 @@
-// shapes_bench: what share of its peak each shape of our kernels (kernel_shapes.h) reaches on this
-// CPU, for the products of Transformer-base.
+// shapes_bench measures what share of the peak each shape of our kernels (kernel_shapes.h) reaches
+// on this CPU, for the products of Transformer-base.
 //
 //   shapes_bench --rounds 20
 //
 // All shapes are timed in turns, each between two measurements of what the registers alone can do
-// at that moment, so that a clock that changes or a neighbour on the same core counts for both.
-// Printed are the best round and the median.
+// at that moment, so that changes of the clock or a neighbour on the same core affect both.  Prints
+// the best round and the median.
 
 #include <time.h>
 

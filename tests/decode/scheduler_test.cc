@@ -200,7 +200,7 @@ TEST_F(SchedulerTest, LeavesMemoryForTheNextRequest) {
   EXPECT_EQ(Turn(), (Ran{{7, 5}}));  // half of the 1000 bytes stay free
   MustEnter(1, Cost(5, 1, 10, 400));
   EXPECT_EQ(Turn(), (Ran{{5, 1}, {7, 5}}));
-  MustEnter(1, Cost(6, 1, 10, 200));  // does not fit, and must not be overtaken for ever
+  MustEnter(1, Cost(6, 1, 10, 200));  // does not fit, and must not be overtaken forever
   MustEnter(1, Cost(4, 1, 12, 50));
   EXPECT_EQ(Turn(), (Ran{{5, 1}, {7, 5}}));
 }

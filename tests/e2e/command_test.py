@@ -61,7 +61,8 @@ class CommandTest(ServerTest):
             scored, best = json.loads(line), golden["beam4"][0]
             self.assertAlmostEqual(sum(scored["token_scores"]) / len(scored["token_scores"]), score, delta=1e-4)
             self.assertAlmostEqual(scored["perplexity"], math.exp(-score), delta=1e-2 * scored["perplexity"])
-            # A translation may have been generated in other pieces than its text has.
+            # A translation may have been generated as other pieces than those that its text is
+            # tokenized into.
             if len(scored["token_scores"]) == len(best["ids"]) - 1 and abs(score - best["score"]) < 1e-3:
                 agreed += 1
         self.assertGreater(agreed, 17)

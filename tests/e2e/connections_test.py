@@ -1,4 +1,4 @@
-"""Connections that are old, idle, too many or hostile: the server closes them and goes on serving."""
+"""Connections that are old, idle, too many or hostile: the server closes them and keeps serving."""
 
 import os
 import re

@@ -90,7 +90,7 @@ TEST_P(MalformedDirectory, AMissingFileIsNamed) {
     const absl::Status status = Load();
     EXPECT_EQ(status.code(), absl::StatusCode::kNotFound) << file << ": " << status;
     EXPECT_THAT(std::string(status.message()), HasSubstr(file));
-    // The message must not name the directory: whoever reports the error adds that.
+    // The message must not name the directory: the code that reports the error adds that.
     EXPECT_THAT(std::string(status.message()), testing::Not(HasSubstr(directory_.string())));
     Restore(file);
   }

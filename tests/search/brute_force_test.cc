@@ -214,7 +214,7 @@ void Define(const RandomLanguage& language, const WholeSearch& options,
   }
 }
 
-// A beam so wide that it finds all translations gives each the score that its definition gives it.
+// A beam that is wide enough to find all translations gives each its score by definition.
 TEST(BruteForce, EveryRuleAndPenaltyIsWhatItsDefinitionSays) {
   const std::vector<std::function<void(WholeSearch*)>> kinds = {
       [](WholeSearch* options) { options->bad_words_ids = {{2}}; },

@@ -915,7 +915,7 @@ TEST(ConstrainedBeam, APhraseIsNotSaidIfItsLastWordGoesOn) {
   EXPECT_GE(best, all * 3 / 4) << "of " << all;
 }
 
-// A model that says the last token first goes on with a word before its end.
+// A model that generates the last token first continues a word towards its beginning.
 TEST(ConstrainedBeam, APhraseIsNotSaidIfItsWordHasBegunBefore) {
   const ConstantLanguage language({0.0f, 1.0f, 1.0f, 5.0f, 1.0f, 0.0f});
   for (const bool reversed : {false, true}) {
@@ -933,7 +933,7 @@ TEST(ConstrainedBeam, APhraseIsNotSaidIfItsWordHasBegunBefore) {
   }
 }
 
-// What has been said token by token, and what of it counts.
+// Extends a hypothesis token by token, and tells how much of the phrases it contains.
 class PhrasesTest : public testing::Test {
  protected:
   PhraseProgress Say(const Phrases& phrases, std::vector<int32_t> tokens) {

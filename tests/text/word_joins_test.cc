@@ -9,7 +9,7 @@
 namespace dragoman {
 namespace {
 
-// Whether the second piece goes on with the first one's word, in a vocabulary that marks spaces.
+// Whether the second piece continues the first one's word, in a vocabulary that marks spaces.
 bool Joins(const std::string& before, const std::string& next, bool reversed = false) {
   return WordJoins({"▁", before, next}, reversed).Joins(1, 2);
 }

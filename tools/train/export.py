@@ -123,7 +123,7 @@ def _write_json(path: str, value: dict) -> None:
 
 def export(directory: str, size: ModelSize, weights: dict[str, torch.Tensor], dropout: float,
            vocabulary: Vocabulary, directions: list[Direction]) -> None:
-    """`weights` are a Transformer's by name; `directions` are those it was trained on."""
+    """`weights` are a Transformer's, by name; `directions` are the ones it was trained on."""
     os.makedirs(directory, exist_ok=True)
     tensors = {}
     for name, weight in weights.items():

@@ -2,7 +2,7 @@
 """Trains a translation model from parallel text and writes it as dragoman-server loads it.
 
     train.py --data eng-deu=en-de.tsv --data eng-fra=en-fr.tsv --out DIR     # all four directions
-    train.py ... --out DIR --resume                                          # go on after a stop
+    train.py ... --out DIR --resume                                          # continue after a stop
 
 See README.md for what is in DIR and what the flags mean.
 """

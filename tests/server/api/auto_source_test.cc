@@ -58,7 +58,8 @@ TEST(AutoSource, GroupsTheTextsByTheirLanguages) {
   ASSERT_TRUE(sources.ok()) << sources.status();
   ASSERT_EQ(sources->groups.size(), 3u);
   EXPECT_EQ(sources->groups[0].language, "fr");
-  EXPECT_THAT(sources->groups[0].texts, ElementsAre(0, 3, 4));  // texts without a language go along
+  EXPECT_THAT(sources->groups[0].texts,
+              ElementsAre(0, 3, 4));  // texts without a language join them
   EXPECT_THAT(sources->groups[1].texts, ElementsAre(1));
   EXPECT_FALSE(sources->groups[2].route.has_value()) << "German needs no translation";
   EXPECT_EQ(sources->texts[3].confidence, 0);

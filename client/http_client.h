@@ -1,4 +1,4 @@
-// HTTP GET requests, and the only door to libcurl.
+// HTTP GET requests.  Only this file uses libcurl.
 //
 //   HttpClient http;
 //   ASSIGN_OR_RETURN(const HttpResponse response, http.Get({.url = url}, sink));

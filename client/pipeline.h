@@ -3,7 +3,7 @@
 // Texts are collected into requests, several of which are in flight at a time, so that the server
 // always has something to put into its batch; the answers are delivered in the order of the texts.
 // The caller's thread collects and sends; the pipeline's thread delivers.  The latter also resends
-// what a busy server refused and, on request, leaves out the texts that fail:
+// requests that a busy server refused and, if asked to, leaves out the texts that fail:
 //
 //   a b X d  ->  INVALID_ARGUMENT, contents[2]  ->  a b d  ->  translations of a, b, (error), d
 
@@ -54,7 +54,7 @@ class TranslationPipeline {
     const absl::Status& status;          // OK unless the text was skipped (skip_errors)
     const v1::Translation& translation;  // empty unless status is OK
     const std::string& model;            // that translated it
-    bool last;                           // for now: a good time to flush
+    bool last;                           // no further one is ready: a good time to flush
   };
   // Called in the order of the texts, on the pipeline's thread.
   using Deliver = std::function<void(const Translated&)>;

@@ -1,5 +1,5 @@
-// The server that a user means, and why it could not be reached: translates what people type for
-// gRPC, and gRPC's messages for people.
+// The server that a user means, and why it could not be reached: turns what people type into gRPC's
+// form, and gRPC's error messages into ones for people.
 
 #ifndef DRAGOMAN_CLIENT_SERVER_ADDRESS_H_
 #define DRAGOMAN_CLIENT_SERVER_ADDRESS_H_

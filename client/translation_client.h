@@ -50,7 +50,7 @@ class TranslationClient {
  public:
   // `server` is HOST:PORT, or any other target that gRPC understands (dns:///..., unix:..., or
   // several addresses, ipv4:10.0.0.1:50051,10.0.0.2:50051).  Translations are spread over all
-  // healthy servers that it stands for; other calls go to any one of them.
+  // healthy servers behind that name; other calls go to any one of them.
   explicit TranslationClient(const std::string& server, const ClientOptions& options = {});
 
   // Waits for the calls in flight.

@@ -1,5 +1,5 @@
 // Checks certificates and keys before TLS uses them: gRPC accepts whatever it is given and would
-// then fail at every handshake.  Also SHA-256.  The main door to OpenSSL.
+// then fail at every handshake.  Also SHA-256. Most of the project's use of OpenSSL is here.
 //
 // Thread-safe.
 

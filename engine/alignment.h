@@ -36,14 +36,14 @@ struct AlignmentPoint {
   int target = 0;
   float probability = 0.0f;
   bool link = false;  // no source token is more likely for the target token
-  bool mutual =
-      false;  // a link, and the source token gives no other target token of the sentence more
+  // A link, and no other target token of the sentence attends to that source token more.
+  bool mutual = false;
 };
 
 struct WordLink {
   TextSpan source;  // bytes of the texts
   TextSpan target;
-  // The average part of the attention of the target word's tokens that goes to the source word.
+  // The average share of the attention of the target word's tokens that goes to the source word.
   float probability = 0.0f;
 };
 
@@ -67,7 +67,7 @@ struct Alignment {
 struct AlignmentOptions {
   bool wanted = false;
   float threshold =
-      2.0f;  // report points of at least this probability besides the links; above 1: none
+      2.0f;  // also report pairs of at least this probability that are not links; above 1: none
 };
 
 // A sentence and its translation.

@@ -1,4 +1,4 @@
-// What a request says about words: a glossary, and words that must not appear.
+// The rules of a request about words: a glossary, and words that must not appear.
 
 #ifndef DRAGOMAN_ENGINE_GLOSSARY_H_
 #define DRAGOMAN_ENGINE_GLOSSARY_H_
@@ -46,7 +46,7 @@ struct WordRules {
 class Glossary {
  public:
   // INVALID_ARGUMENT naming the entry that is empty, that the vocabulary cannot spell, that has
-  // more than `max_tokens` tokens, or that says what `rules` forbid.
+  // more than `max_tokens` tokens, or that contains what `rules` forbid.
   static absl::StatusOr<Glossary> Create(const std::vector<GlossaryEntry>& entries,
                                          const Tokenizer& tokenizer, int max_tokens,
                                          const SearchRules& rules);

@@ -26,7 +26,7 @@
 
 namespace dragoman {
 
-// What word rules need to know of a model's pieces, found when the first request needs it.
+// What word rules need to know about a model's pieces, computed when the first request needs it.
 // Thread-safe.
 class LazyPieces {
  public:
@@ -45,12 +45,12 @@ struct PlanContext {
   Limits limits;
   std::shared_ptr<const SearchRules> rules;
   std::shared_ptr<LazyPieces> pieces;
-  // Asked before the texts are tokenized, which would be in vain if the request is refused then.
-  // Null: not asked.
+  // Called before the texts are tokenized, which would be wasted if the request is going to be
+  // refused.  May be null.
   std::function<absl::Status(const RequestState&, const RoughSize&)> check_ahead = nullptr;
 };
 
-// What the assembly is to do with the attention of the hypotheses.
+// What the assembly does with the attention of the hypotheses.
 struct AlignmentPlan {
   AlignmentOptions options;
   bool replace_unknowns = false;
@@ -72,7 +72,7 @@ struct PlannedText {
   int source_tokens = 0;                   // eos included, after truncation
   bool truncated = false;
 
-  // Whether the text was split, so that what lies between its sentences is kept.
+  // Whether the text was split, so that the white space between its sentences is kept.
   bool split() const {
     return sentences.size() != 1 || sentences.front().span != TextSpan{0, content.size()};
   }

@@ -28,8 +28,8 @@
 
 namespace dragoman {
 
-// Thread-safe.  `tell` is called by whichever thread has news, never by two at a time and not under
-// a lock.
+// Thread-safe. `tell` is called by whichever thread has something to report, never by two at a time
+// and not under a lock.
 class ProgressTeller {
  public:
   // The others must outlive the teller; `results` has an element for each job of the plan.

@@ -4,7 +4,7 @@
 //   {de-en, en-fr}   "de" to "fr" through "en": the second model translates the first one's best
 //                    translation
 //
-// For its caller a route is like a Translator.
+// To its caller, a route looks like a Translator.
 
 #ifndef DRAGOMAN_ENGINE_ROUTE_H_
 #define DRAGOMAN_ENGINE_ROUTE_H_
@@ -26,9 +26,9 @@ class Route {
   Route(std::shared_ptr<const Translator> first, const std::string& pivot,
         std::shared_ptr<const Translator> second);
 
-  // The same contract as Translator::Translate.  `done` gets both steps at once: the times are
-  // their sums, and `steps` has those of each.  With two steps, `on_progress` hears only of the
-  // second, which begins when the first is done.
+  // The same contract as Translator::Translate. `done` gets both steps at once: the times are their
+  // sums, and `steps` has those of each.  With two steps, `on_progress` reports only the second,
+  // which begins when the first is done.
   void Translate(TranslateRequest request, std::shared_ptr<RequestState> state,
                  std::function<void(TranslateResponse)> done,
                  OnProgress on_progress = nullptr) const;

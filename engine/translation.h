@@ -1,5 +1,6 @@
-// Requests for translations, and translations: the structs between the front door (translator.h)
-// and its two halves, the plan (plan.h) and the assembly (assembly.h).
+// Requests for translations, and translations: the structs that the translator (translator.h)
+// exchanges with its callers and with its two halves, the plan (plan.h) and the assembly
+// (assembly.h).
 
 #ifndef DRAGOMAN_ENGINE_TRANSLATION_H_
 #define DRAGOMAN_ENGINE_TRANSLATION_H_
@@ -98,7 +99,7 @@ struct TranslateResponse {
   std::vector<Translation> translations;  // one per text, in order, if status is OK
   TranslateTimes times;
   int reused_sentences =
-      0;  // sentences that took no work, because equal ones had been, or were being, translated
+      0;  // sentences that needed no work, because equal ones had been, or were being, translated
   std::vector<TranslateStep> steps;  // if there were several (route.h)
 };
 
@@ -113,7 +114,7 @@ struct FinishedSentence {
   FinishReason finish_reason = FinishReason::kEos;
 };
 
-// News of a translation in progress (progress.h).
+// A report on a translation in progress (progress.h).
 struct TranslateProgress {
   size_t text = 0;  // its index in the request
   // More of the text of its best hypothesis, which is never taken back: whole words, except at the

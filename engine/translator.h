@@ -1,4 +1,5 @@
-// Text in, text out: the front door of the engine, for the server and for anyone who embeds it.
+// Text in, text out: the public interface of the engine, for the server and for anyone who embeds
+// it.
 //
 //   NullObserver observer;
 //   WorkerPool pool(WorkerPoolOptions(), &observer);

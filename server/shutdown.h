@@ -2,7 +2,7 @@
 //
 //   SIGTERM, SIGINT   the first one makes it drain, the second one ends it at once
 //   SIGHUP            makes it read its configuration, models, certificates and tokens again
-//   SIGPIPE           ignored: whoever writes gets an error
+//   SIGPIPE           ignored: the write itself fails with an error
 
 #ifndef DRAGOMAN_SERVER_SHUTDOWN_H_
 #define DRAGOMAN_SERVER_SHUTDOWN_H_

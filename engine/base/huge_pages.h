@@ -15,7 +15,7 @@ class HugePageMemory {
   static constexpr size_t kPageBytes = size_t{2} << 20;
 
   HugePageMemory() = default;
-  // Holds at least `bytes` bytes.  Throws std::bad_alloc if the system gives no more.
+  // Holds at least `bytes` bytes.  Throws std::bad_alloc if the system is out of memory.
   explicit HugePageMemory(size_t bytes);
   ~HugePageMemory();
   HugePageMemory(HugePageMemory&& other) noexcept;

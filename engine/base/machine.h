@@ -17,7 +17,7 @@ int AvailableCores();
 // limit.
 size_t AvailableMemory();
 
-// How many seconds the CPU quota has held back the process's control group (v1 or v2) since the
+// How many seconds the CPU quota has throttled the process's control group (v1 or v2) since the
 // group was created; 0 without a quota.  With nested groups, the largest value of any of them.
 double CpuThrottledSeconds();
 
@@ -29,8 +29,8 @@ size_t FreeMemory();
 // The processor's own name, such as "AMD EPYC 9575F 64-Core Processor", or "unknown".
 std::string CpuModel();
 
-// The kernel's policy for huge pages: "always", "madvise" (for those who ask, as we do), "never",
-// or "unknown".
+// The kernel's policy for huge pages: "always", "madvise" (for memory that asks for them, as ours
+// does), "never", or "unknown".
 std::string HugePages();
 
 // The first "model name" in the text of /proc/cpuinfo; empty if there is none.

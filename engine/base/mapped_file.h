@@ -2,8 +2,8 @@
 // checkpoint share its pages.
 //
 // To replace a file that is in use, rename another one over it.  If a mapped file is truncated in
-// place, the kernel has no bytes to give and would end the process with SIGBUS. Here the missing
-// bytes read as zeros, and `whole` reports it.
+// place, reading the missing part would end the process with SIGBUS. Here the missing bytes read as
+// zeros, and `whole` reports the loss.
 
 #ifndef DRAGOMAN_ENGINE_BASE_MAPPED_FILE_H_
 #define DRAGOMAN_ENGINE_BASE_MAPPED_FILE_H_
@@ -31,7 +31,7 @@ class MappedFile {
 
   absl::Span<const std::byte> bytes() const { return bytes_; }
 
-  // FAILED_PRECONDITION if bytes were read that the file no longer had.
+  // FAILED_PRECONDITION if bytes were read that the file had lost by then.
   absl::Status whole() const;
 
   bool Holds(absl::Span<const std::byte> part) const {

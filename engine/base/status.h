@@ -3,11 +3,11 @@
 //   RETURN_IF_ERROR(CheckShape(w));
 //   ASSIGN_OR_RETURN(Checkpoint checkpoint, OpenSafetensors(path));
 //
-// and one for what only a bug can break:
+// and one for conditions that only a bug can violate:
 //
 //   DRAGOMAN_CHECK(rows > 0);
 //
-// Everything the outside world can do to us (files, requests) is an absl::Status, never a CHECK.
+// Errors that the outside world can cause (files, requests) are an absl::Status, never a CHECK.
 
 #ifndef DRAGOMAN_ENGINE_BASE_STATUS_H_
 #define DRAGOMAN_ENGINE_BASE_STATUS_H_

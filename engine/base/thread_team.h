@@ -1,4 +1,4 @@
-// A few threads that share the work of one: fork and join, many thousand times a second.
+// A few threads that share the work of one: fork and join, many thousands of times a second.
 //
 // The team belongs to one thread, its leader, which works along with the others.  A part of the
 // work is a range of indices (output columns, rows) and never a part of a sum, so the result does
@@ -35,7 +35,7 @@ class ThreadTeam {
   int size() const { return 1 + static_cast<int>(threads_.size()); }
 
   // Cuts the indices [0, count) into parts of at least `grain`, at most one per member, and returns
-  // when all are done.  Whoever is free first takes the next part: the leader waits for a member
+  // when all are done.  A thread that is free takes the next part, so the leader waits for a member
   // that has started a part, but never for one that the system has not scheduled yet.  REQUIRES:
   // count >= 0, grain >= 1; the caller is the leader; no part is running, so a part must not split
   // its own work; `part` throws nothing.

@@ -1,5 +1,5 @@
-// Memory for weights.  Every step of a small batch reads all of it sequentially, so it lies in huge
-// pages.
+// Memory for weights.  Every step of a small batch reads all of it sequentially, so it is kept in
+// huge pages.
 
 #ifndef DRAGOMAN_ENGINE_BASE_WEIGHT_MEMORY_H_
 #define DRAGOMAN_ENGINE_BASE_WEIGHT_MEMORY_H_

@@ -1,5 +1,5 @@
-// Parsing of untrusted YAML, and the only door to yaml-cpp.  The result is JSON, so that code that
-// reads a configuration need not know which of the two it was written in:
+// Parsing of untrusted YAML; only this file uses yaml-cpp.  The result is JSON, so code that reads
+// a configuration need not know which of the two it was written in:
 //
 //   beam-size: 6              {"beam-size": 6,
 //   vocabs: [a.spm, a.spm]     "vocabs": ["a.spm", "a.spm"],

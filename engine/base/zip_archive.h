@@ -1,4 +1,4 @@
-// A zip file in memory, and the only door to minizip.  Stored entries are read in place; compressed
+// A zip file in memory; only this file uses minizip.  Stored entries are read in place; compressed
 // ones are unpacked into a file.
 //
 //   ASSIGN_OR_RETURN(const auto file, MappedFile::Open("pytorch_model.bin"));

@@ -24,7 +24,7 @@
 
 namespace dragoman {
 
-// A worker's current load, counting each sentence as the most that it can become.
+// A worker's current load, counting each sentence at the most that it can grow to.
 struct BatchLoad {
   int rows = 0;
   size_t kv_bytes = 0;
@@ -55,7 +55,7 @@ class DecodeBatch {
   // REQUIRES: the batch is empty.
   ~DecodeBatch();
 
-  // Encodes the jobs' sentences and adds them.  REQUIRES: they are for this model.
+  // Encodes the jobs' sentences and adds them.  REQUIRES: the jobs are for this model.
   void Join(std::vector<JobPtr> jobs);
 
   // Adds a sentence that is to be encoded in stages; the next Encode runs `stages` of them.

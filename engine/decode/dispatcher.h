@@ -1,9 +1,9 @@
-// The common queue of all workers: the scheduler behind a lock, and the bell that wakes idle
+// The common queue of all workers: the scheduler behind a lock, and the signal that wakes idle
 // workers.
 //
-// It also knows whether the workers are alive.  Call asks each of them for a turn, whether or not
-// there is anything to do; a worker that hangs in a turn, or does not wake up, leaves the call
-// unanswered.
+// It also knows whether the workers are alive.  Call asks each of them to take a turn, whether or
+// not there is anything to do; a worker that hangs in a turn, or does not wake up, does not
+// respond.
 //
 // Thread-safe.
 
@@ -39,9 +39,9 @@ class Dispatcher {
   // never will be.
   bool AwaitWork(int worker);
 
-  // Asks every worker for a turn, unless it still owes one.
+  // Asks every worker to take a turn, unless an earlier request is still pending.
   void Call(absl::Time now);
-  // How long the slowest worker has owed a turn that it was asked for.
+  // How long the slowest worker has not taken a turn that it was asked to take.
   absl::Duration Silence(absl::Time now) const;
 
   // The next turn of a worker (Scheduler::PlanTurn).
@@ -63,7 +63,8 @@ class Dispatcher {
   mutable absl::Mutex mutex_;
   Scheduler scheduler_ ABSL_GUARDED_BY(mutex_);
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;
-  // When each worker was asked for the turn that it owes; the infinite future if it owes none.
+  // When each worker was asked to take a turn that it has not taken yet; the infinite future if
+  // there is none.
   std::vector<absl::Time> called_ ABSL_GUARDED_BY(mutex_);
 };
 

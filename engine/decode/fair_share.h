@@ -6,13 +6,13 @@
 //
 // Every principal has a virtual time, the work that it has received; so has every request within
 // its principal.  The next work goes to the principal that is furthest behind, and there to the
-// request that is furthest behind.  A principal that arrives, or returns, starts level with the one
-// furthest behind among those that wait: nobody saves up by staying away, and nobody pays for what
-// they had while nobody else wanted it.
+// request that is furthest behind.  A principal that arrives, or returns, starts level with the
+// waiting principal that is furthest behind: nobody saves up credit by staying away, and nobody is
+// charged for capacity that they used while nobody else wanted it.
 //
 // The bound.  A principal waits while it has a job in the queue.  The scheduler keeps one rule: a
 // principal that is ahead of a waiting one by more than kMostLead gets nothing.  Let Q be the most
-// work that a sentence gets in one turn: its rows, and the source tokens of it that the turn
+// work that a sentence gets in one turn: its rows, and those of its source tokens that the turn
 // encodes.  Write S(p) for the virtual time of p.
 //
 //   Theorem.  If p waits, then S(q) <= S(p) + kMostLead + Q for every principal q of its class.  So
@@ -57,9 +57,9 @@ namespace dragoman {
 
 struct Account;
 
-// How much waits.
+// How much is waiting in the queue.
 struct LineSize {
-  double requests = 0;  // with a job that waits
+  double requests = 0;  // that have a waiting job
   double tokens = 0;    // of their sources
   double work = 0;      // expected
   double share = 0;     // of the rows of a turn
@@ -78,11 +78,11 @@ struct Flow {
   Account* account = nullptr;
   int64_t arrival = 0;  // a running number
   absl::Time since;     // when it came
-  absl::Time check_at;  // when the queue has to look whether it is still wanted and can be in time
+  absl::Time check_at;  // when to check next whether it is still wanted and can be in time
   double time = 0;      // virtual time within its account
   double expected = 0;  // work of all its jobs
   double received = 0;  // work done for it
-  double tag = 0;       // short requests are begun in the order of their tags
+  double tag = 0;       // short requests start in the order of their tags
   int longest = 0;      // expected decoder steps of its longest sentence
 
   std::deque<JobPtr> waiting;  // in the order of the request
@@ -90,7 +90,7 @@ struct Flow {
 
   // Expected to be short, and not yet found to be long.
   bool IsShort() const { return expected <= kShort && received <= 2 * kShort; }
-  // Which of the two kinds it was admitted as: 1 if it was expected to be short, else 0.
+  // The kind that it was admitted as: 1 if it was expected to be short, else 0.
   int kind() const { return expected <= kShort; }
 };
 
@@ -152,18 +152,19 @@ class FairShare {
   // REQUIRES: none of its jobs wait.
   void Close(Flow* flow);
 
-  // The account of whoever makes such a request; null if it has no flow.
+  // The account of the principal that makes such a request; null if it has no flow.
   const Account* Find(const RequestTerms& terms) const;
-  // The virtual time at which its next request would find its account.
+  // The virtual time that the account would have when the next such request arrives.
   double TimeOf(const RequestTerms& terms) const;
-  // Of its requests of a kind (Flow::kind) that wait and were not begun: the one to be served last.
-  // Null if there is none.
+  // Of the account's requests of a kind (Flow::kind) that wait and have not begun, the one that
+  // would be served last.  Null if there is none.
   static Flow* LastOf(const Account& account, int kind);
   // The principals of a class that have a flow.
   const Accounts& accounts(Priority priority) const { return of(priority).active; }
   // Whether a principal is so far ahead of a waiting one that it gets nothing.
   bool IsAhead(const Account& account) const;
-  // Whether a principal holds others back that way, or soon may: it is halfway there.
+  // Whether a principal is so far behind that others have to wait for it, or at least halfway
+  // there.
   bool LagsBehind(const Account& account) const;
 
  private:

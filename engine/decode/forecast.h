@@ -1,5 +1,5 @@
-// How long things take at the moment, and so what can be done in time.  Learned from the workers'
-// turns and from the outcome of requests with a deadline.  No clock, no thread.
+// How long turns and requests take at the moment, and so what can be done in time.  Learned from
+// the workers' turns and from the outcome of requests with a deadline.  No clock, no thread.
 
 #ifndef DRAGOMAN_ENGINE_DECODE_FORECAST_H_
 #define DRAGOMAN_ENGINE_DECODE_FORECAST_H_
@@ -10,7 +10,8 @@ namespace dragoman {
 
 class Forecast {
  public:
-  // A worker has taken a turn of `rows` rows of work, the part `share` of a full one, in this time.
+  // A worker has completed a turn of `rows` rows of work, the fraction `share` of a full turn, in
+  // this time.
   void OnTurn(double rows, double share, absl::Duration took);
 
   // A request with a deadline that was started has ended, in time or not.
@@ -24,7 +25,7 @@ class Forecast {
  private:
   double turn_seconds_ = 0;     // of one turn
   double seconds_per_row_ = 0;  // of one worker
-  double margin_ = 1;           // the factor that makes forecasts come true
+  double margin_ = 1;           // the factor by which forecasts are corrected
 };
 
 }  // namespace dragoman

@@ -27,10 +27,10 @@ namespace dragoman {
 // Interactive work goes first; batch work fills the gaps.
 enum class Priority { kInteractive, kBatch };
 
-// Who asks, how urgently, and how long an answer is of use.
+// Who asks, how urgently, and how long an answer is useful.
 struct RequestTerms {
   absl::Time deadline = absl::InfiniteFuture();
-  std::string principal;  // requests of a principal share its part; "" is anonymous
+  std::string principal;  // its requests share its part of the capacity; "" is anonymous
   Priority priority = Priority::kInteractive;
   Quota quota;  // of the principal
 };
@@ -45,7 +45,8 @@ class RequestState {
   static constexpr absl::Duration kSlack = absl::Milliseconds(20);
 
   explicit RequestState(RequestTerms terms) : terms_(std::move(terms)) {}
-  // For a part of another request that is scheduled separately, and wanted as long as the whole is.
+  // For a part of another request that is scheduled separately, but wanted for as long as the whole
+  // request is.
   explicit RequestState(std::shared_ptr<const RequestState> whole)
       : terms_(whole->terms_), whole_(std::move(whole)) {}
   explicit RequestState(absl::Time deadline) : RequestState(RequestTerms{.deadline = deadline}) {}
@@ -106,7 +107,7 @@ struct Job : SearchTask {
   // Called exactly once, on a worker's thread.  Must not block.
   std::function<void(JobResult)> on_done;
   // Optional.  Called before on_done, on the same thread, whenever more tokens are certain to begin
-  // the best translation: with all of them.  They are never taken back.
+  // the best translation. `stable` is all of them so far.  They are never taken back.
   std::function<void(absl::Span<const int32_t> stable)> on_stable;
 
   JobCost cost;          // set by Price

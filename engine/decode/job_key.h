@@ -10,8 +10,8 @@
 
 namespace dragoman {
 
-// From the version of the model, the tokens and all parameters of the search; not from who asks,
-// how urgently or by when.
+// Made from the version of the model, the tokens and all parameters of the search; who asks, how
+// urgently and by when does not matter.
 std::string KeyOf(const Job& job);
 
 }  // namespace dragoman

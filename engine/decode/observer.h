@@ -1,5 +1,5 @@
-// The interface for code that wants to know what the engine does: the server's metrics, a test,
-// nobody.  The engine calls it on its own threads and does not know who listens.
+// The interface for code that wants to know what the engine does, such as the server's metrics or a
+// test.  The engine calls it on its own threads and does not know who listens.
 
 #ifndef DRAGOMAN_ENGINE_DECODE_OBSERVER_H_
 #define DRAGOMAN_ENGINE_DECODE_OBSERVER_H_

@@ -1,5 +1,5 @@
-// What the sentences of each model cost: how many rows make a turn, and how long translations are,
-// which is learned from finished ones.
+// What the sentences of each model cost.  That depends on how many rows make a turn and on how long
+// translations are, which is learned from finished ones.
 //
 // Thread-safe.
 

@@ -1,7 +1,7 @@
 // How much work a principal may ask for over time: a token bucket of rows of work that fills at a
 // steady rate.  A request is admitted if the bucket is not empty, and takes out what it is expected
 // to cost, even if that is more: the next request waits for the debt.  So a quota holds over any
-// minute except for one request, and no request is too large for it.  No clock: time is an
+// minute, give or take one request, and no request is too large for it.  No clock: time is an
 // argument.
 
 #ifndef DRAGOMAN_ENGINE_DECODE_QUOTA_H_

@@ -5,7 +5,7 @@
 //   a miss      the job goes to the workers, and its result is remembered
 //
 // This is correct because the result of a job depends only on its key (job_key.h), never on the
-// traffic.  When there are too many bytes, the least recently used results are evicted.
+// traffic.  When the results take too many bytes, the least recently used ones are evicted.
 //
 // A follower stays independent: it may be cancelled, and it has its own deadline.  If the job that
 // it follows fails (its client left, its deadline passed), a follower takes its place in the queue.
@@ -58,7 +58,7 @@ struct CacheOptions {
   size_t capacity_bytes = 0;
   int max_following_tokens = 65536;  // source tokens of all followers; more are misses
   Clock clock = absl::Now;
-  bool own_thread = true;  // calls DropUnwanted; without it the test does
+  bool own_thread = true;  // a thread calls DropUnwanted; if false, the test does
 };
 
 class ResultCache {
@@ -70,7 +70,8 @@ class ResultCache {
   // REQUIRES: every job has ended.
   ~ResultCache();
 
-  // The same as the Submitter, whose errors it returns.  REQUIRES: the jobs have been priced.
+  // Has the contract of the Submitter, whose errors it returns.  REQUIRES: the jobs have been
+  // priced.
   absl::Status Submit(std::vector<JobPtr> jobs);
 
   // Ends the followers whose request was cancelled or is too late.  The cache's own thread calls it
@@ -89,7 +90,7 @@ class ResultCache {
   struct Follower {
     JobPtr job;
     int tokens = 0;
-    bool confirmed = false;  // the rest of its request was admitted, too
+    bool confirmed = false;  // the rest of its request was admitted as well
     bool dropped = false;    // it was not
     std::optional<absl::StatusOr<std::vector<Hypothesis>>> result;  // if it arrived before that
   };

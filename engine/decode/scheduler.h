@@ -5,28 +5,28 @@
 //
 //   1. to short requests, up to three quarters of the rows: first those in progress, then those
 //      that wait, in order of arrival, except that cheap ones overtake (fair_share.cc);
-//   2. to the other interactive requests, by what they have received (fair_share.h), whether their
-//      sentence is in progress or starts now; while there are short ones, only a quarter of the
-//      rows, or enough to fill half of them: the fewer rows, the sooner the next turn comes; and
-//      only while they have not taken more than half as much time as the short ones beside them
-//      (time_sharing.h);
+//   2. to the other interactive requests, those that have received least first (fair_share.h),
+//      whether their sentence is in progress or starts now.  While there are short ones, the others
+//      get only a quarter of the rows, or enough to fill half of the turn (the fewer rows, the
+//      sooner the next turn comes), and only while they have not taken more than half as much time
+//      as the short ones beside them (time_sharing.h);
 //   3. to short requests, from what is left;
 //   4. to batch requests, from what is left.
 //
-// A sentence in progress that gets no rows pauses.  That is all there is to preemption: documents
-// may fill a batch, yet the next request gets its rows in the next turn, and the bytes do not
-// change (the row law).  So a short request waits for the turns in progress and for other short
-// ones, never for a document; and documents keep a quarter of the rows, however many short requests
-// there are.
+// A sentence in progress that gets no rows pauses.  There is no other preemption: documents may
+// fill a batch, yet the next request gets its rows in the next turn, and the bytes do not change
+// (the row law).  So a short request waits for the turns in progress and for other short ones,
+// never for a document; and documents keep a quarter of the rows, however many short requests there
+// are.
 //
 // A request that cannot meet its deadline at the current speed (forecast.h) is refused before it
-// starts, or on arrival if the queue is too long for it.  Principals share the queue as well: if
-// it is full, a request of one that has less in it takes the place of the one that would be served
-// last of the one that has most.
+// starts, or on arrival if the queue is too long for it.  Principals share the queue as well: if it
+// is full, a newcomer of a principal with little work in it takes the place of a request of the
+// principal with the most work, the one that would be served last.
 //
-// Under overload most requests are refused, so that has to be cheap: what is refused whatever its
-// exact cost can be refused before it is tokenized (CheckAhead), and a request that waits is not
-// looked at in every turn, but again when half of the time that it has to spare is over.
+// Under overload most requests are refused, so that has to be cheap: a request that would be
+// refused whatever its exact cost is refused before it is tokenized (CheckAhead), and a waiting
+// request is not checked in every turn, but when half of its spare time is over.
 //
 // In all of this, a principal that is ahead of a waiting one by more than FairShare::kMostLead gets
 // nothing, so none gets far ahead of another that has work. fair_share.h proves the bound, and
@@ -59,7 +59,7 @@ struct SchedulerLimits {
   int max_waiting_requests = 256;
   int max_waiting_tokens = 65536;     // source tokens
   double max_waiting_work = 1 << 22;  // as expected (JobCost::work)
-  bool forecasts = true;  // false: only passed deadlines count, to measure what forecasts are worth
+  bool forecasts = true;  // false: only passed deadlines count, to measure the value of forecasts
 };
 
 // A sentence in a worker's batch.
@@ -105,16 +105,15 @@ class Scheduler {
   // REQUIRES: nothing waits and nothing runs.
   ~Scheduler();
 
-  // Admits all jobs of one request, which wait from `now` on, or none and says why:
-  // RESOURCE_EXHAUSTED if too much is waiting already or the principal's quota is used up,
-  // DEADLINE_EXCEEDED if its deadline cannot be met behind the queue.  Long requests leave a
-  // quarter of the queue to short ones, and an empty queue takes any single request.  REQUIRES: the
-  // jobs have been priced, fit into an idle worker's memory, and share a RequestState that was not
-  // used before.
+  // Admits all jobs of one request, which wait from `now` on, or none, and says why:
+  // RESOURCE_EXHAUSTED if the queue is full or the principal's quota is used up, DEADLINE_EXCEEDED
+  // if its deadline cannot be met behind the queue.  Long requests leave a quarter of the queue to
+  // short ones, and an empty queue takes any single request.  REQUIRES: the jobs have been priced,
+  // fit into an idle worker's memory, and share a RequestState that was not used before.
   absl::Status Enter(std::vector<JobPtr>* jobs, absl::Time now);
 
-  // Whether Enter would refuse a request of these terms now, even if it costs as little as it may;
-  // then with the same status.
+  // The error with which Enter would refuse a request of these terms now even at its lowest
+  // possible cost; otherwise OK.
   absl::Status CheckAhead(const RequestTerms& terms, const CostRange& cost, absl::Time now);
 
   // The next turn of a worker whose batches hold `residents`, in the order in which they joined.
@@ -174,7 +173,7 @@ class Scheduler {
   std::set<Flow*, ByArrival> since_;                      // those that wait
   std::set<Flow*, ByCheck> checks_;                       // the same
   std::array<LineSize, 2> waiting_;                       // by Flow::kind
-  std::vector<std::pair<JobPtr, absl::Status>> yielded_;  // to be told in the next turn
+  std::vector<std::pair<JobPtr, absl::Status>> yielded_;  // to be reported in the next turn
   std::vector<WorkerLoad> loads_;
   absl::Time last_short_ = absl::InfinitePast();  // when a short request last got rows
   absl::Time last_end_ = absl::InfinitePast();    // of the last turn that did any work

@@ -57,7 +57,7 @@ class SchedulerTurn {
   const absl::Time now_;
   TurnPlan* const plan_;
   std::vector<Local> locals_;      // in order of the requests' arrival
-  std::set<const Flow*> skipped_;  // have too much here to start another sentence
+  std::set<const Flow*> skipped_;  // that have too much here to start another sentence
   double used_ = 0;                // of the turn's rows
   double carried_ = 0;             // the share of everything that is here
   size_t kv_bytes_ = 0;

@@ -1,6 +1,6 @@
 // A thread, or a team of threads, with one batch for every model that it has work for.  In each
-// turn it drops what is no longer wanted, asks the dispatcher who runs and who starts, encodes the
-// sentences that start, and steps those that run.
+// turn it drops sentences that are no longer wanted, asks the dispatcher which ones run and which
+// start, encodes those that start, and steps those that run.
 //
 // In production its own thread takes the turns (Start); in a simulation the test does.
 
@@ -44,7 +44,7 @@ class Worker : private Observer {
   bool Turn();
 
  private:
-  // Forwards a batch's news to the real observer.
+  // Forwards a batch's reports to the real observer.
   void OnEncode(const Model& model, int sentences, int tokens, absl::Duration took) override;
   void OnDecodeStep(const Model& model, int sentences, int rows, absl::Duration took) override;
   void OnBusy(int worker, absl::Duration took) override;

@@ -60,32 +60,32 @@ class WorkerPool {
   // Drains.
   ~WorkerPool();
 
-  // Prepares for a model and returns how many rows make a turn.  Unless the options give the number
-  // it is measured, which takes about a second.  Without this call it is Pricing's default.
+  // Prepares for a model and returns how many rows make a turn.  The number is measured, which
+  // takes about a second, unless the options give it.  Without this call it is Pricing's default.
   int AddModel(const std::shared_ptr<const Model>& model);
   // The number that AddModel returned for the model with that name.
   int RowsOf(const std::string& model) const { return prices_.RowsOf(model); }
 
-  // Takes all jobs of one request, or none and says why: RESOURCE_EXHAUSTED if the queue is full or
-  // the principal's quota is used up, DEADLINE_EXCEEDED if the deadline cannot be met,
+  // Takes all jobs of one request, or none, and says why: RESOURCE_EXHAUSTED if the queue is full
+  // or the principal's quota is used up, DEADLINE_EXCEEDED if the deadline cannot be met,
   // INVALID_ARGUMENT if a job needs more KV memory than a worker ever has, UNAVAILABLE while
   // draining.  On an error on_done is not called and `jobs` are dropped.  REQUIRES: there is at
   // least one job, and all share one RequestState.
   absl::Status Submit(std::vector<JobPtr> jobs);
 
-  // Whether Submit would refuse a request of that size now, whatever it turns out to be: then there
-  // is no need to tokenize it.  OK if that is not certain.
+  // The error with which Submit would certainly refuse a request of that rough size now, so that it
+  // need not be tokenized; otherwise OK.
   absl::Status CheckAhead(const Model& model, const RequestState& request, const RoughSize& size);
 
   // Takes no more jobs, finishes those it has, and joins the threads.  Idempotent.
   void Drain();
 
-  // Asks every worker for a turn, possibly an empty one, and returns how long the slowest one has
-  // owed a turn: 0 while all of them are alive.
+  // Asks every worker to take a turn, possibly an empty one, and returns how long the slowest one
+  // has not responded to an earlier request: 0 while all of them are alive.
   absl::Duration Call(absl::Time now);
 
   WorkerPoolStats Stats() const;
-  // The part of them that a refusal needs: how long the first in the queue has waited.
+  // The one of these statistics that a refusal needs: how long the first in the queue has waited.
   absl::Duration OldestWait() const;
   int workers() const { return options_.workers; }
 

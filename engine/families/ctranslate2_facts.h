@@ -1,4 +1,5 @@
-// The facts about a network among the variables of a CTranslate2 file.
+// The variables of a CTranslate2 file that are facts about the network, such as its number of
+// heads, rather than weights.
 
 #ifndef DRAGOMAN_ENGINE_FAMILIES_CTRANSLATE2_FACTS_H_
 #define DRAGOMAN_ENGINE_FAMILIES_CTRANSLATE2_FACTS_H_

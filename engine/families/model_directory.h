@@ -1,8 +1,8 @@
-// Opens a model directory as it was downloaded: what the model is, how it is to be searched, its
+// Opens a model directory as it was downloaded: what the model is, its default search settings, its
 // tensors, its tokenizer and its languages, all in the engine's own terms.
 //
 // Families of models differ in file names, fields, tensor names and tokenizer rules.  One adapter
-// per family (engine/families) knows them; behind OpenModelDirectory nothing does.
+// per family (engine/families) handles them; callers of OpenModelDirectory need not know them.
 
 #ifndef DRAGOMAN_ENGINE_FAMILIES_MODEL_DIRECTORY_H_
 #define DRAGOMAN_ENGINE_FAMILIES_MODEL_DIRECTORY_H_

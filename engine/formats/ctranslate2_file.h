@@ -1,6 +1,6 @@
 // CTranslate2's model.bin: the name of a specification, and variables by name: weights, possibly as
-// 8-bit or 16-bit integers with scales, and facts about the network as numbers of rank 0.  This
-// file does not know what the names mean.
+// 8-bit or 16-bit integers with scales, and facts about the network as numbers of rank 0. The code
+// here does not interpret the names.
 
 #ifndef DRAGOMAN_ENGINE_FORMATS_CTRANSLATE2_FILE_H_
 #define DRAGOMAN_ENGINE_FORMATS_CTRANSLATE2_FILE_H_

@@ -6,7 +6,7 @@
 //   c torch._utils _rebuild_tensor_v2, (, ..., t, R     call a function with a tuple
 //
 // Functions are mere names here.  The machine accepts those that describe a tensor and refuses all
-// others, so nothing of a pickle is ever run.  Opcodes as in Python's pickletools.
+// others, so no code in a pickle is ever run.  Opcodes as in Python's pickletools.
 
 #ifndef DRAGOMAN_ENGINE_FORMATS_PICKLE_MACHINE_H_
 #define DRAGOMAN_ENGINE_FORMATS_PICKLE_MACHINE_H_

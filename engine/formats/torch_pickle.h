@@ -2,9 +2,8 @@
 //
 // A pickle is a program for a small stack machine: "push this string", "make a tuple of everything
 // above the mark", and also "import this function and call it", which is how a pickle takes over a
-// process.  This reader knows only the instructions that a dictionary of tensors needs.  To it
-// functions are mere names, and it accepts only those that describe a tensor and refuses all
-// others.
+// process.  This reader knows only the instructions that a dictionary of tensors needs.  It treats
+// functions as mere names, accepts only those that describe a tensor, and refuses all others.
 
 #ifndef DRAGOMAN_ENGINE_FORMATS_TORCH_PICKLE_H_
 #define DRAGOMAN_ENGINE_FORMATS_TORCH_PICKLE_H_

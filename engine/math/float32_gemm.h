@@ -33,7 +33,7 @@ class Float32Gemm {
   struct Tile {
     int rows, outputs;
   };
-  // Those that there are for the CPU's instruction set, from tall to wide; at least one.
+  // The tiles available for the CPU's instruction set, from tall to wide; at least one.
   static absl::Span<const Tile> Tiles();
 
   // `weight` is [outputs, inputs]; `bias` has `outputs` elements or none; `tile` is one of Tiles().

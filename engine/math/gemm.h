@@ -127,16 +127,16 @@ class PackedGemm {
 // OK if this CPU can multiply a matrix of an ordinary shape this way.
 absl::Status CanMultiply(Arithmetic arithmetic);
 
-// Who multiplies: "native", "onednn", or "native+onednn" if it depends on the number of rows.
+// What multiplies: "native", "onednn", or "native+onednn" if it depends on the number of rows.
 std::string GemmMatmul(Arithmetic arithmetic);
 
 // The instruction set of the products, such as "avx512_vnni", or two joined by "+".
 std::string GemmIsa(Arithmetic arithmetic);
 
 // Names everything that determines how numbers are rounded on this machine, such as "int8/avx3_dl"
-// or "bfloat16/onednn-2.6.3-avx512_core_amx/avx3_spr": the precision, who multiplies where that
-// matters, and the instruction set of everything else.  Where it is equal, the same version of the
-// same model gives the same bytes.
+// or "bfloat16/onednn-2.6.3-avx512_core_amx/avx3_spr": the precision, what multiplies (where that
+// matters), and the instruction set of everything else.  Where the fingerprints are equal, the same
+// version of the same model gives the same bytes.
 std::string Fingerprint(Arithmetic arithmetic);
 
 }  // namespace dragoman

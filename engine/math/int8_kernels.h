@@ -1,4 +1,4 @@
-// The inner loops of the int8 product (int8_gemm.h): sums of 8-bit products, and what turns them
+// The inner loops of the int8 product (int8_gemm.h): sums of 8-bit products, and their conversion
 // into results.
 
 #ifndef DRAGOMAN_ENGINE_MATH_INT8_KERNELS_H_

@@ -1,9 +1,9 @@
 // From floats to 8-bit integers.
 //
 // A weight is symmetric around zero and gets a scale for each output.  A row of activations gets a
-// scale and a low end of its own, so that it uses all 256 values wherever its range lies: the
-// output of a ReLU, which is never negative, as well as one that is.  A row's numbers depend on
-// nothing outside the row, which the row law needs.
+// scale and a low end of its own, so that it uses all 256 values wherever its range lies, whether
+// it is the output of a ReLU, which is never negative, or has negative numbers.  A row's numbers
+// depend on nothing outside the row, as the row law requires.
 
 #ifndef DRAGOMAN_ENGINE_MATH_INT8_QUANTIZE_H_
 #define DRAGOMAN_ENGINE_MATH_INT8_QUANTIZE_H_

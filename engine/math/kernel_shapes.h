@@ -16,8 +16,8 @@
 
 namespace dragoman {
 
-// What new products use.  The first call of each measures, which takes some 10 ms and, in float32,
-// 4 MB.  Thread-safe.
+// The shapes that new products use.  The first call of each function measures, which takes some 10
+// ms and, in float32, 4 MB. Thread-safe.
 Float32Gemm::Tile Float32TileInUse();
 bool Int8NearPrefetchInUse();
 

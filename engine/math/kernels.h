@@ -1,4 +1,4 @@
-// What the Transformer computes besides matrix products, row by row.  Each function keeps the row
+// The Transformer's operations other than matrix products, row by row.  Each function keeps the row
 // law, because it looks at one row (or one query) alone and sums in an order that depends only on
 // the row's length.  SIMD through Highway; the instruction set is chosen when the program starts.
 

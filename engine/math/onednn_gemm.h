@@ -1,14 +1,14 @@
 // Matrix multiplication in float32 or bfloat16 by oneDNN, under the row law (gemm.h).
 //
-// oneDNN does not promise the law.  It sums in one order where a block of its kernels is full of
-// rows and in another where it is not; a full block has 1 row on some instruction sets, 6 or 16 on
-// others.  So rows are multiplied in whole tiles,
+// oneDNN does not promise the row law.  It sums in one order where a block of its kernels is full
+// of rows and in another where it is not; a full block has 1 row on some instruction sets, 6 or 16
+// on others.  So rows are multiplied in whole tiles,
 //
 //   rows      r0 r1 r2 r3 r4 r5 | r6 r7  0  0  0  0        a tile of 6: the second one is filled up
 //
-// of a height that keeps the law.  It is determined by trial when the first weight of a shape is
-// packed: every row must come out the same at every position, beside any other rows and in any
-// number of tiles.  A shape for which no height does is refused.
+// of a height that keeps the law.  The height is determined by trial when the first weight of a
+// shape is packed: every row must come out the same at every position, beside any other rows and in
+// any number of tiles.  A shape for which no height passes is refused.
 
 #ifndef DRAGOMAN_ENGINE_MATH_ONEDNN_GEMM_H_
 #define DRAGOMAN_ENGINE_MATH_ONEDNN_GEMM_H_

@@ -1,4 +1,4 @@
-// Matrix products of one shape by oneDNN, and the only door to that library:
+// Matrix products of one shape by oneDNN, which only this file uses:
 //
 //   y [rows, outputs] = activation(x [rows, inputs] W + b)
 //

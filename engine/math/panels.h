@@ -6,7 +6,7 @@
 // many rows never waits for memory, and a product of few reads it at full speed.
 //
 // A panel that is too large for the cache is cut into blocks of inputs.  All tiles are multiplied
-// by the first block, then by the second, and so on; a tile goes on with the sums that it left in
+// by the first block, then by the second, and so on; a tile continues with the sums that it left in
 // y.  The terms of a sum are still added in the order of the inputs, so blocks change no bit.
 
 #ifndef DRAGOMAN_ENGINE_MATH_PANELS_H_
@@ -28,8 +28,8 @@ constexpr int kCacheLine = 64;  // bytes
 constexpr int kNear = 1024;
 
 // The rows of a tile's x, at the current position of the loop.  Four rows share a register for
-// their address and two for their distances, which is all that there is for twelve rows.  Left
-// alone, GCC computes the address of every row anew in every iteration.
+// their address and two for their distances, which is all that there is for twelve rows.  Without
+// this class, GCC computes the address of every row again in every iteration.
 template <typename T, int kRows>
 class RowCursor {
  public:

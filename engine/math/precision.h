@@ -24,7 +24,7 @@ absl::StatusOr<Precision> ParsePrecision(const std::string& name);
 // Replaces kAuto by what it stands for.
 Precision Resolve(Precision precision);
 
-// Who multiplies.
+// What multiplies matrices.
 enum class Matmul {
   kAuto,    // float32: our kernels; bfloat16: oneDNN; int8: whichever is faster on this CPU
   kOneDnn,  // the library only
@@ -36,7 +36,7 @@ const char* NameOf(Matmul matmul);  // "onednn"
 // INVALID_ARGUMENT for an unknown name.
 absl::StatusOr<Matmul> ParseMatmul(const std::string& name);
 
-// In what precision, and by whom, matrices are multiplied.
+// The precision in which matrices are multiplied, and what multiplies them.
 struct Arithmetic {
   Arithmetic(Precision its_precision, Matmul its_matmul = Matmul::kAuto)  // NOLINT: converts
       : precision(its_precision), matmul(its_matmul) {}

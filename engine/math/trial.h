@@ -1,4 +1,4 @@
-// What measurements of our kernels at start have in common.
+// The common part of the measurements of our kernels at startup.
 
 #ifndef DRAGOMAN_ENGINE_MATH_TRIAL_H_
 #define DRAGOMAN_ENGINE_MATH_TRIAL_H_
@@ -12,10 +12,9 @@ namespace dragoman {
 // count.
 double SecondsOf(absl::FunctionRef<void()> work);
 
-// The variant, of so many, that runs fastest.  They run in turns, so many times, and the fastest
-// turn of each counts: what disturbs a turn only makes it slower.  Variant 0 is returned unless
-// another takes less than `margin` of its time, so that where they are equal, noise does not
-// decide.
+// The fastest of `variants` variants.  They run alternately, `turns` times each, and the fastest
+// run of each counts, because disturbances only make a run slower.  Variant 0 is returned unless
+// another takes less than `margin` of its time, so that noise does not decide between equal ones.
 int Fastest(int variants, int turns, double margin, absl::FunctionRef<void(int)> run);
 
 // Numbers that resemble weights; always the same.

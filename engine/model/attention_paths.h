@@ -38,7 +38,7 @@ class AttentionPaths {
   }
 
   // A hypothesis grows by a row.  Returns where to write its attention, [source tokens], or null if
-  // nobody wants it.
+  // it is not wanted.
   float* Extend(int hypothesis) {
     if (!tree_.has_value()) return nullptr;
     float* const row = tree_->Add(newest_[hypothesis]);

@@ -1,5 +1,5 @@
-// How the attention of a sentence's target tokens is distributed over its source tokens: for each
-// node of the tree of hypotheses (kv_cache.h), a row and the node's parent.
+// The attention of a sentence's target tokens to its source tokens: for each node of the tree of
+// hypotheses (kv_cache.h), a row and the node's parent.
 //
 //   the ── cat          rows of [source tokens] numbers, numbered 0, 1, 2, ...
 //     └─── dog ── .     the path of 3 is 0, 2, 3

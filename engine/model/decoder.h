@@ -1,8 +1,7 @@
 // The decoder, one token at a time ("Attention Is All You Need", section 3.1, right of figure 1).
 //
 // A row of a step extends one hypothesis by one token.  A History (history.h) supplies the tokens
-// before it.  Rows of a step may come from any sentences, each at its own position: a batch has no
-// common clock.
+// before it.  Rows of a step may come from any sentences, each at its own position.
 
 #ifndef DRAGOMAN_ENGINE_MODEL_DECODER_H_
 #define DRAGOMAN_ENGINE_MODEL_DECODER_H_

@@ -1,11 +1,11 @@
 // The embeddings of all tokens.
 //
-// A table is stored in float32 or, if matrices are multiplied in less, in bfloat16.  An embedding
-// is read once per token, which takes no time compared with the layers that follow.  But a large
-// table takes memory: NLLB's 256,206 embeddings of 1,024 numbers would take 525 MB in bfloat16,
-// beside an int8 model of 615 MB whose output projection holds the same numbers.  So a large table
-// is read back from the output projection if the two are tied; if an int8 model has it separately,
-// it is stored in 8 bits with a scale for each token.
+// A table is stored in float32 or, if matrices are multiplied in less, in bfloat16. An embedding is
+// read once per token, which takes negligible time compared with the layers that follow.  But a
+// large table takes memory: NLLB's 256,206 embeddings of 1,024 numbers would take 525 MB in
+// bfloat16, beside an int8 model of 615 MB whose output projection holds the same numbers.  So a
+// large table is read back from the output projection if the two are tied; if an int8 model has a
+// separate table, that is stored in 8 bits with a scale for each token.
 
 #ifndef DRAGOMAN_ENGINE_MODEL_EMBEDDING_TABLE_H_
 #define DRAGOMAN_ENGINE_MODEL_EMBEDDING_TABLE_H_

@@ -1,6 +1,6 @@
-// How the layers of a decoder take in the earlier tokens of a hypothesis: the first sublayer of
-// each layer.  In "Attention Is All You Need" it is self-attention, which keeps keys and values of
-// every token; others keep a vector (vector_states.h).  The implementations are named in
+// How the layers of a decoder read the earlier tokens of a hypothesis: the first sublayer of each
+// layer.  In "Attention Is All You Need" it is self-attention, which keeps keys and values of every
+// token; others keep a vector (vector_states.h).  The implementations are named in
 // ModelSpec::history and listed in CMakeLists.txt; the decoder knows none of them.
 
 #ifndef DRAGOMAN_ENGINE_MODEL_HISTORY_H_
@@ -21,8 +21,8 @@
 
 namespace dragoman {
 
-// The past of one sentence's hypotheses, as far as the layers need it.  Belongs to one thread at a
-// time.
+// What the layers need of the earlier tokens of one sentence's hypotheses.  Belongs to one thread
+// at a time.
 class HistoryState {
  public:
   virtual ~HistoryState() = default;

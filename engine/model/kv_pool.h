@@ -1,5 +1,5 @@
-// The memory in which a worker keeps keys and values: blocks of one size, so that no memory is lost
-// between them as models and sentences come and go, and reserved memory is really available.
+// The memory in which a worker keeps keys and values: blocks of one size, so that memory does not
+// fragment as models and sentences come and go, and reserved memory is really available.
 //
 // A returned block is reused by the next sentence without asking the system: a steady load touches
 // no new page.  The lowest free block is taken first, so that the pages of a burst become idle when

@@ -1,4 +1,4 @@
-// y = activation(x W + b), the layer in which nearly all of a Transformer's arithmetic is done.
+// y = activation(x W + b), the layer that does nearly all of a Transformer's arithmetic.
 
 #ifndef DRAGOMAN_ENGINE_MODEL_LINEAR_H_
 #define DRAGOMAN_ENGINE_MODEL_LINEAR_H_

@@ -1,5 +1,5 @@
 // Describes a model directory without loading it: what the model is, what is missing or unusual,
-// and what it would cost and yield on this machine.
+// and the memory and speed to expect on this machine.
 //
 //   family      Marian (MarianMTModel)
 //   network     6 + 6 layers, width 512, 8 heads, feed-forward 2048

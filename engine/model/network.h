@@ -5,8 +5,8 @@
 //   network.Encode(batch, &encoded, ws);
 //   auto state = network.NewState(shape, &pool);   // of one sentence, with one empty hypothesis
 //   network.Remember(encoded rows, state, ws);     // once
-//   network.Step({{start, state, 0}}, sink, ws);   // scores the next token; the hypothesis has
-//   grown state->Fork({0, 0, 0, 0});                     // four hypotheses continue the first one
+//   network.Step({{start, state, 0}}, sink, ws);   // extends it and scores its next token
+//   state->Fork({0, 0, 0, 0});                     // four hypotheses continue the first one
 //   network.Step({{17, state, 0}, {4, state, 1}, ...}, sink, ws);
 
 #ifndef DRAGOMAN_ENGINE_MODEL_NETWORK_H_

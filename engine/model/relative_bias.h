@@ -1,7 +1,7 @@
-// What attention adds to the score of a query and a key for the distance between them (Raffel et
-// al. 2020, section 2.1): one number for each head and each bucket of distances.  Short distances
-// have a bucket each; longer ones share buckets in logarithmic steps; all from max_distance on
-// share the last one.
+// The term that attention adds to the score of a query and a key, depending on their distance
+// (Raffel et al. 2020, section 2.1): one number for each head and each bucket of distances.  Short
+// distances have a bucket each; longer ones share buckets in logarithmic steps; all from
+// max_distance on share the last one.
 //
 // With 8 buckets for queries that look both ways and a max_distance of 16:
 //   key - query   ... -8  -4  -3  -2  -1   0   1   2   3   4   8 ...

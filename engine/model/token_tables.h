@@ -1,5 +1,5 @@
-// What a network has for each token, a row or a column: the embeddings of both sides and the output
-// projection.  Several of them may be one table of the checkpoint.
+// The tables of a network with an entry for each token: the embeddings of both sides and the output
+// projection.  Several of them may be the same table of the checkpoint.
 
 #ifndef DRAGOMAN_ENGINE_MODEL_TOKEN_TABLES_H_
 #define DRAGOMAN_ENGINE_MODEL_TOKEN_TABLES_H_

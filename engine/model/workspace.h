@@ -34,7 +34,7 @@ struct DecodeRow {
   absl::Span<const int32_t> shortlist = {};
   bool scored = true;  // as in StepRow
   // [source tokens]: where to write how the token's attention is distributed over the source; null:
-  // nobody wants it.
+  // not wanted.
   float* attention = nullptr;
 };
 
@@ -75,7 +75,7 @@ struct Workspace {
   std::vector<AttendMemory> attend;  // of each member
 
   // Gives every member enough scratch for the attention of this many heads and queries over this
-  // many positions, because it is not known who will take which part.
+  // many positions, because it is not known which member will take which part.
   void ReserveAttend(int heads, size_t n, int queries) {
     const size_t needed = AttendScratch(heads, n, queries);
     for (AttendMemory& memory : attend) {

@@ -7,7 +7,7 @@
 //                     command's flags and docs/options.md are loops over it
 //
 // A new option is a field in translation.proto, a member in both structs, an entry in the table,
-// and its use.  The command line client shares this box, so it depends on nothing else of the
+// and its use.  The command line client shares this library, so it depends on nothing else of the
 // engine.
 
 #ifndef DRAGOMAN_ENGINE_OPTIONS_OPTIONS_H_
@@ -21,10 +21,9 @@ namespace dragoman {
 
 // When a beam search stops (Hugging Face's early_stopping false, true, "never").
 enum class EarlyStopping {
-  kHeuristic,  // when the best open hypothesis, at its present length, cannot enter the finished
-               // ones
+  kHeuristic,  // when the best open hypothesis, at its present length, cannot beat a finished one
   kFull,       // as soon as beam_size hypotheses are finished
-  kNever,      // when no open hypothesis can enter the finished ones at any length
+  kNever,      // when no open hypothesis can beat a finished one at any length
 };
 
 // The divisor of the sum of log-probabilities; the length penalty is its exponent.
@@ -181,7 +180,7 @@ inline constexpr Option kOptionTable[] = {
      .low = -100,
      .high = 100,
      .model_may_say = true,
-     .help = "subtracted from the sum of log-probabilities for each token, the end among them"},
+     .help = "subtracted from the sum of log-probabilities for each token, including the end"},
     {.name = "length_normalization",
      .members = OptionMembers<LengthNormalization>{&DecodingOptions::length_normalization,
                                                    &SearchOptions::length_normalization},
@@ -197,7 +196,7 @@ inline constexpr Option kOptionTable[] = {
          OptionMembers<float>{&DecodingOptions::coverage_penalty, &SearchOptions::coverage_penalty},
      .low = 0,
      .high = 100,
-     .help = "what it costs to leave source tokens without attention; 0: nothing"},
+     .help = "how strongly source tokens without attention are penalized; 0: not at all"},
     {.name = "early_stopping",
      .members = OptionMembers<EarlyStopping>{&DecodingOptions::early_stopping,
                                              &SearchOptions::early_stopping},
@@ -258,7 +257,7 @@ inline constexpr Option kOptionTable[] = {
      .members = OptionMembers<bool>{&DecodingOptions::renormalize_logits,
                                     &SearchOptions::renormalize_logits},
      .model_may_say = true,
-     .help = "divide the probabilities by what the processors leave of them"},
+     .help = "renormalize the probabilities after all processors have been applied"},
     {.name = "disable_unk",
      .members = OptionMembers<bool>{&DecodingOptions::disable_unk, &SearchOptions::disable_unk},
      .model_may_say = true,
@@ -298,7 +297,7 @@ inline constexpr Option kOptionTable[] = {
                                      &SearchOptions::diversity_penalty},
      .low = 0,
      .high = 100,
-     .help = "what a token costs for each hypothesis of the groups before that has it there, too"},
+     .help = "cost of a token for each hypothesis of earlier groups that has it at that position"},
     {.name = "return_alternatives",
      .members = OptionMembers<bool>{&DecodingOptions::return_alternatives,
                                     &SearchOptions::return_alternatives},
@@ -308,7 +307,7 @@ inline constexpr Option kOptionTable[] = {
                                      &SearchOptions::min_alternative_probability},
      .low = 0,
      .high = 1,
-     .help = "of the token that an alternative begins with, unless it is the best"},
+     .help = "least probability of the first token of an alternative, except the best one"},
     {.name = "mbr_candidates",
      .members =
          OptionMembers<int>{&DecodingOptions::mbr_candidates, &SearchOptions::mbr_candidates},
@@ -316,8 +315,7 @@ inline constexpr Option kOptionTable[] = {
      .high = 256,
      .cap = OptionCap::kHypotheses,
      .help =
-         "minimum Bayes risk: of this many hypotheses or samples the one most like the others; 0: "
-         "off"},
+         "minimum Bayes risk: choose among this many hypotheses or samples by similarity; 0: off"},
     {.name = "sampling",
      .members = OptionMembers<bool>{&DecodingOptions::sampling, &SearchOptions::sampling},
      .help = "draw tokens at random instead of searching"},
@@ -340,7 +338,7 @@ inline constexpr Option kOptionTable[] = {
      .low = 0,
      .high = 1,
      .open = true,
-     .help = "only the fewest tokens that together have this probability"},
+     .help = "only the fewest tokens with this total probability"},
     {.name = "sampling.min_p",
      .members =
          OptionMembers<float>{&DecodingOptions::sampling_min_p, &SearchOptions::sampling_min_p},
@@ -353,7 +351,7 @@ inline constexpr Option kOptionTable[] = {
      .low = 0,
      .high = 1,
      .open = true,
-     .help = "only the fewest tokens of the most expected surprise that have this probability"},
+     .help = "only the fewest tokens of the most typical surprise with this total probability"},
     {.name = "sampling.epsilon_cutoff",
      .members =
          OptionMembers<float>{&DecodingOptions::sampling_epsilon, &SearchOptions::sampling_epsilon},

@@ -52,7 +52,8 @@ class Beam final : public Search {
   absl::Span<const int32_t> StablePrefix(int n) const override;
 
  private:
-  // A candidate, comparable with those of the other rows.
+  // A candidate with the log-probability of the whole hypothesis, comparable with those of other
+  // rows.
   struct Continuation {
     Candidate candidate;
     float log_prob = 0.0f;  // of the whole hypothesis

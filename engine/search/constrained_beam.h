@@ -10,8 +10,9 @@
 //                        bank 1   Das ist mein | Das hier mein
 //                        bank 2   Das mein Haus
 //
-// A hypothesis may end once it contains all phrases.  One that leaves a phrase in the middle, or
-// goes on with its last word ("Hausboot"), falls back to the bank of the phrases that it has said.
+// A hypothesis may end once it contains all phrases.  One that abandons a phrase in the middle, or
+// continues its last word ("Hausboot"), falls back to the bank of the phrases that it has
+// completed.
 
 #ifndef DRAGOMAN_ENGINE_SEARCH_CONSTRAINED_BEAM_H_
 #define DRAGOMAN_ENGINE_SEARCH_CONSTRAINED_BEAM_H_
@@ -33,7 +34,7 @@ class ConstrainedBeam final : public Search {
   explicit ConstrainedBeam(const SearchTask& task);
 
   absl::Span<const LiveHypothesis> live() const override { return live_; }
-  // Enough that some of them end the word of a phrase.
+  // Enough that some of them end the last word of a phrase.
   int candidates_per_row() const override { return std::max(2 * width_, 16); }
   absl::Span<const int32_t> wanted(int hypothesis) const override { return wanted_[hypothesis]; }
   void Advance(absl::Span<const Candidate> candidates) override;

@@ -7,9 +7,9 @@
 // applied to the tokens set aside, and log-softmax to a handful of numbers.
 //
 // A row may come with the logits of some tokens only, its sentence's shortlist.  The other tokens
-// are out of the question: they are never chosen and have no mass in the log-softmax, which is
-// taken over the shortlist alone (as in Marian).  So scores with a shortlist are slightly higher
-// than without.  A forced token need not be in the shortlist.
+// are excluded: they are never chosen and have no mass in the log-softmax, which is taken over the
+// shortlist alone (as in Marian).  So scores with a shortlist are slightly higher than without.  A
+// forced token need not be in the shortlist.
 //
 // Beam search applies the processors to log-probabilities, greedy search to raw logits; this
 // matters only for the repetition penalty.  A row's result depends on nothing but the row, its

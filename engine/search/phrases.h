@@ -1,4 +1,4 @@
-// The phrases that a translation must contain, and how far its hypotheses have got with them.
+// The phrases that a translation must contain, and the progress of its hypotheses towards them.
 //
 // With the phrase "a b c", after "... a b":
 //
@@ -7,8 +7,8 @@
 //   next x    nothing of the phrase is left
 //
 // This is the automaton of Knuth, Morris and Pratt's search, one token at a time.  A complete
-// phrase counts as said when the next token shows that its last word has ended.  It has not if that
-// token goes on with the word: "hou se" is not said in "hou se n".
+// phrase counts as said when the next token shows that its last word has ended.  If that token
+// continues the word, the phrase is not said: "hou se" is not said in "hou se n".
 
 #ifndef DRAGOMAN_ENGINE_SEARCH_PHRASES_H_
 #define DRAGOMAN_ENGINE_SEARCH_PHRASES_H_
@@ -25,12 +25,12 @@ namespace dragoman {
 // How much of the phrases one hypothesis contains.
 struct PhraseProgress {
   uint64_t said = 0;  // a bit for each phrase
-  int path = 0;       // how many tokens of a phrase not yet said the hypothesis ends in
+  int path = 0;       // how many tokens of a phrase not yet said are at the end of the hypothesis
 
   friend bool operator==(const PhraseProgress&, const PhraseProgress&) = default;
 };
 
-// Immutable.  `tokens` below are those of a hypothesis, and `progress` is where they have got.
+// Immutable. `tokens` below are those of a hypothesis, and `progress` is their progress.
 class Phrases {
  public:
   static constexpr int kMax = 64;

@@ -4,10 +4,10 @@
 //
 // A row comes in tiles, and most rows need not be kept:
 //
-//   no filter, one draw   a tile takes the draw over with its share of the mass so far, while it is
-//                         in the cache ("Random Sampling with a Reservoir", Vitter 1985); the mass
-//                         is known, because whoever sums up the row for its log-probabilities has
-//                         it
+//   no filter, one draw   a tile takes over the draw with a probability that is its share of the
+//                         mass so far, while it is in the cache ("Random Sampling with a
+//                         Reservoir", Vitter 1985); the mass is known, because the row is summed up
+//                         for its log-probabilities anyway
 //   top-k                 the k best so far are kept, and the rest of the filters see them alone
 //   top-p (and min-p)     the row is kept, and tokens are drawn from all of it until one is in the
 //                         nucleus: few tries, and nothing is sorted
@@ -52,7 +52,7 @@ class RowSampler {
   void Append(absl::Span<const float> logits, const TileMass& mass);
   void Append(absl::Span<const float> logits);
   size_t size() const { return size_; }
-  // REQUIRES: position < size(), what stands there is -inf, and all was appended.
+  // REQUIRES: position < size(), the logit there is -inf, and the whole row has been appended.
   void Set(size_t position, float logit);
 
   // Applies temperature and filters.  False if there is nothing to draw: no logit is finite, or one

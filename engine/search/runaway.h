@@ -28,8 +28,8 @@ int LongestRepetition(absl::Span<const int32_t> tokens);
 // is no repetition there, or if it is no longer than `allowance` tokens and repeated only twice.
 int TokensBeforeRepetition(absl::Span<const int32_t> tokens, int allowance);
 
-// The number of tokens before every run of a unit at their end, however short: no longer sequence
-// that begins with these tokens has a TokensBeforeRepetition below this, except 0.
+// The number of tokens before any run of a unit at the end, however short.  If more tokens follow,
+// TokensBeforeRepetition of the longer sequence is 0 or at least this.
 //
 //   a b c d c   ->  4    the second "c" may be the start of "c d c d c d ..."
 int TokensBeforeAnyRun(absl::Span<const int32_t> tokens);

@@ -1,4 +1,4 @@
-// What all kinds of search share: how a hypothesis begins and grows, what it is worth, and how it
+// What all kinds of search share: how a hypothesis begins and grows, how it is scored, and how it
 // ends.
 
 #ifndef DRAGOMAN_ENGINE_SEARCH_SCORING_H_

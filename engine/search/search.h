@@ -92,9 +92,9 @@ class Search {
   // The best n finished hypotheses, best first; fewer if there are fewer.  REQUIRES: done().
   virtual std::vector<Hypothesis> Best(int n) const = 0;
 
-  // The tokens with which each of Best(n), if there is any, will begin, whatever candidates come.
-  // They are never taken back: a later call returns the same ones, or more.  A search may promise
-  // less than it could; by default, nothing.  Valid until the next Advance.
+  // The tokens with which each hypothesis of Best(n) will begin, whatever candidates come.  They
+  // are never taken back: a later call returns the same ones, or more.  A search may promise less
+  // than it could; by default, nothing.  Valid until the next Advance.
   virtual absl::Span<const int32_t> StablePrefix(int n) const { return {}; }
 };
 

@@ -23,7 +23,7 @@ struct SearchRules {
   int32_t unknown_id = -1;                          // of the target vocabulary; negative: none
   std::vector<std::vector<int32_t>> bad_words_ids;  // no entry is empty
   // Phrases that must not appear, however they are cut into pieces (piece_index.h).  If there are
-  // any, so is the index.
+  // any, the index is set, too.
   std::vector<std::string> banned_phrases;
   std::shared_ptr<const PieceIndex> pieces;
   // Where words end, if there are phrases that must appear.

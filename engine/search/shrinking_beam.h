@@ -3,12 +3,12 @@
 //
 //   beam 3:   step 1   a     b     c        the best 3 first tokens
 //             step 2   a x   a </s>  b y    the best 3: one has ended
-//             step 3   b y z   a x </s>     the best 2 of those that go on
-//             ...                           until nobody goes on, or max_length
+//             step 3   b y z   a x </s>     the best 2 of those that continue
+//             ...                           until none continues, or max_length
 //
-// It has no early stopping, and no hypothesis that ends is dropped, so as many are found as the
-// beam is wide.  At max_length those that are still alive end as they are.  Ties are broken by the
-// lower parent, then by the lower token id.
+// It has no early stopping, and no hypothesis that ends is dropped, so the search finds as many
+// hypotheses as the beam is wide.  At max_length those that are still alive end as they are.  Ties
+// are broken by the lower parent, then by the lower token id.
 
 #ifndef DRAGOMAN_ENGINE_SEARCH_SHRINKING_BEAM_H_
 #define DRAGOMAN_ENGINE_SEARCH_SHRINKING_BEAM_H_

@@ -1,5 +1,5 @@
-// What a model is (its shape and its special tokens) and how it is to be searched: what config.json
-// and generation_config.json of a checkpoint say.
+// What a model is (its shape and its special tokens) and its default search settings: the content
+// of a checkpoint's config.json and generation_config.json.
 
 #ifndef DRAGOMAN_ENGINE_SPEC_CONFIG_H_
 #define DRAGOMAN_ENGINE_SPEC_CONFIG_H_
@@ -57,8 +57,8 @@ struct Processing {
   bool norms_after() const { return after.find('n') != after.npos; }
 };
 
-// What only one kind of network needs to know about itself: a base class.  Only that network, and
-// the code that configures it, know the derived class.
+// The base class for facts that only one kind of network needs.  Only that network, and the code
+// that configures it, know the derived class.
 struct ModelSpec;
 struct NetworkDetails {
   virtual ~NetworkDetails() = default;

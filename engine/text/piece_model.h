@@ -1,5 +1,6 @@
-// The only door to the SentencePiece library, in standard types: its header declares an
-// absl::string_view of its own, so it cannot be included together with Abseil's.
+// The SentencePiece library, behind an interface of standard types: its header declares an
+// absl::string_view of its own, so it cannot be included together with Abseil's.  Only this file
+// uses it.
 
 #ifndef DRAGOMAN_ENGINE_TEXT_PIECE_MODEL_H_
 #define DRAGOMAN_ENGINE_TEXT_PIECE_MODEL_H_
@@ -24,7 +25,7 @@ class PieceModel {
   // A word that is not in `words` is split into characters.  Decode puts spaces between the pieces.
   static std::unique_ptr<const PieceModel> OfWords(const std::vector<std::string>& words);
 
-  // The same without a list of words: whatever stands between spaces is a piece.
+  // The same without a list of words: whatever is between spaces is a piece.
   static std::unique_ptr<const PieceModel> OfSpaces();
 
   ~PieceModel();

@@ -1,11 +1,14 @@
 // A vocabulary shortlist: the target tokens that a sentence may be translated to.  The last layer
-// of a decoder scores the whole vocabulary at every step, although nearly all of it is out of the
-// question for a given sentence.  A lexical table, learned from aligned text, lists for each source
-// token the target tokens that it is translated to.  The shortlist of a sentence is
+// of a decoder scores the whole vocabulary at every step, although nearly all of it is irrelevant
+// to a given sentence.  A lexical table, learned from aligned text, lists for each source token the
+// target tokens that it is translated to.  The shortlist of a sentence consists of
 //
-//   the first N ids, which are the most frequent tokens where the vocabulary is sorted that way (as
-//   Marian's vocabularies are); the best M entries of each source token; for each source token the
-//   target token that is spelled the same, so that names and numbers can be copied; and eos.
+//   - the first N ids, which are the most frequent tokens where the vocabulary is sorted that way
+//     (as Marian's vocabularies are);
+//   - the best M entries of each source token;
+//   - for each source token the target token that is spelled the same, so that names and numbers
+//     can be copied;
+//   - eos.
 //
 // It depends on the sentence alone, never on the other sentences of its batch.
 //

@@ -15,7 +15,7 @@ namespace dragoman {
 // The sentences of `text` in order.  None is empty, none begins or ends with white space, and only
 // white space lies between them.  A text of white space has none.  A sentence ends at a line break,
 // at a CJK full stop, and at . ! ? … (with any closing quotes and brackets) if white space and a
-// possible start of a sentence follow; but never after an abbreviation ("Dr.  Smith"), an initial
+// possible start of a sentence follow; but never after an abbreviation ("Dr. Smith"), an initial
 // ("J. Smith"), or inside a number ("3. 5").  REQUIRES: text is valid UTF-8.
 std::vector<TextSpan> SplitSentences(std::string_view text);
 

@@ -1,4 +1,4 @@
-// Which tokens of a target vocabulary go on with the word of the token before them.
+// Which tokens of a target vocabulary continue the word of the token before them.
 //
 //   ▁house  n       one word, "housen"
 //   ▁house  ▁n      two words
@@ -29,7 +29,7 @@ class WordJoins {
   bool Joins(int32_t before, int32_t token) const;
 
  private:
-  std::vector<bool> open_;     // by token: a word may go on after it
+  std::vector<bool> open_;     // by token: a word may continue after it
   std::vector<bool> goes_on_;  // by token: it begins within a word
   const bool reversed_;
 };

@@ -21,12 +21,12 @@ namespace dragoman {
 // text is valid UTF-8.
 std::vector<TextSpan> SplitWords(std::string_view text, absl::Span<const TextSpan> tokens);
 
-// Whether `c` is a letter or digit of a script that puts spaces between words.  Between two of them
-// is the middle of a word.
+// Whether `c` is a letter or digit of a script that puts spaces between words.  A position between
+// two of them is inside a word.
 bool IsWordCharacter(char32_t c);
 
-// Whether a word that ends in a word character goes on if `c` follows.  A Korean word does not: its
-// particles are written without a space and leave it what it is.
+// Whether a word that ends in a word character continues if `c` follows.  A Korean word does not:
+// particles are attached without a space, but do not make it another word.
 bool ContinuesWord(char32_t c);
 
 }  // namespace dragoman

@@ -1,4 +1,4 @@
-// The records of one call: who makes it, and that it is counted, timed and logged, whatever its
+// The bookkeeping for one call: identifies its caller, and counts, times and logs it, whatever its
 // outcome.  Every service answers through it, over any transport, so that no answer is missing from
 // the metrics.
 
@@ -38,7 +38,7 @@ struct CallSize {
   int texts = 0;
   int source_tokens = 0;
   int target_tokens = 0;  // of the best hypotheses
-  absl::Duration queue;   // the longest that one of its sentences waited for a place in a batch
+  absl::Duration queue;   // the longest that any of its sentences waited for a place in a batch
 };
 
 // What the caller gets at the end of a call.
@@ -54,8 +54,8 @@ class Call {
   // `method` is a literal such as "Translate".  `parts` must outlive the call.
   Call(const ServerParts* parts, const char* method, Caller caller);
 
-  // Whether the caller may make this call; UNAUTHENTICATED or RESOURCE_EXHAUSTED if not.  REQUIRES:
-  // called once, before anything else is done for the call.
+  // Checks that the caller may make this call; UNAUTHENTICATED or RESOURCE_EXHAUSTED if not.
+  // REQUIRES: called once, before anything else is done for the call.
   absl::Status Admit();
 
   // The translator that answers, kept alive until the call has ended; nullptr if no model was

@@ -1,7 +1,7 @@
 // The common part of all calls that use the engine, whatever they ask for and over any transport:
 // they pass the gate, are admitted, may be cancelled, and are recorded at their end.
 //
-//   transport (a gRPC reactor, an HTTP handler)   reads bytes, writes bytes; a thin door
+//   transport (a gRPC reactor, an HTTP handler)   reads bytes, writes bytes
 //     exchange (this and its subclasses)          admission, quota, deadline, metrics, the end
 //       engine (engine/translator.h)              text in, text out
 //

@@ -1,7 +1,7 @@
-// Detects the language of a text, with Compact Language Detector 2.  The only door to it.
+// Detects the language of a text with Compact Language Detector 2, which only this file uses.
 //
-// It looks at quadgrams and knows some 80 languages.  A word or two are often enough, and often
-// wrong; the confidence says how much of the text supports the language.  Thread-safe.
+// It looks at quadgrams and knows some 80 languages.  With only a word or two it is often right but
+// also often wrong; the confidence says how much of the text supports the language.  Thread-safe.
 
 #ifndef DRAGOMAN_SERVER_API_LANGUAGE_DETECTOR_H_
 #define DRAGOMAN_SERVER_API_LANGUAGE_DETECTOR_H_

@@ -1,5 +1,5 @@
-// Who makes a call, and by when it is wanted, as the transport reports it.  Each transport fills in
-// one of these; nothing behind it sees a gRPC or an HTTP type.
+// The caller and the deadline of a call, as the transport reports them.  Each transport fills in
+// one of these; the code behind it sees neither gRPC's nor HTTP's types.
 
 #ifndef DRAGOMAN_SERVER_AUTH_CALLER_H_
 #define DRAGOMAN_SERVER_AUTH_CALLER_H_
@@ -18,7 +18,7 @@ struct Caller {
   std::string request_id;        // `x-request-id`
   std::string trace_parent;      // `traceparent`, as the W3C trace context defines it
   absl::Time deadline = absl::InfiniteFuture();
-  const char* door = "grpc";  // how the call came in, for the log: a literal
+  const char* door = "grpc";  // the API that was called, for the log: a literal
 };
 
 // The token of an `authorization` header, "Bearer TOKEN"; empty for another scheme.

@@ -20,8 +20,9 @@ namespace dragoman {
 
 inline constexpr char kMultipart[] = "multipart/form-data";
 
-// Adds the fields of `body`, in their order.  INVALID_ARGUMENT if it is cut, has no boundary, or
-// brings what is no plain field: a file, or a value in another encoding than its own bytes.
+// Adds the fields of `body`, in their order.  INVALID_ARGUMENT if the body is truncated, has no
+// boundary, or contains something other than plain fields: a file, or a value with a transfer
+// encoding.
 absl::Status ParseMultipart(std::string_view content_type, std::string_view body,
                             HttpHeaders* fields);
 

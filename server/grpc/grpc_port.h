@@ -1,7 +1,7 @@
 // The gRPC side of the server: the port, the limits of its connections, the services and their
 // health.
 //
-//   ASSIGN_OR_RETURN(auto port, GrpcPort::Open("0.0.0.0:50051"));  // taken; serves nobody yet
+//   ASSIGN_OR_RETURN(auto port, GrpcPort::Open("0.0.0.0:50051"));  // taken, but not serving yet
 //   port->Serve(options, {&translate_service, ...});
 //   port->SetServing(true);
 //   port->Stop();
@@ -57,7 +57,7 @@ class GrpcPort {
   void SetServing(bool serving);
   void SetAlive(bool alive);
 
-  // Whether a new client would be served now: knocks at the port and asks the health service.
+  // Whether a new client would be served now: connects to the port and asks the health service.
   // Takes no longer than `timeout` for each.
   absl::Status Probe(absl::Duration timeout);
 

@@ -1,4 +1,5 @@
-// TranslateStream and TranslateBulk over gRPC: thin doors to stream_exchange.h and bulk_exchange.h.
+// TranslateStream and TranslateBulk over gRPC: thin layers over stream_exchange.h and
+// bulk_exchange.h.
 
 #ifndef DRAGOMAN_SERVER_GRPC_STREAM_CALLS_H_
 #define DRAGOMAN_SERVER_GRPC_STREAM_CALLS_H_
@@ -9,7 +10,7 @@
 
 namespace dragoman {
 
-// A call that has begun and ends its own life in gRPC's OnDone.  `parts` must outlive it.
+// A call that has begun, and that deletes itself in gRPC's OnDone. `parts` must outlive it.
 grpc::ServerWriteReactor<grpc::ByteBuffer>* NewStreamCall(const ServerParts* parts,
                                                           grpc::CallbackServerContext* context,
                                                           const grpc::ByteBuffer& request);

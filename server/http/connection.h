@@ -108,7 +108,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   bool old_ = false;                // HTTP/1.0
   bool keep_alive_ = false;         // after this answer
   std::function<void()> on_gone_;   // the handler's, while it answers
-  std::atomic<bool> gone_ = false;  // nobody reads any more
+  std::atomic<bool> gone_ = false;  // the client has gone
   std::atomic<size_t> unsent_ = 0;  // bytes of a stream that wait
 
   std::string outbox_;   // to be sent

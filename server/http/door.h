@@ -23,7 +23,7 @@ namespace dragoman {
 // Infinite if there is neither.  INVALID_ARGUMENT unless it is a time above zero.
 absl::StatusOr<absl::Duration> TimeoutOf(const HttpRequest& request);
 
-// `door` tells the log how the caller came in: a literal such as "http".
+// `door` is the name of the API for the log: a literal such as "http".
 absl::StatusOr<Caller> CallerOf(const HttpRequest& request, const char* door);
 
 // The HTTP code that google/rpc/code.proto assigns to a status; 413 for a message that is too
@@ -37,13 +37,14 @@ HttpHeaders HeadersOf(const CallEnd& end);
 // The body for a call that failed: google.rpc.Status as JSON.
 HttpResponse ToHttpError(const CallEnd& end);
 
-// What the HTTP doors of the translation service share.
+// What the HTTP APIs of the translation service share.
 struct HttpDoor {
   const ServerParts* parts = nullptr;  // complete once `loaded` is OK
   std::function<absl::Status()> loaded;
 };
 
-// How a door writes the end of a Translate.  The response is empty unless the call succeeded.
+// Writes the end of a Translate in the format of an API. The response is empty unless the call
+// succeeded.
 using HttpRender = std::function<HttpResponse(const CallEnd& end, v1::TranslateResponse response)>;
 
 // Translates for the sender of `http`, who may go away, and answers with the result of `render`.

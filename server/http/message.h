@@ -54,7 +54,7 @@ class HttpAnswer {
 
   // Starts an answer of unknown length with its code, headers and the first part of its body.
   virtual void Begin(HttpResponse head) = 0;
-  // Sends more of the body.  False if nobody reads it any more.
+  // Sends more of the body.  False if the client has gone.
   virtual bool Write(std::string part) = 0;
   virtual void End() = 0;
 

@@ -1,7 +1,7 @@
 // The machine-readable description of the HTTP API, OpenAPI 3.0
 // (https://spec.openapis.org/oas/v3.0.3).  It is generated from the descriptors of
-// translation.proto, including its comments, when it is first requested, so it always describes
-// what is served.
+// translation.proto, including its comments, when it is first requested, so it always matches what
+// is served.
 
 #ifndef DRAGOMAN_SERVER_HTTP_OPENAPI_H_
 #define DRAGOMAN_SERVER_HTTP_OPENAPI_H_

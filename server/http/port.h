@@ -55,7 +55,7 @@ class HttpPort {
   void Drain();
   void Cancel();
 
-  // Closes all connections; answers given afterwards reach nobody.  Idempotent.
+  // Closes all connections; later answers are dropped.  Idempotent.
   void Stop();
 
   ListenerStats Stats() const { return listener_->Stats(); }

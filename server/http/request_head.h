@@ -1,4 +1,4 @@
-// Understands the head of an HTTP request: its line and its headers.
+// Parses the head of an HTTP request: the request line and the headers.
 
 #ifndef DRAGOMAN_SERVER_HTTP_REQUEST_HEAD_H_
 #define DRAGOMAN_SERVER_HTTP_REQUEST_HEAD_H_

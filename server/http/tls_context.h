@@ -1,5 +1,5 @@
 // The server's certificates for the HTTP port, from the same files as for gRPC (server/auth/tls.h),
-// in the form that OpenSSL needs for handshakes.  One of the doors to OpenSSL.
+// in the form that OpenSSL needs for handshakes.
 
 #ifndef DRAGOMAN_SERVER_HTTP_TLS_CONTEXT_H_
 #define DRAGOMAN_SERVER_HTTP_TLS_CONTEXT_H_

@@ -3,7 +3,7 @@
 //   a new model, or a new version of one       loads beside the others, is tested, and takes over
 //                                              between two requests
 //   one that is too large, broken or wrong     is reported in log and metrics; the old one stays
-//   one that was replaced or removed           leaves after its last sentence
+//   one that was replaced or removed           is unloaded after its last sentence
 //
 // All of this happens on the manager's thread, one model at a time.  It works on request (SIGHUP)
 // and, if configured, when it sees a change.  Files that are still changing are left alone until

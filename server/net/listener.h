@@ -64,8 +64,8 @@ class Listener {
   // Closes the port; `take` is not called any more.  Idempotent.
   void Stop();
 
-  // Whether a new connection would be accepted, leaving aside the limit: knocks at the port and
-  // waits to be let in.
+  // Whether a new connection would be accepted, apart from the limit: connects to the port and
+  // waits until the listener has closed the connection.
   absl::Status Probe(absl::Duration timeout);
 
   ListenerStats Stats() const;

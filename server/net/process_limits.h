@@ -29,8 +29,8 @@ absl::StatusOr<DescriptorPlan> PlanDescriptors(int64_t limit);
 void ExplainExhaustion();
 
 // Libraries abort if they cannot get memory, a thread or a descriptor.  While an object of this
-// class exists, that too is explained and ends the process with exit code 1; later, an abort is a
-// bug and leaves its core.  At most one at a time.
+// class exists, that, too, is explained and ends the process with exit code 1; afterwards, an abort
+// is a bug and dumps core.  At most one at a time.
 class ExplainAborts {
  public:
   ExplainAborts();

@@ -2,7 +2,7 @@
 //
 //   2026-08-01T12:00:00.123Z info request method=Translate model=en-de code=OK texts=3 ms=12.5
 //
-// or as a JSON object with the same names.  The only door to spdlog.  Texts that were sent for
+// or as a JSON object with the same names.  Only this file uses spdlog.  Texts that were sent for
 // translation, and their translations, are never logged.
 //
 // Logging never blocks.  After InitLogging, lines go through a bounded queue to a separate thread.

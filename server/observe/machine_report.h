@@ -9,8 +9,8 @@
 
 namespace dragoman {
 
-// Several lines: the processor, how much of it this process may use, and for every precision who
-// would multiply with which instructions, or why nobody can.
+// Several lines: the processor, how much of it this process may use, and for every precision what
+// would multiply matrices with which instructions, or why nothing can.
 std::string DescribeMachine(Matmul matmul);
 
 // The same as one event of the log, for the arithmetic that models are loaded with.

@@ -1,5 +1,5 @@
 // All metrics of the server for Prometheus: its own, with the prefix `dragoman_`, and the usual
-// process_*. The only door to prometheus-cpp.
+// process_*. Only this and metric_series.h use prometheus-cpp.
 //
 // Every series exists, at zero, before the first request: labels come from the configuration and
 // never from a request.  The one exception is principals, whose series start with their first call

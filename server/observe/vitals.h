@@ -1,9 +1,9 @@
 // Whether the server is working, checked every second on a separate thread: every worker is asked
-// for a turn, possibly an empty one, and a client knocks at the gRPC port.  The pages for probes
-// report the result.
+// to take a turn, possibly an empty one, and a client connects to the gRPC port.  The pages for
+// probes report the result.
 //
-//   alive   no worker has owed a turn for 30 seconds
-//   well    nor for 10 seconds, and the gRPC port answered a moment ago
+//   alive   every worker has responded within the last 30 seconds
+//   well    within the last 10 seconds, and the gRPC port answered a moment ago
 //
 // A server that is not alive should be restarted; one that is not well should get no traffic for a
 // while.
@@ -26,7 +26,7 @@ struct VitalsOptions {
   absl::Duration interval = absl::Seconds(1);
   absl::Duration dead_after = absl::Seconds(30);  // without a turn
   absl::Duration unwell_after = absl::Seconds(10);
-  // Asks every worker for a turn; returns how long one has owed a turn that it was asked for.
+  // Asks every worker to take a turn; returns how long the slowest one has not responded.
   std::function<absl::Duration()> silence;
   // Whether a new client would be served.  Takes a few seconds at most.
   std::function<absl::Status()> port;

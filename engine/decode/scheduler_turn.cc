@@ -143,7 +143,7 @@ bool SchedulerTurn::IsInTime(const Account& account) const {
          (account.priority == Priority::kInteractive && scheduler_->fair_.LagsBehind(account));
 }
 
-// The principal that is furthest behind among those with work of that class here.
+// The principal that is furthest behind among those that have work of that class on this worker.
 const Account* SchedulerTurn::Furthest(Priority priority) {
   const Account* furthest = nullptr;
   const auto consider = [&](const Account& account) {

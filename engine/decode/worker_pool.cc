@@ -81,7 +81,7 @@ absl::Status WorkerPool::Submit(std::vector<JobPtr> jobs) {
 
 absl::Status WorkerPool::CheckAhead(const Model& model, const RequestState& request,
                                     const RoughSize& size) {
-  if (cache_ != nullptr) return absl::OkStatus();  // it may know the answer
+  if (cache_ != nullptr) return absl::OkStatus();  // it may have the answer
   return dispatcher_.CheckAhead(request.terms(), prices_.RangeOf(model.name(), size), absl::Now());
 }
 

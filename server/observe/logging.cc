@@ -31,7 +31,7 @@ std::atomic<bool> queue_exists = false;
 // The number of lines put into the queue, and of those taken out of it.
 std::atomic<int64_t> queued_lines = 0;
 std::atomic<int64_t> taken_lines = 0;
-// The taken lines that could not be written, because the reader has closed the pipe.
+// The lines taken out of it that could not be written, because the reader has closed the pipe.
 std::atomic<int64_t> unwritten_lines = 0;
 
 // The queue and its thread, which live as long as the process: a thread that is stuck writing to a

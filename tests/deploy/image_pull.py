@@ -3,8 +3,7 @@
 
     image_pull.py ROOT      as root; changes ROOT
 
-A hub whose authority is not in the image's bundle must be refused with a message that says so; one whose
-authority is there must work.
+A hub whose certificate authority is not in the image's bundle must be refused with a message that says so; a hub whose authority is there must work.
 """
 
 import glob

@@ -1,5 +1,5 @@
-// How a server's answers change as its load grows: the reports of one `dragoman load --sweep`, as a
-// picture for people, for spreadsheets and for programs.
+// How a server's answers change as its load grows: the reports of one `dragoman load --sweep` as a
+// picture, as CSV and as JSON.
 
 #ifndef DRAGOMAN_CLIENT_LOAD_CURVE_H_
 #define DRAGOMAN_CLIENT_LOAD_CURVE_H_

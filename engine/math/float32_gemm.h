@@ -7,8 +7,8 @@
 //
 // A tile of some rows by some outputs keeps its sums in registers.  A tall one (12 rows by 32
 // outputs with AVX-512) reads the fewest weights; a wide one (6 by 64) needs the fewest
-// instructions, because a number of x that is loaded serves more outputs.  Which is the fastest
-// depends on the CPU; kernel_shapes.h measures it.  All of them give the same bytes.
+// instructions, because every element of x that is loaded serves more outputs.  Which is the
+// fastest depends on the CPU; kernel_shapes.h measures it.  All of them give the same bytes.
 //
 // Why not oneDNN: without AVX-512 its float32 products break the row law; with AVX-512 it does not
 // prefetch the next weights while it multiplies, so it is slower on models larger than the caches.

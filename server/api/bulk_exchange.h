@@ -47,7 +47,7 @@ struct BulkEvent {
 // The limits of what one call may have open.
 struct BulkLimits {
   int items = 256;
-  size_t bytes = 1 << 20;  // of the requests; but any one is taken
+  size_t bytes = 1 << 20;  // of the requests; a single one may be larger
 };
 
 // Thread-safe; Next is called by one thread at a time.

@@ -33,7 +33,7 @@ class Exchange {
  protected:
   // `parts` must outlive the exchange; `method` is a literal.
   Exchange(const ServerParts* parts, const char* method, Caller caller);
-  // Leaves the gate, for which a drain waits.  REQUIRES: the call has ended, or never entered.
+  // Leaves the gate, which a drain waits for.  REQUIRES: the call has ended, or never entered.
   ~Exchange();
 
   // Whether the call may enter: UNAVAILABLE, UNAUTHENTICATED or RESOURCE_EXHAUSTED if not.

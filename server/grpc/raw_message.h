@@ -1,5 +1,6 @@
-// The messages of methods that are served from raw bytes, which all are: gRPC answers a message
-// that does not parse with a bare UNIMPLEMENTED, and a text that is not UTF-8 does not parse.
+// Reads and writes the messages of all methods, which are served from raw bytes: gRPC itself would
+// answer a message that does not parse with a bare UNIMPLEMENTED, and a text that is not UTF-8 does
+// not parse.
 
 #ifndef DRAGOMAN_SERVER_GRPC_RAW_MESSAGE_H_
 #define DRAGOMAN_SERVER_GRPC_RAW_MESSAGE_H_

@@ -2,8 +2,7 @@
 // are zero from the start, and those of a model from when it is loaded, except the series of
 // principals and of certificates, which appear with the first value.
 //
-// A combination of labels that was not foreseen gets its series when it occurs: it must not end the
-// server.
+// An unforeseen combination of labels gets its series when it occurs, instead of ending the server.
 //
 // Thread-safe, except for the members that the constructor creates.
 

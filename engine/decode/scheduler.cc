@@ -54,8 +54,8 @@ absl::Status Scheduler::Enter(std::vector<JobPtr>* jobs, absl::Time now) {
   CountWaiting(*flow, size);
   since_.insert(flow.get());
   checks_.insert(flow.get());
-  const RequestState* const request = flow->request.get();
-  DRAGOMAN_CHECK(flows_.emplace(request, std::move(flow)).second);
+  const Flow* const entered = flow.get();
+  flows_.emplace(entered, std::move(flow));
   return absl::OkStatus();
 }
 
@@ -263,7 +263,7 @@ void Scheduler::OnEnd(const Job& job, const absl::Status& status) {
 void Scheduler::CloseIfDone(Flow* flow) {
   if (flow->running > 0 || !flow->waiting.empty()) return;
   fair_.Close(flow);
-  flows_.erase(flow->request.get());
+  flows_.erase(flow);
 }
 
 // Whether this worker should take a job with that share, rather than leave it to one with less to

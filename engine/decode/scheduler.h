@@ -109,7 +109,8 @@ class Scheduler {
   // RESOURCE_EXHAUSTED if the queue is full or the principal's quota is used up, DEADLINE_EXCEEDED
   // if its deadline cannot be met behind the queue.  Long requests leave a quarter of the queue to
   // short ones, and an empty queue takes any single request.  REQUIRES: the jobs have been priced,
-  // fit into an idle worker's memory, and share a RequestState that was not used before.
+  // fit into an idle worker's memory, and share a RequestState.  Several requests may share one, for
+  // example texts of a call that take different routes: they end together but wait apart.
   absl::Status Enter(std::vector<JobPtr>* jobs, absl::Time now);
 
   // The error with which Enter would refuse a request of these terms now even at its lowest
@@ -169,7 +170,7 @@ class Scheduler {
 
   const SchedulerLimits limits_;
   FairShare fair_;
-  std::unordered_map<const RequestState*, std::unique_ptr<Flow>> flows_;
+  std::unordered_map<const Flow*, std::unique_ptr<Flow>> flows_;
   std::set<Flow*, ByArrival> since_;                      // those that wait
   std::set<Flow*, ByCheck> checks_;                       // the same
   std::array<LineSize, 2> waiting_;                       // by Flow::kind

@@ -220,6 +220,23 @@ TEST_F(SchedulerTest, RefusesWhatIsCancelledOrLateBeforeItStarts) {
   EXPECT_TRUE(absl::IsDeadlineExceeded(last_.refuse[1].second));
 }
 
+// Texts of one call that take different routes come one after another, with the same state.
+TEST_F(SchedulerTest, RequestsThatShareAStateWaitApartAndAreCancelledTogether) {
+  states_.push_back(std::make_shared<RequestState>(absl::InfiniteFuture()));
+  for (const int tokens : {5, 3, 9}) {
+    std::vector<JobPtr> jobs;
+    jobs.push_back(CostOnly(Cost(tokens, 12, 10), states_.back()));
+    ASSERT_TRUE(scheduler_->Enter(&jobs, kNow).ok());
+  }
+  EXPECT_EQ(Turn(), (Ran{{5, 1}, {3, 1}}));
+  EXPECT_EQ(scheduler_->stats().requests, 1);
+  states_.back()->Cancel(kNow);
+  Turn(kNow + absl::Seconds(1));
+  EXPECT_EQ(scheduler_->stats().requests, 0);
+  ASSERT_EQ(last_.refuse.size(), 1u);
+  EXPECT_TRUE(absl::IsCancelled(last_.refuse[0].second));
+}
+
 TEST_F(SchedulerTest, EncodesALongSentenceInSeveralTurns) {
   JobCost cost = Cost(512, 4, 600);
   cost.encode_stages = 8;  // stages of 64 tokens

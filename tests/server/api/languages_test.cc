@@ -98,6 +98,49 @@ TEST_F(LanguagesTest, WithoutADirectModelTheTextGoesThroughThePivot) {
             timing.steps(0).decode().nanos() + timing.steps(1).decode().nanos());
 }
 
+// An English text, a French one, which goes through the pivot, and a German one, which needs no
+// translation.  Long enough that the first is in progress when the second comes.
+v1::TranslateRequest InThreeLanguages() {
+  v1::TranslateRequest request =
+      RequestFor({"Good morning, where is the station?", "La maison est bleue et le chat dort.",
+                  "Guten Morgen, wo ist der Bahnhof?"});
+  request.set_source_language("auto");
+  request.set_target_language("de");
+  request.mutable_options()->set_min_length(60);
+  request.mutable_options()->set_max_length(80);
+  return request;
+}
+
+TEST_F(LanguagesTest, EachTextOfACallTakesTheRouteOfItsLanguage) {
+  const v1::TranslateRequest request = InThreeLanguages();
+  const v1::TranslateResponse response = Translate(request);
+  ASSERT_EQ(response.translations_size(), 3);
+  for (const auto& [text, source] : {std::pair(0, "en"), {1, "fr"}}) {
+    v1::TranslateRequest alone = RequestIn(request.contents(text), source, "de");
+    *alone.mutable_options() = request.options();
+    EXPECT_EQ(response.translations(text).hypotheses(0).text(),
+              Translate(alone).translations(0).hypotheses(0).text());
+    EXPECT_EQ(response.translations(text).detected_language(), source);
+  }
+  EXPECT_EQ(response.translations(2).hypotheses(0).text(), request.contents(2));
+}
+
+TEST_F(LanguagesTest, SoDoesEachTextOfAStream) {
+  const v1::TranslateRequest request = InThreeLanguages();
+  const v1::TranslateResponse response = Translate(request);
+  grpc::ClientContext context;
+  const auto stream = server_->translation().TranslateStream(&context, request);
+  std::vector<std::string> texts(3);
+  for (v1::TranslateStreamResponse message; stream->Read(&message);) {
+    if (message.has_stable_text()) texts[message.content_index()] += message.stable_text();
+  }
+  const grpc::Status status = stream->Finish();
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(texts[i], response.translations(i).hypotheses(0).text()) << i;
+  }
+}
+
 TEST_F(LanguagesTest, TheErrorForAnUnknownPairNamesThoseThereAre) {
   v1::TranslateResponse response;
   const grpc::Status status =

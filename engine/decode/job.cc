@@ -12,7 +12,6 @@ void RequestState::Cancel(absl::Time now) {
 }
 
 absl::Status RequestState::Wanted(absl::Time now) const {
-  if (whole_ != nullptr) return whole_->Wanted(now);
   const int64_t nanos = cancelled_.load();
   const bool cancelled = nanos != std::numeric_limits<int64_t>::max();
   if (cancelled && absl::FromUnixNanos(nanos) + kSlack < deadline()) {

@@ -45,10 +45,6 @@ class RequestState {
   static constexpr absl::Duration kSlack = absl::Milliseconds(20);
 
   explicit RequestState(RequestTerms terms) : terms_(std::move(terms)) {}
-  // For a part of another request that is scheduled separately, but wanted for as long as the whole
-  // request is.
-  explicit RequestState(std::shared_ptr<const RequestState> whole)
-      : terms_(whole->terms_), whole_(std::move(whole)) {}
   explicit RequestState(absl::Time deadline) : RequestState(RequestTerms{.deadline = deadline}) {}
 
   // The jobs end within one step.
@@ -62,7 +58,6 @@ class RequestState {
 
  private:
   const RequestTerms terms_;
-  const std::shared_ptr<const RequestState> whole_;  // null: not a part
   // Nanoseconds since the Unix epoch; the largest number unless cancelled.
   std::atomic<int64_t> cancelled_ = std::numeric_limits<int64_t>::max();
 };

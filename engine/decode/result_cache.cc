@@ -204,8 +204,6 @@ void ResultCache::Conclude(JobPtr job, const absl::StatusOr<std::vector<Hypothes
   }
   own.status = job->request->Wanted(options_.clock());
   if (!own.status.ok()) return job->Finish(std::move(own));
-  // It counts as a separate request for the scheduler, which may already know the original request.
-  job->request = std::make_shared<RequestState>(std::move(job->request));
   const std::function<void(JobResult)> done = job->on_done;
   std::vector<JobPtr> alone;
   alone.push_back(std::move(job));

@@ -128,9 +128,7 @@ void ResultCache::Withdraw(const Sorted& sorted) {
     absl::MutexLock lock(&mutex_);
     for (const FollowerPtr& follower : sorted.followers) {
       follower->dropped = true;
-      if (follower->result.has_value()) continue;
-      --followers_;
-      following_tokens_ -= follower->tokens;
+      if (!follower->result.has_value()) following_tokens_ -= follower->tokens;
     }
     for (const auto& [key, flight] : sorted.flights) {
       for (FollowerPtr& follower : End(key, flight, absl::CancelledError())) {
@@ -138,6 +136,7 @@ void ResultCache::Withdraw(const Sorted& sorted) {
       }
     }
   }
+  for (const FollowerPtr& follower : sorted.followers) follower->job = nullptr;
   for (const FollowerPtr& follower : left)
     Conclude(std::move(follower->job), absl::CancelledError());
 }
@@ -179,8 +178,8 @@ std::vector<ResultCache::FollowerPtr> ResultCache::End(
   }
   std::vector<FollowerPtr> ended;
   for (FollowerPtr& follower : followed->followers) {
-    if (follower->dropped) continue;
     --followers_;
+    if (follower->dropped) continue;
     following_tokens_ -= follower->tokens;
     if (follower->confirmed) {
       ended.push_back(std::move(follower));
@@ -232,7 +231,11 @@ void ResultCache::DropUnwanted() {
     absl::MutexLock lock(&mutex_);
     for (const auto& [key, flight] : flights_) {
       std::erase_if(flight->followers, [&](const FollowerPtr& follower) {
-        if (!follower->confirmed || follower->dropped) return follower->dropped;
+        if (follower->dropped) {
+          --followers_;
+          return true;
+        }
+        if (!follower->confirmed) return false;
         const absl::Status wanted = follower->job->request->Wanted(now);
         if (wanted.ok()) return false;
         --followers_;

@@ -132,7 +132,7 @@ class ResultCache {
   std::unordered_map<std::string_view, std::list<Entry>::iterator> index_ ABSL_GUARDED_BY(mutex_);
   std::unordered_map<std::string, FlightPtr> flights_ ABSL_GUARDED_BY(mutex_);
   int following_tokens_ ABSL_GUARDED_BY(mutex_) = 0;
-  int followers_ ABSL_GUARDED_BY(mutex_) = 0;
+  int followers_ ABSL_GUARDED_BY(mutex_) = 0;  // in flights, with those dropped
   CacheStats stats_ ABSL_GUARDED_BY(mutex_);
   bool closing_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread watcher_;

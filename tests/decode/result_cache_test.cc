@@ -222,6 +222,22 @@ TEST_F(CacheTest, ARequestIsRefusedWhole) {
   EXPECT_EQ(leader.times, 1);
 }
 
+TEST_F(CacheTest, ARefusedRequestLeavesNothingBehind) {
+  Told leader, told;
+  ASSERT_TRUE(Submit(NewJob(kText, &leader)).ok());
+  answer_ = absl::ResourceExhaustedError("full");
+  const auto request = Request();
+  std::vector<JobPtr> jobs;
+  jobs.push_back(NewJob(kText, &told, request));
+  jobs.push_back(NewJob("The house is old.", &told, request));
+  EXPECT_TRUE(absl::IsResourceExhausted(cache_.Submit(std::move(jobs))));
+  EXPECT_EQ(request.use_count(), 1) << "while the job that it would have followed still runs";
+  cache_.DropUnwanted();
+  End();
+  EXPECT_EQ(leader.times, 1);
+  EXPECT_EQ(told.times, 0);
+}
+
 TEST_F(CacheTest, WhatIsKnownIsNeverRefused) {
   Told first, second;
   ASSERT_TRUE(Submit(NewJob(kText, &first)).ok());

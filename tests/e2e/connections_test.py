@@ -10,7 +10,7 @@ import unittest
 
 import grpc
 
-from harness import FLOAT32, Server, pb, pb_grpc
+from harness import FLOAT32, Server, pb, pb_grpc, serve
 
 ONE_WORKER = (*FLOAT32, "--workers", "1")
 HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY = 1, 3, 4, 6, 7  # frames (RFC 9113, section 6)
@@ -273,7 +273,7 @@ class TokenFloodTest(unittest.TestCase):
             with open(tokens, "w", encoding="utf-8") as file:
                 for i in range(20_000):
                     file.write(f"user-{i} {i:032}\n")
-            server = Server(*ONE_WORKER, "--auth-tokens", tokens)
+            server = serve(self, *ONE_WORKER, "--auth-tokens", tokens)
         wrong = [("authorization", "Bearer " + "x" * 4000)]
         before = server.metrics()["process_cpu_seconds_total"][()]
         for _ in range(200):

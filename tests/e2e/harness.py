@@ -122,6 +122,12 @@ class Server:
             print(f"the server ended with {code}:\n{self.log_text()}", file=sys.stderr)
         return code
 
+    def kill(self):
+        """Ends the server at once if it still runs."""
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
     def translate(self, *texts, timeout=120, **fields):
         request = pb.TranslateRequest(contents=texts, **fields)
         return self.translation.Translate(request, timeout=timeout)
@@ -143,6 +149,13 @@ class Server:
                 labels = tuple(sorted(sample.labels.items()))
                 samples.setdefault(sample.name, {})[labels] = sample.value
         return samples
+
+
+def serve(test, *arguments, **options):
+    """Starts a server that ends with the test, even if the test fails before it stops the server."""
+    server = Server(*arguments, **options)
+    test.addCleanup(server.kill)
+    return server
 
 
 class ServerTest(unittest.TestCase):

@@ -8,7 +8,7 @@ import unittest
 
 import grpc
 
-from harness import FLOAT32, MODEL, Server, golden_inputs, pb, run_server
+from harness import FLOAT32, MODEL, golden_inputs, pb, run_server, serve
 
 
 class StartTest(unittest.TestCase):
@@ -41,7 +41,7 @@ class StartTest(unittest.TestCase):
         self.assert_refuses("/no/such/file", "--config", "/no/such/file")
 
     def test_a_port_in_use_ends_it(self):
-        server = Server(*FLOAT32)
+        server = serve(self, *FLOAT32)
         for grpc_address, http_address in ((server.grpc_address, "127.0.0.1:0"),
                                            ("127.0.0.1:0", server.http_address)):
             ended = run_server("--model", f"en-de={MODEL}", "--grpc-address", grpc_address,
@@ -62,7 +62,7 @@ class StartTest(unittest.TestCase):
                          f'models {{ name: "b" directory: "{MODEL}" }}\n'
                          'default_model: "b"\n')
             config.flush()
-            server = Server("--config", config.name)
+            server = serve(self, "--config", config.name)
         models = server.models.ListModels(pb.ListModelsRequest(), timeout=30).models
         self.assertEqual([(m.name, m.is_default) for m in models], [("a", False), ("b", True)])
         self.assertEqual(server.translate("Good morning.").model, "b")
@@ -73,7 +73,7 @@ class StartTest(unittest.TestCase):
 class StopTest(unittest.TestCase):
 
     def test_sigterm_finishes_what_is_in_flight(self):
-        server = Server(*FLOAT32)
+        server = serve(self, *FLOAT32)
         texts = [i["text"] for i in golden_inputs()[:64]]
         started = threading.Semaphore(0)
         results = []
@@ -105,7 +105,7 @@ class StopTest(unittest.TestCase):
         self.assertEqual(set(results), {grpc.StatusCode.OK, grpc.StatusCode.UNAVAILABLE})
 
     def test_readiness_ends_before_the_server_does(self):
-        server = Server(*FLOAT32, "--workers", "1")
+        server = serve(self, *FLOAT32, "--workers", "1")
         texts = [i["text"] for i in golden_inputs()[:128]]
         call = server.translation.Translate.future(
             pb.TranslateRequest(contents=texts, options=pb.DecodingOptions(beam_size=16)))

@@ -17,7 +17,7 @@ import unittest
 
 import grpc
 
-from harness import MODEL, SOURCE_DIR, Server, golden_inputs, pb, seed
+from harness import MODEL, SOURCE_DIR, golden_inputs, pb, seed, serve
 
 OTHER = os.path.join(SOURCE_DIR, "tests/golden/models/marian-rand")
 TRAINED = os.path.join(SOURCE_DIR, "tests/golden/models/marian-trained")
@@ -106,6 +106,11 @@ class ReloadTest(unittest.TestCase):
         os.symlink(target, self.current + ".next")
         os.rename(self.current + ".next", self.current)
 
+    def load(self, *arguments, **options):
+        load = Load(*arguments, **options)
+        self.addCleanup(load.stop)
+        return load
+
     def model(self, server, name="en-de"):
         return server.models.GetModel(pb.GetModelRequest(name=name), timeout=30)
 
@@ -134,9 +139,9 @@ class ReloadTest(unittest.TestCase):
         large = copy_model(MODEL, self.path("large"))
         too_large(large)
         self.point(MODEL)
-        server = Server("--model", f"en-de={self.current}", "--workers", "2")
+        server = serve(self, "--model", f"en-de={self.current}", "--workers", "2")
         first = self.model(server).version
-        load = Load(server, [i["text"] for i in golden_inputs()[:60]])
+        load = self.load(server, [i["text"] for i in golden_inputs()[:60]])
         marks, resident = [("before", time.monotonic())], {}
 
         def phase(name, target, done):
@@ -189,10 +194,10 @@ class ReloadTest(unittest.TestCase):
         """Copies files repeatedly without being atomic: a half-written model is never served."""
         served = copy_model(TRAINED, self.path("served"))
         self.point(served)
-        server = Server("--model", f"en-de={self.current}", "--model-poll-seconds", "1")
+        server = serve(self, "--model", f"en-de={self.current}", "--model-poll-seconds", "1")
         want = {}
         for directory in (TRAINED, OTHER):
-            reference = Server("--model", f"en-de={directory}")
+            reference = serve(self, "--model", f"en-de={directory}")
             response = reference.translate("The cat is old.")
             want[response.model_version] = response.translations[0].hypotheses[0].text
             self.assertEqual(reference.stop(), 0)
@@ -234,7 +239,7 @@ class ReloadTest(unittest.TestCase):
         project("..2026_01", TRAINED)
         for name in os.listdir(TRAINED):
             os.symlink(os.path.join("..data", name), os.path.join(served, name))
-        server = Server("--model", f"en-de={served}", "--model-poll-seconds", "1")
+        server = serve(self, "--model", f"en-de={served}", "--model-poll-seconds", "1")
         version = self.model(server).version
         project("..2026_02", OTHER)
         shutil.rmtree(os.path.join(served, "..2026_01"))
@@ -252,7 +257,7 @@ class ReloadTest(unittest.TestCase):
 
         self.point(TRAINED)
         write(f'models {{ name: "en-de" directory: "{self.current}" }}')
-        server = Server("--config", config, "--workers", "2")
+        server = serve(self, "--config", config, "--workers", "2")
         texts = [i["text"] for i in golden_inputs()[:8]]
         options = pb.DecodingOptions(beam_size=4)
         want = {}
@@ -325,8 +330,8 @@ class ReloadTest(unittest.TestCase):
 
     def test_a_storm_of_signals_and_a_version_that_flaps(self):
         self.point(TRAINED)
-        server = Server("--model", f"en-de={self.current}")
-        load = Load(server, [i["text"] for i in golden_inputs()[:20]], clients=2)
+        server = serve(self, "--model", f"en-de={self.current}")
+        load = self.load(server, [i["text"] for i in golden_inputs()[:20]], clients=2)
         before = self.resident(server)
         for i in range(40):
             self.point((OTHER, TRAINED)[i % 2])
@@ -347,8 +352,8 @@ class ReloadTest(unittest.TestCase):
 
     def test_sigterm_during_a_reload_drains_as_ever(self):
         self.point(TRAINED)
-        server = Server("--model", f"en-de={self.current}")
-        load = Load(server, [i["text"] for i in golden_inputs()[:20]], clients=2)
+        server = serve(self, "--model", f"en-de={self.current}")
+        load = self.load(server, [i["text"] for i in golden_inputs()[:20]], clients=2)
         time.sleep(0.2)
         self.point(MODEL)
         self.hang_up(server)
@@ -365,7 +370,7 @@ class ReloadTest(unittest.TestCase):
             os.rename(config + ".next", config)
 
         write(f'models {{ name: "a" directory: "{TRAINED}" }}')
-        server = Server("--config", config, "--model-poll-seconds", "1")
+        server = serve(self, "--config", config, "--model-poll-seconds", "1")
 
         def names():
             models = server.models.ListModels(pb.ListModelsRequest(), timeout=30).models

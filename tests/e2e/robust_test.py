@@ -11,7 +11,7 @@ import unittest
 
 import grpc
 
-from harness import FLOAT32, MODEL, Server, details_of, pb, pb_grpc, run_server
+from harness import FLOAT32, MODEL, Server, details_of, pb, pb_grpc, run_server, serve
 
 ONE_WORKER = (*FLOAT32, "--workers", "1")
 LONG = pb.DecodingOptions(beam_size=16, min_length=400, max_length=500)
@@ -158,7 +158,7 @@ class LimitTest(unittest.TestCase):
             self.assertRegex(ended.stderr, want)
 
     def test_few_descriptors_are_enough(self):
-        server = Server(*ONE_WORKER, limit="--nofile=128")
+        server = serve(self, *ONE_WORKER, limit="--nofile=128")
         self.assertEqual(len(server.translate("Hello").translations), 1)
         self.assertEqual(server.http("/readyz")[0], 200)
         server.channel.close()
@@ -169,7 +169,7 @@ class LogTest(unittest.TestCase):
 
     def test_a_reader_that_stalls_stops_nothing_but_the_log(self):
         log, unread = os.pipe()
-        server = Server(*ONE_WORKER, log=unread)
+        server = serve(self, *ONE_WORKER, log=unread)
         os.close(unread)
         for _ in range(200):  # 64 KiB hold about 400 lines, the queue 4096
             calls = [server.models.GetModel.future(pb.GetModelRequest(), timeout=60)
@@ -190,7 +190,7 @@ class LogTest(unittest.TestCase):
 
     def test_a_reader_that_goes_away_harms_nobody(self):
         log, write_end = os.pipe()
-        server = Server(*ONE_WORKER, log=write_end)
+        server = serve(self, *ONE_WORKER, log=write_end)
         os.close(write_end)
         os.close(log)
         for _ in range(10):
@@ -207,7 +207,7 @@ class SignalTest(unittest.TestCase):
         with tempfile.NamedTemporaryFile("w", suffix="tokens") as tokens:
             tokens.write("shop 0123456789abcdef\n")
             tokens.flush()
-            server = Server(*ONE_WORKER, "--auth-tokens", tokens.name)
+            server = serve(self, *ONE_WORKER, "--auth-tokens", tokens.name)
 
             def reload_time():
                 name = "dragoman_last_reload_success_timestamp_seconds"
@@ -223,7 +223,7 @@ class SignalTest(unittest.TestCase):
             self.assertEqual(server.stop(), 0)
 
     def test_the_second_sigterm_ends_it_at_once(self):
-        server = Server(*ONE_WORKER, "--drain-timeout", "1h")
+        server = serve(self, *ONE_WORKER, "--drain-timeout", "1h")
         call = server.translation.Translate.future(
             pb.TranslateRequest(contents=["Good morning."] * 128, options=LONG), timeout=600)
         await_true(lambda: server.metrics()["dragoman_requests_in_flight"][()] == 1, "no call")

@@ -10,7 +10,7 @@ import unittest
 
 import grpc
 
-from harness import MODEL, Server, ServerTest, golden_inputs, pb, pb_grpc, seed
+from harness import MODEL, ServerTest, golden_inputs, pb, pb_grpc, seed, serve
 
 SENTENCES = int(os.environ.get("DRAGOMAN_STREAMED_SENTENCES", "240"))  # for each beam size
 ITEMS = int(os.environ.get("DRAGOMAN_BULK_ITEMS", "2000"))
@@ -213,7 +213,7 @@ class HostileTest(ServerTest):
 class DrainTest(unittest.TestCase):
 
     def test_a_drain_ends_an_endless_call_and_loses_no_answer(self):
-        server = Server(*ServerTest.arguments)
+        server = serve(self, *ServerTest.arguments)
         self.addCleanup(server.channel.close)
         sent, got = [0], [0]
 

@@ -9,7 +9,7 @@ import struct
 import tempfile
 import unittest
 
-from harness import MODEL, SOURCE_DIR, Server, run_server
+from harness import MODEL, SOURCE_DIR, run_server, serve
 
 SMALL = os.path.join(SOURCE_DIR, "tests/golden/models/marian-trained")
 
@@ -104,7 +104,7 @@ class UnservableTest(unittest.TestCase):
     def test_other_tensors_that_are_not_used_are_named(self):
         self.model.change_tensors(
             lambda tensors: tensors.update({"pooler.bias": ([2], array.array("f", [1, 2]))}))
-        server = Server("--model", f"en-de={self.model.path}")
+        server = serve(self, "--model", f"en-de={self.model.path}")
         self.assertRegex(server.log_text(), "unused tensors .*tensors=pooler.bias")
         server.channel.close()
         self.assertEqual(server.stop(), 0)

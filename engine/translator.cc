@@ -157,8 +157,10 @@ void Translator::Translate(TranslateRequest request, std::shared_ptr<RequestStat
                            OnProgress on_progress) const {
   const auto call = std::make_shared<RunningRequest>(context_.model, state, std::move(done),
                                                      std::move(on_progress));
+  absl::Status status = state->Wanted(absl::Now());
+  if (!status.ok()) return call->Answer(std::move(status));
   absl::StatusOr<std::vector<JobPtr>> jobs = call->Plan(context_, std::move(request));
-  absl::Status status = jobs.status();
+  status = jobs.status();
   if (status.ok()) status = state->Wanted(absl::Now());
   if (status.ok() && !jobs->empty()) {
     status = pool_->Submit(*std::move(jobs));

@@ -1,6 +1,7 @@
 #include "engine/translator.h"
 
 #include <algorithm>
+#include <atomic>
 #include <fstream>
 #include <functional>
 #include <memory>
@@ -351,6 +352,30 @@ TEST_F(TranslatorTest, EndsAStreamWithItsError) {
       },
       [](const TranslateProgress&) {});
   done.WaitForNotification();
+}
+
+// A bulk call tries again what finds the queue full, so it must hear when nobody wants it.
+TEST(Translator, SaysThatARequestIsNotWantedEvenIfTheQueueIsFull) {
+  std::atomic<bool> full = false;
+  NullObserver observer;
+  WorkerPool pool({.workers = 1, .max_waiting_requests = 1, .max_batch_rows = 1}, &observer);
+  const Translator translator(TrainedModel(), &pool, Limits());
+  TranslateRequest slow = {.texts = {"The cat is old."}};
+  slow.options.beam_size = 1;
+  slow.options.min_length = 300;
+  for (int i = 0; i < 100 && !full; ++i) {
+    translator.Translate(slow, absl::InfiniteFuture(), [&full](const TranslateResponse& response) {
+      if (absl::IsResourceExhausted(response.status)) full = true;
+    });
+  }
+  ASSERT_TRUE(full);
+  const auto state = std::make_shared<RequestState>(absl::InfiniteFuture());
+  state->Cancel(absl::Now());
+  absl::Status status;
+  translator.Translate({.texts = {"The cat is old."}}, state,
+                       [&](const TranslateResponse& response) { status = response.status; });
+  EXPECT_TRUE(absl::IsCancelled(status)) << status;
+  pool.Drain();
 }
 
 TEST_F(TranslatorTest, NamesTheFieldThatIsWrong) {

@@ -6,7 +6,10 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/strip.h"
 #include "absl/synchronization/mutex.h"
 #include "engine/base/status.h"
 #include "engine/text/language_tag.h"
@@ -109,6 +112,20 @@ TranslateRequest Part(const TranslateRequest& request, const SourceGroup& group)
   return part;
 }
 
+// An error of a part, with the number that the text has in the whole request.
+absl::Status OfTheWhole(const absl::Status& status, const std::vector<size_t>& texts) {
+  const std::string field = FieldOf(status);
+  const size_t open = field.find('['), close = field.find(']');
+  size_t text = 0;
+  if (open == field.npos || close == field.npos ||
+      (!absl::StartsWith(field, "contents[") && !absl::StartsWith(field, "target_prefixes[")) ||
+      !absl::SimpleAtoi(field.substr(open + 1, close - open - 1), &text) || text >= texts.size()) {
+    return status;
+  }
+  return InvalidField(absl::StrCat(field.substr(0, open + 1), texts[text], field.substr(close)),
+                      std::string(absl::StripPrefix(status.message(), absl::StrCat(field, ": "))));
+}
+
 // A text that needs no translation is its own translation.
 TranslateResponse Unchanged(std::vector<std::string> texts) {
   TranslateResponse response;
@@ -180,6 +197,7 @@ void TranslateGroups(const std::vector<SourceGroup>& groups, const TranslateRequ
     }
     group.route->Translate(std::move(part), state,
                            [gathering, texts = group.texts](TranslateResponse response) {
+                             response.status = OfTheWhole(response.status, texts);
                              gathering->Add(texts, std::move(response));
                            });
   }

@@ -23,6 +23,8 @@ absl::Status TranslateTask::Prepare(v1::TranslateRequest request) {
   size_.texts = request.contents_size();
   RETURN_IF_ERROR(FindRoutes(request));
   ASSIGN_OR_RETURN(request_, FromProto(&request));
+  // The limits are those of the whole request, whatever routes its texts take.
+  if (detected_.has_value()) RETURN_IF_ERROR(translator()->CheckTexts(request_.texts));
   characters_ = CountCharacters(request_.texts);
   output_ = request.output();
   return absl::OkStatus();

@@ -141,6 +141,31 @@ TEST_F(LanguagesTest, SoDoesEachTextOfAStream) {
   }
 }
 
+TEST_F(LanguagesTest, AnErrorNamesTheTextByItsNumberInTheCall) {
+  v1::TranslateRequest request = InThreeLanguages();
+  for (int i = 0; i < 200; ++i) request.mutable_contents(1)->append(" La maison est bleue");
+  request.set_sentence_splitting(v1::SENTENCE_SPLITTING_NONE);
+  v1::TranslateResponse response;
+  const grpc::Status status = server_->Translate(request, &response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(DetailOf<google::rpc::BadRequest>(status).field_violations(0).field(), "contents[1]");
+  EXPECT_THAT(status.error_message(), testing::StartsWith("contents[1]: a sentence has"));
+}
+
+TEST_F(LanguagesTest, TheLimitsAreThoseOfTheWholeCall) {
+  const v1::TranslateRequest three = InThreeLanguages();
+  v1::TranslateRequest request;
+  request.set_source_language("auto");
+  request.set_target_language("de");
+  while (request.contents_size() <= Limits().max_texts) {
+    request.add_contents(three.contents(request.contents_size() % 3));
+  }
+  v1::TranslateResponse response;
+  const grpc::Status status = server_->Translate(request, &response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(DetailOf<google::rpc::BadRequest>(status).field_violations(0).field(), "contents");
+}
+
 TEST_F(LanguagesTest, TheErrorForAnUnknownPairNamesThoseThereAre) {
   v1::TranslateResponse response;
   const grpc::Status status =

@@ -31,7 +31,8 @@ constexpr const char* kMethods[] = {
 // Small limits, so that no request takes long.
 ServerOptions Options() {
   ServerOptions options;
-  options.models = {{"en-de", "tests/golden/models/marian-trained"}};
+  options.models = {{"en-de", "tests/golden/models/marian-trained", {}},
+                    {"many", "tests/golden/models/m2m100-trained", {}}};
   options.default_model = "en-de";
   options.grpc_address = "127.0.0.1:0";
   options.http_address = "127.0.0.1:0";

@@ -1,4 +1,5 @@
-"""Many clients that cancel calls or give up on them, next to documents, bursts and batch work.
+"""Many clients that cancel calls or give up on them, next to documents, bursts, batch work, and a
+greedy principal that sends most of all this.
 
 DRAGOMAN_SOAK_SECONDS sets the duration (default 5).  In a soak of a minute or more, the memory, the
 descriptors and the threads of the server must not grow either.
@@ -9,16 +10,17 @@ import os
 import random
 import statistics
 import sys
+import tempfile
 import threading
 import time
 import unittest
 
 import grpc
 
-from harness import ServerTest, golden_inputs, pb, pb_grpc, seed
+from harness import FLOAT32, ServerTest, golden_inputs, pb, pb_grpc, seed
 
 SECONDS = float(os.environ.get("DRAGOMAN_SOAK_SECONDS", "5"))
-CLIENTS = 16
+PRINCIPALS = ("greedy",) * 6 + ("shop", "press", "press") + ("desk",) * 7  # a client of each
 # Growth from the second quarter to the last one; in ten minutes, a leak grows by more.
 MOST_GROWTH = 1.15
 ALLOWED = {grpc.StatusCode.OK, grpc.StatusCode.CANCELLED, grpc.StatusCode.DEADLINE_EXCEEDED,
@@ -28,11 +30,17 @@ IDLE = {name: {(): 0.0} for name in
          "dragoman_queue_oldest_age_seconds", "dragoman_kv_cache_bytes")}
 
 
+def bearer(principal):
+    return (("authorization", f"Bearer the-token-of-{principal}"),)
+
+
 class Client(threading.Thread):
     """Makes calls one after another; cancels some, and gives some hardly any time."""
 
-    def __init__(self, server, inputs, client_seed, end):
+    def __init__(self, principal, server, inputs, client_seed, end):
         super().__init__()
+        self.metadata = bearer(principal)
+        self.greed = 5 if principal == "greedy" else 1
         self.server, self.inputs, self.end = server, inputs, end
         self.random = random.Random(client_seed)
         self.ends = []  # for each call, a list with a code for each time that it ended
@@ -45,10 +53,10 @@ class Client(threading.Thread):
                 self.call(stub)
 
     def call(self, stub):
-        if self.random.random() < 0.02:  # a burst
+        if self.random.random() < 0.02 * self.greed:  # a burst
             for call in [self.send(stub, 1, 30) for _ in range(50)]:
                 call.wait()
-        document = self.random.random() < 0.03
+        document = self.random.random() < 0.03 * self.greed
         self.send(stub, 100 if document else self.random.randint(1, 8), 300).wait()
 
     def send(self, stub, texts, timeout):
@@ -63,7 +71,7 @@ class Client(threading.Thread):
             priority=pb.PRIORITY_BATCH if batch else pb.PRIORITY_INTERACTIVE)
         hurried = self.random.random() < 0.3
         timeout = self.random.uniform(0.001, 0.2) if hurried else timeout
-        call = stub.Translate.future(request, timeout=timeout)
+        call = stub.Translate.future(request, timeout=timeout, metadata=self.metadata)
         ends = []
         done = threading.Event()
         self.ends.append(ends)
@@ -114,11 +122,21 @@ class Usage(threading.Thread):
 
 class SoakTest(ServerTest):
 
+    @classmethod
+    def setUpClass(cls):
+        with tempfile.NamedTemporaryFile("w", suffix="tokens") as tokens:
+            for principal in sorted(set(PRINCIPALS)):
+                tokens.write(f"{principal} the-token-of-{principal}\n")
+            tokens.flush()
+            cls.arguments = (*FLOAT32, "--auth-tokens", tokens.name)
+            super().setUpClass()
+
     def test_every_call_ends_once_and_nothing_stays_behind(self):
         value = seed()
         end = time.monotonic() + SECONDS
         inputs = golden_inputs()
-        clients = [Client(self.server, inputs, value + i, end) for i in range(CLIENTS)]
+        clients = [Client(principal, self.server, inputs, value + i, end)
+                   for i, principal in enumerate(PRINCIPALS)]
         usage = Usage(self.server, end)
         for thread in [usage, *clients]:
             thread.start()
@@ -149,7 +167,9 @@ class SoakTest(ServerTest):
                 break
             time.sleep(0.05)
         self.assertEqual(gauges, IDLE)
-        self.assertEqual(len(self.server.translate("Good morning.").translations), 1)
+        response = self.server.translation.Translate(
+            pb.TranslateRequest(contents=["Good morning."]), timeout=60, metadata=bearer("desk"))
+        self.assertEqual(len(response.translations), 1)
 
 
 if __name__ == "__main__":

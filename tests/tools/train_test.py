@@ -21,6 +21,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.path.insert(0, os.path.join(ROOT, "tools", "train"))
 
 import batches
+import contractions
 import curves
 import export
 import search
@@ -164,6 +165,25 @@ class ToyTextTest(unittest.TestCase):
             torch.device("cpu"))
 
 
+class ContractionsTest(unittest.TestCase):
+
+    def test_writes_out_what_has_one_reading(self):
+        for text, want in (
+                ("I'm a student.", "I am a student."),
+                ("Don’t go, we'll wait.", "Do not go, we will wait."),
+                ("You can't, and they won't.", "You cannot, and they will not."),
+                ("Let's see what you've got.", "Let us see what you have got."),
+                ("Why don't we ask?", "Why do we not ask?"),
+                ("It's cold, isn't it?", "It's cold, is it not?"),
+                ("Can't you?", "Can you not?")):
+            self.assertEqual(contractions.write_out(text), want)
+
+    def test_leaves_what_has_several(self):
+        for text in ("He's Tom's friend.", "I'd go.", "That ain't so.", "At ten o'clock.",
+                     "Doesn't Tom know?", "Why isn't the ship moving?", "rock'n'roll"):
+            self.assertEqual(contractions.write_out(text), text)
+
+
 class VocabularyTest(ToyTextTest):
 
     def test_ids_are_those_of_opus_mt(self):
@@ -199,6 +219,19 @@ class BatchesTest(ToyTextTest):
             self.assertEqual(sorted(i for batch in chosen for i in batch), list(range(len(corpus))))
             for batch in map(corpus.collate, chosen):
                 self.assertLessEqual(max(batch.source.numel(), batch.target.numel()), budget)
+
+    def test_contractions_are_written_out_in_english_targets_alone(self):
+        tagged = vocabulary.Vocabulary(self.vocabulary.path, ["eng", "fra"])
+        corpus = batches.Corpus(tagged, 100, write_out_contractions=True)
+        corpus.add([("I'm one", "I'm un"), ("two", "deux")], ("eng", "fra"),
+                   [("eng", "fra"), ("fra", "eng")])
+        encode = tagged.encode
+        self.assertNotEqual(encode(["I'm one"]), encode(["I am one"]))
+        sources, targets = zip(*map(corpus.example, range(len(corpus))))
+        self.assertEqual([source[1:-1] for source in sources],
+                         encode(["I'm one", "I'm un", "two", "deux"]))
+        self.assertEqual([target[:-1] for target in targets],
+                         encode(["I'm un", "I am one", "deux", "two"]))
 
     def test_an_epoch_draws_a_share_anew(self):
         corpus = batches.Corpus(self.vocabulary, 100)

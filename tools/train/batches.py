@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import torch
 
+import contractions
 from text import Pair
 from vocabulary import EOS, Vocabulary
 
@@ -38,11 +39,16 @@ def pad_rows(rows: Sequence[Sequence[int]], pad: int) -> torch.Tensor:
 
 
 class Corpus:
-    """Every pair in every direction, as ids.  A text used in two directions is stored once."""
+    """Every pair in every direction, as ids.  A text used in two directions is stored once.
 
-    def __init__(self, vocabulary: Vocabulary, max_tokens: int):
+    With `write_out_contractions`, English is a target without contractions, and a source as it is.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, max_tokens: int,
+                 write_out_contractions: bool = False):
         self._vocabulary = vocabulary
         self._max_tokens = max_tokens  # per side, including tag and eos
+        self._write_out_contractions = write_out_contractions
         self._texts: list[np.ndarray] = []
         self._examples: list[tuple[int, int, str]] = []  # source text, target text, language
         self._shares: list[float] = []  # per example: how often it occurs in an epoch
@@ -54,16 +60,32 @@ class Corpus:
         `share` of them."""
         directions = [d for d in directions if set(d) == set(languages)]
         sides = [self._vocabulary.encode([pair[side] for pair in pairs]) for side in (0, 1)]
-        for ids in zip(*sides):
+        rewritten = self._rewritten_targets(pairs, languages)
+        for i, ids in enumerate(zip(*sides)):
             if max(map(len, ids)) + 2 > self._max_tokens:
                 self.dropped += 1
                 continue
             first = len(self._texts)
             self._texts += [np.array(side, dtype=np.int32) for side in ids]
             for source, target in directions:
-                self._examples.append((first + languages.index(source),
-                                       first + languages.index(target), target))
+                place = first + languages.index(target)
+                if other := rewritten.get((i, target)):
+                    place = len(self._texts)
+                    self._texts.append(np.array(other, dtype=np.int32))
+                self._examples.append((first + languages.index(source), place, target))
                 self._shares.append(share)
+
+    def _rewritten_targets(self, pairs: Sequence[Pair],
+                           languages: Direction) -> dict[tuple[int, str], list[int]]:
+        """The ids of the targets that are not the text of the pair: (pair, language) -> ids."""
+        changed = {}
+        for side, language in enumerate(languages):
+            if self._write_out_contractions and language in contractions.ENGLISH:
+                for i, pair in enumerate(pairs):
+                    text = contractions.write_out(pair[side])
+                    if text != pair[side]:
+                        changed[i, language] = text
+        return dict(zip(changed, self._vocabulary.encode(list(changed.values()))))
 
     def __len__(self) -> int:
         return len(self._examples)

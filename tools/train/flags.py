@@ -44,6 +44,8 @@ def parse_flags(arguments: list[str] | None) -> argparse.Namespace:
                         help="default: both directions of each file")
     parser.add_argument("--note", action="append", default=[],
                         help="a line for the model card, such as the text's source and licence")
+    parser.add_argument("--write-out-contractions", action="store_true",
+                        help="English targets (en, eng) have \"I am\" for \"I'm\"")
     parser.add_argument("--patience", type=int, default=5, metavar="N",
                         help="stop when N validations have not lowered the loss (default: 5)")
     parser.add_argument("--max-minutes", type=float, help="stop after so much training")

@@ -83,7 +83,8 @@ class Run:
         self.directions = parse_directions(flags, self.data)
         self.vocabulary = self._vocabulary()
         self.corpus, self.validation = (
-            Corpus(self.vocabulary, flags.max_tokens) for _ in range(2))
+            Corpus(self.vocabulary, flags.max_tokens, flags.write_out_contractions)
+            for _ in range(2))
         for text in self.data.train:
             self.corpus.add(text.pairs, text.languages, self.directions, text.share)
         for languages, pairs in self.data.validation.items():

@@ -151,7 +151,7 @@ void Beam::Finish(const Continuation& continuation) {
   Insert(place, std::move(hypothesis));
 }
 
-// Adds the part before the repetition of a hypothesis that has run away to the finished ones.
+// For a hypothesis that has run away: adds its part before the repetition to the finished ones.
 void Beam::FinishRunaway(const LiveHypothesis& live, int kept) {
   Hypothesis hypothesis = scoring_.Cut(live, kept);
   const auto place = PlaceOf(hypothesis.score);

@@ -64,13 +64,15 @@ class Metrics : public Observer {
   void OnReload(Reloaded what, const absl::Status& status);
   // The configuration was read again, or could not be used.
   void OnConfigRead(const absl::Status& status);
-  // A version of a model is being served; one could not be loaded ("memory", "broken" or "golden"),
-  // and the one before it, if any, stays; one has finished its last sentence.
+  // A version of a model is being served.
   void OnModelLoaded(const std::string& model, const std::string& version);
+  // A version could not be loaded ("memory", "broken", "golden"); the one before it, if any, stays.
   void OnModelFailed(const std::string& model, const std::string& failure);
+  // A version has finished its last sentence.
   void OnModelLeft(const std::string& model, const std::string& version);
-  // A version that could not be loaded is no longer wanted; or the whole model is not.
+  // A version that could not be loaded is no longer wanted.
   void OnModelSettled(const std::string& model);
+  // The whole model is no longer wanted.
   void OnModelRemoved(const std::string& model);
   // The certificates of the gRPC port are valid from `not_before` to `not_after`.
   void OnCertificates(absl::Time not_before, absl::Time not_after);

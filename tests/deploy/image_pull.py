@@ -3,7 +3,8 @@
 
     image_pull.py ROOT      as root; changes ROOT
 
-A hub whose certificate authority is not in the image's bundle must be refused with a message that says so; a hub whose authority is there must work.
+A hub whose certificate authority is not in the image's bundle must be refused with a message that says so;
+a hub whose authority is there must work.
 """
 
 import glob

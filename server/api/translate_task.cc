@@ -81,6 +81,8 @@ void TranslateTask::Run(std::shared_ptr<RequestState> state,
   TranslateGroups(
       detected_->groups, request_, state,
       [done = std::move(done), on_progress = std::move(on_progress)](TranslateResponse response) {
+        // After an error there are no hypotheses.
+        if (!response.status.ok()) return done(std::move(response));
         for (size_t t = 0; t < response.translations.size(); ++t) {
           Translation& translation = response.translations[t];
           std::string text = translation.hypotheses.front().text;

@@ -152,6 +152,19 @@ TEST_F(LanguagesTest, AnErrorNamesTheTextByItsNumberInTheCall) {
   EXPECT_THAT(status.error_message(), testing::StartsWith("contents[1]: a sentence has"));
 }
 
+TEST_F(LanguagesTest, AStreamInSeveralLanguagesEndsWithItsError) {
+  v1::TranslateRequest request = InThreeLanguages();
+  for (int i = 0; i < 200; ++i) request.mutable_contents(1)->append(" La maison est bleue");
+  request.set_sentence_splitting(v1::SENTENCE_SPLITTING_NONE);
+  grpc::ClientContext context;
+  const auto stream = server_->translation().TranslateStream(&context, request);
+  v1::TranslateStreamResponse message;
+  EXPECT_FALSE(stream->Read(&message));
+  const grpc::Status status = stream->Finish();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT) << status.error_message();
+  EXPECT_EQ(DetailOf<google::rpc::BadRequest>(status).field_violations(0).field(), "contents[1]");
+}
+
 TEST_F(LanguagesTest, TheLimitsAreThoseOfTheWholeCall) {
   const v1::TranslateRequest three = InThreeLanguages();
   v1::TranslateRequest request;

@@ -130,6 +130,10 @@ Json ToJson(const std::string& source, const absl::Status& error) {
             {"message", std::string(error.message().data(), error.message().size())}}}};
 }
 
+std::string ToLine(const Json& json) {
+  return json.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
+}
+
 Json ToJson(const v1::ScorePair& pair, const v1::PairScore& score) {
   Json json = {{"source", pair.source()},
                {"target", pair.target()},

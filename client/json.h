@@ -23,6 +23,10 @@ Json ToJson(const std::string& source, const v1::Translation& translation,
 // {"source": ..., "error": {"code": "INVALID_ARGUMENT", "message": ...}}
 Json ToJson(const std::string& source, const absl::Status& error);
 
+// The JSON as one line, without its end.  Bytes that are not UTF-8, which a source that was refused
+// may contain, become U+FFFD: JSON cannot hold them.
+std::string ToLine(const Json& json);
+
 // One line for each pair of linked words: "  cat -> Katze  0.83".
 std::string AlignedWords(const std::string& source, const std::string& target,
                          const v1::AlignedText& text);

@@ -127,9 +127,9 @@ void Translation::Deliver(const TranslationPipeline::Translated& translated) {
                  << translated.status.ToString() << "\n";
   }
   if (flags_.json) {
-    out() << (translated.status.ok()
-                  ? ToJson(translated.source, translated.translation, translated.model)
-                  : ToJson(translated.source, translated.status))
+    out() << ToLine(translated.status.ok()
+                        ? ToJson(translated.source, translated.translation, translated.model)
+                        : ToJson(translated.source, translated.status))
           << "\n";
   } else if (!translated.status.ok()) {
     out() << "\n";

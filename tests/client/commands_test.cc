@@ -173,6 +173,16 @@ TEST_F(CommandsTest, SkipsLinesThatFail) {
                 {"code": "INVALID_ARGUMENT", "message": "is bad"}})"));
 }
 
+TEST_F(CommandsTest, SkipsALineThatIsNotUtf8) {
+  const std::string input = "good\nb\xFFse\nthree\n";
+  EXPECT_EQ(RunWithServer({"translate", "--skip-errors"}, input), kExitRefused);
+  EXPECT_EQ(out(), "GOOD\n\nTHREE\n");
+  EXPECT_EQ(RunWithServer({"translate", "--skip-errors", "--output", "json"}, input),
+            kExitRefused);
+  EXPECT_THAT(out(), HasSubstr("{\"source\":\"b\uFFFDse\",\"error\":{"));
+  EXPECT_THAT(out(), HasSubstr("\"THREE\""));
+}
+
 TEST_F(CommandsTest, ResumesWhereAnEarlierRunStopped) {
   const std::string input = PathOf("resume_input.txt");
   const std::string output = PathOf("resume_output.txt");

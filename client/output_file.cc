@@ -40,6 +40,7 @@ absl::StatusOr<OutputFile> ResumeOutputFile(const std::string& path) {
   OutputFile output;
   std::error_code error;
   if (std::filesystem::exists(path, error)) {
+    if (!std::filesystem::is_regular_file(path, error)) return Failed(path, "is not a file");
     uintmax_t end = 0;
     RETURN_IF_ERROR(CountLines(path, &output.lines, &end));
     std::filesystem::resize_file(path, end, error);

@@ -57,5 +57,10 @@ TEST_F(OutputFileTest, NamesAFileThatCannotBeWritten) {
   EXPECT_EQ(status.message(), "/no/such/directory/file: No such file or directory");
 }
 
+TEST_F(OutputFileTest, RefusesWhatHasNoEnd) {
+  EXPECT_EQ(ResumeOutputFile("/dev/full").status().message(), "/dev/full: is not a file");
+  EXPECT_EQ(ResumeOutputFile("/tmp").status().message(), "/tmp: is not a file");
+}
+
 }  // namespace
 }  // namespace dragoman

@@ -233,6 +233,7 @@ BulkCall::~BulkCall() {
 }
 
 void BulkCall::TranslateAsync(v1::TranslateRequest request, TranslationClient::TranslateDone done) {
+  if (absl::Status status = CheckTexts(request); !status.ok()) return done(std::move(status));
   while (true) {
     std::shared_ptr<Stream> stream;
     bool open = false;

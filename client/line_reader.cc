@@ -6,9 +6,12 @@
 #include <cerrno>
 #include <cstring>
 
+#include "engine/base/status.h"
+
 namespace dragoman {
 
 absl::StatusOr<std::optional<std::string>> LineReader::Next() {
+  RETURN_IF_ERROR(SkipLongLine());
   size_t searched = 0;  // bytes of the buffer known to contain no line end
   while (true) {
     if (const size_t end = buffer_.find('\n', searched); end != std::string::npos) {
@@ -19,18 +22,36 @@ absl::StatusOr<std::optional<std::string>> LineReader::Next() {
     }
     searched = buffer_.size();
     if (searched > max_bytes_) {
-      return absl::InvalidArgumentError("line " + std::to_string(lines_ + 1) + " has more than " +
+      in_long_line_ = true;
+      return absl::InvalidArgumentError("line " + std::to_string(++lines_) + " has more than " +
                                         std::to_string(max_bytes_) + " bytes");
     }
-    char chunk[16384];
-    const ssize_t count = read(fd_, chunk, sizeof(chunk));
-    if (count < 0 && errno != EINTR) {
-      return absl::UnavailableError("cannot read line " + std::to_string(lines_ + 1) + ": " +
-                                    std::strerror(errno));
-    }
-    if (count > 0) buffer_.append(chunk, count);
-    if (count == 0) at_end_ = true;
+    RETURN_IF_ERROR(Read());
   }
+}
+
+absl::Status LineReader::Read() {
+  char chunk[16384];
+  const ssize_t count = read(fd_, chunk, sizeof(chunk));
+  if (count < 0 && errno != EINTR) {
+    return absl::UnavailableError("cannot read line " + std::to_string(lines_ + 1) + ": " +
+                                  std::strerror(errno));
+  }
+  if (count > 0) buffer_.append(chunk, count);
+  if (count == 0) at_end_ = true;
+  return absl::OkStatus();
+}
+
+absl::Status LineReader::SkipLongLine() {
+  while (in_long_line_) {
+    const size_t end = buffer_.find('\n');
+    const size_t size = end == std::string::npos ? buffer_.size() : end + 1;
+    buffer_.erase(0, size);
+    bytes_ += static_cast<int64_t>(size);
+    in_long_line_ = end == std::string::npos && !at_end_;
+    if (in_long_line_) RETURN_IF_ERROR(Read());
+  }
+  return absl::OkStatus();
 }
 
 std::string LineReader::Take(size_t size, size_t end_size) {

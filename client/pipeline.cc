@@ -69,6 +69,20 @@ absl::Status TranslationPipeline::Add(std::string text) {
   return absl::OkStatus();
 }
 
+absl::Status TranslationPipeline::AddFailed(const std::string& error) {
+  RETURN_IF_ERROR(Flush());
+  auto batch = std::make_shared<Batch>();
+  batch->items.resize(1);
+  batch->items[0].place = added_++;
+  batch->response = WrongField("contents[0]", error);
+  batch->answered = true;
+  absl::MutexLock lock(&mutex_);
+  mutex_.Await(absl::Condition(this, &TranslationPipeline::HasRoom));
+  RETURN_IF_ERROR(failure_);
+  in_flight_.push_back(std::move(batch));
+  return absl::OkStatus();
+}
+
 absl::Status TranslationPipeline::Flush() {
   auto batch = std::make_shared<Batch>();
   {

@@ -71,6 +71,9 @@ class TranslationPipeline {
   // everything before it is delivered, nothing after it.
   absl::Status Add(std::string text);
 
+  // Adds a text that cannot be sent: `error` is its result.
+  absl::Status AddFailed(const std::string& error);
+
   // Sends the collected texts without waiting for a full request.
   absl::Status Flush();
 

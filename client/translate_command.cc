@@ -152,18 +152,26 @@ absl::Status Translation::ReadTexts(TranslationPipeline* pipeline) {
 }
 
 // Users who type get an answer to each line: the collected texts are sent before waiting for the
-// next one.
+// next one.  A line that is too long is one that fails; an earlier run may have skipped it.
 absl::Status Translation::ReadLines(TranslationPipeline* pipeline) {
   LineReader reader(in_, kMaxLineBytes);
   for (int64_t line = 0;; ++line) {
     if (!reader.Ready()) RETURN_IF_ERROR(pipeline->Flush());
-    ASSIGN_OR_RETURN(std::optional<std::string> text, reader.Next());
-    if (!text.has_value()) {
-      if (line >= file_.lines) return absl::OkStatus();
+    absl::StatusOr<std::optional<std::string>> text = reader.Next();
+    const bool done = line < file_.lines;
+    if (absl::IsInvalidArgument(text.status()) && (done || flags_.pipeline.skip_errors)) {
+      if (done) continue;
+      RETURN_IF_ERROR(
+          pipeline->AddFailed(absl::StrCat("the line has more than ", kMaxLineBytes, " bytes")));
+      continue;
+    }
+    RETURN_IF_ERROR(text.status());
+    if (!text->has_value()) {
+      if (!done) return absl::OkStatus();
       return absl::InvalidArgumentError(absl::StrCat(flags_.resume, " has ", file_.lines,
                                                      " lines, more than the input (", line, ")"));
     }
-    if (line >= file_.lines) RETURN_IF_ERROR(pipeline->Add(*std::move(text)));
+    if (!done) RETURN_IF_ERROR(pipeline->Add(**std::move(text)));
   }
 }
 

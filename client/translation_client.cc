@@ -83,7 +83,13 @@ std::optional<Detail> DetailOf(const absl::Status& status) {
 
 absl::Status CheckUtf8(const std::string& text, const std::string& field) {
   if (IsValidUtf8(text)) return absl::OkStatus();
-  absl::Status status = InvalidField(field, "the text is not valid UTF-8");
+  return WrongField(field, "the text is not valid UTF-8");
+}
+
+}  // namespace
+
+absl::Status WrongField(const std::string& field, const std::string& description) {
+  absl::Status status = InvalidField(field, description);
   google::rpc::BadRequest detail;
   detail.add_field_violations()->set_field(field);
   detail.mutable_field_violations(0)->set_description(
@@ -92,14 +98,12 @@ absl::Status CheckUtf8(const std::string& text, const std::string& field) {
   return status;
 }
 
-absl::Status CheckUtf8(const v1::TranslateRequest& request) {
+absl::Status CheckTexts(const v1::TranslateRequest& request) {
   for (int i = 0; i < request.contents_size(); ++i) {
     RETURN_IF_ERROR(CheckUtf8(request.contents(i), "contents[" + std::to_string(i) + "]"));
   }
   return absl::OkStatus();
 }
-
-}  // namespace
 
 struct TranslationClient::Impl {
   Impl(const std::string& target, const ClientOptions& client_options)
@@ -180,14 +184,14 @@ TranslationClient::~TranslationClient() {
 
 absl::StatusOr<v1::TranslateResponse> TranslationClient::Translate(
     const v1::TranslateRequest& request) {
-  RETURN_IF_ERROR(CheckUtf8(request));
+  RETURN_IF_ERROR(CheckTexts(request));
   return impl_->Call(impl_->balanced.get(), impl_->translation.get(),
                      &v1::TranslationService::Stub::Translate, request, v1::TranslateResponse());
 }
 
 std::function<void()> TranslationClient::TranslateAsync(v1::TranslateRequest request,
                                                         TranslateDone done) {
-  if (absl::Status status = CheckUtf8(request); !status.ok()) {
+  if (absl::Status status = CheckTexts(request); !status.ok()) {
     done(std::move(status));
     return [] {};
   }
@@ -226,7 +230,7 @@ std::function<void()> TranslationClient::TranslateAsync(v1::TranslateRequest req
 absl::Status TranslationClient::TranslateStream(
     const v1::TranslateRequest& request,
     absl::FunctionRef<bool(const v1::TranslateStreamResponse&)> on_message) {
-  RETURN_IF_ERROR(CheckUtf8(request));
+  RETURN_IF_ERROR(CheckTexts(request));
   grpc::ClientContext context;
   impl_->Prepare(&context);
   const auto stream = impl_->translation->TranslateStream(&context, request);

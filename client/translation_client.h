@@ -112,6 +112,13 @@ struct FieldViolation {
 };
 std::vector<FieldViolation> FieldViolationsOf(const absl::Status& status);
 
+// INVALID_ARGUMENT with such a field, as a server would answer.
+absl::Status WrongField(const std::string& field, const std::string& description);
+
+// WrongField for the first text that is not UTF-8, which cannot be sent.  All translations are
+// checked before they are.
+absl::Status CheckTexts(const v1::TranslateRequest& request);
+
 // How long to wait before a retry, from google.rpc.RetryInfo.
 std::optional<absl::Duration> RetryDelayOf(const absl::Status& status);
 

@@ -175,12 +175,21 @@ TEST_F(CommandsTest, SkipsLinesThatFail) {
 
 TEST_F(CommandsTest, SkipsALineThatIsNotUtf8) {
   const std::string input = "good\nb\xFFse\nthree\n";
-  EXPECT_EQ(RunWithServer({"translate", "--skip-errors"}, input), kExitRefused);
-  EXPECT_EQ(out(), "GOOD\n\nTHREE\n");
-  EXPECT_EQ(RunWithServer({"translate", "--skip-errors", "--output", "json"}, input),
-            kExitRefused);
+  EXPECT_EQ(RunWithServer({"translate", "--skip-errors", "--output", "json"}, input), kExitRefused);
   EXPECT_THAT(out(), HasSubstr("{\"source\":\"b\uFFFDse\",\"error\":{"));
   EXPECT_THAT(out(), HasSubstr("\"THREE\""));
+}
+
+TEST_F(CommandsTest, SkipsLinesThatCannotBeSent) {
+  server_.ServeBulk();
+  const std::string input = "one\nb\xFF\n" + std::string(1 << 20, 'x') + "\nfour";
+  EXPECT_EQ(RunWithServer({"translate", "--skip-errors"}, input), kExitRefused);
+  EXPECT_EQ(out(), "ONE\n\n\nFOUR\n");
+  EXPECT_EQ(err(),
+            "dragoman: skipped line 2: INVALID_ARGUMENT: the text is not valid UTF-8\n"
+            "dragoman: skipped line 3: INVALID_ARGUMENT: the line has more than 524288 bytes\n"
+            "dragoman: 2 skipped\n");
+  EXPECT_EQ(server_.requests().size(), 2u);
 }
 
 TEST_F(CommandsTest, ResumesWhereAnEarlierRunStopped) {

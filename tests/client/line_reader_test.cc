@@ -75,6 +75,18 @@ TEST_F(LineReaderTest, RefusesALineThatIsTooLong) {
   EXPECT_EQ(status, absl::InvalidArgumentError("line 2 has more than 10 bytes"));
 }
 
+TEST_F(LineReaderTest, GoesOnAfterALineThatIsTooLong) {
+  Write("0123456789ab\nshort\n" + std::string(100, 'x') + "\n" + std::string(100, 'y'));
+  CloseWriter();
+  LineReader reader(ends_[0], 10);
+  EXPECT_EQ(reader.Next().status().message(), "line 1 has more than 10 bytes");
+  EXPECT_EQ(Next(&reader), "short");
+  EXPECT_EQ(reader.Next().status().message(), "line 3 has more than 10 bytes");
+  EXPECT_EQ(reader.Next().status().message(), "line 4 has more than 10 bytes");
+  EXPECT_EQ(Next(&reader), "END");
+  EXPECT_EQ(reader.bytes(), 13 + 6 + 101 + 100);
+}
+
 TEST_F(LineReaderTest, ReportsReadErrors) {
   LineReader reader(/*fd=*/-1, 10);
   EXPECT_EQ(reader.Next().status().code(), absl::StatusCode::kUnavailable);

@@ -1,5 +1,6 @@
 #include "client/progress.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
@@ -9,6 +10,7 @@ namespace dragoman {
 namespace {
 
 constexpr absl::Duration kInterval = absl::Milliseconds(250);
+constexpr size_t kBarWidth = 20;
 
 // Formats 1234567 as "1,234,567".
 std::string WithThousands(int64_t number) {
@@ -24,17 +26,23 @@ std::string HoursMinutesSeconds(double seconds) {
 
 }  // namespace
 
-std::string ProgressLine(int64_t lines, int64_t bytes, int64_t total_bytes,
-                         absl::Duration elapsed) {
-  std::string line = absl::StrCat(WithThousands(lines), " lines");
+std::string ProgressLine(const Done& done, int64_t total_bytes, absl::Duration elapsed) {
+  std::string line;
+  const int64_t bytes = done.earlier_bytes + done.bytes;
   const double share = total_bytes > 0 ? static_cast<double>(bytes) / total_bytes : 0.0;
+  if (total_bytes > 0) {
+    const auto filled = static_cast<size_t>(kBarWidth * std::min(share, 1.0));
+    line = absl::StrCat("[", std::string(filled, '#'), std::string(kBarWidth - filled, '.'), "] ");
+  }
+  absl::StrAppend(&line, WithThousands(done.earlier_lines + done.lines), " lines");
   if (total_bytes > 0) absl::StrAppendFormat(&line, " (%.1f %%)", 100 * share);
   const double seconds = absl::ToDoubleSeconds(elapsed);
-  if (seconds <= 0 || lines == 0) return line;
-  const double rate = static_cast<double>(lines) / seconds;
+  if (seconds <= 0 || done.lines == 0) return line;
+  const double rate = static_cast<double>(done.lines) / seconds;
   absl::StrAppendFormat(&line, rate < 10 ? ", %.1f lines/s" : ", %.0f lines/s", rate);
-  if (share > 0 && share <= 1) {
-    absl::StrAppend(&line, ", ", HoursMinutesSeconds(seconds / share * (1 - share)), " left");
+  if (done.bytes > 0 && bytes <= total_bytes) {
+    const double left = static_cast<double>(total_bytes - bytes) / static_cast<double>(done.bytes);
+    absl::StrAppend(&line, ", ", HoursMinutesSeconds(seconds * left), " left");
   }
   return line;
 }
@@ -42,10 +50,17 @@ std::string ProgressLine(int64_t lines, int64_t bytes, int64_t total_bytes,
 Progress::Progress(std::ostream* out, int64_t total_bytes, absl::Time now)
     : out_(out), total_bytes_(total_bytes), start_(now) {}
 
+void Progress::Skip(int64_t lines, int64_t bytes, absl::Time now) {
+  earlier_lines_ = lines;
+  earlier_bytes_ = bytes;
+  start_ = now;
+}
+
 void Progress::Update(int64_t lines, int64_t bytes, absl::Time now) {
   if (now - drawn_at_ < kInterval) return;
   drawn_at_ = now;
-  std::string line = ProgressLine(lines, bytes, total_bytes_, now - start_);
+  const Done done = {lines, bytes, earlier_lines_, earlier_bytes_};
+  std::string line = ProgressLine(done, total_bytes_, now - start_);
   const size_t length = line.size();
   if (length < drawn_) line.append(drawn_ - length, ' ');
   *out_ << '\r' << line << std::flush;

@@ -1,6 +1,6 @@
 // The progress of a long translation, for a user at a terminal:
 //
-//   1,250 lines (12.5 %), 310 lines/s, 0:00:28 left
+//   [##..................] 1,250 lines (12.5 %), 310 lines/s, 0:00:28 left
 //
 // The line is redrawn in place, at most a few times a second.
 
@@ -20,6 +20,10 @@ class Progress {
   // `total_bytes` is the size of the input, or 0 if unknown.  Starts at `now`.
   Progress(std::ostream* out, int64_t total_bytes, absl::Time now);
 
+  // These lines were done by an earlier run: they count as done, but not for the rate.  Starts
+  // again at `now`.  REQUIRES: no Update yet.
+  void Skip(int64_t lines, int64_t bytes, absl::Time now);
+
   // The number of lines, and their bytes, done since the start.
   void Update(int64_t lines, int64_t bytes, absl::Time now);
 
@@ -29,13 +33,23 @@ class Progress {
  private:
   std::ostream* const out_;
   const int64_t total_bytes_;
-  const absl::Time start_;
+  absl::Time start_;
+  int64_t earlier_lines_ = 0;
+  int64_t earlier_bytes_ = 0;
   absl::Time drawn_at_ = absl::InfinitePast();
   size_t drawn_ = 0;  // characters on the terminal
 };
 
-// The line above.
-std::string ProgressLine(int64_t lines, int64_t bytes, int64_t total_bytes, absl::Duration elapsed);
+// What has been done, in this run and before it.
+struct Done {
+  int64_t lines = 0;
+  int64_t bytes = 0;
+  int64_t earlier_lines = 0;
+  int64_t earlier_bytes = 0;
+};
+
+// The line above.  `total_bytes` is 0 if it is unknown; `elapsed` is the time of this run.
+std::string ProgressLine(const Done& done, int64_t total_bytes, absl::Duration elapsed);
 
 }  // namespace dragoman
 

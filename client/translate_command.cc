@@ -156,6 +156,9 @@ absl::Status Translation::ReadTexts(TranslationPipeline* pipeline) {
 absl::Status Translation::ReadLines(TranslationPipeline* pipeline) {
   LineReader reader(in_, kMaxLineBytes);
   for (int64_t line = 0;; ++line) {
+    if (line == file_.lines && progress_.has_value()) {
+      progress_->Skip(line, reader.bytes(), absl::Now());
+    }
     if (!reader.Ready()) RETURN_IF_ERROR(pipeline->Flush());
     absl::StatusOr<std::optional<std::string>> text = reader.Next();
     const bool done = line < file_.lines;

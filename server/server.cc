@@ -178,7 +178,8 @@ void Server::ServeHttp(const ConnectionRange& descriptors) {
 
 absl::Status Server::Ready() const {
   if (serving_) return vitals_->well();
-  return absl::UnavailableError(gate_.shut() ? "the server is draining" : "the models are loading");
+  return absl::UnavailableError(grpc_->serves() ? "the server is draining"
+                                                : "the models are loading");
 }
 
 absl::Status Server::LoadModels(ReadOptions read_again) {

@@ -170,8 +170,9 @@ TEST(Lifecycle, KeepsServingWhileLoadBalancersLearnThatItEnds) {
   options.drain_delay = absl::Seconds(1);
   TestServer server(options);
   std::thread drain([&] { server.server().Drain(); });
-  while (HttpGet(server.server().http_address(), "/readyz").code != 503) {
-  }
+  HttpReply ready;
+  while (ready.code != 503) ready = HttpGet(server.server().http_address(), "/readyz");
+  EXPECT_EQ(ready.body, "not ready: the server is draining\n");
   EXPECT_TRUE(PendingTranslation(&server, RequestFor({"Hello"})).Await().ok());
   drain.join();
   ExpectNothingIsLeft(server);

@@ -110,6 +110,13 @@ absl::Status WriteFile(const std::string& path, const std::string& content) {
   return absl::UnavailableError("cannot write " + path);
 }
 
+// Reveals a wrong --write before anything is measured.
+absl::Status CheckWritable(const LoadFlags& flags) {
+  const std::string path = flags.write + ".json";
+  if (flags.write.empty() || std::ofstream(path, std::ios::app)) return absl::OkStatus();
+  return absl::UnavailableError("cannot write " + path);
+}
+
 absl::Status WriteCurve(const LoadFlags& flags, const std::vector<LoadPoint>& points) {
   if (flags.write.empty()) return absl::OkStatus();
   RETURN_IF_ERROR(WriteFile(flags.write + ".json", ToJson(points).dump(1) + "\n"));
@@ -117,7 +124,8 @@ absl::Status WriteCurve(const LoadFlags& flags, const std::vector<LoadPoint>& po
   return WriteFile(flags.write + ".svg", ToSvg(points, flags.load.objective));
 }
 
-// Runs one load for each rate, and reports it as it ends.
+// Runs one load for each rate, and reports it as it ends: a sweep that is stopped leaves what it
+// has measured.
 ExitCode RunSweep(const LoadFlags& flags, const std::vector<double>& rates,
                   const std::vector<std::string>& texts, TranslationClient* client,
                   const Console& console) {
@@ -126,14 +134,16 @@ ExitCode RunSweep(const LoadFlags& flags, const std::vector<double>& rates,
     LoadOptions load = flags.load;
     load.rate = rate;
     points.push_back({rate, RunLoad(client, flags.request.Request(), texts, load)});
-    if (flags.json) continue;
-    console.out << "== " << rate << " requests/s offered\n";
-    PrintText(console.out, points.back().report);
-    console.out.flush();
+    if (!flags.json) {
+      console.out << "== " << rate << " requests/s offered\n";
+      PrintText(console.out, points.back().report);
+      console.out.flush();
+    }
+    const absl::Status written = WriteCurve(flags, points);
+    if (!written.ok()) return ReportUsage(console, written);
   }
   if (flags.json) console.out << ToJson(points) << "\n";
-  const absl::Status written = WriteCurve(flags, points);
-  return written.ok() ? kExitOk : ReportUsage(console, written);
+  return kExitOk;
 }
 
 ExitCode RunLoadCommand(LoadFlags flags, const Console& console) {
@@ -142,6 +152,8 @@ ExitCode RunLoadCommand(LoadFlags flags, const Console& console) {
     absl::StatusOr<std::vector<double>> parsed = ParseRates(flags.sweep);
     if (!parsed.ok()) return ReportUsage(console, parsed.status());
     rates = *std::move(parsed);
+    const absl::Status writable = CheckWritable(flags);
+    if (!writable.ok()) return ReportUsage(console, writable);
   } else if (!flags.write.empty()) {
     return ReportUsage(console, absl::InvalidArgumentError("--write needs --sweep"));
   }

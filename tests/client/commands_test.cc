@@ -326,5 +326,25 @@ TEST_F(CommandsTest, MeasuresUnderLoad) {
   EXPECT_THAT(out(), HasSubstr("codes       OK 5"));
 }
 
+TEST_F(CommandsTest, SweepsLeaveACurve) {
+  const std::string name = PathOf("curve");
+  EXPECT_EQ(RunWithServer({"load", "--sweep", "50,100", "--requests", "10", "--write", name}),
+            kExitOk);
+  EXPECT_THAT(out(), HasSubstr("== 100"));
+  for (const char* end : {".json", ".csv", ".svg"}) {
+    std::ifstream file(name + end);
+    EXPECT_THAT(std::string(std::istreambuf_iterator<char>(file), {}), HasSubstr("100")) << end;
+    std::remove((name + end).c_str());
+  }
+}
+
+TEST_F(CommandsTest, ASweepThatCannotBeWrittenDoesNotBegin) {
+  EXPECT_EQ(RunWithServer({"load", "--sweep", "50,100", "--write", "/no/such/directory/curve"}),
+            kExitUsage);
+  EXPECT_EQ(out(), "");
+  EXPECT_EQ(err(), "dragoman: cannot write /no/such/directory/curve.json\n");
+  EXPECT_TRUE(server_.requests().empty());
+}
+
 }  // namespace
 }  // namespace dragoman

@@ -10,7 +10,7 @@
 namespace dragoman {
 namespace {
 
-// The part of the queue that long requests may fill.
+// The part of a queue that long requests may fill.
 constexpr double kLongPart = 0.75;
 // A forecast is trusted for this long after the last turn.  An older one may come from a moment in
 // which the machine was busy with something else, and if it refused everybody, no turn would ever
@@ -73,7 +73,7 @@ absl::Status Scheduler::CheckAhead(const RequestTerms& terms, const CostRange& c
 absl::Status Scheduler::Check(const Newcomer& newcomer, absl::Time now) {
   const RequestTerms& terms = newcomer.terms;
   RETURN_IF_ERROR(quotas_.Check(terms.principal, terms.quota, now));
-  absl::Status room = CheckRoom(newcomer.size, newcomer.is_short);
+  absl::Status room = CheckRoom(newcomer);
   if (!room.ok() && Yielding(newcomer) == nullptr) return room;
   if (!Forecasts(terms, now)) return absl::OkStatus();
   return CanBeMet(terms, now,
@@ -81,61 +81,59 @@ absl::Status Scheduler::Check(const Newcomer& newcomer, absl::Time now) {
                       kQueueReserve * forecast_.Work(WorkBefore(newcomer), limits_.workers));
 }
 
-// Whether there is room for `more` in the queue.
-absl::Status Scheduler::CheckRoom(const LineSize& more, bool is_short) const {
+// Whether there is room for it in the queue of its priority.
+absl::Status Scheduler::CheckRoom(const Newcomer& newcomer) const {
+  const bool is_short = newcomer.is_short;
+  const bool batch = newcomer.terms.priority == Priority::kBatch;
+  const auto& waiting = waiting_[static_cast<int>(newcomer.terms.priority)];
   const auto check = [&](const char* what, auto member, double most) -> absl::Status {
-    const double longs = waiting_[false].*member;
+    const double longs = waiting[false].*member;
     const double left = is_short ? most - std::min(longs, kLongPart * most) : kLongPart * most;
-    const double there = waiting_[is_short].*member;
-    if (there == 0 || there + more.*member <= std::max(left, 1.0)) return absl::OkStatus();
+    const double there = waiting[is_short].*member;
+    const double more = newcomer.size.*member;
+    if (there == 0 || there + more <= std::max(left, 1.0)) return absl::OkStatus();
     return absl::ResourceExhaustedError(
-        absl::StrCat("the queue is full: ", there, " ", what, " of ", is_short ? "short" : "long",
-                     " requests wait, ", more.*member, " more would come, the most is ", left));
+        absl::StrCat("the queue is full: ", there, " ", what, " of ", is_short ? "short " : "long ",
+                     batch ? "batch" : "interactive", " requests wait, ", more,
+                     " more would come, the most is ", left));
   };
   RETURN_IF_ERROR(check("requests", &LineSize::requests, limits_.max_waiting_requests));
   RETURN_IF_ERROR(check("source tokens", &LineSize::tokens, limits_.max_waiting_tokens));
   return check("rows of work", &LineSize::work, limits_.max_waiting_work);
 }
 
-// The request of the same kind that yields its place to the newcomer if the queue is full: one that
-// has not begun, of the principal that has the most work in the queue, if that is more than the
-// newcomer's principal would have.  An interactive newcomer displaces batch work first; otherwise
-// only requests of its own priority yield. (Suter et al., "Buffer Management Schemes for Supporting
-// TCP in Gigabit Routers with Per-flow Queueing", 1999: longest queue drop.)
+// The request of the same priority and kind that yields its place to the newcomer if the queue is
+// full: one that has not begun, of the principal that has the most work in the queue, if that is
+// more than the newcomer's principal would have.  (Suter et al., "Buffer Management Schemes for
+// Supporting TCP in Gigabit Routers with Per-flow Queueing", 1999: longest queue drop.)
 Flow* Scheduler::Yielding(const Newcomer& newcomer) const {
-  const RequestTerms& terms = newcomer.terms;
-  const Account* const own = fair_.Find(terms);
-  const auto last = [&](Priority priority, double least) {
-    Flow* yielding = nullptr;
-    for (const auto& account : fair_.accounts(priority)) {
-      const double work = account->waiting[newcomer.is_short].work;
-      if (account.get() == own || work <= least) continue;
-      Flow* const flow = FairShare::LastOf(*account, newcomer.is_short);
-      if (flow == nullptr) continue;
-      least = work;
-      yielding = flow;
-    }
-    return yielding;
-  };
-  if (terms.priority == Priority::kInteractive) {
-    if (Flow* const batch = last(Priority::kBatch, 0)) return batch;
+  const Account* const own = fair_.Find(newcomer.terms);
+  double least = newcomer.size.work;
+  if (own != nullptr) least += own->waiting[newcomer.is_short].work;
+  Flow* yielding = nullptr;
+  for (const auto& account : fair_.accounts(newcomer.terms.priority)) {
+    const double work = account->waiting[newcomer.is_short].work;
+    if (account.get() == own || work <= least) continue;
+    Flow* const flow = FairShare::LastOf(*account, newcomer.is_short);
+    if (flow == nullptr) continue;
+    least = work;
+    yielding = flow;
   }
-  const double held = own == nullptr ? 0 : own->waiting[newcomer.is_short].work;
-  return last(terms.priority, held + newcomer.size.work);
+  return yielding;
 }
 
 // REQUIRES: Check was OK.  An error only if even several places are not enough for a large request.
 absl::Status Scheduler::MakeRoom(const Newcomer& newcomer) {
   while (true) {
-    absl::Status room = CheckRoom(newcomer.size, newcomer.is_short);
+    absl::Status room = CheckRoom(newcomer);
     if (room.ok()) return room;
     Flow* const flow = Yielding(newcomer);
     if (flow == nullptr) return room;
     while (!flow->waiting.empty()) {
       yielded_.emplace_back(
-          Take(flow), absl::ResourceExhaustedError("the queue is full, and this request has "
-                                                   "yielded its place to a more urgent one, or to "
-                                                   "one whose sender has less in the queue"));
+          Take(flow),
+          absl::ResourceExhaustedError("the queue is full, and this request has yielded its place "
+                                       "to one whose sender has less in the queue"));
     }
     CloseIfDone(flow);
   }
@@ -247,7 +245,7 @@ JobPtr Scheduler::Take(Flow* flow) {
 
 // Adds to the totals of the queue and of the flow's account.
 void Scheduler::CountWaiting(const Flow& flow, const LineSize& more) {
-  waiting_[flow.kind()] += more;
+  waiting_[static_cast<int>(flow.account->priority)][flow.kind()] += more;
   flow.account->waiting[flow.kind()] += more;
 }
 
@@ -270,8 +268,8 @@ void Scheduler::CloseIfDone(Flow* flow) {
 // do, which will take it within a turn.
 bool Scheduler::IsTurnOf(int worker, double share) const {
   const double mine = loads_[worker].share;
-  double all = waiting_[false].share + waiting_[true].share;
-  double least = mine;
+  double all = 0, least = mine;
+  for (const auto& queue : waiting_) all += queue[false].share + queue[true].share;
   for (const WorkerLoad& load : loads_) {
     all += load.share;
     if (!load.full) least = std::min(least, load.share);
@@ -281,10 +279,12 @@ bool Scheduler::IsTurnOf(int worker, double share) const {
 
 LineStats Scheduler::stats() const {
   LineStats stats;
-  for (const LineSize& waiting : waiting_) {
-    stats.requests += static_cast<int>(waiting.requests);
-    stats.tokens += static_cast<int>(waiting.tokens);
-    stats.work += waiting.work;
+  for (const auto& queue : waiting_) {
+    for (const LineSize& waiting : queue) {
+      stats.requests += static_cast<int>(waiting.requests);
+      stats.tokens += static_cast<int>(waiting.tokens);
+      stats.work += waiting.work;
+    }
   }
   if (!since_.empty()) stats.oldest = (*since_.begin())->since;
   return stats;

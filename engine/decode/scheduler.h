@@ -20,9 +20,12 @@
 // are.
 //
 // A request that cannot meet its deadline at the current speed (forecast.h) is refused before it
-// starts, or on arrival if the queue is too long for it.  Principals share the queue as well: if it
-// is full, a newcomer of a principal with little work in it takes the place of a request of the
-// principal with the most work, the one that would be served last.
+// starts, or on arrival if the queue is too long for it.
+//
+// Interactive and batch requests have a queue each, with the same bounds, so that batch work takes
+// no room from the others, however much of it waits and whether or not it has begun.  Principals
+// share each queue: if it is full, a newcomer of a principal with little work in it takes the place
+// of a request of the principal with the most work, the one that would be served last.
 //
 // Under overload most requests are refused, so that has to be cheap: a request that would be
 // refused whatever its exact cost is refused before it is tokenized (CheckAhead), and a waiting
@@ -35,9 +38,11 @@
 #ifndef DRAGOMAN_ENGINE_DECODE_SCHEDULER_H_
 #define DRAGOMAN_ENGINE_DECODE_SCHEDULER_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -56,6 +61,7 @@ namespace dragoman {
 struct SchedulerLimits {
   int workers = 1;
   size_t kv_capacity_bytes = 0;  // for keys and values of one worker
+  // What may wait in each of the two queues.
   int max_waiting_requests = 256;
   int max_waiting_tokens = 65536;     // source tokens
   double max_waiting_work = 1 << 22;  // as expected (JobCost::work)
@@ -106,11 +112,12 @@ class Scheduler {
   ~Scheduler();
 
   // Admits all jobs of one request, which wait from `now` on, or none, and says why:
-  // RESOURCE_EXHAUSTED if the queue is full or the principal's quota is used up, DEADLINE_EXCEEDED
-  // if its deadline cannot be met behind the queue.  Long requests leave a quarter of the queue to
-  // short ones, and an empty queue takes any single request.  REQUIRES: the jobs have been priced,
-  // fit into an idle worker's memory, and share a RequestState.  Several requests may share one, for
-  // example texts of a call that take different routes: they end together but wait apart.
+  // RESOURCE_EXHAUSTED if the queue of its priority is full or the principal's quota is used up,
+  // DEADLINE_EXCEEDED if its deadline cannot be met behind the queue.  Long requests leave a
+  // quarter of a queue to short ones, and an empty queue takes any single request.  REQUIRES: the
+  // jobs have been priced, fit into an idle worker's memory, and share a RequestState.  Several
+  // requests may share one, for example texts of a call that take different routes: they end
+  // together but wait apart.
   absl::Status Enter(std::vector<JobPtr>* jobs, absl::Time now);
 
   // The error with which Enter would refuse a request of these terms now even at its lowest
@@ -155,7 +162,7 @@ class Scheduler {
   };
 
   absl::Status Check(const Newcomer& newcomer, absl::Time now);
-  absl::Status CheckRoom(const LineSize& more, bool is_short) const;
+  absl::Status CheckRoom(const Newcomer& newcomer) const;
   Flow* Yielding(const Newcomer& newcomer) const;
   absl::Status MakeRoom(const Newcomer& newcomer);
   double WorkBefore(const Newcomer& newcomer) const;
@@ -171,9 +178,9 @@ class Scheduler {
   const SchedulerLimits limits_;
   FairShare fair_;
   std::unordered_map<const Flow*, std::unique_ptr<Flow>> flows_;
-  std::set<Flow*, ByArrival> since_;                      // those that wait
+  std::array<std::set<Flow*, ByArrival>, 2> since_;       // those that wait, by Priority
   std::set<Flow*, ByCheck> checks_;                       // the same
-  std::array<LineSize, 2> waiting_;                       // by Flow::kind
+  std::array<std::array<LineSize, 2>, 2> waiting_;        // by Priority and Flow::kind
   std::vector<std::pair<JobPtr, absl::Status>> yielded_;  // to be reported in the next turn
   std::vector<WorkerLoad> loads_;
   absl::Time last_short_ = absl::InfinitePast();  // when a short request last got rows

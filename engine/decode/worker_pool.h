@@ -28,8 +28,8 @@ namespace dragoman {
 struct WorkerPoolOptions {
   int workers = 0;                 // 0: available cores / threads_per_worker
   int threads_per_worker = 1;      // that share every step of a worker
-  int max_waiting_requests = 256;  // requests with a job that waits for a batch
-  int max_waiting_tokens = 65536;  // source tokens of the jobs that wait
+  int max_waiting_requests = 256;  // of each priority, with a job that waits for a batch
+  int max_waiting_tokens = 65536;  // likewise, source tokens of the jobs that wait
   // Live hypotheses that one worker decodes in one turn; 0: measured for each model (AddModel).
   int max_batch_rows = 0;
   int max_encode_tokens = 0;     // source tokens that it encodes per turn; 0: twice the rows

@@ -204,10 +204,10 @@ void AddEngineFlags(CLI::App* app, Flags* flags) {
       app, "--cache-bytes", "SIZE", "0: none", "Memory for remembered translations: 64MiB, 1GiB",
       [=](const std::string& v) { config->set_cache_bytes(Bytes("--cache-bytes", v, flags)); });
   Add<int>(app, "--max-waiting-requests", "REQUESTS", "256",
-           "Requests that may wait for a batch; more get RESOURCE_EXHAUSTED",
+           "Requests of each priority that may wait; more get RESOURCE_EXHAUSTED",
            [=](int v) { config->set_max_waiting_requests(v); });
   Add<int>(app, "--max-waiting-tokens", "TOKENS", "65536",
-           "Source tokens that may wait for a batch",
+           "Source tokens of each priority that may wait",
            [=](int v) { config->set_max_waiting_tokens(v); });
 }
 

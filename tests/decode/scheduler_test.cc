@@ -440,12 +440,25 @@ TEST_F(LineTest, NobodyWithMoreTakesAPlace) {
   EXPECT_TRUE(absl::IsResourceExhausted(Enter(1, Cost(1, 4, 30), {.principal = "c"})));
 }
 
-TEST_F(LineTest, BatchWorkYieldsToInteractiveWork) {
-  for (int i = 0; i < 8; ++i) MustEnter(1, Cost(1, 4, 5), {.priority = Priority::kBatch});
-  MustEnter(1, Cost(1, 4, 5));
-  for (int i = 0; i < 7; ++i) MustEnter(1, Cost(1, 4, 5));
+TEST_F(LineTest, BatchWorkTakesNoRoomFromInteractiveWorkEvenIfItHasBegun) {
+  const RequestTerms batch = {.priority = Priority::kBatch};
+  for (int i = 0; i < 6; ++i) MustEnter(2, Cost(1, 5, 200), batch);
+  for (int i = 0; i < 2; ++i) MustEnter(2, Cost(1, 5, 5), batch);
+  Turn();  // begins six of them
+  EXPECT_EQ(scheduler_->stats().requests, 8);
+  EXPECT_TRUE(absl::IsResourceExhausted(Enter(1, Cost(1, 1, 1), batch)));
+  for (int i = 0; i < 6; ++i) MustEnter(1, Cost(10, 16, 500));
+  for (int i = 0; i < 2; ++i) MustEnter(1, Cost(1, 4, 5));
+  EXPECT_EQ(scheduler_->stats().requests, 16);
+  EXPECT_TRUE(last_.refuse.empty());
+  Turn();
+  EXPECT_TRUE(last_.refuse.empty());  // nobody has yielded
+}
+
+TEST_F(LineTest, NorDoesInteractiveWorkFromBatchWork) {
+  for (int i = 0; i < 8; ++i) MustEnter(1, Cost(1, 4, 5));
   EXPECT_TRUE(absl::IsResourceExhausted(Enter(1, Cost(1, 4, 5))));
-  EXPECT_TRUE(absl::IsResourceExhausted(Enter(1, Cost(1, 1, 1), {.priority = Priority::kBatch})));
+  MustEnter(1, Cost(1, 4, 5), {.priority = Priority::kBatch});
 }
 
 TEST_F(LineTest, RefusesAheadWhatWouldBeRefusedAnyway) {

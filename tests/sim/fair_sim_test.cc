@@ -53,6 +53,7 @@ std::vector<Traffic> Mixed(std::mt19937* random) {
        .per_second = pick(0.5, 5),
        .sentences = 30,
        .priority = Priority::kBatch},
+      {.principal = "shop", .sentences = 2, .priority = Priority::kBatch, .open = 64},
   };
 }
 
@@ -126,6 +127,57 @@ TEST(FairSimulation, OneLinersBesideLongSentences) {
   const double beside =
       SlowestOneLiner({.per_second = 4, .min_tokens = 512, .max_tokens = 512, .burst = 32}, &alone);
   EXPECT_LE(beside, 3 * alone);
+}
+
+// Of interactive traffic: one-liners and documents.
+std::vector<Traffic> Interactive() {
+  return {{.principal = "shop", .per_second = 30},
+          {.principal = "press", .per_second = 10},
+          {.principal = "press", .per_second = 0.5, .sentences = 20}};
+}
+
+// Runs it beside bulk calls that fill a small queue, and expects that nobody is refused.  Returns
+// the longest wait of one-liners, in seconds.
+double SlowestInteractive(const std::vector<Traffic>& bulk_calls) {
+  FairSimulation::Options options = {.limits = {.kv_capacity_bytes = size_t{1} << 30,
+                                                .max_waiting_requests = 32,
+                                                .max_waiting_tokens = 8192,
+                                                .max_waiting_work = 1 << 18}};
+  options.limits.workers = options.workers;
+  std::vector<Traffic> traffic = Interactive();
+  traffic.insert(traffic.end(), bulk_calls.begin(), bulk_calls.end());
+  FairSimulation simulation(options, traffic, 3);
+  simulation.Run(400);
+  EXPECT_EQ(simulation.broken(), 0);
+  for (size_t t = 0; t < Interactive().size(); ++t) {
+    EXPECT_EQ(simulation.report(t).refused, 0) << "traffic " << t;
+    EXPECT_EQ(simulation.report(t).done, simulation.report(t).sent) << "traffic " << t;
+  }
+  for (size_t t = Interactive().size(); t < traffic.size(); ++t) {
+    TrafficReport& bulk = simulation.report(t);
+    EXPECT_EQ(bulk.done + bulk.refused, bulk.sent);  // what was refused came again
+    EXPECT_GT(bulk.done, 0) << "bulk call " << t;
+  }
+  EXPECT_LE(simulation.largest_distance(), Bound(options, simulation.held()));
+  return std::max(simulation.report(0).Percentile(0.99), simulation.report(1).Percentile(0.99));
+}
+
+TEST(FairSimulation, BulkCallsRefuseNoInteractiveRequest) {
+  const auto bulk = [](const char* principal, int sentences, int most_tokens) {
+    return Traffic{.principal = principal,
+                   .sentences = sentences,
+                   .max_tokens = most_tokens,
+                   .priority = Priority::kBatch,
+                   .open = 256};
+  };
+  const double alone = SlowestInteractive({});
+  for (const std::vector<Traffic>& calls : std::vector<std::vector<Traffic>>{
+           {bulk("shop", 1, 24)},
+           {bulk("shop", 30, 24)},  // all of them begin and most of their sentences wait
+           {bulk("night", 1, 300)},
+           {bulk("shop", 4, 24), bulk("shop", 1, 24), bulk("night", 8, 100)}}) {
+    EXPECT_LE(SlowestInteractive(calls), 3 * alone) << calls[0].sentences;
+  }
 }
 
 // Requests per second that are answered in time under a load of `times` the capacity.

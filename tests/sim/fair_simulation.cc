@@ -8,6 +8,12 @@
 #include "tests/decode/test_jobs.h"
 
 namespace dragoman {
+namespace {
+
+// When a bulk call tries again after it has found no room.
+constexpr absl::Duration kRetryDelay = absl::Milliseconds(20);
+
+}  // namespace
 
 // A request in progress.
 struct FairSimulation::Request {
@@ -32,38 +38,52 @@ FairSimulation::FairSimulation(const Options& options, std::vector<Traffic> traf
       random_(seed),
       scheduler_(options.limits),
       workers_(options.workers),
-      reports_(traffic_.size()) {
+      reports_(traffic_.size()),
+      open_(traffic_.size()) {
   for (Worker& worker : workers_) worker.free = now_;
   for (const Traffic& kind : traffic_) {
-    next_.push_back(now_ + absl::Seconds(Exponential(kind.per_second)));
+    next_.push_back(kind.open > 0 ? now_ : now_ + absl::Seconds(Exponential(kind.per_second)));
   }
 }
 
 FairSimulation::~FairSimulation() = default;
 
 void FairSimulation::Run(int64_t requests) {
+  to_come_ = requests;
   while (true) {
     const auto next =
         std::min_element(workers_.begin(), workers_.end(),
                          [](const Worker& a, const Worker& b) { return a.free < b.free; });
     now_ = std::max(now_, next->free);
-    for (size_t t = 0; t < traffic_.size(); ++t) {
-      while (requests > 0 && next_[t] <= now_) {
-        for (int i = 0; i < traffic_[t].burst && requests > 0; ++i, --requests) Arrive(t);
-        next_[t] += absl::Seconds(Exponential(traffic_[t].per_second / traffic_[t].burst));
-      }
-    }
+    ArriveAll();
     while (!leaving_.empty() && leaving_.begin()->first <= now_) {
       leaving_.begin()->second->Cancel(leaving_.begin()->first);
       leaving_.erase(leaving_.begin());
     }
-    if (requests == 0 && requests_.empty()) return;
+    if (to_come_ == 0 && requests_.empty()) return;
     TakeTurn(static_cast<int>(next - workers_.begin()));
     WatchLeads();
   }
 }
 
-void FairSimulation::Arrive(size_t traffic) {
+// Lets arrive what is due by now.
+void FairSimulation::ArriveAll() {
+  for (size_t t = 0; t < traffic_.size(); ++t) {
+    const Traffic& kind = traffic_[t];
+    while (to_come_ > 0 && next_[t] <= now_) {
+      if (kind.open > 0) {
+        if (open_[t] >= kind.open) break;
+        if (!Arrive(t)) next_[t] = now_ + kRetryDelay;
+        continue;
+      }
+      for (int i = 0; i < kind.burst && to_come_ > 0; ++i, --to_come_) Arrive(t);
+      next_[t] += absl::Seconds(Exponential(kind.per_second / kind.burst));
+    }
+  }
+}
+
+// Whether the request was admitted.
+bool FairSimulation::Arrive(size_t traffic) {
   const Traffic& kind = traffic_[traffic];
   TrafficReport& report = reports_[traffic];
   ++report.sent;
@@ -89,12 +109,14 @@ void FairSimulation::Arrive(size_t traffic) {
   const absl::Status entered = scheduler_.Enter(&jobs, now_);
   if (!entered.ok()) {
     ++(absl::IsDeadlineExceeded(entered) ? report.late : report.refused);
-    return;
+    return false;
   }
+  ++open_[traffic];
   if (std::bernoulli_distribution(kind.leaves)(random_)) {
     leaving_.emplace(now_ + absl::Seconds(Exponential(4)), state);
   }
   requests_.emplace(state.get(), std::move(request));
+  return true;
 }
 
 void FairSimulation::TakeTurn(int index) {
@@ -167,6 +189,7 @@ void FairSimulation::Tell(Job* job, const absl::Status& status, absl::Time at, b
   if (++request.ended < request.told.size()) return;
   for (const int told : request.told) broken_ += told != 1;
   TrafficReport& report = reports_[request.traffic];
+  --open_[request.traffic];
   if (absl::IsCancelled(request.status)) {
     ++report.cancelled;
   } else if (absl::IsResourceExhausted(request.status)) {

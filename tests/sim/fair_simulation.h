@@ -32,6 +32,9 @@ struct Traffic {
   absl::Duration deadline = absl::InfiniteDuration();
   Priority priority = Priority::kInteractive;
   int burst = 1;  // requests that arrive together
+  // If not 0, it is a bulk call: this many of its requests are open at any time.  One that finds no
+  // room, or loses its place, comes again.
+  int open = 0;
 };
 
 // The results of one kind of traffic.
@@ -57,7 +60,7 @@ class FairSimulation {
   FairSimulation(const Options& options, std::vector<Traffic> traffic, uint32_t seed);
   ~FairSimulation();
 
-  // Lets this many requests arrive, then finishes all of them.
+  // Lets this many requests arrive, without those of bulk calls, then finishes all of them.
   void Run(int64_t requests);
 
   TrafficReport& report(size_t traffic) { return reports_[traffic]; }
@@ -86,7 +89,8 @@ class FairSimulation {
 
   int Pick(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
   double Exponential(double rate) { return std::exponential_distribution<double>(rate)(random_); }
-  void Arrive(size_t traffic);
+  void ArriveAll();
+  bool Arrive(size_t traffic);
   void TakeTurn(int worker);
   void Tell(Job* job, const absl::Status& status, absl::Time at, bool begun);
   void WatchLeads();
@@ -102,6 +106,8 @@ class FairSimulation {
   std::multimap<absl::Time, std::shared_ptr<RequestState>> leaving_;
   std::map<const RequestState*, std::unique_ptr<Request>> requests_;
   std::vector<TrafficReport> reports_;
+  std::vector<int> open_;  // requests of each traffic
+  int64_t to_come_ = 0;    // requests, without those of bulk calls
   // How far the second of two principals was ahead when both began to have work.
   std::map<std::pair<std::string, std::string>, double> leads_;
   double work_ = 0;

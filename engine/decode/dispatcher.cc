@@ -63,9 +63,9 @@ bool Dispatcher::Drain() {
   return !std::exchange(draining_, true);
 }
 
-LineStats Dispatcher::stats() const {
+LineStats Dispatcher::stats(Priority priority) const {
   absl::MutexLock lock(&mutex_);
-  return scheduler_.stats();
+  return scheduler_.stats(priority);
 }
 
 }  // namespace dragoman

@@ -56,7 +56,7 @@ class Dispatcher {
   // Admits nothing from now on; false if it was draining already.
   bool Drain();
 
-  LineStats stats() const;
+  LineStats stats(Priority priority) const;
 
  private:
   const SchedulerLimits limits_;

@@ -52,7 +52,7 @@ absl::Status Scheduler::Enter(std::vector<JobPtr>* jobs, absl::Time now) {
   }
   fair_.Open(flow.get());
   CountWaiting(*flow, size);
-  since_.insert(flow.get());
+  since_[static_cast<int>(terms.priority)].insert(flow.get());
   checks_.insert(flow.get());
   const Flow* const entered = flow.get();
   flows_.emplace(entered, std::move(flow));
@@ -236,7 +236,7 @@ JobPtr Scheduler::Take(Flow* flow) {
   less.Add(*job, -1);
   if (flow->waiting.empty()) {
     less.requests = -1;
-    since_.erase(flow);
+    since_[static_cast<int>(flow->account->priority)].erase(flow);
     checks_.erase(flow);
   }
   CountWaiting(*flow, less);
@@ -277,16 +277,15 @@ bool Scheduler::IsTurnOf(int worker, double share) const {
   return mine <= least || mine + share / 2 <= all / static_cast<double>(loads_.size());
 }
 
-LineStats Scheduler::stats() const {
+LineStats Scheduler::stats(Priority priority) const {
   LineStats stats;
-  for (const auto& queue : waiting_) {
-    for (const LineSize& waiting : queue) {
-      stats.requests += static_cast<int>(waiting.requests);
-      stats.tokens += static_cast<int>(waiting.tokens);
-      stats.work += waiting.work;
-    }
+  for (const LineSize& waiting : waiting_[static_cast<int>(priority)]) {
+    stats.requests += static_cast<int>(waiting.requests);
+    stats.tokens += static_cast<int>(waiting.tokens);
+    stats.work += waiting.work;
   }
-  if (!since_.empty()) stats.oldest = (*since_.begin())->since;
+  const auto& since = since_[static_cast<int>(priority)];
+  if (!since.empty()) stats.oldest = (*since.begin())->since;
   return stats;
 }
 

@@ -97,7 +97,7 @@ struct CostRange {
   int least_steps = 0;  // of its longest sentence
 };
 
-// The state of the queue.
+// The state of the queue of one priority.
 struct LineStats {
   int requests = 0;                            // with a job that waits
   int tokens = 0;                              // source tokens of the jobs that wait
@@ -135,8 +135,8 @@ class Scheduler {
   void OnEnd(const Job& job, const absl::Status& status);
 
   const FairShare& fair() const { return fair_; }
-  bool line_empty() const { return since_.empty(); }
-  LineStats stats() const;
+  bool line_empty() const { return checks_.empty(); }
+  LineStats stats(Priority priority) const;
 
  private:
   friend class SchedulerTurn;

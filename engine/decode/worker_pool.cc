@@ -106,18 +106,20 @@ absl::Duration WorkerPool::Call(absl::Time now) {
   return silence;
 }
 
-absl::Duration WorkerPool::OldestWait() const {
-  return std::max(absl::ZeroDuration(), absl::Now() - dispatcher_.stats().oldest);
+QueueStats WorkerPool::StatsOf(Priority priority) const {
+  const LineStats line = dispatcher_.stats(priority);
+  return {.requests = line.requests,
+          .tokens = line.tokens,
+          .oldest_wait = std::max(absl::ZeroDuration(), absl::Now() - line.oldest)};
 }
 
 WorkerPoolStats WorkerPool::Stats() const {
-  const LineStats line = dispatcher_.stats();
   WorkerPoolStats stats;
-  stats.waiting_requests = line.requests;
-  stats.waiting_tokens = line.tokens;
+  for (const Priority priority : {Priority::kInteractive, Priority::kBatch}) {
+    stats.queues[static_cast<int>(priority)] = StatsOf(priority);
+  }
   stats.max_waiting_requests = options_.max_waiting_requests;
   stats.max_waiting_tokens = options_.max_waiting_tokens;
-  stats.oldest_wait = std::max(absl::ZeroDuration(), absl::Now() - line.oldest);
   for (const auto& worker : workers_) {
     stats.kv_reserved_bytes += worker->kv_bytes();
     stats.kv_resident_bytes += worker->kv_pool().resident_bytes();

@@ -7,6 +7,7 @@
 #ifndef DRAGOMAN_ENGINE_DECODE_WORKER_POOL_H_
 #define DRAGOMAN_ENGINE_DECODE_WORKER_POOL_H_
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -37,13 +38,18 @@ struct WorkerPoolOptions {
   size_t cache_bytes = 0;        // of remembered results (result_cache.h); 0: no cache
 };
 
+// What waits with one priority.
+struct QueueStats {
+  int requests = 0;
+  int tokens = 0;
+  absl::Duration oldest_wait;  // how long the first in the queue has waited; 0 if none waits
+};
+
 // What the pool is doing now.
 struct WorkerPoolStats {
-  int waiting_requests = 0;
-  int waiting_tokens = 0;
+  std::array<QueueStats, 2> queues;  // by Priority
   int max_waiting_requests = 0;
   int max_waiting_tokens = 0;
-  absl::Duration oldest_wait;    // how long the first in the queue has waited; 0 if none waits
   size_t kv_reserved_bytes = 0;  // by the sentences in the batches
   size_t kv_capacity_bytes = 0;
   size_t kv_resident_bytes = 0;  // what the workers hold of the system's memory for this
@@ -85,8 +91,8 @@ class WorkerPool {
   absl::Duration Call(absl::Time now);
 
   WorkerPoolStats Stats() const;
-  // The one of these statistics that a refusal needs: how long the first in the queue has waited.
-  absl::Duration OldestWait() const;
+  // The part of these statistics that a refusal needs.
+  QueueStats StatsOf(Priority priority) const;
   int workers() const { return options_.workers; }
 
  private:

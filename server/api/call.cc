@@ -14,8 +14,8 @@ namespace {
 
 // How long a refused client should wait: a newcomer would wait about as long as the first in the
 // queue has waited.
-absl::Duration RetryDelay(const WorkerPool& pool) {
-  return std::clamp(pool.OldestWait(), absl::Milliseconds(100), absl::Seconds(10));
+absl::Duration RetryDelay(const WorkerPool& pool, Priority priority) {
+  return std::clamp(pool.StatsOf(priority).oldest_wait, absl::Milliseconds(100), absl::Seconds(10));
 }
 
 }  // namespace
@@ -55,8 +55,9 @@ CallEnd Call::End(const absl::Status& status, const CallSize& size) {
   WriteLog(told, size);
   const bool come_again = absl::IsResourceExhausted(told);
   return {.status = std::move(told),
-          .retry_delay = come_again ? RetryAfterOf(status).value_or(RetryDelay(*parts_->pool))
-                                    : absl::ZeroDuration(),
+          .retry_delay = come_again
+                             ? RetryAfterOf(status).value_or(RetryDelay(*parts_->pool, priority_))
+                             : absl::ZeroDuration(),
           .request_id = request_id_};
 }
 

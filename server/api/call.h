@@ -65,6 +65,9 @@ class Call {
   }
   const std::shared_ptr<const Translator>& translator() const { return translator_; }
 
+  // Of its request; interactive until it is known.
+  void set_priority(Priority priority) { priority_ = priority; }
+
   // REQUIRES: admitted.
   const std::string& principal() const { return *principal_; }
   absl::Time deadline() const { return caller_.deadline; }
@@ -85,6 +88,7 @@ class Call {
   const std::optional<TraceContext> trace_;
   std::optional<std::string> principal_;  // once the caller is identified
   bool admitted_ = false;
+  Priority priority_ = Priority::kInteractive;
   std::shared_ptr<const Translator> translator_;
 };
 

@@ -33,6 +33,7 @@ std::shared_ptr<RequestState> Exchange::NewRequest(Priority priority) const {
 
 absl::Status Exchange::Begin(const absl::Status& read, Priority priority) {
   request_ = NewRequest(priority);
+  call_.set_priority(priority);
   if (absl::IsCancelled(read)) Cancel();
   RETURN_IF_ERROR(request_->Wanted(absl::Now()));
   return read;

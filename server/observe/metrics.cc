@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/match.h"
 #include "absl/synchronization/mutex.h"
 #include "engine/base/machine.h"
@@ -45,6 +46,20 @@ prometheus::MetricFamily GaugeNow(const char* name, const char* help, double val
   metric.gauge.value = value;
   metric.counter.value = value;
   return {name, help, type, {std::move(metric)}};
+}
+
+// A gauge with a value for each priority of requests.
+prometheus::MetricFamily GaugeOfQueues(const char* name, const char* help,
+                                       const WorkerPoolStats& stats,
+                                       absl::FunctionRef<double(const QueueStats&)> value) {
+  prometheus::MetricFamily family = {name, help, prometheus::MetricType::Gauge, {}};
+  for (const auto& [priority, label] :
+       {std::pair(Priority::kInteractive, "interactive"), std::pair(Priority::kBatch, "batch")}) {
+    prometheus::ClientMetric& metric = family.metric.emplace_back();
+    metric.label = {{"priority", label}};
+    metric.gauge.value = value(stats.queues[static_cast<int>(priority)]);
+  }
+  return family;
 }
 
 // The gauge NAME of a port's connections, and the counters NAME_accepted_total and
@@ -137,17 +152,20 @@ std::vector<prometheus::MetricFamily> Metrics::Impl::CollectPool() const {
   const WorkerPool* const watched = pool.load();
   const WorkerPoolStats stats = watched == nullptr ? WorkerPoolStats() : watched->Stats();
   return {
-      GaugeNow("dragoman_queue_requests", "Requests with a sentence that waits for a batch.",
-               stats.waiting_requests),
-      GaugeNow("dragoman_queue_tokens", "Source tokens of the sentences that wait for a batch.",
-               stats.waiting_tokens),
-      GaugeNow("dragoman_queue_requests_limit", "Requests that may wait; more are refused.",
+      GaugeOfQueues("dragoman_queue_requests", "Requests with a sentence that waits for a batch.",
+                    stats, [](const QueueStats& queue) { return queue.requests; }),
+      GaugeOfQueues("dragoman_queue_tokens",
+                    "Source tokens of the sentences that wait for a batch.", stats,
+                    [](const QueueStats& queue) { return queue.tokens; }),
+      GaugeNow("dragoman_queue_requests_limit",
+               "Requests of one priority that may wait; more are refused.",
                stats.max_waiting_requests),
-      GaugeNow("dragoman_queue_tokens_limit", "Source tokens that may wait; more are refused.",
+      GaugeNow("dragoman_queue_tokens_limit",
+               "Source tokens of one priority that may wait; more are refused.",
                stats.max_waiting_tokens),
-      GaugeNow("dragoman_queue_oldest_age_seconds",
-               "How long the oldest waiting request has waited.",
-               absl::ToDoubleSeconds(stats.oldest_wait)),
+      GaugeOfQueues(
+          "dragoman_queue_oldest_age_seconds", "How long the oldest waiting request has waited.",
+          stats, [](const QueueStats& queue) { return absl::ToDoubleSeconds(queue.oldest_wait); }),
       GaugeNow("dragoman_kv_cache_bytes", "KV memory reserved by the sentences in the batches.",
                static_cast<double>(stats.kv_reserved_bytes)),
       GaugeNow("dragoman_kv_cache_capacity_bytes", "KV memory that sentences may reserve.",

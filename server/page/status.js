@@ -56,11 +56,13 @@ const TILES = {
     return {value: number(rows), at: rows, most: limit || undefined, detail: limit ? `${percent(rows / limit)} of ${limit}` : 'in a decoder step'};
   },
   'Waiting requests': ({now}) => {
-    const [waiting, limit] = [sum(now, 'queue_requests'), sum(now, 'queue_requests_limit')];
-    const age = sum(now, 'queue_oldest_age_seconds');
+    const interactive = {priority: 'interactive'};
+    const [waiting, limit] = [sum(now, 'queue_requests', interactive), sum(now, 'queue_requests_limit')];
+    const age = sum(now, 'queue_oldest_age_seconds', interactive);
+    const batch = sum(now, 'queue_requests', {priority: 'batch'});
     return {
       value: number(waiting).replace('.0', ''), at: waiting, most: undefined, alarm: limit > 0 && waiting >= limit * 0.9,
-      detail: `of ${limit.toLocaleString('en')}; ${waiting ? `the first for ${duration(age)}` : `${sum(now, 'queue_tokens').toLocaleString('en')} tokens`}`,
+      detail: `of ${limit.toLocaleString('en')}${waiting ? `, the first for ${duration(age)}` : ''}; ${batch.toLocaleString('en')} of batch work`,
     };
   },
   'K/V memory': ({now}) => {

@@ -88,7 +88,7 @@ TEST_F(SchedulerTest, FillsATurnInTheOrderOfArrival) {
   for (const int tokens : {5, 3, 9}) MustEnter(1, Cost(tokens, 12, 10));
   EXPECT_EQ(Turn(), (Ran{{5, 1}, {3, 1}}));  // 24 of 32 rows
   EXPECT_EQ(Turn(), (Ran{{5, 1}, {3, 1}}));
-  EXPECT_EQ(scheduler_->stats().requests, 1);
+  EXPECT_EQ(scheduler_->stats(Priority::kInteractive).requests, 1);
 }
 
 TEST_F(SchedulerTest, AShortRequestNeverWaitsForADocument) {
@@ -229,10 +229,10 @@ TEST_F(SchedulerTest, RequestsThatShareAStateWaitApartAndAreCancelledTogether) {
     ASSERT_TRUE(scheduler_->Enter(&jobs, kNow).ok());
   }
   EXPECT_EQ(Turn(), (Ran{{5, 1}, {3, 1}}));
-  EXPECT_EQ(scheduler_->stats().requests, 1);
+  EXPECT_EQ(scheduler_->stats(Priority::kInteractive).requests, 1);
   states_.back()->Cancel(kNow);
   Turn(kNow + absl::Seconds(1));
-  EXPECT_EQ(scheduler_->stats().requests, 0);
+  EXPECT_EQ(scheduler_->stats(Priority::kInteractive).requests, 0);
   ASSERT_EQ(last_.refuse.size(), 1u);
   EXPECT_TRUE(absl::IsCancelled(last_.refuse[0].second));
 }
@@ -390,13 +390,13 @@ class LineTest : public SchedulerTest {
 
 TEST_F(LineTest, KnowsWhatWaits) {
   MustEnter(3, Cost(10, 4, 5));
-  EXPECT_EQ(scheduler_->stats().requests, 1);
-  EXPECT_EQ(scheduler_->stats().tokens, 30);
-  EXPECT_EQ(scheduler_->stats().work, 90);
-  EXPECT_EQ(scheduler_->stats().oldest, kNow);
+  EXPECT_EQ(scheduler_->stats(Priority::kInteractive).requests, 1);
+  EXPECT_EQ(scheduler_->stats(Priority::kInteractive).tokens, 30);
+  EXPECT_EQ(scheduler_->stats(Priority::kInteractive).work, 90);
+  EXPECT_EQ(scheduler_->stats(Priority::kInteractive).oldest, kNow);
   Turn();
-  EXPECT_EQ(scheduler_->stats().requests, 0);
-  EXPECT_EQ(scheduler_->stats().tokens, 0);
+  EXPECT_EQ(scheduler_->stats(Priority::kInteractive).requests, 0);
+  EXPECT_EQ(scheduler_->stats(Priority::kInteractive).tokens, 0);
   EXPECT_TRUE(scheduler_->line_empty());
 }
 
@@ -404,7 +404,7 @@ TEST_F(LineTest, RefusesTooManyRequests) {
   for (int i = 0; i < 8; ++i) MustEnter(1, Cost(1, 4, 5));
   const absl::Status status = Enter(1, Cost(1, 4, 5));
   EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
-  EXPECT_EQ(scheduler_->stats().tokens, 8);
+  EXPECT_EQ(scheduler_->stats(Priority::kInteractive).tokens, 8);
 }
 
 TEST_F(LineTest, LongRequestsLeaveAQuarterToShortOnes) {
@@ -426,7 +426,7 @@ TEST_F(LineTest, APrincipalWithLessOfTheQueueTakesAPlaceOfTheOneWithMost) {
   for (int i = 0; i < 8; ++i) MustEnter(1, Cost(1 + i, 4, 5), {.principal = "greedy"});
   EXPECT_TRUE(absl::IsResourceExhausted(Enter(1, Cost(1, 4, 5), {.principal = "greedy"})));
   MustEnter(1, Cost(20, 4, 5), {.principal = "modest"});
-  EXPECT_EQ(scheduler_->stats().requests, 8);
+  EXPECT_EQ(scheduler_->stats(Priority::kInteractive).requests, 8);
   Turn();
   ASSERT_EQ(last_.refuse.size(), 1u);
   EXPECT_EQ(last_.refuse[0].first->cost.source_tokens, 8);  // would have been the last
@@ -445,11 +445,12 @@ TEST_F(LineTest, BatchWorkTakesNoRoomFromInteractiveWorkEvenIfItHasBegun) {
   for (int i = 0; i < 6; ++i) MustEnter(2, Cost(1, 5, 200), batch);
   for (int i = 0; i < 2; ++i) MustEnter(2, Cost(1, 5, 5), batch);
   Turn();  // begins six of them
-  EXPECT_EQ(scheduler_->stats().requests, 8);
+  EXPECT_EQ(scheduler_->stats(Priority::kBatch).requests, 8);
   EXPECT_TRUE(absl::IsResourceExhausted(Enter(1, Cost(1, 1, 1), batch)));
   for (int i = 0; i < 6; ++i) MustEnter(1, Cost(10, 16, 500));
   for (int i = 0; i < 2; ++i) MustEnter(1, Cost(1, 4, 5));
-  EXPECT_EQ(scheduler_->stats().requests, 16);
+  EXPECT_EQ(scheduler_->stats(Priority::kInteractive).requests, 8);
+  EXPECT_EQ(scheduler_->stats(Priority::kBatch).requests, 8);
   EXPECT_TRUE(last_.refuse.empty());
   Turn();
   EXPECT_TRUE(last_.refuse.empty());  // nobody has yielded

@@ -68,7 +68,7 @@ TEST(WorkerPool, RefusesWhileDrainingButFinishesWhatItAccepted) {
   const absl::Status status =
       pool.Submit(One(MakeJob("Hello", TestSearch(1, 5), [](JobResult) {})));
   EXPECT_TRUE(absl::IsUnavailable(status)) << status;
-  EXPECT_EQ(pool.Stats().waiting_requests, 0);
+  EXPECT_EQ(pool.StatsOf(Priority::kInteractive).requests, 0);
   EXPECT_EQ(pool.Stats().kv_reserved_bytes, 0u);
 }
 
@@ -85,9 +85,9 @@ TEST(WorkerPool, RefusesARequestWhenTheQueueIsFull) {
                   .ok());
   running.WaitForNotification();
   ASSERT_TRUE(pool.Submit(One(MakeJob("a", TestSearch(1, 5), [](JobResult) {}))).ok());
-  EXPECT_EQ(pool.Stats().waiting_requests, 1);
-  EXPECT_GT(pool.Stats().waiting_tokens, 0);
-  EXPECT_GT(pool.Stats().oldest_wait, absl::ZeroDuration());
+  EXPECT_EQ(pool.StatsOf(Priority::kInteractive).requests, 1);
+  EXPECT_GT(pool.StatsOf(Priority::kInteractive).tokens, 0);
+  EXPECT_GT(pool.StatsOf(Priority::kInteractive).oldest_wait, absl::ZeroDuration());
   const absl::Status status = pool.Submit(One(MakeJob("a", TestSearch(1, 5), [](JobResult) {})));
   EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
   go_on.Notify();

@@ -18,10 +18,12 @@ class HttpTest(ServerTest):
 
     def test_series_stand_at_zero_from_the_start(self):
         metrics = self.server.metrics()
-        for name in ("dragoman_requests_in_flight", "dragoman_queue_requests",
-                     "dragoman_queue_tokens", "dragoman_queue_oldest_age_seconds",
-                     "dragoman_kv_cache_bytes"):
+        for name in ("dragoman_requests_in_flight", "dragoman_kv_cache_bytes"):
             self.assertEqual(metrics[name], {(): 0.0}, name)
+        for name in ("dragoman_queue_requests", "dragoman_queue_tokens",
+                     "dragoman_queue_oldest_age_seconds"):
+            self.assertEqual(metrics[name], {(("priority", "interactive"),): 0.0,
+                                             (("priority", "batch"),): 0.0}, name)
         for name in ("dragoman_requests_total", "dragoman_rejected_total",
                      "dragoman_invalid_total", "dragoman_cancelled_total",
                      "dragoman_finish_total", "dragoman_sentences_total"):

@@ -19,7 +19,7 @@ namespace {
 using grpc::health::v1::HealthCheckResponse;
 
 constexpr char kInFlight[] = "dragoman_requests_in_flight";
-constexpr char kWaiting[] = "dragoman_queue_requests";
+constexpr char kWaiting[] = "dragoman_queue_requests{priority=\"interactive\"}";
 
 // The status of a service that the server does not have is SERVICE_UNKNOWN.
 HealthCheckResponse::ServingStatus Health(TestServer* server, const std::string& service) {
@@ -40,8 +40,8 @@ void ExpectNothingIsLeft(const TestServer& server) {
   server.AwaitSample(kInFlight, 0);
   server.AwaitSample("dragoman_kv_cache_bytes", 0);
   EXPECT_EQ(server.Metrics().at(kWaiting), 0);
-  EXPECT_EQ(server.Metrics().at("dragoman_queue_tokens"), 0);
-  EXPECT_EQ(server.Metrics().at("dragoman_queue_oldest_age_seconds"), 0);
+  EXPECT_EQ(server.Metrics().at("dragoman_queue_tokens{priority=\"interactive\"}"), 0);
+  EXPECT_EQ(server.Metrics().at("dragoman_queue_oldest_age_seconds{priority=\"interactive\"}"), 0);
 }
 
 double Calls(const TestServer& server, const char* code) {

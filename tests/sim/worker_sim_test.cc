@@ -57,7 +57,7 @@ class Simulation : public NullObserver {
 
   // One for each accepted job, in order of arrival.
   const std::vector<std::unique_ptr<Outcome>>& outcomes() const { return outcomes_; }
-  LineStats line() const { return dispatcher_.stats(); }
+  LineStats line() const { return dispatcher_.stats(Priority::kInteractive); }
   const std::vector<std::unique_ptr<Worker>>& workers() const { return workers_; }
   int refused_requests() const { return refused_requests_; }
 

@@ -265,7 +265,7 @@ TEST_F(StreamTest, AClientThatDoesNotReadIsPushedBack) {
   }
   // gRPC itself buffers up to 16 MiB before it pushes back.
   EXPECT_LT(written, 20'000);
-  EXPECT_LT(server_->Metrics().at("dragoman_queue_requests"), 129);
+  EXPECT_LT(server_->Metrics().at("dragoman_queue_requests{priority=\"batch\"}"), 129);
   context.TryCancel();
   writer.join();
   EXPECT_EQ(call->Finish().error_code(), grpc::StatusCode::CANCELLED);

@@ -79,9 +79,9 @@ void BulkExchange::Add(Item item) {
 
 // Passes a request to the engine.  An error becomes its answer.
 void BulkExchange::Run(std::shared_ptr<Open> open) {
-  absl::StatusOr<Priority> priority = Priority::kInteractive;
-  if (open->request.ok()) priority = FromProto(open->request->priority());
-  auto state = NewRequest(priority.value_or(Priority::kInteractive));
+  absl::StatusOr<Priority> priority = Priority::kBatch;
+  if (open->request.ok()) priority = FromProto(open->request->priority(), Priority::kBatch);
+  auto state = NewRequest(priority.value_or(Priority::kBatch));
   {
     absl::MutexLock lock(&mutex_);
     // The call itself accounts for one of its requests; each further one counts as a call.

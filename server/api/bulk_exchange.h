@@ -12,8 +12,11 @@
 // client.  So the memory of a call is bounded, however fast the client writes and however slowly it
 // reads.
 //
-// The engine may have no room for a request because of other clients.  Then the request waits here
-// for the answer to another one of this call, or for Retry, and nothing more is read.
+// A request that does not ask for a priority is batch work (scheduler.h): it fills the gaps that
+// interactive calls leave, and never the queue in which they wait.
+//
+// The engine may have no room for a request because of others.  Then the request waits here for the
+// answer to another one of this call, or for Retry, and nothing more is read.
 //
 // When the server drains, the open requests are answered and the call ends with UNAVAILABLE.
 

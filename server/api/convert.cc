@@ -183,9 +183,10 @@ void SetStages(const TranslateTimes& times, Proto* proto) {
 
 }  // namespace
 
-absl::StatusOr<Priority> FromProto(v1::Priority priority) {
+absl::StatusOr<Priority> FromProto(v1::Priority priority, Priority unspecified) {
   switch (priority) {
     case v1::PRIORITY_UNSPECIFIED:
+      return unspecified;
     case v1::PRIORITY_INTERACTIVE:
       return Priority::kInteractive;
     case v1::PRIORITY_BATCH:

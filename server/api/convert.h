@@ -11,7 +11,8 @@
 
 namespace dragoman {
 
-absl::StatusOr<Priority> FromProto(v1::Priority priority);
+absl::StatusOr<Priority> FromProto(v1::Priority priority,
+                                   Priority unspecified = Priority::kInteractive);
 
 // Converts `request`, moving its texts out of it; the Translator resolves languages.
 // INVALID_ARGUMENT for an unknown enum value, UNIMPLEMENTED naming a feature that this version

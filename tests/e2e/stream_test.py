@@ -97,6 +97,69 @@ class StreamTest(ServerTest):
         self.assertLess(resident() - before, 32 << 20)
 
 
+class BulkBesideOthersTest(unittest.TestCase):
+    """Interactive calls beside a bulk call that fills its queue."""
+
+    def test_no_interactive_call_is_refused_beside_bulk_calls(self):
+        server = Server(*StreamTest.arguments, "--workers", "2", "--max-waiting-requests", "16")
+        self.addCleanup(server.stop)
+        random_source = random.Random(seed())
+        texts = sentences(400, random_source)
+        want = {text: translation.hypotheses[0].text for first in range(0, 400, 100)
+                for text, translation in zip(texts[first:first + 100], server.translate(
+                    *texts[first:first + 100]).translations)}
+        ending = threading.Event()
+
+        def bulk(number):
+            """Requests of several texts, which begin and still wait, until the others are done."""
+            sent, got = {}, {}
+            room = threading.Semaphore(64)  # or gRPC would buffer thousands of them
+
+            def requests():
+                while not ending.is_set():
+                    room.acquire()
+                    contents = random_source.sample(texts, 1 + 3 * number)
+                    sent[str(len(sent))] = contents
+                    yield pb.TranslateBulkRequest(
+                        id=str(len(sent) - 1), request=pb.TranslateRequest(contents=contents))
+            for answer in server.translation.TranslateBulk(requests(), timeout=600):
+                self.assertEqual(answer.WhichOneof("result"), "response", answer.error)
+                self.assertNotIn(answer.id, got)
+                room.release()
+                got[answer.id] = [t.hypotheses[0].text for t in answer.response.translations]
+            self.assertEqual(got, {name: [want[text] for text in contents]
+                                   for name, contents in sent.items()})
+            return len(got)
+
+        def unary(text):
+            answer = server.translate(text, timeout=60).translations[0]
+            self.assertEqual(answer.hypotheses[0].text, want[text])
+
+        def stream(text):
+            told = "".join(message.stable_text for message in server.translation.TranslateStream(
+                pb.TranslateRequest(contents=[text]), timeout=60))
+            self.assertEqual(told, want[text])
+
+        def waiting():
+            return server.metrics()["dragoman_queue_requests"][(("priority", "batch"),)]
+        with futures.ThreadPoolExecutor(8) as pool:
+            bulks = [pool.submit(bulk, number) for number in (0, 1, 4)]
+            try:
+                deadline = time.monotonic() + 30
+                while waiting() < 10:
+                    self.assertLess(time.monotonic(), deadline, "the queue does not fill")
+                others = [pool.submit((unary, stream)[i % 2], text)
+                          for i, text in enumerate(texts[:200])]
+                for call in others:
+                    call.result()  # raises if it was refused
+                self.assertGreater(waiting(), 0)
+            finally:
+                ending.set()
+            answered = [call.result() for call in bulks]
+        print(f"{answered} answers of bulk calls beside 200 interactive calls", flush=True)
+        self.assertGreater(min(answered), 0)
+
+
 class HostileTest(ServerTest):
     """Whatever a client does, the server serves the next one and keeps nothing of the first."""
 

@@ -25,7 +25,8 @@ type TranslationServiceClient interface {
 	// Translates any number of requests over one call and answers each, by its id, as soon as it is
 	// done.  The server reads only as fast as it translates and as the client takes the answers, so
 	// send and receive at the same time.  An error in one request is the answer to that request and
-	// does not end the call.
+	// does not end the call.  Requests that do not set a priority are batch work: calls of Translate
+	// and TranslateStream go first.
 	TranslateBulk(ctx context.Context, opts ...grpc.CallOption) (TranslationService_TranslateBulkClient, error)
 	// The log-probabilities that a model gives to existing translations.
 	Score(ctx context.Context, in *ScoreRequest, opts ...grpc.CallOption) (*ScoreResponse, error)
@@ -143,7 +144,8 @@ type TranslationServiceServer interface {
 	// Translates any number of requests over one call and answers each, by its id, as soon as it is
 	// done.  The server reads only as fast as it translates and as the client takes the answers, so
 	// send and receive at the same time.  An error in one request is the answer to that request and
-	// does not end the call.
+	// does not end the call.  Requests that do not set a priority are batch work: calls of Translate
+	// and TranslateStream go first.
 	TranslateBulk(TranslationService_TranslateBulkServer) error
 	// The log-probabilities that a model gives to existing translations.
 	Score(context.Context, *ScoreRequest) (*ScoreResponse, error)

@@ -63,7 +63,8 @@ class TranslationServiceServicer(object):
         """Translates any number of requests over one call and answers each, by its id, as soon as it is
         done.  The server reads only as fast as it translates and as the client takes the answers, so
         send and receive at the same time.  An error in one request is the answer to that request and
-        does not end the call.
+        does not end the call.  Requests that do not set a priority are batch work: calls of Translate
+        and TranslateStream go first.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -1,27 +1,38 @@
-// For the embedded model on one core of a 3.8 GHz Cascade Lake, see tests/bench/README.md.  Small
-// models keep their weights in the cache and are as fast with few rows as with many, or faster,
-// because the keys and values of many sentences do not stay in the cache.  A large model reads all
-// its weights from memory in every step, so more rows cost next to nothing.
+// A large model reads all its weights from memory in every step, so more rows cost next to nothing.
+// Small models keep their weights in the cache, but not the keys and values of many sentences, and
+// may be as fast with few rows as with many.
+//
+// A busy machine makes one measurement in a few wrong by a third: a neighbour on the same core
+// comes or goes.  So numbers are compared within a round, and what counts is how many rounds one
+// wins, not by how much.
 
 #include "engine/decode/turn_rows.h"
 
+#include <time.h>
+
 #include <algorithm>
+#include <map>
+#include <numeric>
 #include <utility>
 #include <vector>
 
+#include "absl/time/clock.h"
 #include "engine/decode/decode_batch.h"
 
 namespace dragoman {
 namespace {
 
-constexpr int kLeastRows = 8, kFirstRows = 64, kMostRows = 256;
+// What is tried, in this order: a large model has time for the first ones only.
+constexpr int kRows[] = {kUsualRows, 64, 256, 32, 16};
+// Each round tries all of them, a window of turns each.
+constexpr int kRounds = 9, kWindowRows = 128;
+// A number wins a round if it is so many times as fast as the usual one.  It may lose one round in
+// four; what has lost more than it may lose in all rounds is not tried again.
+constexpr double kClearly = 1.03;
+
 constexpr int kBeamSize = 4;
 constexpr int kSourceTokens = 16;
 constexpr int kSteps = 16;  // per sentence
-// A window of turns is timed as a whole.  The fastest of several counts; the others were disturbed.
-// Windows hold the same work for any number of rows, or a busy machine would favour few rows, whose
-// windows would be shorter and so more often undisturbed.
-constexpr int kWarmUp = 2, kWindowRows = 256, kWindows = 4;
 
 // A batch that is always full: a sentence that ends is replaced, as under load.
 class FullBatch {
@@ -80,58 +91,69 @@ class FullBatch {
   int number_ = 0;
 };
 
-// Measures rows per second; after `end`, only the turns that are still needed are run.
-double Speed(const std::shared_ptr<const Model>& model, int rows, const Clock& clock,
-             absl::Time end, DecodeScratch* scratch) {
-  FullBatch batch(model, rows / kBeamSize, clock, scratch);
-  for (int turn = 0; turn < kWarmUp; ++turn) batch.Turn();
-  double fastest = 0;
-  const int most_turns = std::max(2, kWindowRows / rows);
-  for (int window = 0; window < kWindows; ++window) {
-    const absl::Time start = clock();
-    int turns = 0;
-    while (turns < most_turns && (turns < 2 || clock() < end)) {
-      batch.Turn();
-      ++turns;
-    }
-    const double seconds = absl::ToDoubleSeconds(clock() - start);
-    fastest = std::max(fastest, rows * turns / std::max(seconds, 1e-9));
-    if (clock() >= end) break;
+// Rows per second of a full batch in a window of turns.
+double RunWindow(int rows, const Clock& clock, FullBatch* batch) {
+  const int turns = std::max(1, kWindowRows / rows);
+  const absl::Time start = clock();
+  for (int turn = 0; turn < turns; ++turn) batch->Turn();
+  return rows * turns / std::max(absl::ToDoubleSeconds(clock() - start), 1e-9);
+}
+
+// How many rounds a number has lost against the usual one.
+size_t Lost(const std::vector<double>& speeds, const std::vector<double>& usual) {
+  size_t lost = 0;
+  for (size_t round = 0; round < speeds.size(); ++round) {
+    lost += speeds[round] < kClearly * usual[round];
   }
-  return fastest;
+  return lost;
+}
+
+absl::Time ThreadCpuTime() {
+  timespec time;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return absl::TimeFromTimespec(time);
 }
 
 }  // namespace
+
+Clock TurnRowsClock(int threads) { return threads == 1 ? Clock(ThreadCpuTime) : Clock(absl::Now); }
 
 RowSpeeds MeasureRowSpeeds(const std::shared_ptr<const Model>& model, int threads,
                            const Clock& clock, absl::Duration most) {
   const absl::Time end = clock() + most;
   DecodeScratch scratch(threads);
+  std::map<int, FullBatch> batches;
   RowSpeeds speeds;
-  double fastest = 0;
-  const auto measure = [&](int rows) {
-    speeds[rows] = Speed(model, rows, clock, end, &scratch);
-    fastest = std::max(fastest, speeds[rows]);
-  };
-  measure(kFirstRows);
-  for (int rows = kFirstRows / 2; rows >= kLeastRows; rows /= 2) {
-    if (clock() >= end || speeds[2 * rows] < 0.95 * fastest) break;
-    measure(rows);
-  }
-  for (int rows = kFirstRows * 2; rows <= kMostRows; rows *= 2) {
-    if (clock() >= end || speeds[rows / 2] < 0.98 * fastest) break;
-    measure(rows);
+  const std::vector<double>& usual = speeds[kUsualRows];
+  for (int round = 0; round < kRounds; ++round) {
+    bool others = false;
+    for (const int rows : kRows) {
+      if (!usual.empty() && clock() >= end) return speeds;
+      if (rows != kUsualRows && Lost(speeds[rows], usual) > kRounds / 4) continue;
+      const auto [batch, is_new] =
+          batches.try_emplace(rows, model, rows / kBeamSize, clock, &scratch);
+      if (is_new) batch->second.Turn();  // begins with all sentences at once
+      speeds[rows].push_back(RunWindow(rows, clock, &batch->second));
+      others |= rows != kUsualRows;
+    }
+    if (!others) break;
   }
   return speeds;
 }
 
 int ChooseTurnRows(const RowSpeeds& speeds) {
-  double fastest = 0;
-  for (const auto& [rows, speed] : speeds) fastest = std::max(fastest, speed);
-  for (const auto& [rows, speed] : speeds) {
-    if (speed >= 0.98 * fastest) return rows;
+  const std::vector<double>& usual = speeds.at(kUsualRows);
+  int chosen = kUsualRows;
+  double most = kClearly;
+  for (const auto& [rows, own] : speeds) {
+    if (rows == kUsualRows || Lost(own, usual) > own.size() / 4) continue;
+    const double all = std::accumulate(own.begin(), own.end(), 0.0);
+    const double usually = std::accumulate(usual.begin(), usual.begin() + own.size(), 0.0);
+    if (all <= most * usually) continue;
+    most = all / usually;
+    chosen = rows;
   }
-  return speeds.rbegin()->first;
+  return chosen;
 }
 
 }  // namespace dragoman

@@ -57,7 +57,8 @@ WorkerPool::~WorkerPool() { Drain(); }
 int WorkerPool::AddModel(const std::shared_ptr<const Model>& model) {
   int rows = options_.max_batch_rows;
   if (rows == 0) {
-    rows = ChooseTurnRows(MeasureRowSpeeds(model, options_.threads_per_worker, absl::Now));
+    const int threads = options_.threads_per_worker;
+    rows = ChooseTurnRows(MeasureRowSpeeds(model, threads, TurnRowsClock(threads)));
   }
   prices_.Set(model->name(), rows);
   return rows;

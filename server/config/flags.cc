@@ -189,8 +189,8 @@ void AddEngineFlags(CLI::App* app, Flags* flags) {
       ->type_name("NAME=FILE[:FIRST,BEST]")
       ->allow_extra_args(false);
   Add<std::string>(app, "--max-batch-rows", "HYPOTHESES", "auto",
-                   "Live hypotheses that one worker decodes in one turn; auto: the smallest number "
-                   "that is about as fast as any, measured when a model is loaded",
+                   "Live hypotheses that one worker decodes in one turn; auto: 128, or another "
+                   "number that is clearly faster when measured while a model is loaded",
                    [=](const std::string& v) { SetMaxBatchRows(v, flags); });
   Add<int>(app, "--max-encode-tokens", "TOKENS", "twice --max-batch-rows",
            "Source tokens that a worker encodes between two steps; longer sentences take several",

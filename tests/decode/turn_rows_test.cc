@@ -7,26 +7,33 @@
 namespace dragoman {
 namespace {
 
-TEST(TurnRows, TheFewestThatAreAboutAsFast) {
-  EXPECT_EQ(ChooseTurnRows({{8, 50}, {16, 90}, {32, 99}, {64, 100}, {128, 98}}), 32);
-  EXPECT_EQ(ChooseTurnRows({{8, 101}, {16, 100}, {32, 99}}), 8);
-  EXPECT_EQ(ChooseTurnRows({{8, 10}, {16, 20}, {256, 320}}), 256);
-  EXPECT_EQ(ChooseTurnRows({{64, 1}}), 64);
+TEST(TurnRows, TheUsualNumberUnlessAnotherIsClearlyFaster) {
+  EXPECT_EQ(ChooseTurnRows({{128, {100}}}), 128);
+  EXPECT_EQ(ChooseTurnRows({{32, {102, 102}}, {64, {90, 90}}, {128, {100, 100}}}), 128);
+  EXPECT_EQ(ChooseTurnRows({{32, {110, 110}}, {64, {105, 105}}, {128, {100, 100}}}), 32);
+  EXPECT_EQ(ChooseTurnRows({{128, {100}}, {256, {110}}}), 256);
+}
+
+TEST(TurnRows, WinsCountAndNotHowHigh) {
+  EXPECT_EQ(ChooseTurnRows({{64, {150, 100, 150, 100}}, {128, {100, 100, 100, 100}}}), 128);
+  EXPECT_EQ(ChooseTurnRows({{64, {104, 70, 104, 104}}, {128, {100, 60, 100, 100}}}), 64);
+  EXPECT_EQ(ChooseTurnRows({{64, {110, 90, 110, 110}}, {128, {100, 100, 100, 100}}}), 64);
 }
 
 TEST(TurnRows, MeasuresARealModel) {
   const RowSpeeds speeds = MeasureRowSpeeds(TrainedModel(), 1, absl::Now, absl::Seconds(5));
-  EXPECT_TRUE(speeds.contains(64));
-  EXPECT_TRUE(speeds.contains(32));
-  for (const auto& [rows, speed] : speeds) EXPECT_GT(speed, 0) << rows;
+  for (const int rows : {16, 32, 64, 128, 256}) {
+    ASSERT_TRUE(speeds.contains(rows));
+    for (const double speed : speeds.at(rows)) EXPECT_GT(speed, 0) << rows;
+  }
 }
 
 TEST(TurnRows, ALargeModelIsGivenNoMoreTimeThanTheFirstMeasurement) {
   absl::Time now = absl::UnixEpoch();
   const RowSpeeds speeds = MeasureRowSpeeds(
       TrainedModel(), 1, [&now] { return now += absl::Seconds(1); }, absl::Seconds(1));
-  EXPECT_EQ(speeds.size(), 1u);
-  EXPECT_TRUE(speeds.contains(64));
+  ASSERT_EQ(speeds.size(), 1u);
+  EXPECT_EQ(speeds.at(kUsualRows).size(), 1u);
 }
 
 }  // namespace

@@ -25,6 +25,9 @@ constexpr double kLongRows = 0.25;
 // this fraction of a turn's tokens, on average, is encoded for the others.
 constexpr double kQuickEncoding = 1 / 16.0;
 constexpr absl::Duration kQuickTime = absl::Milliseconds(50);
+// What others get beside short requests are fractions of no more than so many rows: wider turns are
+// good for throughput, but would keep short requests waiting.
+constexpr double kQuickRows = 32;
 // A worker holds at most this many turns' rows of one principal, most of it paused; or one
 // sentence, however wide.
 constexpr double kMostCarried = 4;
@@ -67,7 +70,8 @@ void SchedulerTurn::Plan() {
   if (quick_) scheduler_->last_short_ = now_;
   quick_ = now_ < scheduler_->last_short_ + kQuickTime;
   double& credit = scheduler_->loads_[worker_].encode_credit;
-  credit = quick_ ? std::min(1.0, credit + kQuickEncoding) : 1;
+  if (quick_) quick_part_ = QuickPart();
+  credit = quick_ ? std::min(quick_part_, credit + kQuickEncoding * quick_part_) : 1;
   const double before = used_;
   short_runs_ = before > 0;
   const double most_rows = MostRowsOfOthers();
@@ -76,7 +80,7 @@ void SchedulerTurn::Plan() {
   if (used_ == before) {
     // There is no sentence, or even the first is too wide for that: it gets its rows once enough
     // turns have saved them up.
-    saved = std::min(kMostCarried, saved + kLongRows);
+    saved = std::min(kMostCarried, saved + kLongRows * quick_part_);
     RunByTime(Priority::kInteractive, used_ + saved);
   }
   if (used_ > before) saved = 0;
@@ -92,8 +96,21 @@ void SchedulerTurn::Plan() {
 // The share of the turn that may be used up by the time other requests have got their part.
 double SchedulerTurn::MostRowsOfOthers() const {
   if (!quick_) return 1;
-  if (short_runs_) return std::max(0.5, used_ + kLongRows);
-  return std::min(0.5, scheduler_->loads_[worker_].time.others_rows());
+  if (short_runs_) return std::max(0.5 * quick_part_, used_ + kLongRows * quick_part_);
+  return std::min(0.5 * quick_part_, scheduler_->loads_[worker_].time.others_rows());
+}
+
+// The share of the turn that kQuickRows are, by the sentences that are here.
+double SchedulerTurn::QuickPart() const {
+  double part = 1;
+  const auto consider = [&part](const JobCost& cost) {
+    part = std::min(part, kQuickRows * cost.turn_share / cost.rows);
+  };
+  for (const Local& local : locals_) {
+    for (const Resident* resident : local.residents) consider(resident->job->cost);
+  }
+  for (const Starting& starting : plan_->start) consider(starting.job->cost);
+  return part;
 }
 
 // Continues short requests that are in progress.
@@ -275,7 +292,7 @@ int SchedulerTurn::GrantStages(const Flow& flow, const JobCost& cost, int stages
   if (!OnCredit(flow)) return 0;
   const double each = cost.encode_share / cost.encode_stages;
   int stages = static_cast<int>(std::min<double>(stages_left, std::max(0.0, 1 - encoded_) / each));
-  if (cost.encode_share <= 1 && !(quick_ && !flow.IsShort())) {
+  if (cost.encode_share <= 1 && (!quick_ || HasPrecedence(flow))) {
     if (stages < stages_left) return 0;
   } else {
     if (quick_) stages = std::min(stages, 1);
@@ -283,7 +300,7 @@ int SchedulerTurn::GrantStages(const Flow& flow, const JobCost& cost, int stages
     if (stages > 0) divided_ = true;
   }
   encoded_ += stages * each;
-  if (!flow.IsShort()) scheduler_->loads_[worker_].encode_credit -= stages * each;
+  if (!HasPrecedence(flow)) scheduler_->loads_[worker_].encode_credit -= stages * each;
   return stages;
 }
 
@@ -291,7 +308,7 @@ int SchedulerTurn::GrantStages(const Flow& flow, const JobCost& cost, int stages
 // adds to a credit, and encoding spends it, even into debt.  That delays principals that need much
 // encoding, so those that lag behind are exempt.
 bool SchedulerTurn::OnCredit(const Flow& flow) const {
-  return !quick_ || flow.IsShort() || scheduler_->loads_[worker_].encode_credit > 0 ||
+  return !quick_ || HasPrecedence(flow) || scheduler_->loads_[worker_].encode_credit > 0 ||
          scheduler_->fair_.LagsBehind(*flow.account);
 }
 

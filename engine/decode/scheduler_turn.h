@@ -33,6 +33,7 @@ class SchedulerTurn {
   void StartShort(double most_rows);
   void RunByTime(Priority priority, double most_rows);
   double MostRowsOfOthers() const;
+  double QuickPart() const;
   bool IsInTime(const Account& account) const;
   const Account* Furthest(Priority priority);
   bool GoOn(const Account& account, Priority priority, double most_rows);
@@ -64,6 +65,7 @@ class SchedulerTurn {
   double encoded_ = 0;       // of the turn's source tokens
   bool divided_ = false;     // a sentence that does not fit into a turn has got some of them
   bool quick_ = false;       // short requests are in progress, or were recently
+  double quick_part_ = 1;    // the share of the turn of which others get a part meanwhile
   bool short_runs_ = false;  // a short request got rows, before any other
   bool others_run_ = false;  // another request got some
   bool starting_ = true;     // whether this worker still takes from the queue

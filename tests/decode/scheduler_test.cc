@@ -101,6 +101,18 @@ TEST_F(SchedulerTest, AShortRequestNeverWaitsForADocument) {
   EXPECT_EQ(Turn(kNow + absl::Milliseconds(50)), (Ran{{7, 8}}));
 }
 
+TEST_F(SchedulerTest, AWideTurnDoesNotKeepShortRequestsWaiting) {
+  const auto wide = [](JobCost cost) {
+    cost.turn_share /= 8;  // of 256 rows
+    cost.encode_share /= 8;
+    return cost;
+  };
+  MustEnter(100, wide(Cost(9, 4, 100)));
+  EXPECT_EQ(Turn(), (Ran{{9, 64}}));
+  MustEnter(1, wide(Cost(3, 4, 20)));
+  EXPECT_EQ(Turn(), (Ran{{3, 1}, {9, 3}}));  // half of 32 rows
+}
+
 TEST_F(SchedulerTest, DocumentsKeepAQuarterOfTheRows) {
   for (int i = 0; i < 20; ++i) MustEnter(1, Cost(5, 4, 50));
   MustEnter(100, Cost(7, 4, 100));

@@ -101,7 +101,7 @@ class BulkBesideOthersTest(unittest.TestCase):
     """Interactive calls beside a bulk call that fills its queue."""
 
     def test_no_interactive_call_is_refused_beside_bulk_calls(self):
-        server = Server(*StreamTest.arguments, "--workers", "2", "--max-waiting-requests", "16")
+        server = serve(self, *StreamTest.arguments, "--workers", "2", "--max-waiting-requests", "16")
         self.addCleanup(server.stop)
         random_source = random.Random(seed())
         texts = sentences(400, random_source)

@@ -121,6 +121,7 @@ void TranslationPipeline::Send(std::shared_ptr<Batch> batch) {
       if (!lost || std::exchange(batch->sent_again, true)) {
         batch->response = std::move(response);
         batch->answered = true;
+        last_answer_ = absl::Now();
         return;
       }
     }
@@ -184,16 +185,16 @@ void TranslationPipeline::DeliverAll() {
   }
 }
 
-// Waits for the next answer. A bulk call has no deadline, so the deadlines of its requests are
-// enforced here: a request that is not answered in time fails, and the others are sent again over
-// another call.
+// Waits for the next answer. A bulk call has no deadline, so it is enforced here: a request fails if
+// for that long neither it nor any other is answered, and the others are sent again over another
+// call.
 void TranslationPipeline::AwaitNews() {
   const absl::Condition news(this, &TranslationPipeline::HasNews);
   if (bulk_ == nullptr) return mutex_.Await(news);
   while (!mutex_.AwaitWithTimeout(news, absl::Seconds(1))) {
     if (in_flight_.empty()) continue;
     Batch& front = *in_flight_.front();
-    if (absl::Now() < front.sent + client_->deadline()) continue;
+    if (absl::Now() < std::max(front.sent, last_answer_) + client_->deadline()) continue;
     front.response = absl::DeadlineExceededError("the server has not answered in time");
     front.answered = true;
     mutex_.Unlock();

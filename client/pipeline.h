@@ -132,6 +132,7 @@ class TranslationPipeline {
   Failure failed_at_ ABSL_GUARDED_BY(mutex_);
   bool finished_ ABSL_GUARDED_BY(mutex_) = false;
   bool answered_ = false;  // any request so far; used only on thread_
+  absl::Time last_answer_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
 
   // Null: each request is a call of its own.  Destroyed before all of the above: an answer to a
   // cancelled request may still arrive.

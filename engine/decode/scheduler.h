@@ -12,7 +12,7 @@
 //      and only while they have not taken more than half as much time as the short ones beside them
 //      (time_sharing.h);
 //   3. to short requests, from what is left;
-//   4. to batch requests, from what is left.
+//   4. to batch requests, from what is left; a sixteenth of the rows if that is nothing for long.
 //
 // A sentence in progress that gets no rows pauses.  There is no other preemption: documents may
 // fill a batch, yet the next request gets its rows in the next turn, and the bytes do not change
@@ -160,6 +160,7 @@ class Scheduler {
     TimeSharing time;
     double encode_credit = 0;  // how much of long requests may be encoded, in turns
     double saved = 0;          // what long requests did not use of their share of the last turns
+    double owed_to_batch = 0;  // likewise
   };
 
   absl::Status Check(const Newcomer& newcomer, absl::Time now);

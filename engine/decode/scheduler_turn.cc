@@ -21,6 +21,8 @@ namespace {
 constexpr double kShortRows = 0.75;
 // The fraction that the others get beside them, or more if that fills half of the turn.
 constexpr double kLongRows = 0.25;
+// The fraction that batch work gets on average where the others leave it nothing.
+constexpr double kBatchRows = 1 / 16.0;
 // While there are short requests, and for this long afterwards because they seldom come alone, only
 // this fraction of a turn's tokens, on average, is encoded for the others.
 constexpr double kQuickEncoding = 1 / 16.0;
@@ -84,13 +86,43 @@ void SchedulerTurn::Plan() {
     RunByTime(Priority::kInteractive, used_ + saved);
   }
   if (used_ > before) saved = 0;
+  const double for_batch = RunOwedBatch();
   RunShort(1);
   StartShort(1);
+  const double filled = used_;
   RunByTime(Priority::kBatch, most_rows);
+  OweBatch(for_batch + used_ - filled);
   Scheduler::WorkerLoad& load = scheduler_->loads_[worker_];
   load.used = used_;
   load.for_short = short_runs_;
   load.for_others = others_run_;
+}
+
+// Batch work fills the gaps, but where there are none it must not stand still: each turn that leaves
+// it nothing owes it some rows, and once they add up to a sentence, that goes before the short
+// requests that fill the turn.  Returns the share of the turn that it got.
+double SchedulerTurn::RunOwedBatch() {
+  const double owed = scheduler_->loads_[worker_].owed_to_batch;
+  if (owed == 0) return 0;
+  const double before = used_;
+  const bool starting = starting_;
+  RunByTime(Priority::kBatch, used_ + owed);
+  starting_ = starting;  // what batch work could not start does not keep others from starting
+  return used_ - before;
+}
+
+void SchedulerTurn::OweBatch(double got) {
+  double& owed = scheduler_->loads_[worker_].owed_to_batch;
+  const bool waits =
+      !scheduler_->since_[static_cast<int>(Priority::kBatch)].empty() ||
+      std::any_of(locals_.begin(), locals_.end(), [](const Local& local) {
+        return local.pausing() && local.flow->request->terms().priority == Priority::kBatch;
+      });
+  if (got > 0 || !waits) {
+    owed = 0;
+  } else {
+    owed = std::min(kMostCarried, owed + kBatchRows * quick_part_);
+  }
 }
 
 // The share of the turn that may be used up by the time other requests have got their part.

@@ -32,6 +32,8 @@ class SchedulerTurn {
   void RunShort(double most_rows);
   void StartShort(double most_rows);
   void RunByTime(Priority priority, double most_rows);
+  double RunOwedBatch();
+  void OweBatch(double got);
   double MostRowsOfOthers() const;
   double QuickPart() const;
   bool IsInTime(const Account& account) const;

@@ -183,6 +183,20 @@ TEST_F(SchedulerTest, BatchWorkFillsTheGaps) {
   EXPECT_EQ(Turn(), (Ran{{5, 1}, {6, 1}, {7, 2}}));
 }
 
+TEST_F(SchedulerTest, BatchWorkNeverStandsStill) {
+  MustEnter(1000, Cost(3, 4, 10), {.priority = Priority::kBatch});
+  Ran ran;
+  for (int i = 0; i < 320; ++i) {
+    while (scheduler_->stats(Priority::kInteractive).requests < 10) MustEnter(1, Cost(5, 4, 10));
+    for (const auto& [tokens, count] : Turn(kNow + i * absl::Milliseconds(5))) {
+      ran[tokens] += count;
+    }
+  }
+  // Four rows whenever a sixteenth of the 32 of each turn adds up to them.
+  EXPECT_NEAR(ran[3], 320 * kTurnRows / 16 / 4, 60);
+  EXPECT_GT(ran[5], 320 * 6);
+}
+
 TEST_F(SchedulerTest, ATurnTakesASentenceWiderThanItsRows) {
   MustEnter(1, Cost(5, 50, 2));
   MustEnter(1, Cost(6, 4, 30));

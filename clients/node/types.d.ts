@@ -46,7 +46,7 @@ export interface TranslateRequest {
 
 /** Which requests go first when there is more to do than the server can do at once. */
 export type Priority =
-  /** the same as INTERACTIVE */
+  /** the same as INTERACTIVE; in TranslateBulk, the same as BATCH */
   | 'PRIORITY_UNSPECIFIED'
   /** somebody is waiting for it */
   | 'PRIORITY_INTERACTIVE'

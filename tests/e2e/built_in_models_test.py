@@ -9,11 +9,12 @@ import harness
 
 SIX = os.path.join(harness.SOURCE_DIR, "models", "en-de-fr-es")
 SENTENCES = (
-    ("fr", "en", "Je suis étudiant.", "I'm a student."),
+    ("fr", "en", "Je suis étudiant.", "I am a student."),
     ("de", "en", "Kannst du mir helfen, diesen Satz zu übersetzen?",
      "Can you help me translate this sentence?"),
     ("es", "en", "Me gustaría una taza de café.", "I'd like a cup of coffee."),
     ("en", "de", "Good morning! How are you?", "Guten Morgen! Wie geht es dir?"),
+    ("en", "fr", "Good morning! How are you?", "Bonjour ! Comment vas-tu ?"),
     ("en", "es", "You are welcome.", "Eres bienvenido."),
     ("en", "fr", "I would like a cup of coffee.", "J'aimerais une tasse de café."),
 )

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Measures how long a one-liner takes: alone, and next to a call of 30 kB, four documents, or 32 long sentences.
+"""Measures how long a one-liner takes: alone, and next to a full bulk call, a call of 30 kB, four documents, or 32 long sentences.
 
     tests/bench/waiting_bench.py [--build build/release] [--seconds 10] [--server-cores 0,1]
                                  [--client-cores 2,3]
@@ -64,8 +64,20 @@ def long_sentences(_):
     return [request([" ".join(["house"] * 500)]) for _ in range(32)]
 
 
-COMPANY = {"alone": lambda _: [], "a call of 30 kB": big_call, "4 documents": documents,
-           "32 calls of 500 tokens": long_sentences}
+def bulk_requests(stop, room):
+    """The requests of a bulk call: sentences and short documents, as many at a time as `room` admits."""
+    number = 0
+    while not stop.is_set():
+        room.acquire()
+        number += 1
+        first, count = number % 50, 20 if number % 4 == 3 else 1
+        yield pb.TranslateBulkRequest(id=str(number),
+                                      request=request((SHORT * 3)[first:first + count]))
+
+
+# What a kind of load calls again and again; None stands for one bulk call that never ends.
+COMPANY = {"alone": lambda _: [], "a full bulk call": lambda _: [None], "a call of 30 kB": big_call,
+           "4 documents": documents, "32 calls of 500 tokens": long_sentences}
 
 
 def measure(server, company):
@@ -87,7 +99,20 @@ def measure(server, company):
                     print(call.details(), file=sys.stderr)
                     time.sleep(0.1)
 
-    threads = [threading.Thread(target=keep_calling, args=(m,)) for m in COMPANY[company](server)]
+    def keep_bulk(_):
+        room = threading.Semaphore(400)  # more than the server keeps open
+        with server.new_channel() as channel:
+            call = pb_grpc.TranslationServiceStub(channel).TranslateBulk(bulk_requests(stop, room))
+            for answer in call:
+                result = answer.WhichOneof("result")
+                ends[result] = ends.get(result, 0) + 1
+                room.release()
+                if stop.is_set():
+                    break
+            call.cancel()
+
+    threads = [threading.Thread(target=keep_bulk if m is None else keep_calling, args=(m,))
+               for m in COMPANY[company](server)]
     for thread in threads:
         thread.start()
     time.sleep(1 if threads else 0)

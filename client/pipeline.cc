@@ -185,8 +185,8 @@ void TranslationPipeline::DeliverAll() {
   }
 }
 
-// Waits for the next answer. A bulk call has no deadline, so it is enforced here: a request fails if
-// for that long neither it nor any other is answered, and the others are sent again over another
+// Waits for the next answer. A bulk call has no deadline, so it is enforced here: a request fails
+// if for that long neither it nor any other is answered, and the others are sent again over another
 // call.
 void TranslationPipeline::AwaitNews() {
   const absl::Condition news(this, &TranslationPipeline::HasNews);

@@ -8,9 +8,9 @@
 //   2. to the other interactive requests, those that have received least first (fair_share.h),
 //      whether their sentence is in progress or starts now.  While there are short ones, the others
 //      get only a quarter of the rows, or enough to fill half of the turn, and of a turn with more
-//      than 32 rows only as much as of one with 32 (the fewer rows, the sooner the next turn comes);
-//      and only while they have not taken more than half as much time as the short ones beside them
-//      (time_sharing.h);
+//      than 32 rows only as much as of one with 32 (the fewer rows, the sooner the next turn
+//      comes); and only while they have not taken more than half as much time as the short ones
+//      beside them (time_sharing.h);
 //   3. to short requests, from what is left;
 //   4. to batch requests, from what is left; a sixteenth of the rows if that is nothing for long.
 //

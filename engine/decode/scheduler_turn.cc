@@ -98,9 +98,9 @@ void SchedulerTurn::Plan() {
   load.for_others = others_run_;
 }
 
-// Batch work fills the gaps, but where there are none it must not stand still: each turn that leaves
-// it nothing owes it some rows, and once they add up to a sentence, that goes before the short
-// requests that fill the turn.  Returns the share of the turn that it got.
+// Batch work fills the gaps, but where there are none it must not stand still: each turn that
+// leaves it nothing owes it some rows, and once they add up to a sentence, that goes before the
+// short requests that fill the turn.  Returns the share of the turn that it got.
 double SchedulerTurn::RunOwedBatch() {
   const double owed = scheduler_->loads_[worker_].owed_to_batch;
   if (owed == 0) return 0;

@@ -5,9 +5,10 @@ dragoman-bench, latencies as the offered load grows, and the charts and tables o
     tests/bench/load_curve.py --build build/release --name en-de --model models/en-de --input FILE
     tests/bench/load_curve.py --build build/release --name base --model /tmp/base --input /tmp/28.txt \\
         --min-length 29 --max-length 30
+    tests/bench/load_curve.py --name en-de --model models/en-de --input FILE --beam-size 4 --no-sweep
 
 The server runs on cores 0 and 1, `dragoman load` on the others.  A curve takes a minute and a half on an
-idle machine.  Writes docs/load-NAME.svg and prints the table.
+idle machine.  Writes docs/load-NAME.svg and prints the table; with --no-sweep it prints only the comparison.
 """
 
 import argparse
@@ -45,7 +46,7 @@ class Server:
         self.process.wait()
 
 
-def main():
+def arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--build", default="build/release")
     parser.add_argument("--name", required=True)
@@ -53,50 +54,60 @@ def main():
     parser.add_argument("--input", required=True)
     parser.add_argument("--in-flight", default=64, type=int)
     parser.add_argument("--repeat", default=20, type=int, help="of the input, by dragoman-bench")
+    parser.add_argument("--rounds", default=2, type=int, help="of turns with dragoman-bench")
     parser.add_argument("--seconds", default=6, type=float, help="of each point")
+    parser.add_argument("--no-sweep", action="store_true", help="only the throughput at saturation")
+    parser.add_argument("--beam-size", default="1")
     parser.add_argument("--min-length")
     parser.add_argument("--max-length")
-    flags = parser.parse_args()
-    request = ["--beam-size", "1"]
-    for name in ("min_length", "max_length"):
-        if getattr(flags, name):
-            request += ["--" + name.replace("_", "-"), getattr(flags, name)]
+    return parser.parse_args()
 
-    def bench():
-        report = run("taskset", "-c", "0,1", f"{flags.build}/tests/bench/dragoman-bench", "--model",
-                     flags.model, "--input", flags.input, "--precision", "int8", "--workers", "2",
-                     "--in-flight", str(flags.in_flight), "--repeat", str(flags.repeat), *request)
-        return report["sentences"] / report["seconds"]
 
-    server = Server(flags)
+def options(flags):
+    """The decoding options, as dragoman-bench and `dragoman load` both take them."""
+    names = ("beam_size", "min_length", "max_length")
+    return [word for name in names if getattr(flags, name)
+            for word in ("--" + name.replace("_", "-"), getattr(flags, name))]
+
+
+def bench(flags):
+    """Sentences per second of the engine alone, on the server's cores."""
+    report = run("taskset", "-c", "0,1", f"{flags.build}/tests/bench/dragoman-bench", "--model",
+                 flags.model, "--input", flags.input, "--precision", "int8", "--workers", "2",
+                 "--in-flight", str(flags.in_flight), "--repeat", str(flags.repeat), *options(flags))
+    return report["sentences"] / report["seconds"]
+
+
+def load(flags, server, *arguments):
     others = ",".join(str(c) for c in sorted(os.sched_getaffinity(0))[2:])
+    return run("taskset", "-c", others, f"{flags.build}/client/dragoman", "load", "--server",
+               server.address, "--input", flags.input, "--output", "json",
+               "--duration", str(flags.seconds), *options(flags), *arguments)
 
-    def load(*arguments):
-        return run("taskset", "-c", others, f"{flags.build}/client/dragoman", "load", "--server",
-                   server.address, "--input", flags.input, "--output", "json", *request, *arguments)
 
-    # In turns, so that both are affected alike if the machine changes its speed.
-    duration = ["--duration", str(flags.seconds)]
-    single = ["--concurrency", str(flags.in_flight), *duration]
-    together = ["--concurrency", str(flags.in_flight // TEXTS), "--texts-per-request", str(TEXTS),
-                *duration]
-    engine, served, served_together = [], [], []
-    for _ in range(2):
-        engine.append(bench())
-        served.append(load(*single)["texts_per_second"])
-        served_together.append(load(*together)["texts_per_second"])
-    saturation, alone = max(served), max(engine)
-    idle = load("--concurrency", "1", "--duration", str(flags.seconds))["latency_seconds"]
+def saturate(flags, server):
+    """Prints the throughput at saturation beside that of the engine; returns it, with a sentence a request."""
+    engine, single, together = [], [], []
+    for _ in range(flags.rounds):  # in turns: if the machine changes its speed, it does so for all
+        engine.append(bench(flags))
+        single.append(load(flags, server, "--concurrency", str(flags.in_flight))["texts_per_second"])
+        together.append(load(flags, server, "--concurrency", str(flags.in_flight // TEXTS),
+                             "--texts-per-request", str(TEXTS))["texts_per_second"])
+    print(f"{flags.in_flight} sentences in flight, beam {flags.beam_size}, sentences/s in {flags.rounds} rounds:")
+    for name, served in (("the engine alone (dragoman-bench)", engine), ("served, one a request", single),
+                         (f"served, {TEXTS} a request", together)):
+        print(f"  {name}: {', '.join(f'{rate:.0f}' for rate in served)} ({max(served) / max(engine):.1%})")
+    return max(single)
+
+
+def sweep(flags, server, saturation):
+    """Prints the table of latencies as the offered load grows, and writes the curve."""
+    idle = load(flags, server, "--concurrency", "1")["latency_seconds"]
     rates = ",".join(f"{share * saturation:.1f}" for share in SHARES)
     curve = os.path.join(ROOT, "docs", f"load-{flags.name}")
-    points = load("--sweep", rates, "--duration", str(flags.seconds), "--write", curve)
+    points = load(flags, server, "--sweep", rates, "--write", curve)
     for suffix in ("json", "csv"):
         os.remove(f"{curve}.{suffix}")
-    server.stop()
-
-    print(f"{flags.in_flight} sentences in flight, sentences/s: the engine alone (dragoman-bench) "
-          f"{alone:.0f}; served, one a request {saturation:.0f} ({saturation / alone:.1%}), {TEXTS} a "
-          f"request {max(served_together):.0f} ({max(served_together) / alone:.1%})")
     print(f"idle: p50 {1e3 * idle['p50']:.1f} ms, p99 {1e3 * idle['p99']:.1f} ms\n")
     print("| offered, of saturation | requests/s | answered in 1 s | p50 | p99 | p99 / idle p99 |")
     print("|---|---|---|---|---|---|")
@@ -105,6 +116,17 @@ def main():
         print(f"| {share:.0%} | {share * saturation:.0f} | {point['good_per_second']:.0f} "
               f"| {1e3 * latency['p50']:.0f} ms | {1e3 * latency['p99']:.0f} ms "
               f"| {latency['p99'] / idle['p99']:.1f} |")
+
+
+def main():
+    flags = arguments()
+    server = Server(flags)
+    try:
+        saturation = saturate(flags, server)
+        if not flags.no_sweep:
+            sweep(flags, server, saturation)
+    finally:
+        server.stop()
 
 
 if __name__ == "__main__":

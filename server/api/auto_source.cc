@@ -6,13 +6,12 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/strip.h"
 #include "absl/synchronization/mutex.h"
 #include "engine/base/status.h"
 #include "engine/text/language_tag.h"
+#include "server/base/field_error.h"
 
 namespace dragoman {
 namespace {
@@ -114,16 +113,12 @@ TranslateRequest Part(const TranslateRequest& request, const SourceGroup& group)
 
 // An error of a part, with the number that the text has in the whole request.
 absl::Status OfTheWhole(const absl::Status& status, const std::vector<size_t>& texts) {
-  const std::string field = FieldOf(status);
-  const size_t open = field.find('['), close = field.find(']');
-  size_t text = 0;
-  if (open == field.npos || close == field.npos ||
-      (!absl::StartsWith(field, "contents[") && !absl::StartsWith(field, "target_prefixes[")) ||
-      !absl::SimpleAtoi(field.substr(open + 1, close - open - 1), &text) || text >= texts.size()) {
+  const std::optional<ListElement> element = ParseListElement(FieldOf(status));
+  if (!element.has_value() || element->index >= texts.size() ||
+      (element->list != "contents" && element->list != "target_prefixes")) {
     return status;
   }
-  return InvalidField(absl::StrCat(field.substr(0, open + 1), texts[text], field.substr(close)),
-                      std::string(absl::StripPrefix(status.message(), absl::StrCat(field, ": "))));
+  return WithField(status, absl::StrCat(element->list, "[", texts[element->index], "]"));
 }
 
 // A text that needs no translation is its own translation.

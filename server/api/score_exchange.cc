@@ -8,6 +8,7 @@
 #include "engine/base/status.h"
 #include "server/api/convert.h"
 #include "server/api/convert_alignment.h"
+#include "server/base/field_error.h"
 
 namespace dragoman {
 namespace {
@@ -23,11 +24,7 @@ absl::Status NamePairs(const absl::Status& status) {
   } else {
     return status;
   }
-  // The message begins with the field (status.h).
-  std::string message(status.message().data(), status.message().size());
-  if (message.rfind(field, 0) == 0) message = message.substr(field.size());
-  const size_t begin = message.find_first_not_of(": ");
-  return InvalidField(pair, begin == std::string::npos ? message : message.substr(begin));
+  return WithField(status, pair);
 }
 
 // The single model for a request of either kind; a route through a third language will not do.

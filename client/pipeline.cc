@@ -77,8 +77,7 @@ absl::Status TranslationPipeline::AddFailed(const std::string& error) {
   batch->response = WrongField("contents[0]", error);
   batch->answered = true;
   absl::MutexLock lock(&mutex_);
-  mutex_.Await(absl::Condition(this, &TranslationPipeline::HasRoom));
-  RETURN_IF_ERROR(failure_);
+  RETURN_IF_ERROR(AwaitRoom());
   in_flight_.push_back(std::move(batch));
   return absl::OkStatus();
 }
@@ -87,8 +86,7 @@ absl::Status TranslationPipeline::Flush() {
   auto batch = std::make_shared<Batch>();
   {
     absl::MutexLock lock(&mutex_);
-    mutex_.Await(absl::Condition(this, &TranslationPipeline::HasRoom));
-    RETURN_IF_ERROR(failure_);
+    RETURN_IF_ERROR(AwaitRoom());
     if (gathered_.empty()) return absl::OkStatus();
     in_flight_.push_back(batch);
   }
@@ -156,6 +154,12 @@ bool TranslationPipeline::HasRoom() const {
 
 bool TranslationPipeline::HasNews() const {
   return in_flight_.empty() ? finished_ : in_flight_.front()->answered;
+}
+
+// Waits until another request may be sent.  Fails once any has failed.
+absl::Status TranslationPipeline::AwaitRoom() {
+  mutex_.Await(absl::Condition(this, &TranslationPipeline::HasRoom));
+  return failure_;
 }
 
 // After a failure the remaining answers are still awaited, because they are written into this

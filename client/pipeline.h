@@ -108,6 +108,7 @@ class TranslationPipeline {
 
   bool HasRoom() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool HasNews() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status AwaitRoom() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   v1::TranslateRequest RequestFor(const std::vector<Item*>& items) const;
   void Send(std::shared_ptr<Batch> batch);
   void AwaitNews() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -51,16 +51,17 @@ Progress::Progress(std::ostream* out, int64_t total_bytes, absl::Time now)
     : out_(out), total_bytes_(total_bytes), start_(now) {}
 
 void Progress::Skip(int64_t lines, int64_t bytes, absl::Time now) {
-  earlier_lines_ = lines;
-  earlier_bytes_ = bytes;
+  done_.earlier_lines = lines;
+  done_.earlier_bytes = bytes;
   start_ = now;
 }
 
 void Progress::Update(int64_t lines, int64_t bytes, absl::Time now) {
   if (now - drawn_at_ < kInterval) return;
   drawn_at_ = now;
-  const Done done = {lines, bytes, earlier_lines_, earlier_bytes_};
-  std::string line = ProgressLine(done, total_bytes_, now - start_);
+  done_.lines = lines;
+  done_.bytes = bytes;
+  std::string line = ProgressLine(done_, total_bytes_, now - start_);
   const size_t length = line.size();
   if (length < drawn_) line.append(drawn_ - length, ' ');
   *out_ << '\r' << line << std::flush;

@@ -15,6 +15,14 @@
 
 namespace dragoman {
 
+// What has been done, in this run and before it.
+struct Done {
+  int64_t lines = 0;
+  int64_t bytes = 0;
+  int64_t earlier_lines = 0;
+  int64_t earlier_bytes = 0;
+};
+
 class Progress {
  public:
   // `total_bytes` is the size of the input, or 0 if unknown.  Starts at `now`.
@@ -34,18 +42,9 @@ class Progress {
   std::ostream* const out_;
   const int64_t total_bytes_;
   absl::Time start_;
-  int64_t earlier_lines_ = 0;
-  int64_t earlier_bytes_ = 0;
+  Done done_;
   absl::Time drawn_at_ = absl::InfinitePast();
   size_t drawn_ = 0;  // characters on the terminal
-};
-
-// What has been done, in this run and before it.
-struct Done {
-  int64_t lines = 0;
-  int64_t bytes = 0;
-  int64_t earlier_lines = 0;
-  int64_t earlier_bytes = 0;
 };
 
 // The line above.  `total_bytes` is 0 if it is unknown; `elapsed` is the time of this run.

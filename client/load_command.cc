@@ -103,18 +103,18 @@ void PrintText(std::ostream& out, const LoadReport& report) {
   out << "\n";
 }
 
-absl::Status WriteFile(const std::string& path, const std::string& content) {
-  std::ofstream file(path, std::ios::binary);
+absl::Status WriteFile(const std::string& path, const std::string& content,
+                       std::ios::openmode mode = std::ios::trunc) {
+  std::ofstream file(path, std::ios::binary | mode);
   file << content;
   if (file.flush()) return absl::OkStatus();
   return absl::UnavailableError("cannot write " + path);
 }
 
-// Reveals a wrong --write before anything is measured.
+// Reveals a wrong --write before anything is measured.  Keeps what an existing file contains.
 absl::Status CheckWritable(const LoadFlags& flags) {
-  const std::string path = flags.write + ".json";
-  if (flags.write.empty() || std::ofstream(path, std::ios::app)) return absl::OkStatus();
-  return absl::UnavailableError("cannot write " + path);
+  if (flags.write.empty()) return absl::OkStatus();
+  return WriteFile(flags.write + ".json", "", std::ios::app);
 }
 
 absl::Status WriteCurve(const LoadFlags& flags, const std::vector<LoadPoint>& points) {

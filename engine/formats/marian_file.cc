@@ -89,12 +89,14 @@ struct Entry {
   std::vector<int64_t> shape;
 };
 
-absl::StatusOr<std::vector<Entry>> ReadEntries(Reader* reader) {
-  ASSIGN_OR_RETURN(const uint64_t version, reader->Read<uint64_t>());
-  if (version != kVersion) {
-    return absl::UnimplementedError(absl::StrCat(
-        "is of version ", version, version == 2 ? ", encrypted" : "", ", want ", kVersion));
-  }
+absl::Status CheckVersion(uint64_t version) {
+  if (version == kVersion) return absl::OkStatus();
+  return absl::UnimplementedError(absl::StrCat(
+      "is of version ", version, version == 2 ? ", encrypted" : "", ", want ", kVersion));
+}
+
+// All tensors, with their sizes alone.
+absl::StatusOr<std::vector<Entry>> ReadSizes(Reader* reader) {
   ASSIGN_OR_RETURN(const uint64_t count, reader->Read<uint64_t>());
   if (count > kMaxTensors) {
     return absl::InvalidArgumentError(
@@ -114,23 +116,37 @@ absl::StatusOr<std::vector<Entry>> ReadEntries(Reader* reader) {
                                                      entry.dimensions, " dimensions"));
     }
   }
-  for (Entry& entry : entries) {
-    ASSIGN_OR_RETURN(const Bytes name, reader->Take(entry.name_bytes));
-    entry.name.assign(reinterpret_cast<const char*>(name.data()), name.size() - 1);
-    if (name.back() != std::byte{0} || entry.name.find('\0') != std::string::npos) {
-      return absl::InvalidArgumentError("has a name that does not end where it says");
-    }
+  return entries;
+}
+
+absl::Status ReadName(Reader* reader, Entry* entry) {
+  ASSIGN_OR_RETURN(const Bytes name, reader->Take(entry->name_bytes));
+  entry->name.assign(reinterpret_cast<const char*>(name.data()), name.size() - 1);
+  if (name.back() != std::byte{0} || entry->name.find('\0') != std::string::npos) {
+    return absl::InvalidArgumentError("has a name that does not end where it says");
   }
-  for (Entry& entry : entries) {
-    for (uint64_t d = 0; d < entry.dimensions; ++d) {
-      ASSIGN_OR_RETURN(const int32_t dimension, reader->Read<int32_t>());
-      if (dimension < 0) {
-        return absl::InvalidArgumentError(
-            absl::StrCat(entry.name, " has a dimension of ", dimension));
-      }
-      entry.shape.push_back(dimension);
+  return absl::OkStatus();
+}
+
+absl::Status ReadShape(Reader* reader, Entry* entry) {
+  for (uint64_t d = 0; d < entry->dimensions; ++d) {
+    ASSIGN_OR_RETURN(const int32_t dimension, reader->Read<int32_t>());
+    if (dimension < 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(entry->name, " has a dimension of ", dimension));
     }
+    entry->shape.push_back(dimension);
   }
+  return absl::OkStatus();
+}
+
+// Everything before the data: the sizes of all tensors, then the names of all, then the shapes.
+absl::StatusOr<std::vector<Entry>> ReadEntries(Reader* reader) {
+  ASSIGN_OR_RETURN(const uint64_t version, reader->Read<uint64_t>());
+  RETURN_IF_ERROR(CheckVersion(version));
+  ASSIGN_OR_RETURN(std::vector<Entry> entries, ReadSizes(reader));
+  for (Entry& entry : entries) RETURN_IF_ERROR(ReadName(reader, &entry));
+  for (Entry& entry : entries) RETURN_IF_ERROR(ReadShape(reader, &entry));
   return entries;
 }
 

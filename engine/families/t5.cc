@@ -57,6 +57,22 @@ absl::Status ReadFeedForward(const JsonFields& fields, bool multilingual, ModelS
   return absl::OkStatus();
 }
 
+absl::Status CheckShape(const ModelSpec& spec) {
+  if (static_cast<int64_t>(spec.encoder_heads) * spec.head_width > kMaxWidth) {
+    return absl::InvalidArgumentError(absl::StrCat("config.json: num_heads x d_kv is ",
+                                                   spec.encoder_heads, " x ", spec.head_width,
+                                                   ", want at most ", kMaxWidth));
+  }
+  const Positions& positions = spec.positions;
+  if (positions.buckets % 4 != 0 || positions.max_distance <= positions.buckets / 2) {
+    return absl::UnimplementedError(
+        absl::StrCat("config.json: relative_attention_num_buckets is ", positions.buckets,
+                     " and relative_attention_max_distance ", positions.max_distance,
+                     ", want a multiple of 4 and more than half of it"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ReadShape(const JsonFields& fields, bool multilingual, ModelSpec* spec) {
   spec->d_model = 512;
   spec->encoder_layers = multilingual ? 8 : 6;
@@ -83,17 +99,7 @@ absl::Status ReadShape(const JsonFields& fields, bool multilingual, ModelSpec* s
   for (const auto& [field, least, most, value] : optional) {
     RETURN_IF_ERROR(fields.Read(field, least, most, value));
   }
-  if (static_cast<int64_t>(spec->encoder_heads) * spec->head_width > kMaxWidth) {
-    return absl::InvalidArgumentError(absl::StrCat("config.json: num_heads x d_kv is ",
-                                                   spec->encoder_heads, " x ", spec->head_width,
-                                                   ", want at most ", kMaxWidth));
-  }
-  if (positions.buckets % 4 != 0 || positions.max_distance <= positions.buckets / 2) {
-    return absl::UnimplementedError(
-        absl::StrCat("config.json: relative_attention_num_buckets is ", positions.buckets,
-                     " and relative_attention_max_distance ", positions.max_distance,
-                     ", want a multiple of 4 and more than half of it"));
-  }
+  RETURN_IF_ERROR(CheckShape(*spec));
   spec->decoder_layers = spec->encoder_layers;
   RETURN_IF_ERROR(fields.Read("num_decoder_layers", 1, kMaxLayers, &spec->decoder_layers));
   spec->decoder_heads = spec->encoder_heads;

@@ -29,6 +29,37 @@ void AddDetail(const google::protobuf::Message& detail, google::rpc::Status* sta
   status->add_details()->PackFrom(detail);
 }
 
+google::rpc::BadRequest BadField(const std::string& field, const std::string& description) {
+  google::rpc::BadRequest detail;
+  auto* const violation = detail.add_field_violations();
+  violation->set_field(field);
+  violation->set_description(description);
+  return detail;
+}
+
+google::rpc::ResourceInfo MissingModel(const std::string& name, const std::string& description) {
+  google::rpc::ResourceInfo detail;
+  detail.set_resource_type("dragoman.v1.Model");
+  detail.set_resource_name(name);
+  detail.set_description(description);
+  return detail;
+}
+
+google::rpc::RetryInfo RetryIn(absl::Duration delay) {
+  google::rpc::RetryInfo detail;
+  const int64_t milliseconds = absl::ToInt64Milliseconds(delay);
+  detail.mutable_retry_delay()->set_seconds(milliseconds / 1000);
+  detail.mutable_retry_delay()->set_nanos(static_cast<int32_t>(milliseconds % 1000 * 1000000));
+  return detail;
+}
+
+google::rpc::ErrorInfo NotBeforeTheDeadline() {
+  google::rpc::ErrorInfo detail;
+  detail.set_reason("CANNOT_BE_MET");
+  detail.set_domain("dragoman.v1");
+  return detail;
+}
+
 // A message quotes what the client sent, and gRPC drops the whole status if its headers grow too
 // large.
 absl::Status Clipped(const absl::Status& status) {
@@ -98,36 +129,17 @@ google::rpc::Status ToRpcStatus(const absl::Status& status, absl::Duration retry
   switch (status.code()) {
     case absl::StatusCode::kInvalidArgument:
       if (const std::string field = FieldOf(status); !field.empty()) {
-        google::rpc::BadRequest bad_request;
-        auto* const violation = bad_request.add_field_violations();
-        violation->set_field(field);
-        violation->set_description(rich.message());
-        AddDetail(bad_request, &rich);
+        AddDetail(BadField(field, rich.message()), &rich);
       }
       break;
-    case absl::StatusCode::kNotFound: {
-      google::rpc::ResourceInfo resource;
-      resource.set_resource_type("dragoman.v1.Model");
-      resource.set_resource_name(Payload(status, kModelPayload));
-      resource.set_description(rich.message());
-      AddDetail(resource, &rich);
+    case absl::StatusCode::kNotFound:
+      AddDetail(MissingModel(Payload(status, kModelPayload), rich.message()), &rich);
       break;
-    }
-    case absl::StatusCode::kResourceExhausted: {
-      google::rpc::RetryInfo retry;
-      const int64_t milliseconds = absl::ToInt64Milliseconds(retry_delay);
-      retry.mutable_retry_delay()->set_seconds(milliseconds / 1000);
-      retry.mutable_retry_delay()->set_nanos(static_cast<int32_t>(milliseconds % 1000 * 1000000));
-      AddDetail(retry, &rich);
+    case absl::StatusCode::kResourceExhausted:
+      AddDetail(RetryIn(retry_delay), &rich);
       break;
-    }
     case absl::StatusCode::kDeadlineExceeded:
-      if (IsCannotBeMet(status)) {
-        google::rpc::ErrorInfo info;
-        info.set_reason("CANNOT_BE_MET");
-        info.set_domain("dragoman.v1");
-        AddDetail(info, &rich);
-      }
+      if (IsCannotBeMet(status)) AddDetail(NotBeforeTheDeadline(), &rich);
       break;
     default:
       break;

@@ -52,58 +52,85 @@ std::map<std::string, int> EnumNames(const google::protobuf::EnumDescriptor& typ
   return names;
 }
 
+// The field that an option sets: one of `options`, or of a message in it.  That message is created
+// when one of its fields is set.
+class OptionField {
+ public:
+  OptionField(const Option& option, v1::DecodingOptions* options) : options_(options) {
+    const std::string path = option.name;
+    const size_t dot = path.find('.');
+    field_ = options->GetDescriptor()->FindFieldByName(path.substr(0, dot));
+    if (field_->message_type() != nullptr) message_ = field_;
+    if (dot != std::string::npos) {
+      field_ = message_->message_type()->FindFieldByName(path.substr(dot + 1));
+    }
+  }
+
+  bool is_message() const { return field_ == message_; }
+  const google::protobuf::EnumDescriptor& enum_type() const { return *field_->enum_type(); }
+
+  google::protobuf::Message* Parent() const {
+    if (message_ == nullptr) return options_;
+    return options_->GetReflection()->MutableMessage(options_, message_);
+  }
+  void Set(bool x) const { Parent()->GetReflection()->SetBool(Parent(), field_, x); }
+  void Set(int32_t n) const { Parent()->GetReflection()->SetInt32(Parent(), field_, n); }
+  void Set(uint64_t n) const { Parent()->GetReflection()->SetUInt64(Parent(), field_, n); }
+  void Set(float x) const { Parent()->GetReflection()->SetFloat(Parent(), field_, x); }
+  void SetEnum(int n) const { Parent()->GetReflection()->SetEnumValue(Parent(), field_, n); }
+
+ private:
+  google::protobuf::Message* options_;
+  const google::protobuf::FieldDescriptor* message_ = nullptr;  // null: field_ is one of options_
+  const google::protobuf::FieldDescriptor* field_;
+};
+
 // Adds a flag that sets the field with the option's name in `options`, if it is given.
 void AddOptionFlag(CLI::App* command, const Option& option, v1::DecodingOptions* options) {
-  const std::string path = option.name;
-  const size_t dot = path.find('.');
-  google::protobuf::Message* proto = options;
-  const auto* field = proto->GetDescriptor()->FindFieldByName(path.substr(0, dot));
-  // The message is created when the flag of one of its fields is given.
-  const google::protobuf::FieldDescriptor* const message =
-      field->message_type() != nullptr ? field : nullptr;
-  if (dot != std::string::npos) {
-    field = message->message_type()->FindFieldByName(path.substr(dot + 1));
-  }
-  const auto target = [proto, message] {
-    return message == nullptr ? proto : proto->GetReflection()->MutableMessage(proto, message);
-  };
+  const OptionField field(option, options);
   const std::string flag = FlagOf(option);
+  if (field.is_message()) {
+    command->add_flag_callback(
+        flag, [field] { field.Parent(); }, option.help);
+    return;
+  }
   const auto add = [&](const auto& members) {
     using T = typename std::decay_t<decltype(DecodingOptions().*members.said)>::value_type;
-    if constexpr (std::is_same_v<T, bool>) {
-      if (field == message) {
-        command->add_flag_callback(
-            flag, [target] { target(); }, option.help);
-        return;
-      }
-      AddSetter<bool>(
-          command, flag, [=](bool x) { target()->GetReflection()->SetBool(target(), field, x); },
-          option.help);
-    } else if constexpr (std::is_same_v<T, uint64_t>) {
-      AddSetter<uint64_t>(
-          command, flag,
-          [=](uint64_t n) { target()->GetReflection()->SetUInt64(target(), field, n); },
-          option.help);
-    } else if constexpr (std::is_same_v<T, int>) {
-      AddSetter<int32_t>(
-          command, flag,
-          [=](int32_t n) { target()->GetReflection()->SetInt32(target(), field, n); }, option.help);
-    } else if constexpr (std::is_same_v<T, float>) {
-      AddSetter<float>(
-          command, flag, [=](float x) { target()->GetReflection()->SetFloat(target(), field, x); },
-          option.help);
+    if constexpr (std::is_arithmetic_v<T>) {
+      AddSetter<T>(
+          command, flag, [field](T value) { field.Set(value); }, option.help);
     } else {
-      const std::map<std::string, int> names = EnumNames(*field->enum_type());
+      const std::map<std::string, int> names = EnumNames(field.enum_type());
       AddSetter<std::string>(
-          command, flag,
-          [=](const std::string& name) {
-            target()->GetReflection()->SetEnumValue(target(), field, names.at(name));
-          },
+          command, flag, [field, names](const std::string& name) { field.SetEnum(names.at(name)); },
           option.help)
           ->check(CLI::IsMember(names));
     }
   };
   std::visit(add, option.members);
+}
+
+void AddPhraseFlags(CLI::App* command, v1::DecodingOptions* options) {
+  AddSetter<std::vector<std::string>>(
+      command, "--glossary",
+      [options](const std::vector<std::string>& entries) {
+        for (const std::string& entry : entries) {
+          const size_t equals = entry.find('=');
+          v1::GlossaryEntry* const to = options->add_glossary();
+          to->set_source(entry.substr(0, equals));
+          if (equals != std::string::npos) to->set_target(entry.substr(equals + 1));
+        }
+      },
+      "SOURCE=TARGET: if a sentence contains SOURCE, its translation contains TARGET; SOURCE "
+      "alone is kept untranslated")
+      ->allow_extra_args(false);
+  AddSetter<std::vector<std::string>>(
+      command, "--never-say",
+      [options](const std::vector<std::string>& phrases) {
+        for (const std::string& phrase : phrases) options->add_never_say(phrase);
+      },
+      "PHRASE that must not appear in a translation")
+      ->allow_extra_args(false);
 }
 
 std::string Text(const absl::Status& status) {
@@ -233,26 +260,7 @@ void RequestFlags::AddTo(CLI::App* command) {
   model_.AddTo(command);
   v1::DecodingOptions* const options = request_.mutable_options();
   for (const Option& option : kOptionTable) AddOptionFlag(command, option, options);
-  AddSetter<std::vector<std::string>>(
-      command, "--glossary",
-      [options](const std::vector<std::string>& entries) {
-        for (const std::string& entry : entries) {
-          const size_t equals = entry.find('=');
-          v1::GlossaryEntry* const to = options->add_glossary();
-          to->set_source(entry.substr(0, equals));
-          if (equals != std::string::npos) to->set_target(entry.substr(equals + 1));
-        }
-      },
-      "SOURCE=TARGET: if a sentence contains SOURCE, its translation contains TARGET; SOURCE "
-      "alone is kept untranslated")
-      ->allow_extra_args(false);
-  AddSetter<std::vector<std::string>>(
-      command, "--never-say",
-      [options](const std::vector<std::string>& phrases) {
-        for (const std::string& phrase : phrases) options->add_never_say(phrase);
-      },
-      "PHRASE that must not appear in a translation")
-      ->allow_extra_args(false);
+  AddPhraseFlags(command, options);
   AddSetter<std::string>(
       command, "--target-prefix",
       [this](const std::string& prefix) { request_.add_target_prefixes(prefix); },

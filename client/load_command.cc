@@ -183,14 +183,8 @@ ExitCode RunLoadCommand(LoadFlags flags, const Console& console) {
   return report.codes.count("OK") > 0 ? kExitOk : kExitRefused;
 }
 
-}  // namespace
-
-void AddLoadCommand(CLI::App* app, const Console& console, ExitCode* exit_code) {
-  auto flags = std::make_shared<LoadFlags>();
-  CLI::App* command = app->add_subcommand("load", kDescription)->footer(kNotes);
-  flags->server.AddTo(command);
-  flags->request.AddTo(command);
-  AddOutputFlag(command, &flags->json);
+// How many requests, and how fast.
+void AddRateFlags(CLI::App* command, LoadFlags* flags) {
   CLI::Option* concurrency =
       command->add_option("--concurrency", flags->load.concurrency, "callers of a closed loop")
           ->check(CLI::Range(1, 100'000))
@@ -217,6 +211,10 @@ void AddLoadCommand(CLI::App* app, const Console& console, ExitCode* exit_code) 
       ->check(CLI::PositiveNumber);
   command->add_option("--requests", flags->load.requests, "the most requests to send")
       ->check(CLI::PositiveNumber);
+}
+
+// What the requests are.
+void AddTrafficFlags(CLI::App* command, LoadFlags* flags) {
   command->add_option("--texts-per-request", flags->load.texts_per_request)
       ->check(CLI::Range(1, 10'000))
       ->capture_default_str();
@@ -243,6 +241,18 @@ void AddLoadCommand(CLI::App* app, const Console& console, ExitCode* exit_code) 
   command->add_option("--seed", flags->load.seed, "of everything random")->capture_default_str();
   command->add_option("--input", flags->input,
                       "FILE with a text per line; by default, some built-in texts");
+}
+
+}  // namespace
+
+void AddLoadCommand(CLI::App* app, const Console& console, ExitCode* exit_code) {
+  auto flags = std::make_shared<LoadFlags>();
+  CLI::App* command = app->add_subcommand("load", kDescription)->footer(kNotes);
+  flags->server.AddTo(command);
+  flags->request.AddTo(command);
+  AddOutputFlag(command, &flags->json);
+  AddRateFlags(command, flags.get());
+  AddTrafficFlags(command, flags.get());
   command->callback([flags, &console, exit_code] { *exit_code = RunLoadCommand(*flags, console); });
 }
 

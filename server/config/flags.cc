@@ -103,16 +103,24 @@ void AddDuration(CLI::App* app, const char* name, const char* default_value, con
       });
 }
 
-void AddServerFlags(CLI::App* app, Flags* flags) {
-  v1::ServerConfig* const config = &flags->config;
+// Adds a flag that may be repeated; `add` gets the value of each.
+void AddRepeated(CLI::App* app, const char* name, const char* type, const char* help,
+                 const std::function<void(const std::string&)>& add) {
   app->add_option_function<std::vector<std::string>>(
-         "--model",
-         [flags](const std::vector<std::string>& values) {
-           for (const std::string& value : values) AddModel(value, flags);
+         name,
+         [add](const std::vector<std::string>& values) {
+           for (const std::string& value : values) add(value);
          },
-         "A model directory and its name in requests; repeat the flag to serve several")
-      ->type_name("NAME=DIR")
+         help)
+      ->type_name(type)
       ->allow_extra_args(false);
+}
+
+void AddModelFlags(CLI::App* app, Flags* flags) {
+  v1::ServerConfig* const config = &flags->config;
+  AddRepeated(app, "--model", "NAME=DIR",
+              "A model directory and its name in requests; repeat the flag to serve several",
+              [flags](const std::string& v) { AddModel(v, flags); });
   app->add_option_function<std::string>(
          "--models", [=](const std::string& v) { config->set_models_directory(v); },
          "A directory of model directories, such as ende and zhen, which are served as en-de and "
@@ -128,17 +136,16 @@ void AddServerFlags(CLI::App* app, Flags* flags) {
   Add<std::string>(app, "--pivot", "LANGUAGE", "none",
                    "The language to translate through if no model has the requested pair",
                    [=](const std::string& v) { config->set_pivot(v); });
-  app->add_option_function<std::vector<std::string>>(
-         "--canary",
-         [flags](const std::vector<std::string>& values) {
-           for (const std::string& value : values) AddCanary(value, flags);
-         },
-         "Another version of a model, and the share of its requests that it translates")
-      ->type_name("NAME=DIR:PERCENT")
-      ->allow_extra_args(false);
+  AddRepeated(app, "--canary", "NAME=DIR:PERCENT",
+              "Another version of a model, and the share of its requests that it translates",
+              [flags](const std::string& v) { AddCanary(v, flags); });
   Add<int>(app, "--model-poll-seconds", "SECONDS", "0: only on SIGHUP",
            "How often to check model directories and --config for changes",
            [=](int v) { config->set_model_poll_seconds(v); });
+}
+
+void AddServerFlags(CLI::App* app, Flags* flags) {
+  v1::ServerConfig* const config = &flags->config;
   app->add_option("--config", flags->config_file,
                   "Reads these settings from a file (text format of dragoman.v1.ServerConfig); "
                   "flags take precedence")
@@ -180,14 +187,9 @@ void AddEngineFlags(CLI::App* app, Flags* flags) {
   Add<int>(app, "--threads-per-worker", "THREADS", "1",
            "Threads that share every step of a worker; 1 unless single requests must be quick",
            [=](int v) { config->set_threads_per_worker(v); });
-  app->add_option_function<std::vector<std::string>>(
-         "--shortlist",
-         [flags](const std::vector<std::string>& values) {
-           for (const std::string& value : values) AddShortlist(value, flags);
-         },
-         "A vocabulary shortlist of a model: a lexical table, as text or in its binary format")
-      ->type_name("NAME=FILE[:FIRST,BEST]")
-      ->allow_extra_args(false);
+  AddRepeated(app, "--shortlist", "NAME=FILE[:FIRST,BEST]",
+              "A vocabulary shortlist of a model: a lexical table, as text or in its binary format",
+              [flags](const std::string& v) { AddShortlist(v, flags); });
   Add<std::string>(app, "--max-batch-rows", "HYPOTHESES", "auto",
                    "Live hypotheses that one worker decodes in one turn; auto: 128, or another "
                    "number that is clearly faster when measured while a model is loaded",
@@ -299,19 +301,16 @@ void AddHttpFlags(CLI::App* app, Flags* flags) {
   Add<std::string>(app, "--compat", "NAMES", "libretranslate",
                    "Other APIs that the HTTP port speaks: libretranslate,deepl,google, or none",
                    [=](const std::string& v) { config->set_compat(v); });
-  app->add_option_function<std::vector<std::string>>(
-         "--cors-origin",
-         [config](const std::vector<std::string>& values) {
-           for (const std::string& value : values) config->add_cors_origins(value);
-         },
-         "An origin whose pages may call the HTTP API from a browser, or *; repeat it for several")
-      ->type_name("ORIGIN")
-      ->allow_extra_args(false);
+  AddRepeated(
+      app, "--cors-origin", "ORIGIN",
+      "An origin whose pages may call the HTTP API from a browser, or *; repeat it for several",
+      [config](const std::string& v) { config->add_cors_origins(v); });
 }
 
 }  // namespace
 
 void AddFlags(CLI::App* app, Flags* flags) {
+  AddModelFlags(app, flags);
   AddServerFlags(app, flags);
   AddEngineFlags(app, flags);
   AddLimitFlags(app, flags);

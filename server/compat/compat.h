@@ -12,13 +12,18 @@
 #ifndef DRAGOMAN_SERVER_COMPAT_COMPAT_H_
 #define DRAGOMAN_SERVER_COMPAT_COMPAT_H_
 
+#include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "engine/base/status.h"
+#include "server/compat/fields.h"
 #include "server/compat/names.h"
 #include "server/http/door.h"
 #include "server/http/router.h"
@@ -58,6 +63,33 @@ void UseToken(const std::string& token, HttpRequest* http);
 
 // Adds the headers for the end of a call to the API's `response` or `error`.
 HttpResponse WithHeaders(HttpResponse response, const CallEnd& end);
+
+// How an API writes a translation call.  A Noted keeps what its answer depends on besides the
+// translations, such as the options that were ignored.
+template <typename Noted>
+struct TranslateFormat {
+  absl::StatusOr<v1::TranslateRequest> (*read)(const CompatFields& fields, Noted* noted);
+  HttpResponse (*translated)(const Noted& noted, const v1::TranslateResponse& response);
+  HttpResponse (*error)(const absl::Status& status);
+};
+
+// Answers a call with these `fields`, or with their error.
+template <typename Noted>
+void AnswerTranslate(const HttpDoor& door, const char* door_name, const HttpRequest& http,
+                     const absl::StatusOr<CompatFields>& fields, std::shared_ptr<HttpAnswer> answer,
+                     const TranslateFormat<Noted>& format) {
+  const auto noted = std::make_shared<Noted>();
+  TranslateOverHttp(
+      door, door_name, http, std::move(answer),
+      [&]() -> absl::StatusOr<v1::TranslateRequest> {
+        RETURN_IF_ERROR(fields.status());
+        return format.read(*fields, noted.get());
+      },
+      [noted, format](const CallEnd& end, const v1::TranslateResponse& response) {
+        return WithHeaders(
+            end.status.ok() ? format.translated(*noted, response) : format.error(end.status), end);
+      });
+}
 
 // A request that splits its texts into sentences, as these APIs do.
 v1::TranslateRequest NewTranslateRequest(std::vector<std::string> texts, std::string source,

@@ -137,16 +137,8 @@ absl::StatusOr<CompatFields> ReadFields(HttpRequest* http) {
 
 void Translate(const HttpDoor& door, HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
   const absl::StatusOr<CompatFields> fields = ReadFields(&http);
-  const auto call = std::make_shared<TranslateCall>();
-  TranslateOverHttp(
-      door, kDoor, http, std::move(answer),
-      [&]() -> absl::StatusOr<v1::TranslateRequest> {
-        RETURN_IF_ERROR(fields.status());
-        return ReadTranslate(*fields, call.get());
-      },
-      [call](const CallEnd& end, const v1::TranslateResponse& response) {
-        return WithHeaders(end.status.ok() ? Translated(*call, response) : Error(end.status), end);
-      });
+  AnswerTranslate<TranslateCall>(door, kDoor, http, fields, std::move(answer),
+                                 {ReadTranslate, Translated, Error});
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ absl::StatusOr<v1::TranslateRequest> ReadTranslate(const CompatFields& fields,
   return request;
 }
 
-Json TranslatedBody(const TranslateCall& call, const v1::TranslateResponse& response) {
+HttpResponse Translated(const TranslateCall& call, const v1::TranslateResponse& response) {
   Json texts = Json::array(), alternatives = Json::array(), detected = Json::array();
   for (const v1::Translation& translation : response.translations()) {
     texts.push_back(translation.hypotheses(0).text());
@@ -84,7 +84,7 @@ Json TranslatedBody(const TranslateCall& call, const v1::TranslateResponse& resp
   if (call.alternatives > 0) body["alternatives"] = put(std::move(alternatives));
   if (call.detect) body["detectedLanguage"] = put(std::move(detected));
   body["translatedText"] = put(std::move(texts));
-  return body;
+  return JsonResponse(200, body);
 }
 
 // Reads the fields, or says why they cannot be read; api_key becomes the token.
@@ -96,18 +96,8 @@ absl::StatusOr<CompatFields> ReadFields(HttpRequest* http) {
 
 void Translate(const HttpDoor& door, HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
   const absl::StatusOr<CompatFields> fields = ReadFields(&http);
-  const auto call = std::make_shared<TranslateCall>();
-  TranslateOverHttp(
-      door, kDoor, http, std::move(answer),
-      [&]() -> absl::StatusOr<v1::TranslateRequest> {
-        RETURN_IF_ERROR(fields.status());
-        return ReadTranslate(*fields, call.get());
-      },
-      [call](const CallEnd& end, const v1::TranslateResponse& response) {
-        return WithHeaders(end.status.ok() ? JsonResponse(200, TranslatedBody(*call, response))
-                                           : Error(end.status),
-                           end);
-      });
+  AnswerTranslate<TranslateCall>(door, kDoor, http, fields, std::move(answer),
+                                 {ReadTranslate, Translated, Error});
 }
 
 absl::StatusOr<HttpResponse> Detect(const CompatFields& fields) {

@@ -292,6 +292,23 @@ TEST_F(StreamTest, BulkClientsThatGoAwayLeaveNothingBehind) {
   EXPECT_EQ(call->Finish().error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
 }
 
+// Sends many requests in one call, and expects a translation of each.
+void ExpectTranslates(TestServer* server, int items) {
+  grpc::ClientContext context;
+  const auto call = server->translation().TranslateBulk(&context);
+  std::thread writer([&] {
+    for (int i = 0; i < items; ++i) call->Write(ItemFor(std::to_string(i), "The cat is old."));
+    call->WritesDone();
+  });
+  int answered = 0;
+  for (v1::TranslateBulkResponse answer; call->Read(&answer); ++answered) {
+    EXPECT_TRUE(answer.has_response()) << answer.error().message();
+  }
+  writer.join();
+  EXPECT_TRUE(call->Finish().ok());
+  EXPECT_EQ(answered, items);
+}
+
 // A call may send more requests than the engine queues: they wait in the call.
 TEST(BulkTest, WaitsForRoomInTheEngine) {
   ServerOptions options = TestOptions();
@@ -300,20 +317,7 @@ TEST(BulkTest, WaitsForRoomInTheEngine) {
   TestServer server(options);
   PendingTranslation other(&server, LongRequest());
   server.AwaitSample("dragoman_requests_in_flight", 1);
-  grpc::ClientContext context;
-  const auto call = server.translation().TranslateBulk(&context);
-  constexpr int kItems = 300;
-  std::thread writer([&] {
-    for (int i = 0; i < kItems; ++i) call->Write(ItemFor(std::to_string(i), "The cat is old."));
-    call->WritesDone();
-  });
-  int answered = 0;
-  for (v1::TranslateBulkResponse answer; call->Read(&answer); ++answered) {
-    ASSERT_TRUE(answer.has_response()) << answer.error().message();
-  }
-  writer.join();
-  EXPECT_TRUE(call->Finish().ok());
-  EXPECT_EQ(answered, kItems);
+  ExpectTranslates(&server, 300);
   other.Cancel();
   other.Await();
 }
@@ -335,24 +339,11 @@ TEST(BulkTest, EachRequestCountsAmongThoseOfItsPrincipal) {
   ServerOptions options = TestOptions();
   options.auth.max_requests_per_principal = 2;
   TestServer server(options);
-  grpc::ClientContext context;
-  const auto call = server.translation().TranslateBulk(&context);
-  constexpr int kItems = 200;
-  std::thread writer([&] {
-    for (int i = 0; i < kItems; ++i) call->Write(ItemFor(std::to_string(i), "The cat is old."));
-    call->WritesDone();
-  });
-  int answered = 0;
-  for (v1::TranslateBulkResponse answer; call->Read(&answer); ++answered) {
-    ASSERT_TRUE(answer.has_response()) << answer.error().message();
-  }
-  writer.join();
-  EXPECT_TRUE(call->Finish().ok());
-  EXPECT_EQ(answered, kItems);
+  ExpectTranslates(&server, 200);
   const auto samples = server.Metrics();
   EXPECT_EQ(samples.at("dragoman_requests_total{code=\"OK\",method=\"TranslateBulkItem\","
                        "model=\"en-de\"}"),
-            kItems);
+            200);
 }
 
 }  // namespace

@@ -10,51 +10,25 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <memory>
 #include <set>
 #include <string>
 
-#include "server/observe/logging.h"
-#include "server/server.h"
+#include "tests/fuzz/fuzz_server.h"
 #include "tests/fuzz/fuzzer.h"
 
 namespace dragoman {
 namespace {
 
-// Small limits, so that no request takes long.
 ServerOptions Options() {
-  ServerOptions options;
-  options.models = {{"en-de", "tests/golden/models/marian-trained", {}},
-                    {"many", "tests/golden/models/m2m100-trained", {}}};
-  options.default_model = "en-de";
-  options.grpc_address = "127.0.0.1:0";
-  options.http_address = "127.0.0.1:0";
-  options.precision = Precision::kFloat32;
-  options.pool.workers = 1;
-  options.pool.kv_capacity_bytes = size_t{64} << 20;
-  options.limits = {.max_texts = 8,
-                    .max_characters = 256,
-                    .max_source_tokens = 32,
-                    .max_beam_size = 4,
-                    .max_hypotheses = 4};
-  options.max_message_bytes = 4096;
+  ServerOptions options = FuzzServerOptions();
   options.http.threads = 1;
   options.http.compat = {"libretranslate", "deepl", "google"};
   options.http.header_timeout = options.http.body_timeout = absl::Seconds(2);
   return options;
 }
 
-// Never destroyed: it serves until the process ends.
 Server& TheServer() {
-  static Server& server = *[] {
-    InitLogging({.level = "off"});
-    absl::StatusOr<std::unique_ptr<Server>> started = Server::Start(Options());
-    if (!started.ok()) {
-      std::fprintf(stderr, "%s\n", started.status().ToString().c_str());
-      std::abort();
-    }
-    return started->release();
-  }();
+  static Server& server = *StartForever(Options());
   return server;
 }
 

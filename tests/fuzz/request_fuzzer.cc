@@ -9,13 +9,11 @@
 #include <grpcpp/grpcpp.h>
 
 #include <chrono>
-#include <memory>
 #include <string>
 
 #include "dragoman/v1/translation.pb.h"
 #include "engine/base/mutex_checks.h"
-#include "server/observe/logging.h"
-#include "server/server.h"
+#include "tests/fuzz/fuzz_server.h"
 #include "tests/fuzz/fuzzer.h"
 
 namespace dragoman {
@@ -28,37 +26,10 @@ constexpr const char* kMethods[] = {
     "TranslationService/TranslateBulk", "TranslationService/NoSuchMethod",
 };
 
-// Small limits, so that no request takes long.
-ServerOptions Options() {
-  ServerOptions options;
-  options.models = {{"en-de", "tests/golden/models/marian-trained", {}},
-                    {"many", "tests/golden/models/m2m100-trained", {}}};
-  options.default_model = "en-de";
-  options.grpc_address = "127.0.0.1:0";
-  options.http_address = "127.0.0.1:0";
-  options.precision = Precision::kFloat32;
-  options.pool.workers = 1;
-  options.pool.kv_capacity_bytes = size_t{64} << 20;
-  options.limits = {.max_texts = 8,
-                    .max_characters = 256,
-                    .max_source_tokens = 32,
-                    .max_beam_size = 4,
-                    .max_hypotheses = 4};
-  options.max_message_bytes = 4096;
-  return options;
-}
-
-// Never destroyed: it serves until the process ends.
 Server& TheServer() {
   static Server& server = *[] {
     DisableMutexChecks();  // in the gRPC of Debian 13 they find a cycle among its own locks
-    InitLogging({.level = "off"});
-    absl::StatusOr<std::unique_ptr<Server>> started = Server::Start(Options());
-    if (!started.ok()) {
-      std::fprintf(stderr, "%s\n", started.status().ToString().c_str());
-      std::abort();
-    }
-    return started->release();
+    return StartForever(FuzzServerOptions());
   }();
   return server;
 }

@@ -34,6 +34,7 @@
 #include "nlohmann/json.hpp"
 #include "tests/model/teacher_forcing.h"
 #include "tests/reference/any_transformer.h"
+#include "tests/reference/random_weights.h"
 
 namespace dragoman {
 namespace {

@@ -9,6 +9,7 @@
 #include "gtest/gtest.h"
 #include "tests/model/teacher_forcing.h"
 #include "tests/reference/any_transformer.h"
+#include "tests/reference/random_weights.h"
 
 namespace dragoman {
 namespace {

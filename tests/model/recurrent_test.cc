@@ -9,6 +9,7 @@
 #include "engine/spec/recurrent_spec.h"
 #include "gtest/gtest.h"
 #include "tests/model/teacher_forcing.h"
+#include "tests/reference/random_weights.h"
 
 namespace dragoman {
 namespace {

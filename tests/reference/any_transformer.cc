@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <random>
 
 namespace dragoman::reference {
 namespace {
@@ -65,10 +64,6 @@ Rows Mix(const Rows& gate, const Rows& a, const Rows& b) {
     }
   }
   return mixed;
-}
-
-bool NormedTwice(const ModelSpec& spec) {
-  return !spec.around().before.empty() && spec.around().norms_after();
 }
 
 // The input of a sublayer, from x.
@@ -273,135 +268,10 @@ Rows Embed(const NamedWeights& model, const std::string& stack,
   return spec.embedding_norm ? Normalize(model, stack + ".layernorm_embedding", x) : x;
 }
 
-// Creates random tensors.
-class Maker {
- public:
-  Maker(NamedWeights* model, uint64_t seed) : model_(model), random_(seed) {}
-
-  void Tensor(const std::string& name, int rows, int cols, float center, float spread) {
-    NamedWeights::Tensor tensor{rows, cols, std::vector<float>(rows * cols)};
-    for (float& value : tensor.values) {
-      const float unit = static_cast<float>(random_() >> 40) * 0x1p-24f;  // [0, 1)
-      value = center + spread * (2.0f * unit - 1.0f);
-    }
-    model_->tensors[name] = std::move(tensor);
-  }
-  void Linear(const std::string& name, int outputs, int inputs, float scale = 1.0f) {
-    Tensor(name + ".weight", outputs, inputs, 0.0f,
-           scale * std::sqrt(3.0f / static_cast<float>(inputs)));
-    if (model_->spec.biases) Tensor(name + ".bias", 1, outputs, 0.0f, 0.1f);
-  }
-  void Norm(const std::string& name) {
-    const int d = model_->spec.d_model;
-    Tensor(name + ".weight", 1, d, 1.0f, 0.2f);
-    if (model_->spec.norm == Norm::kLayer) Tensor(name + ".bias", 1, d, 0.0f, 0.1f);
-  }
-  // The norms around a sublayer.
-  void Around(const std::string& sublayer) {
-    const Processing around = model_->spec.around();
-    Norm(sublayer + "_layer_norm");
-    if (NormedTwice(model_->spec)) Norm(sublayer + "_layer_norm_before");
-    if (around.after.find('h') != around.after.npos) Biased(sublayer + "_highway");
-  }
-  // Has a bias even if the specification has none elsewhere.
-  void Biased(const std::string& name, int outputs, int inputs) {
-    Tensor(name + ".weight", outputs, inputs, 0.0f, std::sqrt(3.0f / static_cast<float>(inputs)));
-    Tensor(name + ".bias", 1, outputs, 0.0f, 0.1f);
-  }
-  void Biased(const std::string& name) { Biased(name, model_->spec.d_model, model_->spec.d_model); }
-  void Average(const std::string& name) {
-    const int d = model_->spec.d_model, inner = random_() % 2 == 0 ? d : 72;
-    const int layers = static_cast<int>(random_() % 3);
-    int width = d;
-    for (int i = 1; i <= layers; ++i, width = inner) {
-      Biased(name + ".fc" + std::to_string(i), inner, width);
-    }
-    if (width != d || random_() % 2 == 0) Biased(name + ".out_proj", d, width);
-    if (random_() % 2 == 0) {
-      Biased(name + ".input");
-      Biased(name + ".forget");
-    }
-    Around(name);
-  }
-  void Recurrence(const std::string& name) {
-    const int d = model_->spec.d_model;
-    Tensor(name + ".input.weight", d, d, 0.0f, std::sqrt(3.0f / static_cast<float>(d)));
-    Biased(name + ".forget");
-    if (random_() % 2 == 0) Biased(name + ".reset");
-    if (random_() % 2 == 0) Biased(name + ".out_proj");
-    Around(name);
-  }
-  void Attention(const std::string& name, int width) {
-    const int d = model_->spec.d_model;
-    // If queries are not scaled, their weights are smaller instead.
-    Linear(name + ".q_proj", width, d, model_->spec.scaled_queries ? 1.0f : 0.3f);
-    Linear(name + ".k_proj", width, d);
-    Linear(name + ".v_proj", width, d);
-    Linear(name + ".out_proj", d, width);
-  }
-  void Stack(const std::string& stack, int layers, int heads, int head_width, int ffn, bool cross) {
-    const ModelSpec& spec = model_->spec;
-    for (int l = 0; l < layers; ++l) {
-      const std::string layer = stack + ".layers." + std::to_string(l);
-      if (cross && spec.history == "ssru") {
-        Recurrence(layer + ".rnn");
-      } else if (cross && spec.history == "average_attention") {
-        Average(layer + ".aan");
-      } else {
-        Attention(layer + ".self_attn", heads * head_width);
-        Around(layer + ".self_attn");
-      }
-      if (cross) {
-        Attention(layer + ".encoder_attn", heads * head_width);
-        Around(layer + ".encoder_attn");
-      }
-      const int depth = cross ? spec.decoder_ffn_layers : spec.encoder_ffn_layers;
-      int width = spec.d_model;
-      for (int i = 1; i < depth; ++i, width = ffn) {
-        Linear(layer + (i == 1 ? ".fc1" : ".fc1_" + std::to_string(i)), ffn, width);
-      }
-      if (spec.gated) Linear(layer + ".fc1_linear", ffn, spec.d_model);
-      Linear(layer + ".fc2", spec.d_model, width);
-      Around(layer + ".final");
-    }
-    if (spec.embedding_norm) Norm(stack + ".layernorm_embedding");
-    if (spec.final_norm) Norm(stack + ".layer_norm");
-    if (spec.positions.kind == Positions::kTable) {
-      Tensor(stack + ".embed_positions.weight", spec.positions.first + spec.max_positions,
-             spec.d_model, 0.0f, 1.0f);
-    }
-    if (spec.positions.kind == Positions::kRelative) {
-      Tensor(stack + ".relative_attention_bias.weight", spec.positions.buckets, heads, 0.0f, 1.0f);
-    }
-  }
-
- private:
-  NamedWeights* model_;
-  std::mt19937_64 random_;
-};
-
 }  // namespace
 
-NamedWeights RandomWeights(const ModelSpec& spec, uint64_t seed) {
-  NamedWeights model{spec, {}};
-  Maker make(&model, seed);
-  const float spread = 5.0f / std::sqrt(static_cast<float>(spec.d_model));
-  if (spec.share_embeddings) {
-    make.Tensor("model.shared.weight", spec.target_vocabulary, spec.d_model, 0.0f, spread);
-  } else {
-    make.Tensor("model.encoder.embed_tokens.weight", spec.source_vocabulary, spec.d_model, 0.0f,
-                spread);
-    make.Tensor("model.decoder.embed_tokens.weight", spec.target_vocabulary, spec.d_model, 0.0f,
-                spread);
-  }
-  if (!spec.tied_output) {
-    make.Tensor("lm_head.weight", spec.target_vocabulary, spec.d_model, 0.0f, spread);
-  }
-  make.Stack("model.encoder", spec.encoder_layers, spec.encoder_heads, spec.encoder_head_width(),
-             spec.encoder_ffn, /*cross=*/false);
-  make.Stack("model.decoder", spec.decoder_layers, spec.decoder_heads, spec.decoder_head_width(),
-             spec.decoder_ffn, /*cross=*/true);
-  return model;
+bool NormedTwice(const ModelSpec& spec) {
+  return !spec.around().before.empty() && spec.around().norms_after();
 }
 
 Rows EncodeAny(const NamedWeights& model, const std::vector<int32_t>& tokens) {

@@ -24,8 +24,8 @@ struct NamedWeights {
   std::map<std::string, Tensor> tensors;
 };
 
-// Random tensors for a model of this specification; the same for the same seed.
-NamedWeights RandomWeights(const ModelSpec& spec, uint64_t seed);
+// Whether a sublayer normalizes its input as well as its output, and so has two norms.
+bool NormedTwice(const ModelSpec& spec);
 
 using Rows = std::vector<std::vector<double>>;
 

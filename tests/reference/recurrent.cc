@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <random>
 #include <string>
 
 #include "engine/spec/recurrent_spec.h"
@@ -204,79 +203,6 @@ Rows LogitsOfRecurrent(const NamedWeights& model, const Rows& encoded,
         Sum(Product(model, "model.shared.weight", hidden), Vector(model, "final_logits_bias")));
   }
   return logits;
-}
-
-NamedWeights RandomRecurrent(const ModelSpec& spec, bool normed, uint64_t seed) {
-  NamedWeights model{spec, {}};
-  std::mt19937_64 random(seed);
-  const RecurrentSpec& details = DetailsOf(model);
-  const int d = spec.d_model, w = details.state_width;
-  const auto make = [&](const std::string& name, int rows, int cols, float center, float spread) {
-    NamedWeights::Tensor tensor{rows, cols, std::vector<float>(static_cast<size_t>(rows) * cols)};
-    for (float& value : tensor.values) {
-      value = center + spread * (static_cast<float>(random() >> 40) * 0x1p-23f - 1.0f);
-    }
-    model.tensors[name] = std::move(tensor);
-  };
-  const auto matrix = [&](const std::string& name, int outputs, int inputs) {
-    make(name, outputs, inputs, 0.0f, 2.0f / std::sqrt(static_cast<float>(inputs)));
-  };
-  const auto gain = [&](const std::string& name, int n) {
-    if (normed) make(name, 1, n, 1.0f, 0.2f);
-  };
-  const auto dense = [&](const std::string& p, const std::string& n, int outputs, int inputs) {
-    matrix(p + "W" + n, outputs, inputs);
-    make(p + "b" + n, 1, outputs, 0.0f, 0.3f);
-    gain(p + "gamma" + n, outputs);
-  };
-  const auto cell = [&](const std::string& p, int inputs) {
-    if (inputs > 0) {
-      matrix(p + "_W", 2 * w, inputs);
-      matrix(p + "_Wx", w, inputs);
-      gain(p + "_gamma1", 3 * w);
-    }
-    matrix(p + "_U", 2 * w, w);
-    matrix(p + "_Ux", w, w);
-    make(p + "_b", 1, 2 * w, 0.0f, 0.3f);
-    make(p + "_bx", 1, w, 0.0f, 0.3f);
-    gain(p + "_gamma2", 3 * w);
-  };
-  make("model.shared.weight", spec.target_vocabulary, d, 0.0f, 1.0f);
-  make("final_logits_bias", 1, spec.target_vocabulary, 0.0f, 0.3f);
-  const bool one_layer = details.encoder == RecurrentSpec::kBiUnidirectional;
-  for (int l = 1; l <= spec.encoder_layers; ++l) {
-    for (int c = 1; c <= details.encoder_cells; ++c) {
-      const std::string own = "_cell" + std::to_string(c);
-      if (one_layer && l > 1) {
-        cell("encoder_l" + std::to_string(l) + own, c > 1 ? 0 : l == 2 ? 2 * w : w);
-        continue;
-      }
-      for (const std::string prefix : {"encoder_bi", "encoder_bi_r"}) {
-        const std::string layer = l == 1 ? prefix : prefix + "_l" + std::to_string(l);
-        cell(l == 1 && c == 1 ? layer : layer + own, c > 1 ? 0 : l == 1 ? d : w);
-      }
-    }
-  }
-  const int context = one_layer && spec.encoder_layers > 1 ? w : 2 * w;
-  for (int c = 1; c <= details.decoder_base_cells; ++c) {
-    cell("decoder_cell" + std::to_string(c), c == 1 ? d : c == 2 ? context : 0);
-  }
-  for (int l = 2; l <= spec.decoder_layers; ++l) {
-    for (int c = 1; c <= details.decoder_high_cells; ++c) {
-      cell("decoder_l" + std::to_string(l) + "_cell" + std::to_string(c), c == 1 ? w : 0);
-    }
-  }
-  matrix("decoder_W_comb_att", context, w);
-  matrix("decoder_Wc_att", context, context);
-  make("decoder_b_att", 1, context, 0.0f, 0.3f);
-  make("decoder_U_att", 1, context, 0.0f, 1.0f);
-  gain("decoder_att_gamma1", context);
-  gain("decoder_att_gamma2", context);
-  dense("decoder_ff_state_", "", w, context);
-  dense("decoder_ff_logit_l1_", "0", d, d);
-  dense("decoder_ff_logit_l1_", "1", d, w);
-  dense("decoder_ff_logit_l1_", "2", d, context);
-  return model;
 }
 
 }  // namespace dragoman::reference

@@ -12,10 +12,6 @@
 
 namespace dragoman::reference {
 
-// Random tensors for a model of this specification, which has a RecurrentSpec; with layer
-// normalization if `normed`.
-NamedWeights RandomRecurrent(const ModelSpec& spec, bool normed, uint64_t seed);
-
 // A row for each source token: the forward state and the backward state after reading it.
 Rows EncodeRecurrent(const NamedWeights& model, const std::vector<int32_t>& tokens);
 

@@ -1,5 +1,5 @@
-# The Dragoman server and its client with the embedded model.  The second stage contains only the two
-# programs and the shared libraries that they load, and no shell.  deploy/README.md says how to build it.
+# The Dragoman server and its client with the built-in models.  The second stage contains only the
+# two programs, the shared libraries that they load, and the models; it has no shell.  deploy/README.md says how to build it.
 
 FROM debian:trixie-slim AS build
 WORKDIR /src

@@ -36,7 +36,7 @@ FLOAT32 = ("--model", f"en-de={MODEL}", "--precision", "float32")  # as in the g
 
 
 def golden_inputs():
-    """200 sentences, and Hugging Face's translations of them with the embedded model."""
+    """200 sentences, and Hugging Face's translations of them with the built-in model en-de."""
     path = os.path.join(SOURCE_DIR, "tests/golden/expected/en-de/golden.json")
     with open(path, encoding="utf-8") as file:
         return json.load(file)["inputs"]

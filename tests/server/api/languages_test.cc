@@ -13,8 +13,8 @@ namespace {
 
 using testing::HasSubstr;
 
-// Loads the embedded model for another pair of languages.  The translations stay the same, but
-// requests find it under the new pair.
+// Loads the built-in model en-de for another pair of languages.  The translations stay the same,
+// but requests find it under the new pair.
 std::string Disguised(const std::string& source, const std::string& target) {
   const std::string directory = testing::TempDir() + "/languages_" + source + "_" + target;
   std::filesystem::remove_all(directory);

@@ -88,10 +88,10 @@ double FairShare::TimeOf(const RequestTerms& terms) const {
   return all.start();
 }
 
-Flow* FairShare::LastOf(const Account& account, int kind) {
-  const auto last = [](const auto& waiting) -> Flow* {
-    const auto found = std::find_if(waiting.rbegin(), waiting.rend(), [](const Flow* flow) {
-      return flow->received == 0 && flow->running == 0;
+Flow* FairShare::LastOf(const Account& account, int kind, int skipped) {
+  const auto last = [&skipped](const auto& waiting) -> Flow* {
+    const auto found = std::find_if(waiting.rbegin(), waiting.rend(), [&](const Flow* flow) {
+      return flow->received == 0 && flow->running == 0 && skipped-- == 0;
     });
     return found == waiting.rend() ? nullptr : *found;
   };

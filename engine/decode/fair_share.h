@@ -157,8 +157,8 @@ class FairShare {
   // The virtual time that the account would have when the next such request arrives.
   double TimeOf(const RequestTerms& terms) const;
   // Of the account's requests of a kind (Flow::kind) that wait and have not begun, the one that
-  // would be served last.  Null if there is none.
-  static Flow* LastOf(const Account& account, int kind);
+  // would be served last, apart from the `skipped` last ones.  Null if there is none.
+  static Flow* LastOf(const Account& account, int kind, int skipped = 0);
   // The principals of a class that have a flow.
   const Accounts& accounts(Priority priority) const { return of(priority).active; }
   // Whether a principal is so far ahead of a waiting one that it gets nothing.

@@ -40,8 +40,8 @@ absl::Status Scheduler::Enter(std::vector<JobPtr>* jobs, absl::Time now) {
   flow->request = jobs->front()->request;
   const RequestTerms& terms = flow->request->terms();
   const Newcomer newcomer = {terms, size, flow->IsShort(), flow->longest};
-  RETURN_IF_ERROR(Check(newcomer, now));
-  RETURN_IF_ERROR(MakeRoom(newcomer));
+  ASSIGN_OR_RETURN(const Yielding yielding, Check(newcomer, now));
+  for (Flow* const other : yielding.flows) Evict(other);
   quotas_.Spend(terms.principal, terms.quota, flow->expected, now);
   flow->arrival = arrivals_++;
   flow->since = flow->check_at = now;
@@ -63,33 +63,52 @@ absl::Status Scheduler::CheckAhead(const RequestTerms& terms, const CostRange& c
                                    absl::Time now) {
   const LineSize size = {.requests = 1, .tokens = cost.least_tokens, .work = cost.least_work};
   if (cost.least_work <= Flow::kShort) {
-    absl::Status as_short = Check({terms, size, true, cost.least_steps}, now);
+    absl::Status as_short = Check({terms, size, true, cost.least_steps}, now).status();
     if (as_short.ok() || cost.most_work <= Flow::kShort) return as_short;
   }
-  return Check({terms, size, false, cost.least_steps}, now);
+  return Check({terms, size, false, cost.least_steps}, now).status();
 }
 
-// Whether the newcomer may enter the queue if others yield their places to it.
-absl::Status Scheduler::Check(const Newcomer& newcomer, absl::Time now) {
+// The requests that have to yield their places to the newcomer, usually none; or why it may not
+// enter the queue.  Changes nothing in the queue.
+absl::StatusOr<Scheduler::Yielding> Scheduler::Check(const Newcomer& newcomer, absl::Time now) {
   const RequestTerms& terms = newcomer.terms;
   RETURN_IF_ERROR(quotas_.Check(terms.principal, terms.quota, now));
-  absl::Status room = CheckRoom(newcomer);
-  if (!room.ok() && Yielding(newcomer) == nullptr) return room;
-  if (!Forecasts(terms, now)) return absl::OkStatus();
-  return CanBeMet(terms, now,
-                  Needed(newcomer.longest, newcomer.size.work) +
-                      kQueueReserve * forecast_.Work(WorkBefore(newcomer), limits_.workers));
+  ASSIGN_OR_RETURN(Yielding yielding, MakeRoom(newcomer));
+  if (!Forecasts(terms, now)) return yielding;
+  RETURN_IF_ERROR(
+      CanBeMet(terms, now,
+               Needed(newcomer.longest, newcomer.size.work) +
+                   kQueueReserve * forecast_.Work(WorkBefore(newcomer), limits_.workers)));
+  return yielding;
 }
 
-// Whether there is room for it in the queue of its priority.
-absl::Status Scheduler::CheckRoom(const Newcomer& newcomer) const {
+// A large request may need several places.  If all that it can get are not enough, nobody yields.
+absl::StatusOr<Scheduler::Yielding> Scheduler::MakeRoom(const Newcomer& newcomer) const {
+  Yielding yielding;
+  while (true) {
+    absl::Status room = CheckRoom(newcomer, yielding.all);
+    if (room.ok()) return yielding;
+    Flow* const flow = NextToYield(newcomer, yielding);
+    if (flow == nullptr) return room;
+    yielding.flows.push_back(flow);
+    LineSize size = {.requests = 1};
+    for (const JobPtr& job : flow->waiting) size.Add(*job, 1);
+    yielding.all += size;
+    yielding.of[flow->account] += size;
+  }
+}
+
+// Whether there is room for it in the queue of its priority, once requests of its kind that amount
+// to `less` have left.
+absl::Status Scheduler::CheckRoom(const Newcomer& newcomer, const LineSize& less) const {
   const bool is_short = newcomer.is_short;
   const bool batch = newcomer.terms.priority == Priority::kBatch;
   const auto& waiting = waiting_[static_cast<int>(newcomer.terms.priority)];
   const auto check = [&](const char* what, auto member, double most) -> absl::Status {
     const double longs = waiting[false].*member;
     const double left = is_short ? most - std::min(longs, kLongPart * most) : kLongPart * most;
-    const double there = waiting[is_short].*member;
+    const double there = waiting[is_short].*member - less.*member;
     const double more = newcomer.size.*member;
     if (there == 0 || there + more <= std::max(left, 1.0)) return absl::OkStatus();
     return absl::ResourceExhaustedError(
@@ -103,40 +122,37 @@ absl::Status Scheduler::CheckRoom(const Newcomer& newcomer) const {
 }
 
 // The request of the same priority and kind that yields its place to the newcomer if the queue is
-// full: one that has not begun, of the principal that has the most work in the queue, if that is
-// more than the newcomer's principal would have.  (Suter et al., "Buffer Management Schemes for
-// Supporting TCP in Gigabit Routers with Per-flow Queueing", 1999: longest queue drop.)
-Flow* Scheduler::Yielding(const Newcomer& newcomer) const {
+// full even without those that do so already: one that has not begun, of the principal that has the
+// most work in the queue, if that is more than the newcomer's principal would have.  (Suter et al.,
+// "Buffer Management Schemes for Supporting TCP in Gigabit Routers with Per-flow Queueing", 1999:
+// longest queue drop.)
+Flow* Scheduler::NextToYield(const Newcomer& newcomer, const Yielding& yielding) const {
   const Account* const own = fair_.Find(newcomer.terms);
   double least = newcomer.size.work;
   if (own != nullptr) least += own->waiting[newcomer.is_short].work;
-  Flow* yielding = nullptr;
+  Flow* next = nullptr;
   for (const auto& account : fair_.accounts(newcomer.terms.priority)) {
-    const double work = account->waiting[newcomer.is_short].work;
+    const auto part = yielding.of.find(account.get());
+    const LineSize less = part == yielding.of.end() ? LineSize() : part->second;
+    const double work = account->waiting[newcomer.is_short].work - less.work;
     if (account.get() == own || work <= least) continue;
-    Flow* const flow = FairShare::LastOf(*account, newcomer.is_short);
+    Flow* const flow =
+        FairShare::LastOf(*account, newcomer.is_short, static_cast<int>(less.requests));
     if (flow == nullptr) continue;
     least = work;
-    yielding = flow;
+    next = flow;
   }
-  return yielding;
+  return next;
 }
 
-// REQUIRES: Check was OK.  An error only if even several places are not enough for a large request.
-absl::Status Scheduler::MakeRoom(const Newcomer& newcomer) {
-  while (true) {
-    absl::Status room = CheckRoom(newcomer);
-    if (room.ok()) return room;
-    Flow* const flow = Yielding(newcomer);
-    if (flow == nullptr) return room;
-    while (!flow->waiting.empty()) {
-      yielded_.emplace_back(
-          Take(flow),
-          absl::ResourceExhaustedError("the queue is full, and this request has yielded its place "
-                                       "to one whose sender has less in the queue"));
-    }
-    CloseIfDone(flow);
+void Scheduler::Evict(Flow* flow) {
+  while (!flow->waiting.empty()) {
+    yielded_.emplace_back(
+        Take(flow),
+        absl::ResourceExhaustedError("the queue is full, and this request has yielded its place "
+                                     "to one whose sender has less in the queue"));
   }
+  CloseIfDone(flow);
 }
 
 // The work that is done before that of a newcomer.  Short requests wait for each other.  Long ones

@@ -26,7 +26,8 @@
 // Interactive and batch requests have a queue each, with the same bounds, so that batch work takes
 // no room from the others, however much of it waits and whether or not it has begun.  Principals
 // share each queue: if it is full, a newcomer of a principal with little work in it takes the place
-// of a request of the principal with the most work, the one that would be served last.
+// of a request of the principal with the most work, the one that would be served last.  A large
+// newcomer takes several, or none if they would not be enough.
 //
 // Under overload most requests are refused, so that has to be cheap: a request that would be
 // refused whatever its exact cost is refused before it is tokenized (CheckAhead), and a waiting
@@ -49,6 +50,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "engine/decode/fair_share.h"
@@ -163,10 +165,17 @@ class Scheduler {
     double owed_to_batch = 0;  // likewise
   };
 
-  absl::Status Check(const Newcomer& newcomer, absl::Time now);
-  absl::Status CheckRoom(const Newcomer& newcomer) const;
-  Flow* Yielding(const Newcomer& newcomer) const;
-  absl::Status MakeRoom(const Newcomer& newcomer);
+  // Requests that yield their places to a newcomer.
+  struct Yielding {
+    std::vector<Flow*> flows;
+    LineSize all;                                     // their size
+    std::unordered_map<const Account*, LineSize> of;  // likewise, by account
+  };
+  absl::StatusOr<Yielding> Check(const Newcomer& newcomer, absl::Time now);
+  absl::StatusOr<Yielding> MakeRoom(const Newcomer& newcomer) const;
+  absl::Status CheckRoom(const Newcomer& newcomer, const LineSize& less) const;
+  Flow* NextToYield(const Newcomer& newcomer, const Yielding& yielding) const;
+  void Evict(Flow* flow);
   double WorkBefore(const Newcomer& newcomer) const;
   absl::Duration Needed(int longest, double work) const;
   bool Forecasts(const RequestTerms& terms, absl::Time now) const;

@@ -459,6 +459,27 @@ TEST_F(LineTest, APrincipalWithLessOfTheQueueTakesAPlaceOfTheOneWithMost) {
   EXPECT_TRUE(absl::IsResourceExhausted(last_.refuse[0].second));
 }
 
+TEST_F(LineTest, NobodyYieldsToARequestThatIsRefusedAllTheSame) {
+  for (int i = 0; i < 5; ++i) MustEnter(1, Cost(18, 4, 5), {.principal = "greedy"});
+  // Three places would not be enough for its tokens; then it would have more work in the queue.
+  const RequestTerms modest = {.principal = "modest"};
+  EXPECT_TRUE(absl::IsResourceExhausted(Enter(1, Cost(95, 1, 1), modest)));
+  EXPECT_EQ(scheduler_->stats(Priority::kInteractive).requests, 5);
+  const CostRange range = {.least_tokens = 95, .least_work = 96, .most_work = 96};
+  EXPECT_TRUE(absl::IsResourceExhausted(scheduler_->CheckAhead(modest, range, kNow)));
+  Turn();
+  EXPECT_TRUE(last_.refuse.empty());
+}
+
+TEST_F(LineTest, ALargeRequestTakesAsManyPlacesAsItNeeds) {
+  for (int i = 0; i < 5; ++i) MustEnter(1, Cost(18, 4, 5), {.principal = "greedy"});
+  MustEnter(1, Cost(40, 1, 1), {.principal = "modest"});
+  EXPECT_EQ(scheduler_->stats(Priority::kInteractive).requests, 4);
+  EXPECT_EQ(scheduler_->stats(Priority::kInteractive).tokens, 3 * 18 + 40);
+  Turn();
+  EXPECT_EQ(last_.refuse.size(), 2u);
+}
+
 TEST_F(LineTest, NobodyWithMoreTakesAPlace) {
   for (int i = 0; i < 4; ++i) MustEnter(1, Cost(1, 4, 5), {.principal = "a"});
   for (int i = 0; i < 4; ++i) MustEnter(1, Cost(1, 4, 5), {.principal = "b"});

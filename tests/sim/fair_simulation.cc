@@ -106,8 +106,10 @@ bool FairSimulation::Arrive(size_t traffic) {
     request->work += static_cast<double>(cost.work());
     jobs.push_back(CostOnly(cost, state, [told = &request->told[i]](JobResult) { ++*told; }));
   }
+  const int waiting = scheduler_.stats(kind.priority).requests;
   const absl::Status entered = scheduler_.Enter(&jobs, now_);
   if (!entered.ok()) {
+    broken_ += scheduler_.stats(kind.priority).requests != waiting;
     ++(absl::IsDeadlineExceeded(entered) ? report.late : report.refused);
     return false;
   }

@@ -73,7 +73,8 @@ class FairSimulation {
   double largest_distance() const { return largest_distance_; }
   // The most work that a principal had in progress when memory was short; 0 if it never was.
   double held() const { return held_; }
-  // Jobs that did not end exactly once, or succeeded more than a turn after their deadline.
+  // Jobs that did not end exactly once, or succeeded more than a turn after their deadline; and
+  // refusals that cost somebody else a place in the queue.
   int64_t broken() const { return broken_; }
 
  private:

@@ -36,8 +36,13 @@ void QuotaBook::Spend(const std::string& principal, const Quota& quota, double w
                       absl::Time now) {
   if (quota.per_minute <= 0) return;
   Bucket& bucket = Fill(principal, quota, now);
-  bucket.level -= work;
+  bucket.level = std::min(BurstOf(quota), bucket.level - work);
   bucket.full = now + TimeFor(BurstOf(quota) - bucket.level, quota);
+}
+
+void QuotaBook::Return(const std::string& principal, const Quota& quota, double work,
+                       absl::Time now) {
+  Spend(principal, quota, -work, now);
 }
 
 QuotaBook::Bucket& QuotaBook::Fill(const std::string& principal, const Quota& quota,

@@ -29,6 +29,8 @@ class QuotaBook {
   absl::Status Check(const std::string& principal, const Quota& quota, absl::Time now);
   // Takes this much out of it.
   void Spend(const std::string& principal, const Quota& quota, double work, absl::Time now);
+  // Puts this much back: the request will not be served.
+  void Return(const std::string& principal, const Quota& quota, double work, absl::Time now);
 
   size_t size() const { return buckets_.size(); }
 

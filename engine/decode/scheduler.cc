@@ -41,7 +41,7 @@ absl::Status Scheduler::Enter(std::vector<JobPtr>* jobs, absl::Time now) {
   const RequestTerms& terms = flow->request->terms();
   const Newcomer newcomer = {terms, size, flow->IsShort(), flow->longest};
   ASSIGN_OR_RETURN(const Yielding yielding, Check(newcomer, now));
-  for (Flow* const other : yielding.flows) Evict(other);
+  for (Flow* const other : yielding.flows) Evict(other, now);
   quotas_.Spend(terms.principal, terms.quota, flow->expected, now);
   flow->arrival = arrivals_++;
   flow->since = flow->check_at = now;
@@ -145,7 +145,11 @@ Flow* Scheduler::NextToYield(const Newcomer& newcomer, const Yielding& yielding)
   return next;
 }
 
-void Scheduler::Evict(Flow* flow) {
+// Refuses a request that has not begun, to make room.  It costs its principal nothing: it may come
+// again, as requests of bulk calls do by themselves.
+void Scheduler::Evict(Flow* flow, absl::Time now) {
+  const RequestTerms& terms = flow->request->terms();
+  quotas_.Return(terms.principal, terms.quota, flow->expected, now);
   while (!flow->waiting.empty()) {
     yielded_.emplace_back(
         Take(flow),

@@ -175,7 +175,7 @@ class Scheduler {
   absl::StatusOr<Yielding> MakeRoom(const Newcomer& newcomer) const;
   absl::Status CheckRoom(const Newcomer& newcomer, const LineSize& less) const;
   Flow* NextToYield(const Newcomer& newcomer, const Yielding& yielding) const;
-  void Evict(Flow* flow);
+  void Evict(Flow* flow, absl::Time now);
   double WorkBefore(const Newcomer& newcomer) const;
   absl::Duration Needed(int longest, double work) const;
   bool Forecasts(const RequestTerms& terms, absl::Time now) const;

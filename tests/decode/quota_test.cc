@@ -49,6 +49,18 @@ TEST(Quota, HoldsOverAnyMinuteExceptForOneRequest) {
   EXPECT_LE(spent, 600 + 100 + 70);
 }
 
+TEST(Quota, WhatIsReturnedCanBeSpentAgain) {
+  QuotaBook book;
+  book.Spend("a", kQuota, 150, kNow);
+  EXPECT_FALSE(book.Check("a", kQuota, kNow).ok());
+  book.Return("a", kQuota, 150, kNow);
+  EXPECT_TRUE(book.Check("a", kQuota, kNow).ok());
+  book.Return("a", kQuota, 1000, kNow);  // no more than a burst
+  book.Spend("a", kQuota, 100, kNow);
+  EXPECT_FALSE(book.Check("a", kQuota, kNow).ok());
+  book.Return("a", {}, 100, kNow);  // its quota was lifted
+}
+
 TEST(Quota, WithoutAQuotaAnyNumberIsAllowed) {
   QuotaBook book;
   book.Spend("a", {}, 1e12, kNow);

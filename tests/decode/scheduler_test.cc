@@ -471,6 +471,19 @@ TEST_F(LineTest, NobodyYieldsToARequestThatIsRefusedAllTheSame) {
   EXPECT_TRUE(last_.refuse.empty());
 }
 
+TEST_F(LineTest, ARequestThatYieldsIsNotCharged) {
+  const RequestTerms greedy = {.principal = "greedy", .quota = {.per_minute = 1000}};
+  for (int i = 0; i < 8; ++i) MustEnter(1, Cost(5, 4, 30), greedy);  // 125 each: all of the quota
+  for (int i = 0; i < 3; ++i) MustEnter(1, Cost(1, 4, 5), {.principal = "modest"});
+  EXPECT_EQ(scheduler_->stats(Priority::kInteractive).requests, 8);
+  Turn();
+  EXPECT_EQ(last_.refuse.size(), 3u);
+  // They may come again, and cost as much as before.
+  for (int i = 0; i < 3; ++i) MustEnter(1, Cost(5, 4, 30), greedy);
+  const absl::Status status = Enter(1, Cost(1, 1, 1), greedy);
+  EXPECT_TRUE(RetryAfterOf(status).has_value()) << status;
+}
+
 TEST_F(LineTest, ALargeRequestTakesAsManyPlacesAsItNeeds) {
   for (int i = 0; i < 5; ++i) MustEnter(1, Cost(18, 4, 5), {.principal = "greedy"});
   MustEnter(1, Cost(40, 1, 1), {.principal = "modest"});

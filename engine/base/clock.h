@@ -12,6 +12,10 @@ namespace dragoman {
 
 using Clock = std::function<absl::Time()>;
 
+// A Clock that measures the CPU time of this thread, so that other processes on its core do not
+// count.  Only differences mean anything.
+absl::Time ThreadCpuTime();
+
 }  // namespace dragoman
 
 #endif  // DRAGOMAN_ENGINE_BASE_CLOCK_H_

@@ -37,7 +37,8 @@ LineSize& LineSize::operator+=(const LineSize& more) {
 void FairShare::Open(Flow* flow) {
   Account* const account = AccountOf(flow->request->terms());
   // An account with nothing waiting was idle by its own choice.
-  if (!account->waits()) account->time = std::max(account->time, of(account->priority).start());
+  if (!account->waits())
+    account->time = std::max(account->time, classes_[account->priority].start());
   flow->account = account;
   flow->time = account->now;
   flow->tag = account->short_work + kOvertaking * flow->expected;
@@ -46,7 +47,7 @@ void FairShare::Open(Flow* flow) {
 }
 
 Account* FairShare::AccountOf(const RequestTerms& terms) {
-  Class& all = of(terms.priority);
+  Class& all = classes_[terms.priority];
   auto& active = all.active;
   auto& absent = all.absent;
   const auto same = [&](const auto& account) { return account->principal == terms.principal; };
@@ -70,14 +71,14 @@ Account* FairShare::AccountOf(const RequestTerms& terms) {
 }
 
 const Account* FairShare::Find(const RequestTerms& terms) const {
-  for (const auto& account : of(terms.priority).active) {
+  for (const auto& account : classes_[terms.priority].active) {
     if (account->principal == terms.principal) return account.get();
   }
   return nullptr;
 }
 
 double FairShare::TimeOf(const RequestTerms& terms) const {
-  const Class& all = of(terms.priority);
+  const Class& all = classes_[terms.priority];
   const Account* const account = Find(terms);
   if (account != nullptr) {
     return account->waits() ? account->time : std::max(account->time, all.start());
@@ -107,7 +108,7 @@ void FairShare::Serve(Flow* flow, double work) {
   } else {
     account.now = std::max(account.now, flow->time);
   }
-  Class& all = of(account.priority);
+  Class& all = classes_[account.priority];
   all.served = std::max(all.served, account.time);
   flow->received += work;
   flow->time += work;
@@ -134,13 +135,13 @@ void FairShare::Requeue(Flow* flow) {
       account->long_waiting.insert(flow);
     }
   }
-  if (account->waits()) of(account->priority).waiting.insert(account);
+  if (account->waits()) classes_[account->priority].waiting.insert(account);
 }
 
 // Removes the flow and its account from the sets ordered by virtual time; Requeue puts them back.
 void FairShare::Unqueue(Flow* flow) {
   Account* const account = flow->account;
-  of(account->priority).waiting.erase(account);
+  classes_[account->priority].waiting.erase(account);
   account->short_waiting.erase(flow);
   account->long_waiting.erase(flow);
 }
@@ -150,20 +151,20 @@ void FairShare::Close(Flow* flow) {
   Account* const account = std::exchange(flow->account, nullptr);
   if (--account->flows > 0) return;
   account->now = 0;
-  auto& active = of(account->priority).active;
+  auto& active = classes_[account->priority].active;
   const auto found = std::find_if(active.begin(), active.end(),
                                   [&](const auto& other) { return other.get() == account; });
-  of(account->priority).absent.push_back(std::move(*found));
+  classes_[account->priority].absent.push_back(std::move(*found));
   active.erase(found);
 }
 
 bool FairShare::IsAhead(const Account& account) const {
-  const auto& waiting = of(account.priority).waiting;
+  const auto& waiting = classes_[account.priority].waiting;
   return !waiting.empty() && account.time > (*waiting.begin())->time + kMostLead;
 }
 
 bool FairShare::LagsBehind(const Account& account) const {
-  return account.time + kMostLead / 2 < of(account.priority).largest;
+  return account.time + kMostLead / 2 < classes_[account.priority].largest;
 }
 
 }  // namespace dragoman

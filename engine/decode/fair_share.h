@@ -160,7 +160,7 @@ class FairShare {
   // would be served last, apart from the `skipped` last ones.  Null if there is none.
   static Flow* LastOf(const Account& account, int kind, int skipped = 0);
   // The principals of a class that have a flow.
-  const Accounts& accounts(Priority priority) const { return of(priority).active; }
+  const Accounts& accounts(Priority priority) const { return classes_[priority].active; }
   // Whether a principal is so far ahead of a waiting one that it gets nothing.
   bool IsAhead(const Account& account) const;
   // Whether a principal is so far behind that others have to wait for it, or at least halfway
@@ -177,12 +177,10 @@ class FairShare {
     // Where a newly arriving principal starts.
     double start() const { return waiting.empty() ? served : (*waiting.begin())->time; }
   };
-  const Class& of(Priority priority) const { return classes_[static_cast<int>(priority)]; }
-  Class& of(Priority priority) { return classes_[static_cast<int>(priority)]; }
   Account* AccountOf(const RequestTerms& terms);
   void Unqueue(Flow* flow);
 
-  std::array<Class, 2> classes_;
+  PerPriority<Class> classes_;
 };
 
 }  // namespace dragoman

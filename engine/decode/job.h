@@ -18,14 +18,12 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "engine/decode/priority.h"
 #include "engine/decode/quota.h"
 #include "engine/model/model.h"
 #include "engine/search/search.h"
 
 namespace dragoman {
-
-// Interactive work goes first; batch work fills the gaps.
-enum class Priority { kInteractive, kBatch };
 
 // Who asks, how urgently, and how long an answer is useful.
 struct RequestTerms {

@@ -52,7 +52,7 @@ absl::Status Scheduler::Enter(std::vector<JobPtr>* jobs, absl::Time now) {
   }
   fair_.Open(flow.get());
   CountWaiting(*flow, size);
-  since_[static_cast<int>(terms.priority)].insert(flow.get());
+  since_[terms.priority].insert(flow.get());
   checks_.insert(flow.get());
   const Flow* const entered = flow.get();
   flows_.emplace(entered, std::move(flow));
@@ -104,7 +104,7 @@ absl::StatusOr<Scheduler::Yielding> Scheduler::MakeRoom(const Newcomer& newcomer
 absl::Status Scheduler::CheckRoom(const Newcomer& newcomer, const LineSize& less) const {
   const bool is_short = newcomer.is_short;
   const bool batch = newcomer.terms.priority == Priority::kBatch;
-  const auto& waiting = waiting_[static_cast<int>(newcomer.terms.priority)];
+  const auto& waiting = waiting_[newcomer.terms.priority];
   const auto check = [&](const char* what, auto member, double most) -> absl::Status {
     const double longs = waiting[false].*member;
     const double left = is_short ? most - std::min(longs, kLongPart * most) : kLongPart * most;
@@ -256,7 +256,7 @@ JobPtr Scheduler::Take(Flow* flow) {
   less.Add(*job, -1);
   if (flow->waiting.empty()) {
     less.requests = -1;
-    since_[static_cast<int>(flow->account->priority)].erase(flow);
+    since_[flow->account->priority].erase(flow);
     checks_.erase(flow);
   }
   CountWaiting(*flow, less);
@@ -265,7 +265,7 @@ JobPtr Scheduler::Take(Flow* flow) {
 
 // Adds to the totals of the queue and of the flow's account.
 void Scheduler::CountWaiting(const Flow& flow, const LineSize& more) {
-  waiting_[static_cast<int>(flow.account->priority)][flow.kind()] += more;
+  waiting_[flow.account->priority][flow.kind()] += more;
   flow.account->waiting[flow.kind()] += more;
 }
 
@@ -289,7 +289,9 @@ void Scheduler::CloseIfDone(Flow* flow) {
 bool Scheduler::IsTurnOf(int worker, double share) const {
   const double mine = loads_[worker].share;
   double all = 0, least = mine;
-  for (const auto& queue : waiting_) all += queue[false].share + queue[true].share;
+  for (const Priority priority : kPriorities) {
+    all += waiting_[priority][false].share + waiting_[priority][true].share;
+  }
   for (const WorkerLoad& load : loads_) {
     all += load.share;
     if (!load.full) least = std::min(least, load.share);
@@ -299,12 +301,12 @@ bool Scheduler::IsTurnOf(int worker, double share) const {
 
 LineStats Scheduler::stats(Priority priority) const {
   LineStats stats;
-  for (const LineSize& waiting : waiting_[static_cast<int>(priority)]) {
+  for (const LineSize& waiting : waiting_[priority]) {
     stats.requests += static_cast<int>(waiting.requests);
     stats.tokens += static_cast<int>(waiting.tokens);
     stats.work += waiting.work;
   }
-  const auto& since = since_[static_cast<int>(priority)];
+  const auto& since = since_[priority];
   if (!since.empty()) stats.oldest = (*since.begin())->since;
   return stats;
 }

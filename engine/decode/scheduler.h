@@ -189,9 +189,9 @@ class Scheduler {
   const SchedulerLimits limits_;
   FairShare fair_;
   std::unordered_map<const Flow*, std::unique_ptr<Flow>> flows_;
-  std::array<std::set<Flow*, ByArrival>, 2> since_;       // those that wait, by Priority
+  PerPriority<std::set<Flow*, ByArrival>> since_;         // those that wait
   std::set<Flow*, ByCheck> checks_;                       // the same
-  std::array<std::array<LineSize, 2>, 2> waiting_;        // by Priority and Flow::kind
+  PerPriority<std::array<LineSize, 2>> waiting_;          // by Flow::kind
   std::vector<std::pair<JobPtr, absl::Status>> yielded_;  // to be reported in the next turn
   std::vector<WorkerLoad> loads_;
   absl::Time last_short_ = absl::InfinitePast();  // when a short request last got rows

@@ -114,7 +114,7 @@ double SchedulerTurn::RunOwedBatch() {
 void SchedulerTurn::OweBatch(double got) {
   double& owed = scheduler_->loads_[worker_].owed_to_batch;
   const bool waits =
-      !scheduler_->since_[static_cast<int>(Priority::kBatch)].empty() ||
+      !scheduler_->since_[Priority::kBatch].empty() ||
       std::any_of(locals_.begin(), locals_.end(), [](const Local& local) {
         return local.pausing() && local.flow->request->terms().priority == Priority::kBatch;
       });

@@ -8,8 +8,6 @@
 
 #include "engine/decode/turn_rows.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -106,12 +104,6 @@ size_t Lost(const std::vector<double>& speeds, const std::vector<double>& usual)
     lost += speeds[round] < kClearly * usual[round];
   }
   return lost;
-}
-
-absl::Time ThreadCpuTime() {
-  timespec time;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return absl::TimeFromTimespec(time);
 }
 
 }  // namespace

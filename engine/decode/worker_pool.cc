@@ -116,9 +116,7 @@ QueueStats WorkerPool::StatsOf(Priority priority) const {
 
 WorkerPoolStats WorkerPool::Stats() const {
   WorkerPoolStats stats;
-  for (const Priority priority : {Priority::kInteractive, Priority::kBatch}) {
-    stats.queues[static_cast<int>(priority)] = StatsOf(priority);
-  }
+  for (const Priority priority : kPriorities) stats.queues[priority] = StatsOf(priority);
   stats.max_waiting_requests = options_.max_waiting_requests;
   stats.max_waiting_tokens = options_.max_waiting_tokens;
   for (const auto& worker : workers_) {

@@ -7,7 +7,6 @@
 #ifndef DRAGOMAN_ENGINE_DECODE_WORKER_POOL_H_
 #define DRAGOMAN_ENGINE_DECODE_WORKER_POOL_H_
 
-#include <array>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -47,7 +46,7 @@ struct QueueStats {
 
 // What the pool is doing now.
 struct WorkerPoolStats {
-  std::array<QueueStats, 2> queues;  // by Priority
+  PerPriority<QueueStats> queues;
   int max_waiting_requests = 0;
   int max_waiting_tokens = 0;
   size_t kv_reserved_bytes = 0;  // by the sentences in the batches

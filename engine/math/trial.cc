@@ -1,28 +1,20 @@
 #include "engine/math/trial.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <vector>
 
+#include "absl/time/time.h"
+#include "engine/base/clock.h"
+
 namespace dragoman {
-namespace {
-
-double CpuSeconds() {
-  timespec time;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
-}
-
-}  // namespace
 
 double SecondsOf(absl::FunctionRef<void()> work) {
-  const double start = CpuSeconds();
+  const absl::Time start = ThreadCpuTime();
   work();
-  return CpuSeconds() - start;
+  return absl::ToDoubleSeconds(ThreadCpuTime() - start);
 }
 
 int Fastest(int variants, int turns, double margin, absl::FunctionRef<void(int)> run) {

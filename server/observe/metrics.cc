@@ -57,7 +57,7 @@ prometheus::MetricFamily GaugeOfQueues(const char* name, const char* help,
        {std::pair(Priority::kInteractive, "interactive"), std::pair(Priority::kBatch, "batch")}) {
     prometheus::ClientMetric& metric = family.metric.emplace_back();
     metric.label = {{"priority", label}};
-    metric.gauge.value = value(stats.queues[static_cast<int>(priority)]);
+    metric.gauge.value = value(stats.queues[priority]);
   }
   return family;
 }

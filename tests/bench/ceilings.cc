@@ -11,6 +11,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "engine/math/matrix.h"
+#include "engine/math/trial.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -19,21 +20,11 @@
 namespace dragoman {
 namespace {
 
-double CpuSeconds() {
-  timespec time;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
-}
-
 // CPU seconds of the fastest of several runs: disturbances only make a run slower.
 double Fastest(absl::FunctionRef<void()> run) {
   constexpr int kRuns = 10;
   double fastest = std::numeric_limits<double>::infinity();
-  for (int i = 0; i < kRuns; ++i) {
-    const double start = CpuSeconds();
-    run();
-    fastest = std::min(fastest, CpuSeconds() - start);
-  }
+  for (int i = 0; i < kRuns; ++i) fastest = std::min(fastest, SecondsOf(run));
   return fastest;
 }
 

@@ -7,8 +7,6 @@
 // at that moment, so that changes of the clock or a neighbour on the same core affect both.  Prints
 // the best round and the median.
 
-#include <time.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
@@ -18,17 +16,12 @@
 #include "CLI/CLI.hpp"
 #include "engine/math/gemm.h"
 #include "engine/math/kernel_shapes.h"
+#include "engine/math/trial.h"
 #include "tests/bench/ceilings.h"
 #include "tests/math/random_matrix.h"
 
 namespace dragoman {
 namespace {
-
-double CpuSeconds() {
-  timespec time;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
-}
 
 struct Product {
   Precision precision;
@@ -86,13 +79,14 @@ void Measure(const Product& product, int rounds) {
   for (int round = 0; round < rounds; ++round) {
     for (Variant& variant : variants) {
       const double before = MeasurePeak(product.precision);
-      const double start = CpuSeconds();
       double done = 0;
-      while (done < kOperations) {
-        for (const PackedGemm& gemm : variant.copies) gemm.Apply(input, y.view(), &scratch);
-        done += operations * static_cast<double>(variant.copies.size());
-      }
-      const double speed = done / (CpuSeconds() - start);
+      const double seconds = SecondsOf([&] {
+        while (done < kOperations) {
+          for (const PackedGemm& gemm : variant.copies) gemm.Apply(input, y.view(), &scratch);
+          done += operations * static_cast<double>(variant.copies.size());
+        }
+      });
+      const double speed = done / seconds;
       variant.shares.push_back(speed / std::max(before, MeasurePeak(product.precision)));
     }
   }

@@ -270,7 +270,7 @@ void RequestFlags::AddTo(CLI::App* command) {
   AddSetter<std::string>(
       command, "--priority",
       [this](const std::string& name) { request_.set_priority(kPriorities.at(name)); },
-      "interactive, or batch: uses only the capacity that others leave")
+      "interactive, or batch: goes after the others, with at least a sixteenth of the capacity")
       ->check(CLI::IsMember({"interactive", "batch"}));
   command->add_flag("--truncate", truncate_,
                     "truncate sentences over the limit instead of refusing them");

@@ -50,7 +50,7 @@ export type Priority =
   | 'PRIORITY_UNSPECIFIED'
   /** somebody is waiting for it */
   | 'PRIORITY_INTERACTIVE'
-  /** uses the capacity that interactive requests leave, however long that takes */
+  /** gets the rows that interactive requests leave, at least a sixteenth */
   | 'PRIORITY_BATCH';
 
 /** What to do with a sentence that has more source tokens than the limit (512, or the model's own). */

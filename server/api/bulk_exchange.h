@@ -12,8 +12,8 @@
 // client.  So the memory of a call is bounded, however fast the client writes and however slowly it
 // reads.
 //
-// A request that does not ask for a priority is batch work (scheduler.h): it fills the gaps that
-// interactive calls leave, and never the queue in which they wait.
+// A request that does not ask for a priority is batch work (scheduler.h): it goes after interactive
+// calls, and never fills the queue in which they wait.
 //
 // The engine may have no room for a request because of others.  Then the request waits here for the
 // answer to another one of this call, or for Retry, and nothing more is read.

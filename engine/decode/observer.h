@@ -18,8 +18,9 @@ class Observer {
   virtual void OnEncode(const Model& model, int sentences, int tokens, absl::Duration took) = 0;
   // A worker ran one decoder step over `rows` live hypotheses of `sentences` sentences.
   virtual void OnDecodeStep(const Model& model, int sentences, int rows, absl::Duration took) = 0;
-  // A worker was busy for this long, including the two kinds of work above.
-  virtual void OnBusy(int worker, absl::Duration took) = 0;
+  // A worker was busy for this long, including the two kinds of work above.  `interactive` is the
+  // part of it that interactive requests took, judging by their rows.
+  virtual void OnBusy(int worker, absl::Duration took, absl::Duration interactive) = 0;
   // A job ended, successfully or not.  Called before the job's own on_done.
   virtual void OnJobDone(const Job& job, const JobResult& result) = 0;
 };
@@ -29,7 +30,7 @@ class NullObserver : public Observer {
  public:
   void OnEncode(const Model&, int, int, absl::Duration) override {}
   void OnDecodeStep(const Model&, int, int, absl::Duration) override {}
-  void OnBusy(int, absl::Duration) override {}
+  void OnBusy(int, absl::Duration, absl::Duration) override {}
   void OnJobDone(const Job&, const JobResult&) override {}
 };
 

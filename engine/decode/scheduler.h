@@ -90,6 +90,7 @@ struct Starting {
 struct TurnPlan {
   std::vector<Starting> start;                          // to be taken into the batch
   std::vector<std::pair<JobPtr, absl::Status>> refuse;  // jobs that will not run, and why
+  PerPriority<double> work;   // rows and source tokens of what runs and starts
   bool memory_short = false;  // a waiting job does not fit into the memory for keys and values
 };
 

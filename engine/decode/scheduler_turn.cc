@@ -348,6 +348,7 @@ void SchedulerTurn::Serve(Flow* flow, double work) {
   if (!HasPrecedence(*flow)) others_run_ = true;
   scheduler_->fair_.Serve(flow, work);
   scheduler_->loads_[worker_].rows += work;
+  plan_->work[flow->account->priority] += work;
 }
 
 double SchedulerTurn::TokensOf(const JobCost& cost, int stages) {

@@ -53,7 +53,10 @@ bool Worker::Turn() {
   CountMemory();
   const absl::Time end = clock_();
   if (batches_.empty()) dispatcher_->OnTurnEnd(index_, end);
-  observer_->OnBusy(index_, end - start);
+  const absl::Duration took = end - start;
+  const double interactive = plan.work[Priority::kInteractive];
+  const double all = interactive + plan.work[Priority::kBatch];
+  observer_->OnBusy(index_, took, all > 0 ? took * (interactive / all) : absl::ZeroDuration());
   return true;
 }
 
@@ -108,7 +111,9 @@ void Worker::OnDecodeStep(const Model& model, int sentences, int rows, absl::Dur
   observer_->OnDecodeStep(model, sentences, rows, took);
 }
 
-void Worker::OnBusy(int worker, absl::Duration took) { observer_->OnBusy(worker, took); }
+void Worker::OnBusy(int worker, absl::Duration took, absl::Duration interactive) {
+  observer_->OnBusy(worker, took, interactive);
+}
 
 // A job of a batch has ended.  The dispatcher forgets it before the caller hears of it, so that a
 // caller who has all answers finds the queue empty.

@@ -47,7 +47,7 @@ class Worker : private Observer {
   // Forwards a batch's reports to the real observer.
   void OnEncode(const Model& model, int sentences, int tokens, absl::Duration took) override;
   void OnDecodeStep(const Model& model, int sentences, int rows, absl::Duration took) override;
-  void OnBusy(int worker, absl::Duration took) override;
+  void OnBusy(int worker, absl::Duration took, absl::Duration interactive) override;
   void OnJobDone(const Job& job, const JobResult& result) override;
 
   void Run();

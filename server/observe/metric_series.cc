@@ -55,6 +55,7 @@ MetricSeries::MetricSeries(int workers) {
       .Set(1);
   for (int worker = 0; worker < workers; ++worker) {
     busy_by_worker.push_back(&busy.Add({{"worker", std::to_string(worker)}}));
+    interactive_by_worker.push_back(&interactive.Add({{"worker", std::to_string(worker)}}));
   }
   for (const char* reason : {"queue_full", "principal_limit", "quota", "message_size",
                              "cannot_be_met", "draining", "unauthenticated"}) {

@@ -181,6 +181,9 @@ struct MetricSeries {
       "the batch (decode).");
   prometheus::Family<prometheus::Counter>& busy =
       Counters("dragoman_engine_busy_seconds_total", "Time in which a worker was not idle.");
+  prometheus::Family<prometheus::Counter>& interactive =
+      Counters("dragoman_engine_interactive_seconds_total",
+               "The part of its busy time that a worker spent on interactive requests.");
 
   prometheus::Counter& source_tokens =
       Counters("dragoman_source_tokens_total", "Source tokens of the sentences translated.")
@@ -215,7 +218,7 @@ struct MetricSeries {
 
   PhaseSeries encode = AddPhase("encode");
   PhaseSeries decode = AddPhase("decode");
-  std::vector<prometheus::Counter*> busy_by_worker;
+  std::vector<prometheus::Counter*> busy_by_worker, interactive_by_worker;
 
   absl::Mutex mutex;
   std::map<std::pair<std::string, std::string>, CallSeries> calls ABSL_GUARDED_BY(mutex);

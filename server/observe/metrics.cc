@@ -354,13 +354,16 @@ void Metrics::OnDecodeStep(const Model& model, int sentences, int rows, absl::Du
   impl_->series.decode.Observe(rows, sentences, took);
 }
 
-void Metrics::OnBusy(int worker, absl::Duration took) {
-  std::vector<prometheus::Counter*>& workers = impl_->series.busy_by_worker;
-  const auto index = static_cast<size_t>(worker);
-  prometheus::Counter& busy = index < workers.size()
-                                  ? *workers[index]
-                                  : impl_->series.busy.Add({{"worker", std::to_string(worker)}});
-  busy.Increment(absl::ToDoubleSeconds(took));
+void Metrics::OnBusy(int worker, absl::Duration took, absl::Duration interactive) {
+  const auto add = [worker](auto& known, auto& family, absl::Duration more) {
+    const auto index = static_cast<size_t>(worker);
+    prometheus::Counter& counter =
+        index < known.size() ? *known[index] : family.Add({{"worker", std::to_string(worker)}});
+    counter.Increment(absl::ToDoubleSeconds(more));
+  };
+  MetricSeries& series = impl_->series;
+  add(series.busy_by_worker, series.busy, took);
+  add(series.interactive_by_worker, series.interactive, interactive);
 }
 
 void Metrics::OnJobDone(const Job& job, const JobResult& result) {

@@ -93,7 +93,7 @@ class Metrics : public Observer {
   // The Observer's methods, called by the workers.
   void OnEncode(const Model& model, int sentences, int tokens, absl::Duration took) override;
   void OnDecodeStep(const Model& model, int sentences, int rows, absl::Duration took) override;
-  void OnBusy(int worker, absl::Duration took) override;
+  void OnBusy(int worker, absl::Duration took, absl::Duration interactive) override;
   void OnJobDone(const Job& job, const JobResult& result) override;
 
   // The Prometheus text format, version 0.0.4.

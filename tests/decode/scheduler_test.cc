@@ -183,6 +183,17 @@ TEST_F(SchedulerTest, BatchWorkFillsTheGaps) {
   EXPECT_EQ(Turn(), (Ran{{5, 1}, {6, 1}, {7, 2}}));
 }
 
+TEST_F(SchedulerTest, SaysForWhomATurnWorks) {
+  MustEnter(100, Cost(3, 4, 30), {.priority = Priority::kBatch});
+  Turn();
+  EXPECT_EQ(last_.work[Priority::kBatch], 8 * (3 + 4));
+  EXPECT_EQ(last_.work[Priority::kInteractive], 0);
+  MustEnter(6, Cost(7, 4, 300));
+  Turn();
+  EXPECT_EQ(last_.work[Priority::kBatch], 2 * 4);
+  EXPECT_EQ(last_.work[Priority::kInteractive], 6 * (7 + 4));
+}
+
 TEST_F(SchedulerTest, BatchWorkNeverStandsStill) {
   MustEnter(1000, Cost(3, 4, 10), {.priority = Priority::kBatch});
   Ran ran;

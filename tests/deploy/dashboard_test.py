@@ -74,7 +74,7 @@ class ExportedSeriesTest(ServerTest):
                 # namespace and pod come from Kubernetes' service discovery.
                 series = re.sub(r"\{.*\}", "", rule["seriesQuery"])
                 self.assertIn(series, self.exported)
-                self.assertIn(series + "{<<.LabelMatchers>>}", rule["metricsQuery"])
+                self.assertIn(series + "{<<.LabelMatchers>>", rule["metricsQuery"])
 
     def test_what_an_operator_asks_is_shown_and_explained(self):
         shown = " ".join(query for _, query in files.dashboard_queries())

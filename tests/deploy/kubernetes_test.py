@@ -171,7 +171,18 @@ class OverlaysTest(unittest.TestCase):
                  for metric in only(self.overlays["production"],
                                     "HorizontalPodAutoscaler")["spec"]["metrics"]
                  if metric["type"] == "Pods"}
-        self.assertEqual(asked, made)
+        # By default only interactive requests add pods; batch work may wait.
+        self.assertEqual(asked, {"dragoman_engine_interactive_ratio",
+                                 "dragoman_interactive_queue_age_seconds"})
+        self.assertEqual(made - asked, {"dragoman_batch_queue_age_seconds"})
+
+    def test_batch_work_adds_no_pods(self):
+        metrics = only(self.overlays["production"], "HorizontalPodAutoscaler")["spec"]["metrics"]
+        self.assertEqual({metric["type"] for metric in metrics}, {"Pods"})  # not CPU
+        rules = {rule["name"]["as"]: rule["metricsQuery"]
+                 for rule in files.read_yaml("prometheus/adapter.yaml")["rules"]["custom"]}
+        for metric in metrics:
+            self.assertIn("interactive", rules[metric["pods"]["metric"]["name"]])
 
     def test_the_certificate_is_mounted_where_the_server_reads_it(self):
         pod = self.deployments["production-tls"]

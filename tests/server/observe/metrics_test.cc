@@ -68,6 +68,7 @@ TEST_F(MetricsTest, EverySeriesOfTheDesignIsThereFromTheStart) {
            "dragoman_batch_tokens_count{phase=\"decode\"}",
            "dragoman_engine_busy_seconds_total{worker=\"0\"}",
            "dragoman_engine_busy_seconds_total{worker=\"1\"}",
+           "dragoman_engine_interactive_seconds_total{worker=\"0\"}",
            "dragoman_source_tokens_total",
            "dragoman_target_tokens_total",
            "dragoman_sentences_total",
@@ -198,12 +199,13 @@ TEST_F(MetricsTest, PrincipalsHaveABoundedNumberOfSeries) {
 TEST_F(MetricsTest, CountsTheWorkOfTheEngine) {
   metrics_.OnEncode(*model_, 2, 10, absl::Milliseconds(2));
   metrics_.OnDecodeStep(*model_, 2, 8, absl::Milliseconds(1));
-  metrics_.OnBusy(1, absl::Milliseconds(3));
+  metrics_.OnBusy(1, absl::Milliseconds(3), absl::Milliseconds(1));
   EXPECT_EQ(Sample("dragoman_batch_rows_sum{phase=\"encode\"}"), 10);
   EXPECT_EQ(Sample("dragoman_batch_rows_sum{phase=\"decode\"}"), 8);
   EXPECT_EQ(Sample("dragoman_batch_tokens_sum{phase=\"decode\"}"), 2);
   EXPECT_EQ(Sample("dragoman_engine_step_seconds_count{phase=\"decode\"}"), 1);
   EXPECT_NEAR(Sample("dragoman_engine_busy_seconds_total{worker=\"1\"}"), .003, 1e-9);
+  EXPECT_NEAR(Sample("dragoman_engine_interactive_seconds_total{worker=\"1\"}"), .001, 1e-9);
 }
 
 TEST_F(MetricsTest, CountReloadsAndGiveExpiryTimes) {
@@ -258,7 +260,7 @@ TEST_F(MetricsTest, NewLabelsGetTheirOwnSeries) {
   metrics.OnCallStarted();
   metrics.OnCallEnded(
       {.method = "ListModels", .model = "", .status = absl::DeadlineExceededError("")});
-  metrics.OnBusy(7, absl::Seconds(1));
+  metrics.OnBusy(7, absl::Seconds(1), absl::Seconds(1));
   metrics.OnTranslated(*model_, 5, {});
   const Samples samples = ParseMetrics(metrics.Text());
   EXPECT_EQ(samples.at("dragoman_requests_total{code=\"DATA_LOSS\",method=\"Summon\","

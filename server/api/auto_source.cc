@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/clock.h"
 #include "engine/base/status.h"
 #include "engine/text/language_tag.h"
 #include "server/base/field_error.h"
@@ -68,6 +69,8 @@ class Gathering {
   void Add(const std::vector<size_t>& texts, TranslateResponse part) {
     {
       absl::MutexLock lock(&mutex_);
+      // The first error counts, unless it is that of a part which another one's error has ended.
+      if (absl::IsCancelled(all_.status) && !part.status.ok()) all_.status = part.status;
       all_.status.Update(part.status);
       if (part.status.ok()) Take(texts, std::move(part));
       if (--left_ > 0) return;
@@ -191,9 +194,11 @@ void TranslateGroups(const std::vector<SourceGroup>& groups, const TranslateRequ
       continue;
     }
     group.route->Translate(std::move(part), state,
-                           [gathering, texts = group.texts](TranslateResponse response) {
+                           [gathering, state, texts = group.texts](TranslateResponse response) {
+                             const bool failed = !response.status.ok();
                              response.status = OfTheWhole(response.status, texts);
                              gathering->Add(texts, std::move(response));
+                             if (failed) state->Cancel(absl::Now());  // the others are useless
                            });
   }
 }

@@ -47,7 +47,8 @@ absl::StatusOr<DetectedSources> DetectSources(const std::vector<std::string>& te
                                               const std::string& target, const FindSource& find);
 
 // Translates the texts of each group by its own route, and calls `done` with all translations in
-// order when all are done.  Otherwise the same as Route::Translate.
+// order when all are done.  If a group fails, the others are cancelled, through `state`, and its
+// error is that of the whole.  Otherwise the same as Route::Translate.
 void TranslateGroups(const std::vector<SourceGroup>& groups, const TranslateRequest& request,
                      const std::shared_ptr<RequestState>& state,
                      std::function<void(TranslateResponse)> done);

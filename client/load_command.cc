@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_join.h"
 #include "client/commands.h"
 #include "client/json.h"
 #include "client/line_reader.h"
@@ -31,7 +32,8 @@ constexpr char kNotes[] =
     "several\n"
     "rates:\n"
     "  dragoman load --sweep 50:400:8 --duration 20 --write curve\n"
-    "writes curve.json, curve.csv and curve.svg.";
+    "writes curve.json, curve.csv and curve.svg.  The exit code is 2 if at some rate no answer was "
+    "OK.";
 
 const std::vector<std::string>& DefaultTexts() {
   static const auto* const kTexts = new std::vector<std::string>{
@@ -124,6 +126,19 @@ absl::Status WriteCurve(const LoadFlags& flags, const std::vector<LoadPoint>& po
   return WriteFile(flags.write + ".svg", ToSvg(points, flags.load.objective));
 }
 
+// Refusals are a result of a sweep, which goes beyond what the server can do.  But a server answers
+// some requests at any rate: if it answered none, it has failed, or has gone.
+ExitCode CheckAnswered(const std::vector<LoadPoint>& points, const Console& console) {
+  std::vector<double> unanswered;
+  for (const auto& [rate, report] : points) {
+    if (report.codes.count("OK") == 0) unanswered.push_back(rate);
+  }
+  if (unanswered.empty()) return kExitOk;
+  console.err << "dragoman: no answer was OK at " << absl::StrJoin(unanswered, ", ")
+              << " requests/s\n";
+  return kExitRefused;
+}
+
 // Runs one load for each rate, and reports it as it ends: a sweep that is stopped leaves what it
 // has measured.
 ExitCode RunSweep(const LoadFlags& flags, const std::vector<double>& rates,
@@ -143,7 +158,7 @@ ExitCode RunSweep(const LoadFlags& flags, const std::vector<double>& rates,
     if (!written.ok()) return ReportUsage(console, written);
   }
   if (flags.json) console.out << ToJson(points) << "\n";
-  return kExitOk;
+  return CheckAnswered(points, console);
 }
 
 ExitCode RunLoadCommand(LoadFlags flags, const Console& console) {

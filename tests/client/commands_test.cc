@@ -338,6 +338,19 @@ TEST_F(CommandsTest, SweepsLeaveACurve) {
   }
 }
 
+TEST_F(CommandsTest, ASweepFailsIfARateHasNoAnswer) {
+  const std::string input = PathOf("sweep_input.txt"), name = PathOf("failing_curve");
+  std::ofstream(input) << "broken after eleven\n";  // one request before the sweep, ten at 50
+  EXPECT_EQ(RunWithServer({"load", "--sweep", "50,100,150", "--requests", "10", "--input", input,
+                           "--write", name}),
+            kExitRefused);
+  EXPECT_THAT(out(), HasSubstr("OK 10"));
+  EXPECT_THAT(err(), HasSubstr("dragoman: no answer was OK at 100, 150 requests/s\n"));
+  std::ifstream file(name + ".csv");
+  EXPECT_THAT(std::string(std::istreambuf_iterator<char>(file), {}), HasSubstr("\n150,10,"));
+  for (const char* end : {".json", ".csv", ".svg"}) std::remove((name + end).c_str());
+}
+
 TEST_F(CommandsTest, ASweepThatCannotBeWrittenDoesNotBegin) {
   EXPECT_EQ(RunWithServer({"load", "--sweep", "50,100", "--write", "/no/such/directory/curve"}),
             kExitUsage);

@@ -37,7 +37,9 @@ grpc::Status Answer(const std::string& text, int index, size_t attempts) {
   if (text == "draining twice" && attempts > 3)
     return grpc::Status::OK;  // the first request was an "a"
   if (text == "busy once" && attempts > 1) return grpc::Status::OK;
-  if (text == "broken") return grpc::Status(grpc::INTERNAL, "internal error");
+  if (text == "broken after eleven" && attempts <= 11) return grpc::Status::OK;
+  if (text == "broken" || text == "broken after eleven")
+    return grpc::Status(grpc::INTERNAL, "internal error");
   if (text == "wrong option") {
     google::rpc::BadRequest detail;
     detail.add_field_violations()->set_field("options.beam_size");

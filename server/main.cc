@@ -29,6 +29,9 @@ int Fail(const absl::Status& status) {
 absl::StatusOr<std::unique_ptr<dragoman::Server>> Start(const dragoman::ServerOptions& options,
                                                         dragoman::ReadOptions read_again) {
   const dragoman::ExplainAborts explain;
+  dragoman::InitLogging(options.log);
+  // Before any worker thread starts: oneDNN asks the kernel for the use of AMX in its first call.
+  dragoman::LogMachine({options.precision, options.matmul});
   return dragoman::Server::Start(options, std::move(read_again));
 }
 
@@ -44,6 +47,7 @@ absl::StatusOr<dragoman::ServerOptions> ReadAgain(int argc, char** argv) {
 int main(int argc, char** argv) {
   dragoman::DisableMutexChecks();
   dragoman::ExplainExhaustion();
+  dragoman::SaveAddressSpace();
   const absl::StatusOr<dragoman::CommandLine> command_line = dragoman::ParseCommandLine(argc, argv);
   if (!command_line.ok()) return Fail(command_line.status());
   if (command_line->print.has_value()) {
@@ -55,9 +59,6 @@ int main(int argc, char** argv) {
   }
   // Never destroyed: its thread ends with the process.
   auto& signals = *new dragoman::ShutdownSignals();
-  dragoman::InitLogging(command_line->options.log);
-  // Before any worker thread starts: oneDNN asks the kernel for the use of AMX in its first call.
-  dragoman::LogMachine({command_line->options.precision, command_line->options.matmul});
   const absl::StatusOr<std::unique_ptr<dragoman::Server>> server =
       Start(command_line->options, [=] { return ReadAgain(argc, argv); });
   dragoman::FlushLog(kLogTimeout);

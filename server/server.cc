@@ -68,6 +68,15 @@ absl::StatusOr<ConnectionPlan> PlanConnections(int grpc_wanted, int http_wanted)
                         .http = {.first = plan.reserve + grpc, .most = http}};
 }
 
+// Whether the server that has started can also serve: it has memory for all the keys and values
+// that it may keep, mapped in large pieces by each worker, and for what the workers and the
+// requests need besides; and gRPC can start the threads that it adds under load.
+absl::Status CheckRoomForRequests(const WorkerPoolOptions& pool) {
+  constexpr size_t kPerWorker = size_t{32} << 20, kForRequests = size_t{32} << 20;
+  constexpr int kThreads = 8;
+  return CheckHeadroom(pool.kv_capacity_bytes + pool.workers * kPerWorker + kForRequests, kThreads);
+}
+
 int HttpThreads(int wanted) { return wanted > 0 ? wanted : std::clamp(AvailableCores(), 1, 4); }
 
 }  // namespace
@@ -90,6 +99,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& optio
   RETURN_IF_ERROR(server->OpenPorts());
   RETURN_IF_ERROR(server->LoadModels(std::move(read_again)));
   RETURN_IF_ERROR(server->StartGrpc());
+  RETURN_IF_ERROR(CheckRoomForRequests(server->options_.pool));
   server->SetServing(true);
   server->vitals_->Look();
   return server;

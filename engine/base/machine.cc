@@ -1,6 +1,7 @@
 #include "engine/base/machine.h"
 
 #include <sched.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -247,19 +249,43 @@ std::string HugePages() {
   return choice.empty() ? "unknown" : choice;
 }
 
+namespace {
+
+// The most address space that this process may have (ulimit -v); the largest number if there is no
+// limit.
+size_t AddressSpaceLimit() {
+  rlimit limit;
+  if (getrlimit(RLIMIT_AS, &limit) != 0) return std::numeric_limits<size_t>::max();
+  return limit.rlim_cur;  // RLIM_INFINITY is the largest number
+}
+
+// How much of it is left.
+size_t FreeAddressSpace() {
+  const size_t limit = AddressSpaceLimit();
+  size_t pages = 0;
+  const std::string statm = ReadFile("/proc/self/statm");
+  const std::vector<absl::string_view> fields = absl::StrSplit(statm, ' ');
+  if (limit == std::numeric_limits<size_t>::max() || !absl::SimpleAtoi(fields[0], &pages)) {
+    return std::numeric_limits<size_t>::max();
+  }
+  return limit - std::min(limit, pages * static_cast<size_t>(sysconf(_SC_PAGESIZE)));
+}
+
+}  // namespace
+
 size_t FreeMemory() {
   const size_t system =
       ParseMemInfo(ReadFile("/proc/meminfo"), "MemAvailable").value_or(AvailableMemory());
   const std::optional<size_t> groups =
       ReadCgroupFreeMemory(kCgroupMount, ReadFile("/proc/self/cgroup"));
-  return std::min(system, groups.value_or(system));
+  return std::min({system, groups.value_or(system), FreeAddressSpace()});
 }
 
 size_t AvailableMemory() {
   const size_t physical =
       static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
   const size_t limit = OwnLimits().memory_bytes;
-  return limit > 0 ? std::min(limit, physical) : physical;
+  return std::min(limit > 0 ? std::min(limit, physical) : physical, AddressSpaceLimit());
 }
 
 }  // namespace dragoman

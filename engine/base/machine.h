@@ -13,17 +13,17 @@ namespace dragoman {
 // (v1 or v2) CPU quota, rounded up; at least 1.
 int AvailableCores();
 
-// The bytes of memory that this process may use: the smaller of physical memory and the cgroup
-// limit.
+// The bytes of memory that this process may use: the smallest of physical memory, the cgroup limit
+// and the limit of its address space (ulimit -v).
 size_t AvailableMemory();
 
 // How many seconds the CPU quota has throttled the process's control group (v1 or v2) since the
 // group was created; 0 without a quota.  With nested groups, the largest value of any of them.
 double CpuThrottledSeconds();
 
-// The bytes of memory that this process can still allocate: the smaller of what the system has
-// available and what its control groups leave.  Memory that can be reclaimed, such as the page
-// cache, counts as free.
+// The bytes of memory that this process can still allocate: the smallest of what the system has
+// available, what its control groups leave and what is left of its address space.  Memory that can
+// be reclaimed, such as the page cache, counts as free.
 size_t FreeMemory();
 
 // The processor's own name, such as "AMD EPYC 9575F 64-Core Processor", or "unknown".

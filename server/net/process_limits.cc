@@ -1,6 +1,9 @@
 #include "server/net/process_limits.h"
 
+#include <execinfo.h>
+#include <malloc.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -12,8 +15,11 @@
 #include <limits>
 #include <new>
 #include <system_error>
+#include <thread>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/notification.h"
 
 namespace dragoman {
 namespace {
@@ -43,13 +49,17 @@ class Message {
   size_t size_ = 0;
 };
 
-void AddLimit(const char* name, decltype(RLIMIT_AS) resource, Message* message) {
+rlim_t LimitOf(decltype(RLIMIT_AS) resource) {
   rlimit limit;
+  return getrlimit(resource, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
+}
+
+void AddLimit(const char* name, decltype(RLIMIT_AS) resource, Message* message) {
   *message << name << " ";
-  if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
+  if (LimitOf(resource) == RLIM_INFINITY) {
     *message << "unlimited";
   } else {
-    *message << limit.rlim_cur;
+    *message << LimitOf(resource);
   }
 }
 
@@ -105,7 +115,44 @@ absl::StatusOr<DescriptorPlan> PlanDescriptors(int64_t limit) {
   return DescriptorPlan{.reserve = reserve, .connections = static_cast<int>(limit) - reserve};
 }
 
-void ExplainExhaustion() { std::set_terminate(OnTerminate); }
+void ExplainExhaustion() {
+  std::set_terminate(OnTerminate);
+  // The C library loads what unwinds its own functions when it first needs it, and aborts if there
+  // is no memory left by then.
+  void* frame = nullptr;
+  backtrace(&frame, 1);
+}
+
+void SaveAddressSpace() {
+  if (LimitOf(RLIMIT_AS) != RLIM_INFINITY) mallopt(M_ARENA_MAX, 1);
+}
+
+absl::Status CheckHeadroom(size_t bytes, int threads) {
+  absl::Notification checked;
+  std::vector<std::thread> running;
+  try {
+    while (static_cast<int>(running.size()) < threads) {
+      running.emplace_back([&checked] { checked.WaitForNotification(); });
+    }
+  } catch (const std::system_error&) {  // too few of them: see below
+  }
+  // Beside their stacks.  It is reserved and not touched, so only the limit can forbid it.
+  void* const reserved =
+      mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  const bool enough = reserved != MAP_FAILED;
+  if (enough) munmap(reserved, bytes);
+  checked.Notify();
+  for (std::thread& thread : running) thread.join();
+  if (!enough) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "memory is limited to ", LimitOf(RLIMIT_AS), " bytes (ulimit -v), and less than ", bytes,
+        " are left for requests; raise it, or lower kv-cache-bytes or workers"));
+  }
+  if (static_cast<int>(running.size()) == threads) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("threads are limited to ", LimitOf(RLIMIT_NPROC), " (ulimit -u), and only ",
+                   running.size(), " of ", threads, " can be started that requests may need"));
+}
 
 ExplainAborts::ExplainAborts() { signal(SIGABRT, OnAbort); }
 ExplainAborts::~ExplainAborts() { signal(SIGABRT, SIG_DFL); }

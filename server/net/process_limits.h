@@ -28,6 +28,15 @@ absl::StatusOr<DescriptorPlan> PlanDescriptors(int64_t limit);
 // standard error that names the limits in force.
 void ExplainExhaustion();
 
+// Makes the process need less address space if that is limited (ulimit -v): all threads share one
+// heap.  By default each reserves 64 MB for its own, most of which it never uses.  REQUIRES: there
+// are no other threads yet.
+void SaveAddressSpace();
+
+// Whether this process can get so much more memory and so many more threads, which it may need at
+// any time but has not asked for yet.  FAILED_PRECONDITION says what is short.
+absl::Status CheckHeadroom(size_t bytes, int threads);
+
 // Libraries abort if they cannot get memory, a thread or a descriptor.  While an object of this
 // class exists, that, too, is explained and ends the process with exit code 1; afterwards, an abort
 // is a bug and dumps core.  At most one at a time.

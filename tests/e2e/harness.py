@@ -89,8 +89,9 @@ class Server:
                 self.grpc_address, self.http_address = addresses
                 break
         else:
-            self.stop()
-            raise AssertionError(f"the server ended before it listened:\n{self.log_text()}")
+            code = self.stop()
+            raise AssertionError(
+                f"the server ended with {code} before it listened:\n{self.log_text()}")
         # Drain its output, so that it never blocks on a full pipe.
         threading.Thread(target=self.process.stdout.read, daemon=True).start()
         channel_options = [("grpc.enable_http_proxy", 0), ("grpc.use_local_subchannel_pool", 1)]

@@ -157,6 +157,33 @@ class LimitTest(unittest.TestCase):
             self.assertNotIn("listening", ended.stdout)
             self.assertRegex(ended.stderr, want)
 
+    def test_a_server_that_listens_has_the_memory_to_serve(self):
+        served = []
+        for megabytes in (300, 450, 600, 750, 900, 1050, 1300, 2000):
+            limit = f"--as={megabytes << 20}"
+            with self.subTest(megabytes=megabytes):
+                try:
+                    server = serve(self, "--model", f"en-de={MODEL}", limit=limit)
+                except AssertionError as ended:
+                    self.assertIn("the server ended with 1 before", str(ended))
+                    # Whatever was short, the last line says so.
+                    self.assertRegex(str(ended).rstrip().splitlines()[-1],
+                                     "dragoman-server: .*(ulimit -v|annot allocate memory)")
+                    continue
+                served.append(megabytes)
+                texts = ["Good morning.", "The weather is nice today. " * 20]
+                calls = [server.translation.Translate.future(
+                    pb.TranslateRequest(contents=texts), timeout=60) for _ in range(20)]
+                for call in calls:
+                    self.assertEqual(call.result().translations[0].hypotheses[0].text,
+                                     "Guten Morgen!")
+                self.assertEqual(server.http("/readyz")[0], 200)
+                server.channel.close()
+                self.assertEqual(server.stop(), 0)
+        # On a machine with more cores, it needs more.
+        print(f"serves with {served} MiB of address space on {os.cpu_count()} cores", flush=True)
+        self.assertLess(len(served), 8)
+
     def test_few_descriptors_are_enough(self):
         server = serve(self, *ONE_WORKER, limit="--nofile=128")
         self.assertEqual(len(server.translate("Hello").translations), 1)

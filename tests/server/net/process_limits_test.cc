@@ -2,9 +2,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <new>
+#include <string>
 #include <thread>
 
 namespace dragoman {
@@ -25,6 +29,22 @@ TEST(ProcessLimits, TooFewDescriptorsAreNamed) {
   EXPECT_EQ(PlanDescriptors(100).status(),
             absl::FailedPreconditionError(
                 "open files are limited to 100 (ulimit -n), want at least 128"));
+}
+
+TEST(ProcessLimits, HeadroomIsThere) {
+  EXPECT_EQ(CheckHeadroom(size_t{1} << 30, 8), absl::OkStatus());
+}
+
+TEST(ProcessLimitsDeathTest, TooLittleHeadroomIsNamed) {
+  const auto check = [] {
+    const rlimit limit = {size_t{8} << 30, size_t{8} << 30};
+    setrlimit(RLIMIT_AS, &limit);
+    const absl::Status status = CheckHeadroom(size_t{16} << 30, 2);
+    std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());
+    _exit(absl::IsFailedPrecondition(status) ? 1 : 0);
+  };
+  EXPECT_EXIT(check(), testing::ExitedWithCode(1),
+              "memory is limited to 8589934592 bytes .ulimit -v., and less than 17179869184 are");
 }
 
 TEST(ProcessLimitsDeathTest, RunningOutOfMemoryIsExplained) {

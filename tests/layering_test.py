@@ -69,7 +69,7 @@ DOORS = (
     (r"oneapi/dnnl|dnnl", r"engine/math/onednn_matmul\."),
     (r"hwy/", r"engine/math/"),
     (r"sentencepiece", r"engine/text/piece_model\."),
-    (r"prometheus/", r"server/observe/metric(s|_series)\."),
+    (r"prometheus/", r"server/observe/metric(s|_families|_series)\."),
     (r"cld2/", r"server/api/language_detector\."),
     (r"boost/", r"server/http/(connection|port|request_head|response_head|stream|tls_context)\."),
     # A call does not depend on its transport: only the transports and the code that starts them include

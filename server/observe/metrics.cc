@@ -8,15 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "absl/strings/match.h"
 #include "absl/synchronization/mutex.h"
-#include "engine/base/machine.h"
 #include "engine/base/status.h"
 #include "server/base/errors.h"
-#include "server/observe/logging.h"
+#include "server/observe/metric_families.h"
 #include "server/observe/metric_series.h"
-#include "server/observe/process_stats.h"
 
 namespace dragoman {
 namespace {
@@ -40,54 +37,6 @@ const char* NameOf(Reloaded what) {
   return what == Reloaded::kCertificates ? "certificates" : "tokens";
 }
 
-prometheus::MetricFamily GaugeNow(const char* name, const char* help, double value,
-                                  prometheus::MetricType type = prometheus::MetricType::Gauge) {
-  prometheus::ClientMetric metric;
-  metric.gauge.value = value;
-  metric.counter.value = value;
-  return {name, help, type, {std::move(metric)}};
-}
-
-// A gauge with a value for each priority of requests.
-prometheus::MetricFamily GaugeOfQueues(const char* name, const char* help,
-                                       const WorkerPoolStats& stats,
-                                       absl::FunctionRef<double(const QueueStats&)> value) {
-  prometheus::MetricFamily family = {name, help, prometheus::MetricType::Gauge, {}};
-  for (const auto& [priority, label] :
-       {std::pair(Priority::kInteractive, "interactive"), std::pair(Priority::kBatch, "batch")}) {
-    prometheus::ClientMetric& metric = family.metric.emplace_back();
-    metric.label = {{"priority", label}};
-    metric.gauge.value = value(stats.queues[priority]);
-  }
-  return family;
-}
-
-// The gauge NAME of a port's connections, and the counters NAME_accepted_total and
-// NAME_refused_total.  All are zero while `ask` is null.
-void AddConnections(const std::string& name, const std::string& port,
-                    const std::function<ListenerStats()>& ask,
-                    std::vector<prometheus::MetricFamily>* families) {
-  const ListenerStats stats = ask == nullptr ? ListenerStats() : ask();
-  families->push_back(GaugeNow((name + "_limit").c_str(),
-                               "Connections that may be open; more are closed at once.",
-                               stats.limit));
-  families->push_back(
-      GaugeNow(name.c_str(), ("Connections of the " + port + " port.").c_str(), stats.open));
-  families->push_back(GaugeNow((name + "_accepted_total").c_str(),
-                               ("Connections of the " + port + " port that were served.").c_str(),
-                               static_cast<double>(stats.accepted),
-                               prometheus::MetricType::Counter));
-  prometheus::MetricFamily refused = GaugeNow(
-      (name + "_refused_total").c_str(),
-      "Connections closed at once, because the limit was reached or there was no descriptor.",
-      static_cast<double>(stats.over_limit), prometheus::MetricType::Counter);
-  refused.metric.front().label = {{"reason", "limit"}};
-  refused.metric.push_back(refused.metric.front());
-  refused.metric.back().label = {{"reason", "descriptors"}};
-  refused.metric.back().counter.value = static_cast<double>(stats.no_descriptors);
-  families->push_back(std::move(refused));
-}
-
 // The class of a status code, such as "4xx".
 std::string ClassOf(int http_code) { return std::to_string(http_code / 100) + "xx"; }
 
@@ -98,10 +47,8 @@ struct Metrics::Impl {
 
   void CountEnd(const CallRecord& record);
   void Book(const CallRecord& record);
-  std::vector<prometheus::MetricFamily> CollectPool() const;
-  std::vector<prometheus::MetricFamily> CollectCache() const;
-  std::vector<prometheus::MetricFamily> CollectProcess() const;
-  std::vector<prometheus::MetricFamily> CollectConnections() const;
+  // The metrics that are read from others when somebody asks.
+  std::vector<prometheus::MetricFamily> CollectOthers() const;
 
   MetricSeries series;
   std::atomic<const WorkerPool*> pool = nullptr;
@@ -148,91 +95,22 @@ void Metrics::Impl::Book(const CallRecord& record) {
   calls.by_code[static_cast<int>(record.status.code())]->Increment();
 }
 
-std::vector<prometheus::MetricFamily> Metrics::Impl::CollectPool() const {
+std::vector<prometheus::MetricFamily> Metrics::Impl::CollectOthers() const {
   const WorkerPool* const watched = pool.load();
   const WorkerPoolStats stats = watched == nullptr ? WorkerPoolStats() : watched->Stats();
-  return {
-      GaugeOfQueues("dragoman_queue_requests", "Requests with a sentence that waits for a batch.",
-                    stats, [](const QueueStats& queue) { return queue.requests; }),
-      GaugeOfQueues("dragoman_queue_tokens",
-                    "Source tokens of the sentences that wait for a batch.", stats,
-                    [](const QueueStats& queue) { return queue.tokens; }),
-      GaugeNow("dragoman_queue_requests_limit",
-               "Requests of one priority that may wait; more are refused.",
-               stats.max_waiting_requests),
-      GaugeNow("dragoman_queue_tokens_limit",
-               "Source tokens of one priority that may wait; more are refused.",
-               stats.max_waiting_tokens),
-      GaugeOfQueues(
-          "dragoman_queue_oldest_age_seconds", "How long the oldest waiting request has waited.",
-          stats, [](const QueueStats& queue) { return absl::ToDoubleSeconds(queue.oldest_wait); }),
-      GaugeNow("dragoman_kv_cache_bytes", "KV memory reserved by the sentences in the batches.",
-               static_cast<double>(stats.kv_reserved_bytes)),
-      GaugeNow("dragoman_kv_cache_capacity_bytes", "KV memory that sentences may reserve.",
-               static_cast<double>(stats.kv_capacity_bytes)),
-      GaugeNow("dragoman_kv_cache_resident_bytes",
-               "KV memory that is resident: taken from the system and not yet returned.",
-               static_cast<double>(stats.kv_resident_bytes)),
-  };
-}
-
-std::vector<prometheus::MetricFamily> Metrics::Impl::CollectCache() const {
-  const WorkerPool* const watched = pool.load();
-  const CacheStats stats = watched == nullptr ? CacheStats() : watched->Stats().cache;
-  prometheus::MetricFamily lookups = GaugeNow(
-      "dragoman_cache_lookups_total",
-      "Sentences looked up in the cache: found (hit), being translated for another request "
-      "(shared), or left to the workers (miss).",
-      0, prometheus::MetricType::Counter);
-  lookups.metric.clear();
-  for (const auto& [result, count] :
-       {std::pair("hit", stats.hits), {"shared", stats.shared}, {"miss", stats.misses}}) {
-    prometheus::ClientMetric metric;
-    metric.label = {{"result", result}};
-    metric.counter.value = static_cast<double>(count);
-    lookups.metric.push_back(std::move(metric));
+  ListenerStats grpc, http;
+  {
+    absl::MutexLock lock(&mutex);
+    if (grpc_connections != nullptr) grpc = grpc_connections();
+    if (http_connections != nullptr) http = http_connections();
   }
-  return {lookups,
-          GaugeNow("dragoman_cache_evictions_total",
-                   "Translations evicted from the cache to make room for others.",
-                   static_cast<double>(stats.evictions), prometheus::MetricType::Counter),
-          GaugeNow("dragoman_cache_entries", "Translations in the cache.",
-                   static_cast<double>(stats.entries)),
-          GaugeNow("dragoman_cache_bytes", "Memory of the translations in the cache.",
-                   static_cast<double>(stats.bytes)),
-          GaugeNow("dragoman_cache_capacity_bytes", "Memory that the cache may take; 0: no cache.",
-                   static_cast<double>(stats.capacity_bytes))};
-}
-
-std::vector<prometheus::MetricFamily> Metrics::Impl::CollectProcess() const {
-  const ProcessStats stats = ReadProcessStats();
-  return {
-      GaugeNow("process_cpu_seconds_total", "User and system CPU time.", stats.cpu_seconds,
-               prometheus::MetricType::Counter),
-      GaugeNow("dragoman_cpu_throttled_seconds_total",
-               "Time for which the CPU quota of the control group throttled the process.",
-               CpuThrottledSeconds(), prometheus::MetricType::Counter),
-      GaugeNow("process_resident_memory_bytes", "Resident memory.", stats.resident_bytes),
-      GaugeNow("dragoman_memory_limit_bytes",
-               "Memory that the process may use: of the machine, or of its control group.",
-               static_cast<double>(AvailableMemory())),
-      GaugeNow("dragoman_log_lines_dropped_total",
-               "Log lines that were dropped because the reader of the log stalled or went away.",
-               static_cast<double>(LogLinesDropped()), prometheus::MetricType::Counter),
-      GaugeNow("process_virtual_memory_bytes", "Virtual memory.", stats.virtual_bytes),
-      GaugeNow("process_open_fds", "Open file descriptors.", stats.open_fds),
-      GaugeNow("process_max_fds", "File descriptors that may be open.", stats.max_fds),
-      GaugeNow("process_threads", "Threads.", stats.threads),
-      GaugeNow("process_start_time_seconds", "When the process started, since the Unix epoch.",
-               stats.start_time_seconds),
-  };
-}
-
-std::vector<prometheus::MetricFamily> Metrics::Impl::CollectConnections() const {
   std::vector<prometheus::MetricFamily> families;
-  absl::MutexLock lock(&mutex);
-  AddConnections("dragoman_connections", "gRPC", grpc_connections, &families);
-  AddConnections("dragoman_http_connections", "HTTP", http_connections, &families);
+  for (const auto& more :
+       {PoolFamilies(stats), CacheFamilies(stats.cache),
+        ConnectionFamilies("dragoman_connections", "gRPC", grpc),
+        ConnectionFamilies("dragoman_http_connections", "HTTP", http), ProcessFamilies()}) {
+    families.insert(families.end(), more.begin(), more.end());
+  }
   return families;
 }
 
@@ -394,10 +272,8 @@ void Metrics::OnJobDone(const Job& job, const JobResult& result) {
 
 std::string Metrics::Text() const {
   std::vector<prometheus::MetricFamily> families = impl_->series.registry.Collect();
-  for (const auto& more : {impl_->CollectPool(), impl_->CollectCache(), impl_->CollectConnections(),
-                           impl_->CollectProcess()}) {
-    families.insert(families.end(), more.begin(), more.end());
-  }
+  const std::vector<prometheus::MetricFamily> others = impl_->CollectOthers();
+  families.insert(families.end(), others.begin(), others.end());
   std::ostringstream text;
   prometheus::TextSerializer().Serialize(text, families);
   return text.str();

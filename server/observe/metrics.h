@@ -1,5 +1,6 @@
 // All metrics of the server for Prometheus: its own, with the prefix `dragoman_`, and the usual
-// process_*. Only this and metric_series.h use prometheus-cpp.
+// process_*.  Only the three files of metrics here use prometheus-cpp: metrics, metric_series (what
+// is counted) and metric_families (what is read from others when Prometheus asks).
 //
 // Every series exists, at zero, before the first request: labels come from the configuration and
 // never from a request.  The one exception is principals, whose series start with their first call

@@ -118,9 +118,9 @@ class Run {
   absl::Status status_ ABSL_GUARDED_BY(mutex_);
 };
 
-double Percentile(std::vector<double>* sorted, double p) {
-  const size_t rank = static_cast<size_t>(std::ceil(p * static_cast<double>(sorted->size())));
-  return (*sorted)[std::clamp<size_t>(rank, 1, sorted->size()) - 1];
+double Percentile(const std::vector<double>& sorted, double p) {
+  const size_t rank = static_cast<size_t>(std::ceil(p * static_cast<double>(sorted.size())));
+  return sorted[std::clamp<size_t>(rank, 1, sorted.size()) - 1];
 }
 
 absl::StatusOr<std::vector<std::string>> ReadLines(const Flags& flags) {
@@ -133,8 +133,7 @@ absl::StatusOr<std::vector<std::string>> ReadLines(const Flags& flags) {
   return lines;
 }
 
-absl::Status Bench(const Flags& flags) {
-  ASSIGN_OR_RETURN(std::vector<std::string> lines, ReadLines(flags));
+absl::StatusOr<ModelOptions> ModelOptionsOf(const Flags& flags) {
   ModelOptions options;
   ASSIGN_OR_RETURN(options.precision, ParsePrecision(flags.precision));
   ASSIGN_OR_RETURN(options.matmul, ParseMatmul(flags.matmul));
@@ -142,6 +141,21 @@ absl::Status Bench(const Flags& flags) {
   if (!flags.shortlist.empty()) {
     ASSIGN_OR_RETURN(options.shortlist, ParseShortlistSource(flags.shortlist));
   }
+  return options;
+}
+
+nlohmann::ordered_json Percentiles(std::vector<double> latencies) {
+  std::sort(latencies.begin(), latencies.end());
+  nlohmann::ordered_json percentiles;
+  for (const auto& [name, p] : {std::pair("p50", 0.5), {"p90", 0.9}, {"p99", 0.99}, {"max", 1.0}}) {
+    percentiles[name] = Percentile(latencies, p);
+  }
+  return percentiles;
+}
+
+absl::Status Bench(const Flags& flags) {
+  ASSIGN_OR_RETURN(std::vector<std::string> lines, ReadLines(flags));
+  ASSIGN_OR_RETURN(const ModelOptions options, ModelOptionsOf(flags));
   const absl::Time load_start = absl::Now();
   ASSIGN_OR_RETURN(const auto model, Model::Load("bench", flags.model, options));
   const double load_seconds = absl::ToDoubleSeconds(absl::Now() - load_start);
@@ -164,11 +178,6 @@ absl::Status Bench(const Flags& flags) {
   const Usage after = ReadUsage();
   RETURN_IF_ERROR(run.status());
 
-  std::sort(run.latencies.begin(), run.latencies.end());
-  nlohmann::ordered_json latency;
-  for (const auto& [name, p] : {std::pair("p50", 0.5), {"p90", 0.9}, {"p99", 0.99}, {"max", 1.0}}) {
-    latency[name] = Percentile(&run.latencies, p);
-  }
   const double cpu_seconds = after.cpu_seconds - before.cpu_seconds;
   const nlohmann::ordered_json report = {
       {"sentences", sentences},
@@ -181,7 +190,7 @@ absl::Status Bench(const Flags& flags) {
       {"peak_rss_bytes", after.peak_rss_bytes},
       {"page_faults", after.page_faults - before.page_faults},
       {"page_faults_of_second_half", after.page_faults - run.at_half.page_faults},
-      {"latency_seconds", latency},
+      {"latency_seconds", Percentiles(std::move(run.latencies))},
       {"precision", NameOf(model->precision())},
       {"matmul", GemmMatmul(model->arithmetic())},
       {"isa", GemmIsa(model->arithmetic())},

@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "engine/model/transformer.h"
 #include "gtest/gtest.h"
+#include "tests/model/naive_agreement.h"
 #include "tests/model/teacher_forcing.h"
 #include "tests/reference/any_transformer.h"
 #include "tests/reference/random_weights.h"
@@ -15,7 +16,6 @@ namespace dragoman {
 namespace {
 
 using reference::NamedWeights;
-using reference::Rows;
 
 ModelSpec SmallSpec() {
   ModelSpec spec;
@@ -63,16 +63,6 @@ std::vector<int32_t> RandomTokens(std::mt19937_64* random, int count) {
   return tokens;
 }
 
-void ExpectNear(const reference::Matrix& have, const Rows& want) {
-  ASSERT_EQ(have.size(), want.size());
-  for (size_t r = 0; r < want.size(); ++r) {
-    ASSERT_EQ(have[r].size(), want[r].size());
-    for (size_t c = 0; c < want[r].size(); ++c) {
-      ASSERT_NEAR(have[r][c], want[r][c], 2e-4) << "row " << r << ", column " << c;
-    }
-  }
-}
-
 void ExpectEngineAgrees(const ModelSpec& spec, uint64_t seed, int longest = 9,
                         const NetworkOptions& options = {}) {
   SCOPED_TRACE(testing::Message() << "seed " << seed);
@@ -84,16 +74,7 @@ void ExpectEngineAgrees(const ModelSpec& spec, uint64_t seed, int longest = 9,
   for (const int length : {1, longest / 2, longest}) {
     pairs.push_back({RandomTokens(&random, length), RandomTokens(&random, longest + 1 - length)});
   }
-  const std::vector<ForcedOutput> outputs = ForceTeacher(**network, pairs);
-  for (size_t i = 0; i < pairs.size(); ++i) {
-    SCOPED_TRACE(testing::Message() << "sentence " << i);
-    const Rows encoded = reference::EncodeAny(weights, pairs[i].source);
-    ExpectNear(outputs[i].encoded, encoded);
-    Rows attention;
-    ExpectNear(outputs[i].logits,
-               reference::LogitsOfAny(weights, encoded, pairs[i].decoder_inputs, &attention));
-    ExpectNear(outputs[i].attention, attention);
-  }
+  ExpectSameAsNaive(**network, weights, {reference::EncodeAny, reference::LogitsOfAny}, pairs);
 }
 
 TEST(ModelSpec, PostNormWithSinusoids) { ExpectEngineAgrees(SmallSpec(), 1); }

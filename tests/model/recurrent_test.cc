@@ -8,6 +8,7 @@
 #include "engine/model/network_kind.h"
 #include "engine/spec/recurrent_spec.h"
 #include "gtest/gtest.h"
+#include "tests/model/naive_agreement.h"
 #include "tests/model/teacher_forcing.h"
 #include "tests/reference/random_weights.h"
 
@@ -15,7 +16,6 @@ namespace dragoman {
 namespace {
 
 using reference::NamedWeights;
-using reference::Rows;
 
 constexpr int kVocabulary = 70;
 
@@ -43,16 +43,6 @@ Checkpoint MakeCheckpoint(const NamedWeights& model) {
   return Checkpoint("random", {}, std::move(tensors));
 }
 
-void ExpectNear(const reference::Matrix& have, const Rows& want) {
-  ASSERT_EQ(have.size(), want.size());
-  for (size_t r = 0; r < want.size(); ++r) {
-    ASSERT_EQ(have[r].size(), want[r].size());
-    for (size_t c = 0; c < want[r].size(); ++c) {
-      ASSERT_NEAR(have[r][c], want[r][c], 2e-4) << "row " << r << ", column " << c;
-    }
-  }
-}
-
 void ExpectAgreement(const ModelSpec& spec, bool normed, uint64_t seed) {
   SCOPED_TRACE(testing::Message() << "seed " << seed << (normed ? ", normed" : ""));
   const NamedWeights weights = reference::RandomRecurrent(spec, normed, seed);
@@ -69,16 +59,8 @@ void ExpectAgreement(const ModelSpec& spec, bool normed, uint64_t seed) {
   // Sentences of different lengths, the longest in the middle.
   const std::vector<ForcedPair> pairs = {
       {tokens(1), tokens(9)}, {tokens(11), tokens(4)}, {tokens(5), tokens(7)}};
-  const std::vector<ForcedOutput> outputs = ForceTeacher(**network, pairs);
-  for (size_t i = 0; i < pairs.size(); ++i) {
-    SCOPED_TRACE(testing::Message() << "sentence " << i);
-    const Rows encoded = reference::EncodeRecurrent(weights, pairs[i].source);
-    ExpectNear(outputs[i].encoded, encoded);
-    Rows attention;
-    ExpectNear(outputs[i].logits,
-               reference::LogitsOfRecurrent(weights, encoded, pairs[i].decoder_inputs, &attention));
-    ExpectNear(outputs[i].attention, attention);
-  }
+  ExpectSameAsNaive(**network, weights, {reference::EncodeRecurrent, reference::LogitsOfRecurrent},
+                    pairs);
 }
 
 void ExpectAgreement(const ModelSpec& spec) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -26,8 +27,9 @@ bool ContainsAll(const std::vector<int32_t>& tokens,
                      [&](const auto& phrase) { return Contains(tokens, phrase); });
 }
 
-// Finds the likeliest translation that contains all phrases by a walk over the whole tree.
-void BestWith(const RandomLanguage& language, const std::vector<std::vector<int32_t>>& phrases,
+// Finds the likeliest continuation of `tokens` that is `wanted`, by a walk over the whole tree.
+void FindBest(const RandomLanguage& language,
+              const std::function<bool(const std::vector<int32_t>&)>& wanted,
               const std::vector<int32_t>& tokens, double log_prob, int max_length,
               std::pair<double, std::vector<int32_t>>* best) {
   const std::vector<double> p = Softmax(language.Logits(tokens));
@@ -37,8 +39,8 @@ void BestWith(const RandomLanguage& language, const std::vector<std::vector<int3
     std::vector<int32_t> longer = tokens;
     if (token != kEos) longer.push_back(static_cast<int32_t>(token));
     if (token != kEos && static_cast<int>(longer.size()) < max_length) {
-      BestWith(language, phrases, longer, sum, max_length, best);
-    } else if (ContainsAll(longer, phrases)) {
+      FindBest(language, wanted, longer, sum, max_length, best);
+    } else if (wanted(longer)) {
       *best = {sum, longer};
     }
   }
@@ -60,7 +62,8 @@ TEST(ConstrainedBeam, SaysEveryPhraseAndMostlyInTheBestPlace) {
       EXPECT_TRUE(Contains(found[0].tokens, phrase)) << ::testing::PrintToString(found[0].tokens);
     }
     std::pair<double, std::vector<int32_t>> want = {-1e9, {}};
-    BestWith(language, task.phrases, {}, 0.0, 7, &want);
+    const auto contains = [&](const auto& tokens) { return ContainsAll(tokens, task.phrases); };
+    FindBest(language, contains, {}, 0.0, 7, &want);
     EXPECT_LE(found[0].log_prob, want.first + 1e-4);
     best += found[0].tokens == want.second ? 1 : 0;
     ++all;
@@ -112,24 +115,6 @@ bool SaysWords(const std::vector<std::vector<int32_t>>& phrases, absl::Span<cons
   return true;
 }
 
-// The likeliest continuation of `tokens` that says all phrases in whole words.
-void BestInWords(const RandomLanguage& language, const SearchTask& task,
-                 const std::vector<int32_t>& tokens, double log_prob,
-                 std::pair<double, std::vector<int32_t>>* best) {
-  const std::vector<double> p = Softmax(language.Logits(tokens));
-  for (size_t token = 0; token < p.size(); ++token) {
-    const double sum = log_prob + std::log(p[token]);
-    if (sum <= best->first) continue;
-    std::vector<int32_t> longer = tokens;
-    if (token != kEos) longer.push_back(static_cast<int32_t>(token));
-    if (token != kEos && static_cast<int>(longer.size()) < task.options.max_length) {
-      BestInWords(language, task, longer, sum, best);
-    } else if (SaysWords(task.phrases, longer)) {
-      *best = {sum, longer};
-    }
-  }
-}
-
 TEST(ConstrainedBeam, APhraseIsNotSaidIfItsLastWordGoesOn) {
   const std::vector<std::vector<std::vector<int32_t>>> glossaries = {
       {{1}}, {{1, 3}}, {{1}, {2}}, {{2, 4}, {2, 4}}, {{2}, {1, 3, 2}}};
@@ -152,7 +137,8 @@ TEST(ConstrainedBeam, APhraseIsNotSaidIfItsLastWordGoesOn) {
         ASSERT_EQ(found.size(), 1u);
         EXPECT_TRUE(SaysWords(phrases, found[0].tokens)) << Words(found[0].tokens);
         std::pair<double, std::vector<int32_t>> want = {-1e9, {}};
-        BestInWords(language, task, prefix, 0.0, &want);
+        const auto says = [&](const auto& tokens) { return SaysWords(phrases, tokens); };
+        FindBest(language, says, prefix, 0.0, task.options.max_length, &want);
         EXPECT_LE(found[0].log_prob, want.first + 1e-4);
         best += found[0].tokens == want.second ? 1 : 0;
         ++all;

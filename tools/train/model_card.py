@@ -49,8 +49,8 @@ def _made_from(facts: Facts) -> list[str]:
         ("-".join(text.languages), os.path.basename(text.path), f"{len(text.pairs):,}")
         for text in facts.data.train)))
     held = next(iter(facts.data.test))
-    lines += ["", f"Held out: {len(facts.data.test[held]):,} sentence pairs of each language pair for tests "
-              f"and {len(facts.data.validation[held]):,} for validation. A sentence that is "
+    lines += ["", f"Held out: {len(facts.data.test[held]):,} sentence pairs of each language pair "
+              f"for tests and {len(facts.data.validation[held]):,} for validation. A sentence that is "
               "held out, compared by its letters and digits in lower case, is in no training "
               f"pair. {facts.dropped:,} pairs were too long to train on.", ""]
     return lines + [f"- {note}" for note in facts.notes] + [""] * bool(facts.notes)

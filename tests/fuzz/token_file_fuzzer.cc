@@ -24,6 +24,8 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     std::string principal, token;
     if (!(words >> principal >> token)) continue;
     FUZZ_CHECK(table->Find(token) == principal);
+    const std::optional<dragoman::Quota> quota = table->QuotaOf(principal);
+    FUZZ_CHECK(!quota.has_value() || (quota->per_minute >= 1 && quota->burst >= 0));
     // The token with one more character is unknown, unless the file lists it, too.
     const std::optional<std::string> other = table->Find(token + "x");
     FUZZ_CHECK(!other.has_value() || text.find(token + "x") != std::string::npos);

@@ -5,6 +5,7 @@ import os
 import random
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -103,14 +104,27 @@ class Server:
         self.models = pb_grpc.ModelServiceStub(self.channel)
 
     def log_text(self):
-        """Returns the log.  A separate thread writes it, so this waits until the log stops growing."""
+        """Returns the log when it stops growing.  A separate thread writes it, so the newest lines may be missing."""
         size, settled = -1, 0
         while settled < 4 and self.process.poll() is None:
             last, size = size, os.fstat(self.log.fileno()).st_size
             settled = settled + 1 if size == last else 0
             time.sleep(0.02)
-        self.log.seek(0)
-        return self.log.read()
+        return self._read_log()
+
+    def await_log(self, text, times=1):
+        """Waits until the log contains `text` so many times; returns the log."""
+        end = time.monotonic() + 60
+        while (log := self._read_log()).count(text) < times:
+            if time.monotonic() > end:
+                raise AssertionError(f"{text!r} is not {times} times in the log:\n{log}")
+            time.sleep(0.02)
+        return log
+
+    def _read_log(self):
+        # Not by seek and read: the server writes at the same position of the file.
+        descriptor = self.log.fileno()
+        return os.pread(descriptor, os.fstat(descriptor).st_size, 0).decode(errors="replace")
 
     def terminate(self):
         self.process.send_signal(signal.SIGTERM)
@@ -150,6 +164,29 @@ class Server:
                 labels = tuple(sorted(sample.labels.items()))
                 samples.setdefault(sample.name, {})[labels] = sample.value
         return samples
+
+
+def await_true(condition, what):
+    """Waits until condition(); the limit is only there to end a test that has failed."""
+    end = time.monotonic() + 120
+    while not condition():
+        if time.monotonic() > end:
+            raise AssertionError(f"two minutes have passed without: {what}")
+        time.sleep(0.02)
+
+
+def free_port():
+    """A port for a server that cannot choose its own, or that is started again on the same one.
+
+    It is below those that the kernel gives to connections and to servers on port 0, so that no other test gets it."""
+    while True:
+        port = random.randrange(10_000, 32_000)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                continue
 
 
 def serve(test, *arguments, **options):

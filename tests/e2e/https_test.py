@@ -11,8 +11,8 @@ import tempfile
 import unittest
 
 from certificates import Authority, read, replace
-
-from security_test import BLOG, SHOP, SecurityTest, await_true, failures, read_at
+from harness import await_true
+from security_test import BLOG, SHOP, SecurityTest, failures, read_at
 
 JSON = {"Content-Type": "application/json"}
 BODY = {"contents": ["Good morning."]}
@@ -127,7 +127,7 @@ class HttpsTest(SecurityTest):
         shop = self.authority.issue("shop", "DNS:shop.test")
         with Client(server, trust(self.authority.ca, shop)) as client:
             self.assertEqual(texts(client.translate()), [GERMAN])
-        self.assertIn(" principal=shop.test ", server.log_text())
+        server.await_log(" principal=shop.test ")
         for bad in (None, self.authority.issue("late", "DNS:late.test", days=-1),
                     self.stranger.issue("thief", "DNS:shop.test")):
             self.assertTrue(self.refused(server, trust(self.authority.ca, bad)), bad)
@@ -151,7 +151,8 @@ class HttpsTest(SecurityTest):
                      *reuse], input=request, capture_output=True, timeout=60)
                 self.assertIn(b"200 OK", ended.stdout, (version, reuse, ended.stderr))
                 self.assertIn(GERMAN.encode(), ended.stdout)
-        self.assertEqual(server.log_text().count(" principal=shop.test "), 4)
+        shop = " principal=shop.test "
+        self.assertEqual(server.await_log(shop, times=4).count(shop), 4)
 
     def test_older_versions_than_1_2_are_refused(self):
         server = self.serve()
@@ -239,7 +240,7 @@ class HttpTokenTest(SecurityTest):
                     self.assertTrue(json.loads(said), path)
                 code, _, said = client.ask(method, path, body, show(SHOP))
                 self.assertEqual(code, 200, (path, said))
-        self.assertIn(" principal=shop ", server.log_text())
+        server.await_log(" principal=shop ")
         self.assertNotIn(SHOP, server.log_text())
 
     def test_what_the_older_apis_send_besides_a_header(self):
@@ -276,7 +277,7 @@ class HttpTokenTest(SecurityTest):
             self.assertEqual(client.translate(**bearer(SHOP))[0], 401)
 
     def test_a_quota_is_one_for_all_doors(self):
-        replace(self.tokens, f"shop {SHOP} quota=60 burst=10\n".encode())
+        replace(self.tokens, f"shop {SHOP} quota=1 burst=1\n".encode())  # one call puts it in debt for minutes
         server = self.start("--auth-tokens", self.tokens)
         with Client(server) as client:
             self.assertEqual(client.translate(**bearer(SHOP))[0], 200)  # on credit

@@ -10,21 +10,14 @@ import unittest
 import grpc
 
 from certificates import Authority, read, replace
-from harness import CLIENT, FLOAT32, MODEL, Server, details_of, pb, pb_grpc, run_server
+from harness import (CLIENT, FLOAT32, MODEL, Server, await_true, details_of, pb, pb_grpc,
+                     run_server)
 from grpc.health.v1 import health_pb2, health_pb2_grpc  # on the path that the harness sets
 
 SHOP, BLOG = "shop-token-0123456789", "blog-token-0123456789"
 ONE_WORKER = (*FLOAT32, "--workers", "1")
 OPTIONS = [("grpc.use_local_subchannel_pool", 1), ("grpc.enable_http_proxy", 0),
            ("grpc.enable_retries", 0)]
-
-
-def await_true(condition, what):
-    for _ in range(200):
-        if condition():
-            return
-        time.sleep(0.05)
-    raise AssertionError(f"10 s have passed without: {what}")
 
 
 def bearer(token):
@@ -104,7 +97,7 @@ class TlsTest(SecurityTest):
         shop = self.authority.issue("shop", "DNS:shop.test")
         ca = self.authority.ca
         self.assertEqual(self.translates(server, ca, shop), grpc.StatusCode.OK)
-        self.assertIn(" principal=shop.test ", server.log_text())
+        server.await_log(" principal=shop.test ")
         for bad in ((None, None), self.authority.issue("late", "DNS:late.test", days=-1),
                     self.stranger.issue("thief", "DNS:shop.test")):
             self.assertEqual(self.translates(server, ca, bad), grpc.StatusCode.UNAVAILABLE, bad)
@@ -169,7 +162,7 @@ class TlsTest(SecurityTest):
                 replace(cert, read(self.cert))
                 replace(key, read(self.key))
                 await_true(lambda: read_at(server, "certificates") > since, "it is well again")
-            self.assertIn("certificates not reloaded", server.log_text())
+            server.await_log("certificates not reloaded")
             self.assertEqual(self.not_after(server), served)
             replace(cert, read(other[0]))
             replace(key, read(other[1]))
@@ -268,8 +261,8 @@ class TokenTest(SecurityTest):
         self.assertEqual((ended.returncode, ended.stdout), (0, "Guten Morgen!\n"))
         self.assertIn("warning", ended.stderr)
 
-        self.assertIn("tokens without TLS", server.log_text())
-        self.assertIn(" principal=shop ", server.log_text())
+        server.await_log("tokens without TLS")
+        server.await_log(" principal=shop ")
         metrics = server.http("/metrics")[2]
         for secret in (SHOP, "x" * len(SHOP)):
             self.assertNotIn(secret, server.log_text() + metrics)
@@ -286,27 +279,28 @@ class TokenTest(SecurityTest):
         self.assertEqual(code(SHOP), grpc.StatusCode.UNAUTHENTICATED)
         self.write(f"shop {SHOP}\nshort {SHOP[:8]}\n")
         await_true(lambda: failures(server, "tokens") > 1, "the broken file is tried again")
+        self.assertIn("line 2", server.await_log("tokens not reloaded"))
         self.assertEqual(server.log_text().count("tokens not reloaded"), 1)
-        self.assertIn("line 2", server.log_text())
         self.assertNotIn(SHOP[:8], server.log_text())
         self.assertEqual(code(BLOG), grpc.StatusCode.OK)
         self.assertEqual(code(SHOP), grpc.StatusCode.UNAUTHENTICATED)
         self.write(f"\ufeffshop {SHOP}\r\n\r\n")  # as an editor on Windows saves it
-        await_true(lambda: "line 1" in server.log_text(), "a byte order mark is no principal")
+        server.await_log("line 1")  # a byte order mark is no principal
         self.write(f"shop {SHOP}\r\n\r\n")
         await_true(lambda: code(SHOP) == grpc.StatusCode.OK, "its line ends are")
 
     def test_a_principal_has_its_limit_and_takes_nothing_from_others(self):
         self.write(f"shop {SHOP}\nblog {BLOG}\n")
         server = self.start("--auth-tokens", self.tokens, "--max-requests-per-principal", "1")
-        long = pb.TranslateRequest(contents=["Good morning."] * 8, options=pb.DecodingOptions(
-            beam_size=8, min_length=400, max_length=500))
+        # It would take a minute or more.
+        long = pb.TranslateRequest(contents=["Good morning."] * 128, options=pb.DecodingOptions(
+            beam_size=16, min_length=400, max_length=500))
         pending = server.translation.Translate.future(long, metadata=bearer(SHOP))
         await_true(lambda: server.metrics()["dragoman_requests_in_flight"][()] == 1, "it started")
         with self.assertRaises(grpc.RpcError) as caught:
             translate(server.channel, bearer(SHOP))
         self.assertEqual(caught.exception.code(), grpc.StatusCode.RESOURCE_EXHAUSTED)
-        self.assertGreater(details_of(caught.exception)["RetryInfo"].retry_delay.nanos, 0)
+        self.assertGreater(details_of(caught.exception)["RetryInfo"].retry_delay.ToNanoseconds(), 0)
         self.assertEqual(code_of(lambda: translate(server.channel, bearer(BLOG), timeout=60)),
                          grpc.StatusCode.OK)
         pending.cancel()
@@ -316,7 +310,8 @@ class TokenTest(SecurityTest):
             server.metrics()["dragoman_rejected_total"][(("reason", "queue_full"),)], 0)
 
     def test_a_principal_has_its_quota_and_takes_nothing_from_others(self):
-        self.write(f"shop {SHOP} quota=60 burst=10\nblog {BLOG}\n")
+        # The first call puts shop in debt for minutes.
+        self.write(f"shop {SHOP} quota=1 burst=1\nblog {BLOG}\n")
         server = self.start("--auth-tokens", self.tokens)
         self.assertEqual(code_of(lambda: translate(server.channel, bearer(SHOP))),
                          grpc.StatusCode.OK)  # on credit
@@ -330,7 +325,7 @@ class TokenTest(SecurityTest):
         self.assertEqual(server.metrics()["dragoman_rejected_total"][(("reason", "quota"),)], 1)
 
     def test_scoring_counts_against_the_quota(self):
-        self.write(f"shop {SHOP} quota=60 burst=10\n")
+        self.write(f"shop {SHOP} quota=1 burst=1\n")
         server = self.start("--auth-tokens", self.tokens)
         stub = pb_grpc.TranslationServiceStub(server.channel)
         pair = pb.ScorePair(source="The cat is old.", target="Die Katze ist alt.")
@@ -370,7 +365,8 @@ class TraceTest(SecurityTest):
         with self.assertRaises(grpc.RpcError) as caught:
             stub(pb.TranslateRequest(), metadata=[("x-request-id", "order-18")])
         self.assertEqual(dict(caught.exception.trailing_metadata())["x-request-id"], "order-18")
-        logged = {line["request_id"]: line for line in map(json.loads, server.log_text().split("\n")[:-1])
+        log = server.await_log('"request_id":"order-18"')
+        logged = {line["request_id"]: line for line in map(json.loads, log.split("\n")[:-1])
                   if line["event"] == "request"}
         self.assertEqual((logged["order-17"]["trace_id"], logged["order-17"]["span_id"]),
                          (trace, span))

@@ -8,7 +8,7 @@ import unittest
 
 import grpc
 
-from harness import FLOAT32, MODEL, golden_inputs, pb, run_server, serve
+from harness import FLOAT32, MODEL, await_true, golden_inputs, pb, pb_grpc, run_server, serve
 
 
 class StartTest(unittest.TestCase):
@@ -105,24 +105,24 @@ class StopTest(unittest.TestCase):
         self.assertEqual(set(results), {grpc.StatusCode.OK, grpc.StatusCode.UNAVAILABLE})
 
     def test_readiness_ends_before_the_server_does(self):
-        server = serve(self, *FLOAT32, "--workers", "1")
+        server = serve(self, *FLOAT32, "--workers", "1", "--drain-timeout", "10m")
+        # The answer is larger than what HTTP/2 lets a server send unread, so the call lasts until it is read here.
+        options = [("grpc.enable_http_proxy", 0), ("grpc.http2.bdp_probe", 0)]
+        channel = grpc.insecure_channel(server.grpc_address, options)
+        self.addCleanup(channel.close)
         texts = [i["text"] for i in golden_inputs()[:128]]
-        call = server.translation.Translate.future(
-            pb.TranslateRequest(contents=texts, options=pb.DecodingOptions(beam_size=16)))
-        while server.metrics()["dragoman_requests_in_flight"][()] == 0:
-            time.sleep(0.005)
+        call = pb_grpc.TranslationServiceStub(channel).TranslateStream(pb.TranslateRequest(
+            contents=texts, options=pb.DecodingOptions(beam_size=4, num_hypotheses=4),
+            output=pb.OutputOptions(tokens=True, token_scores=True, alignments=True,
+                                    attention=True)))
+        messages = [next(call)]  # it has begun
         server.terminate()
-        codes = {}
-        while not call.done():
-            try:
-                codes[server.http("/readyz")[0]] = True
-                codes[server.http("/healthz")[0]] = True
-            except OSError:
-                break
-            if 503 in codes:
-                break
-        self.assertEqual(len(call.result().translations), len(texts))
-        self.assertIn(503, codes)
+        await_true(lambda: server.http("/readyz")[0] == 503, "the server is not ready")
+        self.assertEqual(server.http("/healthz")[0], 200)
+        self.assertIsNone(server.process.poll())
+        self.assertFalse(call.done())
+        messages += call
+        self.assertEqual(sum(m.WhichOneof("event") == "translation" for m in messages), len(texts))
         self.assertEqual(server.process.wait(timeout=60), 0)
 
 

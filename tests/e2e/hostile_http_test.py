@@ -10,7 +10,7 @@ import socket
 import threading
 import unittest
 
-from harness import FLOAT32, ServerTest, seed
+from harness import FLOAT32, ServerTest, seed, serve
 
 JSON = b"Content-Type: application/json\r\n"
 GOOD = b'{"contents": ["Good morning."]}'
@@ -73,12 +73,11 @@ def hostile(rng):
 
 class HostileHttpTest(ServerTest):
 
-    arguments = FLOAT32 + ("--http-header-timeout", "1s", "--http-body-timeout", "1s",
-                           "--compat", "libretranslate,deepl,google")
+    arguments = FLOAT32 + ("--compat", "libretranslate,deepl,google")
 
-    def send(self, request):
+    def send(self, request, server=None):
         """Returns the code of the response; 0 if the server hung up without one."""
-        host, port = self.server.http_address.rsplit(":", 1)
+        host, port = (server or self.server).http_address.rsplit(":", 1)
         with socket.create_connection((host, int(port)), timeout=30) as connection:
             try:
                 connection.sendall(request)
@@ -133,15 +132,18 @@ class HostileHttpTest(ServerTest):
         self.assertEqual(self.server.metrics()["dragoman_requests_in_flight"][()], 0)
 
     def test_slow_clients_are_cut_and_keep_nobody_out(self):
-        host, port = self.server.http_address.rsplit(":", 1)
+        server = serve(self, *self.arguments, "--http-header-timeout", "1s", "--http-body-timeout", "1s")
+        self.addCleanup(server.channel.close)
+        host, port = server.http_address.rsplit(":", 1)
         slow = [socket.create_connection((host, int(port))) for _ in range(200)]
         for i, connection in enumerate(slow):
             connection.sendall(post(GOOD)[:10 + i % 100])
-        self.assertEqual(self.send(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"), 200)
+        self.assertEqual(self.send(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n", server), 200)
         for connection in slow:
             connection.settimeout(20)
             self.assertIn(connection.recv(4096)[:12], (b"HTTP/1.1 408", b""))
             connection.close()
+        self.assertEqual(server.stop(), 0)
 
 
 if __name__ == "__main__":

@@ -124,13 +124,7 @@ bool FairSimulation::Arrive(size_t traffic) {
 void FairSimulation::TakeTurn(int index) {
   Worker& worker = workers_[index];
   scheduler_.OnTurnEnd(index, worker.free);
-  for (Sentence& sentence : worker.batch) {
-    absl::Status wanted = sentence.job->request->Wanted(now_);
-    if (!wanted.ok()) Tell(sentence.job.get(), wanted, now_, /*begun=*/true);
-    if (!wanted.ok()) sentence.job = nullptr;
-  }
-  std::erase_if(worker.batch, [](const Sentence& s) { return s.job == nullptr; });
-
+  EndUnwanted(&worker);
   std::vector<Resident> residents;
   for (const Sentence& sentence : worker.batch) {
     residents.push_back({.job = sentence.job.get(), .stages_left = sentence.stages_left});
@@ -138,23 +132,46 @@ void FairSimulation::TakeTurn(int index) {
   TurnPlan plan = scheduler_.PlanTurn(index, absl::MakeSpan(residents), now_);
   for (auto& [job, status] : plan.refuse) Tell(job.get(), status, now_, /*begun=*/false);
   if (plan.memory_short) WatchMemory();
-
-  for (auto& [job, stages] : plan.start) {
-    requests_.at(job->request.get())->begun = true;
-    const JobCost& cost = job->cost;
-    residents.push_back({.job = job.get(),
-                         .stages_left = cost.encode_stages,
-                         .runs = stages == cost.encode_stages,
-                         .encode_stages = stages});
-    // Sentences take more or fewer steps than was expected.
-    const int steps = std::max(1, Pick(cost.steps * 3 / 4, cost.steps * 5 / 4));
-    worker.batch.push_back({std::move(job), cost.encode_stages, steps});
+  for (Starting& start : plan.start) residents.push_back(Begin(std::move(start), &worker));
+  if (residents.empty()) {
+    worker.free = now_ + absl::Microseconds(100);  // when it looks for work again
+    return;
   }
+  worker.free = now_ + Advance(residents, &worker);
+  EndFinished(&worker);
+}
+
+void FairSimulation::EndUnwanted(Worker* worker) {
+  for (Sentence& sentence : worker->batch) {
+    const absl::Status wanted = sentence.job->request->Wanted(now_);
+    if (wanted.ok()) continue;
+    Tell(sentence.job.get(), wanted, now_, /*begun=*/true);
+    sentence.job = nullptr;
+  }
+  std::erase_if(worker->batch, [](const Sentence& s) { return s.job == nullptr; });
+}
+
+// Adds a sentence that starts to the worker's batch.
+Resident FairSimulation::Begin(Starting start, Worker* worker) {
+  requests_.at(start.job->request.get())->begun = true;
+  const JobCost& cost = start.job->cost;
+  const Resident resident = {.job = start.job.get(),
+                             .stages_left = cost.encode_stages,
+                             .runs = start.encode_stages == cost.encode_stages,
+                             .encode_stages = start.encode_stages};
+  // Sentences take more or fewer steps than was expected.
+  const int steps = std::max(1, Pick(cost.steps * 3 / 4, cost.steps * 5 / 4));
+  worker->batch.push_back({std::move(start.job), cost.encode_stages, steps});
+  return resident;
+}
+
+// Advances the worker's sentences by a turn, and returns how long it takes.
+absl::Duration FairSimulation::Advance(const std::vector<Resident>& residents, Worker* worker) {
   double rows = 0, tokens = 0, seconds = options_.turn_seconds;
   for (size_t i = 0; i < residents.size(); ++i) {
     const Resident& resident = residents[i];
     const JobCost& cost = resident.job->cost;
-    worker.batch[i].stages_left -= resident.encode_stages;
+    worker->batch[i].stages_left -= resident.encode_stages;
     const double encoded =
         static_cast<double>(cost.source_tokens) * resident.encode_stages / cost.encode_stages;
     // Each row and each source token attends to the whole source.
@@ -164,21 +181,20 @@ void FairSimulation::TakeTurn(int index) {
     if (!resident.runs) continue;
     rows += cost.rows;
     seconds += options_.row_seconds * attention * cost.rows;
-    --worker.batch[i].steps_left;
-  }
-  if (residents.empty()) {
-    worker.free = now_ + absl::Microseconds(100);  // when it looks for work again
-    return;
+    --worker->batch[i].steps_left;
   }
   work_ += rows + tokens;
-  worker.free = now_ + absl::Seconds(seconds);
-  for (Sentence& sentence : worker.batch) {
+  return absl::Seconds(seconds);
+}
+
+void FairSimulation::EndFinished(Worker* worker) {
+  for (Sentence& sentence : worker->batch) {
     if (sentence.steps_left > 0) continue;
-    Tell(sentence.job.get(), sentence.job->request->Wanted(worker.free), worker.free,
+    Tell(sentence.job.get(), sentence.job->request->Wanted(worker->free), worker->free,
          /*begun=*/true);
     sentence.job = nullptr;
   }
-  std::erase_if(worker.batch, [](const Sentence& s) { return s.job == nullptr; });
+  std::erase_if(worker->batch, [](const Sentence& s) { return s.job == nullptr; });
 }
 
 void FairSimulation::Tell(Job* job, const absl::Status& status, absl::Time at, bool begun) {

@@ -93,6 +93,10 @@ class FairSimulation {
   void ArriveAll();
   bool Arrive(size_t traffic);
   void TakeTurn(int worker);
+  void EndUnwanted(Worker* worker);
+  Resident Begin(Starting start, Worker* worker);
+  absl::Duration Advance(const std::vector<Resident>& residents, Worker* worker);
+  void EndFinished(Worker* worker);
   void Tell(Job* job, const absl::Status& status, absl::Time at, bool begun);
   void WatchLeads();
   void WatchMemory();

@@ -4,7 +4,6 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -20,7 +19,7 @@ import yaml
 
 import files
 from certificates import Authority, read
-from harness import CLIENT, MODEL, Server, pb
+from harness import CLIENT, MODEL, Server, free_port, pb
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -78,8 +77,7 @@ class Prometheus:
         path = os.path.join(self.directory.name, "prometheus.yml")
         with open(path, "w", encoding="utf-8") as file:
             yaml.safe_dump(config, file)
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            address = f"127.0.0.1:{free.getsockname()[1]}"
+        address = f"127.0.0.1:{free_port()}"
         self.url = f"http://{address}"
         self.opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         with open(os.path.join(self.directory.name, "log"), "w", encoding="utf-8") as log:
@@ -118,7 +116,7 @@ class Prometheus:
         return {json.dumps(sample["metric"], sort_keys=True): float(sample["value"][1])
                 for sample in result}
 
-    def await_value(self, promql, wanted, timeout=60):
+    def await_value(self, promql, wanted, timeout=120):
         """Waits until some sample of the query is `wanted`."""
         deadline = time.monotonic() + timeout
         last = None
@@ -143,7 +141,7 @@ class ScrapeTest(unittest.TestCase):
         cls.prometheus = Prometheus(cls.server.http_address)
         cls.load = subprocess.Popen(
             [CLIENT, "load", "--server", cls.server.grpc_address, "--tls-ca", cls.authority.ca,
-             "--concurrency", "8", "--beam-size", "4", "--duration", "120"],
+             "--concurrency", "8", "--beam-size", "4", "--duration", "3600"],
             stdout=subprocess.PIPE, text=True)
         cls.stopping = threading.Event()
         cls.mischief = threading.Thread(target=cls.make_mistakes)

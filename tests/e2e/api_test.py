@@ -6,7 +6,7 @@ import unittest
 
 import grpc
 
-from harness import FLOAT32, ServerTest, details_of, golden_inputs, pb
+from harness import FLOAT32, ServerTest, await_true, details_of, golden_inputs, pb
 
 from google.protobuf import descriptor_pb2
 from grpc.health.v1 import health_pb2, health_pb2_grpc
@@ -205,15 +205,12 @@ class ErrorTest(ServerTest):
         call = self.server.translation.Translate.future(pb.TranslateRequest(contents=texts))
         time.sleep(0.02)
         call.cancel()
-        deadline = time.monotonic() + 30
-        while time.monotonic() < deadline:
+
+        def idle():
             metrics = self.server.metrics()
-            idle = [metrics[name][()] for name in
-                    ("dragoman_requests_in_flight", "dragoman_kv_cache_bytes")]
-            if idle == [0, 0]:
-                break
-            time.sleep(0.02)
-        self.assertEqual(idle, [0, 0])
+            return not any(metrics[name][()] for name in
+                           ("dragoman_requests_in_flight", "dragoman_kv_cache_bytes"))
+        await_true(idle, "nothing is left")
 
 
 class OverloadTest(ServerTest):

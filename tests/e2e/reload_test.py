@@ -17,7 +17,7 @@ import unittest
 
 import grpc
 
-from harness import MODEL, SOURCE_DIR, golden_inputs, pb, seed, serve
+from harness import MODEL, SOURCE_DIR, await_true, golden_inputs, pb, seed, serve
 
 OTHER = os.path.join(SOURCE_DIR, "tests/golden/models/marian-rand")
 TRAINED = os.path.join(SOURCE_DIR, "tests/golden/models/marian-trained")
@@ -121,12 +121,6 @@ class ReloadTest(unittest.TestCase):
     def hang_up(self, server):
         server.process.send_signal(signal.SIGHUP)
 
-    def await_true(self, condition, what, timeout=60):
-        deadline = time.monotonic() + timeout
-        while not condition():
-            self.assertLess(time.monotonic(), deadline, what)
-            time.sleep(0.02)
-
     def resident(self, server):
         return server.metrics()["process_resident_memory_bytes"][()] / 1e6
 
@@ -150,7 +144,7 @@ class ReloadTest(unittest.TestCase):
             self.point(target)
             self.hang_up(server)
             peak = 0
-            deadline = time.monotonic() + 60
+            deadline = time.monotonic() + 300
             while not done():
                 peak = max(peak, self.resident(server))
                 self.assertLess(time.monotonic(), deadline, name)
@@ -178,16 +172,15 @@ class ReloadTest(unittest.TestCase):
         self.assertEqual({version for version, _ in load.answers}, {first, second})
         for key, translations in load.answers.items():
             self.assertEqual(len(translations), 1, key)
-        self.await_true(lambda: self.resident(server) < 1.3 * resident["before good"] + 20,
-                        "the memory of what has left is not returned")
+        await_true(lambda: self.resident(server) < 1.3 * resident["before good"] + 20,
+                        "the memory of what has left is returned")
         print(f"{sum(load.codes.values())} requests; resident at the end "
               f"{self.resident(server):.0f} MB", file=sys.stderr)
         for (name, begin), (_, end) in zip(marks, marks[1:]):
             print(f"  p99 {name}: {1000 * load.p99_between(begin, end):.0f} ms", file=sys.stderr)
-        log = server.log_text()
         for words in ("model not reloaded: the old version stays in use", "reason=broken",
                       "reason=memory", "left"):
-            self.assertIn(words, log)
+            server.await_log(words)
         self.assertEqual(server.stop(), 0)
 
     def test_files_written_in_place_while_they_are_watched(self):
@@ -216,8 +209,8 @@ class ReloadTest(unittest.TestCase):
             with open(os.path.join(served, "model.safetensors"), "wb") as file:
                 file.write(weights)
             expected = {OTHER: 1, TRAINED: 0}[directory]
-            self.await_true(lambda: self.model(server).version == list(want)[expected],
-                            "the whole version is not served", timeout=30)
+            await_true(lambda: self.model(server).version == list(want)[expected],
+                            "the whole version is served")
             self.assert_answer(server, want)
         self.assertEqual(server.stop(), 0)
 
@@ -243,7 +236,7 @@ class ReloadTest(unittest.TestCase):
         version = self.model(server).version
         project("..2026_02", OTHER)
         shutil.rmtree(os.path.join(served, "..2026_01"))
-        self.await_true(lambda: self.model(server).version != version, "the new link is not seen")
+        await_true(lambda: self.model(server).version != version, "the new link is seen")
         self.assertEqual(server.stop(), 0)
 
     def test_streams_end_on_the_version_that_they_began_with(self):
@@ -264,8 +257,8 @@ class ReloadTest(unittest.TestCase):
         for directory in (TRAINED, OTHER):
             self.point(directory)
             self.hang_up(server)
-            self.await_true(lambda: self.states(server) == [("stable", "ready", "")]
-                            and self.model(server).version not in want, "no new version")
+            await_true(lambda: self.states(server) == [("stable", "ready", "")]
+                            and self.model(server).version not in want, "a new version")
             response = server.translate(*texts, options=options)
             want[response.model_version] = [t.hypotheses[0].text for t in response.translations]
         self.assertEqual(len(want), 2)
@@ -305,20 +298,20 @@ class ReloadTest(unittest.TestCase):
                         write('models { name: "en-de" directory')
                     self.hang_up(server)
                     time.sleep(0.2)
-                self.await_true(lambda: server.metrics()["dragoman_config_stale"][()] == 1,
-                                "the broken file is not told")
+                await_true(lambda: server.metrics()["dragoman_config_stale"][()] == 1,
+                                "the broken file is told")
                 self.assertEqual(server.http("/readyz")[0], 200)
+                await_true(lambda: min(streamed[0], answered[0]) > 4, "calls end")
                 write(f'models {{ name: "en-de" directory: "{self.current}" }}')
                 self.hang_up(server)
-                self.await_true(lambda: server.metrics()["dragoman_config_stale"][()] == 0,
-                                "the mended file is not read")
+                await_true(lambda: server.metrics()["dragoman_config_stale"][()] == 0,
+                                "the mended file is read")
             finally:
                 ending.set()
             for call in calls:
                 call.result()
         print(f"{streamed[0]} streams of {len(texts)} texts, {answered[0]} answers", file=sys.stderr)
         self.assertEqual(wrong, [])
-        self.assertGreater(min(streamed[0], answered[0]), 4)
         self.assertEqual(server.stop(), 0)
 
     def test_a_storm_of_signals_and_a_version_that_flaps(self):
@@ -333,14 +326,13 @@ class ReloadTest(unittest.TestCase):
             time.sleep(0.1)
         self.point(OTHER)
         self.hang_up(server)
-        self.await_true(lambda: self.states(server) == [("stable", "ready", "")], "it does not settle")
+        await_true(lambda: self.states(server) == [("stable", "ready", "")], "it settles")
         load.stop()
         self.assertEqual(set(load.codes), {"OK"}, load.codes)
         for key, translations in load.answers.items():
             self.assertEqual(len(translations), 1, key)
-        after = self.resident(server)
-        print(f"40 versions: resident {before:.0f} MB before, {after:.0f} after", file=sys.stderr)
-        self.assertLess(after, before + 60)
+        await_true(lambda: self.resident(server) < before + 60, "the memory of what has left is returned")
+        print(f"40 versions: resident {before:.0f} MB before, {self.resident(server):.0f} after", file=sys.stderr)
         self.assertEqual(server.stop(), 0)
 
     def test_sigterm_during_a_reload_drains_as_ever(self):
@@ -371,15 +363,15 @@ class ReloadTest(unittest.TestCase):
 
         write(f'models {{ name: "a" directory: "{TRAINED}" }}'
               f' models {{ name: "b" directory: "{OTHER}" }} default_model: "b" max_texts: 3')
-        self.await_true(lambda: names() == ["a", "b"], "b is not there")
-        self.await_true(lambda: server.translate("Good morning.").model == "b", "b is not the default")
-        self.assertIn("settings=max_texts", server.log_text())
+        await_true(lambda: names() == ["a", "b"], "b is there")
+        await_true(lambda: server.translate("Good morning.").model == "b", "b is the default")
+        server.await_log("settings=max_texts")
         write('models { name: "a" directory')
-        self.await_true(lambda: server.metrics()["dragoman_config_stale"][()] == 1, "not told")
+        await_true(lambda: server.metrics()["dragoman_config_stale"][()] == 1, "told")
         self.assertEqual(names(), ["a", "b"])
         write(f'models {{ name: "b" directory: "{OTHER}" }}')
-        self.await_true(lambda: names() == ["b"], "a is still there")
-        self.assertEqual(server.metrics()["dragoman_config_stale"][()], 0)
+        await_true(lambda: names() == ["b"], "a has gone")
+        await_true(lambda: server.metrics()["dragoman_config_stale"][()] == 0, "told")
         self.assertEqual(server.stop(), 0)
 
 

@@ -105,7 +105,7 @@ class UnservableTest(unittest.TestCase):
         self.model.change_tensors(
             lambda tensors: tensors.update({"pooler.bias": ([2], array.array("f", [1, 2]))}))
         server = serve(self, "--model", f"en-de={self.model.path}")
-        self.assertRegex(server.log_text(), "unused tensors .*tensors=pooler.bias")
+        self.assertRegex(server.await_log("pooler.bias"), "unused tensors .*tensors=pooler.bias")
         server.channel.close()
         self.assertEqual(server.stop(), 0)
 

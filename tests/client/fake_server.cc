@@ -105,6 +105,7 @@ grpc::Status FakeServer::Translations::Translate(grpc::ServerContext* context,
   }
   for (int i = 0; i < request->contents_size(); ++i) {
     std::string text = request->contents(i);
+    while (text == "never" && !context->IsCancelled()) absl::SleepFor(absl::Milliseconds(1));
     if (grpc::Status status = Answer(text, i, attempts); !status.ok()) return status;
     std::transform(text.begin(), text.end(), text.begin(), ::toupper);
     v1::Translation* translation = response->add_translations();

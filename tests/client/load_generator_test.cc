@@ -76,7 +76,7 @@ TEST(LoadGenerator, MixesInBatchWork) {
 TEST(LoadGenerator, GivesUpSomeRequests) {
   FakeServer server;
   TranslationClient client(server.address());
-  const LoadReport report = RunLoad(&client, {}, {"slow"},
+  const LoadReport report = RunLoad(&client, {}, {"never"},
                                     {.concurrency = 20,
                                      .requests = 20,
                                      .cancel_share = 1.0,

@@ -118,12 +118,12 @@ TEST_F(PipelineTest, WaitsAsLongAsABusyServerAsks) {
 }
 
 TEST_F(PipelineTest, GivesUpOnAServerThatStaysBusy) {
-  TranslationPipeline pipeline(&client_, {}, {.max_wait = absl::Milliseconds(600)}, Collect());
+  TranslationPipeline pipeline(&client_, {}, {.max_wait = absl::Seconds(3)}, Collect());
   ASSERT_TRUE(pipeline.Add("busy").ok());
   EXPECT_EQ(pipeline.Finish().code(), absl::StatusCode::kResourceExhausted);
-  // It tries at once, after 250 ms and after 500 ms; a busy machine may not get to the third.
+  // It tries at once and after every 250 ms; a busy machine may not get to all of them.
   EXPECT_GE(server_.requests().size(), 2u);
-  EXPECT_LE(server_.requests().size(), 3u);
+  EXPECT_LE(server_.requests().size(), 12u);
 }
 
 TEST_F(PipelineTest, WaitsForAServerThatWentAwayButNotForOneThatWasNeverThere) {

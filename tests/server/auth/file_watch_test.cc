@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <filesystem>
@@ -64,8 +65,8 @@ class FileWatchTest : public testing::Test {
     EXPECT_TRUE(condition());
   }
 
-  const std::string a_ = testing::TempDir() + "dragoman_file_watch_a";
-  const std::string b_ = testing::TempDir() + "dragoman_file_watch_b";
+  const std::string a_ = testing::TempDir() + "dragoman_file_watch_a_" + std::to_string(getpid());
+  const std::string b_ = testing::TempDir() + "dragoman_file_watch_b_" + std::to_string(getpid());
   const std::string b_text_ = "1";
   std::atomic<int> reads_ = 0;
   std::atomic<int> failures_ = 0;

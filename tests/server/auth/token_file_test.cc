@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -87,7 +88,8 @@ class TokenFileTest : public testing::Test {
     std::filesystem::rename(path_ + ".new", path_);
   }
 
-  const std::string path_ = testing::TempDir() + "dragoman_token_file_test";
+  const std::string path_ =
+      testing::TempDir() + "dragoman_token_file_test_" + std::to_string(getpid());
   std::ostringstream log_;
 };
 

@@ -18,6 +18,7 @@ namespace {
 
 using grpc::health::v1::HealthCheckResponse;
 
+constexpr char kText[] = "The old teacher sees a small house. The cat is old. Anna is here.";
 constexpr char kInFlight[] = "dragoman_requests_in_flight";
 constexpr char kWaiting[] = "dragoman_queue_requests{priority=\"interactive\"}";
 
@@ -62,7 +63,7 @@ TEST(Lifecycle, CancelledCallEndsAndLeavesNothingBehind) {
 
 TEST(Lifecycle, DeadlineEndsTheWork) {
   TestServer server;
-  PendingTranslation pending(&server, LongRequest(), absl::Milliseconds(500));
+  PendingTranslation pending(&server, LongRequest(), absl::Seconds(2));
   EXPECT_EQ(pending.Await().error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
   ExpectNothingIsLeft(server);
   EXPECT_EQ(Calls(server, "DEADLINE_EXCEEDED"), 1);
@@ -124,11 +125,22 @@ TEST(Lifecycle, DrainingServerFinishesItsCallsAndTakesNoMore) {
   ASSERT_TRUE(watch->Read(&health));
   EXPECT_EQ(health.status(), HealthCheckResponse::SERVING);
 
-  v1::TranslateRequest request = LongRequest();
-  request.mutable_contents()->DeleteSubrange(0, 112);
-  request.mutable_options()->set_beam_size(2);
-  PendingTranslation pending(&server, request);
-  server.AwaitSample(kInFlight, 1);
+  // Its answer is larger than what HTTP/2 lets a server send unread, so the call lasts until it is
+  // read here.
+  grpc::ChannelArguments small_window;
+  small_window.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+  const auto stub = v1::TranslationService::NewStub(grpc::CreateCustomChannel(
+      server.server().grpc_address(), grpc::InsecureChannelCredentials(), small_window));
+  v1::TranslateRequest request = RequestFor(std::vector<std::string>(128, kText));
+  request.mutable_options()->set_beam_size(4);
+  request.mutable_options()->set_num_hypotheses(4);
+  request.mutable_output()->set_tokens(true);
+  request.mutable_output()->set_alignments(true);
+  request.mutable_output()->set_attention(true);
+  grpc::ClientContext context;
+  const auto stream = stub->TranslateStream(&context, request);
+  v1::TranslateStreamResponse message;
+  ASSERT_TRUE(stream->Read(&message));
   std::thread drain([&] { server.server().Drain(); });
   ASSERT_TRUE(watch->Read(&health));
   EXPECT_EQ(health.status(), HealthCheckResponse::NOT_SERVING);
@@ -145,9 +157,12 @@ TEST(Lifecycle, DrainingServerFinishesItsCallsAndTakesNoMore) {
   } while (late.ok());
   EXPECT_EQ(late.error_code(), grpc::StatusCode::UNAVAILABLE);
 
-  const grpc::Status status = pending.Await();
+  int ended = 0;
+  do ended += message.has_translation();
+  while (stream->Read(&message));
+  EXPECT_EQ(ended, 128);
+  const grpc::Status status = stream->Finish();
   EXPECT_TRUE(status.ok()) << status.error_message();
-  EXPECT_EQ(pending.response().translations_size(), 16);
   drain.join();
   EXPECT_FALSE(watch->Read(&health));
   ExpectNothingIsLeft(server);
@@ -167,7 +182,7 @@ TEST(Lifecycle, DrainTimeoutCancelsWhatIsLeft) {
 
 TEST(Lifecycle, KeepsServingWhileLoadBalancersLearnThatItEnds) {
   ServerOptions options = TestOptions();
-  options.drain_delay = absl::Seconds(1);
+  options.drain_delay = absl::Seconds(4);  // time enough for a call, however busy the machine is
   TestServer server(options);
   std::thread drain([&] { server.server().Drain(); });
   HttpReply ready;

@@ -79,7 +79,7 @@ Samples TestServer::Metrics() const {
 
 void TestServer::AwaitSample(const std::string& sample, double value) const {
   double last = -1;
-  for (const absl::Time end = absl::Now() + absl::Seconds(10); absl::Now() < end;) {
+  for (const absl::Time end = absl::Now() + absl::Minutes(1); absl::Now() < end;) {
     last = Metrics().at(sample);
     if (last == value) return;
     absl::SleepFor(absl::Milliseconds(2));

@@ -139,13 +139,16 @@ TEST_F(HttpApiTest, DeadlinesAreMet) {
 }
 
 TEST_F(HttpApiTest, AClientThatGoesAwayCancelsItsWork) {
+  std::string texts = R"("The cat is old.")";
+  for (int i = 1; i < 128; ++i) texts += R"(, "The cat is old.")";
+  const std::string body = R"({"contents": [)" + texts +
+                           R"(], "options": {"beamSize": 16, "minLength": 490, "maxLength": 500}})";
   {
     HttpClient client(address());
     client.Send(
         "POST /v1/translate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-        "Content-Length: 137\r\n\r\n"
-        R"({"contents": ["The cat is old.", "The cat is old.", "The cat is old."],  )"
-        R"("options": {"beamSize": 16, "minLength": 490, "maxLength": 500}})");
+        "Content-Length: " +
+        std::to_string(body.size()) + "\r\n\r\n" + body);
     server_.AwaitSample("dragoman_requests_in_flight", 1);
   }
   server_.AwaitSample("dragoman_requests_in_flight", 0);

@@ -90,7 +90,7 @@ class ReloadTest : public testing::Test {
     return states;
   }
   void AwaitStates(const std::vector<std::string>& want, const std::string& model = "en-de") {
-    for (const absl::Time end = absl::Now() + absl::Seconds(20); absl::Now() < end;) {
+    for (const absl::Time end = absl::Now() + absl::Minutes(1); absl::Now() < end;) {
       if (States(model) == want) return;
       absl::SleepFor(absl::Milliseconds(5));
     }
@@ -104,7 +104,7 @@ class ReloadTest : public testing::Test {
     return "";
   }
   void AwaitOtherVersion(const std::string& than) {
-    for (const absl::Time end = absl::Now() + absl::Seconds(20); absl::Now() < end;) {
+    for (const absl::Time end = absl::Now() + absl::Minutes(1); absl::Now() < end;) {
       if (Version() != than) return;
       absl::SleepFor(absl::Milliseconds(5));
     }

@@ -14,11 +14,14 @@
 namespace dragoman {
 namespace {
 
-// Reads HOST:PORT from the line `listening grpc=HOST:PORT http=HOST:PORT`; "" if it is not there.
-std::string GrpcAddress(const std::string& line) {
-  const std::string prefix = "listening grpc=";
-  if (line.rfind(prefix, 0) != 0) return "";
-  return line.substr(prefix.size(), line.find(' ', prefix.size()) - prefix.size());
+// Reads HOST:PORT after `name` from the line `listening grpc=HOST:PORT http=HOST:PORT`; "" if it is
+// not there.
+std::string AddressIn(const std::string& line, const std::string& name) {
+  if (line.rfind("listening ", 0) != 0) return "";
+  const size_t at = line.find(name);
+  if (at == std::string::npos) return "";
+  const size_t begin = at + name.size();
+  return line.substr(begin, line.find(' ', begin) - begin);
 }
 
 }  // namespace
@@ -45,7 +48,8 @@ ServerProcess::ServerProcess(const std::string& grpc_address) {
   while (grpc_address_.empty()) {
     const absl::StatusOr<std::optional<std::string>> line = reader.Next();
     if (!line.ok() || !line->has_value()) break;
-    grpc_address_ = GrpcAddress(**line);
+    grpc_address_ = AddressIn(**line, " grpc=");
+    http_address_ = AddressIn(**line, " http=");
   }
 }
 

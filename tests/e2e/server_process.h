@@ -20,6 +20,7 @@ class ServerProcess {
   ServerProcess& operator=(const ServerProcess&) = delete;
 
   const std::string& grpc_address() const { return grpc_address_; }
+  const std::string& http_address() const { return http_address_; }
 
   // Sends SIGTERM and returns the exit code, or -1 if a signal killed the server.
   int Stop();
@@ -30,6 +31,7 @@ class ServerProcess {
   pid_t pid_ = -1;
   int output_ = -1;  // the read end of its standard output
   std::string grpc_address_;
+  std::string http_address_;
 };
 
 }  // namespace dragoman

@@ -101,7 +101,7 @@ class FakeServer {
     this.requests.push(asked);
     if (this.busy > 0) {
       this.busy--;
-      return json(429, {code: 8, message: 'too much is waiting', details: [{'@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '1s'}]}, {'retry-after': '1'});
+      return json(429, {code: 8, message: 'too much is waiting', details: [{'@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '5s'}]}, {'retry-after': '5'});
     }
     if (asked.contents[0].includes('WRONG')) return json(400, {code: 3, message: 'contents[0] has 600 tokens; at most 512 are taken'});
     const whole = translation(asked.contents[0], asked.options?.numHypotheses ?? 1);

@@ -35,7 +35,7 @@ class PageTest(unittest.TestCase):
             server = Server(*FLOAT32, "--workers", "1")
             try:
                 ended = subprocess.run(
-                    ["node", "--test", "page.test.js"], cwd=tests, capture_output=True, text=True, timeout=400,
+                    ["node", "--test", "page.test.js"], cwd=tests, capture_output=True, text=True, timeout=1000,
                     env={**os.environ, "DRAGOMAN_CHROMIUM": chromium, "DRAGOMAN_PAGE": f"http://{server.http_address}"})
             finally:
                 code = server.stop()

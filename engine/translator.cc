@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <new>
 #include <optional>
 #include <utility>
 
@@ -160,12 +159,7 @@ void Translator::Translate(TranslateRequest request, std::shared_ptr<RequestStat
                                                      std::move(on_progress));
   absl::Status status = state->Wanted(absl::Now());
   if (!status.ok()) return call->Answer(std::move(status));
-  absl::StatusOr<std::vector<JobPtr>> jobs;
-  try {
-    jobs = call->Plan(context_, std::move(request));
-  } catch (const std::bad_alloc&) {  // fails this request, not the server
-    jobs = absl::ResourceExhaustedError("there is not enough memory for the request");
-  }
+  absl::StatusOr<std::vector<JobPtr>> jobs = call->Plan(context_, std::move(request));
   status = jobs.status();
   if (status.ok()) status = state->Wanted(absl::Now());
   if (status.ok() && !jobs->empty()) {

@@ -1,7 +1,6 @@
 #include "server/models/model_loader.h"
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -130,15 +129,7 @@ ModelLoader::ModelLoader(const ServerOptions& options, WorkerPool* pool, Metrics
     : options_(options), pool_(pool), metrics_(metrics) {}
 
 LoadResult ModelLoader::Load(const ModelSource& source, const LoadedModel* before) const {
-  LoadResult result;
-  try {
-    result = TryLoad(source, before);
-  } catch (const std::bad_alloc&) {  // a server that runs keeps what it has
-    result = {absl::ResourceExhaustedError(
-                  "there is not enough memory for it (is it limited by ulimit -v?)"),
-              "memory",
-              {}};
-  }
+  LoadResult result = TryLoad(source, before);
   result.status = Annotate(RelativeTo(source.directory, result.status),
                            absl::StrCat("model ", source.name, " (", source.directory, "): "));
   return result;

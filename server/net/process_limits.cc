@@ -74,6 +74,16 @@ void AddLimit(const char* name, decltype(RLIMIT_AS) resource, Message* message) 
   _exit(EXIT_FAILURE);
 }
 
+// Called when operator new gets no memory.
+void OnNoMemory() {
+  constexpr size_t kSome = size_t{1} << 20;
+  void* const some =
+      mmap(nullptr, kSome, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (some == MAP_FAILED) EndWith("out of memory", "");
+  munmap(some, kSome);
+  throw std::bad_alloc();  // it was too much at once
+}
+
 void OnTerminate() {
   if (const std::exception_ptr thrown = std::current_exception(); thrown != nullptr) {
     try {
@@ -117,6 +127,7 @@ absl::StatusOr<DescriptorPlan> PlanDescriptors(int64_t limit) {
 
 void ExplainExhaustion() {
   std::set_terminate(OnTerminate);
+  std::set_new_handler(OnNoMemory);
   // The C library loads what unwinds its own functions when it first needs it, and aborts if there
   // is no memory left by then.
   void* frame = nullptr;

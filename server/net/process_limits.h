@@ -1,5 +1,6 @@
 // What the operating system grants this process (ulimit).  If that is too little, the process ends
-// with exit code 1 and a message that names what was short, instead of an abort.
+// with exit code 1 and a message that names what was short, instead of an abort.  The check at the
+// end of the start (CheckHeadroom) keeps this from happening later.
 
 #ifndef DRAGOMAN_SERVER_NET_PROCESS_LIMITS_H_
 #define DRAGOMAN_SERVER_NET_PROCESS_LIMITS_H_
@@ -25,7 +26,10 @@ absl::StatusOr<DescriptorPlan> PlanDescriptors();
 absl::StatusOr<DescriptorPlan> PlanDescriptors(int64_t limit);
 
 // From now on, running out of memory or threads ends the process with exit code 1 and a message on
-// standard error that names the limits in force.
+// standard error that names the limits in force.  For memory, this happens in the allocation that
+// fails: protobuf, and with it SentencePiece, does not survive an exception there (its destructors
+// then read pointers that were never set), so a request that runs out of memory cannot fail alone.
+// A single allocation that is too large, while there is memory, throws std::bad_alloc as usual.
 void ExplainExhaustion();
 
 // Makes the process need less address space if that is limited (ulimit -v): all threads share one

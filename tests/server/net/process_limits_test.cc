@@ -7,9 +7,11 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <new>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace dragoman {
 namespace {
@@ -35,6 +37,8 @@ TEST(ProcessLimits, HeadroomIsThere) {
   EXPECT_EQ(CheckHeadroom(size_t{1} << 30, 8), absl::OkStatus());
 }
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they allocate themselves
+
 TEST(ProcessLimitsDeathTest, TooLittleHeadroomIsNamed) {
   const auto check = [] {
     const rlimit limit = {size_t{8} << 30, size_t{8} << 30};
@@ -55,6 +59,36 @@ TEST(ProcessLimitsDeathTest, RunningOutOfMemoryIsExplained) {
       },
       testing::ExitedWithCode(1), "dragoman-server: out of memory; the limits are .*ulimit -v");
 }
+
+TEST(ProcessLimitsDeathTest, RunningOutOfMemoryUnwindsNothing) {
+  const auto run_out = [] {
+    ExplainExhaustion();
+    const rlimit limit = {size_t{3} << 30, size_t{3} << 30};
+    setrlimit(RLIMIT_AS, &limit);
+    std::vector<std::unique_ptr<char[]>> all;
+    try {
+      while (true) all.push_back(std::make_unique_for_overwrite<char[]>(64 << 10));
+    } catch (const std::bad_alloc&) {
+      _exit(2);
+    }
+  };
+  EXPECT_EXIT(run_out(), testing::ExitedWithCode(1), "dragoman-server: out of memory");
+}
+
+TEST(ProcessLimitsDeathTest, AnAllocationThatIsTooLargeThrows) {
+  const auto ask = [] {
+    ExplainExhaustion();
+    try {
+      void* volatile const much = operator new (size_t{1} << 60);  // not optimized away
+      _exit(much == nullptr ? 3 : 2);
+    } catch (const std::bad_alloc&) {
+      _exit(1);
+    }
+  };
+  EXPECT_EXIT(ask(), testing::ExitedWithCode(1), "");
+}
+
+#endif
 
 TEST(ProcessLimitsDeathTest, AnAbortIsExplainedOnlyWhileThatIsEnabled) {
   EXPECT_EXIT(

@@ -160,6 +160,42 @@ class BulkBesideOthersTest(unittest.TestCase):
         self.assertGreater(min(answered), 0)
 
 
+    def test_a_bulk_call_goes_on_beside_calls_that_fill_every_turn(self):
+        server = serve(self, *StreamTest.arguments, "--workers", "1", "--max-batch-rows", "32")
+        self.addCleanup(server.stop)
+        ending = threading.Event()
+        # Six calls of 64 rows: even if one is on its way, the others fill a turn of 32 twice over.
+        text, options = "The weather is nice today.", pb.DecodingOptions(min_length=60, max_length=61)
+
+        def interactive():
+            calls = 0
+            while not ending.is_set():
+                server.translate(*[text] * 16, options=options, timeout=300)
+                calls += 1
+            return calls
+        with futures.ThreadPoolExecutor(6) as pool:
+            others = [pool.submit(interactive) for _ in range(6)]
+            try:
+                deadline = time.monotonic() + 60
+                while server.metrics()["dragoman_requests_in_flight"][()] < 6:
+                    self.assertLess(time.monotonic(), deadline, "the calls do not begin")
+                call = server.translation.TranslateBulk(
+                    iter([item(str(i), "Good morning.") for i in range(100)]), timeout=300)
+                begin = time.monotonic()
+                for _ in range(10):
+                    answer = next(call)
+                    self.assertEqual(answer.response.translations[0].hypotheses[0].text,
+                                     "Guten Morgen!")
+                took = time.monotonic() - begin
+                self.assertGreaterEqual(server.metrics()["dragoman_requests_in_flight"][()], 6)
+                call.cancel()
+            finally:
+                ending.set()
+            print(f"10 answers of a bulk call in {took:.1f} s beside "
+                  f"{sum(other.result() for other in others)} calls that filled the turns",
+                  flush=True)
+
+
 class HostileTest(ServerTest):
     """Whatever a client does, the server serves the next one and keeps nothing of the first."""
 

@@ -37,8 +37,8 @@ LineSize& LineSize::operator+=(const LineSize& more) {
 void FairShare::Open(Flow* flow) {
   Account* const account = AccountOf(flow->request->terms());
   // An account with nothing waiting was idle by its own choice.
-  if (!account->waits())
-    account->time = std::max(account->time, classes_[account->priority].start());
+  const double start = classes_[account->priority].start();
+  if (!account->waits()) account->time = std::max(account->time, start);
   flow->account = account;
   flow->time = account->now;
   flow->tag = account->short_work + kOvertaking * flow->expected;

@@ -32,7 +32,8 @@ Server& TheServer() {
   return server;
 }
 
-// Sends the bytes and returns everything that comes back until the server hangs up.
+// Sends the bytes and returns everything that comes back until the server hangs up.  The alarm with
+// which libFuzzer watches for timeouts may interrupt each call.
 std::string Exchange(const std::string& bytes) {
   const std::string& address = TheServer().http_address();
   sockaddr_in to = {};
@@ -44,7 +45,8 @@ std::string Exchange(const std::string& bytes) {
   const timeval patience = {.tv_sec = 60, .tv_usec = 0};
   setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
   for (size_t sent = 0; sent < bytes.size();) {
-    const ssize_t n = send(fd, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
+    const ssize_t n =
+        TEMP_FAILURE_RETRY(send(fd, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL));
     if (n <= 0) break;  // the server has hung up
     sent += n;
   }
@@ -52,7 +54,9 @@ std::string Exchange(const std::string& bytes) {
   std::string received;
   char buffer[4096];
   ssize_t n;
-  while ((n = recv(fd, buffer, sizeof(buffer), 0)) > 0) received.append(buffer, n);
+  while ((n = TEMP_FAILURE_RETRY(recv(fd, buffer, sizeof(buffer), 0))) > 0) {
+    received.append(buffer, n);
+  }
   FUZZ_CHECK(n == 0 || errno == ECONNRESET);  // any other error is a timeout
   close(fd);
   return received;

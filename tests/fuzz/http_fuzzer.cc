@@ -5,6 +5,7 @@
 // codes that a client's mistake can have.
 
 #include <arpa/inet.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -32,6 +33,16 @@ Server& TheServer() {
   return server;
 }
 
+// Whether the bytes are a whole request, or more.  Only a guess: it decides what to wait for.
+bool IsWhole(const std::string& bytes) {
+  static const std::string kLength = "Content-Length: ";
+  const size_t end = bytes.find("\r\n\r\n");
+  if (end == bytes.npos) return false;
+  const size_t length = bytes.find(kLength);
+  if (length > end) return true;
+  return bytes.size() - end - 4 >= std::strtoul(&bytes[length + kLength.size()], nullptr, 10);
+}
+
 // Sends the bytes and returns everything that comes back until the server hangs up.  The alarm with
 // which libFuzzer watches for timeouts may interrupt each call.
 std::string Exchange(const std::string& bytes) {
@@ -50,6 +61,9 @@ std::string Exchange(const std::string& bytes) {
     if (n <= 0) break;  // the server has hung up
     sent += n;
   }
+  // The server cancels what a client asked for that has closed its end.
+  pollfd answer = {.fd = fd, .events = POLLIN, .revents = 0};
+  if (IsWhole(bytes)) poll(&answer, 1, 1000);
   shutdown(fd, SHUT_WR);
   std::string received;
   char buffer[4096];

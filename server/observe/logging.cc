@@ -76,8 +76,13 @@ void AppendEvent(bool json, std::string_view event, absl::Span<const LogField> f
 class DescriptorSink : public spdlog::sinks::base_sink<std::mutex> {
  public:
   DescriptorSink(int fd, bool json, bool queued) : fd_(fd), json_(json), queued_(queued) {}
-  // Writes the lines that were still waiting to be written together with later ones.
-  ~DescriptorSink() override { Write(); }
+  // Writes the lines that were still waiting to be written together with later ones.  The lock
+  // shows ThreadSanitizer, which does not see into spdlog's library, that the queue's thread is
+  // done.
+  ~DescriptorSink() override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    Write();
+  }
 
  private:
   void sink_it_(const spdlog::details::log_msg& message) override {

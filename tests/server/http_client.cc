@@ -24,7 +24,8 @@ HttpClient::~HttpClient() { close(fd_); }
 
 void HttpClient::Send(const std::string& bytes) {
   for (size_t sent = 0; sent < bytes.size();) {
-    const ssize_t n = send(fd_, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
+    const ssize_t n =
+        TEMP_FAILURE_RETRY(send(fd_, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL));
     if (n <= 0) return;
     sent += n;
   }
@@ -32,7 +33,8 @@ void HttpClient::Send(const std::string& bytes) {
 
 bool HttpClient::More() {
   char buffer[4096];
-  const ssize_t n = recv(fd_, buffer, sizeof(buffer), 0);
+  // With a time limit, recv also returns when the process is stopped and continued.
+  const ssize_t n = TEMP_FAILURE_RETRY(recv(fd_, buffer, sizeof(buffer), 0));
   if (n <= 0) return false;
   received_.append(buffer, n);
   return true;

@@ -266,7 +266,8 @@ class HostileTest(ServerTest):
             print(f"slowest one-liner {1000 * slowest:.0f} ms, memory {more / 1e6:+.1f} MB "
                   f"to {(memory + more) / 1e6:.0f} MB", flush=True)
             self.assertLess(slowest, 20)  # and not as long as the others, who wait for minutes
-            self.assertLess(more, 32 << 20)
+            # Requests that are taken without an end are hundreds of megabytes; heaps differ by tens.
+            self.assertLess(more, 128 << 20)
             for call in streams[1:] + bulks:
                 call.cancel()
             self.assertEqual(sum(1 for message in streams[0]

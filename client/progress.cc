@@ -39,7 +39,7 @@ std::string ProgressLine(const Done& done, int64_t total_bytes, absl::Duration e
   const double seconds = absl::ToDoubleSeconds(elapsed);
   if (seconds <= 0 || done.lines == 0) return line;
   const double rate = static_cast<double>(done.lines) / seconds;
-  absl::StrAppendFormat(&line, rate < 10 ? ", %.1f lines/s" : ", %.0f lines/s", rate);
+  absl::StrAppendFormat(&line, ", %.*f lines/s", rate < 10 ? 1 : 0, rate);
   if (done.bytes > 0 && bytes <= total_bytes) {
     const double left = static_cast<double>(total_bytes - bytes) / static_cast<double>(done.bytes);
     absl::StrAppend(&line, ", ", HoursMinutesSeconds(seconds * left), " left");

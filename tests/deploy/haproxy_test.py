@@ -65,16 +65,21 @@ class Haproxy:
             self.process.wait()
 
 
+def channel_through(address):
+    """A channel whose calls are repeated as deploy/service_config.json says."""
+    with open(os.path.join(files.DEPLOY, "service_config.json"), encoding="utf-8") as file:
+        service_config = json.load(file)
+    # The load balancer balances, not the client.
+    del service_config["loadBalancingConfig"], service_config["healthCheckConfig"]
+    return grpc.insecure_channel(address, [
+        ("grpc.service_config", json.dumps(service_config)), ("grpc.enable_http_proxy", 0),
+        ("grpc.use_local_subchannel_pool", 1)])
+
+
 class Callers:
     """Threads that translate without a pause, each over its own connection."""
 
     def __init__(self, address, count):
-        with open(os.path.join(files.DEPLOY, "service_config.json"), encoding="utf-8") as file:
-            service_config = json.load(file)
-        # The load balancer balances, not the client.
-        del service_config["loadBalancingConfig"], service_config["healthCheckConfig"]
-        self.options = [("grpc.service_config", json.dumps(service_config)),
-                        ("grpc.enable_http_proxy", 0), ("grpc.use_local_subchannel_pool", 1)]
         self.address = address
         self.texts = [i["text"] for i in golden_inputs()[:40]]
         self.answers = {}  # text: set of translations
@@ -87,7 +92,7 @@ class Callers:
             thread.start()
 
     def run(self, number):
-        with grpc.insecure_channel(self.address, self.options) as channel:
+        with channel_through(self.address) as channel:
             stub = pb_grpc.TranslationServiceStub(channel)
             while not self.ended.is_set():
                 number += 1
@@ -121,11 +126,11 @@ class HaproxyTest(unittest.TestCase):
     def await_served(self, *backends):
         """Waits until new calls go to each of them, as soon as its health checks allow it."""
         before = {backend: self.translated(backend) for backend in backends}
-        with grpc.insecure_channel(self.haproxy.address, [("grpc.enable_http_proxy", 0)]) as channel:
+        with channel_through(self.haproxy.address) as channel:
             stub = pb_grpc.TranslationServiceStub(channel)
 
             def served():
-                stub.Translate(pb.TranslateRequest(contents=["Hello"]), timeout=60, wait_for_ready=True)
+                stub.Translate(pb.TranslateRequest(contents=["Hello"]), timeout=60)
                 return all(self.translated(backend) > before[backend] for backend in backends)
             await_true(served, "calls go to the server")
 

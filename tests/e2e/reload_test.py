@@ -173,7 +173,7 @@ class ReloadTest(unittest.TestCase):
         for key, translations in load.answers.items():
             self.assertEqual(len(translations), 1, key)
         await_true(lambda: self.resident(server) < 1.3 * resident["before good"] + 20,
-                        "the memory of what has left is returned")
+                   "the memory of what has left is returned")
         print(f"{sum(load.codes.values())} requests; resident at the end "
               f"{self.resident(server):.0f} MB", file=sys.stderr)
         for (name, begin), (_, end) in zip(marks, marks[1:]):
@@ -210,7 +210,7 @@ class ReloadTest(unittest.TestCase):
                 file.write(weights)
             expected = {OTHER: 1, TRAINED: 0}[directory]
             await_true(lambda: self.model(server).version == list(want)[expected],
-                            "the whole version is served")
+                       "the whole version is served")
             self.assert_answer(server, want)
         self.assertEqual(server.stop(), 0)
 
@@ -258,7 +258,7 @@ class ReloadTest(unittest.TestCase):
             self.point(directory)
             self.hang_up(server)
             await_true(lambda: self.states(server) == [("stable", "ready", "")]
-                            and self.model(server).version not in want, "a new version")
+                       and self.model(server).version not in want, "a new version")
             response = server.translate(*texts, options=options)
             want[response.model_version] = [t.hypotheses[0].text for t in response.translations]
         self.assertEqual(len(want), 2)
@@ -299,13 +299,13 @@ class ReloadTest(unittest.TestCase):
                     self.hang_up(server)
                     time.sleep(0.2)
                 await_true(lambda: server.metrics()["dragoman_config_stale"][()] == 1,
-                                "the broken file is told")
+                           "the broken file is told")
                 self.assertEqual(server.http("/readyz")[0], 200)
                 await_true(lambda: min(streamed[0], answered[0]) > 4, "calls end")
                 write(f'models {{ name: "en-de" directory: "{self.current}" }}')
                 self.hang_up(server)
                 await_true(lambda: server.metrics()["dragoman_config_stale"][()] == 0,
-                                "the mended file is read")
+                           "the mended file is read")
             finally:
                 ending.set()
             for call in calls:

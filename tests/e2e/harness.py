@@ -36,6 +36,13 @@ MODEL = os.path.join(SOURCE_DIR, "models", "en-de")
 FLOAT32 = ("--model", f"en-de={MODEL}", "--precision", "float32")  # as in the goldens
 
 
+def instrumented():
+    """Whether the server was built with a sanitizer, whose own memory hides that of the server."""
+    with open(SERVER, "rb") as file:
+        program = file.read()
+    return b"__asan_init" in program or b"__tsan_init" in program
+
+
 def golden_inputs():
     """200 sentences, and Hugging Face's translations of them with the built-in model en-de."""
     path = os.path.join(SOURCE_DIR, "tests/golden/expected/en-de/golden.json")

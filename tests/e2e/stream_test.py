@@ -10,7 +10,8 @@ import unittest
 
 import grpc
 
-from harness import MODEL, ServerTest, await_true, golden_inputs, pb, pb_grpc, seed, serve
+from harness import (MODEL, ServerTest, await_true, golden_inputs, instrumented, pb, pb_grpc, seed,
+                     serve)
 
 SENTENCES = int(os.environ.get("DRAGOMAN_STREAMED_SENTENCES", "240"))  # for each beam size
 ITEMS = int(os.environ.get("DRAGOMAN_BULK_ITEMS", "2000"))
@@ -95,7 +96,8 @@ class StreamTest(ServerTest):
         feed(500)
         before = resident()
         feed(ITEMS)
-        self.assertLess(resident() - before, 32 << 20)
+        if not instrumented():
+            self.assertLess(resident() - before, 32 << 20)
 
 
 class BulkBesideOthersTest(unittest.TestCase):
@@ -267,7 +269,8 @@ class HostileTest(ServerTest):
                   f"to {(memory + more) / 1e6:.0f} MB", flush=True)
             self.assertLess(slowest, 20)  # and not as long as the others, who wait for minutes
             # Requests that are taken without an end are hundreds of megabytes; heaps differ by tens.
-            self.assertLess(more, 128 << 20)
+            if not instrumented():
+                self.assertLess(more, 128 << 20)
             for call in streams[1:] + bulks:
                 call.cancel()
             self.assertEqual(sum(1 for message in streams[0]

@@ -11,18 +11,10 @@ import unittest
 
 import grpc
 
-from harness import FLOAT32, MODEL, Server, details_of, pb, pb_grpc, run_server, serve
+from harness import FLOAT32, MODEL, Server, await_true, details_of, pb, pb_grpc, run_server, serve
 
 ONE_WORKER = (*FLOAT32, "--workers", "1")
 LONG = pb.DecodingOptions(beam_size=16, min_length=400, max_length=500)
-
-
-def await_true(condition, what, seconds=120):
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            raise AssertionError(what)
-        time.sleep(0.02)
 
 
 def connect(address):
@@ -82,14 +74,14 @@ class SlowReaderTest(unittest.TestCase):
             stub.Translate(pb.TranslateRequest(contents=["Good morning."]), timeout=60)
             relay.stalled.set()
             calls.append(stub.Translate.future(large))
-        await_true(lambda: server.metrics()["dragoman_requests_in_flight"][()] > 0, "no calls")
+        await_true(lambda: server.metrics()["dragoman_requests_in_flight"][()] > 0, "calls run")
         for _ in range(20):
             start = time.monotonic()
             self.assertTrue(server.translate("Good morning.", timeout=20).translations)
             self.assertLess(time.monotonic() - start, 10)
         # Neither their calls nor their connections stay, because they answer no pings.
-        await_true(lambda: server.metrics()["dragoman_connections"][()] <= 1, "still connected")
-        await_true(lambda: server.metrics()["dragoman_requests_in_flight"][()] == 0, "in flight")
+        await_true(lambda: server.metrics()["dragoman_connections"][()] <= 1, "they are disconnected")
+        await_true(lambda: server.metrics()["dragoman_requests_in_flight"][()] == 0, "their calls end")
         self.assertEqual(server.metrics()["dragoman_kv_cache_bytes"][()], 0)
         self.assertEqual(server.http("/readyz")[0], 200)
         for relay, channel in zip(relays, channels):
@@ -106,7 +98,7 @@ class DescriptorTest(unittest.TestCase):
         resource.setrlimit(resource.RLIMIT_NOFILE,
                            (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
         idle = [connect(server.grpc_address) for _ in range(1100)]
-        await_true(lambda: server.http("/readyz")[0] == 503, "it says ready and takes nobody")
+        await_true(lambda: server.http("/readyz")[0] == 503, "it says that it takes nobody")
         self.assertIn("the limit of connections is reached", server.http("/readyz")[2])
         self.assertEqual(server.http("/healthz")[0], 200)
         metrics = server.metrics()
@@ -116,7 +108,7 @@ class DescriptorTest(unittest.TestCase):
                            300)
         for connection in idle:
             connection.close()
-        await_true(lambda: server.http("/readyz")[0] == 200, "it does not recover")
+        await_true(lambda: server.http("/readyz")[0] == 200, "it recovers")
         channel = server.new_channel()
         response = pb_grpc.TranslationServiceStub(channel).Translate(
             pb.TranslateRequest(contents=["Good morning."]), timeout=60)
@@ -133,7 +125,7 @@ class DescriptorTest(unittest.TestCase):
             self.assertEqual(fourth.recv(9), b"")
         for connection in held:
             connection.close()
-        await_true(lambda: server.metrics()["dragoman_connections"][()] == 0, "they stay open")
+        await_true(lambda: server.metrics()["dragoman_connections"][()] == 0, "they are closed")
         self.assertEqual(len(server.translate("Hello").translations), 1)
         server.channel.close()
 
@@ -220,7 +212,7 @@ class LogTest(unittest.TestCase):
         os.close(log)
         for _ in range(10):
             self.assertEqual(len(server.translate("Hello", timeout=60).translations), 1)
-        await_true(lambda: server.metrics()["dragoman_log_lines_dropped_total"][()] >= 10, "count")
+        await_true(lambda: server.metrics()["dragoman_log_lines_dropped_total"][()] >= 10, "lines are counted")
         server.channel.close()
         server.terminate()
         self.assertEqual(server.process.wait(timeout=60), 0)
@@ -241,7 +233,7 @@ class SignalTest(unittest.TestCase):
             before = reload_time()
             time.sleep(1.1)  # metrics have whole seconds
             server.process.send_signal(signal.SIGHUP)
-            await_true(lambda: reload_time() > before, "the tokens are not read again")
+            await_true(lambda: reload_time() > before, "the tokens are read again")
             server.await_log("certificates and tokens again")
             self.assertEqual(server.http("/readyz")[0], 200)
             server.channel.close()
@@ -251,9 +243,9 @@ class SignalTest(unittest.TestCase):
         server = serve(self, *ONE_WORKER, "--drain-timeout", "1h")
         call = server.translation.Translate.future(
             pb.TranslateRequest(contents=["Good morning."] * 128, options=LONG), timeout=600)
-        await_true(lambda: server.metrics()["dragoman_requests_in_flight"][()] == 1, "no call")
+        await_true(lambda: server.metrics()["dragoman_requests_in_flight"][()] == 1, "a call runs")
         server.terminate()
-        await_true(lambda: server.http("/readyz")[0] == 503, "it does not drain")
+        await_true(lambda: server.http("/readyz")[0] == 503, "it drains")
         server.terminate()
         self.assertEqual(server.process.wait(timeout=60), 128 + signal.SIGTERM)
         server.await_log("second signal: ending at once")
@@ -326,7 +318,7 @@ class RefusalTest(unittest.TestCase):
                  for _ in range(100)]
         for call in calls:
             call.cancel()
-        await_true(lambda: self.server.metrics()["dragoman_requests_in_flight"][()] == 0, "work")
+        await_true(lambda: self.server.metrics()["dragoman_requests_in_flight"][()] == 0, "no work is left")
         ended = {dict(labels)["code"]: value for labels, value
                  in self.server.metrics()["dragoman_requests_total"].items()
                  if value and dict(labels)["method"] == "Translate"}

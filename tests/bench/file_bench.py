@@ -21,8 +21,8 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
-from harness import CLIENT, MODEL, SERVER, Server, golden_inputs, pb  # noqa: E402
+import own_server  # finds harness
+from harness import CLIENT, MODEL, SERVER, golden_inputs, pb
 
 BENCH = os.path.join(os.path.dirname(SERVER), "..", "tests", "bench", "dragoman-bench")
 IN_FLIGHT = 256  # requests of one bulk call that the server processes at a time
@@ -157,14 +157,10 @@ def main():
     parser.add_argument("--stops", type=int, default=2)
     parser.add_argument("--runs", default="stopped,whole,bulk", help="some of stopped,whole,bulk")
     parser.add_argument("--model", default=MODEL)
-    parser.add_argument("--server-cores", default="0,1")
-    parser.add_argument("--client-cores", default="2,3")
+    own_server.add_core_flags(parser)
     parser.add_argument("--sample", type=float, default=0.5, help="seconds between looks at the output")
     flags = parser.parse_args()
-    server = Server("--model", f"m={flags.model}", "--workers", "2", "--log-level", "warn")
-    os.sched_setaffinity(0, {int(core) for core in flags.client_cores.split(",")})
-    subprocess.run(["taskset", "-a", "-c", "-p", flags.server_cores, str(server.process.pid)],
-                   check=True, capture_output=True)
+    server = own_server.start_server(flags, "--model", f"m={flags.model}", "--workers", "2", "--log-level", "warn")
     with tempfile.TemporaryDirectory() as directory:
         lines_path, sample_path, *outputs = (
             os.path.join(directory, name)

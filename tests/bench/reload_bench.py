@@ -21,35 +21,25 @@ import tempfile
 import threading
 import time
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import own_server
 
 
 def flags():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"))
-    parser.add_argument("--model", default=os.path.join(ROOT, "models", "en-de"))
+    own_server.add_build_flag(parser)
+    own_server.add_core_flags(parser)
+    parser.add_argument("--model", default=os.path.join(own_server.ROOT, "models", "en-de"))
     parser.add_argument("--callers", type=int, default=64)
     parser.add_argument("--max-length", type=int, default=256, help="of a translation; random weights find no end")
     parser.add_argument("--seconds", type=float, default=6, help="of each kind of version")
-    parser.add_argument("--server-cores", default="0,1")
-    parser.add_argument("--client-cores", default="2,3")
     return parser.parse_args()
 
 
 FLAGS = flags()
-os.environ.update(
-    DRAGOMAN_STUBS=os.path.join(FLAGS.build, "tests", "e2e", "stubs"),
-    DRAGOMAN_SERVER_BINARY=os.path.join(FLAGS.build, "server", "dragoman-server"),
-    DRAGOMAN_CLIENT_BINARY=os.path.join(FLAGS.build, "client", "dragoman"),
-    DRAGOMAN_SOURCE_DIR=ROOT)
-sys.path.insert(0, os.path.join(ROOT, "tests", "e2e"))
+own_server.use_build(FLAGS.build)
 
-from harness import CLIENT, Server, golden_inputs, pb  # noqa: E402
+from harness import CLIENT, golden_inputs  # noqa: E402
 from reload_test import too_large  # noqa: E402
-
-
-def cores(text):
-    return {int(core) for core in text.split(",")}
 
 
 def variant(directory, name, number):
@@ -118,9 +108,7 @@ def main():
             file.writelines(given["text"] + "\n" for given in golden_inputs())
         link = os.path.join(directory, "current")
         os.symlink(os.path.abspath(FLAGS.model), link)
-        os.sched_setaffinity(0, cores(FLAGS.server_cores))  # which the server inherits
-        server = Server("--model", f"m={link}", "--workers", "2", "--precision", "int8")
-        os.sched_setaffinity(0, cores(FLAGS.client_cores))
+        server = own_server.start_server(FLAGS, "--model", f"m={link}", "--workers", "2", "--precision", "int8")
         try:
             print("| versions | reloads | each | answers/s | p50 / p99 / max | failed | memory |\n"
                   "|---|---|---|---|---|---|---|")

@@ -10,39 +10,28 @@ milliseconds, and the latter relative to that of the caller alone.
 """
 
 import argparse
-import os
 import sys
 import threading
 import time
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import own_server
 
 
 def flags():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"))
+    own_server.add_build_flag(parser)
+    own_server.add_core_flags(parser)
     parser.add_argument("--server", help="another build's dragoman-server")
     parser.add_argument("--seconds", type=float, default=10)
-    parser.add_argument("--server-cores", default="0,1")
-    parser.add_argument("--client-cores", default="2,3")
     return parser.parse_args()
 
 
 FLAGS = flags()
-os.environ.update(
-    DRAGOMAN_STUBS=os.path.join(FLAGS.build, "tests", "e2e", "stubs"),
-    DRAGOMAN_SERVER_BINARY=FLAGS.server or os.path.join(FLAGS.build, "server", "dragoman-server"),
-    DRAGOMAN_CLIENT_BINARY=os.path.join(FLAGS.build, "client", "dragoman"),
-    DRAGOMAN_SOURCE_DIR=ROOT)
-sys.path.insert(0, os.path.join(ROOT, "tests", "e2e"))
+own_server.use_build(FLAGS.build, FLAGS.server)
 
-from harness import MODEL, Server, golden_inputs, pb, pb_grpc  # noqa: E402
+from harness import MODEL, golden_inputs, pb, pb_grpc  # noqa: E402
 
 SHORT = [entry["text"] for entry in golden_inputs() if len(entry["text"]) < 60]
-
-
-def cores(text):
-    return {int(core) for core in text.split(",")}
 
 
 def request(texts, **options):
@@ -131,9 +120,7 @@ def measure(server, company):
 
 
 def main():
-    os.sched_setaffinity(0, cores(FLAGS.client_cores))
-    server = Server("--model", f"en-de={MODEL}",
-                    preexec_fn=lambda: os.sched_setaffinity(0, cores(FLAGS.server_cores)))
+    server = own_server.start_server(FLAGS, "--model", f"en-de={MODEL}")
     alone = None
     try:
         for company in COMPANY:

@@ -30,7 +30,7 @@ class TrainServerTest(unittest.TestCase):
         cls.addClassCleanup(folder.cleanup)
         cls.folder = folder.name
         cls.out = cls.run_tool(
-            "train.py", *toy_language.write(cls.folder), "--directions", "eng-fra", "eng-deu",
+            "train.py", *toy_language.write(cls.folder, way="-to-"),
             "--profile", "toy", "--threads", "1", "--device", "cpu", "--out", cls.folder)
         cls.server = harness.Server("--model", f"toy={cls.folder}/model", "--precision", "float32")
         cls.addClassCleanup(cls.server.stop)

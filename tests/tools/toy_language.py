@@ -12,8 +12,9 @@ FRENCH = "un deux trois quatre cinq six sept huit neuf dix".split()
 GERMAN = "eins zwei drei vier fünf sechs sieben acht neun zehn".split()
 
 
-def write(directory: str, pairs: int = 2000) -> list[str]:
-    """Writes both files; returns the flags of train.py that name them."""
+def write(directory: str, pairs: int = 2000, way: str = "-") -> list[str]:
+    """Writes both files; returns the flags of train.py that name them, for the directions that
+    `way` is for: "-" both, "-to-" from English."""
     source = random.Random(1)
     lines = {"eng-fra": [], "eng-deu": []}
     for _ in range(pairs):
@@ -26,5 +27,5 @@ def write(directory: str, pairs: int = 2000) -> list[str]:
         path = os.path.join(directory, name + ".tsv")
         with open(path, "w", encoding="utf-8") as file:
             file.writelines(text)
-        flags += ["--data", f"{name}={path}"]
+        flags += ["--data", f"{name.replace('-', way)}={path}"]
     return flags

@@ -5,6 +5,7 @@ import io
 import json
 import math
 import os
+import random
 import subprocess
 import sys
 import tempfile
@@ -24,7 +25,9 @@ import batches
 import contractions
 import curves
 import export
+import noise
 import search
+import slice as slices
 import text
 import toy_language
 import train
@@ -184,6 +187,35 @@ class ContractionsTest(unittest.TestCase):
             self.assertEqual(contractions.write_out(text), text)
 
 
+class NoiseTest(unittest.TestCase):
+
+    def spoiled(self, clean: str) -> set[str]:
+        source = random.Random(1)
+        return {noise.spoil(clean, source) for _ in range(300)}
+
+    def test_makes_the_faults_of_people(self):
+        for clean, faults in (
+                ("Kannst du mir helfen, den Satz zu übersetzen?", (
+                    "Kannst du mir helfen, den Satz zu übersetzen",
+                    "Kannst du mir helfen, den Satz zu übersetzen ?",
+                    "Kannst du mir helfen den Satz zu uebersetzen ?",
+                    "kannst du mir helfen, den satz zu übersetzen?",
+                    "KANNST DU MIR HELFEN, DEN SATZ ZU UEBERSETZEN?")),
+                ("Ça va ?", ("Ça va?", "ça va", "Ca va ?", "ÇA VA ?")),
+                ("¿Cómo estás?", ("Cómo estás", "¿Como estas?")),
+                ("J'ai dit \"non\".", ("J’ai dit “non”.", "j'ai dit \"non\"")),
+                ("J’ai dit «non».", ("J'ai dit \"non\".",)),
+                ("Über Größe.", ("Ueber Groesse.", "UEBER GROESSE."))):
+            self.assertLessEqual(set(faults), self.spoiled(clean))
+
+    def test_a_single_word_stays_one(self):
+        self.assertEqual(self.spoiled("Merci."), {"merci.", "MERCI."})
+        self.assertEqual(self.spoiled("Mañana"), {"mañana", "Manana", "manana", "MAÑANA", "MANANA"})
+
+    def test_leaves_what_has_no_room_for_faults(self):
+        self.assertEqual(self.spoiled("12"), {"12"})
+
+
 class VocabularyTest(ToyTextTest):
 
     def test_ids_are_those_of_opus_mt(self):
@@ -249,6 +281,40 @@ class BatchesTest(ToyTextTest):
             self.assertAlmostEqual(len(drawn[-1]) / len(part.pairs), 0.25, delta=0.1)
         self.assertNotEqual(*drawn)
 
+    def test_a_share_above_one_puts_copies_into_batches_of_other_text(self):
+        corpus = self.corpus()
+        often = len(corpus)
+        corpus.add([("one", "un")], ("eng", "fra"), [("eng", "fra")], share=7)
+        length = len(corpus.example(often)[0])
+        for seed in (1, 2):
+            chosen = corpus.batches(100, seed)
+            copies = [batch for batch in chosen if often in batch]
+            self.assertEqual([batch.count(often) for batch in copies], [1] * 7)
+            self.assertTrue(all(len(batch) > 1 for batch in copies))
+            lengths = {max(len(corpus.example(i)[0]) for i in batch) for batch in copies}
+            self.assertGreater(len(lengths), 2)
+            self.assertGreaterEqual(min(lengths), length)
+            self.assertEqual(sum(map(len, chosen)), often + 7)
+        self.assertNotEqual(*([b.count(often) for b in corpus.batches(100, s)] for s in (1, 2)))
+
+    def test_noise_is_in_sources_alone(self):
+        corpus = batches.Corpus(self.vocabulary, 100, noise=0.5)
+        clean = self.texts[0].pairs[:200]
+        corpus.add(clean, ("eng", "fra"), [("eng", "fra")], share=0.5)
+        targets = {tuple(ids + [vocabulary.EOS]) for ids in
+                   self.vocabulary.encode([pair[1] for pair in clean])}
+        examples = [corpus.example(i) for i in range(len(corpus))]
+        self.assertEqual({tuple(target) for _, target in examples}, targets)
+        self.assertGreater(len(corpus), len(clean))
+        self.assertAlmostEqual(corpus.epoch_size(),
+                               0.5 * len(clean) + 0.25 * (len(corpus) - len(clean)))
+
+    def test_a_pair_that_is_seen_often_is_spoiled_in_several_ways(self):
+        corpus = batches.Corpus(self.vocabulary, 100, noise=0.5)
+        corpus.add([("One, two: 'three'!", "un")], ("eng", "fra"), [("eng", "fra")], share=8)
+        self.assertGreater(len(corpus), 3)
+        self.assertAlmostEqual(corpus.epoch_size(), 8 + 4)
+
     def test_a_pair_over_the_budget_has_a_batch_to_itself(self):
         corpus = self.corpus()
         self.assertEqual(len(corpus.batches(1, seed=1)), len(corpus))
@@ -256,7 +322,7 @@ class BatchesTest(ToyTextTest):
     def test_the_seed_decides(self):
         corpus = self.corpus()
         first, again, other = (
-            [batch.tolist() for batch in corpus.batches(100, seed)] for seed in (1, 1, 2))
+            corpus.batches(100, seed) for seed in (1, 1, 2))
         self.assertEqual(first, again)
         self.assertNotEqual(first, other)
 
@@ -355,6 +421,14 @@ class SplitTest(unittest.TestCase):
             for pair in part.pairs:
                 self.assertFalse(keys & set(map(text.sentence_key, pair)), pair)
 
+    def test_what_is_to_be_learned_is_not_held_out(self):
+        texts = self.texts()
+        held = text.split(texts, test=10, validation=5).test["eng", "deu"]
+        phrases = text.ParallelText(("eng", "deu"), "phrases", held[:5], share=20)
+        result = text.split(texts + [phrases], test=10, validation=5)
+        self.assertEqual(result.train[-1].pairs, held[:5])
+        self.assertEqual(result.test["eng", "deu"][:5], held[5:])
+
     def test_order_of_the_text_does_not_matter(self):
         result = text.split(self.texts(), 10, 5)
         turned = [text.ParallelText(t.languages, t.path, t.pairs[::-1]) for t in self.texts()[::-1]]
@@ -371,16 +445,31 @@ class SplitTest(unittest.TestCase):
             with open(os.path.join(folder, "test.eng-fra.tsv"), encoding="utf-8") as file:
                 self.assertEqual(len([line.split("\t") for line in file]), 10)
 
+    def test_a_file_names_its_directions(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".tsv") as file:
+            file.write("one\teins\n")
+            file.flush()
+            for name, directions in (("eng-deu", [("eng", "deu"), ("deu", "eng")]),
+                                     ("eng-to-deu@2", [("eng", "deu")]),
+                                     ("eng-from-deu@0.5", [("deu", "eng")]),
+                                     ("en-to", [("en", "to"), ("to", "en")])):
+                read = text.read_parallel_text(f"{name}={file.name}")
+                self.assertEqual(read.directions, directions)
+                self.assertEqual((read.languages, read.pairs),
+                                 (directions[0] if "from" not in name else directions[0][::-1],
+                                  [("one", "eins")]))
+
     def test_says_what_is_wrong(self):
         with self.assertRaisesRegex(text.InputError, "50 distinct pairs, want more than 51"):
             text.split(self.texts()[2:], 50, 1)
         turned = text.ParallelText(("deu", "eng"), "d", [("d 1", "e 1")])
         with self.assertRaisesRegex(text.InputError, "the first language must be the same"):
             text.split(self.texts() + [turned], 1, 1)
-        for share in ("0", "1.5", "-1", "x", "nan", "", ".", "1.0.0", "1e-3"):
-            with self.assertRaisesRegex(text.InputError, "want a share above 0 and at most 1"):
+        for share in ("0", "1001", "-1", "x", "nan", "", ".", "1.0.0", "1e-3"):
+            with self.assertRaisesRegex(text.InputError, "want a share above 0 and at most 1000"):
                 text.read_parallel_text(f"eng-deu@{share}=x")
-        for flag in ("eng-deu", "eng=x", "eng-eng=x", "-deu=x", "@0.5=x"):
+        for flag in ("eng-deu", "eng=x", "eng-by-deu=x", "eng-to-eng=x", "eng-eng=x", "-deu=x",
+                     "@0.5=x"):
             with self.assertRaisesRegex(text.InputError, "want LANGUAGE-LANGUAGE=FILE"):
                 text.read_parallel_text(flag)
         with self.assertRaisesRegex(text.InputError, "cannot read /nowhere"):
@@ -389,12 +478,12 @@ class SplitTest(unittest.TestCase):
 
 class CommandTest(ToyTextTest):
 
-    def run_train(self, *flags: str) -> tuple[int, str, str]:
+    def run_train(self, *flags: str, data=None) -> tuple[int, str, str]:
         """Returns the exit code, standard output and standard error of a few quick steps."""
         out, err = io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             code = train.main([
-                *self.flags, "--profile", "toy", "--threads", "1", "--device", "cpu",
+                *(data or self.flags), "--profile", "toy", "--threads", "1", "--device", "cpu",
                 "--test-pairs", "6", "--validation-pairs", "6", "--report-every", "5", *flags])
         return code, out.getvalue(), err.getvalue()
 
@@ -444,7 +533,8 @@ class CommandTest(ToyTextTest):
 
     def test_starts_from_a_model_of_other_languages(self):
         first, second = (os.path.join(self.folder, name) for name in ("first", "second"))
-        self.run_train("--out", first, "--steps", "3", "--directions", "eng-deu")
+        german = ("--data", f"eng-to-deu={self.folder}/eng-deu.tsv")
+        self.run_train("--out", first, "--steps", "3", data=german)
         code, out, err = self.run_train("--out", second, "--steps", "1", "--learning-rate", "1e-9",
                                         "--warm-start", f"{first}/model")
         self.assertEqual(code, 0, err)
@@ -459,6 +549,25 @@ class CommandTest(ToyTextTest):
                                       "--warm-start", f"{first}/model")
         self.assertEqual(code, 1)
         self.assertIn("want the flags'", err)
+
+    def test_more_text_goes_on_with_the_pieces_of_a_model(self):
+        first, second = (os.path.join(self.folder, name) for name in ("few", "more"))
+        data = ("--data", f"eng-deu={self.folder}/eng-deu.tsv")
+        self.run_train("--out", first, "--steps", "3", data=data)
+        german = export.load(f"{first}/model")[1].pieces
+        flags = ("--out", second, "--vocabulary-from", f"{first}/model", "--steps")
+        code, out, err = self.run_train(*flags, "2", "--warm-start", f"{first}/model", data=data)
+        self.assertEqual(code, 0, err)
+        self.assertIn(f"{len(german)} pieces of ", out)
+        phrases = os.path.join(self.folder, "phrases.tsv")
+        with open(phrases, "w", encoding="utf-8") as file:
+            file.write("one\teins\n")
+        more = (*data, "--data", f"eng-from-deu@3={phrases}", "--noise", "0.5")
+        code, _, err = self.run_train(*flags, "4", "--resume", data=more)
+        self.assertEqual(code, 0, err)
+        self.assertEqual(export.load(f"{second}/model")[1].pieces, german)
+        with open(f"{second}/model/README.md", encoding="utf-8") as file:
+            self.assertIn("--vocabulary-from model", file.read())
 
     def test_a_signal_ends_a_run_in_good_order(self):
         out = os.path.join(self.folder, "ended")
@@ -490,7 +599,7 @@ class CommandTest(ToyTextTest):
         begun = os.path.join(self.folder, "begun")
         self.run_train("--out", begun, "--steps", "1")
         for flags, message in (
-                ((*out, "--directions", "eng-spa"), "--directions eng-spa: no --data"),
+                ((*out, "--vocabulary-from", "/nowhere"), "--vocabulary-from /nowhere: "),
                 ((*out, "--resume"), "--resume: there is no "),
                 (("--out", begun), f"{begun} has a run: --resume it"),
                 (("--out", begun, "--resume", "--width", "64"), "was trained with width 32, want"),
@@ -501,11 +610,47 @@ class CommandTest(ToyTextTest):
         for flags, message in ((("--steps", "0"), "--steps 0: want at least 1"),
                                (("--steps", "9", "--cool-down", "10"), "want 0 to --steps 9"),
                                (("--learning-rate", "0"), "want a number above 0"),
+                               (("--noise", "1.5"), "--noise 1.5: want 0 to 1"),
+                               (("--cool-down-minutes", "0"), "want a number above 0"),
+                               (("--cool-down-minutes", "1", "--cool-down", "1"), "want one of"),
                                (("--width", "30", "--heads", "4"), "--heads 4 divides")):
             err = io.StringIO()
             with self.assertRaises(SystemExit), contextlib.redirect_stderr(err):
                 train.main([*self.flags, *out, *flags])
             self.assertIn(message, err.getvalue())
+
+
+class SliceTest(ToyTextTest):
+
+    def run_slice(self, *flags: str) -> str:
+        """Returns what was wrong."""
+        self.out = os.path.join(self.folder, "sliced")
+        err = io.StringIO()
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(err):
+            slices.main([
+                *self.flags, "--profile", "toy", "--threads", "1", "--device", "cpu",
+                "--steps", "1000000", "--test-pairs", "6", "--validation-pairs", "6",
+                "--report-every", "5", "--out", self.out, *flags])
+        return err.getvalue()
+
+    def rates(self) -> list[float]:
+        with open(f"{self.out}/curves.jsonl", encoding="utf-8") as file:
+            return [r["learning_rate"] for r in map(json.loads, file) if "loss" in r]
+
+    def test_each_goes_on_and_the_last_cools_down(self):
+        self.assertEqual(self.run_slice("--minutes", "0.01"), "")
+        first = self.rates()
+        self.assertEqual(self.run_slice("--minutes", "0.01"), "")
+        second = self.rates()
+        self.assertEqual(second[:len(first)], first)
+        self.assertGreater(len(second), len(first))
+        self.assertEqual(self.run_slice("--minutes", "0.01", "--last"), "")
+        third = self.rates()
+        self.assertEqual(third[:len(second)], second)
+        self.assertLess(third[-1], 0.1 * max(third))
+        self.assertEqual(self.run_slice("--minutes", "0.01"), "")  # from before the cool-down
+        self.assertEqual(self.rates()[:len(second)], second)
+        self.assertGreater(min(self.rates()[len(second):]), third[-1])
 
 
 class SafetensorsTest(unittest.TestCase):

@@ -32,20 +32,24 @@ def parse_flags(arguments: list[str] | None) -> argparse.Namespace:
         description="Trains a translation model from parallel text and writes it as "
         "dragoman-server loads it.")
     parser.add_argument("--data", action="append", required=True, metavar="ENG-DEU[@SHARE]=FILE",
-                        help="lines ENGLISH tab GERMAN (.xz is read, too), of which each epoch "
-                        "draws a share, such as 0.2 (default: all); repeat it")
+                        help="lines ENGLISH tab GERMAN (.xz is read, too), for both directions, or "
+                        "for one: eng-to-deu, eng-from-deu; each epoch draws a share, such as 0.2 "
+                        "(default: 1), or has each pair often, such as 40; repeat it")
     parser.add_argument("--out", required=True, metavar="DIR", help="where everything is written")
     parser.add_argument("--resume", action="store_true", help="go on from DIR's checkpoint")
     parser.add_argument("--warm-start", metavar="MODEL",
                         help="a model directory of the same width and layers to start from")
+    parser.add_argument("--vocabulary-from", metavar="MODEL",
+                        help="a model directory whose pieces to use instead of training new ones")
     parser.add_argument("--profile", choices=PROFILES, default="cpu",
                         help="the default of what follows (default: %(default)s)")
-    parser.add_argument("--directions", nargs="+", metavar="ENG-DEU",
-                        help="default: both directions of each file")
     parser.add_argument("--note", action="append", default=[],
                         help="a line for the model card, such as the text's source and licence")
     parser.add_argument("--write-out-contractions", action="store_true",
                         help="English targets (en, eng) have \"I am\" for \"I'm\"")
+    parser.add_argument("--noise", type=float, default=0.0, metavar="SHARE",
+                        help="train on such a share of the sources a second time, as people type "
+                        "them: in lower case, without a full stop and so on (default: 0)")
     parser.add_argument("--patience", type=int, default=5, metavar="N",
                         help="stop when N validations have not lowered the loss (default: 5)")
     parser.add_argument("--max-minutes", type=float, help="stop after so much training")
@@ -57,6 +61,9 @@ def parse_flags(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--cool-down", type=int, default=0, metavar="N",
                         help="in the last N of --steps the learning rate falls to nothing; the "
                         "checkpoint stays the one from before, so that --resume can go on")
+    parser.add_argument("--cool-down-minutes", type=float, metavar="M",
+                        help="the same over the next M minutes, after which the run stops, for a "
+                        "machine whose speed is not known")
     parser.add_argument("--threads", type=int, help="of a CPU; default: all cores")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--seed", type=int, default=1)
@@ -74,6 +81,13 @@ def parse_flags(arguments: list[str] | None) -> argparse.Namespace:
         parser.error(f"--learning-rate {flags.learning_rate}: want a number above 0")
     if not 0 <= flags.cool_down <= flags.steps:
         parser.error(f"--cool-down {flags.cool_down}: want 0 to --steps {flags.steps}")
+    for name in ("cool_down_minutes", "max_minutes"):
+        if (value := getattr(flags, name)) is not None and not 0 < value < math.inf:
+            parser.error(f"--{name.replace('_', '-')} {value}: want a number above 0")
+    if flags.cool_down_minutes is not None and flags.cool_down:
+        parser.error("--cool-down and --cool-down-minutes: want one of them")
+    if not 0 <= flags.noise <= 1:
+        parser.error(f"--noise {flags.noise}: want 0 to 1")
     if flags.width % 2 or flags.width % flags.heads:
         parser.error(f"--width {flags.width}: want an even number that --heads {flags.heads} "
                      "divides")
@@ -82,7 +96,8 @@ def parse_flags(arguments: list[str] | None) -> argparse.Namespace:
 
 def command_of(flags: argparse.Namespace) -> str:
     """The command line without the directories of this machine."""
-    paths = [flags.out, flags.warm_start] + [data.partition("=")[2] for data in flags.data]
+    paths = [flags.out, flags.warm_start, flags.vocabulary_from] + [
+        data.partition("=")[2] for data in flags.data]
     command = ["tools/train/train.py"]
     for argument in flags.arguments:
         name, equals, value = argument.rpartition("=")

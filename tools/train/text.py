@@ -25,7 +25,13 @@ class ParallelText:
     languages: tuple[str, str]
     path: str
     pairs: list[Pair]
-    share: float = 1.0  # the part of its pairs that an epoch samples
+    share: float = 1.0  # how often each pair occurs in an epoch, on average
+    way: str = ""  # "to": only from the first language to the second; "from": only back
+
+    @property
+    def directions(self) -> list[tuple[str, str]]:
+        return {"": [self.languages, self.languages[::-1]], "to": [self.languages],
+                "from": [self.languages[::-1]]}[self.way]
 
 
 @dataclasses.dataclass
@@ -38,15 +44,16 @@ class Split:
 
 
 def read_parallel_text(flag: str) -> ParallelText:
-    """The file that a flag like `eng-deu=FILE` or `eng-deu@0.2=FILE` names: lines PIVOT tab OTHER,
-    perhaps .xz."""
+    """The file that a flag like `eng-deu=FILE`, `eng-to-deu=FILE` or `eng-deu@0.2=FILE` names:
+    lines PIVOT tab OTHER, perhaps .xz."""
     name, _, path = flag.partition("=")
     name, at, share = name.partition("@")
-    languages = tuple(name.split("-"))
-    if len(languages) != 2 or not all(languages) or languages[0] == languages[1] or not path:
+    match = re.fullmatch(r"([^-]+)-(?:(to|from)-)?([^-]+)", name)
+    if not match or match[1] == match[3] or not path:
         raise InputError(f"--data {flag}: want LANGUAGE-LANGUAGE=FILE, such as eng-deu=text.tsv")
-    if at and not (re.fullmatch(r"\d*\.?\d+", share, re.ASCII) and 0 < float(share) <= 1):
-        raise InputError(f"--data {flag}: want a share above 0 and at most 1 after the @")
+    languages, way = (match[1], match[3]), match[2] or ""
+    if at and not (re.fullmatch(r"\d*\.?\d+", share, re.ASCII) and 0 < float(share) <= 1000):
+        raise InputError(f"--data {flag}: want a share above 0 and at most 1000 after the @")
     pairs: dict[Pair, None] = {}  # an ordered set
     try:
         with (lzma.open if path.endswith(".xz") else open)(
@@ -59,7 +66,7 @@ def read_parallel_text(flag: str) -> ParallelText:
                     pairs[columns[0], columns[1]] = None
     except (OSError, UnicodeDecodeError, lzma.LZMAError) as error:
         raise InputError(f"cannot read {path}: {error}") from error
-    return ParallelText(languages, path, list(pairs), float(share) if at else 1.0)
+    return ParallelText(languages, path, list(pairs), float(share) if at else 1.0, way)
 
 
 def sentence_key(text: str) -> str:
@@ -89,28 +96,40 @@ def _hold_out(pairs: Iterable[Pair], counts: tuple[int, int]) -> tuple[list[Pair
     return chosen[:counts[0]], chosen[counts[0]:]
 
 
+def _sentences(parts: Iterable[tuple[tuple[str, str], list[Pair]]]) -> dict[str, set[str]]:
+    """The keys of all sentences by language."""
+    keys: dict[str, set[str]] = {}
+    for languages, pairs in parts:
+        for pair in pairs:
+            for language, sentence in zip(languages, pair):
+                keys.setdefault(language, set()).add(sentence_key(sentence))
+    return keys
+
+
+def _has(pair: Pair, languages: tuple[str, str], keys: dict[str, set[str]]) -> bool:
+    return any(sentence_key(sentence) in keys.get(language, ())
+               for language, sentence in zip(languages, pair))
+
+
 def split(texts: list[ParallelText], test: int, validation: int) -> Split:
     """Holds out `test` and `validation` pairs for each pair of languages, over all of its files.
 
     A held-out sentence, compared by sentence_key, occurs in no training pair: a pivot sentence
-    in none of any language, a sentence of the other side in none of its language.
+    in none of any language, a sentence of the other side in none of its language.  What a file with
+    a share above 1 has is to be learned, so it is not held out.
     """
     result = Split(train=[])
+    learned = _sentences(((text.languages, text.pairs) for text in texts if text.share > 1))
     for languages in dict.fromkeys(text.languages for text in texts):
         if languages[0] != texts[0].languages[0]:
             raise InputError(f"--data {'-'.join(languages)}: the first language must be the same "
                              f"in all files, here {texts[0].languages[0]}")
-        pairs = [pair for text in texts if text.languages == languages for pair in text.pairs]
+        pairs = [pair for text in texts if text.languages == languages
+                 for pair in text.pairs if not _has(pair, languages, learned)]
         result.test[languages], result.validation[languages] = _hold_out(pairs, (test, validation))
-    held: dict[str, set[str]] = {}
-    for languages in result.test:
-        for pair in result.test[languages] + result.validation[languages]:
-            for language, sentence in zip(languages, pair):
-                held.setdefault(language, set()).add(sentence_key(sentence))
+    held = _sentences([*result.test.items(), *result.validation.items()])
     for text in texts:
-        pairs = [pair for pair in text.pairs
-                 if not any(sentence_key(sentence) in held.get(language, ())
-                            for language, sentence in zip(text.languages, pair))]
+        pairs = [pair for pair in text.pairs if not _has(pair, text.languages, held)]
         result.train.append(dataclasses.replace(text, pairs=pairs))
     return result
 

@@ -10,6 +10,7 @@ See README.md for what is in DIR and what the flags mean.
 import argparse
 import math
 import os
+import shutil
 import signal
 import sys
 import time
@@ -55,17 +56,6 @@ def float32_gflops() -> float:
     return 2 * size ** 3 / best / 1e9
 
 
-def parse_directions(flags: argparse.Namespace, data: Split) -> list[Direction]:
-    known = [d for pair in data.test for d in (pair, pair[::-1])]
-    if flags.directions is None:
-        return known
-    directions = [tuple(name.split("-")) for name in flags.directions]
-    for direction in directions:
-        if direction not in known:
-            raise InputError(f"--directions {'-'.join(direction)}: no --data has these languages")
-    return directions
-
-
 class Run:
     """One run of train.py: prepares the data, trains, and writes the results."""
 
@@ -80,13 +70,13 @@ class Run:
         texts = [read_parallel_text(data) for data in flags.data]
         self.data = split(texts, flags.test_pairs, flags.validation_pairs)
         write_held_out(self.data, self.path("held-out"))
-        self.directions = parse_directions(flags, self.data)
+        self.directions = list(dict.fromkeys(d for t in self.data.train for d in t.directions))
         self.vocabulary = self._vocabulary()
         self.corpus, self.validation = (
-            Corpus(self.vocabulary, flags.max_tokens, flags.write_out_contractions)
-            for _ in range(2))
+            Corpus(self.vocabulary, flags.max_tokens, flags.write_out_contractions, noise)
+            for noise in (flags.noise, 0.0))
         for text in self.data.train:
-            self.corpus.add(text.pairs, text.languages, self.directions, text.share)
+            self.corpus.add(text.pairs, text.languages, text.directions, text.share)
         for languages, pairs in self.data.validation.items():
             self.validation.add(pairs, languages, self.directions)
         size = ModelSize(len(self.vocabulary), flags.width, flags.feed_forward, flags.heads,
@@ -105,8 +95,13 @@ class Run:
         self.trainer = Trainer(model, self.corpus, settings, torch.device(flags.device))
         if flags.resume:
             self.trainer.load(self.path("checkpoint.pt"))
-        self.before_cool_down = max(flags.steps - flags.cool_down, self.trainer.progress.step)
+        begun = self.trainer.progress.step
+        self.before_cool_down = max(flags.steps - flags.cool_down, begun)
         self.trainer.cool_down = range(self.before_cool_down + 1, flags.steps + 1)
+        if flags.cool_down_minutes:
+            flags.max_minutes = min(flags.max_minutes or math.inf, flags.cool_down_minutes)
+            self.before_cool_down = begun
+            self.trainer.time_left = lambda: 1 - self._minutes() / flags.cool_down_minutes
         self.curves = Curves(self.path("curves.jsonl"), self.trainer.progress.step)
         self.stopped = False
 
@@ -114,14 +109,20 @@ class Run:
         return os.path.join(self.flags.out, name)
 
     def _vocabulary(self) -> Vocabulary:
-        path = self.path("vocabulary.spm")
-        if not self.flags.resume:
+        path, model = self.path("vocabulary.spm"), self.flags.vocabulary_from
+        if self.flags.resume:
+            if not os.path.exists(path):
+                raise InputError(f"--resume: there is no {path}")
+        elif model:
+            try:
+                shutil.copyfile(os.path.join(model, "source.spm"), path)
+            except OSError as error:
+                raise InputError(f"--vocabulary-from {model}: {error}") from error
+        else:
             sentences = dict.fromkeys(
                 side for text in self.data.train for pair in text.pairs for side in pair)
             say(f"vocabulary of {self.flags.vocabulary} pieces from {len(sentences)} sentences")
             train_sentencepiece(list(sentences), self.flags.vocabulary, path)
-        elif not os.path.exists(path):
-            raise InputError(f"--resume: there is no {path}")
         many = len(self.directions) > 1
         return Vocabulary(path, sorted({d[1] for d in self.directions}) if many else ())
 
@@ -143,7 +144,11 @@ class Run:
         by_steps = (self.flags.steps - self.trainer.progress.step) / rate / 60
         if self.flags.max_minutes is None:
             return by_steps
-        return min(by_steps, self.flags.max_minutes - (time.monotonic() - self.start) / 60)
+        return min(by_steps, self.flags.max_minutes - self._minutes())
+
+    def _minutes(self) -> float:
+        """Since the training started."""
+        return (time.monotonic() - self.start) / 60
 
     def train(self) -> None:
         """Trains until the last step, the last minute, the end of patience or a signal."""
@@ -155,7 +160,7 @@ class Run:
             loss, count = self.trainer.step()
             losses.append(loss)
             tokens += count
-            if flags.max_minutes and time.monotonic() - self.start > 60 * flags.max_minutes:
+            if flags.max_minutes and self._minutes() > flags.max_minutes:
                 self.stopped = True
             last = self.stopped or progress.step >= flags.steps
             validates = (last or progress.step % flags.validate_every == 0

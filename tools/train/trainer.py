@@ -103,6 +103,7 @@ class Trainer:
         self._optimizer = torch.optim.Adam(  # section 5.3
             self.model.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9)
         self.cool_down = range(0)  # steps in which the learning rate falls to zero
+        self.time_left = lambda: 1.0  # or the part of a cool-down in minutes that is left
         self._batches: list = []
         self._epoch_of_batches = -1
 
@@ -111,7 +112,7 @@ class Trainer:
         rate = learning_rate(step, settings.peak_learning_rate, settings.warmup)
         if step in self.cool_down:
             rate *= (self.cool_down.stop - step) / len(self.cool_down)
-        return rate
+        return rate * max(0.0, self.time_left())
 
     def _next_batch(self) -> Batch:
         progress = self.progress
@@ -142,12 +143,16 @@ class Trainer:
         self.average.update(self.progress.step)
         return loss.detach(), batch.target_tokens
 
+    def _data(self) -> dict:
+        """What tells one corpus from another."""
+        return {"pairs": len(self._corpus), "epoch_size": self._corpus.epoch_size()}
+
     def save(self, path: str) -> None:
         """Writes a checkpoint; after a crash the previous one is still there."""
         state = {
             "settings": dataclasses.asdict(self.settings),
             "size": dataclasses.asdict(self.model.size),
-            "data": {"pairs": len(self._corpus), "epoch_size": self._corpus.epoch_size()},
+            "data": self._data(),
             "progress": dataclasses.asdict(self.progress),
             "model": self.model.state_dict(),
             "average": self.average.weights,
@@ -159,21 +164,21 @@ class Trainer:
         os.replace(path + ".new", path)
 
     def load(self, path: str) -> None:
-        """Resumes from a checkpoint of the same model and batches; rates and the like may differ.
+        """Resumes from a checkpoint of the same model and batches; rates and the like may differ,
+        and with other text a new epoch begins.
         It is a pickle: only load files that you wrote yourself."""
         try:
             state = torch.load(path, map_location="cpu", weights_only=False)
         except (OSError, RuntimeError, pickle.UnpicklingError, EOFError) as error:
             raise InputError(f"cannot read {path}: {error}") from error
         batches = {name: getattr(self.settings, name) for name in ("batch_tokens", "seed")}
-        for name, ours in (("size", dataclasses.asdict(self.model.size)), ("settings", batches),
-                           ("data", {"pairs": len(self._corpus)})):
+        for name, ours in (("size", dataclasses.asdict(self.model.size)), ("settings", batches)):
             for field, value in ours.items():
                 if state[name][field] != value:
                     raise InputError(f"{path} was trained with {field} {state[name][field]}, "
                                      f"want {value}: resume with the flags of its start")
         self.progress = Progress(**state["progress"])
-        if state["data"]["epoch_size"] != self._corpus.epoch_size():  # the shares of files have changed
+        if state["data"] != self._data():  # other files, shares or noise
             self.progress.epoch, self.progress.batch = self.progress.epoch + 1, 0
         self.model.load_state_dict(state["model"])
         self._optimizer.load_state_dict(state["optimizer"])

@@ -1,5 +1,6 @@
 #include "client/commands.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
@@ -272,6 +273,13 @@ void RequestFlags::AddTo(CLI::App* command) {
       [this](const std::string& name) { request_.set_priority(kPriorities.at(name)); },
       "interactive, or batch: goes after the others, with at least a sixteenth of the capacity")
       ->check(CLI::IsMember({"interactive", "batch"}));
+  static const std::map<std::string, v1::Markup> kMarkups = {
+      {"none", v1::MARKUP_NONE}, {"html", v1::MARKUP_HTML}, {"xml", v1::MARKUP_XML}};
+  AddSetter<std::string>(
+      command, "--markup",
+      [this](const std::string& name) { request_.set_markup(kMarkups.at(name)); },
+      "what the texts are written in: none (the default), html or xml")
+      ->check(CLI::IsMember({"none", "html", "xml"}));
   command->add_flag("--truncate", truncate_,
                     "truncate sentences over the limit instead of refusing them");
   command->add_flag_function(

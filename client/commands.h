@@ -3,7 +3,6 @@
 #ifndef DRAGOMAN_CLIENT_COMMANDS_H_
 #define DRAGOMAN_CLIENT_COMMANDS_H_
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -11,6 +10,10 @@
 
 #include "absl/status/status.h"
 #include "client/translation_client.h"
+
+namespace CLI {
+class App;
+}
 
 namespace dragoman {
 

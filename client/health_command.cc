@@ -1,5 +1,6 @@
 // dragoman health: whether a server is serving.
 
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 

@@ -15,7 +15,7 @@ double Shortest(float value) {
   return std::strtod(digits, nullptr);
 }
 
-const char* NameOf(v1::FinishReason reason) {
+const char* FinishReasonName(v1::FinishReason reason) {
   switch (reason) {
     case v1::FINISH_REASON_EOS:
       return "eos";
@@ -34,7 +34,7 @@ Json Shortest(const google::protobuf::RepeatedField<float>& values) {
   return json;
 }
 
-Json ToJson(const google::protobuf::RepeatedPtrField<v1::AlignedToken>& tokens) {
+Json TokensToJson(const google::protobuf::RepeatedPtrField<v1::AlignedToken>& tokens) {
   Json json = Json::array();
   for (const v1::AlignedToken& token : tokens) {
     json.push_back({{"piece", token.piece()}, {"begin", token.begin()}, {"end", token.end()}});
@@ -62,8 +62,8 @@ void AddAlignment(const Aligned& aligned, Json* json) {
   }
   (*json)["alignment"] = {{"points", std::move(points)},
                           {"words", std::move(words)},
-                          {"source_tokens", ToJson(text.source_tokens())},
-                          {"target_tokens", ToJson(text.target_tokens())}};
+                          {"source_tokens", TokensToJson(text.source_tokens())},
+                          {"target_tokens", TokensToJson(text.target_tokens())}};
   if (text.attention().empty()) return;
   for (const v1::AttentionBlock& block : text.attention()) {
     attention.push_back({{"source", {block.source_begin(), block.source_end()}},
@@ -73,12 +73,12 @@ void AddAlignment(const Aligned& aligned, Json* json) {
   (*json)["alignment"]["attention"] = std::move(attention);
 }
 
-Json ToJson(const v1::Hypothesis& hypothesis) {
+Json HypothesisToJson(const v1::Hypothesis& hypothesis) {
   Json json = {{"text", hypothesis.text()},
                {"score", Shortest(hypothesis.score())},
                {"tokens", Json(hypothesis.tokens())},
                {"token_ids", Json(hypothesis.token_ids())},
-               {"finish_reason", NameOf(hypothesis.finish_reason())}};
+               {"finish_reason", FinishReasonName(hypothesis.finish_reason())}};
   if (hypothesis.has_quality()) {
     json["quality"] = {{"mean_log_prob", Shortest(hypothesis.quality().mean_log_prob())},
                        {"min_log_prob", Shortest(hypothesis.quality().min_log_prob())}};
@@ -92,7 +92,7 @@ Json VersionsOf(const v1::Model& model) {
   for (const v1::ModelVersion& version : model.versions()) {
     Json json = {{"label", version.label()},
                  {"version", version.version()},
-                 {"state", dragoman::NameOf(version.state())},
+                 {"state", NameOf(version.state())},
                  {"percent", version.percent()}};
     if (!version.failure().empty()) json["failure"] = version.failure();
     versions.push_back(std::move(json));
@@ -114,7 +114,7 @@ Json ToJson(const std::string& source, const v1::Translation& translation,
             const std::string& model) {
   Json hypotheses = Json::array();
   for (const v1::Hypothesis& hypothesis : translation.hypotheses()) {
-    hypotheses.push_back(ToJson(hypothesis));
+    hypotheses.push_back(HypothesisToJson(hypothesis));
   }
   return {{"source", source},
           {"hypotheses", std::move(hypotheses)},

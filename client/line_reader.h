@@ -14,6 +14,9 @@
 
 namespace dragoman {
 
+// Longer lines are refused: the server takes messages of 1 MiB.
+constexpr size_t kMaxLineBytes = 512 << 10;
+
 class LineReader {
  public:
   // Reads lines of at most `max_bytes` from `fd`, which the caller keeps open.

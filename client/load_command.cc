@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -23,9 +24,9 @@
 namespace dragoman {
 namespace {
 
-constexpr char kDescription[] =
+constexpr char kLoadDescription[] =
     "Puts the server under load; prints throughput, latencies and status codes.";
-constexpr char kNotes[] =
+constexpr char kLoadNotes[] =
     "\n--concurrency is a closed loop: a number of callers, each waiting for its answer.  --rate\n"
     "is an open loop: requests arrive at random, at a rate per second, whether or not the server\n"
     "keeps up; latencies then count from the time a request was due.  --sweep goes through "
@@ -262,7 +263,7 @@ void AddTrafficFlags(CLI::App* command, LoadFlags* flags) {
 
 void AddLoadCommand(CLI::App* app, const Console& console, ExitCode* exit_code) {
   auto flags = std::make_shared<LoadFlags>();
-  CLI::App* command = app->add_subcommand("load", kDescription)->footer(kNotes);
+  CLI::App* command = app->add_subcommand("load", kLoadDescription)->footer(kLoadNotes);
   flags->server.AddTo(command);
   flags->request.AddTo(command);
   AddOutputFlag(command, &flags->json);

@@ -1,5 +1,6 @@
 // dragoman models: lists the models of a server.
 
+#include <CLI/CLI.hpp>
 #include <iomanip>
 #include <memory>
 #include <sstream>

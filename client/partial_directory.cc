@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-absl::Status Failed(const std::string& path, const std::string& why) {
+absl::Status DirectoryFailed(const std::string& path, const std::string& why) {
   return absl::FailedPreconditionError(absl::StrCat(path, ": ", why));
 }
 
@@ -34,12 +34,12 @@ absl::StatusOr<std::unique_ptr<PartialDirectory>> PartialDirectory::Open(const s
   const std::string path = name + ".partial";
   std::error_code error;
   fs::create_directories(path, error);
-  if (error) return Failed(path, error.message());
+  if (error) return DirectoryFailed(path, error.message());
   const int fd = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return Failed(path, std::strerror(errno));
+  if (fd < 0) return DirectoryFailed(path, std::strerror(errno));
   if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
     close(fd);
-    return Failed(path, "another process is using it");
+    return DirectoryFailed(path, "another process is using it");
   }
   return std::unique_ptr<PartialDirectory>(new PartialDirectory(name, fd));
 }
@@ -54,7 +54,7 @@ absl::Status PartialDirectory::KeepOnly(const std::vector<std::string>& names) c
   for (const fs::path& other : others) {
     if (!error) fs::remove_all(other, error);
   }
-  return error ? Failed(path_, error.message()) : absl::OkStatus();
+  return error ? DirectoryFailed(path_, error.message()) : absl::OkStatus();
 }
 
 absl::Status PartialDirectory::Publish() const {
@@ -63,11 +63,11 @@ absl::Status PartialDirectory::Publish() const {
   const bool exists = fs::exists(fs::symlink_status(name_, error));
   if (renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, name_.c_str(),
                 exists ? RENAME_EXCHANGE : RENAME_NOREPLACE) != 0) {
-    return Failed(name_, absl::StrCat("cannot be put in place: ", std::strerror(errno)));
+    return DirectoryFailed(name_, absl::StrCat("cannot be put in place: ", std::strerror(errno)));
   }
   if (!exists) return absl::OkStatus();
   fs::remove_all(path_, error);
-  return error ? Failed(path_, error.message()) : absl::OkStatus();
+  return error ? DirectoryFailed(path_, error.message()) : absl::OkStatus();
 }
 
 }  // namespace dragoman

@@ -1,5 +1,6 @@
 // dragoman score: how probable given translations are according to a model.
 
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,16 +15,15 @@
 namespace dragoman {
 namespace {
 
-constexpr char kDescription[] =
+constexpr char kScoreDescription[] =
     "Scores translations: SOURCE TARGET or, without them, a line of standard input for each pair,\n"
     "the two separated by a tab.";
-constexpr char kNotes[] =
+constexpr char kScoreNotes[] =
     "\nText output is a line per pair: the mean log-probability of the target's tokens and its "
     "end.\n"
     "JSON output is an object per pair, with all of them and the perplexity.";
-constexpr size_t kMaxLineBytes = 512 << 10;  // the server takes messages of 1 MiB
-constexpr int kMaxPairs = 32;                // per request
-constexpr size_t kMaxBytes = 16'000;         // per request, unless it holds a single pair
+constexpr int kMaxPairs = 32;         // per request
+constexpr size_t kMaxBytes = 16'000;  // per request, unless it holds a single pair
 
 struct ScoreFlags {
   ServerFlags server;
@@ -116,7 +116,7 @@ ExitCode RunScore(const ScoreFlags& flags, const Console& console) {
 
 void AddScoreCommand(CLI::App* app, const Console& console, ExitCode* exit_code) {
   auto flags = std::make_shared<ScoreFlags>();
-  CLI::App* command = app->add_subcommand("score", kDescription)->footer(kNotes);
+  CLI::App* command = app->add_subcommand("score", kScoreDescription)->footer(kScoreNotes);
   flags->server.AddTo(command);
   flags->model.AddTo(command);
   flags->alignment.AddTo(command);

@@ -1,5 +1,6 @@
 // dragoman tokenize: the tokens that a model sees for a text.
 
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,12 +15,11 @@
 namespace dragoman {
 namespace {
 
-constexpr char kDescription[] =
+constexpr char kTokenizeDescription[] =
     "Prints the tokens of each TEXT or, without one, of each line of standard input.";
-constexpr char kNotes[] =
+constexpr char kTokenizeNotes[] =
     "\nText output is a line per text, the tokens separated by spaces; JSON output has their ids, "
     "too.";
-constexpr size_t kMaxLineBytes = 512 << 10;
 
 struct TokenizeFlags {
   ServerFlags server;
@@ -73,7 +73,7 @@ ExitCode RunTokenize(const TokenizeFlags& flags, const Console& console) {
 
 void AddTokenizeCommand(CLI::App* app, const Console& console, ExitCode* exit_code) {
   auto flags = std::make_shared<TokenizeFlags>();
-  CLI::App* command = app->add_subcommand("tokenize", kDescription)->footer(kNotes);
+  CLI::App* command = app->add_subcommand("tokenize", kTokenizeDescription)->footer(kTokenizeNotes);
   flags->server.AddTo(command);
   flags->model.AddTo(command);
   AddOutputFlag(command, &flags->json);

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -26,17 +27,19 @@
 namespace dragoman {
 namespace {
 
-constexpr char kDescription[] =
+constexpr char kTranslateDescription[] =
     "Translates each TEXT or, without one, each line of standard input or of --input.";
-constexpr char kNotes[] =
+constexpr char kTranslateNotes[] =
     "\nThe order is kept.  Text output is a line per translation: with --num-hypotheses N, N "
     "lines\n"
     "per text (json is easier to read then).  JSON output is an object per text, on a line of its\n"
     "own.  -- before a TEXT that begins with a dash.\n"
+    "With --markup html or xml, or an --input whose name ends in .html, .htm or .xml, the input "
+    "is\n"
+    "one text, and its translation is written as it is.\n"
     "\n"
     "A long file, which may be stopped and resumed:\n"
     "  dragoman translate --input english.txt --resume german.txt";
-constexpr size_t kMaxLineBytes = 512 << 10;  // the server takes messages of 1 MiB
 
 struct TranslateFlags {
   ServerFlags server;
@@ -75,6 +78,7 @@ class Translation {
   absl::Status OpenFiles();
   absl::Status ReadTexts(TranslationPipeline* pipeline);
   absl::Status ReadLines(TranslationPipeline* pipeline);
+  absl::Status ReadDocument(TranslationPipeline* pipeline);
   void Deliver(const TranslationPipeline::Translated& translated);
   std::ostream& out() { return file_.stream == nullptr ? console_.out : *file_.stream; }
   // "line 12" or "text 12", for the text at `place`, counted from 0 in this run.
@@ -95,6 +99,7 @@ class Translation {
   int in_;
   OutputFile file_;  // without a stream: standard output
   std::optional<Progress> progress_;
+  bool document_ = false;  // the input is one text, in a markup
   int64_t skipped_ = 0;
   int64_t delivered_bytes_ = 0;
 };
@@ -133,6 +138,8 @@ void Translation::Deliver(const TranslationPipeline::Translated& translated) {
           << "\n";
   } else if (!translated.status.ok()) {
     out() << "\n";
+  } else if (document_) {
+    out() << translated.translation.hypotheses(0).text();
   } else {
     for (const v1::Hypothesis& hypothesis : translated.translation.hypotheses()) {
       out() << OneLine(hypothesis.text()) << "\n"
@@ -176,6 +183,30 @@ absl::Status Translation::ReadLines(TranslationPipeline* pipeline) {
     }
     if (!done) RETURN_IF_ERROR(pipeline->Add(**std::move(text)));
   }
+}
+
+absl::Status Translation::ReadDocument(TranslationPipeline* pipeline) {
+  std::string document;
+  char bytes[1 << 16];
+  ssize_t size = 0;
+  while ((size = read(in_, bytes, sizeof(bytes))) != 0) {
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0) {
+      return absl::UnavailableError(absl::StrCat("cannot read: ", std::strerror(errno)));
+    }
+    document.append(bytes, static_cast<size_t>(size));
+    if (document.size() > kMaxLineBytes) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the input has more than ", kMaxLineBytes, " bytes"));
+    }
+  }
+  return pipeline->Add(std::move(document));
+}
+
+// What a file with this name is written in.
+v1::Markup MarkupOf(const std::string& name) {
+  if (name.ends_with(".html") || name.ends_with(".htm")) return v1::MARKUP_HTML;
+  return name.ends_with(".xml") ? v1::MARKUP_XML : v1::MARKUP_UNSPECIFIED;
 }
 
 ExitCode Translation::ReportFailure(const absl::Status& status,
@@ -236,6 +267,10 @@ absl::Status Translation::CheckFlags(const v1::TranslateRequest& request) const 
   if (flags_.stream && (flags_.json || request.output().alignments())) {
     return absl::InvalidArgumentError("--stream writes text: neither json nor alignments");
   }
+  if (document_ && (flags_.stream || !flags_.resume.empty())) {
+    return absl::InvalidArgumentError(
+        "an input with markup is one text: neither --stream nor --resume");
+  }
   const bool several = request.options().num_hypotheses() > 1 || request.output().alignments();
   if (!flags_.resume.empty() && !flags_.json && several) {
     return absl::InvalidArgumentError(
@@ -257,7 +292,9 @@ ExitCode Translation::RunPipeline(const v1::TranslateRequest& request, Translati
   TranslationPipeline pipeline(
       client, request, options,
       [this](const TranslationPipeline::Translated& translated) { Deliver(translated); });
-  const absl::Status read = flags_.texts.empty() ? ReadLines(&pipeline) : ReadTexts(&pipeline);
+  const absl::Status read = !flags_.texts.empty() ? ReadTexts(&pipeline)
+                            : document_           ? ReadDocument(&pipeline)
+                                                  : ReadLines(&pipeline);
   const absl::Status status = pipeline.Finish();
   if (progress_.has_value()) progress_->Clear();
   if (!status.ok()) return ReportFailure(status, pipeline.failure(), client);
@@ -277,6 +314,8 @@ ExitCode Translation::Run() {
   request.mutable_output()->set_tokens(flags_.json);
   request.mutable_output()->set_quality(flags_.json);
   flags_.alignment.Set(request.mutable_output());
+  if (request.markup() == v1::MARKUP_UNSPECIFIED) request.set_markup(MarkupOf(flags_.input));
+  document_ = flags_.texts.empty() && request.markup() > v1::MARKUP_NONE;
   if (const absl::Status status = CheckFlags(request); !status.ok()) {
     return ReportUsage(console_, status);
   }
@@ -290,7 +329,8 @@ ExitCode Translation::Run() {
 
 void AddTranslateCommand(CLI::App* app, const Console& console, ExitCode* exit_code) {
   auto flags = std::make_shared<TranslateFlags>();
-  CLI::App* command = app->add_subcommand("translate", kDescription)->footer(kNotes);
+  CLI::App* command =
+      app->add_subcommand("translate", kTranslateDescription)->footer(kTranslateNotes);
   flags->server.AddTo(command);
   flags->request.AddTo(command);
   flags->alignment.AddTo(command);

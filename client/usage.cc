@@ -1,5 +1,6 @@
 #include "client/usage.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "absl/strings/str_join.h"

@@ -3,9 +3,13 @@
 #ifndef DRAGOMAN_CLIENT_USAGE_H_
 #define DRAGOMAN_CLIENT_USAGE_H_
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
+
+namespace CLI {
+class App;
+class ParseError;
+}  // namespace CLI
 
 namespace dragoman {
 

@@ -1,10 +1,18 @@
 # Defines how the targets of this project are built: one library per directory, with warnings, and with the
 # rule that keeps two versions of protobuf apart.
 
-# dragoman_library(name SOURCES a.cc ... LINKS other ...): a static library.  Its LINKS are public.
+# dragoman_library(name SOURCES a.cc ... [ALONE b.cc ...] [TOGETHER n] LINKS other ...): a static library.
+# Its LINKS are public.  With TOGETHER, n of its SOURCES at a time are compiled as one file, which reads
+# the headers and instantiates the templates that they share once: names in their unnamed namespaces must
+# differ.  The files that are ALONE, and all of them in the preset dev, are compiled by themselves.
+option(DRAGOMAN_TOGETHER "Compile several files of a library as one" ON)
 function(dragoman_library name)
-  cmake_parse_arguments(arg "" "" "SOURCES;LINKS" ${ARGN})
-  add_library(${name} STATIC ${arg_SOURCES})
+  cmake_parse_arguments(arg "" "TOGETHER" "SOURCES;ALONE;LINKS" ${ARGN})
+  add_library(${name} STATIC ${arg_SOURCES} ${arg_ALONE})
+  if(arg_TOGETHER AND DRAGOMAN_TOGETHER)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${arg_TOGETHER})
+    set_source_files_properties(${arg_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
   dragoman_target(${name} PUBLIC "${arg_LINKS}")
 endfunction()
 

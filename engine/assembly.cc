@@ -1,10 +1,13 @@
 #include "engine/assembly.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "engine/text/chrf.h"
+#include "engine/text/placement.h"
 
 namespace dragoman {
 namespace {
@@ -13,8 +16,10 @@ float LeastOf(const std::vector<float>& log_probs) {
   return log_probs.empty() ? 0.0f : *std::min_element(log_probs.begin(), log_probs.end());
 }
 
-// The attention of the tokens after the hidden ones: [tokens, source tokens].
+// The attention of the tokens after the hidden ones: [tokens, source tokens]; none if it was not
+// asked for.
 std::vector<float> AttentionOf(const Hypothesis& hypothesis, const PlannedSentence& sentence) {
+  if (hypothesis.attention.empty()) return {};
   const size_t source = sentence.source.size();
   const auto row = [&](size_t token) {
     return hypothesis.attention.begin() + static_cast<std::ptrdiff_t>(token * source);
@@ -22,11 +27,16 @@ std::vector<float> AttentionOf(const Hypothesis& hypothesis, const PlannedSenten
   return {row(sentence.hidden), row(hypothesis.tokens.size())};
 }
 
+std::vector<TextSpan> SourceSpans(const PlannedSentence& sentence) {
+  std::vector<TextSpan> spans;
+  for (const AlignedToken& token : sentence.source) spans.push_back(token.span);
+  return spans;
+}
+
 // For each target token, the source text that it is linked to.
 std::vector<std::string> LinkedTexts(const PlannedText& text, const PlannedSentence& sentence,
                                      const std::vector<float>& attention) {
-  std::vector<TextSpan> spans;
-  for (const AlignedToken& token : sentence.source) spans.push_back(token.span);
+  const std::vector<TextSpan> spans = SourceSpans(sentence);
   std::vector<std::string> linked;
   for (const int link : LinksOf(attention, spans)) {
     linked.push_back(link < 0 ? "" : text.content.substr(spans[link].begin, spans[link].size()));
@@ -34,27 +44,82 @@ std::vector<std::string> LinkedTexts(const PlannedText& text, const PlannedSente
   return linked;
 }
 
-// Appends the text of a sentence's hypothesis, and its alignment with the source.
-void AppendAligned(const Tokenizer& tokenizer, const PlannedText& text,
-                   const PlannedSentence& sentence, const Hypothesis& hypothesis,
-                   const AlignmentPlan& plan, TranslatedHypothesis* to) {
+// What a hypothesis says.
+struct DecodedSentence {
+  std::string text;
+  // Only if the sentence has source tokens: the bytes of each token after the hidden ones, and its
+  // attention.
+  std::vector<TextSpan> spans;
+  std::vector<float> attention;
+};
+
+DecodedSentence Decode(const Tokenizer& tokenizer, const PlannedText& text,
+                       const PlannedSentence& sentence, const Hypothesis& hypothesis,
+                       const AlignmentPlan& plan) {
   const absl::Span<const int32_t> tokens =
       absl::MakeConstSpan(hypothesis.tokens).subspan(sentence.hidden);
+  if (sentence.source.empty()) return {tokenizer.Decode(tokens), {}, {}};
   std::vector<float> attention = AttentionOf(hypothesis, sentence);
   std::vector<std::string> linked;
   if (plan.replace_unknowns) linked = LinkedTexts(text, sentence, attention);
-  const Tokenizer::DecodedText decoded = tokenizer.DecodeWithSpans(tokens, linked);
+  Tokenizer::DecodedText decoded = tokenizer.DecodeWithSpans(tokens, linked);
+  return {std::move(decoded.text), std::move(decoded.spans), std::move(attention)};
+}
+
+// Appends the text of a sentence's hypothesis, and its alignment with the source.
+void AppendAligned(const Tokenizer& tokenizer, const PlannedText& text,
+                   const PlannedSentence& sentence, const Hypothesis& hypothesis,
+                   DecodedSentence decoded, const AlignmentOptions& options,
+                   TranslatedHypothesis* to) {
   const size_t begin = to->text.size();
   to->text += decoded.text;
-  if (!plan.options.wanted) return;
+  if (!options.wanted) return;
   std::vector<AlignedToken> target;
-  for (size_t i = 0; i < tokens.size(); ++i) {
+  for (size_t i = 0; i < decoded.spans.size(); ++i) {
     const TextSpan span = decoded.spans[i];
-    target.push_back({tokenizer.TargetPiece(tokens[i]), {span.begin + begin, span.end + begin}});
+    target.push_back({tokenizer.TargetPiece(hypothesis.tokens[sentence.hidden + i]),
+                      {span.begin + begin, span.end + begin}});
   }
   AppendAlignment(
-      {text.content, to->text, sentence.source, std::move(target), std::move(attention)},
-      plan.options, &to->alignment);
+      {text.content, to->text, sentence.source, std::move(target), std::move(decoded.attention)},
+      options, &to->alignment);
+}
+
+void SetMarked(const PlannedText& text, size_t number, const DecodedSentence& decoded,
+               Renderer* renderer) {
+  const PlannedSentence& planned = text.sentences[number];
+  const MarkedSentence& sentence = text.marked->sentences[number];
+  Placement placement;
+  if (!sentence.marks.empty()) {
+    AlignedSentence aligned = {
+        .source = std::string_view(text.content).substr(planned.span.begin, planned.span.size()),
+        .target = decoded.text,
+        .source_tokens = SourceSpans(planned),
+        .target_tokens = decoded.spans,
+        .attention = decoded.attention};
+    for (TextSpan& span : aligned.source_tokens) {
+      span = {span.begin - planned.span.begin, span.end - planned.span.begin};
+    }
+    placement = PlaceMarks(aligned, sentence.marks);
+  }
+  renderer->Set(number, decoded.text, std::move(placement));
+}
+
+// Makes the translation of a text without markup, whose sentences are `spans` of it, that of the
+// text with markup.
+void Render(const PlannedText& text, const std::vector<TextSpan>& spans, Renderer* renderer,
+            TranslatedHypothesis* hypothesis) {
+  renderer->Advance(text.marked->text.raw.size());
+  hypothesis->text = renderer->text();
+  TextMap map;
+  for (size_t i = 0; i < spans.size(); ++i) map.Add(renderer->MapOf(i), spans[i].begin);
+  const TextMap& to_raw = text.marked->text.to_raw;
+  for (AlignedToken& token : hypothesis->alignment.source) token.span = to_raw.Map(token.span);
+  for (AlignedToken& token : hypothesis->alignment.target) token.span = map.Map(token.span);
+  for (WordLink& link : hypothesis->alignment.words) {
+    link.source = to_raw.Map(link.source);
+    link.target = map.Map(link.target);
+  }
 }
 
 // Appends one sentence's hypothesis to that of the text, except its text and its first `hidden`
@@ -80,6 +145,16 @@ absl::Span<const Hypothesis> FoundFor(const PlannedSentence& sentence,
                                       absl::Span<const JobResult> results) {
   if (sentence.job < 0) return {};
   return results[sentence.job].hypotheses;
+}
+
+SentencePair PairOf(TextSpan source, TextSpan target, absl::Span<const Hypothesis> found) {
+  SentencePair pair = {source, target};
+  if (found.empty()) return pair;
+  const std::vector<float>& log_probs = found[0].token_log_probs;
+  pair.mean_log_prob =
+      found[0].log_prob / static_cast<float>(std::max<size_t>(1, log_probs.size()));
+  pair.min_log_prob = LeastOf(log_probs);
+  return pair;
 }
 
 }  // namespace
@@ -110,9 +185,13 @@ Translation Assemble(const Tokenizer& tokenizer, const PlannedText& text,
   translation.hypotheses.resize(hypotheses);
   for (size_t h = 0; h < hypotheses; ++h) {
     TranslatedHypothesis& whole = translation.hypotheses[h];
-    size_t end = 0;  // of what has been translated so far
+    std::optional<Renderer> renderer;
+    if (text.marked != nullptr) renderer.emplace(text.marked.get());
+    std::vector<TextSpan> spans;  // of the sentences in the translation
+    size_t end = 0;               // of what has been translated so far
     size_t tokens = 0;
-    for (const PlannedSentence& sentence : text.sentences) {
+    for (size_t s = 0; s < text.sentences.size(); ++s) {
+      const PlannedSentence& sentence = text.sentences[s];
       if (split) whole.text.append(text.content, end, sentence.span.begin - end);
       end = sentence.span.end;
       const size_t begin = whole.text.size();
@@ -120,25 +199,23 @@ Translation Assemble(const Tokenizer& tokenizer, const PlannedText& text,
       if (!found.empty()) {
         // A sentence with fewer hypotheses than another repeats its last one.
         const Hypothesis& hypothesis = found[std::min(h, found.size() - 1)];
-        if (alignment.wants_attention()) {
-          AppendAligned(tokenizer, text, sentence, hypothesis, alignment, &whole);
-        } else {
-          whole.text +=
-              tokenizer.Decode(absl::MakeConstSpan(hypothesis.tokens).subspan(sentence.hidden));
-        }
+        DecodedSentence decoded = Decode(tokenizer, text, sentence, hypothesis, alignment);
+        if (renderer.has_value()) SetMarked(text, s, decoded, &*renderer);
+        AppendAligned(tokenizer, text, sentence, hypothesis, std::move(decoded), alignment.options,
+                      &whole);
         Append(tokenizer, hypothesis, sentence.hidden, &whole);
         tokens += hypothesis.tokens.size() + 1;
       }
-      if (h > 0) continue;
-      translation.sentences.push_back({sentence.span, {begin, whole.text.size()}});
-      if (found.empty()) continue;
-      const std::vector<float>& log_probs = found[0].token_log_probs;
-      translation.sentences.back().mean_log_prob =
-          found[0].log_prob / static_cast<float>(std::max<size_t>(1, log_probs.size()));
-      translation.sentences.back().min_log_prob = LeastOf(log_probs);
+      spans.push_back({begin, whole.text.size()});
     }
     if (split) whole.text.append(text.content, end);
     if (tokens > 0) whole.score /= static_cast<float>(tokens);
+    if (renderer.has_value()) Render(text, spans, &*renderer, &whole);
+    for (size_t s = 0; s < spans.size() && h == 0; ++s) {
+      const TextSpan span = renderer.has_value() ? renderer->SpanOf(s) : spans[s];
+      translation.sentences.push_back(
+          PairOf(text.SourceSpan(s), span, FoundFor(text.sentences[s], results)));
+    }
   }
   return translation;
 }
@@ -146,12 +223,14 @@ Translation Assemble(const Tokenizer& tokenizer, const PlannedText& text,
 std::string TextOf(const Tokenizer& tokenizer, const PlannedText& text,
                    const PlannedSentence& sentence, const Hypothesis& hypothesis,
                    const AlignmentPlan& alignment) {
-  const absl::Span<const int32_t> tokens =
-      absl::MakeConstSpan(hypothesis.tokens).subspan(sentence.hidden);
-  if (!alignment.replace_unknowns) return tokenizer.Decode(tokens);
-  const std::vector<std::string> linked =
-      LinkedTexts(text, sentence, AttentionOf(hypothesis, sentence));
-  return tokenizer.DecodeWithSpans(tokens, linked).text;
+  return Decode(tokenizer, text, sentence, hypothesis, alignment).text;
+}
+
+void RenderSentence(const Tokenizer& tokenizer, const PlannedText& text, size_t sentence,
+                    const Hypothesis& hypothesis, const AlignmentPlan& alignment,
+                    Renderer* renderer) {
+  SetMarked(text, sentence,
+            Decode(tokenizer, text, text.sentences[sentence], hypothesis, alignment), renderer);
 }
 
 TranslateTimes LongestTimes(absl::Span<const JobResult> results) {

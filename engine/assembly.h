@@ -8,6 +8,7 @@
 
 #include "engine/decode/job.h"
 #include "engine/plan.h"
+#include "engine/rendering.h"
 #include "engine/text/tokenizer.h"
 #include "engine/translation.h"
 
@@ -25,6 +26,12 @@ Translation Assemble(const Tokenizer& tokenizer, const PlannedText& text,
 std::string TextOf(const Tokenizer& tokenizer, const PlannedText& text,
                    const PlannedSentence& sentence, const Hypothesis& hypothesis,
                    const AlignmentPlan& alignment);
+
+// Tells a renderer the translation of sentence number `sentence` of a text with markup, with the
+// places of its marks.
+void RenderSentence(const Tokenizer& tokenizer, const PlannedText& text, size_t sentence,
+                    const Hypothesis& hypothesis, const AlignmentPlan& alignment,
+                    Renderer* renderer);
 
 // The longest time of each stage, over all jobs.
 TranslateTimes LongestTimes(absl::Span<const JobResult> results);

@@ -1,6 +1,7 @@
 #include "engine/glossary.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -13,17 +14,10 @@ namespace {
 
 // Whether text[begin, end), which is not empty, consists of whole words.
 bool IsWholeWord(std::string_view text, size_t begin, size_t end) {
-  const auto first_of = [](std::string_view part) {
-    size_t i = 0;
-    return NextCodePoint(part, &i);
-  };
-  const std::string_view before = text.substr(0, begin), phrase = text.substr(begin, end - begin),
-                         after = text.substr(end);
-  const bool begins = before.empty() || !IsWordCharacter(LastCodePoint(before)) ||
-                      !IsWordCharacter(first_of(phrase));
-  const bool ends =
-      after.empty() || !IsWordCharacter(LastCodePoint(phrase)) || !ContinuesWord(first_of(after));
-  return begins && ends;
+  size_t first = begin;
+  const bool begins = begin == 0 || !IsWordCharacter(LastCodePoint(text.substr(0, begin))) ||
+                      !IsWordCharacter(NextCodePoint(text, &first));
+  return begins && EndsWordAt(text, end);
 }
 
 // The first occurrence of the phrase as whole words at or after `begin`; npos if there is none.
@@ -75,6 +69,13 @@ bool HasPhrase(std::string_view text, std::string_view phrase) {
 
 bool CanSay(const Tokenizer& tokenizer, const std::string& phrase) {
   return CanSay(tokenizer, tokenizer.EncodeTarget(phrase));
+}
+
+std::vector<int32_t> PhraseOf(const Tokenizer& tokenizer, const std::string& phrase,
+                              const SearchRules& rules) {
+  std::vector<int32_t> tokens = tokenizer.EncodeTarget(phrase);
+  if (!CanSay(tokenizer, tokens) || Breaks(rules, tokens)) tokens.clear();
+  return tokens;
 }
 
 absl::StatusOr<Glossary> Glossary::Create(const std::vector<GlossaryEntry>& entries,
@@ -130,6 +131,23 @@ std::vector<std::vector<int32_t>> Glossary::PhrasesFor(std::string_view sentence
     }
   }
   return phrases;
+}
+
+std::optional<size_t> FirstRepetition(absl::Span<const int32_t> said,
+                                      absl::Span<const std::vector<int32_t>> phrases, size_t size) {
+  std::set<std::vector<int32_t>> runs;
+  const auto adds_new = [&](absl::Span<const int32_t> tokens) {
+    bool all_new = true;
+    for (size_t i = 0; i + size <= tokens.size(); ++i) {
+      all_new &= runs.emplace(tokens.begin() + i, tokens.begin() + i + size).second;
+    }
+    return all_new;
+  };
+  adds_new(said);
+  for (size_t p = 0; p < phrases.size(); ++p) {
+    if (!adds_new(phrases[p])) return p;
+  }
+  return std::nullopt;
 }
 
 absl::StatusOr<std::shared_ptr<const SearchRules>> AddWordRules(

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "engine/search/search_options.h"
 #include "engine/text/piece_index.h"
 #include "engine/text/tokenizer.h"
@@ -29,6 +30,11 @@ bool HasPhrase(std::string_view text, std::string_view phrase);
 
 // Whether the tokenizer's target vocabulary can spell the phrase.
 bool CanSay(const Tokenizer& tokenizer, const std::string& phrase);
+
+// The tokens of a phrase that translations can be made to contain; none if the vocabulary cannot
+// spell it, or `rules` forbid it.
+std::vector<int32_t> PhraseOf(const Tokenizer& tokenizer, const std::string& phrase,
+                              const SearchRules& rules);
 
 // The restrictions of a request that concern words and tokens rather than numbers.
 struct WordRules {
@@ -64,6 +70,11 @@ class Glossary {
   };
   std::vector<Entry> entries_;  // longest source first
 };
+
+// The first of these phrases that repeats a run of `size` tokens, of itself, of those before it or
+// of `said`; nothing if none does.
+std::optional<size_t> FirstRepetition(absl::Span<const int32_t> said,
+                                      absl::Span<const std::vector<int32_t>> phrases, size_t size);
 
 // Adds a request's rules to those of the model.  INVALID_ARGUMENT naming the entry that is empty or
 // not a token.

@@ -5,6 +5,7 @@
 #include "engine/plan.h"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -14,13 +15,27 @@
 #include "engine/model/attention_tree.h"
 #include "engine/search/phrases.h"
 #include "engine/search/row_sampler.h"
+#include "engine/text/html_reader.h"
+#include "engine/text/language_tag.h"
+#include "engine/text/literal_marks.h"
+#include "engine/text/splitter.h"
+#include "engine/text/xml_reader.h"
 
 namespace dragoman {
 namespace {
 
+absl::StatusOr<MarkedText> Read(Markup markup, std::string raw, const MarkupOptions& options) {
+  if (markup == Markup::kXml) return ReadXml(std::move(raw), options);
+  return ReadHtml(std::move(raw), options);
+}
+
 std::string TextField(size_t text) { return absl::StrCat("contents[", text, "]"); }
 
 absl::Status CheckTargets(const TranslateRequest& request) {
+  const bool has_targets = !request.target_prefixes.empty() || !request.targets.empty();
+  if (request.markup != Markup::kNone && has_targets) {
+    return InvalidField("markup", "does not go with target_prefixes or targets");
+  }
   for (const auto& [field, given] : {std::pair("target_prefixes", &request.target_prefixes),
                                      std::pair("targets", &request.targets)}) {
     if (given->empty()) continue;
@@ -53,17 +68,26 @@ class Planner {
   const Model& model() const { return *context_.model; }
   absl::Status Prepare();
   absl::Status PrepareGlossary();
+  bool SearchesForPhrases() const;
+  void KeepPhrasesWhole();
   absl::Status CheckAhead() const;
   bool SplitsTexts() const;
   absl::Status AddSentences(size_t text);
+  absl::StatusOr<std::optional<MarkedText>> ReadMarks(size_t text);
+  absl::Status AddMarkedSentences(size_t text, MarkedText marked);
+  void SetReadPhrases(const MarkedSentence& sentence);
+  absl::Status AddSentence(size_t text, const std::string& content, const TextMap* map,
+                           bool has_marks);
   absl::Status PrepareAlignment();
-  absl::StatusOr<EncodedText> Tokenize(size_t text, const std::string& sentence);
-  std::vector<AlignedToken> AlignedTokens(const EncodedText& sentence, size_t begin) const;
+  absl::StatusOr<EncodedText> Tokenize(size_t text, const std::string& sentence, bool with_spans);
+  std::vector<AlignedToken> AlignedTokens(const EncodedText& sentence, size_t begin,
+                                          const TextMap* map) const;
   absl::StatusOr<JobPtr> MakeJob(std::vector<int32_t> source, size_t text,
                                  std::string_view sentence) const;
   absl::Status SetUpSearch(size_t text, std::string_view sentence, Job* job) const;
   absl::Status AddPrefix(size_t text, Job* job) const;
   absl::Status AddPhrases(size_t text, std::string_view sentence, Job* job) const;
+  absl::Status CheckRepetitions(size_t text, const Job& job) const;
   absl::Status AddShortlist(Job* job) const;
   std::vector<int32_t> Beginning(const std::string& text) const;
 
@@ -74,8 +98,10 @@ class Planner {
   SearchOptions search_;                      // without the lengths
   std::shared_ptr<const SearchRules> rules_;  // of the model and the request
   Glossary glossary_;
-  int max_tokens_ = 0;  // of a sentence
-  int longest_ = 0;     // the most tokens of a translation
+  std::string direction_;                           // to be set; "": as it is
+  std::vector<std::vector<int32_t>> read_phrases_;  // of the sentence that is being added
+  int max_tokens_ = 0;                              // of a sentence
+  int longest_ = 0;                                 // the most tokens of a translation
   TranslationPlan plan_;
 };
 
@@ -98,6 +124,12 @@ absl::Status Planner::Prepare() {
       const LanguagePair languages,
       tokenizer.languages().Resolve(request_.source_language, request_.target_language));
   frame_ = tokenizer.FrameOf(languages);
+  const bool to_left = IsRightToLeft(languages.target);
+  const std::string& original = request_.original_language;
+  if (request_.set_direction &&
+      IsRightToLeft(original.empty() ? languages.source : original) != to_left) {
+    direction_ = to_left ? "rtl" : "ltr";
+  }
   ASSIGN_OR_RETURN(search_, ResolveSearch(request_.options, context_.limits, model().generation(),
                                           model().spec()));
   if (frame_.decoder_start.has_value()) search_.start_id = *frame_.decoder_start;
@@ -118,18 +150,28 @@ absl::Status Planner::Prepare() {
 absl::Status Planner::PrepareGlossary() {
   const Tokenizer& tokenizer = model().tokenizer();
   const std::vector<GlossaryEntry>& entries = request_.words.glossary;
+  longest_ = std::min(request_.options.max_length.value_or(model().spec().max_positions),
+                      model().spec().max_positions);
   if (entries.empty()) return absl::OkStatus();
-  if (search_.sampling || search_.return_alternatives || search_.beam_groups > 1) {
+  if (!SearchesForPhrases()) {
     return InvalidField("options.glossary",
                         "wants a beam search without sampling, return_alternatives or beam_groups");
   }
-  longest_ = std::min(request_.options.max_length.value_or(model().spec().max_positions),
-                      model().spec().max_positions);
   ASSIGN_OR_RETURN(glossary_, Glossary::Create(entries, tokenizer, longest_ - 1, *rules_));
-  auto rules = std::make_shared<SearchRules>(*rules_);
-  rules->word_joins = context_.pieces->Joins(tokenizer);
-  rules_ = std::move(rules);
+  KeepPhrasesWhole();
   return absl::OkStatus();
+}
+
+bool Planner::SearchesForPhrases() const {
+  return !search_.sampling && !search_.return_alternatives && search_.beam_groups <= 1;
+}
+
+// From now on, phrases are whole words.
+void Planner::KeepPhrasesWhole() {
+  if (rules_->word_joins != nullptr) return;
+  auto rules = std::make_shared<SearchRules>(*rules_);
+  rules->word_joins = context_.pieces->Joins(model().tokenizer());
+  rules_ = std::move(rules);
 }
 
 // Whether there is any use in tokenizing the texts.
@@ -172,24 +214,96 @@ bool Planner::SplitsTexts() const {
 
 // Adds the sentences of text number `t`, and a job for each that has something to translate.
 absl::Status Planner::AddSentences(size_t t) {
+  ASSIGN_OR_RETURN(std::optional<MarkedText> marked, ReadMarks(t));
+  if (marked.has_value()) return AddMarkedSentences(t, *std::move(marked));
   PlannedText& text = plan_.texts[t];
   text.content = std::move(request_.texts[t]);
   const std::vector<TextSpan> spans = SplitsTexts()
                                           ? SplitSentences(text.content)
                                           : std::vector<TextSpan>{{0, text.content.size()}};
   for (const TextSpan span : spans) {
-    const size_t number = text.sentences.size();
-    PlannedSentence& sentence = text.sentences.emplace_back(PlannedSentence{.span = span});
-    const std::string content = text.content.substr(span.begin, span.end - span.begin);
-    ASSIGN_OR_RETURN(EncodedText encoded, Tokenize(t, content));
-    if (encoded.ids.empty()) continue;  // nothing to translate
-    sentence.source = AlignedTokens(encoded, span.begin);
-    ASSIGN_OR_RETURN(JobPtr job, MakeJob(std::move(encoded.ids), t, content));
-    job->random_key = MixKey(job->random_key, number);
-    if (!request_.return_prefix) sentence.hidden = job->prefix.size();
-    sentence.job = static_cast<int>(plan_.jobs.size());
-    plan_.jobs.push_back(std::move(job));
+    text.sentences.push_back({.span = span});
+    RETURN_IF_ERROR(AddSentence(t, text.content.substr(span.begin, span.size()), nullptr, false));
   }
+  return absl::OkStatus();
+}
+
+// Text number `t` with its marks; none if it has neither markup nor literals.
+absl::StatusOr<std::optional<MarkedText>> Planner::ReadMarks(size_t t) {
+  std::string& raw = request_.texts[t];
+  const bool is_plain = request_.markup == Markup::kNone;
+  const bool literals =
+      request_.keep_literals && request_.target_prefixes.empty() && request_.targets.empty();
+  const bool joins_lines = request_.markup_options.join_lines;
+  if (is_plain && !literals && !joins_lines) return std::nullopt;
+  MarkedText text;
+  if (is_plain) {
+    text = ReadPlain(raw, joins_lines);
+  } else {
+    absl::StatusOr<MarkedText> read =
+        Read(request_.markup, std::move(raw), request_.markup_options);
+    if (!read.ok()) return InvalidField(TextField(t), std::string(read.status().message()));
+    text = *std::move(read);
+  }
+  if (literals) {
+    MarkLiterals(
+        [this](std::string_view symbol) {
+          return CanSay(model().tokenizer(), std::string(symbol));
+        },
+        &text);
+  }
+  if (is_plain && text.marks.empty() && !joins_lines) return std::nullopt;
+  return text;
+}
+
+absl::Status Planner::AddMarkedSentences(size_t t, MarkedText marked) {
+  PlannedText& text = plan_.texts[t];
+  auto content = std::make_unique<MarkedContent>();
+  content->text = std::move(marked);
+  content->sentences = FindSentences(content->text, SplitsTexts());
+  content->direction = direction_;
+  text.content = content->text.text;
+  text.marked = std::move(content);
+  for (const MarkedSentence& sentence : text.marked->sentences) {
+    text.sentences.push_back({.span = sentence.text});
+    if (!HasWords(text.marked->text, sentence)) continue;
+    const ModelInput input = InputOf(text.marked->text, sentence);
+    SetReadPhrases(sentence);
+    RETURN_IF_ERROR(AddSentence(t, input.text, &input.to_sentence, !sentence.marks.empty()));
+  }
+  return absl::OkStatus();
+}
+
+// Stand-ins must be said, so that it is known where what they stand for belongs.
+void Planner::SetReadPhrases(const MarkedSentence& sentence) {
+  read_phrases_.clear();
+  for (const SentenceMark& mark : sentence.marks) {
+    if (!mark.stand_in || !SearchesForPhrases()) continue;
+    KeepPhrasesWhole();
+    read_phrases_.push_back(PhraseOf(model().tokenizer(), mark.read, *rules_));
+    if (read_phrases_.back().empty()) read_phrases_.pop_back();
+  }
+}
+
+// Gives the last sentence of text number `t` a job, if it has something to translate.  `content` is
+// what the model reads; `map` leads to the bytes of the sentence, if they are others.
+absl::Status Planner::AddSentence(size_t t, const std::string& content, const TextMap* map,
+                                  bool has_marks) {
+  PlannedSentence& sentence = plan_.texts[t].sentences.back();
+  const size_t number = plan_.texts[t].sentences.size() - 1;
+  const bool with_spans = has_marks || plan_.alignment.wants_attention();
+  ASSIGN_OR_RETURN(EncodedText encoded, Tokenize(t, content, with_spans));
+  if (encoded.ids.empty()) return absl::OkStatus();  // nothing to translate
+  sentence.source = AlignedTokens(encoded, sentence.span.begin, map);
+  ASSIGN_OR_RETURN(JobPtr job, MakeJob(std::move(encoded.ids), t, content));
+  // Without attention, marks are placed by the positions of words.
+  job->attention =
+      plan_.alignment.wants_attention() || (has_marks && model().network().attends() &&
+                                            job->source.size() <= AttentionTree::kMaxSourceTokens);
+  job->random_key = MixKey(job->random_key, number);
+  if (!request_.return_prefix) sentence.hidden = job->prefix.size();
+  sentence.job = static_cast<int>(plan_.jobs.size());
+  plan_.jobs.push_back(std::move(job));
   return absl::OkStatus();
 }
 
@@ -201,7 +315,6 @@ absl::StatusOr<JobPtr> Planner::MakeJob(std::vector<int32_t> source, size_t text
   job->request = state_;
   job->rules = rules_;
   job->source = std::move(source);
-  job->attention = plan_.alignment.wants_attention();
   job->random_key = MixKey(search_.sampling_seed, job->source);
   if (request_.targets.empty()) {
     RETURN_IF_ERROR(SetUpSearch(text, sentence, job.get()));
@@ -241,10 +354,11 @@ absl::Status Planner::AddPrefix(size_t text, Job* job) const {
                    job->options.max_length));
 }
 
-// The phrases of the glossary, and room for them unless the request has set the length.
+// The phrases of the glossary, those that were read, and room for them unless the request has set
+// the length.
 absl::Status Planner::AddPhrases(size_t text, std::string_view sentence, Job* job) const {
   job->phrases = glossary_.PhrasesFor(sentence, text);
-  if (job->phrases.empty()) return absl::OkStatus();
+  if (job->phrases.empty() && read_phrases_.empty()) return absl::OkStatus();
   if (job->phrases.size() > Phrases::kMax) {
     return InvalidField(TextField(text),
                         absl::StrCat("has ", job->phrases.size(),
@@ -252,6 +366,7 @@ absl::Status Planner::AddPhrases(size_t text, std::string_view sentence, Job* jo
                                      "the most is ",
                                      Phrases::kMax));
   }
+  RETURN_IF_ERROR(CheckRepetitions(text, *job));
   size_t needed = job->prefix.size() + 1;  // and the end of the sentence
   for (const std::vector<int32_t>& phrase : job->phrases) needed += phrase.size();
   if (needed > static_cast<size_t>(longest_)) {
@@ -259,8 +374,37 @@ absl::Status Planner::AddPhrases(size_t text, std::string_view sentence, Job* jo
                         absl::StrCat("asks for a translation of at least ", needed, " tokens for ",
                                      TextField(text), ", the most is ", longest_));
   }
+  for (const std::vector<int32_t>& phrase : read_phrases_) {
+    if (job->phrases.size() == Phrases::kMax ||
+        needed + phrase.size() > static_cast<size_t>(longest_)) {
+      break;
+    }
+    needed += phrase.size();
+    job->phrases.push_back(phrase);
+  }
   job->options.max_length = std::max(job->options.max_length, static_cast<int>(needed));
   return absl::OkStatus();
+}
+
+// Whether the phrases can be said where no run of tokens may occur twice.
+absl::Status Planner::CheckRepetitions(size_t text, const Job& job) const {
+  const int size = job.options.no_repeat_ngram_size;
+  if (size == 0) return absl::OkStatus();
+  // What the prefix says need not be said again, and what it ends in may go on.
+  const Phrases phrases(job.phrases, job.rules->word_joins);
+  const PhraseProgress progress = phrases.ProgressOf(job.prefix);
+  std::vector<std::vector<int32_t>> missing;
+  for (size_t p = 0; p < job.phrases.size(); ++p) {
+    if ((progress.said >> p & 1) == 0) missing.push_back(job.phrases[p]);
+  }
+  const auto prefix = absl::MakeConstSpan(job.prefix).first(job.prefix.size() - progress.path);
+  const auto phrase = FirstRepetition(prefix, missing, static_cast<size_t>(size));
+  if (!phrase.has_value()) return absl::OkStatus();
+  return InvalidField(
+      "options.glossary",
+      absl::StrCat("wants \"", model().tokenizer().Decode(missing[*phrase]),
+                   "\" in the translation of ", TextField(text), ", where no_repeat_ngram_size ",
+                   size, " allows no run of so many tokens twice"));
 }
 
 // The tokens of a target text, after the one that the model begins with.
@@ -284,8 +428,8 @@ absl::Status Planner::AddShortlist(Job* job) const {
 }
 
 // Returns no tokens for a sentence without text.
-absl::StatusOr<EncodedText> Planner::Tokenize(size_t text, const std::string& sentence) {
-  const bool with_spans = plan_.alignment.wants_attention();
+absl::StatusOr<EncodedText> Planner::Tokenize(size_t text, const std::string& sentence,
+                                              bool with_spans) {
   EncodedText encoded = model().tokenizer().Encode(sentence, frame_, with_spans);
   if (encoded.text_tokens == 0 && request_.targets.empty()) return EncodedText();
   if (static_cast<int>(encoded.ids.size()) > max_tokens_) {
@@ -298,7 +442,7 @@ absl::StatusOr<EncodedText> Planner::Tokenize(size_t text, const std::string& se
     plan_.texts[text].truncated = true;
   }
   plan_.texts[text].source_tokens += static_cast<int>(encoded.ids.size());
-  const bool attends = with_spans || search_.coverage_penalty != 0.0f;
+  const bool attends = plan_.alignment.wants_attention() || search_.coverage_penalty != 0.0f;
   if (attends && encoded.ids.size() > AttentionTree::kMaxSourceTokens) {
     return InvalidField(TextField(text), absl::StrCat("a sentence has ", encoded.ids.size(),
                                                       " tokens, the most with attention is ",
@@ -308,10 +452,12 @@ absl::StatusOr<EncodedText> Planner::Tokenize(size_t text, const std::string& se
 }
 
 // The tokens of a sentence that begins at byte `begin` of its text.
-std::vector<AlignedToken> Planner::AlignedTokens(const EncodedText& sentence, size_t begin) const {
+std::vector<AlignedToken> Planner::AlignedTokens(const EncodedText& sentence, size_t begin,
+                                                 const TextMap* map) const {
   std::vector<AlignedToken> tokens;
   for (size_t i = 0; i < sentence.spans.size(); ++i) {
-    const TextSpan span = sentence.spans[i];
+    TextSpan span = sentence.spans[i];
+    if (map != nullptr && span.size() > 0) span = map->Map(span);
     tokens.push_back(
         {model().tokenizer().SourcePiece(sentence.ids[i]), {span.begin + begin, span.end + begin}});
   }

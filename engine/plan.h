@@ -19,6 +19,7 @@
 #include "absl/status/statusor.h"
 #include "engine/decode/job.h"
 #include "engine/model/model.h"
+#include "engine/rendering.h"
 #include "engine/search_request.h"
 #include "engine/text/piece_index.h"
 #include "engine/text/word_joins.h"
@@ -62,12 +63,15 @@ struct PlannedSentence {
   TextSpan span;      // bytes of the text
   int job = -1;       // its index in the plan's jobs; negative: there is nothing to translate
   size_t hidden = 0;  // tokens of its hypotheses that are not returned
-  // The tokens that the model reads, with their bytes of the text; only if attention is wanted.
+  // The tokens that the model reads, with their bytes of the text; only if alignments are wanted,
+  // or there are marks to be placed.
   std::vector<AlignedToken> source;
 };
 
 struct PlannedText {
-  std::string content;
+  std::string content;  // without markup
+  // With markup: what else there is to it.  Its sentences are the ones below.
+  std::unique_ptr<const MarkedContent> marked;
   std::vector<PlannedSentence> sentences;  // in order
   int source_tokens = 0;                   // eos included, after truncation
   bool truncated = false;
@@ -75,6 +79,10 @@ struct PlannedText {
   // Whether the text was split, so that the white space between its sentences is kept.
   bool split() const {
     return sentences.size() != 1 || sentences.front().span != TextSpan{0, content.size()};
+  }
+  // The bytes of the request's text that a sentence is translated from.
+  TextSpan SourceSpan(size_t sentence) const {
+    return marked != nullptr ? marked->sentences[sentence].raw : sentences[sentence].span;
   }
 };
 

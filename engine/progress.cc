@@ -1,6 +1,8 @@
 #include "engine/progress.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <numeric>
 #include <utility>
 
 #include "engine/assembly.h"
@@ -63,13 +65,83 @@ bool ProgressTeller::Next(TranslateProgress* progress) {
   if (!fault_.ok() || text_ == plan_.texts.size()) return false;
   const PlannedText& text = plan_.texts[text_];
   *progress = {.text = text_};
+  if (text.marked != nullptr) return NextOfMarked(text, progress);
   if (sentence_ < text.sentences.size()) return NextOfSentence(text, progress);
   const size_t end = text.sentences.empty() ? 0 : text.sentences.back().span.end;
   if (text.split()) Say(std::string_view(text.content).substr(end), progress);
+  FinishText(text, progress);
+  return true;
+}
+
+void ProgressTeller::FinishText(const PlannedText& text, TranslateProgress* progress) {
   progress->translation = Assemble(tokenizer_, text, results_, plan_.alignment);
   ++text_;
   sentence_ = 0;
   told_of_text_ = 0;
+}
+
+// Null if there was nothing to translate.  REQUIRES: the sentence is done.
+const Hypothesis* ProgressTeller::BestOf(const PlannedSentence& sentence) const {
+  return sentence.job < 0 ? nullptr : &results_[sentence.job].hypotheses.front();
+}
+
+// The current sentence, which is done.
+FinishedSentence ProgressTeller::Finished(const PlannedText& text, std::string target,
+                                          TextSpan span) const {
+  const Hypothesis* best = BestOf(text.sentences[sentence_]);
+  return {.index = sentence_,
+          .of = text.sentences.size(),
+          .target = std::move(target),
+          .source_span = text.SourceSpan(sentence_),
+          .target_span = span,
+          .score = best == nullptr ? 0.0f : best->score,
+          .finish_reason = best == nullptr ? FinishReason::kEos : best->finish_reason};
+}
+
+// A sentence of a text with markup, or the rest of the text.
+bool ProgressTeller::NextOfMarked(const PlannedText& text, TranslateProgress* progress) {
+  const std::vector<MarkedSentence>& sentences = text.marked->sentences;
+  if (!renderer_.has_value()) {
+    renderer_.emplace(text.marked.get());
+    in_raw_order_.resize(sentences.size());
+    std::iota(in_raw_order_.begin(), in_raw_order_.end(), size_t{0});
+    std::sort(in_raw_order_.begin(), in_raw_order_.end(),
+              [&](size_t a, size_t b) { return sentences[a].raw.begin < sentences[b].raw.begin; });
+    known_ = frontier_ = 0;
+  }
+  const bool rest = sentence_ == sentences.size();
+  if (rest || sentences[sentence_].raw.begin >= frontier_) {
+    const auto whole =
+        std::find_if(sentences.begin() + static_cast<std::ptrdiff_t>(sentence_), sentences.end(),
+                     [&](const MarkedSentence& sentence) {
+                       return !IsAttribute(text.marked->text.segments[sentence.segment].writing);
+                     });
+    frontier_ = whole == sentences.end() ? text.marked->text.raw.size() : whole->raw.end;
+  }
+  if (!RenderUntil(text, frontier_)) return false;
+  Say(std::string_view(renderer_->text()).substr(told_of_text_), progress);
+  if (rest) {
+    renderer_.reset();
+    FinishText(text, progress);
+    return true;
+  }
+  const TextSpan span = renderer_->SpanOf(sentence_);
+  progress->sentence = Finished(text, renderer_->text().substr(span.begin, span.size()), span);
+  ++sentence_;
+  return true;
+}
+
+// False if a sentence that begins before byte `end` of the raw text is not done.
+bool ProgressTeller::RenderUntil(const PlannedText& text, size_t end) {
+  for (; known_ < in_raw_order_.size(); ++known_) {
+    const size_t number = in_raw_order_[known_];
+    if (text.marked->sentences[number].raw.begin >= end) break;
+    const PlannedSentence& sentence = text.sentences[number];
+    if (sentence.job < 0) continue;
+    if (!jobs_[sentence.job].done) return false;
+    RenderSentence(tokenizer_, text, number, *BestOf(sentence), plan_.alignment, &*renderer_);
+  }
+  renderer_->Advance(end);
   return true;
 }
 
@@ -79,7 +151,7 @@ bool ProgressTeller::NextOfSentence(const PlannedText& text, TranslateProgress* 
   const Hypothesis* best = nullptr;  // once it is known
   std::string words;
   if (sentence.job >= 0 && jobs_[sentence.job].done) {
-    best = &results_[sentence.job].hypotheses.front();
+    best = BestOf(sentence);
     words = TextOf(tokenizer_, text, sentence, *best, plan_.alignment);
   } else if (sentence.job >= 0) {
     const absl::Span<const int32_t> stable = Written(jobs_[sentence.job].stable);
@@ -103,14 +175,7 @@ bool ProgressTeller::NextOfSentence(const PlannedText& text, TranslateProgress* 
     told_ = std::move(words);
     return true;
   }
-  progress->sentence =
-      FinishedSentence{.index = sentence_,
-                       .of = text.sentences.size(),
-                       .target = std::move(words),
-                       .source_span = sentence.span,
-                       .target_span = {target_begin_, told_of_text_},
-                       .score = best == nullptr ? 0.0f : best->score,
-                       .finish_reason = best == nullptr ? FinishReason::kEos : best->finish_reason};
+  progress->sentence = Finished(text, std::move(words), {target_begin_, told_of_text_});
   ++sentence_;
   begun_ = false;
   told_.clear();

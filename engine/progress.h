@@ -5,7 +5,9 @@
 //   reported:  {text 0, "Der alte"}, {text 0, " Lehrer schläft.", sentence 0},
 //              {text 0, " Gut so.", sentence 1}, {text 0, translation}, ...
 //
-// The reported pieces of a text add up to the text of its best hypothesis.
+// The reported pieces of a text add up to the text of its best hypothesis.  A text with markup is
+// reported by whole sentences: until one is done, nobody knows where its marks go.  Those within
+// tags are reported with the next one that is not.
 
 #ifndef DRAGOMAN_ENGINE_PROGRESS_H_
 #define DRAGOMAN_ENGINE_PROGRESS_H_
@@ -13,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +26,7 @@
 #include "absl/types/span.h"
 #include "engine/decode/job.h"
 #include "engine/plan.h"
+#include "engine/rendering.h"
 #include "engine/text/tokenizer.h"
 #include "engine/translation.h"
 
@@ -58,6 +62,14 @@ class ProgressTeller {
   bool Next(TranslateProgress* progress) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool NextOfSentence(const PlannedText& text, TranslateProgress* progress)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool NextOfMarked(const PlannedText& text, TranslateProgress* progress)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool RenderUntil(const PlannedText& text, size_t end) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void FinishText(const PlannedText& text, TranslateProgress* progress)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  const Hypothesis* BestOf(const PlannedSentence& sentence) const;
+  FinishedSentence Finished(const PlannedText& text, std::string target, TextSpan span) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Span<const int32_t> Written(absl::Span<const int32_t> tokens) const;
   void Say(std::string_view more, TranslateProgress* progress)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -80,6 +92,12 @@ class ProgressTeller {
   size_t target_begin_ ABSL_GUARDED_BY(mutex_) = 0;  // where the sentence begins
   std::string told_ ABSL_GUARDED_BY(mutex_);         // of the sentence
   size_t looked_at_ ABSL_GUARDED_BY(mutex_) = 0;     // stable tokens of the sentence seen so far
+  // Of a text with markup: its sentences in the order of their raw bytes, how many of them the
+  // renderer knows, and how much is rendered with the next sentence.
+  std::optional<Renderer> renderer_ ABSL_GUARDED_BY(mutex_);
+  std::vector<size_t> in_raw_order_ ABSL_GUARDED_BY(mutex_);
+  size_t known_ ABSL_GUARDED_BY(mutex_) = 0;
+  size_t frontier_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace dragoman

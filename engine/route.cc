@@ -122,6 +122,7 @@ void Route::Translate(TranslateRequest request, std::shared_ptr<RequestState> st
   }
   TranslateRequest second = request;  // with the same options
   second.source_language = pivot_;
+  second.original_language = request.source_language;
   request.target_language = pivot_;
   request.options.num_hypotheses = 1;
   // Options that concern the final translation apply to the second step only.
@@ -129,6 +130,7 @@ void Route::Translate(TranslateRequest request, std::shared_ptr<RequestState> st
   request.options.forced_bos_id.reset();
   request.options.forced_eos_id.reset();
   request.target_prefixes.clear();
+  request.set_direction = false;
   request.words = {.glossary =
                        CarryOver(translators_[0]->model().tokenizer(), request.texts, &second)};
   // Chaining alignments needs the texts.

@@ -57,13 +57,12 @@ double CapOf(const Option& option, const Limits& limits, const ModelSpec& model)
 template <typename T>
 absl::Status CheckRange(const Option& option, T value, double cap) {
   if constexpr (std::is_same_v<T, int> || std::is_same_v<T, float>) {
-    const double x = static_cast<double>(value);
     const double high = std::min(option.high, cap);
-    if ((option.open ? x > option.low : x >= option.low) && x <= high) return absl::OkStatus();
+    if (value >= static_cast<T>(option.low) && static_cast<double>(value) <= high) {
+      return absl::OkStatus();
+    }
     return InvalidField(absl::StrCat("options.", option.name),
-                        option.open
-                            ? absl::StrCat("is ", value, ", want above ", option.low, ", to ", high)
-                            : absl::StrCat("is ", value, ", want ", option.low, " to ", high));
+                        absl::StrCat("is ", value, ", want ", option.low, " to ", high));
   }
   return absl::OkStatus();
 }

@@ -16,7 +16,8 @@
 #include "engine/alignment.h"
 #include "engine/glossary.h"
 #include "engine/search/search_options.h"
-#include "engine/text/splitter.h"
+#include "engine/text/markup.h"
+#include "engine/text/text_span.h"
 
 namespace dragoman {
 
@@ -47,6 +48,14 @@ struct TranslateRequest {
   AlignmentOptions alignment;
   // Given translations of the texts, to be scored: one per text, or none.
   std::vector<std::string> targets;
+  // What the texts are written in, and so are their translations; without prefixes and targets.
+  Markup markup = Markup::kNone;
+  MarkupOptions markup_options;
+  // Whether outermost blocks get a `dir` if the direction of writing changes, from that of
+  // `original_language`; "": of source_language.
+  bool set_direction = false;
+  std::string original_language;
+  bool keep_literals = true;  // addresses, placeholders ... come out as they are (literals.h)
 };
 
 struct TranslatedHypothesis {
@@ -65,7 +74,7 @@ struct TranslatedHypothesis {
 };
 
 struct SentencePair {
-  TextSpan source;  // bytes of the request's text
+  TextSpan source;  // bytes of the request's text, with its markup
   TextSpan target;  // bytes of the best hypothesis
   // Mean and minimum log-probability of the best hypothesis' tokens and its end.
   float mean_log_prob = 0.0f;

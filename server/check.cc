@@ -40,8 +40,8 @@ bool CheckModel(const std::string& directory, std::ostream* out) {
     *out << std::left << std::setw(kHeading) << heading << text << "\n";
   }
   PrintItems("missing", report->missing, out);
-  PrintItems("odd", report->odd, out);
-  if (!report->missing.empty()) {
+  PrintItems("unused", report->unused, out);
+  if (!report->missing.empty() || !report->unused.empty()) {
     *out << "cannot be served\n";
     return false;
   }

@@ -83,12 +83,14 @@ int HttpThreads(int wanted) { return wanted > 0 ? wanted : std::clamp(AvailableC
 
 Server::Server(const ServerOptions& options)
     : options_(WithWorkers(options)),
-      metrics_(options_.pool.workers),
+      answers_(options_.answers),
+      metrics_(options_.pool.workers, options_.metrics_principals),
       pool_(options_.pool, &metrics_),
       models_(options_.limits),
       translate_service_(&parts_),
       model_service_(&parts_) {
   metrics_.Watch(&pool_);
+  metrics_.WatchAnswers([this] { return answers_.bytes(); });
 }
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options,
@@ -136,6 +138,7 @@ absl::Status Server::OpenPorts() {
   connections_ = plan.grpc;
   ASSIGN_OR_RETURN(grpc_, GrpcPort::Open(options_.grpc_address));
   vitals_ = std::make_unique<Vitals>(VitalsOptions{
+      .tidy = [this] { answers_.GiveBackHeap(); },
       .silence = [this] { return pool_.Call(absl::Now()); },
       .port = [this] { return serving_ ? grpc_->Probe(kProbeTimeout) : absl::OkStatus(); },
       .on_alive =
@@ -199,6 +202,7 @@ absl::Status Server::LoadModels(ReadOptions read_again) {
             .pool = &pool_,
             .gate = &gate_,
             .principals = principals_.get(),
+            .answers = &answers_,
             .metrics = &metrics_,
             .max_message_bytes = options_.max_message_bytes};
   loaded_ = true;

@@ -16,6 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "engine/decode/worker_pool.h"
+#include "server/api/answer_budget.h"
 #include "server/api/call.h"
 #include "server/api/gate.h"
 #include "server/auth/principals.h"
@@ -75,6 +76,7 @@ class Server {
   const ServerOptions options_;
   // Ordered by dependency; they are destroyed in reverse.
   Gate gate_;
+  AnswerBudget answers_;
   Metrics metrics_;
   WorkerPool pool_;
   ModelRegistry models_;

@@ -20,11 +20,11 @@
 #include <utility>
 #include <vector>
 
-#include "absl/synchronization/notification.h"
 #include "engine/base/json.h"
 #include "engine/text/words.h"
 #include "engine/translator.h"
 #include "gtest/gtest.h"
+#include "tests/translate_and_wait.h"
 
 namespace dragoman {
 namespace {
@@ -115,14 +115,8 @@ Quality Measure(const std::shared_ptr<const Model>& model, const std::vector<Gol
     request.source_language = "en";
     request.target_language = "de";
   }
-  TranslateResponse response;
-  absl::Notification done;
-  Translator(model, &pool, Limits())
-      .Translate(std::move(request), absl::InfiniteFuture(), [&](TranslateResponse answer) {
-        response = std::move(answer);
-        done.Notify();
-      });
-  done.WaitForNotification();
+  const TranslateResponse response =
+      TranslateAndWait(Translator(model, &pool, Limits()), std::move(request));
   EXPECT_TRUE(response.status.ok()) << response.status;
   Quality quality;
   for (size_t i = 0; i < response.translations.size(); ++i) {

@@ -11,6 +11,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/decode/test_jobs.h"
+#include "tests/translate_and_wait.h"
 
 namespace dragoman {
 namespace {
@@ -117,14 +118,8 @@ class AlignedTranslationTest : public testing::Test {
   AlignedTranslationTest() : pool_({.workers = 1}, &observer_) {}
 
   TranslateResponse Translate(TranslateRequest request) {
-    TranslateResponse response;
-    absl::Notification done;
-    Translator(TrainedModel(), &pool_, Limits())
-        .Translate(std::move(request), absl::InfiniteFuture(), [&](TranslateResponse answer) {
-          response = std::move(answer);
-          done.Notify();
-        });
-    done.WaitForNotification();
+    TranslateResponse response =
+        TranslateAndWait(Translator(TrainedModel(), &pool_, Limits()), std::move(request));
     EXPECT_TRUE(response.status.ok()) << response.status;
     return response;
   }

@@ -22,6 +22,7 @@
 #include "engine/decode/worker_pool.h"
 #include "engine/translator.h"
 #include "gtest/gtest.h"
+#include "tests/translate_and_wait.h"
 
 namespace dragoman {
 namespace {
@@ -86,13 +87,8 @@ class Engine {
   bool ok() const { return translator_ != nullptr; }
 
   std::vector<Translation> Translate(TranslateRequest request) {
-    absl::Notification done;
-    TranslateResponse answer;
-    translator_->Translate(std::move(request), absl::InfiniteFuture(), [&](TranslateResponse r) {
-      answer = std::move(r);
-      done.Notify();
-    });
-    done.WaitForNotification();
+    request.keep_literals = false;  // marian-decoder translates them like words
+    TranslateResponse answer = TranslateAndWait(*translator_, std::move(request));
     EXPECT_TRUE(answer.status.ok()) << answer.status;
     return std::move(answer.translations);
   }

@@ -70,7 +70,7 @@ TEST(SearchRequest, EveryEntryOfTheTableChecksItsRange) {
       using T = typename std::decay_t<decltype(DecodingOptions().*members.said)>::value_type;
       if constexpr (std::is_same_v<T, int> || std::is_same_v<T, float>) {
         for (const double wrong :
-             {option.low - 1, option.open ? option.low : option.low - 1, option.high + 1}) {
+             {option.low - 1, option.low > 0 ? option.low / 2 : option.low - 1, option.high + 1}) {
           DecodingOptions options;
           options.*members.said = static_cast<T>(wrong);
           const auto search = ResolveSearch(options, Limits(), {}, kModel);

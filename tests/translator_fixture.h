@@ -6,11 +6,11 @@
 #include <string>
 #include <utility>
 
-#include "absl/synchronization/notification.h"
 #include "engine/base/status.h"
 #include "engine/translator.h"
 #include "gtest/gtest.h"
 #include "tests/decode/test_jobs.h"
+#include "tests/translate_and_wait.h"
 
 namespace dragoman {
 
@@ -21,14 +21,7 @@ class TranslatorTest : public testing::Test {
 
   TranslateResponse Translate(TranslateRequest request,
                               absl::Time deadline = absl::InfiniteFuture()) {
-    TranslateResponse response;
-    absl::Notification done;
-    translator_.Translate(std::move(request), deadline, [&](TranslateResponse answer) {
-      response = std::move(answer);
-      done.Notify();
-    });
-    done.WaitForNotification();
-    return response;
+    return TranslateAndWait(translator_, std::move(request), deadline);
   }
 
   // Expects an INVALID_ARGUMENT error that names `field`.

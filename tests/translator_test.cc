@@ -23,15 +23,7 @@ namespace {
 TranslateResponse TranslateWith(std::shared_ptr<const Model> model, TranslateRequest request) {
   NullObserver observer;
   WorkerPool pool({.workers = 1}, &observer);
-  TranslateResponse response;
-  absl::Notification done;
-  Translator(std::move(model), &pool, Limits())
-      .Translate(std::move(request), absl::InfiniteFuture(), [&](TranslateResponse answer) {
-        response = std::move(answer);
-        done.Notify();
-      });
-  done.WaitForNotification();
-  return response;
+  return TranslateAndWait(Translator(std::move(model), &pool, Limits()), std::move(request));
 }
 
 // The example of translator.h, which documents_test.py compares with these lines.

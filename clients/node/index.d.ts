@@ -1,6 +1,6 @@
 import type {
-  DecodingOptions, Model, OutputOptions, Priority, ScorePair, ScoreResponse, SentenceSplitting,
-  TokenizeResponse, TranslateResponse, TranslateStreamResponse, Truncation,
+  DecodingOptions, Markup, MarkupOptions, Model, OutputOptions, Priority, ScorePair, ScoreResponse,
+  SentenceSplitting, TokenizeResponse, TranslateResponse, TranslateStreamResponse, Truncation,
 } from './types';
 
 export * from './types';
@@ -48,6 +48,8 @@ export interface TranslateFields extends Abortable {
   sentenceSplitting?: SentenceSplitting;
   priority?: Priority;
   targetPrefixes?: string[];
+  markup?: Markup;
+  markupOptions?: MarkupOptions;
 }
 
 export interface LanguageFields extends Abortable {

@@ -17,7 +17,8 @@ export interface TranslateRequest {
    * ("deu_Latn").  The closest match of the model is used: the same language first, then the same
    * script, then the region.  Empty: the model's own languages.  For a pair that is not served, the
    * error is INVALID_ARGUMENT and lists those that are.  The source language may be "auto": then
-   * the language of each text is detected (Translation.detected_language).
+   * the language of each text is detected (Translation.detected_language); a weak guess at one that
+   * is not served counts as none.
    */
   sourceLanguage?: string;
   targetLanguage?: string;
@@ -42,6 +43,53 @@ export interface TranslateRequest {
    * Texts with a prefix are not split.
    */
   targetPrefixes?: string[];
+  /**
+   * What the contents are written in.  Their text is translated, and everything else is returned
+   * byte by byte, with the tags in a sentence around or next to the words to which they belong.
+   * Without target_prefixes.  See docs/markup.md.
+   */
+  markup?: Markup;
+  markupOptions?: MarkupOptions;
+  /** Whether addresses, placeholders and the like come out as they are.  Without target_prefixes. */
+  literals?: Literals;
+}
+
+/**
+ * What is not language: URLs, e-mail addresses, paths of files, @users and #tags, placeholders
+ * (%s, {name}, {{count}}, ${HOME}), tags in plain text, versions, long numbers, emoji, and symbols
+ * that the model cannot write.
+ */
+export type Literals =
+  /** the same as KEEP */
+  | 'LITERALS_UNSPECIFIED'
+  /** each exactly once, byte for byte, where its neighbours went */
+  | 'LITERALS_KEEP'
+  /** they are translated like words */
+  | 'LITERALS_OFF';
+
+export type Markup =
+  /** the same as NONE */
+  | 'MARKUP_UNSPECIFIED'
+  | 'MARKUP_NONE'
+  /** a document or a fragment, read as browsers read it */
+  | 'MARKUP_HTML'
+  /** A document or a fragment.  INVALID_ARGUMENT, with line and column, if it is not well-formed. */
+  | 'MARKUP_XML';
+
+/** Names of elements are as in the contents; those of HTML in lower case. */
+export interface MarkupOptions {
+  /** Elements that end a sentence, and elements that do not. */
+  splittingTags?: string[];
+  nonSplittingTags?: string[];
+  /** Elements whose content is not translated. */
+  ignoreTags?: string[];
+  /**
+   * Of XML: whether other elements end a sentence depends on where they stand; those that have text
+   * next to them do not.  Default true.  If false, none does.
+   */
+  outlineDetection?: boolean;
+  /** Lines are parts of one sentence: neither <br> nor, in XML, a line break ends one. */
+  joinLines?: boolean;
 }
 
 /** Which requests go first when there is more to do than the server can do at once. */
@@ -205,7 +253,7 @@ export type EarlyStopping =
 
 /** Each filter is applied to what the one before it has left.  A field that is 0 is not set. */
 export interface Sampling {
-  /** above 0; 1 (default) leaves the model's distribution unchanged */
+  /** at least 1e-6; 1 (default) leaves the model's distribution unchanged */
   temperature?: number;
   /** the k most likely tokens; 0: all */
   topK?: number;
@@ -245,6 +293,11 @@ export interface OutputOptions {
   alignmentThreshold?: number;
   /** with alignments: AlignedText.attention, the whole matrix */
   attention?: boolean;
+  /**
+   * With MARKUP_HTML, if the target language is written in the other direction than the source
+   * language: sets `dir` of outermost block elements that have none.
+   */
+  setDirection?: boolean;
 }
 
 export interface TranslateResponse {
@@ -257,7 +310,7 @@ export interface TranslateResponse {
   timing: Timing | null;
   /**
    * What determines how numbers are rounded: precision and instruction sets, such as
-   * "int8/avx3_dl".  Servers of the same version whose answers have the same isa and model_version
+   * "int8/avx3".  Servers of the same version whose answers have the same isa and model_version
    * return the same bytes.
    */
   isa: string;
@@ -285,8 +338,8 @@ export interface Translation {
 export interface Hypothesis {
   text: string;
   /**
-   * The length-normalized log-probability that ranked the hypothesis, at most 0.  For a text of
-   * several sentences: their mean, weighted by generated tokens.
+   * The length-normalized log-probability that ranked the hypothesis: at most 0, unless word_penalty
+   * is negative.  For a text of several sentences: their mean, weighted by generated tokens.
    */
   score: number;
   /** Generated tokens, without decoder start and end of sentence; only with OutputOptions.tokens. */
@@ -384,7 +437,10 @@ export interface AttentionBlock {
   probabilities: number[];
 }
 
-/** The bytes [begin, end) of the UTF-8 source text and of the best hypothesis' text. */
+/**
+ * The bytes [begin, end) of the UTF-8 source text and of the best hypothesis' text, both with their
+ * markup.
+ */
 export interface SentenceSpan {
   sourceBegin: number;
   sourceEnd: number;
@@ -433,7 +489,7 @@ export interface TranslateStreamResponse {
   /**
    * More text of the best hypothesis, which will not change any more: concatenated, the
    * stable_text messages of a content are the text of that hypothesis.  Whole words, including
-   * the white space between them.  With several samples, diverse groups, alternatives or
+   * the white space between them; with markup, whole sentences.  With several samples, diverse groups, alternatives or
    * mbr_candidates, little is certain before a sentence is done; without them and with beam_size
    * 1, every word is certain at once.
    */

@@ -7,12 +7,6 @@
 #include <utility>
 
 namespace dragoman {
-namespace {
-
-size_t RoundUp(size_t n, size_t multiple) { return (n + multiple - 1) / multiple * multiple; }
-
-}  // namespace
-
 HugePageMemory::HugePageMemory(size_t bytes) : size_(RoundUp(bytes, kPageBytes)) {
   // One extra page, so that the block contains an aligned address.
   void* const base = mmap(nullptr, size_ + kPageBytes, PROT_READ | PROT_WRITE,

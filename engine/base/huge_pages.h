@@ -8,6 +8,10 @@
 
 namespace dragoman {
 
+inline size_t RoundUp(size_t n, size_t multiple) {
+  return (n + multiple - 1) / multiple * multiple;
+}
+
 // A whole number of huge pages, initially zero.  Untouched pages cost nothing; touching one takes a
 // whole huge page (4 KiB where there are none).  Movable.
 class HugePageMemory {

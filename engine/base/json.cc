@@ -52,7 +52,7 @@ absl::StatusOr<Json> Parse(std::string_view text, const std::string& name) {
   return json;
 }
 
-absl::StatusOr<Json> ReadFile(const std::string& path) {
+absl::StatusOr<Json> ParseFile(const std::string& path) {
   ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file, MappedFile::Open(path));
   const absl::Span<const std::byte> bytes = file->bytes();
   return Parse(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()), path);
@@ -72,11 +72,11 @@ absl::StatusOr<Json> ParseJsonObject(std::string_view text, const std::string& n
 }
 
 absl::StatusOr<Json> ReadJsonObject(const std::string& path) {
-  return Wanted(ReadFile(path), Json::value_t::object, "object", path);
+  return Wanted(ParseFile(path), Json::value_t::object, "object", path);
 }
 
 absl::StatusOr<Json> ReadJsonArray(const std::string& path) {
-  return Wanted(ReadFile(path), Json::value_t::array, "array", path);
+  return Wanted(ParseFile(path), Json::value_t::array, "array", path);
 }
 
 std::string Describe(const Json& value) {

@@ -12,8 +12,6 @@ namespace {
 constexpr size_t kMapping = size_t{32} << 20;  // at least; untouched memory costs nothing
 constexpr size_t kAlignment = 64;
 
-size_t RoundUp(size_t n, size_t multiple) { return (n + multiple - 1) / multiple * multiple; }
-
 }  // namespace
 
 WeightMemory::WeightMemory(size_t bytes) {

@@ -15,6 +15,8 @@
 #include <cmath>
 #include <utility>
 
+#include "engine/base/status.h"
+
 namespace dragoman {
 
 namespace {
@@ -81,6 +83,7 @@ struct DecodeBatch::Sentence {
   JobTimes times;
   absl::Time joined;         // when its decoding began
   size_t stable_tokens = 0;  // how many have been reported to its job
+  bool all_banned = false;   // the rules have left one of its hypotheses no token
 };
 
 void Conclude(Job* job, JobResult result, Observer* observer) {
@@ -287,7 +290,9 @@ void DecodeBatch::Advance(Sentence* sentence, int first_ranker) {
       sentence->complete && sentence->early.empty() ? scratch_->candidates : sentence->early;
   if (&candidates == &scratch_->candidates) candidates.clear();
   for (int i = 0; i < sentence->rankers; ++i) {
-    scratch_->rankers[first_ranker + i].Finish(&candidates);
+    RowRanker& ranker = scratch_->rankers[first_ranker + i];
+    ranker.Finish(&candidates);
+    sentence->all_banned |= ranker.all_banned();
   }
   Search& search = *sentence->search;
   // A hypothesis' rows are adjacent; its continuations are ranked by the newest.
@@ -330,7 +335,10 @@ void DecodeBatch::Finish(Sentence* sentence, absl::Status status) {
     result.hypotheses = sentence->search->Best(job->options.num_hypotheses);
     if (job->attention) AddAttention(*sentence->state, job->source.size(), &result.hypotheses);
     if (result.hypotheses.empty()) {
-      status = absl::InternalError("the model gives no finite score to any translation");
+      status = sentence->all_banned
+                   ? InvalidField("options",
+                                  "ban every token that could come next, want at least one allowed")
+                   : absl::InternalError("the model gives no finite score to any translation");
     }
   }
   result.status = std::move(status);

@@ -2,13 +2,6 @@
 
 namespace dragoman {
 
-void PriceList::Set(const std::string& model, int turn_rows) {
-  absl::MutexLock lock(&mutex_);
-  Of(model).turn_rows = turn_rows;
-}
-
-int PriceList::RowsOf(const std::string& model) const { return Known(model).turn_rows; }
-
 Pricing PriceList::Known(const std::string& model) const {
   absl::MutexLock lock(&mutex_);
   const auto found = models_.find(model);

@@ -1,5 +1,5 @@
-// What the sentences of each model cost.  That depends on how many rows make a turn and on how long
-// translations are, which is learned from finished ones.
+// What the sentences of each model cost.  That depends on how long translations are, which is
+// learned from finished ones.
 //
 // Thread-safe.
 
@@ -18,11 +18,8 @@ namespace dragoman {
 
 class PriceList {
  public:
-  // `pricing` applies to models for which Set was not called.
+  // `pricing` is what every model begins with.
   explicit PriceList(const Pricing& pricing) : pricing_(pricing) {}
-
-  void Set(const std::string& model, int turn_rows);
-  int RowsOf(const std::string& model) const;
 
   // Computes the job's cost.
   void Price(Job* job);

@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "engine/base/machine.h"
-#include "engine/decode/turn_rows.h"
 
 namespace dragoman {
 
@@ -14,24 +13,15 @@ WorkerPoolOptions WithDefaults(WorkerPoolOptions options) {
   if (options.workers == 0) {
     options.workers = std::max(1, AvailableCores() / options.threads_per_worker);
   }
+  if (options.max_batch_rows == 0) options.max_batch_rows = Pricing().turn_rows;
   if (options.kv_capacity_bytes == 0) options.kv_capacity_bytes = AvailableMemory() / 4;
   return options;
 }
 
-namespace {
-
-// What sentences cost until AddModel has measured their model.
-Pricing FirstPricing(const WorkerPoolOptions& options) {
-  Pricing pricing = {.max_encode_tokens = options.max_encode_tokens};
-  if (options.max_batch_rows > 0) pricing.turn_rows = options.max_batch_rows;
-  return pricing;
-}
-
-}  // namespace
-
 WorkerPool::WorkerPool(const WorkerPoolOptions& options, Observer* observer)
     : options_(WithDefaults(options)),
-      prices_(FirstPricing(options_)),
+      prices_(
+          {.turn_rows = options_.max_batch_rows, .max_encode_tokens = options_.max_encode_tokens}),
       dispatcher_({.workers = options_.workers,
                    .kv_capacity_bytes = options_.kv_capacity_bytes / options_.workers,
                    .max_waiting_requests = options_.max_waiting_requests,
@@ -53,16 +43,6 @@ WorkerPool::WorkerPool(const WorkerPoolOptions& options, Observer* observer)
 }
 
 WorkerPool::~WorkerPool() { Drain(); }
-
-int WorkerPool::AddModel(const std::shared_ptr<const Model>& model) {
-  int rows = options_.max_batch_rows;
-  if (rows == 0) {
-    const int threads = options_.threads_per_worker;
-    rows = ChooseTurnRows(MeasureRowSpeeds(model, threads, TurnRowsClock(threads)));
-  }
-  prices_.Set(model->name(), rows);
-  return rows;
-}
 
 absl::Status WorkerPool::Submit(std::vector<JobPtr> jobs) {
   DRAGOMAN_CHECK(!jobs.empty());

@@ -30,9 +30,8 @@ struct WorkerPoolOptions {
   int threads_per_worker = 1;      // that share every step of a worker
   int max_waiting_requests = 256;  // of each priority, with a job that waits for a batch
   int max_waiting_tokens = 65536;  // likewise, source tokens of the jobs that wait
-  // Live hypotheses that one worker decodes in one turn; 0: measured for each model (AddModel).
-  int max_batch_rows = 0;
-  int max_encode_tokens = 0;     // source tokens that it encodes per turn; 0: twice the rows
+  int max_batch_rows = 0;     // live hypotheses that one worker decodes in one turn; 0: Pricing's
+  int max_encode_tokens = 0;  // source tokens that it encodes per turn; 0: twice the rows
   size_t kv_capacity_bytes = 0;  // of all workers together; 0: a quarter of the memory
   size_t cache_bytes = 0;        // of remembered results (result_cache.h); 0: no cache
 };
@@ -65,12 +64,6 @@ class WorkerPool {
   // Drains.
   ~WorkerPool();
 
-  // Prepares for a model and returns how many rows make a turn.  The number is measured, which
-  // takes about a second, unless the options give it.  Without this call it is Pricing's default.
-  int AddModel(const std::shared_ptr<const Model>& model);
-  // The number that AddModel returned for the model with that name.
-  int RowsOf(const std::string& model) const { return prices_.RowsOf(model); }
-
   // Takes all jobs of one request, or none, and says why: RESOURCE_EXHAUSTED if the queue is full
   // or the principal's quota is used up, DEADLINE_EXCEEDED if the deadline cannot be met,
   // INVALID_ARGUMENT if a job needs more KV memory than a worker ever has, UNAVAILABLE while
@@ -93,6 +86,7 @@ class WorkerPool {
   // The part of these statistics that a refusal needs.
   QueueStats StatsOf(Priority priority) const;
   int workers() const { return options_.workers; }
+  int max_batch_rows() const { return options_.max_batch_rows; }
 
  private:
   void TrimNowAndThen();

@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -37,6 +38,10 @@ struct Adapter {
                                                                      const ModelSpec& spec);
   // Opens the tensors under canonical names (model_directory.h).
   absl::StatusOr<Checkpoint> (*open_tensors)(const DirectoryFiles& files, const ModelSpec& spec);
+  // Tensors without a use that files of this family may have, under the names that open_tensors
+  // leaves them; * at either end stands for any text.  Any other tensor that the network does not
+  // read is an error.
+  std::vector<const char*> harmless;
   // Finds the shortlist that belongs to the model; null if models of this family have none.
   absl::StatusOr<ShortlistSource> (*find_shortlist)(const DirectoryFiles& files) = nullptr;
 };

@@ -35,12 +35,12 @@ absl::StatusOr<ModelConfig> Configure(const DirectoryFiles& files) {
 }
 
 // Every translation begins with this token, which produces no text.  In a model with several
-// targets it selects the one of the package.
-void SetTargetPrefix(int32_t id, TokenizerParts* parts) {
+// targets it selects the one of the package.  A model that does not start alone starts with it.
+void SetTargetPrefix(int32_t id, bool starts_alone, TokenizerParts* parts) {
   parts->skipped.push_back(id);
-  parts->frame = [id, frame_of = std::move(parts->frame)](const LanguagePair& pair) {
+  parts->frame = [id, starts_alone, frame_of = std::move(parts->frame)](const LanguagePair& pair) {
     Frame frame = frame_of(pair);
-    frame.forced_bos = id;
+    (starts_alone ? frame.forced_bos : frame.decoder_start) = id;
     return frame;
   };
 }
@@ -62,11 +62,17 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFi
   RETURN_IF_ERROR(fields.Read("target_prefix", &target_prefix));
   ASSIGN_OR_RETURN(const CTranslate2Model model, OpenModel(files));
   ASSIGN_OR_RETURN(auto pieces, ReadPieceModel(files.Path("sentencepiece.model")));
-  ASSIGN_OR_RETURN(TokenizerParts parts, CTranslate2TokenizerParts(model, spec, pieces, pieces));
+  TokenizerParts parts = CTranslate2TokenizerParts(model, pieces, pieces);
+  const bool starts_alone = !model.tokens.start.empty();
   if (!target_prefix.empty()) {
     const std::optional<int32_t> id = model.target->IdOf(target_prefix);
     if (!id.has_value()) return fields.Wrong("target_prefix", "a token of the target vocabulary");
-    SetTargetPrefix(*id, &parts);
+    SetTargetPrefix(*id, starts_alone, &parts);
+  } else if (!starts_alone) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(files.Path("metadata.json"),
+                     ": has no target_prefix, and model/config.json no decoder_start_token, want "
+                     "one of them"));
   }
   if (!pair.source.empty() && !pair.target.empty()) {
     parts.languages = Languages::Only({std::move(pair)});
@@ -76,7 +82,7 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFi
 
 absl::StatusOr<Checkpoint> OpenTensors(const DirectoryFiles& files, const ModelSpec& spec) {
   ASSIGN_OR_RETURN(const CTranslate2Model model, OpenModel(files));
-  return CTranslate2Tensors(model, spec);
+  return CTranslate2Tensors(model);
 }
 
 }  // namespace

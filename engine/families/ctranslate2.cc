@@ -47,14 +47,14 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFi
                                            {"target.spm", "sentencepiece.bpe.model", "spiece.model",
                                             "sentencepiece.model", "tokenizer.model"},
                                            *model.target));
-  ASSIGN_OR_RETURN(TokenizerParts parts,
-                   CTranslate2TokenizerParts(model, spec, std::move(source), std::move(target)));
+  TokenizerParts parts = CTranslate2TokenizerParts(model, std::move(source), std::move(target));
+  RETURN_IF_ERROR(AddToolkitHabits(model, spec, &parts));
   return std::make_unique<const Tokenizer>(std::move(parts));
 }
 
 absl::StatusOr<Checkpoint> OpenTensors(const DirectoryFiles& files, const ModelSpec& spec) {
   ASSIGN_OR_RETURN(const CTranslate2Model model, OpenCTranslate2Model(files.path));
-  return CTranslate2Tensors(model, spec);
+  return CTranslate2Tensors(model);
 }
 
 }  // namespace

@@ -38,22 +38,34 @@ struct CTranslate2Model {
 
 absl::StatusOr<CTranslate2Model> OpenCTranslate2Model(const std::string& directory);
 
+// The id of a token; like CTranslate2, that of the unknown token for one that the vocabulary lacks.
+// REQUIRES: OpenCTranslate2Model made the vocabulary, with the same tokens.
+int32_t IdOrUnknown(const Vocabulary& vocabulary, const std::string& token,
+                    const CTranslate2Tokens& tokens);
+
 // The network that the variables describe.  UNIMPLEMENTED, naming the variable, for a network that
 // is not an encoder-decoder Transformer we support; INVALID_ARGUMENT if the variables contradict
 // each other.
 absl::StatusOr<ModelSpec> ReadCTranslate2Spec(const CTranslate2Model& model);
 
-// The variables under canonical names (model_directory.h), with fused projections split.
-absl::StatusOr<Checkpoint> CTranslate2Tensors(const CTranslate2Model& model, const ModelSpec& spec);
+// The variables under canonical names (model_directory.h), with fused projections split.  Facts,
+// which ReadCTranslate2Spec and OpenCTranslate2Model read, are not among them; any other variable
+// is.
+absl::StatusOr<Checkpoint> CTranslate2Tensors(const CTranslate2Model& model);
 
 // CTranslate2's own defaults for a search.
 GenerationConfig CTranslate2Search();
 
-// The tokenizer of a model whose pieces come from these SentencePiece models.
-absl::StatusOr<TokenizerParts> CTranslate2TokenizerParts(
-    const CTranslate2Model& model, const ModelSpec& spec,
-    std::shared_ptr<const PieceModel> source_pieces,
-    std::shared_ptr<const PieceModel> target_pieces);
+// The tokenizer of a model whose pieces come from these SentencePiece models.  Around a text are
+// the tokens that CTranslate2 adds.
+TokenizerParts CTranslate2TokenizerParts(const CTranslate2Model& model,
+                                         std::shared_ptr<const PieceModel> source_pieces,
+                                         std::shared_ptr<const PieceModel> target_pieces);
+
+// Adds what users of the toolkit that the model comes from put around a text: the end of a sentence
+// and languages.  INVALID_ARGUMENT if the vocabulary lacks them.
+absl::Status AddToolkitHabits(const CTranslate2Model& model, const ModelSpec& spec,
+                              TokenizerParts* parts);
 
 }  // namespace dragoman
 

@@ -3,7 +3,8 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <vector>
+#include <map>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
@@ -11,17 +12,16 @@
 
 namespace dragoman {
 
-std::string CTranslate2Layer(const char* stack, int layer) {
-  return absl::StrCat(stack, "/layer_", layer);
-}
+namespace {
 
-std::optional<double> NumberOf(const Tensor* tensor) {
-  if (tensor == nullptr || tensor->bytes.size() != SizeOf(tensor->dtype)) return std::nullopt;
-  const auto as = [tensor](auto number) {
-    std::memcpy(&number, tensor->bytes.data(), sizeof(number));
+// The value of a tensor of one element; nullopt for any other.
+std::optional<double> NumberOf(const Tensor& tensor) {
+  if (tensor.bytes.size() != SizeOf(tensor.dtype)) return std::nullopt;
+  const auto as = [&tensor](auto number) {
+    std::memcpy(&number, tensor.bytes.data(), sizeof(number));
     return static_cast<double>(number);
   };
-  switch (tensor->dtype) {
+  switch (tensor.dtype) {
     case DType::kF32:
       return as(float{});
     case DType::kI8:
@@ -32,7 +32,7 @@ std::optional<double> NumberOf(const Tensor* tensor) {
       return as(int32_t{});
     case DType::kF16:
     case DType::kBF16: {
-      const Checkpoint one("", {}, {{"x", Tensor{tensor->dtype, {1}, tensor->bytes}}});
+      const Checkpoint one("", {}, {{"x", Tensor{tensor.dtype, {1}, tensor.bytes}}});
       const absl::StatusOr<std::vector<float>> number = one.ReadVector("x", 1);
       return number.ok() ? std::optional<double>(number->front()) : std::nullopt;
     }
@@ -41,15 +41,53 @@ std::optional<double> NumberOf(const Tensor* tensor) {
   }
 }
 
+}  // namespace
+
+std::string CTranslate2Layer(const char* stack, int layer) {
+  return absl::StrCat(stack, "/layer_", layer);
+}
+
+void MoveRootFacts(CTranslate2File* file) {
+  constexpr uint32_t kPerStack = 5;  // the first revision without facts at the root
+  if (file->revision >= kPerStack) return;
+  constexpr struct {
+    const char* name;
+    bool encoder, decoder;
+  } kFacts[] = {{"num_heads", true, true},        {"pre_norm", true, true},
+                {"activation", true, true},       {"embeddings_merge", true, false},
+                {"alignment_layer", false, true}, {"alignment_heads", false, true}};
+  const Checkpoint& old = file->variables;
+  std::map<std::string, Tensor> variables = old.tensors();
+  for (const auto& [name, encoder, decoder] : kFacts) {
+    const auto fact = variables.extract(name);
+    if (fact.empty()) continue;
+    if (encoder) variables.emplace(absl::StrCat("encoder/", name), fact.mapped());
+    if (decoder) variables.emplace(absl::StrCat("decoder/", name), fact.mapped());
+  }
+  file->variables = Checkpoint(old.name(), old.files(), std::move(variables));
+}
+
 absl::StatusOr<double> CTranslate2Facts::Number(const std::string& name, double otherwise) const {
-  const Tensor* const tensor = variables_.Find(name);
-  if (tensor == nullptr) return otherwise;
-  const std::optional<double> number = NumberOf(tensor);
+  const absl::StatusOr<Tensor> tensor = variables_.Take(name);
+  if (!tensor.ok()) return otherwise;
+  const std::optional<double> number = NumberOf(*tensor);
   if (!number.has_value() || !std::isfinite(*number)) {
     return absl::InvalidArgumentError(
         absl::StrCat(name, " is not a number in ", variables_.name()));
   }
   return *number;
+}
+
+absl::StatusOr<double> CTranslate2Facts::Common(const std::vector<std::string>& names,
+                                                double otherwise) const {
+  ASSIGN_OR_RETURN(const double first, Number(names.front(), otherwise));
+  for (const std::string& name : names) {
+    ASSIGN_OR_RETURN(const double number, Number(name, otherwise));
+    if (number == first) continue;
+    return absl::UnimplementedError(absl::StrCat(names.front(), " is ", first, ", but ", name,
+                                                 " is ", number, " in ", variables_.name()));
+  }
+  return first;
 }
 
 absl::StatusOr<int> CTranslate2Facts::Whole(const std::string& name, int otherwise, int least,

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <optional>
 #include <utility>
+#include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
 #include "engine/families/ctranslate2.h"
@@ -15,13 +17,54 @@ namespace dragoman {
 namespace {
 
 constexpr int kPositions = 1024;  // where the model itself sets no limit
-constexpr int kHeads = 8;         // for files that do not give the number
 
-absl::StatusOr<Activation> ActivationOf(int number) {
+constexpr uint32_t kNewestRevision = 7;
+
+// The specifications of models that translate, and the heads of one that does not say.
+constexpr std::pair<const char*, int> kSpecifications[] = {
+    {"TransformerSpec", 8}, {"TransformerBase", 8}, {"TransformerBig", 16}, {"", 8}};
+
+// Facts of what this engine does not have, and the number that says that a model does without.
+constexpr std::pair<const char*, double> kAbsent[] = {{"encoder/multi_query_attention", 0},
+                                                      {"decoder/alibi", 0}};
+
+// Facts that change nothing in a model without these features.
+constexpr const char* kIdle[] = {"encoder/embeddings_merge", "decoder/alibi_use_positive_positions",
+                                 "decoder/scale_alibi"};
+
+absl::StatusOr<int> HeadsOf(const CTranslate2File& file) {
+  if (file.revision > kNewestRevision) {
+    return absl::UnimplementedError(absl::StrCat("the revision of ", file.specification, " is ",
+                                                 file.revision, ", want at most ", kNewestRevision,
+                                                 " in ", file.variables.name()));
+  }
+  for (const auto& [name, heads] : kSpecifications) {
+    if (file.specification == name) return heads;
+  }
+  return absl::UnimplementedError(
+      absl::StrCat("the specification is ", file.specification, ", want ", kSpecifications[0].first,
+                   ": a model that translates, in ", file.variables.name()));
+}
+
+absl::StatusOr<Activation> ActivationOf(double number) {
   constexpr Activation kKnown[] = {Activation::kRelu, Activation::kGeluTanh, Activation::kSilu,
                                    Activation::kGelu, Activation::kGeluSigmoid};
-  if (number < static_cast<int>(std::size(kKnown))) return kKnown[number];
+  for (int i = 0; i < static_cast<int>(std::size(kKnown)); ++i) {
+    if (number == i) return kKnown[i];
+  }
   return absl::UnimplementedError(absl::StrCat("activation is ", number, ", want 0 to 4"));
+}
+
+// The prefixes of all layers with attention of one kind.
+std::vector<std::string> Attention(const ModelSpec& spec, const char* kind) {
+  std::vector<std::string> all;
+  for (const auto& [stack, layers] :
+       {std::pair("encoder", spec.encoder_layers), std::pair("decoder", spec.decoder_layers)}) {
+    for (int l = 0; l < layers; ++l) {
+      all.push_back(absl::StrCat(CTranslate2Layer(stack, l), "/", kind, "/"));
+    }
+  }
+  return all;
 }
 
 absl::Status ReadShape(const CTranslate2Model& model, const CTranslate2Facts& facts,
@@ -41,15 +84,12 @@ absl::Status ReadShape(const CTranslate2Model& model, const CTranslate2Facts& fa
   spec->decoder_layers = facts.Layers("decoder");
   if (spec->encoder_layers < 1 || spec->decoder_layers < 1) {
     return absl::UnimplementedError(
-        absl::StrCat("the specification is ", model.file.specification,
-                     ", want an encoder and a decoder: a model that translates"));
+        absl::StrCat("there are ", spec->encoder_layers, " and ", spec->decoder_layers,
+                     " layers, want an encoder and a decoder in ", model.file.variables.name()));
   }
-  const int heads = model.file.specification == "TransformerBig" ? 2 * kHeads : kHeads;
-  for (const auto& [stack, value] :
-       {std::pair("encoder", &spec->encoder_heads), std::pair("decoder", &spec->decoder_heads)}) {
-    ASSIGN_OR_RETURN(const int common, facts.Whole("num_heads", heads, 1, kMaxWidth));
-    ASSIGN_OR_RETURN(*value, facts.Whole(absl::StrCat(stack, "/num_heads"), common, 1, kMaxWidth));
-  }
+  ASSIGN_OR_RETURN(const int heads, HeadsOf(model.file));
+  ASSIGN_OR_RETURN(spec->encoder_heads, facts.Whole("encoder/num_heads", heads, 1, kMaxWidth));
+  ASSIGN_OR_RETURN(spec->decoder_heads, facts.Whole("decoder/num_heads", heads, 1, kMaxWidth));
   ASSIGN_OR_RETURN(const auto qkv, facts.Shape("encoder/layer_0/self_attention/linear_0/weight"));
   spec->head_width = qkv.first / 3 / spec->encoder_heads;
   if (spec->head_width < 1 || qkv.first != 3 * spec->head_width * spec->encoder_heads) {
@@ -75,9 +115,10 @@ absl::Status ReadPositions(const CTranslate2Facts& facts, ModelSpec* spec) {
   spec->max_positions = kPositions;
   if (facts.Has(relative)) {
     ASSIGN_OR_RETURN(const auto shape, facts.Shape(relative));
-    ASSIGN_OR_RETURN(const int distance,
-                     facts.Whole("encoder/layer_0/self_attention/relative_attention_max_distance",
-                                 128, 1, kMaxLength));
+    std::vector<std::string> distances = Attention(*spec, "self_attention");
+    for (std::string& name : distances) name += "relative_attention_max_distance";
+    RETURN_IF_ERROR(facts.Common(distances, 128).status());
+    ASSIGN_OR_RETURN(const int distance, facts.Whole(distances.front(), 128, 1, kMaxLength));
     spec->positions = {
         .kind = Positions::kRelative, .buckets = shape.first, .max_distance = distance};
   } else if (facts.Has("encoder" + stored)) {
@@ -103,26 +144,43 @@ absl::StatusOr<float> EmbeddingScale(const Checkpoint& variables, const CTransla
   return number != 0 ? std::sqrt(static_cast<float>(d_model)) : 1.0f;
 }
 
-// Both stacks must agree, because a spec has one value for both.
-template <typename T>
-absl::StatusOr<T> Agree(const char* what, const absl::StatusOr<T>& encoder,
-                        const absl::StatusOr<T>& decoder) {
-  if (!encoder.ok()) return encoder;
-  if (!decoder.ok()) return decoder;
-  if (*encoder == *decoder) return encoder;
-  return absl::UnimplementedError(absl::StrCat("encoder/", what, " and decoder/", what, " differ"));
+absl::Status CheckIs(const CTranslate2Facts& facts, const std::string& name, double wanted) {
+  ASSIGN_OR_RETURN(const double number, facts.Number(name, wanted));
+  if (number == wanted) return absl::OkStatus();
+  return absl::UnimplementedError(absl::StrCat(name, " is ", number, ", want ", wanted));
+}
+
+// Whether queries are scaled, by one factor in all layers, and nothing else is unusual in them.
+absl::Status ReadAttention(const CTranslate2Facts& facts, ModelSpec* spec) {
+  std::vector<std::string> layers = Attention(*spec, "self_attention");
+  for (std::string& layer : Attention(*spec, "attention")) {
+    if (absl::StartsWith(layer, "decoder")) layers.push_back(std::move(layer));
+  }
+  for (const std::string& layer : layers) {
+    const bool encoder = absl::StartsWith(layer, "encoder");
+    const int width = encoder ? spec->encoder_head_width() : spec->decoder_head_width();
+    RETURN_IF_ERROR(CheckIs(facts, layer + "head_dim", width));
+    RETURN_IF_ERROR(CheckIs(facts, layer + "multi_query", 0));
+    const double usual = 1.0f / std::sqrt(static_cast<float>(width));
+    ASSIGN_OR_RETURN(const double scale, facts.Number(layer + "queries_scale", usual));
+    const bool scaled = scale != 1.0;
+    if (&layer == &layers.front()) spec->scaled_queries = scaled;
+    if (spec->scaled_queries != scaled || (scaled && std::abs(scale - usual) > 1e-6)) {
+      return absl::UnimplementedError(absl::StrCat(layer, "queries_scale is ", scale, ", want ",
+                                                   usual, ", or 1 in all layers"));
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::Status ReadHabits(const CTranslate2Model& model, const CTranslate2Facts& facts,
                         ModelSpec* spec) {
-  const auto flag = [&facts](const char* stack, const char* name, int otherwise) {
-    return facts.Whole(absl::StrCat(stack, "/", name), otherwise, 0, 127);
-  };
-  const auto agreed = [&flag](const char* name, int otherwise) {
-    return Agree(name, flag("encoder", name, otherwise), flag("decoder", name, otherwise));
-  };
-  ASSIGN_OR_RETURN(const int pre_norm, agreed("pre_norm", 1));
-  ASSIGN_OR_RETURN(const int activation, agreed("activation", 0));
+  for (const auto& [name, off] : kAbsent) RETURN_IF_ERROR(CheckIs(facts, name, off));
+  for (const char* name : kIdle) RETURN_IF_ERROR(facts.Number(name, 0).status());
+  ASSIGN_OR_RETURN(const double pre_norm,
+                   facts.Common({"encoder/pre_norm", "decoder/pre_norm"}, 1));
+  ASSIGN_OR_RETURN(const double activation,
+                   facts.Common({"encoder/activation", "decoder/activation"}, 0));
   ASSIGN_OR_RETURN(spec->activation, ActivationOf(activation));
   spec->pre_norm = pre_norm != 0;
   spec->final_norm = facts.Has("encoder/layer_norm/gamma");
@@ -134,20 +192,18 @@ absl::Status ReadHabits(const CTranslate2Model& model, const CTranslate2Facts& f
   const JsonFields config({{model.path + "/config.json", &model.config}});
   RETURN_IF_ERROR(config.Read("layer_norm_epsilon", &spec->norm_epsilon));
   spec->biases = facts.Has("encoder/layer_0/ffn/linear_0/bias");
-  const float head_scale = 1.0f / std::sqrt(static_cast<float>(spec->encoder_head_width()));
-  ASSIGN_OR_RETURN(const double queries,
-                   facts.Number("encoder/layer_0/self_attention/queries_scale", head_scale));
-  spec->scaled_queries = queries != 1.0;
-  if (spec->scaled_queries && std::abs(queries - head_scale) > 1e-6) {
-    return absl::UnimplementedError(
-        absl::StrCat("queries_scale is ", queries, ", want 1 or ", head_scale));
-  }
+  RETURN_IF_ERROR(ReadAttention(facts, spec));
   const auto scale = [&](const char* stack) {
     return EmbeddingScale(model.file.variables, facts, stack, spec->d_model);
   };
-  ASSIGN_OR_RETURN(spec->embedding_scale,
-                   Agree("scale_embeddings", scale("encoder"), scale("decoder")));
-  ASSIGN_OR_RETURN(const int zero_start, flag("decoder", "start_from_zero_embedding", 0));
+  ASSIGN_OR_RETURN(spec->embedding_scale, scale("encoder"));
+  ASSIGN_OR_RETURN(const float target_scale, scale("decoder"));
+  if (target_scale != spec->embedding_scale) {
+    return absl::UnimplementedError(absl::StrCat("the encoder scales embeddings by ",
+                                                 spec->embedding_scale, ", the decoder by ",
+                                                 target_scale, ", want the same factor"));
+  }
+  ASSIGN_OR_RETURN(const double zero_start, facts.Number("decoder/start_from_zero_embedding", 0));
   spec->zero_start = zero_start != 0;
   const std::string target = facts.Embeddings("decoder");
   spec->share_embeddings = facts.Same(facts.Embeddings("encoder"), target);
@@ -157,13 +213,13 @@ absl::Status ReadHabits(const CTranslate2Model& model, const CTranslate2Facts& f
   return absl::OkStatus();
 }
 
-// Reads how many heads of a layer to use, counted from the first; 0 means all.
+// Reads how many heads of a layer to use, counted from the first; 0 means all, no number one.
 absl::Status ReadAlignmentHeads(const CTranslate2Facts& facts, ModelSpec* spec) {
   const int layers = spec->decoder_layers;
   ASSIGN_OR_RETURN(spec->alignment.layer,
                    facts.Whole("decoder/alignment_layer", -1, -layers, layers - 1));
   ASSIGN_OR_RETURN(const int heads,
-                   facts.Whole("decoder/alignment_heads", 0, 0, spec->decoder_heads));
+                   facts.Whole("decoder/alignment_heads", 1, 0, spec->decoder_heads));
   for (int head = 0; head < heads; ++head) spec->alignment.heads.push_back(head);
   return absl::OkStatus();
 }
@@ -176,14 +232,8 @@ absl::Status ReadTokens(const CTranslate2Model& model, ModelSpec* spec) {
         absl::StrCat("the target vocabulary has no ", model.tokens.eos));
   }
   spec->eos_id = *eos;
-  const std::optional<int32_t> start =
-      id(model.tokens.start.empty() ? model.tokens.eos : model.tokens.start);
-  // Without an embedding for the start, any token will do.
-  if (!start.has_value() && !spec->zero_start) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the target vocabulary has no ", model.tokens.start));
-  }
-  spec->decoder_start_id = start.value_or(*eos);
+  const std::string& start = model.tokens.start.empty() ? model.tokens.eos : model.tokens.start;
+  spec->decoder_start_id = IdOrUnknown(*model.target, start, model.tokens);
   if (spec->source_vocabulary < model.source->size() ||
       spec->target_vocabulary < model.target->size()) {
     return absl::InvalidArgumentError(absl::StrCat(

@@ -1,9 +1,10 @@
 // The vocabularies of a CTranslate2 directory, and the tokens that go around a sentence.
 //
-// CTranslate2 itself takes tokens, so the conventions of the toolkit that a model comes from are
-// left to its users.  The vocabulary tells which toolkit it was: languages such as eng_Latn, en_XX
-// or __en__ are NLLB's, mBART's or M2M100's, >>deu<< is OPUS-MT's, <extra_id_0> is T5's.  Models
-// without any of these come from OpenNMT or fairseq, and follow their configuration.
+// CTranslate2 itself takes tokens and adds those that the configuration says; the other conventions
+// of the toolkit that a model comes from are left to its users.  The vocabulary tells which toolkit
+// it was: languages such as eng_Latn, en_XX or __en__ are NLLB's, mBART's or M2M100's, >>deu<< is
+// OPUS-MT's, <extra_id_0> is T5's.  Models without any of these come from OpenNMT or fairseq, and
+// follow their configuration alone.
 
 #include <algorithm>
 #include <fstream>
@@ -19,6 +20,7 @@
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
 #include "engine/families/ctranslate2.h"
+#include "engine/families/ctranslate2_facts.h"
 #include "engine/families/hugging_face.h"
 
 namespace dragoman {
@@ -97,27 +99,26 @@ absl::Status ReadVocabularies(CTranslate2Model* model) {
   return absl::OkStatus();
 }
 
-// A flag or a string among the variables of an older file.
-bool Flag(const Checkpoint& variables, const char* name, bool otherwise) {
-  const Tensor* const tensor = variables.Find(name);
-  if (tensor == nullptr || tensor->bytes.empty()) return otherwise;
-  return tensor->bytes.front() != std::byte{0};
-}
-
+// Reads a string among the variables of an older file.
 void ReadText(const Checkpoint& variables, const char* name, std::string* text) {
-  const Tensor* const tensor = variables.Find(name);
-  if (tensor == nullptr || tensor->dtype != DType::kI8) return;
+  const absl::StatusOr<Tensor> tensor = variables.Take(name);
+  if (!tensor.ok() || tensor->dtype != DType::kI8) return;
   text->assign(reinterpret_cast<const char*>(tensor->bytes.data()), tensor->bytes.size());
 }
 
-void ReadOldTokens(const Checkpoint& variables, CTranslate2Tokens* tokens) {
+absl::Status ReadOldTokens(const Checkpoint& variables, CTranslate2Tokens* tokens) {
+  const CTranslate2Facts facts(variables);
   ReadText(variables, "unk_token", &tokens->unk);
   ReadText(variables, "bos_token", &tokens->bos);
   ReadText(variables, "eos_token", &tokens->eos);
-  tokens->add_source_bos = Flag(variables, "with_source_bos", false);
-  tokens->add_source_eos = Flag(variables, "with_source_eos", false);
-  tokens->start = Flag(variables, "with_target_bos", true) ? tokens->bos : tokens->eos;
-  if (Flag(variables, "user_decoder_start_tokens", false)) tokens->start.clear();
+  ASSIGN_OR_RETURN(const double source_bos, facts.Number("with_source_bos", 0));
+  ASSIGN_OR_RETURN(const double source_eos, facts.Number("with_source_eos", 0));
+  ASSIGN_OR_RETURN(const double target_bos, facts.Number("with_target_bos", 1));
+  ASSIGN_OR_RETURN(const double callers_start, facts.Number("user_decoder_start_tokens", 0));
+  tokens->add_source_bos = source_bos != 0;
+  tokens->add_source_eos = source_eos != 0;
+  tokens->start = callers_start != 0 ? "" : target_bos != 0 ? tokens->bos : tokens->eos;
+  return absl::OkStatus();
 }
 
 absl::Status ReadTokens(const JsonFields& config, CTranslate2Tokens* tokens) {
@@ -208,10 +209,12 @@ void SetTaggedFrame(const Codes& codes, int32_t eos, bool start_is_language,
   };
 }
 
-// One token before the text names the target language: OPUS-MT.
+// One token before the text may name the target language: OPUS-MT.
 void SetTargetTagFrame(const Codes& codes, int32_t eos, TokenizerParts* parts) {
-  parts->leading_language_code = true;
-  parts->languages = Languages::All({}, codes.order, {}, /*target_needed=*/false);
+  if (!codes.empty()) {
+    parts->leading_language_code = true;
+    parts->languages = Languages::All({}, codes.order, {}, /*target_needed=*/false);
+  }
   parts->frame = [codes, eos](const LanguagePair& pair) {
     Frame frame{.after = {eos}};
     const auto target = codes.ids.find(pair.target);
@@ -224,6 +227,7 @@ void SetTargetTagFrame(const Codes& codes, int32_t eos, TokenizerParts* parts) {
 
 absl::StatusOr<CTranslate2Model> OpenCTranslate2Model(const std::string& directory) {
   ASSIGN_OR_RETURN(CTranslate2File file, OpenCTranslate2File(directory + "/model.bin"));
+  MoveRootFacts(&file);
   CTranslate2Model model{directory, std::move(file), nlohmann::json::object(),
                          {},        nullptr,         nullptr};
   const std::string path = directory + "/config.json";
@@ -232,7 +236,7 @@ absl::StatusOr<CTranslate2Model> OpenCTranslate2Model(const std::string& directo
   if (!config.ok() && !absl::IsNotFound(config.status())) return config.status();
   constexpr uint32_t kWithConfig = 6;
   if (model.file.version < kWithConfig) {
-    ReadOldTokens(model.file.variables, &model.tokens);
+    RETURN_IF_ERROR(ReadOldTokens(model.file.variables, &model.tokens));
   } else {
     RETURN_IF_ERROR(ReadTokens(JsonFields({{path, &model.config}}), &model.tokens));
   }
@@ -240,52 +244,71 @@ absl::StatusOr<CTranslate2Model> OpenCTranslate2Model(const std::string& directo
   return model;
 }
 
-absl::StatusOr<TokenizerParts> CTranslate2TokenizerParts(
-    const CTranslate2Model& model, const ModelSpec& spec,
-    std::shared_ptr<const PieceModel> source_pieces,
-    std::shared_ptr<const PieceModel> target_pieces) {
+int32_t IdOrUnknown(const Vocabulary& vocabulary, const std::string& token,
+                    const CTranslate2Tokens& tokens) {
+  const std::optional<int32_t> id = vocabulary.IdOf(token);
+  return id.has_value() ? *id : *vocabulary.IdOf(tokens.unk);
+}
+
+TokenizerParts CTranslate2TokenizerParts(const CTranslate2Model& model,
+                                         std::shared_ptr<const PieceModel> source_pieces,
+                                         std::shared_ptr<const PieceModel> target_pieces) {
   const CTranslate2Tokens& tokens = model.tokens;
-  const Vocabulary& source = *model.source;
   TokenizerParts parts;
   parts.source_pieces = std::move(source_pieces);
   parts.target_pieces = std::move(target_pieces);
   parts.source_vocabulary = model.source;
   parts.target_vocabulary = model.target;
-  parts.unknown_id = *source.IdOf(tokens.unk);
+  parts.unknown_id = *model.source->IdOf(tokens.unk);
+  parts.target_unknown_id = *model.target->IdOf(tokens.unk);
   for (const std::string& token : {tokens.unk, tokens.bos, tokens.eos, std::string("<pad>")}) {
     if (const auto id = model.target->IdOf(token)) parts.skipped.push_back(*id);
   }
-  Codes tagged;
+  Frame frame;
+  const auto id = [&](const std::string& token) {
+    return IdOrUnknown(*model.source, token, tokens);
+  };
+  if (tokens.add_source_bos) frame.before.push_back(id(tokens.bos));
+  if (tokens.add_source_eos) frame.after.push_back(id(tokens.eos));
+  parts.frame = [frame](const LanguagePair&) { return frame; };
+  return parts;
+}
+
+absl::Status AddToolkitHabits(const CTranslate2Model& model, const ModelSpec& spec,
+                              TokenizerParts* parts) {
+  const CTranslate2Tokens& tokens = model.tokens;
+  const Vocabulary& source = *model.source;
+  Codes tagged, targets;
   for (const auto code_of : {NllbCode, MBartCode, M2M100Code}) {
     if (tagged.empty()) tagged = CodesOf(source, code_of);
   }
-  const Codes targets = CodesOf(source, MarianCode);
-  // These come from Hugging Face's tokenizers, which end a text with </s> and recognize special
-  // tokens.
+  const bool has_tag = tokens.add_source_bos && !MarianCode(tokens.bos).empty();
+  if (tagged.empty() && !has_tag) targets = CodesOf(source, MarianCode);
   const bool hugging_face =
       !tagged.empty() || spec.zero_start || source.IdOf("<extra_id_0>").has_value();
+  if (!hugging_face && targets.empty()) return absl::OkStatus();
   const std::optional<int32_t> eos = source.IdOf(tokens.eos);
-  if ((hugging_face || tokens.add_source_eos) && !eos.has_value()) {
+  if (!eos.has_value()) {
     return absl::InvalidArgumentError(
         absl::StrCat(model.path, ": the source vocabulary has no ", tokens.eos));
   }
   if (hugging_face) {
     for (const std::string& token : {tokens.unk, tokens.eos, std::string("<pad>")}) {
-      if (const auto id = source.IdOf(token)) parts.special_tokens.push_back({token, *id});
+      if (const auto id = source.IdOf(token)) parts->special_tokens.push_back({token, *id});
     }
   }
+  const std::vector<int32_t> before = parts->frame({}).before;
   if (!tagged.empty()) {
-    SetTaggedFrame(tagged, *eos, tokens.start.empty(), &parts);
-  } else if (!targets.empty() && eos.has_value()) {
-    SetTargetTagFrame(targets, *eos, &parts);
+    SetTaggedFrame(tagged, *eos, tokens.start.empty(), parts);
   } else {
-    Frame frame;
-    const std::optional<int32_t> bos = source.IdOf(tokens.bos);
-    if (tokens.add_source_bos && bos.has_value()) frame.before.push_back(*bos);
-    if (hugging_face || tokens.add_source_eos) frame.after.push_back(*eos);
-    parts.frame = [frame](const LanguagePair&) { return frame; };
+    SetTargetTagFrame(targets, *eos, parts);
   }
-  return parts;
+  parts->frame = [before, frame_of = std::move(parts->frame)](const LanguagePair& pair) {
+    Frame frame = frame_of(pair);
+    frame.before.insert(frame.before.begin(), before.begin(), before.end());
+    return frame;
+  };
+  return absl::OkStatus();
 }
 
 }  // namespace dragoman

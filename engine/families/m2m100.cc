@@ -17,7 +17,6 @@
 #include "engine/base/status.h"
 #include "engine/families/adapter.h"
 #include "engine/families/hugging_face.h"
-#include "engine/formats/open_weights.h"
 
 namespace dragoman {
 namespace {
@@ -188,18 +187,17 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFi
   return std::make_unique<const Tokenizer>(std::move(tokenizer));
 }
 
-// Old checkpoints store the sinusoids (embed_positions.weights), which are computed here.
-absl::StatusOr<Checkpoint> OpenTensors(const DirectoryFiles& files, const ModelSpec& spec) {
-  ASSIGN_OR_RETURN(const Checkpoint checkpoint, OpenWeights(files.path));
-  return checkpoint.Renamed([](const std::string& name) {
-    return name.find(".embed_positions.") != std::string::npos ? "" : name;
-  });
-}
-
 }  // namespace
 
 extern const Adapter m2m100_adapter;
-const Adapter m2m100_adapter = {"M2M100 and NLLB", Recognizes, Configure, OpenTokenizer,
-                                OpenTensors};
+const Adapter m2m100_adapter = {
+    "M2M100 and NLLB",
+    Recognizes,
+    Configure,
+    OpenTokenizer,
+    OpenCanonicalTensors,
+    // Sinusoids, which are computed here, and fairseq's version, in old files.
+    {"model.encoder.embed_positions.*", "model.decoder.embed_positions.*", "model.encoder.version",
+     "model.decoder.version"}};
 
 }  // namespace dragoman

@@ -149,7 +149,13 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFi
 }  // namespace
 
 extern const Adapter marian_adapter;
-const Adapter marian_adapter = {"Marian", Recognizes, Configure, OpenTokenizer,
-                                OpenCanonicalTensors};
+const Adapter marian_adapter = {
+    "Marian",
+    Recognizes,
+    Configure,
+    OpenTokenizer,
+    OpenCanonicalTensors,
+    // Sinusoids, which are computed here, as Hugging Face does.
+    {"model.encoder.embed_positions.weight", "model.decoder.embed_positions.weight"}};
 
 }  // namespace dragoman

@@ -208,7 +208,15 @@ absl::StatusOr<ShortlistSource> FindShortlist(const DirectoryFiles& files) {
 }  // namespace
 
 extern const Adapter marian_nmt_adapter;
-const Adapter marian_nmt_adapter = {"Marian NMT",  Recognizes,  Configure,
-                                    OpenTokenizer, OpenTensors, FindShortlist};
+const Adapter marian_nmt_adapter = {
+    "Marian NMT",
+    Recognizes,
+    Configure,
+    OpenTokenizer,
+    OpenTensors,
+    // The options, factors for activations (which this engine measures itself), leftovers of
+    // training.
+    {"special:*", "*_QuantMultA", "decoder_c_tt", "uidx", "history_errs"},
+    FindShortlist};
 
 }  // namespace dragoman

@@ -8,14 +8,13 @@
 #ifndef DRAGOMAN_ENGINE_FAMILIES_MARIAN_NMT_H_
 #define DRAGOMAN_ENGINE_FAMILIES_MARIAN_NMT_H_
 
-#include <map>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "engine/base/json.h"
 #include "engine/families/adapter.h"
+#include "engine/families/tensor_map.h"
 #include "engine/formats/json_fields.h"
 #include "engine/spec/config.h"
 #include "engine/text/languages.h"
@@ -75,26 +74,6 @@ Checkpoint RenameFromNematus(const Checkpoint& tensors, bool shared_embeddings);
 
 // The tensors under canonical names (model_directory.h).
 absl::StatusOr<Checkpoint> MarianTensors(const MarianModel& model, const ModelSpec& spec);
-
-// Renames tensors one by one.
-class TensorMap {
- public:
-  explicit TensorMap(const Checkpoint& from) : from_(from) {}
-
-  // Takes the tensor as it is.  NOT_FOUND if there is none.
-  absl::Status Take(const std::string& to, const std::string& name);
-  // Takes a matrix [inputs, outputs] as [outputs, inputs].
-  absl::Status TakeTransposed(const std::string& to, const std::string& name);
-
-  // The tensors that were taken, and those that were not under their old names, except what is not
-  // part of a network.
-  Checkpoint Finish() &&;
-
- private:
-  const Checkpoint& from_;
-  std::map<std::string, Tensor> taken_;
-  std::set<std::string> used_;
-};
 
 // The embeddings and the output under canonical names.
 absl::Status TakeMarianTables(const MarianTables& tables, TensorMap* map);

@@ -10,13 +10,6 @@
 namespace dragoman {
 namespace {
 
-// Tensors in a file that are not part of the network: its options, factors for activations (which
-// this engine measures itself), and leftovers of training.
-bool IsNoPart(const std::string& name) {
-  return absl::StartsWith(name, "special:") || absl::EndsWith(name, "_QuantMultA") ||
-         name == "decoder_c_tt" || name == "uidx" || name == "history_errs";
-}
-
 // One layer of a stack: Marian's prefix and ours.
 struct LayerNames {
   std::string marian;
@@ -136,35 +129,6 @@ class TransformerNames {
 };
 
 }  // namespace
-
-absl::Status TensorMap::Take(const std::string& to, const std::string& name) {
-  const Tensor* tensor = from_.Find(name);
-  if (tensor == nullptr) {
-    return absl::NotFoundError(absl::StrCat("there is no tensor ", name, " in ", from_.name()));
-  }
-  taken_.insert_or_assign(to, *tensor);
-  used_.insert(name);
-  return absl::OkStatus();
-}
-
-absl::Status TensorMap::TakeTransposed(const std::string& to, const std::string& name) {
-  RETURN_IF_ERROR(Take(to, name));
-  Tensor& tensor = taken_.at(to);
-  if (tensor.shape.size() != 2) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(name, " has ", tensor.shape.size(), " dimensions, want 2 in ", from_.name()));
-  }
-  std::swap(tensor.shape[0], tensor.shape[1]);
-  tensor.transposed = !tensor.transposed;
-  return absl::OkStatus();
-}
-
-Checkpoint TensorMap::Finish() && {
-  for (const auto& [name, tensor] : from_.tensors()) {
-    if (!used_.contains(name) && !IsNoPart(name)) taken_.emplace(name, tensor);
-  }
-  return Checkpoint(from_.name(), from_.files(), std::move(taken_));
-}
 
 absl::Status TakeMarianTables(const MarianTables& tables, TensorMap* map) {
   const bool shared = tables.source == tables.target;

@@ -170,6 +170,12 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFi
 }  // namespace
 
 extern const Adapter mbart_adapter;
-const Adapter mbart_adapter = {"mBART", Recognizes, Configure, OpenTokenizer, OpenCanonicalTensors};
+const Adapter mbart_adapter = {"mBART",
+                               Recognizes,
+                               Configure,
+                               OpenTokenizer,
+                               OpenCanonicalTensors,
+                               // fairseq's version, in old files.
+                               {"model.encoder.version", "model.decoder.version"}};
 
 }  // namespace dragoman

@@ -101,7 +101,7 @@ absl::StatusOr<ModelDirectory> OpenModelDirectory(const std::string& directory) 
     ASSIGN_OR_RETURN(shortlist, adapter->find_shortlist(files));
   }
   return ModelDirectory{adapter->family, std::move(config), std::move(tokenizer),
-                        std::move(checkpoint), std::move(shortlist)};
+                        checkpoint.Without(adapter->harmless), std::move(shortlist)};
 }
 
 absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const std::string& directory) {

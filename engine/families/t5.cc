@@ -253,8 +253,8 @@ std::string CanonicalName(const std::string& name) {
   if (name == "lm_head.weight") return name;
   if (name == "shared.weight") return "model.shared.weight";
   const bool decoder = absl::StartsWith(name, "decoder.");
-  if (!decoder && !absl::StartsWith(name, "encoder.")) return "";
-  if (absl::StrContains(name, "EncDecAttention.relative_attention_bias")) return "";  // unused
+  if (!decoder && !absl::StartsWith(name, "encoder.")) return name;
+  if (absl::StrContains(name, "EncDecAttention.relative_attention_bias")) return name;
   const std::string ffn = decoder ? ".layer.2." : ".layer.1.";
   std::string result = absl::StrCat(
       "model.",
@@ -288,6 +288,13 @@ absl::StatusOr<Checkpoint> OpenTensors(const DirectoryFiles& files, const ModelS
 }  // namespace
 
 extern const Adapter t5_adapter;
-const Adapter t5_adapter = {"T5", Recognizes, Configure, OpenTokenizer, OpenTensors};
+const Adapter t5_adapter = {
+    "T5",
+    Recognizes,
+    Configure,
+    OpenTokenizer,
+    OpenTensors,
+    // Attention to the source has no positions; old files have the bias that it would not use.
+    {"decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"}};
 
 }  // namespace dragoman

@@ -7,11 +7,10 @@
 #include <iterator>
 #include <utility>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "engine/base/status.h"
 
 namespace dragoman {
@@ -137,17 +136,11 @@ absl::Status CheckFinite(const std::string& name, absl::Span<const float> values
                                                  ", want a finite number in ", file));
 }
 
-bool IsNumber(absl::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), absl::ascii_isdigit);
-}
-
-// Whether one of the words of a tensor's name is a number, or an l and a number.
-bool IsOfNumberedLayer(const std::string& tensor) {
-  for (absl::string_view word : absl::StrSplit(tensor, absl::ByAnyChar("./_"))) {
-    if (absl::StartsWith(word, "l")) word.remove_prefix(1);
-    if (IsNumber(word)) return true;
-  }
-  return false;
+// Whether a name is `pattern`, in which a * at either end stands for any text.
+bool Matches(absl::string_view name, absl::string_view pattern) {
+  if (absl::ConsumePrefix(&pattern, "*")) return absl::EndsWith(name, pattern);
+  if (absl::ConsumeSuffix(&pattern, "*")) return absl::StartsWith(name, pattern);
+  return name == pattern;
 }
 
 absl::Status NoTensor(const std::string& name, const std::string& file) {
@@ -200,9 +193,18 @@ Checkpoint Checkpoint::Renamed(absl::FunctionRef<std::string(const std::string&)
   Checkpoint renamed(name_, files_, {});
   for (const auto& [old, tensor] : tensors_) {
     const std::string now = name(old);
-    if (!now.empty()) renamed.tensors_.emplace(now, tensor);
+    if (!now.empty() && !renamed.tensors_.emplace(now, tensor).second) {
+      renamed.tensors_.emplace(old, tensor);
+    }
   }
   return renamed;
+}
+
+Checkpoint Checkpoint::Without(absl::Span<const char* const> names) const {
+  return Renamed([&](const std::string& name) {
+    const auto matches = [&](const char* pattern) { return Matches(name, pattern); };
+    return std::any_of(names.begin(), names.end(), matches) ? "" : name;
+  });
 }
 
 bool Checkpoint::Has(const std::string& tensor) const { return Find(tensor) != nullptr; }
@@ -261,6 +263,13 @@ absl::StatusOr<std::vector<float>> Checkpoint::ReadVector(const std::string& ten
   return vector;
 }
 
+absl::StatusOr<Tensor> Checkpoint::Take(const std::string& tensor) const {
+  const Tensor* const found = Find(tensor);
+  if (found == nullptr) return NoTensor(tensor, name_);
+  Remember(tensor);
+  return *found;
+}
+
 float Checkpoint::StepOf(const std::string& tensor) const {
   const Tensor* const found = Find(tensor);
   const bool has = found != nullptr && found->dtype == DType::kI8 && found->scales.size() == 1;
@@ -274,12 +283,15 @@ void Checkpoint::Remember(const std::string& tensor) const {
 
 std::vector<std::string> Checkpoint::Unread() const {
   absl::MutexLock lock(&reads_->mutex);
+  // Vectors and numbers are too often equal by chance.
   const auto is_copy = [&](const Tensor& tensor) ABSL_EXCLUSIVE_LOCKS_REQUIRED(reads_->mutex) {
-    return std::any_of(reads_->names.begin(), reads_->names.end(), [&](const std::string& name) {
-      const Tensor& read = tensors_.at(name);
-      return read.dtype == tensor.dtype && read.shape == tensor.shape &&
-             std::memcmp(read.bytes.data(), tensor.bytes.data(), read.bytes.size()) == 0;
-    });
+    return tensor.shape.size() > 1 &&
+           std::any_of(reads_->names.begin(), reads_->names.end(), [&](const std::string& name) {
+             const Tensor& read = tensors_.at(name);
+             return read.dtype == tensor.dtype && read.shape == tensor.shape &&
+                    read.scales == tensor.scales && read.transposed == tensor.transposed &&
+                    std::memcmp(read.bytes.data(), tensor.bytes.data(), read.bytes.size()) == 0;
+           });
   };
   std::vector<std::string> unread;
   for (const auto& [name, tensor] : tensors_) {
@@ -288,15 +300,15 @@ std::vector<std::string> Checkpoint::Unread() const {
   return unread;
 }
 
-absl::Status CheckNoLayerIsUnread(const Checkpoint& checkpoint) {
-  for (const std::string& tensor : checkpoint.Unread()) {
-    if (!IsOfNumberedLayer(tensor)) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat(tensor, " in ", checkpoint.name(),
-                     " belongs to a layer that the configuration does not have; want as many "
-                     "layers in both, and of the same kind"));
-  }
-  return absl::OkStatus();
+absl::Status CheckAllIsRead(const Checkpoint& checkpoint) {
+  const std::vector<std::string> unread = checkpoint.Unread();
+  if (unread.empty()) return absl::OkStatus();
+  const size_t more = unread.size() - 1;
+  return absl::InvalidArgumentError(
+      absl::StrCat(unread.front(), more > 0 ? absl::StrCat(" (and ", more, " more)") : "", " in ",
+                   checkpoint.name(),
+                   " has no place in the network that the configuration describes; want the "
+                   "same layers, of the same kinds, in both"));
 }
 
 void Checkpoint::Forget(absl::Span<const std::byte> bytes) const {

@@ -3,14 +3,16 @@
 //
 // A checkpoint holds its mapped files and copies nothing until a tensor is read.  Reading converts
 // to float32 and checks that every number is finite: a single NaN in a bias would make every
-// translation an INTERNAL error.  The checkpoint remembers what was read, so that a layer missing
-// from the configuration is noticed when the model loads.
+// translation an INTERNAL error.  The checkpoint remembers what was read, so that a tensor for
+// which the network has no use is noticed when the model loads: it would translate wrongly without
+// it.
 
 #ifndef DRAGOMAN_ENGINE_FORMATS_CHECKPOINT_H_
 #define DRAGOMAN_ENGINE_FORMATS_CHECKPOINT_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -40,6 +42,10 @@ const char* NameOf(DType dtype);  // "F32"
 // The dtype with that name; nullopt if there is none.
 std::optional<DType> ParseDType(std::string_view name);
 
+// What every format accepts of a tensor.
+constexpr int kMaxDimensions = 8;
+constexpr int32_t kMaxDimension = std::numeric_limits<int32_t>::max();  // Matrix counts in int
+
 // One tensor as stored in the file, little-endian.
 struct Tensor {
   DType dtype = DType::kF32;
@@ -64,8 +70,10 @@ class Checkpoint {
              std::map<std::string, Tensor> tensors);
 
   // The same tensors under other names; those renamed to "" are left out.  If several tensors get
-  // the same name, the first in the order of the old names stays.
+  // the same name, the first in the order of the old names has it, and the others keep their own.
   Checkpoint Renamed(absl::FunctionRef<std::string(const std::string&)> name) const;
+  // Without the tensors of these names; a name may begin or end with *, which stands for any text.
+  Checkpoint Without(absl::Span<const char* const> names) const;
 
   bool Has(const std::string& tensor) const;
   const Tensor* Find(const std::string& tensor) const;  // nullptr if there is none
@@ -82,11 +90,14 @@ class Checkpoint {
                                          int end) const;
   absl::StatusOr<std::vector<float>> ReadVector(const std::string& tensor, int size) const;
 
+  // The tensor as it is stored, to be read by other means.  NOT_FOUND if there is none.
+  absl::StatusOr<Tensor> Take(const std::string& tensor) const;
+
   // The value of 1 in an 8-bit tensor with a single scale; 0 for any other tensor.
   float StepOf(const std::string& tensor) const;
 
-  // The tensors that no Read function has been asked for, except copies of tensors that were read:
-  // a tied table is often in a file under several names.
+  // The tensors that were neither read nor taken, except copies of matrices that were: a tied table
+  // is often in a file under several names.
   std::vector<std::string> Unread() const;
 
   // Lets the pages of (a part of) a tensor that was read leave this process's memory; reading it
@@ -111,10 +122,9 @@ class Checkpoint {
   std::unique_ptr<Reads> reads_ = std::make_unique<Reads>();
 };
 
-// INVALID_ARGUMENT naming an unread tensor of a numbered layer or block
-// ("model.decoder.layers.1.fc1.bias", "decoder/layer_1/ffn", "decoder_l1_ffn_W1"): the
-// configuration has fewer layers than the file, or layers of another kind.
-absl::Status CheckNoLayerIsUnread(const Checkpoint& checkpoint);
+// INVALID_ARGUMENT naming an unread tensor: the configuration has fewer layers than the file, or
+// layers of another kind, or the file is of a network that this engine does not know.
+absl::Status CheckAllIsRead(const Checkpoint& checkpoint);
 
 }  // namespace dragoman
 

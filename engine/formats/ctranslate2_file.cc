@@ -1,19 +1,23 @@
 // The layout of a file, in little-endian numbers (CTranslate2,
 // python/ctranslate2/specs/model_spec.py):
 //
-//   u32 version, string specification, u32 revision
+//   u32 version, and since version 2: string specification, u32 revision
 //   u32 number of variables, then for each of them: string name, u8 rank, u32 per dimension, and
 //       since version 4   u8 type, u32 bytes, data
 //       before            u8 bytes per element, u32 elements, data
 //   since version 3: u32 number of aliases, then for each of them: string alias, string name
 //
 // A string is a u16 size, the bytes, and a NUL, which is included in the size.
+//
+// Files of revision 1, as all of version 1 are, have OpenNMT-tf's names:
+//
+//   transformer/encoder/layer_0/multi_head/conv1d_1/kernel:0
+//   encoder/layer_0/self_attention/linear_1/weight           today
 
 #include "engine/formats/ctranslate2_file.h"
 
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -23,16 +27,15 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
 #include "engine/base/mapped_file.h"
 #include "engine/base/status.h"
 
 namespace dragoman {
 namespace {
 
-constexpr uint32_t kOldest = 2;
+constexpr uint32_t kOldest = 1;
 constexpr uint32_t kNewest = 6;
-constexpr uint32_t kMaxDimension = std::numeric_limits<int32_t>::max();  // Matrix counts in int
-constexpr int kMaxDimensions = 8;
 constexpr float kDefaultInt16Scale = 1000.0f;
 
 class Reader {
@@ -128,11 +131,41 @@ absl::Status Add(std::string name, Tensor tensor, Tensors* tensors) {
   return absl::InvalidArgumentError(absl::StrCat(it->first, " occurs twice"));
 }
 
-absl::Status ReadVariables(uint32_t version, Reader* reader, Tensors* tensors) {
+struct Header {
+  uint32_t version = 0;
+  std::string specification;
+  uint32_t revision = 1;
+};
+
+// Translates a name of revision 1.  The first occurrence of each word is replaced, in this order.
+std::string NameOfToday(std::string name) {
+  const bool encoder = absl::StrContains(name, "encoder");
+  const std::pair<const char*, const char*> words[] = {
+      {"transformer/", ""},
+      {":0", ""},
+      {"w_embs", "embeddings/weight"},
+      {"kernel", "weight"},
+      {"LayerNorm", "layer_norm"},
+      {"dense", "projection"},
+      {"conv1d_", "linear_"},
+      {"conv1d", "linear_0"},
+      {"masked_multi_head", "self_attention"},
+      {"multi_head", encoder ? "self_attention" : "attention"},
+  };
+  for (const auto& [old, now] : words) {
+    if (const size_t at = name.find(old); at != name.npos) {
+      name.replace(at, std::strlen(old), now);
+    }
+  }
+  return name;
+}
+
+absl::Status ReadVariables(const Header& header, Reader* reader, Tensors* tensors) {
   ASSIGN_OR_RETURN(const uint32_t count, reader->Read<uint32_t>());
   for (uint32_t i = 0; i < count; ++i) {
     ASSIGN_OR_RETURN(std::string name, reader->ReadString());
-    absl::StatusOr<Tensor> tensor = ReadTensor(version, reader);
+    if (header.revision == 1) name = NameOfToday(std::move(name));
+    absl::StatusOr<Tensor> tensor = ReadTensor(header.version, reader);
     if (!tensor.ok()) return Annotate(tensor.status(), name + " ");
     RETURN_IF_ERROR(Add(std::move(name), *std::move(tensor), tensors));
   }
@@ -163,7 +196,7 @@ absl::StatusOr<std::vector<float>> ScalesOf(const Tensor& weight, const Tensor* 
   return scales;
 }
 
-// Gives integer weights their scales.
+// Gives integer weights their scales, which are variables of their own.
 absl::Status AddScales(Tensors* tensors) {
   for (auto& [name, tensor] : *tensors) {
     const bool integer = tensor.dtype == DType::kI8 || tensor.dtype == DType::kI16;
@@ -194,12 +227,6 @@ absl::Status ReadAliases(Reader* reader, Tensors* tensors) {
   return absl::OkStatus();
 }
 
-struct Header {
-  uint32_t version = 0;
-  std::string specification;
-  uint32_t revision = 0;
-};
-
 absl::StatusOr<Header> ReadHeader(Reader* reader) {
   Header header;
   ASSIGN_OR_RETURN(header.version, reader->Read<uint32_t>());
@@ -208,16 +235,22 @@ absl::StatusOr<Header> ReadHeader(Reader* reader) {
                                                  kOldest, " to ", kNewest,
                                                  " of CTranslate2's format"));
   }
+  if (header.version == 1) return header;
   ASSIGN_OR_RETURN(header.specification, reader->ReadString());
   ASSIGN_OR_RETURN(header.revision, reader->Read<uint32_t>());
   return header;
 }
 
-absl::StatusOr<Tensors> ReadTensors(uint32_t version, Reader* reader) {
+absl::StatusOr<Tensors> ReadTensors(const Header& header, Reader* reader) {
   Tensors tensors;
-  RETURN_IF_ERROR(ReadVariables(version, reader, &tensors));
+  RETURN_IF_ERROR(ReadVariables(header, reader, &tensors));
   RETURN_IF_ERROR(AddScales(&tensors));
-  if (version >= 3) RETURN_IF_ERROR(ReadAliases(reader, &tensors));
+  if (header.version >= 3) RETURN_IF_ERROR(ReadAliases(reader, &tensors));
+  std::erase_if(tensors, [&tensors](const auto& variable) {
+    const auto weight = tensors.find(std::string(absl::StripSuffix(variable.first, kScale)));
+    return absl::EndsWith(variable.first, kScale) && weight != tensors.end() &&
+           !weight->second.scales.empty();
+  });
   if (reader->left() > 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("has ", reader->left(), " bytes behind its last variable"));
@@ -235,16 +268,11 @@ absl::StatusOr<CTranslate2File> OpenCTranslate2File(const std::string& path) {
   Reader reader(file->bytes());
   absl::StatusOr<Header> header = ReadHeader(&reader);
   if (!header.ok()) return in_file(header.status());
-  absl::StatusOr<Tensors> tensors = ReadTensors(header->version, &reader);
+  absl::StatusOr<Tensors> tensors = ReadTensors(*header, &reader);
   if (!tensors.ok()) return in_file(tensors.status());
   return CTranslate2File{
       header->version, std::move(header->specification), header->revision,
       Checkpoint(path.substr(path.rfind('/') + 1), {std::move(file)}, *std::move(tensors))};
-}
-
-bool IsCTranslate2File(absl::Span<const std::byte> bytes) {
-  Reader reader(bytes);
-  return ReadHeader(&reader).ok();
 }
 
 }  // namespace dragoman

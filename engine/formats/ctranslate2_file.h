@@ -1,6 +1,6 @@
 // CTranslate2's model.bin: the name of a specification, and variables by name: weights, possibly as
 // 8-bit or 16-bit integers with scales, and facts about the network as numbers of rank 0. The code
-// here does not interpret the names.
+// here does not interpret the names, except that it translates those of the first files.
 
 #ifndef DRAGOMAN_ENGINE_FORMATS_CTRANSLATE2_FILE_H_
 #define DRAGOMAN_ENGINE_FORMATS_CTRANSLATE2_FILE_H_
@@ -14,8 +14,8 @@
 namespace dragoman {
 
 struct CTranslate2File {
-  uint32_t version = 0;       // of the format: 2 to 6
-  std::string specification;  // "TransformerSpec"
+  uint32_t version = 0;       // of the format: 1 to 6
+  std::string specification;  // "TransformerSpec"; "" in version 1
   uint32_t revision = 0;      // of the specification
   // Integer weights come with their scales.  An alias is a tensor with the same bytes.
   Checkpoint variables;
@@ -25,9 +25,6 @@ struct CTranslate2File {
 // INVALID_ARGUMENT, naming the variable, if the file is truncated or has extra bytes, or if a size,
 // a scale, a type or an alias is impossible.
 absl::StatusOr<CTranslate2File> OpenCTranslate2File(const std::string& path);
-
-// Whether the file's first fields are those of this format.
-bool IsCTranslate2File(absl::Span<const std::byte> bytes);
 
 }  // namespace dragoman
 

@@ -35,9 +35,8 @@ using Bytes = absl::Span<const std::byte>;
 constexpr uint64_t kVersion = 1;
 constexpr uint64_t kMaxTensors = 100'000;
 constexpr uint64_t kMaxName = 4096;
-constexpr uint64_t kMaxDimensions = 8;
 
-struct Reader {
+struct MarianReader {
   absl::StatusOr<Bytes> Take(uint64_t count) {
     if (count > left.size()) return absl::InvalidArgumentError("is cut off");
     const Bytes taken = left.first(count);
@@ -96,7 +95,7 @@ absl::Status CheckVersion(uint64_t version) {
 }
 
 // All tensors, with their sizes alone.
-absl::StatusOr<std::vector<Entry>> ReadSizes(Reader* reader) {
+absl::StatusOr<std::vector<Entry>> ReadSizes(MarianReader* reader) {
   ASSIGN_OR_RETURN(const uint64_t count, reader->Read<uint64_t>());
   if (count > kMaxTensors) {
     return absl::InvalidArgumentError(
@@ -119,7 +118,7 @@ absl::StatusOr<std::vector<Entry>> ReadSizes(Reader* reader) {
   return entries;
 }
 
-absl::Status ReadName(Reader* reader, Entry* entry) {
+absl::Status ReadName(MarianReader* reader, Entry* entry) {
   ASSIGN_OR_RETURN(const Bytes name, reader->Take(entry->name_bytes));
   entry->name.assign(reinterpret_cast<const char*>(name.data()), name.size() - 1);
   if (name.back() != std::byte{0} || entry->name.find('\0') != std::string::npos) {
@@ -128,7 +127,7 @@ absl::Status ReadName(Reader* reader, Entry* entry) {
   return absl::OkStatus();
 }
 
-absl::Status ReadShape(Reader* reader, Entry* entry) {
+absl::Status ReadShape(MarianReader* reader, Entry* entry) {
   for (uint64_t d = 0; d < entry->dimensions; ++d) {
     ASSIGN_OR_RETURN(const int32_t dimension, reader->Read<int32_t>());
     if (dimension < 0) {
@@ -141,7 +140,7 @@ absl::Status ReadShape(Reader* reader, Entry* entry) {
 }
 
 // Everything before the data: the sizes of all tensors, then the names of all, then the shapes.
-absl::StatusOr<std::vector<Entry>> ReadEntries(Reader* reader) {
+absl::StatusOr<std::vector<Entry>> ReadEntries(MarianReader* reader) {
   ASSIGN_OR_RETURN(const uint64_t version, reader->Read<uint64_t>());
   RETURN_IF_ERROR(CheckVersion(version));
   ASSIGN_OR_RETURN(std::vector<Entry> entries, ReadSizes(reader));
@@ -178,7 +177,7 @@ absl::StatusOr<Tensor> MakeTensor(const Entry& entry, Bytes data) {
 }
 
 absl::StatusOr<std::map<std::string, Tensor>> ReadTensors(Bytes bytes) {
-  Reader reader{bytes};
+  MarianReader reader{bytes};
   ASSIGN_OR_RETURN(const std::vector<Entry> entries, ReadEntries(&reader));
   ASSIGN_OR_RETURN(const uint64_t padding, reader.Read<uint64_t>());
   RETURN_IF_ERROR(reader.Take(padding).status());
@@ -203,7 +202,7 @@ bool IsMarianFile(const std::string& path) {
   const absl::StatusOr<std::shared_ptr<const MappedFile>> file = MappedFile::Open(path);
   if (!file.ok()) return false;
   // No other format that begins with a small number continues with seven zeros.
-  Reader reader{(*file)->bytes()};
+  MarianReader reader{(*file)->bytes()};
   const absl::StatusOr<uint64_t> version = reader.Read<uint64_t>();
   return version.ok() && (*version == 1 || *version == 2);
 }

@@ -10,7 +10,6 @@
 #include <charconv>
 #include <cstring>
 #include <filesystem>
-#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -32,10 +31,8 @@ using Bytes = absl::Span<const std::byte>;
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::string_view kSuffix = ".npy";
 constexpr size_t kMaxHeader = 1 << 16;
-constexpr int kMaxDimensions = 8;
-constexpr int64_t kMaxDimension = std::numeric_limits<int32_t>::max();  // Matrix counts in int
 
-struct Header {
+struct ArrayHeader {
   std::string type;
   bool by_columns = false;
   std::vector<int64_t> shape;
@@ -91,9 +88,9 @@ bool TakeShape(Scanner* scanner, std::vector<int64_t>* shape) {
   return true;
 }
 
-std::optional<Header> ParseHeader(std::string_view text) {
+std::optional<ArrayHeader> ParseHeader(std::string_view text) {
   Scanner scanner(text);
-  Header header;
+  ArrayHeader header;
   int fields = 0;
   if (!scanner.Take("{")) return std::nullopt;
   while (!scanner.Take("}")) {
@@ -145,7 +142,7 @@ absl::StatusOr<std::optional<Tensor>> ReadArray(Bytes bytes) {
   uint32_t length = 0;
   std::memcpy(&length, bytes.data() + 8, wide ? 4 : 2);
   if (length > std::min(kMaxHeader, bytes.size() - begin)) return cut_off();
-  const std::optional<Header> header = ParseHeader(text.substr(begin, length));
+  const std::optional<ArrayHeader> header = ParseHeader(text.substr(begin, length));
   if (!header.has_value()) return absl::InvalidArgumentError("has a header that cannot be read");
   const std::optional<DType> dtype = TypeOf(header->type);
   if (!dtype.has_value()) return std::nullopt;

@@ -379,7 +379,6 @@ absl::Status PickleMachine::PushTensor(const std::vector<int64_t>& arguments) {
 }
 
 absl::Status PickleMachine::ReadDimensions(int64_t place, std::vector<int64_t>* to) const {
-  constexpr size_t kMaxDimensions = 8;
   const PickleValue& tuple = values_[place];
   if (tuple.kind != PickleKind::kItems || tuple.items.size() > kMaxDimensions) {
     return PickleError(

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -21,8 +20,6 @@ namespace {
 
 constexpr char kMetadata[] = "__metadata__";       // free text, not a tensor
 constexpr uint64_t kMaxHeaderBytes = 100'000'000;  // the limit of the format's own library
-constexpr size_t kMaxDimensions = 8;
-constexpr uint64_t kMaxDimension = std::numeric_limits<int32_t>::max();  // Matrix counts in int
 
 // A tensor's bytes after the header: [begin, end).
 struct Range {

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -23,7 +22,6 @@ namespace {
 
 using Bytes = absl::Span<const std::byte>;
 
-constexpr int64_t kMaxDimension = std::numeric_limits<int32_t>::max();  // Matrix counts in int
 constexpr size_t kMaxPickle = 64 << 20;
 
 // The order of a tensor's elements in its storage.

@@ -133,14 +133,15 @@ void MultiplyRows(const Float32Task& t) {
   }
 }
 
-// The shape is the one whose panels have this width.
+// The shape is the one whose panels have this width.  None has it if the weights were packed for
+// another instruction set.
 template <int kIndex = 0>
 void MultiplyIn(const Float32Task& t) {
+  const bool is_this = t.width == kShapes[kIndex].vectors * static_cast<int>(hn::Lanes(D()));
   if constexpr (kIndex + 1 < kShapeCount) {
-    if (t.width != kShapes[kIndex].vectors * static_cast<int>(hn::Lanes(D()))) {
-      return MultiplyIn<kIndex + 1>(t);
-    }
+    if (!is_this) return MultiplyIn<kIndex + 1>(t);
   }
+  DRAGOMAN_CHECK(is_this && "a kernel has the width of the panels");
   MultiplyRows<kShapes[kIndex].vectors, kShapes[kIndex].rows>(t);
 }
 

@@ -90,11 +90,11 @@ absl::StatusOr<PackedGemm> PackedGemm::CreateInt8(MatrixView<const float> weight
                                                   absl::Span<const float> bias,
                                                   Activation activation, Matmul matmul,
                                                   absl::Span<const float> steps) {
-  const int onednn_rows = matmul == Matmul::kNative   ? kNever
+  const int onednn_rows = matmul == Matmul::kNative   ? kNeverFaster
                           : matmul == Matmul::kOneDnn ? 1
                                                       : OneDnnInt8Crossover();
   std::optional<OneDnnInt8> onednn;
-  if (onednn_rows != kNever) {
+  if (onednn_rows != kNeverFaster) {
     absl::StatusOr<OneDnnInt8> made = OneDnnInt8::Create(weight.cols(), weight.rows());
     if (matmul == Matmul::kOneDnn && !made.ok()) {
       return Instead(made.status(), "want matmul auto or native");
@@ -107,7 +107,6 @@ absl::StatusOr<PackedGemm> PackedGemm::CreateInt8(MatrixView<const float> weight
                                       ? Int8Gemm::CreateToFinish(weight, bias, activation, steps)
                                       : Int8Gemm::Create(weight, bias, activation, steps));
   if (has_own_weights) onednn->Pack(weight, steps);
-  int8.set_near_prefetch(Int8NearPrefetchInUse());
   PackedGemm gemm(Precision::kInt8, std::move(int8));
   gemm.onednn_int8_ = std::move(onednn);
   gemm.onednn_rows_ = onednn_rows;
@@ -209,7 +208,7 @@ std::string GemmMatmul(Arithmetic arithmetic) {
     case Precision::kBFloat16:
       return "onednn";
     default:
-      return OneDnnInt8Crossover() == kNever ? "native" : "native+onednn";
+      return OneDnnInt8Crossover() == kNeverFaster ? "native" : "native+onednn";
   }
 }
 

@@ -6,8 +6,9 @@
 //
 //   float32    ours, or oneDNN on request
 //   bfloat16   oneDNN, where the CPU has instructions for it or on request
-//   int8       ours for few rows; for many rows whichever is faster on this machine.  Both give the
-//              same bytes, so each call may choose, and the choice shows only in time
+//   int8       ours; on a CPU with AMX, oneDNN from a number of rows that is measured, or always on
+//              request.  Both give the same bytes, so each call may choose, and the choice shows
+//              only in time
 //
 // The row law: row i of y depends on row i of x alone, bit for bit, whatever the number of rows and
 // the position of i.
@@ -133,8 +134,8 @@ std::string GemmMatmul(Arithmetic arithmetic);
 // The instruction set of the products, such as "avx512_vnni", or two joined by "+".
 std::string GemmIsa(Arithmetic arithmetic);
 
-// Names everything that determines how numbers are rounded on this machine, such as "int8/avx3_dl"
-// or "bfloat16/onednn-2.6.3-avx512_core_amx/avx3_spr": the precision, what multiplies (where that
+// Names everything that determines how numbers are rounded on this machine, such as "int8/avx3"
+// or "bfloat16/onednn-2.6.3-avx512_core_amx/avx3": the precision, what multiplies (where that
 // matters), and the instruction set of everything else.  Where the fingerprints are equal, the same
 // version of the same model gives the same bytes.
 std::string Fingerprint(Arithmetic arithmetic);

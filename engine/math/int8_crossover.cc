@@ -71,9 +71,9 @@ bool Race::OneDnnWins(int rows) {
 
 int MeasureOneDnnInt8Crossover() {
   absl::StatusOr<OneDnnInt8> onednn = OneDnnInt8::Create(kInputs, kOutputs);
-  if (!onednn.ok() || !onednn->InPlace()) return kNever;
+  if (!onednn.ok() || !onednn->InPlace()) return kNeverFaster;
   Race race(*std::move(onednn));
-  int crossover = kNever;
+  int crossover = kNeverFaster;
   for (const int rows : {kMostRows, 48, 32, 24, 16, 12, 8, 6, 4}) {
     if (!race.OneDnnWins(rows)) break;
     crossover = rows;
@@ -82,7 +82,7 @@ int MeasureOneDnnInt8Crossover() {
 }
 
 int OneDnnInt8Crossover() {
-  static const int crossover = OneDnnHasAmx() ? MeasureOneDnnInt8Crossover() : kNever;
+  static const int crossover = OneDnnHasAmx() ? MeasureOneDnnInt8Crossover() : kNeverFaster;
   return crossover;
 }
 

@@ -12,13 +12,13 @@
 namespace dragoman {
 
 // More rows than any product has.
-constexpr int kNever = std::numeric_limits<int>::max();
+constexpr int kNeverFaster = std::numeric_limits<int>::max();
 
-// Measured by the first call if the CPU has AMX, in some hundredths of a second; kNever otherwise.
-// Thread-safe.
+// Measured by the first call if the CPU has AMX, in some hundredths of a second; kNeverFaster
+// otherwise. Thread-safe.
 int OneDnnInt8Crossover();
 
-// Measures it on any CPU. kNever if oneDNN would need another layout of the weights.
+// Measures it on any CPU. kNeverFaster if oneDNN would need another layout of the weights.
 int MeasureOneDnnInt8Crossover();
 
 }  // namespace dragoman

@@ -96,7 +96,6 @@ void Int8Gemm::Apply(const QuantizedRows& x, int first_panel, int end_panel,
               .sums = sums_.data() + first_output,
               .bias = bias_.data() + first_output,
               .relu = activation_ == Activation::kRelu,
-              .near_prefetch = near_prefetch_,
               .tile = tile});
   });
   if (activation_ != Activation::kRelu) {

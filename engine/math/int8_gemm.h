@@ -61,10 +61,6 @@ class Int8Gemm {
   // Outputs are computed in panels; several threads may each compute some panels of `y`.
   int panels() const { return (outputs_ + shape_.width - 1) / shape_.width; }
 
-  // Whether a tile prefetches its weights from the second level cache into the first, or leaves
-  // that to the CPU (kernel_shapes.h).  It changes no byte.
-  void set_near_prefetch(bool near_prefetch) { near_prefetch_ = near_prefetch; }
-
   // Computes the outputs of the panels [first_panel, end_panel).
   // REQUIRES: x has inputs() columns, y is [rows, outputs()].
   void Apply(const QuantizedRows& x, int first_panel, int end_panel, MatrixView<float> y) const;
@@ -96,7 +92,6 @@ class Int8Gemm {
   int outputs_ = 0;
   Activation activation_ = Activation::kNone;
   PanelShape shape_ = {};
-  bool near_prefetch_ = true;
   WeightMemory panels_;
   std::vector<float> sums_;    // [outputs rounded up], scaled sums of each output's weights
   std::vector<float> scales_;  // [outputs rounded up]

@@ -28,7 +28,6 @@ struct Int8Task {
   const float* sums;      // [kInt8Panel]
   const float* bias;      // [kInt8Panel]
   bool relu;
-  bool near_prefetch;  // whether weights are also moved to the first level cache ahead of use
   const PanelTile& tile;
 };
 
@@ -49,9 +48,11 @@ Int8Kernel BestInt8Kernel();
 // Turns sums into results by the same operations as the kernels, so that it gives the same bytes.
 void FinishInt8Sums(const Int8Sums& sums);
 
-// Whether 8-bit products use the VNNI instructions of AVX-512: the CPU has them, and no test has
-// restricted Highway to less.
+// Whether 8-bit products use the VNNI instructions of AVX-512: the CPU has them, and no test hides
+// them or has restricted Highway to less.
 bool HasVnni();
+// For tests: whether to compute as on a CPU with AVX-512 but without VNNI, such as Skylake.
+void HideVnniForTest(bool hide);
 
 // The instruction set of the kernels, such as "avx512_vnni".
 std::string Int8Isa();

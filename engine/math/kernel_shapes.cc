@@ -1,4 +1,4 @@
-// Every variant multiplies the same matrices.  The first one stays unless another is faster by a
+// Every tile multiplies the same matrices.  The first one stays unless another is faster by a
 // margin (trial.h).
 
 #include "engine/math/kernel_shapes.h"
@@ -10,7 +10,6 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
-#include "engine/math/int8_gemm.h"
 #include "engine/math/int8_kernels.h"
 #include "engine/math/kernels.h"
 #include "engine/math/trial.h"
@@ -44,64 +43,33 @@ Float32Gemm::Tile FastestTile() {
   return tiles[fastest];
 }
 
-bool NearPrefetchHelps() {
-  if (!HasVnni()) return true;
-  // Long panels, where it makes the most difference.
-  const Matrix<float> weight = TrialNumbers(256, 2048), x = TrialNumbers(kMostRows, 2048);
-  absl::StatusOr<Int8Gemm> gemm = Int8Gemm::Create(weight.view(), {}, Activation::kNone);
-  DRAGOMAN_CHECK(gemm.ok());
-  QuantizedRows quantized;
-  quantized.Resize(x.rows(), x.cols());
-  QuantizeRows(x.view(), 0, x.rows(), &quantized);
-  Matrix<float> y(x.rows(), weight.rows());
-  return Fastest(2, kTurns, kMargin, [&](int i) {
-           gemm->set_near_prefetch(i == 0);
-           gemm->Apply(quantized, 0, gemm->panels(), y.view());
-         }) == 0;
-}
-
-// What was measured under an instruction set.  (Only tests change that of a process.)
-struct Measured {
-  std::optional<Float32Gemm::Tile> float32;
-  std::optional<bool> int8_near_prefetch;
-};
-
-struct Shapes {
+struct Tiles {
   absl::Mutex mutex;
-  std::map<std::string, Measured> measured ABSL_GUARDED_BY(mutex);
-  std::optional<KernelShapes> for_test ABSL_GUARDED_BY(mutex);
+  // By instruction set.  (Only tests change that of a process.)
+  std::map<std::string, Float32Gemm::Tile> measured ABSL_GUARDED_BY(mutex);
+  std::optional<Float32Gemm::Tile> for_test ABSL_GUARDED_BY(mutex);
 };
 
-Shapes& TheShapes() {
-  static auto* const shapes = new Shapes();
-  return *shapes;
+Tiles& TheTiles() {
+  static auto* const tiles = new Tiles();
+  return *tiles;
 }
 
 }  // namespace
 
 Float32Gemm::Tile Float32TileInUse() {
-  Shapes& shapes = TheShapes();
-  absl::MutexLock lock(&shapes.mutex);
-  if (shapes.for_test.has_value()) return shapes.for_test->float32;
-  auto& tile = shapes.measured[HighwayIsa()].float32;
-  if (!tile.has_value()) tile = FastestTile();
-  return *tile;
+  Tiles& tiles = TheTiles();
+  absl::MutexLock lock(&tiles.mutex);
+  if (tiles.for_test.has_value()) return *tiles.for_test;
+  const std::string isa = HighwayIsa();
+  const auto found = tiles.measured.find(isa);
+  if (found != tiles.measured.end()) return found->second;
+  return tiles.measured[isa] = FastestTile();
 }
 
-bool Int8NearPrefetchInUse() {
-  Shapes& shapes = TheShapes();
-  absl::MutexLock lock(&shapes.mutex);
-  if (shapes.for_test.has_value()) return shapes.for_test->int8_near_prefetch;
-  auto& near_prefetch = shapes.measured[HighwayIsa()].int8_near_prefetch;
-  if (!near_prefetch.has_value()) near_prefetch = NearPrefetchHelps();
-  return *near_prefetch;
-}
-
-KernelShapes ShapesInUse() { return {Float32TileInUse(), Int8NearPrefetchInUse()}; }
-
-void SetShapesForTest(std::optional<KernelShapes> shapes) {
-  absl::MutexLock lock(&TheShapes().mutex);
-  TheShapes().for_test = shapes;
+void SetFloat32TileForTest(std::optional<Float32Gemm::Tile> tile) {
+  absl::MutexLock lock(&TheTiles().mutex);
+  TheTiles().for_test = tile;
 }
 
 std::string DescribeShape(Precision precision) {
@@ -110,8 +78,7 @@ std::string DescribeShape(Precision precision) {
     return absl::StrCat("tiles of ", rows, " x ", outputs);
   }
   if (precision != Precision::kInt8 || !HasVnni()) return "";
-  return absl::StrCat("tiles of ", kInt8TallestTile, " x ", kInt8Panel,
-                      Int8NearPrefetchInUse() ? "" : " without near prefetch");
+  return absl::StrCat("tiles of ", kInt8TallestTile, " x ", kInt8Panel);
 }
 
 }  // namespace dragoman

@@ -1,10 +1,10 @@
 #include "engine/math/kernels.h"
 
-#include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <cstring>
 #include <limits>
+
+#include "absl/strings/ascii.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/math/kernels.cc"
@@ -231,6 +231,8 @@ void ToBFloat16Row(const float* x, int n, BFloat16* out) {
   }
 }
 
+const char* NameOfTarget() { return hwy::TargetName(HWY_TARGET); }
+
 }  // namespace HWY_NAMESPACE
 }  // namespace dragoman
 HWY_AFTER_NAMESPACE();
@@ -243,6 +245,7 @@ HWY_EXPORT(AddAndNorm);
 HWY_EXPORT(IndicesAbove);
 HWY_EXPORT(LayerNorm);
 HWY_EXPORT(MaxOf);
+HWY_EXPORT(NameOfTarget);
 HWY_EXPORT(RootMeanSquareNorm);
 HWY_EXPORT(SumExp);
 HWY_EXPORT(ToBFloat16Row);
@@ -294,12 +297,9 @@ void ToBFloat16(MatrixView<const float> x, MatrixView<BFloat16> out) {
   }
 }
 
-std::string HighwayIsa() {
-  std::string name = hwy::TargetName(hwy::SupportedTargets() & -hwy::SupportedTargets());
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return std::tolower(c); });
-  return name;
-}
+std::string HighwayIsa() { return absl::AsciiStrToLower(HWY_DYNAMIC_DISPATCH(NameOfTarget)()); }
+
+int64_t CompiledTargets() { return HWY_TARGETS; }
 
 }  // namespace dragoman
 #endif  // HWY_ONCE

@@ -54,8 +54,14 @@ void ActivateAndGate(Activation activation, MatrixView<const float> x, MatrixVie
 // x rounded to bfloat16, the upper half of a float32: to nearest, ties to even.  NaN stays NaN.
 void ToBFloat16(MatrixView<const float> x, MatrixView<BFloat16> out);
 
-// The instruction set of these and the other Highway kernels, such as "avx2".
+// The instruction set of these and the other Highway kernels, such as "avx2": the one that runs.  A
+// CPU may have a better one for which nothing was compiled; hwy::SupportedTargets() names that,
+// too.
 std::string HighwayIsa();
+
+// All instruction sets that the kernels were compiled for, as bits of Highway (HWY_AVX2).  The CPU
+// may lack some.
+int64_t CompiledTargets();
 
 }  // namespace dragoman
 

@@ -12,9 +12,8 @@ namespace {
 
 constexpr float kEpsilon = 1e-9f;
 constexpr float kNematusEpsilon = 1e-5f;
-constexpr int kLeastRows = 8;  // fewer are not worth another thread
 
-using Norm = NormedProduct::Norm;
+using ProductNorm = NormedProduct::Norm;
 
 std::vector<float> Zeros(int n) { return std::vector<float>(n, 0.0f); }
 
@@ -35,19 +34,19 @@ struct CellProduct {
   }
 
   // Norms of the two parts, under Nematus' names, or one norm for both, by a single gain.
-  absl::StatusOr<std::vector<Norm>> ReadNorms(const std::string& gain) const {
-    std::vector<Norm> norms;
+  absl::StatusOr<std::vector<ProductNorm>> ReadNorms(const std::string& gain) const {
+    std::vector<ProductNorm> norms;
     if (checkpoint.Has(gates + "_lns")) {
       for (const auto& [name, first, size] :
            {std::tuple(gates, 0, 2 * width), {candidate, 2 * width, width}}) {
-        Norm& norm = norms.emplace_back();
+        ProductNorm& norm = norms.emplace_back();
         norm.first = first;
         norm.epsilon = kNematusEpsilon;
         ASSIGN_OR_RETURN(norm.gain, checkpoint.ReadVector(name + "_lns", size));
         ASSIGN_OR_RETURN(norm.bias, checkpoint.ReadVector(name + "_lnb", size));
       }
     } else if (checkpoint.Has(gain)) {
-      Norm& norm = norms.emplace_back();
+      ProductNorm& norm = norms.emplace_back();
       norm.epsilon = kEpsilon;
       ASSIGN_OR_RETURN(norm.gain, checkpoint.ReadVector(gain, 3 * width));
       norm.bias = Zeros(3 * width);
@@ -68,7 +67,7 @@ void NormedProduct::Apply(MatrixView<const float> x, Matrix<float>* y, Workspace
   linear_.Apply(x, y, &ws->gemm);
   for (const Norm& norm : norms_) {
     const MatrixView<float> part = y->view().Cols(norm.first, static_cast<int>(norm.gain.size()));
-    ws->team().Split(x.rows(), kLeastRows, [&](int, int first, int end) {
+    ws->team().Split(x.rows(), Workspace::kLeastRows, [&](int, int first, int end) {
       const MatrixView<float> rows = part.Rows(first, end - first);
       LayerNorm(rows, norm.gain, norm.bias, norm.epsilon, rows);
     });
@@ -83,14 +82,14 @@ absl::StatusOr<NormedProduct> ReadDense(const Checkpoint& checkpoint, const Dens
   if (!names.bias.empty()) {
     ASSIGN_OR_RETURN(weight.b, checkpoint.ReadVector(names.bias, outputs));
   }
-  std::vector<Norm> norms;
+  std::vector<ProductNorm> norms;
   if (checkpoint.Has(names.own_gain)) {
-    Norm& norm = norms.emplace_back();
+    ProductNorm& norm = norms.emplace_back();
     norm.epsilon = kNematusEpsilon;
     ASSIGN_OR_RETURN(norm.gain, checkpoint.ReadVector(names.own_gain, outputs));
     ASSIGN_OR_RETURN(norm.bias, checkpoint.ReadVector(names.own_bias, outputs));
   } else if (checkpoint.Has(names.gain)) {
-    Norm& norm = norms.emplace_back();
+    ProductNorm& norm = norms.emplace_back();
     norm.epsilon = kEpsilon;
     ASSIGN_OR_RETURN(norm.gain, checkpoint.ReadVector(names.gain, outputs));
     norm.bias = std::exchange(weight.b, Zeros(outputs));
@@ -109,7 +108,7 @@ absl::StatusOr<GatedCell> GatedCell::Create(const Checkpoint& checkpoint, const 
 
   const CellProduct of_state{checkpoint, prefix + "_U", prefix + "_Ux", width, width};
   ASSIGN_OR_RETURN(Weight state, of_state.Read());
-  ASSIGN_OR_RETURN(std::vector<Norm> state_norms, of_state.ReadNorms(prefix + "_gamma2"));
+  ASSIGN_OR_RETURN(std::vector<ProductNorm> state_norms, of_state.ReadNorms(prefix + "_gamma2"));
   const bool normed_alone = state_norms.size() == 2;
   const bool biased_state =
       normed_alone && !options.encoder && (options.bias_of_state || options.inputs == 0);
@@ -118,7 +117,7 @@ absl::StatusOr<GatedCell> GatedCell::Create(const Checkpoint& checkpoint, const 
   if (options.inputs > 0) {
     const CellProduct of_input{checkpoint, prefix + "_W", prefix + "_Wx", options.inputs, width};
     ASSIGN_OR_RETURN(Weight weight, of_input.Read());
-    ASSIGN_OR_RETURN(std::vector<Norm> norms, of_input.ReadNorms(prefix + "_gamma1"));
+    ASSIGN_OR_RETURN(std::vector<ProductNorm> norms, of_input.ReadNorms(prefix + "_gamma1"));
     if (normed_alone && !biased_state) weight.b = std::exchange(bias, Zeros(3 * width));
     ASSIGN_OR_RETURN(input, NormedProduct::Create(weight, std::move(norms), arithmetic));
   }
@@ -133,7 +132,7 @@ absl::StatusOr<GatedCell> GatedCell::Create(const Checkpoint& checkpoint, const 
 void GatedCell::Update(absl::FunctionRef<absl::Span<const float>(int)> projected,
                        MatrixView<float> states, Workspace* ws) const {
   state_.Apply(states, &ws->inner, ws);
-  ws->team().Split(states.rows(), kLeastRows, [&](int, int first, int end) {
+  ws->team().Split(states.rows(), Workspace::kLeastRows, [&](int, int first, int end) {
     for (int i = first; i < end; ++i) {
       dragoman::Update({.x = projected(i),
                         .s = ws->inner.Row(i),

@@ -10,8 +10,6 @@
 namespace dragoman {
 namespace {
 
-constexpr int kLeastRows = 8;  // fewer are not worth another thread for their norm
-
 // Row p is position positions.first + p.
 Matrix<float> Sinusoids(const Positions& positions, int rows, int d_model) {
   const int half = d_model / 2;
@@ -79,7 +77,7 @@ void FeedForward::Apply(MatrixView<float> x, Workspace* ws) const {
     inner = ws->inner.view();
     if (!gated_) continue;
     ws->gated.Resize(x.rows(), inner.cols() / 2);
-    ws->team().Split(x.rows(), kLeastRows, [&](int, int first, int end) {
+    ws->team().Split(x.rows(), Workspace::kLeastRows, [&](int, int first, int end) {
       ActivateAndGate(activation_, inner.Rows(first, end - first),
                       ws->gated.view().Rows(first, end - first));
     });

@@ -185,9 +185,7 @@ absl::Status Model::LoadFrom(const std::string& directory, const ModelOptions& o
                                             .keys_values = keys_values,
                                             .selective_output = shortlist_ != nullptr}));
   for (const auto& file : files.checkpoint.files()) RETURN_IF_ERROR(file->whole());
-  RETURN_IF_ERROR(CheckNoLayerIsUnread(files.checkpoint));
-  unused_tensors_ = files.checkpoint.Unread();
-  return absl::OkStatus();
+  return CheckAllIsRead(files.checkpoint);
 }
 
 }  // namespace dragoman

@@ -47,8 +47,6 @@ class Model {
   Precision precision() const { return arithmetic_.precision; }  // never kAuto
   const Arithmetic& arithmetic() const { return arithmetic_; }
   const std::string& isa() const { return isa_; }  // what decides how numbers are rounded (gemm.h)
-  // Tensors of the checkpoint that the model has no use for; never a layer.
-  const std::vector<std::string>& unused_tensors() const { return unused_tensors_; }
   const Tokenizer& tokenizer() const { return *tokenizer_; }
   // The source of each sentence's shortlist; null if all sentences use the whole vocabulary.
   const Shortlist* shortlist() const { return shortlist_.get(); }
@@ -60,7 +58,6 @@ class Model {
 
   std::string name_;
   std::string version_;
-  std::vector<std::string> unused_tensors_;
   ModelConfig config_;
   Arithmetic arithmetic_ = Precision::kFloat32;
   std::string isa_;

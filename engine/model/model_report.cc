@@ -103,27 +103,16 @@ bool Fits(const Tensor& tensor, const Shape& wanted) {
   return wanted.size() == 1 && tensor.shape == Shape{1, wanted[0]};
 }
 
-// Compares the tensors that exist with those that are read.
+// Looks up the tensors that a network reads.
 void CheckTensors(const Wanted& wanted, const Checkpoint& checkpoint, ModelReport* report) {
-  std::set<std::string> read;
   for (const auto& [name, shape] : wanted) {
-    const Tensor* const tensor = checkpoint.Find(name);
-    read.insert(name);
-    if (tensor == nullptr) {
+    const absl::StatusOr<Tensor> tensor = checkpoint.Take(name);
+    if (!tensor.ok()) {
       report->missing.push_back(absl::StrCat(name, " ", ShapeText(shape)));
     } else if (!Fits(*tensor, shape)) {
       report->missing.push_back(
           absl::StrCat(name, " is ", ShapeText(tensor->shape), ", want ", ShapeText(shape)));
     }
-  }
-  std::set<const std::byte*> data;  // other names of the same bytes are not reported
-  for (const std::string& name : read) {
-    if (const Tensor* const tensor = checkpoint.Find(name)) data.insert(tensor->bytes.data());
-  }
-  for (const auto& [name, tensor] : checkpoint.tensors()) {
-    if (read.contains(name) || data.contains(tensor.bytes.data())) continue;
-    report->odd.push_back(
-        absl::StrCat("tensor ", name, " ", ShapeText(tensor.shape), " is not read"));
   }
 }
 
@@ -318,10 +307,8 @@ absl::StatusOr<ModelReport> ReportModel(const std::string& directory) {
     // Only the network knows which tensors it needs.
     const absl::Status created = CreateNetwork(files.checkpoint, spec, {}).status();
     if (!created.ok()) report.missing.push_back(std::string(created.message()));
-    for (const std::string& name : files.checkpoint.Unread()) {
-      if (created.ok()) report.odd.push_back(absl::StrCat("tensor ", name, " is not read"));
-    }
   }
+  if (report.missing.empty()) report.unused = files.checkpoint.Unread();
   for (const auto& [side, tokens, embeddings] :
        {std::tuple("source", files.tokenizer->source_vocabulary_size(), spec.source_vocabulary),
         std::tuple("target", files.tokenizer->target_vocabulary_size(), spec.target_vocabulary)}) {

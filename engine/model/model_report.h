@@ -1,10 +1,11 @@
-// Describes a model directory without loading it: what the model is, what is missing or unusual,
+// Describes a model directory without loading it: what the model is, what is missing or unused,
 // and the memory and speed to expect on this machine.
 //
 //   family      Marian (MarianMTModel)
 //   network     6 + 6 layers, width 512, 8 heads, feed-forward 2048
 //   ...
 //   missing     nothing
+//   unused      nothing
 
 #ifndef DRAGOMAN_ENGINE_MODEL_MODEL_REPORT_H_
 #define DRAGOMAN_ENGINE_MODEL_MODEL_REPORT_H_
@@ -20,8 +21,9 @@ namespace dragoman {
 
 struct ModelReport {
   std::vector<std::pair<std::string, std::string>> lines;  // a heading and a text
-  std::vector<std::string> missing;                        // prevents the model from loading
-  std::vector<std::string> odd;  // does not prevent loading, but should not be there
+  // What prevents the model from loading.
+  std::vector<std::string> missing;
+  std::vector<std::string> unused;  // tensors for which the network has no use
 };
 
 // Opens a directory and describes it.  None of the weights are read.  The errors are those of

@@ -5,7 +5,7 @@
 namespace dragoman {
 namespace {
 
-int Blocks(int length, int rows) {
+int BlocksFor(int length, int rows) {
   const int per_block = PooledRows::kMaxLength / length;
   return (rows + per_block - 1) / per_block;
 }
@@ -13,13 +13,13 @@ int Blocks(int length, int rows) {
 }  // namespace
 
 size_t PooledRows::Bytes(int length, int rows) {
-  return static_cast<size_t>(Blocks(length, rows)) * KvPool::kBlockBytes;
+  return static_cast<size_t>(BlocksFor(length, rows)) * KvPool::kBlockBytes;
 }
 
 PooledRows::PooledRows(int length, int rows, KvPool* pool)
     : length_(length), per_block_(kMaxLength / length), pool_(pool) {
   DRAGOMAN_CHECK(1 <= length && length <= kMaxLength);
-  const int blocks = Blocks(length, rows);
+  const int blocks = BlocksFor(length, rows);
   blocks_.reserve(blocks);
   for (int i = 0; i < blocks; ++i) blocks_.push_back(pool->Take());
 }

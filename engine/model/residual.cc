@@ -8,11 +8,7 @@
 #include "engine/math/kernels.h"
 
 namespace dragoman {
-namespace {
-
-constexpr int kLeastRows = 8;  // fewer are not worth another thread for their norm
-
-}  // namespace
+namespace {}  // namespace
 
 absl::StatusOr<Normalization> Normalization::Create(const Checkpoint& checkpoint,
                                                     const std::string& prefix,
@@ -28,7 +24,7 @@ absl::StatusOr<Normalization> Normalization::Create(const Checkpoint& checkpoint
 }
 
 void Normalization::Apply(MatrixView<const float> x, MatrixView<float> out, Workspace* ws) const {
-  ws->team().Split(x.rows(), kLeastRows, [&](int, int first, int end) {
+  ws->team().Split(x.rows(), Workspace::kLeastRows, [&](int, int first, int end) {
     const MatrixView<const float> from = x.Rows(first, end - first);
     const MatrixView<float> to = out.Rows(first, end - first);
     if (norm_ == Norm::kLayer) {
@@ -41,7 +37,7 @@ void Normalization::Apply(MatrixView<const float> x, MatrixView<float> out, Work
 
 void Normalization::AddAndApply(MatrixView<const float> y, MatrixView<float> x,
                                 Workspace* ws) const {
-  ws->team().Split(x.rows(), kLeastRows, [&](int, int first, int end) {
+  ws->team().Split(x.rows(), Workspace::kLeastRows, [&](int, int first, int end) {
     const MatrixView<float> rows = x.Rows(first, end - first);
     const MatrixView<const float> addend = y.Rows(first, end - first);
     if (norm_ == Norm::kLayer) return AddAndNorm(rows, addend, gain_, bias_, epsilon_, rows);
@@ -81,7 +77,7 @@ MatrixView<const float> Residual::Enter(MatrixView<const float> x, Workspace* ws
 void Residual::Leave(MatrixView<const float> y, MatrixView<float> x, Workspace* ws) const {
   if (after_ == "an") return leave_->AddAndApply(y, x, ws);
   if (after_ != "a") return LeaveByGates(y, x, ws);
-  ws->team().Split(x.rows(), kLeastRows, [&](int, int first, int end) {
+  ws->team().Split(x.rows(), Workspace::kLeastRows, [&](int, int first, int end) {
     Add(y.Rows(first, end - first), x.Rows(first, end - first));
   });
 }

@@ -24,7 +24,6 @@
 namespace dragoman {
 namespace {
 
-constexpr int kLeastRows = 8;  // fewer are not worth another thread
 constexpr float kNormEpsilon = 1e-9f;
 
 class Ssru final : public VectorHistory {
@@ -129,7 +128,7 @@ void Ssru::Apply(int l, absl::Span<const DecodeRow> rows, MatrixView<float> x,
   const MatrixView<const float> y = layer.residual.Enter(x, ws);
   layer.products.Apply(y, &ws->projected, &ws->gemm);
   ws->context.Resize(x.rows(), width());
-  ws->team().Split(x.rows(), kLeastRows, [&](int, int first, int end) {
+  ws->team().Split(x.rows(), Workspace::kLeastRows, [&](int, int first, int end) {
     for (int i = first; i < end; ++i) {
       Update(layer, l, rows[i], ws->projected.Row(i), y.Row(i), ws->context.Row(i));
     }

@@ -42,6 +42,8 @@ struct DecodeRow {
 struct Workspace {
   // Fewer queries are not worth another thread.
   static constexpr int kLeastQueries = 4;
+  // Nor are fewer rows, of a norm or of a gate.
+  static constexpr int kLeastRows = 8;
 
   explicit Workspace(int threads = 1) : gemm(threads), attend(threads) {}
 

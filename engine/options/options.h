@@ -143,15 +143,17 @@ struct Option {
                OptionMembers<uint64_t>, OptionMembers<EarlyStopping>,
                OptionMembers<LengthNormalization>, TokenMembers>
       members;
-  // The range of a number; `open` excludes `low`.
+  // The range of a number.
   double low = 0;
   double high = 0;
-  bool open = false;
   OptionCap cap = OptionCap::kNone;
   bool model_may_say = false;       // generation_config.json overrides the default
   const char* otherwise = nullptr;  // the default in words, where it is no constant
   const char* help = "";
 };
+
+// The least value of what must be above 0: its reciprocal times any logit is still finite.
+inline constexpr double kAboveZero = 1e-6;
 
 inline constexpr Option kOptionTable[] = {
     {.name = "beam_size",
@@ -187,9 +189,8 @@ inline constexpr Option kOptionTable[] = {
      .help = "what is raised to the length_penalty: the length, or gnmt's (5 + length) / 6"},
     {.name = "patience",
      .members = OptionMembers<float>{&DecodingOptions::patience, &SearchOptions::patience},
-     .low = 0,
+     .low = kAboveZero,
      .high = 10,
-     .open = true,
      .help = "the search ends when patience x beam_size hypotheses are finished"},
     {.name = "coverage_penalty",
      .members =
@@ -232,9 +233,8 @@ inline constexpr Option kOptionTable[] = {
     {.name = "max_length_ratio",
      .members =
          OptionMembers<float>{&DecodingOptions::max_length_ratio, &SearchOptions::max_length_ratio},
-     .low = 0,
+     .low = kAboveZero,
      .high = 100,
-     .open = true,
      .model_may_say = true,
      .help = "maximum length in proportion to the source"},
     {.name = "no_repeat_ngram_size",
@@ -248,9 +248,8 @@ inline constexpr Option kOptionTable[] = {
     {.name = "repetition_penalty",
      .members = OptionMembers<float>{&DecodingOptions::repetition_penalty,
                                      &SearchOptions::repetition_penalty},
-     .low = 0,
+     .low = kAboveZero,
      .high = 100,
-     .open = true,
      .model_may_say = true,
      .help = "above 1: makes repeated tokens less likely"},
     {.name = "renormalize_logits",
@@ -322,9 +321,8 @@ inline constexpr Option kOptionTable[] = {
     {.name = "sampling.temperature",
      .members = OptionMembers<float>{&DecodingOptions::sampling_temperature,
                                      &SearchOptions::sampling_temperature},
-     .low = 0,
+     .low = kAboveZero,
      .high = 100,
-     .open = true,
      .help = "below 1: likely tokens become likelier"},
     {.name = "sampling.top_k",
      .members =
@@ -335,9 +333,8 @@ inline constexpr Option kOptionTable[] = {
     {.name = "sampling.top_p",
      .members =
          OptionMembers<float>{&DecodingOptions::sampling_top_p, &SearchOptions::sampling_top_p},
-     .low = 0,
+     .low = kAboveZero,
      .high = 1,
-     .open = true,
      .help = "only the fewest tokens with this total probability"},
     {.name = "sampling.min_p",
      .members =
@@ -348,9 +345,8 @@ inline constexpr Option kOptionTable[] = {
     {.name = "sampling.typical_p",
      .members = OptionMembers<float>{&DecodingOptions::sampling_typical_p,
                                      &SearchOptions::sampling_typical_p},
-     .low = 0,
+     .low = kAboveZero,
      .high = 1,
-     .open = true,
      .help = "only the fewest tokens of the most typical surprise with this total probability"},
     {.name = "sampling.epsilon_cutoff",
      .members =

@@ -61,7 +61,7 @@ std::string RangeOf(const Option& option, T) {
   } else {
     const std::string high =
         option.cap == OptionCap::kNone ? Text(option.high) : std::string(TextOf(option.cap));
-    return (option.open ? "above " : "") + Text(option.low) + " to " + high;
+    return Text(option.low) + " to " + high;
   }
 }
 

@@ -26,8 +26,6 @@
 namespace dragoman {
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
 // The input_ids of Hugging Face's processors: the decoder start, then the tokens.
 class Sequence {
  public:
@@ -110,6 +108,7 @@ void RowRanker::Start(const RankTask& task) {
       task.plain ? std::nullopt : ForcedToken(*options_, task.tokens.size());
   forced_ = forced.has_value();
   forced_token_ = forced.value_or(0);
+  all_banned_ = false;
   specials_.clear();
   next_special_ = 0;
   ordinary_ = LogSum();
@@ -243,6 +242,7 @@ void RowRanker::Finish(std::vector<Candidate>* out) {
     kept.Add(
         {special.penalized ? PenalizedLogProb(special.logit, log_sum) + log_sum : special.logit});
   }
+  all_banned_ = std::isfinite(log_sum) && kept.value() == -kInfinity;
   const bool renormalizes = options_->renormalize_logits && !task_.plain;
   const float shift = renormalizes ? kept.value() : log_sum;
   if (!std::isfinite(shift) || !std::isfinite(log_sum))

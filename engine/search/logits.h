@@ -78,6 +78,10 @@ class RowRanker {
   // model's own, before temperature and filters.
   void Finish(std::vector<Candidate>* out);
 
+  // Whether Finish has found nothing because the options and rules ban every token that the model
+  // gives a finite score.
+  bool all_banned() const { return all_banned_; }
+
  private:
   // A token that a processor affects, or that is wanted.
   struct Special {
@@ -112,6 +116,7 @@ class RowRanker {
   size_t k_ = 1;
   bool draws_ = false;
   bool forced_ = false;
+  bool all_banned_ = false;
   int32_t forced_token_ = 0;
   std::vector<Special> specials_;     // ascending by token, each once
   size_t next_special_ = 0;           // the first one that no tile has contained yet

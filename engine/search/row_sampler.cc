@@ -15,15 +15,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "engine/base/status.h"
 #include "engine/math/kernels.h"
 
 namespace dragoman {
 namespace {
-
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 uint64_t SplitMix64(uint64_t x) {
   x += 0x9e3779b97f4a7c15;

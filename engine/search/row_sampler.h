@@ -19,12 +19,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "absl/types/span.h"
 #include "engine/options/options.h"
 
 namespace dragoman {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // A 64-bit number that looks random: always the same for the same key and counter, and independent
 // of everything else (SplitMix64; Steele et al. 2014).

@@ -53,6 +53,11 @@ constexpr char kScripts[] =
     "pa-PK:Arab ks:Arab sd:Arab ku:Latn mn:Cyrl kk:Cyrl tt:Cyrl ky:Cyrl bs:Latn ace:Latn bjn:Latn "
     "kr:Latn min:Latn taq:Latn ar:Arab ms:Latn ha:Latn be:Cyrl crh:Latn iu:Cans ug:Arab tk:Latn";
 
+// Scripts that are written from right to left, and languages of one script that are.
+constexpr char kRightToLeft[] =
+    "Adlm Arab Aran Hebr Mand Mend Nkoo Rohg Samr Syrc Thaa "
+    "arc azb bal bqi ckb dv fa glk he khw lrc mzn nqo ota pnb prs ps skr syc ur yi ";
+
 std::map<std::string, std::string> ReadTable(absl::string_view text) {
   std::map<std::string, std::string> table;
   for (const absl::string_view entry : absl::StrSplit(text, ' ', absl::SkipEmpty())) {
@@ -127,6 +132,14 @@ std::string TagOf(const std::string& code) {
   // A language that is written in only one script needs no script in its tag.
   if (usual == Scripts().end() || script == usual->second) return language->language;
   return absl::StrCat(language->language, "-", script);
+}
+
+bool IsRightToLeft(std::string_view code) {
+  const std::optional<Language> language = ParseLanguage(code);
+  if (!language.has_value()) return false;
+  const std::string script = language->LikelyScript();
+  const std::string& known = script.empty() ? language->language : script;
+  return std::string_view(kRightToLeft).find(known + " ") != std::string_view::npos;
 }
 
 int Nearness(const Language& wanted, const Language& served) {

@@ -38,6 +38,10 @@ std::optional<std::pair<std::string, std::string>> ParseLanguagePair(std::string
 // usual one.  The code itself if it is not a language.
 std::string TagOf(const std::string& code);
 
+// Whether the language is written from right to left: by its script or, if the code has none, by
+// the usual one.
+bool IsRightToLeft(std::string_view code);
+
 // How well a model's language `served` matches the one wanted: 0 is not at all, higher is closer.
 // The language must be the same; then the script counts, then the region.
 int Nearness(const Language& wanted, const Language& served);

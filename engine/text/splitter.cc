@@ -3,6 +3,11 @@
 // follows the white space (can a sentence begin with it?).  The knowledge of languages is in the
 // tables.  Where they do not decide, the text is not split: that hurts a translation less than
 // cutting one sentence in two.
+//
+//   He left the U.K. He went home.    "He" begins sentences, so the dot ends one
+//   He left the U.K. Parliament.      "Parliament" might go on
+//   1.) Wash. 2.) Dry.                a marker of a list belongs to what follows it
+//   She said “Oh. No!” and left.      nothing ends within quotes or brackets that are soon closed
 
 #include "engine/text/splitter.h"
 
@@ -11,55 +16,10 @@
 #include <utility>
 
 #include "engine/base/utf8.h"
+#include "engine/text/splitter_tables.h"
 
 namespace dragoman {
 namespace {
-
-// The full stops of Chinese and Japanese, which end a sentence with or without spaces.
-constexpr char32_t kCjkTerminators[] = U"。！？｡";
-
-// Marks that may end a sentence if white space follows.
-constexpr char32_t kTerminators[] = U".!?…‥．؟۔।॥։።။។";
-
-// Closing marks belong to the sentence before them.  Quotes that open in some languages and close
-// in others are in both tables: the side on which they touch a word decides.
-constexpr char32_t kClosers[] = U"\"'”’“‘»«›‹)]}」』）】》〉〕］";
-constexpr char32_t kOpeners[] = U"\"'“‘”„‚«»‹›([{¿¡「『（【《〈-–—•*";
-
-// Abbreviations whose dot never ends a sentence: English, German, French and Spanish ones.  Case
-// matters.
-constexpr std::string_view kAbbreviations[] = {
-    // English
-    "Adm", "Asst", "Bros", "Brig", "Capt", "Cmdr", "Col", "Cpl", "Dr", "Drs", "Gen", "Gov", "Hon",
-    "Lt", "Maj", "Messrs", "Mr", "Mrs", "Ms", "Mt", "Ph", "Prof", "Pvt", "Rep", "Reps", "Rev",
-    "Sen", "Sens", "Sgt", "Sr", "St", "Supt", "vs", "viz", "cf", "Cf", "approx", "dept", "Dept",
-    "eds", "al", "e.g", "i.e",
-    // German
-    "Abb", "Abs", "Abt", "allg", "Allg", "bspw", "Bspw", "bzgl", "bzw", "ca", "Ca", "Dipl", "dt",
-    "ehem", "engl", "ev", "evtl", "Evtl", "Fr", "Frl", "geb", "gegr", "ggf", "Ggf", "Hr", "Hrn",
-    "Hrsg", "inkl", "Inkl", "insb", "jur", "Kap", "lat", "lt", "med", "nat", "phil", "rer", "röm",
-    "sog", "Str", "tägl", "Tel", "urspr", "vgl", "Vgl", "zzgl", "Ing", "d.h", "z.B", "u.a", "o.ä",
-    // French
-    "MM", "Mgr", "Mlle", "Mlles", "Mme", "Mmes", "Ste", "av", "boul", "éd", "env", "ex", "tél",
-    // Spanish
-    "Sra", "Sras", "Sres", "Srta", "Srtas", "Dra", "Dña", "Ud", "Uds", "Vd", "Vds", "EE", "UU",
-    "Gral", "Lic", "Avda", "pág", "Pág", "págs", "núm", "Núm", "p.ej"};
-
-// The same, but only before a number: "No. 5", "Dec. 24".
-constexpr std::string_view kBeforeNumber[] = {
-    "No",  "no",  "Nos",  "nos",  "Nr",   "nr",   "Nrn",  "Art", "art", "pp",  "Vol",
-    "vol", "Fig", "fig",  "Sec",  "sec",  "chap", "Ch",   "ch",  "Eq",  "eq",  "Bd",
-    "Jan", "Feb", "Mar",  "Apr",  "Jun",  "Jul",  "Aug",  "Sep", "Oct", "Okt", "Nov",
-    "Dec", "Dez", "vers", "Sept", "Ziff", "Rn",   "Aufl", "Tab", "Nº",  "nº"};
-
-// Words that follow or precede a German ordinal: "am 3. Mai", "der 2. Weltkrieg".
-constexpr std::string_view kMonths[] = {"Januar",  "Jänner",   "Februar", "März",   "April",
-                                        "Mai",     "Juni",     "Juli",    "August", "September",
-                                        "Oktober", "November", "Dezember"};
-constexpr std::string_view kBeforeOrdinal[] = {
-    "ab",    "am",  "Am",   "beim", "bis",  "Das",  "das",   "dem",   "den", "Den", "der",
-    "Der",   "des", "die",  "Die",  "ein",  "eine", "einem", "einen", "im",  "Im",  "jeden",
-    "jeder", "ihr", "mein", "sein", "seit", "und",  "unser", "vom",   "zum", "Zum", "zur"};
 
 template <typename Table, typename T>
 bool In(const Table& table, const T& value) {
@@ -99,6 +59,21 @@ struct Character {
   size_t begin;  // its first byte
 };
 
+// The marker of an item in a list: "1.", "(b)", "• 3.)".
+struct Marker {
+  char32_t bullet = 0, opens = 0;  // 0: none
+  bool letter = false;
+  size_t closers = 0;  // the number of characters after the number
+  int value = 0;       // of the number, or of the letter
+  size_t end = 0;      // the character after the marker; 0: there is no marker
+
+  bool Follows(const Marker& before) const {
+    return before.end > 0 && bullet == before.bullet && opens == before.opens &&
+           letter == before.letter && closers == before.closers &&
+           (value == before.value + 1 || (closers > 1 && value == 1));
+  }
+};
+
 class Splitter {
  public:
   explicit Splitter(std::string_view text) : text_(text) {
@@ -107,24 +82,35 @@ class Splitter {
       const char32_t c = NextCodePoint(text, &i);
       characters_.push_back({c, begin});
     }
+    FindPairs();
   }
 
   std::vector<TextSpan> Split() {
+    size_t quiet_until = 0;  // the end of the quotation or bracket around At(i)
     for (size_t i = 0; i < size();) {
       const char32_t c = At(i);
-      if (IsLineBreak(c)) EndSentence(i);
+      if (IsLineBreak(c) && !IsSoftBreak(i)) EndSentence(i);
       if (IsWhiteSpace(c)) {
         ++i;
         continue;
       }
-      if (first_ == kNone) first_ = i;
-      const size_t dot = i++;
-      if (!IsTerminator(c) && !IsCjkTerminator(c)) continue;
-      bool is_end = IsCjkTerminator(c);
-      for (; i < size() && (IsTerminator(At(i)) || IsCjkTerminator(At(i)) || IsCloser(At(i)));
-           ++i) {
-        is_end = is_end || IsCjkTerminator(At(i));
+      if (first_ == kNone || IsWhiteSpace(At(i - 1))) {
+        const Marker marker = MarkerAt(i);
+        if (marker.end > 0 && marker.Follows(marker_) && i >= quiet_until) EndSentence(i);
+        if (marker.end > 0 && first_ == kNone) {
+          first_ = i;
+          marker_ = marker;
+          i = marker.end;
+          continue;
+        }
       }
+      if (first_ == kNone) first_ = i;
+      quiet_until = std::max(quiet_until, closing_[i]);
+      const size_t dot = i++;
+      if (!IsEnd(dot)) continue;
+      bool is_end = IsCjkTerminator(c);
+      i = AfterEnd(i, &is_end);
+      if (i <= quiet_until) continue;
       if (is_end || EndsAt(dot, i)) EndSentence(i);
     }
     EndSentence(size());
@@ -135,7 +121,7 @@ class Splitter {
   static constexpr size_t kNone = static_cast<size_t>(-1);
 
   size_t size() const { return characters_.size(); }
-  char32_t At(size_t i) const { return characters_[i].c; }
+  char32_t At(size_t i) const { return i < size() ? characters_[i].c : 0; }
   size_t ByteAt(size_t i) const { return i < size() ? characters_[i].begin : text_.size(); }
   std::string_view Text(size_t begin, size_t end) const {
     return text_.substr(ByteAt(begin), ByteAt(end) - ByteAt(begin));
@@ -149,19 +135,133 @@ class Splitter {
     first_ = kNone;
   }
 
+  // Whether a line ends at `i` because it was full: after a space, as in RFC 3676, and in the
+  // middle of a sentence.
+  bool IsSoftBreak(size_t i) const {
+    return i > 0 && At(i - 1) == ' ' && (IsLower(At(i + 1)) || At(i + 1) == '(');
+  }
+
+  // For each character that opens a quotation or bracket which is closed soon, and in the same
+  // line, where it closes.
+  void FindPairs() {
+    closing_.assign(size(), 0);
+    std::vector<size_t> open;
+    for (size_t i = 0; i < size(); ++i) {
+      if (IsLineBreak(At(i))) open.clear();
+      const bool straight = At(i) == '"';
+      const bool may_close = !straight || (i > 0 && !IsWhiteSpace(At(i - 1)));
+      const auto closes = [&](size_t o) {
+        return std::any_of(std::begin(kPairs), std::end(kPairs), [&](const Pair& pair) {
+          return At(o) == pair.opens && At(i) == pair.closes;
+        });
+      };
+      // What was opened further inside, and is not closed, is no pair.
+      const auto opening = std::find_if(open.rbegin(), open.rend(), closes);
+      if (may_close && opening != open.rend()) {
+        if (i - *opening <= kLongestQuote) closing_[*opening] = i;
+        open.erase(std::prev(opening.base()), open.end());
+      } else if (std::any_of(std::begin(kPairs), std::end(kPairs),
+                             [&](const Pair& pair) { return At(i) == pair.opens; }) &&
+                 open.size() < kDeepest) {
+        open.push_back(i);
+      }
+    }
+  }
+
+  // Whether the character at `dot` may end a sentence.
+  bool IsEnd(size_t dot) const {
+    const char32_t c = At(dot);
+    const char32_t before = dot > first_ ? At(dot - 1) : 0;
+    if (c == ':') return before >= 0x531 && before <= 0x587;  // Armenian
+    if (c == ';') return before >= 0x370 && before <= 0x3FF;  // a Greek question mark
+    if (c == U'．') return !IsDigit(At(dot + 1)) && !(At(dot + 1) >= U'０' && At(dot + 1) <= U'９');
+    return IsTerminator(c) || IsCjkTerminator(c);
+  }
+
+  // The end of the terminators, closing marks and references to footnotes ("[1]") that begin at
+  // `i`.
+  size_t AfterEnd(size_t i, bool* is_cjk) const {
+    while (i < size()) {
+      if (IsTerminator(At(i)) || IsCjkTerminator(At(i)) || IsCloser(At(i))) {
+        *is_cjk = *is_cjk || IsCjkTerminator(At(i));
+        ++i;
+      } else if (At(i) == ' ' && (At(i + 1) == U'»' || (At(i + 1) == '.' && At(i - 1) == '.'))) {
+        i += 2;  // "« Oui. »" and ". . ."
+      } else if (At(i) == '[' && IsDigit(At(i + 1)) && closing_[i] > 0) {
+        i = closing_[i] + 1;
+      } else {
+        break;
+      }
+    }
+    const size_t footnote = AfterFootnote(i);
+    return footnote > i ? footnote : i;
+  }
+
+  // The end of the number of a footnote that follows the dot before `i`: "at large.7 The"; `i` if
+  // there is none.
+  size_t AfterFootnote(size_t i) const {
+    if (i < first_ + 2 || At(i - 1) != '.' || IsDigit(At(i - 2)) || !IsDigit(At(i))) return i;
+    size_t end = i;
+    while (IsDigit(At(end)) || (At(end) == ' ' && IsDigit(At(end + 1)))) ++end;
+    const bool few = end - i <= kLongestFootnote;
+    return few && At(end) == ' ' && !In(kBeforeNumber, Text(WordBefore(i - 1), i - 1)) ? end : i;
+  }
+
+  // The marker of a list at `i`, where a word begins.
+  Marker MarkerAt(size_t i) const {
+    Marker marker;
+    if (In(kBullets, At(i)) && At(i) != 0) {
+      marker.bullet = At(i++);
+      while (At(i) == ' ') ++i;
+    }
+    if (At(i) == '(') marker.opens = At(i++);
+    const size_t number = i;
+    while (i < number + 3 && IsDigit(At(i))) marker.value = 10 * marker.value + int(At(i++) - '0');
+    if (i == number && At(i) >= 'a' && At(i) <= 'z') {
+      marker.letter = true;
+      marker.value = static_cast<int>(At(i++));
+    }
+    const size_t closers = i;
+    if (At(i) == '.' && marker.opens == 0) ++i;
+    if (At(i) == ')' || At(i) == U'）') ++i;
+    marker.closers = i - closers;
+    const bool bracket = i > closers && At(i - 1) != '.';
+    if (i == number || i == closers || (!bracket && marker.letter && marker.bullet == 0)) return {};
+    if (!(bracket ? !IsTerminator(At(i)) : IsWhiteSpace(At(i)))) return {};
+    size_t next = i;
+    while (At(next) == ' ') ++next;
+    if (next >= size() || IsLineBreak(At(next)) || (!bracket && IsLower(At(next)))) return {};
+    if (!bracket && (IsDigit(At(next)) || In(kAfterOrdinal, Text(next, WordAfter(next)))))
+      return {};
+    marker.end = i;
+    return marker;
+  }
+
   // Whether the terminators and closers in [dot, end) end a sentence.
   bool EndsAt(size_t dot, size_t end) const {
     if (end == size()) return true;
     if (!IsWhiteSpace(At(end))) return false;
     size_t next = end;
     for (; next < size() && IsWhiteSpace(At(next)); ++next) {
-      if (IsLineBreak(At(next))) return true;
+      if (IsLineBreak(At(next)) && !IsSoftBreak(next)) return true;
     }
+    if (dot > first_ && (At(dot - 1) == '[' || At(dot - 1) == '(')) return false;  // "[...]"
+    constexpr size_t kSpacedEllipsis = 5;                                          // ". . ."
+    if (At(dot) == '.' && At(dot + 1) == ' ' && end - dot == kSpacedEllipsis) return false;
     while (next < size() && IsOpener(At(next))) ++next;
     if (next == size()) return true;
-    if (IsLower(At(next))) return false;
+    if (IsLower(At(next))) return At(next + 1) == ')' && MarkerAt(next).end > 0;
     const bool is_single_dot = At(dot) == '.' && end == dot + 1;
     return !is_single_dot || !DotIsPartOfWord(dot, next);
+  }
+
+  // The end of the word at `begin`.
+  size_t WordAfter(size_t begin) const {
+    while (begin < size() && !IsWhiteSpace(At(begin)) && !IsTerminator(At(begin)) &&
+           At(begin) != ',') {
+      ++begin;
+    }
+    return begin;
   }
 
   // The first character of the word that ends before `end`.
@@ -182,10 +282,18 @@ class Splitter {
     if (std::all_of(characters_.begin() + begin, characters_.begin() + dot, is_digit)) {
       return IsOrdinal(begin, dot, next);
     }
+    const std::string_view word = Text(begin, dot);
+    const std::string_view following = Text(next, WordAfter(next));
+    if (In(kHours, word)) return IsDigit(At(next)) || In(kAbbreviations, following);
     size_t part = dot;  // "h" of "d.h"
-    while (part > begin && At(part - 1) != '.') --part;
-    if (dot - part == 1 && IsInitial(At(part))) return true;
-    return In(kAbbreviations, Text(begin, dot)) || In(kAbbreviations, Text(part, dot)) ||
+    while (part > begin && At(part - 1) != '.' && At(part - 1) != '\'' && At(part - 1) != U'’')
+      --part;
+    if (In(kAbbreviations, word)) return true;
+    if (dot - part == 1 && IsInitial(At(part))) {
+      const bool may_end = (part > begin && At(part - 1) == '.') || word == "I";
+      return !may_end || !In(kStarters, following);
+    }
+    return In(kAbbreviations, Text(part, dot)) ||
            (IsDigit(At(next)) && In(kBeforeNumber, Text(begin, dot)));
   }
 
@@ -199,15 +307,14 @@ class Splitter {
     size_t end = begin;
     while (end > first_ && IsWhiteSpace(At(end - 1))) --end;
     if (In(kBeforeOrdinal, Text(WordBefore(end), end))) return true;
-    end = next;
-    while (end < size() && !IsWhiteSpace(At(end)) && !IsTerminator(At(end)) && At(end) != ',')
-      ++end;
-    return In(kMonths, Text(next, end));
+    return In(kAfterOrdinal, Text(next, WordAfter(next)));
   }
 
   const std::string_view text_;
   std::vector<Character> characters_;
-  size_t first_ = kNone;  // of the open sentence
+  std::vector<size_t> closing_;  // of each character: where what it opens is closed, or 0
+  Marker marker_;                // the last one at the beginning of a sentence
+  size_t first_ = kNone;         // of the open sentence
   std::vector<TextSpan> sentences_;
 };
 

@@ -15,7 +15,6 @@ namespace dragoman {
 namespace {
 
 constexpr char kUnknown[] = "<unk>";
-constexpr std::string_view kMetaSpace = "▁";  // SentencePiece's mark for a space
 constexpr std::string_view kSpaces = " \t\r\n\v\f";
 
 // The length of a `>>xx<<` without white space at the start of `text`; 0 if there is none.

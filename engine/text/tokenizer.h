@@ -29,6 +29,8 @@
 
 namespace dragoman {
 
+constexpr std::string_view kMetaSpace = "▁";  // SentencePiece's mark for a space
+
 struct EncodedText {
   std::vector<int32_t> ids;  // with the frame
   int text_tokens = 0;       // without the frame; 0: there is nothing to translate

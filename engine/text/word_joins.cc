@@ -18,7 +18,6 @@
 namespace dragoman {
 namespace {
 
-constexpr std::string_view kMetaSpace = "▁";  // SentencePiece's mark for a space
 constexpr std::string_view kCut = "@@";
 
 std::vector<std::string> PiecesOf(const Tokenizer& tokenizer) {

@@ -41,7 +41,7 @@ constexpr Range kMarks[] = {
     {0xFF5B, 0xFF65}, {0xFFE0, 0xFFEE}, {0x1F000, 0x1FAFF},
 };
 
-bool In(absl::Span<const Range> ranges, char32_t c) {
+bool InRanges(absl::Span<const Range> ranges, char32_t c) {
   const auto after =
       std::upper_bound(ranges.begin(), ranges.end(), c,
                        [](char32_t x, const Range& range) { return x < range.first; });
@@ -53,20 +53,20 @@ enum class Kind { kSpace, kLetter, kDigit, kNoSpaces, kMark };
 Kind KindOf(char32_t c) {
   if (IsWhiteSpace(c)) return Kind::kSpace;
   if (c >= '0' && c <= '9') return Kind::kDigit;
-  if (In(kMarks, c)) return Kind::kMark;
-  return In(kUnspaced, c) ? Kind::kNoSpaces : Kind::kLetter;
+  if (InRanges(kMarks, c)) return Kind::kMark;
+  return InRanges(kUnspaced, c) ? Kind::kNoSpaces : Kind::kLetter;
 }
 
 bool IsWordKind(Kind kind) { return kind == Kind::kLetter || kind == Kind::kDigit; }
 
-struct Character {
+struct WordCharacter {
   char32_t c;
   size_t begin, end;
   Kind kind;
 };
 
-std::vector<Character> CharactersOf(std::string_view text) {
-  std::vector<Character> characters;
+std::vector<WordCharacter> CharactersOf(std::string_view text) {
+  std::vector<WordCharacter> characters;
   for (size_t i = 0; i < text.size();) {
     const size_t begin = i;
     const char32_t c = NextCodePoint(text, &i);
@@ -76,7 +76,7 @@ std::vector<Character> CharactersOf(std::string_view text) {
 }
 
 // Whether a mark joins the characters on both sides of it.
-bool Joins(const Character& before, const Character& mark, const Character& after) {
+bool Joins(const WordCharacter& before, const WordCharacter& mark, const WordCharacter& after) {
   switch (mark.c) {
     case '\'':
     case 0x2019:
@@ -95,12 +95,23 @@ bool Joins(const Character& before, const Character& mark, const Character& afte
 
 }  // namespace
 
+bool IsLetterOrDigit(char32_t c) {
+  const Kind kind = KindOf(c);
+  return kind != Kind::kSpace && kind != Kind::kMark;
+}
+
 bool IsWordCharacter(char32_t c) { return IsWordKind(KindOf(c)); }
 
-bool ContinuesWord(char32_t c) { return IsWordCharacter(c) && !In(kHangul, c); }
+bool ContinuesWord(char32_t c) { return IsWordCharacter(c) && !InRanges(kHangul, c); }
+
+bool EndsWordAt(std::string_view text, size_t place) {
+  return place == 0 || place == text.size() ||
+         !IsWordCharacter(LastCodePoint(text.substr(0, place))) ||
+         !ContinuesWord(NextCodePoint(text, &place));
+}
 
 std::vector<TextSpan> SplitWords(std::string_view text, absl::Span<const TextSpan> tokens) {
-  const std::vector<Character> characters = CharactersOf(text);
+  const std::vector<WordCharacter> characters = CharactersOf(text);
   const size_t n = characters.size();
   auto token_ends = [&, t = size_t{0}](size_t place) mutable {
     while (t < tokens.size() && tokens[t].end < place) ++t;
@@ -108,7 +119,7 @@ std::vector<TextSpan> SplitWords(std::string_view text, absl::Span<const TextSpa
   };
   std::vector<TextSpan> words;
   for (size_t i = 0; i < n;) {
-    const Character& first = characters[i];
+    const WordCharacter& first = characters[i];
     size_t end = i + 1;
     if (first.kind == Kind::kMark) {
       while (end < n && characters[end].c == first.c) ++end;

@@ -21,6 +21,9 @@ namespace dragoman {
 // text is valid UTF-8.
 std::vector<TextSpan> SplitWords(std::string_view text, absl::Span<const TextSpan> tokens);
 
+// Whether `c` is a letter or digit of any script: neither white space nor a mark.
+bool IsLetterOrDigit(char32_t c);
+
 // Whether `c` is a letter or digit of a script that puts spaces between words.  A position between
 // two of them is inside a word.
 bool IsWordCharacter(char32_t c);
@@ -28,6 +31,10 @@ bool IsWordCharacter(char32_t c);
 // Whether a word that ends in a word character continues if `c` follows.  A Korean word does not:
 // particles are attached without a space, but do not make it another word.
 bool ContinuesWord(char32_t c);
+
+// Whether what ends at byte `place` of the text does not end within a word.  REQUIRES: text is
+// valid UTF-8, and place is the start of a code point, or the end.
+bool EndsWordAt(std::string_view text, size_t place);
 
 }  // namespace dragoman
 

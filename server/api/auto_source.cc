@@ -17,6 +17,9 @@
 namespace dragoman {
 namespace {
 
+// A language detected with less confidence is not worth an error: "Hi." is Catalan with 0.38.
+constexpr float kSure = 0.5f;
+
 bool SameLanguage(const std::string& one, const std::string& other) {
   const std::optional<Language> a = ParseLanguage(one), b = ParseLanguage(other);
   return a.has_value() && b.has_value() && a->language == b->language;
@@ -142,12 +145,13 @@ bool IsAuto(const std::string& source_language) {
 }
 
 absl::StatusOr<DetectedSources> DetectSources(const std::vector<std::string>& texts,
-                                              const std::string& target, const FindSource& find) {
+                                              const std::string& target, const FindSource& find,
+                                              bool has_markup) {
   DetectedSources sources;
   Grouping grouping(target, find);
-  std::vector<size_t> unknown;  // texts without a detectable language
+  std::vector<size_t> unknown;  // texts whose language is not detected, or hardly
   for (size_t i = 0; i < texts.size(); ++i) {
-    const std::vector<DetectedLanguage> likely = DetectLanguages(texts[i]);
+    const std::vector<DetectedLanguage> likely = DetectLanguages(texts[i], has_markup);
     sources.texts.emplace_back();
     if (likely.empty()) unknown.push_back(i);
     absl::Status why;
@@ -162,7 +166,9 @@ absl::StatusOr<DetectedSources> DetectSources(const std::vector<std::string>& te
       why = absl::OkStatus();
       break;
     }
-    if (!why.ok()) return NotServed(likely.front(), why);
+    if (why.ok()) continue;
+    if (likely.front().confidence >= kSure) return NotServed(likely.front(), why);
+    unknown.push_back(i);
   }
   if (!unknown.empty()) {
     const auto& groups = grouping.groups();

@@ -44,7 +44,8 @@ using FindSource = std::function<absl::StatusOr<Route>(const std::string& source
 // Detects the languages.  Returns an error of `find`, naming what was detected, for a text none of
 // whose languages is served.
 absl::StatusOr<DetectedSources> DetectSources(const std::vector<std::string>& texts,
-                                              const std::string& target, const FindSource& find);
+                                              const std::string& target, const FindSource& find,
+                                              bool has_markup = false);
 
 // Translates the texts of each group by its own route, and calls `done` with all translations in
 // order when all are done.  If a group fails, the others are cancelled, through `state`, and its

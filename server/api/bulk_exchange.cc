@@ -9,7 +9,7 @@
 
 namespace dragoman {
 
-// A request in progress, then its answer.
+// A request in progress.
 struct BulkExchange::Open {
   Open(const ServerParts* parts, Item its_item)
       : id(std::move(its_item.id)),
@@ -25,7 +25,12 @@ struct BulkExchange::Open {
   TranslateTask task;
   std::shared_ptr<RequestState> state;  // of this attempt; set before it is running
   bool counted = false;                 // as a call that its principal has in flight
-  v1::TranslateBulkResponse answer;
+};
+
+struct BulkExchange::Answer {
+  std::string message;  // serialized
+  size_t request_bytes = 0;
+  std::shared_ptr<HeldAnswer> held;
 };
 
 BulkExchange::BulkExchange(const ServerParts* parts, Caller caller, std::function<void()> ready,
@@ -59,7 +64,15 @@ void BulkExchange::Start() {
 
 bool BulkExchange::HasRoom() {
   absl::MutexLock lock(&mutex_);
-  return reading_ && parked_.empty() && open_ < limits_.items && open_bytes_ < limits_.bytes;
+  return reading_ && parked_.empty() && open_ < limits_.items && open_bytes_ < limits_.bytes &&
+         MayBegin();
+}
+
+// Whether so few answers wait that another request may begin.
+bool BulkExchange::MayBegin() {
+  if (unread_bytes_ >= parts().answers->limits().bulk_call) return false;
+  const bool waits = pulled_ || unread_bytes_ > 0 || !running_.empty();
+  return call().CheckAnswers(/*reads=*/!waits).ok();
 }
 
 void BulkExchange::Add(Item item) {
@@ -82,8 +95,10 @@ void BulkExchange::Run(std::shared_ptr<Open> open) {
   absl::StatusOr<Priority> priority = Priority::kBatch;
   if (open->request.ok()) priority = FromProto(open->request->priority(), Priority::kBatch);
   auto state = NewRequest(priority.value_or(Priority::kBatch));
+  const bool wanted = request()->Wanted(absl::Now()).ok();  // or it ends at once
   {
     absl::MutexLock lock(&mutex_);
+    if (wanted && !MayBegin()) return parked_.push_front(std::move(open));
     // The call itself accounts for one of its requests; each further one counts as a call.
     if (!running_.empty() && !open->counted) {
       open->counted = parts().principals->Enter(call().principal()).ok();
@@ -115,20 +130,24 @@ void BulkExchange::Answered(const std::shared_ptr<Open>& open, TranslateResponse
     running_.erase(open);
     parked_.push_front(open);
   } else {
-    open->answer.set_id(open->id);
+    v1::TranslateBulkResponse message;
+    message.set_id(open->id);
     if (status.ok()) {
-      *open->answer.mutable_response() = open->task.Answer(translated, absl::Now() - open->came);
+      *message.mutable_response() = open->task.Answer(translated, absl::Now() - open->came);
     }
     Book(*open, status);
-    if (!status.ok()) SetError(status, open->answer.mutable_error());
+    if (!status.ok()) SetError(status, message.mutable_error());
+    Answer answer = {message.SerializeAsString(), open->bytes, call().Hold()};
+    answer.held->Set(answer.message.size());
     absl::MutexLock lock(&mutex_);
     running_.erase(open);
     size_.source_tokens += open->task.size().source_tokens;
     size_.target_tokens += open->task.size().target_tokens;
     size_.queue = std::max(size_.queue, translated.times.queue);
-    done_.push_back(open);
+    unread_bytes_ += answer.message.size();
+    done_.push_back(std::move(answer));
     // Starts up to two for each that has ended, because there may be more room than before.
-    while (next.size() < 2 && !parked_.empty()) {
+    while (next.size() < 2 && !parked_.empty() && MayBegin()) {
       next.push_back(std::move(parked_.front()));
       parked_.pop_front();
     }
@@ -170,7 +189,9 @@ void BulkExchange::NoMore(const absl::Status& status) {
 
 bool BulkExchange::WantsRetry() {
   absl::MutexLock lock(&mutex_);
-  return running_.empty() && !parked_.empty();
+  // An answer to a running request is an event, and so is the client's taking one of many.
+  if (!running_.empty() || unread_bytes_ >= parts().answers->limits().bulk_call) return false;
+  return !parked_.empty() || (reading_ && !MayBegin());
 }
 
 void BulkExchange::Retry() {
@@ -191,10 +212,14 @@ BulkEvent BulkExchange::Next() {
   CallSize size;
   {
     absl::MutexLock lock(&mutex_);
-    if (!done_.empty()) {
-      event.message = std::move(done_.front()->answer);
+    pulled_ = !done_.empty();
+    if (pulled_) {
+      Answer& answer = done_.front();
       --open_;
-      open_bytes_ -= done_.front()->bytes;
+      open_bytes_ -= answer.request_bytes;
+      unread_bytes_ -= answer.message.size();
+      event.message = std::move(answer.message);
+      event.held = std::move(answer.held);
       done_.pop_front();
       return event;
     }
@@ -216,13 +241,12 @@ void BulkExchange::Cancel() {
     status_ = request()->Wanted(absl::Now());
     for (const std::shared_ptr<Open>& open : running_) open->state->Cancel(absl::Now());
     // Nobody will read the answers.
-    for (auto* gone : {&parked_, &done_}) {
-      for (const std::shared_ptr<Open>& open : *gone) {
-        --open_;
-        open_bytes_ -= open->bytes;
-      }
-      gone->clear();
-    }
+    open_ -= static_cast<int>(parked_.size() + done_.size());
+    for (const std::shared_ptr<Open>& open : parked_) open_bytes_ -= open->bytes;
+    for (const Answer& answer : done_) open_bytes_ -= answer.request_bytes;
+    unread_bytes_ = 0;
+    parked_.clear();
+    done_.clear();
   }
   ready_();
 }

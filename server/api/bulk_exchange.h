@@ -8,15 +8,17 @@
 //     exchange->Next()      a message to write, or the end, or nothing yet
 //
 // A request is open from when it is added until its answer is pulled.  The number of open requests
-// and their bytes are limited: beyond that the transport does not read, and flow control stops the
-// client.  So the memory of a call is bounded, however fast the client writes and however slowly it
-// reads.
+// and their bytes are limited, and so are the bytes of the answers that wait, of this call and of
+// its caller (answer_budget.h): beyond that the transport does not read, no request begins, and
+// flow control stops the client.  So the memory of a call is bounded, however fast the client
+// writes and however slowly it reads.
 //
 // A request that does not ask for a priority is batch work (scheduler.h): it goes after interactive
 // calls, and never fills the queue in which they wait.
 //
-// The engine may have no room for a request because of others.  Then the request waits here for the
-// answer to another one of this call, or for Retry, and nothing more is read.
+// The engine may have no room for a request because of others, or the client does not read.  Then
+// the request waits here for the answer to another one of this call, or for Retry, and nothing more
+// is read.
 //
 // When the server drains, the open requests are answered and the call ends with UNAVAILABLE.
 
@@ -43,11 +45,13 @@ namespace dragoman {
 
 // A message, or the end, or neither: nothing yet.
 struct BulkEvent {
-  std::optional<v1::TranslateBulkResponse> message;
+  // A v1::TranslateBulkResponse, serialized: it waits in a fifth of the memory of the message.
+  std::optional<std::string> message;
+  std::shared_ptr<HeldAnswer> held;  // to be kept until the message is sent
   std::optional<CallEnd> end;
 };
 
-// The limits of what one call may have open.
+// The limits of what one call may have open.  Its answers: AnswerLimits.
 struct BulkLimits {
   int items = 256;
   size_t bytes = 1 << 20;  // of the requests; a single one may be larger
@@ -83,7 +87,7 @@ class BulkExchange : public Exchange, public std::enable_shared_from_this<BulkEx
   // The client has sent everything or, with an error, nothing more can be read.
   void NoMore(const absl::Status& status = absl::OkStatus());
 
-  // Whether a request waits for room in the engine while no answer is pending.
+  // Whether something waits for room that no event of this call will make.
   bool WantsRetry();
   void Retry();
 
@@ -94,7 +98,9 @@ class BulkExchange : public Exchange, public std::enable_shared_from_this<BulkEx
 
  private:
   struct Open;
+  struct Answer;
 
+  bool MayBegin() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Run(std::shared_ptr<Open> open);
   void Answered(const std::shared_ptr<Open>& open, TranslateResponse translated);
   void SetError(const absl::Status& status, v1::Error* error) const;
@@ -110,9 +116,11 @@ class BulkExchange : public Exchange, public std::enable_shared_from_this<BulkEx
   absl::Status status_ ABSL_GUARDED_BY(mutex_);   // of the call
   int open_ ABSL_GUARDED_BY(mutex_) = 0;
   size_t open_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  size_t unread_bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // of done_
+  bool pulled_ ABSL_GUARDED_BY(mutex_) = false;      // an answer is being written
   std::unordered_set<std::shared_ptr<Open>> running_ ABSL_GUARDED_BY(mutex_);  // in the engine
-  std::deque<std::shared_ptr<Open>> parked_ ABSL_GUARDED_BY(mutex_);  // the engine had no room
-  std::deque<std::shared_ptr<Open>> done_ ABSL_GUARDED_BY(mutex_);    // with their answers
+  std::deque<std::shared_ptr<Open>> parked_ ABSL_GUARDED_BY(mutex_);           // there was no room
+  std::deque<Answer> done_ ABSL_GUARDED_BY(mutex_);
   CallSize size_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -32,9 +32,14 @@ Call::Call(const ServerParts* parts, const char* method, Caller caller)
 
 absl::Status Call::Admit() {
   ASSIGN_OR_RETURN(principal_, parts_->principals->Identify(caller_));
+  RETURN_IF_ERROR(CheckAnswers());
   RETURN_IF_ERROR(parts_->principals->Enter(*principal_));
   admitted_ = true;
   return absl::OkStatus();
+}
+
+std::shared_ptr<HeldAnswer> Call::Hold() const {
+  return std::make_shared<HeldAnswer>(parts_->answers, Holder());
 }
 
 absl::Duration Call::Elapsed() const { return absl::Now() - start_; }
@@ -54,11 +59,13 @@ CallEnd Call::End(const absl::Status& status, const CallSize& size) {
                                 .principal = principal_});
   WriteLog(told, size);
   const bool come_again = absl::IsResourceExhausted(told);
+  const bool ok = told.ok();
   return {.status = std::move(told),
           .retry_delay = come_again
                              ? RetryAfterOf(status).value_or(RetryDelay(*parts_->pool, priority_))
                              : absl::ZeroDuration(),
-          .request_id = request_id_};
+          .request_id = request_id_,
+          .held = ok ? Hold() : nullptr};
 }
 
 // Empty if no model was found.

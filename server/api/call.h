@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "engine/decode/worker_pool.h"
+#include "server/api/answer_budget.h"
 #include "server/api/gate.h"
 #include "server/auth/caller.h"
 #include "server/auth/principals.h"
@@ -29,6 +30,7 @@ struct ServerParts {
   const WorkerPool* pool = nullptr;
   Gate* gate = nullptr;
   Principals* principals = nullptr;
+  AnswerBudget* answers = nullptr;
   Metrics* metrics = nullptr;
   int max_message_bytes = 0;  // of a request
 };
@@ -46,6 +48,9 @@ struct CallEnd {
   absl::Status status;         // with a code and a message suitable for clients
   absl::Duration retry_delay;  // for RESOURCE_EXHAUSTED: how long to wait
   std::string request_id;
+  // Null after an error.  The transport sets the bytes of the answer, and keeps it until these are
+  // sent.
+  std::shared_ptr<HeldAnswer> held = nullptr;
 };
 
 // Lives as long as its call.  Not thread-safe; End may be called on another thread than the rest.
@@ -65,6 +70,13 @@ class Call {
   }
   const std::shared_ptr<const Translator>& translator() const { return translator_; }
 
+  // To count an answer that waits for the caller.  REQUIRES: admitted.
+  std::shared_ptr<HeldAnswer> Hold() const;
+  // RESOURCE_EXHAUSTED if too many of the caller's answers wait.  REQUIRES: admitted.
+  absl::Status CheckAnswers(bool reads = false) const {
+    return parts_->answers->Check(Holder(), reads);
+  }
+
   // Of its request; interactive until it is known.
   void set_priority(Priority priority) { priority_ = priority; }
 
@@ -78,6 +90,8 @@ class Call {
 
  private:
   std::string_view ModelName() const;
+  // Who is to read the answers (answer_budget.h).
+  const std::string& Holder() const { return principal_->empty() ? caller_.peer : *principal_; }
   void WriteLog(const absl::Status& status, const CallSize& size) const;
 
   const ServerParts* const parts_;

@@ -118,6 +118,38 @@ absl::StatusOr<Splitting> FromProto(v1::SentenceSplitting splitting) {
   }
 }
 
+absl::StatusOr<Markup> FromProto(v1::Markup markup) {
+  switch (markup) {
+    case v1::MARKUP_UNSPECIFIED:
+    case v1::MARKUP_NONE:
+      return Markup::kNone;
+    case v1::MARKUP_HTML:
+      return Markup::kHtml;
+    case v1::MARKUP_XML:
+      return Markup::kXml;
+    default:
+      return InvalidField("markup", std::to_string(markup) + " is not a value of Markup");
+  }
+}
+
+absl::StatusOr<bool> KeepsLiterals(v1::Literals literals) {
+  if (v1::Literals_IsValid(literals)) return literals != v1::LITERALS_OFF;
+  return InvalidField("literals", std::to_string(literals) + " is not a value of Literals");
+}
+
+MarkupOptions FromProto(const v1::MarkupOptions& proto) {
+  MarkupOptions options;
+  const auto names = [](const auto& field) {
+    return std::vector<std::string>(field.begin(), field.end());
+  };
+  options.splitting_tags = names(proto.splitting_tags());
+  options.non_splitting_tags = names(proto.non_splitting_tags());
+  options.ignore_tags = names(proto.ignore_tags());
+  if (proto.has_outline_detection()) options.outline_detection = proto.outline_detection();
+  options.join_lines = proto.join_lines();
+  return options;
+}
+
 v1::FinishReason ToProto(FinishReason reason) {
   switch (reason) {
     case FinishReason::kEos:
@@ -206,6 +238,10 @@ absl::StatusOr<TranslateRequest> FromProto(v1::TranslateRequest* request) {
                                 request->target_prefixes().end());
   ASSIGN_OR_RETURN(engine.truncation, FromProto(request->truncation()));
   ASSIGN_OR_RETURN(engine.splitting, FromProto(request->sentence_splitting()));
+  ASSIGN_OR_RETURN(engine.markup, FromProto(request->markup()));
+  engine.markup_options = FromProto(request->markup_options());
+  ASSIGN_OR_RETURN(engine.keep_literals, KeepsLiterals(request->literals()));
+  engine.set_direction = request->output().set_direction();
   engine.source_language = std::move(*request->mutable_source_language());
   engine.target_language = std::move(*request->mutable_target_language());
   engine.texts.reserve(request->contents_size());

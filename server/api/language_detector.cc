@@ -19,7 +19,7 @@ constexpr float kUnreliable = 0.5;      // what is left of a confidence that CLD
 
 }  // namespace
 
-std::vector<DetectedLanguage> DetectLanguages(std::string_view text) {
+std::vector<DetectedLanguage> DetectLanguages(std::string_view text, bool has_markup) {
   if (text.size() > kMostBytes) {
     size_t end = kMostBytes;
     while ((static_cast<uint8_t>(text[end]) & 0xC0) == 0x80) --end;  // whole characters
@@ -33,7 +33,7 @@ std::vector<DetectedLanguage> DetectLanguages(std::string_view text) {
   int letters = 0, valid = 0;
   bool reliable = false;
   CLD2::ExtDetectLanguageSummaryCheckUTF8(text.data(), static_cast<int>(text.size()),
-                                          /*is_plain_text=*/true, &no_hints,
+                                          /*is_plain_text=*/!has_markup, &no_hints,
                                           CLD2::kCLDFlagBestEffort, languages, percents, scores,
                                           nullptr, &letters, &reliable, &valid);
   std::vector<DetectedLanguage> found;

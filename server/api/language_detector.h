@@ -17,9 +17,9 @@ struct DetectedLanguage {
   float confidence = 0;  // 0 to 1
 };
 
-// At most three languages, most likely first; none if there is no evidence for any.  REQUIRES: text
-// is valid UTF-8.
-std::vector<DetectedLanguage> DetectLanguages(std::string_view text);
+// At most three languages, most likely first; none if there is no evidence for any.  Tags and
+// entities are no evidence in a text that `has_markup`.  REQUIRES: text is valid UTF-8.
+std::vector<DetectedLanguage> DetectLanguages(std::string_view text, bool has_markup = false);
 
 // The English name of the language with this BCP-47 tag: "German"; the tag itself if it has none
 // here.

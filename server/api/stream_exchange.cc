@@ -1,5 +1,6 @@
 #include "server/api/stream_exchange.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/time/clock.h"
@@ -18,6 +19,10 @@ void TranslateStreamExchange::Start(TranslateExchange::Parse parse) {
 // After an error nothing has been started.
 absl::Status TranslateStreamExchange::TryStart(TranslateExchange::Parse parse) {
   RETURN_IF_ERROR(Enter());
+  {
+    absl::MutexLock lock(&mutex_);
+    held_ = call().Hold();
+  }
   ASSIGN_OR_RETURN(v1::TranslateRequest proto, Begin(parse()));
   const absl::Status prepared = task_.Prepare(std::move(proto));
   call().set_translator(task_.translator());
@@ -40,6 +45,7 @@ void TranslateStreamExchange::OnNews(TranslateProgress progress) {
       mutex_.AssertHeld();
       Add(std::move(message));
     });
+    CountWaiting();
     tell = waiting_ && !messages_.empty();
     if (tell) waiting_ = false;
   }
@@ -52,10 +58,16 @@ void TranslateStreamExchange::Add(v1::TranslateStreamResponse message) {
     v1::TranslateStreamResponse& last = messages_.back();
     if (last.has_stable_text() && last.content_index() == message.content_index()) {
       last.mutable_stable_text()->append(message.stable_text());
+      waiting_bytes_ += message.stable_text().size();
       return;
     }
   }
+  waiting_bytes_ += message.SpaceUsedLong();
   messages_.push_back(std::move(message));
+}
+
+void TranslateStreamExchange::CountWaiting() {
+  if (held_ != nullptr) held_->Set(waiting_bytes_ + pulled_bytes_);
 }
 
 void TranslateStreamExchange::OnDone(TranslateResponse translated) {
@@ -66,6 +78,7 @@ void TranslateStreamExchange::OnDone(TranslateResponse translated) {
     *last.mutable_summary() = task_.Answer(translated, call().Elapsed());
     absl::MutexLock lock(&mutex_);
     Add(std::move(last));
+    CountWaiting();
   }
   End(translated.status);
 }
@@ -75,7 +88,10 @@ void TranslateStreamExchange::End(const absl::Status& status) {
   const Ready ready = std::move(ready_);  // outlives this exchange, which ready may destroy
   {
     absl::MutexLock lock(&mutex_);
-    if (!status.ok()) messages_.clear();
+    if (!status.ok()) {
+      messages_.clear();
+      waiting_bytes_ = 0;
+    }
     end_ = std::move(end);
     if (!std::exchange(waiting_, false)) return;
   }
@@ -85,7 +101,10 @@ void TranslateStreamExchange::End(const absl::Status& status) {
 StreamEvent TranslateStreamExchange::Next() {
   absl::MutexLock lock(&mutex_);
   StreamEvent event;
+  pulled_bytes_ = 0;  // that was written
   if (!messages_.empty()) {
+    pulled_bytes_ = messages_.front().SpaceUsedLong();
+    waiting_bytes_ -= std::min(waiting_bytes_, pulled_bytes_);
     event.message = std::move(messages_.front());
     messages_.pop_front();
   } else if (end_.has_value()) {
@@ -93,6 +112,7 @@ StreamEvent TranslateStreamExchange::Next() {
   } else {
     waiting_ = true;
   }
+  CountWaiting();
   return event;
 }
 

@@ -12,7 +12,8 @@
 //   }
 //
 // What has not been pulled waits here, and consecutive texts are merged into one message.  So a
-// slow reader gets fewer and longer messages, and costs no more memory than the whole answer.
+// slow reader gets fewer and longer messages, and costs no more memory than the whole answer, which
+// counts among those of its caller (answer_budget.h).
 //
 // The messages are in the order of the contents and of their sentences.  Concatenated, the
 // stable_text of a content is the text of its best hypothesis.
@@ -62,6 +63,7 @@ class TranslateStreamExchange : public Exchange {
   void OnDone(TranslateResponse translated);
   void Add(v1::TranslateStreamResponse message) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void End(const absl::Status& status);
+  void CountWaiting() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   Ready ready_;
   TranslateTask task_;
@@ -69,6 +71,9 @@ class TranslateStreamExchange : public Exchange {
 
   absl::Mutex mutex_;
   std::deque<v1::TranslateStreamResponse> messages_ ABSL_GUARDED_BY(mutex_);
+  size_t waiting_bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // of messages_
+  size_t pulled_bytes_ ABSL_GUARDED_BY(mutex_) = 0;   // of the message that is being written
+  std::shared_ptr<HeldAnswer> held_ ABSL_GUARDED_BY(mutex_);  // both; null until admitted
   std::optional<CallEnd> end_ ABSL_GUARDED_BY(mutex_);
   bool waiting_ ABSL_GUARDED_BY(mutex_) = true;  // Next had nothing
 };

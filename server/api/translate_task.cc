@@ -50,7 +50,8 @@ absl::Status TranslateTask::FindRoutes(const v1::TranslateRequest& request) {
     return route;
   };
   ASSIGN_OR_RETURN(detected_, DetectSources({request.contents().begin(), request.contents().end()},
-                                            request.target_language(), find_served));
+                                            request.target_language(), find_served,
+                                            request.markup() > v1::MARKUP_NONE));
   for (const SourceGroup& group : detected_->groups) {
     if (!route_.has_value()) route_ = group.route;
   }

@@ -15,6 +15,7 @@ namespace dragoman {
 struct Caller {
   std::string token;             // of `authorization: Bearer TOKEN`
   std::string certificate_name;  // the identity in a client certificate that TLS has verified
+  std::string peer;              // the address of the other end of the connection
   std::string request_id;        // `x-request-id`
   std::string trace_parent;      // `traceparent`, as the W3C trace context defines it
   absl::Time deadline = absl::InfiniteFuture();

@@ -89,6 +89,13 @@ absl::Status PrincipalLimit(int limit) {
   return status;
 }
 
+absl::Status UnreadAnswers(size_t bytes) {
+  absl::Status status = absl::ResourceExhaustedError(
+      absl::StrCat(bytes, " bytes of answers wait for you: read them first"));
+  status.SetPayload(kPrincipalPayload, absl::Cord());
+  return status;
+}
+
 absl::Status MessageTooLarge(size_t bytes, size_t limit) {
   absl::Status status = absl::ResourceExhaustedError(absl::StrCat(
       "the message has ", bytes, " bytes, the most is ", limit, "; send fewer texts at a time"));

@@ -28,6 +28,9 @@ absl::Status ModelNotFound(const std::string& name, const std::string& served);
 absl::Status PrincipalLimit(int limit);
 bool IsPrincipalLimit(const absl::Status& status);
 
+// The same because `bytes` of the caller's answers wait for it to read them.
+absl::Status UnreadAnswers(size_t bytes);
+
 // RESOURCE_EXHAUSTED because a message of `bytes` is over the limit: trying again will not help.
 absl::Status MessageTooLarge(size_t bytes, size_t limit);
 bool IsMessageTooLarge(const absl::Status& status);

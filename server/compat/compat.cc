@@ -57,6 +57,23 @@ absl::StatusOr<ServedPairs> ListPairs(const HttpDoor& door, Call* call) {
   return pairs;
 }
 
+std::set<std::string> CodesOf(const ServedPairs& pairs) {
+  std::set<std::string> codes;
+  for (const auto& [source, targets] : pairs) {
+    codes.insert(source);
+    codes.insert(targets.begin(), targets.end());
+  }
+  return codes;
+}
+
+absl::StatusOr<v1::Markup> FormatOf(const CompatFields& fields, const char* otherwise) {
+  ASSIGN_OR_RETURN(const std::string format, fields.Text("format", otherwise));
+  if (format == "text") return v1::MARKUP_NONE;
+  if (format == "html") return v1::MARKUP_HTML;
+  return InvalidField(
+      "format", "\"" + format.substr(0, 32) + "\" is not supported, want \"text\" or \"html\"");
+}
+
 void UseToken(const std::string& token, HttpRequest* http) {
   if (token.empty() || !BearerToken(http->Header("authorization")).empty()) return;
   std::erase_if(http->headers, [](const auto& header) { return header.first == "authorization"; });
@@ -65,7 +82,7 @@ void UseToken(const std::string& token, HttpRequest* http) {
 
 HttpResponse WithHeaders(HttpResponse response, const CallEnd& end) {
   for (auto& header : HeadersOf(end)) response.headers.push_back(std::move(header));
-  return response;
+  return Counted(end, std::move(response));
 }
 
 v1::TranslateRequest NewTranslateRequest(std::vector<std::string> texts, std::string source,

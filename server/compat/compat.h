@@ -5,7 +5,7 @@
 //   deepl            /v2/translate, /v2/languages, /v2/usage
 //   google           /language/translate/v2, .../detect, .../languages
 //
-// Features of such an API that this server cannot provide (HTML, stored glossaries, formality) are
+// Features of such an API that this server cannot provide (stored glossaries, formality) are
 // refused by name.  Options that can be ignored without breaking a promise are listed in the header
 // X-Dragoman-Ignored.
 
@@ -57,6 +57,12 @@ HttpResponse AnswerCall(const HttpDoor& door, const char* door_name, const char*
 
 // REQUIRES: the call is not yet admitted.
 absl::StatusOr<ServedPairs> ListPairs(const HttpDoor& door, Call* call);
+
+// All languages of the pairs.
+std::set<std::string> CodesOf(const ServedPairs& pairs);
+
+// What `format` says that the texts are: "text" or "html".
+absl::StatusOr<v1::Markup> FormatOf(const CompatFields& fields, const char* otherwise);
 
 // Uses the key of another API as our bearer token, unless the request has one.
 void UseToken(const std::string& token, HttpRequest* http);

@@ -36,7 +36,8 @@ HttpResponse PlainError(int code, std::string_view message) {
 std::string Upper(const std::string& tag) { return absl::AsciiStrToUpper(tag); }
 
 struct TranslateCall {
-  std::string source;  // as DeepL writes it; empty: to be detected
+  std::string source;                // as DeepL writes it; empty: to be detected
+  std::string tag_handling_version;  // if it was given
   bool count_characters = false;
   std::vector<int> characters;
   std::vector<std::string> ignored;
@@ -44,24 +45,61 @@ struct TranslateCall {
 
 // INVALID_ARGUMENT names the first option that matters and is not supported.
 absl::Status RefuseUnsupported(const CompatFields& fields) {
-  for (const char* name :
-       {"glossary_id", "style_id", "tag_handling", "outline_detection", "non_splitting_tags",
-        "splitting_tags", "ignore_tags", "custom_instructions"}) {
+  for (const char* name : {"glossary_id", "glossary_ids", "style_id", "translation_memory_id",
+                           "custom_instructions"}) {
     if (fields.Has(name)) return InvalidField(name, "is not supported");
   }
   ASSIGN_OR_RETURN(const std::string formality, fields.Text("formality", "default"));
   if (formality == "more" || formality == "less") {
-    return InvalidField("formality", "\"" + formality + "\" is not supported");
+    return InvalidField("formality", "is not supported for the given target_lang");
+  }
+  if (formality != "default" && formality != "prefer_more" && formality != "prefer_less") {
+    return InvalidField("formality", "\"" + formality.substr(0, 32) + "\" is not a formality");
   }
   return absl::OkStatus();
 }
 
-absl::Status SetSplitting(const std::string& value, v1::TranslateRequest* request) {
+// Reads tag_handling and what belongs to it.
+absl::Status SetMarkup(const CompatFields& fields, TranslateCall* call,
+                       v1::TranslateRequest* request) {
+  ASSIGN_OR_RETURN(const std::string handling, fields.Text("tag_handling"));
+  if (handling == "html") {
+    request->set_markup(v1::MARKUP_HTML);
+  } else if (handling == "xml") {
+    request->set_markup(v1::MARKUP_XML);
+  } else if (!handling.empty()) {
+    return InvalidField("tag_handling",
+                        "\"" + handling.substr(0, 32) + "\" is neither \"html\" nor \"xml\"");
+  }
+  ASSIGN_OR_RETURN(call->tag_handling_version, fields.Text("tag_handling_version"));
+  if (!call->tag_handling_version.empty() && call->tag_handling_version != "v1" &&
+      call->tag_handling_version != "v2") {
+    return InvalidField("tag_handling_version", "is neither \"v1\" nor \"v2\"");
+  }
+  v1::MarkupOptions& options = *request->mutable_markup_options();
+  ASSIGN_OR_RETURN(const bool outline, fields.Flag("outline_detection", true));
+  options.set_outline_detection(outline);
+  for (const auto& [name, names] : {std::pair("splitting_tags", options.mutable_splitting_tags()),
+                                    {"non_splitting_tags", options.mutable_non_splitting_tags()},
+                                    {"ignore_tags", options.mutable_ignore_tags()}}) {
+    ASSIGN_OR_RETURN(const std::vector<std::string> given, fields.Names(name));
+    names->Assign(given.begin(), given.end());
+  }
+  return absl::OkStatus();
+}
+
+// Line breaks of HTML end no sentence unless the request says so.
+absl::Status SetSplitting(const CompatFields& fields, v1::TranslateRequest* request) {
+  const bool is_html = request->markup() == v1::MARKUP_HTML;
+  ASSIGN_OR_RETURN(const std::string value,
+                   fields.Text("split_sentences", is_html ? "nonewlines" : "1"));
   if (value == "0") {
     request->set_sentence_splitting(v1::SENTENCE_SPLITTING_NONE);
+  } else if (value == "nonewlines") {
+    request->mutable_markup_options()->set_join_lines(!is_html || fields.Has("split_sentences"));
   } else if (value != "1") {
     return InvalidField("split_sentences",
-                        "\"" + value.substr(0, 32) + "\" is not supported, want \"0\" or \"1\"");
+                        "\"" + value.substr(0, 32) + "\" is none of 0, 1 and nonewlines");
   }
   return absl::OkStatus();
 }
@@ -73,18 +111,18 @@ absl::StatusOr<v1::TranslateRequest> ReadTranslate(const CompatFields& fields,
   ASSIGN_OR_RETURN(call->source, fields.Text("source_lang"));
   ASSIGN_OR_RETURN(std::string target, fields.Text("target_lang"));
   if (target.empty()) return InvalidField("target_lang", "is missing");
-  for (const char* name : {"context", "formality", "model_type", "preserve_formatting"}) {
+  for (const char* name :
+       {"context", "formality", "model_type", "preserve_formatting", "enable_beta_languages"}) {
     if (fields.Has(name)) call->ignored.emplace_back(name);
   }
-  ASSIGN_OR_RETURN(const std::string count, fields.Text("show_billed_characters", "0"));
-  call->count_characters = count == "1" || count == "true";
+  ASSIGN_OR_RETURN(call->count_characters, fields.Flag("show_billed_characters", false));
   for (const std::string& text : texts) {
     call->characters.push_back(call->count_characters ? CountCodePoints(text) : 0);
   }
   v1::TranslateRequest request = NewTranslateRequest(
       std::move(texts), call->source.empty() ? "auto" : call->source, std::move(target));
-  ASSIGN_OR_RETURN(const std::string splitting, fields.Text("split_sentences", "1"));
-  RETURN_IF_ERROR(SetSplitting(splitting, &request));
+  RETURN_IF_ERROR(SetMarkup(fields, call, &request));
+  RETURN_IF_ERROR(SetSplitting(fields, &request));
   return request;
 }
 
@@ -95,6 +133,9 @@ HttpResponse Translated(const TranslateCall& call, const v1::TranslateResponse& 
     const std::string& source = call.source.empty() ? translation.detected_language() : call.source;
     Json to = {{"detected_source_language", Upper(source)},
                {"text", translation.hypotheses(0).text()}};
+    if (!call.tag_handling_version.empty()) {
+      to["tag_handling_version"] = call.tag_handling_version;
+    }
     if (call.count_characters) to["billed_characters"] = call.characters[i];
     translations.push_back(std::move(to));
   }

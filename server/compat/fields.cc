@@ -2,8 +2,10 @@
 
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
 #include "server/compat/multipart.h"
@@ -81,6 +83,26 @@ absl::StatusOr<int> CompatFields::Number(const char* name, int otherwise) const 
   if (absl::SimpleAtoi(text, &number) && number >= 0) return number;
   return InvalidField(name,
                       absl::StrCat("\"", text.substr(0, 32), "\" is not a number of 0 or more"));
+}
+
+absl::StatusOr<bool> CompatFields::Flag(const char* name, bool otherwise) const {
+  ASSIGN_OR_RETURN(const std::string text, Text(name));
+  if (text.empty()) return otherwise;
+  if (text == "1" || text == "true") return true;
+  if (text == "0" || text == "false") return false;
+  return InvalidField(name, absl::StrCat("\"", text.substr(0, 32), "\" is neither 0 nor 1"));
+}
+
+absl::StatusOr<std::vector<std::string>> CompatFields::Names(const char* name) const {
+  if (!Has(name) || fields_[name].is_null()) return std::vector<std::string>();
+  ASSIGN_OR_RETURN(const std::vector<std::string> texts, Texts(name));
+  std::vector<std::string> names;
+  for (const std::string& text : texts) {
+    for (const absl::string_view part : absl::StrSplit(text, ',', absl::SkipWhitespace())) {
+      names.emplace_back(absl::StripAsciiWhitespace(part));
+    }
+  }
+  return names;
 }
 
 absl::StatusOr<std::vector<std::string>> CompatFields::Texts(const char* name) const {

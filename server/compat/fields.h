@@ -28,6 +28,10 @@ class CompatFields {
   absl::StatusOr<std::string> Text(const char* name, const std::string& otherwise = "") const;
   // A number, 0 or more.
   absl::StatusOr<int> Number(const char* name, int otherwise) const;
+  // "1", "true" or a true bool; "0", "false" or a false one.  INVALID_ARGUMENT if it is neither.
+  absl::StatusOr<bool> Flag(const char* name, bool otherwise) const;
+  // A list of strings, or strings separated by commas; none if it is absent.
+  absl::StatusOr<std::vector<std::string>> Names(const char* name) const;
   // A string, or a list of strings.  INVALID_ARGUMENT if it is absent.
   absl::StatusOr<std::vector<std::string>> Texts(const char* name) const;
 

@@ -45,36 +45,19 @@ struct TranslateCall {
   bool model = false;  // whether one was requested
 };
 
-// Google's texts are HTML unless `format` says otherwise.  For a text without HTML markup that
-// makes no difference.
-absl::Status CheckFormat(const CompatFields& fields, const std::vector<std::string>& texts) {
-  ASSIGN_OR_RETURN(const std::string format, fields.Text("format"));
-  if (format == "text") return absl::OkStatus();
-  if (!format.empty()) {
-    return InvalidField("format",
-                        "\"" + format.substr(0, 32) + "\" is not supported, want \"text\"");
-  }
-  for (const std::string& text : texts) {
-    if (text.find_first_of("<&") != std::string::npos) {
-      return InvalidField("format",
-                          "is not given, which means HTML, and HTML is not supported; "
-                          "want \"text\"");
-    }
-  }
-  return absl::OkStatus();
-}
-
 absl::StatusOr<v1::TranslateRequest> ReadTranslate(const CompatFields& fields,
                                                    TranslateCall* call) {
   ASSIGN_OR_RETURN(std::vector<std::string> texts, fields.Texts("q"));
-  RETURN_IF_ERROR(CheckFormat(fields, texts));
+  ASSIGN_OR_RETURN(const v1::Markup markup, FormatOf(fields, "html"));
   ASSIGN_OR_RETURN(std::string source, fields.Text("source"));
   ASSIGN_OR_RETURN(std::string target, fields.Text("target"));
   if (target.empty()) return InvalidField("target", "is missing");
   call->detect = source.empty();
   call->model = fields.Has("model");
-  return NewTranslateRequest(std::move(texts), call->detect ? "auto" : std::move(source),
-                             std::move(target));
+  v1::TranslateRequest request = NewTranslateRequest(
+      std::move(texts), call->detect ? "auto" : std::move(source), std::move(target));
+  request.set_markup(markup);
+  return request;
 }
 
 HttpResponse Translated(const TranslateCall& call, const v1::TranslateResponse& response) {
@@ -111,13 +94,8 @@ absl::StatusOr<HttpResponse> ListLanguages(const HttpDoor& door, const CompatFie
                                            Call* call) {
   ASSIGN_OR_RETURN(const ServedPairs pairs, ListPairs(door, call));
   ASSIGN_OR_RETURN(const std::string names_in, fields.Text("target"));
-  std::set<std::string> tags;
-  for (const auto& [source, targets] : pairs) {
-    tags.insert(source);
-    tags.insert(targets.begin(), targets.end());
-  }
   Json languages = Json::array();
-  for (const std::string& tag : tags) {
+  for (const std::string& tag : CodesOf(pairs)) {
     Json language = {{"language", tag}};
     if (!names_in.empty()) language["name"] = EnglishNameOf(tag);
     languages.push_back(std::move(language));

@@ -49,16 +49,13 @@ absl::StatusOr<v1::TranslateRequest> ReadTranslate(const CompatFields& fields,
   }
   ASSIGN_OR_RETURN(std::string source, fields.Text("source"));
   ASSIGN_OR_RETURN(std::string target, fields.Text("target"));
-  ASSIGN_OR_RETURN(const std::string format, fields.Text("format", "text"));
+  ASSIGN_OR_RETURN(const v1::Markup markup, FormatOf(fields, "text"));
   ASSIGN_OR_RETURN(call->alternatives, fields.Number("alternatives", 0));
-  if (format != "text") {
-    return InvalidField("format",
-                        "\"" + format.substr(0, 32) + "\" is not supported, want \"text\"");
-  }
   call->list = fields.IsList("q");
   call->detect = source == "auto";
   v1::TranslateRequest request =
       NewTranslateRequest(std::move(texts), std::move(source), std::move(target));
+  request.set_markup(markup);
   if (call->alternatives > 0) {
     const int hypotheses = std::min(call->alternatives, 1 << 20) + 1;
     request.mutable_options()->set_num_hypotheses(hypotheses);
@@ -114,8 +111,11 @@ absl::StatusOr<HttpResponse> Detect(const CompatFields& fields) {
 absl::StatusOr<HttpResponse> ListLanguages(const HttpDoor& door, Call* call) {
   ASSIGN_OR_RETURN(const ServedPairs pairs, ListPairs(door, call));
   Json body = Json::array();
-  for (const auto& [source, targets] : pairs) {
-    body.push_back({{"code", source}, {"name", EnglishNameOf(source)}, {"targets", targets}});
+  for (const std::string& code : CodesOf(pairs)) {
+    const auto targets = pairs.find(code);
+    body.push_back({{"code", code},
+                    {"name", EnglishNameOf(code)},
+                    {"targets", targets == pairs.end() ? Json::array() : Json(targets->second)}});
   }
   return JsonResponse(200, body);
 }

@@ -133,6 +133,8 @@ absl::Status ResolveSecurity(const v1::ServerConfig& config, ServerOptions* opti
   auth.tokens = config.auth_tokens();
   DRAGOMAN_RESOLVE_NUMBER(max_requests_per_principal, "max-requests-per-principal", 0, kMaxInt,
                           auth.max_requests_per_principal);
+  DRAGOMAN_RESOLVE_NUMBER(metrics_principals, "metrics-principals", 0, 10'000,
+                          options->metrics_principals);
   constexpr int64_t kMostWork = int64_t{1} << 50;
   DRAGOMAN_RESOLVE_NUMBER(quota_per_minute, "quota-per-minute", 0, kMostWork,
                           auth.quota.per_minute);

@@ -20,6 +20,7 @@
 #include "engine/translator.h"
 #include "server/auth/principals.h"
 #include "server/auth/tls.h"
+#include "server/compat/names.h"
 #include "server/observe/logging.h"
 
 namespace dragoman {
@@ -68,7 +69,16 @@ struct HttpPortOptions {
   absl::Duration write_timeout = absl::Seconds(30);
   absl::Duration idle_timeout = absl::Seconds(75);
   std::vector<std::string> cors_origins;  // "https://example.org" or "*"; empty: none allowed
-  std::vector<std::string> compat = {"libretranslate"};  // other APIs to speak (compat/compat.h)
+  // Other APIs to speak (compat/compat.h).
+  std::vector<std::string> compat = {kCompatNames.begin(), kCompatNames.end()};
+};
+
+// How many bytes of finished answers may wait for clients to read them (api/answer_budget.h).
+struct AnswerLimits {
+  size_t all = 128 << 20;
+  size_t holder = 32 << 20;    // of one principal, or one connection of anonymous callers
+  size_t little = 64 << 10;    // that each of them may have whatever the others have
+  size_t bulk_call = 4 << 20;  // of one TranslateBulk
 };
 
 struct ServerOptions {
@@ -83,10 +93,12 @@ struct ServerOptions {
   Precision keys_values = Precision::kAuto;
   WorkerPoolOptions pool;
   Limits limits;
+  AnswerLimits answers;
   int max_message_bytes = 1 << 20;
   int max_connections = 0;  // of the gRPC port; 0: 10,000, or what the limit of open files allows
   TlsOptions tls;
   AuthOptions auth;
+  int metrics_principals = 100;  // that have a series of their own
   ConnectionOptions connections;
   HttpPortOptions http;
   absl::Duration drain_delay = absl::ZeroDuration();  // from SIGTERM until calls are refused

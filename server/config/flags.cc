@@ -128,7 +128,7 @@ void AddModelFlags(CLI::App* app, Flags* flags) {
       ->type_name("DIR");
   app->add_option("--check", flags->check,
                   "Reports on a model directory, without serving it: what it is, what is missing "
-                  "or unusual, estimated memory and speed")
+                  "or unused, estimated memory and speed")
       ->type_name("DIR");
   Add<std::string>(app, "--default-model", "NAME", "the first --model",
                    "Translates requests that name no model",
@@ -175,7 +175,8 @@ void AddEngineFlags(CLI::App* app, Flags* flags) {
                    [=](const std::string& v) { config->set_precision(v); });
   Add<std::string>(
       app, "--matmul", "LIBRARY", "auto",
-      "What multiplies matrices: onednn, native (our own kernels), or auto (the faster)",
+      "What multiplies matrices: onednn, native (our own kernels), or auto: our own, but oneDNN in "
+      "bfloat16, and in int8 with AMX from the number of rows where it is measured to be faster",
       [=](const std::string& v) { config->set_matmul(v); });
   Add<std::string>(app, "--kv-cache-precision", "PRECISION", "auto",
                    "Keys and values: float32, bfloat16, int8, or auto (bfloat16 unless "
@@ -191,8 +192,7 @@ void AddEngineFlags(CLI::App* app, Flags* flags) {
               "A vocabulary shortlist of a model: a lexical table, as text or in its binary format",
               [flags](const std::string& v) { AddShortlist(v, flags); });
   Add<std::string>(app, "--max-batch-rows", "HYPOTHESES", "auto",
-                   "Live hypotheses that one worker decodes in one turn; auto: 128, or another "
-                   "number that is clearly faster when measured while a model is loaded",
+                   "Live hypotheses that one worker decodes in one turn; auto: 128",
                    [=](const std::string& v) { SetMaxBatchRows(v, flags); });
   Add<int>(app, "--max-encode-tokens", "TOKENS", "twice --max-batch-rows",
            "Source tokens that a worker encodes between two steps; longer sentences take several",
@@ -253,6 +253,9 @@ void AddSecurityFlags(CLI::App* app, Flags* flags) {
   Add<int>(app, "--max-requests-per-principal", "REQUESTS", "any number",
            "Calls that one principal may have in flight; more get RESOURCE_EXHAUSTED",
            [=](int v) { config->set_max_requests_per_principal(v); });
+  Add<int>(app, "--metrics-principals", "PRINCIPALS", "100",
+           "How many principals /metrics names, each with its calls; 0: none",
+           [=](int v) { config->set_metrics_principals(v); });
   Add<int64_t>(
       app, "--quota-per-minute", "ROWS", "any number",
       "Work that one principal may ask for in a minute: source tokens + hypotheses x steps; "
@@ -298,7 +301,7 @@ void AddHttpFlags(CLI::App* app, Flags* flags) {
               &v1::ServerConfig::mutable_http_write_timeout);
   AddDuration(app, "--http-idle-timeout", "75s", "How long it may pause between two requests",
               flags, &v1::ServerConfig::mutable_http_idle_timeout);
-  Add<std::string>(app, "--compat", "NAMES", "libretranslate",
+  Add<std::string>(app, "--compat", "NAMES", "libretranslate,deepl,google",
                    "Other APIs that the HTTP port speaks: libretranslate,deepl,google, or none",
                    [=](const std::string& v) { config->set_compat(v); });
   AddRepeated(

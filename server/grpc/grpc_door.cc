@@ -34,11 +34,24 @@ std::string NameInCertificate(const grpc::ServerContextBase& context) {
   return names.empty() ? "" : std::string(names.front().data(), names.front().size());
 }
 
+// The value of all `authorization` keys together (RFC 9110, 5.3): two tokens are none that is
+// valid.
+std::string Authorization(const grpc::ServerContextBase& context) {
+  const auto [first, last] = context.client_metadata().equal_range("authorization");
+  std::string all;
+  for (auto value = first; value != last; ++value) {
+    if (value != first) all += ", ";
+    all.append(value->second.data(), value->second.size());
+  }
+  return all;
+}
+
 }  // namespace
 
 Caller CallerOf(const grpc::ServerContextBase& context) {
-  return {.token = std::string(BearerToken(Metadata(context, "authorization"))),
+  return {.token = std::string(BearerToken(Authorization(context))),
           .certificate_name = NameInCertificate(context),
+          .peer = context.peer(),
           .request_id = std::string(Metadata(context, kRequestIdKey)),
           .trace_parent = std::string(Metadata(context, "traceparent")),
           .deadline = DeadlineOf(context)};

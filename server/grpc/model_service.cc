@@ -9,9 +9,7 @@ namespace {
 template <typename Message>
 grpc::ServerUnaryReactor* Answer(const CallEnd& end, const absl::StatusOr<Message>& answer,
                                  grpc::CallbackServerContext* context, grpc::ByteBuffer* response) {
-  grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
-  reactor->Finish(EndOf(end, answer.ok() ? *answer : Message(), context, response));
-  return reactor;
+  return new AnsweredCall(end, answer.ok() ? *answer : Message(), context, response);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <google/protobuf/message.h>
 #include <grpcpp/grpcpp.h>
 
+#include <memory>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -28,15 +29,34 @@ absl::StatusOr<Message> ReadMessage(const grpc::ByteBuffer& bytes, size_t max_by
 // request is meant.
 absl::StatusOr<BulkExchange::Item> ReadBulkRequest(const grpc::ByteBuffer& bytes, size_t max_bytes);
 
-// The status of a call that has ended; writes its answer to `response` if it succeeded.
+// The status of a call that has ended; writes its answer to `response` if it succeeded, and counts
+// it (end.held).
 template <typename Message>
 grpc::Status EndOf(const CallEnd& end, const Message& answer, grpc::CallbackServerContext* context,
                    grpc::ByteBuffer* response) {
   const grpc::Status status = ToGrpcStatus(end, context);
   if (!status.ok()) return status;
   bool own_buffer;
-  return grpc::SerializationTraits<Message>::Serialize(answer, response, &own_buffer);
+  const grpc::Status written =
+      grpc::SerializationTraits<Message>::Serialize(answer, response, &own_buffer);
+  end.held->Set(response->Length());
+  return written;
 }
+
+// Answers a call at once, and keeps its answer counted until it is sent.  Deletes itself.
+class AnsweredCall final : public grpc::ServerUnaryReactor {
+ public:
+  template <typename Message>
+  AnsweredCall(const CallEnd& end, const Message& answer, grpc::CallbackServerContext* context,
+               grpc::ByteBuffer* response)
+      : held_(end.held) {
+    Finish(EndOf(end, answer, context, response));
+  }
+  void OnDone() override { delete this; }
+
+ private:
+  const std::shared_ptr<HeldAnswer> held_;
+};
 
 // The field of the first string in the message that is not UTF-8, such as "contents[3]" or
 // "options.glossary[0].source"; "" if there is none.

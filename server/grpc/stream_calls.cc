@@ -10,6 +10,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
@@ -32,6 +33,15 @@ grpc::ByteBuffer Serialized(const Message& message) {
   return bytes;
 }
 
+// The same of a message that was serialized already, without copying it.
+grpc::ByteBuffer Serialized(std::string message) {
+  auto* const owned = new std::string(std::move(message));
+  const grpc::Slice slice(
+      owned->data(), owned->size(), [](void* text) { delete static_cast<std::string*>(text); },
+      owned);
+  return grpc::ByteBuffer(&slice, 1);
+}
+
 // Owns itself until OnDone.  The exchange may call back after that, so it holds only a weak
 // pointer.
 class StreamCall : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
@@ -52,6 +62,7 @@ class StreamCall : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
   void OnWriteDone(bool ok) override {
     {
       absl::MutexLock lock(&mutex_);
+      message_.Clear();
       writing_ = false;
     }
     if (!ok) exchange_->Cancel();
@@ -72,7 +83,10 @@ class StreamCall : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
       mutex_.Unlock();
       // After Finish the call may be gone; pumping_ stays set.
       if (event.end.has_value()) return Finish(ToGrpcStatus(*event.end, context_));
-      message_ = Serialized(*event.message);
+      grpc::ByteBuffer message = Serialized(*event.message);
+      mutex_.Lock();
+      message_ = message;
+      mutex_.Unlock();
       StartWrite(&message_);
       mutex_.Lock();
     }
@@ -129,6 +143,8 @@ class BulkCall : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuff
   void OnWriteDone(bool ok) override {
     {
       absl::MutexLock lock(&mutex_);
+      outgoing_.Clear();
+      held_ = nullptr;
       writing_ = false;
     }
     if (!ok) exchange_->Cancel();
@@ -151,16 +167,17 @@ class BulkCall : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuff
       const bool wait = !end_.has_value() && !waiting_ && exchange_->WantsRetry();
       const bool finish = end_.has_value() && !waiting_;
       if (!write && !read && !wait && !finish) break;
+      if (write) {
+        held_ = std::move(event.held);
+        outgoing_ = Serialized(*std::move(event.message));
+      }
       writing_ = writing_ || write;
       reading_ = reading_ || read;
       waiting_ = waiting_ || wait;
       mutex_.Unlock();
       // After Finish the call may be gone; pumping_ stays set.
       if (finish) return Finish(ToGrpcStatus(*end_, context_));
-      if (write) {
-        outgoing_ = Serialized(*event.message);
-        StartWrite(&outgoing_);
-      }
+      if (write) StartWrite(&outgoing_);
       if (read) StartRead(&incoming_);
       if (wait) RetrySoon();
       mutex_.Lock();
@@ -191,6 +208,7 @@ class BulkCall : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuff
   std::shared_ptr<BulkCall> self_;
   std::shared_ptr<BulkExchange> exchange_;
   grpc::ByteBuffer incoming_, outgoing_;  // being read and written
+  std::shared_ptr<HeldAnswer> held_;      // outgoing_
   std::unique_ptr<grpc::Alarm> alarm_;
 
   absl::Mutex mutex_;

@@ -57,6 +57,7 @@ class TranslateCall : public grpc::ServerUnaryReactor {
 
  private:
   void Done(const CallEnd& end, const v1::TranslateResponse& answer) {
+    held_ = end.held;
     const grpc::Status status = EndOf(end, answer, context_, response_);
     handover_.Give();
     Finish(status);
@@ -65,6 +66,7 @@ class TranslateCall : public grpc::ServerUnaryReactor {
   grpc::CallbackServerContext* const context_;
   grpc::ByteBuffer* const response_;
   const size_t max_message_bytes_;
+  std::shared_ptr<HeldAnswer> held_;  // until OnDone
   Handover handover_;
   TranslateExchange exchange_;
 };
@@ -77,6 +79,7 @@ class ScoreCall : public grpc::ServerUnaryReactor {
       : max_message_bytes_(parts->max_message_bytes),
         exchange_(parts, CallerOf(*context),
                   [this, context, response](const CallEnd& end, const v1::ScoreResponse& answer) {
+                    held_ = end.held;
                     const grpc::Status status = EndOf(end, answer, context, response);
                     handover_.Give();
                     Finish(status);
@@ -96,6 +99,7 @@ class ScoreCall : public grpc::ServerUnaryReactor {
 
  private:
   const size_t max_message_bytes_;
+  std::shared_ptr<HeldAnswer> held_;  // until OnDone
   Handover handover_;
   ScoreExchange exchange_;
 };
@@ -137,10 +141,8 @@ grpc::ServerUnaryReactor* TranslateService::Tokenize(grpc::CallbackServerContext
       [&] { return ReadMessage<v1::TokenizeRequest>(*request, parts_->max_message_bytes); }, &call,
       *parts_, &size);
   const CallEnd end = call.End(tokenized.status(), size);
-  grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
-  reactor->Finish(
-      EndOf(end, tokenized.ok() ? *tokenized : v1::TokenizeResponse(), context, response));
-  return reactor;
+  return new AnsweredCall(end, tokenized.ok() ? *tokenized : v1::TokenizeResponse(), context,
+                          response);
 }
 
 }  // namespace dragoman

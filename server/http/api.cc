@@ -16,7 +16,7 @@ HttpResponse ToHttp(const CallEnd& end, const google::protobuf::Message& message
   if (!end.status.ok()) return ToHttpError(end);
   absl::StatusOr<std::string> body = ToJson(message);
   if (!body.ok()) return RpcStatusBody(500, "internal error");
-  return {.content_type = kJson, .body = *std::move(body), .headers = HeadersOf(end)};
+  return Counted(end, {.content_type = kJson, .body = *std::move(body), .headers = HeadersOf(end)});
 }
 
 // The message in the body of a request.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <boost/asio/dispatch.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/http/read.hpp>
 #include <utility>
@@ -26,6 +27,14 @@ constexpr absl::Duration kWatchInterval = absl::Milliseconds(100);
 constexpr absl::Duration kLinger = absl::Seconds(2);
 constexpr absl::Duration kHandshakeTimeout = absl::Seconds(10);
 constexpr size_t kReadAtOnce = 16 << 10;
+// What an idle connection keeps of the memory of its last answer.
+constexpr size_t kKept = 16 << 10;
+
+std::string AddressOf(const HttpStream::Socket& socket) {
+  boost::system::error_code error;
+  const auto peer = socket.remote_endpoint(error);
+  return error ? "" : absl::StrCat(peer.address().to_string(), ":", peer.port());
+}
 
 }  // namespace
 
@@ -56,15 +65,10 @@ class HttpConnection::Answer final : public HttpAnswer {
     Post([head = std::move(head)](HttpConnection* c) mutable { c->BeginStream(std::move(head)); });
   }
 
-  bool Write(std::string part) override {
-    if (connection_->gone_) return false;
-    const size_t unsent = connection_->unsent_ += part.size();
-    if (unsent > connection_->shared_->options.max_unsent_bytes) {
-      Post([](HttpConnection* c) { c->Close(); });
-      return false;
-    }
-    Post([part = std::move(part)](HttpConnection* c) mutable { c->WritePart(std::move(part)); });
-    return true;
+  void Write(std::string part, std::function<void()> sent) override {
+    Post([part = std::move(part), sent = std::move(sent)](HttpConnection* c) mutable {
+      c->WritePart(std::move(part), std::move(sent));
+    });
   }
 
   void End() override {
@@ -74,7 +78,7 @@ class HttpConnection::Answer final : public HttpAnswer {
 
   void OnGone(std::function<void()> gone) override {
     Post([gone = std::move(gone)](HttpConnection* c) {
-      if (c->gone_) return gone();
+      if (c->closed_) return gone();
       if (!c->answered_) c->on_gone_ = gone;
     });
   }
@@ -98,6 +102,7 @@ HttpConnection::HttpConnection(HttpStream::Socket socket, std::shared_ptr<const 
       stream_(std::move(socket)),
       shared_(std::move(shared)),
       timer_(stream_.get_executor()),
+      peer_(AddressOf(stream_.socket())),
       buffer_(std::max<size_t>(shared_->options.max_header_bytes, kReadAtOnce) * 2) {}
 
 HttpConnection::~HttpConnection() = default;
@@ -120,11 +125,12 @@ void HttpConnection::Cancel() {
 
 void HttpConnection::Close() {
   if (std::exchange(closed_, true)) return;
-  gone_ = true;
   Error ignored;
   stream_.socket().close(ignored);
   timer_.cancel();
+  held_ = nullptr;
   Cancel();
+  TellSent();
   on_close_(this);
 }
 
@@ -239,6 +245,7 @@ void HttpConnection::OnReadError(const Error& error) {
 
 void HttpConnection::OnHeader() {
   old_ = parser_->get().version() < 11;
+  request_.peer = peer_;
   request_.encrypted = stream_.encrypted();
   request_.certificate_name = certificate_name_;
   std::optional<HttpResponse> refusal = ReadRequestHead(parser_->get(), &request_);
@@ -300,6 +307,7 @@ void HttpConnection::SendWhole(HttpResponse response) {
   on_gone_ = nullptr;
   if (response.close || shared_->draining) keep_alive_ = false;
   if (shared_->on_answer != nullptr) shared_->on_answer(route_, response.code);
+  held_ = std::move(response.held);
   outbox_ += Head(response, response.body.size());
   if (!is_head_) outbox_ += response.body;
   answered_ = true;
@@ -312,23 +320,17 @@ void HttpConnection::BeginStream(HttpResponse head) {
   if (old_ || shared_->draining) keep_alive_ = false;
   if (shared_->on_answer != nullptr) shared_->on_answer(route_, head.code);
   outbox_ += Head(head, std::nullopt);
-  if (!head.body.empty()) {
-    unsent_ += head.body.size();
-    WritePart(std::move(head.body));
-  } else {
-    Flush();
-  }
+  WritePart(std::move(head.body), nullptr);
 }
 
-void HttpConnection::WritePart(std::string part) {
-  unsent_ -= part.size();
-  if (closed_) return;
+void HttpConnection::WritePart(std::string part, std::function<void()> sent) {
+  if (sent != nullptr) on_sent_.push_back(std::move(sent));
+  if (closed_) return TellSent();
   if (!part.empty() && !is_head_) {
     if (chunked_) absl::StrAppend(&outbox_, absl::Hex(part.size()), "\r\n");
     outbox_ += part;
     if (chunked_) outbox_ += "\r\n";
   }
-  if (outbox_.size() > shared_->options.max_unsent_bytes) return Close();
   Flush();
 }
 
@@ -343,6 +345,7 @@ void HttpConnection::EndStream() {
 void HttpConnection::Flush() {
   if (!sending_.empty()) return;  // OnFlushed continues
   if (outbox_.empty()) {
+    TellSent();
     if (answered_) Finish();
     return;
   }
@@ -357,12 +360,21 @@ void HttpConnection::Flush() {
 void HttpConnection::OnFlushed(const Error& error) {
   if (error) return Close();
   sending_.clear();
+  if (sending_.capacity() > kKept) sending_.shrink_to_fit();
   deadline_ = Clock::time_point::max();
   Flush();
 }
 
+// Not at once: who is told may write more.
+void HttpConnection::TellSent() {
+  for (std::function<void()>& sent : std::exchange(on_sent_, {})) {
+    asio::post(stream_.get_executor(), std::move(sent));
+  }
+}
+
 void HttpConnection::Finish() {
   request_ = {};
+  held_ = nullptr;
   if (keep_alive_) return AwaitRequest();
   Enter(Stage::kClosing, kLinger);
   stream_.Shutdown([self = shared_from_this()](const Error&) {

@@ -21,6 +21,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "server/http/options.h"
 #include "server/http/router.h"
@@ -77,8 +78,9 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
   void SendWhole(HttpResponse response);
   void BeginStream(HttpResponse head);
-  void WritePart(std::string part);
+  void WritePart(std::string part, std::function<void()> sent);
   void EndStream();
+  void TellSent();
   void Flush();
   void OnFlushed(const Error& error);
   void Finish();
@@ -97,6 +99,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   bool timed_out_ = false;
   bool first_ = true;  // no request has arrived yet
 
+  const std::string peer_;
   boost::beast::flat_buffer buffer_;  // read but not yet parsed
   std::optional<Parser> parser_;      // of the request that is being read
   HttpRequest request_;               // complete, until it is passed on
@@ -105,14 +108,14 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   std::shared_ptr<boost::asio::ssl::context> tls_context_;  // until the handshake
   const HttpRoute* route_ = nullptr;
   bool is_head_ = false;
-  bool old_ = false;                // HTTP/1.0
-  bool keep_alive_ = false;         // after this answer
-  std::function<void()> on_gone_;   // the handler's, while it answers
-  std::atomic<bool> gone_ = false;  // the client has gone
-  std::atomic<size_t> unsent_ = 0;  // bytes of a stream that wait
+  bool old_ = false;               // HTTP/1.0
+  bool keep_alive_ = false;        // after this answer
+  std::function<void()> on_gone_;  // the handler's, while it answers
 
-  std::string outbox_;   // to be sent
-  std::string sending_;  // being sent
+  std::string outbox_;                          // to be sent
+  std::string sending_;                         // being sent
+  std::shared_ptr<const void> held_;            // as long as the answer is in outbox_ or sending_
+  std::vector<std::function<void()>> on_sent_;  // of the parts in outbox_ or sending_
   bool chunked_ = false;
   bool answered_ = false;  // the whole answer is in outbox_ or sent
 };

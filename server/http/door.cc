@@ -105,6 +105,7 @@ absl::StatusOr<absl::Duration> TimeoutOf(const HttpRequest& request) {
 absl::StatusOr<Caller> CallerOf(const HttpRequest& request, const char* door) {
   Caller caller = {.token = std::string(BearerToken(request.Header("authorization"))),
                    .certificate_name = request.certificate_name,
+                   .peer = request.peer,
                    .request_id = std::string(request.Header("x-request-id")),
                    .trace_parent = std::string(request.Header("traceparent")),
                    .door = door};
@@ -152,6 +153,13 @@ HttpHeaders HeadersOf(const CallEnd& end) {
     headers.emplace_back("Retry-After", std::to_string(std::max<int64_t>(seconds, 1)));
   }
   return headers;
+}
+
+HttpResponse Counted(const CallEnd& end, HttpResponse response) {
+  if (end.held == nullptr) return response;
+  end.held->Set(response.body.size());
+  response.held = end.held;
+  return response;
 }
 
 HttpResponse ToHttpError(const CallEnd& end) {

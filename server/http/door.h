@@ -34,6 +34,9 @@ int HttpCodeOf(const absl::Status& status);
 // token, Retry-After and WWW-Authenticate.
 HttpHeaders HeadersOf(const CallEnd& end);
 
+// The answer, counted until it is sent (answer_budget.h).
+HttpResponse Counted(const CallEnd& end, HttpResponse response);
+
 // The body for a call that failed: google.rpc.Status as JSON.
 HttpResponse ToHttpError(const CallEnd& end);
 

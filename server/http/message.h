@@ -28,6 +28,7 @@ struct HttpRequest {
   std::string query;    // after the question mark, as sent
   HttpHeaders headers;  // names in lower case; repeated headers are listed repeatedly
   std::string body;
+  std::string peer;              // the address of the client
   bool encrypted = false;        // whether it came over TLS
   std::string certificate_name;  // the identity in a client certificate that TLS has verified
 
@@ -41,6 +42,7 @@ struct HttpResponse {
   std::string body;
   HttpHeaders headers;  // additional ones; names and values contain no line breaks
   bool close = false;   // close the connection afterwards
+  std::shared_ptr<const void> held = nullptr;  // let go when the answer was sent or dropped
 };
 
 // The answer to one request: either Send, or Begin, any number of Writes, and End.  If the object
@@ -54,8 +56,9 @@ class HttpAnswer {
 
   // Starts an answer of unknown length with its code, headers and the first part of its body.
   virtual void Begin(HttpResponse head) = 0;
-  // Sends more of the body.  False if the client has gone.
-  virtual bool Write(std::string part) = 0;
+  // Sends more of the body.  Then, or if the client has gone, `sent` is called once on the
+  // connection's thread; who writes without waiting for that makes parts pile up.
+  virtual void Write(std::string part, std::function<void()> sent) = 0;
   virtual void End() = 0;
 
   // `gone` is called at most once, if the client goes away before the answer has ended, or at once

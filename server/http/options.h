@@ -15,7 +15,6 @@ struct HttpOptions {
   ConnectionRange descriptors = {.first = 0, .most = 64};  // of the connections
   size_t max_header_bytes = 16 << 10;
   size_t max_body_bytes = 1 << 20;
-  size_t max_unsent_bytes = 4 << 20;  // of a stream whose client does not read
   // From the first byte of the header to the last; on a new connection, from connecting.
   absl::Duration header_timeout = absl::Seconds(10);
   absl::Duration body_timeout = absl::Seconds(30);

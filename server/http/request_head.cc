@@ -50,6 +50,9 @@ std::optional<HttpResponse> CheckHeaders(const HttpRequest& request, bool old) {
   if (CountHeaders(headers, "host") != (old ? CountHeaders(headers, "host") : 1)) {
     return RpcStatusBody(400, "want one Host header");
   }
+  if (CountHeaders(headers, "authorization") > 1) {
+    return RpcStatusBody(400, "want at most one Authorization header");
+  }
   const std::string_view length = request.Header("content-length");
   if (CountHeaders(headers, "content-length") > 1 ||
       length.find_first_not_of("0123456789") != length.npos) {

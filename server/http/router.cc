@@ -138,14 +138,15 @@ HttpRouter::Match HttpRouter::Find(const HttpRequest& request) const {
   if (method == "OPTIONS") {
     return {.refusal = AnswerOptions(request, absl::StrJoin(allowed, ", "))};
   }
-  if (found == nullptr) {
-    return {.refusal = RefuseMethod(*of_path, absl::StrJoin(allowed, ", "))};
-  }
-  if (want_tls_ && !request.encrypted && !found->for_probes) {
+  const HttpRoute& nearest = found != nullptr ? *found : *of_path;
+  if (want_tls_ && !request.encrypted && !nearest.for_probes) {
     HttpResponse refusal =
-        found->error(426, "this server accepts such requests only over TLS (https)");
+        nearest.error(426, "this server accepts such requests only over TLS (https)");
     refusal.headers.emplace_back("Upgrade", "TLS/1.2, HTTP/1.1");  // RFC 9110, 15.5.22
     return {.refusal = std::move(refusal)};
+  }
+  if (found == nullptr) {
+    return {.refusal = RefuseMethod(*of_path, absl::StrJoin(allowed, ", "))};
   }
   if (std::optional<HttpResponse> refusal = CheckBody(*found, request); refusal.has_value()) {
     return {.refusal = std::move(refusal)};

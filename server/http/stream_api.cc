@@ -43,19 +43,15 @@ class HttpTranslateStream {
   }
 
  private:
-  // Writes everything that is available; called by the exchange, on one thread at a time.
+  // Writes the next message, if there is one already.  Called by the exchange when there is one, or
+  // by the connection when the one before it is sent: never by both.
   void Pull() {
-    while (true) {
-      StreamEvent event = exchange_.Next();
-      if (event.message.has_value()) {
-        Write(*event.message);
-      } else if (event.end.has_value()) {
-        End(*event.end);
-        self_ = nullptr;
-        return;
-      } else {
-        return;
-      }
+    StreamEvent event = exchange_.Next();
+    if (event.message.has_value()) {
+      Write(*event.message);
+    } else if (event.end.has_value()) {
+      End(*event.end);
+      self_ = nullptr;
     }
   }
 
@@ -67,8 +63,7 @@ class HttpTranslateStream {
 
   void Write(const v1::TranslateStreamResponse& message) {
     Begin();
-    // A failed write means that the connection is gone; then OnGone cancels the call.
-    answer_->Write(Event(NameOf(message), ToJson(message).value_or("{}")));
+    answer_->Write(Event(NameOf(message), ToJson(message).value_or("{}")), [this] { Pull(); });
   }
 
   void End(const CallEnd& end) {
@@ -76,7 +71,7 @@ class HttpTranslateStream {
     Begin();
     if (!end.status.ok()) {
       const google::rpc::Status status = ToRpcStatus(end.status, end.retry_delay);
-      answer_->Write(Event("error", ToJson(status).value_or("{}")));
+      answer_->Write(Event("error", ToJson(status).value_or("{}")), nullptr);
     }
     answer_->End();
   }

@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
 #include "engine/base/json.h"
@@ -21,17 +20,6 @@ namespace {
 
 std::string Megabytes(double bytes) { return absl::StrFormat("%.0f MB", bytes / 1e6); }
 
-void LogUnused(const Model& model) {
-  const std::vector<std::string>& unused = model.unused_tensors();
-  if (unused.empty()) return;
-  constexpr size_t kMost = 8;
-  const auto end = unused.begin() + static_cast<int64_t>(std::min(unused.size(), kMost));
-  Log(LogLevel::kWarning, "unused tensors",
-      {{"model", model.name()},
-       {"count", static_cast<int64_t>(unused.size())},
-       {"tensors", absl::StrJoin(unused.begin(), end, " ")}});
-}
-
 void LogLoaded(const Model& model, const ModelSource& source, int rows, absl::Duration took) {
   Log(LogLevel::kInfo, "loaded",
       {{"model", model.name()},
@@ -41,7 +29,6 @@ void LogLoaded(const Model& model, const ModelSource& source, int rows, absl::Du
        {"isa", model.isa()},
        {"batch_rows", rows},
        {"seconds", absl::ToDoubleSeconds(took)}});
-  LogUnused(model);
   const Shortlist* const shortlist = model.shortlist();
   if (shortlist == nullptr) return;
   Log(LogLevel::kInfo, "shortlist",
@@ -50,16 +37,6 @@ void LogLoaded(const Model& model, const ModelSource& source, int rows, absl::Du
        {"first", shortlist->first()},
        {"best", shortlist->best()},
        {"entries", static_cast<int64_t>(shortlist->entries())}});
-}
-
-// Whether two networks take the same time for a row.
-bool SameShape(const Model& a, const Model& b) {
-  const auto shape = [](const ModelSpec& spec) {
-    return std::tuple(spec.d_model, spec.encoder_layers, spec.decoder_layers, spec.encoder_heads,
-                      spec.decoder_heads, spec.head_width, spec.encoder_ffn, spec.decoder_ffn,
-                      spec.gated, spec.source_vocabulary, spec.target_vocabulary);
-  };
-  return shape(a.spec()) == shape(b.spec());
 }
 
 std::string StringOf(const nlohmann::json& object, const char* key) {
@@ -164,9 +141,8 @@ LoadResult ModelLoader::TryLoad(const ModelSource& source, const LoadedModel* be
     return {absl::OkStatus(), "", *before};
   }
   metrics_->AddModel(**model, took);
-  const int rows = PrepareRows(*model, old);
-  metrics_->SetBatchRows(source.name, rows);
-  LogLoaded(**model, source, rows, took);
+  metrics_->SetBatchRows(source.name, pool_->max_batch_rows());
+  LogLoaded(**model, source, pool_->max_batch_rows(), took);
   auto translator = std::make_shared<const Translator>(*model, pool_, options_.limits);
   return {absl::OkStatus(), "", {*std::move(model), std::move(translator)}};
 }
@@ -192,11 +168,6 @@ absl::Status ModelLoader::CheckServable(const std::shared_ptr<const Model>& mode
       absl::StrCat("kv-cache-bytes is ", capacity, ", want at least ", needed,
                    " for a sentence of max-source-tokens in each of ", pool_->workers(),
                    " workers; give more, or lower max-source-tokens or workers"));
-}
-
-int ModelLoader::PrepareRows(const std::shared_ptr<const Model>& model, const Model* before) const {
-  if (before == nullptr || !SameShape(*model, *before)) return pool_->AddModel(model);
-  return pool_->RowsOf(model->name());
 }
 
 }  // namespace dragoman

@@ -34,9 +34,8 @@ class ModelLoader {
   ModelLoader(const ServerOptions& options, WorkerPool* pool, Metrics* metrics);
 
   // Loads a model.  An error names it and its directory.  If `before` is not null, the new model
-  // must fit into memory beside it, is not measured again if it has the same shape, and is not
-  // loaded again if it has the same version.  `before` is null at the start, and empty if the model
-  // is new on a running server.
+  // must fit into memory beside it, and is not loaded again if it has the same version.  `before`
+  // is null at the start, and empty if the model is new on a running server.
   LoadResult Load(const ModelSource& source, const LoadedModel* before) const;
 
  private:
@@ -44,7 +43,6 @@ class ModelLoader {
   absl::Status CheckMemory(const ModelSource& source) const;
   absl::Status CheckServable(const std::shared_ptr<const Model>& model,
                              const std::string& directory) const;
-  int PrepareRows(const std::shared_ptr<const Model>& model, const Model* before) const;
 
   const ServerOptions options_;
   WorkerPool* const pool_;

@@ -112,6 +112,12 @@ std::vector<prometheus::MetricFamily> ConnectionFamilies(const std::string& name
   return families;
 }
 
+std::vector<prometheus::MetricFamily> AnswerFamilies(size_t unread_bytes) {
+  return {GaugeNow("dragoman_unread_answer_bytes",
+                   "Finished answers that wait for their clients to read them.",
+                   static_cast<double>(unread_bytes))};
+}
+
 std::vector<prometheus::MetricFamily> ProcessFamilies() {
   const ProcessStats stats = ReadProcessStats();
   return {

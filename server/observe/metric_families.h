@@ -24,6 +24,8 @@ std::vector<prometheus::MetricFamily> ConnectionFamilies(const std::string& name
                                                          const std::string& port,
                                                          const ListenerStats& stats);
 
+std::vector<prometheus::MetricFamily> AnswerFamilies(size_t unread_bytes);
+
 std::vector<prometheus::MetricFamily> ProcessFamilies();
 
 }  // namespace dragoman

@@ -49,7 +49,7 @@ const Histogram::BucketBoundaries& StepBuckets() {
   return buckets;
 }
 
-MetricSeries::MetricSeries(int workers) {
+MetricSeries::MetricSeries(int workers, int named) : named_principals(static_cast<size_t>(named)) {
   Gauges("dragoman_build_info", "1; the version that runs.")
       .Add({{"version", DRAGOMAN_VERSION}})
       .Set(1);
@@ -58,7 +58,7 @@ MetricSeries::MetricSeries(int workers) {
     interactive_by_worker.push_back(&interactive.Add({{"worker", std::to_string(worker)}}));
   }
   for (const char* reason : {"queue_full", "principal_limit", "quota", "message_size",
-                             "cannot_be_met", "draining", "unauthenticated"}) {
+                             "cannot_be_met", "draining", "not_loaded", "unauthenticated"}) {
     rejected.Add({{"reason", reason}});
   }
   for (const char* reason : {"contents", "options", "language", "model", "other"}) {
@@ -105,7 +105,7 @@ prometheus::Counter& MetricSeries::CallsOfPrincipal(const std::string& principal
   std::string name = principal.empty() ? "anonymous" : principal;
   absl::MutexLock lock(&mutex);
   if (const auto found = principals.find(name); found != principals.end()) return *found->second;
-  if (principals.size() >= kMaxPrincipals + 2) return *principals.at("others");
+  if (principals.size() >= named_principals + 2) return *principals.at("others");
   prometheus::Counter& counter = principal_requests.Add({{"principal", name}});
   principals.emplace(std::move(name), &counter);
   return counter;

@@ -68,7 +68,7 @@ const prometheus::Histogram::BucketBoundaries& StepBuckets();
 
 // Neither copied nor moved: its members point into the registry.
 struct MetricSeries {
-  explicit MetricSeries(int workers);
+  MetricSeries(int workers, int named_principals);
   MetricSeries(const MetricSeries&) = delete;
   MetricSeries& operator=(const MetricSeries&) = delete;
 
@@ -86,10 +86,9 @@ struct MetricSeries {
                 absl::Span<const absl::StatusCode> codes);
   // The series for a call with this outcome; created now if necessary.
   CallSeries CallsOf(const std::string& method, const std::string& model, absl::StatusCode code);
-  // The calls of a principal.  The first kMaxPrincipals to call have a series each; all later ones
-  // share the series "others", and "" is "anonymous".
+  // The calls of a principal.  The first `named_principals` to call have a series each; all later
+  // ones share the series "others", and "" is "anonymous".
   prometheus::Counter& CallsOfPrincipal(const std::string& principal);
-  static constexpr size_t kMaxPrincipals = 100;
   PhaseSeries AddPhase(const char* phase);
   // Creates the series of a model that was loaded.
   void AddModel(const Model& model, absl::Duration load);
@@ -99,6 +98,7 @@ struct MetricSeries {
   // The series of a model's stages; created now if necessary.
   ModelSeries StagesOf(const Model& model);
 
+  const size_t named_principals;
   prometheus::Registry registry;
 
   prometheus::Family<prometheus::Counter>& requests =
@@ -108,15 +108,16 @@ struct MetricSeries {
   prometheus::Family<prometheus::Histogram>& ok_durations =
       Histograms("dragoman_ok_duration_seconds",
                  "The same for calls that ended with OK; goodput is the rate of a bucket.");
-  prometheus::Family<prometheus::Counter>& principal_requests =
-      Counters("dragoman_principal_requests_total",
-               "Calls by the principal that made them; the first hundred have a series each.");
+  prometheus::Family<prometheus::Counter>& principal_requests = Counters(
+      "dragoman_principal_requests_total",
+      "Calls by the principal that made them; the first --metrics-principals have a series "
+      "each.");
   prometheus::Gauge& in_flight = Gauges("dragoman_requests_in_flight", "Calls in flight.").Add({});
   prometheus::Family<prometheus::Counter>& rejected = Counters(
       "dragoman_rejected_total",
       "Calls refused before they began: queue_full, principal_limit, quota or message_size "
       "(RESOURCE_EXHAUSTED), cannot_be_met (DEADLINE_EXCEEDED before the deadline), "
-      "draining (UNAVAILABLE) or unauthenticated.");
+      "draining or not_loaded (UNAVAILABLE: the server, or the model) or unauthenticated.");
   prometheus::Family<prometheus::Counter>& invalid = Counters(
       "dragoman_invalid_total", "Invalid calls (INVALID_ARGUMENT, NOT_FOUND), by what was wrong.");
   prometheus::Family<prometheus::Counter>& cancelled =

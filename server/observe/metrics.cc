@@ -43,7 +43,7 @@ std::string ClassOf(int http_code) { return std::to_string(http_code / 100) + "x
 }  // namespace
 
 struct Metrics::Impl {
-  explicit Impl(int workers) : series(workers) {}
+  Impl(int workers, int named_principals) : series(workers, named_principals) {}
 
   void CountEnd(const CallRecord& record);
   void Book(const CallRecord& record);
@@ -55,6 +55,7 @@ struct Metrics::Impl {
   mutable absl::Mutex mutex;
   std::function<ListenerStats()> grpc_connections ABSL_GUARDED_BY(mutex);
   std::function<ListenerStats()> http_connections ABSL_GUARDED_BY(mutex);
+  std::function<size_t()> unread_bytes ABSL_GUARDED_BY(mutex);
 };
 
 void Metrics::Impl::CountEnd(const CallRecord& record) {
@@ -67,7 +68,7 @@ void Metrics::Impl::CountEnd(const CallRecord& record) {
       series.rejected.Add({{"reason", ExhaustedReason(record.status)}}).Increment();
       break;
     case absl::StatusCode::kUnavailable:
-      series.rejected.Add({{"reason", "draining"}}).Increment();
+      series.rejected.Add({{"reason", record.draining ? "draining" : "not_loaded"}}).Increment();
       break;
     case absl::StatusCode::kUnauthenticated:
       series.rejected.Add({{"reason", "unauthenticated"}}).Increment();
@@ -99,22 +100,25 @@ std::vector<prometheus::MetricFamily> Metrics::Impl::CollectOthers() const {
   const WorkerPool* const watched = pool.load();
   const WorkerPoolStats stats = watched == nullptr ? WorkerPoolStats() : watched->Stats();
   ListenerStats grpc, http;
+  size_t unread = 0;
   {
     absl::MutexLock lock(&mutex);
     if (grpc_connections != nullptr) grpc = grpc_connections();
     if (http_connections != nullptr) http = http_connections();
+    if (unread_bytes != nullptr) unread = unread_bytes();
   }
   std::vector<prometheus::MetricFamily> families;
-  for (const auto& more :
-       {PoolFamilies(stats), CacheFamilies(stats.cache),
-        ConnectionFamilies("dragoman_connections", "gRPC", grpc),
-        ConnectionFamilies("dragoman_http_connections", "HTTP", http), ProcessFamilies()}) {
+  for (const auto& more : {PoolFamilies(stats), CacheFamilies(stats.cache),
+                           ConnectionFamilies("dragoman_connections", "gRPC", grpc),
+                           ConnectionFamilies("dragoman_http_connections", "HTTP", http),
+                           AnswerFamilies(unread), ProcessFamilies()}) {
     families.insert(families.end(), more.begin(), more.end());
   }
   return families;
 }
 
-Metrics::Metrics(int workers) : impl_(std::make_unique<Impl>(workers)) {}
+Metrics::Metrics(int workers, int named_principals)
+    : impl_(std::make_unique<Impl>(workers, named_principals)) {}
 
 Metrics::~Metrics() = default;
 
@@ -136,6 +140,11 @@ void Metrics::WatchGrpc(std::function<ListenerStats()> connections) {
 void Metrics::WatchHttp(std::function<ListenerStats()> connections) {
   absl::MutexLock lock(&impl_->mutex);
   impl_->http_connections = std::move(connections);
+}
+
+void Metrics::WatchAnswers(std::function<size_t()> bytes) {
+  absl::MutexLock lock(&impl_->mutex);
+  impl_->unread_bytes = std::move(bytes);
 }
 
 void Metrics::AddHttpPath(const std::string& path) {

@@ -41,8 +41,8 @@ enum class Reloaded { kCertificates, kTokens };
 
 class Metrics : public Observer {
  public:
-  // `workers` is the number of workers in the pool.
-  explicit Metrics(int workers);
+  // `workers` is the number of workers in the pool; so many principals have a series of their own.
+  explicit Metrics(int workers, int named_principals = 100);
   ~Metrics() override;
 
   void AddModel(const Model& model, absl::Duration load);
@@ -55,6 +55,8 @@ class Metrics : public Observer {
   // Does the same for the connections of the gRPC port and of the HTTP port.
   void WatchGrpc(std::function<ListenerStats()> connections);
   void WatchHttp(std::function<ListenerStats()> connections);
+  // And for the bytes of answers that wait for their clients.
+  void WatchAnswers(std::function<size_t()> bytes);
 
   // Creates the series of a path that the HTTP port serves; "" for all others.
   void AddHttpPath(const std::string& path);

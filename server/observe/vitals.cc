@@ -50,6 +50,7 @@ void Vitals::Run() {
       absl::MutexLock lock(&mutex_);
       if (mutex_.AwaitWithTimeout(absl::Condition(&ending_), options_.interval)) return;
     }
+    if (options_.tidy != nullptr) options_.tidy();
     Look();
   }
 }

@@ -26,6 +26,8 @@ struct VitalsOptions {
   absl::Duration interval = absl::Seconds(1);
   absl::Duration dead_after = absl::Seconds(30);  // without a turn
   absl::Duration unwell_after = absl::Seconds(10);
+  // Done each time, before the checks; may be null.
+  std::function<void()> tidy;
   // Asks every worker to take a turn; returns how long the slowest one has not responded.
   std::function<absl::Duration()> silence;
   // Whether a new client would be served.  Takes a few seconds at most.

@@ -93,7 +93,6 @@ absl::StatusOr<std::vector<Answer>> RunContinuous(const std::shared_ptr<const Mo
   WorkerPool pool(
       {.workers = flags.workers, .max_waiting_requests = 1 << 30, .max_waiting_tokens = 1 << 30},
       &observer);
-  pool.AddModel(model);
   const Translator translator(model, &pool, Limits());
   std::vector<Answer> answers(arrivals.size());
   std::vector<absl::Status> failures(arrivals.size());

@@ -167,7 +167,6 @@ absl::Status Bench(const Flags& flags) {
                    .max_waiting_tokens = 1 << 30,
                    .max_batch_rows = flags.max_batch_rows},
                   &observer);
-  const int batch_rows = pool.AddModel(model);
   const Translator translator(model, &pool, Limits());
   const auto sentences = lines.size();
   Run run(translator, flags.options, std::move(lines));
@@ -197,7 +196,7 @@ absl::Status Bench(const Flags& flags) {
       {"workers", pool.workers()},
       {"threads_per_worker", flags.threads_per_worker},
       {"in_flight", flags.in_flight},
-      {"batch_rows", batch_rows},
+      {"batch_rows", pool.max_batch_rows()},
   };
   std::cout << report.dump() << std::endl;
   return absl::OkStatus();
@@ -222,7 +221,7 @@ int Main(int argc, char** argv) {
       ->capture_default_str()
       ->check(CLI::Range(1, ThreadTeam::kMaxSize));
   app.add_option("--max-batch-rows", flags.max_batch_rows,
-                 "Hypotheses that a worker decodes in one turn; 0: measured")
+                 "Hypotheses that a worker decodes in one turn; 0: 128")
       ->capture_default_str()
       ->check(CLI::Range(0, 65536));
   app.add_option("--in-flight", flags.in_flight, "Sentences in the engine at any time")

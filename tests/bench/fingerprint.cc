@@ -14,10 +14,10 @@
 #include <fstream>
 #include <iostream>
 
-#include "absl/synchronization/notification.h"
 #include "engine/decode/observer.h"
 #include "engine/math/kernel_shapes.h"
 #include "engine/translator.h"
+#include "tests/translate_and_wait.h"
 
 namespace dragoman {
 namespace {
@@ -36,13 +36,7 @@ std::string Answer(const Translator& translator, const std::vector<std::string>&
     request.texts = {line};
     request.options.beam_size = beam;
     request.options.num_hypotheses = beam;
-    absl::Notification answered;
-    TranslateResponse response;
-    translator.Translate(std::move(request), absl::InfiniteFuture(), [&](TranslateResponse answer) {
-      response = std::move(answer);
-      answered.Notify();
-    });
-    answered.WaitForNotification();
+    const TranslateResponse response = TranslateAndWait(translator, std::move(request));
     if (!response.status.ok()) {
       std::cerr << line << ": " << std::string(response.status.message()) << "\n";
       return {};
@@ -55,19 +49,6 @@ std::string Answer(const Translator& translator, const std::vector<std::string>&
     }
   }
   return bytes;
-}
-
-// The shapes that make a difference to a precision.
-std::vector<KernelShapes> ShapesOf(Precision precision) {
-  const KernelShapes in_use = ShapesInUse();
-  std::vector<KernelShapes> shapes = {in_use};
-  if (precision == Precision::kFloat32) {
-    shapes.clear();
-    for (const auto& tile : Float32Gemm::Tiles()) shapes.push_back({.float32 = tile});
-  } else if (precision == Precision::kInt8) {
-    shapes = {{in_use.float32, true}, {in_use.float32, false}};
-  }
-  return shapes;
 }
 
 // The digests of the answers with a beam of 1 and 4; empty if there are none.
@@ -99,11 +80,12 @@ int Main(const std::string& directory, const std::string& input) {
   }
   for (const Precision precision : {Precision::kFloat32, Precision::kBFloat16, Precision::kInt8}) {
     std::vector<uint64_t> first;
-    const std::vector<KernelShapes> all = ShapesOf(precision);
-    for (const KernelShapes& shapes : all) {
-      SetShapesForTest(shapes);
+    const auto tiles = Float32Gemm::Tiles();
+    const auto all = precision == Precision::kFloat32 ? tiles : tiles.first(1);
+    for (const Float32Gemm::Tile& tile : all) {
+      SetFloat32TileForTest(tile);
       const std::vector<uint64_t> digests = Digests(directory, precision, lines);
-      if (&shapes == &all.front()) first = digests;
+      if (&tile == &all.front()) first = digests;
       if (digests != first || std::count(digests.begin(), digests.end(), 0) > 0) {
         std::cerr << NameOf(precision) << ", " << DescribeShape(precision)
                   << ": no answer, or another one than in the first shape\n";

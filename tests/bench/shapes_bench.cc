@@ -30,18 +30,10 @@ struct Product {
 };
 
 struct Variant {
-  KernelShapes shapes;
+  Float32Gemm::Tile tile;
   std::vector<PackedGemm> copies;
   std::vector<double> shares;  // of the peak, one a round
 };
-
-std::vector<KernelShapes> ShapesOf(Precision precision) {
-  std::vector<KernelShapes> all;
-  const KernelShapes in_use = ShapesInUse();
-  if (precision == Precision::kInt8) return {{in_use.float32, true}, {in_use.float32, false}};
-  for (const auto& tile : Float32Gemm::Tiles()) all.push_back({.float32 = tile});
-  return all;
-}
 
 std::vector<Variant> MakeVariants(const Product& product) {
   std::mt19937 random(1);
@@ -52,10 +44,11 @@ std::vector<Variant> MakeVariants(const Product& product) {
           ? BytesBeyondCaches() / (size_t{1} * bytes * product.inputs * product.outputs)
           : 1;
   std::vector<Variant> variants;
-  for (const KernelShapes& shapes : ShapesOf(product.precision)) {
-    SetShapesForTest(shapes);
+  const auto tiles = Float32Gemm::Tiles();
+  for (const auto& tile : product.precision == Precision::kInt8 ? tiles.first(1) : tiles) {
+    SetFloat32TileForTest(tile);
     Variant& variant = variants.emplace_back();
-    variant.shapes = shapes;
+    variant.tile = tile;
     while (variant.copies.size() < copies) {
       auto gemm = PackedGemm::Create(weight.view(), {}, Activation::kNone,
                                      {product.precision, Matmul::kNative});
@@ -91,7 +84,7 @@ void Measure(const Product& product, int rounds) {
     }
   }
   for (Variant& variant : variants) {
-    SetShapesForTest(variant.shapes);
+    SetFloat32TileForTest(variant.tile);
     std::sort(variant.shares.begin(), variant.shares.end());
     std::printf("%-8s %4d x %-5d %3d rows %-8s  %-40s best %5.1f %%  median %5.1f %%\n",
                 NameOf(product.precision), product.inputs, product.outputs, product.rows,

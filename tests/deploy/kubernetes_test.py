@@ -6,6 +6,7 @@ checked against it; DRAGOMAN_KUBERNETES_CRDS names CRD files, separated by colon
 
 import functools
 import glob
+import json
 import os
 import re
 import shutil
@@ -21,6 +22,7 @@ from certificates import Authority, read
 from harness import MODEL, Server
 
 OVERLAYS = os.path.join(files.DEPLOY, "kubernetes/overlays")
+CONFIGS = glob.glob(os.path.join(files.DEPLOY, "kubernetes/**/server.txtpb"), recursive=True)
 SCHEMA = os.environ.get("DRAGOMAN_KUBERNETES_SCHEMA")
 KUSTOMIZE = (["kubectl", "kustomize"] if shutil.which("kubectl") else
              ["kustomize", "build"] if shutil.which("kustomize") else None)
@@ -203,10 +205,10 @@ class OverlaysTest(unittest.TestCase):
     def test_models_come_from_what_is_mounted(self, name, pod, container):
         mounts = [mount["mountPath"] for mount in container["volumeMounts"]]
         for directory in re.findall(r'directory: "([^"]*)"', self.config(name)):
-            built_in = directory == "/models/en-de"
+            built_in = directory in ("/models/en-de", "/models/en-de-fr-es")
             self.assertTrue(built_in or any(directory.startswith(m + "/") for m in mounts),
                             directory)
-            # A mount over /models would hide the built-in one.
+            # A mount over /models would hide the built-in ones.
             self.assertNotIn("/models", mounts)
 
     def test_the_corpus_job_goes_through_a_balancer_to_the_servers(self):
@@ -279,10 +281,21 @@ class ConfigTest(unittest.TestCase):
         server.channel.close()
         self.assertEqual(server.stop(), 0)
 
+    def test_every_config_serves_what_the_image_serves(self):
+        with open(os.path.join(files.SOURCE_DIR, "Dockerfile"), encoding="utf-8") as file:
+            command = re.search(r"^CMD (\[.*?\])", file.read(), re.M | re.S)[1].replace("\\\n", "")
+        flags = json.loads(command)
+        models = {tuple(value.split("=")) for flag, value in zip(flags, flags[1:]) if flag == "--model"}
+        pivot = flags[flags.index("--pivot") + 1]
+        for path in CONFIGS:
+            with self.subTest(path=path), open(path, encoding="utf-8") as file:
+                text = file.read()
+                self.assertLessEqual(models, set(re.findall(r'name: "(.*?)" directory: "(.*?)"', text)))
+                self.assertIn(f'\npivot: "{pivot}"\n', text)
+
     def test_a_server_starts_with_every_config(self):
-        paths = glob.glob(os.path.join(files.DEPLOY, "kubernetes/**/server.txtpb"), recursive=True)
-        self.assertEqual(len(paths), 3)
-        for path in paths:
+        self.assertEqual(len(CONFIGS), 3)
+        for path in CONFIGS:
             with self.subTest(path=path), tempfile.NamedTemporaryFile("w") as config:
                 with open(path, encoding="utf-8") as file:
                     text = file.read()

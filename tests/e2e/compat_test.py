@@ -110,11 +110,11 @@ class CompatTest(ServerTest):
         self.assertEqual(seen["deepl"]["text"], self.wanted[0])
         self.assertEqual(seen["deepl"]["many"][0], self.wanted[0])
         self.assertEqual((seen["deepl"]["detected"], seen["deepl"]["sources"]), ("en", ["en"]))
-        self.assertIn("tag_handling", seen["deepl"]["html"])
+        self.assertEqual(seen["deepl"]["html"], f"<b>{self.wanted[0]}</b>")
         self.assertEqual(seen["google"]["text"], self.wanted[0])
         self.assertEqual(seen["google"]["many"][0], self.wanted[0])
         self.assertEqual(seen["google"]["detected"], "de")
-        self.assertIn("format", seen["google"]["html"])
+        self.assertEqual(seen["google"]["html"], f"<b>{self.wanted[0]}</b>")
         self.assertIn("/v1/translate", seen["openapi"])
 
 

@@ -7,6 +7,7 @@ models in tests/golden need.
 import json
 import math
 import os
+import re
 import shutil
 import struct
 
@@ -238,7 +239,7 @@ def t5(directory):
 
 
 def is_quantizable(name, array):
-    return name.endswith("/weight") and array.ndim == 2
+    return re.search("/(weight|kernel:0|w_embs:0)$", name) and array.ndim == 2
 
 
 def quantize(name, array, kind):
@@ -290,9 +291,49 @@ def string(text):
     return struct.pack("<H", len(raw)) + raw
 
 
-def write_model(path, version, variables, kind):
+# Facts that stood at the root, for both stacks, before revision 5.
+ROOT_FACTS = ("num_heads", "pre_norm", "activation", "embeddings_merge", "alignment_layer",
+              "alignment_heads")
+
+# How OpenNMT-tf, whose names revision 1 has, calls the parts of a name.
+FIRST_WORDS = (("decoder/(.*)/self_attention/", r"decoder/\1/masked_multi_head/"),
+               ("/self_attention/|/attention/", "/multi_head/"),
+               ("/linear_0/", "/conv1d/"), ("/linear_", "/conv1d_"),
+               ("embeddings/weight", "w_embs"), ("/projection/", "/dense/"),
+               ("/layer_norm/", "/LayerNorm/"), ("/weight", "/kernel"))
+
+
+def layout(variables, revision):
+    """The variables as converters of a revision laid them out."""
+    out = {}
+    for name, array in variables.items():
+        stack, _, rest = name.partition("/")
+        if revision < 5 and rest in ROOT_FACTS:
+            name = rest
+        if revision < 4:
+            name = name.replace("embeddings_0", "embeddings")
+            if rest == "scale_embeddings":
+                name, array = f"{stack}/embeddings/multiply_by_sqrt_depth", np.int8(array != 1)
+        if revision < 3 and name == "num_heads":
+            continue
+        if revision == 1 and "/" in name:
+            for new, old in FIRST_WORDS:
+                name = re.sub(new, old, name)
+            name = f"transformer/{name}:0"
+        out[name] = array
+    return out
+
+
+def specification(variables, revision):
+    """What the specification of a model is called."""
+    big = variables.get("encoder/num_heads") == 16
+    return "TransformerSpec" if revision > 2 else "TransformerBig" if big else "TransformerBase"
+
+
+def write_model(path, version, variables, kind, revision=7):
     out, aliases, seen = [], [], {}
-    for name, array in sorted(variables.items()):
+    name_of_spec = specification(variables, revision)
+    for name, array in sorted(layout(variables, revision).items()):
         array = np.ascontiguousarray(array) if array.ndim else array
         key = (array.shape, str(array.dtype), array.tobytes())
         if version >= 3 and array.ndim == 2 and key in seen:
@@ -301,7 +342,9 @@ def write_model(path, version, variables, kind):
         seen[key] = name
         out += convert(name, array, kind).items()
     with open(path, "wb") as file:
-        file.write(struct.pack("<I", version) + string("TransformerSpec") + struct.pack("<I", 7))
+        file.write(struct.pack("<I", version))
+        if version > 1:
+            file.write(string(name_of_spec) + struct.pack("<I", revision))
         file.write(struct.pack("<I", len(out)))
         for name, (number, raw, shape, size) in out:
             file.write(string(name) + struct.pack(f"<B{len(shape)}I", len(shape), *shape))
@@ -325,7 +368,7 @@ def write_vocabulary(stem, tokens, version):
             file.writelines(token + "\n" for token in tokens)
 
 
-def write(model, directory, kind="float32", version=6, beside=()):
+def write(model, directory, kind="float32", version=6, beside=(), revision=7):
     """Writes the directory and copies the files `beside` into it, such as source.spm."""
     os.makedirs(directory)
     variables = dict(model.variables)
@@ -334,7 +377,7 @@ def write(model, directory, kind="float32", version=6, beside=()):
     else:
         with open(os.path.join(directory, "config.json"), "w", encoding="utf-8") as file:
             json.dump(model.config, file)
-    write_model(os.path.join(directory, "model.bin"), version, variables, kind)
+    write_model(os.path.join(directory, "model.bin"), version, variables, kind, revision)
     if model.source == model.target:
         write_vocabulary(os.path.join(directory, "shared_vocabulary"), model.source, version)
     else:

@@ -59,7 +59,7 @@ PICTURES = [
     r"proto/dragoman/v1/ +the public API|Dockerfile  +the image|server ─► engine|a client$",  # trees and drawings
     r"models/ende/model\.ende",  # files
     r"r = p B|1 - avg_over_time|rate\(",  # formulas
-    r'# who +token|event: |\{"(code|goldens)": ?|"alignment_layer": ',  # parts of files
+    r'# who +token|event: |\{"(code|goldens|contents)": ?|<doc>|"alignment_layer": ',  # parts of files
 ]
 
 # What is too long for a test, or has another name here.
@@ -222,6 +222,8 @@ class DocumentsTest(unittest.TestCase):
             with open(os.path.join(directory, f"part-{shard}.out"), "w", encoding="utf-8") as file:
                 file.write(f"Satz {shard}.\n")
         inputs = golden_inputs()[:20]
+        with open(os.path.join(directory, "page.html"), "w", encoding="utf-8") as file:
+            file.write("<p>The <b>cat</b> sleeps.</p>\n")
         with open(os.path.join(directory, "english.txt"), "w", encoding="utf-8") as file:
             file.writelines(i["text"] + "\n" for i in inputs)
         shutil.copy(os.path.join(directory, "english.txt"), os.path.join(directory, "corpus.txt"))

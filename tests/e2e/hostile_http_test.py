@@ -44,6 +44,7 @@ def hostile(rng):
          b"Transfer-Encoding: chunked\r\n\r\n" + rng.choice((b"zz", b"-1", b"fffffffffffffffff")) +
          b"\r\n\r\n", {400, 413}),
         ("folded header", b"GET /healthz HTTP/1.1\r\nHost: x\r\n X: y\r\n\r\n", {200, 400}),
+        ("two tokens", post(GOOD, JSON + b"Authorization: Bearer a\r\nauthorization: Bearer b\r\n"), {400}),
         ("no host", b"GET /healthz HTTP/1.1\r\n\r\n", {400}),
         ("bad path", b"GET /%" + bytes([rng.randrange(103, 122)]) + b"0 HTTP/1.1\r\nHost: x\r\n\r\n",
          {400}),

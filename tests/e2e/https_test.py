@@ -114,7 +114,8 @@ class HttpsTest(SecurityTest):
         with Client(server) as plain:
             for path in ("/healthz", "/readyz", "/metrics"):
                 self.assertEqual(plain.ask("GET", path)[0], 200, path)
-            for path in ("/", "/status", "/v1/models", "/openapi.json", "/languages", "/v2/usage"):
+            for path in ("/", "/status", "/v1/models", "/openapi.json", "/languages", "/v2/usage",
+                         "/translate", "/v1/translate"):
                 self.assertEqual(plain.ask("GET", path)[0], 426, path)
             for path in ("/v1/translate", "/v1/translate:stream", "/translate", "/v2/translate",
                          "/language/translate/v2"):

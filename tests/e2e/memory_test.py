@@ -1,11 +1,12 @@
 """What memory the server keeps: nothing of a burst, and no new page under a steady load."""
 
 import concurrent.futures
+import itertools
 import re
 import time
 import unittest
 
-from harness import FLOAT32, Server, pb
+from harness import FLOAT32, Server, await_true, pb
 
 TEXT = ("The old man went to the station, bought a newspaper and waited for the train, which was "
         "late again because of the snow that had fallen in the night, as it had every winter.")
@@ -16,8 +17,8 @@ USUAL = pb.DecodingOptions(beam_size=4)
 
 class MemoryTest(unittest.TestCase):
 
-    def setUp(self):
-        self.server = Server(*FLOAT32, "--workers", "1")
+    def start(self, *arguments):
+        self.server = Server(*FLOAT32, "--workers", "1", *arguments)
         self.addCleanup(lambda: self.assertEqual(self.server.stop(), 0))
         self.addCleanup(self.server.channel.close)
 
@@ -45,6 +46,7 @@ class MemoryTest(unittest.TestCase):
         return most
 
     def test_returns_what_a_burst_took(self):
+        self.start()
         self.translate_at_once(8, USUAL)
         before = self.resident_megabytes()
         taken = self.translate_at_once(8, WIDE) - before
@@ -57,7 +59,31 @@ class MemoryTest(unittest.TestCase):
         print(f"a burst took {taken:.0f} MB beside {before:.0f} MB, and {kept:.0f} MB were kept")
         self.assertLessEqual(kept, 0.2 * taken)
 
+    def test_returns_what_unread_answers_took(self):
+        self.start("--cache-bytes", "64MiB")  # so that answers come fast
+        request = pb.TranslateRequest(
+            contents=[(TEXT + " ") * 40], sentence_splitting=pb.SENTENCE_SPLITTING_SENTENCES,
+            options=pb.DecodingOptions(beam_size=4, num_hypotheses=4),
+            output=pb.OutputOptions(tokens=True, alignments=True, attention=True))
+        self.server.translation.Translate(request, timeout=300)
+        before = self.resident_megabytes()
+        calls = [self.server.translation.TranslateBulk(itertools.repeat(
+            pb.TranslateBulkRequest(id="same", request=request))) for _ in range(12)]
+        await_true(lambda: self.unread_megabytes() > 24, "answers wait")
+        most = self.unread_megabytes()
+        taken = self.resident_megabytes() - before
+        for call in calls:
+            call.cancel()
+        await_true(lambda: self.unread_megabytes() == 0, "nothing waits")
+        await_true(lambda: self.resident_megabytes() - before < 0.5 * taken, "it goes back")
+        print(f"{most:.0f} MB of unread answers took {taken:.0f} MB beside {before:.0f} MB")
+        self.assertLess(most, 32 + 24)  # with those that were in the engine
+
+    def unread_megabytes(self):
+        return self.server.metrics()["dragoman_unread_answer_bytes"][()] / (1 << 20)
+
     def test_touches_no_new_page_under_a_steady_load(self):
+        self.start()
         if re.search("lib[at]san", self.of_process("maps")):
             self.skipTest("a sanitizer allocates for itself")
         texts = [f"{i}. {TEXT}" for i in range(16)]

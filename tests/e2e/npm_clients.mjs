@@ -44,7 +44,7 @@ seen.deepl = {
   sources: (await client.getSourceLanguages()).map((language) => language.code),
   targets: (await client.getTargetLanguages()).map((language) => language.name),
   limitReached: (await client.getUsage()).anyLimitReached(),
-  html: await failure(() => client.translateText(text, "en", "de", { tagHandling: "html" })),
+  html: (await client.translateText(`<b>${text}</b>`, "en", "de", { tagHandling: "html" })).text,
 };
 
 // Google, basic edition.  Its apiEndpoint is a host and implies https; for plain text, another option takes a URL.
@@ -62,7 +62,7 @@ seen.google = {
   many: (await google.translate([text, "Where is the station?"], "de"))[0],
   detected: (await google.detect("Wo ist der Bahnhof?"))[0].language,
   languages: languages.map((language) => language.name),
-  html: await failure(() => google.translate("<b>Hi</b>", { from: "en", to: "de" })),
+  html: (await google.translate(`<b>${text}</b>`, { from: "en", to: "de", format: "html" }))[0],
 };
 
 // The description of the API.

@@ -3,8 +3,10 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <string>
 
+#include "engine/families/ctranslate2_facts.h"
 #include "engine/families/model_directory.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -92,14 +94,37 @@ TEST_F(CTranslate2Directory, WithoutATokenizerWordsAndCharactersAreTokens) {
   EXPECT_EQ(model->tokenizer->Decode({3, 4, 5, 1}), "The  cat .");
 }
 
-TEST_F(CTranslate2Directory, WhatIsNotKnownIsRefusedByItsName) {
+// CheckAllIsRead refuses what is left over.
+TEST_F(CTranslate2Directory, WhatIsNotKnownIsLeftOver) {
   Change("encoder/pre_norm", "encoder/rope_dim");
-  EXPECT_THAT(Why(), HasSubstr("has encoder/rope_dim, which this engine does not know"));
+  const absl::StatusOr<ModelDirectory> model = OpenModelDirectory(path_);
+  ASSERT_TRUE(model.ok()) << model.status();
+  EXPECT_TRUE(model->checkpoint.Has("encoder/rope_dim"));
+  EXPECT_FALSE(model->checkpoint.Has("decoder/pre_norm"));
+}
+
+// Facts at the root of an old file, and those of its stacks.
+TEST(CTranslate2Facts, RootFactsOfOldRevisionsCountForTheStacksThatHaveNone) {
+  const std::byte bytes[] = {std::byte{0}, std::byte{1}};
+  const Tensor root{DType::kI8, {}, absl::MakeConstSpan(bytes).first(1)};
+  const Tensor own{DType::kI8, {}, absl::MakeConstSpan(bytes).last(1)};
+  for (const uint32_t revision : {4, 5}) {
+    const std::map<std::string, Tensor> variables = {
+        {"pre_norm", root}, {"alignment_heads", root}, {"encoder/pre_norm", own}};
+    CTranslate2File file{4, "TransformerSpec", revision, Checkpoint("model.bin", {}, variables)};
+    MoveRootFacts(&file);
+    const CTranslate2Facts facts(file.variables);
+    EXPECT_EQ(*facts.Number("encoder/pre_norm", 7), 1);
+    EXPECT_EQ(*facts.Number("decoder/pre_norm", 7), revision < 5 ? 0 : 7);
+    EXPECT_EQ(*facts.Number("decoder/alignment_heads", 7), revision < 5 ? 0 : 7);
+    EXPECT_FALSE(facts.Has("encoder/alignment_heads"));
+    EXPECT_EQ(file.variables.Unread().empty(), revision < 5);
+  }
 }
 
 TEST_F(CTranslate2Directory, MissingFilesAndVariablesAreNamed) {
   Change("decoder/layer_0/ffn/layer_norm/gamma", "decoder/layer_0/ffn/layer_norm/gimme");
-  EXPECT_THAT(Why(), HasSubstr("there is no decoder/layer_0/ffn/layer_norm/gamma"));
+  EXPECT_THAT(Why(), HasSubstr("there is no tensor decoder/layer_0/ffn/layer_norm/gamma"));
 }
 
 TEST_F(CTranslate2Directory, VocabulariesMustFit) {
@@ -121,6 +146,41 @@ TEST_F(CTranslate2Directory, ATextVocabularyMayLackTheUnknownToken) {
   ASSERT_TRUE(model.ok()) << model.status();
   EXPECT_THAT(model->tokenizer->Encode("x ? z").ids, ElementsAre(2, 5, 4));
   EXPECT_EQ(model->tokenizer->TargetPiece(3), "x\r");
+}
+
+// An Argos package of the model: CTranslate2 adds tokens, and nobody else does.
+class ArgosPackage : public CTranslate2Directory {
+ protected:
+  void SetUp() override {
+    fs::create_directory(path_);
+    fs::copy(kDirectory, path_ + "/model", fs::copy_options::recursive);
+    fs::copy("tests/golden/models/marian-trained/source.spm", path_ + "/sentencepiece.model");
+    Write("model/shared_vocabulary.json",
+          R"(["<s>", "</s>", "<unk>", ">>deu<<", ">>fra<<", "\u2581house"])");
+    Write("metadata.json", R"({"from_code": "en", "to_code": "de"})");
+  }
+};
+
+TEST_F(ArgosPackage, HasTheTokensThatItsConfigurationSays) {
+  Write("model/config.json", R"({"decoder_start_token": "<s>"})");
+  EXPECT_THAT(OpenModelDirectory(path_)->tokenizer->Encode("house").ids, ElementsAre(5));
+  Write("model/config.json",
+        R"({"bos_token": ">>deu<<", "add_source_bos": true, "decoder_start_token": "gone"})");
+  absl::StatusOr<ModelDirectory> model = OpenModelDirectory(path_);
+  ASSERT_TRUE(model.ok()) << model.status();
+  EXPECT_THAT(model->tokenizer->Encode("house").ids, ElementsAre(3, 5));
+  EXPECT_EQ(model->config.spec.decoder_start_id, 2);
+  Write("model/config.json",
+        R"({"bos_token": "gone", "add_source_bos": true, "add_source_eos": true})");
+  Write("metadata.json", R"({"from_code": "en", "to_code": "de", "target_prefix": ">>fra<<"})");
+  model = OpenModelDirectory(path_);
+  ASSERT_TRUE(model.ok()) << model.status();
+  EXPECT_THAT(model->tokenizer->Encode("house").ids, ElementsAre(2, 5, 1));
+}
+
+TEST_F(ArgosPackage, WithoutAnythingToStartWithIsRefused) {
+  Write("model/config.json", R"({"decoder_start_token": null})");
+  EXPECT_THAT(Why(), HasSubstr("no target_prefix"));
 }
 
 }  // namespace

@@ -178,36 +178,56 @@ TEST(Checkpoint, ANumberThatIsNotFiniteIsRefusedByNameAndPlace) {
   EXPECT_TRUE(Of(DType::kBF16, {2}, BytesOf(infinite)).ReadVector("w", 2).ok());
 }
 
-TEST(Checkpoint, KnowsWhichTensorsNobodyReadExceptCopies) {
+TEST(Checkpoint, KnowsWhichTensorsNobodyReadExceptCopiesOfMatrices) {
   const std::vector<float> table = {1.0f, 2.0f}, other = {1.0f, 3.0f};
-  const Tensor read{DType::kF32, {2}, BytesOf(table)}, differs{DType::kF32, {2}, BytesOf(other)};
   const std::vector<float> again = table;
-  const Checkpoint checkpoint(
-      "model.safetensors", {},
-      {{"shared", read}, {"tied", {DType::kF32, {2}, BytesOf(again)}}, {"wide", differs}});
-  EXPECT_THAT(checkpoint.Unread(), ElementsAre("shared", "tied", "wide"));
-  ASSERT_TRUE(checkpoint.ReadVector("shared", 2).ok());
-  EXPECT_THAT(checkpoint.Unread(), ElementsAre("wide"));
-  EXPECT_TRUE(CheckNoLayerIsUnread(checkpoint).ok());
+  const Tensor read{DType::kF32, {1, 2}, BytesOf(table)}, tied{DType::kF32, {1, 2}, BytesOf(again)};
+  const Tensor scaled{DType::kF32, {1, 2}, BytesOf(table), {2.0f}};
+  const Tensor differs{DType::kF32, {1, 2}, BytesOf(other)}, bias{DType::kF32, {2}, BytesOf(table)};
+  const Checkpoint checkpoint("model.safetensors", {},
+                              {{"bias", bias},
+                               {"same bias", bias},
+                               {"scaled", scaled},
+                               {"shared", read},
+                               {"tied", tied},
+                               {"wide", differs}});
+  EXPECT_THAT(checkpoint.Unread(), testing::SizeIs(6));
+  ASSERT_TRUE(checkpoint.ReadMatrix("shared", 1, 2).ok());
+  ASSERT_TRUE(checkpoint.Take("bias").ok());
+  EXPECT_THAT(checkpoint.Unread(), ElementsAre("same bias", "scaled", "wide"));
+  EXPECT_EQ(checkpoint.Take("no").status().code(), absl::StatusCode::kNotFound);
 }
 
-TEST(Checkpoint, AnUnreadLayerIsRefused) {
+TEST(Checkpoint, ATensorThatNobodyReadIsRefused) {
   const std::vector<float> values = {1.0f};
-  for (const char* name : {"model.decoder.layers.1.fc1.bias", "decoder/layer_1/ffn/bias",
-                           "decoder_l2_ffn_b1", "decoder.block.10.layer.0.weight"}) {
-    const Checkpoint checkpoint("model.safetensors", {},
-                                {{name, Tensor{DType::kF32, {1}, BytesOf(values)}}});
-    const absl::Status refused = CheckNoLayerIsUnread(checkpoint);
+  const Tensor one{DType::kF32, {1}, BytesOf(values)};
+  for (const char* name : {"model.decoder.layers.1.fc1.bias", "decoder/pre_norm", "lm_head.weight",
+                           "decoder_l2_ffn_b1", "special:model.yml"}) {
+    const Checkpoint checkpoint("model.safetensors", {}, {{name, one}});
+    const absl::Status refused = CheckAllIsRead(checkpoint);
     EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument) << name;
-    EXPECT_THAT(std::string(refused.message()), testing::StartsWith(name));
+    EXPECT_THAT(std::string(refused.message()),
+                testing::StartsWith(std::string(name) + " in model.safetensors"));
     ASSERT_TRUE(checkpoint.ReadVector(name, 1).ok());
-    EXPECT_TRUE(CheckNoLayerIsUnread(checkpoint).ok());
+    EXPECT_TRUE(CheckAllIsRead(checkpoint).ok());
   }
-  for (const char* name : {"final_logits_bias", "lm_head.weight", "special:model.yml", "Wemb_l"}) {
-    const Checkpoint checkpoint("model.safetensors", {},
-                                {{name, Tensor{DType::kF32, {1}, BytesOf(values)}}});
-    EXPECT_TRUE(CheckNoLayerIsUnread(checkpoint).ok()) << name;
-  }
+}
+
+TEST(Checkpoint, HarmlessTensorsAreLeftOutByNameBeginningOrEnd) {
+  const std::vector<float> values = {1.0f};
+  const Tensor one{DType::kF32, {1}, BytesOf(values)};
+  const Checkpoint checkpoint(
+      "m", {},
+      {{"special:a", one}, {"special:b", one}, {"x_alpha", one}, {"uidx", one}, {"uidx2", one}});
+  EXPECT_THAT(checkpoint.Without({"special:*", "*_alpha", "uidx"}).Unread(), ElementsAre("uidx2"));
+}
+
+TEST(Checkpoint, ANameThatIsTakenTwiceHidesNoTensor) {
+  const std::vector<float> values = {1.0f};
+  const Tensor one{DType::kF32, {1}, BytesOf(values)};
+  const Checkpoint checkpoint("m", {}, {{"a", one}, {"b", one}});
+  const auto same = [](const std::string&) -> std::string { return "c"; };
+  EXPECT_THAT(checkpoint.Renamed(same).Unread(), ElementsAre("b", "c"));
 }
 
 TEST(DType, SaysItsNameAndSize) {

@@ -122,11 +122,32 @@ TEST_F(CTranslate2, AnAliasHasTheScalesToo) {
               ElementsAre(0.5f, -6.35f));
 }
 
+TEST_F(CTranslate2, TheFirstVersionHasOtherNames) {
+  const std::pair<const char*, const char*> names[] = {
+      {"transformer/encoder/w_embs:0", "encoder/embeddings/weight"},
+      {"transformer/encoder/layer_0/multi_head/conv1d_1/kernel:0",
+       "encoder/layer_0/self_attention/linear_1/weight"},
+      {"transformer/decoder/layer_0/masked_multi_head/LayerNorm/gamma:0",
+       "decoder/layer_0/self_attention/layer_norm/gamma"},
+      {"transformer/decoder/layer_0/multi_head/conv1d/kernel:0",
+       "decoder/layer_0/attention/linear_0/weight"},
+      {"transformer/decoder/dense/bias:0", "decoder/projection/bias"}};
+  std::string bytes = Raw(uint32_t{1}) + Raw(uint32_t{std::size(names)});
+  for (const auto& [old, now] : names) bytes += Write(1, {old, {1, 2}, 2, kShorts.data});
+  const absl::StatusOr<CTranslate2File> file = Open(bytes);
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_EQ(file->specification, "");
+  EXPECT_EQ(file->revision, 1u);
+  for (const auto& [old, now] : names) EXPECT_TRUE(file->variables.Has(now)) << now;
+  EXPECT_THAT(file->variables.ReadMatrix("encoder/embeddings/weight", 1, 2)->Row(0),
+              ElementsAre(1.0f, -0.5f));
+}
+
 TEST_F(CTranslate2, EveryContradictionIsRefusedByName) {
   const float infinity = std::numeric_limits<float>::infinity();
   const std::pair<std::string, const char*> lies[] = {
-      {Model(1, {}), "version 1, want 2 to 6"},
-      {Model(7, {}), "version 7, want 2 to 6"},
+      {Model(0, {}), "version 0, want 1 to 6"},
+      {Model(7, {}), "version 7, want 1 to 6"},
       {Model(6, {kFloats}) + "x", "1 bytes behind"},
       {Model(6, {kFloats, kFloats}), "embeddings_0/weight occurs twice"},
       {Model(6, {{"w", {2, 3}, 0, Raw<float>({1, 2, 3, 4})}}), "w has 16 bytes, want 24"},

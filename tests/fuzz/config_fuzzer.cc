@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   } else if (const auto options = dragoman::Resolve(*config); options.ok()) {
     FUZZ_CHECK(!options->models.empty());
     FUZZ_CHECK(!options->default_model.empty());
-    FUZZ_CHECK(options->pool.max_batch_rows == 0 ||  // 0: measured when a model loads
+    FUZZ_CHECK(options->pool.max_batch_rows == 0 ||  // 0: the default
                options->limits.max_beam_size <= options->pool.max_batch_rows);
     FUZZ_CHECK(options->drain_timeout >= absl::ZeroDuration());
     FUZZ_CHECK(options->pool.workers * options->pool.threads_per_worker <= 1024);

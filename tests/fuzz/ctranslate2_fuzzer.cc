@@ -1,6 +1,7 @@
 // Any bytes as CTranslate2's model.bin: the file, and the network that its variables describe.
 
 #include "engine/families/ctranslate2.h"
+#include "engine/families/ctranslate2_facts.h"
 #include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/read_all.h"
 
@@ -8,6 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const dragoman::MemoryFile bytes(data, size);
   auto file = dragoman::OpenCTranslate2File(bytes.path());
   if (!file.ok()) return 0;
+  dragoman::MoveRootFacts(&*file);
   dragoman::ReadAll(file->variables);
   dragoman::Vocabulary tokens;
   for (const char* token : {"<s>", "</s>", "<unk>", "a", "b", "."}) {
@@ -18,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto spec = dragoman::ReadCTranslate2Spec(model);
   if (!spec.ok()) return 0;
   FUZZ_CHECK(spec->d_model > 0 && spec->encoder_layers > 0 && spec->decoder_layers > 0);
-  const auto tensors = dragoman::CTranslate2Tensors(model, *spec);
+  const auto tensors = dragoman::CTranslate2Tensors(model);
   if (tensors.ok()) dragoman::ReadAll(*tensors);
   return 0;
 }

@@ -22,7 +22,7 @@ inline ServerOptions FuzzServerOptions() {
   options.http_address = "127.0.0.1:0";
   options.precision = Precision::kFloat32;
   options.pool.workers = 1;
-  options.pool.max_batch_rows = 16;  // measuring the best number would take most of the start
+  options.pool.max_batch_rows = 16;
   options.pool.kv_capacity_bytes = size_t{64} << 20;
   options.limits = {.max_texts = 8,
                     .max_characters = 256,

@@ -5,6 +5,7 @@
 #include <thread>
 #include <tuple>
 
+#include "engine/math/int8_kernels.h"
 #include "engine/math/int8_rows.h"
 #include "engine/math/kernels.h"
 #include "gmock/gmock.h"
@@ -145,37 +146,44 @@ INSTANTIATE_TEST_SUITE_P(
                      testing::Values(Shape{64, 64}, Shape{64, 192}, Shape{128, 64}, Shape{33, 17},
                                      Shape{1, 1}, Shape{64, 935}, Shape{1024, 96})));
 
-TEST(Int8Rows, ComputesTheOutputsThatAreNamedAsInt8GemmDoes) {
+// Some outputs of Int8Rows, bit for bit as Int8Gemm computes them.
+void ExpectNamedOutputs(int inputs, int outputs) {
   std::mt19937 random(12);
-  for (const auto& [inputs, outputs] : {std::pair(512, 1000), {64, 65}, {33, 17}, {1, 1}}) {
-    const Matrix<float> weight = RandomMatrix(outputs, inputs, &random);
-    const std::vector<float> bias = RandomVector(outputs, &random);
-    const auto gemm = Int8Gemm::Create(weight.view(), bias, Activation::kNone);
-    ASSERT_TRUE(gemm.ok()) << gemm.status();
-    Int8Rows selective(outputs, inputs);
-    const absl::Status set = selective.Set(0, weight.view(), bias);
-    ASSERT_TRUE(set.ok()) << set;
-    for (const int rows : {1, 2, 3, 4, 5, 6, 11, 16}) {
-      const Matrix<float> x = RandomMatrix(rows, inputs, &random);
-      QuantizedRows quantized;
-      quantized.Resize(rows, inputs);
-      QuantizeRows(x.view(), 0, rows, &quantized);
-      Matrix<float> all(rows, outputs);
-      gemm->Apply(quantized, 0, gemm->panels(), all.view());
-      for (const int count : {1, 2, 3, 4, 5, 50, 700}) {
-        std::vector<int32_t> named(count);
-        for (int32_t& o : named) o = std::uniform_int_distribution<>(0, outputs - 1)(random);
-        Matrix<float> y(rows, count);
-        selective.Apply(quantized, named, y.view());
-        for (int r = 0; r < rows; ++r) {
-          for (int j = 0; j < count; ++j) {
-            // The sums are exact; without VNNI only the last rounding may differ.
-            ASSERT_FLOAT_EQ(y.Row(r)[j], all.Row(r)[named[j]]) << "row " << r << " output " << j;
-          }
+  const Matrix<float> weight = RandomMatrix(outputs, inputs, &random);
+  const std::vector<float> bias = RandomVector(outputs, &random);
+  const auto gemm = Int8Gemm::Create(weight.view(), bias, Activation::kNone);
+  ASSERT_TRUE(gemm.ok()) << gemm.status();
+  Int8Rows selective(outputs, inputs);
+  const absl::Status set = selective.Set(0, weight.view(), bias);
+  ASSERT_TRUE(set.ok()) << set;
+  for (const int rows : {1, 2, 3, 4, 5, 6, 11, 16}) {
+    const Matrix<float> x = RandomMatrix(rows, inputs, &random);
+    QuantizedRows quantized;
+    quantized.Resize(rows, inputs);
+    QuantizeRows(x.view(), 0, rows, &quantized);
+    Matrix<float> all(rows, outputs);
+    gemm->Apply(quantized, 0, gemm->panels(), all.view());
+    for (const int count : {1, 2, 3, 4, 5, 50, 700}) {
+      std::vector<int32_t> named(count);
+      for (int32_t& o : named) o = std::uniform_int_distribution<>(0, outputs - 1)(random);
+      Matrix<float> y(rows, count);
+      selective.Apply(quantized, named, y.view());
+      for (int r = 0; r < rows; ++r) {
+        for (int j = 0; j < count; ++j) {
+          ASSERT_EQ(y.Row(r)[j], all.Row(r)[named[j]]) << "row " << r << " output " << j;
         }
       }
     }
   }
+}
+
+TEST(Int8Rows, ComputesTheOutputsThatAreNamedAsInt8GemmDoes) {
+  ForEachInstructionSet([] {
+    for (const auto& [inputs, outputs] : {std::pair(512, 1000), {64, 65}, {33, 17}, {1, 1}}) {
+      SCOPED_TRACE(testing::Message() << inputs << " x " << outputs);
+      ExpectNamedOutputs(inputs, outputs);
+    }
+  });
 }
 
 TEST(Int8Rows, RefusesWeightsThatAreNotFinite) {
@@ -228,6 +236,25 @@ TEST(Gemm, Int8KeepsARowOfEqualValues) {
   GemmScratch scratch;
   gemm->Apply(x.view(), y.view(), &scratch);
   ExpectProduct(Precision::kInt8, x, weight, {}, Activation::kNone, y);
+}
+
+// CPUs with and without VNNI have the same fingerprint.
+TEST(Gemm, Int8GivesTheSameBytesWithoutVnni) {
+  if (!HasVnni()) GTEST_SKIP() << "this CPU has no VNNI";
+  std::mt19937 random(13);
+  const Matrix<float> weight = RandomMatrix(200, 300, &random), x = RandomMatrix(20, 300, &random);
+  const auto gemm = PackedGemm::Create(weight.view(), RandomVector(200, &random), Activation::kRelu,
+                                       {Precision::kInt8, Matmul::kNative});
+  ASSERT_TRUE(gemm.ok()) << gemm.status();
+  Matrix<float> with(20, 200), without(20, 200);
+  GemmScratch scratch;
+  gemm->Apply(x.view(), with.view(), &scratch);
+  const std::string fingerprint = Fingerprint(Precision::kInt8);
+  HideVnniForTest(true);
+  gemm->Apply(x.view(), without.view(), &scratch);
+  EXPECT_EQ(Fingerprint(Precision::kInt8), fingerprint);
+  HideVnniForTest(false);
+  for (int r = 0; r < 20; ++r) EXPECT_EQ(with.Row(r), without.Row(r)) << r;
 }
 
 TEST(Gemm, Int8RefusesAWeightThatIsNotFinite) {

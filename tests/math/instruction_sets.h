@@ -7,25 +7,35 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "absl/strings/ascii.h"
 #include "engine/math/gemm.h"
+#include "engine/math/int8_kernels.h"
+#include "engine/math/kernels.h"
 #include "gtest/gtest.h"
 #include "hwy/targets.h"
 
 namespace dragoman {
 
-// Runs a test once for every instruction set that the Highway kernels were compiled for and this
-// machine has, as if it had nothing better.  (oneDNN's instruction set is chosen for a whole
-// process, by ONEDNN_MAX_CPU_ISA: see CMakeLists.txt.)
+// Runs a test once for every instruction set that the kernels were compiled for and this machine
+// has, as if it had nothing better: those of Highway, and AVX-512 with and without VNNI.  (oneDNN's
+// instruction set is chosen for a whole process, by ONEDNN_MAX_CPU_ISA: see CMakeLists.txt.)
 inline void ForEachInstructionSet(absl::FunctionRef<void()> test) {
   const int64_t supported = hwy::SupportedTargets();
-  for (int64_t targets = supported; targets != 0; targets &= targets - 1) {
+  for (int64_t targets = supported & CompiledTargets(); targets != 0; targets &= targets - 1) {
     const int64_t target = targets & -targets;
     SCOPED_TRACE(hwy::TargetName(target));
     hwy::SetSupportedTargetsForTest(target);
+    EXPECT_EQ(HighwayIsa(), absl::AsciiStrToLower(hwy::TargetName(target))) << "it does not run";
     test();
+    if (HasVnni() && !testing::Test::HasFatalFailure()) {
+      SCOPED_TRACE("without VNNI");
+      HideVnniForTest(true);
+      test();
+      HideVnniForTest(false);
+    }
     if (testing::Test::HasFatalFailure()) break;
   }
-  hwy::SetSupportedTargetsForTest(0);  // allows everything again
+  hwy::SetSupportedTargetsForTest(supported);
 }
 
 // Skips a test, with a message, if this CPU cannot multiply in its precision.  Our kernels for

@@ -76,10 +76,10 @@ TEST(Int8Ways, GiveTheSameBytesForTheGreatestNumbers) {
   ExpectSameBytes(weight, {}, Activation::kNone, x, 1);
 }
 
-// Whatever is measured here, the result is a number of rows that a call can have, or kNever.
+// Whatever is measured here, the result is a number of rows that a call can have, or kNeverFaster.
 TEST(Int8Ways, ChangeOverAtANumberOfRows) {
   const int rows = MeasureOneDnnInt8Crossover();
-  if (rows == kNever) GTEST_SKIP() << "oneDNN (" << OneDnnIsa() << ") is nowhere faster here";
+  if (rows == kNeverFaster) GTEST_SKIP() << "oneDNN (" << OneDnnIsa() << ") is nowhere faster here";
   EXPECT_GE(rows, 1);
   EXPECT_LE(rows, OneDnnMatmul::kMaxRows);
 }

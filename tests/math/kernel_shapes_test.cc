@@ -65,46 +65,29 @@ TEST(KernelShapes, GiveTheSameBytesInFloat32) {
   }
 }
 
-TEST(KernelShapes, GiveTheSameBytesInInt8) {
-  std::mt19937 random(32);
-  for (const auto& [inputs, outputs] : kSizes) {
-    const Matrix<float> weight = RandomMatrix(outputs, inputs, &random);
-    const Matrix<float> x = RandomMatrix(kMostRows, inputs, &random);
-    auto gemm = Int8Gemm::Create(weight.view(), RandomVector(outputs, &random), Activation::kRelu);
-    ASSERT_TRUE(gemm.ok()) << gemm.status();
-    const auto apply = [&](MatrixView<const float> rows, MatrixView<float> y) {
-      QuantizedRows quantized;
-      quantized.Resize(rows.rows(), rows.cols());
-      QuantizeRows(rows, 0, rows.rows(), &quantized);
-      gemm->Apply(quantized, 0, gemm->panels(), y);
-    };
-    Matrix<float> want(kMostRows, outputs);
-    gemm->set_near_prefetch(true);
-    apply(x.view(), want.view());
-    for (const bool near_prefetch : {true, false}) {
-      gemm->set_near_prefetch(near_prefetch);
-      ExpectSameBytes(x, want, apply);
-    }
-  }
+TEST(KernelShapes, APanelWidthThatNoKernelHasIsAnError) {
+  std::mt19937 random(33);
+  const Matrix<float> weight = RandomMatrix(6, 5, &random), x = RandomMatrix(1, 5, &random);
+  Matrix<float> y(1, 6);
+  const Float32Gemm gemm(weight.view(), {}, Activation::kNone, {.rows = 2, .outputs = 3});
+  EXPECT_DEATH(gemm.Apply(x.view(), 0, gemm.panels(), y.view()), "width of the panels");
 }
 
 TEST(KernelShapes, AreMeasuredAndDescribed) {
-  const KernelShapes measured = ShapesInUse();
+  const Float32Gemm::Tile measured = Float32TileInUse();
   const auto is_measured = [&](const Float32Gemm::Tile& tile) {
-    return tile.rows == measured.float32.rows && tile.outputs == measured.float32.outputs;
+    return tile.rows == measured.rows && tile.outputs == measured.outputs;
   };
   const auto tiles = Float32Gemm::Tiles();
   EXPECT_TRUE(std::any_of(tiles.begin(), tiles.end(), is_measured));
   EXPECT_EQ(DescribeShape(Precision::kBFloat16), "");
+  EXPECT_EQ(DescribeShape(Precision::kInt8), HasVnni() ? "tiles of 6 x 64" : "");
 
-  SetShapesForTest(KernelShapes{.float32 = tiles.back(), .int8_near_prefetch = false});
+  SetFloat32TileForTest(tiles.back());
   EXPECT_EQ(DescribeShape(Precision::kFloat32),
             absl::StrCat("tiles of ", tiles.back().rows, " x ", tiles.back().outputs));
-  if (HasVnni()) {
-    EXPECT_EQ(DescribeShape(Precision::kInt8), "tiles of 6 x 64 without near prefetch");
-  }
-  SetShapesForTest(std::nullopt);
-  EXPECT_TRUE(is_measured(ShapesInUse().float32)) << "it measured again";
+  SetFloat32TileForTest(std::nullopt);
+  EXPECT_TRUE(is_measured(Float32TileInUse())) << "it measured again";
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "engine/math/attend.h"
 #include "gtest/gtest.h"
+#include "hwy/targets.h"
 #include "tests/math/activation_by_definition.h"
 #include "tests/math/instruction_sets.h"
 #include "tests/math/packed_key_values.h"
@@ -13,6 +14,26 @@
 
 namespace dragoman {
 namespace {
+
+// A CPU with everything that Highway knows and for which nothing was compiled.  Such a target runs
+// nothing, must not be tested as if it did, and must not be named.
+TEST(InstructionSets, AreThoseThatWereCompiledWhateverElseTheCpuHas) {
+  const auto run = [] {
+    std::vector<std::string> isas;
+    ForEachInstructionSet([&isas] { isas.push_back(HighwayIsa()); });
+    return isas;
+  };
+  const int64_t supported = hwy::SupportedTargets();
+  const std::string isa = HighwayIsa();
+  const std::vector<std::string> isas = run();
+  EXPECT_EQ(isa, isas.front()) << "the best one runs";
+
+  hwy::SetSupportedTargetsForTest(supported | ~CompiledTargets());
+  EXPECT_EQ(HighwayIsa(), isa);
+  EXPECT_EQ(run(), isas);
+  EXPECT_EQ(Fingerprint(Precision::kFloat32), "float32/" + isa);
+  hwy::SetSupportedTargetsForTest(0);
+}
 
 TEST(AddAndNorm, AgreesWithTheDefinitionForEveryWidth) {
   std::mt19937 random(1);

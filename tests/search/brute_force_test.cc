@@ -153,6 +153,8 @@ bool IsAllowed(const WholeSearch& options, const std::vector<int32_t>& tokens) {
   }
   std::string text;
   for (const int32_t token : tokens) text += kPieces[token];
+  // A phrase begins a word, which the first token does with or without a mark.
+  if (!text.starts_with("▁")) text.insert(0, "▁");
   for (const std::string& phrase : options.banned_phrases) {
     if (text.find(phrase) != std::string::npos) return false;
   }
@@ -166,7 +168,6 @@ bool IsAllowed(const WholeSearch& options, const std::vector<int32_t>& tokens) {
 // The log-probability of each token after `tokens`; -inf for one that is not allowed.
 std::vector<double> DefinedLogProbs(const RandomLanguage& language, const WholeSearch& options,
                                     const std::vector<int32_t>& tokens) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const std::vector<float> logits = language.Logits(tokens);
   const bool last = static_cast<int>(tokens.size()) + 1 == options.max_length;
   const std::optional<int> forced = last && options.forced_eos_id
@@ -228,6 +229,7 @@ TEST(BruteForce, EveryRuleAndPenaltyIsWhatItsDefinitionSays) {
       [](WholeSearch* options) {
         options->banned_phrases = {InPieces("a b"), InPieces("b bcc")};
       },
+      [](WholeSearch* options) { options->banned_phrases = {InPieces("c")}; },
       [](WholeSearch* options) { options->min_length = 2; },
       [](WholeSearch* options) { options->forced_bos_id = 3; },
       [](WholeSearch* options) { options->forced_eos_id = kEos; },

@@ -230,7 +230,6 @@ TEST(RowSampler, ANumberFallsOnItsPartOfTheMass) {
 // One draw from a row whose tiles are dropped when the next one comes.
 TEST(RowSampler, OneDrawOfTilesThatAreNotKeptFollowsTheDistribution) {
   constexpr int kDraws = 20000;
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
   struct Setting {
     float temperature = 1.0f;
     int top_k = 0;

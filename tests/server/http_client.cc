@@ -9,7 +9,7 @@
 
 namespace dragoman {
 
-HttpClient::HttpClient(const std::string& address) : fd_(socket(AF_INET, SOCK_STREAM, 0)) {
+RawHttpClient::RawHttpClient(const std::string& address) : fd_(socket(AF_INET, SOCK_STREAM, 0)) {
   const size_t colon = address.rfind(':');
   sockaddr_in to = {};
   to.sin_family = AF_INET;
@@ -20,9 +20,9 @@ HttpClient::HttpClient(const std::string& address) : fd_(socket(AF_INET, SOCK_ST
   connect(fd_, reinterpret_cast<const sockaddr*>(&to), sizeof(to));
 }
 
-HttpClient::~HttpClient() { close(fd_); }
+RawHttpClient::~RawHttpClient() { close(fd_); }
 
-void HttpClient::Send(const std::string& bytes) {
+void RawHttpClient::Send(const std::string& bytes) {
   for (size_t sent = 0; sent < bytes.size();) {
     const ssize_t n =
         TEMP_FAILURE_RETRY(send(fd_, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL));
@@ -31,7 +31,7 @@ void HttpClient::Send(const std::string& bytes) {
   }
 }
 
-bool HttpClient::More() {
+bool RawHttpClient::More() {
   char buffer[4096];
   // With a time limit, recv also returns when the process is stopped and continued.
   const ssize_t n = TEMP_FAILURE_RETRY(recv(fd_, buffer, sizeof(buffer), 0));
@@ -40,7 +40,7 @@ bool HttpClient::More() {
   return true;
 }
 
-HttpReply HttpClient::Receive(bool has_body) {
+HttpReply RawHttpClient::Receive(bool has_body) {
   size_t end;
   while ((end = received_.find("\r\n\r\n")) == std::string::npos) {
     if (!More()) return {};
@@ -66,17 +66,17 @@ HttpReply HttpClient::Receive(bool has_body) {
   return answer;
 }
 
-bool HttpClient::IsClosed() { return received_.empty() && !More(); }
+bool RawHttpClient::IsClosed() { return received_.empty() && !More(); }
 
 HttpReply HttpGet(const std::string& address, const std::string& path, const std::string& method) {
-  HttpClient client(address);
+  RawHttpClient client(address);
   client.Send(method + " " + path + " HTTP/1.0\r\n\r\n");
   return client.Receive(method != "HEAD");
 }
 
 HttpReply HttpPost(const std::string& address, const std::string& path, const std::string& body,
                    const std::string& headers) {
-  HttpClient client(address);
+  RawHttpClient client(address);
   client.Send("POST " + path + " HTTP/1.1\r\nHost: test\r\nConnection: close\r\n" + headers +
               "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
   return client.Receive();

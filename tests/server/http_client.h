@@ -14,12 +14,12 @@ struct HttpReply {
 };
 
 // A connection that can send any bytes.  `address` is IPV4:PORT.
-class HttpClient {
+class RawHttpClient {
  public:
-  explicit HttpClient(const std::string& address);
-  ~HttpClient();
-  HttpClient(const HttpClient&) = delete;
-  HttpClient& operator=(const HttpClient&) = delete;
+  explicit RawHttpClient(const std::string& address);
+  ~RawHttpClient();
+  RawHttpClient(const RawHttpClient&) = delete;
+  RawHttpClient& operator=(const RawHttpClient&) = delete;
 
   void Send(const std::string& bytes);
 

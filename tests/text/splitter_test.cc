@@ -69,7 +69,7 @@ TEST(Splitter, ClosingMarksBelongToTheirSentence) {
   EXPECT_THAT(Split("\"Stop!\" Tom ran. (It was late.) He fell."),
               ElementsAre("\"Stop!\"", "Tom ran.", "(It was late.)", "He fell."));
   EXPECT_THAT(Split("„Gut.“ Er ging. « Bien. » Il part."),
-              ElementsAre("„Gut.“", "Er ging.", "« Bien.", "» Il part."));
+              ElementsAre("„Gut.“", "Er ging.", "« Bien. »", "Il part."));
 }
 
 TEST(Splitter, ASentenceMayBeginWithQuotesBracketsAndSpanishMarks) {
@@ -109,6 +109,56 @@ TEST(Splitter, ADotInsideAWordEndsNothing) {
   ExpectWhole({"Visit www.example.org/a.html now", "Mail a.b@c.de!", "Node.JS rocks"});
 }
 
+TEST(Splitter, AnAbbreviationEndsASentenceIfTheNextWordBeginsOne) {
+  EXPECT_THAT(Split("I live in the U.S. How about you? He left the U.K. Parliament."),
+              ElementsAre("I live in the U.S.", "How about you?", "He left the U.K. Parliament."));
+  EXPECT_THAT(Split("At 5 p.m. Mr. Lee left. At 6 p.m. Trains stop."),
+              ElementsAre("At 5 p.m. Mr. Lee left.", "At 6 p.m.", "Trains stop."));
+}
+
+TEST(Splitter, AMarkerOfAListBelongsToItsItem) {
+  EXPECT_THAT(Split("1.) Wash. 2.) Dry."), ElementsAre("1.) Wash.", "2.) Dry."));
+  EXPECT_THAT(Split("1. The first item 2. The second item"),
+              ElementsAre("1. The first item", "2. The second item"));
+  EXPECT_THAT(Split("• 9. Wash • 10. Dry"), ElementsAre("• 9. Wash", "• 10. Dry"));
+  EXPECT_THAT(Split("(a) wash (b) dry"), ElementsAre("(a) wash", "(b) dry"));
+  ExpectWhole({"Am 2. Mai und am 3. Mai", "He came 1st and she 2nd."});
+}
+
+TEST(Splitter, NothingEndsWithinAShortQuotation) {
+  EXPECT_THAT(Split("Er rief: „Halt. Nein!“ Dann ging er."),
+              ElementsAre("Er rief: „Halt. Nein!“", "Dann ging er."));
+  EXPECT_THAT(Split("今天看《走吧！爸爸》好吗？好！"),
+              ElementsAre("今天看《走吧！爸爸》好吗？", "好！"));
+  ExpectWhole({"We saw (it was late. Very late!) a fox.", "Bohr [...] used it."});
+  const std::string word = "Go" + std::string(400, 'o');
+  EXPECT_THAT(Split("“Oh. " + word + " on.” Yes."), ElementsAre("“Oh.", word + " on.”", "Yes."));
+  EXPECT_THAT(Split("“Oh (no. Yes. Well."), ElementsAre("“Oh (no.", "Yes.", "Well."));
+}
+
+TEST(Splitter, SpacedDotsAreOneEllipsis) {
+  ExpectWhole({"I was . . . I did not mean it."});
+  EXPECT_THAT(Split("It was all . . . . Then it ended."),
+              ElementsAre("It was all . . . .", "Then it ended."));
+}
+
+TEST(Splitter, AReferenceToAFootnoteBelongsToItsSentence) {
+  EXPECT_THAT(Split("He died.[1] She lived.[2][3] They sang.11 12 All wept."),
+              ElementsAre("He died.[1]", "She lived.[2][3]", "They sang.11 12", "All wept."));
+  ExpectWhole({"He took no.10 Downing Street."});
+}
+
+TEST(Splitter, ALineThatWasFullGoesOn) {
+  ExpectWhole({"It was a cold \nnight."});
+  EXPECT_THAT(Split("cold\nnight \nDay"), ElementsAre("cold", "night", "Day"));
+}
+
+TEST(Splitter, ArmenianAndGreekHaveMarksOfTheirOwn) {
+  EXPECT_THAT(Split("Մութ է: Ես գնամ:"), ElementsAre("Մութ է:", "Ես գնամ:"));
+  EXPECT_THAT(Split("Πού είναι; Εδώ."), ElementsAre("Πού είναι;", "Εδώ."));
+  ExpectWhole({"Note: This stays; So does this."});
+}
+
 TEST(Splitter, OnlyWhiteSpaceIsBetweenSentences) {
   constexpr uint32_t kSeed = 11;
   SCOPED_TRACE(kSeed);
@@ -126,7 +176,10 @@ TEST(Splitter, OnlyWhiteSpaceIsBetweenSentences) {
       ASSERT_EQ(StripWhiteSpace(between), "") << text;
       ASSERT_FALSE(sentence.empty()) << text;
       ASSERT_EQ(StripWhiteSpace(sentence), sentence) << text;
-      ASSERT_EQ(sentence.find('\n'), std::string::npos) << text;
+      for (size_t end_of_line = sentence.find('\n'); end_of_line != std::string::npos;
+           end_of_line = sentence.find('\n', end_of_line + 1)) {
+        ASSERT_EQ(sentence[end_of_line - 1], ' ') << text;  // a line that was full
+      }
       end = span.end;
     }
     ASSERT_EQ(StripWhiteSpace(text.substr(end)), "") << text;

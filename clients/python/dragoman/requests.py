@@ -21,6 +21,8 @@ class TranslateFields(TypedDict, total=False):
     sentence_splitting: Union[int, str]  # "SENTENCE_SPLITTING_SENTENCES"
     priority: Union[int, str]  # "PRIORITY_BATCH"
     target_prefixes: Sequence[str]
+    markup: Union[int, str]  # "MARKUP_HTML"
+    markup_options: Union[pb.MarkupOptions, Mapping[str, Any]]
 
 
 #: What a bulk call takes for one request: a text, a request, or (id, one of these).

@@ -79,6 +79,20 @@ TEST(AutoSource, ATextWithoutALanguageIsInThatOfTheModel) {
   EXPECT_TRUE(sources->groups[0].route.has_value());
 }
 
+TEST(AutoSource, AWeakGuessAtALanguageThatIsNotServedDoesNotCount) {
+  const std::vector<DetectedLanguage> guess = DetectLanguages("Hi.");
+  ASSERT_FALSE(guess.empty());
+  ASSERT_LT(guess[0].confidence, 0.5f);
+  for (const DetectedLanguage& language : guess) EXPECT_FALSE(Find(language.language).ok());
+  const absl::StatusOr<DetectedSources> alone = DetectSources({"Hi."}, "de", Find);
+  ASSERT_TRUE(alone.ok()) << alone.status();
+  EXPECT_EQ(alone->groups[0].language, "");  // the model's own
+  EXPECT_EQ(alone->texts[0].confidence, 0);
+  const absl::StatusOr<DetectedSources> among_others = DetectSources({kFrench, "Hi."}, "de", Find);
+  ASSERT_TRUE(among_others.ok()) << among_others.status();
+  EXPECT_EQ(among_others->texts[1].language, "fr");
+}
+
 TEST(AutoSource, ALanguageThatIsNotServedIsNamed) {
   const absl::Status status = DetectSources({kGerman}, "fr", Find).status();
   EXPECT_TRUE(absl::IsInvalidArgument(status));

@@ -2,6 +2,7 @@
 // that behave and clients that do not.
 
 #include <gmock/gmock.h>
+#include <google/protobuf/util/json_util.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <gtest/gtest.h>
 
@@ -12,6 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "tests/server/http_client.h"
 #include "tests/server/test_server.h"
 
 namespace dragoman {
@@ -344,6 +348,222 @@ TEST(BulkTest, EachRequestCountsAmongThoseOfItsPrincipal) {
   EXPECT_EQ(samples.at("dragoman_requests_total{code=\"OK\",method=\"TranslateBulkItem\","
                        "model=\"en-de\"}"),
             200);
+}
+
+// --- Answers that nobody reads
+
+constexpr char kUnread[] = "dragoman_unread_answer_bytes";
+
+// Little work, and an answer of some 200 kB.
+v1::TranslateRequest LargeRequest() {
+  std::string text;
+  for (int i = 0; i < 40; ++i) text += "The old teacher sees a small house. ";
+  v1::TranslateRequest request = RequestFor({text});
+  request.set_sentence_splitting(v1::SENTENCE_SPLITTING_SENTENCES);
+  request.mutable_options()->set_beam_size(2);
+  request.mutable_options()->set_num_hypotheses(2);
+  request.mutable_output()->set_tokens(true);
+  request.mutable_output()->set_alignments(true);
+  request.mutable_output()->set_alignment_threshold(1e-9f);  // all pairs of tokens
+  request.mutable_output()->set_attention(true);
+  return request;
+}
+
+class UnreadTest : public testing::Test {
+ protected:
+  static constexpr size_t kBulkCall = 1 << 20, kHolder = 2 << 20;
+  // The engine's, when the bound is reached: of so many requests at most.
+  static constexpr int kInEngine = 8;
+
+  UnreadTest() : server_(Options()) {
+    EXPECT_TRUE(server_.Translate(LargeRequest(), &answer_).ok());
+    EXPECT_GT(answer_.ByteSizeLong(), 200'000u);
+    most_in_engine_ = kInEngine * answer_.ByteSizeLong();
+  }
+
+  static ServerOptions Options() {
+    ServerOptions options = TestOptions();
+    options.answers = {.all = 2 * kHolder, .holder = kHolder, .bulk_call = kBulkCall};
+    options.pool.workers = 1;
+    options.pool.max_batch_rows = 16;
+    options.pool.max_waiting_requests = 2;
+    return options;
+  }
+
+  // A connection of its own, whose client takes little beyond what it reads.
+  std::unique_ptr<v1::TranslationService::Stub> Connect() {
+    grpc::ChannelArguments arguments;
+    arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+    arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+    arguments.SetInt(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, 64 << 10);
+    arguments.SetInt(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, -1);
+    return v1::TranslationService::NewStub(grpc::CreateCustomChannel(
+        server_.server().grpc_address(), grpc::InsecureChannelCredentials(), arguments));
+  }
+
+  // Waits until so many bytes are unread and the engine has nothing to do, not only between two
+  // requests.
+  void AwaitUnread(double least) {
+    const absl::Time deadline = absl::Now() + absl::Seconds(60);
+    for (int idle = 0; idle < 20 && absl::Now() < deadline; ++idle) {
+      const Samples samples = server_.Metrics();
+      if (samples.at(kUnread) < least || samples.at("dragoman_kv_cache_bytes") > 0 ||
+          samples.at("dragoman_queue_requests{priority=\"batch\"}") > 0) {
+        idle = 0;
+      }
+    }
+    EXPECT_GE(Unread(), least);
+  }
+
+  double Unread() { return server_.Metrics().at(kUnread); }
+
+  TestServer server_;
+  v1::TranslateResponse answer_;
+  size_t most_in_engine_ = 0;
+};
+
+// A bulk call whose writer sends as much as the server takes, up to so many requests.
+class LargeBulk {
+ public:
+  LargeBulk(v1::TranslationService::Stub* stub, int requests)
+      : call_(stub->TranslateBulk(&context_)), writer_([this, requests] {
+          v1::TranslateBulkRequest item;
+          *item.mutable_request() = LargeRequest();
+          for (int i = 0; i < requests; ++i) {
+            item.set_id(std::to_string(i));
+            if (!call_->Write(item)) return;
+          }
+          call_->WritesDone();
+        }) {}
+
+  ~LargeBulk() {
+    context_.TryCancel();
+    writer_.join();
+    call_->Finish();
+  }
+
+  // Reads the rest; returns the ids of the answers that were like `wanted`.
+  std::set<std::string> ReadAll(const v1::TranslateResponse& wanted) {
+    std::set<std::string> ids;
+    for (v1::TranslateBulkResponse answer; call_->Read(&answer);) {
+      const auto& translations = answer.response().translations();
+      if (translations.size() == 1 &&
+          translations[0].SerializeAsString() == wanted.translations(0).SerializeAsString()) {
+        ids.insert(answer.id());
+      }
+    }
+    return ids;
+  }
+
+ private:
+  grpc::ClientContext context_;
+  std::unique_ptr<BulkStream> call_;
+  std::thread writer_;
+};
+
+TEST_F(UnreadTest, TheAnswersOfABulkCallAreBoundedAndNoneIsLost) {
+  constexpr int kRequests = 40;
+  const auto stub = Connect();
+  LargeBulk slow(stub.get(), kRequests);
+  AwaitUnread(kBulkCall);
+  EXPECT_LE(Unread(), kBulkCall + most_in_engine_);
+  EXPECT_EQ(slow.ReadAll(answer_).size(), size_t{kRequests});
+  server_.AwaitSample(kUnread, 0);
+}
+
+TEST_F(UnreadTest, TheAnswersOfAllCallsOfAConnectionAreBoundedAndOthersGoOn) {
+  const auto stub = Connect(), other = Connect();
+  std::vector<std::unique_ptr<LargeBulk>> slow;
+  for (int i = 0; i < 6; ++i) slow.push_back(std::make_unique<LargeBulk>(stub.get(), 12));
+  AwaitUnread(kHolder);
+  EXPECT_LE(Unread(), 2 * kHolder + most_in_engine_);
+  // New calls of this client are refused, and those of others are not.
+  grpc::ClientContext context;
+  v1::TranslateResponse answer;
+  const grpc::Status refused = stub->Translate(&context, RequestFor({"The cat is old."}), &answer);
+  EXPECT_EQ(refused.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_THAT(refused.error_message(), HasSubstr("read them first"));
+  EXPECT_EQ(LargeBulk(other.get(), 9).ReadAll(answer_).size(), 9u);
+  EXPECT_EQ(server_.Translate("The cat is old."), "Die Katze ist alt.");
+  for (const auto& call : slow) EXPECT_EQ(call->ReadAll(answer_).size(), 12u);
+  server_.AwaitSample(kUnread, 0);
+}
+
+TEST_F(UnreadTest, CancelledCallsLeaveNoAnswers) {
+  const auto stub = Connect();
+  {
+    LargeBulk slow(stub.get(), 30);
+    AwaitUnread(kBulkCall);
+  }
+  server_.AwaitSample(kUnread, 0);
+  server_.AwaitSample("dragoman_requests_in_flight", 0);
+}
+
+TEST_F(UnreadTest, AnswersOfSingleCallsCountUntilTheyAreRead) {
+  const auto stub = Connect();
+  struct Pending {
+    grpc::ClientContext context;
+    grpc::CompletionQueue queue;
+    std::unique_ptr<grpc::ClientAsyncResponseReader<v1::TranslateResponse>> call;
+    void Await() {
+      void* tag = nullptr;
+      bool ok = false;
+      EXPECT_TRUE(queue.Next(&tag, &ok) && ok);
+    }
+  };
+  std::vector<std::unique_ptr<Pending>> calls;
+  while (Unread() < kHolder && calls.size() < 50) {
+    Pending& pending = *calls.emplace_back(std::make_unique<Pending>());
+    pending.call = stub->PrepareAsyncTranslate(&pending.context, LargeRequest(), &pending.queue);
+    pending.call->StartCall();
+    pending.call->ReadInitialMetadata(nullptr);  // comes with the answer, which is not read yet
+    pending.Await();
+  }
+  EXPECT_GE(Unread(), kHolder);
+  grpc::ClientContext context;
+  v1::TranslateResponse answer;
+  EXPECT_EQ(stub->Translate(&context, RequestFor({"The cat is old."}), &answer).error_code(),
+            grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(server_.Metrics().at("dragoman_rejected_total{reason=\"principal_limit\"}"), 1);
+  EXPECT_EQ(server_.Translate("The cat is old."), "Die Katze ist alt.");
+  for (const auto& pending : calls) {
+    grpc::Status status;
+    pending->call->Finish(&answer, &status, nullptr);
+    pending->Await();
+    EXPECT_TRUE(status.ok()) << status.error_message();
+    EXPECT_EQ(answer.translations(0).SerializeAsString(),
+              answer_.translations(0).SerializeAsString());
+  }
+  server_.AwaitSample(kUnread, 0);
+}
+
+TEST_F(UnreadTest, AStreamCountsWhatItsClientHasNotRead) {
+  const auto stub = Connect();
+  grpc::ClientContext context;
+  const auto stream = stub->TranslateStream(&context, LargeRequest());
+  AwaitUnread(static_cast<double>(answer_.ByteSizeLong()) / 2);
+  std::string text;
+  for (v1::TranslateStreamResponse message; stream->Read(&message);) text += message.stable_text();
+  EXPECT_TRUE(stream->Finish().ok());
+  EXPECT_EQ(text, answer_.translations(0).hypotheses(0).text());
+  server_.AwaitSample(kUnread, 0);
+}
+
+// Over HTTP too, and even a message of many megabytes arrives.
+TEST_F(UnreadTest, AStreamOverHttpCountsWhatItsClientHasNotRead) {
+  v1::TranslateRequest request = LargeRequest();
+  for (int i = 0; i < 11; ++i) request.add_contents(request.contents(0));
+  std::string json;
+  ASSERT_TRUE(google::protobuf::util::MessageToJsonString(request, &json).ok());
+  RawHttpClient slow(server_.server().http_address());
+  slow.Send(absl::StrCat("POST /v1/translate:stream HTTP/1.0\r\nContent-Type: application/json\r\n",
+                         "Content-Length: ", json.size(), "\r\n\r\n", json));
+  AwaitUnread(static_cast<double>(answer_.ByteSizeLong()));
+  const HttpReply reply = slow.Receive();
+  EXPECT_EQ(reply.code, 200);
+  EXPECT_GT(reply.body.size(), 12 * answer_.ByteSizeLong());
+  EXPECT_THAT(reply.body.substr(reply.body.size() - 4000), HasSubstr("event: summary\n"));
+  server_.AwaitSample(kUnread, 0);
 }
 
 }  // namespace

@@ -105,6 +105,18 @@ TEST_F(TranslateTest, SaysWhenALimitEndedTheTranslation) {
   EXPECT_EQ(response.translations(0).hypotheses(0).finish_reason(), v1::FINISH_REASON_MAX_LENGTH);
 }
 
+TEST_F(TranslateTest, KeepsMarkup) {
+  v1::TranslateRequest request =
+      RequestFor({"<p>The <b>old</b> teacher sees a <i>small</i> house.</p><c>The</c>"});
+  request.set_markup(v1::MARKUP_XML);
+  request.mutable_markup_options()->add_ignore_tags("c");
+  v1::TranslateResponse response;
+  const grpc::Status status = server_->Translate(request, &response);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  EXPECT_EQ(response.translations(0).hypotheses(0).text(),
+            "<p>Der <b>alte</b> Lehrer sieht ein <i>kleines</i> Haus.</p><c>The</c>");
+}
+
 TEST_F(TranslateTest, TruncatesALongTextOnlyIfAskedTo) {
   std::string text;
   for (int i = 0; i < 200; ++i) text += "The cat is old. ";
@@ -182,6 +194,13 @@ const BadCase kBadCases[] = {
     {"UnknownSplitting",
      [](auto* r) { r->set_sentence_splitting(static_cast<v1::SentenceSplitting>(9)); },
      "sentence_splitting"},
+    {"UnknownMarkup", [](auto* r) { r->set_markup(static_cast<v1::Markup>(9)); }, "markup"},
+    {"BrokenXml",
+     [](auto* r) {
+       r->set_markup(v1::MARKUP_XML);
+       r->add_contents("<b>The cat is old.</i>");
+     },
+     "contents[1]"},
     {"OtherSourceLanguage", [](auto* r) { r->set_source_language("fr"); }, "source_language"},
     {"OtherTargetLanguage", [](auto* r) { r->set_target_language("it"); }, "target_language"},
 };

@@ -108,7 +108,7 @@ TEST_F(CompatTest, LibreTranslateTakesTheFormsOfBrowsers) {
 
 TEST_F(CompatTest, LibreTranslateRefusesByName) {
   for (const auto& [body, message] : std::initializer_list<std::pair<const char*, const char*>>{
-           {R"({"q": "a", "source": "en", "target": "de", "format": "html"})", "format"},
+           {R"({"q": "a", "source": "en", "target": "de", "format": "rtf"})", "format"},
            {R"({"source": "en", "target": "de"})", "q"},
            {R"({"q": "a", "target": "de"})", "source"},
            {R"({"q": {"a": 1}, "source": "en", "target": "de"})", "q"},
@@ -124,9 +124,8 @@ TEST_F(CompatTest, LibreTranslateRefusesByName) {
 
 TEST_F(CompatTest, LibreTranslateListsAndDetects) {
   const nlohmann::json languages = Json(Get("/languages"));
-  EXPECT_EQ(languages[0]["code"], "en");
-  EXPECT_EQ(languages[0]["name"], "English");
-  EXPECT_EQ(languages[0]["targets"][0], "de");
+  EXPECT_EQ(languages[1]["code"], "en");
+  EXPECT_EQ(languages[1]["name"], "English");
   const nlohmann::json detected = Json(Post("/detect", R"({"q": "Wo ist der Bahnhof?"})"));
   EXPECT_EQ(detected[0]["language"], "de");
   EXPECT_GT(detected[0]["confidence"], 50);
@@ -151,8 +150,10 @@ TEST_F(CompatTest, DeepLTakesListsOfTexts) {
 }
 
 TEST_F(CompatTest, DeepLRefusesByName) {
-  for (const char* field : {R"("glossary_id": "1")", R"("tag_handling": "html")",
-                            R"("formality": "more")", R"("split_sentences": "nonewlines")"}) {
+  for (const char* field :
+       {R"("glossary_id": "1")", R"("tag_handling": "rtf")", R"("tag_handling_version": "v3")",
+        R"("formality": "more")", R"("formality": "x")", R"("split_sentences": "2")",
+        R"("outline_detection": "maybe")"}) {
     const HttpReply reply = Post(
         "/v2/translate",
         std::string(R"({"text": ["a"], "source_lang": "EN", "target_lang": "DE", )") + field + "}");
@@ -175,17 +176,61 @@ TEST_F(CompatTest, GoogleTakesQueriesAndJson) {
       Post("/language/translate/v2", R"({"q": ["The cat is old."], "target": "de"})");
   ASSERT_EQ(post.code, 200) << post.body;
   EXPECT_EQ(Json(post)["data"]["translations"][0]["detectedSourceLanguage"], "en");
-  const HttpReply html =
-      Post("/language/translate/v2", R"({"q": "<b>Hi</b>", "target": "de", "format": "html"})");
-  EXPECT_EQ(html.code, 400);
-  EXPECT_THAT(std::string(Json(html)["error"]["message"]), HasSubstr("format"));
-  EXPECT_EQ(Json(html)["error"]["status"], "INVALID_ARGUMENT");
+  const HttpReply rtf =
+      Post("/language/translate/v2", R"({"q": "Hi", "target": "de", "format": "rtf"})");
+  EXPECT_EQ(rtf.code, 400);
+  EXPECT_THAT(std::string(Json(rtf)["error"]["message"]), HasSubstr("format"));
+  EXPECT_EQ(Json(rtf)["error"]["status"], "INVALID_ARGUMENT");
   const nlohmann::json detections =
       Json(Get("/language/translate/v2/detect?q=Wo+ist+der+Bahnhof"))["data"]["detections"];
   EXPECT_EQ(detections[0][0]["language"], "de");
   const nlohmann::json languages =
       Json(Get("/language/translate/v2/languages?target=en"))["data"]["languages"];
   EXPECT_EQ(languages[0]["name"], "German");
+}
+
+// What each API calls HTML or XML, and the translation of kText in it.
+TEST_F(CompatTest, MarkupIsKept) {
+  const std::string html = R"(<p class='a'>The cat is old.</p><!-- old --><br>)";
+  const std::string wanted = "<p class='a'>" + Wanted() + "</p><!-- old --><br>";
+  nlohmann::json libre = {{"q", {html}}, {"source", "en"}, {"target", "de"}, {"format", "html"}};
+  EXPECT_EQ(Json(Post("/translate", libre.dump()))["translatedText"][0], wanted);
+  nlohmann::json google = {{"q", html}, {"source", "en"}, {"target", "de"}};
+  EXPECT_EQ(Json(Post("/language/translate/v2",
+                      google.dump()))["data"]["translations"][0]["translatedText"],
+            wanted);
+  nlohmann::json deepl = {{"text", {html}}, {"target_lang", "DE"}, {"tag_handling", "html"}};
+  EXPECT_EQ(Json(Post("/v2/translate", deepl.dump()))["translations"][0]["text"], wanted);
+}
+
+TEST_F(CompatTest, DeepLReadsTheOptionsOfXml) {
+  nlohmann::json call = {{"text", {"<a>The cat is old.</a><x>The cat is old.</x>"}},
+                         {"source_lang", "EN"},
+                         {"target_lang", "DE"},
+                         {"tag_handling", "xml"},
+                         {"tag_handling_version", "v2"},
+                         {"formality", "prefer_more"},
+                         {"split_sentences", "nonewlines"},
+                         {"outline_detection", false},
+                         {"splitting_tags", "a,x"},
+                         {"ignore_tags", {"x"}}};
+  const HttpReply reply = Post("/v2/translate", call.dump());
+  ASSERT_EQ(reply.code, 200) << reply.body;
+  const nlohmann::json translation = Json(reply)["translations"][0];
+  EXPECT_EQ(translation["text"], "<a>" + Wanted() + "</a><x>The cat is old.</x>");
+  EXPECT_EQ(translation["tag_handling_version"], "v2");
+  call["text"] = {"<a>The cat"};
+  const HttpReply broken = Post("/v2/translate", call.dump());
+  EXPECT_EQ(broken.code, 400);
+  EXPECT_THAT(std::string(Json(broken)["message"]), HasSubstr("line 1"));
+}
+
+TEST_F(CompatTest, LibreTranslateListsLanguagesThatAreOnlyTargets) {
+  const nlohmann::json languages = Json(Get("/languages"));
+  ASSERT_GE(languages.size(), 2u);
+  EXPECT_EQ(languages[0]["code"], "de");
+  EXPECT_TRUE(languages[0]["targets"].empty());
+  EXPECT_EQ(languages[1]["targets"][0], "de");
 }
 
 TEST_F(CompatTest, AutoIsForGrpcToo) {

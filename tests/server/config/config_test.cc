@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <iterator>
+#include <map>
+#include <string>
 
 namespace dragoman {
 namespace {
@@ -56,10 +59,35 @@ TEST(Config, OneModelIsEnoughAndTheRestHasTheDefaultsOfTheDesign) {
   EXPECT_FALSE(options.tls.enabled());
   EXPECT_EQ(options.auth.tokens, "");
   EXPECT_EQ(options.auth.max_requests_per_principal, 0);
+  EXPECT_EQ(options.metrics_principals, 100);
   EXPECT_EQ(options.connections.keepalive_time, absl::Minutes(1));
   EXPECT_EQ(options.connections.max_age, absl::InfiniteDuration());
   EXPECT_EQ(options.log.level, "info");
   EXPECT_EQ(options.log.format, "text");
+}
+
+TEST(Config, EveryFieldHasAFlagOfItsNameUnlessItsCommentGivesAnother) {
+  const std::map<std::string, std::string> others = {{"models", "--model NAME=DIR"},
+                                                     {"models_directory", "--models DIR"},
+                                                     {"canaries", "--canary NAME=DIR:PERCENT"},
+                                                     {"shortlists", "--shortlist NAME=FILE"},
+                                                     {"cors_origins", "--cors-origin ORIGIN"}};
+  std::ifstream file("proto/dragoman/v1/config.proto");
+  const std::string proto{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_THAT(proto, HasSubstr("unless the comment gives another"));
+  const auto parsed = Parse({"--help"});
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  const auto* const config = v1::ServerConfig::descriptor();
+  for (int i = 0; i < config->field_count(); ++i) {
+    const std::string& field = config->field(i)->name();
+    std::string flag = "--" + field;
+    std::replace(flag.begin(), flag.end(), '_', '-');
+    if (const auto other = others.find(field); other != others.end()) {
+      flag = other->second;
+      EXPECT_THAT(proto, HasSubstr(flag)) << field;
+    }
+    EXPECT_THAT(*parsed->print, HasSubstr(flag.substr(0, flag.find(' ')) + " ")) << field;
+  }
 }
 
 TEST(Config, EveryFlagSetsItsOption) {
@@ -93,6 +121,7 @@ TEST(Config, EveryFlagSetsItsOption) {
                              "--tls-client-ca=/a",
                              "--auth-tokens=/t",
                              "--max-requests-per-principal=4",
+                             "--metrics-principals=3",
                              "--quota-per-minute=5000",
                              "--quota-burst=600",
                              "--keepalive-time=2m",
@@ -135,6 +164,7 @@ TEST(Config, EveryFlagSetsItsOption) {
   EXPECT_EQ(options.tls.client_ca, "/a");
   EXPECT_EQ(options.auth.tokens, "/t");
   EXPECT_EQ(options.auth.max_requests_per_principal, 4);
+  EXPECT_EQ(options.metrics_principals, 3);
   EXPECT_EQ(options.auth.quota, (Quota{.per_minute = 5000, .burst = 600}));
   EXPECT_EQ(options.connections.keepalive_time, absl::Minutes(2));
   EXPECT_EQ(options.connections.keepalive_timeout, absl::Seconds(5));

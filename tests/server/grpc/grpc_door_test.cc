@@ -26,6 +26,17 @@ TEST(GrpcDoor, ReadsTheCallerFromTheMetadata) {
   EXPECT_EQ(caller.trace_parent, "00-a-b-01");
 }
 
+TEST(GrpcDoor, OfTwoTokensNoneCounts) {
+  grpc::ServerContext context;
+  grpc::testing::ServerContextTestSpouse spouse(&context);
+  spouse.AddClientMetadata("authorization", "Bearer one");
+  spouse.AddClientMetadata("authorization", "Bearer other");
+  const std::string token = CallerOf(context).token;
+  EXPECT_NE(token, "one");
+  EXPECT_NE(token, "other");
+  EXPECT_NE(token, "");  // so that the call is refused, and not taken for one without a token
+}
+
 TEST(GrpcDoor, AnotherSchemeThanBearerIsNoToken) {
   EXPECT_EQ(BearerToken("Bearer x y"), "x y");
   EXPECT_EQ(BearerToken("Basic abcdefg"), "");

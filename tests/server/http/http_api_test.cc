@@ -110,7 +110,7 @@ std::string StableText(const std::string& events) {
 
 TEST_F(HttpApiTest, AStreamOfEventsHasTheSameText) {
   const std::string request = R"({"contents": ["The cat is old."]})";
-  HttpClient client(address());
+  RawHttpClient client(address());
   client.Send(
       "POST /v1/translate:stream HTTP/1.0\r\nContent-Type: application/json\r\n"
       "X-Request-Id: mine\r\nContent-Length: " +
@@ -144,7 +144,7 @@ TEST_F(HttpApiTest, AClientThatGoesAwayCancelsItsWork) {
   const std::string body = R"({"contents": [)" + texts +
                            R"(], "options": {"beamSize": 16, "minLength": 490, "maxLength": 500}})";
   {
-    HttpClient client(address());
+    RawHttpClient client(address());
     client.Send(
         "POST /v1/translate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
         "Content-Length: " +

@@ -49,9 +49,10 @@ class HttpPortTest : public testing::Test {
                 .path = "/stream",
                 .handler = [](const HttpRequest&, const std::shared_ptr<HttpAnswer>& answer) {
                   answer->Begin({.content_type = "text/plain"});
-                  answer->Write("one");
-                  answer->Write("two");
-                  answer->End();
+                  answer->Write("one", [answer] {
+                    answer->Write("two", nullptr);
+                    answer->End();
+                  });
                 }});
     router.AllowOrigins({"https://good.example"});
     port_ = *HttpPort::Open("127.0.0.1:0");
@@ -66,7 +67,7 @@ class HttpPortTest : public testing::Test {
 
   // The response to bytes that are sent over a connection of their own.
   HttpReply Say(const std::string& bytes) {
-    HttpClient client(port_->address());
+    RawHttpClient client(port_->address());
     client.Send(bytes);
     return client.Receive();
   }
@@ -83,7 +84,7 @@ class ImpatientHttpPortTest : public HttpPortTest {
 };
 
 TEST_F(HttpPortTest, ServesOneRequestAfterAnother) {
-  HttpClient client(port_->address());
+  RawHttpClient client(port_->address());
   for (const char* body : {"a", "bb", ""}) {
     client.Send(std::string(kRequest) + "Content-Type: text/plain\r\nContent-Length: " +
                 std::to_string(std::string(body).size()) + "\r\n\r\n" + body);
@@ -95,7 +96,7 @@ TEST_F(HttpPortTest, ServesOneRequestAfterAnother) {
 }
 
 TEST_F(HttpPortTest, AnswersAPipelineInItsOrder) {
-  HttpClient client(port_->address());
+  RawHttpClient client(port_->address());
   std::string requests;
   for (int i = 0; i < 50; ++i) {
     requests += "GET /query?" + std::to_string(i) + " HTTP/1.1\r\nHost: x\r\n\r\n";
@@ -113,7 +114,7 @@ TEST_F(HttpPortTest, TakesBodiesInChunks) {
 }
 
 TEST_F(HttpPortTest, SendsStreamsInChunksOrUntilTheEnd) {
-  HttpClient client(port_->address());
+  RawHttpClient client(port_->address());
   client.Send("GET /stream HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
   const HttpReply answer = client.Receive();
   EXPECT_THAT(answer.headers, HasSubstr("Transfer-Encoding: chunked"));
@@ -122,14 +123,14 @@ TEST_F(HttpPortTest, SendsStreamsInChunksOrUntilTheEnd) {
 }
 
 TEST_F(HttpPortTest, AnswersExpect100Continue) {
-  HttpClient client(port_->address());
+  RawHttpClient client(port_->address());
   client.Send(std::string(kRequest) +
               "Content-Type: text/plain\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n");
   EXPECT_EQ(client.Receive().code, 100);
   client.Send("ok");
   EXPECT_EQ(client.Receive().body, "ok");
   // A request to an unknown path is not asked for its body.
-  HttpClient other(port_->address());
+  RawHttpClient other(port_->address());
   other.Send("POST /no HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n");
   EXPECT_EQ(other.Receive().code, 404);
 }
@@ -153,6 +154,9 @@ TEST_F(HttpPortTest, MalformedRequestsAreRefused) {
            {"hello\r\n\r\n", 400},
            {"GET /query HTTP/1.1\r\n\r\n", 400},  // no Host
            {"GET /query HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400},
+           {"GET /query HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer a\r\n"
+            "authorization: Bearer b\r\n\r\n",
+            400},
            {"GET query HTTP/1.1\r\nHost: x\r\n\r\n", 400},
            {"GET /%zz HTTP/1.1\r\nHost: x\r\n\r\n", 400},
            {"GET /%00 HTTP/1.1\r\nHost: x\r\n\r\n", 400},
@@ -181,7 +185,7 @@ TEST_F(HttpPortTest, MalformedRequestsAreRefused) {
 }
 
 TEST_F(HttpPortTest, TheBodyOfARefusedRequestIsNotParsedAsARequest) {
-  HttpClient client(port_->address());
+  RawHttpClient client(port_->address());
   const std::string inner = "GET /query?smuggled HTTP/1.1\r\nHost: x\r\n\r\n";
   client.Send("POST /no HTTP/1.1\r\nHost: x\r\nContent-Length: " + std::to_string(inner.size()) +
               "\r\n\r\n" + inner);
@@ -192,10 +196,10 @@ TEST_F(HttpPortTest, TheBodyOfARefusedRequestIsNotParsedAsARequest) {
 }
 
 TEST_F(ImpatientHttpPortTest, SlowClientsAreDisconnected) {
-  HttpClient silent(port_->address());
-  HttpClient header(port_->address());
+  RawHttpClient silent(port_->address());
+  RawHttpClient header(port_->address());
   header.Send("GET /query");
-  HttpClient body(port_->address());
+  RawHttpClient body(port_->address());
   body.Send(std::string(kRequest) + "Content-Type: text/plain\r\nContent-Length: 5\r\n\r\na");
   EXPECT_EQ(header.Receive().code, 408);
   EXPECT_EQ(body.Receive().code, 408);
@@ -203,7 +207,7 @@ TEST_F(ImpatientHttpPortTest, SlowClientsAreDisconnected) {
 }
 
 TEST_F(ImpatientHttpPortTest, AnIdleConnectionIsKeptAndOthersAreServedMeanwhile) {
-  HttpClient idle(port_->address());
+  RawHttpClient idle(port_->address());
   idle.Send("GET /query?1 HTTP/1.1\r\nHost: x\r\n\r\n");
   EXPECT_EQ(idle.Receive().body, "1");
   absl::SleepFor(1.2 * kPatience);
@@ -213,13 +217,60 @@ TEST_F(ImpatientHttpPortTest, AnIdleConnectionIsKeptAndOthersAreServedMeanwhile)
 
 TEST_F(HttpPortTest, TheHandlerLearnsThatItsClientHasGone) {
   {
-    HttpClient client(port_->address());
+    RawHttpClient client(port_->address());
     client.Send("GET /wait HTTP/1.1\r\nHost: x\r\n\r\n");
     waits_.WaitForNotification();
   }
   EXPECT_TRUE(gone_.WaitForNotificationWithTimeout(absl::Seconds(10)));
-  EXPECT_FALSE(waiting_->Write("x"));
+  absl::Notification told;
+  waiting_->Write("x", [&] { told.Notify(); });
+  told.WaitForNotification();  // or who writes the parts of a stream would never end
   waiting_ = nullptr;
+}
+
+// The parts of a stream are made as fast as the client reads them.
+TEST_F(HttpPortTest, AStreamWaitsForItsClientAndLosesNothing) {
+  constexpr size_t kParts = 64;
+  const std::string part(1 << 20, 'x');  // the kernel takes a few of them
+  std::atomic<size_t> sent = 0;
+  RawHttpClient slow(port_->address());
+  slow.Send("GET /wait HTTP/1.0\r\n\r\n");
+  waits_.WaitForNotification();
+  const std::shared_ptr<HttpAnswer> answer = std::move(waiting_);
+  const std::function<void()> write = [&] {
+    if (sent == kParts) return answer->End();
+    answer->Write(part, [&] {
+      ++sent;
+      write();
+    });
+  };
+  answer->Begin({.content_type = "text/plain"});
+  write();
+  // The port has two threads, and each gets one connection after another: each of these gives the
+  // stream's a turn to go on.
+  for (size_t i = 0; i < 4 * kParts; ++i) {
+    EXPECT_EQ(HttpGet(port_->address(), "/query?other").body, "other");
+  }
+  EXPECT_LT(sent, kParts / 2);
+  EXPECT_EQ(slow.Receive().body.size(), kParts * part.size());
+  EXPECT_EQ(sent, kParts);
+}
+
+// An answer counts as unread until it is sent.
+TEST_F(HttpPortTest, HoldsAnAnswerUntilTheClientHasReadIt) {
+  RawHttpClient slow(port_->address());
+  slow.Send("GET /wait HTTP/1.1\r\nHost: x\r\n\r\n");
+  waits_.WaitForNotification();
+  absl::Notification let_go;
+  const std::string body(64 << 20, 'x');
+  std::exchange(waiting_, nullptr)
+      ->Send({.content_type = "text/plain",
+              .body = body,
+              .held = std::shared_ptr<void>(nullptr, [&](void*) { let_go.Notify(); })});
+  EXPECT_EQ(HttpGet(port_->address(), "/query?other").body, "other");
+  EXPECT_FALSE(let_go.HasBeenNotified());
+  EXPECT_EQ(slow.Receive().body.size(), body.size());
+  let_go.WaitForNotification();
 }
 
 TEST_F(HttpPortTest, AHandlerThatForgetsIsAnInternalError) {
@@ -240,21 +291,21 @@ TEST_F(HttpPortTest, OnlyTheOriginsThatMayCallAreAllowed) {
 }
 
 TEST_F(HttpPortTest, ConnectionsOverTheLimitAreClosed) {
-  std::vector<std::unique_ptr<HttpClient>> clients;
+  std::vector<std::unique_ptr<RawHttpClient>> clients;
   for (int i = 0; i < 8; ++i) {
-    clients.push_back(std::make_unique<HttpClient>(port_->address()));
+    clients.push_back(std::make_unique<RawHttpClient>(port_->address()));
     clients.back()->Send("GET /query?a HTTP/1.1\r\nHost: x\r\n\r\n");
     EXPECT_EQ(clients.back()->Receive().body, "a");
   }
-  EXPECT_TRUE(HttpClient(port_->address()).IsClosed());
+  EXPECT_TRUE(RawHttpClient(port_->address()).IsClosed());
   EXPECT_EQ(port_->Stats().over_limit, 1);
 }
 
 TEST_F(HttpPortTest, DrainsByClosingAfterTheAnswer) {
-  HttpClient idle(port_->address());
+  RawHttpClient idle(port_->address());
   idle.Send("GET /query?1 HTTP/1.1\r\nHost: x\r\n\r\n");
   EXPECT_EQ(idle.Receive().body, "1");
-  HttpClient busy(port_->address());
+  RawHttpClient busy(port_->address());
   busy.Send("GET /wait HTTP/1.1\r\nHost: x\r\n\r\n");
   waits_.WaitForNotification();
   port_->Drain();

@@ -14,7 +14,7 @@ class KeptAnswer : public HttpAnswer {
  public:
   void Send(HttpResponse response) override { response_ = std::move(response); }
   void Begin(HttpResponse) override {}
-  bool Write(std::string) override { return true; }
+  void Write(std::string, std::function<void()>) override {}
   void End() override {}
   void OnGone(std::function<void()>) override {}
 

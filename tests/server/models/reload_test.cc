@@ -37,7 +37,7 @@ class ReloadTest : public testing::Test {
 
   fs::path Directory(const std::string& name) const { return root_ / name; }
 
-  // Makes `name` a directory with links to a model's files.
+  // Makes `name` a directory with copies of a model's files.
   fs::path Copy(const std::string& name, const std::string& model) const {
     const fs::path directory = Directory(name);
     fs::create_directories(directory);
@@ -103,9 +103,9 @@ class ReloadTest : public testing::Test {
     }
     return "";
   }
-  void AwaitOtherVersion(const std::string& than) {
+  void AwaitOtherVersion(const std::string& than, const std::string& model = "en-de") {
     for (const absl::Time end = absl::Now() + absl::Minutes(1); absl::Now() < end;) {
-      if (Version() != than) return;
+      if (Version(model) != than) return;
       absl::SleepFor(absl::Milliseconds(5));
     }
     FAIL() << "still version " << than;
@@ -152,14 +152,22 @@ TEST_F(ReloadTest, ANewVersionTakesOver) {
 TEST_F(ReloadTest, ATouchedModelIsNotReplaced) {
   Copy("touched", kTrained);
   Point("current", Directory("touched"));
+  // This one is looked at after the other, so that its new version tells that both were.
+  Point("last", kTrained);
+  options_.models.push_back({"last", Directory("last").string()});
   Start();
-  const std::string version = Version();
+  const std::string version = Version(), last = Version("last");
+  PendingTranslation pending(server_.get(), LongRequest());  // a version that is replaced drains
+  server_->AwaitSample("dragoman_requests_in_flight", 1);
   fs::last_write_time(Directory("touched") / "config.json", fs::file_time_type::clock::now());
+  Point("last", kOther);
   server_->server().Reload();
-  absl::SleepFor(absl::Milliseconds(300));
-  AwaitStates({"stable READY"});
+  AwaitOtherVersion(last, "last");
+  EXPECT_EQ(States(), std::vector<std::string>{"stable READY"});
   EXPECT_EQ(Version(), version);
   EXPECT_EQ(server_->Metrics().at("dragoman_model_stale{model=\"en-de\"}"), 0);
+  pending.Cancel();
+  pending.Await();
 }
 
 TEST_F(ReloadTest, EveryFileOfAModelIsPartOfItsVersion) {

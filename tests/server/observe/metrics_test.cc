@@ -4,7 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <fstream>
+#include <set>
+#include <string>
+#include <vector>
 
+#include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "engine/base/status.h"
 #include "tests/server/test_server.h"
@@ -125,6 +130,35 @@ TEST_F(MetricsTest, EveryFamilyHasHelpAndAType) {
   }
 }
 
+// The names in the first column of the table in docs/metrics.md.
+std::set<std::string> DocumentedSeries() {
+  std::ifstream file("docs/metrics.md");
+  std::set<std::string> names;
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("| `")) continue;
+    const std::string column = line.substr(0, line.find(" | ", 2));
+    const std::vector<std::string> parts = absl::StrSplit(column, '`');
+    for (size_t i = 1; i < parts.size(); i += 2) names.insert("dragoman_" + parts[i]);
+  }
+  return names;
+}
+
+TEST_F(MetricsTest, TheDocumentationNamesEverySeries) {
+  // What begins with an event, or only if there are such files.
+  metrics_.AddHttpPath("/metrics");
+  metrics_.SetBatchRows("en-de", 64);
+  metrics_.OnModelLoaded("en-de", "1");
+  metrics_.OnReload(Reloaded::kTokens, absl::OkStatus());
+  metrics_.OnCertificates(absl::UnixEpoch(), absl::UnixEpoch());
+  std::set<std::string> names;
+  const std::vector<std::string> lines = absl::StrSplit(metrics_.Text(), '\n');
+  for (const std::string& line : lines) {
+    const std::vector<std::string> words = absl::StrSplit(line, ' ');
+    if (line.starts_with("# TYPE dragoman_")) names.insert(words[2]);
+  }
+  EXPECT_EQ(DocumentedSeries(), names);
+}
+
 TEST_F(MetricsTest, CallIsInFlightUntilItEnds) {
   metrics_.OnCallStarted();
   EXPECT_EQ(Sample("dragoman_requests_in_flight"), 1);
@@ -159,7 +193,8 @@ TEST_F(MetricsTest, ReasonsComeFromAShortList) {
   end(absl::NotFoundError("no model"));
   end(absl::InvalidArgumentError("bad"));
   end(absl::ResourceExhaustedError("full"));
-  end(absl::UnavailableError("draining"));
+  end(absl::UnavailableError("the server is draining"), /*draining=*/true);
+  end(absl::UnavailableError("model en-fr is not loaded"));
   end(absl::DeadlineExceededError("late"));
   end(absl::CancelledError("gone"));
   end(absl::CancelledError("gone"), /*draining=*/true);
@@ -169,6 +204,7 @@ TEST_F(MetricsTest, ReasonsComeFromAShortList) {
         "dragoman_invalid_total{reason=\"other\"}",
         "dragoman_rejected_total{reason=\"queue_full\"}",
         "dragoman_rejected_total{reason=\"draining\"}",
+        "dragoman_rejected_total{reason=\"not_loaded\"}",
         "dragoman_cancelled_total{cause=\"deadline\"}",
         "dragoman_cancelled_total{cause=\"client\"}",
         "dragoman_cancelled_total{cause=\"drain\"}"}) {
@@ -194,6 +230,19 @@ TEST_F(MetricsTest, PrincipalsHaveABoundedNumberOfSeries) {
   }
   EXPECT_EQ(series, 102);  // 100 principals, anonymous and others
   EXPECT_EQ(calls, 1006);
+}
+
+TEST_F(MetricsTest, NamesNoPrincipalIfNoneIsToBeNamed) {
+  Metrics discreet(1, /*named_principals=*/0);
+  for (const char* principal : {"", "team-a", "team-b"}) {
+    discreet.OnCallStarted();
+    discreet.OnCallEnded(
+        {.method = "Translate", .status = absl::OkStatus(), .principal = principal});
+  }
+  const Samples samples = ParseMetrics(discreet.Text());
+  EXPECT_EQ(samples.at("dragoman_principal_requests_total{principal=\"anonymous\"}"), 1);
+  EXPECT_EQ(samples.at("dragoman_principal_requests_total{principal=\"others\"}"), 2);
+  EXPECT_THAT(discreet.Text(), testing::Not(testing::HasSubstr("team")));
 }
 
 TEST_F(MetricsTest, CountsTheWorkOfTheEngine) {

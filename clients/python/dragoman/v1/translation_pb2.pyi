@@ -17,6 +17,13 @@ FINISH_REASON_UNSPECIFIED: FinishReason
 LENGTH_NORMALIZATION_GNMT: LengthNormalization
 LENGTH_NORMALIZATION_LENGTH: LengthNormalization
 LENGTH_NORMALIZATION_UNSPECIFIED: LengthNormalization
+LITERALS_KEEP: Literals
+LITERALS_OFF: Literals
+LITERALS_UNSPECIFIED: Literals
+MARKUP_HTML: Markup
+MARKUP_NONE: Markup
+MARKUP_UNSPECIFIED: Markup
+MARKUP_XML: Markup
 PRIORITY_BATCH: Priority
 PRIORITY_INTERACTIVE: Priority
 PRIORITY_UNSPECIFIED: Priority
@@ -225,6 +232,20 @@ class ListModelsResponse(_message.Message):
     models: _containers.RepeatedCompositeFieldContainer[Model]
     def __init__(self, models: _Optional[_Iterable[_Union[Model, _Mapping]]] = ...) -> None: ...
 
+class MarkupOptions(_message.Message):
+    __slots__ = ["ignore_tags", "join_lines", "non_splitting_tags", "outline_detection", "splitting_tags"]
+    IGNORE_TAGS_FIELD_NUMBER: _ClassVar[int]
+    JOIN_LINES_FIELD_NUMBER: _ClassVar[int]
+    NON_SPLITTING_TAGS_FIELD_NUMBER: _ClassVar[int]
+    OUTLINE_DETECTION_FIELD_NUMBER: _ClassVar[int]
+    SPLITTING_TAGS_FIELD_NUMBER: _ClassVar[int]
+    ignore_tags: _containers.RepeatedScalarFieldContainer[str]
+    join_lines: bool
+    non_splitting_tags: _containers.RepeatedScalarFieldContainer[str]
+    outline_detection: bool
+    splitting_tags: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, splitting_tags: _Optional[_Iterable[str]] = ..., non_splitting_tags: _Optional[_Iterable[str]] = ..., ignore_tags: _Optional[_Iterable[str]] = ..., outline_detection: bool = ..., join_lines: bool = ...) -> None: ...
+
 class Model(_message.Message):
     __slots__ = ["architecture", "is_default", "isa", "language_pairs", "max_source_tokens", "name", "precision", "source_languages", "state", "target_languages", "version", "versions", "vocabulary_size"]
     class State(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
@@ -277,13 +298,14 @@ class ModelVersion(_message.Message):
     def __init__(self, label: _Optional[str] = ..., version: _Optional[str] = ..., state: _Optional[_Union[Model.State, str]] = ..., percent: _Optional[float] = ..., failure: _Optional[str] = ...) -> None: ...
 
 class OutputOptions(_message.Message):
-    __slots__ = ["alignment_threshold", "alignments", "attention", "hide_prefix", "quality", "sentence_spans", "token_scores", "tokens"]
+    __slots__ = ["alignment_threshold", "alignments", "attention", "hide_prefix", "quality", "sentence_spans", "set_direction", "token_scores", "tokens"]
     ALIGNMENTS_FIELD_NUMBER: _ClassVar[int]
     ALIGNMENT_THRESHOLD_FIELD_NUMBER: _ClassVar[int]
     ATTENTION_FIELD_NUMBER: _ClassVar[int]
     HIDE_PREFIX_FIELD_NUMBER: _ClassVar[int]
     QUALITY_FIELD_NUMBER: _ClassVar[int]
     SENTENCE_SPANS_FIELD_NUMBER: _ClassVar[int]
+    SET_DIRECTION_FIELD_NUMBER: _ClassVar[int]
     TOKENS_FIELD_NUMBER: _ClassVar[int]
     TOKEN_SCORES_FIELD_NUMBER: _ClassVar[int]
     alignment_threshold: float
@@ -292,9 +314,10 @@ class OutputOptions(_message.Message):
     hide_prefix: bool
     quality: bool
     sentence_spans: bool
+    set_direction: bool
     token_scores: bool
     tokens: bool
-    def __init__(self, tokens: bool = ..., token_scores: bool = ..., alignments: bool = ..., sentence_spans: bool = ..., quality: bool = ..., hide_prefix: bool = ..., alignment_threshold: _Optional[float] = ..., attention: bool = ...) -> None: ...
+    def __init__(self, tokens: bool = ..., token_scores: bool = ..., alignments: bool = ..., sentence_spans: bool = ..., quality: bool = ..., hide_prefix: bool = ..., alignment_threshold: _Optional[float] = ..., attention: bool = ..., set_direction: bool = ...) -> None: ...
 
 class PairScore(_message.Message):
     __slots__ = ["aligned_text", "alignment", "log_prob", "perplexity", "score", "token_scores", "tokens"]
@@ -473,8 +496,11 @@ class TranslateBulkResponse(_message.Message):
     def __init__(self, id: _Optional[str] = ..., response: _Optional[_Union[TranslateResponse, _Mapping]] = ..., error: _Optional[_Union[Error, _Mapping]] = ...) -> None: ...
 
 class TranslateRequest(_message.Message):
-    __slots__ = ["contents", "model", "options", "output", "priority", "sentence_splitting", "source_language", "target_language", "target_prefixes", "truncation"]
+    __slots__ = ["contents", "literals", "markup", "markup_options", "model", "options", "output", "priority", "sentence_splitting", "source_language", "target_language", "target_prefixes", "truncation"]
     CONTENTS_FIELD_NUMBER: _ClassVar[int]
+    LITERALS_FIELD_NUMBER: _ClassVar[int]
+    MARKUP_FIELD_NUMBER: _ClassVar[int]
+    MARKUP_OPTIONS_FIELD_NUMBER: _ClassVar[int]
     MODEL_FIELD_NUMBER: _ClassVar[int]
     OPTIONS_FIELD_NUMBER: _ClassVar[int]
     OUTPUT_FIELD_NUMBER: _ClassVar[int]
@@ -485,6 +511,9 @@ class TranslateRequest(_message.Message):
     TARGET_PREFIXES_FIELD_NUMBER: _ClassVar[int]
     TRUNCATION_FIELD_NUMBER: _ClassVar[int]
     contents: _containers.RepeatedScalarFieldContainer[str]
+    literals: Literals
+    markup: Markup
+    markup_options: MarkupOptions
     model: str
     options: DecodingOptions
     output: OutputOptions
@@ -494,7 +523,7 @@ class TranslateRequest(_message.Message):
     target_language: str
     target_prefixes: _containers.RepeatedScalarFieldContainer[str]
     truncation: Truncation
-    def __init__(self, contents: _Optional[_Iterable[str]] = ..., source_language: _Optional[str] = ..., target_language: _Optional[str] = ..., model: _Optional[str] = ..., options: _Optional[_Union[DecodingOptions, _Mapping]] = ..., output: _Optional[_Union[OutputOptions, _Mapping]] = ..., truncation: _Optional[_Union[Truncation, str]] = ..., sentence_splitting: _Optional[_Union[SentenceSplitting, str]] = ..., priority: _Optional[_Union[Priority, str]] = ..., target_prefixes: _Optional[_Iterable[str]] = ...) -> None: ...
+    def __init__(self, contents: _Optional[_Iterable[str]] = ..., source_language: _Optional[str] = ..., target_language: _Optional[str] = ..., model: _Optional[str] = ..., options: _Optional[_Union[DecodingOptions, _Mapping]] = ..., output: _Optional[_Union[OutputOptions, _Mapping]] = ..., truncation: _Optional[_Union[Truncation, str]] = ..., sentence_splitting: _Optional[_Union[SentenceSplitting, str]] = ..., priority: _Optional[_Union[Priority, str]] = ..., target_prefixes: _Optional[_Iterable[str]] = ..., markup: _Optional[_Union[Markup, str]] = ..., markup_options: _Optional[_Union[MarkupOptions, _Mapping]] = ..., literals: _Optional[_Union[Literals, str]] = ...) -> None: ...
 
 class TranslateResponse(_message.Message):
     __slots__ = ["isa", "model", "model_label", "model_version", "timing", "translations"]
@@ -555,6 +584,12 @@ class WordLink(_message.Message):
     target_begin: int
     target_end: int
     def __init__(self, source_begin: _Optional[int] = ..., source_end: _Optional[int] = ..., target_begin: _Optional[int] = ..., target_end: _Optional[int] = ..., probability: _Optional[float] = ...) -> None: ...
+
+class Literals(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = []
+
+class Markup(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = []
 
 class Priority(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = []

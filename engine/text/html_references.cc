@@ -1,0 +1,114 @@
+#include "engine/text/html_references.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+
+#include "absl/strings/ascii.h"
+
+namespace dragoman {
+namespace {
+
+struct Entity {
+  const char* name;  // after '&', with its ';' unless it may stand without
+  char32_t first;
+  char32_t second = 0;  // 0: it is one character
+};
+
+// Sorted by name.
+constexpr Entity kEntities[] = {
+#include "engine/text/html_entities.inc"
+};
+
+// What &#x80; to &#x9F; mean: the characters of Windows-1252.
+constexpr char16_t kWindows1252[32] = {
+    0x20AC, 0x81,   0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160,
+    0x2039, 0x0152, 0x8D,   0x017D, 0x8F,   0x90,   0x2018, 0x2019, 0x201C, 0x201D, 0x2022,
+    0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x9D,   0x017E, 0x0178};
+
+void AppendUtf8(char32_t c, std::string* text) {
+  const auto tail = [&](int shift) {
+    text->push_back(static_cast<char>(0x80 | (c >> shift & 0x3F)));
+  };
+  if (c < 0x80) {
+    text->push_back(static_cast<char>(c));
+  } else if (c < 0x800) {
+    text->push_back(static_cast<char>(0xC0 | c >> 6));
+    tail(0);
+  } else if (c < 0x10000) {
+    text->push_back(static_cast<char>(0xE0 | c >> 12));
+    tail(6);
+    tail(0);
+  } else {
+    text->push_back(static_cast<char>(0xF0 | c >> 18));
+    tail(12);
+    tail(6);
+    tail(0);
+  }
+}
+
+int DigitValue(char c, int base) {
+  if (absl::ascii_isdigit(c)) return c - '0';
+  if (base == 16 && absl::ascii_isxdigit(c)) return absl::ascii_tolower(c) - 'a' + 10;
+  return -1;
+}
+
+// `html` begins with "&#".
+size_t ReadNumber(std::string_view html, std::string* text) {
+  constexpr uint32_t kBeyond = 0x110000;
+  size_t at = 2;
+  int base = 10;
+  if (at < html.size() && (html[at] == 'x' || html[at] == 'X')) {
+    base = 16;
+    ++at;
+  }
+  const size_t digits = at;
+  uint32_t number = 0;
+  for (; at < html.size() && DigitValue(html[at], base) >= 0; ++at) {
+    number = std::min(kBeyond, number * base + DigitValue(html[at], base));
+  }
+  if (at == digits) return 0;
+  if (at < html.size() && html[at] == ';') ++at;
+  if (number >= 0x80 && number < 0xA0) number = kWindows1252[number - 0x80];
+  if (number == 0 || number >= kBeyond || (number >= 0xD800 && number < 0xE000)) number = 0xFFFD;
+  AppendUtf8(number, text);
+  return at;
+}
+
+// The longest name that `text` begins with, or null.  After each character, the names that begin
+// with what was read so far are those in [first, last).
+const Entity* LongestName(std::string_view text, size_t* length) {
+  const Entity* found = nullptr;
+  const Entity *first = std::begin(kEntities), *last = std::end(kEntities);
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (!absl::ascii_isalnum(c) && c != ';') break;
+    first = std::partition_point(first, last, [&](const Entity& e) { return e.name[i] < c; });
+    last = std::partition_point(first, last, [&](const Entity& e) { return e.name[i] == c; });
+    if (first == last) break;
+    if (first->name[i + 1] != '\0') continue;
+    found = first;
+    *length = i + 1;
+  }
+  return found;
+}
+
+}  // namespace
+
+size_t ReadHtmlReference(std::string_view html, HtmlPlace place, std::string* text) {
+  if (html.size() < 2 || html[0] != '&') return 0;
+  if (html[1] == '#') return ReadNumber(html, text);
+  size_t length = 0;
+  const Entity* const entity = LongestName(html.substr(1), &length);
+  if (entity == nullptr) return 0;
+  const size_t end = 1 + length;
+  if (place == HtmlPlace::kAttribute && html[end - 1] != ';' && end < html.size() &&
+      (html[end] == '=' || absl::ascii_isalnum(html[end]))) {
+    return 0;
+  }
+  AppendUtf8(entity->first, text);
+  if (entity->second != 0) AppendUtf8(entity->second, text);
+  return end;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,21 @@
+// Character references of HTML (WHATWG, section 13.2.5.72 and on): &amp; &eacute &#x20AC;
+
+#ifndef DRAGOMAN_ENGINE_TEXT_HTML_REFERENCES_H_
+#define DRAGOMAN_ENGINE_TEXT_HTML_REFERENCES_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace dragoman {
+
+// Where a reference stands.  In a value of an attribute, "&copy=1" is not one.
+enum class HtmlPlace { kText, kAttribute };
+
+// The length of the reference at the start of `html`, whose characters are appended to *text.  0 if
+// there is none, as in "AT&T" and "&nosuch;".
+size_t ReadHtmlReference(std::string_view html, HtmlPlace place, std::string* text);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_TEXT_HTML_REFERENCES_H_

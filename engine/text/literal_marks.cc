@@ -1,0 +1,138 @@
+#include "engine/text/literal_marks.h"
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "engine/base/utf8.h"
+#include "engine/text/literals.h"
+#include "engine/text/words.h"
+
+namespace dragoman {
+namespace {
+
+// A literal to be, in the whole text.
+struct Found {
+  TextSpan span;
+  Reading reading = Reading::kStandIn;
+};
+
+Reading ReadingOf(LiteralKind kind) {
+  const bool unread = kind == LiteralKind::kEmoji || kind == LiteralKind::kTag;
+  return unread ? Reading::kNothing : Reading::kStandIn;
+}
+
+// Adds the symbols of text[begin, end) that cannot be written: no letters, no digits, no ASCII.
+void FindSymbols(std::string_view text, size_t begin, size_t end, const CanWrite& can_write,
+                 std::vector<Found>* found) {
+  for (size_t i = begin; i < end;) {
+    const size_t first = i;
+    const char32_t c = NextCodePoint(text, &i);
+    if (c < 0x80 || IsWhiteSpace(c) || IsLetterOrDigit(c)) continue;
+    if (can_write(text.substr(first, i - first))) continue;
+    found->push_back({{first, i}, Reading::kNothing});
+  }
+}
+
+// The literals and symbols of the text between the attributes, in order.
+std::vector<Found> FindAll(const MarkedText& text, const CanWrite& can_write) {
+  std::map<std::string_view, bool> known;  // characters: to ask may take a while
+  const CanWrite ask_once = [&](std::string_view character) {
+    const auto [place, is_new] = known.try_emplace(character);
+    if (is_new) place->second = can_write(character);
+    return place->second;
+  };
+  std::vector<Found> found;
+  for (const Segment& segment : text.segments) {
+    if (IsAttribute(segment.writing)) continue;
+    const std::string_view content =
+        std::string_view(text.text).substr(segment.text.begin, segment.text.size());
+    size_t done = segment.text.begin;
+    for (const Literal& literal : FindLiterals(content)) {
+      const TextSpan span = {literal.span.begin + segment.text.begin,
+                             literal.span.end + segment.text.begin};
+      FindSymbols(text.text, done, span.begin, ask_once, &found);
+      found.push_back({span, ReadingOf(literal.kind)});
+      done = span.end;
+    }
+    FindSymbols(text.text, done, segment.text.end, ask_once, &found);
+  }
+  return found;
+}
+
+// Puts new marks among those of a text, whose order and parents stay right.
+class Inserter {
+ public:
+  explicit Inserter(MarkedText* text)
+      : text_(*text),
+        marks_(std::exchange(text->marks, {})),
+        tags_(std::exchange(text->tags, {})) {}
+
+  void Insert(const std::vector<Found>& found) {
+    size_t next = 0;
+    for (const Tag& tag : tags_) {
+      for (; next < found.size() && found[next].span.end <= tag.text; ++next) Add(found[next]);
+      while (next < found.size() && found[next].span.begin < tag.text) ++next;  // has a tag within
+      Keep(tag);
+      // What lies inside of an opaque mark is not a literal of its own.
+      const Mark& mark = marks_[static_cast<size_t>(tag.mark)];
+      while (mark.kind == MarkKind::kOpaque && next < found.size() &&
+             found[next].span.begin < mark.text.end) {
+        ++next;
+      }
+    }
+    for (; next < found.size(); ++next) Add(found[next]);
+  }
+
+ private:
+  void Keep(Tag tag) {
+    if (tag.closes) {
+      tag.mark = around_.back();
+      around_.pop_back();
+    } else {
+      Mark mark = marks_[static_cast<size_t>(tag.mark)];
+      mark.parent = around_.empty() ? -1 : around_.back();
+      tag.mark = static_cast<int>(text_.marks.size());
+      if (mark.kind == MarkKind::kPaired) around_.push_back(tag.mark);
+      text_.marks.push_back(mark);
+    }
+    text_.tags.push_back(tag);
+  }
+
+  void Add(const Found& literal) {
+    const TextSpan raw = text_.to_raw.Map(literal.span);
+    text_.tags.push_back({raw, literal.span.begin, static_cast<int>(text_.marks.size()), false});
+    text_.marks.push_back({.kind = MarkKind::kOpaque,
+                           .reading = literal.reading,
+                           .text = literal.span,
+                           .opening = raw,
+                           .parent = around_.empty() ? -1 : around_.back()});
+  }
+
+  MarkedText& text_;
+  const std::vector<Mark> marks_;  // as they were
+  const std::vector<Tag> tags_;
+  std::vector<int> around_;  // the open marks
+};
+
+}  // namespace
+
+void MarkLiterals(const CanWrite& can_write, MarkedText* text) {
+  const std::vector<Found> found = FindAll(*text, can_write);
+  if (!found.empty()) Inserter(text).Insert(found);
+}
+
+MarkedText ReadPlain(std::string raw, bool join_lines) {
+  MarkedText text;
+  const TextSpan all = {0, raw.size()};
+  text.text = raw;
+  for (char& c : text.text) {
+    if (join_lines && (c == '\n' || c == '\r')) c = ' ';
+  }
+  text.raw = std::move(raw);
+  text.segments.push_back({.text = all, .raw = all, .writing = Writing::kPlain, .spellings = {}});
+  text.to_raw.Add(all, all);
+  return text;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,43 @@
+// The parts of a plain text that are not language, and must come out of a translation byte for
+// byte.
+//
+//   "Mail %1$s to ada@example.org 🙂"   %1$s: placeholder, ada@example.org: address, 🙂: emoji
+//
+// A model that reads such a part as words damages it ("%1$s" becomes "1, dollars").  What finds
+// them is a table of regular expressions (literals.cc).  Numbers with units and dates are not
+// literals: they are written differently in different languages.
+
+#ifndef DRAGOMAN_ENGINE_TEXT_LITERALS_H_
+#define DRAGOMAN_ENGINE_TEXT_LITERALS_H_
+
+#include <string_view>
+#include <vector>
+
+#include "engine/text/text_span.h"
+
+namespace dragoman {
+
+enum class LiteralKind {
+  kAddress,      // a URL or an e-mail address
+  kPath,         // of a file, on Unix or Windows
+  kHandle,       // @user, #tag, :shortcode:
+  kPlaceholder,  // %s, %(name)d, {0}, {{name}}, ${HOME}, %1
+  kTag,          // <b>, </0>, <br/> in a text that is not markup
+  kCode,         // a version, an ISBN, a telephone number, a long or hexadecimal number
+  kEmoji,
+};
+
+struct Literal {
+  TextSpan span;
+  LiteralKind kind = LiteralKind::kAddress;
+
+  friend bool operator==(const Literal&, const Literal&) = default;
+};
+
+// The literals of `text` in order; none is empty, and none overlaps another.  Takes time linear in
+// the size of the text.  REQUIRES: text is valid UTF-8.
+std::vector<Literal> FindLiterals(std::string_view text);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_TEXT_LITERALS_H_

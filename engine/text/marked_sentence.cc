@@ -1,0 +1,209 @@
+#include "engine/text/marked_sentence.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "engine/base/utf8.h"
+#include "engine/text/splitter.h"
+#include "engine/text/words.h"
+
+namespace dragoman {
+namespace {
+
+constexpr size_t kLongestRead = 24;  // bytes of an opaque mark that a model reads
+
+// The sentences of a segment.  The bytes of opaque marks count as letters, or as a digit if there
+// is one alone, which the splitter would take for an initial.
+std::vector<TextSpan> SentencesOf(const MarkedText& text, const Segment& segment, size_t* mark) {
+  std::string masked = text.text.substr(segment.text.begin, segment.text.size());
+  for (; *mark < text.marks.size() && text.marks[*mark].opening.begin < segment.raw.end; ++*mark) {
+    const Mark& opaque = text.marks[*mark];
+    if (opaque.kind != MarkKind::kOpaque || IsAttribute(segment.writing)) continue;
+    if (opaque.text.begin < segment.text.begin) continue;
+    const size_t size = std::min(opaque.text.end, segment.text.end) - opaque.text.begin;
+    masked.replace(opaque.text.begin - segment.text.begin, size, size, size == 1 ? '0' : 'X');
+  }
+  std::vector<TextSpan> spans = SplitSentences(masked);
+  for (TextSpan& span : spans) {
+    span = {span.begin + segment.text.begin, span.end + segment.text.begin};
+  }
+  return spans;
+}
+
+// Whether a model reads the text of an opaque mark as it is.
+bool IsReadable(std::string_view text) {
+  if (text.size() > kLongestRead) return false;
+  for (size_t i = 0; i < text.size();) {
+    const char32_t c = NextCodePoint(text, &i);
+    if (!IsLetterOrDigit(c) || (c >= '0' && c <= '9')) return false;
+  }
+  return true;
+}
+
+// A number that models copy, and that neither the sentence nor another stand-in of it contains.
+std::string StandIn(std::string_view sentence, size_t number) {
+  constexpr size_t kFirst = 6294, kStep = 711, kRange = 9000, kLeast = 1000;
+  constexpr size_t kTries = 16, kStride = 64;
+  std::string stand_in;
+  for (size_t n = number; n < number + kTries * kStride; n += kStride) {
+    stand_in = absl::StrCat(kLeast + (kFirst + n * kStep) % kRange);
+    if (sentence.find(stand_in) == sentence.npos) break;
+  }
+  return stand_in;
+}
+
+// Sets what a model reads of an opaque mark that covers `text`; a stand-in has this number.
+void SetRead(Reading reading, std::string_view text, std::string_view sentence, size_t number,
+             SentenceMark* mark) {
+  if (reading == Reading::kNothing) return;
+  mark->stand_in = reading == Reading::kStandIn || !IsReadable(text);
+  mark->read = mark->stand_in ? StandIn(sentence, number) : std::string(text);
+}
+
+// Finds the raw bytes and the marks of sentences.
+class Finder {
+ public:
+  explicit Finder(const MarkedText& text) : text_(text) {}
+
+  // `core` are its raw bytes without tags at its ends; it may reach out as far as `within`.
+  MarkedSentence Find(int segment, TextSpan span, TextSpan core, TextSpan within) const {
+    MarkedSentence sentence = {.text = span, .around = span, .raw = core, .segment = segment};
+    for (size_t t = FirstTag(core.begin); t < FirstTag(core.end); ++t) {
+      const Tag& tag = text_.tags[t];
+      const Mark& mark = text_.marks[tag.mark];
+      if (mark.kind != MarkKind::kPaired) continue;
+      if (tag.closes && mark.opening.begin >= within.begin) {
+        sentence.raw.begin = std::min(sentence.raw.begin, mark.opening.begin);
+        sentence.around.begin = std::min(sentence.around.begin, mark.text.begin);
+      } else if (!tag.closes && mark.closing.end <= within.end) {
+        sentence.raw.end = std::max(sentence.raw.end, mark.closing.end);
+        sentence.around.end = std::max(sentence.around.end, mark.text.end);
+      }
+    }
+    AddMarks(&sentence);
+    return sentence;
+  }
+
+ private:
+  size_t FirstTag(size_t raw) const {
+    return std::partition_point(text_.tags.begin(), text_.tags.end(),
+                                [&](const Tag& tag) { return tag.raw.begin < raw; }) -
+           text_.tags.begin();
+  }
+
+  void AddMarks(MarkedSentence* sentence) const {
+    const size_t first = FirstTag(sentence->raw.begin), end = FirstTag(sentence->raw.end);
+    std::vector<int> open;  // of the sentence's marks
+    for (size_t t = end; t-- > first;) {
+      const Tag& tag = text_.tags[t];
+      const bool begins = text_.marks[tag.mark].opening.begin >= sentence->raw.begin;
+      if (tag.closes && !begins) Add(tag.mark, &open, sentence);
+    }
+    for (size_t t = first; t < end; ++t) {
+      const Tag& tag = text_.tags[t];
+      if (tag.closes) {
+        open.pop_back();
+      } else {
+        Add(tag.mark, &open, sentence);
+        if (text_.marks[tag.mark].kind != MarkKind::kPaired) open.pop_back();
+      }
+    }
+  }
+
+  void Add(int number, std::vector<int>* open, MarkedSentence* sentence) const {
+    const Mark& mark = text_.marks[number];
+    const TextSpan within = sentence->text;
+    const auto inside = [&](size_t byte) {
+      return std::clamp(byte, within.begin, within.end) - within.begin;
+    };
+    const bool paired = mark.kind == MarkKind::kPaired;
+    sentence->marks.push_back({.kind = mark.kind,
+                               .text = {inside(mark.text.begin), inside(mark.text.end)},
+                               .begins = mark.opening.begin >= sentence->raw.begin,
+                               .ends = !paired || mark.closing.end <= sentence->raw.end,
+                               .parent = open->empty() ? -1 : open->back()});
+    if (mark.kind == MarkKind::kOpaque) {
+      SentenceMark& opaque = sentence->marks.back();
+      const std::string_view covered =
+          std::string_view(text_.text).substr(mark.text.begin, opaque.text.size());
+      const std::string_view content =
+          std::string_view(text_.text).substr(within.begin, within.size());
+      SetRead(mark.reading, covered, content, sentence->marks.size() - 1, &opaque);
+    }
+    sentence->numbers.push_back(number);
+    open->push_back(static_cast<int>(sentence->marks.size()) - 1);
+  }
+
+  const MarkedText& text_;
+};
+
+}  // namespace
+
+std::vector<MarkedSentence> FindSentences(const MarkedText& text, bool split) {
+  const Finder finder(text);
+  std::vector<MarkedSentence> sentences;
+  size_t mark = 0;
+  for (size_t s = 0; s < text.segments.size(); ++s) {
+    const Segment& segment = text.segments[s];
+    const std::vector<TextSpan> spans =
+        split ? SentencesOf(text, segment, &mark) : std::vector<TextSpan>{segment.text};
+    std::vector<TextSpan> cores;
+    for (const TextSpan span : spans) cores.push_back(text.to_raw.Map(span));
+    size_t after = segment.raw.begin;
+    for (size_t i = 0; i < spans.size(); ++i) {
+      const size_t before = i + 1 < spans.size() ? cores[i + 1].begin : segment.raw.end;
+      sentences.push_back(finder.Find(static_cast<int>(s), spans[i], cores[i], {after, before}));
+      after = sentences.back().raw.end;
+    }
+  }
+  return sentences;
+}
+
+bool HasWords(const MarkedText& text, const MarkedSentence& sentence) {
+  const std::string_view content =
+      std::string_view(text.text).substr(sentence.text.begin, sentence.text.size());
+  auto opaque = sentence.marks.begin();
+  for (size_t i = 0; i < content.size();) {
+    while (opaque != sentence.marks.end() &&
+           (opaque->kind != MarkKind::kOpaque || opaque->text.end <= i)) {
+      ++opaque;
+    }
+    if (opaque != sentence.marks.end() && opaque->text.begin <= i) {
+      i = opaque->text.end;
+    } else if (IsLetterOrDigit(NextCodePoint(content, &i))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+ModelInput InputOf(const MarkedText& text, const MarkedSentence& sentence) {
+  const std::string_view content =
+      std::string_view(text.text).substr(sentence.text.begin, sentence.text.size());
+  ModelInput input;
+  const auto add = [&](std::string_view read, TextSpan from) {
+    if (read.empty()) return;
+    // What is opaque is a word of its own.
+    size_t first = 0;
+    if (!input.text.empty() && IsLetterOrDigit(LastCodePoint(input.text)) &&
+        IsLetterOrDigit(NextCodePoint(read, &first))) {
+      input.text += ' ';
+    }
+    const size_t begin = input.text.size();
+    input.text += read;
+    input.to_sentence.Add({begin, input.text.size()}, from);
+  };
+  size_t done = 0;
+  for (const SentenceMark& mark : sentence.marks) {
+    if (mark.kind != MarkKind::kOpaque) continue;
+    add(content.substr(done, mark.text.begin - done), {done, mark.text.begin});
+    add(mark.read, mark.text);
+    done = mark.text.end;
+  }
+  add(content.substr(done), {done, content.size()});
+  return input;
+}
+
+}  // namespace dragoman

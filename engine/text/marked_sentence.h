@@ -1,0 +1,47 @@
+// The sentences of a text with markup, and the marks within each of them.
+//
+// The raw bytes of a sentence are those from its first character to its last one, and the tags in
+// between.  A tag at its edge belongs to it only if the other one of its pair lies within:
+//
+//   <i>The <b>cat</b></i> sleeps.       all of it
+//   <p><b>The cat sleeps.</b></p>       The cat sleeps.
+//   The <b>cat sleeps. The</b> dog...   The <b>cat sleeps.     a mark that ends later
+
+#ifndef DRAGOMAN_ENGINE_TEXT_MARKED_SENTENCE_H_
+#define DRAGOMAN_ENGINE_TEXT_MARKED_SENTENCE_H_
+
+#include <string>
+#include <vector>
+
+#include "engine/text/markup.h"
+#include "engine/text/placement.h"
+#include "engine/text/text_span.h"
+
+namespace dragoman {
+
+struct MarkedSentence {
+  TextSpan text;    // bytes of MarkedText::text
+  TextSpan around;  // the same with the white space that its marks begin or end with
+  TextSpan raw;     // bytes of MarkedText::raw that a translation replaces
+  int segment = 0;
+  std::vector<SentenceMark> marks;
+  std::vector<int> numbers;  // of these marks, in MarkedText::marks
+};
+
+// The sentences of the segments, or the segments if they are not to be split.  A sentence never
+// ends inside of an opaque mark.
+std::vector<MarkedSentence> FindSentences(const MarkedText& text, bool split);
+
+// Whether anything but opaque marks contains a letter or a digit.
+bool HasWords(const MarkedText& text, const MarkedSentence& sentence);
+
+// What a model reads of a sentence, and which bytes of the sentence that is.
+struct ModelInput {
+  std::string text;
+  TextMap to_sentence;
+};
+ModelInput InputOf(const MarkedText& text, const MarkedSentence& sentence);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_TEXT_MARKED_SENTENCE_H_

@@ -1,0 +1,324 @@
+// For a mark, the inside of an interval of target cells is how much of them comes from the source
+// cells in the mark.  The best interval has the highest
+//
+//   F = 2 x inside / (cells of the interval + inside of the whole target)
+//
+// the harmonic mean of how much of the interval belongs to the mark, and how much of the mark lies
+// in the interval.  It is found by Dinkelbach's method ("On Nonlinear Fractional Programming",
+// 1967): the interval with the largest sum of 2 x inside - F x cells, for the F of the interval
+// before, until F no longer rises.
+
+#include "engine/text/placement.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "engine/text/cell_links.h"
+
+namespace dragoman {
+namespace {
+
+constexpr float kLeastShare = 0.2f;    // of a cell of the target that has something of a mark
+constexpr float kLeastPartner = 0.2f;  // share of a cell that is the counterpart of another one
+constexpr float kMostly = 0.5f;
+constexpr int kSteps = 12;      // F converges in fewer
+constexpr int kNeighbours = 8;  // looked at on each side of an empty mark
+
+// Cells [begin, end) of the target.
+using Interval = TextSpan;
+
+class Placer {
+ public:
+  Placer(const AlignedSentence& sentence, absl::Span<const SentenceMark> marks)
+      : sentence_(sentence),
+        marks_(marks),
+        links_(sentence, marks),
+        intervals_(marks.size()),
+        spans_(marks.size()),
+        children_(ChildrenOf(marks)) {
+    FindPartners();
+  }
+
+  Placement Place() {
+    for (size_t parent = 0; parent < children_.size(); ++parent) PlaceChildren(parent);
+    std::vector<TextSpan> removed = StrayCopies();
+    return {std::move(spans_), std::move(removed)};
+  }
+
+ private:
+  // A mark that is being placed: what each target cell has of it.
+  struct Candidate {
+    size_t mark = 0;
+    std::vector<float> inside;  // [target cells], weighted
+    float total = 0.0f;
+    Interval best;
+    float found = 0.0f;  // the inside of `best`
+  };
+
+  void FindPartners();
+  TextSpan SaidOf(const SentenceMark& mark) const;
+  Candidate CandidateOf(size_t mark) const;
+  void Choose(Interval within, const std::vector<char>& taken, Candidate* candidate) const;
+  Interval Largest(const Candidate& candidate, float f, Interval within,
+                   const std::vector<char>& taken) const;
+  void PlaceChildren(size_t parent);
+  TextSpan SpanOf(size_t mark, Interval cells) const;
+  size_t PlaceNear(const SentenceMark& mark) const;
+  size_t Outside(size_t place, size_t mark, const std::vector<size_t>& siblings) const;
+  std::vector<TextSpan> StrayCopies() const;
+
+  const AlignedSentence& sentence_;
+  const absl::Span<const SentenceMark> marks_;
+  const CellLinks links_;
+  std::vector<Interval> partners_;   // of the source cells; empty if there are none
+  std::vector<Interval> intervals_;  // of the marks
+  std::vector<TextSpan> spans_;      // of the marks
+  const std::vector<std::vector<size_t>> children_;
+};
+
+// The target cells that a source cell has become.
+void Placer::FindPartners() {
+  const int targets = static_cast<int>(links_.target().size());
+  for (int s = 0; s < static_cast<int>(links_.source().size()); ++s) {
+    int best = 0;
+    for (int t = 1; t < targets; ++t) {
+      if (links_.Share(t, s, s + 1) > links_.Share(best, s, s + 1)) best = t;
+    }
+    Interval& partner = partners_.emplace_back();
+    if (targets == 0 || links_.Share(best, s, s + 1) < kLeastPartner) continue;
+    int begin = best, end = best + 1;
+    while (begin > 0 && links_.Share(begin - 1, s, s + 1) >= kMostly) --begin;
+    while (end < targets && links_.Share(end, s, s + 1) >= kMostly) ++end;
+    partner = {static_cast<size_t>(begin), static_cast<size_t>(end)};
+  }
+}
+
+// Where the translation says the stand-in of an opaque mark, if it does so.
+TextSpan Placer::SaidOf(const SentenceMark& mark) const {
+  if (!mark.stand_in) return {};
+  const size_t begin = sentence_.target.find(mark.read);
+  return begin == sentence_.target.npos ? TextSpan() : TextSpan{begin, begin + mark.read.size()};
+}
+
+Placer::Candidate Placer::CandidateOf(size_t mark) const {
+  Candidate candidate = {.mark = mark};
+  const TextSpan text = marks_[mark].text;
+  if (const TextSpan said = SaidOf(marks_[mark]); said.size() > 0) {
+    for (const Cell& cell : links_.target()) {
+      const bool inside = cell.span.begin < said.end && said.begin < cell.span.end;
+      candidate.inside.push_back(inside ? cell.weight : 0.0f);
+      candidate.total += candidate.inside.back();
+    }
+    return candidate;
+  }
+  const std::vector<Cell>& source = links_.source();
+  const auto first = std::partition_point(
+      source.begin(), source.end(), [&](const Cell& cell) { return cell.span.end <= text.begin; });
+  const auto end = std::partition_point(
+      first, source.end(), [&](const Cell& cell) { return cell.span.begin < text.end; });
+  for (size_t t = 0; t < links_.target().size(); ++t) {
+    const float share = links_.Share(static_cast<int>(t), static_cast<int>(first - source.begin()),
+                                     static_cast<int>(end - source.begin()));
+    candidate.inside.push_back(share * links_.target()[t].weight);
+    candidate.total += candidate.inside.back();
+  }
+  return candidate;
+}
+
+// The interval that maximizes the sum of 2 x inside - f x weight.
+Interval Placer::Largest(const Candidate& candidate, float f, Interval within,
+                         const std::vector<char>& taken) const {
+  const SentenceMark& mark = marks_[candidate.mark];
+  const auto gain = [&](size_t t) {
+    return 2.0f * candidate.inside[t] - f * links_.target()[t].weight;
+  };
+  Interval best = {within.begin, within.begin};
+  float most = 0.0f, sum = 0.0f;
+  if (!mark.ends) {  // from the end backwards
+    best = {within.end, within.end};
+    for (size_t t = within.end; t-- > within.begin && !taken[t];) {
+      sum += gain(t);
+      if (sum > most) best = {t, within.end}, most = sum;
+    }
+    return best;
+  }
+  size_t begin = within.begin;
+  for (size_t t = within.begin; t < within.end; ++t) {
+    const float inside = candidate.inside[t];
+    const bool foreign =
+        mark.kind == MarkKind::kOpaque && inside < kMostly * links_.target()[t].weight;
+    if (taken[t] || foreign || (sum < 0.0f && mark.begins)) {
+      if (!mark.begins) break;
+      sum = 0.0f;
+      begin = taken[t] || foreign ? t + 1 : t;
+    }
+    if (taken[t] || foreign) continue;
+    sum += gain(t);
+    if (sum > most) best = {begin, t + 1}, most = sum;
+  }
+  return best;
+}
+
+void Placer::Choose(Interval within, const std::vector<char>& taken, Candidate* candidate) const {
+  float f = 0.0f;
+  const size_t edge = marks_[candidate->mark].ends ? within.begin : within.end;
+  candidate->best = {edge, edge};
+  candidate->found = 0.0f;
+  for (int step = 0; step < kSteps; ++step) {
+    const Interval next = Largest(*candidate, f, within, taken);
+    float inside = 0.0f, cells = 0.0f, most = 0.0f;
+    for (size_t t = next.begin; t < next.end; ++t) {
+      const float weight = links_.target()[t].weight;
+      inside += candidate->inside[t];
+      cells += weight;
+      most = std::max(most, candidate->inside[t] / weight);
+    }
+    if (most < kLeastShare) return;
+    const float next_f = 2.0f * inside / (cells + candidate->total);
+    if (next_f <= f) return;
+    f = next_f;
+    candidate->best = next;
+    candidate->found = inside;
+  }
+}
+
+TextSpan Placer::SpanOf(size_t mark, Interval cells) const {
+  const std::vector<Cell>& target = links_.target();
+  TextSpan span;
+  if (cells.size() > 0) span = {target[cells.begin].span.begin, target[cells.end - 1].span.end};
+  if (!marks_[mark].begins) span.begin = 0;
+  if (!marks_[mark].ends) {
+    span.end = sentence_.target.size();
+    if (cells.size() == 0) span.begin = span.end;
+  }
+  return span;
+}
+
+// Places the marks in mark number `parent` - 1, which has its place.
+void Placer::PlaceChildren(size_t parent) {
+  if (children_[parent].empty()) return;
+  const Interval within =
+      parent == 0 ? Interval{0, links_.target().size()} : intervals_[parent - 1];
+  const TextSpan span = parent == 0 ? TextSpan{0, sentence_.target.size()} : spans_[parent - 1];
+  std::vector<char> taken(links_.target().size(), 0);
+  std::vector<Candidate> candidates;
+  for (const size_t m : children_[parent]) {
+    if (marks_[m].kind == MarkKind::kEmpty || marks_[m].text.size() == 0) continue;
+    candidates.push_back(CandidateOf(m));
+    Choose(within, taken, &candidates.back());
+  }
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [&](const Candidate& a, const Candidate& b) {
+                     const auto rank = [&](const Candidate& c) {
+                       const SentenceMark& mark = marks_[c.mark];
+                       if (mark.kind == MarkKind::kOpaque) return 0;
+                       return !mark.begins || !mark.ends ? 1 : 2;
+                     };
+                     if (rank(a) != rank(b)) return rank(a) < rank(b);
+                     return a.found > b.found;
+                   });
+  std::vector<size_t> placed;  // with words
+  for (Candidate& candidate : candidates) {
+    Choose(within, taken, &candidate);
+    const Interval best = candidate.best;
+    if (best.size() == 0) continue;
+    intervals_[candidate.mark] = best;
+    spans_[candidate.mark] = SpanOf(candidate.mark, best);
+    std::fill(taken.begin() + static_cast<std::ptrdiff_t>(best.begin),
+              taken.begin() + static_cast<std::ptrdiff_t>(best.end), 1);
+    placed.push_back(candidate.mark);
+  }
+  std::sort(placed.begin(), placed.end(),
+            [&](size_t a, size_t b) { return spans_[a].begin < spans_[b].begin; });
+  for (const size_t m : children_[parent]) {
+    if (intervals_[m].size() > 0) continue;
+    if (!marks_[m].begins || !marks_[m].ends) {
+      spans_[m] = SpanOf(m, {});
+      continue;
+    }
+    size_t place = std::clamp(PlaceNear(marks_[m]), span.begin, span.end);
+    place = Outside(place, m, placed);
+    spans_[m] = {place, place};
+  }
+}
+
+// Where a mark without words belongs: next to what a neighbour of it has become.
+size_t Placer::PlaceNear(const SentenceMark& mark) const {
+  const std::vector<Cell>& source = links_.source();
+  const std::vector<Cell>& target = links_.target();
+  if (target.empty()) return 0;
+  const auto after = std::partition_point(source.begin(), source.end(), [&](const Cell& cell) {
+    return cell.span.end <= mark.text.begin;
+  });
+  const auto before = std::partition_point(
+      after, source.end(), [&](const Cell& cell) { return cell.span.begin < mark.text.end; });
+  const int previous = static_cast<int>(after - source.begin()) - 1;
+  const int next = static_cast<int>(before - source.begin());
+  const int cells = static_cast<int>(source.size());
+  const bool touches_previous = previous >= 0 && source[previous].span.end == mark.text.begin;
+  const bool touches_next = next < cells && source[next].span.begin == mark.text.end;
+  const bool punctuation = next < cells && source[next].is_punctuation;
+  const bool next_first =
+      touches_next != touches_previous ? touches_next : !touches_next && !punctuation;
+  for (int i = 0; i < 2 * kNeighbours; ++i) {
+    const bool forward = (i % 2 == 0) == next_first;
+    const int cell = forward ? next + i / 2 : previous - i / 2;
+    if (cell < 0 || cell >= cells || partners_[cell].size() == 0) continue;
+    const Interval partner = partners_[cell];
+    return forward ? target[partner.begin].span.begin : target[partner.end - 1].span.end;
+  }
+  // No neighbour has become anything: in proportion.
+  const size_t cell =
+      std::min(target.size() - 1, static_cast<size_t>(previous + 1) * target.size() /
+                                      std::max<size_t>(1, source.size()));
+  return target[cell].span.begin;
+}
+
+// The nearest place to `place` that is not within one of the siblings of a mark, which are in
+// order.
+size_t Placer::Outside(size_t place, size_t mark, const std::vector<size_t>& siblings) const {
+  const auto sibling = std::partition_point(siblings.begin(), siblings.end(),
+                                            [&](size_t s) { return spans_[s].end < place; });
+  for (auto s = sibling; s != siblings.end() && spans_[*s].begin <= place; ++s) {
+    const bool within = (place > spans_[*s].begin || !marks_[*s].begins) &&
+                        (place < spans_[*s].end || !marks_[*s].ends);
+    if (within) return mark < *s ? spans_[*s].begin : spans_[*s].end;
+  }
+  return place;
+}
+
+// Copies of what the model read of opaque marks that had to go elsewhere, and of stand-ins beside
+// the one that was placed, with the white space before them.
+std::vector<TextSpan> Placer::StrayCopies() const {
+  std::map<std::string_view, Interval> reads;  // and where they belong
+  for (size_t m = 0; m < marks_.size(); ++m) {
+    const bool stray = marks_[m].stand_in || intervals_[m].size() == 0;
+    if (marks_[m].kind == MarkKind::kOpaque && stray) reads.emplace(marks_[m].read, intervals_[m]);
+  }
+  std::vector<TextSpan> copies;
+  for (size_t t = 0; t < links_.target().size(); ++t) {
+    TextSpan span = links_.target()[t].span;
+    const auto read = reads.find(sentence_.target.substr(span.begin, span.size()));
+    if (read == reads.end() || (t >= read->second.begin && t < read->second.end)) continue;
+    while (span.begin > 0 && sentence_.target[span.begin - 1] == ' ') --span.begin;
+    copies.push_back(span);
+  }
+  return copies;
+}
+
+}  // namespace
+
+std::vector<std::vector<size_t>> ChildrenOf(absl::Span<const SentenceMark> marks) {
+  std::vector<std::vector<size_t>> children(marks.size() + 1);
+  for (size_t m = 0; m < marks.size(); ++m) {
+    children[static_cast<size_t>(marks[m].parent + 1)].push_back(m);
+  }
+  return children;
+}
+
+Placement PlaceMarks(const AlignedSentence& sentence, absl::Span<const SentenceMark> marks) {
+  return Placer(sentence, marks).Place();
+}
+
+}  // namespace dragoman

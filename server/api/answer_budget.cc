@@ -1,0 +1,60 @@
+#include "server/api/answer_budget.h"
+
+#include <malloc.h>
+
+#include <algorithm>
+
+#include "engine/base/status.h"
+#include "server/base/errors.h"
+
+namespace dragoman {
+namespace {
+
+// Less is left to glibc: the next answers need it again.
+constexpr size_t kWorthGivingBack = 16 << 20;
+
+}  // namespace
+
+absl::Status AnswerBudget::Check(const std::string& holder, bool reads) const {
+  absl::MutexLock lock(&mutex_);
+  const auto found = held_.find(holder);
+  const size_t bytes = found == held_.end() ? 0 : found->second;
+  const size_t times = reads ? 2 : 1;
+  if (bytes <= limits_.little || (bytes < times * limits_.holder && all_ < times * limits_.all)) {
+    return absl::OkStatus();
+  }
+  return UnreadAnswers(bytes);
+}
+
+size_t AnswerBudget::bytes() const {
+  absl::MutexLock lock(&mutex_);
+  return all_;
+}
+
+void AnswerBudget::Change(const std::string& holder, size_t before, size_t now) {
+  absl::MutexLock lock(&mutex_);
+  size_t& bytes = held_[holder];
+  DRAGOMAN_CHECK(bytes >= before && all_ >= before);
+  bytes += now - before;
+  all_ += now - before;
+  most_ = std::max(most_, all_);
+  if (bytes == 0) held_.erase(holder);
+}
+
+void AnswerBudget::GiveBackHeap() {
+  {
+    absl::MutexLock lock(&mutex_);
+    if (most_ < all_ + kWorthGivingBack) return;
+    most_ = all_;
+  }
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
+
+void HeldAnswer::Set(size_t bytes) {
+  if (bytes != bytes_) budget_->Change(holder_, bytes_, bytes);
+  bytes_ = bytes;
+}
+
+}  // namespace dragoman

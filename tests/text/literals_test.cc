@@ -1,0 +1,115 @@
+#include "engine/text/literals.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace dragoman {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+std::vector<std::string> Found(std::string_view text) {
+  std::vector<std::string> found;
+  for (const Literal& literal : FindLiterals(text)) {
+    found.emplace_back(text.substr(literal.span.begin, literal.span.size()));
+  }
+  return found;
+}
+
+TEST(Literals, AnAddressEndsBeforeThePunctuationOfItsSentence) {
+  EXPECT_THAT(Found("See https://example.org/a?b=1#c, please."),
+              ElementsAre("https://example.org/a?b=1#c"));
+  EXPECT_THAT(Found("(See https://example.org/a_(b).)"), ElementsAre("https://example.org/a_(b)"));
+  EXPECT_THAT(Found("Mail ada.l+x@mail.example.org."), ElementsAre("ada.l+x@mail.example.org"));
+  EXPECT_THAT(Found("Try www.example.org or example.com!"),
+              ElementsAre("www.example.org", "example.com"));
+  EXPECT_THAT(Found("请访问https://example.com/x。谢谢"), ElementsAre("https://example.com/x"));
+}
+
+TEST(Literals, AnAddressKeepsTheBracketsThatItOpens) {
+  EXPECT_THAT(Found("[https://example.org/a_[b](c)](d)."),
+              ElementsAre("https://example.org/a_[b](c)](d)"));
+  EXPECT_THAT(Found("(https://example.org/{x}}))"), ElementsAre("https://example.org/{x}"));
+  const std::string address = "https://example.org/";
+  EXPECT_THAT(Found(address + std::string(1'000'000, ')')), ElementsAre(address));
+}
+
+TEST(Literals, PlaceholdersOfManyLanguagesAreFound) {
+  EXPECT_THAT(Found("%s, %1$s, %-5.2f and %%: %dx%d %lu"),
+              ElementsAre("%s", "%1$s", "%-5.2f", "%%", "%d", "%d", "%lu"));
+  EXPECT_THAT(Found("%(name)s %{ruby} %<x>d %1 %L2 %n %@"),
+              ElementsAre("%(name)s", "%{ruby}", "%<x>d", "%1", "%L2", "%n", "%@"));
+  EXPECT_THAT(Found("{name} {0:.2f} {} {{count}} {{{raw}}} {% if %} ${HOME} $HOME $(pwd)"),
+              ElementsAre("{name}", "{0:.2f}", "{}", "{{count}}", "{{{raw}}}", "{% if %}",
+                          "${HOME}", "$HOME", "$(pwd)"));
+  EXPECT_THAT(Found("{n, plural, one {# file} other {{n} files}} left"),
+              ElementsAre("{n, plural, one {# file} other {{n} files}}"));
+}
+
+TEST(Literals, PercentSignsOfProseAreNoPlaceholders) {
+  EXPECT_THAT(Found("100% sure, 5% discount, 100%ig, a 50%-ige Lösung, 20 %"), IsEmpty());
+}
+
+TEST(Literals, PathsAndFileNamesAreFound) {
+  EXPECT_THAT(Found(R"(Open /usr/local/bin, ~/.profile, ./run.sh or C:\Users\ada\a.txt.)"),
+              ElementsAre("/usr/local/bin", "~/.profile", "./run.sh", R"(C:\Users\ada\a.txt)"));
+  EXPECT_THAT(Found("README.md and his/her and/or 1/2/2024"), ElementsAre("README.md"));
+}
+
+TEST(Literals, HandlesTagsAndCodesAreFound) {
+  EXPECT_THAT(Found("@ada #Berlin @ada@social.example :smile:"),
+              ElementsAre("@ada", "#Berlin", "@ada@social.example", ":smile:"));
+  EXPECT_THAT(Found("Click <b class=\"x\">here</b>, <0/> or <br />; 3 < 5 and 7 > 2."),
+              ElementsAre("<b class=\"x\">", "</b>", "<0/>", "<br />"));
+  EXPECT_THAT(
+      Found("ISBN 978-3-16-148410-0, +49 30 1234567, 1234567890, 0xBEEF, deadbeef0123"),
+      ElementsAre("978-3-16-148410-0", "+49 30 1234567", "1234567890", "0xBEEF", "deadbeef0123"));
+}
+
+TEST(Literals, VersionsAreFoundButDatesAndNumbersAreNot) {
+  EXPECT_THAT(Found("1.2.3, v2.0-rc1 and 10.0.0.1"), ElementsAre("1.2.3", "v2.0-rc1", "10.0.0.1"));
+  EXPECT_THAT(Found("On 12.05.2024 it cost 1.000.000 euros, 3.5 kg, 12:30, the year 2024."),
+              IsEmpty());
+}
+
+TEST(Literals, AnEmojiIsOneLiteralWithAllThatBelongsToIt) {
+  EXPECT_THAT(Found("👨‍👩‍👧‍👦 and 🇩🇪, 1️⃣ ❤️!"),
+              ElementsAre("👨‍👩‍👧‍👦", "🇩🇪", "1️⃣", "❤️"));
+}
+
+TEST(Literals, OrdinaryProseHasNone) {
+  for (const char* text :
+       {"Dr. Smith's well-known e-mail: 50,000 people (e.g. you) came at 3 p.m.!",
+        "Note: this: that. What?! \"Yes\", she said - and/or no; U.S. law #1.",
+        "Er sagte: »Nein« – z. B. heute, d. h. am 3. Mai um 14:30 Uhr."}) {
+    EXPECT_THAT(Found(text), IsEmpty()) << text;
+  }
+}
+
+TEST(Literals, KindsAreTold) {
+  const auto kind = [](std::string_view text) { return FindLiterals(text).at(0).kind; };
+  EXPECT_EQ(kind("https://a.example"), LiteralKind::kAddress);
+  EXPECT_EQ(kind("/etc/hosts"), LiteralKind::kPath);
+  EXPECT_EQ(kind("@ada"), LiteralKind::kHandle);
+  EXPECT_EQ(kind("%d"), LiteralKind::kPlaceholder);
+  EXPECT_EQ(kind("<br>"), LiteralKind::kTag);
+  EXPECT_EQ(kind("1.2.3"), LiteralKind::kCode);
+  EXPECT_EQ(kind("🙂"), LiteralKind::kEmoji);
+}
+
+// Longer than any window of the search, with and without white space to cut at.
+TEST(Literals, LongTextsAndLongLiteralsAreSearchedWhole) {
+  const std::string address = "https://example.org/" + std::string(5000, 'a');
+  EXPECT_THAT(Found(std::string(3000, ' ') + address + " x"), ElementsAre(address));
+  std::string text;
+  for (int i = 0; i < 5000; ++i) text += "one %s ";
+  EXPECT_EQ(FindLiterals(text).size(), 5000u);
+  EXPECT_EQ(FindLiterals(std::string(100'000, '%')).size(), 50'000u);
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,28 @@
+// A translation, for those who wait for it.
+
+#ifndef DRAGOMAN_TESTS_TRANSLATE_AND_WAIT_H_
+#define DRAGOMAN_TESTS_TRANSLATE_AND_WAIT_H_
+
+#include <utility>
+
+#include "absl/synchronization/notification.h"
+#include "absl/time/time.h"
+#include "engine/translator.h"
+
+namespace dragoman {
+
+inline TranslateResponse TranslateAndWait(const Translator& translator, TranslateRequest request,
+                                          absl::Time deadline = absl::InfiniteFuture()) {
+  TranslateResponse response;
+  absl::Notification done;
+  translator.Translate(std::move(request), deadline, [&](TranslateResponse answer) {
+    response = std::move(answer);
+    done.Notify();
+  });
+  done.WaitForNotification();
+  return response;
+}
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_TESTS_TRANSLATE_AND_WAIT_H_

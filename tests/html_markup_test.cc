@@ -227,6 +227,12 @@ TEST(HtmlMarkup, MarkupFollowsTheWords) {
   }
 }
 
+TEST(HtmlMarkup, WordsThatReadLikeAnOpaqueElementStay) {
+  EXPECT_EQ(Translate("<b><u>one<x>one</x></u> </b><i>two<p>three</p></i>", Script::kReversal,
+                      {.ignore_tags = {"x"}}),
+            "<b><u><x>one</x></u></b><i>two one<p>three</p></i>");
+}
+
 TEST(HtmlMarkup, RandomDocumentsKeepTheirMarkup) {
   const auto number = [](const char* name, uint64_t otherwise) {
     const char* const value = std::getenv(name);

@@ -66,6 +66,11 @@ class Placer {
   TextSpan SpanOf(size_t mark, Interval cells) const;
   size_t PlaceNear(const SentenceMark& mark) const;
   size_t Outside(size_t place, size_t mark, const std::vector<size_t>& siblings) const;
+  std::string_view Said(size_t t) const {
+    const TextSpan span = links_.target()[t].span;
+    return sentence_.target.substr(span.begin, span.size());
+  }
+  size_t CopyOf(size_t mark) const;
   std::vector<TextSpan> StrayCopies() const;
 
   const AlignedSentence& sentence_;
@@ -288,19 +293,41 @@ size_t Placer::Outside(size_t place, size_t mark, const std::vector<size_t>& sib
   return place;
 }
 
+// The copy of what the model read of an opaque mark that comes from it: the translation may have
+// the same word from elsewhere.  The number of cells if there is none.
+size_t Placer::CopyOf(size_t mark) const {
+  const Candidate candidate = CandidateOf(mark);
+  size_t best = candidate.inside.size();
+  float most = kLeastShare;
+  for (size_t t = 0; t < candidate.inside.size(); ++t) {
+    const Cell& cell = links_.target()[t];
+    if (Said(t) != marks_[mark].read || candidate.inside[t] < most * cell.weight) continue;
+    most = candidate.inside[t] / cell.weight;
+    best = t;
+  }
+  return best;
+}
+
 // Copies of what the model read of opaque marks that had to go elsewhere, and of stand-ins beside
 // the one that was placed, with the white space before them.
 std::vector<TextSpan> Placer::StrayCopies() const {
-  std::map<std::string_view, Interval> reads;  // and where they belong
+  std::map<std::string_view, Interval> stand_ins;  // and where they belong
+  std::vector<char> stray(links_.target().size() + 1, 0);
   for (size_t m = 0; m < marks_.size(); ++m) {
-    const bool stray = marks_[m].stand_in || intervals_[m].size() == 0;
-    if (marks_[m].kind == MarkKind::kOpaque && stray) reads.emplace(marks_[m].read, intervals_[m]);
+    if (marks_[m].kind != MarkKind::kOpaque) continue;
+    if (marks_[m].stand_in) {
+      stand_ins.emplace(marks_[m].read, intervals_[m]);
+    } else if (intervals_[m].size() == 0) {
+      stray[CopyOf(m)] = 1;
+    }
   }
   std::vector<TextSpan> copies;
   for (size_t t = 0; t < links_.target().size(); ++t) {
+    const auto read = stand_ins.find(Said(t));
+    const bool again =
+        read != stand_ins.end() && !(t >= read->second.begin && t < read->second.end);
+    if (!stray[t] && !again) continue;
     TextSpan span = links_.target()[t].span;
-    const auto read = reads.find(sentence_.target.substr(span.begin, span.size()));
-    if (read == reads.end() || (t >= read->second.begin && t < read->second.end)) continue;
     while (span.begin > 0 && sentence_.target[span.begin - 1] == ' ') --span.begin;
     copies.push_back(span);
   }

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Builds everything and runs the whole test suite.  Arguments go to ctest: ./test.sh -R beam
+# Builds everything and runs the whole test suite.  Arguments go to ctest: ./test.sh -R search
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 

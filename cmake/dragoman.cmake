@@ -9,11 +9,15 @@ option(DRAGOMAN_TOGETHER "Compile several files of a library as one" ON)
 function(dragoman_library name)
   cmake_parse_arguments(arg "" "TOGETHER" "SOURCES;ALONE;LINKS" ${ARGN})
   add_library(${name} STATIC ${arg_SOURCES} ${arg_ALONE})
-  if(arg_TOGETHER AND DRAGOMAN_TOGETHER)
-    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${arg_TOGETHER})
-    set_source_files_properties(${arg_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-  endif()
+  dragoman_together(${name} "${arg_TOGETHER}" "${arg_ALONE}")
   dragoman_target(${name} PUBLIC "${arg_LINKS}")
+endfunction()
+
+function(dragoman_together name number alone)
+  if(number AND DRAGOMAN_TOGETHER)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${number})
+    set_source_files_properties(${alone} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
 endfunction()
 
 # dragoman_executable(name SOURCES a.cc ... LINKS other ...): an executable without exported symbols.
@@ -40,11 +44,19 @@ if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread")
   target_link_libraries(dragoman_tsan PRIVATE absl::synchronization)
 endif()
 
-# dragoman_test(name SOURCES a_test.cc ... LINKS other ... [LABELS slow]): one GoogleTest binary, one
-# CTest.  It runs in the root of the source tree, which contains tests/golden and models.
+# dragoman_test(name SOURCES a_test.cc ... [ALONE b_test.cc ...] [TOGETHER n] LINKS other ...
+# [LABELS slow] [OPTIMIZE]): one GoogleTest binary, one CTest.  It runs in the root of the source tree, which
+# contains tests/golden and models.  A test that computes much by itself is to be optimized like the product;
+# most only wait to be compiled.
 function(dragoman_test name)
-  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;LINKS;LABELS" ${ARGN})
-  dragoman_executable(${name} SOURCES ${arg_SOURCES} LINKS ${arg_LINKS} GTest::gmock GTest::gtest_main)
+  cmake_parse_arguments(arg "OPTIMIZE" "TIMEOUT;TOGETHER" "SOURCES;ALONE;LINKS;LABELS" ${ARGN})
+  dragoman_executable(${name}
+    SOURCES ${arg_SOURCES} ${arg_ALONE}
+    LINKS ${arg_LINKS} GTest::gmock GTest::gtest_main)
+  dragoman_together(${name} "${arg_TOGETHER}" "${arg_ALONE}")
+  if(NOT arg_OPTIMIZE AND CMAKE_BUILD_TYPE STREQUAL Release)
+    target_compile_options(${name} PRIVATE -O1)
+  endif()
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300)

@@ -34,9 +34,9 @@ TEST(LoadCurve, HasARowForEachRate) {
             "p99_ms,document_p50_ms,document_p99_ms\n"
             "10,100,10.000,100,10.00,10.00,10.00,20.00,20.00,0.00,0.00\n"
             "30,300,10.000,0,5.00,0.00,0.00,0.00,0.00,0.00,0.00\n");
-  const Json json = ToJson(TwoPoints());
-  EXPECT_EQ(json[1]["offered_per_second"], 30);
-  EXPECT_EQ(json[0]["latency_seconds"]["p99"], 0.02);
+  const Json curve = ToJson(TwoPoints());
+  EXPECT_EQ(curve[1]["offered_per_second"], 30);
+  EXPECT_EQ(curve[0]["latency_seconds"]["p99"], 0.02);
 }
 
 TEST(LoadCurve, DrawsWhatThereIs) {

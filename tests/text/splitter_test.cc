@@ -163,12 +163,12 @@ TEST(Splitter, OnlyWhiteSpaceIsBetweenSentences) {
   constexpr uint32_t kSeed = 11;
   SCOPED_TRACE(kSeed);
   std::mt19937 random(kSeed);
-  const char* kPieces[] = {"a",  "B",  "é",  " ", " ",      "\n",     "\r\n", ".", ".",
-                           "!",  "…",  "。", "“", "\"",     ")",      "(",    "1", "9",
-                           "Dr", "am", "-",  "«", "\u2028", "\u00A0", "🙂"};
+  const char* kMarks[] = {"a",  "B",  "é",  " ", " ",      "\n",     "\r\n", ".", ".",
+                          "!",  "…",  "。", "“", "\"",     ")",      "(",    "1", "9",
+                          "Dr", "am", "-",  "«", "\u2028", "\u00A0", "🙂"};
   for (int round = 0; round < 20000; ++round) {
     std::string text;
-    for (size_t n = random() % 20; n > 0; --n) text += kPieces[random() % std::size(kPieces)];
+    for (size_t n = random() % 20; n > 0; --n) text += kMarks[random() % std::size(kPieces)];
     size_t end = 0;
     for (const TextSpan& span : SplitSentences(text)) {
       const std::string between = text.substr(end, span.begin - end);

@@ -238,6 +238,24 @@ TEST_F(SchedulerTest, ALongSentenceMakesProgressHoweverManyShortOnesThereAre) {
   }
 }
 
+// More short requests arrive than can ever be done, and are refused when the queue is full.
+TEST_F(SchedulerTest, DocumentsEndHoweverManyShortRequestsArrive) {
+  constexpr int kDocuments = 40, kSentences = 10, kRows = 4, kSteps = 10;
+  for (int i = 0; i < kDocuments; ++i) MustEnter(kSentences, Cost(20, kRows, kSteps));
+  constexpr int kWork = kDocuments * kSentences * kSteps;  // sentences in a turn
+  constexpr int kQuarter = kTurnRows / 4 / kRows;
+  int done = 0, turns = 0, short_ones = 0;
+  for (; done < kWork && turns < 2 * kWork; ++turns) {
+    Enter(1, Cost(7, kRows, kSteps)).IgnoreError();
+    const Ran ran = Turn();
+    done += ran.contains(20) ? ran.at(20) : 0;
+    short_ones += ran.contains(7) ? ran.at(7) : 0;
+  }
+  EXPECT_EQ(done, kWork);
+  EXPECT_LE(turns, kWork / kQuarter * 1.1);
+  EXPECT_GE(short_ones, turns * (kTurnRows / kRows - kQuarter) * 0.9);
+}
+
 TEST_F(SchedulerTest, RefusesOnArrivalWhatCannotBeDoneInTime) {
   MustEnter(1, Cost(9, 32, 1000));
   absl::Time now = kNow;

@@ -138,7 +138,12 @@ absl::Status Server::OpenPorts() {
   connections_ = plan.grpc;
   ASSIGN_OR_RETURN(grpc_, GrpcPort::Open(options_.grpc_address));
   vitals_ = std::make_unique<Vitals>(VitalsOptions{
-      .tidy = [this] { answers_.GiveBackHeap(); },
+      .tidy =
+          [this] {
+            answers_.GiveBackHeap();
+            const absl::Time now = absl::Now();
+            if (history_.Due(now)) history_.Add(now, metrics_.Samples());
+          },
       .silence = [this] { return pool_.Call(absl::Now()); },
       .port = [this] { return serving_ ? grpc_->Probe(kProbeTimeout) : absl::OkStatus(); },
       .on_alive =
@@ -155,6 +160,7 @@ absl::Status Server::OpenPorts() {
 void Server::ServeHttp(const ConnectionRange& descriptors) {
   HttpRouter router;
   AddPages({.metrics = [this] { return metrics_.Text(); },
+            .history = [this] { return history_.Json(absl::Now()); },
             .alive = [this] { return vitals_->alive(); },
             .ready = [this] { return Ready(); }},
            &router);

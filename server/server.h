@@ -28,6 +28,7 @@
 #include "server/http/port.h"
 #include "server/models/model_manager.h"
 #include "server/models/model_registry.h"
+#include "server/observe/history.h"
 #include "server/observe/metrics.h"
 #include "server/observe/vitals.h"
 
@@ -78,6 +79,7 @@ class Server {
   Gate gate_;
   AnswerBudget answers_;
   Metrics metrics_;
+  History history_;
   WorkerPool pool_;
   ModelRegistry models_;
   std::unique_ptr<Principals> principals_;

@@ -70,7 +70,7 @@ DOORS = (
     (r"hwy/", r"engine/math/"),
     (r"sentencepiece", r"engine/text/piece_model\."),
     (r"expat", r"engine/text/xml_reader\."),
-    (r"prometheus/", r"server/observe/metric(s|_families|_series)\."),
+    (r"prometheus/", r"server/observe/metric(s|_families|_samples|_series)\."),
     (r"cld2/", r"server/api/language_detector\."),
     (r"boost/", r"server/http/(connection|port|request_head|response_head|stream|tls_context)\."),
     # A call does not depend on its transport: only the transports and the code that starts them include

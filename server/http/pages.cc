@@ -29,10 +29,14 @@ void AddPages(HttpPages pages, HttpRouter* router) {
                  .error = PlainTextBody,
                  .for_probes = true});
   };
-  add("/metrics", [metrics = std::move(pages.metrics)](const HttpRequest&,
-                                                       const std::shared_ptr<HttpAnswer>& answer) {
-    answer->Send({.content_type = kPrometheusText, .body = metrics()});
-  });
+  const auto text = [](const char* type, std::function<std::string()> body) -> HttpHandler {
+    return [type, body = std::move(body)](const HttpRequest&,
+                                          const std::shared_ptr<HttpAnswer>& answer) {
+      answer->Send({.content_type = type, .body = body()});
+    };
+  };
+  add("/metrics", text(kPrometheusText, std::move(pages.metrics)));
+  add("/metrics/history", text("application/json", std::move(pages.history)));
   add("/healthz", StatePage("alive", std::move(pages.alive)));
   add("/readyz", StatePage("ready", std::move(pages.ready)));
 }

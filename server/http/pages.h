@@ -1,8 +1,9 @@
 // The pages for probes and for Prometheus:
 //
-//   /metrics   the Prometheus text format
-//   /healthz   200 while the server is alive, otherwise 503 and the reason
-//   /readyz    200 while it takes calls, otherwise 503 and the reason
+//   /metrics          the Prometheus text format
+//   /metrics/history  some of it as it was in the last hour, as JSON (server/observe/history.h)
+//   /healthz          200 while the server is alive, otherwise 503 and the reason
+//   /readyz           200 while it takes calls, otherwise 503 and the reason
 //
 // They are meant for a trusted network: they require neither a token nor a certificate, and even if
 // the port uses TLS they are also served in plain text, because most probes need that.
@@ -21,6 +22,7 @@ namespace dragoman {
 // The content of the pages.  Called on the threads of the port.
 struct HttpPages {
   std::function<std::string()> metrics;
+  std::function<std::string()> history;
   std::function<absl::Status()> alive;
   std::function<absl::Status()> ready;
 };

@@ -149,6 +149,9 @@ struct MetricSeries {
       Gauges("dragoman_model_version_info",
              "1 for each version of a model that is in memory; two while the old one finishes its "
              "last sentences.");
+  prometheus::Family<prometheus::Gauge>& model_loaded =
+      Gauges("dragoman_model_loaded_timestamp_seconds",
+             "When a version of a model that is in memory was loaded, since the Unix epoch.");
   // These three exist only if there are such files.
   prometheus::Family<prometheus::Gauge>& reload_times =
       Gauges("dragoman_last_reload_success_timestamp_seconds",

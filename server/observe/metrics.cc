@@ -13,6 +13,7 @@
 #include "engine/base/status.h"
 #include "server/base/errors.h"
 #include "server/observe/metric_families.h"
+#include "server/observe/metric_samples.h"
 #include "server/observe/metric_series.h"
 
 namespace dragoman {
@@ -49,6 +50,7 @@ struct Metrics::Impl {
   void Book(const CallRecord& record);
   // The metrics that are read from others when somebody asks.
   std::vector<prometheus::MetricFamily> CollectOthers() const;
+  std::vector<prometheus::MetricFamily> Collect() const;
 
   MetricSeries series;
   std::atomic<const WorkerPool*> pool = nullptr;
@@ -117,6 +119,13 @@ std::vector<prometheus::MetricFamily> Metrics::Impl::CollectOthers() const {
   return families;
 }
 
+std::vector<prometheus::MetricFamily> Metrics::Impl::Collect() const {
+  std::vector<prometheus::MetricFamily> families = series.registry.Collect();
+  const std::vector<prometheus::MetricFamily> others = CollectOthers();
+  families.insert(families.end(), others.begin(), others.end());
+  return families;
+}
+
 Metrics::Metrics(int workers, int named_principals)
     : impl_(std::make_unique<Impl>(workers, named_principals)) {}
 
@@ -173,7 +182,9 @@ void Metrics::OnConfigRead(const absl::Status& status) {
 void Metrics::OnModelLoaded(const std::string& model, const std::string& version) {
   impl_->series.model_loads.Add({{"model", model}, {"result", "loaded"}}).Increment();
   impl_->series.model_stale.Add({{"model", model}}).Set(0);
-  impl_->series.model_versions.Add({{"model", model}, {"version", version}}).Set(1);
+  const prometheus::Labels labels = {{"model", model}, {"version", version}};
+  impl_->series.model_versions.Add(labels).Set(1);
+  impl_->series.model_loaded.Add(labels).SetToCurrentTime();
 }
 
 void Metrics::OnModelFailed(const std::string& model, const std::string& failure) {
@@ -182,8 +193,9 @@ void Metrics::OnModelFailed(const std::string& model, const std::string& failure
 }
 
 void Metrics::OnModelLeft(const std::string& model, const std::string& version) {
-  prometheus::Family<prometheus::Gauge>& versions = impl_->series.model_versions;
-  versions.Remove(&versions.Add({{"model", model}, {"version", version}}));
+  for (auto* family : {&impl_->series.model_versions, &impl_->series.model_loaded}) {
+    family->Remove(&family->Add({{"model", model}, {"version", version}}));
+  }
 }
 
 void Metrics::OnModelSettled(const std::string& model) {
@@ -280,12 +292,11 @@ void Metrics::OnJobDone(const Job& job, const JobResult& result) {
 }
 
 std::string Metrics::Text() const {
-  std::vector<prometheus::MetricFamily> families = impl_->series.registry.Collect();
-  const std::vector<prometheus::MetricFamily> others = impl_->CollectOthers();
-  families.insert(families.end(), others.begin(), others.end());
   std::ostringstream text;
-  prometheus::TextSerializer().Serialize(text, families);
+  prometheus::TextSerializer().Serialize(text, impl_->Collect());
   return text.str();
 }
+
+MetricSamples Metrics::Samples() const { return SamplesOf(impl_->Collect()); }
 
 }  // namespace dragoman

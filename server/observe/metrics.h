@@ -1,6 +1,7 @@
 // All metrics of the server for Prometheus: its own, with the prefix `dragoman_`, and the usual
-// process_*.  Only the three files of metrics here use prometheus-cpp: metrics, metric_series (what
-// is counted) and metric_families (what is read from others when Prometheus asks).
+// process_*.  Only the files of metrics here use prometheus-cpp: metrics, metric_series (what is
+// counted), metric_families (what is read from others when Prometheus asks) and metric_samples
+// (what is kept for an hour).
 //
 // Every series exists, at zero, before the first request: labels come from the configuration and
 // never from a request.  The one exception is principals, whose series start with their first call
@@ -22,6 +23,7 @@
 #include "engine/decode/observer.h"
 #include "engine/decode/worker_pool.h"
 #include "engine/translator.h"
+#include "server/observe/history.h"
 #include "server/observe/listener_stats.h"
 
 namespace dragoman {
@@ -101,6 +103,8 @@ class Metrics : public Observer {
 
   // The Prometheus text format, version 0.0.4.
   std::string Text() const;
+  // What is kept of it for an hour.
+  MetricSamples Samples() const;
 
  private:
   struct Impl;

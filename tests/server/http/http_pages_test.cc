@@ -17,6 +17,7 @@ class HttpPagesTest : public testing::Test {
   HttpPagesTest() {
     HttpRouter router;
     AddPages({.metrics = [] { return "up 1\n"; },
+              .history = [] { return "{}"; },
               .alive = [this] { return Status(alive_, "a worker hangs"); },
               .ready = [this] { return Status(ready_, "it loads"); }},
              &router);
@@ -49,6 +50,13 @@ TEST_F(HttpPagesTest, ServesMetricsAsPrometheusText) {
   EXPECT_EQ(answer.code, 200);
   EXPECT_THAT(answer.headers, HasSubstr("Content-Type: text/plain; version=0.0.4"));
   EXPECT_EQ(answer.body, "up 1\n");
+}
+
+TEST_F(HttpPagesTest, ServesTheLastHourAsJson) {
+  const HttpReply answer = Get("/metrics/history");
+  EXPECT_EQ(answer.code, 200);
+  EXPECT_THAT(answer.headers, HasSubstr("Content-Type: application/json"));
+  EXPECT_EQ(answer.body, "{}");
 }
 
 TEST_F(HttpPagesTest, IsAliveBeforeItIsReady) {

@@ -171,7 +171,7 @@ void Server::ServeHttp(const ConnectionRange& descriptors) {
   AddApi(door, &router);
   AddStreamApi(door, &router);
   AddOpenApi(&router);
-  AddSite(&router);
+  AddSite([this] { return PageSettings(); }, &router);
   AddCompat(options_.http.compat, door, &router);
   router.AllowOrigins(options_.http.cors_origins);
   HttpCallbacks callbacks = {.on_answer = [this](const HttpRoute* route, int code) {
@@ -193,6 +193,11 @@ void Server::ServeHttp(const ConnectionRange& descriptors) {
                 .idle_timeout = http.idle_timeout,
                 .max_age = options_.connections.max_age},
                std::move(router), std::move(callbacks));
+}
+
+std::string Server::PageSettings() const {
+  return absl::StrCat("{\"maxCharacters\": ", models_.limits().max_characters, ", \"pivot\": \"",
+                      models_.Models()->pivot(), "\"}");
 }
 
 absl::Status Server::Ready() const {

@@ -72,6 +72,7 @@ class Server {
   absl::Status LoadModels(ReadOptions read_again);
   absl::Status StartGrpc();
   void SetServing(bool serving);
+  std::string PageSettings() const;
   absl::Status Ready() const;
 
   const ServerOptions options_;

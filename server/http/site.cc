@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "server/page/page_files.h"
 
@@ -37,10 +38,18 @@ void SendFile(const HttpRequest& request, const std::shared_ptr<HttpAnswer>& ans
 
 }  // namespace
 
-void AddSite(HttpRouter* router) {
-  for (const char* path : {"/", "/status", "/page/*"}) {
-    router->Add({.method = "GET", .path = path, .handler = SendFile, .error = PlainTextBody});
-  }
+void AddSite(std::function<std::string()> settings, HttpRouter* router) {
+  const auto add = [router](const char* path, HttpHandler handler) {
+    router->Add(
+        {.method = "GET", .path = path, .handler = std::move(handler), .error = PlainTextBody});
+  };
+  add("/page/settings.json", [settings = std::move(settings)](
+                                 const HttpRequest&, const std::shared_ptr<HttpAnswer>& answer) {
+    answer->Send({.content_type = "application/json",
+                  .body = settings(),
+                  .headers = {{"Cache-Control", "no-store"}}});
+  });
+  for (const char* path : {"/", "/status", "/api", "/page/*"}) add(path, SendFile);
 }
 
 }  // namespace dragoman

@@ -80,6 +80,8 @@ class ModelSet {
   absl::StatusOr<const ServedModel*> FindModel(const std::string& name) const;
 
   const std::vector<ServedModel>& models() const { return models_; }
+  // "" if there is none.
+  const std::string& pivot() const { return pivot_; }
   // Null if no model has been loaded.
   const ServedModel* default_model() const { return default_; }
 

@@ -1,5 +1,5 @@
-// The files of the pages at / and /status, compiled into the program: the content of this folder,
-// which embed.cmake turns into C++.
+// The files of the pages at /, /status and /api, compiled into the program: the content of this
+// folder, which embed.cmake turns into C++.
 
 #ifndef DRAGOMAN_SERVER_PAGE_PAGE_FILES_H_
 #define DRAGOMAN_SERVER_PAGE_PAGE_FILES_H_

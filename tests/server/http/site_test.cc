@@ -23,7 +23,7 @@ class KeptAnswer : public HttpAnswer {
 
 HttpResponse Get(const std::string& path, HttpHeaders headers = {}) {
   HttpRouter router;
-  AddSite(&router);
+  AddSite([] { return "{\"maxCharacters\": 7}"; }, &router);
   HttpRequest request = {.method = "GET", .path = path, .headers = std::move(headers)};
   const HttpRouter::Match match = router.Find(request);
   if (match.route == nullptr) return *match.refusal;
@@ -49,6 +49,14 @@ TEST(Site, ServesEveryFileUnderAPolicy) {
   }
   EXPECT_THAT(Get("/").body, HasSubstr("<textarea"));
   EXPECT_THAT(Get("/status").body, HasSubstr("Dragoman: status"));
+  EXPECT_THAT(Get("/api").body, HasSubstr("Dragoman: API"));
+}
+
+TEST(Site, TellsThePagesWhatTheServerAllows) {
+  const HttpResponse response = Get("/page/settings.json");
+  EXPECT_EQ(response.body, "{\"maxCharacters\": 7}");
+  EXPECT_EQ(response.content_type, "application/json");
+  EXPECT_EQ(HeaderOf(response, "Cache-Control"), "no-store");
 }
 
 TEST(Site, SendsNothingThatTheBrowserHasCached) {

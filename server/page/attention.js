@@ -3,7 +3,10 @@
 
 import {$, percent, svg} from './page.js';
 
-const CELL = 22;
+const HIGH = 26; // the height of a cell in pixels
+const SMALLEST = 20; // its width
+const WIDEST = 110;
+const FONT = 13;
 
 const plain = (piece) => (/^<\/s>$/.test(piece) ? 'end' : piece.replaceAll('▁', '') || '␣');
 
@@ -16,13 +19,15 @@ export class AttentionPicture {
     this.map.addEventListener('keydown', (event) => this.#onKey(event));
     this.map.addEventListener('pointermove', (event) => this.#onPointer(event));
     this.map.addEventListener('pointerleave', () => { this.readout.textContent = ''; this.looked(null); });
+    $('map-all').addEventListener('change', () => { if (this.understood?.blocks.length) this.show(this.number); });
+    addEventListener('resize', () => { if (this.understood?.blocks.length) this.#draw(); });
     $('sentence-back').addEventListener('click', () => this.show(this.number - 1));
     $('sentence-next').addEventListener('click', () => this.show(this.number + 1));
   }
 
   set(understood) {
     this.understood = understood;
-    $('attention-section').hidden = understood.blocks.length === 0;
+    $('picture').hidden = understood.blocks.length === 0;
     if (understood.blocks.length) this.show(0);
   }
 
@@ -31,7 +36,12 @@ export class AttentionPicture {
     const {blocks, sourceTokens, targetTokens} = this.understood;
     const block = blocks[number];
     this.number = number;
-    this.columns = sourceTokens.slice(block.sourceBegin, block.sourceEnd).map(({piece}) => plain(piece));
+    // The language tag and the end of a sentence stand for no text.
+    const all = sourceTokens.slice(block.sourceBegin, block.sourceEnd).map((token, place) => ({...token, place}));
+    const shown = all.filter(({begin, end}) => end > begin || $('map-all').checked);
+    this.width = all.length;
+    this.places = shown.map(({place}) => place);
+    this.columns = shown.map(({piece}) => plain(piece));
     this.rows = targetTokens.slice(block.targetBegin, block.targetEnd).map(({piece}) => plain(piece));
     this.probabilities = block.probabilities;
     this.at = [0, 0];
@@ -44,43 +54,55 @@ export class AttentionPicture {
   }
 
   #draw() {
-    const width = (texts) => 12 + 7.5 * Math.min(18, Math.max(1, ...texts.map((text) => [...text].length)));
-    this.left = width(this.rows);
-    this.top = width(this.columns) * 0.82 + 6;
-    const right = this.left + CELL * this.columns.length;
-    const bottom = this.top + CELL * this.rows.length;
-    const picture = svg('svg', {width: right + this.top * 0.6, height: bottom + 2, 'aria-hidden': 'true'});
+    const pen = document.createElement('canvas').getContext('2d');
+    pen.font = `${FONT}px ${getComputedStyle(this.map).fontFamily}`;
+    const wide = (text) => Math.ceil(pen.measureText(cut(text)).width);
+    this.left = 16 + Math.max(...this.rows.map(wide));
+    const longest = Math.max(...this.columns.map(wide));
+    const style = getComputedStyle(this.map);
+    const room = this.map.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight) - this.left;
+    const widthIn = (free) => Math.floor(Math.min(WIDEST, Math.max(SMALLEST, free / this.columns.length)));
+    // The label of a column stands above it if there is room, and otherwise leans to the right by 55 degrees.
+    const lean = widthIn(room) < longest + 8;
+    const [up, along] = [Math.sin(55 * Math.PI / 180), Math.cos(55 * Math.PI / 180)];
+    this.top = lean ? longest * up + FONT + 6 : FONT + 10;
+    const beyond = !lean ? 0 : Math.max(0, ...this.columns.map((text, column) =>
+      wide(text) * along + FONT - SMALLEST * (this.columns.length - column - 0.6)));
+    this.size = widthIn(room - beyond);
+    const right = this.left + this.size * this.columns.length;
+    const bottom = this.top + HIGH * this.rows.length;
+    const picture = svg('svg', {width: right + beyond, height: bottom + 2, 'aria-hidden': 'true'});
     this.columns.forEach((text, column) => {
-      const x = this.left + CELL * (column + 0.6);
-      picture.append(svg('text', {x, y: this.top - 6, transform: `rotate(-55 ${x} ${this.top - 6})`}, cut(text)));
+      const [x, y] = [this.left + this.size * (column + (lean ? 0.6 : 0.5)), this.top - 6];
+      picture.append(svg('text', {x, y, ...(lean ? {transform: `rotate(-55 ${x} ${y})`} : {'text-anchor': 'middle'})}, cut(text)));
     });
-    this.rowLine = svg('rect', {class: 'line-now', width: right, height: CELL, visibility: 'hidden'});
-    this.columnLine = svg('rect', {class: 'line-now', width: CELL, height: bottom, visibility: 'hidden'});
+    this.rowLine = svg('rect', {class: 'line-now', width: right, height: HIGH, visibility: 'hidden'});
+    this.columnLine = svg('rect', {class: 'line-now', width: this.size, height: bottom, visibility: 'hidden'});
     picture.append(this.rowLine, this.columnLine);
     this.rows.forEach((text, row) => {
-      const y = this.top + CELL * row;
-      picture.append(svg('text', {x: this.left - 8, y: y + 15, 'text-anchor': 'end'}, cut(text)));
+      const y = this.top + HIGH * row;
+      picture.append(svg('text', {x: this.left - 8, y: y + HIGH / 2 + 4, 'text-anchor': 'end'}, cut(text)));
       this.columns.forEach((_, column) => {
         const share = this.#share(row, column);
         if (share < 0.02) return; // a row sums to 1, so few cells of a long text are drawn
         picture.append(svg('rect', {
-          x: this.left + CELL * column + 1, y: y + 1, width: CELL - 2, height: CELL - 2, rx: 3,
+          x: this.left + this.size * column + 1, y: y + 1, width: this.size - 2, height: HIGH - 2, rx: 3,
           'fill-opacity': Math.min(1, share ** 0.7).toFixed(2),
         }));
       });
     });
-    this.cell = svg('rect', {class: 'cell-now', width: CELL, height: CELL, rx: 4, visibility: 'hidden'});
+    this.cell = svg('rect', {class: 'cell-now', width: this.size, height: HIGH, rx: 4, visibility: 'hidden'});
     picture.append(this.cell);
     this.map.replaceChildren(picture);
   }
 
   #share(row, column) {
-    return this.probabilities[row * this.columns.length + column] || 0;
+    return this.probabilities[row * this.width + this.places[column]] || 0;
   }
 
   #look(row, column) {
     this.at = [row, column];
-    const [x, y] = [this.left + CELL * column, this.top + CELL * row];
+    const [x, y] = [this.left + this.size * column, this.top + HIGH * row];
     for (const [line, place] of [[this.cell, {x, y}], [this.rowLine, {x: 0, y}], [this.columnLine, {x, y: 0}]]) {
       line.setAttribute('visibility', 'visible');
       for (const [key, value] of Object.entries(place)) line.setAttribute(key, value);
@@ -106,8 +128,8 @@ export class AttentionPicture {
     const picture = this.map.firstElementChild;
     if (!picture) return;
     const box = picture.getBoundingClientRect();
-    const column = Math.floor((event.clientX - box.left - this.left) / CELL);
-    const row = Math.floor((event.clientY - box.top - this.top) / CELL);
+    const column = Math.floor((event.clientX - box.left - this.left) / this.size);
+    const row = Math.floor((event.clientY - box.top - this.top) / HIGH);
     if (this.rows[row] && this.columns[column]) this.#look(row, column);
   }
 }

@@ -2,12 +2,12 @@
 
 import {$, option} from './page.js';
 
-const AUTO = 'auto'; // the server detects it
+export const AUTO = 'auto'; // the server detects it
 const names = new Intl.DisplayNames(['en'], {type: 'language', fallback: 'code'});
 
 export function nameOf(tag) {
   if (tag === 'mul') return 'Any language';
-  if (tag === AUTO) return 'Detect language';
+  if (tag === AUTO) return 'Detect';
   try {
     return names.of(tag);
   } catch {
@@ -15,33 +15,54 @@ export function nameOf(tag) {
   }
 }
 
+const base = (tag) => tag.split('-')[0];
+
 export class Languages {
-  // `changed` is called after every choice.
-  constructor(changed) {
+  // `changed` is called after every choice, `swapped` when languages change places: the texts follow.
+  constructor(changed, swapped) {
     this.models = [];
+    this.pivot = '';
+    this.detected = null; // the language of the text, if the server detected it
     this.source = $('source-language');
     this.target = $('target-language');
     this.model = $('model');
     this.swap = $('swap');
-    this.source.addEventListener('change', () => { this.#fillTargets(); changed(); });
+    this.source.addEventListener('change', () => { this.setDetected(null); this.#fillTargets(); changed(); });
     this.target.addEventListener('change', () => { this.#fillModels(); changed(); });
     this.model.addEventListener('change', changed);
     this.swap.addEventListener('click', () => {
-      const [source, target] = [this.source.value, this.target.value];
-      this.source.value = target;
-      this.#fillTargets(source);
-      changed();
+      const [from, to] = [this.#from(), this.target.value];
+      this.setDetected(null);
+      this.choose({source: to, target: from});
+      swapped();
     });
   }
 
-  set(models) {
+  // What is served, and what was chosen before: {source, target, model}, each of which may be missing.  Without
+  // a choice the language is detected and translated into the browser's.
+  set(models, pivot, {source, target, model} = {}) {
     this.models = models;
+    this.pivot = models.length > 1 ? pivot : ''; // the only model is used for all languages
     const sources = new Set(models.flatMap(sourcesOf));
-    const first = models.find((model) => model.isDefault) || models[0];
     if (sources.size > 1) sources.add(AUTO);
-    fill(this.source, sources, this.source.value, first && sourcesOf(first)[0]);
-    this.#fillTargets(this.target.value);
+    fill(this.source, sources, [source, this.source.value, AUTO]);
+    this.#fillTargets(target);
+    this.#fillModels(model);
     for (const select of [this.source, this.target, this.model]) select.disabled = models.length === 0;
+  }
+
+  choose({source, target, model}) {
+    if (source) fill(this.source, tagsOf(this.source), [source, this.source.value]);
+    this.#fillTargets(target);
+    this.#fillModels(model);
+  }
+
+  // What the server found the text to be in, and how sure it is (0 to 1); null: unknown.
+  setDetected(tag, confidence = 0) {
+    this.detected = tag;
+    const auto = [...this.source.options].find(({value}) => value === AUTO);
+    if (auto) auto.textContent = tag ? `${nameOf(tag)} (${confidence < 0.5 ? 'a guess' : 'detected'})` : nameOf(AUTO);
+    this.#enableSwap();
   }
 
   // The fields of a request.
@@ -58,27 +79,53 @@ export class Languages {
     return this.models.find(({name}) => name === this.model.value) || this.#serving()[0] || null;
   }
 
+  // What a text in this language can be translated into, by one model or by two.
+  targets(source) {
+    const direct = (from) => this.models.flatMap((model) => targetsOf(model, from));
+    const found = new Set(direct(source));
+    if (this.pivot && source !== AUTO && found.has(this.pivot)) {
+      for (const target of direct(this.pivot)) if (target !== source) found.add(target);
+    }
+    return found;
+  }
+
+  #from() {
+    return this.source.value === AUTO ? this.detected : this.source.value;
+  }
+
+  #enableSwap() {
+    const from = this.#from();
+    this.swap.disabled = !from || from === this.target.value || !this.targets(this.target.value).has(from);
+  }
+
   #serving() {
     const serving = this.models.filter((model) => targetsOf(model, this.source.value).includes(this.target.value));
     return serving.sort((a, b) => Number(b.isDefault || false) - Number(a.isDefault || false));
   }
 
   #fillTargets(wanted) {
-    const targets = new Set(this.models.flatMap((model) => targetsOf(model, this.source.value)));
-    fill(this.target, targets, wanted || this.target.value);
-    const back = this.models.some((model) => targetsOf(model, this.target.value).includes(this.source.value));
-    this.swap.disabled = !back;
+    const targets = this.targets(this.source.value);
+    const first = this.models.find((model) => model.isDefault) || this.models[0];
+    fill(this.target, targets, [wanted, this.target.value, ...browsers(targets), ...(first?.targetLanguages || [])]);
     this.#fillModels();
   }
 
-  #fillModels() {
+  #fillModels(wanted) {
     const serving = this.#serving();
-    const before = this.model.value;
-    const all = [option('', serving.length > 1 ? 'the best one' : serving[0]?.name ?? 'none')];
+    const two = this.models.length > 0 && serving.length === 0;
+    const all = [option('', serving.length > 1 ? 'the best one' : serving[0]?.name ?? (two ? `two, through ${nameOf(this.pivot)}` : 'none'))];
     if (serving.length > 1) all.push(...serving.map(({name}) => option(name, name)));
+    const chosen = [wanted, this.model.value].find((name) => serving.some((model) => model.name === name));
     this.model.replaceChildren(...all);
-    this.model.value = serving.some(({name}) => name === before) && serving.length > 1 ? before : '';
+    this.model.value = serving.length > 1 ? chosen ?? '' : '';
+    this.#enableSwap();
   }
+}
+
+// The languages of the browser among these, most wanted first.
+function browsers(tags) {
+  return navigator.languages.flatMap((wanted) =>
+    [wanted, ...[...tags].filter((tag) => base(tag) === base(wanted))].filter((tag) => tags.has(tag)));
 }
 
 function sourcesOf(model) {
@@ -94,9 +141,12 @@ function targetsOf(model, source) {
   return sourcesOf(model).includes(source) ? model.targetLanguages || [] : [];
 }
 
-function fill(select, tags, wanted, otherwise) {
+const tagsOf = (select) => new Set([...select.options].map(({value}) => value));
+
+// Offers these languages, and chooses the first of `wanted` that is among them.
+function fill(select, tags, wanted) {
   const sorted = [...tags].sort((a, b) => (b === AUTO) - (a === AUTO) || nameOf(a).localeCompare(nameOf(b)));
   select.replaceChildren(...sorted.map((tag) => option(tag, nameOf(tag))));
-  const value = [wanted, otherwise, sorted[0]].find((tag) => tags.has(tag));
+  const value = [...wanted, sorted[0]].find((tag) => tags.has(tag));
   if (value !== undefined) select.value = value;
 }

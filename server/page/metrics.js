@@ -18,13 +18,30 @@ export function parse(text) {
   return samples;
 }
 
+// The moments of /metrics/history, in the same form: [{time (in milliseconds), samples}].
+export function moments({times, series}) {
+  return times.map((time, moment) => {
+    const samples = new Map();
+    for (const {name, labels, values} of series) {
+      if (!samples.has(name)) samples.set(name, []);
+      samples.get(name).push({labels, value: values[moment]});
+    }
+    return {time: time * 1000, samples};
+  });
+}
+
 const fits = (labels, wanted) => Object.entries(wanted).every(([name, value]) =>
   (typeof value === 'function' ? value(labels[name]) : labels[name] === value));
+
+const full = (name) => (name.startsWith('process_') ? name : `dragoman_${name}`);
+
+// The values of a metric: [{labels, value}].
+export const all = (samples, name) => samples.get(full(name)) || [];
 
 // The sum of a metric over the samples with these labels.
 export function sum(samples, name, wanted = {}) {
   let total = 0;
-  for (const {labels, value} of samples.get(`dragoman_${name}`) || []) if (fits(labels, wanted)) total += value;
+  for (const {labels, value} of all(samples, name)) if (fits(labels, wanted)) total += value;
   return total;
 }
 
@@ -39,7 +56,7 @@ export function grown(before, after, name, wanted) {
 export function quantiles(before, after, name, shares, wanted = {}) {
   const buckets = new Map();
   const add = (samples, sign) => {
-    for (const {labels, value} of samples.get(`dragoman_${name}_bucket`) || []) {
+    for (const {labels, value} of all(samples, `${name}_bucket`)) {
       if (!fits(labels, wanted)) continue;
       const bound = labels.le === '+Inf' ? Infinity : Number(labels.le);
       buckets.set(bound, (buckets.get(bound) || 0) + sign * value);

@@ -13,8 +13,8 @@ function grpcurl(request, secret) {
   return `grpcurl ${plain}${header}-d ${quote(JSON.stringify(request))} \\\n    ${location.hostname}:50051 dragoman.v1.TranslationService/Translate`;
 }
 
-function python({contents, sourceLanguage, targetLanguage, model, options}, secret) {
-  const fields = {source_language: sourceLanguage, target_language: targetLanguage, model};
+function python({contents, sourceLanguage, targetLanguage, model, options, markup}, secret) {
+  const fields = {source_language: sourceLanguage, target_language: targetLanguage, model, markup};
   const given = Object.entries(fields).filter(([, value]) => value).map(([name, value]) => `    ${name}=${JSON.stringify(value)},\n`);
   if (options) given.push(`    options={"beam_size": ${options.beamSize}, "num_hypotheses": ${options.numHypotheses}},\n`);
   const extra = secret ? ', token=os.environ["DRAGOMAN_TOKEN"]' : '';

@@ -1,27 +1,37 @@
 // The page for trying out the server: text is translated while it is typed.
 
-import {ApiError, CODES, events, json, seconds, token} from './api.js';
+import {ApiError, CODES, events, json, token} from './api.js';
 import {AttentionPicture} from './attention.js';
-import {Languages, nameOf} from './languages.js';
+import {showSnippets, showTiming} from './experts.js';
+import {AUTO, Languages, nameOf} from './languages.js';
+import {addressed, remember, remembered} from './memory.js';
 import {$, copyText, duration, element, percent} from './page.js';
-import {snippets} from './snippets.js';
-import {SURE, attentionOf, drawMirror, drawWords, understand} from './words.js';
+import {Problem} from './problem.js';
+import {LinkedScroll} from './scroll.js';
+import {attentionOf, drawMirror, drawWords, sentencesOf, understand} from './words.js';
 
 const TYPING_PAUSE = 250; // milliseconds
 const EXAMPLES = ['Good morning! How are you?', 'Where is the nearest train station?', 'I would like a cup of coffee.'];
+const EXAMPLES_IN = {
+  en: EXAMPLES, de: ['Kannst du mir helfen, diesen Satz zu übersetzen?'],
+  es: ['Me gustaría una taza de café.', 'De nada'], fr: ['Je suis étudiant.', 'Merci.'],
+};
 // Vocabulary sizes: the built-in model has 8,001, models for real texts have 30,000 or more.
 const TOY_VOCABULARY = 10_000;
-const STAGES = [['tokenize', '#7a6fd0'], ['queue', '#b0843a'], ['encode', '#2f8f9d'], ['decode', '#3c9a5f'], ['detokenize', '#c2607f']];
+const LONGEST_PICTURE = 4000; // characters
+const FOLDS = ['options', 'attention-section', 'timing-section', 'program-section'];
 
 const source = $('source');
 const output = $('output');
-const languages = new Languages(() => { showToy(); translate(); });
+const languages = new Languages(() => { showToy(); showExamples(); translate(); }, exchange);
 const picture = new AttentionPicture((targetToken) => lookAtToken(targetToken));
+const problem = new Problem();
+const linked = new LinkedScroll([$('source-scroller'), $('target-scroller')], [$('mirror'), output]);
 
 let running = null; // the AbortController of the current translation
-let retryTimer = null;
 let understood = null;
-let buttons = [];
+let drawn = []; // the elements of its words
+let limit = Infinity; // characters that the server translates at once
 let streams = true; // until the server reports that it does not stream
 const noAttention = new Set(); // models that do not return it
 
@@ -33,9 +43,10 @@ source.addEventListener('input', () => {
 source.addEventListener('keydown', (event) => {
   if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) translate();
 });
-$('alternatives').addEventListener('change', translate);
+for (const id of ['alternatives', 'html']) $(id).addEventListener('change', translate);
+$('doubts').addEventListener('change', () => { showDoubts(); keep(); });
 $('languages').addEventListener('submit', (event) => event.preventDefault());
-$('clear').addEventListener('click', () => { source.value = ''; onTyped(); translate(); source.focus(); });
+$('clear').addEventListener('click', () => { write(''); source.focus(); });
 $('copy').addEventListener('click', () => copyText(understood?.text ?? '', $('copy')));
 $('problem-retry').addEventListener('click', () => start());
 $('token-form').addEventListener('submit', (event) => {
@@ -44,27 +55,63 @@ $('token-form').addEventListener('submit', (event) => {
   $('token-form').hidden = true;
   start();
 });
+addEventListener('hashchange', () => {
+  const said = addressed();
+  languages.choose(said);
+  if (said.html !== undefined) $('html').checked = said.html;
+  write(said.text ?? source.value);
+});
+
+// Sets the text and translates it.
+function write(text) {
+  source.value = text;
+  onTyped();
+  translate();
+}
+
+// After the languages have changed places, the texts do.
+function exchange() {
+  const before = source.value;
+  const after = understood && understood.source === before ? understood.text : before;
+  source.value = after;
+  onTyped();
+  if (after !== before) showPart(before);
+  showToy();
+  translate();
+}
+
+const charactersOf = (text) => [...text].length;
 
 function onTyped() {
-  const characters = [...source.value].length;
-  $('count').textContent = `${characters.toLocaleString('en')} character${characters === 1 ? '' : 's'}`;
+  const characters = charactersOf(source.value);
+  const most = limit < Infinity ? ` of ${limit.toLocaleString('en')}` : '';
+  $('count').replaceChildren(characters.toLocaleString('en') + most, element('span', {class: 'unit'}, ' characters'));
+  $('count').classList.toggle('over', characters > limit);
   $('clear').hidden = characters === 0;
+  $('examples').hidden = characters > 0;
   drawMirror($('mirror'), source.value, null, null);
 }
 
 function request(text) {
   const hypotheses = Number($('alternatives').value);
   const asked = {contents: [text], ...languages.fields()};
+  if ($('html').checked) asked.markup = 'MARKUP_HTML';
   if (hypotheses > 1) asked.options = {beamSize: Math.max(4, hypotheses), numHypotheses: hypotheses};
   return asked;
 }
 
+// What to return besides the text.  The matrix of a long text is large, so it is returned only to be drawn.
+function outputs(asked) {
+  const wanted = {tokens: true, tokenScores: true, sentenceSpans: true};
+  if (asked.markup) wanted.setDirection = true;
+  if (noAttention.has(languages.current()?.name ?? '')) return wanted;
+  const drawn = $('attention-section').open && asked.contents[0].length <= LONGEST_PICTURE;
+  return {...wanted, alignments: true, alignmentThreshold: 0.04, ...(drawn && {attention: true})};
+}
+
 // The events of one translation, whether the server streams or not.
 async function* translation(asked, signal) {
-  const model = languages.current()?.name ?? '';
-  const output = {tokens: true, tokenScores: true};
-  if (!noAttention.has(model)) Object.assign(output, {alignments: true, attention: true});
-  const body = {...asked, output};
+  const body = {...asked, output: outputs(asked)};
   try {
     if (streams) {
       for await (const {data} of events('v1/translate:stream', body, signal)) yield data;
@@ -76,8 +123,8 @@ async function* translation(asked, signal) {
   } catch (error) {
     if ([CODES.unimplemented, CODES.notFound].includes(error.code) && streams) {
       streams = false;
-    } else if ([CODES.failedPrecondition, CODES.unimplemented].includes(error.code) && output.alignments) {
-      noAttention.add(model);
+    } else if ([CODES.failedPrecondition, CODES.unimplemented].includes(error.code) && body.output.alignments) {
+      noAttention.add(languages.current()?.name ?? '');
     } else {
       throw error;
     }
@@ -87,9 +134,11 @@ async function* translation(asked, signal) {
 
 async function translate() {
   running?.abort();
-  clearTimeout(retryTimer);
+  clearTimeout(onTyped.timer);
   const text = source.value;
-  if (!text.trim()) return showEmpty();
+  keep();
+  if (!text.trim()) return showNothing();
+  if (charactersOf(text) > limit) return showNothing(new ApiError(CODES.invalidArgument, `more than ${limit} characters`));
   if (languages.models.length === 0) return;
   const mine = running = new AbortController();
   const began = performance.now();
@@ -97,22 +146,22 @@ async function translate() {
   output.classList.add('stale');
   const slow = setTimeout(() => { $('state').textContent = 'Translating…'; }, 300);
   let streamed = '';
-  let done = false;
+  let done = null;
   try {
     for await (const {stableText, translation: whole, summary} of translation(asked, mine.signal)) {
       if (mine.signal.aborted) return;
       if (stableText) showPart(streamed += stableText);
-      if (whole) {
-        done = true;
-        showWhole(whole, text, asked);
-      }
-      if (summary) showTiming(summary, whole);
+      if (whole) showWhole(done = whole, text, asked);
+      if (summary) showTiming(summary, understood);
     }
     if (!done) throw new ApiError(CODES.unavailable, 'The response ended too early.');
-    $('state').textContent = `Translated in ${duration((performance.now() - began) / 1000)}`;
-    showProblem(null);
+    showOutcome(done, text, duration((performance.now() - began) / 1000));
+    problem.show(null);
   } catch (error) {
-    if (error.name !== 'AbortError' && !mine.signal.aborted) showProblem(error, translate);
+    if (error.name !== 'AbortError' && !mine.signal.aborted) {
+      $('state').textContent = '';
+      problem.show(error, translate);
+    }
   } finally {
     clearTimeout(slow);
     if (running === mine) {
@@ -123,20 +172,20 @@ async function translate() {
   }
 }
 
-function showEmpty() {
+// Without a text to translate, or with an error about it.
+function showNothing(error = null) {
   understood = null;
   output.replaceChildren();
   output.classList.remove('stale');
+  output.style.minHeight = '';
   $('state').textContent = '';
-  $('copy').hidden = true;
-  $('legend').hidden = true;
-  $('details').hidden = true;
-  $('examples').hidden = false;
-  showProblem(null);
+  for (const id of ['remark', 'copy', 'doubts-label', 'details', 'alternatives-section']) $(id).hidden = true;
+  languages.setDetected(null);
+  showExamples();
+  problem.show(error);
 }
 
 function showPart(text) {
-  $('examples').hidden = true;
   // Keeps the height, so that nothing below jumps while the text grows again.
   output.style.minHeight = `${output.offsetHeight}px`;
   output.classList.remove('stale');
@@ -146,127 +195,66 @@ function showPart(text) {
 
 function showWhole(whole, text, asked) {
   const [best, ...others] = whole.hypotheses;
-  $('examples').hidden = true;
   output.classList.remove('stale');
   output.lang = languages.target.value;
+  languages.setDetected(whole.detectedLanguage || null, whole.detectionConfidence);
+  source.lang = asked.sourceLanguage === AUTO ? whole.detectedLanguage || '' : asked.sourceLanguage || '';
   understood = understand(best, text);
   understood.source = text;
   understood.targetCount = (best.tokens || []).length;
   understood.sourceCount = whole.sourceTokens || 0;
-  buttons = drawWords(output, understood, lookAtWord);
+  drawn = drawWords(output, understood, lookAtWord);
+  linked.set(sentencesOf(whole.sentences || [], text, understood.text));
   picture.set(understood);
+  $('attention-section').hidden = understood.links.every((links) => links.length === 0);
+  $('attention-hint').hidden = text.length <= LONGEST_PICTURE;
   $('copy').hidden = false;
-  $('legend').hidden = !understood.words.some(({sure}) => sure !== null && sure < SURE);
   $('details').hidden = false;
   $('spoken').textContent = understood.text;
   $('alternatives-section').hidden = others.length === 0;
   $('alternatives-list').replaceChildren(...others.map(({text: other = '', score = 0}) =>
-    element('li', {}, element('span', {lang: output.lang}, other),
+    element('li', {}, element('span', {lang: output.lang, dir: 'auto'}, other),
       element('span', {class: 'sure', title: 'probability of a token on average'}, percent(Math.exp(score))))));
-  if (whole.detectedLanguage) {
-    $('count').textContent = `${nameOf(whole.detectedLanguage)} (${percent(whole.detectionConfidence || 0)} sure)`;
-  }
+  showDoubts();
   showSnippets(asked);
 }
 
-function lookAtWord(word, button) {
-  for (const other of buttons) other.classList.remove('looked-at');
+// What the reader is told when all is done: also that nothing was.
+function showOutcome({detectedLanguage: detected}, text, took) {
+  const target = languages.target.value;
+  const same = understood.text.trim() === text.trim();
+  const already = same && detected === target;
+  const nothing = understood.text.trim() ? 'Nothing in this text was translated' : 'The model found no words for this text';
+  $('state').textContent = already ? '' : same || !understood.text.trim() ? nothing : `Translated in ${took}`;
+  $('remark').hidden = !already;
+  if (!already) return;
+  const others = [...languages.targets(detected)].filter((tag) => tag !== target).slice(0, 6);
+  $('remark').replaceChildren(`This is ${nameOf(target)} already. `, ...(others.length ? ['Translate it into '] : []),
+    ...others.map((tag) => {
+      const button = element('button', {type: 'button', class: 'quiet'}, nameOf(tag));
+      button.addEventListener('click', () => { languages.choose({target: tag}); translate(); source.focus(); });
+      return button;
+    }));
+}
+
+function showDoubts() {
+  $('doubts-label').hidden = !understood?.words.some(({doubtful}) => doubtful);
+  output.classList.toggle('plain', !$('doubts').checked);
+}
+
+function lookAtWord(word, node) {
+  for (const other of drawn) other.classList.remove('looked-at');
   if (understood?.source !== source.value) return;
   drawMirror($('mirror'), source.value, understood, word && attentionOf(understood, word.tokens));
-  if (word) button.classList.add('looked-at');
+  if (!word) return;
+  node.classList.add('looked-at');
+  if (document.activeElement === output) $('spoken').textContent = node.textContent + (word.sure === null ? '' : `, ${percent(word.sure)} sure`);
 }
 
 function lookAtToken(token) {
   const index = token === null ? -1 : understood.words.findIndex((word) => word.tokens.includes(token));
   if (index < 0) return lookAtWord(null);
-  lookAtWord({tokens: [token]}, buttons[index]);
-}
-
-function showTiming({timing, model, modelVersion = '', isa = ''}) {
-  if (!timing) return;
-  const parts = STAGES.map(([name, colour]) => ({
-    name, colour,
-    time: seconds(timing[name]) + (timing.steps || []).reduce((sum, step) => sum + seconds(step[name]), 0),
-  }));
-  const all = parts.reduce((sum, {time}) => sum + time, 0) || 1;
-  $('stages').replaceChildren(...parts.map(({colour, time}) => {
-    const bar = element('span');
-    bar.style.setProperty('--part', (time / all).toFixed(4));
-    bar.style.setProperty('--colour', colour);
-    return bar;
-  }));
-  const figure = (name, value, colour) => {
-    const dot = colour ? [element('i')] : [];
-    if (colour) dot[0].style.setProperty('--colour', colour);
-    return element('div', {}, element('dt', {}, ...dot, name), element('dd', {}, value));
-  };
-  const total = seconds(timing.total);
-  const figures = parts.map(({name, colour, time}) => figure(name, duration(time), colour));
-  figures.push(figure('in the server', duration(total)));
-  if (understood?.targetCount && total) {
-    figures.push(figure('tokens', `${understood.sourceCount} → ${understood.targetCount}`),
-      figure('tokens a second', Math.round(understood.targetCount / total).toLocaleString('en')));
-  }
-  figures.push(figure('model', model || ''));
-  if (isa) figures.push(figure('arithmetic', isa));
-  $('figures').replaceChildren(...figures);
-  $('figures').title = modelVersion && `model version ${modelVersion}`;
-  $('timing-section').hidden = false;
-}
-
-function showSnippets(asked) {
-  const texts = snippets(asked, Boolean(token.get()));
-  const tabs = ['curl', 'grpcurl', 'python'].map((name) => $(`tab-${name}`));
-  const choose = (tab) => {
-    for (const other of tabs) {
-      other.setAttribute('aria-selected', String(other === tab));
-      other.tabIndex = other === tab ? 0 : -1;
-    }
-    $('snippet').textContent = texts[tab.id.slice(4)];
-    $('snippet').setAttribute('aria-labelledby', tab.id);
-  };
-  tabs.forEach((tab, index) => {
-    tab.onclick = () => choose(tab);
-    tab.onkeydown = (event) => {
-      const to = tabs[(index + {ArrowRight: 1, ArrowLeft: tabs.length - 1}[event.key]) % tabs.length];
-      if (!to) return;
-      event.preventDefault();
-      choose(to);
-      to.focus();
-    };
-  });
-  choose(tabs.find((tab) => tab.getAttribute('aria-selected') === 'true'));
-  $('copy-snippet').onclick = () => copyText($('snippet').textContent, $('copy-snippet'));
-}
-
-// Shows an error; a temporary one is retried with `again`, after the delay that the server names or soon.
-function showProblem(error, again) {
-  clearTimeout(retryTimer);
-  $('problem').hidden = !error || error.code === CODES.unauthenticated;
-  if (!error) return;
-  $('state').textContent = '';
-  if (error.code === CODES.unauthenticated) {
-    const wrong = Boolean(token.get());
-    $('token-form').querySelector('label').textContent = wrong ? 'The server does not know this token' : 'This server requires a token';
-    $('token-form').hidden = false;
-    $('token').focus();
-    return;
-  }
-  const passes = ['offline', CODES.resourceExhausted, CODES.unavailable].includes(error.code);
-  const what = {
-    [CODES.resourceExhausted]: 'The server is busy.', [CODES.deadlineExceeded]: 'It took too long.',
-  }[error.code] ?? error.message ?? String(error);
-  $('problem-text').textContent = what;
-  if (!passes || !again) return;
-  showProblem.pause = error.retryAfter ?? Math.min(10, (showProblem.pause ?? 1) * 2);
-  const until = Date.now() + showProblem.pause * 1000;
-  const tick = () => {
-    const left = Math.ceil((until - Date.now()) / 1000);
-    if (left <= 0) return again();
-    $('problem-text').textContent = `${what} Trying again in ${left} s.`;
-    retryTimer = setTimeout(tick, 250);
-  };
-  tick();
+  lookAtWord({tokens: [token], sure: null}, drawn[index]);
 }
 
 function showToy() {
@@ -277,25 +265,57 @@ function showToy() {
     'sentences. It shows the server at work. For real texts fetch a real model by ', element('code', {}, 'dragoman pull'), '.');
 }
 
+// Examples in the chosen language, or in one that can be translated; never over a text.
 function showExamples() {
-  if (languages.source.value !== 'en') return $('examples').replaceChildren();
-  $('examples').replaceChildren(...EXAMPLES.map((text) => {
-    const button = element('button', {type: 'button'}, text);
-    button.addEventListener('click', () => { source.value = text; onTyped(); translate(); source.focus(); });
+  $('examples').hidden = source.value !== '';
+  const [from, to] = [languages.source.value, languages.target.value];
+  const tag = Object.keys(EXAMPLES_IN).find((one) => [one, AUTO].includes(from) && languages.targets(one).has(to));
+  $('examples').replaceChildren(...(EXAMPLES_IN[tag] || []).map((text) => {
+    const button = element('button', {type: 'button', lang: tag, dir: 'auto'}, text);
+    button.addEventListener('click', () => { write(text); source.focus(); });
     return button;
   }));
 }
 
+function keep() {
+  if (languages.models.length === 0) return;
+  remember({
+    source: languages.source.value, target: languages.target.value, model: languages.model.value,
+    alternatives: $('alternatives').value, html: $('html').checked, doubts: $('doubts').checked,
+    open: FOLDS.filter((id) => $(id).open), text: source.value,
+  });
+}
+
+// Takes up what was chosen when the page was last open.
+function takeUp({text, alternatives, html = false, doubts = true, open = []}) {
+  if (alternatives) $('alternatives').value = alternatives;
+  $('html').checked = html;
+  $('doubts').checked = doubts;
+  for (const id of FOLDS) {
+    $(id).open = open.includes(id);
+    $(id).addEventListener('toggle', () => {
+      keep();
+      if (id === 'attention-section' && $(id).open && understood?.blocks.length === 0 && source.value.length <= LONGEST_PICTURE) translate();
+    });
+  }
+  if (!source.value && text) source.value = text;
+}
+
 async function start() {
   try {
-    const {models = []} = await json('v1/models');
-    languages.set(models);
-    showProblem(models.length ? null : new ApiError(CODES.notFound, 'This server has no models.'));
+    const [{models = []}, settings] = await Promise.all([json('v1/models'), json('page/settings.json').catch(() => ({}))]);
+    limit = settings.maxCharacters ?? Infinity;
+    const first = languages.models.length === 0;
+    const kept = first ? remembered() : {};
+    languages.set(models, settings.pivot ?? '', kept);
+    if (first && models.length) takeUp(kept);
+    problem.show(models.length ? null : new ApiError(CODES.notFound, 'This server has no models.'));
+    onTyped();
     showToy();
     showExamples();
     translate();
   } catch (error) {
-    showProblem(error, start);
+    problem.show(error, start);
   }
 }
 

@@ -4,8 +4,8 @@
 
 import {element, percent} from './page.js';
 
-// Words with at least this probability are not tinted.
-export const SURE = 0.7;
+// Words with at least this probability are not doubtful.
+const SURE = 0.7;
 
 // index[byte] for every byte of the text and for its end.
 function byteIndex(text) {
@@ -38,78 +38,91 @@ function guessSpans(pieces, text) {
   });
 }
 
-// A hypothesis with what it attends to: {text, words, sourceTokens, targetTokens, blocks}.
+// The words of the text, each with its tokens and the probability of the least likely of them.  At most a tenth of
+// the words, the worst, are doubtful.
+function wordsOf(text, targetTokens, tokenScores) {
+  const order = targetTokens.map((_, token) => token).sort((a, b) => targetTokens[a].begin - targetTokens[b].begin);
+  let first = 0;
+  const words = [...text.matchAll(/\S+/gu)].map(({0: word, index: begin}) => {
+    const end = begin + word.length;
+    while (first < order.length && targetTokens[order[first]].end <= begin) first++;
+    const tokens = [];
+    for (let i = first; i < order.length && targetTokens[order[i]].begin < end; i++) tokens.push(order[i]);
+    const sure = tokens.length && tokenScores.length ? Math.exp(Math.min(...tokens.map((token) => tokenScores[token] ?? 0))) : null;
+    return {begin, end, tokens, sure, doubtful: false};
+  });
+  const worst = words.filter(({sure}) => sure !== null && sure < SURE).sort((a, b) => a.sure - b.sure);
+  for (const word of worst.slice(0, Math.max(1, Math.floor(words.length / 10)))) word.doubtful = true;
+  return words;
+}
+
+// A hypothesis with what it attends to: {text, words, sourceTokens, targetTokens, links, blocks}.
 export function understand(hypothesis, source) {
-  const {text = '', tokens = [], tokenScores = [], alignedText} = hypothesis;
+  const {text = '', tokens = [], tokenScores = [], alignedText, alignment = []} = hypothesis;
   const targetTokens = alignedText?.targetTokens ? spans(alignedText.targetTokens, text) : guessSpans(tokens, text);
   const sourceTokens = alignedText?.sourceTokens ? spans(alignedText.sourceTokens, source) : [];
+  const links = targetTokens.map(() => []);
+  for (const {sourceToken = 0, targetToken = 0, probability = 0} of alignment) {
+    links[targetToken]?.push({token: sourceToken, share: probability});
+  }
   const blocks = (alignedText?.attention || []).map((block) => ({
     sourceBegin: block.sourceBegin || 0, sourceEnd: block.sourceEnd || 0,
     targetBegin: block.targetBegin || 0, targetEnd: block.targetEnd || 0,
     probabilities: block.probabilities || [],
   }));
-  const words = [...text.matchAll(/\S+/gu)].map(({0: word, index}) => {
-    const own = [];
-    targetTokens.forEach(({begin, end}, token) => {
-      if (begin < index + word.length && end > index) own.push(token);
-    });
-    const sure = own.length && tokenScores.length ? Math.exp(Math.min(...own.map((token) => tokenScores[token] ?? 0))) : null;
-    return {text: word, begin: index, end: index + word.length, tokens: own, sure};
-  });
-  return {text, words, sourceTokens, targetTokens, blocks};
+  return {text, words: wordsOf(text, targetTokens, tokenScores), sourceTokens, targetTokens, links, blocks};
+}
+
+// Where each sentence and its translation begin: pairs of indices.
+export function sentencesOf(sentences, source, text) {
+  const [from, to] = [byteIndex(source), byteIndex(text)];
+  return sentences.map(({sourceBegin = 0, targetBegin = 0}) => [from[sourceBegin] ?? 0, to[targetBegin] ?? 0]);
 }
 
 // The share of the attention of these target tokens that each source token has; null if unknown.
 export function attentionOf(understood, tokens) {
   const shares = new Array(understood.sourceTokens.length).fill(0);
-  let rows = 0;
-  for (const block of understood.blocks) {
-    const width = block.sourceEnd - block.sourceBegin;
-    for (const token of tokens) {
-      if (token < block.targetBegin || token >= block.targetEnd) continue;
-      rows++;
-      const row = (token - block.targetBegin) * width;
-      for (let i = 0; i < width; i++) shares[block.sourceBegin + i] += block.probabilities[row + i] || 0;
-    }
-  }
-  return rows ? shares.map((share) => share / rows) : null;
+  const found = tokens.flatMap((token) => understood.links[token] || []);
+  for (const {token, share} of found) shares[token] += share / tokens.length;
+  return found.length ? shares : null;
 }
 
-// Draws the words into `output`.  `looked(word or null)` is called when one is pointed at or focused.
+// Draws the words into `output`.  `looked(word or null, its element)` is called when one is pointed at, or moved to by
+// the arrow keys.
 export function drawWords(output, understood, looked) {
   const nodes = [];
   let at = 0;
-  const buttons = understood.words.map((word, index) => {
+  const drawn = understood.words.map((word, index) => {
     nodes.push(understood.text.slice(at, word.begin));
     at = word.end;
-    const button = element('button', {type: 'button', class: 'word', tabindex: index ? -1 : 0}, word.text);
-    if (word.sure !== null) {
-      const doubt = Math.max(0, (SURE - word.sure) / SURE);
-      button.style.setProperty('--doubt-share', (Math.ceil(doubt * 10) / 10).toFixed(1));
-      button.title = `${percent(word.sure)} sure`;
-      button.setAttribute('aria-description', button.title);
+    const node = element('span', {class: 'word'}, understood.text.slice(word.begin, word.end));
+    node.index = index;
+    if (word.doubtful) {
+      node.classList.add('doubtful');
+      node.style.setProperty('--doubt-share', (1 - word.sure / SURE).toFixed(1));
+      node.title = `${percent(word.sure)} sure`;
     }
-    button.addEventListener('pointerenter', () => looked(word, button));
-    button.addEventListener('pointerleave', () => looked(null));
-    button.addEventListener('focus', () => looked(word, button));
-    button.addEventListener('blur', () => looked(null));
-    nodes.push(button);
-    return button;
+    nodes.push(node);
+    return node;
   });
   nodes.push(understood.text.slice(at));
   output.replaceChildren(...nodes);
-  output.onkeydown = (event) => moveFocus(event, buttons);
-  return buttons;
-}
-
-function moveFocus(event, buttons) {
-  const now = buttons.indexOf(document.activeElement);
-  const to = {ArrowRight: now + 1, ArrowLeft: now - 1, Home: 0, End: buttons.length - 1}[event.key];
-  if (now < 0 || to === undefined || !buttons[to]) return;
-  event.preventDefault();
-  buttons[now].tabIndex = -1;
-  buttons[to].tabIndex = 0;
-  buttons[to].focus();
+  let now = -1;
+  const look = (index) => {
+    now = index;
+    looked(understood.words[index] ?? null, drawn[index]);
+  };
+  output.onpointerover = (event) => look(event.target.index ?? -1);
+  output.onpointerleave = () => look(-1);
+  output.onblur = () => look(-1);
+  output.onkeydown = (event) => {
+    const to = {ArrowRight: now + 1, ArrowLeft: Math.max(0, now - 1), Home: 0, End: drawn.length - 1}[event.key];
+    if (!drawn[to] || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    drawn[to].scrollIntoView({block: 'nearest'});
+    look(to);
+  };
+  return drawn;
 }
 
 // Marks the source tokens with their shares, in the mirror behind the text.
@@ -118,7 +131,7 @@ export function drawMirror(mirror, source, understood, shares) {
     mirror.replaceChildren(source + '\n');
     return;
   }
-  const most = Math.max(...shares);
+  const most = Math.max(...shares.filter((_, token) => understood.sourceTokens[token].end > understood.sourceTokens[token].begin));
   const nodes = [];
   let at = 0;
   understood.sourceTokens.forEach(({begin, end}, token) => {

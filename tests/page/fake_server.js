@@ -25,7 +25,9 @@ const WORDS = {
   peak: [0, 1, 2, 3, 4, 5, 6],
 };
 
-function translation(text, hypotheses) {
+function translation({contents: [text], options = {}, output = {}, sourceLanguage, targetLanguage}) {
+  const detected = sourceLanguage === 'auto' && {detectedLanguage: 'en', detectionConfidence: 0.93};
+  if (detected && targetLanguage === 'en') return {hypotheses: [{text, score: 0}], ...detected};
   const source = 'Where is the nearest train station?';
   const target = 'Wo ist der nächste Bahnhof?';
   const spans = (pieces, whole) => {
@@ -38,21 +40,33 @@ function translation(text, hypotheses) {
       return {piece, ...(found && {begin: found}), end: at};
     });
   };
+  const alignment = WORDS.peak.map((sourceToken, targetToken) => ({sourceToken, targetToken, probability: 0.72, link: true}));
   const probabilities = WORDS.target.flatMap((_, row) =>
     WORDS.source.map((__, column) => (column === WORDS.peak[row] ? 0.72 : 0.04)));
   const best = {
-    text: target, score: -0.35, tokens: WORDS.target, tokenScores: WORDS.scores, finishReason: 'FINISH_REASON_EOS',
+    text: target, score: -0.35, tokens: WORDS.target, tokenScores: WORDS.scores, finishReason: 'FINISH_REASON_EOS', alignment,
     alignedText: {
       sourceTokens: spans(WORDS.source, source), targetTokens: spans(WORDS.target, target),
-      attention: [{sourceEnd: WORDS.source.length, targetEnd: WORDS.target.length, probabilities}],
+      ...(output.attention && {attention: [{sourceEnd: WORDS.source.length, targetEnd: WORDS.target.length, probabilities}]}),
     },
   };
   const others = ['Wo ist der nächste Zug?', 'Wo ist die nächste Station?'];
   return {
-    hypotheses: [best, ...others.slice(0, hypotheses - 1).map((other, i) => ({text: other, score: -0.6 - i}))],
-    sourceTokens: 8,
+    hypotheses: [best, ...others.slice(0, (options.numHypotheses ?? 1) - 1).map((other, i) => ({text: other, score: -0.6 - i}))],
+    sourceTokens: 8, ...detected,
   };
 }
+
+const OPENAPI = {
+  paths: {'/v1/translate': {post: {
+    summary: 'Translates.', requestBody: {content: {'application/json': {schema: {$ref: '#/components/schemas/TranslateRequest'}}}},
+    responses: {200: {content: {'application/json': {schema: {type: 'object'}}}}},
+  }}},
+  components: {schemas: {TranslateRequest: {properties: {
+    contents: {type: 'array', items: {type: 'string'}, description: 'The texts.'},
+    markup: {type: 'string', enum: ['MARKUP_UNSPECIFIED', 'MARKUP_HTML']},
+  }}}},
+};
 
 const SUMMARY = {
   model: 'en-de', modelVersion: '8e35c0690ec94de8', isa: 'int8/avx512_vnni',
@@ -65,6 +79,8 @@ class FakeServer {
     this.models = [MODEL];
     this.token = null;
     this.streams = true;
+    this.settings = {maxCharacters: 1000, pivot: ''};
+    this.metricsServed = true;
     this.began = Date.now();
     this.requests = [];
     this.server = http.createServer((request, response) => {
@@ -87,11 +103,13 @@ class FakeServer {
     const body = (await request.toArray()).join('');
     const send = (code, type, text, headers = {}) => response.writeHead(code, {'content-type': type, ...headers}).end(text);
     const json = (code, value, headers) => send(code, 'application/json', JSON.stringify(value), headers);
-    const file = {'/': 'index.html', '/status': 'status.html'}[where] ?? where.match(/^\/page\/([\w.]+)$/)?.[1];
+    if (where === '/page/settings.json') return json(200, this.settings);
+    const file = {'/': 'index.html', '/status': 'status.html', '/api': 'api.html'}[where] ?? where.match(/^\/page\/([\w.]+)$/)?.[1];
     if (file) return send(200, TYPES[path.extname(file)], fs.readFileSync(path.join(PAGE, file)), SECURITY);
-    if (where === '/metrics') return send(200, 'text/plain', this.metrics());
+    if (where === '/metrics' && this.metricsServed) return send(200, 'text/plain', this.metrics());
+    if (where === '/metrics/history') return json(200, this.history());
     if (where === '/readyz') return send(200, 'text/plain', 'ready\n');
-    if (where === '/openapi.json') return json(200, {});
+    if (where === '/openapi.json') return json(200, OPENAPI);
     if (this.token && request.headers.authorization !== `Bearer ${this.token}`) {
       return json(401, {code: 16, message: 'a bearer token is needed'});
     }
@@ -103,9 +121,8 @@ class FakeServer {
       this.busy--;
       return json(429, {code: 8, message: 'too much is waiting', details: [{'@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '5s'}]}, {'retry-after': '5'});
     }
-    if (asked.contents[0].includes('WRONG')) return json(400, {code: 3, message: 'contents[0] has 600 tokens; at most 512 are taken'});
-    const whole = translation(asked.contents[0], asked.options?.numHypotheses ?? 1);
-    if (asked.sourceLanguage === 'auto') Object.assign(whole, {detectedLanguage: 'en', detectionConfidence: 0.93});
+    if (asked.contents[0].includes('WRONG')) return json(400, {code: 3, message: 'contents[0]: a sentence has 600 tokens, the most is 512; split it, or ask for truncation'});
+    const whole = translation(asked);
     if (where === '/v1/translate') return json(200, {translations: [whole], ...SUMMARY});
     if (!this.streams) return json(404, {code: 5, message: 'not found'});
     response.writeHead(200, {'content-type': 'text/event-stream'});
@@ -117,8 +134,21 @@ class FakeServer {
     response.end(`data: ${JSON.stringify({summary: SUMMARY})}\n\n`);
   }
 
+  // The last ten minutes: 20 requests a second, and 30 that were refused.
+  history() {
+    const now = Date.now() / 1000;
+    const times = Array.from({length: 60}, (_, i) => now - 600 + i * 10);
+    const seconds = times.map((time) => 100_000 + time - this.began / 1000);
+    const series = (name, values, labels = {}) => ({name, labels, values});
+    return {now, times, series: [
+      series('dragoman_requests_total', seconds.map((passed) => Math.round(passed * 20)), {code: 'OK'}),
+      series('dragoman_rejected_total', times.map((_, i) => (i < 30 ? 1 : 31)), {reason: 'quota'}),
+      series('process_resident_memory_bytes', times.map((_, i) => 1e8 + i * 1e6)),
+    ]};
+  }
+
   metrics() {
-    const seconds = (Date.now() - this.began) / 1000;
+    const seconds = 100_000 + (Date.now() - this.began) / 1000;
     const calls = Math.round(seconds * 20);
     const labels = 'method="Translate",model="en-de"';
     const bucket = (bound, share) => `dragoman_request_duration_seconds_bucket{${labels},le="${bound}"} ${Math.round(calls * share)}`;
@@ -131,7 +161,13 @@ class FakeServer {
       'dragoman_queue_oldest_age_seconds{priority="interactive"} 0.012', `dragoman_engine_busy_seconds_total{worker="0"} ${seconds * 0.6}`,
       `dragoman_batch_rows_count{phase="decode"} ${calls}`, `dragoman_batch_rows_sum{phase="decode"} ${calls * 12}`,
       'dragoman_batch_rows_limit{model="en-de"} 64', 'dragoman_kv_cache_bytes 52428800', 'dragoman_kv_cache_capacity_bytes 4294967296',
-      'dragoman_kv_cache_resident_bytes 104857600', 'dragoman_rejected_total{reason="quota"} 0',
+      'dragoman_kv_cache_resident_bytes 104857600', 'dragoman_rejected_total{reason="quota"} 31', 'dragoman_rejected_total{reason="queue_full"} 0',
+      'process_resident_memory_bytes 209715200', 'dragoman_memory_limit_bytes 2147483648',
+      `process_start_time_seconds ${Date.now() / 1000 - 3 * 3600 - 725}`,
+      'dragoman_connections 5', 'dragoman_connections_limit 10000', 'dragoman_http_connections 2', 'dragoman_http_connections_limit 1024',
+      `dragoman_cache_lookups_total{result="hit"} ${Math.round(calls / 4)}`, `dragoman_cache_lookups_total{result="miss"} ${Math.round(calls * 3 / 4)}`,
+      'dragoman_cache_entries 1200', 'dragoman_cache_bytes 1048576', 'dragoman_cache_capacity_bytes 67108864',
+      `dragoman_model_loaded_timestamp_seconds{model="en-de",version="8e35c0690ec94de8"} ${Date.now() / 1000 - 600}`,
       'dragoman_model_info{isa="avx512_vnni",matmul="native",model="en-de",precision="int8"} 1', 'dragoman_build_info{version="0.1.0"} 1', '',
     ].join('\n');
   }

@@ -46,6 +46,13 @@ afterEach(async () => {
 const textOf = (selector) => page.$eval(selector, (node) => node.textContent.trim());
 const shown = (selector) => page.$eval(selector, (node) => node.checkVisibility());
 
+const valueOf = (selector) => page.$eval(selector, (node) => node.value);
+const open = (selector) => page.click(`${selector} > summary`);
+const setText = (text) => page.$eval('#source', (node, value) => {
+  node.value = value;
+  node.dispatchEvent(new Event('input', {bubbles: true}));
+}, text);
+
 async function until(what, check) {
   const end = Date.now() + 60_000;
   for (;;) {
@@ -69,9 +76,9 @@ async function violations() {
 
 // In every theme and width, the page is accessible and no wider than the window; takes screenshots.
 async function lookAround(name) {
-  for (const [theme, width] of [['light', 1200], ['dark', 1200], ['light', 390], ['dark', 390]]) {
+  for (const [theme, width] of ['light', 'dark'].flatMap((theme) => [1200, 768, 320].map((width) => [theme, width]))) {
     await page.emulateMediaFeatures([{name: 'prefers-color-scheme', value: theme}]);
-    await page.setViewport({width, height: width === 390 ? 844 : 900});
+    await page.setViewport({width, height: width === 320 ? 640 : 900});
     assert.deepEqual(await violations(), [], `${name}, ${theme}, ${width} wide`);
     const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     assert.ok(overflow <= 0, `${name} is ${overflow} wider than a window of ${width}`);
@@ -100,6 +107,14 @@ describe('against a fake server', () => {
     await page.click('#examples button');
     await translated();
     assert.ok(!await shown('#examples'));
+    // Neither over a text that could not be translated.
+    server.busy = 1;
+    wanted = [/429/];
+    await page.type('#source', '!');
+    await until('it is busy', () => shown('#problem'));
+    assert.ok(!await shown('#examples'));
+    await page.click('#clear');
+    assert.ok(await shown('#examples') && !await shown('#problem'));
   });
 
   it('translates what is typed, with all that is known of it', async () => {
@@ -114,25 +129,46 @@ describe('against a fake server', () => {
     assert.equal((await page.$$('#alternatives-list li')).length, 2);
     assert.match(await textOf('#figures'), /decode7\.3 ms/);
     assert.match(await textOf('#snippet'), /curl http.*translate/s);
+
+    // What is for experts is closed until asked for, and only then is the matrix asked for.
+    for (const selector of ['#figures', '#snippet', '#map', '#model']) assert.ok(!await shown(selector), selector);
+    assert.equal(asked.output.attention, undefined);
+    for (const selector of ['#options', '#timing-section', '#program-section', '#attention-section']) await open(selector);
+    await until('the matrix is there', () => page.$('#map rect'));
+    assert.equal(server.requests.slice(-1)[0].output.attention, true);
+    await translated();
     await page.click('#tab-python');
     assert.match(await textOf('#snippet'), /import dragoman/);
 
-    // The least certain word has the strongest tint, and a screen reader is told.
-    const doubts = await page.$$eval('.word', (nodes) => nodes.map((node) => Number(node.style.getPropertyValue('--doubt-share'))));
-    assert.equal(doubts.indexOf(Math.max(...doubts)), 4);
-    assert.equal(await page.$eval('.word:nth-of-type(5)', (node) => node.getAttribute('aria-description')), '15 % sure');
+    // Of the two words that are less than sure, the worse one is marked: of a few words one, of many a tenth.
+    const doubtful = () => page.$$eval('.word.doubtful', (nodes) =>
+      nodes.filter((node) => getComputedStyle(node).borderBottomWidth !== '0px').map((node) => [node.textContent, node.title]));
+    assert.deepEqual(await doubtful(), [['Bahnhof?', '15 % sure']]);
+    await page.click('#doubts');
+    assert.deepEqual(await doubtful(), []);
+    await page.click('#doubts');
 
     // By pointer: the word attends to its source; by keyboard: the next word does.
     await page.hover('.word:nth-of-type(1)');
     const strongest = () => page.$$eval('#mirror mark', (nodes) =>
       nodes.sort((a, b) => b.style.getPropertyValue('--share') - a.style.getPropertyValue('--share'))[0]?.textContent);
     assert.equal(await strongest(), 'Where');
-    await page.focus('.word:nth-of-type(1)');
+    await page.focus('#output');
     await page.keyboard.press('ArrowRight');
     assert.equal(await strongest(), 'is');
+    assert.equal(await textOf('#spoken'), 'ist, 99 % sure');
 
-    // The matrix has a cell per pair of tokens, and the arrow keys move in it.
+    // The matrix has a cell per pair of tokens, and the arrow keys move in it.  It uses the width that it has, and the
+    // end of the sentence has a column only if that is wished.
     assert.ok((await page.$$('#map rect')).length > 7);
+    assert.equal((await page.$$('#map text')).length, 14);
+    await page.click('#map-all');
+    assert.equal((await page.$$('#map text')).length, 15);
+    assert.ok(await page.$eval('#map', (node) => [...node.querySelectorAll('text')].every((text) => {
+      const [inner, outer] = [text.getBoundingClientRect(), node.firstElementChild.getBoundingClientRect()];
+      return inner.left >= outer.left && inner.right <= outer.right + 1 && inner.top >= outer.top;
+    })), 'a label is clipped');
+    await page.click('#map-all');
     await page.focus('#map');
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowRight');
@@ -154,21 +190,115 @@ describe('against a fake server', () => {
     assert.equal(new Set(await page.evaluate(() => window.heights)).size, 1);
   });
 
-  it('chooses among languages, both ways, and detects them', async () => {
+  it('detects the language, says that a text is translated already, and swaps', async () => {
     server.models = [MODEL, BACK];
     await page.goto(server.origin);
-    await until('languages are there', () => page.$eval('#swap', (node) => !node.disabled));
-    await page.click('#swap');
-    assert.deepEqual([await page.$eval('#source-language', (node) => node.value), await textOf('#model')], ['de', 'de-en']);
-    assert.ok(!await shown('#toy'));
-    await page.select('#source-language', 'auto');
-    await page.select('#target-language', 'de');
-    assert.ok(await page.$eval('#swap', (node) => node.disabled));
+    await until('languages are there', () => page.$eval('#source-language', (node) => !node.disabled));
+    assert.deepEqual([await valueOf('#source-language'), await valueOf('#target-language')], ['auto', 'en'], 'the language of the browser');
+    assert.ok(await page.$eval('#swap', (node) => node.disabled), 'nothing is detected yet');
     await page.type('#source', TEXT);
+    await until('it says so', () => shown('#remark'));
+    assert.equal(await textOf('#remark'), 'This is English already. Translate it into German');
+    assert.equal(await textOf('#state'), '');
+    await lookAround('already');
+    await page.click('#remark button');
     await translated();
+    assert.ok(!await shown('#remark'));
     const [asked] = server.requests.slice(-1);
     assert.deepEqual([asked.sourceLanguage, asked.targetLanguage], ['auto', 'de']);
-    assert.equal(await textOf('#count'), 'English (93 % sure)');
+    assert.equal(await page.$eval('#source-language', (node) => node.selectedOptions[0].textContent), 'English (detected)');
+    await page.click('#swap');
+    assert.deepEqual([await valueOf('#source-language'), await valueOf('#target-language')], ['de', 'en']);
+    assert.equal(await valueOf('#source'), TRANSLATION);
+    assert.equal(await textOf('#model'), 'de-en');
+    await until('it says that it came back as it was', async () => (await textOf('#state')) === 'Nothing in this text was translated');
+  });
+
+  it('offers pairs that go through a third language', async () => {
+    const pairs = (source, target) => ({languagePairs: [{source, target}], sourceLanguages: [source], targetLanguages: [target]});
+    server.models = [{...MODEL, ...pairs('fr', 'en')}, {...BACK, ...pairs('en', 'es')}];
+    server.settings.pivot = 'en';
+    await page.goto(server.origin);
+    await until('languages are there', () => page.$eval('#source-language', (node) => !node.disabled));
+    await page.select('#source-language', 'fr');
+    assert.deepEqual(await page.$$eval('#target-language option', (nodes) => nodes.map((node) => node.value)), ['en', 'es']);
+    await page.select('#target-language', 'es');
+    assert.equal(await textOf('#model'), 'two, through English');
+  });
+
+  it('knows how long a text may be', async () => {
+    server.settings.maxCharacters = 30;
+    await page.goto(server.origin);
+    await until('the limit is known', async () => (await textOf('#count')) === '0 of 30 characters');
+    await setText(TEXT);
+    await until('it says so', async () => /at most 30 characters/.test(await textOf('#problem-text')));
+    assert.equal(await textOf('#count'), '35 of 30 characters');
+    assert.equal(server.requests.length, 0);
+    assert.ok(!await shown('#examples'));
+    await lookAround('too-long');
+    await setText(TEXT.slice(0, 30));
+    await translated();
+    assert.ok(!await shown('#problem'));
+  });
+
+  it('remembers choices and the last text, and a translation has an address', async () => {
+    server.models = [MODEL, BACK];
+    await page.goto(server.origin);
+    await until('languages are there', () => page.$eval('#source-language', (node) => !node.disabled));
+    await page.select('#source-language', 'en');
+    await page.select('#alternatives', '3');
+    await page.type('#source', TEXT);
+    await translated();
+    await open('#timing-section');
+    const address = page.url();
+    assert.match(address, /#from=en&to=de&text=Where\+is/);
+    await page.goto(server.origin);
+    await translated();
+    assert.deepEqual([await valueOf('#source'), await valueOf('#source-language'), await valueOf('#alternatives')], [TEXT, 'en', '3']);
+    assert.ok(await shown('#figures'));
+    await page.click('#clear');
+    assert.equal(page.url(), `${server.origin}/`);
+    await page.reload();
+    await until('languages are there', () => page.$eval('#source-language', (node) => !node.disabled));
+    assert.equal(await valueOf('#source'), '');
+    await page.goto(address);
+    await translated();
+    assert.equal(await valueOf('#source'), TEXT);
+    await page.evaluate(() => { location.hash = '#from=de&to=en&text=Wo'; });
+    await until('it is followed', () => server.requests.some(({contents, sourceLanguage}) => contents[0] === 'Wo' && sourceLanguage === 'de'));
+    assert.equal(await valueOf('#source'), 'Wo');
+    await translated();
+  });
+
+  it('writes every paragraph in its own direction', async () => {
+    await page.goto(server.origin);
+    await setText('أين المحطة؟\n\nWhere?');
+    await translated();
+    for (const selector of ['#source', '#mirror']) {
+      assert.equal(await page.$eval(selector, (node) => getComputedStyle(node).direction), 'rtl', selector);
+    }
+    assert.equal(await page.$eval('#output', (node) => getComputedStyle(node).direction), 'ltr');
+    // The mirror breaks and aligns its lines as the text area does: the first at the right, the last at the left.
+    const places = await page.$eval('#mirror', (node) => {
+      const range = document.createRange();
+      range.selectNodeContents(node);
+      const box = node.getBoundingClientRect();
+      const rects = [...range.getClientRects()].filter(({width}) => width > 0);
+      return [rects[0], rects[rects.length - 1]].map(({left, right}) => (left - box.left < box.right - right ? 'left' : 'right'));
+    });
+    assert.deepEqual(places, ['right', 'left']);
+    await lookAround('arabic');
+  });
+
+  it('translates HTML if asked to', async () => {
+    await page.goto(server.origin);
+    await setText(`<p>${TEXT}</p>`);
+    await translated();
+    assert.equal(server.requests.slice(-1)[0].markup, undefined);
+    await page.click('#html');
+    await until('it was asked', () => server.requests.slice(-1)[0].markup === 'MARKUP_HTML');
+    await translated();
+    assert.match(await textOf('#snippet'), /"markup":"MARKUP_HTML"/);
   });
 
   it('does without streams', async () => {
@@ -195,7 +325,9 @@ describe('against a fake server', () => {
     wanted = [/400/];
     await page.goto(server.origin);
     await page.type('#source', 'WRONG');
-    await until('it says so', async () => /at most 512/.test(await textOf('#problem-text')));
+    await until('it says so', async () => /A sentence is too long for this model/.test(await textOf('#problem-text')));
+    assert.doesNotMatch(await textOf('#problem-text'), /contents/);
+    assert.ok(await page.$eval('.pane:first-child', (pane) => pane.contains(document.querySelector('#problem'))));
   });
 
   it('asks for a token', async () => {
@@ -229,17 +361,57 @@ describe('against a fake server', () => {
   it('shows the status', async () => {
     await page.goto(`${server.origin}/status`);
     await until('rates are there', async () => /^(19|20|21)/.test(await textOf('[data-name="Requests a second"] .value')));
+    // The lines begin with what the server remembers.
+    const points = await page.$eval('[data-name="Requests a second"] .line', (line) => line.getAttribute('d').split('L').length);
+    assert.ok(points >= 60, `${points} points`);
     assert.equal(await textOf('#state'), 'Ready');
+    assert.equal(await textOf('#version'), 'version 0.1.0, up for 3 h 12 min');
     assert.match(await textOf('[data-name="K/V memory"]'), /50 MiBof 4.0 GiB/);
+    assert.match(await textOf('[data-name="Memory"]'), /200 MiB10 % of 2.0 GiB/);
+    assert.match(await textOf('[data-name="Connections"]'), /75 gRPC of 10,000, 2 HTTP of 1,024/);
+    assert.match(await textOf('#refused'), /^the quota was used up03031$/);
+    await until('the last minute is known', async () => /25 %1,200 sentences/.test(await textOf('[data-name="Found in the cache"]')));
     assert.match(await textOf('[data-name="Rows in a batch"]'), /19 % of 64/);
     assert.match(await textOf('[data-name="Latency, median"]'), /p99 200 ms|p99 19\d ms/);
-    await until('models are there', async () => /en-de/.test(await textOf('#models')));
+    await until('models are there', async () => /^en-de8e35c0690ec9, loaded 10 min ago/.test(await textOf('#models')));
     await lookAround('status');
     wanted = [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/];
     await server.close();
     await until('it says that it is gone', async () => (await textOf('#state')) === 'The server cannot be reached');
     server = new FakeServer();
     await server.listen();
+  });
+});
+
+describe('the other pages', () => {
+  let server;
+  beforeEach(async () => {
+    server = new FakeServer();
+    await server.listen();
+  });
+  afterEach(() => server.close());
+
+  it('shows the status by the history alone, if metrics are served elsewhere', async () => {
+    server.metricsServed = false;
+    wanted = [/404/];
+    await page.goto(`${server.origin}/status`);
+    await until('rates are there', async () => /^(19|20|21)/.test(await textOf('[data-name="Requests a second"] .value')));
+    assert.match(await textOf('#refused'), /the quota was used up/);
+  });
+
+  it('explains the API', async () => {
+    await page.goto(`${server.origin}/`);
+    await page.click('nav a:last-child');
+    await until('the reference is there', () => page.$('#paths details'));
+    assert.equal(await page.title(), 'Dragoman: API');
+    assert.match(await textOf('pre'), new RegExp(`curl ${server.origin}/v1/translate`));
+    await until('what is served is there', async () => /English to German/.test(await textOf('main')));
+    assert.equal(await textOf('#limit'), '1,000');
+    await page.click('#paths summary');
+    await page.click('#paths a');
+    assert.ok(await shown('#TranslateRequest dl'), 'a link opens the message');
+    assert.match(await textOf('#TranslateRequest dl'), /contents.*list of string.*The texts\..*markup.*MARKUP_HTML/s);
+    await lookAround('api');
   });
 });
 
@@ -287,6 +459,17 @@ describe('against the real server', {skip: !process.env.DRAGOMAN_PAGE}, () => {
       assert.ok(whole.startsWith(part), `"${part}" is no beginning of "${whole}"`);
       assert.ok(i === 0 || part.length > parts[i - 1].length, `"${part}" takes back "${parts[i - 1]}"`);
     }
+
+    // Both stay in the window, side by side, and scroll together.
+    const scrolled = (share) => page.evaluate(async (to) => {
+      const [left, right] = ['source', 'target'].map((side) => document.querySelector(`#${side}-scroller`));
+      left.scrollTop = to * left.scrollHeight;
+      await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+      return {at: right.scrollTop, end: right.scrollHeight - right.clientHeight, fits: right.clientHeight < innerHeight};
+    }, share);
+    const bottom = await scrolled(1);
+    assert.ok(bottom.end > 0 && bottom.fits && Math.abs(bottom.at - bottom.end) <= 2, JSON.stringify(bottom));
+    assert.equal((await scrolled(0)).at, 0);
   });
 
   it('shows its status', async () => {

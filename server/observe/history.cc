@@ -48,7 +48,7 @@ void History::Add(absl::Time now, const MetricSamples& samples) {
 std::string History::Json(absl::Time now) const {
   absl::MutexLock lock(&mutex_);
   const size_t first = added_ - std::min(added_, moments_);
-  nlohmann::ordered_json json = {{"now", Seconds(now)},
+  nlohmann::ordered_json json = {{"now", Number(Seconds(now))},
                                  {"times", InOrder(times_, first, added_)},
                                  {"series", nlohmann::ordered_json::array()}};
   for (const auto& [key, column] : columns_) {

@@ -42,7 +42,7 @@ export class Languages {
   // a choice the language is detected and translated into the browser's.
   set(models, pivot, {source, target, model} = {}) {
     this.models = models;
-    this.pivot = models.length > 1 ? pivot : ''; // the only model is used for all languages
+    this.pivot = pivot;
     const sources = new Set(models.flatMap(sourcesOf));
     if (sources.size > 1) sources.add(AUTO);
     fill(this.source, sources, [source, this.source.value, AUTO]);

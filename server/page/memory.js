@@ -21,7 +21,11 @@ export function remember(choices) {
   } catch {
     // See above.
   }
-  address(choices);
+  try {
+    address(choices);
+  } catch {
+    // Some browsers limit how often an address may change; the next change will be in time.
+  }
 }
 
 // What the address says: #from=en&to=de&text=Good+morning.

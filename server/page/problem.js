@@ -5,10 +5,14 @@ import {nameOf} from './languages.js';
 import {$} from './page.js';
 
 const PLAIN = [
-  [/more than (\d+) characters/, (limit) => `The text is too long: at most ${Number(limit).toLocaleString('en')} characters are translated at once. Shorten it, or translate it in parts.`],
+  [/more than (\d+) characters/, (limit) =>
+    `The text is too long: at most ${Number(limit).toLocaleString('en')} characters are translated at once. Shorten it, or translate it in parts.`],
   [/a sentence has (\d+) tokens, the most(?: with attention)? is (\d+)/, (has, most) =>
     `A sentence is too long for this model (${has} tokens, at most ${most}). Divide it by a full stop or a line break.`],
-  [/the text is in "([^"]*)" \(detected/, (tag) => `The text seems to be in ${nameOf(tag)}, which this server does not translate. If it is not, choose its language.`],
+  [/the text is in "([^"]*)" \(detected/, (tag) =>
+    `The text seems to be in ${nameOf(tag)}, which this server does not translate. If it is not, choose its language.`],
+  [/no model translates from "([^"]*)"/, (from) => `This server does not translate from ${nameOf(from)}.`],
+  [/no model translates into "([^"]*)"/, (to) => `This server does not translate into ${nameOf(to)}.`],
   [/no model translates "([^"]*)" to "([^"]*)"/, (from, to) => `This server does not translate ${nameOf(from)} into ${nameOf(to)}.`],
 ];
 

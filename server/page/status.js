@@ -109,7 +109,6 @@ function drawRefused({now, rate}) {
   });
   $('refused-none').hidden = rows.length > 0;
   $('refused-scroll').hidden = rows.length === 0;
-  $('refused-hour').textContent = passed > 3500 ? 'last hour' : `last ${age(Math.max(60, passed))}`;
   $('refused').replaceChildren(...rows);
 }
 
@@ -127,8 +126,9 @@ function drawModels({before, now, rate}) {
       : `${(model.sourceLanguages || []).length || '–'} → ${(model.targetLanguages || []).length || '–'}`;
     const cells = [versions(model, loaded), model.architecture || '–', languages, [info.precision, info.isa].filter(Boolean).join(', ') || '–'];
     const numbers = [number(rate('requests_total', ofModel)), times ? duration(times[0]) : '–', times ? duration(times[1]) : '–'];
-    return element('tr', {}, element('th', {scope: 'row'}, name), ...cells.map((cell) => element('td', {}, cell)),
-      ...numbers.map((cell) => element('td', {class: 'number'}, cell)));
+    const labels = [...document.querySelectorAll('#models-head th')].map(({textContent}) => textContent);
+    return element('tr', {}, element('th', {scope: 'row'}, name), ...[...cells, ...numbers].map((cell, i) =>
+      element('td', {'data-label': labels[i + 1], class: i < cells.length ? '' : 'number'}, cell)));
   });
   $('models').replaceChildren(...rows);
 }
@@ -167,7 +167,9 @@ async function look() {
   try {
     const last = looks[looks.length - 1];
     // Also after a pause, and if only the history is served here.
-    if (!last || !live || Date.now() + ahead - last.time > 3 * STEP) await lookBack(signal).catch((error) => { if (!error.code || error.code === 'offline') throw error; });
+    if (!last || !live || Date.now() + ahead - last.time > 3 * STEP) {
+      await lookBack(signal).catch((error) => { if (!error.code || error.code === 'offline') throw error; });
+    }
     if (live) {
       const samples = await text('metrics', signal).then(parse, (error) => { if (error.code === 'offline') throw error; });
       live = Boolean(samples);

@@ -6,7 +6,10 @@ import {duration, percent} from './page.js';
 // The history has no methods: it keeps what translates only.
 export const translates = {method: (method) => (method ?? 'Translate').startsWith('Translate')};
 
-export const number = (value) => (value >= 100 ? Math.round(value).toLocaleString('en') : value >= 10 || value === 0 ? value.toFixed(0) : value.toFixed(1));
+export function number(value) {
+  if (value >= 100) return Math.round(value).toLocaleString('en');
+  return value.toFixed(value >= 10 || value === 0 ? 0 : 1);
+}
 const whole = (value) => value.toLocaleString('en');
 export const bytes = (value) => {
   const unit = value >= 2 ** 30 ? [2 ** 30, 'GiB'] : [2 ** 20, 'MiB'];
@@ -63,11 +66,17 @@ export const TILES = {
   },
   'K/V memory': ({now}) => {
     const [used, most] = [sum(now, 'kv_cache_bytes'), sum(now, 'kv_cache_capacity_bytes')];
-    return {value: bytes(used), at: used, most: most || undefined, alarm: most > 0 && used > most * 0.95, detail: `of ${bytes(most)}; ${bytes(sum(now, 'kv_cache_resident_bytes'))} held`};
+    return {
+      value: bytes(used), at: used, most: most || undefined, alarm: most > 0 && used > most * 0.95,
+      detail: `of ${bytes(most)}; ${bytes(sum(now, 'kv_cache_resident_bytes'))} held`,
+    };
   },
   'Memory': ({now}) => {
     const [used, most] = [sum(now, 'process_resident_memory_bytes'), sum(now, 'memory_limit_bytes')];
-    return {value: bytes(used), at: used, most: most || undefined, alarm: most > 0 && used > most * 0.95, detail: most ? `${percent(used / most)} of ${bytes(most)}` : 'resident'};
+    return {
+      value: bytes(used), at: used, alarm: most > 0 && used > most * 0.95,
+      detail: most ? `${percent(used / most)} of ${bytes(most)}` : 'resident',
+    };
   },
   'Cores busy': ({now, rate}) => {
     const cores = rate('process_cpu_seconds_total');

@@ -1,12 +1,13 @@
 // The page for trying out the server: text is translated while it is typed.
 
-import {ApiError, CODES, events, json, token} from './api.js';
+import {ApiError, CODES, json, token} from './api.js';
 import {AttentionPicture} from './attention.js';
 import {showSnippets, showTiming} from './experts.js';
 import {AUTO, Languages, nameOf} from './languages.js';
 import {addressed, remember, remembered} from './memory.js';
 import {$, copyText, duration, element, percent} from './page.js';
 import {Problem} from './problem.js';
+import {LONGEST_PICTURE, request, translation} from './request.js';
 import {LinkedScroll} from './scroll.js';
 import {attentionOf, drawMirror, drawWords, sentencesOf, understand} from './words.js';
 
@@ -18,7 +19,6 @@ const EXAMPLES_IN = {
 };
 // Vocabulary sizes: the built-in model has 8,001, models for real texts have 30,000 or more.
 const TOY_VOCABULARY = 10_000;
-const LONGEST_PICTURE = 4000; // characters
 const FOLDS = ['options', 'attention-section', 'timing-section', 'program-section'];
 
 const source = $('source');
@@ -32,8 +32,6 @@ let running = null; // the AbortController of the current translation
 let understood = null;
 let drawn = []; // the elements of its words
 let limit = Infinity; // characters that the server translates at once
-let streams = true; // until the server reports that it does not stream
-const noAttention = new Set(); // models that do not return it
 
 source.addEventListener('input', () => {
   onTyped();
@@ -92,46 +90,6 @@ function onTyped() {
   drawMirror($('mirror'), source.value, null, null);
 }
 
-function request(text) {
-  const hypotheses = Number($('alternatives').value);
-  const asked = {contents: [text], ...languages.fields()};
-  if ($('html').checked) asked.markup = 'MARKUP_HTML';
-  if (hypotheses > 1) asked.options = {beamSize: Math.max(4, hypotheses), numHypotheses: hypotheses};
-  return asked;
-}
-
-// What to return besides the text.  The matrix of a long text is large, so it is returned only to be drawn.
-function outputs(asked) {
-  const wanted = {tokens: true, tokenScores: true, sentenceSpans: true};
-  if (asked.markup) wanted.setDirection = true;
-  if (noAttention.has(languages.current()?.name ?? '')) return wanted;
-  const drawn = $('attention-section').open && asked.contents[0].length <= LONGEST_PICTURE;
-  return {...wanted, alignments: true, alignmentThreshold: 0.04, ...(drawn && {attention: true})};
-}
-
-// The events of one translation, whether the server streams or not.
-async function* translation(asked, signal) {
-  const body = {...asked, output: outputs(asked)};
-  try {
-    if (streams) {
-      for await (const {data} of events('v1/translate:stream', body, signal)) yield data;
-    } else {
-      const {translations, ...summary} = await json('v1/translate', body, signal);
-      yield {translation: translations[0]};
-      yield {summary};
-    }
-  } catch (error) {
-    if ([CODES.unimplemented, CODES.notFound].includes(error.code) && streams) {
-      streams = false;
-    } else if ([CODES.failedPrecondition, CODES.unimplemented].includes(error.code) && body.output.alignments) {
-      noAttention.add(languages.current()?.name ?? '');
-    } else {
-      throw error;
-    }
-    yield* translation(asked, signal);
-  }
-}
-
 async function translate() {
   running?.abort();
   clearTimeout(onTyped.timer);
@@ -142,13 +100,13 @@ async function translate() {
   if (languages.models.length === 0) return;
   const mine = running = new AbortController();
   const began = performance.now();
-  const asked = request(text);
+  const asked = request(text, languages.fields());
   output.classList.add('stale');
   const slow = setTimeout(() => { $('state').textContent = 'Translating…'; }, 300);
   let streamed = '';
   let done = null;
   try {
-    for await (const {stableText, translation: whole, summary} of translation(asked, mine.signal)) {
+    for await (const {stableText, translation: whole, summary} of translation(asked, languages.current()?.name ?? '', mine.signal)) {
       if (mine.signal.aborted) return;
       if (stableText) showPart(streamed += stableText);
       if (whole) showWhole(done = whole, text, asked);

@@ -114,7 +114,7 @@ class HttpsTest(SecurityTest):
         with Client(server) as plain:
             for path in ("/healthz", "/readyz", "/metrics"):
                 self.assertEqual(plain.ask("GET", path)[0], 200, path)
-            for path in ("/", "/status", "/v1/models", "/openapi.json", "/languages", "/v2/usage",
+            for path in ("/", "/status", "/api", "/v1/models", "/openapi.json", "/languages", "/v2/usage",
                          "/translate", "/v1/translate"):
                 self.assertEqual(plain.ask("GET", path)[0], 426, path)
             for path in ("/v1/translate", "/v1/translate:stream", "/translate", "/v2/translate",
@@ -262,7 +262,8 @@ class HttpTokenTest(SecurityTest):
 
     def test_probes_metrics_and_the_pages_files_are_open(self):
         server = self.start("--auth-tokens", self.tokens)
-        for path in ("/healthz", "/readyz", "/metrics", "/", "/status", "/openapi.json"):
+        for path in ("/healthz", "/readyz", "/metrics", "/metrics/history", "/", "/status", "/api",
+                     "/openapi.json"):
             self.assertEqual(server.http(path)[0], 200, path)
 
     def test_new_tokens_are_for_the_next_request_of_an_open_connection(self):

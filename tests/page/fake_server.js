@@ -167,7 +167,7 @@ class FakeServer {
       'dragoman_connections 5', 'dragoman_connections_limit 10000', 'dragoman_http_connections 2', 'dragoman_http_connections_limit 1024',
       `dragoman_cache_lookups_total{result="hit"} ${Math.round(calls / 4)}`, `dragoman_cache_lookups_total{result="miss"} ${Math.round(calls * 3 / 4)}`,
       'dragoman_cache_entries 1200', 'dragoman_cache_bytes 1048576', 'dragoman_cache_capacity_bytes 67108864',
-      `dragoman_model_loaded_timestamp_seconds{model="en-de",version="8e35c0690ec94de8"} ${Date.now() / 1000 - 600}`,
+      `dragoman_model_loaded_timestamp_seconds{model="en-de",version="8e35c0690ec94de8"} ${Date.now() / 1000 - 630}`,
       'dragoman_model_info{isa="avx512_vnni",matmul="native",model="en-de",precision="int8"} 1', 'dragoman_build_info{version="0.1.0"} 1', '',
     ].join('\n');
   }

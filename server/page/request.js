@@ -1,0 +1,50 @@
+// What the page asks of the API.
+
+import {CODES, events, json} from './api.js';
+import {$} from './page.js';
+
+export const LONGEST_PICTURE = 4000; // characters
+
+let streams = true; // until the server reports that it does not stream
+const noAttention = new Set(); // models that do not return it
+
+// A request to translate a text as the page's options say; `fields` are its languages and model.
+export function request(text, fields) {
+  const hypotheses = Number($('alternatives').value);
+  const asked = {contents: [text], ...fields};
+  if ($('html').checked) asked.markup = 'MARKUP_HTML';
+  if (hypotheses > 1) asked.options = {beamSize: Math.max(4, hypotheses), numHypotheses: hypotheses};
+  return asked;
+}
+
+// What to return besides the text.  The matrix of a long text is large, so it is returned only to be drawn.
+function outputs(asked, model) {
+  const wanted = {tokens: true, tokenScores: true, sentenceSpans: true};
+  if (asked.markup) wanted.setDirection = true;
+  if (noAttention.has(model)) return wanted;
+  const drawn = $('attention-section').open && asked.contents[0].length <= LONGEST_PICTURE;
+  return {...wanted, alignments: true, alignmentThreshold: 0.04, ...(drawn && {attention: true})};
+}
+
+// The events of one translation, probably by `model`, whether the server streams or not.
+export async function* translation(asked, model, signal) {
+  const body = {...asked, output: outputs(asked, model)};
+  try {
+    if (streams) {
+      for await (const {data} of events('v1/translate:stream', body, signal)) yield data;
+    } else {
+      const {translations, ...summary} = await json('v1/translate', body, signal);
+      yield {translation: translations[0]};
+      yield {summary};
+    }
+  } catch (error) {
+    if ([CODES.unimplemented, CODES.notFound].includes(error.code) && streams) {
+      streams = false;
+    } else if ([CODES.failedPrecondition, CODES.unimplemented].includes(error.code) && body.output.alignments) {
+      noAttention.add(model);
+    } else {
+      throw error;
+    }
+    yield* translation(asked, model, signal);
+  }
+}

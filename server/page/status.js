@@ -52,7 +52,7 @@ function addLook(look) {
     for (const line of lines.values()) line.shift();
   }
   const compared = between(earlier(looks.length - 1), look);
-  for (const [name, tile] of Object.entries(TILES)) lines.get(name).push({time: look.time, at: looks.length > 1 ? tile(compared).at : 0});
+  for (const [name, tile] of Object.entries(TILES)) lines.get(name).push({time: look.time, at: tile(compared).at});
 }
 
 function drawTile(name, {value, detail, most, alarm = false}) {

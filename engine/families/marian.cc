@@ -71,7 +71,8 @@ std::vector<std::string> TargetCodes(const Vocabulary& vocabulary) {
 }
 
 // Reads the field of tools/train that a group of languages has when it was trained on some pairs of
-// its members only: "language_pairs": [["eng", "deu"], ["deu", "eng"]].  Empty without the field.
+// its members only: "language_pairs": [["eng", "deu"], ["deu", "eng"]].  The first is the model's
+// own.  Empty without the field.
 absl::StatusOr<std::vector<LanguagePair>> ReadPairs(const JsonFields& fields,
                                                     const std::vector<std::string>& targets) {
   constexpr const char* kField = "language_pairs";
@@ -135,8 +136,12 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFi
   parts.leading_language_code = true;
   const std::vector<std::string> codes = TargetCodes(*vocabulary);
   ASSIGN_OR_RETURN(std::vector<LanguagePair> pairs, ReadPairs(fields, codes));
-  parts.languages = pairs.empty() ? MakeLanguages(source, target, codes)
-                                  : Languages::Only(std::move(pairs), /*source_needed=*/false);
+  if (pairs.empty()) {
+    parts.languages = MakeLanguages(source, target, codes);
+  } else {
+    const LanguagePair own = pairs.front();
+    parts.languages = Languages::Only(std::move(pairs), /*source_needed=*/false, own);
+  }
   parts.frame = [vocabulary](const LanguagePair& pair) {
     Frame frame{.after = {*vocabulary->IdOf("</s>")}};
     const std::string code = absl::StrCat(">>", pair.target, "<<");

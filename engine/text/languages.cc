@@ -78,13 +78,14 @@ Languages Languages::All(std::vector<std::string> sources, std::vector<std::stri
   return languages;
 }
 
-Languages Languages::Only(std::vector<LanguagePair> pairs, bool source_needed) {
+Languages Languages::Only(std::vector<LanguagePair> pairs, bool source_needed, LanguagePair own) {
   Languages languages;
   for (const LanguagePair& pair : pairs) {
     AddOnce(pair.source, &languages.sources_);
     AddOnce(pair.target, &languages.targets_);
   }
   languages.pairs_ = std::move(pairs);
+  languages.own_ = std::move(own);
   languages.source_needed_ = source_needed;
   languages.target_needed_ = true;
   return languages;
@@ -96,8 +97,11 @@ bool Languages::Has(const LanguagePair& pair) const {
 
 absl::StatusOr<LanguagePair> Languages::Resolve(const std::string& source,
                                                 const std::string& target) const {
-  if (!pairs_.empty() && source.empty() && target.empty()) return LanguagePair();
   LanguagePair pair = own_;
+  if (!pairs_.empty()) {
+    if (source.empty() && target.empty()) return own_;
+    pair = {};  // a part of a request's pair says nothing about the other
+  }
   if (!source.empty()) {
     const auto [code, nearness] = NearestSource(source, sources_);
     if (nearness == 0) return NotServed("source_language", source, sources_);

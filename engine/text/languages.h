@@ -34,9 +34,10 @@ class Languages {
   // that is not a language (a group, such as "mul") stands for any.
   static Languages All(std::vector<std::string> sources, std::vector<std::string> targets,
                        LanguagePair own, bool target_needed);
-  // Only these pairs; a request that names none gets none of them.  Without `source_needed`, a
-  // request may name the target alone.
-  static Languages Only(std::vector<LanguagePair> pairs, bool source_needed = true);
+  // Only these pairs; a request that names no language gets `own`, by default none of them. Without
+  // `source_needed`, a request may name the target alone.
+  static Languages Only(std::vector<LanguagePair> pairs, bool source_needed = true,
+                        LanguagePair own = {});
 
   bool empty() const { return sources_.empty() && targets_.empty(); }
   const std::vector<std::string>& sources() const { return sources_; }

@@ -170,9 +170,16 @@ void Tokenizer::EncodeText(std::string_view text, bool with_spans, EncodedText* 
   if (chunk < text.size()) EncodeChunk(text, {chunk, text.size()}, with_spans, encoded);
 }
 
+// Whether the text itself says which language it wants.
+bool Tokenizer::BeginsWithCode(std::string_view text) const {
+  if (!parts_.leading_language_code) return false;
+  const size_t code = LanguageCodeLength(text);
+  return code > 0 && parts_.source_vocabulary->IdOf(std::string(text.substr(0, code))).has_value();
+}
+
 EncodedText Tokenizer::Encode(std::string_view text, const Frame& frame, bool with_spans) const {
   std::string prefixed;
-  if (!frame.text_prefix.empty() && !text.empty()) {
+  if (!frame.text_prefix.empty() && !text.empty() && !BeginsWithCode(text)) {
     prefixed = absl::StrCat(frame.text_prefix, std::string(text));
     text = prefixed;
   }

@@ -73,8 +73,9 @@ struct TokenizerParts {
   std::optional<int32_t> ends_text;
   bool reversed = false;  // the model reads and writes the last token first
   std::vector<SpecialToken> special_tokens;
-  std::vector<int32_t> skipped;        // target ids that produce no text
-  bool leading_language_code = false;  // a `>>xx<<` at the start of a text is one token
+  std::vector<int32_t> skipped;  // target ids that produce no text
+  // A `>>xx<<` at the start of a text is one token, and replaces the one that a pair would add.
+  bool leading_language_code = false;
   bool eos_once =
       false;  // a text that already ends in the frame's last tokens does not get them again
   Languages languages;
@@ -152,6 +153,7 @@ class Tokenizer {
   void EncodeText(std::string_view text, bool with_spans, EncodedText* encoded) const;
   void EncodeChunk(std::string_view text, TextSpan chunk, bool with_spans,
                    EncodedText* encoded) const;
+  bool BeginsWithCode(std::string_view text) const;
   std::vector<std::string> PiecesOfText(absl::Span<const int32_t> ids) const;
   std::string TextOf(const std::vector<std::string>& pieces) const;
   const SpecialToken* SpecialTokenAt(std::string_view text) const;

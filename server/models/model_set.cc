@@ -115,10 +115,11 @@ absl::StatusOr<Route> ModelSet::FindRoute(const std::string& name, const std::st
                                           std::optional<VersionKey> key) const {
   const ModelName parsed = ParseModelName(name);
   const bool languages = !source.empty() || !target.empty();
-  if (!parsed.model.empty() || !languages || models_.size() == 1) {
+  const auto direct = [&]() -> absl::StatusOr<Route> {
     ASSIGN_OR_RETURN(std::shared_ptr<const Translator> translator, Find(name, key));
     return Route(std::move(translator));
-  }
+  };
+  if (!parsed.model.empty() || !languages) return direct();
   if (const ServedModel* const model = Nearest(source, target); model != nullptr) {
     ASSIGN_OR_RETURN(std::shared_ptr<const Translator> translator,
                      Choose(*model, parsed.label, key));
@@ -133,6 +134,7 @@ absl::StatusOr<Route> ModelSet::FindRoute(const std::string& name, const std::st
       return Route(std::move(to), pivot_, std::move(from));
     }
   }
+  if (models_.size() == 1) return direct();  // which says what it lacks, or accepts any languages
   return NoSuchPair(source, target);
 }
 

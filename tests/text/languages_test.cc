@@ -104,6 +104,16 @@ TEST(Languages, PairsMayBeServedWithoutAskingForTheSource) {
   EXPECT_EQ(languages.Nearness("fr", "de"), 0);
 }
 
+TEST(Languages, ARequestWithoutLanguagesGetsTheModelsOwnPair) {
+  const std::vector<LanguagePair> pairs = {{"eng", "deu"}, {"deu", "eng"}, {"eng", "fra"}};
+  const Languages languages = Languages::Only(pairs, /*source_needed=*/false, pairs[0]);
+  EXPECT_EQ(*languages.Resolve("", ""), (LanguagePair{"eng", "deu"}));
+  // It does not complete a pair of which the request says one half.
+  EXPECT_EQ(*languages.Resolve("", "fr"), (LanguagePair{"", "fra"}));
+  EXPECT_EQ(FieldOf(languages.Resolve("en", "").status()), "target_language");
+  EXPECT_EQ(*Languages::Only(pairs).Resolve("", ""), LanguagePair());
+}
+
 TEST(Languages, NearnessTellsTheBetterOfTwoModels) {
   const Languages any = Languages::All({"mul"}, {"de"}, {}, false);
   const Languages english = Languages::All({"en"}, {"de"}, {}, false);

@@ -68,6 +68,19 @@ TEST_F(TokenizerFiles, LanguagePairsRestrictAGroup) {
   EXPECT_FALSE(tokenizer->languages().Resolve("fr", "de").ok());
 }
 
+TEST_F(TokenizerFiles, TheFirstLanguagePairIsTheModelsOwn) {
+  WriteFile(directory_ / "tokenizer_config.json",
+            R"({"language_pairs": [["eng", "deu"], ["eng", "fra"]]})");
+  const auto tokenizer = Load(directory_.string());
+  const Frame own = tokenizer->FrameOf(*tokenizer->languages().Resolve("", ""));
+  EXPECT_EQ(own.text_prefix, ">>deu<< ");
+  const std::vector<int32_t> with_code = tokenizer->Encode("a", own).ids;
+  EXPECT_EQ(with_code, tokenizer->Encode(">>deu<< a").ids);
+  // A text that says its language itself is not told another; what the model does not know is text.
+  EXPECT_EQ(tokenizer->Encode(">>fra<< a", own).ids, tokenizer->Encode(">>fra<< a").ids);
+  EXPECT_EQ(tokenizer->Encode(">>xyz<< a", own).ids.front(), with_code.front());
+}
+
 TEST_F(TokenizerFiles, SeparateVocabulariesDecodeByTheTargetsOwn) {
   WriteFile(directory_ / "tokenizer_config.json", R"({"separate_vocabs": true})");
   EXPECT_EQ(LoadStatus().code(), absl::StatusCode::kNotFound);

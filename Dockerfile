@@ -1,5 +1,5 @@
-# The Dragoman server and its client with the built-in models.  The second stage contains only the
-# two programs, the shared libraries that they load, and the models; it has no shell.  deploy/README.md says how to build it.
+# The Dragoman server and its client with the built-in model.  The second stage contains only the
+# two programs, the shared libraries that they load, and the model; it has no shell.  deploy/README.md says how to build it.
 
 FROM debian:trixie-slim AS build
 WORKDIR /src
@@ -28,5 +28,5 @@ STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
   CMD ["/usr/bin/dragoman", "health", "--server", "127.0.0.1:50051", "--deadline", "4"]
 ENTRYPOINT ["/usr/bin/dragoman-server"]
-CMD ["--model", "en-de=/models/en-de", "--model", "en-de-fr-es=/models/en-de-fr-es", "--pivot", "en", \
+CMD ["--model", "en-de-fr-es=/models/en-de-fr-es", "--pivot", "en", \
      "--grpc-address", "0.0.0.0:50051", "--http-address", "0.0.0.0:9464"]

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Builds Dragoman, starts the server with the models that come with it, and translates three sentences.
+# Builds Dragoman, starts the server with the model that comes with it, and translates three sentences.
 #
 #   ./run.sh           keeps serving until Ctrl-C
 #   ./run.sh --demo    stops after the sentences
@@ -60,10 +60,10 @@ fi
 echo "== Building (a few minutes the first time)"
 cmake --build --preset release --target dragoman-server dragoman
 
-ours=true # whether it serves the models that come with it
+ours=true # whether it serves the model that comes with it
 given --config --model --models && ours=false
 if $ours; then
-  arguments+=(--model en-de=models/en-de --model en-de-fr-es=models/en-de-fr-es)
+  arguments+=(--model en-de-fr-es=models/en-de-fr-es)
   given --pivot || arguments+=(--pivot en)
 fi
 given --config --grpc-address || arguments+=(--grpc-address "$(address 50051)")

@@ -29,8 +29,7 @@ install(FILES ${package}/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/ba
         RENAME dragoman)
 install(FILES ${package}/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
         RENAME dragoman-server)
-install(DIRECTORY models/en-de models/en-de-fr-es
-        DESTINATION ${CMAKE_INSTALL_DATADIR}/dragoman/models)
+install(DIRECTORY models/en-de-fr-es DESTINATION ${CMAKE_INSTALL_DATADIR}/dragoman/models)
 install(FILES ${package}/copyright README.md proto/dragoman/v1/config.proto
               proto/dragoman/v1/translation.proto
         DESTINATION ${CMAKE_INSTALL_DOCDIR})
@@ -77,7 +76,7 @@ set(CPACK_PACKAGE_DESCRIPTION
 as they were downloaded) over gRPC and HTTP on ordinary CPUs, with
 continuously batched beam search and metrics for Prometheus.  The package
 holds the server with its systemd unit, the dragoman command, and a small
-English-German model to try it with.")
+model to try it with: English to and from German, French and Spanish.")
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_RELEASE ${release})

@@ -51,7 +51,7 @@ for package in ca-certificates $(for file in $files; do package_of "$file"; done
 done
 install -D --mode=644 "$source/LICENSE" "$root/usr/share/doc/dragoman/copyright"
 
-cp -R "$source/models/en-de" "$source/models/en-de-fr-es" "$root/models/"
+cp -R "$source/models/en-de-fr-es" "$root/models/"
 printf 'root:x:0:0:root:/:/sbin/nologin\nnonroot:x:65532:65532:nonroot:/:/sbin/nologin\n' >"$root/etc/passwd"
 printf 'root:x:0:\nnonroot:x:65532:\n' >"$root/etc/group"
 printf 'hosts: files dns\n' >"$root/etc/nsswitch.conf"

@@ -3,7 +3,8 @@
 //
 //   NullObserver observer;
 //   WorkerPool pool(WorkerPoolOptions(), &observer);
-//   ASSIGN_OR_RETURN(const auto model, Model::Load("en-de", "models/en-de", ModelOptions()));
+//   ASSIGN_OR_RETURN(const auto model,
+//                    Model::Load("en-de-fr-es", "models/en-de-fr-es", ModelOptions()));
 //   const Translator translator(model, &pool, Limits());
 //   translator.Translate({.texts = {"The cat sleeps."}}, absl::InfiniteFuture(), done);
 //

@@ -164,7 +164,7 @@ Quality MeasureLayers(const std::string& directory) {
 }
 
 TEST(AlignmentQuality, OfTheEmbeddedModel) {
-  const Quality quality = MeasureLayers("models/en-de");
+  const Quality quality = MeasureLayers("tests/golden/models/en-de");
   EXPECT_LT(quality.links.ErrorRate(), 0.25);
   EXPECT_LT(quality.mutual.ErrorRate(), 0.20);
   EXPECT_GT(quality.mutual.Precision(), 0.90);

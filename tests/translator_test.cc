@@ -30,7 +30,8 @@ TranslateResponse TranslateWith(std::shared_ptr<const Model> model, TranslateReq
 absl::Status RunExample(const std::function<void(TranslateResponse)>& done) {
   NullObserver observer;
   WorkerPool pool(WorkerPoolOptions(), &observer);
-  ASSIGN_OR_RETURN(const auto model, Model::Load("en-de", "models/en-de", ModelOptions()));
+  ASSIGN_OR_RETURN(const auto model,
+                   Model::Load("en-de-fr-es", "models/en-de-fr-es", ModelOptions()));
   const Translator translator(model, &pool, Limits());
   translator.Translate({.texts = {"The cat sleeps."}}, absl::InfiniteFuture(), done);
   pool.Drain();
@@ -68,7 +69,8 @@ TEST_F(TranslatorTest, TranslatesTextsInTheirOrder) {
 
 // A shipped model with a shortlist made from its own translations.
 TEST(TranslatorWithShortlist, TranslatesToTheCandidatesAlone) {
-  const auto plain = Model::Load("en-de", "models/en-de", {.precision = Precision::kInt8});
+  const auto plain =
+      Model::Load("en-de", "tests/golden/models/en-de", {.precision = Precision::kInt8});
   ASSERT_TRUE(plain.ok()) << plain.status();
   const std::vector<std::string> texts = {"The weather is nice today.", "Where is the station?",
                                           "I would like a cup of coffee, please."};
@@ -92,7 +94,7 @@ TEST(TranslatorWithShortlist, TranslatesToTheCandidatesAlone) {
   table.close();
   for (const Precision precision : {Precision::kInt8, Precision::kFloat32}) {
     const auto listed =
-        Model::Load("en-de", "models/en-de",
+        Model::Load("en-de", "tests/golden/models/en-de",
                     {.precision = precision, .shortlist = {.file = file, .first = 30}});
     ASSERT_TRUE(listed.ok()) << listed.status();
     for (const int beam_size : {1, 4}) {

@@ -17,7 +17,7 @@ const EXAMPLES_IN = {
   en: EXAMPLES, de: ['Kannst du mir helfen, diesen Satz zu übersetzen?'],
   es: ['Me gustaría una taza de café.', 'De nada'], fr: ['Je suis étudiant.', 'Merci.'],
 };
-// Vocabulary sizes: the built-in model has 8,001, models for real texts have 30,000 or more.
+// Vocabulary sizes: the built-in model has 8,004, models for real texts have 30,000 or more.
 const TOY_VOCABULARY = 10_000;
 const FOLDS = ['options', 'attention-section', 'timing-section', 'program-section'];
 

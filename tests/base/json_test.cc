@@ -49,7 +49,7 @@ TEST(Json, MalformedObjectsAreRefusedByName) {
 
 TEST(Json, AMissingFileIsNotFound) {
   EXPECT_EQ(ReadJsonObject("no/such.json").status().code(), absl::StatusCode::kNotFound);
-  EXPECT_TRUE(ReadJsonObject("models/en-de/config.json").ok());
+  EXPECT_TRUE(ReadJsonObject("tests/golden/models/en-de/config.json").ok());
 }
 
 TEST(Json, AFileHoldsAnArrayWhereOneIsWanted) {

@@ -4,7 +4,7 @@
 // instruction sets.  It translates once for each shape of our kernels (kernel_shapes.h), and fails
 // if one gives other answers.
 //
-//   dragoman-fingerprint models/en-de lines.txt
+//   dragoman-fingerprint tests/golden/models/en-de lines.txt
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

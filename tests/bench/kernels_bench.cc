@@ -276,9 +276,10 @@ void BM_SplitSentences(State& state) {
 BENCHMARK(BM_SplitSentences);
 
 void BM_TokenizerEncode(State& state) {
-  const auto tokenizer = OpenTokenizer("models/en-de");
+  const auto tokenizer = OpenTokenizer("tests/golden/models/en-de");
   if (!tokenizer.ok()) {
-    state.SkipWithError("run it in the root of the source tree, where models/en-de is");
+    state.SkipWithError(
+        "run it in the root of the source tree, where tests/golden/models/en-de is");
     return;
   }
   for (auto _ : state) benchmark::DoNotOptimize((*tokenizer)->Encode(kText));

@@ -2,10 +2,10 @@
 """Measures the load curve of one server on two cores: throughput at saturation compared with
 dragoman-bench, latencies as the offered load grows, and the charts and tables of docs/load.md.
 
-    tests/bench/load_curve.py --build build/release --name en-de --model models/en-de --input FILE
+    tests/bench/load_curve.py --build build/release --name en-de --model tests/golden/models/en-de --input FILE
     tests/bench/load_curve.py --build build/release --name base --model /tmp/base --input /tmp/28.txt \\
         --min-length 29 --max-length 30
-    tests/bench/load_curve.py --name en-de --model models/en-de --input FILE --beam-size 4 --no-sweep
+    tests/bench/load_curve.py --name en-de --model tests/golden/models/en-de --input FILE --beam-size 4 --no-sweep
 
 The server runs on cores 0 and 1, `dragoman load` on the others.  A curve takes a minute and a half on an
 idle machine.  Writes docs/load-NAME.svg and prints the table; with --no-sweep it prints only the comparison.

@@ -4,7 +4,7 @@ turns within one run.
 
     option_costs.py [--rounds 5] [--build build/release] [NAME...]
 
-Uses the built-in model en-de in int8, one worker, and requests of 50 texts. For options that change what is generated
+Uses the small model en-de in int8, one worker, and requests of 50 texts. For options that change what is generated
 (sampling), the ratio per generated token is printed as well. A prefix of 20 tokens is compared with decoding these tokens:
 both requests encode the same text and make one more step; "net" leaves out that cost, which is measured with a request
 of one token.

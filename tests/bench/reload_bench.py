@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Measures what callers notice while a saturated server is given new versions of its model, one after another.
 
-    tests/bench/reload_bench.py [--build build/release] [--model models/en-de] [--callers 64] [--seconds 6]
+    tests/bench/reload_bench.py [--build build/release] [--model tests/golden/models/en-de] [--callers 64] [--seconds 6]
                                 [--max-length N] [--server-cores 0,1] [--client-cores 2,3]
 
 `dragoman load` keeps --callers requests of one sentence in flight: first without a reload, then while the
@@ -28,7 +28,7 @@ def flags():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     own_server.add_build_flag(parser)
     own_server.add_core_flags(parser)
-    parser.add_argument("--model", default=os.path.join(own_server.ROOT, "models", "en-de"))
+    parser.add_argument("--model", default=os.path.join(own_server.ROOT, "tests/golden/models/en-de"))
     parser.add_argument("--callers", type=int, default=64)
     parser.add_argument("--max-length", type=int, default=256, help="of a translation; random weights find no end")
     parser.add_argument("--seconds", type=float, default=6, help="of each kind of version")

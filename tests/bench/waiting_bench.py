@@ -5,7 +5,7 @@
                                  [--client-cores 2,3]
 
 One caller sends short sentences one after the other, for --seconds next to each kind of load.  The server
-runs the built-in model en-de with a worker on each of its cores.  Prints the median and the 99th percentile in
+runs the small model en-de with a worker on each of its cores.  Prints the median and the 99th percentile in
 milliseconds, and the latter relative to that of the caller alone.
 """
 

@@ -74,7 +74,7 @@ mount --bind "$1" "$1"
 mkdir -p "$1/proc" && mount -t proc proc "$1/proc"
 mount -o remount,ro,bind "$1"
 if touch "$1/written" 2>/dev/null; then echo "the root is writable" >&2; exit 1; fi
-exec chroot --userspec=65532:65532 --groups= "$1" /usr/bin/dragoman-server --model en-de=/models/en-de \
+exec chroot --userspec=65532:65532 --groups= "$1" /usr/bin/dragoman-server --model en-de-fr-es=/models/en-de-fr-es \
   --grpc-address 127.0.0.1:0 --http-address 127.0.0.1:0
 SERVE
 unshare --mount bash -eu "$work/serve.sh" "$root" >"$work/log" 2>&1 &
@@ -92,7 +92,7 @@ client=(chroot --userspec=65532:65532 --groups= "$root" /usr/bin/dragoman)
 [[ $("${client[@]}" health --server "$address") == SERVING ]] || fail "its health is not SERVING"
 answer=$("${client[@]}" translate --server "$address" "Good morning.")
 echo "Good morning. -> $answer"
-[[ $answer == "Guten Morgen!" ]] || fail "it answers $answer"
+[[ $answer == "Guten Morgen." ]] || fail "it answers $answer"
 
 echo "== Pulling a model over https"
 python3 tests/deploy/image_pull.py "$root" || fail "dragoman pull does not work in the image"

@@ -205,10 +205,10 @@ class OverlaysTest(unittest.TestCase):
     def test_models_come_from_what_is_mounted(self, name, pod, container):
         mounts = [mount["mountPath"] for mount in container["volumeMounts"]]
         for directory in re.findall(r'directory: "([^"]*)"', self.config(name)):
-            built_in = directory in ("/models/en-de", "/models/en-de-fr-es")
+            built_in = directory == "/models/en-de-fr-es"
             self.assertTrue(built_in or any(directory.startswith(m + "/") for m in mounts),
                             directory)
-            # A mount over /models would hide the built-in ones.
+            # A mount over /models would hide the built-in one.
             self.assertNotIn("/models", mounts)
 
     def test_the_corpus_job_goes_through_a_balancer_to_the_servers(self):

@@ -18,7 +18,7 @@ import unittest
 
 from certificates import Authority
 from fake_hub import FakeHub, Repository
-from harness import CLIENT, MODEL, SERVER, SOURCE_DIR, Server, golden_inputs, listening
+from harness import BUILT_IN, CLIENT, MODEL, SERVER, SOURCE_DIR, Server, golden_inputs, listening
 
 RUN, SERVE = "run", "serve"
 
@@ -158,11 +158,11 @@ class DocumentsTest(unittest.TestCase):
         cls.authority = Authority()
         cls.hub = FakeHub(cls.authority)
         cls.addClassCleanup(cls.hub.stop)
-        cls.server = Server("--model", f"en-de={MODEL}")
+        cls.server = Server("--model", f"en-de-fr-es={BUILT_IN}")
         cls.addClassCleanup(cls.server.stop)
         cert, key = cls.authority.issue("server", "IP:127.0.0.1")
         cls.tls = subprocess.Popen(
-            [SERVER, "--model", f"en-de={MODEL}", "--grpc-address", "127.0.0.1:0",
+            [SERVER, "--model", f"en-de-fr-es={BUILT_IN}", "--grpc-address", "127.0.0.1:0",
              "--http-address", "127.0.0.1:0", "--tls-cert", cert, "--tls-key", key],
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         cls.addClassCleanup(cls.end, cls.tls)
@@ -196,11 +196,9 @@ class DocumentsTest(unittest.TestCase):
         os.symlink(os.path.dirname(os.path.dirname(SERVER)),
                    os.path.join(directory, "build/release"))
         os.mkdir(os.path.join(directory, "models"))
-        for model in ("en-de", "en-de-fr-es"):
-            os.symlink(os.path.join(SOURCE_DIR, "models", model),
-                       os.path.join(directory, "models", model))
-        os.symlink(MODEL, os.path.join(directory, "models/en-de-2026-08"))
-        os.symlink(MODEL, os.path.join(directory, "models/en-de-next"))
+        os.symlink(BUILT_IN, os.path.join(directory, "models/en-de-fr-es"))
+        for model in ("en-de", "en-de-2026-08", "en-de-next"):  # of the reader's own, in /models
+            os.symlink(MODEL, os.path.join(directory, "models", model))
         student = os.path.join(SOURCE_DIR, "tests/golden/marian/models/student-ssru")
         os.makedirs(os.path.join(directory, "firefox/ende"))
         for own, name in (("model.intgemm8.alphas.bin", "model.ende.intgemm.alphas.bin"),

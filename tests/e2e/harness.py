@@ -32,7 +32,8 @@ from prometheus_client.parser import text_string_to_metric_families
 SERVER = os.environ["DRAGOMAN_SERVER_BINARY"]
 CLIENT = os.environ["DRAGOMAN_CLIENT_BINARY"]
 SOURCE_DIR = os.environ["DRAGOMAN_SOURCE_DIR"]
-MODEL = os.path.join(SOURCE_DIR, "models", "en-de")
+MODEL = os.path.join(SOURCE_DIR, "tests/golden/models/en-de")
+BUILT_IN = os.path.join(SOURCE_DIR, "models/en-de-fr-es")
 FLOAT32 = ("--model", f"en-de={MODEL}", "--precision", "float32")  # as in the goldens
 
 
@@ -44,7 +45,7 @@ def instrumented():
 
 
 def golden_inputs():
-    """200 sentences, and Hugging Face's translations of them with the built-in model en-de."""
+    """200 sentences, and Hugging Face's translations of them with MODEL."""
     path = os.path.join(SOURCE_DIR, "tests/golden/expected/en-de/golden.json")
     with open(path, encoding="utf-8") as file:
         return json.load(file)["inputs"]

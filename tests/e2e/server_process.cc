@@ -29,9 +29,18 @@ std::string AddressIn(const std::string& line, const std::string& name) {
 ServerProcess::ServerProcess(const std::string& grpc_address) {
   const char* const binary = std::getenv("DRAGOMAN_SERVER_BINARY");
   DRAGOMAN_CHECK(binary != nullptr);
-  const char* const argv[] = {
-      binary, "--model",        "en-de=models/en-de", "--precision",    "float32",     "--workers",
-      "1",    "--grpc-address", grpc_address.c_str(), "--http-address", "127.0.0.1:0", nullptr};
+  const char* const argv[] = {binary,
+                              "--model",
+                              "en-de=tests/golden/models/en-de",
+                              "--precision",
+                              "float32",
+                              "--workers",
+                              "1",
+                              "--grpc-address",
+                              grpc_address.c_str(),
+                              "--http-address",
+                              "127.0.0.1:0",
+                              nullptr};
   int ends[2];
   DRAGOMAN_CHECK(pipe(ends) == 0);
   output_ = ends[0];

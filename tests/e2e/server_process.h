@@ -1,4 +1,4 @@
-// The real server binary as a child process, with the built-in model en-de, on free ports.
+// The real server binary as a child process, with the golden model en-de, on free ports.
 
 #ifndef DRAGOMAN_TESTS_E2E_SERVER_PROCESS_H_
 #define DRAGOMAN_TESTS_E2E_SERVER_PROCESS_H_

@@ -61,7 +61,7 @@ class Marian : public ::testing::Test {
 };
 
 TEST_F(Marian, ReadsTheEmbeddedModel) {
-  const absl::StatusOr<ModelConfig> config = ReadModelConfig("models/en-de");
+  const absl::StatusOr<ModelConfig> config = ReadModelConfig("tests/golden/models/en-de");
   ASSERT_TRUE(config.ok()) << config.status();
   const ModelSpec& model = config->spec;
   EXPECT_EQ(model.architecture, "MarianMTModel");

@@ -94,9 +94,9 @@ TEST_F(Safetensors, AFileWithoutTensorsIsValid) {
 }
 
 TEST_F(Safetensors, TheEmbeddedModelAndTheGoldenModelsAreReadable) {
-  for (const char* path :
-       {"models/en-de/model.safetensors", "tests/golden/models/marian-trained/model.safetensors",
-        "tests/golden/models/marian-rand-fp16/model.safetensors"}) {
+  for (const char* path : {"tests/golden/models/en-de/model.safetensors",
+                           "tests/golden/models/marian-trained/model.safetensors",
+                           "tests/golden/models/marian-rand-fp16/model.safetensors"}) {
     const absl::StatusOr<Checkpoint> checkpoint = OpenSafetensors(path);
     ASSERT_TRUE(checkpoint.ok()) << checkpoint.status();
     EXPECT_TRUE(checkpoint->Has("model.shared.weight"));

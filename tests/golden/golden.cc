@@ -14,7 +14,6 @@ using nlohmann::json;
 
 constexpr char kExpectedRoot[] = "tests/golden/expected/";
 constexpr char kModelRoot[] = "tests/golden/models/";
-constexpr char kEnDeModel[] = "models/en-de";
 
 json ReadJson(const std::string& path) {
   std::ifstream file(path);
@@ -106,7 +105,7 @@ bool ScoresAgree(const WholeSearch& options, const Expected& want, const Hypothe
 Golden LoadEnDe() {
   const json file = ReadJson(std::string(kExpectedRoot) + kEnDe + "/golden.json");
   Golden golden;
-  golden.model_directory = kEnDeModel;
+  golden.model_directory = std::string(kModelRoot) + kEnDe;
   const json defaults = ReadJson(golden.model_directory + "/generation_config.json");
   Setting beam{"beam4", OptionsFrom(defaults, {{"num_beams", 4}, {"num_return_sequences", 4}}), {}};
   Setting greedy{"greedy", OptionsFrom(defaults, {{"num_beams", 1}}), {}};

@@ -49,7 +49,7 @@ inline constexpr const char* kMarianGoldens[] = {"marian-trained", "marian-rand"
                                                  "marian-rand-fp16", "marian-padheavy-renorm"};
 inline constexpr const char* kFamilyGoldens[] = {"m2m100-trained", "nllb-trained",
                                                  "mbart50-trained", "t5v11-trained"};
-inline constexpr char kEnDe[] = "en-de";  // the embedded model, 200 sentences
+inline constexpr char kEnDe[] = "en-de";  // a real model, 200 sentences
 
 Golden LoadGolden(const std::string& name);
 

@@ -4,8 +4,7 @@
 //
 // The bounds are about twice what was measured; the test prints what it measures.  The engine gives
 // the same numbers on the same instruction set, so a failure means that the arithmetic has changed,
-// not bad luck.  Models with random weights differ more than trained ones, such as the built-in
-// en-de.
+// not bad luck.  Models with random weights differ more than trained ones, such as en-de.
 
 #include <algorithm>
 #include <cmath>

@@ -52,7 +52,7 @@ class FairSimulation {
     int workers = 2;
     int turn_rows = 32;
     SchedulerLimits limits = {.kv_capacity_bytes = size_t{1} << 30};
-    // By default, the times of the built-in model en-de on one core, in seconds.
+    // By default, the times of the golden model en-de on one core, in seconds.
     double turn_seconds = 300e-6, row_seconds = 50e-6, token_seconds = 20e-6;
     double attention = 0;  // per source token attended to, relative to the above
   };

@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-constexpr char kModelDirectory[] = "models/en-de";
+constexpr char kModelDirectory[] = "tests/golden/models/en-de";
 constexpr int32_t kEos = 0;
 
 const Tokenizer& EmbeddedTokenizer() {

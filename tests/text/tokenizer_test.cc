@@ -187,7 +187,7 @@ INSTANTIATE_TEST_SUITE_P(Families, FamilyTokenizer,
                                 FamilyGolden{"t5v11-trained", {"en", "de"}}));
 
 TEST(Tokenizer, AgreesWithHuggingFaceOnTwoHundredRealSentences) {
-  const auto tokenizer = Load("models/en-de");
+  const auto tokenizer = Load("tests/golden/models/en-de");
   const nlohmann::json golden = Golden("en-de");
   ASSERT_EQ(golden["inputs"].size(), 200u);
   for (const nlohmann::json& input : golden["inputs"]) {
@@ -201,7 +201,7 @@ TEST(Tokenizer, AgreesWithHuggingFaceOnTwoHundredRealSentences) {
 }
 
 TEST(Tokenizer, AnEmptyOrBlankTextIsEos) {
-  const auto tokenizer = Load("models/en-de");
+  const auto tokenizer = Load("tests/golden/models/en-de");
   EXPECT_EQ(tokenizer->Encode("").text_tokens, 0);
   EXPECT_THAT(tokenizer->Encode("").ids, ElementsAre(0));
   EXPECT_THAT(tokenizer->Encode(" \t\n ").ids, ElementsAre(0));
@@ -230,7 +230,7 @@ TEST(Tokenizer, SaysItsLanguagesAndSizes) {
   EXPECT_THAT(tokenizer->languages().targets(), ElementsAre("de", "deu", "fra"));
   EXPECT_EQ(tokenizer->source_vocabulary_size(), 935);
   EXPECT_EQ(tokenizer->target_vocabulary_size(), 935);
-  EXPECT_THAT(Load("models/en-de")->languages().targets(), ElementsAre("de"));
+  EXPECT_THAT(Load("tests/golden/models/en-de")->languages().targets(), ElementsAre("de"));
 }
 
 // --- DecodeStable

@@ -13,12 +13,12 @@ namespace {
 
 using testing::HasSubstr;
 
-// Loads the built-in model en-de for another pair of languages.  The translations stay the same,
+// Loads the golden model en-de for another pair of languages.  The translations stay the same,
 // but requests find it under the new pair.
 std::string Disguised(const std::string& source, const std::string& target) {
   const std::string directory = testing::TempDir() + "/languages_" + source + "_" + target;
   std::filesystem::remove_all(directory);
-  std::filesystem::copy("models/en-de", directory);
+  std::filesystem::copy("tests/golden/models/en-de", directory);
   std::ofstream(directory + "/tokenizer_config.json")
       << R"({"source_lang": ")" << source << R"(", "target_lang": ")" << target << R"("})";
   return directory;
@@ -26,7 +26,7 @@ std::string Disguised(const std::string& source, const std::string& target) {
 
 ServerOptions ThreeModels(const std::string& pivot) {
   ServerOptions options = TestOptions();
-  options.models = {{"first", "models/en-de", {}},
+  options.models = {{"first", "tests/golden/models/en-de", {}},
                     {"fr-en", Disguised("fra", "eng"), {}},
                     {"en-es", Disguised("en", "es"), {}}};
   options.default_model = "first";

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "engine/math/attend.h"
+#include "engine/model/head_reading.h"
 
 namespace dragoman {
 namespace {
@@ -121,7 +122,9 @@ void Decoder::Step(absl::Span<const DecodeRow> rows, LogitsSink sink, Workspace*
 // asked for their attention: most of a prefix.
 void Decoder::DropUnread(absl::Span<const DecodeRow>* rows, MatrixView<float>* x,
                          Workspace* ws) const {
-  const auto is_read = [](const DecodeRow& row) { return row.scored || row.attention != nullptr; };
+  const auto is_read = [](const DecodeRow& row) {
+    return row.scored || row.attention != nullptr || row.head_attention != nullptr;
+  };
   if (std::all_of(rows->begin(), rows->end(), is_read)) return;
   ws->read_rows.clear();
   for (size_t i = 0; i < rows->size(); ++i) {
@@ -153,6 +156,23 @@ void Decoder::Project(MatrixView<const float> x, absl::Span<const DecodeRow> row
   output_->Run(ws->scored.view(), ws->shortlists, sink, ws);
 }
 
+// The attention of some rows of a sentence, whose source is in `memory`.  All want the same heads.
+void Decoder::ReportHeads(int l, absl::Span<const DecodeRow> rows, MatrixView<const float> q,
+                          Workspace::AttendMemory* memory) const {
+  const DecodeRow& front = rows.front();
+  const size_t positions = memory->rows.size();
+  for (size_t h = 0; h < front.heads.size(); ++h) {
+    if (front.heads[h].layer != l) continue;
+    for (size_t r = 0; r < rows.size(); ++r) {
+      ReadHead({.format = front.source->keys_values().format(),
+                .q = q.Rows(static_cast<int>(r), 1),
+                .rows = memory->rows,
+                .scratch = absl::MakeSpan(memory->scratch)},
+               front.heads[h].head, rows[r].head_attention + h * positions, 0);
+    }
+  }
+}
+
 // The hypotheses of a sentence are adjacent and share one reading of its keys and values.
 void Decoder::CrossAttention(int l, absl::Span<const DecodeRow> rows, MatrixView<float> x,
                              Workspace* ws) const {
@@ -181,6 +201,9 @@ void Decoder::CrossAttention(int l, absl::Span<const DecodeRow> rows, MatrixView
           source.keys_values().format(), ws->projected.view().Rows(i, next - i), memory.rows,
           absl::MakeSpan(memory.scratch), ws->context.view().Rows(i, next - i),
           {.attention = memory.attention, .head_weights = alignment_weights_, .next = memory.next});
+      if (rows[i].head_attention != nullptr) {
+        ReportHeads(l, rows.subspan(i, next - i), ws->projected.view().Rows(i, next - i), &memory);
+      }
     }
   };
   ws->team().Split(x.rows(), Workspace::kLeastQueries, attend);

@@ -32,6 +32,8 @@ class Decoder {
   // What keeps the earlier tokens of a sentence's hypotheses.
   const History& history() const { return *history_; }
 
+  HeadCounts heads() const { return {static_cast<int>(layers_.size()), heads_.heads}; }
+
   // Computes the keys and values of one encoded sentence [source tokens, d_model].  REQUIRES:
   // `encoded` has as many rows as `source` was made for.
   void Remember(MatrixView<const float> encoded, SourceMemory* source, Workspace* ws) const;
@@ -66,6 +68,8 @@ class Decoder {
   void DropUnread(absl::Span<const DecodeRow>* rows, MatrixView<float>* x, Workspace* ws) const;
   void Project(MatrixView<const float> x, absl::Span<const DecodeRow> rows, LogitsSink sink,
                Workspace* ws) const;
+  void ReportHeads(int l, absl::Span<const DecodeRow> rows, MatrixView<const float> q,
+                   Workspace::AttendMemory* memory) const;
   void CrossAttention(int l, absl::Span<const DecodeRow> rows, MatrixView<float> x,
                       Workspace* ws) const;
 

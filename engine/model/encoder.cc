@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "engine/math/attend.h"
+#include "engine/model/head_reading.h"
 
 namespace dragoman {
 
@@ -84,6 +85,7 @@ void Encoder::RunStage(PartialEncoding* encoding, Workspace* ws) const {
   x = x.Rows(first, std::min(kBlock, tokens - first));
   ws->context.Resize(x.rows(), heads_.width());
   SelfAttention(encoding->projected.view(), first, ws->context.view(), ws);
+  if (!encoding->heads.empty()) ReportHeads(stage / parts, first, x.rows(), encoding, ws);
   Finish(layer, x, ws);
   if (stage / parts + 1 == static_cast<int>(layers_.size()) && norm_.has_value()) {
     norm_->Apply(x, x, ws);
@@ -118,6 +120,26 @@ void Encoder::SelfAttention(MatrixView<const float> qkv, int first_query, Matrix
            absl::MakeSpan(ws->attend[member].scratch), context.Rows(first, queries),
            {.bias = bias_.has_value() ? bias_->Of(first_query + first) : nullptr});
   });
+}
+
+// After the SelfAttention of these queries, whose keys and values are still in the workspace.
+void Encoder::ReportHeads(int layer, int first_query, int queries, PartialEncoding* encoding,
+                          Workspace* ws) const {
+  const int width = heads_.width();
+  const KeyValueFormat format = {.heads = heads_.heads, .width = width};
+  Workspace::AttendMemory& memory = ws->attend[0];
+  const HeadReading reading = {
+      .format = format,
+      .q = encoding->projected.view().Cols(0, width).Rows(first_query, queries),
+      .rows = memory.rows,
+      .scratch = absl::MakeSpan(memory.scratch),
+      .bias = bias_.has_value() ? bias_->Of(first_query) : nullptr};
+  const size_t tokens = encoding->source.tokens.size();
+  for (size_t i = 0; i < encoding->heads.size(); ++i) {
+    if (encoding->heads[i].layer != layer) continue;
+    ReadHead(reading, encoding->heads[i].head,
+             encoding->attention + (i * tokens + first_query) * tokens, tokens);
+  }
 }
 
 // The rest of a layer for the tokens of `x`, whose attention is in the workspace.

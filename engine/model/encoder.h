@@ -32,6 +32,8 @@ class Encoder {
   int Stages(int tokens) const;
   void RunStage(PartialEncoding* encoding, Workspace* ws) const;
 
+  HeadCounts heads() const { return {static_cast<int>(layers_.size()), heads_.heads}; }
+
  private:
   struct Layer {
     Linear qkv;  // [d_model, 3 width]
@@ -48,6 +50,8 @@ class Encoder {
   void Embed(const TokenBatch& batch, Matrix<float>* encoded, Workspace* ws) const;
   void SelfAttention(MatrixView<const float> qkv, int first_query, MatrixView<float> context,
                      Workspace* ws) const;
+  void ReportHeads(int layer, int first_query, int queries, PartialEncoding* encoding,
+                   Workspace* ws) const;
   void Finish(const Layer& layer, MatrixView<float> x, Workspace* ws) const;
 
   const HeadShape heads_;

@@ -19,6 +19,7 @@
 
 #include "absl/types/span.h"
 #include "engine/math/matrix.h"
+#include "engine/model/attention_head.h"
 #include "engine/model/kv_pool.h"
 #include "engine/model/logits_sink.h"
 #include "engine/model/workspace.h"
@@ -43,6 +44,9 @@ struct PartialEncoding {
   Matrix<float> encoded;    // the result, after the last stage
   Matrix<float> projected;  // for use by the network
   int next_stage = 0;
+  // Heads of the encoder whose attention is wanted, and where it goes: [heads, tokens, tokens].
+  absl::Span<const AttentionHead> heads;
+  float* attention = nullptr;
 };
 
 // The most that a sentence can grow to.
@@ -80,6 +84,10 @@ struct StepRow {
   absl::Span<const int32_t> shortlist = {};
   // Whether the scores of the next token are wanted.  If not, the sink does not get them.
   bool scored = true;
+  // Heads of the decoder whose attention to the source is wanted, and where it goes: [heads, source
+  // tokens].
+  absl::Span<const AttentionHead> heads = {};
+  float* head_attention = nullptr;
 };
 
 // Immutable, so safe for concurrent use with a workspace for each thread.  Keeps the row law.
@@ -113,6 +121,9 @@ class Network {
 
   // Whether states can report attention.
   virtual bool attends() const { return false; }
+
+  // The heads whose attention EncodeStage and Step can report; none of what is no Transformer.
+  virtual HeadCounts HeadsOf(AttentionKind kind) const { return {}; }
 
   // Whether several rows of a step may extend one hypothesis: they are adjacent, and each token
   // follows the one before it.

@@ -28,6 +28,9 @@ class Transformer final : public Network {
   void Remember(MatrixView<const float> encoded, SentenceState* state,
                 Workspace* ws) const override;
   bool attends() const override { return true; }
+  HeadCounts HeadsOf(AttentionKind kind) const override {
+    return kind == AttentionKind::kEncoder ? encoder_->heads() : decoder_->heads();
+  }
   bool takes_several_tokens() const override { return decoder_->history().takes_several_tokens(); }
   void Step(absl::Span<const StepRow> rows, LogitsSink sink, Workspace* ws) const override;
 

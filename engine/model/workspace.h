@@ -11,6 +11,7 @@
 #include "engine/math/attend.h"
 #include "engine/math/gemm.h"
 #include "engine/math/matrix.h"
+#include "engine/model/attention_head.h"
 
 namespace dragoman {
 
@@ -36,6 +37,9 @@ struct DecodeRow {
   // [source tokens]: where to write how the token's attention is distributed over the source; null:
   // not wanted.
   float* attention = nullptr;
+  // As in StepRow.
+  absl::Span<const AttentionHead> heads = {};
+  float* head_attention = nullptr;
 };
 
 // Belongs to one thread, the leader of the team.

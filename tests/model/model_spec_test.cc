@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "engine/model/transformer.h"
 #include "gtest/gtest.h"
+#include "tests/model/head_agreement.h"
 #include "tests/model/naive_agreement.h"
 #include "tests/model/teacher_forcing.h"
 #include "tests/reference/any_transformer.h"
@@ -75,6 +76,7 @@ void ExpectEngineAgrees(const ModelSpec& spec, uint64_t seed, int longest = 9,
     pairs.push_back({RandomTokens(&random, length), RandomTokens(&random, longest + 1 - length)});
   }
   ExpectSameAsNaive(**network, weights, {reference::EncodeAny, reference::LogitsOfAny}, pairs);
+  ExpectSameHeadsAsNaive(**network, weights, pairs[1]);
 }
 
 TEST(ModelSpec, PostNormWithSinusoids) { ExpectEngineAgrees(SmallSpec(), 1); }
@@ -124,7 +126,7 @@ TEST(ModelSpec, RelativePositionsGatedAndAnOutputOfItsOwn) {
 TEST(ModelSpec, RelativePositionsOfLongSentences) {
   ModelSpec spec = RelativeSpec();
   spec.encoder_layers = spec.decoder_layers = 1;
-  ExpectEngineAgrees(spec, 7, /*longest=*/180);
+  ExpectEngineAgrees(spec, 7, /*longest=*/180);  // of which half is encoded in two blocks
 }
 
 TEST(ModelSpec, HeadsWiderThanTheirShareOfTheModel) {

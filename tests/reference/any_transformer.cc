@@ -108,10 +108,14 @@ int Bucket(const Positions& positions, bool causal, int key_minus_query) {
 }
 
 // `bias_of` names the stack whose relative bias is added; "" for none.  Unless `spread` is null, it
-// receives the attention weights of the positions, averaged over all heads.
+// receives the attention weights of the positions, averaged over all heads; and `by_head`, unless
+// it is null, those of each head.
 Rows Attend(const NamedWeights& model, const std::string& name, int heads, const Rows& x,
-            const Rows& memory, bool causal, const std::string& bias_of, Rows* spread = nullptr) {
-  if (spread != nullptr) spread->assign(x.size(), Row(memory.size(), 0.0));
+            const Rows& memory, bool causal, const std::string& bias_of, Rows* spread = nullptr,
+            HeadRows* by_head = nullptr) {
+  const Rows none(x.size(), Row(memory.size(), 0.0));
+  if (spread != nullptr) *spread = none;
+  if (by_head != nullptr) by_head->emplace_back(heads, none);
   const Rows q = Linear(model, name + ".q_proj", x);
   const Rows k = Linear(model, name + ".k_proj", memory);
   const Rows v = Linear(model, name + ".v_proj", memory);
@@ -135,6 +139,7 @@ Rows Attend(const NamedWeights& model, const std::string& name, int heads, const
       }
       for (size_t s = 0; s < weights.size(); ++s) {
         if (spread != nullptr) (*spread)[t][s] += weights[s] / sum / heads;
+        if (by_head != nullptr) by_head->back()[h][t][s] = weights[s] / sum;
         for (int i = h * width; i < (h + 1) * width; ++i) {
           context[t][i] += weights[s] / sum * v[s][i];
         }
@@ -275,6 +280,10 @@ bool NormedTwice(const ModelSpec& spec) {
 }
 
 Rows EncodeAny(const NamedWeights& model, const std::vector<int32_t>& tokens) {
+  return EncodeAny(model, tokens, nullptr);
+}
+
+Rows EncodeAny(const NamedWeights& model, const std::vector<int32_t>& tokens, HeadRows* heads) {
   const ModelSpec& spec = model.spec;
   const std::string stack = "model.encoder";
   const std::string bias = spec.positions.kind == Positions::kRelative ? stack : "";
@@ -282,7 +291,8 @@ Rows EncodeAny(const NamedWeights& model, const std::vector<int32_t>& tokens) {
   for (int l = 0; l < spec.encoder_layers; ++l) {
     const std::string layer = stack + ".layers." + std::to_string(l);
     x = Connect(model, layer + ".self_attn", x, [&](const Rows& in) {
-      return Attend(model, layer + ".self_attn", spec.encoder_heads, in, in, false, bias);
+      return Attend(model, layer + ".self_attn", spec.encoder_heads, in, in, false, bias, nullptr,
+                    heads);
     });
     x = Connect(model, layer + ".final", x, [&](const Rows& in) {
       return FeedForward(model, layer, in, spec.encoder_ffn_layers);
@@ -293,6 +303,11 @@ Rows EncodeAny(const NamedWeights& model, const std::vector<int32_t>& tokens) {
 
 Rows LogitsOfAny(const NamedWeights& model, const Rows& encoded, const std::vector<int32_t>& tokens,
                  Rows* attention) {
+  return LogitsOfAny(model, encoded, tokens, attention, nullptr);
+}
+
+Rows LogitsOfAny(const NamedWeights& model, const Rows& encoded, const std::vector<int32_t>& tokens,
+                 Rows* attention, HeadRows* heads) {
   const ModelSpec& spec = model.spec;
   const int told = (spec.alignment.layer + spec.decoder_layers) % spec.decoder_layers;
   const std::string stack = "model.decoder";
@@ -312,7 +327,7 @@ Rows LogitsOfAny(const NamedWeights& model, const Rows& encoded, const std::vect
     }
     x = Connect(model, layer + ".encoder_attn", x, [&](const Rows& in) {
       return Attend(model, layer + ".encoder_attn", spec.decoder_heads, in, encoded, false, "",
-                    l == told ? attention : nullptr);
+                    l == told ? attention : nullptr, heads);
     });
     x = Connect(model, layer + ".final", x, [&](const Rows& in) {
       return FeedForward(model, layer, in, spec.decoder_ffn_layers);

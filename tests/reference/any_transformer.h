@@ -29,12 +29,19 @@ bool NormedTwice(const ModelSpec& spec);
 
 using Rows = std::vector<std::vector<double>>;
 
+// How each head of a stack spreads its attention: [layer][head], rows that look x rows looked at.
+using HeadRows = std::vector<std::vector<Rows>>;
+
 Rows EncodeAny(const NamedWeights& model, const std::vector<int32_t>& tokens);
+Rows EncodeAny(const NamedWeights& model, const std::vector<int32_t>& tokens, HeadRows* heads);
 // The logits after each of the decoder's input tokens.  Unless `attention` is null, it receives the
 // attention of each input token to the source: the mean over all heads of the layer that the
 // specification names for alignments.
 Rows LogitsOfAny(const NamedWeights& model, const Rows& encoded, const std::vector<int32_t>& tokens,
                  Rows* attention = nullptr);
+// The same; the heads are those of the attention to the source.
+Rows LogitsOfAny(const NamedWeights& model, const Rows& encoded, const std::vector<int32_t>& tokens,
+                 Rows* attention, HeadRows* heads);
 
 }  // namespace dragoman::reference
 

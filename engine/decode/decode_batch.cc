@@ -7,7 +7,8 @@
 //   advance    A's search takes the candidates of its two rows, B's those of its one row
 //   fork       each sentence's state follows: both of A's new hypotheses may descend from its old 1
 //
-// A search that is done returns its sentence in the same step, so no more rows are spent on it.
+// A search that is done returns its sentence in the same step, so no more rows are spent on it; or,
+// if more is asked about its hypotheses, the sentence goes on with these (replay.h).
 
 #include "engine/decode/decode_batch.h"
 
@@ -16,6 +17,7 @@
 #include <utility>
 
 #include "engine/base/status.h"
+#include "engine/decode/replay.h"
 
 namespace dragoman {
 
@@ -63,12 +65,20 @@ struct DecodeBatch::Sentence {
     if (beginnings.size() > 1) state->Fork(beginnings);
   }
 
+  // What the search has found.
+  std::vector<Hypothesis> Found(const Job& its_job) const {
+    std::vector<Hypothesis> found = search->Best(its_job.options.num_hypotheses);
+    if (its_job.attention) AddAttention(*state, its_job.source.size(), &found);
+    return found;
+  }
+
   JobPtr job;  // null once finished
   bool runs = true;
   std::unique_ptr<PartialEncoding> encoding;  // null once encoded
   int granted = 0;                            // stages of it to run in this turn
   std::unique_ptr<SentenceState> state;
   std::unique_ptr<Search> search;
+  std::unique_ptr<Replay> replay;  // of what the search has found; null until then
   // How many tokens of each live hypothesis the network has seen, including the decoder start.
   // Normally one less than the hypothesis has; initially, everything that the search begins with is
   // still unseen.
@@ -153,8 +163,13 @@ void DecodeBatch::Encode(Sentence* sentence) {
   }
   const bool done = encoding.next_stage == stages;
   if (done) {
-    model_->network().Remember(encoding.encoded.view(), sentence->state.get(),
-                               &scratch_->workspace);
+    if (sentence->replay == nullptr) {
+      model_->network().Remember(encoding.encoded.view(), sentence->state.get(),
+                                 &scratch_->workspace);
+    } else {
+      sentence->replay->SetEncoded(std::move(encoding.encoded));
+      BeginHypothesis(sentence);
+    }
     sentence->encoding = nullptr;
     sentence->runs = true;
   }
@@ -203,7 +218,10 @@ void DecodeBatch::Step() {
   observer_->OnDecodeStep(*model_, sentences, static_cast<int>(scratch_->rows.size()),
                           clock_() - start);
   for (const auto& sentence : sentences_) {
-    if (sentence->search->done()) Finish(sentence.get(), absl::OkStatus());
+    if (!sentence->search->done()) continue;
+    const bool goes_on =
+        sentence->replay == nullptr ? BeginReplay(sentence.get()) : !sentence->replay->done();
+    if (!goes_on) Finish(sentence.get(), absl::OkStatus());
   }
   std::erase_if(sentences_, [](const auto& sentence) { return sentence->job == nullptr; });
 }
@@ -242,6 +260,7 @@ void DecodeBatch::GatherRows() {
 }
 
 void DecodeBatch::GatherRows(Sentence* sentence) {
+  if (sentence->replay != nullptr) return GatherReplay(sentence);
   const Search& search = *sentence->search;
   const Job& job = *sentence->job;
   const int first_ranked = scratch_->ranked;
@@ -286,6 +305,7 @@ RowRanker* DecodeBatch::NextRanker() {
 
 // Extends the sentence's hypotheses according to the ranking of their rows.
 void DecodeBatch::Advance(Sentence* sentence, int first_ranker) {
+  if (sentence->replay != nullptr) return AdvanceReplay(sentence, first_ranker);
   std::vector<Candidate>& candidates =
       sentence->complete && sentence->early.empty() ? scratch_->candidates : sentence->early;
   if (&candidates == &scratch_->candidates) candidates.clear();
@@ -323,6 +343,54 @@ void DecodeBatch::TellStable(Sentence* sentence) {
   sentence->job->on_stable(stable);
 }
 
+// For a sentence whose search is done.  Returns false if there is nothing to replay.
+bool DecodeBatch::BeginReplay(Sentence* sentence) {
+  const Job& job = *sentence->job;
+  if (!Replay::Wanted(job)) return false;
+  std::vector<Hypothesis> found = sentence->Found(job);
+  if (found.empty()) return false;
+  sentence->times.decode += clock_() - sentence->joined;
+  sentence->state = nullptr;  // gives back the memory that the next one takes
+  sentence->replay = std::make_unique<Replay>(job, std::move(found));
+  sentence->encoding = std::make_unique<PartialEncoding>(sentence->replay->Source());
+  sentence->granted = 0;
+  sentence->runs = false;
+  return true;
+}
+
+void DecodeBatch::BeginHypothesis(Sentence* sentence) {
+  const Network& network = model_->network();
+  sentence->state = nullptr;
+  sentence->state = network.NewState(Replay::ShapeOf(*sentence->job), &scratch_->kv_pool);
+  network.Remember(sentence->replay->encoded(), sentence->state.get(), &scratch_->workspace);
+  sentence->seen = 0;
+}
+
+void DecodeBatch::GatherReplay(Sentence* sentence) {
+  Replay& replay = *sentence->replay;
+  const int first_ranked = scratch_->ranked;
+  const int end = sentence->one_by_one ? sentence->seen + 1 : replay.rows();
+  for (int i = sentence->seen; i < end; ++i) {
+    scratch_->rows.push_back(replay.Row(i, sentence->state.get()));
+    if (replay.ranks()) NextRanker()->Start(replay.Ranking(i));
+  }
+  sentence->next_seen = end;
+  sentence->rankers = scratch_->ranked - first_ranked;
+}
+
+void DecodeBatch::AdvanceReplay(Sentence* sentence, int first_ranker) {
+  Replay& replay = *sentence->replay;
+  for (int i = 0; i < sentence->rankers; ++i) {
+    scratch_->candidates.clear();
+    scratch_->rankers[first_ranker + i].Finish(&scratch_->candidates);
+    replay.Add(scratch_->candidates);
+  }
+  sentence->seen = sentence->next_seen;
+  if (sentence->seen < replay.rows()) return;
+  replay.Next();
+  if (!replay.done()) BeginHypothesis(sentence);
+}
+
 // Releases what the sentence had reserved and ends its job.
 void DecodeBatch::Finish(Sentence* sentence, absl::Status status) {
   const JobPtr job = std::move(sentence->job);
@@ -330,10 +398,10 @@ void DecodeBatch::Finish(Sentence* sentence, absl::Status status) {
   load_.kv_bytes -= job->cost.kv_bytes;
   JobResult result;
   result.times = sentence->times;
-  if (sentence->encoding == nullptr) result.times.decode = clock_() - sentence->joined;
+  if (sentence->encoding == nullptr) result.times.decode += clock_() - sentence->joined;
   if (status.ok()) {
-    result.hypotheses = sentence->search->Best(job->options.num_hypotheses);
-    if (job->attention) AddAttention(*sentence->state, job->source.size(), &result.hypotheses);
+    result.hypotheses =
+        sentence->replay != nullptr ? sentence->replay->Take() : sentence->Found(*job);
     if (result.hypotheses.empty()) {
       status = sentence->all_banned
                    ? InvalidField("options",

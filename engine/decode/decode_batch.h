@@ -92,6 +92,10 @@ class DecodeBatch {
   void GatherRows(Sentence* sentence);
   RowRanker* NextRanker();
   void Advance(Sentence* sentence, int first_ranker);
+  bool BeginReplay(Sentence* sentence);
+  void BeginHypothesis(Sentence* sentence);
+  void GatherReplay(Sentence* sentence);
+  void AdvanceReplay(Sentence* sentence, int first_ranker);
   void TellStable(Sentence* sentence);
   void Finish(Sentence* sentence, absl::Status status);
 

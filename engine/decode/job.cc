@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "engine/decode/replay.h"
+
 namespace dragoman {
 
 void RequestState::Cancel(absl::Time now) {
@@ -38,11 +40,14 @@ void Price(const Pricing& pricing, Job* job) {
   const SearchOptions& options = job->options;
   const int source_tokens = static_cast<int>(job->source.size());
   const int expected = static_cast<int>(std::ceil(pricing.length_ratio * source_tokens)) + 1;
+  int steps = std::clamp(expected, options.min_length + 1, options.max_length);
+  // A replay takes as many rows as its hypotheses have tokens.
+  if (Replay::Wanted(*job)) steps += (steps * options.num_hypotheses - 1) / MaxLive(*job) + 1;
   job->cost = {
       .source_tokens = source_tokens,
       .encode_stages = job->model->network().EncodeStages(source_tokens),
       .rows = MaxLive(*job),
-      .steps = std::clamp(expected, options.min_length + 1, options.max_length),
+      .steps = steps,
       .kv_bytes = job->model->network().StateBytes(job->Shape()),
       .turn_share = static_cast<double>(MaxLive(*job)) / pricing.turn_rows,
       .encode_share = static_cast<double>(source_tokens) / pricing.turn_tokens(),

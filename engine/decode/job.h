@@ -97,6 +97,10 @@ struct Job : SearchTask {
   std::shared_ptr<RequestState> request;
   // The tokens of its shortlist, ascending and unique; empty: the whole vocabulary.
   std::vector<int32_t> shortlist;
+  // What to report of its hypotheses besides (replay.h): heads of the network's attention, and this
+  // many of the most likely tokens of each step.
+  std::vector<AttentionHead> heads;
+  int candidates = 0;
   // Called exactly once, on a worker's thread.  Must not block.
   std::function<void(JobResult)> on_done;
   // Optional.  Called before on_done, on the same thread, whenever more tokens are certain to begin

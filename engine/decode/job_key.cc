@@ -95,6 +95,8 @@ std::string KeyOf(const Job& job) {
   AddOptions(options, &key);
   AddRules(*rules, &key);
   key.Add(options.sampling ? random_key : 0);
+  key.AddAll(job.candidates, job.heads.size());
+  for (const AttentionHead& head : job.heads) key.AddAll(head.kind, head.layer, head.head);
   return bytes;
 }
 

@@ -36,6 +36,12 @@ enum class FinishReason {
   kRepetition,  // it started to repeat itself; the repetition is cut off
 };
 
+// A token that could have been next, and its log-probability.
+struct RankedToken {
+  int32_t token = 0;
+  float log_prob = 0.0f;
+};
+
 // One translation of one sentence.
 struct Hypothesis {
   std::vector<int32_t> tokens;  // without the decoder start and without eos; with the prefix
@@ -48,6 +54,11 @@ struct Hypothesis {
   // The attention to the source where each token, and then eos, was chosen: [rows, source tokens],
   // with as many rows as tokens or one more.  Empty if it was not requested.
   std::vector<float> attention;
+  // The same by head, [rows, heads, source tokens]; the attention of the source to itself, [heads,
+  // source tokens, source tokens], only in a sentence's best hypothesis; and for each row the most
+  // likely tokens, best first.  Each empty if it was not requested.
+  std::vector<float> cross_heads, encoder_heads;
+  std::vector<std::vector<RankedToken>> candidates;
 };
 
 }  // namespace dragoman

@@ -1,0 +1,63 @@
+#include "engine/decode/replay.h"
+
+#include <utility>
+
+namespace dragoman {
+
+SentenceShape Replay::ShapeOf(const Job& job) {
+  return {.source_tokens = static_cast<int>(job.source.size()),
+          .max_steps = job.options.max_length,
+          .max_hypotheses = 1};
+}
+
+Replay::Replay(const Job& job, std::vector<Hypothesis> hypotheses)
+    : job_(job), options_(job.options), hypotheses_(std::move(hypotheses)) {
+  options_.sampling = false;
+  for (const AttentionHead& head : job.heads) {
+    (head.kind == AttentionKind::kEncoder ? encoder_ : cross_).push_back(head);
+  }
+  const size_t source = job.source.size();
+  for (Hypothesis& each : hypotheses_) {
+    const size_t ends = each.token_log_probs.size() > each.tokens.size() ? 1 : 0;
+    each.cross_heads.resize((each.tokens.size() + ends) * cross_.size() * source);
+  }
+  hypotheses_.front().encoder_heads.resize(encoder_.size() * source * source);
+}
+
+PartialEncoding Replay::Source() {
+  PartialEncoding encoding;
+  encoding.source.Add(job_.source);
+  encoding.heads = encoder_;
+  encoding.attention = hypotheses_.front().encoder_heads.data();
+  return encoding;
+}
+
+// A hypothesis that was not ended by eos has no row after its last token.
+int Replay::rows() const {
+  const Hypothesis& current = hypothesis();
+  const bool ends = current.token_log_probs.size() > current.tokens.size();
+  return static_cast<int>(current.tokens.size()) + (ends ? 1 : 0);
+}
+
+StepRow Replay::Row(int i, SentenceState* state) {
+  const int32_t start = job_.options.start_id.value_or(job_.rules->decoder_start_id);
+  StepRow row{i == 0 ? start : hypothesis().tokens[i - 1], state, 0, job_.shortlist, ranks()};
+  if (cross_.empty()) return row;
+  row.heads = cross_;
+  row.head_attention = hypothesis().cross_heads.data() + i * cross_.size() * job_.source.size();
+  return row;
+}
+
+RankTask Replay::Ranking(int i) const {
+  return {.options = &options_,
+          .rules = job_.rules.get(),
+          .tokens = absl::MakeConstSpan(hypothesis().tokens).first(i),
+          .k = job_.candidates};
+}
+
+void Replay::Add(absl::Span<const Candidate> candidates) {
+  std::vector<RankedToken>& step = hypothesis().candidates.emplace_back();
+  for (const Candidate& each : candidates) step.push_back({each.token, each.log_prob});
+}
+
+}  // namespace dragoman

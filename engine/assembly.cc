@@ -140,6 +140,17 @@ void Append(const Tokenizer& tokenizer, const Hypothesis& hypothesis, size_t hid
   to->finish_reason = std::max(to->finish_reason, hypothesis.finish_reason);
 }
 
+// Where the tokens of a sentence go that is appended to a hypothesis.
+SentenceTokens PlaceOf(const PlannedSentence& sentence, const TranslatedHypothesis& whole,
+                       bool best) {
+  const int source = static_cast<int>(whole.alignment.source.size());
+  return {.source_begin = source,
+          .source_end = source + static_cast<int>(sentence.source.size()),
+          .target_begin = static_cast<int>(whole.token_ids.size()),
+          .hidden = sentence.hidden,
+          .best = best};
+}
+
 // The results for a sentence; none if it has no text.
 absl::Span<const Hypothesis> FoundFor(const PlannedSentence& sentence,
                                       absl::Span<const JobResult> results) {
@@ -165,10 +176,13 @@ void ChooseByConsensus(const Tokenizer& tokenizer, int count, std::vector<Hypoth
     texts.push_back(tokenizer.Decode(hypothesis.tokens));
   }
   std::vector<Hypothesis> chosen;
+  std::vector<float> encoder_heads;  // which go with the best one
+  if (!hypotheses->empty()) encoder_heads = std::move(hypotheses->front().encoder_heads);
   for (const int i : OrderByConsensus(texts)) {
     if (static_cast<int>(chosen.size()) == count) break;
     chosen.push_back(std::move((*hypotheses)[i]));
   }
+  if (!chosen.empty()) chosen.front().encoder_heads = std::move(encoder_heads);
   *hypotheses = std::move(chosen);
 }
 
@@ -201,6 +215,8 @@ Translation Assemble(const Tokenizer& tokenizer, const PlannedText& text,
         const Hypothesis& hypothesis = found[std::min(h, found.size() - 1)];
         DecodedSentence decoded = Decode(tokenizer, text, sentence, hypothesis, alignment);
         if (renderer.has_value()) SetMarked(text, s, decoded, &*renderer);
+        AppendInsight(hypothesis, alignment.heads, PlaceOf(sentence, whole, h == 0), tokenizer,
+                      &whole.heads, &whole.steps);
         AppendAligned(tokenizer, text, sentence, hypothesis, std::move(decoded), alignment.options,
                       &whole);
         Append(tokenizer, hypothesis, sentence.hidden, &whole);

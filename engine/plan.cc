@@ -79,6 +79,7 @@ class Planner {
   absl::Status AddSentence(size_t text, const std::string& content, const TextMap* map,
                            bool has_marks);
   absl::Status PrepareAlignment();
+  absl::Status AddInsight(Job* job);
   absl::StatusOr<EncodedText> Tokenize(size_t text, const std::string& sentence, bool with_spans);
   std::vector<AlignedToken> AlignedTokens(const EncodedText& sentence, size_t begin,
                                           const TextMap* map) const;
@@ -102,6 +103,7 @@ class Planner {
   std::vector<std::vector<int32_t>> read_phrases_;  // of the sentence that is being added
   int max_tokens_ = 0;                              // of a sentence
   int longest_ = 0;                                 // the most tokens of a translation
+  size_t insight_ = 0;                              // numbers that it may add to the answer
   TranslationPlan plan_;
 };
 
@@ -197,6 +199,8 @@ absl::Status Planner::CheckAhead() const {
 absl::Status Planner::PrepareAlignment() {
   AlignmentPlan& alignment = plan_.alignment;
   alignment.options = request_.alignment;
+  ASSIGN_OR_RETURN(alignment.heads,
+                   ResolveInsight(request_.insight, request_.alignment.wanted, model()));
   alignment.replace_unknowns = search_.replace_unknowns && request_.targets.empty();
   const bool needed = alignment.wants_attention() || search_.coverage_penalty != 0.0f;
   if (!needed || model().network().attends()) return absl::OkStatus();
@@ -301,10 +305,23 @@ absl::Status Planner::AddSentence(size_t t, const std::string& content, const Te
       plan_.alignment.wants_attention() || (has_marks && model().network().attends() &&
                                             job->source.size() <= AttentionTree::kMaxSourceTokens);
   job->random_key = MixKey(job->random_key, number);
+  RETURN_IF_ERROR(AddInsight(job.get()));
   if (!request_.return_prefix) sentence.hidden = job->prefix.size();
   sentence.job = static_cast<int>(plan_.jobs.size());
   plan_.jobs.push_back(std::move(job));
   return absl::OkStatus();
+}
+
+absl::Status Planner::AddInsight(Job* job) {
+  job->heads = plan_.alignment.heads;
+  job->candidates = request_.insight.candidates;
+  insight_ += InsightOf(*job);
+  if (insight_ <= kMaxInsight) return absl::OkStatus();
+  return InvalidField(
+      job->heads.empty() ? "output.candidates" : "output.attention_heads",
+      absl::StrCat(
+          "may need more than ", kMaxInsight,
+          " numbers; ask for fewer heads, hypotheses or candidates, or for shorter texts"));
 }
 
 // Creates the job for one sentence of text number `text`.

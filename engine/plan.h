@@ -54,6 +54,7 @@ struct PlanContext {
 // What the assembly does with the attention of the hypotheses.
 struct AlignmentPlan {
   AlignmentOptions options;
+  std::vector<AttentionHead> heads;  // those that are reported
   bool replace_unknowns = false;
 
   bool wants_attention() const { return options.wanted || replace_unknowns; }

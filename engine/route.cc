@@ -2,7 +2,9 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "engine/base/status.h"
 #include "engine/base/utf8.h"
 
 namespace dragoman {
@@ -120,7 +122,15 @@ void Route::Translate(TranslateRequest request, std::shared_ptr<RequestState> st
     return translators_.front()->Translate(std::move(request), std::move(state), std::move(done),
                                            std::move(on_progress));
   }
+  if (!request.insight.heads.empty()) {
+    TranslateResponse refused;
+    refused.status = InvalidField(
+        "output.attention_heads",
+        absl::StrCat("are those of one model, but this goes through \"", pivot_, "\""));
+    return done(std::move(refused));
+  }
   TranslateRequest second = request;  // with the same options
+  request.insight = {};
   second.source_language = pivot_;
   second.original_language = request.source_language;
   request.target_language = pivot_;

@@ -15,6 +15,7 @@
 #include "absl/time/time.h"
 #include "engine/alignment.h"
 #include "engine/glossary.h"
+#include "engine/insight.h"
 #include "engine/search/search_options.h"
 #include "engine/text/markup.h"
 #include "engine/text/text_span.h"
@@ -46,6 +47,7 @@ struct TranslateRequest {
   std::vector<std::string> target_prefixes;
   bool return_prefix = true;  // whether the returned translation includes it
   AlignmentOptions alignment;
+  InsightOptions insight;
   // Given translations of the texts, to be scored: one per text, or none.
   std::vector<std::string> targets;
   // What the texts are written in, and so are their translations; without prefixes and targets.
@@ -71,6 +73,9 @@ struct TranslatedHypothesis {
   float end_score = 0.0f;  // the log-probability of the last sentence's end, if it has one
   FinishReason finish_reason = FinishReason::kEos;  // the worst of its sentences'
   Alignment alignment;                              // with the text; only if requested
+  // Only if requested; the heads of the encoder only with the best hypothesis.
+  std::vector<HeadBlock> heads;
+  std::vector<CandidateStep> steps;
 };
 
 struct SentencePair {

@@ -294,11 +294,35 @@ export interface OutputOptions {
   /** with alignments: AlignedText.attention, the whole matrix */
   attention?: boolean;
   /**
+   * With alignments: AlignedText.heads, the attention of single heads of a Transformer.  Not through
+   * a third language.
+   */
+  attentionHeads?: AttentionHeads[];
+  /** Hypothesis.steps: so many of the most likely tokens of each step.  0 (default) to 5. */
+  candidates?: number;
+  /**
    * With MARKUP_HTML, if the target language is written in the other direction than the source
    * language: sets `dir` of outermost block elements that have none.
    */
   setDirection?: boolean;
 }
+
+/** Some heads of a layer, whose attention is to be returned. */
+export interface AttentionHeads {
+  kind?: AttentionKind;
+  /** from 0; negative: counted from the last, which is -1 */
+  layer?: number;
+  /** from 0; empty: all heads of the layer */
+  heads?: number[];
+}
+
+export type AttentionKind =
+  /** the same as CROSS */
+  | 'ATTENTION_KIND_UNSPECIFIED'
+  /** of target tokens to source tokens, in the decoder */
+  | 'ATTENTION_KIND_CROSS'
+  /** of source tokens to each other, in the encoder */
+  | 'ATTENTION_KIND_ENCODER';
 
 export interface TranslateResponse {
   /** One for each of `contents`, in order. */
@@ -354,6 +378,28 @@ export interface Hypothesis {
   quality: Quality | null;
   /** Only with OutputOptions.alignments. */
   alignedText: AlignedText | null;
+  /**
+   * Only with OutputOptions.candidates: one for each of the generated tokens, and one for the end of
+   * each sentence that the model ended.
+   */
+  steps: CandidateStep[];
+}
+
+/**
+ * The tokens that were most likely to come next, best first, after everything that the options ban or
+ * penalize.  The one that came need not be among them.
+ */
+export interface CandidateStep {
+  /** this step ended a sentence, and has no token in Hypothesis.tokens */
+  end: boolean;
+  candidates: CandidateToken[];
+}
+
+export interface CandidateToken {
+  token: string;
+  tokenId: number;
+  /** as in Hypothesis.token_scores */
+  logProb: number;
 }
 
 /** How certain the model is of its tokens, including ends of sentences. */
@@ -400,6 +446,11 @@ export interface AlignedText {
   words: WordLink[];
   /** one for each sentence; only with OutputOptions.attention */
   attention: AttentionBlock[];
+  /**
+   * For each sentence one for each of OutputOptions.attention_heads; those of the encoder only in the
+   * best hypothesis.
+   */
+  heads: HeadAttention[];
 }
 
 /**
@@ -434,6 +485,23 @@ export interface AttentionBlock {
   targetBegin: number;
   targetEnd: number;
   /** One row per target token; each row sums to 1. */
+  probabilities: number[];
+}
+
+/** How one head spreads its attention over the source tokens of a sentence. */
+export interface HeadAttention {
+  kind: AttentionKind;
+  layer: number;
+  head: number;
+  /**
+   * Tokens [begin, end) of AlignedText: those that are looked at, and those that look, which are
+   * target tokens or, in the encoder, source tokens.
+   */
+  sourceBegin: number;
+  sourceEnd: number;
+  queryBegin: number;
+  queryEnd: number;
+  /** One row per token that looks; each row sums to 1. */
   probabilities: number[];
 }
 
@@ -643,6 +711,11 @@ export interface Model {
    * loading or could not be loaded, an old one that is finishing its last sentences.
    */
   versions: ModelVersion[];
+  /** Of a Transformer, what OutputOptions.attention_heads may name: layers, and heads in each. */
+  encoderLayers: number;
+  encoderHeads: number;
+  crossLayers: number;
+  crossHeads: number;
 }
 
 export type ModelState =

@@ -231,6 +231,7 @@ absl::StatusOr<Priority> FromProto(v1::Priority priority, Priority unspecified) 
 absl::StatusOr<TranslateRequest> FromProto(v1::TranslateRequest* request) {
   TranslateRequest engine;
   ASSIGN_OR_RETURN(engine.alignment, AlignmentFrom(request->output(), "output."));
+  ASSIGN_OR_RETURN(engine.insight, InsightFrom(request->output()));
   ASSIGN_OR_RETURN(engine.options, FromProto(request->options()));
   engine.words = WordsFrom(request->options());
   engine.return_prefix = !request->output().hide_prefix();
@@ -268,6 +269,7 @@ void ToProto(const Translation& translation, const v1::OutputOptions& output,
       ToProto(from.alignment, output.attention(), to->mutable_alignment(),
               to->mutable_aligned_text());
     }
+    SetInsight(from, to);
   }
   proto->set_source_tokens(translation.source_tokens);
   proto->set_truncated(translation.truncated);
@@ -332,6 +334,12 @@ void ToProto(const Model& model, const Limits& limits, v1::Model* proto) {
   proto->set_isa(model.isa());
   proto->set_max_source_tokens(std::min(limits.max_source_tokens, model.spec().max_positions));
   proto->set_vocabulary_size(model.spec().target_vocabulary);
+  const HeadCounts encoder = model.network().HeadsOf(AttentionKind::kEncoder);
+  const HeadCounts cross = model.network().HeadsOf(AttentionKind::kCross);
+  proto->set_encoder_layers(encoder.layers);
+  proto->set_encoder_heads(encoder.heads);
+  proto->set_cross_layers(cross.layers);
+  proto->set_cross_heads(cross.heads);
   const Languages& languages = model.tokenizer().languages();
   for (const std::string& tag : languages.SourceTags()) proto->add_source_languages(tag);
   for (const std::string& tag : languages.TargetTags()) proto->add_target_languages(tag);

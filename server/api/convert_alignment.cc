@@ -49,4 +49,45 @@ void ToProto(const Alignment& alignment, bool attention,
   }
 }
 
+absl::StatusOr<InsightOptions> InsightFrom(const v1::OutputOptions& output) {
+  InsightOptions options;
+  options.candidates = output.candidates();
+  for (const v1::AttentionHeads& from : output.attention_heads()) {
+    if (!v1::AttentionKind_IsValid(from.kind())) {
+      return InvalidField("output.attention_heads",
+                          std::to_string(from.kind()) + " is not a value of AttentionKind");
+    }
+    const bool encoder = from.kind() == v1::ATTENTION_KIND_ENCODER;
+    options.heads.push_back({encoder ? AttentionKind::kEncoder : AttentionKind::kCross,
+                             from.layer(),
+                             {from.heads().begin(), from.heads().end()}});
+  }
+  return options;
+}
+
+void SetInsight(const TranslatedHypothesis& hypothesis, v1::Hypothesis* proto) {
+  for (const HeadBlock& block : hypothesis.heads) {
+    v1::HeadAttention* const to = proto->mutable_aligned_text()->add_heads();
+    to->set_kind(block.head.kind == AttentionKind::kEncoder ? v1::ATTENTION_KIND_ENCODER
+                                                            : v1::ATTENTION_KIND_CROSS);
+    to->set_layer(block.head.layer);
+    to->set_head(block.head.head);
+    to->set_source_begin(block.source_begin);
+    to->set_source_end(block.source_end);
+    to->set_query_begin(block.query_begin);
+    to->set_query_end(block.query_end);
+    to->mutable_probabilities()->Assign(block.probabilities.begin(), block.probabilities.end());
+  }
+  for (const CandidateStep& step : hypothesis.steps) {
+    v1::CandidateStep* const to = proto->add_steps();
+    to->set_end(step.end);
+    for (const CandidateStep::Token& each : step.candidates) {
+      v1::CandidateToken* const token = to->add_candidates();
+      token->set_token(each.piece);
+      token->set_token_id(each.id);
+      token->set_log_prob(each.log_prob);
+    }
+  }
+}
+
 }  // namespace dragoman

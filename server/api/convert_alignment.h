@@ -25,9 +25,15 @@ absl::StatusOr<AlignmentOptions> AlignmentFrom(const Request& request, const std
                       "is " + std::to_string(options.threshold) + ", want above 0, to 1");
 }
 
+// The heads and the candidates that are asked for.  INVALID_ARGUMENT for an unknown kind.
+absl::StatusOr<InsightOptions> InsightFrom(const v1::OutputOptions& output);
+
 // Fills in the points and the text; the text's attention only if requested.
 void ToProto(const Alignment& alignment, bool attention,
              google::protobuf::RepeatedPtrField<v1::AlignmentPoint>* points, v1::AlignedText* text);
+
+// Fills in the heads and the steps that the hypothesis has.
+void SetInsight(const TranslatedHypothesis& hypothesis, v1::Hypothesis* proto);
 
 }  // namespace dragoman
 

@@ -5,6 +5,9 @@ from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from typing import ClassVar as _ClassVar, Iterable as _Iterable, Mapping as _Mapping, Optional as _Optional, Union as _Union
 
+ATTENTION_KIND_CROSS: AttentionKind
+ATTENTION_KIND_ENCODER: AttentionKind
+ATTENTION_KIND_UNSPECIFIED: AttentionKind
 DESCRIPTOR: _descriptor.FileDescriptor
 EARLY_STOPPING_FULL: EarlyStopping
 EARLY_STOPPING_HEURISTIC: EarlyStopping
@@ -35,16 +38,18 @@ TRUNCATION_TRUNCATE: Truncation
 TRUNCATION_UNSPECIFIED: Truncation
 
 class AlignedText(_message.Message):
-    __slots__ = ["attention", "source_tokens", "target_tokens", "words"]
+    __slots__ = ["attention", "heads", "source_tokens", "target_tokens", "words"]
     ATTENTION_FIELD_NUMBER: _ClassVar[int]
+    HEADS_FIELD_NUMBER: _ClassVar[int]
     SOURCE_TOKENS_FIELD_NUMBER: _ClassVar[int]
     TARGET_TOKENS_FIELD_NUMBER: _ClassVar[int]
     WORDS_FIELD_NUMBER: _ClassVar[int]
     attention: _containers.RepeatedCompositeFieldContainer[AttentionBlock]
+    heads: _containers.RepeatedCompositeFieldContainer[HeadAttention]
     source_tokens: _containers.RepeatedCompositeFieldContainer[AlignedToken]
     target_tokens: _containers.RepeatedCompositeFieldContainer[AlignedToken]
     words: _containers.RepeatedCompositeFieldContainer[WordLink]
-    def __init__(self, source_tokens: _Optional[_Iterable[_Union[AlignedToken, _Mapping]]] = ..., target_tokens: _Optional[_Iterable[_Union[AlignedToken, _Mapping]]] = ..., words: _Optional[_Iterable[_Union[WordLink, _Mapping]]] = ..., attention: _Optional[_Iterable[_Union[AttentionBlock, _Mapping]]] = ...) -> None: ...
+    def __init__(self, source_tokens: _Optional[_Iterable[_Union[AlignedToken, _Mapping]]] = ..., target_tokens: _Optional[_Iterable[_Union[AlignedToken, _Mapping]]] = ..., words: _Optional[_Iterable[_Union[WordLink, _Mapping]]] = ..., attention: _Optional[_Iterable[_Union[AttentionBlock, _Mapping]]] = ..., heads: _Optional[_Iterable[_Union[HeadAttention, _Mapping]]] = ...) -> None: ...
 
 class AlignedToken(_message.Message):
     __slots__ = ["begin", "end", "piece"]
@@ -83,6 +88,34 @@ class AttentionBlock(_message.Message):
     target_begin: int
     target_end: int
     def __init__(self, source_begin: _Optional[int] = ..., source_end: _Optional[int] = ..., target_begin: _Optional[int] = ..., target_end: _Optional[int] = ..., probabilities: _Optional[_Iterable[float]] = ...) -> None: ...
+
+class AttentionHeads(_message.Message):
+    __slots__ = ["heads", "kind", "layer"]
+    HEADS_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    LAYER_FIELD_NUMBER: _ClassVar[int]
+    heads: _containers.RepeatedScalarFieldContainer[int]
+    kind: AttentionKind
+    layer: int
+    def __init__(self, kind: _Optional[_Union[AttentionKind, str]] = ..., layer: _Optional[int] = ..., heads: _Optional[_Iterable[int]] = ...) -> None: ...
+
+class CandidateStep(_message.Message):
+    __slots__ = ["candidates", "end"]
+    CANDIDATES_FIELD_NUMBER: _ClassVar[int]
+    END_FIELD_NUMBER: _ClassVar[int]
+    candidates: _containers.RepeatedCompositeFieldContainer[CandidateToken]
+    end: bool
+    def __init__(self, end: bool = ..., candidates: _Optional[_Iterable[_Union[CandidateToken, _Mapping]]] = ...) -> None: ...
+
+class CandidateToken(_message.Message):
+    __slots__ = ["log_prob", "token", "token_id"]
+    LOG_PROB_FIELD_NUMBER: _ClassVar[int]
+    TOKEN_FIELD_NUMBER: _ClassVar[int]
+    TOKEN_ID_FIELD_NUMBER: _ClassVar[int]
+    log_prob: float
+    token: str
+    token_id: int
+    def __init__(self, token: _Optional[str] = ..., token_id: _Optional[int] = ..., log_prob: _Optional[float] = ...) -> None: ...
 
 class DecodingOptions(_message.Message):
     __slots__ = ["beam_groups", "beam_size", "coverage_penalty", "disable_unk", "diversity_penalty", "early_stopping", "forced_bos_token_id", "forced_eos_token_id", "glossary", "length_normalization", "length_penalty", "max_length", "max_length_ratio", "mbr_candidates", "min_alternative_probability", "min_length", "min_length_ratio", "never_say", "no_repeat_ngram_size", "num_hypotheses", "patience", "renormalize_logits", "repetition_guard", "repetition_penalty", "replace_unknowns", "return_alternatives", "sampling", "shrinking_beam", "suppress_sequences", "suppress_token_ids", "word_penalty"]
@@ -192,13 +225,34 @@ class GlossaryEntry(_message.Message):
     target: str
     def __init__(self, source: _Optional[str] = ..., target: _Optional[str] = ...) -> None: ...
 
+class HeadAttention(_message.Message):
+    __slots__ = ["head", "kind", "layer", "probabilities", "query_begin", "query_end", "source_begin", "source_end"]
+    HEAD_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    LAYER_FIELD_NUMBER: _ClassVar[int]
+    PROBABILITIES_FIELD_NUMBER: _ClassVar[int]
+    QUERY_BEGIN_FIELD_NUMBER: _ClassVar[int]
+    QUERY_END_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_BEGIN_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_END_FIELD_NUMBER: _ClassVar[int]
+    head: int
+    kind: AttentionKind
+    layer: int
+    probabilities: _containers.RepeatedScalarFieldContainer[float]
+    query_begin: int
+    query_end: int
+    source_begin: int
+    source_end: int
+    def __init__(self, kind: _Optional[_Union[AttentionKind, str]] = ..., layer: _Optional[int] = ..., head: _Optional[int] = ..., source_begin: _Optional[int] = ..., source_end: _Optional[int] = ..., query_begin: _Optional[int] = ..., query_end: _Optional[int] = ..., probabilities: _Optional[_Iterable[float]] = ...) -> None: ...
+
 class Hypothesis(_message.Message):
-    __slots__ = ["aligned_text", "alignment", "finish_reason", "quality", "score", "text", "token_ids", "token_scores", "tokens"]
+    __slots__ = ["aligned_text", "alignment", "finish_reason", "quality", "score", "steps", "text", "token_ids", "token_scores", "tokens"]
     ALIGNED_TEXT_FIELD_NUMBER: _ClassVar[int]
     ALIGNMENT_FIELD_NUMBER: _ClassVar[int]
     FINISH_REASON_FIELD_NUMBER: _ClassVar[int]
     QUALITY_FIELD_NUMBER: _ClassVar[int]
     SCORE_FIELD_NUMBER: _ClassVar[int]
+    STEPS_FIELD_NUMBER: _ClassVar[int]
     TEXT_FIELD_NUMBER: _ClassVar[int]
     TOKENS_FIELD_NUMBER: _ClassVar[int]
     TOKEN_IDS_FIELD_NUMBER: _ClassVar[int]
@@ -208,11 +262,12 @@ class Hypothesis(_message.Message):
     finish_reason: FinishReason
     quality: Quality
     score: float
+    steps: _containers.RepeatedCompositeFieldContainer[CandidateStep]
     text: str
     token_ids: _containers.RepeatedScalarFieldContainer[int]
     token_scores: _containers.RepeatedScalarFieldContainer[float]
     tokens: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, text: _Optional[str] = ..., score: _Optional[float] = ..., tokens: _Optional[_Iterable[str]] = ..., token_ids: _Optional[_Iterable[int]] = ..., token_scores: _Optional[_Iterable[float]] = ..., finish_reason: _Optional[_Union[FinishReason, str]] = ..., alignment: _Optional[_Iterable[_Union[AlignmentPoint, _Mapping]]] = ..., quality: _Optional[_Union[Quality, _Mapping]] = ..., aligned_text: _Optional[_Union[AlignedText, _Mapping]] = ...) -> None: ...
+    def __init__(self, text: _Optional[str] = ..., score: _Optional[float] = ..., tokens: _Optional[_Iterable[str]] = ..., token_ids: _Optional[_Iterable[int]] = ..., token_scores: _Optional[_Iterable[float]] = ..., finish_reason: _Optional[_Union[FinishReason, str]] = ..., alignment: _Optional[_Iterable[_Union[AlignmentPoint, _Mapping]]] = ..., quality: _Optional[_Union[Quality, _Mapping]] = ..., aligned_text: _Optional[_Union[AlignedText, _Mapping]] = ..., steps: _Optional[_Iterable[_Union[CandidateStep, _Mapping]]] = ...) -> None: ...
 
 class LanguagePair(_message.Message):
     __slots__ = ["source", "target"]
@@ -247,10 +302,14 @@ class MarkupOptions(_message.Message):
     def __init__(self, splitting_tags: _Optional[_Iterable[str]] = ..., non_splitting_tags: _Optional[_Iterable[str]] = ..., ignore_tags: _Optional[_Iterable[str]] = ..., outline_detection: bool = ..., join_lines: bool = ...) -> None: ...
 
 class Model(_message.Message):
-    __slots__ = ["architecture", "is_default", "isa", "language_pairs", "max_source_tokens", "name", "precision", "source_languages", "state", "target_languages", "version", "versions", "vocabulary_size"]
+    __slots__ = ["architecture", "cross_heads", "cross_layers", "encoder_heads", "encoder_layers", "is_default", "isa", "language_pairs", "max_source_tokens", "name", "precision", "source_languages", "state", "target_languages", "version", "versions", "vocabulary_size"]
     class State(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = []
     ARCHITECTURE_FIELD_NUMBER: _ClassVar[int]
+    CROSS_HEADS_FIELD_NUMBER: _ClassVar[int]
+    CROSS_LAYERS_FIELD_NUMBER: _ClassVar[int]
+    ENCODER_HEADS_FIELD_NUMBER: _ClassVar[int]
+    ENCODER_LAYERS_FIELD_NUMBER: _ClassVar[int]
     ISA_FIELD_NUMBER: _ClassVar[int]
     IS_DEFAULT_FIELD_NUMBER: _ClassVar[int]
     LANGUAGE_PAIRS_FIELD_NUMBER: _ClassVar[int]
@@ -269,6 +328,10 @@ class Model(_message.Message):
     VERSION_FIELD_NUMBER: _ClassVar[int]
     VOCABULARY_SIZE_FIELD_NUMBER: _ClassVar[int]
     architecture: str
+    cross_heads: int
+    cross_layers: int
+    encoder_heads: int
+    encoder_layers: int
     is_default: bool
     isa: str
     language_pairs: _containers.RepeatedCompositeFieldContainer[LanguagePair]
@@ -281,7 +344,7 @@ class Model(_message.Message):
     version: str
     versions: _containers.RepeatedCompositeFieldContainer[ModelVersion]
     vocabulary_size: int
-    def __init__(self, name: _Optional[str] = ..., version: _Optional[str] = ..., architecture: _Optional[str] = ..., precision: _Optional[str] = ..., language_pairs: _Optional[_Iterable[_Union[LanguagePair, _Mapping]]] = ..., max_source_tokens: _Optional[int] = ..., vocabulary_size: _Optional[int] = ..., is_default: bool = ..., state: _Optional[_Union[Model.State, str]] = ..., source_languages: _Optional[_Iterable[str]] = ..., target_languages: _Optional[_Iterable[str]] = ..., isa: _Optional[str] = ..., versions: _Optional[_Iterable[_Union[ModelVersion, _Mapping]]] = ...) -> None: ...
+    def __init__(self, name: _Optional[str] = ..., version: _Optional[str] = ..., architecture: _Optional[str] = ..., precision: _Optional[str] = ..., language_pairs: _Optional[_Iterable[_Union[LanguagePair, _Mapping]]] = ..., max_source_tokens: _Optional[int] = ..., vocabulary_size: _Optional[int] = ..., is_default: bool = ..., state: _Optional[_Union[Model.State, str]] = ..., source_languages: _Optional[_Iterable[str]] = ..., target_languages: _Optional[_Iterable[str]] = ..., isa: _Optional[str] = ..., versions: _Optional[_Iterable[_Union[ModelVersion, _Mapping]]] = ..., encoder_layers: _Optional[int] = ..., encoder_heads: _Optional[int] = ..., cross_layers: _Optional[int] = ..., cross_heads: _Optional[int] = ...) -> None: ...
 
 class ModelVersion(_message.Message):
     __slots__ = ["failure", "label", "percent", "state", "version"]
@@ -298,10 +361,12 @@ class ModelVersion(_message.Message):
     def __init__(self, label: _Optional[str] = ..., version: _Optional[str] = ..., state: _Optional[_Union[Model.State, str]] = ..., percent: _Optional[float] = ..., failure: _Optional[str] = ...) -> None: ...
 
 class OutputOptions(_message.Message):
-    __slots__ = ["alignment_threshold", "alignments", "attention", "hide_prefix", "quality", "sentence_spans", "set_direction", "token_scores", "tokens"]
+    __slots__ = ["alignment_threshold", "alignments", "attention", "attention_heads", "candidates", "hide_prefix", "quality", "sentence_spans", "set_direction", "token_scores", "tokens"]
     ALIGNMENTS_FIELD_NUMBER: _ClassVar[int]
     ALIGNMENT_THRESHOLD_FIELD_NUMBER: _ClassVar[int]
     ATTENTION_FIELD_NUMBER: _ClassVar[int]
+    ATTENTION_HEADS_FIELD_NUMBER: _ClassVar[int]
+    CANDIDATES_FIELD_NUMBER: _ClassVar[int]
     HIDE_PREFIX_FIELD_NUMBER: _ClassVar[int]
     QUALITY_FIELD_NUMBER: _ClassVar[int]
     SENTENCE_SPANS_FIELD_NUMBER: _ClassVar[int]
@@ -311,13 +376,15 @@ class OutputOptions(_message.Message):
     alignment_threshold: float
     alignments: bool
     attention: bool
+    attention_heads: _containers.RepeatedCompositeFieldContainer[AttentionHeads]
+    candidates: int
     hide_prefix: bool
     quality: bool
     sentence_spans: bool
     set_direction: bool
     token_scores: bool
     tokens: bool
-    def __init__(self, tokens: bool = ..., token_scores: bool = ..., alignments: bool = ..., sentence_spans: bool = ..., quality: bool = ..., hide_prefix: bool = ..., alignment_threshold: _Optional[float] = ..., attention: bool = ..., set_direction: bool = ...) -> None: ...
+    def __init__(self, tokens: bool = ..., token_scores: bool = ..., alignments: bool = ..., sentence_spans: bool = ..., quality: bool = ..., hide_prefix: bool = ..., alignment_threshold: _Optional[float] = ..., attention: bool = ..., attention_heads: _Optional[_Iterable[_Union[AttentionHeads, _Mapping]]] = ..., candidates: _Optional[int] = ..., set_direction: bool = ...) -> None: ...
 
 class PairScore(_message.Message):
     __slots__ = ["aligned_text", "alignment", "log_prob", "perplexity", "score", "token_scores", "tokens"]
@@ -604,6 +671,9 @@ class LengthNormalization(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = []
 
 class EarlyStopping(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = []
+
+class AttentionKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = []
 
 class FinishReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):

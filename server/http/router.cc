@@ -12,11 +12,22 @@
 namespace dragoman {
 namespace {
 
-bool Fits(const HttpRoute& route, std::string_view path) {
-  const std::string_view pattern = route.path;
+bool FitsPath(std::string_view pattern, std::string_view path) {
   if (pattern.empty() || pattern.back() != '*') return path == pattern;
   const std::string_view prefix = pattern.substr(0, pattern.size() - 1);
   return path.size() > prefix.size() && path.substr(0, prefix.size()) == prefix;
+}
+
+bool HasParameter(std::string_view query, std::string_view name) {
+  HttpHeaders parameters;
+  ParseForm(query, &parameters);  // those before an escape that is malformed count
+  return std::any_of(parameters.begin(), parameters.end(),
+                     [&](const auto& parameter) { return parameter.first == name; });
+}
+
+bool Fits(const HttpRoute& route, const HttpRequest& request) {
+  return FitsPath(route.path, request.path) &&
+         (route.parameter.empty() || HasParameter(request.query, route.parameter));
 }
 
 bool HasBody(const HttpRequest& request) {
@@ -124,7 +135,7 @@ HttpRouter::Match HttpRouter::Find(const HttpRequest& request) const {
   const HttpRoute* of_path = nullptr;  // for any method
   const HttpRoute* found = nullptr;
   for (const HttpRoute& route : routes_) {
-    if (!Fits(route, request.path)) continue;
+    if (!Fits(route, request)) continue;
     if (of_path == nullptr) of_path = &route;
     if (route.method == method || (route.method == "GET" && method == "HEAD")) found = &route;
     allowed.push_back(route.method);

@@ -6,7 +6,7 @@
 //   router.Add({.method = "GET", .path = "/v1/models/*", .handler = GetModel});
 //
 // A request is routed when its headers have arrived, before its body is read, so that a wrong path
-// is reported at once.
+// is reported at once.  The first route that fits answers.
 
 #ifndef DRAGOMAN_SERVER_HTTP_ROUTER_H_
 #define DRAGOMAN_SERVER_HTTP_ROUTER_H_
@@ -36,6 +36,8 @@ struct HttpRoute {
   HttpErrorBody error = RpcStatusBody;
   // Served in plain text even if the port uses TLS, and without CORS.
   bool for_probes = false;
+  // If not empty: only requests whose query has this parameter.
+  std::string parameter = {};
 };
 
 // Filled before serving and never changed afterwards, so safe for concurrent use.

@@ -30,8 +30,14 @@ Call::Call(const ServerParts* parts, const char* method, Caller caller)
   parts_->metrics->OnCallStarted();
 }
 
-absl::Status Call::Admit() {
-  ASSIGN_OR_RETURN(principal_, parts_->principals->Identify(caller_));
+absl::Status Call::Admit() { return AdmitAs(parts_->principals->Identify(caller_)); }
+
+absl::Status Call::AdmitAnybody() {
+  return AdmitAs(parts_->principals->Identify(caller_).value_or(""));
+}
+
+absl::Status Call::AdmitAs(absl::StatusOr<std::string> principal) {
+  ASSIGN_OR_RETURN(principal_, std::move(principal));
   RETURN_IF_ERROR(CheckAnswers());
   RETURN_IF_ERROR(parts_->principals->Enter(*principal_));
   admitted_ = true;

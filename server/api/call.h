@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "engine/decode/worker_pool.h"
 #include "server/api/answer_budget.h"
@@ -62,6 +63,8 @@ class Call {
   // Checks that the caller may make this call; UNAUTHENTICATED or RESOURCE_EXHAUSTED if not.
   // REQUIRES: called once, before anything else is done for the call.
   absl::Status Admit();
+  // The same for what everybody may ask: a caller without a valid token is anonymous.
+  absl::Status AdmitAnybody();
 
   // The translator that answers, kept alive until the call has ended; nullptr if no model was
   // found.
@@ -89,6 +92,7 @@ class Call {
   CallEnd End(const absl::Status& status, const CallSize& size = {});
 
  private:
+  absl::Status AdmitAs(absl::StatusOr<std::string> principal);
   std::string_view ModelName() const;
   // Who is to read the answers (answer_budget.h).
   const std::string& Holder() const { return principal_->empty() ? caller_.peer : *principal_; }

@@ -20,17 +20,21 @@ void Describe(const ServerParts& parts, const ServedModel& served, bool is_defau
 
 }  // namespace
 
-absl::StatusOr<v1::ListModelsResponse> ListModels(
-    absl::FunctionRef<absl::StatusOr<v1::ListModelsRequest>()> parse, const ServerParts& parts,
-    Call* call) {
-  RETURN_IF_ERROR(call->Admit());
-  RETURN_IF_ERROR(parse().status());
+v1::ListModelsResponse ListedModels(const ServerParts& parts) {
   const std::shared_ptr<const ModelSet> models = parts.models->Models();
   v1::ListModelsResponse response;
   for (const ServedModel& model : models->models()) {
     Describe(parts, model, &model == models->default_model(), response.add_models());
   }
   return response;
+}
+
+absl::StatusOr<v1::ListModelsResponse> ListModels(
+    absl::FunctionRef<absl::StatusOr<v1::ListModelsRequest>()> parse, const ServerParts& parts,
+    Call* call) {
+  RETURN_IF_ERROR(call->Admit());
+  RETURN_IF_ERROR(parse().status());
+  return ListedModels(parts);
 }
 
 absl::StatusOr<v1::Model> GetModel(absl::FunctionRef<absl::StatusOr<v1::GetModelRequest>()> parse,

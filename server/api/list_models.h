@@ -10,6 +10,9 @@
 
 namespace dragoman {
 
+// The served models, for a call that has been admitted.
+v1::ListModelsResponse ListedModels(const ServerParts& parts);
+
 // Both admit the call before they read its request, and also answer while the server drains.
 absl::StatusOr<v1::ListModelsResponse> ListModels(
     absl::FunctionRef<absl::StatusOr<v1::ListModelsRequest>()> parse, const ServerParts& parts,

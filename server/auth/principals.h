@@ -38,6 +38,9 @@ class Principals {
   // one, is shown.
   absl::StatusOr<std::string> Identify(const Caller& caller) const;
 
+  // Whether calls need a token.
+  bool wants_tokens() const { return tokens_ != nullptr; }
+
   // The work that it may ask for.
   Quota QuotaOf(const std::string& principal) const;
 

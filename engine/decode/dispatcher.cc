@@ -19,6 +19,12 @@ absl::Status Dispatcher::CheckAhead(const RequestTerms& terms, const CostRange& 
   return scheduler_.CheckAhead(terms, cost, now);
 }
 
+double Dispatcher::QuotaLeft(const std::string& principal, const Quota& quota,
+                             absl::Time now) const {
+  absl::MutexLock lock(&mutex_);
+  return scheduler_.quotas().Left(principal, quota, now);
+}
+
 bool Dispatcher::AwaitWork(int worker) {
   const auto called = [this, worker]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return !scheduler_.line_empty() || called_[worker] != absl::InfiniteFuture() || draining_;

@@ -35,6 +35,9 @@ class Dispatcher {
   // Whether Enter would refuse such a request (Scheduler::CheckAhead).
   absl::Status CheckAhead(const RequestTerms& terms, const CostRange& cost, absl::Time now);
 
+  // What the principal has left of its quota (QuotaBook::Left).
+  double QuotaLeft(const std::string& principal, const Quota& quota, absl::Time now) const;
+
   // Waits until there is work in the queue or the worker is called.  False if there is none and
   // never will be.
   bool AwaitWork(int worker);

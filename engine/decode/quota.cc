@@ -14,8 +14,6 @@
 namespace dragoman {
 namespace {
 
-double BurstOf(const Quota& quota) { return quota.burst > 0 ? quota.burst : quota.per_minute; }
-
 // How long it takes to earn this much.
 absl::Duration TimeFor(double work, const Quota& quota) {
   return absl::Minutes(work / quota.per_minute);
@@ -36,13 +34,23 @@ void QuotaBook::Spend(const std::string& principal, const Quota& quota, double w
                       absl::Time now) {
   if (quota.per_minute <= 0) return;
   Bucket& bucket = Fill(principal, quota, now);
-  bucket.level = std::min(BurstOf(quota), bucket.level - work);
-  bucket.full = now + TimeFor(BurstOf(quota) - bucket.level, quota);
+  bucket.level = std::min(quota.Size(), bucket.level - work);
+  bucket.full = now + TimeFor(quota.Size() - bucket.level, quota);
 }
 
 void QuotaBook::Return(const std::string& principal, const Quota& quota, double work,
                        absl::Time now) {
   Spend(principal, quota, -work, now);
+}
+
+double QuotaBook::Left(const std::string& principal, const Quota& quota, absl::Time now) const {
+  const auto found = buckets_.find(principal);
+  return found == buckets_.end() ? quota.Size() : LevelAt(found->second, quota, now);
+}
+
+double QuotaBook::LevelAt(const Bucket& bucket, const Quota& quota, absl::Time now) {
+  const double minutes = absl::FDivDuration(now - bucket.since, absl::Minutes(1));
+  return std::min(quota.Size(), bucket.level + std::max(0.0, minutes) * quota.per_minute);
 }
 
 QuotaBook::Bucket& QuotaBook::Fill(const std::string& principal, const Quota& quota,
@@ -53,9 +61,8 @@ QuotaBook::Bucket& QuotaBook::Fill(const std::string& principal, const Quota& qu
   }
   const auto [found, fresh] = buckets_.try_emplace(principal);
   Bucket& bucket = found->second;
-  if (fresh) bucket = {.level = BurstOf(quota), .since = now, .full = now};
-  const double minutes = absl::FDivDuration(now - bucket.since, absl::Minutes(1));
-  bucket.level = std::min(BurstOf(quota), bucket.level + std::max(0.0, minutes) * quota.per_minute);
+  if (fresh) bucket = {.level = quota.Size(), .since = now, .full = now};
+  bucket.level = LevelAt(bucket, quota, now);
   bucket.since = std::max(bucket.since, now);
   return bucket;
 }

@@ -20,6 +20,9 @@ struct Quota {
   double per_minute = 0;  // 0: unlimited
   double burst = 0;       // what may be asked for at once after a pause; 0: as much as in a minute
 
+  // How much the bucket holds.
+  double Size() const { return burst > 0 ? burst : per_minute; }
+
   bool operator==(const Quota&) const = default;
 };
 
@@ -32,6 +35,9 @@ class QuotaBook {
   // Puts this much back: the request will not be served.
   void Return(const std::string& principal, const Quota& quota, double work, absl::Time now);
 
+  // What is in it; negative: a debt.  REQUIRES: the quota is not unlimited.
+  double Left(const std::string& principal, const Quota& quota, absl::Time now) const;
+
   size_t size() const { return buckets_.size(); }
 
  private:
@@ -40,6 +46,7 @@ class QuotaBook {
     absl::Time since;
     absl::Time full;  // when it will be full, and can be forgotten
   };
+  static double LevelAt(const Bucket& bucket, const Quota& quota, absl::Time now);
   Bucket& Fill(const std::string& principal, const Quota& quota, absl::Time now);
 
   std::map<std::string, Bucket> buckets_;

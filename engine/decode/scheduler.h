@@ -141,6 +141,7 @@ class Scheduler {
   const FairShare& fair() const { return fair_; }
   bool line_empty() const { return checks_.empty(); }
   LineStats stats(Priority priority) const;
+  const QuotaBook& quotas() const { return quotas_; }
 
  private:
   friend class SchedulerTurn;

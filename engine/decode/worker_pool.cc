@@ -66,6 +66,10 @@ absl::Status WorkerPool::CheckAhead(const Model& model, const RequestState& requ
   return dispatcher_.CheckAhead(request.terms(), prices_.RangeOf(model.name(), size), absl::Now());
 }
 
+double WorkerPool::QuotaLeft(const std::string& principal, const Quota& quota) const {
+  return dispatcher_.QuotaLeft(principal, quota, absl::Now());
+}
+
 void WorkerPool::Drain() {
   if (!dispatcher_.Drain()) return;
   for (const auto& worker : workers_) worker->Join();

@@ -75,6 +75,10 @@ class WorkerPool {
   // need not be tokenized; otherwise OK.
   absl::Status CheckAhead(const Model& model, const RequestState& request, const RoughSize& size);
 
+  // The rows of work that the principal may still ask for at once; 0 or less: it has to wait.
+  // REQUIRES: the quota is not unlimited.
+  double QuotaLeft(const std::string& principal, const Quota& quota) const;
+
   // Takes no more jobs, finishes those it has, and joins the threads.  Idempotent.
   void Drain();
 

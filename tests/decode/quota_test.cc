@@ -29,6 +29,15 @@ TEST(Quota, SaysWhenToRetry) {
   EXPECT_TRUE(book.Check("a", kQuota, kNow + *after).ok());
 }
 
+TEST(Quota, TellsWhatIsLeft) {
+  QuotaBook book;
+  EXPECT_EQ(book.Left("a", kQuota, kNow), 100);
+  book.Spend("a", kQuota, 130, kNow);
+  EXPECT_EQ(book.Left("a", kQuota, kNow), -30);
+  EXPECT_EQ(book.Left("a", kQuota, kNow + absl::Seconds(6)), 30);
+  EXPECT_EQ(book.Left("a", kQuota, kNow + absl::Hours(1)), 100);
+}
+
 TEST(Quota, DoesNotSaveUpMoreThanABurst) {
   QuotaBook book;
   book.Spend("a", kQuota, 10, kNow);

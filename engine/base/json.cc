@@ -71,6 +71,10 @@ absl::StatusOr<Json> ParseJsonObject(std::string_view text, const std::string& n
   return Wanted(Parse(text, name), Json::value_t::object, "object", name);
 }
 
+absl::StatusOr<Json> ParseJsonArray(std::string_view text, const std::string& name) {
+  return Wanted(Parse(text, name), Json::value_t::array, "array", name);
+}
+
 absl::StatusOr<Json> ReadJsonObject(const std::string& path) {
   return Wanted(ParseFile(path), Json::value_t::object, "object", path);
 }

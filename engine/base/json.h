@@ -16,6 +16,9 @@ namespace dragoman {
 // kMaxJsonDepth.
 absl::StatusOr<nlohmann::json> ParseJsonObject(std::string_view text, const std::string& name);
 
+// The same for one array.
+absl::StatusOr<nlohmann::json> ParseJsonArray(std::string_view text, const std::string& name);
+
 inline constexpr int kMaxJsonDepth = 32;
 
 // The same for a file.  NOT_FOUND if there is none at `path`.

@@ -2,49 +2,130 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 #include <utility>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
 #include "server/api/list_models.h"
+#include "server/base/field_error.h"
+#include "server/compat/multipart.h"
 
 namespace dragoman {
 namespace {
 
 using AddDoor = void (*)(const HttpDoor& door, HttpRouter* router);
 
-// In the order of kCompatNames.
-constexpr std::array<AddDoor, kCompatNames.size()> kDoors = {AddLibreTranslate, AddDeepL,
-                                                             AddGoogle};
+// In the order of kCompatNames.  Azure's routes want a parameter, so they come first.
+constexpr std::array<AddDoor, kCompatNames.size()> kDoors = {
+    AddAzure,          AddDeepL,       nullptr, AddGoogle, AddImmersiveTranslate,
+    AddLibreTranslate, AddSubtitleEdit};
+
+// Who is called by `POST /translate`: the first API that is enabled and whose fields are there, or
+// else the last one.
+struct Dialect {
+  std::string_view name;
+  std::array<const char*, 2> fields;
+  const SharedTranslate* api;
+};
+constexpr std::array<Dialect, 3> kDialects = {
+    {{"subtitle-edit", {"src_lang", "tgt_lang"}, &kSubtitleEdit},
+     {"deeplx", {"text", "target_lang"}, &kDeepLX},
+     {"libretranslate", {"q", "target"}, &kLibreTranslate}}};
+
+bool Speaks(const absl::StatusOr<CompatFields>& fields, const Dialect& dialect) {
+  return fields.ok() && std::all_of(dialect.fields.begin(), dialect.fields.end(),
+                                    [&](const char* field) { return fields->Has(field); });
+}
+
+void AddTranslate(const std::vector<Dialect>& dialects, const HttpDoor& door, HttpRouter* router) {
+  if (dialects.empty()) return;
+  const auto translate = [door, dialects](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
+    const absl::StatusOr<CompatFields> fields = CompatFields::Read(http);
+    const auto found = std::find_if(dialects.begin(), dialects.end() - 1,
+                                    [&](const Dialect& d) { return Speaks(fields, d); });
+    found->api->translate(door, std::move(http), fields, std::move(answer));
+  };
+  router->Add({.method = "POST",
+               .path = "/translate",
+               .handler = translate,
+               .body_types = {"application/json", kForm, kMultipart},
+               .error = dialects.back().api->error});
+}
 
 }  // namespace
 
 void AddCompat(const std::vector<std::string>& names, const HttpDoor& door, HttpRouter* router) {
+  const auto enabled = [&](std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
   for (size_t i = 0; i < kDoors.size(); ++i) {
-    if (std::find(names.begin(), names.end(), kCompatNames[i]) != names.end()) {
-      kDoors[i](door, router);
-    }
+    if (kDoors[i] != nullptr && enabled(kCompatNames[i])) kDoors[i](door, router);
   }
+  std::vector<Dialect> dialects;
+  for (const Dialect& dialect : kDialects) {
+    if (enabled(dialect.name)) dialects.push_back(dialect);
+  }
+  AddTranslate(dialects, door, router);
 }
 
-HttpResponse AnswerCall(const HttpDoor& door, const char* door_name, const char* method,
+absl::Status InWordsOf(const CompatApi& api, const absl::Status& status) {
+  if (absl::IsUnauthenticated(status)) {
+    return absl::UnauthenticatedError(absl::StrCat(
+        "the key is missing or not valid: want a token of this server ", api.credential));
+  }
+  const std::string field = FieldOf(status);
+  for (const auto& [ours, theirs] : {std::pair("contents", api.texts),
+                                     {"source_language", api.source},
+                                     {"target_language", api.target}}) {
+    const size_t end = std::string_view(ours).size();
+    if (!absl::StartsWith(field, ours) || (field.size() > end && field[end] != '[')) continue;
+    return WithField(status, theirs + field.substr(end));
+  }
+  return status;
+}
+
+void UseKey(const CompatApi& api, const absl::StatusOr<CompatFields>& fields, HttpRequest* http) {
+  if (!BearerToken(http->Header("authorization")).empty()) return;
+  const std::string_view scheme = api.key_scheme;
+  std::string token(http->Header(api.key_header));
+  if (absl::StartsWithIgnoreCase(token, api.key_scheme)) {
+    token.erase(0, scheme.size());
+  } else {
+    token.clear();
+  }
+  if (token.empty() && fields.ok()) token = fields->Text(api.key_field).value_or("");
+  if (token.empty()) return;
+  std::erase_if(http->headers, [](const auto& header) { return header.first == "authorization"; });
+  http->headers.emplace_back("authorization", "Bearer " + token);
+}
+
+absl::StatusOr<CompatFields> ReadFields(const CompatApi& api, HttpRequest* http) {
+  absl::StatusOr<CompatFields> fields = CompatFields::Read(*http);
+  UseKey(api, fields, http);
+  return fields;
+}
+
+HttpResponse AnswerCall(const HttpDoor& door, const CompatApi& api, const char* method,
                         const HttpRequest& http, const CompatError& error,
                         const Answered<HttpResponse>& answer) {
   if (const absl::Status loaded = door.loaded(); !loaded.ok()) {
     return WithHeaders(error(loaded), {.status = loaded});
   }
-  absl::StatusOr<Caller> caller = CallerOf(http, door_name);
+  absl::StatusOr<Caller> caller = CallerOf(http, api.name);
   const absl::Status bad_header = caller.status();
-  Call call(door.parts, method, caller.ok() ? *std::move(caller) : Caller{.door = door_name});
+  Call call(door.parts, method, caller.ok() ? *std::move(caller) : Caller{.door = api.name});
   absl::StatusOr<HttpResponse> response =
       bad_header.ok() ? answer(&call) : absl::StatusOr<HttpResponse>(bad_header);
   const CallEnd end = call.End(response.status());
-  return WithHeaders(end.status.ok() ? *std::move(response) : error(end.status), end);
+  return WithHeaders(end.status.ok() ? *std::move(response) : error(InWordsOf(api, end.status)),
+                     end);
 }
 
-absl::StatusOr<ServedPairs> ListPairs(const HttpDoor& door, Call* call) {
-  ASSIGN_OR_RETURN(const v1::ListModelsResponse models,
-                   ListModels([] { return v1::ListModelsRequest(); }, *door.parts, call));
+ServedPairs PairsOf(const HttpDoor& door) {
   ServedPairs pairs;
+  const v1::ListModelsResponse models = ListedModels(*door.parts);
   for (const v1::Model& model : models.models()) {
     for (const v1::LanguagePair& pair : model.language_pairs()) {
       pairs[pair.source()].insert(pair.target());
@@ -74,10 +155,13 @@ absl::StatusOr<v1::Markup> FormatOf(const CompatFields& fields, const char* othe
       "format", "\"" + format.substr(0, 32) + "\" is not supported, want \"text\" or \"html\"");
 }
 
-void UseToken(const std::string& token, HttpRequest* http) {
-  if (token.empty() || !BearerToken(http->Header("authorization")).empty()) return;
-  std::erase_if(http->headers, [](const auto& header) { return header.first == "authorization"; });
-  http->headers.emplace_back("authorization", "Bearer " + token);
+absl::StatusOr<v1::Markup> TagHandlingOf(const CompatFields& fields) {
+  ASSIGN_OR_RETURN(const std::string handling, fields.Text("tag_handling"));
+  if (handling.empty()) return v1::MARKUP_NONE;
+  if (handling == "html") return v1::MARKUP_HTML;
+  if (handling == "xml") return v1::MARKUP_XML;
+  return InvalidField("tag_handling",
+                      "\"" + handling.substr(0, 32) + "\" is neither \"html\" nor \"xml\"");
 }
 
 HttpResponse WithHeaders(HttpResponse response, const CallEnd& end) {
@@ -89,7 +173,7 @@ v1::TranslateRequest NewTranslateRequest(std::vector<std::string> texts, std::st
                                          std::string target) {
   v1::TranslateRequest request;
   for (std::string& text : texts) request.add_contents(std::move(text));
-  request.set_source_language(std::move(source));
+  request.set_source_language(source.empty() ? "auto" : std::move(source));
   request.set_target_language(std::move(target));
   request.set_sentence_splitting(v1::SENTENCE_SPLITTING_SENTENCES);
   return request;

@@ -1,9 +1,16 @@
 // Support for programs that speak another translation API and let users set its address: one file
 // for each API, over the same exchange as all the others.
 //
-//   libretranslate   POST /translate, /detect, GET /languages, /frontend/settings, /health
-//   deepl            /v2/translate, /v2/languages, /v2/usage
-//   google           /language/translate/v2, .../detect, .../languages
+//   azure                /translate, /detect, /languages with ?api-version=3.0; /breaksentence
+//   deepl                /v2/translate, /v2/languages, /v2/usage
+//   deeplx               POST /translate with the fields text and target_lang
+//   google               /language/translate/v2, .../detect, .../languages; /v3/projects/...
+//   immersive-translate  POST /imme
+//   libretranslate       POST /translate, /detect, GET /languages, /frontend/settings, /health
+//   subtitle-edit        POST /translate with the fields src_lang and tgt_lang, POST /translator
+//
+// Where paths collide, the router tells Azure's calls by their parameter, and kDialects (compat.cc)
+// the others by the names of their fields.
 //
 // Features of such an API that this server cannot provide (stored glossaries, formality) are
 // refused by name.  Options that can be ignored without breaking a promise are listed in the header
@@ -17,6 +24,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -33,14 +41,50 @@ namespace dragoman {
 // Adds the routes of the APIs with these names.  REQUIRES: KnowsCompat is true for each.
 void AddCompat(const std::vector<std::string>& names, const HttpDoor& door, HttpRouter* router);
 
-void AddLibreTranslate(const HttpDoor& door, HttpRouter* router);
+// The paths of one API, without those that it shares by a SharedTranslate.
+void AddAzure(const HttpDoor& door, HttpRouter* router);
 void AddDeepL(const HttpDoor& door, HttpRouter* router);
 void AddGoogle(const HttpDoor& door, HttpRouter* router);
+void AddImmersiveTranslate(const HttpDoor& door, HttpRouter* router);
+void AddLibreTranslate(const HttpDoor& door, HttpRouter* router);
+void AddSubtitleEdit(const HttpDoor& door, HttpRouter* router);
+
+// How an API answers `POST /translate`.
+struct SharedTranslate {
+  void (*translate)(const HttpDoor& door, HttpRequest http,
+                    const absl::StatusOr<CompatFields>& fields, std::shared_ptr<HttpAnswer> answer);
+  HttpResponse (*error)(int code, std::string_view message);  // for a call without readable fields
+};
+extern const SharedTranslate kDeepLX;
+extern const SharedTranslate kLibreTranslate;
+extern const SharedTranslate kSubtitleEdit;
 
 // ---- What they share ---------------------------------------------------------------------------
 
 inline constexpr char kIgnored[] = "X-Dragoman-Ignored";
 inline constexpr char kForm[] = "application/x-www-form-urlencoded";
+
+// What an API calls things, and where its callers put the server's token, besides a bearer token.
+struct CompatApi {
+  const char* name;             // in the log
+  const char* credential;       // where the token goes, in words for who forgot it
+  const char* key_header = "";  // in lower case
+  const char* key_scheme = "";  // in front of the token in that header
+  const char* key_field = "";   // a field of the body or of the query
+  // Its names for contents, source_language and target_language.
+  const char* texts;
+  const char* source;
+  const char* target;
+};
+
+// The error in words that the API's callers know: with its name of the field or of the credential.
+absl::Status InWordsOf(const CompatApi& api, const absl::Status& status);
+
+// The token of a call to this API becomes its bearer token, unless it has one.
+void UseKey(const CompatApi& api, const absl::StatusOr<CompatFields>& fields, HttpRequest* http);
+
+// Reads the fields, and uses their key.
+absl::StatusOr<CompatFields> ReadFields(const CompatApi& api, HttpRequest* http);
 
 // Writes the error of a call in the format of the API.
 using CompatError = std::function<HttpResponse(const absl::Status& status)>;
@@ -48,15 +92,14 @@ using CompatError = std::function<HttpResponse(const absl::Status& status)>;
 // The target languages of each source language, over all served models.
 using ServedPairs = std::map<std::string, std::set<std::string>>;
 
-// A call that is answered at once, if the caller is admitted; recorded as `method`.
+// A call that is answered at once, recorded as `method`.  `answer` admits it first.
 template <typename Value>
 using Answered = std::function<absl::StatusOr<Value>(Call* call)>;
-HttpResponse AnswerCall(const HttpDoor& door, const char* door_name, const char* method,
+HttpResponse AnswerCall(const HttpDoor& door, const CompatApi& api, const char* method,
                         const HttpRequest& http, const CompatError& error,
                         const Answered<HttpResponse>& answer);
 
-// REQUIRES: the call is not yet admitted.
-absl::StatusOr<ServedPairs> ListPairs(const HttpDoor& door, Call* call);
+ServedPairs PairsOf(const HttpDoor& door);
 
 // All languages of the pairs.
 std::set<std::string> CodesOf(const ServedPairs& pairs);
@@ -64,8 +107,8 @@ std::set<std::string> CodesOf(const ServedPairs& pairs);
 // What `format` says that the texts are: "text" or "html".
 absl::StatusOr<v1::Markup> FormatOf(const CompatFields& fields, const char* otherwise);
 
-// Uses the key of another API as our bearer token, unless the request has one.
-void UseToken(const std::string& token, HttpRequest* http);
+// What `tag_handling` says that they are: "html", "xml" or nothing.
+absl::StatusOr<v1::Markup> TagHandlingOf(const CompatFields& fields);
 
 // Adds the headers for the end of a call to the API's `response` or `error`.
 HttpResponse WithHeaders(HttpResponse response, const CallEnd& end);
@@ -79,25 +122,27 @@ struct TranslateFormat {
   HttpResponse (*error)(const absl::Status& status);
 };
 
-// Answers a call with these `fields`, or with their error.
+// Answers a call with these `fields`, or with their error.  `api` must outlive the call.
 template <typename Noted>
-void AnswerTranslate(const HttpDoor& door, const char* door_name, const HttpRequest& http,
+void AnswerTranslate(const HttpDoor& door, const CompatApi& api, const HttpRequest& http,
                      const absl::StatusOr<CompatFields>& fields, std::shared_ptr<HttpAnswer> answer,
                      const TranslateFormat<Noted>& format) {
   const auto noted = std::make_shared<Noted>();
   TranslateOverHttp(
-      door, door_name, http, std::move(answer),
+      door, api.name, http, std::move(answer),
       [&]() -> absl::StatusOr<v1::TranslateRequest> {
         RETURN_IF_ERROR(fields.status());
         return format.read(*fields, noted.get());
       },
-      [noted, format](const CallEnd& end, const v1::TranslateResponse& response) {
-        return WithHeaders(
-            end.status.ok() ? format.translated(*noted, response) : format.error(end.status), end);
+      [noted, format, &api](const CallEnd& end, const v1::TranslateResponse& response) {
+        return WithHeaders(end.status.ok() ? format.translated(*noted, response)
+                                           : format.error(InWordsOf(api, end.status)),
+                           end);
       });
 }
 
-// A request that splits its texts into sentences, as these APIs do.
+// A request that splits its texts into sentences, as these APIs do.  An empty source language is to
+// be detected.
 v1::TranslateRequest NewTranslateRequest(std::vector<std::string> texts, std::string source,
                                          std::string target);
 

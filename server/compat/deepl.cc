@@ -4,10 +4,11 @@
 //   curl localhost:9464/v2/translate -d text='Good morning.' -d target_lang=DE
 //   {"translations": [{"detected_source_language": "EN", "text": "Guten Morgen."}]}
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
@@ -20,7 +21,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr char kDoor[] = "deepl";
+constexpr CompatApi kApi = {
+    .name = "deepl",
+    .credential = "as `Authorization: DeepL-Auth-Key TOKEN`, or as auth_key",
+    .key_header = "authorization",
+    .key_scheme = "DeepL-Auth-Key ",
+    .key_field = "auth_key",
+    .texts = "text",
+    .source = "source_lang",
+    .target = "target_lang"};
 
 HttpResponse Error(const absl::Status& status) {
   int code = HttpCodeOf(status);
@@ -62,15 +71,8 @@ absl::Status RefuseUnsupported(const CompatFields& fields) {
 // Reads tag_handling and what belongs to it.
 absl::Status SetMarkup(const CompatFields& fields, TranslateCall* call,
                        v1::TranslateRequest* request) {
-  ASSIGN_OR_RETURN(const std::string handling, fields.Text("tag_handling"));
-  if (handling == "html") {
-    request->set_markup(v1::MARKUP_HTML);
-  } else if (handling == "xml") {
-    request->set_markup(v1::MARKUP_XML);
-  } else if (!handling.empty()) {
-    return InvalidField("tag_handling",
-                        "\"" + handling.substr(0, 32) + "\" is neither \"html\" nor \"xml\"");
-  }
+  ASSIGN_OR_RETURN(const v1::Markup markup, TagHandlingOf(fields));
+  request->set_markup(markup);
   ASSIGN_OR_RETURN(call->tag_handling_version, fields.Text("tag_handling_version"));
   if (!call->tag_handling_version.empty() && call->tag_handling_version != "v1" &&
       call->tag_handling_version != "v2") {
@@ -119,8 +121,8 @@ absl::StatusOr<v1::TranslateRequest> ReadTranslate(const CompatFields& fields,
   for (const std::string& text : texts) {
     call->characters.push_back(call->count_characters ? CountCodePoints(text) : 0);
   }
-  v1::TranslateRequest request = NewTranslateRequest(
-      std::move(texts), call->source.empty() ? "auto" : call->source, std::move(target));
+  v1::TranslateRequest request =
+      NewTranslateRequest(std::move(texts), call->source, std::move(target));
   RETURN_IF_ERROR(SetMarkup(fields, call, &request));
   RETURN_IF_ERROR(SetSplitting(fields, &request));
   return request;
@@ -146,36 +148,19 @@ HttpResponse Translated(const TranslateCall& call, const v1::TranslateResponse& 
   return answer;
 }
 
-// Reads the fields; the key of `Authorization: DeepL-Auth-Key KEY` or of auth_key becomes the
-// token.
-absl::StatusOr<CompatFields> ReadFields(HttpRequest* http) {
-  absl::StatusOr<CompatFields> fields = CompatFields::Read(*http);
-  constexpr std::string_view kScheme = "DeepL-Auth-Key ";
-  std::string_view key = http->Header("authorization");
-  if (absl::StartsWithIgnoreCase(absl::string_view(key.data(), key.size()),
-                                 absl::string_view(kScheme.data(), kScheme.size()))) {
-    UseToken(std::string(key.substr(kScheme.size())), http);
-  } else if (fields.ok()) {
-    UseToken(fields->Text("auth_key").value_or(""), http);
-  }
-  return fields;
-}
-
 void Translate(const HttpDoor& door, HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
-  const absl::StatusOr<CompatFields> fields = ReadFields(&http);
-  AnswerTranslate<TranslateCall>(door, kDoor, http, fields, std::move(answer),
+  const absl::StatusOr<CompatFields> fields = ReadFields(kApi, &http);
+  AnswerTranslate<TranslateCall>(door, kApi, http, fields, std::move(answer),
                                  {ReadTranslate, Translated, Error});
 }
 
-absl::StatusOr<HttpResponse> ListLanguages(const HttpDoor& door, const CompatFields& fields,
-                                           Call* call) {
-  ASSIGN_OR_RETURN(const ServedPairs pairs, ListPairs(door, call));
+absl::StatusOr<HttpResponse> ListLanguages(const HttpDoor& door, const CompatFields& fields) {
   ASSIGN_OR_RETURN(const std::string type, fields.Text("type", "source"));
   if (type != "source" && type != "target") {
     return InvalidField("type", "is neither \"source\" nor \"target\"");
   }
   std::set<std::string> tags;
-  for (const auto& [source, targets] : pairs) {
+  for (const auto& [source, targets] : PairsOf(door)) {
     if (type == "source") {
       tags.insert(source);
     } else {
@@ -191,42 +176,62 @@ absl::StatusOr<HttpResponse> ListLanguages(const HttpDoor& door, const CompatFie
   return JsonResponse(200, body);
 }
 
+// There is no charge per character here.  With a quota, these are rows of work: the limit is
+// reached when the next call is refused.  Without, the limit is the number that DeepL's own server
+// reports for an unlimited account.
+HttpResponse DescribeUsage(const HttpDoor& door, const std::string& principal) {
+  int64_t count = 0, limit = 1'000'000'000'000;
+  if (const Quota quota = door.parts->principals->QuotaOf(principal); quota.per_minute > 0) {
+    limit = static_cast<int64_t>(std::ceil(quota.Size()));
+    const double left = std::max(0.0, door.parts->pool->QuotaLeft(principal, quota));
+    count = limit - std::min(limit, static_cast<int64_t>(std::ceil(left)));
+  }
+  return JsonResponse(200, {{"character_count", count}, {"character_limit", limit}});
+}
+
 }  // namespace
 
 void AddDeepL(const HttpDoor& door, HttpRouter* router) {
-  // Adds a route, for any method, that is answered at once.
-  const auto add = [&](const char* path, auto answer_call) {
-    for (const char* method : {"GET", "POST"}) {
-      HttpRoute route = {.method = method, .path = path, .error = PlainError};
-      if (route.method == "POST") route.body_types = {"application/json", kForm};
-      route.handler = [door, answer_call](HttpRequest http,
-                                          const std::shared_ptr<HttpAnswer>& answer) {
-        const absl::StatusOr<CompatFields> fields = ReadFields(&http);
-        const auto act = [&](Call* call) -> absl::StatusOr<HttpResponse> {
-          RETURN_IF_ERROR(fields.status());
-          return answer_call(*fields, call);
-        };
-        answer->Send(AnswerCall(door, kDoor, "ListModels", http, Error, act));
-      };
-      router->Add(std::move(route));
-    }
+  const auto add = [&](const char* method, const char* path, const HttpHandler& handler) {
+    HttpRoute route = {.method = method, .path = path, .handler = handler, .error = PlainError};
+    if (route.method == "POST") route.body_types = {"application/json", kForm};
+    router->Add(std::move(route));
   };
-  router->Add({.method = "POST",
-               .path = "/v2/translate",
-               .handler =
-                   [door](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
-                     Translate(door, std::move(http), std::move(answer));
-                   },
-               .body_types = {"application/json", kForm},
-               .error = PlainError});
-  add("/v2/languages",
-      [door](const CompatFields& fields, Call* call) { return ListLanguages(door, fields, call); });
-  // There is no charge per character here: nothing is counted, and the limit is the number that
-  // DeepL's own server reports for an unlimited account.
-  add("/v2/usage", [](const CompatFields&, Call* call) -> absl::StatusOr<HttpResponse> {
-    RETURN_IF_ERROR(call->Admit());
-    return JsonResponse(200, {{"character_count", 0}, {"character_limit", 1'000'000'000'000}});
+  // A path, for any method, that is answered at once.
+  const auto answer_at_once = [&](const char* path, auto act) {
+    const auto handler = [door, act](HttpRequest http, const std::shared_ptr<HttpAnswer>& answer) {
+      const absl::StatusOr<CompatFields> fields = ReadFields(kApi, &http);
+      const auto admitted = [&](Call* call) -> absl::StatusOr<HttpResponse> {
+        RETURN_IF_ERROR(call->Admit());
+        RETURN_IF_ERROR(fields.status());
+        return act(*fields, *call);
+      };
+      answer->Send(AnswerCall(door, kApi, "ListModels", http, Error, admitted));
+    };
+    for (const char* method : {"GET", "POST"}) add(method, path, handler);
+  };
+  const auto translate = [door](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
+    Translate(door, std::move(http), std::move(answer));
+  };
+  add("POST", "/v2/translate", translate);
+  add("GET", "/v2/translate", translate);  // older clients put everything into the query
+  add("GET", "/v1/translate", translate);  // and OmegaT; POST is the server's own API
+  answer_at_once("/v2/languages", [door](const CompatFields& fields, const Call&) {
+    return ListLanguages(door, fields);
   });
+  answer_at_once("/v2/usage", [door](const CompatFields&, const Call& call) {
+    return DescribeUsage(door, call.principal());
+  });
+  // Weblate asks for these before each translation.
+  answer_at_once("/v2/glossary-language-pairs", [](const CompatFields&, const Call&) {
+    return JsonResponse(200, {{"supported_languages", Json::array()}});
+  });
+  const auto refuse = [](const HttpRequest&, const std::shared_ptr<HttpAnswer>& answer) {
+    answer->Send(PlainError(404, "this server has only translate, languages and usage"));
+  };
+  for (const char* method : {"GET", "POST"}) {
+    router->Add({.method = method, .path = "/v2/*", .handler = refuse, .error = PlainError});
+  }
 }
 
 }  // namespace dragoman

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -59,17 +60,22 @@ absl::StatusOr<CompatFields> CompatFields::Read(const HttpRequest& request) {
   } else {
     RETURN_IF_ERROR(AddForm(request.body, &fields.fields_));
   }
-  nlohmann::json query = nlohmann::json::object();
-  RETURN_IF_ERROR(AddForm(request.query, &query));
-  for (auto& [name, value] : query.items()) {
+  ASSIGN_OR_RETURN(CompatFields query, ReadQuery(request));
+  for (auto& [name, value] : query.fields_.items()) {
     if (!fields.fields_.contains(name)) fields.fields_[name] = std::move(value);
   }
   return fields;
 }
 
+absl::StatusOr<CompatFields> CompatFields::ReadQuery(const HttpRequest& request) {
+  CompatFields fields;
+  RETURN_IF_ERROR(AddForm(request.query, &fields.fields_));
+  return fields;
+}
+
 absl::StatusOr<std::string> CompatFields::Text(const char* name,
                                                const std::string& otherwise) const {
-  if (!Has(name) || fields_[name].is_null()) return otherwise;
+  if (!Has(name)) return otherwise;
   const nlohmann::json& value = fields_[name];
   if (value.is_string()) return value.get<std::string>();
   if (value.is_number() || value.is_boolean()) return value.dump();
@@ -88,13 +94,13 @@ absl::StatusOr<int> CompatFields::Number(const char* name, int otherwise) const 
 absl::StatusOr<bool> CompatFields::Flag(const char* name, bool otherwise) const {
   ASSIGN_OR_RETURN(const std::string text, Text(name));
   if (text.empty()) return otherwise;
-  if (text == "1" || text == "true") return true;
-  if (text == "0" || text == "false") return false;
+  if (text == "1" || absl::EqualsIgnoreCase(text, "true")) return true;
+  if (text == "0" || absl::EqualsIgnoreCase(text, "false")) return false;
   return InvalidField(name, absl::StrCat("\"", text.substr(0, 32), "\" is neither 0 nor 1"));
 }
 
 absl::StatusOr<std::vector<std::string>> CompatFields::Names(const char* name) const {
-  if (!Has(name) || fields_[name].is_null()) return std::vector<std::string>();
+  if (!Has(name)) return std::vector<std::string>();
   ASSIGN_OR_RETURN(const std::vector<std::string> texts, Texts(name));
   std::vector<std::string> names;
   for (const std::string& text : texts) {

@@ -18,8 +18,11 @@ class CompatFields {
   // Reads the body and the query, or only the query if there is no body.  INVALID_ARGUMENT if
   // either cannot be read.
   static absl::StatusOr<CompatFields> Read(const HttpRequest& request);
+  // Reads only the query.
+  static absl::StatusOr<CompatFields> ReadQuery(const HttpRequest& request);
 
-  bool Has(const char* name) const { return fields_.contains(name); }
+  // A null of JSON counts as absent.
+  bool Has(const char* name) const { return fields_.contains(name) && !fields_[name].is_null(); }
   // Whether the value is a list, even with one element.
   bool IsList(const char* name) const { return Has(name) && fields_[name].is_array(); }
 
@@ -28,7 +31,8 @@ class CompatFields {
   absl::StatusOr<std::string> Text(const char* name, const std::string& otherwise = "") const;
   // A number, 0 or more.
   absl::StatusOr<int> Number(const char* name, int otherwise) const;
-  // "1", "true" or a true bool; "0", "false" or a false one.  INVALID_ARGUMENT if it is neither.
+  // "1", "true" (in any case) or a true bool; "0", "false" or a false one.  INVALID_ARGUMENT if it
+  // is neither.
   absl::StatusOr<bool> Flag(const char* name, bool otherwise) const;
   // A list of strings, or strings separated by commas; none if it is absent.
   absl::StatusOr<std::vector<std::string>> Names(const char* name) const;

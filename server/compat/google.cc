@@ -1,13 +1,20 @@
-// Google's Cloud Translation API, basic edition
-// (https://cloud.google.com/translate/docs/reference/rest/v2/translate), for which many languages
-// have client libraries.
+// Google's Cloud Translation API, for which many languages have client libraries: the basic edition
+// (https://cloud.google.com/translate/docs/reference/rest/v2/translate) and the methods of the
+// advanced one that answer at once
+// (https://cloud.google.com/translate/docs/reference/rest/v3/projects/translateText).  Projects and
+// locations may have any names.
 //
 //   curl 'localhost:9464/language/translate/v2?q=Good+morning.&target=de&format=text'
 //   {"data": {"translations": [{"translatedText": "Guten Morgen.", "detectedSourceLanguage":
 //   "en"}]}}
+//
+//   curl localhost:9464/v3/projects/any:translateText -H 'Content-Type: application/json'
+//     -d '{"contents": ["Good morning."], "targetLanguageCode": "de", "mimeType": "text/plain"}'
+//   {"translations": [{"translatedText": "Guten Morgen.", "detectedLanguageCode": "en"}]}
 
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "engine/base/status.h"
 #include "server/api/language_detector.h"
 #include "server/compat/compat.h"
@@ -18,7 +25,21 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr char kDoor[] = "google";
+constexpr char kCredential[] = "as the header X-goog-api-key, or as key, or as a bearer token";
+constexpr CompatApi kBasic = {.name = "google",
+                              .credential = kCredential,
+                              .key_header = "x-goog-api-key",
+                              .key_field = "key",
+                              .texts = "q",
+                              .source = "source",
+                              .target = "target"};
+constexpr CompatApi kAdvanced = {.name = "google",
+                                 .credential = kCredential,
+                                 .key_header = "x-goog-api-key",
+                                 .key_field = "key",
+                                 .texts = "contents",
+                                 .source = "sourceLanguageCode",
+                                 .target = "targetLanguageCode"};
 
 HttpResponse ErrorBody(int code, const std::string& name, const std::string& message) {
   return JsonResponse(
@@ -45,78 +66,163 @@ struct TranslateCall {
   bool model = false;  // whether one was requested
 };
 
-absl::StatusOr<v1::TranslateRequest> ReadTranslate(const CompatFields& fields,
-                                                   TranslateCall* call) {
-  ASSIGN_OR_RETURN(std::vector<std::string> texts, fields.Texts("q"));
-  ASSIGN_OR_RETURN(const v1::Markup markup, FormatOf(fields, "html"));
-  ASSIGN_OR_RETURN(std::string source, fields.Text("source"));
-  ASSIGN_OR_RETURN(std::string target, fields.Text("target"));
-  if (target.empty()) return InvalidField("target", "is missing");
+absl::StatusOr<v1::TranslateRequest> NewRequest(const CompatApi& api, const CompatFields& fields,
+                                                v1::Markup markup, TranslateCall* call) {
+  ASSIGN_OR_RETURN(std::vector<std::string> texts, fields.Texts(api.texts));
+  ASSIGN_OR_RETURN(std::string source, fields.Text(api.source));
+  ASSIGN_OR_RETURN(std::string target, fields.Text(api.target));
+  if (target.empty()) return InvalidField(api.target, "is missing");
   call->detect = source.empty();
   call->model = fields.Has("model");
-  v1::TranslateRequest request = NewTranslateRequest(
-      std::move(texts), call->detect ? "auto" : std::move(source), std::move(target));
+  v1::TranslateRequest request =
+      NewTranslateRequest(std::move(texts), std::move(source), std::move(target));
   request.set_markup(markup);
   return request;
 }
 
-HttpResponse Translated(const TranslateCall& call, const v1::TranslateResponse& response) {
+absl::StatusOr<v1::TranslateRequest> ReadBasic(const CompatFields& fields, TranslateCall* call) {
+  ASSIGN_OR_RETURN(const v1::Markup markup, FormatOf(fields, "html"));
+  return NewRequest(kBasic, fields, markup, call);
+}
+
+absl::StatusOr<v1::TranslateRequest> ReadAdvanced(const CompatFields& fields, TranslateCall* call) {
+  for (const char* name : {"glossaryConfig", "transliterationConfig", "adaptiveMtConfig"}) {
+    if (fields.Has(name)) return InvalidField(name, "is not supported");
+  }
+  ASSIGN_OR_RETURN(std::string type, fields.Text("mimeType", "text/html"));
+  if (type.empty()) type = "text/html";
+  if (type != "text/html" && type != "text/plain") {
+    return InvalidField("mimeType", "is neither \"text/html\" nor \"text/plain\"");
+  }
+  return NewRequest(kAdvanced, fields, type == "text/html" ? v1::MARKUP_HTML : v1::MARKUP_NONE,
+                    call);
+}
+
+// The translations of either edition; the name of the detected language is its own.
+Json Translations(const TranslateCall& call, const v1::TranslateResponse& response,
+                  const char* detected) {
   Json translations = Json::array();
   for (const v1::Translation& translation : response.translations()) {
     Json to = {{"translatedText", translation.hypotheses(0).text()}};
-    if (call.detect) to["detectedSourceLanguage"] = translation.detected_language();
+    if (call.detect) to[detected] = translation.detected_language();
     translations.push_back(std::move(to));
   }
-  HttpResponse answer = JsonResponse(200, {{"data", {{"translations", std::move(translations)}}}});
+  return {{"translations", std::move(translations)}};
+}
+
+HttpResponse Translated(const TranslateCall& call, const Json& body) {
+  HttpResponse answer = JsonResponse(200, body);
   if (call.model) answer.headers.emplace_back(kIgnored, "model");
   return answer;
 }
 
-absl::StatusOr<HttpResponse> Detect(const CompatFields& fields) {
+HttpResponse TranslatedBasic(const TranslateCall& call, const v1::TranslateResponse& response) {
+  return Translated(call, {{"data", Translations(call, response, "detectedSourceLanguage")}});
+}
+
+HttpResponse TranslatedAdvanced(const TranslateCall& call, const v1::TranslateResponse& response) {
+  return Translated(call, Translations(call, response, "detectedLanguageCode"));
+}
+
+using Act = absl::StatusOr<HttpResponse> (*)(const HttpDoor& door, const CompatFields& fields);
+
+absl::StatusOr<HttpResponse> DetectBasic(const HttpDoor&, const CompatFields& fields) {
   ASSIGN_OR_RETURN(const std::vector<std::string> texts, fields.Texts("q"));
   Json detections = Json::array();
   for (const std::string& text : texts) {
-    Json of_text = Json::array();
-    for (const auto& [language, confidence] : DetectLanguages(text)) {
-      of_text.push_back(
-          {{"language", language}, {"confidence", confidence}, {"isReliable", false}});
-    }
-    if (of_text.empty()) {
-      of_text.push_back({{"language", "und"}, {"confidence", 0}, {"isReliable", false}});
-    }
-    of_text.erase(of_text.begin() + 1, of_text.end());
-    detections.push_back(std::move(of_text));
+    const std::vector<DetectedLanguage> found = DetectLanguages(text);
+    const DetectedLanguage best = found.empty() ? DetectedLanguage{"und", 0} : found[0];
+    detections.push_back(Json::array(
+        {{{"language", best.language}, {"confidence", best.confidence}, {"isReliable", false}}}));
   }
   return JsonResponse(200, {{"data", {{"detections", std::move(detections)}}}});
 }
 
-absl::StatusOr<HttpResponse> ListLanguages(const HttpDoor& door, const CompatFields& fields,
-                                           Call* call) {
-  ASSIGN_OR_RETURN(const ServedPairs pairs, ListPairs(door, call));
+absl::StatusOr<HttpResponse> DetectAdvanced(const HttpDoor&, const CompatFields& fields) {
+  ASSIGN_OR_RETURN(const std::string text, fields.Text("content"));
+  ASSIGN_OR_RETURN(const std::string type, fields.Text("mimeType", "text/html"));
+  Json languages = Json::array();
+  for (const auto& [language, confidence] : DetectLanguages(text, type == "text/html")) {
+    languages.push_back({{"languageCode", language}, {"confidence", confidence}});
+  }
+  if (languages.empty()) languages.push_back({{"languageCode", "und"}, {"confidence", 0}});
+  return JsonResponse(200, {{"languages", std::move(languages)}});
+}
+
+// Only English names are available.
+HttpResponse Named(HttpResponse answer, const char* parameter, const std::string& language) {
+  if (!language.empty() && language != "en") answer.headers.emplace_back(kIgnored, parameter);
+  return answer;
+}
+
+absl::StatusOr<HttpResponse> ListBasic(const HttpDoor& door, const CompatFields& fields) {
   ASSIGN_OR_RETURN(const std::string names_in, fields.Text("target"));
   Json languages = Json::array();
-  for (const std::string& tag : CodesOf(pairs)) {
+  for (const std::string& tag : CodesOf(PairsOf(door))) {
     Json language = {{"language", tag}};
     if (!names_in.empty()) language["name"] = EnglishNameOf(tag);
     languages.push_back(std::move(language));
   }
-  HttpResponse answer = JsonResponse(200, {{"data", {{"languages", std::move(languages)}}}});
-  // Only English names are available.
-  if (!names_in.empty() && names_in != "en") answer.headers.emplace_back(kIgnored, "target");
-  return answer;
+  return Named(JsonResponse(200, {{"data", {{"languages", std::move(languages)}}}}), "target",
+               names_in);
 }
 
-// Reads the fields; `key` becomes the token.
-absl::StatusOr<CompatFields> ReadFields(HttpRequest* http) {
-  absl::StatusOr<CompatFields> fields = CompatFields::Read(*http);
-  if (fields.ok()) UseToken(fields->Text("key").value_or(""), http);
-  return fields;
+absl::StatusOr<HttpResponse> ListAdvanced(const HttpDoor& door, const CompatFields& fields) {
+  ASSIGN_OR_RETURN(const std::string names_in, fields.Text("displayLanguageCode"));
+  const ServedPairs pairs = PairsOf(door);
+  std::set<std::string> targets;
+  for (const auto& [source, of_source] : pairs) targets.insert(of_source.begin(), of_source.end());
+  Json languages = Json::array();
+  for (const std::string& tag : CodesOf(pairs)) {
+    Json language = {{"languageCode", tag}};
+    if (!names_in.empty()) language["displayName"] = EnglishNameOf(tag);
+    language["supportSource"] = pairs.contains(tag);
+    language["supportTarget"] = targets.contains(tag);
+    languages.push_back(std::move(language));
+  }
+  return Named(JsonResponse(200, {{"languages", std::move(languages)}}), "displayLanguageCode",
+               names_in);
 }
 
-void Translate(const HttpDoor& door, HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
-  const absl::StatusOr<CompatFields> fields = ReadFields(&http);
-  AnswerTranslate<TranslateCall>(door, kDoor, http, fields, std::move(answer),
-                                 {ReadTranslate, Translated, Error});
+HttpHandler Translate(const HttpDoor& door, const CompatApi& api,
+                      const TranslateFormat<TranslateCall>& format) {
+  return [door, &api, format](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
+    const absl::StatusOr<CompatFields> fields = ReadFields(api, &http);
+    AnswerTranslate<TranslateCall>(door, api, http, fields, std::move(answer), format);
+  };
+}
+
+HttpHandler AnswerAtOnce(const HttpDoor& door, const CompatApi& api, const char* method, Act act) {
+  return [=, &api](HttpRequest http, const std::shared_ptr<HttpAnswer>& answer) {
+    const absl::StatusOr<CompatFields> fields = ReadFields(api, &http);
+    const auto admitted = [&](Call* call) -> absl::StatusOr<HttpResponse> {
+      RETURN_IF_ERROR(call->Admit());
+      RETURN_IF_ERROR(fields.status());
+      return act(door, *fields);
+    };
+    answer->Send(AnswerCall(door, api, method, http, Error, admitted));
+  };
+}
+
+// What follows /v3/projects/NAME or /v3/projects/NAME/locations/NAME.
+struct AdvancedMethod {
+  const char* method;
+  const char* path;
+  HttpHandler handler;
+};
+
+HttpHandler Choose(std::vector<AdvancedMethod> methods) {
+  return [methods](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
+    for (const AdvancedMethod& method : methods) {
+      if ((http.method == "POST") == (std::string_view(method.method) == "POST") &&
+          absl::EndsWith(http.path, method.path)) {
+        return method.handler(std::move(http), std::move(answer));
+      }
+    }
+    answer->Send(PlainError(404,
+                            "there is no such method; want translateText, detectLanguage or "
+                            "supportedLanguages"));
+  };
 }
 
 }  // namespace
@@ -129,28 +235,17 @@ void AddGoogle(const HttpDoor& door, HttpRouter* router) {
       router->Add(std::move(route));
     }
   };
-  add("/language/translate/v2", [door](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
-    Translate(door, std::move(http), std::move(answer));
-  });
-  add("/language/translate/v2/detect",
-      [door](HttpRequest http, const std::shared_ptr<HttpAnswer>& answer) {
-        const absl::StatusOr<CompatFields> fields = ReadFields(&http);
-        const auto detect = [&](Call* call) -> absl::StatusOr<HttpResponse> {
-          RETURN_IF_ERROR(call->Admit());
-          RETURN_IF_ERROR(fields.status());
-          return Detect(*fields);
-        };
-        answer->Send(AnswerCall(door, kDoor, "Detect", http, Error, detect));
-      });
-  add("/language/translate/v2/languages",
-      [door](HttpRequest http, const std::shared_ptr<HttpAnswer>& answer) {
-        const absl::StatusOr<CompatFields> fields = ReadFields(&http);
-        const auto list = [&](Call* call) -> absl::StatusOr<HttpResponse> {
-          RETURN_IF_ERROR(fields.status());
-          return ListLanguages(door, *fields, call);
-        };
-        answer->Send(AnswerCall(door, kDoor, "ListModels", http, Error, list));
-      });
+  const HttpHandler translate = Translate(door, kBasic, {ReadBasic, TranslatedBasic, Error});
+  add("/language/translate/v2", translate);
+  add("/language/translate/v2/", translate);  // Weblate and Drupal
+  add("/language/translate/v2/detect", AnswerAtOnce(door, kBasic, "Detect", DetectBasic));
+  add("/language/translate/v2/languages", AnswerAtOnce(door, kBasic, "ListModels", ListBasic));
+  const std::vector<AdvancedMethod> advanced = {
+      {"POST", ":translateText",
+       Translate(door, kAdvanced, {ReadAdvanced, TranslatedAdvanced, Error})},
+      {"POST", ":detectLanguage", AnswerAtOnce(door, kAdvanced, "Detect", DetectAdvanced)},
+      {"GET", "/supportedLanguages", AnswerAtOnce(door, kAdvanced, "ListModels", ListAdvanced)}};
+  add("/v3/projects/*", Choose(advanced));
 }
 
 }  // namespace dragoman

@@ -18,7 +18,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr char kDoor[] = "libretranslate";
+constexpr CompatApi kApi = {.name = "libretranslate",
+                            .credential = "as api_key",
+                            .key_field = "api_key",
+                            .texts = "q",
+                            .source = "source",
+                            .target = "target"};
 
 HttpResponse Error(const absl::Status& status) {
   int code = HttpCodeOf(status);
@@ -84,16 +89,10 @@ HttpResponse Translated(const TranslateCall& call, const v1::TranslateResponse& 
   return JsonResponse(200, body);
 }
 
-// Reads the fields, or says why they cannot be read; api_key becomes the token.
-absl::StatusOr<CompatFields> ReadFields(HttpRequest* http) {
-  absl::StatusOr<CompatFields> fields = CompatFields::Read(*http);
-  if (fields.ok()) UseToken(fields->Text("api_key").value_or(""), http);
-  return fields;
-}
-
-void Translate(const HttpDoor& door, HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
-  const absl::StatusOr<CompatFields> fields = ReadFields(&http);
-  AnswerTranslate<TranslateCall>(door, kDoor, http, fields, std::move(answer),
+void Translate(const HttpDoor& door, HttpRequest http, const absl::StatusOr<CompatFields>& fields,
+               std::shared_ptr<HttpAnswer> answer) {
+  UseKey(kApi, fields, &http);
+  AnswerTranslate<TranslateCall>(door, kApi, http, fields, std::move(answer),
                                  {ReadTranslate, Translated, Error});
 }
 
@@ -108,8 +107,10 @@ absl::StatusOr<HttpResponse> Detect(const CompatFields& fields) {
   return JsonResponse(200, body);
 }
 
+// Mastodon takes a refusal of the lists for a used-up quota, and Discourse sends no key for them.
 absl::StatusOr<HttpResponse> ListLanguages(const HttpDoor& door, Call* call) {
-  ASSIGN_OR_RETURN(const ServedPairs pairs, ListPairs(door, call));
+  RETURN_IF_ERROR(call->AdmitAnybody());
+  const ServedPairs pairs = PairsOf(door);
   Json body = Json::array();
   for (const std::string& code : CodesOf(pairs)) {
     const auto targets = pairs.find(code);
@@ -121,13 +122,15 @@ absl::StatusOr<HttpResponse> ListLanguages(const HttpDoor& door, Call* call) {
 }
 
 absl::StatusOr<HttpResponse> Settings(const HttpDoor& door, Call* call) {
-  ASSIGN_OR_RETURN(const ServedPairs pairs, ListPairs(door, call));
+  RETURN_IF_ERROR(call->AdmitAnybody());
+  const ServedPairs pairs = PairsOf(door);
+  const bool wants_key = door.parts->principals->wants_tokens();
   const std::string target = pairs.empty() ? "" : *pairs.begin()->second.begin();
-  return JsonResponse(200, {{"apiKeys", false},
+  return JsonResponse(200, {{"apiKeys", wants_key},
                             {"charLimit", door.parts->models->limits().max_characters},
                             {"filesTranslation", false},
                             {"frontendTimeout", 500},
-                            {"keyRequired", false},
+                            {"keyRequired", wants_key},
                             {"language",
                              {{"source", {{"code", "auto"}, {"name", "Auto Detect"}}},
                               {"target", {{"code", target}, {"name", EnglishNameOf(target)}}}}},
@@ -137,6 +140,8 @@ absl::StatusOr<HttpResponse> Settings(const HttpDoor& door, Call* call) {
 
 }  // namespace
 
+const SharedTranslate kLibreTranslate = {Translate, PlainError};
+
 void AddLibreTranslate(const HttpDoor& door, HttpRouter* router) {
   const auto add = [&](const char* method, const char* path, HttpHandler handler) {
     HttpRoute route = {
@@ -144,12 +149,9 @@ void AddLibreTranslate(const HttpDoor& door, HttpRouter* router) {
     if (route.method == "POST") route.body_types = {"application/json", kForm, kMultipart};
     router->Add(std::move(route));
   };
-  add("POST", "/translate", [door](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
-    Translate(door, std::move(http), std::move(answer));
-  });
   add("POST", "/detect", [door](HttpRequest http, const std::shared_ptr<HttpAnswer>& answer) {
-    const absl::StatusOr<CompatFields> fields = ReadFields(&http);
-    answer->Send(AnswerCall(door, kDoor, "Detect", http, Error,
+    const absl::StatusOr<CompatFields> fields = ReadFields(kApi, &http);
+    answer->Send(AnswerCall(door, kApi, "Detect", http, Error,
                             [&](Call* call) -> absl::StatusOr<HttpResponse> {
                               RETURN_IF_ERROR(call->Admit());
                               RETURN_IF_ERROR(fields.status());
@@ -158,14 +160,20 @@ void AddLibreTranslate(const HttpDoor& door, HttpRouter* router) {
   });
   add("GET", "/languages",
       [door](const HttpRequest& http, const std::shared_ptr<HttpAnswer>& answer) {
-        answer->Send(AnswerCall(door, kDoor, "ListModels", http, Error,
+        answer->Send(AnswerCall(door, kApi, "ListModels", http, Error,
                                 [&](Call* call) { return ListLanguages(door, call); }));
       });
   add("GET", "/frontend/settings",
       [door](const HttpRequest& http, const std::shared_ptr<HttpAnswer>& answer) {
-        answer->Send(AnswerCall(door, kDoor, "ListModels", http, Error,
+        answer->Send(AnswerCall(door, kApi, "ListModels", http, Error,
                                 [&](Call* call) { return Settings(door, call); }));
       });
+  for (const auto& [path, what] : {std::pair("/translate_file", "files are not translated here"),
+                                   {"/suggest", "suggestions are not accepted here"}}) {
+    add("POST", path, [what = what](const HttpRequest&, const std::shared_ptr<HttpAnswer>& answer) {
+      answer->Send(PlainError(403, what));
+    });
+  }
   add("GET", "/health", [door](const HttpRequest&, const std::shared_ptr<HttpAnswer>& answer) {
     const absl::Status loaded = door.loaded();
     answer->Send(loaded.ok() ? JsonResponse(200, {{"status", "ok"}}) : Error(loaded));

@@ -5,15 +5,26 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <string_view>
 
 namespace dragoman {
 
-inline constexpr std::array<std::string_view, 3> kCompatNames = {"libretranslate", "deepl",
-                                                                 "google"};
+inline constexpr std::array<std::string_view, 7> kCompatNames = {
+    "azure", "deepl", "deeplx", "google", "immersive-translate", "libretranslate", "subtitle-edit"};
 
 inline bool KnowsCompat(std::string_view name) {
   return std::find(kCompatNames.begin(), kCompatNames.end(), name) != kCompatNames.end();
+}
+
+// All of them, as in the configuration: "azure,deepl".
+inline std::string AllCompatNames() {
+  std::string all;
+  for (const std::string_view name : kCompatNames) {
+    if (!all.empty()) all += ',';
+    all += name;
+  }
+  return all;
 }
 
 }  // namespace dragoman

@@ -201,7 +201,7 @@ absl::Status ResolveHttp(const v1::ServerConfig& config, HttpPortOptions* option
   for (const absl::string_view name : absl::StrSplit(config.compat(), ',')) {
     if (!KnowsCompat(std::string(name))) {
       return absl::InvalidArgumentError(absl::StrCat(
-          "compat: there is no \"", name, "\", want libretranslate, deepl, google or none"));
+          "compat: there is no \"", name, "\", want some of ", AllCompatNames(), ", or none"));
     }
     options->compat.emplace_back(name);
   }

@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/time/time.h"
+#include "server/compat/names.h"
 #include "server/config/config.h"
 
 namespace dragoman {
@@ -301,8 +302,8 @@ void AddHttpFlags(CLI::App* app, Flags* flags) {
               &v1::ServerConfig::mutable_http_write_timeout);
   AddDuration(app, "--http-idle-timeout", "75s", "How long it may pause between two requests",
               flags, &v1::ServerConfig::mutable_http_idle_timeout);
-  Add<std::string>(app, "--compat", "NAMES", "libretranslate,deepl,google",
-                   "Other APIs that the HTTP port speaks: libretranslate,deepl,google, or none",
+  Add<std::string>(app, "--compat", "NAMES", AllCompatNames().c_str(),
+                   "Other APIs that the HTTP port speaks, or none",
                    [=](const std::string& v) { config->set_compat(v); });
   AddRepeated(
       app, "--cors-origin", "ORIGIN",

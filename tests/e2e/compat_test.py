@@ -19,7 +19,7 @@ TEXTS = ["Good morning.", "Where is the nearest train station?", "I would like a
 
 class CompatTest(ServerTest):
 
-    arguments = FLOAT32 + ("--compat", "libretranslate,deepl,google")
+    arguments = FLOAT32
 
     @classmethod
     def setUpClass(cls):
@@ -115,6 +115,9 @@ class CompatTest(ServerTest):
         self.assertEqual(seen["google"]["many"][0], self.wanted[0])
         self.assertEqual(seen["google"]["detected"], "de")
         self.assertEqual(seen["google"]["html"], f"<b>{self.wanted[0]}</b>")
+        self.assertEqual(seen["googleV3"], {"html": f"<b>{self.wanted[0]}</b>", "detected": "en"})
+        self.assertEqual(seen["azure"], {"html": f"<b>{self.wanted[0]}</b>", "detected": "en",
+                                         "lengths": [len(TEXTS[0])], "refusal": 400036})
         self.assertIn("/v1/translate", seen["openapi"])
 
 

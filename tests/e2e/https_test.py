@@ -291,6 +291,9 @@ class HttpTokenTest(SecurityTest):
                 "q": "Good morning.", "source": "en", "target": "de", "api_key": SHOP})
             self.assertEqual(code, 429, said)
             self.assertIn("error", json.loads(said))
+            code, _, said = client.ask("GET", "/v2/usage", None, {"Authorization": f"DeepL-Auth-Key {SHOP}"})
+            usage = json.loads(said)
+            self.assertEqual((code, usage["character_count"], usage["character_limit"]), (200, 1, 1))
 
 
 if __name__ == "__main__":

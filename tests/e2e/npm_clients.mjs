@@ -1,6 +1,7 @@
 // Drives a running server with clients of other translation APIs from npm, as they are published:
 //
-//   npm install --prefix DIR deepl-node @google-cloud/translate translate @apidevtools/swagger-parser
+//   npm install --prefix DIR deepl-node @google-cloud/translate translate @azure-rest/ai-translation-text@1 \
+//     @apidevtools/swagger-parser
 //   node npm_clients.mjs DIR http://HOST:PORT
 //   NODE_EXTRA_CA_CERTS=ca.pem node npm_clients.mjs DIR https://HOST:PORT
 //
@@ -63,6 +64,35 @@ seen.google = {
   detected: (await google.detect("Wo ist der Bahnhof?"))[0].language,
   languages: languages.map((language) => language.name),
   html: (await google.translate(`<b>${text}</b>`, { from: "en", to: "de", format: "html" }))[0],
+};
+
+// Google, advanced edition, over REST.
+const { TranslationServiceClient } = require("@google-cloud/translate").v3;
+const { hostname, port, protocol } = new URL(base);
+const advanced = new TranslationServiceClient({
+  fallback: true, apiKey: "any-key", apiEndpoint: hostname, port: Number(port), protocol: protocol.slice(0, -1),
+});
+const [answer] = await advanced.translateText({
+  parent: "projects/any/locations/global", contents: [`<b>${text}</b>`], targetLanguageCode: "de",
+});
+seen.googleV3 = {
+  html: answer.translations[0].translatedText,
+  detected: answer.translations[0].detectedLanguageCode,
+};
+
+// Azure.
+const { default: azureClient } = require("@azure-rest/ai-translation-text");
+const azure = azureClient(base, { key: "any-key", region: "global" }, { allowInsecureConnection: true });
+const { body: azureTexts } = await azure.path("/translate").post({
+  body: [{ text: `<b>${text}</b>` }, { text }],
+  queryParameters: { to: "de", textType: "html", includeSentenceLength: true },
+});
+const { body: refusal } = await azure.path("/translate").post({ body: [{ text }], queryParameters: { to: "xx" } });
+seen.azure = {
+  html: azureTexts[0].translations[0].text,
+  detected: azureTexts[1].detectedLanguage.language,
+  lengths: azureTexts[1].translations[0].sentLen.srcSentLen,
+  refusal: refusal.error.code,
 };
 
 // The description of the API.

@@ -23,7 +23,6 @@ namespace {
 ServerOptions Options() {
   ServerOptions options = FuzzServerOptions();
   options.http.threads = 1;
-  options.http.compat = {"libretranslate", "deepl", "google"};
   options.http.header_timeout = options.http.body_timeout = absl::Seconds(2);
   return options;
 }

@@ -17,6 +17,7 @@ namespace dragoman {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr char kText[] = "The cat is old.";
 constexpr char kJsonType[] = "Content-Type: application/json\r\n";
@@ -24,12 +25,6 @@ constexpr char kFormType[] = "Content-Type: application/x-www-form-urlencoded\r\
 
 nlohmann::json Json(const HttpReply& reply) {
   return nlohmann::json::parse(reply.body, nullptr, /*allow_exceptions=*/false);
-}
-
-ServerOptions AllDoors() {
-  ServerOptions options = TestOptions();
-  options.http.compat = {"libretranslate", "deepl", "google"};
-  return options;
 }
 
 class CompatTest : public testing::Test {
@@ -42,7 +37,7 @@ class CompatTest : public testing::Test {
   // gRPC's translation of the text, split into sentences as these APIs split it.
   std::string Wanted() { return server_.Translate(kText); }
 
-  TestServer server_{AllDoors()};
+  TestServer server_;
 };
 
 TEST_F(CompatTest, LibreTranslateTakesJsonAndForms) {
@@ -187,6 +182,69 @@ TEST_F(CompatTest, GoogleTakesQueriesAndJson) {
   const nlohmann::json languages =
       Json(Get("/language/translate/v2/languages?target=en"))["data"]["languages"];
   EXPECT_EQ(languages[0]["name"], "German");
+}
+
+TEST_F(CompatTest, GoogleTakesNullForAbsentAndASlashAtTheEnd) {
+  const HttpReply reply = Post("/language/translate/v2/",
+                               R"({"q": ["The cat is old."], "target": "de", "cid": [],
+                                   "format": "text", "source": null, "model": null})");
+  ASSERT_EQ(reply.code, 200) << reply.body;
+  EXPECT_EQ(Json(reply)["data"]["translations"][0]["translatedText"], Wanted());
+  EXPECT_THAT(reply.headers, Not(HasSubstr("X-Dragoman-Ignored")));
+}
+
+TEST_F(CompatTest, GoogleHasItsAdvancedEdition) {
+  for (const char* parent : {"/v3/projects/p", "/v3/projects/p/locations/global"}) {
+    const HttpReply reply =
+        Post(std::string(parent) + ":translateText",
+             R"({"contents": ["<b>The cat is old.</b>"], "targetLanguageCode": "de"})");
+    ASSERT_EQ(reply.code, 200) << reply.body;
+    const nlohmann::json translation = Json(reply)["translations"][0];
+    EXPECT_EQ(translation["translatedText"], "<b>" + Wanted() + "</b>");
+    EXPECT_EQ(translation["detectedLanguageCode"], "en");
+  }
+  const nlohmann::json detected =
+      Json(Post("/v3/projects/p:detectLanguage", R"({"content": "Wo ist der Bahnhof?"})"));
+  EXPECT_EQ(detected["languages"][0]["languageCode"], "de");
+  const nlohmann::json languages = Json(
+      Get("/v3/projects/p/locations/l/supportedLanguages?displayLanguageCode=en"))["languages"];
+  EXPECT_EQ(languages[0], nlohmann::json({{"languageCode", "de"},
+                                          {"displayName", "German"},
+                                          {"supportSource", false},
+                                          {"supportTarget", true}}));
+}
+
+TEST_F(CompatTest, GooglesAdvancedEditionRefusesByName) {
+  for (const auto& [body, message] : std::initializer_list<std::pair<const char*, const char*>>{
+           {R"({"contents": ["a"]})", "targetLanguageCode"},
+           {R"({"contents": ["a"], "targetLanguageCode": "xx"})", "targetLanguageCode: no model"},
+           {R"({"contents": ["a"], "targetLanguageCode": "de", "mimeType": "a/b"})", "mimeType"},
+           {R"({"contents": ["a"], "targetLanguageCode": "de", "glossaryConfig": {}})",
+            "glossaryConfig"}}) {
+    const HttpReply reply = Post("/v3/projects/p:translateText", body);
+    EXPECT_EQ(reply.code, 400) << body;
+    EXPECT_EQ(Json(reply)["error"]["status"], "INVALID_ARGUMENT");
+    EXPECT_THAT(std::string(Json(reply)["error"]["message"]), HasSubstr(message)) << body;
+  }
+  const HttpReply other = Post("/v3/projects/p:batchTranslateText", "{}");
+  EXPECT_EQ(Json(other)["error"]["status"], "NOT_FOUND");
+}
+
+TEST_F(CompatTest, DeepLTakesEverythingFromTheQuery) {
+  const std::string query = "?auth_key=k&text=The%20cat%20is%20old.&source_lang=EN&target_lang=DE";
+  for (const char* path : {"/v2/translate", "/v1/translate"}) {
+    const HttpReply reply = Get(path + query);
+    ASSERT_EQ(reply.code, 200) << reply.body;
+    EXPECT_EQ(Json(reply)["translations"][0]["text"], Wanted());
+  }
+  EXPECT_EQ(Json(Post("/v2/translate" + query, "", ""))["translations"][0]["text"], Wanted());
+}
+
+TEST_F(CompatTest, WhatAnApiHasNotIsRefusedInItsForm) {
+  EXPECT_THAT(std::string(Json(Get("/v2/glossaries"))["message"]), HasSubstr("translate"));
+  EXPECT_EQ(Post("/translate_file", "", "").code, 403);
+  EXPECT_THAT(std::string(Json(Post("/suggest", "q=a", kFormType))["error"]),
+              HasSubstr("suggestions"));
 }
 
 // What each API calls HTML or XML, and the translation of kText in it.

@@ -1,0 +1,41 @@
+// The translation of the same texts into several languages, as one answer: a translation call for
+// each language, all at the same time.
+//
+// If one of them fails, its error is that of the whole, and the others are cancelled, as they all
+// are if the caller goes away.
+
+#ifndef DRAGOMAN_SERVER_COMPAT_TARGETS_H_
+#define DRAGOMAN_SERVER_COMPAT_TARGETS_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "dragoman/v1/translation.pb.h"
+#include "server/api/call.h"
+#include "server/http/door.h"
+#include "server/http/message.h"
+
+namespace dragoman {
+
+struct TargetsRequest {
+  v1::TranslateRequest request;  // without its target language
+  std::vector<std::string> targets;
+};
+
+// One response for each target, in their order; none after an error.
+using RenderTargets = std::function<HttpResponse(
+    const CallEnd& end, const std::vector<v1::TranslateResponse>& responses)>;
+
+// As TranslateOverHttp (door.h).  `read` returns at least one target.
+void TranslateToTargets(const HttpDoor& door, const char* door_name, const HttpRequest& http,
+                        std::shared_ptr<HttpAnswer> answer,
+                        absl::FunctionRef<absl::StatusOr<TargetsRequest>()> read,
+                        RenderTargets render);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_SERVER_COMPAT_TARGETS_H_

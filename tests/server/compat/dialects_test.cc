@@ -1,0 +1,109 @@
+// The APIs that share `POST /translate`, and their other paths, end to end.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <initializer_list>
+#include <string>
+#include <tuple>
+
+#include "engine/base/json.h"
+#include "tests/server/http_client.h"
+#include "tests/server/test_server.h"
+
+namespace dragoman {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr char kText[] = "The cat is old.";
+constexpr char kJsonType[] = "Content-Type: application/json\r\n";
+
+nlohmann::json Post(TestServer& server, const std::string& path, const std::string& body,
+                    int code = 200) {
+  const HttpReply reply = HttpPost(server.server().http_address(), path, body, kJsonType);
+  EXPECT_EQ(reply.code, code) << path << " " << body << ": " << reply.body;
+  return nlohmann::json::parse(reply.body, nullptr, /*allow_exceptions=*/false);
+}
+
+TEST(Dialects, AreToldApartByTheirFields) {
+  TestServer server;
+  const std::string wanted = server.Translate(kText);
+  const nlohmann::json list = Post(
+      server, "/translate",
+      R"({"source": ["The cat is old.", ""], "src_lang": "eng_Latn", "tgt_lang": "deu_Latn"})");
+  EXPECT_EQ(list, nlohmann::json({{"translation", {wanted, ""}}}));
+  const nlohmann::json single =
+      Post(server, "/translate", R"({"text": "The cat is old.", "target_lang": "de"})");
+  EXPECT_EQ(single["code"], 200);
+  EXPECT_GT(single["id"], 0);
+  EXPECT_EQ(single["data"], wanted);
+  EXPECT_EQ(single["alternatives"], nlohmann::json::array());
+  EXPECT_EQ(single["source_lang"], "EN");
+  EXPECT_EQ(single["target_lang"], "DE");
+  EXPECT_EQ(single["method"], "Free");
+  const nlohmann::json other =
+      Post(server, "/translate", R"({"q": "The cat is old.", "source": "en", "target": "de"})");
+  EXPECT_EQ(other, nlohmann::json({{"translatedText", wanted}}));
+}
+
+TEST(Dialects, RefuseInTheirOwnWords) {
+  TestServer server;
+  for (const auto& [body, path, message] :
+       std::initializer_list<std::tuple<const char*, const char*, const char*>>{
+           {R"({"source": ["a"], "src_lang": "en", "tgt_lang": "xx"})", "/detail",
+            "tgt_lang: no model"},
+           {R"({"source": [1], "src_lang": "en", "tgt_lang": "de"})", "/detail",
+            "source: is neither"},
+           {R"({"text": "a", "target_lang": "xx"})", "/message", "target_lang: no model"},
+           {R"({"text": ["a"], "target_lang": "de"})", "/message", "text: is not one text"},
+           {R"({"text": "a", "target_lang": "de", "tag_handling": "rtf"})", "/message",
+            "tag_handling"},
+           {R"({"q": "a", "source": "en", "target": "xx"})", "/error", "target: no model"},
+           {R"({"text": "a"})", "/error", "q: is missing"}}) {
+    const nlohmann::json error = Post(server, "/translate", body, 400);
+    EXPECT_THAT(error.value(nlohmann::json::json_pointer(path), ""), HasSubstr(message)) << body;
+  }
+}
+
+TEST(Dialects, OnlyThoseThatAreEnabledAnswer) {
+  ServerOptions options = TestOptions();
+  options.http.compat = {"deeplx"};
+  TestServer server(options);
+  const std::string call = R"({"source": ["a"], "src_lang": "en", "tgt_lang": "de"})";
+  EXPECT_EQ(Post(server, "/translate", call, 400)["code"], 400);
+  Post(server, "/translator", "{}", 404);
+}
+
+TEST(Dialects, DeepLXKeepsMarkup) {
+  TestServer server;
+  const nlohmann::json answer = Post(server, "/translate",
+                                     R"({"text": "<b>The cat is old.</b>", "source_lang": "auto",
+                                         "target_lang": "DE", "tag_handling": "html"})");
+  EXPECT_EQ(answer["data"], "<b>" + server.Translate(kText) + "</b>");
+}
+
+TEST(Dialects, SubtitleEditSendsOneTextToTranslator) {
+  TestServer server;
+  const nlohmann::json answer =
+      Post(server, "/translator",
+           R"({ "text": "The cat is old.",  "source": "eng_Latn", "target": "deu_Latn" })");
+  EXPECT_EQ(answer, nlohmann::json({{"result", server.Translate(kText)}}));
+  EXPECT_THAT(std::string(Post(server, "/translator", R"({"text": "a"})", 400)["detail"]),
+              HasSubstr("target: is missing"));
+}
+
+TEST(Dialects, ImmersiveTranslateSendsListsOfTexts) {
+  TestServer server;
+  const nlohmann::json answer =
+      Post(server, "/imme?token=any",
+           R"({"source_lang": "auto", "target_lang": "de", "text_list": ["The cat is old.", ""]})");
+  ASSERT_EQ(answer["translations"].size(), 2u);
+  EXPECT_EQ(answer["translations"][0]["text"], server.Translate(kText));
+  EXPECT_EQ(answer["translations"][0]["detected_source_lang"], "en");
+  EXPECT_THAT(std::string(Post(server, "/imme", R"({"target_lang": "de"})", 400)["error"]),
+              HasSubstr("text_list: is missing"));
+}
+
+}  // namespace
+}  // namespace dragoman

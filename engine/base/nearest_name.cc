@@ -8,6 +8,8 @@
 namespace dragoman {
 namespace {
 
+constexpr size_t kLeastBeginning = 4;  // characters
+
 int EditDistance(const std::string& a, const std::string& b) {
   // before[j] and last[j] are the distances of b's first j characters from a's first i - 2 and i -
   // 1.
@@ -40,7 +42,11 @@ std::string NearestName(const std::string& word, const std::vector<std::string>&
       nearest = name;
     }
   }
-  return nearest;
+  if (!nearest.empty() || word.size() < kLeastBeginning) return nearest;
+  const auto longer = std::find_if(names.begin(), names.end(), [&](const std::string& name) {
+    return name.compare(0, word.size(), word) == 0;
+  });
+  return longer == names.end() ? "" : *longer;
 }
 
 std::string DidYouMean(const std::string& word, const std::vector<std::string>& names) {

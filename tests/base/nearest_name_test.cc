@@ -22,6 +22,12 @@ TEST(NearestName, SuggestsNothingFarFetched) {
   EXPECT_EQ(NearestName("score", {}), "");
 }
 
+TEST(NearestName, FindsWhatWasCutShort) {
+  EXPECT_EQ(NearestName("--target", {"--tls", "--target-language", "--target-prefix"}),
+            "--target-language");
+  EXPECT_EQ(NearestName("--t", {"--tls-server-name"}), "");
+}
+
 TEST(NearestName, OfEqualsTheFirst) { EXPECT_EQ(NearestName("abcd", {"abce", "abcf"}), "abce"); }
 
 TEST(NearestName, DidYouMeanEndsAMessage) {

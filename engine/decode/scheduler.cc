@@ -4,8 +4,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "engine/base/limit.h"
 #include "engine/base/status.h"
 #include "engine/decode/scheduler_turn.h"
+#include "engine/decode/work_text.h"
 
 namespace dragoman {
 namespace {
@@ -105,20 +107,27 @@ absl::Status Scheduler::CheckRoom(const Newcomer& newcomer, const LineSize& less
   const bool is_short = newcomer.is_short;
   const bool batch = newcomer.terms.priority == Priority::kBatch;
   const auto& waiting = waiting_[newcomer.terms.priority];
-  const auto check = [&](const char* what, auto member, double most) -> absl::Status {
+  const auto plain = [](const char* what) {
+    return [what](double number) { return absl::StrCat(number, " ", what); };
+  };
+  const auto check = [&](const char* limit, const auto& write, auto member,
+                         double most) -> absl::Status {
     const double longs = waiting[false].*member;
     const double left = is_short ? most - std::min(longs, kLongPart * most) : kLongPart * most;
     const double there = waiting[is_short].*member - less.*member;
     const double more = newcomer.size.*member;
     if (there == 0 || there + more <= std::max(left, 1.0)) return absl::OkStatus();
-    return absl::ResourceExhaustedError(
-        absl::StrCat("the queue is full: ", there, " ", what, " of ", is_short ? "short " : "long ",
-                     batch ? "batch" : "interactive", " requests wait, ", more,
-                     " more would come, the most is ", left));
+    return OverLimit(absl::ResourceExhaustedError(absl::StrCat(
+                         "the queue is full: ", write(there), " of ", is_short ? "short " : "long ",
+                         batch ? "batch" : "interactive", " requests wait, ", more,
+                         " more would come, the most is ", left)),
+                     limit);
   };
-  RETURN_IF_ERROR(check("requests", &LineSize::requests, limits_.max_waiting_requests));
-  RETURN_IF_ERROR(check("source tokens", &LineSize::tokens, limits_.max_waiting_tokens));
-  return check("rows of work", &LineSize::work, limits_.max_waiting_work);
+  RETURN_IF_ERROR(check("max_waiting_requests", plain("requests"), &LineSize::requests,
+                        limits_.max_waiting_requests));
+  RETURN_IF_ERROR(check("max_waiting_tokens", plain("source tokens"), &LineSize::tokens,
+                        limits_.max_waiting_tokens));
+  return check("max_waiting_work", DescribeWork, &LineSize::work, limits_.max_waiting_work);
 }
 
 // The request of the same priority and kind that yields its place to the newcomer if the queue is
@@ -153,8 +162,10 @@ void Scheduler::Evict(Flow* flow, absl::Time now) {
   while (!flow->waiting.empty()) {
     yielded_.emplace_back(
         Take(flow),
-        absl::ResourceExhaustedError("the queue is full, and this request has yielded its place "
-                                     "to one whose sender has less in the queue"));
+        OverLimit(absl::ResourceExhaustedError(
+                      "the queue is full, and this request has yielded its place to one whose "
+                      "sender has less in the queue"),
+                  "fair_share"));
   }
   CloseIfDone(flow);
 }

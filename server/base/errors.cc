@@ -1,9 +1,11 @@
 #include "server/base/errors.h"
 
 #include <optional>
+#include <utility>
 
 #include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
+#include "engine/base/limit.h"
 #include "engine/base/status.h"
 
 namespace dragoman {
@@ -86,21 +88,21 @@ absl::Status PrincipalLimit(int limit) {
   absl::Status status = absl::ResourceExhaustedError(
       absl::StrCat("you have ", limit, " calls in flight, which is your limit"));
   status.SetPayload(kPrincipalPayload, absl::Cord());
-  return status;
+  return OverLimit(std::move(status), "max_requests_per_principal");
 }
 
 absl::Status UnreadAnswers(size_t bytes) {
   absl::Status status = absl::ResourceExhaustedError(
       absl::StrCat(bytes, " bytes of answers wait for you: read them first"));
   status.SetPayload(kPrincipalPayload, absl::Cord());
-  return status;
+  return OverLimit(std::move(status), "unread_answers");
 }
 
 absl::Status MessageTooLarge(size_t bytes, size_t limit) {
   absl::Status status = absl::ResourceExhaustedError(absl::StrCat(
       "the message has ", bytes, " bytes, the most is ", limit, "; send fewer texts at a time"));
   status.SetPayload(kMessageSizePayload, absl::Cord());
-  return status;
+  return OverLimit(std::move(status), "max_message_bytes");
 }
 
 bool IsMessageTooLarge(const absl::Status& status) {
@@ -109,6 +111,23 @@ bool IsMessageTooLarge(const absl::Status& status) {
 
 bool IsPrincipalLimit(const absl::Status& status) {
   return status.GetPayload(kPrincipalPayload).has_value();
+}
+
+std::string ReasonOfRefusal(const absl::Status& status, bool draining) {
+  switch (status.code()) {
+    case absl::StatusCode::kResourceExhausted:
+      if (IsPrincipalLimit(status)) return "principal_limit";
+      if (IsMessageTooLarge(status)) return "message_size";
+      return RetryAfterOf(status).has_value() ? "quota" : "queue_full";
+    case absl::StatusCode::kUnavailable:
+      return draining ? "draining" : "not_loaded";
+    case absl::StatusCode::kUnauthenticated:
+      return "unauthenticated";
+    case absl::StatusCode::kDeadlineExceeded:
+      return IsCannotBeMet(status) ? "cannot_be_met" : "";
+    default:
+      return "";
+  }
 }
 
 absl::Status ForClient(const absl::Status& status) {

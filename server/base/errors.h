@@ -35,6 +35,11 @@ absl::Status UnreadAnswers(size_t bytes);
 absl::Status MessageTooLarge(size_t bytes, size_t limit);
 bool IsMessageTooLarge(const absl::Status& status);
 
+// Why a call was refused before it began, as metrics and the log name it: "queue_full", "quota",
+// "principal_limit", "message_size", "cannot_be_met" (its deadline), "draining" (the server),
+// "not_loaded" (the model) or "unauthenticated".  "" for any other status.
+std::string ReasonOfRefusal(const absl::Status& status, bool draining);
+
 // The status with a code that clients know, its message cut to what fits into headers; any other
 // code becomes INTERNAL without its message.
 absl::Status ForClient(const absl::Status& status);

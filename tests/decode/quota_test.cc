@@ -1,6 +1,8 @@
 #include "engine/decode/quota.h"
 
+#include "engine/base/limit.h"
 #include "engine/base/status.h"
+#include "engine/decode/work_text.h"
 #include "gtest/gtest.h"
 
 namespace dragoman {
@@ -15,8 +17,18 @@ TEST(Quota, AllowsABurstAndThenTheRate) {
   book.Spend("a", kQuota, 100, kNow);
   const absl::Status status = book.Check("a", kQuota, kNow);
   EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
+  EXPECT_EQ(status.message(),
+            "your quota for a minute is used up: 600 rows of work (about 92 words with a beam of "
+            "4)");
+  EXPECT_EQ(LimitOf(status), "quota_per_minute");
   EXPECT_TRUE(book.Check("a", kQuota, kNow + absl::Milliseconds(100)).ok());
   EXPECT_TRUE(book.Check("b", kQuota, kNow).ok());
+}
+
+TEST(Quota, WorkIsWrittenInWords) {
+  EXPECT_EQ(DescribeWork(0), "0 rows of work (about 1 words with a beam of 4)");
+  EXPECT_EQ(DescribeWork(6000), "6000 rows of work (about 920 words with a beam of 4)");
+  EXPECT_EQ(DescribeWork(1 << 22), "4194304 rows of work (about 650000 words with a beam of 4)");
 }
 
 TEST(Quota, SaysWhenToRetry) {

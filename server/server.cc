@@ -215,6 +215,7 @@ absl::Status Server::LoadModels(ReadOptions read_again) {
             .principals = principals_.get(),
             .answers = &answers_,
             .metrics = &metrics_,
+            .log_peers = options_.log_peers,
             .max_message_bytes = options_.max_message_bytes};
   loaded_ = true;
   return absl::OkStatus();

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "engine/base/limit.h"
 #include "engine/base/status.h"
 #include "server/base/errors.h"
 #include "server/observe/logging.h"
@@ -83,12 +84,18 @@ std::string_view Call::ModelName() const {
 void Call::WriteLog(const absl::Status& status, const CallSize& size) const {
   const std::string code = absl::StatusCodeToString(status.code());
   const std::string field = FieldOf(status);
+  const std::string reason = ReasonOfRefusal(status, parts_->gate->shut());
+  const std::string limit = LimitOf(status);
+  const bool names_peer = !status.ok() && parts_->log_peers;
   Log(LogLevel::kInfo, "request",
       {{"method", method_},
        {"door", caller_.door},
        {"model", ModelName()},
        {"code", code},
        {"field", field},
+       {"reason", reason},
+       {"limit", limit},
+       {"peer", names_peer ? std::string_view(caller_.peer) : std::string_view()},
        {"texts", size.texts},
        {"source_tokens", size.source_tokens},
        {"target_tokens", size.target_tokens},

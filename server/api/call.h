@@ -33,6 +33,7 @@ struct ServerParts {
   Principals* principals = nullptr;
   AnswerBudget* answers = nullptr;
   Metrics* metrics = nullptr;
+  bool log_peers = true;      // whether the log names the addresses of callers that were refused
   int max_message_bytes = 0;  // of a request
 };
 

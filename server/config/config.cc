@@ -261,6 +261,7 @@ absl::StatusOr<ServerOptions> Resolve(const v1::ServerConfig& config) {
   if (config.has_log_level()) options.log.level = config.log_level();
   if (config.has_log_format()) options.log.format = config.log_format();
   RETURN_IF_ERROR(Validate(options.log));
+  if (config.has_log_peers()) options.log_peers = config.log_peers();
   options.config = config;
   return options;
 }

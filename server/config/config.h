@@ -104,6 +104,7 @@ struct ServerOptions {
   absl::Duration drain_delay = absl::ZeroDuration();  // from SIGTERM until calls are refused
   absl::Duration drain_timeout = absl::Seconds(30);   // from then until calls are cancelled
   LogOptions log;
+  bool log_peers = true;  // the addresses of callers that were refused
   // How often models and the config file are checked for changes; 0: only on request.
   absl::Duration model_poll = absl::ZeroDuration();
   std::string config_file;  // "": none

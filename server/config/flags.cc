@@ -163,10 +163,14 @@ void AddServerFlags(CLI::App* app, Flags* flags) {
       &v1::ServerConfig::mutable_drain_delay);
   AddDuration(app, "--drain-timeout", "30s", "How long calls in flight may continue after SIGTERM",
               flags, &v1::ServerConfig::mutable_drain_timeout);
-  Add<std::string>(app, "--log-level", "LEVEL", "info", "trace, debug, info, warn, error or off",
+  Add<std::string>(app, "--log-level", "{trace,debug,info,warn,error,off}", "info",
+                   "Which events are logged",
                    [=](const std::string& v) { config->set_log_level(v); });
-  Add<std::string>(app, "--log-format", "FORMAT", "text", "text, or json: one object per line",
+  Add<std::string>(app, "--log-format", "{text,json}", "text", "text, or json: one object per line",
                    [=](const std::string& v) { config->set_log_format(v); });
+  Add<bool>(app, "--log-peers", "{true,false}", "true",
+            "Whether the lines of calls that failed have the address of the caller",
+            [=](bool v) { config->set_log_peers(v); });
 }
 
 void AddEngineFlags(CLI::App* app, Flags* flags) {

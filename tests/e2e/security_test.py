@@ -323,6 +323,22 @@ class TokenTest(SecurityTest):
         self.assertEqual(code_of(lambda: translate(server.channel, bearer(BLOG))),
                          grpc.StatusCode.OK)
         self.assertEqual(server.metrics()["dragoman_rejected_total"][(("reason", "quota"),)], 1)
+        self.assertIn("1 rows of work (about 1 words with a beam of 4)", caught.exception.details())
+        line = server.await_log("RESOURCE_EXHAUSTED")
+        self.assertRegex(line, "code=RESOURCE_EXHAUSTED reason=quota limit=quota_per_minute "
+                               r"peer=ipv4:127\.0\.0\.1:\d+ .*principal=shop")
+
+    def test_the_log_names_addresses_only_of_calls_that_failed_and_only_if_it_may(self):
+        self.write(f"shop {SHOP}\n")
+        for flags, said in ((), 1), (("--log-peers", "false"), 0):
+            server = self.start("--auth-tokens", self.tokens, *flags)
+            self.assertEqual(code_of(lambda: translate(server.channel, bearer("wrong" * 4))),
+                             grpc.StatusCode.UNAUTHENTICATED)
+            self.assertEqual(code_of(lambda: translate(server.channel, bearer(SHOP))),
+                             grpc.StatusCode.OK)
+            log = server.await_log("code=OK")
+            self.assertEqual(log.count("reason=unauthenticated"), 1)
+            self.assertEqual(log.count("peer="), said)
 
     def test_scoring_counts_against_the_quota(self):
         self.write(f"shop {SHOP} quota=1 burst=1\n")

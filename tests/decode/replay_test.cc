@@ -141,9 +141,13 @@ TEST_F(ReplayTest, CandidatesHaveTheScoresOfForcedDecoding) {
         EXPECT_TRUE(std::is_sorted(step.begin(), step.end(), [](const auto& a, const auto& b) {
           return a.log_prob > b.log_prob;
         }));
-        if (search.beam_size == 1) EXPECT_EQ(step[0].token, best.tokens[t]);
+        if (search.beam_size == 1) {
+          EXPECT_EQ(step[0].token, best.tokens[t]);
+        }
         for (const RankedToken& each : step) {
-          if (each.token == best.tokens[t]) EXPECT_EQ(each.log_prob, best.token_log_probs[t]);
+          if (each.token == best.tokens[t]) {
+            EXPECT_EQ(each.log_prob, best.token_log_probs[t]);
+          }
           std::vector<JobPtr> forced;
           const int length = static_cast<int>(t) + 2;
           forced.push_back(JobFor(text, TestSearch(1, length)));

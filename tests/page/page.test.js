@@ -15,6 +15,7 @@ const TEXT = 'Where is the nearest train station?';
 const TRANSLATION = 'Wo ist der nächste Bahnhof?';
 
 let browser;
+let context;
 let page;
 let complaints; // from the console, the content security policy and the network
 let wanted; // complaints that the test expects
@@ -28,7 +29,8 @@ before(async () => {
 after(() => browser.close());
 beforeEach(async () => {
   [complaints, wanted] = [[], []];
-  page = await browser.newPage();
+  context = await browser.createBrowserContext(); // which remembers nothing of other tests
+  page = await context.newPage();
   await page.setViewport({width: 1200, height: 900});
   page.on('console', (message) => { if (message.type() === 'error') complaints.push(message.text()); });
   page.on('pageerror', (error) => complaints.push(String(error)));
@@ -39,7 +41,7 @@ beforeEach(async () => {
   });
 });
 afterEach(async () => {
-  await page.close();
+  await context.close();
   assert.deepEqual(complaints.filter((text) => !wanted.some((pattern) => pattern.test(text))), []);
 });
 

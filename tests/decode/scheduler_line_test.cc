@@ -102,6 +102,22 @@ TEST_F(LineTest, NobodyWithMoreTakesAPlace) {
   EXPECT_TRUE(absl::IsResourceExhausted(Enter(1, Cost(1, 4, 30), {.principal = "c"})));
 }
 
+TEST_F(LineTest, NorDoesAnybodyWithAsMuch) {
+  for (int i = 0; i < 8; ++i) MustEnter(1, Cost(1, 4, 5), {.principal = "a"});  // 168
+  const RequestTerms b = {.principal = "b"};
+  EXPECT_TRUE(absl::IsResourceExhausted(Enter(1, Cost(8, 4, 40), b)));
+  MustEnter(1, Cost(7, 4, 40), b);
+}
+
+TEST_F(LineTest, OfPrincipalsWithAsMuchTheOneThatCameFirstYields) {
+  for (int i = 0; i < 4; ++i) MustEnter(1, Cost(5, 4, 4), {.principal = "b"});
+  for (int i = 0; i < 4; ++i) MustEnter(1, Cost(1, 4, 5), {.principal = "a"});
+  MustEnter(1, Cost(1, 1, 1), {.principal = "modest"});
+  Turn();
+  ASSERT_EQ(last_.refuse.size(), 1u);
+  EXPECT_EQ(last_.refuse[0].first->cost.source_tokens, 5);
+}
+
 TEST_F(LineTest, BatchWorkTakesNoRoomFromInteractiveWorkEvenIfItHasBegun) {
   const RequestTerms batch = {.priority = Priority::kBatch};
   for (int i = 0; i < 6; ++i) MustEnter(2, Cost(1, 5, 200), batch);

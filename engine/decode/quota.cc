@@ -40,7 +40,7 @@ void QuotaBook::Spend(const std::string& principal, const Quota& quota, double w
                       absl::Time now) {
   if (quota.per_minute <= 0) return;
   Bucket& bucket = Fill(principal, quota, now);
-  bucket.level = std::min(quota.Size(), bucket.level - work);
+  bucket.level -= work;
   bucket.full = now + TimeFor(quota.Size() - bucket.level, quota);
 }
 

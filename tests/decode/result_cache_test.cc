@@ -63,6 +63,18 @@ class CacheTest : public testing::Test {
     job->Finish(std::move(result));
   }
 
+  // How many jobs may follow one at the same time.
+  int MostFollowers(const std::string& text) {
+    Told told;
+    EXPECT_TRUE(Submit(NewJob(text, &told)).ok());
+    int followers = -1;
+    for (; working_.size() == 1 && followers < 100; ++followers) {
+      EXPECT_TRUE(Submit(NewJob(text, &told)).ok());
+    }
+    while (!working_.empty()) End();
+    return followers;
+  }
+
   absl::Time now_ = absl::FromUnixSeconds(1000);
   absl::Status answer_;  // of the workers to the next Submit
   std::vector<JobPtr> working_;
@@ -271,16 +283,26 @@ TEST_F(CacheTest, AResultThatIsLargerThanTheCacheIsNotKept) {
 }
 
 TEST_F(CacheTest, TheNumberOfFollowersIsBounded) {
-  Told told;
-  ASSERT_TRUE(Submit(NewJob(kText, &told)).ok());
-  int followers = 0;
-  while (working_.size() == 1 && followers < 100) {
-    ASSERT_TRUE(Submit(NewJob(kText, &told)).ok());
-    ++followers;
-  }
+  const int followers = MostFollowers(kText);
   EXPECT_GT(followers, 3);
-  EXPECT_LT(followers, 100);
-  while (!working_.empty()) End();
+  EXPECT_LT(followers, 99);
+}
+
+TEST_F(CacheTest, ThoseOfARefusedRequestDoNotCount) {
+  const int followers = MostFollowers("The cat is 1.");
+  Told leader, told;
+  ASSERT_TRUE(Submit(NewJob(kText, &leader)).ok());
+  answer_ = absl::ResourceExhaustedError("full");
+  for (int i = 0; i < 5; ++i) {
+    const auto request = Request();
+    std::vector<JobPtr> jobs;
+    jobs.push_back(NewJob(kText, &told, request));
+    jobs.push_back(NewJob("The house is old.", &told, request));
+    EXPECT_TRUE(absl::IsResourceExhausted(cache_.Submit(std::move(jobs))));
+  }
+  End();
+  answer_ = absl::OkStatus();
+  EXPECT_EQ(MostFollowers("The cat is 2."), followers);
 }
 
 TEST(JobKey, DiffersWithEverythingThatAResultDependsOn) {

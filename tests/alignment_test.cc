@@ -67,6 +67,13 @@ TEST(Alignment, LinksEachTargetTokenWithTheLikeliestOfTheText) {
               ElementsAre("the-die", "cat-Katze", "cat-da"));
 }
 
+TEST(Alignment, TiesGoToTheFirst) {
+  const Alignment alignment = Align("the cat", "die Katze", {0.4f, 0.4f, 0.2f, 0.4f, 0.4f, 0.2f});
+  EXPECT_THAT(Words("the cat", "die Katze", alignment), ElementsAre("the-die", "the-Katze"));
+  EXPECT_TRUE(alignment.points[0].mutual);
+  EXPECT_FALSE(alignment.points[1].mutual);
+}
+
 TEST(Alignment, AThresholdAddsPoints) {
   const std::vector<float> attention = {0.6f, 0.3f, 0.1f, 0.3f, 0.6f, 0.1f};
   EXPECT_EQ(Align("the cat", "die Katze", attention, {.threshold = 0.3f}).points.size(), 4u);

@@ -294,7 +294,6 @@ void Planner::SetReadPhrases(const MarkedSentence& sentence) {
 absl::Status Planner::AddSentence(size_t t, const std::string& content, const TextMap* map,
                                   bool has_marks) {
   PlannedSentence& sentence = plan_.texts[t].sentences.back();
-  const size_t number = plan_.texts[t].sentences.size() - 1;
   const bool with_spans = has_marks || plan_.alignment.wants_attention();
   ASSIGN_OR_RETURN(EncodedText encoded, Tokenize(t, content, with_spans));
   if (encoded.ids.empty()) return absl::OkStatus();  // nothing to translate
@@ -304,7 +303,6 @@ absl::Status Planner::AddSentence(size_t t, const std::string& content, const Te
   job->attention =
       plan_.alignment.wants_attention() || (has_marks && model().network().attends() &&
                                             job->source.size() <= AttentionTree::kMaxSourceTokens);
-  job->random_key = MixKey(job->random_key, number);
   RETURN_IF_ERROR(AddInsight(job.get()));
   if (!request_.return_prefix) sentence.hidden = job->prefix.size();
   sentence.job = static_cast<int>(plan_.jobs.size());

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "engine/base/status.h"
 #include "gtest/gtest.h"
@@ -27,14 +28,16 @@ class PlanTest : public testing::Test {
   }
 
   absl::Status Plan(TranslateRequest request) {
-    return MakePlan(context_, std::move(request),
-                    std::make_shared<RequestState>(absl::InfiniteFuture()))
-        .status();
+    absl::StatusOr<TranslationPlan> plan = MakePlan(
+        context_, std::move(request), std::make_shared<RequestState>(absl::InfiniteFuture()));
+    if (plan.ok()) plan_ = *std::move(plan);
+    return plan.status();
   }
 
   PlanContext context_;
   int asked_ = 0;
   RoughSize size_;
+  TranslationPlan plan_;  // the last one that was made
 };
 
 TEST_F(PlanTest, WhatIsRefusedIsNotTokenized) {
@@ -68,6 +71,23 @@ TEST_F(PlanTest, ALimitOfCharactersCountsCodePoints) {
   const absl::Status status = Plan({.texts = {"öä", "üßé"}});
   EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
   EXPECT_EQ(FieldOf(status), "contents[1]");
+}
+
+TEST_F(PlanTest, WhatIsDrawnDependsOnTheSeedAndTheSentenceButNotOnItsPlace) {
+  context_.check_ahead = nullptr;
+  context_.limits.max_source_tokens = 100;
+  TranslateRequest request = {.texts = {"It is old. It is old. It is new.", "It is old."},
+                              .splitting = Splitting::kSentences};
+  request.options.sampling = true;
+  ASSERT_TRUE(Plan(request).ok());
+  ASSERT_EQ(plan_.jobs.size(), 4u);
+  const uint64_t key = plan_.jobs[0]->random_key;
+  EXPECT_EQ(plan_.jobs[1]->random_key, key);
+  EXPECT_NE(plan_.jobs[2]->random_key, key);
+  EXPECT_EQ(plan_.jobs[3]->random_key, key);
+  request.options.sampling_seed = 1;
+  ASSERT_TRUE(Plan(request).ok());
+  EXPECT_NE(plan_.jobs[0]->random_key, key);
 }
 
 }  // namespace

@@ -73,6 +73,26 @@ TEST_F(PlanTest, ALimitOfCharactersCountsCodePoints) {
   EXPECT_EQ(FieldOf(status), "contents[1]");
 }
 
+TEST_F(PlanTest, TruncationKeepsAsMuchAsIsAllowedAndTheEnd) {
+  context_.check_ahead = nullptr;
+  TranslateRequest request = {.texts = {"The old teacher sees a small house."}};
+  std::vector<int32_t> tokens = context_.model->tokenizer().Encode(request.texts[0]).ids;
+  context_.limits.max_source_tokens = static_cast<int>(tokens.size());
+  ASSERT_TRUE(Plan(request).ok());
+  request.truncation = Truncation::kTruncate;
+  ASSERT_TRUE(Plan(request).ok());
+  EXPECT_FALSE(plan_.texts[0].truncated);
+  EXPECT_EQ(plan_.jobs[0]->source, tokens);
+
+  --context_.limits.max_source_tokens;
+  ASSERT_TRUE(Plan(request).ok());
+  EXPECT_TRUE(plan_.texts[0].truncated);
+  tokens.erase(tokens.end() - 2);
+  EXPECT_EQ(plan_.jobs[0]->source, tokens);
+  request.truncation = Truncation::kReject;
+  EXPECT_TRUE(absl::IsInvalidArgument(Plan(request)));
+}
+
 TEST_F(PlanTest, WhatIsDrawnDependsOnTheSeedAndTheSentenceButNotOnItsPlace) {
   context_.check_ahead = nullptr;
   context_.limits.max_source_tokens = 100;

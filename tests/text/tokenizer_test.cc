@@ -1,8 +1,10 @@
 #include "engine/text/tokenizer.h"
 
 #include <algorithm>
+#include <memory>
 #include <random>
 #include <string>
+#include <utility>
 
 #include "engine/base/json.h"
 #include "engine/base/utf8.h"
@@ -116,12 +118,17 @@ TEST_P(MarianGolden, DecodingWithSpansGivesTheSameText) {
 
 TEST(Spans, OfATruncatedTextAreFewer) {
   const auto tokenizer = Load(std::string(kModels) + "marian-trained");
-  EncodedText encoded =
+  const EncodedText whole =
       tokenizer->Encode("The old teacher sees a small house.", tokenizer->FrameOf({}), true);
-  encoded.Truncate(5);
-  EXPECT_EQ(encoded.ids.size(), 5u);
-  EXPECT_EQ(encoded.spans.size(), 5u);
-  EXPECT_EQ(encoded.spans.back().size(), 0u);
+  EncodedText encoded = whole;
+  encoded.Truncate(static_cast<int>(whole.ids.size()));
+  EXPECT_EQ(encoded.ids, whole.ids);
+  encoded.Truncate(3);
+  EXPECT_THAT(encoded.ids, ElementsAre(whole.ids[0], whole.ids[1], whole.ids.back()));
+  EXPECT_THAT(encoded.spans, ElementsAre(whole.spans[0], whole.spans[1], whole.spans.back()));
+  EXPECT_EQ(encoded.text_tokens, 2);
+  encoded.Truncate(0);  // the end of the sentence stays
+  EXPECT_THAT(encoded.ids, ElementsAre(whole.ids.back()));
 }
 
 TEST(Spans, OfUnknownTokensCoverWhatIsWrittenInTheirPlace) {
@@ -214,6 +221,15 @@ TEST(Tokenizer, ALanguageCodeIsOneTokenOnlyWhereTheTextBegins) {
             tokenizer->Encode("a").ids);  // nothing is dropped in the middle of a text
   EXPECT_EQ(tokenizer->Encode(">>not a code<< a").ids, tokenizer->Encode(" >>not a code<< a").ids);
   EXPECT_GT(tokenizer->Encode(">><< a").ids.size(), 3u);
+}
+
+TEST(Tokenizer, TheLongestSpecialTokenWins) {
+  TokenizerParts parts;
+  parts.source_pieces = parts.target_pieces = PieceModel::OfSpaces();
+  parts.source_vocabulary = parts.target_vocabulary = std::make_shared<Vocabulary>();
+  parts.special_tokens = {{"<a>", 1}, {"<a>b", 2}, {"<a", 3}};
+  parts.frame = [](const LanguagePair&) { return Frame(); };
+  EXPECT_THAT(Tokenizer(std::move(parts)).Encode("<a>b<a>").ids, ElementsAre(2, 1));
 }
 
 TEST(Tokenizer, DecodeSkipsIdsOutsideOfTheVocabulary) {

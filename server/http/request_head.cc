@@ -36,8 +36,7 @@ bool SplitTarget(std::string_view target, HttpRequest* request) {
     const size_t path = target.find('/', scheme + 3);
     target = path == target.npos ? std::string_view("/") : target.substr(path);
   }
-  if (target.empty() || target[0] != '/') return false;
-  target = target.substr(0, target.find('#'));
+  if (target.empty() || target[0] != '/' || target.find('#') != target.npos) return false;
   const size_t question = target.find('?');
   if (question != target.npos) request->query = std::string(target.substr(question + 1));
   return UnescapePercent(target.substr(0, question), /*plus_is_space=*/false, &request->path);

@@ -158,6 +158,8 @@ TEST_F(HttpPortTest, MalformedRequestsAreRefused) {
             "authorization: Bearer b\r\n\r\n",
             400},
            {"GET query HTTP/1.1\r\nHost: x\r\n\r\n", 400},
+           {"GET /query#q HTTP/1.1\r\nHost: x\r\n\r\n", 400},
+           {"GET /query?q#q HTTP/1.1\r\nHost: x\r\n\r\n", 400},
            {"GET /%zz HTTP/1.1\r\nHost: x\r\n\r\n", 400},
            {"GET /%00 HTTP/1.1\r\nHost: x\r\n\r\n", 400},
            {"GET /%ff HTTP/1.1\r\nHost: x\r\n\r\n", 400},

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
 
 #include "engine/base/json.h"
@@ -13,6 +14,8 @@ namespace dragoman {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
 
 nlohmann::json Json(const HttpReply& answer) {
   return nlohmann::json::parse(answer.body, nullptr, /*allow_exceptions=*/false);
@@ -153,6 +156,31 @@ TEST_F(HttpApiTest, AClientThatGoesAwayCancelsItsWork) {
   }
   server_.AwaitSample("dragoman_requests_in_flight", 0);
   server_.AwaitSample("dragoman_cancelled_total{cause=\"client\"}", 1);
+}
+
+TEST_F(HttpApiTest, ItsCallsAreCountedAsThoseOfGrpcAre) {
+  const std::string text = R"({"contents": ["a"]})", late = "X-Request-Timeout: soon\r\n";
+  Post("/v1/translate", text);
+  Post("/v1/translate", text, late);
+  Post("/v1/translate:stream", text);
+  Post("/v1/score", R"({"pairs": [{"source": "a", "target": "b"}]})");
+  Post("/v1/score", text, late);
+  Post("/v1/tokenize", text);
+  HttpGet(address(), "/v1/models");
+  HttpGet(address(), "/v1/models/en-de");
+  std::map<std::string, int> calls;
+  for (const auto& [name, count] : server_.Metrics()) {
+    if (!name.starts_with("dragoman_requests_total{") || count == 0) continue;
+    calls[name.substr(name.find('{') + 1, name.find(",model=") - name.find('{') - 1)] += count;
+  }
+  EXPECT_THAT(calls, UnorderedElementsAre(Pair("code=\"OK\",method=\"Translate\"", 1),
+                                          Pair("code=\"INVALID_ARGUMENT\",method=\"Translate\"", 1),
+                                          Pair("code=\"OK\",method=\"TranslateStream\"", 1),
+                                          Pair("code=\"OK\",method=\"Score\"", 1),
+                                          Pair("code=\"INVALID_ARGUMENT\",method=\"Score\"", 1),
+                                          Pair("code=\"OK\",method=\"Tokenize\"", 1),
+                                          Pair("code=\"OK\",method=\"ListModels\"", 1),
+                                          Pair("code=\"OK\",method=\"GetModel\"", 1)));
 }
 
 TEST_F(HttpApiTest, CountsItsAnswersByPath) {

@@ -5,11 +5,14 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <streambuf>
 
 #include "absl/time/clock.h"
+#include "server/observe/logging.h"
 #include "tests/server/test_server.h"
 
 namespace dragoman {
@@ -357,6 +360,60 @@ TEST_F(ReloadTest, ARequestMayNameTheLabel) {
   AwaitStates({"stable READY"});
   request.set_model("en-de@canary");
   EXPECT_EQ(Translate(request, &response).error_code(), grpc::StatusCode::NOT_FOUND);
+}
+
+// Learns from the log when the model begins to be loaded.
+class LoadingTest : public ReloadTest, std::streambuf {
+ protected:
+  LoadingTest() {
+    Point("last", kTrained);  // is looked at after the other one
+    options_.models.push_back({"last", Directory("last").string()});
+    InitLogging({}, &log_);
+  }
+  ~LoadingTest() override {
+    server_ = nullptr;
+    InitLogging(LogOptions());
+  }
+
+  std::streamsize xsputn(const char* text, std::streamsize size) override {
+    if (std::string_view(text, size).find(" loading model=en-de ") != std::string_view::npos) {
+      ++loads_;
+      if (!changing_.empty()) std::ofstream(changing_, std::ios::app) << "\n";
+    }
+    return size;
+  }
+
+  std::ostream log_{this};
+  std::atomic<int> loads_ = 0;
+  fs::path changing_;  // a file that changes whenever the model is being loaded
+};
+
+TEST_F(LoadingTest, FilesThatChangeMeanwhileAreNotServed) {
+  Start();
+  const std::string version = Version(), last = Version("last");
+  changing_ = Copy("changing", kOther) / "generation_config.json";
+  Point("current", Directory("changing"));
+  Point("last", kOther);
+  server_->server().Reload();
+  AwaitOtherVersion(last, "last");
+  EXPECT_EQ(Version(), version);
+}
+
+TEST_F(LoadingTest, ABrokenVersionIsLoadedAgainOnlyIfItChanges) {
+  options_.model_poll = absl::Milliseconds(20);
+  Start();
+  const std::string version = Version(), last = Version("last");
+  const fs::path broken = Copy("broken", kOther);
+  fs::resize_file(broken / "model.safetensors", 1000);
+  Point("current", broken);
+  AwaitStates({"stable READY", "stable FAILED broken"});
+  const int loads = loads_;
+  Point("last", kOther);
+  AwaitOtherVersion(last, "last");
+  EXPECT_EQ(loads_, loads);
+  fs::copy_file(fs::path(kOther) / "model.safetensors", broken / "model.safetensors",
+                fs::copy_options::overwrite_existing);
+  AwaitOtherVersion(version);
 }
 
 TEST_F(ReloadTest, ChangesAreSeenWithoutBeingTold) {

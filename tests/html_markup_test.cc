@@ -216,6 +216,7 @@ constexpr Case kCases[] = {
     {"wa<wbr>ter WA<WBR>TER", "WA<WBR>TER wa<wbr>ter"},
     {"one <var><var>two</var></var> three", "three <var><var>two</var></var> one"},
     {"one <var>&amp;</var> two", "two <var>&amp;</var> one"},
+    {"<p title=*>one two</p>", "<p title=*>two one</p>"},
     {"<p>I <b>like</b> to <u>sail</u> this boat.</p>",
      "<p>boat this <u>sail</u> to <b>like</b> I.</p>"},
 };

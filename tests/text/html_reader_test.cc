@@ -50,6 +50,7 @@ TEST(HtmlReader, BlocksEndASentence) {
               ElementsAre("a", "b", "c", "d", "e"));
   EXPECT_THAT(Read(""), IsEmpty());
   EXPECT_THAT(Read("<p></p> <br>\n"), IsEmpty());
+  EXPECT_THAT(Read("a<!doctype html>b"), ElementsAre("a", "b"));
 }
 
 TEST(HtmlReader, WhatIsPartOfALineIsAMark) {
@@ -81,7 +82,8 @@ TEST(HtmlReader, ReferencesAreCharacters) {
 TEST(HtmlReader, WhiteSpaceIsReadAsItIsShown) {
   EXPECT_THAT(Read("<p>\n  one\r\n\ttwo <b> three </b>&#32; four\n</p>"),
               ElementsAre("one two <b>three </b>four"));
-  EXPECT_THAT(Read("<pre translate=yes>one\n  two</pre>"), ElementsAre("one\n  two"));
+  EXPECT_THAT(Read("<pre translate=yes>one\n  <b>two\n</b> a</pre>"),
+              ElementsAre("one\n  <b>two\n</b> a"));
 }
 
 TEST(HtmlReader, CodeKeepsItsPlaceInASentence) {
@@ -115,6 +117,7 @@ TEST(HtmlReader, CdataIsTextInForeignContentAlone) {
 }
 
 TEST(HtmlReader, AnHtmlElementEndsForeignContent) {
+  EXPECT_THAT(Read("<svg><style><p>one</p>"), ElementsAre("one"));
   EXPECT_THAT(Read("<svg><g><p>one</p>two"), ElementsAre("one", "two"));
 }
 
@@ -124,6 +127,7 @@ TEST(HtmlReader, AnElementMaySayThatItIsNotTranslated) {
                           "<u class=y>d</u>"));
   EXPECT_THAT(Read("<div translate=NO><p title=t>a</p></div><p>b"), ElementsAre("b"));
   EXPECT_THAT(Read("<p translate=no>a<p>b"), ElementsAre("[a]=a;", "b"));
+  EXPECT_THAT(Read("<p translate=no>a<br>b</p>c"), ElementsAre("c"));
   EXPECT_THAT(Read("a <code translate=yes>b</code>"),
               ElementsAre("a <code translate=yes>b</code>"));
 }
@@ -156,6 +160,11 @@ TEST(HtmlReader, ValuesAreTextInButtonsAndDescriptions) {
   EXPECT_THAT(Read("<input type=Submit value=a><input value=b><input type=text value=c>"
                    "<button value=d>e</button><option label=f value=g>h</option><p label=i>"),
               ElementsAre("a", "e", "f", "h"));
+  EXPECT_THAT(Read("<input type=reset value=a><input type=BUTTON value=b><track label=c>"
+                   "<optgroup label=d></optgroup>"),
+              ElementsAre("a", "b", "c", "d"));
+  EXPECT_THAT(Read("<x title=a><i translate=yes title=b>c</i></x>", {.ignore_tags = {"x"}}),
+              ElementsAre("[<x title=a><i translate=yes title=b>c</i></x>]=c;"));
   EXPECT_THAT(Read("<meta name=Description content='a'><meta property='og:title' content=b>"
                    "<meta name=viewport content=c><link title=d><a alt=e ALT=f>"),
               ElementsAre("a", "b", "e"));
@@ -193,7 +202,7 @@ TEST(HtmlReader, VeryDeepTagsStayWhereTheyAre) {
 }
 
 TEST(HtmlReader, TheOutermostBlocksMayGetADirection) {
-  const std::string html = "<p>a<div class=x><p>b</div><b>c</b><p dir=ltr>d<pre>e</pre>";
+  const std::string html = "<p>a<div class=x><p>b</div><b>c</b><p dir=ltr>d<pre>e</pre><hr>";
   std::string marked;
   size_t done = 0;
   for (const size_t place : ReadHtml(html, {}).direction_places) {
@@ -201,7 +210,7 @@ TEST(HtmlReader, TheOutermostBlocksMayGetADirection) {
     done = place;
   }
   EXPECT_EQ(marked + html.substr(done),
-            "<p*>a<div* class=x><p>b</div><b>c</b><p dir=ltr>d<pre>e</pre>");
+            "<p*>a<div* class=x><p>b</div><b>c</b><p dir=ltr>d<pre>e</pre><hr>");
 }
 
 TEST(HtmlReader, AByteOrderMarkIsNotText) {

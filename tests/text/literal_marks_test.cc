@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/text/html_reader.h"
 #include "engine/text/marked_sentence.h"
 
 namespace dragoman {
@@ -23,6 +24,55 @@ std::vector<std::string> SentencesOf(const std::string& raw) {
   return sentences;
 }
 
+// What a model reads of a text that is one sentence.
+std::string ReadOf(MarkedText text) {
+  MarkLiterals([](std::string_view) { return true; }, &text);
+  const std::vector<MarkedSentence> sentences = FindSentences(text, /*split=*/false);
+  EXPECT_EQ(sentences.size(), 1u);
+  return InputOf(text, sentences.front()).text;
+}
+std::string ReadOf(const std::string& raw) { return ReadOf(ReadPlain(raw, false)); }
+
+// Where the marks of HTML and of its literals lie, with the mark around each.
+std::vector<std::string> MarksOf(const std::string& html) {
+  MarkedText text = ReadHtml(html, {});
+  MarkLiterals([](std::string_view) { return true; }, &text);
+  std::vector<std::string> marks;
+  for (const Mark& mark : text.marks) {
+    marks.push_back(text.text.substr(mark.text.begin, mark.text.size()) + " in " +
+                    std::to_string(mark.parent));
+  }
+  return marks;
+}
+
+TEST(LiteralMarks, AStandInIsANumberThatTheTextDoesNotHave) {
+  EXPECT_EQ(ReadOf("Give %s to %s."), "Give 7294 to 8005.");
+  EXPECT_EQ(ReadOf("Give 7294 to %s."), "Give 7294 to 7798.");
+}
+
+TEST(LiteralMarks, AnEmojiIsNotRead) {
+  EXPECT_EQ(ReadOf("Give %s 🙂 to %s."), "Give 7294  to 8716.");
+}
+
+TEST(LiteralMarks, WordsOfOpaqueElementsAreReadIfModelsCopyThem) {
+  EXPECT_EQ(ReadOf(ReadHtml("Press <kbd>Esc</kbd> or <kbd>F1</kbd>.", {})), "Press Esc or 8005.");
+  EXPECT_EQ(ReadOf(ReadHtml("Press<kbd>Esc</kbd>now.", {})), "Press Esc now.");
+  EXPECT_EQ(ReadOf(ReadHtml("A <code>" + std::string(25, 'x') + "</code>.", {})), "A 7294.");
+}
+
+TEST(LiteralMarks, GoAmongTheMarksOfTheText) {
+  EXPECT_THAT(MarksOf("%d <b>Use <i>%s</i></b> now"),
+              ElementsAre("%d in -1", "Use %s in -1", "%s in 1", "%s in 2"));
+  EXPECT_THAT(MarksOf("Use <kbd>%s</kbd>"), ElementsAre("%s in -1"));
+  EXPECT_THAT(MarksOf("Use %<b>s</b> now"), ElementsAre("s in -1"));
+  EXPECT_THAT(MarksOf("<p title='Use %s'>now</p>"), ElementsAre());
+}
+
+TEST(LiteralMarks, AnElementOfOneLetterIsNoInitial) {
+  const MarkedText text = ReadHtml("Press <kbd>X</kbd>. Then go.", {});
+  EXPECT_EQ(FindSentences(text, /*split=*/true).size(), 2u);
+}
+
 TEST(LiteralMarks, NoSentenceEndsWithinALiteral) {
   EXPECT_THAT(SentencesOf("Delete {n, plural, one {it? Yes} other {# of. Them}} now. Then go."),
               ElementsAre("Delete {n, plural, one {it? Yes} other {# of. Them}} now.", "Then go."));
@@ -30,7 +80,7 @@ TEST(LiteralMarks, NoSentenceEndsWithinALiteral) {
 
 TEST(LiteralMarks, EachSymbolIsAskedForOnce) {
   std::vector<std::string> asked;
-  MarkedText text = ReadPlain("“a” and “b”", /*join_lines=*/false);
+  MarkedText text = ReadPlain("“a”,\u00A0or “ü”.", /*join_lines=*/false);
   MarkLiterals(
       [&](std::string_view symbol) {
         asked.emplace_back(symbol);
@@ -38,6 +88,11 @@ TEST(LiteralMarks, EachSymbolIsAskedForOnce) {
       },
       &text);
   EXPECT_THAT(asked, ElementsAre("“", "”"));
+}
+
+TEST(LiteralMarks, LinesOfPlainTextMayBeJoined) {
+  EXPECT_EQ(ReadPlain("a\r\nb", /*join_lines=*/true).text, "a  b");
+  EXPECT_EQ(ReadPlain("a\r\nb", /*join_lines=*/false).text, "a\r\nb");
 }
 
 // A stand-in that the translation says twice is replaced once and left out once.

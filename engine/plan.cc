@@ -220,6 +220,7 @@ bool Planner::SplitsTexts() const {
 absl::Status Planner::AddSentences(size_t t) {
   ASSIGN_OR_RETURN(std::optional<MarkedText> marked, ReadMarks(t));
   if (marked.has_value()) return AddMarkedSentences(t, *std::move(marked));
+  read_phrases_.clear();  // those of the text before
   PlannedText& text = plan_.texts[t];
   text.content = std::move(request_.texts[t]);
   const std::vector<TextSpan> spans = SplitsTexts()

@@ -147,6 +147,15 @@ TEST_F(MarkupTranslatorTest, AStreamTellsEachSentenceByItself) {
   EXPECT_EQ(ends, (std::vector{whole.sentences[0].target.end, whole.sentences[1].target.end}));
 }
 
+TEST_F(MarkupTranslatorTest, APlaceholderIsSaidOnlyInItsOwnText) {
+  const std::string other = "The bridge is not expensive.";
+  const TranslateResponse both = Translate(
+      {.texts = {"The man sees %1$s in the house.", other}, .splitting = Splitting::kSentences});
+  ASSERT_TRUE(both.status.ok()) << both.status;
+  const Translation alone = One({.texts = {other}, .splitting = Splitting::kSentences});
+  EXPECT_EQ(both.translations[1].hypotheses[0].text, alone.hypotheses[0].text);
+}
+
 TEST_F(MarkupTranslatorTest, BrokenXmlIsAMistakeInTheContents) {
   TranslateRequest request = Request("<a>");
   request.texts = {"fine", "<b>not</i>"};

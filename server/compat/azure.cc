@@ -211,6 +211,13 @@ HttpResponse Translated(const TranslateCall& call,
   return answer;
 }
 
+HttpResponse TranslateError(const TranslateCall& call, const absl::Status& error) {
+  const absl::Status status = InWordsOf(kApi, error);
+  // A language that was not given cannot be wrong.
+  if (call.detect && FieldOf(status) == kApi.source) return Error(WithField(status, kApi.target));
+  return Error(status);
+}
+
 // The key may be in a query that is wrong otherwise.
 void UseOwnKey(HttpRequest* http) { UseKey(kApi, CompatFields::ReadQuery(*http), http); }
 
@@ -221,7 +228,7 @@ void Translate(const HttpDoor& door, HttpRequest http, std::shared_ptr<HttpAnswe
       door, kApi.name, http, std::move(answer), [&] { return ReadTranslate(http, call.get()); },
       [call](const CallEnd& end, const std::vector<v1::TranslateResponse>& responses) {
         return WithHeaders(
-            end.status.ok() ? Translated(*call, responses) : Error(InWordsOf(kApi, end.status)),
+            end.status.ok() ? Translated(*call, responses) : TranslateError(*call, end.status),
             end);
       });
 }

@@ -8,10 +8,12 @@ const SMALLEST = 20; // its width
 const WIDEST = 110;
 const FONT = 13;
 
-const plain = (piece) => (/^<\/s>$/.test(piece) ? 'end' : piece.replaceAll('▁', '') || '␣');
+// A piece of a vocabulary as people read it.
+export const plain = (piece) => (/^<\/s>$/.test(piece) ? 'end' : piece.replaceAll('▁', '') || '␣');
 
 export class AttentionPicture {
-  // `looked(target token or null)` is called when a row is selected.
+  // `looked(target token or null)` is called when a row is selected; of a head that looks at its own side, targets are
+  // tokens of the source.
   constructor(looked) {
     this.looked = looked;
     this.map = $('map');
@@ -25,10 +27,12 @@ export class AttentionPicture {
     $('sentence-next').addEventListener('click', () => this.show(this.number + 1));
   }
 
-  set(understood) {
+  // Draws the matrix of sentence `number`, or of the last one.
+  set(understood, number) {
+    const {length} = understood.blocks;
     this.understood = understood;
-    $('picture').hidden = understood.blocks.length === 0;
-    if (understood.blocks.length) this.show(0);
+    $('picture').hidden = length === 0;
+    if (length) this.show(Math.min(number, length - 1));
   }
 
   // The matrix of one sentence.
@@ -37,12 +41,14 @@ export class AttentionPicture {
     const block = blocks[number];
     this.number = number;
     // The language tag and the end of a sentence stand for no text.
-    const all = sourceTokens.slice(block.sourceBegin, block.sourceEnd).map((token, place) => ({...token, place}));
-    const shown = all.filter(({begin, end}) => end > begin || $('map-all').checked);
-    this.width = all.length;
-    this.places = shown.map(({place}) => place);
-    this.columns = shown.map(({piece}) => plain(piece));
-    this.rows = targetTokens.slice(block.targetBegin, block.targetEnd).map(({piece}) => plain(piece));
+    const places = (tokens, from, to) => [...Array(to - from).keys()].filter((place) =>
+      $('map-all').checked || tokens[from + place].end > tokens[from + place].begin);
+    const {sourceBegin, sourceEnd, targetBegin, targetEnd} = block;
+    this.width = sourceEnd - sourceBegin;
+    this.places = places(sourceTokens, sourceBegin, sourceEnd);
+    this.rowPlaces = places(targetTokens, targetBegin, targetEnd);
+    this.columns = this.places.map((place) => plain(sourceTokens[sourceBegin + place].piece));
+    this.rows = this.rowPlaces.map((place) => plain(targetTokens[targetBegin + place].piece));
     this.probabilities = block.probabilities;
     this.at = [0, 0];
     $('sentence-pick').hidden = blocks.length < 2;
@@ -57,8 +63,8 @@ export class AttentionPicture {
     const pen = document.createElement('canvas').getContext('2d');
     pen.font = `${FONT}px ${getComputedStyle(this.map).fontFamily}`;
     const wide = (text) => Math.ceil(pen.measureText(cut(text)).width);
-    this.left = 16 + Math.max(...this.rows.map(wide));
-    const longest = Math.max(...this.columns.map(wide));
+    this.left = 16 + Math.max(0, ...this.rows.map(wide));
+    const longest = Math.max(0, ...this.columns.map(wide));
     const style = getComputedStyle(this.map);
     const room = this.map.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight) - this.left;
     const widthIn = (free) => Math.floor(Math.min(WIDEST, Math.max(SMALLEST, free / this.columns.length)));
@@ -97,7 +103,7 @@ export class AttentionPicture {
   }
 
   #share(row, column) {
-    return this.probabilities[row * this.width + this.places[column]] || 0;
+    return this.probabilities[this.rowPlaces[row] * this.width + this.places[column]] || 0;
   }
 
   #look(row, column) {
@@ -109,7 +115,7 @@ export class AttentionPicture {
     }
     this.readout.textContent =
       `“${this.rows[row]}” gives ${percent(this.#share(row, column))} of its attention to “${this.columns[column]}”.`;
-    this.looked(this.understood.blocks[this.number].targetBegin + row);
+    this.looked(this.understood.blocks[this.number].targetBegin + this.rowPlaces[row]);
   }
 
   #onKey(event) {

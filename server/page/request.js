@@ -17,10 +17,12 @@ export function request(text, fields) {
   return asked;
 }
 
+// Without it, HTML may come back with fewer attributes, and so as another text.
+const direction = ({markup}) => (markup ? {setDirection: true} : {});
+
 // What to return besides the text.  The matrix of a long text is large, so it is returned only to be drawn.
 function outputs(asked, model) {
-  const wanted = {tokens: true, tokenScores: true, sentenceSpans: true};
-  if (asked.markup) wanted.setDirection = true;
+  const wanted = {tokens: true, tokenScores: true, sentenceSpans: true, ...direction(asked)};
   if (noAttention.has(model)) return wanted;
   const drawn = $('attention-section').open && asked.contents[0].length <= LONGEST_PICTURE;
   return {...wanted, alignments: true, alignmentThreshold: 0.04, ...(drawn && {attention: true})};
@@ -47,4 +49,10 @@ export async function* translation(asked, model, signal) {
     }
     yield* translation(asked, model, signal);
   }
+}
+
+// The best hypothesis of a translation that was made, with what `output` names.
+export async function moreOf(asked, output, signal) {
+  const {translations} = await json('v1/translate', {...asked, output: {...direction(asked), ...output}}, signal);
+  return translations[0].hypotheses[0];
 }

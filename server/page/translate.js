@@ -3,6 +3,7 @@
 import {ApiError, CODES, json, token} from './api.js';
 import {AttentionPicture} from './attention.js';
 import {showSnippets, showTiming} from './experts.js';
+import {Heads} from './heads.js';
 import {AUTO, Languages, nameOf} from './languages.js';
 import {addressed, remember, remembered} from './memory.js';
 import {$, copyText, duration, element, percent} from './page.js';
@@ -24,7 +25,7 @@ const FOLDS = ['options', 'attention-section', 'timing-section', 'program-sectio
 const source = $('source');
 const output = $('output');
 const languages = new Languages(() => { showToy(); showExamples(); translate(); }, exchange);
-const picture = new AttentionPicture((targetToken) => lookAtToken(targetToken));
+const heads = new Heads(new AttentionPicture((token) => lookAtToken(token)));
 const problem = new Problem();
 const linked = new LinkedScroll([$('source-scroller'), $('target-scroller')], [$('mirror'), output]);
 
@@ -110,7 +111,7 @@ async function translate() {
       if (mine.signal.aborted) return;
       if (stableText) showPart(streamed += stableText);
       if (whole) showWhole(done = whole, text, asked);
-      if (summary) showTiming(summary, understood);
+      if (summary) showSummary(summary);
     }
     if (!done) throw new ApiError(CODES.unavailable, 'The response ended too early.');
     showOutcome(done, text, duration((performance.now() - began) / 1000));
@@ -163,7 +164,7 @@ function showWhole(whole, text, asked) {
   understood.sourceCount = whole.sourceTokens || 0;
   drawn = drawWords(output, understood, lookAtWord);
   linked.set(sentencesOf(whole.sentences || [], text, understood.text));
-  picture.set(understood);
+  heads.set(understood, asked);
   $('attention-section').hidden = understood.links.every((links) => links.length === 0);
   $('attention-hint').hidden = text.length <= LONGEST_PICTURE;
   $('copy').hidden = false;
@@ -175,6 +176,11 @@ function showWhole(whole, text, asked) {
       element('span', {class: 'sure', title: 'probability of a token on average'}, percent(Math.exp(score))))));
   showDoubts();
   showSnippets(asked);
+}
+
+function showSummary(summary) {
+  showTiming(summary, understood);
+  heads.offer(languages.models.find(({name}) => name === summary.model) ?? null);
 }
 
 // What the reader is told when all is done: also that nothing was.
@@ -209,10 +215,15 @@ function lookAtWord(word, node) {
   if (document.activeElement === output) $('spoken').textContent = node.textContent + (word.sure === null ? '' : `, ${percent(word.sure)} sure`);
 }
 
+// A row of the picture: a token of the translation, or of the source, which looks at the source.
 function lookAtToken(token) {
-  const index = token === null ? -1 : understood.words.findIndex((word) => word.tokens.includes(token));
-  if (index < 0) return lookAtWord(null);
-  lookAtWord({tokens: [token], sure: null}, drawn[index]);
+  const {view} = heads;
+  heads.look(token);
+  lookAtWord(null);
+  if (token === null || understood?.source !== source.value) return;
+  drawMirror($('mirror'), source.value, view, attentionOf(view, [token]));
+  if (view.targetTokens !== understood.targetTokens) return;
+  drawn[understood.words.findIndex((word) => word.tokens.includes(token))]?.classList.add('looked-at');
 }
 
 function showToy() {

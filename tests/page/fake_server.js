@@ -16,6 +16,7 @@ const SECURITY = {
 const MODEL = {
   name: 'en-de', version: '8e35c0690ec94de8', architecture: 'MarianMTModel', precision: 'int8', isDefault: true, state: 'STATE_READY',
   languagePairs: [{source: 'en', target: 'de'}], sourceLanguages: ['en'], targetLanguages: ['de'], maxSourceTokens: 512, vocabularySize: 8001,
+  encoderLayers: 4, encoderHeads: 8, crossLayers: 2, crossHeads: 8,
 };
 const BACK = {...MODEL, name: 'de-en', isDefault: false, vocabularySize: 32000, languagePairs: [{source: 'de', target: 'en'}], sourceLanguages: ['de'], targetLanguages: ['en']};
 const WORDS = {
@@ -24,6 +25,17 @@ const WORDS = {
   scores: [-0.02, -0.01, -0.3, -0.9, -1.9, -0.05, -0.01],
   peak: [0, 1, 2, 3, 4, 5, 6],
 };
+
+// Of a head: each token looks at the one before it.
+function headOf({kind, layer = 0, heads: [head]}) {
+  const width = WORDS.source.length;
+  const rows = kind === 'ATTENTION_KIND_ENCODER' ? width : WORDS.target.length;
+  const probabilities = [];
+  for (let row = 0; row < rows; row++) {
+    for (let column = 0; column < width; column++) probabilities.push(column === Math.max(0, row - 1) ? 0.86 : 0.02);
+  }
+  return {kind, layer, head, sourceEnd: width, queryEnd: rows, probabilities};
+}
 
 function translation({contents: [text], options = {}, output = {}, sourceLanguage, targetLanguage}) {
   const detected = sourceLanguage === 'auto' && {detectedLanguage: 'en', detectionConfidence: 0.93};
@@ -50,6 +62,11 @@ function translation({contents: [text], options = {}, output = {}, sourceLanguag
       ...(output.attention && {attention: [{sourceEnd: WORDS.source.length, targetEnd: WORDS.target.length, probabilities}]}),
     },
   };
+  if (output.attentionHeads) best.alignedText.heads = output.attentionHeads.map(headOf);
+  if (output.candidates) {
+    best.steps = [...WORDS.target.map((token, i) => ({candidates: [{token, logProb: WORDS.scores[i]}, {token: '▁Zug', logProb: -2.3}]})),
+      {end: true, candidates: [{token: '</s>', logProb: -0.01}]}];
+  }
   const others = ['Wo ist der nächste Zug?', 'Wo ist die nächste Station?'];
   return {
     hypotheses: [best, ...others.slice(0, (options.numHypotheses ?? 1) - 1).map((other, i) => ({text: other, score: -0.6 - i}))],
@@ -78,6 +95,7 @@ class FakeServer {
     this.busy = 0; // the number of requests to refuse
     this.models = [MODEL];
     this.token = null;
+    this.noHeads = ''; // why heads are refused
     this.streams = true;
     this.settings = {maxCharacters: 1000, pivot: ''};
     this.metricsServed = true;
@@ -122,6 +140,7 @@ class FakeServer {
       return json(429, {code: 8, message: 'too much is waiting', details: [{'@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '5s'}]}, {'retry-after': '5'});
     }
     if (asked.contents[0].includes('WRONG')) return json(400, {code: 3, message: 'contents[0]: a sentence has 600 tokens, the most is 512; split it, or ask for truncation'});
+    if (this.noHeads && asked.output?.attentionHeads) return json(400, {code: 3, message: this.noHeads});
     const whole = translation(asked);
     if (where === '/v1/translate') return json(200, {translations: [whole], ...SUMMARY});
     if (!this.streams) return json(404, {code: 5, message: 'not found'});

@@ -171,11 +171,98 @@ describe('against a fake server', () => {
       return inner.left >= outer.left && inner.right <= outer.right + 1 && inner.top >= outer.top;
     })), 'a label is clipped');
     await page.click('#map-all');
+    assert.ok(server.requests.every(({output}) => !output.candidates && !output.attentionHeads));
     await page.focus('#map');
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowRight');
     assert.equal(await textOf('#map-readout'), '“ist” gives 72 % of its attention to “is”.');
+
+    // What could have come in its place is asked for only now, and once.
+    await until('candidates are there', () => shown('#candidates'));
+    assert.equal(await textOf('#candidates'), 'ist99 %Zug10 %');
+    const before = server.requests.length;
+    await page.keyboard.press('ArrowDown');
+    await until('the next ones are there', async () => (await textOf('#candidates')) === 'der74 %Zug10 %');
+    assert.equal(server.requests.length, before);
     await lookAround('translated');
+  });
+
+  it('shows what a head looks at', async () => {
+    const headsAsked = () => server.requests.flatMap(({output}) => output.attentionHeads ?? []);
+    const rows = (pattern) => until(`rows match ${pattern}`, async () => pattern.test(await textOf('#map')));
+    const translatedAfter = async (act) => {
+      await page.$eval('#state', (node) => { node.textContent = ''; });
+      await act();
+      await translated();
+    };
+    await page.goto(server.origin);
+    await until('languages are there', () => page.$eval('#source-language', (node) => !node.disabled));
+    await translatedAfter(() => setText(TEXT));
+    await translatedAfter(() => open('#attention-section'));
+    await rows(/Bahn/);
+    await page.select('#head-kind', 'ATTENTION_KIND_ENCODER');
+    await rows(/station.*station/);
+    assert.deepEqual(headsAsked(), [{kind: 'ATTENTION_KIND_ENCODER', layer: 3, heads: [0]}]);
+    assert.match(await textOf('#attention-section .hint'), /rows the source again;/);
+    await page.select('#head-number', '5');
+    await until('the other head is asked for', () => headsAsked().at(-1).heads[0] === 5);
+    await page.focus('#map');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowRight');
+    assert.equal(await textOf('#map-readout'), '“the” gives 86 % of its attention to “is”.');
+    assert.deepEqual(await page.$$eval('#mirror mark', (nodes) => nodes.map((node) => node.textContent)), ['is']);
+    assert.ok(!await shown('#candidates'));
+    await lookAround('head');
+
+    // The next text is shown with the same head, but a text that comes while the picture is closed is not.
+    await page.setViewport({width: 1200, height: 900});
+    await translatedAfter(() => setText(`${TEXT}!`));
+    await until('the head is asked for', () => headsAsked().length === 3);
+    assert.deepEqual(headsAsked()[2], {kind: 'ATTENTION_KIND_ENCODER', layer: 3, heads: [5]});
+    await rows(/station.*station/);
+    await open('#attention-section');
+    await translatedAfter(() => setText(`${TEXT}!!`));
+    assert.equal(headsAsked().length, 3);
+    await translatedAfter(() => open('#attention-section'));
+    await rows(/station.*station/);
+    assert.equal(headsAsked().length, 4);
+
+    await page.select('#head-kind', 'ATTENTION_KIND_CROSS');
+    await rows(/Bahn/);
+    assert.equal(await page.$eval('#head-layer', (node) => node.options.length), 2);
+    assert.match(await textOf('#attention-section .hint'), /rows the translation;/);
+    await page.select('#head-kind', '');
+    assert.ok(!await shown('#head-layer'));
+  });
+
+  it('offers only heads that the model has, and says why there are none', async () => {
+    server.models = [{...MODEL, encoderLayers: undefined}];
+    server.noHeads = 'output.attention_heads: needs 2000000 numbers, want at most 1048576';
+    wanted = [/400/];
+    await page.goto(server.origin);
+    await until('languages are there', () => page.$eval('#source-language', (node) => !node.disabled));
+    await page.type('#source', TEXT);
+    await translated();
+    await open('#attention-section');
+    await until('heads are offered', () => shown('#head-kind'));
+    assert.deepEqual(await page.$$eval('#head-kind option', (nodes) => nodes.filter(({hidden}) => !hidden).map(({value}) => value)),
+      ['', 'ATTENTION_KIND_CROSS']);
+    await page.select('#head-kind', 'ATTENTION_KIND_CROSS');
+    await until('it says so', async () => (await textOf('#map-readout')) === 'Needs 2000000 numbers, want at most 1048576');
+    assert.equal(await valueOf('#head-kind'), '');
+    assert.ok((await page.$$('#map rect')).length > 7);
+  });
+
+  it('offers no heads of a recurrent model', async () => {
+    server.models = [{...MODEL, encoderLayers: 0, crossLayers: 0}];
+    await page.goto(server.origin);
+    await page.type('#source', TEXT);
+    await translated();
+    await open('#attention-section');
+    await until('the matrix is there', () => page.$('#map rect'));
+    await translated();
+    assert.ok(!await shown('#head-kind'));
   });
 
   it('does not jump while the text streams in', async () => {

@@ -82,8 +82,8 @@ TEST(HtmlReader, ReferencesAreCharacters) {
 TEST(HtmlReader, WhiteSpaceIsReadAsItIsShown) {
   EXPECT_THAT(Read("<p>\n  one\r\n\ttwo <b> three </b>&#32; four\n</p>"),
               ElementsAre("one two <b>three </b>four"));
-  EXPECT_THAT(Read("<pre translate=yes>one\n  <b>two\n</b> a</pre>"),
-              ElementsAre("one\n  <b>two\n</b> a"));
+  EXPECT_THAT(Read("<pre translate=yes>one\n  <b>two\n</b>a</pre>"),
+              ElementsAre("one\n  <b>two\n</b>a"));
 }
 
 TEST(HtmlReader, CodeKeepsItsPlaceInASentence) {

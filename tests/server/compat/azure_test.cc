@@ -124,7 +124,7 @@ TEST_F(AzureTest, RefusesInItsOwnNumbers) {
            {"&to=de", R"({"Text": "a"})", 400074},
            {"&to=de", R"([{"Text": 1}])", 400005},
            {"&to=de", R"(["a"])", 400005},
-           {"&to=de", "[]", 400072},
+           {"&to=de&from=en", "[]", 400072},
            {"&to=de", R"([{"Text": "<mstrans:dictionary translation='x'>y</mstrans:dictionary>"}])",
             400005},
            {"", kBody, 400036},

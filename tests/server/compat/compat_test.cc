@@ -217,7 +217,8 @@ TEST_F(CompatTest, GoogleHasItsAdvancedEdition) {
 TEST_F(CompatTest, GooglesAdvancedEditionRefusesByName) {
   for (const auto& [body, message] : std::initializer_list<std::pair<const char*, const char*>>{
            {R"({"contents": ["a"]})", "targetLanguageCode"},
-           {R"({"contents": ["a"], "targetLanguageCode": "xx"})", "targetLanguageCode: no model"},
+           {R"({"contents": ["a"], "targetLanguageCode": "xx"})",
+            "targetLanguageCode: \"xx\" is not served"},
            {R"({"contents": ["a"], "targetLanguageCode": "de", "mimeType": "a/b"})", "mimeType"},
            {R"({"contents": ["a"], "targetLanguageCode": "de", "glossaryConfig": {}})",
             "glossaryConfig"}}) {

@@ -52,14 +52,16 @@ TEST(Dialects, RefuseInTheirOwnWords) {
   for (const auto& [body, path, message] :
        std::initializer_list<std::tuple<const char*, const char*, const char*>>{
            {R"({"source": ["a"], "src_lang": "en", "tgt_lang": "xx"})", "/detail",
-            "tgt_lang: no model"},
+            "tgt_lang: \"xx\" is not served"},
            {R"({"source": [1], "src_lang": "en", "tgt_lang": "de"})", "/detail",
             "source: is neither"},
-           {R"({"text": "a", "target_lang": "xx"})", "/message", "target_lang: no model"},
+           {R"({"text": "a", "target_lang": "xx"})", "/message",
+            "target_lang: \"xx\" is not served"},
            {R"({"text": ["a"], "target_lang": "de"})", "/message", "text: is not one text"},
            {R"({"text": "a", "target_lang": "de", "tag_handling": "rtf"})", "/message",
             "tag_handling"},
-           {R"({"q": "a", "source": "en", "target": "xx"})", "/error", "target: no model"},
+           {R"({"q": "a", "source": "en", "target": "xx"})", "/error",
+            "target: \"xx\" is not served"},
            {R"({"text": "a"})", "/error", "q: is missing"}}) {
     const nlohmann::json error = Post(server, "/translate", body, 400);
     EXPECT_THAT(error.value(nlohmann::json::json_pointer(path), ""), HasSubstr(message)) << body;

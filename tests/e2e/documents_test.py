@@ -59,7 +59,7 @@ PICTURES = [
     r"proto/dragoman/v1/ +the public API|Dockerfile  +the image|server ─► engine|a client$",  # trees and drawings
     r"models/ende/model\.ende",  # files
     r"r = p B|1 - avg_over_time|rate\(",  # formulas
-    r'# who +token|event: |\{"(code|goldens|contents)": ?|<doc>|"alignment_layer": ',  # parts of files
+    r'# who +token|event: |\{"(code|contents|goldens|now)": ?|<doc>|"alignment_layer": ',  # parts of files
 ]
 
 # What is too long for a test, or has another name here.

@@ -65,7 +65,9 @@ int main(int argc, char** argv) {
   if (!server.ok()) return Fail(server.status());
   signals.Catch();
   dragoman::Print(&std::cout, "listening",
-                  {{"grpc", (*server)->grpc_address()}, {"http", (*server)->http_address()}});
+                  {{"grpc", (*server)->grpc_address()},
+                   {"http", (*server)->http_address()},
+                   {"metrics", (*server)->metrics_address()}});
   while (signals.Await() == SIGHUP) (*server)->Reload();
   (*server)->Drain();
   dragoman::FlushLog(kLogTimeout);

@@ -21,6 +21,9 @@
 namespace dragoman {
 namespace {
 
+// The API of the pages for probes and Prometheus, in the metrics.
+constexpr char kProbes[] = "probes";
+
 // For the server's own test of whether it accepts clients.
 constexpr absl::Duration kProbeTimeout = absl::Seconds(2);
 
@@ -48,13 +51,15 @@ int MaxCallsPerConnection(const WorkerPoolOptions& pool) {
 struct ConnectionPlan {
   ConnectionRange grpc;
   ConnectionRange http;
+  ConnectionRange metrics;
 };
 
-// Plans the connections of both ports: as many as configured, or by default 10,000 (gRPC) and 1,024
-// (HTTP), if there are enough descriptors.
-absl::StatusOr<ConnectionPlan> PlanConnections(int grpc_wanted, int http_wanted) {
-  constexpr int kDefaultGrpc = 10'000, kDefaultHttp = 1024;
-  ASSIGN_OR_RETURN(const DescriptorPlan plan, PlanDescriptors());
+// Plans the connections of all ports: as many as configured, or by default 10,000 (gRPC) and 1,024
+// (HTTP), if there are enough descriptors; and a few of the port of the metrics, if there is one.
+absl::StatusOr<ConnectionPlan> PlanConnections(int grpc_wanted, int http_wanted, bool metrics) {
+  constexpr int kDefaultGrpc = 10'000, kDefaultHttp = 1024, kMetrics = 32;
+  ASSIGN_OR_RETURN(DescriptorPlan plan, PlanDescriptors());
+  if (metrics) plan.connections -= kMetrics;
   const int http = http_wanted > 0 ? http_wanted : std::min(kDefaultHttp, plan.connections / 4);
   const int room = plan.connections - http;
   const int grpc = grpc_wanted > 0 ? grpc_wanted : std::min(kDefaultGrpc, room);
@@ -65,7 +70,8 @@ absl::StatusOr<ConnectionPlan> PlanConnections(int grpc_wanted, int http_wanted)
   if (room < 1) return too_many("max-http-connections", http, plan.connections - 1);
   if (grpc > room) return too_many("max-connections", grpc, room);
   return ConnectionPlan{.grpc = {.first = plan.reserve, .most = grpc},
-                        .http = {.first = plan.reserve + grpc, .most = http}};
+                        .http = {.first = plan.reserve + grpc, .most = http},
+                        .metrics = {.first = plan.reserve + grpc + http, .most = kMetrics}};
 }
 
 // Whether the server that has started can also serve: it has memory for all the keys and values
@@ -109,7 +115,9 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& optio
 
 Server::~Server() {
   Drain();
-  if (http_ != nullptr) http_->Stop();  // its pages report the outcome of all calls until the end
+  // Their pages report the outcome of all calls until the end.
+  if (http_ != nullptr) http_->Stop();
+  if (metrics_port_ != nullptr) metrics_port_->Stop();
 }
 
 absl::Status Server::ReadSecrets() {
@@ -134,7 +142,8 @@ void Server::WarnOfPlainText() const {
 
 absl::Status Server::OpenPorts() {
   ASSIGN_OR_RETURN(const ConnectionPlan plan,
-                   PlanConnections(options_.max_connections, options_.http.max_connections));
+                   PlanConnections(options_.max_connections, options_.http.max_connections,
+                                   !options_.metrics_address.empty()));
   connections_ = plan.grpc;
   ASSIGN_OR_RETURN(grpc_, GrpcPort::Open(options_.grpc_address));
   vitals_ = std::make_unique<Vitals>(VitalsOptions{
@@ -152,37 +161,65 @@ absl::Status Server::OpenPorts() {
           }});
   ASSIGN_OR_RETURN(http_, HttpPort::Open(options_.http_address));
   ServeHttp(plan.http);
+  RETURN_IF_ERROR(OpenMetricsPort(plan.metrics));
   metrics_.WatchGrpc([this] { return grpc_->Stats(); });
   metrics_.WatchHttp([this] { return http_->Stats(); });
   return absl::OkStatus();
 }
 
+HttpPages Server::Pages() {
+  return {.metrics = [this] { return metrics_.Text(); },
+          .history = [this] { return history_.Json(absl::Now()); },
+          .alive = [this] { return vitals_->alive(); },
+          .ready = [this] { return Ready(); }};
+}
+
+HttpCallbacks Server::CountedAnswers(const HttpRouter& router) {
+  for (const HttpRoute& route : router.routes()) metrics_.AddHttpPath(route.api, route.path);
+  return {.on_answer = [this](const HttpRoute* route, int code) {
+    const HttpRoute none;
+    const HttpRoute& counted = route == nullptr ? none : *route;
+    metrics_.OnHttpAnswer(counted.api, counted.path, code);
+  }};
+}
+
+// Without certificates: most scrapers and probes have none.
+absl::Status Server::OpenMetricsPort(const ConnectionRange& descriptors) {
+  if (options_.metrics_address.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(metrics_port_, HttpPort::Open(options_.metrics_address));
+  HttpRouter router;
+  router.BeginApi(kProbes);
+  AddPages(Pages(), &router);
+  HttpCallbacks callbacks = CountedAnswers(router);
+  metrics_port_->Serve({.threads = 1, .descriptors = descriptors}, std::move(router),
+                       std::move(callbacks));
+  return absl::OkStatus();
+}
+
 void Server::ServeHttp(const ConnectionRange& descriptors) {
   HttpRouter router;
-  AddPages({.metrics = [this] { return metrics_.Text(); },
-            .history = [this] { return history_.Json(absl::Now()); },
-            .alive = [this] { return vitals_->alive(); },
-            .ready = [this] { return Ready(); }},
-           &router);
+  router.BeginApi(kProbes);
+  HttpPages pages = Pages();
+  if (!options_.metrics_address.empty()) pages.metrics = nullptr;
+  AddPages(std::move(pages), &router);
   const HttpDoor door = {.parts = &parts_, .loaded = [this] {
                            return loaded_ ? absl::OkStatus()
                                           : absl::UnavailableError("the models are loading");
                          }};
+  router.BeginApi("dragoman");
   AddApi(door, &router);
   AddStreamApi(door, &router);
   AddOpenApi(&router);
+  router.BeginApi("page");
   AddSite([this] { return PageSettings(); }, &router);
   AddCompat(options_.http.compat, door, &router);
   router.AllowOrigins(options_.http.cors_origins);
-  HttpCallbacks callbacks = {.on_answer = [this](const HttpRoute* route, int code) {
-    metrics_.OnHttpAnswer(route == nullptr ? "" : route->path, code);
-  }};
+  HttpCallbacks callbacks = CountedAnswers(router);
+  metrics_.AddHttpPath("", "");
   if (certificates_ != nullptr) {
     router.WantTls();
     callbacks.certificates = [this] { return certificates_->served(); };
   }
-  metrics_.AddHttpPath("");
-  for (const HttpRoute& route : router.routes()) metrics_.AddHttpPath(route.path);
   const HttpPortOptions& http = options_.http;
   http_->Serve({.threads = HttpThreads(http.threads),
                 .descriptors = descriptors,

@@ -25,6 +25,7 @@
 #include "server/grpc/grpc_port.h"
 #include "server/grpc/model_service.h"
 #include "server/grpc/translate_service.h"
+#include "server/http/pages.h"
 #include "server/http/port.h"
 #include "server/models/model_manager.h"
 #include "server/models/model_registry.h"
@@ -51,6 +52,10 @@ class Server {
   // HOST:PORT, with the port that was chosen if it was 0.
   const std::string& grpc_address() const { return grpc_->address(); }
   const std::string& http_address() const { return http_->address(); }
+  // "" without --metrics-address.
+  std::string metrics_address() const {
+    return metrics_port_ == nullptr ? "" : metrics_port_->address();
+  }
 
   // Reads the configuration, models, certificates and tokens again, on other threads.
   void Reload();
@@ -69,6 +74,10 @@ class Server {
   void WarnOfPlainText() const;
   absl::Status OpenPorts();
   void ServeHttp(const ConnectionRange& descriptors);
+  absl::Status OpenMetricsPort(const ConnectionRange& descriptors);
+  HttpPages Pages();
+  // Creates the series of all routes; the callbacks count their answers.
+  HttpCallbacks CountedAnswers(const HttpRouter& router);
   absl::Status LoadModels(ReadOptions read_again);
   absl::Status StartGrpc();
   void SetServing(bool serving);
@@ -95,6 +104,7 @@ class Server {
   bool drained_ = false;
   std::unique_ptr<Vitals> vitals_;
   std::unique_ptr<HttpPort> http_;
+  std::unique_ptr<HttpPort> metrics_port_;  // null: /metrics is on the HTTP port
   std::unique_ptr<ModelManager> model_manager_;
 };
 

@@ -83,6 +83,7 @@ DOORS = (
     (r"minizip/", r"engine/base/zip_archive\."),
     (r"yaml-cpp/", r"engine/base/yaml\."),
     (r"curl/", r"client/http_client\."),
+    (r"zlib\.h", r"server/http/gzip\."),
     (r"openssl/", r"crypto/pem_files\.|client/file_digest\.|server/http/tls_context\."),
     (r"CLI/", r"server/config/(command_line|flags)\.|client/(\w*commands?|usage)\."),
     (r"nlohmann/", r"engine/base/json\.|server/observe/logging\.|client/json\."),

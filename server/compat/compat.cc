@@ -41,6 +41,7 @@ bool Speaks(const absl::StatusOr<CompatFields>& fields, const Dialect& dialect) 
 
 void AddTranslate(const std::vector<Dialect>& dialects, const HttpDoor& door, HttpRouter* router) {
   if (dialects.empty()) return;
+  router->BeginApi(std::string(dialects.back().name));
   const auto translate = [door, dialects](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
     const absl::StatusOr<CompatFields> fields = CompatFields::Read(http);
     const auto found = std::find_if(dialects.begin(), dialects.end() - 1,
@@ -61,7 +62,9 @@ void AddCompat(const std::vector<std::string>& names, const HttpDoor& door, Http
     return std::find(names.begin(), names.end(), name) != names.end();
   };
   for (size_t i = 0; i < kDoors.size(); ++i) {
-    if (kDoors[i] != nullptr && enabled(kCompatNames[i])) kDoors[i](door, router);
+    if (kDoors[i] == nullptr || !enabled(kCompatNames[i])) continue;
+    router->BeginApi(std::string(kCompatNames[i]));
+    kDoors[i](door, router);
   }
   std::vector<Dialect> dialects;
   for (const Dialect& dialect : kDialects) {

@@ -247,6 +247,10 @@ absl::StatusOr<ServerOptions> Resolve(const v1::ServerConfig& config) {
   if (config.has_http_address()) options.http_address = config.http_address();
   RETURN_IF_ERROR(CheckAddress("grpc-address", options.grpc_address));
   RETURN_IF_ERROR(CheckAddress("http-address", options.http_address));
+  options.metrics_address = config.metrics_address();
+  if (config.has_metrics_address()) {
+    RETURN_IF_ERROR(CheckAddress("metrics-address", options.metrics_address));
+  }
   RETURN_IF_ERROR(ResolveEngine(config, &options));
   RETURN_IF_ERROR(ResolveLimits(config, &options));
   RETURN_IF_ERROR(ResolveSecurity(config, &options));

@@ -157,6 +157,9 @@ void AddServerFlags(CLI::App* app, Flags* flags) {
   Add<std::string>(app, "--http-address", "HOST:PORT", "127.0.0.1:9464",
                    "Where to serve JSON over HTTP, /metrics, /healthz and /readyz",
                    [=](const std::string& v) { config->set_http_address(v); });
+  Add<std::string>(app, "--metrics-address", "HOST:PORT", "that of HTTP",
+                   "Where to serve /metrics, and the probes once more, in plain text",
+                   [=](const std::string& v) { config->set_metrics_address(v); });
   AddDuration(
       app, "--drain-delay", "0s",
       "How long to keep serving after SIGTERM, while health checks already report not ready", flags,

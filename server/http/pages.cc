@@ -3,11 +3,33 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "server/http/gzip.h"
 
 namespace dragoman {
 namespace {
 
 constexpr char kPrometheusText[] = "text/plain; version=0.0.4; charset=utf-8";
+
+HttpHandler MetricsPage(std::function<std::string()> metrics) {
+  return [metrics = std::move(metrics)](const HttpRequest& http,
+                                        const std::shared_ptr<HttpAnswer>& answer) {
+    HttpResponse response = {.content_type = kPrometheusText,
+                             .body = metrics(),
+                             .headers = {{"Vary", "Accept-Encoding"}}};
+    if (AcceptsGzip(http.Header("accept-encoding"))) {
+      response.body = Gzip(response.body);
+      response.headers.emplace_back("Content-Encoding", "gzip");
+    }
+    answer->Send(std::move(response));
+  };
+}
+
+HttpHandler HistoryPage(std::function<std::string()> history) {
+  return [history = std::move(history)](const HttpRequest&,
+                                        const std::shared_ptr<HttpAnswer>& answer) {
+    answer->Send({.content_type = "application/json", .body = history()});
+  };
+}
 
 HttpHandler StatePage(const char* state, std::function<absl::Status()> look) {
   return [state, look = std::move(look)](const HttpRequest&,
@@ -29,14 +51,8 @@ void AddPages(HttpPages pages, HttpRouter* router) {
                  .error = PlainTextBody,
                  .for_probes = true});
   };
-  const auto text = [](const char* type, std::function<std::string()> body) -> HttpHandler {
-    return [type, body = std::move(body)](const HttpRequest&,
-                                          const std::shared_ptr<HttpAnswer>& answer) {
-      answer->Send({.content_type = type, .body = body()});
-    };
-  };
-  add("/metrics", text(kPrometheusText, std::move(pages.metrics)));
-  add("/metrics/history", text("application/json", std::move(pages.history)));
+  if (pages.metrics != nullptr) add("/metrics", MetricsPage(std::move(pages.metrics)));
+  add("/metrics/history", HistoryPage(std::move(pages.history)));
   add("/healthz", StatePage("alive", std::move(pages.alive)));
   add("/readyz", StatePage("ready", std::move(pages.ready)));
 }

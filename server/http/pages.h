@@ -1,6 +1,6 @@
 // The pages for probes and for Prometheus:
 //
-//   /metrics          the Prometheus text format
+//   /metrics          the Prometheus text format, compressed for who takes that
 //   /metrics/history  some of it as it was in the last hour, as JSON (server/observe/history.h)
 //   /healthz          200 while the server is alive, otherwise 503 and the reason
 //   /readyz           200 while it takes calls, otherwise 503 and the reason
@@ -21,7 +21,7 @@ namespace dragoman {
 
 // The content of the pages.  Called on the threads of the port.
 struct HttpPages {
-  std::function<std::string()> metrics;
+  std::function<std::string()> metrics;  // null: there is no such page on this port
   std::function<std::string()> history;
   std::function<absl::Status()> alive;
   std::function<absl::Status()> ready;

@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "server/http/message.h"
@@ -38,12 +39,18 @@ struct HttpRoute {
   bool for_probes = false;
   // If not empty: only requests whose query has this parameter.
   std::string parameter = {};
+  std::string api = {};  // the API that it belongs to, for the metrics; set by the router
 };
 
 // Filled before serving and never changed afterwards, so safe for concurrent use.
 class HttpRouter {
  public:
-  void Add(HttpRoute route) { routes_.push_back(std::move(route)); }
+  void Add(HttpRoute route) {
+    route.api = api_;
+    routes_.push_back(std::move(route));
+  }
+  // The routes that are added from now on belong to this API: "deepl".
+  void BeginApi(std::string api) { api_ = std::move(api); }
 
   // Lets pages of these origins call ("https://example.org", or "*" for all); none by default.
   void AllowOrigins(std::vector<std::string> origins) { origins_ = std::move(origins); }
@@ -67,6 +74,7 @@ class HttpRouter {
   HttpResponse AnswerOptions(const HttpRequest& request, const std::string& allow) const;
 
   std::vector<HttpRoute> routes_;
+  std::string api_;
   std::vector<std::string> origins_;
   bool want_tls_ = false;
 };

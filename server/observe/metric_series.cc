@@ -26,20 +26,32 @@ constexpr absl::StatusCode kTranslateCodes[] = {
 // The codes of calls that are refused by Call::Admit, when no model is known yet.
 constexpr absl::StatusCode kAdmissionCodes[] = {absl::StatusCode::kUnauthenticated,
                                                 absl::StatusCode::kResourceExhausted};
+constexpr char kTimedByModel[] = "Translate";
 constexpr const char* kMethods[] = {"Translate", "TranslateStream", "TranslateBulk", "Score",
-                                    "Tokenize",  "ListModels",      "GetModel"};
+                                    "Tokenize",  "DetectLanguage",  "ListModels",    "GetModel"};
 // The methods that use a model's engine, and the requests within a bulk call.
 constexpr const char* kModelMethods[] = {"Translate",         "TranslateStream", "TranslateBulk",
                                          "TranslateBulkItem", "Score",           "Tokenize"};
 
-// Upper bounds in seconds: 1 ms to 60 s in steps of about 1.4; for the stages, finer ones.
-const Histogram::BucketBoundaries kRequestSeconds = {
-    .001, .002, .003, .005, .007, .01, .015, .02, .03, .05, .075, .1, .15, .2, .3,
-    .5,   .7,   1,    1.5,  2,    3,   5,    7,   10,  15,  20,   30, 45,  60};
-const Histogram::BucketBoundaries kStageSeconds = {
-    .0001, .0002, .0005, .001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60};
+// Upper bounds in seconds.  Calls have that of docs/slo.md, 1.  With few of them, and the codes of
+// all methods, a model has no more than 150 series.
+const Histogram::BucketBoundaries kRequestSeconds = {.005, .01, .025, .05, .1, .25,
+                                                     .5,   1,   2.5,  5,   10, 30};
+const Histogram::BucketBoundaries kGoodSeconds = {.1, .25, .5, 1, 2.5, 5, 10};
+const Histogram::BucketBoundaries kFirstTextSeconds = {.01, .025, .05, .1, .25, .5, 1, 5};
+const Histogram::BucketBoundaries kStageSeconds = {.001, .005, .025, .1, .5, 2.5, 10};
 const Histogram::BucketBoundaries kBatchSizes = {
     1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 2048};
+
+constexpr int32_t kNotKnownYet = -2;
+
+// Of the source vocabulary; -1 if it has no such token.
+int32_t UnknownId(const Tokenizer& tokenizer) {
+  for (int32_t id = 0; id < tokenizer.source_vocabulary_size(); ++id) {
+    if (tokenizer.SourcePiece(id) == "<unk>") return id;
+  }
+  return -1;
+}
 
 }  // namespace
 
@@ -81,9 +93,10 @@ void MetricSeries::AddCalls(const std::string& method, const std::string& model,
     series.by_code.at(static_cast<int>(code)) = &requests.Add(
         {{"method", method}, {"model", model}, {"code", absl::StatusCodeToString(code)}});
   }
-  const prometheus::Labels labels = {{"method", method}, {"model", model}};
+  const prometheus::Labels labels = {{"method", method},
+                                     {"model", method == kTimedByModel ? model : ""}};
   series.duration = &durations.Add(labels, kRequestSeconds);
-  series.ok_duration = &ok_durations.Add(labels, kRequestSeconds);
+  series.ok_duration = &ok_durations.Add(labels, kGoodSeconds);
 }
 
 CallSeries MetricSeries::CallsOf(const std::string& method, const std::string& model,
@@ -119,8 +132,6 @@ PhaseSeries MetricSeries::AddPhase(const char* phase) {
 
 void MetricSeries::AddModel(const Model& model, absl::Duration load) {
   const std::string& name = model.name();
-  for (const char* method : kModelMethods) AddCalls(method, name, kTranslateCodes);
-  AddCalls("GetModel", name, {absl::StatusCode::kOk});
   RemoveModel(name);
   prometheus::Gauge& info = model_info.Add({{"model", name},
                                             {"precision", NameOf(model.precision())},
@@ -131,9 +142,10 @@ void MetricSeries::AddModel(const Model& model, absl::Duration load) {
   for (const char* result : {"loaded", "memory", "broken", "golden"}) {
     model_loads.Add({{"model", name}, {"result", result}});
   }
-  StagesOf(model);
+  const int32_t unknown_id = UnknownId(model.tokenizer());
   absl::MutexLock lock(&mutex);
   info_by_model[name] = &info;
+  models[name].unknown_id = unknown_id;
 }
 
 void MetricSeries::RemoveModel(const std::string& name) {
@@ -145,30 +157,29 @@ void MetricSeries::RemoveModel(const std::string& name) {
   info_by_model.erase(info);
 }
 
+prometheus::Histogram& MetricSeries::FirstTextOf(const std::string& model) {
+  return first_text.Add({{"model", model}}, kFirstTextSeconds);
+}
+
 ModelSeries MetricSeries::StagesOf(const Model& model) {
   const std::string& name = model.name();
+  ModelSeries series{.unknown_id = kNotKnownYet};
   {
     absl::ReaderMutexLock lock(&mutex);
-    if (const auto found = models.find(name); found != models.end()) return found->second;
+    if (const auto found = models.find(name); found != models.end()) series = found->second;
   }
+  if (series.tokenize != nullptr) return series;
+  if (series.unknown_id == kNotKnownYet) series.unknown_id = UnknownId(model.tokenizer());
   const auto stage = [&](const char* stage_name) {
     return &stages.Add({{"stage", stage_name}, {"model", name}}, kStageSeconds);
   };
-  ModelSeries series = {.tokenize = stage("tokenize"),
-                        .queue = stage("queue"),
-                        .encode = stage("encode"),
-                        .decode = stage("decode"),
-                        .detokenize = stage("detokenize"),
-                        .first_text = &first_text.Add({{"model", name}}, kRequestSeconds)};
-  const Tokenizer& tokenizer = model.tokenizer();
-  for (int32_t id = 0; id < tokenizer.source_vocabulary_size(); ++id) {
-    if (tokenizer.SourcePiece(id) == "<unk>") {
-      series.unknown_id = id;
-      break;
-    }
-  }
+  series.tokenize = stage("tokenize");
+  series.queue = stage("queue");
+  series.encode = stage("encode");
+  series.decode = stage("decode");
+  series.detokenize = stage("detokenize");
   absl::MutexLock lock(&mutex);
-  return models.emplace(name, series).first->second;
+  return models[name] = series;
 }
 
 }  // namespace dragoman

@@ -1,8 +1,10 @@
 // The series that Metrics fills: their names, help texts, labels and buckets, in one place.  All
-// are zero from the start, and those of a model from when it is loaded, except the series of
-// principals and of certificates, which appear with the first value.
+// are zero from the start, except those of models, principals and certificates, which appear with
+// the first value: a server may have hundreds of models, of which few are used.  A model has at
+// most 150 series.
 //
-// An unforeseen combination of labels gets its series when it occurs, instead of ending the server.
+// Any other combination of labels gets its series when it occurs, too, instead of ending the
+// server.
 //
 // Thread-safe, except for the members that the constructor creates.
 
@@ -31,7 +33,8 @@ namespace dragoman {
 
 inline constexpr int kCodes = 17;  // of absl::StatusCode, OK to UNAUTHENTICATED
 
-// The series of one method and model.
+// The series of one method and model.  Only Translate is timed for each model; the times of the
+// other methods are those of all models together.
 struct CallSeries {
   std::array<prometheus::Counter*, kCodes>
       by_code{};  // null if the method never answers with that code
@@ -39,14 +42,13 @@ struct CallSeries {
   prometheus::Histogram* ok_duration = nullptr;
 };
 
-// The series of one model, and what is needed to fill them.
+// The series of one model, null until they are used, and what is needed to fill them.
 struct ModelSeries {
   prometheus::Histogram* tokenize = nullptr;
   prometheus::Histogram* queue = nullptr;
   prometheus::Histogram* encode = nullptr;
   prometheus::Histogram* decode = nullptr;
   prometheus::Histogram* detokenize = nullptr;
-  prometheus::Histogram* first_text = nullptr;
   int32_t unknown_id = -1;  // of the source vocabulary
 };
 
@@ -84,27 +86,30 @@ struct MetricSeries {
   // May be called more than once for a method and model.
   void AddCalls(const std::string& method, const std::string& model,
                 absl::Span<const absl::StatusCode> codes);
-  // The series for a call with this outcome; created now if necessary.
+  // The series for a call with this outcome, created at the first one.
   CallSeries CallsOf(const std::string& method, const std::string& model, absl::StatusCode code);
   // The calls of a principal.  The first `named_principals` to call have a series each; all later
   // ones share the series "others", and "" is "anonymous".
   prometheus::Counter& CallsOfPrincipal(const std::string& principal);
   PhaseSeries AddPhase(const char* phase);
-  // Creates the series of a model that was loaded.
+  // Creates the series that describe a model that was loaded.
   void AddModel(const Model& model, absl::Duration load);
   // Removes a model that is no longer served, or is about to be replaced by another version.  Its
   // counters and histograms stay.
   void RemoveModel(const std::string& name);
-  // The series of a model's stages; created now if necessary.
+  // The series of a model's stages, created at the first call.
   ModelSeries StagesOf(const Model& model);
+  // The series of its streams, created at the first one.
+  prometheus::Histogram& FirstTextOf(const std::string& model);
 
   const size_t named_principals;
   prometheus::Registry registry;
 
   prometheus::Family<prometheus::Counter>& requests =
       Counters("dragoman_requests_total", "Calls that ended, by gRPC code.");
-  prometheus::Family<prometheus::Histogram>& durations = Histograms(
-      "dragoman_request_duration_seconds", "Time from the arrival of a call to its end.");
+  prometheus::Family<prometheus::Histogram>& durations =
+      Histograms("dragoman_request_duration_seconds",
+                 "Time from the arrival of a call to its end; by model for Translate.");
   prometheus::Family<prometheus::Histogram>& ok_durations =
       Histograms("dragoman_ok_duration_seconds",
                  "The same for calls that ended with OK; goodput is the rate of a bucket.");
@@ -127,7 +132,8 @@ struct MetricSeries {
 
   prometheus::Family<prometheus::Counter>& http_responses =
       Counters("dragoman_http_responses_total",
-               "Responses of the HTTP port, by path (empty: none matched) and class of code.");
+               "Responses of the HTTP port, by API, path (both empty: none matched) and class of "
+               "code.");
 
   prometheus::Family<prometheus::Counter>& reload_failures =
       Counters("dragoman_reload_failures_total",
@@ -227,7 +233,7 @@ struct MetricSeries {
   absl::Mutex mutex;
   std::map<std::pair<std::string, std::string>, CallSeries> calls ABSL_GUARDED_BY(mutex);
   std::map<std::string, prometheus::Counter*> principals ABSL_GUARDED_BY(mutex);
-  std::map<std::string, ModelSeries> models ABSL_GUARDED_BY(mutex);
+  std::map<std::string, ModelSeries> models ABSL_GUARDED_BY(mutex);  // that are loaded
   std::map<std::string, prometheus::Gauge*> info_by_model ABSL_GUARDED_BY(mutex);
 };
 

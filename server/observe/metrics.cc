@@ -28,12 +28,6 @@ const char* InvalidReason(const absl::Status& status) {
   return "other";
 }
 
-const char* ExhaustedReason(const absl::Status& status) {
-  if (IsPrincipalLimit(status)) return "principal_limit";
-  if (IsMessageTooLarge(status)) return "message_size";
-  return RetryAfterOf(status).has_value() ? "quota" : "queue_full";
-}
-
 const char* NameOf(Reloaded what) {
   return what == Reloaded::kCertificates ? "certificates" : "tokens";
 }
@@ -61,26 +55,16 @@ struct Metrics::Impl {
 };
 
 void Metrics::Impl::CountEnd(const CallRecord& record) {
+  const std::string refusal = ReasonOfRefusal(record.status, record.draining);
+  if (!refusal.empty()) series.rejected.Add({{"reason", refusal}}).Increment();
   switch (record.status.code()) {
     case absl::StatusCode::kInvalidArgument:
     case absl::StatusCode::kNotFound:
       series.invalid.Add({{"reason", InvalidReason(record.status)}}).Increment();
       break;
-    case absl::StatusCode::kResourceExhausted:
-      series.rejected.Add({{"reason", ExhaustedReason(record.status)}}).Increment();
-      break;
-    case absl::StatusCode::kUnavailable:
-      series.rejected.Add({{"reason", record.draining ? "draining" : "not_loaded"}}).Increment();
-      break;
-    case absl::StatusCode::kUnauthenticated:
-      series.rejected.Add({{"reason", "unauthenticated"}}).Increment();
-      break;
     case absl::StatusCode::kDeadlineExceeded:
-      if (IsCannotBeMet(record.status)) {
-        series.rejected.Add({{"reason", "cannot_be_met"}}).Increment();
-      } else {
-        series.cancelled.Add({{"cause", "deadline"}}).Increment();
-      }
+      if (!refusal.empty()) break;
+      series.cancelled.Add({{"cause", "deadline"}}).Increment();
       break;
     case absl::StatusCode::kCancelled:
       series.cancelled.Add({{"cause", record.draining ? "drain" : "client"}}).Increment();
@@ -156,14 +140,15 @@ void Metrics::WatchAnswers(std::function<size_t()> bytes) {
   impl_->unread_bytes = std::move(bytes);
 }
 
-void Metrics::AddHttpPath(const std::string& path) {
+void Metrics::AddHttpPath(const std::string& api, const std::string& path) {
   for (const int code : {200, 400, 500}) {
-    impl_->series.http_responses.Add({{"path", path}, {"code", ClassOf(code)}});
+    impl_->series.http_responses.Add({{"api", api}, {"path", path}, {"code", ClassOf(code)}});
   }
 }
 
-void Metrics::OnHttpAnswer(const std::string& path, int code) {
-  impl_->series.http_responses.Add({{"path", path}, {"code", ClassOf(code)}}).Increment();
+void Metrics::OnHttpAnswer(const std::string& api, const std::string& path, int code) {
+  impl_->series.http_responses.Add({{"api", api}, {"path", path}, {"code", ClassOf(code)}})
+      .Increment();
 }
 
 void Metrics::OnReload(Reloaded what, const absl::Status& status) {
@@ -232,7 +217,7 @@ void Metrics::OnBulkItemEnded(const CallRecord& record) {
 }
 
 void Metrics::OnFirstText(const Model& model, absl::Duration took) {
-  impl_->series.StagesOf(model).first_text->Observe(absl::ToDoubleSeconds(took));
+  impl_->series.FirstTextOf(model.name()).Observe(absl::ToDoubleSeconds(took));
 }
 
 void Metrics::OnTranslated(const Model& model, int characters, const TranslateTimes& times) {

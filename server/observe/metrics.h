@@ -3,9 +3,9 @@
 // counted), metric_families (what is read from others when Prometheus asks) and metric_samples
 // (what is kept for an hour).
 //
-// Every series exists, at zero, before the first request: labels come from the configuration and
-// never from a request.  The one exception is principals, whose series start with their first call
-// and are limited in number.
+// Labels come from the configuration and never from a request.  Series exist, at zero, before the
+// first request, but those of a model or a principal start with its first call; the number of both
+// is limited.
 //
 // Thread-safe.
 
@@ -60,10 +60,10 @@ class Metrics : public Observer {
   // And for the bytes of answers that wait for their clients.
   void WatchAnswers(std::function<size_t()> bytes);
 
-  // Creates the series of a path that the HTTP port serves; "" for all others.
-  void AddHttpPath(const std::string& path);
+  // Creates the series of a path that the HTTP port serves for an API; "" and "" for all others.
+  void AddHttpPath(const std::string& api, const std::string& path);
   // The HTTP port answered on a path.  REQUIRES: AddHttpPath was called.
-  void OnHttpAnswer(const std::string& path, int code);
+  void OnHttpAnswer(const std::string& api, const std::string& path, int code);
 
   // Files were read, initially or again, or could not be read.
   void OnReload(Reloaded what, const absl::Status& status);

@@ -69,12 +69,15 @@ def run_server(*arguments, limit=None, **options):
                           timeout=120, **options)
 
 
+PORTS = ("grpc", "http", "metrics")
+
+
 def listening(line):
-    """Parses the addresses in the `listening` line, which is text or, with --log-format json, an object."""
+    """Parses the addresses of PORTS in the `listening` line, which is text or, with --log-format json, an object."""
     if line.startswith("{"):
         said = json.loads(line)
-        return (said["grpc"], said["http"]) if said["event"] == "listening" else None
-    match = re.fullmatch(r"listening grpc=(\S+) http=(\S+)\n", line)
+        return [said.get(port) for port in PORTS] if said["event"] == "listening" else None
+    match = re.fullmatch(r"listening grpc=(\S+) http=(\S+)(?: metrics=(\S+))?\n", line)
     return match and match.groups()
 
 
@@ -95,7 +98,7 @@ class Server:
         for line in self.process.stdout:
             addresses = listening(line)
             if addresses:
-                self.grpc_address, self.http_address = addresses
+                self.grpc_address, self.http_address, self.metrics_address = addresses
                 break
         else:
             code = self.stop()

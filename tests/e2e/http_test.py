@@ -4,7 +4,7 @@ import shutil
 import subprocess
 import unittest
 
-from harness import ServerTest, pb
+from harness import FLOAT32, ServerTest, pb, run_server, serve
 
 import grpc
 
@@ -36,6 +36,7 @@ class HttpTest(ServerTest):
         def value(metrics, name, **labels):
             return metrics[name][tuple(sorted(labels.items()))]
 
+        self.server.translate("Hello")  # now the series of the model are there
         before = self.server.metrics()
         self.server.translate("Good morning.", "Where is the station?")
         self.assert_fails(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.server.translate())
@@ -68,6 +69,35 @@ class HttpTest(ServerTest):
         check = subprocess.run(["promtool", "check", "metrics"], text=True, capture_output=True,
                                input=self.server.http("/metrics")[2])
         self.assertEqual((check.returncode, check.stdout, check.stderr), (0, "", ""))
+
+
+class MetricsAddressTest(unittest.TestCase):
+
+    def test_metrics_have_a_port_of_their_own(self):
+        server = serve(self, *FLOAT32, "--metrics-address", "127.0.0.1:0")
+        self.assertEqual([server.http(path)[0] for path in ("/metrics", "/healthz", "/readyz")],
+                         [404, 200, 200])
+        server.translate("Good morning.")
+        server.http_address = server.metrics_address
+        self.assertEqual([server.http(path)[0] for path in ("/healthz", "/readyz", "/v1/models", "/")],
+                         [200, 200, 404, 404])
+        metrics = server.metrics()
+        self.assertEqual(metrics["dragoman_sentences_total"][()], 1)
+        responses = {tuple(labels[key] for key in ("api", "path", "code")): value for labels, value in
+                     ((dict(labels), value)
+                      for labels, value in metrics["dragoman_http_responses_total"].items())}
+        self.assertEqual(responses[("", "", "4xx")], 3)
+        self.assertEqual(responses[("probes", "/readyz", "2xx")], 2)
+        self.assertEqual(responses[("libretranslate", "/translate", "2xx")], 0)
+        self.assertEqual(responses[("dragoman", "/v1/translate", "2xx")], 0)
+        self.assertEqual(server.stop(), 0)
+
+    def test_an_address_that_is_taken_ends_the_server(self):
+        server = serve(self, *FLOAT32)
+        ended = run_server(*FLOAT32, "--grpc-address", "127.0.0.1:0", "--http-address", "127.0.0.1:0",
+                           "--metrics-address", server.http_address)
+        self.assertEqual(ended.returncode, 1)
+        self.assertIn(server.http_address, ended.stderr)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <zlib.h>
 
 #include <atomic>
 
@@ -11,6 +12,20 @@ namespace dragoman {
 namespace {
 
 using ::testing::HasSubstr;
+
+std::string Gunzip(const std::string& packed) {
+  z_stream stream = {};
+  EXPECT_EQ(inflateInit2(&stream, MAX_WBITS + 16), Z_OK);
+  std::string text(1 << 20, '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
+  stream.avail_in = static_cast<uInt>(packed.size());
+  stream.next_out = reinterpret_cast<Bytef*>(text.data());
+  stream.avail_out = static_cast<uInt>(text.size());
+  EXPECT_EQ(inflate(&stream, Z_FINISH), Z_STREAM_END);
+  text.resize(stream.total_out);
+  inflateEnd(&stream);
+  return text;
+}
 
 class HttpPagesTest : public testing::Test {
  protected:
@@ -57,6 +72,17 @@ TEST_F(HttpPagesTest, ServesTheLastHourAsJson) {
   EXPECT_EQ(answer.code, 200);
   EXPECT_THAT(answer.headers, HasSubstr("Content-Type: application/json"));
   EXPECT_EQ(answer.body, "{}");
+}
+
+TEST_F(HttpPagesTest, CompressesMetricsForWhoTakesThat) {
+  RawHttpClient client(port_->address());
+  client.Send("GET /metrics HTTP/1.1\r\nHost: x\r\nAccept-Encoding: deflate, gzip;q=0.5\r\n\r\n");
+  const HttpReply packed = client.Receive();
+  EXPECT_THAT(packed.headers, HasSubstr("Content-Encoding: gzip"));
+  EXPECT_THAT(packed.headers, HasSubstr("Vary: Accept-Encoding"));
+  EXPECT_EQ(Gunzip(packed.body), "up 1\n");
+  client.Send("GET /metrics HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip;q=0, br\r\n\r\n");
+  EXPECT_EQ(client.Receive().body, "up 1\n");
 }
 
 TEST_F(HttpPagesTest, IsAliveBeforeItIsReady) {

@@ -14,6 +14,7 @@
 #include "server/observe/logging.h"
 #include "server/observe/machine_report.h"
 #include "server/server.h"
+#include "server/service_manager.h"
 #include "server/shutdown.h"
 
 namespace {
@@ -68,7 +69,9 @@ int main(int argc, char** argv) {
                   {{"grpc", (*server)->grpc_address()},
                    {"http", (*server)->http_address()},
                    {"metrics", (*server)->metrics_address()}});
+  dragoman::TellServiceManager("READY=1");
   while (signals.Await() == SIGHUP) (*server)->Reload();
+  dragoman::TellServiceManager("STOPPING=1");
   (*server)->Drain();
   dragoman::FlushLog(kLogTimeout);
   return EXIT_SUCCESS;

@@ -19,12 +19,21 @@ sigset_t TheSignals() {
   return signals;
 }
 
+// What would end the process, although nobody who sends it wants that.
+void IgnoreOthers() {
+  for (const int other :
+       {SIGPIPE, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGPOLL, SIGPWR, SIGSTKFLT}) {
+    signal(other, SIG_IGN);
+  }
+  for (int other = SIGRTMIN; other <= SIGRTMAX; ++other) signal(other, SIG_IGN);
+}
+
 }  // namespace
 
 ShutdownSignals::ShutdownSignals() {
   const sigset_t signals = TheSignals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  signal(SIGPIPE, SIG_IGN);
+  IgnoreOthers();
   std::thread([this] { Listen(); }).detach();
 }
 

@@ -3,6 +3,7 @@
 //   SIGTERM, SIGINT   the first one makes it drain, the second one ends it at once
 //   SIGHUP            makes it read its configuration, models, certificates and tokens again
 //   SIGPIPE           ignored: the write itself fails with an error
+//   SIGUSR1, SIGUSR2, the timers' and the real-time signals   ignored: they mean nothing here
 
 #ifndef DRAGOMAN_SERVER_SHUTDOWN_H_
 #define DRAGOMAN_SERVER_SHUTDOWN_H_

@@ -150,8 +150,12 @@ if command -v systemd-nspawn >/dev/null; then
     nsenter --target "$init" --all sh -c '
       pid=$(systemctl show --property MainPID --value dragoman.service)
       grep -H -E "^(Uid|NoNewPrivs|Seccomp|CapEff):" /proc/$pid/status
+      systemctl reload dragoman.service
+      kill -USR1 $pid
+      echo "After a reload and a signal: $(systemctl is-active dragoman.service)"
       systemctl stop dragoman.service
       systemctl show --property Result --property ExecMainStatus dragoman.service' | tee "$work/log"
+    grep -q 'signal: active' "$work/log" || fail "the unit does not survive a reload or a signal"
     grep -q '^Result=success' "$work/log" || fail "the unit does not stop well"
     kill -RTMIN+4 "$init" # power off
   fi

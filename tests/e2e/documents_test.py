@@ -29,7 +29,7 @@ PROGRAMS = r"""apt-get awk buildah cmake cpack ctest curl debootstrap docker dra
 RULES = [
     (r"^(\./run\.sh|\./test\.sh)", "installs packages and builds everything; debian_test runs it on fresh trees"),
     (r"cpack|^cmake/install-packages\.sh package|^sudo apt install", "makes and installs the package; package_test"),
-    (r"^(sudoedit|journalctl) ", "needs systemd and the installed package; package_test"),
+    (r"^(sudoedit|journalctl|sudo systemctl) ", "needs systemd and the installed package; package_test"),
     (r"^cmake |^clients/generate\.sh", "builds in the tree of the running test"),
     (r"^(DRAGOMAN_\w+=\S+ )?ctest ", "is a part of the suite that is running, or takes minutes"),
     (r"^docker ", "needs a container engine; image_test"),

@@ -4,9 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdlib>
+#include <cstring>
+#include <map>
 #include <string>
 #include <thread>
 #include <utility>
@@ -22,10 +27,11 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// dragoman-server, started with flags.
+// dragoman-server, started with flags and further variables of the environment.
 class Process {
  public:
-  explicit Process(std::vector<std::string> flags) {
+  explicit Process(std::vector<std::string> flags,
+                   const std::map<std::string, std::string>& variables = {}) {
     flags.insert(flags.begin(), DRAGOMAN_SERVER_BINARY);
     std::vector<char*> argv;
     for (std::string& flag : flags) argv.push_back(flag.data());
@@ -37,6 +43,7 @@ class Process {
     if (pid_ == 0) {
       dup2(out[1], STDOUT_FILENO);
       dup2(err[1], STDERR_FILENO);
+      for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
       execv(argv[0], argv.data());
       _exit(127);
     }
@@ -119,6 +126,58 @@ TEST(Binary, PrintsWhereItListensServesAndDrainsOnSigterm) {
   EXPECT_EQ(server.Await(), 0);
   EXPECT_EQ(server.Output(), "");
   EXPECT_THAT(server.Errors(), HasSubstr("drained"));
+}
+
+TEST(Binary, SignalsWithoutAMeaningDoNotEndIt) {
+  Process server(GoodFlags());
+  const std::string http_address = Addresses(server.ReadLine()).second;
+  for (const int signal : {SIGUSR1, SIGUSR2, SIGALRM, SIGPROF, SIGRTMIN, SIGRTMAX}) {
+    server.Kill(signal);
+    EXPECT_EQ(HttpGet(http_address, "/readyz").code, 200) << signal;
+  }
+  server.Kill(SIGTERM);
+  EXPECT_EQ(server.Await(), 0);
+}
+
+// A socket on which a service manager listens.
+class NotifySocket {
+ public:
+  // `name` is a path, or begins with @.
+  explicit NotifySocket(const std::string& name) : fd_(socket(AF_UNIX, SOCK_DGRAM, 0)) {
+    sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = {}};
+    std::memcpy(address.sun_path, name.data(), name.size());
+    if (name[0] == '@') address.sun_path[0] = '\0';
+    const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size());
+    EXPECT_EQ(bind(fd_, reinterpret_cast<const sockaddr*>(&address), size), 0) << name;
+  }
+  ~NotifySocket() { close(fd_); }
+
+  // The next message; waits for it.
+  std::string Read() const {
+    char buffer[256];
+    const ssize_t size = recv(fd_, buffer, sizeof(buffer), 0);
+    return size < 0 ? "" : std::string(buffer, static_cast<size_t>(size));
+  }
+
+ private:
+  const int fd_;
+};
+
+TEST(Binary, TellsTheServiceManagerWhenItIsReadyAndWhenItStops) {
+  const std::string id = std::to_string(getpid());
+  const std::string path = testing::TempDir() + "dragoman_notify_" + id;
+  for (const std::string& name : {path, "@dragoman_notify_" + id}) {
+    unlink(path.c_str());
+    const NotifySocket socket(name);
+    Process server(GoodFlags(), {{"NOTIFY_SOCKET", name}});
+    EXPECT_EQ(socket.Read(), "READY=1");
+    const std::string http_address = Addresses(server.ReadLine()).second;
+    EXPECT_EQ(HttpGet(http_address, "/readyz").code, 200);
+    server.Kill(SIGTERM);
+    EXPECT_EQ(socket.Read(), "STOPPING=1");
+    EXPECT_EQ(server.Await(), 0);
+  }
+  unlink(path.c_str());
 }
 
 TEST(Binary, SecondSignalEndsItAtOnce) {

@@ -271,8 +271,9 @@ absl::StatusOr<ServerOptions> Resolve(const v1::ServerConfig& config) {
 }
 
 std::string NamesOfFixedChanges(const v1::ServerConfig& before, const v1::ServerConfig& after) {
-  static constexpr const char* kTakenOver[] = {"models", "models_directory", "default_model",
-                                               "pivot",  "shortlists",       "canaries"};
+  static constexpr const char* kTakenOver[] = {"models",    "models_directory", "default_model",
+                                               "pivot",     "shortlists",       "canaries",
+                                               "log_level", "log_format"};
   std::vector<std::string> names;
   const google::protobuf::Descriptor& fields = *v1::ServerConfig::descriptor();
   for (int i = 0; i < fields.field_count(); ++i) {

@@ -171,6 +171,7 @@ void ModelManager::TakeOver(const ServerOptions& options) {
   options_.canaries = options.canaries;
   options_.default_model = options.default_model;
   options_.pivot = options.pivot;
+  ChangeLogging(options.log);
 }
 
 // Removes what the configuration no longer names: last, when the new models have been loaded, and

@@ -27,6 +27,8 @@ namespace {
 
 constexpr size_t kQueuedLines = 4096;  // about 2 MiB
 
+std::atomic<bool> json_lines = false;  // the format of new lines
+
 std::atomic<bool> queue_exists = false;
 // The number of lines put into the queue, and of those taken out of it.
 std::atomic<int64_t> queued_lines = 0;
@@ -75,7 +77,7 @@ void AppendEvent(bool json, std::string_view event, absl::Span<const LogField> f
 // within moments are written together.
 class DescriptorSink : public spdlog::sinks::base_sink<std::mutex> {
  public:
-  DescriptorSink(int fd, bool json, bool queued) : fd_(fd), json_(json), queued_(queued) {}
+  DescriptorSink(int fd, bool queued) : fd_(fd), queued_(queued) {}
   // Writes the lines that were still waiting to be written together with later ones.  The lock
   // shows ThreadSanitizer, which does not see into spdlog's library, that the queue's thread is
   // done.
@@ -104,7 +106,7 @@ class DescriptorSink : public spdlog::sinks::base_sink<std::mutex> {
     const int64_t lost = LogLinesDropped();
     if (lost == told_) return;
     fmt::memory_buffer line;
-    AppendEvent(json_, "log lines dropped", {{"lines", lost - told_}, {"total", lost}}, &line);
+    AppendEvent(json_lines, "log lines dropped", {{"lines", lost - told_}, {"total", lost}}, &line);
     formatter_->format({"dragoman", spdlog::level::warn, {line.data(), line.size()}}, pending_);
     if (Write()) told_ = lost;
   }
@@ -123,7 +125,6 @@ class DescriptorSink : public spdlog::sinks::base_sink<std::mutex> {
   static constexpr absl::Duration kGatherTime = absl::Milliseconds(2);
 
   const int fd_;
-  const bool json_;
   const bool queued_;
   spdlog::memory_buf_t pending_;
   int64_t pending_lines_ = 0;  // without reports of losses
@@ -132,7 +133,6 @@ class DescriptorSink : public spdlog::sinks::base_sink<std::mutex> {
 
 struct Logger {
   std::shared_ptr<spdlog::logger> spdlog;
-  bool json = false;
   bool queued = false;
 };
 
@@ -142,23 +142,39 @@ std::unique_ptr<spdlog::formatter> NewFormatter(const char* pattern) {
   return std::make_unique<spdlog::pattern_formatter>(pattern, spdlog::pattern_time_type::utc);
 }
 
+// Formats each line as it was meant, even if the format has changed while it waited: an event of a
+// JSON object begins with its quoted name, and no name of an event with a quote.
+class LineFormatter : public spdlog::formatter {
+ public:
+  void format(const spdlog::details::log_msg& message, spdlog::memory_buf_t& line) override {
+    const bool json = message.payload.size() > 0 && message.payload[0] == '"';
+    (json ? json_ : text_)->format(message, line);
+  }
+  std::unique_ptr<spdlog::formatter> clone() const override {
+    return std::make_unique<LineFormatter>();
+  }
+
+ private:
+  const std::unique_ptr<spdlog::formatter> text_ = NewFormatter("%Y-%m-%dT%H:%M:%S.%eZ %l %v");
+  const std::unique_ptr<spdlog::formatter> json_ = NewFormatter(kJsonLine);
+};
+
+void ApplyOptions(const LogOptions& options, spdlog::logger* logger) {
+  logger->set_level(spdlog::level::from_str(options.level));
+  json_lines = options.format == "json";
+}
+
 Logger MakeLogger(const LogOptions& options, std::shared_ptr<spdlog::logger> spdlog) {
-  Logger logger;
-  logger.json = options.format == "json";
-  logger.spdlog = std::move(spdlog);
-  logger.spdlog->set_level(spdlog::level::from_str(options.level));
-  logger.spdlog->set_formatter(
-      NewFormatter(logger.json ? kJsonLine : "%Y-%m-%dT%H:%M:%S.%eZ %l %v"));
+  Logger logger{.spdlog = std::move(spdlog)};
+  logger.spdlog->set_formatter(std::make_unique<LineFormatter>());
+  ApplyOptions(options, logger.spdlog.get());
   return logger;
 }
 
-spdlog::sink_ptr SinkOf(const LogOptions& options, int fd, bool queued) {
-  return std::make_shared<DescriptorSink>(fd, options.format == "json", queued);
-}
-
 Logger& TheLogger() {
-  static Logger& logger = *new Logger(MakeLogger(
-      {}, std::make_shared<spdlog::logger>("dragoman", SinkOf({}, STDERR_FILENO, false))));
+  static Logger& logger = *new Logger(
+      MakeLogger({}, std::make_shared<spdlog::logger>(
+                         "dragoman", std::make_shared<DescriptorSink>(STDERR_FILENO, false))));
   return logger;
 }
 
@@ -257,8 +273,8 @@ absl::Status Validate(const LogOptions& options) {
 
 void InitLogging(const LogOptions& options, int fd) {
   TheLogger() = MakeLogger(options, std::make_shared<spdlog::async_logger>(
-                                        "dragoman", SinkOf(options, fd, true), Queue(),
-                                        spdlog::async_overflow_policy::overrun_oldest));
+                                        "dragoman", std::make_shared<DescriptorSink>(fd, true),
+                                        Queue(), spdlog::async_overflow_policy::overrun_oldest));
   TheLogger().queued = true;
 }
 
@@ -267,17 +283,19 @@ void InitLogging(const LogOptions& options, std::ostream* out) {
   TheLogger() = MakeLogger(options, std::make_shared<spdlog::logger>("dragoman", std::move(sink)));
 }
 
+void ChangeLogging(const LogOptions& options) { ApplyOptions(options, TheLogger().spdlog.get()); }
+
 void Log(LogLevel level, std::string_view event, std::initializer_list<LogField> fields) {
   const Logger& logger = TheLogger();
   if (!logger.spdlog->should_log(ToSpdlog(level))) return;
   fmt::memory_buffer line;
-  AppendEvent(logger.json, event, {fields.begin(), fields.size()}, &line);
+  AppendEvent(json_lines, event, {fields.begin(), fields.size()}, &line);
   if (logger.queued) queued_lines.fetch_add(1, std::memory_order_relaxed);
   logger.spdlog->log(ToSpdlog(level), spdlog::string_view_t(line.data(), line.size()));
 }
 
 void Print(std::ostream* out, std::string_view event, std::initializer_list<LogField> fields) {
-  const bool json = TheLogger().json;
+  const bool json = json_lines;
   fmt::memory_buffer text;
   AppendEvent(json, event, {fields.begin(), fields.size()}, &text);
   spdlog::memory_buf_t line;

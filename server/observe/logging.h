@@ -40,6 +40,10 @@ void InitLogging(const LogOptions& options, int fd = 2);
 // Sends events to a stream, which must outlive the logging, at once.
 void InitLogging(const LogOptions& options, std::ostream* out);
 
+// The level and the format of all events from now on; earlier ones keep theirs.  REQUIRES:
+// Validate(options) is OK.
+void ChangeLogging(const LogOptions& options);
+
 enum class LogLevel { kDebug, kInfo, kWarning, kError };
 
 // A field whose value is an empty string is left out.

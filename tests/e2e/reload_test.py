@@ -374,6 +374,31 @@ class ReloadTest(unittest.TestCase):
         await_true(lambda: server.metrics()["dragoman_config_stale"][()] == 0, "told")
         self.assertEqual(server.stop(), 0)
 
+    def test_the_level_and_the_format_of_the_log_change(self):
+        config = self.path("server.txtpb")
+
+        def write(settings):
+            with open(config, "w", encoding="utf-8") as file:
+                file.write(f'models {{ name: "a" directory: "{TRAINED}" }} {settings}')
+
+        def call(request_id):
+            server.translation.Translate(pb.TranslateRequest(contents=["a"]), timeout=30,
+                                         metadata=[("x-request-id", request_id)])
+
+        write('log_level: "warn"')
+        server = serve(self, "--config", config)
+        call("first")
+        write('log_format: "json"')
+        self.hang_up(server)
+        # Requests are logged as soon as the configuration has been read.
+        await_true(lambda: call("second") or '"request_id":"second"' in server.log_text(), "json")
+        log = server.log_text()
+        self.assertNotIn("first", log)
+        self.assertNotIn("need a restart", log)
+        line, = [json.loads(line) for line in log.splitlines() if line.startswith('{') and "second" in line][:1]
+        self.assertEqual((line["event"], line["code"]), ("request", "OK"))
+        self.assertEqual(server.stop(), 0)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -67,6 +67,14 @@ TEST_F(LoggingTest, LevelsBelowTheChosenOneAreSilent) {
   EXPECT_THAT(out_.str(), testing::HasSubstr("seen"));
 }
 
+TEST_F(LoggingTest, LevelAndFormatChangeForLaterLines) {
+  InitLogging({.level = "warn", .format = "text"}, &out_);
+  Log(LogLevel::kInfo, "hidden");
+  ChangeLogging({.level = "info", .format = "json"});
+  Log(LogLevel::kInfo, "seen");
+  EXPECT_EQ(nlohmann::json::parse(out_.str()).at("event"), "seen");
+}
+
 // Reads what is in a pipe, without waiting for more.
 std::string ReadPipe(int fd) {
   std::string text;
@@ -126,6 +134,30 @@ TEST_F(LoggingTest, LinesThatComeTogetherAreWrittenTogether) {
   EXPECT_GE(std::count(text.begin(), text.end(), '\n'), kLines);  // one may tell of earlier losses
   EXPECT_LT(reads, kLines / 4);
   InitLogging(LogOptions());
+  close(pipe_fds[0]);
+  close(pipe_fds[1]);
+}
+
+TEST_F(LoggingTest, LinesThatWaitKeepTheFormatThatTheyWereWrittenFor) {
+  int pipe_fds[2];
+  ASSERT_EQ(pipe2(pipe_fds, O_CLOEXEC), 0);
+  InitLogging({.level = "info", .format = "text"}, pipe_fds[1]);
+  for (int i = 0; i < 100; ++i) Log(LogLevel::kInfo, "early");
+  ChangeLogging({.level = "info", .format = "json"});
+  for (int i = 0; i < 100; ++i) Log(LogLevel::kInfo, "late");
+  FlushLog(absl::Seconds(10));
+  InitLogging(LogOptions());  // writes what is left
+  std::istringstream lines(ReadPipe(pipe_fds[0]));
+  int early = 0, late = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.front() == '{') {
+      late += nlohmann::json::parse(line).at("event") == "late";
+    } else {
+      early += line.ends_with(" info early");
+    }
+  }
+  EXPECT_EQ(early, 100);
+  EXPECT_EQ(late, 100);
   close(pipe_fds[0]);
   close(pipe_fds[1]);
 }

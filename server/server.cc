@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "engine/base/machine.h"
@@ -83,6 +84,12 @@ absl::Status CheckRoomForRequests(const WorkerPoolOptions& pool) {
   return CheckHeadroom(pool.kv_capacity_bytes + pool.workers * kPerWorker + kForRequests, kThreads);
 }
 
+// Whether only this machine can reach an address, HOST:PORT.
+bool IsLoopback(absl::string_view address) {
+  const absl::string_view host = address.substr(0, address.rfind(':'));
+  return host == "localhost" || host == "[::1]" || absl::StartsWith(host, "127.");
+}
+
 int HttpThreads(int wanted) { return wanted > 0 ? wanted : std::clamp(AvailableCores(), 1, 4); }
 
 }  // namespace
@@ -103,7 +110,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& optio
                                                       ReadOptions read_again) {
   auto server = std::unique_ptr<Server>(new Server(options));
   RETURN_IF_ERROR(server->ReadSecrets());
-  server->WarnOfPlainText();
+  server->WarnOfOpenDoors();
   RETURN_IF_ERROR(server->OpenPorts());
   RETURN_IF_ERROR(server->LoadModels(std::move(read_again)));
   RETURN_IF_ERROR(server->StartGrpc());
@@ -135,9 +142,17 @@ absl::Status Server::ReadSecrets() {
   return absl::OkStatus();
 }
 
-void Server::WarnOfPlainText() const {
-  if (options_.auth.tokens.empty() || options_.tls.enabled()) return;
-  Log(LogLevel::kWarning, "tokens without TLS: anybody on the network path can read and use them");
+void Server::WarnOfOpenDoors() const {
+  if (options_.tls.enabled()) return;
+  if (!options_.auth.tokens.empty()) {
+    Log(LogLevel::kWarning,
+        "tokens without TLS: anybody on the network path can read and use them");
+  } else if (!IsLoopback(options_.grpc_address) || !IsLoopback(options_.http_address)) {
+    Log(LogLevel::kWarning,
+        "neither TLS nor tokens: anybody on the network can use this server, and read texts on "
+        "their way to it",
+        {{"grpc", options_.grpc_address}, {"http", options_.http_address}});
+  }
 }
 
 absl::Status Server::OpenPorts() {

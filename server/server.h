@@ -71,7 +71,7 @@ class Server {
  private:
   explicit Server(const ServerOptions& options);
   absl::Status ReadSecrets();
-  void WarnOfPlainText() const;
+  void WarnOfOpenDoors() const;
   absl::Status OpenPorts();
   void ServeHttp(const ConnectionRange& descriptors);
   absl::Status OpenMetricsPort(const ConnectionRange& descriptors);

@@ -11,6 +11,12 @@ namespace dragoman {
 
 namespace fs = std::filesystem;
 
+bool IsNameCharacter(char c) {
+  const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  const bool digit = c >= '0' && c <= '9';
+  return letter || digit || c == '.' || c == '_' || c == '-' || c == '/';
+}
+
 absl::StatusOr<std::vector<ModelSource>> FindModels(const std::string& directory) {
   std::vector<fs::path> paths;
   std::error_code error;
@@ -33,7 +39,10 @@ absl::StatusOr<std::vector<ModelSource>> FindModels(const std::string& directory
     if (const auto pair = ParseLanguagePair(name); pair.has_value()) {
       name = absl::StrCat(pair->first, "-", pair->second);
     }
-    models.push_back({.name = std::move(name), .directory = path.string()});
+    for (char& c : name) {
+      if (!IsNameCharacter(c)) c = '_';
+    }
+    models.push_back({.name = std::move(name), .directory = path.string(), .found = true});
   }
   return models;
 }

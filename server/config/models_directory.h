@@ -14,8 +14,12 @@
 namespace dragoman {
 
 // The models in `directory`, sorted and named like their directories; a name that is a language
-// pair is written with a dash.  NOT_FOUND if `directory` does not exist or contains no directory.
+// pair is written with a dash, and _ stands for what a name cannot contain ("lost_found").
+// NOT_FOUND if `directory` does not exist or contains no directory.
 absl::StatusOr<std::vector<ModelSource>> FindModels(const std::string& directory);
+
+// Whether the name of a model may contain it.
+bool IsNameCharacter(char c);
 
 }  // namespace dragoman
 

@@ -15,13 +15,8 @@ namespace dragoman {
 namespace {
 
 bool IsModelName(const std::string& name) {
-  for (const char c : name) {
-    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-    const bool digit = c >= '0' && c <= '9';
-    const bool mark = c == '.' || c == '_' || c == '-' || c == '/';
-    if (!letter && !digit && !mark) return false;
-  }
-  return !name.empty() && name.size() <= 128;
+  return !name.empty() && name.size() <= 128 &&
+         std::all_of(name.begin(), name.end(), IsNameCharacter);
 }
 
 // The models of the config, and those of its directory of models.
@@ -65,6 +60,7 @@ absl::Status ResolveSources(const v1::ServerConfig& config, ServerOptions* optio
   std::set<std::string> names;
   for (const v1::ModelSource& model : models) {
     ASSIGN_OR_RETURN(ModelSource source, ResolveModel(model));
+    source.found = options->models.size() >= static_cast<size_t>(config.models_size());
     if (!names.insert(source.name).second) {
       return absl::InvalidArgumentError("model " + source.name + " is given twice");
     }

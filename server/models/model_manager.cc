@@ -91,14 +91,25 @@ void ModelManager::ReadAgain() {
 }
 
 absl::Status ModelManager::LoadAll() {
+  absl::Status failed;
   for (const ModelSource& source : Wanted(options_)) {
     Slot& slot = slots_[source.name];
     slot.source = source;
     const FileVersions files = FilesOf(source);
     LoadResult result = loader_.Load(source, nullptr);
-    RETURN_IF_ERROR(result.status);
-    Serve(&slot, files, std::move(result.loaded));
+    if (result.status.ok()) {
+      Serve(&slot, files, std::move(result.loaded));
+    } else if (source.found) {
+      Fail(&slot, files, result);
+      failed.Update(result.status);
+    } else {
+      return result.status;
+    }
   }
+  const auto serves = [](const auto& slot) {
+    return slot.second.serving.model != nullptr && ParseModelName(slot.first).label.empty();
+  };
+  if (std::none_of(slots_.begin(), slots_.end(), serves)) return failed;
   last_look_ = absl::Now();
   Publish();
   return absl::OkStatus();

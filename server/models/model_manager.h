@@ -38,7 +38,8 @@ using ReadOptions = std::function<absl::StatusOr<ServerOptions>()>;
 class ModelManager {
  public:
   // Loads the models of `options`, in order, into `registry`.  An error names the model and its
-  // directory.  The other arguments must outlive the manager; `read_again` may be null.
+  // directory; one that was found in the directory of models is left out as long as another one
+  // serves.  The other arguments must outlive the manager; `read_again` may be null.
   static absl::StatusOr<std::unique_ptr<ModelManager>> Start(const ServerOptions& options,
                                                              ReadOptions read_again,
                                                              WorkerPool* pool, Metrics* metrics,

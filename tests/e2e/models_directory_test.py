@@ -104,6 +104,23 @@ class ModelsDirectoryTest(unittest.TestCase):
             file.write(content)
         self.assertIn("gunzip", self.refusal("--model", "m=" + packed))
 
+    def test_a_bad_directory_is_reported_and_the_rest_serve(self):
+        self.add_pair("ende", "ende")
+        self.add("deen", vocab=["vocab.deen.spm"])
+        os.mkdir(os.path.join(self.root, "lost+found"))
+        server = self.serve("--models", self.root)
+        log = server.await_log("model not loaded", times=2)
+        self.assertRegex(log, "model not loaded model=de-en reason=broken error=.*deen")
+        self.assertRegex(log, "model not loaded model=lost_found reason=broken")
+        listed = {model.name: model for model in server.models.ListModels(pb.ListModelsRequest(), timeout=30).models}
+        self.assertTrue(listed["en-de"].is_default)
+        self.assertEqual([(v.label, v.state, v.failure) for v in listed["de-en"].versions],
+                         [("stable", pb.Model.STATE_FAILED, "broken")])
+        self.assertNotEqual(server.translate("the house").translations[0].hypotheses[0].text, "")
+        self.assertEqual(server.metrics()["dragoman_model_stale"][(("model", "de-en"),)], 1)
+        # A model that is named on the command line must load.
+        self.assertIn("deen", self.refusal("--models", self.root, "--model", "mine=" + os.path.join(self.root, "deen")))
+
     def test_two_directories_of_one_pair_are_named(self):
         self.add_pair("ende", "ende")
         self.add_pair("en-de", "ende")

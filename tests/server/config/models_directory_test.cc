@@ -48,7 +48,7 @@ TEST_F(ModelsDirectoryTest, DirectoriesAreModelsNamedByTheirPairs) {
     AddDirectory(name);
   }
   EXPECT_THAT(Found(), ElementsAre(Pair("de-en", "de-en"), Pair("en-fr", "en_fr"),
-                                   Pair("en-de", "ende"), Pair("my model", "my model"),
+                                   Pair("en-de", "ende"), Pair("my_model", "my model"),
                                    Pair("opus-big", "opus-big"), Pair("zh-en", "zhen")));
 }
 

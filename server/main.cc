@@ -56,7 +56,12 @@ int main(int argc, char** argv) {
     return EXIT_SUCCESS;
   }
   if (command_line->check.has_value()) {
-    return dragoman::CheckModel(*command_line->check, &std::cout) ? EXIT_SUCCESS : EXIT_FAILURE;
+    const bool servable =
+        dragoman::CheckModel(*command_line->check, command_line->without_weights, &std::cout);
+    return servable ? EXIT_SUCCESS : EXIT_FAILURE;
+  }
+  if (command_line->check_config) {
+    return dragoman::CheckConfig(command_line->options, &std::cout) ? EXIT_SUCCESS : EXIT_FAILURE;
   }
   // Never destroyed: its thread ends with the process.
   auto& signals = *new dragoman::ShutdownSignals();

@@ -280,6 +280,11 @@ std::vector<std::pair<std::string, Shape>> TensorsOf(const ModelSpec& spec,
   return wanted;
 }
 
+absl::Status CheckWithoutWeights(const std::string& directory) {
+  RETURN_IF_ERROR(ReadModelConfig(directory).status());
+  return OpenTokenizer(directory).status();
+}
+
 absl::StatusOr<double> EstimateMemory(const std::string& directory, Precision precision,
                                       bool selective_output) {
   ASSIGN_OR_RETURN(const ModelConfig config, ReadModelConfig(directory));
@@ -301,6 +306,7 @@ absl::StatusOr<ModelReport> ReportModel(const std::string& directory) {
                   {"weights", Weights(files.checkpoint)},
                   {"memory", Memory(spec, parameters)},
                   {"speed", Speed(spec, parameters)}};
+  report.languages = files.tokenizer->languages().Tags();
   if (IsPlain(spec)) {
     CheckTensors(TensorsOf(spec, files.checkpoint), files.checkpoint, &report);
   } else {

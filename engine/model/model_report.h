@@ -21,6 +21,7 @@ namespace dragoman {
 
 struct ModelReport {
   std::vector<std::pair<std::string, std::string>> lines;  // a heading and a text
+  std::vector<LanguagePair> languages;                     // tags; empty if the files do not say
   // What prevents the model from loading.
   std::vector<std::string> missing;
   std::vector<std::string> unused;  // tensors for which the network has no use
@@ -29,6 +30,10 @@ struct ModelReport {
 // Opens a directory and describes it.  None of the weights are read.  The errors are those of
 // OpenModelDirectory.
 absl::StatusOr<ModelReport> ReportModel(const std::string& directory);
+
+// Whether the files beside the weights, which need not be there yet, describe a model that this
+// engine supports.  The errors are those of OpenModelDirectory.
+absl::Status CheckWithoutWeights(const std::string& directory);
 
 // The bytes that a model takes once loaded; loading takes a little more.  Reads only its
 // configuration.  `selective_output` as in NetworkOptions.  The errors are those of

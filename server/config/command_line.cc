@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <fstream>
 #include <iterator>
+#include <memory>
 
 #include "engine/base/nearest_name.h"
 #include "engine/base/status.h"
@@ -15,7 +16,17 @@ namespace {
 
 constexpr char kDescription[] =
     "Serves machine-translation models over gRPC (dragoman.v1.TranslationService).\n"
-    "Prints `listening grpc=HOST:PORT http=HOST:PORT` when it is ready; SIGTERM drains it.";
+    "Prints `listening grpc=HOST:PORT http=HOST:PORT` when it is ready; SIGTERM drains it.\n"
+    "Each setting can also be a variable of the environment: --log-level is DRAGOMAN_LOG_LEVEL.";
+
+// The names of all these variables would only be noise.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_option_opts(const CLI::Option* option) const override {
+    const std::string text = CLI::Formatter::make_option_opts(option);
+    return text.substr(0, text.find(" (" + get_label("Env") + ":"));
+  }
+};
 
 // Removes from `config` the messages and lists that `flags` sets: a flag replaces such a field as a
 // whole, whereas MergeFrom would mix both.
@@ -59,11 +70,12 @@ absl::StatusOr<v1::ServerConfig> ReadConfigFile(const std::string& path) {
 absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
   Flags flags;
   CLI::App app(kDescription, "dragoman-server");
+  app.formatter(std::make_shared<HelpFormatter>());
+  AddFlags(&app, &flags);
   bool machine = false;
   app.add_flag("--machine", machine,
                "Prints what this machine supports and what would multiply matrices on it");
   app.set_version_flag("--version", "dragoman-server " DRAGOMAN_VERSION, "Print the version");
-  AddFlags(&app, &flags);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -73,7 +85,9 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
   } catch (const CLI::ParseError& error) {
     return absl::InvalidArgumentError(UsageError(app, error));
   }
-  if (!flags.check.empty()) return CommandLine{.print = {}, .check = flags.check};
+  if (!flags.check.empty()) {
+    return CommandLine{.print = {}, .check = flags.check, .without_weights = flags.without_weights};
+  }
   RETURN_IF_ERROR(flags.error);
   if (machine) {
     Matmul matmul = Matmul::kAuto;
@@ -88,7 +102,7 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
     ClearMergedFields(flags.config, &config);
   }
   config.MergeFrom(flags.config);
-  CommandLine command_line;
+  CommandLine command_line{.check_config = flags.check_config};
   ASSIGN_OR_RETURN(command_line.options, Resolve(config));
   command_line.options.config_file = flags.config_file;
   return command_line;

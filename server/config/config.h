@@ -1,8 +1,9 @@
-// The configuration of the server: the command line and the --config file, checked.
+// The configuration of the server: the command line, the environment and the --config file,
+// checked.
 //
-// Both are read into the same message (proto/dragoman/v1/config.proto): each flag sets the field of
-// the same name, the flags are merged over the file, and the result is resolved once, so that
-// defaults, ranges and error messages are in one place.
+// All are read into the same message (proto/dragoman/v1/config.proto): each flag, or else the
+// variable of its name, sets the field of the same name, these are merged over the file, and the
+// result is resolved once, so that defaults, ranges and error messages are in one place.
 
 #ifndef DRAGOMAN_SERVER_CONFIG_CONFIG_H_
 #define DRAGOMAN_SERVER_CONFIG_CONFIG_H_
@@ -119,6 +120,8 @@ struct CommandLine {
   std::optional<std::string>
       print;  // the output of --help, --version or --machine; `options` are not set
   std::optional<std::string> check;  // the value of --check; `options` are not set
+  bool without_weights = false;      // with --check: they are not there yet
+  bool check_config = false;         // --check-config: `options` are to be checked, not served
   ServerOptions options = {};
 };
 

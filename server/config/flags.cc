@@ -6,7 +6,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "absl/time/time.h"
 #include "server/compat/names.h"
 #include "server/config/config.h"
@@ -104,13 +107,18 @@ void AddDuration(CLI::App* app, const char* name, const char* default_value, con
       });
 }
 
-// Adds a flag that may be repeated; `add` gets the value of each.
+// Adds a flag that may be repeated; `add` gets the value of each.  A variable of the environment
+// has them in one, separated by semicolons.
 void AddRepeated(CLI::App* app, const char* name, const char* type, const char* help,
                  const std::function<void(const std::string&)>& add) {
   app->add_option_function<std::vector<std::string>>(
          name,
          [add](const std::vector<std::string>& values) {
-           for (const std::string& value : values) add(value);
+           for (const std::string& value : values) {
+             for (const absl::string_view one : absl::StrSplit(value, ';', absl::SkipEmpty())) {
+               add(std::string(one));
+             }
+           }
          },
          help)
       ->type_name(type)
@@ -126,10 +134,6 @@ void AddModelFlags(CLI::App* app, Flags* flags) {
          "--models", [=](const std::string& v) { config->set_models_directory(v); },
          "A directory of model directories, such as ende and zhen, which are served as en-de and "
          "zh-en; other pairs go through English, or --pivot")
-      ->type_name("DIR");
-  app->add_option("--check", flags->check,
-                  "Reports on a model directory, without serving it: what it is, what is missing "
-                  "or unused, estimated memory and speed")
       ->type_name("DIR");
   Add<std::string>(app, "--default-model", "NAME", "the first --model",
                    "Translates requests that name no model",
@@ -178,15 +182,15 @@ void AddServerFlags(CLI::App* app, Flags* flags) {
 
 void AddEngineFlags(CLI::App* app, Flags* flags) {
   v1::ServerConfig* const config = &flags->config;
-  Add<std::string>(app, "--precision", "PRECISION", "auto",
+  Add<std::string>(app, "--precision", "{auto,float32,bfloat16,int8}", "auto",
                    "auto (int8), float32, bfloat16 or int8",
                    [=](const std::string& v) { config->set_precision(v); });
   Add<std::string>(
-      app, "--matmul", "LIBRARY", "auto",
+      app, "--matmul", "{auto,onednn,native}", "auto",
       "What multiplies matrices: onednn, native (our own kernels), or auto: our own, but oneDNN in "
       "bfloat16, and in int8 with AMX from the number of rows where it is measured to be faster",
       [=](const std::string& v) { config->set_matmul(v); });
-  Add<std::string>(app, "--kv-cache-precision", "PRECISION", "auto",
+  Add<std::string>(app, "--kv-cache-precision", "{auto,float32,bfloat16,int8}", "auto",
                    "Keys and values: float32, bfloat16, int8, or auto (bfloat16 unless "
                    "--precision is float32)",
                    [=](const std::string& v) { config->set_kv_cache_precision(v); });
@@ -318,6 +322,15 @@ void AddHttpFlags(CLI::App* app, Flags* flags) {
       [config](const std::string& v) { config->add_cors_origins(v); });
 }
 
+// Lets the environment set each flag: --log-level by DRAGOMAN_LOG_LEVEL.
+void AddVariables(CLI::App* app) {
+  for (CLI::Option* const option : app->get_options()) {
+    if (option->get_lnames().empty() || option->get_name() == "--help") continue;
+    const std::string name = absl::AsciiStrToUpper(option->get_lnames().front());
+    option->envname("DRAGOMAN_" + absl::StrReplaceAll(name, {{"-", "_"}}));
+  }
+}
+
 }  // namespace
 
 void AddFlags(CLI::App* app, Flags* flags) {
@@ -328,6 +341,17 @@ void AddFlags(CLI::App* app, Flags* flags) {
   AddSecurityFlags(app, flags);
   AddConnectionFlags(app, flags);
   AddHttpFlags(app, flags);
+  AddVariables(app);
+  app->add_option("--check", flags->check,
+                  "Reports on a model directory, without serving it: what it is, what is missing "
+                  "or unused, estimated memory and speed")
+      ->type_name("DIR");
+  app->add_flag("--without-weights", flags->without_weights,
+                "With --check: whether the files beside the weights, which are not there yet, "
+                "describe a model that can be served");
+  app->add_flag("--check-config", flags->check_config,
+                "Reports what these settings would serve and what is wrong with them, without "
+                "serving; the exit code is 0 only if nothing is");
 }
 
 }  // namespace dragoman

@@ -19,11 +19,14 @@ struct Flags {
   v1::ServerConfig config;
   std::string config_file;
   std::string check;
+  bool without_weights = false;
+  bool check_config = false;
   absl::Status error;  // for a value that CLI11 cannot check
 };
 
-// Adds all flags to `app`.  When it parses a command line, it stores their values in *flags, which
-// must outlive it.
+// Adds all flags to `app`; a setting that is not on the command line is taken from the environment,
+// --log-level from DRAGOMAN_LOG_LEVEL.  When it parses a command line, it stores their values in
+// *flags, which must outlive it.
 void AddFlags(CLI::App* app, Flags* flags);
 
 }  // namespace dragoman

@@ -1,6 +1,8 @@
 """How the server starts, refuses to start, and exits."""
 
 import os
+import signal
+import subprocess
 import tempfile
 import threading
 import time
@@ -8,7 +10,8 @@ import unittest
 
 import grpc
 
-from harness import FLOAT32, MODEL, await_true, golden_inputs, pb, pb_grpc, run_server, serve
+from harness import (FLOAT32, MODEL, SERVER, await_true, golden_inputs, pb, pb_grpc, run_server,
+                     serve)
 
 
 class StartTest(unittest.TestCase):
@@ -68,6 +71,70 @@ class StartTest(unittest.TestCase):
         self.assertEqual(server.translate("Good morning.").model, "b")
         self.assertEqual(server.translate("Good morning.", model="a").model, "a")
         self.assertEqual(server.stop(), 0)
+
+
+class OpenDoorsTest(unittest.TestCase):
+
+    def warnings(self, *arguments):
+        # The last --grpc-address would be one too many, so the address comes from a file.
+        with tempfile.NamedTemporaryFile("w", suffix=".txtpb") as config:
+            config.write(f'models {{ name: "en-de" directory: "{MODEL}" }}\n'
+                         f'grpc_address: "{arguments[0]}:0"\nhttp_address: "{arguments[1]}:0"\n')
+            config.flush()
+            process = subprocess.Popen([SERVER, "--config", config.name], text=True,
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            self.assertIn("listening", process.stdout.readline())
+            process.send_signal(signal.SIGTERM)
+            log = process.communicate(timeout=60)[1]
+            self.assertEqual(process.returncode, 0)
+            return log.count("neither TLS nor tokens")
+
+    def test_a_server_that_is_open_to_the_network_says_so_once(self):
+        self.assertEqual(self.warnings("0.0.0.0", "0.0.0.0"), 1)
+        self.assertEqual(self.warnings("127.0.0.1", "[::]"), 1)
+
+    def test_one_that_only_this_machine_reaches_does_not(self):
+        self.assertEqual(self.warnings("127.0.0.1", "localhost"), 0)
+
+
+class CheckConfigTest(unittest.TestCase):
+
+    def check(self, *arguments):
+        ended = run_server(*arguments, "--check-config")
+        self.assertNotIn("listening", ended.stdout)
+        return ended
+
+    def test_settings_that_can_be_served(self):
+        ended = self.check("--model", f"en-de={MODEL}", "--grpc-address", "0.0.0.0:1")
+        self.assertEqual(ended.returncode, 0, ended)
+        self.assertIn(f"model en-de ({MODEL}): can be served\n", ended.stdout)
+        self.assertIn("the configuration is right\n", ended.stdout)
+
+    def test_everything_that_is_wrong_is_named(self):
+        with tempfile.TemporaryDirectory() as directory:
+            tokens = os.path.join(directory, "tokens")
+            with open(tokens, "w", encoding="utf-8") as file:
+                file.write("team short\n")
+            os.mkdir(os.path.join(directory, "empty"))
+            ended = self.check("--model", f"en-de={MODEL}", "--model", f"bad={directory}/empty",
+                               "--shortlist", f"en-de={directory}/lex.s2t", "--pivot", "xx",
+                               "--auth-tokens", tokens, "--tls-cert", f"{directory}/cert.pem",
+                               "--tls-key", f"{directory}/key.pem")
+        self.assertEqual(ended.returncode, 1, ended)
+        for line in (r"model bad \(.*/empty\): .+", r"shortlist of en-de: cannot read .*/lex.s2t",
+                     r'pivot: no model translates into "xx"', r"auth-tokens: .*line 1.*",
+                     r"tls: .*cert.pem.*", "the configuration is wrong"):
+            self.assertRegex(ended.stdout, f"(?m)^{line}$")
+
+    def test_a_setting_that_is_wrong_by_itself(self):
+        ended = self.check("--model", f"en-de={MODEL}", "--workers", "-1")
+        self.assertEqual(ended.returncode, 1)
+        self.assertIn("workers is -1", ended.stderr)
+
+    def test_the_default_pivot_of_a_directory_of_models_need_not_be_of_use(self):
+        with tempfile.TemporaryDirectory() as directory:
+            os.symlink(MODEL, os.path.join(directory, "en-de"))
+            self.assertEqual(self.check("--models", directory).returncode, 0)
 
 
 class StopTest(unittest.TestCase):

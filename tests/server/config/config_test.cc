@@ -4,11 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace dragoman {
 namespace {
@@ -64,6 +68,8 @@ TEST(Config, OneModelIsEnoughAndTheRestHasTheDefaultsOfTheDesign) {
   EXPECT_EQ(options.connections.max_age, absl::InfiniteDuration());
   EXPECT_EQ(options.log.level, "info");
   EXPECT_EQ(options.log.format, "text");
+  EXPECT_TRUE(options.log_peers);
+  EXPECT_EQ(options.metrics_address, "");
 }
 
 TEST(Config, EveryFieldHasAFlagOfItsNameUnlessItsCommentGivesAnother) {
@@ -90,57 +96,60 @@ TEST(Config, EveryFieldHasAFlagOfItsNameUnlessItsCommentGivesAnother) {
   }
 }
 
-TEST(Config, EveryFlagSetsItsOption) {
-  const auto parsed = Parse({"--model=a=/a=b",
-                             "--model",
-                             "org/b=/b",
-                             "--default-model=org/b",
-                             "--pivot=en",
-                             "--grpc-address=0.0.0.0:1",
-                             "--http-address=[::]:0",
-                             "--precision=float32",
-                             "--matmul=onednn",
-                             "--kv-cache-precision=int8",
-                             "--workers=3",
-                             "--threads-per-worker=4",
-                             "--max-batch-rows=64",
-                             "--max-encode-tokens=100",
-                             "--kv-cache-bytes=3GiB",
-                             "--max-waiting-requests=5",
-                             "--max-waiting-tokens=500",
-                             "--max-texts=7",
-                             "--max-characters=800",
-                             "--max-source-tokens=90",
-                             "--max-beam-size=10",
-                             "--max-hypotheses=2",
-                             "--max-message-bytes=64KiB",
-                             "--drain-delay=5s",
-                             "--drain-timeout=1m30s",
-                             "--tls-cert=/c",
-                             "--tls-key=/k",
-                             "--tls-client-ca=/a",
-                             "--auth-tokens=/t",
-                             "--max-requests-per-principal=4",
-                             "--metrics-principals=3",
-                             "--quota-per-minute=5000",
-                             "--quota-burst=600",
-                             "--keepalive-time=2m",
-                             "--keepalive-timeout=5s",
-                             "--max-connection-age=1h",
-                             "--max-connection-age-grace=10s",
-                             "--log-level=debug",
-                             "--log-format=json",
-                             "--shortlist=org/b=dir:x/lex.s2t:50,40",
-                             "--shortlist",
-                             "a=lex=1.bin"});
-  ASSERT_TRUE(parsed.ok()) << parsed.status();
-  const ServerOptions& options = parsed->options;
+// A value for each flag.
+const std::vector<std::pair<std::string, std::string>> kAllFlags = {
+    {"model", "a=/a=b"},
+    {"model", "org/b=/b"},
+    {"default-model", "org/b"},
+    {"pivot", "en"},
+    {"grpc-address", "0.0.0.0:1"},
+    {"http-address", "[::]:0"},
+    {"metrics-address", "127.0.0.1:9"},
+    {"precision", "float32"},
+    {"matmul", "onednn"},
+    {"kv-cache-precision", "int8"},
+    {"workers", "3"},
+    {"threads-per-worker", "4"},
+    {"max-batch-rows", "64"},
+    {"max-encode-tokens", "100"},
+    {"kv-cache-bytes", "3GiB"},
+    {"max-waiting-requests", "5"},
+    {"max-waiting-tokens", "500"},
+    {"max-texts", "7"},
+    {"max-characters", "800"},
+    {"max-source-tokens", "90"},
+    {"max-beam-size", "10"},
+    {"max-hypotheses", "2"},
+    {"max-message-bytes", "64KiB"},
+    {"drain-delay", "5s"},
+    {"drain-timeout", "1m30s"},
+    {"tls-cert", "/c"},
+    {"tls-key", "/k"},
+    {"tls-client-ca", "/a"},
+    {"auth-tokens", "/t"},
+    {"max-requests-per-principal", "4"},
+    {"metrics-principals", "3"},
+    {"quota-per-minute", "5000"},
+    {"quota-burst", "600"},
+    {"keepalive-time", "2m"},
+    {"keepalive-timeout", "5s"},
+    {"max-connection-age", "1h"},
+    {"max-connection-age-grace", "10s"},
+    {"log-level", "debug"},
+    {"log-format", "json"},
+    {"log-peers", "false"},
+    {"shortlist", "org/b=dir:x/lex.s2t:50,40"},
+    {"shortlist", "a=lex=1.bin"},
+};
+
+void ExpectAllFlagsSet(const ServerOptions& options) {
   ASSERT_EQ(options.models.size(), 2u);
   EXPECT_EQ(options.models[0].directory, "/a=b");
   EXPECT_EQ(options.default_model, "org/b");
   EXPECT_EQ(options.pivot, "en");
   EXPECT_EQ(options.grpc_address, "0.0.0.0:1");
   EXPECT_EQ(options.http_address, "[::]:0");
+  EXPECT_EQ(options.metrics_address, "127.0.0.1:9");
   EXPECT_EQ(options.precision, Precision::kFloat32);
   EXPECT_EQ(options.matmul, Matmul::kOneDnn);
   EXPECT_EQ(options.keys_values, Precision::kInt8);
@@ -172,11 +181,78 @@ TEST(Config, EveryFlagSetsItsOption) {
   EXPECT_EQ(options.connections.max_age_grace, absl::Seconds(10));
   EXPECT_EQ(options.log.level, "debug");
   EXPECT_EQ(options.log.format, "json");
+  EXPECT_FALSE(options.log_peers);
   EXPECT_EQ(options.models[0].shortlist.file, "lex=1.bin");
   EXPECT_FALSE(options.models[0].shortlist.first.has_value());
   EXPECT_EQ(options.models[1].shortlist.file, "dir:x/lex.s2t");
   EXPECT_EQ(options.models[1].shortlist.first, 50);
   EXPECT_EQ(options.models[1].shortlist.best, 40);
+}
+
+TEST(Config, EveryFlagSetsItsOption) {
+  std::vector<std::string> arguments;
+  for (const auto& [name, value] : kAllFlags) arguments.push_back("--" + name + "=" + value);
+  std::vector<const char*> flags;
+  for (const std::string& argument : arguments) flags.push_back(argument.c_str());
+  const auto parsed = Parse(flags);
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  ExpectAllFlagsSet(parsed->options);
+}
+
+// Variables of the environment that are gone at the end of the test.
+class Variables {
+ public:
+  void Set(const std::string& name, const std::string& value) {
+    names_.push_back(name);
+    setenv(name.c_str(), value.c_str(), 1);
+  }
+  ~Variables() {
+    for (const std::string& name : names_) unsetenv(name.c_str());
+  }
+
+ private:
+  std::vector<std::string> names_;
+};
+
+// The variable of a flag or of a field.
+std::string VariableOf(std::string name) {
+  std::replace(name.begin(), name.end(), '-', '_');
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return std::toupper(c); });
+  return "DRAGOMAN_" + name;
+}
+
+TEST(Config, EveryFlagCanBeAVariable) {
+  std::map<std::string, std::string> values;
+  for (const auto& [name, value] : kAllFlags) {
+    std::string& all = values[VariableOf(name)];
+    all += (all.empty() ? "" : ";") + value;
+  }
+  Variables variables;
+  for (const auto& [name, value] : values) variables.Set(name, value);
+  const auto parsed = Parse({});
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  ExpectAllFlagsSet(parsed->options);
+}
+
+TEST(Config, FlagsWinOverVariablesAndThoseOverTheFile) {
+  const ConfigFile file(R"(
+      models { name: "a" directory: "/a" }
+      workers: 1
+      max_texts: 1
+      max_hypotheses: 1)");
+  Variables variables;
+  variables.Set("DRAGOMAN_CONFIG", file.path());
+  variables.Set("DRAGOMAN_WORKERS", "2");
+  variables.Set("DRAGOMAN_MAX_TEXTS", "2");
+  variables.Set("DRAGOMAN_VERSION", "9.9");  // no setting
+  const auto parsed = Parse({"--workers=3"});
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_EQ(parsed->options.pool.workers, 3);
+  EXPECT_EQ(parsed->options.limits.max_texts, 2);
+  EXPECT_EQ(parsed->options.limits.max_hypotheses, 1);
+  variables.Set("DRAGOMAN_LOG_LEVEL", "loud");
+  EXPECT_THAT(std::string(Parse({}).status().message()), HasSubstr("log-level is \"loud\""));
 }
 
 TEST(Config, BadFlagsAreRefusedWithTheirNameAndValue) {
@@ -197,6 +273,7 @@ TEST(Config, BadFlagsAreRefusedWithTheirNameAndValue) {
       {{"--model", "a=x", "--grpc-address", ":50051"}, "grpc-address is \":50051\""},
       {{"--model", "a=x", "--http-address", "0.0.0.0:99999"}, "http-address is \"0.0.0.0:99999\""},
       {{"--model", "a=x", "--http-address", "0.0.0.0:80x"}, "http-address is \"0.0.0.0:80x\""},
+      {{"--model", "a=x", "--metrics-address", "9465"}, "metrics-address is \"9465\""},
       {{"--model", "a=x", "--precision", "float8"}, "float8"},
       {{"--model", "a=x", "--matmul", "mkl"}, "matmul is \"mkl\", want auto, onednn or native"},
       {{"--model", "a=x", "--kv-cache-precision", "int4"},
@@ -263,6 +340,7 @@ TEST(Config, NamesTheSettingsThatNeedARestart) {
   after.mutable_drain_timeout()->set_seconds(5);
   after.add_canaries()->set_percent(5);
   after.set_pivot("en");
+  after.set_log_level("debug");
   EXPECT_EQ(NamesOfFixedChanges(before, after), "workers drain_timeout");
   EXPECT_EQ(NamesOfFixedChanges(before, before), "");
 }

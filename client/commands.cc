@@ -1,5 +1,7 @@
 #include "client/commands.h"
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
@@ -150,9 +152,11 @@ ExitCode RunCommandLine(int argc, const char* const* argv, const Console& consol
   AddScoreCommand(&app, console, &exit_code);
   AddTokenizeCommand(&app, console, &exit_code);
   AddModelsCommand(&app, console, &exit_code);
+  AddLanguagesCommand(&app, console, &exit_code);
   AddHealthCommand(&app, console, &exit_code);
   AddLoadCommand(&app, console, &exit_code);
   AddPullCommand(&app, console, &exit_code);
+  AddCompletionCommand(&app, console, &exit_code);
   std::vector<std::string> arguments(argv + 1, argv + argc);
   MoveServerBehindCommand(&arguments);
   try {
@@ -231,18 +235,18 @@ void AddOutputFlag(CLI::App* command, bool* json) {
   static const std::map<std::string, bool> kFormats = {{"text", false}, {"json", true}};
   command
       ->add_option_function<std::string>(
-          "--output", [json](const std::string& format) { *json = kFormats.at(format); },
+          "-o,--output", [json](const std::string& format) { *json = kFormats.at(format); },
           "text or json")
       ->check(CLI::IsMember({"text", "json"}))
       ->default_str("text");
 }
 
 void ModelFlags::AddTo(CLI::App* command) {
-  command->add_option("--model", model_,
+  command->add_option("-m,--model", model_,
                       "the model's name on the server; not needed if there is one");
-  command->add_option("--source-language", source_language_,
+  command->add_option("-s,--source-language", source_language_,
                       "such as en; not needed if the model has one");
-  command->add_option("--target-language", target_language_,
+  command->add_option("-t,--target-language", target_language_,
                       "such as de; not needed if the model has one");
 }
 
@@ -298,6 +302,11 @@ v1::TranslateRequest RequestFlags::Request() const {
                                                      : v1::SENTENCE_SPLITTING_NONE);
   }
   return request;
+}
+
+void SayThatLinesAreRead(const Console& console) {
+  if (!console.err_is_terminal || isatty(console.in) == 0) return;
+  console.err << "dragoman: reading a text per line from the terminal; Ctrl-D ends\n";
 }
 
 ExitCode ReportUsage(const Console& console, const absl::Status& status) {

@@ -42,9 +42,11 @@ void AddTranslateCommand(CLI::App* app, const Console& console, ExitCode* exit_c
 void AddScoreCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
 void AddTokenizeCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
 void AddModelsCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
+void AddLanguagesCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
 void AddHealthCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
 void AddLoadCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
 void AddPullCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
+void AddCompletionCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
 
 // The options of every command: which server, how to verify it, and which credentials to send.
 class ServerFlags {
@@ -122,6 +124,9 @@ class RequestFlags {
   bool truncate_ = false;
   std::optional<bool> split_sentences_;
 };
+
+// Tells a person at a terminal, who may have expected something else, that a command reads lines.
+void SayThatLinesAreRead(const Console& console);
 
 // Prints to the console's error stream what is wrong with the command line, or with a file that it
 // names.

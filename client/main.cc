@@ -1,4 +1,4 @@
-// The command line: dragoman translate | score | tokenize | models | health | load | pull.
+// The command line: dragoman translate | score | tokenize | models | languages | ..., see --help.
 
 #include <unistd.h>
 

@@ -1,13 +1,14 @@
 // dragoman models: lists the models of a server.
 
 #include <CLI/CLI.hpp>
-#include <iomanip>
 #include <memory>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "client/commands.h"
 #include "client/json.h"
+#include "client/text_table.h"
 #include "engine/base/status.h"
 
 namespace dragoman {
@@ -19,9 +20,10 @@ struct ModelsFlags {
   std::string name;
 };
 
-// "en-de en-fr", or "100 to 100" where there are too many for a line.
+// "en-de de-en", or "100 to 100" where there are too many for a line of 80 characters; `dragoman
+// languages` lists them all.
 std::string Languages(const v1::Model& model) {
-  constexpr int kMostPairs = 8;
+  constexpr int kMostPairs = 2;
   const int pairs = model.language_pairs_size();
   const int sources = model.source_languages_size(), targets = model.target_languages_size();
   if (pairs > kMostPairs || (pairs == 0 && sources > 0)) {
@@ -35,16 +37,8 @@ std::string Languages(const v1::Model& model) {
   return languages;
 }
 
-void PrintRow(std::ostream& out, const std::string& name, const std::string& languages,
-              const std::string& architecture, const std::string& precision,
-              const std::string& state, const std::string& version) {
-  out << std::left << std::setw(20) << name << " " << std::setw(12) << languages << " "
-      << std::setw(16) << architecture << " " << std::setw(9) << precision << " " << std::setw(9)
-      << state << " " << version << "\n";
-}
-
-// Prints the versions of a model besides the one in its row.
-void PrintVersions(std::ostream& out, const v1::Model& model) {
+// A row for each version of a model besides the one in its own row.
+void AddVersions(const v1::Model& model, std::vector<TextRow>* rows) {
   for (const v1::ModelVersion& version : model.versions()) {
     const bool described = version.version() == model.version() && version.label() == "stable" &&
                            version.state() == v1::Model::STATE_READY;
@@ -56,8 +50,20 @@ void PrintVersions(std::ostream& out, const v1::Model& model) {
       name += percent.str();
     }
     if (!version.failure().empty()) state += " " + version.failure();
-    PrintRow(out, name, "", "", "", state, version.version());
+    rows->push_back({name, "", "", "", state, version.version()});
   }
+}
+
+void PrintModels(const v1::ListModelsResponse& response, std::ostream* out) {
+  std::vector<TextRow> rows = {
+      {"NAME", "LANGUAGES", "ARCHITECTURE", "PRECISION", "STATE", "VERSION"}};
+  for (const v1::Model& model : response.models()) {
+    rows.push_back({model.name() + (model.is_default() ? " *" : ""), Languages(model),
+                    model.architecture(), model.precision(), NameOf(model.state()),
+                    model.version()});
+    AddVersions(model, &rows);
+  }
+  PrintTable(rows, out);
 }
 
 absl::StatusOr<v1::ListModelsResponse> Fetch(TranslationClient* client, const std::string& name) {
@@ -72,17 +78,9 @@ ExitCode RunModels(const ModelsFlags& flags, const Console& console) {
   if (!client.ok()) return ReportUsage(console, client.status());
   const absl::StatusOr<v1::ListModelsResponse> response = Fetch(client->get(), flags.name);
   if (!response.ok()) return ReportError(console, response.status());
-  if (!flags.json) {
-    PrintRow(console.out, "NAME", "LANGUAGES", "ARCHITECTURE", "PRECISION", "STATE", "VERSION");
-  }
+  if (!flags.json) PrintModels(*response, &console.out);
   for (const v1::Model& model : response->models()) {
-    if (flags.json) {
-      console.out << ToJson(model) << "\n";
-    } else {
-      PrintRow(console.out, model.name() + (model.is_default() ? " *" : ""), Languages(model),
-               model.architecture(), model.precision(), NameOf(model.state()), model.version());
-      PrintVersions(console.out, model);
-    }
+    if (flags.json) console.out << ToJson(model) << "\n";
   }
   return kExitOk;
 }

@@ -104,6 +104,7 @@ ExitCode RunScore(const ScoreFlags& flags, const Console& console) {
   Scorer scorer(flags, console, client->get());
   absl::Status status;
   if (flags.pair.empty()) {
+    SayThatLinesAreRead(console);
     status = AddLines(console.in, &scorer);
   } else {
     status = scorer.Add(flags.pair[0], flags.pair[1]);

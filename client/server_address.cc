@@ -1,7 +1,12 @@
 #include "client/server_address.h"
 
+#include <netdb.h>
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <string_view>
+
+#include "absl/strings/str_cat.h"
 
 namespace dragoman {
 namespace {
@@ -51,11 +56,37 @@ absl::StatusOr<ServerAddress> ParseServerAddress(const std::string& text) {
   return address;
 }
 
+ResolvedName ResolveName(const std::string& target) {
+  ResolvedName resolved;
+  const size_t colon = target.rfind(':');
+  if (colon == std::string::npos || HasScheme(target)) return resolved;
+  resolved.host = target.substr(0, colon);
+  const addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
+  addrinfo* list = nullptr;
+  if (getaddrinfo(resolved.host.c_str(), nullptr, &hints, &list) != 0) return resolved;
+  for (const addrinfo* entry = list; entry != nullptr; entry = entry->ai_next) {
+    char host[NI_MAXHOST];
+    if (getnameinfo(entry->ai_addr, entry->ai_addrlen, host, sizeof(host), nullptr, 0,
+                    NI_NUMERICHOST) != 0) {
+      continue;
+    }
+    if (resolved.host == host || resolved.host == absl::StrCat("[", host, "]")) break;  // no name
+    const std::string port = target.substr(colon);
+    if (entry->ai_family == AF_INET) {
+      resolved.targets.push_back(absl::StrCat("ipv4:", host, port));
+    } else if (entry->ai_family == AF_INET6) {
+      resolved.targets.push_back(absl::StrCat("ipv6:[", host, "]", port));
+    }
+  }
+  freeaddrinfo(list);
+  return resolved;
+}
+
 std::string ExplainUnreachable(const std::string& grpc_message, const ClientTls* tls) {
   const auto says = [&](const char* part) { return grpc_message.find(part) != std::string::npos; };
-  if (says("Connection refused")) return "nothing listens there";
+  if (says("Connection refused")) return kNothingListens;
   if (says("DNS resolution failed")) return "no host of that name is known";
-  if (says("Failed parsing HTTP/2")) {
+  if (says("Failed parsing HTTP/2") || says("http1.x server")) {
     return "what listens there does not speak gRPC (the server's HTTP port is another one)";
   }
   if (says("wrong version number")) return "it does not speak TLS; leave --tls out";

@@ -54,6 +54,7 @@ absl::Status PrintAll(const TokenizeFlags& flags, const Console& console,
     RETURN_IF_ERROR(Print(flags, console, text, client));
   }
   if (!flags.texts.empty()) return absl::OkStatus();
+  SayThatLinesAreRead(console);
   LineReader reader(console.in, kMaxLineBytes);
   while (true) {
     ASSIGN_OR_RETURN(const std::optional<std::string> line, reader.Next());

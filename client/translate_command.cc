@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -54,7 +55,7 @@ struct TranslateFlags {
   std::vector<std::string> texts;
 };
 
-// A translation as a single line, whatever it contains.
+// The translation of a line as a single line, whatever it contains.
 std::string OneLine(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   std::replace(text.begin(), text.end(), '\r', ' ');
@@ -81,6 +82,10 @@ class Translation {
   absl::Status ReadDocument(TranslationPipeline* pipeline);
   void Deliver(const TranslationPipeline::Translated& translated);
   std::ostream& out() { return file_.stream == nullptr ? console_.out : *file_.stream; }
+  // A text of the command line keeps its lines; that of a line is one.
+  std::string Written(std::string text) const {
+    return flags_.texts.empty() ? OneLine(std::move(text)) : text;
+  }
   // "line 12" or "text 12", for the text at `place`, counted from 0 in this run.
   std::string NameOf(int64_t place) const {
     return absl::StrCat(flags_.texts.empty() ? "line " : "text ", file_.lines + place + 1);
@@ -142,7 +147,7 @@ void Translation::Deliver(const TranslationPipeline::Translated& translated) {
     out() << translated.translation.hypotheses(0).text();
   } else {
     for (const v1::Hypothesis& hypothesis : translated.translation.hypotheses()) {
-      out() << OneLine(hypothesis.text()) << "\n"
+      out() << Written(hypothesis.text()) << "\n"
             << AlignedWords(translated.source, hypothesis.text(), hypothesis.aligned_text());
     }
   }
@@ -232,7 +237,7 @@ absl::Status Translation::StreamText(v1::TranslateRequest request, const std::st
       client->TranslateStream(request, [&](const v1::TranslateStreamResponse& message) {
         if (message.has_stable_text()) {
           any = true;
-          out() << OneLine(message.stable_text()) << std::flush;
+          out() << Written(message.stable_text()) << std::flush;
         } else if (message.has_translation()) {
           any = false;
           out() << "\n" << std::flush;
@@ -322,6 +327,7 @@ ExitCode Translation::Run() {
   const auto client = flags_.server.Connect(console_);
   if (!client.ok()) return ReportUsage(console_, client.status());
   if (const absl::Status status = OpenFiles(); !status.ok()) return ReportUsage(console_, status);
+  if (flags_.texts.empty() && flags_.input.empty()) SayThatLinesAreRead(console_);
   return flags_.stream ? RunStream(request, client->get()) : RunPipeline(request, client->get());
 }
 

@@ -2,6 +2,7 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <future>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -67,6 +68,39 @@ bool NeverConnected(grpc::Channel* channel, const grpc::Status& status) {
   const grpc_connectivity_state state = channel->GetState(/*try_to_connect=*/false);
   return (status.error_code() == grpc::UNAVAILABLE && state == GRPC_CHANNEL_TRANSIENT_FAILURE) ||
          (status.error_code() == grpc::DEADLINE_EXCEEDED && state == GRPC_CHANNEL_CONNECTING);
+}
+
+// Why no connection can be made to one address of a host, or "" if one can.
+std::string CauseAt(const std::string& target, const std::string& host, ClientOptions options) {
+  if (options.tls.has_value() && options.tls->server_name.empty()) options.tls->server_name = host;
+  const std::shared_ptr<grpc::Channel> channel = PlainChannel(target, options);
+  grpc::ClientContext context;
+  context.set_deadline(absl::ToChronoTime(absl::Now() + absl::Seconds(2)));
+  grpc::health::v1::HealthCheckResponse response;
+  const grpc::Status status =
+      grpc::health::v1::Health::NewStub(channel)->Check(&context, {}, &response);
+  if (!NeverConnected(channel.get(), status)) return "";
+  return ExplainUnreachable(status.error_message(),
+                            options.tls.has_value() ? &*options.tls : nullptr);
+}
+
+// Explains why there is no connection to a server, from gRPC's message.  A name such as "localhost"
+// may stand for several addresses, and the message is about one of them: what counts is an address
+// where something listens.
+std::string CauseOf(const std::string& server, const ClientOptions& options,
+                    const std::string& message) {
+  // On a thread of its own: this one may be gRPC's, which must not wait for a channel.
+  std::future<std::string> other = std::async(std::launch::async, [&]() -> std::string {
+    const ResolvedName name = ResolveName(server);
+    for (const std::string& target : name.targets) {
+      const std::string cause = CauseAt(target, name.host, options);
+      if (!cause.empty() && cause != kNothingListens) return cause;
+    }
+    return "";
+  });
+  const std::string cause = other.get();
+  if (!cause.empty()) return cause;
+  return ExplainUnreachable(message, options.tls.has_value() ? &*options.tls : nullptr);
 }
 
 std::string TypeUrl(const google::protobuf::Message& detail) {
@@ -157,9 +191,8 @@ absl::Status TranslationClient::Impl::ToStatus(const grpc::Status& status,
   if (status.ok()) return absl::OkStatus();
   const auto code = static_cast<absl::StatusCode>(status.error_code());
   if (NeverConnected(channel, status)) {
-    const ClientTls* const tls = options.tls.has_value() ? &*options.tls : nullptr;
     absl::Status unreachable(
-        code, "cannot reach " + server + ": " + ExplainUnreachable(status.error_message(), tls));
+        code, "cannot reach " + server + ": " + CauseOf(server, options, status.error_message()));
     unreachable.SetPayload(kUnreachablePayload, absl::Cord());
     return unreachable;
   }

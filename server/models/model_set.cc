@@ -4,6 +4,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -138,17 +139,38 @@ absl::StatusOr<Route> ModelSet::FindRoute(const std::string& name, const std::st
   return NoSuchPair(source, target);
 }
 
+// Names what is missing, and the pairs that there are: those with one of the two languages first,
+// and not all of them where there are thousands.
 absl::Status ModelSet::NoSuchPair(const std::string& source, const std::string& target) const {
-  std::vector<std::string> served;
+  constexpr size_t kMostPairs = 24;
+  std::vector<LanguagePair> pairs;
+  std::set<std::pair<std::string, std::string>> seen;
   for (const ServedModel& model : models_) {
     if (model.stable == nullptr) continue;
-    const Languages& languages = model.stable->model().tokenizer().languages();
-    served.push_back(absl::StrCat(model.name, " (", absl::StrJoin(languages.SourceTags(), ", "),
-                                  " to ", absl::StrJoin(languages.TargetTags(), ", "), ")"));
+    for (const LanguagePair& pair : model.stable->model().tokenizer().languages().Tags()) {
+      if (seen.emplace(pair.source, pair.target).second) pairs.push_back(pair);
+    }
   }
-  return InvalidField(Nearest(source, "") == nullptr ? "source_language" : "target_language",
-                      absl::StrCat("no model translates \"", source, "\" to \"", target,
-                                   "\"; there are ", absl::StrJoin(served, "; ")));
+  const bool no_source = !source.empty() && Nearest(source, "") == nullptr;
+  const bool no_target = !target.empty() && Nearest("", target) == nullptr;
+  std::string what = absl::StrCat("\"", source, "\" to \"", target, "\"");
+  if (no_source) what = absl::StrCat("from \"", source, "\"");
+  if (no_target && !no_source) what = absl::StrCat("into \"", target, "\"");
+  std::stable_partition(pairs.begin(), pairs.end(), [&](const LanguagePair& pair) {
+    return pair.source == source || pair.target == target;
+  });
+  const size_t shown = std::min(pairs.size(), kMostPairs);
+  const std::string list =
+      absl::StrJoin(pairs.begin(), pairs.begin() + static_cast<std::ptrdiff_t>(shown), ", ",
+                    [](std::string* out, const LanguagePair& pair) {
+                      absl::StrAppend(out, pair.source.empty() ? "any" : pair.source, "-",
+                                      pair.target.empty() ? "any" : pair.target);
+                    });
+  return InvalidField(
+      no_source ? "source_language" : "target_language",
+      absl::StrCat(
+          "no model translates ", what, "; there are ", list,
+          pairs.size() > shown ? absl::StrCat(" and ", pairs.size() - shown, " more") : ""));
 }
 
 }  // namespace dragoman

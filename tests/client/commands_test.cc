@@ -297,6 +297,62 @@ TEST_F(CommandsTest, ListsModels) {
   EXPECT_THAT(err(), HasSubstr("NOT_FOUND: no model \"fr-de\""));
 }
 
+TEST_F(CommandsTest, TheTableOfModelsFits) {
+  EXPECT_EQ(RunWithServer({"models"}), kExitOk);
+  std::istringstream lines(out());
+  std::string heading, row;
+  std::getline(lines, heading);
+  std::getline(lines, row);
+  for (const std::string& line : {heading, row}) {
+    EXPECT_LE(line.size(), 80u) << line;
+    EXPECT_NE(line.back(), ' ');
+  }
+  // The columns are aligned.
+  EXPECT_EQ(heading.find("LANGUAGES"), row.find("en-de", 5));
+  EXPECT_EQ(heading.find("ARCHITECTURE"), row.find("MarianMTModel"));
+  EXPECT_EQ(heading.find("STATE"), row.find("ready"));
+}
+
+TEST_F(CommandsTest, ListsLanguages) {
+  EXPECT_EQ(RunWithServer({"languages"}), kExitOk);
+  EXPECT_EQ(out(), "en: de\n");
+  EXPECT_EQ(RunWithServer({"languages", "-o", "json", "en"}), kExitOk);
+  EXPECT_EQ(json::parse(out()), json::parse(R"({"source": "en", "targets": ["de"]})"));
+  EXPECT_EQ(RunWithServer({"languages", "fi"}), kExitUsage);
+  EXPECT_EQ(err(), "dragoman: no model translates from \"fi\"\n");
+}
+
+TEST_F(CommandsTest, TakesShortOptions) {
+  EXPECT_EQ(RunWithServer({"translate", "-m", "m", "-s", "en", "-t", "de", "-o", "json", "x"}),
+            kExitOk);
+  const v1::TranslateRequest request = server_.requests()[0];
+  EXPECT_EQ(request.model(), "m");
+  EXPECT_EQ(request.source_language(), "en");
+  EXPECT_EQ(request.target_language(), "de");
+  EXPECT_EQ(json::parse(out())["source"], "x");
+}
+
+TEST_F(CommandsTest, SuggestsTheWholeNameOfAnOption) {
+  EXPECT_EQ(Run({"translate", "--target", "de", "x"}), kExitUsage);
+  EXPECT_THAT(err(), HasSubstr("there is no option --target; did you mean --target-language?"));
+  EXPECT_EQ(Run({"translate", "--source=en", "x"}), kExitUsage);
+  EXPECT_THAT(err(), HasSubstr("did you mean --source-language?"));
+}
+
+TEST_F(CommandsTest, TheLinesOfAnArgumentSurvive) {
+  EXPECT_EQ(RunWithServer({"translate", "one\ntwo", "three"}), kExitOk);
+  EXPECT_EQ(out(), "ONE\nTWO\nTHREE\n");
+}
+
+TEST_F(CommandsTest, PrintsTheCompletionOfEachShell) {
+  for (const char* shell : {"bash", "zsh", "fish"}) {
+    EXPECT_EQ(Run({"completion", shell}), kExitOk);
+    EXPECT_THAT(out(), HasSubstr("_dragoman"));
+    EXPECT_THAT(out(), HasSubstr("dragoman-server"));
+  }
+  EXPECT_EQ(Run({"completion", "csh"}), kExitUsage);
+}
+
 TEST_F(CommandsTest, PrintsHealth) {
   EXPECT_EQ(RunWithServer({"health"}), kExitOk);
   EXPECT_EQ(out(), "SERVING\n");

@@ -45,10 +45,20 @@ TEST(ServerAddress, RefusesAnythingElse) {
   }
 }
 
+TEST(ResolveName, FindsTheAddressesOfANameOnly) {
+  EXPECT_THAT(ResolveName("localhost:50051").targets, testing::Contains("ipv4:127.0.0.1:50051"));
+  for (const char* target : {"127.0.0.1:50051", "[::1]:50051", "unix:/tmp/x", "dns:///a:1"}) {
+    EXPECT_TRUE(ResolveName(target).targets.empty()) << target;
+  }
+}
+
 TEST(ExplainUnreachable, SaysItInWords) {
   const ClientTls bare, with_certificate = {.cert = "pem", .key = "pem"};
   EXPECT_EQ(ExplainUnreachable("last error: UNKNOWN: Connection refused", nullptr),
             "nothing listens there");
+  for (const char* http : {"Failed parsing HTTP/2", "Trying to connect an http1.x server"}) {
+    EXPECT_THAT(ExplainUnreachable(http, nullptr), HasSubstr("does not speak gRPC"));
+  }
   EXPECT_THAT(ExplainUnreachable("UNAVAILABLE: Socket closed", nullptr), HasSubstr("--tls"));
   EXPECT_THAT(ExplainUnreachable("UNAVAILABLE: Socket closed", &bare), HasSubstr("--tls-cert"));
   EXPECT_EQ(ExplainUnreachable("Socket closed", &with_certificate), "Socket closed");

@@ -84,6 +84,8 @@ complete() {
 [[ $(complete "dragoman tr") == translate ]] || fail "dragoman tr is completed to $(complete "dragoman tr")"
 [[ $(complete "dragoman translate --num-h") == --num-hypotheses ]] || fail "--num-h is not completed"
 [[ $(complete "dragoman-server --kv-cache-b") == --kv-cache-bytes ]] || fail "--kv-cache-b is not completed"
+cmp "$tree/usr/share/bash-completion/completions/dragoman" <(inside dragoman completion bash) ||
+  fail "dragoman completion prints another script"
 
 # translation NAME: prints a translation by the installed command; retries for a minute.
 translation() {

@@ -2,10 +2,15 @@
 
 import json
 import math
+import os
+import pty
+import shutil
 import subprocess
+import tempfile
 import unittest
 
-from harness import CLIENT, ServerTest, golden_inputs
+from certificates import Authority
+from harness import CLIENT, FLOAT32, SERVER, ServerTest, free_port, golden_inputs, serve
 
 
 class CommandTest(ServerTest):
@@ -96,6 +101,129 @@ class CommandTest(ServerTest):
         self.assertEqual(report["codes"], {"OK": 40})
         self.assertGreater(report["source_tokens"], 40)
         self.assertLessEqual(report["latency_seconds"]["p50"], report["latency_seconds"]["max"])
+
+
+    def test_a_person_at_a_terminal_is_told_what_it_waits_for(self):
+        primary, secondary = pty.openpty()
+        self.addCleanup(os.close, primary)
+        for command in ("translate", "tokenize", "score"):
+            process = subprocess.Popen([CLIENT, command, "--server", self.server.grpc_address],
+                                       stdin=secondary, stdout=subprocess.PIPE, stderr=secondary)
+            told = b""
+            while b"Ctrl-D" not in told:
+                told += os.read(primary, 1024)
+            os.write(primary, b"\x04")
+            self.assertEqual(process.communicate(timeout=60)[0], b"")
+            self.assertEqual(process.returncode, 0)
+            self.assertIn(b"reading a text per line", told)
+        os.close(secondary)
+
+    def test_the_lines_of_an_argument_survive(self):
+        ended = self.run_client("translate", "Good morning.\nThe house is old.")
+        self.assertEqual(len(ended.stdout.splitlines()), 2, ended)
+
+    def test_lists_languages(self):
+        self.assertEqual(self.run_client("languages").stdout, "en: de\n")
+
+
+class CauseTest(unittest.TestCase):
+    """A name that stands for several addresses hides nothing: the cause is the same as at 127.0.0.1."""
+
+    def causes(self, port, *arguments):
+        """What the command says of a port, without the address."""
+        said = set()
+        for host in ("localhost", "127.0.0.1"):
+            ended = subprocess.run([CLIENT, "translate", "--server", f"{host}:{port}", *arguments, "x"],
+                                   capture_output=True, text=True, timeout=120)
+            self.assertEqual(ended.returncode, 3, ended)
+            said.add(ended.stderr.replace(f"{host}:{port}", "SERVER"))
+        self.assertEqual(len(said), 1, said)
+        return said.pop()
+
+    def test_the_port_of_http(self):
+        server = serve(self, *FLOAT32)
+        self.assertIn("does not speak gRPC", self.causes(server.http_address.rsplit(":", 1)[1]))
+
+    def test_a_server_with_tls(self):
+        authority = Authority()
+        cert, key = authority.issue("server", "DNS:localhost,IP:127.0.0.1")
+        server = serve(self, *FLOAT32, "--tls-cert", cert, "--tls-key", key)
+        port = server.grpc_address.rsplit(":", 1)[1]
+        self.assertIn("wants TLS", self.causes(port))
+        self.assertIn("not from a trusted authority",
+                      self.causes(port, "--tls-ca", Authority("stranger").ca))
+
+    def test_a_server_without_tls(self):
+        server = serve(self, *FLOAT32)
+        self.assertIn("it does not speak TLS",
+                      self.causes(server.grpc_address.rsplit(":", 1)[1], "--tls"))
+
+    def test_nothing_listens(self):
+        self.assertIn("nothing listens there", self.causes(free_port()))
+
+
+class CompletionTest(ServerTest):
+    """What each shell proposes; the scripts are those that the command prints."""
+
+    COMPLETE = {
+        "bash": 'source <("$CLIENT" completion bash); COMP_LINE="$*" COMP_WORDS=("$@") '
+                'COMP_CWORD=$(($# - 1)); compopt() { :; }; _dragoman "$1"; printf "%s\\n" "${COMPREPLY[@]}"',
+        # As zsh's own bashcompinit calls it.
+        "zsh": 'source <("$CLIENT" completion zsh); emulate sh; setopt kshglob noshglob braceexpand; '
+               'COMP_LINE="$*" COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); '
+               '_dragoman "$1"; printf "%s\\n" "${COMPREPLY[@]}"',
+        "fish": 'source ("$CLIENT" completion fish | psub); complete -C "$argv"',
+    }
+
+    def setUp(self):
+        # The names as in the PATH of an installation.
+        self.bin = self.enterContext(tempfile.TemporaryDirectory())
+        os.symlink(CLIENT, os.path.join(self.bin, "dragoman"))
+        os.symlink(SERVER, os.path.join(self.bin, "dragoman-server"))
+
+    def complete(self, shell, *words):
+        if not shutil.which(shell):
+            self.skipTest(f"{shell} is not installed")
+        environment = dict(os.environ, PATH=f"{self.bin}:{os.environ['PATH']}", CLIENT=CLIENT,
+                           DRAGOMAN_SERVER=self.server.grpc_address, HOME=self.bin)
+        flags = {"zsh": ["-f"], "fish": ["--no-config"]}.get(shell, [])
+        script = self.COMPLETE[shell]
+        arguments = [" ".join(words)] if shell == "fish" else ["shell", *words]
+        ended = subprocess.run([shell, *flags, "-c", script, *arguments], env=environment,
+                               capture_output=True, text=True, timeout=60)
+        # zsh itself takes those that begin with the word.
+        return sorted(word for word in ended.stdout.split() if word.startswith(words[-1].lstrip("=")))
+
+    def check(self, shell):
+        for words, want in ((("dragoman", "tr"), ["translate"]),
+                            (("dragoman", "completion", ""), ["bash", "fish", "zsh"]),
+                            (("dragoman", "translate", "--num-h"), ["--num-hypotheses"]),
+                            (("dragoman", "translate", "--early-stopping", ""),
+                             ["full", "heuristic", "never"]),
+                            (("dragoman", "translate", "--model", ""), ["en-de"]),
+                            (("dragoman", "translate", "-m", "en"), ["en-de"]),
+                            (("dragoman", "models", "e"), ["en-de"]),
+                            (("dragoman", "translate", "-s", ""), ["en"]),
+                            (("dragoman", "translate", "--target-language", ""), ["de"]),
+                            (("dragoman-server", "--kv-cache-b"), ["--kv-cache-bytes"]),
+                            (("dragoman-server", "--log-format", ""), ["json", "text"]),
+                            (("dragoman-server", "--model", ""), [])):
+            with self.subTest(words=words):
+                self.assertEqual(self.complete(shell, *words), want)
+
+    def test_bash(self):
+        self.check("bash")
+
+    def test_zsh(self):
+        self.check("zsh")
+
+    def test_fish(self):
+        self.check("fish")
+
+    def test_an_equals_sign(self):
+        # As bash splits `dragoman-server --log-format=js`.
+        self.assertEqual(self.complete("bash", "dragoman-server", "--log-format", "=", "js"), ["json"])
+        self.assertEqual(self.complete("bash", "dragoman-server", "--log-format", "="), ["json", "text"])
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from harness import BUILT_IN, CLIENT, MODEL, SERVER, SOURCE_DIR, Server, golden_
 RUN, SERVE = "run", "serve"
 
 PROGRAMS = r"""apt-get awk buildah cmake cpack ctest curl debootstrap docker dragoman dragoman-server env/bin/pip export
-    for go grpcurl journalctl kill kubectl ln mkdir npm perf pip python3 sudo sudoedit""".split()
+    for go grpcurl journalctl kill kubectl ln mkdir npm perf pip python3 source sudo sudoedit""".split()
 
 # The first rule whose pattern is found in the command.
 RULES = [

@@ -183,12 +183,21 @@ TEST_F(LanguagesTest, TheLimitsAreThoseOfTheWholeCall) {
 }
 
 TEST_F(LanguagesTest, TheErrorForAnUnknownPairNamesThoseThereAre) {
-  v1::TranslateResponse response;
-  const grpc::Status status =
-      server_->Translate(RequestIn("The cat is old.", "ja", "de"), &response);
-  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
-  EXPECT_THAT(status.error_message(),
-              HasSubstr("first (en to de); fr-en (fr to en); en-es (en to es)"));
+  const struct {
+    const char *source, *target, *message;
+  } cases[] = {
+      {"ja", "de", "no model translates from \"ja\"; there are en-de, fr-en, en-es"},
+      {"ja", "", "no model translates from \"ja\"; there are en-de, fr-en, en-es"},
+      {"", "fi", "no model translates into \"fi\"; there are en-de, fr-en, en-es"},
+      {"en", "fi", "no model translates into \"fi\"; there are en-de, en-es, fr-en"},
+  };
+  for (const auto& test : cases) {
+    v1::TranslateResponse response;
+    const grpc::Status status =
+        server_->Translate(RequestIn("The cat is old.", test.source, test.target), &response);
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+    EXPECT_THAT(status.error_message(), HasSubstr(test.message));
+  }
 }
 
 TEST(Languages, WithoutAPivotThereIsNoRoute) {
@@ -196,6 +205,8 @@ TEST(Languages, WithoutAPivotThereIsNoRoute) {
   v1::TranslateResponse response;
   const grpc::Status status = server.Translate(RequestIn("The cat is old.", "fr", "de"), &response);
   EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(status.error_message(),
+              HasSubstr("no model translates \"fr\" to \"de\"; there are en-de, fr-en, en-es"));
 }
 
 TEST(Languages, ManyToManyModelTakesTags) {

@@ -151,6 +151,7 @@ ExitCode RunCommandLine(int argc, const char* const* argv, const Console& consol
   AddTranslateCommand(&app, console, &exit_code);
   AddScoreCommand(&app, console, &exit_code);
   AddTokenizeCommand(&app, console, &exit_code);
+  AddDetectCommand(&app, console, &exit_code);
   AddModelsCommand(&app, console, &exit_code);
   AddLanguagesCommand(&app, console, &exit_code);
   AddHealthCommand(&app, console, &exit_code);

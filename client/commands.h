@@ -41,6 +41,7 @@ ExitCode RunCommandLine(int argc, const char* const* argv, const Console& consol
 void AddTranslateCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
 void AddScoreCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
 void AddTokenizeCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
+void AddDetectCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
 void AddModelsCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
 void AddLanguagesCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
 void AddHealthCommand(CLI::App* app, const Console& console, ExitCode* exit_code);

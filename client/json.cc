@@ -167,6 +167,14 @@ Json ToJson(const std::string& text, const v1::TokenizedText& tokens) {
       {"text", text}, {"tokens", Json(tokens.tokens())}, {"token_ids", Json(tokens.token_ids())}};
 }
 
+Json ToJson(const std::string& text, const v1::DetectedText& detected) {
+  Json languages = Json::array();
+  for (const v1::LanguageGuess& guess : detected.languages()) {
+    languages.push_back({{"language", guess.language()}, {"confidence", guess.confidence()}});
+  }
+  return {{"text", text}, {"languages", languages}};
+}
+
 Json ToJson(const v1::Model& model) {
   Json pairs = Json::array();
   for (const v1::LanguagePair& pair : model.language_pairs()) {

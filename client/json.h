@@ -35,6 +35,8 @@ std::string AlignedWords(const std::string& source, const std::string& target,
 Json ToJson(const v1::ScorePair& pair, const v1::PairScore& score);
 // {"text", "tokens", "token_ids"}
 Json ToJson(const std::string& text, const v1::TokenizedText& tokens);
+// {"text", "languages": [{"language", "confidence"}, ...]}
+Json ToJson(const std::string& text, const v1::DetectedText& detected);
 Json ToJson(const v1::Model& model);
 Json ToJson(const LoadReport& report);
 

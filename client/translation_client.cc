@@ -306,6 +306,16 @@ absl::StatusOr<v1::TokenizeResponse> TranslationClient::Tokenize(
                      &v1::TranslationService::Stub::Tokenize, request, v1::TokenizeResponse());
 }
 
+absl::StatusOr<v1::DetectLanguageResponse> TranslationClient::DetectLanguage(
+    const std::string& text) {
+  RETURN_IF_ERROR(CheckUtf8(text, "contents[0]"));
+  v1::DetectLanguageRequest request;
+  request.add_contents(text);
+  return impl_->Call(impl_->balanced.get(), impl_->translation.get(),
+                     &v1::TranslationService::Stub::DetectLanguage, request,
+                     v1::DetectLanguageResponse());
+}
+
 absl::StatusOr<v1::ListModelsResponse> TranslationClient::ListModels() {
   return impl_->Call(impl_->plain.get(), impl_->models.get(), &v1::ModelService::Stub::ListModels,
                      v1::ListModelsRequest(), v1::ListModelsResponse());

@@ -82,6 +82,9 @@ class TranslationClient {
   // The tokens that a model sees.
   absl::StatusOr<v1::TokenizeResponse> Tokenize(const v1::TokenizeRequest& request);
 
+  // The languages that a text is probably written in.
+  absl::StatusOr<v1::DetectLanguageResponse> DetectLanguage(const std::string& text);
+
   absl::StatusOr<v1::ListModelsResponse> ListModels();
 
   // "" stands for the only or the default model.

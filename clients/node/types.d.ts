@@ -668,6 +668,30 @@ export interface TokenizedText {
   tokenIds: number[];
 }
 
+export interface DetectLanguageRequest {
+  /** with the limits of TranslateRequest */
+  contents?: string[];
+  /** tags and entities are no evidence */
+  markup?: Markup;
+}
+
+export interface DetectLanguageResponse {
+  /** one for each of `contents`, in order */
+  texts: DetectedText[];
+}
+
+export interface DetectedText {
+  /** At most three, the most likely first; none if nothing suggests any. */
+  languages: LanguageGuess[];
+}
+
+export interface LanguageGuess {
+  /** a BCP-47 tag: "de", "zh-Hant" */
+  language: string;
+  /** 0 to 1: how much of the text supports it */
+  confidence: number;
+}
+
 export interface ListModelsRequest {
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/base/status.h"
+#include "server/api/detect_languages.h"
 #include "server/api/score_exchange.h"
 #include "server/api/translate_exchange.h"
 #include "server/grpc/raw_message.h"
@@ -142,6 +143,19 @@ grpc::ServerUnaryReactor* TranslateService::Tokenize(grpc::CallbackServerContext
       *parts_, &size);
   const CallEnd end = call.End(tokenized.status(), size);
   return new AnsweredCall(end, tokenized.ok() ? *tokenized : v1::TokenizeResponse(), context,
+                          response);
+}
+
+grpc::ServerUnaryReactor* TranslateService::DetectLanguage(grpc::CallbackServerContext* context,
+                                                           const grpc::ByteBuffer* request,
+                                                           grpc::ByteBuffer* response) {
+  Call call(parts_, "DetectLanguage", CallerOf(*context));
+  CallSize size;
+  const absl::StatusOr<v1::DetectLanguageResponse> detected = dragoman::DetectLanguage(
+      [&] { return ReadMessage<v1::DetectLanguageRequest>(*request, parts_->max_message_bytes); },
+      *parts_, &call, &size);
+  const CallEnd end = call.End(detected.status(), size);
+  return new AnsweredCall(end, detected.ok() ? *detected : v1::DetectLanguageResponse(), context,
                           response);
 }
 

@@ -24,7 +24,8 @@ class TranslateService final
               v1::TranslationService::WithRawCallbackMethod_TranslateBulk<
                   v1::TranslationService::WithRawCallbackMethod_Score<
                       v1::TranslationService::WithRawCallbackMethod_Tokenize<
-                          v1::TranslationService::Service>>>>> {
+                          v1::TranslationService::WithRawCallbackMethod_DetectLanguage<
+                              v1::TranslationService::Service>>>>>> {
  public:
   // `parts` must outlive the service.
   explicit TranslateService(const ServerParts* parts) : parts_(parts) {}
@@ -43,6 +44,9 @@ class TranslateService final
   grpc::ServerUnaryReactor* Tokenize(grpc::CallbackServerContext* context,
                                      const grpc::ByteBuffer* request,
                                      grpc::ByteBuffer* response) override;
+  grpc::ServerUnaryReactor* DetectLanguage(grpc::CallbackServerContext* context,
+                                           const grpc::ByteBuffer* request,
+                                           grpc::ByteBuffer* response) override;
 
  private:
   const ServerParts* const parts_;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "engine/base/status.h"
+#include "server/api/detect_languages.h"
 #include "server/api/list_models.h"
 #include "server/api/score_exchange.h"
 #include "server/http/json.h"
@@ -59,6 +60,18 @@ void Tokenize(const HttpDoor& door, const HttpRequest& http, std::shared_ptr<Htt
     return absl::OkStatus();
   };
   AnswerAtOnce(door, "Tokenize", http, answer, tokenize, response);
+}
+
+void DetectLanguage(const HttpDoor& door, const HttpRequest& http,
+                    std::shared_ptr<HttpAnswer> answer) {
+  v1::DetectLanguageResponse response;
+  const auto detect = [&](Call* call, CallSize* size) -> absl::Status {
+    ASSIGN_OR_RETURN(response,
+                     dragoman::DetectLanguage([&] { return Read<v1::DetectLanguageRequest>(http); },
+                                              *door.parts, call, size));
+    return absl::OkStatus();
+  };
+  AnswerAtOnce(door, "DetectLanguage", http, answer, detect, response);
 }
 
 void ListModels(const HttpDoor& door, const HttpRequest& http, std::shared_ptr<HttpAnswer> answer) {
@@ -134,6 +147,7 @@ void AddApi(const HttpDoor& door, HttpRouter* router) {
   add("POST", "/v1/translate", Translate);
   add("POST", "/v1/score", Score);
   add("POST", "/v1/tokenize", Tokenize);
+  add("POST", "/v1/detect", DetectLanguage);
   add("GET", "/v1/models", ListModels);
   add("GET", "/v1/models/*", GetModel);
 }

@@ -34,6 +34,7 @@ constexpr Operation kOperations[] = {
     {"post", "/v1/translate:stream", "TranslationService.TranslateStream", "text/event-stream"},
     {"post", "/v1/score", "TranslationService.Score", "application/json"},
     {"post", "/v1/tokenize", "TranslationService.Tokenize", "application/json"},
+    {"post", "/v1/detect", "TranslationService.DetectLanguage", "application/json"},
     {"get", "/v1/models", "ModelService.ListModels", "application/json"},
     {"get", "/v1/models/{name}", "ModelService.GetModel", "application/json"},
 };

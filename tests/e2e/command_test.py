@@ -122,6 +122,14 @@ class CommandTest(ServerTest):
         ended = self.run_client("translate", "Good morning.\nThe house is old.")
         self.assertEqual(len(ended.stdout.splitlines()), 2, ended)
 
+    def test_detects_the_language_of_a_text(self):
+        ended = self.run_client("detect", "La maison est bleue et le chat dort.", "1234")
+        first, second = ended.stdout.splitlines()
+        self.assertRegex(first, r"^fr 0\.\d\d|fr 1\.00")
+        self.assertEqual(second, "und")
+        line = json.loads(self.run_client("detect", "-o", "json", input="Wo ist der Bahnhof?\n").stdout)
+        self.assertEqual((line["text"], line["languages"][0]["language"]), ("Wo ist der Bahnhof?", "de"))
+
     def test_lists_languages(self):
         self.assertEqual(self.run_client("languages").stdout, "en: de\n")
 

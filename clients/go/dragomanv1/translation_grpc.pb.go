@@ -32,6 +32,8 @@ type TranslationServiceClient interface {
 	Score(ctx context.Context, in *ScoreRequest, opts ...grpc.CallOption) (*ScoreResponse, error)
 	// The tokens that a model sees for a text.
 	Tokenize(ctx context.Context, in *TokenizeRequest, opts ...grpc.CallOption) (*TokenizeResponse, error)
+	// The languages that texts are probably written in, whether or not a model has them.
+	DetectLanguage(ctx context.Context, in *DetectLanguageRequest, opts ...grpc.CallOption) (*DetectLanguageResponse, error)
 }
 
 type translationServiceClient struct {
@@ -132,6 +134,15 @@ func (c *translationServiceClient) Tokenize(ctx context.Context, in *TokenizeReq
 	return out, nil
 }
 
+func (c *translationServiceClient) DetectLanguage(ctx context.Context, in *DetectLanguageRequest, opts ...grpc.CallOption) (*DetectLanguageResponse, error) {
+	out := new(DetectLanguageResponse)
+	err := c.cc.Invoke(ctx, "/dragoman.v1.TranslationService/DetectLanguage", in, out, opts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // TranslationServiceServer is the server API for TranslationService service.
 // All implementations must embed UnimplementedTranslationServiceServer
 // for forward compatibility
@@ -151,6 +162,8 @@ type TranslationServiceServer interface {
 	Score(context.Context, *ScoreRequest) (*ScoreResponse, error)
 	// The tokens that a model sees for a text.
 	Tokenize(context.Context, *TokenizeRequest) (*TokenizeResponse, error)
+	// The languages that texts are probably written in, whether or not a model has them.
+	DetectLanguage(context.Context, *DetectLanguageRequest) (*DetectLanguageResponse, error)
 	mustEmbedUnimplementedTranslationServiceServer()
 }
 
@@ -172,6 +185,9 @@ func (UnimplementedTranslationServiceServer) Score(context.Context, *ScoreReques
 }
 func (UnimplementedTranslationServiceServer) Tokenize(context.Context, *TokenizeRequest) (*TokenizeResponse, error) {
 	return nil, status.Errorf(codes.Unimplemented, "method Tokenize not implemented")
+}
+func (UnimplementedTranslationServiceServer) DetectLanguage(context.Context, *DetectLanguageRequest) (*DetectLanguageResponse, error) {
+	return nil, status.Errorf(codes.Unimplemented, "method DetectLanguage not implemented")
 }
 func (UnimplementedTranslationServiceServer) mustEmbedUnimplementedTranslationServiceServer() {}
 
@@ -287,6 +303,24 @@ func _TranslationService_Tokenize_Handler(srv interface{}, ctx context.Context, 
 	return interceptor(ctx, in, info, handler)
 }
 
+func _TranslationService_DetectLanguage_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(DetectLanguageRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(TranslationServiceServer).DetectLanguage(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: "/dragoman.v1.TranslationService/DetectLanguage",
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(TranslationServiceServer).DetectLanguage(ctx, req.(*DetectLanguageRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 var _TranslationService_serviceDesc = grpc.ServiceDesc{
 	ServiceName: "dragoman.v1.TranslationService",
 	HandlerType: (*TranslationServiceServer)(nil),
@@ -302,6 +336,10 @@ var _TranslationService_serviceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Tokenize",
 			Handler:    _TranslationService_Tokenize_Handler,
+		},
+		{
+			MethodName: "DetectLanguage",
+			Handler:    _TranslationService_DetectLanguage_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

@@ -93,6 +93,13 @@ TEST_F(HttpApiTest, ScoresTokenizesAndListsModels) {
   const HttpReply tokens = Post("/v1/tokenize", R"({"contents": ["The cat is old."]})");
   ASSERT_EQ(tokens.code, 200) << tokens.body;
   EXPECT_FALSE(Json(tokens)["texts"][0]["tokenIds"].empty());
+  const HttpReply detected =
+      Post("/v1/detect", R"({"contents": ["La maison est bleue et le chat dort.", ""]})");
+  ASSERT_EQ(detected.code, 200) << detected.body;
+  EXPECT_EQ(Json(detected)["texts"][0]["languages"][0]["language"], "fr");
+  EXPECT_GT(Json(detected)["texts"][0]["languages"][0]["confidence"], 0.5);
+  EXPECT_FALSE(Json(detected)["texts"][1].contains("languages"));
+  EXPECT_EQ(Post("/v1/detect", "{}").code, 400);
   const HttpReply models = HttpGet(address(), "/v1/models");
   ASSERT_EQ(models.code, 200) << models.body;
   EXPECT_EQ(Json(models)["models"][0]["name"], "en-de");

@@ -183,6 +183,26 @@ class DecodingOptions(_message.Message):
     word_penalty: float
     def __init__(self, beam_size: _Optional[int] = ..., num_hypotheses: _Optional[int] = ..., length_penalty: _Optional[float] = ..., early_stopping: _Optional[_Union[EarlyStopping, str]] = ..., min_length: _Optional[int] = ..., max_length: _Optional[int] = ..., max_length_ratio: _Optional[float] = ..., no_repeat_ngram_size: _Optional[int] = ..., repetition_penalty: _Optional[float] = ..., renormalize_logits: bool = ..., sampling: _Optional[_Union[Sampling, _Mapping]] = ..., length_normalization: _Optional[_Union[LengthNormalization, str]] = ..., patience: _Optional[float] = ..., min_length_ratio: _Optional[float] = ..., disable_unk: bool = ..., forced_bos_token_id: _Optional[int] = ..., forced_eos_token_id: _Optional[int] = ..., beam_groups: _Optional[int] = ..., diversity_penalty: _Optional[float] = ..., return_alternatives: bool = ..., min_alternative_probability: _Optional[float] = ..., mbr_candidates: _Optional[int] = ..., repetition_guard: bool = ..., suppress_token_ids: _Optional[_Iterable[int]] = ..., suppress_sequences: _Optional[_Iterable[str]] = ..., glossary: _Optional[_Iterable[_Union[GlossaryEntry, _Mapping]]] = ..., never_say: _Optional[_Iterable[str]] = ..., coverage_penalty: _Optional[float] = ..., replace_unknowns: bool = ..., word_penalty: _Optional[float] = ..., shrinking_beam: bool = ...) -> None: ...
 
+class DetectLanguageRequest(_message.Message):
+    __slots__ = ["contents", "markup"]
+    CONTENTS_FIELD_NUMBER: _ClassVar[int]
+    MARKUP_FIELD_NUMBER: _ClassVar[int]
+    contents: _containers.RepeatedScalarFieldContainer[str]
+    markup: Markup
+    def __init__(self, contents: _Optional[_Iterable[str]] = ..., markup: _Optional[_Union[Markup, str]] = ...) -> None: ...
+
+class DetectLanguageResponse(_message.Message):
+    __slots__ = ["texts"]
+    TEXTS_FIELD_NUMBER: _ClassVar[int]
+    texts: _containers.RepeatedCompositeFieldContainer[DetectedText]
+    def __init__(self, texts: _Optional[_Iterable[_Union[DetectedText, _Mapping]]] = ...) -> None: ...
+
+class DetectedText(_message.Message):
+    __slots__ = ["languages"]
+    LANGUAGES_FIELD_NUMBER: _ClassVar[int]
+    languages: _containers.RepeatedCompositeFieldContainer[LanguageGuess]
+    def __init__(self, languages: _Optional[_Iterable[_Union[LanguageGuess, _Mapping]]] = ...) -> None: ...
+
 class Error(_message.Message):
     __slots__ = ["code", "field", "message", "retry_delay"]
     CODE_FIELD_NUMBER: _ClassVar[int]
@@ -268,6 +288,14 @@ class Hypothesis(_message.Message):
     token_scores: _containers.RepeatedScalarFieldContainer[float]
     tokens: _containers.RepeatedScalarFieldContainer[str]
     def __init__(self, text: _Optional[str] = ..., score: _Optional[float] = ..., tokens: _Optional[_Iterable[str]] = ..., token_ids: _Optional[_Iterable[int]] = ..., token_scores: _Optional[_Iterable[float]] = ..., finish_reason: _Optional[_Union[FinishReason, str]] = ..., alignment: _Optional[_Iterable[_Union[AlignmentPoint, _Mapping]]] = ..., quality: _Optional[_Union[Quality, _Mapping]] = ..., aligned_text: _Optional[_Union[AlignedText, _Mapping]] = ..., steps: _Optional[_Iterable[_Union[CandidateStep, _Mapping]]] = ...) -> None: ...
+
+class LanguageGuess(_message.Message):
+    __slots__ = ["confidence", "language"]
+    CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
+    LANGUAGE_FIELD_NUMBER: _ClassVar[int]
+    confidence: float
+    language: str
+    def __init__(self, language: _Optional[str] = ..., confidence: _Optional[float] = ...) -> None: ...
 
 class LanguagePair(_message.Message):
     __slots__ = ["source", "target"]

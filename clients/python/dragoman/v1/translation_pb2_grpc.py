@@ -39,6 +39,11 @@ class TranslationServiceStub(object):
                 request_serializer=dragoman_dot_v1_dot_translation__pb2.TokenizeRequest.SerializeToString,
                 response_deserializer=dragoman_dot_v1_dot_translation__pb2.TokenizeResponse.FromString,
                 )
+        self.DetectLanguage = channel.unary_unary(
+                '/dragoman.v1.TranslationService/DetectLanguage',
+                request_serializer=dragoman_dot_v1_dot_translation__pb2.DetectLanguageRequest.SerializeToString,
+                response_deserializer=dragoman_dot_v1_dot_translation__pb2.DetectLanguageResponse.FromString,
+                )
 
 
 class TranslationServiceServicer(object):
@@ -84,6 +89,13 @@ class TranslationServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def DetectLanguage(self, request, context):
+        """The languages that texts are probably written in, whether or not a model has them.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_TranslationServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -111,6 +123,11 @@ def add_TranslationServiceServicer_to_server(servicer, server):
                     servicer.Tokenize,
                     request_deserializer=dragoman_dot_v1_dot_translation__pb2.TokenizeRequest.FromString,
                     response_serializer=dragoman_dot_v1_dot_translation__pb2.TokenizeResponse.SerializeToString,
+            ),
+            'DetectLanguage': grpc.unary_unary_rpc_method_handler(
+                    servicer.DetectLanguage,
+                    request_deserializer=dragoman_dot_v1_dot_translation__pb2.DetectLanguageRequest.FromString,
+                    response_serializer=dragoman_dot_v1_dot_translation__pb2.DetectLanguageResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -204,6 +221,23 @@ class TranslationService(object):
         return grpc.experimental.unary_unary(request, target, '/dragoman.v1.TranslationService/Tokenize',
             dragoman_dot_v1_dot_translation__pb2.TokenizeRequest.SerializeToString,
             dragoman_dot_v1_dot_translation__pb2.TokenizeResponse.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def DetectLanguage(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/dragoman.v1.TranslationService/DetectLanguage',
+            dragoman_dot_v1_dot_translation__pb2.DetectLanguageRequest.SerializeToString,
+            dragoman_dot_v1_dot_translation__pb2.DetectLanguageResponse.FromString,
             options, channel_credentials,
             insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
 

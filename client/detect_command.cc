@@ -1,0 +1,81 @@
+// dragoman detect: the language of a text.
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "client/commands.h"
+#include "client/json.h"
+#include "client/line_reader.h"
+#include "engine/base/status.h"
+
+namespace dragoman {
+namespace {
+
+constexpr char kDetectDescription[] =
+    "Prints the language of each TEXT or, without one, of each line of standard input.";
+constexpr char kDetectNotes[] =
+    "\nText output is a line per text: the most likely languages with their confidence, the best "
+    "first;\n"
+    "\"und\" where nothing suggests any.  A word or two are often not enough.";
+
+struct DetectFlags {
+  ServerFlags server;
+  bool json = false;
+  std::vector<std::string> texts;
+};
+
+absl::Status PrintLanguage(const DetectFlags& flags, const Console& console,
+                           const std::string& text, TranslationClient* client) {
+  ASSIGN_OR_RETURN(const v1::DetectLanguageResponse response, client->DetectLanguage(text));
+  const v1::DetectedText& detected = response.texts(0);
+  if (flags.json) {
+    console.out << ToLine(ToJson(text, detected)) << std::endl;
+    return absl::OkStatus();
+  }
+  std::string line;
+  for (const v1::LanguageGuess& guess : detected.languages()) {
+    absl::StrAppendFormat(&line, "%s%s %.2f", line.empty() ? "" : "  ", guess.language(),
+                          guess.confidence());
+  }
+  console.out << (line.empty() ? "und" : line) << std::endl;
+  return absl::OkStatus();
+}
+
+absl::Status PrintLanguages(const DetectFlags& flags, const Console& console,
+                            TranslationClient* client) {
+  for (const std::string& text : flags.texts) {
+    RETURN_IF_ERROR(PrintLanguage(flags, console, text, client));
+  }
+  if (!flags.texts.empty()) return absl::OkStatus();
+  SayThatLinesAreRead(console);
+  LineReader reader(console.in, kMaxLineBytes);
+  while (true) {
+    ASSIGN_OR_RETURN(const std::optional<std::string> line, reader.Next());
+    if (!line.has_value()) return absl::OkStatus();
+    RETURN_IF_ERROR(PrintLanguage(flags, console, *line, client));
+  }
+}
+
+ExitCode RunDetect(const DetectFlags& flags, const Console& console) {
+  const auto client = flags.server.Connect(console);
+  if (!client.ok()) return ReportUsage(console, client.status());
+  const absl::Status status = PrintLanguages(flags, console, client->get());
+  return status.ok() ? kExitOk : ReportFailedTranslation(console, status, client->get());
+}
+
+}  // namespace
+
+void AddDetectCommand(CLI::App* app, const Console& console, ExitCode* exit_code) {
+  auto flags = std::make_shared<DetectFlags>();
+  CLI::App* command = app->add_subcommand("detect", kDetectDescription)->footer(kDetectNotes);
+  flags->server.AddTo(command);
+  AddOutputFlag(command, &flags->json);
+  command->add_option("TEXT", flags->texts, "whose language is asked for");
+  command->callback([flags, &console, exit_code] { *exit_code = RunDetect(*flags, console); });
+}
+
+}  // namespace dragoman

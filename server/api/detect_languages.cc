@@ -1,0 +1,34 @@
+#include "server/api/detect_languages.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/base/status.h"
+#include "server/api/language_detector.h"
+
+namespace dragoman {
+
+absl::StatusOr<v1::DetectLanguageResponse> DetectLanguage(
+    absl::FunctionRef<absl::StatusOr<v1::DetectLanguageRequest>()> parse, const ServerParts& parts,
+    Call* call, CallSize* size) {
+  RETURN_IF_ERROR(call->Admit());
+  ASSIGN_OR_RETURN(const v1::DetectLanguageRequest request, parse());
+  size->texts = request.contents_size();
+  // The limits of texts are the same for all models.
+  ASSIGN_OR_RETURN(const std::shared_ptr<const Translator> any, parts.models->Models()->Find(""));
+  RETURN_IF_ERROR(any->CheckTexts({request.contents().begin(), request.contents().end()}));
+  v1::DetectLanguageResponse response;
+  for (const std::string& text : request.contents()) {
+    v1::DetectedText* const detected = response.add_texts();
+    for (const DetectedLanguage& guess :
+         DetectLanguages(text, request.markup() > v1::MARKUP_NONE)) {
+      v1::LanguageGuess* const language = detected->add_languages();
+      language->set_language(guess.language);
+      language->set_confidence(guess.confidence);
+    }
+  }
+  return response;
+}
+
+}  // namespace dragoman

@@ -268,6 +268,28 @@ absl::Status CheckRepositoryName(const std::string& name) {
       absl::StrCat("\"", name, "\" is not a repository, want OWNER/NAME as on the Hub"));
 }
 
+absl::StatusOr<std::string> GetText(HttpClient* http, const HttpRequest& request,
+                                    const std::string& what) {
+  absl::Duration pause = kFirstPause;
+  for (int attempt = 1;; ++attempt, pause *= 2) {
+    std::string answer;
+    const absl::StatusOr<HttpResponse> response =
+        http->Get(request, [&answer](const HttpResponse&, std::string_view bytes) {
+          answer.append(bytes);
+          return static_cast<int64_t>(answer.size()) <= kMaxAnswer
+                     ? absl::OkStatus()
+                     : absl::InternalError("the answer has no end");
+        });
+    absl::Status status = response.status();
+    if (status.ok()) {
+      if (response->status / 100 == 2) return answer;
+      status = StatusOf(*response, what, !request.token.empty());
+    }
+    if (!IsPassing(status) || attempt == kMaxAttempts) return status;
+    absl::SleepFor(pause);
+  }
+}
+
 absl::StatusOr<HubRepository> Hub::List(const std::string& repository,
                                         const std::string& revision) {
   RETURN_IF_ERROR(CheckRepositoryName(repository));
@@ -278,24 +300,8 @@ absl::StatusOr<HubRepository> Hub::List(const std::string& repository,
   const HttpRequest request{absl::StrCat(access_.endpoint, "/api/models/", repository, "/revision/",
                                          revision_in_path, "?blobs=true"),
                             access_.token};
-  absl::Duration pause = kFirstPause;
-  for (int attempt = 1;; ++attempt, pause *= 2) {
-    std::string answer;
-    const absl::StatusOr<HttpResponse> response =
-        http_.Get(request, [&answer](const HttpResponse&, std::string_view bytes) {
-          answer.append(bytes);
-          return static_cast<int64_t>(answer.size()) <= kMaxAnswer
-                     ? absl::OkStatus()
-                     : absl::InternalError("the Hub's answer has no end");
-        });
-    absl::Status status = response.status();
-    if (status.ok()) {
-      if (response->status / 100 == 2) return ParseRepository(repository, answer);
-      status = StatusOf(*response, repository, !access_.token.empty());
-    }
-    if (!IsPassing(status) || attempt == kMaxAttempts) return status;
-    absl::SleepFor(pause);
-  }
+  ASSIGN_OR_RETURN(const std::string answer, GetText(&http_, request, repository));
+  return ParseRepository(repository, answer);
 }
 
 absl::Status Hub::Fetch(const HubRepository& repository, const HubFile& file,
@@ -304,9 +310,12 @@ absl::Status Hub::Fetch(const HubRepository& repository, const HubFile& file,
   const std::string name = file.digest().empty() ? repository.commit : file.digest();
   const std::string part_path = absl::StrCat(path, ".", name.substr(0, 12), ".part");
   PartFile part(part_path);
-  HttpRequest request{absl::StrCat(access_.endpoint, "/", repository.name, "/resolve/",
-                                   repository.commit, "/", Escape(file.name)),
-                      access_.token};
+  HttpRequest request{.url = file.url};
+  if (file.url.empty()) {
+    request = {absl::StrCat(access_.endpoint, "/", repository.name, "/resolve/", repository.commit,
+                            "/", Escape(file.name)),
+               access_.token};
+  }
   int attempts = 0;
   int wrong_contents = 0;
   while (true) {

@@ -25,9 +25,10 @@ struct HubAccess {
 
 struct HubFile {
   std::string name;
-  int64_t size = -1;    // -1 if the Hub does not say
-  std::string sha256;   // for a file in Git LFS; otherwise ""
-  std::string git_oid;  // for a file in Git itself; otherwise ""
+  int64_t size = -1;     // -1 if the Hub does not say
+  std::string sha256;    // for a file in Git LFS; otherwise ""
+  std::string git_oid;   // for a file in Git itself; otherwise ""
+  std::string url = {};  // where it is, if not on the Hub (model_index.h)
 
   // The digest that identifies the content; "" if the Hub does not say.
   const std::string& digest() const { return sha256.empty() ? git_oid : sha256; }
@@ -35,7 +36,7 @@ struct HubFile {
 
 struct HubRepository {
   std::string name;    // "Helsinki-NLP/opus-mt-en-de"
-  std::string commit;  // of the requested revision
+  std::string commit;  // of the requested revision; or the version, if it is not on the Hub
   std::vector<HubFile> files;
 
   const HubFile* Find(const std::string& file) const;  // nullptr if there is none
@@ -65,6 +66,11 @@ class Hub {
   HubAccess access_;
   HttpClient http_;
 };
+
+// The text at an address, for messages about `what`; asks again if that may help.  The errors of
+// Hub::List.
+absl::StatusOr<std::string> GetText(HttpClient* http, const HttpRequest& request,
+                                    const std::string& what);
 
 // Whether the file at `path` is that file, according to its digest.
 bool IsFile(const std::string& path, const HubFile& file);

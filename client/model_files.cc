@@ -95,6 +95,7 @@ absl::StatusOr<ModelFiles> ChooseFiles(const std::vector<std::string>& names) {
     chosen.files.push_back(weights->file);
   }
   if (weights->index) chosen.index = weights->file;
+  chosen.described = weights != std::end(kWeights) - 1 && all.contains("config.json");
   return chosen;
 }
 

@@ -13,8 +13,9 @@
 namespace dragoman {
 
 struct ModelFiles {
-  std::vector<std::string> files;
-  std::string index;  // the index of sharded weights among them; "" if there is none
+  std::vector<std::string> files;  // the weights come last
+  std::string index;               // the index of sharded weights among them; "" if there is none
+  bool described = false;          // whether the other files say what the model is
 };
 
 // Chooses from the names of all files.  FAILED_PRECONDITION, saying what there is and what to do,

@@ -1,32 +1,35 @@
-// dragoman pull: fetches a model from the Hugging Face Hub.
+// dragoman pull: fetches a model from the Hugging Face Hub, or from another index (model_index.h).
 //
 // All files are fetched into DIRECTORY.partial, and each is checked against its digest.  When the
 // last one is complete, a single rename turns it into DIRECTORY. So DIRECTORY is a complete model
 // or does not exist, and an interrupted pull continues with DIRECTORY.partial.
-
-#include <unistd.h>
+//
+// The weights come last: the server is asked before whether it can serve what the other files
+// describe, and in the end whether it can serve all of it (server_check.h).
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <iomanip>
 #include <iterator>
 #include <memory>
-#include <sstream>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 #include "client/commands.h"
 #include "client/credentials.h"
+#include "client/download_bar.h"
 #include "client/hub.h"
 #include "client/json.h"
 #include "client/model_files.h"
+#include "client/model_index.h"
 #include "client/partial_directory.h"
+#include "client/server_check.h"
 #include "engine/base/status.h"
 
 namespace dragoman {
@@ -40,49 +43,9 @@ struct PullFlags {
   std::string repository;
   std::string directory;
   std::string revision = "main";
-};
-
-std::string Megabytes(int64_t bytes) {
-  std::ostringstream text;
-  text << std::fixed << std::setprecision(1) << static_cast<double>(bytes) / 1e6 << " MB";
-  return text.str();
-}
-
-// On a terminal, a line that is redrawn as a file grows; elsewhere, a line when it is complete.
-class ProgressBar {
- public:
-  ProgressBar(std::ostream* out, const HubFile& file)
-      : out_(*out), name_(file.name), size_(file.size), terminal_(isatty(STDERR_FILENO) == 1) {}
-
-  void Show(int64_t bytes) {
-    if (!terminal_ || absl::Now() - drawn_ < absl::Milliseconds(100)) return;
-    drawn_ = absl::Now();
-    Draw(bytes);
-  }
-  void Finish() {
-    if (terminal_) {
-      Draw(size_);
-    } else {
-      out_ << name_ << " " << Megabytes(size_);
-    }
-    out_ << std::endl;
-  }
-
- private:
-  void Draw(int64_t bytes) {
-    constexpr int64_t kWidth = 30;
-    const int64_t done =
-        size_ > 0 ? std::clamp<int64_t>(kWidth * bytes / size_, 0, kWidth) : kWidth;
-    out_ << "\r" << std::left << std::setw(28) << name_ << " [" << std::string(done, '=')
-         << std::string(kWidth - done, ' ') << "] " << Megabytes(bytes) << " of "
-         << Megabytes(size_) << std::flush;
-  }
-
-  std::ostream& out_;
-  const std::string name_;
-  const int64_t size_;
-  const bool terminal_;
-  absl::Time drawn_;
+  std::string index;                  // the address of a mirror
+  bool check = true;                  // whether to ask the server
+  std::optional<IndexedModel> other;  // if the model is not on the Hub
 };
 
 absl::StatusOr<std::string> ReadText(const std::string& path) {
@@ -100,34 +63,55 @@ class Pull {
 
   const HubRepository& repository() const { return repository_; }
   const std::vector<HubFile>& files() const { return files_; }
+  // Whether nothing had to be fetched.
+  bool was_there() const { return fetched_ == 0; }
 
  private:
+  absl::Status ChooseFromHub();
   absl::Status Want(const std::string& name);
   absl::Status CheckDirectory() const;
   absl::Status CheckSpace() const;
   absl::Status Fetch(const HubFile& file);
-  absl::Status FetchAll(const std::string& index);
-  absl::Status WriteRecord() const;
+  absl::Status FetchAll();
+  absl::Status CheckBeforeWeights() const;
+  absl::StatusOr<Json> Record() const;
+  bool IsRecorded() const;
+  absl::Status WriteRecord(const std::vector<std::string>& names) const;
 
   const PullFlags& flags_;
   Hub hub_;
   std::ostream& progress_;
   HubRepository repository_;
   std::vector<HubFile> files_;  // those to fetch
+  std::string index_;           // the index of sharded weights among them; "" if there is none
+  std::string weights_;         // the first file of the weights, before which the server is asked
+  int fetched_ = 0;
   std::unique_ptr<PartialDirectory> partial_;
 };
 
 absl::Status Pull::Run() {
+  if (flags_.other.has_value()) {
+    ASSIGN_OR_RETURN(repository_, FindInIndex(*flags_.other));
+    files_ = repository_.files;
+  } else {
+    RETURN_IF_ERROR(ChooseFromHub());
+  }
+  RETURN_IF_ERROR(CheckDirectory());
+  if (flags_.other.has_value() && IsRecorded()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(partial_, PartialDirectory::Open(flags_.directory));
+  RETURN_IF_ERROR(FetchAll());
+  return partial_->Publish();
+}
+
+absl::Status Pull::ChooseFromHub() {
   ASSIGN_OR_RETURN(repository_, hub_.List(flags_.repository, flags_.revision));
   std::vector<std::string> names;
   for (const HubFile& file : repository_.files) names.push_back(file.name);
   ASSIGN_OR_RETURN(const ModelFiles chosen, ChooseFiles(names));
   for (const std::string& name : chosen.files) RETURN_IF_ERROR(Want(name));
-  RETURN_IF_ERROR(CheckDirectory());
-  ASSIGN_OR_RETURN(partial_, PartialDirectory::Open(flags_.directory));
-  RETURN_IF_ERROR(FetchAll(chosen.index));
-  RETURN_IF_ERROR(WriteRecord());
-  return partial_->Publish();
+  index_ = chosen.index;
+  weights_ = chosen.described ? chosen.files.back() : "";
+  return absl::OkStatus();
 }
 
 absl::Status Pull::Want(const std::string& name) {
@@ -148,10 +132,9 @@ absl::Status Pull::CheckDirectory() const {
   if (fs::is_directory(fs::symlink_status(directory, error)) && fs::is_empty(directory, error)) {
     return absl::OkStatus();
   }
-  const absl::StatusOr<std::string> record = ReadText(directory + "/" + kRecord);
-  const Json json = record.ok() ? Json::parse(*record, nullptr, false) : Json();
-  bool ours = json.is_object() && json.value("repository", Json()) == repository_.name;
-  const Json known = ours ? json.value("files", Json::array()) : Json::array();
+  const absl::StatusOr<Json> json = Record();
+  bool ours = json.ok() && json->value("repository", Json()) == repository_.name;
+  const Json known = ours ? json->value("files", Json::array()) : Json::array();
   for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
     const std::string name = it->path().filename().string();
     ours = ours && (name == kRecord || std::find(known.begin(), known.end(), name) != known.end());
@@ -174,29 +157,47 @@ absl::Status Pull::CheckSpace() const {
     return absl::OkStatus();
   }
   return absl::FailedPreconditionError(
-      absl::StrCat(partial_->path(), ": wants ", Megabytes(missing), ", but the disk has ",
-                   Megabytes(static_cast<int64_t>(space.available))));
+      absl::StrCat(partial_->path(), ": wants ", SizeText(missing), ", but the disk has ",
+                   SizeText(static_cast<int64_t>(space.available))));
 }
 
-absl::Status Pull::FetchAll(const std::string& index) {
+absl::Status Pull::FetchAll() {
   std::vector<std::string> keep;
   RETURN_IF_ERROR(CheckSpace());
   for (size_t i = 0; i < files_.size(); ++i) {
+    if (files_[i].name == weights_) RETURN_IF_ERROR(CheckBeforeWeights());
     RETURN_IF_ERROR(Fetch(files_[i]));
-    keep.push_back(files_[i].name);
-    if (files_[i].name != index) continue;
-    ASSIGN_OR_RETURN(const std::string text, ReadText(partial_->Path(index)));
-    ASSIGN_OR_RETURN(const std::vector<std::string> shards, ShardsOf(text));
-    for (const std::string& shard : shards) RETURN_IF_ERROR(Want(shard));
-    RETURN_IF_ERROR(CheckSpace());
+    const std::string path = partial_->Path(files_[i].name);
+    if (files_[i].name == index_) {
+      ASSIGN_OR_RETURN(const std::string text, ReadText(path));
+      ASSIGN_OR_RETURN(const std::vector<std::string> shards, ShardsOf(text));
+      for (const std::string& shard : shards) RETURN_IF_ERROR(Want(shard));
+      RETURN_IF_ERROR(CheckSpace());
+    }
+    std::vector<std::string> unpacked;
+    if (flags_.other.has_value()) {
+      ASSIGN_OR_RETURN(unpacked, UnpackModel(path));
+    }
+    if (unpacked.empty()) unpacked = {files_[i].name};
+    keep.insert(keep.end(), unpacked.begin(), unpacked.end());
   }
+  RETURN_IF_ERROR(WriteRecord(keep));
+  keep.push_back(kRecord);
   return partial_->KeepOnly(keep);
+}
+
+absl::Status Pull::CheckBeforeWeights() const {
+  if (!flags_.check) return absl::OkStatus();
+  const std::optional<ServerCheck> check = CheckWithServer(partial_->path(), true);
+  if (!check.has_value() || check->servable) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      "nothing more is fetched, for ", absl::StripTrailingAsciiWhitespace(check->report)));
 }
 
 absl::Status Pull::Fetch(const HubFile& file) {
   const std::string path = partial_->Path(file.name);
   const std::string before = flags_.directory + "/" + file.name;
-  ProgressBar bar(&progress_, file);
+  DownloadBar bar(&progress_, file.name, file.size);
   if (!IsFile(path, file)) {
     std::error_code error;
     fs::remove(path, error);
@@ -206,15 +207,36 @@ absl::Status Pull::Fetch(const HubFile& file) {
     if (!same || error) {
       RETURN_IF_ERROR(
           hub_.Fetch(repository_, file, path, [&bar](int64_t bytes) { bar.Show(bytes); }));
+      ++fetched_;
     }
   }
-  bar.Finish();
+  std::error_code error;
+  const uintmax_t size = fs::file_size(path, error);
+  bar.Finish(error ? file.size : static_cast<int64_t>(size));
   return absl::OkStatus();
 }
 
-absl::Status Pull::WriteRecord() const {
-  Json record = {{"repository", repository_.name}, {"commit", repository_.commit}};
-  for (const HubFile& file : files_) record["files"].push_back(file.name);
+absl::StatusOr<Json> Pull::Record() const {
+  ASSIGN_OR_RETURN(const std::string text, ReadText(flags_.directory + "/" + kRecord));
+  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return absl::DataLossError(std::string(kRecord) + " is not an object");
+  return json;
+}
+
+// Whether the directory has this version already, of which there are no digests.
+bool Pull::IsRecorded() const {
+  const absl::StatusOr<Json> record = Record();
+  if (!record.ok() || record->value("commit", Json()) != repository_.commit) return false;
+  const Json names = record->value("files", Json::array());
+  return std::all_of(names.begin(), names.end(), [this](const Json& name) {
+    std::error_code error;
+    return name.is_string() && fs::exists(flags_.directory + "/" + name.get<std::string>(), error);
+  });
+}
+
+absl::Status Pull::WriteRecord(const std::vector<std::string>& names) const {
+  const Json record = {
+      {"repository", repository_.name}, {"commit", repository_.commit}, {"files", names}};
   std::ofstream out(partial_->Path(kRecord));
   out << record.dump(2) << "\n";
   out.close();
@@ -222,30 +244,48 @@ absl::Status Pull::WriteRecord() const {
              : absl::FailedPreconditionError(partial_->path() + ": cannot write");
 }
 
+// Says what the server makes of it; its memory and speed on this machine, if it can be served.
+ExitCode Report(const PullFlags& flags, const Pull& pull, const Console& console) {
+  int64_t bytes = 0;
+  for (const HubFile& file : pull.files()) bytes += std::max<int64_t>(file.size, 0);
+  console.err << flags.directory << ": " << (pull.was_there() ? "already here, " : "")
+              << pull.files().size() << (pull.files().size() == 1 ? " file, " : " files, ");
+  if (bytes > 0) console.err << SizeText(bytes) << ", ";
+  console.err << pull.repository().name << " at " << pull.repository().commit << "\n";
+  std::optional<ServerCheck> check;
+  if (flags.check) check = CheckWithServer(flags.directory, false);
+  if (check.has_value()) {
+    console.err << check->report;
+    if (!check->servable) return kExitRefused;
+  }
+  const std::string name =
+      flags.other.has_value() ? flags.other->languages : ModelName(flags.repository);
+  console.out << "dragoman-server --model " << name << "=" << flags.directory << "\n";
+  return kExitOk;
+}
+
 ExitCode RunPull(PullFlags flags, const Console& console) {
   const HubAccess access = HubAccess::FromEnvironment();
   const std::string page = access.endpoint + "/";
   if (flags.repository.starts_with(page)) flags.repository.erase(0, page.size());
-  absl::Status status = CheckRepositoryName(flags.repository);
-  if (status.ok() && !access.token.empty()) status = CheckToken(access.token);
+  flags.other = ParseIndexedModel(flags.repository, flags.index);
+  absl::Status status;
+  if (!flags.other.has_value()) {
+    status = CheckRepositoryName(flags.repository);
+    if (status.ok() && !access.token.empty()) status = CheckToken(access.token);
+  }
   if (!status.ok()) return ReportUsage(console, status);
   if (flags.directory.empty()) {
-    flags.directory = "models/" + flags.repository.substr(flags.repository.rfind('/') + 1);
+    flags.directory = flags.other.has_value()
+                          ? flags.other->Directory()
+                          : "models/" + flags.repository.substr(flags.repository.rfind('/') + 1);
   }
   while (flags.directory.size() > 1 && flags.directory.ends_with('/')) flags.directory.pop_back();
   Pull pull(flags, access, &console.err);
   status = pull.Run();
-  if (!status.ok()) {
-    console.err << "dragoman: " << status.message() << "\n";
-    return absl::IsUnavailable(status) ? kExitUnreachable : kExitRefused;
-  }
-  int64_t bytes = 0;
-  for (const HubFile& file : pull.files()) bytes += std::max<int64_t>(file.size, 0);
-  console.err << flags.directory << ": " << pull.files().size() << " files, " << Megabytes(bytes)
-              << ", " << pull.repository().name << " at " << pull.repository().commit << "\n";
-  console.out << "dragoman-server --model " << ModelName(flags.repository) << "=" << flags.directory
-              << "\n";
-  return kExitOk;
+  if (status.ok()) return Report(flags, pull, console);
+  console.err << "dragoman: " << status.message() << "\n";
+  return absl::IsUnavailable(status) ? kExitUnreachable : kExitRefused;
 }
 
 }  // namespace
@@ -254,14 +294,17 @@ void AddPullCommand(CLI::App* app, const Console& console, ExitCode* exit_code) 
   auto flags = std::make_shared<PullFlags>();
   CLI::App* command = app->add_subcommand(
       "pull",
-      "Fetches a model from the Hugging Face Hub: only what the server needs, each file checked. "
-      "An interrupted pull continues where it stopped. HF_ENDPOINT and HF_TOKEN mean the same as "
-      "for Hugging Face's own tools. Prints the server's command line.");
-  command->add_option("REPOSITORY", flags->repository, "OWNER/NAME, as on huggingface.co")
-      ->required();
+      "Fetches a model: only what the server needs, each file checked. An interrupted pull "
+      "continues where it stopped. HF_ENDPOINT and HF_TOKEN mean the same as for Hugging Face's "
+      "own tools. Prints the server's command line.");
+  command->add_option("MODEL", flags->repository, kModelIndexHelp)->required();
   command->add_option("--directory", flags->directory, "where to put it [models/NAME]");
   command->add_option("--revision", flags->revision, "a branch, tag or commit")
       ->capture_default_str();
+  command->add_flag("!--no-check", flags->check,
+                    "do not ask dragoman-server whether it can serve the model");
+  command->add_option("--index", flags->index,
+                      "URL of a mirror of the index, for a model that is not on the Hub");
   command->callback([flags, &console, exit_code] { *exit_code = RunPull(*flags, console); });
 }
 

@@ -89,9 +89,9 @@ DOORS = (
     (r"nlohmann/", r"engine/base/json\.|server/observe/logging\.|client/json\."),
 )
 
-# Only the adapter of a family of models may name it.
+# Only the adapter of a family of models may name it, and the index in which its packages are found.
 FAMILIES = re.compile(r"marian|opus.?mt|m2m.?100|nllb|mbart|\bm?t5\b|madlad|opennmt|fairseq|argos", re.I)
-ADAPTERS = re.compile(r"engine/(families|formats)/")
+ADAPTERS = re.compile(r"engine/(families|formats)/|client/model_index\.cc")
 # Only the files of a network and the code that configures it may name it.
 NETWORKS = re.compile(r"\bs?sru\b|\bgru\b|gated_?cell|average_?attention|recurrent(?!_)", re.I)
 OWN_FILES = re.compile(r"engine/(families/|formats/|spec/recurrent|model/(ssru|average_attention|gated_cell|recurrent))")

@@ -250,7 +250,7 @@ class DocumentsTest(unittest.TestCase):
         process = subprocess.Popen(["bash", "-c", "exec " + command], cwd=directory, text=True,
                                    env=environment, stdout=subprocess.PIPE,
                                    stderr=subprocess.DEVNULL)
-        environment["DRAGOMAN_SERVER"], environment["HTTP_SERVER"] = self.address_of(process)
+        environment["DRAGOMAN_SERVER"], environment["HTTP_SERVER"] = self.address_of(process)[:2]
         environment["SERVER_PID"] = str(process.pid)
         return process
 

@@ -1,17 +1,20 @@
-"""`dragoman pull` against a server that behaves like the Hugging Face Hub."""
+"""`dragoman pull` against servers that behave like the Hugging Face Hub and like other indexes."""
 
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import tempfile
 import time
 import unittest
 
+import ctranslate2_models as ct2
 from certificates import Authority
 from fake_hub import FakeHub, Repository
-from harness import CLIENT, SOURCE_DIR, Server
+from fake_index import FakeIndex
+from harness import CLIENT, SOURCE_DIR, Server, pb
 
 NAME = "Helsinki-NLP/opus-mt-en-de"
 LARGE = "model.safetensors"
@@ -52,7 +55,10 @@ class PullTest(unittest.TestCase):
             environment["LD_LIBRARY_PATH"] = os.environ["LD_LIBRARY_PATH"]
         return environment | variables
 
-    def pull(self, *arguments, repository=NAME, **variables):
+    def pull(self, *arguments, repository=NAME, check=False, **variables):
+        """Most files here are noise, which the server would refuse, so it is not asked."""
+        if not check:
+            arguments = ("--no-check", *arguments)
         return subprocess.run([CLIENT, "pull", repository, *arguments], cwd=self.directory,
                               env=self.environment(**variables), capture_output=True, text=True,
                               timeout=120)
@@ -114,7 +120,7 @@ class PullTest(unittest.TestCase):
 
     def test_a_pull_that_was_killed_goes_on(self):
         self.hub.fail("cdn", LARGE, ("cut", 1_000_000), *[503] * 10)
-        process = subprocess.Popen([CLIENT, "pull", NAME], cwd=self.directory,
+        process = subprocess.Popen([CLIENT, "pull", "--no-check", NAME], cwd=self.directory,
                                    env=self.environment(), stderr=subprocess.DEVNULL)
         while not any(headers.get("Range") for _, _, headers in self.hub.requests):
             self.assertIsNone(process.poll())
@@ -214,8 +220,10 @@ class PullTest(unittest.TestCase):
     def test_a_new_commit_takes_the_place_of_the_old_one(self):
         self.assert_pulled(self.pull())
         self.hub.requests.clear()
-        self.assert_pulled(self.pull())
+        again = self.pull()
+        self.assert_pulled(again)
         self.assertEqual(self.hub.asked_for(), [])  # nothing has changed
+        self.assertIn("models/opus-mt-en-de: already here, 5 files, 3.0 MB", again.stderr)
         self.files["config.json"] = b'{"model_type": "marian", "new": true}'
         self.hub.repositories[NAME] = Repository(self.files, {LARGE, "source.spm"})
         self.assert_pulled(self.pull())
@@ -232,14 +240,48 @@ class PullTest(unittest.TestCase):
         self.assertIn("mine already exists with other content", ended.stderr)
         self.assertTrue(os.path.exists(os.path.join(directory, "notes.txt")))
 
-    def test_what_was_pulled_is_served(self):
+    def test_sizes_have_the_unit_that_fits(self):
+        ended = self.pull()
+        self.assertNotIn("already here", ended.stderr)
+        for line in ("config.json 24 bytes", "source.spm 1.0 kB", f"{LARGE} 3.0 MB"):
+            self.assertIn(line + "\n", ended.stderr)
+
+    def real_model(self):
+        """The files of a model that can be served."""
         model = os.path.join(SOURCE_DIR, "tests/golden/models/marian-trained")
         files = {}
         for name in os.listdir(model):
             with open(os.path.join(model, name), "rb") as file:
                 files[name] = file.read()
+        return files
+
+    def test_what_the_server_does_not_support_is_refused_before_its_weights(self):
+        files = self.real_model() | {"config.json": b'{"model_type": "whisper"}'}
         self.hub.repositories[NAME] = Repository(files, {LARGE})
-        ended = self.pull()
+        ended = self.pull(check=True)
+        self.assertEqual((ended.returncode, ended.stdout), (2, ""))
+        self.assertIn("cannot be served", ended.stderr)
+        self.assertIn("whisper", ended.stderr)
+        self.assertEqual(self.hub.asked_for()[0], "config.json")
+        self.assertNotIn(LARGE, self.hub.asked_for())
+        self.assert_nothing_there()
+
+    def test_the_server_reports_on_what_was_pulled(self):
+        files = self.real_model()
+        self.hub.repositories[NAME] = Repository(files, {LARGE})
+        ended = self.pull(check=True)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertIn("\ncan be served: ", ended.stderr)
+        self.assertRegex(ended.stderr, r"(?m)^languages +en-de$")
+        # Weights that are not those of the configuration.
+        self.hub.repositories[NAME] = Repository(files | {LARGE: files[LARGE][:1000]}, {LARGE})
+        ended = self.pull(check=True)
+        self.assertEqual((ended.returncode, ended.stdout), (2, ""))
+        self.assertIn("cannot be served", ended.stderr)
+
+    def test_what_was_pulled_is_served(self):
+        self.hub.repositories[NAME] = Repository(self.real_model(), {LARGE})
+        ended = self.pull(check=True)
         self.assertEqual(ended.returncode, 0, ended.stderr)
         arguments = ended.stdout.split()[1:]
         arguments[1] = arguments[1].replace("=", "=" + self.directory + "/")
@@ -248,6 +290,122 @@ class PullTest(unittest.TestCase):
             self.assertEqual(len(server.translate("a b").translations), 1)
         finally:
             self.assertEqual(server.stop(), 0)
+
+
+class IndexTest(unittest.TestCase):
+    """Models that are found by their languages, in a copy of an index's layout."""
+
+    def setUp(self):
+        self.directory = self.enterContext(tempfile.TemporaryDirectory())
+        self.index = FakeIndex()
+        self.addCleanup(self.index.stop)
+
+    def pull(self, model, *arguments, **variables):
+        self.index.asked.clear()
+        environment = {name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH")
+                       if name in os.environ}
+        return subprocess.run([CLIENT, "pull", model, *arguments], cwd=self.directory,
+                              env=environment | {"HOME": self.directory} | variables,
+                              capture_output=True, text=True, timeout=120)
+
+    def serve(self, ended):
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        arguments = ended.stdout.split()[1:]
+        arguments[1] = arguments[1].replace("=", "=" + self.directory + "/")
+        server = Server(*arguments)
+        self.addCleanup(server.stop)
+        return server.models.GetModel(pb.GetModelRequest(), timeout=30)
+
+    def package(self):
+        """A package of Argos with a sentence splitter, which the server does not need."""
+        marian = os.path.join(SOURCE_DIR, "tests/golden/models/marian-trained")
+        root = os.path.join(self.directory, "translate-en_de-1_10")
+        os.makedirs(os.path.join(root, "stanza"))
+        ct2.write(ct2.marian(marian, loader_style=False), os.path.join(root, "model"), "int8")
+        shutil.copy(os.path.join(marian, "source.spm"), os.path.join(root, "sentencepiece.model"))
+        with open(os.path.join(root, "metadata.json"), "w", encoding="utf-8") as file:
+            json.dump({"from_code": "en", "to_code": "de", "package_version": "1.10"}, file)
+        with open(os.path.join(root, "stanza", "large.pt"), "wb") as file:
+            file.write(noise(1000))
+        packed = shutil.make_archive(root, "zip", self.directory, os.path.basename(root))
+        shutil.rmtree(root)
+        with open(packed, "rb") as file:
+            contents = file.read()
+        os.remove(packed)
+        return contents
+
+    def test_the_newest_package_of_argos_for_a_pair(self):
+        url = self.index.argos([("en", "fr", "1.0", b"x"), ("en", "de", "1.9", b"old"),
+                                ("en", "de", "1.10", self.package()), ("de", "en", "2.0", b"x")])
+        ended = self.pull("argos:en-de", DRAGOMAN_ARGOS_INDEX=url)
+        self.assertEqual(self.index.asked, ["/index.json", "/v1/translate-en_de-1_10.argosmodel"])
+        self.assertEqual(sorted(os.listdir(os.path.join(self.directory, "models/argos-en-de"))),
+                         ["metadata.json", "model", "pull.json", "sentencepiece.model"])
+        self.assertEqual(ended.stdout, "dragoman-server --model en-de=models/argos-en-de\n")
+        self.assertIn("argos:en-de at 1.10", ended.stderr)
+        self.assertIn("\ncan be served: ", ended.stderr)
+        model = self.serve(ended)
+        self.assertEqual([(p.source, p.target) for p in model.language_pairs], [("en", "de")])
+        again = self.pull("argos:en-de", "--index", url)
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertEqual(self.index.asked, ["/index.json"])
+        self.assertIn("already here", again.stderr)
+
+    def test_the_newest_release_of_firefox_for_a_pair(self):
+        student = os.path.join(SOURCE_DIR, "tests/golden/marian/models/student-ssru")
+
+        def read(name):
+            with open(os.path.join(student, name), "rb") as file:
+                return file.read()
+
+        files = (("model", "model.deen.intgemm.alphas.bin", read("model.intgemm8.alphas.bin")),
+                 ("vocab", "vocab.deen.spm", read("vocab.spm")),
+                 ("lex", "lex.50.50.deen.s2t.bin", read("lex.bin")),
+                 ("qualityModel", "qualityModel.deen.bin", b"not for us"))
+        old = tuple((kind, name, b"old") for kind, name, _ in files)
+        url = self.index.firefox(
+            [("de", "en", "1.9", *file) for file in old] +
+            [("de", "en", "1.10", *file) for file in files] +
+            [("de", "en", "2.0a1", *file) for file in old] +  # a preview
+            [("en", "de", "3.0", *file) for file in old] + [("fr", "en", "1.0", *old[0])])
+        ended = self.pull("firefox:de-en", DRAGOMAN_FIREFOX_INDEX=url + "/")
+        self.assertEqual(ended.stdout, "dragoman-server --model de-en=models/firefox-de-en\n",
+                         ended.stderr)
+        self.assertEqual(len([path for path in self.index.asked if "attachments" in path]), 3)
+        model = self.serve(ended)
+        self.assertEqual([(p.source, p.target) for p in model.language_pairs], [("de", "en")])
+        again = self.pull("firefox:de-en", "--index", url)
+        self.assertIn("already here, 3 files", again.stderr)
+        # A file that is not what the index says is not taken.
+        self.index.pages["/attachments/main-workspace/translations-models/4.bin"] = b"#" * len(files[0][2])
+        ended = self.pull("firefox:de-en", "--index", url, "--directory", "other")
+        self.assertEqual((ended.returncode, ended.stdout), (2, ""))
+        self.assertIn("does not match", ended.stderr)
+
+    def test_a_script_need_not_be_named(self):
+        url = self.index.firefox([("zh-Hans", "en", "1.0", "model", "model.zhen.bin", b"x"),
+                                  ("zh-Hans", "en", "1.0", "vocab", "vocab.zhen.spm", b"y")])
+        ended = self.pull("firefox:zh-en", "--index", url, "--no-check")
+        self.assertEqual(ended.stdout, "dragoman-server --model zh-en=models/firefox-zh-en\n",
+                         ended.stderr)
+
+    def test_a_pair_that_is_not_there(self):
+        packages = [("en", "de", "1.0", None), ("de", "en", "1.0", None), ("en", "fr", "1.0", None)]
+        for model, url in (("argos:de-fi", self.index.argos(packages)),
+                           ("firefox:de-fi", self.index.firefox(
+                               [(*pair[:3], "model", "m", b"x") for pair in packages]))):
+            ended = self.pull(model, "--index", url)
+            self.assertEqual((ended.returncode, ended.stdout), (2, ""))
+            self.assertIn("has no model de-fi; it has de-en, en-de", ended.stderr)
+
+    def test_what_is_no_index(self):
+        self.index.pages["/index.json"] = b"<html>"
+        ended = self.pull("argos:en-de", "--index", self.index.url + "/index.json")
+        self.assertEqual(ended.returncode, 2)
+        self.assertIn("is not JSON", ended.stderr)
+        ended = self.pull("argos:en-de", "--index", self.index.url + "/gone.json")
+        self.assertEqual(ended.returncode, 2)
+        self.assertEqual(self.pull("argos:en-de", "--index", "http://127.0.0.1:1/x").returncode, 3)
 
 
 if __name__ == "__main__":

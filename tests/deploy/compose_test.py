@@ -10,6 +10,7 @@ import re
 import unittest
 
 import files
+from harness import MODEL, run_server
 
 SCHEMA = os.environ.get("DRAGOMAN_COMPOSE_SCHEMA")
 
@@ -54,7 +55,19 @@ class ComposeTest(unittest.TestCase):
         discovery, = scrape["dns_sd_configs"]
         self.assertEqual(scrape["job_name"], "dragoman")
         self.assertIn(discovery["names"][0], self.services)
-        self.assertEqual(discovery["port"], 9464)
+        # On its own port, which is not published.
+        metrics = self.services["dragoman"]["environment"]["DRAGOMAN_METRICS_ADDRESS"]
+        self.assertEqual(metrics, f"0.0.0.0:{discovery['port']}")
+        self.assertNotIn(str(discovery["port"]), " ".join(self.services["dragoman"]["ports"]))
+
+    def test_clients_of_this_machine_reach_grpc_and_http(self):
+        self.assertEqual(self.services["dragoman"]["ports"],
+                         ["127.0.0.1:50051:50051", "127.0.0.1:9464:9464"])
+
+    def test_the_server_takes_its_environment(self):
+        variables = self.services["dragoman"]["environment"]
+        ended = run_server("--model", f"en-de={MODEL}", "--check-config", env={**os.environ, **variables})
+        self.assertEqual(ended.returncode, 0, ended)
 
     def test_grafana_is_provisioned(self):
         source, = files.read_yaml("grafana/provisioning/datasources/prometheus.yaml")["datasources"]

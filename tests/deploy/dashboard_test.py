@@ -4,8 +4,10 @@ import re
 import unittest
 
 import files
-from certificates import Authority
-from harness import FLOAT32, ServerTest
+from certificates import Authority, read
+from harness import FLOAT32, ServerTest, pb, pb_grpc
+
+import grpc
 
 # Labels that Prometheus adds to each series when it scrapes.
 SCRAPE_LABELS = {"job", "instance"}
@@ -19,8 +21,19 @@ class ExportedSeriesTest(ServerTest):
         cert, key = cls.authority.issue("server", "IP:127.0.0.1")
         cls.arguments = (*FLOAT32, "--tls-cert", cert, "--tls-key", key)
         super().setUpClass()
+        cls.call()
         cls.exported = cls.server.metrics()
         cls.recorded = {rule["record"] for rule in files.rules() if "record" in rule}
+
+    @classmethod
+    def call(cls):
+        """The series of a model begin with its first call."""
+        credentials = grpc.ssl_channel_credentials(read(cls.authority.ca))
+        request = pb.TranslateRequest(contents=["Good morning."])
+        with grpc.secure_channel(cls.server.grpc_address, credentials) as channel:
+            stub = pb_grpc.TranslationServiceStub(channel)
+            stub.Translate(request, timeout=60)
+            list(stub.TranslateStream(request, timeout=60))
 
     def assert_exported(self, query):
         known_labels = set(SCRAPE_LABELS)
@@ -83,12 +96,19 @@ class ExportedSeriesTest(ServerTest):
                        "cancelled_total", "rejected_total", "engine_busy_seconds_total",
                        "reload_failures_total", "certificate_not_after_timestamp_seconds", "model_stale",
                        "config_stale", "model_loads_total", "model_version_info",
-                       "cache_lookups_total", "cache_bytes", "time_to_first_text_seconds"):
+                       "cache_lookups_total", "cache_bytes", "time_to_first_text_seconds",
+                       "http_responses_total", "http_connections", "http_connections_limit",
+                       "http_connections_accepted_total", "http_connections_refused_total"):
             self.assertIn(f"dragoman_{metric}", shown)
         self.assertEqual(len({panel["id"] for panel in files.panels()}), len(files.panels()))
         for panel in files.panels():
             self.assertTrue(panel["description"], panel["title"])
             self.assertEqual(panel["datasource"]["uid"], "${datasource}")
+
+    def test_alerts_watch_http(self):
+        watched = " ".join(rule["expr"] for rule in files.rules() if "alert" in rule)
+        for metric in ("http_responses_total", "http_connections_refused_total"):
+            self.assertIn(f"dragoman_{metric}", watched)
 
 
 if __name__ == "__main__":

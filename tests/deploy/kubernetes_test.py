@@ -107,8 +107,10 @@ class OverlaysTest(unittest.TestCase):
                         for service in re.findall(r"^service (\w+)", file.read(), re.M)]
         grpc_port, = re.findall(r'grpc_address: ".*:(\d+)"', self.config(name))
         http_port, = re.findall(r'http_address: ".*:(\d+)"', self.config(name))
+        metrics_port, = re.findall(r'metrics_address: ".*:(\d+)"', self.config(name))
         ports = {port["name"]: port["containerPort"] for port in container["ports"]}
-        self.assertEqual(ports, {"grpc": int(grpc_port), "http": int(http_port)})
+        self.assertEqual(ports, {"grpc": int(grpc_port), "http": int(http_port),
+                                 "metrics": int(metrics_port)})
         probes = {name: container[name] for name in ("startupProbe", "readinessProbe",
                                                      "livenessProbe")}
         if "--tls-cert" in container["args"]:  # Kubernetes' gRPC probes do not support TLS
@@ -165,6 +167,32 @@ class OverlaysTest(unittest.TestCase):
         self.assertEqual(service["metadata"]["name"], "dragoman")
         self.assertIn(monitor["endpoints"][0]["port"],
                       [port["name"] for port in service["spec"]["ports"]])
+
+    def test_clients_reach_the_api_and_only_monitoring_the_metrics(self):
+        for name, objects in self.overlays.items():
+            with self.subTest(overlay=name):
+                clients, monitoring = only(objects, "NetworkPolicy")["spec"]["ingress"]
+                self.assertEqual([port["port"] for port in clients["ports"]], ["grpc", "http"])
+                self.assertEqual([port["port"] for port in monitoring["ports"]], ["metrics"])
+                self.assertEqual(monitoring["from"], [{"namespaceSelector": {
+                    "matchLabels": {"kubernetes.io/metadata.name": "monitoring"}}}])
+        monitor = only(self.overlays["production"], "ServiceMonitor")["spec"]
+        self.assertEqual(monitor["endpoints"][0]["port"], "metrics")
+
+    def test_ingress_and_gateway_lead_to_ports_of_the_service(self):
+        service, = [thing for thing in self.overlays["production"] if thing["kind"] == "Service"
+                    and thing["spec"].get("clusterIP") != "None"]
+        ports = {port["name"]: port["port"] for port in service["spec"]["ports"]}
+        ingress = files.read_yaml("kubernetes/components/ingress/ingress.yaml")["spec"]
+        backend = ingress["rules"][0]["http"]["paths"][0]["backend"]["service"]
+        self.assertEqual(backend, {"name": service["metadata"]["name"], "port": {"name": "http"}})
+        self.assertEqual(ingress["tls"][0]["hosts"], [ingress["rules"][0]["host"]])
+        path = os.path.join(files.DEPLOY, "kubernetes/components/gateway/routes.yaml")
+        with open(path, encoding="utf-8") as file:
+            routes = {route["kind"]: route["spec"] for route in yaml.safe_load_all(file)}
+        for kind, port in (("HTTPRoute", "http"), ("GRPCRoute", "grpc")):
+            backend, = routes[kind]["rules"][0]["backendRefs"]
+            self.assertEqual(backend, {"name": service["metadata"]["name"], "port": ports[port]})
 
     def test_the_autoscaler_asks_for_metrics_that_the_adapter_makes(self):
         made = {rule["name"]["as"]
@@ -302,7 +330,7 @@ class ConfigTest(unittest.TestCase):
                 # Only the models are in another place than in a pod.
                 config.write(re.sub(r'directory: "[^"]*"', f'directory: "{MODEL}"', text))
                 config.flush()
-                server = Server("--config", config.name)  # on free ports
+                server = Server("--config", config.name, "--metrics-address", "127.0.0.1:0")
                 server.channel.close()
                 self.assertEqual(server.stop(), 0)
 

@@ -158,8 +158,8 @@ class CauseTest(unittest.TestCase):
         server = serve(self, *FLOAT32, "--tls-cert", cert, "--tls-key", key)
         port = server.grpc_address.rsplit(":", 1)[1]
         self.assertIn("wants TLS", self.causes(port))
-        self.assertIn("not from a trusted authority",
-                      self.causes(port, "--tls-ca", Authority("stranger").ca))
+        stranger = Authority("stranger")
+        self.assertIn("not from a trusted authority", self.causes(port, "--tls-ca", stranger.ca))
 
     def test_a_server_without_tls(self):
         server = serve(self, *FLOAT32)

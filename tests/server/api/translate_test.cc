@@ -227,7 +227,7 @@ TEST_F(TranslateTest, PairThatIsNotServedNamesThoseThatAre) {
   request.set_target_language("it");
   v1::TranslateResponse response;
   EXPECT_THAT(server_->Translate(request, &response).error_message(),
-              HasSubstr("en-de (en to de, fr)"));
+              HasSubstr("no model translates into \"it\"; there are en-de, en-fr"));
 }
 
 TEST_F(TranslateTest, UnknownModelIsNotFound) {

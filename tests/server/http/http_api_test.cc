@@ -193,8 +193,9 @@ TEST_F(HttpApiTest, ItsCallsAreCountedAsThoseOfGrpcAre) {
 TEST_F(HttpApiTest, CountsItsAnswersByPath) {
   Post("/v1/translate", R"({"contents": ["a"]})");
   HttpGet(address(), "/nothing");
-  server_.AwaitSample("dragoman_http_responses_total{code=\"2xx\",path=\"/v1/translate\"}", 1);
-  server_.AwaitSample("dragoman_http_responses_total{code=\"4xx\",path=\"\"}", 1);
+  server_.AwaitSample(
+      "dragoman_http_responses_total{api=\"dragoman\",code=\"2xx\",path=\"/v1/translate\"}", 1);
+  server_.AwaitSample("dragoman_http_responses_total{api=\"\",code=\"4xx\",path=\"\"}", 1);
 }
 
 }  // namespace

@@ -272,7 +272,7 @@ class PullTest(unittest.TestCase):
         ended = self.pull(check=True)
         self.assertEqual(ended.returncode, 0, ended.stderr)
         self.assertIn("\ncan be served: ", ended.stderr)
-        self.assertRegex(ended.stderr, r"(?m)^languages +en-de$")
+        self.assertRegex(ended.stderr, r"(?m)^languages +en-de en-fr$")
         # Weights that are not those of the configuration.
         self.hub.repositories[NAME] = Repository(files | {LARGE: files[LARGE][:1000]}, {LARGE})
         ended = self.pull(check=True)

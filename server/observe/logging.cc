@@ -272,15 +272,17 @@ absl::Status Validate(const LogOptions& options) {
 }
 
 void InitLogging(const LogOptions& options, int fd) {
-  TheLogger() = MakeLogger(options, std::make_shared<spdlog::async_logger>(
-                                        "dragoman", std::make_shared<DescriptorSink>(fd, true),
-                                        Queue(), spdlog::async_overflow_policy::overrun_oldest));
-  TheLogger().queued = true;
+  Logger& logger = TheLogger();  // its first use applies the defaults
+  logger = MakeLogger(options, std::make_shared<spdlog::async_logger>(
+                                   "dragoman", std::make_shared<DescriptorSink>(fd, true), Queue(),
+                                   spdlog::async_overflow_policy::overrun_oldest));
+  logger.queued = true;
 }
 
 void InitLogging(const LogOptions& options, std::ostream* out) {
   auto sink = std::make_shared<spdlog::sinks::ostream_sink_mt>(*out, /*force_flush=*/true);
-  TheLogger() = MakeLogger(options, std::make_shared<spdlog::logger>("dragoman", std::move(sink)));
+  Logger& logger = TheLogger();
+  logger = MakeLogger(options, std::make_shared<spdlog::logger>("dragoman", std::move(sink)));
 }
 
 void ChangeLogging(const LogOptions& options) { ApplyOptions(options, TheLogger().spdlog.get()); }

@@ -12,6 +12,7 @@
 #include <variant>
 
 #include "absl/status/status.h"
+#include "client/line_reader.h"
 #include "client/server_address.h"
 #include "client/usage.h"
 #include "engine/base/status.h"
@@ -308,6 +309,19 @@ v1::TranslateRequest RequestFlags::Request() const {
 void SayThatLinesAreRead(const Console& console) {
   if (!console.err_is_terminal || isatty(console.in) == 0) return;
   console.err << "dragoman: reading a text per line from the terminal; Ctrl-D ends\n";
+}
+
+absl::Status ForEachText(const std::vector<std::string>& texts, const Console& console,
+                         const std::function<absl::Status(const std::string& text)>& print) {
+  for (const std::string& text : texts) RETURN_IF_ERROR(print(text));
+  if (!texts.empty()) return absl::OkStatus();
+  SayThatLinesAreRead(console);
+  LineReader reader(console.in, kMaxLineBytes);
+  while (true) {
+    ASSIGN_OR_RETURN(const std::optional<std::string> line, reader.Next());
+    if (!line.has_value()) return absl::OkStatus();
+    RETURN_IF_ERROR(print(*line));
+  }
 }
 
 ExitCode ReportUsage(const Console& console, const absl::Status& status) {

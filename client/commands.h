@@ -3,10 +3,12 @@
 #ifndef DRAGOMAN_CLIENT_COMMANDS_H_
 #define DRAGOMAN_CLIENT_COMMANDS_H_
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <ostream>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "client/translation_client.h"
@@ -128,6 +130,11 @@ class RequestFlags {
 
 // Tells a person at a terminal, who may have expected something else, that a command reads lines.
 void SayThatLinesAreRead(const Console& console);
+
+// Calls `print` for each of the texts or, without one, for each line of standard input, until one
+// fails.
+absl::Status ForEachText(const std::vector<std::string>& texts, const Console& console,
+                         const std::function<absl::Status(const std::string& text)>& print);
 
 // Prints to the console's error stream what is wrong with the command line, or with a file that it
 // names.

@@ -2,14 +2,12 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_format.h"
 #include "client/commands.h"
 #include "client/json.h"
-#include "client/line_reader.h"
 #include "engine/base/status.h"
 
 namespace dragoman {
@@ -45,25 +43,12 @@ absl::Status PrintLanguage(const DetectFlags& flags, const Console& console,
   return absl::OkStatus();
 }
 
-absl::Status PrintLanguages(const DetectFlags& flags, const Console& console,
-                            TranslationClient* client) {
-  for (const std::string& text : flags.texts) {
-    RETURN_IF_ERROR(PrintLanguage(flags, console, text, client));
-  }
-  if (!flags.texts.empty()) return absl::OkStatus();
-  SayThatLinesAreRead(console);
-  LineReader reader(console.in, kMaxLineBytes);
-  while (true) {
-    ASSIGN_OR_RETURN(const std::optional<std::string> line, reader.Next());
-    if (!line.has_value()) return absl::OkStatus();
-    RETURN_IF_ERROR(PrintLanguage(flags, console, *line, client));
-  }
-}
-
 ExitCode RunDetect(const DetectFlags& flags, const Console& console) {
   const auto client = flags.server.Connect(console);
   if (!client.ok()) return ReportUsage(console, client.status());
-  const absl::Status status = PrintLanguages(flags, console, client->get());
+  const absl::Status status = ForEachText(flags.texts, console, [&](const std::string& text) {
+    return PrintLanguage(flags, console, text, client->get());
+  });
   return status.ok() ? kExitOk : ReportFailedTranslation(console, status, client->get());
 }
 

@@ -2,14 +2,12 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "client/commands.h"
 #include "client/json.h"
-#include "client/line_reader.h"
 #include "engine/base/status.h"
 
 namespace dragoman {
@@ -48,25 +46,12 @@ absl::Status Print(const TokenizeFlags& flags, const Console& console, const std
   return absl::OkStatus();
 }
 
-absl::Status PrintAll(const TokenizeFlags& flags, const Console& console,
-                      TranslationClient* client) {
-  for (const std::string& text : flags.texts) {
-    RETURN_IF_ERROR(Print(flags, console, text, client));
-  }
-  if (!flags.texts.empty()) return absl::OkStatus();
-  SayThatLinesAreRead(console);
-  LineReader reader(console.in, kMaxLineBytes);
-  while (true) {
-    ASSIGN_OR_RETURN(const std::optional<std::string> line, reader.Next());
-    if (!line.has_value()) return absl::OkStatus();
-    RETURN_IF_ERROR(Print(flags, console, *line, client));
-  }
-}
-
 ExitCode RunTokenize(const TokenizeFlags& flags, const Console& console) {
   const auto client = flags.server.Connect(console);
   if (!client.ok()) return ReportUsage(console, client.status());
-  const absl::Status status = PrintAll(flags, console, client->get());
+  const absl::Status status = ForEachText(flags.texts, console, [&](const std::string& text) {
+    return Print(flags, console, text, client->get());
+  });
   return status.ok() ? kExitOk : ReportFailedTranslation(console, status, client->get());
 }
 

@@ -3,6 +3,15 @@
 #include <utility>
 
 namespace dragoman {
+namespace {
+
+// The steps that a hypothesis took: one that was not ended by eos has none after its last token.
+size_t StepsOf(const Hypothesis& hypothesis) {
+  const bool ends = hypothesis.token_log_probs.size() > hypothesis.tokens.size();
+  return hypothesis.tokens.size() + (ends ? 1 : 0);
+}
+
+}  // namespace
 
 SentenceShape Replay::ShapeOf(const Job& job) {
   return {.source_tokens = static_cast<int>(job.source.size()),
@@ -18,8 +27,7 @@ Replay::Replay(const Job& job, std::vector<Hypothesis> hypotheses)
   }
   const size_t source = job.source.size();
   for (Hypothesis& each : hypotheses_) {
-    const size_t ends = each.token_log_probs.size() > each.tokens.size() ? 1 : 0;
-    each.cross_heads.resize((each.tokens.size() + ends) * cross_.size() * source);
+    each.cross_heads.resize(StepsOf(each) * cross_.size() * source);
   }
   hypotheses_.front().encoder_heads.resize(encoder_.size() * source * source);
 }
@@ -32,12 +40,7 @@ PartialEncoding Replay::Source() {
   return encoding;
 }
 
-// A hypothesis that was not ended by eos has no row after its last token.
-int Replay::rows() const {
-  const Hypothesis& current = hypothesis();
-  const bool ends = current.token_log_probs.size() > current.tokens.size();
-  return static_cast<int>(current.tokens.size()) + (ends ? 1 : 0);
-}
+int Replay::rows() const { return static_cast<int>(StepsOf(hypothesis())); }
 
 StepRow Replay::Row(int i, SentenceState* state) {
   const int32_t start = job_.options.start_id.value_or(job_.rules->decoder_start_id);

@@ -182,4 +182,12 @@ v1::TranslateRequest NewTranslateRequest(std::vector<std::string> texts, std::st
   return request;
 }
 
+absl::StatusOr<v1::TranslateRequest> ReadRequest(const CompatApi& api, const CompatFields& fields) {
+  ASSIGN_OR_RETURN(std::vector<std::string> texts, fields.Texts(api.texts));
+  ASSIGN_OR_RETURN(std::string source, fields.Text(api.source));
+  ASSIGN_OR_RETURN(std::string target, fields.Text(api.target));
+  if (target.empty()) return InvalidField(api.target, "is missing");
+  return NewTranslateRequest(std::move(texts), std::move(source), std::move(target));
+}
+
 }  // namespace dragoman

@@ -141,10 +141,29 @@ void AnswerTranslate(const HttpDoor& door, const CompatApi& api, const HttpReque
       });
 }
 
+// The handler of a route that only translates.  `api` must outlive it.
+template <typename Noted>
+HttpHandler TranslateHandler(const HttpDoor& door, const CompatApi& api,
+                             const TranslateFormat<Noted>& format) {
+  return [door, &api, format](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
+    const absl::StatusOr<CompatFields> fields = ReadFields(api, &http);
+    AnswerTranslate<Noted>(door, api, http, fields, std::move(answer), format);
+  };
+}
+
+// The error of an API that writes all errors alike, by their HTTP code.
+template <HttpResponse (*plain)(int code, std::string_view message)>
+HttpResponse ErrorByCode(const absl::Status& status) {
+  return plain(HttpCodeOf(status), {status.message().data(), status.message().size()});
+}
+
 // A request that splits its texts into sentences, as these APIs do.  An empty source language is to
 // be detected.
 v1::TranslateRequest NewTranslateRequest(std::vector<std::string> texts, std::string source,
                                          std::string target);
+
+// That of the API's fields for texts and languages, of which only the source may be missing.
+absl::StatusOr<v1::TranslateRequest> ReadRequest(const CompatApi& api, const CompatFields& fields);
 
 }  // namespace dragoman
 

@@ -148,12 +148,6 @@ HttpResponse Translated(const TranslateCall& call, const v1::TranslateResponse& 
   return answer;
 }
 
-void Translate(const HttpDoor& door, HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
-  const absl::StatusOr<CompatFields> fields = ReadFields(kApi, &http);
-  AnswerTranslate<TranslateCall>(door, kApi, http, fields, std::move(answer),
-                                 {ReadTranslate, Translated, Error});
-}
-
 absl::StatusOr<HttpResponse> ListLanguages(const HttpDoor& door, const CompatFields& fields) {
   ASSIGN_OR_RETURN(const std::string type, fields.Text("type", "source"));
   if (type != "source" && type != "target") {
@@ -210,9 +204,8 @@ void AddDeepL(const HttpDoor& door, HttpRouter* router) {
     };
     for (const char* method : {"GET", "POST"}) add(method, path, handler);
   };
-  const auto translate = [door](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
-    Translate(door, std::move(http), std::move(answer));
-  };
+  const HttpHandler translate =
+      TranslateHandler<TranslateCall>(door, kApi, {ReadTranslate, Translated, Error});
   add("POST", "/v2/translate", translate);
   add("GET", "/v2/translate", translate);  // older clients put everything into the query
   add("GET", "/v1/translate", translate);  // and OmegaT; POST is the server's own API

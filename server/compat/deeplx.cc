@@ -32,10 +32,6 @@ HttpResponse PlainError(int code, std::string_view message) {
   return JsonResponse(code, {{"code", code}, {"message", std::string(message)}});
 }
 
-HttpResponse Error(const absl::Status& status) {
-  return PlainError(HttpCodeOf(status), {status.message().data(), status.message().size()});
-}
-
 struct TranslateCall {
   std::string source;  // as it was given; empty: to be detected
   std::string target;
@@ -44,13 +40,14 @@ struct TranslateCall {
 absl::StatusOr<v1::TranslateRequest> ReadTranslate(const CompatFields& fields,
                                                    TranslateCall* call) {
   if (fields.IsList(kApi.texts)) return InvalidField(kApi.texts, "is not one text");
-  ASSIGN_OR_RETURN(std::vector<std::string> texts, fields.Texts(kApi.texts));
-  ASSIGN_OR_RETURN(call->source, fields.Text(kApi.source));
-  ASSIGN_OR_RETURN(call->target, fields.Text(kApi.target));
-  if (call->target.empty()) return InvalidField(kApi.target, "is missing");
-  if (absl::EqualsIgnoreCase(call->source, "auto")) call->source.clear();
+  ASSIGN_OR_RETURN(v1::TranslateRequest request, ReadRequest(kApi, fields));
+  if (absl::EqualsIgnoreCase(request.source_language(), "auto")) {
+    request.set_source_language("auto");
+  } else {
+    call->source = request.source_language();
+  }
+  call->target = request.target_language();
   ASSIGN_OR_RETURN(const v1::Markup markup, TagHandlingOf(fields));
-  v1::TranslateRequest request = NewTranslateRequest(std::move(texts), call->source, call->target);
   request.set_markup(markup);
   return request;
 }
@@ -71,7 +68,7 @@ void Translate(const HttpDoor& door, HttpRequest http, const absl::StatusOr<Comp
                std::shared_ptr<HttpAnswer> answer) {
   UseKey(kApi, fields, &http);
   AnswerTranslate<TranslateCall>(door, kApi, http, fields, std::move(answer),
-                                 {ReadTranslate, Translated, Error});
+                                 {ReadTranslate, Translated, ErrorByCode<PlainError>});
 }
 
 }  // namespace

@@ -68,14 +68,10 @@ struct TranslateCall {
 
 absl::StatusOr<v1::TranslateRequest> NewRequest(const CompatApi& api, const CompatFields& fields,
                                                 v1::Markup markup, TranslateCall* call) {
-  ASSIGN_OR_RETURN(std::vector<std::string> texts, fields.Texts(api.texts));
-  ASSIGN_OR_RETURN(std::string source, fields.Text(api.source));
-  ASSIGN_OR_RETURN(std::string target, fields.Text(api.target));
-  if (target.empty()) return InvalidField(api.target, "is missing");
+  ASSIGN_OR_RETURN(v1::TranslateRequest request, ReadRequest(api, fields));
+  ASSIGN_OR_RETURN(const std::string source, fields.Text(api.source));
   call->detect = source.empty();
   call->model = fields.Has("model");
-  v1::TranslateRequest request =
-      NewTranslateRequest(std::move(texts), std::move(source), std::move(target));
   request.set_markup(markup);
   return request;
 }
@@ -184,14 +180,6 @@ absl::StatusOr<HttpResponse> ListAdvanced(const HttpDoor& door, const CompatFiel
                names_in);
 }
 
-HttpHandler Translate(const HttpDoor& door, const CompatApi& api,
-                      const TranslateFormat<TranslateCall>& format) {
-  return [door, &api, format](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
-    const absl::StatusOr<CompatFields> fields = ReadFields(api, &http);
-    AnswerTranslate<TranslateCall>(door, api, http, fields, std::move(answer), format);
-  };
-}
-
 HttpHandler AnswerAtOnce(const HttpDoor& door, const CompatApi& api, const char* method, Act act) {
   return [=, &api](HttpRequest http, const std::shared_ptr<HttpAnswer>& answer) {
     const absl::StatusOr<CompatFields> fields = ReadFields(api, &http);
@@ -235,14 +223,15 @@ void AddGoogle(const HttpDoor& door, HttpRouter* router) {
       router->Add(std::move(route));
     }
   };
-  const HttpHandler translate = Translate(door, kBasic, {ReadBasic, TranslatedBasic, Error});
+  const HttpHandler translate =
+      TranslateHandler<TranslateCall>(door, kBasic, {ReadBasic, TranslatedBasic, Error});
   add("/language/translate/v2", translate);
   add("/language/translate/v2/", translate);  // Weblate and Drupal
   add("/language/translate/v2/detect", AnswerAtOnce(door, kBasic, "Detect", DetectBasic));
   add("/language/translate/v2/languages", AnswerAtOnce(door, kBasic, "ListModels", ListBasic));
   const std::vector<AdvancedMethod> advanced = {
       {"POST", ":translateText",
-       Translate(door, kAdvanced, {ReadAdvanced, TranslatedAdvanced, Error})},
+       TranslateHandler<TranslateCall>(door, kAdvanced, {ReadAdvanced, TranslatedAdvanced, Error})},
       {"POST", ":detectLanguage", AnswerAtOnce(door, kAdvanced, "Detect", DetectAdvanced)},
       {"GET", "/supportedLanguages", AnswerAtOnce(door, kAdvanced, "ListModels", ListAdvanced)}};
   add("/v3/projects/*", Choose(advanced));

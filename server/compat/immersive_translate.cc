@@ -28,21 +28,15 @@ HttpResponse PlainError(int code, std::string_view message) {
   return JsonResponse(code, {{"error", std::string(message)}});
 }
 
-HttpResponse Error(const absl::Status& status) {
-  return PlainError(HttpCodeOf(status), {status.message().data(), status.message().size()});
-}
-
 struct TranslateCall {
   std::string source;  // as it was given; "auto": to be detected
 };
 
 absl::StatusOr<v1::TranslateRequest> ReadTranslate(const CompatFields& fields,
                                                    TranslateCall* call) {
-  ASSIGN_OR_RETURN(std::vector<std::string> texts, fields.Texts(kApi.texts));
+  ASSIGN_OR_RETURN(v1::TranslateRequest request, ReadRequest(kApi, fields));
   ASSIGN_OR_RETURN(call->source, fields.Text(kApi.source, "auto"));
-  ASSIGN_OR_RETURN(std::string target, fields.Text(kApi.target));
-  if (target.empty()) return InvalidField(kApi.target, "is missing");
-  return NewTranslateRequest(std::move(texts), call->source, std::move(target));
+  return request;
 }
 
 HttpResponse Translated(const TranslateCall& call, const v1::TranslateResponse& response) {
@@ -60,12 +54,8 @@ HttpResponse Translated(const TranslateCall& call, const v1::TranslateResponse& 
 void AddImmersiveTranslate(const HttpDoor& door, HttpRouter* router) {
   router->Add({.method = "POST",
                .path = "/imme",
-               .handler =
-                   [door](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
-                     const absl::StatusOr<CompatFields> fields = ReadFields(kApi, &http);
-                     AnswerTranslate<TranslateCall>(door, kApi, http, fields, std::move(answer),
-                                                    {ReadTranslate, Translated, Error});
-                   },
+               .handler = TranslateHandler<TranslateCall>(
+                   door, kApi, {ReadTranslate, Translated, ErrorByCode<PlainError>}),
                .body_types = {"application/json"},
                .error = PlainError});
 }

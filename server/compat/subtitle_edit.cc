@@ -39,22 +39,10 @@ HttpResponse PlainError(int code, std::string_view message) {
   return JsonResponse(code, {{"status_code", code}, {"detail", std::string(message)}});
 }
 
-HttpResponse Error(const absl::Status& status) {
-  return PlainError(HttpCodeOf(status), {status.message().data(), status.message().size()});
-}
-
 struct Nothing {};
 
-absl::StatusOr<v1::TranslateRequest> NewRequest(const CompatApi& api, const CompatFields& fields) {
-  ASSIGN_OR_RETURN(std::vector<std::string> texts, fields.Texts(api.texts));
-  ASSIGN_OR_RETURN(std::string source, fields.Text(api.source));
-  ASSIGN_OR_RETURN(std::string target, fields.Text(api.target));
-  if (target.empty()) return InvalidField(api.target, "is missing");
-  return NewTranslateRequest(std::move(texts), std::move(source), std::move(target));
-}
-
 absl::StatusOr<v1::TranslateRequest> ReadList(const CompatFields& fields, Nothing*) {
-  return NewRequest(kList, fields);
+  return ReadRequest(kList, fields);
 }
 
 HttpResponse TranslatedList(const Nothing&, const v1::TranslateResponse& response) {
@@ -67,7 +55,7 @@ HttpResponse TranslatedList(const Nothing&, const v1::TranslateResponse& respons
 
 absl::StatusOr<v1::TranslateRequest> ReadSingle(const CompatFields& fields, Nothing*) {
   if (fields.IsList(kSingle.texts)) return InvalidField(kSingle.texts, "is not one text");
-  return NewRequest(kSingle, fields);
+  return ReadRequest(kSingle, fields);
 }
 
 HttpResponse TranslatedSingle(const Nothing&, const v1::TranslateResponse& response) {
@@ -78,7 +66,7 @@ void TranslateList(const HttpDoor& door, HttpRequest http,
                    const absl::StatusOr<CompatFields>& fields, std::shared_ptr<HttpAnswer> answer) {
   UseKey(kList, fields, &http);
   AnswerTranslate<Nothing>(door, kList, http, fields, std::move(answer),
-                           {ReadList, TranslatedList, Error});
+                           {ReadList, TranslatedList, ErrorByCode<PlainError>});
 }
 
 }  // namespace
@@ -88,12 +76,8 @@ const SharedTranslate kSubtitleEdit = {TranslateList, PlainError};
 void AddSubtitleEdit(const HttpDoor& door, HttpRouter* router) {
   router->Add({.method = "POST",
                .path = "/translator",
-               .handler =
-                   [door](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
-                     const absl::StatusOr<CompatFields> fields = ReadFields(kSingle, &http);
-                     AnswerTranslate<Nothing>(door, kSingle, http, fields, std::move(answer),
-                                              {ReadSingle, TranslatedSingle, Error});
-                   },
+               .handler = TranslateHandler<Nothing>(
+                   door, kSingle, {ReadSingle, TranslatedSingle, ErrorByCode<PlainError>}),
                .body_types = {"application/json"},
                .error = PlainError});
 }

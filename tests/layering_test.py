@@ -9,7 +9,7 @@ import re
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BOXES = ("engine", "crypto", "server", "client")
+BOXES = ("engine", "crypto", "documents", "server", "client")
 PROTO = r"(dragoman/v1|google/rpc|grpc/health/v1)/\w+(\.grpc)?\.pb\.h"
 
 # The rooms of the engine and the server, lowest first, and the rooms that each may include besides itself.
@@ -60,9 +60,10 @@ DIRECTORIES = (
     *(room("engine", name, rooms) for name, rooms in ENGINE.items()),
     (r"engine/", rf"{BELOW_TRANSLATOR}|engine/\w+\.h"),
     (r"crypto/", r"crypto/|engine/base/"),
-    *(room("server", name, rooms, rf"|crypto/|{FRONT_DOOR}|{PROTO}") for name, rooms in SERVER.items()),
-    (r"server/", rf"server/|crypto/|{FRONT_DOOR}|{PROTO}"),
-    (r"client/", rf"client/|crypto/|engine/(options|base)/|{PROTO}"),
+    (r"documents/", r"documents/|engine/base/"),
+    *(room("server", name, rooms, rf"|crypto/|documents/document\.|{FRONT_DOOR}|{PROTO}") for name, rooms in SERVER.items()),
+    (r"server/", rf"server/|crypto/|documents/document\.|{FRONT_DOOR}|{PROTO}"),
+    (r"client/", rf"client/|crypto/|documents/document\.|engine/(options|base)/|{PROTO}"),
 )
 
 # Third-party headers, and the only files that may include them.

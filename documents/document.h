@@ -1,0 +1,105 @@
+// A file that is translated: the passages of it that are, and how their translations take their
+// place.
+//
+//   hello.md      # One *dog*            passage   One <x1>dog</x1>        markup: XML
+//   hello.de.md   # Ein *Hund*           becomes   Ein <x1>Hund</x1>
+//
+// Splice, never serialize: a passage is a stretch of bytes of the file, and every byte outside of
+// the passages is the byte that came.  Passages are translated as any text is, in the markup that
+// they are said to have; so a format needs a reader alone, which finds the passages, and gives each
+// a function that writes its translation in the syntax of the file.
+//
+// A container (a zip of XML files) has parts; any other file is one part.  Parts are read and
+// written one after another, so that the memory is that of the largest one.
+//
+// Nothing here knows of models, servers or threads.
+
+#ifndef DRAGOMAN_DOCUMENTS_DOCUMENT_H_
+#define DRAGOMAN_DOCUMENTS_DOCUMENT_H_
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+
+namespace dragoman {
+
+enum class PassageMarkup { kNone, kHtml, kXml };
+
+// A stretch of a part that is translated.
+struct Passage {
+  size_t begin = 0;  // bytes [begin, end) of the part; of passages in order, none overlaps another
+  size_t end = 0;
+  int line = 1;      // of the part
+  std::string text;  // what is translated; UTF-8, not empty
+  PassageMarkup markup = PassageMarkup::kNone;
+  // The bytes that take the place of [begin, end), from the translation of `text`.  For `text`
+  // itself it returns the bytes that came.  Null: the translation as it is.
+  std::function<std::string(std::string_view translation)> write;
+};
+
+struct DocumentOptions {
+  std::string source_language;  // as BCP-47 tags; "": not known
+  std::string target_language;
+  std::vector<std::string> columns;     // CSV: names or numbers (from 1) of those to be translated
+  size_t max_part_bytes = 256 << 20;    // of a part after decompression
+  size_t max_total_bytes = 1024 << 20;  // of all parts
+};
+
+// Finds the passages of a part, in order.  INVALID_ARGUMENT, with the line, if it is damaged.
+using PassageReader = absl::StatusOr<std::vector<Passage>> (*)(std::string_view part,
+                                                               const DocumentOptions& options);
+
+// The part with `translations`, one for each passage, in their places.
+std::string Splice(std::string_view part, absl::Span<const Passage> passages,
+                   absl::Span<const std::string> translations);
+
+// A file on its way from one language to another.
+class Document {
+ public:
+  virtual ~Document() = default;
+
+  // The passages of the next part that has any; none at the end, when the output is complete.
+  // INVALID_ARGUMENT if the file is damaged or exceeds a limit.  REQUIRES: the part before was
+  // written.
+  virtual absl::StatusOr<std::optional<std::vector<Passage>>> Next() = 0;
+  // The name of that part in the container; "" for other files.
+  virtual std::string_view part() const = 0;
+  // Writes that part.  `translations` has one for each passage.
+  virtual absl::Status Write(absl::Span<const std::string> translations) = 0;
+};
+
+// One kind of file.
+struct DocumentFormat {
+  std::string_view name;                        // "docx"
+  absl::Span<const std::string_view> suffixes;  // ".docx", lower case, most usual first
+  std::string_view media_type;
+  PassageReader reader = nullptr;  // of a file that is one part
+  // Of a container: reads `input` and writes `output`, which are paths.
+  absl::StatusOr<std::unique_ptr<Document>> (*open)(const std::string& input,
+                                                    const std::string& output,
+                                                    const DocumentOptions& options) = nullptr;
+};
+
+// All formats (formats.cc).
+absl::Span<const DocumentFormat> DocumentFormats();
+// The format of a file by its name, media type or suffix; null: none.
+const DocumentFormat* FindDocumentFormat(std::string_view name);
+
+// Opens `input`, a path, as a file of the format; the translation is written to `output`, which is
+// replaced.
+absl::StatusOr<std::unique_ptr<Document>> OpenDocument(const DocumentFormat& format,
+                                                       const std::string& input,
+                                                       const std::string& output,
+                                                       const DocumentOptions& options);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_DOCUMENTS_DOCUMENT_H_

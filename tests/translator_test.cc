@@ -26,7 +26,7 @@ TranslateResponse TranslateWith(std::shared_ptr<const Model> model, TranslateReq
   return TranslateAndWait(Translator(std::move(model), &pool, Limits()), std::move(request));
 }
 
-// The example of translator.h, which documents_test.py compares with these lines.
+// The example of translator.h, which docs_test.py compares with these lines.
 absl::Status RunExample(const std::function<void(TranslateResponse)>& done) {
   NullObserver observer;
   WorkerPool pool(WorkerPoolOptions(), &observer);

@@ -1,6 +1,6 @@
 // Simulates traffic with faults and checks what the headers of scheduler.h and fair_share.h
 // promise.  DRAGOMAN_SIM_SEEDS is the number of seeds to run, of 10,000 requests each, counted from
-// 0 (default 8; ctest -L sim runs 100).  DRAGOMAN_SIM_SEED replays one.
+// 0 (default 8; 100 are a million requests).  DRAGOMAN_SIM_SEED replays one.
 
 #include <algorithm>
 #include <cstdlib>

@@ -53,6 +53,12 @@ bool IsHash(std::string_view text) {
          !std::all_of(text.begin(), text.end(), is_digit);
 }
 
+// "d.h" and "i.c" are abbreviations.
+bool IsFileName(std::string_view text) {
+  constexpr size_t kAbbreviation = 3;
+  return text.size() > kAbbreviation;
+}
+
 struct Pattern {
   LiteralKind kind;
   NotAfter not_after;
@@ -91,7 +97,7 @@ constexpr Pattern kPatterns[] = {
      R"([\w-]+(?:[./][\w-]+)*\.(?:txt|md|pdf|docx?|xlsx?|pptx?|odt|csv|tsv|json|ya?ml|xml|html?|)"
      R"(css|jsx?|tsx?|py|rb|go|rs|java|c|cc|cpp|h|hpp|sh|sql|log|ini|conf|toml|zip|t?gz|tar|png|)"
      R"(jpe?g|gif|svg|webp|mp[34]|wav|exe|dll|so|apk|deb|rpm))",
-     AlwaysTrue, true},
+     IsFileName, true},
     // Mustache, Jinja, Python's and C#'s format, ICU without and with its cases.
     {LiteralKind::kPlaceholder, NotAfter::kNothing, R"([$#]?\{\{\{?[^{}]*\}?\}\})"},
     {LiteralKind::kPlaceholder, NotAfter::kNothing, R"(\{%[^{}]*%\})"},

@@ -82,6 +82,7 @@ TEST(Literals, AnEmojiIsOneLiteralWithAllThatBelongsToIt) {
 }
 
 TEST(Literals, OrdinaryProseHasNone) {
+  EXPECT_THAT(Found("Bald, d.h. morgen, v.a. d.h."), IsEmpty());
   for (const char* text :
        {"Dr. Smith's well-known e-mail: 50,000 people (e.g. you) came at 3 p.m.!",
         "Note: this: that. What?! \"Yes\", she said - and/or no; U.S. law #1.",

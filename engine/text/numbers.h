@@ -1,0 +1,37 @@
+// The numbers that digits write in a text, by what they may mean in some language.
+//
+//   "1.000,5"     1000.5                "1 000"       1000, or 1 and 0
+//   "1.000"       1000, or 1            "12.05.2024"  12 and 5 and 2024
+//   "٣"           3                     "14:30"       two numbers, 14 and 30
+//
+// Which digit separates thousands and which one a fraction depends on the language, and on the
+// habits of the writer; so a number has all values that somebody may have meant.
+
+#ifndef DRAGOMAN_ENGINE_TEXT_NUMBERS_H_
+#define DRAGOMAN_ENGINE_TEXT_NUMBERS_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/text/text_span.h"
+
+namespace dragoman {
+
+struct Number {
+  TextSpan span;
+  // As digits without superfluous zeros: "1000.5", "0.25", "7".  None if the groups of digits are
+  // no single number.
+  std::vector<std::string> values;
+  // Its groups of digits, if there are several: each is a number with one value.
+  std::vector<Number> groups;
+
+  friend bool operator==(const Number&, const Number&) = default;
+};
+
+// The numbers of `text` in order.  REQUIRES: text is valid UTF-8.
+std::vector<Number> FindNumbers(std::string_view text);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_TEXT_NUMBERS_H_

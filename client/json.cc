@@ -73,6 +73,22 @@ void AddAlignment(const Aligned& aligned, Json* json) {
   (*json)["alignment"]["attention"] = std::move(attention);
 }
 
+Json FaultsToJson(const v1::Quality& quality) {
+  Json json = Json::array();
+  for (const v1::LiteralFault& fault : quality.literals()) {
+    const bool changed = fault.kind() == v1::LiteralFault::KIND_CHANGED;
+    Json one = {{"kind", changed ? "changed" : "missing"},
+                {"text", fault.text()},
+                {"source", {fault.source_begin(), fault.source_end()}}};
+    if (changed) {
+      one["found"] = fault.found();
+      one["target"] = {fault.target_begin(), fault.target_end()};
+    }
+    json.push_back(std::move(one));
+  }
+  return json;
+}
+
 Json HypothesisToJson(const v1::Hypothesis& hypothesis) {
   Json json = {{"text", hypothesis.text()},
                {"score", Shortest(hypothesis.score())},
@@ -81,7 +97,8 @@ Json HypothesisToJson(const v1::Hypothesis& hypothesis) {
                {"finish_reason", FinishReasonName(hypothesis.finish_reason())}};
   if (hypothesis.has_quality()) {
     json["quality"] = {{"mean_log_prob", Shortest(hypothesis.quality().mean_log_prob())},
-                       {"min_log_prob", Shortest(hypothesis.quality().min_log_prob())}};
+                       {"min_log_prob", Shortest(hypothesis.quality().min_log_prob())},
+                       {"literals", FaultsToJson(hypothesis.quality())}};
   }
   AddAlignment(hypothesis, &json);
   return json;
@@ -119,6 +136,7 @@ Json ToJson(const std::string& source, const v1::Translation& translation,
   return {{"source", source},
           {"hypotheses", std::move(hypotheses)},
           {"truncated", translation.truncated()},
+          {"divided", translation.divided()},
           {"source_tokens", translation.source_tokens()},
           {"model", model}};
 }

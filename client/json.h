@@ -15,8 +15,12 @@ namespace dragoman {
 using Json = nlohmann::ordered_json;
 
 // {"source": ..., "hypotheses": [{"text", "score", "tokens", "token_ids", "finish_reason",
-//                                     "quality": {"mean_log_prob", "min_log_prob"}}, ...],
-//  "truncated": ..., "source_tokens": ..., "model": ...}
+//                                     "quality": {"mean_log_prob", "min_log_prob", "literals"}},
+//                                    ...],
+//  "truncated": ..., "divided": ..., "source_tokens": ..., "model": ...}
+//
+// Each of "literals" is {"kind": "missing", "text", "source": [begin, end]}, and if its kind is
+// "changed" it has "found" and "target", too.
 Json ToJson(const std::string& source, const v1::Translation& translation,
             const std::string& model);
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/text/chrf.h"
+#include "engine/text/literal_check.h"
 #include "engine/text/placement.h"
 
 namespace dragoman {
@@ -85,24 +86,59 @@ void AppendAligned(const Tokenizer& tokenizer, const PlannedText& text,
       options, &to->alignment);
 }
 
-void SetMarked(const PlannedText& text, size_t number, const DecodedSentence& decoded,
-               Renderer* renderer) {
+// Where the marks of a sentence are in its translation.
+Placement PlacementIn(const PlannedText& text, size_t number, const DecodedSentence& decoded) {
   const PlannedSentence& planned = text.sentences[number];
   const MarkedSentence& sentence = text.marked->sentences[number];
-  Placement placement;
-  if (!sentence.marks.empty()) {
-    AlignedSentence aligned = {
-        .source = std::string_view(text.content).substr(planned.span.begin, planned.span.size()),
-        .target = decoded.text,
-        .source_tokens = SourceSpans(planned),
-        .target_tokens = decoded.spans,
-        .attention = decoded.attention};
-    for (TextSpan& span : aligned.source_tokens) {
-      span = {span.begin - planned.span.begin, span.end - planned.span.begin};
-    }
-    placement = PlaceMarks(aligned, sentence.marks);
+  if (sentence.marks.empty()) return {};
+  AlignedSentence aligned = {
+      .source = std::string_view(text.content).substr(planned.span.begin, planned.span.size()),
+      .target = decoded.text,
+      .source_tokens = SourceSpans(planned),
+      .target_tokens = decoded.spans,
+      .attention = decoded.attention};
+  for (TextSpan& span : aligned.source_tokens) {
+    span = {span.begin - planned.span.begin, span.end - planned.span.begin};
   }
-  renderer->Set(number, decoded.text, std::move(placement));
+  return PlaceMarks(aligned, sentence.marks);
+}
+
+// Bytes that are neither words nor numbers, so that what they replace is not checked.
+void Blank(TextSpan span, std::string* text) {
+  text->replace(span.begin, span.size(), span.size(), '\n');
+}
+
+// Appends what is missing from the translation of a sentence, which begins at byte `begin` of the
+// text's, apart from opaque marks: they are in it in any case.
+void AppendFaults(const PlannedText& text, size_t number, std::string translation,
+                  const Placement& placement, size_t begin, std::vector<LiteralFault>* faults) {
+  const TextSpan span = text.sentences[number].span;
+  std::string source = text.content.substr(span.begin, span.size());
+  for (size_t m = 0; m < placement.marks.size(); ++m) {
+    const SentenceMark& mark = text.marked->sentences[number].marks[m];
+    if (mark.kind != MarkKind::kOpaque) continue;
+    Blank(mark.text, &source);
+    Blank(placement.marks[m], &translation);
+  }
+  for (const TextSpan removed : placement.removed) Blank(removed, &translation);
+  for (LiteralFault& fault : CheckLiterals(source, translation, *text.checked_in)) {
+    fault.source = {fault.source.begin + span.begin, fault.source.end + span.begin};
+    fault.target = {fault.target.begin + begin, fault.target.end + begin};
+    faults->push_back(std::move(fault));
+  }
+}
+
+// Tells the renderer, if there is one, a sentence whose translation begins at byte `begin` of the
+// text's, and appends its faults if they are to be told.
+void PlaceAndCheck(const PlannedText& text, size_t number, const DecodedSentence& decoded,
+                   size_t begin, std::optional<Renderer>& renderer,
+                   std::vector<LiteralFault>* faults) {
+  Placement placement;
+  if (renderer.has_value()) placement = PlacementIn(text, number, decoded);
+  if (text.checked_in.has_value()) {
+    AppendFaults(text, number, decoded.text, placement, begin, faults);
+  }
+  if (renderer.has_value()) renderer->Set(number, decoded.text, std::move(placement));
 }
 
 // Makes the translation of a text without markup, whose sentences are `spans` of it, that of the
@@ -119,6 +155,10 @@ void Render(const PlannedText& text, const std::vector<TextSpan>& spans, Rendere
   for (WordLink& link : hypothesis->alignment.words) {
     link.source = to_raw.Map(link.source);
     link.target = map.Map(link.target);
+  }
+  for (LiteralFault& fault : hypothesis->literal_faults) {
+    fault.source = to_raw.Map(fault.source);
+    fault.target = map.Map(fault.target);
   }
 }
 
@@ -214,7 +254,7 @@ Translation Assemble(const Tokenizer& tokenizer, const PlannedText& text,
         // A sentence with fewer hypotheses than another repeats its last one.
         const Hypothesis& hypothesis = found[std::min(h, found.size() - 1)];
         DecodedSentence decoded = Decode(tokenizer, text, sentence, hypothesis, alignment);
-        if (renderer.has_value()) SetMarked(text, s, decoded, &*renderer);
+        PlaceAndCheck(text, s, decoded, begin, renderer, &whole.literal_faults);
         AppendInsight(hypothesis, alignment.heads, PlaceOf(sentence, whole, h == 0), tokenizer,
                       &whole.heads, &whole.steps);
         AppendAligned(tokenizer, text, sentence, hypothesis, std::move(decoded), alignment.options,
@@ -231,6 +271,8 @@ Translation Assemble(const Tokenizer& tokenizer, const PlannedText& text,
       const TextSpan span = renderer.has_value() ? renderer->SpanOf(s) : spans[s];
       translation.sentences.push_back(
           PairOf(text.SourceSpan(s), span, FoundFor(text.sentences[s], results)));
+      translation.sentences.back().is_part = text.sentences[s].is_part;
+      translation.divided = translation.divided || text.sentences[s].is_part;
     }
   }
   return translation;
@@ -245,8 +287,10 @@ std::string TextOf(const Tokenizer& tokenizer, const PlannedText& text,
 void RenderSentence(const Tokenizer& tokenizer, const PlannedText& text, size_t sentence,
                     const Hypothesis& hypothesis, const AlignmentPlan& alignment,
                     Renderer* renderer) {
-  SetMarked(text, sentence,
-            Decode(tokenizer, text, text.sentences[sentence], hypothesis, alignment), renderer);
+  DecodedSentence decoded =
+      Decode(tokenizer, text, text.sentences[sentence], hypothesis, alignment);
+  Placement placement = PlacementIn(text, sentence, decoded);
+  renderer->Set(sentence, std::move(decoded.text), std::move(placement));
 }
 
 TranslateTimes LongestTimes(absl::Span<const JobResult> results) {

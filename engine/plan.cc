@@ -16,6 +16,7 @@
 #include "engine/search/phrases.h"
 #include "engine/search/row_sampler.h"
 #include "engine/text/html_reader.h"
+#include "engine/text/inner_boundaries.h"
 #include "engine/text/language_tag.h"
 #include "engine/text/literal_marks.h"
 #include "engine/text/splitter.h"
@@ -72,15 +73,24 @@ class Planner {
   void KeepPhrasesWhole();
   absl::Status CheckAhead() const;
   bool SplitsTexts() const;
+  bool WantsAttention() const;
   absl::Status AddSentences(size_t text);
   absl::StatusOr<std::optional<MarkedText>> ReadMarks(size_t text);
+  absl::Status AddPlainSentence(size_t text, PlannedSentence sentence);
   absl::Status AddMarkedSentences(size_t text, MarkedText marked);
+  absl::Status AddMarkedSentence(size_t text, MarkedSentence sentence, bool is_part,
+                                 MarkedContent* content);
   void SetReadPhrases(const MarkedSentence& sentence);
-  absl::Status AddSentence(size_t text, const std::string& content, const TextMap* map,
-                           bool has_marks);
+  absl::StatusOr<std::vector<TextSpan>> AddSentence(size_t text, PlannedSentence sentence,
+                                                    const std::string& content,
+                                                    const MarkedSentence* marked,
+                                                    const TextMap* map);
+  int Longest() const;
+  std::vector<TextSpan> Divide(size_t text, TextSpan sentence, const std::string& content,
+                               const MarkedSentence* marked, const TextMap* map) const;
   absl::Status PrepareAlignment();
   absl::Status AddInsight(Job* job);
-  absl::StatusOr<EncodedText> Tokenize(size_t text, const std::string& sentence, bool with_spans);
+  absl::Status LimitTokens(size_t text, EncodedText* encoded);
   std::vector<AlignedToken> AlignedTokens(const EncodedText& sentence, size_t begin,
                                           const TextMap* map) const;
   absl::StatusOr<JobPtr> MakeJob(std::vector<int32_t> source, size_t text,
@@ -100,6 +110,7 @@ class Planner {
   std::shared_ptr<const SearchRules> rules_;  // of the model and the request
   Glossary glossary_;
   std::string direction_;                           // to be set; "": as it is
+  std::string checked_language_;                    // of the target
   std::vector<std::vector<int32_t>> read_phrases_;  // of the sentence that is being added
   int max_tokens_ = 0;                              // of a sentence
   int longest_ = 0;                                 // the most tokens of a translation
@@ -113,6 +124,9 @@ absl::StatusOr<TranslationPlan> Planner::Run() {
   RETURN_IF_ERROR(Prepare());
   RETURN_IF_ERROR(CheckAhead());
   plan_.texts.resize(request_.texts.size());
+  for (PlannedText& text : plan_.texts) {
+    if (request_.check_literals) text.checked_in = checked_language_;
+  }
   for (size_t t = 0; t < plan_.texts.size(); ++t) RETURN_IF_ERROR(AddSentences(t));
   plan_.by_consensus = search_.mbr_candidates > 0;
   plan_.num_hypotheses = search_.num_hypotheses;
@@ -126,6 +140,7 @@ absl::Status Planner::Prepare() {
       const LanguagePair languages,
       tokenizer.languages().Resolve(request_.source_language, request_.target_language));
   frame_ = tokenizer.FrameOf(languages);
+  checked_language_ = languages.target;
   const bool to_left = IsRightToLeft(languages.target);
   const std::string& original = request_.original_language;
   if (request_.set_direction &&
@@ -202,8 +217,7 @@ absl::Status Planner::PrepareAlignment() {
   ASSIGN_OR_RETURN(alignment.heads,
                    ResolveInsight(request_.insight, request_.alignment.wanted, model()));
   alignment.replace_unknowns = search_.replace_unknowns && request_.targets.empty();
-  const bool needed = alignment.wants_attention() || search_.coverage_penalty != 0.0f;
-  if (!needed || model().network().attends()) return absl::OkStatus();
+  if (!WantsAttention() || model().network().attends()) return absl::OkStatus();
   return absl::FailedPreconditionError(
       absl::StrCat("the model ", model().name(),
                    " does not report its attention, which alignments, coverage_penalty and "
@@ -226,9 +240,17 @@ absl::Status Planner::AddSentences(size_t t) {
   const std::vector<TextSpan> spans = SplitsTexts()
                                           ? SplitSentences(text.content)
                                           : std::vector<TextSpan>{{0, text.content.size()}};
-  for (const TextSpan span : spans) {
-    text.sentences.push_back({.span = span});
-    RETURN_IF_ERROR(AddSentence(t, text.content.substr(span.begin, span.size()), nullptr, false));
+  for (const TextSpan span : spans) RETURN_IF_ERROR(AddPlainSentence(t, {.span = span}));
+  return absl::OkStatus();
+}
+
+absl::Status Planner::AddPlainSentence(size_t t, PlannedSentence sentence) {
+  const std::string content =
+      plan_.texts[t].content.substr(sentence.span.begin, sentence.span.size());
+  ASSIGN_OR_RETURN(const std::vector<TextSpan> parts,
+                   AddSentence(t, sentence, content, nullptr, nullptr));
+  for (const TextSpan part : parts) {
+    RETURN_IF_ERROR(AddPlainSentence(t, {.span = part, .is_part = true}));
   }
   return absl::OkStatus();
 }
@@ -265,17 +287,32 @@ absl::Status Planner::AddMarkedSentences(size_t t, MarkedText marked) {
   PlannedText& text = plan_.texts[t];
   auto content = std::make_unique<MarkedContent>();
   content->text = std::move(marked);
-  content->sentences = FindSentences(content->text, SplitsTexts());
   content->direction = direction_;
   text.content = content->text.text;
-  text.marked = std::move(content);
-  for (const MarkedSentence& sentence : text.marked->sentences) {
-    text.sentences.push_back({.span = sentence.text});
-    if (!HasWords(text.marked->text, sentence)) continue;
-    const ModelInput input = InputOf(text.marked->text, sentence);
-    SetReadPhrases(sentence);
-    RETURN_IF_ERROR(AddSentence(t, input.text, &input.to_sentence, !sentence.marks.empty()));
+  for (MarkedSentence& sentence : FindSentences(content->text, SplitsTexts())) {
+    RETURN_IF_ERROR(AddMarkedSentence(t, std::move(sentence), /*is_part=*/false, content.get()));
   }
+  text.marked = std::move(content);
+  return absl::OkStatus();
+}
+
+absl::Status Planner::AddMarkedSentence(size_t t, MarkedSentence sentence, bool is_part,
+                                        MarkedContent* content) {
+  PlannedText& text = plan_.texts[t];
+  PlannedSentence planned = {.span = sentence.text, .is_part = is_part};
+  if (!HasWords(content->text, sentence)) {
+    text.sentences.push_back(std::move(planned));
+  } else {
+    const ModelInput input = InputOf(content->text, sentence);
+    SetReadPhrases(sentence);
+    ASSIGN_OR_RETURN(const std::vector<TextSpan> parts,
+                     AddSentence(t, std::move(planned), input.text, &sentence, &input.to_sentence));
+    for (MarkedSentence& part : PartsOf(content->text, sentence, parts)) {
+      RETURN_IF_ERROR(AddMarkedSentence(t, std::move(part), /*is_part=*/true, content));
+    }
+    if (!parts.empty()) return absl::OkStatus();
+  }
+  content->sentences.push_back(std::move(sentence));
   return absl::OkStatus();
 }
 
@@ -290,14 +327,24 @@ void Planner::SetReadPhrases(const MarkedSentence& sentence) {
   }
 }
 
-// Gives the last sentence of text number `t` a job, if it has something to translate.  `content` is
-// what the model reads; `map` leads to the bytes of the sentence, if they are others.
-absl::Status Planner::AddSentence(size_t t, const std::string& content, const TextMap* map,
-                                  bool has_marks) {
-  PlannedSentence& sentence = plan_.texts[t].sentences.back();
+// Adds a sentence to text number `t`, and a job if it has something to translate.  `content` is
+// what the model reads; `map` leads to the bytes of the sentence, if they are others.  Returns the
+// parts that are to be added instead if the sentence is too long; else none.
+absl::StatusOr<std::vector<TextSpan>> Planner::AddSentence(size_t t, PlannedSentence planned,
+                                                           const std::string& content,
+                                                           const MarkedSentence* marked,
+                                                           const TextMap* map) {
+  const bool has_marks = marked != nullptr && !marked->marks.empty();
   const bool with_spans = has_marks || plan_.alignment.wants_attention();
-  ASSIGN_OR_RETURN(EncodedText encoded, Tokenize(t, content, with_spans));
-  if (encoded.ids.empty()) return absl::OkStatus();  // nothing to translate
+  EncodedText encoded = model().tokenizer().Encode(content, frame_, with_spans);
+  if (static_cast<int>(encoded.ids.size()) > Longest()) {
+    std::vector<TextSpan> parts = Divide(t, planned.span, content, marked, map);
+    if (!parts.empty()) return parts;
+  }
+  const size_t number = plan_.texts[t].sentences.size();
+  PlannedSentence& sentence = plan_.texts[t].sentences.emplace_back(std::move(planned));
+  if (encoded.text_tokens == 0 && request_.targets.empty()) return std::vector<TextSpan>();
+  RETURN_IF_ERROR(LimitTokens(t, &encoded));
   sentence.source = AlignedTokens(encoded, sentence.span.begin, map);
   ASSIGN_OR_RETURN(JobPtr job, MakeJob(std::move(encoded.ids), t, content));
   // Without attention, marks are placed by the positions of words.
@@ -308,7 +355,35 @@ absl::Status Planner::AddSentence(size_t t, const std::string& content, const Te
   if (!request_.return_prefix) sentence.hidden = job->prefix.size();
   sentence.job = static_cast<int>(plan_.jobs.size());
   plan_.jobs.push_back(std::move(job));
-  return absl::OkStatus();
+  return std::vector<TextSpan>();
+}
+
+// The most tokens of a sentence that is not divided.
+int Planner::Longest() const {
+  return WantsAttention() ? std::min(max_tokens_, AttentionTree::kMaxSourceTokens) : max_tokens_;
+}
+
+// The parts of a sentence that is too long, as bytes of its text; none if it must stay whole.
+std::vector<TextSpan> Planner::Divide(size_t text, TextSpan sentence, const std::string& content,
+                                      const MarkedSentence* marked, const TextMap* map) const {
+  if (!SplitsTexts()) return {};
+  const EncodedText encoded = model().tokenizer().Encode(content, frame_, /*with_spans=*/true);
+  const int most = Longest() - static_cast<int>(encoded.ids.size()) + encoded.text_tokens;
+  if (most < 1) return {};
+  LongSentence whole = {
+      .text = std::string_view(plan_.texts[text].content).substr(sentence.begin, sentence.size())};
+  for (const AlignedToken& token : AlignedTokens(encoded, 0, map)) {
+    if (token.span.size() > 0) whole.tokens.push_back(token.span);
+  }
+  std::sort(whole.tokens.begin(), whole.tokens.end(),
+            [](TextSpan a, TextSpan b) { return a.begin < b.begin; });
+  for (const SentenceMark& mark : marked == nullptr ? std::vector<SentenceMark>() : marked->marks) {
+    (mark.kind == MarkKind::kPaired ? whole.marks : whole.whole).push_back(mark.text);
+  }
+  std::vector<TextSpan> parts = DivideSentence(whole, static_cast<size_t>(most));
+  if (parts.size() < 2) return {};
+  for (TextSpan& part : parts) part = {part.begin + sentence.begin, part.end + sentence.begin};
+  return parts;
 }
 
 absl::Status Planner::AddInsight(Job* job) {
@@ -443,28 +518,28 @@ absl::Status Planner::AddShortlist(Job* job) const {
   return absl::OkStatus();
 }
 
-// Returns no tokens for a sentence without text.
-absl::StatusOr<EncodedText> Planner::Tokenize(size_t text, const std::string& sentence,
-                                              bool with_spans) {
-  EncodedText encoded = model().tokenizer().Encode(sentence, frame_, with_spans);
-  if (encoded.text_tokens == 0 && request_.targets.empty()) return EncodedText();
-  if (static_cast<int>(encoded.ids.size()) > max_tokens_) {
+bool Planner::WantsAttention() const {
+  return plan_.alignment.wants_attention() || search_.coverage_penalty != 0.0f;
+}
+
+// Refuses or truncates a sentence that is too long.
+absl::Status Planner::LimitTokens(size_t text, EncodedText* encoded) {
+  if (static_cast<int>(encoded->ids.size()) > max_tokens_) {
     if (request_.truncation == Truncation::kReject) {
-      return InvalidField(TextField(text), absl::StrCat("a sentence has ", encoded.ids.size(),
+      return InvalidField(TextField(text), absl::StrCat("a sentence has ", encoded->ids.size(),
                                                         " tokens, the most is ", max_tokens_,
                                                         "; split it, or ask for truncation"));
     }
-    encoded.Truncate(max_tokens_);
+    encoded->Truncate(max_tokens_);
     plan_.texts[text].truncated = true;
   }
-  plan_.texts[text].source_tokens += static_cast<int>(encoded.ids.size());
-  const bool attends = plan_.alignment.wants_attention() || search_.coverage_penalty != 0.0f;
-  if (attends && encoded.ids.size() > AttentionTree::kMaxSourceTokens) {
-    return InvalidField(TextField(text), absl::StrCat("a sentence has ", encoded.ids.size(),
+  plan_.texts[text].source_tokens += static_cast<int>(encoded->ids.size());
+  if (WantsAttention() && encoded->ids.size() > AttentionTree::kMaxSourceTokens) {
+    return InvalidField(TextField(text), absl::StrCat("a sentence has ", encoded->ids.size(),
                                                       " tokens, the most with attention is ",
                                                       AttentionTree::kMaxSourceTokens));
   }
-  return encoded;
+  return absl::OkStatus();
 }
 
 // The tokens of a sentence that begins at byte `begin` of its text.

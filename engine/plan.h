@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -61,9 +62,10 @@ struct AlignmentPlan {
 };
 
 struct PlannedSentence {
-  TextSpan span;      // bytes of the text
-  int job = -1;       // its index in the plan's jobs; negative: there is nothing to translate
-  size_t hidden = 0;  // tokens of its hypotheses that are not returned
+  TextSpan span;         // bytes of the text
+  int job = -1;          // its index in the plan's jobs; negative: there is nothing to translate
+  bool is_part = false;  // of a sentence that was longer than the limit
+  size_t hidden = 0;     // tokens of its hypotheses that are not returned
   // The tokens that the model reads, with their bytes of the text; only if alignments are wanted,
   // or there are marks to be placed.
   std::vector<AlignedToken> source;
@@ -75,6 +77,7 @@ struct PlannedText {
   std::unique_ptr<const MarkedContent> marked;
   std::vector<PlannedSentence> sentences;  // in order
   int source_tokens = 0;                   // eos included, after truncation
+  std::optional<std::string> checked_in;   // the target language, if literals are to be checked
   bool truncated = false;
 
   // Whether the text was split, so that the white space between its sentences is kept.

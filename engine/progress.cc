@@ -95,7 +95,8 @@ FinishedSentence ProgressTeller::Finished(const PlannedText& text, std::string t
           .source_span = text.SourceSpan(sentence_),
           .target_span = span,
           .score = best == nullptr ? 0.0f : best->score,
-          .finish_reason = best == nullptr ? FinishReason::kEos : best->finish_reason};
+          .finish_reason = best == nullptr ? FinishReason::kEos : best->finish_reason,
+          .is_part = text.sentences[sentence_].is_part};
 }
 
 // A sentence of a text with markup, or the rest of the text.

@@ -1,5 +1,7 @@
 #include "engine/route.h"
 
+#include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -20,26 +22,60 @@ void AddTimes(const TranslateTimes& times, TranslateTimes* sum) {
 
 // What the second step needs to know of the first.
 struct Way {
-  std::vector<std::string> sources;  // the texts if alignments are wanted, else empty
+  std::vector<std::string> sources;  // the texts if they are needed, else empty
   AlignmentOptions alignment;
   TranslateResponse first;
 };
+
+// The first place of `part` within these bytes of the text; empty if there is none.
+TextSpan FindIn(std::string_view text, std::string_view part, TextSpan within) {
+  const size_t found =
+      part.empty() ? text.npos : text.substr(0, within.end).find(part, within.begin);
+  return found == text.npos ? TextSpan() : TextSpan{found, found + part.size()};
+}
+
+// Makes the faults of the second step those of both, with spans of the source and the target.
+void ChainFaults(std::string_view source, const Translation& first, TranslatedHypothesis* second) {
+  std::vector<LiteralFault> faults = first.hypotheses.front().literal_faults;
+  for (LiteralFault& fault : faults) {
+    fault.target = FindIn(second->text, fault.found, {0, second->text.size()});
+    if (fault.target.size() == 0) fault.found.clear();
+  }
+  for (LiteralFault& fault : second->literal_faults) {
+    for (const SentencePair& sentence : first.sentences) {
+      if (fault.source.begin < sentence.target.begin || fault.source.end > sentence.target.end) {
+        continue;
+      }
+      fault.source = FindIn(source, fault.text, sentence.source);
+      if (fault.source.size() == 0) fault.source = sentence.source;  // it was written otherwise
+      break;
+    }
+    faults.push_back(std::move(fault));
+  }
+  std::stable_sort(faults.begin(), faults.end(), [](const LiteralFault& a, const LiteralFault& b) {
+    return a.source.begin < b.source.begin;
+  });
+  second->literal_faults = std::move(faults);
+}
 
 // Combines both steps for text number `text`.
 Translation Chain(const Way& way, size_t text, Translation second) {
   const Translation& first = way.first.translations[text];
   for (TranslatedHypothesis& hypothesis : second.hypotheses) {
-    if (!way.alignment.wanted) break;
+    ChainFaults(way.sources[text], first, &hypothesis);
+    if (!way.alignment.wanted) continue;
     hypothesis.alignment =
         Chain(way.sources[text], hypothesis.text, first.hypotheses.front().alignment,
               hypothesis.alignment, way.alignment);
   }
   second.source_tokens = first.source_tokens;
   second.truncated = second.truncated || first.truncated;
+  second.divided = second.divided || first.divided;
   // Sentences can be told apart only if both steps found the same number of them.
   if (first.sentences.size() == second.sentences.size()) {
     for (size_t i = 0; i < first.sentences.size(); ++i) {
       second.sentences[i].source = first.sentences[i].source;
+      second.sentences[i].is_part = second.sentences[i].is_part || first.sentences[i].is_part;
     }
   } else if (!first.sentences.empty() && !second.sentences.empty()) {
     const SentencePair whole = {
@@ -143,9 +179,9 @@ void Route::Translate(TranslateRequest request, std::shared_ptr<RequestState> st
   request.set_direction = false;
   request.words = {.glossary =
                        CarryOver(translators_[0]->model().tokenizer(), request.texts, &second)};
-  // Chaining alignments needs the texts.
+  // Chaining alignments and faults needs the texts.
   auto way = std::make_shared<Way>();
-  if (request.alignment.wanted) way->sources = request.texts;
+  if (request.alignment.wanted || request.check_literals) way->sources = request.texts;
   way->sources.resize(request.texts.size());
   way->alignment = request.alignment;
   translators_[0]->Translate(

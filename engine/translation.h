@@ -17,6 +17,7 @@
 #include "engine/glossary.h"
 #include "engine/insight.h"
 #include "engine/search/search_options.h"
+#include "engine/text/literal_check.h"
 #include "engine/text/markup.h"
 #include "engine/text/text_span.h"
 
@@ -57,7 +58,8 @@ struct TranslateRequest {
   // `original_language`; "": of source_language.
   bool set_direction = false;
   std::string original_language;
-  bool keep_literals = true;  // addresses, placeholders ... come out as they are (literals.h)
+  bool keep_literals = true;    // addresses, placeholders ... come out as they are (literals.h)
+  bool check_literals = false;  // those that do not, and numbers, are told (literal_check.h)
 };
 
 struct TranslatedHypothesis {
@@ -76,6 +78,8 @@ struct TranslatedHypothesis {
   // Only if requested; the heads of the encoder only with the best hypothesis.
   std::vector<HeadBlock> heads;
   std::vector<CandidateStep> steps;
+  // Only if requested.  Spans are bytes of the request's text and of this one.
+  std::vector<LiteralFault> literal_faults;
 };
 
 struct SentencePair {
@@ -84,6 +88,7 @@ struct SentencePair {
   // Mean and minimum log-probability of the best hypothesis' tokens and its end.
   float mean_log_prob = 0.0f;
   float min_log_prob = 0.0f;
+  bool is_part = false;  // of a sentence that was longer than the limit
 };
 
 struct Translation {
@@ -91,6 +96,7 @@ struct Translation {
   std::vector<SentencePair> sentences;
   int source_tokens = 0;  // eos included, after truncation
   bool truncated = false;
+  bool divided = false;  // a sentence was translated in parts, because it was longer than the limit
 };
 
 // Where a request spent its time. queue, encode and decode are the longest of its jobs'.
@@ -126,6 +132,7 @@ struct FinishedSentence {
   TextSpan target_span;
   float score = 0.0f;
   FinishReason finish_reason = FinishReason::kEos;
+  bool is_part = false;  // as in SentencePair
 };
 
 // A report on a translation in progress (progress.h).

@@ -3,6 +3,7 @@
 #ifndef DRAGOMAN_TESTS_TRANSLATE_AND_WAIT_H_
 #define DRAGOMAN_TESTS_TRANSLATE_AND_WAIT_H_
 
+#include <memory>
 #include <utility>
 
 #include "absl/synchronization/notification.h"
@@ -11,14 +12,17 @@
 
 namespace dragoman {
 
-inline TranslateResponse TranslateAndWait(const Translator& translator, TranslateRequest request,
-                                          absl::Time deadline = absl::InfiniteFuture()) {
+// By a Translator or a Route.
+template <typename AnyTranslator>
+TranslateResponse TranslateAndWait(const AnyTranslator& translator, TranslateRequest request,
+                                   absl::Time deadline = absl::InfiniteFuture()) {
   TranslateResponse response;
   absl::Notification done;
-  translator.Translate(std::move(request), deadline, [&](TranslateResponse answer) {
-    response = std::move(answer);
-    done.Notify();
-  });
+  translator.Translate(std::move(request), std::make_shared<RequestState>(deadline),
+                       [&](TranslateResponse answer) {
+                         response = std::move(answer);
+                         done.Notify();
+                       });
   done.WaitForNotification();
   return response;
 }

@@ -1,5 +1,6 @@
 // Texts with markup through a real model.
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -154,6 +155,182 @@ TEST_F(MarkupTranslatorTest, APlaceholderIsSaidOnlyInItsOwnText) {
   ASSERT_TRUE(both.status.ok()) << both.status;
   const Translation alone = One({.texts = {other}, .splitting = Splitting::kSentences});
   EXPECT_EQ(both.translations[1].hypotheses[0].text, alone.hypotheses[0].text);
+}
+
+std::string Part(const std::string& text, TextSpan span) {
+  return text.substr(span.begin, span.size());
+}
+
+// The fixture's limit is 40 tokens.
+TEST_F(MarkupTranslatorTest, ALongSentenceIsDividedAndMarked) {
+  TranslateRequest request = {
+      .texts = {"The old teacher sees a small house, and Anna buys the red apple today; the bridge "
+                "is not expensive, but the old cat is small, and the teacher sees the red house. "
+                "The cat is old."},
+      .splitting = Splitting::kSentences};
+  request.alignment.wanted = true;
+  const Translation translation = One(request);
+  EXPECT_TRUE(translation.divided);
+  EXPECT_FALSE(translation.truncated);
+  ASSERT_EQ(translation.sentences.size(), 3u);
+  const std::string& source = request.texts[0];
+  EXPECT_EQ(Part(source, translation.sentences[0].source),
+            "The old teacher sees a small house, and Anna buys the red apple today;");
+  EXPECT_EQ(Part(source, translation.sentences[2].source), "The cat is old.");
+  EXPECT_TRUE(translation.sentences[0].is_part);
+  EXPECT_TRUE(translation.sentences[1].is_part);
+  EXPECT_FALSE(translation.sentences[2].is_part);
+  const TranslatedHypothesis& best = translation.hypotheses[0];
+  EXPECT_EQ(translation.sentences[1].target.begin, translation.sentences[0].target.end + 1);
+  EXPECT_EQ(translation.sentences[2].target.end, best.text.size());
+  for (const WordLink& link : best.alignment.words) {
+    for (const SentencePair& pair : translation.sentences) {
+      EXPECT_EQ(link.source.begin >= pair.source.begin && link.source.end <= pair.source.end,
+                link.target.begin >= pair.target.begin && link.target.end <= pair.target.end);
+    }
+  }
+  request.splitting = Splitting::kNone;
+  ExpectInvalid(request, "contents[0]");
+}
+
+TEST_F(MarkupTranslatorTest, ALongSentenceWithTagsKeepsThem) {
+  const std::string clause = "The <b>old</b> teacher sees a small <i>house</i> ";
+  const TranslateRequest request =
+      Request("<p><u>" + clause + clause + "{a; b} " + clause + clause + clause + "</u></p>");
+  const Translation translation = One(request);
+  EXPECT_TRUE(translation.divided);
+  EXPECT_GE(translation.sentences.size(), 2u);
+  const std::string& text = translation.hypotheses[0].text;
+  const auto count = [&](const std::string& part) {
+    size_t found = 0;
+    for (size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++found;
+    return found;
+  };
+  for (const std::string tag : {"<b>", "</b>", "<i>", "</i>"}) EXPECT_EQ(count(tag), 5u) << text;
+  EXPECT_EQ(count("{a; b}"), 1u) << text;
+  EXPECT_TRUE(text.starts_with("<p><u>") && text.ends_with("</u></p>")) << text;
+}
+
+std::shared_ptr<const Translator> Load(const std::string& directory, WorkerPool* pool) {
+  absl::StatusOr<std::shared_ptr<const Model>> model =
+      Model::Load("model", directory, {.precision = Precision::kFloat32});
+  EXPECT_TRUE(model.ok()) << model.status();
+  return model.ok() ? std::make_shared<Translator>(*std::move(model), pool, Limits()) : nullptr;
+}
+
+// What a model says of numbers is known if it is given what to say.
+TEST_F(MarkupTranslatorTest, NumbersThatDoNotComeThroughAreTold) {
+  const auto translator = Load("tests/golden/models/en-de", &pool_);
+  ASSERT_NE(translator, nullptr);
+  TranslateRequest request = {.texts = {"The cat sees 24 dogs and 50 houses."},
+                              .targets = {"Die Katze sieht 42 Hunde."},
+                              .check_literals = true};
+  TranslateResponse response = TranslateAndWait(*translator, request);
+  ASSERT_TRUE(response.status.ok()) << response.status;
+  const TranslatedHypothesis& said = response.translations[0].hypotheses[0];
+  ASSERT_EQ(said.text, request.targets[0]);
+  const std::vector<LiteralFault>& faults = said.literal_faults;
+  ASSERT_EQ(faults.size(), 2u);
+  EXPECT_EQ(faults[0].text, "24");
+  EXPECT_EQ(faults[0].source, (TextSpan{13, 15}));
+  EXPECT_EQ(faults[0].found, "42");
+  EXPECT_EQ(faults[0].target, (TextSpan{16, 18}));
+  EXPECT_EQ(faults[1].text, "50");
+  EXPECT_TRUE(faults[1].found.empty());
+}
+
+// A literal that is kept is no fault, and neither is the number that it is read as.
+TEST_F(MarkupTranslatorTest, WhatIsKeptIsNotReported) {
+  TranslateRequest request =
+      Request("<p class='1 2'>The old <code>x9</code> teacher</p><p>sees %1$s and 🙂.</p>");
+  request.check_literals = true;
+  const TranslatedHypothesis best = One(request).hypotheses[0];
+  for (const LiteralFault& fault : best.literal_faults) ADD_FAILURE() << fault.text;
+  EXPECT_NE(best.text.find("%1$s"), best.text.npos);
+}
+
+TEST_F(MarkupTranslatorTest, SpansOfFaultsReferToTheBytesWithMarkup) {
+  TranslateRequest request = Request("<p>The old cat.</p><p>The <b>&#x38;61 old</b> houses.</p>");
+  request.check_literals = true;
+  const TranslatedHypothesis best = One(request).hypotheses[0];
+  for (const LiteralFault& fault : best.literal_faults) {
+    EXPECT_EQ(Part(request.texts[0], fault.source), "&#x38;61");
+    EXPECT_EQ(Part(best.text, fault.target), fault.found);
+  }
+}
+
+TEST_F(MarkupTranslatorTest, TagsGoThroughAThirdLanguage) {
+  const auto first = Load("models/en-de-fr-es", &pool_);
+  const auto second = Load("tests/golden/models/en-de", &pool_);
+  ASSERT_TRUE(first != nullptr && second != nullptr);
+  const Route route(first, "en", second);
+  const std::string source =
+      "<h1 title=\"Le chat\">La vieille maison</h1><!-- c --><p>Où est le <a href='/chat'>vieux "
+      "<b>chat</b></a> <img src=x> aujourd'hui ? Je vois <i>%s</i>.</p><pre>a  b</pre>";
+  TranslateRequest request = {.texts = {source},
+                              .source_language = "fr",
+                              .target_language = "de",
+                              .splitting = Splitting::kSentences,
+                              .markup = Markup::kHtml,
+                              .check_literals = true};
+  const TranslateResponse response = TranslateAndWait(route, request);
+  ASSERT_TRUE(response.status.ok()) << response.status;
+  const Translation& translation = response.translations[0];
+  const std::string& text = translation.hypotheses[0].text;
+  for (const std::string kept :
+       {"<h1 title=\"", "</h1><!-- c --><p>", "<a href='/chat'>", "</a>", "<b>", "</b>",
+        "<img src=x>", "<i>%s</i>", "</p><pre>a  b</pre>"}) {
+    const size_t at = text.find(kept);
+    ASSERT_NE(at, text.npos) << kept << " in " << text;
+    EXPECT_EQ(text.find(kept, at + 1), text.npos) << kept << " in " << text;
+  }
+  EXPECT_LT(text.find("<a "), text.find("<b>"));
+  EXPECT_LT(text.find("</b>"), text.find("</a>"));
+  EXPECT_NE(text.find("Katze</b>"), text.npos) << text;
+  EXPECT_TRUE(translation.hypotheses[0].literal_faults.empty());
+  EXPECT_EQ(Part(source, translation.sentences.back().source), "Je vois <i>%s</i>.");
+}
+
+TEST_F(MarkupTranslatorTest, TheDirectionIsSetWhereItChanges) {
+  const auto translator = Load("tests/golden/models/m2m100-trained", &pool_);
+  ASSERT_NE(translator, nullptr);
+  const auto translate = [&](const std::string& from, const std::string& to, bool set) {
+    const TranslateResponse response =
+        TranslateAndWait(*translator, {.texts = {"<!DOCTYPE html><p>The cat.</p><div dir=auto>is "
+                                                 "old</div><ul class=a><li>today</ul>"},
+                                       .source_language = from,
+                                       .target_language = to,
+                                       .options = {.max_length = 4},
+                                       .markup = Markup::kHtml,
+                                       .set_direction = set});
+    EXPECT_TRUE(response.status.ok()) << response.status;
+    std::string tags;
+    const std::string text =
+        response.status.ok() ? response.translations[0].hypotheses[0].text : "";
+    for (size_t at = text.find('<'); at != text.npos; at = text.find('<', at + 1)) {
+      tags += text.substr(at, text.find('>', at) + 1 - at);
+    }
+    return tags;
+  };
+  EXPECT_EQ(translate("en", "ar", true),
+            "<!DOCTYPE html><p dir=\"rtl\"></p><div dir=auto></div><ul dir=\"rtl\" "
+            "class=a><li></ul>");
+  EXPECT_EQ(translate("ar", "en", true),
+            "<!DOCTYPE html><p dir=\"ltr\"></p><div dir=auto></div><ul dir=\"ltr\" "
+            "class=a><li></ul>");
+  const std::string as_it_was = "<!DOCTYPE html><p></p><div dir=auto></div><ul class=a><li></ul>";
+  EXPECT_EQ(translate("en", "ar", false), as_it_was);
+  EXPECT_EQ(translate("en", "de", true), as_it_was);
+  EXPECT_EQ(translate("ar", "he", true), as_it_was);
+}
+
+// What is between two words without a space stays so: the model reads one word.
+TEST_F(MarkupTranslatorTest, AnElementWithinAWordLeavesItWhole) {
+  TranslateRequest request = Request("<p>The old teach<img/>er sees a small house.</p>");
+  request.markup = Markup::kHtml;
+  const std::string text = One(request).hypotheses[0].text;
+  EXPECT_EQ(WithoutTags(text), "Der alte Lehrer sieht ein kleines Haus.");
+  EXPECT_NE(text.find("<img/>"), text.npos) << text;
 }
 
 TEST_F(MarkupTranslatorTest, BrokenXmlIsAMistakeInTheContents) {

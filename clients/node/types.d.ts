@@ -101,7 +101,10 @@ export type Priority =
   /** gets the rows that interactive requests leave, at least a sixteenth */
   | 'PRIORITY_BATCH';
 
-/** What to do with a sentence that has more source tokens than the limit (512, or the model's own). */
+/**
+ * What to do with a sentence that has more source tokens than the limit (512, or the model's own)
+ * and cannot be divided: texts are not split into sentences, or it has one endless word.
+ */
 export type Truncation =
   /** the same as REJECT */
   | 'TRUNCATION_UNSPECIFIED'
@@ -115,7 +118,7 @@ export type SentenceSplitting =
   | 'SENTENCE_SPLITTING_UNSPECIFIED'
   /** each text is translated as one sentence */
   | 'SENTENCE_SPLITTING_NONE'
-  /** texts are split; white space between sentences is kept */
+  /** Texts are split; white space between sentences is kept.  A sentence with more tokens than the limit is divided where that harms least, and marked (Translation.divided). */
   | 'SENTENCE_SPLITTING_SENTENCES';
 
 /** How to search.  Options that are not set are taken from the model's own configuration. */
@@ -349,6 +352,8 @@ export interface Translation {
   sourceTokens: number;
   /** the text was cut (Truncation) */
   truncated: boolean;
+  /** A sentence was longer than the limit, and was translated in parts (SentenceSpan.part). */
+  divided: boolean;
   /** only with OutputOptions.sentence_spans */
   sentences: SentenceSpan[];
   /**
@@ -402,14 +407,43 @@ export interface CandidateToken {
   logProb: number;
 }
 
-/** How certain the model is of its tokens, including ends of sentences. */
+/**
+ * How certain the model is of its tokens, including ends of sentences; and which literals did not
+ * come through.
+ */
 export interface Quality {
   meanLogProb: number;
   /** of the least likely token */
   minLogProb: number;
   /** exp(-mean_log_prob) */
   perplexity: number;
+  /** The literals and numbers of the source that the translation does not have, in their order. */
+  literals: LiteralFault[];
 }
+
+/**
+ * A number that the translation does not have, or a literal that was not to be kept (Literals).
+ * Numbers are compared by value, however they are written; what may be spelled out is no fault.
+ * See docs/markup.md.
+ */
+export interface LiteralFault {
+  kind: LiteralFaultKind;
+  /** in the source */
+  text: string;
+  /** in the translation, if it was changed */
+  found: string;
+  /** The bytes [begin, end) of both, as in SentenceSpan. */
+  sourceBegin: number;
+  sourceEnd: number;
+  targetBegin: number;
+  targetEnd: number;
+}
+
+export type LiteralFaultKind =
+  | 'KIND_UNSPECIFIED'
+  | 'KIND_MISSING'
+  /** there is another one in its place */
+  | 'KIND_CHANGED';
 
 export type FinishReason =
   | 'FINISH_REASON_UNSPECIFIED'
@@ -516,6 +550,8 @@ export interface SentenceSpan {
   targetEnd: number;
   /** only with OutputOptions.quality */
   quality: Quality | null;
+  /** of a sentence that was longer than the limit; others go on with it */
+  part: boolean;
 }
 
 /** Where the time was spent. queue, encode and decode are those of the slowest sentence. */

@@ -139,25 +139,36 @@ class Finder {
   const MarkedText& text_;
 };
 
+// Appends the sentences of a segment that have these texts, and lie in these raw bytes.
+void Append(const MarkedText& text, int segment, const std::vector<TextSpan>& spans, TextSpan raw,
+            std::vector<MarkedSentence>* sentences) {
+  std::vector<TextSpan> cores;
+  for (const TextSpan span : spans) cores.push_back(text.to_raw.Map(span));
+  for (size_t i = 0; i < spans.size(); ++i) {
+    const size_t before = i + 1 < spans.size() ? cores[i + 1].begin : raw.end;
+    sentences->push_back(Finder(text).Find(segment, spans[i], cores[i], {raw.begin, before}));
+    raw.begin = sentences->back().raw.end;
+  }
+}
+
 }  // namespace
 
 std::vector<MarkedSentence> FindSentences(const MarkedText& text, bool split) {
-  const Finder finder(text);
   std::vector<MarkedSentence> sentences;
   size_t mark = 0;
   for (size_t s = 0; s < text.segments.size(); ++s) {
     const Segment& segment = text.segments[s];
     const std::vector<TextSpan> spans =
         split ? SentencesOf(text, segment, &mark) : std::vector<TextSpan>{segment.text};
-    std::vector<TextSpan> cores;
-    for (const TextSpan span : spans) cores.push_back(text.to_raw.Map(span));
-    size_t after = segment.raw.begin;
-    for (size_t i = 0; i < spans.size(); ++i) {
-      const size_t before = i + 1 < spans.size() ? cores[i + 1].begin : segment.raw.end;
-      sentences.push_back(finder.Find(static_cast<int>(s), spans[i], cores[i], {after, before}));
-      after = sentences.back().raw.end;
-    }
+    Append(text, static_cast<int>(s), spans, segment.raw, &sentences);
   }
+  return sentences;
+}
+
+std::vector<MarkedSentence> PartsOf(const MarkedText& text, const MarkedSentence& sentence,
+                                    const std::vector<TextSpan>& parts) {
+  std::vector<MarkedSentence> sentences;
+  Append(text, sentence.segment, parts, sentence.raw, &sentences);
   return sentences;
 }
 

@@ -32,6 +32,11 @@ struct MarkedSentence {
 // ends inside of an opaque mark.
 std::vector<MarkedSentence> FindSentences(const MarkedText& text, bool split);
 
+// A sentence in parts, whose text these are: spans of it, in order and not in the middle of an
+// opaque mark.
+std::vector<MarkedSentence> PartsOf(const MarkedText& text, const MarkedSentence& sentence,
+                                    const std::vector<TextSpan>& parts);
+
 // Whether anything but opaque marks contains a letter or a digit.
 bool HasWords(const MarkedText& text, const MarkedSentence& sentence);
 

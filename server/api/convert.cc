@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -195,6 +196,25 @@ void SetQuality(float mean, float least, v1::Quality* proto) {
   proto->set_perplexity(std::exp(-mean));
 }
 
+constexpr TextSpan kWholeText = {0, std::numeric_limits<size_t>::max()};
+
+// Adds the faults in these bytes of the source.
+void AddFaults(const std::vector<LiteralFault>& faults, TextSpan source, v1::Quality* proto) {
+  for (const LiteralFault& fault : faults) {
+    if (fault.source.begin < source.begin || fault.source.end > source.end) continue;
+    v1::LiteralFault* const to = proto->add_literals();
+    to->set_text(fault.text);
+    to->set_source_begin(static_cast<int>(fault.source.begin));
+    to->set_source_end(static_cast<int>(fault.source.end));
+    to->set_kind(fault.found.empty() ? v1::LiteralFault::KIND_MISSING
+                                     : v1::LiteralFault::KIND_CHANGED);
+    if (fault.found.empty()) continue;
+    to->set_found(fault.found);
+    to->set_target_begin(static_cast<int>(fault.target.begin));
+    to->set_target_end(static_cast<int>(fault.target.end));
+  }
+}
+
 float MeanLogProb(const TranslatedHypothesis& hypothesis) {
   return hypothesis.log_prob / static_cast<float>(std::max(1, hypothesis.scored_tokens));
 }
@@ -243,6 +263,7 @@ absl::StatusOr<TranslateRequest> FromProto(v1::TranslateRequest* request) {
   engine.markup_options = FromProto(request->markup_options());
   ASSIGN_OR_RETURN(engine.keep_literals, KeepsLiterals(request->literals()));
   engine.set_direction = request->output().set_direction();
+  engine.check_literals = request->output().quality();
   engine.source_language = std::move(*request->mutable_source_language());
   engine.target_language = std::move(*request->mutable_target_language());
   engine.texts.reserve(request->contents_size());
@@ -257,7 +278,10 @@ void ToProto(const Translation& translation, const v1::OutputOptions& output,
     to->set_text(from.text);
     to->set_score(from.score);
     to->set_finish_reason(ToProto(from.finish_reason));
-    if (output.quality()) SetQuality(MeanLogProb(from), from.min_log_prob, to->mutable_quality());
+    if (output.quality()) {
+      SetQuality(MeanLogProb(from), from.min_log_prob, to->mutable_quality());
+      AddFaults(from.literal_faults, kWholeText, to->mutable_quality());
+    }
     if (output.tokens()) {
       to->mutable_tokens()->Assign(from.tokens.begin(), from.tokens.end());
       to->mutable_token_ids()->Assign(from.token_ids.begin(), from.token_ids.end());
@@ -273,6 +297,7 @@ void ToProto(const Translation& translation, const v1::OutputOptions& output,
   }
   proto->set_source_tokens(translation.source_tokens);
   proto->set_truncated(translation.truncated);
+  proto->set_divided(translation.divided);
   if (!output.sentence_spans()) return;
   for (const SentencePair& sentence : translation.sentences) {
     v1::SentenceSpan* const span = proto->add_sentences();
@@ -280,8 +305,11 @@ void ToProto(const Translation& translation, const v1::OutputOptions& output,
     span->set_source_end(static_cast<int>(sentence.source.end));
     span->set_target_begin(static_cast<int>(sentence.target.begin));
     span->set_target_end(static_cast<int>(sentence.target.end));
+    span->set_part(sentence.is_part);
     if (output.quality()) {
       SetQuality(sentence.mean_log_prob, sentence.min_log_prob, span->mutable_quality());
+      AddFaults(translation.hypotheses.front().literal_faults, sentence.source,
+                span->mutable_quality());
     }
   }
 }
@@ -294,6 +322,7 @@ void ToProto(FinishedSentence sentence, v1::FinishedSentence* proto) {
   proto->mutable_span()->set_source_end(static_cast<int>(sentence.source_span.end));
   proto->mutable_span()->set_target_begin(static_cast<int>(sentence.target_span.begin));
   proto->mutable_span()->set_target_end(static_cast<int>(sentence.target_span.end));
+  proto->mutable_span()->set_part(sentence.is_part);
   proto->set_score(sentence.score);
   proto->set_finish_reason(ToProto(sentence.finish_reason));
 }

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "client/json.h"
 #include "tests/client/fake_server.h"
 
 namespace dragoman {
@@ -77,7 +78,28 @@ TEST_F(CommandsTest, PrintsAnObjectPerText) {
                  "finish_reason": "eos"},
                 {"text": "A \"B\" 1", "score": -1.23, "tokens": ["A \"B\""], "token_ids": [7],
                  "finish_reason": "eos"}],
-                "truncated": false, "source_tokens": 6, "model": "en-de"})"));
+                "truncated": false, "divided": false, "source_tokens": 6, "model": "en-de"})"));
+}
+
+TEST(Json, TellsWhichNumbersDidNotComeThrough) {
+  v1::Translation translation;
+  v1::Quality* const quality = translation.add_hypotheses()->mutable_quality();
+  v1::LiteralFault* fault = quality->add_literals();
+  fault->set_kind(v1::LiteralFault::KIND_MISSING);
+  fault->set_text("7");
+  fault->set_source_begin(3);
+  fault->set_source_end(4);
+  fault = quality->add_literals();
+  *fault = quality->literals(0);
+  fault->set_kind(v1::LiteralFault::KIND_CHANGED);
+  fault->set_found("8");
+  fault->set_target_begin(5);
+  fault->set_target_end(6);
+  EXPECT_EQ(
+      json::parse(ToLine(ToJson("a", translation, "m")))["hypotheses"][0]["quality"]["literals"],
+      json::parse(R"([{"kind": "missing", "text": "7", "source": [3, 4]},
+                            {"kind": "changed", "text": "7", "source": [3, 4],
+                             "found": "8", "target": [5, 6]}])"));
 }
 
 TEST_F(CommandsTest, SendsEveryOptionThatIsGiven) {

@@ -350,6 +350,50 @@ TEST_F(TranslateTest, GlossariesAndForbiddenPhrasesAreObeyed) {
   EXPECT_THAT(response.translations(0).hypotheses(0).text(), Not(HasSubstr("Katze")));
 }
 
+TEST_F(TranslateTest, NumbersThatDoNotComeThroughAreTold) {
+  v1::TranslateRequest request = RequestFor({"I have 24 cats. I have 3 cats."});
+  request.add_target_prefixes("Ich habe 42 Katzen. Ich habe drei Katzen.");
+  request.mutable_output()->set_sentence_spans(true);
+  v1::TranslateResponse response;
+  ASSERT_TRUE(server_->Translate(request, &response).ok());
+  EXPECT_FALSE(response.translations(0).hypotheses(0).has_quality());
+  request.mutable_output()->set_quality(true);
+  ASSERT_TRUE(server_->Translate(request, &response).ok());
+  const v1::Translation& translation = response.translations(0);
+  ASSERT_EQ(translation.hypotheses(0).quality().literals_size(), 1) << translation.DebugString();
+  const v1::LiteralFault& fault = translation.hypotheses(0).quality().literals(0);
+  EXPECT_EQ(fault.kind(), v1::LiteralFault::KIND_CHANGED);
+  EXPECT_EQ(fault.text(), "24");
+  EXPECT_EQ(fault.found(), "42");
+  EXPECT_EQ(fault.source_begin(), 7);
+  EXPECT_EQ(fault.source_end(), 9);
+  EXPECT_EQ(fault.target_begin(), 9);
+  EXPECT_EQ(fault.target_end(), 11);
+  EXPECT_EQ(translation.sentences(0).quality().literals_size(), 1);
+}
+
+TEST_F(TranslateTest, ALongSentenceIsDivided) {
+  std::string text = "The old cat is small";
+  while (text.size() < 5000) text += ", and the old cat is small";
+  v1::TranslateRequest request = RequestFor({text + "."});
+  request.set_sentence_splitting(v1::SENTENCE_SPLITTING_SENTENCES);
+  request.mutable_options()->set_beam_size(1);
+  request.mutable_output()->set_sentence_spans(true);
+  v1::TranslateResponse response;
+  ASSERT_TRUE(server_->Translate(request, &response).ok());
+  const v1::Translation& translation = response.translations(0);
+  EXPECT_TRUE(translation.divided());
+  EXPECT_FALSE(translation.truncated());
+  ASSERT_GT(translation.sentences_size(), 1);
+  int end = -1;
+  for (const v1::SentenceSpan& span : translation.sentences()) {
+    EXPECT_TRUE(span.part());
+    EXPECT_EQ(span.source_begin(), end + 1);
+    end = span.source_end();
+  }
+  EXPECT_EQ(end, static_cast<int>(text.size()) + 1);
+}
+
 TEST_F(TranslateTest, ScoresOfItsOwnTranslationsAgree) {
   v1::TranslateRequest request = RequestFor({"The weather is nice today."});
   request.mutable_options()->set_beam_size(1);

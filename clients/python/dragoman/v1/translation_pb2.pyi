@@ -315,6 +315,29 @@ class ListModelsResponse(_message.Message):
     models: _containers.RepeatedCompositeFieldContainer[Model]
     def __init__(self, models: _Optional[_Iterable[_Union[Model, _Mapping]]] = ...) -> None: ...
 
+class LiteralFault(_message.Message):
+    __slots__ = ["found", "kind", "source_begin", "source_end", "target_begin", "target_end", "text"]
+    class Kind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = []
+    FOUND_FIELD_NUMBER: _ClassVar[int]
+    KIND_CHANGED: LiteralFault.Kind
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    KIND_MISSING: LiteralFault.Kind
+    KIND_UNSPECIFIED: LiteralFault.Kind
+    SOURCE_BEGIN_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_END_FIELD_NUMBER: _ClassVar[int]
+    TARGET_BEGIN_FIELD_NUMBER: _ClassVar[int]
+    TARGET_END_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    found: str
+    kind: LiteralFault.Kind
+    source_begin: int
+    source_end: int
+    target_begin: int
+    target_end: int
+    text: str
+    def __init__(self, kind: _Optional[_Union[LiteralFault.Kind, str]] = ..., text: _Optional[str] = ..., found: _Optional[str] = ..., source_begin: _Optional[int] = ..., source_end: _Optional[int] = ..., target_begin: _Optional[int] = ..., target_end: _Optional[int] = ...) -> None: ...
+
 class MarkupOptions(_message.Message):
     __slots__ = ["ignore_tags", "join_lines", "non_splitting_tags", "outline_detection", "splitting_tags"]
     IGNORE_TAGS_FIELD_NUMBER: _ClassVar[int]
@@ -433,14 +456,16 @@ class PairScore(_message.Message):
     def __init__(self, log_prob: _Optional[float] = ..., tokens: _Optional[_Iterable[str]] = ..., token_scores: _Optional[_Iterable[float]] = ..., score: _Optional[float] = ..., perplexity: _Optional[float] = ..., alignment: _Optional[_Iterable[_Union[AlignmentPoint, _Mapping]]] = ..., aligned_text: _Optional[_Union[AlignedText, _Mapping]] = ...) -> None: ...
 
 class Quality(_message.Message):
-    __slots__ = ["mean_log_prob", "min_log_prob", "perplexity"]
+    __slots__ = ["literals", "mean_log_prob", "min_log_prob", "perplexity"]
+    LITERALS_FIELD_NUMBER: _ClassVar[int]
     MEAN_LOG_PROB_FIELD_NUMBER: _ClassVar[int]
     MIN_LOG_PROB_FIELD_NUMBER: _ClassVar[int]
     PERPLEXITY_FIELD_NUMBER: _ClassVar[int]
+    literals: _containers.RepeatedCompositeFieldContainer[LiteralFault]
     mean_log_prob: float
     min_log_prob: float
     perplexity: float
-    def __init__(self, mean_log_prob: _Optional[float] = ..., min_log_prob: _Optional[float] = ..., perplexity: _Optional[float] = ...) -> None: ...
+    def __init__(self, mean_log_prob: _Optional[float] = ..., min_log_prob: _Optional[float] = ..., perplexity: _Optional[float] = ..., literals: _Optional[_Iterable[_Union[LiteralFault, _Mapping]]] = ...) -> None: ...
 
 class Sampling(_message.Message):
     __slots__ = ["epsilon_cutoff", "min_p", "seed", "temperature", "top_k", "top_p", "typical_p"]
@@ -495,18 +520,20 @@ class ScoreResponse(_message.Message):
     def __init__(self, scores: _Optional[_Iterable[_Union[PairScore, _Mapping]]] = ...) -> None: ...
 
 class SentenceSpan(_message.Message):
-    __slots__ = ["quality", "source_begin", "source_end", "target_begin", "target_end"]
+    __slots__ = ["part", "quality", "source_begin", "source_end", "target_begin", "target_end"]
+    PART_FIELD_NUMBER: _ClassVar[int]
     QUALITY_FIELD_NUMBER: _ClassVar[int]
     SOURCE_BEGIN_FIELD_NUMBER: _ClassVar[int]
     SOURCE_END_FIELD_NUMBER: _ClassVar[int]
     TARGET_BEGIN_FIELD_NUMBER: _ClassVar[int]
     TARGET_END_FIELD_NUMBER: _ClassVar[int]
+    part: bool
     quality: Quality
     source_begin: int
     source_end: int
     target_begin: int
     target_end: int
-    def __init__(self, source_begin: _Optional[int] = ..., source_end: _Optional[int] = ..., target_begin: _Optional[int] = ..., target_end: _Optional[int] = ..., quality: _Optional[_Union[Quality, _Mapping]] = ...) -> None: ...
+    def __init__(self, source_begin: _Optional[int] = ..., source_end: _Optional[int] = ..., target_begin: _Optional[int] = ..., target_end: _Optional[int] = ..., quality: _Optional[_Union[Quality, _Mapping]] = ..., part: bool = ...) -> None: ...
 
 class StepTiming(_message.Message):
     __slots__ = ["decode", "detokenize", "encode", "model", "queue", "tokenize"]
@@ -651,20 +678,22 @@ class TranslateStreamResponse(_message.Message):
     def __init__(self, content_index: _Optional[int] = ..., stable_text: _Optional[str] = ..., translation: _Optional[_Union[Translation, _Mapping]] = ..., sentence: _Optional[_Union[FinishedSentence, _Mapping]] = ..., summary: _Optional[_Union[TranslateResponse, _Mapping]] = ...) -> None: ...
 
 class Translation(_message.Message):
-    __slots__ = ["detected_language", "detection_confidence", "hypotheses", "sentences", "source_tokens", "truncated"]
+    __slots__ = ["detected_language", "detection_confidence", "divided", "hypotheses", "sentences", "source_tokens", "truncated"]
     DETECTED_LANGUAGE_FIELD_NUMBER: _ClassVar[int]
     DETECTION_CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
+    DIVIDED_FIELD_NUMBER: _ClassVar[int]
     HYPOTHESES_FIELD_NUMBER: _ClassVar[int]
     SENTENCES_FIELD_NUMBER: _ClassVar[int]
     SOURCE_TOKENS_FIELD_NUMBER: _ClassVar[int]
     TRUNCATED_FIELD_NUMBER: _ClassVar[int]
     detected_language: str
     detection_confidence: float
+    divided: bool
     hypotheses: _containers.RepeatedCompositeFieldContainer[Hypothesis]
     sentences: _containers.RepeatedCompositeFieldContainer[SentenceSpan]
     source_tokens: int
     truncated: bool
-    def __init__(self, hypotheses: _Optional[_Iterable[_Union[Hypothesis, _Mapping]]] = ..., source_tokens: _Optional[int] = ..., truncated: bool = ..., sentences: _Optional[_Iterable[_Union[SentenceSpan, _Mapping]]] = ..., detected_language: _Optional[str] = ..., detection_confidence: _Optional[float] = ...) -> None: ...
+    def __init__(self, hypotheses: _Optional[_Iterable[_Union[Hypothesis, _Mapping]]] = ..., source_tokens: _Optional[int] = ..., truncated: bool = ..., divided: bool = ..., sentences: _Optional[_Iterable[_Union[SentenceSpan, _Mapping]]] = ..., detected_language: _Optional[str] = ..., detection_confidence: _Optional[float] = ...) -> None: ...
 
 class WordLink(_message.Message):
     __slots__ = ["probability", "source_begin", "source_end", "target_begin", "target_end"]

@@ -46,7 +46,7 @@ TEST(LiteralCheck, DatesAndTimesAreComparedByTheirNumbers) {
   EXPECT_THAT(FaultsOf("12.05.2024", "12 May 2024", "en"), IsEmpty());
   EXPECT_THAT(FaultsOf("on 5/12/2024", "am 12. Mai 2024"), IsEmpty());
   EXPECT_THAT(FaultsOf("on 5/12/2024", "am 2024-05-12"), IsEmpty());
-  EXPECT_THAT(FaultsOf("on 5/12/2024", "am 12. Mai 2042"), ElementsAre("2024 -> 2042"));
+  EXPECT_THAT(FaultsOf("on 12.05.2024", "am 12.05.2042"), ElementsAre("2024 -> 2042"));
   EXPECT_THAT(FaultsOf("at 2:30 p.m.", "um 14:30 Uhr"), IsEmpty());
   EXPECT_THAT(FaultsOf("at 2:30", "um 2.30 Uhr"), IsEmpty());
   EXPECT_THAT(FaultsOf("at 2:30", "um halb drei"), IsEmpty());

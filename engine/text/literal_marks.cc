@@ -1,5 +1,7 @@
 #include "engine/text/literal_marks.h"
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 #include <vector>
@@ -22,13 +24,22 @@ Reading ReadingOf(LiteralKind kind) {
   return unread ? Reading::kNothing : Reading::kStandIn;
 }
 
-// Adds the symbols of text[begin, end) that cannot be written: no letters, no digits, no ASCII.
+// Punctuation that languages write in different ways, so that a model leaves it out or puts its own
+// in its place.
+constexpr char32_t kLeftToModels[] =
+    U"‐‑‒–—―‘’‚‛“”„‟«»‹›…¿¡，。、！？：；（）［］「」『』【】《》〈〉·・،؛؟।";
+
+// Adds the symbols of text[begin, end) that cannot be written: no letters, digits or punctuation.
 void FindSymbols(std::string_view text, size_t begin, size_t end, const CanWrite& can_write,
                  std::vector<Found>* found) {
   for (size_t i = begin; i < end;) {
     const size_t first = i;
     const char32_t c = NextCodePoint(text, &i);
     if (c < 0x80 || IsWhiteSpace(c) || IsLetterOrDigit(c)) continue;
+    if (std::find(std::begin(kLeftToModels), std::end(kLeftToModels), c) !=
+        std::end(kLeftToModels)) {
+      continue;
+    }
     if (can_write(text.substr(first, i - first))) continue;
     found->push_back({{first, i}, Reading::kNothing});
   }

@@ -261,6 +261,11 @@ size_t Placer::PlaceNear(const SentenceMark& mark) const {
   const int previous = static_cast<int>(after - source.begin()) - 1;
   const int next = static_cast<int>(before - source.begin());
   const int cells = static_cast<int>(source.size());
+  // What is not read, such as an emoji, begins or ends a sentence in any language.
+  if (mark.kind == MarkKind::kOpaque && mark.read.empty()) {
+    if (next == cells) return target.back().span.end;
+    if (previous < 0) return target.front().span.begin;
+  }
   const bool touches_previous = previous >= 0 && source[previous].span.end == mark.text.begin;
   const bool touches_next = next < cells && source[next].span.begin == mark.text.end;
   const bool punctuation = next < cells && source[next].is_punctuation;

@@ -4,8 +4,8 @@
     tests/bench/literals.py --server 127.0.0.1:9464 --model en-de --source en --target de
 
 Each of 2,000 sentences is a pattern with a literal of some kind in its gap.  A literal is kept if it is in the
-translation exactly once.  Its neighbours are right if they are those that the name Tom has in the translation of the
-same pattern, as far as that is in there exactly once.
+translation exactly once.  A neighbour is right if it is one that a name (NAMES) has in the translation of the same
+pattern, as far as the name is in there exactly once.
 """
 
 import argparse
@@ -33,6 +33,7 @@ Where is @?
 She said that @ was closed.
 Use @ instead.
 I love you @""".split("\n")
+NAMES = "Tom Anna Boston Wikipedia Linux".split()  # persons, places and things, which are translated differently
 WORDS = "alpha beta count name total user file page item order".split()
 
 
@@ -86,7 +87,11 @@ def main():
     while len(cases) < arguments.sentences:
         cases += [(kind, literal, rng.choice(PATTERNS)) for kind, literal in kinds(rng).items()]
     options = {"literals": "LITERALS_OFF"} if arguments.off else {}
-    named = dict(zip(PATTERNS, translate(arguments, [p.replace("@", "Tom") for p in PATTERNS])))
+    named = {pattern: [] for pattern in PATTERNS}
+    for name in NAMES:
+        for pattern, text in zip(PATTERNS, translate(arguments, [p.replace("@", name) for p in PATTERNS])):
+            if text.count(name) == 1:
+                named[pattern].append(neighbours(text, name))
     texts = [pattern.replace("@", literal) for _, literal, pattern in cases]
     table = {}
     for (kind, literal, pattern), text in zip(cases, translate(arguments, texts, **options)):
@@ -94,10 +99,10 @@ def main():
         row[0] += 1
         kept = text.count(literal) == 1
         row[1] += kept
-        if kept and named[pattern].count("Tom") == 1:
+        if kept and named[pattern]:
             row[2] += 1
-            wanted, got = neighbours(named[pattern], "Tom"), neighbours(text, literal)
-            row[3] += wanted[0] == got[0] or wanted[1] == got[1]
+            got = neighbours(text, literal)
+            row[3] += any(left == got[0] or right == got[1] for left, right in named[pattern])
     for kind, (count, kept, compared, right) in sorted(table.items()):
         print(f"{kind:8} {count:5}   kept {100 * kept / count:5.1f} %   "
               f"a neighbour is right {100 * right / max(1, compared):5.1f} %")

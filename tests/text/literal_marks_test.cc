@@ -54,6 +54,16 @@ TEST(LiteralMarks, AnEmojiIsNotRead) {
   EXPECT_EQ(ReadOf("Give %s 🙂 to %s."), "Give 7294  to 8716.");
 }
 
+TEST(LiteralMarks, PunctuationIsTheModelsAffair) {
+  MarkedText text = ReadPlain("«A» – “b”… ☃, c→d", false);
+  MarkLiterals([](std::string_view) { return false; }, &text);
+  std::vector<std::string> kept;
+  for (const Mark& mark : text.marks) {
+    kept.push_back(text.text.substr(mark.text.begin, mark.text.size()));
+  }
+  EXPECT_THAT(kept, ElementsAre("☃", "→"));
+}
+
 TEST(LiteralMarks, WordsOfOpaqueElementsAreReadIfModelsCopyThem) {
   EXPECT_EQ(ReadOf(ReadHtml("Press <kbd>Esc</kbd> or <kbd>F1</kbd>.", {})), "Press Esc or 8005.");
   EXPECT_EQ(ReadOf(ReadHtml("Press<kbd>Esc</kbd>now.", {})), "Press Esc now.");
@@ -80,14 +90,14 @@ TEST(LiteralMarks, NoSentenceEndsWithinALiteral) {
 
 TEST(LiteralMarks, EachSymbolIsAskedForOnce) {
   std::vector<std::string> asked;
-  MarkedText text = ReadPlain("“a”,\u00A0or “ü”.", /*join_lines=*/false);
+  MarkedText text = ReadPlain("≤a≥,\u00A0or ≤ü≥.", /*join_lines=*/false);
   MarkLiterals(
       [&](std::string_view symbol) {
         asked.emplace_back(symbol);
         return true;
       },
       &text);
-  EXPECT_THAT(asked, ElementsAre("“", "”"));
+  EXPECT_THAT(asked, ElementsAre("≤", "≥"));
 }
 
 TEST(LiteralMarks, LinesOfPlainTextMayBeJoined) {

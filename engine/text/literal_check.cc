@@ -1,6 +1,6 @@
 // Three passes.  Literals are looked up.  Then numbers with the same value are paired: whole ones
 // first, then groups of digits ("12.05.2024" and "12 May 2024").  For each number that is left
-// over, a list of reasons is asked why a good translation might not have it.
+// over, a list of reasons is asked why a good translation might not have it in digits.
 
 #include "engine/text/literal_check.h"
 
@@ -107,6 +107,12 @@ std::vector<LiteralFault> CompareLiterals(std::string* source, std::string* targ
   return faults;
 }
 
+// A number that the target does not have in digits.
+struct Missing {
+  TextSpan span;
+  bool may_be_spelled = false;
+};
+
 class NumberComparison {
  public:
   // REQUIRES: the texts outlive it.
@@ -117,11 +123,12 @@ class NumberComparison {
 
  private:
   std::vector<Number> MatchWholeNumbers(const std::vector<Number>& source);
-  bool IsThere(const Item& item);
+  bool MatchOther(const Item& item);
+  bool MatchOther(int value) { return MatchOther(Item{{}, {absl::StrCat(value)}, {}}); }
   void Match(const Item& other);
-  bool HasOther() const;
-  bool TakeOther(int value);
+  void AddMissing(const Number& number, std::vector<Missing>* missing);
   bool IsExcused(const Item& number);
+  bool MayBeSpelled(const Item& number) const;
   bool IsScaled(const Item& number);
   bool IsOnAnotherClock(int value);
   bool IsSpelledAsTime(TextSpan number, int value) const;
@@ -136,26 +143,46 @@ class NumberComparison {
 void NumberComparison::Run(std::vector<LiteralFault>* faults) {
   const std::vector<Number> source = FindNumbers(source_);
   if (source.empty()) return;
-  std::vector<TextSpan> missing;
-  for (const Number& number : MatchWholeNumbers(source)) {
-    const std::vector<Item> items = ItemsOf(number);
-    if (!number.values.empty() && IsThere(items[0])) continue;
-    std::vector<TextSpan> groups;
-    for (size_t i = 1; i < items.size(); ++i) {
-      if (!IsThere(items[i])) groups.push_back(items[i].span);
-    }
-    if (items.size() > 1 && groups.empty()) continue;
-    if (!number.values.empty()) groups = {number.span};
-    missing.insert(missing.end(), groups.begin(), groups.end());
-  }
-  for (const TextSpan span : missing) {
-    faults->push_back({.source = span});
+  std::vector<Missing> missing;
+  for (const Number& number : MatchWholeNumbers(source)) AddMissing(number, &missing);
+  // If the target has another number, that is wrong, rather than new beside one that is a word; but
+  // it is wrong in the place of one that cannot be a word, if there is any.
+  std::stable_partition(missing.begin(), missing.end(),
+                        [](const Missing& number) { return !number.may_be_spelled; });
+  for (const Missing& number : missing) {
     const auto other = std::find_if(others_.begin(), others_.end(),
                                     [](const Item& item) { return !item.matched; });
-    if (other == others_.end()) continue;
+    const bool has_other = other != others_.end();
+    if (number.may_be_spelled && !has_other) continue;
+    faults->push_back({.source = number.span});
+    if (!has_other) continue;
     faults->back().target = other->span;
     Match(*other);
   }
+}
+
+// Appends what the target does not have of a number: all of it, if it is one, or some of its
+// groups.
+void NumberComparison::AddMissing(const Number& number, std::vector<Missing>* missing) {
+  const std::vector<Item> items = ItemsOf(number);
+  const bool has_value = !number.values.empty();
+  if (has_value && (MatchOther(items[0]) || IsExcused(items[0]))) return;
+  std::vector<Item> left;
+  for (size_t i = 1; i < items.size(); ++i) {
+    if (!MatchOther(items[i])) left.push_back(items[i]);
+  }
+  std::vector<Missing> groups;
+  for (const Item& item : left) {
+    if (!IsExcused(item)) groups.push_back({item.span, MayBeSpelled(item)});
+  }
+  if (items.size() > 1 && groups.empty()) return;
+  if (has_value) {
+    const bool in_groups =
+        !groups.empty() && std::all_of(groups.begin(), groups.end(),
+                                       [](const Missing& group) { return group.may_be_spelled; });
+    groups = {{number.span, in_groups || MayBeSpelled(items[0])}};
+  }
+  missing->insert(missing->end(), groups.begin(), groups.end());
 }
 
 // Returns the numbers of the source whose value none of the target has.
@@ -179,10 +206,11 @@ std::vector<Number> NumberComparison::MatchWholeNumbers(const std::vector<Number
   return left;
 }
 
-bool NumberComparison::IsThere(const Item& item) {
+// Matches a number with the same value, if there is one.
+bool NumberComparison::MatchOther(const Item& item) {
   const auto same = std::find_if(others_.begin(), others_.end(),
                                  [&](const Item& other) { return item.Matches(other); });
-  if (same == others_.end()) return IsExcused(item);
+  if (same == others_.end()) return false;
   Match(*same);
   return true;
 }
@@ -196,32 +224,19 @@ void NumberComparison::Match(const Item& matched) {
   }
 }
 
-bool NumberComparison::HasOther() const {
-  return std::any_of(others_.begin(), others_.end(),
-                     [](const Item& item) { return !item.matched; });
-}
-
-// Matches a number of this value, if there is one.
-bool NumberComparison::TakeOther(int value) {
-  const Item wanted = {{}, {absl::StrCat(value)}, {}};
-  const auto found = std::find_if(others_.begin(), others_.end(),
-                                  [&](const Item& other) { return wanted.Matches(other); });
-  if (found == others_.end()) return false;
-  Match(*found);
-  return true;
-}
-
 bool NumberComparison::IsExcused(const Item& number) {
   if (source_.substr(number.span.begin, number.span.size()) == "00") return true;  // 8:00
   if (IsScaled(number)) return true;
   const int small = number.values.empty() ? -1 : SmallValue(number.values.front());
-  if (small >= 0 && IsOnAnotherClock(small)) return true;
-  // Rather than that it is a word and another number is new, the other one is wrong.
-  if (HasOther()) return false;
+  return small >= 0 && IsOnAnotherClock(small);
+}
+
+bool NumberComparison::MayBeSpelled(const Item& number) const {
   for (const std::string& value : number.values) {
     if (value.find('.') == value.npos && spelled_.MayHave(value)) return true;
   }
   constexpr int kDozen = 12;
+  const int small = number.values.empty() ? -1 : SmallValue(number.values.front());
   if (small < 0) return false;
   return (!spelled_.knows_words() && small <= kDozen) || IsSpelledAsTime(number.span, small);
 }
@@ -263,10 +278,10 @@ bool NumberComparison::IsScaled(const Item& number) {
 
 // 2 pm and 14:00; '90s and 1990s.
 bool NumberComparison::IsOnAnotherClock(int value) {
-  if (value <= 24 && TakeOther(OtherHour(value))) return true;
+  if (value <= 24 && MatchOther(OtherHour(value))) return true;
   for (const int century : {1800, 1900, 2000}) {
-    if (value < 100 && TakeOther(century + value)) return true;
-    if (value >= century && value < century + 100 && TakeOther(value - century)) return true;
+    if (value < 100 && MatchOther(century + value)) return true;
+    if (value >= century && value < century + 100 && MatchOther(value - century)) return true;
   }
   return false;
 }

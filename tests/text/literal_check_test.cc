@@ -32,6 +32,7 @@ TEST(LiteralCheck, TellsWhatIsMissingOrChanged) {
   EXPECT_THAT(FaultsOf("From 1914 to 1918.", "Von 1914 bis 1981."), ElementsAre("1918 -> 1981"));
   EXPECT_THAT(FaultsOf("40 men and 40 women", "40 Männer und Frauen"), ElementsAre("40"));
   EXPECT_THAT(FaultsOf("7 men", "6 Männer und sieben Frauen"), ElementsAre("7 -> 6"));
+  EXPECT_THAT(FaultsOf("3 men, 7 cats", "drei Männer, 6 Katzen"), ElementsAre("7 -> 6"));
 }
 
 TEST(LiteralCheck, NumbersMayBeWrittenAsTheLanguageDoes) {

@@ -287,7 +287,7 @@ void RequestFlags::AddTo(CLI::App* command) {
       "what the texts are written in: none (the default), html or xml")
       ->check(CLI::IsMember({"none", "html", "xml"}));
   command->add_flag("--truncate", truncate_,
-                    "truncate sentences over the limit instead of refusing them");
+                    "truncate sentences over the limit instead of dividing them");
   command->add_flag_function(
       "--split-sentences,!--no-split-sentences",
       [this](int64_t count) { split_sentences_ = count > 0; },

@@ -23,8 +23,10 @@
 
 namespace dragoman {
 
+// What is done with a sentence over the limit.
 enum class Truncation {
-  kReject,    // a sentence over the limit is an error
+  kDivide,    // it is divided, if texts are split and there is a place; otherwise an error
+  kReject,    // it is an error
   kTruncate,  // it is cut at the limit, and the translation is marked as truncated
 };
 
@@ -40,7 +42,7 @@ struct TranslateRequest {
   std::string source_language;
   std::string target_language;
   DecodingOptions options;
-  Truncation truncation = Truncation::kReject;
+  Truncation truncation = Truncation::kDivide;
   Splitting splitting = Splitting::kNone;
   WordRules words;
   // What the translations begin with: one per text, one for all texts, or none.  Only without

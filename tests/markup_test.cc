@@ -81,6 +81,16 @@ TEST(Markup, IgnoredElementsComeBackAsTheyWere) {
             "<p translate='no'><q translate='yes'>that but</q> not this,</p>");
 }
 
+TEST(Markup, AnotherLanguageIsNotTranslated) {
+  const std::string xml = "one <f xml:lang='fr'>deux <e xml:lang='en'>three four</e></f> five";
+  EXPECT_EQ(Reversed(xml, {.language = "en"}),
+            "five <f xml:lang='fr'><e xml:lang='en'>four three</e> deux</f> one");
+  EXPECT_EQ(Reversed("one <f xml:lang='fr'>deux trois</f> two", {.language = "en"}),
+            "two <f xml:lang='fr'>deux trois</f> one");
+  EXPECT_EQ(Reversed("<f xml:lang='fr' translate='yes'>deux trois</f>", {.language = "en"}),
+            "<f xml:lang='fr' translate='yes'>trois deux</f>");
+}
+
 TEST(Markup, CharactersAreSpelledAsTheyWere) {
   EXPECT_EQ(Reversed("I &amp; you &lt;3 &#233;té"), "&#233;t&#233; &lt;3 you &amp; I");
 }

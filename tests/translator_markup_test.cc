@@ -269,7 +269,8 @@ TEST_F(MarkupTranslatorTest, TagsGoThroughAThirdLanguage) {
   ASSERT_TRUE(first != nullptr && second != nullptr);
   const Route route(first, "en", second);
   const std::string source =
-      "<h1 title=\"Le chat\">La vieille maison</h1><!-- c --><p>Où est le <a href='/chat'>vieux "
+      "<h1 title=\"Le chat\">La vieille maison</h1><!-- c --><p lang=fr>Où est le <a "
+      "href='/chat'>vieux "
       "<b>chat</b></a> <img src=x> aujourd'hui ? Je vois <i>%s</i>.</p><pre>a  b</pre>";
   TranslateRequest request = {.texts = {source},
                               .source_language = "fr",
@@ -282,7 +283,7 @@ TEST_F(MarkupTranslatorTest, TagsGoThroughAThirdLanguage) {
   const Translation& translation = response.translations[0];
   const std::string& text = translation.hypotheses[0].text;
   for (const std::string kept :
-       {"<h1 title=\"", "</h1><!-- c --><p>", "<a href='/chat'>", "</a>", "<b>", "</b>",
+       {"<h1 title=\"", "</h1><!-- c --><p lang=fr>", "<a href='/chat'>", "</a>", "<b>", "</b>",
         "<img src=x>", "<i>%s</i>", "</p><pre>a  b</pre>"}) {
     const size_t at = text.find(kept);
     ASSERT_NE(at, text.npos) << kept << " in " << text;

@@ -101,12 +101,9 @@ export type Priority =
   /** gets the rows that interactive requests leave, at least a sixteenth */
   | 'PRIORITY_BATCH';
 
-/**
- * What to do with a sentence that has more source tokens than the limit (512, or the model's own)
- * and cannot be divided: texts are not split into sentences, or it has one endless word.
- */
+/** What to do with a sentence that has more source tokens than the limit (512, or the model's own). */
 export type Truncation =
-  /** the same as REJECT */
+  /** Divided, if texts are split into sentences and it is not one endless word; otherwise REJECT. */
   | 'TRUNCATION_UNSPECIFIED'
   /** INVALID_ARGUMENT */
   | 'TRUNCATION_REJECT'
@@ -118,7 +115,7 @@ export type SentenceSplitting =
   | 'SENTENCE_SPLITTING_UNSPECIFIED'
   /** each text is translated as one sentence */
   | 'SENTENCE_SPLITTING_NONE'
-  /** Texts are split; white space between sentences is kept.  A sentence with more tokens than the limit is divided where that harms least, and marked (Translation.divided). */
+  /** Texts are split; white space between sentences is kept.  A sentence with more tokens than the limit is divided where that harms least, and marked (Translation.divided; Truncation). */
   | 'SENTENCE_SPLITTING_SENTENCES';
 
 /** How to search.  Options that are not set are taken from the model's own configuration. */

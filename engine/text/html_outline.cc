@@ -39,7 +39,7 @@ class StartTag {
   }
 
   // What it says about the translation of its content, if anything.
-  std::optional<bool> SaysTranslated() const {
+  std::optional<bool> SaysTranslated(const MarkupOptions& options) const {
     if (token_.attributes.empty()) return std::nullopt;
     if (Find("translate") != nullptr) {
       const std::string value = Value("translate");
@@ -50,7 +50,9 @@ class StartTag {
     for (const absl::string_view word : absl::StrSplit(Value("class"), space)) {
       if (word == "notranslate") return false;
     }
-    return std::nullopt;
+    // Pages often have the language of their template, so a page's own is not asked.
+    if (Find("lang") == nullptr || name() == "html" || name() == "body") return std::nullopt;
+    return TranslatesLanguage(Value("lang"), options);
   }
 
   // The values that are texts.
@@ -212,7 +214,7 @@ class OutlineMaker {
     element.kind.keeps_space |= parent.kind.keeps_space;
     element.kind.hidden |= parent.kind.hidden;
     const bool ignored = Has(options_.ignore_tags, tag.name());
-    const std::optional<bool> says = tag.SaysTranslated();
+    const std::optional<bool> says = tag.SaysTranslated(options_);
     if (!ignored && !parent.sealed && says.value_or(parent.translated)) {
       element.values = tag.Values();
     }

@@ -13,6 +13,7 @@
 
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
+#include "engine/text/language_tag.h"
 #include "engine/text/words.h"
 
 namespace dragoman {
@@ -59,6 +60,13 @@ size_t SpelledLength(const std::map<std::string, std::string>& spellings, std::s
 }
 
 }  // namespace
+
+std::optional<bool> TranslatesLanguage(std::string_view language, const MarkupOptions& options) {
+  const std::optional<Language> here = ParseLanguage(language);
+  const std::optional<Language> wanted = ParseLanguage(options.language);
+  if (!here.has_value() || !wanted.has_value()) return std::nullopt;
+  return here->language == wanted->language;
+}
 
 TextSpan WithoutMarkupSpaces(std::string_view text, TextSpan span) {
   while (span.size() > 0 && IsMarkupSpace(text[span.begin])) ++span.begin;

@@ -20,6 +20,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -46,7 +47,14 @@ struct MarkupOptions {
   std::vector<std::string> ignore_tags;         // their content is not translated
   bool outline_detection = true;  // XML: its structure shows which other elements end a sentence
   bool join_lines = false;        // neither <br> nor, in XML, a line break ends a sentence
+  // What is translated, as a tag or a model's code; "": any language.  An element that is in
+  // another one (lang, xml:lang) is not translated.
+  std::string language;
 };
+
+// Whether an element in `language` is translated; no answer if that or the options' language is
+// not known.
+std::optional<bool> TranslatesLanguage(std::string_view language, const MarkupOptions& options);
 
 // How the text of a segment is written.
 enum class Writing {

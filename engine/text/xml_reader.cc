@@ -60,7 +60,8 @@ absl::Status ErrorAt(std::string_view raw, size_t place, std::string_view what) 
 // Hears what expat finds in `raw`, whose first byte is its byte number `offset`.
 class Listener {
  public:
-  Listener(std::string_view raw, std::ptrdiff_t offset) : raw_(raw), offset_(offset) {
+  Listener(std::string_view raw, std::ptrdiff_t offset, const MarkupOptions& options)
+      : raw_(raw), offset_(offset), options_(options) {
     outline_.elements.emplace_back();
     open_.push_back(0);
     parser_.reset(XML_ParserCreate("UTF-8"));
@@ -117,6 +118,7 @@ class Listener {
 
   const std::string_view raw_;
   const std::ptrdiff_t offset_;
+  const MarkupOptions& options_;
   std::unique_ptr<XML_ParserStruct, decltype(&XML_ParserFree)> parser_{nullptr, &XML_ParserFree};
   std::vector<int> open_;  // elements
   bool unparsed_ = false;  // within a CDATA section
@@ -136,13 +138,18 @@ void Listener::Start(void* self, const char* name, const char** attributes) {
                      .parent = parent,
                      .translated = elements[parent].translated,
                      .keeps_space = elements[parent].keeps_space};
+  std::optional<bool> says;
   for (; *attributes != nullptr; attributes += 2) {
     const std::string_view key = attributes[0], value = attributes[1];
     if (key == "xml:space") element.keeps_space = value == "preserve";
-    if (key != "translate" && key != "its:translate") continue;
-    if (value == "no") element.translated = false;
-    if (value != "yes") continue;
-    element.translated = true;
+    if (key == "translate" || key == "its:translate") {
+      if (value == "yes" || value == "no") says = value == "yes";
+    } else if (key == "xml:lang" && !says.has_value()) {
+      says = TranslatesLanguage(value, listener.options_);
+    }
+  }
+  element.translated = says.value_or(element.translated);
+  if (says == true) {
     for (int e = parent; e > 0 && !elements[e].has_exception; e = elements[e].parent) {
       elements[e].has_exception = true;
     }
@@ -316,12 +323,13 @@ bool IsDocument(std::string_view text) {
   }
 }
 
-absl::StatusOr<Outline> ParseXml(std::string_view raw) {
+absl::StatusOr<Outline> ParseXml(std::string_view raw, const MarkupOptions& options) {
   const size_t mark = raw.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
   const std::string_view text = raw.substr(mark);
   const bool document = IsDocument(text);
   const auto offset = static_cast<std::ptrdiff_t>(mark);
-  Listener listener(raw, document ? offset : offset - static_cast<std::ptrdiff_t>(kOpening.size()));
+  Listener listener(raw, document ? offset : offset - static_cast<std::ptrdiff_t>(kOpening.size()),
+                    options);
   if (!document) RETURN_IF_ERROR(listener.Parse(kOpening, false));
   RETURN_IF_ERROR(listener.Parse(text, document));
   if (!document) RETURN_IF_ERROR(listener.Parse(kClosing, true));
@@ -331,7 +339,7 @@ absl::StatusOr<Outline> ParseXml(std::string_view raw) {
 }  // namespace
 
 absl::StatusOr<MarkedText> ReadXml(std::string raw, const MarkupOptions& options) {
-  ASSIGN_OR_RETURN(const Outline outline, ParseXml(raw));
+  ASSIGN_OR_RETURN(const Outline outline, ParseXml(raw, options));
   MarkedTextBuilder builder(std::move(raw));
   XmlTeller(outline, options, &builder).Tell();
   return std::move(builder).Finish();

@@ -95,6 +95,7 @@ absl::StatusOr<DecodingOptions> FromProto(const v1::DecodingOptions& proto) {
 absl::StatusOr<Truncation> FromProto(v1::Truncation truncation) {
   switch (truncation) {
     case v1::TRUNCATION_UNSPECIFIED:
+      return Truncation::kDivide;
     case v1::TRUNCATION_REJECT:
       return Truncation::kReject;
     case v1::TRUNCATION_TRUNCATE:

@@ -91,7 +91,7 @@ class ErrorTest(ServerTest):
         self.assert_invalid("contents")
         self.assert_invalid("contents", *["a"] * 129)
         self.assert_invalid("contents[1]", "fine", "a" * 30000)
-        self.assert_invalid("contents[1]", "fine", "word " * 600)
+        self.assert_invalid("contents[1]", "fine", "word " * 600, truncation=pb.TRUNCATION_REJECT)
         self.assert_invalid("target_language", "a", target_language="fr")
         for name, value in (("beam_size", 0), ("beam_size", 17), ("max_length", 0),
                             ("min_length", -1), ("length_penalty", 11), ("max_length_ratio", -1),
@@ -104,6 +104,15 @@ class ErrorTest(ServerTest):
         response = self.server.translate("word " * 600, truncation=pb.TRUNCATION_TRUNCATE,
                                          options=pb.DecodingOptions(beam_size=1, max_length=5))
         self.assertTrue(response.translations[0].truncated)
+
+    def test_a_long_text_is_divided_by_default_and_marked(self):
+        response = self.server.translate("word, " * 600, options=pb.DecodingOptions(
+            beam_size=1, max_length=5), output=pb.OutputOptions(sentence_spans=True))
+        translation = response.translations[0]
+        self.assertTrue(translation.divided)
+        self.assertFalse(translation.truncated)
+        self.assertGreater(len(translation.sentences), 1)
+        self.assertTrue(all(span.part for span in translation.sentences))
 
     def test_invalid_utf8(self):
         text = "a" * 7  # replaced below by bytes that are not UTF-8

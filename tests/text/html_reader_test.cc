@@ -73,6 +73,18 @@ TEST(HtmlReader, OptionsSayWhatEndsASentence) {
               ElementsAre("a [<x>b <i>c</i></x>]=b c; d"));
 }
 
+TEST(HtmlReader, AnotherLanguageIsNotTranslated) {
+  const std::string html = "<html lang=fr><p>a <i lang='fr-CA'>b</i> <i LANG=en-US>c</i></p>";
+  EXPECT_THAT(Read(html, {.language = "eng_Latn"}),
+              ElementsAre("a [<i lang='fr-CA'>b</i>]=b; <i LANG=en-US>c</i>"));
+  EXPECT_THAT(Read("<div lang=fr><p>a</p><p lang=en>b</p><p lang=fr translate=yes>c</p></div>",
+                   {.language = "en"}),
+              ElementsAre("b", "c"));
+  const std::string unknown = "a <i lang=''>b</i> <i lang=x-1>c</i>";
+  EXPECT_THAT(Read(unknown, {.language = "en"}), ElementsAre(unknown));
+  EXPECT_THAT(Read("a <i lang=fr>b</i>"), ElementsAre("a <i lang=fr>b</i>"));
+}
+
 TEST(HtmlReader, ReferencesAreCharacters) {
   const MarkedText text = ReadHtml("&lt;caf&eacute;&gt; AT&T&nbsp;&copy 2&#x20AC;&amp;lt;", {});
   EXPECT_THAT(Show(text), ElementsAre("<café> AT&T\u00A0© 2€&lt;"));

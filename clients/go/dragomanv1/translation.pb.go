@@ -194,12 +194,12 @@ func (Priority) EnumDescriptor() ([]byte, []int) {
 	return file_dragoman_v1_translation_proto_rawDescGZIP(), []int{2}
 }
 
-// What to do with a sentence that has more source tokens than the limit (512, or the model's own)
-// and cannot be divided: texts are not split into sentences, or it has one endless word.
+// What to do with a sentence that has more source tokens than the limit (512, or the model's own).
 type Truncation int32
 
 const (
-	Truncation_TRUNCATION_UNSPECIFIED Truncation = 0 // the same as REJECT
+	// Divided, if texts are split into sentences and it is not one endless word; otherwise REJECT.
+	Truncation_TRUNCATION_UNSPECIFIED Truncation = 0
 	Truncation_TRUNCATION_REJECT      Truncation = 1 // INVALID_ARGUMENT
 	Truncation_TRUNCATION_TRUNCATE    Truncation = 2 // cut at the limit; the translation is marked `truncated`
 )
@@ -253,7 +253,7 @@ const (
 	SentenceSplitting_SENTENCE_SPLITTING_UNSPECIFIED SentenceSplitting = 0
 	SentenceSplitting_SENTENCE_SPLITTING_NONE        SentenceSplitting = 1 // each text is translated as one sentence
 	// Texts are split; white space between sentences is kept.  A sentence with more tokens than the
-	// limit is divided where that harms least, and marked (Translation.divided).
+	// limit is divided where that harms least, and marked (Translation.divided; Truncation).
 	SentenceSplitting_SENTENCE_SPLITTING_SENTENCES SentenceSplitting = 2
 )
 

@@ -1,0 +1,191 @@
+#include "engine/job_maker.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "engine/base/status.h"
+#include "engine/search/phrases.h"
+#include "engine/search/row_sampler.h"
+
+namespace dragoman {
+
+std::string TextField(size_t text) { return absl::StrCat("contents[", text, "]"); }
+
+absl::Status JobMaker::Prepare(const Frame& frame) {
+  ASSIGN_OR_RETURN(search_, ResolveSearch(request_.options, context_.limits, model().generation(),
+                                          model().spec()));
+  if (frame.decoder_start.has_value()) search_.start_id = *frame.decoder_start;
+  if (frame.forced_bos.has_value() && !request_.options.forced_bos_id.has_value()) {
+    search_.forced_bos_id = frame.forced_bos;
+  }
+  rules_ = context_.rules;
+  const WordRules& words = request_.words;
+  if (words.restricts()) {
+    const Tokenizer& tokenizer = model().tokenizer();
+    auto pieces = words.never_say.empty() ? nullptr : context_.pieces->Index(tokenizer);
+    ASSIGN_OR_RETURN(rules_, AddWordRules(rules_, words, tokenizer, std::move(pieces)));
+  }
+  return PrepareGlossary();
+}
+
+absl::Status JobMaker::PrepareGlossary() {
+  const Tokenizer& tokenizer = model().tokenizer();
+  const std::vector<GlossaryEntry>& entries = request_.words.glossary;
+  longest_ = std::min(request_.options.max_length.value_or(model().spec().max_positions),
+                      model().spec().max_positions);
+  if (entries.empty()) return absl::OkStatus();
+  if (!SearchesForPhrases()) {
+    return InvalidField("options.glossary",
+                        "wants a beam search without sampling, return_alternatives or beam_groups");
+  }
+  ASSIGN_OR_RETURN(glossary_, Glossary::Create(entries, tokenizer, longest_ - 1, *rules_));
+  KeepPhrasesWhole();
+  return absl::OkStatus();
+}
+
+bool JobMaker::SearchesForPhrases() const {
+  return !search_.sampling && !search_.return_alternatives && search_.beam_groups <= 1;
+}
+
+// From now on, phrases are whole words.
+void JobMaker::KeepPhrasesWhole() {
+  if (rules_->word_joins != nullptr) return;
+  auto rules = std::make_shared<SearchRules>(*rules_);
+  rules->word_joins = context_.pieces->Joins(model().tokenizer());
+  rules_ = std::move(rules);
+}
+
+void JobMaker::SetStandIns(const std::vector<SentenceMark>& marks) {
+  stand_ins_.clear();
+  for (const SentenceMark& mark : marks) {
+    if (!mark.stand_in || !SearchesForPhrases()) continue;
+    KeepPhrasesWhole();
+    stand_ins_.push_back(PhraseOf(model().tokenizer(), mark.read, *rules_));
+    if (stand_ins_.back().empty()) stand_ins_.pop_back();
+  }
+}
+
+absl::StatusOr<JobPtr> JobMaker::Make(std::vector<int32_t> source, size_t text,
+                                      std::string_view sentence) {
+  auto job = std::make_unique<Job>();
+  job->model = context_.model;
+  job->request = state_;
+  job->rules = rules_;
+  job->source = std::move(source);
+  job->random_key = MixKey(search_.sampling_seed, job->source);
+  RETURN_IF_ERROR(request_.targets.empty() ? SetUpSearch(text, sentence, job.get())
+                                           : SetUpScore(text, job.get()));
+  return job;
+}
+
+// The target is given, and the model says how likely it is.
+absl::Status JobMaker::SetUpScore(size_t text, Job* job) const {
+  job->score_prefix = true;
+  job->options.start_id = search_.start_id;
+  job->prefix = Beginning(request_.targets[text]);
+  job->options.max_length = static_cast<int>(job->prefix.size()) + 1;
+  if (job->options.max_length > model().spec().max_positions) {
+    return InvalidField(absl::StrCat("targets[", text, "]"),
+                        absl::StrCat("has ", job->options.max_length, " tokens, the most is ",
+                                     model().spec().max_positions));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status JobMaker::SetUpSearch(size_t text, std::string_view sentence, Job* job) const {
+  job->options = search_;
+  if (job->options.mbr_candidates > 0) job->options.num_hypotheses = job->options.mbr_candidates;
+  RETURN_IF_ERROR(SetLengths(request_.options, static_cast<int>(job->source.size()),
+                             model().generation(), model().spec(), &job->options));
+  RETURN_IF_ERROR(AddPrefix(text, job));
+  RETURN_IF_ERROR(AddPhrases(text, sentence, job));
+  AddShortlist(job);
+  return absl::OkStatus();
+}
+
+absl::Status JobMaker::AddPrefix(size_t text, Job* job) const {
+  if (request_.target_prefixes.empty()) return absl::OkStatus();
+  const size_t which = request_.target_prefixes.size() == 1 ? 0 : text;
+  if (request_.target_prefixes[which].empty()) return absl::OkStatus();
+  job->prefix = Beginning(request_.target_prefixes[which]);
+  if (static_cast<int>(job->prefix.size()) < job->options.max_length) return absl::OkStatus();
+  return InvalidField(
+      absl::StrCat("target_prefixes[", which, "]"),
+      absl::StrCat("has ", job->prefix.size(), " tokens, want less than the max_length ",
+                   job->options.max_length));
+}
+
+// The phrases of the glossary, those that were read, and room for them unless the request has set
+// the length.
+absl::Status JobMaker::AddPhrases(size_t text, std::string_view sentence, Job* job) const {
+  job->phrases = glossary_.PhrasesFor(sentence, text);
+  if (job->phrases.empty() && stand_ins_.empty()) return absl::OkStatus();
+  if (job->phrases.size() > Phrases::kMax) {
+    return InvalidField(TextField(text),
+                        absl::StrCat("has ", job->phrases.size(),
+                                     " occurrences of glossary entries in a sentence, "
+                                     "the most is ",
+                                     Phrases::kMax));
+  }
+  RETURN_IF_ERROR(CheckRepetitions(text, *job));
+  size_t needed = job->prefix.size() + 1;  // and the end of the sentence
+  for (const std::vector<int32_t>& phrase : job->phrases) needed += phrase.size();
+  if (needed > static_cast<size_t>(longest_)) {
+    return InvalidField("options.glossary",
+                        absl::StrCat("asks for a translation of at least ", needed, " tokens for ",
+                                     TextField(text), ", the most is ", longest_));
+  }
+  for (const std::vector<int32_t>& phrase : stand_ins_) {
+    if (job->phrases.size() == Phrases::kMax ||
+        needed + phrase.size() > static_cast<size_t>(longest_)) {
+      break;
+    }
+    needed += phrase.size();
+    job->phrases.push_back(phrase);
+  }
+  job->options.max_length = std::max(job->options.max_length, static_cast<int>(needed));
+  return absl::OkStatus();
+}
+
+// Whether the phrases can be said where no run of tokens may occur twice.
+absl::Status JobMaker::CheckRepetitions(size_t text, const Job& job) const {
+  const int size = job.options.no_repeat_ngram_size;
+  if (size == 0) return absl::OkStatus();
+  // What the prefix says need not be said again, and what it ends in may go on.
+  const Phrases phrases(job.phrases, job.rules->word_joins);
+  const PhraseProgress progress = phrases.ProgressOf(job.prefix);
+  std::vector<std::vector<int32_t>> missing;
+  for (size_t p = 0; p < job.phrases.size(); ++p) {
+    if ((progress.said >> p & 1) == 0) missing.push_back(job.phrases[p]);
+  }
+  const auto prefix = absl::MakeConstSpan(job.prefix).first(job.prefix.size() - progress.path);
+  const auto phrase = FirstRepetition(prefix, missing, static_cast<size_t>(size));
+  if (!phrase.has_value()) return absl::OkStatus();
+  return InvalidField(
+      "options.glossary",
+      absl::StrCat("wants \"", model().tokenizer().Decode(missing[*phrase]),
+                   "\" in the translation of ", TextField(text), ", where no_repeat_ngram_size ",
+                   size, " allows no run of so many tokens twice"));
+}
+
+// The tokens of a target text, after the one that the model begins with.
+std::vector<int32_t> JobMaker::Beginning(const std::string& text) const {
+  std::vector<int32_t> tokens = model().tokenizer().EncodeTarget(text);
+  if (search_.forced_bos_id.has_value()) tokens.insert(tokens.begin(), *search_.forced_bos_id);
+  return tokens;
+}
+
+void JobMaker::AddShortlist(Job* job) const {
+  if (model().shortlist() == nullptr) return;
+  job->shortlist = model().shortlist()->TokensFor(job->source);
+  if (job->shortlist.empty() || job->phrases.empty()) return;
+  for (const std::vector<int32_t>& phrase : job->phrases) {
+    job->shortlist.insert(job->shortlist.end(), phrase.begin(), phrase.end());
+  }
+  std::sort(job->shortlist.begin(), job->shortlist.end());
+  job->shortlist.erase(std::unique(job->shortlist.begin(), job->shortlist.end()),
+                       job->shortlist.end());
+}
+
+}  // namespace dragoman

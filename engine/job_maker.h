@@ -1,0 +1,75 @@
+// From a sentence to the job that translates it: its search options, lengths, prefix, phrases and
+// shortlist.
+//
+// What all sentences of a request share (search options, word rules, the glossary) is resolved
+// once, by Prepare.  An error names the offending field.
+
+#ifndef DRAGOMAN_ENGINE_JOB_MAKER_H_
+#define DRAGOMAN_ENGINE_JOB_MAKER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "engine/decode/job.h"
+#include "engine/glossary.h"
+#include "engine/plan.h"
+#include "engine/text/marked_sentence.h"
+#include "engine/text/tokenizer.h"
+#include "engine/translation.h"
+
+namespace dragoman {
+
+// "contents[2]": how errors name a text of a request.
+std::string TextField(size_t text);
+
+class JobMaker {
+ public:
+  // Both outlive this.
+  JobMaker(const PlanContext& context, const TranslateRequest& request,
+           std::shared_ptr<RequestState> state)
+      : context_(context), request_(request), state_(std::move(state)) {}
+
+  // Resolves what all sentences have in common.
+  absl::Status Prepare(const Frame& frame);
+
+  const SearchOptions& search() const { return search_; }  // without the lengths
+
+  // From now on, the stand-ins of `marks` must be said, so that it is known where what they stand
+  // for belongs; those of the sentence before need not.
+  void SetStandIns(const std::vector<SentenceMark>& marks);
+
+  // The job for one sentence of text number `text`, which the model reads as `source`.
+  absl::StatusOr<JobPtr> Make(std::vector<int32_t> source, size_t text, std::string_view sentence);
+
+ private:
+  const Model& model() const { return *context_.model; }
+  absl::Status PrepareGlossary();
+  bool SearchesForPhrases() const;
+  void KeepPhrasesWhole();
+  absl::Status SetUpScore(size_t text, Job* job) const;
+  absl::Status SetUpSearch(size_t text, std::string_view sentence, Job* job) const;
+  absl::Status AddPrefix(size_t text, Job* job) const;
+  absl::Status AddPhrases(size_t text, std::string_view sentence, Job* job) const;
+  absl::Status CheckRepetitions(size_t text, const Job& job) const;
+  void AddShortlist(Job* job) const;
+  std::vector<int32_t> Beginning(const std::string& text) const;
+
+  const PlanContext& context_;
+  const TranslateRequest& request_;
+  const std::shared_ptr<RequestState> state_;
+  SearchOptions search_;
+  std::shared_ptr<const SearchRules> rules_;  // of the model and the request
+  Glossary glossary_;
+  std::vector<std::vector<int32_t>> stand_ins_;  // of the sentence that is being added
+  int longest_ = 0;                              // the most tokens of a translation
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_JOB_MAKER_H_

@@ -136,9 +136,21 @@ class Splitter {
   }
 
   // Whether a line ends at `i` because it was full: after a space, as in RFC 3676, and in the
-  // middle of a sentence.
+  // middle of a sentence; or after a Japanese particle.
   bool IsSoftBreak(size_t i) const {
-    return i > 0 && At(i - 1) == ' ' && (IsLower(At(i + 1)) || At(i + 1) == '(');
+    if (i == 0) return false;
+    if (At(i - 1) == kGenitive) return !IsLineBreak(At(i + 1));
+    if (At(i - 1) != ' ' || BeginsItem(i + 1)) return false;
+    return IsLower(At(i + 1)) || At(i + 1) == '(';
+  }
+
+  // Whether "(iv)" or "b)" is at `i`.
+  bool BeginsItem(size_t i) const {
+    constexpr size_t kLongestNumber = 4;
+    if (At(i) == '(') ++i;
+    const size_t begin = i;
+    while (i - begin < kLongestNumber && (IsLower(At(i)) || IsDigit(At(i)))) ++i;
+    return i > begin && At(i) == ')';
   }
 
   // For each character that opens a quotation or bracket which is closed soon, and in the same
@@ -172,7 +184,9 @@ class Splitter {
   bool IsEnd(size_t dot) const {
     const char32_t c = At(dot);
     const char32_t before = dot > first_ ? At(dot - 1) : 0;
-    if (c == ':') return before >= 0x531 && before <= 0x587;  // Armenian
+    if (c == ':') {  // Armenian, Arabic
+      return (before >= 0x531 && before <= 0x587) || (before >= 0x620 && before <= 0x64A);
+    }
     if (c == ';') return before >= 0x370 && before <= 0x3FF;  // a Greek question mark
     if (c == U'．') return !IsDigit(At(dot + 1)) && !(At(dot + 1) >= U'０' && At(dot + 1) <= U'９');
     return IsTerminator(c) || IsCjkTerminator(c);
@@ -248,8 +262,9 @@ class Splitter {
     if (dot > first_ && (At(dot - 1) == '[' || At(dot - 1) == '(')) return false;  // "[...]"
     constexpr size_t kSpacedEllipsis = 5;                                          // ". . ."
     if (At(dot) == '.' && At(dot + 1) == ' ' && end - dot == kSpacedEllipsis) return false;
-    while (next < size() && IsOpener(At(next))) ++next;
+    while (next < size() && (IsOpener(At(next)) || IsWhiteSpace(At(next)))) ++next;
     if (next == size()) return true;
+    if (At(next) == '/') return false;  // between verses
     if (IsLower(At(next))) return At(next + 1) == ')' && MarkerAt(next).end > 0;
     const bool is_single_dot = At(dot) == '.' && end == dot + 1;
     return !is_single_dot || !DotIsPartOfWord(dot, next);

@@ -70,7 +70,7 @@ inline constexpr std::string_view kBeforeNumber[] = {
     "Sept", "Ziff", "Rn",  "Aufl", "Tab",  "Nº",  "nº",  "N°",   "SEC",   "Ext", "ext", "Cra",
     "Ago",  "Lun",  "Mié", "Jue",  "Vie",  "Sáb", "Dom", "párr", "párrf", "mar", "lun", "mer",
     "gio",  "ven",  "sab", "dom",  "Nov",  "nov", "gen", "giu",  "lug",   "ott", "dic", "№",
-    "p",    "P",    "pag", "c",    "str",  "стр", "кл",  "bd",   "nr"};
+    "p",    "P",    "pag", "c",    "str",  "стр", "кл",  "bd",   "nr",    "Rs",  "rs"};
 
 // Words that follow or precede a German ordinal: "am 3. Mai", "der 2. Weltkrieg".
 inline constexpr std::string_view kAfterOrdinal[] = {
@@ -92,6 +92,7 @@ inline constexpr Pair kPairs[] = {{U'(', U')'},   {U'[', U']'},   {U'“', U'”
                                   {U'"', U'"'}};
 inline constexpr size_t kLongestFootnote = 6;  // "11 12", in characters
 inline constexpr size_t kDeepest = 16;         // of pairs within pairs
+inline constexpr char32_t kGenitive = U'の';   // no sentence ends in it
 inline constexpr char32_t kBullets[] = U"•⁃‣◦▪";
 // The longest one within which no sentence ends, in characters.
 inline constexpr size_t kLongestQuote = 300;

@@ -153,6 +153,28 @@ TEST(Splitter, ALineThatWasFullGoesOn) {
   EXPECT_THAT(Split("cold\nnight \nDay"), ElementsAre("cold", "night", "Day"));
 }
 
+TEST(Splitter, ALineBreakAfterAParticleIsWithinASentence) {
+  ExpectWhole({"これは父の\n家です。"});
+  EXPECT_THAT(Split("これは\n父の\n\n家です。"), ElementsAre("これは", "父の", "家です。"));
+}
+
+TEST(Splitter, AnItemBeginsOnALineOfItsOwn) {
+  EXPECT_THAT(Split("(i) One. \n(ii) Two. \niii) three"),
+              ElementsAre("(i) One.", "(ii) Two.", "iii) three"));
+  ExpectWhole({"One \n(or two) of them"});
+}
+
+TEST(Splitter, ADashOrASlashGoesOn) {
+  ExpectWhole({"Put it in the oven, and -- voila! -- you have cake.", "Aquí canto. / [...]",
+               "It costs Rs. 1000 and more."});
+  EXPECT_THAT(Split("Voila! -- You have cake."), ElementsAre("Voila!", "-- You have cake."));
+}
+
+TEST(Splitter, AnArabicColonEndsASentence) {
+  EXPECT_THAT(Split("سؤال وجواب: ماذا حدث؟ 05:01"),
+              ElementsAre("سؤال وجواب:", "ماذا حدث؟", "05:01"));
+}
+
 TEST(Splitter, ArmenianAndGreekHaveMarksOfTheirOwn) {
   EXPECT_THAT(Split("Մութ է: Ես գնամ:"), ElementsAre("Մութ է:", "Ես գնամ:"));
   EXPECT_THAT(Split("Πού είναι; Εδώ."), ElementsAre("Πού είναι;", "Εδώ."));

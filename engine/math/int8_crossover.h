@@ -2,7 +2,7 @@
 // on this machine.  Both give the same bytes, so the measurement affects only speed.
 //
 // Without AMX both use the same instructions, and ours also prefetch the next weights: they are as
-// fast or faster for any number of rows (tests/bench/README.md), so nothing is measured.
+// fast or faster for nearly any number of rows (tests/bench/README.md), so nothing is measured.
 
 #ifndef DRAGOMAN_ENGINE_MATH_INT8_CROSSOVER_H_
 #define DRAGOMAN_ENGINE_MATH_INT8_CROSSOVER_H_

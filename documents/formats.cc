@@ -14,9 +14,11 @@ namespace dragoman {
 namespace {
 
 constexpr std::string_view kTextSuffixes[] = {".txt", ".text"};
+constexpr std::string_view kHtmlSuffixes[] = {".html", ".htm", ".xhtml"};
 
 constexpr DocumentFormat kFormats[] = {
-    {.name = "text", .suffixes = kTextSuffixes, .media_type = "text/plain", .reader = ReadText},
+    {"text", kTextSuffixes, "text/plain", ReadText},
+    {"html", kHtmlSuffixes, "text/html", ReadHtml},
 };
 
 // A file that is one part.

@@ -1,4 +1,4 @@
-// The readers of files that are one part (document.h), one .cc each.
+// The readers of files that are one part (document.h), one .cc each, which teaches what it reads.
 
 #ifndef DRAGOMAN_DOCUMENTS_READERS_H_
 #define DRAGOMAN_DOCUMENTS_READERS_H_
@@ -7,9 +7,10 @@
 
 namespace dragoman {
 
-// Plain text: paragraphs, which end at an empty line.
-absl::StatusOr<std::vector<Passage>> ReadText(std::string_view part,
-                                              const DocumentOptions& options);
+using Passages = absl::StatusOr<std::vector<Passage>>;
+
+Passages ReadText(std::string_view part, const DocumentOptions& options);
+Passages ReadHtml(std::string_view part, const DocumentOptions& options);
 
 }  // namespace dragoman
 

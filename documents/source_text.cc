@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "engine/base/utf8.h"
@@ -36,6 +37,20 @@ absl::Status CheckUtf8(std::string_view part) {
     begin = end + 1;
   }
   return DamagedLine(line, "is not UTF-8");
+}
+
+bool HasWords(std::string_view text) {
+  for (size_t at = 0; at < text.size();) {
+    const char32_t c = NextCodePoint(text, &at);
+    if (c < 0x80 ? absl::ascii_isalpha(static_cast<unsigned char>(c))
+                 : c >= 0xc0 && c != 0xd7 && c != 0xf7 && (c < 0x2000 || c > 0x2bff) &&
+                       (c < 0x2e00 || c > 0x2e7f) && (c < 0x3000 || c > 0x3004) &&
+                       (c < 0x3008 || c > 0x3020) && (c < 0xe000 || c > 0xf8ff) &&
+                       (c < 0xfe00 || c > 0xfe6f) && c != 0xfeff && (c < 0x1f000 || c > 0x1faff)) {
+      return true;
+    }
+  }
+  return false;
 }
 
 bool IsNamed(std::string_view name, std::string_view other) {

@@ -36,6 +36,9 @@ class LineCounter {
 // INVALID_ARGUMENT, with the line, if the part is not UTF-8.
 absl::Status CheckUtf8(std::string_view part);
 
+// Whether a text has letters of any script, so that there is something to translate.
+bool HasWords(std::string_view text);
+
 // Whether the names are equal but for the case of ASCII letters.
 bool IsNamed(std::string_view name, std::string_view other);
 

@@ -59,14 +59,14 @@ class Listener {
   static void Default(void* self, const char* text, int size);
 
   int Line() const { return static_cast<int>(XML_GetCurrentLineNumber(parser_.get())); }
-  size_t Begin() const {
+  size_t Place() const {
     return static_cast<size_t>(XML_GetCurrentByteIndex(parser_.get())) + mark_;
   }
-  size_t End() const {
-    return Begin() + static_cast<size_t>(XML_GetCurrentByteCount(parser_.get()));
+  size_t PlaceBehind() const {
+    return Place() + static_cast<size_t>(XML_GetCurrentByteCount(parser_.get()));
   }
   XmlEvent& Add(XmlEvent::Kind kind) {
-    events_.push_back({.kind = kind, .line = Line(), .begin = Begin(), .end = End()});
+    events_.push_back({.kind = kind, .line = Line(), .begin = Place(), .end = PlaceBehind()});
     return events_.back();
   }
   void Fail(const std::string& what) {
@@ -116,8 +116,8 @@ void Listener::Text(void* self, const char*, int) {
   if (listener.in_cdata_) return;
   std::vector<XmlEvent>& events = listener.events_;
   if (!events.empty() && events.back().kind == XmlEvent::kText &&
-      events.back().end == listener.Begin()) {
-    events.back().end = listener.End();
+      events.back().end == listener.Place()) {
+    events.back().end = listener.PlaceBehind();
   } else {
     listener.Add(XmlEvent::kText);
   }
@@ -129,7 +129,7 @@ void Listener::BeginCdata(void* self) {
 }
 
 void Listener::EndCdata(void* self) {
-  Of(self).events_.back().end = Of(self).End();
+  Of(self).events_.back().end = Of(self).PlaceBehind();
   Of(self).in_cdata_ = false;
 }
 

@@ -15,10 +15,12 @@ namespace {
 
 constexpr std::string_view kTextSuffixes[] = {".txt", ".text"};
 constexpr std::string_view kHtmlSuffixes[] = {".html", ".htm", ".xhtml"};
+constexpr std::string_view kMarkdownSuffixes[] = {".md", ".markdown"};
 
 constexpr DocumentFormat kFormats[] = {
     {"text", kTextSuffixes, "text/plain", ReadText},
     {"html", kHtmlSuffixes, "text/html", ReadHtml},
+    {"markdown", kMarkdownSuffixes, "text/markdown", ReadMarkdown},
 };
 
 // A file that is one part.

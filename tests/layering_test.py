@@ -83,6 +83,7 @@ DOORS = (
     (r"re2/", r"engine/text/literals\."),
     (r"minizip/", r"engine/base/zip_archive\."),
     (r"yaml-cpp/", r"engine/base/yaml\."),
+    (r"md4c", r"documents/markdown_reader\."),
     (r"curl/", r"client/http_client\."),
     (r"zlib\.h", r"server/http/gzip\."),
     (r"openssl/", r"crypto/pem_files\.|client/file_digest\.|server/http/tls_context\."),

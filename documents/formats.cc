@@ -16,11 +16,15 @@ namespace {
 constexpr std::string_view kTextSuffixes[] = {".txt", ".text"};
 constexpr std::string_view kHtmlSuffixes[] = {".html", ".htm", ".xhtml"};
 constexpr std::string_view kMarkdownSuffixes[] = {".md", ".markdown"};
+constexpr std::string_view kSrtSuffixes[] = {".srt"};
+constexpr std::string_view kVttSuffixes[] = {".vtt"};
 
 constexpr DocumentFormat kFormats[] = {
     {"text", kTextSuffixes, "text/plain", ReadText},
     {"html", kHtmlSuffixes, "text/html", ReadHtml},
     {"markdown", kMarkdownSuffixes, "text/markdown", ReadMarkdown},
+    {"srt", kSrtSuffixes, "application/x-subrip", ReadSrt},
+    {"vtt", kVttSuffixes, "text/vtt", ReadVtt},
 };
 
 // A file that is one part.

@@ -12,6 +12,8 @@ using Passages = absl::StatusOr<std::vector<Passage>>;
 Passages ReadText(std::string_view part, const DocumentOptions& options);
 Passages ReadHtml(std::string_view part, const DocumentOptions& options);
 Passages ReadMarkdown(std::string_view part, const DocumentOptions& options);
+Passages ReadSrt(std::string_view part, const DocumentOptions& options);
+Passages ReadVtt(std::string_view part, const DocumentOptions& options);
 
 }  // namespace dragoman
 

@@ -18,6 +18,7 @@ constexpr std::string_view kHtmlSuffixes[] = {".html", ".htm", ".xhtml"};
 constexpr std::string_view kMarkdownSuffixes[] = {".md", ".markdown"};
 constexpr std::string_view kSrtSuffixes[] = {".srt"};
 constexpr std::string_view kVttSuffixes[] = {".vtt"};
+constexpr std::string_view kPoSuffixes[] = {".po", ".pot"};
 
 constexpr DocumentFormat kFormats[] = {
     {"text", kTextSuffixes, "text/plain", ReadText},
@@ -25,6 +26,7 @@ constexpr DocumentFormat kFormats[] = {
     {"markdown", kMarkdownSuffixes, "text/markdown", ReadMarkdown},
     {"srt", kSrtSuffixes, "application/x-subrip", ReadSrt},
     {"vtt", kVttSuffixes, "text/vtt", ReadVtt},
+    {"po", kPoSuffixes, "text/x-gettext-translation", ReadPo},
 };
 
 // A file that is one part.

@@ -19,6 +19,9 @@ constexpr std::string_view kMarkdownSuffixes[] = {".md", ".markdown"};
 constexpr std::string_view kSrtSuffixes[] = {".srt"};
 constexpr std::string_view kVttSuffixes[] = {".vtt"};
 constexpr std::string_view kPoSuffixes[] = {".po", ".pot"};
+constexpr std::string_view kXliffSuffixes[] = {".xlf", ".xliff"};
+constexpr std::string_view kTmxSuffixes[] = {".tmx"};
+constexpr std::string_view kQtSuffixes[] = {".ts"};
 
 constexpr DocumentFormat kFormats[] = {
     {"text", kTextSuffixes, "text/plain", ReadText},
@@ -27,6 +30,9 @@ constexpr DocumentFormat kFormats[] = {
     {"srt", kSrtSuffixes, "application/x-subrip", ReadSrt},
     {"vtt", kVttSuffixes, "text/vtt", ReadVtt},
     {"po", kPoSuffixes, "text/x-gettext-translation", ReadPo},
+    {"xliff", kXliffSuffixes, "application/xliff+xml", ReadXliff},
+    {"tmx", kTmxSuffixes, "application/x-tmx+xml", ReadTmx},
+    {"ts", kQtSuffixes, "text/vnd.trolltech.linguist", ReadQtTs},
 };
 
 // A file that is one part.

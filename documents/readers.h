@@ -15,6 +15,9 @@ Passages ReadMarkdown(std::string_view part, const DocumentOptions& options);
 Passages ReadSrt(std::string_view part, const DocumentOptions& options);
 Passages ReadVtt(std::string_view part, const DocumentOptions& options);
 Passages ReadPo(std::string_view part, const DocumentOptions& options);
+Passages ReadXliff(std::string_view part, const DocumentOptions& options);
+Passages ReadTmx(std::string_view part, const DocumentOptions& options);
+Passages ReadQtTs(std::string_view part, const DocumentOptions& options);
 
 }  // namespace dragoman
 

@@ -22,6 +22,13 @@ constexpr std::string_view kPoSuffixes[] = {".po", ".pot"};
 constexpr std::string_view kXliffSuffixes[] = {".xlf", ".xliff"};
 constexpr std::string_view kTmxSuffixes[] = {".tmx"};
 constexpr std::string_view kQtSuffixes[] = {".ts"};
+constexpr std::string_view kJsonSuffixes[] = {".json"};
+constexpr std::string_view kArbSuffixes[] = {".arb"};
+constexpr std::string_view kPropertiesSuffixes[] = {".properties"};
+constexpr std::string_view kYamlSuffixes[] = {".yml", ".yaml"};
+constexpr std::string_view kAndroidSuffixes[] = {"strings.xml"};
+constexpr std::string_view kStringsSuffixes[] = {".strings"};
+constexpr std::string_view kStringsdictSuffixes[] = {".stringsdict"};
 
 constexpr DocumentFormat kFormats[] = {
     {"text", kTextSuffixes, "text/plain", ReadText},
@@ -33,6 +40,13 @@ constexpr DocumentFormat kFormats[] = {
     {"xliff", kXliffSuffixes, "application/xliff+xml", ReadXliff},
     {"tmx", kTmxSuffixes, "application/x-tmx+xml", ReadTmx},
     {"ts", kQtSuffixes, "text/vnd.trolltech.linguist", ReadQtTs},
+    {"json", kJsonSuffixes, "application/json", ReadJson},
+    {"arb", kArbSuffixes, "application/x-arb+json", ReadArb},
+    {"properties", kPropertiesSuffixes, "text/x-java-properties", ReadProperties},
+    {"yaml", kYamlSuffixes, "application/yaml", ReadYaml},
+    {"android", kAndroidSuffixes, "application/x-android-strings+xml", ReadAndroid},
+    {"strings", kStringsSuffixes, "text/x-apple-strings", ReadAppleStrings},
+    {"stringsdict", kStringsdictSuffixes, "application/x-stringsdict+xml", ReadStringsdict},
 };
 
 // A file that is one part.

@@ -18,6 +18,13 @@ Passages ReadPo(std::string_view part, const DocumentOptions& options);
 Passages ReadXliff(std::string_view part, const DocumentOptions& options);
 Passages ReadTmx(std::string_view part, const DocumentOptions& options);
 Passages ReadQtTs(std::string_view part, const DocumentOptions& options);
+Passages ReadJson(std::string_view part, const DocumentOptions& options);
+Passages ReadArb(std::string_view part, const DocumentOptions& options);
+Passages ReadProperties(std::string_view part, const DocumentOptions& options);
+Passages ReadYaml(std::string_view part, const DocumentOptions& options);
+Passages ReadAndroid(std::string_view part, const DocumentOptions& options);
+Passages ReadAppleStrings(std::string_view part, const DocumentOptions& options);
+Passages ReadStringsdict(std::string_view part, const DocumentOptions& options);
 
 }  // namespace dragoman
 

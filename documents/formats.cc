@@ -29,6 +29,9 @@ constexpr std::string_view kYamlSuffixes[] = {".yml", ".yaml"};
 constexpr std::string_view kAndroidSuffixes[] = {"strings.xml"};
 constexpr std::string_view kStringsSuffixes[] = {".strings"};
 constexpr std::string_view kStringsdictSuffixes[] = {".stringsdict"};
+constexpr std::string_view kCsvSuffixes[] = {".csv"};
+constexpr std::string_view kTsvSuffixes[] = {".tsv", ".tab"};
+constexpr std::string_view kDitaSuffixes[] = {".dita", ".ditamap"};
 
 constexpr DocumentFormat kFormats[] = {
     {"text", kTextSuffixes, "text/plain", ReadText},
@@ -47,6 +50,9 @@ constexpr DocumentFormat kFormats[] = {
     {"android", kAndroidSuffixes, "application/x-android-strings+xml", ReadAndroid},
     {"strings", kStringsSuffixes, "text/x-apple-strings", ReadAppleStrings},
     {"stringsdict", kStringsdictSuffixes, "application/x-stringsdict+xml", ReadStringsdict},
+    {"csv", kCsvSuffixes, "text/csv", ReadCsv},
+    {"tsv", kTsvSuffixes, "text/tab-separated-values", ReadTsv},
+    {"dita", kDitaSuffixes, "application/dita+xml", ReadDita},
 };
 
 // A file that is one part.

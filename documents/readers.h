@@ -25,6 +25,9 @@ Passages ReadYaml(std::string_view part, const DocumentOptions& options);
 Passages ReadAndroid(std::string_view part, const DocumentOptions& options);
 Passages ReadAppleStrings(std::string_view part, const DocumentOptions& options);
 Passages ReadStringsdict(std::string_view part, const DocumentOptions& options);
+Passages ReadCsv(std::string_view part, const DocumentOptions& options);
+Passages ReadTsv(std::string_view part, const DocumentOptions& options);
+Passages ReadDita(std::string_view part, const DocumentOptions& options);
 
 }  // namespace dragoman
 

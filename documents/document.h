@@ -40,9 +40,10 @@ struct Passage {
   int line = 1;      // of the part
   std::string text;  // what is translated; UTF-8, not empty
   PassageMarkup markup = PassageMarkup::kNone;
-  // The bytes that take the place of [begin, end), from the translation of `text`.  For `text`
-  // itself it returns the bytes that came.  Null: the translation as it is.
+  // The bytes that take the place of [begin, end), from the translation of `text`.  A translation
+  // that is `text` itself leaves the bytes that came.  Null: the translation as it is.
   std::function<std::string(std::string_view translation)> write;
+  bool always = false;  // `write` is called for `text` itself, too
 };
 
 struct DocumentOptions {

@@ -14,9 +14,45 @@ namespace dragoman {
 namespace {
 
 constexpr std::string_view kTextSuffixes[] = {".txt", ".text"};
+constexpr std::string_view kHtmlSuffixes[] = {".html", ".htm", ".xhtml"};
+constexpr std::string_view kMarkdownSuffixes[] = {".md", ".markdown"};
+constexpr std::string_view kSrtSuffixes[] = {".srt"};
+constexpr std::string_view kVttSuffixes[] = {".vtt"};
+constexpr std::string_view kPoSuffixes[] = {".po", ".pot"};
+constexpr std::string_view kXliffSuffixes[] = {".xlf", ".xliff"};
+constexpr std::string_view kTmxSuffixes[] = {".tmx"};
+constexpr std::string_view kQtSuffixes[] = {".ts"};
+constexpr std::string_view kJsonSuffixes[] = {".json"};
+constexpr std::string_view kArbSuffixes[] = {".arb"};
+constexpr std::string_view kPropertiesSuffixes[] = {".properties"};
+constexpr std::string_view kYamlSuffixes[] = {".yml", ".yaml"};
+constexpr std::string_view kAndroidSuffixes[] = {"strings.xml"};
+constexpr std::string_view kStringsSuffixes[] = {".strings"};
+constexpr std::string_view kStringsdictSuffixes[] = {".stringsdict"};
+constexpr std::string_view kCsvSuffixes[] = {".csv"};
+constexpr std::string_view kTsvSuffixes[] = {".tsv", ".tab"};
+constexpr std::string_view kDitaSuffixes[] = {".dita", ".ditamap"};
 
 constexpr DocumentFormat kFormats[] = {
-    {.name = "text", .suffixes = kTextSuffixes, .media_type = "text/plain", .reader = ReadText},
+    {"text", kTextSuffixes, "text/plain", ReadText},
+    {"html", kHtmlSuffixes, "text/html", ReadHtml},
+    {"markdown", kMarkdownSuffixes, "text/markdown", ReadMarkdown},
+    {"srt", kSrtSuffixes, "application/x-subrip", ReadSrt},
+    {"vtt", kVttSuffixes, "text/vtt", ReadVtt},
+    {"po", kPoSuffixes, "text/x-gettext-translation", ReadPo},
+    {"xliff", kXliffSuffixes, "application/xliff+xml", ReadXliff},
+    {"tmx", kTmxSuffixes, "application/x-tmx+xml", ReadTmx},
+    {"ts", kQtSuffixes, "text/vnd.trolltech.linguist", ReadQtTs},
+    {"json", kJsonSuffixes, "application/json", ReadJson},
+    {"arb", kArbSuffixes, "application/x-arb+json", ReadArb},
+    {"properties", kPropertiesSuffixes, "text/x-java-properties", ReadProperties},
+    {"yaml", kYamlSuffixes, "application/yaml", ReadYaml},
+    {"android", kAndroidSuffixes, "application/x-android-strings+xml", ReadAndroid},
+    {"strings", kStringsSuffixes, "text/x-apple-strings", ReadAppleStrings},
+    {"stringsdict", kStringsdictSuffixes, "application/x-stringsdict+xml", ReadStringsdict},
+    {"csv", kCsvSuffixes, "text/csv", ReadCsv},
+    {"tsv", kTsvSuffixes, "text/tab-separated-values", ReadTsv},
+    {"dita", kDitaSuffixes, "application/dita+xml", ReadDita},
 };
 
 // A file that is one part.

@@ -10,7 +10,11 @@ std::string Splice(std::string_view part, absl::Span<const Passage> passages,
   for (size_t i = 0; i < passages.size(); ++i) {
     const Passage& passage = passages[i];
     out.append(part.substr(end, passage.begin - end));
-    out += passage.write == nullptr ? translations[i] : passage.write(translations[i]);
+    if (!passage.always && translations[i] == passage.text) {
+      out.append(part.substr(passage.begin, passage.end - passage.begin));
+    } else {
+      out += passage.write == nullptr ? translations[i] : passage.write(translations[i]);
+    }
     end = passage.end;
   }
   out.append(part.substr(end));

@@ -1,33 +1,62 @@
+// Plain text: paragraphs, which end at an empty line.  A long one is cut where a line ends, or else
+// a sentence, a word or at least a character.
+
 #include <algorithm>
 
 #include "documents/readers.h"
+#include "documents/source_text.h"
+#include "engine/base/status.h"
 
 namespace dragoman {
+namespace {
 
-absl::StatusOr<std::vector<Passage>> ReadText(std::string_view part, const DocumentOptions&) {
+constexpr size_t kMostBytes = 8000;  // of a passage
+constexpr std::string_view kSpaces = " \t\r\n\f\v";
+
+// How many bytes of the paragraph, which has more than kMostBytes, the next passage takes.
+size_t Cut(std::string_view paragraph) {
+  const std::string_view head = paragraph.substr(0, kMostBytes);
+  if (const size_t line = head.rfind('\n'); line != head.npos && line > 0) return line;
+  for (const std::string_view end : {". ", "! ", "? ", " ", "\t"}) {
+    if (const size_t at = head.rfind(end); at != head.npos && at > 0) return at + end.size();
+  }
+  size_t end = kMostBytes;
+  while ((static_cast<unsigned char>(paragraph[end]) & 0xc0) == 0x80) --end;
+  return end;
+}
+
+// Adds the passages of bytes [begin, end).
+void AddParagraph(std::string_view part, size_t begin, size_t end, LineCounter* lines,
+                  std::vector<Passage>* passages) {
+  while (true) {
+    begin = std::min(part.find_first_not_of(kSpaces, begin), end);
+    if (begin == end) return;
+    const std::string_view rest = part.substr(begin, end - begin);
+    const std::string_view text = rest.substr(0, rest.size() > kMostBytes ? Cut(rest) : rest.npos);
+    const size_t size = text.find_last_not_of(kSpaces) + 1;
+    passages->push_back({begin, begin + size, lines->At(begin), std::string(text.substr(0, size))});
+    begin += text.size();
+  }
+}
+
+}  // namespace
+
+Passages ReadText(std::string_view part, const DocumentOptions&) {
+  RETURN_IF_ERROR(CheckUtf8(part));
   std::vector<Passage> passages;
-  Passage paragraph;
-  int line = 1;
-  const auto finish = [&] {
-    if (paragraph.end > paragraph.begin) {
-      paragraph.text = part.substr(paragraph.begin, paragraph.end - paragraph.begin);
-      passages.push_back(paragraph);
-    }
-    paragraph = {};
-  };
-  for (size_t begin = 0; begin < part.size(); ++line) {
+  LineCounter lines(part);
+  const size_t mark = part.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+  size_t paragraph = mark;
+  for (size_t begin = mark; begin < part.size();) {
     const size_t newline = std::min(part.find('\n', begin), part.size());
-    const bool blank = part.substr(begin, newline - begin).find_first_not_of(" \t\r\f\v") ==
-                       std::string_view::npos;
-    if (blank) {
-      finish();
-    } else {
-      if (paragraph.end == 0) paragraph = {.begin = begin, .line = line};
-      paragraph.end = newline;
+    const std::string_view line = part.substr(begin, newline - begin);
+    if (line.find_first_not_of(kSpaces) == line.npos) {
+      AddParagraph(part, paragraph, begin, &lines, &passages);
+      paragraph = newline;
     }
     begin = newline + 1;
   }
-  finish();
+  AddParagraph(part, std::min(paragraph, part.size()), part.size(), &lines, &passages);
   return passages;
 }
 

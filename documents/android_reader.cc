@@ -1,0 +1,118 @@
+// Android's strings.xml: <string>, and the items of <plurals> and <string-array>.
+//
+//   <string name="hello">Don\'t <b>wait</b>, <xliff:g id="n">%1$s</xliff:g>!</string>
+//
+// translatable="false", references ("@string/other") and what is in <xliff:g> are kept.  A text in
+// CDATA is HTML.
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "documents/inline_text.h"
+#include "documents/readers.h"
+#include "documents/source_text.h"
+#include "documents/xml_events.h"
+#include "documents/xml_inline.h"
+#include "engine/base/status.h"
+
+namespace dragoman {
+namespace {
+
+constexpr size_t kCdataOpening = 9, kCdataClosing = 3;  // bytes
+
+XmlRole RoleOf(std::string_view name, std::string_view tag) {
+  const bool kept = name == "g" || XmlAttributeOr(tag, "translatable") == "false";
+  return kept ? XmlRole::kCopied : XmlRole::kMark;
+}
+
+// Resolves the escapes of resources: \' \" \n \t \@ \? \\ \u00e9.  Quotes alone are not part of it.
+std::string Unescape(std::string_view text, bool quotes) {
+  std::string out;
+  for (size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == '"' && !quotes) continue;
+    if (text[at] != '\\' || at + 1 == text.size()) {
+      out += text[at];
+      continue;
+    }
+    const char c = text[++at];
+    const auto code = c == 'u' ? ParseCode(text.substr(at + 1, 4), 16) : std::nullopt;
+    if (code.has_value()) {
+      AppendUtf8(*code, &out);
+      at += text.substr(at + 1, 4).size();
+    } else if (c == 'u') {
+      out += "\\u";  // not an escape
+    } else {
+      out += c == 'n' ? '\n' : c == 't' ? '\t' : c;
+    }
+  }
+  return out;
+}
+
+std::string ReadEscapes(std::string_view text) { return Unescape(text, false); }
+
+std::string SpellEscapes(std::string_view text) {
+  std::string out = absl::StrReplaceAll(
+      std::string(text),
+      {{"\\", "\\\\"}, {"'", "\\'"}, {"\"", "\\\""}, {"\n", "\\n"}, {"\t", "\\t"}});
+  if (out.starts_with('@') || out.starts_with('?')) out.insert(0, "\\");
+  return out;
+}
+
+constexpr XmlContent kContent = {.role = &RoleOf, .collapse = true, .read = &ReadEscapes};
+
+// The event that is all that the element has besides white space, if that is CDATA; 0 if not.
+size_t OnlyCdata(std::string_view part, const std::vector<XmlEvent>& events, size_t start) {
+  for (size_t i = start + 1; i < events[start].partner; ++i) {
+    if (events[i].kind != XmlEvent::kCdata) continue;
+    const bool alone = IsBlankXml(part, events, start + 1, i) &&
+                       IsBlankXml(part, events, i + 1, events[start].partner);
+    return alone ? i : 0;
+  }
+  return 0;
+}
+
+Passage CdataPassage(std::string_view part, const XmlEvent& event) {
+  const size_t begin = event.begin + kCdataOpening, end = event.end - kCdataClosing;
+  const std::string_view raw = part.substr(begin, end - begin);
+  // Many files do not escape the quotes of HTML.
+  const bool escaped = raw.find("\\\"") != raw.npos;
+  const auto spell = [escaped](std::string_view translation) {
+    const std::string out =
+        absl::StrReplaceAll(SpellEscapes(translation), {{"]]>", "]]]]><![CDATA[>"}});
+    return escaped ? out : absl::StrReplaceAll(out, {{"\\\"", "\""}});
+  };
+  Passage passage = PlainPassage(begin, end, event.line, Unescape(raw, true), spell);
+  passage.markup = PassageMarkup::kHtml;
+  return passage;
+}
+
+}  // namespace
+
+Passages ReadAndroid(std::string_view part, const DocumentOptions&) {
+  ASSIGN_OR_RETURN(const std::vector<XmlEvent> events, ReadXmlEvents(part));
+  std::vector<Passage> passages;
+  for (size_t i = 0; i < events.size(); ++i) {
+    const XmlEvent& event = events[i];
+    if (event.kind != XmlEvent::kStart) continue;
+    if (XmlAttributeOr(XmlBytes(part, event), "translatable") == "false") {
+      i = event.partner;
+      continue;
+    }
+    if (event.name != "string" && event.name != "item") continue;
+    const size_t start = i;
+    i = event.partner;
+    const std::string_view bytes = part.substr(event.end, events[i].begin - event.end);
+    const size_t first = bytes.find_first_not_of(" \t\r\n");
+    if (first == bytes.npos || bytes[first] == '@' || bytes[first] == '?') continue;
+    const size_t cdata = OnlyCdata(part, events, start);
+    std::optional<Passage> passage =
+        XmlPassage(part, events, start + 1, i, kContent,
+                   [](std::string_view text) { return EscapeXml(SpellEscapes(text)); });
+    if (!passage.has_value()) continue;
+    passages.push_back(cdata > 0 ? CdataPassage(part, events[cdata]) : *std::move(passage));
+  }
+  return passages;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,177 @@
+// Apple's .strings and .stringsdict.
+//
+//   /* a comment */                          <key>one</key>
+//   "key" = "Hello, %@";                     <string>%d dog</string>
+//
+// In a .stringsdict, variables ("%#@dogs@") and the values that say how a number is written are
+// kept.
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "documents/inline_text.h"
+#include "documents/readers.h"
+#include "documents/source_text.h"
+#include "documents/xml_events.h"
+#include "documents/xml_inline.h"
+#include "engine/base/status.h"
+
+namespace dragoman {
+namespace {
+
+std::string SpellString(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\n') {
+      out += "\\n";
+    } else if (c == '\t') {
+      out += "\\t";
+    } else {
+      if (c == '"' || c == '\\') out += '\\';
+      out += c;
+    }
+  }
+  return out;
+}
+
+// Reads "key" = "value"; and comments.
+class StringsReader {
+ public:
+  explicit StringsReader(std::string_view part) : part_(part), lines_(part) {}
+
+  Passages Read() && {
+    RETURN_IF_ERROR(CheckUtf8(part_));
+    if (part_.starts_with(kByteOrderMark)) at_ = kByteOrderMark.size();
+    while (true) {
+      RETURN_IF_ERROR(SkipSpaces());
+      if (at_ == part_.size()) return std::move(passages_);
+      std::string key;
+      RETURN_IF_ERROR(TakeWord(&key));
+      RETURN_IF_ERROR(SkipSpaces());
+      if (Peek() == '=') {
+        ++at_;
+        RETURN_IF_ERROR(SkipSpaces());
+        RETURN_IF_ERROR(TakeValue());
+        RETURN_IF_ERROR(SkipSpaces());
+      }
+      if (Peek() != ';') return DamagedAt(part_, std::min(at_, part_.size()), "want \";\"");
+      ++at_;
+    }
+  }
+
+ private:
+  char Peek() const { return at_ < part_.size() ? part_[at_] : '\0'; }
+
+  absl::Status SkipSpaces() {
+    while (true) {
+      at_ = std::min(part_.find_first_not_of(" \t\r\n", at_), part_.size());
+      const std::string_view rest = part_.substr(at_);
+      if (rest.starts_with("//")) {
+        at_ = std::min(part_.find('\n', at_), part_.size());
+      } else if (rest.starts_with("/*")) {
+        const size_t close = part_.find("*/", at_ + 2);
+        if (close == part_.npos) return DamagedAt(part_, at_, "has a comment without its end");
+        at_ = close + 2;
+      } else {
+        return absl::OkStatus();
+      }
+    }
+  }
+
+  absl::Status TakeWord(std::string* word) {
+    if (Peek() == '"') return TakeString(word);
+    const size_t end = std::min(part_.find_first_of(" \t\r\n=;\"/", at_), part_.size());
+    if (end == at_) return DamagedAt(part_, at_, "want a key");
+    at_ = end;
+    return absl::OkStatus();
+  }
+
+  absl::Status TakeValue() {
+    const size_t begin = at_ + 1;
+    const bool quoted = Peek() == '"';
+    std::string text;
+    RETURN_IF_ERROR(TakeWord(&text));
+    if (quoted && HasWords(text)) {
+      passages_.push_back(PlainPassage(begin, at_ - 1, lines_.At(begin), text, &SpellString));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status TakeString(std::string* text) {
+    const size_t open = at_;
+    for (++at_; at_ < part_.size() && part_[at_] != '"'; ++at_) {
+      if (part_[at_] != '\\' || at_ + 1 == part_.size()) {
+        *text += part_[at_];
+        continue;
+      }
+      const char c = part_[++at_];
+      const auto code =
+          c == 'U' || c == 'u' ? ParseCode(part_.substr(at_ + 1, 4), 16) : std::nullopt;
+      if (code.has_value()) {
+        AppendUtf8(*code, text);
+        at_ += part_.substr(at_ + 1, 4).size();
+      } else {
+        *text += c == 'n' ? '\n' : c == 't' ? '\t' : c == 'r' ? '\r' : c;
+      }
+    }
+    if (at_ == part_.size())
+      return DamagedAt(part_, open, "has a string without its closing quote");
+    ++at_;
+    return absl::OkStatus();
+  }
+
+  const std::string_view part_;
+  LineCounter lines_;
+  size_t at_ = 0;
+  std::vector<Passage> passages_;
+};
+
+// The text of a <string>, with its variables, "%#@dogs@" and "%1$#@dogs@", kept.
+InlineText WithVariables(std::string_view text) {
+  InlineText out;
+  for (size_t at; (at = text.find("#@")) != text.npos;) {
+    const size_t percent = text.rfind('%', at);
+    const size_t close = text.find('@', at + 2);
+    if (percent == text.npos || close == text.npos ||
+        text.substr(percent + 1, at - percent - 1).find_first_not_of("0123456789$") != text.npos) {
+      break;
+    }
+    out.Text(text.substr(0, percent));
+    out.Empty(EscapeXml(text.substr(percent, close + 1 - percent)));
+    text.remove_prefix(close + 1);
+  }
+  out.Text(text);
+  return out;
+}
+
+}  // namespace
+
+Passages ReadAppleStrings(std::string_view part, const DocumentOptions&) {
+  return StringsReader(part).Read();
+}
+
+Passages ReadStringsdict(std::string_view part, const DocumentOptions&) {
+  ASSIGN_OR_RETURN(const std::vector<XmlEvent> events, ReadXmlEvents(part));
+  std::vector<Passage> passages;
+  std::string key;
+  for (size_t i = 0; i < events.size(); ++i) {
+    const XmlEvent& event = events[i];
+    if (event.kind != XmlEvent::kStart || (event.name != "key" && event.name != "string")) continue;
+    const XmlEvent& close = events[event.partner];
+    const size_t begin = event.end, end = std::max(close.begin, begin);
+    std::string text = XmlText(part.substr(begin, end - begin));
+    i = event.partner;
+    if (event.name == "key") {
+      key = std::move(text);
+      continue;
+    }
+    if (key == "NSStringFormatSpecTypeKey" || key == "NSStringFormatValueTypeKey") continue;
+    InlineText content = WithVariables(text);
+    if (!content.has_words()) continue;
+    passages.push_back(std::move(content).ToPassage(begin, end, event.line, &EscapeXml));
+  }
+  return passages;
+}
+
+}  // namespace dragoman

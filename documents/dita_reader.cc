@@ -1,0 +1,81 @@
+// DITA: the text of topics and maps.
+//
+//   <p>Press <uicontrol>OK</uicontrol>.<ul><li>One</li></ul></p>      two passages
+//
+// An element that is part of a line of text is a mark in it, and any other one a block of its own.
+// Code, names of commands and files, translate="no" and metadata are kept.
+
+#include <algorithm>
+#include <utility>
+
+#include "documents/inline_text.h"
+#include "documents/readers.h"
+#include "documents/source_text.h"
+#include "documents/xml_events.h"
+#include "documents/xml_inline.h"
+#include "engine/base/status.h"
+
+namespace dragoman {
+namespace {
+
+bool IsOneOf(std::string_view name, std::string_view names) {  // spaces are around each of `names`
+  for (size_t at = names.find(name); at != names.npos; at = names.find(name, at + 1)) {
+    if (names[at - 1] == ' ' && names[at + name.size()] == ' ') return true;
+  }
+  return false;
+}
+
+bool IsMark(std::string_view name) {
+  return IsOneOf(name,
+                 " b cite em i keyword line-through menucascade overline ph q shortcut strong sub "
+                 "sup term text tm tt u uicontrol wintitle xref ");
+}
+
+bool IsCopiedMark(std::string_view name) {
+  return IsOneOf(
+      name,
+      " abbreviated-form apiname boolean cmdname codeph data delim equation-inline "
+      "filepath fn fragref image indexterm kwd markupname mathml msgnum msgph numcharref "
+      "oper option parameterentity parmname sep state svg-container synph systemoutput "
+      "textentity userinput var varname xmlatt xmlelement xmlnsname xmlpi ");
+}
+
+bool IsCopiedBlock(std::string_view name) {
+  return IsOneOf(name,
+                 " codeblock data-about draft-comment equation-block foreign indextermref mathml "
+                 "msgblock pre prolog required-cleanup screen syntaxdiagram topicmeta unknown ");
+}
+
+bool SaysNo(std::string_view tag) { return XmlAttributeOr(tag, "translate") == "no"; }
+
+XmlRole RoleOf(std::string_view name, std::string_view tag) {
+  return IsMark(name) && !SaysNo(tag) ? XmlRole::kMark : XmlRole::kCopied;
+}
+
+constexpr XmlContent kContent = {.role = &RoleOf, .collapse = true};
+
+}  // namespace
+
+Passages ReadDita(std::string_view part, const DocumentOptions&) {
+  ASSIGN_OR_RETURN(const std::vector<XmlEvent> events, ReadXmlEvents(part));
+  std::vector<Passage> passages;
+  size_t run = 0;  // the first event of a line of text
+  const auto finish = [&](size_t end) {
+    auto passage = XmlPassage(part, events, run, end, kContent, &EscapeXml);
+    if (passage.has_value()) passages.push_back(*std::move(passage));
+  };
+  for (size_t i = 0; i < events.size(); ++i) {
+    const XmlEvent& event = events[i];
+    const bool start = event.kind == XmlEvent::kStart;
+    if (start && (IsMark(event.name) || IsCopiedMark(event.name))) {
+      i = event.partner;
+    } else if (start || event.kind == XmlEvent::kEnd) {
+      finish(i);
+      if (start && (IsCopiedBlock(event.name) || SaysNo(XmlBytes(part, event)))) i = event.partner;
+      run = i + 1;
+    }
+  }
+  return passages;
+}
+
+}  // namespace dragoman

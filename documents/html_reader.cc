@@ -1,0 +1,247 @@
+// HTML: the server reads it as browsers do (docs/markup.md), and keeps what is not text, so a file
+// is translated as it is.  It is only cut, because a request's text has a limit:
+//
+//   <ul><li>One</li>|<li>Two</li></ul>|<script>...</script>|<p>Three</p>
+//
+// before the start tag and after the end tag of a block, unless it is inside of an element whose
+// content is copied, or that says how its content is translated (translate="no"); what is in such
+// an element means nothing by itself.  Scripts, styles and comments between blocks are no part of
+// a passage, because they may be long, and images that are written into a page ("data:...") stand
+// in it as a short name.
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "documents/readers.h"
+#include "documents/source_text.h"
+#include "engine/base/status.h"
+
+namespace dragoman {
+namespace {
+
+constexpr size_t kWantedBytes = 6000;  // of a passage, unless a block has more
+constexpr size_t kLongestData = 200;   // bytes of an attribute
+
+bool IsOneOf(std::string_view name, std::string_view names) {  // spaces are around each of `names`
+  for (size_t at = names.find(name); at != names.npos; at = names.find(name, at + 1)) {
+    if (names[at - 1] == ' ' && names[at + name.size()] == ' ') return !name.empty();
+  }
+  return false;
+}
+
+bool IsBlock(std::string_view name) {
+  return IsOneOf(name,
+                 " address article aside blockquote body caption center dd details dialog dir div "
+                 "dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 head header "
+                 "hgroup hr html legend li link main menu meta nav ol option p pre script search "
+                 "section select style summary table tbody td tfoot th thead title tr ul ");
+}
+
+// Its content is not HTML; it ends at its end tag alone.
+bool IsRaw(std::string_view name) {
+  return IsOneOf(name, " iframe noembed noframes noscript script style textarea title xmp ");
+}
+
+// Its content must not be cut.
+bool IsSealed(std::string_view name) {
+  return IsOneOf(name, " button code kbd listing math pre samp svg template var ");
+}
+
+bool IsVoid(std::string_view name) {
+  return IsOneOf(name, " area base br col embed hr img input link meta param source track wbr ");
+}
+
+// Replaces long values of attributes that begin with "data:" in a text, and returns them by the
+// names that stand for them.
+std::vector<std::pair<std::string, std::string>> TakeData(std::string* text) {
+  std::vector<std::pair<std::string, std::string>> taken;
+  std::string out;
+  size_t from = 0;
+  for (size_t at; (at = text->find("data:", from)) != text->npos;) {
+    const char quote = at > 1 && (*text)[at - 2] == '=' ? (*text)[at - 1] : ' ';
+    const size_t end = quote == '"' || quote == '\'' ? text->find(quote, at) : text->npos;
+    const bool taking = end != text->npos && end - at > kLongestData;
+    out += text->substr(from, at - from);
+    from = taking ? end : at + 1;
+    if (taking) {
+      taken.emplace_back(absl::StrCat("#data-", taken.size() + 1, ";"), text->substr(at, end - at));
+      out += taken.back().first;
+    } else {
+      out += 'd';
+    }
+  }
+  *text = out + text->substr(from);
+  return taken;
+}
+
+struct Tag {
+  std::string name;  // lower case
+  bool end_tag = false;
+  size_t begin = 0, end = 0;
+};
+
+// Steps through the tags of a part.
+class Scanner {
+ public:
+  explicit Scanner(std::string_view part) : part_(part) {}
+
+  // The next tag or comment, whose name is "!"; false at the end.
+  bool Next(Tag* tag) {
+    while ((at_ = part_.find('<', at_)) != part_.npos && at_ + 1 < part_.size()) {
+      const char next = part_[at_ + 1];
+      if (next == '!' || next == '?') return Comment(tag);
+      const bool end_tag = next == '/';
+      const size_t name = at_ + 1 + end_tag;
+      if (name < part_.size() && absl::ascii_isalpha(static_cast<unsigned char>(part_[name]))) {
+        return TagAt(name, end_tag, tag);
+      }
+      ++at_;
+    }
+    return false;
+  }
+
+  // Moves past the end tag of an element whose start tag was read.
+  void Skip(std::string_view name) {
+    for (; (at_ = part_.find("</", at_)) != part_.npos; at_ += 2) {
+      if (IsNamed(part_.substr(at_ + 2, name.size()), name)) {
+        at_ = std::min(part_.find('>', at_), part_.size() - 1) + 1;
+        return;
+      }
+    }
+    at_ = part_.size();
+  }
+  size_t at() const { return std::min(at_, part_.size()); }
+
+ private:
+  bool Comment(Tag* tag) {
+    const bool comment = part_.substr(at_).starts_with("<!--");
+    const size_t close = part_.find(comment ? "-->" : ">", at_ + (comment ? 2 : 0));
+    *tag = {"!", false, at_};
+    at_ = close == part_.npos ? part_.size() : close + (comment ? 3 : 1);
+    tag->end = at_;
+    return true;
+  }
+
+  bool TagAt(size_t name, bool end_tag, Tag* tag) {
+    const size_t name_end = std::min(part_.find_first_of(" \t\r\n\f/>", name), part_.size());
+    *tag = {std::string(part_.substr(name, name_end - name)), end_tag, at_};
+    absl::AsciiStrToLower(&tag->name);
+    for (at_ = name_end; at_ < part_.size() && part_[at_] != '>'; ++at_) {
+      // A quote after "=" hides ">".
+      const size_t quote = part_[at_] == '=' ? part_.find_first_not_of(" \t\r\n", at_ + 1) : at_;
+      if (part_[at_] != '=' || quote == part_.npos) continue;
+      if (part_[quote] != '"' && part_[quote] != '\'') continue;
+      at_ = std::min(part_.find(part_[quote], quote + 1), part_.size() - 1);
+    }
+    at_ = std::min(at_ + 1, part_.size());
+    tag->end = at_;
+    return true;
+  }
+
+  const std::string_view part_;
+  size_t at_ = 0;
+};
+
+class Cutter {
+ public:
+  explicit Cutter(std::string_view part) : part_(part), scanner_(part), lines_(part) {}
+
+  std::vector<Passage> Cut() && {
+    Tag tag;
+    while (scanner_.Next(&tag)) {
+      if (!sealed_.empty()) {
+        Inside(tag);
+      } else if (tag.name == "!" || (!tag.end_tag && IsRaw(tag.name))) {
+        Raw(tag);
+      } else if (!tag.end_tag && Seals(tag)) {
+        if (IsBlock(tag.name)) MayCut(tag.begin);
+        if (!IsVoid(tag.name)) Seal(tag);
+      } else if (IsBlock(tag.name)) {
+        MayCut(tag.end_tag ? tag.end : tag.begin);
+      }
+    }
+    Add(part_.size());
+    return std::move(passages_);
+  }
+
+ private:
+  bool Seals(const Tag& tag) const {
+    std::string bytes(part_.substr(tag.begin, tag.end - tag.begin));
+    absl::AsciiStrToLower(&bytes);
+    return IsSealed(tag.name) || bytes.find("translate=") != bytes.npos ||
+           bytes.find("notranslate") != bytes.npos;
+  }
+
+  void Seal(const Tag& tag) {
+    sealed_ = tag.name;
+    depth_ = 1;
+    const bool closed = part_.substr(tag.begin, tag.end - tag.begin).ends_with("/>");
+    if (closed && (tag.name == "svg" || tag.name == "math")) sealed_.clear();
+  }
+
+  void Inside(const Tag& tag) {
+    if (!tag.end_tag && IsRaw(tag.name) && sealed_ != "svg") scanner_.Skip(tag.name);
+    if (sealed_ == "p" && IsBlock(tag.name)) {  // which ends a <p>, whose end tag is optional
+      sealed_.clear();
+      return MayCut(tag.end_tag ? tag.end : tag.begin);
+    }
+    if (tag.name != sealed_) return;
+    depth_ += tag.end_tag ? -1 : 1;
+    if (depth_ > 0) return;
+    if (IsBlock(sealed_)) MayCut(tag.end);
+    sealed_.clear();
+  }
+
+  // Comments, scripts and the like.
+  void Raw(const Tag& tag) {
+    if (tag.name != "!") scanner_.Skip(tag.name);
+    const bool text = tag.name == "title" || tag.name == "textarea" || tag.name == "noscript";
+    const std::string_view before = part_.substr(block_, tag.begin - block_);
+    if (text || before.find_first_not_of(" \t\r\n") != before.npos) return;
+    Add(tag.begin);
+    begin_ = block_ = scanner_.at();
+  }
+
+  // A block begins or ends here.
+  void MayCut(size_t place) {
+    if (place - begin_ >= kWantedBytes) Add(place);
+    block_ = std::max(place, block_);
+  }
+
+  // Adds the passage up to here, if it has text.
+  void Add(size_t end) {
+    const std::string_view bytes = part_.substr(begin_, end - begin_);
+    if (HasWords(bytes)) {
+      Passage passage = {begin_, end, lines_.At(begin_), std::string(bytes), PassageMarkup::kHtml};
+      const auto data = TakeData(&passage.text);
+      if (!data.empty()) {
+        passage.write = [data](std::string_view translation) {
+          return absl::StrReplaceAll(std::string(translation), data);
+        };
+      }
+      passages_.push_back(std::move(passage));
+    }
+    begin_ = end;
+  }
+
+  const std::string_view part_;
+  Scanner scanner_;
+  LineCounter lines_;
+  std::vector<Passage> passages_;
+  size_t begin_ = 0;    // of the next passage
+  size_t block_ = 0;    // where a block began or ended last
+  std::string sealed_;  // the element that is not cut
+  int depth_ = 0;       // of elements of that name
+};
+
+}  // namespace
+
+Passages ReadHtml(std::string_view part, const DocumentOptions&) {
+  RETURN_IF_ERROR(CheckUtf8(part));
+  return Cutter(part).Cut();
+}
+
+}  // namespace dragoman

@@ -1,0 +1,149 @@
+#include "documents/inline_text.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "documents/source_text.h"
+#include "documents/xml_events.h"
+#include "engine/base/utf8.h"
+
+namespace dragoman {
+namespace {
+
+// The white space around a text.
+struct Ends {
+  std::string before, after;
+};
+
+Ends TakeEnds(std::string* text) {
+  const std::string_view core = StripWhiteSpace(*text);
+  if (core.empty()) return {std::exchange(*text, ""), ""};
+  const size_t begin = static_cast<size_t>(core.data() - text->data());
+  Ends ends = {text->substr(0, begin), text->substr(begin + core.size())};
+  *text = std::string(core);
+  return ends;
+}
+
+// The number in a tag: 12 of "<x12/>" and of "</x12>"; `none` if it is not one of ours.
+size_t NumberOf(std::string_view tag, size_t none) {
+  tag.remove_prefix(std::min(tag.find_first_not_of("</"), tag.size()));
+  size_t number = 0;
+  if (tag.starts_with('x')) std::from_chars(tag.data() + 1, tag.data() + tag.size(), number);
+  return number == 0 ? none : number - 1;
+}
+
+// Puts a tight element around what follows `begin`.
+void WriteTight(size_t begin, std::string_view open, std::string_view close, std::string* out) {
+  std::string content = out->substr(begin);
+  out->resize(begin);
+  const Ends ends = TakeEnds(&content);
+  absl::StrAppend(out, ends.before);
+  if (!content.empty()) absl::StrAppend(out, std::string(open), content, std::string(close));
+  absl::StrAppend(out, ends.after);
+}
+
+}  // namespace
+
+void InlineText::Text(std::string_view characters) {
+  plain_ += characters;
+  xml_ += EscapeXml(characters);
+  has_words_ = has_words_ || HasWords(characters);
+}
+
+void InlineText::Open(std::string open, std::string close, bool tight) {
+  open_.push_back(elements_.size());
+  elements_.push_back({std::move(open), std::move(close), tight});
+  absl::StrAppend(&xml_, "<x", elements_.size(), ">");
+}
+
+void InlineText::Close() {
+  absl::StrAppend(&xml_, "</x", open_.back() + 1, ">");
+  open_.pop_back();
+}
+
+void InlineText::Empty(std::string raw) {
+  elements_.push_back({std::move(raw), ""});
+  absl::StrAppend(&xml_, "<x", elements_.size(), "/>");
+}
+
+void InlineText::Opaque(std::string raw, std::string_view characters) {
+  elements_.push_back({std::move(raw), ""});
+  absl::StrAppend(&xml_, "<x", elements_.size(), " translate=\"no\">", EscapeXml(characters), "</x",
+                  elements_.size(), ">");
+}
+
+std::string InlineText::Write(const std::vector<Element>& elements, std::string_view xml,
+                              const Spelling& spell) {
+  std::string out;
+  std::vector<std::pair<size_t, size_t>> open;  // elements, and where their content begins
+  while (!xml.empty()) {
+    const size_t tag = std::min(xml.find('<'), xml.size());
+    if (tag > 0) out += spell(XmlText(xml.substr(0, tag)));
+    xml.remove_prefix(tag);
+    if (xml.empty()) break;
+    const size_t end = std::min(xml.find('>'), xml.size());
+    const std::string_view name = xml.substr(0, end);
+    xml.remove_prefix(std::min(end + 1, xml.size()));
+    const size_t number = NumberOf(name, elements.size());
+    if (number >= elements.size()) continue;
+    const Element& element = elements[number];
+    if (name.starts_with("</")) {
+      if (open.empty() || open.back().first != number) continue;
+      const size_t begin = open.back().second;
+      open.pop_back();
+      if (element.tight) {
+        WriteTight(begin, element.open, element.close, &out);
+      } else {
+        out += element.close;
+      }
+    } else if (name.ends_with('/')) {
+      out += element.open;
+    } else if (name.find("translate") != name.npos) {
+      out += element.open;
+      const std::string close = absl::StrCat("</x", number + 1, ">");
+      xml.remove_prefix(std::min(xml.find(close), xml.size()));
+      xml.remove_prefix(std::min(close.size(), xml.size()));
+    } else {
+      if (element.open == "[" && out.ends_with('!')) out.back() = '\\', out += '!';  // no image
+      if (!element.tight) out += element.open;
+      open.emplace_back(number, out.size());
+    }
+  }
+  return out;
+}
+
+Passage InlineText::ToPassage(size_t begin, size_t end, int line, Spelling spell) && {
+  if (elements_.empty()) return PlainPassage(begin, end, line, plain_, std::move(spell));
+  const Ends ends = TakeEnds(&xml_);
+  auto write = [elements = std::move(elements_), spell = std::move(spell),
+                ends](std::string_view translation) {
+    return Write(elements, absl::StrCat(ends.before, std::string(translation), ends.after), spell);
+  };
+  return {begin, end, line, std::move(xml_), PassageMarkup::kXml, std::move(write)};
+}
+
+Passage PlainPassage(size_t begin, size_t end, int line, std::string_view characters,
+                     Spelling spell) {
+  std::string text(characters);
+  const Ends ends = TakeEnds(&text);
+  auto write = [spell = std::move(spell), ends](std::string_view translation) {
+    return spell(absl::StrCat(ends.before, std::string(translation), ends.after));
+  };
+  return {begin, end, line, std::move(text), PassageMarkup::kNone, std::move(write)};
+}
+
+void Precede(std::string_view part, size_t begin, size_t end, std::string replacement,
+             Passage* passage) {
+  passage->write = [between = std::string(part.substr(end, passage->begin - end)),
+                    bytes = std::string(part.substr(passage->begin, passage->end - passage->begin)),
+                    text = passage->text, write = std::move(passage->write),
+                    replacement = std::move(replacement)](std::string_view translation) {
+    return absl::StrCat(replacement, between, translation == text ? bytes : write(translation));
+  };
+  passage->begin = begin;
+  passage->always = true;
+}
+
+}  // namespace dragoman

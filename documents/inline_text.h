@@ -1,0 +1,68 @@
+// Text with structure inside of it, in any syntax, as a passage in XML, and back.
+//
+//   One *dog* in `x`     Text("One "), Open("*", "*"), Text("dog"), Close(), Text(" in "),
+//                        Opaque("`x`", "x")
+//   One <x1>dog</x1> in <x2 translate="no">x</x2>
+//   Ein <x1>Hund</x1> in <x2 translate="no">x</x2>
+//   Ein *Hund* in `x`
+//
+// What is translated has none of the file's own tags, so they may be long, and of any kind.  A text
+// without elements is plain.
+
+#ifndef DRAGOMAN_DOCUMENTS_INLINE_TEXT_H_
+#define DRAGOMAN_DOCUMENTS_INLINE_TEXT_H_
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "documents/document.h"
+
+namespace dragoman {
+
+// Spells characters in the syntax of a file.
+using Spelling = std::function<std::string(std::string_view characters)>;
+
+class InlineText {
+ public:
+  void Text(std::string_view characters);
+  // An element, which Close() ends; a tight one keeps no white space at its ends, and is left out
+  // if nothing is in it.
+  void Open(std::string open, std::string close, bool tight = false);
+  void Close();
+  void Empty(std::string raw);
+  // What is not translated, and the characters that a reader sees of it.
+  void Opaque(std::string raw, std::string_view characters);
+  // Whether there is anything to be translated.
+  bool has_words() const { return has_words_; }
+  // The passage that stands in bytes [begin, end).  White space at its ends is no part of its text.
+  // REQUIRES: has_words(), and every element is closed.
+  Passage ToPassage(size_t begin, size_t end, int line, Spelling spell) &&;
+
+ private:
+  struct Element {
+    std::string open, close;
+    bool tight = false;
+  };
+  static std::string Write(const std::vector<Element>& elements, std::string_view xml,
+                           const Spelling& spell);
+
+  std::vector<Element> elements_;
+  std::vector<size_t> open_;  // elements
+  std::string plain_, xml_;
+  bool has_words_ = false;
+};
+
+// The same for characters without structure.  REQUIRES: HasWords(characters).
+Passage PlainPassage(size_t begin, size_t end, int line, std::string_view characters,
+                     Spelling spell);
+
+// Lets the passage also replace bytes [begin, end), which stand in front of it, by `replacement`,
+// whatever its translation is: the language that a file names.
+void Precede(std::string_view part, size_t begin, size_t end, std::string replacement,
+             Passage* passage);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_DOCUMENTS_INLINE_TEXT_H_

@@ -1,0 +1,225 @@
+// JSON with texts: the strings that are values of objects and arrays, and ARB, where keys that
+// begin with "@" hold remarks.
+//
+//   {"greeting": "Hello, {name}!",
+//    "dogs": "{count, plural, one {One dog} other {# dogs}}",      two passages (icu_message.h)
+//    "@dogs": {"description": "kept"}}
+//
+// What is written is escaped as the file is: with "\u00e9" if it has such escapes and no other
+// characters than ASCII, with "\/" if it has these.  Keys stay as they are.
+
+#include <rapidjson/error/en.h>
+#include <rapidjson/memorystream.h>
+#include <rapidjson/reader.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "documents/icu_message.h"
+#include "documents/inline_text.h"
+#include "documents/readers.h"
+#include "documents/source_text.h"
+#include "engine/base/status.h"
+#include "engine/base/utf8.h"
+
+namespace dragoman {
+namespace {
+
+// How a file spells what it need not escape.
+struct Style {
+  bool ascii = false;    // "\u00e9"
+  bool slashes = false;  // "\/"
+};
+
+Style StyleOf(std::string_view part) {
+  const bool all_ascii = std::all_of(part.begin(), part.end(),
+                                     [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  return {all_ascii && part.find("\\u") != part.npos, part.find("\\/") != part.npos};
+}
+
+void AppendUnit(char32_t unit, std::string* out) { absl::StrAppendFormat(out, "\\u%04x", unit); }
+
+std::string SpellJson(std::string_view text, Style style) {
+  static constexpr std::string_view kCharacters = "\n\t\r\b\f\"\\", kLetters = "ntrbf\"\\";
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    const size_t begin = at;
+    const char32_t c = NextCodePoint(text, &at);
+    const size_t found = c < 0x80 ? kCharacters.find(static_cast<char>(c)) : kCharacters.npos;
+    if (found != kCharacters.npos) {
+      out += {'\\', kLetters[found]};
+    } else if (c == '/' && style.slashes) {
+      out += "\\/";
+    } else if (c >= 0x20 && (c < 0x80 || !style.ascii)) {
+      out += text.substr(begin, at - begin);
+    } else if (c < 0x10000) {
+      AppendUnit(c, &out);
+    } else {
+      AppendUnit(0xd7c0 + (c >> 10), &out);
+      AppendUnit(0xdc00 + (c & 0x3ff), &out);
+    }
+  }
+  return out;
+}
+
+// For each byte of the characters of a string, and their end, where it is written in `raw`.
+std::vector<size_t> Places(std::string_view raw) {
+  std::vector<size_t> places;
+  for (size_t at = 0; at < raw.size();) {
+    size_t size = 1, bytes = 1;
+    if (raw[at] == '\\') {
+      const auto code = [&](size_t from) {
+        return ParseCode(raw.substr(std::min(from, raw.size()), 4), 16);
+      };
+      const bool unit = raw.substr(at).starts_with("\\u");
+      size = unit ? 6 : 2;
+      if (unit && !code(at + 2).has_value()) {  // half of a pair
+        size = 12;
+        bytes = 4;
+      } else if (unit) {
+        bytes = *code(at + 2) < 0x80 ? 1 : *code(at + 2) < 0x800 ? 2 : 3;
+      }
+    }
+    places.insert(places.end(), bytes, at);
+    at += size;
+  }
+  places.push_back(raw.size());
+  return places;
+}
+
+// i18next's references to other texts, "$t(key)", are kept.
+InlineText WithReferences(std::string_view text) {
+  InlineText out;
+  for (size_t at; (at = text.find("$t(")) != text.npos;) {
+    const size_t close = text.find(')', at);
+    if (close == text.npos) break;
+    out.Text(text.substr(0, at));
+    out.Empty(std::string(text.substr(at, close + 1 - at)));
+    text.remove_prefix(close + 1);
+  }
+  out.Text(text);
+  return out;
+}
+
+class Handler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Handler> {
+ public:
+  Handler(std::string_view part, bool arb, const DocumentOptions& options)
+      : part_(part), arb_(arb), options_(options), style_(StyleOf(part)), lines_(part) {}
+
+  // Called with the place behind each thing that is read; false for an error of ours.
+  bool Default() { return Advance(); }
+  bool Key(const char* text, rapidjson::SizeType size, bool) {
+    key_.assign(text, size);
+    return Advance();
+  }
+  bool StartObject() { return Open(); }
+  bool EndObject(rapidjson::SizeType) { return Close(); }
+  bool StartArray() { return Open(); }
+  bool EndArray(rapidjson::SizeType) { return Close(); }
+  bool String(const char* text, rapidjson::SizeType size, bool) {
+    const size_t begin = part_.find('"', place_) + 1;
+    Advance();
+    if (kept_ == 0) AddString({text, size}, begin, place_ - 1);
+    return true;
+  }
+
+  absl::Status Read(size_t skipped) {
+    rapidjson::MemoryStream stream(part_.data() + skipped, part_.size() - skipped);
+    stream_ = &stream;
+    skipped_ = place_ = skipped;
+    rapidjson::Reader reader;
+    constexpr unsigned kFlags =
+        rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag;
+    if (reader.Parse<kFlags>(stream, *this)) return absl::OkStatus();
+    const size_t place = std::min(reader.GetErrorOffset() + skipped, part_.size());
+    return DamagedAt(
+        part_, place,
+        absl::StrCat("is not JSON: ", rapidjson::GetParseError_En(reader.GetParseErrorCode())));
+  }
+
+  std::vector<Passage> TakePassages() { return std::move(passages_); }
+
+ private:
+  bool Advance() {
+    place_ = skipped_ + stream_->Tell();
+    return true;
+  }
+  // `kept_` counts the open values inside of one whose key begins with "@".
+  bool Open() {
+    ++depth_;
+    if (kept_ > 0 || IsRemark()) ++kept_;
+    key_.clear();
+    return Advance();
+  }
+  bool Close() {
+    --depth_;
+    if (kept_ > 0) --kept_;
+    key_.clear();
+    return Advance();
+  }
+  bool IsRemark() const { return arb_ && key_.starts_with('@'); }
+
+  void AddString(std::string_view text, size_t begin, size_t end) {
+    if (arb_ && depth_ == 1 && key_ == "@@locale") locale_ = {begin, end};
+    if (IsRemark() || !HasWords(text)) return;
+    const std::vector<IcuText> icu = FindIcuTexts(text);
+    if (icu.empty()) {
+      const auto spell = [style = style_](std::string_view characters) {
+        return SpellJson(SpellApostrophes(characters), style);
+      };
+      return Add(WithReferences(text).ToPassage(begin, end, lines_.At(begin), spell));
+    }
+    const std::vector<size_t> places = Places(part_.substr(begin, end - begin));
+    if (places.size() != text.size() + 1) return;
+    for (const IcuText& branch : icu) {
+      const std::string_view characters = text.substr(branch.begin, branch.end - branch.begin);
+      if (!HasWords(characters)) continue;
+      const auto spell = [style = style_, number = branch.number](std::string_view translation) {
+        return SpellJson(SpellIcuText(translation, number), style);
+      };
+      const size_t from = begin + places[branch.begin], to = begin + places[branch.end];
+      Add(PlainPassage(from, to, lines_.At(from), ReadIcuText(characters, branch.number), spell));
+    }
+  }
+
+  void Add(Passage passage) {
+    if (locale_.second > 0 && !options_.target_language.empty()) {
+      Precede(part_, locale_.first, locale_.second, SpellJson(options_.target_language, style_),
+              &passage);
+    }
+    locale_ = {};
+    passages_.push_back(std::move(passage));
+  }
+
+  const std::string_view part_;
+  const bool arb_;
+  const DocumentOptions& options_;
+  const Style style_;
+  LineCounter lines_;
+  const rapidjson::MemoryStream* stream_ = nullptr;
+  size_t skipped_ = 0, place_ = 0;  // behind what was read
+  std::string key_;                 // of the next value
+  int depth_ = 0, kept_ = 0;
+  std::pair<size_t, size_t> locale_;  // the bytes of "@@locale"
+  std::vector<Passage> passages_;
+};
+
+Passages Read(std::string_view part, bool arb, const DocumentOptions& options) {
+  RETURN_IF_ERROR(CheckUtf8(part));
+  Handler handler(part, arb, options);
+  RETURN_IF_ERROR(handler.Read(part.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0));
+  return handler.TakePassages();
+}
+
+}  // namespace
+
+Passages ReadJson(std::string_view part, const DocumentOptions& options) {
+  return Read(part, false, options);
+}
+Passages ReadArb(std::string_view part, const DocumentOptions& options) {
+  return Read(part, true, options);
+}
+
+}  // namespace dragoman

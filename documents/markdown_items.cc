@@ -1,0 +1,353 @@
+#include "documents/markdown_items.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "documents/markdown_spelling.h"
+
+namespace dragoman {
+namespace {
+
+using Event = MarkdownEvent;
+using Item = MarkdownItem;
+
+constexpr std::string_view kBlanks = " \t";
+constexpr size_t kMostTitle = 4096, kMostLabel = 1000;  // bytes
+
+// Where the white space ends that a line ends with, and what the next one begins with.
+size_t AfterBreak(std::string_view source, size_t at) {
+  at = std::min(source.find_first_not_of(kBlanks, at), source.size());
+  if (source.substr(at).starts_with('\\')) ++at;
+  if (source.substr(at).starts_with('\r')) ++at;
+  if (!source.substr(at).starts_with('\n')) return source.npos;
+  return std::min(source.find_first_not_of(" \t>", at + 1), source.size());
+}
+
+// The end of "(destination "title")", which begins at `at`; npos if it is not that.
+size_t AfterDestination(std::string_view source, size_t at) {
+  const auto skip_spaces = [&] {
+    at = std::min(source.find_first_not_of(" \t\r\n", at), source.size());
+  };
+  ++at;
+  skip_spaces();
+  const bool bracketed = source.substr(at).starts_with('<');
+  int depth = 0;
+  for (; at < source.size(); ++at) {
+    const char c = source[at];
+    if (c == '\n' || (!bracketed && (c == ' ' || c == '\t' || (c == ')' && depth == 0)))) break;
+    if (c == '\\') ++at;
+    if (c == '(') ++depth;
+    if (c == ')') --depth;
+    if (bracketed && c == '>') {
+      ++at;
+      break;
+    }
+  }
+  skip_spaces();
+  if (at < source.size() && source[at] != ')') {
+    const char quote = source[at] == '(' ? ')' : source[at];
+    const std::string_view title = source.substr(at, kMostTitle);
+    if (std::string_view("\"')").find(quote) == source.npos) return source.npos;
+    size_t end = 1;
+    while (end < title.size() && title[end] != quote) end += title[end] == '\\' ? 2 : 1;
+    at += end + 1;
+    skip_spaces();
+  }
+  return source.substr(std::min(at, source.size())).starts_with(')') ? at + 1 : source.npos;
+}
+
+class Resolver {
+ public:
+  Resolver(std::string_view source, const std::vector<Event>& events)
+      : source_(source), events_(events), next_(events.size() + 1, source.npos) {
+    for (size_t i = events.size(); i-- > 0;) {
+      next_[i] = IsPlaced(events[i]) ? events[i].begin : next_[i + 1];
+    }
+  }
+
+  // False if a marker is not where it is expected.
+  bool Resolve() {
+    if (!FindBegin()) return false;
+    at_ = begin_;
+    for (size_t i = first_; i < events_.size(); ++i) {
+      if (!Take(&i)) return false;
+    }
+    return open_.empty();
+  }
+
+  size_t begin() const { return begin_; }
+  size_t end() const { return at_; }
+  std::vector<Item> TakeItems() { return std::move(items_); }
+
+ private:
+  struct Open {
+    Event::Span span;
+    std::string_view marker;
+    size_t item, content;
+  };
+  static bool IsPlaced(const Event& event) { return event.end > 0; }
+  std::string Raw(size_t begin, size_t end) const {
+    return std::string(source_.substr(begin, end - begin));
+  }
+
+  // Finds the first text, and the markers in front of it.
+  bool FindBegin() {
+    size_t text = 0;
+    while (text < events_.size() && !IsPlaced(events_[text])) ++text;
+    if (text == events_.size()) return false;
+    begin_ = events_[text].begin;
+    if (begin_ > 0 && source_[begin_ - 1] == '\\' && events_[text].kind == Event::kText) --begin_;
+    first_ = text;
+    while (first_ > 0 && events_[first_ - 1].kind == Event::kBegin) {
+      if (!StepBack(events_[--first_].span)) return false;
+    }
+    // What is closed already, such as an image without text, stays in front of the passage.
+    int depth = 0;
+    for (size_t i = 0; i < first_; ++i) {
+      depth += events_[i].kind == Event::kBegin ? 1 : events_[i].kind == Event::kEnd ? -1 : 0;
+    }
+    return depth == 0;
+  }
+
+  bool StepBack(Event::Span span) {
+    size_t begin = begin_;
+    const auto back_over = [&](std::string_view characters, size_t most) {
+      for (; most > 0 && begin > 0 && characters.find(source_[begin - 1]) != source_.npos; --most) {
+        --begin;
+      }
+    };
+    switch (span) {
+      case Event::kEmphasis:
+        back_over("*_", 1);
+        break;
+      case Event::kStrong:
+        back_over("*_", 2);
+        break;
+      case Event::kStrike:
+        back_over("~", 2);
+        break;
+      case Event::kLink:
+        back_over("[<", 1);
+        break;
+      case Event::kImage:
+        back_over("[", 1);
+        back_over("!", 1);
+        break;
+      case Event::kCode:
+        back_over(" \n", 1);
+        back_over("`", source_.npos);
+        break;
+      case Event::kMath:
+        back_over("$", 2);
+        break;
+      case Event::kNone:
+        break;
+    }
+    const bool found = begin < begin_;
+    begin_ = begin;
+    return found;
+  }
+
+  bool Take(size_t* i) {
+    const Event& event = events_[*i];
+    switch (event.kind) {
+      case Event::kBegin:
+        return TakeBegin(i);
+      case Event::kEnd:
+        return TakeEnd(*i);
+      case Event::kSoftBreak:
+      case Event::kHardBreak:
+        return TakeBreak(event.kind == Event::kHardBreak);
+      case Event::kHtml:
+        return TakeHtml(event);
+      case Event::kText:
+      case Event::kEntity:
+        return TakeText(event);
+    }
+    return false;
+  }
+
+  bool TakeText(const Event& event) {
+    if (!IsPlaced(event) || event.begin < at_) return false;
+    const std::string_view gap = source_.substr(at_, event.begin - at_);
+    if (gap != "\\" && gap.find_first_not_of(kBlanks) != gap.npos) return false;
+    at_ = event.end;
+    std::string raw = Raw(event.begin, event.end);
+    if (event.kind == Event::kText) {
+      AddText(raw, gap == "\\");
+    } else if (std::string characters = MarkdownEntity(raw); !characters.empty()) {
+      items_.push_back({Item::kText, raw, std::move(characters)});
+    } else {
+      items_.push_back({Item::kEmpty, std::move(raw)});
+    }
+    return true;
+  }
+
+  // Text, less what only looks like it: "[^1]", "[!NOTE]", ":::tip".
+  void AddText(std::string_view text, bool escaped) {
+    const bool line = items_.empty() || items_.back().raw.find('\n') != std::string::npos;
+    if (line && !escaped && text.starts_with(":::")) {
+      fence_ = true;
+      const size_t end = std::min(text.find(' '), text.size());
+      items_.push_back({Item::kEmpty, std::string(text.substr(0, end))});
+      text.remove_prefix(end);
+    }
+    while (!text.empty()) {
+      const size_t mark =
+          escaped ? text.npos : std::min(text.find("[^"), line ? text.find("[!") : text.npos);
+      const size_t close = mark == text.npos ? mark : text.find(']', mark);
+      const size_t begin = close == text.npos ? text.size() : mark;
+      if (begin > 0) items_.push_back({Item::kText, "", std::string(text.substr(0, begin))});
+      text.remove_prefix(begin);
+      if (text.empty()) return;
+      const bool colon = text.substr(close - begin + 1).starts_with(':');
+      const size_t size = close - begin + (colon ? 2 : 1);
+      items_.push_back({Item::kEmpty, std::string(text.substr(0, size))});
+      text.remove_prefix(size);
+    }
+  }
+
+  bool TakeHtml(const Event& event) {
+    if (!IsPlaced(event)) {  // a line break inside of a tag
+      const size_t after = AfterBreak(source_, at_);
+      if (after == source_.npos || items_.empty() || items_.back().kind != Item::kHtml)
+        return false;
+      items_.back().raw += ' ';
+      at_ = after;
+      return true;
+    }
+    if (event.begin < at_ ||
+        source_.substr(at_, event.begin - at_).find_first_not_of(kBlanks) != source_.npos) {
+      return false;
+    }
+    at_ = event.end;
+    const std::string raw = Raw(event.begin, event.end);
+    if (!raw.starts_with('<') && !items_.empty() && items_.back().kind == Item::kHtml) {
+      items_.back().raw += raw;
+    } else {
+      items_.push_back({Item::kHtml, raw});
+    }
+    return true;
+  }
+
+  // A line break that means nothing is a space, unless a line stands for itself: ":::", "[!NOTE]".
+  bool TakeBreak(bool hard) {
+    const size_t after = AfterBreak(source_, at_);
+    if (after == source_.npos) return false;
+    const bool note = items_.size() == 1 && items_[0].raw.starts_with("[!");
+    const bool fence = std::exchange(fence_, false) || source_.substr(after).starts_with(":::");
+    if (hard || note || fence) {
+      items_.push_back({Item::kEmpty, Raw(at_, after)});
+    } else {
+      items_.push_back({Item::kText, Raw(at_, after), " "});
+    }
+    at_ = after;
+    return true;
+  }
+
+  bool TakeBegin(size_t* i) {
+    const Event::Span span = events_[*i].span;
+    const std::string_view rest = source_.substr(at_);
+    if (span == Event::kCode || span == Event::kMath ||
+        (span == Event::kLink && rest.starts_with('<'))) {
+      return TakeWhole(span, i);
+    }
+    const char first = rest.empty() ? '\0' : rest[0];
+    size_t size = 0;
+    if (span == Event::kEmphasis && (first == '*' || first == '_')) size = 1;
+    if (span == Event::kStrong && (rest.starts_with("**") || rest.starts_with("__"))) size = 2;
+    if (span == Event::kStrike) size = rest.starts_with("~~") ? 2 : first == '~' ? 1 : 0;
+    if (span == Event::kLink && first == '[') size = 1;
+    if (span == Event::kImage && rest.starts_with("![")) size = 2;
+    if (size == 0) return false;
+    at_ += size;
+    open_.push_back({span, rest.substr(0, size), items_.size(), at_});
+    const bool tight = span != Event::kLink && span != Event::kImage;
+    items_.push_back({Item::kOpen, std::string(rest.substr(0, size)), "", 0, tight});
+    return true;
+  }
+
+  // Code, an equation or <https://...>, up to the marker that ends it.
+  bool TakeWhole(Event::Span span, size_t* i) {
+    const std::string_view rest = source_.substr(at_);
+    const char mark = span == Event::kCode ? '`' : '$';
+    const bool link = span == Event::kLink;
+    size_t size = link ? 1 : std::min(rest.find_first_not_of(mark), rest.size());
+    size_t close = link ? rest.find('>') : rest.find(rest.substr(0, size), size);
+    // A longer run of the same mark does not end it.
+    while (!link && size > 0 && close != rest.npos) {
+      const size_t run_end = std::min(rest.find_first_not_of(mark, close), rest.size());
+      if (run_end - close == size) break;
+      close = rest.find(rest.substr(0, size), run_end);
+    }
+    if (size == 0 || close == rest.npos) return false;
+    std::string text(rest.substr(size, close - size)), raw(rest.substr(0, close + size));
+    at_ += raw.size();
+    for (std::string* lines : {&text, &raw}) {  // a line break inside of it is a space
+      for (size_t at; (at = lines->find('\n')) != lines->npos;) {
+        const size_t begin = at > 0 && (*lines)[at - 1] == '\r' ? at - 1 : at;
+        lines->replace(begin, AfterBreak(*lines, at) - begin, " ");
+      }
+    }
+    items_.push_back({Item::kOpaque, std::move(raw), std::move(text)});
+    while (*i < events_.size() && !(events_[*i].kind == Event::kEnd && events_[*i].span == span)) {
+      ++*i;
+    }
+    return true;
+  }
+
+  bool TakeEnd(size_t i) {
+    if (open_.empty() || open_.back().span != events_[i].span) return false;
+    const Open open = open_.back();
+    open_.pop_back();
+    std::string raw(open.marker);
+    if (open.span == Event::kLink || open.span == Event::kImage) {
+      if (!source_.substr(at_).starts_with(']')) return false;
+      raw = TakeTarget(open, next_[i]);
+    } else {
+      if (!source_.substr(at_).starts_with(open.marker)) return false;
+      at_ += open.marker.size();
+    }
+    items_[open.item].partner = items_.size();
+    items_.push_back({Item::kClose, std::move(raw)});
+    return true;
+  }
+
+  // What follows the text of a link.  "[dog]" and "[dog][]" name what they link to by that text, so
+  // they are written "[Hund][dog]".
+  std::string TakeTarget(const Open& open, size_t next) {
+    const size_t close = at_++;
+    size_t end = source_.npos;
+    if (source_.substr(at_).starts_with('(')) end = AfterDestination(source_, at_);
+    if (source_.substr(at_).starts_with('[')) {
+      end = source_.substr(at_, kMostLabel).find(']');
+      end = end == source_.npos ? end : at_ + end + 1;
+    }
+    const bool named = end == source_.npos || end > next || Raw(at_, end) == "[]";
+    if (end != source_.npos && end <= next) at_ = end;
+    if (!named) return Raw(close, at_);
+    std::string name = Raw(open.content, close);
+    std::replace(name.begin(), name.end(), '\n', ' ');
+    return absl::StrCat("][", name, "]");
+  }
+
+  const std::string_view source_;
+  const std::vector<Event>& events_;
+  std::vector<size_t> next_;  // events: where the first text at or after it begins
+  std::vector<Item> items_;
+  std::vector<Open> open_;
+  bool fence_ = false;  // the line begins with ":::"
+  size_t first_ = 0, begin_ = 0, at_ = 0;
+};
+
+}  // namespace
+
+std::optional<MarkdownItems> FindMarkdownItems(std::string_view source,
+                                               const std::vector<MarkdownEvent>& events) {
+  Resolver resolver(source, events);
+  if (!resolver.Resolve()) return std::nullopt;
+  return MarkdownItems{resolver.TakeItems(), resolver.begin(), resolver.end()};
+}
+
+}  // namespace dragoman

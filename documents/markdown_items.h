@@ -1,0 +1,36 @@
+// What stands in a block of Markdown, in order: texts, markers, code, tags (markdown_inline.h).
+
+#ifndef DRAGOMAN_DOCUMENTS_MARKDOWN_ITEMS_H_
+#define DRAGOMAN_DOCUMENTS_MARKDOWN_ITEMS_H_
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "documents/markdown_inline.h"
+
+namespace dragoman {
+
+// A thing in the block, as it is written.
+struct MarkdownItem {
+  enum Kind { kText, kOpen, kClose, kOpaque, kEmpty, kHtml } kind;
+  std::string raw;
+  std::string text;    // characters, of kText and kOpaque
+  size_t partner = 0;  // of kOpen: its kClose
+  bool tight = false;  // of kOpen
+};
+
+struct MarkdownItems {
+  std::vector<MarkdownItem> items;
+  size_t begin = 0, end = 0;  // bytes of the source
+};
+
+// None if a marker is not where it is expected.
+std::optional<MarkdownItems> FindMarkdownItems(std::string_view source,
+                                               const std::vector<MarkdownEvent>& events);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_DOCUMENTS_MARKDOWN_ITEMS_H_

@@ -1,0 +1,188 @@
+// Markdown (CommonMark, with GitHub's tables, task lists and strikethrough): one passage for the
+// text of each paragraph, heading, item or cell.  A passage is written in one line, because a line
+// break in a paragraph means a space.
+//
+// Kept as they are: code, front matter, the targets and titles of links, definitions of references,
+// equations, footnote marks.  A block of HTML is a passage in HTML.
+
+#include <md4c.h>
+
+#include <algorithm>
+#include <climits>
+#include <functional>
+#include <utility>
+
+#include "documents/markdown_inline.h"
+#include "documents/readers.h"
+#include "documents/source_text.h"
+#include "engine/base/status.h"
+
+namespace dragoman {
+namespace {
+
+using Event = MarkdownEvent;
+
+Event::Span SpanOf(MD_SPANTYPE type) {
+  switch (type) {
+    case MD_SPAN_EM:
+      return Event::kEmphasis;
+    case MD_SPAN_STRONG:
+      return Event::kStrong;
+    case MD_SPAN_DEL:
+      return Event::kStrike;
+    case MD_SPAN_A:
+      return Event::kLink;
+    case MD_SPAN_IMG:
+      return Event::kImage;
+    case MD_SPAN_CODE:
+      return Event::kCode;
+    case MD_SPAN_LATEXMATH:
+    case MD_SPAN_LATEXMATH_DISPLAY:
+      return Event::kMath;
+    default:
+      return Event::kNone;
+  }
+}
+
+// Hears what md4c finds in `source`, which follows the front matter.
+class Listener {
+ public:
+  explicit Listener(std::string_view source) : source_(source) {}
+
+  absl::Status Read() {
+    if (source_.size() > INT_MAX) return absl::InvalidArgumentError("is larger than 2 GiB");
+    MD_PARSER parser = {};
+    parser.flags =
+        MD_FLAG_TABLES | MD_FLAG_STRIKETHROUGH | MD_FLAG_TASKLISTS | MD_FLAG_LATEXMATHSPANS;
+    parser.enter_block = [](MD_BLOCKTYPE type, void*, void* self) { return Of(self).Enter(type); };
+    parser.leave_block = [](MD_BLOCKTYPE type, void*, void* self) { return Of(self).Leave(type); };
+    parser.enter_span = [](MD_SPANTYPE type, void*, void* self) {
+      return Of(self).Add({Event::kBegin, SpanOf(type)});
+    };
+    parser.leave_span = [](MD_SPANTYPE type, void*, void* self) {
+      return Of(self).Add({Event::kEnd, SpanOf(type)});
+    };
+    parser.text = [](MD_TEXTTYPE type, const MD_CHAR* text, MD_SIZE size, void* self) {
+      return Of(self).Text(type, text, size);
+    };
+    if (md_parse(source_.data(), static_cast<MD_SIZE>(source_.size()), &parser, this) == 0) {
+      return absl::OkStatus();
+    }
+    return absl::InvalidArgumentError("is not Markdown that can be read");
+  }
+
+  std::vector<Passage> TakePassages() { return std::move(passages_); }
+
+ private:
+  static Listener& Of(void* self) { return *static_cast<Listener*>(self); }
+
+  int Enter(MD_BLOCKTYPE type) {
+    Finish();
+    blocks_.push_back(type);
+    return 0;
+  }
+  int Leave(MD_BLOCKTYPE type) {
+    Finish();
+    if (!blocks_.empty()) blocks_.pop_back();
+    return 0;
+  }
+  int Add(const Event& event) {
+    events_.push_back(event);
+    return 0;
+  }
+
+  int Text(MD_TEXTTYPE type, const MD_CHAR* text, MD_SIZE size) {
+    if (type == MD_TEXT_SOFTBR) return Add({Event::kSoftBreak});
+    if (type == MD_TEXT_BR) return Add({Event::kHardBreak});
+    Event event = {type == MD_TEXT_ENTITY ? Event::kEntity
+                   : type == MD_TEXT_HTML ? Event::kHtml
+                                          : Event::kText};
+    const bool placed = !std::less<>()(text, source_.data()) &&
+                        std::less<>()(text, source_.data() + source_.size());
+    if (placed && size > 0) {
+      event.begin = static_cast<size_t>(text - source_.data());
+      event.end = event.begin + size;
+    }
+    return Add(event);
+  }
+
+  // What was heard since the block began, or since a block in it ended.
+  void Finish() {
+    const MD_BLOCKTYPE type = blocks_.empty() ? MD_BLOCK_DOC : blocks_.back();
+    if (!events_.empty() && type == MD_BLOCK_HTML) {
+      FinishHtml();
+    } else if (!events_.empty() && type != MD_BLOCK_CODE) {
+      const bool table = type == MD_BLOCK_TH || type == MD_BLOCK_TD;
+      const MarkdownBlock block = {.table = table, .line = !table && type != MD_BLOCK_H};
+      std::optional<Passage> passage = MarkdownPassage(source_, events_, block);
+      if (passage.has_value()) AddPassage(*std::move(passage));
+    }
+    events_.clear();
+  }
+
+  // A block of HTML, if its lines have no other marks in front of them.
+  void FinishHtml() {
+    const auto first = std::find_if(events_.begin(), events_.end(),
+                                    [](const Event& event) { return event.end > 0; });
+    if (first == events_.end()) return;
+    const size_t begin = first->begin;
+    size_t end = begin;
+    for (const Event& event : events_) {
+      if (event.end == 0) continue;  // a line break
+      const std::string_view gap = source_.substr(end, event.begin - end);
+      if (event.begin < end || gap.find_first_not_of(" \t\r\n") != gap.npos) return;
+      end = event.end;
+    }
+    std::string_view text = source_.substr(begin, std::min(end, source_.size()) - begin);
+    text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
+    if (text.starts_with("<!") || text.starts_with("<?") || !HasWords(text)) return;
+    AddPassage({begin, begin + text.size(), 1, std::string(text), PassageMarkup::kHtml});
+  }
+
+  void AddPassage(Passage passage) {
+    if (!passages_.empty() && passages_.back().end > passage.begin) return;
+    passages_.push_back(std::move(passage));
+  }
+
+  const std::string_view source_;
+  std::vector<MD_BLOCKTYPE> blocks_;  // open ones
+  std::vector<Event> events_;
+  std::vector<Passage> passages_;
+};
+
+// The size of the front matter: what is between two lines "---" or "+++" at the beginning.
+size_t FrontMatter(std::string_view part) {
+  const std::string_view fence = part.substr(0, 3);
+  if (fence != "---" && fence != "+++") return 0;
+  for (size_t line = part.find('\n'); line != part.npos; line = part.find('\n', line + 1)) {
+    const size_t end = std::min(part.find('\n', line + 1), part.size());
+    std::string_view text = part.substr(line + 1, end - line - 1);
+    text = text.substr(0, text.find_last_not_of(" \t\r") + 1);
+    if (text == fence || (text == "..." && fence == "---")) return end;
+    // A rule, not front matter: the first line of that is a key.
+    if (line < 5 && fence == "---" && text.find(':') == text.npos && !text.starts_with('#')) {
+      return 0;
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+Passages ReadMarkdown(std::string_view part, const DocumentOptions&) {
+  RETURN_IF_ERROR(CheckUtf8(part));
+  const size_t mark = part.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+  const size_t skipped = mark + FrontMatter(part.substr(mark));
+  Listener listener(part.substr(skipped));
+  RETURN_IF_ERROR(listener.Read());
+  std::vector<Passage> passages = listener.TakePassages();
+  LineCounter lines(part);
+  for (Passage& passage : passages) {
+    passage.begin += skipped;
+    passage.end += skipped;
+    passage.line = lines.At(passage.begin);
+  }
+  return passages;
+}
+
+}  // namespace dragoman

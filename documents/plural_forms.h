@@ -1,0 +1,16 @@
+// How many plural forms gettext's and Qt's translations have in a language.
+
+#ifndef DRAGOMAN_DOCUMENTS_PLURAL_FORMS_H_
+#define DRAGOMAN_DOCUMENTS_PLURAL_FORMS_H_
+
+#include <cstddef>
+#include <string_view>
+
+namespace dragoman {
+
+// `tag` is a BCP-47 tag; 2, the most usual number, for languages that are not known.
+size_t UsualPluralForms(std::string_view tag);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_DOCUMENTS_PLURAL_FORMS_H_

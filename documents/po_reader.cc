@@ -1,0 +1,283 @@
+// gettext's PO and POT: the entries that have no translation yet.
+//
+//   #: menu.c:12
+//   msgid "One file"
+//   msgid_plural "%d files"
+//   msgstr[0] ""          <- "One file"
+//   msgstr[1] ""          <- "%d files"
+//
+// How many plural forms there are is what the header says (Plural-Forms), or in a template, which
+// does not say it, what is usual in the target language; missing forms are added, and those too
+// many are left out.  The header, comments, flags and obsolete entries stay as they are.
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "documents/inline_text.h"
+#include "documents/plural_forms.h"
+#include "documents/readers.h"
+#include "documents/source_text.h"
+#include "engine/base/status.h"
+
+namespace dragoman {
+namespace {
+
+constexpr size_t kWidth = 79;     // of a line
+constexpr size_t kMostForms = 6;  // of a plural, in any language
+
+// A string of an entry: one or more quoted pieces.
+struct Value {
+  size_t begin = 0, end = 0;  // of its pieces, with their quotes
+  std::string text;
+  bool present = false;
+};
+
+struct Entry {
+  int line = 0;
+  Value context, id, plural;
+  std::vector<std::pair<size_t, Value>> forms;  // of msgstr, or msgstr[number]
+};
+
+std::string Quote(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\n') {
+      out += "\\n";
+    } else if (c == '\t') {
+      out += "\\t";
+    } else if (c == '\r') {
+      out += "\\r";
+    } else {
+      if (c == '"' || c == '\\') out += '\\';
+      out += c;
+    }
+  }
+  return out;
+}
+
+// The pieces of a string, as gettext cuts them: one, or an empty one and then lines.
+std::string SpellPo(std::string_view text) {
+  const size_t newline = text.find('\n');
+  const std::string whole = Quote(text);
+  const bool lines = newline != text.npos && newline + 1 < text.size();
+  if (!lines && whole.size() + 8 <= kWidth) return absl::StrCat("\"", whole, "\"");
+  std::string out = "\"\"", piece;
+  const auto finish = [&] {
+    if (!piece.empty()) absl::StrAppend(&out, "\n\"", piece, "\"");
+    piece.clear();
+  };
+  while (!text.empty()) {
+    // A word, with the white space behind it.
+    const size_t space = std::min(text.find_first_of(" \n"), text.size());
+    const size_t end = std::min(space + 1, text.size());
+    const std::string word = Quote(text.substr(0, end));
+    if (piece.size() + word.size() + 2 > kWidth) finish();
+    piece += word;
+    if (space < text.size() && text[space] == '\n') finish();
+    text.remove_prefix(end);
+  }
+  finish();
+  return out;
+}
+
+class Reader {
+ public:
+  Reader(std::string_view part, const DocumentOptions& options)
+      : part_(part), forms_(UsualPluralForms(options.target_language)) {}
+
+  Passages Read() && {
+    RETURN_IF_ERROR(CheckUtf8(part_));
+    size_t at = part_.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+    for (line_ = 1; at < part_.size(); ++line_) {
+      const size_t end = std::min(part_.find('\n', at), part_.size());
+      RETURN_IF_ERROR(ReadLine(at, end));
+      at = end + 1;
+    }
+    RETURN_IF_ERROR(Finish());
+    return std::move(passages_);
+  }
+
+ private:
+  absl::Status ReadLine(size_t begin, size_t end) {
+    size_t at = SkipBlanks(begin, end);
+    if (at == end) return Finish();
+    if (part_[at] == '#') {
+      // Comments stand in front of an entry.
+      return entry_.forms.empty() ? absl::OkStatus() : Finish();
+    }
+    if (part_[at] == '"') {
+      if (value_ == nullptr) return DamagedLine(line_, "want a keyword in front of the string");
+      return ReadPiece(at, end);
+    }
+    const size_t keyword_end = std::min(part_.find_first_of(" \t\"", at), end);
+    const std::string_view keyword = part_.substr(at, keyword_end - at);
+    RETURN_IF_ERROR(Begin(keyword));
+    at = SkipBlanks(keyword_end, end);
+    if (at == end || part_[at] != '"') return DamagedLine(line_, "want a string in quotes");
+    value_->begin = at;
+    value_->present = true;
+    return ReadPiece(at, end);
+  }
+
+  size_t SkipBlanks(size_t at, size_t end) const {
+    return std::min(part_.find_first_not_of(" \t\r", at), end);
+  }
+
+  absl::Status Begin(std::string_view keyword) {
+    if (keyword == "domain") {
+      RETURN_IF_ERROR(Finish());
+      domain_ = {};
+      return Take(&domain_, keyword);
+    }
+    if (keyword == "msgctxt" || (keyword == "msgid" && !entry_.forms.empty())) {
+      RETURN_IF_ERROR(Finish());
+    }
+    if (entry_.line == 0) entry_.line = line_;
+    if (keyword == "msgctxt") return Take(&entry_.context, keyword);
+    if (keyword == "msgid") return Take(&entry_.id, keyword);
+    if (!entry_.id.present) return DamagedLine(line_, "want msgid first");
+    if (keyword == "msgid_plural") return Take(&entry_.plural, keyword);
+    size_t number = 0;
+    if (keyword != "msgstr") {
+      const bool one_digit = keyword.size() == 9 && keyword.starts_with("msgstr[") &&
+                             keyword[7] >= '0' && keyword[7] <= '9' && keyword[8] == ']';
+      if (!one_digit) {
+        return DamagedLine(line_, absl::StrCat("unknown keyword ", std::string(keyword)));
+      }
+      number = static_cast<size_t>(keyword[7] - '0');
+      if (!entry_.plural.present) return DamagedLine(line_, "want msgid_plural first");
+    } else if (entry_.plural.present) {
+      return DamagedLine(line_, "want msgstr[0]");
+    }
+    if (number != entry_.forms.size()) return DamagedLine(line_, "is not the next msgstr");
+    entry_.forms.emplace_back(number, Value());
+    value_ = &entry_.forms.back().second;
+    return absl::OkStatus();
+  }
+
+  absl::Status Take(Value* value, std::string_view keyword) {
+    if (value->present) {
+      return DamagedLine(line_, absl::StrCat("has a second ", std::string(keyword)));
+    }
+    value_ = value;
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadPiece(size_t at, size_t end) {
+    for (++at; at < end && part_[at] != '"'; ++at) {
+      if (part_[at] != '\\') {
+        value_->text += part_[at];
+        continue;
+      }
+      if (++at == end) break;
+      AppendEscape(&at, end);
+    }
+    if (at >= end) return DamagedLine(line_, "has a string without its closing quote");
+    value_->end = at + 1;
+    if (SkipBlanks(at + 1, end) != end) return DamagedLine(line_, "has more behind the string");
+    return absl::OkStatus();
+  }
+
+  // Appends the character that the escape whose letter is at *at stands for.
+  void AppendEscape(size_t* at, size_t end) {
+    static constexpr std::string_view kLetters = "ntrabfv", kCharacters = "\n\t\r\a\b\f\v";
+    const char c = part_[*at];
+    const size_t found = kLetters.find(c);
+    if (found != kLetters.npos) {
+      value_->text += kCharacters[found];
+    } else if (c >= '0' && c <= '7') {
+      unsigned code = 0;
+      size_t digits = 0;
+      for (; digits < 3 && *at + digits < end && part_[*at + digits] >= '0' &&
+             part_[*at + digits] <= '7';
+           ++digits) {
+        code = code * 8 + static_cast<unsigned>(part_[*at + digits] - '0');
+      }
+      *at += digits - 1;
+      if (code < 0x80) value_->text += static_cast<char>(code);
+    } else {
+      value_->text += c;
+    }
+  }
+
+  // The entry that was read.
+  absl::Status Finish() {
+    Entry entry = std::exchange(entry_, {});
+    value_ = nullptr;
+    if (entry.line == 0) return absl::OkStatus();
+    if (!entry.id.present) return DamagedLine(entry.line, "has no msgid");
+    if (entry.forms.empty()) return DamagedLine(entry.line, "has no msgstr");
+    if (entry.id.text.empty() && !entry.context.present) return ReadHeader(entry);
+    if (entry.plural.present) {
+      AddPlural(entry);
+    } else if (Value& form = entry.forms[0].second; form.text.empty()) {
+      AddPassage(form.begin, form.end, entry.line, entry.id.text, "");
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadHeader(const Entry& entry) {
+    const std::string& header = entry.forms[0].second.text;
+    const std::string charset = After(header, "charset=");
+    if (!charset.empty() && charset != "CHARSET" && !IsNamed(charset, "utf-8") &&
+        !IsNamed(charset, "utf8") && !IsNamed(charset, "us-ascii") && !IsNamed(charset, "ascii")) {
+      return DamagedLine(entry.line, absl::StrCat("is encoded in ", charset, ", want UTF-8"));
+    }
+    const std::string forms = After(header, "nplurals=");
+    if (forms.size() == 1 && forms[0] >= '1' && forms[0] <= '6') {
+      forms_ = static_cast<size_t>(forms[0] - '0');
+    }
+    return absl::OkStatus();
+  }
+
+  static std::string After(const std::string& header, std::string_view name) {
+    const size_t at = header.find(name);
+    if (at == header.npos) return "";
+    const std::string value = header.substr(at + name.size());
+    return value.substr(0, value.find_first_of(" ;\n\t"));
+  }
+
+  void AddPlural(const Entry& entry) {
+    const auto& forms = entry.forms;
+    const size_t last = forms.back().second.end;
+    const bool untranslated = std::all_of(
+        forms.begin(), forms.end(), [](const auto& form) { return form.second.text.empty(); });
+    const std::string& one = forms_ > 1 ? entry.id.text : entry.plural.text;
+    for (size_t i = 0; i < std::max(forms.size(), std::min(forms_, kMostForms)); ++i) {
+      const std::string& text = i == 0 ? one : entry.plural.text;
+      if (i >= forms.size()) {
+        AddPassage(last, last, entry.line, text, absl::StrCat("\nmsgstr[", i, "] "));
+      } else if (i + 1 == forms_ && forms.size() > forms_ && untranslated) {
+        return AddPassage(forms[i].second.begin, last, entry.line, text, "");
+      } else if (const Value& form = forms[i].second; form.text.empty()) {
+        AddPassage(form.begin, form.end, entry.line, text, "");
+      }
+    }
+  }
+
+  void AddPassage(size_t begin, size_t end, int line, const std::string& text,
+                  const std::string& keyword) {
+    if (!HasWords(text)) return;
+    passages_.push_back(
+        PlainPassage(begin, end, line, text, [keyword](std::string_view characters) {
+          return absl::StrCat(keyword, SpellPo(characters));
+        }));
+  }
+
+  const std::string_view part_;
+  size_t forms_;  // of a plural
+  int line_ = 1;
+  Entry entry_;
+  Value domain_;
+  Value* value_ = nullptr;  // that the next piece belongs to
+  std::vector<Passage> passages_;
+};
+
+}  // namespace
+
+Passages ReadPo(std::string_view part, const DocumentOptions& options) {
+  return Reader(part, options).Read();
+}
+
+}  // namespace dragoman

@@ -1,0 +1,216 @@
+// Java's .properties: the values of keys.
+//
+//   greeting = Hello, {0}!          # a comment
+//   long = One \                    a value may go on in the next line
+//          two \u00e9
+//
+// A file with characters that are not ASCII is UTF-8, or if it is not, ISO-8859-1, in which others
+// are escaped.  In a file of ASCII all others are escaped, so that every Java can read it.  A value
+// is written in one line.
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "documents/icu_message.h"
+#include "documents/inline_text.h"
+#include "documents/readers.h"
+#include "documents/source_text.h"
+#include "engine/base/status.h"
+#include "engine/base/utf8.h"
+
+namespace dragoman {
+namespace {
+
+constexpr std::string_view kBlanks = " \t\f";
+
+enum class Encoding { kAscii, kUtf8, kLatin1 };
+
+Encoding EncodingOf(std::string_view part) {
+  const bool ascii = std::all_of(part.begin(), part.end(),
+                                 [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  return ascii ? Encoding::kAscii : IsValidUtf8(part) ? Encoding::kUtf8 : Encoding::kLatin1;
+}
+
+void AppendUnit(char32_t unit, std::string* out) { absl::StrAppendFormat(out, "\\u%04x", unit); }
+
+std::string SpellValue(std::string_view text, Encoding encoding) {
+  static constexpr std::string_view kCharacters = "\n\t\r\f\\", kLetters = "ntrf\\";
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    const size_t begin = at;
+    const char32_t c = NextCodePoint(text, &at);
+    const size_t found = c < 0x80 ? kCharacters.find(static_cast<char>(c)) : kCharacters.npos;
+    if (found != kCharacters.npos) {
+      out += {'\\', kLetters[found]};
+    } else if (c == ' ' && begin == 0) {
+      out += "\\ ";
+    } else if (c < 0x80 || encoding == Encoding::kUtf8) {
+      out += text.substr(begin, at - begin);
+    } else if (c < 0x100 && encoding == Encoding::kLatin1) {
+      out += static_cast<char>(c);
+    } else if (c < 0x10000) {
+      AppendUnit(c, &out);
+    } else {
+      AppendUnit(0xd7c0 + (c >> 10), &out);
+      AppendUnit(0xdc00 + (c & 0x3ff), &out);
+    }
+  }
+  return out;
+}
+
+class Reader {
+ public:
+  explicit Reader(std::string_view part) : part_(part), encoding_(EncodingOf(part)) {}
+
+  Passages Read() && {
+    RETURN_IF_ERROR(CheckBytes());
+    size_t at = part_.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+    while (at < part_.size()) {
+      at = std::min(part_.find_first_not_of(" \t\f\r\n", at), part_.size());
+      if (at == part_.size()) break;
+      if (part_[at] == '#' || part_[at] == '!') {
+        at = EndOfLine(at);
+        continue;
+      }
+      line_ = lines_.At(at);
+      RETURN_IF_ERROR(ReadPair(&at));
+    }
+    return std::move(passages_);
+  }
+
+ private:
+  // A zero byte is not in a text; it is in UTF-16.
+  absl::Status CheckBytes() const {
+    const size_t zero = part_.find('\0');
+    if (part_.starts_with("\xff\xfe") || part_.starts_with("\xfe\xff")) return CheckUtf8(part_);
+    return zero == part_.npos ? absl::OkStatus() : DamagedAt(part_, zero, "has a zero byte");
+  }
+
+  size_t EndOfLine(size_t at) const {
+    return std::min(part_.find_first_of("\r\n", at), part_.size());
+  }
+
+  absl::Status ReadPair(size_t* at) {
+    std::string key;
+    while (*at < part_.size() && std::string_view("=: \t\f\r\n").find(part_[*at]) == part_.npos) {
+      RETURN_IF_ERROR(TakeCharacter(at, &key));
+    }
+    SkipBlanks(at);
+    if (*at < part_.size() && (part_[*at] == '=' || part_[*at] == ':')) {
+      ++*at;
+      SkipBlanks(at);
+    }
+    const size_t begin = *at;
+    std::string value;
+    while (*at < part_.size() && part_[*at] != '\r' && part_[*at] != '\n') {
+      RETURN_IF_ERROR(TakeCharacter(at, &value));
+    }
+    if (!IsValidUtf8(value)) return DamagedLine(line_, "has half of a surrogate pair");
+    if (HasWords(value)) Add(begin, *at, value);
+    return absl::OkStatus();
+  }
+
+  void SkipBlanks(size_t* at) const {
+    while (true) {
+      *at = std::min(part_.find_first_not_of(kBlanks, *at), part_.size());
+      const size_t next = AfterContinuation(*at);
+      if (next == *at) return;
+      *at = next;
+    }
+  }
+
+  // Behind a backslash at the end of a line, and the blanks of the next one; `at` if there is none.
+  size_t AfterContinuation(size_t at) const {
+    const std::string_view rest = part_.substr(at);
+    const size_t size = rest.starts_with("\\\r\n")                             ? 3
+                        : rest.starts_with("\\\n") || rest.starts_with("\\\r") ? 2
+                                                                               : 0;
+    if (size == 0) return at;
+    return std::min(part_.find_first_not_of(kBlanks, at + size), part_.size());
+  }
+
+  absl::Status TakeCharacter(size_t* at, std::string* out) const {
+    if (const size_t next = AfterContinuation(*at); next != *at) {
+      *at = next;
+      return absl::OkStatus();
+    }
+    char c = part_[(*at)++];
+    if (c == '\\') {
+      if (*at == part_.size()) return absl::OkStatus();
+      c = part_[(*at)++];
+      if (c == 'u') return TakeUnit(at, out);
+      static constexpr std::string_view kCharacters = "\n\t\r\f", kLetters = "ntrf";
+      if (const size_t found = kLetters.find(c); found != kLetters.npos) c = kCharacters[found];
+    }
+    if (encoding_ == Encoding::kLatin1) {
+      AppendUtf8(static_cast<unsigned char>(c), out);
+    } else {
+      *out += c;
+    }
+    return absl::OkStatus();
+  }
+
+  // "\u00e9", or a pair of them for a character above U+FFFF.
+  absl::Status TakeUnit(size_t* at, std::string* out) const {
+    const auto unit = [&](size_t from) -> int {
+      const std::string_view digits = part_.substr(std::min(from, part_.size()), 4);
+      if (digits.size() < 4) return -1;
+      int code = 0;
+      for (const char c : digits) {
+        const size_t digit = std::string_view("0123456789abcdef").find(static_cast<char>(c | 0x20));
+        if (digit == part_.npos) return -1;
+        code = code * 16 + static_cast<int>(digit);
+      }
+      return code;
+    };
+    const int first = unit(*at);
+    if (first < 0) return DamagedLine(line_, "want four hexadecimal digits behind \\u");
+    *at += 4;
+    if (first < 0xd800 || first > 0xdfff) {
+      AppendUtf8(static_cast<char32_t>(first), out);
+      return absl::OkStatus();
+    }
+    const int second = part_.substr(*at).starts_with("\\u") ? unit(*at + 2) : -1;
+    if (first > 0xdbff || second < 0xdc00 || second > 0xdfff) {
+      return DamagedLine(line_, "has half of a surrogate pair");
+    }
+    *at += 6;
+    AppendUtf8(static_cast<char32_t>(0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00)), out);
+    return absl::OkStatus();
+  }
+
+  // In a value with {0}, which MessageFormat reads, "''" is an apostrophe.
+  void Add(size_t begin, size_t end, const std::string& value) {
+    const size_t brace = value.find('{');
+    const bool format = value.find("'{") == value.npos && brace != value.npos &&
+                        brace + 1 < value.size() && value[brace + 1] >= '0' &&
+                        value[brace + 1] <= '9';
+    std::string text = value;
+    if (format) {
+      for (size_t at = 0; (at = text.find("''", at)) != text.npos; ++at) text.erase(at, 1);
+    }
+    passages_.push_back(PlainPassage(begin, end, line_, text,
+                                     [format, encoding = encoding_](std::string_view translation) {
+                                       std::string out;
+                                       for (const char c : translation)
+                                         out += c == '\'' && format ? "''" : std::string(1, c);
+                                       return SpellValue(out, encoding);
+                                     }));
+  }
+
+  const std::string_view part_;
+  const Encoding encoding_;
+  LineCounter lines_{part_};
+  int line_ = 1;
+  std::vector<Passage> passages_;
+};
+
+}  // namespace
+
+Passages ReadProperties(std::string_view part, const DocumentOptions&) {
+  return Reader(part).Read();
+}
+
+}  // namespace dragoman

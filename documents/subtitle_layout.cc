@@ -1,0 +1,285 @@
+#include "documents/subtitle_layout.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "engine/base/utf8.h"
+
+namespace dragoman {
+namespace {
+
+bool IsWide(char32_t c) {  // Chinese and Japanese, which have no spaces, and Korean syllables
+  return (c >= 0x1100 && c <= 0x115f) || (c >= 0x2e80 && c <= 0xa4cf) ||
+         (c >= 0xac00 && c <= 0xd7a3) || (c >= 0xf900 && c <= 0xfaff) ||
+         (c >= 0xfe30 && c <= 0xfe4f) || (c >= 0xff01 && c <= 0xff60) ||
+         (c >= 0x20000 && c <= 0x3fffd);
+}
+bool IsHangul(char32_t c) { return c >= 0xac00 && c <= 0xd7a3; }
+
+// What begins no line, such as a full stop.
+bool ClosesWide(char32_t c) {
+  constexpr std::u32string_view kClosing = U"、。，．・：；？！」』）】〉》〕’”…ー～々";
+  return kClosing.find(c) != kClosing.npos;
+}
+bool OpensWide(char32_t c) {
+  constexpr std::u32string_view kOpening = U"「『（【〈《〔‘“";
+  return kOpening.find(c) != kOpening.npos;
+}
+
+size_t Columns(const std::vector<SubtitleWord>& words, size_t begin, size_t end) {
+  size_t columns = 0;
+  for (size_t i = begin; i < end; ++i) {
+    columns += words[i].columns + (i > begin && words[i].space_before);
+  }
+  return columns;
+}
+
+bool EndsPhrase(const SubtitleWord& word) {
+  if (word.text.ends_with(';') && word.text.find('&') != std::string::npos) return false;  // &lt;
+  constexpr std::string_view kEnds[] = {",",  ".",  ";",  ":",  "!",  "?",
+                                        "、", "。", "，", "！", "？", "…"};
+  return std::any_of(std::begin(kEnds), std::end(kEnds),
+                     [&](std::string_view end) { return word.text.ends_with(end); });
+}
+
+// The word in [first, last] before which there is best a break, for `target` columns in front of
+// it, counted from word `begin`: the nearest one, or one after punctuation that is nearly as near.
+size_t BreakBefore(const std::vector<SubtitleWord>& words, size_t begin, size_t first, size_t last,
+                   size_t target) {
+  size_t best = first;
+  auto least = std::numeric_limits<int64_t>::max();
+  size_t columns = Columns(words, begin, first);
+  for (size_t i = first; i <= last; ++i) {
+    const bool joined = i < words.size() && words[i].joined;
+    const auto distance = static_cast<int64_t>(columns) - static_cast<int64_t>(target);
+    const int64_t cost =
+        std::abs(distance) - (EndsPhrase(words[i - 1]) ? 6 : 0) + (joined ? 1'000'000 : 0);
+    if (cost < least) {
+      least = cost;
+      best = i;
+    }
+    if (i < words.size()) columns += words[i].columns + words[i].space_before;
+  }
+  return best;
+}
+
+constexpr size_t kMostTag = 256;  // bytes
+
+// The bytes of the tag that the text begins with; 0 if it begins with none.
+size_t TagSize(std::string_view text) {
+  text = text.substr(0, kMostTag);
+  size_t end = text.npos;
+  if (text.starts_with("{\\")) end = text.find('}');
+  if (text.starts_with("&lrm;") || text.starts_with("&rlm;")) end = 4;
+  if (text.starts_with('<') && text.size() > 1) {
+    const auto next = static_cast<unsigned char>(text[text[1] == '/' && text.size() > 2 ? 2 : 1]);
+    if (absl::ascii_isalnum(next)) end = text.find('>');
+  }
+  return end == text.npos ? 0 : end + 1;
+}
+
+// "c" of "<c.yellow>" and of "</c>".
+std::string_view TagName(std::string_view tag) {
+  tag.remove_prefix(tag.starts_with("</") ? 2 : 1);
+  return tag.substr(0, tag.find_first_of(" .\t>"));
+}
+
+// Cuts text into words, and remembers in which tags.
+class WordCutter {
+ public:
+  void Open(std::string_view open, std::string_view close) {
+    around_.emplace_back(open, close);
+    tagged_ = true;
+  }
+  void Close() {
+    around_.pop_back();
+    tagged_ = true;
+  }
+  void Single(std::string_view raw) {
+    if (space_ || words_.empty()) {
+      before_ += raw;
+    } else {
+      words_.back().after += raw;
+      tagged_ = true;
+    }
+  }
+
+  void Text(std::string_view text) {
+    for (size_t at = 0; at < text.size();) {
+      const size_t begin = at;
+      const char32_t c = NextCodePoint(text, &at);
+      // A no-break space is part of a word.
+      if (c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == 0x3000) {
+        space_ = true;
+        in_word_ = glued_ = false;
+      } else {
+        Character(c, text.substr(begin, at - begin));
+      }
+    }
+  }
+
+  std::vector<SubtitleWord> Take() && {
+    if (!words_.empty()) words_.back().after += before_;
+    return std::move(words_);
+  }
+
+ private:
+  void Character(char32_t c, std::string_view bytes) {
+    const bool alone = IsWide(c) && !IsHangul(c);
+    const bool joins = !space_ && !words_.empty() &&
+                       ((in_word_ && !alone) || glued_ || ClosesWide(c) || !IsWide(c));
+    const bool breaks = !joins || (!in_word_ && !alone && !glued_ && !ClosesWide(c) && IsLetter(c));
+    if (breaks || tagged_) {
+      words_.push_back({.space_before = space_, .joined = !breaks});
+      words_.back().around = around_;
+      words_.back().before = std::move(before_);
+      before_.clear();
+    }
+    words_.back().text += bytes;
+    words_.back().columns += IsWide(c) ? 2 : 1;
+    in_word_ = !alone;
+    glued_ = OpensWide(c);
+    space_ = tagged_ = false;
+  }
+
+  static bool IsLetter(char32_t c) {
+    return c >= 0x80 || absl::ascii_isalnum(static_cast<unsigned char>(c));
+  }
+
+  std::vector<SubtitleWord> words_;
+  SubtitleElements around_;
+  std::string before_;
+  bool space_ = false;    // since the last word
+  bool glued_ = false;    // the last character takes the next one with it
+  bool in_word_ = false;  // of a script with spaces
+  bool tagged_ = false;   // a tag stands behind the last word
+};
+
+// Words [begin, end) in one line, with the tags around them.
+std::string Line(const std::vector<SubtitleWord>& words, size_t begin, size_t end,
+                 SubtitleElements* open) {
+  std::string out;
+  for (size_t i = begin; i < end; ++i) {
+    const SubtitleWord& word = words[i];
+    size_t same = 0;
+    while (same < open->size() && same < word.around.size() &&
+           (*open)[same].first == word.around[same].first) {
+      ++same;
+    }
+    for (; open->size() > same; open->pop_back()) out += open->back().second;
+    if (word.space_before && i > begin) out += ' ';
+    for (; same < word.around.size(); ++same) {
+      out += word.around[same].first;
+      open->push_back(word.around[same]);
+    }
+    out += word.before + word.text + word.after;
+  }
+  return out;
+}
+
+// Words [begin, end) in one line or two.
+std::string Cue(const std::vector<SubtitleWord>& words, size_t begin, size_t end,
+                std::string_view newline) {
+  SubtitleElements open;
+  const size_t columns = Columns(words, begin, end);
+  size_t second = end;
+  if (columns > kSubtitleWidth && end - begin > 1) {
+    second = BreakBefore(words, begin, begin + 1, end - 1, (columns + 1) / 2);
+  }
+  std::string out = Line(words, begin, second, &open);
+  if (second < end) {
+    out += newline;
+    out += Line(words, second, end, &open);
+  }
+  for (; !open.empty(); open.pop_back()) out += open.back().second;
+  return out;
+}
+
+}  // namespace
+
+std::vector<SubtitleToken> SubtitleTokens(std::string_view text) {
+  std::vector<SubtitleToken> tokens;
+  std::vector<size_t> open;
+  for (size_t at = 0; at < text.size();) {
+    const std::string_view rest = text.substr(at);
+    const size_t tag = TagSize(rest);
+    if (tag == 0) {
+      size_t end = 1;
+      while (end < rest.size() && TagSize(rest.substr(end)) == 0) ++end;
+      tokens.push_back({SubtitleToken::kText, rest.substr(0, end)});
+      at += end;
+      continue;
+    }
+    const std::string_view raw = rest.substr(0, tag);
+    tokens.push_back({SubtitleToken::kSingle, raw});
+    at += tag;
+    if (raw.starts_with("</")) {
+      if (open.empty() || TagName(tokens[open.back()].raw) != TagName(raw)) continue;
+      SubtitleToken& start = tokens[open.back()];
+      start.kind = SubtitleToken::kOpen;
+      start.partner = tokens.size() - 1;
+      tokens.back() = {SubtitleToken::kClose, raw, open.back()};
+      open.pop_back();
+    } else if (raw.starts_with('<') && absl::ascii_isalpha(static_cast<unsigned char>(raw[1]))) {
+      open.push_back(tokens.size() - 1);
+    }
+  }
+  return tokens;
+}
+
+std::vector<SubtitleWord> SubtitleWords(std::string_view text) {
+  WordCutter cutter;
+  const std::vector<SubtitleToken> tokens = SubtitleTokens(text);
+  for (const SubtitleToken& token : tokens) {
+    switch (token.kind) {
+      case SubtitleToken::kText:
+        cutter.Text(token.raw);
+        break;
+      case SubtitleToken::kOpen:
+        cutter.Open(token.raw, tokens[token.partner].raw);
+        break;
+      case SubtitleToken::kClose:
+        cutter.Close();
+        break;
+      case SubtitleToken::kSingle:
+        cutter.Single(token.raw);
+        break;
+    }
+  }
+  return std::move(cutter).Take();
+}
+
+size_t SubtitleColumns(std::string_view text) {
+  const std::vector<SubtitleWord> words = SubtitleWords(text);
+  return Columns(words, 0, words.size());
+}
+
+std::vector<std::string> LayOutSubtitles(const std::vector<SubtitleWord>& words,
+                                         const std::vector<size_t>& shares,
+                                         std::string_view newline) {
+  const size_t total = Columns(words, 0, words.size());
+  size_t rest = std::accumulate(shares.begin(), shares.end(), size_t{0}), begin = 0;
+  std::vector<std::string> cues;
+  for (size_t i = 0; i < shares.size(); ++i) {
+    const size_t later = shares.size() - 1 - i;
+    size_t end = words.size();
+    if (later > 0) {
+      const size_t left = total - Columns(words, 0, begin);
+      const size_t target = rest == 0 ? 0 : left * shares[i] / rest;
+      const size_t first = std::min(begin + 1, words.size());
+      const size_t last = std::max(first, words.size() - std::min(later, words.size()));
+      end = first == words.size() ? first : BreakBefore(words, begin, first, last, target);
+    }
+    rest -= shares[i];
+    cues.push_back(Cue(words, begin, end, newline));
+    begin = end;
+  }
+  return cues;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,52 @@
+// Lays a translated text out over the cues that the sentence ran over.
+
+#ifndef DRAGOMAN_DOCUMENTS_SUBTITLE_LAYOUT_H_
+#define DRAGOMAN_DOCUMENTS_SUBTITLE_LAYOUT_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace dragoman {
+
+inline constexpr size_t kSubtitleWidth = 42;  // columns of a line; a Chinese character has two
+
+// A stretch of the text of a cue.
+struct SubtitleToken {
+  enum Kind { kText, kOpen, kClose, kSingle } kind;  // kSingle: a tag without another, "{\\an8}"
+  std::string_view raw;
+  size_t partner = 0;  // kOpen: the index of its kClose; kClose: of its kOpen
+};
+std::vector<SubtitleToken> SubtitleTokens(std::string_view text);
+
+// The elements that a word stands in: the tags that open and close each, outermost first.
+using SubtitleElements = std::vector<std::pair<std::string_view, std::string_view>>;
+
+// A word, or a character of a script without spaces, and its tags.
+struct SubtitleWord {
+  std::string text;
+  bool space_before = false;
+  bool joined = false;  // there must be no break in front of it
+  size_t columns = 0;
+  SubtitleElements around;
+  std::string before, after;  // tags without another
+};
+
+// The words of a text, which must outlive them.
+std::vector<SubtitleWord> SubtitleWords(std::string_view text);
+
+// How wide the text is, in one line.
+size_t SubtitleColumns(std::string_view text);
+
+// The text of each cue, in lines of at most kSubtitleWidth columns if two of them suffice; `shares`
+// says how much of the words each cue takes.  Elements that run over several cues are closed in
+// each, and opened again.  A cue gets no text only if there are fewer words than cues.
+std::vector<std::string> LayOutSubtitles(const std::vector<SubtitleWord>& words,
+                                         const std::vector<size_t>& shares,
+                                         std::string_view newline);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_DOCUMENTS_SUBTITLE_LAYOUT_H_

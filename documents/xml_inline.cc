@@ -1,0 +1,99 @@
+#include "documents/xml_inline.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/base/utf8.h"
+
+namespace dragoman {
+namespace {
+
+constexpr std::string_view kSpaces = " \t\r\n";
+
+// With each stretch of white space as one space.
+std::string Collapse(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool space = kSpaces.find(c) != kSpaces.npos;
+    if (!space) out += c;
+    if (space && (out.empty() || out.back() != ' ')) out += ' ';
+  }
+  return out;
+}
+
+}  // namespace
+
+InlineText ReadXmlContent(std::string_view part, const std::vector<XmlEvent>& events, size_t begin,
+                          size_t end, const XmlContent& content) {
+  InlineText text;
+  for (size_t i = begin; i < end; ++i) {
+    const XmlEvent& event = events[i];
+    const std::string_view bytes = XmlBytes(part, event);
+    if (event.kind == XmlEvent::kText || event.kind == XmlEvent::kCdata) {
+      std::string characters = XmlText(bytes);
+      if (content.collapse && event.kind == XmlEvent::kText) characters = Collapse(characters);
+      text.Text(content.read == nullptr ? characters : content.read(characters));
+    } else if (event.kind == XmlEvent::kEnd) {
+      text.Close();
+    } else if (event.kind != XmlEvent::kStart) {
+      text.Empty(std::string(bytes));
+    } else if (const XmlEvent& close = events[event.partner]; close.begin == close.end) {
+      text.Empty(std::string(bytes));
+      i = event.partner;
+    } else if (content.role(LocalXmlName(event.name), bytes) == XmlRole::kMark) {
+      text.Open(std::string(bytes), std::string(XmlBytes(part, close)));
+    } else {
+      std::string inside;
+      for (size_t j = i + 1; j < event.partner; ++j) {
+        if (events[j].kind == XmlEvent::kText) inside += XmlText(XmlBytes(part, events[j]));
+      }
+      text.Opaque(std::string(part.substr(event.begin, close.end - event.begin)), inside);
+      i = event.partner;
+    }
+  }
+  return text;
+}
+
+std::optional<Passage> XmlPassage(std::string_view part, const std::vector<XmlEvent>& events,
+                                  size_t begin, size_t end, const XmlContent& content,
+                                  Spelling spell) {
+  if (begin == end) return std::nullopt;
+  InlineText text = ReadXmlContent(part, events, begin, end, content);
+  if (!text.has_words()) return std::nullopt;
+  const size_t first = part.find_first_not_of(kSpaces, events[begin].begin);
+  const size_t last = part.find_last_not_of(kSpaces, events[end - 1].end - 1) + 1;
+  Passage passage = std::move(text).ToPassage(first, last, events[begin].line, std::move(spell));
+  passage.write = [write = std::move(passage.write)](std::string_view translation) {
+    const std::string written = write(translation);
+    return std::string(StripWhiteSpace(written));
+  };
+  return passage;
+}
+
+bool IsBlankXml(std::string_view part, const std::vector<XmlEvent>& events, size_t begin,
+                size_t end) {
+  return std::all_of(events.begin() + static_cast<std::ptrdiff_t>(begin),
+                     events.begin() + static_cast<std::ptrdiff_t>(end), [&](const XmlEvent& event) {
+                       return event.kind == XmlEvent::kOther ||
+                              (event.kind == XmlEvent::kText &&
+                               XmlBytes(part, event).find_first_not_of(kSpaces) == part.npos);
+                     });
+}
+
+size_t FindXmlChild(const std::vector<XmlEvent>& events, size_t start, std::string_view name) {
+  for (size_t i = start + 1; i < events[start].partner; ++i) {
+    if (events[i].kind != XmlEvent::kStart) continue;
+    if (LocalXmlName(events[i].name) == name) return i;
+    i = events[i].partner;
+  }
+  return 0;
+}
+
+std::string IndentBefore(std::string_view part, size_t place) {
+  const size_t end = part.substr(0, place).find_last_not_of(kSpaces);
+  const std::string_view space = part.substr(end + 1, place - end - 1);
+  const size_t line = space.rfind('\n');
+  return line == space.npos ? "" : std::string(space.substr(line));
+}
+
+}  // namespace dragoman

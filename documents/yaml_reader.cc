@@ -1,0 +1,306 @@
+// YAML with texts, as Rails keeps them: the strings that are values.
+//
+//   en:
+//     greeting: Hello, %{name}!
+//     note: "It's here"
+//     about: |
+//       One.
+//       Two.
+//
+// yaml-cpp says where a scalar begins and what it means; where it ends is found by its style, which
+// is kept.  One whose bytes do not spell what yaml-cpp read, for example because it has an anchor,
+// stays as it is.  If a key at the top is the source language, it becomes the target language.
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <exception>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "documents/inline_text.h"
+#include "documents/readers.h"
+#include "documents/source_text.h"
+#include "engine/base/status.h"
+
+namespace dragoman {
+namespace {
+
+// Thrown from within the library's parser, and caught where the parser is called.
+struct Refused {
+  absl::Status status;
+};
+
+constexpr size_t kMostDepth = 100;
+
+std::string Doubled(std::string_view text) {
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? "''" : std::string(1, c);
+  return out + "'";
+}
+
+std::string Escaped(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '\n') {
+      out += "\\n";
+    } else if (c == '\t') {
+      out += "\\t";
+    } else if (c == '"' || c == '\\') {
+      out += {'\\', c};
+    } else if (static_cast<unsigned char>(c) >= 0x20) {
+      out += c;
+    }
+  }
+  return out + "\"";
+}
+
+bool IsWord(std::string_view text) {  // that is no string
+  for (const std::string_view word :
+       {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}) {
+    if (IsNamed(text, word)) return true;
+  }
+  return false;
+}
+
+std::string SpellSingle(std::string_view text) {
+  return text.find('\n') == text.npos ? Doubled(text) : Escaped(text);
+}
+
+// Without quotes if nothing in it means anything else; "flow": between brackets or braces.
+std::string SpellPlain(std::string_view text, bool flow) {
+  const bool plain =
+      !text.empty() && !IsWord(text) && HasWords(text) &&
+      std::string_view("-?:,[]{}#&*!|>'\"%@`~+.0123456789 ").find(text[0]) == text.npos &&
+      text.find_first_of(flow ? "\n\t,[]{}" : "\n\t") == text.npos &&
+      text.find(": ") == text.npos && text.find(" #") == text.npos && !text.ends_with(':') &&
+      !text.ends_with(' ');
+  return plain ? std::string(text) : SpellSingle(text);
+}
+
+std::vector<std::string> Lines(std::string_view text) {
+  std::vector<std::string> lines;
+  while (true) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    lines.emplace_back(text.substr(0, end));
+    if (end == text.size()) return lines;
+    text.remove_prefix(end + 1);
+  }
+}
+
+// A scalar whose bytes were found.
+struct Scalar {
+  size_t begin = 0, end = 0;
+  std::string text;
+  Spelling spell;
+};
+
+// Finds the bytes of a scalar that begins at `at` and means `value`.
+class ScalarFinder {
+ public:
+  ScalarFinder(std::string_view part, size_t at, const std::string& value, bool flow)
+      : part_(part), at_(at), value_(value), flow_(flow) {}
+
+  std::optional<Scalar> Find() const {
+    if (at_ >= part_.size()) return std::nullopt;
+    switch (part_[at_]) {
+      case '\'':
+        return Quoted('\'', &SpellSingle);
+      case '"':
+        return Quoted('"', &Escaped);
+      case '|':
+      case '>':
+        return Block();
+      default:
+        return Plain();
+    }
+  }
+
+ private:
+  std::optional<Scalar> Quoted(char quote, std::string (*spell)(std::string_view)) const {
+    for (size_t end = at_ + 1; end < part_.size(); ++end) {
+      if (quote == '"' && part_[end] == '\\') {
+        ++end;
+      } else if (part_[end] == quote) {
+        const bool doubled = quote == '\'' && part_.substr(end + 1).starts_with('\'');
+        if (!doubled) return Scalar{at_, end + 1, value_, spell};
+        ++end;
+      }
+    }
+    return std::nullopt;
+  }
+
+  // A line break is a space; with empty lines, it is as many line breaks as there are of these.
+  std::optional<Scalar> Plain() const {
+    size_t end = at_;
+    for (size_t i = 0; i < value_.size();) {
+      if (end < part_.size() && part_[end] == value_[i]) {
+        ++end;
+        ++i;
+        continue;
+      }
+      const size_t next = std::min(part_.find_first_not_of(" \t\r\n", end), part_.size());
+      const std::string_view space = part_.substr(end, next - end);
+      const auto lines = static_cast<size_t>(std::count(space.begin(), space.end(), '\n'));
+      const std::string folded = lines == 1 ? " " : std::string(lines - (lines > 0), '\n');
+      if (lines == 0 || value_.compare(i, folded.size(), folded) != 0) {
+        // The space in front of the line break may have been taken already.
+        return std::nullopt;
+      }
+      i += folded.size();
+      end = next;
+    }
+    const auto spell = [flow = flow_](std::string_view text) { return SpellPlain(text, flow); };
+    return Scalar{at_, end, value_, spell};
+  }
+
+  // The lines of a block are indented like its first one.
+  std::optional<Scalar> Block() const {
+    const bool folded = part_[at_] == '>';
+    size_t begin = part_.find('\n', at_);
+    if (begin == part_.npos) return std::nullopt;
+    ++begin;
+    const size_t first = part_.find_first_not_of(" \r\n", begin);
+    if (first == part_.npos) return std::nullopt;
+    const size_t line = part_.rfind('\n', first) + 1;
+    const std::string indent(part_.substr(line, first - line));
+    size_t end = begin;
+    std::string text;
+    for (size_t at = line; at < part_.size();) {
+      const size_t newline = std::min(part_.find('\n', at), part_.size());
+      std::string_view bytes = part_.substr(at, newline - at);
+      if (bytes.ends_with('\r')) bytes.remove_suffix(1);
+      const bool blank = bytes.find_first_not_of(' ') == bytes.npos;
+      if (!blank && !bytes.starts_with(indent)) break;
+      if (!blank) end = at + bytes.size();
+      bytes.remove_prefix(std::min(indent.size(), bytes.size()));
+      if (folded && bytes.starts_with(' ')) return std::nullopt;  // lines that are not folded
+      absl::StrAppend(&text, text.empty() && at == line ? "" : "\n", std::string(bytes));
+      at = newline + 1;
+    }
+    const std::string value = value_.substr(0, value_.find_last_not_of('\n') + 1);
+    text.resize(text.find_last_not_of('\n') + 1);
+    if (indent.empty() || (!folded && text != value)) return std::nullopt;
+    const auto spell = [indent, folded](std::string_view translation) {
+      std::string out;
+      bool at_start = true;
+      for (const std::string& text_line : Lines(translation)) {
+        if (!std::exchange(at_start, false)) out += folded ? "\n\n" : "\n";
+        if (!text_line.empty()) absl::StrAppend(&out, indent, text_line);
+      }
+      return out;
+    };
+    return Scalar{line, end, value, spell};
+  }
+
+  const std::string_view part_;
+  const size_t at_;
+  const std::string& value_;
+  const bool flow_;
+};
+
+class Handler final : public YAML::EventHandler {
+ public:
+  Handler(std::string_view part, const DocumentOptions& options)
+      : part_(part),
+        options_(options),
+        mark_(part.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0) {}
+
+  std::vector<Passage> TakePassages() { return std::move(passages_); }
+
+  // The library begins the same document again and again at what it cannot read.
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (mark.pos <= document_) throw Refused{DamagedLine(mark.line + 1, "is not YAML")};
+    document_ = mark.pos;
+  }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override { Turn(); }
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override { Turn(); }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value style) override {
+    Open(mark, {.flow = style == YAML::EmitterStyle::Flow});
+  }
+  void OnSequenceEnd() override { open_.pop_back(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value style) override {
+    Open(mark, {.map = true, .flow = style == YAML::EmitterStyle::Flow});
+  }
+  void OnMapEnd() override { open_.pop_back(); }
+
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t,
+                const std::string& value) override {
+    const bool key = Turn();
+    const size_t at = static_cast<size_t>(std::max(0, mark.pos)) + mark_;
+    if (key && open_.size() == 1 && !options_.source_language.empty() &&
+        IsNamed(value, options_.source_language) && part_.substr(at).starts_with(value)) {
+      locale_ = {at, at + value.size()};
+    }
+    const bool plain = tag == "?" || tag.empty();
+    const bool symbol = plain && value.starts_with(':') && value.find(' ') == value.npos;
+    if (key || symbol || !HasWords(value) || (plain && IsWord(value))) return;
+    std::optional<Scalar> scalar =
+        ScalarFinder(part_, at, value, open_.empty() ? false : open_.back().flow).Find();
+    if (!scalar.has_value() || (!passages_.empty() && scalar->begin < passages_.back().end)) return;
+    Passage passage = PlainPassage(scalar->begin, scalar->end, mark.line + 1, scalar->text,
+                                   std::move(scalar->spell));
+    if (locale_.second > 0 && !options_.target_language.empty()) {
+      Precede(part_, locale_.first, locale_.second, options_.target_language, &passage);
+    }
+    locale_ = {};
+    passages_.push_back(std::move(passage));
+  }
+
+ private:
+  struct Container {
+    bool map = false, flow = false, value_next = false;
+  };
+
+  // Whether what comes now is a key; the next thing is its value.
+  bool Turn() {
+    if (open_.empty() || !open_.back().map) return false;
+    open_.back().value_next = !open_.back().value_next;
+    return open_.back().value_next;
+  }
+
+  void Open(const YAML::Mark& mark, const Container& container) {
+    Turn();
+    if (open_.size() == kMostDepth) {
+      throw Refused{DamagedLine(mark.line + 1, absl::StrCat("nests deeper than ", kMostDepth))};
+    }
+    open_.push_back(container);
+  }
+
+  const std::string_view part_;
+  const DocumentOptions& options_;
+  const size_t mark_;
+  int document_ = -1;  // where it begins
+  std::vector<Container> open_;
+  std::pair<size_t, size_t> locale_;  // the bytes of the source language
+  std::vector<Passage> passages_;
+};
+
+}  // namespace
+
+Passages ReadYaml(std::string_view part, const DocumentOptions& options) {
+  RETURN_IF_ERROR(CheckUtf8(part));
+  Handler handler(part, options);
+  try {
+    std::istringstream stream{std::string(part)};
+    YAML::Parser parser(stream);
+    while (parser.HandleNextDocument(handler)) {
+    }
+  } catch (const Refused& refused) {
+    return refused.status;
+  } catch (const YAML::Exception& exception) {
+    return DamagedLine(std::max(0, exception.mark.line) + 1,
+                       absl::StrCat("is not YAML: ", exception.msg));
+  } catch (const std::exception& exception) {
+    return DamagedLine(1, absl::StrCat("is not YAML: ", exception.what()));
+  }
+  return handler.TakePassages();
+}
+
+}  // namespace dragoman

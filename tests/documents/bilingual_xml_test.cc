@@ -1,0 +1,139 @@
+// XLIFF, TMX and Qt's .ts.
+
+#include <string>
+
+#include "documents/readers.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/documents/scripted_reader.h"
+
+namespace dragoman {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::string First(std::string_view units) {  // XLIFF 1.2
+  return "<xliff version=\"1.2\"><file target-language=\"de\"><body>" + std::string(units) +
+         "</body></file></xliff>";
+}
+std::string Second(std::string_view units) {  // XLIFF 2.0
+  return "<xliff version=\"2.0\" srcLang=\"en\"><file>" + std::string(units) + "</file></xliff>";
+}
+
+TEST(XliffReader, InsertsATargetBehindTheSource) {
+  EXPECT_EQ(InUpperCase(ReadXliff, First("<trans-unit id='a'>\n  <source>One &amp; two</source>\n"
+                                         "</trans-unit>")),
+            First("<trans-unit id='a'>\n  <source>One &amp; two</source>\n"
+                  "  <target>ONE &amp; TWO</target>\n</trans-unit>"));
+  EXPECT_EQ(InUpperCase(ReadXliff, Second("<unit><segment><source>a</source></segment></unit>")),
+            Second("<unit><segment><source>a</source><target>A</target></segment></unit>"));
+}
+
+TEST(XliffReader, FillsAnEmptyTargetAndKeepsAFullOne) {
+  EXPECT_EQ(InUpperCase(ReadXliff,
+                        First("<trans-unit><source>a</source><target state=\"new\"/></trans-unit>"
+                              "<trans-unit><source>a</source><target>b</target></trans-unit>"
+                              "<trans-unit><source>a</source><target\nstate='needs-translation'>a"
+                              "</target></trans-unit>")),
+            First("<trans-unit><source>a</source><target state=\"translated\">A</target>"
+                  "</trans-unit><trans-unit><source>a</source><target>b</target></trans-unit>"
+                  "<trans-unit><source>a</source><target\nstate='translated'>A</target>"
+                  "</trans-unit>"));
+  EXPECT_EQ(InUpperCase(ReadXliff, Second("<unit><segment id='s' state=\"initial\"><source>a"
+                                          "</source><target>a</target></segment></unit>")),
+            Second("<unit><segment id='s' state=\"translated\"><source>a</source>"
+                   "<target>A</target></segment></unit>"));
+}
+
+TEST(XliffReader, InlineElementsAreMarksAndCodeIsCopied) {
+  const std::string part = First(
+      "<trans-unit><source>Press <g id='1'>O<x id='2'/>K</g> <ph id='3'>&lt;b&gt;</ph>"
+      "</source></trans-unit>");
+  EXPECT_THAT(TextsOf(ReadXliff, part),
+              ElementsAre("Press <x1>O<x2/>K</x1> <x3 translate=\"no\">&lt;b&gt;</x3>"));
+  EXPECT_EQ(InUpperCase(ReadXliff, part),
+            First("<trans-unit><source>Press <g id='1'>O<x id='2'/>K</g> <ph id='3'>&lt;b&gt;</ph>"
+                  "</source><target>PRESS <g id='1'>O<x id='2'/>K</g> <ph id='3'>&lt;b&gt;</ph>"
+                  "</target></trans-unit>"));
+}
+
+TEST(XliffReader, WhatIsNotTranslatedIsNoPassage) {
+  EXPECT_THAT(TextsOf(ReadXliff,
+                      Second("<unit translate=\"no\"><segment><source>a</source></segment></unit>"
+                             "<group translate='no'><unit translate='yes'><segment><source>b"
+                             "</source></segment></unit></group>")),
+              ElementsAre("b"));
+  EXPECT_THAT(TextsOf(ReadXliff, First("<trans-unit translate='no'><source>a</source></trans-unit>"
+                                       "<trans-unit approved='yes'><source>a</source></trans-unit>"
+                                       "<trans-unit><source>12</source></trans-unit>")),
+              IsEmpty());
+}
+
+TEST(XliffReader, NamesTheTargetLanguageOnce) {
+  const std::string units = "<unit><segment><source>a</source></segment></unit>";
+  const DocumentOptions options = {.target_language = "de"};
+  EXPECT_THAT(
+      InUpperCase(ReadXliff, Second(units + units), options),
+      ::testing::StartsWith("<xliff trgLang=\"de\" version=\"2.0\" srcLang=\"en\"><file><unit>"
+                            "<segment><source>a</source><target>A</target>"));
+  const std::string named = First("<trans-unit><source>a</source></trans-unit>");
+  EXPECT_EQ(Unchanged(ReadXliff, named, options), named);
+}
+
+TEST(XliffReader, RefusesOtherFiles) {
+  EXPECT_THAT(TextsOf(ReadXliff, "\n<tmx/>"), ElementsAre("line 2: is <tmx>, want <xliff>"));
+  EXPECT_THAT(TextsOf(ReadXliff, "<xliff>"), ElementsAre(HasSubstr("line 1: is not well-formed")));
+}
+
+TEST(TmxReader, AddsAVariant) {
+  constexpr std::string_view kPart =
+      "<tmx version=\"1.4\"><header srclang=\"en-US\"/><body>\n<tu>\n  <tuv xml:lang=\"fr\"><seg>f"
+      "</seg></tuv>\n  <tuv xml:lang=\"en\"><seg>a <bpt i='1'>&lt;b></bpt>b<ept i='1'/></seg></tuv>"
+      "\n</tu><tu><tuv lang='EN-GB'><seg>a</seg></tuv><tuv xml:lang='de-AT'><seg>b</seg></tuv></tu>"
+      "</body></tmx>";
+  EXPECT_EQ(InUpperCase(ReadTmx, kPart, {.target_language = "de"}),
+            "<tmx version=\"1.4\"><header srclang=\"en-US\"/><body>\n<tu>\n  <tuv xml:lang=\"fr\">"
+            "<seg>f</seg></tuv>\n  <tuv xml:lang=\"en\"><seg>a <bpt i='1'>&lt;b></bpt>b<ept i='1'/>"
+            "</seg></tuv>\n  <tuv xml:lang=\"de\"><seg>A <bpt i='1'>&lt;b></bpt>B<ept i='1'/></seg>"
+            "</tuv>\n</tu><tu><tuv lang='EN-GB'><seg>a</seg></tuv><tuv xml:lang='de-AT'><seg>b"
+            "</seg></tuv></tu></body></tmx>");
+  EXPECT_THAT(TextsOf(ReadTmx, kPart), ElementsAre("TMX needs the target language"));
+}
+
+TEST(QtTsReader, FillsUnfinishedMessages) {
+  constexpr std::string_view kPart =
+      "<!DOCTYPE TS>\n<TS version=\"2.1\" language=\"de\"><context>\n"
+      "<message><source>a &lt;b></source><translation type=\"unfinished\"></translation></message>"
+      "<message><source>a</source><translation type=\"unfinished\"/></message>"
+      "<message><source>a</source><translation>b</translation></message>"
+      "<message><source>a</source><translation type=\"obsolete\"></translation></message>"
+      "</context></TS>";
+  EXPECT_EQ(InUpperCase(ReadQtTs, kPart),
+            "<!DOCTYPE TS>\n<TS version=\"2.1\" language=\"de\"><context>\n"
+            "<message><source>a &lt;b></source><translation type=\"unfinished\">A &lt;B&gt;"
+            "</translation></message>"
+            "<message><source>a</source><translation type=\"unfinished\">A</translation></message>"
+            "<message><source>a</source><translation>b</translation></message>"
+            "<message><source>a</source><translation type=\"obsolete\"></translation></message>"
+            "</context></TS>");
+}
+
+TEST(QtTsReader, AllFormsOfAPluralGetTheTranslation) {
+  const auto message = [](std::string_view forms) {
+    return "<TS language=\"ru\"><message numerus=\"yes\">\n <source>%n dogs</source>\n "
+           "<translation type=\"unfinished\">" +
+           std::string(forms) + "</translation>\n</message></TS>";
+  };
+  const std::string two =
+      "\n     <numerusform>%N DOGS</numerusform>"
+      "\n     <numerusform>%N DOGS</numerusform>";
+  EXPECT_EQ(InUpperCase(ReadQtTs, message("<numerusform></numerusform><numerusform/>")),
+            message(two + "\n "));
+  EXPECT_EQ(InUpperCase(ReadQtTs, message("")),
+            message(two + "\n     <numerusform>%N DOGS</numerusform>\n "));
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,83 @@
+#include <string>
+
+#include "documents/readers.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/documents/scripted_reader.h"
+
+namespace dragoman {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TEST(PoReader, FillsEntriesWithoutTranslation) {
+  constexpr std::string_view kPart =
+      "# a comment\nmsgid \"\"\nmsgstr \"\"\n\"Content-Type: text/plain; charset=UTF-8\\n\"\n\n"
+      "#: a.c:1\n#, c-format\nmsgctxt \"menu\"\nmsgid \"One \\\"%s\\\"\\n\"\nmsgstr \"\"\n\n"
+      "#, fuzzy\n#| msgid \"old\"\nmsgid \"two\"\nmsgstr \"zwei\"\n\n"
+      "msgid \"\"\n\"thr\"\n\"ee\"\nmsgstr \"\"\n\n#~ msgid \"kept\"\n#~ msgstr \"\"\n";
+  EXPECT_THAT(TextsOf(ReadPo, kPart), ElementsAre("One \"%s\"", "three"));
+  EXPECT_EQ(
+      InUpperCase(ReadPo, kPart),
+      "# a comment\nmsgid \"\"\nmsgstr \"\"\n\"Content-Type: text/plain; charset=UTF-8\\n\"\n\n"
+      "#: a.c:1\n#, c-format\nmsgctxt \"menu\"\nmsgid \"One \\\"%s\\\"\\n\"\nmsgstr \"ONE "
+      "\\\"%S\\\"\\n\"\n\n"
+      "#, fuzzy\n#| msgid \"old\"\nmsgid \"two\"\nmsgstr \"zwei\"\n\n"
+      "msgid \"\"\n\"thr\"\n\"ee\"\nmsgstr \"THREE\"\n\n#~ msgid \"kept\"\n#~ msgstr \"\"\n");
+}
+
+constexpr std::string_view kPlural =
+    "msgid \"one dog\"\nmsgid_plural \"%d dogs\"\nmsgstr[0] \"\"\nmsgstr[1] \"\"\n";
+
+std::string WithHeader(std::string_view forms) {
+  return "msgid \"\"\nmsgstr \"Plural-Forms: nplurals=" + std::string(forms) +
+         "; plural=0;\\n\"\n\n" + std::string(kPlural);
+}
+
+TEST(PoReader, PluralsHaveAsManyFormsAsTheHeaderSays) {
+  EXPECT_THAT(InUpperCase(ReadPo, WithHeader("2")),
+              ::testing::EndsWith("msgstr[0] \"ONE DOG\"\nmsgstr[1] \"%D DOGS\"\n"));
+  EXPECT_THAT(
+      InUpperCase(ReadPo, WithHeader("3")),
+      ::testing::EndsWith("msgstr[0] \"ONE DOG\"\nmsgstr[1] \"%D DOGS\"\nmsgstr[2] \"%D DOGS\"\n"));
+  EXPECT_THAT(InUpperCase(ReadPo, WithHeader("1")),
+              ::testing::EndsWith("msgid_plural \"%d dogs\"\nmsgstr[0] \"%D DOGS\"\n"));
+  EXPECT_EQ(Unchanged(ReadPo, WithHeader("3")), WithHeader("3"));
+}
+
+TEST(PoReader, PluralsOfATemplateHaveTheUsualForms) {
+  EXPECT_THAT(TextsOf(ReadPo, kPlural, {.target_language = "ru"}),
+              ElementsAre("one dog", "%d dogs", "%d dogs"));
+  EXPECT_THAT(TextsOf(ReadPo, WithHeader("INTEGER"), {.target_language = "ja-JP"}),
+              ElementsAre("%d dogs"));
+  EXPECT_THAT(TextsOf(ReadPo, kPlural, {.target_language = "de"}),
+              ElementsAre("one dog", "%d dogs"));
+}
+
+TEST(PoReader, LongTranslationsAreLines) {
+  const std::string word(30, 'w');
+  const auto translate = [&](const Passage&) { return word + " " + word + " " + word + "\nend\n"; };
+  EXPECT_EQ(TranslatedBy(translate, ReadPo, "msgid \"a\"\nmsgstr \"\"\n"),
+            "msgid \"a\"\nmsgstr \"\"\n\"" + word + " " + word + " \"\n\"" + word +
+                "\\n\"\n\"end\\n\"\n");
+}
+
+TEST(PoReader, RefusesWhatIsDamaged) {
+  EXPECT_THAT(TextsOf(ReadPo, "msgid \"a\n"),
+              ElementsAre("line 1: has a string without its closing quote"));
+  EXPECT_THAT(TextsOf(ReadPo, "msgid \"a\"\n\nmsgid \"b\"\n"),
+              ElementsAre("line 1: has no msgstr"));
+  EXPECT_THAT(TextsOf(ReadPo, "\n\"a\"\n"),
+              ElementsAre("line 2: want a keyword in front of the string"));
+  EXPECT_THAT(TextsOf(ReadPo, "msgid \"a\"\nmsgstr[1] \"\"\n"),
+              ElementsAre("line 2: want msgid_plural first"));
+  EXPECT_THAT(TextsOf(ReadPo, "msgid \"a\"\nmsgtext \"\"\n"),
+              ElementsAre("line 2: unknown keyword msgtext"));
+  EXPECT_THAT(TextsOf(ReadPo, "msgid \"\"\nmsgstr \"charset=ISO-8859-1\\n\"\n"),
+              ElementsAre("line 1: is encoded in ISO-8859-1, want UTF-8"));
+  EXPECT_THAT(TextsOf(ReadPo, ""), IsEmpty());
+}
+
+}  // namespace
+}  // namespace dragoman

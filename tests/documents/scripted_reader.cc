@@ -1,0 +1,70 @@
+#include "tests/documents/scripted_reader.h"
+
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+
+namespace dragoman {
+namespace {
+
+// The end of what is not translated and begins the text; 0 if nothing does.
+size_t KeptSize(std::string_view text, PassageMarkup markup) {
+  const auto until = [&](std::string_view end) {
+    const size_t at = text.find(end);
+    return at == text.npos ? size_t{0} : at + end.size();
+  };
+  if (text.starts_with('{')) return until("}");
+  if (markup == PassageMarkup::kNone) return 0;
+  if (text.starts_with('&')) return until(";");
+  const size_t tag = text.starts_with('<') ? until(">") : 0;
+  if (text.substr(0, tag).find("translate=\"no\"") == text.npos) return tag;
+  return until("</" + std::string(text.substr(1, text.find(' ') - 1)) + ">");
+}
+
+}  // namespace
+
+std::string UpperCase(std::string_view text, PassageMarkup markup) {
+  std::string out;
+  while (!text.empty()) {
+    const size_t kept = KeptSize(text, markup);
+    if (kept > 0) {
+      out += text.substr(0, kept);
+    } else {
+      out += absl::ascii_toupper(static_cast<unsigned char>(text[0]));
+    }
+    text.remove_prefix(std::max<size_t>(kept, 1));
+  }
+  return out;
+}
+
+std::vector<std::string> TextsOf(PassageReader reader, std::string_view part,
+                                 const DocumentOptions& options) {
+  const auto passages = reader(part, options);
+  if (!passages.ok()) return {std::string(passages.status().message())};
+  std::vector<std::string> texts;
+  for (const Passage& passage : *passages) texts.push_back(passage.text);
+  return texts;
+}
+
+std::string TranslatedBy(const std::function<std::string(const Passage&)>& translate,
+                         PassageReader reader, std::string_view part,
+                         const DocumentOptions& options) {
+  const auto passages = reader(part, options);
+  if (!passages.ok()) return std::string(passages.status().message());
+  std::vector<std::string> translations;
+  for (const Passage& passage : *passages) translations.push_back(translate(passage));
+  return Splice(part, *passages, translations);
+}
+
+std::string InUpperCase(PassageReader reader, std::string_view part,
+                        const DocumentOptions& options) {
+  return TranslatedBy(
+      [](const Passage& passage) { return UpperCase(passage.text, passage.markup); }, reader, part,
+      options);
+}
+
+std::string Unchanged(PassageReader reader, std::string_view part, const DocumentOptions& options) {
+  return TranslatedBy([](const Passage& passage) { return passage.text; }, reader, part, options);
+}
+
+}  // namespace dragoman

@@ -1,0 +1,33 @@
+// Files translated by a script: in upper case, outside of tags, references and placeholders.
+
+#ifndef DRAGOMAN_TESTS_DOCUMENTS_SCRIPTED_READER_H_
+#define DRAGOMAN_TESTS_DOCUMENTS_SCRIPTED_READER_H_
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "documents/document.h"
+
+namespace dragoman {
+
+std::string UpperCase(std::string_view text, PassageMarkup markup);
+
+// The texts of the passages, or the error.
+std::vector<std::string> TextsOf(PassageReader reader, std::string_view part,
+                                 const DocumentOptions& options = {});
+
+// The part, translated; or the error.
+std::string TranslatedBy(const std::function<std::string(const Passage&)>& translate,
+                         PassageReader reader, std::string_view part,
+                         const DocumentOptions& options = {});
+std::string InUpperCase(PassageReader reader, std::string_view part,
+                        const DocumentOptions& options = {});
+// With each text as its own translation.
+std::string Unchanged(PassageReader reader, std::string_view part,
+                      const DocumentOptions& options = {});
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_TESTS_DOCUMENTS_SCRIPTED_READER_H_

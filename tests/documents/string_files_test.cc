@@ -1,0 +1,209 @@
+// JSON, ARB, .properties, YAML, Android's strings.xml, Apple's .strings and .stringsdict.
+
+#include <string>
+#include <vector>
+
+#include "documents/icu_message.h"
+#include "documents/readers.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/documents/scripted_reader.h"
+
+namespace dragoman {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::string With(std::string_view translation, PassageReader reader, std::string_view part) {
+  return TranslatedBy([&](const Passage&) { return std::string(translation); }, reader, part);
+}
+
+TEST(JsonReader, StringsAreTranslatedAndKeysKept) {
+  constexpr std::string_view kPart =
+      "{\"a\": \"One {{count}} \\\"x\\\"\",\n \"b\": [\"two\", 3, null, true, \"4\", "
+      "{\"c\" : \"$t(key) three\"}] , \"d\":\"\"}\n";
+  EXPECT_THAT(TextsOf(ReadJson, kPart), ElementsAre("One {{count}} \"x\"", "two", "<x1/> three"));
+  EXPECT_EQ(InUpperCase(ReadJson, kPart),
+            "{\"a\": \"ONE {{count}} \\\"X\\\"\",\n \"b\": [\"TWO\", 3, null, true, \"4\", "
+            "{\"c\" : \"$t(key) THREE\"}] , \"d\":\"\"}\n");
+}
+
+TEST(JsonReader, EscapesAsTheFileDoes) {
+  EXPECT_EQ(With("\u00e9/\U0001f600\n", ReadJson, "[\"a\"]"), "[\"\u00e9/\U0001f600\\n\"]");
+  EXPECT_EQ(With("\u00e9/\U0001f600", ReadJson, "[\"a\", \"\\u00e8 \\/\"]"),
+            "[\"\\u00e9\\/\\ud83d\\ude00\", \"\\u00e9\\/\\ud83d\\ude00\"]");
+  EXPECT_THAT(TextsOf(ReadJson, "[\"\\ud83d\\ude00 a\"]"), ElementsAre("\U0001f600 a"));
+}
+
+TEST(JsonReader, BranchesOfAMessageAreTextsOfTheirOwn) {
+  constexpr std::string_view kPart =
+      "[\"{n, plural, =0 {No \\u00e9} one {# dog of {name}} other{# {g, select, a {cats} other "
+      "{birds}} here}}\"]";
+  EXPECT_THAT(TextsOf(ReadJson, kPart),
+              ElementsAre("No \u00e9", "{n} dog of {name}", "cats", "birds", "here"));
+  EXPECT_EQ(
+      InUpperCase(ReadJson, kPart),
+      "[\"{n, plural, =0 {NO \\u00e9} one {# DOG OF {name}} other{# {g, select, a {CATS} other "
+      "{BIRDS}} HERE}}\"]");
+  EXPECT_THAT(TextsOf(ReadJson, "[\"{when, date, short} or {a, b\"]"),
+              ElementsAre("{when, date, short} or {a, b"));
+}
+
+TEST(JsonReader, ApostrophesDoNotQuoteBraces) {
+  EXPECT_EQ(With("l'{name} d'or", ReadJson, "[\"the {name}\"]"), "[\"l\u2019{name} d'or\"]");
+}
+
+TEST(JsonReader, RefusesWhatIsDamaged) {
+  EXPECT_THAT(TextsOf(ReadJson, "{\"a\":\n\"b}"), ElementsAre(HasSubstr("line 2: is not JSON: ")));
+  EXPECT_THAT(TextsOf(ReadJson, "[\"\\ud83d\"]"), ElementsAre(HasSubstr("line 1: is not JSON: ")));
+  EXPECT_THAT(TextsOf(ReadJson, ""), ElementsAre(HasSubstr("line 1: is not JSON: ")));
+  EXPECT_THAT(TextsOf(ReadJson, std::string(100000, '[')), ElementsAre(HasSubstr("is not JSON")));
+}
+
+TEST(ArbReader, RemarksAreKeptAndTheLocaleFollows) {
+  constexpr std::string_view kPart =
+      "{\"@@locale\": \"en\", \"a\": \"one\",\n\"@a\": {\"description\": \"kept\", \"x\": "
+      "[\"kept\"]},"
+      " \"b\": \"two\"}";
+  EXPECT_EQ(InUpperCase(ReadArb, kPart, {.target_language = "de"}),
+            "{\"@@locale\": \"de\", \"a\": \"ONE\",\n\"@a\": {\"description\": \"kept\", \"x\": "
+            "[\"kept\"]}, \"b\": \"TWO\"}");
+  EXPECT_EQ(Unchanged(ReadArb, kPart), kPart);
+}
+
+TEST(IcuMessage, FindsBranches) {
+  const auto texts = [](std::string_view message) {
+    std::vector<std::string> found;
+    for (const IcuText& text : FindIcuTexts(message)) {
+      found.emplace_back(message.substr(text.begin, text.end - text.begin));
+    }
+    return found;
+  };
+  EXPECT_THAT(texts("a {n, plural, offset:1 one{b} other{c '{'}} d"),
+              ElementsAre("a ", "b", "c '{'", " d"));
+  EXPECT_THAT(texts("{a} {b}"), IsEmpty());
+  EXPECT_THAT(texts("{n, plural, one{a} other{b}"), IsEmpty());
+  EXPECT_THAT(texts("{n, plural, one}"), IsEmpty());
+}
+
+TEST(PropertiesReader, ValuesAreTranslated) {
+  constexpr std::string_view kPart =
+      "# kept\n! kept\na = One \\\n    two \\u00e9\nb:three\\n\n c\\ d  four\nempty\n\ne = 12\n";
+  EXPECT_THAT(TextsOf(ReadProperties, kPart), ElementsAre("One two \u00e9", "three", "four"));
+  EXPECT_EQ(InUpperCase(ReadProperties, kPart),
+            "# kept\n! kept\na = ONE TWO \\u00e9\nb:THREE\\n\n c\\ d  FOUR\nempty\n\ne = 12\n");
+  EXPECT_EQ(Unchanged(ReadProperties, kPart), kPart);
+}
+
+TEST(PropertiesReader, CharactersAreWrittenInTheEncodingOfTheFile) {
+  EXPECT_EQ(With("\u00e9\u4e2d\U0001f600", ReadProperties, "a=b"),
+            "a=\\u00e9\\u4e2d\\ud83d\\ude00");
+  EXPECT_EQ(With("\u00e9\u4e2d", ReadProperties, "a=\u00e8"), "a=\u00e9\u4e2d");
+  EXPECT_EQ(With("\u00e9\u4e2d", ReadProperties, "a=\xe8 b"), "a=\xe9\\u4e2d");
+  EXPECT_THAT(TextsOf(ReadProperties, "a=\xe8 b"), ElementsAre("\u00e8 b"));
+}
+
+TEST(PropertiesReader, ApostrophesOfMessagesAreDoubled) {
+  EXPECT_THAT(TextsOf(ReadProperties, "a=it''s {0}"), ElementsAre("it's {0}"));
+  EXPECT_EQ(With("l'or {0}", ReadProperties, "a=the {0}"), "a=l''or {0}");
+  EXPECT_EQ(With("l'or", ReadProperties, "a=the"), "a=l'or");
+}
+
+TEST(PropertiesReader, RefusesWhatIsDamaged) {
+  EXPECT_THAT(TextsOf(ReadProperties, "a=b\nc=\\u12x4"),
+              ElementsAre("line 2: want four hexadecimal digits behind \\u"));
+  EXPECT_THAT(TextsOf(ReadProperties, "a=\\ud83d"),
+              ElementsAre("line 1: has half of a surrogate pair"));
+}
+
+TEST(YamlReader, ScalarsKeepTheirStyle) {
+  constexpr std::string_view kPart =
+      "en: # kept\n  a: One %{n}\n  'b': 'it''s'\n  c: \"two\\n\"\n  d:\n  - three # kept\n"
+      "  - [four, 5, true]\n  e: |\n    six\n\n    seven\n  f: >-\n    eight\n    nine\n"
+      "  g: a b\n    c\n  h: :symbol\n  i: &x ten\n  j: *x\n";
+  EXPECT_EQ(InUpperCase(ReadYaml, kPart),
+            "en: # kept\n  a: ONE %{n}\n  'b': 'IT''S'\n  c: \"TWO\\n\"\n  d:\n  - THREE # kept\n"
+            "  - [FOUR, 5, true]\n  e: |\n    SIX\n\n    SEVEN\n  f: >-\n    EIGHT NINE\n"
+            "  g: A B C\n  h: :symbol\n  i: &x ten\n  j: *x\n");
+  EXPECT_EQ(Unchanged(ReadYaml, kPart), kPart);
+}
+
+TEST(YamlReader, WhatWouldMeanSomethingElseIsQuoted) {
+  EXPECT_EQ(With("a: b", ReadYaml, "k: v"), "k: 'a: b'");
+  EXPECT_EQ(With("yes", ReadYaml, "k: v"), "k: 'yes'");
+  EXPECT_EQ(With("it's\n", ReadYaml, "k: v"), "k: \"it's\\n\"");
+  EXPECT_EQ(With("\"a\" \\", ReadYaml, "k: \"v\""), "k: \"\\\"a\\\" \\\\\"");
+  EXPECT_EQ(With("it's", ReadYaml, "k: 'v'"), "k: 'it''s'");
+}
+
+TEST(YamlReader, TheLanguageAtTheTopFollows) {
+  EXPECT_EQ(
+      InUpperCase(ReadYaml, "en:\n  a: b\n", {.source_language = "en", .target_language = "de"}),
+      "de:\n  a: B\n");
+}
+
+TEST(YamlReader, RefusesWhatIsDamaged) {
+  EXPECT_THAT(TextsOf(ReadYaml, "a: b\n c: d\n"), ElementsAre(HasSubstr("line 2: is not YAML: ")));
+  EXPECT_THAT(TextsOf(ReadYaml, "a: b\n]\n"), ElementsAre(HasSubstr("line 2: is not YAML")));
+  EXPECT_THAT(TextsOf(ReadYaml, std::string(200, '[')),
+              ElementsAre(HasSubstr("nests deeper than 100")));
+}
+
+TEST(AndroidReader, StringsPluralsAndArrays) {
+  constexpr std::string_view kPart =
+      "<?xml version=\"1.0\"?>\n<resources xmlns:xliff=\"u\">\n"
+      "<string name=\"a\">Don\\'t <b>wait</b>, <xliff:g id=\"n\">%1$s</xliff:g>!\\n</string>\n"
+      "<string name=\"b\" translatable=\"false\">kept</string>\n<string "
+      "name=\"c\">@string/a</string>\n"
+      "<plurals name=\"d\"><item quantity=\"one\">one dog</item><item quantity=\"other\">%d\n   "
+      "dogs"
+      "</item></plurals>\n<string-array name=\"e\"><item>x</item></string-array>\n"
+      "<string name=\"f\"><![CDATA[<p>a</p>]]></string>\n<string name=\"g\"/>\n</resources>\n";
+  EXPECT_THAT(TextsOf(ReadAndroid, kPart),
+              ElementsAre("Don't <x1>wait</x1>, <x2 translate=\"no\">%1$s</x2>!", "one dog",
+                          "%d dogs", "x", "<p>a</p>"));
+  EXPECT_EQ(
+      InUpperCase(ReadAndroid, kPart),
+      "<?xml version=\"1.0\"?>\n<resources xmlns:xliff=\"u\">\n"
+      "<string name=\"a\">DON\\'T <b>WAIT</b>, <xliff:g id=\"n\">%1$s</xliff:g>!\\n</string>\n"
+      "<string name=\"b\" translatable=\"false\">kept</string>\n<string name=\"c\">@string/a"
+      "</string>\n"
+      "<plurals name=\"d\"><item quantity=\"one\">ONE DOG</item><item quantity=\"other\">%D DOGS"
+      "</item></plurals>\n<string-array name=\"e\"><item>X</item></string-array>\n"
+      "<string name=\"f\"><![CDATA[<p>A</p>]]></string>\n<string name=\"g\"/>\n</resources>\n");
+  EXPECT_EQ(With("l'\"@ & <", ReadAndroid, "<resources><string>a</string></resources>"),
+            "<resources><string>l\\'\\\"@ &amp; &lt;</string></resources>");
+}
+
+TEST(AppleReader, StringsKeepKeysAndComments) {
+  constexpr std::string_view kPart =
+      "/* a \"comment\" */\n\"key\" = \"One %@\\n\\\"x\\\"\"; // kept\nkey2 = "
+      "\"two\";\n\"only\";\n";
+  EXPECT_THAT(TextsOf(ReadAppleStrings, kPart), ElementsAre("One %@\n\"x\"", "two"));
+  EXPECT_EQ(InUpperCase(ReadAppleStrings, kPart),
+            "/* a \"comment\" */\n\"key\" = \"ONE %@\\n\\\"X\\\"\"; // kept\nkey2 = \"TWO\";\n"
+            "\"only\";\n");
+  EXPECT_THAT(TextsOf(ReadAppleStrings, "\"a\" = \"b\"\n\"c\" = \"d\";"),
+              ElementsAre("line 2: want \";\""));
+  EXPECT_THAT(TextsOf(ReadAppleStrings, "\n\"a\" = \"b"),
+              ElementsAre("line 2: has a string without its closing quote"));
+  EXPECT_THAT(TextsOf(ReadAppleStrings, "/* a"),
+              ElementsAre("line 1: has a comment without its end"));
+}
+
+TEST(AppleReader, StringsdictKeepsVariables) {
+  constexpr std::string_view kPart =
+      "<plist><dict><key>dogs</key><dict><key>NSStringLocalizedFormatKey</key>"
+      "<string>You have %#@n@ here</string><key>n</key><dict><key>NSStringFormatSpecTypeKey</key>"
+      "<string>NSStringPluralRuleType</string><key>NSStringFormatValueTypeKey</key><string>d</"
+      "string>"
+      "<key>one</key><string>%d dog</string></dict></dict></dict></plist>";
+  EXPECT_THAT(TextsOf(ReadStringsdict, kPart), ElementsAre("You have <x1/> here", "%d dog"));
+  EXPECT_THAT(InUpperCase(ReadStringsdict, kPart),
+              HasSubstr("<string>YOU HAVE %#@n@ HERE</string>"));
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,112 @@
+// Plain text and HTML.
+
+#include <string>
+#include <vector>
+
+#include "documents/readers.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/documents/scripted_reader.h"
+
+namespace dragoman {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TEST(TextReader, ParagraphsEndAtAnEmptyLine) {
+  constexpr std::string_view kPart = "\n One.\nTwo. \n \t\n\nThree.\r\n\r\nFour.";
+  EXPECT_THAT(TextsOf(ReadText, kPart), ElementsAre("One.\nTwo.", "Three.", "Four."));
+  EXPECT_EQ(InUpperCase(ReadText, kPart), "\n ONE.\nTWO. \n \t\n\nTHREE.\r\n\r\nFOUR.");
+  const auto passages = ReadText(kPart, {});
+  ASSERT_TRUE(passages.ok());
+  EXPECT_EQ((*passages)[0].line, 2);
+  EXPECT_EQ((*passages)[1].line, 6);
+  EXPECT_THAT(TextsOf(ReadText, " \n"), IsEmpty());
+}
+
+TEST(TextReader, LongParagraphsAreCutWhereTheyAreLeastHurt) {
+  std::string lines, words, letters;
+  for (int i = 0; i < 2000; ++i)
+    lines += "a line\n", words += "Words. ", letters += "\xc3\xa9\xc3\xa9\xc3\xa9";
+  for (const std::string& part : {lines, words, letters}) {
+    const std::vector<std::string> texts = TextsOf(ReadText, part);
+    EXPECT_GT(texts.size(), 1);
+    for (const std::string& text : texts) {
+      EXPECT_LE(text.size(), 8000);
+      EXPECT_TRUE(text.ends_with("line") || text.ends_with("Words.") || text.ends_with("\xa9"));
+    }
+    EXPECT_EQ(Unchanged(ReadText, part), part);
+  }
+}
+
+TEST(TextReader, RefusesWhatIsNotUtf8) {
+  EXPECT_THAT(TextsOf(ReadText, "a\nb\xff\n"), ElementsAre("line 2: is not UTF-8"));
+  EXPECT_THAT(TextsOf(ReadText, "\xff\xfe\x61"), ElementsAre("line 1: is UTF-16, want UTF-8"));
+}
+
+TEST(HtmlReader, ASmallPageIsOnePassage) {
+  constexpr std::string_view kPart =
+      "<!DOCTYPE html>\n<html><title>One</title><body><p>Two <b>three</b></p></body></html>\n";
+  EXPECT_THAT(TextsOf(ReadHtml, kPart), ElementsAre("\n<html><title>One</title><body><p>Two "
+                                                    "<b>three</b></p></body></html>\n"));
+  EXPECT_EQ(
+      InUpperCase(ReadHtml, kPart),
+      "<!DOCTYPE html>\n<html><title>ONE</title><body><p>TWO <b>THREE</b></p></body></html>\n");
+}
+
+TEST(HtmlReader, ScriptsBetweenBlocksAreNoPassage) {
+  constexpr std::string_view kPart =
+      "<p>One</p><script>if (a<b) c('</p>')</script> <!-- <p>no</p> -->\n<style>p{}</style><p>Two "
+      "<script>x</script></p>";
+  EXPECT_THAT(TextsOf(ReadHtml, kPart), ElementsAre("<p>One</p>", "<p>Two <script>x</script></p>"));
+}
+
+std::string Repeat(std::string_view text, int times) {
+  std::string out;
+  for (; times > 0; --times) out += text;
+  return out;
+}
+
+TEST(HtmlReader, ALargePageIsCutBetweenBlocks) {
+  const std::string part =
+      "<ul>" + Repeat("<li title='a>b'>An <i>item</i> that has some words.</li>\n", 500) + "</ul>";
+  const std::vector<std::string> texts = TextsOf(ReadHtml, part);
+  EXPECT_GT(texts.size(), 2);
+  for (const std::string& text : texts) {
+    EXPECT_LT(text.size(), 6100);
+    EXPECT_EQ(text.find("An "), text.find('>', text.find("b'>")) + 1);  // whole items
+  }
+  EXPECT_EQ(Unchanged(ReadHtml, part), part);
+}
+
+TEST(HtmlReader, WhatIsNotTranslatedIsNotCut) {
+  const std::string kept = "<div translate=no>" + Repeat("<p>code of a kind</p>", 500) + "</div>";
+  const std::string pre = "<pre>" + Repeat("<p>code of a kind</p>", 500) + "</pre>";
+  const std::string part = "<p>One</p>" + kept + "<p>Two</p>" + pre + "<p>Three</p>";
+  const std::vector<std::string> texts = TextsOf(ReadHtml, part);
+  int whole = 0;
+  for (const std::string& text : texts) {
+    whole += text.find(kept) != text.npos;
+    whole += text.find(pre) != text.npos;
+  }
+  EXPECT_EQ(whole, 2);
+  EXPECT_EQ(Unchanged(ReadHtml, part), part);
+}
+
+TEST(HtmlReader, ImagesInThePageAreShort) {
+  const std::string image = "data:image/png;base64," + std::string(300, 'A');
+  const std::string part = "<p>a <img src=\"" + image + "\" alt=\"data: b\"></p>";
+  EXPECT_THAT(TextsOf(ReadHtml, part),
+              ElementsAre("<p>a <img src=\"#data-1;\" alt=\"data: b\"></p>"));
+  EXPECT_EQ(InUpperCase(ReadHtml, part), "<p>A <img src=\"" + image + "\" alt=\"data: b\"></p>");
+}
+
+TEST(HtmlReader, AParagraphEndsWhereTheNextBlockBegins) {
+  const std::string part =
+      "<p translate=no>Kept<div>" + Repeat("<p>Words of a kind.</p>", 800) + "</div>";
+  EXPECT_GT(TextsOf(ReadHtml, part).size(), 1);
+}
+
+}  // namespace
+}  // namespace dragoman

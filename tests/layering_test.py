@@ -71,7 +71,7 @@ DOORS = (
     (r"oneapi/dnnl|dnnl", r"engine/math/onednn_matmul\."),
     (r"hwy/", r"engine/math/"),
     (r"sentencepiece", r"engine/text/piece_model\."),
-    (r"expat", r"engine/text/xml_reader\."),
+    (r"expat", r"engine/text/xml_reader\.|documents/xml_events\."),
     (r"prometheus/", r"server/observe/metric(s|_families|_samples|_series)\."),
     (r"cld2/", r"server/api/language_detector\."),
     (r"boost/", r"server/http/(connection|port|request_head|response_head|stream|tls_context)\."),

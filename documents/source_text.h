@@ -1,0 +1,48 @@
+// What readers share: lines, errors and characters of a part.
+
+#ifndef DRAGOMAN_DOCUMENTS_SOURCE_TEXT_H_
+#define DRAGOMAN_DOCUMENTS_SOURCE_TEXT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+
+namespace dragoman {
+
+inline constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+
+// INVALID_ARGUMENT: "line 7: what".
+absl::Status DamagedLine(int line, std::string_view what);
+// The same for the line of a byte of the part.
+absl::Status DamagedAt(std::string_view part, size_t place, std::string_view what);
+
+// The lines of bytes of a part that are asked for in order.
+class LineCounter {
+ public:
+  explicit LineCounter(std::string_view part) : part_(part) {}
+  // Of that byte, from 1.  REQUIRES: no smaller than the place before.
+  int At(size_t place);
+
+ private:
+  std::string_view part_;
+  size_t place_ = 0;
+  int line_ = 1;
+};
+
+// INVALID_ARGUMENT, with the line, if the part is not UTF-8.
+absl::Status CheckUtf8(std::string_view part);
+
+// Whether the names are equal but for the case of ASCII letters.
+bool IsNamed(std::string_view name, std::string_view other);
+
+// The number of a Unicode character that all of `digits` are; none if they are not one.
+std::optional<char32_t> ParseCode(std::string_view digits, int base);
+void AppendUtf8(char32_t code, std::string* out);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_DOCUMENTS_SOURCE_TEXT_H_

@@ -1,0 +1,249 @@
+#include "documents/xml_events.h"
+
+#include <expat.h>
+
+#include <algorithm>
+#include <climits>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "documents/source_text.h"
+#include "engine/base/status.h"
+
+namespace dragoman {
+namespace {
+
+constexpr size_t kMostDepth = 256;  // of elements
+constexpr std::string_view kSpaces = " \t\r\n";
+constexpr std::string_view kCdataOpening = "<![CDATA[", kCdataClosing = "]]>";
+
+// Hears what expat finds.
+class Listener {
+ public:
+  explicit Listener(std::string_view part) : part_(part) {
+    XML_Parser parser = parser_.get();
+    XML_SetUserData(parser, this);
+    XML_SetElementHandler(parser, &Start, &End);
+    XML_SetCharacterDataHandler(parser, &Text);
+    XML_SetCdataSectionHandler(parser, &BeginCdata, &EndCdata);
+    XML_SetCommentHandler(parser, [](void* self, const char*) { Of(self).Add(XmlEvent::kOther); });
+    XML_SetProcessingInstructionHandler(
+        parser, [](void* self, const char*, const char*) { Of(self).Add(XmlEvent::kOther); });
+    XML_SetXmlDeclHandler(parser, &Declaration);
+    XML_SetEntityDeclHandler(parser, &Entity);
+    XML_SetDefaultHandler(parser, &Default);
+  }
+
+  absl::StatusOr<std::vector<XmlEvent>> Read() {
+    mark_ = part_.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+    const std::string_view text = part_.substr(mark_);
+    if (text.size() > INT_MAX) return absl::InvalidArgumentError("is larger than 2 GiB");
+    const auto status = XML_Parse(parser_.get(), text.data(), static_cast<int>(text.size()), 1);
+    if (!error_.ok()) return error_;
+    if (status == XML_STATUS_OK) return std::move(events_);
+    return DamagedLine(Line(), absl::StrCat("is not well-formed XML: ",
+                                            XML_ErrorString(XML_GetErrorCode(parser_.get()))));
+  }
+
+ private:
+  static Listener& Of(void* self) { return *static_cast<Listener*>(self); }
+  static void Start(void* self, const char* name, const char** attributes);
+  static void End(void* self, const char* name);
+  static void Text(void* self, const char* text, int size);
+  static void BeginCdata(void* self);
+  static void EndCdata(void* self);
+  static void Declaration(void* self, const char* version, const char* encoding, int standalone);
+  static void Entity(void* self, const char* name, int is_parameter, const char* value, int size,
+                     const char* base, const char* system, const char* pub, const char* notation);
+  static void Default(void* self, const char* text, int size);
+
+  int Line() const { return static_cast<int>(XML_GetCurrentLineNumber(parser_.get())); }
+  size_t Begin() const {
+    return static_cast<size_t>(XML_GetCurrentByteIndex(parser_.get())) + mark_;
+  }
+  size_t End() const {
+    return Begin() + static_cast<size_t>(XML_GetCurrentByteCount(parser_.get()));
+  }
+  XmlEvent& Add(XmlEvent::Kind kind) {
+    events_.push_back({.kind = kind, .line = Line(), .begin = Begin(), .end = End()});
+    return events_.back();
+  }
+  void Fail(const std::string& what) {
+    if (error_.ok()) error_ = DamagedLine(Line(), what);
+    XML_StopParser(parser_.get(), XML_FALSE);
+  }
+
+  const std::string_view part_;
+  // Its encoding overrides what the document says, which Declaration() checks.
+  const std::unique_ptr<XML_ParserStruct, decltype(&XML_ParserFree)> parser_{
+      XML_ParserCreate("UTF-8"), &XML_ParserFree};
+  size_t mark_ = 0;           // the size of the byte order mark
+  std::vector<size_t> open_;  // events
+  bool in_cdata_ = false;
+  std::vector<XmlEvent> events_;
+  absl::Status error_;
+};
+
+// The name that a tag begins with, after `skipped` bytes.
+std::string_view NameIn(std::string_view tag, size_t skipped) {
+  tag.remove_prefix(skipped);
+  return tag.substr(0, tag.find_first_of(" \t\r\n/>"));
+}
+
+void Listener::Start(void* self, const char*, const char**) {
+  Listener& listener = Of(self);
+  if (listener.open_.size() == kMostDepth) {
+    return listener.Fail(absl::StrCat("elements are nested deeper than ", kMostDepth));
+  }
+  listener.open_.push_back(listener.events_.size());
+  XmlEvent& event = listener.Add(XmlEvent::kStart);
+  event.name = NameIn(listener.part_.substr(event.begin, event.end - event.begin), 1);
+}
+
+void Listener::End(void* self, const char*) {
+  Listener& listener = Of(self);
+  const size_t start = listener.open_.back();
+  listener.open_.pop_back();
+  XmlEvent& event = listener.Add(XmlEvent::kEnd);
+  event.name = listener.events_[start].name;
+  event.partner = start;
+  listener.events_[start].partner = listener.events_.size() - 1;
+}
+
+void Listener::Text(void* self, const char*, int) {
+  Listener& listener = Of(self);
+  if (listener.in_cdata_) return;
+  std::vector<XmlEvent>& events = listener.events_;
+  if (!events.empty() && events.back().kind == XmlEvent::kText &&
+      events.back().end == listener.Begin()) {
+    events.back().end = listener.End();
+  } else {
+    listener.Add(XmlEvent::kText);
+  }
+}
+
+void Listener::BeginCdata(void* self) {
+  Of(self).Add(XmlEvent::kCdata);
+  Of(self).in_cdata_ = true;
+}
+
+void Listener::EndCdata(void* self) {
+  Of(self).events_.back().end = Of(self).End();
+  Of(self).in_cdata_ = false;
+}
+
+void Listener::Declaration(void* self, const char*, const char* encoding, int) {
+  Of(self).Add(XmlEvent::kOther);
+  if (encoding == nullptr || IsNamed(encoding, "utf-8") || IsNamed(encoding, "utf8")) return;
+  Of(self).Fail(absl::StrCat("is encoded in ", encoding, ", want UTF-8"));
+}
+
+void Listener::Entity(void* self, const char* name, int, const char*, int, const char*, const char*,
+                      const char*, const char*) {
+  Of(self).Fail(absl::StrCat("declares the entity \"", name, "\", want none"));
+}
+
+// What has no handler of its own.
+void Listener::Default(void* self, const char* text, int size) {
+  const std::string_view reference(text, static_cast<size_t>(size));
+  if (Of(self).open_.empty() || Of(self).in_cdata_) return;
+  if (reference.starts_with('&') && reference.ends_with(';')) Of(self).Add(XmlEvent::kReference);
+}
+
+// Appends the characters of a reference, such as "#xe9" or "amp".
+void AppendReference(std::string_view name, std::string* out) {
+  static constexpr std::pair<std::string_view, char> kOwn[] = {
+      {"amp", '&'}, {"lt", '<'}, {"gt", '>'}, {"quot", '"'}, {"apos", '\''}};
+  for (const auto& [own, character] : kOwn) {
+    if (name == own) return out->push_back(character);
+  }
+  const bool hexadecimal = name.starts_with("#x");
+  const std::string_view digits = name.substr(std::min<size_t>(hexadecimal ? 2 : 1, name.size()));
+  if (const auto code = ParseCode(digits, hexadecimal ? 16 : 10); name.starts_with('#') && code) {
+    return AppendUtf8(*code, out);
+  }
+  absl::StrAppend(out, "&", std::string(name), ";");
+}
+
+std::string Escape(std::string_view text, bool attribute) {
+  std::string out;
+  out.reserve(text.size());
+  for (const char c : text) {
+    if (c == '&') {
+      out += "&amp;";
+    } else if (c == '<') {
+      out += "&lt;";
+    } else if (c == '>') {
+      out += "&gt;";
+    } else if (attribute && c == '"') {
+      out += "&quot;";
+    } else if (attribute && c == '\'') {
+      out += "&apos;";
+    } else if (attribute && (c == '\n' || c == '\t' || c == '\r')) {
+      absl::StrAppend(&out, "&#", static_cast<int>(c), ";");
+    } else if (static_cast<unsigned char>(c) >= 0x20 || c == '\n' || c == '\t') {
+      out += c;  // XML cannot write the other control characters
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<XmlEvent>> ReadXmlEvents(std::string_view part) {
+  return Listener(part).Read();
+}
+
+std::vector<XmlAttribute> XmlAttributes(std::string_view tag) {
+  std::vector<XmlAttribute> attributes;
+  tag.remove_prefix(std::min(tag.find_first_of(kSpaces), tag.size()));
+  while (true) {
+    tag.remove_prefix(std::min(tag.find_first_not_of(kSpaces), tag.size()));
+    const size_t name = tag.find_first_of(" \t\r\n=");
+    const size_t quote = tag.find_first_of("\"'");
+    if (name == tag.npos || quote == tag.npos || name > quote) return attributes;
+    const size_t close = tag.find(tag[quote], quote + 1);
+    if (close == tag.npos) return attributes;
+    attributes.push_back({tag.substr(0, name), tag.substr(quote + 1, close - quote - 1)});
+    tag.remove_prefix(close + 1);
+  }
+}
+
+std::string XmlAttributeOr(std::string_view tag, std::string_view name, std::string_view missing) {
+  for (const XmlAttribute& attribute : XmlAttributes(tag)) {
+    if (attribute.name == name) return XmlText(attribute.value);
+  }
+  return std::string(missing);
+}
+
+std::string XmlText(std::string_view raw) {
+  std::string out;
+  out.reserve(raw.size());
+  while (!raw.empty()) {
+    if (raw.starts_with(kCdataOpening)) {
+      const size_t close = raw.find(kCdataClosing);
+      const size_t end = std::min(close, raw.size());
+      out += raw.substr(kCdataOpening.size(), end - kCdataOpening.size());
+      raw.remove_prefix(std::min(end + kCdataClosing.size(), raw.size()));
+    } else if (const size_t semicolon = raw.find(';'); raw[0] == '&' && semicolon != raw.npos) {
+      AppendReference(raw.substr(1, semicolon - 1), &out);
+      raw.remove_prefix(semicolon + 1);
+    } else {
+      const bool pair = raw.starts_with("\r\n");
+      out += raw[0] == '\r' ? '\n' : raw[0];
+      raw.remove_prefix(pair ? 2 : 1);
+    }
+  }
+  return out;
+}
+
+std::string EscapeXml(std::string_view text) { return Escape(text, false); }
+std::string EscapeXmlAttribute(std::string_view text) { return Escape(text, true); }
+
+std::string_view LocalXmlName(std::string_view name) {
+  const size_t colon = name.rfind(':');
+  return colon == name.npos ? name : name.substr(colon + 1);
+}
+
+}  // namespace dragoman

@@ -1,0 +1,70 @@
+// XML with offsets: what stands where in a part, as a flat list.
+//
+//   <p a="1">x &amp; y<br/></p>
+//
+//   0-9    kStart  p        9-18   kText   x &amp; y
+//   18-23  kStart  br       23-23  kEnd    br            23-27  kEnd  p
+//
+// Expat says whether the part is well-formed and where each thing begins and ends; what a thing
+// contains is read from its bytes by those who want it: XmlText() and XmlAttributes().  So the list
+// is small, and its names are views of the part, which must outlive it.
+//
+// Nothing is expanded, and a part cannot make the list larger than itself: a document type that
+// declares entities is refused, and so are elements nested deeper than 256.
+
+#ifndef DRAGOMAN_DOCUMENTS_XML_EVENTS_H_
+#define DRAGOMAN_DOCUMENTS_XML_EVENTS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace dragoman {
+
+struct XmlEvent {
+  enum Kind : uint8_t {
+    kStart,
+    kEnd,        // of <br/>: empty, after its kStart
+    kText,       // characters, with references to characters and XML's own five entities
+    kCdata,      // a whole <![CDATA[...]]>
+    kReference,  // to an entity of an external document type: &nbsp;
+    kOther,      // a comment, a processing instruction, the XML declaration
+  } kind;
+  int line = 1;
+  size_t begin = 0;  // bytes [begin, end) of the part
+  size_t end = 0;
+  std::string_view name;  // of kStart and kEnd, as it is written: "w:t"
+  size_t partner = 0;     // kStart: the index of its kEnd; kEnd: of its kStart
+};
+
+// INVALID_ARGUMENT, with the line, if the part is not well-formed XML in UTF-8.
+absl::StatusOr<std::vector<XmlEvent>> ReadXmlEvents(std::string_view part);
+
+struct XmlAttribute {
+  std::string_view name;   // as it is written
+  std::string_view value;  // between its quotes, a view of the part: XmlText(value)
+};
+
+// Of a start tag: the bytes of a kStart.
+std::vector<XmlAttribute> XmlAttributes(std::string_view tag);
+// The characters of one of them; `missing` if it has none of that name.
+std::string XmlAttributeOr(std::string_view tag, std::string_view name,
+                           std::string_view missing = "");
+
+// The characters that raw text, CDATA sections or attributes stand for; line ends are "\n".
+// References that are not XML's own stay as they are.
+std::string XmlText(std::string_view raw);
+// Characters as text, or as the value of an attribute in quotes of either kind.
+std::string EscapeXml(std::string_view text);
+std::string EscapeXmlAttribute(std::string_view text);
+
+// Without its prefix: "t" of "w:t".
+std::string_view LocalXmlName(std::string_view name);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_DOCUMENTS_XML_EVENTS_H_

@@ -7,6 +7,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "documents/container_formats.h"
 #include "documents/document.h"
 #include "documents/readers.h"
 
@@ -15,8 +16,44 @@ namespace {
 
 constexpr std::string_view kTextSuffixes[] = {".txt", ".text"};
 
+constexpr std::string_view kDocxSuffixes[] = {".docx", ".docm", ".dotx", ".dotm"};
+constexpr std::string_view kPptxSuffixes[] = {".pptx", ".pptm", ".ppsx", ".potx"};
+constexpr std::string_view kXlsxSuffixes[] = {".xlsx", ".xlsm", ".xltx"};
+constexpr std::string_view kOdtSuffixes[] = {".odt", ".ott"};
+constexpr std::string_view kOdpSuffixes[] = {".odp", ".otp"};
+constexpr std::string_view kOdsSuffixes[] = {".ods", ".ots"};
+constexpr std::string_view kEpubSuffixes[] = {".epub"};
+
 constexpr DocumentFormat kFormats[] = {
     {.name = "text", .suffixes = kTextSuffixes, .media_type = "text/plain", .reader = ReadText},
+    {.name = "docx",
+     .suffixes = kDocxSuffixes,
+     .media_type = "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+     .open = OpenOfficeFile},
+    {.name = "pptx",
+     .suffixes = kPptxSuffixes,
+     .media_type = "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+     .open = OpenOfficeFile},
+    {.name = "xlsx",
+     .suffixes = kXlsxSuffixes,
+     .media_type = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+     .open = OpenOfficeFile},
+    {.name = "odt",
+     .suffixes = kOdtSuffixes,
+     .media_type = "application/vnd.oasis.opendocument.text",
+     .open = OpenOpenDocument},
+    {.name = "odp",
+     .suffixes = kOdpSuffixes,
+     .media_type = "application/vnd.oasis.opendocument.presentation",
+     .open = OpenOpenDocument},
+    {.name = "ods",
+     .suffixes = kOdsSuffixes,
+     .media_type = "application/vnd.oasis.opendocument.spreadsheet",
+     .open = OpenOpenDocument},
+    {.name = "epub",
+     .suffixes = kEpubSuffixes,
+     .media_type = "application/epub+zip",
+     .open = OpenEpub},
 };
 
 // A file that is one part.

@@ -240,10 +240,7 @@ OfficeRun RichTextReader::FindRun(size_t i) const {
       run.format = part_.substr(event.begin, end - event.begin);
       run.content = event.partner + 1;
     }
-    if (role == Role::kText || role == Role::kDrawingText || role == Role::kCellText) {
-      run.text_tag = event.name;
-      run.drawing = role == Role::kDrawingText;
-    }
+    if (role == Role::kDrawingText) run.drawing = true;
     child = event.partner;
   }
   return run;

@@ -66,9 +66,7 @@ std::string KeyOfProperties(std::string_view properties, bool* code) {
   return key;
 }
 
-void AddTextTag(std::string_view tag, bool drawing, TextFormat* format) {
-  if (tag.empty()) return;
-  const std::string name(tag);
+void AddTextTag(const std::string& name, bool drawing, TextFormat* format) {
   format->before_text = absl::StrCat("<", name, drawing ? ">" : " xml:space=\"preserve\">");
   format->after_text = absl::StrCat("</", name, ">");
 }
@@ -127,7 +125,8 @@ FormatPointer TextFormats::OfRun(const OfficeRun& run) {
   TextFormat format;
   const std::string name(run.tag);
   format.open = absl::StrCat("<", name, ">", std::string(run.format));
-  AddTextTag(run.text_tag, run.drawing, &format);
+  // A run and its text have the same prefix: <w:r>, <w:t>.
+  AddTextTag(name.substr(0, name.size() - 1) + "t", run.drawing, &format);
   FormatPointer& known = formats_[format.open + format.before_text];
   if (known != nullptr) return known;
   format.close = absl::StrCat("</", name, ">");
@@ -139,7 +138,7 @@ FormatPointer TextFormats::OfRun(const OfficeRun& run) {
 
 FormatPointer TextFormats::OfText(std::string_view tag, bool drawing) {
   TextFormat format;
-  AddTextTag(tag, drawing, &format);
+  AddTextTag(std::string(tag), drawing, &format);
   FormatPointer& known = formats_[format.before_text];
   if (known == nullptr) known = std::make_shared<const TextFormat>(std::move(format));
   return known;

@@ -21,11 +21,10 @@ namespace dragoman {
 
 // A run of Office: <w:r><w:rPr>...</w:rPr><w:t>dog</w:t></w:r>
 struct OfficeRun {
-  std::string_view tag;       // "w:r"
-  std::string_view format;    // the whole <w:rPr>; "" if there is none
-  std::string_view text_tag;  // "w:t"; "" if it has no text
-  bool drawing = false;       // white space of its text needs no attribute to be kept
-  size_t content = 0;         // the event after its format
+  std::string_view tag;     // "w:r"
+  std::string_view format;  // the whole <w:rPr>; "" if there is none
+  bool drawing = false;     // white space of its text needs no attribute to be kept
+  size_t content = 0;       // the event after its format
 };
 
 // REQUIRES: the part outlives it.

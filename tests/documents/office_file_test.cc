@@ -190,6 +190,13 @@ TEST(Docx, CodeAndNumbersAreNotTranslated) {
   EXPECT_THAT(seen.texts, ElementsAre("Call <g2 translate=\"no\">main</g2> now"));
 }
 
+TEST(Docx, AHyphenThatDoesNotBreakIsText) {
+  const std::string hyphen = "<w:r><w:noBreakHyphen/></w:r>";
+  const Seen seen = Translate(P(hyphen + TextRun("dog") + hyphen + TextRun("cat")));
+  EXPECT_THAT(seen.texts, ElementsAre("\u2011dog\u2011cat"));
+  EXPECT_EQ(seen.body, P(TextRun("\u2011DOG\u2011CAT")));
+}
+
 TEST(Docx, WrappedRunsAndOtherPrefixes) {
   const std::string sdt = "<w:sdt><w:sdtPr><w:id/></w:sdtPr><w:sdtContent>";
   const Seen seen =

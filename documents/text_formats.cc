@@ -35,10 +35,19 @@ constexpr std::string_view kUnseen[] = {"altLang",
                                         "language-asian",
                                         "language-complex"};
 
-constexpr std::string_view kCodeStyles[] = {
-    "Code",         "CodeBlock",  "HTMLCode", "HTMLPreformatted", "Preformatted_20_Text",
-    "SourceCode",   "SourceText", "Teletype", "Source_20_Text",   "VerbatimChar",
-    "HTMLKeyboard", "HTMLSample"};
+constexpr std::string_view kCodeStyles[] = {"Code",
+                                            "CodeBlock",
+                                            "HTMLCode",
+                                            "HTMLPreformatted",
+                                            "Preformatted_20_Text",
+                                            "PreformattedText",
+                                            "SourceCode",
+                                            "SourceText",
+                                            "Teletype",
+                                            "Source_20_Text",
+                                            "VerbatimChar",
+                                            "HTMLKeyboard",
+                                            "HTMLSample"};
 
 // What of <w:rPr> is seen.
 std::string KeyOfProperties(std::string_view properties, bool* code) {

@@ -184,9 +184,9 @@ TEST(Docx, ATextBoxIsABlockOfItsParagraph) {
 
 TEST(Docx, CodeAndNumbersAreNotTranslated) {
   const std::string code = "<w:rStyle w:val=\"HTMLCode\"/>";
-  const Seen seen = Translate(P("<w:pPr><w:pStyle w:val=\"Code\"/></w:pPr>" + TextRun("int x;")) +
-                              P(TextRun("12.5 %")) +
-                              P(TextRun("Call ") + TextRun("main", code) + TextRun(" now")));
+  const Seen seen = Translate(
+      P("<w:pPr><w:pStyle w:val=\"PreformattedText\"/></w:pPr>" + TextRun("int x;")) +
+      P(TextRun("12.5 %")) + P(TextRun("Call ") + TextRun("main", code) + TextRun(" now")));
   EXPECT_THAT(seen.texts, ElementsAre("Call <g2 translate=\"no\">main</g2> now"));
 }
 

@@ -21,55 +21,26 @@ constexpr std::pair<std::string_view, std::string_view> kSpaces[] = {
     {"ncx", "http://www.daisy.org/z3986/2005/ncx/"},
 };
 
-// Other elements are blocks.
+// Other elements are blocks.  The annotations of ruby, which say how words of the source language
+// are pronounced, are left out.
 constexpr RoleOfElement kXhtmlElements[] = {
-    {"", "b", Role::kRun},
-    {"", "big", Role::kRun},
-    {"", "cite", Role::kRun},
-    {"", "dfn", Role::kRun},
-    {"", "em", Role::kRun},
-    {"", "font", Role::kRun},
-    {"", "i", Role::kRun},
-    {"", "mark", Role::kRun},
-    {"", "q", Role::kRun},
-    {"", "s", Role::kRun},
-    {"", "small", Role::kRun},
-    {"", "span", Role::kRun},
-    {"", "strike", Role::kRun},
-    {"", "strong", Role::kRun},
-    {"", "sub", Role::kRun},
-    {"", "sup", Role::kRun},
-    {"", "u", Role::kRun},
-    {"", "code", Role::kCode},
-    {"", "kbd", Role::kCode},
-    {"", "samp", Role::kCode},
-    {"", "tt", Role::kCode},
-    {"", "var", Role::kCode},
-    {"", "a", Role::kGroup},
-    {"", "abbr", Role::kGroup},
-    {"", "acronym", Role::kGroup},
-    {"", "bdi", Role::kGroup},
-    {"", "bdo", Role::kGroup},
-    {"", "data", Role::kGroup},
-    {"", "del", Role::kGroup},
-    {"", "ins", Role::kGroup},
-    {"", "label", Role::kGroup},
-    {"", "time", Role::kGroup},
-    {"", "br", Role::kLine},
-    {"", "wbr", Role::kMark},
-    {"", "img", Role::kMark},
-    {"", "audio", Role::kMark},
-    {"", "video", Role::kMark},
-    {"", "object", Role::kMark},
-    {"", "input", Role::kMark},
-    {"", "iframe", Role::kMark},
-    {"", "ruby", Role::kMark},
-    {"", "svg", Role::kSkipped},
-    {"", "math", Role::kSkipped},
-    {"", "script", Role::kSkipped},
-    {"", "style", Role::kSkipped},
-    {"", "pre", Role::kSkipped},
-    {"", "textarea", Role::kSkipped},
+    {"", "b", Role::kRun},          {"", "big", Role::kRun},      {"", "cite", Role::kRun},
+    {"", "dfn", Role::kRun},        {"", "em", Role::kRun},       {"", "font", Role::kRun},
+    {"", "i", Role::kRun},          {"", "mark", Role::kRun},     {"", "q", Role::kRun},
+    {"", "s", Role::kRun},          {"", "small", Role::kRun},    {"", "span", Role::kRun},
+    {"", "strike", Role::kRun},     {"", "strong", Role::kRun},   {"", "sub", Role::kRun},
+    {"", "sup", Role::kRun},        {"", "u", Role::kRun},        {"", "code", Role::kCode},
+    {"", "kbd", Role::kCode},       {"", "samp", Role::kCode},    {"", "tt", Role::kCode},
+    {"", "var", Role::kCode},       {"", "a", Role::kGroup},      {"", "abbr", Role::kGroup},
+    {"", "acronym", Role::kGroup},  {"", "bdi", Role::kGroup},    {"", "bdo", Role::kGroup},
+    {"", "data", Role::kGroup},     {"", "del", Role::kGroup},    {"", "ins", Role::kGroup},
+    {"", "label", Role::kGroup},    {"", "time", Role::kGroup},   {"", "br", Role::kLine},
+    {"", "wbr", Role::kMark},       {"", "img", Role::kMark},     {"", "audio", Role::kMark},
+    {"", "video", Role::kMark},     {"", "object", Role::kMark},  {"", "input", Role::kMark},
+    {"", "iframe", Role::kMark},    {"", "ruby", Role::kRun},     {"", "rb", Role::kRun},
+    {"", "rt", Role::kIgnored},     {"", "rp", Role::kIgnored},   {"", "rtc", Role::kIgnored},
+    {"", "svg", Role::kSkipped},    {"", "math", Role::kSkipped}, {"", "script", Role::kSkipped},
+    {"", "style", Role::kSkipped},  {"", "pre", Role::kSkipped},  {"", "textarea", Role::kSkipped},
     {"", "select", Role::kSkipped},
 };
 constexpr RoleOfElement kNcxElements[] = {{"ncx", "text", Role::kParagraph}};
@@ -123,8 +94,9 @@ absl::StatusOr<std::vector<Passage>> ReadBookMember(std::string_view part,
   ASSIGN_OR_RETURN(const std::vector<XmlEvent> events, ReadXmlEvents(part));
   for (Passage& set : SetLanguages(part, events, language)) {
     const auto after = std::find_if(passages.begin(), passages.end(),
-                                    [&](const Passage& p) { return p.begin >= set.begin; });
-    passages.insert(after, std::move(set));
+                                    [&](const Passage& p) { return p.end > set.begin; });
+    // A page may be a passage by itself: <b lang="en">dog</b>.
+    if (after == passages.end() || after->begin >= set.end) passages.insert(after, std::move(set));
   }
   return passages;
 }

@@ -35,6 +35,10 @@ constexpr std::string_view kUnseen[] = {"altLang",
                                         "language-asian",
                                         "language-complex"};
 
+// Of XHTML: text in them looks as it does without them, at least once ruby has lost its
+// annotations.
+constexpr std::string_view kUnseenTags[] = {"<span>", "<ruby>", "<rb>"};
+
 constexpr std::string_view kCodeStyles[] = {"Code",
                                             "CodeBlock",
                                             "HTMLCode",
@@ -160,7 +164,7 @@ FormatPointer TextFormats::Within(const FormatPointer& outer, absl::Span<const X
   if (kind_ == Vocabulary::kOpenDocument) {
     style = StyleOf(tag, "text");
   } else {
-    style.key = tag == "<span>" ? "" : tag;
+    style.key = IsOneOf(tag, kUnseenTags) ? "" : tag;
     style.code = !IsXhtmlTranslated(tag, true);
   }
   if (style.key.empty() && !code) return outer;

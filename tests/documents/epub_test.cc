@@ -85,6 +85,13 @@ TEST(Epub, InlineElements) {
                                    "&unknown;<b id=\"x\">DOG</b> <img src=\"i\"/>"));
 }
 
+TEST(Epub, AnnotationsOfRubyAreLeftOut) {
+  const Seen seen = Translate(
+      "<body><p>a <ruby>d<rp>(</rp><rt>di</rt><rb>og</rb><rt>ogu</rt></ruby> runs</p></body>");
+  EXPECT_THAT(seen.texts, ElementsAre("a dog runs"));
+  EXPECT_THAT(seen.page, HasSubstr("<p>A DOG RUNS</p>"));
+}
+
 TEST(Epub, WhatIsNotToBeTranslated) {
   const Seen seen = Translate(
       "<body><div translate=\"no\"><p>a</p><p translate=\"yes\">b</p></div><p "
@@ -103,6 +110,13 @@ TEST(Epub, TheLanguageBecomesTheTarget) {
   EXPECT_THAT(ReadMember(result.output, "OPS/one page.xhtml"),
               HasSubstr("xml:lang=\"de\"><body><p lang=\"la\">AVE</p>"));
   EXPECT_EQ(result.texts, (std::vector<std::string>{"A dog", "Ave", "Chapter"}));
+}
+
+TEST(Epub, ALanguageWithinAPassageStays) {
+  const std::string path = Book("<b lang=\"en\">dog</b>");
+  const Translated result = TranslateFile(path, Upper, {.target_language = "de"});
+  ASSERT_TRUE(result.status.ok()) << result.status;
+  EXPECT_EQ(ReadMember(result.output, "OPS/one page.xhtml"), "<b lang=\"en\">DOG</b>");
 }
 
 TEST(Epub, APageIsSetToTheTargetEvenWithoutText) {

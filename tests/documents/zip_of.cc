@@ -100,7 +100,10 @@ Translated TranslateFile(const std::string& input, const Translation& translatio
     result.status = passages.status();
     if (!passages.ok() || !passages->has_value()) return result;
     std::vector<std::string> translations;
+    size_t end = 0;
     for (const Passage& passage : **passages) {
+      DRAGOMAN_CHECK(passage.begin >= end && passage.end >= passage.begin);
+      end = passage.end;
       result.texts.push_back(passage.text);
       translations.push_back(translation(passage.text));
     }

@@ -7,6 +7,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "documents/container_formats.h"
 #include "documents/document.h"
 #include "documents/readers.h"
 
@@ -33,6 +34,14 @@ constexpr std::string_view kCsvSuffixes[] = {".csv"};
 constexpr std::string_view kTsvSuffixes[] = {".tsv", ".tab"};
 constexpr std::string_view kDitaSuffixes[] = {".dita", ".ditamap"};
 
+constexpr std::string_view kDocxSuffixes[] = {".docx", ".docm", ".dotx", ".dotm"};
+constexpr std::string_view kPptxSuffixes[] = {".pptx", ".pptm", ".ppsx", ".potx"};
+constexpr std::string_view kXlsxSuffixes[] = {".xlsx", ".xlsm", ".xltx"};
+constexpr std::string_view kOdtSuffixes[] = {".odt", ".ott"};
+constexpr std::string_view kOdpSuffixes[] = {".odp", ".otp"};
+constexpr std::string_view kOdsSuffixes[] = {".ods", ".ots"};
+constexpr std::string_view kEpubSuffixes[] = {".epub"};
+
 constexpr DocumentFormat kFormats[] = {
     {"text", kTextSuffixes, "text/plain", ReadText},
     {"html", kHtmlSuffixes, "text/html", ReadHtml},
@@ -53,6 +62,20 @@ constexpr DocumentFormat kFormats[] = {
     {"csv", kCsvSuffixes, "text/csv", ReadCsv},
     {"tsv", kTsvSuffixes, "text/tab-separated-values", ReadTsv},
     {"dita", kDitaSuffixes, "application/dita+xml", ReadDita},
+    {"docx", kDocxSuffixes,
+     "application/vnd.openxmlformats-officedocument.wordprocessingml.document", nullptr,
+     OpenOfficeFile},
+    {"pptx", kPptxSuffixes,
+     "application/vnd.openxmlformats-officedocument.presentationml.presentation", nullptr,
+     OpenOfficeFile},
+    {"xlsx", kXlsxSuffixes, "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+     nullptr, OpenOfficeFile},
+    {"odt", kOdtSuffixes, "application/vnd.oasis.opendocument.text", nullptr, OpenOpenDocument},
+    {"odp", kOdpSuffixes, "application/vnd.oasis.opendocument.presentation", nullptr,
+     OpenOpenDocument},
+    {"ods", kOdsSuffixes, "application/vnd.oasis.opendocument.spreadsheet", nullptr,
+     OpenOpenDocument},
+    {"epub", kEpubSuffixes, "application/epub+zip", nullptr, OpenEpub},
 };
 
 // A file that is one part.

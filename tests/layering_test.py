@@ -81,7 +81,7 @@ DOORS = (
     (r"google/protobuf|google/rpc|dragoman/v1", r"server/|client/"),
     (r"spdlog/", r"server/observe/logging\."),
     (r"re2/", r"engine/text/literals\."),
-    (r"minizip/", r"engine/base/zip_archive\."),
+    (r"minizip/", r"engine/base/zip_(archive|writer)\."),
     (r"yaml-cpp/", r"engine/base/yaml\.|documents/yaml_reader\."),
     (r"rapidjson/", r"documents/json_reader\."),
     (r"md4c", r"documents/markdown_reader\."),

@@ -68,7 +68,7 @@ Unzip OpenUnzip(Stream* stream) {
   return Unzip(unzOpen2_64(nullptr, &functions), unzClose);
 }
 
-absl::Status CheckInfo(const unz_file_info64& info) {
+absl::Status CheckInfo(const unz_file_info64& info, uint64_t max_ratio) {
   constexpr uLong kEncrypted = 1;
   if ((info.flag & kEncrypted) != 0) return absl::InvalidArgumentError("is encrypted");
   if (info.compression_method != 0 && info.compression_method != Z_DEFLATED) {
@@ -79,7 +79,7 @@ absl::Status CheckInfo(const unz_file_info64& info) {
     return absl::InvalidArgumentError(absl::StrCat("is stored in ", info.compressed_size,
                                                    " bytes, but has ", info.uncompressed_size));
   }
-  if (info.uncompressed_size / ZipArchive::kMaxRatio > info.compressed_size) {
+  if (info.uncompressed_size / max_ratio > info.compressed_size) {
     return absl::InvalidArgumentError(
         absl::StrCat("claims ", info.uncompressed_size, " bytes out of ", info.compressed_size));
   }
@@ -113,12 +113,13 @@ absl::StatusOr<Place> FindPlace(void* unzip, const unz_file_info64& info, uint64
 
 // Where an archive's parts begin and end, to show that there is nothing before or after them.
 struct Extent {
-  uint64_t begin = 0;  // of the first header
-  uint64_t end = 0;    // of the central directory
+  uint64_t begin = 0;   // of the first header
+  uint64_t end = 0;     // of the central directory
+  uint64_t packed = 0;  // the bytes of all contents
 };
 
 absl::StatusOr<ZipArchive::Entry> ReadEntry(void* unzip, absl::Span<const std::byte> bytes,
-                                            Extent* extent) {
+                                            uint64_t max_ratio, Extent* extent) {
   unz_file_info64 info = {};
   std::vector<char> name(kMaxName + 1);
   if (unzGetCurrentFileInfo64(unzip, &info, name.data(), kMaxName, nullptr, 0, nullptr, 0) !=
@@ -128,10 +129,16 @@ absl::StatusOr<ZipArchive::Entry> ReadEntry(void* unzip, absl::Span<const std::b
   if (info.size_filename == 0 || info.size_filename > kMaxName) {
     return absl::InvalidArgumentError(absl::StrCat("a name has ", info.size_filename, " bytes"));
   }
-  ZipArchive::Entry entry;
-  entry.name.assign(name.data(), info.size_filename);
-  entry.size = info.uncompressed_size;
-  absl::Status status = CheckInfo(info);
+  ZipArchive::Entry entry = {.name = std::string(name.data(), info.size_filename),
+                             .size = info.uncompressed_size,
+                             .method = static_cast<int>(info.compression_method),
+                             .checksum = static_cast<uint32_t>(info.crc),
+                             .flags = static_cast<uint32_t>(info.flag),
+                             .version = static_cast<uint32_t>(info.version),
+                             .date = static_cast<uint32_t>(info.dosDate),
+                             .internal_attributes = static_cast<uint32_t>(info.internal_fa),
+                             .external_attributes = static_cast<uint32_t>(info.external_fa)};
+  absl::Status status = CheckInfo(info, max_ratio);
   absl::StatusOr<Place> place;
   if (status.ok()) {
     place = FindPlace(unzip, info, bytes.size());
@@ -145,7 +152,9 @@ absl::StatusOr<ZipArchive::Entry> ReadEntry(void* unzip, absl::Span<const std::b
   extent->begin = std::min(extent->begin, place->header);
   extent->end = std::max<uint64_t>(extent->end, entry.position + kListEntry + info.size_filename +
                                                     info.size_file_extra + info.size_file_comment);
-  if (info.compression_method == 0) entry.stored = bytes.subspan(place->content, entry.size);
+  entry.packed = bytes.subspan(place->content, info.compressed_size);
+  if (info.compression_method == 0) entry.stored = entry.packed;
+  extent->packed += entry.packed.size();
   return entry;
 }
 
@@ -153,24 +162,30 @@ absl::Status Damaged(const ZipArchive::Entry& entry) {
   return absl::InvalidArgumentError(absl::StrCat(entry.name, " is damaged in the archive"));
 }
 
-// Writes the content of the current entry, which must be as long as the central directory says.
-absl::Status Unpack(void* unzip, const ZipArchive::Entry& entry, std::FILE* to,
-                    const std::string& path) {
+// Gives `to` the content of an entry, piece by piece.  The content must be as long as the central
+// directory says, and have its checksum.
+template <typename Function>
+absl::Status Unpack(absl::Span<const std::byte> bytes, const ZipArchive::Entry& entry,
+                    const Function& to) {
+  Stream stream{bytes};
+  const Unzip unzip = OpenUnzip(&stream);
+  if (unzip == nullptr || unzSetOffset64(unzip.get(), entry.position) != UNZ_OK ||
+      unzOpenCurrentFile(unzip.get()) != UNZ_OK) {
+    return Damaged(entry);
+  }
   std::vector<char> buffer(1 << 20);
   uint64_t left = entry.size;
   while (true) {
     const int count =
-        unzReadCurrentFile(unzip, buffer.data(), static_cast<unsigned>(buffer.size()));
+        unzReadCurrentFile(unzip.get(), buffer.data(), static_cast<unsigned>(buffer.size()));
     if (count == 0) break;
     if (count < 0 || static_cast<uint64_t>(count) > left) return Damaged(entry);
     left -= static_cast<uint64_t>(count);
-    if (std::fwrite(buffer.data(), 1, static_cast<size_t>(count), to) !=
-        static_cast<size_t>(count)) {
-      return absl::FailedPreconditionError(
-          absl::StrCat(path, ": cannot write: ", std::strerror(errno)));
-    }
+    RETURN_IF_ERROR(to(absl::MakeConstSpan(buffer).first(static_cast<size_t>(count))));
   }
-  return left == 0 ? absl::OkStatus() : Damaged(entry);
+  // Closing compares the checksum.
+  const bool whole = unzCloseCurrentFile(unzip.get()) == UNZ_OK;
+  return left == 0 && whole ? absl::OkStatus() : Damaged(entry);
 }
 
 }  // namespace
@@ -179,7 +194,7 @@ bool ZipArchive::IsZip(absl::Span<const std::byte> bytes) {
   return bytes.size() >= 4 && std::memcmp(bytes.data(), "PK\3\4", 4) == 0;
 }
 
-absl::StatusOr<ZipArchive> ZipArchive::Open(absl::Span<const std::byte> bytes) {
+absl::StatusOr<ZipArchive> ZipArchive::Open(absl::Span<const std::byte> bytes, uint64_t max_ratio) {
   Stream stream{bytes};
   const Unzip unzip = OpenUnzip(&stream);
   if (unzip == nullptr) return absl::InvalidArgumentError("is not a zip, or is cut off");
@@ -193,7 +208,7 @@ absl::StatusOr<ZipArchive> ZipArchive::Open(absl::Span<const std::byte> bytes) {
   Extent extent{.begin = bytes.size()};
   int result = global.number_entry > 0 ? unzGoToFirstFile(unzip.get()) : UNZ_END_OF_LIST_OF_FILE;
   for (; result == UNZ_OK; result = unzGoToNextFile(unzip.get())) {
-    ASSIGN_OR_RETURN(Entry entry, ReadEntry(unzip.get(), bytes, &extent));
+    ASSIGN_OR_RETURN(Entry entry, ReadEntry(unzip.get(), bytes, max_ratio, &extent));
     if (!names.insert(entry.name).second) {
       return absl::InvalidArgumentError(absl::StrCat(entry.name, " occurs twice in the archive"));
     }
@@ -201,6 +216,9 @@ absl::StatusOr<ZipArchive> ZipArchive::Open(absl::Span<const std::byte> bytes) {
   }
   if (result != UNZ_END_OF_LIST_OF_FILE || archive.entries_.size() != global.number_entry) {
     return absl::InvalidArgumentError("the list of entries is damaged");
+  }
+  if (extent.packed > bytes.size()) {
+    return absl::InvalidArgumentError("has entries that share their bytes");
   }
   // The record that ends an archive, alone or after the two 64-bit records.
   constexpr uint64_t kEnd = 22;
@@ -220,26 +238,32 @@ const ZipArchive::Entry* ZipArchive::Find(const std::string& name) const {
 }
 
 absl::Status ZipArchive::Extract(const Entry& entry, const std::string& path) const {
-  Stream stream{bytes_};
-  const Unzip unzip = OpenUnzip(&stream);
-  if (unzip == nullptr || unzSetOffset64(unzip.get(), entry.position) != UNZ_OK ||
-      unzOpenCurrentFile(unzip.get()) != UNZ_OK) {
-    return Damaged(entry);
-  }
   std::FILE* const file = std::fopen(path.c_str(), "wbx");
   if (file == nullptr) {
     return absl::FailedPreconditionError(
         absl::StrCat(path, ": cannot create: ", std::strerror(errno)));
   }
-  absl::Status status = Unpack(unzip.get(), entry, file, path);
-  if (std::fclose(file) != 0 && status.ok()) {
-    status =
-        absl::FailedPreconditionError(absl::StrCat(path, ": cannot write: ", std::strerror(errno)));
-  }
-  // This compares the checksum of the content.
-  if (unzCloseCurrentFile(unzip.get()) != UNZ_OK && status.ok()) status = Damaged(entry);
+  const auto cannot_write = [&] {
+    return absl::FailedPreconditionError(
+        absl::StrCat(path, ": cannot write: ", std::strerror(errno)));
+  };
+  absl::Status status = Unpack(bytes_, entry, [&](absl::Span<const char> piece) {
+    const bool written = std::fwrite(piece.data(), 1, piece.size(), file) == piece.size();
+    return written ? absl::OkStatus() : cannot_write();
+  });
+  if (std::fclose(file) != 0 && status.ok()) status = cannot_write();
   if (!status.ok()) std::remove(path.c_str());
   return status;
+}
+
+absl::StatusOr<std::string> ZipArchive::Read(const Entry& entry) const {
+  std::string content;
+  content.reserve(entry.size);
+  RETURN_IF_ERROR(Unpack(bytes_, entry, [&](absl::Span<const char> piece) {
+    content.append(piece.data(), piece.size());
+    return absl::OkStatus();
+  }));
+  return content;
 }
 
 }  // namespace dragoman

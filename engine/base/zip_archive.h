@@ -1,5 +1,6 @@
-// A zip file in memory; only this file uses minizip.  Stored entries are read in place; compressed
-// ones are unpacked into a file.
+// A zip file in memory.  Stored entries are read in place; compressed ones are unpacked, into a
+// file or into memory, or copied as they are into another zip (zip_writer.h).  minizip does the
+// work.
 //
 //   ASSIGN_OR_RETURN(const auto file, MappedFile::Open("pytorch_model.bin"));
 //   ASSIGN_OR_RETURN(const auto zip, ZipArchive::Open(file->bytes()));
@@ -31,15 +32,27 @@ class ZipArchive {
     uint64_t position = 0;  // in the archive's central directory
     // The content in place; empty if it is compressed or has no bytes.
     absl::Span<const std::byte> stored;
+    // The content as it lies in the archive, compressed or not, and what the archive says of it, in
+    // the format's own numbers.
+    absl::Span<const std::byte> packed;
+    int method = 0;         // 0: stored; 8: deflate
+    uint32_t checksum = 0;  // CRC-32 of the content
+    uint32_t flags = 0;
+    uint32_t version = 0;  // of the program that made it, and that program's system
+    uint32_t date = 0;
+    uint32_t internal_attributes = 0;
+    uint32_t external_attributes = 0;
   };
 
   // Whether the bytes start like a zip.
   static bool IsZip(absl::Span<const std::byte> bytes);
 
   // Reads the central directory.  `bytes` must outlive the archive.  INVALID_ARGUMENT if they are
-  // not a zip, or if an entry lies outside of them, occurs twice, is encrypted, or is compressed by
-  // more than kMaxRatio (which no model is); UNIMPLEMENTED for a compression other than deflate.
-  static absl::StatusOr<ZipArchive> Open(absl::Span<const std::byte> bytes);
+  // not a zip, or if an entry lies outside of them, shares bytes with another one, occurs twice, is
+  // encrypted, or is compressed by more than `max_ratio` (no model is by more than kMaxRatio);
+  // UNIMPLEMENTED for a compression other than deflate.
+  static absl::StatusOr<ZipArchive> Open(absl::Span<const std::byte> bytes,
+                                         uint64_t max_ratio = kMaxRatio);
 
   const std::vector<Entry>& entries() const { return entries_; }
   const Entry* Find(const std::string& name) const;  // nullptr if there is none
@@ -47,6 +60,9 @@ class ZipArchive {
   // Unpacks an entry into a new file at `path`.  INVALID_ARGUMENT if its bytes are damaged;
   // FAILED_PRECONDITION if the file cannot be written.  On an error no file remains.
   absl::Status Extract(const Entry& entry, const std::string& path) const;
+  // The content of an entry.  INVALID_ARGUMENT if its bytes are damaged.  REQUIRES: there is room
+  // for entry.size bytes.
+  absl::StatusOr<std::string> Read(const Entry& entry) const;
 
   static constexpr uint64_t kMaxRatio = 200;
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/base/unpacked_zip.h"
+#include "engine/base/zip_writer.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -124,6 +125,53 @@ TEST_F(ZipArchiveTest, ACompressedFileIsUnpacked) {
   // It never overwrites a file.
   EXPECT_EQ(archive->Extract(*archive->Find("stored"), path_).code(),
             absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(ZipArchiveTest, ACompressedFileIsReadIntoMemory) {
+  const std::string content(100'000, 'x');
+  std::string zip = Zip({{"packed", content, true}});
+  EXPECT_THAT(ZipArchive::Open(BytesOf(zip)).status().message(), HasSubstr("claims 100000 bytes"));
+  const absl::StatusOr<ZipArchive> archive = ZipArchive::Open(BytesOf(zip), 2000);
+  ASSERT_TRUE(archive.ok()) << archive.status();
+  EXPECT_EQ(archive->Read(archive->entries()[0]).value_or(""), content);
+  zip[30 + 6 + 3] ^= 0x55;
+  EXPECT_THAT(archive->Read(archive->entries()[0]).status().message(), HasSubstr("is damaged"));
+}
+
+TEST_F(ZipArchiveTest, AWriterCopiesEntriesAsTheyLieOrReplacesTheirContent) {
+  const std::string content = std::string(1000, 'x') + "yz";
+  const std::string zip =
+      Zip({{"first", "plain"}, {"packed", content, true}, {"other", content, true}});
+  const absl::StatusOr<ZipArchive> archive = ZipArchive::Open(BytesOf(zip));
+  ASSERT_TRUE(archive.ok()) << archive.status();
+  const auto writer = ZipWriter::Create(path_);
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  ASSERT_TRUE((*writer)->Copy(archive->entries()[0]).ok());
+  ASSERT_TRUE((*writer)->Copy(archive->entries()[1]).ok());
+  ASSERT_TRUE((*writer)->Replace(archive->entries()[2], "new").ok());
+  EXPECT_FALSE(fs::exists(path_));
+  ASSERT_TRUE((*writer)->Finish().ok());
+
+  std::ifstream file(path_, std::ios::binary);
+  const std::string written(std::istreambuf_iterator<char>(file), {});
+  const absl::StatusOr<ZipArchive> copy = ZipArchive::Open(BytesOf(written));
+  ASSERT_TRUE(copy.ok()) << copy.status();
+  ASSERT_EQ(copy->entries().size(), 3u);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(copy->entries()[i].name, archive->entries()[i].name);
+    EXPECT_EQ(copy->entries()[i].method, archive->entries()[i].method);
+    EXPECT_EQ(TextOf(copy->entries()[i].packed) == TextOf(archive->entries()[i].packed), i < 2);
+    EXPECT_EQ(copy->Read(copy->entries()[i]).value_or(""), i == 0   ? "plain"
+                                                           : i == 1 ? content
+                                                                    : "new");
+  }
+}
+
+TEST_F(ZipArchiveTest, AnUnfinishedZipLeavesNoFile) {
+  const auto nowhere = ZipWriter::Create("no/such/folder/file");
+  EXPECT_EQ(nowhere.status().code(), absl::StatusCode::kFailedPrecondition);
+  ASSERT_TRUE(ZipWriter::Create(path_).ok());
+  EXPECT_FALSE(fs::exists(path_) || fs::exists(path_ + ".part"));
 }
 
 TEST_F(ZipArchiveTest, DamagedContentLeavesNoFile) {

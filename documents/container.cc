@@ -1,0 +1,179 @@
+#include "documents/container.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "engine/base/status.h"
+
+namespace dragoman {
+namespace {
+
+// Members that are larger than this and packed closer than kMaxRatio are bombs, not text.
+constexpr uint64_t kSmall = 4 << 20;
+
+// The name leads nowhere but into the container.
+absl::Status CheckName(const std::string& name) {
+  const std::vector<std::string> folders = absl::StrSplit(name, '/');
+  const bool leads_out = std::find(folders.begin(), folders.end(), "..") != folders.end();
+  if (!leads_out && !name.starts_with('/') && name.find('\0') == name.npos) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("names \"", name, "\", want a path within the file"));
+}
+
+absl::Status NotAContainer(absl::Span<const std::byte> bytes) {
+  constexpr std::string_view kCompoundFile = "\xd0\xcf\x11\xe0";
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (text.starts_with(kCompoundFile)) {
+    return absl::InvalidArgumentError(
+        "is in the format of Office before 2007, or encrypted with a password");
+  }
+  return absl::InvalidArgumentError("is not a zip, or is cut off");
+}
+
+}  // namespace
+
+absl::Status InMember(const std::string& name, const absl::Status& status) {
+  return Annotate(status, name + ": ");
+}
+
+std::string ResolveMember(std::string_view base, std::string_view address) {
+  address = address.substr(0, address.find('#'));
+  std::string decoded;
+  for (size_t i = 0; i < address.size(); ++i) {
+    const auto digit = [&](size_t at) {
+      constexpr std::string_view kDigits = "0123456789abcdef";
+      return at < address.size() ? kDigits.find(static_cast<char>(address[at] | 0x20))
+                                 : kDigits.npos;
+    };
+    const size_t high = digit(i + 1), low = digit(i + 2);
+    if (address[i] == '%' && high != address.npos && low != address.npos) {
+      decoded += static_cast<char>(high * 16 + low);
+      i += 2;
+    } else {
+      decoded += address[i];
+    }
+  }
+  std::vector<std::string> path;
+  if (!decoded.starts_with('/')) path = absl::StrSplit(std::string(base), '/');
+  if (!path.empty()) path.pop_back();
+  for (const std::string& folder : std::vector<std::string>(absl::StrSplit(decoded, '/'))) {
+    if (folder == "..") {
+      if (!path.empty()) path.pop_back();
+    } else if (!folder.empty() && folder != ".") {
+      path.push_back(folder);
+    }
+  }
+  return absl::StrJoin(path, "/");
+}
+
+absl::StatusOr<std::unique_ptr<Document>> Container::Open(const std::string& input,
+                                                          const std::string& output,
+                                                          const DocumentOptions& options,
+                                                          Finder find) {
+  ASSIGN_OR_RETURN(std::shared_ptr<const MappedFile> file, MappedFile::Open(input));
+  if (!ZipArchive::IsZip(file->bytes())) return NotAContainer(file->bytes());
+  ASSIGN_OR_RETURN(ZipArchive archive,
+                   ZipArchive::Open(file->bytes(), std::numeric_limits<uint64_t>::max()));
+  for (const ZipArchive::Entry& entry : archive.entries()) {
+    RETURN_IF_ERROR(CheckName(entry.name));
+  }
+  std::unique_ptr<Container> container(new Container(std::move(file), std::move(archive), options));
+  ASSIGN_OR_RETURN(container->readers_, find(container.get(), options));
+  ASSIGN_OR_RETURN(container->writer_, ZipWriter::Create(output));
+  return std::unique_ptr<Document>(std::move(container));
+}
+
+absl::StatusOr<std::string> Container::Unpack(const ZipArchive::Entry& entry) {
+  if (entry.size > options_.max_part_bytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("has ", entry.size, " bytes, the most is ", options_.max_part_bytes));
+  }
+  if (entry.size > kSmall && entry.size / ZipArchive::kMaxRatio > entry.packed.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("claims ", entry.size, " bytes out of ", entry.packed.size()));
+  }
+  if (entry.size > options_.max_total_bytes - total_bytes_) {
+    return absl::InvalidArgumentError(absl::StrCat("and the parts before it have more than ",
+                                                   options_.max_total_bytes,
+                                                   " bytes, which is the most"));
+  }
+  total_bytes_ += entry.size;
+  absl::StatusOr<std::string> content = archive_.Read(entry);
+  if (!content.ok()) return absl::InvalidArgumentError("is damaged in the archive");
+  return content;
+}
+
+absl::StatusOr<std::string> Container::Read(const std::string& name) {
+  const ZipArchive::Entry* const entry = archive_.Find(name);
+  if (entry == nullptr) return absl::InvalidArgumentError(absl::StrCat("has no member ", name));
+  absl::StatusOr<std::string> content = Unpack(*entry);
+  if (!content.ok()) return InMember(name, content.status());
+  return content;
+}
+
+absl::StatusOr<std::vector<Passage>> Container::ReadMember(const ZipArchive::Entry& entry) {
+  const auto reader = readers_.find(entry.name);
+  if (reader == readers_.end()) return std::vector<Passage>();
+  absl::StatusOr<std::string> content = Unpack(entry);
+  if (!content.ok()) return InMember(entry.name, content.status());
+  content_ = *std::move(content);
+  absl::StatusOr<std::vector<Passage>> passages = reader->second(content_);
+  if (!passages.ok()) return InMember(entry.name, passages.status());
+  return passages;
+}
+
+absl::StatusOr<std::optional<std::vector<Passage>>> Container::Next() {
+  for (; next_ < entries().size(); ++next_) {
+    const ZipArchive::Entry& entry = entries()[next_];
+    ASSIGN_OR_RETURN(passages_, ReadMember(entry));
+    std::vector<Passage> translated;
+    for (Passage& passage : passages_) {
+      if (passage.text.empty()) continue;
+      translated.push_back(passage);
+      passage.text = "";  // it is in `translated`
+      is_translated_.resize(passages_.size());
+      is_translated_[static_cast<size_t>(&passage - passages_.data())] = true;
+    }
+    if (!translated.empty()) {
+      name_ = entry.name;
+      return translated;
+    }
+    RETURN_IF_ERROR(passages_.empty() ? writer_->Copy(entry) : WriteMember({}));
+    file_->Forget(entry.packed);
+  }
+  RETURN_IF_ERROR(file_->whole());
+  if (writer_ != nullptr) RETURN_IF_ERROR(std::exchange(writer_, nullptr)->Finish());
+  return std::nullopt;
+}
+
+absl::Status Container::Write(absl::Span<const std::string> translations) {
+  RETURN_IF_ERROR(WriteMember(translations));
+  file_->Forget(entries()[next_].packed);
+  ++next_;
+  return absl::OkStatus();
+}
+
+// With those passages that are not translated.
+absl::Status Container::WriteMember(absl::Span<const std::string> translations) {
+  std::vector<std::string> all(passages_.size());
+  size_t taken = 0;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (i < is_translated_.size() && is_translated_[i]) all[i] = translations[taken++];
+  }
+  const std::string written = Splice(content_, passages_, all);
+  const absl::Status status = written == content_ ? writer_->Copy(entries()[next_])
+                                                  : writer_->Replace(entries()[next_], written);
+  passages_.clear();
+  is_translated_.clear();
+  content_ = "";
+  return status;
+}
+
+}  // namespace dragoman

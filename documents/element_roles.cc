@@ -1,0 +1,90 @@
+// Which role the elements of a part have: their names are looked up with the namespaces that are in
+// force where they stand, because programs differ in their prefixes (<w:p>, <ns0:p>, <p>).
+
+#include <map>
+#include <unordered_map>
+
+#include "documents/rich_text.h"
+
+namespace dragoman {
+namespace {
+
+using Names = std::unordered_map<std::string_view, Role>;
+
+struct Binding {
+  size_t end;  // the event after which it is no longer in force
+  std::string_view prefix;
+  const Names* names;  // null: none of the vocabulary's
+};
+
+class RoleFinder {
+ public:
+  RoleFinder(std::string_view part, const Vocabulary& vocabulary)
+      : part_(part), vocabulary_(vocabulary) {
+    for (const RoleOfElement& element : vocabulary.elements) {
+      spaces_[element.space].emplace(element.name, element.role);
+    }
+  }
+
+  std::vector<Role> Find(absl::Span<const XmlEvent> events) {
+    std::vector<Role> roles(events.size(), Role::kOther);
+    for (size_t i = 0; i < events.size(); ++i) {
+      const XmlEvent& event = events[i];
+      if (event.kind == XmlEvent::kStart) {
+        const std::string_view tag = part_.substr(event.begin, event.end - event.begin);
+        if (tag.find("xmlns") != tag.npos) Bind(tag, event.partner);
+        roles[i] = RoleOf(event.name);
+      } else if (event.kind == XmlEvent::kEnd) {
+        roles[i] = roles[event.partner];
+        while (!bindings_.empty() && bindings_.back().end == i) bindings_.pop_back();
+      }
+    }
+    return roles;
+  }
+
+ private:
+  void Bind(std::string_view tag, size_t end) {
+    for (const XmlAttribute& attribute : XmlAttributes(tag)) {
+      if (!attribute.name.starts_with("xmlns")) continue;
+      std::string_view prefix = attribute.name.substr(5);
+      if (prefix.starts_with(':')) prefix.remove_prefix(1);
+      const Names* names = nullptr;
+      for (const auto& [space, address] : vocabulary_.spaces) {
+        if (address == attribute.value) names = &spaces_[space];
+      }
+      bindings_.push_back({end, prefix, names});
+    }
+  }
+
+  Role RoleOf(std::string_view name) const {
+    const size_t colon = name.find(':');
+    const std::string_view prefix = colon == name.npos ? "" : name.substr(0, colon);
+    const std::string_view local = LocalXmlName(name);
+    const auto any = spaces_.find("");
+    if (any != spaces_.end()) {
+      const auto role = any->second.find(local);
+      if (role != any->second.end()) return role->second;
+    }
+    for (auto binding = bindings_.rbegin(); binding != bindings_.rend(); ++binding) {
+      if (binding->prefix != prefix) continue;
+      if (binding->names == nullptr) return Role::kOther;
+      const auto role = binding->names->find(local);
+      return role == binding->names->end() ? Role::kOther : role->second;
+    }
+    return Role::kOther;
+  }
+
+  const std::string_view part_;
+  const Vocabulary& vocabulary_;
+  std::map<std::string_view, Names> spaces_;
+  std::vector<Binding> bindings_;  // the innermost last
+};
+
+}  // namespace
+
+std::vector<Role> FindRoles(std::string_view part, absl::Span<const XmlEvent> events,
+                            const Vocabulary& vocabulary) {
+  return RoleFinder(part, vocabulary).Find(events);
+}
+
+}  // namespace dragoman

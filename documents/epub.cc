@@ -1,0 +1,149 @@
+// EPUB (EPUB 3.3): META-INF/container.xml leads to the package document, whose manifest lists the
+// pages of the book.
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "documents/container.h"
+#include "documents/container_formats.h"
+#include "documents/rich_text.h"
+#include "documents/text_formats.h"
+#include "documents/xml_events.h"
+#include "engine/base/status.h"
+
+namespace dragoman {
+namespace {
+
+constexpr std::pair<std::string_view, std::string_view> kSpaces[] = {
+    {"dc", "http://purl.org/dc/elements/1.1/"},
+    {"ncx", "http://www.daisy.org/z3986/2005/ncx/"},
+};
+
+// Other elements are blocks.  The annotations of ruby, which say how words of the source language
+// are pronounced, are left out.
+constexpr RoleOfElement kXhtmlElements[] = {
+    {"", "b", Role::kRun},          {"", "big", Role::kRun},      {"", "cite", Role::kRun},
+    {"", "dfn", Role::kRun},        {"", "em", Role::kRun},       {"", "font", Role::kRun},
+    {"", "i", Role::kRun},          {"", "mark", Role::kRun},     {"", "q", Role::kRun},
+    {"", "s", Role::kRun},          {"", "small", Role::kRun},    {"", "span", Role::kRun},
+    {"", "strike", Role::kRun},     {"", "strong", Role::kRun},   {"", "sub", Role::kRun},
+    {"", "sup", Role::kRun},        {"", "u", Role::kRun},        {"", "code", Role::kCode},
+    {"", "kbd", Role::kCode},       {"", "samp", Role::kCode},    {"", "tt", Role::kCode},
+    {"", "var", Role::kCode},       {"", "a", Role::kGroup},      {"", "abbr", Role::kGroup},
+    {"", "acronym", Role::kGroup},  {"", "bdi", Role::kGroup},    {"", "bdo", Role::kGroup},
+    {"", "data", Role::kGroup},     {"", "del", Role::kGroup},    {"", "ins", Role::kGroup},
+    {"", "label", Role::kGroup},    {"", "time", Role::kGroup},   {"", "br", Role::kLine},
+    {"", "wbr", Role::kMark},       {"", "img", Role::kMark},     {"", "audio", Role::kMark},
+    {"", "video", Role::kMark},     {"", "object", Role::kMark},  {"", "input", Role::kMark},
+    {"", "iframe", Role::kMark},    {"", "ruby", Role::kRun},     {"", "rb", Role::kRun},
+    {"", "rt", Role::kIgnored},     {"", "rp", Role::kIgnored},   {"", "rtc", Role::kIgnored},
+    {"", "svg", Role::kSkipped},    {"", "math", Role::kSkipped}, {"", "script", Role::kSkipped},
+    {"", "style", Role::kSkipped},  {"", "pre", Role::kSkipped},  {"", "textarea", Role::kSkipped},
+    {"", "select", Role::kSkipped},
+};
+constexpr RoleOfElement kNcxElements[] = {{"ncx", "text", Role::kParagraph}};
+constexpr RoleOfElement kPackageElements[] = {{"dc", "title", Role::kParagraph},
+                                              {"dc", "subject", Role::kParagraph},
+                                              {"dc", "description", Role::kParagraph}};
+
+constexpr Vocabulary kXhtml = {Vocabulary::kXhtml, {}, kXhtmlElements};
+constexpr Vocabulary kNcx = {Vocabulary::kOpenDocument, kSpaces, kNcxElements};
+constexpr Vocabulary kPackage = {Vocabulary::kOpenDocument, kSpaces, kPackageElements};
+
+std::string_view Tag(std::string_view part, const XmlEvent& event) {
+  return part.substr(event.begin, event.end - event.begin);
+}
+
+// Bytes [begin, end) become `language`.
+Passage SetLanguage(size_t begin, size_t end, const XmlEvent& event, const std::string& language) {
+  return {.begin = begin, .end = end, .line = event.line, .write = [language](std::string_view) {
+            return EscapeXmlAttribute(language);
+          }};
+}
+
+// Of the outermost element: <html xml:lang="en" lang="en">, <package xml:lang="en">; and of the
+// first <dc:language>.
+std::vector<Passage> SetLanguages(std::string_view part, absl::Span<const XmlEvent> events,
+                                  const std::string& language) {
+  std::vector<Passage> set;
+  bool root = true;
+  for (const XmlEvent& event : events) {
+    if (event.kind != XmlEvent::kStart) continue;
+    if (std::exchange(root, false)) {
+      for (const XmlAttribute& attribute : XmlAttributes(Tag(part, event))) {
+        if (attribute.name != "xml:lang" && attribute.name != "lang") continue;
+        const size_t begin = static_cast<size_t>(attribute.value.data() - part.data());
+        set.push_back(SetLanguage(begin, begin + attribute.value.size(), event, language));
+      }
+    } else if (event.name == "dc:language") {
+      const XmlEvent& end = events[event.partner];
+      if (event.end < end.begin) set.push_back(SetLanguage(event.end, end.begin, event, language));
+      break;
+    }
+  }
+  return set;
+}
+
+absl::StatusOr<std::vector<Passage>> ReadBookMember(std::string_view part,
+                                                    const Vocabulary& vocabulary,
+                                                    const std::string& language) {
+  ASSIGN_OR_RETURN(std::vector<Passage> passages, ReadRichText(part, vocabulary));
+  if (language.empty()) return passages;
+  ASSIGN_OR_RETURN(const std::vector<XmlEvent> events, ReadXmlEvents(part));
+  for (Passage& set : SetLanguages(part, events, language)) {
+    const auto after = std::find_if(passages.begin(), passages.end(),
+                                    [&](const Passage& p) { return p.end > set.begin; });
+    // A page may be a passage by itself: <b lang="en">dog</b>.
+    if (after == passages.end() || after->begin >= set.end) passages.insert(after, std::move(set));
+  }
+  return passages;
+}
+
+// The pages that the manifest of a package document lists.
+absl::Status AddPages(Container* container, const std::string& package, const std::string& language,
+                      MemberReaders* readers) {
+  ASSIGN_OR_RETURN(const std::string part, container->Read(package));
+  const absl::StatusOr<std::vector<XmlEvent>> events = ReadXmlEvents(part);
+  if (!events.ok()) return InMember(package, events.status());
+  const auto add = [&](const std::string& name, const Vocabulary& vocabulary) {
+    (*readers)[name] = [&vocabulary, language](std::string_view bytes) {
+      return ReadBookMember(bytes, vocabulary, language);
+    };
+  };
+  add(package, kPackage);
+  for (const XmlEvent& event : *events) {
+    if (event.kind != XmlEvent::kStart || LocalXmlName(event.name) != "item") continue;
+    const std::string type = AttributeNamed(Tag(part, event), "media-type");
+    const std::string name = ResolveMember(package, AttributeNamed(Tag(part, event), "href"));
+    if (type == "application/xhtml+xml") add(name, kXhtml);
+    if (type == "application/x-dtbncx+xml") add(name, kNcx);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<MemberReaders> FindMembers(Container* container, const DocumentOptions& options) {
+  constexpr char kContainer[] = "META-INF/container.xml";
+  ASSIGN_OR_RETURN(const std::string part, container->Read(kContainer));
+  const absl::StatusOr<std::vector<XmlEvent>> events = ReadXmlEvents(part);
+  if (!events.ok()) return InMember(kContainer, events.status());
+  MemberReaders readers;
+  for (const XmlEvent& event : *events) {
+    if (event.kind != XmlEvent::kStart || LocalXmlName(event.name) != "rootfile") continue;
+    const std::string package = ResolveMember("", AttributeNamed(Tag(part, event), "full-path"));
+    RETURN_IF_ERROR(AddPages(container, package, options.target_language, &readers));
+  }
+  if (!readers.empty()) return readers;
+  return absl::InvalidArgumentError(absl::StrCat(kContainer, ": names no package document"));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Document>> OpenEpub(const std::string& input,
+                                                   const std::string& output,
+                                                   const DocumentOptions& options) {
+  return Container::Open(input, output, options, &FindMembers);
+}
+
+}  // namespace dragoman

@@ -1,0 +1,223 @@
+// Office Open XML: DOCX, PPTX and XLSX (ECMA-376).  One reader does for all, because a document may
+// contain drawings and a sheet comments; the file's list of content types says which members have
+// text.
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "documents/container.h"
+#include "documents/container_formats.h"
+#include "documents/rich_text.h"
+#include "documents/text_formats.h"
+#include "documents/xml_events.h"
+#include "engine/base/status.h"
+
+namespace dragoman {
+namespace {
+
+constexpr std::pair<std::string_view, std::string_view> kSpaces[] = {
+    {"w", "http://schemas.openxmlformats.org/wordprocessingml/2006/main"},
+    {"w", "http://purl.oclc.org/ooxml/wordprocessingml/main"},
+    {"a", "http://schemas.openxmlformats.org/drawingml/2006/main"},
+    {"a", "http://purl.oclc.org/ooxml/drawingml/main"},
+    {"s", "http://schemas.openxmlformats.org/spreadsheetml/2006/main"},
+    {"s", "http://purl.oclc.org/ooxml/spreadsheetml/main"},
+    {"dc", "http://purl.org/dc/elements/1.1/"},
+};
+
+constexpr RoleOfElement kElements[] = {
+    {"w", "p", Role::kParagraph},
+    {"w", "r", Role::kRun},
+    {"w", "rPr", Role::kFormat},
+    {"w", "t", Role::kText},
+    {"w", "hyperlink", Role::kGroup},
+    {"w", "ins", Role::kGroup},
+    {"w", "moveTo", Role::kGroup},
+    {"w", "smartTag", Role::kGroup},
+    {"w", "customXml", Role::kGroup},
+    {"w", "dir", Role::kGroup},
+    {"w", "bdo", Role::kGroup},
+    {"w", "fldSimple", Role::kSimpleField},
+    {"w", "sdt", Role::kWrapper},
+    {"w", "sdtContent", Role::kContent},
+    {"w", "del", Role::kSkipped},
+    {"w", "moveFrom", Role::kSkipped},
+    {"w", "fldChar", Role::kField},
+    {"w", "instrText", Role::kInstruction},
+    {"w", "tab", Role::kSpace},
+    {"w", "ptab", Role::kSpace},
+    {"w", "br", Role::kSpace},
+    {"w", "cr", Role::kSpace},
+    {"w", "noBreakHyphen", Role::kHyphen},
+    {"w", "softHyphen", Role::kIgnored},
+    {"w", "proofErr", Role::kIgnored},
+    {"w", "lastRenderedPageBreak", Role::kIgnored},
+    {"w", "bookmarkStart", Role::kOrdered},
+    {"w", "bookmarkEnd", Role::kOrdered},
+    {"w", "commentRangeStart", Role::kOrdered},
+    {"w", "commentRangeEnd", Role::kOrdered},
+    {"w", "commentReference", Role::kOrdered},
+    {"w", "permStart", Role::kOrdered},
+    {"w", "permEnd", Role::kOrdered},
+    {"w", "moveFromRangeStart", Role::kOrdered},
+    {"w", "moveFromRangeEnd", Role::kOrdered},
+    {"w", "moveToRangeStart", Role::kOrdered},
+    {"w", "moveToRangeEnd", Role::kOrdered},
+    {"a", "p", Role::kParagraph},
+    {"a", "r", Role::kRun},
+    {"a", "rPr", Role::kFormat},
+    {"a", "t", Role::kDrawingText},
+    {"a", "br", Role::kSpace},
+    {"a", "fld", Role::kMark},
+    {"s", "si", Role::kParagraph},
+    {"s", "is", Role::kParagraph},
+    {"s", "text", Role::kParagraph},
+    {"s", "r", Role::kRun},
+    {"s", "rPr", Role::kFormat},
+    {"s", "t", Role::kCellText},
+    {"s", "rPh", Role::kSkipped},
+    {"s", "sheetData", Role::kOther},
+};
+
+// Elements that are text by themselves.
+constexpr RoleOfElement kProperties[] = {
+    {"dc", "title", Role::kParagraph},
+    {"dc", "subject", Role::kParagraph},
+    {"dc", "description", Role::kParagraph},
+};
+
+constexpr Vocabulary kOffice = {Vocabulary::kOffice, kSpaces, kElements};
+constexpr Vocabulary kCoreProperties = {Vocabulary::kOpenDocument, kSpaces, kProperties};
+
+// How the content types of members with text end.
+constexpr std::string_view kTranslatedTypes[] = {
+    // Word
+    "document.main+xml",
+    "document.macroenabled.main+xml",
+    "wordprocessingml.template.main+xml",
+    "ms-word.template.macroenabledtemplate.main+xml",
+    "wordprocessingml.header+xml",
+    "wordprocessingml.footer+xml",
+    "wordprocessingml.footnotes+xml",
+    "wordprocessingml.endnotes+xml",
+    "wordprocessingml.comments+xml",
+    // PowerPoint
+    "presentationml.slide+xml",
+    "presentationml.notesslide+xml",
+    // Excel
+    "spreadsheetml.sharedstrings+xml",
+    "spreadsheetml.worksheet+xml",
+    "spreadsheetml.comments+xml",
+    // What is drawn
+    "openxmlformats-officedocument.drawing+xml",
+    "drawingml.chart+xml",
+    "drawingml.chartshapes+xml",
+    "drawingml.diagramdata+xml",
+    "ms-office.drawingml.diagramdrawing+xml",
+};
+constexpr std::string_view kCorePropertiesType = "core-properties+xml";
+constexpr std::string_view kWorksheetType = "worksheet+xml";
+constexpr std::string_view kContentTypes = "[Content_Types].xml";
+
+std::string Lower(std::string text) {
+  absl::AsciiStrToLower(&text);
+  return text;
+}
+
+// The content types of members, by their names in lower case.
+absl::StatusOr<std::map<std::string, std::string>> ReadContentTypes(Container* container) {
+  const std::string name(kContentTypes);
+  ASSIGN_OR_RETURN(const std::string part, container->Read(name));
+  const absl::StatusOr<std::vector<XmlEvent>> events = ReadXmlEvents(part);
+  if (!events.ok()) return InMember(name, events.status());
+  std::map<std::string, std::string> types, by_suffix;
+  for (const XmlEvent& event : *events) {
+    if (event.kind != XmlEvent::kStart) continue;
+    const std::string_view tag(part.data() + event.begin, event.end - event.begin);
+    const std::string type = Lower(AttributeNamed(tag, "ContentType"));
+    if (LocalXmlName(event.name) == "Override") {
+      types[ResolveMember("", Lower(AttributeNamed(tag, "PartName")))] = type;
+    } else if (LocalXmlName(event.name) == "Default") {
+      by_suffix["." + Lower(AttributeNamed(tag, "Extension"))] = type;
+    }
+  }
+  for (const ZipArchive::Entry& entry : container->entries()) {
+    const std::string lower = Lower(entry.name);
+    const auto type = by_suffix.find(lower.substr(std::min(lower.rfind('.'), lower.size())));
+    if (type != by_suffix.end()) types.emplace(lower, type->second);
+  }
+  return types;
+}
+
+// The attributes `name` of the elements `element` of a member.
+absl::Status AddNames(Container* container, const std::string& member, std::string_view element,
+                      std::set<std::string>* names) {
+  ASSIGN_OR_RETURN(const std::string part, container->Read(member));
+  const absl::StatusOr<std::vector<XmlEvent>> events = ReadXmlEvents(part);
+  if (!events.ok()) return InMember(member, events.status());
+  for (const XmlEvent& event : *events) {
+    if (event.kind != XmlEvent::kStart || LocalXmlName(event.name) != element) continue;
+    const std::string_view tag(part.data() + event.begin, event.end - event.begin);
+    names->insert(AttributeNamed(tag, "name"));
+  }
+  return absl::OkStatus();
+}
+
+// Strings of cells that are names of the columns of a table, too: Excel takes a file for damaged
+// whose headers and column names differ.
+using ColumnNames = std::shared_ptr<std::set<std::string>>;
+
+absl::StatusOr<std::vector<Passage>> ReadCells(std::string_view part, const ColumnNames& columns) {
+  ASSIGN_OR_RETURN(std::vector<Passage> passages, ReadRichText(part, kOffice));
+  std::erase_if(passages, [&](const Passage& p) { return columns->count(XmlText(p.text)) > 0; });
+  return passages;
+}
+
+bool EndsWith(std::string_view type, absl::Span<const std::string_view> ends) {
+  return std::any_of(ends.begin(), ends.end(),
+                     [&](std::string_view end) { return type.ends_with(end); });
+}
+
+absl::StatusOr<MemberReaders> FindMembers(Container* container, const DocumentOptions&) {
+  using Types = std::map<std::string, std::string>;
+  ASSIGN_OR_RETURN(const Types types, ReadContentTypes(container));
+  const ColumnNames columns = std::make_shared<std::set<std::string>>();
+  MemberReaders readers;
+  for (const ZipArchive::Entry& entry : container->entries()) {
+    const auto found = types.find(Lower(entry.name));
+    if (found == types.end()) continue;
+    const std::string_view type = found->second;
+    if (type.ends_with(kCorePropertiesType)) {
+      readers[entry.name] = [](std::string_view part) {
+        return ReadRichText(part, kCoreProperties);
+      };
+    } else if (type.ends_with("spreadsheetml.table+xml")) {
+      RETURN_IF_ERROR(AddNames(container, entry.name, "tableColumn", columns.get()));
+    } else if (type.ends_with("pivotcachedefinition+xml")) {
+      RETURN_IF_ERROR(AddNames(container, entry.name, "cacheField", columns.get()));
+    } else if (type.ends_with(kWorksheetType)) {
+      readers[entry.name] = [columns](std::string_view part) {
+        const bool has_text = part.find("inlineStr") != part.npos;
+        return has_text ? ReadCells(part, columns) : std::vector<Passage>();
+      };
+    } else if (EndsWith(type, kTranslatedTypes)) {
+      readers[entry.name] = [columns](std::string_view part) { return ReadCells(part, columns); };
+    }
+  }
+  return readers;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Document>> OpenOfficeFile(const std::string& input,
+                                                         const std::string& output,
+                                                         const DocumentOptions& options) {
+  return Container::Open(input, output, options, &FindMembers);
+}
+
+}  // namespace dragoman

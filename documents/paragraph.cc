@@ -1,0 +1,99 @@
+#include "documents/paragraph.h"
+
+#include <iterator>
+#include <utility>
+
+#include "engine/base/utf8.h"
+
+namespace dragoman {
+namespace {
+
+bool HasWords(const std::vector<Piece>& pieces) {
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    const Piece& piece = pieces[i];
+    if (piece.kind == Piece::kOpen && !piece.translated) {
+      i = ClosingPiece(pieces, i);
+    } else if (piece.kind == Piece::kText && IsTranslated(piece.format) && HasLetters(piece.text)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Pieces [begin, end) without marks, white space and groups around all of them.
+std::pair<size_t, size_t> FindCore(const std::vector<Piece>& pieces) {
+  size_t begin = 0, end = pieces.size();
+  const auto at_edge = [&](const Piece& p) { return p.kind == Piece::kMark || IsBlankText(p); };
+  while (true) {
+    while (begin < end && at_edge(pieces[begin])) ++begin;
+    while (begin < end && at_edge(pieces[end - 1])) --end;
+    const bool group = end - begin > 2 && pieces[begin].kind == Piece::kOpen &&
+                       ClosingPiece(pieces, begin) == end - 1 &&
+                       pieces[begin].unit_end <= pieces[begin + 1].unit_begin &&
+                       pieces[end - 2].unit_end <= pieces[end - 1].unit_begin;
+    if (!group) return {begin, end};
+    ++begin, --end;
+  }
+}
+
+}  // namespace
+
+bool IsBlank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+}
+
+bool IsBlankText(const Piece& piece) { return piece.kind == Piece::kText && IsBlank(piece.text); }
+
+bool IsTranslated(const FormatPointer& format) { return format == nullptr || format->translated; }
+
+size_t ClosingPiece(const std::vector<Piece>& pieces, size_t open) {
+  int depth = 0;
+  for (size_t i = open; i < pieces.size(); ++i) {
+    if (pieces[i].kind == Piece::kOpen) ++depth;
+    if (pieces[i].kind == Piece::kClose && --depth == 0) return i;
+  }
+  return pieces.size();
+}
+
+bool HasLetters(std::string_view text) {
+  if (!IsValidUtf8(text)) return false;
+  for (size_t i = 0; i < text.size();) {
+    const char32_t c = NextCodePoint(text, &i);
+    if ((c | 0x20) >= U'a' && (c | 0x20) <= U'z') return true;
+    if (c < 0xc0 || c == 0xd7 || c == 0xf7) continue;
+    const bool symbol = (c >= 0x2000 && c < 0x2c00) || (c >= 0x3000 && c < 0x3005) ||
+                        (c >= 0x3008 && c < 0x3021) || (c >= 0xe000 && c < 0xf900) ||
+                        (c >= 0xfe00 && c < 0xfe70) || (c >= 0xff00 && c < 0xff21) ||
+                        (c >= 0xfff0 && c < 0x10000) || (c >= 0x1f000 && c < 0x20000);
+    if (!symbol) return true;
+  }
+  return false;
+}
+
+std::vector<Block> FindBlocks(std::vector<Piece> pieces, bool translated) {
+  std::vector<Block> blocks;
+  const auto take_inner = [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) {
+      for (Block& inner : pieces[i].inner) blocks.push_back(std::move(inner));
+    }
+  };
+  if (!translated || !HasWords(pieces)) {
+    take_inner(0, pieces.size());
+    return blocks;
+  }
+  const auto [begin, end] = FindCore(pieces);
+  Block block = {.begin = pieces[begin].unit_begin, .end = pieces[end - 1].unit_end};
+  size_t first = begin, last = end;
+  while (first > 0 && pieces[first - 1].unit_end > block.begin) --first;
+  while (last < pieces.size() && pieces[last].unit_begin < block.end) ++last;
+  take_inner(0, first);
+  block.core_begin = begin - first;
+  block.core_end = end - first;
+  block.pieces.assign(std::make_move_iterator(pieces.begin() + static_cast<std::ptrdiff_t>(first)),
+                      std::make_move_iterator(pieces.begin() + static_cast<std::ptrdiff_t>(last)));
+  blocks.push_back(std::move(block));
+  take_inner(last, pieces.size());
+  return blocks;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,349 @@
+// The reader walks through the elements of a part, and within a paragraph keeps the place where it
+// is: the format that runs give to text.  Its pieces become passages at the end of each paragraph.
+
+#include "documents/rich_text.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "documents/composition.h"
+#include "documents/piece_list.h"
+#include "documents/text_formats.h"
+#include "engine/base/status.h"
+
+namespace dragoman {
+namespace {
+
+constexpr std::string_view kSpaces = " \t\r\n";
+constexpr std::string_view kUnbreakableHyphen = "\u2011";
+
+class RichTextReader {
+ public:
+  RichTextReader(std::string_view part, const Vocabulary& vocabulary,
+                 absl::Span<const XmlEvent> events)
+      : part_(part),
+        kind_(vocabulary.kind),
+        events_(events),
+        roles_(FindRoles(part, events, vocabulary)),
+        formats_(part, kind_) {
+    if (kind_ == Vocabulary::kXhtml) FindBlockElements();
+  }
+
+  std::vector<Passage> Read() {
+    ReadOutside(0, events_.size(), nullptr);
+    return std::move(passages_);
+  }
+
+ private:
+  using Blocks = std::vector<Block>;  // those in a mark; null: passages
+
+  std::string_view Tag(size_t i) const {
+    return part_.substr(events_[i].begin, events_[i].end - events_[i].begin);
+  }
+  bool IsBlock(size_t i) const { return is_block_[i]; }
+
+  void FindBlockElements();
+  void ReadOutside(size_t begin, size_t end, Blocks* inner);
+  void ReadParagraph(size_t i, Blocks* inner);
+  void ReadCell(size_t i, Blocks* inner);
+  void ReadXhtmlBlock(size_t begin, size_t end, bool translated);
+  void Finish(PieceList* pieces, bool translated, Blocks* inner);
+
+  void ReadInline(size_t begin, size_t end, const Place& place, PieceList* pieces);
+  void ReadElement(size_t i, const Place& place, PieceList* pieces);
+  void ReadRun(size_t i, const Place& place, PieceList* pieces);
+  OfficeRun FindRun(size_t i) const;
+  void ReadGroup(size_t i, size_t content, const Place& place, PieceList* pieces);
+  void ReadMark(size_t i, const Place& place, PieceList* pieces);
+  void ReadField(size_t i, const Place& place, PieceList* pieces);
+  void ReadOfficeText(size_t i, const Place& place, PieceList* pieces);
+  void ReadMixedText(const XmlEvent& event, const Place& place, PieceList* pieces);
+
+  const std::string_view part_;
+  const Vocabulary::Kind kind_;
+  const absl::Span<const XmlEvent> events_;
+  const std::vector<Role> roles_;
+  TextFormats formats_;
+  std::vector<bool> is_block_;  // XHTML: elements that are blocks or contain one
+  std::vector<Passage> passages_;
+};
+
+void RichTextReader::FindBlockElements() {
+  is_block_.resize(events_.size());
+  std::vector<size_t> open;
+  for (size_t i = 0; i < events_.size(); ++i) {
+    if (events_[i].kind == XmlEvent::kEnd) open.pop_back();
+    if (events_[i].kind != XmlEvent::kStart) continue;
+    if (roles_[i] == Role::kSkipped || roles_[i] == Role::kMark) {
+      i = events_[i].partner;
+      continue;
+    }
+    open.push_back(i);
+    if (roles_[i] != Role::kOther && roles_[i] != Role::kParagraph) continue;
+    for (auto o = open.rbegin(); o != open.rend() && !is_block_[*o]; ++o) is_block_[*o] = true;
+  }
+}
+
+void RichTextReader::Finish(PieceList* pieces, bool translated, Blocks* inner) {
+  for (Block& block : FindBlocks(pieces->Take(), translated)) {
+    if (inner == nullptr) {
+      passages_.push_back(MakePassage(part_, std::move(block)));
+    } else {
+      inner->push_back(std::move(block));
+    }
+  }
+}
+
+// Elements that are in no paragraph.
+void RichTextReader::ReadOutside(size_t begin, size_t end, Blocks* inner) {
+  for (size_t i = begin; i < end; ++i) {
+    if (events_[i].kind != XmlEvent::kStart) continue;
+    const Role role = roles_[i];
+    if (role == Role::kStyle) formats_.AddStyle(events_, i);
+    if (kind_ == Vocabulary::kXhtml) {
+      ReadXhtmlBlock(i, events_[i].partner + 1, true);
+    } else if (role == Role::kParagraph) {
+      ReadParagraph(i, inner);
+    } else if (role == Role::kCell) {
+      ReadCell(i, inner);
+    } else if (role != Role::kSkipped && role != Role::kStyle) {
+      continue;  // to what is in it
+    }
+    i = events_[i].partner;
+  }
+}
+
+void RichTextReader::ReadParagraph(size_t i, Blocks* inner) {
+  PieceList pieces(part_);
+  ReadInline(i + 1, events_[i].partner, {}, &pieces);
+  Finish(&pieces, formats_.IsTranslated(events_, i), inner);
+}
+
+// Numbers, dates and results of formulas are written as paragraphs, too; comments are text.
+void RichTextReader::ReadCell(size_t i, Blocks* inner) {
+  const std::string type = AttributeNamed(Tag(i), "value-type");
+  const bool text = (type.empty() || type == "string") && AttributeNamed(Tag(i), "formula").empty();
+  for (size_t child = i + 1; child < events_[i].partner; ++child) {
+    if (events_[child].kind != XmlEvent::kStart) continue;
+    if (text || roles_[child] != Role::kParagraph) {
+      ReadOutside(child, events_[child].partner + 1, inner);
+    }
+    child = events_[child].partner;
+  }
+}
+
+// What stands between two tags of blocks is a paragraph.
+void RichTextReader::ReadXhtmlBlock(size_t begin, size_t end, bool translated) {
+  PieceList pieces(part_);
+  for (size_t i = begin; i < end; ++i) {
+    const XmlEvent& event = events_[i];
+    const bool starts = event.kind == XmlEvent::kStart;
+    if (starts && IsBlock(i)) {
+      Finish(&pieces, translated, nullptr);
+      ReadXhtmlBlock(i + 1, event.partner, IsXhtmlTranslated(Tag(i), translated));
+    } else if (event.kind != XmlEvent::kEnd) {
+      ReadInline(i, starts ? event.partner + 1 : i + 1, {}, &pieces);
+    }
+    if (starts) i = event.partner;
+  }
+  Finish(&pieces, translated, nullptr);
+}
+
+void RichTextReader::ReadInline(size_t begin, size_t end, const Place& place, PieceList* pieces) {
+  for (size_t i = begin; i < end; ++i) {
+    const XmlEvent& event = events_[i];
+    if (event.kind == XmlEvent::kStart) {
+      ReadElement(i, place, pieces);
+      i = event.partner;
+    } else if (kind_ != Vocabulary::kOffice) {
+      ReadMixedText(event, place, pieces);
+    }
+  }
+}
+
+void RichTextReader::ReadElement(size_t i, const Place& place, PieceList* pieces) {
+  const XmlEvent& event = events_[i];
+  const XmlEvent& end = events_[event.partner];
+  switch (roles_[i]) {
+    case Role::kRun:
+    case Role::kCode:
+      return ReadRun(i, place, pieces);
+    case Role::kText:
+    case Role::kDrawingText:
+    case Role::kCellText:
+      return ReadOfficeText(i, place, pieces);
+    case Role::kGroup:
+    case Role::kSimpleField:
+      return ReadGroup(i, i, place, pieces);
+    case Role::kWrapper:
+      for (size_t child = i + 1; child < event.partner; ++child) {
+        if (events_[child].kind != XmlEvent::kStart) continue;
+        if (roles_[child] == Role::kContent) return ReadGroup(i, child, place, pieces);
+        child = events_[child].partner;
+      }
+      return ReadMark(i, place, pieces);
+    case Role::kOrdered:
+      pieces->AddMark(place, event, end.end).ordered = true;
+      return;
+    case Role::kSpace:
+      pieces->AddMark(place, event, end.end).space = ' ';
+      return;
+    case Role::kLine:
+      pieces->AddMark(place, event, end.end).space = '\n';
+      return;
+    case Role::kMark:
+    case Role::kSkipped:
+      pieces->AddMark(place, event, end.end);
+      return;
+    case Role::kHyphen:
+      return pieces->AddText(place, event, end.end, std::string(kUnbreakableHyphen));
+    case Role::kField:
+      return ReadField(i, place, pieces);
+    case Role::kInstruction:
+      pieces->AddInstruction(XmlText(part_.substr(event.end, end.begin - event.end)));
+      pieces->AddMark(place, event, end.end);
+      return;
+    case Role::kIgnored:
+      return;
+    default:
+      ReadMark(i, place, pieces);
+  }
+}
+
+void RichTextReader::ReadRun(size_t i, const Place& place, PieceList* pieces) {
+  const XmlEvent& event = events_[i];
+  const size_t end = events_[event.partner].end;
+  if (kind_ == Vocabulary::kXhtml && !AttributeNamed(Tag(i), "id").empty()) {
+    return ReadGroup(i, i, place, pieces);
+  }
+  Place inside = place;
+  if (!place.in_unit) inside = {place.format, true, event.begin, end};
+  if (kind_ != Vocabulary::kOffice) {
+    inside.format = formats_.Within(place.format, events_, i, roles_[i] == Role::kCode);
+    return ReadInline(i + 1, event.partner, inside, pieces);
+  }
+  const OfficeRun run = FindRun(i);
+  inside.format = formats_.OfRun(run);
+  ReadInline(run.content, event.partner, inside, pieces);
+}
+
+OfficeRun RichTextReader::FindRun(size_t i) const {
+  OfficeRun run = {.tag = events_[i].name, .content = i + 1};
+  for (size_t child = i + 1; child < events_[i].partner; ++child) {
+    const XmlEvent& event = events_[child];
+    if (event.kind != XmlEvent::kStart) continue;
+    const size_t end = events_[event.partner].end;
+    const Role role = roles_[child];
+    if (role == Role::kFormat && run.format.empty()) {
+      run.format = part_.substr(event.begin, end - event.begin);
+      run.content = event.partner + 1;
+    }
+    if (role == Role::kDrawingText) run.drawing = true;
+    child = event.partner;
+  }
+  return run;
+}
+
+void RichTextReader::ReadGroup(size_t i, size_t content, const Place& place, PieceList* pieces) {
+  const XmlEvent& start = events_[i];
+  const XmlEvent& inside = events_[content];
+  bool translated = true;
+  if (kind_ == Vocabulary::kXhtml) translated = IsXhtmlTranslated(Tag(i), true);
+  if (roles_[i] == Role::kSimpleField) translated = IsProseField(AttributeNamed(Tag(i), "instr"));
+  pieces->Open(place, start, inside.end, translated);
+  ReadInline(content + 1, inside.partner, place, pieces);
+  pieces->Close(place, events_[inside.partner], events_[start.partner].end);
+}
+
+void RichTextReader::ReadMark(size_t i, const Place& place, PieceList* pieces) {
+  const XmlEvent& event = events_[i];
+  Blocks inner;
+  const bool paragraph = roles_[i] == Role::kParagraph;
+  if (kind_ != Vocabulary::kXhtml) {
+    ReadOutside(paragraph ? i : i + 1, paragraph ? event.partner + 1 : event.partner, &inner);
+  }
+  Piece& mark = pieces->AddMark(place, event, events_[event.partner].end);
+  mark.inner = std::move(inner);
+  mark.ordered = roles_[i] == Role::kNote;
+}
+
+void RichTextReader::ReadField(size_t i, const Place& place, PieceList* pieces) {
+  const XmlEvent& event = events_[i];
+  const size_t end = events_[event.partner].end;
+  const std::string type = AttributeNamed(Tag(i), "fldCharType");
+  if (type == "begin") {
+    pieces->BeginField(place, event, end);
+  } else if (type == "separate") {
+    pieces->SeparateField(place, event, end);
+  } else {
+    pieces->EndField(place, event, end);
+  }
+}
+
+void RichTextReader::ReadOfficeText(size_t i, const Place& place, PieceList* pieces) {
+  const XmlEvent& event = events_[i];
+  std::string text;
+  for (size_t child = i + 1; child < event.partner; ++child) {
+    const XmlEvent& inside = events_[child];
+    if (inside.kind == XmlEvent::kText || inside.kind == XmlEvent::kCdata) {
+      text += XmlText(part_.substr(inside.begin, inside.end - inside.begin));
+    }
+  }
+  const bool drawing = roles_[i] == Role::kDrawingText;
+  if (!drawing && AttributeNamed(Tag(i), "space") != "preserve") {
+    text.erase(0, std::min(text.find_first_not_of(kSpaces), text.size()));
+    text.erase(text.find_last_not_of(kSpaces) + 1);
+  }
+  if (roles_[i] != Role::kCellText) {
+    const auto is_space = [](char c) { return c == '\n' || c == '\t'; };
+    std::replace_if(text.begin(), text.end(), is_space, ' ');
+  }
+  Place inside = place;
+  if (inside.format == nullptr) inside.format = formats_.OfText(event.name, drawing);
+  pieces->AddText(inside, event, events_[event.partner].end, std::move(text));
+}
+
+// Text between tags; its white space is one space.
+void RichTextReader::ReadMixedText(const XmlEvent& event, const Place& place, PieceList* pieces) {
+  const std::string_view raw = part_.substr(event.begin, event.end - event.begin);
+  if (event.kind == XmlEvent::kOther) {
+    pieces->AddMark(place, event, event.end);
+    return;
+  }
+  if (event.kind == XmlEvent::kReference) {
+    std::string character = CharacterNamed(raw);
+    if (character.empty()) {
+      pieces->AddMark(place, event, event.end);
+    } else {
+      pieces->AddText(place, event, event.end, std::move(character));
+    }
+    return;
+  }
+  // White space at the ends is text of its own, which stays where it is at an end of a paragraph.
+  const bool cdata = event.kind == XmlEvent::kCdata;
+  const size_t first = cdata ? 0 : std::min(raw.find_first_not_of(kSpaces), raw.size());
+  const size_t last = cdata ? raw.size() : std::max(first, raw.find_last_not_of(kSpaces) + 1);
+  const auto add = [&](size_t begin, size_t end) {
+    if (begin == end) return;
+    XmlEvent at = event;
+    at.begin = event.begin + begin;
+    at.line += static_cast<int>(std::count(raw.begin(), raw.begin() + begin, '\n'));
+    pieces->AddText(place, at, event.begin + end,
+                    OneSpace(XmlText(raw.substr(begin, end - begin))));
+  };
+  add(0, first);
+  add(first, last);
+  add(last, raw.size());
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Passage>> ReadRichText(std::string_view part,
+                                                  const Vocabulary& vocabulary) {
+  ASSIGN_OR_RETURN(const std::vector<XmlEvent> events, ReadXmlEvents(part));
+  return RichTextReader(part, vocabulary, events).Read();
+}
+
+}  // namespace dragoman

@@ -1,0 +1,224 @@
+#include "documents/text_formats.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace dragoman {
+namespace {
+
+template <size_t n>
+bool IsOneOf(std::string_view name, const std::string_view (&names)[n]) {
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+// What a word processor notes of text that nobody sees.
+constexpr std::string_view kUnseen[] = {"altLang",
+                                        "asian",
+                                        "bmk",
+                                        "complex",
+                                        "country",
+                                        "dirty",
+                                        "err",
+                                        "lang",
+                                        "language",
+                                        "noProof",
+                                        "paragraph-rsid",
+                                        "proofErr",
+                                        "rsid",
+                                        "smtClean",
+                                        "smtId",
+                                        "country-asian",
+                                        "country-complex",
+                                        "language-asian",
+                                        "language-complex"};
+
+// Of XHTML: text in them looks as it does without them, at least once ruby has lost its
+// annotations.
+constexpr std::string_view kUnseenTags[] = {"<span>", "<ruby>", "<rb>"};
+
+constexpr std::string_view kCodeStyles[] = {"Code",
+                                            "CodeBlock",
+                                            "HTMLCode",
+                                            "HTMLPreformatted",
+                                            "Preformatted_20_Text",
+                                            "PreformattedText",
+                                            "SourceCode",
+                                            "SourceText",
+                                            "Teletype",
+                                            "Source_20_Text",
+                                            "VerbatimChar",
+                                            "HTMLKeyboard",
+                                            "HTMLSample"};
+
+// What of <w:rPr> is seen.
+std::string KeyOfProperties(std::string_view properties, bool* code) {
+  std::string key;
+  const absl::StatusOr<std::vector<XmlEvent>> events = ReadXmlEvents(properties);
+  if (!events.ok())
+    return std::string(properties);  // with names whose prefixes it does not declare
+  const auto bytes = [&](const XmlEvent& e) { return properties.substr(e.begin, e.end - e.begin); };
+  for (size_t i = 0; i < events->size(); ++i) {
+    const XmlEvent& event = (*events)[i];
+    if (event.kind != XmlEvent::kStart) continue;
+    const std::string_view name = LocalXmlName(event.name);
+    if (i == 0) {
+      for (const XmlAttribute& attribute : XmlAttributes(bytes(event))) {
+        if (IsOneOf(LocalXmlName(attribute.name), kUnseen)) continue;
+        key.append(attribute.name).append("=").append(attribute.value).append(" ");
+      }
+      continue;
+    }
+    const size_t end = (*events)[event.partner].end;
+    if (name == "rStyle" && IsOneOf(AttributeNamed(bytes(event), "val"), kCodeStyles)) *code = true;
+    if (!IsOneOf(name, kUnseen)) key += properties.substr(event.begin, end - event.begin);
+    i = event.partner;
+  }
+  return key;
+}
+
+void AddTextTag(const std::string& name, bool drawing, TextFormat* format) {
+  format->before_text = absl::StrCat("<", name, drawing ? ">" : " xml:space=\"preserve\">");
+  format->after_text = absl::StrCat("</", name, ">");
+}
+
+}  // namespace
+
+std::string AttributeNamed(std::string_view tag, std::string_view name) {
+  for (const XmlAttribute& attribute : XmlAttributes(tag)) {
+    if (LocalXmlName(attribute.name) == name) return XmlText(attribute.value);
+  }
+  return "";
+}
+
+void TextFormats::AddStyle(absl::Span<const XmlEvent> events, size_t i) {
+  const std::string_view tag = Tag(events[i]);
+  Style style;
+  const std::string parent = AttributeNamed(tag, "parent-style-name");
+  style.code = IsOneOf(parent, kCodeStyles);
+  if (!parent.empty()) absl::StrAppend(&style.key, parent, "\n");
+  for (size_t child = i + 1; child < events[i].partner; ++child) {
+    if (events[child].kind == XmlEvent::kText || events[child].kind == XmlEvent::kEnd) continue;
+    const bool element = events[child].kind == XmlEvent::kStart;
+    if (!element || LocalXmlName(events[child].name) != "text-properties") {
+      style.key.append(Tag(events[child]));
+      continue;
+    }
+    for (const XmlAttribute& attribute : XmlAttributes(Tag(events[child]))) {
+      if (IsOneOf(LocalXmlName(attribute.name), kUnseen)) continue;
+      style.key.append(attribute.name).append("=").append(attribute.value).append(" ");
+    }
+  }
+  styles_[absl::StrCat(AttributeNamed(tag, "family"), " ", AttributeNamed(tag, "name"))] = style;
+}
+
+TextFormats::Style TextFormats::StyleOf(std::string_view tag, std::string_view family) const {
+  const std::string name = AttributeNamed(tag, "style-name");
+  const auto style = styles_.find(absl::StrCat(std::string(family), " ", name));
+  if (style != styles_.end()) return style->second;
+  return {.key = name, .code = IsOneOf(name, kCodeStyles)};
+}
+
+bool TextFormats::IsTranslated(absl::Span<const XmlEvent> events, size_t i) const {
+  if (kind_ == Vocabulary::kOpenDocument) return !StyleOf(Tag(events[i]), "paragraph").code;
+  if (kind_ != Vocabulary::kOffice) return true;
+  // <w:p><w:pPr><w:pStyle w:val="Code"/>
+  const size_t last = std::min(i + 4, events[i].partner);
+  for (size_t child = i + 1; child < last; ++child) {
+    if (LocalXmlName(events[child].name) == "pStyle") {
+      return !IsOneOf(AttributeNamed(Tag(events[child]), "val"), kCodeStyles);
+    }
+  }
+  return true;
+}
+
+FormatPointer TextFormats::OfRun(const OfficeRun& run) {
+  TextFormat format;
+  const std::string name(run.tag);
+  format.open = absl::StrCat("<", name, ">", std::string(run.format));
+  // A run and its text have the same prefix: <w:r>, <w:t>.
+  AddTextTag(name.substr(0, name.size() - 1) + "t", run.drawing, &format);
+  FormatPointer& known = formats_[format.open + format.before_text];
+  if (known != nullptr) return known;
+  format.close = absl::StrCat("</", name, ">");
+  bool code = false;
+  format.key = run.format.empty() ? "" : KeyOfProperties(run.format, &code);
+  format.translated = !code;
+  return known = std::make_shared<const TextFormat>(std::move(format));
+}
+
+FormatPointer TextFormats::OfText(std::string_view tag, bool drawing) {
+  TextFormat format;
+  AddTextTag(std::string(tag), drawing, &format);
+  FormatPointer& known = formats_[format.before_text];
+  if (known == nullptr) known = std::make_shared<const TextFormat>(std::move(format));
+  return known;
+}
+
+FormatPointer TextFormats::Within(const FormatPointer& outer, absl::Span<const XmlEvent> events,
+                                  size_t i, bool code) {
+  const std::string_view tag = Tag(events[i]);
+  Style style;
+  if (kind_ == Vocabulary::kOpenDocument) {
+    style = StyleOf(tag, "text");
+  } else {
+    style.key = IsOneOf(tag, kUnseenTags) ? "" : tag;
+    style.code = !IsXhtmlTranslated(tag, true);
+  }
+  if (style.key.empty() && !code) return outer;
+  TextFormat format;
+  if (outer != nullptr) format = *outer;
+  format.open.append(tag);
+  FormatPointer& known = formats_[format.open];
+  if (known != nullptr) return known;
+  format.key += style.key + "\n";
+  format.close = absl::StrCat("</", std::string(events[i].name), ">", format.close);
+  if (code || style.code) format.translated = false;
+  return known = std::make_shared<const TextFormat>(std::move(format));
+}
+
+bool IsXhtmlTranslated(std::string_view tag, bool inherited) {
+  if (tag.find("translate") == tag.npos) return inherited;
+  const std::string translate = AttributeNamed(tag, "translate");
+  if (translate == "no") return false;
+  if (AttributeNamed(tag, "class").find("notranslate") != std::string::npos) return false;
+  return translate == "yes" || inherited;
+}
+
+std::string CharacterNamed(std::string_view reference) {
+  static constexpr std::pair<std::string_view, std::string_view> kCharacters[] = {
+      {"&nbsp;", "\u00a0"},   {"&shy;", "\u00ad"},    {"&copy;", "\u00a9"},
+      {"&reg;", "\u00ae"},    {"&deg;", "\u00b0"},    {"&middot;", "\u00b7"},
+      {"&laquo;", "\u00ab"},  {"&raquo;", "\u00bb"},  {"&iexcl;", "\u00a1"},
+      {"&iquest;", "\u00bf"}, {"&agrave;", "\u00e0"}, {"&aacute;", "\u00e1"},
+      {"&acirc;", "\u00e2"},  {"&auml;", "\u00e4"},   {"&ccedil;", "\u00e7"},
+      {"&egrave;", "\u00e8"}, {"&eacute;", "\u00e9"}, {"&ecirc;", "\u00ea"},
+      {"&euml;", "\u00eb"},   {"&iacute;", "\u00ed"}, {"&icirc;", "\u00ee"},
+      {"&iuml;", "\u00ef"},   {"&ntilde;", "\u00f1"}, {"&oacute;", "\u00f3"},
+      {"&ocirc;", "\u00f4"},  {"&ouml;", "\u00f6"},   {"&uacute;", "\u00fa"},
+      {"&ugrave;", "\u00f9"}, {"&ucirc;", "\u00fb"},  {"&uuml;", "\u00fc"},
+      {"&szlig;", "\u00df"},  {"&Auml;", "\u00c4"},   {"&Eacute;", "\u00c9"},
+      {"&Ouml;", "\u00d6"},   {"&Uuml;", "\u00dc"},   {"&oelig;", "\u0153"},
+      {"&ndash;", "\u2013"},  {"&mdash;", "\u2014"},  {"&lsquo;", "\u2018"},
+      {"&rsquo;", "\u2019"},  {"&sbquo;", "\u201a"},  {"&ldquo;", "\u201c"},
+      {"&rdquo;", "\u201d"},  {"&bdquo;", "\u201e"},  {"&hellip;", "\u2026"},
+      {"&lsaquo;", "\u2039"}, {"&rsaquo;", "\u203a"}, {"&euro;", "\u20ac"}};
+  for (const auto& [name, character] : kCharacters) {
+    if (name == reference) return std::string(character);
+  }
+  return "";
+}
+
+std::string OneSpace(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool space = c == ' ' || c == '\t' || c == '\n' || c == '\r';
+    if (!space) out += c;
+    if (space && (out.empty() || out.back() != ' ')) out += ' ';
+  }
+  return out;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,78 @@
+// The formats of text in a part: which look equal, and what is written around text in them.
+//
+// A word processor cuts text up without need: at places where a spelling checker stopped, or where
+// text was inserted later.  What differs only in that is the same format, so a sentence is whole
+// again.
+
+#ifndef DRAGOMAN_DOCUMENTS_TEXT_FORMATS_H_
+#define DRAGOMAN_DOCUMENTS_TEXT_FORMATS_H_
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "absl/types/span.h"
+#include "documents/paragraph.h"
+#include "documents/rich_text.h"
+#include "documents/xml_events.h"
+
+namespace dragoman {
+
+// A run of Office: <w:r><w:rPr>...</w:rPr><w:t>dog</w:t></w:r>
+struct OfficeRun {
+  std::string_view tag;     // "w:r"
+  std::string_view format;  // the whole <w:rPr>; "" if there is none
+  bool drawing = false;     // white space of its text needs no attribute to be kept
+  size_t content = 0;       // the event after its format
+};
+
+// REQUIRES: the part outlives it.
+class TextFormats {
+ public:
+  TextFormats(std::string_view part, Vocabulary::Kind kind) : part_(part), kind_(kind) {}
+
+  // OpenDocument: a style that says how its name looks.
+  void AddStyle(absl::Span<const XmlEvent> events, size_t i);
+  // Whether the text of that paragraph is translated; code is not.
+  bool IsTranslated(absl::Span<const XmlEvent> events, size_t i) const;
+
+  FormatPointer OfRun(const OfficeRun& run);
+  // Of text that is in no run: the <t> of a cell.
+  FormatPointer OfText(std::string_view tag, bool drawing);
+  // Of text in an element of OpenDocument or XHTML, which stands in text of the format `outer`.
+  FormatPointer Within(const FormatPointer& outer, absl::Span<const XmlEvent> events, size_t i,
+                       bool code);
+
+ private:
+  struct Style {
+    std::string key;  // equal for styles that look equal; "": as without a style
+    bool code = false;
+  };
+
+  std::string_view Tag(const XmlEvent& event) const {
+    return part_.substr(event.begin, event.end - event.begin);
+  }
+  Style StyleOf(std::string_view tag, std::string_view family) const;
+
+  const std::string_view part_;
+  const Vocabulary::Kind kind_;
+  std::map<std::string, Style> styles_;                     // by family and name
+  std::unordered_map<std::string, FormatPointer> formats_;  // by what they write before text
+};
+
+// The characters of an attribute, by its name without prefix; "" if there is none.
+std::string AttributeNamed(std::string_view tag, std::string_view name);
+
+// Whether the content of an element of XHTML is translated: translate="no", class="notranslate".
+bool IsXhtmlTranslated(std::string_view tag, bool inherited);
+
+// The character of a reference such as "&nbsp;"; "" for those that are not known here.
+std::string CharacterNamed(std::string_view reference);
+
+// The text, with each stretch of white space as one space.
+std::string OneSpace(std::string_view text);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_DOCUMENTS_TEXT_FORMATS_H_

@@ -39,10 +39,7 @@ absl::StatusOr<const DocumentFormat*> WantFormat(const fs::path& path,
 // "report.de.docx", in `directory`.
 std::string OutputName(const fs::path& input, const fs::path& directory,
                        const FileListOptions& options) {
-  fs::path name = input.stem();
-  name += "." + options.target_language;
-  name += input.extension();
-  return (directory / name).string();
+  return (directory / TranslatedName(input.filename().string(), options.target_language)).string();
 }
 
 bool IsHidden(const fs::path& path) { return path.filename().string().starts_with("."); }

@@ -100,6 +100,7 @@ Server::Server(const ServerOptions& options)
       metrics_(options_.pool.workers, options_.metrics_principals),
       pool_(options_.pool, &metrics_),
       models_(options_.limits),
+      documents_(options_.documents),
       translate_service_(&parts_),
       model_service_(&parts_) {
   metrics_.Watch(&pool_);
@@ -266,6 +267,7 @@ absl::Status Server::LoadModels(ReadOptions read_again) {
             .gate = &gate_,
             .principals = principals_.get(),
             .answers = &answers_,
+            .documents = &documents_,
             .metrics = &metrics_,
             .log_peers = options_.log_peers,
             .max_message_bytes = options_.max_message_bytes};

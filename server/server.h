@@ -18,6 +18,7 @@
 #include "engine/decode/worker_pool.h"
 #include "server/api/answer_budget.h"
 #include "server/api/call.h"
+#include "server/api/document_desk.h"
 #include "server/api/gate.h"
 #include "server/auth/principals.h"
 #include "server/auth/tls.h"
@@ -95,6 +96,7 @@ class Server {
   std::unique_ptr<Principals> principals_;
   std::unique_ptr<Certificates> certificates_;  // null: plain text
   ServerParts parts_;
+  DocumentDesk documents_;
   TranslateService translate_service_;
   ModelService model_service_;
   ConnectionRange connections_;

@@ -25,6 +25,8 @@
 
 namespace dragoman {
 
+class DocumentDesk;
+
 // What the services share.  Owned by the Server, which outlives them.
 struct ServerParts {
   const ModelRegistry* models = nullptr;
@@ -32,6 +34,7 @@ struct ServerParts {
   Gate* gate = nullptr;
   Principals* principals = nullptr;
   AnswerBudget* answers = nullptr;
+  DocumentDesk* documents = nullptr;
   Metrics* metrics = nullptr;
   bool log_peers = true;      // whether the log names the addresses of callers that were refused
   int max_message_bytes = 0;  // of a request

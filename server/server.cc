@@ -12,6 +12,7 @@
 #include "engine/base/status.h"
 #include "server/compat/compat.h"
 #include "server/http/api.h"
+#include "server/http/document_api.h"
 #include "server/http/openapi.h"
 #include "server/http/pages.h"
 #include "server/http/site.h"
@@ -167,6 +168,7 @@ absl::Status Server::OpenPorts() {
           [this] {
             answers_.GiveBackHeap();
             const absl::Time now = absl::Now();
+            stored_documents_.Tidy(now);
             if (history_.Due(now)) history_.Add(now, metrics_.Samples());
           },
       .silence = [this] { return pool_.Call(absl::Now()); },
@@ -218,13 +220,17 @@ void Server::ServeHttp(const ConnectionRange& descriptors) {
   HttpPages pages = Pages();
   if (!options_.metrics_address.empty()) pages.metrics = nullptr;
   AddPages(std::move(pages), &router);
-  const HttpDoor door = {.parts = &parts_, .loaded = [this] {
-                           return loaded_ ? absl::OkStatus()
-                                          : absl::UnavailableError("the models are loading");
-                         }};
+  const HttpDoor door = {.parts = &parts_,
+                         .loaded =
+                             [this] {
+                               return loaded_ ? absl::OkStatus()
+                                              : absl::UnavailableError("the models are loading");
+                             },
+                         .max_document_bytes = options_.documents.max_bytes};
   router.BeginApi("dragoman");
   AddApi(door, &router);
   AddStreamApi(door, &router);
+  AddDocumentApi(door, &router);
   AddOpenApi(&router);
   router.BeginApi("page");
   AddSite([this] { return PageSettings(); }, &router);
@@ -268,6 +274,7 @@ absl::Status Server::LoadModels(ReadOptions read_again) {
             .principals = principals_.get(),
             .answers = &answers_,
             .documents = &documents_,
+            .stored_documents = &stored_documents_,
             .metrics = &metrics_,
             .log_peers = options_.log_peers,
             .max_message_bytes = options_.max_message_bytes};

@@ -35,9 +35,7 @@ struct BulkExchange::Answer {
 
 BulkExchange::BulkExchange(const ServerParts* parts, Caller caller, std::function<void()> ready,
                            const BulkLimits& limits, const char* method)
-    : Exchange(parts, method, std::move(caller)),
-      ready_(std::move(ready)),
-      limits_(limits) {}
+    : Exchange(parts, method, std::move(caller)), ready_(std::move(ready)), limits_(limits) {}
 
 BulkExchange::~BulkExchange() {
   if (watch_ != 0) parts().gate->Unwatch(watch_);

@@ -83,6 +83,9 @@ class BulkExchange : public Exchange, public std::enable_shared_from_this<BulkEx
   // Whether requests may still come, now or later.
   bool reads();
 
+  // Whose call it is; nothing if it was refused.  After Start.
+  std::optional<std::string> principal() { return call().principal_if_known(); }
+
   // REQUIRES: HasRoom was true, and NoMore was not called.
   void Add(Item item);
 

@@ -144,6 +144,8 @@ void DocumentExchange::NoMore(const absl::Status& status) {
 
 void DocumentExchange::Work(ReadFile read) { BeginWork(std::move(read)); }
 
+std::optional<std::string> DocumentExchange::principal() const { return bulk_->principal(); }
+
 void DocumentExchange::BeginWork(ReadFile read) {
   if (!bulk_->reads()) return;  // Next tells why
   {
@@ -181,8 +183,7 @@ absl::StatusOr<const DocumentFormat*> DocumentExchange::CheckHeader() const {
 absl::Status DocumentExchange::TranslateFile(const ReadFile& read) {
   if (read != nullptr) {
     ASSIGN_OR_RETURN(ticket_, parts_->documents->Enter());
-    ASSIGN_OR_RETURN(input_, Spool::New(0));
-    RETURN_IF_ERROR(read(&header_, input_.get()));
+    ASSIGN_OR_RETURN(input_, read(&header_));
   }
   ASSIGN_OR_RETURN(const DocumentFormat* const format, CheckHeader());
   report_.set_source_language(header_.request().source_language());
@@ -193,8 +194,11 @@ absl::Status DocumentExchange::TranslateFile(const ReadFile& read) {
   report_.set_file_name(TranslatedName(
       name.empty() ? absl::StrCat("document", std::string(format->suffixes[0])) : name,
       target.empty() ? "translated" : target));
+  if (const size_t most = parts_->documents->limits().max_bytes; input_->size() > most) {
+    return MessageTooLarge(input_->size(), most);
+  }
   ASSIGN_OR_RETURN(output_, Spool::New(2 * input_->size()));
-  const size_t most = kUnpacked * parts_->documents->limits().max_bytes;
+  const size_t unpacked = kUnpacked * parts_->documents->limits().max_bytes;
   const DocumentOptions options = {.source_language = header_.request().source_language(),
                                    .target_language = target,
                                    .columns = {header_.columns().begin(), header_.columns().end()},

@@ -49,9 +49,9 @@ class DocumentExchange : public std::enable_shared_from_this<DocumentExchange> {
   // The bytes of a chunk of the result.
   static constexpr size_t kChunkBytes = 64 << 10;
 
-  // Reads a file that has arrived as a whole: fills the header, and appends the file to the spool.
+  // Fills the header and returns the file that has arrived as a whole, or why it cannot be read.
   // Called on a thread of the desk.
-  using ReadFile = std::function<absl::Status(v1::DocumentHeader* header, Spool* file)>;
+  using ReadFile = std::function<absl::StatusOr<std::shared_ptr<Spool>>(v1::DocumentHeader*)>;
 
   // `ready` is called, in Start or on another thread, whenever the result of HasRoom or Next may
   // have changed.  It must not block, and may be called after the call has ended.  `parts` must
@@ -70,6 +70,9 @@ class DocumentExchange : public std::enable_shared_from_this<DocumentExchange> {
 
   // Instead of Add and NoMore: `read` gives the file.
   void Work(ReadFile read);
+
+  // Whose call it is; nothing if the call was refused.  After Start.
+  std::optional<std::string> principal() const;
 
   DocumentEvent Next();
 

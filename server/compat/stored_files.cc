@@ -1,0 +1,55 @@
+#include "server/compat/stored_files.h"
+
+#include <utility>
+
+#include "absl/time/clock.h"
+
+namespace dragoman {
+
+void StoreUpload(const HttpDoor& door, const CompatApi& api, HttpRequest http,
+                 std::shared_ptr<HttpAnswer> answer, const UploadFormat& format) {
+  if (const absl::Status loaded = door.loaded(); !loaded.ok()) {
+    return answer->Send(WithHeaders(format.error(loaded), {.status = loaded}));
+  }
+  const auto act = [door, &api, answer, format](HttpRequest request,
+                                                absl::StatusOr<DocumentForm> form) {
+    absl::StatusOr<CompatFields> fields = form.status();
+    if (form.ok()) fields = CompatFields::FromForm(std::move(form->fields));
+    UseKey(api, fields, &request);
+    absl::StatusOr<Caller> read_caller = CallerOf(request, api.name);
+    absl::Status status = read_caller.status();
+    status.Update(fields.status());
+    const auto read_file =
+        [status, read = format.read, fields = std::move(fields),
+         name = form.ok() ? form->file_name : "", file = form.ok() ? form->file : nullptr](
+            v1::DocumentHeader* header) -> absl::StatusOr<std::shared_ptr<Spool>> {
+      RETURN_IF_ERROR(status);
+      header->set_file_name(name);
+      RETURN_IF_ERROR(read(*fields, header));
+      return file;
+    };
+    const auto on_end = [answer, format, request](StoredDocument* document) {
+      if (format.ended != nullptr) format.ended(request, document, answer);
+    };
+    const absl::StatusOr<std::shared_ptr<StoredDocument>> document =
+        door.parts->stored_documents->Add(
+            door.parts, read_caller.ok() ? *std::move(read_caller) : Caller{.door = api.name},
+            read_file, on_end, absl::Now());
+    if (document.ok()) return format.begun(request, *document, answer);
+    const CallEnd end = {.status = document.status(), .retry_delay = absl::Seconds(1)};
+    answer->Send(WithHeaders(format.error(InWordsOf(api, end.status)), end));
+  };
+  WithDocumentForm(door, std::move(http), "file", act);
+}
+
+void SendStored(const HttpDoor& door, const StoredDocument& document,
+                const std::shared_ptr<HttpAnswer>& answer) {
+  const StoredDocument::State state = document.state();
+  SendFile(answer,
+           {.content_type = state.report.media_type(),
+            .headers = {SaveAs(state.report.file_name()), {"Cache-Control", "no-store"}}},
+           state.output,
+           [store = door.parts->stored_documents, id = document.id()] { store->Remove(id); });
+}
+
+}  // namespace dragoman

@@ -19,22 +19,28 @@ void StoreUpload(const HttpDoor& door, const CompatApi& api, HttpRequest http,
     absl::StatusOr<Caller> read_caller = CallerOf(request, api.name);
     absl::Status status = read_caller.status();
     status.Update(fields.status());
+    v1::DocumentHeader header;
+    if (status.ok()) header.set_file_name(form->file_name);
+    if (status.ok()) status = format.read(*fields, &header);
+    if (!status.ok()) {
+      return answer->Send(AnswerCall(door, api, "TranslateDocument", request, format.error,
+                                     [&](Call* call) -> absl::StatusOr<HttpResponse> {
+                                       RETURN_IF_ERROR(call->Admit());
+                                       return status;
+                                     }));
+    }
     const auto read_file =
-        [status, read = format.read, fields = std::move(fields),
-         name = form.ok() ? form->file_name : "", file = form.ok() ? form->file : nullptr](
-            v1::DocumentHeader* header) -> absl::StatusOr<std::shared_ptr<Spool>> {
-      RETURN_IF_ERROR(status);
-      header->set_file_name(name);
-      RETURN_IF_ERROR(read(*fields, header));
+        [header,
+         file = form->file](v1::DocumentHeader* wanted) -> absl::StatusOr<std::shared_ptr<Spool>> {
+      *wanted = header;
       return file;
     };
     const auto on_end = [answer, format, request](StoredDocument* document) {
       if (format.ended != nullptr) format.ended(request, document, answer);
     };
     const absl::StatusOr<std::shared_ptr<StoredDocument>> document =
-        door.parts->stored_documents->Add(
-            door.parts, read_caller.ok() ? *std::move(read_caller) : Caller{.door = api.name},
-            read_file, on_end, absl::Now());
+        door.parts->stored_documents->Add(door.parts, *std::move(read_caller), read_file, on_end,
+                                          absl::Now());
     if (document.ok()) return format.begun(request, *document, answer);
     const CallEnd end = {.status = document.status(), .retry_delay = absl::Seconds(1)};
     answer->Send(WithHeaders(format.error(InWordsOf(api, end.status)), end));

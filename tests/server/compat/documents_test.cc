@@ -15,7 +15,6 @@ namespace dragoman {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 constexpr char kForm[] = "Content-Type: multipart/form-data; boundary=XY\r\n";
 constexpr char kJson[] = "Content-Type: application/json\r\n";
@@ -145,7 +144,9 @@ TEST_F(DocumentsTest, DeepLGivesAnIdAndTellsHowFarItIs) {
 }
 
 TEST_F(DocumentsTest, DeepLSaysWhatWentWrong) {
-  EXPECT_THAT(std::string(Json(Post("/v2/document", "--XY--\r\n"))["document_id"]), Not(""));
+  EXPECT_THAT(std::string(Json(Post("/v2/document", "--XY--\r\n"))["message"]),
+              HasSubstr("file: is missing"));
+  EXPECT_EQ(Post("/v2/document", Upload(kText, {})).code, 400);
   const nlohmann::json status =
       AwaitDeepL(Json(Post("/v2/document", Upload(kText, {{"target_lang", "XX"}}))));
   EXPECT_EQ(status["status"], "error");

@@ -605,7 +605,7 @@ func (x Model_State) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Model_State.Descriptor instead.
 func (Model_State) EnumDescriptor() ([]byte, []int) {
-	return file_dragoman_v1_translation_proto_rawDescGZIP(), []int{42, 0}
+	return file_dragoman_v1_translation_proto_rawDescGZIP(), []int{47, 0}
 }
 
 type TranslateRequest struct {
@@ -3367,6 +3367,457 @@ func (x *Error) GetRetryDelay() *durationpb.Duration {
 	return nil
 }
 
+type TranslateDocumentRequest struct {
+	state         protoimpl.MessageState
+	sizeCache     protoimpl.SizeCache
+	unknownFields protoimpl.UnknownFields
+
+	// Types that are assignable to Part:
+	//
+	//	*TranslateDocumentRequest_Header
+	//	*TranslateDocumentRequest_Chunk
+	Part isTranslateDocumentRequest_Part `protobuf_oneof:"part"`
+}
+
+func (x *TranslateDocumentRequest) Reset() {
+	*x = TranslateDocumentRequest{}
+	if protoimpl.UnsafeEnabled {
+		mi := &file_dragoman_v1_translation_proto_msgTypes[28]
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		ms.StoreMessageInfo(mi)
+	}
+}
+
+func (x *TranslateDocumentRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TranslateDocumentRequest) ProtoMessage() {}
+
+func (x *TranslateDocumentRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_dragoman_v1_translation_proto_msgTypes[28]
+	if protoimpl.UnsafeEnabled && x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TranslateDocumentRequest.ProtoReflect.Descriptor instead.
+func (*TranslateDocumentRequest) Descriptor() ([]byte, []int) {
+	return file_dragoman_v1_translation_proto_rawDescGZIP(), []int{28}
+}
+
+func (m *TranslateDocumentRequest) GetPart() isTranslateDocumentRequest_Part {
+	if m != nil {
+		return m.Part
+	}
+	return nil
+}
+
+func (x *TranslateDocumentRequest) GetHeader() *DocumentHeader {
+	if x, ok := x.GetPart().(*TranslateDocumentRequest_Header); ok {
+		return x.Header
+	}
+	return nil
+}
+
+func (x *TranslateDocumentRequest) GetChunk() []byte {
+	if x, ok := x.GetPart().(*TranslateDocumentRequest_Chunk); ok {
+		return x.Chunk
+	}
+	return nil
+}
+
+type isTranslateDocumentRequest_Part interface {
+	isTranslateDocumentRequest_Part()
+}
+
+type TranslateDocumentRequest_Header struct {
+	Header *DocumentHeader `protobuf:"bytes,1,opt,name=header,proto3,oneof"` // the first message
+}
+
+type TranslateDocumentRequest_Chunk struct {
+	Chunk []byte `protobuf:"bytes,2,opt,name=chunk,proto3,oneof"` // the others
+}
+
+func (*TranslateDocumentRequest_Header) isTranslateDocumentRequest_Part() {}
+
+func (*TranslateDocumentRequest_Chunk) isTranslateDocumentRequest_Part() {}
+
+type DocumentHeader struct {
+	state         protoimpl.MessageState
+	sizeCache     protoimpl.SizeCache
+	unknownFields protoimpl.UnknownFields
+
+	// "report.docx": the suffix says what the file is, unless `format` does.
+	FileName string `protobuf:"bytes,1,opt,name=file_name,json=fileName,proto3" json:"file_name,omitempty"`
+	// A name ("docx"), a media type or a suffix.
+	Format string `protobuf:"bytes,2,opt,name=format,proto3" json:"format,omitempty"`
+	// Languages, model, options and so on for all of the text; without `contents`, `markup` and
+	// `target_prefixes`.  If source_language is "auto", the language of the file is detected once.
+	Request *TranslateRequest `protobuf:"bytes,3,opt,name=request,proto3" json:"request,omitempty"`
+	// Of tables: names or numbers (from 1) of the columns to be translated.  Empty: all.
+	Columns []string `protobuf:"bytes,4,rep,name=columns,proto3" json:"columns,omitempty"`
+	// What cannot be translated is left as it is, with a warning, instead of ending the call.
+	SkipErrors bool `protobuf:"varint,5,opt,name=skip_errors,json=skipErrors,proto3" json:"skip_errors,omitempty"`
+}
+
+func (x *DocumentHeader) Reset() {
+	*x = DocumentHeader{}
+	if protoimpl.UnsafeEnabled {
+		mi := &file_dragoman_v1_translation_proto_msgTypes[29]
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		ms.StoreMessageInfo(mi)
+	}
+}
+
+func (x *DocumentHeader) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DocumentHeader) ProtoMessage() {}
+
+func (x *DocumentHeader) ProtoReflect() protoreflect.Message {
+	mi := &file_dragoman_v1_translation_proto_msgTypes[29]
+	if protoimpl.UnsafeEnabled && x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DocumentHeader.ProtoReflect.Descriptor instead.
+func (*DocumentHeader) Descriptor() ([]byte, []int) {
+	return file_dragoman_v1_translation_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *DocumentHeader) GetFileName() string {
+	if x != nil {
+		return x.FileName
+	}
+	return ""
+}
+
+func (x *DocumentHeader) GetFormat() string {
+	if x != nil {
+		return x.Format
+	}
+	return ""
+}
+
+func (x *DocumentHeader) GetRequest() *TranslateRequest {
+	if x != nil {
+		return x.Request
+	}
+	return nil
+}
+
+func (x *DocumentHeader) GetColumns() []string {
+	if x != nil {
+		return x.Columns
+	}
+	return nil
+}
+
+func (x *DocumentHeader) GetSkipErrors() bool {
+	if x != nil {
+		return x.SkipErrors
+	}
+	return false
+}
+
+type TranslateDocumentResponse struct {
+	state         protoimpl.MessageState
+	sizeCache     protoimpl.SizeCache
+	unknownFields protoimpl.UnknownFields
+
+	// Types that are assignable to Event:
+	//
+	//	*TranslateDocumentResponse_Progress
+	//	*TranslateDocumentResponse_Chunk
+	//	*TranslateDocumentResponse_Report
+	Event isTranslateDocumentResponse_Event `protobuf_oneof:"event"`
+}
+
+func (x *TranslateDocumentResponse) Reset() {
+	*x = TranslateDocumentResponse{}
+	if protoimpl.UnsafeEnabled {
+		mi := &file_dragoman_v1_translation_proto_msgTypes[30]
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		ms.StoreMessageInfo(mi)
+	}
+}
+
+func (x *TranslateDocumentResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TranslateDocumentResponse) ProtoMessage() {}
+
+func (x *TranslateDocumentResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_dragoman_v1_translation_proto_msgTypes[30]
+	if protoimpl.UnsafeEnabled && x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TranslateDocumentResponse.ProtoReflect.Descriptor instead.
+func (*TranslateDocumentResponse) Descriptor() ([]byte, []int) {
+	return file_dragoman_v1_translation_proto_rawDescGZIP(), []int{30}
+}
+
+func (m *TranslateDocumentResponse) GetEvent() isTranslateDocumentResponse_Event {
+	if m != nil {
+		return m.Event
+	}
+	return nil
+}
+
+func (x *TranslateDocumentResponse) GetProgress() *DocumentProgress {
+	if x, ok := x.GetEvent().(*TranslateDocumentResponse_Progress); ok {
+		return x.Progress
+	}
+	return nil
+}
+
+func (x *TranslateDocumentResponse) GetChunk() []byte {
+	if x, ok := x.GetEvent().(*TranslateDocumentResponse_Chunk); ok {
+		return x.Chunk
+	}
+	return nil
+}
+
+func (x *TranslateDocumentResponse) GetReport() *DocumentReport {
+	if x, ok := x.GetEvent().(*TranslateDocumentResponse_Report); ok {
+		return x.Report
+	}
+	return nil
+}
+
+type isTranslateDocumentResponse_Event interface {
+	isTranslateDocumentResponse_Event()
+}
+
+type TranslateDocumentResponse_Progress struct {
+	Progress *DocumentProgress `protobuf:"bytes,1,opt,name=progress,proto3,oneof"`
+}
+
+type TranslateDocumentResponse_Chunk struct {
+	Chunk []byte `protobuf:"bytes,2,opt,name=chunk,proto3,oneof"` // of the translated file
+}
+
+type TranslateDocumentResponse_Report struct {
+	Report *DocumentReport `protobuf:"bytes,3,opt,name=report,proto3,oneof"` // the last message
+}
+
+func (*TranslateDocumentResponse_Progress) isTranslateDocumentResponse_Event() {}
+
+func (*TranslateDocumentResponse_Chunk) isTranslateDocumentResponse_Event() {}
+
+func (*TranslateDocumentResponse_Report) isTranslateDocumentResponse_Event() {}
+
+type DocumentProgress struct {
+	state         protoimpl.MessageState
+	sizeCache     protoimpl.SizeCache
+	unknownFields protoimpl.UnknownFields
+
+	PassagesDone  int64  `protobuf:"varint,1,opt,name=passages_done,json=passagesDone,proto3" json:"passages_done,omitempty"`
+	PassagesKnown int64  `protobuf:"varint,2,opt,name=passages_known,json=passagesKnown,proto3" json:"passages_known,omitempty"` // so far: those of later parts are not known yet
+	Part          string `protobuf:"bytes,3,opt,name=part,proto3" json:"part,omitempty"`                                         // of the file that is being translated, if it has parts
+}
+
+func (x *DocumentProgress) Reset() {
+	*x = DocumentProgress{}
+	if protoimpl.UnsafeEnabled {
+		mi := &file_dragoman_v1_translation_proto_msgTypes[31]
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		ms.StoreMessageInfo(mi)
+	}
+}
+
+func (x *DocumentProgress) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DocumentProgress) ProtoMessage() {}
+
+func (x *DocumentProgress) ProtoReflect() protoreflect.Message {
+	mi := &file_dragoman_v1_translation_proto_msgTypes[31]
+	if protoimpl.UnsafeEnabled && x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DocumentProgress.ProtoReflect.Descriptor instead.
+func (*DocumentProgress) Descriptor() ([]byte, []int) {
+	return file_dragoman_v1_translation_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *DocumentProgress) GetPassagesDone() int64 {
+	if x != nil {
+		return x.PassagesDone
+	}
+	return 0
+}
+
+func (x *DocumentProgress) GetPassagesKnown() int64 {
+	if x != nil {
+		return x.PassagesKnown
+	}
+	return 0
+}
+
+func (x *DocumentProgress) GetPart() string {
+	if x != nil {
+		return x.Part
+	}
+	return ""
+}
+
+type DocumentReport struct {
+	state         protoimpl.MessageState
+	sizeCache     protoimpl.SizeCache
+	unknownFields protoimpl.UnknownFields
+
+	FileName             string   `protobuf:"bytes,1,opt,name=file_name,json=fileName,proto3" json:"file_name,omitempty"` // for the translation: "report.de.docx"
+	Format               string   `protobuf:"bytes,2,opt,name=format,proto3" json:"format,omitempty"`
+	MediaType            string   `protobuf:"bytes,3,opt,name=media_type,json=mediaType,proto3" json:"media_type,omitempty"`
+	Passages             int64    `protobuf:"varint,4,opt,name=passages,proto3" json:"passages,omitempty"`
+	Characters           int64    `protobuf:"varint,5,opt,name=characters,proto3" json:"characters,omitempty"` // code points of their text
+	Model                string   `protobuf:"bytes,6,opt,name=model,proto3" json:"model,omitempty"`            // as in TranslateResponse, of the last passage
+	ModelVersion         string   `protobuf:"bytes,7,opt,name=model_version,json=modelVersion,proto3" json:"model_version,omitempty"`
+	Isa                  string   `protobuf:"bytes,8,opt,name=isa,proto3" json:"isa,omitempty"`
+	SourceLanguage       string   `protobuf:"bytes,9,opt,name=source_language,json=sourceLanguage,proto3" json:"source_language,omitempty"`                     // of the request, or the detected one
+	Warnings             []string `protobuf:"bytes,10,rep,name=warnings,proto3" json:"warnings,omitempty"`                                                      // at most 100, with part and line
+	UntranslatedPassages int64    `protobuf:"varint,11,opt,name=untranslated_passages,json=untranslatedPassages,proto3" json:"untranslated_passages,omitempty"` // left as they are (DocumentHeader.skip_errors)
+}
+
+func (x *DocumentReport) Reset() {
+	*x = DocumentReport{}
+	if protoimpl.UnsafeEnabled {
+		mi := &file_dragoman_v1_translation_proto_msgTypes[32]
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		ms.StoreMessageInfo(mi)
+	}
+}
+
+func (x *DocumentReport) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DocumentReport) ProtoMessage() {}
+
+func (x *DocumentReport) ProtoReflect() protoreflect.Message {
+	mi := &file_dragoman_v1_translation_proto_msgTypes[32]
+	if protoimpl.UnsafeEnabled && x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DocumentReport.ProtoReflect.Descriptor instead.
+func (*DocumentReport) Descriptor() ([]byte, []int) {
+	return file_dragoman_v1_translation_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *DocumentReport) GetFileName() string {
+	if x != nil {
+		return x.FileName
+	}
+	return ""
+}
+
+func (x *DocumentReport) GetFormat() string {
+	if x != nil {
+		return x.Format
+	}
+	return ""
+}
+
+func (x *DocumentReport) GetMediaType() string {
+	if x != nil {
+		return x.MediaType
+	}
+	return ""
+}
+
+func (x *DocumentReport) GetPassages() int64 {
+	if x != nil {
+		return x.Passages
+	}
+	return 0
+}
+
+func (x *DocumentReport) GetCharacters() int64 {
+	if x != nil {
+		return x.Characters
+	}
+	return 0
+}
+
+func (x *DocumentReport) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
+}
+
+func (x *DocumentReport) GetModelVersion() string {
+	if x != nil {
+		return x.ModelVersion
+	}
+	return ""
+}
+
+func (x *DocumentReport) GetIsa() string {
+	if x != nil {
+		return x.Isa
+	}
+	return ""
+}
+
+func (x *DocumentReport) GetSourceLanguage() string {
+	if x != nil {
+		return x.SourceLanguage
+	}
+	return ""
+}
+
+func (x *DocumentReport) GetWarnings() []string {
+	if x != nil {
+		return x.Warnings
+	}
+	return nil
+}
+
+func (x *DocumentReport) GetUntranslatedPassages() int64 {
+	if x != nil {
+		return x.UntranslatedPassages
+	}
+	return 0
+}
+
 type ScoreRequest struct {
 	state         protoimpl.MessageState
 	sizeCache     protoimpl.SizeCache
@@ -3386,7 +3837,7 @@ type ScoreRequest struct {
 func (x *ScoreRequest) Reset() {
 	*x = ScoreRequest{}
 	if protoimpl.UnsafeEnabled {
-		mi := &file_dragoman_v1_translation_proto_msgTypes[28]
+		mi := &file_dragoman_v1_translation_proto_msgTypes[33]
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		ms.StoreMessageInfo(mi)
 	}
@@ -3399,7 +3850,7 @@ func (x *ScoreRequest) String() string {
 func (*ScoreRequest) ProtoMessage() {}
 
 func (x *ScoreRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_dragoman_v1_translation_proto_msgTypes[28]
+	mi := &file_dragoman_v1_translation_proto_msgTypes[33]
 	if protoimpl.UnsafeEnabled && x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3412,7 +3863,7 @@ func (x *ScoreRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScoreRequest.ProtoReflect.Descriptor instead.
 func (*ScoreRequest) Descriptor() ([]byte, []int) {
-	return file_dragoman_v1_translation_proto_rawDescGZIP(), []int{28}
+	return file_dragoman_v1_translation_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ScoreRequest) GetModel() string {
@@ -3483,7 +3934,7 @@ type ScorePair struct {
 func (x *ScorePair) Reset() {
 	*x = ScorePair{}
 	if protoimpl.UnsafeEnabled {
-		mi := &file_dragoman_v1_translation_proto_msgTypes[29]
+		mi := &file_dragoman_v1_translation_proto_msgTypes[34]
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		ms.StoreMessageInfo(mi)
 	}
@@ -3496,7 +3947,7 @@ func (x *ScorePair) String() string {
 func (*ScorePair) ProtoMessage() {}
 
 func (x *ScorePair) ProtoReflect() protoreflect.Message {
-	mi := &file_dragoman_v1_translation_proto_msgTypes[29]
+	mi := &file_dragoman_v1_translation_proto_msgTypes[34]
 	if protoimpl.UnsafeEnabled && x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3509,7 +3960,7 @@ func (x *ScorePair) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScorePair.ProtoReflect.Descriptor instead.
 func (*ScorePair) Descriptor() ([]byte, []int) {
-	return file_dragoman_v1_translation_proto_rawDescGZIP(), []int{29}
+	return file_dragoman_v1_translation_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ScorePair) GetSource() string {
@@ -3537,7 +3988,7 @@ type ScoreResponse struct {
 func (x *ScoreResponse) Reset() {
 	*x = ScoreResponse{}
 	if protoimpl.UnsafeEnabled {
-		mi := &file_dragoman_v1_translation_proto_msgTypes[30]
+		mi := &file_dragoman_v1_translation_proto_msgTypes[35]
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		ms.StoreMessageInfo(mi)
 	}
@@ -3550,7 +4001,7 @@ func (x *ScoreResponse) String() string {
 func (*ScoreResponse) ProtoMessage() {}
 
 func (x *ScoreResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_dragoman_v1_translation_proto_msgTypes[30]
+	mi := &file_dragoman_v1_translation_proto_msgTypes[35]
 	if protoimpl.UnsafeEnabled && x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3563,7 +4014,7 @@ func (x *ScoreResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScoreResponse.ProtoReflect.Descriptor instead.
 func (*ScoreResponse) Descriptor() ([]byte, []int) {
-	return file_dragoman_v1_translation_proto_rawDescGZIP(), []int{30}
+	return file_dragoman_v1_translation_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ScoreResponse) GetScores() []*PairScore {
@@ -3591,7 +4042,7 @@ type PairScore struct {
 func (x *PairScore) Reset() {
 	*x = PairScore{}
 	if protoimpl.UnsafeEnabled {
-		mi := &file_dragoman_v1_translation_proto_msgTypes[31]
+		mi := &file_dragoman_v1_translation_proto_msgTypes[36]
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		ms.StoreMessageInfo(mi)
 	}
@@ -3604,7 +4055,7 @@ func (x *PairScore) String() string {
 func (*PairScore) ProtoMessage() {}
 
 func (x *PairScore) ProtoReflect() protoreflect.Message {
-	mi := &file_dragoman_v1_translation_proto_msgTypes[31]
+	mi := &file_dragoman_v1_translation_proto_msgTypes[36]
 	if protoimpl.UnsafeEnabled && x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3617,7 +4068,7 @@ func (x *PairScore) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PairScore.ProtoReflect.Descriptor instead.
 func (*PairScore) Descriptor() ([]byte, []int) {
-	return file_dragoman_v1_translation_proto_rawDescGZIP(), []int{31}
+	return file_dragoman_v1_translation_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *PairScore) GetLogProb() float32 {
@@ -3684,7 +4135,7 @@ type TokenizeRequest struct {
 func (x *TokenizeRequest) Reset() {
 	*x = TokenizeRequest{}
 	if protoimpl.UnsafeEnabled {
-		mi := &file_dragoman_v1_translation_proto_msgTypes[32]
+		mi := &file_dragoman_v1_translation_proto_msgTypes[37]
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		ms.StoreMessageInfo(mi)
 	}
@@ -3697,7 +4148,7 @@ func (x *TokenizeRequest) String() string {
 func (*TokenizeRequest) ProtoMessage() {}
 
 func (x *TokenizeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_dragoman_v1_translation_proto_msgTypes[32]
+	mi := &file_dragoman_v1_translation_proto_msgTypes[37]
 	if protoimpl.UnsafeEnabled && x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3710,7 +4161,7 @@ func (x *TokenizeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TokenizeRequest.ProtoReflect.Descriptor instead.
 func (*TokenizeRequest) Descriptor() ([]byte, []int) {
-	return file_dragoman_v1_translation_proto_rawDescGZIP(), []int{32}
+	return file_dragoman_v1_translation_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *TokenizeRequest) GetModel() string {
@@ -3759,7 +4210,7 @@ type TokenizeResponse struct {
 func (x *TokenizeResponse) Reset() {
 	*x = TokenizeResponse{}
 	if protoimpl.UnsafeEnabled {
-		mi := &file_dragoman_v1_translation_proto_msgTypes[33]
+		mi := &file_dragoman_v1_translation_proto_msgTypes[38]
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		ms.StoreMessageInfo(mi)
 	}
@@ -3772,7 +4223,7 @@ func (x *TokenizeResponse) String() string {
 func (*TokenizeResponse) ProtoMessage() {}
 
 func (x *TokenizeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_dragoman_v1_translation_proto_msgTypes[33]
+	mi := &file_dragoman_v1_translation_proto_msgTypes[38]
 	if protoimpl.UnsafeEnabled && x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3785,7 +4236,7 @@ func (x *TokenizeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TokenizeResponse.ProtoReflect.Descriptor instead.
 func (*TokenizeResponse) Descriptor() ([]byte, []int) {
-	return file_dragoman_v1_translation_proto_rawDescGZIP(), []int{33}
+	return file_dragoman_v1_translation_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *TokenizeResponse) GetTexts() []*TokenizedText {
@@ -3807,7 +4258,7 @@ type TokenizedText struct {
 func (x *TokenizedText) Reset() {
 	*x = TokenizedText{}
 	if protoimpl.UnsafeEnabled {
-		mi := &file_dragoman_v1_translation_proto_msgTypes[34]
+		mi := &file_dragoman_v1_translation_proto_msgTypes[39]
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		ms.StoreMessageInfo(mi)
 	}
@@ -3820,7 +4271,7 @@ func (x *TokenizedText) String() string {
 func (*TokenizedText) ProtoMessage() {}
 
 func (x *TokenizedText) ProtoReflect() protoreflect.Message {
-	mi := &file_dragoman_v1_translation_proto_msgTypes[34]
+	mi := &file_dragoman_v1_translation_proto_msgTypes[39]
 	if protoimpl.UnsafeEnabled && x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3833,7 +4284,7 @@ func (x *TokenizedText) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TokenizedText.ProtoReflect.Descriptor instead.
 func (*TokenizedText) Descriptor() ([]byte, []int) {
-	return file_dragoman_v1_translation_proto_rawDescGZIP(), []int{34}
+	return file_dragoman_v1_translation_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *TokenizedText) GetTokens() []string {
@@ -3862,7 +4313,7 @@ type DetectLanguageRequest struct {
 func (x *DetectLanguageRequest) Reset() {
 	*x = DetectLanguageRequest{}
 	if protoimpl.UnsafeEnabled {
-		mi := &file_dragoman_v1_translation_proto_msgTypes[35]
+		mi := &file_dragoman_v1_translation_proto_msgTypes[40]
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		ms.StoreMessageInfo(mi)
 	}
@@ -3875,7 +4326,7 @@ func (x *DetectLanguageRequest) String() string {
 func (*DetectLanguageRequest) ProtoMessage() {}
 
 func (x *DetectLanguageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_dragoman_v1_translation_proto_msgTypes[35]
+	mi := &file_dragoman_v1_translation_proto_msgTypes[40]
 	if protoimpl.UnsafeEnabled && x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3888,7 +4339,7 @@ func (x *DetectLanguageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DetectLanguageRequest.ProtoReflect.Descriptor instead.
 func (*DetectLanguageRequest) Descriptor() ([]byte, []int) {
-	return file_dragoman_v1_translation_proto_rawDescGZIP(), []int{35}
+	return file_dragoman_v1_translation_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *DetectLanguageRequest) GetContents() []string {
@@ -3916,7 +4367,7 @@ type DetectLanguageResponse struct {
 func (x *DetectLanguageResponse) Reset() {
 	*x = DetectLanguageResponse{}
 	if protoimpl.UnsafeEnabled {
-		mi := &file_dragoman_v1_translation_proto_msgTypes[36]
+		mi := &file_dragoman_v1_translation_proto_msgTypes[41]
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		ms.StoreMessageInfo(mi)
 	}
@@ -3929,7 +4380,7 @@ func (x *DetectLanguageResponse) String() string {
 func (*DetectLanguageResponse) ProtoMessage() {}
 
 func (x *DetectLanguageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_dragoman_v1_translation_proto_msgTypes[36]
+	mi := &file_dragoman_v1_translation_proto_msgTypes[41]
 	if protoimpl.UnsafeEnabled && x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3942,7 +4393,7 @@ func (x *DetectLanguageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DetectLanguageResponse.ProtoReflect.Descriptor instead.
 func (*DetectLanguageResponse) Descriptor() ([]byte, []int) {
-	return file_dragoman_v1_translation_proto_rawDescGZIP(), []int{36}
+	return file_dragoman_v1_translation_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *DetectLanguageResponse) GetTexts() []*DetectedText {
@@ -3964,7 +4415,7 @@ type DetectedText struct {
 func (x *DetectedText) Reset() {
 	*x = DetectedText{}
 	if protoimpl.UnsafeEnabled {
-		mi := &file_dragoman_v1_translation_proto_msgTypes[37]
+		mi := &file_dragoman_v1_translation_proto_msgTypes[42]
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		ms.StoreMessageInfo(mi)
 	}
@@ -3977,7 +4428,7 @@ func (x *DetectedText) String() string {
 func (*DetectedText) ProtoMessage() {}
 
 func (x *DetectedText) ProtoReflect() protoreflect.Message {
-	mi := &file_dragoman_v1_translation_proto_msgTypes[37]
+	mi := &file_dragoman_v1_translation_proto_msgTypes[42]
 	if protoimpl.UnsafeEnabled && x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3990,7 +4441,7 @@ func (x *DetectedText) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DetectedText.ProtoReflect.Descriptor instead.
 func (*DetectedText) Descriptor() ([]byte, []int) {
-	return file_dragoman_v1_translation_proto_rawDescGZIP(), []int{37}
+	return file_dragoman_v1_translation_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *DetectedText) GetLanguages() []*LanguageGuess {
@@ -4012,7 +4463,7 @@ type LanguageGuess struct {
 func (x *LanguageGuess) Reset() {
 	*x = LanguageGuess{}
 	if protoimpl.UnsafeEnabled {
-		mi := &file_dragoman_v1_translation_proto_msgTypes[38]
+		mi := &file_dragoman_v1_translation_proto_msgTypes[43]
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		ms.StoreMessageInfo(mi)
 	}
@@ -4025,7 +4476,7 @@ func (x *LanguageGuess) String() string {
 func (*LanguageGuess) ProtoMessage() {}
 
 func (x *LanguageGuess) ProtoReflect() protoreflect.Message {
-	mi := &file_dragoman_v1_translation_proto_msgTypes[38]
+	mi := &file_dragoman_v1_translation_proto_msgTypes[43]
 	if protoimpl.UnsafeEnabled && x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4038,7 +4489,7 @@ func (x *LanguageGuess) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LanguageGuess.ProtoReflect.Descriptor instead.
 func (*LanguageGuess) Descriptor() ([]byte, []int) {
-	return file_dragoman_v1_translation_proto_rawDescGZIP(), []int{38}
+	return file_dragoman_v1_translation_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *LanguageGuess) GetLanguage() string {
@@ -4064,7 +4515,7 @@ type ListModelsRequest struct {
 func (x *ListModelsRequest) Reset() {
 	*x = ListModelsRequest{}
 	if protoimpl.UnsafeEnabled {
-		mi := &file_dragoman_v1_translation_proto_msgTypes[39]
+		mi := &file_dragoman_v1_translation_proto_msgTypes[44]
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		ms.StoreMessageInfo(mi)
 	}
@@ -4077,7 +4528,7 @@ func (x *ListModelsRequest) String() string {
 func (*ListModelsRequest) ProtoMessage() {}
 
 func (x *ListModelsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_dragoman_v1_translation_proto_msgTypes[39]
+	mi := &file_dragoman_v1_translation_proto_msgTypes[44]
 	if protoimpl.UnsafeEnabled && x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4090,7 +4541,7 @@ func (x *ListModelsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListModelsRequest.ProtoReflect.Descriptor instead.
 func (*ListModelsRequest) Descriptor() ([]byte, []int) {
-	return file_dragoman_v1_translation_proto_rawDescGZIP(), []int{39}
+	return file_dragoman_v1_translation_proto_rawDescGZIP(), []int{44}
 }
 
 type ListModelsResponse struct {
@@ -4104,7 +4555,7 @@ type ListModelsResponse struct {
 func (x *ListModelsResponse) Reset() {
 	*x = ListModelsResponse{}
 	if protoimpl.UnsafeEnabled {
-		mi := &file_dragoman_v1_translation_proto_msgTypes[40]
+		mi := &file_dragoman_v1_translation_proto_msgTypes[45]
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		ms.StoreMessageInfo(mi)
 	}
@@ -4117,7 +4568,7 @@ func (x *ListModelsResponse) String() string {
 func (*ListModelsResponse) ProtoMessage() {}
 
 func (x *ListModelsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_dragoman_v1_translation_proto_msgTypes[40]
+	mi := &file_dragoman_v1_translation_proto_msgTypes[45]
 	if protoimpl.UnsafeEnabled && x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4130,7 +4581,7 @@ func (x *ListModelsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListModelsResponse.ProtoReflect.Descriptor instead.
 func (*ListModelsResponse) Descriptor() ([]byte, []int) {
-	return file_dragoman_v1_translation_proto_rawDescGZIP(), []int{40}
+	return file_dragoman_v1_translation_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *ListModelsResponse) GetModels() []*Model {
@@ -4151,7 +4602,7 @@ type GetModelRequest struct {
 func (x *GetModelRequest) Reset() {
 	*x = GetModelRequest{}
 	if protoimpl.UnsafeEnabled {
-		mi := &file_dragoman_v1_translation_proto_msgTypes[41]
+		mi := &file_dragoman_v1_translation_proto_msgTypes[46]
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		ms.StoreMessageInfo(mi)
 	}
@@ -4164,7 +4615,7 @@ func (x *GetModelRequest) String() string {
 func (*GetModelRequest) ProtoMessage() {}
 
 func (x *GetModelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_dragoman_v1_translation_proto_msgTypes[41]
+	mi := &file_dragoman_v1_translation_proto_msgTypes[46]
 	if protoimpl.UnsafeEnabled && x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4177,7 +4628,7 @@ func (x *GetModelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetModelRequest.ProtoReflect.Descriptor instead.
 func (*GetModelRequest) Descriptor() ([]byte, []int) {
-	return file_dragoman_v1_translation_proto_rawDescGZIP(), []int{41}
+	return file_dragoman_v1_translation_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *GetModelRequest) GetName() string {
@@ -4219,7 +4670,7 @@ type Model struct {
 func (x *Model) Reset() {
 	*x = Model{}
 	if protoimpl.UnsafeEnabled {
-		mi := &file_dragoman_v1_translation_proto_msgTypes[42]
+		mi := &file_dragoman_v1_translation_proto_msgTypes[47]
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		ms.StoreMessageInfo(mi)
 	}
@@ -4232,7 +4683,7 @@ func (x *Model) String() string {
 func (*Model) ProtoMessage() {}
 
 func (x *Model) ProtoReflect() protoreflect.Message {
-	mi := &file_dragoman_v1_translation_proto_msgTypes[42]
+	mi := &file_dragoman_v1_translation_proto_msgTypes[47]
 	if protoimpl.UnsafeEnabled && x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4245,7 +4696,7 @@ func (x *Model) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Model.ProtoReflect.Descriptor instead.
 func (*Model) Descriptor() ([]byte, []int) {
-	return file_dragoman_v1_translation_proto_rawDescGZIP(), []int{42}
+	return file_dragoman_v1_translation_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *Model) GetName() string {
@@ -4384,7 +4835,7 @@ type ModelVersion struct {
 func (x *ModelVersion) Reset() {
 	*x = ModelVersion{}
 	if protoimpl.UnsafeEnabled {
-		mi := &file_dragoman_v1_translation_proto_msgTypes[43]
+		mi := &file_dragoman_v1_translation_proto_msgTypes[48]
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		ms.StoreMessageInfo(mi)
 	}
@@ -4397,7 +4848,7 @@ func (x *ModelVersion) String() string {
 func (*ModelVersion) ProtoMessage() {}
 
 func (x *ModelVersion) ProtoReflect() protoreflect.Message {
-	mi := &file_dragoman_v1_translation_proto_msgTypes[43]
+	mi := &file_dragoman_v1_translation_proto_msgTypes[48]
 	if protoimpl.UnsafeEnabled && x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4410,7 +4861,7 @@ func (x *ModelVersion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelVersion.ProtoReflect.Descriptor instead.
 func (*ModelVersion) Descriptor() ([]byte, []int) {
-	return file_dragoman_v1_translation_proto_rawDescGZIP(), []int{43}
+	return file_dragoman_v1_translation_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *ModelVersion) GetLabel() string {
@@ -4460,7 +4911,7 @@ type LanguagePair struct {
 func (x *LanguagePair) Reset() {
 	*x = LanguagePair{}
 	if protoimpl.UnsafeEnabled {
-		mi := &file_dragoman_v1_translation_proto_msgTypes[44]
+		mi := &file_dragoman_v1_translation_proto_msgTypes[49]
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		ms.StoreMessageInfo(mi)
 	}
@@ -4473,7 +4924,7 @@ func (x *LanguagePair) String() string {
 func (*LanguagePair) ProtoMessage() {}
 
 func (x *LanguagePair) ProtoReflect() protoreflect.Message {
-	mi := &file_dragoman_v1_translation_proto_msgTypes[44]
+	mi := &file_dragoman_v1_translation_proto_msgTypes[49]
 	if protoimpl.UnsafeEnabled && x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4486,7 +4937,7 @@ func (x *LanguagePair) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LanguagePair.ProtoReflect.Descriptor instead.
 func (*LanguagePair) Descriptor() ([]byte, []int) {
-	return file_dragoman_v1_translation_proto_rawDescGZIP(), []int{44}
+	return file_dragoman_v1_translation_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *LanguagePair) GetSource() string {
@@ -5037,7 +5488,67 @@ var file_dragoman_v1_translation_proto_rawDesc = []byte{
 	0x12, 0x3a, 0x0a, 0x0b, 0x72, 0x65, 0x74, 0x72, 0x79, 0x5f, 0x64, 0x65, 0x6c, 0x61, 0x79, 0x18,
 	0x04, 0x20, 0x01, 0x28, 0x0b, 0x32, 0x19, 0x2e, 0x67, 0x6f, 0x6f, 0x67, 0x6c, 0x65, 0x2e, 0x70,
 	0x72, 0x6f, 0x74, 0x6f, 0x62, 0x75, 0x66, 0x2e, 0x44, 0x75, 0x72, 0x61, 0x74, 0x69, 0x6f, 0x6e,
-	0x52, 0x0a, 0x72, 0x65, 0x74, 0x72, 0x79, 0x44, 0x65, 0x6c, 0x61, 0x79, 0x22, 0xe3, 0x02, 0x0a,
+	0x52, 0x0a, 0x72, 0x65, 0x74, 0x72, 0x79, 0x44, 0x65, 0x6c, 0x61, 0x79, 0x22, 0x71, 0x0a, 0x18,
+	0x54, 0x72, 0x61, 0x6e, 0x73, 0x6c, 0x61, 0x74, 0x65, 0x44, 0x6f, 0x63, 0x75, 0x6d, 0x65, 0x6e,
+	0x74, 0x52, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74, 0x12, 0x35, 0x0a, 0x06, 0x68, 0x65, 0x61, 0x64,
+	0x65, 0x72, 0x18, 0x01, 0x20, 0x01, 0x28, 0x0b, 0x32, 0x1b, 0x2e, 0x64, 0x72, 0x61, 0x67, 0x6f,
+	0x6d, 0x61, 0x6e, 0x2e, 0x76, 0x31, 0x2e, 0x44, 0x6f, 0x63, 0x75, 0x6d, 0x65, 0x6e, 0x74, 0x48,
+	0x65, 0x61, 0x64, 0x65, 0x72, 0x48, 0x00, 0x52, 0x06, 0x68, 0x65, 0x61, 0x64, 0x65, 0x72, 0x12,
+	0x16, 0x0a, 0x05, 0x63, 0x68, 0x75, 0x6e, 0x6b, 0x18, 0x02, 0x20, 0x01, 0x28, 0x0c, 0x48, 0x00,
+	0x52, 0x05, 0x63, 0x68, 0x75, 0x6e, 0x6b, 0x42, 0x06, 0x0a, 0x04, 0x70, 0x61, 0x72, 0x74, 0x22,
+	0xb9, 0x01, 0x0a, 0x0e, 0x44, 0x6f, 0x63, 0x75, 0x6d, 0x65, 0x6e, 0x74, 0x48, 0x65, 0x61, 0x64,
+	0x65, 0x72, 0x12, 0x1b, 0x0a, 0x09, 0x66, 0x69, 0x6c, 0x65, 0x5f, 0x6e, 0x61, 0x6d, 0x65, 0x18,
+	0x01, 0x20, 0x01, 0x28, 0x09, 0x52, 0x08, 0x66, 0x69, 0x6c, 0x65, 0x4e, 0x61, 0x6d, 0x65, 0x12,
+	0x16, 0x0a, 0x06, 0x66, 0x6f, 0x72, 0x6d, 0x61, 0x74, 0x18, 0x02, 0x20, 0x01, 0x28, 0x09, 0x52,
+	0x06, 0x66, 0x6f, 0x72, 0x6d, 0x61, 0x74, 0x12, 0x37, 0x0a, 0x07, 0x72, 0x65, 0x71, 0x75, 0x65,
+	0x73, 0x74, 0x18, 0x03, 0x20, 0x01, 0x28, 0x0b, 0x32, 0x1d, 0x2e, 0x64, 0x72, 0x61, 0x67, 0x6f,
+	0x6d, 0x61, 0x6e, 0x2e, 0x76, 0x31, 0x2e, 0x54, 0x72, 0x61, 0x6e, 0x73, 0x6c, 0x61, 0x74, 0x65,
+	0x52, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74, 0x52, 0x07, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74,
+	0x12, 0x18, 0x0a, 0x07, 0x63, 0x6f, 0x6c, 0x75, 0x6d, 0x6e, 0x73, 0x18, 0x04, 0x20, 0x03, 0x28,
+	0x09, 0x52, 0x07, 0x63, 0x6f, 0x6c, 0x75, 0x6d, 0x6e, 0x73, 0x12, 0x1f, 0x0a, 0x0b, 0x73, 0x6b,
+	0x69, 0x70, 0x5f, 0x65, 0x72, 0x72, 0x6f, 0x72, 0x73, 0x18, 0x05, 0x20, 0x01, 0x28, 0x08, 0x52,
+	0x0a, 0x73, 0x6b, 0x69, 0x70, 0x45, 0x72, 0x72, 0x6f, 0x72, 0x73, 0x22, 0xb0, 0x01, 0x0a, 0x19,
+	0x54, 0x72, 0x61, 0x6e, 0x73, 0x6c, 0x61, 0x74, 0x65, 0x44, 0x6f, 0x63, 0x75, 0x6d, 0x65, 0x6e,
+	0x74, 0x52, 0x65, 0x73, 0x70, 0x6f, 0x6e, 0x73, 0x65, 0x12, 0x3b, 0x0a, 0x08, 0x70, 0x72, 0x6f,
+	0x67, 0x72, 0x65, 0x73, 0x73, 0x18, 0x01, 0x20, 0x01, 0x28, 0x0b, 0x32, 0x1d, 0x2e, 0x64, 0x72,
+	0x61, 0x67, 0x6f, 0x6d, 0x61, 0x6e, 0x2e, 0x76, 0x31, 0x2e, 0x44, 0x6f, 0x63, 0x75, 0x6d, 0x65,
+	0x6e, 0x74, 0x50, 0x72, 0x6f, 0x67, 0x72, 0x65, 0x73, 0x73, 0x48, 0x00, 0x52, 0x08, 0x70, 0x72,
+	0x6f, 0x67, 0x72, 0x65, 0x73, 0x73, 0x12, 0x16, 0x0a, 0x05, 0x63, 0x68, 0x75, 0x6e, 0x6b, 0x18,
+	0x02, 0x20, 0x01, 0x28, 0x0c, 0x48, 0x00, 0x52, 0x05, 0x63, 0x68, 0x75, 0x6e, 0x6b, 0x12, 0x35,
+	0x0a, 0x06, 0x72, 0x65, 0x70, 0x6f, 0x72, 0x74, 0x18, 0x03, 0x20, 0x01, 0x28, 0x0b, 0x32, 0x1b,
+	0x2e, 0x64, 0x72, 0x61, 0x67, 0x6f, 0x6d, 0x61, 0x6e, 0x2e, 0x76, 0x31, 0x2e, 0x44, 0x6f, 0x63,
+	0x75, 0x6d, 0x65, 0x6e, 0x74, 0x52, 0x65, 0x70, 0x6f, 0x72, 0x74, 0x48, 0x00, 0x52, 0x06, 0x72,
+	0x65, 0x70, 0x6f, 0x72, 0x74, 0x42, 0x07, 0x0a, 0x05, 0x65, 0x76, 0x65, 0x6e, 0x74, 0x22, 0x72,
+	0x0a, 0x10, 0x44, 0x6f, 0x63, 0x75, 0x6d, 0x65, 0x6e, 0x74, 0x50, 0x72, 0x6f, 0x67, 0x72, 0x65,
+	0x73, 0x73, 0x12, 0x23, 0x0a, 0x0d, 0x70, 0x61, 0x73, 0x73, 0x61, 0x67, 0x65, 0x73, 0x5f, 0x64,
+	0x6f, 0x6e, 0x65, 0x18, 0x01, 0x20, 0x01, 0x28, 0x03, 0x52, 0x0c, 0x70, 0x61, 0x73, 0x73, 0x61,
+	0x67, 0x65, 0x73, 0x44, 0x6f, 0x6e, 0x65, 0x12, 0x25, 0x0a, 0x0e, 0x70, 0x61, 0x73, 0x73, 0x61,
+	0x67, 0x65, 0x73, 0x5f, 0x6b, 0x6e, 0x6f, 0x77, 0x6e, 0x18, 0x02, 0x20, 0x01, 0x28, 0x03, 0x52,
+	0x0d, 0x70, 0x61, 0x73, 0x73, 0x61, 0x67, 0x65, 0x73, 0x4b, 0x6e, 0x6f, 0x77, 0x6e, 0x12, 0x12,
+	0x0a, 0x04, 0x70, 0x61, 0x72, 0x74, 0x18, 0x03, 0x20, 0x01, 0x28, 0x09, 0x52, 0x04, 0x70, 0x61,
+	0x72, 0x74, 0x22, 0xe7, 0x02, 0x0a, 0x0e, 0x44, 0x6f, 0x63, 0x75, 0x6d, 0x65, 0x6e, 0x74, 0x52,
+	0x65, 0x70, 0x6f, 0x72, 0x74, 0x12, 0x1b, 0x0a, 0x09, 0x66, 0x69, 0x6c, 0x65, 0x5f, 0x6e, 0x61,
+	0x6d, 0x65, 0x18, 0x01, 0x20, 0x01, 0x28, 0x09, 0x52, 0x08, 0x66, 0x69, 0x6c, 0x65, 0x4e, 0x61,
+	0x6d, 0x65, 0x12, 0x16, 0x0a, 0x06, 0x66, 0x6f, 0x72, 0x6d, 0x61, 0x74, 0x18, 0x02, 0x20, 0x01,
+	0x28, 0x09, 0x52, 0x06, 0x66, 0x6f, 0x72, 0x6d, 0x61, 0x74, 0x12, 0x1d, 0x0a, 0x0a, 0x6d, 0x65,
+	0x64, 0x69, 0x61, 0x5f, 0x74, 0x79, 0x70, 0x65, 0x18, 0x03, 0x20, 0x01, 0x28, 0x09, 0x52, 0x09,
+	0x6d, 0x65, 0x64, 0x69, 0x61, 0x54, 0x79, 0x70, 0x65, 0x12, 0x1a, 0x0a, 0x08, 0x70, 0x61, 0x73,
+	0x73, 0x61, 0x67, 0x65, 0x73, 0x18, 0x04, 0x20, 0x01, 0x28, 0x03, 0x52, 0x08, 0x70, 0x61, 0x73,
+	0x73, 0x61, 0x67, 0x65, 0x73, 0x12, 0x1e, 0x0a, 0x0a, 0x63, 0x68, 0x61, 0x72, 0x61, 0x63, 0x74,
+	0x65, 0x72, 0x73, 0x18, 0x05, 0x20, 0x01, 0x28, 0x03, 0x52, 0x0a, 0x63, 0x68, 0x61, 0x72, 0x61,
+	0x63, 0x74, 0x65, 0x72, 0x73, 0x12, 0x14, 0x0a, 0x05, 0x6d, 0x6f, 0x64, 0x65, 0x6c, 0x18, 0x06,
+	0x20, 0x01, 0x28, 0x09, 0x52, 0x05, 0x6d, 0x6f, 0x64, 0x65, 0x6c, 0x12, 0x23, 0x0a, 0x0d, 0x6d,
+	0x6f, 0x64, 0x65, 0x6c, 0x5f, 0x76, 0x65, 0x72, 0x73, 0x69, 0x6f, 0x6e, 0x18, 0x07, 0x20, 0x01,
+	0x28, 0x09, 0x52, 0x0c, 0x6d, 0x6f, 0x64, 0x65, 0x6c, 0x56, 0x65, 0x72, 0x73, 0x69, 0x6f, 0x6e,
+	0x12, 0x10, 0x0a, 0x03, 0x69, 0x73, 0x61, 0x18, 0x08, 0x20, 0x01, 0x28, 0x09, 0x52, 0x03, 0x69,
+	0x73, 0x61, 0x12, 0x27, 0x0a, 0x0f, 0x73, 0x6f, 0x75, 0x72, 0x63, 0x65, 0x5f, 0x6c, 0x61, 0x6e,
+	0x67, 0x75, 0x61, 0x67, 0x65, 0x18, 0x09, 0x20, 0x01, 0x28, 0x09, 0x52, 0x0e, 0x73, 0x6f, 0x75,
+	0x72, 0x63, 0x65, 0x4c, 0x61, 0x6e, 0x67, 0x75, 0x61, 0x67, 0x65, 0x12, 0x1a, 0x0a, 0x08, 0x77,
+	0x61, 0x72, 0x6e, 0x69, 0x6e, 0x67, 0x73, 0x18, 0x0a, 0x20, 0x03, 0x28, 0x09, 0x52, 0x08, 0x77,
+	0x61, 0x72, 0x6e, 0x69, 0x6e, 0x67, 0x73, 0x12, 0x33, 0x0a, 0x15, 0x75, 0x6e, 0x74, 0x72, 0x61,
+	0x6e, 0x73, 0x6c, 0x61, 0x74, 0x65, 0x64, 0x5f, 0x70, 0x61, 0x73, 0x73, 0x61, 0x67, 0x65, 0x73,
+	0x18, 0x0b, 0x20, 0x01, 0x28, 0x03, 0x52, 0x14, 0x75, 0x6e, 0x74, 0x72, 0x61, 0x6e, 0x73, 0x6c,
+	0x61, 0x74, 0x65, 0x64, 0x50, 0x61, 0x73, 0x73, 0x61, 0x67, 0x65, 0x73, 0x22, 0xe3, 0x02, 0x0a,
 	0x0c, 0x53, 0x63, 0x6f, 0x72, 0x65, 0x52, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74, 0x12, 0x14, 0x0a,
 	0x05, 0x6d, 0x6f, 0x64, 0x65, 0x6c, 0x18, 0x01, 0x20, 0x01, 0x28, 0x09, 0x52, 0x05, 0x6d, 0x6f,
 	0x64, 0x65, 0x6c, 0x12, 0x2c, 0x0a, 0x05, 0x70, 0x61, 0x69, 0x72, 0x73, 0x18, 0x02, 0x20, 0x03,
@@ -5253,7 +5764,7 @@ var file_dragoman_v1_translation_proto_rawDesc = []byte{
 	0x01, 0x12, 0x1c, 0x0a, 0x18, 0x46, 0x49, 0x4e, 0x49, 0x53, 0x48, 0x5f, 0x52, 0x45, 0x41, 0x53,
 	0x4f, 0x4e, 0x5f, 0x4d, 0x41, 0x58, 0x5f, 0x4c, 0x45, 0x4e, 0x47, 0x54, 0x48, 0x10, 0x02, 0x12,
 	0x1c, 0x0a, 0x18, 0x46, 0x49, 0x4e, 0x49, 0x53, 0x48, 0x5f, 0x52, 0x45, 0x41, 0x53, 0x4f, 0x4e,
-	0x5f, 0x52, 0x45, 0x50, 0x45, 0x54, 0x49, 0x54, 0x49, 0x4f, 0x4e, 0x10, 0x03, 0x32, 0xfa, 0x03,
+	0x5f, 0x52, 0x45, 0x50, 0x45, 0x54, 0x49, 0x54, 0x49, 0x4f, 0x4e, 0x10, 0x03, 0x32, 0xe2, 0x04,
 	0x0a, 0x12, 0x54, 0x72, 0x61, 0x6e, 0x73, 0x6c, 0x61, 0x74, 0x69, 0x6f, 0x6e, 0x53, 0x65, 0x72,
 	0x76, 0x69, 0x63, 0x65, 0x12, 0x4a, 0x0a, 0x09, 0x54, 0x72, 0x61, 0x6e, 0x73, 0x6c, 0x61, 0x74,
 	0x65, 0x12, 0x1d, 0x2e, 0x64, 0x72, 0x61, 0x67, 0x6f, 0x6d, 0x61, 0x6e, 0x2e, 0x76, 0x31, 0x2e,
@@ -5271,35 +5782,41 @@ var file_dragoman_v1_translation_proto_rawDesc = []byte{
 	0x61, 0x74, 0x65, 0x42, 0x75, 0x6c, 0x6b, 0x52, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74, 0x1a, 0x22,
 	0x2e, 0x64, 0x72, 0x61, 0x67, 0x6f, 0x6d, 0x61, 0x6e, 0x2e, 0x76, 0x31, 0x2e, 0x54, 0x72, 0x61,
 	0x6e, 0x73, 0x6c, 0x61, 0x74, 0x65, 0x42, 0x75, 0x6c, 0x6b, 0x52, 0x65, 0x73, 0x70, 0x6f, 0x6e,
-	0x73, 0x65, 0x28, 0x01, 0x30, 0x01, 0x12, 0x3e, 0x0a, 0x05, 0x53, 0x63, 0x6f, 0x72, 0x65, 0x12,
-	0x19, 0x2e, 0x64, 0x72, 0x61, 0x67, 0x6f, 0x6d, 0x61, 0x6e, 0x2e, 0x76, 0x31, 0x2e, 0x53, 0x63,
-	0x6f, 0x72, 0x65, 0x52, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74, 0x1a, 0x1a, 0x2e, 0x64, 0x72, 0x61,
-	0x67, 0x6f, 0x6d, 0x61, 0x6e, 0x2e, 0x76, 0x31, 0x2e, 0x53, 0x63, 0x6f, 0x72, 0x65, 0x52, 0x65,
-	0x73, 0x70, 0x6f, 0x6e, 0x73, 0x65, 0x12, 0x47, 0x0a, 0x08, 0x54, 0x6f, 0x6b, 0x65, 0x6e, 0x69,
-	0x7a, 0x65, 0x12, 0x1c, 0x2e, 0x64, 0x72, 0x61, 0x67, 0x6f, 0x6d, 0x61, 0x6e, 0x2e, 0x76, 0x31,
-	0x2e, 0x54, 0x6f, 0x6b, 0x65, 0x6e, 0x69, 0x7a, 0x65, 0x52, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74,
-	0x1a, 0x1d, 0x2e, 0x64, 0x72, 0x61, 0x67, 0x6f, 0x6d, 0x61, 0x6e, 0x2e, 0x76, 0x31, 0x2e, 0x54,
-	0x6f, 0x6b, 0x65, 0x6e, 0x69, 0x7a, 0x65, 0x52, 0x65, 0x73, 0x70, 0x6f, 0x6e, 0x73, 0x65, 0x12,
-	0x59, 0x0a, 0x0e, 0x44, 0x65, 0x74, 0x65, 0x63, 0x74, 0x4c, 0x61, 0x6e, 0x67, 0x75, 0x61, 0x67,
-	0x65, 0x12, 0x22, 0x2e, 0x64, 0x72, 0x61, 0x67, 0x6f, 0x6d, 0x61, 0x6e, 0x2e, 0x76, 0x31, 0x2e,
-	0x44, 0x65, 0x74, 0x65, 0x63, 0x74, 0x4c, 0x61, 0x6e, 0x67, 0x75, 0x61, 0x67, 0x65, 0x52, 0x65,
-	0x71, 0x75, 0x65, 0x73, 0x74, 0x1a, 0x23, 0x2e, 0x64, 0x72, 0x61, 0x67, 0x6f, 0x6d, 0x61, 0x6e,
-	0x2e, 0x76, 0x31, 0x2e, 0x44, 0x65, 0x74, 0x65, 0x63, 0x74, 0x4c, 0x61, 0x6e, 0x67, 0x75, 0x61,
-	0x67, 0x65, 0x52, 0x65, 0x73, 0x70, 0x6f, 0x6e, 0x73, 0x65, 0x32, 0x9b, 0x01, 0x0a, 0x0c, 0x4d,
-	0x6f, 0x64, 0x65, 0x6c, 0x53, 0x65, 0x72, 0x76, 0x69, 0x63, 0x65, 0x12, 0x4d, 0x0a, 0x0a, 0x4c,
-	0x69, 0x73, 0x74, 0x4d, 0x6f, 0x64, 0x65, 0x6c, 0x73, 0x12, 0x1e, 0x2e, 0x64, 0x72, 0x61, 0x67,
-	0x6f, 0x6d, 0x61, 0x6e, 0x2e, 0x76, 0x31, 0x2e, 0x4c, 0x69, 0x73, 0x74, 0x4d, 0x6f, 0x64, 0x65,
-	0x6c, 0x73, 0x52, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74, 0x1a, 0x1f, 0x2e, 0x64, 0x72, 0x61, 0x67,
-	0x6f, 0x6d, 0x61, 0x6e, 0x2e, 0x76, 0x31, 0x2e, 0x4c, 0x69, 0x73, 0x74, 0x4d, 0x6f, 0x64, 0x65,
-	0x6c, 0x73, 0x52, 0x65, 0x73, 0x70, 0x6f, 0x6e, 0x73, 0x65, 0x12, 0x3c, 0x0a, 0x08, 0x47, 0x65,
-	0x74, 0x4d, 0x6f, 0x64, 0x65, 0x6c, 0x12, 0x1c, 0x2e, 0x64, 0x72, 0x61, 0x67, 0x6f, 0x6d, 0x61,
-	0x6e, 0x2e, 0x76, 0x31, 0x2e, 0x47, 0x65, 0x74, 0x4d, 0x6f, 0x64, 0x65, 0x6c, 0x52, 0x65, 0x71,
-	0x75, 0x65, 0x73, 0x74, 0x1a, 0x12, 0x2e, 0x64, 0x72, 0x61, 0x67, 0x6f, 0x6d, 0x61, 0x6e, 0x2e,
-	0x76, 0x31, 0x2e, 0x4d, 0x6f, 0x64, 0x65, 0x6c, 0x42, 0x30, 0x0a, 0x0b, 0x64, 0x72, 0x61, 0x67,
-	0x6f, 0x6d, 0x61, 0x6e, 0x2e, 0x76, 0x31, 0x50, 0x01, 0x5a, 0x1f, 0x64, 0x72, 0x61, 0x67, 0x6f,
-	0x6d, 0x61, 0x6e, 0x2e, 0x69, 0x6e, 0x74, 0x65, 0x72, 0x6e, 0x61, 0x6c, 0x2f, 0x67, 0x6f, 0x2f,
-	0x64, 0x72, 0x61, 0x67, 0x6f, 0x6d, 0x61, 0x6e, 0x76, 0x31, 0x62, 0x06, 0x70, 0x72, 0x6f, 0x74,
-	0x6f, 0x33,
+	0x73, 0x65, 0x28, 0x01, 0x30, 0x01, 0x12, 0x66, 0x0a, 0x11, 0x54, 0x72, 0x61, 0x6e, 0x73, 0x6c,
+	0x61, 0x74, 0x65, 0x44, 0x6f, 0x63, 0x75, 0x6d, 0x65, 0x6e, 0x74, 0x12, 0x25, 0x2e, 0x64, 0x72,
+	0x61, 0x67, 0x6f, 0x6d, 0x61, 0x6e, 0x2e, 0x76, 0x31, 0x2e, 0x54, 0x72, 0x61, 0x6e, 0x73, 0x6c,
+	0x61, 0x74, 0x65, 0x44, 0x6f, 0x63, 0x75, 0x6d, 0x65, 0x6e, 0x74, 0x52, 0x65, 0x71, 0x75, 0x65,
+	0x73, 0x74, 0x1a, 0x26, 0x2e, 0x64, 0x72, 0x61, 0x67, 0x6f, 0x6d, 0x61, 0x6e, 0x2e, 0x76, 0x31,
+	0x2e, 0x54, 0x72, 0x61, 0x6e, 0x73, 0x6c, 0x61, 0x74, 0x65, 0x44, 0x6f, 0x63, 0x75, 0x6d, 0x65,
+	0x6e, 0x74, 0x52, 0x65, 0x73, 0x70, 0x6f, 0x6e, 0x73, 0x65, 0x28, 0x01, 0x30, 0x01, 0x12, 0x3e,
+	0x0a, 0x05, 0x53, 0x63, 0x6f, 0x72, 0x65, 0x12, 0x19, 0x2e, 0x64, 0x72, 0x61, 0x67, 0x6f, 0x6d,
+	0x61, 0x6e, 0x2e, 0x76, 0x31, 0x2e, 0x53, 0x63, 0x6f, 0x72, 0x65, 0x52, 0x65, 0x71, 0x75, 0x65,
+	0x73, 0x74, 0x1a, 0x1a, 0x2e, 0x64, 0x72, 0x61, 0x67, 0x6f, 0x6d, 0x61, 0x6e, 0x2e, 0x76, 0x31,
+	0x2e, 0x53, 0x63, 0x6f, 0x72, 0x65, 0x52, 0x65, 0x73, 0x70, 0x6f, 0x6e, 0x73, 0x65, 0x12, 0x47,
+	0x0a, 0x08, 0x54, 0x6f, 0x6b, 0x65, 0x6e, 0x69, 0x7a, 0x65, 0x12, 0x1c, 0x2e, 0x64, 0x72, 0x61,
+	0x67, 0x6f, 0x6d, 0x61, 0x6e, 0x2e, 0x76, 0x31, 0x2e, 0x54, 0x6f, 0x6b, 0x65, 0x6e, 0x69, 0x7a,
+	0x65, 0x52, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74, 0x1a, 0x1d, 0x2e, 0x64, 0x72, 0x61, 0x67, 0x6f,
+	0x6d, 0x61, 0x6e, 0x2e, 0x76, 0x31, 0x2e, 0x54, 0x6f, 0x6b, 0x65, 0x6e, 0x69, 0x7a, 0x65, 0x52,
+	0x65, 0x73, 0x70, 0x6f, 0x6e, 0x73, 0x65, 0x12, 0x59, 0x0a, 0x0e, 0x44, 0x65, 0x74, 0x65, 0x63,
+	0x74, 0x4c, 0x61, 0x6e, 0x67, 0x75, 0x61, 0x67, 0x65, 0x12, 0x22, 0x2e, 0x64, 0x72, 0x61, 0x67,
+	0x6f, 0x6d, 0x61, 0x6e, 0x2e, 0x76, 0x31, 0x2e, 0x44, 0x65, 0x74, 0x65, 0x63, 0x74, 0x4c, 0x61,
+	0x6e, 0x67, 0x75, 0x61, 0x67, 0x65, 0x52, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74, 0x1a, 0x23, 0x2e,
+	0x64, 0x72, 0x61, 0x67, 0x6f, 0x6d, 0x61, 0x6e, 0x2e, 0x76, 0x31, 0x2e, 0x44, 0x65, 0x74, 0x65,
+	0x63, 0x74, 0x4c, 0x61, 0x6e, 0x67, 0x75, 0x61, 0x67, 0x65, 0x52, 0x65, 0x73, 0x70, 0x6f, 0x6e,
+	0x73, 0x65, 0x32, 0x9b, 0x01, 0x0a, 0x0c, 0x4d, 0x6f, 0x64, 0x65, 0x6c, 0x53, 0x65, 0x72, 0x76,
+	0x69, 0x63, 0x65, 0x12, 0x4d, 0x0a, 0x0a, 0x4c, 0x69, 0x73, 0x74, 0x4d, 0x6f, 0x64, 0x65, 0x6c,
+	0x73, 0x12, 0x1e, 0x2e, 0x64, 0x72, 0x61, 0x67, 0x6f, 0x6d, 0x61, 0x6e, 0x2e, 0x76, 0x31, 0x2e,
+	0x4c, 0x69, 0x73, 0x74, 0x4d, 0x6f, 0x64, 0x65, 0x6c, 0x73, 0x52, 0x65, 0x71, 0x75, 0x65, 0x73,
+	0x74, 0x1a, 0x1f, 0x2e, 0x64, 0x72, 0x61, 0x67, 0x6f, 0x6d, 0x61, 0x6e, 0x2e, 0x76, 0x31, 0x2e,
+	0x4c, 0x69, 0x73, 0x74, 0x4d, 0x6f, 0x64, 0x65, 0x6c, 0x73, 0x52, 0x65, 0x73, 0x70, 0x6f, 0x6e,
+	0x73, 0x65, 0x12, 0x3c, 0x0a, 0x08, 0x47, 0x65, 0x74, 0x4d, 0x6f, 0x64, 0x65, 0x6c, 0x12, 0x1c,
+	0x2e, 0x64, 0x72, 0x61, 0x67, 0x6f, 0x6d, 0x61, 0x6e, 0x2e, 0x76, 0x31, 0x2e, 0x47, 0x65, 0x74,
+	0x4d, 0x6f, 0x64, 0x65, 0x6c, 0x52, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74, 0x1a, 0x12, 0x2e, 0x64,
+	0x72, 0x61, 0x67, 0x6f, 0x6d, 0x61, 0x6e, 0x2e, 0x76, 0x31, 0x2e, 0x4d, 0x6f, 0x64, 0x65, 0x6c,
+	0x42, 0x30, 0x0a, 0x0b, 0x64, 0x72, 0x61, 0x67, 0x6f, 0x6d, 0x61, 0x6e, 0x2e, 0x76, 0x31, 0x50,
+	0x01, 0x5a, 0x1f, 0x64, 0x72, 0x61, 0x67, 0x6f, 0x6d, 0x61, 0x6e, 0x2e, 0x69, 0x6e, 0x74, 0x65,
+	0x72, 0x6e, 0x61, 0x6c, 0x2f, 0x67, 0x6f, 0x2f, 0x64, 0x72, 0x61, 0x67, 0x6f, 0x6d, 0x61, 0x6e,
+	0x76, 0x31, 0x62, 0x06, 0x70, 0x72, 0x6f, 0x74, 0x6f, 0x33,
 }
 
 var (
@@ -5315,65 +5832,70 @@ func file_dragoman_v1_translation_proto_rawDescGZIP() []byte {
 }
 
 var file_dragoman_v1_translation_proto_enumTypes = make([]protoimpl.EnumInfo, 11)
-var file_dragoman_v1_translation_proto_msgTypes = make([]protoimpl.MessageInfo, 45)
+var file_dragoman_v1_translation_proto_msgTypes = make([]protoimpl.MessageInfo, 50)
 var file_dragoman_v1_translation_proto_goTypes = []interface{}{
-	(Literals)(0),                   // 0: dragoman.v1.Literals
-	(Markup)(0),                     // 1: dragoman.v1.Markup
-	(Priority)(0),                   // 2: dragoman.v1.Priority
-	(Truncation)(0),                 // 3: dragoman.v1.Truncation
-	(SentenceSplitting)(0),          // 4: dragoman.v1.SentenceSplitting
-	(LengthNormalization)(0),        // 5: dragoman.v1.LengthNormalization
-	(EarlyStopping)(0),              // 6: dragoman.v1.EarlyStopping
-	(AttentionKind)(0),              // 7: dragoman.v1.AttentionKind
-	(FinishReason)(0),               // 8: dragoman.v1.FinishReason
-	(LiteralFault_Kind)(0),          // 9: dragoman.v1.LiteralFault.Kind
-	(Model_State)(0),                // 10: dragoman.v1.Model.State
-	(*TranslateRequest)(nil),        // 11: dragoman.v1.TranslateRequest
-	(*MarkupOptions)(nil),           // 12: dragoman.v1.MarkupOptions
-	(*DecodingOptions)(nil),         // 13: dragoman.v1.DecodingOptions
-	(*GlossaryEntry)(nil),           // 14: dragoman.v1.GlossaryEntry
-	(*Sampling)(nil),                // 15: dragoman.v1.Sampling
-	(*OutputOptions)(nil),           // 16: dragoman.v1.OutputOptions
-	(*AttentionHeads)(nil),          // 17: dragoman.v1.AttentionHeads
-	(*TranslateResponse)(nil),       // 18: dragoman.v1.TranslateResponse
-	(*Translation)(nil),             // 19: dragoman.v1.Translation
-	(*Hypothesis)(nil),              // 20: dragoman.v1.Hypothesis
-	(*CandidateStep)(nil),           // 21: dragoman.v1.CandidateStep
-	(*CandidateToken)(nil),          // 22: dragoman.v1.CandidateToken
-	(*Quality)(nil),                 // 23: dragoman.v1.Quality
-	(*LiteralFault)(nil),            // 24: dragoman.v1.LiteralFault
-	(*AlignmentPoint)(nil),          // 25: dragoman.v1.AlignmentPoint
-	(*AlignedText)(nil),             // 26: dragoman.v1.AlignedText
-	(*AlignedToken)(nil),            // 27: dragoman.v1.AlignedToken
-	(*WordLink)(nil),                // 28: dragoman.v1.WordLink
-	(*AttentionBlock)(nil),          // 29: dragoman.v1.AttentionBlock
-	(*HeadAttention)(nil),           // 30: dragoman.v1.HeadAttention
-	(*SentenceSpan)(nil),            // 31: dragoman.v1.SentenceSpan
-	(*Timing)(nil),                  // 32: dragoman.v1.Timing
-	(*StepTiming)(nil),              // 33: dragoman.v1.StepTiming
-	(*TranslateStreamResponse)(nil), // 34: dragoman.v1.TranslateStreamResponse
-	(*FinishedSentence)(nil),        // 35: dragoman.v1.FinishedSentence
-	(*TranslateBulkRequest)(nil),    // 36: dragoman.v1.TranslateBulkRequest
-	(*TranslateBulkResponse)(nil),   // 37: dragoman.v1.TranslateBulkResponse
-	(*Error)(nil),                   // 38: dragoman.v1.Error
-	(*ScoreRequest)(nil),            // 39: dragoman.v1.ScoreRequest
-	(*ScorePair)(nil),               // 40: dragoman.v1.ScorePair
-	(*ScoreResponse)(nil),           // 41: dragoman.v1.ScoreResponse
-	(*PairScore)(nil),               // 42: dragoman.v1.PairScore
-	(*TokenizeRequest)(nil),         // 43: dragoman.v1.TokenizeRequest
-	(*TokenizeResponse)(nil),        // 44: dragoman.v1.TokenizeResponse
-	(*TokenizedText)(nil),           // 45: dragoman.v1.TokenizedText
-	(*DetectLanguageRequest)(nil),   // 46: dragoman.v1.DetectLanguageRequest
-	(*DetectLanguageResponse)(nil),  // 47: dragoman.v1.DetectLanguageResponse
-	(*DetectedText)(nil),            // 48: dragoman.v1.DetectedText
-	(*LanguageGuess)(nil),           // 49: dragoman.v1.LanguageGuess
-	(*ListModelsRequest)(nil),       // 50: dragoman.v1.ListModelsRequest
-	(*ListModelsResponse)(nil),      // 51: dragoman.v1.ListModelsResponse
-	(*GetModelRequest)(nil),         // 52: dragoman.v1.GetModelRequest
-	(*Model)(nil),                   // 53: dragoman.v1.Model
-	(*ModelVersion)(nil),            // 54: dragoman.v1.ModelVersion
-	(*LanguagePair)(nil),            // 55: dragoman.v1.LanguagePair
-	(*durationpb.Duration)(nil),     // 56: google.protobuf.Duration
+	(Literals)(0),                     // 0: dragoman.v1.Literals
+	(Markup)(0),                       // 1: dragoman.v1.Markup
+	(Priority)(0),                     // 2: dragoman.v1.Priority
+	(Truncation)(0),                   // 3: dragoman.v1.Truncation
+	(SentenceSplitting)(0),            // 4: dragoman.v1.SentenceSplitting
+	(LengthNormalization)(0),          // 5: dragoman.v1.LengthNormalization
+	(EarlyStopping)(0),                // 6: dragoman.v1.EarlyStopping
+	(AttentionKind)(0),                // 7: dragoman.v1.AttentionKind
+	(FinishReason)(0),                 // 8: dragoman.v1.FinishReason
+	(LiteralFault_Kind)(0),            // 9: dragoman.v1.LiteralFault.Kind
+	(Model_State)(0),                  // 10: dragoman.v1.Model.State
+	(*TranslateRequest)(nil),          // 11: dragoman.v1.TranslateRequest
+	(*MarkupOptions)(nil),             // 12: dragoman.v1.MarkupOptions
+	(*DecodingOptions)(nil),           // 13: dragoman.v1.DecodingOptions
+	(*GlossaryEntry)(nil),             // 14: dragoman.v1.GlossaryEntry
+	(*Sampling)(nil),                  // 15: dragoman.v1.Sampling
+	(*OutputOptions)(nil),             // 16: dragoman.v1.OutputOptions
+	(*AttentionHeads)(nil),            // 17: dragoman.v1.AttentionHeads
+	(*TranslateResponse)(nil),         // 18: dragoman.v1.TranslateResponse
+	(*Translation)(nil),               // 19: dragoman.v1.Translation
+	(*Hypothesis)(nil),                // 20: dragoman.v1.Hypothesis
+	(*CandidateStep)(nil),             // 21: dragoman.v1.CandidateStep
+	(*CandidateToken)(nil),            // 22: dragoman.v1.CandidateToken
+	(*Quality)(nil),                   // 23: dragoman.v1.Quality
+	(*LiteralFault)(nil),              // 24: dragoman.v1.LiteralFault
+	(*AlignmentPoint)(nil),            // 25: dragoman.v1.AlignmentPoint
+	(*AlignedText)(nil),               // 26: dragoman.v1.AlignedText
+	(*AlignedToken)(nil),              // 27: dragoman.v1.AlignedToken
+	(*WordLink)(nil),                  // 28: dragoman.v1.WordLink
+	(*AttentionBlock)(nil),            // 29: dragoman.v1.AttentionBlock
+	(*HeadAttention)(nil),             // 30: dragoman.v1.HeadAttention
+	(*SentenceSpan)(nil),              // 31: dragoman.v1.SentenceSpan
+	(*Timing)(nil),                    // 32: dragoman.v1.Timing
+	(*StepTiming)(nil),                // 33: dragoman.v1.StepTiming
+	(*TranslateStreamResponse)(nil),   // 34: dragoman.v1.TranslateStreamResponse
+	(*FinishedSentence)(nil),          // 35: dragoman.v1.FinishedSentence
+	(*TranslateBulkRequest)(nil),      // 36: dragoman.v1.TranslateBulkRequest
+	(*TranslateBulkResponse)(nil),     // 37: dragoman.v1.TranslateBulkResponse
+	(*Error)(nil),                     // 38: dragoman.v1.Error
+	(*TranslateDocumentRequest)(nil),  // 39: dragoman.v1.TranslateDocumentRequest
+	(*DocumentHeader)(nil),            // 40: dragoman.v1.DocumentHeader
+	(*TranslateDocumentResponse)(nil), // 41: dragoman.v1.TranslateDocumentResponse
+	(*DocumentProgress)(nil),          // 42: dragoman.v1.DocumentProgress
+	(*DocumentReport)(nil),            // 43: dragoman.v1.DocumentReport
+	(*ScoreRequest)(nil),              // 44: dragoman.v1.ScoreRequest
+	(*ScorePair)(nil),                 // 45: dragoman.v1.ScorePair
+	(*ScoreResponse)(nil),             // 46: dragoman.v1.ScoreResponse
+	(*PairScore)(nil),                 // 47: dragoman.v1.PairScore
+	(*TokenizeRequest)(nil),           // 48: dragoman.v1.TokenizeRequest
+	(*TokenizeResponse)(nil),          // 49: dragoman.v1.TokenizeResponse
+	(*TokenizedText)(nil),             // 50: dragoman.v1.TokenizedText
+	(*DetectLanguageRequest)(nil),     // 51: dragoman.v1.DetectLanguageRequest
+	(*DetectLanguageResponse)(nil),    // 52: dragoman.v1.DetectLanguageResponse
+	(*DetectedText)(nil),              // 53: dragoman.v1.DetectedText
+	(*LanguageGuess)(nil),             // 54: dragoman.v1.LanguageGuess
+	(*ListModelsRequest)(nil),         // 55: dragoman.v1.ListModelsRequest
+	(*ListModelsResponse)(nil),        // 56: dragoman.v1.ListModelsResponse
+	(*GetModelRequest)(nil),           // 57: dragoman.v1.GetModelRequest
+	(*Model)(nil),                     // 58: dragoman.v1.Model
+	(*ModelVersion)(nil),              // 59: dragoman.v1.ModelVersion
+	(*LanguagePair)(nil),              // 60: dragoman.v1.LanguagePair
+	(*durationpb.Duration)(nil),       // 61: google.protobuf.Duration
 }
 var file_dragoman_v1_translation_proto_depIdxs = []int32{
 	13, // 0: dragoman.v1.TranslateRequest.options:type_name -> dragoman.v1.DecodingOptions
@@ -5409,18 +5931,18 @@ var file_dragoman_v1_translation_proto_depIdxs = []int32{
 	30, // 30: dragoman.v1.AlignedText.heads:type_name -> dragoman.v1.HeadAttention
 	7,  // 31: dragoman.v1.HeadAttention.kind:type_name -> dragoman.v1.AttentionKind
 	23, // 32: dragoman.v1.SentenceSpan.quality:type_name -> dragoman.v1.Quality
-	56, // 33: dragoman.v1.Timing.total:type_name -> google.protobuf.Duration
-	56, // 34: dragoman.v1.Timing.tokenize:type_name -> google.protobuf.Duration
-	56, // 35: dragoman.v1.Timing.queue:type_name -> google.protobuf.Duration
-	56, // 36: dragoman.v1.Timing.encode:type_name -> google.protobuf.Duration
-	56, // 37: dragoman.v1.Timing.decode:type_name -> google.protobuf.Duration
-	56, // 38: dragoman.v1.Timing.detokenize:type_name -> google.protobuf.Duration
+	61, // 33: dragoman.v1.Timing.total:type_name -> google.protobuf.Duration
+	61, // 34: dragoman.v1.Timing.tokenize:type_name -> google.protobuf.Duration
+	61, // 35: dragoman.v1.Timing.queue:type_name -> google.protobuf.Duration
+	61, // 36: dragoman.v1.Timing.encode:type_name -> google.protobuf.Duration
+	61, // 37: dragoman.v1.Timing.decode:type_name -> google.protobuf.Duration
+	61, // 38: dragoman.v1.Timing.detokenize:type_name -> google.protobuf.Duration
 	33, // 39: dragoman.v1.Timing.steps:type_name -> dragoman.v1.StepTiming
-	56, // 40: dragoman.v1.StepTiming.tokenize:type_name -> google.protobuf.Duration
-	56, // 41: dragoman.v1.StepTiming.queue:type_name -> google.protobuf.Duration
-	56, // 42: dragoman.v1.StepTiming.encode:type_name -> google.protobuf.Duration
-	56, // 43: dragoman.v1.StepTiming.decode:type_name -> google.protobuf.Duration
-	56, // 44: dragoman.v1.StepTiming.detokenize:type_name -> google.protobuf.Duration
+	61, // 40: dragoman.v1.StepTiming.tokenize:type_name -> google.protobuf.Duration
+	61, // 41: dragoman.v1.StepTiming.queue:type_name -> google.protobuf.Duration
+	61, // 42: dragoman.v1.StepTiming.encode:type_name -> google.protobuf.Duration
+	61, // 43: dragoman.v1.StepTiming.decode:type_name -> google.protobuf.Duration
+	61, // 44: dragoman.v1.StepTiming.detokenize:type_name -> google.protobuf.Duration
 	19, // 45: dragoman.v1.TranslateStreamResponse.translation:type_name -> dragoman.v1.Translation
 	35, // 46: dragoman.v1.TranslateStreamResponse.sentence:type_name -> dragoman.v1.FinishedSentence
 	18, // 47: dragoman.v1.TranslateStreamResponse.summary:type_name -> dragoman.v1.TranslateResponse
@@ -5429,42 +5951,48 @@ var file_dragoman_v1_translation_proto_depIdxs = []int32{
 	11, // 50: dragoman.v1.TranslateBulkRequest.request:type_name -> dragoman.v1.TranslateRequest
 	18, // 51: dragoman.v1.TranslateBulkResponse.response:type_name -> dragoman.v1.TranslateResponse
 	38, // 52: dragoman.v1.TranslateBulkResponse.error:type_name -> dragoman.v1.Error
-	56, // 53: dragoman.v1.Error.retry_delay:type_name -> google.protobuf.Duration
-	40, // 54: dragoman.v1.ScoreRequest.pairs:type_name -> dragoman.v1.ScorePair
-	2,  // 55: dragoman.v1.ScoreRequest.priority:type_name -> dragoman.v1.Priority
-	42, // 56: dragoman.v1.ScoreResponse.scores:type_name -> dragoman.v1.PairScore
-	25, // 57: dragoman.v1.PairScore.alignment:type_name -> dragoman.v1.AlignmentPoint
-	26, // 58: dragoman.v1.PairScore.aligned_text:type_name -> dragoman.v1.AlignedText
-	45, // 59: dragoman.v1.TokenizeResponse.texts:type_name -> dragoman.v1.TokenizedText
-	1,  // 60: dragoman.v1.DetectLanguageRequest.markup:type_name -> dragoman.v1.Markup
-	48, // 61: dragoman.v1.DetectLanguageResponse.texts:type_name -> dragoman.v1.DetectedText
-	49, // 62: dragoman.v1.DetectedText.languages:type_name -> dragoman.v1.LanguageGuess
-	53, // 63: dragoman.v1.ListModelsResponse.models:type_name -> dragoman.v1.Model
-	55, // 64: dragoman.v1.Model.language_pairs:type_name -> dragoman.v1.LanguagePair
-	10, // 65: dragoman.v1.Model.state:type_name -> dragoman.v1.Model.State
-	54, // 66: dragoman.v1.Model.versions:type_name -> dragoman.v1.ModelVersion
-	10, // 67: dragoman.v1.ModelVersion.state:type_name -> dragoman.v1.Model.State
-	11, // 68: dragoman.v1.TranslationService.Translate:input_type -> dragoman.v1.TranslateRequest
-	11, // 69: dragoman.v1.TranslationService.TranslateStream:input_type -> dragoman.v1.TranslateRequest
-	36, // 70: dragoman.v1.TranslationService.TranslateBulk:input_type -> dragoman.v1.TranslateBulkRequest
-	39, // 71: dragoman.v1.TranslationService.Score:input_type -> dragoman.v1.ScoreRequest
-	43, // 72: dragoman.v1.TranslationService.Tokenize:input_type -> dragoman.v1.TokenizeRequest
-	46, // 73: dragoman.v1.TranslationService.DetectLanguage:input_type -> dragoman.v1.DetectLanguageRequest
-	50, // 74: dragoman.v1.ModelService.ListModels:input_type -> dragoman.v1.ListModelsRequest
-	52, // 75: dragoman.v1.ModelService.GetModel:input_type -> dragoman.v1.GetModelRequest
-	18, // 76: dragoman.v1.TranslationService.Translate:output_type -> dragoman.v1.TranslateResponse
-	34, // 77: dragoman.v1.TranslationService.TranslateStream:output_type -> dragoman.v1.TranslateStreamResponse
-	37, // 78: dragoman.v1.TranslationService.TranslateBulk:output_type -> dragoman.v1.TranslateBulkResponse
-	41, // 79: dragoman.v1.TranslationService.Score:output_type -> dragoman.v1.ScoreResponse
-	44, // 80: dragoman.v1.TranslationService.Tokenize:output_type -> dragoman.v1.TokenizeResponse
-	47, // 81: dragoman.v1.TranslationService.DetectLanguage:output_type -> dragoman.v1.DetectLanguageResponse
-	51, // 82: dragoman.v1.ModelService.ListModels:output_type -> dragoman.v1.ListModelsResponse
-	53, // 83: dragoman.v1.ModelService.GetModel:output_type -> dragoman.v1.Model
-	76, // [76:84] is the sub-list for method output_type
-	68, // [68:76] is the sub-list for method input_type
-	68, // [68:68] is the sub-list for extension type_name
-	68, // [68:68] is the sub-list for extension extendee
-	0,  // [0:68] is the sub-list for field type_name
+	61, // 53: dragoman.v1.Error.retry_delay:type_name -> google.protobuf.Duration
+	40, // 54: dragoman.v1.TranslateDocumentRequest.header:type_name -> dragoman.v1.DocumentHeader
+	11, // 55: dragoman.v1.DocumentHeader.request:type_name -> dragoman.v1.TranslateRequest
+	42, // 56: dragoman.v1.TranslateDocumentResponse.progress:type_name -> dragoman.v1.DocumentProgress
+	43, // 57: dragoman.v1.TranslateDocumentResponse.report:type_name -> dragoman.v1.DocumentReport
+	45, // 58: dragoman.v1.ScoreRequest.pairs:type_name -> dragoman.v1.ScorePair
+	2,  // 59: dragoman.v1.ScoreRequest.priority:type_name -> dragoman.v1.Priority
+	47, // 60: dragoman.v1.ScoreResponse.scores:type_name -> dragoman.v1.PairScore
+	25, // 61: dragoman.v1.PairScore.alignment:type_name -> dragoman.v1.AlignmentPoint
+	26, // 62: dragoman.v1.PairScore.aligned_text:type_name -> dragoman.v1.AlignedText
+	50, // 63: dragoman.v1.TokenizeResponse.texts:type_name -> dragoman.v1.TokenizedText
+	1,  // 64: dragoman.v1.DetectLanguageRequest.markup:type_name -> dragoman.v1.Markup
+	53, // 65: dragoman.v1.DetectLanguageResponse.texts:type_name -> dragoman.v1.DetectedText
+	54, // 66: dragoman.v1.DetectedText.languages:type_name -> dragoman.v1.LanguageGuess
+	58, // 67: dragoman.v1.ListModelsResponse.models:type_name -> dragoman.v1.Model
+	60, // 68: dragoman.v1.Model.language_pairs:type_name -> dragoman.v1.LanguagePair
+	10, // 69: dragoman.v1.Model.state:type_name -> dragoman.v1.Model.State
+	59, // 70: dragoman.v1.Model.versions:type_name -> dragoman.v1.ModelVersion
+	10, // 71: dragoman.v1.ModelVersion.state:type_name -> dragoman.v1.Model.State
+	11, // 72: dragoman.v1.TranslationService.Translate:input_type -> dragoman.v1.TranslateRequest
+	11, // 73: dragoman.v1.TranslationService.TranslateStream:input_type -> dragoman.v1.TranslateRequest
+	36, // 74: dragoman.v1.TranslationService.TranslateBulk:input_type -> dragoman.v1.TranslateBulkRequest
+	39, // 75: dragoman.v1.TranslationService.TranslateDocument:input_type -> dragoman.v1.TranslateDocumentRequest
+	44, // 76: dragoman.v1.TranslationService.Score:input_type -> dragoman.v1.ScoreRequest
+	48, // 77: dragoman.v1.TranslationService.Tokenize:input_type -> dragoman.v1.TokenizeRequest
+	51, // 78: dragoman.v1.TranslationService.DetectLanguage:input_type -> dragoman.v1.DetectLanguageRequest
+	55, // 79: dragoman.v1.ModelService.ListModels:input_type -> dragoman.v1.ListModelsRequest
+	57, // 80: dragoman.v1.ModelService.GetModel:input_type -> dragoman.v1.GetModelRequest
+	18, // 81: dragoman.v1.TranslationService.Translate:output_type -> dragoman.v1.TranslateResponse
+	34, // 82: dragoman.v1.TranslationService.TranslateStream:output_type -> dragoman.v1.TranslateStreamResponse
+	37, // 83: dragoman.v1.TranslationService.TranslateBulk:output_type -> dragoman.v1.TranslateBulkResponse
+	41, // 84: dragoman.v1.TranslationService.TranslateDocument:output_type -> dragoman.v1.TranslateDocumentResponse
+	46, // 85: dragoman.v1.TranslationService.Score:output_type -> dragoman.v1.ScoreResponse
+	49, // 86: dragoman.v1.TranslationService.Tokenize:output_type -> dragoman.v1.TokenizeResponse
+	52, // 87: dragoman.v1.TranslationService.DetectLanguage:output_type -> dragoman.v1.DetectLanguageResponse
+	56, // 88: dragoman.v1.ModelService.ListModels:output_type -> dragoman.v1.ListModelsResponse
+	58, // 89: dragoman.v1.ModelService.GetModel:output_type -> dragoman.v1.Model
+	81, // [81:90] is the sub-list for method output_type
+	72, // [72:81] is the sub-list for method input_type
+	72, // [72:72] is the sub-list for extension type_name
+	72, // [72:72] is the sub-list for extension extendee
+	0,  // [0:72] is the sub-list for field type_name
 }
 
 func init() { file_dragoman_v1_translation_proto_init() }
@@ -5810,7 +6338,7 @@ func file_dragoman_v1_translation_proto_init() {
 			}
 		}
 		file_dragoman_v1_translation_proto_msgTypes[28].Exporter = func(v interface{}, i int) interface{} {
-			switch v := v.(*ScoreRequest); i {
+			switch v := v.(*TranslateDocumentRequest); i {
 			case 0:
 				return &v.state
 			case 1:
@@ -5822,7 +6350,7 @@ func file_dragoman_v1_translation_proto_init() {
 			}
 		}
 		file_dragoman_v1_translation_proto_msgTypes[29].Exporter = func(v interface{}, i int) interface{} {
-			switch v := v.(*ScorePair); i {
+			switch v := v.(*DocumentHeader); i {
 			case 0:
 				return &v.state
 			case 1:
@@ -5834,7 +6362,7 @@ func file_dragoman_v1_translation_proto_init() {
 			}
 		}
 		file_dragoman_v1_translation_proto_msgTypes[30].Exporter = func(v interface{}, i int) interface{} {
-			switch v := v.(*ScoreResponse); i {
+			switch v := v.(*TranslateDocumentResponse); i {
 			case 0:
 				return &v.state
 			case 1:
@@ -5846,7 +6374,7 @@ func file_dragoman_v1_translation_proto_init() {
 			}
 		}
 		file_dragoman_v1_translation_proto_msgTypes[31].Exporter = func(v interface{}, i int) interface{} {
-			switch v := v.(*PairScore); i {
+			switch v := v.(*DocumentProgress); i {
 			case 0:
 				return &v.state
 			case 1:
@@ -5858,7 +6386,7 @@ func file_dragoman_v1_translation_proto_init() {
 			}
 		}
 		file_dragoman_v1_translation_proto_msgTypes[32].Exporter = func(v interface{}, i int) interface{} {
-			switch v := v.(*TokenizeRequest); i {
+			switch v := v.(*DocumentReport); i {
 			case 0:
 				return &v.state
 			case 1:
@@ -5870,7 +6398,7 @@ func file_dragoman_v1_translation_proto_init() {
 			}
 		}
 		file_dragoman_v1_translation_proto_msgTypes[33].Exporter = func(v interface{}, i int) interface{} {
-			switch v := v.(*TokenizeResponse); i {
+			switch v := v.(*ScoreRequest); i {
 			case 0:
 				return &v.state
 			case 1:
@@ -5882,7 +6410,7 @@ func file_dragoman_v1_translation_proto_init() {
 			}
 		}
 		file_dragoman_v1_translation_proto_msgTypes[34].Exporter = func(v interface{}, i int) interface{} {
-			switch v := v.(*TokenizedText); i {
+			switch v := v.(*ScorePair); i {
 			case 0:
 				return &v.state
 			case 1:
@@ -5894,7 +6422,7 @@ func file_dragoman_v1_translation_proto_init() {
 			}
 		}
 		file_dragoman_v1_translation_proto_msgTypes[35].Exporter = func(v interface{}, i int) interface{} {
-			switch v := v.(*DetectLanguageRequest); i {
+			switch v := v.(*ScoreResponse); i {
 			case 0:
 				return &v.state
 			case 1:
@@ -5906,7 +6434,7 @@ func file_dragoman_v1_translation_proto_init() {
 			}
 		}
 		file_dragoman_v1_translation_proto_msgTypes[36].Exporter = func(v interface{}, i int) interface{} {
-			switch v := v.(*DetectLanguageResponse); i {
+			switch v := v.(*PairScore); i {
 			case 0:
 				return &v.state
 			case 1:
@@ -5918,7 +6446,7 @@ func file_dragoman_v1_translation_proto_init() {
 			}
 		}
 		file_dragoman_v1_translation_proto_msgTypes[37].Exporter = func(v interface{}, i int) interface{} {
-			switch v := v.(*DetectedText); i {
+			switch v := v.(*TokenizeRequest); i {
 			case 0:
 				return &v.state
 			case 1:
@@ -5930,7 +6458,7 @@ func file_dragoman_v1_translation_proto_init() {
 			}
 		}
 		file_dragoman_v1_translation_proto_msgTypes[38].Exporter = func(v interface{}, i int) interface{} {
-			switch v := v.(*LanguageGuess); i {
+			switch v := v.(*TokenizeResponse); i {
 			case 0:
 				return &v.state
 			case 1:
@@ -5942,7 +6470,7 @@ func file_dragoman_v1_translation_proto_init() {
 			}
 		}
 		file_dragoman_v1_translation_proto_msgTypes[39].Exporter = func(v interface{}, i int) interface{} {
-			switch v := v.(*ListModelsRequest); i {
+			switch v := v.(*TokenizedText); i {
 			case 0:
 				return &v.state
 			case 1:
@@ -5954,7 +6482,7 @@ func file_dragoman_v1_translation_proto_init() {
 			}
 		}
 		file_dragoman_v1_translation_proto_msgTypes[40].Exporter = func(v interface{}, i int) interface{} {
-			switch v := v.(*ListModelsResponse); i {
+			switch v := v.(*DetectLanguageRequest); i {
 			case 0:
 				return &v.state
 			case 1:
@@ -5966,7 +6494,7 @@ func file_dragoman_v1_translation_proto_init() {
 			}
 		}
 		file_dragoman_v1_translation_proto_msgTypes[41].Exporter = func(v interface{}, i int) interface{} {
-			switch v := v.(*GetModelRequest); i {
+			switch v := v.(*DetectLanguageResponse); i {
 			case 0:
 				return &v.state
 			case 1:
@@ -5978,7 +6506,7 @@ func file_dragoman_v1_translation_proto_init() {
 			}
 		}
 		file_dragoman_v1_translation_proto_msgTypes[42].Exporter = func(v interface{}, i int) interface{} {
-			switch v := v.(*Model); i {
+			switch v := v.(*DetectedText); i {
 			case 0:
 				return &v.state
 			case 1:
@@ -5990,7 +6518,7 @@ func file_dragoman_v1_translation_proto_init() {
 			}
 		}
 		file_dragoman_v1_translation_proto_msgTypes[43].Exporter = func(v interface{}, i int) interface{} {
-			switch v := v.(*ModelVersion); i {
+			switch v := v.(*LanguageGuess); i {
 			case 0:
 				return &v.state
 			case 1:
@@ -6002,6 +6530,66 @@ func file_dragoman_v1_translation_proto_init() {
 			}
 		}
 		file_dragoman_v1_translation_proto_msgTypes[44].Exporter = func(v interface{}, i int) interface{} {
+			switch v := v.(*ListModelsRequest); i {
+			case 0:
+				return &v.state
+			case 1:
+				return &v.sizeCache
+			case 2:
+				return &v.unknownFields
+			default:
+				return nil
+			}
+		}
+		file_dragoman_v1_translation_proto_msgTypes[45].Exporter = func(v interface{}, i int) interface{} {
+			switch v := v.(*ListModelsResponse); i {
+			case 0:
+				return &v.state
+			case 1:
+				return &v.sizeCache
+			case 2:
+				return &v.unknownFields
+			default:
+				return nil
+			}
+		}
+		file_dragoman_v1_translation_proto_msgTypes[46].Exporter = func(v interface{}, i int) interface{} {
+			switch v := v.(*GetModelRequest); i {
+			case 0:
+				return &v.state
+			case 1:
+				return &v.sizeCache
+			case 2:
+				return &v.unknownFields
+			default:
+				return nil
+			}
+		}
+		file_dragoman_v1_translation_proto_msgTypes[47].Exporter = func(v interface{}, i int) interface{} {
+			switch v := v.(*Model); i {
+			case 0:
+				return &v.state
+			case 1:
+				return &v.sizeCache
+			case 2:
+				return &v.unknownFields
+			default:
+				return nil
+			}
+		}
+		file_dragoman_v1_translation_proto_msgTypes[48].Exporter = func(v interface{}, i int) interface{} {
+			switch v := v.(*ModelVersion); i {
+			case 0:
+				return &v.state
+			case 1:
+				return &v.sizeCache
+			case 2:
+				return &v.unknownFields
+			default:
+				return nil
+			}
+		}
+		file_dragoman_v1_translation_proto_msgTypes[49].Exporter = func(v interface{}, i int) interface{} {
 			switch v := v.(*LanguagePair); i {
 			case 0:
 				return &v.state
@@ -6027,14 +6615,23 @@ func file_dragoman_v1_translation_proto_init() {
 		(*TranslateBulkResponse_Response)(nil),
 		(*TranslateBulkResponse_Error)(nil),
 	}
-	file_dragoman_v1_translation_proto_msgTypes[28].OneofWrappers = []interface{}{}
+	file_dragoman_v1_translation_proto_msgTypes[28].OneofWrappers = []interface{}{
+		(*TranslateDocumentRequest_Header)(nil),
+		(*TranslateDocumentRequest_Chunk)(nil),
+	}
+	file_dragoman_v1_translation_proto_msgTypes[30].OneofWrappers = []interface{}{
+		(*TranslateDocumentResponse_Progress)(nil),
+		(*TranslateDocumentResponse_Chunk)(nil),
+		(*TranslateDocumentResponse_Report)(nil),
+	}
+	file_dragoman_v1_translation_proto_msgTypes[33].OneofWrappers = []interface{}{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: file_dragoman_v1_translation_proto_rawDesc,
 			NumEnums:      11,
-			NumMessages:   45,
+			NumMessages:   50,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

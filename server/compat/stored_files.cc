@@ -51,7 +51,7 @@ void StoreUpload(const HttpDoor& door, const CompatApi& api, HttpRequest http,
 void SendStored(const HttpDoor& door, const StoredDocument& document,
                 const std::shared_ptr<HttpAnswer>& answer) {
   const StoredDocument::State state = document.state();
-  SendFile(answer,
+  SendSpooled(answer,
            {.content_type = state.report.media_type(),
             .headers = {SaveAs(state.report.file_name()), {"Cache-Control", "no-store"}}},
            state.output,

@@ -12,12 +12,13 @@
 #include "engine/base/utf8.h"
 #include "server/http/json.h"
 #include "server/http/multipart.h"
+#include "server/http/stream_api.h"
 #include "server/observe/trace.h"
 
 namespace dragoman {
 namespace {
 
-constexpr char kDoor[] = "http";
+constexpr char kFileDoor[] = "http";
 // The form around a file, and its other fields.
 constexpr size_t kFormBytes = 1 << 20;
 
@@ -33,8 +34,12 @@ class HttpDocument : public std::enable_shared_from_this<HttpDocument> {
  public:
   using Error = std::function<HttpResponse(const CallEnd& end)>;
 
-  HttpDocument(std::shared_ptr<HttpAnswer> answer, std::string request_id, Error error)
-      : answer_(std::move(answer)), request_id_(std::move(request_id)), error_(std::move(error)) {}
+  // With `events` it answers with all messages of the stream, otherwise with the file.
+  HttpDocument(std::shared_ptr<HttpAnswer> answer, std::string request_id, bool events, Error error)
+      : answer_(std::move(answer)),
+        request_id_(std::move(request_id)),
+        events_(events),
+        error_(std::move(error)) {}
 
   void Start(const ServerParts* parts, Caller caller, DocumentExchange::ReadFile read) {
     self_ = shared_from_this();
@@ -62,11 +67,13 @@ class HttpDocument : public std::enable_shared_from_this<HttpDocument> {
         self_ = nullptr;
       } else if (!event.message.has_value()) {
         return;
-      } else if (event.message->has_chunk()) {
+      } else if (events_ || event.message->has_chunk()) {
         Begin();
         writing_ = true;
         // Called back later, on the connection's thread.
-        answer_->Write(std::move(*event.message->mutable_chunk()), [self] { self->Written(); });
+        answer_->Write(
+            events_ ? EventOf(*event.message) : std::move(*event.message->mutable_chunk()),
+            [self] { self->Written(); });
       }
     }
   }
@@ -80,6 +87,10 @@ class HttpDocument : public std::enable_shared_from_this<HttpDocument> {
   }
 
   HttpResponse Head() const {
+    if (events_) {
+      return {.content_type = kEventStream,
+              .headers = {{"X-Request-Id", request_id_}, {"X-Accel-Buffering", "no"}}};
+    }
     const v1::DocumentReport& report = exchange_->report();
     return {.content_type = report.media_type(),
             .headers = {{"X-Request-Id", request_id_}, SaveAs(report.file_name())}};
@@ -91,12 +102,17 @@ class HttpDocument : public std::enable_shared_from_this<HttpDocument> {
 
   void End(const CallEnd& end) {
     if (begun_ && end.status.ok()) return answer_->End();
-    if (begun_) return;  // it is cut off: the connection closes
+    if (begun_ && !events_) return;  // it is cut off: the connection closes
+    if (begun_) {
+      answer_->Write(ErrorEventOf(end), nullptr);
+      return answer_->End();
+    }
     answer_->Send(end.status.ok() ? Head() : error_(end));
   }
 
   std::shared_ptr<HttpAnswer> answer_;
   const std::string request_id_;
+  const bool events_;
   const Error error_;
   std::shared_ptr<DocumentExchange> exchange_;
   std::shared_ptr<HttpDocument> self_;  // until its end
@@ -232,8 +248,8 @@ std::pair<std::string, std::string> SaveAs(const std::string& file_name) {
   return {"Content-Disposition", "attachment; filename*=UTF-8''" + escaped};
 }
 
-void SendFile(const std::shared_ptr<HttpAnswer>& answer, HttpResponse head,
-              std::shared_ptr<const Spool> file, std::function<void()> sent) {
+void SendSpooled(const std::shared_ptr<HttpAnswer>& answer, HttpResponse head,
+                 std::shared_ptr<const Spool> file, std::function<void()> sent) {
   const auto sending = std::make_shared<Sending>();
   sending->answer = answer;
   sending->file = std::move(file);
@@ -261,7 +277,8 @@ void TranslateFileOverHttp(
     Caller caller = read_caller.ok() ? *std::move(read_caller) : Caller{.door = door_name};
     // The head of the answer contains the id, and is sent before the end of the call.
     if (!IsRequestId(caller.request_id)) caller.request_id = NewRequestId();
-    const auto call = std::make_shared<HttpDocument>(answer, caller.request_id, error);
+    const bool events = MediaType(request.Header("accept")) == kEventStream;
+    const auto call = std::make_shared<HttpDocument>(answer, caller.request_id, events, error);
     const auto shared_form = std::make_shared<absl::StatusOr<DocumentForm>>(std::move(form));
     call->Start(door.parts, std::move(caller),
                 [=](v1::DocumentHeader* header) -> absl::StatusOr<std::shared_ptr<Spool>> {
@@ -278,7 +295,7 @@ void AddDocumentApi(const HttpDoor& door, HttpRouter* router) {
   HttpRoute route = {.method = "POST",
                      .path = "/v1/translate_file",
                      .handler = [door](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
-                       TranslateFileOverHttp(door, kDoor, std::move(http), std::move(answer),
+                       TranslateFileOverHttp(door, kFileDoor, std::move(http), std::move(answer),
                                              "file", ReadFields, ToHttpError);
                      }};
   ReceiveForms(door, &route);

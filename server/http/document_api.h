@@ -48,8 +48,8 @@ std::pair<std::string, std::string> SaveAs(const std::string& file_name);
 
 // Sends a file as the body of an answer, without keeping it in memory; `sent` is called when all of
 // it was sent, unless the client goes away before.
-void SendFile(const std::shared_ptr<HttpAnswer>& answer, HttpResponse head,
-              std::shared_ptr<const Spool> file, std::function<void()> sent);
+void SendSpooled(const std::shared_ptr<HttpAnswer>& answer, HttpResponse head,
+                 std::shared_ptr<const Spool> file, std::function<void()> sent);
 
 // Translates the form's file for the sender of `http`, who may go away, and answers with the
 // result, or with the result of `error`.  `read` fills the header from the form.

@@ -30,10 +30,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
-#include "documents/document.h"
 #include "dragoman/v1/translation.pb.h"
 #include "server/api/bulk_exchange.h"
 #include "server/api/document_desk.h"
+#include "server/api/document_translator.h"
 
 namespace dragoman {
 
@@ -79,58 +79,38 @@ class DocumentExchange : public std::enable_shared_from_this<DocumentExchange> {
   // The translated file, instead of its chunks.  REQUIRES: Next has returned a chunk or the report.
   std::shared_ptr<Spool> TakeOutput();
   // REQUIRES: as TakeOutput.
-  const v1::DocumentReport& report() const { return report_; }
+  const v1::DocumentReport& report() const { return translator_->report(); }
 
   // The caller has gone or its deadline has passed.
   void Cancel();
 
  private:
   enum class Stage { kReceiving, kWorking, kSending, kEnded };
-  struct Part;
 
   void OnNews();
-  // In messages.
-  std::string FileName() const {
-    return header_.file_name().empty() ? "the file" : header_.file_name();
-  }
-
-  // On the transport's thread.
+  void OnProgress(const v1::DocumentProgress& progress);
   absl::Status Receive(const v1::TranslateDocumentRequest& message);
   void BeginWork(ReadFile read);
-
-  // On that of the desk.
+  // On a thread of the desk.
   void DoWork(const ReadFile& read);
-  absl::Status TranslateFile(const ReadFile& read);
-  absl::StatusOr<const DocumentFormat*> CheckHeader() const;
-  absl::Status TranslateParts(Document* document);
-  absl::Status DetectSource(const std::vector<Passage>& passages);
-  absl::Status TranslatePart(Part* part);
-  bool SendPassages(Part* part);
-  absl::Status TakeAnswer(const v1::TranslateBulkResponse& answer, Part* part);
-  absl::Status TakeError(const v1::Error& error, size_t passage, Part* part);
-  void NoteProgress(const Part& part);
-  void Warn(const std::string& warning);
-  void AwaitNews(absl::Time until);
-  void FinishCall(const absl::Status& status);
+  absl::StatusOr<std::shared_ptr<Spool>> TranslateFile(const ReadFile& read);
 
   const ServerParts* const parts_;
   Caller caller_;  // until Start
   const std::function<void()> ready_;
   std::shared_ptr<BulkExchange> bulk_;
+  std::optional<DocumentTranslator> translator_;  // set by Start
 
   // Used by the transport while receiving, then by the working thread, then by the transport.
   v1::DocumentHeader header_;
   bool has_header_ = false;
   std::shared_ptr<Spool> input_, output_;
   DocumentTicket ticket_;
-  v1::DocumentReport report_;
-  std::optional<CallEnd> bulk_end_;  // pulled by the working thread
-  size_t sent_ = 0;                  // bytes of output_
-  bool reported_ = false;            // the report was pulled
+  size_t sent_ = 0;        // bytes of output_
+  bool reported_ = false;  // the report was pulled
 
   absl::Mutex mutex_;
   Stage stage_ ABSL_GUARDED_BY(mutex_) = Stage::kReceiving;
-  bool news_ ABSL_GUARDED_BY(mutex_) = false;  // of the bulk exchange
   bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;
   std::optional<v1::DocumentProgress> progress_ ABSL_GUARDED_BY(mutex_);  // not pulled yet
   std::optional<CallEnd> end_ ABSL_GUARDED_BY(mutex_);

@@ -139,7 +139,7 @@ TEST_F(DocumentTest, SaysWhatIsWrongWithTheHeader) {
         {{with_contents}, grpc::INVALID_ARGUMENT, "header.request.contents: is set"},
         {{HeaderFor("a.txt", "xx"), text},
          grpc::INVALID_ARGUMENT,
-         "header.request.target_language"},
+         "target_language: "},
         {{of_no_model, text}, grpc::NOT_FOUND, "none"}}) {
     const Translated translated = Send(server_, messages);
     EXPECT_EQ(translated.status.error_code(), code) << field;

@@ -30,13 +30,13 @@ def form(file, name="letter.txt", **fields):
 
 class DocumentApiTest(ServerTest):
 
-    arguments = ("--model", f"en-de-fr-es={BUILT_IN}")
+    arguments = ("--model", f"en-de-fr-es={BUILT_IN}", "--max-characters", "1000")
 
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        texts = cls.server.translate(*INPUTS, **PAIR).translations
-        cls.wanted = "\n\n".join(t.hypotheses[0].text for t in texts) + "\n"
+        texts = [cls.server.translate(text, **PAIR).translations[0].hypotheses[0].text for text in INPUTS]
+        cls.wanted = "\n\n".join(texts) + "\n"
 
     def ask(self, method, path, body=None, headers=None, server=None):
         """The code, the headers and the body of a response."""
@@ -73,7 +73,7 @@ class DocumentApiTest(ServerTest):
             {"sourceLanguage": "en", "targetLanguage": "de", "options": {"beamSize": 99}}))
         self.assertEqual(code, 400)
         self.assertIn("beam_size", json.loads(body)["message"])
-        code, _, body = self.upload("/v1/translate_file", file="One.\n\n" + "word " * 7000, **PAIR)
+        code, _, body = self.upload("/v1/translate_file", file="One.\n\n" + "word " * 300, **PAIR)
         self.assertEqual(code, 400)
         self.assertIn("letter.txt, line 3: ", json.loads(body)["message"])
 

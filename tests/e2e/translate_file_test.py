@@ -7,10 +7,12 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import CLIENT, ServerTest, await_true, golden_inputs
+from harness import CLIENT, FLOAT32, ServerTest, await_true, golden_inputs
 
 
 class TranslateFileTest(ServerTest):
+
+    arguments = (*FLOAT32, "--max-characters", "1000")
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -73,11 +75,11 @@ class TranslateFileTest(ServerTest):
         self.assertEqual(sorted(os.listdir(self.folder)), ["b.txt", "book.txt", "whole.txt"])
 
     def test_a_passage_over_the_limits_is_named(self):
-        source = self.write("a.txt", "One.\n\nTwo.\n\n" + "word " * 7000 + "\n\nThree.\n")
+        source = self.write("a.txt", "One.\n\nTwo.\n\n" + "word " * 300 + "\n\nThree.\n")
         ended = self.run_client(source)
         self.assertEqual(ended.returncode, 2)
         self.assertIn("a.txt, line 5: ", ended.stderr)
-        self.assertIn("30000", ended.stderr)
+        self.assertIn("1000", ended.stderr)
         self.assertFalse(os.path.exists(self.path("a.de.txt")))
         ended = self.run_client(source, "--skip-errors")
         self.assertEqual(ended.returncode, 2)

@@ -137,32 +137,13 @@ TEST_F(DocumentTest, SaysWhatIsWrongWithTheHeader) {
         {{HeaderFor("a.xyz")}, grpc::INVALID_ARGUMENT, "header.file_name: \"a.xyz\""},
         {{of_unknown_format}, grpc::INVALID_ARGUMENT, "header.format: \"tar\""},
         {{with_contents}, grpc::INVALID_ARGUMENT, "header.request.contents: is set"},
-        {{HeaderFor("a.txt", "xx"), text},
-         grpc::INVALID_ARGUMENT,
-         "target_language: "},
+        {{HeaderFor("a.txt", "xx"), text}, grpc::INVALID_ARGUMENT, "target_language: "},
         {{of_no_model, text}, grpc::NOT_FOUND, "none"}}) {
     const Translated translated = Send(server_, messages);
     EXPECT_EQ(translated.status.error_code(), code) << field;
     EXPECT_THAT(translated.status.error_message(), HasSubstr(field));
     EXPECT_EQ(translated.reports, 0);
   }
-}
-
-TEST_F(DocumentTest, APassageThatFailsIsNamedOrSkipped) {
-  std::string source = "The cat is old.\n\n";
-  for (int i = 0; i < 31'000; ++i) source += 'x';  // more than a request may have
-  source += "\n\nThe cat is old.\n";
-  v1::TranslateDocumentRequest header = HeaderFor("a.txt");
-  Translated translated = Send(server_, {header, Chunk(source)});
-  EXPECT_EQ(translated.status.error_code(), grpc::INVALID_ARGUMENT);
-  EXPECT_THAT(translated.status.error_message(), HasSubstr("a.txt, line 3: "));
-  header.mutable_header()->set_skip_errors(true);
-  translated = Send(server_, {header, Chunk(source)});
-  ASSERT_TRUE(translated.status.ok()) << translated.status.error_message();
-  EXPECT_EQ(translated.report.untranslated_passages(), 1);
-  EXPECT_THAT(translated.report.warnings(), ElementsAre(HasSubstr("a.txt, line 3: ")));
-  const std::string cat = server_->Translate("The cat is old.");
-  EXPECT_EQ(translated.file, cat + "\n\n" + std::string(31'000, 'x') + "\n\n" + cat + "\n");
 }
 
 TEST_F(DocumentTest, TheSourceLanguageIsDetectedOnce) {
@@ -193,6 +174,25 @@ TEST_F(DocumentTest, ClientsThatGoAwayLeaveNothingBehind) {
     EXPECT_EQ(call->Finish().error_code(), grpc::StatusCode::CANCELLED);
   }
   server_->AwaitSample("dragoman_requests_in_flight", 0);
+}
+
+TEST(DocumentLimitsTest, APassageThatFailsIsNamedOrSkipped) {
+  ServerOptions options = TestOptions();
+  options.limits.max_characters = 1000;
+  TestServer server(options);
+  const std::string text(1001, 'x');
+  const std::string source = "The cat is old.\n\n" + text + "\n\nThe cat is old.\n";
+  v1::TranslateDocumentRequest header = HeaderFor("a.txt");
+  Translated translated = Send(&server, {header, Chunk(source)});
+  EXPECT_EQ(translated.status.error_code(), grpc::INVALID_ARGUMENT);
+  EXPECT_THAT(translated.status.error_message(), HasSubstr("a.txt, line 3: "));
+  header.mutable_header()->set_skip_errors(true);
+  translated = Send(&server, {header, Chunk(source)});
+  ASSERT_TRUE(translated.status.ok()) << translated.status.error_message();
+  EXPECT_EQ(translated.report.untranslated_passages(), 1);
+  EXPECT_THAT(translated.report.warnings(), ElementsAre(HasSubstr("a.txt, line 3: ")));
+  const std::string cat = server.Translate("The cat is old.");
+  EXPECT_EQ(translated.file, cat + "\n\n" + text + "\n\n" + cat + "\n");
 }
 
 TEST(DocumentLimitsTest, BoundTheBytesOfAFile) {

@@ -329,6 +329,8 @@ void Server::Drain() {
   // Cancels what is left (health watches, and translations over the timeout) and waits for its end.
   http_->Cancel();
   grpc_->Stop();
+  stored_documents_.Tidy(absl::InfiniteFuture());
+  documents_.AwaitIdle();
   pool_.Drain();
   Log(LogLevel::kInfo, cut > 0 ? "ended" : "drained", {{"cancelled_calls", cut}});
 }

@@ -8,37 +8,26 @@
 
 namespace dragoman {
 
-DocumentDesk::~DocumentDesk() {
-  absl::MutexLock lock(&mutex_);
-  const auto left = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    return inside_ == 0 && arriving_ == 0 && working_ == 0;
-  };
-  mutex_.Await(absl::Condition(&left));
-}
-
-absl::StatusOr<DocumentTicket> DocumentDesk::Enter() { return Take(&inside_, limits_.at_once); }
+absl::StatusOr<DocumentTicket> DocumentDesk::Enter() { return Take(inside_, limits_.at_once); }
 
 absl::StatusOr<std::shared_ptr<Spool>> DocumentDesk::Receive() {
-  ASSIGN_OR_RETURN(DocumentTicket ticket, Take(&arriving_, 4 * limits_.at_once));
+  ASSIGN_OR_RETURN(DocumentTicket ticket, Take(arriving_, 4 * limits_.at_once));
   ASSIGN_OR_RETURN(std::shared_ptr<Spool> spool, Spool::New(0));
   Spool* const file = spool.get();
-  return std::shared_ptr<Spool>(file, [spool = std::move(spool), ticket = std::move(ticket)](
-                                          Spool*) mutable { spool = nullptr; });
+  // Both live as long as what is returned.
+  return std::shared_ptr<Spool>(file,
+                                [spool = std::move(spool), ticket = std::move(ticket)](Spool*) {});
 }
 
-absl::StatusOr<DocumentTicket> DocumentDesk::Take(int* taken, int most) {
-  absl::MutexLock lock(&mutex_);
-  if (*taken >= most) {
-    return limits_.at_once == 0
-               ? absl::UnimplementedError("this server translates no files")
-               : absl::ResourceExhaustedError(
-                     absl::StrCat("the server is translating ", limits_.at_once, " files already"));
+absl::StatusOr<DocumentTicket> DocumentDesk::Take(const std::shared_ptr<Places>& places,
+                                                  int most) const {
+  if (limits_.at_once == 0) return absl::UnimplementedError("this server translates no files");
+  if (++*places > most) {
+    --*places;
+    return absl::ResourceExhaustedError(
+        absl::StrCat("the server is translating ", limits_.at_once, " files already"));
   }
-  ++*taken;
-  return DocumentTicket(taken, [this](const int* place) {
-    absl::MutexLock leaving(&mutex_);
-    --*const_cast<int*>(place);
-  });
+  return DocumentTicket(places.get(), [places](const void*) { --*places; });
 }
 
 void DocumentDesk::Run(std::function<void()> work) {
@@ -52,6 +41,12 @@ void DocumentDesk::Run(std::function<void()> work) {
     absl::MutexLock lock(&mutex_);
     --working_;
   }).detach();
+}
+
+void DocumentDesk::AwaitIdle() {
+  absl::MutexLock lock(&mutex_);
+  const auto idle = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return working_ == 0; };
+  mutex_.Await(absl::Condition(&idle));
 }
 
 }  // namespace dragoman

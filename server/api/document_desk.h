@@ -9,6 +9,7 @@
 #ifndef DRAGOMAN_SERVER_API_DOCUMENT_DESK_H_
 #define DRAGOMAN_SERVER_API_DOCUMENT_DESK_H_
 
+#include <atomic>
 #include <functional>
 #include <memory>
 
@@ -21,14 +22,14 @@
 
 namespace dragoman {
 
-// A place at the desk; free again when it is destroyed.
+// A place at the desk; free again when it is destroyed.  May outlive the desk.
 using DocumentTicket = std::shared_ptr<const void>;
 
 class DocumentDesk {
  public:
   explicit DocumentDesk(const DocumentLimits& limits = {}) : limits_(limits) {}
-  // Waits until all work is done and no ticket is left.
-  ~DocumentDesk();
+  // Waits until all work is done.
+  ~DocumentDesk() { AwaitIdle(); }
   DocumentDesk(const DocumentDesk&) = delete;
   DocumentDesk& operator=(const DocumentDesk&) = delete;
 
@@ -41,14 +42,16 @@ class DocumentDesk {
 
   // Runs `work` on a thread of its own.
   void Run(std::function<void()> work);
+  void AwaitIdle();
 
  private:
-  absl::StatusOr<DocumentTicket> Take(int* taken, int most);
+  using Places = std::atomic<int>;  // that are taken
+  absl::StatusOr<DocumentTicket> Take(const std::shared_ptr<Places>& places, int most) const;
 
   const DocumentLimits limits_;
+  const std::shared_ptr<Places> inside_ = std::make_shared<Places>(0);
+  const std::shared_ptr<Places> arriving_ = std::make_shared<Places>(0);
   absl::Mutex mutex_;
-  int inside_ ABSL_GUARDED_BY(mutex_) = 0;
-  int arriving_ ABSL_GUARDED_BY(mutex_) = 0;
   int working_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 

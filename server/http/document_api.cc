@@ -49,7 +49,7 @@ class HttpDocument : public std::enable_shared_from_this<HttpDocument> {
         });
     exchange_->Start();
     answer_->OnGone([weak = weak_from_this()] {
-      if (const auto call = weak.lock()) call->exchange_->Cancel();
+      if (const auto call = weak.lock()) call->Gone();
     });
     exchange_->Work(std::move(read));
     Pump();
@@ -67,7 +67,7 @@ class HttpDocument : public std::enable_shared_from_this<HttpDocument> {
         self_ = nullptr;
       } else if (!event.message.has_value()) {
         return;
-      } else if (events_ || event.message->has_chunk()) {
+      } else if (!gone_ && (events_ || event.message->has_chunk())) {
         Begin();
         writing_ = true;
         // Called back later, on the connection's thread.
@@ -76,6 +76,17 @@ class HttpDocument : public std::enable_shared_from_this<HttpDocument> {
             [self] { self->Written(); });
       }
     }
+  }
+
+  // The client has gone away: nothing is written any more.
+  void Gone() {
+    {
+      absl::MutexLock lock(&mutex_);
+      gone_ = true;
+      writing_ = false;
+    }
+    exchange_->Cancel();
+    Pump();
   }
 
   void Written() {
@@ -120,6 +131,7 @@ class HttpDocument : public std::enable_shared_from_this<HttpDocument> {
   absl::Mutex mutex_;
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
   bool begun_ = false;
+  bool gone_ ABSL_GUARDED_BY(mutex_) = false;
   bool ended_ ABSL_GUARDED_BY(mutex_) = false;
 };
 

@@ -139,7 +139,10 @@ void TranslateFile(const HttpDoor& door, HttpRequest http, std::shared_ptr<HttpA
   DocumentStore* const store = door.parts == nullptr ? nullptr : door.parts->stored_documents;
   const auto begun = [store](const HttpRequest&, const std::shared_ptr<StoredDocument>& document,
                              const std::shared_ptr<HttpAnswer>& to) {
-    to->OnGone([store, id = document->id()] { store->Remove(id); });
+    to->OnGone([store, weak = std::weak_ptr(document)] {
+      const auto left = weak.lock();
+      if (left != nullptr && !left->state().end.has_value()) store->Remove(left->id());
+    });
   };
   const auto ended = [store](const HttpRequest& request, StoredDocument* document,
                              const std::shared_ptr<HttpAnswer>& to) {

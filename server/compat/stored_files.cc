@@ -13,8 +13,9 @@ void StoreUpload(const HttpDoor& door, const CompatApi& api, HttpRequest http,
   }
   const auto act = [door, &api, answer, format](HttpRequest request,
                                                 absl::StatusOr<DocumentForm> form) {
-    absl::StatusOr<CompatFields> fields = form.status();
-    if (form.ok()) fields = CompatFields::FromForm(std::move(form->fields));
+    const absl::StatusOr<CompatFields> fields =
+        form.ok() ? CompatFields::FromForm(std::move(form->fields))
+                  : absl::StatusOr<CompatFields>(form.status());
     UseKey(api, fields, &request);
     absl::StatusOr<Caller> read_caller = CallerOf(request, api.name);
     absl::Status status = read_caller.status();
@@ -52,10 +53,10 @@ void SendStored(const HttpDoor& door, const StoredDocument& document,
                 const std::shared_ptr<HttpAnswer>& answer) {
   const StoredDocument::State state = document.state();
   SendSpooled(answer,
-           {.content_type = state.report.media_type(),
-            .headers = {SaveAs(state.report.file_name()), {"Cache-Control", "no-store"}}},
-           state.output,
-           [store = door.parts->stored_documents, id = document.id()] { store->Remove(id); });
+              {.content_type = state.report.media_type(),
+               .headers = {SaveAs(state.report.file_name()), {"Cache-Control", "no-store"}}},
+              state.output,
+              [store = door.parts->stored_documents, id = document.id()] { store->Remove(id); });
 }
 
 }  // namespace dragoman

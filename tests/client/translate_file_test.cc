@@ -151,7 +151,7 @@ TEST_F(TranslateFileTest, GivesUpTheFileOfAPassageThatFails) {
 TEST_F(TranslateFileTest, GoesOnWhereAnEarlierRunHasStopped) {
   server_.ServeBulk();
   Write("a.txt", "one\n\ntwo\n\nbad\n");
-  const auto asked = [&, before = size_t{0}](std::vector<std::string> arguments) mutable {
+  auto asked = [&, before = size_t{0}](std::vector<std::string> arguments) mutable {
     arguments.push_back(Path("a.txt"));
     EXPECT_EQ(Run(std::move(arguments)), kExitRefused) << err();
     return server_.requests().size() - std::exchange(before, server_.requests().size());

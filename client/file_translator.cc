@@ -61,14 +61,19 @@ int64_t CountWords(const Passage& passage) {
 // What a reader of the translation should know of it; "" if nothing.
 std::string WarningOf(const v1::Translation& translation) {
   if (translation.truncated()) return "a sentence was cut at the model's limit";
-  switch (translation.hypotheses(0).finish_reason()) {
-    case v1::FINISH_REASON_MAX_LENGTH:
-      return "the translation may be incomplete";
-    case v1::FINISH_REASON_REPETITION:
-      return "the translation began to repeat itself and was cut off";
-    default:
-      return "";
+  const v1::Hypothesis& best = translation.hypotheses(0);
+  if (best.finish_reason() == v1::FINISH_REASON_MAX_LENGTH) {
+    return "the translation may be incomplete";
   }
+  if (best.finish_reason() == v1::FINISH_REASON_REPETITION) {
+    return "the translation began to repeat itself and was cut off";
+  }
+  std::string lacks;
+  for (const v1::LiteralFault& fault : best.quality().literals()) {
+    absl::StrAppend(&lacks, lacks.empty() ? "the translation lacks \"" : ", \"", fault.text(),
+                    "\"");
+  }
+  return lacks;
 }
 
 // The error with `where` in front of it, unless it says so itself.
@@ -109,6 +114,7 @@ struct FileTranslator::Open {
 
   void Note(size_t passage, const JournalEntry& entry) {
     translations[passage] = entry.error.empty() ? entry.text : passages[passage].text;
+    report->faults += entry.faults;
     if (!entry.error.empty()) ++report->untranslated;
     if (!entry.error.empty()) report->warnings.push_back(At(passage) + ": " + entry.error);
     if (!entry.warning.empty()) report->warnings.push_back(At(passage) + ": " + entry.warning);
@@ -302,6 +308,7 @@ void FileTranslator::Deliver(const TranslationPipeline::Translated& translated) 
   if (translated.status.ok()) {
     entry.text = translated.translation.hypotheses(0).text();
     entry.warning = WarningOf(translated.translation);
+    entry.faults = translated.translation.hypotheses(0).quality().literals_size();
   } else {
     entry.error = translated.status.ToString();
   }

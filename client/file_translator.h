@@ -38,6 +38,7 @@ struct FileReport {
   int64_t words = 0;         // of the source, divided by white space
   int64_t earlier = 0;       // segments that an earlier run has translated
   int64_t untranslated = 0;  // segments that are left as they were, because they failed
+  int64_t faults = 0;        // literals and numbers that translations lack
   bool kept = false;         // the output was there already
   std::vector<std::string> warnings;
   absl::Status error;    // why there is no output

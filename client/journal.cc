@@ -33,6 +33,8 @@ std::optional<JournalEntry> ReadEntry(const std::string& line) {
     if (!json->at(name).is_string()) return std::nullopt;
     *field = json->at(name).get<std::string>();
   }
+  const auto faults = json->find("faults");
+  if (faults != json->end() && faults->is_number_integer()) entry.faults = faults->get<int>();
   return entry;
 }
 
@@ -100,6 +102,7 @@ void Journal::Add(const JournalEntry& entry) {
   if (entry.error.empty()) line["text"] = entry.text;
   if (!entry.error.empty()) line["error"] = entry.error;
   if (!entry.warning.empty()) line["warning"] = entry.warning;
+  if (entry.faults > 0) line["faults"] = entry.faults;
   *file_.stream << ToLine(line) << "\n";
 }
 

@@ -32,6 +32,7 @@ struct JournalEntry {
   std::string text;     // the translation
   std::string error;    // why there is none; empty if there is
   std::string warning;  // about it
+  int faults = 0;       // literals and numbers that it lacks
 };
 
 class Journal {

@@ -78,6 +78,7 @@ Json ToJson(const FileReport& report) {
   json["words"] = report.words;
   json["earlier_segments"] = report.earlier;
   json["untranslated_segments"] = report.untranslated;
+  json["literal_faults"] = report.faults;
   json["warnings"] = report.warnings;
   if (!report.error.ok()) json["error"] = report.error.ToString();
   return json;
@@ -90,6 +91,7 @@ FileReport SumOf(const std::vector<FileReport>& reports) {
     sum.words += report.words;
     sum.earlier += report.earlier;
     sum.untranslated += report.untranslated;
+    sum.faults += report.faults;
   }
   return sum;
 }
@@ -102,7 +104,8 @@ void PrintJson(const std::vector<FileReport>& reports, std::ostream* out) {
                   {"segments", sum.segments},
                   {"words", sum.words},
                   {"earlier_segments", sum.earlier},
-                  {"untranslated_segments", sum.untranslated}})
+                  {"untranslated_segments", sum.untranslated},
+                  {"literal_faults", sum.faults}})
        << "\n";
 }
 
@@ -110,6 +113,7 @@ std::string SizeOf(const FileReport& report) {
   std::string size = absl::StrCat(report.segments, " segments, ", report.words, " words");
   if (report.earlier > 0) absl::StrAppend(&size, ", ", report.earlier, " from an earlier run");
   if (report.untranslated > 0) absl::StrAppend(&size, ", ", report.untranslated, " untranslated");
+  if (report.faults > 0) absl::StrAppend(&size, ", ", report.faults, " literals missing");
   return size;
 }
 
@@ -148,7 +152,8 @@ ExitCode Report(const TranslateFileFlags& flags, const std::vector<FileReport>& 
 }
 
 ExitCode TranslateFiles(TranslateFileFlags flags, const Console& console) {
-  const v1::TranslateRequest request = flags.request.Request();
+  v1::TranslateRequest request = flags.request.Request();
+  request.mutable_output()->set_quality(true);
   flags.list.target_language = request.target_language();
   flags.translator.document.source_language = request.source_language();
   flags.translator.document.target_language = request.target_language();

@@ -702,6 +702,8 @@ export interface DocumentReport {
   warnings: string[];
   /** left as they are (DocumentHeader.skip_errors) */
   untranslatedPassages: number;
+  /** literals and numbers that translations lack (Quality.literals) */
+  literalFaults: number;
 }
 
 export interface ScoreRequest {

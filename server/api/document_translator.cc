@@ -46,17 +46,22 @@ std::string NamesOfFormats() {
   return names;
 }
 
-// What a reader of the translation should know of it; null if nothing.
-const char* WarningOf(const v1::Translation& translation) {
+// What a reader of the translation should know of it; "" if nothing.
+std::string WarningOf(const v1::Translation& translation) {
   if (translation.truncated()) return "a sentence was cut at the model's limit";
-  switch (translation.hypotheses(0).finish_reason()) {
-    case v1::FINISH_REASON_MAX_LENGTH:
-      return "the translation may be incomplete";
-    case v1::FINISH_REASON_REPETITION:
-      return "the translation began to repeat itself and was cut off";
-    default:
-      return nullptr;
+  const v1::Hypothesis& best = translation.hypotheses(0);
+  if (best.finish_reason() == v1::FINISH_REASON_MAX_LENGTH) {
+    return "the translation may be incomplete";
   }
+  if (best.finish_reason() == v1::FINISH_REASON_REPETITION) {
+    return "the translation began to repeat itself and was cut off";
+  }
+  std::string lacks;
+  for (const v1::LiteralFault& fault : best.quality().literals()) {
+    absl::StrAppend(&lacks, lacks.empty() ? "the translation lacks \"" : ", \"", fault.text(),
+                    "\"");
+  }
+  return lacks;
 }
 
 // The beginning of a text, of whole characters.
@@ -103,6 +108,8 @@ struct DocumentTranslator::Part {
 absl::StatusOr<std::shared_ptr<Spool>> DocumentTranslator::Translate(v1::DocumentHeader header,
                                                                      const Spool& input) {
   header_ = std::move(header);
+  header_.mutable_request()->clear_output();  // what else there is goes nowhere
+  header_.mutable_request()->mutable_output()->set_quality(true);
   ASSIGN_OR_RETURN(const DocumentFormat* const format, CheckHeader(header_));
   const size_t most = parts_->documents->limits().max_bytes;
   if (input.size() > most) return MessageTooLarge(input.size(), most);
@@ -229,9 +236,10 @@ absl::Status DocumentTranslator::TakeAnswer(const v1::TranslateBulkResponse& ans
   report_.set_model(answer.response().model());
   report_.set_model_version(answer.response().model_version());
   report_.set_isa(answer.response().isa());
-  if (const char* const warning = WarningOf(translation)) {
-    Warn(absl::StrCat(part->At(passage), ": ", warning));
-  }
+  report_.set_literal_faults(report_.literal_faults() +
+                             translation.hypotheses(0).quality().literals_size());
+  const std::string warning = WarningOf(translation);
+  if (!warning.empty()) Warn(absl::StrCat(part->At(passage), ": ", warning));
   return absl::OkStatus();
 }
 

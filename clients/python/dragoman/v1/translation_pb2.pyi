@@ -228,11 +228,12 @@ class DocumentProgress(_message.Message):
     def __init__(self, passages_done: _Optional[int] = ..., passages_known: _Optional[int] = ..., part: _Optional[str] = ...) -> None: ...
 
 class DocumentReport(_message.Message):
-    __slots__ = ["characters", "file_name", "format", "isa", "media_type", "model", "model_version", "passages", "source_language", "untranslated_passages", "warnings"]
+    __slots__ = ["characters", "file_name", "format", "isa", "literal_faults", "media_type", "model", "model_version", "passages", "source_language", "untranslated_passages", "warnings"]
     CHARACTERS_FIELD_NUMBER: _ClassVar[int]
     FILE_NAME_FIELD_NUMBER: _ClassVar[int]
     FORMAT_FIELD_NUMBER: _ClassVar[int]
     ISA_FIELD_NUMBER: _ClassVar[int]
+    LITERAL_FAULTS_FIELD_NUMBER: _ClassVar[int]
     MEDIA_TYPE_FIELD_NUMBER: _ClassVar[int]
     MODEL_FIELD_NUMBER: _ClassVar[int]
     MODEL_VERSION_FIELD_NUMBER: _ClassVar[int]
@@ -244,6 +245,7 @@ class DocumentReport(_message.Message):
     file_name: str
     format: str
     isa: str
+    literal_faults: int
     media_type: str
     model: str
     model_version: str
@@ -251,7 +253,7 @@ class DocumentReport(_message.Message):
     source_language: str
     untranslated_passages: int
     warnings: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, file_name: _Optional[str] = ..., format: _Optional[str] = ..., media_type: _Optional[str] = ..., passages: _Optional[int] = ..., characters: _Optional[int] = ..., model: _Optional[str] = ..., model_version: _Optional[str] = ..., isa: _Optional[str] = ..., source_language: _Optional[str] = ..., warnings: _Optional[_Iterable[str]] = ..., untranslated_passages: _Optional[int] = ...) -> None: ...
+    def __init__(self, file_name: _Optional[str] = ..., format: _Optional[str] = ..., media_type: _Optional[str] = ..., passages: _Optional[int] = ..., characters: _Optional[int] = ..., model: _Optional[str] = ..., model_version: _Optional[str] = ..., isa: _Optional[str] = ..., source_language: _Optional[str] = ..., warnings: _Optional[_Iterable[str]] = ..., untranslated_passages: _Optional[int] = ..., literal_faults: _Optional[int] = ...) -> None: ...
 
 class Error(_message.Message):
     __slots__ = ["code", "field", "message", "retry_delay"]

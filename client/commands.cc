@@ -150,6 +150,7 @@ ExitCode RunCommandLine(int argc, const char* const* argv, const Console& consol
   app.get_formatter()->column_width(34);
   ExitCode exit_code = kExitOk;
   AddTranslateCommand(&app, console, &exit_code);
+  AddTranslateFileCommand(&app, console, &exit_code);
   AddScoreCommand(&app, console, &exit_code);
   AddTokenizeCommand(&app, console, &exit_code);
   AddDetectCommand(&app, console, &exit_code);

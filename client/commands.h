@@ -41,6 +41,7 @@ ExitCode RunCommandLine(int argc, const char* const* argv, const Console& consol
 // Each function adds one command to `app`, which stores its exit code in `*exit_code` when it runs.
 // The arguments must outlive `app`.
 void AddTranslateCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
+void AddTranslateFileCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
 void AddScoreCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
 void AddTokenizeCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
 void AddDetectCommand(CLI::App* app, const Console& console, ExitCode* exit_code);

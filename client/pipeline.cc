@@ -49,6 +49,10 @@ bool MayBeOneTexts(const absl::Status& status) {
 
 }  // namespace
 
+std::string VersionOf(const v1::TranslateResponse& response) {
+  return absl::StrCat(response.model_version(), " ", response.isa());
+}
+
 TranslationPipeline::TranslationPipeline(TranslationClient* client, v1::TranslateRequest request,
                                          const PipelineOptions& options, Deliver deliver)
     : client_(client),
@@ -60,10 +64,12 @@ TranslationPipeline::TranslationPipeline(TranslationClient* client, v1::Translat
 
 TranslationPipeline::~TranslationPipeline() { Finish().IgnoreError(); }
 
-absl::Status TranslationPipeline::Add(std::string text) {
+absl::Status TranslationPipeline::Add(std::string text, std::optional<v1::Markup> markup) {
   const bool full = static_cast<int>(gathered_.size()) >= options_.max_texts ||
-                    gathered_bytes_ + text.size() > options_.max_bytes;
+                    gathered_bytes_ + text.size() > options_.max_bytes ||
+                    markup != gathered_markup_;
   if (full) RETURN_IF_ERROR(Flush());
+  gathered_markup_ = markup;
   gathered_bytes_ += text.size();
   gathered_.push_back(std::move(text));
   return absl::OkStatus();
@@ -94,6 +100,7 @@ absl::Status TranslationPipeline::Flush() {
   for (size_t i = 0; i < gathered_.size(); ++i) {
     batch->items[i].place = added_++;
     batch->items[i].source = std::move(gathered_[i]);
+    batch->items[i].markup = gathered_markup_;
   }
   gathered_.clear();
   gathered_bytes_ = 0;
@@ -104,8 +111,9 @@ absl::Status TranslationPipeline::Flush() {
 // A request lost with a bulk call is sent once more over the next one; after that, it is retried
 // when its result is due for delivery.
 void TranslationPipeline::Send(std::shared_ptr<Batch> batch) {
-  v1::TranslateRequest request = request_;
-  for (const Item& item : batch->items) request.add_contents(item.source);
+  std::vector<Item*> items;
+  for (Item& item : batch->items) items.push_back(&item);
+  v1::TranslateRequest request = RequestFor(items);
   {
     absl::MutexLock lock(&mutex_);
     batch->sent = absl::Now();
@@ -130,6 +138,16 @@ void TranslationPipeline::Send(std::shared_ptr<Batch> batch) {
   } else {
     client_->TranslateAsync(std::move(request), std::move(done));
   }
+}
+
+absl::Status TranslationPipeline::AwaitDelivered(int64_t texts) {
+  RETURN_IF_ERROR(Flush());
+  absl::MutexLock lock(&mutex_);
+  const auto delivered = [this, texts]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return !failure_.ok() || delivered_ >= texts;
+  };
+  mutex_.Await(absl::Condition(&delivered));
+  return failure_;
 }
 
 absl::Status TranslationPipeline::Finish() {
@@ -182,6 +200,7 @@ void TranslationPipeline::DeliverAll() {
         failed ? absl::OkStatus() : DeliverBatch(batch.get(), flush, &failure);
     absl::MutexLock lock(&mutex_);
     in_flight_.pop_front();
+    if (!failed && status.ok()) delivered_ += static_cast<int64_t>(batch->items.size());
     if (!status.ok()) {
       failure_ = status;
       failed_at_ = failure;
@@ -214,7 +233,8 @@ absl::Status TranslationPipeline::DeliverBatch(Batch* batch, bool flush, Failure
   for (const Item& item : batch->items) {
     if (!item.settled) break;
     const bool last = flush && &item == &batch->items.back();
-    deliver_({item.place, item.source, item.status, item.translation, item.model, last});
+    deliver_(
+        {item.place, item.source, item.status, item.translation, item.model, item.version, last});
   }
   return status;
 }
@@ -222,6 +242,7 @@ absl::Status TranslationPipeline::DeliverBatch(Batch* batch, bool flush, Failure
 v1::TranslateRequest TranslationPipeline::RequestFor(const std::vector<Item*>& items) const {
   v1::TranslateRequest request = request_;
   for (const Item* item : items) request.add_contents(item->source);
+  if (items.front()->markup.has_value()) request.set_markup(*items.front()->markup);
   return request;
 }
 
@@ -262,6 +283,7 @@ absl::Status TranslationPipeline::Settle(std::vector<Item*> items, Response resp
     for (size_t i = 0; i < items.size(); ++i) {
       items[i]->translation = std::move(*response->mutable_translations(static_cast<int>(i)));
       items[i]->model = response->model();
+      items[i]->version = VersionOf(*response);
       items[i]->settled = true;
     }
     return absl::OkStatus();

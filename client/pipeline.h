@@ -15,6 +15,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -54,6 +55,7 @@ class TranslationPipeline {
     const absl::Status& status;          // OK unless the text was skipped (skip_errors)
     const v1::Translation& translation;  // empty unless status is OK
     const std::string& model;            // that translated it
+    const std::string& version;          // of the model, and how it was computed
     bool last;                           // no further one is ready: a good time to flush
   };
   // Called in the order of the texts, on the pipeline's thread.
@@ -68,14 +70,18 @@ class TranslationPipeline {
   TranslationPipeline& operator=(const TranslationPipeline&) = delete;
 
   // Adds the next text; waits while too much is in flight.  Fails once any request has failed:
-  // everything before it is delivered, nothing after it.
-  absl::Status Add(std::string text);
+  // everything before it is delivered, nothing after it.  `markup`: what it is written in, instead
+  // of that of the request.
+  absl::Status Add(std::string text, std::optional<v1::Markup> markup = std::nullopt);
 
   // Adds a text that cannot be sent: `error` is its result.
   absl::Status AddFailed(const std::string& error);
 
   // Sends the collected texts without waiting for a full request.
   absl::Status Flush();
+
+  // Flushes, and waits until the first `texts` of all are delivered.  Fails once any request has.
+  absl::Status AwaitDelivered(int64_t texts);
 
   // Flushes, and waits until everything is delivered or a request has failed.  No Add may follow.
   absl::Status Finish();
@@ -93,10 +99,11 @@ class TranslationPipeline {
   struct Item {
     int64_t place = 0;
     std::string source;
+    std::optional<v1::Markup> markup;
     bool settled = false;  // translated, or skipped with its error as status
     absl::Status status;
     v1::Translation translation;
-    std::string model;
+    std::string model, version;
   };
   struct Batch {
     std::vector<Item> items;
@@ -124,6 +131,7 @@ class TranslationPipeline {
   const Deliver deliver_;
 
   std::vector<std::string> gathered_;
+  std::optional<v1::Markup> gathered_markup_;  // of each of them
   size_t gathered_bytes_ = 0;
   int64_t added_ = 0;
 
@@ -132,6 +140,7 @@ class TranslationPipeline {
   absl::Status failure_ ABSL_GUARDED_BY(mutex_);
   Failure failed_at_ ABSL_GUARDED_BY(mutex_);
   bool finished_ ABSL_GUARDED_BY(mutex_) = false;
+  int64_t delivered_ ABSL_GUARDED_BY(mutex_) = 0;
   bool answered_ = false;  // any request so far; used only on thread_
   absl::Time last_answer_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
 
@@ -140,6 +149,10 @@ class TranslationPipeline {
   const std::unique_ptr<BulkCall> bulk_;
   std::thread thread_;
 };
+
+// What the bytes of a translation depend on besides the request: the files of the model, and how
+// the server computes.
+std::string VersionOf(const v1::TranslateResponse& response);
 
 }  // namespace dragoman
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -26,7 +27,8 @@ std::string HoursMinutesSeconds(double seconds) {
 
 }  // namespace
 
-std::string ProgressLine(const Done& done, int64_t total_bytes, absl::Duration elapsed) {
+std::string ProgressLine(const Done& done, int64_t total_bytes, absl::Duration elapsed,
+                         const std::string& unit) {
   std::string line;
   const int64_t bytes = done.earlier_bytes + done.bytes;
   const double share = total_bytes > 0 ? static_cast<double>(bytes) / total_bytes : 0.0;
@@ -34,12 +36,12 @@ std::string ProgressLine(const Done& done, int64_t total_bytes, absl::Duration e
     const auto filled = static_cast<size_t>(kBarWidth * std::min(share, 1.0));
     line = absl::StrCat("[", std::string(filled, '#'), std::string(kBarWidth - filled, '.'), "] ");
   }
-  absl::StrAppend(&line, WithThousands(done.earlier_lines + done.lines), " lines");
+  absl::StrAppend(&line, WithThousands(done.earlier_lines + done.lines), " ", unit);
   if (total_bytes > 0) absl::StrAppendFormat(&line, " (%.1f %%)", 100 * share);
   const double seconds = absl::ToDoubleSeconds(elapsed);
   if (seconds <= 0 || done.lines == 0) return line;
   const double rate = static_cast<double>(done.lines) / seconds;
-  absl::StrAppendFormat(&line, ", %.*f lines/s", rate < 10 ? 1 : 0, rate);
+  absl::StrAppendFormat(&line, ", %.*f %s/s", rate < 10 ? 1 : 0, rate, unit);
   if (done.bytes > 0 && bytes <= total_bytes) {
     const double left = static_cast<double>(total_bytes - bytes) / static_cast<double>(done.bytes);
     absl::StrAppend(&line, ", ", HoursMinutesSeconds(seconds * left), " left");
@@ -47,13 +49,17 @@ std::string ProgressLine(const Done& done, int64_t total_bytes, absl::Duration e
   return line;
 }
 
-Progress::Progress(std::ostream* out, int64_t total_bytes, absl::Time now)
-    : out_(out), total_bytes_(total_bytes), start_(now) {}
+Progress::Progress(std::ostream* out, int64_t total_bytes, absl::Time now, std::string unit)
+    : out_(out), total_bytes_(total_bytes), unit_(std::move(unit)), start_(now) {}
 
 void Progress::Skip(int64_t lines, int64_t bytes, absl::Time now) {
+  SetEarlier(lines, bytes);
+  start_ = now;
+}
+
+void Progress::SetEarlier(int64_t lines, int64_t bytes) {
   done_.earlier_lines = lines;
   done_.earlier_bytes = bytes;
-  start_ = now;
 }
 
 void Progress::Update(int64_t lines, int64_t bytes, absl::Time now) {
@@ -61,7 +67,7 @@ void Progress::Update(int64_t lines, int64_t bytes, absl::Time now) {
   drawn_at_ = now;
   done_.lines = lines;
   done_.bytes = bytes;
-  std::string line = ProgressLine(done_, total_bytes_, now - start_);
+  std::string line = ProgressLine(done_, total_bytes_, now - start_, unit_);
   const size_t length = line.size();
   if (length < drawn_) line.append(drawn_ - length, ' ');
   *out_ << '\r' << line << std::flush;

@@ -25,12 +25,15 @@ struct Done {
 
 class Progress {
  public:
-  // `total_bytes` is the size of the input, or 0 if unknown.  Starts at `now`.
-  Progress(std::ostream* out, int64_t total_bytes, absl::Time now);
+  // `total_bytes` is the size of the input, or 0 if unknown; `unit` is what is counted.  Starts at
+  // `now`.
+  Progress(std::ostream* out, int64_t total_bytes, absl::Time now, std::string unit = "lines");
 
   // These lines were done by an earlier run: they count as done, but not for the rate.  Starts
   // again at `now`.  REQUIRES: no Update yet.
   void Skip(int64_t lines, int64_t bytes, absl::Time now);
+  // The same of what an earlier run turns out to have done, at any time.
+  void SetEarlier(int64_t lines, int64_t bytes);
 
   // The number of lines, and their bytes, done since the start.
   void Update(int64_t lines, int64_t bytes, absl::Time now);
@@ -41,6 +44,7 @@ class Progress {
  private:
   std::ostream* const out_;
   const int64_t total_bytes_;
+  const std::string unit_;
   absl::Time start_;
   Done done_;
   absl::Time drawn_at_ = absl::InfinitePast();
@@ -48,7 +52,8 @@ class Progress {
 };
 
 // The line above.  `total_bytes` is 0 if it is unknown; `elapsed` is the time of this run.
-std::string ProgressLine(const Done& done, int64_t total_bytes, absl::Duration elapsed);
+std::string ProgressLine(const Done& done, int64_t total_bytes, absl::Duration elapsed,
+                         const std::string& unit = "lines");
 
 }  // namespace dragoman
 

@@ -94,6 +94,9 @@ absl::Span<const DocumentFormat> DocumentFormats();
 // The format of a file by its name, media type or suffix; null: none.
 const DocumentFormat* FindDocumentFormat(std::string_view name);
 
+// The name of a file's translation: "report.de.docx" of "report.docx".
+std::string TranslatedName(const std::string& file_name, const std::string& language);
+
 // Opens `input`, a path, as a file of the format; the translation is written to `output`, which is
 // replaced.
 absl::StatusOr<std::unique_ptr<Document>> OpenDocument(const DocumentFormat& format,

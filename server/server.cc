@@ -12,6 +12,7 @@
 #include "engine/base/status.h"
 #include "server/compat/compat.h"
 #include "server/http/api.h"
+#include "server/http/document_api.h"
 #include "server/http/openapi.h"
 #include "server/http/pages.h"
 #include "server/http/site.h"
@@ -100,6 +101,7 @@ Server::Server(const ServerOptions& options)
       metrics_(options_.pool.workers, options_.metrics_principals),
       pool_(options_.pool, &metrics_),
       models_(options_.limits),
+      documents_(options_.documents),
       translate_service_(&parts_),
       model_service_(&parts_) {
   metrics_.Watch(&pool_);
@@ -166,6 +168,7 @@ absl::Status Server::OpenPorts() {
           [this] {
             answers_.GiveBackHeap();
             const absl::Time now = absl::Now();
+            stored_documents_.Tidy(now);
             if (history_.Due(now)) history_.Add(now, metrics_.Samples());
           },
       .silence = [this] { return pool_.Call(absl::Now()); },
@@ -217,13 +220,17 @@ void Server::ServeHttp(const ConnectionRange& descriptors) {
   HttpPages pages = Pages();
   if (!options_.metrics_address.empty()) pages.metrics = nullptr;
   AddPages(std::move(pages), &router);
-  const HttpDoor door = {.parts = &parts_, .loaded = [this] {
-                           return loaded_ ? absl::OkStatus()
-                                          : absl::UnavailableError("the models are loading");
-                         }};
+  const HttpDoor door = {.parts = &parts_,
+                         .loaded =
+                             [this] {
+                               return loaded_ ? absl::OkStatus()
+                                              : absl::UnavailableError("the models are loading");
+                             },
+                         .max_document_bytes = options_.documents.max_bytes};
   router.BeginApi("dragoman");
   AddApi(door, &router);
   AddStreamApi(door, &router);
+  AddDocumentApi(door, &router);
   AddOpenApi(&router);
   router.BeginApi("page");
   AddSite([this] { return PageSettings(); }, &router);
@@ -266,6 +273,8 @@ absl::Status Server::LoadModels(ReadOptions read_again) {
             .gate = &gate_,
             .principals = principals_.get(),
             .answers = &answers_,
+            .documents = &documents_,
+            .stored_documents = &stored_documents_,
             .metrics = &metrics_,
             .log_peers = options_.log_peers,
             .max_message_bytes = options_.max_message_bytes};
@@ -320,6 +329,8 @@ void Server::Drain() {
   // Cancels what is left (health watches, and translations over the timeout) and waits for its end.
   http_->Cancel();
   grpc_->Stop();
+  stored_documents_.Tidy(absl::InfiniteFuture());
+  documents_.AwaitIdle();
   pool_.Drain();
   Log(LogLevel::kInfo, cut > 0 ? "ended" : "drained", {{"cancelled_calls", cut}});
 }

@@ -18,6 +18,8 @@
 #include "engine/decode/worker_pool.h"
 #include "server/api/answer_budget.h"
 #include "server/api/call.h"
+#include "server/api/document_desk.h"
+#include "server/api/document_store.h"
 #include "server/api/gate.h"
 #include "server/auth/principals.h"
 #include "server/auth/tls.h"
@@ -65,6 +67,9 @@ class Server {
   // rest, and ends all calls.  Idempotent.
   void Drain();
 
+  // The translated files that wait to be fetched; for tests.
+  DocumentStore& stored_documents() { return stored_documents_; }
+
   // A channel to this server that needs no socket; the request fuzzer uses it.
   std::shared_ptr<grpc::Channel> InProcessChannel() { return grpc_->InProcessChannel(); }
 
@@ -95,6 +100,8 @@ class Server {
   std::unique_ptr<Principals> principals_;
   std::unique_ptr<Certificates> certificates_;  // null: plain text
   ServerParts parts_;
+  DocumentDesk documents_;
+  DocumentStore stored_documents_;
   TranslateService translate_service_;
   ModelService model_service_;
   ConnectionRange connections_;

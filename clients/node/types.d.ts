@@ -643,6 +643,69 @@ export interface Error {
   retryDelay: Duration | null;
 }
 
+export interface TranslateDocumentRequest {
+  /** the first message */
+  header?: DocumentHeader;
+  /** the others */
+  chunk?: Uint8Array;
+}
+
+export interface DocumentHeader {
+  /** "report.docx": the suffix says what the file is, unless `format` does. */
+  fileName?: string;
+  /** A name ("docx"), a media type or a suffix. */
+  format?: string;
+  /**
+   * Languages, model, options and so on for all of the text; without `contents`, `markup` and
+   * `target_prefixes`.  If source_language is "auto", the language of the file is detected once.
+   */
+  request?: TranslateRequest;
+  /** Of tables: names or numbers (from 1) of the columns to be translated.  Empty: all. */
+  columns?: string[];
+  /** What cannot be translated is left as it is, with a warning, instead of ending the call. */
+  skipErrors?: boolean;
+}
+
+export interface TranslateDocumentResponse {
+  progress?: DocumentProgress;
+  /** of the translated file */
+  chunk?: Uint8Array;
+  /** the last message */
+  report?: DocumentReport;
+  /** Which of them it is. */
+  event?: 'progress' | 'chunk' | 'report';
+}
+
+export interface DocumentProgress {
+  passagesDone: number;
+  /** so far: those of later parts are not known yet */
+  passagesKnown: number;
+  /** of the file that is being translated, if it has parts */
+  part: string;
+}
+
+export interface DocumentReport {
+  /** for the translation: "report.de.docx" */
+  fileName: string;
+  format: string;
+  mediaType: string;
+  passages: number;
+  /** code points of their text */
+  characters: number;
+  /** as in TranslateResponse, of the last passage */
+  model: string;
+  modelVersion: string;
+  isa: string;
+  /** of the request, or the detected one */
+  sourceLanguage: string;
+  /** at most 100, with part and line */
+  warnings: string[];
+  /** left as they are (DocumentHeader.skip_errors) */
+  untranslatedPassages: number;
+  /** literals and numbers that translations lack (Quality.literals) */
+  literalFaults: number;
+}
+
 export interface ScoreRequest {
   model?: string;
   /** at most as many as a TranslateRequest may have contents */

@@ -46,7 +46,7 @@ _dragoman() {
     done
     if [[ -z $subcommand && $current != -* ]]; then
       COMPREPLY=($(compgen -W "$("$program" --help 2>/dev/null |
-        sed -n '/^Subcommands:/,$s/^  \([a-z]\{1,\}\) .*/\1/p')" -- "$current"))
+        sed -n '/^Subcommands:/,$s/^  \([a-z][a-z-]*\) .*/\1/p')" -- "$current"))
       return
     fi
   fi
@@ -58,7 +58,7 @@ _dragoman() {
     line=${line#*--}
     line=${line#"${line%%[ ,]*}"}
     case $previous in
-      --check | --directory | --model-directory | --models)
+      --check | --directory | --model-directory | --models | --output-directory)
         compopt -o filenames
         COMPREPLY=($(compgen -d -- "$current"))
         return
@@ -79,6 +79,9 @@ _dragoman() {
   if [[ $current == -* ]]; then
     COMPREPLY=($(compgen -W "$(sed -n 's/^  \(-[a-z],\)\{0,1\}\(--[a-z0-9-]\{1,\}\).*/\2/p' <<<"$help")" \
       -- "$current"))
+  elif [[ $subcommand == translate-file ]]; then
+    compopt -o filenames
+    COMPREPLY=($(compgen -f -- "$current"))
   elif [[ -n $subcommand ]]; then
     COMPREPLY=($(compgen -W "$(_dragoman_values "$subcommand")" -- "$current"))
   fi

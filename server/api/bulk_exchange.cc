@@ -34,10 +34,8 @@ struct BulkExchange::Answer {
 };
 
 BulkExchange::BulkExchange(const ServerParts* parts, Caller caller, std::function<void()> ready,
-                           const BulkLimits& limits)
-    : Exchange(parts, "TranslateBulk", std::move(caller)),
-      ready_(std::move(ready)),
-      limits_(limits) {}
+                           const BulkLimits& limits, const char* method)
+    : Exchange(parts, method, std::move(caller)), ready_(std::move(ready)), limits_(limits) {}
 
 BulkExchange::~BulkExchange() {
   if (watch_ != 0) parts().gate->Unwatch(watch_);
@@ -66,6 +64,11 @@ bool BulkExchange::HasRoom() {
   absl::MutexLock lock(&mutex_);
   return reading_ && parked_.empty() && open_ < limits_.items && open_bytes_ < limits_.bytes &&
          MayBegin();
+}
+
+bool BulkExchange::reads() {
+  absl::MutexLock lock(&mutex_);
+  return reading_;
 }
 
 // Whether so few answers wait that another request may begin.

@@ -72,14 +72,19 @@ class BulkExchange : public Exchange, public std::enable_shared_from_this<BulkEx
 
   // `ready` is called, in Start or on a worker's thread, whenever the result of HasRoom or Next may
   // have changed.  It must not block, and may be called after the call has ended.  `parts` must
-  // outlive the exchange.
+  // outlive the exchange; `method`, a literal, is what the call is recorded as.
   BulkExchange(const ServerParts* parts, Caller caller, std::function<void()> ready,
-               const BulkLimits& limits = {});
+               const BulkLimits& limits = {}, const char* method = "TranslateBulk");
   ~BulkExchange();
 
   void Start();
 
   bool HasRoom();
+  // Whether requests may still come, now or later.
+  bool reads();
+
+  // Whose call it is; nothing if it was refused.  After Start.
+  std::optional<std::string> principal() { return call().principal_if_known(); }
 
   // REQUIRES: HasRoom was true, and NoMore was not called.
   void Add(Item item);

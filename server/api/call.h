@@ -25,6 +25,9 @@
 
 namespace dragoman {
 
+class DocumentDesk;
+class DocumentStore;
+
 // What the services share.  Owned by the Server, which outlives them.
 struct ServerParts {
   const ModelRegistry* models = nullptr;
@@ -32,6 +35,8 @@ struct ServerParts {
   Gate* gate = nullptr;
   Principals* principals = nullptr;
   AnswerBudget* answers = nullptr;
+  DocumentDesk* documents = nullptr;
+  DocumentStore* stored_documents = nullptr;
   Metrics* metrics = nullptr;
   bool log_peers = true;      // whether the log names the addresses of callers that were refused
   int max_message_bytes = 0;  // of a request
@@ -86,6 +91,8 @@ class Call {
 
   // REQUIRES: admitted.
   const std::string& principal() const { return *principal_; }
+  // Nothing before it is known, or if the caller is nobody.
+  const std::optional<std::string>& principal_if_known() const { return principal_; }
   absl::Time deadline() const { return caller_.deadline; }
   absl::Duration Elapsed() const;
 

@@ -29,6 +29,9 @@ class TranslateTask {
   // The first translator; nullptr if no model was found.
   std::shared_ptr<const Translator> translator() const;
 
+  // What was detected; nothing unless the source language is "auto".
+  const std::optional<DetectedSources>& detected() const { return detected_; }
+
   // Starts the translation, like Translator::Translate.  REQUIRES: Prepare was OK; called once.
   void Run(std::shared_ptr<RequestState> state, std::function<void(TranslateResponse)> done,
            OnProgress on_progress = nullptr);

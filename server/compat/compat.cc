@@ -10,7 +10,7 @@
 #include "engine/base/status.h"
 #include "server/api/list_models.h"
 #include "server/base/field_error.h"
-#include "server/compat/multipart.h"
+#include "server/http/multipart.h"
 
 namespace dragoman {
 namespace {

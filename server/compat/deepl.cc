@@ -4,6 +4,8 @@
 //   curl localhost:9464/v2/translate -d text='Good morning.' -d target_lang=DE
 //   {"translations": [{"detected_source_language": "EN", "text": "Guten Morgen."}]}
 
+#include "server/compat/deepl.h"
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -17,43 +19,27 @@
 #include "server/compat/fields.h"
 
 namespace dragoman {
-namespace {
 
-using Json = nlohmann::ordered_json;
+const CompatApi kDeepL = {.name = "deepl",
+                          .credential = "as `Authorization: DeepL-Auth-Key TOKEN`, or as auth_key",
+                          .key_header = "authorization",
+                          .key_scheme = "DeepL-Auth-Key ",
+                          .key_field = "auth_key",
+                          .texts = "text",
+                          .source = "source_lang",
+                          .target = "target_lang"};
 
-constexpr CompatApi kApi = {
-    .name = "deepl",
-    .credential = "as `Authorization: DeepL-Auth-Key TOKEN`, or as auth_key",
-    .key_header = "authorization",
-    .key_scheme = "DeepL-Auth-Key ",
-    .key_field = "auth_key",
-    .texts = "text",
-    .source = "source_lang",
-    .target = "target_lang"};
-
-HttpResponse Error(const absl::Status& status) {
+HttpResponse DeepLError(const absl::Status& status) {
   int code = HttpCodeOf(status);
   if (code == 401) code = 403;  // the code that its clients know
   return JsonResponse(code, {{"message", std::string(status.message())}});
 }
 
-HttpResponse PlainError(int code, std::string_view message) {
+HttpResponse DeepLPlainError(int code, std::string_view message) {
   return JsonResponse(code, {{"message", std::string(message)}});
 }
 
-// "DE" of "de", "EN-US" of "en-US".
-std::string Upper(const std::string& tag) { return absl::AsciiStrToUpper(tag); }
-
-struct TranslateCall {
-  std::string source;                // as DeepL writes it; empty: to be detected
-  std::string tag_handling_version;  // if it was given
-  bool count_characters = false;
-  std::vector<int> characters;
-  std::vector<std::string> ignored;
-};
-
-// INVALID_ARGUMENT names the first option that matters and is not supported.
-absl::Status RefuseUnsupported(const CompatFields& fields) {
+absl::Status RefuseUnsupportedByDeepL(const CompatFields& fields) {
   for (const char* name : {"glossary_id", "glossary_ids", "style_id", "translation_memory_id",
                            "custom_instructions"}) {
     if (fields.Has(name)) return InvalidField(name, "is not supported");
@@ -67,6 +53,21 @@ absl::Status RefuseUnsupported(const CompatFields& fields) {
   }
   return absl::OkStatus();
 }
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// "DE" of "de", "EN-US" of "en-US".
+std::string Upper(const std::string& tag) { return absl::AsciiStrToUpper(tag); }
+
+struct TranslateCall {
+  std::string source;                // as DeepL writes it; empty: to be detected
+  std::string tag_handling_version;  // if it was given
+  bool count_characters = false;
+  std::vector<int> characters;
+  std::vector<std::string> ignored;
+};
 
 // Reads tag_handling and what belongs to it.
 absl::Status SetMarkup(const CompatFields& fields, TranslateCall* call,
@@ -108,7 +109,7 @@ absl::Status SetSplitting(const CompatFields& fields, v1::TranslateRequest* requ
 
 absl::StatusOr<v1::TranslateRequest> ReadTranslate(const CompatFields& fields,
                                                    TranslateCall* call) {
-  RETURN_IF_ERROR(RefuseUnsupported(fields));
+  RETURN_IF_ERROR(RefuseUnsupportedByDeepL(fields));
   ASSIGN_OR_RETURN(std::vector<std::string> texts, fields.Texts("text"));
   ASSIGN_OR_RETURN(call->source, fields.Text("source_lang"));
   ASSIGN_OR_RETURN(std::string target, fields.Text("target_lang"));
@@ -187,25 +188,26 @@ HttpResponse DescribeUsage(const HttpDoor& door, const std::string& principal) {
 
 void AddDeepL(const HttpDoor& door, HttpRouter* router) {
   const auto add = [&](const char* method, const char* path, const HttpHandler& handler) {
-    HttpRoute route = {.method = method, .path = path, .handler = handler, .error = PlainError};
+    HttpRoute route = {
+        .method = method, .path = path, .handler = handler, .error = DeepLPlainError};
     if (route.method == "POST") route.body_types = {"application/json", kForm};
     router->Add(std::move(route));
   };
   // A path, for any method, that is answered at once.
   const auto answer_at_once = [&](const char* path, auto act) {
     const auto handler = [door, act](HttpRequest http, const std::shared_ptr<HttpAnswer>& answer) {
-      const absl::StatusOr<CompatFields> fields = ReadFields(kApi, &http);
+      const absl::StatusOr<CompatFields> fields = ReadFields(kDeepL, &http);
       const auto admitted = [&](Call* call) -> absl::StatusOr<HttpResponse> {
         RETURN_IF_ERROR(call->Admit());
         RETURN_IF_ERROR(fields.status());
         return act(*fields, *call);
       };
-      answer->Send(AnswerCall(door, kApi, "ListModels", http, Error, admitted));
+      answer->Send(AnswerCall(door, kDeepL, "ListModels", http, DeepLError, admitted));
     };
     for (const char* method : {"GET", "POST"}) add(method, path, handler);
   };
   const HttpHandler translate =
-      TranslateHandler<TranslateCall>(door, kApi, {ReadTranslate, Translated, Error});
+      TranslateHandler<TranslateCall>(door, kDeepL, {ReadTranslate, Translated, DeepLError});
   add("POST", "/v2/translate", translate);
   add("GET", "/v2/translate", translate);  // older clients put everything into the query
   add("GET", "/v1/translate", translate);  // and OmegaT; POST is the server's own API
@@ -219,11 +221,13 @@ void AddDeepL(const HttpDoor& door, HttpRouter* router) {
   answer_at_once("/v2/glossary-language-pairs", [](const CompatFields&, const Call&) {
     return JsonResponse(200, {{"supported_languages", Json::array()}});
   });
+  AddDeepLDocuments(door, router);
   const auto refuse = [](const HttpRequest&, const std::shared_ptr<HttpAnswer>& answer) {
-    answer->Send(PlainError(404, "this server has only translate, languages and usage"));
+    answer->Send(
+        DeepLPlainError(404, "this server has only translate, document, languages and usage"));
   };
   for (const char* method : {"GET", "POST"}) {
-    router->Add({.method = method, .path = "/v2/*", .handler = refuse, .error = PlainError});
+    router->Add({.method = method, .path = "/v2/*", .handler = refuse, .error = DeepLPlainError});
   }
 }
 

@@ -9,8 +9,8 @@
 #include "absl/strings/str_split.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
-#include "server/compat/multipart.h"
 #include "server/http/json.h"
+#include "server/http/multipart.h"
 
 namespace dragoman {
 namespace {
@@ -70,6 +70,12 @@ absl::StatusOr<CompatFields> CompatFields::Read(const HttpRequest& request) {
 absl::StatusOr<CompatFields> CompatFields::ReadQuery(const HttpRequest& request) {
   CompatFields fields;
   RETURN_IF_ERROR(AddForm(request.query, &fields.fields_));
+  return fields;
+}
+
+absl::StatusOr<CompatFields> CompatFields::FromForm(HttpHeaders form) {
+  CompatFields fields;
+  RETURN_IF_ERROR(AddFields(std::move(form), &fields.fields_));
   return fields;
 }
 

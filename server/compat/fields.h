@@ -21,6 +21,9 @@ class CompatFields {
   // Reads only the query.
   static absl::StatusOr<CompatFields> ReadQuery(const HttpRequest& request);
 
+  // The fields of a form that was read already.
+  static absl::StatusOr<CompatFields> FromForm(HttpHeaders form);
+
   // A null of JSON counts as absent.
   bool Has(const char* name) const { return fields_.contains(name) && !fields_[name].is_null(); }
   // Whether the value is a list, even with one element.

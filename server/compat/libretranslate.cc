@@ -7,16 +7,21 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "engine/base/status.h"
 #include "server/api/language_detector.h"
 #include "server/compat/compat.h"
 #include "server/compat/fields.h"
-#include "server/compat/multipart.h"
+#include "server/compat/stored_files.h"
+#include "server/http/multipart.h"
 
 namespace dragoman {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+constexpr char kDownload[] = "/download_file/";
 
 constexpr CompatApi kApi = {.name = "libretranslate",
                             .credential = "as api_key",
@@ -107,6 +112,71 @@ absl::StatusOr<HttpResponse> Detect(const CompatFields& fields) {
   return JsonResponse(200, body);
 }
 
+absl::Status ReadUpload(const CompatFields& fields, v1::DocumentHeader* header) {
+  for (const char* name : {"source", "target"}) {
+    if (!fields.Has(name)) return InvalidField(name, "is missing");
+  }
+  ASSIGN_OR_RETURN(const std::string source, fields.Text("source"));
+  ASSIGN_OR_RETURN(const std::string target, fields.Text("target"));
+  header->mutable_request()->set_source_language(source);
+  header->mutable_request()->set_target_language(target);
+  header->mutable_request()->set_sentence_splitting(v1::SENTENCE_SPLITTING_SENTENCES);
+  return absl::OkStatus();
+}
+
+// Where the caller finds the translation; whoever knows the address may fetch it, as there.
+std::string AddressOf(const HttpRequest& http, const StoredDocument& document) {
+  std::string_view scheme = http.Header("x-forwarded-proto");
+  if (scheme != "http" && scheme != "https") scheme = http.encrypted ? "https" : "http";
+  std::string name = SaveAs(document.state().report.file_name()).second;
+  name.erase(0, name.rfind('\'') + 1);
+  return absl::StrCat(std::string(scheme), "://", std::string(http.Header("host")), kDownload,
+                      document.id(), ".", name);
+}
+
+// LibreTranslate answers when the translation is there.
+void TranslateFile(const HttpDoor& door, HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
+  DocumentStore* const store = door.parts == nullptr ? nullptr : door.parts->stored_documents;
+  const auto begun = [store](const HttpRequest&, const std::shared_ptr<StoredDocument>& document,
+                             const std::shared_ptr<HttpAnswer>& to) {
+    to->OnGone([store, weak = std::weak_ptr(document)] {
+      const auto left = weak.lock();
+      if (left != nullptr && !left->state().end.has_value()) store->Remove(left->id());
+    });
+  };
+  const auto ended = [store](const HttpRequest& request, StoredDocument* document,
+                             const std::shared_ptr<HttpAnswer>& to) {
+    const CallEnd end = *document->state().end;
+    if (end.status.ok()) {
+      return to->Send(WithHeaders(
+          JsonResponse(200, {{"translatedFileUrl", AddressOf(request, *document)}}), end));
+    }
+    to->Send(WithHeaders(Error(InWordsOf(kApi, end.status)), end));
+    store->Remove(document->id());
+  };
+  StoreUpload(door, kApi, std::move(http), std::move(answer),
+              {.read = ReadUpload, .error = Error, .begun = begun, .ended = ended});
+}
+
+void Download(const HttpDoor& door, const HttpRequest& http,
+              const std::shared_ptr<HttpAnswer>& answer) {
+  if (const absl::Status loaded = door.loaded(); !loaded.ok()) return answer->Send(Error(loaded));
+  const std::string name = http.path.substr(sizeof(kDownload) - 1);
+  const auto document =
+      door.parts->stored_documents->Find(name.substr(0, name.find('.')), absl::Now());
+  const bool shows_token = !BearerToken(http.Header("authorization")).empty();
+  const absl::StatusOr<Caller> caller = CallerOf(http, kApi.name);
+  const auto principal = caller.ok() ? door.parts->principals->Identify(*caller)
+                                     : absl::StatusOr<std::string>(caller.status());
+  const bool foreign =
+      document != nullptr && shows_token && principal.ok() && *principal != document->principal();
+  if (document == nullptr || foreign || !document->state().end.has_value() ||
+      !document->state().end->status.ok()) {
+    return answer->Send(PlainError(404, "there is no such file (any more)"));
+  }
+  SendStored(door, *document, answer);
+}
+
 // Mastodon takes a refusal of the lists for a used-up quota, and Discourse sends no key for them.
 absl::StatusOr<HttpResponse> ListLanguages(const HttpDoor& door, Call* call) {
   RETURN_IF_ERROR(call->AdmitAnybody());
@@ -124,18 +194,23 @@ absl::StatusOr<HttpResponse> ListLanguages(const HttpDoor& door, Call* call) {
 absl::StatusOr<HttpResponse> Settings(const HttpDoor& door, Call* call) {
   RETURN_IF_ERROR(call->AdmitAnybody());
   const ServedPairs pairs = PairsOf(door);
+  const bool files = door.parts->documents->limits().at_once > 0;
+  Json suffixes = Json::array();
+  for (const DocumentFormat& format : DocumentFormats()) {
+    for (const std::string_view suffix : format.suffixes) suffixes.push_back(std::string(suffix));
+  }
   const bool wants_key = door.parts->principals->wants_tokens();
   const std::string target = pairs.empty() ? "" : *pairs.begin()->second.begin();
   return JsonResponse(200, {{"apiKeys", wants_key},
                             {"charLimit", door.parts->models->limits().max_characters},
-                            {"filesTranslation", false},
+                            {"filesTranslation", files},
                             {"frontendTimeout", 500},
                             {"keyRequired", wants_key},
                             {"language",
                              {{"source", {{"code", "auto"}, {"name", "Auto Detect"}}},
                               {"target", {{"code", target}, {"name", EnglishNameOf(target)}}}}},
                             {"suggestions", false},
-                            {"supportedFilesFormat", Json::array()}});
+                            {"supportedFilesFormat", files ? suffixes : Json::array()}});
 }
 
 }  // namespace
@@ -168,12 +243,22 @@ void AddLibreTranslate(const HttpDoor& door, HttpRouter* router) {
         answer->Send(AnswerCall(door, kApi, "ListModels", http, Error,
                                 [&](Call* call) { return Settings(door, call); }));
       });
-  for (const auto& [path, what] : {std::pair("/translate_file", "files are not translated here"),
-                                   {"/suggest", "suggestions are not accepted here"}}) {
-    add("POST", path, [what = what](const HttpRequest&, const std::shared_ptr<HttpAnswer>& answer) {
-      answer->Send(PlainError(403, what));
-    });
-  }
+  HttpRoute upload = {.method = "POST",
+                      .path = "/translate_file",
+                      .handler =
+                          [door](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
+                            TranslateFile(door, std::move(http), std::move(answer));
+                          },
+                      .error = PlainError};
+  ReceiveForms(door, &upload);
+  router->Add(std::move(upload));
+  add("GET", "/download_file/*",
+      [door](const HttpRequest& http, const std::shared_ptr<HttpAnswer>& answer) {
+        Download(door, http, answer);
+      });
+  add("POST", "/suggest", [](const HttpRequest&, const std::shared_ptr<HttpAnswer>& answer) {
+    answer->Send(PlainError(403, "suggestions are not accepted here"));
+  });
   add("GET", "/health", [door](const HttpRequest&, const std::shared_ptr<HttpAnswer>& answer) {
     const absl::Status loaded = door.loaded();
     answer->Send(loaded.ok() ? JsonResponse(200, {{"status", "ok"}}) : Error(loaded));

@@ -106,6 +106,9 @@ absl::Status ResolveLimits(const v1::ServerConfig& config, ServerOptions* option
   DRAGOMAN_RESOLVE_NUMBER(max_hypotheses, "max-hypotheses", 1, 256, limits.max_hypotheses);
   DRAGOMAN_RESOLVE_NUMBER(max_message_bytes, "max-message-bytes", 1024, kMaxInt,
                           options->max_message_bytes);
+  DRAGOMAN_RESOLVE_NUMBER(max_document_bytes, "max-document-bytes", 1024, kMaxInt,
+                          options->documents.max_bytes);
+  DRAGOMAN_RESOLVE_NUMBER(max_documents, "max-documents", 0, 1024, options->documents.at_once);
   if (const int rows = options->pool.max_batch_rows; rows > 0 && rows < limits.max_beam_size) {
     return absl::InvalidArgumentError(absl::StrCat("max-batch-rows is ", rows, ", want at least ",
                                                    limits.max_beam_size, " (max-beam-size)"));

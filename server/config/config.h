@@ -83,6 +83,12 @@ struct AnswerLimits {
   size_t bulk_call = 4 << 20;  // of one TranslateBulk
 };
 
+// The files that may be translated (api/document_desk.h).
+struct DocumentLimits {
+  size_t max_bytes = 32 << 20;  // of one
+  int at_once = 8;              // 0: none
+};
+
 struct ServerOptions {
   std::vector<ModelSource> models;  // at least one; names differ
   std::vector<Canary> canaries;     // at most one per model
@@ -97,6 +103,7 @@ struct ServerOptions {
   WorkerPoolOptions pool;
   Limits limits;
   AnswerLimits answers;
+  DocumentLimits documents;
   int max_message_bytes = 1 << 20;
   int max_connections = 0;  // of the gRPC port; 0: 10,000, or what the limit of open files allows
   TlsOptions tls;

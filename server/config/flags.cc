@@ -244,6 +244,13 @@ void AddLimitFlags(CLI::App* app, Flags* flags) {
                    [=](const std::string& v) {
                      config->set_max_message_bytes(Bytes("--max-message-bytes", v, flags));
                    });
+  Add<std::string>(app, "--max-document-bytes", "SIZE", "32MiB", "The largest file to translate",
+                   [=](const std::string& v) {
+                     config->set_max_document_bytes(Bytes("--max-document-bytes", v, flags));
+                   });
+  Add<int>(app, "--max-documents", "FILES", "8",
+           "Files that are translated at a time; more get RESOURCE_EXHAUSTED; 0: none are",
+           [=](int v) { config->set_max_documents(v); });
 }
 
 void AddSecurityFlags(CLI::App* app, Flags* flags) {

@@ -54,6 +54,7 @@ absl::StatusOr<Message> ReadMessage(const grpc::ByteBuffer& bytes, size_t max_by
 }
 
 template absl::StatusOr<v1::TranslateRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
+template absl::StatusOr<v1::TranslateDocumentRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
 template absl::StatusOr<v1::ScoreRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
 template absl::StatusOr<v1::TokenizeRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
 template absl::StatusOr<v1::DetectLanguageRequest> ReadMessage(const grpc::ByteBuffer&, size_t);

@@ -29,6 +29,16 @@ absl::StatusOr<Message> ReadMessage(const grpc::ByteBuffer& bytes, size_t max_by
 // request is meant.
 absl::StatusOr<BulkExchange::Item> ReadBulkRequest(const grpc::ByteBuffer& bytes, size_t max_bytes);
 
+// A message of a stream.
+template <typename Message>
+grpc::ByteBuffer Serialized(const Message& message) {
+  grpc::ByteBuffer bytes;
+  bool own_buffer;
+  // Fails only if memory does.
+  grpc::SerializationTraits<Message>::Serialize(message, &bytes, &own_buffer);
+  return bytes;
+}
+
 // The status of a call that has ended; writes its answer to `response` if it succeeded, and counts
 // it (end.held).
 template <typename Message>

@@ -24,16 +24,7 @@
 namespace dragoman {
 namespace {
 
-template <typename Message>
-grpc::ByteBuffer Serialized(const Message& message) {
-  grpc::ByteBuffer bytes;
-  bool own_buffer;
-  // Fails only if memory does.
-  grpc::SerializationTraits<Message>::Serialize(message, &bytes, &own_buffer);
-  return bytes;
-}
-
-// The same of a message that was serialized already, without copying it.
+// A message that was serialized already, without copying it.
 grpc::ByteBuffer Serialized(std::string message) {
   auto* const owned = new std::string(std::move(message));
   const grpc::Slice slice(

@@ -1,5 +1,5 @@
-// TranslateStream and TranslateBulk over gRPC: thin layers over stream_exchange.h and
-// bulk_exchange.h.
+// TranslateStream, TranslateBulk and TranslateDocument over gRPC: thin layers over
+// stream_exchange.h, bulk_exchange.h and document_exchange.h.
 
 #ifndef DRAGOMAN_SERVER_GRPC_STREAM_CALLS_H_
 #define DRAGOMAN_SERVER_GRPC_STREAM_CALLS_H_
@@ -15,6 +15,8 @@ grpc::ServerWriteReactor<grpc::ByteBuffer>* NewStreamCall(const ServerParts* par
                                                           grpc::CallbackServerContext* context,
                                                           const grpc::ByteBuffer& request);
 grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* NewBulkCall(
+    const ServerParts* parts, grpc::CallbackServerContext* context);
+grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* NewDocumentCall(
     const ServerParts* parts, grpc::CallbackServerContext* context);
 
 }  // namespace dragoman

@@ -125,6 +125,11 @@ grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* TranslateService::T
   return NewBulkCall(parts_, context);
 }
 
+grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* TranslateService::TranslateDocument(
+    grpc::CallbackServerContext* context) {
+  return NewDocumentCall(parts_, context);
+}
+
 grpc::ServerUnaryReactor* TranslateService::Score(grpc::CallbackServerContext* context,
                                                   const grpc::ByteBuffer* request,
                                                   grpc::ByteBuffer* response) {

@@ -22,10 +22,11 @@ class TranslateService final
     : public v1::TranslationService::WithRawCallbackMethod_Translate<
           v1::TranslationService::WithRawCallbackMethod_TranslateStream<
               v1::TranslationService::WithRawCallbackMethod_TranslateBulk<
-                  v1::TranslationService::WithRawCallbackMethod_Score<
-                      v1::TranslationService::WithRawCallbackMethod_Tokenize<
-                          v1::TranslationService::WithRawCallbackMethod_DetectLanguage<
-                              v1::TranslationService::Service>>>>>> {
+                  v1::TranslationService::WithRawCallbackMethod_TranslateDocument<
+                      v1::TranslationService::WithRawCallbackMethod_Score<
+                          v1::TranslationService::WithRawCallbackMethod_Tokenize<
+                              v1::TranslationService::WithRawCallbackMethod_DetectLanguage<
+                                  v1::TranslationService::Service>>>>>>> {
  public:
   // `parts` must outlive the service.
   explicit TranslateService(const ServerParts* parts) : parts_(parts) {}
@@ -37,6 +38,8 @@ class TranslateService final
   grpc::ServerWriteReactor<grpc::ByteBuffer>* TranslateStream(
       grpc::CallbackServerContext* context, const grpc::ByteBuffer* request) override;
   grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* TranslateBulk(
+      grpc::CallbackServerContext* context) override;
+  grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* TranslateDocument(
       grpc::CallbackServerContext* context) override;
   grpc::ServerUnaryReactor* Score(grpc::CallbackServerContext* context,
                                   const grpc::ByteBuffer* request,

@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "server/base/spool.h"
+#include "server/http/door.h"
 #include "server/http/request_head.h"
 #include "server/http/response_head.h"
 #include "server/http/tls_context.h"
@@ -29,6 +31,9 @@ constexpr absl::Duration kHandshakeTimeout = absl::Seconds(10);
 constexpr size_t kReadAtOnce = 16 << 10;
 // What an idle connection keeps of the memory of its last answer.
 constexpr size_t kKept = 16 << 10;
+// Of a file, so many bytes may take as long as the body of another request.
+constexpr size_t kFileStep = 1 << 20;
+constexpr char kTooLarge[] = "the body is too large; send fewer texts at a time";
 
 std::string AddressOf(const HttpStream::Socket& socket) {
   boost::system::error_code error;
@@ -222,7 +227,8 @@ void HttpConnection::ReadHeader() {
   is_head_ = old_ = keep_alive_ = chunked_ = answered_ = false;
   parser_.emplace();
   parser_->header_limit(static_cast<uint32_t>(shared_->options.max_header_bytes));
-  parser_->body_limit(shared_->options.max_body_bytes);
+  // That of the route is known only when the header is there (PrepareBody).
+  parser_->body_limit(std::max(shared_->options.max_body_bytes, shared_->router->max_file_bytes()));
   http::async_read_header(stream_, buffer_, *parser_,
                           [self = shared_from_this()](const Error& error, size_t) {
                             if (self->closed_) return;
@@ -238,7 +244,7 @@ void HttpConnection::OnReadError(const Error& error) {
   if (refusal.code == 0) return Close();
   // In the error format of the API that is being used, if it is known already.
   if (route_ != nullptr && refusal.code == 413) {
-    refusal = route_->error(413, "the body is too large; send fewer texts at a time");
+    refusal = route_->error(413, kTooLarge);
   }
   Refuse(std::move(refusal));
 }
@@ -262,6 +268,7 @@ void HttpConnection::OnHeader() {
   }
   if (is_head_) request_.method = "GET";
   if (parser_->is_done()) return OnBody();
+  if (!PrepareBody()) return;
   if (request_.Header("expect").empty() || old_ || buffer_.size() > 0) return ReadBody();
   Enter(Stage::kBody, shared_->options.body_timeout);
   static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -273,8 +280,56 @@ void HttpConnection::OnHeader() {
                     });
 }
 
+bool HttpConnection::PrepareBody() {
+  const bool is_file = route_->receive != nullptr;
+  const size_t limit = is_file ? route_->max_file_bytes : shared_->options.max_body_bytes;
+  std::optional<HttpResponse> refusal;
+  if (parser_->content_length().value_or(0) > limit) {
+    refusal = is_file ? route_->error(413, absl::StrCat("the file is too large, want at most ",
+                                                        limit, " bytes with its form"))
+                      : RpcStatusBody(413, kTooLarge);
+  } else if (is_file) {
+    absl::StatusOr<std::shared_ptr<Spool>> spool = route_->receive();
+    if (spool.ok()) {
+      request_.file = *std::move(spool);
+    } else {
+      const absl::string_view message = spool.status().message();
+      refusal = route_->error(HttpCodeOf(spool.status()), {message.data(), message.size()});
+    }
+  }
+  if (refusal.has_value()) {
+    keep_alive_ = false;  // the body will not be read
+    Refuse(*std::move(refusal));
+    return false;
+  }
+  parser_->body_limit(limit);
+  return true;
+}
+
+// Into a spool, piece by piece.
+void HttpConnection::ReadFile() {
+  http::async_read_some(
+      stream_, buffer_, *parser_, [self = shared_from_this()](const Error& error, size_t size) {
+        if (self->closed_) return;
+        if (error) return self->OnReadError(error);
+        std::string& piece = self->parser_->get().body();
+        const absl::Status kept = self->request_.file->Append(piece);
+        piece.clear();
+        if (!kept.ok()) {
+          self->keep_alive_ = false;
+          return self->Refuse(self->route_->error(503, "the file cannot be kept"));
+        }
+        if (self->parser_->is_done()) return self->OnBody();
+        self->received_ += size;
+        if (self->received_ >= kFileStep) return self->ReadBody();
+        self->ReadFile();
+      });
+}
+
 void HttpConnection::ReadBody() {
   Enter(Stage::kBody, shared_->options.body_timeout);
+  received_ = 0;
+  if (request_.file != nullptr) return ReadFile();
   http::async_read(stream_, buffer_, *parser_,
                    [self = shared_from_this()](const Error& error, size_t) {
                      if (self->closed_) return;

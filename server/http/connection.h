@@ -71,7 +71,10 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void AwaitRequest();
   void ReadHeader();
   void OnHeader();
+  // Whether the body may be read; if not, it is refused.
+  bool PrepareBody();
   void ReadBody();
+  void ReadFile();
   void OnBody();
   void OnReadError(const Error& error);
   void Refuse(HttpResponse response);
@@ -107,6 +110,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   std::string certificate_name_;
   std::shared_ptr<boost::asio::ssl::context> tls_context_;  // until the handshake
   const HttpRoute* route_ = nullptr;
+  size_t received_ = 0;  // of a file, since the time limit was set
   bool is_head_ = false;
   bool old_ = false;               // HTTP/1.0
   bool keep_alive_ = false;        // after this answer

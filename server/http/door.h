@@ -44,6 +44,7 @@ HttpResponse ToHttpError(const CallEnd& end);
 struct HttpDoor {
   const ServerParts* parts = nullptr;  // complete once `loaded` is OK
   std::function<absl::Status()> loaded;
+  size_t max_document_bytes = 0;
 };
 
 // Writes the end of a Translate in the format of an API. The response is empty unless the call

@@ -20,6 +20,8 @@
 
 namespace dragoman {
 
+class Spool;
+
 using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
 
 struct HttpRequest {
@@ -28,6 +30,7 @@ struct HttpRequest {
   std::string query;    // after the question mark, as sent
   HttpHeaders headers;  // names in lower case; repeated headers are listed repeatedly
   std::string body;
+  std::shared_ptr<Spool> file;   // the body instead, on a route that receives files
   std::string peer;              // the address of the client
   bool encrypted = false;        // whether it came over TLS
   std::string certificate_name;  // the identity in a client certificate that TLS has verified

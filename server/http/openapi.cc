@@ -177,6 +177,41 @@ Json Describe(const Operation& operation, const google::protobuf::DescriptorPool
   return described;
 }
 
+// The form of /v1/translate_file (document_api.h), which is no message of the API.
+Json DescribeFiles(const google::protobuf::DescriptorPool& pool, Schemas* schemas) {
+  const auto text = [](const char* description) {
+    return Json{{"type", "string"}, {"description", description}};
+  };
+  Json file = {{"type", "string"}, {"format", "binary"}};
+  Json form = {
+      {"type", "object"},
+      {"required", Json::array({"file"})},
+      {"properties",
+       {{"file", file},
+        {"source_language", text("As in TranslateRequest.")},
+        {"target_language", text("As in TranslateRequest.")},
+        {"model", text("As in TranslateRequest.")},
+        {"format", text("What the file is, unless the suffix of its name says so.")},
+        {"column", text("Of tables: a column to translate; repeat it for several.")},
+        {"skip_errors", text("true: what cannot be translated is left as it is.")},
+        {"request", schemas->Of(pool.FindMessageTypeByName("dragoman.v1.TranslateRequest"))}}}};
+  return {{"operationId", "TranslateFile"},
+          {"summary", "Translates a file and answers with the translated file."},
+          {"parameters",
+           Json::array({HeaderParameter("X-Request-Timeout",
+                                        "The time the call may take: seconds, or 500ms, 2m."),
+                        HeaderParameter("X-Request-Id", "Is returned, and appears in the log.")})},
+          {"requestBody",
+           {{"required", true}, {"content", {{"multipart/form-data", {{"schema", form}}}}}}},
+          {"responses",
+           {{"200",
+             {{"description", "The translated file."},
+              {"content", {{"application/octet-stream", {{"schema", file}}}}}}},
+            {"default",
+             {{"description", "An error; the code is the HTTP code of its gRPC code."},
+              {"content", {{kJson, {{"schema", Reference("Status")}}}}}}}}}};
+}
+
 Json Make() {
   google::protobuf::FileDescriptorSet files;
   DRAGOMAN_CHECK(files.ParseFromArray(kApiDescriptors, static_cast<int>(kApiDescriptorsSize)));
@@ -188,6 +223,7 @@ Json Make() {
   for (const Operation& operation : kOperations) {
     paths[operation.path][operation.http_method] = Describe(operation, pool, &schemas);
   }
+  paths["/v1/translate_file"]["post"] = DescribeFiles(pool, &schemas);
   return {{"openapi", "3.0.3"},
           {"info",
            {{"title", "Dragoman"},

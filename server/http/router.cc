@@ -114,6 +114,12 @@ void HttpRouter::AddCorsHeaders(const HttpRequest& request, HttpHeaders* headers
   headers->emplace_back("Access-Control-Expose-Headers", "X-Request-Id, Retry-After");
 }
 
+size_t HttpRouter::max_file_bytes() const {
+  size_t most = 0;
+  for (const HttpRoute& route : routes_) most = std::max(most, route.max_file_bytes);
+  return most;
+}
+
 HttpResponse HttpRouter::AnswerOptions(const HttpRequest& request, const std::string& allow) const {
   HttpResponse response = {.code = 204};
   response.headers.emplace_back("Allow", allow);

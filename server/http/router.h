@@ -11,12 +11,15 @@
 #ifndef DRAGOMAN_SERVER_HTTP_ROUTER_H_
 #define DRAGOMAN_SERVER_HTTP_ROUTER_H_
 
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "server/http/message.h"
 
 namespace dragoman {
@@ -34,6 +37,9 @@ struct HttpRoute {
   std::string path;    // "/v1/models", or "/v1/models/*" for all longer paths
   HttpHandler handler;
   std::vector<std::string> body_types = {};  // media types; empty: the body is ignored
+  // If not null: bodies are files, of up to max_file_bytes, each of which goes into a new spool.
+  std::function<absl::StatusOr<std::shared_ptr<Spool>>()> receive = nullptr;
+  size_t max_file_bytes = 0;
   HttpErrorBody error = RpcStatusBody;
   // Served in plain text even if the port uses TLS, and without CORS.
   bool for_probes = false;
@@ -68,6 +74,8 @@ class HttpRouter {
   void AddCorsHeaders(const HttpRequest& request, HttpHeaders* headers) const;
 
   const std::vector<HttpRoute>& routes() const { return routes_; }
+  // The longest file that any route receives.
+  size_t max_file_bytes() const;
 
  private:
   bool Allows(std::string_view origin) const;

@@ -14,13 +14,6 @@ namespace {
 
 constexpr char kDoor[] = "http";
 
-// The kind of event in a message: "stable_text".
-std::string NameOf(const v1::TranslateStreamResponse& message) {
-  const auto* const event = message.GetDescriptor()->FindOneofByName("event");
-  const auto* const field = message.GetReflection()->GetOneofFieldDescriptor(message, event);
-  return field == nullptr ? "message" : field->name();
-}
-
 std::string Event(const std::string& name, const std::string& json) {
   return absl::StrCat("event: ", name, "\ndata: ", json, "\n\n");
 }
@@ -63,16 +56,13 @@ class HttpTranslateStream {
 
   void Write(const v1::TranslateStreamResponse& message) {
     Begin();
-    answer_->Write(Event(NameOf(message), ToJson(message).value_or("{}")), [this] { Pull(); });
+    answer_->Write(EventOf(message), [this] { Pull(); });
   }
 
   void End(const CallEnd& end) {
     if (!end.status.ok() && !begun_) return answer_->Send(ToHttpError(end));
     Begin();
-    if (!end.status.ok()) {
-      const google::rpc::Status status = ToRpcStatus(end.status, end.retry_delay);
-      answer_->Write(Event("error", ToJson(status).value_or("{}")), nullptr);
-    }
+    if (!end.status.ok()) answer_->Write(ErrorEventOf(end), nullptr);
     answer_->End();
   }
 
@@ -105,6 +95,16 @@ void TranslateStream(const HttpDoor& door, const HttpRequest& http,
 }
 
 }  // namespace
+
+std::string EventOf(const google::protobuf::Message& message) {
+  const auto* const event = message.GetDescriptor()->FindOneofByName("event");
+  const auto* const field = message.GetReflection()->GetOneofFieldDescriptor(message, event);
+  return Event(field == nullptr ? "message" : field->name(), ToJson(message).value_or("{}"));
+}
+
+std::string ErrorEventOf(const CallEnd& end) {
+  return Event("error", ToJson(ToRpcStatus(end.status, end.retry_delay)).value_or("{}"));
+}
 
 void AddStreamApi(const HttpDoor& door, HttpRouter* router) {
   router->Add({.method = "POST",

@@ -12,12 +12,21 @@
 #ifndef DRAGOMAN_SERVER_HTTP_STREAM_API_H_
 #define DRAGOMAN_SERVER_HTTP_STREAM_API_H_
 
+#include <google/protobuf/message.h>
+
+#include <string>
+
 #include "server/http/door.h"
 #include "server/http/router.h"
 
 namespace dragoman {
 
 inline constexpr char kEventStream[] = "text/event-stream";
+
+// A message of a stream as a server-sent event, which is named after what its oneof `event` has.
+std::string EventOf(const google::protobuf::Message& message);
+// The end of a stream that failed.
+std::string ErrorEventOf(const CallEnd& end);
 
 void AddStreamApi(const HttpDoor& door, HttpRouter* router);
 

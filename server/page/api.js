@@ -22,13 +22,15 @@ export const token = {
 
 async function send(path, body, signal) {
   const headers = {};
-  if (body !== undefined) headers['content-type'] = 'application/json';
+  const form = body instanceof FormData; // the browser names its type, and its answer is a stream
+  if (form) headers.accept = 'text/event-stream';
+  if (body !== undefined && !form) headers['content-type'] = 'application/json';
   if (token.get()) headers.authorization = `Bearer ${token.get()}`;
   let response;
   try {
     response = await fetch(path, {
       method: body === undefined ? 'GET' : 'POST',
-      headers, body: body === undefined ? undefined : JSON.stringify(body), signal, cache: 'no-store',
+      headers, body: body === undefined || form ? body : JSON.stringify(body), signal, cache: 'no-store',
     });
   } catch (error) {
     if (error.name === 'AbortError') throw error;

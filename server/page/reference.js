@@ -31,10 +31,11 @@ function folded(id, title, ...content) {
 function pathOf([path, methods]) {
   return Object.entries(methods).map(([method, {summary = '', requestBody, responses, parameters = []}]) => {
     const inputs = parameters.filter((parameter) => parameter.in);
-    const body = requestBody?.content?.['application/json']?.schema;
+    const [{schema: body} = {}] = Object.values(requestBody?.content || {});
     const [answer] = Object.values(responses?.['200']?.content || {});
     return folded('', [element('code', {}, `${method.toUpperCase()} ${path}`)], element('p', {}, summary),
-      ...(body ? [element('p', {}, 'Send ', ...typeOf(body))] : []),
+      ...(body?.properties ? [element('p', {}, 'Send a form with'), fieldsOf(body)]
+        : body ? [element('p', {}, 'Send ', ...typeOf(body))] : []),
       ...(answer ? [element('p', {}, 'The answer is ', ...typeOf(answer.schema))] : []),
       fieldsOf({properties: Object.fromEntries(inputs.map(({name, schema, description, in: place}) =>
         [name, {...schema, description: description || `in the ${place}`}]))}));

@@ -3,6 +3,7 @@
 import {ApiError, CODES, json, token} from './api.js';
 import {AttentionPicture} from './attention.js';
 import {showSnippets, showTiming} from './experts.js';
+import {Files} from './file.js';
 import {Heads} from './heads.js';
 import {AUTO, Languages, nameOf} from './languages.js';
 import {addressed, remember, remembered} from './memory.js';
@@ -288,5 +289,6 @@ async function start() {
   }
 }
 
+new Files(() => languages.fields());
 onTyped();
 start();

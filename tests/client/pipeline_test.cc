@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "tests/client/fake_server.h"
 
 namespace dragoman {
@@ -49,6 +51,26 @@ TEST_F(PipelineTest, BoundsTheBytesOfARequest) {
   ASSERT_TRUE(pipeline.Finish().ok());
   EXPECT_EQ(server_.requests().size(), 4u);
   EXPECT_THAT(delivered_, ElementsAre("AAAA", "BBBB", "CCCC", "A TEXT THAT IS LONGER", "D"));
+}
+
+TEST_F(PipelineTest, ARequestHasTextsOfOneMarkup) {
+  v1::TranslateRequest request;
+  request.set_markup(v1::MARKUP_XML);
+  TranslationPipeline pipeline(&client_, request, {}, Collect());
+  ASSERT_TRUE(pipeline.Add("a", v1::MARKUP_NONE).ok());
+  ASSERT_TRUE(pipeline.Add("b", v1::MARKUP_NONE).ok());
+  ASSERT_TRUE(pipeline.Add("c", v1::MARKUP_HTML).ok());
+  ASSERT_TRUE(pipeline.Add("d").ok());
+  ASSERT_TRUE(pipeline.AwaitDelivered(4).ok());
+  EXPECT_THAT(delivered_, ElementsAre("A", "B", "C", "D"));
+  std::map<std::string, v1::Markup> markups;
+  for (const v1::TranslateRequest& sent : server_.requests()) {
+    for (const std::string& text : sent.contents()) markups[text] = sent.markup();
+  }
+  EXPECT_EQ(markups, (std::map<std::string, v1::Markup>{{"a", v1::MARKUP_NONE},
+                                                        {"b", v1::MARKUP_NONE},
+                                                        {"c", v1::MARKUP_HTML},
+                                                        {"d", v1::MARKUP_XML}}));
 }
 
 TEST_F(PipelineTest, NothingInNothingOut) {

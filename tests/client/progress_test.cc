@@ -31,6 +31,7 @@ TEST(Progress, PrintsOnlyWhatIsKnown) {
   // The file has grown since the start.
   EXPECT_EQ(ProgressLine({30, 1500}, 1000, absl::Seconds(1)),
             "[####################] 30 lines (150.0 %), 30 lines/s");
+  EXPECT_EQ(ProgressLine({30, 0}, 0, absl::Seconds(1), "segments"), "30 segments, 30 segments/s");
 }
 
 TEST(Progress, DrawsOverItselfAFewTimesASecond) {

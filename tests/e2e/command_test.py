@@ -203,9 +203,10 @@ class CompletionTest(ServerTest):
         return sorted(word for word in ended.stdout.split() if word.startswith(words[-1].lstrip("=")))
 
     def check(self, shell):
-        for words, want in ((("dragoman", "tr"), ["translate"]),
+        for words, want in ((("dragoman", "tr"), ["translate", "translate-file"]),
                             (("dragoman", "completion", ""), ["bash", "fish", "zsh"]),
                             (("dragoman", "translate", "--num-h"), ["--num-hypotheses"]),
+                            (("dragoman", "translate-file", "--report", ""), ["json", "text"]),
                             (("dragoman", "translate", "--early-stopping", ""),
                              ["full", "heuristic", "never"]),
                             (("dragoman", "translate", "--model", ""), ["en-de"]),

@@ -61,7 +61,7 @@ PICTURES = [
     r"proto/dragoman/v1/ +the public API|Dockerfile  +the image|server ─► engine|a client$",  # trees and drawings
     r"models/ende/model\.ende",  # files
     r"1 - avg_over_time|rate\(",  # formulas
-    r'# who +token|event: |\{"(code|contents|goldens|now)": ?|<doc>|"alignment_layer": ',  # parts of files
+    r'# who +token|event: |\{"(code|contents|goldens|now)": ?|<doc>|"alignment_layer": |\{"files":',  # parts of files
 ]
 
 # What is too long for a test, or has another name here.
@@ -227,6 +227,10 @@ class DocumentsTest(unittest.TestCase):
         with open(os.path.join(directory, "english.txt"), "w", encoding="utf-8") as file:
             file.writelines(i["text"] + "\n" for i in inputs)
         shutil.copy(os.path.join(directory, "english.txt"), os.path.join(directory, "corpus.txt"))
+        os.mkdir(os.path.join(directory, "guide"))
+        for name in ("report.txt", "guide/start.txt"):
+            with open(os.path.join(directory, name), "w", encoding="utf-8") as file:
+                file.write("The cat sleeps.\n\nGood morning.\n")
         with lzma.open(os.path.join(directory, "tatoeba.en-de.tsv.xz"), "wt", encoding="utf-8") as file:
             file.writelines(f'{i["text"]}\t{i["beam4"][0]["text"]}\n' for i in golden_inputs())
         with open(os.path.join(directory, "test.tsv"), "w", encoding="utf-8") as file:

@@ -28,6 +28,12 @@ type TranslationServiceClient interface {
 	// does not end the call.  Requests that do not set a priority are batch work: calls of Translate
 	// and TranslateStream go first.
 	TranslateBulk(ctx context.Context, opts ...grpc.CallOption) (TranslationService_TranslateBulkClient, error)
+	// Translates a file.  Send a header, then the file in chunks of any size, and receive at the same
+	// time: progress, and at the end the translated file in chunks and a report.  Nothing of the file
+	// is changed but its text.  Like requests of a bulk call, its passages are batch work unless the
+	// request in the header sets a priority, they wait if the server is busy, and they count as calls
+	// and for the quota.  When the server drains, the call ends with UNAVAILABLE.
+	TranslateDocument(ctx context.Context, opts ...grpc.CallOption) (TranslationService_TranslateDocumentClient, error)
 	// The log-probabilities that a model gives to existing translations.
 	Score(ctx context.Context, in *ScoreRequest, opts ...grpc.CallOption) (*ScoreResponse, error)
 	// The tokens that a model sees for a text.
@@ -116,6 +122,37 @@ func (x *translationServiceTranslateBulkClient) Recv() (*TranslateBulkResponse, 
 	return m, nil
 }
 
+func (c *translationServiceClient) TranslateDocument(ctx context.Context, opts ...grpc.CallOption) (TranslationService_TranslateDocumentClient, error) {
+	stream, err := c.cc.NewStream(ctx, &_TranslationService_serviceDesc.Streams[2], "/dragoman.v1.TranslationService/TranslateDocument", opts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &translationServiceTranslateDocumentClient{stream}
+	return x, nil
+}
+
+type TranslationService_TranslateDocumentClient interface {
+	Send(*TranslateDocumentRequest) error
+	Recv() (*TranslateDocumentResponse, error)
+	grpc.ClientStream
+}
+
+type translationServiceTranslateDocumentClient struct {
+	grpc.ClientStream
+}
+
+func (x *translationServiceTranslateDocumentClient) Send(m *TranslateDocumentRequest) error {
+	return x.ClientStream.SendMsg(m)
+}
+
+func (x *translationServiceTranslateDocumentClient) Recv() (*TranslateDocumentResponse, error) {
+	m := new(TranslateDocumentResponse)
+	if err := x.ClientStream.RecvMsg(m); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
 func (c *translationServiceClient) Score(ctx context.Context, in *ScoreRequest, opts ...grpc.CallOption) (*ScoreResponse, error) {
 	out := new(ScoreResponse)
 	err := c.cc.Invoke(ctx, "/dragoman.v1.TranslationService/Score", in, out, opts...)
@@ -158,6 +195,12 @@ type TranslationServiceServer interface {
 	// does not end the call.  Requests that do not set a priority are batch work: calls of Translate
 	// and TranslateStream go first.
 	TranslateBulk(TranslationService_TranslateBulkServer) error
+	// Translates a file.  Send a header, then the file in chunks of any size, and receive at the same
+	// time: progress, and at the end the translated file in chunks and a report.  Nothing of the file
+	// is changed but its text.  Like requests of a bulk call, its passages are batch work unless the
+	// request in the header sets a priority, they wait if the server is busy, and they count as calls
+	// and for the quota.  When the server drains, the call ends with UNAVAILABLE.
+	TranslateDocument(TranslationService_TranslateDocumentServer) error
 	// The log-probabilities that a model gives to existing translations.
 	Score(context.Context, *ScoreRequest) (*ScoreResponse, error)
 	// The tokens that a model sees for a text.
@@ -179,6 +222,9 @@ func (UnimplementedTranslationServiceServer) TranslateStream(*TranslateRequest, 
 }
 func (UnimplementedTranslationServiceServer) TranslateBulk(TranslationService_TranslateBulkServer) error {
 	return status.Errorf(codes.Unimplemented, "method TranslateBulk not implemented")
+}
+func (UnimplementedTranslationServiceServer) TranslateDocument(TranslationService_TranslateDocumentServer) error {
+	return status.Errorf(codes.Unimplemented, "method TranslateDocument not implemented")
 }
 func (UnimplementedTranslationServiceServer) Score(context.Context, *ScoreRequest) (*ScoreResponse, error) {
 	return nil, status.Errorf(codes.Unimplemented, "method Score not implemented")
@@ -261,6 +307,32 @@ func (x *translationServiceTranslateBulkServer) Send(m *TranslateBulkResponse) e
 
 func (x *translationServiceTranslateBulkServer) Recv() (*TranslateBulkRequest, error) {
 	m := new(TranslateBulkRequest)
+	if err := x.ServerStream.RecvMsg(m); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+func _TranslationService_TranslateDocument_Handler(srv interface{}, stream grpc.ServerStream) error {
+	return srv.(TranslationServiceServer).TranslateDocument(&translationServiceTranslateDocumentServer{stream})
+}
+
+type TranslationService_TranslateDocumentServer interface {
+	Send(*TranslateDocumentResponse) error
+	Recv() (*TranslateDocumentRequest, error)
+	grpc.ServerStream
+}
+
+type translationServiceTranslateDocumentServer struct {
+	grpc.ServerStream
+}
+
+func (x *translationServiceTranslateDocumentServer) Send(m *TranslateDocumentResponse) error {
+	return x.ServerStream.SendMsg(m)
+}
+
+func (x *translationServiceTranslateDocumentServer) Recv() (*TranslateDocumentRequest, error) {
+	m := new(TranslateDocumentRequest)
 	if err := x.ServerStream.RecvMsg(m); err != nil {
 		return nil, err
 	}
@@ -351,6 +423,12 @@ var _TranslationService_serviceDesc = grpc.ServiceDesc{
 		{
 			StreamName:    "TranslateBulk",
 			Handler:       _TranslationService_TranslateBulk_Handler,
+			ServerStreams: true,
+			ClientStreams: true,
+		},
+		{
+			StreamName:    "TranslateDocument",
+			Handler:       _TranslationService_TranslateDocument_Handler,
 			ServerStreams: true,
 			ClientStreams: true,
 		},

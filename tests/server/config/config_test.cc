@@ -121,6 +121,8 @@ const std::vector<std::pair<std::string, std::string>> kAllFlags = {
     {"max-beam-size", "10"},
     {"max-hypotheses", "2"},
     {"max-message-bytes", "64KiB"},
+    {"max-document-bytes", "3MiB"},
+    {"max-documents", "5"},
     {"drain-delay", "5s"},
     {"drain-timeout", "1m30s"},
     {"tls-cert", "/c"},
@@ -166,6 +168,8 @@ void ExpectAllFlagsSet(const ServerOptions& options) {
   EXPECT_EQ(options.limits.max_beam_size, 10);
   EXPECT_EQ(options.limits.max_hypotheses, 2);
   EXPECT_EQ(options.max_message_bytes, 64 << 10);
+  EXPECT_EQ(options.documents.max_bytes, size_t{3} << 20);
+  EXPECT_EQ(options.documents.at_once, 5);
   EXPECT_EQ(options.drain_delay, absl::Seconds(5));
   EXPECT_EQ(options.drain_timeout, absl::Seconds(90));
   EXPECT_EQ(options.tls.cert, "/c");

@@ -7,6 +7,7 @@
 
 #include "engine/base/json.h"
 #include "server/http/api.h"
+#include "server/http/document_api.h"
 #include "server/http/stream_api.h"
 
 namespace dragoman {
@@ -27,6 +28,7 @@ TEST(OpenApi, HasEveryPathOfTheApiAndNoOther) {
   HttpRouter router;
   AddApi({}, &router);
   AddStreamApi({}, &router);
+  AddDocumentApi({}, &router);
   std::set<std::string> served, described;
   for (const HttpRoute& route : router.routes()) {
     std::string path = route.path;

@@ -203,6 +203,58 @@ class DetectedText(_message.Message):
     languages: _containers.RepeatedCompositeFieldContainer[LanguageGuess]
     def __init__(self, languages: _Optional[_Iterable[_Union[LanguageGuess, _Mapping]]] = ...) -> None: ...
 
+class DocumentHeader(_message.Message):
+    __slots__ = ["columns", "file_name", "format", "request", "skip_errors"]
+    COLUMNS_FIELD_NUMBER: _ClassVar[int]
+    FILE_NAME_FIELD_NUMBER: _ClassVar[int]
+    FORMAT_FIELD_NUMBER: _ClassVar[int]
+    REQUEST_FIELD_NUMBER: _ClassVar[int]
+    SKIP_ERRORS_FIELD_NUMBER: _ClassVar[int]
+    columns: _containers.RepeatedScalarFieldContainer[str]
+    file_name: str
+    format: str
+    request: TranslateRequest
+    skip_errors: bool
+    def __init__(self, file_name: _Optional[str] = ..., format: _Optional[str] = ..., request: _Optional[_Union[TranslateRequest, _Mapping]] = ..., columns: _Optional[_Iterable[str]] = ..., skip_errors: bool = ...) -> None: ...
+
+class DocumentProgress(_message.Message):
+    __slots__ = ["part", "passages_done", "passages_known"]
+    PART_FIELD_NUMBER: _ClassVar[int]
+    PASSAGES_DONE_FIELD_NUMBER: _ClassVar[int]
+    PASSAGES_KNOWN_FIELD_NUMBER: _ClassVar[int]
+    part: str
+    passages_done: int
+    passages_known: int
+    def __init__(self, passages_done: _Optional[int] = ..., passages_known: _Optional[int] = ..., part: _Optional[str] = ...) -> None: ...
+
+class DocumentReport(_message.Message):
+    __slots__ = ["characters", "file_name", "format", "isa", "literal_faults", "media_type", "model", "model_version", "passages", "source_language", "untranslated_passages", "warnings"]
+    CHARACTERS_FIELD_NUMBER: _ClassVar[int]
+    FILE_NAME_FIELD_NUMBER: _ClassVar[int]
+    FORMAT_FIELD_NUMBER: _ClassVar[int]
+    ISA_FIELD_NUMBER: _ClassVar[int]
+    LITERAL_FAULTS_FIELD_NUMBER: _ClassVar[int]
+    MEDIA_TYPE_FIELD_NUMBER: _ClassVar[int]
+    MODEL_FIELD_NUMBER: _ClassVar[int]
+    MODEL_VERSION_FIELD_NUMBER: _ClassVar[int]
+    PASSAGES_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_LANGUAGE_FIELD_NUMBER: _ClassVar[int]
+    UNTRANSLATED_PASSAGES_FIELD_NUMBER: _ClassVar[int]
+    WARNINGS_FIELD_NUMBER: _ClassVar[int]
+    characters: int
+    file_name: str
+    format: str
+    isa: str
+    literal_faults: int
+    media_type: str
+    model: str
+    model_version: str
+    passages: int
+    source_language: str
+    untranslated_passages: int
+    warnings: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, file_name: _Optional[str] = ..., format: _Optional[str] = ..., media_type: _Optional[str] = ..., passages: _Optional[int] = ..., characters: _Optional[int] = ..., model: _Optional[str] = ..., model_version: _Optional[str] = ..., isa: _Optional[str] = ..., source_language: _Optional[str] = ..., warnings: _Optional[_Iterable[str]] = ..., untranslated_passages: _Optional[int] = ..., literal_faults: _Optional[int] = ...) -> None: ...
+
 class Error(_message.Message):
     __slots__ = ["code", "field", "message", "retry_delay"]
     CODE_FIELD_NUMBER: _ClassVar[int]
@@ -616,6 +668,24 @@ class TranslateBulkResponse(_message.Message):
     id: str
     response: TranslateResponse
     def __init__(self, id: _Optional[str] = ..., response: _Optional[_Union[TranslateResponse, _Mapping]] = ..., error: _Optional[_Union[Error, _Mapping]] = ...) -> None: ...
+
+class TranslateDocumentRequest(_message.Message):
+    __slots__ = ["chunk", "header"]
+    CHUNK_FIELD_NUMBER: _ClassVar[int]
+    HEADER_FIELD_NUMBER: _ClassVar[int]
+    chunk: bytes
+    header: DocumentHeader
+    def __init__(self, header: _Optional[_Union[DocumentHeader, _Mapping]] = ..., chunk: _Optional[bytes] = ...) -> None: ...
+
+class TranslateDocumentResponse(_message.Message):
+    __slots__ = ["chunk", "progress", "report"]
+    CHUNK_FIELD_NUMBER: _ClassVar[int]
+    PROGRESS_FIELD_NUMBER: _ClassVar[int]
+    REPORT_FIELD_NUMBER: _ClassVar[int]
+    chunk: bytes
+    progress: DocumentProgress
+    report: DocumentReport
+    def __init__(self, progress: _Optional[_Union[DocumentProgress, _Mapping]] = ..., chunk: _Optional[bytes] = ..., report: _Optional[_Union[DocumentReport, _Mapping]] = ...) -> None: ...
 
 class TranslateRequest(_message.Message):
     __slots__ = ["contents", "literals", "markup", "markup_options", "model", "options", "output", "priority", "sentence_splitting", "source_language", "target_language", "target_prefixes", "truncation"]

@@ -29,6 +29,11 @@ class TranslationServiceStub(object):
                 request_serializer=dragoman_dot_v1_dot_translation__pb2.TranslateBulkRequest.SerializeToString,
                 response_deserializer=dragoman_dot_v1_dot_translation__pb2.TranslateBulkResponse.FromString,
                 )
+        self.TranslateDocument = channel.stream_stream(
+                '/dragoman.v1.TranslationService/TranslateDocument',
+                request_serializer=dragoman_dot_v1_dot_translation__pb2.TranslateDocumentRequest.SerializeToString,
+                response_deserializer=dragoman_dot_v1_dot_translation__pb2.TranslateDocumentResponse.FromString,
+                )
         self.Score = channel.unary_unary(
                 '/dragoman.v1.TranslationService/Score',
                 request_serializer=dragoman_dot_v1_dot_translation__pb2.ScoreRequest.SerializeToString,
@@ -75,6 +80,17 @@ class TranslationServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def TranslateDocument(self, request_iterator, context):
+        """Translates a file.  Send a header, then the file in chunks of any size, and receive at the same
+        time: progress, and at the end the translated file in chunks and a report.  Nothing of the file
+        is changed but its text.  Like requests of a bulk call, its passages are batch work unless the
+        request in the header sets a priority, they wait if the server is busy, and they count as calls
+        and for the quota.  When the server drains, the call ends with UNAVAILABLE.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def Score(self, request, context):
         """The log-probabilities that a model gives to existing translations.
         """
@@ -113,6 +129,11 @@ def add_TranslationServiceServicer_to_server(servicer, server):
                     servicer.TranslateBulk,
                     request_deserializer=dragoman_dot_v1_dot_translation__pb2.TranslateBulkRequest.FromString,
                     response_serializer=dragoman_dot_v1_dot_translation__pb2.TranslateBulkResponse.SerializeToString,
+            ),
+            'TranslateDocument': grpc.stream_stream_rpc_method_handler(
+                    servicer.TranslateDocument,
+                    request_deserializer=dragoman_dot_v1_dot_translation__pb2.TranslateDocumentRequest.FromString,
+                    response_serializer=dragoman_dot_v1_dot_translation__pb2.TranslateDocumentResponse.SerializeToString,
             ),
             'Score': grpc.unary_unary_rpc_method_handler(
                     servicer.Score,
@@ -187,6 +208,23 @@ class TranslationService(object):
         return grpc.experimental.stream_stream(request_iterator, target, '/dragoman.v1.TranslationService/TranslateBulk',
             dragoman_dot_v1_dot_translation__pb2.TranslateBulkRequest.SerializeToString,
             dragoman_dot_v1_dot_translation__pb2.TranslateBulkResponse.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def TranslateDocument(request_iterator,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.stream_stream(request_iterator, target, '/dragoman.v1.TranslationService/TranslateDocument',
+            dragoman_dot_v1_dot_translation__pb2.TranslateDocumentRequest.SerializeToString,
+            dragoman_dot_v1_dot_translation__pb2.TranslateDocumentResponse.FromString,
             options, channel_credentials,
             insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
 

@@ -1,4 +1,4 @@
-#include "server/compat/multipart.h"
+#include "server/http/multipart.h"
 
 #include <optional>
 #include <string>
@@ -49,8 +49,25 @@ std::optional<std::string> Parameter(std::string_view header, std::string_view n
   return std::nullopt;
 }
 
-// The name of a field, by the headers of its part.
-absl::StatusOr<std::string> NameOf(std::string_view headers) {
+// The parameter of a field of a form that is the name of a file, as it is or, in newer browsers,
+// with %-escapes.
+std::optional<std::string> FileNameIn(std::string_view disposition) {
+  std::optional<std::string> name = Parameter(disposition, "filename");
+  if (name.has_value()) return name;
+  const std::optional<std::string> extended = Parameter(disposition, "filename*");
+  if (!extended.has_value()) return std::nullopt;
+  constexpr std::string_view kUtf8 = "UTF-8''";
+  std::string plain;
+  if (absl::StartsWithIgnoreCase(*extended, ToAbsl(kUtf8)) &&
+      UnescapePercent(std::string_view(*extended).substr(kUtf8.size()), false, &plain)) {
+    return plain;
+  }
+  return extended;
+}
+
+// What the headers of a part say.
+absl::StatusOr<FormPart> ReadPartHead(std::string_view headers) {
+  FormPart part;
   std::optional<std::string> name;
   while (!headers.empty()) {
     std::string_view value = TakeUntil(kLine, &headers);
@@ -64,23 +81,22 @@ absl::StatusOr<std::string> NameOf(std::string_view headers) {
     }
     if (!absl::EqualsIgnoreCase(header, "content-disposition")) continue;
     name = Parameter(value, "name");
-    if (Parameter(value, "filename").has_value() || Parameter(value, "filename*").has_value()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(name.value_or("the form"), ": is a file, want a text"));
-    }
+    part.file_name = FileNameIn(value);
   }
   if (!name.has_value()) return absl::InvalidArgumentError("a field of the form has no name");
-  return *std::move(name);
+  part.name = *std::move(name);
+  return part;
 }
 
 }  // namespace
 
-absl::Status ParseMultipart(std::string_view content_type, std::string_view body,
-                            HttpHeaders* fields) {
+absl::StatusOr<std::vector<FormPart>> ReadMultipart(std::string_view content_type,
+                                                    std::string_view body) {
   const std::optional<std::string> boundary = Parameter(content_type, "boundary");
   if (!boundary.has_value() || boundary->empty() || boundary->size() > kMaxBoundary) {
     return absl::InvalidArgumentError("the form's Content-Type has no boundary");
   }
+  std::vector<FormPart> parts;
   const std::string first = "--" + *boundary;
   const std::string next = std::string(kLine) + first;
   const absl::Status cut = absl::InvalidArgumentError("the form is truncated or malformed");
@@ -91,13 +107,27 @@ absl::Status ParseMultipart(std::string_view content_type, std::string_view body
     body.remove_prefix(kLine.size());
     const size_t head = body.find(kBlankLine);
     if (head == body.npos) return cut;
-    absl::StatusOr<std::string> name = NameOf(body.substr(0, head));
-    if (!name.ok()) return name.status();
+    absl::StatusOr<FormPart> part = ReadPartHead(body.substr(0, head));
+    if (!part.ok()) return part.status();
     body.remove_prefix(head + kBlankLine.size());
     const size_t end = body.find(next);
     if (end == body.npos) return cut;
-    fields->emplace_back(*std::move(name), body.substr(0, end));
+    part->value = body.substr(0, end);
+    parts.push_back(*std::move(part));
     body.remove_prefix(end + next.size());
+  }
+  return parts;
+}
+
+absl::Status ParseMultipart(std::string_view content_type, std::string_view body,
+                            HttpHeaders* fields) {
+  absl::StatusOr<std::vector<FormPart>> parts = ReadMultipart(content_type, body);
+  if (!parts.ok()) return parts.status();
+  for (FormPart& part : *parts) {
+    if (part.file_name.has_value()) {
+      return absl::InvalidArgumentError(absl::StrCat(part.name, ": is a file, want a text"));
+    }
+    fields->emplace_back(std::move(part.name), part.value);
   }
   return absl::OkStatus();
 }

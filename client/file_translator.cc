@@ -1,0 +1,332 @@
+#include "client/file_translator.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "client/file_digest.h"
+#include "crypto/pem_files.h"
+#include "engine/base/status.h"
+
+namespace dragoman {
+namespace {
+
+namespace fs = std::filesystem;
+
+// How many files are open, and how much text of them is sent or waits to be written, at a time.
+constexpr size_t kFilesAtOnce = 16;
+constexpr size_t kBytesAtOnce = 4 << 20;
+
+std::string HexSha256(const std::string& text) {
+  std::string hex;
+  for (const uint64_t word : Sha256(text)) absl::StrAppend(&hex, absl::Hex(word, absl::kZeroPad16));
+  return hex;
+}
+
+std::string DigestOf(const Passage& passage) {
+  return HexSha256(absl::StrCat(static_cast<int>(passage.markup), passage.text)).substr(0, 16);
+}
+
+v1::Markup MarkupOf(const Passage& passage) {
+  switch (passage.markup) {
+    case PassageMarkup::kHtml:
+      return v1::MARKUP_HTML;
+    case PassageMarkup::kXml:
+      return v1::MARKUP_XML;
+    default:
+      return v1::MARKUP_NONE;
+  }
+}
+
+// Words of the text outside of tags.
+int64_t CountWords(const Passage& passage) {
+  int64_t words = 0;
+  bool in_word = false, in_tag = false;
+  for (const char c : passage.text) {
+    if (passage.markup != PassageMarkup::kNone && c == '<') in_tag = true;
+    const bool letter = !in_tag && c != ' ' && c != '\n' && c != '\t' && c != '\r';
+    words += letter && !in_word ? 1 : 0;
+    in_word = in_tag ? in_word : letter;
+    if (c == '>') in_tag = false;
+  }
+  return words;
+}
+
+// What a reader of the translation should know of it; "" if nothing.
+std::string WarningOf(const v1::Translation& translation) {
+  if (translation.truncated()) return "a sentence was cut at the model's limit";
+  const v1::Hypothesis& best = translation.hypotheses(0);
+  if (best.finish_reason() == v1::FINISH_REASON_MAX_LENGTH) {
+    return "the translation may be incomplete";
+  }
+  if (best.finish_reason() == v1::FINISH_REASON_REPETITION) {
+    return "the translation began to repeat itself and was cut off";
+  }
+  std::string lacks;
+  for (const v1::LiteralFault& fault : best.quality().literals()) {
+    absl::StrAppend(&lacks, lacks.empty() ? "the translation lacks \"" : ", \"", fault.text(),
+                    "\"");
+  }
+  return lacks;
+}
+
+// The error with `where` in front of it, unless it says so itself.
+absl::Status In(const std::string& where, const absl::Status& status) {
+  return absl::StrContains(status.message(), where) ? status : Annotate(status, where + ": ");
+}
+
+}  // namespace
+
+// A file in progress, and its part that is being translated.
+struct FileTranslator::Open {
+  const FileToTranslate* file = nullptr;
+  FileReport* report = nullptr;
+  std::unique_ptr<Journal> journal;
+  bool journal_checked = false;
+  std::unique_ptr<Document> document;
+
+  std::string part;
+  std::vector<Passage> passages;
+  std::vector<std::string> translations;
+  size_t bytes = 0;      // of the passages
+  double file_size = 0;  // in bytes
+  int64_t end = 0;       // how many passages are sent up to the last one of this part
+
+  std::string partial() const { return file->output + ".new"; }
+
+  // "report.docx, word/document.xml, line 12"
+  std::string At(size_t passage) const {
+    return absl::StrCat(file->input, part.empty() ? "" : ", ", part, ", line ",
+                        passages[passage].line);
+  }
+
+  // How much of the file a passage is, in bytes.
+  double Share(size_t passage) const {
+    return file_size * static_cast<double>(passages[passage].text.size()) /
+           static_cast<double>(std::max<size_t>(bytes, 1));
+  }
+
+  void Note(size_t passage, const JournalEntry& entry) {
+    translations[passage] = entry.error.empty() ? entry.text : passages[passage].text;
+    report->faults += entry.faults;
+    if (!entry.error.empty()) ++report->untranslated;
+    if (!entry.error.empty()) report->warnings.push_back(At(passage) + ": " + entry.error);
+    if (!entry.warning.empty()) report->warnings.push_back(At(passage) + ": " + entry.warning);
+  }
+
+  // There will be no output.  What is translated stays in the journal.
+  void Fail(const absl::Status& error) {
+    if (report->error.ok()) report->error = error;
+    document = nullptr;
+    std::error_code ignored;
+    fs::remove(partial(), ignored);
+  }
+};
+
+FileTranslator::FileTranslator(TranslationClient* client, const v1::TranslateRequest& request,
+                               const FileTranslatorOptions& options, Progress* progress)
+    : client_(client),
+      request_(request),
+      options_(options),
+      progress_(progress),
+      pipeline_(
+          client, request,
+          {.max_texts = 1,  // each passage is answered as soon as it is done
+           .max_in_flight = 256,
+           .bulk = true,
+           .max_wait = options.max_wait,
+           .skip_errors = true},
+          [this](const TranslationPipeline::Translated& translated) { Deliver(translated); }) {}
+
+FileTranslator::~FileTranslator() { pipeline_.Finish().IgnoreError(); }
+
+absl::Status FileTranslator::Translate(const std::vector<FileToTranslate>& files,
+                                       std::vector<FileReport>* reports) {
+  reports->assign(files.size(), {});
+  for (size_t i = 0; i < files.size(); ++i) {
+    (*reports)[i].input = files[i].input;
+    (*reports)[i].output = files[i].output;
+    (*reports)[i].format = std::string(files[i].format->name);
+  }
+  std::deque<std::shared_ptr<Open>> row;
+  size_t next = 0, bytes = 0;
+  while (next < files.size() || !row.empty()) {
+    std::shared_ptr<Open> open;
+    if (next < files.size() && row.size() < kFilesAtOnce && bytes < kBytesAtOnce) {
+      open = OpenFile(files[next], &(*reports)[next]);
+      ++next;
+    } else {
+      open = std::move(row.front());
+      row.pop_front();
+      bytes -= open->bytes;
+      RETURN_IF_ERROR(pipeline_.AwaitDelivered(open->end));
+      if (const absl::Status status = WritePart(open.get()); !status.ok()) open->Fail(status);
+    }
+    bool more = false;
+    RETURN_IF_ERROR(ReadPart(open, &more));
+    if (!more) continue;
+    bytes += open->bytes;
+    row.push_back(std::move(open));
+  }
+  return pipeline_.Finish();
+}
+
+// An error is in the report, and the file has no document.
+std::shared_ptr<FileTranslator::Open> FileTranslator::OpenFile(const FileToTranslate& file,
+                                                               FileReport* report) {
+  auto open = std::make_shared<Open>();
+  open->file = &file;
+  open->report = report;
+  const auto try_open = [&]() -> absl::Status {
+    std::error_code error;
+    const fs::path directory = fs::path(file.output).parent_path();
+    if (!directory.empty()) fs::create_directories(directory, error);
+    if (error)
+      return absl::UnavailableError(absl::StrCat(directory.string(), ": ", error.message()));
+    ASSIGN_OR_RETURN(const std::string digest, dragoman::DigestOf(file.input, DigestKind::kSha256));
+    std::string what = absl::StrCat(digest, "\n", std::string(file.format->name), "\n",
+                                    request_.SerializeAsString());
+    for (const std::string& column : options_.document.columns)
+      absl::StrAppend(&what, "\n", column);
+    ASSIGN_OR_RETURN(open->journal, Journal::Open(file.output + ".part", HexSha256(what)));
+    open->file_size = static_cast<double>(fs::file_size(file.input, error));
+    ASSIGN_OR_RETURN(open->document,
+                     OpenDocument(*file.format, file.input, open->partial(), options_.document));
+    return absl::OkStatus();
+  };
+  if (const absl::Status status = try_open(); !status.ok()) open->Fail(In(file.input, status));
+  return open;
+}
+
+// Reads and sends the next part; `more` is whether there is one.  After the last one, the output
+// gets its name.  An error is one of the pipeline.
+absl::Status FileTranslator::ReadPart(const std::shared_ptr<Open>& open, bool* more) {
+  *more = false;
+  if (open->document == nullptr) return absl::OkStatus();
+  absl::StatusOr<std::optional<std::vector<Passage>>> passages = open->document->Next();
+  open->part = std::string(open->document->part());
+  if (!passages.ok()) {
+    const std::string part = open->part.empty() ? "" : absl::StrCat(", ", open->part);
+    open->Fail(In(open->file->input + part, passages.status()));
+    return absl::OkStatus();
+  }
+  if (passages->has_value()) {
+    *more = true;
+    open->passages = **std::move(passages);
+    return SendPart(open);
+  }
+  open->document = nullptr;
+  std::error_code error;
+  fs::rename(open->partial(), open->file->output, error);
+  if (error) {
+    open->Fail(absl::UnavailableError(absl::StrCat(open->file->output, ": ", error.message())));
+  } else {
+    open->journal->Remove();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status FileTranslator::SendPart(const std::shared_ptr<Open>& open) {
+  open->translations.assign(open->passages.size(), "");
+  open->bytes = 0;
+  for (const Passage& passage : open->passages) open->bytes += passage.text.size();
+  if (!std::exchange(open->journal_checked, true)) RETURN_IF_ERROR(CheckJournal(open.get()));
+  for (size_t i = 0; i < open->passages.size(); ++i) {
+    const Passage& passage = open->passages[i];
+    ++open->report->segments;
+    open->report->words += CountWords(passage);
+    const std::optional<JournalEntry> known = open->journal->Take(DigestOf(passage));
+    if (known.has_value()) {
+      ++open->report->earlier;
+      open->Note(i, *known);
+      absl::MutexLock lock(&mutex_);
+      ++earlier_;
+      earlier_bytes_ += open->Share(i);
+      continue;
+    }
+    {
+      absl::MutexLock lock(&mutex_);
+      waiting_.push_back({open, i});
+    }
+    ++sent_;
+    RETURN_IF_ERROR(pipeline_.Add(passage.text, MarkupOf(passage)));
+  }
+  open->end = sent_;
+  return pipeline_.Flush();
+}
+
+// The translations of an earlier run are used only if the server still gives the same: asks for the
+// first one again.
+absl::Status FileTranslator::CheckJournal(Open* open) {
+  if (!open->journal->next().has_value()) return absl::OkStatus();
+  const JournalEntry& entry = *open->journal->next();
+  v1::TranslateRequest request = request_;
+  request.add_contents(open->passages[0].text);
+  request.set_markup(MarkupOf(open->passages[0]));
+  absl::StatusOr<v1::TranslateResponse> response = client_->Translate(request);
+  if (response.ok() && VersionOf(*response) == entry.version) return absl::OkStatus();
+  if (!response.ok() && !absl::IsInvalidArgument(response.status())) return response.status();
+  open->report->warnings.push_back(
+      absl::StrCat(open->file->input,
+                   ": the model has changed since the earlier run, so this one starts again"));
+  open->journal->Cut();
+  return absl::OkStatus();
+}
+
+absl::Status FileTranslator::WritePart(Open* open) {
+  RETURN_IF_ERROR(open->report->error);
+  RETURN_IF_ERROR(open->journal->Flush());
+  return In(open->file->input, open->document->Write(open->translations));
+}
+
+// On the pipeline's thread.
+void FileTranslator::Deliver(const TranslationPipeline::Translated& translated) {
+  Place place;
+  {
+    absl::MutexLock lock(&mutex_);
+    place = std::move(waiting_.front());
+    waiting_.pop_front();
+    ++done_;
+    done_bytes_ += place.open->Share(place.passage);
+    ShowProgress();
+  }
+  Open& open = *place.open;
+  if (!open.report->error.ok()) return;
+  if (!translated.status.ok() && !options_.skip_errors) {
+    open.report->error = In(open.At(place.passage), translated.status);
+    open.report->refused = true;
+    return;
+  }
+  JournalEntry entry = {.source = DigestOf(open.passages[place.passage]),
+                        .version = translated.version};
+  if (translated.status.ok()) {
+    entry.text = translated.translation.hypotheses(0).text();
+    entry.warning = WarningOf(translated.translation);
+    entry.faults = translated.translation.hypotheses(0).quality().literals_size();
+  } else {
+    entry.error = translated.status.ToString();
+  }
+  open.Note(place.passage, entry);
+  open.journal->Add(entry);
+  if (translated.last) open.journal->Flush().IgnoreError();  // the end of the part reports it
+}
+
+void FileTranslator::ShowProgress() {
+  mutex_.AssertHeld();
+  if (progress_ == nullptr) return;
+  progress_->SetEarlier(earlier_, static_cast<int64_t>(earlier_bytes_));
+  progress_->Update(done_, static_cast<int64_t>(done_bytes_), absl::Now());
+}
+
+std::string FileTranslator::FailedAt() {
+  absl::MutexLock lock(&mutex_);
+  return waiting_.empty() ? "" : waiting_.front().open->At(waiting_.front().passage);
+}
+
+}  // namespace dragoman

@@ -1,0 +1,119 @@
+#include "client/journal.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "client/json.h"
+#include "engine/base/json.h"
+#include "engine/base/status.h"
+
+namespace dragoman {
+namespace {
+
+std::string HeadLine(const std::string& what) { return ToLine({{"journal", what}}); }
+
+std::optional<JournalEntry> ReadEntry(const std::string& line) {
+  const absl::StatusOr<nlohmann::json> json = ParseJsonObject(line, "the journal");
+  if (!json.ok()) return std::nullopt;
+  JournalEntry entry;
+  for (const auto& [name, field] : {std::pair("source", &entry.source),
+                                    {"version", &entry.version},
+                                    {"text", &entry.text},
+                                    {"error", &entry.error},
+                                    {"warning", &entry.warning}}) {
+    if (!json->contains(name)) continue;
+    if (!json->at(name).is_string()) return std::nullopt;
+    *field = json->at(name).get<std::string>();
+  }
+  const auto faults = json->find("faults");
+  if (faults != json->end() && faults->is_number_integer()) entry.faults = faults->get<int>();
+  return entry;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Journal>> Journal::Open(const std::string& path,
+                                                       const std::string& what) {
+  const int lock = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (lock < 0) return absl::UnavailableError(absl::StrCat(path, ": ", std::strerror(errno)));
+  auto journal = std::unique_ptr<Journal>(new Journal(path, lock));
+  if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(path, ": another process is translating this file"));
+  }
+  RETURN_IF_ERROR(journal->Start(what));
+  return journal;
+}
+
+Journal::~Journal() { close(lock_); }
+
+absl::Status Journal::Start(const std::string& what) {
+  ASSIGN_OR_RETURN(file_, ResumeOutputFile(path_));
+  in_.open(path_, std::ios::binary);
+  std::string head;
+  if (std::getline(in_, head) && head == HeadLine(what)) {
+    taken_ = head.size() + 1;
+    Read();
+    return absl::OkStatus();
+  }
+  Cut();
+  *file_.stream << HeadLine(what) << "\n";
+  return Flush();
+}
+
+void Journal::Read() {
+  std::string line;
+  next_.reset();
+  if (std::getline(in_, line)) next_ = ReadEntry(line);
+  if (!next_.has_value()) return Cut();
+  next_bytes_ = line.size() + 1;
+}
+
+std::optional<JournalEntry> Journal::Take(const std::string& source) {
+  if (!next_.has_value()) return std::nullopt;
+  if (next_->source != source) {
+    Cut();
+    return std::nullopt;
+  }
+  taken_ += next_bytes_;
+  std::optional<JournalEntry> taken = std::move(next_);
+  Read();
+  return taken;
+}
+
+void Journal::Cut() {
+  next_.reset();
+  in_.close();
+  std::error_code error;
+  std::filesystem::resize_file(path_, taken_, error);
+  if (error) file_.stream->setstate(std::ios::failbit);  // Flush reports it
+}
+
+void Journal::Add(const JournalEntry& entry) {
+  Json line = {{"source", entry.source}, {"version", entry.version}};
+  if (entry.error.empty()) line["text"] = entry.text;
+  if (!entry.error.empty()) line["error"] = entry.error;
+  if (!entry.warning.empty()) line["warning"] = entry.warning;
+  if (entry.faults > 0) line["faults"] = entry.faults;
+  *file_.stream << ToLine(line) << "\n";
+}
+
+absl::Status Journal::Flush() {
+  if (file_.stream->flush()) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat(path_, ": cannot be written"));
+}
+
+void Journal::Remove() {
+  std::error_code ignored;
+  std::filesystem::remove(path_, ignored);
+}
+
+}  // namespace dragoman

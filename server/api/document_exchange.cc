@@ -1,0 +1,165 @@
+#include "server/api/document_exchange.h"
+
+#include <utility>
+
+#include "engine/base/status.h"
+#include "server/base/errors.h"
+
+namespace dragoman {
+
+DocumentExchange::DocumentExchange(const ServerParts* parts, Caller caller,
+                                   std::function<void()> ready)
+    : parts_(parts), caller_(std::move(caller)), ready_(std::move(ready)) {}
+
+void DocumentExchange::Start() {
+  const auto on_news = [weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->OnNews();
+  };
+  bulk_ = std::make_shared<BulkExchange>(parts_, std::move(caller_), on_news, kDocumentInFlight,
+                                         "TranslateDocument");
+  translator_.emplace(parts_, bulk_.get(),
+                      [this](const v1::DocumentProgress& progress) { OnProgress(progress); });
+  bulk_->Start();
+}
+
+void DocumentExchange::OnNews() {
+  bool working = false;
+  {
+    absl::MutexLock lock(&mutex_);
+    working = stage_ == Stage::kWorking;
+  }
+  if (working) return translator_->Wake();
+  ready_();
+}
+
+// ---- Receiving ---------------------------------------------------------------------------------
+
+bool DocumentExchange::HasRoom() {
+  absl::MutexLock lock(&mutex_);
+  return stage_ == Stage::kReceiving && bulk_->reads();
+}
+
+void DocumentExchange::Add(absl::StatusOr<v1::TranslateDocumentRequest> message) {
+  absl::Status status = message.status();
+  if (status.ok()) status = Receive(*message);
+  if (!status.ok()) bulk_->NoMore(status);
+}
+
+absl::Status DocumentExchange::Receive(const v1::TranslateDocumentRequest& message) {
+  if (message.has_header()) {
+    if (std::exchange(has_header_, true)) return InvalidField("header", "came twice");
+    header_ = message.header();
+    RETURN_IF_ERROR(CheckHeader(header_).status());
+    ASSIGN_OR_RETURN(ticket_, parts_->documents->Enter());
+    ASSIGN_OR_RETURN(input_, Spool::New(0));
+    return absl::OkStatus();
+  }
+  if (!has_header_) return InvalidField("header", "is missing: it is the first message");
+  const size_t most = parts_->documents->limits().max_bytes;
+  if (const size_t size = input_->size() + message.chunk().size(); size > most) {
+    return MessageTooLarge(size, most);
+  }
+  return input_->Append(message.chunk());
+}
+
+void DocumentExchange::NoMore(const absl::Status& status) {
+  if (status.ok() && has_header_) return BeginWork(nullptr);
+  bulk_->NoMore(status.ok() ? InvalidField("header", "is missing") : status);
+}
+
+void DocumentExchange::Work(ReadFile read) { BeginWork(std::move(read)); }
+
+std::optional<std::string> DocumentExchange::principal() const { return bulk_->principal(); }
+
+void DocumentExchange::BeginWork(ReadFile read) {
+  if (!bulk_->reads()) return;  // Next tells why
+  {
+    absl::MutexLock lock(&mutex_);
+    stage_ = Stage::kWorking;
+  }
+  parts_->documents->Run([self = shared_from_this(), act = std::move(read)] { self->DoWork(act); });
+}
+
+// ---- Working -----------------------------------------------------------------------------------
+
+void DocumentExchange::DoWork(const ReadFile& read) {
+  const absl::StatusOr<std::shared_ptr<Spool>> output = TranslateFile(read);
+  input_ = nullptr;
+  CallEnd end = translator_->Finish(output.status());
+  if (end.status.ok()) output_ = *output;
+  {
+    absl::MutexLock lock(&mutex_);
+    stage_ = end.status.ok() ? Stage::kSending : Stage::kEnded;
+    if (stage_ == Stage::kEnded) progress_.reset();
+    end_ = std::move(end);
+  }
+  ready_();
+}
+
+absl::StatusOr<std::shared_ptr<Spool>> DocumentExchange::TranslateFile(const ReadFile& read) {
+  if (read != nullptr) {
+    ASSIGN_OR_RETURN(ticket_, parts_->documents->Enter());
+    ASSIGN_OR_RETURN(input_, read(&header_));
+  }
+  return translator_->Translate(std::move(header_), *input_);
+}
+
+void DocumentExchange::OnProgress(const v1::DocumentProgress& progress) {
+  {
+    absl::MutexLock lock(&mutex_);
+    progress_ = progress;
+  }
+  ready_();
+}
+
+// ---- Sending -----------------------------------------------------------------------------------
+
+DocumentEvent DocumentExchange::Next() {
+  DocumentEvent event;
+  Stage stage;
+  {
+    absl::MutexLock lock(&mutex_);
+    stage = stage_;
+    if (progress_.has_value()) {
+      *event.message.emplace().mutable_progress() = *std::exchange(progress_, std::nullopt);
+      return event;
+    }
+    if (cancelled_ && stage == Stage::kSending) stage = stage_ = Stage::kEnded;
+    if (stage == Stage::kEnded) event.end = std::exchange(end_, std::nullopt);
+    // It was refused, cancelled or cut off by a drain.  Not once the work has begun.
+    if (stage == Stage::kReceiving) event.end = bulk_->Next().end;
+  }
+  if (stage != Stage::kSending) return event;
+  if (output_ != nullptr && sent_ < output_->size()) {
+    absl::StatusOr<std::string> chunk = output_->Read(sent_, kChunkBytes);
+    if (chunk.ok()) {
+      sent_ += chunk->size();
+      event.message.emplace().set_chunk(*std::move(chunk));
+      return event;
+    }
+    absl::MutexLock lock(&mutex_);
+    end_->status = chunk.status();
+  } else if (!std::exchange(reported_, true)) {
+    *event.message.emplace().mutable_report() = report();
+    return event;
+  }
+  absl::MutexLock lock(&mutex_);
+  stage_ = Stage::kEnded;
+  event.end = std::exchange(end_, std::nullopt);
+  return event;
+}
+
+std::shared_ptr<Spool> DocumentExchange::TakeOutput() {
+  ticket_ = nullptr;
+  return std::exchange(output_, nullptr);
+}
+
+void DocumentExchange::Cancel() {
+  {
+    absl::MutexLock lock(&mutex_);
+    cancelled_ = true;
+  }
+  bulk_->Cancel();
+}
+
+}  // namespace dragoman

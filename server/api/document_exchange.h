@@ -1,0 +1,121 @@
+// One TranslateDocument over any transport: a file in, progress, and a file out.
+//
+//   auto exchange = std::make_shared<DocumentExchange>(parts, caller, ready);
+//   exchange->Start();
+//   whenever ready() is called, and whenever a message was read or written:
+//     exchange->HasRoom()   then read one more message, and Add it, or NoMore()
+//     exchange->Next()      a message to write, or the end, or nothing yet
+//
+//   receiving ──NoMore──► working ──written──► sending ──► ended
+//   a spool fills         passages             chunks of another spool
+//
+// Both files are spooled (spool.h), so that at most the text of one part is in memory.  The work is
+// done on a thread of the desk (document_desk.h): it reads a part, sends its passages as requests
+// of a bulk call (bulk_exchange.h), a bounded number at a time, and writes the part when all are
+// there. So a passage has the admission, the fairness and the quota of any bulk request; one that
+// is refused waits and is sent again.
+//
+// An error of one passage is that of the whole, unless the header says to skip errors.  It names
+// the part and the line.
+
+#ifndef DRAGOMAN_SERVER_API_DOCUMENT_EXCHANGE_H_
+#define DRAGOMAN_SERVER_API_DOCUMENT_EXCHANGE_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "dragoman/v1/translation.pb.h"
+#include "server/api/bulk_exchange.h"
+#include "server/api/document_desk.h"
+#include "server/api/document_translator.h"
+
+namespace dragoman {
+
+// A message, or the end, or neither: nothing yet.
+struct DocumentEvent {
+  std::optional<v1::TranslateDocumentResponse> message;
+  std::optional<CallEnd> end;
+};
+
+// Thread-safe; Next is called by one thread at a time.
+class DocumentExchange : public std::enable_shared_from_this<DocumentExchange> {
+ public:
+  // The bytes of a chunk of the result.
+  static constexpr size_t kChunkBytes = 64 << 10;
+
+  // Fills the header and returns the file that has arrived as a whole, or why it cannot be read.
+  // Called on a thread of the desk.
+  using ReadFile = std::function<absl::StatusOr<std::shared_ptr<Spool>>(v1::DocumentHeader*)>;
+
+  // `ready` is called, in Start or on another thread, whenever the result of HasRoom or Next may
+  // have changed.  It must not block, and may be called after the call has ended.  `parts` must
+  // outlive the exchange.
+  DocumentExchange(const ServerParts* parts, Caller caller, std::function<void()> ready);
+
+  // Admits the caller.
+  void Start();
+
+  // Whether the transport may read one more message.
+  bool HasRoom();
+  // REQUIRES: HasRoom was true, and neither NoMore nor Work was called.
+  void Add(absl::StatusOr<v1::TranslateDocumentRequest> message);
+  // The client has sent everything or, with an error, nothing more can be read.
+  void NoMore(const absl::Status& status = absl::OkStatus());
+
+  // Instead of Add and NoMore: `read` gives the file.
+  void Work(ReadFile read);
+
+  // Whose call it is; nothing if the call was refused.  After Start.
+  std::optional<std::string> principal() const;
+
+  DocumentEvent Next();
+
+  // The translated file, instead of its chunks.  REQUIRES: Next has returned a chunk or the report.
+  std::shared_ptr<Spool> TakeOutput();
+  // REQUIRES: as TakeOutput.
+  const v1::DocumentReport& report() const { return translator_->report(); }
+
+  // The caller has gone or its deadline has passed.
+  void Cancel();
+
+ private:
+  enum class Stage { kReceiving, kWorking, kSending, kEnded };
+
+  void OnNews();
+  void OnProgress(const v1::DocumentProgress& progress);
+  absl::Status Receive(const v1::TranslateDocumentRequest& message);
+  void BeginWork(ReadFile read);
+  // On a thread of the desk.
+  void DoWork(const ReadFile& read);
+  absl::StatusOr<std::shared_ptr<Spool>> TranslateFile(const ReadFile& read);
+
+  const ServerParts* const parts_;
+  Caller caller_;  // until Start
+  const std::function<void()> ready_;
+  std::shared_ptr<BulkExchange> bulk_;
+  std::optional<DocumentTranslator> translator_;  // set by Start
+
+  // Used by the transport while receiving, then by the working thread, then by the transport.
+  v1::DocumentHeader header_;
+  bool has_header_ = false;
+  std::shared_ptr<Spool> input_, output_;
+  DocumentTicket ticket_;
+  size_t sent_ = 0;        // bytes of output_
+  bool reported_ = false;  // the report was pulled
+
+  absl::Mutex mutex_;
+  Stage stage_ ABSL_GUARDED_BY(mutex_) = Stage::kReceiving;
+  bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;
+  std::optional<v1::DocumentProgress> progress_ ABSL_GUARDED_BY(mutex_);  // not pulled yet
+  std::optional<CallEnd> end_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_SERVER_API_DOCUMENT_EXCHANGE_H_

@@ -1,0 +1,318 @@
+#include "server/api/document_translator.h"
+
+#include <algorithm>
+#include <deque>
+#include <filesystem>
+#include <map>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/strip.h"
+#include "absl/time/clock.h"
+#include "engine/base/status.h"
+#include "engine/base/utf8.h"
+#include "server/api/document_desk.h"
+#include "server/base/errors.h"
+
+namespace dragoman {
+namespace {
+
+// A passage that is refused is sent again after the time that the refusal gives, but not later.
+constexpr absl::Duration kLongestDelay = absl::Seconds(2);
+// How much more than the file may come out when it is unpacked.
+constexpr size_t kUnpacked = 8;
+constexpr size_t kSampleBytes = 4000;  // in which the language is detected
+constexpr int kMostWarnings = 100;
+
+v1::Markup ToProto(PassageMarkup markup) {
+  switch (markup) {
+    case PassageMarkup::kHtml:
+      return v1::MARKUP_HTML;
+    case PassageMarkup::kXml:
+      return v1::MARKUP_XML;
+    default:
+      return v1::MARKUP_NONE;
+  }
+}
+
+std::string NamesOfFormats() {
+  std::string names;
+  for (const DocumentFormat& format : DocumentFormats()) {
+    absl::StrAppend(&names, names.empty() ? "" : ", ", std::string(format.name));
+  }
+  return names;
+}
+
+// What a reader of the translation should know of it; "" if nothing.
+std::string WarningOf(const v1::Translation& translation) {
+  if (translation.truncated()) return "a sentence was cut at the model's limit";
+  const v1::Hypothesis& best = translation.hypotheses(0);
+  if (best.finish_reason() == v1::FINISH_REASON_MAX_LENGTH) {
+    return "the translation may be incomplete";
+  }
+  if (best.finish_reason() == v1::FINISH_REASON_REPETITION) {
+    return "the translation began to repeat itself and was cut off";
+  }
+  std::string lacks;
+  for (const v1::LiteralFault& fault : best.quality().literals()) {
+    absl::StrAppend(&lacks, lacks.empty() ? "the translation lacks \"" : ", \"", fault.text(),
+                    "\"");
+  }
+  return lacks;
+}
+
+// The beginning of a text, of whole characters.
+std::string_view BeginningOf(std::string_view text, size_t most) {
+  if (text.size() <= most) return text;
+  while (most > 0 && (text[most] & 0xC0) == 0x80) --most;
+  return text.substr(0, most);
+}
+
+}  // namespace
+
+absl::StatusOr<const DocumentFormat*> CheckHeader(const v1::DocumentHeader& header) {
+  const v1::TranslateRequest& request = header.request();
+  const char* const set = request.contents_size() > 0          ? "contents"
+                          : request.markup() > v1::MARKUP_NONE ? "markup"
+                          : request.target_prefixes_size() > 0 ? "target_prefixes"
+                                                               : nullptr;
+  if (set != nullptr) {
+    return InvalidField(absl::StrCat("header.request.", set), "is set: the file has the text");
+  }
+  const bool named = !header.format().empty();
+  const std::string& name = named ? header.format() : header.file_name();
+  if (const DocumentFormat* const format = FindDocumentFormat(name)) return format;
+  return InvalidField(
+      named ? "header.format" : "header.file_name",
+      absl::StrCat("\"", name.substr(0, 100), "\" is of no known format, want ", NamesOfFormats()));
+}
+
+// A part of the file that is being translated.
+struct DocumentTranslator::Part {
+  std::string place;  // "report.docx, word/document.xml"
+  std::string name;
+  std::vector<Passage> passages;
+  std::vector<std::string> translations;
+  std::deque<size_t> to_send;
+  std::multimap<absl::Time, size_t> refused;  // to be sent again at this time
+  size_t done = 0;
+
+  std::string At(size_t passage) const {
+    return absl::StrCat(place, ", line ", passages[passage].line);
+  }
+};
+
+absl::StatusOr<std::shared_ptr<Spool>> DocumentTranslator::Translate(v1::DocumentHeader header,
+                                                                     const Spool& input) {
+  header_ = std::move(header);
+  header_.mutable_request()->clear_output();  // what else there is goes nowhere
+  header_.mutable_request()->mutable_output()->set_quality(true);
+  ASSIGN_OR_RETURN(const DocumentFormat* const format, CheckHeader(header_));
+  const size_t most = parts_->documents->limits().max_bytes;
+  if (input.size() > most) return MessageTooLarge(input.size(), most);
+  report_.set_source_language(header_.request().source_language());
+  report_.set_format(std::string(format->name));
+  report_.set_media_type(std::string(format->media_type));
+  const std::string& target = header_.request().target_language();
+  const std::string name = std::filesystem::path(header_.file_name()).filename().string();
+  report_.set_file_name(TranslatedName(
+      name.empty() ? absl::StrCat("document", std::string(format->suffixes[0])) : name,
+      target.empty() ? "translated" : target));
+  ASSIGN_OR_RETURN(std::shared_ptr<Spool> output, Spool::New(2 * input.size()));
+  const DocumentOptions options = {.source_language = header_.request().source_language(),
+                                   .target_language = target,
+                                   .columns = {header_.columns().begin(), header_.columns().end()},
+                                   .max_part_bytes = kUnpacked * most,
+                                   .max_total_bytes = kUnpacked * most};
+  absl::StatusOr<std::unique_ptr<Document>> document =
+      OpenDocument(*format, input.path(), output->path(), options);
+  absl::Status status = document.status();
+  if (status.ok()) status = TranslateParts(document->get());
+  if (status.ok()) return output;
+  // The spool's path means nothing to the caller.
+  const std::string message = absl::StrReplaceAll(
+      status.message(), {{input.path(), FileName()}, {output->path(), "the output"}});
+  if (message == status.message()) return status;
+  return absl::Status(status.code(), message);
+}
+
+absl::Status DocumentTranslator::TranslateParts(Document* document) {
+  for (bool first = true;; first = false) {
+    absl::StatusOr<std::optional<std::vector<Passage>>> passages = document->Next();
+    Part part;
+    part.name = std::string(document->part());
+    part.place = FileName();
+    if (!part.name.empty()) absl::StrAppend(&part.place, ", ", part.name);
+    if (!passages.ok()) return Annotate(passages.status(), part.place + ": ");
+    if (!passages->has_value()) return absl::OkStatus();
+    part.passages = **std::move(passages);
+    if (first) RETURN_IF_ERROR(DetectSource(part.passages));
+    RETURN_IF_ERROR(TranslatePart(&part));
+    RETURN_IF_ERROR(document->Write(part.translations));
+  }
+}
+
+// Once for the whole file: a heading of two words says little.
+absl::Status DocumentTranslator::DetectSource(const std::vector<Passage>& passages) {
+  if (!IsAuto(header_.request().source_language())) return absl::OkStatus();
+  const auto limit = static_cast<size_t>(parts_->models->limits().max_characters);
+  const size_t most = std::min(kSampleBytes, limit);
+  std::string sample;
+  v1::TranslateRequest request = header_.request();
+  for (const Passage& passage : passages) {
+    if (sample.size() + 1 >= most) break;
+    sample += BeginningOf(passage.text, most - sample.size() - 1);
+    sample += '\n';
+    if (passage.markup != PassageMarkup::kNone) request.set_markup(v1::MARKUP_HTML);
+  }
+  request.add_contents(std::move(sample));
+  TranslateTask task(parts_);
+  RETURN_IF_ERROR(task.Prepare(std::move(request)));
+  if (!task.detected().has_value()) return absl::OkStatus();
+  const SourceGroup& group = task.detected()->groups.front();
+  report_.set_source_language(task.detected()->texts.front().language);
+  // In the target language already: then passages in other languages may be translated.
+  if (group.route.has_value()) header_.mutable_request()->set_source_language(group.language);
+  return absl::OkStatus();
+}
+
+absl::Status DocumentTranslator::TranslatePart(Part* part) {
+  part->translations.resize(part->passages.size());
+  for (size_t i = 0; i < part->passages.size(); ++i) {
+    part->to_send.push_back(i);
+    report_.set_characters(report_.characters() + CountCodePoints(part->passages[i].text));
+  }
+  report_.set_passages(report_.passages() + static_cast<int64_t>(part->passages.size()));
+  NoteProgress(*part);
+  while (part->done < part->passages.size()) {
+    const bool sent = SendPassages(part);
+    const BulkEvent event = bulk_->Next();
+    if (event.end.has_value()) {
+      end_ = event.end;
+      return event.end->status;
+    }
+    if (event.message.has_value()) {
+      v1::TranslateBulkResponse answer;
+      if (!answer.ParseFromString(*event.message)) return absl::InternalError("a lost answer");
+      RETURN_IF_ERROR(TakeAnswer(answer, part));
+      NoteProgress(*part);
+    } else if (!sent) {
+      AwaitNews(part->refused.empty() ? absl::InfiniteFuture() : part->refused.begin()->first);
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Whether any was sent.
+bool DocumentTranslator::SendPassages(Part* part) {
+  const absl::Time now = absl::Now();
+  while (!part->refused.empty() && part->refused.begin()->first <= now) {
+    part->to_send.push_front(part->refused.begin()->second);
+    part->refused.erase(part->refused.begin());
+  }
+  bool any = false;
+  for (; !part->to_send.empty() && bulk_->HasRoom(); any = true) {
+    const size_t i = part->to_send.front();
+    part->to_send.pop_front();
+    v1::TranslateRequest request = header_.request();
+    request.add_contents(part->passages[i].text);
+    request.set_markup(ToProto(part->passages[i].markup));
+    const size_t bytes = part->passages[i].text.size();
+    bulk_->Add({.id = absl::StrCat(i), .request = std::move(request), .bytes = bytes});
+  }
+  return any;
+}
+
+absl::Status DocumentTranslator::TakeAnswer(const v1::TranslateBulkResponse& answer, Part* part) {
+  size_t passage = 0;
+  if (!absl::SimpleAtoi(answer.id(), &passage)) return absl::InternalError("an answer without id");
+  if (answer.has_error()) return TakeError(answer.error(), passage, part);
+  const v1::Translation& translation = answer.response().translations(0);
+  part->translations[passage] = translation.hypotheses(0).text();
+  ++part->done;
+  report_.set_model(answer.response().model());
+  report_.set_model_version(answer.response().model_version());
+  report_.set_isa(answer.response().isa());
+  report_.set_literal_faults(report_.literal_faults() +
+                             translation.hypotheses(0).quality().literals_size());
+  const std::string warning = WarningOf(translation);
+  if (!warning.empty()) Warn(absl::StrCat(part->At(passage), ": ", warning));
+  return absl::OkStatus();
+}
+
+absl::Status DocumentTranslator::TakeError(const v1::Error& error, size_t passage, Part* part) {
+  const absl::Status status(static_cast<absl::StatusCode>(error.code()), error.message());
+  if (absl::IsResourceExhausted(status) && error.has_retry_delay()) {
+    const absl::Duration delay = absl::Seconds(error.retry_delay().seconds()) +
+                                 absl::Nanoseconds(error.retry_delay().nanos());
+    part->refused.emplace(absl::Now() + std::min(delay, kLongestDelay), passage);
+    return absl::OkStatus();
+  }
+  const bool of_text = absl::StartsWith(error.field(), "contents") || absl::IsInternal(status);
+  if (!of_text && error.field().empty()) return status;
+  if (!of_text) {  // of the request in the header
+    absl::string_view message = error.message();
+    absl::ConsumePrefix(&message, absl::StrCat(error.field(), ": "));
+    return InvalidField(error.field(), std::string(message));
+  }
+  if (!header_.skip_errors()) return Annotate(status, part->At(passage) + ": ");
+  part->translations[passage] = part->passages[passage].text;
+  ++part->done;
+  report_.set_untranslated_passages(report_.untranslated_passages() + 1);
+  Warn(absl::StrCat(part->At(passage), ": ", error.message()));
+  return absl::OkStatus();
+}
+
+void DocumentTranslator::Warn(const std::string& warning) {
+  if (report_.warnings_size() < kMostWarnings) report_.add_warnings(warning);
+}
+
+// Tells of the beginning and the end of a part, and of every hundredth of what is known between.
+void DocumentTranslator::NoteProgress(const Part& part) const {
+  const int64_t known = report_.passages();
+  const int64_t done =
+      known - static_cast<int64_t>(part.passages.size()) + static_cast<int64_t>(part.done);
+  const int64_t step = std::max<int64_t>(known / 100, 1);
+  if (part.done > 0 && part.done < part.passages.size() && done % step != 0) return;
+  v1::DocumentProgress progress;
+  progress.set_passages_done(done);
+  progress.set_passages_known(known);
+  progress.set_part(part.name);
+  on_progress_(progress);
+}
+
+// Waits for an event of the bulk exchange; or until a passage may be tried again.
+void DocumentTranslator::AwaitNews(absl::Time until) {
+  const bool retry = bulk_->WantsRetry();
+  if (retry) until = std::min(until, absl::Now() + BulkExchange::kRetryDelay);
+  {
+    absl::MutexLock lock(&mutex_);
+    mutex_.AwaitWithDeadline(absl::Condition(&news_), until);
+    news_ = false;
+  }
+  if (retry && bulk_->WantsRetry()) bulk_->Retry();
+}
+
+// What is still in flight after an error is answered to nobody.
+CallEnd DocumentTranslator::Finish(const absl::Status& status) {
+  bulk_->NoMore(status);
+  while (!end_.has_value()) {
+    BulkEvent event = bulk_->Next();
+    if (event.end.has_value()) {
+      end_ = std::move(event.end);
+    } else if (!event.message.has_value()) {
+      AwaitNews(absl::InfiniteFuture());
+    }
+  }
+  return *std::move(end_);
+}
+
+void DocumentTranslator::Wake() {
+  absl::MutexLock lock(&mutex_);
+  news_ = true;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,84 @@
+// Translates a file by a bulk exchange (bulk_exchange.h), whose transport it is: it reads a part of
+// the file, sends its passages as requests, a bounded number at a time, and writes the part when
+// all their translations are there.  One that is refused for lack of room or quota is sent again.
+//
+// Runs on a thread that may wait.
+
+#ifndef DRAGOMAN_SERVER_API_DOCUMENT_TRANSLATOR_H_
+#define DRAGOMAN_SERVER_API_DOCUMENT_TRANSLATOR_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "documents/document.h"
+#include "dragoman/v1/translation.pb.h"
+#include "server/api/bulk_exchange.h"
+#include "server/base/spool.h"
+
+namespace dragoman {
+
+// What one document has in flight: enough for all rows of a server, but one of several callers.
+inline constexpr BulkLimits kDocumentInFlight = {.items = 128, .bytes = 1 << 20};
+
+// The format of the file that a header describes.  INVALID_ARGUMENT names the field if there is
+// none, or if the header has what it must not have.
+absl::StatusOr<const DocumentFormat*> CheckHeader(const v1::DocumentHeader& header);
+
+// Used by one thread, except for Wake.
+class DocumentTranslator {
+ public:
+  // `on_progress` must not block.  `parts` and `bulk` must outlive it.
+  DocumentTranslator(const ServerParts* parts, BulkExchange* bulk,
+                     std::function<void(const v1::DocumentProgress& progress)> on_progress)
+      : parts_(parts), bulk_(bulk), on_progress_(std::move(on_progress)) {}
+
+  // Translates `input` and returns the output.  REQUIRES: called once.
+  absl::StatusOr<std::shared_ptr<Spool>> Translate(v1::DocumentHeader header, const Spool& input);
+
+  // Ends the bulk call with the status of Translate, and waits for its end.
+  CallEnd Finish(const absl::Status& status);
+
+  // Of what was translated.
+  const v1::DocumentReport& report() const { return report_; }
+
+  // Something has changed in the bulk exchange.  Thread-safe.
+  void Wake();
+
+ private:
+  struct Part;
+
+  absl::Status TranslateParts(Document* document);
+  absl::Status DetectSource(const std::vector<Passage>& passages);
+  absl::Status TranslatePart(Part* part);
+  bool SendPassages(Part* part);
+  absl::Status TakeAnswer(const v1::TranslateBulkResponse& answer, Part* part);
+  absl::Status TakeError(const v1::Error& error, size_t passage, Part* part);
+  void NoteProgress(const Part& part) const;
+  void Warn(const std::string& warning);
+  void AwaitNews(absl::Time until);
+  // In messages.
+  std::string FileName() const {
+    return header_.file_name().empty() ? "the file" : header_.file_name();
+  }
+
+  const ServerParts* const parts_;
+  BulkExchange* const bulk_;
+  const std::function<void(const v1::DocumentProgress& progress)> on_progress_;
+  v1::DocumentHeader header_;
+  v1::DocumentReport report_;
+  std::optional<CallEnd> end_;  // of the bulk call
+
+  absl::Mutex mutex_;
+  bool news_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_SERVER_API_DOCUMENT_TRANSLATOR_H_

@@ -1,0 +1,130 @@
+// DeepL's API for files (https://developers.deepl.com/docs/api-reference/document), as its own
+// libraries call it:
+//
+//   POST /v2/document             a form with a file   {"document_id": ..., "document_key": ...}
+//   POST /v2/document/ID          document_key=KEY     {"status": "translating", ...}
+//   POST /v2/document/ID/result   document_key=KEY     the translated file; afterwards it is gone
+//
+// Every call wants the token of the upload.
+
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/strip.h"
+#include "absl/time/clock.h"
+#include "engine/base/status.h"
+#include "server/compat/deepl.h"
+#include "server/compat/stored_files.h"
+
+namespace dragoman {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr char kPath[] = "/v2/document/";
+constexpr char kResult[] = "/result";
+
+absl::Status ReadUpload(const CompatFields& fields, v1::DocumentHeader* header) {
+  RETURN_IF_ERROR(RefuseUnsupportedByDeepL(fields));
+  ASSIGN_OR_RETURN(const std::string source, fields.Text("source_lang"));
+  ASSIGN_OR_RETURN(const std::string target, fields.Text("target_lang"));
+  ASSIGN_OR_RETURN(const std::string name, fields.Text("filename"));
+  ASSIGN_OR_RETURN(const std::string format, fields.Text("output_format"));
+  if (target.empty()) return InvalidField("target_lang", "is missing");
+  if (!name.empty()) header->set_file_name(name);
+  if (!format.empty() && !absl::EndsWithIgnoreCase(header->file_name(), "." + format)) {
+    return InvalidField("output_format", "is not that of the file, which is kept");
+  }
+  header->mutable_request()->set_source_language(source.empty() ? "auto" : source);
+  header->mutable_request()->set_target_language(absl::AsciiStrToLower(target));
+  header->mutable_request()->set_sentence_splitting(v1::SENTENCE_SPLITTING_SENTENCES);
+  return absl::OkStatus();
+}
+
+void Upload(const HttpDoor& door, HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
+  const auto begun = [](const HttpRequest&, const std::shared_ptr<StoredDocument>& document,
+                        const std::shared_ptr<HttpAnswer>& to) {
+    to->Send(
+        JsonResponse(200, {{"document_id", document->id()}, {"document_key", document->key()}}));
+  };
+  StoreUpload(door, kDeepL, std::move(http), std::move(answer),
+              {.read = ReadUpload, .error = DeepLError, .begun = begun, .ended = nullptr});
+}
+
+// The document that a call names, if it is one of the caller's.
+absl::StatusOr<std::shared_ptr<StoredDocument>> FindDocument(const HttpDoor& door,
+                                                             HttpRequest* http,
+                                                             const std::string& id) {
+  RETURN_IF_ERROR(door.loaded());
+  const absl::StatusOr<CompatFields> fields = ReadFields(kDeepL, http);
+  ASSIGN_OR_RETURN(const Caller caller, CallerOf(*http, kDeepL.name));
+  ASSIGN_OR_RETURN(const std::string principal, door.parts->principals->Identify(caller));
+  RETURN_IF_ERROR(fields.status());
+  ASSIGN_OR_RETURN(const std::string key, fields->Text("document_key"));
+  std::shared_ptr<StoredDocument> document = door.parts->stored_documents->Find(id, absl::Now());
+  if (document == nullptr || document->principal() != principal || document->key() != key) {
+    return absl::NotFoundError("there is no such document (any more)");
+  }
+  return document;
+}
+
+HttpResponse Describe(const StoredDocument& document) {
+  const StoredDocument::State state = document.state();
+  Json body = {{"document_id", document.id()}};
+  if (!state.end.has_value()) {
+    body["status"] = state.progress.passages_known() == 0 ? "queued" : "translating";
+    body["seconds_remaining"] =
+        absl::ToInt64Seconds(absl::Ceil(document.TimeLeft(absl::Now()), absl::Seconds(1)));
+  } else if (state.end->status.ok()) {
+    body["status"] = "done";
+    body["billed_characters"] = state.report.characters();
+  } else {
+    const absl::Status status = InWordsOf(kDeepL, state.end->status);
+    body["status"] = "error";
+    body["error_message"] = std::string(status.message());
+    body["message"] = body["error_message"];
+  }
+  return JsonResponse(200, body);
+}
+
+void AnswerDocument(const HttpDoor& door, HttpRequest http,
+                    const std::shared_ptr<HttpAnswer>& answer) {
+  std::string id = http.path.substr(sizeof(kPath) - 1);
+  const bool wants_result = id.ends_with(kResult);
+  if (wants_result) id.resize(id.size() - (sizeof(kResult) - 1));
+  const auto document = FindDocument(door, &http, id);
+  if (!document.ok()) {
+    const absl::Status status = InWordsOf(kDeepL, document.status());
+    return answer->Send(WithHeaders(DeepLError(status), {.status = status}));
+  }
+  if (!wants_result) return answer->Send(Describe(**document));
+  const StoredDocument::State state = (*document)->state();
+  if (state.end.has_value() && state.end->status.ok()) return SendStored(door, **document, answer);
+  // The code that DeepL gives.
+  answer->Send(DeepLPlainError(503, "the document is not translated (yet)"));
+}
+
+}  // namespace
+
+void AddDeepLDocuments(const HttpDoor& door, HttpRouter* router) {
+  HttpRoute upload = {.method = "POST",
+                      .path = "/v2/document",
+                      .handler =
+                          [door](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
+                            Upload(door, std::move(http), std::move(answer));
+                          },
+                      .error = DeepLPlainError};
+  ReceiveForms(door, &upload);
+  router->Add(std::move(upload));
+  router->Add({.method = "POST",
+               .path = std::string(kPath) + "*",
+               .handler =
+                   [door](HttpRequest http, const std::shared_ptr<HttpAnswer>& answer) {
+                     AnswerDocument(door, std::move(http), answer);
+                   },
+               .body_types = {"application/json", kForm},
+               .error = DeepLPlainError});
+}
+
+}  // namespace dragoman

@@ -1,0 +1,45 @@
+// Files for APIs that answer an upload with a name, at which the translation is fetched later
+// (document_store.h).
+
+#ifndef DRAGOMAN_SERVER_COMPAT_STORED_FILES_H_
+#define DRAGOMAN_SERVER_COMPAT_STORED_FILES_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "server/api/document_store.h"
+#include "server/compat/compat.h"
+#include "server/http/document_api.h"
+
+namespace dragoman {
+
+// How an API reads an upload and answers it.
+struct UploadFormat {
+  // Fills the header, which has the name of the file already, from the fields of the form.
+  absl::Status (*read)(const CompatFields& fields, v1::DocumentHeader* header);
+  HttpResponse (*error)(const absl::Status& status);
+  // Called when the translation has begun, and may keep the answer until on_end.
+  std::function<void(const HttpRequest& http, std::shared_ptr<StoredDocument> document,
+                     const std::shared_ptr<HttpAnswer>& answer)>
+      begun;
+  // Called when it has ended.
+  std::function<void(const HttpRequest& http, StoredDocument* document,
+                     const std::shared_ptr<HttpAnswer>& answer)>
+      ended;
+};
+
+// Begins the translation of the file that a form has, in its field "file".  `api` must outlive the
+// call.
+void StoreUpload(const HttpDoor& door, const CompatApi& api, HttpRequest http,
+                 std::shared_ptr<HttpAnswer> answer, const UploadFormat& format);
+
+// Sends the translation of a document, after which it is gone.  REQUIRES: it has ended well.
+void SendStored(const HttpDoor& door, const StoredDocument& document,
+                const std::shared_ptr<HttpAnswer>& answer);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_SERVER_COMPAT_STORED_FILES_H_

@@ -1,0 +1,89 @@
+// Files: chosen or dropped, translated by the server, and saved by the reader.
+
+import {events} from './api.js';
+import {$, duration} from './page.js';
+import {inWords} from './problem.js';
+
+const bytesOf = (base64) => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+
+export class Files {
+  // `fields` returns the languages and the model of a request.
+  constructor(fields) {
+    this.fields = fields;
+    this.running = null; // the AbortController of the current translation
+    $('choose-file').addEventListener('click', () => $('file-input').click());
+    $('file-input').addEventListener('change', () => {
+      this.translate($('file-input').files[0]);
+      $('file-input').value = ''; // so that the same file can be chosen again
+    });
+    $('file-stop').addEventListener('click', () => {
+      this.running?.abort();
+      $('file').hidden = true;
+    });
+    addEventListener('dragover', (event) => {
+      if (event.dataTransfer?.types.includes('Files')) event.preventDefault();
+    });
+    addEventListener('drop', (event) => {
+      if (!event.dataTransfer?.files.length) return;
+      event.preventDefault();
+      this.translate(event.dataTransfer.files[0]);
+    });
+  }
+
+  async translate(file) {
+    if (!file) return;
+    this.running?.abort();
+    const mine = this.running = new AbortController();
+    this.#show(file.name, '');
+    const form = new FormData();
+    form.append('request', JSON.stringify(this.fields()));
+    form.append('file', file, file.name);
+    const began = performance.now();
+    const parts = [];
+    try {
+      for await (const {data: {progress, chunk, report}} of events('v1/translate_file', form, mine.signal)) {
+        if (mine.signal.aborted) return;
+        if (progress) this.#showProgress(progress, (performance.now() - began) / 1000);
+        if (chunk) parts.push(bytesOf(chunk));
+        if (report) this.#showResult(new Blob(parts, {type: report.mediaType}), report);
+      }
+    } catch (error) {
+      if (error.name === 'AbortError' || mine.signal.aborted) return;
+      $('file-progress').hidden = true;
+      $('file-state').textContent = inWords(error);
+      $('file').classList.add('failed');
+    } finally {
+      if (this.running === mine) $('file-stop').textContent = 'Close';
+    }
+  }
+
+  #show(name, state) {
+    $('file').hidden = false;
+    $('file').classList.remove('failed');
+    $('file-name').textContent = name;
+    $('file-state').textContent = state;
+    $('file-progress').hidden = false;
+    $('file-progress').removeAttribute('value');
+    $('file-save').hidden = true;
+    $('file-stop').textContent = 'Cancel';
+  }
+
+  #showProgress({passagesDone = 0, passagesKnown = 0, part = ''}, seconds) {
+    const [done, known] = [Number(passagesDone), Number(passagesKnown)];
+    $('file-progress').value = known ? done / known : 0;
+    const left = done > 0 && done < known ? `, ${duration(seconds * (known - done) / done)} left` : '';
+    $('file-state').textContent = `${part ? `${part}: ` : ''}${done.toLocaleString('en')} of ${known.toLocaleString('en')}${left}`;
+  }
+
+  #showResult(blob, {fileName, passages = 0, warnings = []}) {
+    URL.revokeObjectURL($('file-save').href);
+    $('file-save').href = URL.createObjectURL(blob);
+    $('file-save').download = fileName;
+    $('file-save').textContent = `Save ${fileName}`;
+    $('file-save').hidden = false;
+    $('file-progress').hidden = true;
+    const doubts = warnings.length ? `, ${warnings.length} of them doubtful` : '';
+    $('file-state').textContent = `${Number(passages).toLocaleString('en')} passages translated${doubts}`;
+    $('file-state').title = warnings.join('\n');
+  }
+}

@@ -1,0 +1,200 @@
+// Files over HTTP: /v1/translate_file, and the APIs that answer an upload with an address.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "engine/base/json.h"
+#include "tests/server/http_client.h"
+#include "tests/server/test_server.h"
+
+namespace dragoman {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr char kForm[] = "Content-Type: multipart/form-data; boundary=XY\r\n";
+constexpr char kJson[] = "Content-Type: application/json\r\n";
+constexpr char kText[] = "The cat is old.\n\n\nThe old teacher sees a small house.\n";
+
+nlohmann::json Json(const HttpReply& reply) {
+  return nlohmann::json::parse(reply.body, nullptr, /*allow_exceptions=*/false);
+}
+
+// A form with a file, and fields.
+std::string Upload(const std::string& file,
+                   const std::vector<std::pair<std::string, std::string>>& fields,
+                   const std::string& name = "a.txt") {
+  std::string body;
+  for (const auto& [field, value] : fields) {
+    body +=
+        "--XY\r\nContent-Disposition: form-data; name=\"" + field + "\"\r\n\r\n" + value + "\r\n";
+  }
+  return body + "--XY\r\nContent-Disposition: form-data; name=\"file\"; filename=\"" + name +
+         "\"\r\nContent-Type: application/octet-stream\r\n\r\n" + file + "\r\n--XY--\r\n";
+}
+
+class DocumentsTest : public testing::Test {
+ protected:
+  explicit DocumentsTest(const ServerOptions& options = TestOptions()) : server_(options) {}
+
+  HttpReply Post(const std::string& path, const std::string& body,
+                 const std::string& headers = kForm) {
+    return HttpPost(server_.server().http_address(), path, body, headers);
+  }
+  HttpReply Get(const std::string& path) { return HttpGet(server_.server().http_address(), path); }
+  std::string Wanted() {
+    return server_.Translate("The cat is old.") + "\n\n\n" +
+           server_.Translate("The old teacher sees a small house.") + "\n";
+  }
+  // The end of DeepL's upload.
+  nlohmann::json AwaitDeepL(const nlohmann::json& document) {
+    const std::string path = "/v2/document/" + document.value("document_id", "");
+    const std::string key = nlohmann::json({{"document_key", document["document_key"]}}).dump();
+    while (true) {
+      nlohmann::json status = Json(Post(path, key, kJson));
+      if (status["status"] != "queued" && status["status"] != "translating") return status;
+      EXPECT_TRUE(status["seconds_remaining"].is_number()) << status;
+      absl::SleepFor(absl::Milliseconds(10));
+    }
+  }
+
+  TestServer server_;
+};
+
+TEST_F(DocumentsTest, AnswersAFormWithTheTranslatedFile) {
+  const HttpReply reply = Post("/v1/translate_file", Upload(kText, {{"target_language", "de"}}));
+  ASSERT_EQ(reply.code, 200) << reply.body;
+  // The body comes in chunks.
+  EXPECT_THAT(reply.headers, HasSubstr("filename*=UTF-8''a.de.txt"));
+  EXPECT_THAT(reply.headers, HasSubstr("text/plain"));
+  EXPECT_THAT(reply.body, HasSubstr(Wanted()));
+}
+
+TEST_F(DocumentsTest, ReadsTheOptionsOfARequest) {
+  const HttpReply good =
+      Post("/v1/translate_file", Upload(kText, {{"request", R"({"options": {"beamSize": 2},
+                                                             "targetLanguage": "de"})"}}));
+  EXPECT_EQ(good.code, 200) << good.body;
+  for (const auto& [fields, message] :
+       {std::pair<std::vector<std::pair<std::string, std::string>>, const char*>{
+            {{"request", R"({"option": 1})"}}, "option"},
+        {{{"request", R"({"options": {"beamSize": 99}})"}}, "beam_size"},
+        {{{"langauge", "de"}}, "langauge: is not a field"},
+        {{{"target_language", "xx"}}, "target_language"},
+        {{{"skip_errors", "perhaps"}}, "skip_errors"},
+        {{{"format", "tar"}}, "tar"}}) {
+    const HttpReply reply = Post("/v1/translate_file", Upload(kText, fields));
+    EXPECT_EQ(reply.code, 400) << message;
+    EXPECT_THAT(std::string(Json(reply)["message"]), HasSubstr(message));
+  }
+  EXPECT_THAT(std::string(Json(Post("/v1/translate_file", "--XY--\r\n"))["message"]),
+              HasSubstr("file: is missing"));
+  EXPECT_THAT(std::string(Json(Post("/v1/translate_file", "--XY\r\nhalf"))["message"]),
+              HasSubstr("truncated"));
+  EXPECT_EQ(Post("/v1/translate_file", "", "").code, 400);
+  EXPECT_EQ(Post("/v1/translate_file", "{}", kJson).code, 415);
+}
+
+TEST_F(DocumentsTest, LibreTranslateAnswersWithAnAddress) {
+  EXPECT_EQ(Json(Get("/frontend/settings"))["filesTranslation"], true);
+  EXPECT_THAT(Get("/frontend/settings").body, HasSubstr("\".txt\""));
+  const HttpReply reply =
+      Post("/translate_file", Upload(kText, {{"source", "en"}, {"target", "de"}}));
+  ASSERT_EQ(reply.code, 200) << reply.body;
+  const std::string url = Json(reply)["translatedFileUrl"];
+  const size_t path = url.find("/download_file/");
+  ASSERT_NE(path, std::string::npos) << url;
+  EXPECT_THAT(url, HasSubstr("http://"));
+  EXPECT_THAT(url, HasSubstr("a.de.txt"));
+  const HttpReply file = Get(url.substr(path));
+  EXPECT_EQ(file.code, 200);
+  EXPECT_THAT(file.body, HasSubstr(Wanted()));
+  EXPECT_EQ(Get(url.substr(path)).code, 404);  // it was fetched
+  EXPECT_EQ(Get("/download_file/00000000000000000000000000000000.txt").code, 404);
+  EXPECT_THAT(std::string(Json(Post("/translate_file", Upload(kText, {})))["error"]),
+              HasSubstr("source: is missing"));
+  const HttpReply unknown =
+      Post("/translate_file", Upload(kText, {{"source", "en"}, {"target", "de"}}, "a.xyz"));
+  EXPECT_EQ(unknown.code, 400);
+  EXPECT_THAT(std::string(Json(unknown)["error"]), HasSubstr("a.xyz"));
+}
+
+TEST_F(DocumentsTest, DeepLGivesAnIdAndTellsHowFarItIs) {
+  const HttpReply upload = Post("/v2/document", Upload(kText, {{"target_lang", "DE"}}));
+  ASSERT_EQ(upload.code, 200) << upload.body;
+  const nlohmann::json document = Json(upload);
+  const std::string path = "/v2/document/" + document.value("document_id", "");
+  const std::string key = "document_key=" + document.value("document_key", "");
+  const std::string form = "Content-Type: application/x-www-form-urlencoded\r\n";
+  const nlohmann::json status = AwaitDeepL(document);
+  EXPECT_EQ(status["status"], "done") << status;
+  EXPECT_EQ(status["billed_characters"], 15 + 35);
+  EXPECT_EQ(Post(path + "/result", "document_key=wrong", form).code, 404);
+  EXPECT_EQ(Post("/v2/document/1234", key, form).code, 404);
+  const HttpReply file = Post(path + "/result", key, form);
+  EXPECT_EQ(file.code, 200);
+  EXPECT_THAT(file.headers, HasSubstr("a.de.txt"));
+  EXPECT_THAT(file.body, HasSubstr(Wanted()));
+  EXPECT_EQ(Post(path + "/result", key, form).code, 404);  // it was fetched
+  EXPECT_EQ(Post(path, key, form).code, 404);
+}
+
+TEST_F(DocumentsTest, DeepLSaysWhatWentWrong) {
+  EXPECT_THAT(std::string(Json(Post("/v2/document", "--XY--\r\n"))["message"]),
+              HasSubstr("file: is missing"));
+  EXPECT_EQ(Post("/v2/document", Upload(kText, {})).code, 400);
+  const nlohmann::json status =
+      AwaitDeepL(Json(Post("/v2/document", Upload(kText, {{"target_lang", "XX"}}))));
+  EXPECT_EQ(status["status"], "error");
+  EXPECT_THAT(std::string(status["error_message"]), HasSubstr("xx"));
+}
+
+TEST_F(DocumentsTest, AFileIsKeptForAnHour) {
+  const nlohmann::json document =
+      Json(Post("/v2/document", Upload(kText, {{"target_lang", "DE"}})));
+  const std::string path = "/v2/document/" + document.value("document_id", "");
+  const std::string key = nlohmann::json({{"document_key", document["document_key"]}}).dump();
+  AwaitDeepL(document);
+  DocumentStore& store = server_.server().stored_documents();
+  store.Tidy(absl::Now() + absl::Minutes(59));
+  EXPECT_EQ(Post(path, key, kJson).code, 200);
+  store.Tidy(absl::Now() + absl::Minutes(61));
+  EXPECT_EQ(Post(path, key, kJson).code, 404);
+}
+
+TEST_F(DocumentsTest, ThereIsRoomForSixteenOfOneCaller) {
+  const nlohmann::json first = Json(Post("/v2/document", Upload("\n", {{"target_lang", "DE"}})));
+  AwaitDeepL(first);
+  for (int i = 0; i < 16; ++i) {
+    AwaitDeepL(Json(Post("/v2/document", Upload("\n", {{"target_lang", "DE"}}))));
+  }
+  const std::string key = nlohmann::json({{"document_key", first["document_key"]}}).dump();
+  EXPECT_EQ(Post("/v2/document/" + first.value("document_id", ""), key, kJson).code, 404);
+}
+
+class DocumentBytesTest : public DocumentsTest {
+ protected:
+  static ServerOptions Options() {
+    ServerOptions options = TestOptions();
+    options.documents.max_bytes = 3 << 20;
+    return options;
+  }
+  DocumentBytesTest() : DocumentsTest(Options()) {}
+};
+
+TEST_F(DocumentBytesTest, AFileMayBeLongerThanAnyOtherBody) {
+  const std::string lines(3 << 20, '\n');
+  EXPECT_EQ(Post("/v1/translate_file", Upload(lines, {{"target_language", "de"}})).code, 200);
+  EXPECT_EQ(Post("/v1/translate_file", Upload(lines + "\n", {{"target_language", "de"}})).code,
+            413);
+  EXPECT_EQ(Post("/v1/translate_file", Upload(lines + lines, {{"target_language", "de"}})).code,
+            413);
+  EXPECT_EQ(Post("/v1/translate", std::string(2 << 20, ' '), kJson).code, 413);
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -25,7 +25,7 @@ namespace dragoman {
 namespace {
 
 // A message that was serialized already, without copying it.
-grpc::ByteBuffer Serialized(std::string message) {
+grpc::ByteBuffer ToBuffer(std::string message) {
   auto* const owned = new std::string(std::move(message));
   const grpc::Slice slice(
       owned->data(), owned->size(), [](void* text) { delete static_cast<std::string*>(text); },
@@ -160,7 +160,7 @@ class BulkCall : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuff
       if (!write && !read && !wait && !finish) break;
       if (write) {
         held_ = std::move(event.held);
-        outgoing_ = Serialized(*std::move(event.message));
+        outgoing_ = ToBuffer(*std::move(event.message));
       }
       writing_ = writing_ || write;
       reading_ = reading_ || read;

@@ -46,9 +46,9 @@ std::string SpellValue(std::string_view text, Encoding encoding) {
       out += {'\\', kLetters[found]};
     } else if (c == ' ' && begin == 0) {
       out += "\\ ";
-    } else if (c < 0x80 || encoding == Encoding::kUtf8) {
+    } else if (c >= 0x20 && (c < 0x80 || encoding == Encoding::kUtf8)) {
       out += text.substr(begin, at - begin);
-    } else if (c < 0x100 && encoding == Encoding::kLatin1) {
+    } else if (c >= 0x80 && c < 0x100 && encoding == Encoding::kLatin1) {
       out += static_cast<char>(c);
     } else if (c < 0x10000) {
       AppendUnit(c, &out);

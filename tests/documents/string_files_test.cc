@@ -100,6 +100,7 @@ TEST(PropertiesReader, ValuesAreTranslated) {
 TEST(PropertiesReader, CharactersAreWrittenInTheEncodingOfTheFile) {
   EXPECT_EQ(With("\u00e9\u4e2d\U0001f600", ReadProperties, "a=b"),
             "a=\\u00e9\\u4e2d\\ud83d\\ude00");
+  EXPECT_EQ(InUpperCase(ReadProperties, "a=b\\u0000"), "a=B\\u0000");
   EXPECT_EQ(With("\u00e9\u4e2d", ReadProperties, "a=\u00e8"), "a=\u00e9\u4e2d");
   EXPECT_EQ(With("\u00e9\u4e2d", ReadProperties, "a=\xe8 b"), "a=\xe9\\u4e2d");
   EXPECT_THAT(TextsOf(ReadProperties, "a=\xe8 b"), ElementsAre("\u00e8 b"));

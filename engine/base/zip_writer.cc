@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <utility>
 
@@ -21,7 +20,7 @@ constexpr uint64_t kMost32 = 0xffff'ffff;
 
 absl::StatusOr<std::unique_ptr<ZipWriter>> ZipWriter::Create(const std::string& path) {
   std::unique_ptr<ZipWriter> writer(new ZipWriter(path, nullptr));
-  writer->zip_ = zipOpen64(writer->PartPath().c_str(), APPEND_STATUS_CREATE);
+  writer->zip_ = zipOpen64(path.c_str(), APPEND_STATUS_CREATE);
   if (writer->zip_ == nullptr) {
     return absl::FailedPreconditionError(
         absl::StrCat(path, ": cannot create: ", std::strerror(errno)));
@@ -30,9 +29,7 @@ absl::StatusOr<std::unique_ptr<ZipWriter>> ZipWriter::Create(const std::string& 
 }
 
 ZipWriter::~ZipWriter() {
-  if (zip_ == nullptr) return;
-  zipClose(zip_, nullptr);
-  std::remove(PartPath().c_str());
+  if (zip_ != nullptr) zipClose(zip_, nullptr);
 }
 
 absl::Status ZipWriter::Copy(const ZipArchive::Entry& entry) {
@@ -69,12 +66,7 @@ absl::Status ZipWriter::Add(const ZipArchive::Entry& entry, std::string_view con
 
 absl::Status ZipWriter::Finish() {
   const int closed = zipClose(std::exchange(zip_, nullptr), nullptr);
-  if (closed == ZIP_OK && std::rename(PartPath().c_str(), path_.c_str()) == 0) {
-    return absl::OkStatus();
-  }
-  const absl::Status status = CannotWrite();
-  std::remove(PartPath().c_str());
-  return status;
+  return closed == ZIP_OK ? absl::OkStatus() : CannotWrite();
 }
 
 absl::Status ZipWriter::CannotWrite() const {

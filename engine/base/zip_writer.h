@@ -4,8 +4,8 @@
 //   for (const ZipArchive::Entry& entry : archive.entries()) RETURN_IF_ERROR(zip->Copy(entry));
 //   RETURN_IF_ERROR(zip->Finish());
 //
-// The file is there after Finish() alone; before, it has another name, and without Finish() nothing
-// of it remains.  So a reader of the same path may still read while it is written.
+// The file is complete after Finish() alone.  It is written to the path itself, which may be that
+// of an open descriptor (/proc/self/fd/N); so it must not be that of a file which is being read.
 
 #ifndef DRAGOMAN_ENGINE_BASE_ZIP_WRITER_H_
 #define DRAGOMAN_ENGINE_BASE_ZIP_WRITER_H_
@@ -23,7 +23,7 @@ namespace dragoman {
 
 class ZipWriter {
  public:
-  // FAILED_PRECONDITION if a file cannot be created at the path.
+  // Replaces what is at the path.  FAILED_PRECONDITION if it cannot be written there.
   static absl::StatusOr<std::unique_ptr<ZipWriter>> Create(const std::string& path);
 
   ~ZipWriter();
@@ -34,7 +34,7 @@ class ZipWriter {
   absl::Status Copy(const ZipArchive::Entry& entry);
   // The entry with another content, which is packed by the same method.
   absl::Status Replace(const ZipArchive::Entry& entry, std::string_view content);
-  // Completes the file, which replaces one of the same name.
+  // Completes the file.
   absl::Status Finish();
 
  private:
@@ -42,7 +42,6 @@ class ZipWriter {
 
   absl::Status Add(const ZipArchive::Entry& entry, std::string_view content, bool packed);
   absl::Status CannotWrite() const;
-  std::string PartPath() const { return path_ + ".part"; }
 
   const std::string path_;
   void* zip_;  // of minizip; null after Finish()

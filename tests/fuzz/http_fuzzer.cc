@@ -44,7 +44,7 @@ bool IsWhole(const std::string& bytes) {
 
 // Sends the bytes and returns everything that comes back until the server hangs up.  The alarm with
 // which libFuzzer watches for timeouts may interrupt each call.
-std::string Exchange(const std::string& bytes) {
+std::string AnswerTo(const std::string& bytes) {
   const std::string& address = TheServer().http_address();
   sockaddr_in to = {};
   to.sin_family = AF_INET;
@@ -82,7 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const std::set<int> kCodes = {100, 200, 204, 400, 401, 404, 405, 408, 413, 415,
                                        417, 426, 429, 431, 499, 501, 503, 504, 505};
   const std::string answer =
-      dragoman::Exchange(std::string(reinterpret_cast<const char*>(data), size));
+      dragoman::AnswerTo(std::string(reinterpret_cast<const char*>(data), size));
   if (answer.empty()) return 0;
   FUZZ_CHECK(answer.compare(0, 9, "HTTP/1.1 ") == 0);
   FUZZ_CHECK(kCodes.contains(std::atoi(answer.c_str() + 9)));

@@ -169,7 +169,9 @@ TEST_F(DocumentTest, ClientsThatGoAwayLeaveNothingBehind) {
     if (i % 4 > 1) call->Write(Chunk(source));
     if (i % 4 > 2) call->WritesDone();
     v1::TranslateDocumentResponse message;
-    if (i % 4 > 2) EXPECT_TRUE(call->Read(&message));
+    if (i % 4 > 2) {
+      EXPECT_TRUE(call->Read(&message));
+    }
     context.TryCancel();
     EXPECT_EQ(call->Finish().error_code(), grpc::StatusCode::CANCELLED);
   }

@@ -28,6 +28,7 @@ size_t Cut(std::string_view paragraph) {
 // Adds the passages of bytes [begin, end).
 void AddParagraph(std::string_view part, size_t begin, size_t end, LineCounter* lines,
                   std::vector<Passage>* passages) {
+  part = part.substr(0, end);
   while (true) {
     begin = std::min(part.find_first_not_of(kSpaces, begin), end);
     if (begin == end) return;

@@ -21,7 +21,10 @@ std::string ReadBytes(const std::string& path) {
   return std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
 }
 
+// A file is removed before it is written again: file systems wait for the disk when one is
+// replaced.
 void WriteBytes(const std::string& path, std::string_view bytes) {
+  std::filesystem::remove(path);
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
@@ -38,6 +41,7 @@ std::string TemporaryPath(const std::string& suffix) {
 }
 
 void WriteZip(const std::string& path, const std::vector<Member>& members) {
+  std::filesystem::remove(path);
   auto writer = ZipWriter::Create(path);
   DRAGOMAN_CHECK(writer.ok());
   for (const Member& member : members) {

@@ -287,7 +287,7 @@ TEST_F(CommandsTest, GuessesWhatWasMeant) {
   EXPECT_EQ(err(),
             "dragoman models: \"now\" is one argument too many\nSee dragoman models --help.\n");
   EXPECT_EQ(Run({}), kExitUsage);
-  EXPECT_THAT(err(), HasSubstr("dragoman: which command: translate, score, "));
+  EXPECT_THAT(err(), HasSubstr("dragoman: which command: translate, translate-file, score, "));
 }
 
 TEST_F(CommandsTest, TakesTheServerBeforeTheCommand) {

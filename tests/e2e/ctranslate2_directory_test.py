@@ -83,10 +83,11 @@ class CTranslate2Test(unittest.TestCase):
             got = translate(name, texts)
             if name.startswith("v") or name in ("float16", "with-pad", "int16"):
                 self.assertEqual(self.tokens(got), self.tokens(want), name)
+                # But for the place of an emoji: other heads are asked for it.
+                self.assertEqual(*([h["text"].replace("🙂 ", "") for h in hypotheses]
+                                   for hypotheses in (got, want)), name)
             alike = sum(a["tokens"] == b["tokens"] for a, b in zip(got, want))
             self.assertGreaterEqual(alike, len(texts) - 2, name)
-            self.assertEqual([h["text"] for h, w in zip(got, want) if h["tokens"] == w["tokens"]],
-                             [w["text"] for h, w in zip(got, want) if h["tokens"] == w["tokens"]])
 
     def test_int8_weights_are_quantized_anew(self):
         models = {"float32": self.path("float32"), "int8": self.path("int8")}

@@ -38,7 +38,7 @@ struct Passage {
   size_t begin = 0;  // bytes [begin, end) of the part; of passages in order, none overlaps another
   size_t end = 0;
   int line = 1;      // of the part
-  std::string text;  // what is translated; UTF-8, not empty
+  std::string text;  // what is translated; UTF-8; empty if the passage is written `always`
   PassageMarkup markup = PassageMarkup::kNone;
   // The bytes that take the place of [begin, end), from the translation of `text`.  A translation
   // that is `text` itself leaves the bytes that came.  Null: the translation as it is.

@@ -490,7 +490,7 @@ describe('the other pages', () => {
 
   it('explains the API', async () => {
     await page.goto(`${server.origin}/`);
-    await page.click('nav a:last-child');
+    await Promise.all([page.waitForNavigation(), page.click('nav a:last-child')]);
     await until('the reference is there', () => page.$('#paths details'));
     assert.equal(await page.title(), 'Dragoman: API');
     assert.match(await textOf('pre'), new RegExp(`curl ${server.origin}/v1/translate`));

@@ -95,7 +95,8 @@ class DocumentApiTest(ServerTest):
         prefix = f"http://{self.server.http_address}"
         self.assertTrue(url.startswith(prefix), url)
         self.assertEqual(self.ask("GET", url[len(prefix):])[2].decode(), self.wanted)
-        self.assertEqual(self.ask("GET", url[len(prefix):])[0], 404)
+        await_true(lambda: self.ask("GET", url[len(prefix):])[0] == 404,
+                   "the file goes when its answer was written")
         settings = json.loads(self.ask("GET", "/frontend/settings")[2])
         self.assertTrue(settings["filesTranslation"])
         self.assertIn(".txt", settings["supportedFilesFormat"])
@@ -127,7 +128,8 @@ class DocumentApiTest(ServerTest):
         key = json.dumps({"document_key": document["document_key"]})
         headers = {"Content-Type": "application/json"}
         self.assertEqual(self.ask("POST", path, key, headers)[2].decode(), self.wanted)
-        self.assertEqual(self.ask("POST", path, key, headers)[0], 404)
+        await_true(lambda: self.ask("POST", path, key, headers)[0] == 404,
+                   "the file goes when its answer was written")
         document = json.loads(self.upload("/v2/document", target_lang="XX")[2])
         status = self.await_deepl(document)
         self.assertEqual(status["status"], "error")

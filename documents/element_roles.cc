@@ -19,7 +19,7 @@ struct Binding {
 
 class RoleFinder {
  public:
-  RoleFinder(std::string_view part, const Vocabulary& vocabulary)
+  RoleFinder(std::string_view part, const XmlVocabulary& vocabulary)
       : part_(part), vocabulary_(vocabulary) {
     for (const RoleOfElement& element : vocabulary.elements) {
       spaces_[element.space].emplace(element.name, element.role);
@@ -75,7 +75,7 @@ class RoleFinder {
   }
 
   const std::string_view part_;
-  const Vocabulary& vocabulary_;
+  const XmlVocabulary& vocabulary_;
   std::map<std::string_view, Names> spaces_;
   std::vector<Binding> bindings_;  // the innermost last
 };
@@ -83,7 +83,7 @@ class RoleFinder {
 }  // namespace
 
 std::vector<Role> FindRoles(std::string_view part, absl::Span<const XmlEvent> events,
-                            const Vocabulary& vocabulary) {
+                            const XmlVocabulary& vocabulary) {
   return RoleFinder(part, vocabulary).Find(events);
 }
 

@@ -48,9 +48,9 @@ constexpr RoleOfElement kPackageElements[] = {{"dc", "title", Role::kParagraph},
                                               {"dc", "subject", Role::kParagraph},
                                               {"dc", "description", Role::kParagraph}};
 
-constexpr Vocabulary kXhtml = {Vocabulary::kXhtml, {}, kXhtmlElements};
-constexpr Vocabulary kNcx = {Vocabulary::kOpenDocument, kSpaces, kNcxElements};
-constexpr Vocabulary kPackage = {Vocabulary::kOpenDocument, kSpaces, kPackageElements};
+constexpr XmlVocabulary kXhtml = {XmlVocabulary::kXhtml, {}, kXhtmlElements};
+constexpr XmlVocabulary kNcx = {XmlVocabulary::kOpenDocument, kSpaces, kNcxElements};
+constexpr XmlVocabulary kPackage = {XmlVocabulary::kOpenDocument, kSpaces, kPackageElements};
 
 std::string_view Tag(std::string_view part, const XmlEvent& event) {
   return part.substr(event.begin, event.end - event.begin);
@@ -89,7 +89,7 @@ std::vector<Passage> SetLanguages(std::string_view part, absl::Span<const XmlEve
 }
 
 absl::StatusOr<std::vector<Passage>> ReadBookMember(std::string_view part,
-                                                    const Vocabulary& vocabulary,
+                                                    const XmlVocabulary& vocabulary,
                                                     const std::string& language) {
   ASSIGN_OR_RETURN(std::vector<Passage> passages, ReadRichText(part, vocabulary));
   if (language.empty()) return passages;
@@ -109,7 +109,7 @@ absl::Status AddPages(Container* container, const std::string& package, const st
   ASSIGN_OR_RETURN(const std::string part, container->Read(package));
   const absl::StatusOr<std::vector<XmlEvent>> events = ReadXmlEvents(part);
   if (!events.ok()) return InMember(package, events.status());
-  const auto add = [&](const std::string& name, const Vocabulary& vocabulary) {
+  const auto add = [&](const std::string& name, const XmlVocabulary& vocabulary) {
     (*readers)[name] = [&vocabulary, language](std::string_view bytes) {
       return ReadBookMember(bytes, vocabulary, language);
     };

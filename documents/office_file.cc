@@ -91,8 +91,8 @@ constexpr RoleOfElement kProperties[] = {
     {"dc", "description", Role::kParagraph},
 };
 
-constexpr Vocabulary kOffice = {Vocabulary::kOffice, kSpaces, kElements};
-constexpr Vocabulary kCoreProperties = {Vocabulary::kOpenDocument, kSpaces, kProperties};
+constexpr XmlVocabulary kOffice = {XmlVocabulary::kOffice, kSpaces, kElements};
+constexpr XmlVocabulary kCoreProperties = {XmlVocabulary::kOpenDocument, kSpaces, kProperties};
 
 // How the content types of members with text end.
 constexpr std::string_view kTranslatedTypes[] = {

@@ -59,8 +59,8 @@ constexpr RoleOfElement kProperties[] = {
     {"dc", "description", Role::kParagraph},
 };
 
-constexpr Vocabulary kText = {Vocabulary::kOpenDocument, kSpaces, kElements};
-constexpr Vocabulary kMeta = {Vocabulary::kOpenDocument, kSpaces, kProperties};
+constexpr XmlVocabulary kText = {XmlVocabulary::kOpenDocument, kSpaces, kElements};
+constexpr XmlVocabulary kMeta = {XmlVocabulary::kOpenDocument, kSpaces, kProperties};
 
 absl::StatusOr<MemberReaders> FindMembers(Container* container, const DocumentOptions&) {
   constexpr char kManifest[] = "META-INF/manifest.xml";

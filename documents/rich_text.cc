@@ -21,14 +21,14 @@ constexpr std::string_view kUnbreakableHyphen = "\u2011";
 
 class RichTextReader {
  public:
-  RichTextReader(std::string_view part, const Vocabulary& vocabulary,
+  RichTextReader(std::string_view part, const XmlVocabulary& vocabulary,
                  absl::Span<const XmlEvent> events)
       : part_(part),
         kind_(vocabulary.kind),
         events_(events),
         roles_(FindRoles(part, events, vocabulary)),
         formats_(part, kind_) {
-    if (kind_ == Vocabulary::kXhtml) FindBlockElements();
+    if (kind_ == XmlVocabulary::kXhtml) FindBlockElements();
   }
 
   std::vector<Passage> Read() {
@@ -62,7 +62,7 @@ class RichTextReader {
   void ReadMixedText(const XmlEvent& event, const Place& place, PieceList* pieces);
 
   const std::string_view part_;
-  const Vocabulary::Kind kind_;
+  const XmlVocabulary::Kind kind_;
   const absl::Span<const XmlEvent> events_;
   const std::vector<Role> roles_;
   TextFormats formats_;
@@ -102,7 +102,7 @@ void RichTextReader::ReadOutside(size_t begin, size_t end, Blocks* inner) {
     if (events_[i].kind != XmlEvent::kStart) continue;
     const Role role = roles_[i];
     if (role == Role::kStyle) formats_.AddStyle(events_, i);
-    if (kind_ == Vocabulary::kXhtml) {
+    if (kind_ == XmlVocabulary::kXhtml) {
       ReadXhtmlBlock(i, events_[i].partner + 1, true);
     } else if (role == Role::kParagraph) {
       ReadParagraph(i, inner);
@@ -157,7 +157,7 @@ void RichTextReader::ReadInline(size_t begin, size_t end, const Place& place, Pi
     if (event.kind == XmlEvent::kStart) {
       ReadElement(i, place, pieces);
       i = event.partner;
-    } else if (kind_ != Vocabulary::kOffice) {
+    } else if (kind_ != XmlVocabulary::kOffice) {
       ReadMixedText(event, place, pieces);
     }
   }
@@ -215,12 +215,12 @@ void RichTextReader::ReadElement(size_t i, const Place& place, PieceList* pieces
 void RichTextReader::ReadRun(size_t i, const Place& place, PieceList* pieces) {
   const XmlEvent& event = events_[i];
   const size_t end = events_[event.partner].end;
-  if (kind_ == Vocabulary::kXhtml && !AttributeNamed(Tag(i), "id").empty()) {
+  if (kind_ == XmlVocabulary::kXhtml && !AttributeNamed(Tag(i), "id").empty()) {
     return ReadGroup(i, i, place, pieces);
   }
   Place inside = place;
   if (!place.in_unit) inside = {place.format, true, event.begin, end};
-  if (kind_ != Vocabulary::kOffice) {
+  if (kind_ != XmlVocabulary::kOffice) {
     inside.format = formats_.Within(place.format, events_, i, roles_[i] == Role::kCode);
     return ReadInline(i + 1, event.partner, inside, pieces);
   }
@@ -250,7 +250,7 @@ void RichTextReader::ReadGroup(size_t i, size_t content, const Place& place, Pie
   const XmlEvent& start = events_[i];
   const XmlEvent& inside = events_[content];
   bool translated = true;
-  if (kind_ == Vocabulary::kXhtml) translated = IsXhtmlTranslated(Tag(i), true);
+  if (kind_ == XmlVocabulary::kXhtml) translated = IsXhtmlTranslated(Tag(i), true);
   if (roles_[i] == Role::kSimpleField) translated = IsProseField(AttributeNamed(Tag(i), "instr"));
   pieces->Open(place, start, inside.end, translated);
   ReadInline(content + 1, inside.partner, place, pieces);
@@ -261,7 +261,7 @@ void RichTextReader::ReadMark(size_t i, const Place& place, PieceList* pieces) {
   const XmlEvent& event = events_[i];
   Blocks inner;
   const bool paragraph = roles_[i] == Role::kParagraph;
-  if (kind_ != Vocabulary::kXhtml) {
+  if (kind_ != XmlVocabulary::kXhtml) {
     ReadOutside(paragraph ? i : i + 1, paragraph ? event.partner + 1 : event.partner, &inner);
   }
   Piece& mark = pieces->AddMark(place, event, events_[event.partner].end);
@@ -341,7 +341,7 @@ void RichTextReader::ReadMixedText(const XmlEvent& event, const Place& place, Pi
 }  // namespace
 
 absl::StatusOr<std::vector<Passage>> ReadRichText(std::string_view part,
-                                                  const Vocabulary& vocabulary) {
+                                                  const XmlVocabulary& vocabulary) {
   ASSIGN_OR_RETURN(const std::vector<XmlEvent> events, ReadXmlEvents(part));
   return RichTextReader(part, vocabulary, events).Read();
 }

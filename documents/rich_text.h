@@ -1,7 +1,8 @@
 // Reads the paragraphs of a part that is XML: Office Open XML, OpenDocument or XHTML.
 //
-// They differ in the names of their elements, which a Vocabulary gives roles, and in where text may
-// stand: in Office, in the <w:t> of a run alone; in the others, between any tags of a paragraph.
+// They differ in the names of their elements, which a XmlVocabulary gives roles, and in where text
+// may stand: in Office, in the <w:t> of a run alone; in the others, between any tags of a
+// paragraph.
 //
 //   Office        <w:p><w:r><w:rPr><w:b/></w:rPr><w:t>dog</w:t></w:r></w:p>
 //   OpenDocument  <text:p><text:span text:style-name="T1">dog</text:span></text:p>
@@ -51,12 +52,12 @@ enum class Role : uint8_t {
 };
 
 struct RoleOfElement {
-  std::string_view space;  // a short name of Vocabulary::spaces; "": any namespace
+  std::string_view space;  // a short name of XmlVocabulary::spaces; "": any namespace
   std::string_view name;
   Role role;
 };
 
-struct Vocabulary {
+struct XmlVocabulary {
   enum Kind { kOffice, kOpenDocument, kXhtml } kind;
   // Addresses of namespaces, and the short name that the elements have for each.
   absl::Span<const std::pair<std::string_view, std::string_view>> spaces;
@@ -65,11 +66,11 @@ struct Vocabulary {
 
 // The passages of a part, in order.
 absl::StatusOr<std::vector<Passage>> ReadRichText(std::string_view part,
-                                                  const Vocabulary& vocabulary);
+                                                  const XmlVocabulary& vocabulary);
 
 // The role of each event that is a kStart or kEnd.
 std::vector<Role> FindRoles(std::string_view part, absl::Span<const XmlEvent> events,
-                            const Vocabulary& vocabulary);
+                            const XmlVocabulary& vocabulary);
 
 }  // namespace dragoman
 

@@ -122,8 +122,8 @@ TextFormats::Style TextFormats::StyleOf(std::string_view tag, std::string_view f
 }
 
 bool TextFormats::IsTranslated(absl::Span<const XmlEvent> events, size_t i) const {
-  if (kind_ == Vocabulary::kOpenDocument) return !StyleOf(Tag(events[i]), "paragraph").code;
-  if (kind_ != Vocabulary::kOffice) return true;
+  if (kind_ == XmlVocabulary::kOpenDocument) return !StyleOf(Tag(events[i]), "paragraph").code;
+  if (kind_ != XmlVocabulary::kOffice) return true;
   // <w:p><w:pPr><w:pStyle w:val="Code"/>
   const size_t last = std::min(i + 4, events[i].partner);
   for (size_t child = i + 1; child < last; ++child) {
@@ -161,7 +161,7 @@ FormatPointer TextFormats::Within(const FormatPointer& outer, absl::Span<const X
                                   size_t i, bool code) {
   const std::string_view tag = Tag(events[i]);
   Style style;
-  if (kind_ == Vocabulary::kOpenDocument) {
+  if (kind_ == XmlVocabulary::kOpenDocument) {
     style = StyleOf(tag, "text");
   } else {
     style.key = IsOneOf(tag, kUnseenTags) ? "" : tag;

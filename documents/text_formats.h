@@ -30,7 +30,7 @@ struct OfficeRun {
 // REQUIRES: the part outlives it.
 class TextFormats {
  public:
-  TextFormats(std::string_view part, Vocabulary::Kind kind) : part_(part), kind_(kind) {}
+  TextFormats(std::string_view part, XmlVocabulary::Kind kind) : part_(part), kind_(kind) {}
 
   // OpenDocument: a style that says how its name looks.
   void AddStyle(absl::Span<const XmlEvent> events, size_t i);
@@ -56,7 +56,7 @@ class TextFormats {
   Style StyleOf(std::string_view tag, std::string_view family) const;
 
   const std::string_view part_;
-  const Vocabulary::Kind kind_;
+  const XmlVocabulary::Kind kind_;
   std::map<std::string, Style> styles_;                     // by family and name
   std::unordered_map<std::string, FormatPointer> formats_;  // by what they write before text
 };

@@ -14,14 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string KnownFormats() {
-  std::string names;
-  for (const DocumentFormat& format : DocumentFormats()) {
-    absl::StrAppend(&names, names.empty() ? "" : ", ", std::string(format.name));
-  }
-  return names;
-}
-
 // Null: none.
 const DocumentFormat* FormatOf(const fs::path& path, const FileListOptions& options) {
   return FindDocumentFormat(options.format.empty() ? path.filename().string() : options.format);
@@ -33,7 +25,7 @@ absl::StatusOr<const DocumentFormat*> WantFormat(const fs::path& path,
   if (format != nullptr) return format;
   return absl::InvalidArgumentError(absl::StrCat(path.string(), ": the format ",
                                                  options.format.empty() ? "" : options.format + " ",
-                                                 "is not known, want ", KnownFormats()));
+                                                 "is not known, want ", DocumentFormatNames()));
 }
 
 // "report.de.docx", in `directory`.

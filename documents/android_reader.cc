@@ -15,6 +15,7 @@
 #include "documents/xml_events.h"
 #include "documents/xml_inline.h"
 #include "engine/base/status.h"
+#include "engine/base/utf8.h"
 
 namespace dragoman {
 namespace {

@@ -10,29 +10,21 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "documents/inline_text.h"
 #include "documents/readers.h"
 #include "documents/source_text.h"
 #include "documents/xml_events.h"
 #include "documents/xml_inline.h"
 #include "engine/base/status.h"
+#include "engine/base/utf8.h"
 
 namespace dragoman {
 namespace {
 
 std::string SpellString(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '\n') {
-      out += "\\n";
-    } else if (c == '\t') {
-      out += "\\t";
-    } else {
-      if (c == '"' || c == '\\') out += '\\';
-      out += c;
-    }
-  }
-  return out;
+  return absl::StrReplaceAll(std::string(text),
+                             {{"\\", "\\\\"}, {"\"", "\\\""}, {"\n", "\\n"}, {"\t", "\\t"}});
 }
 
 // Reads "key" = "value"; and comments.

@@ -18,6 +18,7 @@
 #include "documents/readers.h"
 #include "documents/source_text.h"
 #include "engine/base/status.h"
+#include "engine/base/utf8.h"
 
 namespace dragoman {
 namespace {

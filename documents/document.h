@@ -91,6 +91,8 @@ struct DocumentFormat {
 
 // All formats (formats.cc).
 absl::Span<const DocumentFormat> DocumentFormats();
+// Their names: "text, html, ...".
+std::string DocumentFormatNames();
 // The format of a file by its name, media type or suffix; null: none.
 const DocumentFormat* FindDocumentFormat(std::string_view name);
 

@@ -122,6 +122,14 @@ class File : public Document {
 
 absl::Span<const DocumentFormat> DocumentFormats() { return kFormats; }
 
+std::string DocumentFormatNames() {
+  std::string names;
+  for (const DocumentFormat& format : kFormats) {
+    absl::StrAppend(&names, names.empty() ? "" : ", ", std::string(format.name));
+  }
+  return names;
+}
+
 const DocumentFormat* FindDocumentFormat(std::string_view name) {
   std::string lower(name);
   absl::AsciiStrToLower(&lower);

@@ -16,7 +16,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "documents/icu_message.h"
 #include "documents/inline_text.h"
 #include "documents/readers.h"
@@ -34,12 +33,8 @@ struct Style {
 };
 
 Style StyleOf(std::string_view part) {
-  const bool all_ascii = std::all_of(part.begin(), part.end(),
-                                     [](char c) { return static_cast<unsigned char>(c) < 0x80; });
-  return {all_ascii && part.find("\\u") != part.npos, part.find("\\/") != part.npos};
+  return {IsAscii(part) && part.find("\\u") != part.npos, part.find("\\/") != part.npos};
 }
-
-void AppendUnit(char32_t unit, std::string* out) { absl::StrAppendFormat(out, "\\u%04x", unit); }
 
 std::string SpellJson(std::string_view text, Style style) {
   static constexpr std::string_view kCharacters = "\n\t\r\b\f\"\\", kLetters = "ntrbf\"\\";
@@ -54,11 +49,8 @@ std::string SpellJson(std::string_view text, Style style) {
       out += "\\/";
     } else if (c >= 0x20 && (c < 0x80 || !style.ascii)) {
       out += text.substr(begin, at - begin);
-    } else if (c < 0x10000) {
-      AppendUnit(c, &out);
     } else {
-      AppendUnit(0xd7c0 + (c >> 10), &out);
-      AppendUnit(0xdc00 + (c & 0x3ff), &out);
+      AppendUnicodeEscape(c, &out);
     }
   }
   return out;

@@ -14,11 +14,13 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "documents/inline_text.h"
 #include "documents/plural_forms.h"
 #include "documents/readers.h"
 #include "documents/source_text.h"
 #include "engine/base/status.h"
+#include "engine/base/utf8.h"
 
 namespace dragoman {
 namespace {
@@ -40,20 +42,9 @@ struct Entry {
 };
 
 std::string Quote(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '\n') {
-      out += "\\n";
-    } else if (c == '\t') {
-      out += "\\t";
-    } else if (c == '\r') {
-      out += "\\r";
-    } else {
-      if (c == '"' || c == '\\') out += '\\';
-      out += c;
-    }
-  }
-  return out;
+  return absl::StrReplaceAll(
+      std::string(text),
+      {{"\\", "\\\\"}, {"\"", "\\\""}, {"\n", "\\n"}, {"\t", "\\t"}, {"\r", "\\r"}});
 }
 
 // The pieces of a string, as gettext cuts them: one, or an empty one and then lines.

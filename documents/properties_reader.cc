@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "documents/icu_message.h"
 #include "documents/inline_text.h"
 #include "documents/readers.h"
@@ -28,12 +27,9 @@ constexpr std::string_view kBlanks = " \t\f";
 enum class Encoding { kAscii, kUtf8, kLatin1 };
 
 Encoding EncodingOf(std::string_view part) {
-  const bool ascii = std::all_of(part.begin(), part.end(),
-                                 [](char c) { return static_cast<unsigned char>(c) < 0x80; });
-  return ascii ? Encoding::kAscii : IsValidUtf8(part) ? Encoding::kUtf8 : Encoding::kLatin1;
+  if (IsAscii(part)) return Encoding::kAscii;
+  return IsValidUtf8(part) ? Encoding::kUtf8 : Encoding::kLatin1;
 }
-
-void AppendUnit(char32_t unit, std::string* out) { absl::StrAppendFormat(out, "\\u%04x", unit); }
 
 std::string SpellValue(std::string_view text, Encoding encoding) {
   static constexpr std::string_view kCharacters = "\n\t\r\f\\", kLetters = "ntrf\\";
@@ -50,11 +46,8 @@ std::string SpellValue(std::string_view text, Encoding encoding) {
       out += text.substr(begin, at - begin);
     } else if (c >= 0x80 && c < 0x100 && encoding == Encoding::kLatin1) {
       out += static_cast<char>(c);
-    } else if (c < 0x10000) {
-      AppendUnit(c, &out);
     } else {
-      AppendUnit(0xd7c0 + (c >> 10), &out);
-      AppendUnit(0xdc00 + (c & 0x3ff), &out);
+      AppendUnicodeEscape(c, &out);
     }
   }
   return out;

@@ -6,6 +6,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "engine/base/utf8.h"
 
 namespace dragoman {
@@ -58,6 +59,19 @@ bool IsNamed(std::string_view name, std::string_view other) {
                                 absl::string_view(other.data(), other.size()));
 }
 
+bool IsAscii(std::string_view text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+}
+
+void AppendUnicodeEscape(char32_t c, std::string* out) {
+  if (c >= 0x10000) {
+    absl::StrAppendFormat(out, "\\u%04x", 0xd7c0 + (c >> 10));
+    c = 0xdc00 + (c & 0x3ff);
+  }
+  absl::StrAppendFormat(out, "\\u%04x", c);
+}
+
 std::optional<char32_t> ParseCode(std::string_view digits, int base) {
   uint32_t code = 0;
   const char* const end = digits.data() + digits.size();
@@ -65,23 +79,6 @@ std::optional<char32_t> ParseCode(std::string_view digits, int base) {
   const bool surrogate = code >= 0xd800 && code < 0xe000;
   if (error != std::errc() || stop != end || surrogate || code > 0x10ffff) return std::nullopt;
   return static_cast<char32_t>(code);
-}
-
-void AppendUtf8(char32_t code, std::string* out) {
-  const auto add = [out](char32_t byte) { out->push_back(static_cast<char>(byte)); };
-  if (code < 0x80) return add(code);
-  if (code < 0x800) {
-    add(0xc0 | (code >> 6));
-  } else {
-    if (code < 0x10000) {
-      add(0xe0 | (code >> 12));
-    } else {
-      add(0xf0 | (code >> 18));
-      add(0x80 | ((code >> 12) & 0x3f));
-    }
-    add(0x80 | ((code >> 6) & 0x3f));
-  }
-  add(0x80 | (code & 0x3f));
 }
 
 }  // namespace dragoman

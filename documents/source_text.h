@@ -13,8 +13,6 @@
 
 namespace dragoman {
 
-inline constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-
 // INVALID_ARGUMENT: "line 7: what".
 absl::Status DamagedLine(int line, std::string_view what);
 // The same for the line of a byte of the part.
@@ -42,9 +40,13 @@ bool HasWords(std::string_view text);
 // Whether the names are equal but for the case of ASCII letters.
 bool IsNamed(std::string_view name, std::string_view other);
 
+bool IsAscii(std::string_view text);
+
+// "\u00e9"; two of them, a surrogate pair, for a character above U+FFFF.
+void AppendUnicodeEscape(char32_t c, std::string* out);
+
 // The number of a Unicode character that all of `digits` are; none if they are not one.
 std::optional<char32_t> ParseCode(std::string_view digits, int base);
-void AppendUtf8(char32_t code, std::string* out);
 
 }  // namespace dragoman
 

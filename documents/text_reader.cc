@@ -6,6 +6,7 @@
 #include "documents/readers.h"
 #include "documents/source_text.h"
 #include "engine/base/status.h"
+#include "engine/base/utf8.h"
 
 namespace dragoman {
 namespace {
@@ -20,9 +21,7 @@ size_t Cut(std::string_view paragraph) {
   for (const std::string_view end : {". ", "! ", "? ", " ", "\t"}) {
     if (const size_t at = head.rfind(end); at != head.npos && at > 0) return at + end.size();
   }
-  size_t end = kMostBytes;
-  while ((static_cast<unsigned char>(paragraph[end]) & 0xc0) == 0x80) --end;
-  return end;
+  return BeginningOf(paragraph, kMostBytes).size();
 }
 
 // Adds the passages of bytes [begin, end).

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "documents/source_text.h"
 #include "engine/base/status.h"
+#include "engine/base/utf8.h"
 
 namespace dragoman {
 namespace {

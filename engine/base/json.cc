@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/base/mapped_file.h"
 #include "engine/base/status.h"
+#include "engine/base/utf8.h"
 
 namespace dragoman {
 namespace {
@@ -87,9 +88,7 @@ std::string Describe(const Json& value) {
   constexpr size_t kLongest = 80;
   std::string text = value.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
   if (text.size() <= kLongest) return text;
-  size_t end = kLongest;
-  while ((text[end] & 0xC0) == 0x80) --end;  // not inside a character
-  return text.substr(0, end) + "...";
+  return std::string(BeginningOf(text, kLongest)) + "...";
 }
 
 }  // namespace dragoman

@@ -71,6 +71,33 @@ char32_t LastCodePoint(std::string_view text) {
   return NextCodePoint(text, &begin);
 }
 
+void AppendUtf8(char32_t c, std::string* text) {
+  const auto tail = [&](int shift) {
+    text->push_back(static_cast<char>(0x80 | (c >> shift & 0x3F)));
+  };
+  if (c < 0x80) {
+    text->push_back(static_cast<char>(c));
+  } else if (c < 0x800) {
+    text->push_back(static_cast<char>(0xC0 | c >> 6));
+    tail(0);
+  } else if (c < 0x10000) {
+    text->push_back(static_cast<char>(0xE0 | c >> 12));
+    tail(6);
+    tail(0);
+  } else {
+    text->push_back(static_cast<char>(0xF0 | c >> 18));
+    tail(12);
+    tail(6);
+    tail(0);
+  }
+}
+
+std::string_view BeginningOf(std::string_view text, size_t most) {
+  if (text.size() <= most) return text;
+  while (most > 0 && IsContinuation(text[most])) --most;
+  return text.substr(0, most);
+}
+
 bool IsWhiteSpace(char32_t c) {
   return (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x20) || c == 0x85 || c == 0xA0 ||
          c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F ||

@@ -4,9 +4,12 @@
 #define DRAGOMAN_ENGINE_BASE_UTF8_H_
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace dragoman {
+
+inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 // True for well-formed UTF-8 (Unicode, table 3-7): no overlong form, no surrogate, nothing above
 // U+10FFFF, nothing cut off.
@@ -21,6 +24,12 @@ char32_t NextCodePoint(std::string_view text, size_t* position);
 
 // The last code point.  REQUIRES: text is valid UTF-8 and not empty.
 char32_t LastCodePoint(std::string_view text);
+
+// REQUIRES: c is at most U+10FFFF.
+void AppendUtf8(char32_t c, std::string* text);
+
+// The longest beginning of the text that has at most `most` bytes and no part of a code point.
+std::string_view BeginningOf(std::string_view text, size_t most);
 
 // What Python's str.isspace and str.strip regard as white space.
 bool IsWhiteSpace(char32_t c);

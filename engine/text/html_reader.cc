@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "engine/base/utf8.h"
 #include "engine/text/html_outline.h"
 #include "engine/text/html_references.h"
 

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "absl/strings/ascii.h"
+#include "engine/base/utf8.h"
 
 namespace dragoman {
 namespace {
@@ -25,27 +26,6 @@ constexpr char16_t kWindows1252[32] = {
     0x20AC, 0x81,   0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160,
     0x2039, 0x0152, 0x8D,   0x017D, 0x8F,   0x90,   0x2018, 0x2019, 0x201C, 0x201D, 0x2022,
     0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x9D,   0x017E, 0x0178};
-
-void AppendUtf8(char32_t c, std::string* text) {
-  const auto tail = [&](int shift) {
-    text->push_back(static_cast<char>(0x80 | (c >> shift & 0x3F)));
-  };
-  if (c < 0x80) {
-    text->push_back(static_cast<char>(c));
-  } else if (c < 0x800) {
-    text->push_back(static_cast<char>(0xC0 | c >> 6));
-    tail(0);
-  } else if (c < 0x10000) {
-    text->push_back(static_cast<char>(0xE0 | c >> 12));
-    tail(6);
-    tail(0);
-  } else {
-    text->push_back(static_cast<char>(0xF0 | c >> 18));
-    tail(12);
-    tail(6);
-    tail(0);
-  }
-}
 
 int DigitValue(char c, int base) {
   if (absl::ascii_isdigit(c)) return c - '0';

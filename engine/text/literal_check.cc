@@ -12,6 +12,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "engine/base/utf8.h"
 #include "engine/text/literals.h"
 #include "engine/text/number_words.h"
 #include "engine/text/numbers.h"
@@ -246,9 +247,7 @@ std::string UnitAfter(std::string_view text, TextSpan number) {
   std::string_view after = text.substr(number.end);
   after.remove_prefix(std::min(after.size(), after.find_first_not_of(" -")));
   constexpr size_t kLongest = 24;
-  size_t end = std::min(after.size(), kLongest);
-  while (end < after.size() && (after[end] & 0xC0) == 0x80) --end;
-  return InSmallLetters(after.substr(0, end));
+  return InSmallLetters(BeginningOf(after, kLongest));
 }
 
 bool HasScale(std::string_view text, TextSpan number) {

@@ -36,8 +36,6 @@ inline bool IsMarkupSpace(char c) { return kMarkupSpaces.find(c) != kMarkupSpace
 // `span` of a text without the white space at its ends; empty, at its end, if it has nothing else.
 TextSpan WithoutMarkupSpaces(std::string_view text, TextSpan span);
 
-inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-
 enum class Markup { kNone, kHtml, kXml };
 
 struct MarkupOptions {

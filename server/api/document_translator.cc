@@ -38,14 +38,6 @@ v1::Markup ToProto(PassageMarkup markup) {
   }
 }
 
-std::string NamesOfFormats() {
-  std::string names;
-  for (const DocumentFormat& format : DocumentFormats()) {
-    absl::StrAppend(&names, names.empty() ? "" : ", ", std::string(format.name));
-  }
-  return names;
-}
-
 // What a reader of the translation should know of it; "" if nothing.
 std::string WarningOf(const v1::Translation& translation) {
   if (translation.truncated()) return "a sentence was cut at the model's limit";
@@ -64,13 +56,6 @@ std::string WarningOf(const v1::Translation& translation) {
   return lacks;
 }
 
-// The beginning of a text, of whole characters.
-std::string_view BeginningOf(std::string_view text, size_t most) {
-  if (text.size() <= most) return text;
-  while (most > 0 && (text[most] & 0xC0) == 0x80) --most;
-  return text.substr(0, most);
-}
-
 }  // namespace
 
 absl::StatusOr<const DocumentFormat*> CheckHeader(const v1::DocumentHeader& header) {
@@ -85,9 +70,9 @@ absl::StatusOr<const DocumentFormat*> CheckHeader(const v1::DocumentHeader& head
   const bool named = !header.format().empty();
   const std::string& name = named ? header.format() : header.file_name();
   if (const DocumentFormat* const format = FindDocumentFormat(name)) return format;
-  return InvalidField(
-      named ? "header.format" : "header.file_name",
-      absl::StrCat("\"", name.substr(0, 100), "\" is of no known format, want ", NamesOfFormats()));
+  return InvalidField(named ? "header.format" : "header.file_name",
+                      absl::StrCat("\"", name.substr(0, 100), "\" is of no known format, want ",
+                                   DocumentFormatNames()));
 }
 
 // A part of the file that is being translated.

@@ -10,6 +10,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "engine/base/utf8.h"
 
 namespace dragoman {
 namespace {
@@ -20,11 +21,7 @@ constexpr float kUnreliable = 0.5;      // what is left of a confidence that CLD
 }  // namespace
 
 std::vector<DetectedLanguage> DetectLanguages(std::string_view text, bool has_markup) {
-  if (text.size() > kMostBytes) {
-    size_t end = kMostBytes;
-    while ((static_cast<uint8_t>(text[end]) & 0xC0) == 0x80) --end;  // whole characters
-    text = text.substr(0, end);
-  }
+  text = BeginningOf(text, kMostBytes);
   const CLD2::CLDHints no_hints = {nullptr, nullptr, CLD2::UNKNOWN_ENCODING,
                                    CLD2::UNKNOWN_LANGUAGE};
   CLD2::Language languages[3] = {};

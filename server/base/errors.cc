@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/base/limit.h"
 #include "engine/base/status.h"
+#include "engine/base/utf8.h"
 
 namespace dragoman {
 namespace {
@@ -23,8 +24,7 @@ std::string Payload(const absl::Status& status, const char* type) {
 // At most `size` bytes of a text, without splitting a character.
 std::string Clip(absl::string_view text, size_t size) {
   if (text.size() <= size) return std::string(text);
-  while (size > 0 && (text[size] & 0xC0) == 0x80) --size;
-  return absl::StrCat(text.substr(0, size), "...");
+  return std::string(BeginningOf({text.data(), text.size()}, size)) + "...";
 }
 
 void AddDetail(const google::protobuf::Message& detail, google::rpc::Status* status) {

@@ -63,6 +63,22 @@ TEST(Utf8, CountsCodePointsNotBytes) {
   EXPECT_EQ(CountCodePoints("a\0b"s), 3);
 }
 
+TEST(Utf8, ABeginningHasWholeCharacters) {
+  const std::string text = "aé東🙂";  // 1, 2, 3 and 4 bytes
+  const size_t sizes[] = {0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 10};
+  for (size_t most = 0; most < std::size(sizes); ++most) {
+    EXPECT_EQ(BeginningOf(text, most), text.substr(0, sizes[most])) << most;
+  }
+}
+
+TEST(Utf8, WritesCharacters) {
+  std::string text;
+  for (const char32_t c : U"aé東🙂") {
+    if (c != 0) AppendUtf8(c, &text);
+  }
+  EXPECT_EQ(text, "aé東🙂");
+}
+
 TEST(Utf8, StripsWhiteSpaceOfAllScripts) {
   EXPECT_EQ(StripWhiteSpace(" \t\u00A0\u3000a b\u2028\n"), "a b");
   EXPECT_EQ(StripWhiteSpace("\u200Ba\u200B"),

@@ -288,6 +288,14 @@ class Splitter {
     return end;
   }
 
+  // The number of the words between the beginning of the open sentence and `begin`.
+  size_t WordsBefore(size_t begin) const {
+    size_t words = 0;
+    for (size_t i = first_; i < begin; ++i)
+      words += IsWhiteSpace(At(i)) && !IsWhiteSpace(At(i - 1));
+    return words;
+  }
+
   // Whether the dot belongs to the word before it (an abbreviation, an initial or an ordinal),
   // given that the next word begins at `next`.
   bool DotIsPartOfWord(size_t dot, size_t next) const {
@@ -299,7 +307,10 @@ class Splitter {
     }
     const std::string_view word = Text(begin, dot);
     const std::string_view following = Text(next, WordAfter(next));
-    if (In(kHours, word)) return IsDigit(At(next)) || In(kAbbreviations, following);
+    if (In(kHours, word)) {  // "At 5 p.m. Mr. Lee left." and "He left at 6 p.m. Mr. Lee stayed."
+      return IsDigit(At(next)) || (In(kAbbreviations, following) && WordsBefore(begin) < 3);
+    }
+    if (In(kBeforeCompanyForm, word) && In(kCompanyForms, following)) return true;
     size_t part = dot;  // "h" of "d.h"
     while (part > begin && At(part - 1) != '.' && At(part - 1) != '\'' && At(part - 1) != U'’')
       --part;

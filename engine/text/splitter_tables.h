@@ -62,6 +62,11 @@ inline constexpr std::string_view kStarters[] = {
 // After these, every word in upper case begins a sentence, unless it is an abbreviation.
 inline constexpr std::string_view kHours[] = {"a.m", "p.m", "A.M", "P.M"};
 
+// In names of companies: "GmbH & Co. KG", "Co. Ltd.".
+inline constexpr std::string_view kBeforeCompanyForm[] = {"Co", "Cie"};
+inline constexpr std::string_view kCompanyForms[] = {"KG",  "KGaA", "OHG", "Ltd",
+                                                     "LLC", "Inc",  "SCA"};
+
 // The same, but only before a number: "No. 5", "Dec. 24".
 inline constexpr std::string_view kBeforeNumber[] = {
     "No",   "no",   "Nos", "nos",  "Nr",   "nr",  "Nrn", "Art",  "art",   "pp",  "Vol", "vol",

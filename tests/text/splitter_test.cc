@@ -114,6 +114,9 @@ TEST(Splitter, AnAbbreviationEndsASentenceIfTheNextWordBeginsOne) {
               ElementsAre("I live in the U.S.", "How about you?", "He left the U.K. Parliament."));
   EXPECT_THAT(Split("At 5 p.m. Mr. Lee left. At 6 p.m. Trains stop."),
               ElementsAre("At 5 p.m. Mr. Lee left.", "At 6 p.m.", "Trains stop."));
+  ExpectWhole({"Lee GmbH & Co. KG sells tea.", "Lee & Co. Ltd. sells tea."});
+  EXPECT_THAT(Split("He slept until 5 p.m. Mr. Lee left."),
+              ElementsAre("He slept until 5 p.m.", "Mr. Lee left."));
 }
 
 TEST(Splitter, AMarkerOfAListBelongsToItsItem) {

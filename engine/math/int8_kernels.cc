@@ -44,40 +44,117 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-#if HWY_TARGET == HWY_SCALAR
+#if HWY_TARGET == HWY_SCALAR || HWY_HAVE_SCALABLE
 
-// Sums of the products of row x with outputs c, c + 1, ... of a panel; returns for how many.
-int Sums(const Int8Task& t, const uint8_t* x, int c, int32_t* sums) {
-  sums[0] = 0;
-  for (int i = 0; i < t.inputs; ++i) {
-    sums[0] += x[i] * t.weights[i / kQuad * (kPanel * kQuad) + c * kQuad + i % kQuad];
+void SumTile(const Int8Task& t, int32_t (*sums)[kPanel]) {
+  for (int r = 0; r < t.tile.rows; ++r) {
+    const uint8_t* const x = t.x + r * t.x_stride;
+    for (int c = 0; c < kPanel; ++c) {
+      sums[r][c] = 0;
+      for (int i = 0; i < t.inputs; ++i) {
+        sums[r][c] += x[i] * t.weights[i / kQuad * (kPanel * kQuad) + c * kQuad + i % kQuad];
+      }
+    }
   }
-  return 1;
 }
 
 #else
 
-// The same: bytes are widened to 16 bits, and their products summed in pairs to 32 bits.
-int Sums(const Int8Task& t, const uint8_t* x, int c, int32_t* sums) {
+// Without VNNI: bytes are widened to 16 bits, and their products summed in pairs to 32 bits.  So a
+// quad of inputs makes two sums of each output, which are added in the end.
+//
+//   x       | x0 x1 x2 x3 | x0 x1 x2 x3 | ...
+//   weights | w0 w1 w2 w3 | w0 w1 w2 w3 | ...             of output 0, of output 1, ...
+//   sums    | x0 w0 + x1 w1 | x2 w2 + x3 w3 | ...
+//
+// kVectors vectors of outputs, from output c on, for all rows of the tile, are summed in registers.
+// `x` has inputs of the rows, widened; there are kInputs or fewer.
+constexpr int kInputs = 1024;
+
+template <int kRows, int kVectors>
+void SumColumns(const int16_t (*x)[kInputs], const int8_t* weights, int inputs, int c,
+                const int8_t* prefetch, int prefetch_lines, int prefetch_stride,
+                int32_t (*sums)[kPanel]) {
   const hn::ScalableTag<int16_t> d16;
   const hn::ScalableTag<int32_t> d32;
+  const hn::ScalableTag<int64_t> d64;
   const hn::Rebind<int8_t, decltype(d16)> d8;
-  const hn::Rebind<uint8_t, decltype(d16)> du8;
-  const hn::Repartition<uint32_t, decltype(du8)> dquad;
-  const int columns = static_cast<int>(hn::Lanes(d16)) / kQuad;
-  HWY_ALIGN int32_t pairs[hn::MaxLanes(d32)];
-  auto sum0 = hn::Zero(d32), sum1 = hn::Zero(d32);
-  const int8_t* weights = t.weights + c * kQuad;
-  for (int i = 0; i < t.inputs; i += kQuad, weights += kPanel * kQuad) {
-    uint32_t quad;
-    std::memcpy(&quad, x + i, sizeof(quad));
-    const auto xs = hn::PromoteTo(d16, hn::BitCast(du8, hn::Set(dquad, quad)));
-    const auto ws = hn::PromoteTo(d16, hn::LoadU(d8, weights));
-    sum0 = hn::ReorderWidenMulAccumulate(d32, xs, ws, sum0, sum1);
+  constexpr int kColumns = hn::MaxLanes(d64);  // of a vector
+  hn::Vec<decltype(d32)> sum0[kRows][kVectors], sum1[kRows][kVectors];
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 8
+    for (int j = 0; j < kVectors; ++j) sum0[r][j] = sum1[r][j] = hn::Zero(d32);
   }
-  hn::Store(hn::RearrangeToOddPlusEven(sum0, sum1), d32, pairs);
-  for (int j = 0; j < columns; ++j) sums[j] = pairs[2 * j] + pairs[2 * j + 1];
-  return columns;
+  weights += c * kQuad;
+  for (int i = 0; i < inputs; i += kQuad, weights += kPanel * kQuad) {
+    for (int line = 0; line < prefetch_lines; ++line, prefetch += prefetch_stride) {
+      __builtin_prefetch(prefetch);
+    }
+    hn::Vec<decltype(d16)> w[kVectors];
+#pragma GCC unroll 8
+    for (int j = 0; j < kVectors; ++j) {
+      w[j] = hn::PromoteTo(d16, hn::LoadU(d8, weights + j * kColumns * kQuad));
+    }
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r) {
+      asm("" ::: "memory");  // GCC would load all rows first, and run out of registers
+      int64_t quad;
+      std::memcpy(&quad, x[r] + i, sizeof(quad));
+      const auto xs = hn::BitCast(d16, hn::Set(d64, quad));
+#pragma GCC unroll 8
+      for (int j = 0; j < kVectors; ++j) {
+        sum0[r][j] = hn::ReorderWidenMulAccumulate(d32, xs, w[j], sum0[r][j], sum1[r][j]);
+#if HWY_ARCH_X86
+        asm("" : "+v"(sum0[r][j].raw));
+#endif
+      }
+    }
+  }
+  HWY_ALIGN int32_t pairs[hn::MaxLanes(d32)];
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 8
+    for (int j = 0; j < kVectors; ++j) {
+      hn::Store(hn::RearrangeToOddPlusEven(sum0[r][j], sum1[r][j]), d32, pairs);
+      int32_t* const to = sums[r] + c + j * kColumns;
+      for (int k = 0; k < kColumns; ++k) to[k] += pairs[2 * k] + pairs[2 * k + 1];
+    }
+  }
+}
+
+template <int kRows>
+void SumRows(const Int8Task& t, int32_t (*sums)[kPanel]) {
+  if constexpr (kRows > 1) {
+    if (t.tile.rows < kRows) return SumRows<kRows - 1>(t, sums);
+  }
+  const hn::ScalableTag<int16_t> d16;
+  const hn::Rebind<uint8_t, decltype(d16)> du8;
+  constexpr int kLanes = hn::MaxLanes(d16), kColumns = kLanes / kQuad;
+  // As many as there are registers for, with 16 of them.
+  constexpr int kVectors = kRows == 1 ? 8 : kRows <= 3 ? 4 : 2;
+  HWY_ALIGN int16_t x[kRows][kInputs];
+  for (int i = 0; i < t.inputs; i += kInputs) {
+    const int inputs = std::min(t.inputs - i, kInputs);
+    for (int r = 0; r < kRows; ++r) {
+      const uint8_t* const from = t.x + r * t.x_stride + i;
+      for (int k = 0; k < inputs; k += kLanes) {
+        hn::Store(hn::PromoteTo(d16, hn::LoadU(du8, from + k)), d16, x[r] + k);
+      }
+    }
+    const int8_t* const weights = t.weights + i * kPanel;
+    const int8_t* const prefetch =
+        t.weights + t.tile.prefetch + i / kQuad * t.tile.prefetch_lines * t.tile.prefetch_stride;
+    for (int c = 0; c < kPanel; c += kVectors * kColumns) {
+      SumColumns<kRows, kVectors>(x, weights, inputs, c, prefetch,
+                                  c == 0 ? t.tile.prefetch_lines : 0, t.tile.prefetch_stride, sums);
+    }
+  }
+}
+
+void SumTile(const Int8Task& t, int32_t (*sums)[kPanel]) {
+  std::fill_n(sums[0], t.tile.rows * kPanel, 0);
+  SumRows<kInt8TallestTile>(t, sums);
 }
 
 #endif
@@ -105,12 +182,10 @@ void FinishSums(const Int8Sums& t) {
 
 // For any instruction set.
 void MultiplyTile(const Int8Task& t) {
-  HWY_ALIGN int32_t sums[kPanel];
+  HWY_ALIGN int32_t sums[kInt8TallestTile][kPanel];
+  SumTile(t, sums);
   for (int r = 0; r < t.tile.rows; ++r) {
-    const uint8_t* const x = t.x + r * t.x_stride;
-    for (int c = 0; c < kPanel; c += Sums(t, x, c, sums + c)) {
-    }
-    FinishSums({.sums = sums,
+    FinishSums({.sums = sums[r],
                 .count = kPanel,
                 .x_scale = t.x_scales[r],
                 .x_low = t.x_lows[r],

@@ -59,6 +59,21 @@ bool IsFileName(std::string_view text) {
   return text.size() > kAbbreviation;
 }
 
+// Not from one quotation `in the old style' to another: none closes in it that did not open in it.
+bool IsInlineCode(std::string_view text) {
+  bool open = false;
+  for (size_t i = 1; i + 1 < text.size(); ++i) {
+    if (text[i] != '\'') continue;
+    size_t next = i + 1;
+    const bool after_word = IsWordCharacter(LastCodePoint(text.substr(0, i)));
+    const bool before_word = IsWordCharacter(NextCodePoint(text, &next));
+    if (after_word && before_word) continue;  // "don't"
+    if (after_word && !open) return false;
+    open = !open;
+  }
+  return true;
+}
+
 struct Pattern {
   LiteralKind kind;
   NotAfter not_after;
@@ -71,6 +86,11 @@ struct Pattern {
 #define URL_CHARACTER R"([\w\-.~:/?#\[\]@!$&()*+,;=%{}'\p{Latin}\p{Greek}\p{Cyrillic}])"
 
 constexpr Pattern kPatterns[] = {
+    // Code in Markdown and reStructuredText, with its role: `f(x)`, ``f(x)``, :py:func:`f`,
+    // `link`_.
+    {LiteralKind::kCode, NotAfter::kNothing, "``[^`\\s](?:[^`\\n]*[^`\\s])?``", IsInlineCode},
+    {LiteralKind::kCode, NotAfter::kWord, "(?::[a-z][a-z0-9_.+-]*)+:`[^`\\n]+`"},
+    {LiteralKind::kCode, NotAfter::kNothing, "`[^`\\s](?:[^`\\n]*[^`\\s])?`_{0,2}", IsInlineCode},
     {LiteralKind::kTag, NotAfter::kNothing,
      R"(</?[A-Za-z][\w:.-]*(?:\s+[\w:.@-]+(?:=(?:"[^"<>]*"|'[^'<>]*'|[^\s"'<>]+))?)*\s*/?>)"},
     {LiteralKind::kTag, NotAfter::kNothing, R"(</?\d+\s*/?>)"},

@@ -50,6 +50,13 @@ TEST(Literals, PlaceholdersOfManyLanguagesAreFound) {
               ElementsAre("{n, plural, one {# file} other {{n} files}}"));
 }
 
+TEST(Literals, InlineCodeIsFoundWithItsRole) {
+  EXPECT_THAT(Found("Call `f(x)`, ``a b`` or :py:func:`g` as in `the manual`_."),
+              ElementsAre("`f(x)`", "``a b``", ":py:func:`g`", "`the manual`_"));
+  EXPECT_THAT(Found(":func:`abs`"), ElementsAre(":func:`abs`"));
+  EXPECT_THAT(Found("He said `yes' and ``no'', and (`why?') she said `no'."), IsEmpty());
+}
+
 TEST(Literals, PercentSignsOfProseAreNoPlaceholders) {
   EXPECT_THAT(Found("100% sure, 5% discount, 100%ig, a 50%-ige Lösung, 20 %"), IsEmpty());
 }

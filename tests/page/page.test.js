@@ -78,7 +78,7 @@ async function violations() {
 
 // In every theme and width, the page is accessible and no wider than the window; takes screenshots.
 async function lookAround(name) {
-  for (const [theme, width] of ['light', 'dark'].flatMap((theme) => [1200, 768, 320].map((width) => [theme, width]))) {
+  for (const [theme, width] of ['light', 'dark'].flatMap((theme) => [1280, 768, 320].map((width) => [theme, width]))) {
     await page.emulateMediaFeatures([{name: 'prefers-color-scheme', value: theme}]);
     await page.setViewport({width, height: width === 320 ? 640 : 900});
     assert.deepEqual(await violations(), [], `${name}, ${theme}, ${width} wide`);

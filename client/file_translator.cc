@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
@@ -92,8 +93,8 @@ struct FileTranslator::Open {
   std::unique_ptr<Document> document;
 
   std::string part;
-  std::vector<Passage> passages;
-  std::vector<std::string> translations;
+  absl::Span<const Passage> passages;
+  PassageTranslations translations;
   size_t bytes = 0;      // of the passages
   double file_size = 0;  // in bytes
   int64_t end = 0;       // how many passages are sent up to the last one of this part
@@ -113,7 +114,7 @@ struct FileTranslator::Open {
   }
 
   void Note(size_t passage, const JournalEntry& entry) {
-    translations[passage] = entry.error.empty() ? entry.text : passages[passage].text;
+    if (entry.error.empty()) translations[passage] = entry.text;
     report->faults += entry.faults;
     if (!entry.error.empty()) ++report->untranslated;
     if (!entry.error.empty()) report->warnings.push_back(At(passage) + ": " + entry.error);
@@ -209,7 +210,7 @@ std::shared_ptr<FileTranslator::Open> FileTranslator::OpenFile(const FileToTrans
 absl::Status FileTranslator::ReadPart(const std::shared_ptr<Open>& open, bool* more) {
   *more = false;
   if (open->document == nullptr) return absl::OkStatus();
-  absl::StatusOr<std::optional<std::vector<Passage>>> passages = open->document->Next();
+  const absl::StatusOr<std::optional<absl::Span<const Passage>>> passages = open->document->Next();
   open->part = std::string(open->document->part());
   if (!passages.ok()) {
     const std::string part = open->part.empty() ? "" : absl::StrCat(", ", open->part);
@@ -218,7 +219,7 @@ absl::Status FileTranslator::ReadPart(const std::shared_ptr<Open>& open, bool* m
   }
   if (passages->has_value()) {
     *more = true;
-    open->passages = **std::move(passages);
+    open->passages = **passages;
     return SendPart(open);
   }
   open->document = nullptr;
@@ -233,12 +234,13 @@ absl::Status FileTranslator::ReadPart(const std::shared_ptr<Open>& open, bool* m
 }
 
 absl::Status FileTranslator::SendPart(const std::shared_ptr<Open>& open) {
-  open->translations.assign(open->passages.size(), "");
+  open->translations.assign(open->passages.size(), std::nullopt);
   open->bytes = 0;
   for (const Passage& passage : open->passages) open->bytes += passage.text.size();
   if (!std::exchange(open->journal_checked, true)) RETURN_IF_ERROR(CheckJournal(open.get()));
   for (size_t i = 0; i < open->passages.size(); ++i) {
     const Passage& passage = open->passages[i];
+    if (passage.text.empty()) continue;
     ++open->report->segments;
     open->report->words += CountWords(passage);
     const std::optional<JournalEntry> known = open->journal->Take(DigestOf(passage));
@@ -267,8 +269,10 @@ absl::Status FileTranslator::CheckJournal(Open* open) {
   if (!open->journal->next().has_value()) return absl::OkStatus();
   const JournalEntry& entry = *open->journal->next();
   v1::TranslateRequest request = request_;
-  request.add_contents(open->passages[0].text);
-  request.set_markup(MarkupOf(open->passages[0]));
+  const Passage& passage = *absl::c_find_if(
+      open->passages, [](const Passage& candidate) { return !candidate.text.empty(); });
+  request.add_contents(passage.text);
+  request.set_markup(MarkupOf(passage));
   absl::StatusOr<v1::TranslateResponse> response = client_->Translate(request);
   if (response.ok() && VersionOf(*response) == entry.version) return absl::OkStatus();
   if (!response.ok() && !absl::IsInvalidArgument(response.status())) return response.status();

@@ -129,23 +129,16 @@ absl::StatusOr<std::vector<Passage>> Container::ReadMember(const ZipArchive::Ent
   return passages;
 }
 
-absl::StatusOr<std::optional<std::vector<Passage>>> Container::Next() {
+absl::StatusOr<std::optional<absl::Span<const Passage>>> Container::Next() {
   for (; next_ < entries().size(); ++next_) {
     const ZipArchive::Entry& entry = entries()[next_];
     ASSIGN_OR_RETURN(passages_, ReadMember(entry));
-    std::vector<Passage> translated;
-    for (Passage& passage : passages_) {
-      if (passage.text.empty()) continue;
-      translated.push_back(passage);
-      passage.text = "";  // it is in `translated`
-      is_translated_.resize(passages_.size());
-      is_translated_[static_cast<size_t>(&passage - passages_.data())] = true;
-    }
-    if (!translated.empty()) {
+    if (HasText(passages_)) {
       name_ = entry.name;
-      return translated;
+      return passages_;
     }
-    RETURN_IF_ERROR(passages_.empty() ? writer_->Copy(entry) : WriteMember({}));
+    RETURN_IF_ERROR(passages_.empty() ? writer_->Copy(entry)
+                                      : WriteMember(PassageTranslations(passages_.size())));
     file_->Forget(entry.packed);
   }
   RETURN_IF_ERROR(file_->whole());
@@ -153,25 +146,18 @@ absl::StatusOr<std::optional<std::vector<Passage>>> Container::Next() {
   return std::nullopt;
 }
 
-absl::Status Container::Write(absl::Span<const std::string> translations) {
+absl::Status Container::Write(const PassageTranslations& translations) {
   RETURN_IF_ERROR(WriteMember(translations));
   file_->Forget(entries()[next_].packed);
   ++next_;
   return absl::OkStatus();
 }
 
-// With those passages that are not translated.
-absl::Status Container::WriteMember(absl::Span<const std::string> translations) {
-  std::vector<std::string> all(passages_.size());
-  size_t taken = 0;
-  for (size_t i = 0; i < all.size(); ++i) {
-    if (i < is_translated_.size() && is_translated_[i]) all[i] = translations[taken++];
-  }
-  const std::string written = Splice(content_, passages_, all);
+absl::Status Container::WriteMember(const PassageTranslations& translations) {
+  const std::string written = Splice(content_, passages_, translations);
   const absl::Status status = written == content_ ? writer_->Copy(entries()[next_])
                                                   : writer_->Replace(entries()[next_], written);
   passages_.clear();
-  is_translated_.clear();
   content_ = "";
   return status;
 }

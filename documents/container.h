@@ -51,9 +51,9 @@ class Container : public Document {
   bool Has(const std::string& name) const { return archive_.Find(name) != nullptr; }
   const std::vector<ZipArchive::Entry>& entries() const { return archive_.entries(); }
 
-  absl::StatusOr<std::optional<std::vector<Passage>>> Next() override;
+  absl::StatusOr<std::optional<absl::Span<const Passage>>> Next() override;
   std::string_view part() const override { return name_; }
-  absl::Status Write(absl::Span<const std::string> translations) override;
+  absl::Status Write(const PassageTranslations& translations) override;
 
  private:
   Container(std::shared_ptr<const MappedFile> file, ZipArchive archive, DocumentOptions options)
@@ -61,7 +61,7 @@ class Container : public Document {
 
   absl::StatusOr<std::string> Unpack(const ZipArchive::Entry& entry);
   absl::StatusOr<std::vector<Passage>> ReadMember(const ZipArchive::Entry& entry);
-  absl::Status WriteMember(absl::Span<const std::string> translations);
+  absl::Status WriteMember(const PassageTranslations& translations);
 
   const std::shared_ptr<const MappedFile> file_;
   const ZipArchive archive_;
@@ -70,10 +70,9 @@ class Container : public Document {
   std::unique_ptr<ZipWriter> writer_;
   size_t total_bytes_ = 0;  // unpacked
   size_t next_ = 0;         // entry
-  // The member that is translated, with all its passages.
+  // The member that is translated.
   std::string name_, content_;
   std::vector<Passage> passages_;
-  std::vector<bool> is_translated_;
 };
 
 // INVALID_ARGUMENT: "word/document.xml: what".

@@ -38,13 +38,18 @@ struct Passage {
   size_t begin = 0;  // bytes [begin, end) of the part; of passages in order, none overlaps another
   size_t end = 0;
   int line = 1;      // of the part
-  std::string text;  // what is translated; UTF-8; empty if the passage is written `always`
+  std::string text;  // what is translated; UTF-8; empty: nothing, `write` is called in any case
   PassageMarkup markup = PassageMarkup::kNone;
-  // The bytes that take the place of [begin, end), from the translation of `text`.  A translation
-  // that is `text` itself leaves the bytes that came.  Null: the translation as it is.
+  // The bytes that take the place of [begin, end), from the translation of `text`.  Null: the
+  // translation as it is.
   std::function<std::string(std::string_view translation)> write;
-  bool always = false;  // `write` is called for `text` itself, too
+  // The source stands elsewhere, and [begin, end) is where its translation belongs.  If not, a
+  // translation that is `text` itself leaves the bytes that came.
+  bool bilingual = false;
 };
+
+// Of the passages of a part, one for each; none: the bytes that came stay.
+using PassageTranslations = std::vector<std::optional<std::string>>;
 
 struct DocumentOptions {
   std::string source_language;  // as BCP-47 tags; "": not known
@@ -58,23 +63,26 @@ struct DocumentOptions {
 using PassageReader = absl::StatusOr<std::vector<Passage>> (*)(std::string_view part,
                                                                const DocumentOptions& options);
 
-// The part with `translations`, one for each passage, in their places.
+// The part with `translations` in the places of the passages.
 std::string Splice(std::string_view part, absl::Span<const Passage> passages,
-                   absl::Span<const std::string> translations);
+                   const PassageTranslations& translations);
+
+// Whether any of them is translated.
+bool HasText(absl::Span<const Passage> passages);
 
 // A file on its way from one language to another.
 class Document {
  public:
   virtual ~Document() = default;
 
-  // The passages of the next part that has any; none at the end, when the output is complete.
-  // INVALID_ARGUMENT if the file is damaged or exceeds a limit.  REQUIRES: the part before was
-  // written.
-  virtual absl::StatusOr<std::optional<std::vector<Passage>>> Next() = 0;
+  // The passages of the next part that has text, until that part is written; none at the end, when
+  // the output is complete.  INVALID_ARGUMENT if the file is damaged or exceeds a limit.  REQUIRES:
+  // the part before was written.
+  virtual absl::StatusOr<std::optional<absl::Span<const Passage>>> Next() = 0;
   // The name of that part in the container; "" for other files.
   virtual std::string_view part() const = 0;
-  // Writes that part.  `translations` has one for each passage.
-  virtual absl::Status Write(absl::Span<const std::string> translations) = 0;
+  // Writes that part.
+  virtual absl::Status Write(const PassageTranslations& translations) = 0;
 };
 
 // One kind of file.

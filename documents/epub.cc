@@ -58,11 +58,9 @@ std::string_view Tag(std::string_view part, const XmlEvent& event) {
 
 // Bytes [begin, end) become `language`.
 Passage SetLanguage(size_t begin, size_t end, const XmlEvent& event, const std::string& language) {
-  return {.begin = begin,
-          .end = end,
-          .line = event.line,
-          .write = [language](std::string_view) { return EscapeXmlAttribute(language); },
-          .always = true};
+  return {.begin = begin, .end = end, .line = event.line, .write = [language](std::string_view) {
+            return EscapeXmlAttribute(language);
+          }};
 }
 
 // Of the outermost element: <html xml:lang="en" lang="en">, <package xml:lang="en">; and of the

@@ -87,21 +87,21 @@ class File : public Document {
         bytes_(std::move(bytes)),
         options_(std::move(options)) {}
 
-  absl::StatusOr<std::optional<std::vector<Passage>>> Next() override {
+  absl::StatusOr<std::optional<absl::Span<const Passage>>> Next() override {
     if (read_) return std::nullopt;
     read_ = true;
     absl::StatusOr<std::vector<Passage>> passages = reader_(bytes_, options_);
     if (!passages.ok()) return passages.status();
     passages_ = *std::move(passages);
-    if (!passages_.empty()) return passages_;
-    const absl::Status written = Write({});
+    if (HasText(passages_)) return passages_;
+    const absl::Status written = Write(PassageTranslations(passages_.size()));
     if (!written.ok()) return written;
     return std::nullopt;
   }
 
   std::string_view part() const override { return ""; }
 
-  absl::Status Write(absl::Span<const std::string> translations) override {
+  absl::Status Write(const PassageTranslations& translations) override {
     std::ofstream file(output_, std::ios::binary | std::ios::trunc);
     const std::string out = Splice(bytes_, passages_, translations);
     file.write(out.data(), static_cast<std::streamsize>(out.size()));

@@ -134,16 +134,12 @@ Passage PlainPassage(size_t begin, size_t end, int line, std::string_view charac
   return {begin, end, line, std::move(text), PassageMarkup::kNone, std::move(write)};
 }
 
-void Precede(std::string_view part, size_t begin, size_t end, std::string replacement,
-             Passage* passage) {
-  passage->write = [between = std::string(part.substr(end, passage->begin - end)),
-                    bytes = std::string(part.substr(passage->begin, passage->end - passage->begin)),
-                    text = passage->text, write = std::move(passage->write),
-                    replacement = std::move(replacement)](std::string_view translation) {
-    return absl::StrCat(replacement, between, translation == text ? bytes : write(translation));
-  };
-  passage->begin = begin;
-  passage->always = true;
+Passage Replacement(size_t begin, size_t end, int line, std::string replacement) {
+  return {
+      .begin = begin,
+      .end = end,
+      .line = line,
+      .write = [replacement = std::move(replacement)](std::string_view) { return replacement; }};
 }
 
 }  // namespace dragoman

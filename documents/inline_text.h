@@ -58,10 +58,9 @@ class InlineText {
 Passage PlainPassage(size_t begin, size_t end, int line, std::string_view characters,
                      Spelling spell);
 
-// Lets the passage also replace bytes [begin, end), which stand in front of it, by `replacement`,
-// whatever its translation is: the language that a file names.
-void Precede(std::string_view part, size_t begin, size_t end, std::string replacement,
-             Passage* passage);
+// A passage without text: bytes [begin, end) become `replacement`, such as the language that a file
+// names.
+Passage Replacement(size_t begin, size_t end, int line, std::string replacement);
 
 }  // namespace dragoman
 

@@ -13,6 +13,7 @@
 #include <rapidjson/reader.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -154,7 +155,10 @@ class Handler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Handler> 
   bool IsRemark() const { return arb_ && key_.starts_with('@'); }
 
   void AddString(std::string_view text, size_t begin, size_t end) {
-    if (arb_ && depth_ == 1 && key_ == "@@locale") locale_ = {begin, end};
+    if (arb_ && depth_ == 1 && key_ == "@@locale" && !options_.target_language.empty()) {
+      naming_ =
+          Replacement(begin, end, lines_.At(begin), SpellJson(options_.target_language, style_));
+    }
     if (IsRemark() || !HasWords(text)) return;
     const std::vector<IcuText> icu = FindIcuTexts(text);
     if (icu.empty()) {
@@ -177,11 +181,7 @@ class Handler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Handler> 
   }
 
   void Add(Passage passage) {
-    if (locale_.second > 0 && !options_.target_language.empty()) {
-      Precede(part_, locale_.first, locale_.second, SpellJson(options_.target_language, style_),
-              &passage);
-    }
-    locale_ = {};
+    if (naming_.has_value()) passages_.push_back(*std::exchange(naming_, std::nullopt));
     passages_.push_back(std::move(passage));
   }
 
@@ -194,7 +194,7 @@ class Handler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Handler> 
   size_t skipped_ = 0, place_ = 0;  // behind what was read
   std::string key_;                 // of the next value
   int depth_ = 0, kept_ = 0;
-  std::pair<size_t, size_t> locale_;  // the bytes of "@@locale"
+  std::optional<Passage> naming_;  // of the target language, in front of the next passage
   std::vector<Passage> passages_;
 };
 

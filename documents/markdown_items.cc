@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "documents/markdown_spelling.h"
+#include "documents/source_text.h"
 
 namespace dragoman {
 namespace {
@@ -176,7 +177,7 @@ class Resolver {
     std::string raw = Raw(event.begin, event.end);
     if (event.kind == Event::kText) {
       AddText(raw, gap == "\\");
-    } else if (std::string characters = MarkdownEntity(raw); !characters.empty()) {
+    } else if (std::string characters = CharactersNamed(raw); !characters.empty()) {
       items_.push_back({Item::kText, raw, std::move(characters)});
     } else {
       items_.push_back({Item::kEmpty, std::move(raw)});

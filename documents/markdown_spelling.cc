@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
-#include "documents/xml_events.h"
 
 namespace dragoman {
 namespace {
@@ -77,18 +76,6 @@ std::string SpellMarkdownLine(std::string line) {
     line.insert(0, "\\");
   }
   return line;
-}
-
-std::string MarkdownEntity(std::string_view entity) {
-  static constexpr std::pair<std::string_view, std::string_view> kKnown[] = {
-      {"&nbsp;", "\u00a0"},  {"&mdash;", "\u2014"}, {"&ndash;", "\u2013"}, {"&hellip;", "\u2026"},
-      {"&lsquo;", "\u2018"}, {"&rsquo;", "\u2019"}, {"&ldquo;", "\u201c"}, {"&rdquo;", "\u201d"},
-      {"&laquo;", "\u00ab"}, {"&raquo;", "\u00bb"}};
-  for (const auto& [name, characters] : kKnown) {
-    if (entity == name) return std::string(characters);
-  }
-  std::string text = XmlText(entity);
-  return text == entity ? "" : text;
 }
 
 }  // namespace dragoman

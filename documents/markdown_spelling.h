@@ -14,9 +14,6 @@ std::string SpellMarkdown(std::string_view text, bool table);
 // The same for the beginning of a line: "1\. Wash".
 std::string SpellMarkdownLine(std::string line);
 
-// The characters of an entity, such as "&nbsp;"; "" if it is not known.
-std::string MarkdownEntity(std::string_view entity);
-
 }  // namespace dragoman
 
 #endif  // DRAGOMAN_DOCUMENTS_MARKDOWN_SPELLING_H_

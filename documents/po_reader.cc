@@ -254,6 +254,7 @@ class Reader {
         PlainPassage(begin, end, line, text, [keyword](std::string_view characters) {
           return absl::StrCat(keyword, SpellPo(characters));
         }));
+    passages_.back().bilingual = true;
   }
 
   const std::string_view part_;

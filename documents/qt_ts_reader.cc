@@ -81,6 +81,7 @@ Passages ReadQtTs(std::string_view part, const DocumentOptions& options) {
       absl::StrAppend(&out, count == 0 ? form : indent, "</translation>");
       return out;
     };
+    passage.bilingual = true;
     passages.push_back(std::move(passage));
   }
   return passages;

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "documents/composition.h"
 #include "documents/piece_list.h"
+#include "documents/source_text.h"
 #include "documents/text_formats.h"
 #include "engine/base/status.h"
 
@@ -313,7 +314,7 @@ void RichTextReader::ReadMixedText(const XmlEvent& event, const Place& place, Pi
     return;
   }
   if (event.kind == XmlEvent::kReference) {
-    std::string character = CharacterNamed(raw);
+    std::string character = CharactersNamed(raw);
     if (character.empty()) {
       pieces->AddMark(place, event, event.end);
     } else {

@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "engine/base/html_references.h"
 #include "engine/base/utf8.h"
 
 namespace dragoman {
@@ -79,6 +80,22 @@ std::optional<char32_t> ParseCode(std::string_view digits, int base) {
   const bool surrogate = code >= 0xd800 && code < 0xe000;
   if (error != std::errc() || stop != end || surrogate || code > 0x10ffff) return std::nullopt;
   return static_cast<char32_t>(code);
+}
+
+std::string OneSpace(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool space = c == ' ' || c == '\t' || c == '\n' || c == '\r';
+    if (!space) out += c;
+    if (space && (out.empty() || out.back() != ' ')) out += ' ';
+  }
+  return out;
+}
+
+std::string CharactersNamed(std::string_view reference) {
+  std::string characters;
+  const size_t size = ReadHtmlReference(reference, HtmlPlace::kText, &characters);
+  return size == reference.size() && reference.ends_with(';') ? characters : "";
 }
 
 }  // namespace dragoman

@@ -42,6 +42,13 @@ bool IsNamed(std::string_view name, std::string_view other);
 
 bool IsAscii(std::string_view text);
 
+// The text, with each stretch of white space as one space.
+std::string OneSpace(std::string_view text);
+
+// The characters of a reference of HTML, with its semicolon: "&nbsp;"; "" if there is none of that
+// name.
+std::string CharactersNamed(std::string_view reference);
+
 // "\u00e9"; two of them, a surrogate pair, for a character above U+FFFF.
 void AppendUnicodeEscape(char32_t c, std::string* out);
 

@@ -1,24 +1,34 @@
+#include <algorithm>
+
 #include "documents/document.h"
 
 namespace dragoman {
 
 std::string Splice(std::string_view part, absl::Span<const Passage> passages,
-                   absl::Span<const std::string> translations) {
+                   const PassageTranslations& translations) {
   std::string out;
   out.reserve(part.size());
   size_t end = 0;
   for (size_t i = 0; i < passages.size(); ++i) {
     const Passage& passage = passages[i];
     out.append(part.substr(end, passage.begin - end));
-    if (!passage.always && translations[i] == passage.text) {
+    const std::optional<std::string>& translation = translations[i];
+    if (passage.text.empty()) {
+      out += passage.write("");
+    } else if (!translation.has_value() || (!passage.bilingual && *translation == passage.text)) {
       out.append(part.substr(passage.begin, passage.end - passage.begin));
     } else {
-      out += passage.write == nullptr ? translations[i] : passage.write(translations[i]);
+      out += passage.write == nullptr ? *translation : passage.write(*translation);
     }
     end = passage.end;
   }
   out.append(part.substr(end));
   return out;
+}
+
+bool HasText(absl::Span<const Passage> passages) {
+  return std::any_of(passages.begin(), passages.end(),
+                     [](const Passage& passage) { return !passage.text.empty(); });
 }
 
 }  // namespace dragoman

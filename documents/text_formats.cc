@@ -187,38 +187,4 @@ bool IsXhtmlTranslated(std::string_view tag, bool inherited) {
   return translate == "yes" || inherited;
 }
 
-std::string CharacterNamed(std::string_view reference) {
-  static constexpr std::pair<std::string_view, std::string_view> kCharacters[] = {
-      {"&nbsp;", "\u00a0"},   {"&shy;", "\u00ad"},    {"&copy;", "\u00a9"},
-      {"&reg;", "\u00ae"},    {"&deg;", "\u00b0"},    {"&middot;", "\u00b7"},
-      {"&laquo;", "\u00ab"},  {"&raquo;", "\u00bb"},  {"&iexcl;", "\u00a1"},
-      {"&iquest;", "\u00bf"}, {"&agrave;", "\u00e0"}, {"&aacute;", "\u00e1"},
-      {"&acirc;", "\u00e2"},  {"&auml;", "\u00e4"},   {"&ccedil;", "\u00e7"},
-      {"&egrave;", "\u00e8"}, {"&eacute;", "\u00e9"}, {"&ecirc;", "\u00ea"},
-      {"&euml;", "\u00eb"},   {"&iacute;", "\u00ed"}, {"&icirc;", "\u00ee"},
-      {"&iuml;", "\u00ef"},   {"&ntilde;", "\u00f1"}, {"&oacute;", "\u00f3"},
-      {"&ocirc;", "\u00f4"},  {"&ouml;", "\u00f6"},   {"&uacute;", "\u00fa"},
-      {"&ugrave;", "\u00f9"}, {"&ucirc;", "\u00fb"},  {"&uuml;", "\u00fc"},
-      {"&szlig;", "\u00df"},  {"&Auml;", "\u00c4"},   {"&Eacute;", "\u00c9"},
-      {"&Ouml;", "\u00d6"},   {"&Uuml;", "\u00dc"},   {"&oelig;", "\u0153"},
-      {"&ndash;", "\u2013"},  {"&mdash;", "\u2014"},  {"&lsquo;", "\u2018"},
-      {"&rsquo;", "\u2019"},  {"&sbquo;", "\u201a"},  {"&ldquo;", "\u201c"},
-      {"&rdquo;", "\u201d"},  {"&bdquo;", "\u201e"},  {"&hellip;", "\u2026"},
-      {"&lsaquo;", "\u2039"}, {"&rsaquo;", "\u203a"}, {"&euro;", "\u20ac"}};
-  for (const auto& [name, character] : kCharacters) {
-    if (name == reference) return std::string(character);
-  }
-  return "";
-}
-
-std::string OneSpace(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const bool space = c == ' ' || c == '\t' || c == '\n' || c == '\r';
-    if (!space) out += c;
-    if (space && (out.empty() || out.back() != ' ')) out += ' ';
-  }
-  return out;
-}
-
 }  // namespace dragoman

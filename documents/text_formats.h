@@ -67,12 +67,6 @@ std::string AttributeNamed(std::string_view tag, std::string_view name);
 // Whether the content of an element of XHTML is translated: translate="no", class="notranslate".
 bool IsXhtmlTranslated(std::string_view tag, bool inherited);
 
-// The character of a reference such as "&nbsp;"; "" for those that are not known here.
-std::string CharacterNamed(std::string_view reference);
-
-// The text, with each stretch of white space as one space.
-std::string OneSpace(std::string_view text);
-
 }  // namespace dragoman
 
 #endif  // DRAGOMAN_DOCUMENTS_TEXT_FORMATS_H_

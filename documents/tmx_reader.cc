@@ -83,6 +83,7 @@ Passages ReadTmx(std::string_view part, const DocumentOptions& options) {
     passage.write = [write = std::move(passage.write), open](std::string_view translation) {
       return absl::StrCat(open, write(translation), "</seg></tuv>");
     };
+    passage.bilingual = true;
     passages.push_back(std::move(passage));
   }
   return passages;

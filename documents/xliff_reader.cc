@@ -68,14 +68,15 @@ class Reader {
     return absl::OkStatus();
   }
 
-  // The next passage also writes the target language into this tag, if it has none.
+  // If there is a next passage, the target language is written into this tag, if it has none.
   void NameLanguage(const XmlEvent& event, std::string_view attribute) {
-    language_place_ = std::nullopt;
+    naming_ = std::nullopt;
     if (language_.empty() || !XmlAttributeOr(Bytes(event), attribute).empty()) return;
     if (Bytes(event).find(attribute) != part_.npos) return;  // an empty one
-    language_place_ = event.begin + 1 + event.name.size();
-    language_text_ =
-        absl::StrCat(" ", std::string(attribute), "=\"", EscapeXmlAttribute(language_), "\"");
+    const size_t place = event.begin + 1 + event.name.size();
+    naming_ = Replacement(
+        place, place, event.line,
+        absl::StrCat(" ", std::string(attribute), "=\"", EscapeXmlAttribute(language_), "\""));
   }
 
   // Whether a target that has text is to be replaced.
@@ -111,10 +112,8 @@ class Reader {
       return absl::StrCat(open, write(translation), close);
     };
     if (second_ && IsOld(state)) SetState(tag, &passage);
-    if (language_place_.has_value()) {
-      Precede(part_, *language_place_, *language_place_, language_text_, &passage);
-      language_place_ = std::nullopt;
-    }
+    passage.bilingual = true;
+    if (naming_.has_value()) passages_.push_back(*std::exchange(naming_, std::nullopt));
     passages_.push_back(std::move(passage));
   }
 
@@ -156,9 +155,8 @@ class Reader {
   const std::string_view part_;
   const std::string language_;
   std::vector<XmlEvent> events_;
-  bool second_ = false;  // version 2
-  std::optional<size_t> language_place_;
-  std::string language_text_;
+  bool second_ = false;            // version 2
+  std::optional<Passage> naming_;  // of the target language, in front of the next passage
   std::vector<Passage> passages_;
 };
 

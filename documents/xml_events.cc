@@ -140,9 +140,12 @@ void Listener::Declaration(void* self, const char*, const char* encoding, int) {
   Of(self).Fail(absl::StrCat("is encoded in ", encoding, ", want UTF-8"));
 }
 
-void Listener::Entity(void* self, const char* name, int, const char*, int, const char*, const char*,
-                      const char*, const char*) {
-  Of(self).Fail(absl::StrCat("declares the entity \"", name, "\", want none"));
+// An entity of the document itself is never expanded: its references stay what they are.
+void Listener::Entity(void* self, const char* name, int is_parameter, const char* value, int,
+                      const char*, const char*, const char*, const char*) {
+  if (value != nullptr && is_parameter == 0) return;
+  Of(self).Fail(absl::StrCat("declares the ", is_parameter != 0 ? "parameter" : "external",
+                             " entity \"", name, "\", want none"));
 }
 
 // What has no handler of its own.

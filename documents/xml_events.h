@@ -9,8 +9,9 @@
 // contains is read from its bytes by those who want it: XmlText() and XmlAttributes().  So the list
 // is small, and its names are views of the part, which must outlive it.
 //
-// Nothing is expanded, and a part cannot make the list larger than itself: a document type that
-// declares entities is refused, and so are elements nested deeper than 256.
+// Nothing is expanded or fetched, and a part cannot make the list larger than itself: a document
+// type that declares external or parameter entities is refused, and so are elements nested deeper
+// than 256.
 
 #ifndef DRAGOMAN_DOCUMENTS_XML_EVENTS_H_
 #define DRAGOMAN_DOCUMENTS_XML_EVENTS_H_
@@ -31,7 +32,7 @@ struct XmlEvent {
     kEnd,        // of <br/>: empty, after its kStart
     kText,       // characters, with references to characters and XML's own five entities
     kCdata,      // a whole <![CDATA[...]]>
-    kReference,  // to an entity of an external document type: &nbsp;
+    kReference,  // to an entity of a document type: &nbsp;
     kOther,      // a comment, a processing instruction, the XML declaration
   } kind;
   int line = 1;

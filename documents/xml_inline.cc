@@ -3,23 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "documents/source_text.h"
 #include "engine/base/utf8.h"
 
 namespace dragoman {
 namespace {
 
 constexpr std::string_view kSpaces = " \t\r\n";
-
-// With each stretch of white space as one space.
-std::string Collapse(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const bool space = kSpaces.find(c) != kSpaces.npos;
-    if (!space) out += c;
-    if (space && (out.empty() || out.back() != ' ')) out += ' ';
-  }
-  return out;
-}
 
 }  // namespace
 
@@ -31,8 +21,10 @@ InlineText ReadXmlContent(std::string_view part, const std::vector<XmlEvent>& ev
     const std::string_view bytes = XmlBytes(part, event);
     if (event.kind == XmlEvent::kText || event.kind == XmlEvent::kCdata) {
       std::string characters = XmlText(bytes);
-      if (content.collapse && event.kind == XmlEvent::kText) characters = Collapse(characters);
+      if (content.collapse && event.kind == XmlEvent::kText) characters = OneSpace(characters);
       text.Text(content.read == nullptr ? characters : content.read(characters));
+    } else if (event.kind == XmlEvent::kReference && CharactersNamed(bytes).empty()) {
+      text.Opaque(std::string(bytes), "");  // a name, such as that of the product
     } else if (event.kind == XmlEvent::kEnd) {
       text.Close();
     } else if (event.kind != XmlEvent::kStart) {

@@ -236,8 +236,9 @@ class Handler final : public YAML::EventHandler {
     const bool key = Turn();
     const size_t at = static_cast<size_t>(std::max(0, mark.pos)) + mark_;
     if (key && open_.size() == 1 && !options_.source_language.empty() &&
-        IsNamed(value, options_.source_language) && part_.substr(at).starts_with(value)) {
-      locale_ = {at, at + value.size()};
+        !options_.target_language.empty() && IsNamed(value, options_.source_language) &&
+        part_.substr(at).starts_with(value)) {
+      naming_ = Replacement(at, at + value.size(), mark.line + 1, options_.target_language);
     }
     const bool plain = tag == "?" || tag.empty();
     const bool symbol = plain && value.starts_with(':') && value.find(' ') == value.npos;
@@ -247,10 +248,7 @@ class Handler final : public YAML::EventHandler {
     if (!scalar.has_value() || (!passages_.empty() && scalar->begin < passages_.back().end)) return;
     Passage passage = PlainPassage(scalar->begin, scalar->end, mark.line + 1, scalar->text,
                                    std::move(scalar->spell));
-    if (locale_.second > 0 && !options_.target_language.empty()) {
-      Precede(part_, locale_.first, locale_.second, options_.target_language, &passage);
-    }
-    locale_ = {};
+    if (naming_.has_value()) passages_.push_back(*std::exchange(naming_, std::nullopt));
     passages_.push_back(std::move(passage));
   }
 
@@ -279,7 +277,7 @@ class Handler final : public YAML::EventHandler {
   const size_t mark_;
   int document_ = -1;  // where it begins
   std::vector<Container> open_;
-  std::pair<size_t, size_t> locale_;  // the bytes of the source language
+  std::optional<Passage> naming_;  // of the target language, in front of the next passage
   std::vector<Passage> passages_;
 };
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes engine/text/html_entities.inc, the named character references of HTML, from Python's copy of the standard's.
+"""Writes engine/base/html_entities.inc, the named character references of HTML, from Python's copy of the standard's.
 
     tools/html_entities.py            writes it
     tools/html_entities.py --check    fails if it would change
@@ -9,7 +9,7 @@ import html.entities
 import os
 import sys
 
-PATH = os.path.join(os.path.dirname(__file__), "..", "engine", "text", "html_entities.inc")
+PATH = os.path.join(os.path.dirname(__file__), "..", "engine", "base", "html_entities.inc")
 
 
 def table():

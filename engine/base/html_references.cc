@@ -1,4 +1,4 @@
-#include "engine/text/html_references.h"
+#include "engine/base/html_references.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -18,7 +18,7 @@ struct Entity {
 
 // Sorted by name.
 constexpr Entity kEntities[] = {
-#include "engine/text/html_entities.inc"
+#include "engine/base/html_entities.inc"
 };
 
 // What &#x80; to &#x9F; mean: the characters of Windows-1252.

@@ -1,7 +1,7 @@
 // Character references of HTML (WHATWG, section 13.2.5.72 and on): &amp; &eacute &#x20AC;
 
-#ifndef DRAGOMAN_ENGINE_TEXT_HTML_REFERENCES_H_
-#define DRAGOMAN_ENGINE_TEXT_HTML_REFERENCES_H_
+#ifndef DRAGOMAN_ENGINE_BASE_HTML_REFERENCES_H_
+#define DRAGOMAN_ENGINE_BASE_HTML_REFERENCES_H_
 
 #include <cstddef>
 #include <string>
@@ -18,4 +18,4 @@ size_t ReadHtmlReference(std::string_view html, HtmlPlace place, std::string* te
 
 }  // namespace dragoman
 
-#endif  // DRAGOMAN_ENGINE_TEXT_HTML_REFERENCES_H_
+#endif  // DRAGOMAN_ENGINE_BASE_HTML_REFERENCES_H_

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "engine/base/html_references.h"
 #include "engine/base/utf8.h"
 #include "engine/text/html_outline.h"
-#include "engine/text/html_references.h"
 
 namespace dragoman {
 namespace {

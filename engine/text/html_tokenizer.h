@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/text/html_references.h"
+#include "engine/base/html_references.h"
 #include "engine/text/text_span.h"
 
 namespace dragoman {

@@ -79,11 +79,11 @@ absl::StatusOr<const DocumentFormat*> CheckHeader(const v1::DocumentHeader& head
 struct DocumentTranslator::Part {
   std::string place;  // "report.docx, word/document.xml"
   std::string name;
-  std::vector<Passage> passages;
-  std::vector<std::string> translations;
+  absl::Span<const Passage> passages;
+  PassageTranslations translations;
   std::deque<size_t> to_send;
   std::multimap<absl::Time, size_t> refused;  // to be sent again at this time
-  size_t done = 0;
+  size_t texts = 0, done = 0;                 // passages that are translated
 
   std::string At(size_t passage) const {
     return absl::StrCat(place, ", line ", passages[passage].line);
@@ -126,14 +126,14 @@ absl::StatusOr<std::shared_ptr<Spool>> DocumentTranslator::Translate(v1::Documen
 
 absl::Status DocumentTranslator::TranslateParts(Document* document) {
   for (bool first = true;; first = false) {
-    absl::StatusOr<std::optional<std::vector<Passage>>> passages = document->Next();
+    const absl::StatusOr<std::optional<absl::Span<const Passage>>> passages = document->Next();
     Part part;
     part.name = std::string(document->part());
     part.place = FileName();
     if (!part.name.empty()) absl::StrAppend(&part.place, ", ", part.name);
     if (!passages.ok()) return Annotate(passages.status(), part.place + ": ");
     if (!passages->has_value()) return absl::OkStatus();
-    part.passages = **std::move(passages);
+    part.passages = **passages;
     if (first) RETURN_IF_ERROR(DetectSource(part.passages));
     RETURN_IF_ERROR(TranslatePart(&part));
     RETURN_IF_ERROR(document->Write(part.translations));
@@ -141,7 +141,7 @@ absl::Status DocumentTranslator::TranslateParts(Document* document) {
 }
 
 // Once for the whole file: a heading of two words says little.
-absl::Status DocumentTranslator::DetectSource(const std::vector<Passage>& passages) {
+absl::Status DocumentTranslator::DetectSource(absl::Span<const Passage> passages) {
   if (!IsAuto(header_.request().source_language())) return absl::OkStatus();
   const auto limit = static_cast<size_t>(parts_->models->limits().max_characters);
   const size_t most = std::min(kSampleBytes, limit);
@@ -167,12 +167,14 @@ absl::Status DocumentTranslator::DetectSource(const std::vector<Passage>& passag
 absl::Status DocumentTranslator::TranslatePart(Part* part) {
   part->translations.resize(part->passages.size());
   for (size_t i = 0; i < part->passages.size(); ++i) {
+    if (part->passages[i].text.empty()) continue;
     part->to_send.push_back(i);
     report_.set_characters(report_.characters() + CountCodePoints(part->passages[i].text));
   }
-  report_.set_passages(report_.passages() + static_cast<int64_t>(part->passages.size()));
+  part->texts = part->to_send.size();
+  report_.set_passages(report_.passages() + static_cast<int64_t>(part->texts));
   NoteProgress(*part);
-  while (part->done < part->passages.size()) {
+  while (part->done < part->texts) {
     const bool sent = SendPassages(part);
     const BulkEvent event = bulk_->Next();
     if (event.end.has_value()) {
@@ -244,7 +246,6 @@ absl::Status DocumentTranslator::TakeError(const v1::Error& error, size_t passag
     return InvalidField(error.field(), std::string(message));
   }
   if (!header_.skip_errors()) return Annotate(status, part->At(passage) + ": ");
-  part->translations[passage] = part->passages[passage].text;
   ++part->done;
   report_.set_untranslated_passages(report_.untranslated_passages() + 1);
   Warn(absl::StrCat(part->At(passage), ": ", error.message()));
@@ -258,10 +259,9 @@ void DocumentTranslator::Warn(const std::string& warning) {
 // Tells of the beginning and the end of a part, and of every hundredth of what is known between.
 void DocumentTranslator::NoteProgress(const Part& part) const {
   const int64_t known = report_.passages();
-  const int64_t done =
-      known - static_cast<int64_t>(part.passages.size()) + static_cast<int64_t>(part.done);
+  const int64_t done = known - static_cast<int64_t>(part.texts) + static_cast<int64_t>(part.done);
   const int64_t step = std::max<int64_t>(known / 100, 1);
-  if (part.done > 0 && part.done < part.passages.size() && done % step != 0) return;
+  if (part.done > 0 && part.done < part.texts && done % step != 0) return;
   v1::DocumentProgress progress;
   progress.set_passages_done(done);
   progress.set_passages_known(known);

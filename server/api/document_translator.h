@@ -55,7 +55,7 @@ class DocumentTranslator {
   struct Part;
 
   absl::Status TranslateParts(Document* document);
-  absl::Status DetectSource(const std::vector<Passage>& passages);
+  absl::Status DetectSource(absl::Span<const Passage> passages);
   absl::Status TranslatePart(Part* part);
   bool SendPassages(Part* part);
   absl::Status TakeAnswer(const v1::TranslateBulkResponse& answer, Part* part);

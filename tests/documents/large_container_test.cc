@@ -57,7 +57,7 @@ TEST(LargeContainer, TakesTheMemoryOfItsLargestPart) {
     ASSERT_TRUE(next.ok()) << next.status();
     if (!next->has_value()) break;
     passages += (*next)->size();
-    std::vector<std::string> translations;
+    PassageTranslations translations;
     for (const Passage& passage : **next) translations.push_back(Upper(passage.text));
     ASSERT_TRUE((*document)->Write(translations).ok());
   }

@@ -42,7 +42,9 @@ std::vector<std::string> TextsOf(PassageReader reader, std::string_view part,
   const auto passages = reader(part, options);
   if (!passages.ok()) return {std::string(passages.status().message())};
   std::vector<std::string> texts;
-  for (const Passage& passage : *passages) texts.push_back(passage.text);
+  for (const Passage& passage : *passages) {
+    if (!passage.text.empty()) texts.push_back(passage.text);
+  }
   return texts;
 }
 
@@ -51,7 +53,7 @@ std::string TranslatedBy(const std::function<std::string(const Passage&)>& trans
                          const DocumentOptions& options) {
   const auto passages = reader(part, options);
   if (!passages.ok()) return std::string(passages.status().message());
-  std::vector<std::string> translations;
+  PassageTranslations translations;
   for (const Passage& passage : *passages) translations.push_back(translate(passage));
   return Splice(part, *passages, translations);
 }

@@ -178,6 +178,16 @@ TEST(AndroidReader, StringsPluralsAndArrays) {
             "<resources><string>l\\'\\\"@ &amp; &lt;</string></resources>");
 }
 
+TEST(AndroidReader, EntitiesOfTheFileStay) {
+  constexpr std::string_view kPart =
+      "<!DOCTYPE resources [<!ENTITY APP \"Tea\">]>\n"
+      "<resources><string name=\"a\">Use &APP; now.</string></resources>\n";
+  EXPECT_THAT(TextsOf(ReadAndroid, kPart), ElementsAre("Use <x1 translate=\"no\"></x1> now."));
+  EXPECT_EQ(InUpperCase(ReadAndroid, kPart),
+            "<!DOCTYPE resources [<!ENTITY APP \"Tea\">]>\n"
+            "<resources><string name=\"a\">USE &APP; NOW.</string></resources>\n");
+}
+
 TEST(AppleReader, StringsKeepKeysAndComments) {
   constexpr std::string_view kPart =
       "/* a \"comment\" */\n\"key\" = \"One %@\\n\\\"x\\\"\"; // kept\nkey2 = "

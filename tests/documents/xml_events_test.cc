@@ -71,15 +71,20 @@ TEST(XmlEvents, KeepEntitiesOfAnExternalDocumentType) {
               ElementsAre("s<h>", "ta", "r&nbsp;", "tb", "e</h>"));
 }
 
+TEST(XmlEvents, EntitiesAreNotExpanded) {
+  EXPECT_THAT(Events("<!DOCTYPE a [<!ENTITY e '<b>x</b>'><!ENTITY f '&e;&e;'>]><a>&f;</a>"),
+              ElementsAre("s<a>", "r&f;", "e</a>"));
+}
+
 TEST(XmlEvents, RefuseWhatIsDamagedOrExpands) {
   EXPECT_THAT(Events("<a>\n<b></a>"),
               ElementsAre("line 2: is not well-formed XML: mismatched tag"));
   EXPECT_THAT(Events(""), ElementsAre(HasSubstr("line 1: is not well-formed XML")));
   EXPECT_THAT(Events("<a>\n\xff</a>"), ElementsAre(HasSubstr("line 2: is not well-formed XML")));
-  EXPECT_THAT(Events("<!DOCTYPE a [\n<!ENTITY e 'x'>]><a>&e;</a>"),
-              ElementsAre("line 2: declares the entity \"e\", want none"));
+  EXPECT_THAT(Events("<!DOCTYPE a [\n<!ENTITY e SYSTEM 'x'>]><a>&e;</a>"),
+              ElementsAre("line 2: declares the external entity \"e\", want none"));
   EXPECT_THAT(Events("<!DOCTYPE a [<!ENTITY % e SYSTEM 'x'>]><a/>"),
-              ElementsAre("line 1: declares the entity \"e\", want none"));
+              ElementsAre("line 1: declares the parameter entity \"e\", want none"));
   EXPECT_THAT(Events("<?xml version='1.0' encoding='ISO-8859-1'?><a/>"),
               ElementsAre("line 1: is encoded in ISO-8859-1, want UTF-8"));
   std::string deep;

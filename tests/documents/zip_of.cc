@@ -103,12 +103,12 @@ Translated TranslateFile(const std::string& input, const Translation& translatio
     const auto passages = (*document)->Next();
     result.status = passages.status();
     if (!passages.ok() || !passages->has_value()) return result;
-    std::vector<std::string> translations;
+    PassageTranslations translations;
     size_t end = 0;
     for (const Passage& passage : **passages) {
       DRAGOMAN_CHECK(passage.begin >= end && passage.end >= passage.begin);
       end = passage.end;
-      result.texts.push_back(passage.text);
+      if (!passage.text.empty()) result.texts.push_back(passage.text);
       translations.push_back(translation(passage.text));
     }
     result.status = (*document)->Write(translations);

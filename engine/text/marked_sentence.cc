@@ -32,12 +32,12 @@ std::vector<TextSpan> SentencesOf(const MarkedText& text, const Segment& segment
   return spans;
 }
 
-// Whether a model reads the text of an opaque mark as it is.
+// Whether a model reads the text of an opaque mark as it is: one word.
 bool IsReadable(std::string_view text) {
   if (text.size() > kLongestRead) return false;
   for (size_t i = 0; i < text.size();) {
     const char32_t c = NextCodePoint(text, &i);
-    if (!IsLetterOrDigit(c) || (c >= '0' && c <= '9')) return false;
+    if (!IsWordCharacter(c) || (c >= '0' && c <= '9')) return false;
   }
   return true;
 }

@@ -38,6 +38,7 @@ TEST(Markup, MarksFollowTheirWords) {
   EXPECT_EQ(Reversed("One <b>two <i>three</i> four</b> five."),
             "five <b>four <i>three</i> two</b> One.");
   EXPECT_EQ(Reversed("<i>a b</i> <b>c d</b> e"), "e <b>d c</b> <i>b a</i>");
+  EXPECT_EQ(Reversed("\xEF\xBB\xBFone <b>two</b>"), "\xEF\xBB\xBF<b>two</b> one");
 }
 
 TEST(Markup, TagsAroundASentenceStayAroundIt) {

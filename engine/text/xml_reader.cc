@@ -58,11 +58,13 @@ absl::Status ErrorAt(std::string_view raw, size_t place, std::string_view what) 
                                                  std::string(what)));
 }
 
-// Hears what expat finds in `raw`, whose first byte is its byte number `offset`.
+// Hears what expat finds in `raw` from byte `first` on; byte i of what expat reads is byte
+// i + offset of it.
 class Listener {
  public:
-  Listener(std::string_view raw, std::ptrdiff_t offset, const MarkupOptions& options)
-      : raw_(raw), offset_(offset), options_(options) {
+  Listener(std::string_view raw, std::ptrdiff_t first, std::ptrdiff_t offset,
+           const MarkupOptions& options)
+      : raw_(raw), first_(first), offset_(offset), options_(options) {
     outline_.elements.emplace_back();
     open_.push_back(0);
     parser_.reset(XML_ParserCreate("UTF-8"));
@@ -118,7 +120,7 @@ class Listener {
   }
 
   const std::string_view raw_;
-  const std::ptrdiff_t offset_;
+  const std::ptrdiff_t first_, offset_;
   const MarkupOptions& options_;
   std::unique_ptr<XML_ParserStruct, decltype(&XML_ParserFree)> parser_{nullptr, &XML_ParserFree};
   std::vector<int> open_;  // elements
@@ -129,7 +131,7 @@ class Listener {
 
 void Listener::Start(void* self, const char* name, const char** attributes) {
   Listener& listener = Of(self);
-  if (listener.Begin() < 0) return;  // the tag around a fragment
+  if (listener.Begin() < listener.first_) return;  // the tag around a fragment
   if (listener.open_.size() > kMostDepth) {
     return listener.Fail(absl::StrCat("elements are nested deeper than ", kMostDepth));
   }
@@ -328,9 +330,9 @@ absl::StatusOr<Outline> ParseXml(std::string_view raw, const MarkupOptions& opti
   const size_t mark = raw.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
   const std::string_view text = raw.substr(mark);
   const bool document = IsDocument(text);
-  const auto offset = static_cast<std::ptrdiff_t>(mark);
-  Listener listener(raw, document ? offset : offset - static_cast<std::ptrdiff_t>(kOpening.size()),
-                    options);
+  const auto first = static_cast<std::ptrdiff_t>(mark);
+  const auto around = document ? 0 : static_cast<std::ptrdiff_t>(kOpening.size());
+  Listener listener(raw, first, first - around, options);
   if (!document) RETURN_IF_ERROR(listener.Parse(kOpening, false));
   RETURN_IF_ERROR(listener.Parse(text, document));
   if (!document) RETURN_IF_ERROR(listener.Parse(kClosing, true));

@@ -20,9 +20,9 @@
 namespace dragoman {
 namespace {
 
-constexpr size_t kCdataOpening = 9, kCdataClosing = 3;  // bytes
+constexpr size_t kCdataOpeningBytes = 9, kCdataClosingBytes = 3;  // bytes
 
-XmlRole RoleOf(std::string_view name, std::string_view tag) {
+XmlRole AndroidRole(std::string_view name, std::string_view tag) {
   const bool kept = name == "g" || XmlAttributeOr(tag, "translatable") == "false";
   return kept ? XmlRole::kCopied : XmlRole::kMark;
 }
@@ -60,7 +60,8 @@ std::string SpellEscapes(std::string_view text) {
   return out;
 }
 
-constexpr XmlContent kContent = {.role = &RoleOf, .collapse = true, .read = &ReadEscapes};
+constexpr XmlContent kAndroidContent = {
+    .role = &AndroidRole, .collapse = true, .read = &ReadEscapes};
 
 // The event that is all that the element has besides white space, if that is CDATA; 0 if not.
 size_t OnlyCdata(std::string_view part, const std::vector<XmlEvent>& events, size_t start) {
@@ -74,7 +75,7 @@ size_t OnlyCdata(std::string_view part, const std::vector<XmlEvent>& events, siz
 }
 
 Passage CdataPassage(std::string_view part, const XmlEvent& event) {
-  const size_t begin = event.begin + kCdataOpening, end = event.end - kCdataClosing;
+  const size_t begin = event.begin + kCdataOpeningBytes, end = event.end - kCdataClosingBytes;
   const std::string_view raw = part.substr(begin, end - begin);
   // Many files do not escape the quotes of HTML.
   const bool escaped = raw.find("\\\"") != raw.npos;
@@ -108,7 +109,7 @@ Passages ReadAndroid(std::string_view part, const DocumentOptions&) {
     if (first == bytes.npos || bytes[first] == '@' || bytes[first] == '?') continue;
     const size_t cdata = OnlyCdata(part, events, start);
     std::optional<Passage> passage =
-        XmlPassage(part, events, start + 1, i, kContent,
+        XmlPassage(part, events, start + 1, i, kAndroidContent,
                    [](std::string_view text) { return EscapeXml(SpellEscapes(text)); });
     if (!passage.has_value()) continue;
     passages.push_back(cdata > 0 ? CdataPassage(part, events[cdata]) : *std::move(passage));

@@ -23,15 +23,15 @@
 namespace dragoman {
 namespace {
 
-struct Cell {
+struct CsvCell {
   size_t begin = 0, end = 0;
   std::string text;
   bool quoted = false;
 };
 
-class Reader {
+class CsvReader {
  public:
-  Reader(std::string_view part, const DocumentOptions& options, char separator)
+  CsvReader(std::string_view part, const DocumentOptions& options, char separator)
       : part_(part), columns_(options.columns), lines_(part), separator_(separator) {}
 
   Passages Read() && {
@@ -42,7 +42,7 @@ class Reader {
       separator_ = ';';
     }
     for (bool first = true; at_ < part_.size(); first = false) {
-      std::vector<Cell> row;
+      std::vector<CsvCell> row;
       RETURN_IF_ERROR(TakeRow(&row));
       if (first) RETURN_IF_ERROR(FindColumns(row));
       if (first && named_) continue;
@@ -54,7 +54,7 @@ class Reader {
   }
 
  private:
-  absl::Status TakeRow(std::vector<Cell>* row) {
+  absl::Status TakeRow(std::vector<CsvCell>* row) {
     while (true) {
       row->emplace_back();
       RETURN_IF_ERROR(TakeCell(&row->back()));
@@ -66,7 +66,7 @@ class Reader {
   }
 
   // A cell ends at a separator, a line break or the end.
-  absl::Status TakeCell(Cell* cell) {
+  absl::Status TakeCell(CsvCell* cell) {
     cell->begin = at_;
     if (at_ < part_.size() && part_[at_] == '"') {
       cell->quoted = true;
@@ -91,9 +91,9 @@ class Reader {
     return absl::OkStatus();
   }
 
-  absl::Status FindColumns(const std::vector<Cell>& row) {
+  absl::Status FindColumns(const std::vector<CsvCell>& row) {
     std::vector<std::string> names;
-    for (const Cell& cell : row) names.push_back(cell.text);
+    for (const CsvCell& cell : row) names.push_back(cell.text);
     for (const std::string& column : columns_) {
       size_t number = std::find(names.begin(), names.end(), column) - names.begin();
       if (number < names.size()) {
@@ -115,7 +115,7 @@ class Reader {
                         absl::StrJoin(names, ", ").substr(0, 200)));
   }
 
-  void Add(const Cell& cell) {
+  void Add(const CsvCell& cell) {
     if (!HasWords(cell.text)) return;
     const auto spell = [quoted = cell.quoted, separator = separator_](std::string_view text) {
       const char special[] = {separator, '"', '\r', '\n'};
@@ -139,10 +139,10 @@ class Reader {
 }  // namespace
 
 Passages ReadCsv(std::string_view part, const DocumentOptions& options) {
-  return Reader(part, options, ',').Read();
+  return CsvReader(part, options, ',').Read();
 }
 Passages ReadTsv(std::string_view part, const DocumentOptions& options) {
-  return Reader(part, options, '\t').Read();
+  return CsvReader(part, options, '\t').Read();
 }
 
 }  // namespace dragoman

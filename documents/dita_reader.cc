@@ -18,21 +18,14 @@
 namespace dragoman {
 namespace {
 
-bool IsOneOf(std::string_view name, std::string_view names) {  // spaces are around each of `names`
-  for (size_t at = names.find(name); at != names.npos; at = names.find(name, at + 1)) {
-    if (names[at - 1] == ' ' && names[at + name.size()] == ' ') return true;
-  }
-  return false;
-}
-
-bool IsMark(std::string_view name) {
-  return IsOneOf(name,
+bool IsDitaMark(std::string_view name) {
+  return IsAmong(name,
                  " b cite em i keyword line-through menucascade overline ph q shortcut strong sub "
                  "sup term text tm tt u uicontrol wintitle xref ");
 }
 
 bool IsCopiedMark(std::string_view name) {
-  return IsOneOf(
+  return IsAmong(
       name,
       " abbreviated-form apiname boolean cmdname codeph data delim equation-inline "
       "filepath fn fragref image indexterm kwd markupname mathml msgnum msgph numcharref "
@@ -41,18 +34,18 @@ bool IsCopiedMark(std::string_view name) {
 }
 
 bool IsCopiedBlock(std::string_view name) {
-  return IsOneOf(name,
+  return IsAmong(name,
                  " codeblock data-about draft-comment equation-block foreign indextermref mathml "
                  "msgblock pre prolog required-cleanup screen syntaxdiagram topicmeta unknown ");
 }
 
 bool SaysNo(std::string_view tag) { return XmlAttributeOr(tag, "translate") == "no"; }
 
-XmlRole RoleOf(std::string_view name, std::string_view tag) {
-  return IsMark(name) && !SaysNo(tag) ? XmlRole::kMark : XmlRole::kCopied;
+XmlRole DitaRole(std::string_view name, std::string_view tag) {
+  return IsDitaMark(name) && !SaysNo(tag) ? XmlRole::kMark : XmlRole::kCopied;
 }
 
-constexpr XmlContent kContent = {.role = &RoleOf, .collapse = true};
+constexpr XmlContent kDitaContent = {.role = &DitaRole, .collapse = true};
 
 }  // namespace
 
@@ -61,13 +54,13 @@ Passages ReadDita(std::string_view part, const DocumentOptions&) {
   std::vector<Passage> passages;
   size_t run = 0;  // the first event of a line of text
   const auto finish = [&](size_t end) {
-    auto passage = XmlPassage(part, events, run, end, kContent, &EscapeXml);
+    auto passage = XmlPassage(part, events, run, end, kDitaContent, &EscapeXml);
     if (passage.has_value()) passages.push_back(*std::move(passage));
   };
   for (size_t i = 0; i < events.size(); ++i) {
     const XmlEvent& event = events[i];
     const bool start = event.kind == XmlEvent::kStart;
-    if (start && (IsMark(event.name) || IsCopiedMark(event.name))) {
+    if (start && (IsDitaMark(event.name) || IsCopiedMark(event.name))) {
       i = event.partner;
     } else if (start || event.kind == XmlEvent::kEnd) {
       finish(i);

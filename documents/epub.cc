@@ -16,7 +16,7 @@
 namespace dragoman {
 namespace {
 
-constexpr std::pair<std::string_view, std::string_view> kSpaces[] = {
+constexpr std::pair<std::string_view, std::string_view> kBookSpaces[] = {
     {"dc", "http://purl.org/dc/elements/1.1/"},
     {"ncx", "http://www.daisy.org/z3986/2005/ncx/"},
 };
@@ -49,12 +49,8 @@ constexpr RoleOfElement kPackageElements[] = {{"dc", "title", Role::kParagraph},
                                               {"dc", "description", Role::kParagraph}};
 
 constexpr XmlVocabulary kXhtml = {XmlVocabulary::kXhtml, {}, kXhtmlElements};
-constexpr XmlVocabulary kNcx = {XmlVocabulary::kOpenDocument, kSpaces, kNcxElements};
-constexpr XmlVocabulary kPackage = {XmlVocabulary::kOpenDocument, kSpaces, kPackageElements};
-
-std::string_view Tag(std::string_view part, const XmlEvent& event) {
-  return part.substr(event.begin, event.end - event.begin);
-}
+constexpr XmlVocabulary kNcx = {XmlVocabulary::kOpenDocument, kBookSpaces, kNcxElements};
+constexpr XmlVocabulary kPackage = {XmlVocabulary::kOpenDocument, kBookSpaces, kPackageElements};
 
 // Bytes [begin, end) become `language`.
 Passage SetLanguage(size_t begin, size_t end, const XmlEvent& event, const std::string& language) {
@@ -72,7 +68,7 @@ std::vector<Passage> SetLanguages(std::string_view part, absl::Span<const XmlEve
   for (const XmlEvent& event : events) {
     if (event.kind != XmlEvent::kStart) continue;
     if (std::exchange(root, false)) {
-      for (const XmlAttribute& attribute : XmlAttributes(Tag(part, event))) {
+      for (const XmlAttribute& attribute : XmlAttributes(XmlBytes(part, event))) {
         if (attribute.name != "xml:lang" && attribute.name != "lang") continue;
         const size_t begin = static_cast<size_t>(attribute.value.data() - part.data());
         set.push_back(SetLanguage(begin, begin + attribute.value.size(), event, language));
@@ -115,15 +111,16 @@ absl::Status AddPages(Container* container, const std::string& package, const st
   add(package, kPackage);
   for (const XmlEvent& event : *events) {
     if (event.kind != XmlEvent::kStart || LocalXmlName(event.name) != "item") continue;
-    const std::string type = AttributeNamed(Tag(part, event), "media-type");
-    const std::string name = ResolveMember(package, AttributeNamed(Tag(part, event), "href"));
+    const std::string type = AttributeNamed(XmlBytes(part, event), "media-type");
+    const std::string name = ResolveMember(package, AttributeNamed(XmlBytes(part, event), "href"));
     if (type == "application/xhtml+xml") add(name, kXhtml);
     if (type == "application/x-dtbncx+xml") add(name, kNcx);
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<MemberReaders> FindMembers(Container* container, const DocumentOptions& options) {
+absl::StatusOr<MemberReaders> FindBookMembers(Container* container,
+                                              const DocumentOptions& options) {
   constexpr char kContainer[] = "META-INF/container.xml";
   ASSIGN_OR_RETURN(const std::string part, container->Read(kContainer));
   const absl::StatusOr<std::vector<XmlEvent>> events = ReadXmlEvents(part);
@@ -131,7 +128,8 @@ absl::StatusOr<MemberReaders> FindMembers(Container* container, const DocumentOp
   MemberReaders readers;
   for (const XmlEvent& event : *events) {
     if (event.kind != XmlEvent::kStart || LocalXmlName(event.name) != "rootfile") continue;
-    const std::string package = ResolveMember("", AttributeNamed(Tag(part, event), "full-path"));
+    const std::string package =
+        ResolveMember("", AttributeNamed(XmlBytes(part, event), "full-path"));
     RETURN_IF_ERROR(AddPages(container, package, options.target_language, &readers));
   }
   if (!readers.empty()) return readers;
@@ -143,7 +141,7 @@ absl::StatusOr<MemberReaders> FindMembers(Container* container, const DocumentOp
 absl::StatusOr<std::unique_ptr<Document>> OpenEpub(const std::string& input,
                                                    const std::string& output,
                                                    const DocumentOptions& options) {
-  return Container::Open(input, output, options, &FindMembers);
+  return Container::Open(input, output, options, &FindBookMembers);
 }
 
 }  // namespace dragoman

@@ -25,15 +25,8 @@ namespace {
 constexpr size_t kWantedBytes = 6000;  // of a passage, unless a block has more
 constexpr size_t kLongestData = 200;   // bytes of an attribute
 
-bool IsOneOf(std::string_view name, std::string_view names) {  // spaces are around each of `names`
-  for (size_t at = names.find(name); at != names.npos; at = names.find(name, at + 1)) {
-    if (names[at - 1] == ' ' && names[at + name.size()] == ' ') return !name.empty();
-  }
-  return false;
-}
-
 bool IsBlock(std::string_view name) {
-  return IsOneOf(name,
+  return IsAmong(name,
                  " address article aside blockquote body caption center dd details dialog dir div "
                  "dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 head header "
                  "hgroup hr html legend li link main menu meta nav ol option p pre script search "
@@ -42,16 +35,16 @@ bool IsBlock(std::string_view name) {
 
 // Its content is not HTML; it ends at its end tag alone.
 bool IsRaw(std::string_view name) {
-  return IsOneOf(name, " iframe noembed noframes noscript script style textarea title xmp ");
+  return IsAmong(name, " iframe noembed noframes noscript script style textarea title xmp ");
 }
 
 // Its content must not be cut.
 bool IsSealed(std::string_view name) {
-  return IsOneOf(name, " button code kbd listing math pre samp svg template var ");
+  return IsAmong(name, " button code kbd listing math pre samp svg template var ");
 }
 
 bool IsVoid(std::string_view name) {
-  return IsOneOf(name, " area base br col embed hr img input link meta param source track wbr ");
+  return IsAmong(name, " area base br col embed hr img input link meta param source track wbr ");
 }
 
 // Replaces long values of attributes that begin with "data:" in a text, and returns them by the
@@ -77,19 +70,19 @@ std::vector<std::pair<std::string, std::string>> TakeData(std::string* text) {
   return taken;
 }
 
-struct Tag {
+struct HtmlTag {
   std::string name;  // lower case
   bool end_tag = false;
   size_t begin = 0, end = 0;
 };
 
 // Steps through the tags of a part.
-class Scanner {
+class HtmlScanner {
  public:
-  explicit Scanner(std::string_view part) : part_(part) {}
+  explicit HtmlScanner(std::string_view part) : part_(part) {}
 
   // The next tag or comment, whose name is "!"; false at the end.
-  bool Next(Tag* tag) {
+  bool Next(HtmlTag* tag) {
     while ((at_ = part_.find('<', at_)) != part_.npos && at_ + 1 < part_.size()) {
       const char next = part_[at_ + 1];
       if (next == '!' || next == '?') return Comment(tag);
@@ -116,7 +109,7 @@ class Scanner {
   size_t at() const { return std::min(at_, part_.size()); }
 
  private:
-  bool Comment(Tag* tag) {
+  bool Comment(HtmlTag* tag) {
     const bool comment = part_.substr(at_).starts_with("<!--");
     const size_t close = part_.find(comment ? "-->" : ">", at_ + (comment ? 2 : 0));
     *tag = {"!", false, at_};
@@ -125,7 +118,7 @@ class Scanner {
     return true;
   }
 
-  bool TagAt(size_t name, bool end_tag, Tag* tag) {
+  bool TagAt(size_t name, bool end_tag, HtmlTag* tag) {
     const size_t name_end = std::min(part_.find_first_of(" \t\r\n\f/>", name), part_.size());
     *tag = {std::string(part_.substr(name, name_end - name)), end_tag, at_};
     absl::AsciiStrToLower(&tag->name);
@@ -145,12 +138,12 @@ class Scanner {
   size_t at_ = 0;
 };
 
-class Cutter {
+class HtmlCutter {
  public:
-  explicit Cutter(std::string_view part) : part_(part), scanner_(part), lines_(part) {}
+  explicit HtmlCutter(std::string_view part) : part_(part), scanner_(part), lines_(part) {}
 
   std::vector<Passage> Cut() && {
-    Tag tag;
+    HtmlTag tag;
     while (scanner_.Next(&tag)) {
       if (!sealed_.empty()) {
         Inside(tag);
@@ -168,21 +161,21 @@ class Cutter {
   }
 
  private:
-  bool Seals(const Tag& tag) const {
+  bool Seals(const HtmlTag& tag) const {
     std::string bytes(part_.substr(tag.begin, tag.end - tag.begin));
     absl::AsciiStrToLower(&bytes);
     return IsSealed(tag.name) || bytes.find("translate=") != bytes.npos ||
            bytes.find("notranslate") != bytes.npos;
   }
 
-  void Seal(const Tag& tag) {
+  void Seal(const HtmlTag& tag) {
     sealed_ = tag.name;
     depth_ = 1;
     const bool closed = part_.substr(tag.begin, tag.end - tag.begin).ends_with("/>");
     if (closed && (tag.name == "svg" || tag.name == "math")) sealed_.clear();
   }
 
-  void Inside(const Tag& tag) {
+  void Inside(const HtmlTag& tag) {
     if (!tag.end_tag && IsRaw(tag.name) && sealed_ != "svg") scanner_.Skip(tag.name);
     if (sealed_ == "p" && IsBlock(tag.name)) {  // which ends a <p>, whose end tag is optional
       sealed_.clear();
@@ -196,7 +189,7 @@ class Cutter {
   }
 
   // Comments, scripts and the like.
-  void Raw(const Tag& tag) {
+  void Raw(const HtmlTag& tag) {
     if (tag.name != "!") scanner_.Skip(tag.name);
     const bool text = tag.name == "title" || tag.name == "textarea" || tag.name == "noscript";
     const std::string_view before = part_.substr(block_, tag.begin - block_);
@@ -228,7 +221,7 @@ class Cutter {
   }
 
   const std::string_view part_;
-  Scanner scanner_;
+  HtmlScanner scanner_;
   LineCounter lines_;
   std::vector<Passage> passages_;
   size_t begin_ = 0;    // of the next passage
@@ -241,7 +234,7 @@ class Cutter {
 
 Passages ReadHtml(std::string_view part, const DocumentOptions&) {
   RETURN_IF_ERROR(CheckUtf8(part));
-  return Cutter(part).Cut();
+  return HtmlCutter(part).Cut();
 }
 
 }  // namespace dragoman

@@ -7,17 +7,17 @@
 namespace dragoman {
 namespace {
 
-constexpr int kMostDepth = 16;  // of arguments
-constexpr std::string_view kSpaces = " \t\r\n";
+constexpr int kMostIcuDepth = 16;  // of arguments
+constexpr std::string_view kIcuSpaces = " \t\r\n";
 constexpr std::string_view kNumber = "{n}";  // stands for "#"
 
 // Reads a message, by the grammar of MessagePattern in ICU:
 //
 //   message = (text | "{" name "}" | "{" name "," type ["," style] "}")*
 //   style of plural, select and selectordinal = ["offset:" number] (selector "{" message "}")+
-class Parser {
+class IcuParser {
  public:
-  explicit Parser(std::string_view message) : message_(message) {}
+  explicit IcuParser(std::string_view message) : message_(message) {}
 
   std::vector<IcuText> Parse() {
     const bool read = Message(false, 0) && at_ == message_.size();
@@ -26,7 +26,9 @@ class Parser {
 
  private:
   char Peek() const { return at_ < message_.size() ? message_[at_] : '\0'; }
-  void SkipSpaces() { at_ = std::min(message_.find_first_not_of(kSpaces, at_), message_.size()); }
+  void SkipSpaces() {
+    at_ = std::min(message_.find_first_not_of(kIcuSpaces, at_), message_.size());
+  }
   std::string_view Word() {
     SkipSpaces();
     const size_t end = std::min(message_.find_first_of(" \t\r\n,{}", at_), message_.size());
@@ -52,7 +54,7 @@ class Parser {
         const bool known = branches_;
         branches_ = false;
         const size_t place = texts_.size();
-        if (depth == kMostDepth || !Argument(number, depth)) return false;
+        if (depth == kMostIcuDepth || !Argument(number, depth)) return false;
         if (branches_) {
           texts_.insert(texts_.begin() + static_cast<std::ptrdiff_t>(place),
                         {begin, argument, number});
@@ -117,7 +119,7 @@ class Parser {
 
 std::vector<IcuText> FindIcuTexts(std::string_view message) {
   if (message.find('{') == message.npos || message.find(',') == message.npos) return {};
-  std::vector<IcuText> texts = Parser(message).Parse();
+  std::vector<IcuText> texts = IcuParser(message).Parse();
   std::erase_if(texts, [](const IcuText& text) { return text.begin == text.end; });
   return texts;
 }

@@ -27,7 +27,7 @@ Ends TakeEnds(std::string* text) {
 }
 
 // The number in a tag: 12 of "<x12/>" and of "</x12>"; `none` if it is not one of ours.
-size_t NumberOf(std::string_view tag, size_t none) {
+size_t ElementNumber(std::string_view tag, size_t none) {
   tag.remove_prefix(std::min(tag.find_first_not_of("</"), tag.size()));
   size_t number = 0;
   if (tag.starts_with('x')) std::from_chars(tag.data() + 1, tag.data() + tag.size(), number);
@@ -86,7 +86,7 @@ std::string InlineText::Write(const std::vector<Element>& elements, std::string_
     const size_t end = std::min(xml.find('>'), xml.size());
     const std::string_view name = xml.substr(0, end);
     xml.remove_prefix(std::min(end + 1, xml.size()));
-    const size_t number = NumberOf(name, elements.size());
+    const size_t number = ElementNumber(name, elements.size());
     if (number >= elements.size()) continue;
     const Element& element = elements[number];
     if (name.starts_with("</")) {

@@ -28,16 +28,16 @@ namespace dragoman {
 namespace {
 
 // How a file spells what it need not escape.
-struct Style {
+struct JsonStyle {
   bool ascii = false;    // "\u00e9"
   bool slashes = false;  // "\/"
 };
 
-Style StyleOf(std::string_view part) {
+JsonStyle JsonStyleOf(std::string_view part) {
   return {IsAscii(part) && part.find("\\u") != part.npos, part.find("\\/") != part.npos};
 }
 
-std::string SpellJson(std::string_view text, Style style) {
+std::string SpellJson(std::string_view text, JsonStyle style) {
   static constexpr std::string_view kCharacters = "\n\t\r\b\f\"\\", kLetters = "ntrbf\"\\";
   std::string out;
   for (size_t at = 0; at < text.size();) {
@@ -96,10 +96,10 @@ InlineText WithReferences(std::string_view text) {
   return out;
 }
 
-class Handler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Handler> {
+class JsonHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, JsonHandler> {
  public:
-  Handler(std::string_view part, bool arb, const DocumentOptions& options)
-      : part_(part), arb_(arb), options_(options), style_(StyleOf(part)), lines_(part) {}
+  JsonHandler(std::string_view part, bool arb, const DocumentOptions& options)
+      : part_(part), arb_(arb), options_(options), style_(JsonStyleOf(part)), lines_(part) {}
 
   // Called with the place behind each thing that is read; false for an error of ours.
   bool Default() { return Advance(); }
@@ -188,7 +188,7 @@ class Handler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Handler> 
   const std::string_view part_;
   const bool arb_;
   const DocumentOptions& options_;
-  const Style style_;
+  const JsonStyle style_;
   LineCounter lines_;
   const rapidjson::MemoryStream* stream_ = nullptr;
   size_t skipped_ = 0, place_ = 0;  // behind what was read
@@ -198,9 +198,9 @@ class Handler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Handler> 
   std::vector<Passage> passages_;
 };
 
-Passages Read(std::string_view part, bool arb, const DocumentOptions& options) {
+Passages ReadStrings(std::string_view part, bool arb, const DocumentOptions& options) {
   RETURN_IF_ERROR(CheckUtf8(part));
-  Handler handler(part, arb, options);
+  JsonHandler handler(part, arb, options);
   RETURN_IF_ERROR(handler.Read(part.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0));
   return handler.TakePassages();
 }
@@ -208,10 +208,10 @@ Passages Read(std::string_view part, bool arb, const DocumentOptions& options) {
 }  // namespace
 
 Passages ReadJson(std::string_view part, const DocumentOptions& options) {
-  return Read(part, false, options);
+  return ReadStrings(part, false, options);
 }
 Passages ReadArb(std::string_view part, const DocumentOptions& options) {
-  return Read(part, true, options);
+  return ReadStrings(part, true, options);
 }
 
 }  // namespace dragoman

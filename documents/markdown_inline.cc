@@ -15,7 +15,7 @@ namespace {
 using Item = MarkdownItem;
 
 // The name of an HTML tag: "b" of "<b class=x>", "/b" of "</b>".
-std::string TagName(std::string_view tag) {
+std::string HtmlTagName(std::string_view tag) {
   tag.remove_prefix(1);
   const size_t end = std::min(tag.find_first_of(" \t\r\n>"), tag.size());
   return absl::AsciiStrToLower(std::string(tag.substr(0, end)));
@@ -33,7 +33,7 @@ void PairTags(std::vector<Item>* items) {
     }
     if (item.kind != Item::kHtml) continue;
     item.kind = Item::kEmpty;
-    const std::string name = TagName(item.raw);
+    const std::string name = HtmlTagName(item.raw);
     if (!name.starts_with('/')) {
       open.emplace_back(name.empty() ? "!" : name, i);
       continue;
@@ -54,7 +54,7 @@ void PairTags(std::vector<Item>* items) {
 // Whether the content of the element is not translated.
 bool IsCopied(const Item& item) {
   if (!item.raw.starts_with('<')) return false;
-  const std::string name = TagName(item.raw);
+  const std::string name = HtmlTagName(item.raw);
   return name == "code" || name == "kbd" || name == "samp" || name == "var" || name == "script" ||
          item.raw.find("translate=\"no\"") != std::string::npos;
 }

@@ -46,9 +46,9 @@ Event::Span SpanOf(MD_SPANTYPE type) {
 }
 
 // Hears what md4c finds in `source`, which follows the front matter.
-class Listener {
+class MarkdownListener {
  public:
-  explicit Listener(std::string_view source) : source_(source) {}
+  explicit MarkdownListener(std::string_view source) : source_(source) {}
 
   absl::Status Read() {
     if (source_.size() > INT_MAX) return absl::InvalidArgumentError("is larger than 2 GiB");
@@ -75,7 +75,7 @@ class Listener {
   std::vector<Passage> TakePassages() { return std::move(passages_); }
 
  private:
-  static Listener& Of(void* self) { return *static_cast<Listener*>(self); }
+  static MarkdownListener& Of(void* self) { return *static_cast<MarkdownListener*>(self); }
 
   int Enter(MD_BLOCKTYPE type) {
     Finish();
@@ -174,7 +174,7 @@ Passages ReadMarkdown(std::string_view part, const DocumentOptions&) {
   RETURN_IF_ERROR(CheckUtf8(part));
   const size_t mark = part.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
   const size_t skipped = mark + FrontMatter(part.substr(mark));
-  Listener listener(part.substr(skipped));
+  MarkdownListener listener(part.substr(skipped));
   RETURN_IF_ERROR(listener.Read());
   std::vector<Passage> passages = listener.TakePassages();
   LineCounter lines(part);

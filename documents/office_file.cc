@@ -20,7 +20,7 @@
 namespace dragoman {
 namespace {
 
-constexpr std::pair<std::string_view, std::string_view> kSpaces[] = {
+constexpr std::pair<std::string_view, std::string_view> kOfficeSpaces[] = {
     {"w", "http://schemas.openxmlformats.org/wordprocessingml/2006/main"},
     {"w", "http://purl.oclc.org/ooxml/wordprocessingml/main"},
     {"a", "http://schemas.openxmlformats.org/drawingml/2006/main"},
@@ -30,7 +30,7 @@ constexpr std::pair<std::string_view, std::string_view> kSpaces[] = {
     {"dc", "http://purl.org/dc/elements/1.1/"},
 };
 
-constexpr RoleOfElement kElements[] = {
+constexpr RoleOfElement kOfficeElements[] = {
     {"w", "p", Role::kParagraph},
     {"w", "r", Role::kRun},
     {"w", "rPr", Role::kFormat},
@@ -85,14 +85,15 @@ constexpr RoleOfElement kElements[] = {
 };
 
 // Elements that are text by themselves.
-constexpr RoleOfElement kProperties[] = {
+constexpr RoleOfElement kOfficeProperties[] = {
     {"dc", "title", Role::kParagraph},
     {"dc", "subject", Role::kParagraph},
     {"dc", "description", Role::kParagraph},
 };
 
-constexpr XmlVocabulary kOffice = {XmlVocabulary::kOffice, kSpaces, kElements};
-constexpr XmlVocabulary kCoreProperties = {XmlVocabulary::kOpenDocument, kSpaces, kProperties};
+constexpr XmlVocabulary kOffice = {XmlVocabulary::kOffice, kOfficeSpaces, kOfficeElements};
+constexpr XmlVocabulary kCoreProperties = {XmlVocabulary::kOpenDocument, kOfficeSpaces,
+                                           kOfficeProperties};
 
 // How the content types of members with text end.
 constexpr std::string_view kTranslatedTypes[] = {
@@ -124,7 +125,7 @@ constexpr std::string_view kCorePropertiesType = "core-properties+xml";
 constexpr std::string_view kWorksheetType = "worksheet+xml";
 constexpr std::string_view kContentTypes = "[Content_Types].xml";
 
-std::string Lower(std::string text) {
+std::string InLowerCase(std::string text) {
   absl::AsciiStrToLower(&text);
   return text;
 }
@@ -139,15 +140,15 @@ absl::StatusOr<std::map<std::string, std::string>> ReadContentTypes(Container* c
   for (const XmlEvent& event : *events) {
     if (event.kind != XmlEvent::kStart) continue;
     const std::string_view tag(part.data() + event.begin, event.end - event.begin);
-    const std::string type = Lower(AttributeNamed(tag, "ContentType"));
+    const std::string type = InLowerCase(AttributeNamed(tag, "ContentType"));
     if (LocalXmlName(event.name) == "Override") {
-      types[ResolveMember("", Lower(AttributeNamed(tag, "PartName")))] = type;
+      types[ResolveMember("", InLowerCase(AttributeNamed(tag, "PartName")))] = type;
     } else if (LocalXmlName(event.name) == "Default") {
-      by_suffix["." + Lower(AttributeNamed(tag, "Extension"))] = type;
+      by_suffix["." + InLowerCase(AttributeNamed(tag, "Extension"))] = type;
     }
   }
   for (const ZipArchive::Entry& entry : container->entries()) {
-    const std::string lower = Lower(entry.name);
+    const std::string lower = InLowerCase(entry.name);
     const auto type = by_suffix.find(lower.substr(std::min(lower.rfind('.'), lower.size())));
     if (type != by_suffix.end()) types.emplace(lower, type->second);
   }
@@ -183,13 +184,13 @@ bool EndsWith(std::string_view type, absl::Span<const std::string_view> ends) {
                      [&](std::string_view end) { return type.ends_with(end); });
 }
 
-absl::StatusOr<MemberReaders> FindMembers(Container* container, const DocumentOptions&) {
+absl::StatusOr<MemberReaders> FindOfficeMembers(Container* container, const DocumentOptions&) {
   using Types = std::map<std::string, std::string>;
   ASSIGN_OR_RETURN(const Types types, ReadContentTypes(container));
   const ColumnNames columns = std::make_shared<std::set<std::string>>();
   MemberReaders readers;
   for (const ZipArchive::Entry& entry : container->entries()) {
-    const auto found = types.find(Lower(entry.name));
+    const auto found = types.find(InLowerCase(entry.name));
     if (found == types.end()) continue;
     const std::string_view type = found->second;
     if (type.ends_with(kCorePropertiesType)) {
@@ -217,7 +218,7 @@ absl::StatusOr<MemberReaders> FindMembers(Container* container, const DocumentOp
 absl::StatusOr<std::unique_ptr<Document>> OpenOfficeFile(const std::string& input,
                                                          const std::string& output,
                                                          const DocumentOptions& options) {
-  return Container::Open(input, output, options, &FindMembers);
+  return Container::Open(input, output, options, &FindOfficeMembers);
 }
 
 }  // namespace dragoman

@@ -11,7 +11,7 @@
 namespace dragoman {
 namespace {
 
-constexpr std::pair<std::string_view, std::string_view> kSpaces[] = {
+constexpr std::pair<std::string_view, std::string_view> kOpenDocumentSpaces[] = {
     {"text", "urn:oasis:names:tc:opendocument:xmlns:text:1.0"},
     {"table", "urn:oasis:names:tc:opendocument:xmlns:table:1.0"},
     {"office", "urn:oasis:names:tc:opendocument:xmlns:office:1.0"},
@@ -20,7 +20,7 @@ constexpr std::pair<std::string_view, std::string_view> kSpaces[] = {
     {"dc", "http://purl.org/dc/elements/1.1/"},
 };
 
-constexpr RoleOfElement kElements[] = {
+constexpr RoleOfElement kOpenDocumentElements[] = {
     {"text", "p", Role::kParagraph},
     {"text", "h", Role::kParagraph},
     {"text", "span", Role::kRun},
@@ -53,16 +53,19 @@ constexpr RoleOfElement kElements[] = {
     {"style", "style", Role::kStyle},
 };
 
-constexpr RoleOfElement kProperties[] = {
+constexpr RoleOfElement kOpenDocumentProperties[] = {
     {"dc", "title", Role::kParagraph},
     {"dc", "subject", Role::kParagraph},
     {"dc", "description", Role::kParagraph},
 };
 
-constexpr XmlVocabulary kText = {XmlVocabulary::kOpenDocument, kSpaces, kElements};
-constexpr XmlVocabulary kMeta = {XmlVocabulary::kOpenDocument, kSpaces, kProperties};
+constexpr XmlVocabulary kOpenDocumentText = {XmlVocabulary::kOpenDocument, kOpenDocumentSpaces,
+                                             kOpenDocumentElements};
+constexpr XmlVocabulary kOpenDocumentMeta = {XmlVocabulary::kOpenDocument, kOpenDocumentSpaces,
+                                             kOpenDocumentProperties};
 
-absl::StatusOr<MemberReaders> FindMembers(Container* container, const DocumentOptions&) {
+absl::StatusOr<MemberReaders> FindOpenDocumentMembers(Container* container,
+                                                      const DocumentOptions&) {
   constexpr char kManifest[] = "META-INF/manifest.xml";
   if (container->Has(kManifest)) {
     ASSIGN_OR_RETURN(const std::string manifest, container->Read(kManifest));
@@ -77,9 +80,13 @@ absl::StatusOr<MemberReaders> FindMembers(Container* container, const DocumentOp
     const std::string_view name = entry.name;
     // "Object 1/content.xml" is a chart.
     if (name == "content.xml" || name == "styles.xml" || name.ends_with("/content.xml")) {
-      readers[entry.name] = [](std::string_view part) { return ReadRichText(part, kText); };
+      readers[entry.name] = [](std::string_view part) {
+        return ReadRichText(part, kOpenDocumentText);
+      };
     } else if (name == "meta.xml") {
-      readers[entry.name] = [](std::string_view part) { return ReadRichText(part, kMeta); };
+      readers[entry.name] = [](std::string_view part) {
+        return ReadRichText(part, kOpenDocumentMeta);
+      };
     }
   }
   return readers;
@@ -90,7 +97,7 @@ absl::StatusOr<MemberReaders> FindMembers(Container* container, const DocumentOp
 absl::StatusOr<std::unique_ptr<Document>> OpenOpenDocument(const std::string& input,
                                                            const std::string& output,
                                                            const DocumentOptions& options) {
-  return Container::Open(input, output, options, &FindMembers);
+  return Container::Open(input, output, options, &FindOpenDocumentMembers);
 }
 
 }  // namespace dragoman

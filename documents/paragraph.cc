@@ -3,17 +3,17 @@
 #include <iterator>
 #include <utility>
 
-#include "engine/base/utf8.h"
+#include "documents/source_text.h"
 
 namespace dragoman {
 namespace {
 
-bool HasWords(const std::vector<Piece>& pieces) {
+bool HaveWords(const std::vector<Piece>& pieces) {
   for (size_t i = 0; i < pieces.size(); ++i) {
     const Piece& piece = pieces[i];
     if (piece.kind == Piece::kOpen && !piece.translated) {
       i = ClosingPiece(pieces, i);
-    } else if (piece.kind == Piece::kText && IsTranslated(piece.format) && HasLetters(piece.text)) {
+    } else if (piece.kind == Piece::kText && IsTranslated(piece.format) && HasWords(piece.text)) {
       return true;
     }
   }
@@ -55,21 +55,6 @@ size_t ClosingPiece(const std::vector<Piece>& pieces, size_t open) {
   return pieces.size();
 }
 
-bool HasLetters(std::string_view text) {
-  if (!IsValidUtf8(text)) return false;
-  for (size_t i = 0; i < text.size();) {
-    const char32_t c = NextCodePoint(text, &i);
-    if ((c | 0x20) >= U'a' && (c | 0x20) <= U'z') return true;
-    if (c < 0xc0 || c == 0xd7 || c == 0xf7) continue;
-    const bool symbol = (c >= 0x2000 && c < 0x2c00) || (c >= 0x3000 && c < 0x3005) ||
-                        (c >= 0x3008 && c < 0x3021) || (c >= 0xe000 && c < 0xf900) ||
-                        (c >= 0xfe00 && c < 0xfe70) || (c >= 0xff00 && c < 0xff21) ||
-                        (c >= 0xfff0 && c < 0x10000) || (c >= 0x1f000 && c < 0x20000);
-    if (!symbol) return true;
-  }
-  return false;
-}
-
 std::vector<Block> FindBlocks(std::vector<Piece> pieces, bool translated) {
   std::vector<Block> blocks;
   const auto take_inner = [&](size_t begin, size_t end) {
@@ -77,7 +62,7 @@ std::vector<Block> FindBlocks(std::vector<Piece> pieces, bool translated) {
       for (Block& inner : pieces[i].inner) blocks.push_back(std::move(inner));
     }
   };
-  if (!translated || !HasWords(pieces)) {
+  if (!translated || !HaveWords(pieces)) {
     take_inner(0, pieces.size());
     return blocks;
   }

@@ -71,9 +71,6 @@ struct Block {
 // balanced.
 std::vector<Block> FindBlocks(std::vector<Piece> pieces, bool translated);
 
-// Whether there is anything to translate: a letter of any script.
-bool HasLetters(std::string_view text);
-
 // Whether there is nothing but white space.
 bool IsBlank(std::string_view text);
 bool IsBlankText(const Piece& piece);

@@ -25,23 +25,23 @@
 namespace dragoman {
 namespace {
 
-constexpr size_t kWidth = 79;     // of a line
+constexpr size_t kPoWidth = 79;   // of a line
 constexpr size_t kMostForms = 6;  // of a plural, in any language
 
 // A string of an entry: one or more quoted pieces.
-struct Value {
+struct PoString {
   size_t begin = 0, end = 0;  // of its pieces, with their quotes
   std::string text;
   bool present = false;
 };
 
-struct Entry {
+struct PoEntry {
   int line = 0;
-  Value context, id, plural;
-  std::vector<std::pair<size_t, Value>> forms;  // of msgstr, or msgstr[number]
+  PoString context, id, plural;
+  std::vector<std::pair<size_t, PoString>> forms;  // of msgstr, or msgstr[number]
 };
 
-std::string Quote(std::string_view text) {
+std::string QuotePo(std::string_view text) {
   return absl::StrReplaceAll(
       std::string(text),
       {{"\\", "\\\\"}, {"\"", "\\\""}, {"\n", "\\n"}, {"\t", "\\t"}, {"\r", "\\r"}});
@@ -50,9 +50,9 @@ std::string Quote(std::string_view text) {
 // The pieces of a string, as gettext cuts them: one, or an empty one and then lines.
 std::string SpellPo(std::string_view text) {
   const size_t newline = text.find('\n');
-  const std::string whole = Quote(text);
+  const std::string whole = QuotePo(text);
   const bool lines = newline != text.npos && newline + 1 < text.size();
-  if (!lines && whole.size() + 8 <= kWidth) return absl::StrCat("\"", whole, "\"");
+  if (!lines && whole.size() + 8 <= kPoWidth) return absl::StrCat("\"", whole, "\"");
   std::string out = "\"\"", piece;
   const auto finish = [&] {
     if (!piece.empty()) absl::StrAppend(&out, "\n\"", piece, "\"");
@@ -62,8 +62,8 @@ std::string SpellPo(std::string_view text) {
     // A word, with the white space behind it.
     const size_t space = std::min(text.find_first_of(" \n"), text.size());
     const size_t end = std::min(space + 1, text.size());
-    const std::string word = Quote(text.substr(0, end));
-    if (piece.size() + word.size() + 2 > kWidth) finish();
+    const std::string word = QuotePo(text.substr(0, end));
+    if (piece.size() + word.size() + 2 > kPoWidth) finish();
     piece += word;
     if (space < text.size() && text[space] == '\n') finish();
     text.remove_prefix(end);
@@ -72,9 +72,9 @@ std::string SpellPo(std::string_view text) {
   return out;
 }
 
-class Reader {
+class PoReader {
  public:
-  Reader(std::string_view part, const DocumentOptions& options)
+  PoReader(std::string_view part, const DocumentOptions& options)
       : part_(part), forms_(UsualPluralForms(options.target_language)) {}
 
   Passages Read() && {
@@ -142,12 +142,12 @@ class Reader {
       return DamagedLine(line_, "want msgstr[0]");
     }
     if (number != entry_.forms.size()) return DamagedLine(line_, "is not the next msgstr");
-    entry_.forms.emplace_back(number, Value());
+    entry_.forms.emplace_back(number, PoString());
     value_ = &entry_.forms.back().second;
     return absl::OkStatus();
   }
 
-  absl::Status Take(Value* value, std::string_view keyword) {
+  absl::Status Take(PoString* value, std::string_view keyword) {
     if (value->present) {
       return DamagedLine(line_, absl::StrCat("has a second ", std::string(keyword)));
     }
@@ -194,7 +194,7 @@ class Reader {
 
   // The entry that was read.
   absl::Status Finish() {
-    Entry entry = std::exchange(entry_, {});
+    PoEntry entry = std::exchange(entry_, {});
     value_ = nullptr;
     if (entry.line == 0) return absl::OkStatus();
     if (!entry.id.present) return DamagedLine(entry.line, "has no msgid");
@@ -202,13 +202,13 @@ class Reader {
     if (entry.id.text.empty() && !entry.context.present) return ReadHeader(entry);
     if (entry.plural.present) {
       AddPlural(entry);
-    } else if (Value& form = entry.forms[0].second; form.text.empty()) {
+    } else if (PoString& form = entry.forms[0].second; form.text.empty()) {
       AddPassage(form.begin, form.end, entry.line, entry.id.text, "");
     }
     return absl::OkStatus();
   }
 
-  absl::Status ReadHeader(const Entry& entry) {
+  absl::Status ReadHeader(const PoEntry& entry) {
     const std::string& header = entry.forms[0].second.text;
     const std::string charset = After(header, "charset=");
     if (!charset.empty() && charset != "CHARSET" && !IsNamed(charset, "utf-8") &&
@@ -229,7 +229,7 @@ class Reader {
     return value.substr(0, value.find_first_of(" ;\n\t"));
   }
 
-  void AddPlural(const Entry& entry) {
+  void AddPlural(const PoEntry& entry) {
     const auto& forms = entry.forms;
     const size_t last = forms.back().second.end;
     const bool untranslated = std::all_of(
@@ -241,7 +241,7 @@ class Reader {
         AddPassage(last, last, entry.line, text, absl::StrCat("\nmsgstr[", i, "] "));
       } else if (i + 1 == forms_ && forms.size() > forms_ && untranslated) {
         return AddPassage(forms[i].second.begin, last, entry.line, text, "");
-      } else if (const Value& form = forms[i].second; form.text.empty()) {
+      } else if (const PoString& form = forms[i].second; form.text.empty()) {
         AddPassage(form.begin, form.end, entry.line, text, "");
       }
     }
@@ -260,16 +260,16 @@ class Reader {
   const std::string_view part_;
   size_t forms_;  // of a plural
   int line_ = 1;
-  Entry entry_;
-  Value domain_;
-  Value* value_ = nullptr;  // that the next piece belongs to
+  PoEntry entry_;
+  PoString domain_;
+  PoString* value_ = nullptr;  // that the next piece belongs to
   std::vector<Passage> passages_;
 };
 
 }  // namespace
 
 Passages ReadPo(std::string_view part, const DocumentOptions& options) {
-  return Reader(part, options).Read();
+  return PoReader(part, options).Read();
 }
 
 }  // namespace dragoman

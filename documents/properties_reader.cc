@@ -22,7 +22,7 @@
 namespace dragoman {
 namespace {
 
-constexpr std::string_view kBlanks = " \t\f";
+constexpr std::string_view kPropertiesBlanks = " \t\f";
 
 enum class Encoding { kAscii, kUtf8, kLatin1 };
 
@@ -53,9 +53,9 @@ std::string SpellValue(std::string_view text, Encoding encoding) {
   return out;
 }
 
-class Reader {
+class PropertiesReader {
  public:
-  explicit Reader(std::string_view part) : part_(part), encoding_(EncodingOf(part)) {}
+  explicit PropertiesReader(std::string_view part) : part_(part), encoding_(EncodingOf(part)) {}
 
   Passages Read() && {
     RETURN_IF_ERROR(CheckBytes());
@@ -107,7 +107,7 @@ class Reader {
 
   void SkipBlanks(size_t* at) const {
     while (true) {
-      *at = std::min(part_.find_first_not_of(kBlanks, *at), part_.size());
+      *at = std::min(part_.find_first_not_of(kPropertiesBlanks, *at), part_.size());
       const size_t next = AfterContinuation(*at);
       if (next == *at) return;
       *at = next;
@@ -121,7 +121,7 @@ class Reader {
                         : rest.starts_with("\\\n") || rest.starts_with("\\\r") ? 2
                                                                                : 0;
     if (size == 0) return at;
-    return std::min(part_.find_first_not_of(kBlanks, at + size), part_.size());
+    return std::min(part_.find_first_not_of(kPropertiesBlanks, at + size), part_.size());
   }
 
   absl::Status TakeCharacter(size_t* at, std::string* out) const {
@@ -203,7 +203,7 @@ class Reader {
 }  // namespace
 
 Passages ReadProperties(std::string_view part, const DocumentOptions&) {
-  return Reader(part).Read();
+  return PropertiesReader(part).Read();
 }
 
 }  // namespace dragoman

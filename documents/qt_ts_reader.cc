@@ -21,7 +21,7 @@
 namespace dragoman {
 namespace {
 
-constexpr XmlContent kContent = {
+constexpr XmlContent kQtContent = {
     .role = [](std::string_view, std::string_view) { return XmlRole::kCopied; }};
 
 // How many forms a translation has, and whether one of them is filled.
@@ -62,7 +62,8 @@ Passages ReadQtTs(std::string_view part, const DocumentOptions& options) {
     const std::string type = XmlAttributeOr(open, "type");
     const Forms forms = FormsOf(part, events, translation);
     if (forms.filled || type == "obsolete" || type == "vanished") continue;
-    InlineText content = ReadXmlContent(part, events, source + 1, events[source].partner, kContent);
+    InlineText content =
+        ReadXmlContent(part, events, source + 1, events[source].partner, kQtContent);
     if (!content.has_words()) continue;
     if (open.ends_with("/>")) open.replace(open.size() - 2, 2, ">");
     const bool plural = XmlAttributeOr(XmlBytes(part, events[i]), "numerus") == "yes";

@@ -44,13 +44,14 @@ absl::Status CheckUtf8(std::string_view part) {
 bool HasWords(std::string_view text) {
   for (size_t at = 0; at < text.size();) {
     const char32_t c = NextCodePoint(text, &at);
-    if (c < 0x80 ? absl::ascii_isalpha(static_cast<unsigned char>(c))
-                 : c >= 0xc0 && c != 0xd7 && c != 0xf7 && (c < 0x2000 || c > 0x2bff) &&
-                       (c < 0x2e00 || c > 0x2e7f) && (c < 0x3000 || c > 0x3004) &&
-                       (c < 0x3008 || c > 0x3020) && (c < 0xe000 || c > 0xf8ff) &&
-                       (c < 0xfe00 || c > 0xfe6f) && c != 0xfeff && (c < 0x1f000 || c > 0x1faff)) {
-      return true;
-    }
+    if (c < 0x80 && absl::ascii_isalpha(static_cast<unsigned char>(c))) return true;
+    if (c < 0xc0 || c == 0xd7 || c == 0xf7) continue;
+    const bool symbol = (c >= 0x2000 && c < 0x2c00) || (c >= 0x2e00 && c < 0x2e80) ||
+                        (c >= 0x3000 && c < 0x3005) || (c >= 0x3008 && c < 0x3021) ||
+                        (c >= 0xe000 && c < 0xf900) || (c >= 0xfe00 && c < 0xfe70) || c == 0xfeff ||
+                        (c >= 0xff00 && c < 0xff21) || (c >= 0xfff0 && c < 0x10000) ||
+                        (c >= 0x1f000 && c < 0x20000);
+    if (!symbol) return true;
   }
   return false;
 }
@@ -58,6 +59,14 @@ bool HasWords(std::string_view text) {
 bool IsNamed(std::string_view name, std::string_view other) {
   return absl::EqualsIgnoreCase(absl::string_view(name.data(), name.size()),
                                 absl::string_view(other.data(), other.size()));
+}
+
+bool IsAmong(std::string_view name, std::string_view names) {
+  if (name.empty()) return false;
+  for (size_t at = names.find(name); at != names.npos; at = names.find(name, at + 1)) {
+    if (names[at - 1] == ' ' && names[at + name.size()] == ' ') return true;
+  }
+  return false;
 }
 
 bool IsAscii(std::string_view text) {

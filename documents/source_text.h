@@ -40,6 +40,9 @@ bool HasWords(std::string_view text);
 // Whether the names are equal but for the case of ASCII letters.
 bool IsNamed(std::string_view name, std::string_view other);
 
+// Whether the name is one of `names`, which have a space on either side.
+bool IsAmong(std::string_view name, std::string_view names);
+
 bool IsAscii(std::string_view text);
 
 // The text, with each stretch of white space as one space.

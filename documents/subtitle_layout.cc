@@ -84,7 +84,7 @@ size_t TagSize(std::string_view text) {
 }
 
 // "c" of "<c.yellow>" and of "</c>".
-std::string_view TagName(std::string_view tag) {
+std::string_view SubtitleTagName(std::string_view tag) {
   tag.remove_prefix(tag.starts_with("</") ? 2 : 1);
   return tag.substr(0, tag.find_first_of(" .\t>"));
 }
@@ -161,8 +161,8 @@ class WordCutter {
 };
 
 // Words [begin, end) in one line, with the tags around them.
-std::string Line(const std::vector<SubtitleWord>& words, size_t begin, size_t end,
-                 SubtitleElements* open) {
+std::string WriteLine(const std::vector<SubtitleWord>& words, size_t begin, size_t end,
+                      SubtitleElements* open) {
   std::string out;
   for (size_t i = begin; i < end; ++i) {
     const SubtitleWord& word = words[i];
@@ -183,18 +183,18 @@ std::string Line(const std::vector<SubtitleWord>& words, size_t begin, size_t en
 }
 
 // Words [begin, end) in one line or two.
-std::string Cue(const std::vector<SubtitleWord>& words, size_t begin, size_t end,
-                std::string_view newline) {
+std::string WriteCue(const std::vector<SubtitleWord>& words, size_t begin, size_t end,
+                     std::string_view newline) {
   SubtitleElements open;
   const size_t columns = Columns(words, begin, end);
   size_t second = end;
   if (columns > kSubtitleWidth && end - begin > 1) {
     second = BreakBefore(words, begin, begin + 1, end - 1, (columns + 1) / 2);
   }
-  std::string out = Line(words, begin, second, &open);
+  std::string out = WriteLine(words, begin, second, &open);
   if (second < end) {
     out += newline;
-    out += Line(words, second, end, &open);
+    out += WriteLine(words, second, end, &open);
   }
   for (; !open.empty(); open.pop_back()) out += open.back().second;
   return out;
@@ -219,7 +219,8 @@ std::vector<SubtitleToken> SubtitleTokens(std::string_view text) {
     tokens.push_back({SubtitleToken::kSingle, raw});
     at += tag;
     if (raw.starts_with("</")) {
-      if (open.empty() || TagName(tokens[open.back()].raw) != TagName(raw)) continue;
+      if (open.empty() || SubtitleTagName(tokens[open.back()].raw) != SubtitleTagName(raw))
+        continue;
       SubtitleToken& start = tokens[open.back()];
       start.kind = SubtitleToken::kOpen;
       start.partner = tokens.size() - 1;
@@ -276,7 +277,7 @@ std::vector<std::string> LayOutSubtitles(const std::vector<SubtitleWord>& words,
       end = first == words.size() ? first : BreakBefore(words, begin, first, last, target);
     }
     rest -= shares[i];
-    cues.push_back(Cue(words, begin, end, newline));
+    cues.push_back(WriteCue(words, begin, end, newline));
     begin = end;
   }
   return cues;

@@ -34,14 +34,14 @@ constexpr size_t kMostCues = 6;         // of a passage
 constexpr size_t kMostJoined = 4096;    // bytes of text in which tags are joined
 constexpr int64_t kMostSilence = 2000;  // milliseconds between cues of a sentence
 
-struct Line {
+struct SubtitleLine {
   size_t begin = 0, end = 0;  // without the line break
   int number = 1;
 };
 
 struct Cue {
   int64_t begin_time = 0, end_time = 0;  // milliseconds
-  std::vector<Line> lines;               // not empty
+  std::vector<SubtitleLine> lines;       // not empty
 };
 
 // Reads "01:02:03,456", "02:03.456" from the front of the text.
@@ -105,16 +105,16 @@ bool EndsSentence(std::string_view text) {
                                      [&](std::string_view end) { return text.ends_with(end); });
 }
 
-class Reader {
+class SubtitleReader {
  public:
-  Reader(std::string_view part, bool vtt) : part_(part), vtt_(vtt) {}
+  SubtitleReader(std::string_view part, bool vtt) : part_(part), vtt_(vtt) {}
 
   Passages Read() && {
     RETURN_IF_ERROR(CheckUtf8(part_));
     RETURN_IF_ERROR(ReadCues());
     for (size_t i = 0; i < cues_.size();) {
       if (IsDialogue(cues_[i])) {
-        for (const Line& line : cues_[i].lines) AddDialogue(line);
+        for (const SubtitleLine& line : cues_[i].lines) AddDialogue(line);
         ++i;
         continue;
       }
@@ -127,12 +127,12 @@ class Reader {
   }
 
  private:
-  std::string_view Of(const Line& line) const {
+  std::string_view Of(const SubtitleLine& line) const {
     return part_.substr(line.begin, line.end - line.begin);
   }
 
   absl::Status ReadCues() {
-    std::vector<Line> block;
+    std::vector<SubtitleLine> block;
     size_t at = part_.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
     for (int number = 1; at < part_.size(); ++number) {
       const size_t newline = std::min(part_.find('\n', at), part_.size());
@@ -149,7 +149,7 @@ class Reader {
     return vtt_ && !header_ ? DamagedLine(1, "want WEBVTT") : absl::OkStatus();
   }
 
-  absl::Status ReadBlock(std::vector<Line> block) {
+  absl::Status ReadBlock(std::vector<SubtitleLine> block) {
     if (block.empty()) return absl::OkStatus();
     const std::string_view first = Of(block[0]);
     if (vtt_ && !header_) {
@@ -173,7 +173,7 @@ class Reader {
   }
 
   // The bytes of the dash that a line of a dialogue begins with.
-  size_t DashSize(const Line& line) const {
+  size_t DashSize(const SubtitleLine& line) const {
     const std::string_view text = Of(line);
     for (const std::string_view dash : {"- ", "-", "– ", "–", "— ", "—"}) {
       if (text.starts_with(dash)) return dash.size();
@@ -182,7 +182,7 @@ class Reader {
   }
   bool IsDialogue(const Cue& cue) const {
     return std::any_of(cue.lines.begin() + 1, cue.lines.end(),
-                       [&](const Line& line) { return DashSize(line) > 0; });
+                       [&](const SubtitleLine& line) { return DashSize(line) > 0; });
   }
 
   // Whether a sentence runs from one cue into the next.
@@ -246,7 +246,7 @@ class Reader {
     return [](std::string_view text) { return std::string(text); };
   }
 
-  void AddDialogue(const Line& line) {
+  void AddDialogue(const SubtitleLine& line) {
     const size_t begin = line.begin + DashSize(line);
     InlineText text = Describe(part_.substr(begin, line.end - begin));
     if (!text.has_words()) return;
@@ -261,7 +261,7 @@ class Reader {
     for (size_t i = begin; i < end; ++i) {
       const Cue& cue = cues_[i];
       std::string cue_text;
-      for (const Line& line : cue.lines) Join(Of(line), &cue_text);
+      for (const SubtitleLine& line : cue.lines) Join(Of(line), &cue_text);
       prefixes.push_back(Prefix(cue_text));
       cue_text.erase(0, prefixes.back().size());
       shares.push_back(SubtitleColumns(cue_text));
@@ -300,10 +300,10 @@ class Reader {
 }  // namespace
 
 Passages ReadSrt(std::string_view part, const DocumentOptions&) {
-  return Reader(part, false).Read();
+  return SubtitleReader(part, false).Read();
 }
 Passages ReadVtt(std::string_view part, const DocumentOptions&) {
-  return Reader(part, true).Read();
+  return SubtitleReader(part, true).Read();
 }
 
 }  // namespace dragoman

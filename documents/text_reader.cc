@@ -11,17 +11,17 @@
 namespace dragoman {
 namespace {
 
-constexpr size_t kMostBytes = 8000;  // of a passage
-constexpr std::string_view kSpaces = " \t\r\n\f\v";
+constexpr size_t kMostTextBytes = 8000;  // of a passage
+constexpr std::string_view kTextSpaces = " \t\r\n\f\v";
 
 // How many bytes of the paragraph, which has more than kMostBytes, the next passage takes.
 size_t Cut(std::string_view paragraph) {
-  const std::string_view head = paragraph.substr(0, kMostBytes);
+  const std::string_view head = paragraph.substr(0, kMostTextBytes);
   if (const size_t line = head.rfind('\n'); line != head.npos && line > 0) return line;
   for (const std::string_view end : {". ", "! ", "? ", " ", "\t"}) {
     if (const size_t at = head.rfind(end); at != head.npos && at > 0) return at + end.size();
   }
-  return BeginningOf(paragraph, kMostBytes).size();
+  return BeginningOf(paragraph, kMostTextBytes).size();
 }
 
 // Adds the passages of bytes [begin, end).
@@ -29,11 +29,12 @@ void AddParagraph(std::string_view part, size_t begin, size_t end, LineCounter* 
                   std::vector<Passage>* passages) {
   part = part.substr(0, end);
   while (true) {
-    begin = std::min(part.find_first_not_of(kSpaces, begin), end);
+    begin = std::min(part.find_first_not_of(kTextSpaces, begin), end);
     if (begin == end) return;
     const std::string_view rest = part.substr(begin, end - begin);
-    const std::string_view text = rest.substr(0, rest.size() > kMostBytes ? Cut(rest) : rest.npos);
-    const size_t size = text.find_last_not_of(kSpaces) + 1;
+    const std::string_view text =
+        rest.substr(0, rest.size() > kMostTextBytes ? Cut(rest) : rest.npos);
+    const size_t size = text.find_last_not_of(kTextSpaces) + 1;
     passages->push_back({begin, begin + size, lines->At(begin), std::string(text.substr(0, size))});
     begin += text.size();
   }
@@ -50,7 +51,7 @@ Passages ReadText(std::string_view part, const DocumentOptions&) {
   for (size_t begin = mark; begin < part.size();) {
     const size_t newline = std::min(part.find('\n', begin), part.size());
     const std::string_view line = part.substr(begin, newline - begin);
-    if (line.find_first_not_of(kSpaces) == line.npos) {
+    if (line.find_first_not_of(kTextSpaces) == line.npos) {
       AddParagraph(part, paragraph, begin, &lines, &passages);
       paragraph = newline;
     }

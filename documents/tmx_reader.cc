@@ -16,11 +16,11 @@
 namespace dragoman {
 namespace {
 
-XmlRole RoleOf(std::string_view name, std::string_view) {
+XmlRole TmxRole(std::string_view name, std::string_view) {
   return name == "hi" ? XmlRole::kMark : XmlRole::kCopied;
 }
 
-constexpr XmlContent kContent = {.role = &RoleOf};
+constexpr XmlContent kTmxContent = {.role = &TmxRole};
 
 // Whether both are the same language: "en" and "en-US".
 bool SameLanguage(std::string_view tag, std::string_view other) {
@@ -73,7 +73,7 @@ Passages ReadTmx(std::string_view part, const DocumentOptions& options) {
     const size_t segment = source == 0 ? 0 : FindXmlChild(events, source, "seg");
     if (segment == 0) continue;
     InlineText content =
-        ReadXmlContent(part, events, segment + 1, events[segment].partner, kContent);
+        ReadXmlContent(part, events, segment + 1, events[segment].partner, kTmxContent);
     if (!content.has_words()) continue;
     const size_t place = events[events[source].partner].end;
     Passage passage = std::move(content).ToPassage(place, place, events[source].line, &EscapeXml);

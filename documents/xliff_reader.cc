@@ -21,7 +21,7 @@
 namespace dragoman {
 namespace {
 
-XmlRole RoleOf(std::string_view name, std::string_view tag) {
+XmlRole XliffRole(std::string_view name, std::string_view tag) {
   if (name == "mrk") {
     const bool kept =
         XmlAttributeOr(tag, "translate") == "no" || XmlAttributeOr(tag, "mtype") == "protected";
@@ -30,11 +30,11 @@ XmlRole RoleOf(std::string_view name, std::string_view tag) {
   return name == "g" || name == "pc" ? XmlRole::kMark : XmlRole::kCopied;
 }
 
-constexpr XmlContent kContent = {.role = &RoleOf};
+constexpr XmlContent kXliffContent = {.role = &XliffRole};
 
-class Reader {
+class XliffReader {
  public:
-  Reader(std::string_view part, std::string language)
+  XliffReader(std::string_view part, std::string language)
       : part_(part), language_(std::move(language)) {}
 
   Passages Read() && {
@@ -97,7 +97,8 @@ class Reader {
       return;
     }
     const size_t text = segmented == 0 ? source : segmented;
-    InlineText content = ReadXmlContent(part_, events_, text + 1, events_[text].partner, kContent);
+    InlineText content =
+        ReadXmlContent(part_, events_, text + 1, events_[text].partner, kXliffContent);
     if (!content.has_words()) return;
     const XmlEvent& from = events_[source];
     const size_t behind = events_[events_[text].partner].end;
@@ -163,7 +164,7 @@ class Reader {
 }  // namespace
 
 Passages ReadXliff(std::string_view part, const DocumentOptions& options) {
-  return Reader(part, options.target_language).Read();
+  return XliffReader(part, options.target_language).Read();
 }
 
 }  // namespace dragoman

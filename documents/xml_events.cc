@@ -15,14 +15,13 @@
 namespace dragoman {
 namespace {
 
-constexpr size_t kMostDepth = 256;  // of elements
-constexpr std::string_view kSpaces = " \t\r\n";
+constexpr size_t kMostElementDepth = 256;  // of elements
 constexpr std::string_view kCdataOpening = "<![CDATA[", kCdataClosing = "]]>";
 
 // Hears what expat finds.
-class Listener {
+class XmlListener {
  public:
-  explicit Listener(std::string_view part) : part_(part) {
+  explicit XmlListener(std::string_view part) : part_(part) {
     XML_Parser parser = parser_.get();
     XML_SetUserData(parser, this);
     XML_SetElementHandler(parser, &Start, &End);
@@ -48,7 +47,7 @@ class Listener {
   }
 
  private:
-  static Listener& Of(void* self) { return *static_cast<Listener*>(self); }
+  static XmlListener& Of(void* self) { return *static_cast<XmlListener*>(self); }
   static void Start(void* self, const char* name, const char** attributes);
   static void End(void* self, const char* name);
   static void Text(void* self, const char* text, int size);
@@ -92,18 +91,18 @@ std::string_view NameIn(std::string_view tag, size_t skipped) {
   return tag.substr(0, tag.find_first_of(" \t\r\n/>"));
 }
 
-void Listener::Start(void* self, const char*, const char**) {
-  Listener& listener = Of(self);
-  if (listener.open_.size() == kMostDepth) {
-    return listener.Fail(absl::StrCat("elements are nested deeper than ", kMostDepth));
+void XmlListener::Start(void* self, const char*, const char**) {
+  XmlListener& listener = Of(self);
+  if (listener.open_.size() == kMostElementDepth) {
+    return listener.Fail(absl::StrCat("elements are nested deeper than ", kMostElementDepth));
   }
   listener.open_.push_back(listener.events_.size());
   XmlEvent& event = listener.Add(XmlEvent::kStart);
   event.name = NameIn(listener.part_.substr(event.begin, event.end - event.begin), 1);
 }
 
-void Listener::End(void* self, const char*) {
-  Listener& listener = Of(self);
+void XmlListener::End(void* self, const char*) {
+  XmlListener& listener = Of(self);
   const size_t start = listener.open_.back();
   listener.open_.pop_back();
   XmlEvent& event = listener.Add(XmlEvent::kEnd);
@@ -112,8 +111,8 @@ void Listener::End(void* self, const char*) {
   listener.events_[start].partner = listener.events_.size() - 1;
 }
 
-void Listener::Text(void* self, const char*, int) {
-  Listener& listener = Of(self);
+void XmlListener::Text(void* self, const char*, int) {
+  XmlListener& listener = Of(self);
   if (listener.in_cdata_) return;
   std::vector<XmlEvent>& events = listener.events_;
   if (!events.empty() && events.back().kind == XmlEvent::kText &&
@@ -124,32 +123,32 @@ void Listener::Text(void* self, const char*, int) {
   }
 }
 
-void Listener::BeginCdata(void* self) {
+void XmlListener::BeginCdata(void* self) {
   Of(self).Add(XmlEvent::kCdata);
   Of(self).in_cdata_ = true;
 }
 
-void Listener::EndCdata(void* self) {
+void XmlListener::EndCdata(void* self) {
   Of(self).events_.back().end = Of(self).PlaceBehind();
   Of(self).in_cdata_ = false;
 }
 
-void Listener::Declaration(void* self, const char*, const char* encoding, int) {
+void XmlListener::Declaration(void* self, const char*, const char* encoding, int) {
   Of(self).Add(XmlEvent::kOther);
   if (encoding == nullptr || IsNamed(encoding, "utf-8") || IsNamed(encoding, "utf8")) return;
   Of(self).Fail(absl::StrCat("is encoded in ", encoding, ", want UTF-8"));
 }
 
 // An entity of the document itself is never expanded: its references stay what they are.
-void Listener::Entity(void* self, const char* name, int is_parameter, const char* value, int,
-                      const char*, const char*, const char*, const char*) {
+void XmlListener::Entity(void* self, const char* name, int is_parameter, const char* value, int,
+                         const char*, const char*, const char*, const char*) {
   if (value != nullptr && is_parameter == 0) return;
   Of(self).Fail(absl::StrCat("declares the ", is_parameter != 0 ? "parameter" : "external",
                              " entity \"", name, "\", want none"));
 }
 
 // What has no handler of its own.
-void Listener::Default(void* self, const char* text, int size) {
+void XmlListener::Default(void* self, const char* text, int size) {
   const std::string_view reference(text, static_cast<size_t>(size));
   if (Of(self).open_.empty() || Of(self).in_cdata_) return;
   if (reference.starts_with('&') && reference.ends_with(';')) Of(self).Add(XmlEvent::kReference);
@@ -196,14 +195,14 @@ std::string Escape(std::string_view text, bool attribute) {
 }  // namespace
 
 absl::StatusOr<std::vector<XmlEvent>> ReadXmlEvents(std::string_view part) {
-  return Listener(part).Read();
+  return XmlListener(part).Read();
 }
 
 std::vector<XmlAttribute> XmlAttributes(std::string_view tag) {
   std::vector<XmlAttribute> attributes;
-  tag.remove_prefix(std::min(tag.find_first_of(kSpaces), tag.size()));
+  tag.remove_prefix(std::min(tag.find_first_of(kXmlSpaces), tag.size()));
   while (true) {
-    tag.remove_prefix(std::min(tag.find_first_not_of(kSpaces), tag.size()));
+    tag.remove_prefix(std::min(tag.find_first_not_of(kXmlSpaces), tag.size()));
     const size_t name = tag.find_first_of(" \t\r\n=");
     const size_t quote = tag.find_first_of("\"'");
     if (name == tag.npos || quote == tag.npos || name > quote) return attributes;

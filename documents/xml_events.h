@@ -26,6 +26,8 @@
 
 namespace dragoman {
 
+inline constexpr std::string_view kXmlSpaces = " \t\r\n";
+
 struct XmlEvent {
   enum Kind : uint8_t {
     kStart,
@@ -41,6 +43,11 @@ struct XmlEvent {
   std::string_view name;  // of kStart and kEnd, as it is written: "w:t"
   size_t partner = 0;     // kStart: the index of its kEnd; kEnd: of its kStart
 };
+
+// The bytes of an event.
+inline std::string_view XmlBytes(std::string_view part, const XmlEvent& event) {
+  return part.substr(event.begin, event.end - event.begin);
+}
 
 // INVALID_ARGUMENT, with the line, if the part is not well-formed XML in UTF-8.
 absl::StatusOr<std::vector<XmlEvent>> ReadXmlEvents(std::string_view part);

@@ -7,12 +7,6 @@
 #include "engine/base/utf8.h"
 
 namespace dragoman {
-namespace {
-
-constexpr std::string_view kSpaces = " \t\r\n";
-
-}  // namespace
-
 InlineText ReadXmlContent(std::string_view part, const std::vector<XmlEvent>& events, size_t begin,
                           size_t end, const XmlContent& content) {
   InlineText text;
@@ -52,8 +46,8 @@ std::optional<Passage> XmlPassage(std::string_view part, const std::vector<XmlEv
   if (begin == end) return std::nullopt;
   InlineText text = ReadXmlContent(part, events, begin, end, content);
   if (!text.has_words()) return std::nullopt;
-  const size_t first = part.find_first_not_of(kSpaces, events[begin].begin);
-  const size_t last = part.find_last_not_of(kSpaces, events[end - 1].end - 1) + 1;
+  const size_t first = part.find_first_not_of(kXmlSpaces, events[begin].begin);
+  const size_t last = part.find_last_not_of(kXmlSpaces, events[end - 1].end - 1) + 1;
   Passage passage = std::move(text).ToPassage(first, last, events[begin].line, std::move(spell));
   passage.write = [write = std::move(passage.write)](std::string_view translation) {
     const std::string written = write(translation);
@@ -68,7 +62,7 @@ bool IsBlankXml(std::string_view part, const std::vector<XmlEvent>& events, size
                      events.begin() + static_cast<std::ptrdiff_t>(end), [&](const XmlEvent& event) {
                        return event.kind == XmlEvent::kOther ||
                               (event.kind == XmlEvent::kText &&
-                               XmlBytes(part, event).find_first_not_of(kSpaces) == part.npos);
+                               XmlBytes(part, event).find_first_not_of(kXmlSpaces) == part.npos);
                      });
 }
 
@@ -82,7 +76,7 @@ size_t FindXmlChild(const std::vector<XmlEvent>& events, size_t start, std::stri
 }
 
 std::string IndentBefore(std::string_view part, size_t place) {
-  const size_t end = part.substr(0, place).find_last_not_of(kSpaces);
+  const size_t end = part.substr(0, place).find_last_not_of(kXmlSpaces);
   const std::string_view space = part.substr(end + 1, place - end - 1);
   const size_t line = space.rfind('\n');
   return line == space.npos ? "" : std::string(space.substr(line));

@@ -37,10 +37,6 @@ std::optional<Passage> XmlPassage(std::string_view part, const std::vector<XmlEv
                                   size_t begin, size_t end, const XmlContent& content,
                                   Spelling spell);
 
-// The bytes of an event.
-inline std::string_view XmlBytes(std::string_view part, const XmlEvent& event) {
-  return part.substr(event.begin, event.end - event.begin);
-}
 // Whether events [begin, end) are nothing but white space.
 bool IsBlankXml(std::string_view part, const std::vector<XmlEvent>& events, size_t begin,
                 size_t end);

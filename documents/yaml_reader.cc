@@ -35,7 +35,7 @@ struct Refused {
   absl::Status status;
 };
 
-constexpr size_t kMostDepth = 100;
+constexpr size_t kMostYamlDepth = 100;
 
 std::string Doubled(std::string_view text) {
   std::string out = "'";
@@ -82,7 +82,7 @@ std::string SpellPlain(std::string_view text, bool flow) {
   return plain ? std::string(text) : SpellSingle(text);
 }
 
-std::vector<std::string> Lines(std::string_view text) {
+std::vector<std::string> LinesOf(std::string_view text) {
   std::vector<std::string> lines;
   while (true) {
     const size_t end = std::min(text.find('\n'), text.size());
@@ -188,7 +188,7 @@ class ScalarFinder {
     const auto spell = [indent, folded](std::string_view translation) {
       std::string out;
       bool at_start = true;
-      for (const std::string& text_line : Lines(translation)) {
+      for (const std::string& text_line : LinesOf(translation)) {
         if (!std::exchange(at_start, false)) out += folded ? "\n\n" : "\n";
         if (!text_line.empty()) absl::StrAppend(&out, indent, text_line);
       }
@@ -203,9 +203,9 @@ class ScalarFinder {
   const bool flow_;
 };
 
-class Handler final : public YAML::EventHandler {
+class YamlHandler final : public YAML::EventHandler {
  public:
-  Handler(std::string_view part, const DocumentOptions& options)
+  YamlHandler(std::string_view part, const DocumentOptions& options)
       : part_(part),
         options_(options),
         mark_(part.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0) {}
@@ -266,8 +266,8 @@ class Handler final : public YAML::EventHandler {
 
   void Open(const YAML::Mark& mark, const Container& container) {
     Turn();
-    if (open_.size() == kMostDepth) {
-      throw Refused{DamagedLine(mark.line + 1, absl::StrCat("nests deeper than ", kMostDepth))};
+    if (open_.size() == kMostYamlDepth) {
+      throw Refused{DamagedLine(mark.line + 1, absl::StrCat("nests deeper than ", kMostYamlDepth))};
     }
     open_.push_back(container);
   }
@@ -285,7 +285,7 @@ class Handler final : public YAML::EventHandler {
 
 Passages ReadYaml(std::string_view part, const DocumentOptions& options) {
   RETURN_IF_ERROR(CheckUtf8(part));
-  Handler handler(part, options);
+  YamlHandler handler(part, options);
   try {
     std::istringstream stream{std::string(part)};
     YAML::Parser parser(stream);

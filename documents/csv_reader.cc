@@ -23,6 +23,8 @@
 namespace dragoman {
 namespace {
 
+constexpr size_t kMostColumns = 1000;
+
 struct CsvCell {
   size_t begin = 0, end = 0;
   std::string text;
@@ -47,7 +49,8 @@ class CsvReader {
       if (first) RETURN_IF_ERROR(FindColumns(row));
       if (first && named_) continue;
       for (const size_t column : wanted_) {
-        if (column < row.size()) Add(row[column]);
+        if (column >= row.size()) break;
+        Add(row[column]);
       }
     }
     return std::move(passages_);
@@ -92,6 +95,10 @@ class CsvReader {
   }
 
   absl::Status FindColumns(const std::vector<CsvCell>& row) {
+    if (columns_.size() > kMostColumns) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(columns_.size(), " columns are named, the most is ", kMostColumns));
+    }
     std::vector<std::string> names;
     for (const CsvCell& cell : row) names.push_back(cell.text);
     for (const std::string& column : columns_) {

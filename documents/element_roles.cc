@@ -12,8 +12,7 @@ namespace {
 using Names = std::unordered_map<std::string_view, Role>;
 
 struct Binding {
-  size_t end;  // the event after which it is no longer in force
-  std::string_view prefix;
+  size_t end;          // the event after which it is no longer in force
   const Names* names;  // null: none of the vocabulary's
 };
 
@@ -36,7 +35,9 @@ class RoleFinder {
         roles[i] = RoleOf(event.name);
       } else if (event.kind == XmlEvent::kEnd) {
         roles[i] = roles[event.partner];
-        while (!bindings_.empty() && bindings_.back().end == i) bindings_.pop_back();
+        for (; !bound_.empty() && bound_.back()->back().end == i; bound_.pop_back()) {
+          bound_.back()->pop_back();
+        }
       }
     }
     return roles;
@@ -52,7 +53,8 @@ class RoleFinder {
       for (const auto& [space, address] : vocabulary_.spaces) {
         if (address == attribute.value) names = &spaces_[space];
       }
-      bindings_.push_back({end, prefix, names});
+      bindings_[prefix].push_back({end, names});
+      bound_.push_back(&bindings_[prefix]);
     }
   }
 
@@ -65,19 +67,20 @@ class RoleFinder {
       const auto role = any->second.find(local);
       if (role != any->second.end()) return role->second;
     }
-    for (auto binding = bindings_.rbegin(); binding != bindings_.rend(); ++binding) {
-      if (binding->prefix != prefix) continue;
-      if (binding->names == nullptr) return Role::kOther;
-      const auto role = binding->names->find(local);
-      return role == binding->names->end() ? Role::kOther : role->second;
-    }
-    return Role::kOther;
+    const auto bindings = bindings_.find(prefix);
+    if (bindings == bindings_.end() || bindings->second.empty()) return Role::kOther;
+    const Names* const names = bindings->second.back().names;
+    if (names == nullptr) return Role::kOther;
+    const auto role = names->find(local);
+    return role == names->end() ? Role::kOther : role->second;
   }
 
   const std::string_view part_;
   const XmlVocabulary& vocabulary_;
   std::map<std::string_view, Names> spaces_;
-  std::vector<Binding> bindings_;  // the innermost last
+  using Bindings = std::vector<Binding>;  // of a prefix, the innermost last
+  std::unordered_map<std::string_view, Bindings> bindings_;
+  std::vector<Bindings*> bound_;  // those that have one in force, once for each
 };
 
 }  // namespace

@@ -14,6 +14,8 @@ namespace {
 
 using Item = MarkdownItem;
 
+constexpr size_t kMostUnpaired = 100;  // tags that an element may have in it
+
 // The name of an HTML tag: "b" of "<b class=x>", "/b" of "</b>".
 std::string HtmlTagName(std::string_view tag) {
   tag.remove_prefix(1);
@@ -40,10 +42,11 @@ void PairTags(std::vector<Item>* items) {
     }
     // Those in between, such as <br>, have no end tag.
     size_t start = open.size();
-    while (start > 0 && !open[start - 1].first.empty() && "/" + open[start - 1].first != name) {
+    const size_t first = start - std::min(start, kMostUnpaired);
+    while (start > first && !open[start - 1].first.empty() && "/" + open[start - 1].first != name) {
       --start;
     }
-    if (start == 0 || open[start - 1].first.empty()) continue;
+    if (start == first || open[start - 1].first.empty()) continue;
     (*items)[open[start - 1].second].kind = Item::kOpen;
     (*items)[open[start - 1].second].partner = i;
     item.kind = Item::kClose;

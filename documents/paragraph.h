@@ -33,6 +33,7 @@ struct TextFormat {
   std::string before_text;  // "<w:t>", within open and close
   std::string after_text;
   bool translated = true;
+  int depth = 0;  // of elements in open
 };
 using FormatPointer = std::shared_ptr<const TextFormat>;
 

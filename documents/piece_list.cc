@@ -6,6 +6,11 @@
 #include "absl/strings/str_cat.h"
 
 namespace dragoman {
+namespace {
+
+constexpr size_t kMostFields = 16;  // that are in each other's results
+
+}  // namespace
 
 bool IsProseField(std::string_view instruction) {
   static constexpr std::string_view kProse[] = {"HYPERLINK", "INDEX", "QUOTE",
@@ -76,8 +81,10 @@ void PieceList::BeginField(const Place& place, const XmlEvent& at, size_t end) {
 
 void PieceList::SeparateField(const Place& place, const XmlEvent& at, size_t end) {
   AddMark(place, at, end).ordered = true;
-  if (fields_.empty() || fields_.back().separated) return;
+  if (fields_.empty() || fields_.back().separated || fields_.back().dropped) return;
   Field& field = fields_.back();
+  field.dropped = true;
+  if (fields_.size() > kMostFields) return;
   const bool in_instruction = fields_.size() > 1 && !fields_[fields_.size() - 2].separated;
   if (in_instruction || InGroupAfter(field.piece) || !JoinMarks(field.piece)) return;
   pieces_[field.piece].kind = Piece::kOpen;

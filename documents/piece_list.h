@@ -54,6 +54,7 @@ class PieceList {
   struct Field {
     size_t piece = 0;  // its first
     bool separated = false;
+    bool dropped = false;  // it cannot become a group
     std::string instruction;
   };
 

@@ -8,6 +8,7 @@
 namespace dragoman {
 namespace {
 
+constexpr int kMostFormats = 16;  // of a text, in each other
 constexpr std::string_view kUnbreakableHyphen = "\u2011";
 
 }  // namespace
@@ -78,6 +79,10 @@ void RichTextReader::ReadRun(size_t i, const Place& place, PieceList* pieces) {
   const size_t end = events_[event.partner].end;
   if (kind_ == XmlVocabulary::kXhtml && !AttributeNamed(Tag(i), "id").empty()) {
     return ReadGroup(i, i, place, pieces);
+  }
+  // Formats that are nested deeper would be many times as long as the part.
+  if (place.format != nullptr && place.format->depth == kMostFormats) {
+    return ReadMark(i, place, pieces);
   }
   Place inside = place;
   if (!place.in_unit) inside = {place.format, true, event.begin, end};

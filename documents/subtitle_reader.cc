@@ -272,13 +272,12 @@ class SubtitleReader {
     }
     between.emplace_back();
     const size_t first = cues_[begin].lines[0].begin, last = cues_[end - 1].lines.back().end;
-    const std::string newline = part_.find("\r\n") == part_.npos ? "\n" : "\r\n";
     InlineText inside = Describe(text);
     if (!inside.has_words()) return;
     Passage passage =
         std::move(inside).ToPassage(first, last, cues_[begin].lines[0].number, Spell());
     passage.write = [write = std::move(passage.write), shares, prefixes, between,
-                     newline](std::string_view translation) {
+                     newline = newline_](std::string_view translation) {
       const std::string whole = write(translation);
       const auto cues = LayOutSubtitles(SubtitleWords(whole), shares, newline);
       std::string out;
@@ -292,6 +291,7 @@ class SubtitleReader {
 
   const std::string_view part_;
   const bool vtt_;
+  const std::string newline_ = part_.find("\r\n") == part_.npos ? "\n" : "\r\n";
   bool header_ = false;
   std::vector<Cue> cues_;
   std::vector<Passage> passages_;

@@ -171,6 +171,7 @@ FormatPointer TextFormats::Within(const FormatPointer& outer, absl::Span<const X
   TextFormat format;
   if (outer != nullptr) format = *outer;
   format.open.append(tag);
+  ++format.depth;
   FormatPointer& known = formats_[format.open];
   if (known != nullptr) return known;
   format.key += style.key + "\n";

@@ -15,7 +15,8 @@
 namespace dragoman {
 namespace {
 
-constexpr size_t kMostElementDepth = 256;  // of elements
+constexpr size_t kMostElementDepth = 256;
+constexpr size_t kLongestReference = 100;  // bytes
 constexpr std::string_view kCdataOpening = "<![CDATA[", kCdataClosing = "]]>";
 
 // Hears what expat finds.
@@ -223,13 +224,18 @@ std::string XmlAttributeOr(std::string_view tag, std::string_view name, std::str
 std::string XmlText(std::string_view raw) {
   std::string out;
   out.reserve(raw.size());
-  while (!raw.empty()) {
+  while (true) {
+    const size_t plain = std::min(raw.find_first_of("&<\r"), raw.size());
+    out += raw.substr(0, plain);
+    raw.remove_prefix(plain);
+    if (raw.empty()) return out;
+    const size_t semicolon = raw.substr(0, kLongestReference).find(';');
     if (raw.starts_with(kCdataOpening)) {
       const size_t close = raw.find(kCdataClosing);
       const size_t end = std::min(close, raw.size());
       out += raw.substr(kCdataOpening.size(), end - kCdataOpening.size());
       raw.remove_prefix(std::min(end + kCdataClosing.size(), raw.size()));
-    } else if (const size_t semicolon = raw.find(';'); raw[0] == '&' && semicolon != raw.npos) {
+    } else if (raw[0] == '&' && semicolon != raw.npos) {
       AppendReference(raw.substr(1, semicolon - 1), &out);
       raw.remove_prefix(semicolon + 1);
     } else {
@@ -238,7 +244,6 @@ std::string XmlText(std::string_view raw) {
       raw.remove_prefix(pair ? 2 : 1);
     }
   }
-  return out;
 }
 
 std::string EscapeXml(std::string_view text) { return Escape(text, false); }

@@ -125,5 +125,18 @@ TEST(Epub, APageIsSetToTheTargetEvenWithoutText) {
   EXPECT_THAT(ReadMember(result.output, "OPS/one page.xhtml"), HasSubstr("xml:lang=\"de\">"));
 }
 
+TEST(Epub, FormatsInEachOtherAreReadUpToADepth) {
+  const auto nested = [](int depth) {
+    std::string text = "dogs";
+    for (int i = 0; i < depth; ++i) {
+      text = "<i class=\"c" + std::to_string(i) + "\">" + text + "</i>";
+    }
+    return Translate("<body><p>Two " + text + " run</p></body>").page;
+  };
+  EXPECT_THAT(nested(16), HasSubstr("\"c0\">DOGS</i>"));
+  EXPECT_THAT(nested(17), HasSubstr("TWO"));
+  EXPECT_THAT(nested(17), HasSubstr("\"c0\">dogs</i>"));
+}
+
 }  // namespace
 }  // namespace dragoman

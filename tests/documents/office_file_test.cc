@@ -159,6 +159,27 @@ TEST(Docx, FieldsAreElementsAroundTheirResults) {
   EXPECT_THAT(seen.body, HasSubstr(Field("HYPERLINK \"http://x\"", TextRun("THE BOOK"))));
 }
 
+TEST(Docx, FieldsInEachOthersResultsAreElementsUpToADepth) {
+  const auto nested = [](int depth) {
+    std::string field = TextRun("dogs");
+    for (int i = 0; i < depth; ++i) field = Field("REF x", field);
+    return P(TextRun("Two ") + field + TextRun(" run"));
+  };
+  EXPECT_THAT(Translate(nested(3)).body, HasSubstr("DOGS"));
+  EXPECT_THAT(Translate(nested(100)).body, HasSubstr("dogs"));
+  const std::string begin =
+      "<w:r><w:fldChar w:fldCharType=\"begin\"/></w:r>"
+      "<w:r><w:fldChar w:fldCharType=\"separate\"/></w:r>";
+  const std::string end = "<w:r><w:fldChar w:fldCharType=\"end\"/></w:r>";
+  std::string begins, ends;
+  for (int i = 0; i < 20'000; ++i) {
+    begins += begin;
+    ends += end;
+  }
+  const Seen seen = Translate(P(TextRun("Two ") + begins + TextRun("dogs") + ends));
+  EXPECT_THAT(seen.body, HasSubstr("TWO"));
+}
+
 TEST(Docx, AFieldOverSeveralParagraphsIsNoElement) {
   const std::string field = Field("TOC \\o", "");
   const size_t end = field.rfind("<w:r>");

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "documents/inline_text.h"
+#include "documents/patience.h"
 #include "documents/readers.h"
 #include "documents/source_text.h"
 #include "documents/xml_events.h"
@@ -91,10 +92,12 @@ Passage CdataPassage(std::string_view part, const XmlEvent& event) {
 
 }  // namespace
 
-Passages ReadAndroid(std::string_view part, const DocumentOptions&) {
-  ASSIGN_OR_RETURN(const std::vector<XmlEvent> events, ReadXmlEvents(part));
+Passages ReadAndroid(std::string_view part, const DocumentOptions& options) {
+  Patience patience(options);
+  ASSIGN_OR_RETURN(const std::vector<XmlEvent> events, ReadXmlEvents(part, &patience));
   std::vector<Passage> passages;
   for (size_t i = 0; i < events.size(); ++i) {
+    if (!patience.Lasts(sizeof(XmlEvent))) return patience.status();
     const XmlEvent& event = events[i];
     if (event.kind != XmlEvent::kStart) continue;
     if (XmlAttributeOr(XmlBytes(part, event), "translatable") == "false") {

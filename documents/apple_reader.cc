@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "documents/inline_text.h"
+#include "documents/patience.h"
 #include "documents/readers.h"
 #include "documents/source_text.h"
 #include "documents/xml_events.h"
@@ -30,13 +31,15 @@ std::string SpellString(std::string_view text) {
 // Reads "key" = "value"; and comments.
 class StringsReader {
  public:
-  explicit StringsReader(std::string_view part) : part_(part), lines_(part) {}
+  StringsReader(std::string_view part, const DocumentOptions& options)
+      : part_(part), patience_(options), lines_(part) {}
 
   Passages Read() && {
     RETURN_IF_ERROR(CheckUtf8(part_));
     if (part_.starts_with(kByteOrderMark)) at_ = kByteOrderMark.size();
-    while (true) {
+    for (size_t begin = at_;; begin = at_) {
       RETURN_IF_ERROR(SkipSpaces());
+      if (!patience_.Lasts(at_ - begin)) return patience_.status();
       if (at_ == part_.size()) return std::move(passages_);
       std::string key;
       RETURN_IF_ERROR(TakeWord(&key));
@@ -114,6 +117,7 @@ class StringsReader {
   }
 
   const std::string_view part_;
+  Patience patience_;
   LineCounter lines_;
   size_t at_ = 0;
   std::vector<Passage> passages_;
@@ -139,15 +143,17 @@ InlineText WithVariables(std::string_view text) {
 
 }  // namespace
 
-Passages ReadAppleStrings(std::string_view part, const DocumentOptions&) {
-  return StringsReader(part).Read();
+Passages ReadAppleStrings(std::string_view part, const DocumentOptions& options) {
+  return StringsReader(part, options).Read();
 }
 
-Passages ReadStringsdict(std::string_view part, const DocumentOptions&) {
-  ASSIGN_OR_RETURN(const std::vector<XmlEvent> events, ReadXmlEvents(part));
+Passages ReadStringsdict(std::string_view part, const DocumentOptions& options) {
+  Patience patience(options);
+  ASSIGN_OR_RETURN(const std::vector<XmlEvent> events, ReadXmlEvents(part, &patience));
   std::vector<Passage> passages;
   std::string key;
   for (size_t i = 0; i < events.size(); ++i) {
+    if (!patience.Lasts(sizeof(XmlEvent))) return patience.status();
     const XmlEvent& event = events[i];
     if (event.kind != XmlEvent::kStart || (event.name != "key" && event.name != "string")) continue;
     const XmlEvent& close = events[event.partner];

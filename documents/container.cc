@@ -105,6 +105,7 @@ absl::StatusOr<std::string> Container::Unpack(const ZipArchive::Entry& entry) {
                                                    " bytes, which is the most"));
   }
   total_bytes_ += entry.size;
+  if (!patience_.Lasts(entry.size)) return patience_.status();
   absl::StatusOr<std::string> content = archive_.Read(entry);
   if (!content.ok()) return absl::InvalidArgumentError("is damaged in the archive");
   return content;
@@ -124,7 +125,7 @@ absl::StatusOr<std::vector<Passage>> Container::ReadMember(const ZipArchive::Ent
   absl::StatusOr<std::string> content = Unpack(entry);
   if (!content.ok()) return InMember(entry.name, content.status());
   content_ = *std::move(content);
-  absl::StatusOr<std::vector<Passage>> passages = reader->second(content_);
+  absl::StatusOr<std::vector<Passage>> passages = reader->second(content_, &patience_);
   if (!passages.ok()) return InMember(entry.name, passages.status());
   return passages;
 }
@@ -137,6 +138,7 @@ absl::StatusOr<std::optional<absl::Span<const Passage>>> Container::Next() {
       name_ = entry.name;
       return passages_;
     }
+    if (!patience_.Lasts(entry.packed.size())) return patience_.status();
     RETURN_IF_ERROR(passages_.empty() ? writer_->Copy(entry)
                                       : WriteMember(PassageTranslations(passages_.size())));
     file_->Forget(entry.packed);
@@ -154,7 +156,8 @@ absl::Status Container::Write(const PassageTranslations& translations) {
 }
 
 absl::Status Container::WriteMember(const PassageTranslations& translations) {
-  const std::string written = Splice(content_, passages_, translations);
+  const std::string written = Splice(content_, passages_, translations, &patience_);
+  RETURN_IF_ERROR(patience_.status());
   const absl::Status status = written == content_ ? writer_->Copy(entries()[next_])
                                                   : writer_->Replace(entries()[next_], written);
   passages_.clear();

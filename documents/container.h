@@ -23,6 +23,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "documents/document.h"
+#include "documents/patience.h"
 #include "engine/base/mapped_file.h"
 #include "engine/base/zip_archive.h"
 #include "engine/base/zip_writer.h"
@@ -31,7 +32,8 @@ namespace dragoman {
 
 // Finds the passages of a member.  A passage without text is not translated: what its `write` makes
 // of "" takes its place.
-using MemberReader = std::function<absl::StatusOr<std::vector<Passage>>(std::string_view part)>;
+using MemberReader =
+    std::function<absl::StatusOr<std::vector<Passage>>(std::string_view part, Patience* patience)>;
 using MemberReaders = std::map<std::string, MemberReader>;  // by the name of the member
 
 class Container : public Document {
@@ -48,6 +50,7 @@ class Container : public Document {
   // For Finders: the content of a member.  INVALID_ARGUMENT if there is none of that name, or it is
   // damaged or too large.
   absl::StatusOr<std::string> Read(const std::string& name);
+  Patience* patience() { return &patience_; }
   bool Has(const std::string& name) const { return archive_.Find(name) != nullptr; }
   const std::vector<ZipArchive::Entry>& entries() const { return archive_.entries(); }
 
@@ -57,7 +60,10 @@ class Container : public Document {
 
  private:
   Container(std::shared_ptr<const MappedFile> file, ZipArchive archive, DocumentOptions options)
-      : file_(std::move(file)), archive_(std::move(archive)), options_(std::move(options)) {}
+      : file_(std::move(file)),
+        archive_(std::move(archive)),
+        options_(std::move(options)),
+        patience_(options_) {}
 
   absl::StatusOr<std::string> Unpack(const ZipArchive::Entry& entry);
   absl::StatusOr<std::vector<Passage>> ReadMember(const ZipArchive::Entry& entry);
@@ -66,6 +72,7 @@ class Container : public Document {
   const std::shared_ptr<const MappedFile> file_;
   const ZipArchive archive_;
   const DocumentOptions options_;
+  Patience patience_;
   MemberReaders readers_;
   std::unique_ptr<ZipWriter> writer_;
   size_t total_bytes_ = 0;  // unpacked

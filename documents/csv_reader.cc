@@ -15,6 +15,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "documents/inline_text.h"
+#include "documents/patience.h"
 #include "documents/readers.h"
 #include "documents/source_text.h"
 #include "engine/base/status.h"
@@ -34,7 +35,11 @@ struct CsvCell {
 class CsvReader {
  public:
   CsvReader(std::string_view part, const DocumentOptions& options, char separator)
-      : part_(part), columns_(options.columns), lines_(part), separator_(separator) {}
+      : part_(part),
+        patience_(options),
+        columns_(options.columns),
+        lines_(part),
+        separator_(separator) {}
 
   Passages Read() && {
     RETURN_IF_ERROR(CheckUtf8(part_));
@@ -45,7 +50,9 @@ class CsvReader {
     }
     for (bool first = true; at_ < part_.size(); first = false) {
       std::vector<CsvCell> row;
+      const size_t begin = at_;
       RETURN_IF_ERROR(TakeRow(&row));
+      if (!patience_.Lasts(at_ - begin)) return patience_.status();
       if (first) RETURN_IF_ERROR(FindColumns(row));
       if (first && named_) continue;
       for (const size_t column : wanted_) {
@@ -134,6 +141,7 @@ class CsvReader {
   }
 
   const std::string_view part_;
+  Patience patience_;
   const std::vector<std::string>& columns_;
   LineCounter lines_;
   char separator_;

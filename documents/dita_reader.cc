@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "documents/inline_text.h"
+#include "documents/patience.h"
 #include "documents/readers.h"
 #include "documents/source_text.h"
 #include "documents/xml_events.h"
@@ -49,8 +50,9 @@ constexpr XmlContent kDitaContent = {.role = &DitaRole, .collapse = true};
 
 }  // namespace
 
-Passages ReadDita(std::string_view part, const DocumentOptions&) {
-  ASSIGN_OR_RETURN(const std::vector<XmlEvent> events, ReadXmlEvents(part));
+Passages ReadDita(std::string_view part, const DocumentOptions& options) {
+  Patience patience(options);
+  ASSIGN_OR_RETURN(const std::vector<XmlEvent> events, ReadXmlEvents(part, &patience));
   std::vector<Passage> passages;
   size_t run = 0;  // the first event of a line of text
   const auto finish = [&](size_t end) {
@@ -58,6 +60,7 @@ Passages ReadDita(std::string_view part, const DocumentOptions&) {
     if (passage.has_value()) passages.push_back(*std::move(passage));
   };
   for (size_t i = 0; i < events.size(); ++i) {
+    if (!patience.Lasts(sizeof(XmlEvent))) return patience.status();
     const XmlEvent& event = events[i];
     const bool start = event.kind == XmlEvent::kStart;
     if (start && (IsDitaMark(event.name) || IsCopiedMark(event.name))) {

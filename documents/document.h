@@ -57,15 +57,23 @@ struct DocumentOptions {
   std::vector<std::string> columns;     // CSV: names or numbers (from 1) of those to be translated
   size_t max_part_bytes = 256 << 20;    // of a part after decompression
   size_t max_total_bytes = 1024 << 20;  // of all parts
+  // Asked now and then while a part is read or written; an error ends that with the same error.
+  // Null: nobody is asked.
+  std::function<absl::Status()> wanted;
+  size_t wanted_step = 64 << 10;  // bytes that are done between two times
 };
 
-// Finds the passages of a part, in order.  INVALID_ARGUMENT, with the line, if it is damaged.
+// Finds the passages of a part, in order.  INVALID_ARGUMENT, with the line, if it is damaged; the
+// error of DocumentOptions::wanted.
 using PassageReader = absl::StatusOr<std::vector<Passage>> (*)(std::string_view part,
                                                                const DocumentOptions& options);
 
-// The part with `translations` in the places of the passages.
+class Patience;  // patience.h
+
+// The part with `translations` in the places of the passages.  It is cut off if `patience` does not
+// last; null: it does.
 std::string Splice(std::string_view part, absl::Span<const Passage> passages,
-                   const PassageTranslations& translations);
+                   const PassageTranslations& translations, Patience* patience = nullptr);
 
 // Whether any of them is translated.
 bool HasText(absl::Span<const Passage> passages);

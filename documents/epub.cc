@@ -84,10 +84,11 @@ std::vector<Passage> SetLanguages(std::string_view part, absl::Span<const XmlEve
 
 absl::StatusOr<std::vector<Passage>> ReadBookMember(std::string_view part,
                                                     const XmlVocabulary& vocabulary,
-                                                    const std::string& language) {
-  ASSIGN_OR_RETURN(std::vector<Passage> passages, ReadRichText(part, vocabulary));
+                                                    const std::string& language,
+                                                    Patience* patience) {
+  ASSIGN_OR_RETURN(std::vector<Passage> passages, ReadRichText(part, vocabulary, patience));
   if (language.empty()) return passages;
-  ASSIGN_OR_RETURN(const std::vector<XmlEvent> events, ReadXmlEvents(part));
+  ASSIGN_OR_RETURN(const std::vector<XmlEvent> events, ReadXmlEvents(part, patience));
   for (Passage& set : SetLanguages(part, events, language)) {
     const auto after = std::find_if(passages.begin(), passages.end(),
                                     [&](const Passage& p) { return p.end > set.begin; });
@@ -101,11 +102,11 @@ absl::StatusOr<std::vector<Passage>> ReadBookMember(std::string_view part,
 absl::Status AddPages(Container* container, const std::string& package, const std::string& language,
                       MemberReaders* readers) {
   ASSIGN_OR_RETURN(const std::string part, container->Read(package));
-  const absl::StatusOr<std::vector<XmlEvent>> events = ReadXmlEvents(part);
+  const absl::StatusOr<std::vector<XmlEvent>> events = ReadXmlEvents(part, container->patience());
   if (!events.ok()) return InMember(package, events.status());
   const auto add = [&](const std::string& name, const XmlVocabulary& vocabulary) {
-    (*readers)[name] = [&vocabulary, language](std::string_view bytes) {
-      return ReadBookMember(bytes, vocabulary, language);
+    (*readers)[name] = [&vocabulary, language](std::string_view bytes, Patience* patience) {
+      return ReadBookMember(bytes, vocabulary, language, patience);
     };
   };
   add(package, kPackage);
@@ -123,7 +124,7 @@ absl::StatusOr<MemberReaders> FindBookMembers(Container* container,
                                               const DocumentOptions& options) {
   constexpr char kContainer[] = "META-INF/container.xml";
   ASSIGN_OR_RETURN(const std::string part, container->Read(kContainer));
-  const absl::StatusOr<std::vector<XmlEvent>> events = ReadXmlEvents(part);
+  const absl::StatusOr<std::vector<XmlEvent>> events = ReadXmlEvents(part, container->patience());
   if (!events.ok()) return InMember(kContainer, events.status());
   MemberReaders readers;
   for (const XmlEvent& event : *events) {

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "documents/container_formats.h"
 #include "documents/document.h"
+#include "documents/patience.h"
 #include "documents/readers.h"
 
 namespace dragoman {
@@ -85,7 +86,8 @@ class File : public Document {
       : reader_(reader),
         output_(std::move(output)),
         bytes_(std::move(bytes)),
-        options_(std::move(options)) {}
+        options_(std::move(options)),
+        patience_(options_) {}
 
   absl::StatusOr<std::optional<absl::Span<const Passage>>> Next() override {
     if (read_) return std::nullopt;
@@ -103,7 +105,8 @@ class File : public Document {
 
   absl::Status Write(const PassageTranslations& translations) override {
     std::ofstream file(output_, std::ios::binary | std::ios::trunc);
-    const std::string out = Splice(bytes_, passages_, translations);
+    const std::string out = Splice(bytes_, passages_, translations, &patience_);
+    if (!patience_.status().ok()) return patience_.status();
     file.write(out.data(), static_cast<std::streamsize>(out.size()));
     file.close();
     if (!file) return absl::UnavailableError(absl::StrCat("cannot write ", output_));
@@ -114,6 +117,7 @@ class File : public Document {
   const PassageReader reader_;
   const std::string output_, bytes_;
   const DocumentOptions options_;
+  Patience patience_;
   std::vector<Passage> passages_;
   bool read_ = false;
 };

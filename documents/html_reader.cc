@@ -15,6 +15,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "documents/patience.h"
 #include "documents/readers.h"
 #include "documents/source_text.h"
 #include "engine/base/status.h"
@@ -140,11 +141,13 @@ class HtmlScanner {
 
 class HtmlCutter {
  public:
-  explicit HtmlCutter(std::string_view part) : part_(part), scanner_(part), lines_(part) {}
+  HtmlCutter(std::string_view part, const DocumentOptions& options)
+      : part_(part), patience_(options), scanner_(part), lines_(part) {}
 
-  std::vector<Passage> Cut() && {
+  Passages Cut() && {
     HtmlTag tag;
-    while (scanner_.Next(&tag)) {
+    for (size_t begin = 0; scanner_.Next(&tag); begin = scanner_.at()) {
+      if (!patience_.Lasts(scanner_.at() - begin)) return patience_.status();
       if (!sealed_.empty()) {
         Inside(tag);
       } else if (tag.name == "!" || (!tag.end_tag && IsRaw(tag.name))) {
@@ -221,6 +224,7 @@ class HtmlCutter {
   }
 
   const std::string_view part_;
+  Patience patience_;
   HtmlScanner scanner_;
   LineCounter lines_;
   std::vector<Passage> passages_;
@@ -232,9 +236,9 @@ class HtmlCutter {
 
 }  // namespace
 
-Passages ReadHtml(std::string_view part, const DocumentOptions&) {
+Passages ReadHtml(std::string_view part, const DocumentOptions& options) {
   RETURN_IF_ERROR(CheckUtf8(part));
-  return HtmlCutter(part).Cut();
+  return HtmlCutter(part, options).Cut();
 }
 
 }  // namespace dragoman

@@ -19,6 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "documents/icu_message.h"
 #include "documents/inline_text.h"
+#include "documents/patience.h"
 #include "documents/readers.h"
 #include "documents/source_text.h"
 #include "engine/base/status.h"
@@ -99,9 +100,14 @@ InlineText WithReferences(std::string_view text) {
 class JsonHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, JsonHandler> {
  public:
   JsonHandler(std::string_view part, bool arb, const DocumentOptions& options)
-      : part_(part), arb_(arb), options_(options), style_(JsonStyleOf(part)), lines_(part) {}
+      : part_(part),
+        arb_(arb),
+        options_(options),
+        patience_(options),
+        style_(JsonStyleOf(part)),
+        lines_(part) {}
 
-  // Called with the place behind each thing that is read; false for an error of ours.
+  // Called behind each thing that is read; false ends the reading.
   bool Default() { return Advance(); }
   bool Key(const char* text, rapidjson::SizeType size, bool) {
     key_.assign(text, size);
@@ -113,7 +119,7 @@ class JsonHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, JsonH
   bool EndArray(rapidjson::SizeType) { return Close(); }
   bool String(const char* text, rapidjson::SizeType size, bool) {
     const size_t begin = part_.find('"', place_) + 1;
-    Advance();
+    if (!Advance()) return false;
     if (kept_ == 0) AddString({text, size}, begin, place_ - 1);
     return true;
   }
@@ -126,6 +132,7 @@ class JsonHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, JsonH
     constexpr unsigned kFlags =
         rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag;
     if (reader.Parse<kFlags>(stream, *this)) return absl::OkStatus();
+    RETURN_IF_ERROR(patience_.status());
     const size_t place = std::min(reader.GetErrorOffset() + skipped, part_.size());
     return DamagedAt(
         part_, place,
@@ -136,8 +143,8 @@ class JsonHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, JsonH
 
  private:
   bool Advance() {
-    place_ = skipped_ + stream_->Tell();
-    return true;
+    const size_t begin = std::exchange(place_, skipped_ + stream_->Tell());
+    return patience_.Lasts(place_ - begin);
   }
   // `kept_` counts the open values inside of one whose key begins with "@".
   bool Open() {
@@ -188,6 +195,7 @@ class JsonHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, JsonH
   const std::string_view part_;
   const bool arb_;
   const DocumentOptions& options_;
+  Patience patience_;
   const JsonStyle style_;
   LineCounter lines_;
   const rapidjson::MemoryStream* stream_ = nullptr;

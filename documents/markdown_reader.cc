@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "documents/markdown_inline.h"
+#include "documents/patience.h"
 #include "documents/readers.h"
 #include "documents/source_text.h"
 #include "engine/base/status.h"
@@ -48,7 +49,8 @@ Event::Span SpanOf(MD_SPANTYPE type) {
 // Hears what md4c finds in `source`, which follows the front matter.
 class MarkdownListener {
  public:
-  explicit MarkdownListener(std::string_view source) : source_(source) {}
+  MarkdownListener(std::string_view source, const DocumentOptions& options)
+      : source_(source), patience_(options) {}
 
   absl::Status Read() {
     if (source_.size() > INT_MAX) return absl::InvalidArgumentError("is larger than 2 GiB");
@@ -69,6 +71,7 @@ class MarkdownListener {
     if (md_parse(source_.data(), static_cast<MD_SIZE>(source_.size()), &parser, this) == 0) {
       return absl::OkStatus();
     }
+    RETURN_IF_ERROR(patience_.status());
     return absl::InvalidArgumentError("is not Markdown that can be read");
   }
 
@@ -77,19 +80,21 @@ class MarkdownListener {
  private:
   static MarkdownListener& Of(void* self) { return *static_cast<MarkdownListener*>(self); }
 
+  // What is not 0 ends the parser.
+  int Go() { return patience_.Lasts(sizeof(Event)) ? 0 : 1; }
   int Enter(MD_BLOCKTYPE type) {
     Finish();
     blocks_.push_back(type);
-    return 0;
+    return Go();
   }
   int Leave(MD_BLOCKTYPE type) {
     Finish();
     if (!blocks_.empty()) blocks_.pop_back();
-    return 0;
+    return Go();
   }
   int Add(const Event& event) {
     events_.push_back(event);
-    return 0;
+    return Go();
   }
 
   int Text(MD_TEXTTYPE type, const MD_CHAR* text, MD_SIZE size) {
@@ -146,6 +151,7 @@ class MarkdownListener {
   }
 
   const std::string_view source_;
+  Patience patience_;
   std::vector<MD_BLOCKTYPE> blocks_;  // open ones
   std::vector<Event> events_;
   std::vector<Passage> passages_;
@@ -170,11 +176,11 @@ size_t FrontMatter(std::string_view part) {
 
 }  // namespace
 
-Passages ReadMarkdown(std::string_view part, const DocumentOptions&) {
+Passages ReadMarkdown(std::string_view part, const DocumentOptions& options) {
   RETURN_IF_ERROR(CheckUtf8(part));
   const size_t mark = part.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
   const size_t skipped = mark + FrontMatter(part.substr(mark));
-  MarkdownListener listener(part.substr(skipped));
+  MarkdownListener listener(part.substr(skipped), options);
   RETURN_IF_ERROR(listener.Read());
   std::vector<Passage> passages = listener.TakePassages();
   LineCounter lines(part);

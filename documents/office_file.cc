@@ -134,7 +134,7 @@ std::string InLowerCase(std::string text) {
 absl::StatusOr<std::map<std::string, std::string>> ReadContentTypes(Container* container) {
   const std::string name(kContentTypes);
   ASSIGN_OR_RETURN(const std::string part, container->Read(name));
-  const absl::StatusOr<std::vector<XmlEvent>> events = ReadXmlEvents(part);
+  const absl::StatusOr<std::vector<XmlEvent>> events = ReadXmlEvents(part, container->patience());
   if (!events.ok()) return InMember(name, events.status());
   std::map<std::string, std::string> types, by_suffix;
   for (const XmlEvent& event : *events) {
@@ -159,7 +159,7 @@ absl::StatusOr<std::map<std::string, std::string>> ReadContentTypes(Container* c
 absl::Status AddNames(Container* container, const std::string& member, std::string_view element,
                       std::set<std::string>* names) {
   ASSIGN_OR_RETURN(const std::string part, container->Read(member));
-  const absl::StatusOr<std::vector<XmlEvent>> events = ReadXmlEvents(part);
+  const absl::StatusOr<std::vector<XmlEvent>> events = ReadXmlEvents(part, container->patience());
   if (!events.ok()) return InMember(member, events.status());
   for (const XmlEvent& event : *events) {
     if (event.kind != XmlEvent::kStart || LocalXmlName(event.name) != element) continue;
@@ -173,8 +173,9 @@ absl::Status AddNames(Container* container, const std::string& member, std::stri
 // whose headers and column names differ.
 using ColumnNames = std::shared_ptr<std::set<std::string>>;
 
-absl::StatusOr<std::vector<Passage>> ReadCells(std::string_view part, const ColumnNames& columns) {
-  ASSIGN_OR_RETURN(std::vector<Passage> passages, ReadRichText(part, kOffice));
+absl::StatusOr<std::vector<Passage>> ReadCells(std::string_view part, const ColumnNames& columns,
+                                               Patience* patience) {
+  ASSIGN_OR_RETURN(std::vector<Passage> passages, ReadRichText(part, kOffice, patience));
   std::erase_if(passages, [&](const Passage& p) { return columns->count(XmlText(p.text)) > 0; });
   return passages;
 }
@@ -194,20 +195,22 @@ absl::StatusOr<MemberReaders> FindOfficeMembers(Container* container, const Docu
     if (found == types.end()) continue;
     const std::string_view type = found->second;
     if (type.ends_with(kCorePropertiesType)) {
-      readers[entry.name] = [](std::string_view part) {
-        return ReadRichText(part, kCoreProperties);
+      readers[entry.name] = [](std::string_view part, Patience* patience) {
+        return ReadRichText(part, kCoreProperties, patience);
       };
     } else if (type.ends_with("spreadsheetml.table+xml")) {
       RETURN_IF_ERROR(AddNames(container, entry.name, "tableColumn", columns.get()));
     } else if (type.ends_with("pivotcachedefinition+xml")) {
       RETURN_IF_ERROR(AddNames(container, entry.name, "cacheField", columns.get()));
     } else if (type.ends_with(kWorksheetType)) {
-      readers[entry.name] = [columns](std::string_view part) {
+      readers[entry.name] = [columns](std::string_view part, Patience* patience) {
         const bool has_text = part.find("inlineStr") != part.npos;
-        return has_text ? ReadCells(part, columns) : std::vector<Passage>();
+        return has_text ? ReadCells(part, columns, patience) : std::vector<Passage>();
       };
     } else if (EndsWith(type, kTranslatedTypes)) {
-      readers[entry.name] = [columns](std::string_view part) { return ReadCells(part, columns); };
+      readers[entry.name] = [columns](std::string_view part, Patience* patience) {
+        return ReadCells(part, columns, patience);
+      };
     }
   }
   return readers;

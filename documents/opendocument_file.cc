@@ -80,12 +80,12 @@ absl::StatusOr<MemberReaders> FindOpenDocumentMembers(Container* container,
     const std::string_view name = entry.name;
     // "Object 1/content.xml" is a chart.
     if (name == "content.xml" || name == "styles.xml" || name.ends_with("/content.xml")) {
-      readers[entry.name] = [](std::string_view part) {
-        return ReadRichText(part, kOpenDocumentText);
+      readers[entry.name] = [](std::string_view part, Patience* patience) {
+        return ReadRichText(part, kOpenDocumentText, patience);
       };
     } else if (name == "meta.xml") {
-      readers[entry.name] = [](std::string_view part) {
-        return ReadRichText(part, kOpenDocumentMeta);
+      readers[entry.name] = [](std::string_view part, Patience* patience) {
+        return ReadRichText(part, kOpenDocumentMeta, patience);
       };
     }
   }

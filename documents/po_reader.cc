@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "documents/inline_text.h"
+#include "documents/patience.h"
 #include "documents/plural_forms.h"
 #include "documents/readers.h"
 #include "documents/source_text.h"
@@ -75,13 +76,14 @@ std::string SpellPo(std::string_view text) {
 class PoReader {
  public:
   PoReader(std::string_view part, const DocumentOptions& options)
-      : part_(part), forms_(UsualPluralForms(options.target_language)) {}
+      : part_(part), patience_(options), forms_(UsualPluralForms(options.target_language)) {}
 
   Passages Read() && {
     RETURN_IF_ERROR(CheckUtf8(part_));
     size_t at = part_.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
     for (line_ = 1; at < part_.size(); ++line_) {
       const size_t end = std::min(part_.find('\n', at), part_.size());
+      if (!patience_.Lasts(end + 1 - at)) return patience_.status();
       RETURN_IF_ERROR(ReadLine(at, end));
       at = end + 1;
     }
@@ -258,6 +260,7 @@ class PoReader {
   }
 
   const std::string_view part_;
+  Patience patience_;
   size_t forms_;  // of a plural
   int line_ = 1;
   PoEntry entry_;

@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "documents/icu_message.h"
 #include "documents/inline_text.h"
+#include "documents/patience.h"
 #include "documents/readers.h"
 #include "documents/source_text.h"
 #include "engine/base/status.h"
@@ -55,13 +56,15 @@ std::string SpellValue(std::string_view text, Encoding encoding) {
 
 class PropertiesReader {
  public:
-  explicit PropertiesReader(std::string_view part) : part_(part), encoding_(EncodingOf(part)) {}
+  PropertiesReader(std::string_view part, const DocumentOptions& options)
+      : part_(part), patience_(options), encoding_(EncodingOf(part)) {}
 
   Passages Read() && {
     RETURN_IF_ERROR(CheckBytes());
     size_t at = part_.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
-    while (at < part_.size()) {
+    for (size_t begin = at; at < part_.size(); begin = at) {
       at = std::min(part_.find_first_not_of(" \t\f\r\n", at), part_.size());
+      if (!patience_.Lasts(at - begin)) return patience_.status();
       if (at == part_.size()) break;
       if (part_[at] == '#' || part_[at] == '!') {
         at = EndOfLine(at);
@@ -194,6 +197,7 @@ class PropertiesReader {
   }
 
   const std::string_view part_;
+  Patience patience_;
   const Encoding encoding_;
   LineCounter lines_{part_};
   int line_ = 1;
@@ -202,8 +206,8 @@ class PropertiesReader {
 
 }  // namespace
 
-Passages ReadProperties(std::string_view part, const DocumentOptions&) {
-  return PropertiesReader(part).Read();
+Passages ReadProperties(std::string_view part, const DocumentOptions& options) {
+  return PropertiesReader(part, options).Read();
 }
 
 }  // namespace dragoman

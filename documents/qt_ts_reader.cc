@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "documents/inline_text.h"
+#include "documents/patience.h"
 #include "documents/plural_forms.h"
 #include "documents/readers.h"
 #include "documents/source_text.h"
@@ -47,10 +48,12 @@ Forms FormsOf(std::string_view part, const std::vector<XmlEvent>& events, size_t
 }  // namespace
 
 Passages ReadQtTs(std::string_view part, const DocumentOptions& options) {
-  ASSIGN_OR_RETURN(const std::vector<XmlEvent> events, ReadXmlEvents(part));
+  Patience patience(options);
+  ASSIGN_OR_RETURN(const std::vector<XmlEvent> events, ReadXmlEvents(part, &patience));
   std::vector<Passage> passages;
   std::string language = options.target_language;
   for (size_t i = 0; i < events.size(); ++i) {
+    if (!patience.Lasts(sizeof(XmlEvent))) return patience.status();
     if (events[i].kind != XmlEvent::kStart) continue;
     if (events[i].name == "TS")
       language = XmlAttributeOr(XmlBytes(part, events[i]), "language", language);

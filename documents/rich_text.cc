@@ -38,6 +38,7 @@ void RichTextReader::Finish(PieceList* pieces, bool translated, Blocks* inner) {
 // Elements that are in no paragraph.
 void RichTextReader::ReadOutside(size_t begin, size_t end, Blocks* inner) {
   for (size_t i = begin; i < end; ++i) {
+    if (!patience_->Lasts(sizeof(XmlEvent))) return;
     if (events_[i].kind != XmlEvent::kStart) continue;
     const Role role = roles_[i];
     if (role == Role::kStyle) formats_.AddStyle(events_, i);
@@ -76,7 +77,7 @@ void RichTextReader::ReadCell(size_t i, Blocks* inner) {
 // What stands between two tags of blocks is a paragraph.
 void RichTextReader::ReadXhtmlBlock(size_t begin, size_t end, bool translated) {
   PieceList pieces(part_);
-  for (size_t i = begin; i < end; ++i) {
+  for (size_t i = begin; i < end && patience_->Lasts(sizeof(XmlEvent)); ++i) {
     const XmlEvent& event = events_[i];
     const bool starts = event.kind == XmlEvent::kStart;
     if (starts && IsBlock(i)) {
@@ -91,9 +92,12 @@ void RichTextReader::ReadXhtmlBlock(size_t begin, size_t end, bool translated) {
 }
 
 absl::StatusOr<std::vector<Passage>> ReadRichText(std::string_view part,
-                                                  const XmlVocabulary& vocabulary) {
-  ASSIGN_OR_RETURN(const std::vector<XmlEvent> events, ReadXmlEvents(part));
-  return RichTextReader(part, vocabulary, events).Read();
+                                                  const XmlVocabulary& vocabulary,
+                                                  Patience* patience) {
+  ASSIGN_OR_RETURN(const std::vector<XmlEvent> events, ReadXmlEvents(part, patience));
+  std::vector<Passage> passages = RichTextReader(part, vocabulary, events, patience).Read();
+  RETURN_IF_ERROR(patience->status());
+  return passages;
 }
 
 }  // namespace dragoman

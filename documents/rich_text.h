@@ -66,7 +66,8 @@ struct XmlVocabulary {
 
 // The passages of a part, in order.
 absl::StatusOr<std::vector<Passage>> ReadRichText(std::string_view part,
-                                                  const XmlVocabulary& vocabulary);
+                                                  const XmlVocabulary& vocabulary,
+                                                  Patience* patience);
 
 // The role of each event that is a kStart or kEnd.
 std::vector<Role> FindRoles(std::string_view part, absl::Span<const XmlEvent> events,

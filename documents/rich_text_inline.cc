@@ -14,7 +14,7 @@ constexpr std::string_view kUnbreakableHyphen = "\u2011";
 }  // namespace
 
 void RichTextReader::ReadInline(size_t begin, size_t end, const Place& place, PieceList* pieces) {
-  for (size_t i = begin; i < end; ++i) {
+  for (size_t i = begin; i < end && patience_->Lasts(sizeof(XmlEvent)); ++i) {
     const XmlEvent& event = events_[i];
     if (event.kind == XmlEvent::kStart) {
       ReadElement(i, place, pieces);

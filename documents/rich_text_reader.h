@@ -14,6 +14,7 @@
 #include "absl/types/span.h"
 #include "documents/document.h"
 #include "documents/paragraph.h"
+#include "documents/patience.h"
 #include "documents/piece_list.h"
 #include "documents/rich_text.h"
 #include "documents/text_formats.h"
@@ -21,14 +22,16 @@
 
 namespace dragoman {
 
-// REQUIRES: the part and its events outlive it.
+// REQUIRES: the part and its events outlive it.  What it has read is not all if `patience` did not
+// last.
 class RichTextReader {
  public:
   RichTextReader(std::string_view part, const XmlVocabulary& vocabulary,
-                 absl::Span<const XmlEvent> events)
+                 absl::Span<const XmlEvent> events, Patience* patience)
       : part_(part),
         kind_(vocabulary.kind),
         events_(events),
+        patience_(patience),
         roles_(FindRoles(part, events, vocabulary)),
         formats_(part, kind_) {
     if (kind_ == XmlVocabulary::kXhtml) FindBlockElements();
@@ -67,6 +70,7 @@ class RichTextReader {
   const std::string_view part_;
   const XmlVocabulary::Kind kind_;
   const absl::Span<const XmlEvent> events_;
+  Patience* const patience_;
   const std::vector<Role> roles_;
   TextFormats formats_;
   std::vector<bool> is_block_;  // XHTML: elements that are blocks or contain one

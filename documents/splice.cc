@@ -1,16 +1,18 @@
 #include <algorithm>
 
 #include "documents/document.h"
+#include "documents/patience.h"
 
 namespace dragoman {
 
 std::string Splice(std::string_view part, absl::Span<const Passage> passages,
-                   const PassageTranslations& translations) {
+                   const PassageTranslations& translations, Patience* patience) {
   std::string out;
   out.reserve(part.size());
   size_t end = 0;
   for (size_t i = 0; i < passages.size(); ++i) {
     const Passage& passage = passages[i];
+    if (patience != nullptr && !patience->Lasts(passage.end - end)) return out;
     out.append(part.substr(end, passage.begin - end));
     const std::optional<std::string>& translation = translations[i];
     if (passage.text.empty()) {

@@ -20,6 +20,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "documents/inline_text.h"
+#include "documents/patience.h"
 #include "documents/readers.h"
 #include "documents/source_text.h"
 #include "documents/subtitle_layout.h"
@@ -107,7 +108,8 @@ bool EndsSentence(std::string_view text) {
 
 class SubtitleReader {
  public:
-  SubtitleReader(std::string_view part, bool vtt) : part_(part), vtt_(vtt) {}
+  SubtitleReader(std::string_view part, bool vtt, const DocumentOptions& options)
+      : part_(part), vtt_(vtt), patience_(options) {}
 
   Passages Read() && {
     RETURN_IF_ERROR(CheckUtf8(part_));
@@ -119,6 +121,7 @@ class SubtitleReader {
         continue;
       }
       size_t end = i + 1;
+      if (!patience_.Lasts(sizeof(Passage))) return patience_.status();
       while (end < cues_.size() && end - i < kMostCues && GoesOn(cues_[end - 1], cues_[end])) ++end;
       AddSentence(i, end);
       i = end;
@@ -137,6 +140,7 @@ class SubtitleReader {
     for (int number = 1; at < part_.size(); ++number) {
       const size_t newline = std::min(part_.find('\n', at), part_.size());
       size_t end = newline;
+      if (!patience_.Lasts(newline + 1 - at)) return patience_.status();
       if (end > at && part_[end - 1] == '\r') --end;
       if (part_.substr(at, end - at).find_first_not_of(" \t") != part_.npos) {
         block.push_back({at, end, number});
@@ -291,6 +295,7 @@ class SubtitleReader {
 
   const std::string_view part_;
   const bool vtt_;
+  Patience patience_;
   const std::string newline_ = part_.find("\r\n") == part_.npos ? "\n" : "\r\n";
   bool header_ = false;
   std::vector<Cue> cues_;
@@ -299,11 +304,11 @@ class SubtitleReader {
 
 }  // namespace
 
-Passages ReadSrt(std::string_view part, const DocumentOptions&) {
-  return SubtitleReader(part, false).Read();
+Passages ReadSrt(std::string_view part, const DocumentOptions& options) {
+  return SubtitleReader(part, false, options).Read();
 }
-Passages ReadVtt(std::string_view part, const DocumentOptions&) {
-  return SubtitleReader(part, true).Read();
+Passages ReadVtt(std::string_view part, const DocumentOptions& options) {
+  return SubtitleReader(part, true, options).Read();
 }
 
 }  // namespace dragoman

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "documents/patience.h"
 #include "documents/readers.h"
 #include "documents/source_text.h"
 #include "engine/base/status.h"
@@ -42,15 +43,17 @@ void AddParagraph(std::string_view part, size_t begin, size_t end, LineCounter* 
 
 }  // namespace
 
-Passages ReadText(std::string_view part, const DocumentOptions&) {
+Passages ReadText(std::string_view part, const DocumentOptions& options) {
   RETURN_IF_ERROR(CheckUtf8(part));
   std::vector<Passage> passages;
   LineCounter lines(part);
+  Patience patience(options);
   const size_t mark = part.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
   size_t paragraph = mark;
   for (size_t begin = mark; begin < part.size();) {
     const size_t newline = std::min(part.find('\n', begin), part.size());
     const std::string_view line = part.substr(begin, newline - begin);
+    if (!patience.Lasts(line.size() + 1)) return patience.status();
     if (line.find_first_not_of(kTextSpaces) == line.npos) {
       AddParagraph(part, paragraph, begin, &lines, &passages);
       paragraph = newline;

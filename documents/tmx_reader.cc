@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "documents/inline_text.h"
+#include "documents/patience.h"
 #include "documents/readers.h"
 #include "documents/source_text.h"
 #include "documents/xml_events.h"
@@ -61,10 +62,12 @@ Passages ReadTmx(std::string_view part, const DocumentOptions& options) {
   if (options.target_language.empty()) {
     return absl::InvalidArgumentError("TMX needs the target language");
   }
-  ASSIGN_OR_RETURN(const std::vector<XmlEvent> events, ReadXmlEvents(part));
+  Patience patience(options);
+  ASSIGN_OR_RETURN(const std::vector<XmlEvent> events, ReadXmlEvents(part, &patience));
   Languages languages = {options.source_language, options.target_language};
   std::vector<Passage> passages;
   for (size_t i = 0; i < events.size(); ++i) {
+    if (!patience.Lasts(sizeof(XmlEvent))) return patience.status();
     if (events[i].kind != XmlEvent::kStart) continue;
     if (events[i].name == "header" && languages.source.empty()) {
       languages.source = XmlAttributeOr(XmlBytes(part, events[i]), "srclang");

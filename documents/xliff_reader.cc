@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "documents/inline_text.h"
+#include "documents/patience.h"
 #include "documents/readers.h"
 #include "documents/source_text.h"
 #include "documents/xml_events.h"
@@ -34,14 +35,15 @@ constexpr XmlContent kXliffContent = {.role = &XliffRole};
 
 class XliffReader {
  public:
-  XliffReader(std::string_view part, std::string language)
-      : part_(part), language_(std::move(language)) {}
+  XliffReader(std::string_view part, const DocumentOptions& options)
+      : part_(part), language_(options.target_language), patience_(options) {}
 
   Passages Read() && {
-    ASSIGN_OR_RETURN(events_, ReadXmlEvents(part_));
+    ASSIGN_OR_RETURN(events_, ReadXmlEvents(part_, &patience_));
     std::vector<char> translated = {true};  // of the open elements
     bool root = true;
     for (size_t i = 0; i < events_.size(); ++i) {
+      if (!patience_.Lasts(sizeof(XmlEvent))) return patience_.status();
       const XmlEvent& event = events_[i];
       if (event.kind == XmlEvent::kEnd) translated.pop_back();
       if (event.kind != XmlEvent::kStart) continue;
@@ -155,6 +157,7 @@ class XliffReader {
 
   const std::string_view part_;
   const std::string language_;
+  Patience patience_;
   std::vector<XmlEvent> events_;
   bool second_ = false;            // version 2
   std::optional<Passage> naming_;  // of the target language, in front of the next passage
@@ -164,7 +167,7 @@ class XliffReader {
 }  // namespace
 
 Passages ReadXliff(std::string_view part, const DocumentOptions& options) {
-  return XliffReader(part, options.target_language).Read();
+  return XliffReader(part, options).Read();
 }
 
 }  // namespace dragoman

@@ -22,7 +22,7 @@ constexpr std::string_view kCdataOpening = "<![CDATA[", kCdataClosing = "]]>";
 // Hears what expat finds.
 class XmlListener {
  public:
-  explicit XmlListener(std::string_view part) : part_(part) {
+  XmlListener(std::string_view part, Patience* patience) : part_(part), patience_(patience) {
     XML_Parser parser = parser_.get();
     XML_SetUserData(parser, this);
     XML_SetElementHandler(parser, &Start, &End);
@@ -66,7 +66,13 @@ class XmlListener {
   size_t PlaceBehind() const {
     return Place() + static_cast<size_t>(XML_GetCurrentByteCount(parser_.get()));
   }
+  void Pass(size_t bytes) {
+    if (patience_ == nullptr || patience_->Lasts(bytes)) return;
+    if (error_.ok()) error_ = patience_->status();
+    XML_StopParser(parser_.get(), XML_FALSE);
+  }
   XmlEvent& Add(XmlEvent::Kind kind) {
+    Pass(sizeof(XmlEvent));
     events_.push_back({.kind = kind, .line = Line(), .begin = Place(), .end = PlaceBehind()});
     return events_.back();
   }
@@ -76,6 +82,7 @@ class XmlListener {
   }
 
   const std::string_view part_;
+  Patience* const patience_;
   // Its encoding overrides what the document says, which Declaration() checks.
   const std::unique_ptr<XML_ParserStruct, decltype(&XML_ParserFree)> parser_{
       XML_ParserCreate("UTF-8"), &XML_ParserFree};
@@ -112,8 +119,9 @@ void XmlListener::End(void* self, const char*) {
   listener.events_[start].partner = listener.events_.size() - 1;
 }
 
-void XmlListener::Text(void* self, const char*, int) {
+void XmlListener::Text(void* self, const char*, int size) {
   XmlListener& listener = Of(self);
+  listener.Pass(static_cast<size_t>(size));
   if (listener.in_cdata_) return;
   std::vector<XmlEvent>& events = listener.events_;
   if (!events.empty() && events.back().kind == XmlEvent::kText &&
@@ -195,8 +203,8 @@ std::string Escape(std::string_view text, bool attribute) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<XmlEvent>> ReadXmlEvents(std::string_view part) {
-  return XmlListener(part).Read();
+absl::StatusOr<std::vector<XmlEvent>> ReadXmlEvents(std::string_view part, Patience* patience) {
+  return XmlListener(part, patience).Read();
 }
 
 std::vector<XmlAttribute> XmlAttributes(std::string_view tag) {

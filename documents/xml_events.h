@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "documents/patience.h"
 
 namespace dragoman {
 
@@ -49,8 +50,10 @@ inline std::string_view XmlBytes(std::string_view part, const XmlEvent& event) {
   return part.substr(event.begin, event.end - event.begin);
 }
 
-// INVALID_ARGUMENT, with the line, if the part is not well-formed XML in UTF-8.
-absl::StatusOr<std::vector<XmlEvent>> ReadXmlEvents(std::string_view part);
+// INVALID_ARGUMENT, with the line, if the part is not well-formed XML in UTF-8; the error of
+// `patience`.  Null: it lasts.
+absl::StatusOr<std::vector<XmlEvent>> ReadXmlEvents(std::string_view part,
+                                                    Patience* patience = nullptr);
 
 struct XmlAttribute {
   std::string_view name;   // as it is written

@@ -16,12 +16,14 @@
 
 #include <algorithm>
 #include <exception>
+#include <istream>
 #include <optional>
-#include <sstream>
+#include <streambuf>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "documents/inline_text.h"
+#include "documents/patience.h"
 #include "documents/readers.h"
 #include "documents/source_text.h"
 #include "engine/base/status.h"
@@ -203,6 +205,31 @@ class ScalarFinder {
   const bool flow_;
 };
 
+// A part as the library reads it: some kilobytes at a time.
+class YamlBuffer : public std::streambuf {
+ public:
+  YamlBuffer(std::string_view part, const DocumentOptions& options)
+      : part_(part), patience_(options) {}
+
+ protected:
+  int_type underflow() override {
+    const std::string_view next = part_.substr(at_, kPiece);
+    if (!patience_.Lasts(next.size())) throw Refused{patience_.status()};
+    if (next.empty()) return traits_type::eof();
+    std::copy(next.begin(), next.end(), piece_);
+    at_ += next.size();
+    setg(piece_, piece_, piece_ + next.size());
+    return traits_type::to_int_type(piece_[0]);
+  }
+
+ private:
+  static constexpr size_t kPiece = 4096;
+  const std::string_view part_;
+  Patience patience_;
+  size_t at_ = 0;
+  char piece_[kPiece];
+};
+
 class YamlHandler final : public YAML::EventHandler {
  public:
   YamlHandler(std::string_view part, const DocumentOptions& options)
@@ -287,7 +314,8 @@ Passages ReadYaml(std::string_view part, const DocumentOptions& options) {
   RETURN_IF_ERROR(CheckUtf8(part));
   YamlHandler handler(part, options);
   try {
-    std::istringstream stream{std::string(part)};
+    YamlBuffer buffer(part, options);
+    std::istream stream(&buffer);
     YAML::Parser parser(stream);
     while (parser.HandleNextDocument(handler)) {
     }

@@ -71,6 +71,11 @@ bool BulkExchange::reads() {
   return reading_;
 }
 
+absl::Status BulkExchange::Wanted() {
+  absl::MutexLock lock(&mutex_);
+  return reading_ ? request()->Wanted(absl::Now()) : status_;
+}
+
 // Whether so few answers wait that another request may begin.
 bool BulkExchange::MayBegin() {
   if (unread_bytes_ >= parts().answers->limits().bulk_call) return false;

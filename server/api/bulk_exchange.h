@@ -82,6 +82,8 @@ class BulkExchange : public Exchange, public std::enable_shared_from_this<BulkEx
   bool HasRoom();
   // Whether requests may still come, now or later.
   bool reads();
+  // Why they may not: the caller has gone, its deadline has passed, or the server drains.
+  absl::Status Wanted();
 
   // Whose call it is; nothing if it was refused.  After Start.
   std::optional<std::string> principal() { return call().principal_if_known(); }

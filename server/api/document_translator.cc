@@ -111,7 +111,8 @@ absl::StatusOr<std::shared_ptr<Spool>> DocumentTranslator::Translate(v1::Documen
                                    .target_language = target,
                                    .columns = {header_.columns().begin(), header_.columns().end()},
                                    .max_part_bytes = kUnpacked * most,
-                                   .max_total_bytes = kUnpacked * most};
+                                   .max_total_bytes = kUnpacked * most,
+                                   .wanted = [this] { return bulk_->Wanted(); }};
   absl::StatusOr<std::unique_ptr<Document>> document =
       OpenDocument(*format, input.path(), output->path(), options);
   absl::Status status = document.status();

@@ -258,6 +258,55 @@ TEST(DocumentLimitsTest, WaitsForRoomInTheEngine) {
   other.Await();
 }
 
+using DocumentCall =
+    grpc::ClientReaderWriter<v1::TranslateDocumentRequest, v1::TranslateDocumentResponse>;
+
+// Sends a table.  The older md4c goes through all columns for each row, which takes minutes here.
+void SendSlowFile(DocumentCall* call) {
+  constexpr int kCells = 200'000;
+  std::string file;
+  for (int i = 0; i < kCells; ++i) file += "|a";
+  file += "\n";
+  for (int i = 0; i < kCells; ++i) file += "|-";
+  for (int i = 0; i < kCells; ++i) file += "\n|";
+  call->Write(HeaderFor("a.md"));
+  for (size_t i = 0; i < file.size(); i += 100'000) call->Write(Chunk(file.substr(i, 100'000)));
+  call->WritesDone();
+}
+
+TEST(DocumentLimitsTest, ACallerThatGoesEndsTheReader) {
+  TestServer server;
+  {
+    grpc::ClientContext context;
+    const auto call = server.translation().TranslateDocument(&context);
+    SendSlowFile(call.get());
+    server.AwaitSample("dragoman_requests_in_flight", 1);
+    context.TryCancel();
+    call->Finish();
+  }
+  server.AwaitSample("dragoman_requests_in_flight", 0);
+}
+
+TEST(DocumentLimitsTest, ADeadlineEndsTheReader) {
+  TestServer server;
+  grpc::ClientContext context;
+  context.set_deadline(absl::ToChronoTime(absl::Now() + absl::Milliseconds(500)));
+  const auto call = server.translation().TranslateDocument(&context);
+  SendSlowFile(call.get());
+  call->Finish();
+  server.AwaitSample("dragoman_requests_in_flight", 0);
+}
+
+TEST(DocumentLimitsTest, ADrainEndsTheReader) {
+  TestServer server;
+  grpc::ClientContext context;
+  const auto call = server.translation().TranslateDocument(&context);
+  SendSlowFile(call.get());
+  server.AwaitSample("dragoman_requests_in_flight", 1);
+  server.server().Drain();
+  call->Finish();  // of the server's destructor, too, which waits for the reader
+}
+
 TEST(DocumentLimitsTest, ADrainEndsTheCall) {
   TestServer server;
   grpc::ClientContext context;

@@ -1,0 +1,74 @@
+// A caller that does not wait any longer ends the work on a file, wherever that is.
+
+#include "documents/patience.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/documents/zip_of.h"
+
+namespace dragoman {
+namespace {
+
+// Asked at every step, it answers OK that often, and then CANCELLED.
+DocumentOptions WantedFor(size_t answers, size_t* asked) {
+  *asked = 0;
+  return {.source_language = "en",
+          .target_language = "de",
+          .columns = {"text"},
+          .wanted =
+              [=] {
+                return ++*asked > answers ? absl::CancelledError("it has gone") : absl::OkStatus();
+              },
+          .wanted_step = 1};
+}
+
+TEST(Patience, AsksAfterEachStepAndNotAgainAfterAnError) {
+  size_t asked = 0;
+  DocumentOptions options = WantedFor(2, &asked);
+  options.wanted_step = 100;
+  Patience patience(options);
+  EXPECT_TRUE(patience.Lasts(99));
+  EXPECT_EQ(asked, 0);
+  EXPECT_TRUE(patience.Lasts(1));
+  EXPECT_EQ(asked, 1);
+  EXPECT_TRUE(patience.Lasts(1000));
+  EXPECT_TRUE(patience.Lasts(99));
+  EXPECT_EQ(asked, 2);
+  EXPECT_FALSE(patience.Lasts(1));
+  EXPECT_FALSE(patience.Lasts(1));
+  EXPECT_FALSE(patience.Lasts(100));
+  EXPECT_EQ(asked, 3);
+  EXPECT_EQ(patience.status(), absl::CancelledError("it has gone"));
+}
+
+TEST(Patience, WithoutACallerLastsForever) {
+  Patience patience{DocumentOptions()};
+  EXPECT_TRUE(patience.Lasts(size_t{1} << 40));
+}
+
+TEST(Patience, OfEachFormatEndsTheWork) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator("tests/documents/data")) {
+    files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  for (const std::filesystem::path& file : files) {
+    SCOPED_TRACE(file);
+    size_t questions = 0, asked = 0;
+    const absl::Status whole = TranslateFile(file, Upper, WantedFor(1 << 30, &questions)).status;
+    ASSERT_TRUE(whole.ok()) << whole;
+    EXPECT_GE(questions, 5);
+    for (const size_t answers : {size_t{0}, questions / 3, questions / 2, questions - 1}) {
+      const absl::Status status = TranslateFile(file, Upper, WantedFor(answers, &asked)).status;
+      EXPECT_EQ(status.code(), absl::StatusCode::kCancelled) << answers << " of " << questions;
+      EXPECT_EQ(asked, answers + 1);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -6,6 +6,9 @@ import {inWords} from './problem.js';
 
 const bytesOf = (base64) => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 
+// "line 3: is not UTF-8" of "letter.txt, line 3: is not UTF-8": the name stands in front of it already.
+const withoutName = ({message = ''}, name) => (message.startsWith(`${name}, `) ? message.slice(name.length + 2) : message);
+
 export class Files {
   // `fields` returns the languages and the model of a request.
   constructor(fields) {
@@ -50,7 +53,7 @@ export class Files {
     } catch (error) {
       if (error.name === 'AbortError' || mine.signal.aborted) return;
       $('file-progress').hidden = true;
-      $('file-state').textContent = inWords(error);
+      $('file-state').textContent = inWords({code: error.code, message: withoutName(error, file.name)});
       $('file').classList.add('failed');
     } finally {
       if (this.running === mine) $('file-stop').textContent = 'Close';

@@ -101,6 +101,7 @@ class FakeServer {
     this.metricsServed = true;
     this.began = Date.now();
     this.requests = [];
+    this.fileMayEnd = Promise.resolve();
     this.server = http.createServer((request, response) => {
       this.answer(request, response).catch((error) => response.destroy(error));
     });
@@ -114,6 +115,21 @@ class FakeServer {
   close() {
     this.server.closeAllConnections();
     return new Promise((done) => this.server.close(done));
+  }
+
+  // Of four passages; goes on after the first one when `fileMayEnd` is resolved.
+  async translateFile(body, response, json) {
+    this.requests.push(body);
+    if (body.includes('WRONG')) return json(400, {code: 3, message: 'letter.txt, line 3: is not UTF-8'});
+    response.writeHead(200, {'content-type': 'text/event-stream'});
+    const send = (data) => response.write(`event: ${Object.keys(data)[0]}\ndata: ${JSON.stringify(data)}\n\n`);
+    send({progress: {passagesKnown: '4', part: 'word/document.xml'}});
+    send({progress: {passagesDone: '1', passagesKnown: '4', part: 'word/document.xml'}});
+    await this.fileMayEnd;
+    send({progress: {passagesDone: '4', passagesKnown: '4', part: 'word/document.xml'}});
+    for (const chunk of ['Grüße aus ', 'dem Hafen.']) send({chunk: Buffer.from(chunk).toString('base64')});
+    send({report: {fileName: 'letter.de.txt', mediaType: 'text/plain', passages: '4', warnings: ['letter.txt, line 2: the translation lacks "7"']}});
+    response.end();
   }
 
   async answer(request, response) {
@@ -132,6 +148,7 @@ class FakeServer {
       return json(401, {code: 16, message: 'a bearer token is needed'});
     }
     if (where === '/v1/models') return json(200, {models: this.models});
+    if (where === '/v1/translate_file') return this.translateFile(body, response, json);
     if (!where.startsWith('/v1/translate')) return json(404, {code: 5, message: 'not found'});
     const asked = JSON.parse(body);
     this.requests.push(asked);

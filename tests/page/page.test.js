@@ -5,6 +5,7 @@
 
 const assert = require('node:assert');
 const fs = require('node:fs');
+const os = require('node:os');
 const path = require('node:path');
 const {after, afterEach, before, beforeEach, describe, it} = require('node:test');
 const puppeteer = require('puppeteer-core');
@@ -66,6 +67,24 @@ async function until(what, check) {
 
 const translated = (text = TRANSLATION) => until(`the translation is ${text}`, async () =>
   (await textOf('#output')) === text && (await textOf('#state')).startsWith('Translated'));
+
+// The path of a file with that text, and what the page saves as a file of that name.
+async function letter(text) {
+  const file = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'page-')), 'letter.txt');
+  fs.writeFileSync(file, text);
+  return file;
+}
+
+async function saved(name) {
+  const downloadPath = fs.mkdtempSync(path.join(os.tmpdir(), 'page-'));
+  const session = await page.createCDPSession();
+  await session.send('Browser.setDownloadBehavior', {behavior: 'allow', downloadPath, browserContextId: context.id});
+  assert.equal(await textOf('#file-save'), `Save ${name}`);
+  await page.click('#file-save');
+  const file = path.join(downloadPath, name);
+  await until(`${name} is saved`, () => fs.existsSync(file));
+  return fs.readFileSync(file, 'utf8');
+}
 
 async function violations() {
   // By the debugger, to which the page's policy does not apply.
@@ -419,6 +438,56 @@ describe('against a fake server', () => {
     assert.ok(await page.$eval('.pane:first-child', (pane) => pane.contains(document.querySelector('#problem'))));
   });
 
+  it('translates a file that is chosen, tells how far it is, and saves it', async () => {
+    await page.goto(server.origin);
+    await until('languages are there', () => page.$eval('#source-language', (node) => !node.disabled));
+    assert.ok(!await shown('#file'));
+    let release;
+    server.fileMayEnd = new Promise((done) => { release = done; });
+    await (await page.$('#file-input')).uploadFile(await letter('Greetings from the harbour.'));
+    await until('it is at a quarter', async () => (await page.$eval('#file-progress', (node) => node.value)) === 0.25);
+    assert.equal(await textOf('#file-name'), 'letter.txt');
+    assert.match(await textOf('#file-state'), /^word\/document\.xml: 1 of 4, .* left$/);
+    assert.equal(await textOf('#file-stop'), 'Cancel');
+    const [asked] = server.requests.slice(-1);
+    assert.match(asked, /name="file"; filename="letter\.txt"[^]*Greetings from the harbour\./);
+    assert.match(asked, /name="request"[^]*"targetLanguage":"de"/);
+    await lookAround('file');
+    release();
+    await until('it is done', () => shown('#file-save'));
+    assert.equal(await textOf('#file-state'), '4 passages translated, 1 of them doubtful');
+    assert.match(await page.$eval('#file-state', (node) => node.title), /lacks "7"/);
+    assert.ok(!await shown('#file-progress'));
+    assert.equal(await saved('letter.de.txt'), 'Grüße aus dem Hafen.');
+    assert.equal(await textOf('#file-stop'), 'Close');
+    await page.click('#file-stop');
+    assert.ok(!await shown('#file'));
+  });
+
+  it('translates a file that is dropped, until it is cancelled, and says what is wrong with one', async () => {
+    await page.goto(server.origin);
+    await until('languages are there', () => page.$eval('#source-language', (node) => !node.disabled));
+    const drop = (text) => page.evaluate((content) => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File([content], 'letter.txt'));
+      dispatchEvent(new DragEvent('drop', {dataTransfer, cancelable: true}));
+    }, text);
+    let release;
+    server.fileMayEnd = new Promise((done) => { release = done; });
+    await drop('Greetings.');
+    await until('it is at a quarter', async () => (await page.$eval('#file-progress', (node) => node.value)) === 0.25);
+    await page.click('#file-stop');
+    assert.ok(!await shown('#file'));
+    release();
+    wanted = [/400/];
+    await drop('WRONG');
+    await until('it is refused', async () => (await textOf('#file-state')) === 'Line 3: is not UTF-8');
+    assert.ok(!await shown('#file-progress') && !await shown('#file-save'));
+    await drop('Greetings.');
+    await until('it is done', () => shown('#file-save'));
+    assert.equal(await saved('letter.de.txt'), 'Grüße aus dem Hafen.');
+  });
+
   it('asks for a token', async () => {
     server.token = 'a-token-of-this-test';
     wanted = [/401/];
@@ -518,6 +587,17 @@ describe('against the real server', {skip: !process.env.DRAGOMAN_PAGE}, () => {
     assert.ok((await page.$$('.word')).length === 2);
     await until('the picture is there', () => shown('#attention-section'));
     await lookAround('real');
+  });
+
+  it('translates a file', async () => {
+    await page.goto(process.env.DRAGOMAN_PAGE);
+    await until('languages are there', () => page.$eval('#source-language', (node) => !node.disabled));
+    await (await page.$('#file-input')).uploadFile(await letter('The cat is old.\n\n\nThe cat is old.\n'));
+    await until('it is done', () => shown('#file-save'));
+    assert.equal(await textOf('#file-state'), '2 passages translated');
+    const [first, second] = (await saved('letter.de.txt')).split('\n\n\n');
+    assert.equal(second, `${first}\n`);
+    assert.notEqual(first, 'The cat is old.');
   });
 
   it('shows a long text word by word as its events come', async () => {

@@ -46,8 +46,9 @@ struct DocumentEvent {
 // Thread-safe; Next is called by one thread at a time.
 class DocumentExchange : public std::enable_shared_from_this<DocumentExchange> {
  public:
-  // The bytes of a chunk of the result.
-  static constexpr size_t kChunkBytes = 64 << 10;
+  // The bytes of a chunk of the result: a multiple of three, so that chunks in base64 can be put one
+  // behind the other.
+  static constexpr size_t kChunkBytes = 60 << 10;
 
   // Fills the header and returns the file that has arrived as a whole, or why it cannot be read.
   // Called on a thread of the desk.

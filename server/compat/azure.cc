@@ -330,6 +330,7 @@ void AddAzure(const HttpDoor& door, HttpRouter* router) {
   add("POST", "/detect", AnswerAtOnce(door, "Detect", Detect));
   add("POST", "/breaksentence", AnswerAtOnce(door, "BreakSentence", BreakSentence));
   add("GET", "/languages", AnswerAtOnce(door, "ListModels", ListLanguages));
+  AddAzureDocuments(door, router);
   router->Add({.method = "POST",
                .path = "/sts/v1.0/issueToken",
                .handler = AnswerAtOnce(door, "IssueToken", IssueToken),

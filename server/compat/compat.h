@@ -1,7 +1,8 @@
 // Support for programs that speak another translation API and let users set its address: one file
 // for each API, over the same exchange as all the others.
 //
-//   azure                /translate, /detect, /languages with ?api-version=3.0; /breaksentence
+//   azure                /translate, /detect, /languages with ?api-version=3.0; /breaksentence;
+//                        /translator/document:translate
 //   deepl                /v2/translate, /v2/languages, /v2/usage
 //   deeplx               POST /translate with the fields text and target_lang
 //   google               /language/translate/v2, .../detect, .../languages; /v3/projects/...
@@ -43,6 +44,7 @@ void AddCompat(const std::vector<std::string>& names, const HttpDoor& door, Http
 
 // The paths of one API, without those that it shares by a SharedTranslate.
 void AddAzure(const HttpDoor& door, HttpRouter* router);
+void AddAzureDocuments(const HttpDoor& door, HttpRouter* router);  // AddAzure's
 void AddDeepL(const HttpDoor& door, HttpRouter* router);
 void AddGoogle(const HttpDoor& door, HttpRouter* router);
 void AddImmersiveTranslate(const HttpDoor& door, HttpRouter* router);

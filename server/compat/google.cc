@@ -12,6 +12,8 @@
 //     -d '{"contents": ["Good morning."], "targetLanguageCode": "de", "mimeType": "text/plain"}'
 //   {"translations": [{"translatedText": "Guten Morgen.", "detectedLanguageCode": "en"}]}
 
+#include "server/compat/google.h"
+
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -33,13 +35,6 @@ constexpr CompatApi kBasic = {.name = "google",
                               .texts = "q",
                               .source = "source",
                               .target = "target"};
-constexpr CompatApi kAdvanced = {.name = "google",
-                                 .credential = kCredential,
-                                 .key_header = "x-goog-api-key",
-                                 .key_field = "key",
-                                 .texts = "contents",
-                                 .source = "sourceLanguageCode",
-                                 .target = "targetLanguageCode"};
 
 HttpResponse ErrorBody(int code, const std::string& name, const std::string& message) {
   return JsonResponse(
@@ -52,14 +47,26 @@ HttpResponse ErrorBody(int code, const std::string& name, const std::string& mes
                                         {"reason", code < 500 ? "invalid" : "backendError"}}})}}}});
 }
 
-HttpResponse Error(const absl::Status& status) {
+}  // namespace
+
+const CompatApi kGoogleAdvanced = {.name = "google",
+                                   .credential = kCredential,
+                                   .key_header = "x-goog-api-key",
+                                   .key_field = "key",
+                                   .texts = "contents",
+                                   .source = "sourceLanguageCode",
+                                   .target = "targetLanguageCode"};
+
+HttpResponse GoogleError(const absl::Status& status) {
   return ErrorBody(HttpCodeOf(status), absl::StatusCodeToString(status.code()),
                    std::string(status.message()));
 }
 
-HttpResponse PlainError(int code, std::string_view message) {
+HttpResponse GooglePlainError(int code, std::string_view message) {
   return ErrorBody(code, code == 404 ? "NOT_FOUND" : "INVALID_ARGUMENT", std::string(message));
 }
+
+namespace {
 
 struct TranslateCall {
   bool detect = false;
@@ -90,8 +97,8 @@ absl::StatusOr<v1::TranslateRequest> ReadAdvanced(const CompatFields& fields, Tr
   if (type != "text/html" && type != "text/plain") {
     return InvalidField("mimeType", "is neither \"text/html\" nor \"text/plain\"");
   }
-  return NewRequest(kAdvanced, fields, type == "text/html" ? v1::MARKUP_HTML : v1::MARKUP_NONE,
-                    call);
+  return NewRequest(kGoogleAdvanced, fields,
+                    type == "text/html" ? v1::MARKUP_HTML : v1::MARKUP_NONE, call);
 }
 
 // The translations of either edition; the name of the detected language is its own.
@@ -188,7 +195,7 @@ HttpHandler AnswerAtOnce(const HttpDoor& door, const CompatApi& api, const char*
       RETURN_IF_ERROR(fields.status());
       return act(door, *fields);
     };
-    answer->Send(AnswerCall(door, api, method, http, Error, admitted));
+    answer->Send(AnswerCall(door, api, method, http, GoogleError, admitted));
   };
 }
 
@@ -207,9 +214,9 @@ HttpHandler Choose(std::vector<AdvancedMethod> methods) {
         return method.handler(std::move(http), std::move(answer));
       }
     }
-    answer->Send(PlainError(404,
-                            "there is no such method; want translateText, detectLanguage or "
-                            "supportedLanguages"));
+    answer->Send(GooglePlainError(404,
+                                  "there is no such method; want translateText, translateDocument, "
+                                  "detectLanguage or supportedLanguages"));
   };
 }
 
@@ -218,22 +225,26 @@ HttpHandler Choose(std::vector<AdvancedMethod> methods) {
 void AddGoogle(const HttpDoor& door, HttpRouter* router) {
   const auto add = [&](const char* path, const HttpHandler& handler) {
     for (const char* method : {"GET", "POST"}) {
-      HttpRoute route = {.method = method, .path = path, .handler = handler, .error = PlainError};
+      HttpRoute route = {
+          .method = method, .path = path, .handler = handler, .error = GooglePlainError};
       if (route.method == "POST") route.body_types = {"application/json", kForm};
       router->Add(std::move(route));
     }
   };
   const HttpHandler translate =
-      TranslateHandler<TranslateCall>(door, kBasic, {ReadBasic, TranslatedBasic, Error});
+      TranslateHandler<TranslateCall>(door, kBasic, {ReadBasic, TranslatedBasic, GoogleError});
   add("/language/translate/v2", translate);
   add("/language/translate/v2/", translate);  // Weblate and Drupal
   add("/language/translate/v2/detect", AnswerAtOnce(door, kBasic, "Detect", DetectBasic));
   add("/language/translate/v2/languages", AnswerAtOnce(door, kBasic, "ListModels", ListBasic));
+  AddGoogleDocuments(door, router);
   const std::vector<AdvancedMethod> advanced = {
       {"POST", ":translateText",
-       TranslateHandler<TranslateCall>(door, kAdvanced, {ReadAdvanced, TranslatedAdvanced, Error})},
-      {"POST", ":detectLanguage", AnswerAtOnce(door, kAdvanced, "Detect", DetectAdvanced)},
-      {"GET", "/supportedLanguages", AnswerAtOnce(door, kAdvanced, "ListModels", ListAdvanced)}};
+       TranslateHandler<TranslateCall>(door, kGoogleAdvanced,
+                                       {ReadAdvanced, TranslatedAdvanced, GoogleError})},
+      {"POST", ":detectLanguage", AnswerAtOnce(door, kGoogleAdvanced, "Detect", DetectAdvanced)},
+      {"GET", "/supportedLanguages",
+       AnswerAtOnce(door, kGoogleAdvanced, "ListModels", ListAdvanced)}};
   add("/v3/projects/*", Choose(advanced));
 }
 

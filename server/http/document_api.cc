@@ -4,14 +4,12 @@
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/synchronization/mutex.h"
-#include "engine/base/mapped_file.h"
 #include "engine/base/status.h"
-#include "engine/base/utf8.h"
 #include "server/http/json.h"
-#include "server/http/multipart.h"
 #include "server/http/stream_api.h"
 #include "server/observe/trace.h"
 
@@ -19,27 +17,21 @@ namespace dragoman {
 namespace {
 
 constexpr char kFileDoor[] = "http";
-// The form around a file, and its other fields.
-constexpr size_t kFormBytes = 1 << 20;
-
-absl::Status CheckField(const FormPart& part) {
-  if (!IsValidUtf8(part.name)) return absl::InvalidArgumentError("a name is not valid UTF-8");
-  if (!IsValidUtf8(part.value)) return InvalidField(part.name, "is not valid UTF-8");
-  return absl::OkStatus();
+FileAnswer FileItself(const v1::DocumentReport& report) {
+  return {.head = {.content_type = report.media_type(), .headers = {SaveAs(report.file_name())}}};
 }
 
 // One translation of a file whose sender waits for it.  Events come from the exchange and from the
 // connection; one thread at a time pumps, and checks again for what has come up meanwhile.
 class HttpDocument : public std::enable_shared_from_this<HttpDocument> {
  public:
-  using Error = std::function<HttpResponse(const CallEnd& end)>;
-
   // With `events` it answers with all messages of the stream, otherwise with the file.
-  HttpDocument(std::shared_ptr<HttpAnswer> answer, std::string request_id, bool events, Error error)
+  HttpDocument(std::shared_ptr<HttpAnswer> answer, std::string request_id, bool events,
+               FileCall call)
       : answer_(std::move(answer)),
         request_id_(std::move(request_id)),
         events_(events),
-        error_(std::move(error)) {}
+        call_(std::move(call)) {}
 
   void Start(const ServerParts* parts, Caller caller, DocumentExchange::ReadFile read) {
     self_ = shared_from_this();
@@ -68,12 +60,11 @@ class HttpDocument : public std::enable_shared_from_this<HttpDocument> {
       } else if (!event.message.has_value()) {
         return;
       } else if (!gone_ && (events_ || event.message->has_chunk())) {
-        Begin();
+        std::string text = Begin();
+        text += events_ ? EventOf(*event.message) : Written(event.message->chunk());
         writing_ = true;
         // Called back later, on the connection's thread.
-        answer_->Write(
-            events_ ? EventOf(*event.message) : std::move(*event.message->mutable_chunk()),
-            [self] { self->Written(); });
+        answer_->Write(std::move(text), [self] { self->OnWritten(); });
       }
     }
   }
@@ -89,7 +80,7 @@ class HttpDocument : public std::enable_shared_from_this<HttpDocument> {
     Pump();
   }
 
-  void Written() {
+  void OnWritten() {
     {
       absl::MutexLock lock(&mutex_);
       writing_ = false;
@@ -97,40 +88,54 @@ class HttpDocument : public std::enable_shared_from_this<HttpDocument> {
     Pump();
   }
 
-  HttpResponse Head() const {
+  FileAnswer Describe() const {
+    FileAnswer file;
     if (events_) {
-      return {.content_type = kEventStream,
-              .headers = {{"X-Request-Id", request_id_}, {"X-Accel-Buffering", "no"}}};
+      file.head = {.content_type = kEventStream, .headers = {{"X-Accel-Buffering", "no"}}};
+    } else {
+      file = call_.answer == nullptr ? FileItself(exchange_->report())
+                                     : call_.answer(exchange_->report());
     }
-    const v1::DocumentReport& report = exchange_->report();
-    return {.content_type = report.media_type(),
-            .headers = {{"X-Request-Id", request_id_}, SaveAs(report.file_name())}};
+    file.head.headers.emplace_back("X-Request-Id", request_id_);
+    return file;
   }
 
-  void Begin() {
-    if (!std::exchange(begun_, true)) answer_->Begin(Head());
+  // Sends the head, once; returns what stands in front of the file.
+  std::string Begin() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (std::exchange(begun_, true)) return "";
+    file_ = Describe();
+    answer_->Begin(file_.head);
+    return file_.before;
   }
 
-  void End(const CallEnd& end) {
-    if (begun_ && end.status.ok()) return answer_->End();
-    if (begun_ && !events_) return;  // it is cut off: the connection closes
-    if (begun_) {
-      answer_->Write(ErrorEventOf(end), nullptr);
-      return answer_->End();
+  std::string Written(const std::string& chunk) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return file_.before.empty() ? chunk : absl::Base64Escape(chunk);
+  }
+
+  void End(const CallEnd& end) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (!begun_ && !end.status.ok()) return answer_->Send(call_.error(end));
+    if (!begun_) {
+      FileAnswer file = Describe();
+      file.head.body = file.before + file.after;
+      return answer_->Send(std::move(file.head));
     }
-    answer_->Send(end.status.ok() ? Head() : error_(end));
+    if (!end.status.ok() && !events_) return;  // it is cut off: the connection closes
+    if (!end.status.ok()) answer_->Write(ErrorEventOf(end), nullptr);
+    if (end.status.ok() && !file_.after.empty()) answer_->Write(file_.after, nullptr);
+    answer_->End();
   }
 
   std::shared_ptr<HttpAnswer> answer_;
   const std::string request_id_;
   const bool events_;
-  const Error error_;
+  const FileCall call_;
   std::shared_ptr<DocumentExchange> exchange_;
   std::shared_ptr<HttpDocument> self_;  // until its end
 
   absl::Mutex mutex_;
+  FileAnswer file_ ABSL_GUARDED_BY(mutex_);  // once it has begun
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
-  bool begun_ = false;
+  bool begun_ ABSL_GUARDED_BY(mutex_) = false;
   bool gone_ ABSL_GUARDED_BY(mutex_) = false;
   bool ended_ ABSL_GUARDED_BY(mutex_) = false;
 };
@@ -190,62 +195,6 @@ absl::Status ReadFields(const DocumentForm& form, v1::DocumentHeader* header) {
 
 }  // namespace
 
-std::string DocumentForm::Field(std::string_view name) const {
-  for (const auto& [field, value] : fields) {
-    if (field == name) return value;
-  }
-  return "";
-}
-
-absl::StatusOr<DocumentForm> ReadDocumentForm(const HttpRequest& http, const char* file_field) {
-  if (http.file == nullptr) return InvalidField(file_field, "is missing");
-  ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> body,
-                   MappedFile::Open(http.file->path()));
-  const std::string_view bytes(reinterpret_cast<const char*>(body->bytes().data()),
-                               body->bytes().size());
-  ASSIGN_OR_RETURN(const std::vector<FormPart> parts,
-                   ReadMultipart(http.Header("content-type"), bytes));
-  DocumentForm form;
-  size_t form_bytes = 0;
-  for (const FormPart& part : parts) {
-    const bool is_file = part.name == file_field;
-    if (is_file && form.file != nullptr) return InvalidField(file_field, "is there twice");
-    if (is_file) {
-      form.file_name = part.file_name.value_or("");
-      if (!IsValidUtf8(form.file_name)) return InvalidField(file_field, "has no name in UTF-8");
-      ASSIGN_OR_RETURN(form.file, Spool::New(0));
-      RETURN_IF_ERROR(form.file->Append(part.value));
-      continue;
-    }
-    RETURN_IF_ERROR(CheckField(part));
-    form_bytes += part.value.size();
-    if (form_bytes > kFormBytes) return InvalidField(part.name, "is too long");
-    form.fields.emplace_back(part.name, part.value);
-  }
-  if (form.file == nullptr) return InvalidField(file_field, "is missing");
-  return form;
-}
-
-void ReceiveForms(const HttpDoor& door, HttpRoute* route) {
-  route->body_types = {kMultipart};
-  route->max_file_bytes = door.max_document_bytes + kFormBytes;
-  route->receive = [door]() -> absl::StatusOr<std::shared_ptr<Spool>> {
-    RETURN_IF_ERROR(door.loaded());
-    return door.parts->documents->Receive();
-  };
-}
-
-void WithDocumentForm(
-    const HttpDoor& door, HttpRequest http, const char* file_field,
-    std::function<void(const HttpRequest& http, absl::StatusOr<DocumentForm> form)> act) {
-  door.parts->documents->Run(
-      [request = std::make_shared<HttpRequest>(std::move(http)), file_field, act = std::move(act)] {
-        absl::StatusOr<DocumentForm> form = ReadDocumentForm(*request, file_field);
-        request->file = nullptr;
-        act(*request, std::move(form));
-      });
-}
-
 std::pair<std::string, std::string> SaveAs(const std::string& file_name) {
   std::string escaped;
   for (const char c : file_name) {
@@ -273,43 +222,52 @@ void SendSpooled(const std::shared_ptr<HttpAnswer>& answer, HttpResponse head,
   SendRest(sending);
 }
 
-void TranslateFileOverHttp(
-    const HttpDoor& door, const char* door_name, HttpRequest http,
-    std::shared_ptr<HttpAnswer> answer, const char* file_field,
-    std::function<absl::Status(const DocumentForm& form, v1::DocumentHeader* header)> read,
-    std::function<HttpResponse(const CallEnd& end)> error) {
-  if (const absl::Status loaded = door.loaded(); !loaded.ok()) {
-    return answer->Send(error({.status = loaded}));
-  }
-  const auto act = [door, door_name, answer, read, error](const HttpRequest& request,
-                                                          absl::StatusOr<DocumentForm> form) {
-    absl::StatusOr<Caller> read_caller = CallerOf(request, door_name);
-    absl::Status status = read_caller.status();
-    status.Update(form.status());
-    Caller caller = read_caller.ok() ? *std::move(read_caller) : Caller{.door = door_name};
-    // The head of the answer contains the id, and is sent before the end of the call.
-    if (!IsRequestId(caller.request_id)) caller.request_id = NewRequestId();
-    const bool events = MediaType(request.Header("accept")) == kEventStream;
-    const auto call = std::make_shared<HttpDocument>(answer, caller.request_id, events, error);
-    const auto shared_form = std::make_shared<absl::StatusOr<DocumentForm>>(std::move(form));
-    call->Start(door.parts, std::move(caller),
-                [=](v1::DocumentHeader* header) -> absl::StatusOr<std::shared_ptr<Spool>> {
-                  RETURN_IF_ERROR(status);
-                  header->set_file_name((*shared_form)->file_name);
-                  RETURN_IF_ERROR(read(**shared_form, header));
-                  return std::move((*shared_form)->file);
-                });
+std::function<absl::StatusOr<std::shared_ptr<Spool>>(const HttpRequest& http,
+                                                     v1::DocumentHeader* header)>
+FileOfForm(const char* file_field,
+           std::function<absl::Status(const DocumentForm& form, v1::DocumentHeader* header)> read) {
+  return [file_field, read = std::move(read)](
+             const HttpRequest& http,
+             v1::DocumentHeader* header) -> absl::StatusOr<std::shared_ptr<Spool>> {
+    ASSIGN_OR_RETURN(DocumentForm form, ReadDocumentForm(http, file_field));
+    header->set_file_name(form.file_name);
+    RETURN_IF_ERROR(read(form, header));
+    return std::move(form.file);
   };
-  WithDocumentForm(door, std::move(http), file_field, act);
+}
+
+void TranslateFileOverHttp(const HttpDoor& door, HttpRequest http,
+                           std::shared_ptr<HttpAnswer> answer, const FileCall& file_call) {
+  if (const absl::Status loaded = door.loaded(); !loaded.ok()) {
+    return answer->Send(file_call.error({.status = loaded}));
+  }
+  absl::StatusOr<Caller> read_caller = CallerOf(http, file_call.door);
+  Caller caller = read_caller.ok() ? *read_caller : Caller{.door = file_call.door};
+  // The head of the answer contains the id, and is sent before the end of the call.
+  if (!IsRequestId(caller.request_id)) caller.request_id = NewRequestId();
+  const bool events = MediaType(http.Header("accept")) == kEventStream;
+  const auto call =
+      std::make_shared<HttpDocument>(std::move(answer), caller.request_id, events, file_call);
+  const auto request = std::make_shared<HttpRequest>(std::move(http));
+  call->Start(door.parts, std::move(caller),
+              [request, status = read_caller.status(), read = file_call.read](
+                  v1::DocumentHeader* header) -> absl::StatusOr<std::shared_ptr<Spool>> {
+                RETURN_IF_ERROR(status);
+                absl::StatusOr<std::shared_ptr<Spool>> file = read(*request, header);
+                request->file = nullptr;
+                return file;
+              });
 }
 
 void AddDocumentApi(const HttpDoor& door, HttpRouter* router) {
-  HttpRoute route = {.method = "POST",
-                     .path = "/v1/translate_file",
-                     .handler = [door](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
-                       TranslateFileOverHttp(door, kFileDoor, std::move(http), std::move(answer),
-                                             "file", ReadFields, ToHttpError);
-                     }};
+  HttpRoute route = {
+      .method = "POST",
+      .path = "/v1/translate_file",
+      .handler = [door](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
+        TranslateFileOverHttp(
+            door, std::move(http), std::move(answer),
+            {.door = kFileDoor, .read = FileOfForm("file", ReadFields), .error = ToHttpError});
+      }};
   ReceiveForms(door, &route);
   router->Add(std::move(route));
 }

@@ -13,9 +13,10 @@ namespace dragoman {
 namespace {
 
 bool FitsPath(std::string_view pattern, std::string_view path) {
-  if (pattern.empty() || pattern.back() != '*') return path == pattern;
-  const std::string_view prefix = pattern.substr(0, pattern.size() - 1);
-  return path.size() > prefix.size() && path.substr(0, prefix.size()) == prefix;
+  const size_t star = pattern.find('*');
+  if (star == pattern.npos) return path == pattern;
+  return path.size() >= pattern.size() && path.starts_with(pattern.substr(0, star)) &&
+         path.ends_with(pattern.substr(star + 1));
 }
 
 bool HasParameter(std::string_view query, std::string_view name) {

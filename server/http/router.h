@@ -34,7 +34,7 @@ HttpResponse PlainTextBody(int code, std::string_view message);
 
 struct HttpRoute {
   std::string method;  // "GET", which also answers HEAD, or "POST"
-  std::string path;    // "/v1/models", or "/v1/models/*" for all longer paths
+  std::string path;    // "/v1/models", or with a "*", which stands for one character or more
   HttpHandler handler;
   std::vector<std::string> body_types = {};  // media types; empty: the body is ignored
   // If not null: bodies are files, of up to max_file_bytes, each of which goes into a new spool.

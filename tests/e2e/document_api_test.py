@@ -1,5 +1,6 @@
 """Documents over gRPC and HTTP: bytes, callers and limits, with requests as clients send them."""
 
+import base64
 import http.client
 import json
 import os
@@ -17,12 +18,12 @@ TEXT = "\n\n".join(INPUTS) + "\n"
 PAIR = {"source_language": "en", "target_language": "de"}
 
 
-def form(file, name="letter.txt", **fields):
+def form(file, name="letter.txt", file_field="file", **fields):
     """The body and the type of a form with a file, as libraries send it."""
     boundary = uuid.uuid4().hex
     parts = [f'--{boundary}\r\nContent-Disposition: form-data; name="{field}"\r\n\r\n{value}\r\n'
              for field, value in fields.items()]
-    parts.append(f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n'
+    parts.append(f'--{boundary}\r\nContent-Disposition: form-data; name="{file_field}"; filename="{name}"\r\n'
                  "Content-Type: application/octet-stream\r\n\r\n")
     body = "".join(parts).encode() + file.encode() + f"\r\n--{boundary}--\r\n".encode()
     return body, f"multipart/form-data; boundary={boundary}"
@@ -135,6 +136,40 @@ class DocumentApiTest(ServerTest):
         self.assertEqual(status["status"], "error")
         self.assertIn("xx", status["error_message"])
 
+    def test_azure(self):
+        code, headers, body = self.upload(
+            "/translator/document:translate?sourceLanguage=en&targetLanguage=de&api-version=2024-05-01",
+            file_field="document")
+        self.assertEqual((code, body.decode()), (200, self.wanted))
+        self.assertEqual(headers["Content-Type"], "text/plain")
+
+    def google(self, text, server=None, headers=None):
+        return self.ask("POST", "/v3/projects/any/locations/global:translateDocument", json.dumps({
+            "documentInputConfig": {"content": base64.b64encode(text.encode()).decode(), "mimeType": "text/plain"},
+            "sourceLanguageCode": "en", "targetLanguageCode": "de"}),
+            {"Content-Type": "application/json", **(headers or {})}, server)
+
+    def test_google(self):
+        text = TEXT * 20  # some chunks
+        code, _, body = self.google(text)
+        self.assertEqual(code, 200, body)
+        translation = json.loads(body)["documentTranslation"]
+        self.assertEqual(base64.b64decode(translation["byteStreamOutputs"][0], validate=True).decode(),
+                         self.wanted * 20)
+        self.assertEqual(translation["mimeType"], "text/plain")
+
+    def test_a_stop_ends_a_reader_that_has_much_to_do(self):
+        server = serve(self, *self.arguments)
+        # The older md4c goes through all columns for each row, which takes minutes here.
+        cells = 200_000
+        table = "|a" * cells + "\n" + "|-" * cells + "\n|" * cells
+        body, content_type = form(table, name="table.md", **PAIR)
+        connection = http.client.HTTPConnection(server.http_address, timeout=120)
+        self.addCleanup(connection.close)
+        connection.request("POST", "/v1/translate_file", body, {"Content-Type": content_type})
+        await_true(lambda: server.metrics()["dragoman_requests_in_flight"].get((), 0) == 1, "the beginning of the call")
+        self.assertEqual(server.stop(), 0)
+
     def test_a_client_that_goes_away_ends_its_document(self):
         body, content_type = form("\n\n".join(INPUTS * 50), **PAIR)
         connection = http.client.HTTPConnection(self.server.http_address, timeout=120)
@@ -156,6 +191,12 @@ class DocumentApiTest(ServerTest):
             self.assertEqual(self.upload("/v2/document", server, target_lang="DE")[0], 403)
             self.assertEqual(self.upload("/v1/translate_file", server, **PAIR)[0], 401)
             self.assertEqual(self.upload("/translate_file", server, source="en", target="de")[0], 403)
+            azure = "/translator/document:translate?targetLanguage=de&sourceLanguage=en&api-version=2024-05-01"
+            for name, code in ((None, 401), ("eve", 401), ("ann", 200)):
+                key = f"{name}-secret-token"
+                headers = {"Ocp-Apim-Subscription-Key": key} if name else {}
+                self.assertEqual(self.upload(azure, server, headers, file_field="document")[0], code)
+                self.assertEqual(self.google("\n", server, {"X-goog-api-key": key} if name else {})[0], code)
             document = json.loads(self.upload("/v2/document", server, ann, source_lang="EN", target_lang="DE")[2])
             self.assertEqual(self.await_deepl(document, server, ann)["status"], "done")
             path = f"/v2/document/{document['document_id']}/result"

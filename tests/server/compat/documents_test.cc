@@ -4,8 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "engine/base/json.h"
 #include "tests/server/http_client.h"
@@ -27,14 +31,14 @@ nlohmann::json Json(const HttpReply& reply) {
 // A form with a file, and fields.
 std::string Upload(const std::string& file,
                    const std::vector<std::pair<std::string, std::string>>& fields,
-                   const std::string& name = "a.txt") {
+                   const std::string& name = "a.txt", const std::string& file_field = "file") {
   std::string body;
   for (const auto& [field, value] : fields) {
     body +=
         "--XY\r\nContent-Disposition: form-data; name=\"" + field + "\"\r\n\r\n" + value + "\r\n";
   }
-  return body + "--XY\r\nContent-Disposition: form-data; name=\"file\"; filename=\"" + name +
-         "\"\r\nContent-Type: application/octet-stream\r\n\r\n" + file + "\r\n--XY--\r\n";
+  return body + "--XY\r\nContent-Disposition: form-data; name=\"" + file_field + "\"; filename=\"" +
+         name + "\"\r\nContent-Type: application/octet-stream\r\n\r\n" + file + "\r\n--XY--\r\n";
 }
 
 class DocumentsTest : public testing::Test {
@@ -153,6 +157,96 @@ TEST_F(DocumentsTest, DeepLSaysWhatWentWrong) {
   EXPECT_THAT(std::string(status["error_message"]), HasSubstr("xx"));
 }
 
+TEST_F(DocumentsTest, AzureAnswersWithTheFile) {
+  const std::string path = "/translator/document:translate?api-version=2024-05-01";
+  const std::string to_german = path + "&targetLanguage=de";
+  const HttpReply reply = Post(to_german, Upload(kText, {}, "a.txt", "document"));
+  ASSERT_EQ(reply.code, 200) << reply.body;
+  EXPECT_THAT(reply.headers, HasSubstr("text/plain"));
+  EXPECT_THAT(reply.body, HasSubstr(Wanted()));
+  const std::string named = Upload(kText, {}, "a.txt", "document");
+  for (const auto& [target, body, field, message] :
+       {std::tuple<std::string, std::string, const char*, const char*>{
+            path, named, "targetLanguage", "is missing"},
+        {to_german, Upload(kText, {}), "file", "is not a field"},
+        {to_german, "--XY--\r\n", "document", "is missing"},
+        {to_german, Upload(kText, {}, "a.xyz", "document"), "document", "a.xyz"},
+        {to_german, Upload(kText, {{"glossary", "cat,Hund"}}, "a.txt", "document"), "glossary",
+         "is not supported"},
+        {to_german + "&category=mine", named, "category", "is not supported"},
+        {path + "&targetLanguage=xx", named, "targetLanguage", "xx"},
+        {to_german + "&sourceLanguage=xx", named, "sourceLanguage", "xx"},
+        {"/translator/document:translate?targetLanguage=de", named, "api-version", "2024-05-01"}}) {
+    const HttpReply refusal = Post(target, body);
+    EXPECT_EQ(refusal.code, 400) << refusal.body;
+    const nlohmann::json error = Json(refusal)["error"];
+    EXPECT_EQ(error["code"], "InvalidRequest");
+    EXPECT_EQ(error["target"], field) << error;
+    EXPECT_THAT(std::string(error["message"]), HasSubstr(message));
+  }
+  EXPECT_EQ(Post(to_german, "{}", kJson).code, 415);
+}
+
+std::string GoogleBody(const std::string& file, const std::string& type,
+                       const nlohmann::json& more = {{"targetLanguageCode", "de"}}) {
+  nlohmann::json body = {
+      {"documentInputConfig", {{"content", absl::Base64Escape(file)}, {"mimeType", type}}}};
+  body.update(more, /*merge_objects=*/true);
+  return body.dump();
+}
+
+TEST_F(DocumentsTest, GoogleAnswersInBase64) {
+  for (const char* place : {"any", "any/locations/global"}) {
+    const std::string path = absl::StrCat("/v3/projects/", place, ":translateDocument");
+    const HttpReply reply = Post(path, GoogleBody(kText, "text/plain"), kJson);
+    ASSERT_EQ(reply.code, 200) << reply.body;
+    EXPECT_THAT(reply.headers, HasSubstr("application/json"));
+    EXPECT_THAT(reply.body, HasSubstr("\"mimeType\":\"text/plain\",\"detectedLanguageCode\":\"en\","
+                                      "\"byteStreamOutputs\":[\""));
+    EXPECT_THAT(reply.body, HasSubstr(absl::Base64Escape(Wanted())));
+  }
+  const HttpReply given = Post(
+      "/v3/projects/any:translateDocument",
+      GoogleBody("", "text/plain",
+                 {{"sourceLanguageCode", "en"}, {"targetLanguageCode", "de"}, {"model", "any"}}),
+      kJson);
+  EXPECT_EQ(given.body,
+            R"({"documentTranslation":{"mimeType":"text/plain","byteStreamOutputs":[""]}})");
+  EXPECT_THAT(given.headers, HasSubstr("X-Dragoman-Ignored: model"));
+}
+
+TEST_F(DocumentsTest, GoogleSaysWhatWentWrong) {
+  const nlohmann::json german = {{"targetLanguageCode", "de"}};
+  const auto with = [&](const nlohmann::json& more) {
+    nlohmann::json all = german;
+    all.update(more);
+    return GoogleBody(kText, "text/plain", all);
+  };
+  for (const auto& [body, message] :
+       {std::pair<std::string, const char*>{
+            GoogleBody(kText, "text/plain", nlohmann::json::object()),
+            "targetLanguageCode: is missing"},
+        {"{", "the body"},
+        {german.dump(), "documentInputConfig: is missing"},
+        {GoogleBody(kText, ""), "documentInputConfig.mimeType"},
+        {GoogleBody(kText, "application/pdf"), "application/pdf"},
+        {with({{"documentInputConfig", {{"content", 1}}}}), "content"},
+        {with({{"documentInputConfig", {{"content", "%"}}}}), "base64"},
+        {with({{"documentInputConfig", {{"gcsSource", "x"}}}}),
+         "documentInputConfig.gcsSource: is not supported"},
+        {with({{"glossaryConfig", "x"}}), "glossaryConfig"},
+        {with({{"documentOutputConfig", {{"gcsDestination", "x"}}}}),
+         "documentOutputConfig.gcsDestination"},
+        {with({{"targetLanguageCode", "xx"}}), "targetLanguageCode"},
+        {with({{"sourceLanguageCode", "xx"}}), "sourceLanguageCode"}}) {
+    const HttpReply reply = Post("/v3/projects/any:translateDocument", body, kJson);
+    EXPECT_EQ(reply.code, 400) << reply.body;
+    EXPECT_EQ(Json(reply)["error"]["status"], "INVALID_ARGUMENT");
+    EXPECT_THAT(std::string(Json(reply)["error"]["message"]), HasSubstr(message));
+  }
+  EXPECT_EQ(Post("/v3/projects/any:translateDocument", "--XY--", kForm).code, 415);
+}
+
 TEST_F(DocumentsTest, AFileIsKeptForAnHour) {
   const nlohmann::json document =
       Json(Post("/v2/document", Upload(kText, {{"target_lang", "DE"}})));
@@ -194,6 +288,10 @@ TEST_F(DocumentBytesTest, AFileMayBeLongerThanAnyOtherBody) {
   EXPECT_EQ(Post("/v1/translate_file", Upload(lines + lines, {{"target_language", "de"}})).code,
             413);
   EXPECT_EQ(Post("/v1/translate", std::string(2 << 20, ' '), kJson).code, 413);
+  const std::string google = "/v3/projects/any:translateDocument";
+  EXPECT_EQ(Post(google, GoogleBody(lines, "text/plain"), kJson).code, 200);
+  EXPECT_EQ(Post(google, GoogleBody(lines + "\n", "text/plain"), kJson).code, 413);
+  EXPECT_EQ(Post(google, GoogleBody(lines + lines, "text/plain"), kJson).code, 413);
 }
 
 }  // namespace

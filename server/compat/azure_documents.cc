@@ -1,0 +1,100 @@
+// The call of Azure Translator that translates a file at once
+// (https://learn.microsoft.com/azure/ai-services/translator/document-translation/reference/synchronous-rest-api-guide).
+// The query has the languages, a form has the file, and the answer is the file.
+//
+//   curl 'localhost:9464/translator/document:translate?targetLanguage=de&api-version=2024-05-01'
+//     -F 'document=@letter.txt' -o letter.de.txt
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "engine/base/status.h"
+#include "server/base/field_error.h"
+#include "server/compat/compat.h"
+#include "server/compat/fields.h"
+#include "server/http/document_api.h"
+
+namespace dragoman {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr CompatApi kApi = {.name = "azure",
+                            .credential = "as the header Ocp-Apim-Subscription-Key",
+                            .key_header = "ocp-apim-subscription-key",
+                            .key_field = "Subscription-Key",
+                            .texts = "document",
+                            .source = "sourceLanguage",
+                            .target = "targetLanguage"};
+constexpr char kDocument[] = "document";
+constexpr std::array<std::string_view, 2> kVersions = {"2024-05-01", "2024-11-01-preview"};
+
+HttpResponse PlainError(int code, std::string_view message) {
+  const char* const name = code == 401 || code == 403 ? "Unauthorized"
+                           : code == 404              ? "ResourceNotFound"
+                           : code == 429              ? "RequestRateTooHigh"
+                           : code == 503              ? "ServiceUnavailable"
+                           : code >= 500              ? "InternalServerError"
+                                                      : "InvalidRequest";
+  return JsonResponse(code, {{"error", {{"code", name}, {"message", std::string(message)}}}});
+}
+
+// An error with the name of a field has it as its target.
+HttpResponse Error(const CallEnd& end) {
+  absl::Status status = InWordsOf(kApi, end.status);
+  if (FieldOf(status) == "header.file_name") status = WithField(status, kDocument);
+  HttpResponse response = ErrorByCode<PlainError>(status);
+  if (const std::string field = FieldOf(status); !field.empty()) {
+    Json body = Json::parse(response.body);
+    body["error"]["target"] = field;
+    response.body = body.dump();
+  }
+  return WithHeaders(std::move(response), end);
+}
+
+absl::Status ReadQuery(const absl::StatusOr<CompatFields>& query, v1::DocumentHeader* header) {
+  RETURN_IF_ERROR(query.status());
+  ASSIGN_OR_RETURN(const std::string version, query->Text("api-version"));
+  if (std::find(kVersions.begin(), kVersions.end(), version) == kVersions.end()) {
+    return InvalidField("api-version", "is not 2024-05-01");
+  }
+  ASSIGN_OR_RETURN(const std::string category, query->Text("category", "general"));
+  if (category != "general") return InvalidField("category", "is not supported");
+  ASSIGN_OR_RETURN(const std::string source, query->Text(kApi.source));
+  ASSIGN_OR_RETURN(const std::string target, query->Text(kApi.target));
+  if (target.empty()) return InvalidField(kApi.target, "is missing");
+  *header->mutable_request() = NewTranslateRequest({}, source, target);
+  return absl::OkStatus();
+}
+
+void Translate(const HttpDoor& door, HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
+  const auto query = std::make_shared<absl::StatusOr<CompatFields>>(CompatFields::ReadQuery(http));
+  UseKey(kApi, *query, &http);
+  std::erase_if(http.headers, [](const auto& header) { return header.first == "accept"; });
+  const auto read = [query](const DocumentForm& form, v1::DocumentHeader* header) {
+    for (const auto& [name, value] : form.fields) {
+      return InvalidField(name, name == "glossary" ? "is not supported: want a file alone"
+                                                   : "is not a field of this form");
+    }
+    return ReadQuery(*query, header);
+  };
+  TranslateFileOverHttp(door, std::move(http), std::move(answer),
+                        {.door = kApi.name, .read = FileOfForm(kDocument, read), .error = Error});
+}
+
+}  // namespace
+
+void AddAzureDocuments(const HttpDoor& door, HttpRouter* router) {
+  HttpRoute route = {.method = "POST",
+                     .path = "/translator/document:translate",
+                     .handler =
+                         [door](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
+                           Translate(door, std::move(http), std::move(answer));
+                         },
+                     .error = PlainError};
+  ReceiveForms(door, &route);
+  router->Add(std::move(route));
+}
+
+}  // namespace dragoman

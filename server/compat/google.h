@@ -1,0 +1,23 @@
+// What the files for Google's API share: texts (google.cc) and files (google_documents.cc).
+
+#ifndef DRAGOMAN_SERVER_COMPAT_GOOGLE_H_
+#define DRAGOMAN_SERVER_COMPAT_GOOGLE_H_
+
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "server/compat/compat.h"
+
+namespace dragoman {
+
+extern const CompatApi kGoogleAdvanced;
+
+HttpResponse GoogleError(const absl::Status& status);
+HttpResponse GooglePlainError(int code, std::string_view message);
+
+// REQUIRES: before the other methods of the advanced edition, whose path fits, too.
+void AddGoogleDocuments(const HttpDoor& door, HttpRouter* router);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_SERVER_COMPAT_GOOGLE_H_

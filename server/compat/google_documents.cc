@@ -1,0 +1,152 @@
+// The files of Google's Cloud Translation API, advanced edition
+// (https://cloud.google.com/translate/docs/reference/rest/v3/projects.locations/translateDocument):
+// in base64, and answered at once.
+//
+//   curl localhost:9464/v3/projects/any/locations/any:translateDocument
+//     -H 'Content-Type: application/json'
+//     -d '{"documentInputConfig": {"content": "R29vZCBtb3JuaW5nLg==", "mimeType": "text/plain"},
+//          "targetLanguageCode": "de"}'
+//   {"documentTranslation": {"mimeType": "text/plain", "detectedLanguageCode": "en",
+//                            "byteStreamOutputs": ["R3V0ZW4gTW9yZ2VuLg=="]}}
+
+#include <memory>
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "engine/base/json.h"
+#include "engine/base/mapped_file.h"
+#include "engine/base/status.h"
+#include "server/base/field_error.h"
+#include "server/compat/fields.h"
+#include "server/compat/google.h"
+#include "server/http/document_api.h"
+
+namespace dragoman {
+namespace {
+
+constexpr char kInput[] = "documentInputConfig";
+
+// What the answer depends on besides the report.
+struct Noted {
+  bool detect = false;
+  bool model = false;  // whether one was requested
+};
+
+// A string of an object; "" if it is absent.
+absl::StatusOr<std::string> TextOf(const nlohmann::json& object, const char* name,
+                                   const std::string& path) {
+  const auto found = object.find(name);
+  if (found == object.end() || found->is_null()) return "";
+  if (!found->is_string()) return InvalidField(path + name, "is not a string");
+  return found->get<std::string>();
+}
+
+absl::Status RefuseUnsupported(const nlohmann::json& body) {
+  for (const char* name : {"glossaryConfig", "customizedAttribution"}) {
+    if (body.contains(name)) return InvalidField(name, "is not supported");
+  }
+  const auto output = body.find("documentOutputConfig");
+  if (output == body.end()) return absl::OkStatus();
+  for (const char* name : {"gcsDestination", "mimeType"}) {
+    if (output->contains(name)) {
+      return InvalidField(absl::StrCat("documentOutputConfig.", name), "is not supported");
+    }
+  }
+  return absl::OkStatus();
+}
+
+// The bytes of the file, and its format in the header.
+absl::StatusOr<std::shared_ptr<Spool>> ReadInput(const nlohmann::json& body,
+                                                 v1::DocumentHeader* header) {
+  const auto input = body.find(kInput);
+  if (input == body.end() || !input->is_object()) return InvalidField(kInput, "is missing");
+  const std::string path = absl::StrCat(kInput, ".");
+  if (input->contains("gcsSource")) return InvalidField(path + "gcsSource", "is not supported");
+  ASSIGN_OR_RETURN(const std::string type, TextOf(*input, "mimeType", path));
+  if (type.empty()) return InvalidField(path + "mimeType", "is missing");
+  header->set_format(type);
+  const auto content = input->find("content");
+  if (content == input->end() || !content->is_string()) {
+    return InvalidField(path + "content", "is missing");
+  }
+  const auto& encoded = content->get_ref<const std::string&>();
+  std::string bytes;
+  if (!absl::Base64Unescape(encoded, &bytes) && !absl::WebSafeBase64Unescape(encoded, &bytes)) {
+    return InvalidField(path + "content", "is not base64");
+  }
+  ASSIGN_OR_RETURN(std::shared_ptr<Spool> file, Spool::New(bytes.size()));
+  RETURN_IF_ERROR(file->Append(bytes));
+  return file;
+}
+
+absl::StatusOr<std::shared_ptr<Spool>> Read(const HttpRequest& http, v1::DocumentHeader* header,
+                                            Noted* noted) {
+  if (http.file == nullptr) return InvalidField(kInput, "is missing");
+  ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file,
+                   MappedFile::Open(http.file->path()));
+  const std::string_view bytes(reinterpret_cast<const char*>(file->bytes().data()),
+                               file->bytes().size());
+  ASSIGN_OR_RETURN(const nlohmann::json body, ParseJsonObject(bytes, "the body"));
+  RETURN_IF_ERROR(RefuseUnsupported(body));
+  ASSIGN_OR_RETURN(const std::string source, TextOf(body, kGoogleAdvanced.source, ""));
+  ASSIGN_OR_RETURN(const std::string target, TextOf(body, kGoogleAdvanced.target, ""));
+  if (target.empty()) return InvalidField(kGoogleAdvanced.target, "is missing");
+  noted->detect = source.empty();
+  noted->model = body.contains("model");
+  *header->mutable_request() = NewTranslateRequest({}, source, target);
+  return ReadInput(body, header);
+}
+
+FileAnswer Answer(const v1::DocumentReport& report, const Noted& noted) {
+  nlohmann::ordered_json translation = {{"mimeType", report.media_type()}};
+  if (noted.detect) translation["detectedLanguageCode"] = report.source_language();
+  std::string before = translation.dump();
+  before.back() = ',';
+  FileAnswer answer = {
+      .head = {.content_type = "application/json"},
+      .before = absl::StrCat("{\"documentTranslation\":", before, "\"byteStreamOutputs\":[\""),
+      .after = "\"]}}"};
+  if (noted.model) answer.head.headers.emplace_back(kIgnored, "model");
+  return answer;
+}
+
+HttpResponse Error(const CallEnd& end) {
+  absl::Status status = InWordsOf(kGoogleAdvanced, end.status);
+  if (FieldOf(status) == "header.format") {
+    status = WithField(status, absl::StrCat(kInput, ".mimeType"));
+  }
+  return WithHeaders(GoogleError(status), end);
+}
+
+void Translate(const HttpDoor& door, HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
+  UseKey(kGoogleAdvanced, CompatFields::ReadQuery(http), &http);
+  // Another type of answer is not known there.
+  std::erase_if(http.headers, [](const auto& header) { return header.first == "accept"; });
+  const auto noted = std::make_shared<Noted>();
+  TranslateFileOverHttp(
+      door, std::move(http), std::move(answer),
+      {.door = kGoogleAdvanced.name,
+       .read = [noted](const HttpRequest& request,
+                       v1::DocumentHeader* header) { return Read(request, header, noted.get()); },
+       .error = Error,
+       .answer = [noted](const v1::DocumentReport& report) { return Answer(report, *noted); }});
+}
+
+}  // namespace
+
+void AddGoogleDocuments(const HttpDoor& door, HttpRouter* router) {
+  HttpRoute route = {.method = "POST",
+                     .path = "/v3/projects/*:translateDocument",
+                     .handler =
+                         [door](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
+                           Translate(door, std::move(http), std::move(answer));
+                         },
+                     .body_types = {"application/json"},
+                     .error = GooglePlainError};
+  ReceiveFiles(door, &route);
+  route.max_file_bytes += door.max_document_bytes / 3 + 1;  // base64 is longer
+  router->Add(std::move(route));
+}
+
+}  // namespace dragoman

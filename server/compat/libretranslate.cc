@@ -165,9 +165,7 @@ void Download(const HttpDoor& door, const HttpRequest& http,
   const auto document =
       door.parts->stored_documents->Find(name.substr(0, name.find('.')), absl::Now());
   const bool shows_token = !BearerToken(http.Header("authorization")).empty();
-  const absl::StatusOr<Caller> caller = CallerOf(http, kApi.name);
-  const auto principal = caller.ok() ? door.parts->principals->Identify(*caller)
-                                     : absl::StatusOr<std::string>(caller.status());
+  const auto principal = door.parts->principals->Identify(CallerOf(http, kApi.name));
   const bool foreign =
       document != nullptr && shows_token && principal.ok() && *principal != document->principal();
   if (document == nullptr || foreign || !document->state().end.has_value() ||

@@ -19,20 +19,9 @@
 #include "crypto/pem_files.h"
 #include "server/auth/file_watch.h"
 #include "server/auth/served_certificates.h"
+#include "server/auth/tls_options.h"
 
 namespace dragoman {
-
-// Paths of PEM files; all empty: no TLS.
-struct TlsOptions {
-  std::string cert;       // the server's certificate, then the intermediate ones
-  std::string key;        // its private key
-  std::string client_ca;  // authorities of client certificates; empty: none are required
-
-  bool enabled() const { return !cert.empty(); }
-};
-
-// INVALID_ARGUMENT unless the certificate and the key are both given or neither.
-absl::Status Validate(const TlsOptions& options);
 
 // The certificates of the gRPC port, and of the HTTP port.  Thread-safe.
 class Certificates {

@@ -17,10 +17,9 @@
 #include "absl/time/time.h"
 #include "dragoman/v1/config.pb.h"
 #include "engine/decode/worker_pool.h"
-#include "engine/math/precision.h"
 #include "engine/translator.h"
 #include "server/auth/principals.h"
-#include "server/auth/tls.h"
+#include "server/auth/tls_options.h"
 #include "server/compat/names.h"
 #include "server/observe/logging.h"
 

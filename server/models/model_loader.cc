@@ -10,7 +10,6 @@
 #include "engine/base/json.h"
 #include "engine/base/machine.h"
 #include "engine/base/status.h"
-#include "engine/math/gemm.h"
 #include "engine/model/model_report.h"
 #include "engine/servable.h"
 #include "server/observe/logging.h"
@@ -25,7 +24,7 @@ void LogLoaded(const Model& model, const ModelSource& source, int rows, absl::Du
       {{"model", model.name()},
        {"version", model.version()},
        {"precision", NameOf(model.precision())},
-       {"matmul", GemmMatmul(model.arithmetic())},
+       {"matmul", model.matmul()},
        {"isa", model.isa()},
        {"batch_rows", rows},
        {"seconds", absl::ToDoubleSeconds(took)}});

@@ -98,12 +98,6 @@ class Search {
   virtual absl::Span<const int32_t> StablePrefix(int n) const { return {}; }
 };
 
-// The search that the task asks for.
-std::unique_ptr<Search> MakeSearch(const SearchTask& task);
-
-// The most hypotheses that it will have alive at once.
-int MaxLive(const SearchTask& task);
-
 }  // namespace dragoman
 
 #endif  // DRAGOMAN_ENGINE_SEARCH_SEARCH_H_

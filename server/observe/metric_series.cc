@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/base/status.h"
+#include "server/base/load_failure.h"
 
 namespace dragoman {
 namespace {
@@ -139,7 +140,8 @@ void MetricSeries::AddModel(const Model& model, absl::Duration load) {
                                             {"isa", model.matmul_isa()}});
   info.Set(1);
   load_seconds.Add({{"model", name}}).Set(absl::ToDoubleSeconds(load));
-  for (const char* result : {"loaded", "memory", "broken", "golden"}) {
+  for (const char* result : {"loaded", NameOf(LoadFailure::kMemory), NameOf(LoadFailure::kBroken),
+                             NameOf(LoadFailure::kGolden)}) {
     model_loads.Add({{"model", name}, {"result", result}});
   }
   const int32_t unknown_id = UnknownId(model.tokenizer());

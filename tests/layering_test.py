@@ -87,7 +87,7 @@ DOORS = (
     (r"curl/", r"client/http_client\."),
     (r"zlib\.h", r"server/http/gzip\."),
     (r"openssl/", r"crypto/pem_files\.|client/file_digest\.|server/http/tls_context\."),
-    (r"CLI/", r"server/config/(command_line|flags)\.|client/(\w*commands?|usage)\."),
+    (r"CLI/", r"server/config/(command_line|flags)\.|client/(\w*commands?|flags|usage)\."),
     (r"nlohmann/", r"engine/base/json\.|server/observe/logging\.|client/json\."),
 )
 

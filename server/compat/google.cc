@@ -61,13 +61,13 @@ HttpResponse PlainError(int code, std::string_view message) {
   return ErrorBody(code, code == 404 ? "NOT_FOUND" : "INVALID_ARGUMENT", std::string(message));
 }
 
-struct TranslateCall {
+struct GoogleCall {
   bool detect = false;
   bool model = false;  // whether one was requested
 };
 
 absl::StatusOr<v1::TranslateRequest> NewRequest(const CompatApi& api, const CompatFields& fields,
-                                                v1::Markup markup, TranslateCall* call) {
+                                                v1::Markup markup, GoogleCall* call) {
   ASSIGN_OR_RETURN(v1::TranslateRequest request, ReadRequest(api, fields));
   ASSIGN_OR_RETURN(const std::string source, fields.Text(api.source));
   call->detect = source.empty();
@@ -76,12 +76,12 @@ absl::StatusOr<v1::TranslateRequest> NewRequest(const CompatApi& api, const Comp
   return request;
 }
 
-absl::StatusOr<v1::TranslateRequest> ReadBasic(const CompatFields& fields, TranslateCall* call) {
+absl::StatusOr<v1::TranslateRequest> ReadBasic(const CompatFields& fields, GoogleCall* call) {
   ASSIGN_OR_RETURN(const v1::Markup markup, FormatOf(fields, "html"));
   return NewRequest(kBasic, fields, markup, call);
 }
 
-absl::StatusOr<v1::TranslateRequest> ReadAdvanced(const CompatFields& fields, TranslateCall* call) {
+absl::StatusOr<v1::TranslateRequest> ReadAdvanced(const CompatFields& fields, GoogleCall* call) {
   for (const char* name : {"glossaryConfig", "transliterationConfig", "adaptiveMtConfig"}) {
     if (fields.Has(name)) return InvalidField(name, "is not supported");
   }
@@ -95,7 +95,7 @@ absl::StatusOr<v1::TranslateRequest> ReadAdvanced(const CompatFields& fields, Tr
 }
 
 // The translations of either edition; the name of the detected language is its own.
-Json Translations(const TranslateCall& call, const v1::TranslateResponse& response,
+Json Translations(const GoogleCall& call, const v1::TranslateResponse& response,
                   const char* detected) {
   Json translations = Json::array();
   for (const v1::Translation& translation : response.translations()) {
@@ -106,17 +106,17 @@ Json Translations(const TranslateCall& call, const v1::TranslateResponse& respon
   return {{"translations", std::move(translations)}};
 }
 
-HttpResponse Translated(const TranslateCall& call, const Json& body) {
+HttpResponse Translated(const GoogleCall& call, const Json& body) {
   HttpResponse answer = JsonResponse(200, body);
   if (call.model) answer.headers.emplace_back(kIgnored, "model");
   return answer;
 }
 
-HttpResponse TranslatedBasic(const TranslateCall& call, const v1::TranslateResponse& response) {
+HttpResponse TranslatedBasic(const GoogleCall& call, const v1::TranslateResponse& response) {
   return Translated(call, {{"data", Translations(call, response, "detectedSourceLanguage")}});
 }
 
-HttpResponse TranslatedAdvanced(const TranslateCall& call, const v1::TranslateResponse& response) {
+HttpResponse TranslatedAdvanced(const GoogleCall& call, const v1::TranslateResponse& response) {
   return Translated(call, Translations(call, response, "detectedLanguageCode"));
 }
 
@@ -224,14 +224,14 @@ void AddGoogle(const HttpDoor& door, HttpRouter* router) {
     }
   };
   const HttpHandler translate =
-      TranslateHandler<TranslateCall>(door, kBasic, {ReadBasic, TranslatedBasic, Error});
+      TranslateHandler<GoogleCall>(door, kBasic, {ReadBasic, TranslatedBasic, Error});
   add("/language/translate/v2", translate);
   add("/language/translate/v2/", translate);  // Weblate and Drupal
   add("/language/translate/v2/detect", AnswerAtOnce(door, kBasic, "Detect", DetectBasic));
   add("/language/translate/v2/languages", AnswerAtOnce(door, kBasic, "ListModels", ListBasic));
   const std::vector<AdvancedMethod> advanced = {
       {"POST", ":translateText",
-       TranslateHandler<TranslateCall>(door, kAdvanced, {ReadAdvanced, TranslatedAdvanced, Error})},
+       TranslateHandler<GoogleCall>(door, kAdvanced, {ReadAdvanced, TranslatedAdvanced, Error})},
       {"POST", ":detectLanguage", AnswerAtOnce(door, kAdvanced, "Detect", DetectAdvanced)},
       {"GET", "/supportedLanguages", AnswerAtOnce(door, kAdvanced, "ListModels", ListAdvanced)}};
   add("/v3/projects/*", Choose(advanced));

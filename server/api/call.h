@@ -71,7 +71,7 @@ class Call {
   // what is wrong with what the caller said (Caller::wrong). REQUIRES: called once, before anything
   // else is done for the call.
   absl::Status Admit();
-  // The same for what everybody may ask: a caller without a valid token is anonymous.
+  // Instead of Admit, for what everybody may ask: a caller without a valid token is anonymous.
   absl::Status AdmitAnybody();
 
   // The translator that answers, kept alive until the call has ended; nullptr if no model was

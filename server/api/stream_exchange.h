@@ -49,7 +49,7 @@ class TranslateStreamExchange : public Exchange {
   // was never called.
   TranslateStreamExchange(const ServerParts* parts, Caller caller, Ready ready);
 
-  // As for TranslateExchange.  REQUIRES: called once.
+  // Calls `parse` at once, but only if the caller is admitted.  REQUIRES: called once.
   void Start(Parse parse);
 
   StreamEvent Next();

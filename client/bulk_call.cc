@@ -43,11 +43,6 @@ absl::Status ToStatus(const v1::Error& error) {
 // One gRPC call.  It owns itself until OnDone.
 struct BulkCall::Stream
     : grpc::ClientBidiReactor<v1::TranslateBulkRequest, v1::TranslateBulkResponse> {
-  struct Pending {
-    v1::TranslateRequest request;
-    TranslationClient::TranslateDone done;
-  };
-
   explicit Stream(BulkCall* its_owner) : owner(its_owner) {}
 
   // Attaches it to a call; nothing is sent before Start.
@@ -72,8 +67,8 @@ struct BulkCall::Stream
       const int64_t id = next_id++;
       v1::TranslateBulkRequest item;
       item.set_id(std::to_string(id));
-      *item.mutable_request() = *request;
-      pending.emplace(item.id(), Pending{std::move(*request), std::move(*done)});
+      *item.mutable_request() = std::move(*request);
+      pending.emplace(item.id(), std::move(*done));
       to_write.push_back(std::move(item));
     }
     Pump();
@@ -148,7 +143,7 @@ struct BulkCall::Stream
       absl::MutexLock lock(&mutex);
       const auto found = pending.find(incoming.id());
       if (found != pending.end()) {
-        done = std::move(found->second.done);
+        done = std::move(found->second);
         pending.erase(found);
       }
     }
@@ -161,7 +156,7 @@ struct BulkCall::Stream
   }
 
   void OnDone(const grpc::Status& grpc_status) override {
-    std::map<std::string, Pending> left;
+    std::map<std::string, TranslationClient::TranslateDone> left;
     absl::Status status;
     {
       absl::MutexLock lock(&mutex);
@@ -183,14 +178,11 @@ struct BulkCall::Stream
     {
       absl::MutexLock lock(&its_owner->mutex_);
       if (its_owner->stream_.get() == this) its_owner->stream_ = nullptr;
-      if (absl::IsUnimplemented(status)) its_owner->unary_ = true;
     }
     // Drops the last reference here, unless another thread still holds one because it has not yet
     // noticed the end. The context holds the channel, which must not be destroyed on gRPC's thread.
     std::shared_ptr<Stream>(std::move(own)).reset();
-    for (auto& [id, request] : left) {
-      its_owner->Unanswered(std::move(request.request), std::move(request.done), status);
-    }
+    for (auto& [id, done] : left) done(status);
     absl::MutexLock lock(&its_owner->mutex_);
     --its_owner->streams_;
   }
@@ -204,7 +196,7 @@ struct BulkCall::Stream
   absl::Mutex mutex;
   int64_t next_id ABSL_GUARDED_BY(mutex) = 0;
   std::deque<v1::TranslateBulkRequest> to_write ABSL_GUARDED_BY(mutex);
-  std::map<std::string, Pending> pending ABSL_GUARDED_BY(mutex);
+  std::map<std::string, TranslationClient::TranslateDone> pending ABSL_GUARDED_BY(mutex);
   bool writing ABSL_GUARDED_BY(mutex) = false;
   bool pumping ABSL_GUARDED_BY(mutex) = false;    // a thread is in Pump
   bool hold_left ABSL_GUARDED_BY(mutex) = false;  // it will remove the hold
@@ -239,7 +231,6 @@ void BulkCall::TranslateAsync(v1::TranslateRequest request, TranslationClient::T
     bool open = false;
     {
       absl::MutexLock lock(&mutex_);
-      if (unary_) break;
       open = stream_ == nullptr;
       if (open) {
         stream_ = std::make_shared<Stream>(this);
@@ -253,13 +244,6 @@ void BulkCall::TranslateAsync(v1::TranslateRequest request, TranslationClient::T
     absl::MutexLock lock(&mutex_);
     if (stream_ == stream) stream_ = nullptr;
   }
-  connection_.client->TranslateAsync(std::move(request), std::move(done));
-}
-
-void BulkCall::Unanswered(v1::TranslateRequest request, TranslationClient::TranslateDone done,
-                          const absl::Status& status) {
-  if (!absl::IsUnimplemented(status)) return done(status);
-  connection_.client->TranslateAsync(std::move(request), std::move(done));
 }
 
 void BulkCall::Cancel(const absl::Status& status) {

@@ -5,7 +5,7 @@
 //   bulk.TranslateAsync(request, done);    // any number of times, without waiting
 //
 // When the call ends, every unanswered request fails with its status, and the next request opens a
-// new call.  If the server has no TranslateBulk, each request is a call of Translate.
+// new call.
 
 #ifndef DRAGOMAN_CLIENT_BULK_CALL_H_
 #define DRAGOMAN_CLIENT_BULK_CALL_H_
@@ -32,7 +32,6 @@ class BulkCall {
  public:
   // What a call needs from the client, which must outlive it.
   struct Connection {
-    TranslationClient* client = nullptr;
     void* stub = nullptr;  // v1::TranslationService::Stub
     std::function<void(grpc::ClientContext*)> prepare;
     std::function<absl::Status(const grpc::Status&)> to_status;
@@ -54,13 +53,9 @@ class BulkCall {
  private:
   struct Stream;
 
-  void Unanswered(v1::TranslateRequest request, TranslationClient::TranslateDone done,
-                  const absl::Status& status);
-
   const Connection connection_;
   absl::Mutex mutex_;
   std::shared_ptr<Stream> stream_ ABSL_GUARDED_BY(mutex_);  // null: the next request opens one
-  bool unary_ ABSL_GUARDED_BY(mutex_) = false;              // the server has no TranslateBulk
   int streams_ ABSL_GUARDED_BY(mutex_) = 0;                 // that have not ended
 };
 

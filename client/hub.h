@@ -55,10 +55,10 @@ class Hub {
   absl::StatusOr<HubRepository> List(const std::string& repository, const std::string& revision);
 
   // Fetches a file to `path`, continuing where an earlier call stopped, and checks its size and
-  // digest.  Until it is complete, the bytes are in a file named `path`, the beginning of the
-  // digest, and ".part"; then it is renamed.  `progress` is called with the number of bytes so far.
-  // Broken connections are resumed.  The same errors; DATA_LOSS if the content does not match the
-  // Hub's digest.
+  // digest.  The bytes go to a file beside it, which is renamed when it is complete:
+  // model.npz.1f3870be.part, where 1f3870be is the beginning of the digest.  `progress` is called
+  // with the number of bytes so far.  Broken connections are resumed.  The errors are those of
+  // List, and DATA_LOSS if the content does not match the Hub's digest.
   absl::Status Fetch(const HubRepository& repository, const HubFile& file, const std::string& path,
                      const std::function<void(int64_t)>& progress);
 

@@ -32,7 +32,7 @@ class Progress {
   // These lines were done by an earlier run: they count as done, but not for the rate.  Starts
   // again at `now`.  REQUIRES: no Update yet.
   void Skip(int64_t lines, int64_t bytes, absl::Time now);
-  // The same of what an earlier run turns out to have done, at any time.
+  // How much of this an earlier run turns out to have done, at any time.
   void SetEarlier(int64_t lines, int64_t bytes);
 
   // The number of lines, and their bytes, done since the start.

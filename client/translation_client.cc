@@ -276,7 +276,6 @@ absl::Status TranslationClient::TranslateStream(
 // A bulk call lasts as long as there are requests, so it has no deadline.
 std::unique_ptr<BulkCall> TranslationClient::OpenBulk() {
   return std::make_unique<BulkCall>(BulkCall::Connection{
-      .client = this,
       .stub = impl_->translation.get(),
       .prepare = [impl = impl_.get()](grpc::ClientContext* context) { impl->ShowToken(context); },
       .to_status =

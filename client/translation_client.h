@@ -61,7 +61,7 @@ class TranslationClient {
   // INVALID_ARGUMENT if a text is not valid UTF-8; such a request is not sent.
   absl::StatusOr<v1::TranslateResponse> Translate(const v1::TranslateRequest& request);
 
-  // The same without waiting: `done` is called exactly once, on this thread or on one of gRPC's,
+  // Translate without waiting: `done` is called exactly once, on this thread or on one of gRPC's,
   // and must not block.  The returned function cancels the call, which then ends with CANCELLED
   // unless it has ended already; it may be called at any time, on any thread.
   using TranslateDone = std::function<void(absl::StatusOr<v1::TranslateResponse>)>;

@@ -14,6 +14,7 @@
 #include "engine/base/utf8.h"
 #include "engine/job_maker.h"
 #include "engine/model/attention_tree.h"
+#include "engine/search/make_search.h"
 #include "engine/text/html_reader.h"
 #include "engine/text/inner_boundaries.h"
 #include "engine/text/language_tag.h"

@@ -86,7 +86,7 @@ Translation Chain(const Way& way, size_t text, Translation second) {
   return second;
 }
 
-// The same for a sentence, as far as it is known.
+// Chains a sentence, as far as it is known.
 FinishedSentence Chain(const Translation& first, FinishedSentence second) {
   if (first.sentences.size() == second.of) {
     second.source_span = first.sentences[second.index].source;

@@ -26,7 +26,7 @@ class Route {
   Route(std::shared_ptr<const Translator> first, const std::string& pivot,
         std::shared_ptr<const Translator> second);
 
-  // The same contract as Translator::Translate. `done` gets both steps at once: the times are their
+  // As Translator::Translate. `done` gets both steps at once: the times are their
   // sums, and `steps` has those of each.  With two steps, `on_progress` reports only the second,
   // which begins when the first is done.
   void Translate(TranslateRequest request, std::shared_ptr<RequestState> state,

@@ -13,27 +13,11 @@
 namespace dragoman {
 namespace {
 
-// Hugging Face's lengths include the decoder start; ours do not.
-int WithoutStart(int length) { return std::max(0, length - 1); }
-
-// The model's generation_config.json as options of a request.  Its lengths depend on the sentence
-// and are left to SetLengths.
+// What the model says.  Its lengths depend on the sentence and are left to SetLengths.
 DecodingOptions SaidBy(const GenerationConfig& generation, const Limits& limits) {
-  DecodingOptions said;
-  said.beam_size = std::clamp(generation.num_beams, 1, limits.max_beam_size);
-  said.length_penalty = generation.length_penalty;
-  said.word_penalty = generation.word_penalty;
-  said.shrinking_beam = generation.shrinking_beam;
-  said.max_length_ratio = generation.max_length_ratio;
-  said.disable_unk = generation.disable_unk;
-  said.repetition_guard = generation.repetition_guard;
-  said.early_stopping = generation.early_stopping;
-  said.no_repeat_ngram_size = generation.no_repeat_ngram_size;
-  said.repetition_penalty = generation.repetition_penalty;
-  said.renormalize_logits = generation.renormalize_logits;
-  said.replace_unknowns = generation.replace_unknowns;
-  said.forced_bos_id = generation.forced_bos_id;
-  said.forced_eos_id = generation.forced_eos_id;
+  DecodingOptions said = generation.options;
+  said.beam_size = std::clamp(said.beam_size.value_or(1), 1, limits.max_beam_size);
+  said.min_length = said.max_length = std::nullopt;
   return said;
 }
 
@@ -146,15 +130,14 @@ absl::Status SetLengths(const DecodingOptions& options, int source_tokens,
   const int least = static_cast<int>(search->min_length_ratio * static_cast<float>(source_tokens));
   const bool asked_for_minimum = options.min_length.has_value() || least > 0;
   search->min_length =
-      std::max(least, options.min_length.value_or(WithoutStart(generation.min_length)));
+      std::max(least, options.min_length.value_or(generation.options.min_length.value_or(0)));
   if (options.max_length.has_value()) {
     search->max_length = *options.max_length;
   } else {
     const int proportional =
         static_cast<int>(std::ceil(search->max_length_ratio * static_cast<float>(source_tokens))) +
         generation.length_margin.value_or(kLengthMargin);
-    const int models =
-        generation.max_length > 1 ? WithoutStart(generation.max_length) : model.max_positions;
+    const int models = generation.options.max_length.value_or(model.max_positions);
     search->max_length = std::min({std::max(proportional, 1), models, model.max_positions});
     search->max_length = std::max(search->max_length, search->min_length + 1);
   }

@@ -38,7 +38,8 @@ absl::StatusOr<SearchOptions> ResolveSearch(const DecodingOptions& options, cons
 // INVALID_ARGUMENT if the options contradict each other.
 absl::Status CheckSearch(const SearchOptions& search);
 
-// Sets the lengths for a sentence with this many source tokens.  INVALID_ARGUMENT likewise.
+// Sets the lengths for a sentence with this many source tokens.  INVALID_ARGUMENT if they do not
+// fit.
 absl::Status SetLengths(const DecodingOptions& options, int source_tokens,
                         const GenerationConfig& generation, const ModelSpec& model,
                         SearchOptions* search);

@@ -50,7 +50,7 @@ class Translator {
   void Translate(TranslateRequest request, std::shared_ptr<RequestState> state,
                  std::function<void(TranslateResponse)> done,
                  OnProgress on_progress = nullptr) const;
-  // The same for an anonymous caller; returns the state.
+  // Translate for an anonymous caller; returns the state.
   std::shared_ptr<RequestState> Translate(TranslateRequest request, absl::Time deadline,
                                           std::function<void(TranslateResponse)> done) const;
 

@@ -135,10 +135,11 @@ bool CheckConfig(const ServerOptions& options, std::ostream* out) {
   }
   // A directory of models has a pivot by default, which need not be of use.
   if (options.config.has_pivot()) findings.Pivot(options.pivot);
+  FileWatcher watcher;  // which is not started
   if (options.tls.enabled()) {
-    findings.Result("tls", Certificates::Open(options.tls, [](const auto&) {}).status());
+    findings.Result("tls", Certificates::Open(options.tls, &watcher, [](const auto&) {}).status());
   }
-  findings.Result("auth-tokens", Principals::Create(options.auth, {}).status());
+  findings.Result("auth-tokens", Principals::Create(options.auth, &watcher).status());
   *out << (findings.none() ? "the configuration is right\n" : "the configuration is wrong\n");
   return findings.none();
 }

@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "engine/base/mutex_checks.h"
+#include "engine/machine_report.h"
 #include "server/check.h"
 #include "server/config/config.h"
 #include "server/net/process_limits.h"
 #include "server/observe/logging.h"
-#include "server/observe/machine_report.h"
 #include "server/server.h"
 #include "server/service_manager.h"
 #include "server/shutdown.h"
@@ -27,12 +27,26 @@ int Fail(const absl::Status& status) {
   return EXIT_FAILURE;
 }
 
+// For the arithmetic that models are loaded with.
+void LogMachine(dragoman::Arithmetic arithmetic) {
+  const dragoman::MachineReport machine = dragoman::ReportMachine();
+  dragoman::Log(dragoman::LogLevel::kInfo, "machine",
+                {{"cpu", machine.cpu},
+                 {"cores", int64_t{machine.cores}},
+                 {"memory_bytes", static_cast<int64_t>(machine.memory_bytes)},
+                 {"huge_pages", machine.huge_pages},
+                 {"kernels", machine.kernels},
+                 {"onednn", machine.onednn},
+                 {"precision", NameOf(Resolve(arithmetic.precision))},
+                 {"products", DescribeProducts(arithmetic)}});
+}
+
 absl::StatusOr<std::unique_ptr<dragoman::Server>> Start(const dragoman::ServerOptions& options,
                                                         dragoman::ReadOptions read_again) {
   const dragoman::ExplainAborts explain;
   dragoman::InitLogging(options.log);
   // Before any worker thread starts: oneDNN asks the kernel for the use of AMX in its first call.
-  dragoman::LogMachine({options.precision, options.matmul});
+  LogMachine({options.precision, options.matmul});
   return dragoman::Server::Start(options, std::move(read_again));
 }
 

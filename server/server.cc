@@ -135,12 +135,13 @@ absl::Status Server::ReadSecrets() {
       metrics_.OnReload(Reloaded::kCertificates, validity.status());
       if (validity.ok()) metrics_.OnCertificates(validity->not_before, validity->not_after);
     };
-    ASSIGN_OR_RETURN(certificates_, Certificates::Open(options_.tls, on_read));
+    ASSIGN_OR_RETURN(certificates_, Certificates::Open(options_.tls, &watcher_, on_read));
   }
-  const WatchOptions watch = {.on_read = [this](const absl::Status& status) {
+  const auto on_tokens = [this](const absl::Status& status) {
     metrics_.OnReload(Reloaded::kTokens, status);
-  }};
-  ASSIGN_OR_RETURN(principals_, Principals::Create(options_.auth, watch));
+  };
+  ASSIGN_OR_RETURN(principals_, Principals::Create(options_.auth, &watcher_, on_tokens));
+  watcher_.Start();
   return absl::OkStatus();
 }
 
@@ -303,8 +304,7 @@ void Server::SetServing(bool serving) {
 void Server::Reload() {
   Log(LogLevel::kInfo, "reading the configuration, models, certificates and tokens again");
   model_manager_->ReadAgain();
-  if (certificates_ != nullptr) certificates_->ReadAgain();
-  principals_->ReadAgain();
+  watcher_.ReadAgain();
 }
 
 void Server::Drain() {

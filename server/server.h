@@ -21,6 +21,7 @@
 #include "server/api/document_desk.h"
 #include "server/api/document_store.h"
 #include "server/api/gate.h"
+#include "server/auth/file_watcher.h"
 #include "server/auth/principals.h"
 #include "server/auth/tls.h"
 #include "server/config/config.h"
@@ -99,6 +100,7 @@ class Server {
   ModelRegistry models_;
   std::unique_ptr<Principals> principals_;
   std::unique_ptr<Certificates> certificates_;  // null: plain text
+  FileWatcher watcher_;                         // of the files of the two above
   ServerParts parts_;
   DocumentDesk documents_;
   DocumentStore stored_documents_;

@@ -50,10 +50,9 @@ def room(box, name, rooms, others=""):
 BELOW_TRANSLATOR = rf"engine/({'|'.join(ENGINE)})/"
 # The headers of the engine that the server may include: its public interface, and headers for configuration,
 # observation and reports.
-FRONT_DOOR = (r"engine/(translator|route|servable)\.h|engine/base/|"
+FRONT_DOOR = (r"engine/(translator|route|servable|machine_report)\.h|engine/base/|"
               r"engine/text/(language_tag|splitter|text_span)\.h|"
-              r"engine/decode/(worker_pool|observer|quota)\.h|engine/model/(model|model_report)\.h|"
-              r"engine/math/(gemm|int8_crossover|kernel_shapes|kernels|onednn_matmul|precision)\.h")
+              r"engine/decode/(worker_pool|observer|quota)\.h|engine/model/(model|model_report)\.h")
 
 # The files of a box (the first pattern that matches) may include these files of the project, and no others.
 DIRECTORIES = (
@@ -88,7 +87,7 @@ DOORS = (
     (r"curl/", r"client/http_client\."),
     (r"zlib\.h", r"server/http/gzip\."),
     (r"openssl/", r"crypto/pem_files\.|client/file_digest\.|server/http/tls_context\."),
-    (r"CLI/", r"server/config/(command_line|flags)\.|client/(\w*commands?|usage)\."),
+    (r"CLI/", r"server/config/(command_line|flags)\.|client/(\w*commands?|flags|usage)\."),
     (r"nlohmann/", r"engine/base/json\.|server/observe/logging\.|client/json\."),
 )
 

@@ -34,11 +34,11 @@ SearchOptions Lengths(const DecodingOptions& options, int source_tokens,
 
 TEST(SearchRequest, TakesFromTheModelWhatTheRequestLeavesOut) {
   GenerationConfig generation;
-  generation.num_beams = 6;
-  generation.length_penalty = 0.8f;
-  generation.early_stopping = EarlyStopping::kFull;
-  generation.renormalize_logits = true;
-  generation.forced_eos_id = 3;
+  generation.options.beam_size = 6;
+  generation.options.length_penalty = 0.8f;
+  generation.options.early_stopping = EarlyStopping::kFull;
+  generation.options.renormalize_logits = true;
+  generation.options.forced_eos_id = 3;
   generation.bad_words_ids = {{7}};
   auto search = ResolveSearch({}, Limits(), generation, kModel);
   ASSERT_TRUE(search.ok()) << search.status();
@@ -85,7 +85,7 @@ TEST(SearchRequest, EveryEntryOfTheTableChecksItsRange) {
 
 TEST(SearchRequest, TheBeamOfAModelIsCappedAtTheServersLimit) {
   GenerationConfig generation;
-  generation.num_beams = 12;
+  generation.options.beam_size = 12;
   const auto search = ResolveSearch({}, {.max_beam_size = 4}, generation, kModel);
   ASSERT_TRUE(search.ok()) << search.status();
   EXPECT_EQ(search->beam_size, 4);
@@ -97,19 +97,19 @@ TEST(SearchRequest, TheDefaultMaximumIsProportionalToTheSource) {
   EXPECT_EQ(Lengths({}, 400).max_length, 512);  // the model's positions
 }
 
-TEST(SearchRequest, TheModelsMaximumCountsTheDecoderStart) {
+TEST(SearchRequest, TheModelsLengthsHoldWhereTheRequestHasNone) {
   GenerationConfig generation;
-  generation.max_length = 48;
+  generation.options.max_length = 47;
   EXPECT_EQ(Lengths({}, 30, generation).max_length, 47);
   EXPECT_EQ(Lengths({.max_length = 100}, 30, generation).max_length, 100);
-  generation.min_length = 10;
+  generation.options.min_length = 9;
   EXPECT_EQ(Lengths({}, 30, generation).min_length, 9);
 }
 
 TEST(SearchRequest, MakesRoomForTheMinimum) {
   EXPECT_EQ(Lengths({.min_length = 200}, 1).max_length, 201);
   GenerationConfig generation;
-  generation.min_length = 30;
+  generation.options.min_length = 30;
   EXPECT_EQ(Lengths({.max_length = 5}, 1, generation).min_length, 4);
 }
 

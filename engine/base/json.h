@@ -16,15 +16,13 @@ namespace dragoman {
 // kMaxJsonDepth.
 absl::StatusOr<nlohmann::json> ParseJsonObject(std::string_view text, const std::string& name);
 
-// The same for one array.
+// Parses one JSON array, with the errors of ParseJsonObject.
 absl::StatusOr<nlohmann::json> ParseJsonArray(std::string_view text, const std::string& name);
 
 inline constexpr int kMaxJsonDepth = 32;
 
-// The same for a file.  NOT_FOUND if there is none at `path`.
+// Parses a file that holds an object, or an array.  NOT_FOUND if there is none at `path`.
 absl::StatusOr<nlohmann::json> ReadJsonObject(const std::string& path);
-
-// The same for a file that holds an array.
 absl::StatusOr<nlohmann::json> ReadJsonArray(const std::string& path);
 
 // A value as JSON, for a message: its first 80 bytes if it is longer, and bytes that are not UTF-8

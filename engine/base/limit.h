@@ -10,7 +10,7 @@
 
 namespace dragoman {
 
-// The same status, which also names the limit.
+// The status, which then also names the limit.
 absl::Status OverLimit(absl::Status status, absl::string_view limit);
 
 // The limit that OverLimit was given, or "".

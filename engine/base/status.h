@@ -64,11 +64,11 @@ std::string FieldOf(const absl::Status& status);
 // code and the payloads.  OK stays OK.
 absl::Status Annotate(const absl::Status& status, absl::string_view context);
 
-// The same status with the paths in its message relative to `directory`, for callers that name the
+// The status with the paths in its message relative to `directory`, for callers that name the
 // directory themselves.
 absl::Status RelativeTo(const std::string& directory, const absl::Status& status);
 
-// The same status, which also says how long to wait before trying again.
+// The status, which then also says how long to wait before trying again.
 absl::Status RetryAfter(absl::Status status, absl::Duration delay);
 
 // The delay that RetryAfter was given, if any.

@@ -25,7 +25,7 @@ namespace dragoman {
 // one.
 absl::StatusOr<nlohmann::json> ParseYamlObject(std::string_view text, const std::string& name);
 
-// The same for a file.  NOT_FOUND if there is none at `path`.
+// Parses a file that holds a mapping.  NOT_FOUND if there is none at `path`.
 absl::StatusOr<nlohmann::json> ReadYamlObject(const std::string& path);
 
 }  // namespace dragoman

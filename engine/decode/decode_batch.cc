@@ -18,6 +18,7 @@
 
 #include "engine/base/status.h"
 #include "engine/decode/replay.h"
+#include "engine/search/make_search.h"
 
 namespace dragoman {
 

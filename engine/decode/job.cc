@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/decode/replay.h"
+#include "engine/search/make_search.h"
 
 namespace dragoman {
 

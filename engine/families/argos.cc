@@ -28,9 +28,9 @@ absl::StatusOr<ModelConfig> Configure(const DirectoryFiles& files) {
   ASSIGN_OR_RETURN(const CTranslate2Model model, OpenModel(files));
   ASSIGN_OR_RETURN(ModelSpec spec, ReadCTranslate2Spec(model));
   GenerationConfig search = CTranslate2Search();
-  search.num_beams = 4;
-  search.length_penalty = 0.2f;
-  search.replace_unknowns = true;
+  search.options.beam_size = 4;
+  search.options.length_penalty = 0.2f;
+  search.options.replace_unknowns = true;
   return ModelConfig{std::move(spec), std::move(search)};
 }
 

@@ -259,9 +259,9 @@ absl::StatusOr<ModelSpec> ReadCTranslate2Spec(const CTranslate2Model& model) {
 
 GenerationConfig CTranslate2Search() {
   GenerationConfig search;
-  search.num_beams = 2;
-  search.min_length = 2;  // at least one token after the decoder's start
-  search.early_stopping = EarlyStopping::kFull;
+  search.options.beam_size = 2;
+  search.options.min_length = 1;
+  search.options.early_stopping = EarlyStopping::kFull;
   return search;
 }
 

@@ -46,7 +46,8 @@ absl::Status RefuseUnknownOptions(const JsonFields& fields) {
   return absl::OkStatus();
 }
 
-absl::Status ReadEarlyStopping(const JsonFields& fields, EarlyStopping* early_stopping) {
+absl::Status ReadEarlyStopping(const JsonFields& fields,
+                               std::optional<EarlyStopping>* early_stopping) {
   const Json* value = fields.Find("early_stopping");
   if (value == nullptr || *value == false) return absl::OkStatus();
   if (*value == true) {
@@ -79,17 +80,17 @@ absl::Status ReadBadWords(const JsonFields& fields, const ModelSpec& model,
   return absl::OkStatus();
 }
 
-// Hugging Face counts the decoder start in max_length and min_length, but not in *_new_tokens,
-// which take precedence.
-absl::Status ReadLengths(const JsonFields& fields, GenerationConfig* generation) {
-  RETURN_IF_ERROR(fields.Read("max_length", 1, kMaxLength, &generation->max_length));
-  RETURN_IF_ERROR(fields.Read("min_length", 0, kMaxLength, &generation->min_length));
-  int max_new = 0;
-  int min_new = 0;
-  RETURN_IF_ERROR(fields.Read("max_new_tokens", 1, kMaxLength, &max_new));
-  RETURN_IF_ERROR(fields.Read("min_new_tokens", 0, kMaxLength, &min_new));
-  if (max_new > 0) generation->max_length = max_new + 1;
-  if (min_new > 0) generation->min_length = min_new + 1;
+// Hugging Face counts the decoder start in max_length and min_length, which we do not, but not in
+// *_new_tokens, which take precedence.
+absl::Status ReadLengths(const JsonFields& fields, DecodingOptions* options) {
+  std::optional<int> longest, shortest, shortest_new;
+  RETURN_IF_ERROR(fields.Read("max_length", 1, kMaxLength, &longest));
+  RETURN_IF_ERROR(fields.Read("min_length", 0, kMaxLength, &shortest));
+  if (longest > 1) options->max_length = *longest - 1;
+  if (shortest > 0) options->min_length = *shortest - 1;
+  RETURN_IF_ERROR(fields.Read("max_new_tokens", 1, kMaxLength, &options->max_length));
+  RETURN_IF_ERROR(fields.Read("min_new_tokens", 0, kMaxLength, &shortest_new));
+  if (shortest_new > 0) options->min_length = shortest_new;
   return absl::OkStatus();
 }
 
@@ -283,21 +284,22 @@ absl::StatusOr<Vocabulary> FairseqVocabulary(const PieceModel& pieces) {
 absl::StatusOr<GenerationConfig> ReadGeneration(const JsonFields& fields, const ModelSpec& spec) {
   GenerationConfig generation;
   RETURN_IF_ERROR(RefuseUnknownOptions(fields));
-  RETURN_IF_ERROR(ReadLengths(fields, &generation));
-  RETURN_IF_ERROR(fields.Read("num_beams", 1, kMaxBeams, &generation.num_beams));
-  RETURN_IF_ERROR(fields.Read("length_penalty", &generation.length_penalty));
-  RETURN_IF_ERROR(ReadEarlyStopping(fields, &generation.early_stopping));
+  DecodingOptions& options = generation.options;
+  RETURN_IF_ERROR(ReadLengths(fields, &options));
+  RETURN_IF_ERROR(fields.Read("num_beams", 1, kMaxBeams, &options.beam_size));
+  RETURN_IF_ERROR(fields.Read("length_penalty", &options.length_penalty));
+  RETURN_IF_ERROR(ReadEarlyStopping(fields, &options.early_stopping));
   RETURN_IF_ERROR(
-      fields.Read("no_repeat_ngram_size", 0, kMaxLength, &generation.no_repeat_ngram_size));
-  RETURN_IF_ERROR(fields.Read("repetition_penalty", &generation.repetition_penalty));
-  if (generation.repetition_penalty <= 0.0f) {
+      fields.Read("no_repeat_ngram_size", 0, kMaxLength, &options.no_repeat_ngram_size));
+  RETURN_IF_ERROR(fields.Read("repetition_penalty", &options.repetition_penalty));
+  if (options.repetition_penalty.value_or(1.0f) <= 0.0f) {
     return fields.Wrong("repetition_penalty", "a number above 0");
   }
-  RETURN_IF_ERROR(fields.Read("renormalize_logits", &generation.renormalize_logits));
+  RETURN_IF_ERROR(fields.Read("renormalize_logits", &options.renormalize_logits));
   RETURN_IF_ERROR(fields.Read("split_sentences", &generation.split_sentences));
   const int last = spec.target_vocabulary - 1;
-  RETURN_IF_ERROR(fields.Read("forced_bos_token_id", 0, last, &generation.forced_bos_id));
-  RETURN_IF_ERROR(fields.Read("forced_eos_token_id", 0, last, &generation.forced_eos_id));
+  RETURN_IF_ERROR(fields.Read("forced_bos_token_id", 0, last, &options.forced_bos_id));
+  RETURN_IF_ERROR(fields.Read("forced_eos_token_id", 0, last, &options.forced_eos_id));
   RETURN_IF_ERROR(ReadBadWords(fields, spec, &generation.bad_words_ids));
   return generation;
 }

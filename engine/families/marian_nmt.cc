@@ -132,25 +132,23 @@ absl::StatusOr<GenerationConfig> ReadSearch(const MarianModel& model) {
   const bool bergamot = model.files.search_file.empty();
   const JsonFields fields({{model.files.search_file, &model.files.search}});
   GenerationConfig search;
-  search.num_beams = bergamot ? 1 : 12;
-  search.length_penalty = bergamot ? 1.0f : 0.0f;
-  search.shrinking_beam = true;
-  search.max_length_ratio = bergamot ? 2.0f : 3.0f;
+  search.options.beam_size = bergamot ? 1 : 12;
+  search.options.length_penalty = bergamot ? 1.0f : 0.0f;
+  search.options.shrinking_beam = true;
+  search.options.max_length_ratio = bergamot ? 2.0f : 3.0f;
   search.length_margin = 0;
-  search.repetition_guard = false;
+  search.options.repetition_guard = false;
   bool allow_unknown = false;
   if (const nlohmann::json* given = fields.Find("normalize"); given && given->is_boolean()) {
-    search.length_penalty = given->get<bool>() ? 1.0f : 0.0f;
+    search.options.length_penalty = given->get<bool>() ? 1.0f : 0.0f;
   } else {
-    RETURN_IF_ERROR(fields.Read("normalize", &search.length_penalty));
+    RETURN_IF_ERROR(fields.Read("normalize", &search.options.length_penalty));
   }
-  RETURN_IF_ERROR(fields.Read("beam-size", 1, 1024, &search.num_beams));
-  RETURN_IF_ERROR(fields.Read("word-penalty", &search.word_penalty));
-  float ratio = *search.max_length_ratio;
-  RETURN_IF_ERROR(fields.Read("max-length-factor", &ratio));
-  search.max_length_ratio = ratio;
+  RETURN_IF_ERROR(fields.Read("beam-size", 1, 1024, &search.options.beam_size));
+  RETURN_IF_ERROR(fields.Read("word-penalty", &search.options.word_penalty));
+  RETURN_IF_ERROR(fields.Read("max-length-factor", &search.options.max_length_ratio));
   RETURN_IF_ERROR(fields.Read("allow-unk", &allow_unknown));
-  search.disable_unk = !allow_unknown;
+  search.options.disable_unk = !allow_unknown;
   return search;
 }
 

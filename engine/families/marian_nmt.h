@@ -65,7 +65,7 @@ absl::StatusOr<ModelSpec> ReadMarianSpec(const MarianModel& model);
 // The most tokens of a sentence, where the network itself sets no limit.
 inline constexpr int kMarianPositions = 2048;
 
-// The same for recurrent networks: types s2s, amun and nematus.
+// The network of the types s2s, amun and nematus, which are recurrent.
 absl::StatusOr<ModelSpec> ReadMarianRecurrent(const MarianModel& model);
 // Their tensors, under the names of s2s (recurrent.cc).
 absl::StatusOr<Checkpoint> MarianRecurrentTensors(const MarianModel& model);

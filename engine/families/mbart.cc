@@ -51,7 +51,7 @@ absl::StatusOr<ModelConfig> Configure(const DirectoryFiles& files) {
   ASSIGN_OR_RETURN(config.generation, ReadGeneration(fields.search, spec));
   // The default of the configuration class, which applies if there is no generation_config.json.
   if (files.generation.empty() && fields.model.Find("forced_eos_token_id") == nullptr) {
-    config.generation.forced_eos_id = spec.eos_id;
+    config.generation.options.forced_eos_id = spec.eos_id;
   }
   return config;
 }

@@ -69,7 +69,7 @@ class Checkpoint {
   Checkpoint(std::string name, std::vector<std::shared_ptr<const MappedFile>> files,
              std::map<std::string, Tensor> tensors);
 
-  // The same tensors under other names; those renamed to "" are left out.  If several tensors get
+  // These tensors under other names; those renamed to "" are left out.  If several tensors get
   // the same name, the first in the order of the old names has it, and the others keep their own.
   Checkpoint Renamed(absl::FunctionRef<std::string(const std::string&)> name) const;
   // Without the tensors of these names; a name may begin or end with *, which stands for any text.

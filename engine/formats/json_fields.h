@@ -33,7 +33,7 @@ class JsonFields {
   // INVALID_ARGUMENT: "config.json: d_model is "wide", want a whole number".  REQUIRES: a file has
   // the field.
   absl::Status Wrong(const std::string& field, const std::string& want) const;
-  // The same as UNIMPLEMENTED, for a valid value that this engine does not support.
+  // UNIMPLEMENTED in the words of Wrong, for a valid value that this engine does not support.
   absl::Status Unknown(const std::string& field, const std::string& want) const;
 
   // Each of these leaves *value unchanged if no file has the field.
@@ -43,6 +43,13 @@ class JsonFields {
   absl::Status Read(const std::string& field, bool* value) const;
   absl::Status Read(const std::string& field, float* value) const;
   absl::Status Read(const std::string& field, std::string* value) const;
+  template <typename T>
+  absl::Status Read(const std::string& field, std::optional<T>* value) const {
+    T read{};
+    const absl::Status status = Read(field, &read);
+    if (status.ok() && Find(field) != nullptr) *value = read;
+    return status;
+  }
 
   // Reads a field that must be present.
   absl::Status Require(const std::string& field, int least, int most, int* value) const;

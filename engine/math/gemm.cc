@@ -23,7 +23,7 @@ int Grain(int64_t least, int64_t piece) {
   return static_cast<int>((least + piece - 1) / std::max<int64_t>(piece, 1));
 }
 
-// The same error with advice on what to do.
+// The error, with advice on what to do.
 absl::Status Instead(const absl::Status& status, absl::string_view advice) {
   return absl::Status(status.code(), absl::StrCat(status.message(), "; ", advice));
 }

@@ -94,9 +94,9 @@ class PackedGemm {
   // REQUIRES: `x` was assigned [rows, inputs()] in this precision; y is [rows, outputs()],
   // contiguous, and does not overlap x.
   void Apply(const GemmInput& x, MatrixView<float> y, GemmScratch* scratch) const;
-  // The same by a single member of the team, while the others do something else.
+  // Apply by a single member of the team, while the others do something else.
   void ApplyAlone(const GemmInput& x, MatrixView<float> y, int member, GemmScratch* scratch) const;
-  // The same by the whole team, for an x that is used with no other weight.
+  // Apply for an x that is used with no other weight.
   void Apply(MatrixView<const float> x, MatrixView<float> y, GemmScratch* scratch) const;
 
  private:

@@ -43,7 +43,7 @@ class Int8Gemm {
                                          absl::Span<const float> steps = {}) {
     return Create(weight, bias, activation, steps, /*pack=*/true);
   }
-  // The same without a copy of the weights: only Finish can be called.
+  // Creates one without a copy of the weights: only Finish can be called.
   static absl::StatusOr<Int8Gemm> CreateToFinish(MatrixView<const float> weight,
                                                  absl::Span<const float> bias,
                                                  Activation activation,

@@ -21,7 +21,7 @@ namespace dragoman {
 void AddAndNorm(MatrixView<const float> x, MatrixView<const float> y, absl::Span<const float> gain,
                 absl::Span<const float> bias, float epsilon, MatrixView<float> out);
 
-// The same without the sum: out = LayerNorm(x).  `out` may be `x`.
+// out = LayerNorm(x) in every row.  `out` may be `x`.
 void LayerNorm(MatrixView<const float> x, absl::Span<const float> gain,
                absl::Span<const float> bias, float epsilon, MatrixView<float> out);
 

@@ -84,7 +84,7 @@ class Embedding {
   // Writes the embedding of `token` at `position` (from 0) into `row` [d_model].
   // REQUIRES: 0 <= token < vocabulary, 0 <= position < max_positions.
   void Embed(int32_t token, int position, absl::Span<float> row) const;
-  // The same for a position without a token.
+  // Writes only what the position adds, for a position without a token.
   void EmbedPosition(int position, absl::Span<float> row) const;
   // Normalizes embedded rows, if the model does so.
   void Finish(MatrixView<float> x, Workspace* ws) const;

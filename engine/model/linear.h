@@ -53,7 +53,7 @@ class Linear {
 
   // Makes y [rows of x, outputs()].  REQUIRES: x is contiguous and has inputs() columns.
   void Apply(MatrixView<const float> x, Matrix<float>* y, GemmScratch* scratch) const;
-  // The same into the caller's memory.
+  // Into the caller's memory: y is [rows of x, outputs()].
   void Apply(MatrixView<const float> x, MatrixView<float> y, GemmScratch* scratch) const;
 
  private:

@@ -188,4 +188,8 @@ absl::Status Model::LoadFrom(const std::string& directory, const ModelOptions& o
   return CheckAllIsRead(files.checkpoint);
 }
 
+std::string Model::matmul() const { return GemmMatmul(arithmetic_); }
+
+std::string Model::matmul_isa() const { return GemmIsa(arithmetic_); }
+
 }  // namespace dragoman

@@ -45,7 +45,8 @@ class Model {
   const ModelSpec& spec() const { return config_.spec; }
   const GenerationConfig& generation() const { return config_.generation; }
   Precision precision() const { return arithmetic_.precision; }  // never kAuto
-  const Arithmetic& arithmetic() const { return arithmetic_; }
+  std::string matmul() const;      // what multiplies its matrices (gemm.h): "native+onednn"
+  std::string matmul_isa() const;  // with which instructions
   const std::string& isa() const { return isa_; }  // what decides how numbers are rounded (gemm.h)
   const Tokenizer& tokenizer() const { return *tokenizer_; }
   // The source of each sentence's shortlist; null if all sentences use the whole vocabulary.

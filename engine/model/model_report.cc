@@ -251,8 +251,11 @@ std::string VocabularyText(const ModelDirectory& files) {
 
 std::string SearchText(const GenerationConfig& search) {
   std::string text =
-      absl::StrCat("beam ", search.num_beams, ", length penalty ", search.length_penalty);
-  if (search.max_length > 0) absl::StrAppend(&text, ", at most ", search.max_length, " tokens");
+      absl::StrCat("beam ", search.options.beam_size.value_or(1), ", length penalty ",
+                   search.options.length_penalty.value_or(1.0f));
+  if (const auto most = search.options.max_length; most.has_value()) {
+    absl::StrAppend(&text, ", at most ", *most + 1, " tokens");  // with the decoder's start
+  }
   return text;
 }
 

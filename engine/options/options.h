@@ -76,7 +76,7 @@ struct SearchOptions {
   uint64_t sampling_seed = 0;
 };
 
-// The same options where it is not yet known which are set.
+// The options of SearchOptions, each of which may be unset.
 struct DecodingOptions {
   std::optional<int> beam_size;
   std::optional<int> num_hypotheses;
@@ -120,7 +120,7 @@ struct OptionMembers {
   std::optional<T> DecodingOptions::*said;
   T SearchOptions::*used;
 };
-// The same for an optional token.
+// Where they keep a token, which SearchOptions may lack, too.
 struct TokenMembers {
   std::optional<int> DecodingOptions::*said;
   std::optional<int> SearchOptions::*used;

@@ -41,7 +41,8 @@ class ConstrainedBeam final : public Search {
   bool done() const override { return live_.empty(); }
   // Those that contain the most phrases first.
   std::vector<Hypothesis> Best(int n) const override;
-  // As for a Beam; moreover, any hypothesis that may still complete more phrases can win.
+  // What all hypotheses that can still win share: those that can win in a Beam, and any hypothesis
+  // that may still complete more phrases can win.
   absl::Span<const int32_t> StablePrefix(int n) const override;
 
  private:
@@ -72,7 +73,7 @@ class ConstrainedBeam final : public Search {
   int length_;
   std::vector<LiveHypothesis> live_, next_;
   std::vector<PhraseProgress> progress_, next_progress_;  // of each live hypothesis
-  std::vector<std::vector<int32_t>> wanted_;              // likewise
+  std::vector<std::vector<int32_t>> wanted_;              // of each live hypothesis
   std::vector<Continuation> ranked_;                      // of this step, best first
   std::vector<int> room_;                                 // of each bank, in this step
   std::vector<Ended> finished_;                           // best first, at most beam_size

@@ -7,9 +7,9 @@
 //
 // Masses are exp(logit - the largest), so nothing overflows and nothing needs to be normalized.
 //
-// The same without keeping the row, in tiles of two: the first has the mass 6, and the draw is one
-// of its tokens; the second adds a mass of 2, which makes 8, and takes over the draw with a
-// probability of 2/8.
+// The example without a filter, in tiles of two that need not be kept: the first has the mass 6,
+// and the draw is one of its tokens; the second adds a mass of 2, which makes 8, and takes over the
+// draw with a probability of 2/8.
 
 #include "engine/search/row_sampler.h"
 

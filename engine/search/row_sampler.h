@@ -117,13 +117,13 @@ class RowSampler {
   double mass_ = 0.0;          // of all that were not filtered, relative to exp(max_)
 
   Drawn drawn_;          // kOne: of what has come so far
-  uint64_t offers_ = 0;  // likewise: how many tiles have come
+  uint64_t offers_ = 0;  // kOne: how many tiles have come
 
   float bound_ = 0.0f;      // kTop: what the next logits must be above
   std::vector<Kept> kept_;  // best first, if filtered
 
   std::vector<float> logits_;    // kAll: the row
-  absl::Span<const float> row_;  // likewise, by the scale
+  absl::Span<const float> row_;  // kAll: the row by the scale
   bool filtered_ = false;
   bool rejects_ = false;  // draws until a token is in the nucleus
   std::vector<Tile> tiles_;

@@ -79,8 +79,8 @@ class Search {
   // are banned; in any order, without duplicates.  Valid until the next Advance.
   virtual absl::Span<const int32_t> wanted(int hypothesis) const { return {}; }
 
-  // Whether Advance needs the log-probabilities of the hypotheses' initial tokens: each as a
-  // candidate, before those that follow the last of them.
+  // Whether Advance needs the log-probabilities of the tokens that live() begins with.  Then each
+  // of them is passed as a candidate, in order, before the candidates that follow the last of them.
   virtual bool ranks_prefix() const { return false; }
 
   // Makes one step.  Candidates with a log-probability of -inf or NaN are ignored.  If none is
@@ -97,12 +97,6 @@ class Search {
   // than it could; by default, nothing.  Valid until the next Advance.
   virtual absl::Span<const int32_t> StablePrefix(int n) const { return {}; }
 };
-
-// The search that the task asks for.
-std::unique_ptr<Search> MakeSearch(const SearchTask& task);
-
-// The most hypotheses that it will have alive at once.
-int MaxLive(const SearchTask& task);
 
 }  // namespace dragoman
 

@@ -140,25 +140,9 @@ struct NetworkOptions {
 
 // The search that generation_config.json asks for, where a request does not say otherwise.
 struct GenerationConfig {
-  int num_beams = 1;
-  int max_length = 0;  // tokens including the decoder start, as Hugging Face counts; 0: not given
-  int min_length = 0;  // likewise
-  float length_penalty = 1.0f;
-  EarlyStopping early_stopping = EarlyStopping::kHeuristic;
-  int no_repeat_ngram_size = 0;  // 0: off
-  float repetition_penalty = 1.0f;
-  bool renormalize_logits = false;
-  bool replace_unknowns = false;
-  bool split_sentences = true;  // ours: false for a model that was trained on whole documents
-  float word_penalty = 0.0f;
-  bool shrinking_beam = false;
-  // If absent, the default of the search holds.
-  std::optional<float> max_length_ratio;
+  DecodingOptions options;           // without a value: the default of the search holds
+  bool split_sentences = true;       // ours: false for a model that was trained on whole documents
   std::optional<int> length_margin;  // tokens allowed beyond those in proportion to the source
-  std::optional<bool> disable_unk;
-  std::optional<bool> repetition_guard;
-  std::optional<int32_t> forced_bos_id;
-  std::optional<int32_t> forced_eos_id;
   std::vector<std::vector<int32_t>> bad_words_ids;  // no entry is empty; a lone [eos] is dropped
 };
 

@@ -40,7 +40,7 @@ std::pair<std::string, int> Nearest(const std::string& wanted,
   return best;
 }
 
-// The same for sources, where a code that is not a language, such as "mul", matches any.
+// Nearest for sources, where a code that is not a language, such as "mul", matches any.
 std::pair<std::string, int> NearestSource(const std::string& wanted,
                                           const std::vector<std::string>& codes) {
   const std::pair<std::string, int> best = Nearest(wanted, codes);

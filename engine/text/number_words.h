@@ -96,7 +96,7 @@ inline constexpr NumberWords kNumberWords[] = {
      "千|仟"},
 };
 
-// The same of any language: millions, halves and quarters.
+// Beginnings of words for millions, halves and quarters, in any language.
 inline constexpr std::string_view kMillions =
     "million|milliar|miljo|milj|millón|milió|milion|мил|міл|mio|百万|亿|億";
 inline constexpr std::string_view kParts =

@@ -25,7 +25,7 @@ class PieceModel {
   // A word that is not in `words` is split into characters.  Decode puts spaces between the pieces.
   static std::unique_ptr<const PieceModel> OfWords(const std::vector<std::string>& words);
 
-  // The same without a list of words: whatever is between spaces is a piece.
+  // For models without a list of words, too: whatever is between spaces is a piece.
   static std::unique_ptr<const PieceModel> OfSpaces();
 
   ~PieceModel();
@@ -38,12 +38,13 @@ class PieceModel {
   std::vector<std::string> Encode(std::string_view text,
                                   std::vector<TextSpan>* spans = nullptr) const;
 
-  // The same as ids of the file.  A piece that the model does not have gets unknown_id(), even if
-  // it is spelled like one that it has.  REQUIRES: there is a file.
+  // The ids of the pieces that Encode returns, as the .spm file numbers them.  Characters that the
+  // file does not have become a piece with unknown_id(), even if that is spelled like a piece of
+  // the file, such as </s>.  REQUIRES: there is a file.
   std::vector<int32_t> EncodeAsIds(std::string_view text,
                                    std::vector<TextSpan>* spans = nullptr) const;
   int32_t eos_id() const;      // negative if there is none
-  int32_t unknown_id() const;  // likewise
+  int32_t unknown_id() const;  // negative if there is none
 
   // The pieces by their ids in the file.
   std::vector<std::string> Pieces() const;

@@ -67,7 +67,7 @@ inline constexpr std::string_view kBeforeCompanyForm[] = {"Co", "Cie"};
 inline constexpr std::string_view kCompanyForms[] = {"KG",  "KGaA", "OHG", "Ltd",
                                                      "LLC", "Inc",  "SCA"};
 
-// The same, but only before a number: "No. 5", "Dec. 24".
+// A full stop after these ends no sentence if a number follows: "No. 5", "Dec. 24".
 inline constexpr std::string_view kBeforeNumber[] = {
     "No",   "no",   "Nos", "nos",  "Nr",   "nr",  "Nrn", "Art",  "art",   "pp",  "Vol", "vol",
     "Fig",  "fig",  "Sec", "sec",  "chap", "Ch",  "ch",  "Eq",   "eq",    "Bd",  "Jan", "Feb",

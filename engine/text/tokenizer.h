@@ -97,7 +97,7 @@ class Tokenizer {
   // The ids of the source vocabulary for `text` in its frame, and their spans if `with_spans`.
   // REQUIRES: text is valid UTF-8.
   EncodedText Encode(std::string_view text, const Frame& frame, bool with_spans = false) const;
-  // The same in the frame of a pair without names.
+  // Encodes in the frame of a pair without names.
   EncodedText Encode(std::string_view text) const { return Encode(text, FrameOf({})); }
 
   // The ids of the target vocabulary for `text`, without eos and special tokens.
@@ -112,7 +112,7 @@ class Tokenizer {
   // skipped; white space at both ends is stripped.
   std::string Decode(absl::Span<const int32_t> ids) const;
 
-  // The same, with the part of the text that each id produced, without white space at its ends.
+  // Decodes, and says which part of the text each id produced, without white space at its ends.
   // Unless `words` is empty, it gives for each id the word to write instead of an unknown token; ""
   // leaves the token as it is.
   struct DecodedText {

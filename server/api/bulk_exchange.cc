@@ -89,7 +89,7 @@ void BulkExchange::Add(Item item) {
     absl::MutexLock lock(&mutex_);
     ++open_;
     open_bytes_ += open->bytes;
-    ++size_.texts;
+    ++call().size().texts;
     if (!parked_.empty()) {
       parked_.push_back(std::move(open));
       return;
@@ -149,9 +149,10 @@ void BulkExchange::Answered(const std::shared_ptr<Open>& open, TranslateResponse
     answer.held->Set(answer.message.size());
     absl::MutexLock lock(&mutex_);
     running_.erase(open);
-    size_.source_tokens += open->task.size().source_tokens;
-    size_.target_tokens += open->task.size().target_tokens;
-    size_.queue = std::max(size_.queue, translated.times.queue);
+    CallSize& size = call().size();
+    size.source_tokens += open->task.size().source_tokens;
+    size.target_tokens += open->task.size().target_tokens;
+    size.queue = std::max(size.queue, translated.times.queue);
     unread_bytes_ += answer.message.size();
     done_.push_back(std::move(answer));
     // Starts up to two for each that has ended, because there may be more room than before.
@@ -217,7 +218,6 @@ void BulkExchange::Retry() {
 BulkEvent BulkExchange::Next() {
   BulkEvent event;
   absl::Status status;
-  CallSize size;
   {
     absl::MutexLock lock(&mutex_);
     pulled_ = !done_.empty();
@@ -234,9 +234,8 @@ BulkEvent BulkExchange::Next() {
     if (reading_ || open_ > 0 || ended_) return event;
     ended_ = true;
     status = status_;
-    size = size_;
   }
-  event.end = call().End(status, size);
+  event.end = call().End(status);
   return event;
 }
 

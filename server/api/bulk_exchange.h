@@ -39,17 +39,11 @@
 #include "absl/time/time.h"
 #include "dragoman/v1/translation.pb.h"
 #include "server/api/exchange.h"
-#include "server/api/translate_task.h"
 
 namespace dragoman {
 
-// A message, or the end, or neither: nothing yet.
-struct BulkEvent {
-  // A v1::TranslateBulkResponse, serialized: it waits in a fifth of the memory of the message.
-  std::optional<std::string> message;
-  std::shared_ptr<HeldAnswer> held;  // to be kept until the message is sent
-  std::optional<CallEnd> end;
-};
+// Of a v1::TranslateBulkResponse, serialized: it waits in a fifth of the memory of the message.
+using BulkEvent = ExchangeEvent<std::string>;
 
 // The limits of what one call may have open.  Its answers: AnswerLimits.
 struct BulkLimits {
@@ -128,7 +122,6 @@ class BulkExchange : public Exchange, public std::enable_shared_from_this<BulkEx
   std::unordered_set<std::shared_ptr<Open>> running_ ABSL_GUARDED_BY(mutex_);  // in the engine
   std::deque<std::shared_ptr<Open>> parked_ ABSL_GUARDED_BY(mutex_);           // there was no room
   std::deque<Answer> done_ ABSL_GUARDED_BY(mutex_);
-  CallSize size_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace dragoman

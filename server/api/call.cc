@@ -42,7 +42,7 @@ absl::Status Call::AdmitAs(absl::StatusOr<std::string> principal) {
   RETURN_IF_ERROR(CheckAnswers());
   RETURN_IF_ERROR(parts_->principals->Enter(*principal_));
   admitted_ = true;
-  return absl::OkStatus();
+  return caller_.wrong;
 }
 
 std::shared_ptr<HeldAnswer> Call::Hold() const {
@@ -51,7 +51,7 @@ std::shared_ptr<HeldAnswer> Call::Hold() const {
 
 absl::Duration Call::Elapsed() const { return absl::Now() - start_; }
 
-CallEnd Call::End(const absl::Status& status, const CallSize& size) {
+CallEnd Call::End(const absl::Status& status) {
   if (admitted_) parts_->principals->Leave(*principal_);
   absl::Status told = ForClient(status);
   if (absl::IsInternal(told)) {
@@ -64,7 +64,7 @@ CallEnd Call::End(const absl::Status& status, const CallSize& size) {
                                 .duration = Elapsed(),
                                 .draining = parts_->gate->shut(),
                                 .principal = principal_});
-  WriteLog(told, size);
+  WriteLog(told);
   const bool come_again = absl::IsResourceExhausted(told);
   const bool ok = told.ok();
   return {.status = std::move(told),
@@ -81,7 +81,7 @@ std::string_view Call::ModelName() const {
 }
 
 // Logs only names and numbers: a message may quote what the client sent.
-void Call::WriteLog(const absl::Status& status, const CallSize& size) const {
+void Call::WriteLog(const absl::Status& status) const {
   const std::string code = absl::StatusCodeToString(status.code());
   const std::string field = FieldOf(status);
   const std::string reason = ReasonOfRefusal(status, parts_->gate->shut());
@@ -96,10 +96,10 @@ void Call::WriteLog(const absl::Status& status, const CallSize& size) const {
        {"reason", reason},
        {"limit", limit},
        {"peer", names_peer ? std::string_view(caller_.peer) : std::string_view()},
-       {"texts", size.texts},
-       {"source_tokens", size.source_tokens},
-       {"target_tokens", size.target_tokens},
-       {"queue_ms", absl::ToDoubleMilliseconds(size.queue)},
+       {"texts", size_.texts},
+       {"source_tokens", size_.source_tokens},
+       {"target_tokens", size_.target_tokens},
+       {"queue_ms", absl::ToDoubleMilliseconds(size_.queue)},
        {"ms", absl::ToDoubleMilliseconds(Elapsed())},
        {"principal", std::string_view(principal_.value_or(""))},
        {"request_id", request_id_},

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -66,10 +67,11 @@ class Call {
   // `method` is a literal such as "Translate".  `parts` must outlive the call.
   Call(const ServerParts* parts, const char* method, Caller caller);
 
-  // Checks that the caller may make this call; UNAUTHENTICATED or RESOURCE_EXHAUSTED if not.
-  // REQUIRES: called once, before anything else is done for the call.
+  // Checks that the caller may make this call; UNAUTHENTICATED or RESOURCE_EXHAUSTED if not, or
+  // what is wrong with what the caller said (Caller::wrong). REQUIRES: called once, before anything
+  // else is done for the call.
   absl::Status Admit();
-  // The same for what everybody may ask: a caller without a valid token is anonymous.
+  // Instead of Admit, for what everybody may ask: a caller without a valid token is anonymous.
   absl::Status AdmitAnybody();
 
   // The translator that answers, kept alive until the call has ended; nullptr if no model was
@@ -96,15 +98,18 @@ class Call {
   absl::Time deadline() const { return caller_.deadline; }
   absl::Duration Elapsed() const;
 
+  // To be completed before End.
+  CallSize& size() { return size_; }
+
   // Records the end of the call and returns what the caller gets.  REQUIRES: called once.
-  CallEnd End(const absl::Status& status, const CallSize& size = {});
+  CallEnd End(const absl::Status& status);
 
  private:
   absl::Status AdmitAs(absl::StatusOr<std::string> principal);
   std::string_view ModelName() const;
   // Who is to read the answers (answer_budget.h).
   const std::string& Holder() const { return principal_->empty() ? caller_.peer : *principal_; }
-  void WriteLog(const absl::Status& status, const CallSize& size) const;
+  void WriteLog(const absl::Status& status) const;
 
   const ServerParts* const parts_;
   const char* const method_;
@@ -115,8 +120,15 @@ class Call {
   std::optional<std::string> principal_;  // once the caller is identified
   bool admitted_ = false;
   Priority priority_ = Priority::kInteractive;
+  CallSize size_;
   std::shared_ptr<const Translator> translator_;
 };
+
+// A method that is answered at once: admits the caller and, only then, calls `parse` for the
+// request, which returns an error if it cannot be read.
+template <typename Request, typename Response>
+using UnaryMethod = absl::StatusOr<Response>(absl::FunctionRef<absl::StatusOr<Request>()> parse,
+                                             const ServerParts& parts, Call* call);
 
 }  // namespace dragoman
 

@@ -393,7 +393,7 @@ void ToProto(const ServedModel& model, v1::Model* proto) {
     to->set_version(version.version);
     to->set_state(ToProto(version.state));
     to->set_percent(version.percent);
-    to->set_failure(version.failure);
+    to->set_failure(NameOf(version.failure));
   }
   if (model.stable != nullptr) return;
   proto->set_state(model.versions.empty() ? v1::Model::STATE_UNSPECIFIED

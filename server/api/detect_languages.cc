@@ -11,10 +11,10 @@ namespace dragoman {
 
 absl::StatusOr<v1::DetectLanguageResponse> DetectLanguage(
     absl::FunctionRef<absl::StatusOr<v1::DetectLanguageRequest>()> parse, const ServerParts& parts,
-    Call* call, CallSize* size) {
+    Call* call) {
   RETURN_IF_ERROR(call->Admit());
   ASSIGN_OR_RETURN(const v1::DetectLanguageRequest request, parse());
-  size->texts = request.contents_size();
+  call->size().texts = request.contents_size();
   // The limits of texts are the same for all models.
   ASSIGN_OR_RETURN(const std::shared_ptr<const Translator> any, parts.models->Models()->Find(""));
   RETURN_IF_ERROR(any->CheckTexts({request.contents().begin(), request.contents().end()}));

@@ -37,11 +37,7 @@
 
 namespace dragoman {
 
-// A message, or the end, or neither: nothing yet.
-struct DocumentEvent {
-  std::optional<v1::TranslateDocumentResponse> message;
-  std::optional<CallEnd> end;
-};
+using DocumentEvent = ExchangeEvent<v1::TranslateDocumentResponse>;
 
 // Thread-safe; Next is called by one thread at a time.
 class DocumentExchange : public std::enable_shared_from_this<DocumentExchange> {

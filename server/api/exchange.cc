@@ -31,6 +31,13 @@ std::shared_ptr<RequestState> Exchange::NewRequest(Priority priority) const {
                    .quota = parts_->principals->QuotaOf(call_.principal())});
 }
 
+absl::Status Exchange::Prepare(v1::TranslateRequest request, TranslateTask* task) {
+  const absl::Status prepared = task->Prepare(std::move(request));
+  call_.set_translator(task->translator());
+  call_.size() = task->size();
+  return prepared;
+}
+
 absl::Status Exchange::Begin(const absl::Status& read, Priority priority) {
   request_ = NewRequest(priority);
   call_.set_priority(priority);

@@ -6,18 +6,24 @@
 //       engine (engine/translator.h)              text in, text out
 //
 // translate_exchange.h: Translate. stream_exchange.h: TranslateStream. bulk_exchange.h:
-// TranslateBulk. score_exchange.h: Score.
+// TranslateBulk. score_exchange.h: Score.  Those of one answer are UnaryExchanges; from the others
+// the transport pulls ExchangeEvents.
 
 #ifndef DRAGOMAN_SERVER_API_EXCHANGE_H_
 #define DRAGOMAN_SERVER_API_EXCHANGE_H_
 
+#include <functional>
 #include <memory>
+#include <optional>
+#include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "engine/base/status.h"
 #include "server/api/call.h"
 #include "server/api/convert.h"
+#include "server/api/translate_task.h"
 
 namespace dragoman {
 
@@ -51,8 +57,11 @@ class Exchange {
     return message;
   }
 
-  // The same for a message that was read with this status.
+  // For a message that was read with this status.
   absl::Status Begin(const absl::Status& read, Priority priority);
+
+  // Prepares a task; the call then has its model and its size.
+  absl::Status Prepare(v1::TranslateRequest request, TranslateTask* task);
 
   // A state for one of several requests of the call.  REQUIRES: entered.
   std::shared_ptr<RequestState> NewRequest(Priority priority) const;
@@ -68,6 +77,60 @@ class Exchange {
   Call call_;
   bool inside_ = false;
   std::shared_ptr<RequestState> request_;
+};
+
+// An exchange of one message for one.  The transport reads the request's bytes and writes the
+// answer's; everything in between is here.
+//
+//   TranslateExchange exchange(parts, caller, done);
+//   exchange.Start(parse);     // returns at once
+//   exchange.Cancel();         // if the caller goes away
+//   ... done(end, response) is called once: in Start, or later on a worker's thread ...
+template <typename RequestMessage, typename ResponseMessage>
+class UnaryExchange : public Exchange {
+ public:
+  using Request = RequestMessage;
+  using Response = ResponseMessage;
+  // The request, or why it cannot be read; CANCELLED if the caller went away before it arrived.
+  using Parse = absl::FunctionRef<absl::StatusOr<Request>()>;
+  // The response is empty unless the call succeeded.  Must not block.  May destroy the exchange.
+  using Done = std::function<void(CallEnd end, Response response)>;
+
+  // Calls `parse` at once, but only if the caller is admitted.  REQUIRES: called once.
+  void Start(Parse parse) {
+    if (const absl::Status status = TryStart(parse); !status.ok()) End(status, {});
+  }
+
+ protected:
+  // As Exchange.  REQUIRES on destruction: done has been called, or Start never was.
+  UnaryExchange(const ServerParts* parts, const char* method, Caller caller, Done done)
+      : Exchange(parts, method, std::move(caller)), done_(std::move(done)) {}
+  ~UnaryExchange() = default;
+
+  // Starts what leads to End.  After an error nothing has been started.
+  virtual absl::Status Run(Request request) = 0;
+
+  void End(const absl::Status& status, Response response) {
+    const Done done = std::move(done_);  // outlives this exchange, which done may destroy
+    done(call().End(status), std::move(response));
+  }
+
+ private:
+  absl::Status TryStart(Parse parse) {
+    RETURN_IF_ERROR(Enter());
+    ASSIGN_OR_RETURN(Request request, Begin(parse()));
+    return Run(std::move(request));
+  }
+
+  Done done_;
+};
+
+// What an exchange has to send: a message, or the end, or neither: nothing yet.
+template <typename Message>
+struct ExchangeEvent {
+  std::optional<Message> message;
+  std::shared_ptr<HeldAnswer> held;  // to be kept until the message is sent
+  std::optional<CallEnd> end;        // after an error at once, whatever was not pulled
 };
 
 }  // namespace dragoman

@@ -39,18 +39,8 @@ absl::StatusOr<std::shared_ptr<const Translator>> FindModel(const ModelRegistry&
 
 }  // namespace
 
-ScoreExchange::ScoreExchange(const ServerParts* parts, Caller caller, Done done)
-    : Exchange(parts, "Score", std::move(caller)), done_(std::move(done)) {}
-
-void ScoreExchange::Start(Parse parse) {
-  if (const absl::Status status = TryStart(parse); !status.ok()) End(status, {});
-}
-
-// After an error nothing has been started.
-absl::Status ScoreExchange::TryStart(Parse parse) {
-  RETURN_IF_ERROR(Enter());
-  ASSIGN_OR_RETURN(const v1::ScoreRequest proto, Begin(parse()));
-  size_.texts = proto.pairs_size();
+absl::Status ScoreExchange::Run(v1::ScoreRequest proto) {
+  call().size().texts = proto.pairs_size();
   ASSIGN_OR_RETURN(const std::shared_ptr<const Translator> translator,
                    FindModel(*parts().models, proto));
   call().set_translator(translator);
@@ -58,8 +48,8 @@ absl::Status ScoreExchange::TryStart(Parse parse) {
   pairs.source_language = proto.source_language();
   pairs.target_language = proto.target_language();
   ASSIGN_OR_RETURN(pairs.alignment, AlignmentFrom(proto, ""));
-  wanted_.set_alignments(proto.alignments());
-  wanted_.set_attention(proto.attention());
+  output_.set_alignments(proto.alignments());
+  output_.set_attention(proto.attention());
   for (const v1::ScorePair& pair : proto.pairs()) {
     pairs.texts.push_back(pair.source());
     pairs.targets.push_back(pair.target());
@@ -71,30 +61,25 @@ absl::Status ScoreExchange::TryStart(Parse parse) {
 
 void ScoreExchange::Scored(TranslateResponse scored) {
   scored.status.Update(request()->Wanted(absl::Now()));  // the caller may have gone
-  size_.queue = scored.times.queue;
+  call().size().queue = scored.times.queue;
   if (!scored.status.ok()) return End(NamePairs(scored.status), {});
   const Model& model = call().translator()->model();
   const std::string end = model.tokenizer().TargetPiece(model.spec().eos_id);
   v1::ScoreResponse response;
   for (const Translation& translation : scored.translations) {
-    ToProto(translation, end, wanted_, response.add_scores());
-    size_.source_tokens += translation.source_tokens;
-    size_.target_tokens += translation.hypotheses.front().scored_tokens;
+    ToProto(translation, end, output_, response.add_scores());
+    call().size().source_tokens += translation.source_tokens;
+    call().size().target_tokens += translation.hypotheses.front().scored_tokens;
   }
   End(absl::OkStatus(), std::move(response));
 }
 
-void ScoreExchange::End(const absl::Status& status, v1::ScoreResponse response) {
-  const Done done = std::move(done_);  // outlives this exchange, which done may destroy
-  done(call().End(status, size_), std::move(response));
-}
-
 absl::StatusOr<v1::TokenizeResponse> Tokenize(
-    absl::FunctionRef<absl::StatusOr<v1::TokenizeRequest>()> parse, Call* call,
-    const ServerParts& parts, CallSize* size) {
+    absl::FunctionRef<absl::StatusOr<v1::TokenizeRequest>()> parse, const ServerParts& parts,
+    Call* call) {
   RETURN_IF_ERROR(call->Admit());
   ASSIGN_OR_RETURN(const v1::TokenizeRequest request, parse());
-  size->texts = request.contents_size();
+  call->size().texts = request.contents_size();
   ASSIGN_OR_RETURN(const std::shared_ptr<const Translator> translator,
                    FindModel(*parts.models, request));
   call->set_translator(translator);

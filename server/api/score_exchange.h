@@ -4,47 +4,28 @@
 #ifndef DRAGOMAN_SERVER_API_SCORE_EXCHANGE_H_
 #define DRAGOMAN_SERVER_API_SCORE_EXCHANGE_H_
 
-#include <functional>
+#include <utility>
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "dragoman/v1/translation.pb.h"
 #include "server/api/exchange.h"
 
 namespace dragoman {
 
-class ScoreExchange : public Exchange {
+class ScoreExchange final : public UnaryExchange<v1::ScoreRequest, v1::ScoreResponse> {
  public:
-  // The response is empty unless the call succeeded.  Must not block.  May destroy the exchange.
-  using Done = std::function<void(CallEnd end, v1::ScoreResponse response)>;
-
-  // `parts` must outlive the exchange.  REQUIRES on destruction: done has been called, or Start
-  // never was.
-  ScoreExchange(const ServerParts* parts, Caller caller, Done done);
-
-  // The request, or why it cannot be read; CANCELLED if the caller went away before it arrived.
-  using Parse = absl::FunctionRef<absl::StatusOr<v1::ScoreRequest>()>;
-
-  // Returns at once; done is called once, in Start or later on a worker's thread.  `parse` is
-  // called at once, but only for a caller that is admitted.  REQUIRES: called once.
-  void Start(Parse parse);
+  ScoreExchange(const ServerParts* parts, Caller caller, Done done)
+      : UnaryExchange(parts, "Score", std::move(caller), std::move(done)) {}
 
  private:
-  absl::Status TryStart(Parse parse);
+  absl::Status Run(v1::ScoreRequest proto) override;
   void Scored(TranslateResponse scored);
-  void End(const absl::Status& status, v1::ScoreResponse response);
 
-  Done done_;
-  CallSize size_;
-  v1::ScoreRequest wanted_;  // without the pairs
+  v1::ScoreRequest output_;  // what was asked for, without the pairs
 };
 
-// The tokens of texts, for a caller who is admitted; only then is `parse` called.  Sets the size
-// for the end of the call.
-absl::StatusOr<v1::TokenizeResponse> Tokenize(
-    absl::FunctionRef<absl::StatusOr<v1::TokenizeRequest>()> parse, Call* call,
-    const ServerParts& parts, CallSize* size);
+// The tokens of texts.
+UnaryMethod<v1::TokenizeRequest, v1::TokenizeResponse> Tokenize;
 
 }  // namespace dragoman
 

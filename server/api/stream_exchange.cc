@@ -8,25 +8,25 @@
 
 namespace dragoman {
 
-TranslateStreamExchange::TranslateStreamExchange(const ServerParts* parts, const char* method,
-                                                 Caller caller, Ready ready)
-    : Exchange(parts, method, std::move(caller)), ready_(std::move(ready)), task_(parts) {}
+TranslateStreamExchange::TranslateStreamExchange(const ServerParts* parts, Caller caller,
+                                                 Ready ready)
+    : Exchange(parts, "TranslateStream", std::move(caller)),
+      ready_(std::move(ready)),
+      task_(parts) {}
 
-void TranslateStreamExchange::Start(TranslateExchange::Parse parse) {
+void TranslateStreamExchange::Start(Parse parse) {
   if (const absl::Status status = TryStart(parse); !status.ok()) End(status);
 }
 
 // After an error nothing has been started.
-absl::Status TranslateStreamExchange::TryStart(TranslateExchange::Parse parse) {
+absl::Status TranslateStreamExchange::TryStart(Parse parse) {
   RETURN_IF_ERROR(Enter());
   {
     absl::MutexLock lock(&mutex_);
     held_ = call().Hold();
   }
   ASSIGN_OR_RETURN(v1::TranslateRequest proto, Begin(parse()));
-  const absl::Status prepared = task_.Prepare(std::move(proto));
-  call().set_translator(task_.translator());
-  RETURN_IF_ERROR(prepared);
+  RETURN_IF_ERROR(Prepare(std::move(proto), &task_));
   task_.Run(
       request(), [this](TranslateResponse result) { OnDone(std::move(result)); },
       [this](TranslateProgress progress) { OnNews(std::move(progress)); });
@@ -84,7 +84,8 @@ void TranslateStreamExchange::OnDone(TranslateResponse translated) {
 }
 
 void TranslateStreamExchange::End(const absl::Status& status) {
-  CallEnd end = call().End(status, task_.size());
+  call().size() = task_.size();
+  CallEnd end = call().End(status);
   const Ready ready = std::move(ready_);  // outlives this exchange, which ready may destroy
   {
     absl::MutexLock lock(&mutex_);

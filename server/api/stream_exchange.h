@@ -1,7 +1,7 @@
 // One TranslateStream over any transport: an exchange that delivers results while the translation
 // is in progress.  The transport pulls, so that it never gets more than it can write:
 //
-//   TranslateStreamExchange exchange(parts, "TranslateStream", caller, ready);
+//   TranslateStreamExchange exchange(parts, caller, ready);
 //   exchange.Start(parse);            // returns at once
 //   ... ready() is called ...
 //   while (true) {
@@ -31,15 +31,10 @@
 #include "dragoman/v1/translation.pb.h"
 #include "server/api/exchange.h"
 #include "server/api/translate_exchange.h"
-#include "server/api/translate_task.h"
 
 namespace dragoman {
 
-// A message, or the end, or neither: nothing yet.
-struct StreamEvent {
-  std::optional<v1::TranslateStreamResponse> message;
-  std::optional<CallEnd> end;  // after an error at once, whatever was not pulled
-};
+using StreamEvent = ExchangeEvent<v1::TranslateStreamResponse>;
 
 // Next may be called on any thread, by one at a time.
 class TranslateStreamExchange : public Exchange {
@@ -48,17 +43,19 @@ class TranslateStreamExchange : public Exchange {
   // Next had nothing.  Must not block.  May call Next, and destroy the exchange at the end.
   using Ready = std::function<void()>;
 
-  // `parts` must outlive the exchange; `method` is a literal.  REQUIRES on destruction: the end has
-  // been pulled, or Start was never called.
-  TranslateStreamExchange(const ServerParts* parts, const char* method, Caller caller, Ready ready);
+  using Parse = TranslateExchange::Parse;
 
-  // As for TranslateExchange.  REQUIRES: called once.
-  void Start(TranslateExchange::Parse parse);
+  // `parts` must outlive the exchange.  REQUIRES on destruction: the end has been pulled, or Start
+  // was never called.
+  TranslateStreamExchange(const ServerParts* parts, Caller caller, Ready ready);
+
+  // Calls `parse` at once, but only if the caller is admitted.  REQUIRES: called once.
+  void Start(Parse parse);
 
   StreamEvent Next();
 
  private:
-  absl::Status TryStart(TranslateExchange::Parse parse);
+  absl::Status TryStart(Parse parse);
   void OnNews(TranslateProgress progress);
   void OnDone(TranslateResponse translated);
   void Add(v1::TranslateStreamResponse message) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

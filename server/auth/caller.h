@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "absl/status/status.h"
 #include "absl/time/time.h"
 
 namespace dragoman {
@@ -19,7 +20,8 @@ struct Caller {
   std::string request_id;        // `x-request-id`
   std::string trace_parent;      // `traceparent`, as the W3C trace context defines it
   absl::Time deadline = absl::InfiniteFuture();
-  const char* door = "grpc";  // the API that was called, for the log: a literal
+  const char* door = "grpc";              // the API that was called, for the log: a literal
+  absl::Status wrong = absl::OkStatus();  // an error in what was sent; the call ends with it
 };
 
 // The token of an `authorization` header, "Bearer TOKEN"; empty for another scheme.

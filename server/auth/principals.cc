@@ -1,6 +1,7 @@
 #include "server/auth/principals.h"
 
 #include <optional>
+#include <utility>
 
 #include "engine/base/status.h"
 #include "server/base/errors.h"
@@ -8,10 +9,12 @@
 namespace dragoman {
 
 absl::StatusOr<std::unique_ptr<Principals>> Principals::Create(const AuthOptions& options,
-                                                               const WatchOptions& watch) {
+                                                               FileWatcher* watcher,
+                                                               TokenFile::ReadListener on_read) {
   std::unique_ptr<Principals> principals(new Principals(options));
   if (!options.tokens.empty()) {
-    ASSIGN_OR_RETURN(principals->tokens_, TokenFile::Open(options.tokens, watch));
+    ASSIGN_OR_RETURN(principals->tokens_,
+                     TokenFile::Open(options.tokens, watcher, std::move(on_read)));
   }
   return principals;
 }

@@ -30,9 +30,10 @@ struct AuthOptions {
 // Thread-safe.
 class Principals {
  public:
-  // An error names the token file, which is watched.
-  static absl::StatusOr<std::unique_ptr<Principals>> Create(const AuthOptions& options,
-                                                            const WatchOptions& watch);
+  // An error names the token file, if there is one.  `watcher` must end before the principals, and
+  // `on_read` is called each time that it has read the file.
+  static absl::StatusOr<std::unique_ptr<Principals>> Create(
+      const AuthOptions& options, FileWatcher* watcher, TokenFile::ReadListener on_read = nullptr);
 
   // The principal that makes a call.  UNAUTHENTICATED if a token is required and none, or a wrong
   // one, is shown.
@@ -43,11 +44,6 @@ class Principals {
 
   // The work that it may ask for.
   Quota QuotaOf(const std::string& principal) const;
-
-  // Reads the token file soon, if there is one.
-  void ReadAgain() {
-    if (tokens_ != nullptr) tokens_->ReadAgain();
-  }
 
   // RESOURCE_EXHAUSTED (IsPrincipalLimit) if the principal has as many calls in flight as it may.
   // Each Enter that is OK is followed by one Leave.

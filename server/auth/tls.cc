@@ -98,16 +98,17 @@ Certificates::Certificates(const TlsOptions& options)
 Certificates::~Certificates() = default;
 
 absl::StatusOr<std::unique_ptr<Certificates>> Certificates::Open(const TlsOptions& options,
+                                                                 FileWatcher* watcher,
                                                                  const ReadListener& on_read) {
   std::unique_ptr<Certificates> certificates(new Certificates(options));
   Certificates* const self = certificates.get();
-  const WatchOptions watch = {.on_read = [self, on_read](const absl::Status& status) {
+  const auto tell = [self, on_read](const absl::Status& status) {
     on_read(status.ok() ? absl::StatusOr<Validity>(self->served()->validity) : status);
-  }};
-  ASSIGN_OR_RETURN(certificates->watch_,
-                   FileWatch::Start(
-                       "certificates", {options.cert, options.key, options.client_ca},
-                       [self] { return self->Read(); }, watch));
+  };
+  RETURN_IF_ERROR(watcher->Add({.what = "certificates",
+                                .paths = {options.cert, options.key, options.client_ca},
+                                .read = [self] { return self->Read(); },
+                                .on_read = tell}));
   return certificates;
 }
 

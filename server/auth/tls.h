@@ -17,22 +17,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "crypto/pem_files.h"
-#include "server/auth/file_watch.h"
+#include "server/auth/file_watcher.h"
 #include "server/auth/served_certificates.h"
+#include "server/auth/tls_options.h"
 
 namespace dragoman {
-
-// Paths of PEM files; all empty: no TLS.
-struct TlsOptions {
-  std::string cert;       // the server's certificate, then the intermediate ones
-  std::string key;        // its private key
-  std::string client_ca;  // authorities of client certificates; empty: none are required
-
-  bool enabled() const { return !cert.empty(); }
-};
-
-// INVALID_ARGUMENT unless the certificate and the key are both given or neither.
-absl::Status Validate(const TlsOptions& options);
 
 // The certificates of the gRPC port, and of the HTTP port.  Thread-safe.
 class Certificates {
@@ -41,14 +30,13 @@ class Certificates {
   // wrong.
   using ReadListener = std::function<void(const absl::StatusOr<Validity>&)>;
 
-  // An error names the file that is missing or wrong.  Later errors are logged, and the old
-  // certificates stay.  REQUIRES: options.enabled() and Validate(options) is OK.
+  // An error names the file that is missing or wrong.  `watcher`, which must end before the
+  // certificates, reads them again when they change; after an error the old ones stay.
+  // REQUIRES: options.enabled() and Validate(options) is OK.
   static absl::StatusOr<std::unique_ptr<Certificates>> Open(const TlsOptions& options,
+                                                            FileWatcher* watcher,
                                                             const ReadListener& on_read);
   ~Certificates();
-
-  // Reads the files soon, whether or not they have changed.
-  void ReadAgain() { watch_->ReadAgain(); }
 
   // What is served now; a new object after each reading.
   std::shared_ptr<const ServedCertificates> served() const;
@@ -64,7 +52,6 @@ class Certificates {
 
   const TlsOptions options_;
   const std::shared_ptr<Credentials> credentials_;
-  std::unique_ptr<FileWatch> watch_;  // ends before the rest, which it uses
 };
 
 }  // namespace dragoman

@@ -107,11 +107,13 @@ std::optional<Quota> TokenTable::QuotaOf(const std::string& principal) const {
 }
 
 absl::StatusOr<std::unique_ptr<TokenFile>> TokenFile::Open(const std::string& path,
-                                                           const WatchOptions& options) {
+                                                           FileWatcher* watcher,
+                                                           ReadListener on_read) {
   std::unique_ptr<TokenFile> file(new TokenFile(path));
-  ASSIGN_OR_RETURN(file->watch_,
-                   FileWatch::Start(
-                       "tokens", {path}, [file = file.get()] { return file->Read(); }, options));
+  RETURN_IF_ERROR(watcher->Add({.what = "tokens",
+                                .paths = {path},
+                                .read = [file = file.get()] { return file->Read(); },
+                                .on_read = std::move(on_read)}));
   return file;
 }
 

@@ -25,7 +25,7 @@
 #include "absl/synchronization/mutex.h"
 #include "crypto/pem_files.h"
 #include "engine/decode/quota.h"
-#include "server/auth/file_watch.h"
+#include "server/auth/file_watcher.h"
 
 namespace dragoman {
 
@@ -59,13 +59,14 @@ class TokenTable {
 // Thread-safe.
 class TokenFile {
  public:
-  // An error names the file.  It is read again when it changes; if the new content cannot be used,
-  // that is logged, and the old tokens stay valid.
-  static absl::StatusOr<std::unique_ptr<TokenFile>> Open(const std::string& path,
-                                                         const WatchOptions& options = {});
+  // Called with the result each time the file was read.
+  using ReadListener = std::function<void(const absl::Status&)>;
 
-  // Reads the file soon, whether or not it has changed.
-  void ReadAgain() { watch_->ReadAgain(); }
+  // An error names the file.  `watcher`, which must end before the tokens, reads it again when it
+  // changes; if the new content cannot be used, the old tokens stay valid.
+  static absl::StatusOr<std::unique_ptr<TokenFile>> Open(const std::string& path,
+                                                         FileWatcher* watcher,
+                                                         ReadListener on_read = nullptr);
 
   std::optional<std::string> Find(std::string_view token) const { return table()->Find(token); }
   std::optional<Quota> QuotaOf(const std::string& principal) const {
@@ -80,7 +81,6 @@ class TokenFile {
   const std::string path_;
   mutable absl::Mutex mutex_;
   std::shared_ptr<const TokenTable> table_ ABSL_GUARDED_BY(mutex_);
-  std::unique_ptr<FileWatch> watch_;  // ends before the rest, which it uses
 };
 
 }  // namespace dragoman

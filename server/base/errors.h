@@ -28,7 +28,8 @@ absl::Status ModelNotFound(const std::string& name, const std::string& served);
 absl::Status PrincipalLimit(int limit);
 bool IsPrincipalLimit(const absl::Status& status);
 
-// The same because `bytes` of the caller's answers wait for it to read them.
+// RESOURCE_EXHAUSTED (IsPrincipalLimit) because `bytes` of the caller's answers wait for it to read
+// them.
 absl::Status UnreadAnswers(size_t bytes);
 
 // RESOURCE_EXHAUSTED because a message of `bytes` is over the limit: trying again will not help.

@@ -25,7 +25,7 @@ struct ListElement {
 // The list element that a field names; nothing if it names none.
 std::optional<ListElement> ParseListElement(std::string_view field);
 
-// The same error about `field`.  REQUIRES: `status` is from InvalidField.
+// `status` as an error about another field.  REQUIRES: `status` is from InvalidField.
 absl::Status WithField(const absl::Status& status, const std::string& field);
 
 }  // namespace dragoman

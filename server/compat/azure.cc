@@ -107,7 +107,7 @@ absl::StatusOr<Input> ReadInput(const HttpRequest& http) {
   return input;
 }
 
-struct TranslateCall {
+struct AzureCall {
   std::vector<std::string> texts;
   std::vector<std::string> targets;
   bool detect = false;
@@ -134,7 +134,7 @@ absl::Status RefuseUnsupported(const Input& input) {
   return absl::OkStatus();
 }
 
-absl::Status ReadOptions(const CompatFields& query, TranslateCall* call,
+absl::Status ReadOptions(const CompatFields& query, AzureCall* call,
                          v1::TranslateRequest* request) {
   ASSIGN_OR_RETURN(const std::string type, query.Text("textType", "plain"));
   const bool is_html = absl::EqualsIgnoreCase(type, "html");
@@ -153,7 +153,7 @@ absl::Status ReadOptions(const CompatFields& query, TranslateCall* call,
   return absl::OkStatus();
 }
 
-absl::StatusOr<TargetsRequest> ReadTranslate(const HttpRequest& http, TranslateCall* call) {
+absl::StatusOr<TargetsRequest> ReadTranslate(const HttpRequest& http, AzureCall* call) {
   ASSIGN_OR_RETURN(Input input, ReadInput(http));
   RETURN_IF_ERROR(RefuseUnsupported(input));
   ASSIGN_OR_RETURN(std::string source, input.query.Text("from"));
@@ -176,7 +176,7 @@ Json Scored(const std::string& language, float score) {
   return {{"language", language}, {"score", score}};
 }
 
-Json TranslationOf(const TranslateCall& call, const std::string& source, const std::string& target,
+Json TranslationOf(const AzureCall& call, const std::string& source, const std::string& target,
                    const v1::Translation& translation) {
   const v1::Hypothesis& best = translation.hypotheses(0);
   Json to = {{"text", best.text()}, {"to", target}};
@@ -187,7 +187,7 @@ Json TranslationOf(const TranslateCall& call, const std::string& source, const s
   return to;
 }
 
-HttpResponse Translated(const TranslateCall& call,
+HttpResponse Translated(const AzureCall& call,
                         const std::vector<v1::TranslateResponse>& responses) {
   Json body = Json::array();
   for (size_t i = 0; i < call.texts.size(); ++i) {
@@ -211,7 +211,7 @@ HttpResponse Translated(const TranslateCall& call,
   return answer;
 }
 
-HttpResponse TranslateError(const TranslateCall& call, const absl::Status& error) {
+HttpResponse TranslateError(const AzureCall& call, const absl::Status& error) {
   const absl::Status status = InWordsOf(kApi, error);
   // A language that was not given cannot be wrong.
   if (call.detect && FieldOf(status) == kApi.source) return Error(WithField(status, kApi.target));
@@ -223,7 +223,7 @@ void UseOwnKey(HttpRequest* http) { UseKey(kApi, CompatFields::ReadQuery(*http),
 
 void Translate(const HttpDoor& door, HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
   UseOwnKey(&http);
-  const auto call = std::make_shared<TranslateCall>();
+  const auto call = std::make_shared<AzureCall>();
   TranslateToTargets(
       door, kApi.name, http, std::move(answer), [&] { return ReadTranslate(http, call.get()); },
       [call](const CallEnd& end, const std::vector<v1::TranslateResponse>& responses) {

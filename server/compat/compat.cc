@@ -116,11 +116,8 @@ HttpResponse AnswerCall(const HttpDoor& door, const CompatApi& api, const char* 
   if (const absl::Status loaded = door.loaded(); !loaded.ok()) {
     return WithHeaders(error(loaded), {.status = loaded});
   }
-  absl::StatusOr<Caller> caller = CallerOf(http, api.name);
-  const absl::Status bad_header = caller.status();
-  Call call(door.parts, method, caller.ok() ? *std::move(caller) : Caller{.door = api.name});
-  absl::StatusOr<HttpResponse> response =
-      bad_header.ok() ? answer(&call) : absl::StatusOr<HttpResponse>(bad_header);
+  Call call(door.parts, method, CallerOf(http, api.name));
+  absl::StatusOr<HttpResponse> response = answer(&call);
   const CallEnd end = call.End(response.status());
   return WithHeaders(end.status.ok() ? *std::move(response) : error(InWordsOf(api, end.status)),
                      end);

@@ -61,7 +61,7 @@ using Json = nlohmann::ordered_json;
 // "DE" of "de", "EN-US" of "en-US".
 std::string Upper(const std::string& tag) { return absl::AsciiStrToUpper(tag); }
 
-struct TranslateCall {
+struct DeepLCall {
   std::string source;                // as DeepL writes it; empty: to be detected
   std::string tag_handling_version;  // if it was given
   bool count_characters = false;
@@ -70,8 +70,7 @@ struct TranslateCall {
 };
 
 // Reads tag_handling and what belongs to it.
-absl::Status SetMarkup(const CompatFields& fields, TranslateCall* call,
-                       v1::TranslateRequest* request) {
+absl::Status SetMarkup(const CompatFields& fields, DeepLCall* call, v1::TranslateRequest* request) {
   ASSIGN_OR_RETURN(const v1::Markup markup, TagHandlingOf(fields));
   request->set_markup(markup);
   ASSIGN_OR_RETURN(call->tag_handling_version, fields.Text("tag_handling_version"));
@@ -107,8 +106,7 @@ absl::Status SetSplitting(const CompatFields& fields, v1::TranslateRequest* requ
   return absl::OkStatus();
 }
 
-absl::StatusOr<v1::TranslateRequest> ReadTranslate(const CompatFields& fields,
-                                                   TranslateCall* call) {
+absl::StatusOr<v1::TranslateRequest> ReadTranslate(const CompatFields& fields, DeepLCall* call) {
   RETURN_IF_ERROR(RefuseUnsupportedByDeepL(fields));
   ASSIGN_OR_RETURN(std::vector<std::string> texts, fields.Texts("text"));
   ASSIGN_OR_RETURN(call->source, fields.Text("source_lang"));
@@ -129,7 +127,7 @@ absl::StatusOr<v1::TranslateRequest> ReadTranslate(const CompatFields& fields,
   return request;
 }
 
-HttpResponse Translated(const TranslateCall& call, const v1::TranslateResponse& response) {
+HttpResponse Translated(const DeepLCall& call, const v1::TranslateResponse& response) {
   Json translations = Json::array();
   for (int i = 0; i < response.translations_size(); ++i) {
     const v1::Translation& translation = response.translations(i);
@@ -207,7 +205,7 @@ void AddDeepL(const HttpDoor& door, HttpRouter* router) {
     for (const char* method : {"GET", "POST"}) add(method, path, handler);
   };
   const HttpHandler translate =
-      TranslateHandler<TranslateCall>(door, kDeepL, {ReadTranslate, Translated, DeepLError});
+      TranslateHandler<DeepLCall>(door, kDeepL, {ReadTranslate, Translated, DeepLError});
   add("POST", "/v2/translate", translate);
   add("GET", "/v2/translate", translate);  // older clients put everything into the query
   add("GET", "/v1/translate", translate);  // and OmegaT; POST is the server's own API

@@ -58,7 +58,8 @@ absl::StatusOr<std::shared_ptr<StoredDocument>> FindDocument(const HttpDoor& doo
                                                              const std::string& id) {
   RETURN_IF_ERROR(door.loaded());
   const absl::StatusOr<CompatFields> fields = ReadFields(kDeepL, http);
-  ASSIGN_OR_RETURN(const Caller caller, CallerOf(*http, kDeepL.name));
+  const Caller caller = CallerOf(*http, kDeepL.name);
+  RETURN_IF_ERROR(caller.wrong);
   ASSIGN_OR_RETURN(const std::string principal, door.parts->principals->Identify(caller));
   RETURN_IF_ERROR(fields.status());
   ASSIGN_OR_RETURN(const std::string key, fields->Text("document_key"));

@@ -32,13 +32,12 @@ HttpResponse PlainError(int code, std::string_view message) {
   return JsonResponse(code, {{"code", code}, {"message", std::string(message)}});
 }
 
-struct TranslateCall {
+struct DeepLXCall {
   std::string source;  // as it was given; empty: to be detected
   std::string target;
 };
 
-absl::StatusOr<v1::TranslateRequest> ReadTranslate(const CompatFields& fields,
-                                                   TranslateCall* call) {
+absl::StatusOr<v1::TranslateRequest> ReadTranslate(const CompatFields& fields, DeepLXCall* call) {
   if (fields.IsList(kApi.texts)) return InvalidField(kApi.texts, "is not one text");
   ASSIGN_OR_RETURN(v1::TranslateRequest request, ReadRequest(kApi, fields));
   if (absl::EqualsIgnoreCase(request.source_language(), "auto")) {
@@ -52,7 +51,7 @@ absl::StatusOr<v1::TranslateRequest> ReadTranslate(const CompatFields& fields,
   return request;
 }
 
-HttpResponse Translated(const TranslateCall& call, const v1::TranslateResponse& response) {
+HttpResponse Translated(const DeepLXCall& call, const v1::TranslateResponse& response) {
   const v1::Translation& translation = response.translations(0);
   const std::string& source = call.source.empty() ? translation.detected_language() : call.source;
   return JsonResponse(200, {{"code", 200},
@@ -67,8 +66,8 @@ HttpResponse Translated(const TranslateCall& call, const v1::TranslateResponse& 
 void Translate(const HttpDoor& door, HttpRequest http, const absl::StatusOr<CompatFields>& fields,
                std::shared_ptr<HttpAnswer> answer) {
   UseKey(kApi, fields, &http);
-  AnswerTranslate<TranslateCall>(door, kApi, http, fields, std::move(answer),
-                                 {ReadTranslate, Translated, ErrorByCode<PlainError>});
+  AnswerTranslate<DeepLXCall>(door, kApi, http, fields, std::move(answer),
+                              {ReadTranslate, Translated, ErrorByCode<PlainError>});
 }
 
 }  // namespace

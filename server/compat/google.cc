@@ -68,13 +68,13 @@ HttpResponse GooglePlainError(int code, std::string_view message) {
 
 namespace {
 
-struct TranslateCall {
+struct GoogleCall {
   bool detect = false;
   bool model = false;  // whether one was requested
 };
 
 absl::StatusOr<v1::TranslateRequest> NewRequest(const CompatApi& api, const CompatFields& fields,
-                                                v1::Markup markup, TranslateCall* call) {
+                                                v1::Markup markup, GoogleCall* call) {
   ASSIGN_OR_RETURN(v1::TranslateRequest request, ReadRequest(api, fields));
   ASSIGN_OR_RETURN(const std::string source, fields.Text(api.source));
   call->detect = source.empty();
@@ -83,12 +83,12 @@ absl::StatusOr<v1::TranslateRequest> NewRequest(const CompatApi& api, const Comp
   return request;
 }
 
-absl::StatusOr<v1::TranslateRequest> ReadBasic(const CompatFields& fields, TranslateCall* call) {
+absl::StatusOr<v1::TranslateRequest> ReadBasic(const CompatFields& fields, GoogleCall* call) {
   ASSIGN_OR_RETURN(const v1::Markup markup, FormatOf(fields, "html"));
   return NewRequest(kBasic, fields, markup, call);
 }
 
-absl::StatusOr<v1::TranslateRequest> ReadAdvanced(const CompatFields& fields, TranslateCall* call) {
+absl::StatusOr<v1::TranslateRequest> ReadAdvanced(const CompatFields& fields, GoogleCall* call) {
   for (const char* name : {"glossaryConfig", "transliterationConfig", "adaptiveMtConfig"}) {
     if (fields.Has(name)) return InvalidField(name, "is not supported");
   }
@@ -102,7 +102,7 @@ absl::StatusOr<v1::TranslateRequest> ReadAdvanced(const CompatFields& fields, Tr
 }
 
 // The translations of either edition; the name of the detected language is its own.
-Json Translations(const TranslateCall& call, const v1::TranslateResponse& response,
+Json Translations(const GoogleCall& call, const v1::TranslateResponse& response,
                   const char* detected) {
   Json translations = Json::array();
   for (const v1::Translation& translation : response.translations()) {
@@ -113,17 +113,17 @@ Json Translations(const TranslateCall& call, const v1::TranslateResponse& respon
   return {{"translations", std::move(translations)}};
 }
 
-HttpResponse Translated(const TranslateCall& call, const Json& body) {
+HttpResponse Translated(const GoogleCall& call, const Json& body) {
   HttpResponse answer = JsonResponse(200, body);
   if (call.model) answer.headers.emplace_back(kIgnored, "model");
   return answer;
 }
 
-HttpResponse TranslatedBasic(const TranslateCall& call, const v1::TranslateResponse& response) {
+HttpResponse TranslatedBasic(const GoogleCall& call, const v1::TranslateResponse& response) {
   return Translated(call, {{"data", Translations(call, response, "detectedSourceLanguage")}});
 }
 
-HttpResponse TranslatedAdvanced(const TranslateCall& call, const v1::TranslateResponse& response) {
+HttpResponse TranslatedAdvanced(const GoogleCall& call, const v1::TranslateResponse& response) {
   return Translated(call, Translations(call, response, "detectedLanguageCode"));
 }
 
@@ -232,7 +232,7 @@ void AddGoogle(const HttpDoor& door, HttpRouter* router) {
     }
   };
   const HttpHandler translate =
-      TranslateHandler<TranslateCall>(door, kBasic, {ReadBasic, TranslatedBasic, GoogleError});
+      TranslateHandler<GoogleCall>(door, kBasic, {ReadBasic, TranslatedBasic, GoogleError});
   add("/language/translate/v2", translate);
   add("/language/translate/v2/", translate);  // Weblate and Drupal
   add("/language/translate/v2/detect", AnswerAtOnce(door, kBasic, "Detect", DetectBasic));
@@ -240,7 +240,7 @@ void AddGoogle(const HttpDoor& door, HttpRouter* router) {
   AddGoogleDocuments(door, router);
   const std::vector<AdvancedMethod> advanced = {
       {"POST", ":translateText",
-       TranslateHandler<TranslateCall>(door, kGoogleAdvanced,
+       TranslateHandler<GoogleCall>(door, kGoogleAdvanced,
                                        {ReadAdvanced, TranslatedAdvanced, GoogleError})},
       {"POST", ":detectLanguage", AnswerAtOnce(door, kGoogleAdvanced, "Detect", DetectAdvanced)},
       {"GET", "/supportedLanguages",

@@ -28,18 +28,18 @@ HttpResponse PlainError(int code, std::string_view message) {
   return JsonResponse(code, {{"error", std::string(message)}});
 }
 
-struct TranslateCall {
+struct ImmersiveCall {
   std::string source;  // as it was given; "auto": to be detected
 };
 
 absl::StatusOr<v1::TranslateRequest> ReadTranslate(const CompatFields& fields,
-                                                   TranslateCall* call) {
+                                                   ImmersiveCall* call) {
   ASSIGN_OR_RETURN(v1::TranslateRequest request, ReadRequest(kApi, fields));
   ASSIGN_OR_RETURN(call->source, fields.Text(kApi.source, "auto"));
   return request;
 }
 
-HttpResponse Translated(const TranslateCall& call, const v1::TranslateResponse& response) {
+HttpResponse Translated(const ImmersiveCall& call, const v1::TranslateResponse& response) {
   Json translations = Json::array();
   for (const v1::Translation& translation : response.translations()) {
     const std::string& detected = translation.detected_language();
@@ -54,7 +54,7 @@ HttpResponse Translated(const TranslateCall& call, const v1::TranslateResponse& 
 void AddImmersiveTranslate(const HttpDoor& door, HttpRouter* router) {
   router->Add({.method = "POST",
                .path = "/imme",
-               .handler = TranslateHandler<TranslateCall>(
+               .handler = TranslateHandler<ImmersiveCall>(
                    door, kApi, {ReadTranslate, Translated, ErrorByCode<PlainError>}),
                .body_types = {"application/json"},
                .error = PlainError});

@@ -45,14 +45,14 @@ Json Detected(const std::string& language, float confidence) {
   return {{"confidence", static_cast<int>(confidence * 100)}, {"language", language}};
 }
 
-struct TranslateCall {
+struct LibreTranslateCall {
   bool list = false;  // whether q was a list
   bool detect = false;
   int alternatives = 0;
 };
 
 absl::StatusOr<v1::TranslateRequest> ReadTranslate(const CompatFields& fields,
-                                                   TranslateCall* call) {
+                                                   LibreTranslateCall* call) {
   ASSIGN_OR_RETURN(std::vector<std::string> texts, fields.Texts("q"));
   for (const char* name : {"source", "target"}) {
     if (!fields.Has(name)) return InvalidField(name, "is missing");
@@ -74,7 +74,7 @@ absl::StatusOr<v1::TranslateRequest> ReadTranslate(const CompatFields& fields,
   return request;
 }
 
-HttpResponse Translated(const TranslateCall& call, const v1::TranslateResponse& response) {
+HttpResponse Translated(const LibreTranslateCall& call, const v1::TranslateResponse& response) {
   Json texts = Json::array(), alternatives = Json::array(), detected = Json::array();
   for (const v1::Translation& translation : response.translations()) {
     texts.push_back(translation.hypotheses(0).text());
@@ -97,8 +97,8 @@ HttpResponse Translated(const TranslateCall& call, const v1::TranslateResponse& 
 void Translate(const HttpDoor& door, HttpRequest http, const absl::StatusOr<CompatFields>& fields,
                std::shared_ptr<HttpAnswer> answer) {
   UseKey(kApi, fields, &http);
-  AnswerTranslate<TranslateCall>(door, kApi, http, fields, std::move(answer),
-                                 {ReadTranslate, Translated, Error});
+  AnswerTranslate<LibreTranslateCall>(door, kApi, http, fields, std::move(answer),
+                                      {ReadTranslate, Translated, Error});
 }
 
 absl::StatusOr<HttpResponse> Detect(const CompatFields& fields) {
@@ -165,9 +165,7 @@ void Download(const HttpDoor& door, const HttpRequest& http,
   const auto document =
       door.parts->stored_documents->Find(name.substr(0, name.find('.')), absl::Now());
   const bool shows_token = !BearerToken(http.Header("authorization")).empty();
-  const absl::StatusOr<Caller> caller = CallerOf(http, kApi.name);
-  const auto principal = caller.ok() ? door.parts->principals->Identify(*caller)
-                                     : absl::StatusOr<std::string>(caller.status());
+  const auto principal = door.parts->principals->Identify(CallerOf(http, kApi.name));
   const bool foreign =
       document != nullptr && shows_token && principal.ok() && *principal != document->principal();
   if (document == nullptr || foreign || !document->state().end.has_value() ||

@@ -17,8 +17,8 @@ void StoreUpload(const HttpDoor& door, const CompatApi& api, HttpRequest http,
         form.ok() ? CompatFields::FromForm(std::move(form->fields))
                   : absl::StatusOr<CompatFields>(form.status());
     UseKey(api, fields, &request);
-    absl::StatusOr<Caller> read_caller = CallerOf(request, api.name);
-    absl::Status status = read_caller.status();
+    Caller caller = CallerOf(request, api.name);
+    absl::Status status = caller.wrong;
     status.Update(fields.status());
     v1::DocumentHeader header;
     if (status.ok()) header.set_file_name(form->file_name);
@@ -40,7 +40,7 @@ void StoreUpload(const HttpDoor& door, const CompatApi& api, HttpRequest http,
       if (format.ended != nullptr) format.ended(request, document, answer);
     };
     const absl::StatusOr<std::shared_ptr<StoredDocument>> document =
-        door.parts->stored_documents->Add(door.parts, *std::move(read_caller), read_file, on_end,
+        door.parts->stored_documents->Add(door.parts, std::move(caller), read_file, on_end,
                                           absl::Now());
     if (document.ok()) return format.begun(request, *document, answer);
     const CallEnd end = {.status = document.status(), .retry_delay = absl::Seconds(1)};

@@ -7,9 +7,9 @@
 
 #include "engine/base/nearest_name.h"
 #include "engine/base/status.h"
+#include "engine/machine_report.h"
 #include "server/config/config.h"
 #include "server/config/flags.h"
-#include "server/observe/machine_report.h"
 
 namespace dragoman {
 namespace {
@@ -94,7 +94,7 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
     if (flags.config.has_matmul()) {
       ASSIGN_OR_RETURN(matmul, ParseMatmul(flags.config.matmul()));
     }
-    return CommandLine{.print = DescribeMachine(matmul)};
+    return CommandLine{.print = "version      " DRAGOMAN_VERSION "\n" + DescribeMachine(matmul)};
   }
   v1::ServerConfig config;
   if (!flags.config_file.empty()) {

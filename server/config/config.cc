@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -14,11 +13,10 @@
 #include "engine/base/status.h"
 #include "server/compat/names.h"
 #include "server/config/resolve_models.h"
+#include "server/config/settings.h"
 
 namespace dragoman {
 namespace {
-
-constexpr int kMaxInt = std::numeric_limits<int>::max();
 
 class FirstError : public google::protobuf::io::ErrorCollector {
  public:
@@ -31,17 +29,9 @@ class FirstError : public google::protobuf::io::ErrorCollector {
   std::string error_;
 };
 
-// Sets *option to the field's value, if it is present and within the range.
-#define DRAGOMAN_RESOLVE_NUMBER(field, flag, minimum, maximum, option)                        \
-  do {                                                                                        \
-    if (config.has_##field()) {                                                               \
-      if (config.field() < (minimum) || config.field() > (maximum)) {                         \
-        return absl::InvalidArgumentError(                                                    \
-            absl::StrCat(flag, " is ", config.field(), ", want ", minimum, " to ", maximum)); \
-      }                                                                                       \
-      (option) = config.field();                                                              \
-    }                                                                                         \
-  } while (false)
+absl::Duration ToDuration(const google::protobuf::Duration& duration) {
+  return absl::Seconds(duration.seconds()) + absl::Nanoseconds(duration.nanos());
+}
 
 absl::Status CheckAddress(const char* flag, const std::string& address) {
   const size_t colon = address.rfind(':');
@@ -59,72 +49,42 @@ absl::Status CheckAddress(const char* flag, const std::string& address) {
 }
 
 absl::Status ResolveEngine(const v1::ServerConfig& config, ServerOptions* options) {
-  if (config.has_precision()) {
-    ASSIGN_OR_RETURN(options->precision, ParsePrecision(config.precision()));
+  ASSIGN_OR_RETURN(options->precision, ParsePrecision(config.precision()));
+  ASSIGN_OR_RETURN(options->matmul, ParseMatmul(config.matmul()));
+  const absl::StatusOr<Precision> keys_values = ParsePrecision(config.kv_cache_precision());
+  if (!keys_values.ok()) {
+    return absl::InvalidArgumentError("kv-cache-precision is \"" + config.kv_cache_precision() +
+                                      "\", want auto, float32, bfloat16 or int8");
   }
-  if (config.has_matmul()) {
-    ASSIGN_OR_RETURN(options->matmul, ParseMatmul(config.matmul()));
-  }
-  if (config.has_kv_cache_precision()) {
-    const std::string& name = config.kv_cache_precision();
-    const absl::StatusOr<Precision> precision = ParsePrecision(name);
-    if (!precision.ok()) {
-      return absl::InvalidArgumentError("kv-cache-precision is \"" + name +
-                                        "\", want auto, float32, bfloat16 or int8");
-    }
-    options->keys_values = *precision;
-  }
-  WorkerPoolOptions& pool = options->pool;
+  options->keys_values = *keys_values;
+  options->pool = {.workers = config.workers(),
+                   .threads_per_worker = config.threads_per_worker(),
+                   .max_waiting_requests = config.max_waiting_requests(),
+                   .max_waiting_tokens = config.max_waiting_tokens(),
+                   .max_batch_rows = config.max_batch_rows(),
+                   .max_encode_tokens = config.max_encode_tokens(),
+                   .kv_capacity_bytes = static_cast<size_t>(config.kv_cache_bytes()),
+                   .cache_bytes = static_cast<size_t>(config.cache_bytes())};
   constexpr int kMaxThreads = 1024;
-  DRAGOMAN_RESOLVE_NUMBER(workers, "workers", 0, kMaxThreads, pool.workers);
-  DRAGOMAN_RESOLVE_NUMBER(threads_per_worker, "threads-per-worker", 1, ThreadTeam::kMaxSize,
-                          pool.threads_per_worker);
-  if (const int threads = pool.workers * pool.threads_per_worker; threads > kMaxThreads) {
+  if (const int threads = config.workers() * config.threads_per_worker(); threads > kMaxThreads) {
     return absl::InvalidArgumentError(
         absl::StrCat("workers x threads-per-worker is ", threads, ", want at most ", kMaxThreads));
   }
-  DRAGOMAN_RESOLVE_NUMBER(max_batch_rows, "max-batch-rows", 0, 65536, pool.max_batch_rows);
-  DRAGOMAN_RESOLVE_NUMBER(max_encode_tokens, "max-encode-tokens", 0, 1 << 20,
-                          pool.max_encode_tokens);
-  DRAGOMAN_RESOLVE_NUMBER(kv_cache_bytes, "kv-cache-bytes", 0, int64_t{1} << 50,
-                          pool.kv_capacity_bytes);
-  DRAGOMAN_RESOLVE_NUMBER(cache_bytes, "cache-bytes", 0, int64_t{1} << 50, pool.cache_bytes);
-  DRAGOMAN_RESOLVE_NUMBER(max_waiting_requests, "max-waiting-requests", 1, kMaxInt,
-                          pool.max_waiting_requests);
-  DRAGOMAN_RESOLVE_NUMBER(max_waiting_tokens, "max-waiting-tokens", 1, kMaxInt,
-                          pool.max_waiting_tokens);
   return absl::OkStatus();
 }
 
 absl::Status ResolveLimits(const v1::ServerConfig& config, ServerOptions* options) {
-  Limits& limits = options->limits;
-  DRAGOMAN_RESOLVE_NUMBER(max_texts, "max-texts", 1, 1 << 20, limits.max_texts);
-  DRAGOMAN_RESOLVE_NUMBER(max_characters, "max-characters", 1, 1 << 28, limits.max_characters);
-  DRAGOMAN_RESOLVE_NUMBER(max_source_tokens, "max-source-tokens", 1, 1 << 20,
-                          limits.max_source_tokens);
-  DRAGOMAN_RESOLVE_NUMBER(max_beam_size, "max-beam-size", 1, 256, limits.max_beam_size);
-  DRAGOMAN_RESOLVE_NUMBER(max_hypotheses, "max-hypotheses", 1, 256, limits.max_hypotheses);
-  DRAGOMAN_RESOLVE_NUMBER(max_message_bytes, "max-message-bytes", 1024, kMaxInt,
-                          options->max_message_bytes);
-  DRAGOMAN_RESOLVE_NUMBER(max_document_bytes, "max-document-bytes", 1024, kMaxInt,
-                          options->documents.max_bytes);
-  DRAGOMAN_RESOLVE_NUMBER(max_documents, "max-documents", 0, 1024, options->documents.at_once);
-  if (const int rows = options->pool.max_batch_rows; rows > 0 && rows < limits.max_beam_size) {
+  options->limits = {.max_texts = config.max_texts(),
+                     .max_characters = config.max_characters(),
+                     .max_source_tokens = config.max_source_tokens(),
+                     .max_beam_size = config.max_beam_size(),
+                     .max_hypotheses = config.max_hypotheses()};
+  options->max_message_bytes = static_cast<int>(config.max_message_bytes());
+  options->documents = {.max_bytes = static_cast<size_t>(config.max_document_bytes()),
+                        .at_once = config.max_documents()};
+  if (const int rows = config.max_batch_rows(); rows > 0 && rows < config.max_beam_size()) {
     return absl::InvalidArgumentError(absl::StrCat("max-batch-rows is ", rows, ", want at least ",
-                                                   limits.max_beam_size, " (max-beam-size)"));
-  }
-  return absl::OkStatus();
-}
-
-// Sets *option to the field's value, if it is present and within the range.
-absl::Status ResolveDuration(const char* flag, bool given, const google::protobuf::Duration& value,
-                             absl::Duration minimum, absl::Duration* option) {
-  if (!given) return absl::OkStatus();
-  *option = absl::Seconds(value.seconds()) + absl::Nanoseconds(value.nanos());
-  if (*option < minimum || *option > absl::Hours(24)) {
-    return absl::InvalidArgumentError(absl::StrCat(flag, " is ", absl::FormatDuration(*option),
-                                                   ", want ", absl::FormatDuration(minimum),
-                                                   " to 24h"));
+                                                   config.max_beam_size(), " (max-beam-size)"));
   }
   return absl::OkStatus();
 }
@@ -134,14 +94,10 @@ absl::Status ResolveSecurity(const v1::ServerConfig& config, ServerOptions* opti
   RETURN_IF_ERROR(Validate(options->tls));
   AuthOptions& auth = options->auth;
   auth.tokens = config.auth_tokens();
-  DRAGOMAN_RESOLVE_NUMBER(max_requests_per_principal, "max-requests-per-principal", 0, kMaxInt,
-                          auth.max_requests_per_principal);
-  DRAGOMAN_RESOLVE_NUMBER(metrics_principals, "metrics-principals", 0, 10'000,
-                          options->metrics_principals);
-  constexpr int64_t kMostWork = int64_t{1} << 50;
-  DRAGOMAN_RESOLVE_NUMBER(quota_per_minute, "quota-per-minute", 0, kMostWork,
-                          auth.quota.per_minute);
-  DRAGOMAN_RESOLVE_NUMBER(quota_burst, "quota-burst", 0, kMostWork, auth.quota.burst);
+  auth.max_requests_per_principal = config.max_requests_per_principal();
+  options->metrics_principals = config.metrics_principals();
+  auth.quota = {.per_minute = static_cast<double>(config.quota_per_minute()),
+                .burst = static_cast<double>(config.quota_burst())};
   if (auth.quota.burst > 0 && auth.quota.per_minute == 0) {
     return absl::InvalidArgumentError("quota-burst is given, but no quota-per-minute");
   }
@@ -156,19 +112,11 @@ absl::Status ResolveSecurity(const v1::ServerConfig& config, ServerOptions* opti
   return absl::OkStatus();
 }
 
-absl::Status ResolveConnections(const v1::ServerConfig& config, ConnectionOptions* options) {
-  RETURN_IF_ERROR(ResolveDuration("keepalive-time", config.has_keepalive_time(),
-                                  config.keepalive_time(), absl::Seconds(1),
-                                  &options->keepalive_time));
-  RETURN_IF_ERROR(ResolveDuration("keepalive-timeout", config.has_keepalive_timeout(),
-                                  config.keepalive_timeout(), absl::Seconds(1),
-                                  &options->keepalive_timeout));
-  RETURN_IF_ERROR(ResolveDuration("max-connection-age", config.has_max_connection_age(),
-                                  config.max_connection_age(), absl::Seconds(1),
-                                  &options->max_age));
-  return ResolveDuration("max-connection-age-grace", config.has_max_connection_age_grace(),
-                         config.max_connection_age_grace(), absl::ZeroDuration(),
-                         &options->max_age_grace);
+void ResolveConnections(const v1::ServerConfig& config, ConnectionOptions* options) {
+  options->keepalive_time = ToDuration(config.keepalive_time());
+  options->keepalive_timeout = ToDuration(config.keepalive_timeout());
+  if (config.has_max_connection_age()) options->max_age = ToDuration(config.max_connection_age());
+  options->max_age_grace = ToDuration(config.max_connection_age_grace());
 }
 
 // "https://example.org", without a path, as browsers send it.
@@ -179,18 +127,12 @@ bool IsOrigin(const std::string& origin) {
 }
 
 absl::Status ResolveHttp(const v1::ServerConfig& config, HttpPortOptions* options) {
-  DRAGOMAN_RESOLVE_NUMBER(http_threads, "http-threads", 0, 256, options->threads);
-  DRAGOMAN_RESOLVE_NUMBER(max_http_connections, "max-http-connections", 0, kMaxInt,
-                          options->max_connections);
-  const absl::Duration least = absl::Milliseconds(100);
-  RETURN_IF_ERROR(ResolveDuration("http-header-timeout", config.has_http_header_timeout(),
-                                  config.http_header_timeout(), least, &options->header_timeout));
-  RETURN_IF_ERROR(ResolveDuration("http-body-timeout", config.has_http_body_timeout(),
-                                  config.http_body_timeout(), least, &options->body_timeout));
-  RETURN_IF_ERROR(ResolveDuration("http-write-timeout", config.has_http_write_timeout(),
-                                  config.http_write_timeout(), least, &options->write_timeout));
-  RETURN_IF_ERROR(ResolveDuration("http-idle-timeout", config.has_http_idle_timeout(),
-                                  config.http_idle_timeout(), least, &options->idle_timeout));
+  options->threads = config.http_threads();
+  options->max_connections = config.max_http_connections();
+  options->header_timeout = ToDuration(config.http_header_timeout());
+  options->body_timeout = ToDuration(config.http_body_timeout());
+  options->write_timeout = ToDuration(config.http_write_timeout());
+  options->idle_timeout = ToDuration(config.http_idle_timeout());
   for (const std::string& origin : config.cors_origins()) {
     if (!IsOrigin(origin)) {
       return absl::InvalidArgumentError("cors-origin is \"" + origin +
@@ -198,7 +140,6 @@ absl::Status ResolveHttp(const v1::ServerConfig& config, HttpPortOptions* option
     }
     options->cors_origins.push_back(origin);
   }
-  if (!config.has_compat()) return absl::OkStatus();
   options->compat.clear();
   if (config.compat() == "none") return absl::OkStatus();
   for (const absl::string_view name : absl::StrSplit(config.compat(), ',')) {
@@ -213,24 +154,6 @@ absl::Status ResolveHttp(const v1::ServerConfig& config, HttpPortOptions* option
 
 }  // namespace
 
-absl::StatusOr<int64_t> ParseBytes(const std::string& text) {
-  int64_t number = -1;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  const std::string_view unit(stop, end - stop);
-  for (const auto& [name, shift] : {std::pair<std::string_view, int>{"", 0},
-                                    {"KiB", 10},
-                                    {"MiB", 20},
-                                    {"GiB", 30},
-                                    {"TiB", 40}}) {
-    if (unit != name || error != std::errc() || number < 0) continue;
-    if (number > std::numeric_limits<int64_t>::max() >> shift) break;
-    return number << shift;
-  }
-  return absl::InvalidArgumentError("\"" + text +
-                                    "\" is not a size, want for example 512MiB or 4GiB");
-}
-
 absl::StatusOr<v1::ServerConfig> ParseConfig(const std::string& text) {
   FirstError errors;
   google::protobuf::TextFormat::Parser parser;
@@ -240,54 +163,42 @@ absl::StatusOr<v1::ServerConfig> ParseConfig(const std::string& text) {
   return config;
 }
 
-absl::StatusOr<ServerOptions> Resolve(const v1::ServerConfig& config) {
+absl::StatusOr<ServerOptions> Resolve(const v1::ServerConfig& given) {
+  RETURN_IF_ERROR(CheckRanges(given));
   ServerOptions options;
-  RETURN_IF_ERROR(ResolveModels(config, &options));
-  int poll_seconds = 0;
-  DRAGOMAN_RESOLVE_NUMBER(model_poll_seconds, "model-poll-seconds", 0, 86400, poll_seconds);
-  options.model_poll = absl::Seconds(poll_seconds);
-  if (config.has_grpc_address()) options.grpc_address = config.grpc_address();
-  if (config.has_http_address()) options.http_address = config.http_address();
+  RETURN_IF_ERROR(ResolveModels(given, &options));
+  const v1::ServerConfig config = WithDefaults(given);
+  options.model_poll = absl::Seconds(config.model_poll_seconds());
+  options.grpc_address = config.grpc_address();
+  options.http_address = config.http_address();
+  options.metrics_address = config.metrics_address();
   RETURN_IF_ERROR(CheckAddress("grpc-address", options.grpc_address));
   RETURN_IF_ERROR(CheckAddress("http-address", options.http_address));
-  options.metrics_address = config.metrics_address();
   if (config.has_metrics_address()) {
     RETURN_IF_ERROR(CheckAddress("metrics-address", options.metrics_address));
   }
   RETURN_IF_ERROR(ResolveEngine(config, &options));
   RETURN_IF_ERROR(ResolveLimits(config, &options));
   RETURN_IF_ERROR(ResolveSecurity(config, &options));
-  DRAGOMAN_RESOLVE_NUMBER(max_connections, "max-connections", 0, kMaxInt, options.max_connections);
-  RETURN_IF_ERROR(ResolveConnections(config, &options.connections));
+  options.max_connections = config.max_connections();
+  ResolveConnections(config, &options.connections);
   RETURN_IF_ERROR(ResolveHttp(config, &options.http));
-  RETURN_IF_ERROR(ResolveDuration("drain-delay", config.has_drain_delay(), config.drain_delay(),
-                                  absl::ZeroDuration(), &options.drain_delay));
-  RETURN_IF_ERROR(ResolveDuration("drain-timeout", config.has_drain_timeout(),
-                                  config.drain_timeout(), absl::ZeroDuration(),
-                                  &options.drain_timeout));
-  if (config.has_log_level()) options.log.level = config.log_level();
-  if (config.has_log_format()) options.log.format = config.log_format();
+  options.drain_delay = ToDuration(config.drain_delay());
+  options.drain_timeout = ToDuration(config.drain_timeout());
+  options.log = {.level = config.log_level(), .format = config.log_format()};
   RETURN_IF_ERROR(Validate(options.log));
-  if (config.has_log_peers()) options.log_peers = config.log_peers();
-  options.config = config;
+  options.log_peers = config.log_peers();
+  options.config = given;
   return options;
 }
 
 std::string NamesOfFixedChanges(const v1::ServerConfig& before, const v1::ServerConfig& after) {
-  static constexpr const char* kTakenOver[] = {"models",    "models_directory", "default_model",
-                                               "pivot",     "shortlists",       "canaries",
-                                               "log_level", "log_format"};
   std::vector<std::string> names;
-  const google::protobuf::Descriptor& fields = *v1::ServerConfig::descriptor();
-  for (int i = 0; i < fields.field_count(); ++i) {
-    const google::protobuf::FieldDescriptor* const field = fields.field(i);
-    if (std::find(std::begin(kTakenOver), std::end(kTakenOver), field->name()) !=
-        std::end(kTakenOver)) {
-      continue;
-    }
+  for (const Setting& setting : Settings()) {
+    if (setting.changes == Changes::kOnReload) continue;
     google::protobuf::util::MessageDifferencer differencer;
-    if (!differencer.CompareWithFields(before, after, {field}, {field})) {
-      names.push_back(field->name());
+    if (!differencer.CompareWithFields(before, after, {setting.Field()}, {setting.Field()})) {
+      names.push_back(setting.field);
     }
   }
   return absl::StrJoin(names, " ");

@@ -3,7 +3,7 @@
 //
 // All are read into the same message (proto/dragoman/v1/config.proto): each flag, or else the
 // variable of its name, sets the field of the same name, these are merged over the file, and the
-// result is resolved once, so that defaults, ranges and error messages are in one place.
+// result is resolved once.  Names, defaults and ranges are in the table of settings.h.
 
 #ifndef DRAGOMAN_SERVER_CONFIG_CONFIG_H_
 #define DRAGOMAN_SERVER_CONFIG_CONFIG_H_
@@ -17,10 +17,9 @@
 #include "absl/time/time.h"
 #include "dragoman/v1/config.pb.h"
 #include "engine/decode/worker_pool.h"
-#include "engine/math/precision.h"
 #include "engine/translator.h"
 #include "server/auth/principals.h"
-#include "server/auth/tls.h"
+#include "server/auth/tls_options.h"
 #include "server/compat/names.h"
 #include "server/observe/logging.h"
 
@@ -144,9 +143,6 @@ absl::StatusOr<ServerOptions> Resolve(const v1::ServerConfig& config);
 
 // The settings that differ and that a running server cannot change: "grpc_address workers".
 std::string NamesOfFixedChanges(const v1::ServerConfig& before, const v1::ServerConfig& after);
-
-// "4GiB", "512MiB", "64KiB" or a plain number of bytes.
-absl::StatusOr<int64_t> ParseBytes(const std::string& text);
 
 }  // namespace dragoman
 

@@ -1,4 +1,4 @@
-// The flags of dragoman-server: each sets a field of ServerConfig (proto/dragoman/v1/config.proto).
+// The flags of dragoman-server, one for each setting (settings.h).
 
 #ifndef DRAGOMAN_SERVER_CONFIG_FLAGS_H_
 #define DRAGOMAN_SERVER_CONFIG_FLAGS_H_

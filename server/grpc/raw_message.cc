@@ -61,6 +61,14 @@ template absl::StatusOr<v1::DetectLanguageRequest> ReadMessage(const grpc::ByteB
 template absl::StatusOr<v1::ListModelsRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
 template absl::StatusOr<v1::GetModelRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
 
+grpc::ByteBuffer Serialized(std::string message) {
+  auto* const owned = new std::string(std::move(message));
+  const grpc::Slice slice(
+      owned->data(), owned->size(), [](void* text) { delete static_cast<std::string*>(text); },
+      owned);
+  return grpc::ByteBuffer(&slice, 1);
+}
+
 // Looks at every string and message that is set, in the order of their numbers.
 std::string FindInvalidUtf8(const google::protobuf::Message& message) {
   using Field = google::protobuf::FieldDescriptor;

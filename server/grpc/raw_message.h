@@ -24,12 +24,13 @@ namespace dragoman {
 template <typename Message>
 absl::StatusOr<Message> ReadMessage(const grpc::ByteBuffer& bytes, size_t max_bytes);
 
-// The same for one request of a bulk call.  What is wrong in the request becomes its own error; the
+// Reads one request of a bulk call.  What is wrong in the request becomes its own error; the
 // function returns an error only if the whole call is affected, because nobody can tell which
 // request is meant.
 absl::StatusOr<BulkExchange::Item> ReadBulkRequest(const grpc::ByteBuffer& bytes, size_t max_bytes);
 
-// A message of a stream.
+// A message of a stream; one that was serialized already is not copied.
+grpc::ByteBuffer Serialized(std::string message);
 template <typename Message>
 grpc::ByteBuffer Serialized(const Message& message) {
   grpc::ByteBuffer bytes;
@@ -53,7 +54,7 @@ grpc::Status EndOf(const CallEnd& end, const Message& answer, grpc::CallbackServ
   return written;
 }
 
-// Answers a call at once, and keeps its answer counted until it is sent.  Deletes itself.
+// A call that was answered at once; keeps its answer counted until it is sent.  Deletes itself.
 class AnsweredCall final : public grpc::ServerUnaryReactor {
  public:
   template <typename Message>
@@ -67,6 +68,20 @@ class AnsweredCall final : public grpc::ServerUnaryReactor {
  private:
   const std::shared_ptr<HeldAnswer> held_;
 };
+
+// Answers a call of `method`, a literal, by calling `answer`.
+template <typename Request, typename Response>
+grpc::ServerUnaryReactor* AnswerMethod(const char* method, UnaryMethod<Request, Response>* answer,
+                                       const ServerParts& parts,
+                                       grpc::CallbackServerContext* context,
+                                       const grpc::ByteBuffer& request,
+                                       grpc::ByteBuffer* response) {
+  Call call(&parts, method, CallerOf(*context));
+  const absl::StatusOr<Response> answered =
+      answer([&] { return ReadMessage<Request>(request, parts.max_message_bytes); }, parts, &call);
+  return new AnsweredCall(call.End(answered.status()), answered.ok() ? *answered : Response(),
+                          context, response);
+}
 
 // The field of the first string in the message that is not UTF-8, such as "contents[3]" or
 // "options.glossary[0].source"; "" if there is none.

@@ -17,6 +17,7 @@
 #include "absl/synchronization/mutex.h"
 #include "dragoman/v1/translation.grpc.pb.h"
 #include "server/api/bulk_exchange.h"
+#include "server/api/document_exchange.h"
 #include "server/api/stream_exchange.h"
 #include "server/grpc/grpc_door.h"
 #include "server/grpc/raw_message.h"
@@ -24,113 +25,41 @@
 namespace dragoman {
 namespace {
 
-// A message that was serialized already, without copying it.
-grpc::ByteBuffer ToBuffer(std::string message) {
-  auto* const owned = new std::string(std::move(message));
-  const grpc::Slice slice(
-      owned->data(), owned->size(), [](void* text) { delete static_cast<std::string*>(text); },
-      owned);
-  return grpc::ByteBuffer(&slice, 1);
+using WriteReactor = grpc::ServerWriteReactor<grpc::ByteBuffer>;
+using BidiReactor = grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>;
+
+// Passes a message that was read to its exchange.
+void Take(const grpc::ByteBuffer& bytes, size_t max_bytes, BulkExchange* exchange) {
+  absl::StatusOr<BulkExchange::Item> item = ReadBulkRequest(bytes, max_bytes);
+  if (!item.ok()) return exchange->NoMore(item.status());
+  exchange->Add(*std::move(item));
+}
+void Take(const grpc::ByteBuffer& bytes, size_t max_bytes, DocumentExchange* exchange) {
+  exchange->Add(ReadMessage<v1::TranslateDocumentRequest>(bytes, max_bytes));
 }
 
-// Owns itself until OnDone.  The exchange may call back after that, so it holds only a weak
+// A call that sends any number of messages and, if its exchange has HasRoom, reads any number.  It
+// owns itself until OnDone.  The exchange may call back after that, so it holds only a weak
 // pointer.
-class StreamCall : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
-                   public std::enable_shared_from_this<StreamCall> {
+template <typename Reactor, typename Exchange>
+class StreamedCall : public Reactor,
+                     public std::enable_shared_from_this<StreamedCall<Reactor, Exchange>> {
  public:
-  StreamCall(const ServerParts* parts, grpc::CallbackServerContext* context)
+  StreamedCall(const ServerParts* parts, grpc::CallbackServerContext* context)
       : parts_(parts), context_(context) {}
 
-  void Start(const grpc::ByteBuffer& request) {
-    self_ = shared_from_this();
-    exchange_.emplace(parts_, "TranslateStream", CallerOf(*context_), [weak = weak_from_this()] {
-      if (const auto call = weak.lock()) call->Pump();
-    });
-    exchange_->Start(
-        [&] { return ReadMessage<v1::TranslateRequest>(request, parts_->max_message_bytes); });
-  }
-
-  void OnWriteDone(bool ok) override {
-    {
-      absl::MutexLock lock(&mutex_);
-      message_.Clear();
-      writing_ = false;
-    }
-    if (!ok) exchange_->Cancel();
-    Pump();
-  }
-  void OnCancel() override { exchange_->Cancel(); }
-  void OnDone() override { const auto last = std::move(self_); }
-
- private:
-  void Pump() {
-    mutex_.Lock();
-    if (pumping_) return mutex_.Unlock();
-    pumping_ = true;
-    while (!writing_) {
-      StreamEvent event = exchange_->Next();
-      if (!event.message.has_value() && !event.end.has_value()) break;
-      writing_ = true;
-      mutex_.Unlock();
-      // After Finish the call may be gone; pumping_ stays set.
-      if (event.end.has_value()) return Finish(ToGrpcStatus(*event.end, context_));
-      grpc::ByteBuffer message = Serialized(*event.message);
-      mutex_.Lock();
-      message_ = message;
-      mutex_.Unlock();
-      StartWrite(&message_);
-      mutex_.Lock();
-    }
-    pumping_ = false;
-    mutex_.Unlock();
-  }
-
-  const ServerParts* const parts_;
-  grpc::CallbackServerContext* const context_;
-  std::shared_ptr<StreamCall> self_;
-  std::optional<TranslateStreamExchange> exchange_;
-  grpc::ByteBuffer message_;  // that is being written
-
-  absl::Mutex mutex_;
-  bool pumping_ ABSL_GUARDED_BY(mutex_) = false;
-  bool writing_ ABSL_GUARDED_BY(mutex_) = false;
-};
-
-// Also owns itself until OnDone.
-class BulkCall : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>,
-                 public std::enable_shared_from_this<BulkCall> {
- public:
-  BulkCall(const ServerParts* parts, grpc::CallbackServerContext* context)
-      : parts_(parts), context_(context) {}
-
-  void Start() {
-    self_ = shared_from_this();
+  // `parse`, if any, is for Exchange::Start.
+  template <typename... Parse>
+  Reactor* Start(const Parse&... parse) {
+    self_ = this->shared_from_this();
     exchange_ =
-        std::make_shared<BulkExchange>(parts_, CallerOf(*context_), [weak = weak_from_this()] {
+        std::make_shared<Exchange>(parts_, CallerOf(*context_), [weak = this->weak_from_this()] {
           if (const auto call = weak.lock()) call->Pump();
         });
-    exchange_->Start();
+    exchange_->Start(parse...);
+    return this;
   }
 
-  void OnReadDone(bool ok) override {
-    if (!ok) {
-      exchange_->NoMore();
-    } else {
-      absl::StatusOr<BulkExchange::Item> item =
-          ReadBulkRequest(incoming_, parts_->max_message_bytes);
-      incoming_.Clear();
-      if (item.ok()) {
-        exchange_->Add(*std::move(item));
-      } else {
-        exchange_->NoMore(item.status());
-      }
-    }
-    {
-      absl::MutexLock lock(&mutex_);
-      reading_ = false;
-    }
-    Pump();
-  }
   void OnWriteDone(bool ok) override {
     {
       absl::MutexLock lock(&mutex_);
@@ -144,33 +73,63 @@ class BulkCall : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuff
   void OnCancel() override { exchange_->Cancel(); }
   void OnDone() override { const auto last = std::move(self_); }
 
+ protected:
+  void OnMessage(bool ok) {
+    if (ok) {
+      Take(incoming_, parts_->max_message_bytes, exchange_.get());
+      incoming_.Clear();
+    } else {
+      exchange_->NoMore();
+    }
+    {
+      absl::MutexLock lock(&mutex_);
+      reading_ = false;
+    }
+    Pump();
+  }
+
  private:
+  static constexpr bool kReads = requires(Exchange & exchange) { exchange.HasRoom(); };
+  static constexpr bool kRetries = requires(Exchange & exchange) { exchange.WantsRetry(); };
+
+  bool WantsMessage() {
+    if constexpr (kReads) return exchange_->HasRoom();
+    return false;
+  }
+  bool WantsRetry() {
+    if constexpr (kRetries) return exchange_->WantsRetry();
+    return false;
+  }
+
   void Pump() {
     mutex_.Lock();
     if (pumping_) return mutex_.Unlock();
     pumping_ = true;
     while (true) {
-      BulkEvent event;
-      if (!writing_) event = exchange_->Next();
+      auto event = writing_ ? decltype(exchange_->Next())() : exchange_->Next();
       if (event.end.has_value()) end_ = std::move(event.end);
       const bool write = event.message.has_value();
-      const bool read = !end_.has_value() && !reading_ && exchange_->HasRoom();
-      const bool wait = !end_.has_value() && !waiting_ && exchange_->WantsRetry();
+      const bool read = !end_.has_value() && !reading_ && WantsMessage();
+      const bool wait = !end_.has_value() && !waiting_ && WantsRetry();
       const bool finish = end_.has_value() && !waiting_;
       if (!write && !read && !wait && !finish) break;
       if (write) {
         held_ = std::move(event.held);
-        outgoing_ = ToBuffer(*std::move(event.message));
+        outgoing_ = Serialized(*std::move(event.message));
       }
       writing_ = writing_ || write;
       reading_ = reading_ || read;
       waiting_ = waiting_ || wait;
       mutex_.Unlock();
       // After Finish the call may be gone; pumping_ stays set.
-      if (finish) return Finish(ToGrpcStatus(*end_, context_));
-      if (write) StartWrite(&outgoing_);
-      if (read) StartRead(&incoming_);
-      if (wait) RetrySoon();
+      if (finish) return this->Finish(ToGrpcStatus(*end_, context_));
+      if (write) this->StartWrite(&outgoing_);
+      if constexpr (kReads) {
+        if (read) this->StartRead(&incoming_);
+      }
+      if constexpr (kRetries) {
+        if (wait) RetrySoon();
+      }
       mutex_.Lock();
     }
     pumping_ = false;
@@ -181,10 +140,10 @@ class BulkCall : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuff
   // does not end before that (waiting_).
   void RetrySoon() {
     const auto when =
-        std::chrono::system_clock::now() + absl::ToChronoMilliseconds(BulkExchange::kRetryDelay);
+        std::chrono::system_clock::now() + absl::ToChronoMilliseconds(Exchange::kRetryDelay);
     alarm_ = std::make_unique<grpc::Alarm>();
     alarm_->Set(when, [this](bool) {
-      const auto self = shared_from_this();
+      const auto self = this->shared_from_this();
       {
         absl::MutexLock lock(&mutex_);
         waiting_ = false;
@@ -196,8 +155,8 @@ class BulkCall : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuff
 
   const ServerParts* const parts_;
   grpc::CallbackServerContext* const context_;
-  std::shared_ptr<BulkCall> self_;
-  std::shared_ptr<BulkExchange> exchange_;
+  std::shared_ptr<StreamedCall> self_;
+  std::shared_ptr<Exchange> exchange_;
   grpc::ByteBuffer incoming_, outgoing_;  // being read and written
   std::shared_ptr<HeldAnswer> held_;      // outgoing_
   std::unique_ptr<grpc::Alarm> alarm_;
@@ -210,21 +169,32 @@ class BulkCall : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuff
   std::optional<CallEnd> end_;                    // set once, by Pump
 };
 
+template <typename Exchange>
+class ReadingCall : public StreamedCall<BidiReactor, Exchange> {
+ public:
+  using StreamedCall<BidiReactor, Exchange>::StreamedCall;
+  void OnReadDone(bool ok) override { this->OnMessage(ok); }
+};
+
 }  // namespace
 
 grpc::ServerWriteReactor<grpc::ByteBuffer>* NewStreamCall(const ServerParts* parts,
                                                           grpc::CallbackServerContext* context,
                                                           const grpc::ByteBuffer& request) {
-  const auto call = std::make_shared<StreamCall>(parts, context);
-  call->Start(request);
-  return call.get();
+  const auto call =
+      std::make_shared<StreamedCall<WriteReactor, TranslateStreamExchange>>(parts, context);
+  return call->Start(
+      [&] { return ReadMessage<v1::TranslateRequest>(request, parts->max_message_bytes); });
 }
 
 grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* NewBulkCall(
     const ServerParts* parts, grpc::CallbackServerContext* context) {
-  const auto call = std::make_shared<BulkCall>(parts, context);
-  call->Start();
-  return call.get();
+  return std::make_shared<ReadingCall<BulkExchange>>(parts, context)->Start();
+}
+
+grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* NewDocumentCall(
+    const ServerParts* parts, grpc::CallbackServerContext* context) {
+  return std::make_shared<ReadingCall<DocumentExchange>>(parts, context)->Start();
 }
 
 }  // namespace dragoman

@@ -24,62 +24,22 @@ class Handover {
   std::atomic<bool> given_ = false;
 };
 
-// One Translate over gRPC. It owns itself: gRPC's OnDone deletes it, and nothing refers to it after
-// that.
+// A call of one message for one. It owns itself: gRPC's OnDone deletes it, and nothing refers to it
+// after that.
 //
 // Both reactions are short and wait for nothing, so gRPC runs them where it is (InternalInlineable)
 // instead of waking another thread for each, which would cost a short call a tenth of its time.
 //
 // `this` is safe to use until Finish is called, and in Start even afterwards: gRPC calls nothing
 // (neither OnCancel nor OnDone) before the handler has returned the reactor.
-class TranslateCall : public grpc::ServerUnaryReactor {
+template <typename UnaryExchange>
+class UnaryCall : public grpc::ServerUnaryReactor {
  public:
-  TranslateCall(const ServerParts* parts, grpc::CallbackServerContext* context,
-                grpc::ByteBuffer* response)
-      : context_(context),
-        response_(response),
-        max_message_bytes_(parts->max_message_bytes),
-        exchange_(parts, "Translate", CallerOf(*context),
-                  [this](const CallEnd& end, const v1::TranslateResponse& answer) {
-                    Done(end, answer);
-                  }) {}
-
-  // REQUIRES: called once, before the handler returns this reactor.
-  void Start(const grpc::ByteBuffer& request) {
-    exchange_.Start([&] { return ReadMessage<v1::TranslateRequest>(request, max_message_bytes_); });
-  }
-
-  void OnCancel() override { exchange_.Cancel(); }
-  void OnDone() override {
-    handover_.Take();
-    delete this;
-  }
-  bool InternalInlineable() override { return true; }
-
- private:
-  void Done(const CallEnd& end, const v1::TranslateResponse& answer) {
-    held_ = end.held;
-    const grpc::Status status = EndOf(end, answer, context_, response_);
-    handover_.Give();
-    Finish(status);
-  }
-
-  grpc::CallbackServerContext* const context_;
-  grpc::ByteBuffer* const response_;
-  const size_t max_message_bytes_;
-  std::shared_ptr<HeldAnswer> held_;  // until OnDone
-  Handover handover_;
-  TranslateExchange exchange_;
-};
-
-// One Score over gRPC; owns itself like TranslateCall.
-class ScoreCall : public grpc::ServerUnaryReactor {
- public:
-  ScoreCall(const ServerParts* parts, grpc::CallbackServerContext* context,
+  UnaryCall(const ServerParts* parts, grpc::CallbackServerContext* context,
             grpc::ByteBuffer* response)
       : max_message_bytes_(parts->max_message_bytes),
         exchange_(parts, CallerOf(*context),
-                  [this, context, response](const CallEnd& end, const v1::ScoreResponse& answer) {
+                  [this, context, response](const CallEnd& end, const auto& answer) {
                     held_ = end.held;
                     const grpc::Status status = EndOf(end, answer, context, response);
                     handover_.Give();
@@ -87,8 +47,10 @@ class ScoreCall : public grpc::ServerUnaryReactor {
                   }) {}
 
   // REQUIRES: called once, before the handler returns this reactor.
-  void Start(const grpc::ByteBuffer& request) {
-    exchange_.Start([&] { return ReadMessage<v1::ScoreRequest>(request, max_message_bytes_); });
+  UnaryCall* Start(const grpc::ByteBuffer& request) {
+    exchange_.Start(
+        [&] { return ReadMessage<typename UnaryExchange::Request>(request, max_message_bytes_); });
+    return this;
   }
 
   void OnCancel() override { exchange_.Cancel(); }
@@ -102,7 +64,7 @@ class ScoreCall : public grpc::ServerUnaryReactor {
   const size_t max_message_bytes_;
   std::shared_ptr<HeldAnswer> held_;  // until OnDone
   Handover handover_;
-  ScoreExchange exchange_;
+  UnaryExchange exchange_;
 };
 
 }  // namespace
@@ -110,9 +72,7 @@ class ScoreCall : public grpc::ServerUnaryReactor {
 grpc::ServerUnaryReactor* TranslateService::Translate(grpc::CallbackServerContext* context,
                                                       const grpc::ByteBuffer* request,
                                                       grpc::ByteBuffer* response) {
-  auto* const call = new TranslateCall(parts_, context, response);
-  call->Start(*request);
-  return call;
+  return (new UnaryCall<TranslateExchange>(parts_, context, response))->Start(*request);
 }
 
 grpc::ServerWriteReactor<grpc::ByteBuffer>* TranslateService::TranslateStream(
@@ -133,35 +93,20 @@ grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* TranslateService::T
 grpc::ServerUnaryReactor* TranslateService::Score(grpc::CallbackServerContext* context,
                                                   const grpc::ByteBuffer* request,
                                                   grpc::ByteBuffer* response) {
-  auto* const call = new ScoreCall(parts_, context, response);
-  call->Start(*request);
-  return call;
+  return (new UnaryCall<ScoreExchange>(parts_, context, response))->Start(*request);
 }
 
 grpc::ServerUnaryReactor* TranslateService::Tokenize(grpc::CallbackServerContext* context,
                                                      const grpc::ByteBuffer* request,
                                                      grpc::ByteBuffer* response) {
-  Call call(parts_, "Tokenize", CallerOf(*context));
-  CallSize size;
-  const absl::StatusOr<v1::TokenizeResponse> tokenized = dragoman::Tokenize(
-      [&] { return ReadMessage<v1::TokenizeRequest>(*request, parts_->max_message_bytes); }, &call,
-      *parts_, &size);
-  const CallEnd end = call.End(tokenized.status(), size);
-  return new AnsweredCall(end, tokenized.ok() ? *tokenized : v1::TokenizeResponse(), context,
-                          response);
+  return AnswerMethod("Tokenize", dragoman::Tokenize, *parts_, context, *request, response);
 }
 
 grpc::ServerUnaryReactor* TranslateService::DetectLanguage(grpc::CallbackServerContext* context,
                                                            const grpc::ByteBuffer* request,
                                                            grpc::ByteBuffer* response) {
-  Call call(parts_, "DetectLanguage", CallerOf(*context));
-  CallSize size;
-  const absl::StatusOr<v1::DetectLanguageResponse> detected = dragoman::DetectLanguage(
-      [&] { return ReadMessage<v1::DetectLanguageRequest>(*request, parts_->max_message_bytes); },
-      *parts_, &call, &size);
-  const CallEnd end = call.End(detected.status(), size);
-  return new AnsweredCall(end, detected.ok() ? *detected : v1::DetectLanguageResponse(), context,
-                          response);
+  return AnswerMethod("DetectLanguage", dragoman::DetectLanguage, *parts_, context, *request,
+                      response);
 }
 
 }  // namespace dragoman

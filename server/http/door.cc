@@ -8,9 +8,9 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "engine/base/status.h"
 #include "server/api/translate_exchange.h"
 #include "server/base/errors.h"
+#include "server/http/http_call.h"
 #include "server/http/json.h"
 #include "server/http/router.h"
 
@@ -50,35 +50,6 @@ absl::StatusOr<absl::Duration> ParseGrpcTimeout(std::string_view text) {
   }
 }
 
-// One Translate whose caller waits at the other end of a connection.  Lives until its exchange has
-// ended.
-class HttpTranslation {
- public:
-  HttpTranslation(const ServerParts* parts, Caller caller, std::shared_ptr<HttpAnswer> answer,
-                  HttpRender render)
-      : answer_(std::move(answer)),
-        render_(std::move(render)),
-        exchange_(parts, "Translate", std::move(caller),
-                  [this](const CallEnd& end, v1::TranslateResponse response) {
-                    answer_->Send(render_(end, std::move(response)));
-                    self_ = nullptr;
-                  }) {}
-
-  static void Start(const std::shared_ptr<HttpTranslation>& call, TranslateExchange::Parse read) {
-    call->self_ = call;
-    call->exchange_.Start(read);
-    call->answer_->OnGone([weak = std::weak_ptr(call)] {
-      if (const auto gone = weak.lock()) gone->exchange_.Cancel();
-    });
-  }
-
- private:
-  const std::shared_ptr<HttpAnswer> answer_;
-  const HttpRender render_;
-  TranslateExchange exchange_;
-  std::shared_ptr<HttpTranslation> self_;
-};
-
 }  // namespace
 
 absl::StatusOr<absl::Duration> TimeoutOf(const HttpRequest& request) {
@@ -102,15 +73,16 @@ absl::StatusOr<absl::Duration> TimeoutOf(const HttpRequest& request) {
   return duration;
 }
 
-absl::StatusOr<Caller> CallerOf(const HttpRequest& request, const char* door) {
+Caller CallerOf(const HttpRequest& request, const char* door) {
   Caller caller = {.token = std::string(BearerToken(request.Header("authorization"))),
                    .certificate_name = request.certificate_name,
                    .peer = request.peer,
                    .request_id = std::string(request.Header("x-request-id")),
                    .trace_parent = std::string(request.Header("traceparent")),
                    .door = door};
-  ASSIGN_OR_RETURN(const absl::Duration timeout, TimeoutOf(request));
-  caller.deadline = absl::Now() + timeout;
+  const absl::StatusOr<absl::Duration> timeout = TimeoutOf(request);
+  caller.wrong = timeout.status();
+  caller.deadline = absl::Now() + timeout.value_or(absl::InfiniteDuration());
   return caller;
 }
 
@@ -174,20 +146,8 @@ HttpResponse ToHttpError(const CallEnd& end) {
 void TranslateOverHttp(const HttpDoor& door, const char* door_name, const HttpRequest& http,
                        std::shared_ptr<HttpAnswer> answer, TranslateExchange::Parse read,
                        HttpRender render) {
-  if (const absl::Status loaded = door.loaded(); !loaded.ok()) {
-    return answer->Send(render({.status = loaded}, {}));
-  }
-  // Errors in the headers are reported as errors of the call.
-  absl::StatusOr<Caller> caller = CallerOf(http, door_name);
-  const absl::Status bad_header = caller.status();
-  const auto parse = [&]() -> absl::StatusOr<v1::TranslateRequest> {
-    RETURN_IF_ERROR(bad_header);
-    return read();
-  };
-  HttpTranslation::Start(
-      std::make_shared<HttpTranslation>(door.parts, caller.ok() ? *std::move(caller) : Caller(),
-                                        std::move(answer), std::move(render)),
-      parse);
+  AnswerOverHttp<TranslateExchange>(door, door_name, http, std::move(answer), read,
+                                    std::move(render));
 }
 
 }  // namespace dragoman

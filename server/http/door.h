@@ -23,8 +23,9 @@ namespace dragoman {
 // Infinite if there is neither.  INVALID_ARGUMENT unless it is a time above zero.
 absl::StatusOr<absl::Duration> TimeoutOf(const HttpRequest& request);
 
-// `door` is the name of the API for the log: a literal such as "http".
-absl::StatusOr<Caller> CallerOf(const HttpRequest& request, const char* door);
+// `door` is the name of the API for the log: a literal such as "http".  An error in a header is an
+// error of the call.
+Caller CallerOf(const HttpRequest& request, const char* door);
 
 // The HTTP code that google/rpc/code.proto assigns to a status; 413 for a message that is too
 // large.

@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "engine/base/status.h"
 #include "server/api/stream_exchange.h"
 #include "server/base/errors.h"
+#include "server/http/http_call.h"
 #include "server/http/json.h"
 #include "server/observe/trace.h"
 
@@ -18,59 +18,48 @@ std::string Event(const std::string& name, const std::string& json) {
   return absl::StrCat("event: ", name, "\ndata: ", json, "\n\n");
 }
 
-// One TranslateStream over HTTP.  Lives until its exchange has ended.
-class HttpTranslateStream {
- public:
-  HttpTranslateStream(const ServerParts* parts, Caller caller, std::shared_ptr<HttpAnswer> answer)
-      : request_id_(caller.request_id),
-        answer_(std::move(answer)),
-        exchange_(parts, "TranslateStream", std::move(caller), [this] { Pull(); }) {}
+// One TranslateStream over HTTP.
+struct StreamedHttpCall {
+  StreamedHttpCall(const ServerParts* parts, Caller caller, std::shared_ptr<HttpAnswer> its_answer)
+      : request_id(caller.request_id),
+        answer(std::move(its_answer)),
+        exchange(parts, std::move(caller), [this] { Pull(); }) {}
 
-  static void Start(const std::shared_ptr<HttpTranslateStream>& call,
-                    TranslateExchange::Parse read) {
-    call->self_ = call;
-    call->exchange_.Start(read);
-    call->answer_->OnGone([weak = std::weak_ptr(call)] {
-      if (const auto gone = weak.lock()) gone->exchange_.Cancel();
-    });
-  }
-
- private:
   // Writes the next message, if there is one already.  Called by the exchange when there is one, or
   // by the connection when the one before it is sent: never by both.
   void Pull() {
-    StreamEvent event = exchange_.Next();
+    StreamEvent event = exchange.Next();
     if (event.message.has_value()) {
       Write(*event.message);
     } else if (event.end.has_value()) {
       End(*event.end);
-      self_ = nullptr;
+      self = nullptr;
     }
   }
 
   void Begin() {
-    if (std::exchange(begun_, true)) return;
-    answer_->Begin({.content_type = kEventStream,
-                    .headers = {{"X-Request-Id", request_id_}, {"X-Accel-Buffering", "no"}}});
+    if (std::exchange(begun, true)) return;
+    answer->Begin({.content_type = kEventStream,
+                   .headers = {{"X-Request-Id", request_id}, {"X-Accel-Buffering", "no"}}});
   }
 
   void Write(const v1::TranslateStreamResponse& message) {
     Begin();
-    answer_->Write(EventOf(message), [this] { Pull(); });
+    answer->Write(EventOf(message), [this] { Pull(); });
   }
 
   void End(const CallEnd& end) {
-    if (!end.status.ok() && !begun_) return answer_->Send(ToHttpError(end));
+    if (!end.status.ok() && !begun) return answer->Send(ToHttpError(end));
     Begin();
-    if (!end.status.ok()) answer_->Write(ErrorEventOf(end), nullptr);
-    answer_->End();
+    if (!end.status.ok()) answer->Write(ErrorEventOf(end), nullptr);
+    answer->End();
   }
 
-  const std::string request_id_;
-  const std::shared_ptr<HttpAnswer> answer_;
-  bool begun_ = false;
-  TranslateStreamExchange exchange_;
-  std::shared_ptr<HttpTranslateStream> self_;
+  const std::string request_id;
+  const std::shared_ptr<HttpAnswer> answer;
+  bool begun = false;
+  TranslateStreamExchange exchange;
+  std::shared_ptr<StreamedHttpCall> self;
 };
 
 void TranslateStream(const HttpDoor& door, const HttpRequest& http,
@@ -78,20 +67,11 @@ void TranslateStream(const HttpDoor& door, const HttpRequest& http,
   if (const absl::Status loaded = door.loaded(); !loaded.ok()) {
     return answer->Send(ToHttpError({.status = loaded}));
   }
-  absl::StatusOr<Caller> read_caller = CallerOf(http, kDoor);
-  const absl::Status bad_header = read_caller.status();
-  Caller caller = read_caller.ok() ? *std::move(read_caller) : Caller{.door = kDoor};
+  Caller caller = CallerOf(http, kDoor);
   // The head of the answer contains the id, and is sent before the end of the call.
   if (!IsRequestId(caller.request_id)) caller.request_id = NewRequestId();
-  const auto parse = [&]() -> absl::StatusOr<v1::TranslateRequest> {
-    RETURN_IF_ERROR(bad_header);
-    v1::TranslateRequest request;
-    RETURN_IF_ERROR(FromJson(http.body, &request));
-    return request;
-  };
-  HttpTranslateStream::Start(
-      std::make_shared<HttpTranslateStream>(door.parts, std::move(caller), std::move(answer)),
-      parse);
+  StartCall(std::make_shared<StreamedHttpCall>(door.parts, std::move(caller), std::move(answer)),
+            [&] { return ReadJson<v1::TranslateRequest>(http); });
 }
 
 }  // namespace

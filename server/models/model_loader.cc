@@ -10,7 +10,6 @@
 #include "engine/base/json.h"
 #include "engine/base/machine.h"
 #include "engine/base/status.h"
-#include "engine/math/gemm.h"
 #include "engine/model/model_report.h"
 #include "engine/servable.h"
 #include "server/observe/logging.h"
@@ -25,7 +24,7 @@ void LogLoaded(const Model& model, const ModelSource& source, int rows, absl::Du
       {{"model", model.name()},
        {"version", model.version()},
        {"precision", NameOf(model.precision())},
-       {"matmul", GemmMatmul(model.arithmetic())},
+       {"matmul", model.matmul()},
        {"isa", model.isa()},
        {"batch_rows", rows},
        {"seconds", absl::ToDoubleSeconds(took)}});
@@ -37,6 +36,13 @@ void LogLoaded(const Model& model, const ModelSource& source, int rows, absl::Du
        {"first", shortlist->first()},
        {"best", shortlist->best()},
        {"entries", static_cast<int64_t>(shortlist->entries())}});
+}
+
+// The result for that model, whose error names it.
+LoadResult Named(const ModelSource& source, LoadResult result) {
+  result.status = Annotate(RelativeTo(source.directory, result.status),
+                           absl::StrCat("model ", source.name, " (", source.directory, "): "));
+  return result;
 }
 
 std::string StringOf(const nlohmann::json& object, const char* key) {
@@ -102,21 +108,24 @@ absl::Status TryGoldens(const std::shared_ptr<const Model>& model,
   return absl::OkStatus();
 }
 
-ModelLoader::ModelLoader(const ServerOptions& options, WorkerPool* pool, Metrics* metrics)
-    : options_(options), pool_(pool), metrics_(metrics) {}
+ModelLoader::ModelLoader(const ServerOptions& options, WorkerPool* pool, Metrics* metrics,
+                         Unused unused)
+    : options_(options), pool_(pool), metrics_(metrics), unused_(std::move(unused)) {}
 
-LoadResult ModelLoader::Load(const ModelSource& source, const LoadedModel* before) const {
-  LoadResult result = TryLoad(source, before);
-  result.status = Annotate(RelativeTo(source.directory, result.status),
-                           absl::StrCat("model ", source.name, " (", source.directory, "): "));
-  return result;
+LoadResult ModelLoader::Load(const ModelSource& source) const {
+  return Named(source, TryLoad(source, nullptr));
 }
 
-LoadResult ModelLoader::TryLoad(const ModelSource& source, const LoadedModel* before) const {
-  if (before != nullptr) {
-    const absl::Status room = CheckMemory(source);
-    if (!room.ok()) return {room, absl::IsResourceExhausted(room) ? "memory" : "broken", {}};
-  }
+LoadResult ModelLoader::LoadBeside(const ModelSource& source,
+                                   const std::shared_ptr<const Translator>& served) const {
+  const absl::Status room = CheckMemory(source);
+  if (room.ok()) return Named(source, TryLoad(source, served));
+  const bool too_large = absl::IsResourceExhausted(room);
+  return Named(source, {room, too_large ? LoadFailure::kMemory : LoadFailure::kBroken, nullptr});
+}
+
+LoadResult ModelLoader::TryLoad(const ModelSource& source,
+                                const std::shared_ptr<const Translator>& served) const {
   Log(LogLevel::kInfo, "loading", {{"model", source.name}, {"directory", source.directory}});
   const absl::Time start = absl::Now();
   absl::StatusOr<std::shared_ptr<const Model>> model =
@@ -129,22 +138,28 @@ LoadResult ModelLoader::TryLoad(const ModelSource& source, const LoadedModel* be
   if (status.ok()) status = CheckServable(*model, source.directory);
   absl::StatusOr<std::vector<Golden>> goldens = ReadGoldens(source.directory);
   status.Update(goldens.status());
-  if (!status.ok()) return {status, "broken", {}};
+  if (!status.ok()) return {status, LoadFailure::kBroken, nullptr};
   goldens->insert(goldens->end(), source.goldens.begin(), source.goldens.end());
   status = TryGoldens(*model, *goldens, options_.limits);
-  if (!status.ok()) return {status, "golden", {}};
+  if (!status.ok()) return {status, LoadFailure::kGolden, nullptr};
 
   const absl::Duration took = absl::Now() - start;
-  const Model* const old = before == nullptr ? nullptr : before->model.get();
-  if (old != nullptr && old->version() == (*model)->version()) {
-    Log(LogLevel::kInfo, "unchanged", {{"model", source.name}, {"version", old->version()}});
-    return {absl::OkStatus(), "", *before};
+  if (served != nullptr && served->model().version() == (*model)->version()) {
+    Log(LogLevel::kInfo, "unchanged",
+        {{"model", source.name}, {"version", served->model().version()}});
+    return {absl::OkStatus(), LoadFailure::kNone, served};
   }
   metrics_->AddModel(**model, took);
   metrics_->SetBatchRows(source.name, pool_->max_batch_rows());
   LogLoaded(**model, source, pool_->max_batch_rows(), took);
-  auto translator = std::make_shared<const Translator>(*model, pool_, options_.limits);
-  return {absl::OkStatus(), "", {*std::move(model), std::move(translator)}};
+  // Who lets go of it last, such as a worker with other sentences to serve, does not free it.
+  const Model* const its_address = model->get();
+  std::shared_ptr<const Model> used(
+      its_address, [owner = *std::move(model), unused = unused_](const Model*) mutable {
+        unused(std::move(owner));
+      });
+  return {absl::OkStatus(), LoadFailure::kNone,
+          std::make_shared<const Translator>(std::move(used), pool_, options_.limits)};
 }
 
 // Whether there is enough memory for the model in addition to everything else.  Reads only its

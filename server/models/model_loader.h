@@ -4,6 +4,7 @@
 #ifndef DRAGOMAN_SERVER_MODELS_MODEL_LOADER_H_
 #define DRAGOMAN_SERVER_MODELS_MODEL_LOADER_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,35 +12,38 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "engine/translator.h"
+#include "server/base/load_failure.h"
 #include "server/config/config.h"
 #include "server/observe/metrics.h"
 
 namespace dragoman {
 
-struct LoadedModel {
-  std::shared_ptr<const Model> model;
-  std::shared_ptr<const Translator> translator;
-};
-
 // The outcome of an attempt to load a model.
 struct LoadResult {
   absl::Status status;
-  std::string failure;  // the reason: "memory", "broken" or "golden"; "" if the status is OK
-  LoadedModel loaded;
+  LoadFailure failure = LoadFailure::kNone;  // kNone if the status is OK
+  std::shared_ptr<const Translator> loaded;
 };
 
 class ModelLoader {
  public:
-  // `pool` and `metrics` must outlive the loader, which reports each model to `metrics`.
-  ModelLoader(const ServerOptions& options, WorkerPool* pool, Metrics* metrics);
+  // Gets a loaded model when nobody uses it any more, on any thread: to free its memory may take
+  // long.  May be called after the loader has gone.
+  using Unused = std::function<void(std::shared_ptr<const Model>)>;
 
-  // Loads a model.  An error names it and its directory.  If `before` is not null, the new model
-  // must fit into memory beside it, and is not loaded again if it has the same version.  `before`
-  // is null at the start, and empty if the model is new on a running server.
-  LoadResult Load(const ModelSource& source, const LoadedModel* before) const;
+  // `pool` and `metrics` must outlive the loader, which reports each model to `metrics`.
+  ModelLoader(const ServerOptions& options, WorkerPool* pool, Metrics* metrics, Unused unused);
+
+  // Loads a model at the start of the server.  An error names it and its directory.
+  LoadResult Load(const ModelSource& source) const;
+  // Loads one on a running server: it must fit into memory beside the version that is served now,
+  // if any, which is returned instead if it is the same.
+  LoadResult LoadBeside(const ModelSource& source,
+                        const std::shared_ptr<const Translator>& served) const;
 
  private:
-  LoadResult TryLoad(const ModelSource& source, const LoadedModel* before) const;
+  LoadResult TryLoad(const ModelSource& source,
+                     const std::shared_ptr<const Translator>& served) const;
   absl::Status CheckMemory(const ModelSource& source) const;
   absl::Status CheckServable(const std::shared_ptr<const Model>& model,
                              const std::string& directory) const;
@@ -47,6 +51,7 @@ class ModelLoader {
   const ServerOptions options_;
   WorkerPool* const pool_;
   Metrics* const metrics_;
+  const Unused unused_;
 };
 
 // The sentences of golden.json in a model's directory; none if there is no such file:

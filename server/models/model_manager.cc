@@ -18,8 +18,6 @@ namespace {
 // How soon to check again files that are still changing, and models that did not fit into memory.
 constexpr absl::Duration kSettle = absl::Seconds(1);
 constexpr absl::Duration kMemoryRetry = absl::Seconds(10);
-// How often to check whether the last sentence of a model has ended.
-constexpr absl::Duration kLeavingInterval = absl::Milliseconds(50);
 
 std::string CanaryName(const std::string& model) { return model + "@canary"; }
 
@@ -42,18 +40,17 @@ FileVersions FilesOf(const ModelSource& source) {
   return files;
 }
 
-// Whether only the manager and the model's own translator still hold it.
-bool IsForgotten(const LoadedModel& loaded) {
-  return loaded.translator.use_count() == 1 && loaded.model.use_count() == 2;
-}
-
 }  // namespace
 
 ModelManager::ModelManager(const ServerOptions& options, ReadOptions read_again, WorkerPool* pool,
                            Metrics* metrics, ModelRegistry* registry)
     : options_(options),
       read_again_(std::move(read_again)),
-      loader_(options, pool, metrics),
+      loader_(options, pool, metrics,
+              [calls = calls_](std::shared_ptr<const Model> model) {
+                absl::MutexLock lock(&calls->mutex);
+                calls->unused.push_back(std::move(model));
+              }),
       metrics_(metrics),
       registry_(registry),
       config_version_(VersionOf(options.config_file)) {}
@@ -76,18 +73,18 @@ ModelManager::~ModelManager() {
 }
 
 void ModelManager::Close() {
-  absl::MutexLock lock(&mutex_);
-  closing_ = true;
+  absl::MutexLock lock(&calls_->mutex);
+  calls_->closing = true;
 }
 
 bool ModelManager::closing() const {
-  absl::MutexLock lock(&mutex_);
-  return closing_;
+  absl::MutexLock lock(&calls_->mutex);
+  return calls_->closing;
 }
 
 void ModelManager::ReadAgain() {
-  absl::MutexLock lock(&mutex_);
-  asked_ = true;
+  absl::MutexLock lock(&calls_->mutex);
+  calls_->asked = true;
 }
 
 absl::Status ModelManager::LoadAll() {
@@ -96,7 +93,7 @@ absl::Status ModelManager::LoadAll() {
     Slot& slot = slots_[source.name];
     slot.source = source;
     const FileVersions files = FilesOf(source);
-    LoadResult result = loader_.Load(source, nullptr);
+    LoadResult result = loader_.Load(source);
     if (result.status.ok()) {
       Serve(&slot, files, std::move(result.loaded));
     } else if (source.found) {
@@ -107,7 +104,7 @@ absl::Status ModelManager::LoadAll() {
     }
   }
   const auto serves = [](const auto& slot) {
-    return slot.second.serving.model != nullptr && ParseModelName(slot.first).label.empty();
+    return slot.second.serving != nullptr && ParseModelName(slot.first).label.empty();
   };
   if (std::none_of(slots_.begin(), slots_.end(), serves)) return failed;
   last_look_ = absl::Now();
@@ -116,17 +113,21 @@ absl::Status ModelManager::LoadAll() {
 }
 
 void ModelManager::Run() {
-  const auto called = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return closing_ || asked_; };
+  Calls* const calls = calls_.get();
+  const auto called = [calls]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(calls->mutex) {
+    return calls->closing || calls->asked || !calls->unused.empty();
+  };
   while (true) {
     bool asked = false;
+    std::vector<std::shared_ptr<const Model>> unused;
     {
-      absl::MutexLock lock(&mutex_);
-      const absl::Duration wait = leaving_.empty() ? NextLook(absl::Now()) : kLeavingInterval;
-      mutex_.AwaitWithTimeout(absl::Condition(&called), wait);
-      if (closing_) return;
-      asked = std::exchange(asked_, false);
+      absl::MutexLock lock(&calls->mutex);
+      calls->mutex.AwaitWithTimeout(absl::Condition(&called), NextLook(absl::Now()));
+      if (calls->closing) return;
+      asked = std::exchange(calls->asked, false);
+      unused.swap(calls->unused);
     }
-    LetGo();
+    for (std::shared_ptr<const Model>& model : unused) Free(std::move(model));
     if (asked || NextLook(absl::Now()) <= absl::ZeroDuration()) Look(asked);
   }
 }
@@ -192,7 +193,7 @@ void ModelManager::RemoveUnwanted() {
   bool serves = false;
   for (const ModelSource& source : Wanted(options_)) {
     wanted.insert(source.name);
-    serves = serves || slots_[source.name].serving.model != nullptr;
+    serves = serves || slots_[source.name].serving != nullptr;
   }
   if (!serves) {
     Log(LogLevel::kError,
@@ -214,22 +215,22 @@ void ModelManager::RemoveUnwanted() {
 void ModelManager::LookAt(Slot* slot, bool asked) {
   const FileVersions files = FilesOf(slot->source);
   const bool at_rest = std::exchange(slot->seen, files) == files;
-  const bool serves = slot->serving.model != nullptr;
+  const bool serves = slot->serving != nullptr;
   if (serves && slot->serving_source == slot->source && slot->serving_files == files) {
-    if (!slot->failure.empty()) metrics_->OnModelSettled(slot->source.name);
-    slot->failure.clear();  // the change that failed to load was reverted
+    if (slot->failure != LoadFailure::kNone) metrics_->OnModelSettled(slot->source.name);
+    slot->failure = LoadFailure::kNone;  // the change that failed to load was reverted
     return;
   }
-  const bool failed =
-      !slot->failure.empty() && slot->failed_source == slot->source && slot->failed_files == files;
-  if (failed && !asked && slot->failure != "memory") return;
+  const bool failed = slot->failure != LoadFailure::kNone && slot->failed_source == slot->source &&
+                      slot->failed_files == files;
+  if (failed && !asked && slot->failure != LoadFailure::kMemory) return;
   if (!at_rest && !asked) {
     unsettled_ = true;
     return;
   }
   loading_ = slot;
   Publish();
-  LoadResult result = loader_.Load(slot->source, &slot->serving);
+  LoadResult result = loader_.LoadBeside(slot->source, slot->serving);
   loading_ = nullptr;
   if (FilesOf(slot->source) != files) {
     // The files may be half of one version and half of another.
@@ -245,13 +246,14 @@ void ModelManager::LookAt(Slot* slot, bool asked) {
 }
 
 // `files` are the versions of the files that the model was loaded from.
-void ModelManager::Serve(Slot* slot, const FileVersions& files, LoadedModel loaded) {
-  if (slot->serving.model != loaded.model) BidFarewell(slot);
+void ModelManager::Serve(Slot* slot, const FileVersions& files,
+                         std::shared_ptr<const Translator> loaded) {
+  if (slot->serving != loaded) BidFarewell(slot);
   slot->serving = std::move(loaded);
   slot->serving_source = slot->source;
   slot->serving_files = slot->seen = files;
-  slot->failure.clear();
-  metrics_->OnModelLoaded(slot->source.name, slot->serving.model->version());
+  slot->failure = LoadFailure::kNone;
+  metrics_->OnModelLoaded(slot->source.name, slot->serving->model().version());
 }
 
 void ModelManager::Fail(Slot* slot, const FileVersions& files, const LoadResult& result) {
@@ -260,59 +262,55 @@ void ModelManager::Fail(Slot* slot, const FileVersions& files, const LoadResult&
   slot->failure = result.failure;
   slot->failed_source = slot->source;
   slot->failed_files = files;
-  if (result.failure == "memory") waits_for_memory_ = true;
+  if (result.failure == LoadFailure::kMemory) waits_for_memory_ = true;
   if (known) return;  // do not repeat the same line
   metrics_->OnModelFailed(slot->source.name, result.failure);
   Log(LogLevel::kError,
-      slot->serving.model == nullptr ? "model not loaded"
-                                     : "model not reloaded: the old version stays in use",
+      slot->serving == nullptr ? "model not loaded"
+                               : "model not reloaded: the old version stays in use",
       {{"model", slot->source.name},
-       {"reason", result.failure},
+       {"reason", NameOf(result.failure)},
        {"error",
         std::string_view(result.status.message().data(), result.status.message().size())}});
 }
 
 void ModelManager::BidFarewell(Slot* slot) {
-  if (slot->serving.model == nullptr) return;
-  leaving_.push_back({slot->source.name, std::move(slot->serving)});
-  slot->serving = {};
+  if (slot->serving == nullptr) return;
+  const Model& model = slot->serving->model();
+  leaving_.push_back({&model, slot->source.name, model.version()});
+  slot->serving = nullptr;
 }
 
 // Whether that version is in memory, served or leaving: it may have come back.
 bool ModelManager::Holds(const std::string& name, const std::string& version) const {
   const auto slot = slots_.find(name);
-  if (slot != slots_.end() && slot->second.serving.model != nullptr &&
-      slot->second.serving.model->version() == version) {
+  if (slot != slots_.end() && slot->second.serving != nullptr &&
+      slot->second.serving->model().version() == version) {
     return true;
   }
   return std::any_of(leaving_.begin(), leaving_.end(), [&](const Leaving& leaving) {
-    return leaving.name == name && leaving.loaded.model->version() == version;
+    return leaving.name == name && leaving.version == version;
   });
 }
 
-// Frees the memory of models whose last sentence has ended: here rather than on a worker's thread,
-// which has others to serve.
-void ModelManager::LetGo() {
-  const size_t before = leaving_.size();
-  std::vector<Leaving> gone;
-  for (Leaving& leaving : leaving_) {
-    if (IsForgotten(leaving.loaded)) gone.push_back(std::move(leaving));
-  }
-  if (gone.empty()) return;
-  std::erase_if(leaving_, [](const Leaving& leaving) { return leaving.loaded.model == nullptr; });
-  for (Leaving& leaving : gone) {
-    const std::string version = leaving.loaded.model->version();
-    leaving.loaded = {};
+// Frees the memory of a model that nobody uses any more.
+void ModelManager::Free(std::shared_ptr<const Model> model) {
+  const auto found = std::find_if(leaving_.begin(), leaving_.end(), [&](const Leaving& leaving) {
+    return leaving.model == model.get();
+  });
+  model = nullptr;
 #ifdef __GLIBC__
-    malloc_trim(0);
+  malloc_trim(0);
 #endif
-    if (!Holds(leaving.name, version)) metrics_->OnModelLeft(leaving.name, version);
-    Log(LogLevel::kInfo, "left",
-        {{"model", leaving.name},
-         {"version", version},
-         {"resident_bytes", ReadProcessStats().resident_bytes}});
-  }
-  if (before != leaving_.size()) Publish();
+  if (found == leaving_.end()) return;  // it was never served
+  const Leaving left = *found;
+  leaving_.erase(found);
+  if (!Holds(left.name, left.version)) metrics_->OnModelLeft(left.name, left.version);
+  Log(LogLevel::kInfo, "left",
+      {{"model", left.name},
+       {"version", left.version},
+       {"resident_bytes", ReadProcessStats().resident_bytes}});
+  Publish();
   if (waits_for_memory_) last_look_ = absl::InfinitePast();
 }
 
@@ -323,7 +321,7 @@ void ModelManager::Publish() const {
                    [](const ServedModel& model) { return model.stable != nullptr; })) {
     // None of the new configuration's models is available, yet or at all.
     for (const auto& [name, slot] : slots_) {
-      if (ParseModelName(name).label.empty() && slot.serving.model != nullptr) {
+      if (ParseModelName(name).label.empty() && slot.serving != nullptr) {
         models.push_back(Describe(slot.serving_source));
       }
     }
@@ -338,10 +336,10 @@ ServedModel ModelManager::Describe(const ModelSource& model) const {
     if (canary.model == model.name) served.canary_percent = canary.percent;
   }
   const auto canary = slots_.find(CanaryName(model.name));
-  if (canary != slots_.end()) served.canary = canary->second.serving.translator;
+  if (canary != slots_.end()) served.canary = canary->second.serving;
   if (served.canary == nullptr) served.canary_percent = 0;
   if (const auto slot = slots_.find(model.name); slot != slots_.end()) {
-    served.stable = slot->second.serving.translator;
+    served.stable = slot->second.serving;
     DescribeSlot(slot->second, "stable", 100 - served.canary_percent, &served);
   }
   if (canary != slots_.end()) {
@@ -351,7 +349,7 @@ ServedModel ModelManager::Describe(const ModelSource& model) const {
     const ModelName name = ParseModelName(leaving.name);
     if (name.model != model.name) continue;
     served.versions.push_back({.label = name.label.empty() ? "stable" : name.label,
-                               .version = leaving.loaded.model->version(),
+                               .version = leaving.version,
                                .state = VersionState::kDraining});
   }
   return served;
@@ -359,15 +357,15 @@ ServedModel ModelManager::Describe(const ModelSource& model) const {
 
 void ModelManager::DescribeSlot(const Slot& slot, const std::string& label, double percent,
                                 ServedModel* served) const {
-  if (slot.serving.model != nullptr) {
+  if (slot.serving != nullptr) {
     served->versions.push_back({.label = label,
-                                .version = slot.serving.model->version(),
+                                .version = slot.serving->model().version(),
                                 .state = VersionState::kReady,
                                 .percent = percent});
   }
   if (&slot == loading_) {
     served->versions.push_back({.label = label, .state = VersionState::kLoading});
-  } else if (!slot.failure.empty()) {
+  } else if (slot.failure != LoadFailure::kNone) {
     served->versions.push_back(
         {.label = label, .state = VersionState::kFailed, .failure = slot.failure});
   }

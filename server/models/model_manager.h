@@ -59,18 +59,27 @@ class ModelManager {
     ModelSource source;  // as wanted; a canary is called "en-de@canary"
     FileVersions seen;   // when they were last checked
 
-    LoadedModel serving;  // null: none has been loaded yet
+    std::shared_ptr<const Translator> serving;  // null: none has been loaded yet
     ModelSource serving_source;
     FileVersions serving_files;
 
-    std::string failure;  // of the last attempt: "memory", "broken" or "golden"; "": it succeeded
+    LoadFailure failure = LoadFailure::kNone;  // of the last attempt
     ModelSource failed_source;
     FileVersions failed_files;
   };
-  // A version that requests no longer find.
+  // A version that requests no longer find, until the last one that found it has ended.
   struct Leaving {
+    const Model* model;
     std::string name;
-    LoadedModel loaded;
+    std::string version;
+  };
+  // What the thread is to do.  The models share it, because requests may use them for longer than
+  // there is a manager.
+  struct Calls {
+    absl::Mutex mutex;
+    bool closing ABSL_GUARDED_BY(mutex) = false;
+    bool asked ABSL_GUARDED_BY(mutex) = false;
+    std::vector<std::shared_ptr<const Model>> unused ABSL_GUARDED_BY(mutex);  // to be freed
   };
 
   ModelManager(const ServerOptions& options, ReadOptions read_again, WorkerPool* pool,
@@ -84,11 +93,11 @@ class ModelManager {
   void TakeOver(const ServerOptions& options);
   void RemoveUnwanted();
   void LookAt(Slot* slot, bool asked);
-  void Serve(Slot* slot, const FileVersions& files, LoadedModel loaded);
+  void Serve(Slot* slot, const FileVersions& files, std::shared_ptr<const Translator> loaded);
   void Fail(Slot* slot, const FileVersions& files, const LoadResult& result);
   void BidFarewell(Slot* slot);
   bool Holds(const std::string& name, const std::string& version) const;
-  void LetGo();
+  void Free(std::shared_ptr<const Model> model);
   void Publish() const;
   ServedModel Describe(const ModelSource& model) const;
   void DescribeSlot(const Slot& slot, const std::string& label, double percent,
@@ -97,6 +106,7 @@ class ModelManager {
 
   ServerOptions options_;  // some of them change when the configuration does
   const ReadOptions read_again_;
+  const std::shared_ptr<Calls> calls_ = std::make_shared<Calls>();
   const ModelLoader loader_;
   Metrics* const metrics_;
   ModelRegistry* const registry_;
@@ -111,9 +121,6 @@ class ModelManager {
   bool waits_for_memory_ = false;
   absl::Time last_look_;
 
-  mutable absl::Mutex mutex_;
-  bool closing_ ABSL_GUARDED_BY(mutex_) = false;
-  bool asked_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 

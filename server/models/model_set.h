@@ -18,6 +18,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "engine/route.h"
+#include "server/base/load_failure.h"
 
 namespace dragoman {
 
@@ -28,8 +29,8 @@ struct VersionInfo {
   std::string label;    // "stable" or "canary"
   std::string version;  // empty while it loads, and if that failed
   VersionState state = VersionState::kReady;
-  double percent = 0;   // of the requests without a label
-  std::string failure;  // why it failed: "broken", "golden" or "memory"
+  double percent = 0;  // of the requests without a label
+  LoadFailure failure = LoadFailure::kNone;
 };
 
 struct ServedModel {

@@ -77,11 +77,14 @@ absl::Status Reason(int error) {
   }
 }
 
-// A listening socket, or an errno as an error.
-absl::StatusOr<int> ListenAt(const Address& address, bool both_families) {
+// A listening socket, or -1 and an errno.
+int ListenAt(const Address& address, bool both_families, int* error) {
   const int fd =
       socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP);
-  if (fd < 0) return Reason(errno);
+  if (fd < 0) {
+    *error = errno;
+    return -1;
+  }
   const int on = 1, off = 0;
   // So that a server can be restarted while connections of the old one linger.
   setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
@@ -89,9 +92,9 @@ absl::StatusOr<int> ListenAt(const Address& address, bool both_families) {
     setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, both_families ? &off : &on, sizeof(on));
   }
   if (bind(fd, address.get(), address.size) == 0 && listen(fd, SOMAXCONN) == 0) return fd;
-  const int error = errno;
+  *error = errno;
   close(fd);
-  return Reason(error);
+  return -1;
 }
 
 Address LocalAddress(int fd) {
@@ -102,38 +105,32 @@ Address LocalAddress(int fd) {
 
 // One socket for all addresses of the machine, of both families if it has both.
 absl::StatusOr<std::vector<int>> ListenEverywhere(const std::string& port) {
-  absl::Status error;
+  int error = 0;
   for (const char* host : {"::", "0.0.0.0"}) {
     const absl::StatusOr<std::vector<Address>> addresses = Find(host, port);
     if (!addresses.ok()) return addresses.status();
-    const absl::StatusOr<int> fd = ListenAt(addresses->front(), /*both_families=*/true);
-    if (fd.ok()) return std::vector<int>{*fd};
-    error = fd.status();
-    if (absl::IsUnavailable(error) && error.message() == "the port is in use") break;
+    const int fd = ListenAt(addresses->front(), /*both_families=*/true, &error);
+    if (fd >= 0) return std::vector<int>{fd};
+    if (error == EADDRINUSE) break;
   }
-  return error;
+  return Reason(error);
 }
 
 // A name may have addresses that this machine lacks (::1 of localhost).  At least one must be
 // available, and none may be in use by another process.
 absl::StatusOr<std::vector<int>> ListenAtAll(std::vector<Address> addresses) {
   std::vector<int> sockets;
-  absl::Status error;
+  int error = 0;
   for (Address& address : addresses) {
     if (!sockets.empty() && *address.port() == 0)
       *address.port() = *LocalAddress(sockets[0]).port();
-    const absl::StatusOr<int> fd = ListenAt(address, /*both_families=*/false);
-    if (fd.ok()) {
-      sockets.push_back(*fd);
-    } else {
-      error = fd.status();
-      if (absl::IsUnavailable(error) && error.message() == "the port is in use") break;
-    }
+    const int fd = ListenAt(address, /*both_families=*/false, &error);
+    if (fd >= 0) sockets.push_back(fd);
+    if (fd < 0 && error == EADDRINUSE) break;
   }
-  const bool in_use = error.message() == "the port is in use";
-  if (!sockets.empty() && !in_use) return sockets;
+  if (!sockets.empty() && error != EADDRINUSE) return sockets;
   for (const int fd : sockets) close(fd);
-  return error;
+  return Reason(error);
 }
 
 bool WaitFor(int fd, short events, absl::Duration timeout) {

@@ -22,7 +22,7 @@ struct DescriptorPlan {
 // names the limit if it is too low to serve at all.
 absl::StatusOr<DescriptorPlan> PlanDescriptors();
 
-// The same for a given limit; raises nothing.
+// Divides a limit of that many files; raises nothing.
 absl::StatusOr<DescriptorPlan> PlanDescriptors(int64_t limit);
 
 // From now on, running out of memory or threads ends the process with exit code 1 and a message on

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "engine/base/status.h"
-#include "engine/math/gemm.h"
+#include "server/base/load_failure.h"
 
 namespace dragoman {
 namespace {
@@ -136,11 +136,12 @@ void MetricSeries::AddModel(const Model& model, absl::Duration load) {
   RemoveModel(name);
   prometheus::Gauge& info = model_info.Add({{"model", name},
                                             {"precision", NameOf(model.precision())},
-                                            {"matmul", GemmMatmul(model.arithmetic())},
-                                            {"isa", GemmIsa(model.arithmetic())}});
+                                            {"matmul", model.matmul()},
+                                            {"isa", model.matmul_isa()}});
   info.Set(1);
   load_seconds.Add({{"model", name}}).Set(absl::ToDoubleSeconds(load));
-  for (const char* result : {"loaded", "memory", "broken", "golden"}) {
+  for (const char* result : {"loaded", NameOf(LoadFailure::kMemory), NameOf(LoadFailure::kBroken),
+                             NameOf(LoadFailure::kGolden)}) {
     model_loads.Add({{"model", name}, {"result", result}});
   }
   const int32_t unknown_id = UnknownId(model.tokenizer());

@@ -172,8 +172,8 @@ void Metrics::OnModelLoaded(const std::string& model, const std::string& version
   impl_->series.model_loaded.Add(labels).SetToCurrentTime();
 }
 
-void Metrics::OnModelFailed(const std::string& model, const std::string& failure) {
-  impl_->series.model_loads.Add({{"model", model}, {"result", failure}}).Increment();
+void Metrics::OnModelFailed(const std::string& model, LoadFailure failure) {
+  impl_->series.model_loads.Add({{"model", model}, {"result", NameOf(failure)}}).Increment();
   impl_->series.model_stale.Add({{"model", model}}).Set(1);
 }
 

@@ -23,6 +23,7 @@
 #include "engine/decode/observer.h"
 #include "engine/decode/worker_pool.h"
 #include "engine/translator.h"
+#include "server/base/load_failure.h"
 #include "server/observe/history.h"
 #include "server/observe/listener_stats.h"
 
@@ -71,8 +72,8 @@ class Metrics : public Observer {
   void OnConfigRead(const absl::Status& status);
   // A version of a model is being served.
   void OnModelLoaded(const std::string& model, const std::string& version);
-  // A version could not be loaded ("memory", "broken", "golden"); the one before it, if any, stays.
-  void OnModelFailed(const std::string& model, const std::string& failure);
+  // A version could not be loaded; the one before it, if any, stays.
+  void OnModelFailed(const std::string& model, LoadFailure failure);
   // A version has finished its last sentence.
   void OnModelLeft(const std::string& model, const std::string& version);
   // A version that could not be loaded is no longer wanted.

@@ -17,7 +17,6 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "engine/base/mutex_checks.h"
-#include "engine/math/gemm.h"
 #include "engine/translator.h"
 #include "nlohmann/json.hpp"
 
@@ -191,8 +190,8 @@ absl::Status Bench(const Flags& flags) {
       {"page_faults_of_second_half", after.page_faults - run.at_half.page_faults},
       {"latency_seconds", Percentiles(std::move(run.latencies))},
       {"precision", NameOf(model->precision())},
-      {"matmul", GemmMatmul(model->arithmetic())},
-      {"isa", GemmIsa(model->arithmetic())},
+      {"matmul", model->matmul()},
+      {"isa", model->matmul_isa()},
       {"workers", pool.workers()},
       {"threads_per_worker", flags.threads_per_worker},
       {"in_flight", flags.in_flight},

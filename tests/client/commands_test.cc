@@ -203,7 +203,6 @@ TEST_F(CommandsTest, SkipsALineThatIsNotUtf8) {
 }
 
 TEST_F(CommandsTest, SkipsLinesThatCannotBeSent) {
-  server_.ServeBulk();
   const std::string input = "one\nb\xFF\n" + std::string(1 << 20, 'x') + "\nfour";
   EXPECT_EQ(RunWithServer({"translate", "--skip-errors"}, input), kExitRefused);
   EXPECT_EQ(out(), "ONE\n\n\nFOUR\n");

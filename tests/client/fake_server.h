@@ -26,9 +26,6 @@ class FakeServer {
   // The requests to Translate so far, in order of arrival.
   std::vector<v1::TranslateRequest> requests() const;
 
-  // From now on the server implements TranslateBulk.
-  void ServeBulk() { translations_.has_bulk = true; }
-
   // Sets what the standard health service reports from now on.
   void SetServing(bool serving);
 
@@ -43,7 +40,6 @@ class FakeServer {
                                                         v1::TranslateBulkRequest>* call) override;
 
     bool hung_up = false;
-    bool has_bulk = false;  // otherwise UNIMPLEMENTED
     mutable absl::Mutex mutex;
     std::vector<v1::TranslateRequest> requests ABSL_GUARDED_BY(mutex);
   };

@@ -167,7 +167,6 @@ TEST_F(PipelineTest, WaitsForAServerThatWentAwayButNotForOneThatWasNeverThere) {
 constexpr PipelineOptions kBulk = {.max_texts = 1, .max_in_flight = 64, .bulk = true};
 
 TEST_F(PipelineTest, BulkKeepsTheOrderOfManyTexts) {
-  server_.ServeBulk();
   std::vector<std::string> want;
   TranslationPipeline pipeline(&client_, {}, kBulk, Collect());
   for (int i = 0; i < 500; ++i) {
@@ -178,19 +177,7 @@ TEST_F(PipelineTest, BulkKeepsTheOrderOfManyTexts) {
   EXPECT_EQ(delivered_, want);
 }
 
-TEST_F(PipelineTest, BulkFallsBackToCallsOfTranslate) {
-  std::vector<std::string> want;
-  TranslationPipeline pipeline(&client_, {}, kBulk, Collect());
-  for (int i = 0; i < 100; ++i) {
-    want.push_back("T" + std::to_string(i));
-    ASSERT_TRUE(pipeline.Add("t" + std::to_string(i)).ok());
-  }
-  ASSERT_TRUE(pipeline.Finish().ok());
-  EXPECT_EQ(delivered_, want);
-}
-
 TEST_F(PipelineTest, BulkNamesTheTextThatFailedAndDeliversNothingAfterIt) {
-  server_.ServeBulk();
   TranslationPipeline pipeline(&client_, {}, kBulk, Collect());
   for (const char* text : {"one", "two", "bad", "three"}) pipeline.Add(text).IgnoreError();
   EXPECT_EQ(pipeline.Finish(), absl::InvalidArgumentError("is bad"));
@@ -200,7 +187,6 @@ TEST_F(PipelineTest, BulkNamesTheTextThatFailedAndDeliversNothingAfterIt) {
 }
 
 TEST_F(PipelineTest, BulkSkipsFailedTextsIfAskedTo) {
-  server_.ServeBulk();
   PipelineOptions options = kBulk;
   options.skip_errors = true;
   TranslationPipeline pipeline(&client_, {}, options, Collect());
@@ -211,7 +197,6 @@ TEST_F(PipelineTest, BulkSkipsFailedTextsIfAskedTo) {
 }
 
 TEST_F(PipelineTest, BulkWaitsAsLongAsABusyServerAsks) {
-  server_.ServeBulk();
   PipelineOptions options = kBulk;
   options.max_wait = absl::Seconds(20);
   TranslationPipeline pipeline(&client_, {}, options, Collect());
@@ -221,7 +206,6 @@ TEST_F(PipelineTest, BulkWaitsAsLongAsABusyServerAsks) {
 }
 
 TEST_F(PipelineTest, BulkResendsWhatWasLostWithACall) {
-  server_.ServeBulk();
   TranslationPipeline pipeline(&client_, {}, kBulk, Collect());
   std::vector<std::string> want;
   for (int i = 0; i < 40; ++i) {

@@ -73,7 +73,6 @@ class TranslateFileTest : public ::testing::Test {
 };
 
 TEST_F(TranslateFileTest, WritesTheTranslationBesideTheFile) {
-  server_.ServeBulk();
   Write("a.txt", "one\ntwo\n\n  \nthree\r\n\n");
   EXPECT_EQ(Run({Path("a.txt")}), kExitOk) << err();
   EXPECT_EQ(Read("a.de.txt"), "ONE\nTWO\n\n  \nTHREE\r\n\n");
@@ -131,7 +130,6 @@ TEST_F(TranslateFileTest, SaysWhichFilesItCannotRead) {
 }
 
 TEST_F(TranslateFileTest, GivesUpTheFileOfAPassageThatFails) {
-  server_.ServeBulk();
   Write("in/a.txt", "one\n\nbad\n\ntwo\n");
   Write("in/b.txt", "three\n");
   EXPECT_EQ(Run({Path("in")}), kExitRefused);
@@ -149,7 +147,6 @@ TEST_F(TranslateFileTest, GivesUpTheFileOfAPassageThatFails) {
 }
 
 TEST_F(TranslateFileTest, GoesOnWhereAnEarlierRunHasStopped) {
-  server_.ServeBulk();
   Write("a.txt", "one\n\ntwo\n\nbad\n");
   auto asked = [&, before = size_t{0}](std::vector<std::string> arguments) mutable {
     arguments.push_back(Path("a.txt"));

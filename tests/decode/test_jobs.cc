@@ -42,9 +42,9 @@ WholeSearch TestSearch(int beam_size, int max_length) {
   options.beam_size = beam_size;
   options.num_hypotheses = beam_size;
   options.max_length = max_length;
-  options.length_penalty = generation.length_penalty;
-  options.early_stopping = generation.early_stopping;
-  options.forced_eos_id = generation.forced_eos_id;
+  options.length_penalty = generation.options.length_penalty.value_or(options.length_penalty);
+  options.early_stopping = generation.options.early_stopping.value_or(options.early_stopping);
+  options.forced_eos_id = generation.options.forced_eos_id;
   options.bad_words_ids = generation.bad_words_ids;
   options.eos_id = model->spec().eos_id;
   options.decoder_start_id = model->spec().decoder_start_id;

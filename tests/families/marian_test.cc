@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <variant>
 
 #include "engine/base/json.h"
 #include "engine/families/model_directory.h"
@@ -80,11 +81,11 @@ TEST_F(Marian, ReadsTheEmbeddedModel) {
   EXPECT_EQ(model.decoder_start_id, 8000);
   EXPECT_EQ(model.eos_id, 0);
   EXPECT_TRUE(config->spec.share_embeddings);
-  EXPECT_EQ(config->generation.num_beams, 4);
-  EXPECT_EQ(config->generation.max_length, 256);
-  EXPECT_TRUE(config->generation.renormalize_logits);
-  EXPECT_EQ(config->generation.forced_eos_id, 0);
-  EXPECT_EQ(config->generation.forced_bos_id, std::nullopt);
+  EXPECT_EQ(config->generation.options.beam_size, 4);
+  EXPECT_EQ(config->generation.options.max_length, 255);
+  EXPECT_EQ(config->generation.options.renormalize_logits, true);
+  EXPECT_EQ(config->generation.options.forced_eos_id, 0);
+  EXPECT_EQ(config->generation.options.forced_bos_id, std::nullopt);
   EXPECT_THAT(config->generation.bad_words_ids, ElementsAre(ElementsAre(8000)));
 }
 
@@ -94,7 +95,8 @@ TEST_F(Marian, ReadsTheGoldenModels) {
     const auto config = ReadModelConfig(std::string("tests/golden/models/") + name);
     ASSERT_TRUE(config.ok()) << config.status();
     EXPECT_EQ(config->spec.activation, Activation::kSilu);
-    EXPECT_EQ(config->generation.renormalize_logits, std::string(name).ends_with("renorm"));
+    EXPECT_EQ(config->generation.options.renormalize_logits.value_or(false),
+              std::string(name).ends_with("renorm"));
   }
 }
 
@@ -111,15 +113,12 @@ TEST_F(Marian, MissingFieldsHaveTheDefaultsOfHuggingFace) {
   EXPECT_EQ(config->spec.decoder_start_id, 99);
   EXPECT_TRUE(config->spec.share_embeddings);
   const GenerationConfig& generation = config->generation;
-  EXPECT_EQ(generation.num_beams, 1);
-  EXPECT_EQ(generation.max_length, 0);
-  EXPECT_EQ(generation.min_length, 0);
-  EXPECT_EQ(generation.length_penalty, 1.0f);
-  EXPECT_EQ(generation.early_stopping, EarlyStopping::kHeuristic);
-  EXPECT_EQ(generation.no_repeat_ngram_size, 0);
-  EXPECT_EQ(generation.repetition_penalty, 1.0f);
-  EXPECT_FALSE(generation.renormalize_logits);
-  EXPECT_EQ(generation.forced_eos_id, std::nullopt);
+  for (const Option& option : kOptionTable) {
+    const auto said = [&](const auto& members) {
+      return (generation.options.*members.said).has_value();
+    };
+    EXPECT_FALSE(std::visit(said, option.members)) << option.name;
+  }
   EXPECT_THAT(generation.bad_words_ids, IsEmpty());
 }
 
@@ -136,13 +135,13 @@ TEST_F(Marian, GenerationConfigOverridesConfigAndNullIsUnset) {
                            {"eos_token_id", {1}}};
   const absl::StatusOr<ModelConfig> read = Read(config, generation);
   ASSERT_TRUE(read.ok()) << read.status();
-  EXPECT_EQ(read->generation.num_beams, 2);
-  EXPECT_EQ(read->generation.length_penalty, 0.5f);
-  EXPECT_EQ(read->generation.max_length, 300);
-  EXPECT_EQ(read->generation.min_length, 3);
-  EXPECT_EQ(read->generation.no_repeat_ngram_size, 4);
-  EXPECT_EQ(read->generation.repetition_penalty, 1.5f);
-  EXPECT_EQ(read->generation.forced_bos_id, 7);
+  EXPECT_EQ(read->generation.options.beam_size, 2);
+  EXPECT_EQ(read->generation.options.length_penalty, 0.5f);
+  EXPECT_EQ(read->generation.options.max_length, 299);
+  EXPECT_EQ(read->generation.options.min_length, 2);
+  EXPECT_EQ(read->generation.options.no_repeat_ngram_size, 4);
+  EXPECT_EQ(read->generation.options.repetition_penalty, 1.5f);
+  EXPECT_EQ(read->generation.options.forced_bos_id, 7);
   EXPECT_EQ(read->spec.decoder_start_id, 98);
   EXPECT_EQ(read->spec.eos_id, 1);
 }
@@ -152,8 +151,8 @@ TEST_F(Marian, NewTokensAreCountedWithoutTheDecoderStart) {
   config.update({{"max_length", 300}, {"max_new_tokens", 20}, {"min_new_tokens", 5}});
   const absl::StatusOr<ModelConfig> read = Read(config);
   ASSERT_TRUE(read.ok()) << read.status();
-  EXPECT_EQ(read->generation.max_length, 21);
-  EXPECT_EQ(read->generation.min_length, 6);
+  EXPECT_EQ(read->generation.options.max_length, 20);
+  EXPECT_EQ(read->generation.options.min_length, 5);
 }
 
 TEST_F(Marian, EarlyStoppingIsABooleanOrNever) {
@@ -163,7 +162,8 @@ TEST_F(Marian, EarlyStoppingIsABooleanOrNever) {
   for (const auto& [value, expected] : cases) {
     const absl::StatusOr<ModelConfig> read = Read(GoodConfig(), {{"early_stopping", value}});
     ASSERT_TRUE(read.ok()) << read.status();
-    EXPECT_EQ(read->generation.early_stopping, expected);
+    EXPECT_EQ(read->generation.options.early_stopping.value_or(EarlyStopping::kHeuristic),
+              expected);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "server/config/config.h"
+#include "server/config/settings.h"
 #include "tests/fuzz/fuzzer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

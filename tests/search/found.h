@@ -13,7 +13,7 @@
 
 #include "absl/types/span.h"
 #include "engine/search/logits.h"
-#include "engine/search/search.h"
+#include "engine/search/make_search.h"
 #include "gtest/gtest.h"
 #include "tests/search/random_language.h"
 #include "tests/search/whole_search.h"

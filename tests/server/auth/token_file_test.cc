@@ -9,7 +9,6 @@
 #include <fstream>
 #include <sstream>
 
-#include "absl/time/clock.h"
 #include "server/observe/logging.h"
 
 namespace dragoman {
@@ -96,14 +95,16 @@ class TokenFileTest : public testing::Test {
 TEST_F(TokenFileTest, FollowsTheFileButKeepsTheOldTokensIfTheNewOnesAreBroken) {
   Write(std::string("shop ") + kShop);
   {
-    const auto file = TokenFile::Open(path_, {.interval = absl::Milliseconds(5)});
+    FileWatcher watcher;
+    const auto file = TokenFile::Open(path_, &watcher);
     ASSERT_TRUE(file.ok()) << file.status();
     EXPECT_EQ((*file)->Find(kShop), "shop");
     Write(std::string("blog ") + kBlog);
-    while ((*file)->Find(kBlog) != "blog") absl::SleepFor(absl::Milliseconds(1));
+    watcher.Look();
+    EXPECT_EQ((*file)->Find(kBlog), "blog");
     EXPECT_EQ((*file)->Find(kShop), std::nullopt);
     std::remove(path_.c_str());
-    absl::SleepFor(absl::Milliseconds(50));
+    watcher.Look();
     EXPECT_EQ((*file)->Find(kBlog), "blog");
   }
   EXPECT_THAT(log_.str(), HasSubstr("tokens reloaded"));
@@ -112,7 +113,8 @@ TEST_F(TokenFileTest, FollowsTheFileButKeepsTheOldTokensIfTheNewOnesAreBroken) {
 }
 
 TEST_F(TokenFileTest, ThatIsNotThereIsAnErrorThatNamesIt) {
-  const auto file = TokenFile::Open("/no/such/tokens");
+  FileWatcher watcher;
+  const auto file = TokenFile::Open("/no/such/tokens", &watcher);
   ASSERT_FALSE(file.ok());
   EXPECT_THAT(std::string(file.status().message()), HasSubstr("/no/such/tokens"));
 }

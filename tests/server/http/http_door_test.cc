@@ -29,19 +29,26 @@ TEST(HttpDoor, ReadsTimeoutsOfBothHeaders) {
 }
 
 TEST(HttpDoor, TheCallerIsWhoTheHeadersSay) {
-  const absl::StatusOr<Caller> caller = CallerOf({.headers = {{"authorization", "Bearer abc"},
-                                                              {"x-request-id", "id-7"},
-                                                              {"traceparent", "00-x"},
-                                                              {"x-request-timeout", "10"}},
-                                                  .certificate_name = "shop"},
-                                                 "http");
-  ASSERT_TRUE(caller.ok());
-  EXPECT_EQ(caller->token, "abc");
-  EXPECT_EQ(caller->request_id, "id-7");
-  EXPECT_EQ(caller->trace_parent, "00-x");
-  EXPECT_EQ(caller->certificate_name, "shop");
-  EXPECT_LT(caller->deadline, absl::Now() + absl::Seconds(11));
-  EXPECT_STREQ(caller->door, "http");
+  const Caller caller = CallerOf({.headers = {{"authorization", "Bearer abc"},
+                                              {"x-request-id", "id-7"},
+                                              {"traceparent", "00-x"},
+                                              {"x-request-timeout", "10"}},
+                                  .certificate_name = "shop"},
+                                 "http");
+  EXPECT_TRUE(caller.wrong.ok());
+  EXPECT_EQ(caller.token, "abc");
+  EXPECT_EQ(caller.request_id, "id-7");
+  EXPECT_EQ(caller.trace_parent, "00-x");
+  EXPECT_EQ(caller.certificate_name, "shop");
+  EXPECT_LT(caller.deadline, absl::Now() + absl::Seconds(11));
+  EXPECT_STREQ(caller.door, "http");
+}
+
+TEST(HttpDoor, ACallerWithABadHeaderIsStillKnown) {
+  const Caller caller = CallerOf(
+      {.headers = {{"authorization", "Bearer abc"}, {"x-request-timeout", "soon"}}}, "http");
+  EXPECT_EQ(caller.token, "abc");
+  EXPECT_TRUE(absl::IsInvalidArgument(caller.wrong));
 }
 
 TEST(HttpDoor, CodesAreThoseOfGoogle) {

@@ -1,4 +1,4 @@
-#include "engine/search/search.h"
+#include "engine/search/make_search.h"
 
 #include "engine/search/alternatives.h"
 #include "engine/search/beam.h"

@@ -1,4 +1,4 @@
-#include "server/observe/machine_report.h"
+#include "engine/machine_report.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -8,7 +8,6 @@
 #include "engine/math/kernel_shapes.h"
 #include "engine/math/kernels.h"
 #include "engine/math/onednn_matmul.h"
-#include "server/observe/logging.h"
 
 namespace dragoman {
 namespace {
@@ -20,8 +19,21 @@ std::string DescribeNative(Precision precision) {
                       shape);
 }
 
-// What multiplies matrices; if both kinds do: "native avx512_vnni, tiles of 6 x 64; onednn
-// avx512_core_amx from 16 rows on".
+std::string Line(const char* name, const std::string& value) {
+  return absl::StrFormat("%-12s %s\n", name, value);
+}
+
+}  // namespace
+
+MachineReport ReportMachine() {
+  return {.cpu = CpuModel(),
+          .cores = AvailableCores(),
+          .memory_bytes = AvailableMemory(),
+          .huge_pages = HugePages(),
+          .kernels = HighwayIsa(),
+          .onednn = absl::StrCat(OneDnnVersion(), " ", OneDnnIsa())};
+}
+
 std::string DescribeProducts(Arithmetic arithmetic) {
   const absl::Status possible = CanMultiply(arithmetic);
   if (!possible.ok()) return absl::StrCat("none: ", std::string(possible.message()));
@@ -32,37 +44,19 @@ std::string DescribeProducts(Arithmetic arithmetic) {
                       OneDnnInt8Crossover(), " rows on");
 }
 
-std::string Line(const char* name, const std::string& value) {
-  return absl::StrFormat("%-12s %s\n", name, value);
-}
-
-}  // namespace
-
 std::string DescribeMachine(Matmul matmul) {
-  const double gib = static_cast<double>(AvailableMemory()) / (1 << 30);
-  std::string text = Line("version", DRAGOMAN_VERSION);
-  text += Line("cpu", CpuModel());
-  text += Line("cores", absl::StrCat(AvailableCores(), " granted"));
+  const MachineReport machine = ReportMachine();
+  const double gib = static_cast<double>(machine.memory_bytes) / (1 << 30);
+  std::string text = Line("cpu", machine.cpu);
+  text += Line("cores", absl::StrCat(machine.cores, " granted"));
   text += Line("memory", absl::StrFormat("%.1f GiB granted", gib));
-  text += Line("huge pages", HugePages());
-  text += Line("kernels", HighwayIsa());
-  text += Line("onednn", absl::StrCat(OneDnnVersion(), " ", OneDnnIsa()));
+  text += Line("huge pages", machine.huge_pages);
+  text += Line("kernels", machine.kernels);
+  text += Line("onednn", machine.onednn);
   for (const Precision precision : {Precision::kFloat32, Precision::kBFloat16, Precision::kInt8}) {
     text += Line(NameOf(precision), DescribeProducts({precision, matmul}));
   }
   return text;
-}
-
-void LogMachine(Arithmetic arithmetic) {
-  Log(LogLevel::kInfo, "machine",
-      {{"cpu", CpuModel()},
-       {"cores", int64_t{AvailableCores()}},
-       {"memory_bytes", static_cast<int64_t>(AvailableMemory())},
-       {"huge_pages", HugePages()},
-       {"kernels", HighwayIsa()},
-       {"onednn", absl::StrCat(OneDnnVersion(), " ", OneDnnIsa())},
-       {"precision", NameOf(Resolve(arithmetic.precision))},
-       {"products", DescribeProducts(arithmetic)}});
 }
 
 }  // namespace dragoman

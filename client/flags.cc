@@ -1,0 +1,319 @@
+#include "client/flags.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <map>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "absl/status/status.h"
+#include "client/line_reader.h"
+#include "client/server_address.h"
+#include "engine/base/status.h"
+#include "engine/options/options.h"
+
+namespace dragoman {
+namespace {
+
+// Adds an option that sets a field of the message only if it is given.
+template <typename T>
+CLI::Option* AddSetter(CLI::App* command, const std::string& name, std::function<void(T)> set,
+                       const std::string& description) {
+  return command->add_option_function<T>(
+      name, [set = std::move(set)](const T& value) { set(value); }, description);
+}
+
+std::string FlagOf(const Option& option) {
+  std::string flag = std::string("--") + option.name;
+  std::replace(flag.begin(), flag.end(), '_', '-');
+  std::replace(flag.begin(), flag.end(), '.', '-');
+  return flag;
+}
+
+// Names such as "full" for EARLY_STOPPING_FULL.
+std::map<std::string, int> EnumNames(const google::protobuf::EnumDescriptor& type) {
+  std::map<std::string, int> names;
+  for (int i = 0; i < type.value_count(); ++i) {
+    const std::string prefix =
+        type.value(0)->name().substr(0, type.value(0)->name().rfind('_') + 1);
+    std::string name = type.value(i)->name().substr(prefix.size());
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](unsigned char c) { return std::tolower(c); });
+    if (type.value(i)->number() != 0) names[name] = type.value(i)->number();
+  }
+  return names;
+}
+
+// The field that an option sets: one of `options`, or of a message in it.  That message is created
+// when one of its fields is set.
+class OptionField {
+ public:
+  OptionField(const Option& option, v1::DecodingOptions* options) : options_(options) {
+    const std::string path = option.name;
+    const size_t dot = path.find('.');
+    field_ = options->GetDescriptor()->FindFieldByName(path.substr(0, dot));
+    if (field_->message_type() != nullptr) message_ = field_;
+    if (dot != std::string::npos) {
+      field_ = message_->message_type()->FindFieldByName(path.substr(dot + 1));
+    }
+  }
+
+  bool is_message() const { return field_ == message_; }
+  const google::protobuf::EnumDescriptor& enum_type() const { return *field_->enum_type(); }
+
+  google::protobuf::Message* Parent() const {
+    if (message_ == nullptr) return options_;
+    return options_->GetReflection()->MutableMessage(options_, message_);
+  }
+  void Set(bool x) const { Parent()->GetReflection()->SetBool(Parent(), field_, x); }
+  void Set(int32_t n) const { Parent()->GetReflection()->SetInt32(Parent(), field_, n); }
+  void Set(uint64_t n) const { Parent()->GetReflection()->SetUInt64(Parent(), field_, n); }
+  void Set(float x) const { Parent()->GetReflection()->SetFloat(Parent(), field_, x); }
+  void SetEnum(int n) const { Parent()->GetReflection()->SetEnumValue(Parent(), field_, n); }
+
+ private:
+  google::protobuf::Message* options_;
+  const google::protobuf::FieldDescriptor* message_ = nullptr;  // null: field_ is one of options_
+  const google::protobuf::FieldDescriptor* field_;
+};
+
+// Adds a flag that sets the field with the option's name in `options`, if it is given.
+void AddOptionFlag(CLI::App* command, const Option& option, v1::DecodingOptions* options) {
+  const OptionField field(option, options);
+  const std::string flag = FlagOf(option);
+  if (field.is_message()) {
+    command->add_flag_callback(
+        flag, [field] { field.Parent(); }, option.help);
+    return;
+  }
+  const auto add = [&](const auto& members) {
+    using T = typename std::decay_t<decltype(DecodingOptions().*members.said)>::value_type;
+    if constexpr (std::is_arithmetic_v<T>) {
+      AddSetter<T>(
+          command, flag, [field](T value) { field.Set(value); }, option.help);
+    } else {
+      const std::map<std::string, int> names = EnumNames(field.enum_type());
+      AddSetter<std::string>(
+          command, flag, [field, names](const std::string& name) { field.SetEnum(names.at(name)); },
+          option.help)
+          ->check(CLI::IsMember(names));
+    }
+  };
+  std::visit(add, option.members);
+}
+
+void AddPhraseFlags(CLI::App* command, v1::DecodingOptions* options) {
+  AddSetter<std::vector<std::string>>(
+      command, "--glossary",
+      [options](const std::vector<std::string>& entries) {
+        for (const std::string& entry : entries) {
+          const size_t equals = entry.find('=');
+          v1::GlossaryEntry* const to = options->add_glossary();
+          to->set_source(entry.substr(0, equals));
+          if (equals != std::string::npos) to->set_target(entry.substr(equals + 1));
+        }
+      },
+      "SOURCE=TARGET: if a sentence contains SOURCE, its translation contains TARGET; SOURCE "
+      "alone is kept untranslated")
+      ->allow_extra_args(false);
+  AddSetter<std::vector<std::string>>(
+      command, "--never-say",
+      [options](const std::vector<std::string>& phrases) {
+        for (const std::string& phrase : phrases) options->add_never_say(phrase);
+      },
+      "PHRASE that must not appear in a translation")
+      ->allow_extra_args(false);
+}
+
+std::string Text(const absl::Status& status) {
+  return std::string(status.message().data(), status.message().size());
+}
+
+}  // namespace
+
+void ServerFlags::AddTo(CLI::App* command) {
+  command->add_option("--server", server_, "HOST:PORT of the server")
+      ->envname("DRAGOMAN_SERVER")
+      ->capture_default_str();
+  command->add_option("--deadline", deadline_seconds_, "seconds that a call may take; 0: no limit")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command
+      ->add_flag(
+          "--tls", tls_,
+          "use TLS, as every other --tls-... implies; by default, trust the system's authorities")
+      ->envname("DRAGOMAN_TLS");
+  command->add_option("--tls-ca", tls_ca_, "FILE: PEM certificates of the authorities to trust")
+      ->envname("DRAGOMAN_TLS_CA");
+  command->add_option("--tls-cert", tls_cert_, "FILE: PEM certificate to show to the server")
+      ->envname("DRAGOMAN_TLS_CERT");
+  command->add_option("--tls-key", tls_key_, "FILE: the private key of --tls-cert")
+      ->envname("DRAGOMAN_TLS_KEY");
+  command
+      ->add_option("--tls-server-name", tls_server_name_,
+                   "the name in the server's certificate, if it differs from --server")
+      ->envname("DRAGOMAN_TLS_SERVER_NAME");
+  command
+      ->add_option("--token-file", token_file_,
+                   "FILE with the bearer token to show; or the token itself in DRAGOMAN_TOKEN")
+      ->envname("DRAGOMAN_TOKEN_FILE");
+}
+
+absl::StatusOr<std::string> ServerFlags::Token() const {
+  if (!token_file_.empty()) return LoadToken(token_file_);
+  const char* const token = std::getenv("DRAGOMAN_TOKEN");
+  if (token == nullptr || *token == '\0') return std::string();
+  if (const absl::Status status = CheckToken(token); !status.ok()) {
+    return absl::InvalidArgumentError("DRAGOMAN_TOKEN: " + Text(status));
+  }
+  return std::string(token);
+}
+
+absl::StatusOr<std::unique_ptr<TranslationClient>> ServerFlags::Connect(const Console& console,
+                                                                        bool retry) const {
+  ClientOptions options;
+  options.retry = retry;
+  options.deadline =
+      deadline_seconds_ > 0 ? absl::Seconds(deadline_seconds_) : absl::InfiniteDuration();
+  ASSIGN_OR_RETURN(const ServerAddress address, ParseServerAddress(server_));
+  if (tls_ || address.tls || !(tls_ca_ + tls_cert_ + tls_key_ + tls_server_name_).empty()) {
+    ASSIGN_OR_RETURN(options.tls, LoadClientTls(tls_ca_, tls_cert_, tls_key_));
+    options.tls->server_name = tls_server_name_;
+  }
+  ASSIGN_OR_RETURN(options.token, Token());
+  if (!options.token.empty() && !options.tls.has_value()) {
+    console.err << "dragoman: warning: without --tls the token can be read on the way\n";
+  }
+  return std::make_unique<TranslationClient>(address.target, options);
+}
+
+void AddOutputFlag(CLI::App* command, bool* json) {
+  static const std::map<std::string, bool> kFormats = {{"text", false}, {"json", true}};
+  command
+      ->add_option_function<std::string>(
+          "-o,--output", [json](const std::string& format) { *json = kFormats.at(format); },
+          "text or json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->default_str("text");
+}
+
+void ModelFlags::AddTo(CLI::App* command) {
+  command->add_option("-m,--model", model_,
+                      "the model's name on the server; not needed if there is one");
+  command->add_option("-s,--source-language", source_language_,
+                      "such as en; not needed if the model has one");
+  command->add_option("-t,--target-language", target_language_,
+                      "such as de; not needed if the model has one");
+}
+
+void AlignmentFlags::AddTo(CLI::App* command) {
+  command->add_flag("--alignments", alignments_,
+                    "which source word each word comes from, in lines below the text");
+  command
+      ->add_option("--alignment-threshold", threshold_,
+                   "in json, all pairs of tokens of this probability; implies --alignments")
+      ->check(CLI::Range(0.0, 1.0));
+  command->add_flag("--attention", attention_,
+                    "in json, the probabilities of all pairs of tokens; implies --alignments");
+}
+
+void RequestFlags::AddTo(CLI::App* command) {
+  model_.AddTo(command);
+  v1::DecodingOptions* const options = request_.mutable_options();
+  for (const Option& option : kOptionTable) AddOptionFlag(command, option, options);
+  AddPhraseFlags(command, options);
+  AddSetter<std::string>(
+      command, "--target-prefix",
+      [this](const std::string& prefix) { request_.add_target_prefixes(prefix); },
+      "what every translation begins with");
+  static const std::map<std::string, v1::Priority> kPriorities = {
+      {"interactive", v1::PRIORITY_INTERACTIVE}, {"batch", v1::PRIORITY_BATCH}};
+  AddSetter<std::string>(
+      command, "--priority",
+      [this](const std::string& name) { request_.set_priority(kPriorities.at(name)); },
+      "interactive, or batch: goes after the others, with at least a sixteenth of the capacity")
+      ->check(CLI::IsMember({"interactive", "batch"}));
+  static const std::map<std::string, v1::Markup> kMarkups = {
+      {"none", v1::MARKUP_NONE}, {"html", v1::MARKUP_HTML}, {"xml", v1::MARKUP_XML}};
+  AddSetter<std::string>(
+      command, "--markup",
+      [this](const std::string& name) { request_.set_markup(kMarkups.at(name)); },
+      "what the texts are written in: none (the default), html or xml")
+      ->check(CLI::IsMember({"none", "html", "xml"}));
+  command->add_flag("--truncate", truncate_,
+                    "truncate sentences over the limit instead of dividing them");
+  command->add_flag_function(
+      "--split-sentences,!--no-split-sentences",
+      [this](int64_t count) { split_sentences_ = count > 0; },
+      "translate each sentence of a text separately, or each text as one sentence; by default, as "
+      "the model requires");
+}
+
+v1::TranslateRequest RequestFlags::Request() const {
+  v1::TranslateRequest request = request_;
+  model_.Set(&request);
+  if (truncate_) request.set_truncation(v1::TRUNCATION_TRUNCATE);
+  if (split_sentences_.has_value()) {
+    request.set_sentence_splitting(*split_sentences_ ? v1::SENTENCE_SPLITTING_SENTENCES
+                                                     : v1::SENTENCE_SPLITTING_NONE);
+  }
+  return request;
+}
+
+void SayThatLinesAreRead(const Console& console) {
+  if (!console.err_is_terminal || isatty(console.in) == 0) return;
+  console.err << "dragoman: reading a text per line from the terminal; Ctrl-D ends\n";
+}
+
+absl::Status ForEachText(const std::vector<std::string>& texts, const Console& console,
+                         const std::function<absl::Status(const std::string& text)>& print) {
+  for (const std::string& text : texts) RETURN_IF_ERROR(print(text));
+  if (!texts.empty()) return absl::OkStatus();
+  SayThatLinesAreRead(console);
+  LineReader reader(console.in, kMaxLineBytes);
+  while (true) {
+    ASSIGN_OR_RETURN(const std::optional<std::string> line, reader.Next());
+    if (!line.has_value()) return absl::OkStatus();
+    RETURN_IF_ERROR(print(*line));
+  }
+}
+
+ExitCode ReportUsage(const Console& console, const absl::Status& status) {
+  console.err << "dragoman: " << Text(status) << "\n";
+  return kExitUsage;
+}
+
+ExitCode ReportError(const Console& console, const absl::Status& status) {
+  console.out.flush();
+  const std::string message = Text(status);
+  console.err << "dragoman: " << absl::StatusCodeToString(status.code()) << ": " << message << "\n";
+  for (const FieldViolation& violation : FieldViolationsOf(status)) {
+    if (message.find(violation.field) == std::string::npos) {
+      console.err << "  " << violation.field << ": " << violation.description << "\n";
+    }
+  }
+  if (const std::optional<absl::Duration> delay = RetryDelayOf(status)) {
+    console.err << "  try again in " << absl::ToDoubleSeconds(*delay) << " s\n";
+  }
+  return IsUnreachable(status) ? kExitUnreachable : kExitRefused;
+}
+
+ExitCode ReportFailedTranslation(const Console& console, const absl::Status& status,
+                                 TranslationClient* client) {
+  if (IsUnreachable(status) && absl::IsUnavailable(status)) {
+    const absl::StatusOr<bool> serving = client->Serving("dragoman.v1.TranslationService");
+    if (serving.ok() && !*serving) {
+      return ReportError(
+          console, absl::UnavailableError(client->server() +
+                                          " is not serving: it is starting or shutting down"));
+    }
+  }
+  return ReportError(console, status);
+}
+
+}  // namespace dragoman

@@ -96,14 +96,13 @@ struct DecodeBatch::Sentence {
   bool all_banned = false;   // the rules have left one of its hypotheses no token
 };
 
-void Conclude(Job* job, JobResult result, Observer* observer) {
-  observer->OnJobDone(*job, result);
-  job->Finish(std::move(result));
-}
-
 DecodeBatch::DecodeBatch(std::shared_ptr<const Model> model, const Clock& clock, Observer* observer,
-                         DecodeScratch* scratch)
-    : model_(std::move(model)), clock_(clock), observer_(observer), scratch_(scratch) {}
+                         DecodeScratch* scratch, JobSink sink)
+    : model_(std::move(model)),
+      clock_(clock),
+      observer_(observer),
+      scratch_(scratch),
+      sink_(std::move(sink)) {}
 
 DecodeBatch::~DecodeBatch() { DRAGOMAN_CHECK(empty()); }
 
@@ -410,7 +409,7 @@ void DecodeBatch::Finish(Sentence* sentence, absl::Status status) {
     }
   }
   result.status = std::move(status);
-  Conclude(job.get(), std::move(result), observer_);
+  sink_(job.get(), std::move(result));
 }
 
 }  // namespace dragoman

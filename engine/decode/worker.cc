@@ -12,7 +12,7 @@ Worker::Worker(int index, int threads, const Clock& clock, Observer* observer,
       observer_(observer),
       dispatcher_(dispatcher),
       prices_(prices),
-      scratch_(threads, dispatcher->limits().kv_capacity_bytes) {}
+      scratch_(threads, dispatcher->limits().turn.kv_capacity_bytes) {}
 
 Worker::~Worker() { DRAGOMAN_CHECK(batches_.empty() && !thread_.joinable()); }
 
@@ -54,8 +54,8 @@ bool Worker::Turn() {
   const absl::Time end = clock_();
   if (batches_.empty()) dispatcher_->OnTurnEnd(index_, end);
   const absl::Duration took = end - start;
-  const double interactive = plan.work[Priority::kInteractive];
-  const double all = interactive + plan.work[Priority::kBatch];
+  const double interactive = plan.seconds[Priority::kInteractive];
+  const double all = interactive + plan.seconds[Priority::kBatch];
   observer_->OnBusy(index_, took, all > 0 ? took * (interactive / all) : absl::ZeroDuration());
   return true;
 }

@@ -97,14 +97,13 @@ struct DecodeBatch::Sentence {
   bool all_banned = false;   // the rules have left one of its hypotheses no token
 };
 
-void Conclude(Job* job, JobResult result, Observer* observer) {
-  observer->OnJobDone(*job, result);
-  job->Finish(std::move(result));
-}
-
 DecodeBatch::DecodeBatch(std::shared_ptr<const Model> model, const Clock& clock, Observer* observer,
-                         DecodeScratch* scratch)
-    : model_(std::move(model)), clock_(clock), observer_(observer), scratch_(scratch) {}
+                         DecodeScratch* scratch, JobSink sink)
+    : model_(std::move(model)),
+      clock_(clock),
+      observer_(observer),
+      scratch_(scratch),
+      sink_(std::move(sink)) {}
 
 DecodeBatch::~DecodeBatch() { DRAGOMAN_CHECK(empty()); }
 
@@ -127,14 +126,19 @@ void DecodeBatch::Join(std::vector<JobPtr> jobs) {
   }
 
   const absl::Time end = clock_();
+  double positions = 0;
   for (size_t i = first; i < sentences_.size(); ++i) {
     Sentence& sentence = *sentences_[i];
+    const double own = sentence.job->cost.source_tokens;
+    positions += own * own;
     sentence.times.queue = start - sentence.job->submitted;
     sentence.times.encode = end - start;
     sentence.joined = end;
   }
-  observer_->OnEncode(*model_, source.sentences(), static_cast<int>(source.tokens.size()),
-                      end - start);
+  const int tokens = static_cast<int>(source.tokens.size());
+  WorkTimes* const times = sentences_.back()->job->cost.times;
+  if (times != nullptr) times->encode.Learn(tokens, positions, end - start);
+  observer_->OnEncode(*model_, source.sentences(), tokens, end - start);
 }
 
 void DecodeBatch::JoinUnencoded(JobPtr job, int stages) {
@@ -158,10 +162,13 @@ void DecodeBatch::Encode() {
 void DecodeBatch::Encode(Sentence* sentence) {
   const absl::Time start = clock_();
   PartialEncoding& encoding = *sentence->encoding;
-  const int stages = sentence->job->cost.encode_stages;
+  const JobCost& cost = sentence->job->cost;
+  const int stages = cost.encode_stages;
+  const int before = encoding.next_stage;
   for (; sentence->granted > 0 && encoding.next_stage < stages; --sentence->granted) {
     model_->network().EncodeStage(&encoding, &scratch_->workspace);
   }
+  const double tokens = 1.0 * cost.source_tokens * (encoding.next_stage - before) / stages;
   const bool done = encoding.next_stage == stages;
   if (done) {
     if (sentence->replay == nullptr) {
@@ -176,8 +183,11 @@ void DecodeBatch::Encode(Sentence* sentence) {
   }
   sentence->joined = clock_();
   sentence->times.encode += sentence->joined - start;
+  if (cost.times != nullptr) {
+    cost.times->encode.Learn(tokens, tokens * cost.source_tokens, sentence->joined - start);
+  }
   if (done) {
-    observer_->OnEncode(*model_, 1, sentence->job->cost.source_tokens, sentence->times.encode);
+    observer_->OnEncode(*model_, 1, cost.source_tokens, sentence->times.encode);
   }
 }
 
@@ -210,14 +220,21 @@ void DecodeBatch::Step() {
       &scratch_->workspace);
 
   int sentences = 0, ranker = 0;
+  double positions = 0;  // that the rows attended to
+  WorkTimes* times = nullptr;
   for (const auto& sentence : sentences_) {
     if (!sentence->runs) continue;
     ++sentences;
+    const JobCost& cost = sentence->job->cost;
+    times = cost.times;
+    positions += 1.0 * cost.rows * (cost.source_tokens + sentence->times.steps);
     Advance(sentence.get(), ranker);
     ranker += sentence->rankers;
   }
-  observer_->OnDecodeStep(*model_, sentences, static_cast<int>(scratch_->rows.size()),
-                          clock_() - start);
+  const int rows = static_cast<int>(scratch_->rows.size());
+  const absl::Duration took = clock_() - start;
+  if (times != nullptr) times->step.Learn(rows, positions, took);
+  observer_->OnDecodeStep(*model_, sentences, rows, took);
   for (const auto& sentence : sentences_) {
     if (!sentence->search->done()) continue;
     const bool goes_on =
@@ -232,7 +249,8 @@ void DecodeBatch::AppendResidents(std::vector<Resident>* residents) const {
     const PartialEncoding* const encoding = sentence->encoding.get();
     const int stages_left =
         encoding == nullptr ? 0 : sentence->job->cost.encode_stages - encoding->next_stage;
-    residents->push_back({.job = sentence->job.get(), .stages_left = stages_left});
+    residents->push_back(
+        {.job = sentence->job.get(), .stages_left = stages_left, .step = sentence->times.steps});
   }
 }
 
@@ -347,7 +365,7 @@ void DecodeBatch::TellStable(Sentence* sentence) {
 // For a sentence whose search is done.  Returns false if there is nothing to replay.
 bool DecodeBatch::BeginReplay(Sentence* sentence) {
   const Job& job = *sentence->job;
-  if (!Replay::Wanted(job)) return false;
+  if (!Replay::IsAskedFor(job)) return false;
   std::vector<Hypothesis> found = sentence->Found(job);
   if (found.empty()) return false;
   sentence->times.decode += clock_() - sentence->joined;
@@ -411,7 +429,7 @@ void DecodeBatch::Finish(Sentence* sentence, absl::Status status) {
     }
   }
   result.status = std::move(status);
-  Conclude(job.get(), std::move(result), observer_);
+  sink_(job.get(), std::move(result));
 }
 
 }  // namespace dragoman

@@ -12,7 +12,9 @@
 #ifndef DRAGOMAN_ENGINE_DECODE_DECODE_BATCH_H_
 #define DRAGOMAN_ENGINE_DECODE_DECODE_BATCH_H_
 
+#include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "engine/base/clock.h"
@@ -46,12 +48,17 @@ struct DecodeScratch {
   std::vector<Candidate> candidates;
 };
 
+// Where a job goes that has left its batch, with its result: has to call the job's Finish.
+using JobSink = std::function<void(Job* job, JobResult result)>;
+
 class DecodeBatch {
  public:
   // `observer` and `scratch` must outlive the batch; several batches of one thread may share a
   // scratch.
-  DecodeBatch(std::shared_ptr<const Model> model, const Clock& clock, Observer* observer,
-              DecodeScratch* scratch);
+  DecodeBatch(
+      std::shared_ptr<const Model> model, const Clock& clock, Observer* observer,
+      DecodeScratch* scratch,
+      JobSink sink = [](Job* job, JobResult result) { job->Finish(std::move(result)); });
   // REQUIRES: the batch is empty.
   ~DecodeBatch();
 
@@ -103,12 +110,10 @@ class DecodeBatch {
   const Clock clock_;
   Observer* const observer_;
   DecodeScratch* const scratch_;
+  const JobSink sink_;
   std::vector<std::unique_ptr<Sentence>> sentences_;  // in the order in which they joined
   BatchLoad load_;
 };
-
-// Ends a job: reports it to the observer, then calls its on_done.
-void Conclude(Job* job, JobResult result, Observer* observer);
 
 }  // namespace dragoman
 

@@ -1,6 +1,7 @@
-// An example within one principal.  A document has received 5,000 rows of work when a second one
-// arrives.  The second also starts at the virtual time 5,000, so it does not get 5,000 rows of work
-// first, but it does not wait either: from now on both are served in turn.
+// An example within one principal.  Two documents of 10 s come at 0 s and at 5 s, and a text of 1 s
+// at 6 s.  With equal shares the virtual time is 5.5 s by then (5 s for the first document alone,
+// 1 s for two), so they would end at the virtual times 10, 15 and 6.5.  In this order they are
+// served: the text at once, then the rest of the first document, then the second.
 
 #include "engine/decode/fair_share.h"
 
@@ -9,41 +10,81 @@
 
 namespace dragoman {
 
-namespace {
-
-// A short request overtakes one that came before it if it is cheaper and arrived before the other
-// short ones had received this many times the difference.  So the shortest go first, and none is
-// overtaken forever. (Such tags are those of weighted fair queueing among that many requests:
-// Demers, Keshav and Shenker, "Analysis and Simulation of a Fair Queueing Algorithm", SIGCOMM
-// 1989.)
-constexpr double kOvertaking = 16;
-
-}  // namespace
-
 void LineSize::Add(const Job& job, int sign) {
   tokens += sign * job.cost.source_tokens;
   work += sign * static_cast<double>(job.cost.work());
-  share += sign * job.cost.turn_share;
+  rows += sign * job.cost.rows;
 }
 
 LineSize& LineSize::operator+=(const LineSize& more) {
   requests += more.requests;
   tokens += more.tokens;
   work += more.work;
-  share += more.share;
+  rows += more.rows;
   return *this;
+}
+
+void Flow::Measure(const std::vector<JobPtr>& jobs) {
+  for (const JobPtr& job : jobs) {
+    longest = std::max(longest, job->cost.steps);
+    work += static_cast<double>(job->cost.work());
+    seconds += job->cost.Seconds();
+    most_short = std::max(most_short, kShortRows * job->cost.Times().step.unit());
+  }
+  kind = seconds <= most_short;
+  urgency = UrgencyOf(request->terms().priority, kind);
+}
+
+void Line::Advance(double seconds) {
+  while (!ends.empty()) {
+    const double sharing = static_cast<double>(ends.size());
+    const double to_next = (*ends.begin() - now) * sharing;
+    if (to_next > seconds) {
+      now += seconds / sharing;
+      return;
+    }
+    seconds -= to_next;
+    now = *ends.begin();
+    ends.erase(ends.begin());
+  }
 }
 
 void FairShare::Open(Flow* flow) {
   Account* const account = AccountOf(flow->request->terms());
+  Class& all = classes_[account->priority];
   // An account with nothing waiting was idle by its own choice.
-  const double start = classes_[account->priority].start();
-  if (!account->waits()) account->time = std::max(account->time, start);
+  if (!account->waits()) account->time = std::max(account->time, all.start());
   flow->account = account;
-  flow->time = account->now;
-  flow->tag = account->short_work + kOvertaking * flow->expected;
   ++account->flows;
-  Requeue(flow);
+  LineSize size = {.requests = 1};
+  for (const JobPtr& job : flow->waiting) size.Add(*job, 1);
+  Count(*flow, size);
+  Join(flow);
+  all.waiting.insert(account);
+}
+
+// Adds a flow to the line of its urgency.
+void FairShare::Join(Flow* flow) {
+  Line& line = flow->account->line(flow->urgency);
+  flow->tag = flow->end = line.now + flow->left();
+  line.ends.insert(flow->end);
+  line.flows.insert(flow);
+  line.left += flow->left();
+  line.waiting += !flow->waiting.empty();
+}
+
+void FairShare::Leave(Flow* flow) {
+  Line& line = flow->account->line(flow->urgency);
+  line.flows.erase(flow);
+  line.waiting -= !flow->waiting.empty();
+  line.left = line.flows.empty() ? 0 : line.left - flow->left();
+  // A flow that was served in full before its time goes on in the order of equal shares.
+  const auto end = line.ends.find(flow->end);
+  if (line.flows.empty()) {
+    line.ends.clear();
+  } else if (flow->left() > 0 && end != line.ends.end()) {
+    line.ends.erase(end);
+  }
 }
 
 Account* FairShare::AccountOf(const RequestTerms& terms) {
@@ -90,67 +131,68 @@ double FairShare::TimeOf(const RequestTerms& terms) const {
 }
 
 Flow* FairShare::LastOf(const Account& account, int kind, int skipped) {
-  const auto last = [&skipped](const auto& waiting) -> Flow* {
-    const auto found = std::find_if(waiting.rbegin(), waiting.rend(), [&](const Flow* flow) {
-      return flow->received == 0 && flow->running == 0 && skipped-- == 0;
-    });
-    return found == waiting.rend() ? nullptr : *found;
-  };
-  // Flows that have not begun are still of the kind (short or long) that they were admitted as.
-  return kind == 1 ? last(account.short_waiting) : last(account.long_waiting);
+  for (const Line& line : account.lines) {
+    for (auto flow = line.flows.rbegin(); flow != line.flows.rend(); ++flow) {
+      const bool begun = (*flow)->received > 0 || (*flow)->running > 0 || (*flow)->waiting.empty();
+      if (!begun && (*flow)->kind == kind && skipped-- == 0) return *flow;
+    }
+  }
+  return nullptr;
 }
 
-void FairShare::Serve(Flow* flow, double work) {
-  Unqueue(flow);  // its place may change
+void FairShare::Serve(Flow* flow, double seconds) {
   Account& account = *flow->account;
-  if (flow->IsShort()) {
-    account.short_work += work;
-  } else {
-    account.now = std::max(account.now, flow->time);
-  }
   Class& all = classes_[account.priority];
+  all.waiting.erase(&account);  // its place changes
   all.served = std::max(all.served, account.time);
-  flow->received += work;
-  flow->time += work;
-  account.time += work;
+  account.time += seconds;
   all.largest = std::max(all.largest, account.time);
-  Requeue(flow);
+  if (account.waits()) all.waiting.insert(&account);
+
+  Line& line = account.line(flow->urgency);
+  const double left = flow->left();
+  flow->received += seconds;
+  line.left -= left - flow->left();
+  line.Advance(seconds);
+  if (flow->left() > 0) return;
+  if (flow->urgency == Urgency::kShort && flow->received > 2 * flow->most_short) {
+    Leave(flow);
+    flow->urgency = Urgency::kLong;
+    flow->seconds = 2 * flow->received;
+    Join(flow);
+  } else if (seconds > left) {  // it needs more than was expected, which the others do not pay for
+    line.flows.erase(flow);
+    flow->tag += seconds - left;
+    line.flows.insert(flow);
+  }
 }
 
 JobPtr FairShare::Pop(Flow* flow) {
-  Unqueue(flow);
   JobPtr job = std::move(flow->waiting.front());
   flow->waiting.pop_front();
-  Requeue(flow);
+  LineSize less;
+  less.Add(*job, -1);
+  if (flow->waiting.empty()) {
+    less.requests = -1;
+    Account* const account = flow->account;
+    --account->line(flow->urgency).waiting;
+    if (!account->waits()) classes_[account->priority].waiting.erase(account);
+  }
+  Count(*flow, less);
   return job;
 }
 
-void FairShare::Requeue(Flow* flow) {
-  Unqueue(flow);
-  Account* const account = flow->account;
-  if (!flow->waiting.empty()) {
-    if (flow->IsShort()) {
-      account->short_waiting.insert(flow);
-    } else {
-      account->long_waiting.insert(flow);
-    }
-  }
-  if (account->waits()) classes_[account->priority].waiting.insert(account);
-}
-
-// Removes the flow and its account from the sets ordered by virtual time; Requeue puts them back.
-void FairShare::Unqueue(Flow* flow) {
-  Account* const account = flow->account;
-  classes_[account->priority].waiting.erase(account);
-  account->short_waiting.erase(flow);
-  account->long_waiting.erase(flow);
+// Adds to what waits.
+void FairShare::Count(const Flow& flow, const LineSize& more) {
+  classes_[flow.account->priority].size[flow.kind] += more;
+  flow.account->waiting[flow.kind] += more;
 }
 
 void FairShare::Close(Flow* flow) {
-  Requeue(flow);
+  Leave(flow);
   Account* const account = std::exchange(flow->account, nullptr);
   if (--account->flows > 0) return;
-  account->now = 0;
+  account->lines = {};
   auto& active = classes_[account->priority].active;
   const auto found = std::find_if(active.begin(), active.end(),
                                   [&](const auto& other) { return other.get() == account; });

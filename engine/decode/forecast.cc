@@ -1,7 +1,7 @@
-// How a deadline is forecast, by example.  Turns take 10 ms, and each worker does 2,000 rows of
-// work a second.  A sentence that takes 20 steps, behind 800 rows of work for 2 workers, will need
+// How a deadline is forecast, by example.  Turns take 10 ms, and do work that is priced at 8 ms.  A
+// sentence that takes 20 steps, behind 320 ms of work for 2 workers, will need
 //
-//   800 / (2 x 2,000) s + 20 x 10 ms = 400 ms        times the margin
+//   320 ms x 10 / 8 / 2 + 20 x 10 ms = 400 ms        times the margin
 //
 // The margin adapts to the outcome: it grows by a tenth when a started request is too late, and
 // falls by a five-hundredth when one is in time.
@@ -25,12 +25,13 @@ void MoveTowards(double value, double* mean) {
 
 }  // namespace
 
-void Forecast::OnTurn(double rows, double share, absl::Duration took) {
-  if (rows <= 0) return;
-  const double seconds = absl::ToDoubleSeconds(took);
-  MoveTowards(seconds, &turn_seconds_);
+void Forecast::OnTurn(double seconds, double share, double short_part, absl::Duration took) {
+  if (seconds <= 0) return;
+  const double taken = absl::ToDoubleSeconds(took);
+  MoveTowards(taken, &turn_seconds_);
+  short_part_ += (short_part - short_part_) / kTurns;
   // Nearly empty turns say little about the speed of full ones.
-  if (share >= 0.5) MoveTowards(seconds / rows, &seconds_per_row_);
+  if (share >= 0.5) MoveTowards(taken / seconds, &slowness_);
 }
 
 void Forecast::OnDeadline(bool in_time) {
@@ -41,8 +42,8 @@ absl::Duration Forecast::Steps(int steps) const {
   return absl::Seconds(margin_ * turn_seconds_ * steps);
 }
 
-absl::Duration Forecast::Work(double rows, int workers) const {
-  return absl::Seconds(margin_ * seconds_per_row_ * rows / workers);
+absl::Duration Forecast::Work(double seconds, int workers) const {
+  return absl::Seconds(margin_ * slowness_ * seconds / workers);
 }
 
 }  // namespace dragoman

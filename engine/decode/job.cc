@@ -37,21 +37,38 @@ SentenceShape Job::Shape() const {
           .attention = attention || options.coverage_penalty != 0.0f};
 }
 
-void Price(const Pricing& pricing, Job* job) {
+const WorkTimes& JobCost::Times() const {
+  static const WorkTimes nominal{{0, 100e-6, 0}, {0, 100e-6, 0}};
+  return times != nullptr ? *times : nominal;
+}
+
+double JobCost::StepSeconds(int step) const {
+  return Times().step.Of(rows, double{1} * rows * (source_tokens + step));
+}
+
+double JobCost::EncodeSeconds(int stages) const {
+  const double tokens = static_cast<double>(source_tokens) * stages / encode_stages;
+  return Times().encode.Of(tokens, tokens * source_tokens);
+}
+
+double JobCost::Seconds() const {
+  return EncodeSeconds(encode_stages) + steps * StepSeconds(steps / 2);
+}
+
+void Price(double length_ratio, WorkTimes* times, Job* job) {
   const SearchOptions& options = job->options;
   const int source_tokens = static_cast<int>(job->source.size());
-  const int expected = static_cast<int>(std::ceil(pricing.length_ratio * source_tokens)) + 1;
+  const int expected = static_cast<int>(std::ceil(length_ratio * source_tokens)) + 1;
   int steps = std::clamp(expected, options.min_length + 1, options.max_length);
   // A replay takes as many rows as its hypotheses have tokens.
-  if (Replay::Wanted(*job)) steps += (steps * options.num_hypotheses - 1) / MaxLive(*job) + 1;
+  if (Replay::IsAskedFor(*job)) steps += (steps * options.num_hypotheses - 1) / MaxLive(*job) + 1;
   job->cost = {
       .source_tokens = source_tokens,
       .encode_stages = job->model->network().EncodeStages(source_tokens),
       .rows = MaxLive(*job),
       .steps = steps,
       .kv_bytes = job->model->network().StateBytes(job->Shape()),
-      .turn_share = static_cast<double>(MaxLive(*job)) / pricing.turn_rows,
-      .encode_share = static_cast<double>(source_tokens) / pricing.turn_tokens(),
+      .times = times,
   };
 }
 

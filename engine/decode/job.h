@@ -20,6 +20,7 @@
 #include "absl/time/time.h"
 #include "engine/decode/priority.h"
 #include "engine/decode/quota.h"
+#include "engine/decode/work_times.h"
 #include "engine/model/model.h"
 #include "engine/search/search.h"
 
@@ -60,18 +61,27 @@ class RequestState {
   std::atomic<int64_t> cancelled_ = std::numeric_limits<int64_t>::max();
 };
 
-// What a job costs, as far as it is known before it runs.  Work is counted in rows: one row is one
-// source token through the encoder, or one hypothesis through one decoder step.
+// What a job costs, as far as it is known before it runs.
 struct JobCost {
   int source_tokens = 0;
-  int encode_stages = 1;    // how many stages encoding its source takes
-  int rows = 0;             // the most rows it has in a batch
-  int steps = 0;            // expected decoder steps
-  size_t kv_bytes = 0;      // the most that the network's state takes
-  double turn_share = 0;    // fraction of the rows that its worker decodes in one turn
-  double encode_share = 0;  // fraction of the source tokens that its worker encodes in one turn
+  int encode_stages = 1;       // how many stages encoding its source takes
+  int rows = 0;                // the most rows it has in a batch
+  int steps = 0;               // expected decoder steps
+  size_t kv_bytes = 0;         // the most that the network's state takes
+  WorkTimes* times = nullptr;  // of its model; null: every row and every token takes 100 us
 
+  // In rows: one row is one source token through the encoder, or one hypothesis through one decoder
+  // step.  Quotas and the bounds of the queue count these, which do not depend on the machine.
   int64_t work() const { return source_tokens + int64_t{rows} * steps; }
+
+  const WorkTimes& Times() const;
+  // In seconds of a worker, besides what a step takes whatever it does: a decoder step after so
+  // many others, so many stages of the encoding, and everything.
+  double StepSeconds(int step) const;
+  double EncodeSeconds(int stages) const;
+  double Seconds() const;
+  // The rows of a short sentence that take as long as its rows in that step.
+  double PlainRows(int step) const { return StepSeconds(step) / Times().step.unit(); }
 };
 
 // Where a job spent its time.
@@ -127,19 +137,9 @@ struct RoughSize {
   int rows = 1;      // the most rows that a sentence has in a batch
 };
 
-// The basis for pricing a model's sentences.
-struct Pricing {
-  // That a worker decodes in one turn.  Measured with 16 to 256 rows, 128 were the fastest, for a
-  // small model and a large one (tests/bench/README.md).
-  int turn_rows = 128;
-  int max_encode_tokens = 0;   // that a worker encodes in one turn; 0: twice the rows
-  double length_ratio = 1.25;  // expected steps per source token
-
-  int turn_tokens() const { return max_encode_tokens > 0 ? max_encode_tokens : 2 * turn_rows; }
-};
-
-// Computes the cost of a job whose source, search and model are set.
-void Price(const Pricing& pricing, Job* job);
+// Computes the cost of a job whose source, search and model are set, if a translation has so many
+// tokens for each source token.
+void Price(double length_ratio, WorkTimes* times, Job* job);
 
 }  // namespace dragoman
 

@@ -82,7 +82,7 @@ void AddRules(const SearchRules& rules, KeyWriter* key) {
 
 }  // namespace
 
-std::string KeyOf(const Job& job) {
+std::string ResultKey(const Job& job) {
   // The shortlist follows from the source, the phrases and the model's shortlist file, which is
   // part of its version.  The coverage is a function that the batch sets.
   const auto& [options, rules, source, prefix, score_prefix, phrases, attention, coverage,

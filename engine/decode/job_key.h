@@ -12,7 +12,7 @@ namespace dragoman {
 
 // Made from the version of the model, the tokens and all parameters of the search; who asks, how
 // urgently and by when does not matter.
-std::string KeyOf(const Job& job);
+std::string ResultKey(const Job& job);
 
 }  // namespace dragoman
 

@@ -19,7 +19,7 @@ class Observer {
   // A worker ran one decoder step over `rows` live hypotheses of `sentences` sentences.
   virtual void OnDecodeStep(const Model& model, int sentences, int rows, absl::Duration took) = 0;
   // A worker was busy for this long, including the two kinds of work above.  `interactive` is the
-  // part of it that interactive requests took, judging by their rows.
+  // part of it that interactive requests took, as priced.
   virtual void OnBusy(int worker, absl::Duration took, absl::Duration interactive) = 0;
   // A job ended, successfully or not.  Called before the job's own on_done.
   virtual void OnJobDone(const Job& job, const JobResult& result) = 0;

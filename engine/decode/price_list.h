@@ -1,5 +1,5 @@
-// What the sentences of each model cost.  That depends on how long translations are, which is
-// learned from finished ones.
+// What the sentences of each model cost.  That depends on how long translations are and on how fast
+// the machine is, which are learned from earlier sentences.
 //
 // Thread-safe.
 
@@ -18,25 +18,23 @@ namespace dragoman {
 
 class PriceList {
  public:
-  // `pricing` is what every model begins with.
-  explicit PriceList(const Pricing& pricing) : pricing_(pricing) {}
-
-  // Computes the job's cost.
+  // Computes the job's cost, which refers to this object.
   void Price(Job* job);
 
   // What a request of that size costs at the least and at the most.
-  CostRange RangeOf(const std::string& model, const RoughSize& size) const;
+  CostRange RangeOf(const std::string& model, const RoughSize& size);
 
   // A job ended successfully after this many steps.
   void Learn(const Job& job, int steps);
 
  private:
-  Pricing Known(const std::string& model) const;
-  Pricing& Of(const std::string& model) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  struct Prices {
+    double length_ratio = 1.25;  // expected steps per source token
+    WorkTimes times;
+  };
 
-  const Pricing pricing_;
-  mutable absl::Mutex mutex_;
-  std::map<std::string, Pricing> models_ ABSL_GUARDED_BY(mutex_);
+  absl::Mutex mutex_;
+  std::map<std::string, Prices> models_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace dragoman

@@ -26,7 +26,7 @@ namespace dragoman {
 class Replay {
  public:
   // Whether a job asks for it.
-  static bool Wanted(const Job& job) { return !job.heads.empty() || job.candidates > 0; }
+  static bool IsAskedFor(const Job& job) { return !job.heads.empty() || job.candidates > 0; }
   // What the state of a replayed hypothesis needs; no more than that of the search.
   static SentenceShape ShapeOf(const Job& job);
 

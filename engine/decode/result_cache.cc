@@ -5,7 +5,6 @@
 
 #include "absl/time/time.h"
 #include "engine/base/status.h"
-#include "engine/decode/fair_share.h"
 #include "engine/decode/job_key.h"
 
 namespace dragoman {
@@ -34,13 +33,11 @@ size_t BytesOf(const std::string& key, const std::vector<Hypothesis>& hypotheses
   return bytes;
 }
 
-// 0 for the jobs of a short interactive request, which go first; 1 for other interactive ones; 2
-// for batch work.
-int UrgencyOf(const std::vector<JobPtr>& jobs) {
-  if (jobs.front()->request->terms().priority == Priority::kBatch) return 2;
-  double work = 0;
-  for (const JobPtr& job : jobs) work += static_cast<double>(job->cost.work());
-  return work <= Flow::kShort ? 0 : 1;
+Urgency UrgencyOf(const std::vector<JobPtr>& jobs) {
+  Flow flow;
+  flow.request = jobs.front()->request;
+  flow.Measure(jobs);
+  return flow.urgency;
 }
 
 }  // namespace
@@ -75,9 +72,9 @@ absl::Status ResultCache::Submit(std::vector<JobPtr> jobs) {
 
 ResultCache::Sorted ResultCache::Sort(std::vector<JobPtr> jobs) {
   Sorted sorted;
-  const int urgency = UrgencyOf(jobs);
+  const Urgency urgency = UrgencyOf(jobs);
   std::vector<std::string> keys;
-  for (const JobPtr& job : jobs) keys.push_back(KeyOf(*job));
+  for (const JobPtr& job : jobs) keys.push_back(ResultKey(*job));
   absl::MutexLock lock(&mutex_);
   for (size_t i = 0; i < jobs.size(); ++i) {
     Take(std::move(jobs[i]), std::move(keys[i]), urgency, &sorted);
@@ -85,7 +82,7 @@ ResultCache::Sorted ResultCache::Sort(std::vector<JobPtr> jobs) {
   return sorted;
 }
 
-void ResultCache::Take(JobPtr job, std::string key, int urgency, Sorted* sorted) {
+void ResultCache::Take(JobPtr job, std::string key, Urgency urgency, Sorted* sorted) {
   if (const auto entry = index_.find(key); entry != index_.end()) {
     entries_.splice(entries_.begin(), entries_, entry->second);
     ++stats_.hits;
@@ -110,7 +107,7 @@ void ResultCache::Take(JobPtr job, std::string key, int urgency, Sorted* sorted)
 }
 
 // A job that goes to the workers, and informs those that follow it.
-void ResultCache::Lead(JobPtr job, std::string key, int urgency, Sorted* sorted) {
+void ResultCache::Lead(JobPtr job, std::string key, Urgency urgency, Sorted* sorted) {
   ++stats_.misses;
   auto flight = std::make_shared<Flight>();
   flight->urgency = urgency;

@@ -40,6 +40,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "engine/base/clock.h"
+#include "engine/decode/fair_share.h"
 #include "engine/decode/job.h"
 
 namespace dragoman {
@@ -97,7 +98,7 @@ class ResultCache {
   using FollowerPtr = std::shared_ptr<Follower>;
   // A running job that others may follow.
   struct Flight {
-    int urgency = 0;
+    Urgency urgency = Urgency::kShort;
     std::vector<FollowerPtr> followers;
   };
   using FlightPtr = std::shared_ptr<Flight>;
@@ -110,9 +111,9 @@ class ResultCache {
   };
 
   Sorted Sort(std::vector<JobPtr> jobs);
-  void Take(JobPtr job, std::string key, int urgency, Sorted* sorted)
+  void Take(JobPtr job, std::string key, Urgency urgency, Sorted* sorted)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Lead(JobPtr job, std::string key, int urgency, Sorted* sorted)
+  void Lead(JobPtr job, std::string key, Urgency urgency, Sorted* sorted)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Withdraw(const Sorted& sorted);
   void Confirm(const std::vector<FollowerPtr>& followers);

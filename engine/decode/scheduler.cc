@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "engine/base/limit.h"
 #include "engine/base/status.h"
-#include "engine/decode/scheduler_turn.h"
 #include "engine/decode/work_text.h"
 
 namespace dragoman {
@@ -22,40 +21,37 @@ constexpr absl::Duration kFresh = absl::Seconds(1);
 // than forecast.  A shorter queue serves as many; a longer one makes all of them late as soon as
 // anything slows down.
 constexpr double kQueueReserve = 1.5;
-// A waiting request is checked again when half of its spare time is over, within these limits: the
-// forecast may change meanwhile, and the client may leave.
-constexpr absl::Duration kLeastBetweenChecks = absl::Milliseconds(1);
-constexpr absl::Duration kMostBetweenChecks = absl::Milliseconds(20);
+// How often waiting requests are checked again: the forecast may change meanwhile, and the client
+// may leave.
+constexpr absl::Duration kBetweenChecks = absl::Milliseconds(5);
+// What others get of the time at the least, however many short requests there are (turn.cc).
+constexpr double kOthersLeast = 0.25;
 
 }  // namespace
 
-Scheduler::Scheduler(const SchedulerLimits& limits) : limits_(limits), loads_(limits.workers) {}
+Scheduler::Scheduler(const SchedulerLimits& limits) : limits_(limits), workers_(limits.workers) {}
 
 Scheduler::~Scheduler() { DRAGOMAN_CHECK(flows_.empty()); }
 
 absl::Status Scheduler::Enter(std::vector<JobPtr>* jobs, absl::Time now) {
   auto flow = std::make_unique<Flow>();
+  flow->request = jobs->front()->request;
+  flow->Measure(*jobs);
   LineSize size = {.requests = 1};
   for (const JobPtr& job : *jobs) size.Add(*job, 1);
-  for (const JobPtr& job : *jobs) flow->longest = std::max(flow->longest, job->cost.steps);
-  flow->expected = size.work;
-  flow->request = jobs->front()->request;
   const RequestTerms& terms = flow->request->terms();
-  const Newcomer newcomer = {terms, size, flow->IsShort(), flow->longest};
+  const Newcomer newcomer = {terms, size, flow->seconds, flow->kind, flow->longest};
   ASSIGN_OR_RETURN(const Yielding yielding, Check(newcomer, now));
   for (Flow* const other : yielding.flows) Evict(other, now);
-  quotas_.Spend(terms.principal, terms.quota, flow->expected, now);
+  quotas_.Spend(terms.principal, terms.quota, flow->work, now);
   flow->arrival = arrivals_++;
-  flow->since = flow->check_at = now;
+  flow->since = now;
   for (JobPtr& job : *jobs) {
     job->submitted = now;
     job->flow = flow.get();
     flow->waiting.push_back(std::move(job));
   }
   fair_.Open(flow.get());
-  CountWaiting(*flow, size);
-  since_[terms.priority].insert(flow.get());
-  checks_.insert(flow.get());
   const Flow* const entered = flow.get();
   flows_.emplace(entered, std::move(flow));
   return absl::OkStatus();
@@ -63,12 +59,15 @@ absl::Status Scheduler::Enter(std::vector<JobPtr>* jobs, absl::Time now) {
 
 absl::Status Scheduler::CheckAhead(const RequestTerms& terms, const CostRange& cost,
                                    absl::Time now) {
-  const LineSize size = {.requests = 1, .tokens = cost.least_tokens, .work = cost.least_work};
-  if (cost.least_work <= Flow::kShort) {
-    absl::Status as_short = Check({terms, size, true, cost.least_steps}, now).status();
-    if (as_short.ok() || cost.most_work <= Flow::kShort) return as_short;
+  const LineSize size = {.requests = 1, .tokens = cost.least_tokens, .work = cost.least.work};
+  const auto check = [&](int kind) {
+    return Check({terms, size, cost.least.seconds, kind, cost.least_steps}, now).status();
+  };
+  if (cost.least.seconds <= cost.most_short) {
+    absl::Status as_short = check(1);
+    if (as_short.ok() || cost.most.seconds <= cost.most_short) return as_short;
   }
-  return Check({terms, size, false, cost.least_steps}, now).status();
+  return check(0);
 }
 
 // The requests that have to yield their places to the newcomer, usually none; or why it may not
@@ -76,23 +75,21 @@ absl::Status Scheduler::CheckAhead(const RequestTerms& terms, const CostRange& c
 absl::StatusOr<Scheduler::Yielding> Scheduler::Check(const Newcomer& newcomer, absl::Time now) {
   const RequestTerms& terms = newcomer.terms;
   RETURN_IF_ERROR(quotas_.Check(terms.principal, terms.quota, now));
-  ASSIGN_OR_RETURN(Yielding yielding, MakeRoom(newcomer));
+  ASSIGN_OR_RETURN(Yielding yielding, FindYielding(newcomer));
   if (!Forecasts(terms, now)) return yielding;
-  RETURN_IF_ERROR(
-      CanBeMet(terms, now,
-               Needed(newcomer.longest, newcomer.size.work) +
-                   kQueueReserve * forecast_.Work(WorkBefore(newcomer), limits_.workers)));
+  RETURN_IF_ERROR(CanBeMet(
+      terms, now, Needed(newcomer.longest, newcomer.seconds) + kQueueReserve * WaitOf(newcomer)));
   return yielding;
 }
 
 // A large request may need several places.  If all that it can get are not enough, nobody yields.
-absl::StatusOr<Scheduler::Yielding> Scheduler::MakeRoom(const Newcomer& newcomer) const {
+absl::StatusOr<Scheduler::Yielding> Scheduler::FindYielding(const Newcomer& newcomer) const {
   Yielding yielding;
   while (true) {
-    absl::Status room = CheckRoom(newcomer, yielding.all);
-    if (room.ok()) return yielding;
+    absl::Status fits = CheckBounds(newcomer, yielding.all);
+    if (fits.ok()) return yielding;
     Flow* const flow = NextToYield(newcomer, yielding);
-    if (flow == nullptr) return room;
+    if (flow == nullptr) return fits;
     yielding.flows.push_back(flow);
     LineSize size = {.requests = 1};
     for (const JobPtr& job : flow->waiting) size.Add(*job, 1);
@@ -103,10 +100,10 @@ absl::StatusOr<Scheduler::Yielding> Scheduler::MakeRoom(const Newcomer& newcomer
 
 // Whether there is room for it in the queue of its priority, once requests of its kind that amount
 // to `less` have left.
-absl::Status Scheduler::CheckRoom(const Newcomer& newcomer, const LineSize& less) const {
-  const bool is_short = newcomer.is_short;
+absl::Status Scheduler::CheckBounds(const Newcomer& newcomer, const LineSize& less) const {
+  const bool is_short = newcomer.kind == 1;
   const bool batch = newcomer.terms.priority == Priority::kBatch;
-  const auto& waiting = waiting_[newcomer.terms.priority];
+  const auto& waiting = fair_.waiting(newcomer.terms.priority);
   const auto plain = [](const char* what) {
     return [what](double number) { return absl::StrCat(number, " ", what); };
   };
@@ -138,15 +135,14 @@ absl::Status Scheduler::CheckRoom(const Newcomer& newcomer, const LineSize& less
 Flow* Scheduler::NextToYield(const Newcomer& newcomer, const Yielding& yielding) const {
   const Account* const own = fair_.Find(newcomer.terms);
   double least = newcomer.size.work;
-  if (own != nullptr) least += own->waiting[newcomer.is_short].work;
+  if (own != nullptr) least += own->waiting[newcomer.kind].work;
   Flow* next = nullptr;
   for (const auto& account : fair_.accounts(newcomer.terms.priority)) {
     const auto part = yielding.of.find(account.get());
     const LineSize less = part == yielding.of.end() ? LineSize() : part->second;
-    const double work = account->waiting[newcomer.is_short].work - less.work;
+    const double work = account->waiting[newcomer.kind].work - less.work;
     if (account.get() == own || work <= least) continue;
-    Flow* const flow =
-        FairShare::LastOf(*account, newcomer.is_short, static_cast<int>(less.requests));
+    Flow* const flow = FairShare::LastOf(*account, newcomer.kind, static_cast<int>(less.requests));
     if (flow == nullptr) continue;
     least = work;
     next = flow;
@@ -158,10 +154,10 @@ Flow* Scheduler::NextToYield(const Newcomer& newcomer, const Yielding& yielding)
 // again, as requests of bulk calls do by themselves.
 void Scheduler::Evict(Flow* flow, absl::Time now) {
   const RequestTerms& terms = flow->request->terms();
-  quotas_.Return(terms.principal, terms.quota, flow->expected, now);
+  quotas_.Return(terms.principal, terms.quota, flow->work, now);
   while (!flow->waiting.empty()) {
     yielded_.emplace_back(
-        Take(flow),
+        fair_.Pop(flow),
         OverLimit(absl::ResourceExhaustedError(
                       "the queue is full, and this request has yielded its place to one whose "
                       "sender has less in the queue"),
@@ -170,34 +166,45 @@ void Scheduler::Evict(Flow* flow, absl::Time now) {
   CloseIfDone(flow);
 }
 
-// The work that is done before that of a newcomer.  Short requests wait for each other.  Long ones
-// share the workers: while one is being served, each of the others receives at most as much as it
-// does.  In that time, another principal receives as much as the newcomer's principal does, plus
-// the work by which it lags behind.  Batch work waits for all work that is not batch.
-double Scheduler::WorkBefore(const Newcomer& newcomer) const {
-  const RequestTerms& terms = newcomer.terms;
-  const Account* const own = fair_.Find(terms);
-  const auto ahead_in = [&](const Account& account) {
-    const LineSize& line = account.waiting[newcomer.is_short];
-    return newcomer.is_short ? line.work : std::min(line.work, line.requests * newcomer.size.work);
-  };
-  const double own_work = own == nullptr ? 0 : ahead_in(*own);
-  const double time = fair_.TimeOf(terms) + own_work + newcomer.size.work;
-  double before = own_work;
-  for (const auto& account : fair_.accounts(terms.priority)) {
+// How long a newcomer waits for what goes before it.
+absl::Duration Scheduler::WaitOf(const Newcomer& newcomer) const {
+  const Account* const own = fair_.Find(newcomer.terms);
+  double before = 0;
+  if (own != nullptr) {
+    const Line& line = own->line(newcomer.urgency());
+    const double tag = line.now + newcomer.seconds;
+    for (const Flow* flow : line.flows) {
+      if (flow->tag > tag) break;
+      before += flow->left();
+    }
+  }
+  return Wait(newcomer.urgency(), own, fair_.TimeOf(newcomer.terms) + newcomer.seconds, before);
+}
+
+// How long a request waits if so much work of its own principal goes before it, and that has the
+// virtual time `time` once the request itself is done.  Meanwhile another principal receives as
+// much as this one, plus the work by which it lags behind.  Short requests leave others only a part
+// of the time, and batch work waits for all work that is not batch.
+absl::Duration Scheduler::Wait(Urgency urgency, const Account* own, double time,
+                               double before) const {
+  const bool batch = urgency == Urgency::kBatch;
+  double all = before;
+  for (const auto& account : fair_.accounts(batch ? Priority::kBatch : Priority::kInteractive)) {
     if (account.get() == own) continue;
-    before += std::clamp(time - account->time, 0.0, account->waiting[newcomer.is_short].work);
+    all += std::clamp(time + before - account->time, 0.0, account->line(urgency).left);
   }
-  if (terms.priority == Priority::kInteractive) return before;
-  for (const auto& account : fair_.accounts(Priority::kInteractive)) {
-    before += account->waiting[false].work + account->waiting[true].work;
+  if (batch) {
+    for (const auto& account : fair_.accounts(Priority::kInteractive)) {
+      all += account->lines[0].left + account->lines[1].left;
+    }
   }
-  return before;
+  if (urgency == Urgency::kLong) all /= std::max(kOthersLeast, 1 - forecast_.short_part());
+  return forecast_.Work(all, limits_.workers);
 }
 
 // How long a request of that much work takes once it is served.
-absl::Duration Scheduler::Needed(int longest, double work) const {
-  return std::max(forecast_.Steps(longest + 1), forecast_.Work(work, limits_.workers));
+absl::Duration Scheduler::Needed(int longest, double seconds) const {
+  return std::max(forecast_.Steps(longest + 1), forecast_.Work(seconds, limits_.workers));
 }
 
 // Whether a request is refused if its deadline cannot be met.
@@ -215,69 +222,63 @@ absl::Status Scheduler::CanBeMet(const RequestTerms& terms, absl::Time now,
 
 TurnPlan Scheduler::PlanTurn(int worker, absl::Span<Resident> residents, absl::Time now) {
   OnTurnEnd(worker, now);  // the time between two turns belongs to the first
-  loads_[worker].began = now;
+  workers_[worker].began = now;
   TurnPlan plan;
-  RefuseUnwanted(now, &plan);
-  SchedulerTurn(this, worker, residents, now, &plan).Plan();
+  CheckWaiting(now, &plan);
+  Turn(limits_.turn, &fair_, absl::MakeSpan(workers_), worker, residents, now, &plan).Plan();
   return plan;
 }
 
 void Scheduler::OnTurnEnd(int worker, absl::Time now) {
-  WorkerLoad& load = loads_[worker];
-  if (load.rows == 0) return;
-  const absl::Duration took = now - load.began;
-  forecast_.OnTurn(load.rows, load.used, took);
-  if (load.for_short) {
-    load.time.OnTurn(took, load.for_others);
-  } else if (load.used > 0) {
-    load.time.OnOthersTurn(took, load.used);
-  }
-  load.rows = 0;
+  WorkerState& state = workers_[worker];
+  if (state.seconds == 0) return;
+  forecast_.OnTurn(state.seconds, state.used, state.short_seconds / state.seconds,
+                   now - state.began);
+  state.seconds = 0;
   last_end_ = now;
 }
 
-// Refuses waiting requests that have become useless, among those that are due for a check.
-void Scheduler::RefuseUnwanted(absl::Time now, TurnPlan* plan) {
+// Refuses waiting requests that have become useless, and those whose deadline cannot be met.
+void Scheduler::CheckWaiting(absl::Time now, TurnPlan* plan) {
   plan->refuse = std::exchange(yielded_, {});
-  while (!checks_.empty() && (*checks_.begin())->check_at <= now) {
-    Flow* const flow = *checks_.begin();
-    const RequestTerms& terms = flow->request->terms();
-    absl::Status wanted = flow->request->Wanted(now);
-    absl::Duration needed;
-    if (wanted.ok() && Forecasts(terms, now)) {
-      needed = Needed(flow->longest, flow->expected - flow->received);
-      wanted = CanBeMet(terms, now, needed);
-    }
-    if (wanted.ok()) {
-      checks_.erase(flow);
-      const absl::Duration spare = terms.deadline - now - needed;
-      flow->check_at = now + std::clamp(spare / 2, kLeastBetweenChecks, kMostBetweenChecks);
-      checks_.insert(flow);
-      continue;
-    }
-    while (!flow->waiting.empty()) plan->refuse.emplace_back(Take(flow), wanted);
+  if (now < check_at_) return;
+  check_at_ = now + kBetweenChecks;
+  std::vector<std::pair<Flow*, absl::Status>> lost;
+  for (const auto& account : fair_.accounts(Priority::kInteractive)) {
+    CheckWaiting(*account, Urgency::kShort, now, &lost);
+    CheckWaiting(*account, Urgency::kLong, now, &lost);
+  }
+  for (const auto& account : fair_.accounts(Priority::kBatch)) {
+    CheckWaiting(*account, Urgency::kBatch, now, &lost);
+  }
+  std::sort(lost.begin(), lost.end(),
+            [](const auto& a, const auto& b) { return a.first->arrival < b.first->arrival; });
+  for (const auto& [flow, status] : lost) {
+    while (!flow->waiting.empty()) plan->refuse.emplace_back(fair_.Pop(flow), status);
     CloseIfDone(flow);
   }
 }
 
-// Removes the next job of a flow from the queue.
-JobPtr Scheduler::Take(Flow* flow) {
-  JobPtr job = fair_.Pop(flow);
-  LineSize less;
-  less.Add(*job, -1);
-  if (flow->waiting.empty()) {
-    less.requests = -1;
-    since_[flow->account->priority].erase(flow);
-    checks_.erase(flow);
+void Scheduler::CheckWaiting(const Account& account, Urgency urgency, absl::Time now,
+                             std::vector<std::pair<Flow*, absl::Status>>* lost) const {
+  double before = 0;
+  for (Flow* const flow : account.line(urgency).flows) {
+    if (!flow->waiting.empty()) {
+      const RequestTerms& terms = flow->request->terms();
+      absl::Status wanted = flow->request->Wanted(now);
+      if (wanted.ok() && Forecasts(terms, now)) {
+        const double left = flow->left();
+        wanted = CanBeMet(
+            terms, now,
+            Needed(flow->longest, left) + Wait(urgency, &account, account.time + left, before));
+      }
+      if (!wanted.ok()) {
+        lost->emplace_back(flow, wanted);
+        continue;
+      }
+    }
+    before += flow->left();
   }
-  CountWaiting(*flow, less);
-  return job;
-}
-
-// Adds to the totals of the queue and of the flow's account.
-void Scheduler::CountWaiting(const Flow& flow, const LineSize& more) {
-  waiting_[flow.account->priority][flow.kind()] += more;
-  flow.account->waiting[flow.kind()] += more;
 }
 
 void Scheduler::OnEnd(const Job& job, const absl::Status& status) {
@@ -295,30 +296,20 @@ void Scheduler::CloseIfDone(Flow* flow) {
   flows_.erase(flow);
 }
 
-// Whether this worker should take a job with that share, rather than leave it to one with less to
-// do, which will take it within a turn.
-bool Scheduler::IsTurnOf(int worker, double share) const {
-  const double mine = loads_[worker].share;
-  double all = 0, least = mine;
-  for (const Priority priority : kPriorities) {
-    all += waiting_[priority][false].share + waiting_[priority][true].share;
-  }
-  for (const WorkerLoad& load : loads_) {
-    all += load.share;
-    if (!load.full) least = std::min(least, load.share);
-  }
-  return mine <= least || mine + share / 2 <= all / static_cast<double>(loads_.size());
-}
-
 LineStats Scheduler::stats(Priority priority) const {
   LineStats stats;
-  for (const LineSize& waiting : waiting_[priority]) {
+  for (const LineSize& waiting : fair_.waiting(priority)) {
     stats.requests += static_cast<int>(waiting.requests);
     stats.tokens += static_cast<int>(waiting.tokens);
     stats.work += waiting.work;
   }
-  const auto& since = since_[priority];
-  if (!since.empty()) stats.oldest = (*since.begin())->since;
+  for (const auto& account : fair_.accounts(priority)) {
+    for (const Line& line : account->lines) {
+      for (const Flow* flow : line.flows) {
+        if (!flow->waiting.empty()) stats.oldest = std::min(stats.oldest, flow->since);
+      }
+    }
+  }
   return stats;
 }
 

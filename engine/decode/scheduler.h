@@ -4,24 +4,23 @@
 // A worker's turn has room for a number of rows.  They are allocated one sentence after another:
 //
 //   1. to short requests, up to three quarters of the rows: first those in progress, then those
-//      that wait, in order of arrival, except that cheap ones overtake (fair_share.cc);
-//   2. to the other interactive requests, those that have received least first (fair_share.h),
-//      whether their sentence is in progress or starts now.  While there are short ones, the others
-//      get only a quarter of the rows, or enough to fill half of the turn, and of a turn with more
-//      than 32 rows only as much as of one with 32 (the fewer rows, the sooner the next turn
-//      comes); and only while they have not taken more than half as much time as the short ones
-//      beside them (time_sharing.h);
-//   3. to short requests, from what is left;
-//   4. to batch requests, from what is left; a sixteenth of the rows if that is nothing for long.
+//      that wait;
+//   2. to the other interactive requests.  Beside short ones they get a third as much time as those
+//      take: what a sentence takes too much, they get less in the next turns (turn.cc).  Without
+//      short ones, they get all rows;
+//   3. to batch requests, if they have had less than a sixteenth of the time;
+//   4. to short requests, from what is left;
+//   5. to batch requests, from what is left: beside short ones, what the others did not use.
 //
-// A sentence in progress that gets no rows pauses.  There is no other preemption: documents may
-// fill a batch, yet the next request gets its rows in the next turn, and the bytes do not change
-// (the row law).  So a short request waits for the turns in progress and for other short ones,
-// never for a document; and documents keep a quarter of the rows, however many short requests there
-// are.
+// Time is priced before it is spent: work_times.h learns what rows, positions and tokens take.
 //
-// A request that cannot meet its deadline at the current speed (forecast.h) is refused before it
-// starts, or on arrival if the queue is too long for it.
+// A sentence in progress that gets no rows pauses, and its bytes do not change (the row law).  So a
+// short request waits for the turns in progress and for other short ones, never for a document; and
+// documents keep a quarter of the time, however many short requests there are.
+//
+// Requests of equal urgency are served one after another (fair_share.h), so that it is known what
+// goes before each of them.  A request that cannot meet its deadline behind that, at the current
+// speed (forecast.h), is refused on arrival, and later as soon as it turns out.
 //
 // Interactive and batch requests have a queue each, with the same bounds, so that batch work takes
 // no room from the others, however much of it waits and whether or not it has begun.  Principals
@@ -30,21 +29,18 @@
 // newcomer takes several, or none if they would not be enough.
 //
 // Under overload most requests are refused, so that has to be cheap: a request that would be
-// refused whatever its exact cost is refused before it is tokenized (CheckAhead), and a waiting
-// request is not checked in every turn, but when half of its spare time is over.
+// refused whatever its exact cost is refused before it is tokenized (CheckAhead), and the waiting
+// requests are not checked in every turn, but every few milliseconds.
 //
 // In all of this, a principal that is ahead of a waiting one by more than FairShare::kMostLead gets
-// nothing, so none gets far ahead of another that has work. fair_share.h proves the bound, and
-// tests/sim/fair_sim_test.cc checks it.
+// nothing.  fair_share.h proves the bound, and tests/sim/fair_sim_test.cc checks it.
 
 #ifndef DRAGOMAN_ENGINE_DECODE_SCHEDULER_H_
 #define DRAGOMAN_ENGINE_DECODE_SCHEDULER_H_
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <set>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -57,13 +53,13 @@
 #include "engine/decode/forecast.h"
 #include "engine/decode/job.h"
 #include "engine/decode/quota.h"
-#include "engine/decode/time_sharing.h"
+#include "engine/decode/turn.h"
 
 namespace dragoman {
 
 struct SchedulerLimits {
   int workers = 1;
-  size_t kv_capacity_bytes = 0;  // for keys and values of one worker
+  TurnLimits turn;
   // What may wait in each of the two queues.
   int max_waiting_requests = 256;
   int max_waiting_tokens = 65536;     // source tokens
@@ -71,34 +67,15 @@ struct SchedulerLimits {
   bool forecasts = true;  // false: only passed deadlines count, to measure the value of forecasts
 };
 
-// A sentence in a worker's batch.
-struct Resident {
-  const Job* job = nullptr;
-  int stages_left = 0;  // of its encoding
-  // Set by PlanTurn: whether it takes part in the next turn, and how many stages are encoded
-  // before.
-  bool runs = false;
-  int encode_stages = 0;
-};
-
-// A sentence that joins a worker's batch.
-struct Starting {
-  JobPtr job;
-  int encode_stages = 0;  // how many to encode at once: all of them, or the first ones
-};
-
-struct TurnPlan {
-  std::vector<Starting> start;                          // to be taken into the batch
-  std::vector<std::pair<JobPtr, absl::Status>> refuse;  // jobs that will not run, and why
-  PerPriority<double> work;   // rows and source tokens of what runs and starts
-  bool memory_short = false;  // a waiting job does not fit into the memory for keys and values
-};
-
 // What a request may cost, before its sentences are known.
 struct CostRange {
-  double least_tokens = 0, least_work = 0;
-  double most_work = 0;
-  int least_steps = 0;  // of its longest sentence
+  struct Cost {
+    double work = 0, seconds = 0;  // as of JobCost
+  };
+  double least_tokens = 0;
+  Cost least, most;
+  int least_steps = 0;    // of its longest sentence
+  double most_short = 0;  // the most seconds of a short request (Flow)
 };
 
 // The state of the queue of one priority.
@@ -139,34 +116,23 @@ class Scheduler {
   void OnEnd(const Job& job, const absl::Status& status);
 
   const FairShare& fair() const { return fair_; }
-  bool line_empty() const { return checks_.empty(); }
+  bool line_empty() const {
+    return !fair_.waits(Priority::kInteractive) && !fair_.waits(Priority::kBatch);
+  }
   LineStats stats(Priority priority) const;
   const QuotaBook& quotas() const { return quotas_; }
 
  private:
-  friend class SchedulerTurn;
-
   // A request that would enter.
   struct Newcomer {
     const RequestTerms& terms;
     LineSize size;
-    bool is_short = false;
-    int longest = 0;  // steps of its longest sentence
-  };
-  // A worker's load after its last plan.
-  struct WorkerLoad {
-    double share = 0;   // of the rows of a turn
-    bool full = false;  // it could not take the next job for lack of memory
-    // Its last turn: when it began, how much work it did, and for whom.
-    absl::Time began;
-    double rows = 0, used = 0;
-    bool for_short = false, for_others = false;
-    TimeSharing time;
-    double encode_credit = 0;  // how much of long requests may be encoded, in turns
-    double saved = 0;          // what long requests did not use of their share of the last turns
-    double owed_to_batch = 0;  // likewise
-  };
+    double seconds = 0;  // that it is expected to take
+    int kind = 0;        // Flow::kind
+    int longest = 0;     // steps of its longest sentence
 
+    Urgency urgency() const { return UrgencyOf(terms.priority, kind); }
+  };
   // Requests that yield their places to a newcomer.
   struct Yielding {
     std::vector<Flow*> flows;
@@ -174,30 +140,27 @@ class Scheduler {
     std::unordered_map<const Account*, LineSize> of;  // likewise, by account
   };
   absl::StatusOr<Yielding> Check(const Newcomer& newcomer, absl::Time now);
-  absl::StatusOr<Yielding> MakeRoom(const Newcomer& newcomer) const;
-  absl::Status CheckRoom(const Newcomer& newcomer, const LineSize& less) const;
+  absl::StatusOr<Yielding> FindYielding(const Newcomer& newcomer) const;
+  absl::Status CheckBounds(const Newcomer& newcomer, const LineSize& less) const;
   Flow* NextToYield(const Newcomer& newcomer, const Yielding& yielding) const;
   void Evict(Flow* flow, absl::Time now);
-  double WorkBefore(const Newcomer& newcomer) const;
-  absl::Duration Needed(int longest, double work) const;
+  absl::Duration WaitOf(const Newcomer& newcomer) const;
+  absl::Duration Wait(Urgency urgency, const Account* own, double time, double before) const;
+  absl::Duration Needed(int longest, double seconds) const;
   bool Forecasts(const RequestTerms& terms, absl::Time now) const;
   absl::Status CanBeMet(const RequestTerms& terms, absl::Time now, absl::Duration needed) const;
-  void RefuseUnwanted(absl::Time now, TurnPlan* plan);
-  JobPtr Take(Flow* flow);
-  void CountWaiting(const Flow& flow, const LineSize& more);
+  void CheckWaiting(absl::Time now, TurnPlan* plan);
+  void CheckWaiting(const Account& account, Urgency urgency, absl::Time now,
+                    std::vector<std::pair<Flow*, absl::Status>>* lost) const;
   void CloseIfDone(Flow* flow);
-  bool IsTurnOf(int worker, double share) const;
 
   const SchedulerLimits limits_;
   FairShare fair_;
   std::unordered_map<const Flow*, std::unique_ptr<Flow>> flows_;
-  PerPriority<std::set<Flow*, ByArrival>> since_;         // those that wait
-  std::set<Flow*, ByCheck> checks_;                       // the same
-  PerPriority<std::array<LineSize, 2>> waiting_;          // by Flow::kind
   std::vector<std::pair<JobPtr, absl::Status>> yielded_;  // to be reported in the next turn
-  std::vector<WorkerLoad> loads_;
-  absl::Time last_short_ = absl::InfinitePast();  // when a short request last got rows
-  absl::Time last_end_ = absl::InfinitePast();    // of the last turn that did any work
+  std::vector<WorkerState> workers_;
+  absl::Time last_end_ = absl::InfinitePast();  // of the last turn that did any work
+  absl::Time check_at_ = absl::InfinitePast();  // when to check next what waits
   Forecast forecast_;
   QuotaBook quotas_;
   int64_t arrivals_ = 0;

@@ -12,7 +12,7 @@ Worker::Worker(int index, int threads, const Clock& clock, Observer* observer,
       observer_(observer),
       dispatcher_(dispatcher),
       prices_(prices),
-      scratch_(threads, dispatcher->limits().kv_capacity_bytes) {}
+      scratch_(threads, dispatcher->limits().turn.kv_capacity_bytes) {}
 
 Worker::~Worker() { DRAGOMAN_CHECK(batches_.empty() && !thread_.joinable()); }
 
@@ -54,8 +54,8 @@ bool Worker::Turn() {
   const absl::Time end = clock_();
   if (batches_.empty()) dispatcher_->OnTurnEnd(index_, end);
   const absl::Duration took = end - start;
-  const double interactive = plan.work[Priority::kInteractive];
-  const double all = interactive + plan.work[Priority::kBatch];
+  const double interactive = plan.seconds[Priority::kInteractive];
+  const double all = interactive + plan.seconds[Priority::kBatch];
   observer_->OnBusy(index_, took, all > 0 ? took * (interactive / all) : absl::ZeroDuration());
   return true;
 }
@@ -65,7 +65,8 @@ void Worker::Refuse(std::vector<std::pair<JobPtr, absl::Status>> jobs) {
     JobResult result;
     result.times.queue = clock_() - job->submitted;
     result.status = std::move(status);
-    Conclude(job.get(), std::move(result), observer_);
+    observer_->OnJobDone(*job, result);
+    job->Finish(std::move(result));
   }
 }
 
@@ -92,8 +93,10 @@ DecodeBatch* Worker::BatchOf(const std::shared_ptr<const Model>& model) {
   for (const auto& [known, batch] : batches_) {
     if (known == model.get()) return batch.get();
   }
-  batches_.emplace_back(model.get(), std::make_unique<DecodeBatch>(
-                                         model, clock_, static_cast<Observer*>(this), &scratch_));
+  batches_.emplace_back(
+      model.get(),
+      std::make_unique<DecodeBatch>(model, clock_, observer_, &scratch_,
+                                    [this](Job* job, JobResult r) { End(job, std::move(r)); }));
   return batches_.back().second.get();
 }
 
@@ -103,24 +106,13 @@ void Worker::CountMemory() {
   kv_bytes_.store(kv_bytes, std::memory_order_relaxed);
 }
 
-void Worker::OnEncode(const Model& model, int sentences, int tokens, absl::Duration took) {
-  observer_->OnEncode(model, sentences, tokens, took);
-}
-
-void Worker::OnDecodeStep(const Model& model, int sentences, int rows, absl::Duration took) {
-  observer_->OnDecodeStep(model, sentences, rows, took);
-}
-
-void Worker::OnBusy(int worker, absl::Duration took, absl::Duration interactive) {
-  observer_->OnBusy(worker, took, interactive);
-}
-
 // A job of a batch has ended.  The dispatcher forgets it before the caller hears of it, so that a
 // caller who has all answers finds the queue empty.
-void Worker::OnJobDone(const Job& job, const JobResult& result) {
-  dispatcher_->OnEnd(job, result.status);
-  if (result.status.ok()) prices_->Learn(job, result.times.steps);
-  observer_->OnJobDone(job, result);
+void Worker::End(Job* job, JobResult result) {
+  dispatcher_->OnEnd(*job, result.status);
+  if (result.status.ok()) prices_->Learn(*job, result.times.steps);
+  observer_->OnJobDone(*job, result);
+  job->Finish(std::move(result));
 }
 
 }  // namespace dragoman

@@ -22,14 +22,14 @@
 
 namespace dragoman {
 
-class Worker : private Observer {
+class Worker {
  public:
   // `index` identifies it to `observer` and `dispatcher`; `threads` share its steps.  The others
   // must outlive the worker.
   Worker(int index, int threads, const Clock& clock, Observer* observer, Dispatcher* dispatcher,
          PriceList* prices);
   // REQUIRES: joined, or never started and without work.
-  ~Worker() override;
+  ~Worker();
 
   // What the sentences in the batches have reserved.  Thread-safe.
   size_t kv_bytes() const { return kv_bytes_.load(std::memory_order_relaxed); }
@@ -44,15 +44,10 @@ class Worker : private Observer {
   bool Turn();
 
  private:
-  // Forwards a batch's reports to the real observer.
-  void OnEncode(const Model& model, int sentences, int tokens, absl::Duration took) override;
-  void OnDecodeStep(const Model& model, int sentences, int rows, absl::Duration took) override;
-  void OnBusy(int worker, absl::Duration took, absl::Duration interactive) override;
-  void OnJobDone(const Job& job, const JobResult& result) override;
-
   void Run();
   void Refuse(std::vector<std::pair<JobPtr, absl::Status>> jobs);
   void Begin(std::vector<Starting> starting);
+  void End(Job* job, JobResult result);
   DecodeBatch* BatchOf(const std::shared_ptr<const Model>& model);
   void CountMemory();
 

@@ -13,17 +13,17 @@ WorkerPoolOptions WithDefaults(WorkerPoolOptions options) {
   if (options.workers == 0) {
     options.workers = std::max(1, AvailableCores() / options.threads_per_worker);
   }
-  if (options.max_batch_rows == 0) options.max_batch_rows = Pricing().turn_rows;
+  if (options.max_batch_rows == 0) options.max_batch_rows = TurnLimits().rows;
   if (options.kv_capacity_bytes == 0) options.kv_capacity_bytes = AvailableMemory() / 4;
   return options;
 }
 
 WorkerPool::WorkerPool(const WorkerPoolOptions& options, Observer* observer)
     : options_(WithDefaults(options)),
-      prices_(
-          {.turn_rows = options_.max_batch_rows, .max_encode_tokens = options_.max_encode_tokens}),
       dispatcher_({.workers = options_.workers,
-                   .kv_capacity_bytes = options_.kv_capacity_bytes / options_.workers,
+                   .turn = {.rows = options_.max_batch_rows,
+                            .encode_tokens = options_.max_encode_tokens,
+                            .kv_capacity_bytes = options_.kv_capacity_bytes / options_.workers},
                    .max_waiting_requests = options_.max_waiting_requests,
                    .max_waiting_tokens = options_.max_waiting_tokens}) {
   if (options_.cache_bytes > 0) {

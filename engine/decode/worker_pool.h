@@ -30,7 +30,7 @@ struct WorkerPoolOptions {
   int threads_per_worker = 1;      // that share every step of a worker
   int max_waiting_requests = 256;  // of each priority, with a job that waits for a batch
   int max_waiting_tokens = 65536;  // likewise, source tokens of the jobs that wait
-  int max_batch_rows = 0;     // live hypotheses that one worker decodes in one turn; 0: Pricing's
+  int max_batch_rows = 0;     // live hypotheses that one worker decodes in one turn; 0: TurnLimits'
   int max_encode_tokens = 0;  // source tokens that it encodes per turn; 0: twice the rows
   size_t kv_capacity_bytes = 0;  // of all workers together; 0: a quarter of the memory
   size_t cache_bytes = 0;        // of remembered results (result_cache.h); 0: no cache

@@ -80,7 +80,7 @@ absl::Status TryGoldens(const std::shared_ptr<const Model>& model,
   constexpr absl::Duration kTimeout = absl::Minutes(1);
   NullObserver nobody;
   WorkerPool pool({.workers = 1,
-                   .max_batch_rows = std::max(Pricing().turn_rows, limits.max_beam_size),
+                   .max_batch_rows = std::max(TurnLimits().rows, limits.max_beam_size),
                    .kv_capacity_bytes = LongestSentenceBytes(model, limits)},
                   &nobody);
   const Translator translator(model, &pool, limits);

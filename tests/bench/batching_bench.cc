@@ -169,7 +169,7 @@ class StaticServer {
           {.texts = {arrivals_[waiting.index].text}, .options = {.beam_size = flags_.beam_size}},
           std::make_shared<RequestState>(absl::InfiniteFuture()));
       DRAGOMAN_CHECK(plan.ok() && plan->jobs.size() == 1);
-      Price({}, plan->jobs[0].get());
+      Price(1.25, nullptr, plan->jobs[0].get());
       plan->jobs[0]->on_done = [this, waiting](const JobResult& result) {
         DRAGOMAN_CHECK(result.status.ok());
         answers_[waiting.index].early_seconds = absl::ToDoubleSeconds(absl::Now() - waiting.due);

@@ -40,7 +40,7 @@ class AttentionTest : public testing::Test {
       jobs.back()->phrases = request.phrases;
       jobs.back()->score_prefix = request.score_prefix;
       jobs.back()->attention = i % 5 != 4;  // some sentences do not ask for it
-      Price({}, jobs.back().get());
+      Price(1.25, nullptr, jobs.back().get());
     }
     batch.Join(std::move(jobs));
     while (!batch.empty()) batch.Step();
@@ -159,7 +159,7 @@ TEST_F(AttentionTest, IsPartOfTheReservation) {
   const JobPtr job = MakeJob(TestSentences()[0], TestSearch(4, 40), [](JobResult) {});
   const size_t without = job->cost.kv_bytes;
   job->attention = true;
-  Price({}, job.get());
+  Price(1.25, nullptr, job.get());
   EXPECT_GE(job->cost.kv_bytes, without + 40 * 4 * job->source.size() * sizeof(float));
 }
 

@@ -235,7 +235,7 @@ TEST_F(DecodeBatchTest, AJobPastItsDeadlineLeavesBeforeTheNextStep) {
   EXPECT_EQ(steps, 1);
 }
 
-TEST_F(DecodeBatchTest, TellsTheObserverWhatItDid) {
+TEST_F(DecodeBatchTest, TellsTheObserverWhatItDidAndTheSinkWhatEnded) {
   struct Counter : NullObserver {
     void OnEncode(const Model&, int sentences, int tokens, absl::Duration) override {
       encoded_sentences += sentences;
@@ -246,12 +246,14 @@ TEST_F(DecodeBatchTest, TellsTheObserverWhatItDid) {
       most_rows = std::max(most_rows, rows);
       EXPECT_LE(sentences, rows);
     }
-    void OnJobDone(const Job&, const JobResult& result) override {
-      if (result.status.ok()) ++done;
-    }
-    int encoded_sentences = 0, encoded_tokens = 0, steps = 0, most_rows = 0, done = 0;
+    int encoded_sentences = 0, encoded_tokens = 0, steps = 0, most_rows = 0;
   } counter;
-  DecodeBatch batch(TrainedModel(), absl::Now, &counter, &scratch_);
+  int done = 0;
+  DecodeBatch batch(TrainedModel(), absl::Now, &counter, &scratch_,
+                    [&done](Job* job, JobResult result) {
+                      if (result.status.ok()) ++done;
+                      job->Finish(std::move(result));
+                    });
   std::vector<JobPtr> jobs;
   size_t tokens = 0;
   int longest = 0;
@@ -267,7 +269,7 @@ TEST_F(DecodeBatchTest, TellsTheObserverWhatItDid) {
   EXPECT_EQ(counter.encoded_tokens, static_cast<int>(tokens));
   EXPECT_EQ(counter.steps, longest);
   EXPECT_EQ(counter.most_rows, 8);
-  EXPECT_EQ(counter.done, 2);
+  EXPECT_EQ(done, 2);
 }
 
 // A sentence of a crowd in which each has other options.

@@ -1,8 +1,12 @@
 #include "engine/decode/fair_share.h"
 
+#include <algorithm>
+#include <limits>
 #include <memory>
+#include <random>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "tests/decode/test_jobs.h"
@@ -17,7 +21,12 @@ std::unique_ptr<Flow> FlowOf(const std::string& principal, int64_t arrival, doub
       std::make_shared<RequestState>(RequestTerms{.principal = principal, .priority = priority});
   flow->request = request;
   flow->arrival = arrival;
-  flow->expected = expected;
+  flow->seconds = expected;
+  flow->most_short = 400;
+  flow->kind = expected <= 400;
+  flow->urgency = priority == Priority::kBatch ? Urgency::kBatch
+                  : flow->kind == 1            ? Urgency::kShort
+                                               : Urgency::kLong;
   flow->waiting.push_back(CostOnly({}, request));
   return flow;
 }
@@ -29,19 +38,98 @@ void CloseAll(FairShare* share, std::initializer_list<Flow*> flows) {
   }
 }
 
-TEST(FairShare, ANewcomerStartsLevelWithThoseBeingServed) {
+// Who is served next, of the flows of an account that are not short.
+Flow* First(const Flow& flow) { return *flow.account->line(Urgency::kLong).flows.begin(); }
+
+TEST(FairShare, RequestsAreServedInTheOrderInWhichEqualSharesWouldEndThem) {
   FairShare share;
-  const auto old = FlowOf("a", 0, 1e6);
-  share.Open(old.get());
-  share.Serve(old.get(), 5000);
-  share.Serve(old.get(), 8);
-  const auto fresh = FlowOf("a", 1, 1e6);
-  share.Open(fresh.get());
-  EXPECT_EQ(fresh->time, 5000);  // where the last row began
-  EXPECT_EQ(*old->account->long_waiting.begin(), fresh.get());
-  share.Serve(fresh.get(), 100);
-  EXPECT_EQ(*old->account->long_waiting.begin(), old.get());
-  CloseAll(&share, {old.get(), fresh.get()});
+  const auto first = FlowOf("a", 0, 10e3), second = FlowOf("a", 1, 10e3),
+             text = FlowOf("a", 2, 1e3);
+  share.Open(first.get());
+  share.Serve(first.get(), 5e3);
+  share.Open(second.get());
+  share.Serve(first.get(), 1e3);
+  share.Open(text.get());
+  EXPECT_EQ(text->tag, 6.5e3);  // 5 for the first alone, and half of 1; it takes 1
+  EXPECT_EQ(First(*text), text.get());
+  share.Serve(text.get(), 1e3);
+  CloseAll(&share, {text.get()});
+  EXPECT_EQ(First(*first), first.get());
+  CloseAll(&share, {first.get(), second.get()});
+}
+
+// When requests of these sizes end that come at these times and share one worker equally.
+std::vector<double> EndsWithEqualShares(const std::vector<double>& comes,
+                                        std::vector<double> left) {
+  std::vector<double> ends(left.size());
+  double now = 0;
+  while (true) {
+    std::vector<size_t> there;
+    double next = std::numeric_limits<double>::infinity();
+    for (size_t i = 0; i < left.size(); ++i) {
+      if (comes[i] > now) next = std::min(next, comes[i]);
+      if (comes[i] <= now && left[i] > 0) there.push_back(i);
+    }
+    if (there.empty() && next == std::numeric_limits<double>::infinity()) return ends;
+    if (there.empty()) {
+      now = next;
+      continue;
+    }
+    double least = left[there[0]];
+    for (const size_t i : there) least = std::min(least, left[i]);
+    const double n = static_cast<double>(there.size());
+    const double share = std::min(least, (next - now) / n);
+    now = share < least ? next : now + share * n;
+    for (const size_t i : there) {
+      left[i] = left[i] - share < 1e-9 ? 0 : left[i] - share;
+      if (left[i] == 0) ends[i] = now;
+    }
+  }
+}
+
+TEST(FairShare, NoRequestEndsLaterThanWithEqualShares) {
+  std::mt19937 random(7);
+  for (int run = 0; run < 50; ++run) {
+    std::vector<double> comes, sizes;
+    for (int i = 0; i < 12; ++i) {
+      comes.push_back(random() % 60);
+      sizes.push_back(1 + random() % (i % 3 == 0 ? 40 : 6));
+    }
+    std::sort(comes.begin(), comes.end());
+    FairShare share;
+    std::vector<std::unique_ptr<Flow>> flows;
+    const std::vector<double> latest = EndsWithEqualShares(comes, sizes);
+    int done = 0;
+    for (double now = 0; done < 12; now += 1) {
+      while (flows.size() < 12 && comes[flows.size()] <= now) {
+        const size_t i = flows.size();
+        flows.push_back(FlowOf("a", static_cast<int64_t>(i), 1000 * sizes[i]));
+        share.Open(flows.back().get());
+      }
+      Flow* first = nullptr;
+      for (const auto& flow : flows) {
+        if (flow->account != nullptr) first = First(*flow);
+      }
+      if (first == nullptr) continue;
+      share.Serve(first, 1000);
+      if (first->left() > 0) continue;
+      EXPECT_LE(now + 1, latest[first->arrival] + 1 + 1e-6) << "run " << run;
+      CloseAll(&share, {first});
+      ++done;
+    }
+  }
+}
+
+TEST(FairShare, ARequestThatNeedsMoreThanExpectedMovesBack) {
+  FairShare share;
+  const auto wrong = FlowOf("a", 0, 1e3), right = FlowOf("a", 1, 2e3);
+  share.Open(wrong.get());
+  share.Open(right.get());
+  share.Serve(wrong.get(), 1.5e3);
+  EXPECT_EQ(First(*wrong), wrong.get());
+  share.Serve(wrong.get(), 1e3);
+  EXPECT_EQ(First(*wrong), right.get());
+  CloseAll(&share, {wrong.get(), right.get()});
 }
 
 TEST(FairShare, APrincipalDoesNotSaveUpByStayingAway) {
@@ -123,18 +211,18 @@ TEST(FairShare, ComparesWithThoseWhoWait) {
   CloseAll(&share, {a.get(), b.get()});
 }
 
-TEST(FairShare, ShortRequestsStandInTheOrderOfArrival) {
+TEST(FairShare, AShortRequestThatTurnsOutNotToBeIsServedWithTheOthers) {
   FairShare share;
   const auto first = FlowOf("a", 0, 10), second = FlowOf("a", 1, 10), big = FlowOf("a", 2, 1e6);
   for (const auto& flow : {first.get(), second.get(), big.get()}) share.Open(flow);
-  share.Serve(first.get(), 50);
   const Account& account = *first->account;
-  EXPECT_EQ(*account.short_waiting.begin(), first.get());
-  EXPECT_EQ(account.short_waiting.size(), 2u);
-  EXPECT_EQ(account.long_waiting.size(), 1u);
-  share.Serve(first.get(), 2 * Flow::kShort);  // it turns out not to be short
-  EXPECT_EQ(*account.short_waiting.begin(), second.get());
-  EXPECT_EQ(account.long_waiting.size(), 2u);
+  EXPECT_EQ(*account.line(Urgency::kShort).flows.begin(), first.get());
+  EXPECT_EQ(account.line(Urgency::kShort).waiting, 2);
+  EXPECT_EQ(account.line(Urgency::kLong).waiting, 1);
+  share.Serve(first.get(), 2 * 400 + 1);
+  EXPECT_EQ(first->urgency, Urgency::kLong);
+  EXPECT_EQ(*account.line(Urgency::kShort).flows.begin(), second.get());
+  EXPECT_EQ(account.line(Urgency::kLong).waiting, 2);
   CloseAll(&share, {first.get(), second.get(), big.get()});
 }
 

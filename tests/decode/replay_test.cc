@@ -84,8 +84,8 @@ TEST_F(ReplayTest, ChangesNothingThatTheSearchFound) {
       asking.push_back(JobFor(text, search));
       if (asking.size() % 3 != 0) Ask(asking.back().get());
       plain.back()->attention = asking.back()->attention;
-      Price({}, plain.back().get());
-      Price({}, asking.back().get());
+      Price(1.25, nullptr, plain.back().get());
+      Price(1.25, nullptr, asking.back().get());
     }
   }
   const auto want = Run(std::move(plain)), have = Run(std::move(asking));
@@ -182,7 +182,7 @@ TEST_F(ReplayTest, IsPartOfThePrice) {
     const JobPtr job = JobFor("The old house is small.", search);
     const JobCost before = job->cost;
     job->candidates = 1;
-    Price({}, job.get());
+    Price(1.25, nullptr, job.get());
     // Every token of the hypothesis is a row once more.
     EXPECT_GE(job->cost.work(), before.work() + before.steps);
     EXPECT_LT(job->cost.work(), before.work() + before.steps + beam);
@@ -196,7 +196,7 @@ TEST_F(ReplayTest, JobsThatAskForOtherThingsHaveOtherKeys) {
     const JobPtr job = JobFor("A cat.", TestSearch(1, 40));
     job->heads = std::move(heads);
     job->candidates = candidates;
-    keys.push_back(KeyOf(*job));
+    keys.push_back(ResultKey(*job));
   };
   add({}, 0);
   add({}, 1);

@@ -309,7 +309,7 @@ TEST(JobKey, DiffersWithEverythingThatAResultDependsOn) {
   const auto key = [](const std::function<void(Job*)>& change) {
     const JobPtr job = MakeJob(kText, TestSearch(2, 16), [](JobResult) {});
     change(job.get());
-    return KeyOf(*job);
+    return ResultKey(*job);
   };
   const std::string plain = key([](Job*) {});
   EXPECT_EQ(plain, key([](Job*) {}));

@@ -15,24 +15,33 @@
 namespace dragoman {
 
 inline const absl::Time kNow = absl::UnixEpoch() + absl::Seconds(100);
-inline constexpr int kTurnRows = 32, kTurnTokens = 128;  // of all tests
+// The rows and the memory of a worker in all tests.
+inline constexpr int kTurnRows = 32;
+inline const TurnLimits kTurn = {
+    .rows = kTurnRows, .encode_tokens = 128, .kv_capacity_bytes = 1000};
 
-// The cost of a sentence with these source tokens, hypotheses and steps.
+// The cost of a sentence with these source tokens, hypotheses and steps.  A row and a token take
+// 100 us each.
 inline JobCost Cost(int tokens, int rows, int steps, size_t kv_bytes = 1) {
-  return {.source_tokens = tokens,
-          .rows = rows,
-          .steps = steps,
-          .kv_bytes = kv_bytes,
-          .turn_share = static_cast<double>(rows) / kTurnRows,
-          .encode_share = static_cast<double>(tokens) / kTurnTokens};
+  return {.source_tokens = tokens, .rows = rows, .steps = steps, .kv_bytes = kv_bytes};
+}
+
+// What a request of at least and at most so many rows of work may cost.
+inline CostRange Range(double least_tokens, double least, double most) {
+  return {.least_tokens = least_tokens,
+          .least = {least, least * 100e-6},
+          .most = {most, most * 100e-6},
+          .most_short = Flow::kShortRows * 100e-6};
 }
 
 // One worker whose sentences take exactly as many steps as they are expected to.
 class SchedulerTest : public testing::Test {
  protected:
-  explicit SchedulerTest(SchedulerLimits limits = {.kv_capacity_bytes = 1000})
+  explicit SchedulerTest(SchedulerLimits limits = {.turn = kTurn})
       : scheduler_(std::make_unique<Scheduler>(limits)) {}
-  ~SchedulerTest() override {
+  ~SchedulerTest() override { CancelAll(); }
+
+  void CancelAll() {
     for (const auto& state : states_) state->Cancel(kNow);
     last_ = scheduler_->PlanTurn(0, {}, kNow + absl::Hours(1));
     while (!running_.empty()) End(0);

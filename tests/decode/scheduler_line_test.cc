@@ -10,7 +10,7 @@ namespace {
 class LineTest : public SchedulerTest {
  protected:
   LineTest()
-      : SchedulerTest({.kv_capacity_bytes = 1000,
+      : SchedulerTest({.turn = kTurn,
                        .max_waiting_requests = 8,
                        .max_waiting_tokens = 100,
                        .max_waiting_work = 1e6}) {}
@@ -67,7 +67,7 @@ TEST_F(LineTest, NobodyYieldsToARequestThatIsRefusedAllTheSame) {
   const RequestTerms modest = {.principal = "modest"};
   EXPECT_TRUE(absl::IsResourceExhausted(Enter(1, Cost(95, 1, 1), modest)));
   EXPECT_EQ(scheduler_->stats(Priority::kInteractive).requests, 5);
-  const CostRange range = {.least_tokens = 95, .least_work = 96, .most_work = 96};
+  const CostRange range = Range(95, 96, 96);
   EXPECT_TRUE(absl::IsResourceExhausted(scheduler_->CheckAhead(modest, range, kNow)));
   Turn();
   EXPECT_TRUE(last_.refuse.empty());
@@ -120,9 +120,9 @@ TEST_F(LineTest, OfPrincipalsWithAsMuchTheOneThatCameFirstYields) {
 
 TEST_F(LineTest, BatchWorkTakesNoRoomFromInteractiveWorkEvenIfItHasBegun) {
   const RequestTerms batch = {.priority = Priority::kBatch};
-  for (int i = 0; i < 6; ++i) MustEnter(2, Cost(1, 5, 200), batch);
-  for (int i = 0; i < 2; ++i) MustEnter(2, Cost(1, 5, 5), batch);
-  Turn();  // begins six of them
+  for (int i = 0; i < 6; ++i) MustEnter(7, Cost(1, 5, 200), batch);
+  for (int i = 0; i < 2; ++i) MustEnter(7, Cost(1, 5, 5), batch);
+  Turn();  // begins one of them
   EXPECT_EQ(scheduler_->stats(Priority::kBatch).requests, 8);
   EXPECT_TRUE(absl::IsResourceExhausted(Enter(1, Cost(1, 1, 1), batch)));
   for (int i = 0; i < 6; ++i) MustEnter(1, Cost(10, 16, 500));
@@ -141,8 +141,8 @@ TEST_F(LineTest, NorDoesInteractiveWorkFromBatchWork) {
 }
 
 TEST_F(LineTest, RefusesAheadWhatWouldBeRefusedAnyway) {
-  const CostRange short_one = {.least_tokens = 1, .least_work = 20, .most_work = 300};
-  const CostRange any = {.least_tokens = 1, .least_work = 20, .most_work = 3000};
+  const CostRange short_one = Range(1, 20, 300);
+  const CostRange any = Range(1, 20, 3000);
   const RequestTerms terms;
   EXPECT_TRUE(scheduler_->CheckAhead(terms, short_one, kNow).ok());
   for (int i = 0; i < 8; ++i) MustEnter(1, Cost(1, 4, 5));

@@ -25,59 +25,63 @@ TEST_F(SchedulerTest, AShortRequestNeverWaitsForADocument) {
   for (int i = 0; i < 50; ++i) EXPECT_EQ(Turn(), (Ran{{7, 8}}));
   MustEnter(1, Cost(5, 4, 10));
   // It gets its rows in the next turn and in every turn after that, and turns stay short.
-  for (int i = 0; i < 10; ++i) EXPECT_EQ(Turn(), (Ran{{5, 1}, {7, 3}})) << i;
-  EXPECT_EQ(Turn(), (Ran{{7, 4}}));  // room for another short one
-  EXPECT_EQ(Turn(kNow + absl::Milliseconds(50)), (Ran{{7, 8}}));
+  int beside = 0;
+  for (int i = 0; i < 10; ++i) {
+    const Ran ran = Turn();
+    EXPECT_EQ(ran.at(5), 1) << i;
+    beside += static_cast<int>(ran.size() > 1 ? ran.at(7) : 0);
+  }
+  EXPECT_NEAR(beside, 10 / 3.0, 1.5);
+  EXPECT_EQ(Turn(), (Ran{{7, 8}}));  // 32 rows, while another one may come at any moment
 }
 
 TEST_F(SchedulerTest, AWideTurnDoesNotKeepShortRequestsWaiting) {
-  const auto wide = [](JobCost cost) {
-    cost.turn_share /= 8;  // of 256 rows
-    cost.encode_share /= 8;
-    return cost;
-  };
-  MustEnter(100, wide(Cost(9, 4, 100)));
+  TurnLimits turn = kTurn;
+  turn.rows = 256;
+  turn.encode_tokens = 2000;
+  scheduler_ = std::make_unique<Scheduler>(SchedulerLimits{.turn = turn});
+  MustEnter(200, Cost(9, 4, 100));
   EXPECT_EQ(Turn(), (Ran{{9, 64}}));
-  MustEnter(1, wide(Cost(3, 4, 20)));
-  EXPECT_EQ(Turn(), (Ran{{3, 1}, {9, 3}}));  // half of 32 rows
+  MustEnter(1, Cost(3, 4, 3));
+  for (int i = 0; i < 3; ++i) EXPECT_LE(Turn()[9], 2);
+  EXPECT_EQ(Turn(), (Ran{{9, 8}}));  // soon after it
+  EXPECT_EQ(Turn(kNow + absl::Milliseconds(50)), (Ran{{9, 64}}));
 }
 
-TEST_F(SchedulerTest, DocumentsKeepAQuarterOfTheRows) {
-  for (int i = 0; i < 20; ++i) MustEnter(1, Cost(5, 4, 50));
-  MustEnter(100, Cost(7, 4, 100));
-  for (int i = 0; i < 10; ++i) EXPECT_EQ(Turn(), (Ran{{5, 6}, {7, 2}})) << i;
-}
-
-TEST_F(SchedulerTest, AndSoDoTheirWidestSentences) {
-  for (int i = 0; i < 20; ++i) MustEnter(1, Cost(5, 4, 50));
-  MustEnter(100, Cost(7, 16, 100));
-  std::map<int, int> sum;
-  for (int i = 0; i < 20; ++i) {
-    for (const auto& [tokens, count] : Turn()) sum[tokens] += count;
+TEST_F(SchedulerTest, DocumentsKeepAQuarterOfTheTimeHoweverWideTheirSentencesAre) {
+  for (const int width : {4, 16}) {
+    for (int i = 0; i < 20; ++i) MustEnter(1, Cost(5, 4, 50));
+    MustEnter(100, Cost(7, width, 100));
+    double rows = 0, wide = 0;
+    for (int i = 0; i < 40; ++i) {
+      const Ran ran = Turn();
+      for (const auto& [tokens, count] : ran) rows += count * (tokens == 7 ? width : 4);
+      wide += ran.contains(7) ? width * ran.at(7) : 0;
+    }
+    EXPECT_NEAR(wide / rows, 0.25, 0.04) << width;
+    CancelAll();
+    scheduler_ = std::make_unique<Scheduler>(SchedulerLimits{.turn = kTurn});
   }
-  EXPECT_EQ(sum[7], 10);               // half of a turn's rows in every second turn
-  EXPECT_EQ(sum[5], 10 * 6 + 10 * 8);  // all other rows
 }
 
-TEST_F(SchedulerTest, DocumentsShareTheRows) {
-  MustEnter(100, Cost(7, 4, 20));
-  for (int i = 0; i < 100; ++i) Turn();
-  MustEnter(100, Cost(9, 4, 20));
-  std::map<int, int> sum;
-  for (int i = 0; i < 200; ++i) {
-    for (const auto& [tokens, count] : Turn()) sum[tokens] += count;
+TEST_F(SchedulerTest, DocumentsOfAPrincipalEndOneAfterAnother) {
+  for (const int tokens : {7, 8, 9}) MustEnter(40, Cost(tokens, 4, 20));
+  std::map<int, int> last;
+  for (int i = 0; i < 400; ++i) {
+    for (const auto& [tokens, count] : Turn()) last[tokens] = i;
   }
-  // They differ by no more than kShort and the rows of a turn.
-  EXPECT_NEAR(sum[7] * 4, sum[9] * 4, Flow::kShort + kTurnRows);
-  EXPECT_EQ(sum[7] + sum[9], 200 * 8);
+  // A document takes 100 turns.
+  EXPECT_NEAR(last[7], 100, 20);
+  EXPECT_NEAR(last[8], 200, 20);
+  EXPECT_NEAR(last[9], 300, 20);
 }
 
-TEST_F(SchedulerTest, ALongSentenceGivesWayToOneThatIsFurtherBehind) {
+TEST_F(SchedulerTest, ALongSentenceGivesWayToASmallerRequest) {
   for (int i = 0; i < 8; ++i) MustEnter(1, Cost(7, 4, 10'000));
   for (int i = 0; i < 1000; ++i) Turn();
-  MustEnter(1, Cost(9, 4, 1000));  // level with the others now
+  MustEnter(1, Cost(9, 4, 1000));
   int ran = 0;
-  for (int i = 0; i < 3000; ++i) ran += Turn()[9];
+  for (int i = 0; i < 1000; ++i) ran += Turn()[9];
   EXPECT_EQ(ran, 1000);
 }
 
@@ -88,7 +92,7 @@ TEST_F(SchedulerTest, PrincipalsShareTheRowsWhateverTheyAskFor) {
   for (int i = 0; i < 200; ++i) {
     for (const auto& [tokens, count] : Turn()) sum[tokens] += count;
   }
-  EXPECT_NEAR(sum[7] * 4, sum[9] * 4, Flow::kShort);
+  EXPECT_NEAR(sum[7] * 4, sum[9] * 4, Flow::kShortRows);
 }
 
 TEST_F(SchedulerTest, APrincipalWithManyShortRequestsIsHeldToItsPart) {
@@ -99,7 +103,7 @@ TEST_F(SchedulerTest, APrincipalWithManyShortRequestsIsHeldToItsPart) {
     for (const auto& [tokens, count] : Turn()) sum[tokens] += count;
   }
   // A sentence is 25 rows of work in 5 turns, or 89 in 20.
-  EXPECT_NEAR(sum[5] * 25 / 5, sum[9] * 89 / 20, Flow::kShort + 24 / 4 * 25 + kTurnRows);
+  EXPECT_NEAR(sum[5] * 25 / 5, sum[9] * 89 / 20, Flow::kShortRows + 24 / 4 * 25 + kTurnRows);
 }
 
 TEST_F(SchedulerTest, BatchWorkFillsTheGaps) {
@@ -109,18 +113,18 @@ TEST_F(SchedulerTest, BatchWorkFillsTheGaps) {
   EXPECT_EQ(Turn(), (Ran{{3, 2}, {7, 6}}));
   MustEnter(1, Cost(5, 4, 10));
   MustEnter(1, Cost(6, 4, 10));
-  EXPECT_EQ(Turn(), (Ran{{5, 1}, {6, 1}, {7, 2}}));
+  EXPECT_EQ(Turn(), (Ran{{5, 1}, {6, 1}, {7, 2}}));  // no time for batch work
 }
 
 TEST_F(SchedulerTest, SaysForWhomATurnWorks) {
   MustEnter(100, Cost(3, 4, 30), {.priority = Priority::kBatch});
   Turn();
-  EXPECT_EQ(last_.work[Priority::kBatch], 8 * (3 + 4));
-  EXPECT_EQ(last_.work[Priority::kInteractive], 0);
+  EXPECT_NEAR(last_.seconds[Priority::kBatch], 8 * (3 + 4) * 100e-6, 1e-9);
+  EXPECT_EQ(last_.seconds[Priority::kInteractive], 0);
   MustEnter(6, Cost(7, 4, 300));
   Turn();
-  EXPECT_EQ(last_.work[Priority::kBatch], 2 * 4);
-  EXPECT_EQ(last_.work[Priority::kInteractive], 6 * (7 + 4));
+  EXPECT_NEAR(last_.seconds[Priority::kBatch], 2 * 4 * 100e-6, 1e-9);
+  EXPECT_NEAR(last_.seconds[Priority::kInteractive], 6 * (7 + 4) * 100e-6, 1e-9);
 }
 
 TEST_F(SchedulerTest, BatchWorkNeverStandsStill) {
@@ -151,11 +155,10 @@ TEST_F(SchedulerTest, AWideSentenceHoldsTheLineOfItsLike) {
 }
 
 TEST_F(SchedulerTest, BoundsTheSourceTokensOfATurn) {
-  for (const int tokens : {30, 6, 4, 1}) {
-    JobCost cost = Cost(tokens, 1, 50 - tokens);
-    cost.encode_share = tokens / 10.0;
-    MustEnter(1, cost);
-  }
+  TurnLimits turn = kTurn;
+  turn.encode_tokens = 10;
+  scheduler_ = std::make_unique<Scheduler>(SchedulerLimits{.turn = turn});
+  for (const int tokens : {30, 6, 4, 1}) MustEnter(1, Cost(tokens, 1, 50 - tokens));
   EXPECT_EQ(Turn(), (Ran{{30, 1}}));
   EXPECT_EQ(Turn(), (Ran{{30, 1}, {6, 1}, {4, 1}}));
   EXPECT_EQ(Turn(), (Ran{{30, 1}, {6, 1}, {4, 1}, {1, 1}}));
@@ -165,10 +168,12 @@ TEST_F(SchedulerTest, LeavesMemoryForTheNextRequest) {
   MustEnter(100, Cost(7, 1, 100, 100));
   EXPECT_EQ(Turn(), (Ran{{7, 5}}));  // half of the 1000 bytes stay free
   MustEnter(1, Cost(5, 1, 10, 400));
-  EXPECT_EQ(Turn(), (Ran{{5, 1}, {7, 5}}));
+  EXPECT_EQ(Turn()[5], 1);
   MustEnter(1, Cost(6, 1, 10, 200));  // does not fit, and must not be overtaken forever
   MustEnter(1, Cost(4, 1, 12, 50));
-  EXPECT_EQ(Turn(), (Ran{{5, 1}, {7, 5}}));
+  const Ran ran = Turn();
+  EXPECT_EQ(ran.at(5), 1);
+  EXPECT_FALSE(ran.contains(6) || ran.contains(4));
 }
 
 TEST_F(SchedulerTest, RefusesWhatIsCancelledOrLateBeforeItStarts) {
@@ -178,7 +183,7 @@ TEST_F(SchedulerTest, RefusesWhatIsCancelledOrLateBeforeItStarts) {
   MustEnter(1, Cost(6, 4, 10));
   MustEnter(1, Cost(7, 4, 10), {.deadline = kNow + absl::Seconds(1)});
   states_[2]->Cancel(kNow);
-  EXPECT_EQ(Turn(kNow + absl::Seconds(1)), (Ran{{5, 2}}));
+  EXPECT_EQ(Turn(kNow + absl::Seconds(1)), (Ran{{5, 2}, {9, 1}}));
   ASSERT_EQ(last_.refuse.size(), 2u);
   EXPECT_EQ(last_.refuse[0].first->cost.source_tokens, 6);
   EXPECT_TRUE(absl::IsCancelled(last_.refuse[0].second));
@@ -240,20 +245,19 @@ TEST_F(SchedulerTest, ALongSentenceMakesProgressHoweverManyShortOnesThereAre) {
 
 // More short requests arrive than can ever be done, and are refused when the queue is full.
 TEST_F(SchedulerTest, DocumentsEndHoweverManyShortRequestsArrive) {
-  constexpr int kDocuments = 40, kSentences = 10, kRows = 4, kSteps = 10;
-  for (int i = 0; i < kDocuments; ++i) MustEnter(kSentences, Cost(20, kRows, kSteps));
-  constexpr int kWork = kDocuments * kSentences * kSteps;  // sentences in a turn
-  constexpr int kQuarter = kTurnRows / 4 / kRows;
-  int done = 0, turns = 0, short_ones = 0;
-  for (; done < kWork && turns < 2 * kWork; ++turns) {
-    Enter(1, Cost(7, kRows, kSteps)).IgnoreError();
+  constexpr int kDocuments = 40, kSentences = 10;
+  for (int i = 0; i < kDocuments; ++i) MustEnter(kSentences, Cost(20, 4, 10));
+  constexpr double kWork = kDocuments * kSentences * (20 + 4 * 10) * 100e-6;
+  double seconds = 0;
+  int left = kDocuments * kSentences * 10;  // steps
+  for (int turns = 0; left > 0 && turns < 10'000; ++turns) {
+    Enter(1, Cost(7, 4, 10)).IgnoreError();
     const Ran ran = Turn();
-    done += ran.contains(20) ? ran.at(20) : 0;
-    short_ones += ran.contains(7) ? ran.at(7) : 0;
+    left -= ran.contains(20) ? ran.at(20) : 0;
+    seconds += last_.seconds[Priority::kInteractive];
   }
-  EXPECT_EQ(done, kWork);
-  EXPECT_LE(turns, kWork / kQuarter * 1.1);
-  EXPECT_GE(short_ones, turns * (kTurnRows / kRows - kQuarter) * 0.9);
+  EXPECT_EQ(left, 0);
+  EXPECT_NEAR(kWork / seconds, 0.25, 0.03);
 }
 
 TEST_F(SchedulerTest, RefusesOnArrivalWhatCannotBeDoneInTime) {
@@ -297,31 +301,45 @@ TEST_F(SchedulerTest, IdleTimeIsNoTurn) {
   EXPECT_TRUE(Enter(1, Cost(5, 4, 19), {.deadline = kNow + absl::Milliseconds(50)}).ok());
 }
 
-TEST_F(SchedulerTest, OthersTakeHalfAsMuchTimeAsTheShortRequestsBesideThem) {
-  MustEnter(1, Cost(7, 4, 10'000));
-  absl::Time now = kNow;
-  absl::Duration all, beside;
-  for (int i = 0; i < 400; ++i) {
-    if (i % 10 == 0) MustEnter(1, Cost(5, 4, 10));
-    const bool with_others = Turn(now).contains(7);
-    const absl::Duration took = absl::Milliseconds(with_others ? 8 : 1);
-    all += took;
-    if (with_others) beside += took - absl::Milliseconds(1);
-    now += took;
+TEST_F(SchedulerTest, OthersTakeAThirdOfTheTimeOfTheShortRequestsBesideThem) {
+  WorkTimes times{{0, 100e-6, 1e-6}, {0, 20e-6, 0}};
+  JobCost cost = Cost(500, 4, 10'000);  // a row takes six times as long, or more
+  cost.times = &times;
+  cost.encode_stages = 50;
+  MustEnter(1, cost);
+  double seconds = 0, short_seconds = 0;
+  for (int i = 0; i < 2000; ++i) {
+    MustEnter(1, Cost(1, 4, 1));
+    Turn();
+    seconds += last_.seconds[Priority::kInteractive];
+    short_seconds += 5 * 100e-6;
   }
-  EXPECT_NEAR(absl::FDivDuration(beside, all), 1 / 3.0, 0.05);
+  EXPECT_NEAR((seconds - short_seconds) / short_seconds, 1 / 3.0, 0.05);
 }
 
 TEST_F(SchedulerTest, RefusesInTheQueueWhatCannotBeDoneAnyMore) {
   for (int i = 0; i < 8; ++i) MustEnter(1, Cost(9, 4, 200));
   absl::Time now = kNow;
   for (int i = 0; i < 100; ++i) Turn(now += absl::Milliseconds(10));
-  MustEnter(1, Cost(5, 16, 60), {.deadline = now + absl::Milliseconds(700)});
-  int turns = 0;  // that have no room for it
-  for (; last_.refuse.empty() && turns < 100; ++turns) Turn(now += absl::Milliseconds(10));
-  EXPECT_NEAR(turns, 9, 1);  // 61 turns would take 610 ms
+  const absl::Time deadline = now + absl::Milliseconds(2500);
+  MustEnter(1, Cost(5, 16, 60), {.deadline = deadline});  // behind another second of work
+  for (int i = 0; i < 10; ++i) Turn(now += absl::Milliseconds(10));
+  EXPECT_TRUE(last_.refuse.empty());
+  while (last_.refuse.empty() && now < deadline) Turn(now += absl::Milliseconds(50));
+  EXPECT_LT(now, deadline - absl::Seconds(1));
   ASSERT_EQ(last_.refuse.size(), 1u);
   EXPECT_TRUE(absl::IsDeadlineExceeded(last_.refuse[0].second));
+}
+
+// They wait behind sentences that have begun, too.
+TEST_F(SchedulerTest, WhatIsInProgressCountsAsWorkBeforeANewcomer) {
+  for (int i = 0; i < 8; ++i) MustEnter(1, Cost(9, 4, 200));
+  absl::Time now = kNow;
+  for (int i = 0; i < 100; ++i) Turn(now += absl::Milliseconds(10));
+  EXPECT_EQ(scheduler_->stats(Priority::kInteractive).requests, 0);
+  // A second of work, and 61 steps of 10 ms.
+  const absl::Status status = Enter(1, Cost(5, 16, 60), {.deadline = now + absl::Seconds(1)});
+  EXPECT_TRUE(absl::IsDeadlineExceeded(status)) << status;
 }
 
 TEST_F(SchedulerTest, NobodyIsRefusedBecauseOfWhatAnotherPrincipalHasWaiting) {
@@ -331,7 +349,7 @@ TEST_F(SchedulerTest, NobodyIsRefusedBecauseOfWhatAnotherPrincipalHasWaiting) {
   // 100 requests of 100 rows at 3,200 rows a second: 3 s.
   for (int i = 0; i < 100; ++i) MustEnter(1, Cost(20, 4, 20), {.principal = "greedy"});
   const RequestTerms terms = {.deadline = now + absl::Seconds(1), .principal = "greedy"};
-  const CostRange range = {.least_tokens = 2, .least_work = 20, .most_work = 200};
+  const CostRange range = Range(20, 100, 200);
   const absl::Status status = Enter(1, Cost(20, 4, 20), terms);
   EXPECT_TRUE(absl::IsDeadlineExceeded(status)) << status;
   const absl::Status ahead = scheduler_->CheckAhead(terms, range, now);
@@ -364,7 +382,7 @@ TEST_F(SchedulerTest, AQuotaCountsWork) {
 }
 
 TEST(SchedulerWorkers, TheOneWithTheLeastToDoTakesTheNextJob) {
-  Scheduler scheduler({.workers = 2, .kv_capacity_bytes = 1000});
+  Scheduler scheduler({.workers = 2, .turn = kTurn});
   std::vector<JobPtr> running;
   std::vector<Resident> residents[2];
   const auto enter = [&](int count) {

@@ -61,7 +61,7 @@ JobPtr MakeJob(const std::string& text, const WholeSearch& options,
   job->options = options;
   job->rules = std::make_shared<SearchRules>(options);
   job->on_done = std::move(on_done);
-  Price({}, job.get());
+  Price(1.25, nullptr, job.get());
   return job;
 }
 

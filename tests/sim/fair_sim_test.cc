@@ -20,11 +20,9 @@ int64_t FromEnvironment(const char* name, int64_t otherwise) {
   return value == nullptr ? otherwise : std::atoll(value);
 }
 
-// The bound proved in fair_share.h: how far a principal may get ahead of another one that waits.  A
-// turn encodes two source tokens for each of its rows (a stage is less), and Mixed is 16 rows wide.
-double Bound(const FairSimulation::Options& options, double held) {
-  const double quantum = 16 + 2 * options.turn_rows;
-  return FairShare::kMostLead + quantum + held;
+// The bound proved in fair_share.h: how far a principal may get ahead of another one that waits.
+double Bound(const FairSimulation& simulation) {
+  return FairShare::kMostLead + simulation.most_charged() + simulation.held();
 }
 
 // One-liners, documents, a greedy principal that sends bursts, batch work, clients that leave.
@@ -71,15 +69,15 @@ TEST(FairSimulation, NothingIsLostDoubledOrLateAndNobodyGetsAhead) {
     FairSimulation::Options options;
     options.workers = std::uniform_int_distribution<int>(1, 8)(random);
     options.limits.workers = options.workers;
-    options.turn_rows = 16 << std::uniform_int_distribution<int>(0, 3)(random);
+    options.limits.turn.rows = 16 << std::uniform_int_distribution<int>(0, 3)(random);
     // From barely enough memory for one long sentence to more than enough.
-    options.limits.kv_capacity_bytes = size_t{8 << 20}
-                                       << std::uniform_int_distribution<int>(0, 10)(random);
+    options.limits.turn.kv_capacity_bytes = size_t{8 << 20}
+                                            << std::uniform_int_distribution<int>(0, 10)(random);
     const std::vector<Traffic> traffic = Mixed(&random);
     FairSimulation simulation(options, traffic, seed);
     simulation.Run(kEach);
     EXPECT_EQ(simulation.broken(), 0);
-    const double bound = Bound(options, simulation.held());
+    const double bound = Bound(simulation);
     EXPECT_LE(simulation.largest_distance(), bound);
     EXPECT_LE(simulation.largest_lead(), 2 * bound);
     largest = std::max(largest, simulation.largest_distance() / bound);
@@ -139,10 +137,11 @@ std::vector<Traffic> Interactive() {
 // Runs it beside bulk calls that fill a small queue, and expects that nobody is refused.  Returns
 // the longest wait of one-liners, in seconds.
 double SlowestInteractive(const std::vector<Traffic>& bulk_calls) {
-  FairSimulation::Options options = {.limits = {.kv_capacity_bytes = size_t{1} << 30,
-                                                .max_waiting_requests = 32,
-                                                .max_waiting_tokens = 8192,
-                                                .max_waiting_work = 1 << 18}};
+  FairSimulation::Options options = {
+      .limits = {.turn = {.rows = 32, .kv_capacity_bytes = size_t{1} << 30},
+                 .max_waiting_requests = 32,
+                 .max_waiting_tokens = 8192,
+                 .max_waiting_work = 1 << 18}};
   options.limits.workers = options.workers;
   std::vector<Traffic> traffic = Interactive();
   traffic.insert(traffic.end(), bulk_calls.begin(), bulk_calls.end());
@@ -158,7 +157,7 @@ double SlowestInteractive(const std::vector<Traffic>& bulk_calls) {
     EXPECT_EQ(bulk.done + bulk.refused, bulk.sent);  // what was refused came again
     EXPECT_GT(bulk.done, 0) << "bulk call " << t;
   }
-  EXPECT_LE(simulation.largest_distance(), Bound(options, simulation.held()));
+  EXPECT_LE(simulation.largest_distance(), Bound(simulation));
   return std::max(simulation.report(0).Percentile(0.99), simulation.report(1).Percentile(0.99));
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
@@ -18,12 +19,12 @@ constexpr absl::Duration kRetryDelay = absl::Milliseconds(20);
 // A request in progress.
 struct FairSimulation::Request {
   size_t traffic = 0;
+  std::shared_ptr<RequestState> state;
   absl::Time since;
   std::vector<int> told;  // how often each of its jobs was answered
   size_t ended = 0;
   bool begun = false;  // a job of it has started
   absl::Status status;
-  double work = 0;
 };
 
 double TrafficReport::Percentile(double p) {
@@ -36,6 +37,7 @@ FairSimulation::FairSimulation(const Options& options, std::vector<Traffic> traf
     : options_(options),
       traffic_(std::move(traffic)),
       random_(seed),
+      noise_(seed + 1),
       scheduler_(options.limits),
       workers_(options.workers),
       reports_(traffic_.size()),
@@ -50,20 +52,37 @@ FairSimulation::~FairSimulation() = default;
 
 void FairSimulation::Run(int64_t requests) {
   to_come_ = requests;
+  Loop(absl::InfiniteFuture());
+}
+
+void FairSimulation::RunFor(absl::Duration duration) {
+  to_come_ = std::numeric_limits<int64_t>::max();
+  Loop(now_ + duration);
+}
+
+void FairSimulation::Loop(absl::Time end) {
   while (true) {
     const auto next =
         std::min_element(workers_.begin(), workers_.end(),
                          [](const Worker& a, const Worker& b) { return a.free < b.free; });
     now_ = std::max(now_, next->free);
+    if (now_ >= end) StopCounting();
     ArriveAll();
     while (!leaving_.empty() && leaving_.begin()->first <= now_) {
       leaving_.begin()->second->Cancel(leaving_.begin()->first);
       leaving_.erase(leaving_.begin());
     }
+    if (counting_) seconds_ = absl::ToDoubleSeconds(now_ - absl::UnixEpoch());
     if (to_come_ == 0 && requests_.empty()) return;
     TakeTurn(static_cast<int>(next - workers_.begin()));
     WatchLeads();
   }
+}
+
+void FairSimulation::StopCounting() {
+  counting_ = false;
+  to_come_ = 0;
+  for (const auto& [state, request] : requests_) request->state->Cancel(now_);
 }
 
 // Lets arrive what is due by now.
@@ -71,6 +90,7 @@ void FairSimulation::ArriveAll() {
   for (size_t t = 0; t < traffic_.size(); ++t) {
     const Traffic& kind = traffic_[t];
     while (to_come_ > 0 && next_[t] <= now_) {
+      if (kind.most > 0 && reports_[t].sent >= kind.most) break;
       if (kind.open > 0) {
         if (open_[t] >= kind.open) break;
         if (!Arrive(t)) next_[t] = now_ + kRetryDelay;
@@ -91,6 +111,7 @@ bool FairSimulation::Arrive(size_t traffic) {
       .deadline = now_ + kind.deadline, .principal = kind.principal, .priority = kind.priority});
   auto request = std::make_unique<Request>();
   request->traffic = traffic;
+  request->state = state;
   request->since = now_;
   request->told.resize(kind.sentences);
   std::vector<JobPtr> jobs;
@@ -101,10 +122,10 @@ bool FairSimulation::Arrive(size_t traffic) {
                           .rows = kind.rows,
                           .steps = static_cast<int>(1.25 * tokens) + 1,
                           .kv_bytes = static_cast<size_t>(tokens + 2 * tokens * kind.rows) * 1024,
-                          .turn_share = static_cast<double>(kind.rows) / options_.turn_rows,
-                          .encode_share = static_cast<double>(tokens) / (2 * options_.turn_rows)};
-    request->work += static_cast<double>(cost.work());
+                          .times = &times_};
     jobs.push_back(CostOnly(cost, state, [told = &request->told[i]](JobResult) { ++*told; }));
+    // It takes more or fewer steps than expected.
+    jobs.back()->options.max_length = std::max(1, Pick(cost.steps * 3 / 4, cost.steps * 5 / 4));
   }
   const int waiting = scheduler_.stats(kind.priority).requests;
   const absl::Status entered = scheduler_.Enter(&jobs, now_);
@@ -127,7 +148,9 @@ void FairSimulation::TakeTurn(int index) {
   EndUnwanted(&worker);
   std::vector<Resident> residents;
   for (const Sentence& sentence : worker.batch) {
-    residents.push_back({.job = sentence.job.get(), .stages_left = sentence.stages_left});
+    residents.push_back({.job = sentence.job.get(),
+                         .stages_left = sentence.stages_left,
+                         .step = sentence.steps_done});
   }
   TurnPlan plan = scheduler_.PlanTurn(index, absl::MakeSpan(residents), now_);
   for (auto& [job, status] : plan.refuse) Tell(job.get(), status, now_, /*begun=*/false);
@@ -137,6 +160,7 @@ void FairSimulation::TakeTurn(int index) {
     worker.free = now_ + absl::Microseconds(100);  // when it looks for work again
     return;
   }
+  WatchCharges(residents);
   worker.free = now_ + Advance(residents, &worker);
   EndFinished(&worker);
 }
@@ -159,32 +183,59 @@ Resident FairSimulation::Begin(Starting start, Worker* worker) {
                              .stages_left = cost.encode_stages,
                              .runs = start.encode_stages == cost.encode_stages,
                              .encode_stages = start.encode_stages};
-  // Sentences take more or fewer steps than was expected.
-  const int steps = std::max(1, Pick(cost.steps * 3 / 4, cost.steps * 5 / 4));
+  const int steps = start.job->options.max_length;
   worker->batch.push_back({std::move(start.job), cost.encode_stages, steps});
   return resident;
 }
 
 // Advances the worker's sentences by a turn, and returns how long it takes.
 absl::Duration FairSimulation::Advance(const std::vector<Resident>& residents, Worker* worker) {
-  double rows = 0, tokens = 0, seconds = options_.turn_seconds;
+  double tokens = 0, token_positions = 0, encode = 0;
+  double rows = 0, positions = 0, step = options_.turn_seconds;
   for (size_t i = 0; i < residents.size(); ++i) {
     const Resident& resident = residents[i];
+    Sentence& sentence = worker->batch[i];
     const JobCost& cost = resident.job->cost;
-    worker->batch[i].stages_left -= resident.encode_stages;
-    const double encoded =
-        static_cast<double>(cost.source_tokens) * resident.encode_stages / cost.encode_stages;
-    // Each row and each source token attends to the whole source.
-    const double attention = 1 + cost.source_tokens * options_.attention;
-    tokens += encoded;
-    seconds += options_.token_seconds * attention * encoded;
-    if (!resident.runs) continue;
-    rows += cost.rows;
-    seconds += options_.row_seconds * attention * cost.rows;
-    --worker->batch[i].steps_left;
+    sentence.stages_left -= resident.encode_stages;
+    double own = 0;
+    if (resident.encode_stages > 0) {
+      const double encoded =
+          static_cast<double>(cost.source_tokens) * resident.encode_stages / cost.encode_stages;
+      tokens += encoded;
+      token_positions += encoded * cost.source_tokens;
+      own = options_.token_seconds * encoded * (1 + cost.source_tokens * options_.attention);
+      encode += own;
+    }
+    if (resident.runs) {
+      const int attended = cost.source_tokens + sentence.steps_done++;
+      rows += cost.rows;
+      positions += static_cast<double>(cost.rows) * attended;
+      const double took = options_.row_seconds * cost.rows * (1 + attended * options_.attention);
+      step += took;
+      own += took;
+      --sentence.steps_left;
+    }
+    if (counting_) reports_[requests_.at(resident.job->request.get())->traffic].seconds += own;
   }
-  work_ += rows + tokens;
-  return absl::Seconds(seconds);
+  encode = Disturbed(encode);
+  step = Disturbed(step);
+  if (tokens > 0) times_.encode.Learn(tokens, token_positions, absl::Seconds(encode));
+  if (rows > 0) times_.step.Learn(rows, positions, absl::Seconds(step));
+  return absl::Seconds(encode + step);
+}
+
+double FairSimulation::Disturbed(double seconds) {
+  if (options_.noise == 0) return seconds;
+  return seconds * std::lognormal_distribution<double>(0, options_.noise)(noise_);
+}
+
+void FairSimulation::WatchCharges(const std::vector<Resident>& residents) {
+  for (const Resident& resident : residents) {
+    const JobCost& cost = resident.job->cost;
+    most_charged_ =
+        std::max(most_charged_, cost.EncodeSeconds(resident.encode_stages) +
+                                    (resident.runs ? cost.StepSeconds(resident.step) : 0));
+  }
 }
 
 void FairSimulation::EndFinished(Worker* worker) {
@@ -204,11 +255,13 @@ void FairSimulation::Tell(Job* job, const absl::Status& status, absl::Time at, b
   if (begun) scheduler_.OnEnd(*job, status);
   job->Finish({.status = status});
   request.status.Update(status);
+  if (!status.ok()) request.state->Cancel(at);  // as the server does
   if (++request.ended < request.told.size()) return;
   for (const int told : request.told) broken_ += told != 1;
   TrafficReport& report = reports_[request.traffic];
   --open_[request.traffic];
-  if (absl::IsCancelled(request.status)) {
+  if (!counting_) {
+  } else if (absl::IsCancelled(request.status)) {
     ++report.cancelled;
   } else if (absl::IsResourceExhausted(request.status)) {
     ++report.refused;  // it yielded to another principal's
@@ -217,7 +270,6 @@ void FairSimulation::Tell(Job* job, const absl::Status& status, absl::Time at, b
     report.started_in_vain += request.begun;
   } else {
     ++report.done;
-    report.useful_work += request.work;
     report.latencies.push_back(absl::ToDoubleSeconds(at - request.since));
   }
   requests_.erase(state);
@@ -257,8 +309,8 @@ void FairSimulation::WatchMemory() {
     for (const Sentence& sentence : worker.batch) {
       const JobCost& cost = sentence.job->cost;
       held[sentence.job->request->terms().principal] +=
-          static_cast<double>(cost.source_tokens) * sentence.stages_left / cost.encode_stages +
-          static_cast<double>(cost.rows) * sentence.steps_left;
+          cost.EncodeSeconds(sentence.stages_left) +
+          sentence.steps_left * cost.StepSeconds(sentence.steps_done + sentence.steps_left / 2);
     }
   }
   for (const auto& [principal, work] : held) held_ = std::max(held_, work);

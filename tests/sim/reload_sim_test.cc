@@ -66,9 +66,10 @@ class Simulation : public NullObserver {
  public:
   Simulation(uint32_t seed, size_t cache_bytes)
       : random_(seed),
-        prices_({.turn_rows = Pick(4, 12), .max_encode_tokens = Pick(5, 60)}),
         dispatcher_({.workers = Pick(1, 3),
-                     .kv_capacity_bytes = 16 * KvPool::kBlockBytes,
+                     .turn = {.rows = Pick(4, 12),
+                              .encode_tokens = Pick(5, 60),
+                              .kv_capacity_bytes = 16 * KvPool::kBlockBytes},
                      .max_waiting_requests = 8,
                      .max_waiting_tokens = 400}),
         cache_(

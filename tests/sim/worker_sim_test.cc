@@ -27,9 +27,10 @@ class Simulation : public NullObserver {
  public:
   explicit Simulation(uint32_t seed)
       : random_(seed),
-        prices_({.turn_rows = Pick(4, 12), .max_encode_tokens = Pick(5, 60)}),
         dispatcher_({.workers = Pick(1, 3),
-                     .kv_capacity_bytes = 8 * KvPool::kBlockBytes,
+                     .turn = {.rows = Pick(4, 12),
+                              .encode_tokens = Pick(5, 60),
+                              .kv_capacity_bytes = 8 * KvPool::kBlockBytes},
                      .max_waiting_requests = 6,
                      .max_waiting_tokens = 300}) {
     for (int i = 0; i < dispatcher_.limits().workers; ++i) {

@@ -20,45 +20,89 @@ namespace {
 // A language detected with less confidence is not worth an error: "Hi." is Catalan with 0.38.
 constexpr float kSure = 0.5f;
 
+// Only a text of at most so many bytes is asked again, and among at most so many languages.
+constexpr size_t kShort = 24;
+constexpr size_t kFew = 16;
+
 bool SameLanguage(const std::string& one, const std::string& other) {
   const std::optional<Language> a = ParseLanguage(one), b = ParseLanguage(other);
   return a.has_value() && b.has_value() && a->language == b->language;
 }
 
-// Finds the groups of languages, and remembers them.
-class Grouping {
- public:
-  Grouping(const std::string& target, const FindSource& find) : target_(target), find_(find) {}
-
-  // The index of the group of `language`.
-  absl::StatusOr<size_t> GroupOf(const std::string& language) {
-    if (const auto known = by_language_.find(language); known != by_language_.end()) {
-      return known->second;
-    }
-    SourceGroup group = {.language = language, .route = {}, .texts = {}};
-    if (absl::StatusOr<Route> route = find_(language); route.ok()) {
-      group.route = *std::move(route);
-    } else if (language.empty() || !SameLanguage(language, target_)) {
-      return route.status();
-    }
-    by_language_.emplace(language, groups_.size());
-    groups_.push_back(std::move(group));
-    return groups_.size() - 1;
-  }
-
-  std::vector<SourceGroup>& groups() { return groups_; }
-
- private:
-  const std::string& target_;
-  const FindSource& find_;
-  std::map<std::string, size_t> by_language_;
-  std::vector<SourceGroup> groups_;
-};
-
 absl::Status NotServed(const DetectedLanguage& best, const absl::Status& why) {
   return InvalidField("source_language",
                       absl::StrFormat("the text is in \"%s\" (detected, %.2f): %s", best.language,
                                       best.confidence, why.message()));
+}
+
+// Finds the languages of texts and their groups, and remembers these.
+class Grouping {
+ public:
+  Grouping(const ServedSources& served, bool has_markup)
+      : served_(served), has_markup_(has_markup) {}
+
+  // The language of a text that is served.  None if there is no evidence that is worth an error;
+  // NotServed if it is in another one.
+  absl::StatusOr<std::optional<DetectedLanguage>> Detect(const std::string& text);
+
+  // The index of the group of `language`.
+  absl::StatusOr<size_t> GroupOf(const std::string& language);
+
+  std::vector<SourceGroup>& groups() { return groups_; }
+
+ private:
+  bool IsTarget(const std::string& language) const {
+    return !language.empty() && SameLanguage(language, served_.target);
+  }
+  const std::vector<std::string>& Readable();
+
+  const ServedSources& served_;
+  const bool has_markup_;
+  std::map<std::string, size_t> by_language_;
+  std::vector<SourceGroup> groups_;
+  std::optional<std::vector<std::string>> readable_;
+};
+
+absl::StatusOr<size_t> Grouping::GroupOf(const std::string& language) {
+  if (const auto known = by_language_.find(language); known != by_language_.end()) {
+    return known->second;
+  }
+  SourceGroup group = {.language = language, .route = {}, .texts = {}};
+  if (absl::StatusOr<Route> route = served_.find(language); route.ok()) {
+    group.route = *std::move(route);
+  } else if (!IsTarget(language)) {
+    return route.status();
+  }
+  by_language_.emplace(language, groups_.size());
+  groups_.push_back(std::move(group));
+  return groups_.size() - 1;
+}
+
+// The languages that a text of this request may be in; none if the models read very many.
+const std::vector<std::string>& Grouping::Readable() {
+  if (readable_.has_value()) return *readable_;
+  readable_.emplace();
+  const std::vector<std::string> languages = served_.languages();
+  if (languages.size() > kFew) return *readable_;
+  for (const std::string& language : languages) {
+    if (IsTarget(language) || served_.find(language).ok()) readable_->push_back(language);
+  }
+  return *readable_;
+}
+
+absl::StatusOr<std::optional<DetectedLanguage>> Grouping::Detect(const std::string& text) {
+  const std::vector<DetectedLanguage> likely = DetectLanguages(text, has_markup_);
+  absl::Status why;
+  for (const DetectedLanguage& candidate : likely) {
+    const absl::StatusOr<size_t> group = GroupOf(candidate.language);
+    if (group.ok()) return candidate;
+    why.Update(group.status());
+  }
+  if (likely.empty() || likely.front().confidence < kSure) return std::nullopt;
+  if (text.size() > kShort) return NotServed(likely.front(), why);
+  const std::vector<DetectedLanguage> readable = LikeliestAmong(text, Readable(), has_markup_);
+  if (readable.empty()) return NotServed(likely.front(), why);
+  return readable.size() == 1 ? std::optional(readable.front()) : std::nullopt;
 }
 
 // Collects the results of the groups as they arrive.
@@ -145,30 +189,19 @@ bool IsAuto(const std::string& source_language) {
 }
 
 absl::StatusOr<DetectedSources> DetectSources(const std::vector<std::string>& texts,
-                                              const std::string& target, const FindSource& find,
-                                              bool has_markup) {
+                                              const ServedSources& served, bool has_markup) {
   DetectedSources sources;
-  Grouping grouping(target, find);
+  Grouping grouping(served, has_markup);
   std::vector<size_t> unknown;  // texts whose language is not detected, or hardly
   for (size_t i = 0; i < texts.size(); ++i) {
-    const std::vector<DetectedLanguage> likely = DetectLanguages(texts[i], has_markup);
-    sources.texts.emplace_back();
-    if (likely.empty()) unknown.push_back(i);
-    absl::Status why;
-    for (const DetectedLanguage& candidate : likely) {
-      const absl::StatusOr<size_t> group = grouping.GroupOf(candidate.language);
-      if (!group.ok()) {
-        why.Update(group.status());
-        continue;
-      }
-      sources.texts[i] = candidate;
-      grouping.groups()[*group].texts.push_back(i);
-      why = absl::OkStatus();
-      break;
+    ASSIGN_OR_RETURN(const std::optional<DetectedLanguage> language, grouping.Detect(texts[i]));
+    sources.texts.push_back(language.value_or(DetectedLanguage()));
+    if (!language.has_value()) {
+      unknown.push_back(i);
+      continue;
     }
-    if (why.ok()) continue;
-    if (likely.front().confidence >= kSure) return NotServed(likely.front(), why);
-    unknown.push_back(i);
+    ASSIGN_OR_RETURN(const size_t group, grouping.GroupOf(language->language));
+    grouping.groups()[group].texts.push_back(i);
   }
   if (!unknown.empty()) {
     const auto& groups = grouping.groups();

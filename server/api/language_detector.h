@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/types/span.h"
+
 namespace dragoman {
 
 struct DetectedLanguage {
@@ -20,6 +22,18 @@ struct DetectedLanguage {
 // At most three languages, most likely first; none if there is no evidence for any.  Tags and
 // entities are no evidence in a text that `has_markup`.  REQUIRES: text is valid UTF-8.
 std::vector<DetectedLanguage> DetectLanguages(std::string_view text, bool has_markup = false);
+
+// Of these languages, given by their tags, the one that a short text seems to be in.  Each gets the
+// benefit of the doubt: CLD2 is told that the text is likely in it.  Several if they are equally
+// likely; none if CLD2 insists on others.  Takes some 50 us a language.
+//
+//   "De nada." among en, de, fr, es    es 0.44    (DetectLanguages says: pt 0.88)
+//   "Goedemorgen" among the same       none
+//
+// REQUIRES: as DetectLanguages.
+std::vector<DetectedLanguage> LikeliestAmong(std::string_view text,
+                                             absl::Span<const std::string> languages,
+                                             bool has_markup = false);
 
 // The English name of the language with this BCP-47 tag: "German"; the tag itself if it has none
 // here.

@@ -31,7 +31,7 @@ absl::Status TranslateTask::Prepare(v1::TranslateRequest request) {
 }
 
 absl::Status TranslateTask::FindRoutes(const v1::TranslateRequest& request) {
-  const FindSource find = [&](const std::string& source) {
+  const auto find = [&](const std::string& source) {
     return parts_->models->FindRoute(request.model(), source, request.target_language(),
                                      KeyOf(request));
   };
@@ -41,7 +41,7 @@ absl::Status TranslateTask::FindRoutes(const v1::TranslateRequest& request) {
   }
   // The registry returns a model that is named, or is the only one, for any languages, and the
   // model then refuses those that it lacks. Here such a model must not be chosen.
-  const FindSource find_served = [&](const std::string& source) -> absl::StatusOr<Route> {
+  const auto find_served = [&](const std::string& source) -> absl::StatusOr<Route> {
     ASSIGN_OR_RETURN(Route route, find(source));
     const Languages& languages = route.translators().front()->model().tokenizer().languages();
     if (route.translators().size() == 1 && !source.empty() && !languages.empty()) {
@@ -49,9 +49,12 @@ absl::Status TranslateTask::FindRoutes(const v1::TranslateRequest& request) {
     }
     return route;
   };
+  const ServedSources served = {
+      .target = request.target_language(), .find = find_served, .languages = [this] {
+        return parts_->models->Models()->SourceTags();
+      }};
   ASSIGN_OR_RETURN(detected_, DetectSources({request.contents().begin(), request.contents().end()},
-                                            request.target_language(), find_served,
-                                            request.markup() > v1::MARKUP_NONE));
+                                            served, request.markup() > v1::MARKUP_NONE));
   for (const SourceGroup& group : detected_->groups) {
     if (!route_.has_value()) route_ = group.route;
   }

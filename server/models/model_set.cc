@@ -139,6 +139,17 @@ absl::StatusOr<Route> ModelSet::FindRoute(const std::string& name, const std::st
   return NoSuchPair(source, target);
 }
 
+std::vector<std::string> ModelSet::SourceTags() const {
+  std::set<std::string> tags;
+  for (const ServedModel& model : models_) {
+    if (model.stable == nullptr) continue;
+    for (std::string& tag : model.stable->model().tokenizer().languages().SourceTags()) {
+      tags.insert(std::move(tag));
+    }
+  }
+  return {tags.begin(), tags.end()};
+}
+
 // Names what is missing, and the pairs that there are: those with one of the two languages first,
 // and not all of them where there are thousands.
 absl::Status ModelSet::NoSuchPair(const std::string& source, const std::string& target) const {

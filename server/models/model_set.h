@@ -80,6 +80,9 @@ class ModelSet {
   // one if `name` is empty.  NOT_FOUND.
   absl::StatusOr<const ServedModel*> FindModel(const std::string& name) const;
 
+  // The languages that the models read, as tags, each once.
+  std::vector<std::string> SourceTags() const;
+
   const std::vector<ServedModel>& models() const { return models_; }
   // "" if there is none.
   const std::string& pivot() const { return pivot_; }

@@ -32,11 +32,10 @@ class CTranslate2Directory : public ::testing::Test {
     std::ifstream in(path_ + "/" + file, std::ios::binary);
     return std::string(std::istreambuf_iterator<char>(in), {});
   }
-  // Overwrites the first `from` in the model's file with as many bytes.
+  // Replaces the first `from` in the model's file.
   void Change(const std::string& from, const std::string& to) {
     std::string bytes = ReadFile("model.bin");
     ASSERT_NE(bytes.find(from), bytes.npos);
-    ASSERT_EQ(from.size(), to.size());
     Write("model.bin", bytes.replace(bytes.find(from), from.size(), to));
   }
   std::string Why() { return std::string(OpenModelDirectory(path_).status().message()); }
@@ -101,6 +100,22 @@ TEST_F(CTranslate2Directory, WhatIsNotKnownIsLeftOver) {
   ASSERT_TRUE(model.ok()) << model.status();
   EXPECT_TRUE(model->checkpoint.Has("encoder/rope_dim"));
   EXPECT_FALSE(model->checkpoint.Has("decoder/pre_norm"));
+}
+
+// A string of the file: its size with the final zero, in two bytes, and that.
+std::string Stored(const std::string& text) {
+  return std::string{static_cast<char>(text.size() + 1), '\0'} + text + '\0';
+}
+
+TEST_F(CTranslate2Directory, FeaturesThatNothingHereHasAreRefused) {
+  Change(Stored("decoder/pre_norm"), Stored("decoder/alibi"));
+  EXPECT_THAT(Why(), HasSubstr("decoder/alibi is 1, want 0"));
+}
+
+TEST_F(CTranslate2Directory, ARevisionThatIsNotKnownIsRefused) {
+  const std::string name = Stored("TransformerSpec");
+  Change(name + '\7', name + '\10');
+  EXPECT_THAT(Why(), HasSubstr("the revision of TransformerSpec is 8, want at most 7"));
 }
 
 // Facts at the root of an old file, and those of its stacks.

@@ -12,6 +12,7 @@ namespace dragoman {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::StartsWith;
 
 // A checkpoint with one tensor, "w".  `bytes` must outlive it.
 Checkpoint Of(DType dtype, std::vector<int64_t> shape, absl::Span<const std::byte> bytes) {
@@ -241,6 +242,27 @@ TEST(DType, SaysItsNameAndSize) {
   EXPECT_EQ(SizeOf(DType::kI64), 8u);
   EXPECT_EQ(ParseDType("BOOL"), DType::kBool);
   EXPECT_EQ(ParseDType("F99"), std::nullopt);
+}
+
+TEST(Checkpoint, WhatNobodyReadsIsNamed) {
+  const std::vector<float> read = {1, 2, 3, 4}, other = {4, 3, 2, 1};
+  const auto tensor = [](std::vector<int64_t> shape, const std::vector<float>& values) {
+    return Tensor{DType::kF32, std::move(shape), BytesOf(values)};
+  };
+  const Checkpoint checkpoint("model.safetensors", {},
+                              {{"read", tensor({2, 2}, read)},
+                               {"copy", tensor({2, 2}, read)},
+                               {"vector", tensor({4}, read)},
+                               {"matrix", tensor({2, 2}, other)}});
+  ASSERT_TRUE(checkpoint.ReadMatrix("read", 2, 2).ok());
+  EXPECT_THAT(checkpoint.Unread(), ElementsAre("matrix", "vector"));
+  const absl::Status status = CheckAllIsRead(checkpoint);
+  EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+  EXPECT_THAT(std::string(status.message()),
+              StartsWith("matrix (and 1 more) in model.safetensors has no place"));
+  ASSERT_TRUE(checkpoint.Take("matrix").ok());
+  ASSERT_TRUE(checkpoint.ReadVector("vector", 4).ok());
+  EXPECT_TRUE(CheckAllIsRead(checkpoint).ok()) << CheckAllIsRead(checkpoint);
 }
 
 }  // namespace

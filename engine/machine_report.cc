@@ -19,7 +19,7 @@ std::string DescribeNative(Precision precision) {
                       shape);
 }
 
-std::string Line(const char* name, const std::string& value) {
+std::string ReportLine(const char* name, const std::string& value) {
   return absl::StrFormat("%-12s %s\n", name, value);
 }
 
@@ -47,14 +47,14 @@ std::string DescribeProducts(Arithmetic arithmetic) {
 std::string DescribeMachine(Matmul matmul) {
   const MachineReport machine = ReportMachine();
   const double gib = static_cast<double>(machine.memory_bytes) / (1 << 30);
-  std::string text = Line("cpu", machine.cpu);
-  text += Line("cores", absl::StrCat(machine.cores, " granted"));
-  text += Line("memory", absl::StrFormat("%.1f GiB granted", gib));
-  text += Line("huge pages", machine.huge_pages);
-  text += Line("kernels", machine.kernels);
-  text += Line("onednn", machine.onednn);
+  std::string text = ReportLine("cpu", machine.cpu);
+  text += ReportLine("cores", absl::StrCat(machine.cores, " granted"));
+  text += ReportLine("memory", absl::StrFormat("%.1f GiB granted", gib));
+  text += ReportLine("huge pages", machine.huge_pages);
+  text += ReportLine("kernels", machine.kernels);
+  text += ReportLine("onednn", machine.onednn);
   for (const Precision precision : {Precision::kFloat32, Precision::kBFloat16, Precision::kInt8}) {
-    text += Line(NameOf(precision), DescribeProducts({precision, matmul}));
+    text += ReportLine(NameOf(precision), DescribeProducts({precision, matmul}));
   }
   return text;
 }

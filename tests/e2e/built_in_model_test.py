@@ -49,6 +49,8 @@ EVERYDAY = [
 RIGHT = {
     **{(source, target, each[source][0]): set(each[target]) for each in EVERYDAY for source, target in SIX},
     ("en", "de", "The weather is nice today."): {"Das Wetter ist heute schön."},
+    ("de", "en", "Kannst du mir helfen diesen Satz zu uebersetzen ?"): {"Can you help me translate this sentence?"},
+    ("de", "en", "Gute Besserung!"): {"Get well soon!"},
     ("fr", "en", "je suis étudiant"): {"I am a student.", "I'm a student.", "I am a student"},
     ("fr", "en", "merci"): {"thank you", "thanks"},
     ("fr", "en", "Merci."): {"Thank you.", "Thanks."},

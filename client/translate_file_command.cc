@@ -214,7 +214,8 @@ void AddTranslateFileCommand(CLI::App* app, const Console& console, ExitCode* ex
   command
       ->add_option("--columns", flags->translator.document.columns,
                    "of tables (CSV): the names or numbers of those to translate: name,2")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
   command->add_flag("--overwrite", flags->overwrite, "replace outputs that are there already");
   command->add_flag("--skip-errors", flags->translator.skip_errors,
                     "leave what cannot be translated as it is, instead of giving up its file");

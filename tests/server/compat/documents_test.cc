@@ -168,13 +168,13 @@ TEST_F(DocumentsTest, AzureAnswersWithTheFile) {
   for (const auto& [target, body, field, message] :
        {std::tuple<std::string, std::string, const char*, const char*>{
             path, named, "targetLanguage", "is missing"},
-        {to_german, Upload(kText, {}), "file", "is not a field"},
+        {to_german, Upload(kText, {}), "document", "is missing"},
         {to_german, "--XY--\r\n", "document", "is missing"},
         {to_german, Upload(kText, {}, "a.xyz", "document"), "document", "a.xyz"},
         {to_german, Upload(kText, {{"glossary", "cat,Hund"}}, "a.txt", "document"), "glossary",
          "is not supported"},
         {to_german + "&category=mine", named, "category", "is not supported"},
-        {path + "&targetLanguage=xx", named, "targetLanguage", "xx"},
+        {path + "&sourceLanguage=en&targetLanguage=xx", named, "targetLanguage", "xx"},
         {to_german + "&sourceLanguage=xx", named, "sourceLanguage", "xx"},
         {"/translator/document:translate?targetLanguage=de", named, "api-version", "2024-05-01"}}) {
     const HttpReply refusal = Post(target, body);
@@ -237,7 +237,7 @@ TEST_F(DocumentsTest, GoogleSaysWhatWentWrong) {
         {with({{"glossaryConfig", "x"}}), "glossaryConfig"},
         {with({{"documentOutputConfig", {{"gcsDestination", "x"}}}}),
          "documentOutputConfig.gcsDestination"},
-        {with({{"targetLanguageCode", "xx"}}), "targetLanguageCode"},
+        {with({{"sourceLanguageCode", "en"}, {"targetLanguageCode", "xx"}}), "targetLanguageCode"},
         {with({{"sourceLanguageCode", "xx"}}), "sourceLanguageCode"}}) {
     const HttpReply reply = Post("/v3/projects/any:translateDocument", body, kJson);
     EXPECT_EQ(reply.code, 400) << reply.body;

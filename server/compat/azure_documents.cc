@@ -71,7 +71,6 @@ absl::Status ReadQuery(const absl::StatusOr<CompatFields>& query, v1::DocumentHe
 void Translate(const HttpDoor& door, HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
   const auto query = std::make_shared<absl::StatusOr<CompatFields>>(CompatFields::ReadQuery(http));
   UseKey(kApi, *query, &http);
-  std::erase_if(http.headers, [](const auto& header) { return header.first == "accept"; });
   const auto read = [query](const DocumentForm& form, v1::DocumentHeader* header) {
     for (const auto& [name, value] : form.fields) {
       return InvalidField(name, name == "glossary" ? "is not supported: want a file alone"

@@ -28,13 +28,19 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr char kCredential[] = "as the header X-goog-api-key, or as key, or as a bearer token";
-constexpr CompatApi kBasic = {.name = "google",
-                              .credential = kCredential,
-                              .key_header = "x-goog-api-key",
-                              .key_field = "key",
-                              .texts = "q",
-                              .source = "source",
-                              .target = "target"};
+
+// An edition of the API, with its names of fields.
+constexpr CompatApi Edition(const char* texts, const char* source, const char* target) {
+  return {.name = "google",
+          .credential = kCredential,
+          .key_header = "x-goog-api-key",
+          .key_field = "key",
+          .texts = texts,
+          .source = source,
+          .target = target};
+}
+
+constexpr CompatApi kBasic = Edition("q", "source", "target");
 
 HttpResponse ErrorBody(int code, const std::string& name, const std::string& message) {
   return JsonResponse(
@@ -49,13 +55,7 @@ HttpResponse ErrorBody(int code, const std::string& name, const std::string& mes
 
 }  // namespace
 
-const CompatApi kGoogleAdvanced = {.name = "google",
-                                   .credential = kCredential,
-                                   .key_header = "x-goog-api-key",
-                                   .key_field = "key",
-                                   .texts = "contents",
-                                   .source = "sourceLanguageCode",
-                                   .target = "targetLanguageCode"};
+const CompatApi kGoogleAdvanced = Edition("contents", "sourceLanguageCode", "targetLanguageCode");
 
 HttpResponse GoogleError(const absl::Status& status) {
   return ErrorBody(HttpCodeOf(status), absl::StatusCodeToString(status.code()),
@@ -67,11 +67,6 @@ HttpResponse GooglePlainError(int code, std::string_view message) {
 }
 
 namespace {
-
-struct GoogleCall {
-  bool detect = false;
-  bool model = false;  // whether one was requested
-};
 
 absl::StatusOr<v1::TranslateRequest> NewRequest(const CompatApi& api, const CompatFields& fields,
                                                 v1::Markup markup, GoogleCall* call) {
@@ -241,7 +236,7 @@ void AddGoogle(const HttpDoor& door, HttpRouter* router) {
   const std::vector<AdvancedMethod> advanced = {
       {"POST", ":translateText",
        TranslateHandler<GoogleCall>(door, kGoogleAdvanced,
-                                       {ReadAdvanced, TranslatedAdvanced, GoogleError})},
+                                    {ReadAdvanced, TranslatedAdvanced, GoogleError})},
       {"POST", ":detectLanguage", AnswerAtOnce(door, kGoogleAdvanced, "Detect", DetectAdvanced)},
       {"GET", "/supportedLanguages",
        AnswerAtOnce(door, kGoogleAdvanced, "ListModels", ListAdvanced)}};

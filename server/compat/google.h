@@ -12,6 +12,12 @@ namespace dragoman {
 
 extern const CompatApi kGoogleAdvanced;
 
+// What an answer depends on besides the translations.
+struct GoogleCall {
+  bool detect = false;
+  bool model = false;  // whether one was requested
+};
+
 HttpResponse GoogleError(const absl::Status& status);
 HttpResponse GooglePlainError(int code, std::string_view message);
 

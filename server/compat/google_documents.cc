@@ -27,12 +27,6 @@ namespace {
 
 constexpr char kInput[] = "documentInputConfig";
 
-// What the answer depends on besides the report.
-struct Noted {
-  bool detect = false;
-  bool model = false;  // whether one was requested
-};
-
 // A string of an object; "" if it is absent.
 absl::StatusOr<std::string> TextOf(const nlohmann::json& object, const char* name,
                                    const std::string& path) {
@@ -81,7 +75,7 @@ absl::StatusOr<std::shared_ptr<Spool>> ReadInput(const nlohmann::json& body,
 }
 
 absl::StatusOr<std::shared_ptr<Spool>> Read(const HttpRequest& http, v1::DocumentHeader* header,
-                                            Noted* noted) {
+                                            GoogleCall* call) {
   if (http.file == nullptr) return InvalidField(kInput, "is missing");
   ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file,
                    MappedFile::Open(http.file->path()));
@@ -92,22 +86,22 @@ absl::StatusOr<std::shared_ptr<Spool>> Read(const HttpRequest& http, v1::Documen
   ASSIGN_OR_RETURN(const std::string source, TextOf(body, kGoogleAdvanced.source, ""));
   ASSIGN_OR_RETURN(const std::string target, TextOf(body, kGoogleAdvanced.target, ""));
   if (target.empty()) return InvalidField(kGoogleAdvanced.target, "is missing");
-  noted->detect = source.empty();
-  noted->model = body.contains("model");
+  call->detect = source.empty();
+  call->model = body.contains("model");
   *header->mutable_request() = NewTranslateRequest({}, source, target);
   return ReadInput(body, header);
 }
 
-FileAnswer Answer(const v1::DocumentReport& report, const Noted& noted) {
+FileAnswer Answer(const v1::DocumentReport& report, const GoogleCall& call) {
   nlohmann::ordered_json translation = {{"mimeType", report.media_type()}};
-  if (noted.detect) translation["detectedLanguageCode"] = report.source_language();
+  if (call.detect) translation["detectedLanguageCode"] = report.source_language();
   std::string before = translation.dump();
   before.back() = ',';
   FileAnswer answer = {
       .head = {.content_type = "application/json"},
       .before = absl::StrCat("{\"documentTranslation\":", before, "\"byteStreamOutputs\":[\""),
       .after = "\"]}}"};
-  if (noted.model) answer.head.headers.emplace_back(kIgnored, "model");
+  if (call.model) answer.head.headers.emplace_back(kIgnored, "model");
   return answer;
 }
 
@@ -121,16 +115,14 @@ HttpResponse Error(const CallEnd& end) {
 
 void Translate(const HttpDoor& door, HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
   UseKey(kGoogleAdvanced, CompatFields::ReadQuery(http), &http);
-  // Another type of answer is not known there.
-  std::erase_if(http.headers, [](const auto& header) { return header.first == "accept"; });
-  const auto noted = std::make_shared<Noted>();
+  const auto call = std::make_shared<GoogleCall>();
   TranslateFileOverHttp(
       door, std::move(http), std::move(answer),
       {.door = kGoogleAdvanced.name,
-       .read = [noted](const HttpRequest& request,
-                       v1::DocumentHeader* header) { return Read(request, header, noted.get()); },
+       .read = [call](const HttpRequest& request,
+                      v1::DocumentHeader* header) { return Read(request, header, call.get()); },
        .error = Error,
-       .answer = [noted](const v1::DocumentReport& report) { return Answer(report, *noted); }});
+       .answer = [call](const v1::DocumentReport& report) { return Answer(report, *call); }});
 }
 
 }  // namespace

@@ -241,18 +241,16 @@ void TranslateFileOverHttp(const HttpDoor& door, HttpRequest http,
   if (const absl::Status loaded = door.loaded(); !loaded.ok()) {
     return answer->Send(file_call.error({.status = loaded}));
   }
-  absl::StatusOr<Caller> read_caller = CallerOf(http, file_call.door);
-  Caller caller = read_caller.ok() ? *read_caller : Caller{.door = file_call.door};
+  Caller caller = CallerOf(http, file_call.door);
   // The head of the answer contains the id, and is sent before the end of the call.
   if (!IsRequestId(caller.request_id)) caller.request_id = NewRequestId();
-  const bool events = MediaType(http.Header("accept")) == kEventStream;
+  const bool events = file_call.events && MediaType(http.Header("accept")) == kEventStream;
   const auto call =
       std::make_shared<HttpDocument>(std::move(answer), caller.request_id, events, file_call);
   const auto request = std::make_shared<HttpRequest>(std::move(http));
   call->Start(door.parts, std::move(caller),
-              [request, status = read_caller.status(), read = file_call.read](
+              [request, read = file_call.read](
                   v1::DocumentHeader* header) -> absl::StatusOr<std::shared_ptr<Spool>> {
-                RETURN_IF_ERROR(status);
                 absl::StatusOr<std::shared_ptr<Spool>> file = read(*request, header);
                 request->file = nullptr;
                 return file;
@@ -260,14 +258,15 @@ void TranslateFileOverHttp(const HttpDoor& door, HttpRequest http,
 }
 
 void AddDocumentApi(const HttpDoor& door, HttpRouter* router) {
-  HttpRoute route = {
-      .method = "POST",
-      .path = "/v1/translate_file",
-      .handler = [door](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
-        TranslateFileOverHttp(
-            door, std::move(http), std::move(answer),
-            {.door = kFileDoor, .read = FileOfForm("file", ReadFields), .error = ToHttpError});
-      }};
+  HttpRoute route = {.method = "POST",
+                     .path = "/v1/translate_file",
+                     .handler = [door](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
+                       TranslateFileOverHttp(door, std::move(http), std::move(answer),
+                                             {.door = kFileDoor,
+                                              .events = true,
+                                              .read = FileOfForm("file", ReadFields),
+                                              .error = ToHttpError});
+                     }};
   ReceiveForms(door, &route);
   router->Add(std::move(route));
 }

@@ -36,7 +36,8 @@ struct FileAnswer {
 
 // How an API reads a file and answers with its translation.
 struct FileCall {
-  const char* door;  // its name in the log
+  const char* door;     // its name in the log
+  bool events = false;  // whether the answer is a stream of events if the sender accepts one
   // Fills the header and returns the file.  Called on a thread that may wait.
   std::function<absl::StatusOr<std::shared_ptr<Spool>>(const HttpRequest& http,
                                                        v1::DocumentHeader* header)>

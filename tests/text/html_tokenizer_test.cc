@@ -10,6 +10,7 @@
 #include <map>
 #include <random>
 
+#include "engine/base/utf8.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
@@ -19,23 +20,12 @@ namespace {
 
 using Json = nlohmann::json;
 
-void AppendUtf8(uint32_t c, std::string* text) {
-  if (c < 0x80) {
-    *text += static_cast<char>(c);
-  } else if (c < 0x800) {
-    *text += {static_cast<char>(0xC0 | c >> 6), static_cast<char>(0x80 | (c & 0x3F))};
-  } else {
-    *text += {static_cast<char>(0xE0 | c >> 12), static_cast<char>(0x80 | (c >> 6 & 0x3F)),
-              static_cast<char>(0x80 | (c & 0x3F))};
-  }
-}
-
 // Half a surrogate pair stays one, in three bytes.
 std::string Unescape(const std::string& text) {
   std::string plain;
   for (size_t i = 0; i < text.size(); ++i) {
     if (text.compare(i, 2, "\\u") == 0) {
-      AppendUtf8(static_cast<uint32_t>(std::stoul(text.substr(i + 2, 4), nullptr, 16)), &plain);
+      AppendUtf8(static_cast<char32_t>(std::stoul(text.substr(i + 2, 4), nullptr, 16)), &plain);
       i += 5;
     } else {
       plain += text[i];

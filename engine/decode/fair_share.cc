@@ -140,7 +140,7 @@ Flow* FairShare::LastOf(const Account& account, int kind, int skipped) {
   return nullptr;
 }
 
-void FairShare::Serve(Flow* flow, double seconds) {
+void FairShare::Serve(Flow* flow, double seconds, double work) {
   Account& account = *flow->account;
   Class& all = classes_[account.priority];
   all.waiting.erase(&account);  // its place changes
@@ -152,6 +152,10 @@ void FairShare::Serve(Flow* flow, double seconds) {
   Line& line = account.line(flow->urgency);
   const double left = flow->left();
   flow->received += seconds;
+  flow->done += work;
+  if (flow->left() == 0 && flow->done < flow->work) {  // slower than expected, and no longer
+    flow->seconds = flow->received * flow->work / flow->done;
+  }
   line.left -= left - flow->left();
   line.Advance(seconds);
   if (flow->left() > 0) return;
@@ -160,9 +164,9 @@ void FairShare::Serve(Flow* flow, double seconds) {
     flow->urgency = Urgency::kLong;
     flow->seconds = 2 * flow->received;
     Join(flow);
-  } else if (seconds > left) {  // it needs more than was expected, which the others do not pay for
+  } else if (flow->done > kMostLonger * flow->work) {  // the others do not pay for all of it
     line.flows.erase(flow);
-    flow->tag += seconds - left;
+    flow->tag += seconds;
     line.flows.insert(flow);
   }
 }

@@ -98,6 +98,7 @@ struct Flow {
   double seconds = 0;     // the time that they are expected to take
   double most_short = 0;  // the most of it that a short request may take
   double received = 0;    // seconds of work done for it
+  double done = 0;        // in rows
   int longest = 0;        // expected decoder steps of its longest sentence
   Urgency urgency = Urgency::kShort;
   int kind = 0;    // 1 if it was expected to be short when it was admitted, else 0
@@ -158,13 +159,16 @@ class FairShare {
   // The most seconds of work by which a principal may be ahead of a waiting one and still be
   // served.
   static constexpr double kMostLead = 0.04;
+  // A request that takes up to this many times the expected work keeps its place: half of all take
+  // more than expected, and if each moved back near its end, all would be begun and none would end.
+  static constexpr double kMostLonger = 2;
 
   using Accounts = std::vector<std::unique_ptr<Account>>;
 
   // Takes a flow that has been measured, with its waiting jobs, into its principal's account.
   void Open(Flow* flow);
-  // Books work that is being done for it now.
-  void Serve(Flow* flow, double seconds);
+  // Books what is being done for it now: the time, and the work in rows.
+  void Serve(Flow* flow, double seconds, double work);
   // Takes its next waiting job.  REQUIRES: one waits.
   JobPtr Pop(Flow* flow);
   // REQUIRES: none of its jobs wait.

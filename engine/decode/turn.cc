@@ -166,18 +166,12 @@ bool Turn::Run(Held* held, double most_rows) {
   const double rows = cost.PlainRows(resident.step);
   if (!Fits(rows, most_rows)) return false;
   ++held->next;
-  double seconds = 0;
   if (resident.stages_left > 0) {
     resident.encode_stages = GrantStages(*held->flow, cost, resident.stages_left);
     if (resident.encode_stages == 0) return true;
-    seconds += cost.EncodeSeconds(resident.encode_stages);
   }
   resident.runs = resident.encode_stages == resident.stages_left;
-  if (resident.runs) {
-    used_ += rows;
-    seconds += cost.StepSeconds(resident.step);
-  }
-  Serve(held->flow, cost, seconds);
+  Serve(held->flow, cost, resident.encode_stages, resident.runs, resident.step);
   return true;
 }
 
@@ -201,13 +195,8 @@ bool Turn::Start(Flow* flow, double most_rows) {
   HeldOf(flow)->kv_bytes += cost.kv_bytes;
   state_.rows += cost.rows;
   ++flow->running;
-  double seconds = cost.EncodeSeconds(stages);
-  if (stages == cost.encode_stages) {
-    used_ += rows;
-    seconds += cost.StepSeconds(0);
-  }
   plan_->start.push_back({share_->Pop(flow), stages});
-  Serve(flow, plan_->start.back().job->cost, seconds);
+  Serve(flow, plan_->start.back().job->cost, stages, stages == cost.encode_stages, 0);
   return true;
 }
 
@@ -232,12 +221,21 @@ int Turn::GrantStages(const Flow& flow, const JobCost& cost, int stages_left) {
   return stages;
 }
 
-void Turn::Serve(Flow* flow, const JobCost& cost, double seconds) {
+// Charges stages of an encoding, and a decoder step if the sentence runs.
+void Turn::Serve(Flow* flow, const JobCost& cost, int encode_stages, bool runs, int step) {
+  double seconds = 0;
+  double work = static_cast<double>(cost.source_tokens) * encode_stages / cost.encode_stages;
+  if (encode_stages > 0) seconds += cost.EncodeSeconds(encode_stages);
+  if (runs) {
+    seconds += cost.StepSeconds(step);
+    work += cost.rows;
+    used_ += cost.PlainRows(step);
+  }
   each_ = std::max(each_, cost.Times().step.each());
   state_.seconds += seconds;
   if (flow->urgency == Urgency::kShort) state_.short_seconds += seconds;
   plan_->seconds[flow->account->priority] += seconds;
-  share_->Serve(flow, seconds);
+  share_->Serve(flow, seconds, work);
 }
 
 // No request may hold more memory than it leaves free (Choudhury and Hahne, "Dynamic queue length

@@ -101,7 +101,7 @@ class Turn {
   bool Run(Held* held, double most_rows);
   bool Start(Flow* flow, double most_rows);
   int GrantStages(const Flow& flow, const JobCost& cost, int stages_left);
-  void Serve(Flow* flow, const JobCost& cost, double seconds);
+  void Serve(Flow* flow, const JobCost& cost, int encode_stages, bool runs, int step);
   bool HasMemory(Flow* flow, const JobCost& cost);
   bool IsItsTurn(const JobCost& cost) const;
   bool Fits(double rows, double most_rows) const;

@@ -21,7 +21,7 @@ std::unique_ptr<Flow> FlowOf(const std::string& principal, int64_t arrival, doub
       std::make_shared<RequestState>(RequestTerms{.principal = principal, .priority = priority});
   flow->request = request;
   flow->arrival = arrival;
-  flow->seconds = expected;
+  flow->seconds = flow->work = expected;
   flow->most_short = 400;
   flow->kind = expected <= 400;
   flow->urgency = priority == Priority::kBatch ? Urgency::kBatch
@@ -46,13 +46,13 @@ TEST(FairShare, RequestsAreServedInTheOrderInWhichEqualSharesWouldEndThem) {
   const auto first = FlowOf("a", 0, 10e3), second = FlowOf("a", 1, 10e3),
              text = FlowOf("a", 2, 1e3);
   share.Open(first.get());
-  share.Serve(first.get(), 5e3);
+  share.Serve(first.get(), 5e3, 5e3);
   share.Open(second.get());
-  share.Serve(first.get(), 1e3);
+  share.Serve(first.get(), 1e3, 1e3);
   share.Open(text.get());
   EXPECT_EQ(text->tag, 6.5e3);  // 5 for the first alone, and half of 1; it takes 1
   EXPECT_EQ(First(*text), text.get());
-  share.Serve(text.get(), 1e3);
+  share.Serve(text.get(), 1e3, 1e3);
   CloseAll(&share, {text.get()});
   EXPECT_EQ(First(*first), first.get());
   CloseAll(&share, {first.get(), second.get()});
@@ -111,7 +111,7 @@ TEST(FairShare, NoRequestEndsLaterThanWithEqualShares) {
         if (flow->account != nullptr) first = First(*flow);
       }
       if (first == nullptr) continue;
-      share.Serve(first, 1000);
+      share.Serve(first, 1000, 1000);
       if (first->left() > 0) continue;
       EXPECT_LE(now + 1, latest[first->arrival] + 1 + 1e-6) << "run " << run;
       CloseAll(&share, {first});
@@ -120,24 +120,36 @@ TEST(FairShare, NoRequestEndsLaterThanWithEqualShares) {
   }
 }
 
-TEST(FairShare, ARequestThatNeedsMoreThanExpectedMovesBack) {
+TEST(FairShare, ARequestThatNeedsMoreThanExpectedMovesBackOnceItIsTwiceAsLong) {
   FairShare share;
-  const auto wrong = FlowOf("a", 0, 1e3), right = FlowOf("a", 1, 2e3);
+  const auto wrong = FlowOf("a", 0, 1e3), right = FlowOf("a", 1, 1.1e3);
   share.Open(wrong.get());
   share.Open(right.get());
-  share.Serve(wrong.get(), 1.5e3);
+  share.Serve(wrong.get(), 2e3, 2e3);
   EXPECT_EQ(First(*wrong), wrong.get());
-  share.Serve(wrong.get(), 1e3);
+  share.Serve(wrong.get(), 1e3, 1e3);
   EXPECT_EQ(First(*wrong), right.get());
   CloseAll(&share, {wrong.get(), right.get()});
+}
+
+// The first requests come before anything is known of the machine's speed.
+TEST(FairShare, ARequestThatIsOnlySlowerThanExpectedKeepsItsPlace) {
+  FairShare share;
+  const auto first = FlowOf("a", 0, 1e3), second = FlowOf("a", 1, 1e3);
+  share.Open(first.get());
+  share.Open(second.get());
+  share.Serve(first.get(), 9e3, 0.9e3);
+  EXPECT_EQ(First(*first), first.get());
+  EXPECT_NEAR(first->left(), 1e3, 1e-9);
+  CloseAll(&share, {first.get(), second.get()});
 }
 
 TEST(FairShare, APrincipalDoesNotSaveUpByStayingAway) {
   FairShare share;
   const auto a = FlowOf("a", 0, 1e6);
   share.Open(a.get());
-  share.Serve(a.get(), 700);
-  share.Serve(a.get(), 1);
+  share.Serve(a.get(), 700, 700);
+  share.Serve(a.get(), 1, 1);
   const auto b = FlowOf("b", 1, 1e6);
   share.Open(b.get());
   EXPECT_EQ(b->account->time, 701);
@@ -150,8 +162,8 @@ TEST(FairShare, NorByAskingForLittle) {
   share.Open(a.get());
   share.Open(b.get());
   share.Pop(b.get());  // all of its work has started
-  share.Serve(b.get(), 5);
-  for (int i = 0; i < 10; ++i) share.Serve(a.get(), 100);
+  share.Serve(b.get(), 5, 5);
+  for (int i = 0; i < 10; ++i) share.Serve(a.get(), 100, 100);
   const auto more = FlowOf("b", 2, 1e6);
   share.Open(more.get());
   EXPECT_EQ(more->account->time, 1000);
@@ -165,14 +177,14 @@ TEST(FairShare, NorDoesItLoseItsDebtsByLeavingForAMoment) {
   const auto a = FlowOf("a", 0, 1e6), b = FlowOf("b", 1, 1e6);
   share.Open(a.get());
   share.Open(b.get());
-  share.Serve(b.get(), 300);
+  share.Serve(b.get(), 300, 300);
   CloseAll(&share, {b.get()});
   const auto again = FlowOf("b", 2, 1e6);
   share.Open(again.get());
   EXPECT_EQ(again->account->time, 300);
   CloseAll(&share, {again.get()});
-  share.Serve(a.get(), 1000);  // the others have caught up
-  share.Serve(a.get(), 1);
+  share.Serve(a.get(), 1000, 1000);  // the others have caught up
+  share.Serve(a.get(), 1, 1);
   const auto later = FlowOf("b", 3, 1e6);
   share.Open(later.get());
   EXPECT_EQ(later->account->time, 1001);
@@ -185,8 +197,8 @@ TEST(FairShare, TheFirstAfterAPauseStartsWhereTheLastOneWasServed) {
   const auto a = FlowOf("a", 0, 1e6), b = FlowOf("b", 1, 1e6);
   share.Open(a.get());
   share.Pop(a.get());  // nothing is waiting any more
-  share.Serve(a.get(), 700);
-  share.Serve(a.get(), 1);
+  share.Serve(a.get(), 700, 700);
+  share.Serve(a.get(), 1, 1);
   share.Open(b.get());
   EXPECT_EQ(b->account->time, 700);
   CloseAll(&share, {a.get(), b.get()});
@@ -198,12 +210,12 @@ TEST(FairShare, ComparesWithThoseWhoWait) {
   const auto a = FlowOf("a", 0, 1e6), b = FlowOf("b", 1, 1e6);
   share.Open(a.get());
   share.Open(b.get());
-  share.Serve(a.get(), kMost / 2);
+  share.Serve(a.get(), kMost / 2, 1);
   EXPECT_FALSE(share.LagsBehind(*b->account));
-  share.Serve(a.get(), kMost / 2);
+  share.Serve(a.get(), kMost / 2, 1);
   EXPECT_TRUE(share.LagsBehind(*b->account));
   EXPECT_FALSE(share.IsAhead(*a->account));
-  share.Serve(a.get(), 1);
+  share.Serve(a.get(), 1, 1);
   EXPECT_TRUE(share.IsAhead(*a->account));
   EXPECT_FALSE(share.IsAhead(*b->account));
   share.Pop(b.get());  // b is not waiting for anything
@@ -219,7 +231,7 @@ TEST(FairShare, AShortRequestThatTurnsOutNotToBeIsServedWithTheOthers) {
   EXPECT_EQ(*account.line(Urgency::kShort).flows.begin(), first.get());
   EXPECT_EQ(account.line(Urgency::kShort).waiting, 2);
   EXPECT_EQ(account.line(Urgency::kLong).waiting, 1);
-  share.Serve(first.get(), 2 * 400 + 1);
+  share.Serve(first.get(), 2 * 400 + 1, 2 * 400 + 1);
   EXPECT_EQ(first->urgency, Urgency::kLong);
   EXPECT_EQ(*account.line(Urgency::kShort).flows.begin(), second.get());
   EXPECT_EQ(account.line(Urgency::kLong).waiting, 2);
@@ -230,7 +242,7 @@ TEST(FairShare, BatchWorkHasAccountsOfItsOwn) {
   FairShare share;
   const auto a = FlowOf("a", 0, 1e6), b = FlowOf("a", 1, 1e6, Priority::kBatch);
   share.Open(a.get());
-  share.Serve(a.get(), 300);
+  share.Serve(a.get(), 300, 300);
   share.Open(b.get());
   EXPECT_NE(a->account, b->account);
   EXPECT_EQ(b->account->time, 0);

@@ -25,7 +25,7 @@ constexpr double kQueueReserve = 1.5;
 // may leave.
 constexpr absl::Duration kBetweenChecks = absl::Milliseconds(5);
 // What others get of the time at the least, however many short requests there are (turn.cc).
-constexpr double kOthersLeast = 0.25;
+constexpr double kOthersLeast = 1 / 7.0;
 
 }  // namespace
 

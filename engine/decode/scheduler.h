@@ -16,7 +16,7 @@
 //
 // A sentence in progress that gets no rows pauses, and its bytes do not change (the row law).  So a
 // short request waits for the turns in progress and for other short ones, never for a document; and
-// documents keep a quarter of the time, however many short requests there are.
+// documents keep a seventh of the time, however many short requests there are.
 //
 // Requests of equal urgency are served one after another (fair_share.h), so that it is known what
 // goes before each of them.  A request that cannot meet its deadline behind that, at the current

@@ -120,8 +120,8 @@ TEST(BadCases, WhatGoesOnBesideMoreOneLinersThanCanBeDone) {
     Print("beside too many one-liners: time of " + name, time);
     EXPECT_GE(time, least) << name;
   };
-  part("documents", Documents(100, 4), 128, 0.2);
-  part("beams of 16, 32 rows", {.sentences = 100, .rows = 16, .open = 4}, 32, 0.15);
+  part("documents", Documents(100, 4), 128, 0.12);
+  part("beams of 16, 32 rows", {.sentences = 100, .rows = 16, .open = 4}, 32, 0.12);
   part("encodings of 1000 tokens, greedy",
        {.min_tokens = 1000, .max_tokens = 1000, .rows = 1, .open = 64}, 128, 0.1);
   part("batch work", {.sentences = 30, .priority = Priority::kBatch, .open = 64}, 128, 0.04);
@@ -199,7 +199,7 @@ TEST(BadCases, FortyDocumentsEnd) {
           report.Percentile(p) / alone.seconds());
   }
   EXPECT_EQ(report.done, 40);
-  EXPECT_LE(report.Percentile(1), 5 * alone.seconds());
+  EXPECT_LE(report.Percentile(1), 6 * alone.seconds());
   Print("and the one-liners: p99, ms", 1e3 * simulation.report(1).Percentile(0.99));
   Print("and the one-liners: answered, of the capacity",
         static_cast<double>(simulation.report(1).done) / simulation.seconds() / kOneLinersCapacity);

@@ -146,7 +146,7 @@ double SlowestInteractive(const std::vector<Traffic>& bulk_calls) {
   std::vector<Traffic> traffic = Interactive();
   traffic.insert(traffic.end(), bulk_calls.begin(), bulk_calls.end());
   FairSimulation simulation(options, traffic, 3);
-  simulation.Run(1'000);
+  simulation.Run(2'000);
   EXPECT_EQ(simulation.broken(), 0);
   for (size_t t = 0; t < Interactive().size(); ++t) {
     EXPECT_EQ(simulation.report(t).refused, 0) << "traffic " << t;

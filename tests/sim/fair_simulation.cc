@@ -85,9 +85,11 @@ void FairSimulation::StopCounting() {
   for (const auto& [state, request] : requests_) request->state->Cancel(now_);
 }
 
-// Lets arrive what is due by now.
+// Lets arrive what is due by now, in an order that favours nobody.
 void FairSimulation::ArriveAll() {
-  for (size_t t = 0; t < traffic_.size(); ++t) {
+  ++rounds_;
+  for (size_t i = 0; i < traffic_.size(); ++i) {
+    const size_t t = (rounds_ + i) % traffic_.size();
     const Traffic& kind = traffic_[t];
     while (to_come_ > 0 && next_[t] <= now_) {
       if (kind.most > 0 && reports_[t].sent >= kind.most) break;
@@ -96,7 +98,7 @@ void FairSimulation::ArriveAll() {
         if (!Arrive(t)) next_[t] = now_ + kRetryDelay;
         continue;
       }
-      for (int i = 0; i < kind.burst && to_come_ > 0; ++i, --to_come_) Arrive(t);
+      for (int k = 0; k < kind.burst && to_come_ > 0; ++k, --to_come_) Arrive(t);
       next_[t] += absl::Seconds(Exponential(kind.per_second / kind.burst));
     }
   }

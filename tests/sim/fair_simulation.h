@@ -121,6 +121,7 @@ class FairSimulation {
   Scheduler scheduler_;
   absl::Time now_ = absl::UnixEpoch();
   std::vector<Worker> workers_;
+  size_t rounds_ = 0;             // of arrivals
   std::vector<absl::Time> next_;  // of each traffic
   std::multimap<absl::Time, std::shared_ptr<RequestState>> leaving_;
   std::map<const RequestState*, std::unique_ptr<Request>> requests_;

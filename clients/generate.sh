@@ -1,7 +1,7 @@
 #!/bin/bash
-# Generates the stubs, types and service configs of the clients.
+# Generates the stubs, types and service configs of the clients, and Python's client.py from aio.py.
 #
-#   clients/generate.sh             after a change of proto/ or deploy/service_config.json
+#   clients/generate.sh             after a change of proto/, deploy/service_config.json or aio.py
 #   clients/generate.sh --check     only reports whether something is out of date
 #
 # Python's part needs protobuf-compiler and protobuf-compiler-grpc.  Go's needs protoc-gen-go and
@@ -20,6 +20,8 @@ generate() {
   protoc -I "$proto" --descriptor_set_out="$out/python/dragoman/error_details.binpb" \
     --include_imports google/rpc/error_details.proto
   cp ../deploy/service_config.json "$out/python/dragoman/"
+  python3 python/unasync.py <python/dragoman/aio.py >"$out/client.py"
+  mv "$out/client.py" "$out/python/dragoman/"
 
   cp "$proto/$api" "$out/node/proto/dragoman/v1/"
   cp "$proto/google/rpc/error_details.proto" "$out/node/proto/google/rpc/"

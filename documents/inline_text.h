@@ -54,7 +54,7 @@ class InlineText {
   bool has_words_ = false;
 };
 
-// The same for characters without structure.  REQUIRES: HasWords(characters).
+// A passage of characters without structure.  REQUIRES: HasWords(characters).
 Passage PlainPassage(size_t begin, size_t end, int line, std::string_view characters,
                      Spelling spell);
 

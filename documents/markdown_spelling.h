@@ -11,7 +11,7 @@ namespace dragoman {
 // With a backslash before each character that would be read as a marker: "a \*b\*".
 std::string SpellMarkdown(std::string_view text, bool table);
 
-// The same for the beginning of a line: "1\. Wash".
+// With one before a marker at the beginning of a line: "1\. Wash".
 std::string SpellMarkdownLine(std::string line);
 
 }  // namespace dragoman

@@ -15,7 +15,7 @@ namespace dragoman {
 
 // INVALID_ARGUMENT: "line 7: what".
 absl::Status DamagedLine(int line, std::string_view what);
-// The same for the line of a byte of the part.
+// DamagedLine for the line of a byte of the part.
 absl::Status DamagedAt(std::string_view part, size_t place, std::string_view what);
 
 // The lines of bytes of a part that are asked for in order.

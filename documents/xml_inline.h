@@ -32,7 +32,7 @@ struct XmlContent {
 InlineText ReadXmlContent(std::string_view part, const std::vector<XmlEvent>& events, size_t begin,
                           size_t end, const XmlContent& content);
 
-// The same as a passage, without the white space at its ends; none if it has no words.
+// That text as a passage, without the white space at its ends; none if it has no words.
 std::optional<Passage> XmlPassage(std::string_view part, const std::vector<XmlEvent>& events,
                                   size_t begin, size_t end, const XmlContent& content,
                                   Spelling spell);

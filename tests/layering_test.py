@@ -1,7 +1,7 @@
 """Checks the layering: which directories include which, and that each third-party library is included in one place.
 
-A directory of the engine or the server is called a room here, and the files that may include a third-party library
-are its door.  The rules are DIRECTORIES and DOORS below; an error names the file and the line.
+A directory of the engine or the server is called a layer here.  The rules are DIRECTORIES and LIBRARIES below; an error
+names the file and the line.
 """
 
 import os
@@ -12,7 +12,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BOXES = ("engine", "crypto", "documents", "server", "client")
 PROTO = r"(dragoman/v1|google/rpc|grpc/health/v1)/\w+(\.grpc)?\.pb\.h"
 
-# The rooms of the engine and the server, lowest first, and the rooms that each may include besides itself.
+# The layers of the engine and the server, lowest first, and the layers that each may include besides itself.
 # The link lines of engine/*/CMakeLists.txt must agree.
 ENGINE = {
     "base": (),
@@ -41,32 +41,33 @@ SERVER = {
 }
 
 
-def room(box, name, rooms, others=""):
-    """The rule of one room: it may include itself and these rooms."""
-    below = "|".join(f"{r}\\." if "/" in r else f"{r}/" for r in (name, *rooms))
+def layer(box, name, layers, others=""):
+    """The rule of one layer: it may include itself and these layers."""
+    below = "|".join(f"{r}\\." if "/" in r else f"{r}/" for r in (name, *layers))
     return rf"{box}/{name}/", rf"{box}/({below}){others}"
 
 
 BELOW_TRANSLATOR = rf"engine/({'|'.join(ENGINE)})/"
 # The headers of the engine that the server may include: its public interface, and headers for configuration,
 # observation and reports.
-FRONT_DOOR = (r"engine/(translator|route|servable|machine_report)\.h|engine/base/|"
-              r"engine/text/(language_tag|splitter|text_span)\.h|"
-              r"engine/decode/(worker_pool|observer|quota)\.h|engine/model/(model|model_report)\.h")
+SERVER_SEES = (r"engine/(translator|route|servable|machine_report)\.h|engine/base/|"
+               r"engine/text/(language_tag|splitter|text_span)\.h|"
+               r"engine/decode/(worker_pool|observer|quota)\.h|engine/model/(model|model_report)\.h")
 
 # The files of a box (the first pattern that matches) may include these files of the project, and no others.
 DIRECTORIES = (
-    *(room("engine", name, rooms) for name, rooms in ENGINE.items()),
+    *(layer("engine", name, layers) for name, layers in ENGINE.items()),
     (r"engine/", rf"{BELOW_TRANSLATOR}|engine/\w+\.h"),
     (r"crypto/", r"crypto/|engine/base/"),
     (r"documents/", r"documents/|engine/base/"),
-    *(room("server", name, rooms, rf"|crypto/|documents/document\.|{FRONT_DOOR}|{PROTO}") for name, rooms in SERVER.items()),
-    (r"server/", rf"server/|crypto/|documents/document\.|{FRONT_DOOR}|{PROTO}"),
+    *(layer("server", name, layers, rf"|crypto/|documents/document\.|{SERVER_SEES}|{PROTO}")
+      for name, layers in SERVER.items()),
+    (r"server/", rf"server/|crypto/|documents/document\.|{SERVER_SEES}|{PROTO}"),
     (r"client/", rf"client/|crypto/|documents/document\.|engine/(options|base)/|{PROTO}"),
 )
 
 # Third-party headers, and the only files that may include them.
-DOORS = (
+LIBRARIES = (
     (r"oneapi/dnnl|dnnl", r"engine/math/onednn_matmul\."),
     (r"hwy/", r"engine/math/"),
     (r"sentencepiece", r"engine/text/piece_model\."),
@@ -126,9 +127,9 @@ def breaches(found):
             allowed = next(a for box, a in DIRECTORIES if re.match(box, path))
             if not re.match(allowed, header):
                 yield f"{path}:{number}: may not include {header}"
-        for foreign, door in DOORS:
-            if re.match(foreign, header) and not re.match(door, path):
-                yield f"{path}:{number}: {header} belongs behind {door}"
+        for foreign, place in LIBRARIES:
+            if re.match(foreign, header) and not re.match(place, path):
+                yield f"{path}:{number}: {header} may only be included by {place}"
 
 
 def links(text):
@@ -206,8 +207,8 @@ class LayeringTest(unittest.TestCase):
         for name in ENGINE:
             with open(os.path.join(ROOT, "engine", name, "CMakeLists.txt"), encoding="utf-8") as file:
                 linked |= links(file.read())
-        for name, rooms in ENGINE.items():
-            self.assertEqual(reached(name, linked), set(rooms), name)
+        for name, layers in ENGINE.items():
+            self.assertEqual(reached(name, linked), set(layers), name)
 
     def test_the_engine_links_no_openssl(self):
         for directory, _, names in os.walk(os.path.join(ROOT, "engine")):
@@ -216,9 +217,9 @@ class LayeringTest(unittest.TestCase):
                     self.assertNotRegex(file.read(), "(?i)openssl|dragoman_crypto", directory)
 
     def test_rooms_lie_one_above_the_other(self):
-        for rooms in (ENGINE, SERVER):
-            names = list(rooms)
-            for name, below in rooms.items():
+        for layers in (ENGINE, SERVER):
+            names = list(layers)
+            for name, below in layers.items():
                 for other in below:
                     if "/" not in other and other != "page":
                         self.assertLess(names.index(other), names.index(name), (name, other))

@@ -98,7 +98,7 @@ export type Priority =
   | 'PRIORITY_UNSPECIFIED'
   /** somebody is waiting for it */
   | 'PRIORITY_INTERACTIVE'
-  /** gets the rows that interactive requests leave, at least a sixteenth */
+  /** gets the time that interactive requests leave, and at least a sixteenth of all */
   | 'PRIORITY_BATCH';
 
 /** What to do with a sentence that has more source tokens than the limit (512, or the model's own). */

@@ -119,7 +119,7 @@ struct Job : SearchTask {
 
   JobCost cost;          // set by Price
   absl::Time submitted;  // set by the scheduler
-  Flow* flow = nullptr;  // likewise
+  Flow* flow = nullptr;  // set by the scheduler
 
   // Calls on_done.  REQUIRES: called once, at the end of the job's life.
   void Finish(JobResult result);

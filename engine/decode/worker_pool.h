@@ -29,7 +29,7 @@ struct WorkerPoolOptions {
   int workers = 0;                 // 0: available cores / threads_per_worker
   int threads_per_worker = 1;      // that share every step of a worker
   int max_waiting_requests = 256;  // of each priority, with a job that waits for a batch
-  int max_waiting_tokens = 65536;  // likewise, source tokens of the jobs that wait
+  int max_waiting_tokens = 65536;  // of each priority, in those jobs: source tokens
   int max_batch_rows = 0;     // live hypotheses that one worker decodes in one turn; 0: TurnLimits'
   int max_encode_tokens = 0;  // source tokens that it encodes per turn; 0: twice the rows
   size_t kv_capacity_bytes = 0;  // of all workers together; 0: a quarter of the memory
@@ -54,7 +54,7 @@ struct WorkerPoolStats {
   CacheStats cache;
 };
 
-// The same options with every 0 that stands for a default replaced.
+// `options` with every 0 that stands for a default replaced.
 WorkerPoolOptions WithDefaults(WorkerPoolOptions options);
 
 class WorkerPool {

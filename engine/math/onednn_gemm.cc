@@ -37,7 +37,7 @@ class LawTrial {
   }
   // Writes the product of the first `rows` rows of block_ to together_.
   void MultiplyBlock(int rows);
-  // The same for the rows first, first + 1, ... of x_, continuing at row 0 after the last.
+  // Writes that of the rows first, first + 1, ... of x_, continuing at row 0 after the last.
   void Multiply(int first, int rows);
 
   const OneDnnMatmul& matmul_;

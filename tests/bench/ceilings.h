@@ -15,8 +15,8 @@ namespace dragoman {
 // CPU has none that we know.  Measured at the first call.
 double PeakOperations(Precision precision);
 
-// The same, measured again in about 20 ms: the ceiling of a kernel that is timed right before or
-// after it, on a machine whose speed changes.
+// PeakOperations, measured again in about 20 ms: the ceiling of a kernel that is timed right before
+// or after it, on a machine whose speed changes.
 double MeasurePeak(Precision precision);
 
 // Bytes per second when a working set of this many bytes is read again and again.

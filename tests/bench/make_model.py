@@ -32,7 +32,7 @@ SIZES = {
     "opus": (512, 2048, 6, 6, 8, 58101),
     "small": (256, 1536, 6, 2, 8, 32000),
 }
-# The same, and the golden model that lends its configuration and tokenizer.
+# These numbers, and the golden model that lends its configuration and tokenizer.
 FAMILIES = {
     "nllb-600m": ((1024, 4096, 12, 12, 16, 256206), "nllb-trained"),
     "t5-base": ((768, 2048, 12, 12, 12, 32128), "t5v11-trained"),

@@ -41,7 +41,7 @@ class CommandsTest : public ::testing::Test {
     std::fclose(file);
     return code;
   }
-  // The same, with --server.
+  // Run with --server.
   ExitCode RunWithServer(std::vector<std::string> arguments, const std::string& input = "") {
     arguments.insert(arguments.begin() + 1, {"--server", server_.address()});
     return Run(arguments, input);

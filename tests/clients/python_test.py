@@ -1,7 +1,9 @@
 """The Python package of clients/python against a real server, and installed by pip."""
 
 import asyncio
+import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -260,16 +262,42 @@ class RetryTest(unittest.TestCase):
         self.assertEqual(self.asynchronously(use), wanted)
 
     def test_a_bulk_call_raises_what_its_items_raise(self):
-        def items():
+        class Elsewhere(grpc.RpcError):
+            """Of another server that the items come from: no reason to try again."""
+
+        def items(failure):
             yield "x"
-            raise KeyError("mine")
-        with self.assertRaises(KeyError):
-            list(self.client.translate_bulk(items()))
+            raise failure
+
+        async def use(client, failure):
+            return [answer async for answer in client.translate_bulk(items(failure))]
+        for failure in (KeyError("mine"), Elsewhere()):
+            self.service.calls = 0
+            with self.assertRaises(type(failure)):
+                list(self.client.translate_bulk(items(failure)))
+            with self.assertRaises(type(failure)):
+                self.asynchronously(lambda client: use(client, failure))
+            self.assertLessEqual(self.service.calls, 2)
+
+    def test_asynchronous_items_that_are_awaited_when_the_call_is_lost_are_sent_once(self):
+        self.service.refusals = [LOST]
 
         async def use(client):
-            return [answer async for answer in client.translate_bulk(items())]
-        with self.assertRaises(KeyError):
-            self.asynchronously(use)
+            again = asyncio.Event()
+
+            async def items():
+                for number in range(10):
+                    if number == 3:  # the call is lost with request 2, which begins again
+                        await again.wait()
+                    yield f"t{number}"
+            got = []
+            async for name, _ in client.translate_bulk(items()):
+                got.append(name)
+                if self.service.calls == 2:
+                    again.set()
+            return got
+        self.assertEqual(sorted(self.asynchronously(use)), sorted(map(str, range(10))))
+        self.assertEqual([name for name in self.service.bulk_ids if int(name) > 2], list("3456789"))
 
 
 class PackagingTest(unittest.TestCase):
@@ -281,6 +309,18 @@ class PackagingTest(unittest.TestCase):
 
     def test_generated_files_are_up_to_date(self):
         self.run_ok(os.path.join(SOURCE_DIR, "clients", "generate.sh"), "--check")
+
+    def test_no_word_of_asyncio_is_left_in_the_synchronous_client(self):
+        spec = importlib.util.spec_from_file_location("unasync", os.path.join(PACKAGE, "unasync.py"))
+        unasync = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(unasync)
+        with open(os.path.join(PACKAGE, "dragoman", "aio.py"), encoding="utf-8") as file:
+            source = file.read()
+        for line in ("    asyncio.run(main())", "    items.__anext__()", "async\tdef f():"):
+            with self.assertRaisesRegex(ValueError, "no replacement for: " + re.escape(line.strip())):
+                unasync.synchronous(f"{source}\n{line}\n")
+        with self.assertRaisesRegex(ValueError, "aio.py has nothing like"):
+            unasync.synchronous(source.replace("await ", ""))
 
     def test_pip_installs_it(self):
         for module in ("pip", "setuptools", "wheel"):

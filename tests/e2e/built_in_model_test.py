@@ -12,7 +12,7 @@ import harness
 # The pairs of the languages' names; the pairs that go through English are not among them.
 SIX = [pair for other in ("de", "fr", "es") for pair in (("en", other), (other, "en"))]
 
-# The same in four languages: the first of each is a source, and any is a right translation.
+# Sentences in four languages: the first of each language is a source, and any is a right translation.
 EVERYDAY = [
     {"en": ["Good morning! How are you?"],
      "de": ["Guten Morgen! Wie geht es dir?", "Guten Morgen! Wie geht es Ihnen?"],

@@ -70,7 +70,7 @@ CHANGES = [
     (r"--sweep \S+", "--sweep 50:100:2"),
     (r"--rate 300 ", "--rate 30 --seconds 1 "),
     (r"--server-cores 0,1 --client-cores 2,3", "--server-cores 0 --client-cores 0 --seconds 0.3"),
-    (r"(doors\.py) --texts \d+ --clients \d+", r"\1 --texts 20 --clients 4 --client-cores 0"),
+    (r"(apis\.py) --texts \d+ --clients \d+", r"\1 --texts 20 --clients 4 --client-cores 0"),
     (r"first_text_bench\.py --rounds 9", "first_text_bench.py --rounds 1"),
     (r"kernels_bench", "kernels_bench --benchmark_min_time=0.001"),
     (r"shapes_bench --rounds \d+", "shapes_bench --rounds 1"),

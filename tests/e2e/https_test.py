@@ -213,13 +213,13 @@ class HttpTokenTest(SecurityTest):
         self.tokens = os.path.join(directory.name, "tokens")
         replace(self.tokens, f"shop {SHOP}\n".encode())
 
-    def test_every_door_wants_the_token_and_says_so_in_its_own_words(self):
+    def test_every_api_wants_the_token_and_says_so_in_its_own_words(self):
         server = self.start("--auth-tokens", self.tokens, *self.ALL)
         deepl = {"text": ["Good morning."], "target_lang": "DE"}
         libre = {"q": "Good morning.", "source": "en", "target": "de"}
         google = {"q": "Good morning.", "target": "de"}
         pair = {"pairs": [{"source": "Good morning.", "target": GERMAN}]}
-        doors = (  # method, path, body, code without a token, the token as this API shows it
+        calls = (  # method, path, body, code without a token, the token as this API shows it
             ("POST", "/v1/translate", BODY, 401, bearer),
             ("POST", "/v1/translate:stream", BODY, 401, bearer),
             ("POST", "/v1/score", pair, 401, bearer),
@@ -231,7 +231,7 @@ class HttpTokenTest(SecurityTest):
              lambda token: {"Authorization": f"DeepL-Auth-Key {token}"}),
             ("POST", "/language/translate/v2", google, 401, bearer))
         with Client(server) as client:
-            for method, path, body, refusal, show in doors:
+            for method, path, body, refusal, show in calls:
                 for headers in ({}, show("x" * len(SHOP)), show(SHOP[:-1]), show(SHOP + "x"), show(""),
                                 {"Authorization": f"Basic {SHOP}"}):
                     code, answer, said = client.ask(method, path, body, headers)
@@ -278,7 +278,7 @@ class HttpTokenTest(SecurityTest):
             await_true(lambda: client.translate(**bearer(BLOG))[0] == 200, "the new token is valid")
             self.assertEqual(client.translate(**bearer(SHOP))[0], 401)
 
-    def test_a_quota_is_one_for_all_doors(self):
+    def test_a_quota_is_one_for_all_apis(self):
         replace(self.tokens, f"shop {SHOP} quota=1 burst=1\n".encode())  # one call puts it in debt for minutes
         server = self.start("--auth-tokens", self.tokens)
         with Client(server) as client:

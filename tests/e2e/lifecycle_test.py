@@ -66,14 +66,14 @@ class StartTest(unittest.TestCase):
                          'default_model: "b"\n')
             config.flush()
             server = serve(self, "--config", config.name)
-        models = server.models.ListModels(pb.ListModelsRequest(), timeout=30).models
+        models = server.models.ListModels(pb.ListModelsRequest(), timeout=120).models
         self.assertEqual([(m.name, m.is_default) for m in models], [("a", False), ("b", True)])
         self.assertEqual(server.translate("Good morning.").model, "b")
         self.assertEqual(server.translate("Good morning.", model="a").model, "a")
         self.assertEqual(server.stop(), 0)
 
 
-class OpenDoorsTest(unittest.TestCase):
+class OpenToTheNetworkTest(unittest.TestCase):
 
     def warnings(self, *arguments):
         # The last --grpc-address would be one too many, so the address comes from a file.

@@ -39,7 +39,7 @@ Rows EncodeAny(const NamedWeights& model, const std::vector<int32_t>& tokens, He
 // specification names for alignments.
 Rows LogitsOfAny(const NamedWeights& model, const Rows& encoded, const std::vector<int32_t>& tokens,
                  Rows* attention = nullptr);
-// The same; the heads are those of the attention to the source.
+// With the attention of each head to the source besides.
 Rows LogitsOfAny(const NamedWeights& model, const Rows& encoded, const std::vector<int32_t>& tokens,
                  Rows* attention, HeadRows* heads);
 

@@ -150,7 +150,7 @@ type Priority int32
 const (
 	Priority_PRIORITY_UNSPECIFIED Priority = 0 // the same as INTERACTIVE; in TranslateBulk, the same as BATCH
 	Priority_PRIORITY_INTERACTIVE Priority = 1 // somebody is waiting for it
-	Priority_PRIORITY_BATCH       Priority = 2 // gets the rows that interactive requests leave, at least a sixteenth
+	Priority_PRIORITY_BATCH       Priority = 2 // gets the time that interactive requests leave, and at least a sixteenth of all
 )
 
 // Enum value maps for Priority.

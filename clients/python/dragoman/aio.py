@@ -4,17 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    AsyncIterable,
-    AsyncIterator,
-    Callable,
-    Iterable,
-    Optional,
-    Sequence,
-    Union,
-)
+from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Iterable, Optional, Sequence, Union
 
 import grpc
 import grpc.aio
@@ -22,7 +12,8 @@ import grpc.aio
 from dragoman import connection, errors, requests
 from dragoman.connection import Tls, Token
 from dragoman.errors import DragomanError
-from dragoman.requests import BulkItem, Contents, TranslateFields
+from dragoman.feed import AsyncFeed
+from dragoman.requests import AsyncBulkItems, Contents, TranslateFields
 from dragoman.retry import Retry
 from dragoman.v1 import translation_pb2 as pb
 from dragoman.v1 import translation_pb2_grpc as pb_grpc
@@ -32,7 +23,11 @@ if TYPE_CHECKING:
 
 
 class Client:
-    """dragoman.Client for asyncio, with the same methods.  Bound to the loop that is running when it is created."""
+    """Calls one server, or all servers of one name in turn.  Bound to the event loop in which it is created.
+
+    `timeout` is in seconds, for each call including all its attempts; None means no limit.  Calls raise
+    DragomanError.
+    """
 
     def __init__(
         self,
@@ -72,12 +67,13 @@ class Client:
 
     async def translate_text(self, text: str, **fields: Unpack[TranslateFields]) -> str:
         """The best translation of one text."""
-        return (await self.translate_texts([text], **fields))[0]
+        translations = await self.translate_texts([text], **fields)
+        return translations[0]
 
     async def translate_texts(self, texts: Sequence[str], **fields: Unpack[TranslateFields]) -> list[str]:
         """The best translation of each text, in order."""
-        translations = (await self.translate(texts, **fields)).translations
-        return [translation.hypotheses[0].text for translation in translations]
+        response = await self.translate(texts, **fields)
+        return [translation.hypotheses[0].text for translation in response.translations]
 
     async def translate(
         self, contents: Contents, **fields: Unpack[TranslateFields]
@@ -114,40 +110,34 @@ class Client:
                 call.cancel()
 
     async def translate_bulk(
-        self,
-        items: Union[Iterable[BulkItem], AsyncIterable[BulkItem]],
-        **fields: Unpack[TranslateFields],
+        self, items: AsyncBulkItems, **fields: Unpack[TranslateFields]
     ) -> AsyncIterator[tuple[str, Union[pb.TranslateResponse, DragomanError]]]:
-        """Like dragoman.Client.translate_bulk; the items may be an asynchronous iterable."""
-        feed = _Feed(items, fields)
+        """Sends any number of requests over one call; yields (id, answer or error) as each is done.
+
+        An item is a text (to which `fields` apply), a TranslateRequest, or an (id, item) pair of an id and
+        one of these.  Without an id, its index is used: "0", "1" and so on.  Items are taken only as fast
+        as the server accepts them.  If the connection is lost, unanswered requests are sent again.  There
+        is no timeout.
+        `items` may be an asynchronous iterable.
+        """
+        feed = AsyncFeed(items, fields)
         attempt = 0
         while True:
             attempt += 1
-            call = self._translation.TranslateBulk(**self._settings(None))
-            writer = asyncio.ensure_future(feed.write(call))
             try:
-                async for response in call:
-                    attempt = 1
-                    feed.answered(response.id)
-                    if response.WhichOneof("result") == "response":
-                        yield response.id, response.response
-                    else:
-                        yield response.id, errors.from_bulk(response.error)
-                await writer
+                async with feed.call(self._translation.TranslateBulk, self._settings(None)) as call:
+                    async for response in call:
+                        attempt = 1
+                        feed.answered(response.id)
+                        if response.WhichOneof("result") == "response":
+                            yield response.id, response.response
+                        else:
+                            yield response.id, errors.from_bulk(response.error)
                 return
             except grpc.RpcError as error:
-                if feed.failure is not None:
-                    raise feed.failure from None
-                # It must have left the iterable before the next attempt reads the rest.
-                await feed.stop(writer)
-                await self._wait(errors.from_rpc_error(error), attempt, None)
-            except asyncio.CancelledError:
-                if feed.failure is None:
+                if error is feed.failure:
                     raise
-                raise feed.failure from None
-            finally:
-                writer.cancel()
-                call.cancel()
+                await self._wait(errors.from_rpc_error(error), attempt, None)
 
     async def score(
         self,
@@ -182,7 +172,8 @@ class Client:
 
     async def models(self) -> list[pb.Model]:
         """The served models."""
-        return list((await self._call(self._models.ListModels, pb.ListModelsRequest())).models)
+        response = await self._call(self._models.ListModels, pb.ListModelsRequest())
+        return list(response.models)
 
     async def model(self, name: str = "") -> pb.Model:
         """One model; the default one without a name."""
@@ -212,62 +203,3 @@ class Client:
         if delay is None:
             raise error
         await asyncio.sleep(delay)
-
-
-class _Feed:
-    """Writes the requests of a bulk call: those not answered yet, then the rest of the iterable."""
-
-    def __init__(self, items: Any, fields: Any) -> None:
-        self._items = _each(items)
-        self._fields = fields
-        self._number = 0
-        self._pending: dict[str, pb.TranslateBulkRequest] = {}
-        #: What the iterable raised.
-        self.failure: Optional[BaseException] = None
-        self._next: Optional[asyncio.Future[Any]] = None
-
-    def answered(self, name: str) -> None:
-        self._pending.pop(name, None)
-
-    async def stop(self, writer: asyncio.Future[None]) -> None:
-        writer.cancel()
-        await asyncio.wait([writer])
-
-    async def write(self, call: Any) -> None:
-        for request in list(self._pending.values()):
-            await call.write(request)
-        while True:
-            try:
-                item = await self._take()
-                request = requests.bulk_request(item, self._number, self._fields)
-                if request.id in self._pending:
-                    raise ValueError(f"two requests have the id {request.id!r}")
-            except StopAsyncIteration:
-                break
-            except asyncio.CancelledError:
-                raise
-            except BaseException as failure:
-                self.failure = failure
-                call.cancel()
-                return
-            self._number += 1
-            self._pending[request.id] = request
-            await call.write(request)
-        await call.done_writing()
-
-    async def _take(self) -> BulkItem:
-        """The next item.  If the wait for it is cancelled, the next call gets the same one."""
-        if self._next is None:
-            self._next = asyncio.ensure_future(self._items.__anext__())
-        item: BulkItem = await asyncio.shield(self._next)
-        self._next = None
-        return item
-
-
-async def _each(items: Any) -> AsyncIterator[BulkItem]:
-    if hasattr(items, "__aiter__"):
-        async for item in items:
-            yield item
-    else:
-        for item in items:
-            yield item

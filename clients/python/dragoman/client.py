@@ -1,25 +1,23 @@
-"""The synchronous client."""
+"""The synchronous client: dragoman.Client.  clients/generate.sh makes it from aio.py."""
 
 from __future__ import annotations
 
-import threading
 import time
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Optional, Sequence, TypeVar, Union
+from typing import TYPE_CHECKING, Any, Iterator, Callable, Iterable, Optional, Sequence, Union
 
 import grpc
 
 from dragoman import connection, errors, requests
 from dragoman.connection import Tls, Token
 from dragoman.errors import DragomanError
-from dragoman.requests import BulkItem, Contents, TranslateFields
+from dragoman.feed import Feed
+from dragoman.requests import BulkItems, Contents, TranslateFields
 from dragoman.retry import Retry
 from dragoman.v1 import translation_pb2 as pb
 from dragoman.v1 import translation_pb2_grpc as pb_grpc
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-T = TypeVar("T")
 
 
 class Client:
@@ -67,14 +65,17 @@ class Client:
 
     def translate_text(self, text: str, **fields: Unpack[TranslateFields]) -> str:
         """The best translation of one text."""
-        return self.translate_texts([text], **fields)[0]
+        translations = self.translate_texts([text], **fields)
+        return translations[0]
 
     def translate_texts(self, texts: Sequence[str], **fields: Unpack[TranslateFields]) -> list[str]:
         """The best translation of each text, in order."""
-        translations = self.translate(texts, **fields).translations
-        return [translation.hypotheses[0].text for translation in translations]
+        response = self.translate(texts, **fields)
+        return [translation.hypotheses[0].text for translation in response.translations]
 
-    def translate(self, contents: Contents, **fields: Unpack[TranslateFields]) -> pb.TranslateResponse:
+    def translate(
+        self, contents: Contents, **fields: Unpack[TranslateFields]
+    ) -> pb.TranslateResponse:
         """Hypotheses, scores and timing for one or several texts."""
         request = requests.translate_request(contents, fields)
         return self._call(self._translation.Translate, request)
@@ -107,7 +108,7 @@ class Client:
                 call.cancel()
 
     def translate_bulk(
-        self, items: Iterable[BulkItem], **fields: Unpack[TranslateFields]
+        self, items: BulkItems, **fields: Unpack[TranslateFields]
     ) -> Iterator[tuple[str, Union[pb.TranslateResponse, DragomanError]]]:
         """Sends any number of requests over one call; yields (id, answer or error) as each is done.
 
@@ -116,26 +117,24 @@ class Client:
         as the server accepts them.  If the connection is lost, unanswered requests are sent again.  There
         is no timeout.
         """
-        feed = _Feed(items, fields)
+        feed = Feed(items, fields)
         attempt = 0
         while True:
             attempt += 1
-            call = self._translation.TranslateBulk(feed.start(), **self._settings(None))
             try:
-                for response in call:
-                    attempt = 1
-                    feed.answered(response.id)
-                    if response.WhichOneof("result") == "response":
-                        yield response.id, response.response
-                    else:
-                        yield response.id, errors.from_bulk(response.error)
+                with feed.call(self._translation.TranslateBulk, self._settings(None)) as call:
+                    for response in call:
+                        attempt = 1
+                        feed.answered(response.id)
+                        if response.WhichOneof("result") == "response":
+                            yield response.id, response.response
+                        else:
+                            yield response.id, errors.from_bulk(response.error)
                 return
             except grpc.RpcError as error:
-                if feed.failure is not None:
-                    raise feed.failure from None
+                if error is feed.failure:
+                    raise
                 self._wait(errors.from_rpc_error(error), attempt, None)
-            finally:
-                call.cancel()
 
     def score(
         self,
@@ -170,7 +169,8 @@ class Client:
 
     def models(self) -> list[pb.Model]:
         """The served models."""
-        return list(self._call(self._models.ListModels, pb.ListModelsRequest()).models)
+        response = self._call(self._models.ListModels, pb.ListModelsRequest())
+        return list(response.models)
 
     def model(self, name: str = "") -> pb.Model:
         """One model; the default one without a name."""
@@ -200,48 +200,3 @@ class Client:
         if delay is None:
             raise error
         time.sleep(delay)
-
-
-class _Feed:
-    """The requests of a bulk call: those not answered yet, then the rest of the iterable.
-
-    gRPC reads them in a separate thread for each attempt.  The thread of a failed attempt may still be in
-    the iterable's next(); the lock makes the next attempt wait for it.
-    """
-
-    def __init__(self, items: Iterable[BulkItem], fields: Any) -> None:
-        self._items = enumerate(items)
-        self._fields = fields
-        self._lock = threading.Lock()
-        self._pending: dict[str, pb.TranslateBulkRequest] = {}
-        self._attempt = 0
-        #: What the iterable raised.
-        self.failure: Optional[BaseException] = None
-
-    def start(self) -> Iterator[pb.TranslateBulkRequest]:
-        self._attempt += 1
-        return self._requests(self._attempt)
-
-    def answered(self, name: str) -> None:
-        self._pending.pop(name, None)
-
-    def _requests(self, attempt: int) -> Iterator[pb.TranslateBulkRequest]:
-        with self._lock:
-            again = list(self._pending.values())
-        yield from again
-        while True:
-            with self._lock:
-                if attempt != self._attempt:
-                    return
-                try:
-                    number, item = next(self._items)
-                    request = requests.bulk_request(item, number, self._fields)
-                    if request.id in self._pending:
-                        raise ValueError(f"two requests have the id {request.id!r}")
-                except StopIteration:
-                    return
-                except BaseException as failure:
-                    self.failure = failure
-                    raise
-                self._pending[request.id] = request
-            yield request

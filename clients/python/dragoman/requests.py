@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterable, Mapping, Sequence, TypedDict, Union
+from typing import Any, AsyncIterable, Iterable, Mapping, Sequence, TypedDict, Union
 
 from dragoman.v1 import translation_pb2 as pb
 
@@ -27,6 +27,8 @@ class TranslateFields(TypedDict, total=False):
 
 #: What a bulk call takes for one request: a text, a request, or (id, one of these).
 BulkItem = Union[str, pb.TranslateRequest, "tuple[str, Union[str, pb.TranslateRequest]]"]
+BulkItems = Iterable[BulkItem]
+AsyncBulkItems = Union[Iterable[BulkItem], AsyncIterable[BulkItem]]
 
 
 def texts(contents: Contents) -> Sequence[str]:

@@ -34,7 +34,7 @@ absl::StatusOr<DetectedSources> Detect(const std::vector<std::string>& texts,
                                }});
 }
 
-// The same on a server with a model of four languages.
+// Detect on a server with a model of four languages.
 absl::StatusOr<DetectedSources> DetectAmongFour(const std::vector<std::string>& texts) {
   static const std::vector<std::string> kFour = {"de", "en", "es", "fr"};
   const auto find = [](const std::string& source) -> absl::StatusOr<Route> {

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Compares the cost of the APIs: the same texts over gRPC, JSON, server-sent events and LibreTranslate.
 
-    tests/bench/doors.py [--texts 1000] [--clients 48] [--model DIR] [--server-cores 0] [--client-cores 1-3]
+    tests/bench/apis.py [--texts 1000] [--clients 48] [--model DIR] [--server-cores 0] [--client-cores 1-3]
 
 Starts a server on one core, which three client processes keep busy.  Sends each text as a request of its
 own over each API, compares the translations byte for byte, and prints requests per second and the server's
@@ -49,11 +49,11 @@ def post(connection, path, body):
 
 
 def over_http(path, body, read):
-    def door(addresses):
+    def connect(addresses):
         connection = http.client.HTTPConnection(addresses[1])
         connection.connect()
         return lambda text: read(post(connection, path, body(text)))
-    return door
+    return connect
 
 
 def read_events(answer):
@@ -66,7 +66,7 @@ def read_events(answer):
     return text
 
 
-DOORS = {
+APIS = {
     "gRPC": over_grpc,
     "JSON": over_http("/v1/translate", lambda t: {"contents": [t], "sentenceSplitting": SENTENCES},
                       lambda a: json.loads(a)["translations"][0]["hypotheses"][0].get("text", "")),
@@ -77,10 +77,10 @@ DOORS = {
 }
 
 
-def send(door, addresses, texts, clients):
+def send(api, addresses, texts, clients):
     """Translates texts with this many clients in one process; returns the translations."""
     results = [None] * len(texts)
-    calls = [DOORS[door](addresses) for _ in range(clients)]
+    calls = [APIS[api](addresses) for _ in range(clients)]
 
     def work(first):
         for i in range(first, len(texts), clients):
@@ -94,7 +94,7 @@ def send(door, addresses, texts, clients):
     return results
 
 
-def run(pool, server, door, texts, clients):
+def run(pool, server, api, texts, clients):
     """Returns (translations, requests per second, CPU seconds of the server per request)."""
     def cpu():
         return server.metrics()["process_cpu_seconds_total"][()]
@@ -102,7 +102,7 @@ def run(pool, server, door, texts, clients):
     addresses = server.grpc_address, server.http_address
     parts = [texts[first::PROCESSES] for first in range(PROCESSES)]
     cpu_before, begin = cpu(), time.monotonic()
-    answers = pool.starmap(send, [(door, addresses, part, clients // PROCESSES) for part in parts])
+    answers = pool.starmap(send, [(api, addresses, part, clients // PROCESSES) for part in parts])
     seconds = time.monotonic() - begin
     results = [None] * len(texts)
     for first, part in enumerate(answers):
@@ -126,16 +126,16 @@ def main():
                            (arguments.client_cores, os.getpid())):
         subprocess.run(["taskset", "-a", "-c", "-p", cores, str(process)], check=True,
                        capture_output=True)
-    print(f"{'texts':10} {'door':15} {'requests/s':>10} {'of gRPC':>8} {'CPU ms/request':>15}")
+    print(f"{'texts':10} {'API':15} {'requests/s':>10} {'of gRPC':>8} {'CPU ms/request':>15}")
     with multiprocessing.get_context("spawn").Pool(PROCESSES) as pool:
         for kind, sent in (("sentences", texts), ("empty", [""] * len(texts))):
             wanted = most = None
-            for door in DOORS:
-                run(pool, server, door, sent[:100], arguments.clients)  # warm
-                results, rate, cpu = run(pool, server, door, sent, arguments.clients)
+            for api in APIS:
+                run(pool, server, api, sent[:100], arguments.clients)  # warm
+                results, rate, cpu = run(pool, server, api, sent, arguments.clients)
                 wanted, most = wanted or results, most or rate
                 same = "" if results == wanted else "   ANOTHER TRANSLATION"
-                print(f"{kind:10} {door:15} {rate:10.0f} {rate / most:8.1%} {cpu * 1000:15.3f}{same}",
+                print(f"{kind:10} {api:15} {rate:10.0f} {rate / most:8.1%} {cpu * 1000:15.3f}{same}",
                       flush=True)
     return server.stop()
 

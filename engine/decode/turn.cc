@@ -22,7 +22,7 @@ namespace {
 constexpr double kShortRows = 0.75;
 // Others take this much time for each second that short requests take beside them: a seventh of
 // all.  With a quarter, half of the capacity in one-liners waited 2.3 times as long beside
-// documents as alone (99th percentile); with a seventh, 1.5 times.
+// documents as alone (99th percentile); with a seventh, 1.6 times.
 constexpr double kOthersPart = 1 / 6.0;
 // And batch work for each second of all others: a sixteenth.
 constexpr double kBatchPart = 1 / 15.0;

@@ -88,7 +88,7 @@ class Bench:
 
     def seconds(self, *arguments):
         begin = time.monotonic()
-        subprocess.run(self.command(*arguments), check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(self.command(*arguments), check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         return time.monotonic() - begin
 
     def speed(self):
@@ -96,7 +96,7 @@ class Bench:
         write_text(self.path("lines.txt"), words, "\n")
         write_text(self.path("book.txt"), words)
         write_docx(self.path("book.docx"), words)
-        lines = ("translate", "--split-sentences", "--input", self.path("lines.txt"), "--output", self.path("lines.out"))
+        lines = ("translate", "--split-sentences", "--input", self.path("lines.txt"))
         runs = {"dragoman translate": lines}
         for name in ("book.txt", "book.docx"):
             runs[f"translate-file {name}"] = ("translate-file", "-t", "de", "--overwrite", self.path(name),
@@ -116,7 +116,7 @@ class Bench:
         journal = LineCounter(output + ".part")
         while True:
             client = subprocess.Popen(self.command("translate-file", "-t", "de", source, output),
-                                      stdout=subprocess.DEVNULL)
+                                      stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             highest = 0
             while client.poll() is None:
                 time.sleep(0.05)

@@ -9,7 +9,7 @@ sys.path.insert(0, os.path.join(ROOT, "tests", "e2e"))  # for harness, which nee
 
 def add_core_flags(parser):
     parser.add_argument("--server-cores", default="0,1")
-    parser.add_argument("--client-cores", default="2,3")
+    parser.add_argument("--client-cores", default="2,3" if len(os.sched_getaffinity(0)) >= 4 else "0,1")
 
 
 def add_build_flag(parser):

@@ -44,6 +44,9 @@ def instrumented():
     return b"__asan_init" in program or b"__tsan_init" in program
 
 
+HELD_TEXTS = 128  # of hold_call
+
+
 def golden_inputs():
     """200 sentences, and Hugging Face's translations of them with MODEL."""
     path = os.path.join(SOURCE_DIR, "tests/golden/expected/en-de/golden.json")
@@ -120,17 +123,16 @@ class Server:
         while settled < 4 and self.process.poll() is None:
             last, size = size, os.fstat(self.log.fileno()).st_size
             settled = settled + 1 if size == last else 0
-            time.sleep(0.02)
+            time.sleep(0.02)  # what it is about to write comes meanwhile
         return self._read_log()
 
     def await_log(self, text, times=1):
         """Waits until the log contains `text` so many times; returns the log."""
-        end = time.monotonic() + 60
-        while (log := self._read_log()).count(text) < times:
-            if time.monotonic() > end:
-                raise AssertionError(f"{text!r} is not {times} times in the log:\n{log}")
-            time.sleep(0.02)
-        return log
+        try:
+            await_true(lambda: self._read_log().count(text) >= times, f"{text!r} {times} times in the log")
+        except AssertionError as error:
+            raise AssertionError(f"{error}\n{self._read_log()}") from None
+        return self._read_log()
 
     def _read_log(self):
         # Not by seek and read: the server writes at the same position of the file.
@@ -162,7 +164,7 @@ class Server:
         """The status code, headers and body of a GET."""
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         try:
-            with opener.open(f"http://{self.http_address}{path}", timeout=30) as response:
+            with opener.open(f"http://{self.http_address}{path}", timeout=120) as response:
                 return response.status, response.headers, response.read().decode()
         except urllib.error.HTTPError as error:
             return error.code, error.headers, error.read().decode()
@@ -183,7 +185,23 @@ def await_true(condition, what):
     while not condition():
         if time.monotonic() > end:
             raise AssertionError(f"five minutes have passed without: {what}")
-        time.sleep(0.02)
+        time.sleep(0.02)  # the interval at which it looks
+
+
+def hold_call(test, server, metadata=None):
+    """A call that has begun and lasts until it is read or cancelled, on a machine of any speed.
+
+    Its answer, a translation for each of HELD_TEXTS, is larger than what HTTP/2 lets a server send unread."""
+    channel = grpc.insecure_channel(server.grpc_address,
+                                    [("grpc.enable_http_proxy", 0), ("grpc.http2.bdp_probe", 0)])
+    test.addCleanup(channel.close)
+    call = pb_grpc.TranslationServiceStub(channel).TranslateStream(pb.TranslateRequest(
+        contents=[i["text"] for i in golden_inputs()[:HELD_TEXTS]],
+        options=pb.DecodingOptions(beam_size=4, num_hypotheses=4),
+        output=pb.OutputOptions(tokens=True, token_scores=True, alignments=True, attention=True)),
+        metadata=metadata)
+    next(call)  # it has begun; its first message is no translation yet
+    return call
 
 
 def free_port():

@@ -5,13 +5,12 @@ import signal
 import subprocess
 import tempfile
 import threading
-import time
 import unittest
 
 import grpc
 
-from harness import (FLOAT32, MODEL, SERVER, await_true, golden_inputs, pb, pb_grpc, run_server,
-                     serve)
+from harness import (FLOAT32, HELD_TEXTS, MODEL, SERVER, await_true, golden_inputs, hold_call, pb,
+                     run_server, serve)
 
 
 class StartTest(unittest.TestCase):
@@ -162,7 +161,7 @@ class StopTest(unittest.TestCase):
             thread.start()
         for _ in range(8):  # enough calls for (nearly) every client to have had a response
             started.acquire()
-        time.sleep(0.05)
+        await_true(lambda: server.metrics()["dragoman_requests_in_flight"][()] > 0, "a call is in flight")
         code = server.stop()
         for thread in clients:
             thread.join()
@@ -173,23 +172,13 @@ class StopTest(unittest.TestCase):
 
     def test_readiness_ends_before_the_server_does(self):
         server = serve(self, *FLOAT32, "--workers", "1", "--drain-timeout", "10m")
-        # The answer is larger than what HTTP/2 lets a server send unread, so the call lasts until it is read here.
-        options = [("grpc.enable_http_proxy", 0), ("grpc.http2.bdp_probe", 0)]
-        channel = grpc.insecure_channel(server.grpc_address, options)
-        self.addCleanup(channel.close)
-        texts = [i["text"] for i in golden_inputs()[:128]]
-        call = pb_grpc.TranslationServiceStub(channel).TranslateStream(pb.TranslateRequest(
-            contents=texts, options=pb.DecodingOptions(beam_size=4, num_hypotheses=4),
-            output=pb.OutputOptions(tokens=True, token_scores=True, alignments=True,
-                                    attention=True)))
-        messages = [next(call)]  # it has begun
+        call = hold_call(self, server)
         server.terminate()
         await_true(lambda: server.http("/readyz")[0] == 503, "the server is not ready")
         self.assertEqual(server.http("/healthz")[0], 200)
         self.assertIsNone(server.process.poll())
         self.assertFalse(call.done())
-        messages += call
-        self.assertEqual(sum(m.WhichOneof("event") == "translation" for m in messages), len(texts))
+        self.assertEqual(sum(m.WhichOneof("event") == "translation" for m in call), HELD_TEXTS)
         self.assertEqual(server.process.wait(timeout=60), 0)
 
 

@@ -205,17 +205,20 @@ class ScalarFinder {
   const bool flow_;
 };
 
-// A part as the library reads it: some kilobytes at a time.
+// A part as the library reads it: some kilobytes at a time, and no more once nobody wants it.  It
+// does not throw: the library's constructors leak what they have if that ends them.
 class YamlBuffer : public std::streambuf {
  public:
   YamlBuffer(std::string_view part, const DocumentOptions& options)
       : part_(part), patience_(options) {}
 
+  // Why the end came early, if it did.
+  const absl::Status& status() const { return patience_.status(); }
+
  protected:
   int_type underflow() override {
     const std::string_view next = part_.substr(at_, kPiece);
-    if (!patience_.Lasts(next.size())) throw Refused{patience_.status()};
-    if (next.empty()) return traits_type::eof();
+    if (!patience_.Lasts(next.size()) || next.empty()) return traits_type::eof();
     std::copy(next.begin(), next.end(), piece_);
     at_ += next.size();
     setg(piece_, piece_, piece_ + next.size());
@@ -313,8 +316,8 @@ class YamlHandler final : public YAML::EventHandler {
 Passages ReadYaml(std::string_view part, const DocumentOptions& options) {
   RETURN_IF_ERROR(CheckUtf8(part));
   YamlHandler handler(part, options);
+  YamlBuffer buffer(part, options);
   try {
-    YamlBuffer buffer(part, options);
     std::istream stream(&buffer);
     YAML::Parser parser(stream);
     while (parser.HandleNextDocument(handler)) {
@@ -322,11 +325,13 @@ Passages ReadYaml(std::string_view part, const DocumentOptions& options) {
   } catch (const Refused& refused) {
     return refused.status;
   } catch (const YAML::Exception& exception) {
+    RETURN_IF_ERROR(buffer.status());
     return DamagedLine(std::max(0, exception.mark.line) + 1,
                        absl::StrCat("is not YAML: ", exception.msg));
   } catch (const std::exception& exception) {
     return DamagedLine(1, absl::StrCat("is not YAML: ", exception.what()));
   }
+  RETURN_IF_ERROR(buffer.status());
   return handler.TakePassages();
 }
 

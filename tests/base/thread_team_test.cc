@@ -101,6 +101,7 @@ TEST(ThreadTeam, ItsThreadsEndWithItAsleepOrAwake) {
         std::atomic<int> done = 0;
         if (works) team.Split(100, 1, [&](int, int first, int end) { done += end - first; });
         EXPECT_EQ(done, works ? 100 : 0);
+        // Members that find no work for some milliseconds fall asleep.
         std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
       }
       // A thread that was joined may stay listed for a moment.

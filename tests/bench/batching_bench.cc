@@ -80,6 +80,7 @@ template <typename Serve>
 absl::Time Play(const std::vector<Arrival>& arrivals, const Serve& serve) {
   const absl::Time start = absl::Now();
   for (size_t i = 0; i < arrivals.size(); ++i) {
+    // Until it arrives.
     absl::SleepFor(start + arrivals[i].due - absl::Now());
     serve(i, start + arrivals[i].due);
   }

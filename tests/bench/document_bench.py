@@ -119,7 +119,7 @@ class Bench:
                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             highest = 0
             while client.poll() is None:
-                time.sleep(0.05)
+                time.sleep(0.05)  # between two looks at its memory
                 try:
                     highest = max(highest, peak(client.pid))
                     done = journal.count()

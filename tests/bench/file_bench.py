@@ -98,7 +98,7 @@ def run_command(flags, server, lines_path, output, stops):
             pin([CLIENT, "translate", "--server", server.grpc_address, "--beam-size", "1",
                  "--input", lines_path, "--resume", output], flags.client_cores))
         while client.poll() is None:
-            time.sleep(flags.sample)
+            time.sleep(flags.sample)  # between two looks at its memory
             done = written.count()
             if client.poll() is None:
                 sampler.at(done, client.pid)

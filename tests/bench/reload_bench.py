@@ -74,7 +74,7 @@ def reload(server, link, versions, result, ending):
             memory = max(memory, resident(server))
             if time.monotonic() - begin > 60:
                 raise TimeoutError(f"no version was {result} in a minute")
-            time.sleep(0.02)
+            time.sleep(0.02)  # between two looks at its memory
         seconds.append(time.monotonic() - begin)
     return seconds, memory
 

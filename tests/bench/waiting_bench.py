@@ -86,7 +86,7 @@ def measure(server, company):
                 ends[code] = ends.get(code, 0) + 1
                 if code not in ("OK", "cut"):
                     print(call.details(), file=sys.stderr)
-                    time.sleep(0.1)
+                    time.sleep(0.1)  # a client that was refused comes back later
 
     def keep_bulk(_):
         room = threading.Semaphore(400)  # more than the server keeps open
@@ -104,7 +104,7 @@ def measure(server, company):
                for m in COMPANY[company](server)]
     for thread in threads:
         thread.start()
-    time.sleep(1 if threads else 0)
+    time.sleep(1 if threads else 0)  # the company has begun before the first is measured
     seconds = []
     with server.new_channel() as channel:
         stub = pb_grpc.TranslationServiceStub(channel)

@@ -53,7 +53,7 @@ grpc::Status Answer(const std::string& text, int index, size_t attempts) {
   if (text == "draining" || text == "draining once" || text == "draining twice") {
     return grpc::Status(grpc::UNAVAILABLE, "the server is draining");
   }
-  if (text == "slow") absl::SleepFor(absl::Milliseconds(500));
+  if (text == "slow") absl::SleepFor(absl::Milliseconds(500));  // as a slow server would
   return grpc::Status::OK;
 }
 
@@ -105,6 +105,7 @@ grpc::Status FakeServer::Translations::Translate(grpc::ServerContext* context,
   }
   for (int i = 0; i < request->contents_size(); ++i) {
     std::string text = request->contents(i);
+    // gRPC does not tell the thread of a call that its client has gone: it has to ask.
     while (text == "never" && !context->IsCancelled()) absl::SleepFor(absl::Milliseconds(1));
     if (grpc::Status status = Answer(text, i, attempts); !status.ok()) return status;
     std::transform(text.begin(), text.end(), text.begin(), ::toupper);

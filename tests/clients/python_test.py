@@ -206,12 +206,12 @@ class RetryTest(unittest.TestCase):
         self.addCleanup(server.stop, None)
         self.address = f"127.0.0.1:{port}"
         self.retry = dragoman.Retry(initial_backoff=0.01)
-        self.client = dragoman.Client(self.address, retry=self.retry, timeout=10)
+        self.client = dragoman.Client(self.address, retry=self.retry, timeout=50)
         self.addCleanup(self.client.close)
 
     def asynchronously(self, use):
         async def main():
-            async with dragoman.aio.Client(self.address, retry=self.retry, timeout=10) as client:
+            async with dragoman.aio.Client(self.address, retry=self.retry, timeout=50) as client:
                 return await use(client)
         return asyncio.run(main())
 

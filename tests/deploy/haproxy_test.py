@@ -9,7 +9,6 @@ import socket
 import subprocess
 import tempfile
 import threading
-import time
 import unittest
 
 import grpc
@@ -48,13 +47,15 @@ class Haproxy:
             environment[f"DRAGOMAN_{name}_HTTP"] = str(backend.http_port)
         self.process = subprocess.Popen(["haproxy", "-db", "-f", CONFIG], env=environment,
                                         stdout=self.log, stderr=self.log)
-        for _ in range(100):
-            with socket.socket() as s:
-                if s.connect_ex(("127.0.0.1", int(self.address.rsplit(":", 1)[1]))) == 0:
-                    return
-            time.sleep(0.1)
-        self.log.seek(0)
-        raise AssertionError(f"haproxy does not listen:\n{self.log.read()}")
+        await_true(self.listens_or_ended, "haproxy listens")
+        if self.process.poll() is not None:
+            self.log.seek(0)
+            raise AssertionError(f"haproxy does not listen:\n{self.log.read()}")
+
+    def listens_or_ended(self):
+        with socket.socket() as s:
+            listens = s.connect_ex(("127.0.0.1", int(self.address.rsplit(":", 1)[1]))) == 0
+        return listens or self.process.poll() is not None
 
     def stop(self):
         self.process.send_signal(signal.SIGUSR1)
@@ -98,7 +99,7 @@ class Callers:
                 number += 1
                 text = self.texts[number % len(self.texts)]
                 try:
-                    response = stub.Translate(pb.TranslateRequest(contents=[text]), timeout=30)
+                    response = stub.Translate(pb.TranslateRequest(contents=[text]), timeout=120)
                     with self.lock:
                         self.calls += 1
                         self.answers.setdefault(text, set()).add(
@@ -146,7 +147,8 @@ class HaproxyTest(unittest.TestCase):
         self.await_served(self.a, self.b)
 
         self.a.kill()
-        time.sleep(2)
+        calls = callers.calls
+        await_true(lambda: callers.calls > calls + 100, "calls go on without it")
         self.a.start()
         self.await_served(self.a)
 
@@ -188,8 +190,11 @@ class HaproxyTest(unittest.TestCase):
                 return subprocess.Popen([CLIENT, *arguments], stderr=subprocess.PIPE, text=True)
 
             self.await_served(self.a, self.b)
+            def sentences():
+                return self.a.server.metrics()["dragoman_sentences_total"][()]
+            before = sentences()
             pods = [start(shard) for shard in range(shards)]
-            time.sleep(0.3)
+            await_true(lambda: sentences() > before, "the server works for them")
             self.a.kill()
             pods[1].kill()
             pods[1].communicate()

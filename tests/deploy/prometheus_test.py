@@ -86,26 +86,26 @@ class Prometheus:
                  f"--storage.tsdb.path={self.directory.name}/data"],
                 stdout=log, stderr=subprocess.STDOUT)
 
-    def await_ready(self, timeout=60):
+    def await_ready(self, timeout=300):
         deadline = time.monotonic() + timeout
         while True:
             try:
-                with self.opener.open(f"{self.url}/-/ready", timeout=30):
+                with self.opener.open(f"{self.url}/-/ready", timeout=120):
                     return
             except urllib.error.URLError:  # not listening yet, or 503
                 if time.monotonic() > deadline:
                     raise
-                time.sleep(0.1)
+                time.sleep(0.1)  # the interval at which it looks
 
     def stop(self):
         self.process.terminate()
-        self.process.wait(timeout=30)
+        self.process.wait(timeout=120)
         self.directory.cleanup()
 
     def get(self, path, **parameters):
         url = f"{self.url}/api/v1/{path}?{urllib.parse.urlencode(parameters)}"
         try:
-            with self.opener.open(url, timeout=30) as response:
+            with self.opener.open(url, timeout=120) as response:
                 return json.load(response)["data"]
         except urllib.error.HTTPError as error:
             raise AssertionError(f"{parameters}: {error.read().decode()}") from error
@@ -116,7 +116,7 @@ class Prometheus:
         return {json.dumps(sample["metric"], sort_keys=True): float(sample["value"][1])
                 for sample in result}
 
-    def await_value(self, promql, wanted, timeout=120):
+    def await_value(self, promql, wanted, timeout=300):
         """Waits until some sample of the query is `wanted`."""
         deadline = time.monotonic() + timeout
         last = None
@@ -124,7 +124,7 @@ class Prometheus:
             last = self.query(promql)
             if any(wanted(value) for value in last.values()):
                 return
-            time.sleep(0.2)
+            time.sleep(0.2)  # the interval at which it looks; Prometheus has a new value each second
         raise AssertionError(f"{promql} is still {last}")
 
 

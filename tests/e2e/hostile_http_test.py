@@ -3,6 +3,7 @@
 DRAGOMAN_HOSTILE_REQUESTS sets their number (default 2,000).
 """
 
+import contextlib
 import os
 import random
 import re
@@ -84,7 +85,7 @@ class HostileHttpTest(ServerTest):
     def send(self, request, server=None):
         """Returns the code of the response; 0 if the server hung up without one."""
         host, port = (server or self.server).http_address.rsplit(":", 1)
-        with socket.create_connection((host, int(port)), timeout=30) as connection:
+        with socket.create_connection((host, int(port)), timeout=120) as connection:
             try:
                 connection.sendall(request)
                 connection.shutdown(socket.SHUT_WR)
@@ -126,13 +127,14 @@ class HostileHttpTest(ServerTest):
             for thread in threads:
                 thread.join()
 
-        burst(total // 2, 0)  # lets threads, pools and caches grow to their full size
-        before = self.memory()
-        burst(total - total // 2, 4)
-        grown = self.memory() - before
-        print(f"memory: {before} KiB, and {grown} KiB more after {total - total // 2} requests")
-        self.assertEqual(wrong[:5], [])
-        self.assertLess(grown, 24 * 1024)
+        # Threads, pools and caches grow to their full size, some earlier and some later; a leak grows in every part.
+        memory, part = [self.memory()], max(1, total // 8)
+        while len(memory) <= 8 or min(b - a for a, b in zip(memory[-5:], memory[-4:])) > 10 * part:
+            burst(part, 4 * len(memory))
+            memory.append(self.memory())
+            self.assertEqual(wrong[:5], [])
+            self.assertLess(len(memory), 40, f"memory grows by more than 10 KiB a request: {memory} KiB")
+        print(f"memory in KiB, each after another {part} requests: {memory}")
         self.assertIsNone(self.server.process.poll())
         self.assertEqual(self.send(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"), 200)
         self.assertEqual(self.server.metrics()["dragoman_requests_in_flight"][()], 0)
@@ -143,11 +145,13 @@ class HostileHttpTest(ServerTest):
         host, port = server.http_address.rsplit(":", 1)
         slow = [socket.create_connection((host, int(port))) for _ in range(200)]
         for i, connection in enumerate(slow):
-            connection.sendall(post(GOOD)[:10 + i % 100])
+            with contextlib.suppress(ConnectionError):  # it was cut already, if this has taken a second
+                connection.sendall(post(GOOD)[:10 + i % 100])
         self.assertEqual(self.send(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n", server), 200)
         for connection in slow:
-            connection.settimeout(20)
-            self.assertIn(connection.recv(4096)[:12], (b"HTTP/1.1 408", b""))
+            connection.settimeout(60)
+            with contextlib.suppress(ConnectionError):
+                self.assertIn(connection.recv(4096)[:12], (b"HTTP/1.1 408", b""))
             connection.close()
         self.assertEqual(server.stop(), 0)
 

@@ -33,7 +33,7 @@ class Client:
     def __init__(self, server, context=None):
         kind = http.client.HTTPConnection if context is None else http.client.HTTPSConnection
         options = {} if context is None else {"context": context}
-        self.connection = kind(server.http_address, timeout=30, **options)
+        self.connection = kind(server.http_address, timeout=120, **options)
 
     def __enter__(self):
         return self

@@ -45,7 +45,7 @@ class ModelsDirectoryTest(unittest.TestCase):
         path = self.add("anything", model=["model.ende.intgemm8.bin"], vocab=["srcvocab.ende.spm", "trgvocab.ende.spm"],
                         lex=["lex.ende.s2t.bin"])
         server = self.serve("--model", "en-de=" + path)
-        model = server.models.GetModel(pb.GetModelRequest(), timeout=30)
+        model = server.models.GetModel(pb.GetModelRequest(), timeout=120)
         self.assertEqual((list(model.source_languages), list(model.target_languages)), (["en"], ["de"]))
         self.assertNotEqual(server.translate("the house is old").translations[0].hypotheses[0].text, "")
 
@@ -60,7 +60,7 @@ class ModelsDirectoryTest(unittest.TestCase):
         with open(os.path.join(self.root, "ende", "metadata.json"), "w", encoding="utf-8") as file:
             file.write('{"name": "ende", "version": 1}')
         server = self.serve("--models", self.root)
-        listed = server.models.ListModels(pb.ListModelsRequest(), timeout=30).models
+        listed = server.models.ListModels(pb.ListModelsRequest(), timeout=120).models
         self.assertEqual([model.name for model in listed], ["en-zh", "en-de", "fr-en"])
         direct = server.translate("the house", source_language="en", target_language="de")
         self.assertEqual(direct.model, "en-de")
@@ -112,7 +112,7 @@ class ModelsDirectoryTest(unittest.TestCase):
         log = server.await_log("model not loaded", times=2)
         self.assertRegex(log, "model not loaded model=de-en reason=broken error=.*deen")
         self.assertRegex(log, "model not loaded model=lost_found reason=broken")
-        listed = {model.name: model for model in server.models.ListModels(pb.ListModelsRequest(), timeout=30).models}
+        listed = {model.name: model for model in server.models.ListModels(pb.ListModelsRequest(), timeout=120).models}
         self.assertTrue(listed["en-de"].is_default)
         self.assertEqual([(v.label, v.state, v.failure) for v in listed["de-en"].versions],
                          [("stable", pb.Model.STATE_FAILED, "broken")])

@@ -7,14 +7,13 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 import unittest
 
 import ctranslate2_models as ct2
 from certificates import Authority
 from fake_hub import FakeHub, Repository
 from fake_index import FakeIndex
-from harness import CLIENT, SOURCE_DIR, Server, pb
+from harness import CLIENT, SOURCE_DIR, Server, await_true, pb
 
 NAME = "Helsinki-NLP/opus-mt-en-de"
 LARGE = "model.safetensors"
@@ -122,9 +121,8 @@ class PullTest(unittest.TestCase):
         self.hub.fail("cdn", LARGE, ("cut", 1_000_000), *[503] * 10)
         process = subprocess.Popen([CLIENT, "pull", "--no-check", NAME], cwd=self.directory,
                                    env=self.environment(), stderr=subprocess.DEVNULL)
-        while not any(headers.get("Range") for _, _, headers in self.hub.requests):
-            self.assertIsNone(process.poll())
-            time.sleep(0.02)
+        await_true(lambda: any(headers.get("Range") for _, _, headers in self.hub.requests),
+                   "it goes on after the cut")
         process.send_signal(signal.SIGKILL)
         process.wait()
         self.assert_nothing_there()
@@ -314,7 +312,7 @@ class IndexTest(unittest.TestCase):
         arguments[1] = arguments[1].replace("=", "=" + self.directory + "/")
         server = Server(*arguments)
         self.addCleanup(server.stop)
-        return server.models.GetModel(pb.GetModelRequest(), timeout=30)
+        return server.models.GetModel(pb.GetModelRequest(), timeout=120)
 
     def package(self):
         """A package of Argos with a sentence splitter, which the server does not need."""

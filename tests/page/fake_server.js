@@ -164,7 +164,7 @@ class FakeServer {
     response.writeHead(200, {'content-type': 'text/event-stream'});
     for (const part of whole.hypotheses[0].text.split(/(?<= )/)) {
       response.write(`data: ${JSON.stringify({stableText: part})}\n\n`);
-      await sleep(10);
+      await sleep(10); // or the browser would read several parts at once
     }
     response.write(`data: ${JSON.stringify({translation: whole})}\n\n`);
     response.end(`data: ${JSON.stringify({summary: SUMMARY})}\n\n`);

@@ -262,7 +262,7 @@ TEST_F(StreamTest, AClientThatDoesNotReadIsPushedBack) {
     const std::string id(4000, 'i');
     while (written < 100'000 && call->Write(ItemFor(id, "The cat is old."))) ++written;
   });
-  // The writer must come to a halt.
+  // The writer must come to a halt: for a while, nothing was taken.
   for (int last = -1; written != last || written == 0;) {
     last = written;
     absl::SleepFor(absl::Milliseconds(500));

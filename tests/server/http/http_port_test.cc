@@ -212,6 +212,7 @@ TEST_F(ImpatientHttpPortTest, AnIdleConnectionIsKeptAndOthersAreServedMeanwhile)
   RawHttpClient idle(port_->address());
   idle.Send("GET /query?1 HTTP/1.1\r\nHost: x\r\n\r\n");
   EXPECT_EQ(idle.Receive().body, "1");
+  // Longer than a client may take for a request that it has begun.
   absl::SleepFor(1.2 * kPatience);
   idle.Send("GET /query?2 HTTP/1.1\r\nHost: x\r\n\r\n");
   EXPECT_EQ(idle.Receive().body, "2");

@@ -272,9 +272,8 @@ class HostileTest(ServerTest):
             print(f"slowest one-liner {1000 * slowest:.0f} ms, {taken} requests of bulk calls taken, "
                   f"memory {self.resident() / 1e6:.0f} MB", flush=True)
             self.assertLess(slowest, 20)  # and not as long as the others, who wait for minutes
-            # 40 MB; gRPC itself buffers a part of them.  Calls without flow control take them all.
+            # Buffers of both sides hold tens of thousands.  Calls without flow control never stop.
             await_true(lambda: self.stands_still(lambda: taken), "the bulk calls' flow stops")
-            self.assertLess(taken, 80_000)
             for call in streams[1:] + bulks:
                 call.cancel()
             self.assertEqual(sum(1 for message in streams[0]

@@ -201,9 +201,7 @@ class OutlineMaker {
       return;
     }
     Add(HtmlEvent::kStart, token, number);
-    if (!foreign && kind.content != HtmlContent::kData) {
-      tokenizer_.Enter(kind.content, tag.name());
-    }
+    if (kind.content != HtmlContent::kData) tokenizer_.Enter(kind.content, tag.name());
     Push(number, tag.name());
   }
 
@@ -220,8 +218,7 @@ class OutlineMaker {
     }
     element.sealed = parent.sealed || ignored || kind.sealed;
     element.translated = !element.sealed && says.value_or(parent.translated && !kind.copied);
-    if (blocks_.empty() && kind.block && !kind.is_void && element.translated &&
-        tag.Find("dir") == nullptr) {
+    if (blocks_.empty() && kind.block && element.translated && tag.Find("dir") == nullptr) {
       element.direction_place = token.name.end;
     }
     if (element.translated && !parent.translated) Tell(&HtmlElement::has_exception);

@@ -15,15 +15,14 @@
 #include <utility>
 
 #include "engine/text/cell_links.h"
+#include "engine/text/gaps.h"
 
 namespace dragoman {
 namespace {
 
-constexpr float kLeastShare = 0.2f;    // of a cell of the target that has something of a mark
-constexpr float kLeastPartner = 0.2f;  // share of a cell that is the counterpart of another one
+constexpr float kLeastShare = 0.2f;  // of a cell of the target that has something of a mark
 constexpr float kMostly = 0.5f;
-constexpr int kSteps = 12;      // F converges in fewer
-constexpr int kNeighbours = 8;  // looked at on each side of an empty mark
+constexpr int kSteps = 12;  // F converges in fewer
 
 // Cells [begin, end) of the target.
 using Interval = TextSpan;
@@ -36,9 +35,8 @@ class Placer {
         links_(sentence, marks),
         intervals_(marks.size()),
         spans_(marks.size()),
-        children_(ChildrenOf(marks)) {
-    FindPartners();
-  }
+        children_(ChildrenOf(marks)),
+        gaps_(&links_, marks) {}
 
   Placement Place() {
     for (size_t parent = 0; parent < children_.size(); ++parent) PlaceChildren(parent);
@@ -56,7 +54,6 @@ class Placer {
     float found = 0.0f;  // the inside of `best`
   };
 
-  void FindPartners();
   TextSpan SaidOf(const SentenceMark& mark) const;
   Candidate CandidateOf(size_t mark) const;
   void Choose(Interval within, const std::vector<char>& taken, Candidate* candidate) const;
@@ -64,7 +61,6 @@ class Placer {
                    const std::vector<char>& taken) const;
   void PlaceChildren(size_t parent);
   TextSpan SpanOf(size_t mark, Interval cells) const;
-  size_t PlaceNear(const SentenceMark& mark) const;
   size_t Outside(size_t place, size_t mark, const std::vector<size_t>& siblings) const;
   std::string_view Said(size_t t) const {
     const TextSpan span = links_.target()[t].span;
@@ -76,28 +72,11 @@ class Placer {
   const AlignedSentence& sentence_;
   const absl::Span<const SentenceMark> marks_;
   const CellLinks links_;
-  std::vector<Interval> partners_;   // of the source cells; empty if there are none
   std::vector<Interval> intervals_;  // of the marks
   std::vector<TextSpan> spans_;      // of the marks
   const std::vector<std::vector<size_t>> children_;
+  const Gaps gaps_;
 };
-
-// The target cells that a source cell has become.
-void Placer::FindPartners() {
-  const int targets = static_cast<int>(links_.target().size());
-  for (int s = 0; s < static_cast<int>(links_.source().size()); ++s) {
-    int best = 0;
-    for (int t = 1; t < targets; ++t) {
-      if (links_.Share(t, s, s + 1) > links_.Share(best, s, s + 1)) best = t;
-    }
-    Interval& partner = partners_.emplace_back();
-    if (targets == 0 || links_.Share(best, s, s + 1) < kLeastPartner) continue;
-    int begin = best, end = best + 1;
-    while (begin > 0 && links_.Share(begin - 1, s, s + 1) >= kMostly) --begin;
-    while (end < targets && links_.Share(end, s, s + 1) >= kMostly) ++end;
-    partner = {static_cast<size_t>(begin), static_cast<size_t>(end)};
-  }
-}
 
 // Where the translation says the stand-in of an opaque mark, if it does so.
 TextSpan Placer::SaidOf(const SentenceMark& mark) const {
@@ -242,47 +221,10 @@ void Placer::PlaceChildren(size_t parent) {
       spans_[m] = SpanOf(m, {});
       continue;
     }
-    size_t place = std::clamp(PlaceNear(marks_[m]), span.begin, span.end);
+    size_t place = std::clamp(gaps_.PlaceOf(marks_[m]), span.begin, span.end);
     place = Outside(place, m, placed);
     spans_[m] = {place, place};
   }
-}
-
-// Where a mark without words belongs: next to what a neighbour of it has become.
-size_t Placer::PlaceNear(const SentenceMark& mark) const {
-  const std::vector<Cell>& source = links_.source();
-  const std::vector<Cell>& target = links_.target();
-  if (target.empty()) return 0;
-  const auto after = std::partition_point(source.begin(), source.end(), [&](const Cell& cell) {
-    return cell.span.end <= mark.text.begin;
-  });
-  const auto before = std::partition_point(
-      after, source.end(), [&](const Cell& cell) { return cell.span.begin < mark.text.end; });
-  const int previous = static_cast<int>(after - source.begin()) - 1;
-  const int next = static_cast<int>(before - source.begin());
-  const int cells = static_cast<int>(source.size());
-  // What is not read, such as an emoji, begins or ends a sentence in any language.
-  if (mark.kind == MarkKind::kOpaque && mark.read.empty()) {
-    if (next == cells) return target.back().span.end;
-    if (previous < 0) return target.front().span.begin;
-  }
-  const bool touches_previous = previous >= 0 && source[previous].span.end == mark.text.begin;
-  const bool touches_next = next < cells && source[next].span.begin == mark.text.end;
-  const bool punctuation = next < cells && source[next].is_punctuation;
-  const bool next_first =
-      touches_next != touches_previous ? touches_next : !touches_next && !punctuation;
-  for (int i = 0; i < 2 * kNeighbours; ++i) {
-    const bool forward = (i % 2 == 0) == next_first;
-    const int cell = forward ? next + i / 2 : previous - i / 2;
-    if (cell < 0 || cell >= cells || partners_[cell].size() == 0) continue;
-    const Interval partner = partners_[cell];
-    return forward ? target[partner.begin].span.begin : target[partner.end - 1].span.end;
-  }
-  // No neighbour has become anything: in proportion.
-  const size_t cell =
-      std::min(target.size() - 1, static_cast<size_t>(previous + 1) * target.size() /
-                                      std::max<size_t>(1, source.size()));
-  return target[cell].span.begin;
 }
 
 // The nearest place to `place` that is not within one of the siblings of a mark, which are in

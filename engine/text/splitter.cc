@@ -17,6 +17,7 @@
 
 #include "engine/base/utf8.h"
 #include "engine/text/splitter_tables.h"
+#include "engine/text/words.h"
 
 namespace dragoman {
 namespace {
@@ -153,6 +154,13 @@ class Splitter {
     return i > begin && At(i) == ')';
   }
 
+  // Whether a single quote is within a word: "don’t", "o‘zbek".
+  bool IsApostrophe(size_t i) const {
+    const bool quote = At(i) == U'‘' || At(i) == U'’';
+    return quote && i > 0 && i + 1 < size() && IsWordCharacter(At(i - 1)) &&
+           ContinuesWord(At(i + 1));
+  }
+
   // For each character that opens a quotation or bracket which is closed soon, and in the same
   // line, where it closes.
   void FindPairs() {
@@ -160,6 +168,7 @@ class Splitter {
     std::vector<size_t> open;
     for (size_t i = 0; i < size(); ++i) {
       if (IsLineBreak(At(i))) open.clear();
+      if (IsApostrophe(i)) continue;
       const bool straight = At(i) == '"';
       const bool may_close = !straight || (i > 0 && !IsWhiteSpace(At(i - 1)));
       const auto closes = [&](size_t o) {
@@ -240,7 +249,7 @@ class Splitter {
     if (At(i) == ')' || At(i) == U'）') ++i;
     marker.closers = i - closers;
     const bool bracket = i > closers && At(i - 1) != '.';
-    if (i == number || i == closers || (!bracket && marker.letter && marker.bullet == 0)) return {};
+    if (i == number || i == closers) return {};
     if (!(bracket ? !IsTerminator(At(i)) : IsWhiteSpace(At(i)))) return {};
     size_t next = i;
     while (At(next) == ' ') ++next;

@@ -53,12 +53,14 @@ inline constexpr std::string_view kAbbreviations[] = {
 // one of them, after several single letters, or after "I", ends a sentence if one of these words
 // follows.
 inline constexpr std::string_view kStarters[] = {
-    "A",     "An",    "And",  "At",    "But",     "Did",   "Do",    "Does", "Finally",
-    "For",   "He",    "His",  "How",   "However", "I",     "I'm",   "I’m",  "If",
-    "In",    "Is",    "It",   "Its",   "Later",   "Let's", "More",  "My",   "No",
-    "On",    "Our",   "She",  "So",    "That",    "The",   "Their", "Then", "There",
-    "These", "They",  "This", "Those", "To",      "Was",   "We",    "Were", "What",
-    "When",  "Where", "Who",  "Why",   "Yes",     "You",   "Your"};
+    "A",        "After", "All",   "Although",  "An",  "And",     "As",       "At",      "Because",
+    "Before",   "Both",  "But",   "By",        "Did", "Do",      "Does",     "Each",    "Finally",
+    "For",      "From",  "He",    "His",       "How", "However", "Hundreds", "I",       "I'm",
+    "I’m",      "If",    "In",    "Is",        "It",  "Its",     "Later",    "Let's",   "Many",
+    "Millions", "More",  "Most",  "My",        "No",  "On",      "Our",      "Several", "She",
+    "Since",    "So",    "Some",  "That",      "The", "Their",   "Then",     "There",   "These",
+    "They",     "This",  "Those", "Thousands", "To",  "Was",     "We",       "Were",    "What",
+    "When",     "Where", "While", "Who",       "Why", "With",    "Yes",      "You",     "Your"};
 // After these, every word in upper case begins a sentence, unless it is an abbreviation.
 inline constexpr std::string_view kHours[] = {"a.m", "p.m", "A.M", "P.M"};
 
@@ -93,8 +95,8 @@ struct Pair {
 };
 inline constexpr Pair kPairs[] = {{U'(', U')'},   {U'[', U']'},   {U'“', U'”'},   {U'„', U'“'},
                                   {U'„', U'”'},   {U'«', U'»'},   {U'（', U'）'}, {U'「', U'」'},
-                                  {U'『', U'』'}, {U'【', U'】'}, {U'《', U'》'}, {U'〈', U'〉'},
-                                  {U'"', U'"'}};
+                                  {U'‘', U'’'},   {U'‚', U'‘'},   {U'‹', U'›'},   {U'『', U'』'},
+                                  {U'【', U'】'}, {U'《', U'》'}, {U'〈', U'〉'}, {U'"', U'"'}};
 inline constexpr size_t kLongestFootnote = 6;  // "11 12", in characters
 inline constexpr size_t kDeepest = 16;         // of pairs within pairs
 inline constexpr char32_t kGenitive = U'の';   // no sentence ends in it

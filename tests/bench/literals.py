@@ -4,8 +4,12 @@
     tests/bench/literals.py --server 127.0.0.1:9464 --model en-de --source en --target de
 
 Each of 2,000 sentences is a pattern with a literal of some kind in its gap.  A literal is kept if it is in the
-translation exactly once.  A neighbour is right if it is one that a name (NAMES) has in the translation of the same
-pattern, as far as the name is in there exactly once.
+translation exactly once.
+
+What stands for a word has the right neighbour if one next to it is next to a name (NAMES), too, in the translation of
+the same pattern, as far as the name is in there exactly once.  An emoji stands for no word: "We send you 🙂 tomorrow."
+has no object, and "Wir schicken dir 🙂 morgen." is right, though it is "Wir schicken dir morgen Tom."  It is right if
+the word before it means what the word before it meant, or the word after it what that meant (BESIDE).
 """
 
 import argparse
@@ -33,7 +37,69 @@ Where is @?
 She said that @ was closed.
 Use @ instead.
 I love you @""".split("\n")
-NAMES = "Tom Anna Boston Wikipedia Linux".split()  # persons, places and things, which are translated differently
+# Persons, places and a thing, which are translated differently.  They are names that small models copy: a model that
+# cannot spell a name says nothing about its place.
+NAMES = "Tom Anna Mary Boston Berlin Paris Google".split()
+# For each pattern, what may stand before and after an emoji: ^ at the beginning, $ at the end.
+BESIDE = {
+    "de": """sieht|in im
+öffne öffnen öffnet auf|und
+an nach zu|wenn falls
+^|ist
+besuch besuche besuchen besucht|für um
+fand|auf
+datei|war wurde ist
+hallo|,
+auf|um zu
+dir euch dich ihnen|morgen
+kennst kennen kennt weißt wissen es das|?
+für|. !
+von vom des|ist
+mit|jeden jedem jeder
+ist|?
+^|und
+dass das|war wurde ist sei
+benutze benutzen verwende verwenden nimm|stattdessen statt
+dich euch sie|$""",
+    "fr": """voit|dans
+ouvrez ouvrir ouvre|et
+à|si
+^|n est
+visitez visite visiter|pour
+trouvé|sur
+fichier|n a était
+bonjour salut|,
+sur|pour
+vous te|demain
+connaissez connais savez sais|?
+pour|. !
+de du|est
+avec|chaque tous
+est|?
+^|et
+que|était c a est
+utilisez utilise utiliser|plutôt à au
+vous|$""",
+    "es": """ve|en
+abra abre abrir|y
+a|si
+^|no
+visite visita visitar|para por
+encontré|en sobre
+archivo|no fue
+hola|,
+en|para
+te le les|mañana
+conoces conoce sabes sabe|?
+por|. !
+de del|es está
+con|cada todos
+está es|?
+^|y
+que|estaba fue
+use usa usar utilice utiliza|en
+ti|$"""}
+ELIDED = {"ne": "n", "de": "d", "que": "qu", "le": "l", "la": "l"}  # "ne fut" and "n'était"
 WORDS = "alpha beta count name total user file page item order".split()
 
 
@@ -69,7 +135,15 @@ def translate(arguments, texts, **more):
 def neighbours(text, literal):
     before, _, after = text.partition(literal)
     words = (before.split() or ["^"])[-1], (re.findall(r"\w+|[^\w\s]", after) or ["$"])[0]
-    return [word.strip(".,?!") for word in words]
+    return [ELIDED.get(word, word.strip(".,?!")) for word in words]
+
+
+def is_beside(pattern, language, text, literal):
+    """Whether a word next to an emoji means what the one next to it meant."""
+    before, after = (side.split(" ") for side in BESIDE[language].split("\n")[PATTERNS.index(pattern)].split("|"))
+    left, right = neighbours(text, literal)
+    mark = text.partition(literal)[2].strip()[:1]
+    return left.lower() in before or right.lower() in after or mark in after
 
 
 def main():
@@ -99,7 +173,10 @@ def main():
         row[0] += 1
         kept = text.count(literal) == 1
         row[1] += kept
-        if kept and named[pattern]:
+        if kept and kind == "emoji" and arguments.target in BESIDE:
+            row[2] += 1
+            row[3] += is_beside(pattern, arguments.target, text, literal)
+        elif kept and kind != "emoji" and named[pattern]:
             row[2] += 1
             got = neighbours(text, literal)
             row[3] += any(left == got[0] or right == got[1] for left, right in named[pattern])

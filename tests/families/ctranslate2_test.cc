@@ -93,6 +93,23 @@ TEST_F(CTranslate2Directory, WithoutATokenizerWordsAndCharactersAreTokens) {
   EXPECT_EQ(model->tokenizer->Decode({3, 4, 5, 1}), "The  cat .");
 }
 
+// >>deu<< and >>fra<< name languages, unless the configuration puts one of them before each text.
+TEST_F(CTranslate2Directory, ALanguageTagFollowsTheTokensOfTheConfiguration) {
+  Write("shared_vocabulary.json", R"(["<s>", "</s>", "<unk>", ">>deu<<", ">>fra<<", "cat"])");
+  Write("config.json", R"({"add_source_bos": true, "decoder_start_token": "<s>"})");
+  absl::StatusOr<ModelDirectory> model = OpenModelDirectory(path_);
+  ASSERT_TRUE(model.ok()) << model.status();
+  const Tokenizer* tokenizer = model->tokenizer.get();
+  EXPECT_THAT(tokenizer->Encode("cat").ids, ElementsAre(0, 5, 1));
+  const Frame frame = tokenizer->FrameOf({"", "fra"});
+  EXPECT_THAT(tokenizer->Encode("cat", frame).ids, ElementsAre(0, 4, 5, 1));
+  Write("config.json",
+        R"({"bos_token": ">>deu<<", "add_source_bos": true, "decoder_start_token": "<s>"})");
+  model = OpenModelDirectory(path_);
+  ASSERT_TRUE(model.ok()) << model.status();
+  EXPECT_THAT(model->tokenizer->Encode("cat").ids, ElementsAre(3, 5));
+}
+
 // CheckAllIsRead refuses what is left over.
 TEST_F(CTranslate2Directory, WhatIsNotKnownIsLeftOver) {
   Change("encoder/pre_norm", "encoder/rope_dim");

@@ -140,6 +140,8 @@ TEST(HtmlReader, AnElementMaySayThatItIsNotTranslated) {
   EXPECT_THAT(Read("<div translate=NO><p title=t>a</p></div><p>b"), ElementsAre("b"));
   EXPECT_THAT(Read("<p translate=no>a<p>b"), ElementsAre("[a]=a;", "b"));
   EXPECT_THAT(Read("<p translate=no>a<br>b</p>c"), ElementsAre("c"));
+  EXPECT_THAT(Read("a <b translate=no>b<br>c</b> d"),
+              ElementsAre("a [<b translate=no>b<br>c</b>]=b c; d"));
   EXPECT_THAT(Read("a <code translate=yes>b</code>"),
               ElementsAre("a <code translate=yes>b</code>"));
 }
@@ -177,6 +179,8 @@ TEST(HtmlReader, ValuesAreTextInButtonsAndDescriptions) {
               ElementsAre("a", "b", "c", "d"));
   EXPECT_THAT(Read("<x title=a><i translate=yes title=b>c</i></x>", {.ignore_tags = {"x"}}),
               ElementsAre("[<x title=a><i translate=yes title=b>c</i></x>]=c;"));
+  EXPECT_THAT(Read("<x title=a><i translate=yes title=b>c</i>", {.ignore_tags = {"x"}}),
+              ElementsAre("[<i translate=yes title=b>c</i>]=c;"));
   EXPECT_THAT(Read("<meta name=Description content='a'><meta property='og:title' content=b>"
                    "<meta name=viewport content=c><link title=d><a alt=e ALT=f>"),
               ElementsAre("a", "b", "e"));

@@ -112,6 +112,8 @@ TEST(Splitter, ADotInsideAWordEndsNothing) {
 TEST(Splitter, AnAbbreviationEndsASentenceIfTheNextWordBeginsOne) {
   EXPECT_THAT(Split("I live in the U.S. How about you? He left the U.K. Parliament."),
               ElementsAre("I live in the U.S.", "How about you?", "He left the U.K. Parliament."));
+  EXPECT_THAT(Split("I live in the U.S. Many do. I saw the U.S. Open."),
+              ElementsAre("I live in the U.S.", "Many do.", "I saw the U.S. Open."));
   EXPECT_THAT(Split("At 5 p.m. Mr. Lee left. At 6 p.m. Trains stop."),
               ElementsAre("At 5 p.m. Mr. Lee left.", "At 6 p.m.", "Trains stop."));
   ExpectWhole({"Lee GmbH & Co. KG sells tea.", "Lee & Co. Ltd. sells tea."});
@@ -123,9 +125,11 @@ TEST(Splitter, AMarkerOfAListBelongsToItsItem) {
   EXPECT_THAT(Split("1.) Wash. 2.) Dry."), ElementsAre("1.) Wash.", "2.) Dry."));
   EXPECT_THAT(Split("1. The first item 2. The second item"),
               ElementsAre("1. The first item", "2. The second item"));
+  EXPECT_THAT(Split("a. The first item b. The second item c. The third"),
+              ElementsAre("a. The first item", "b. The second item", "c. The third"));
   EXPECT_THAT(Split("• 9. Wash • 10. Dry"), ElementsAre("• 9. Wash", "• 10. Dry"));
   EXPECT_THAT(Split("(a) wash (b) dry"), ElementsAre("(a) wash", "(b) dry"));
-  ExpectWhole({"Am 2. Mai und am 3. Mai", "He came 1st and she 2nd."});
+  ExpectWhole({"Am 2. Mai und am 3. Mai", "z. B. Hai und z. B. Aal", "He came 1st and she 2nd."});
 }
 
 TEST(Splitter, NothingEndsWithinAShortQuotation) {
@@ -133,6 +137,14 @@ TEST(Splitter, NothingEndsWithinAShortQuotation) {
               ElementsAre("Er rief: „Halt. Nein!“", "Dann ging er."));
   EXPECT_THAT(Split("今天看《走吧！爸爸》好吗？好！"),
               ElementsAre("今天看《走吧！爸爸》好吗？", "好！"));
+  EXPECT_THAT(Split("Er rief: ‚Halt. Nein!‘ Dann ging er."),
+              ElementsAre("Er rief: ‚Halt. Nein!‘", "Dann ging er."));
+  ExpectWhole({"She said ‘It’s late. I don’t mind. Stay’ and left.", "그는 ‘네. 네.’라고 했다."});
+  EXPECT_THAT(Split("他说‘你好。再见。’然后走了。"),
+              ElementsAre("他说‘你好。再见。’", "然后走了。"));
+  EXPECT_THAT(Split("Those are the boys’ toys. ‘Tis so."),
+              ElementsAre("Those are the boys’ toys.", "‘Tis so."));
+  EXPECT_THAT(Split("U o‘sha. Bu ko‘cha. Ha’."), ElementsAre("U o‘sha.", "Bu ko‘cha.", "Ha’."));
   ExpectWhole({"We saw (it was late. Very late!) a fox.", "Bohr [...] used it."});
   const std::string word = "Go" + std::string(400, 'o');
   EXPECT_THAT(Split("“Oh. " + word + " on.” Yes."), ElementsAre("“Oh.", word + " on.”", "Yes."));

@@ -31,16 +31,20 @@ Call::Call(const ServerParts* parts, const char* method, Caller caller)
   parts_->metrics->OnCallStarted();
 }
 
-absl::Status Call::Admit() { return AdmitAs(parts_->principals->Identify(caller_)); }
-
-absl::Status Call::AdmitAnybody() {
-  return AdmitAs(parts_->principals->Identify(caller_).value_or(""));
+absl::Status Call::Admit() {
+  ASSIGN_OR_RETURN(permit_, parts_->principals->Identify(caller_));
+  RETURN_IF_ERROR(permit_->MayCall(method_));
+  return AdmitAs(*permit_);
 }
 
-absl::Status Call::AdmitAs(absl::StatusOr<std::string> principal) {
-  ASSIGN_OR_RETURN(principal_, std::move(principal));
+absl::Status Call::AdmitAnybody() {
+  return AdmitAs(parts_->principals->Identify(caller_).value_or(Permit()));
+}
+
+absl::Status Call::AdmitAs(Permit permit) {
+  permit_ = std::move(permit);
   RETURN_IF_ERROR(CheckAnswers());
-  RETURN_IF_ERROR(parts_->principals->Enter(*principal_));
+  RETURN_IF_ERROR(parts_->principals->Enter(principal()));
   admitted_ = true;
   return caller_.wrong;
 }
@@ -49,10 +53,14 @@ std::shared_ptr<HeldAnswer> Call::Hold() const {
   return std::make_shared<HeldAnswer>(parts_->answers, Holder());
 }
 
+std::optional<std::string> Call::principal_if_known() const {
+  return permit_.has_value() ? std::optional(principal()) : std::nullopt;
+}
+
 absl::Duration Call::Elapsed() const { return absl::Now() - start_; }
 
 CallEnd Call::End(const absl::Status& status) {
-  if (admitted_) parts_->principals->Leave(*principal_);
+  if (admitted_) parts_->principals->Leave(principal());
   absl::Status told = ForClient(status);
   if (absl::IsInternal(told)) {
     Log(LogLevel::kError, "internal error",
@@ -63,7 +71,7 @@ CallEnd Call::End(const absl::Status& status) {
                                 .status = told,
                                 .duration = Elapsed(),
                                 .draining = parts_->gate->shut(),
-                                .principal = principal_});
+                                .principal = principal_if_known()});
   WriteLog(told);
   const bool come_again = absl::IsResourceExhausted(told);
   const bool ok = told.ok();
@@ -86,6 +94,7 @@ void Call::WriteLog(const absl::Status& status) const {
   const std::string field = FieldOf(status);
   const std::string reason = ReasonOfRefusal(status, parts_->gate->shut());
   const std::string limit = LimitOf(status);
+  const std::string right = MissingRightOf(status);
   const bool names_peer = !status.ok() && parts_->log_peers;
   Log(LogLevel::kInfo, "request",
       {{"method", method_},
@@ -95,13 +104,14 @@ void Call::WriteLog(const absl::Status& status) const {
        {"field", field},
        {"reason", reason},
        {"limit", limit},
+       {"right", right},
        {"peer", names_peer ? std::string_view(caller_.peer) : std::string_view()},
        {"texts", size_.texts},
        {"source_tokens", size_.source_tokens},
        {"target_tokens", size_.target_tokens},
        {"queue_ms", absl::ToDoubleMilliseconds(size_.queue)},
        {"ms", absl::ToDoubleMilliseconds(Elapsed())},
-       {"principal", std::string_view(principal_.value_or(""))},
+       {"principal", permit_.has_value() ? std::string_view(principal()) : std::string_view()},
        {"request_id", request_id_},
        {"trace_id", trace_.has_value() ? std::string_view(trace_->trace_id) : std::string_view()},
        {"span_id", trace_.has_value() ? std::string_view(trace_->span_id) : std::string_view()}});

@@ -67,9 +67,9 @@ class Call {
   // `method` is a literal such as "Translate".  `parts` must outlive the call.
   Call(const ServerParts* parts, const char* method, Caller caller);
 
-  // Checks that the caller may make this call; UNAUTHENTICATED or RESOURCE_EXHAUSTED if not, or
-  // what is wrong with what the caller said (Caller::wrong). REQUIRES: called once, before anything
-  // else is done for the call.
+  // Checks that the caller may make this call; UNAUTHENTICATED, PERMISSION_DENIED or
+  // RESOURCE_EXHAUSTED if not, or what is wrong with what the caller said (Caller::wrong).
+  // REQUIRES: called once, before anything else is done for the call.
   absl::Status Admit();
   // Instead of Admit, for what everybody may ask: a caller without a valid token is anonymous.
   absl::Status AdmitAnybody();
@@ -91,10 +91,12 @@ class Call {
   // Of its request; interactive until it is known.
   void set_priority(Priority priority) { priority_ = priority; }
 
+  // What the caller may do.  REQUIRES: admitted.
+  const Permit& permit() const { return *permit_; }
   // REQUIRES: admitted.
-  const std::string& principal() const { return *principal_; }
+  const std::string& principal() const { return permit_->principal(); }
   // Nothing before it is known, or if the caller is nobody.
-  const std::optional<std::string>& principal_if_known() const { return principal_; }
+  std::optional<std::string> principal_if_known() const;
   absl::Time deadline() const { return caller_.deadline; }
   absl::Duration Elapsed() const;
 
@@ -105,10 +107,10 @@ class Call {
   CallEnd End(const absl::Status& status);
 
  private:
-  absl::Status AdmitAs(absl::StatusOr<std::string> principal);
+  absl::Status AdmitAs(Permit permit);
   std::string_view ModelName() const;
   // Who is to read the answers (answer_budget.h).
-  const std::string& Holder() const { return principal_->empty() ? caller_.peer : *principal_; }
+  const std::string& Holder() const { return principal().empty() ? caller_.peer : principal(); }
   void WriteLog(const absl::Status& status) const;
 
   const ServerParts* const parts_;
@@ -117,7 +119,7 @@ class Call {
   const absl::Time start_;
   const std::string request_id_;  // the caller's, or a new one
   const std::optional<TraceContext> trace_;
-  std::optional<std::string> principal_;  // once the caller is identified
+  std::optional<Permit> permit_;  // once the caller is identified
   bool admitted_ = false;
   Priority priority_ = Priority::kInteractive;
   CallSize size_;

@@ -114,8 +114,8 @@ constexpr Setting kSettings[] = {
     {"tls_client_ca", kText, kAtStart, "FILE", "",
      "Accepts only clients with a certificate from one of these authorities", 0, 0, "none"},
     {"auth_tokens", kText, kAtStart, "FILE", "",
-     "Accepts only calls with a bearer token from this file (lines `principal token`); read again "
-     "when it changes",
+     "Accepts only calls with a bearer token from this file (lines `principal token`, and what the "
+     "principal may do); read again when it changes",
      0, 0, "none"},
     {"max_requests_per_principal", kNumber, kAtStart, "REQUESTS", "",
      "Calls that one principal may have in flight; more get RESOURCE_EXHAUSTED", 0, kMaxInt,

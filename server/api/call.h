@@ -98,6 +98,7 @@ class Call {
   // Nothing before it is known, or if the caller is nobody.
   std::optional<std::string> principal_if_known() const;
   absl::Time deadline() const { return caller_.deadline; }
+  const std::string& request_id() const { return request_id_; }
   absl::Duration Elapsed() const;
 
   // To be completed before End.

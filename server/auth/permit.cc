@@ -15,6 +15,8 @@ namespace {
 constexpr std::pair<std::string_view, std::string_view> kOfOtherApis[] = {
     {"BreakSentence", "Tokenize"}, {"IssueToken", ""}};
 
+constexpr std::string_view kAdminService = "AdminService/";
+
 Quota TextsOf(int64_t per_minute) { return {.per_minute = static_cast<double>(per_minute)}; }
 
 }  // namespace
@@ -40,7 +42,18 @@ void TextBook::Return(const std::string& principal, int64_t per_minute, int text
   book_.Return(principal, TextsOf(per_minute), texts, now);
 }
 
+Permit Permit::OfOwner() {
+  static const auto& rights =
+      *new std::shared_ptr<const Rights>(std::make_shared<Rights>(Rights{.admin = AdminMethods()}));
+  return Permit("owner", rights, nullptr);
+}
+
 absl::Status Permit::MayCall(std::string_view method) const {
+  if (method.substr(0, kAdminService.size()) == kAdminService) {
+    const std::string_view name = method.substr(kAdminService.size());
+    if (rights_ != nullptr && rights_->admin.contains(name)) return absl::OkStatus();
+    return MissingRight(principal_, "admin", std::string(name));
+  }
   if (rights_ == nullptr || !rights_->methods.has_value()) return absl::OkStatus();
   for (const auto& [other, right] : kOfOtherApis) {
     if (method == other) method = right;

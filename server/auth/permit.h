@@ -50,10 +50,14 @@ class Permit {
   Permit(std::string principal, std::shared_ptr<const Rights> rights, TextBook* book)
       : principal_(std::move(principal)), rights_(std::move(rights)), book_(book) {}
 
+  // Of who has started the server, as "owner": administers, and is not restricted.
+  static Permit OfOwner();
+
   // "" is anonymous.
   const std::string& principal() const { return principal_; }
 
-  // PERMISSION_DENIED (MissingRight) if the right is missing.
+  // PERMISSION_DENIED (MissingRight) if the right is missing.  A method of AdminService is called
+  // "AdminService/Drain".
   absl::Status MayCall(std::string_view method) const;
   // Of "en-de@canary" the part before the @ counts.
   absl::Status MayUse(std::string_view model) const;

@@ -20,6 +20,7 @@ absl::StatusOr<std::unique_ptr<Principals>> Principals::Create(const AuthOptions
 }
 
 absl::StatusOr<Permit> Principals::Identify(const Caller& caller) {
+  if (tokens_ == nullptr && caller.is_owner) return Permit::OfOwner();
   if (tokens_ == nullptr) return Permit(caller.certificate_name);
   if (caller.token.empty()) {
     return absl::UnauthenticatedError("no token: want the header `authorization: Bearer TOKEN`");

@@ -12,9 +12,12 @@
 namespace dragoman {
 namespace {
 
-constexpr absl::string_view kMethods[] = {"Translate",         "TranslateStream", "TranslateBulk",
-                                          "TranslateDocument", "Score",           "Tokenize",
-                                          "DetectLanguage",    "ListModels",      "GetModel"};
+constexpr absl::string_view kApiMethods[] = {
+    "Translate", "TranslateStream", "TranslateBulk", "TranslateDocument", "Score",
+    "Tokenize",  "DetectLanguage",  "ListModels",    "GetModel"};
+
+constexpr absl::string_view kAdminMethods[] = {"ListModels", "LoadModel", "UnloadModel",
+                                               "SetLogLevel", "Drain"};
 
 // The names between commas; nothing if one of them is empty or, unless `known` is, not known.
 std::optional<Names> ReadNames(std::string_view value, absl::Span<const absl::string_view> known) {
@@ -44,8 +47,14 @@ bool ReadModels(std::string_view value, Rights* rights) {
 }
 
 bool ReadMethods(std::string_view value, Rights* rights) {
-  rights->methods = value == "none" ? Names() : ReadNames(value, kMethods);
+  rights->methods = value == "none" ? Names() : ReadNames(value, kApiMethods);
   return rights->methods.has_value();
+}
+
+bool ReadAdmin(std::string_view value, Rights* rights) {
+  rights->admin =
+      value == "all" ? AdminMethods() : ReadNames(value, kAdminMethods).value_or(Names());
+  return !rights->admin.empty();
 }
 
 bool ReadBeam(std::string_view value, Rights* rights) {
@@ -77,18 +86,20 @@ struct Right {
   absl::string_view wanted;
 };
 
-constexpr absl::string_view kNumber = "a whole number of 1 or more";
+constexpr absl::string_view kWholeNumber = "a whole number of 1 or more";
 constexpr Right kRights[] = {{"models", ReadModels, "names of models with commas between them"},
                              {"methods", ReadMethods, "none, or some of "},
                              {"beam", ReadBeam, "1 to 256"},
                              {"priority", ReadPriority, "batch"},
-                             {"texts", ReadTexts, kNumber},
-                             {"quota", ReadQuota, kNumber},
-                             {"burst", ReadBurst, kNumber}};
+                             {"texts", ReadTexts, kWholeNumber},
+                             {"quota", ReadQuota, kWholeNumber},
+                             {"burst", ReadBurst, kWholeNumber},
+                             {"admin", ReadAdmin, "all, or some of "}};
 
 std::string WantedOf(const Right& right) {
   std::string wanted(right.wanted);
-  if (right.read == ReadMethods) wanted += absl::StrJoin(kMethods, ",");
+  if (right.read == ReadMethods) wanted += absl::StrJoin(kApiMethods, ",");
+  if (right.read == ReadAdmin) wanted += absl::StrJoin(kAdminMethods, ",");
   return wanted;
 }
 
@@ -100,6 +111,11 @@ std::string WantedAfterToken() {
 }
 
 }  // namespace
+
+const Names& AdminMethods() {
+  static const Names& methods = *new Names(std::begin(kAdminMethods), std::end(kAdminMethods));
+  return methods;
+}
 
 absl::StatusOr<Rights> ReadRights(const std::vector<std::string>& words) {
   Rights rights;

@@ -9,8 +9,10 @@
 //   texts     that it may have translated or scored in a minute; a passage of a file is one
 //   quota     rows of work in a minute (engine/decode/quota.h)
 //   burst     and how many of them at once
+//   admin     the methods of AdminService (admin.proto) that it may call, or all
 //
-// A right that is not named is not restricted.  permit.h judges by these.
+// A right that is not named is not restricted, except for admin, which nobody has otherwise.
+// permit.h judges by these.
 
 #ifndef DRAGOMAN_SERVER_AUTH_RIGHTS_H_
 #define DRAGOMAN_SERVER_AUTH_RIGHTS_H_
@@ -36,9 +38,13 @@ struct Rights {
   bool only_batch = false;
   int64_t texts_per_minute = 0;  // 0: any number
   Quota quota;
+  Names admin;
 
   bool operator==(const Rights&) const = default;
 };
+
+// All methods of AdminService.
+const Names& AdminMethods();
 
 // Reads the words of a line, "beam=4".  INVALID_ARGUMENT says what is wanted instead of a word, and
 // does not quote it, because it may be a token in the wrong place.  It is also an error if a right

@@ -96,6 +96,7 @@ struct ServerOptions {
   std::string grpc_address = "127.0.0.1:50051";
   std::string http_address = "127.0.0.1:9464";
   std::string metrics_address;  // "": metrics are on the HTTP port
+  std::string admin_address;    // HOST:PORT or unix:PATH; "": nobody administers
   Precision precision = Precision::kAuto;
   Matmul matmul = Matmul::kAuto;
   Precision keys_values = Precision::kAuto;

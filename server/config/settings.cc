@@ -50,6 +50,11 @@ constexpr Setting kSettings[] = {
      "Where to serve JSON over HTTP, /metrics, /healthz and /readyz"},
     {"metrics_address", kText, kAtStart, "HOST:PORT", "",
      "Where to serve /metrics, and the probes once more, in plain text", 0, 0, "that of HTTP"},
+    {"admin_address", kText, kAtStart, "ADDRESS", "",
+     "Where operators call AdminService: unix:PATH, for the owner of the process, or HOST:PORT, "
+     "for "
+     "principals of --auth-tokens with the right to it",
+     0, 0, "none"},
     {"drain_delay", kDuration, kAtStart, "DURATION", "0s",
      "How long to keep serving after SIGTERM, while health checks already report not ready", 0,
      kDay},

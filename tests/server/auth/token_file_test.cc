@@ -37,7 +37,8 @@ TEST(TokenTable, FindsThePrincipalOfATokenAndOfNothingElse) {
 TEST(TokenTable, GivesAPrincipalItsRights) {
   const auto table = TokenTable::Parse(
       std::string("shop ") + kShop + " quota=600 burst=50 models=en-de,de-en methods=Score\nshop " +
-      kShop + "2\nblog " + kBlog + " beam=4 priority=batch texts=60 methods=none  # a minute");
+      kShop + "2\nblog " + kBlog + " beam=4 priority=batch texts=60 methods=none  # a minute\n" +
+      "chief " + kBlog + "3 admin=all\nclerk " + kBlog + "4 admin=ListModels,Drain");
   ASSERT_TRUE(table.ok()) << table.status();
   const auto shop = table->RightsOf("shop"), blog = table->RightsOf("blog");
   ASSERT_NE(shop, nullptr);
@@ -51,6 +52,8 @@ TEST(TokenTable, GivesAPrincipalItsRights) {
                            .only_batch = true,
                            .texts_per_minute = 60}));
   EXPECT_EQ(table->RightsOf("press"), nullptr);
+  EXPECT_EQ(table->RightsOf("chief")->admin, AdminMethods());
+  EXPECT_EQ(table->RightsOf("clerk")->admin, (Names{"Drain", "ListModels"}));
 }
 
 TEST(TokenTable, NamesABadLineWithoutQuotingIt) {
@@ -72,6 +75,7 @@ TEST(TokenTable, NamesABadLineWithoutQuotingIt) {
        "line 2: methods: want none, or some of Translate,TranslateStream"},
       {good + "blog " + kBlog + " priority=interactive\n", "line 2: priority: want batch"},
       {good + "blog " + kBlog + " texts=0\n", "line 2: texts: want a whole number of 1 or more"},
+      {good + "blog " + kBlog + " admin=yes\n", "line 2: admin: want all, or some of ListModels,"},
       {good + "blog " + kBlog + " beam=2 beam=4\n", "line 2: beam is named twice"},
       {good + "bl\"og " + kBlog + "\n", "line 2: the principal"},
       {good + std::string(129, 'b') + " " + kBlog + "\n", "line 2: the principal"},

@@ -19,6 +19,7 @@
 #include "server/http/stream_api.h"
 #include "server/net/process_limits.h"
 #include "server/observe/logging.h"
+#include "server/send_traces.h"
 
 namespace dragoman {
 namespace {
@@ -111,6 +112,9 @@ Server::Server(const ServerOptions& options)
       model_service_(&parts_) {
   metrics_.Watch(&pool_);
   metrics_.WatchAnswers([this] { return answers_.bytes(); });
+  if (options_.otlp_endpoint.empty()) return;
+  tracer_ = std::make_unique<Tracer>(options_.traces, PostTraces(options_.otlp_endpoint));
+  metrics_.WatchTraces([this] { return tracer_->Stats(); });
 }
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options,
@@ -283,6 +287,7 @@ absl::Status Server::LoadModels(ReadOptions read_again) {
             .gate = &gate_,
             .principals = principals_.get(),
             .answers = &answers_,
+            .tracer = tracer_.get(),
             .documents = &documents_,
             .stored_documents = &stored_documents_,
             .metrics = &metrics_,
@@ -366,6 +371,7 @@ void Server::Drain() {
   documents_.AwaitIdle();
   pool_.Drain();
   if (admin_ != nullptr) admin_->Stop();
+  if (tracer_ != nullptr) tracer_->Stop();
   Log(LogLevel::kInfo, cut > 0 ? "ended" : "drained", {{"cancelled_calls", cut}});
 }
 

@@ -36,6 +36,7 @@
 #include "server/models/model_registry.h"
 #include "server/observe/history.h"
 #include "server/observe/metrics.h"
+#include "server/observe/tracer.h"
 #include "server/observe/vitals.h"
 
 namespace dragoman {
@@ -102,6 +103,7 @@ class Server {
   // Ordered by dependency; they are destroyed in reverse.
   Gate gate_;
   AnswerBudget answers_;
+  std::unique_ptr<Tracer> tracer_;  // null: nothing is traced
   Metrics metrics_;
   History history_;
   WorkerPool pool_;

@@ -21,13 +21,21 @@ absl::Duration RetryDelay(const WorkerPool& pool, Priority priority) {
 
 }  // namespace
 
+void CallSize::SetTimes(const TranslateTimes& times, bool ok) {
+  queue = times.queue;
+  encode = times.encode;
+  decode = times.decode;
+  if (ok) decoded = absl::Now() - times.detokenize;
+}
+
 Call::Call(const ServerParts* parts, const char* method, Caller caller)
     : parts_(parts),
       method_(method),
       caller_(std::move(caller)),
       start_(absl::Now()),
       request_id_(IsRequestId(caller_.request_id) ? caller_.request_id : NewRequestId()),
-      trace_(ParseTraceParent(caller_.trace_parent)) {
+      trace_(ParseTraceParent(caller_.trace_parent)),
+      span_(parts_->tracer == nullptr ? std::nullopt : parts_->tracer->Sample(trace_)) {
   parts_->metrics->OnCallStarted();
 }
 
@@ -73,6 +81,7 @@ CallEnd Call::End(const absl::Status& status) {
                                 .draining = parts_->gate->shut(),
                                 .principal = principal_if_known()});
   WriteLog(told);
+  if (span_.has_value()) Trace(told);
   const bool come_again = absl::IsResourceExhausted(told);
   const bool ok = told.ok();
   return {.status = std::move(told),
@@ -95,6 +104,9 @@ void Call::WriteLog(const absl::Status& status) const {
   const std::string reason = ReasonOfRefusal(status, parts_->gate->shut());
   const std::string limit = LimitOf(status);
   const std::string right = MissingRightOf(status);
+  const bool own = span_.has_value(), callers = trace_.has_value();
+  const std::string trace_id = own ? span_->trace_id : callers ? trace_->trace_id : "";
+  const std::string span_id = own ? span_->span_id : callers ? trace_->span_id : "";
   const bool names_peer = !status.ok() && parts_->log_peers;
   Log(LogLevel::kInfo, "request",
       {{"method", method_},
@@ -113,8 +125,34 @@ void Call::WriteLog(const absl::Status& status) const {
        {"ms", absl::ToDoubleMilliseconds(Elapsed())},
        {"principal", permit_.has_value() ? std::string_view(principal()) : std::string_view()},
        {"request_id", request_id_},
-       {"trace_id", trace_.has_value() ? std::string_view(trace_->trace_id) : std::string_view()},
-       {"span_id", trace_.has_value() ? std::string_view(trace_->span_id) : std::string_view()}});
+       {"trace_id", trace_id},
+       {"span_id", span_id}});
+}
+
+void Call::Trace(const absl::Status& status) const {
+  // Other APIs have codes of their own for some errors, and a stream may have begun with a 200.
+  const std::string_view method = method_;
+  const bool unary = method != "TranslateStream" && method != "TranslateDocument";
+  const bool code_is_known = !caller_.http_method.empty() &&
+                             (status.ok() || (unary && std::string_view(caller_.door) == "http"));
+  parts_->tracer->Add({.ids = *span_,
+                       .door = caller_.door,
+                       .method = method_,
+                       .http_method = caller_.http_method,
+                       .http_route = caller_.http_route,
+                       .http_code = code_is_known ? HttpCodeOf(status) : 0,
+                       .code = status.code(),
+                       .principal = principal_if_known().value_or(""),
+                       .model = std::string(ModelName()),
+                       .texts = size_.texts,
+                       .source_tokens = size_.source_tokens,
+                       .target_tokens = size_.target_tokens,
+                       .start = start_,
+                       .end = absl::Now(),
+                       .translated = size_.decoded,
+                       .queue = size_.queue,
+                       .encode = size_.encode,
+                       .decode = size_.decode});
 }
 
 }  // namespace dragoman

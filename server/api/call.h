@@ -23,6 +23,7 @@
 #include "server/models/model_registry.h"
 #include "server/observe/metrics.h"
 #include "server/observe/trace.h"
+#include "server/observe/tracer.h"
 
 namespace dragoman {
 
@@ -36,6 +37,7 @@ struct ServerParts {
   Gate* gate = nullptr;
   Principals* principals = nullptr;
   AnswerBudget* answers = nullptr;
+  Tracer* tracer = nullptr;  // null: nothing is traced
   DocumentDesk* documents = nullptr;
   DocumentStore* stored_documents = nullptr;
   Metrics* metrics = nullptr;
@@ -49,6 +51,11 @@ struct CallSize {
   int source_tokens = 0;
   int target_tokens = 0;  // of the best hypotheses
   absl::Duration queue;   // the longest that any of its sentences waited for a place in a batch
+  absl::Duration encode, decode;              // likewise
+  absl::Time decoded = absl::InfinitePast();  // when the last one was; unless the call failed
+
+  // Of what was translated just now.
+  void SetTimes(const TranslateTimes& times, bool ok);
 };
 
 // What the caller gets at the end of a call.
@@ -113,6 +120,7 @@ class Call {
   // Who is to read the answers (answer_budget.h).
   const std::string& Holder() const { return principal().empty() ? caller_.peer : principal(); }
   void WriteLog(const absl::Status& status) const;
+  void Trace(const absl::Status& status) const;
 
   const ServerParts* const parts_;
   const char* const method_;
@@ -120,7 +128,8 @@ class Call {
   const absl::Time start_;
   const std::string request_id_;  // the caller's, or a new one
   const std::optional<TraceContext> trace_;
-  std::optional<Permit> permit_;  // once the caller is identified
+  const std::optional<SpanIds> span_;  // if the call is traced
+  std::optional<Permit> permit_;       // once the caller is identified
   bool admitted_ = false;
   Priority priority_ = Priority::kInteractive;
   CallSize size_;

@@ -67,7 +67,7 @@ absl::Status ScoreExchange::Run(v1::ScoreRequest proto) {
 
 void ScoreExchange::Scored(TranslateResponse scored) {
   scored.status.Update(request()->Wanted(absl::Now()));  // the caller may have gone
-  call().size().queue = scored.times.queue;
+  call().size().SetTimes(scored.times, scored.status.ok());
   call().permit().SettleTexts(call().size().texts, scored.status);
   if (!scored.status.ok()) return End(NamePairs(scored.status), {});
   const Model& model = call().translator()->model();

@@ -166,7 +166,7 @@ void TranslateTask::ToMessages(TranslateProgress progress,
 }
 
 void TranslateTask::NoteTimes(const TranslateResponse& translated) {
-  size_.queue = translated.times.queue;
+  size_.SetTimes(translated.times, translated.status.ok());
 }
 
 void TranslateTask::Count(const Translation& translation) {

@@ -172,6 +172,35 @@ absl::Status ForClient(const absl::Status& status) {
   }
 }
 
+int HttpCodeOf(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kOk:
+      return 200;
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kFailedPrecondition:
+    case absl::StatusCode::kOutOfRange:
+      return 400;
+    case absl::StatusCode::kUnauthenticated:
+      return 401;
+    case absl::StatusCode::kPermissionDenied:
+      return 403;
+    case absl::StatusCode::kNotFound:
+      return 404;
+    case absl::StatusCode::kResourceExhausted:
+      return IsMessageTooLarge(status) ? 413 : 429;
+    case absl::StatusCode::kCancelled:
+      return 499;  // in case anybody reads it
+    case absl::StatusCode::kUnimplemented:
+      return 501;
+    case absl::StatusCode::kUnavailable:
+      return 503;
+    case absl::StatusCode::kDeadlineExceeded:
+      return 504;
+    default:
+      return 500;
+  }
+}
+
 google::rpc::Status ToRpcStatus(const absl::Status& status, absl::Duration retry_delay) {
   google::rpc::Status rich;
   rich.set_code(static_cast<int>(status.code()));  // absl's codes are gRPC's

@@ -52,6 +52,10 @@ std::string ReasonOfRefusal(const absl::Status& status, bool draining);
 // code becomes INTERNAL without its message.
 absl::Status ForClient(const absl::Status& status);
 
+// The HTTP code that google/rpc/code.proto assigns to a status; 413 for a message that is too
+// large.
+int HttpCodeOf(const absl::Status& status);
+
 // The status as google.rpc.Status, with the details of its code.  `retry_delay` is how long
 // RESOURCE_EXHAUSTED asks the client to wait.  REQUIRES: the status came from ForClient.
 google::rpc::Status ToRpcStatus(const absl::Status& status, absl::Duration retry_delay);

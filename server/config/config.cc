@@ -204,6 +204,13 @@ absl::StatusOr<ServerOptions> Resolve(const v1::ServerConfig& given) {
   options.log = {.level = config.log_level(), .format = config.log_format()};
   RETURN_IF_ERROR(Validate(options.log));
   options.log_peers = config.log_peers();
+  options.otlp_endpoint = config.otlp_endpoint();
+  options.traces.one_in = config.otlp_one_in();
+  if (!options.otlp_endpoint.empty() && !absl::StartsWith(options.otlp_endpoint, "http://") &&
+      !absl::StartsWith(options.otlp_endpoint, "https://")) {
+    return absl::InvalidArgumentError("otlp-endpoint is \"" + options.otlp_endpoint +
+                                      "\", want for example http://localhost:4318");
+  }
   options.config = given;
   return options;
 }

@@ -65,6 +65,11 @@ constexpr Setting kSettings[] = {
     {"log_format", kText, kOnReload, "{text,json}", "text", "text, or json: one object per line"},
     {"log_peers", kSwitch, kAtStart, "{true,false}", "true",
      "Whether the lines of calls that failed have the address of the caller"},
+    {"otlp_endpoint", kText, kAtStart, "URL", "",
+     "The OpenTelemetry collector to send traces to, as OTLP over HTTP: http://localhost:4318", 0,
+     0, "none"},
+    {"otlp_one_in", kNumber, kAtStart, "CALLS", "100",
+     "Of the calls without a traceparent, one in so many is traced; 0: none", 0, kMaxInt},
 
     {"precision", kText, kAtStart, "{auto,float32,bfloat16,int8}", "auto",
      "auto (int8), float32, bfloat16 or int8"},

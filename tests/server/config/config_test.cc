@@ -150,6 +150,8 @@ const std::vector<std::pair<std::string, std::string>> kAllFlags = {
     {"http-address", "[::]:0"},
     {"metrics-address", "127.0.0.1:9"},
     {"admin-address", "unix:/run/a"},
+    {"otlp-endpoint", "https://collector:4318"},
+    {"otlp-one-in", "7"},
     {"precision", "float32"},
     {"matmul", "onednn"},
     {"kv-cache-precision", "int8"},
@@ -198,6 +200,8 @@ void ExpectAllFlagsSet(const ServerOptions& options) {
   EXPECT_EQ(options.http_address, "[::]:0");
   EXPECT_EQ(options.metrics_address, "127.0.0.1:9");
   EXPECT_EQ(options.admin_address, "unix:/run/a");
+  EXPECT_EQ(options.otlp_endpoint, "https://collector:4318");
+  EXPECT_EQ(options.traces.one_in, 7);
   EXPECT_EQ(options.precision, Precision::kFloat32);
   EXPECT_EQ(options.matmul, Matmul::kOneDnn);
   EXPECT_EQ(options.keys_values, Precision::kInt8);

@@ -10,6 +10,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -25,6 +26,7 @@
 #include "server/auth/principals.h"
 #include "server/auth/tls.h"
 #include "server/config/config.h"
+#include "server/grpc/admin_service.h"
 #include "server/grpc/grpc_port.h"
 #include "server/grpc/model_service.h"
 #include "server/grpc/translate_service.h"
@@ -34,6 +36,7 @@
 #include "server/models/model_registry.h"
 #include "server/observe/history.h"
 #include "server/observe/metrics.h"
+#include "server/observe/tracer.h"
 #include "server/observe/vitals.h"
 
 namespace dragoman {
@@ -46,8 +49,10 @@ class Server {
   // nothing is left running.
   //
   // `read_again` reads the options again when models are reloaded; null: they stay as they are.
+  // `on_drain` is called, and must not block, when an operator asks for the end of the process.
   static absl::StatusOr<std::unique_ptr<Server>> Start(const ServerOptions& options,
-                                                       ReadOptions read_again = nullptr);
+                                                       ReadOptions read_again = nullptr,
+                                                       std::function<void()> on_drain = nullptr);
 
   // Calls Drain.
   ~Server();
@@ -59,6 +64,9 @@ class Server {
   std::string metrics_address() const {
     return metrics_port_ == nullptr ? "" : metrics_port_->address();
   }
+
+  // "" without --admin-address.
+  std::string admin_address() const { return admin_ == nullptr ? "" : admin_->address(); }
 
   // Reads the configuration, models, certificates and tokens again, on other threads.
   void Reload();
@@ -86,6 +94,7 @@ class Server {
   HttpCallbacks CountedAnswers(const HttpRouter& router);
   absl::Status LoadModels(ReadOptions read_again);
   absl::Status StartGrpc();
+  absl::Status StartAdmin(std::function<void()> on_drain);
   void SetServing(bool serving);
   std::string PageSettings() const;
   absl::Status Ready() const;
@@ -94,6 +103,7 @@ class Server {
   // Ordered by dependency; they are destroyed in reverse.
   Gate gate_;
   AnswerBudget answers_;
+  std::unique_ptr<Tracer> tracer_;  // null: nothing is traced
   Metrics metrics_;
   History history_;
   WorkerPool pool_;
@@ -115,6 +125,9 @@ class Server {
   std::unique_ptr<HttpPort> http_;
   std::unique_ptr<HttpPort> metrics_port_;  // null: /metrics is on the HTTP port
   std::unique_ptr<ModelManager> model_manager_;
+  ConnectionRange admin_connections_;
+  std::unique_ptr<AdminService> admin_service_;
+  std::unique_ptr<GrpcPort> admin_;  // null: nobody administers
 };
 
 }  // namespace dragoman

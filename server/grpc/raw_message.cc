@@ -60,6 +60,10 @@ template absl::StatusOr<v1::TokenizeRequest> ReadMessage(const grpc::ByteBuffer&
 template absl::StatusOr<v1::DetectLanguageRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
 template absl::StatusOr<v1::ListModelsRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
 template absl::StatusOr<v1::GetModelRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
+template absl::StatusOr<v1::LoadModelRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
+template absl::StatusOr<v1::UnloadModelRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
+template absl::StatusOr<v1::SetLogLevelRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
+template absl::StatusOr<v1::DrainRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
 
 grpc::ByteBuffer Serialized(std::string message) {
   auto* const owned = new std::string(std::move(message));

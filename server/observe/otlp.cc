@@ -42,15 +42,6 @@ std::pair<std::string, std::string> RpcOf(const TracedCall& call) {
           admin ? call.method.substr(kAdminPrefix.size()) : call.method};
 }
 
-// Codes that the conventions count as errors of a server; the others are its client's.
-bool IsServersError(absl::StatusCode code) {
-  constexpr absl::StatusCode kCodes[] = {
-      absl::StatusCode::kUnknown,       absl::StatusCode::kDeadlineExceeded,
-      absl::StatusCode::kUnimplemented, absl::StatusCode::kInternal,
-      absl::StatusCode::kUnavailable,   absl::StatusCode::kDataLoss};
-  return std::find(std::begin(kCodes), std::end(kCodes), code) != std::end(kCodes);
-}
-
 Json AttributesOf(const TracedCall& call) {
   Json attributes = Json::array();
   if (call.http_method.empty()) {

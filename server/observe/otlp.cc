@@ -1,7 +1,6 @@
 #include "server/observe/otlp.h"
 
 #include <algorithm>
-#include <iterator>
 #include <tuple>
 #include <utility>
 
@@ -9,6 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "engine/base/json.h"
+#include "server/base/errors.h"
 
 namespace dragoman {
 namespace {

@@ -47,7 +47,7 @@ struct Metrics::Impl {
   std::vector<prometheus::MetricFamily> Collect() const;
 
   MetricSeries series;
-  std::atomic<int64_t> calls = 0, errors = 0;  // of LoadTotals
+  std::atomic<int64_t> ended = 0, failed = 0;  // calls, of LoadTotals
   std::atomic<const WorkerPool*> pool = nullptr;
   mutable absl::Mutex mutex;
   std::function<ListenerStats()> grpc_connections ABSL_GUARDED_BY(mutex);
@@ -216,14 +216,14 @@ void Metrics::OnCallEnded(const CallRecord& record) {
   if (record.principal.has_value()) {
     impl_->series.CallsOfPrincipal(std::string(*record.principal)).Increment();
   }
-  ++impl_->calls;
-  if (IsServersError(record.status.code())) ++impl_->errors;
+  ++impl_->ended;
+  if (IsServersError(record.status.code())) ++impl_->failed;
   impl_->CountEnd(record);
   impl_->Book(record);
 }
 
 LoadTotals Metrics::Totals() const {
-  LoadTotals totals = {.calls = impl_->calls, .errors = impl_->errors};
+  LoadTotals totals = {.calls = impl_->ended, .errors = impl_->failed};
   for (const prometheus::Counter* counter : impl_->series.busy_by_worker) {
     totals.busy_seconds += counter->Value();
   }

@@ -12,14 +12,6 @@
 namespace dragoman {
 namespace {
 
-// Whether text[begin, end), which is not empty, consists of whole words.
-bool IsWholeWord(std::string_view text, size_t begin, size_t end) {
-  size_t first = begin;
-  const bool begins = begin == 0 || !IsWordCharacter(LastCodePoint(text.substr(0, begin))) ||
-                      !IsWordCharacter(NextCodePoint(text, &first));
-  return begins && EndsWordAt(text, end);
-}
-
 // The first occurrence of the phrase as whole words at or after `begin`; npos if there is none.
 size_t FindPhrase(std::string_view text, std::string_view phrase, size_t begin) {
   while ((begin = text.find(phrase, begin)) != std::string_view::npos) {

@@ -181,7 +181,8 @@ v1::Model::State ToProto(VersionState state) {
 WordRules WordsFrom(const v1::DecodingOptions& proto) {
   WordRules words;
   for (const v1::GlossaryEntry& entry : proto.glossary()) {
-    words.glossary.push_back({entry.source(), entry.target()});
+    GlossaryEntry& to = words.glossary.emplace_back(GlossaryEntry{.source = entry.source()});
+    if (!entry.target().empty()) to.targets.push_back(entry.target());
   }
   words.never_say.assign(proto.never_say().begin(), proto.never_say().end());
   words.suppress_sequences.assign(proto.suppress_sequences().begin(),

@@ -3,7 +3,7 @@
 // `grpc-status-details-bin`.
 //
 //   INVALID_ARGUMENT    BadRequest naming the field (FieldOf)
-//   NOT_FOUND           ResourceInfo naming the model
+//   NOT_FOUND           ResourceInfo naming the model or the glossary
 //   UNAUTHENTICATED     no details: nothing that helps to guess
 //   RESOURCE_EXHAUSTED  RetryInfo
 //   DEADLINE_EXCEEDED   ErrorInfo with the reason CANNOT_BE_MET if the deadline has not passed yet
@@ -22,6 +22,9 @@ namespace dragoman {
 
 // NOT_FOUND for a model, with its name and the names of those that are served ("en-de, en-fr").
 absl::Status ModelNotFound(const std::string& name, const std::string& served);
+
+// NOT_FOUND for a glossary: there is none with that id, or the caller must not know of it.
+absl::Status GlossaryNotFound(const std::string& id);
 
 // RESOURCE_EXHAUSTED because the caller has `limit` calls in flight, rather than because the server
 // is busy; IsPrincipalLimit tells the two apart.

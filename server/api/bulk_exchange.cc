@@ -119,7 +119,7 @@ void BulkExchange::Run(std::shared_ptr<Open> open) {
   TranslateResponse failed;
   failed.status = open->request.status();
   failed.status.Update(priority.status());
-  if (failed.status.ok()) failed.status = open->task.Prepare(*open->request);
+  if (failed.status.ok()) failed.status = open->task.Prepare(*open->request, call().principal());
   if (!failed.status.ok()) return Answered(open, std::move(failed));
   open->task.Run(open->state, [self = shared_from_this(), open](TranslateResponse translated) {
     self->Answered(open, std::move(translated));

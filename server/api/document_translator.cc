@@ -155,8 +155,9 @@ absl::Status DocumentTranslator::DetectSource(absl::Span<const Passage> passages
     if (passage.markup != PassageMarkup::kNone) request.set_markup(v1::MARKUP_HTML);
   }
   request.add_contents(std::move(sample));
+  request.clear_glossary_ids();  // those of the passages are looked up with them
   TranslateTask task(parts_);
-  RETURN_IF_ERROR(task.Prepare(std::move(request)));
+  RETURN_IF_ERROR(task.Prepare(std::move(request), /*principal=*/""));
   if (!task.detected().has_value()) return absl::OkStatus();
   const SourceGroup& group = task.detected()->groups.front();
   report_.set_source_language(task.detected()->texts.front().language);

@@ -32,7 +32,7 @@ std::shared_ptr<RequestState> Exchange::NewRequest(Priority priority) const {
 }
 
 absl::Status Exchange::Prepare(v1::TranslateRequest request, TranslateTask* task) {
-  const absl::Status prepared = task->Prepare(std::move(request));
+  const absl::Status prepared = task->Prepare(std::move(request), call_.principal());
   call_.set_translator(task->translator());
   call_.size() = task->size();
   return prepared;

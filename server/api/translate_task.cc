@@ -7,6 +7,7 @@
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
 #include "server/api/convert.h"
+#include "server/api/glossaries.h"
 
 namespace dragoman {
 namespace {
@@ -19,10 +20,12 @@ int CountCharacters(const std::vector<std::string>& texts) {
 
 }  // namespace
 
-absl::Status TranslateTask::Prepare(v1::TranslateRequest request) {
+absl::Status TranslateTask::Prepare(v1::TranslateRequest request, const std::string& principal) {
   size_.texts = request.contents_size();
   RETURN_IF_ERROR(FindRoutes(request));
   ASSIGN_OR_RETURN(request_, FromProto(&request));
+  ASSIGN_OR_RETURN(request_.words.stored,
+                   GlossariesFor(*parts_, request, principal, WithoutLabels(route_->name())));
   // The limits are those of the whole request, whatever routes its texts take.
   if (detected_.has_value()) RETURN_IF_ERROR(translator()->CheckTexts(request_.texts));
   characters_ = CountCharacters(request_.texts);

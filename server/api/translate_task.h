@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -23,8 +24,8 @@ class TranslateTask {
   // `parts` must outlive the task.
   explicit TranslateTask(const ServerParts* parts) : parts_(parts) {}
 
-  // Takes the request and finds its models.  Nothing is started.
-  absl::Status Prepare(v1::TranslateRequest request);
+  // Takes the request of a principal and finds its models and glossaries.  Nothing is started.
+  absl::Status Prepare(v1::TranslateRequest request, const std::string& principal);
 
   // The first translator; nullptr if no model was found.
   std::shared_ptr<const Translator> translator() const;

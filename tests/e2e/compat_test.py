@@ -74,7 +74,7 @@ class CompatTest(ServerTest):
         code, answer = self.ask("POST", "/v2/translate",
                                 {"text": ["a"], "target_lang": "DE", "glossary_id": "x"})
         self.assertEqual(code, 400)
-        self.assertIn("glossary_id", answer["message"])
+        self.assertIn("keeps no glossaries", answer["message"])
 
     def test_google(self):
         code, answer = self.ask("POST", "/language/translate/v2?key=some-key",

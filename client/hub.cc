@@ -61,7 +61,7 @@ bool IsHex(std::string_view text, size_t size) {
 }
 
 // The error for a status other than 2xx.
-absl::Status StatusOf(const HttpResponse& response, const std::string& what, bool with_token) {
+absl::Status StatusOf(const WebResponse& response, const std::string& what, bool with_token) {
   const std::string code = response.Header("x-error-code");
   switch (response.status) {
     case 401:
@@ -197,10 +197,10 @@ class PartFile {
 };
 
 // Appends the result of one GET.
-absl::Status FetchOnce(HttpClient* http, const HttpRequest& request, const HubFile& file,
+absl::Status FetchOnce(HttpClient* http, const WebRequest& request, const HubFile& file,
                        PartFile* part, const std::function<void(int64_t)>& progress) {
   bool begun = false;
-  const auto sink = [&](const HttpResponse& response, std::string_view bytes) -> absl::Status {
+  const auto sink = [&](const WebResponse& response, std::string_view bytes) -> absl::Status {
     if (!begun && request.from > 0) {
       const std::string range = absl::StrCat("bytes ", request.from, "-");
       if (response.status != 206) {
@@ -218,7 +218,7 @@ absl::Status FetchOnce(HttpClient* http, const HttpRequest& request, const HubFi
     progress(part->size());
     return absl::OkStatus();
   };
-  absl::StatusOr<HttpResponse> response = http->Get(request, sink);
+  absl::StatusOr<WebResponse> response = http->Get(request, sink);
   RETURN_IF_ERROR(part->Sync());
   if (!response.ok()) return response.status();
   if (response->status == 416) {  // the existing bytes are not a prefix of the file
@@ -268,13 +268,13 @@ absl::Status CheckRepositoryName(const std::string& name) {
       absl::StrCat("\"", name, "\" is not a repository, want OWNER/NAME as on the Hub"));
 }
 
-absl::StatusOr<std::string> GetText(HttpClient* http, const HttpRequest& request,
+absl::StatusOr<std::string> GetText(HttpClient* http, const WebRequest& request,
                                     const std::string& what) {
   absl::Duration pause = kFirstPause;
   for (int attempt = 1;; ++attempt, pause *= 2) {
     std::string answer;
-    const absl::StatusOr<HttpResponse> response =
-        http->Get(request, [&answer](const HttpResponse&, std::string_view bytes) {
+    const absl::StatusOr<WebResponse> response =
+        http->Get(request, [&answer](const WebResponse&, std::string_view bytes) {
           answer.append(bytes);
           return static_cast<int64_t>(answer.size()) <= kMaxAnswer
                      ? absl::OkStatus()
@@ -297,9 +297,9 @@ absl::StatusOr<HubRepository> Hub::List(const std::string& repository,
   for (size_t i = 0; (i = revision_in_path.find('/', i)) != std::string::npos;) {
     revision_in_path.replace(i, 1, "%2F");  // a branch may be called a/b
   }
-  const HttpRequest request{absl::StrCat(access_.endpoint, "/api/models/", repository, "/revision/",
-                                         revision_in_path, "?blobs=true"),
-                            access_.token};
+  const WebRequest request{absl::StrCat(access_.endpoint, "/api/models/", repository, "/revision/",
+                                        revision_in_path, "?blobs=true"),
+                           access_.token};
   ASSIGN_OR_RETURN(const std::string answer, GetText(&http_, request, repository));
   return ParseRepository(repository, answer);
 }
@@ -310,7 +310,7 @@ absl::Status Hub::Fetch(const HubRepository& repository, const HubFile& file,
   const std::string name = file.digest().empty() ? repository.commit : file.digest();
   const std::string part_path = absl::StrCat(path, ".", name.substr(0, 12), ".part");
   PartFile part(part_path);
-  HttpRequest request{.url = file.url};
+  WebRequest request{.url = file.url};
   if (file.url.empty()) {
     request = {absl::StrCat(access_.endpoint, "/", repository.name, "/resolve/", repository.commit,
                             "/", Escape(file.name)),

@@ -10,7 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "client/http_client.h"
+#include "web/http_client.h"
 
 namespace dragoman {
 
@@ -69,7 +69,7 @@ class Hub {
 
 // The text at an address, for messages about `what`; asks again if that may help.  The errors of
 // Hub::List.
-absl::StatusOr<std::string> GetText(HttpClient* http, const HttpRequest& request,
+absl::StatusOr<std::string> GetText(HttpClient* http, const WebRequest& request,
                                     const std::string& what);
 
 // Whether the file at `path` is that file, according to its digest.

@@ -30,7 +30,8 @@ install(FILES ${package}/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/ba
 install(FILES ${package}/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
         RENAME dragoman-server)
 install(DIRECTORY models/en-de-fr-es DESTINATION ${CMAKE_INSTALL_DATADIR}/dragoman/models)
-install(FILES ${package}/copyright README.md proto/dragoman/v1/config.proto
+install(FILES ${package}/copyright README.md proto/dragoman/v1/admin.proto
+              proto/dragoman/v1/config.proto
               proto/dragoman/v1/translation.proto
         DESTINATION ${CMAKE_INSTALL_DOCDIR})
 

@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <cstdlib>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <utility>
@@ -42,12 +43,13 @@ void LogMachine(dragoman::Arithmetic arithmetic) {
 }
 
 absl::StatusOr<std::unique_ptr<dragoman::Server>> Start(const dragoman::ServerOptions& options,
-                                                        dragoman::ReadOptions read_again) {
+                                                        dragoman::ReadOptions read_again,
+                                                        std::function<void()> on_drain) {
   const dragoman::ExplainAborts explain;
   dragoman::InitLogging(options.log);
   // Before any worker thread starts: oneDNN asks the kernel for the use of AMX in its first call.
   LogMachine({options.precision, options.matmul});
-  return dragoman::Server::Start(options, std::move(read_again));
+  return dragoman::Server::Start(options, std::move(read_again), std::move(on_drain));
 }
 
 // Parses the command line again: its config file may have changed.
@@ -79,15 +81,16 @@ int main(int argc, char** argv) {
   }
   // Never destroyed: its thread ends with the process.
   auto& signals = *new dragoman::ShutdownSignals();
-  const absl::StatusOr<std::unique_ptr<dragoman::Server>> server =
-      Start(command_line->options, [=] { return ReadAgain(argc, argv); });
+  const absl::StatusOr<std::unique_ptr<dragoman::Server>> server = Start(
+      command_line->options, [=] { return ReadAgain(argc, argv); }, [&] { signals.End(); });
   dragoman::FlushLog(kLogTimeout);
   if (!server.ok()) return Fail(server.status());
   signals.Catch();
   dragoman::Print(&std::cout, "listening",
                   {{"grpc", (*server)->grpc_address()},
                    {"http", (*server)->http_address()},
-                   {"metrics", (*server)->metrics_address()}});
+                   {"metrics", (*server)->metrics_address()},
+                   {"admin", (*server)->admin_address()}});
   dragoman::TellServiceManager("READY=1");
   while (signals.Await() == SIGHUP) (*server)->Reload();
   dragoman::TellServiceManager("STOPPING=1");

@@ -19,6 +19,7 @@
 #include "server/http/stream_api.h"
 #include "server/net/process_limits.h"
 #include "server/observe/logging.h"
+#include "server/send_traces.h"
 
 namespace dragoman {
 namespace {
@@ -54,14 +55,18 @@ struct ConnectionPlan {
   ConnectionRange grpc;
   ConnectionRange http;
   ConnectionRange metrics;
+  ConnectionRange admin;
 };
 
 // Plans the connections of all ports: as many as configured, or by default 10,000 (gRPC) and 1,024
-// (HTTP), if there are enough descriptors; and a few of the port of the metrics, if there is one.
-absl::StatusOr<ConnectionPlan> PlanConnections(int grpc_wanted, int http_wanted, bool metrics) {
-  constexpr int kDefaultGrpc = 10'000, kDefaultHttp = 1024, kMetrics = 32;
+// (HTTP), if there are enough descriptors; and a few of the ports for metrics and operators, if
+// there are such.
+absl::StatusOr<ConnectionPlan> PlanConnections(const ServerOptions& options) {
+  constexpr int kDefaultGrpc = 10'000, kDefaultHttp = 1024, kMetrics = 32, kAdmin = 16;
+  const int grpc_wanted = options.max_connections, http_wanted = options.http.max_connections;
   ASSIGN_OR_RETURN(DescriptorPlan plan, PlanDescriptors());
-  if (metrics) plan.connections -= kMetrics;
+  if (!options.metrics_address.empty()) plan.connections -= kMetrics;
+  if (!options.admin_address.empty()) plan.connections -= kAdmin;
   const int http = http_wanted > 0 ? http_wanted : std::min(kDefaultHttp, plan.connections / 4);
   const int room = plan.connections - http;
   const int grpc = grpc_wanted > 0 ? grpc_wanted : std::min(kDefaultGrpc, room);
@@ -73,7 +78,8 @@ absl::StatusOr<ConnectionPlan> PlanConnections(int grpc_wanted, int http_wanted,
   if (grpc > room) return too_many("max-connections", grpc, room);
   return ConnectionPlan{.grpc = {.first = plan.reserve, .most = grpc},
                         .http = {.first = plan.reserve + grpc, .most = http},
-                        .metrics = {.first = plan.reserve + grpc + http, .most = kMetrics}};
+                        .metrics = {.first = plan.reserve + grpc + http, .most = kMetrics},
+                        .admin = {.first = plan.reserve + grpc + http + kMetrics, .most = kAdmin}};
 }
 
 // Whether the server that has started can also serve: it has memory for all the keys and values
@@ -107,16 +113,21 @@ Server::Server(const ServerOptions& options)
       glossary_service_(&parts_) {
   metrics_.Watch(&pool_);
   metrics_.WatchAnswers([this] { return answers_.bytes(); });
+  if (options_.otlp_endpoint.empty()) return;
+  tracer_ = std::make_unique<Tracer>(options_.traces, PostTraces(options_.otlp_endpoint));
+  metrics_.WatchTraces([this] { return tracer_->Stats(); });
 }
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options,
-                                                      ReadOptions read_again) {
+                                                      ReadOptions read_again,
+                                                      std::function<void()> on_drain) {
   auto server = std::unique_ptr<Server>(new Server(options));
   RETURN_IF_ERROR(server->ReadSecrets());
   server->WarnOfOpenDoors();
   RETURN_IF_ERROR(server->OpenPorts());
   RETURN_IF_ERROR(server->LoadModels(std::move(read_again)));
   RETURN_IF_ERROR(server->StartGrpc());
+  RETURN_IF_ERROR(server->StartAdmin(std::move(on_drain)));
   RETURN_IF_ERROR(CheckRoomForRequests(server->options_.pool));
   server->SetServing(true);
   server->vitals_->Look();
@@ -169,9 +180,7 @@ void Server::WarnOfOpenDoors() const {
 }
 
 absl::Status Server::OpenPorts() {
-  ASSIGN_OR_RETURN(const ConnectionPlan plan,
-                   PlanConnections(options_.max_connections, options_.http.max_connections,
-                                   !options_.metrics_address.empty()));
+  ASSIGN_OR_RETURN(const ConnectionPlan plan, PlanConnections(options_));
   connections_ = plan.grpc;
   ASSIGN_OR_RETURN(grpc_, GrpcPort::Open(options_.grpc_address));
   vitals_ = std::make_unique<Vitals>(VitalsOptions{
@@ -191,6 +200,10 @@ absl::Status Server::OpenPorts() {
   ASSIGN_OR_RETURN(http_, HttpPort::Open(options_.http_address));
   ServeHttp(plan.http);
   RETURN_IF_ERROR(OpenMetricsPort(plan.metrics));
+  admin_connections_ = plan.admin;
+  if (!options_.admin_address.empty()) {
+    ASSIGN_OR_RETURN(admin_, GrpcPort::Open(options_.admin_address));
+  }
   metrics_.WatchGrpc([this] { return grpc_->Stats(); });
   metrics_.WatchHttp([this] { return http_->Stats(); });
   return absl::OkStatus();
@@ -284,6 +297,7 @@ absl::Status Server::LoadModels(ReadOptions read_again) {
             .gate = &gate_,
             .principals = principals_.get(),
             .answers = &answers_,
+            .tracer = tracer_.get(),
             .documents = &documents_,
             .stored_documents = &stored_documents_,
             .glossaries = glossaries_.get(),
@@ -306,6 +320,30 @@ absl::Status Server::StartGrpc() {
       .reflection = options_.auth.tokens.empty(),
   };
   return grpc_->Serve(grpc, {&translate_service_, &model_service_, &glossary_service_});
+}
+
+// The owner of a socket in the file system needs no certificate and sends no bytes over a network.
+absl::Status Server::StartAdmin(std::function<void()> on_drain) {
+  if (admin_ == nullptr) return absl::OkStatus();
+  const bool has_path = absl::StartsWith(options_.admin_address, "unix:");
+  AdminActions actions = {
+      .load = [this](const std::string& model) { model_manager_->Load(model); },
+      .unload = [this](const std::string& model) { model_manager_->Unload(model); },
+      .drain =
+          [on_drain = std::move(on_drain)] {
+            if (on_drain != nullptr) on_drain();
+          }};
+  admin_service_ = std::make_unique<AdminService>(&parts_, std::move(actions), has_path);
+  constexpr int kCalls = 16;
+  const GrpcOptions grpc = {.credentials = has_path || certificates_ == nullptr
+                                               ? grpc::InsecureServerCredentials()
+                                               : certificates_->credentials(),
+                            .connections = options_.connections,
+                            .descriptors = admin_connections_,
+                            .max_message_bytes = options_.max_message_bytes,
+                            .max_calls_per_connection = kCalls,
+                            .reflection = options_.auth.tokens.empty()};
+  return admin_->Serve(grpc, {admin_service_.get()});
 }
 
 void Server::SetServing(bool serving) {
@@ -344,6 +382,8 @@ void Server::Drain() {
   stored_documents_.Tidy(absl::InfiniteFuture());
   documents_.AwaitIdle();
   pool_.Drain();
+  if (admin_ != nullptr) admin_->Stop();
+  if (tracer_ != nullptr) tracer_->Stop();
   Log(LogLevel::kInfo, cut > 0 ? "ended" : "drained", {{"cancelled_calls", cut}});
 }
 

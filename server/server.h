@@ -10,6 +10,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -26,6 +27,7 @@
 #include "server/auth/tls.h"
 #include "server/config/config.h"
 #include "server/glossaries/glossary_store.h"
+#include "server/grpc/admin_service.h"
 #include "server/grpc/glossary_service.h"
 #include "server/grpc/grpc_port.h"
 #include "server/grpc/model_service.h"
@@ -36,6 +38,7 @@
 #include "server/models/model_registry.h"
 #include "server/observe/history.h"
 #include "server/observe/metrics.h"
+#include "server/observe/tracer.h"
 #include "server/observe/vitals.h"
 
 namespace dragoman {
@@ -48,8 +51,10 @@ class Server {
   // nothing is left running.
   //
   // `read_again` reads the options again when models are reloaded; null: they stay as they are.
+  // `on_drain` is called, and must not block, when an operator asks for the end of the process.
   static absl::StatusOr<std::unique_ptr<Server>> Start(const ServerOptions& options,
-                                                       ReadOptions read_again = nullptr);
+                                                       ReadOptions read_again = nullptr,
+                                                       std::function<void()> on_drain = nullptr);
 
   // Calls Drain.
   ~Server();
@@ -61,6 +66,9 @@ class Server {
   std::string metrics_address() const {
     return metrics_port_ == nullptr ? "" : metrics_port_->address();
   }
+
+  // "" without --admin-address.
+  std::string admin_address() const { return admin_ == nullptr ? "" : admin_->address(); }
 
   // Reads the configuration, models, certificates and tokens again, on other threads.
   void Reload();
@@ -89,6 +97,7 @@ class Server {
   HttpCallbacks CountedAnswers(const HttpRouter& router);
   absl::Status LoadModels(ReadOptions read_again);
   absl::Status StartGrpc();
+  absl::Status StartAdmin(std::function<void()> on_drain);
   void SetServing(bool serving);
   std::string PageSettings() const;
   absl::Status Ready() const;
@@ -97,6 +106,7 @@ class Server {
   // Ordered by dependency; they are destroyed in reverse.
   Gate gate_;
   AnswerBudget answers_;
+  std::unique_ptr<Tracer> tracer_;  // null: nothing is traced
   Metrics metrics_;
   History history_;
   WorkerPool pool_;
@@ -120,6 +130,9 @@ class Server {
   std::unique_ptr<HttpPort> http_;
   std::unique_ptr<HttpPort> metrics_port_;  // null: /metrics is on the HTTP port
   std::unique_ptr<ModelManager> model_manager_;
+  ConnectionRange admin_connections_;
+  std::unique_ptr<AdminService> admin_service_;
+  std::unique_ptr<GrpcPort> admin_;  // null: nobody administers
 };
 
 }  // namespace dragoman

@@ -52,6 +52,11 @@ int ShutdownSignals::Await() {
   return SIGHUP;
 }
 
+void ShutdownSignals::End() {
+  absl::MutexLock lock(&mutex_);
+  if (end_ == 0) end_ = SIGTERM;
+}
+
 void ShutdownSignals::Listen() {
   const sigset_t signals = TheSignals();
   while (true) {

@@ -25,6 +25,9 @@ class ShutdownSignals {
   // From now on Await gets the signals.
   void Catch();
 
+  // As if SIGTERM had come for the first time.
+  void End();
+
   // Waits for a signal and returns it.  SIGTERM and SIGINT are returned by every later call, too;
   // another one of them ends the process with exit code 128 + signal.  REQUIRES: Catch was called.
   int Await();

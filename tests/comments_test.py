@@ -12,7 +12,7 @@ import sys
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FOLDERS = ("engine", "server", "client", "crypto", "documents", "tests")
+FOLDERS = ("engine", "server", "client", "crypto", "web", "documents", "tests")
 
 # Names of other projects, and of files that are made elsewhere.
 EXTERNAL = {

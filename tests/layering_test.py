@@ -9,7 +9,7 @@ import re
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BOXES = ("engine", "crypto", "documents", "server", "client")
+BOXES = ("engine", "crypto", "web", "documents", "server", "client")
 PROTO = r"(dragoman/v1|google/rpc|grpc/health/v1)/\w+(\.grpc)?\.pb\.h"
 
 # The layers of the engine and the server, lowest first, and the layers that each may include besides itself.
@@ -60,11 +60,12 @@ DIRECTORIES = (
     *(layer("engine", name, layers) for name, layers in ENGINE.items()),
     (r"engine/", rf"{BELOW_TRANSLATOR}|engine/\w+\.h"),
     (r"crypto/", r"crypto/|engine/base/"),
+    (r"web/", r"web/|engine/base/"),
     (r"documents/", r"documents/|engine/base/"),
     *(layer("server", name, layers, rf"|crypto/|documents/document\.|{SERVER_SEES}|{PROTO}")
       for name, layers in SERVER.items()),
-    (r"server/", rf"server/|crypto/|documents/document\.|{SERVER_SEES}|{PROTO}"),
-    (r"client/", rf"client/|crypto/|documents/document\.|engine/(options|base)/|{PROTO}"),
+    (r"server/", rf"server/|crypto/|web/|documents/document\.|{SERVER_SEES}|{PROTO}"),
+    (r"client/", rf"client/|crypto/|web/|documents/document\.|engine/(options|base)/|{PROTO}"),
 )
 
 # Third-party headers, and the only files that may include them.
@@ -86,7 +87,7 @@ LIBRARIES = (
     (r"yaml-cpp/", r"engine/base/yaml\.|documents/yaml_reader\."),
     (r"rapidjson/", r"documents/json_reader\."),
     (r"md4c", r"documents/markdown_reader\."),
-    (r"curl/", r"client/http_client\."),
+    (r"curl/", r"web/http_client\."),
     (r"zlib\.h", r"server/http/gzip\."),
     (r"openssl/", r"crypto/pem_files\.|client/file_digest\.|server/http/tls_context\."),
     (r"CLI/", r"server/config/(command_line|flags)\.|client/(\w*commands?|flags|usage)\."),

@@ -98,10 +98,18 @@ void BulkExchange::Add(Item item) {
   Run(std::move(open));
 }
 
+absl::Status BulkExchange::Judge(const v1::TranslateRequest& request) {
+  absl::Status status = PriorityOf(request.priority(), Priority::kBatch).status();
+  if (status.ok() && !IsAuto(request.source_language())) {
+    status = TranslateTask(&parts()).Prepare(request, permit());
+  }
+  return absl::IsPermissionDenied(status) ? status : absl::OkStatus();
+}
+
 // Passes a request to the engine.  An error becomes its answer.
 void BulkExchange::Run(std::shared_ptr<Open> open) {
   absl::StatusOr<Priority> priority = Priority::kBatch;
-  if (open->request.ok()) priority = FromProto(open->request->priority(), Priority::kBatch);
+  if (open->request.ok()) priority = PriorityOf(open->request->priority(), Priority::kBatch);
   auto state = NewRequest(priority.value_or(Priority::kBatch));
   const bool wanted = request()->Wanted(absl::Now()).ok();  // or it ends at once
   {
@@ -119,7 +127,7 @@ void BulkExchange::Run(std::shared_ptr<Open> open) {
   TranslateResponse failed;
   failed.status = open->request.status();
   failed.status.Update(priority.status());
-  if (failed.status.ok()) failed.status = open->task.Prepare(*open->request, call().principal());
+  if (failed.status.ok()) failed.status = open->task.Prepare(*open->request, permit());
   if (!failed.status.ok()) return Answered(open, std::move(failed));
   open->task.Run(open->state, [self = shared_from_this(), open](TranslateResponse translated) {
     self->Answered(open, std::move(translated));

@@ -82,6 +82,11 @@ class BulkExchange : public Exchange, public std::enable_shared_from_this<BulkEx
   // Whose call it is; nothing if it was refused.  After Start.
   std::optional<std::string> principal() { return call().principal_if_known(); }
 
+  // REQUIRES: the caller was admitted.
+  const Permit& permit() { return call().permit(); }
+  // PERMISSION_DENIED if every request with these options would be.  REQUIRES: as permit.
+  absl::Status Judge(const v1::TranslateRequest& request);
+
   // REQUIRES: HasRoom was true, and NoMore was not called.
   void Add(Item item);
 

@@ -21,26 +21,38 @@ absl::Duration RetryDelay(const WorkerPool& pool, Priority priority) {
 
 }  // namespace
 
+void CallSize::SetTimes(const TranslateTimes& times, bool ok) {
+  queue = times.queue;
+  encode = times.encode;
+  decode = times.decode;
+  if (ok) decoded = absl::Now() - times.detokenize;
+}
+
 Call::Call(const ServerParts* parts, const char* method, Caller caller)
     : parts_(parts),
       method_(method),
       caller_(std::move(caller)),
       start_(absl::Now()),
       request_id_(IsRequestId(caller_.request_id) ? caller_.request_id : NewRequestId()),
-      trace_(ParseTraceParent(caller_.trace_parent)) {
+      trace_(ParseTraceParent(caller_.trace_parent)),
+      span_(parts_->tracer == nullptr ? std::nullopt : parts_->tracer->Sample(trace_)) {
   parts_->metrics->OnCallStarted();
 }
 
-absl::Status Call::Admit() { return AdmitAs(parts_->principals->Identify(caller_)); }
-
-absl::Status Call::AdmitAnybody() {
-  return AdmitAs(parts_->principals->Identify(caller_).value_or(""));
+absl::Status Call::Admit() {
+  ASSIGN_OR_RETURN(permit_, parts_->principals->Identify(caller_));
+  RETURN_IF_ERROR(permit_->MayCall(method_));
+  return AdmitAs(*permit_);
 }
 
-absl::Status Call::AdmitAs(absl::StatusOr<std::string> principal) {
-  ASSIGN_OR_RETURN(principal_, std::move(principal));
+absl::Status Call::AdmitAnybody() {
+  return AdmitAs(parts_->principals->Identify(caller_).value_or(Permit()));
+}
+
+absl::Status Call::AdmitAs(Permit permit) {
+  permit_ = std::move(permit);
   RETURN_IF_ERROR(CheckAnswers());
-  RETURN_IF_ERROR(parts_->principals->Enter(*principal_));
+  RETURN_IF_ERROR(parts_->principals->Enter(principal()));
   admitted_ = true;
   return caller_.wrong;
 }
@@ -49,10 +61,14 @@ std::shared_ptr<HeldAnswer> Call::Hold() const {
   return std::make_shared<HeldAnswer>(parts_->answers, Holder());
 }
 
+std::optional<std::string> Call::principal_if_known() const {
+  return permit_.has_value() ? std::optional(principal()) : std::nullopt;
+}
+
 absl::Duration Call::Elapsed() const { return absl::Now() - start_; }
 
 CallEnd Call::End(const absl::Status& status) {
-  if (admitted_) parts_->principals->Leave(*principal_);
+  if (admitted_) parts_->principals->Leave(principal());
   absl::Status told = ForClient(status);
   if (absl::IsInternal(told)) {
     Log(LogLevel::kError, "internal error",
@@ -63,8 +79,9 @@ CallEnd Call::End(const absl::Status& status) {
                                 .status = told,
                                 .duration = Elapsed(),
                                 .draining = parts_->gate->shut(),
-                                .principal = principal_});
+                                .principal = principal_if_known()});
   WriteLog(told);
+  if (span_.has_value()) Trace(told);
   const bool come_again = absl::IsResourceExhausted(told);
   const bool ok = told.ok();
   return {.status = std::move(told),
@@ -86,6 +103,10 @@ void Call::WriteLog(const absl::Status& status) const {
   const std::string field = FieldOf(status);
   const std::string reason = ReasonOfRefusal(status, parts_->gate->shut());
   const std::string limit = LimitOf(status);
+  const std::string right = MissingRightOf(status);
+  const bool own = span_.has_value(), callers = trace_.has_value();
+  const std::string trace_id = own ? span_->trace_id : callers ? trace_->trace_id : "";
+  const std::string span_id = own ? span_->span_id : callers ? trace_->span_id : "";
   const bool names_peer = !status.ok() && parts_->log_peers;
   Log(LogLevel::kInfo, "request",
       {{"method", method_},
@@ -95,16 +116,43 @@ void Call::WriteLog(const absl::Status& status) const {
        {"field", field},
        {"reason", reason},
        {"limit", limit},
+       {"right", right},
        {"peer", names_peer ? std::string_view(caller_.peer) : std::string_view()},
        {"texts", size_.texts},
        {"source_tokens", size_.source_tokens},
        {"target_tokens", size_.target_tokens},
        {"queue_ms", absl::ToDoubleMilliseconds(size_.queue)},
        {"ms", absl::ToDoubleMilliseconds(Elapsed())},
-       {"principal", std::string_view(principal_.value_or(""))},
+       {"principal", permit_.has_value() ? std::string_view(principal()) : std::string_view()},
        {"request_id", request_id_},
-       {"trace_id", trace_.has_value() ? std::string_view(trace_->trace_id) : std::string_view()},
-       {"span_id", trace_.has_value() ? std::string_view(trace_->span_id) : std::string_view()}});
+       {"trace_id", trace_id},
+       {"span_id", span_id}});
+}
+
+void Call::Trace(const absl::Status& status) const {
+  // Other APIs have codes of their own for some errors, and a stream may have begun with a 200.
+  const std::string_view method = method_;
+  const bool unary = method != "TranslateStream" && method != "TranslateDocument";
+  const bool code_is_known = !caller_.http_method.empty() &&
+                             (status.ok() || (unary && std::string_view(caller_.door) == "http"));
+  parts_->tracer->Add({.ids = *span_,
+                       .door = caller_.door,
+                       .method = method_,
+                       .http_method = caller_.http_method,
+                       .http_route = caller_.http_route,
+                       .http_code = code_is_known ? HttpCodeOf(status) : 0,
+                       .code = status.code(),
+                       .principal = principal_if_known().value_or(""),
+                       .model = std::string(ModelName()),
+                       .texts = size_.texts,
+                       .source_tokens = size_.source_tokens,
+                       .target_tokens = size_.target_tokens,
+                       .start = start_,
+                       .end = absl::Now(),
+                       .translated = size_.decoded,
+                       .queue = size_.queue,
+                       .encode = size_.encode,
+                       .decode = size_.decode});
 }
 
 }  // namespace dragoman

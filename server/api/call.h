@@ -25,6 +25,7 @@
 #include "server/models/model_registry.h"
 #include "server/observe/metrics.h"
 #include "server/observe/trace.h"
+#include "server/observe/tracer.h"
 
 namespace dragoman {
 
@@ -39,6 +40,7 @@ struct ServerParts {
   Gate* gate = nullptr;
   Principals* principals = nullptr;
   AnswerBudget* answers = nullptr;
+  Tracer* tracer = nullptr;  // null: nothing is traced
   DocumentDesk* documents = nullptr;
   DocumentStore* stored_documents = nullptr;
   GlossaryStore* glossaries = nullptr;  // null: none are kept
@@ -54,6 +56,11 @@ struct CallSize {
   int source_tokens = 0;
   int target_tokens = 0;  // of the best hypotheses
   absl::Duration queue;   // the longest that any of its sentences waited for a place in a batch
+  absl::Duration encode, decode;              // likewise
+  absl::Time decoded = absl::InfinitePast();  // when the last one was; unless the call failed
+
+  // Of what was translated just now.
+  void SetTimes(const TranslateTimes& times, bool ok);
 };
 
 // What the caller gets at the end of a call.
@@ -72,9 +79,9 @@ class Call {
   // `method` is a literal such as "Translate".  `parts` must outlive the call.
   Call(const ServerParts* parts, const char* method, Caller caller);
 
-  // Checks that the caller may make this call; UNAUTHENTICATED or RESOURCE_EXHAUSTED if not, or
-  // what is wrong with what the caller said (Caller::wrong). REQUIRES: called once, before anything
-  // else is done for the call.
+  // Checks that the caller may make this call; UNAUTHENTICATED, PERMISSION_DENIED or
+  // RESOURCE_EXHAUSTED if not, or what is wrong with what the caller said (Caller::wrong).
+  // REQUIRES: called once, before anything else is done for the call.
   absl::Status Admit();
   // Instead of Admit, for what everybody may ask: a caller without a valid token is anonymous.
   absl::Status AdmitAnybody();
@@ -96,11 +103,14 @@ class Call {
   // Of its request; interactive until it is known.
   void set_priority(Priority priority) { priority_ = priority; }
 
+  // What the caller may do.  REQUIRES: admitted.
+  const Permit& permit() const { return *permit_; }
   // REQUIRES: admitted.
-  const std::string& principal() const { return *principal_; }
+  const std::string& principal() const { return permit_->principal(); }
   // Nothing before it is known, or if the caller is nobody.
-  const std::optional<std::string>& principal_if_known() const { return principal_; }
+  std::optional<std::string> principal_if_known() const;
   absl::Time deadline() const { return caller_.deadline; }
+  const std::string& request_id() const { return request_id_; }
   absl::Duration Elapsed() const;
 
   // To be completed before End.
@@ -110,11 +120,12 @@ class Call {
   CallEnd End(const absl::Status& status);
 
  private:
-  absl::Status AdmitAs(absl::StatusOr<std::string> principal);
+  absl::Status AdmitAs(Permit permit);
   std::string_view ModelName() const;
   // Who is to read the answers (answer_budget.h).
-  const std::string& Holder() const { return principal_->empty() ? caller_.peer : *principal_; }
+  const std::string& Holder() const { return principal().empty() ? caller_.peer : principal(); }
   void WriteLog(const absl::Status& status) const;
+  void Trace(const absl::Status& status) const;
 
   const ServerParts* const parts_;
   const char* const method_;
@@ -122,7 +133,8 @@ class Call {
   const absl::Time start_;
   const std::string request_id_;  // the caller's, or a new one
   const std::optional<TraceContext> trace_;
-  std::optional<std::string> principal_;  // once the caller is identified
+  const std::optional<SpanIds> span_;  // if the call is traced
+  std::optional<Permit> permit_;       // once the caller is identified
   bool admitted_ = false;
   Priority priority_ = Priority::kInteractive;
   CallSize size_;

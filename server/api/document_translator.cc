@@ -96,6 +96,7 @@ absl::StatusOr<std::shared_ptr<Spool>> DocumentTranslator::Translate(v1::Documen
   header_.mutable_request()->clear_output();  // what else there is goes nowhere
   header_.mutable_request()->mutable_output()->set_quality(true);
   ASSIGN_OR_RETURN(const DocumentFormat* const format, CheckHeader(header_));
+  RETURN_IF_ERROR(bulk_->Judge(header_.request()));
   const size_t most = parts_->documents->limits().max_bytes;
   if (input.size() > most) return MessageTooLarge(input.size(), most);
   report_.set_source_language(header_.request().source_language());
@@ -157,7 +158,7 @@ absl::Status DocumentTranslator::DetectSource(absl::Span<const Passage> passages
   request.add_contents(std::move(sample));
   request.clear_glossary_ids();  // those of the passages are looked up with them
   TranslateTask task(parts_);
-  RETURN_IF_ERROR(task.Prepare(std::move(request), /*principal=*/""));
+  RETURN_IF_ERROR(task.Prepare(std::move(request), bulk_->permit()));
   if (!task.detected().has_value()) return absl::OkStatus();
   const SourceGroup& group = task.detected()->groups.front();
   report_.set_source_language(task.detected()->texts.front().language);

@@ -31,8 +31,16 @@ std::shared_ptr<RequestState> Exchange::NewRequest(Priority priority) const {
                    .quota = parts_->principals->QuotaOf(call_.principal())});
 }
 
+absl::StatusOr<Priority> Exchange::PriorityOf(v1::Priority asked, Priority otherwise) const {
+  const Permit& permit = call_.permit();
+  ASSIGN_OR_RETURN(const Priority priority,
+                   FromProto(asked, permit.only_batch() ? Priority::kBatch : otherwise));
+  if (priority == Priority::kInteractive) RETURN_IF_ERROR(permit.MayBeInteractive());
+  return priority;
+}
+
 absl::Status Exchange::Prepare(v1::TranslateRequest request, TranslateTask* task) {
-  const absl::Status prepared = task->Prepare(std::move(request), call_.principal());
+  const absl::Status prepared = task->Prepare(std::move(request), call_.permit());
   call_.set_translator(task->translator());
   call_.size() = task->size();
   return prepared;

@@ -51,11 +51,16 @@ class Exchange {
   // gone (CANCELLED), or its deadline passed before the message arrived.  REQUIRES: entered.
   template <typename Message>
   absl::StatusOr<Message> Begin(absl::StatusOr<Message> message) {
-    absl::StatusOr<Priority> priority = message.ok() ? FromProto(message->priority()) : Priority();
+    absl::StatusOr<Priority> priority = Priority::kInteractive;
+    if (message.ok()) priority = PriorityOf(message->priority(), Priority::kInteractive);
     RETURN_IF_ERROR(Begin(message.status(), priority.value_or(Priority::kInteractive)));
     RETURN_IF_ERROR(priority.status());
     return message;
   }
+
+  // The priority that a request asks for or, if it asks for none, `otherwise`, but within the
+  // caller's rights: PERMISSION_DENIED.
+  absl::StatusOr<Priority> PriorityOf(v1::Priority asked, Priority otherwise) const;
 
   // For a message that was read with this status.
   absl::Status Begin(const absl::Status& read, Priority priority);

@@ -20,10 +20,11 @@ void Describe(const ServerParts& parts, const ServedModel& served, bool is_defau
 
 }  // namespace
 
-v1::ListModelsResponse ListedModels(const ServerParts& parts) {
+v1::ListModelsResponse ListedModels(const ServerParts& parts, const Permit& permit) {
   const std::shared_ptr<const ModelSet> models = parts.models->Models();
   v1::ListModelsResponse response;
   for (const ServedModel& model : models->models()) {
+    if (!permit.MayUse(model.name).ok()) continue;
     Describe(parts, model, &model == models->default_model(), response.add_models());
   }
   return response;
@@ -34,7 +35,7 @@ absl::StatusOr<v1::ListModelsResponse> ListModels(
     Call* call) {
   RETURN_IF_ERROR(call->Admit());
   RETURN_IF_ERROR(parse().status());
-  return ListedModels(parts);
+  return ListedModels(parts, call->permit());
 }
 
 absl::StatusOr<v1::Model> GetModel(absl::FunctionRef<absl::StatusOr<v1::GetModelRequest>()> parse,
@@ -44,6 +45,7 @@ absl::StatusOr<v1::Model> GetModel(absl::FunctionRef<absl::StatusOr<v1::GetModel
   const std::shared_ptr<const ModelSet> models = parts.models->Models();
   ASSIGN_OR_RETURN(const ServedModel* const found, models->FindModel(request.name()));
   call->set_translator(found->stable);
+  RETURN_IF_ERROR(call->permit().MayUse(found->name));
   v1::Model model;
   Describe(parts, *found, found == models->default_model(), &model);
   return model;

@@ -8,12 +8,13 @@
 
 namespace dragoman {
 
-// The served models, for a call that has been admitted.
-v1::ListModelsResponse ListedModels(const ServerParts& parts);
+// The served models that the caller may use.
+v1::ListModelsResponse ListedModels(const ServerParts& parts, const Permit& permit);
 
 // Both also answer while the server drains.
 UnaryMethod<v1::ListModelsRequest, v1::ListModelsResponse> ListModels;
-// NOT_FOUND if no model has that name; the default one if it is empty.
+// NOT_FOUND if no model has that name, PERMISSION_DENIED if the caller may not use it; the default
+// one if it is empty.
 UnaryMethod<v1::GetModelRequest, v1::Model> GetModel;
 
 }  // namespace dragoman

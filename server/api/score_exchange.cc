@@ -28,13 +28,18 @@ absl::Status NamePairs(const absl::Status& status) {
 }
 
 // The single model for a request of either kind; a route through a third language will not do.
+// PERMISSION_DENIED if the caller may not use it.
 template <typename Request>
 absl::StatusOr<std::shared_ptr<const Translator>> FindModel(const ModelRegistry& models,
-                                                            const Request& request) {
+                                                            const Request& request,
+                                                            const Permit& permit) {
   ASSIGN_OR_RETURN(const Route route, models.FindRoute(request.model(), request.source_language(),
                                                        request.target_language()));
-  if (route.translators().size() == 1) return route.translators().front();
-  return InvalidField("model", "is not named, and no single model serves the languages");
+  if (route.translators().size() != 1) {
+    return InvalidField("model", "is not named, and no single model serves the languages");
+  }
+  RETURN_IF_ERROR(permit.MayUse(route.translators().front()->model().name()));
+  return route.translators().front();
 }
 
 }  // namespace
@@ -42,7 +47,7 @@ absl::StatusOr<std::shared_ptr<const Translator>> FindModel(const ModelRegistry&
 absl::Status ScoreExchange::Run(v1::ScoreRequest proto) {
   call().size().texts = proto.pairs_size();
   ASSIGN_OR_RETURN(const std::shared_ptr<const Translator> translator,
-                   FindModel(*parts().models, proto));
+                   FindModel(*parts().models, proto, call().permit()));
   call().set_translator(translator);
   TranslateRequest pairs;
   pairs.source_language = proto.source_language();
@@ -54,6 +59,7 @@ absl::Status ScoreExchange::Run(v1::ScoreRequest proto) {
     pairs.texts.push_back(pair.source());
     pairs.targets.push_back(pair.target());
   }
+  RETURN_IF_ERROR(call().permit().TakeTexts(proto.pairs_size()));
   translator->Translate(std::move(pairs), request(),
                         [this](TranslateResponse result) { Scored(std::move(result)); });
   return absl::OkStatus();
@@ -61,7 +67,8 @@ absl::Status ScoreExchange::Run(v1::ScoreRequest proto) {
 
 void ScoreExchange::Scored(TranslateResponse scored) {
   scored.status.Update(request()->Wanted(absl::Now()));  // the caller may have gone
-  call().size().queue = scored.times.queue;
+  call().size().SetTimes(scored.times, scored.status.ok());
+  call().permit().SettleTexts(call().size().texts, scored.status);
   if (!scored.status.ok()) return End(NamePairs(scored.status), {});
   const Model& model = call().translator()->model();
   const std::string end = model.tokenizer().TargetPiece(model.spec().eos_id);
@@ -81,7 +88,7 @@ absl::StatusOr<v1::TokenizeResponse> Tokenize(
   ASSIGN_OR_RETURN(const v1::TokenizeRequest request, parse());
   call->size().texts = request.contents_size();
   ASSIGN_OR_RETURN(const std::shared_ptr<const Translator> translator,
-                   FindModel(*parts.models, request));
+                   FindModel(*parts.models, request, call->permit()));
   call->set_translator(translator);
   std::vector<std::string> texts(request.contents().begin(), request.contents().end());
   RETURN_IF_ERROR(translator->CheckTexts(texts));

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/time/clock.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
 #include "server/api/convert.h"
@@ -20,12 +21,15 @@ int CountCharacters(const std::vector<std::string>& texts) {
 
 }  // namespace
 
-absl::Status TranslateTask::Prepare(v1::TranslateRequest request, const std::string& principal) {
+absl::Status TranslateTask::Prepare(v1::TranslateRequest request, const Permit& permit) {
+  permit_ = permit;
   size_.texts = request.contents_size();
   RETURN_IF_ERROR(FindRoutes(request));
+  for (const Model* const model : Models()) RETURN_IF_ERROR(permit_.MayUse(model->name()));
   ASSIGN_OR_RETURN(request_, FromProto(&request));
   ASSIGN_OR_RETURN(request_.words.stored,
-                   GlossariesFor(*parts_, request, principal, WithoutLabels(route_->name())));
+                   GlossariesFor(*parts_, request, permit.principal(), WithoutLabels(route_->name())));
+  RETURN_IF_ERROR(JudgeOptions());
   // The limits are those of the whole request, whatever routes its texts take.
   if (detected_.has_value()) RETURN_IF_ERROR(translator()->CheckTexts(request_.texts));
   characters_ = CountCharacters(request_.texts);
@@ -67,12 +71,55 @@ absl::Status TranslateTask::FindRoutes(const v1::TranslateRequest& request) {
   return absl::OkStatus();
 }
 
+// All that the request needs.
+std::vector<const Model*> TranslateTask::Models() const {
+  std::vector<const Model*> models;
+  const auto add = [&](const std::optional<Route>& route) {
+    if (!route.has_value()) return;
+    for (const auto& translator : route->translators()) models.push_back(&translator->model());
+  };
+  add(route_);
+  if (!detected_.has_value()) return models;
+  for (const SourceGroup& group : detected_->groups) add(group.route);
+  return models;
+}
+
+absl::Status TranslateTask::JudgeOptions() {
+  DecodingOptions& options = request_.options;
+  for (const std::optional<int>& asked :
+       {options.beam_size, options.num_hypotheses, options.mbr_candidates}) {
+    RETURN_IF_ERROR(permit_.MayAskForBeam(asked.value_or(1)));
+  }
+  if (options.beam_size.has_value() || options.sampling.value_or(false)) return absl::OkStatus();
+  // The models' own beams must not be larger, either.
+  for (const Model* const model : Models()) {
+    const DecodingOptions& own = model->generation().options;
+    const int beam = own.beam_size.value_or(1);
+    if (own.sampling.value_or(false) || permit_.LargestBeam(beam) == beam) continue;
+    options.beam_size = permit_.LargestBeam(beam);
+  }
+  return absl::OkStatus();
+}
+
 std::shared_ptr<const Translator> TranslateTask::translator() const {
   return route_.has_value() ? route_->translators().front() : nullptr;
 }
 
 void TranslateTask::Run(std::shared_ptr<RequestState> state,
                         std::function<void(TranslateResponse)> done, OnProgress on_progress) {
+  TranslateResponse refused;
+  refused.status = state->Wanted(absl::Now());
+  if (refused.status.ok()) refused.status = permit_.TakeTexts(size_.texts);
+  if (!refused.status.ok()) return done(std::move(refused));
+  const auto settle = [this, done = std::move(done)](TranslateResponse response) {
+    permit_.SettleTexts(size_.texts, response.status);
+    done(std::move(response));
+  };
+  Start(std::move(state), settle, std::move(on_progress));
+}
+
+void TranslateTask::Start(std::shared_ptr<RequestState> state,
+                          std::function<void(TranslateResponse)> done, OnProgress on_progress) {
   const bool one_way = !detected_.has_value() ||
                        (detected_->groups.size() == 1 && detected_->groups[0].route.has_value());
   if (one_way) {
@@ -122,7 +169,7 @@ void TranslateTask::ToMessages(TranslateProgress progress,
 }
 
 void TranslateTask::NoteTimes(const TranslateResponse& translated) {
-  size_.queue = translated.times.queue;
+  size_.SetTimes(translated.times, translated.status.ok());
 }
 
 void TranslateTask::Count(const Translation& translation) {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -24,8 +25,9 @@ class TranslateTask {
   // `parts` must outlive the task.
   explicit TranslateTask(const ServerParts* parts) : parts_(parts) {}
 
-  // Takes the request of a principal and finds its models and glossaries.  Nothing is started.
-  absl::Status Prepare(v1::TranslateRequest request, const std::string& principal);
+  // Takes the request and finds its models and glossaries.  Nothing is started.  PERMISSION_DENIED if the caller
+  // may not use them, or may not ask for such options.
+  absl::Status Prepare(v1::TranslateRequest request, const Permit& permit);
 
   // The first translator; nullptr if no model was found.
   std::shared_ptr<const Translator> translator() const;
@@ -33,7 +35,9 @@ class TranslateTask {
   // What was detected; nothing unless the source language is "auto".
   const std::optional<DetectedSources>& detected() const { return detected_; }
 
-  // Starts the translation, like Translator::Translate.  REQUIRES: Prepare was OK; called once.
+  // Counts the texts for their sender, and starts the translation, like Translator::Translate.
+  // REQUIRES: Prepare was OK, and was called since the last Run.  The task lives until `done` is
+  // called.
   void Run(std::shared_ptr<RequestState> state, std::function<void(TranslateResponse)> done,
            OnProgress on_progress = nullptr);
 
@@ -56,8 +60,13 @@ class TranslateTask {
   void Count(const Translation& translation);
   void SetDetected(size_t text, v1::Translation* translation) const;
   absl::Status FindRoutes(const v1::TranslateRequest& request);
+  std::vector<const Model*> Models() const;
+  absl::Status JudgeOptions();
+  void Start(std::shared_ptr<RequestState> state, std::function<void(TranslateResponse)> done,
+             OnProgress on_progress);
 
   const ServerParts* const parts_;
+  Permit permit_;
   std::optional<Route> route_;  // of all texts, or of the first ones that are translated
   std::optional<DetectedSources> detected_;  // if the source language is "auto"
   TranslateRequest request_;

@@ -19,6 +19,9 @@ struct Caller {
   std::string peer;              // the address of the other end of the connection
   std::string request_id;        // `x-request-id`
   std::string trace_parent;      // `traceparent`, as the W3C trace context defines it
+  std::string http_method;       // over HTTP: "POST"
+  std::string http_route;        // and the path that it matched: "/v1/models/*"
+  bool is_owner = false;         // of this process, as the file of the socket shows
   absl::Time deadline = absl::InfiniteFuture();
   const char* door = "grpc";              // the API that was called, for the log: a literal
   absl::Status wrong = absl::OkStatus();  // an error in what was sent; the call ends with it

@@ -19,19 +19,23 @@ absl::StatusOr<std::unique_ptr<Principals>> Principals::Create(const AuthOptions
   return principals;
 }
 
-absl::StatusOr<std::string> Principals::Identify(const Caller& caller) const {
-  if (tokens_ == nullptr) return caller.certificate_name;
+absl::StatusOr<Permit> Principals::Identify(const Caller& caller) {
+  if (tokens_ == nullptr && caller.is_owner) return Permit::OfOwner();
+  if (tokens_ == nullptr) return Permit(caller.certificate_name);
   if (caller.token.empty()) {
     return absl::UnauthenticatedError("no token: want the header `authorization: Bearer TOKEN`");
   }
-  const std::optional<std::string> principal = tokens_->Find(caller.token);
+  // One and the same version of the file says who it is and what it may do.
+  const std::shared_ptr<const TokenTable> table = tokens_->table();
+  const std::optional<std::string> principal = table->Find(caller.token);
   if (!principal.has_value()) return absl::UnauthenticatedError("the token is not valid");
-  return *principal;
+  return Permit(*principal, table->RightsOf(*principal), &texts_);
 }
 
 Quota Principals::QuotaOf(const std::string& principal) const {
-  const std::optional<Quota> own = tokens_ == nullptr ? std::nullopt : tokens_->QuotaOf(principal);
-  return own.value_or(quota_);
+  if (tokens_ == nullptr) return quota_;
+  const std::shared_ptr<const Rights> rights = tokens_->table()->RightsOf(principal);
+  return rights != nullptr && rights->quota.per_minute > 0 ? rights->quota : quota_;
 }
 
 absl::Status Principals::Enter(const std::string& principal) {

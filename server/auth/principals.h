@@ -1,4 +1,5 @@
-// Who calls, how many calls each may have in flight, and how much work each may ask for over time.
+// Who calls, what each may do (permit.h), how many calls each may have in flight, and how much work
+// each may ask for over time.
 //
 // A principal is the name that the token file gives to the call's bearer token, if the server has
 // such a file; otherwise the name in the client's certificate (the first subject alternative name,
@@ -17,6 +18,7 @@
 #include "absl/synchronization/mutex.h"
 #include "engine/decode/quota.h"
 #include "server/auth/caller.h"
+#include "server/auth/permit.h"
 #include "server/auth/token_file.h"
 
 namespace dragoman {
@@ -35,9 +37,9 @@ class Principals {
   static absl::StatusOr<std::unique_ptr<Principals>> Create(
       const AuthOptions& options, FileWatcher* watcher, TokenFile::ReadListener on_read = nullptr);
 
-  // The principal that makes a call.  UNAUTHENTICATED if a token is required and none, or a wrong
-  // one, is shown.
-  absl::StatusOr<std::string> Identify(const Caller& caller) const;
+  // The principal that makes a call, and what it may do.  UNAUTHENTICATED if a token is required
+  // and none, or a wrong one, is shown.
+  absl::StatusOr<Permit> Identify(const Caller& caller);
 
   // Whether calls need a token.
   bool wants_tokens() const { return tokens_ != nullptr; }
@@ -57,6 +59,7 @@ class Principals {
   const int max_requests_;
   const Quota quota_;
   std::unique_ptr<TokenFile> tokens_;  // null: tokens are not required
+  TextBook texts_;
   absl::Mutex mutex_;
   std::map<std::string, int> in_flight_ ABSL_GUARDED_BY(mutex_);  // no zeros
 };

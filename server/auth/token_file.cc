@@ -1,7 +1,7 @@
 #include "server/auth/token_file.h"
 
 #include <algorithm>
-#include <charconv>
+#include <iterator>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -32,25 +32,6 @@ bool SameInConstantTime(const Sha256Digest& a, const Sha256Digest& b) {
   return difference == 0;
 }
 
-constexpr char kWanted[] = "want `principal token [quota=N] [burst=N]`";
-
-// Reads quota=N or burst=N.
-bool ReadQuota(std::string_view word, Quota* quota) {
-  for (const auto& [name, value] :
-       {std::pair<std::string_view, double*>{"quota=", &quota->per_minute},
-        {"burst=", &quota->burst}}) {
-    if (word.substr(0, name.size()) != name) continue;
-    const std::string_view digits = word.substr(name.size());
-    int64_t number = 0;
-    const auto [stop, failed] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    if (failed != std::errc() || stop != digits.data() + digits.size() || number < 1) return false;
-    *value = static_cast<double>(number);
-    return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 absl::StatusOr<TokenTable> TokenTable::Parse(const std::string& text) {
@@ -61,26 +42,25 @@ absl::StatusOr<TokenTable> TokenTable::Parse(const std::string& text) {
   for (int number = 1; std::getline(lines, line); ++number) {
     std::istringstream words(line.substr(0, line.find('#')));
     Entry entry;
-    std::string token, more;
+    std::string token;
     if (!(words >> entry.principal)) continue;
-    const auto error = [number](const char* message) {
+    const auto error = [number](absl::string_view message) {
       return absl::InvalidArgumentError(absl::StrCat("line ", number, ": ", message));
     };
-    if (!(words >> token)) return error(kWanted);
-    Quota quota;
-    while (words >> more) {
-      if (!ReadQuota(more, &quota)) return error(kWanted);
-    }
-    if (quota.burst > 0 && quota.per_minute == 0) return error("a burst without a quota");
+    if (!(words >> token)) return error("want `principal token`");
+    const std::vector<std::string> more{std::istream_iterator<std::string>(words), {}};
+    const absl::StatusOr<Rights> rights = ReadRights(more);
+    if (!rights.ok()) return error(rights.status().message());
     if (!IsMadeOf(entry.principal, "._-@:/", 1, 128)) {
       return error("the principal is not made of 1 to 128 of A-Z a-z 0-9 . _ - @ : /");
     }
     if (!IsMadeOf(token, "-._~+/=", 16, 4096)) {
       return error("the token is not made of 16 to 4096 of A-Z a-z 0-9 - . _ ~ + / =");
     }
-    if (quota.per_minute > 0 &&
-        table.quotas_.emplace(entry.principal, quota).first->second != quota) {
-      return error("another line gives the principal another quota");
+    if (*rights != Rights()) {
+      const auto [given, fresh] =
+          table.rights_.emplace(entry.principal, std::make_shared<const Rights>(*rights));
+      if (*given->second != *rights) return error("another line gives the principal other rights");
     }
     entry.digest = Sha256(token);
     if (!known.insert(entry.digest).second) return error("the token is listed twice");
@@ -100,10 +80,9 @@ std::optional<std::string> TokenTable::Find(std::string_view token) const {
   return found->principal;
 }
 
-std::optional<Quota> TokenTable::QuotaOf(const std::string& principal) const {
-  const auto found = quotas_.find(principal);
-  if (found == quotas_.end()) return std::nullopt;
-  return found->second;
+std::shared_ptr<const Rights> TokenTable::RightsOf(const std::string& principal) const {
+  const auto found = rights_.find(principal);
+  return found == rights_.end() ? nullptr : found->second;
 }
 
 absl::StatusOr<std::unique_ptr<TokenFile>> TokenFile::Open(const std::string& path,

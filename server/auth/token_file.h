@@ -3,9 +3,9 @@
 //   # who        token
 //   web-shop     ZvB4yJp0m1oUKQ3x
 //   web-shop     8yD2hWc7sLr5tNqe     # two at a time, while one replaces the other
-//   reports      q0Vt7uXk2mPz4aRw     quota=600000 burst=50000
+//   reports      q0Vt7uXk2mPz4aRw     models=en-de priority=batch quota=600000
 //
-// The last line gives its principal its own quota: rows of work per minute, and at once.  A token
+// The last line says what its principal may do (rights.h); the others are not restricted.  A token
 // is never logged and never part of a message; only its SHA-256 is kept.
 
 #ifndef DRAGOMAN_SERVER_AUTH_TOKEN_FILE_H_
@@ -24,16 +24,16 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "crypto/pem_files.h"
-#include "engine/decode/quota.h"
 #include "server/auth/file_watcher.h"
+#include "server/auth/rights.h"
 
 namespace dragoman {
 
 // The content of such a file.  Immutable.
 class TokenTable {
  public:
-  // INVALID_ARGUMENT names a line that is not `principal token [quota=N] [burst=N]`, or whose
-  // numbers are less than 1, whose quota differs from another one of the same principal, whose
+  // INVALID_ARGUMENT names a line that is not `principal token [RIGHT=VALUE]...`, whose rights
+  // (ReadRights) are wrong or differ from those on another line of the same principal, whose
   // principal is not 1 to 128 of A-Z a-z 0-9 . _ - @ : /, or whose token is not 16 to 4096 of A-Z
   // a-z 0-9 - . _ ~ + / = or occurs twice.  It is also an error if there is no token at all.
   static absl::StatusOr<TokenTable> Parse(const std::string& text);
@@ -42,8 +42,8 @@ class TokenTable {
   // number of tokens, not on its characters or its position.
   std::optional<std::string> Find(std::string_view token) const;
 
-  // The quota that the file gives a principal, if any.
-  std::optional<Quota> QuotaOf(const std::string& principal) const;
+  // What the file says that a principal may do; null if it says nothing.
+  std::shared_ptr<const Rights> RightsOf(const std::string& principal) const;
 
   size_t size() const { return entries_.size(); }
 
@@ -53,7 +53,7 @@ class TokenTable {
     Sha256Digest digest;  // of the token
   };
   std::vector<Entry> entries_;
-  std::map<std::string, Quota, std::less<>> quotas_;
+  std::map<std::string, std::shared_ptr<const Rights>> rights_;
 };
 
 // Thread-safe.
@@ -68,15 +68,12 @@ class TokenFile {
                                                          FileWatcher* watcher,
                                                          ReadListener on_read = nullptr);
 
-  std::optional<std::string> Find(std::string_view token) const { return table()->Find(token); }
-  std::optional<Quota> QuotaOf(const std::string& principal) const {
-    return table()->QuotaOf(principal);
-  }
+  // As the file was when it was read last.
+  std::shared_ptr<const TokenTable> table() const;
 
  private:
   explicit TokenFile(const std::string& path) : path_(path) {}
   absl::Status Read();
-  std::shared_ptr<const TokenTable> table() const;
 
   const std::string path_;
   mutable absl::Mutex mutex_;

@@ -15,6 +15,7 @@ namespace {
 constexpr char kModelPayload[] = "dragoman.model";
 constexpr char kGlossaryPayload[] = "dragoman.glossary";
 constexpr char kPrincipalPayload[] = "dragoman.principal";
+constexpr char kRightPayload[] = "dragoman.right";
 constexpr char kMessageSizePayload[] = "dragoman.message_size";
 
 std::string Payload(const absl::Status& status, const char* type) {
@@ -57,10 +58,19 @@ google::rpc::RetryInfo RetryIn(absl::Duration delay) {
   return detail;
 }
 
-google::rpc::ErrorInfo NotBeforeTheDeadline() {
+google::rpc::ErrorInfo Because(const char* reason) {
   google::rpc::ErrorInfo detail;
-  detail.set_reason("CANNOT_BE_MET");
+  detail.set_reason(reason);
   detail.set_domain("dragoman.v1");
+  return detail;
+}
+
+// `right` is "models=en-de".
+google::rpc::ErrorInfo Missing(const std::string& right) {
+  google::rpc::ErrorInfo detail = Because("MISSING_RIGHT");
+  const size_t equals = right.find('=');
+  (*detail.mutable_metadata())["right"] = right.substr(0, equals);
+  (*detail.mutable_metadata())["value"] = right.substr(equals + 1);
   return detail;
 }
 
@@ -92,6 +102,17 @@ absl::Status GlossaryNotFound(const std::string& id) {
   status.SetPayload(kGlossaryPayload, absl::Cord(shown));
   return status;
 }
+
+absl::Status MissingRight(const std::string& principal, const std::string& right,
+                          const std::string& value) {
+  const std::string missing = absl::StrCat(right, "=", value);
+  absl::Status status =
+      absl::PermissionDeniedError(absl::StrCat("\"", principal, "\" lacks the right ", missing));
+  status.SetPayload(kRightPayload, absl::Cord(missing));
+  return status;
+}
+
+std::string MissingRightOf(const absl::Status& status) { return Payload(status, kRightPayload); }
 
 absl::Status PrincipalLimit(int limit) {
   absl::Status status = absl::ResourceExhaustedError(
@@ -132,6 +153,8 @@ std::string ReasonOfRefusal(const absl::Status& status, bool draining) {
       return draining ? "draining" : "not_loaded";
     case absl::StatusCode::kUnauthenticated:
       return "unauthenticated";
+    case absl::StatusCode::kPermissionDenied:
+      return "missing_right";
     case absl::StatusCode::kDeadlineExceeded:
       return IsCannotBeMet(status) ? "cannot_be_met" : "";
     default:
@@ -151,9 +174,39 @@ absl::Status ForClient(const absl::Status& status) {
     case absl::StatusCode::kCancelled:
     case absl::StatusCode::kUnimplemented:
     case absl::StatusCode::kUnauthenticated:
+    case absl::StatusCode::kPermissionDenied:
       return Clipped(status);
     default:
       return absl::InternalError("internal error");
+  }
+}
+
+int HttpCodeOf(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kOk:
+      return 200;
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kFailedPrecondition:
+    case absl::StatusCode::kOutOfRange:
+      return 400;
+    case absl::StatusCode::kUnauthenticated:
+      return 401;
+    case absl::StatusCode::kPermissionDenied:
+      return 403;
+    case absl::StatusCode::kNotFound:
+      return 404;
+    case absl::StatusCode::kResourceExhausted:
+      return IsMessageTooLarge(status) ? 413 : 429;
+    case absl::StatusCode::kCancelled:
+      return 499;  // in case anybody reads it
+    case absl::StatusCode::kUnimplemented:
+      return 501;
+    case absl::StatusCode::kUnavailable:
+      return 503;
+    case absl::StatusCode::kDeadlineExceeded:
+      return 504;
+    default:
+      return 500;
   }
 }
 
@@ -180,7 +233,12 @@ google::rpc::Status ToRpcStatus(const absl::Status& status, absl::Duration retry
       AddDetail(RetryIn(retry_delay), &rich);
       break;
     case absl::StatusCode::kDeadlineExceeded:
-      if (IsCannotBeMet(status)) AddDetail(NotBeforeTheDeadline(), &rich);
+      if (IsCannotBeMet(status)) AddDetail(Because("CANNOT_BE_MET"), &rich);
+      break;
+    case absl::StatusCode::kPermissionDenied:
+      if (const std::string right = MissingRightOf(status); !right.empty()) {
+        AddDetail(Missing(right), &rich);
+      }
       break;
     default:
       break;

@@ -5,6 +5,7 @@
 //   INVALID_ARGUMENT    BadRequest naming the field (FieldOf)
 //   NOT_FOUND           ResourceInfo naming the model or the glossary
 //   UNAUTHENTICATED     no details: nothing that helps to guess
+//   PERMISSION_DENIED   ErrorInfo with the reason MISSING_RIGHT, the right and its value
 //   RESOURCE_EXHAUSTED  RetryInfo
 //   DEADLINE_EXCEEDED   ErrorInfo with the reason CANNOT_BE_MET if the deadline has not passed yet
 //   INTERNAL            no details and no internals: what went wrong goes to the log
@@ -26,6 +27,12 @@ absl::Status ModelNotFound(const std::string& name, const std::string& served);
 // NOT_FOUND for a glossary: there is none with that id, or the caller must not know of it.
 absl::Status GlossaryNotFound(const std::string& id);
 
+// PERMISSION_DENIED because `principal` lacks a right: "models" with the value "en-de".
+absl::Status MissingRight(const std::string& principal, const std::string& right,
+                          const std::string& value);
+// "models=en-de" of that; "" for any other status.
+std::string MissingRightOf(const absl::Status& status);
+
 // RESOURCE_EXHAUSTED because the caller has `limit` calls in flight, rather than because the server
 // is busy; IsPrincipalLimit tells the two apart.
 absl::Status PrincipalLimit(int limit);
@@ -41,12 +48,16 @@ bool IsMessageTooLarge(const absl::Status& status);
 
 // Why a call was refused before it began, as metrics and the log name it: "queue_full", "quota",
 // "principal_limit", "message_size", "cannot_be_met" (its deadline), "draining" (the server),
-// "not_loaded" (the model) or "unauthenticated".  "" for any other status.
+// "not_loaded" (the model), "unauthenticated" or "missing_right".  "" for any other status.
 std::string ReasonOfRefusal(const absl::Status& status, bool draining);
 
 // The status with a code that clients know, its message cut to what fits into headers; any other
 // code becomes INTERNAL without its message.
 absl::Status ForClient(const absl::Status& status);
+
+// The HTTP code that google/rpc/code.proto assigns to a status; 413 for a message that is too
+// large.
+int HttpCodeOf(const absl::Status& status);
 
 // The status as google.rpc.Status, with the details of its code.  `retry_delay` is how long
 // RESOURCE_EXHAUSTED asks the client to wait.  REQUIRES: the status came from ForClient.

@@ -236,7 +236,7 @@ void Translate(const HttpDoor& door, HttpRequest http, std::shared_ptr<HttpAnswe
 absl::StatusOr<HttpResponse> Detect(const HttpDoor& door, const HttpRequest& http, Call* call) {
   RETURN_IF_ERROR(call->Admit());
   ASSIGN_OR_RETURN(const Input input, ReadInput(http));
-  const std::set<std::string> served = CodesOf(PairsOf(door));
+  const std::set<std::string> served = CodesOf(PairsOf(door, *call));
   const auto describe = [&](const DetectedLanguage& detected) {
     Json language = Scored(detected.language, detected.confidence);
     language["isTranslationSupported"] = served.contains(detected.language);
@@ -276,7 +276,7 @@ absl::StatusOr<HttpResponse> ListLanguages(const HttpDoor& door, const HttpReque
   RETURN_IF_ERROR(call->AdmitAnybody());
   ASSIGN_OR_RETURN(const CompatFields query, ReadQuery(http));
   Json languages = Json::object();
-  for (const std::string& tag : CodesOf(PairsOf(door))) {
+  for (const std::string& tag : CodesOf(PairsOf(door, *call))) {
     const std::string name = EnglishNameOf(tag);
     languages[tag] = {
         {"name", name}, {"nativeName", name}, {"dir", IsRightToLeft(tag) ? "rtl" : "ltr"}};
@@ -327,7 +327,7 @@ void AddAzure(const HttpDoor& door, HttpRouter* router) {
   add("POST", "/translate", [door](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
     Translate(door, std::move(http), std::move(answer));
   });
-  add("POST", "/detect", AnswerAtOnce(door, "Detect", Detect));
+  add("POST", "/detect", AnswerAtOnce(door, "DetectLanguage", Detect));
   add("POST", "/breaksentence", AnswerAtOnce(door, "BreakSentence", BreakSentence));
   add("GET", "/languages", AnswerAtOnce(door, "ListModels", ListLanguages));
   AddAzureDocuments(door, router);

@@ -123,9 +123,9 @@ HttpResponse AnswerCall(const HttpDoor& door, const CompatApi& api, const char* 
                      end);
 }
 
-ServedPairs PairsOf(const HttpDoor& door) {
+ServedPairs PairsOf(const HttpDoor& door, const Call& call) {
   ServedPairs pairs;
-  const v1::ListModelsResponse models = ListedModels(*door.parts);
+  const v1::ListModelsResponse models = ListedModels(*door.parts, call.permit());
   for (const v1::Model& model : models.models()) {
     for (const v1::LanguagePair& pair : model.language_pairs()) {
       pairs[pair.source()].insert(pair.target());

@@ -101,7 +101,8 @@ HttpResponse AnswerCall(const HttpDoor& door, const CompatApi& api, const char* 
                         const HttpRequest& http, const CompatError& error,
                         const Answered<HttpResponse>& answer);
 
-ServedPairs PairsOf(const HttpDoor& door);
+// Of the models that the caller may use.  REQUIRES: the call was admitted.
+ServedPairs PairsOf(const HttpDoor& door, const Call& call);
 
 // All languages of the pairs.
 std::set<std::string> CodesOf(const ServedPairs& pairs);

@@ -155,13 +155,14 @@ HttpResponse Translated(const DeepLCall& call, const v1::TranslateResponse& resp
   return answer;
 }
 
-absl::StatusOr<HttpResponse> ListLanguages(const HttpDoor& door, const CompatFields& fields) {
+absl::StatusOr<HttpResponse> ListLanguages(const HttpDoor& door, const CompatFields& fields,
+                                           const Call& call) {
   ASSIGN_OR_RETURN(const std::string type, fields.Text("type", "source"));
   if (type != "source" && type != "target") {
     return InvalidField("type", "is neither \"source\" nor \"target\"");
   }
   std::set<std::string> tags;
-  for (const auto& [source, targets] : PairsOf(door)) {
+  for (const auto& [source, targets] : PairsOf(door, call)) {
     if (type == "source") {
       tags.insert(source);
     } else {
@@ -230,8 +231,8 @@ void AddDeepL(const HttpDoor& door, HttpRouter* router) {
   add("POST", "/v2/translate", translate);
   add("GET", "/v2/translate", translate);  // older clients put everything into the query
   add("GET", "/v1/translate", translate);  // and OmegaT; POST is the server's own API
-  answer_at_once("/v2/languages", [door](const CompatFields& fields, const Call&) {
-    return ListLanguages(door, fields);
+  answer_at_once("/v2/languages", [door](const CompatFields& fields, const Call& call) {
+    return ListLanguages(door, fields, call);
   });
   answer_at_once("/v2/usage", [door](const CompatFields&, const Call& call) {
     return DescribeUsage(door, call.principal());

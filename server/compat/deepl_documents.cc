@@ -60,11 +60,12 @@ absl::StatusOr<std::shared_ptr<StoredDocument>> FindDocument(const HttpDoor& doo
   const absl::StatusOr<CompatFields> fields = ReadFields(kDeepL, http);
   const Caller caller = CallerOf(*http, kDeepL.name);
   RETURN_IF_ERROR(caller.wrong);
-  ASSIGN_OR_RETURN(const std::string principal, door.parts->principals->Identify(caller));
+  ASSIGN_OR_RETURN(const Permit permit, door.parts->principals->Identify(caller));
   RETURN_IF_ERROR(fields.status());
   ASSIGN_OR_RETURN(const std::string key, fields->Text("document_key"));
   std::shared_ptr<StoredDocument> document = door.parts->stored_documents->Find(id, absl::Now());
-  if (document == nullptr || document->principal() != principal || document->key() != key) {
+  if (document == nullptr || document->principal() != permit.principal() ||
+      document->key() != key) {
     return absl::NotFoundError("there is no such document (any more)");
   }
   return document;

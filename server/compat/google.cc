@@ -42,15 +42,19 @@ constexpr CompatApi Edition(const char* texts, const char* source, const char* t
 
 constexpr CompatApi kBasic = Edition("q", "source", "target");
 
+const char* ReasonOf(int code) {
+  if (code == 403) return "forbidden";
+  return code < 500 ? "invalid" : "backendError";
+}
+
 HttpResponse ErrorBody(int code, const std::string& name, const std::string& message) {
-  return JsonResponse(
-      code, {{"error",
-              {{"code", code},
-               {"message", message},
-               {"status", name},
-               {"errors", Json::array({{{"message", message},
-                                        {"domain", "global"},
-                                        {"reason", code < 500 ? "invalid" : "backendError"}}})}}}});
+  return JsonResponse(code, {{"error",
+                              {{"code", code},
+                               {"message", message},
+                               {"status", name},
+                               {"errors", Json::array({{{"message", message},
+                                                        {"domain", "global"},
+                                                        {"reason", ReasonOf(code)}}})}}}});
 }
 
 }  // namespace
@@ -122,9 +126,10 @@ HttpResponse TranslatedAdvanced(const GoogleCall& call, const v1::TranslateRespo
   return Translated(call, Translations(call, response, "detectedLanguageCode"));
 }
 
-using Act = absl::StatusOr<HttpResponse> (*)(const HttpDoor& door, const CompatFields& fields);
+using Act = absl::StatusOr<HttpResponse> (*)(const HttpDoor& door, const CompatFields& fields,
+                                             const Call& call);
 
-absl::StatusOr<HttpResponse> DetectBasic(const HttpDoor&, const CompatFields& fields) {
+absl::StatusOr<HttpResponse> DetectBasic(const HttpDoor&, const CompatFields& fields, const Call&) {
   ASSIGN_OR_RETURN(const std::vector<std::string> texts, fields.Texts("q"));
   Json detections = Json::array();
   for (const std::string& text : texts) {
@@ -136,7 +141,8 @@ absl::StatusOr<HttpResponse> DetectBasic(const HttpDoor&, const CompatFields& fi
   return JsonResponse(200, {{"data", {{"detections", std::move(detections)}}}});
 }
 
-absl::StatusOr<HttpResponse> DetectAdvanced(const HttpDoor&, const CompatFields& fields) {
+absl::StatusOr<HttpResponse> DetectAdvanced(const HttpDoor&, const CompatFields& fields,
+                                            const Call&) {
   ASSIGN_OR_RETURN(const std::string text, fields.Text("content"));
   ASSIGN_OR_RETURN(const std::string type, fields.Text("mimeType", "text/html"));
   Json languages = Json::array();
@@ -153,10 +159,11 @@ HttpResponse Named(HttpResponse answer, const char* parameter, const std::string
   return answer;
 }
 
-absl::StatusOr<HttpResponse> ListBasic(const HttpDoor& door, const CompatFields& fields) {
+absl::StatusOr<HttpResponse> ListBasic(const HttpDoor& door, const CompatFields& fields,
+                                       const Call& call) {
   ASSIGN_OR_RETURN(const std::string names_in, fields.Text("target"));
   Json languages = Json::array();
-  for (const std::string& tag : CodesOf(PairsOf(door))) {
+  for (const std::string& tag : CodesOf(PairsOf(door, call))) {
     Json language = {{"language", tag}};
     if (!names_in.empty()) language["name"] = EnglishNameOf(tag);
     languages.push_back(std::move(language));
@@ -165,9 +172,10 @@ absl::StatusOr<HttpResponse> ListBasic(const HttpDoor& door, const CompatFields&
                names_in);
 }
 
-absl::StatusOr<HttpResponse> ListAdvanced(const HttpDoor& door, const CompatFields& fields) {
+absl::StatusOr<HttpResponse> ListAdvanced(const HttpDoor& door, const CompatFields& fields,
+                                          const Call& call) {
   ASSIGN_OR_RETURN(const std::string names_in, fields.Text("displayLanguageCode"));
-  const ServedPairs pairs = PairsOf(door);
+  const ServedPairs pairs = PairsOf(door, call);
   std::set<std::string> targets;
   for (const auto& [source, of_source] : pairs) targets.insert(of_source.begin(), of_source.end());
   Json languages = Json::array();
@@ -188,7 +196,7 @@ HttpHandler AnswerAtOnce(const HttpDoor& door, const CompatApi& api, const char*
     const auto admitted = [&](Call* call) -> absl::StatusOr<HttpResponse> {
       RETURN_IF_ERROR(call->Admit());
       RETURN_IF_ERROR(fields.status());
-      return act(door, *fields);
+      return act(door, *fields, *call);
     };
     answer->Send(AnswerCall(door, api, method, http, GoogleError, admitted));
   };
@@ -230,14 +238,15 @@ void AddGoogle(const HttpDoor& door, HttpRouter* router) {
       TranslateHandler<GoogleCall>(door, kBasic, {ReadBasic, TranslatedBasic, GoogleError});
   add("/language/translate/v2", translate);
   add("/language/translate/v2/", translate);  // Weblate and Drupal
-  add("/language/translate/v2/detect", AnswerAtOnce(door, kBasic, "Detect", DetectBasic));
+  add("/language/translate/v2/detect", AnswerAtOnce(door, kBasic, "DetectLanguage", DetectBasic));
   add("/language/translate/v2/languages", AnswerAtOnce(door, kBasic, "ListModels", ListBasic));
   AddGoogleDocuments(door, router);
   const std::vector<AdvancedMethod> advanced = {
       {"POST", ":translateText",
        TranslateHandler<GoogleCall>(door, kGoogleAdvanced,
                                     {ReadAdvanced, TranslatedAdvanced, GoogleError})},
-      {"POST", ":detectLanguage", AnswerAtOnce(door, kGoogleAdvanced, "Detect", DetectAdvanced)},
+      {"POST", ":detectLanguage",
+       AnswerAtOnce(door, kGoogleAdvanced, "DetectLanguage", DetectAdvanced)},
       {"GET", "/supportedLanguages",
        AnswerAtOnce(door, kGoogleAdvanced, "ListModels", ListAdvanced)}};
   add("/v3/projects/*", Choose(advanced));

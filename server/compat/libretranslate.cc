@@ -166,8 +166,8 @@ void Download(const HttpDoor& door, const HttpRequest& http,
       door.parts->stored_documents->Find(name.substr(0, name.find('.')), absl::Now());
   const bool shows_token = !BearerToken(http.Header("authorization")).empty();
   const auto principal = door.parts->principals->Identify(CallerOf(http, kApi.name));
-  const bool foreign =
-      document != nullptr && shows_token && principal.ok() && *principal != document->principal();
+  const bool foreign = document != nullptr && shows_token && principal.ok() &&
+                       principal->principal() != document->principal();
   if (document == nullptr || foreign || !document->state().end.has_value() ||
       !document->state().end->status.ok()) {
     return answer->Send(PlainError(404, "there is no such file (any more)"));
@@ -178,7 +178,7 @@ void Download(const HttpDoor& door, const HttpRequest& http,
 // Mastodon takes a refusal of the lists for a used-up quota, and Discourse sends no key for them.
 absl::StatusOr<HttpResponse> ListLanguages(const HttpDoor& door, Call* call) {
   RETURN_IF_ERROR(call->AdmitAnybody());
-  const ServedPairs pairs = PairsOf(door);
+  const ServedPairs pairs = PairsOf(door, *call);
   Json body = Json::array();
   for (const std::string& code : CodesOf(pairs)) {
     const auto targets = pairs.find(code);
@@ -191,7 +191,7 @@ absl::StatusOr<HttpResponse> ListLanguages(const HttpDoor& door, Call* call) {
 
 absl::StatusOr<HttpResponse> Settings(const HttpDoor& door, Call* call) {
   RETURN_IF_ERROR(call->AdmitAnybody());
-  const ServedPairs pairs = PairsOf(door);
+  const ServedPairs pairs = PairsOf(door, *call);
   const bool files = door.parts->documents->limits().at_once > 0;
   Json suffixes = Json::array();
   for (const DocumentFormat& format : DocumentFormats()) {
@@ -224,7 +224,7 @@ void AddLibreTranslate(const HttpDoor& door, HttpRouter* router) {
   };
   add("POST", "/detect", [door](HttpRequest http, const std::shared_ptr<HttpAnswer>& answer) {
     const absl::StatusOr<CompatFields> fields = ReadFields(kApi, &http);
-    answer->Send(AnswerCall(door, kApi, "Detect", http, Error,
+    answer->Send(AnswerCall(door, kApi, "DetectLanguage", http, Error,
                             [&](Call* call) -> absl::StatusOr<HttpResponse> {
                               RETURN_IF_ERROR(call->Admit());
                               RETURN_IF_ERROR(fields.status());

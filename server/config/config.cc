@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -46,6 +47,19 @@ absl::Status CheckAddress(const char* flag, const std::string& address) {
         absl::StrCat(flag, " is \"", address, "\", want HOST:PORT with a port of 0 to 65535"));
   }
   return absl::OkStatus();
+}
+
+// Who may administer must be known: by a token, or because only the owner of this process can open
+// a socket of the file system.
+absl::Status CheckAdminAddress(const v1::ServerConfig& config) {
+  if (!config.has_admin_address() || absl::StartsWith(config.admin_address(), "unix:")) {
+    return absl::OkStatus();
+  }
+  RETURN_IF_ERROR(CheckAddress("admin-address", config.admin_address()));
+  if (!config.auth_tokens().empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "admin-address is HOST:PORT, but no auth-tokens say who may administer; want them, or "
+      "unix:PATH");
 }
 
 absl::Status ResolveEngine(const v1::ServerConfig& config, ServerOptions* options) {
@@ -190,6 +204,8 @@ absl::StatusOr<ServerOptions> Resolve(const v1::ServerConfig& given) {
   if (config.has_metrics_address()) {
     RETURN_IF_ERROR(CheckAddress("metrics-address", options.metrics_address));
   }
+  options.admin_address = config.admin_address();
+  RETURN_IF_ERROR(CheckAdminAddress(config));
   RETURN_IF_ERROR(ResolveEngine(config, &options));
   RETURN_IF_ERROR(ResolveLimits(config, &options));
   RETURN_IF_ERROR(ResolveSecurity(config, &options));
@@ -202,6 +218,13 @@ absl::StatusOr<ServerOptions> Resolve(const v1::ServerConfig& given) {
   options.log = {.level = config.log_level(), .format = config.log_format()};
   RETURN_IF_ERROR(Validate(options.log));
   options.log_peers = config.log_peers();
+  options.otlp_endpoint = config.otlp_endpoint();
+  options.traces.one_in = config.otlp_one_in();
+  if (!options.otlp_endpoint.empty() && !absl::StartsWith(options.otlp_endpoint, "http://") &&
+      !absl::StartsWith(options.otlp_endpoint, "https://")) {
+    return absl::InvalidArgumentError("otlp-endpoint is \"" + options.otlp_endpoint +
+                                      "\", want for example http://localhost:4318");
+  }
   options.config = given;
   return options;
 }

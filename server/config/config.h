@@ -22,6 +22,7 @@
 #include "server/auth/tls_options.h"
 #include "server/compat/names.h"
 #include "server/observe/logging.h"
+#include "server/observe/tracer.h"
 
 namespace dragoman {
 
@@ -103,6 +104,7 @@ struct ServerOptions {
   std::string grpc_address = "127.0.0.1:50051";
   std::string http_address = "127.0.0.1:9464";
   std::string metrics_address;  // "": metrics are on the HTTP port
+  std::string admin_address;    // HOST:PORT or unix:PATH; "": nobody administers
   Precision precision = Precision::kAuto;
   Matmul matmul = Matmul::kAuto;
   Precision keys_values = Precision::kAuto;
@@ -122,7 +124,9 @@ struct ServerOptions {
   absl::Duration drain_delay = absl::ZeroDuration();  // from SIGTERM until calls are refused
   absl::Duration drain_timeout = absl::Seconds(30);   // from then until calls are cancelled
   LogOptions log;
-  bool log_peers = true;  // the addresses of callers that were refused
+  bool log_peers = true;      // the addresses of callers that were refused
+  std::string otlp_endpoint;  // a URL; "": nothing is traced
+  TracerOptions traces;
   // How often models and the config file are checked for changes; 0: only on request.
   absl::Duration model_poll = absl::ZeroDuration();
   std::string config_file;  // "": none

@@ -50,6 +50,11 @@ constexpr Setting kSettings[] = {
      "Where to serve JSON over HTTP, /metrics, /healthz and /readyz"},
     {"metrics_address", kText, kAtStart, "HOST:PORT", "",
      "Where to serve /metrics, and the probes once more, in plain text", 0, 0, "that of HTTP"},
+    {"admin_address", kText, kAtStart, "ADDRESS", "",
+     "Where operators call AdminService: unix:PATH, for the owner of the process, or HOST:PORT, "
+     "for "
+     "principals of --auth-tokens with the right to it",
+     0, 0, "none"},
     {"drain_delay", kDuration, kAtStart, "DURATION", "0s",
      "How long to keep serving after SIGTERM, while health checks already report not ready", 0,
      kDay},
@@ -60,6 +65,11 @@ constexpr Setting kSettings[] = {
     {"log_format", kText, kOnReload, "{text,json}", "text", "text, or json: one object per line"},
     {"log_peers", kSwitch, kAtStart, "{true,false}", "true",
      "Whether the lines of calls that failed have the address of the caller"},
+    {"otlp_endpoint", kText, kAtStart, "URL", "",
+     "The OpenTelemetry collector to send traces to, as OTLP over HTTP: http://localhost:4318", 0,
+     0, "none"},
+    {"otlp_one_in", kNumber, kAtStart, "CALLS", "100",
+     "Of the calls without a traceparent, one in so many is traced; 0: none", 0, kMaxInt},
 
     {"precision", kText, kAtStart, "{auto,float32,bfloat16,int8}", "auto",
      "auto (int8), float32, bfloat16 or int8"},
@@ -114,8 +124,8 @@ constexpr Setting kSettings[] = {
     {"tls_client_ca", kText, kAtStart, "FILE", "",
      "Accepts only clients with a certificate from one of these authorities", 0, 0, "none"},
     {"auth_tokens", kText, kAtStart, "FILE", "",
-     "Accepts only calls with a bearer token from this file (lines `principal token`); read again "
-     "when it changes",
+     "Accepts only calls with a bearer token from this file (lines `principal token`, and what the "
+     "principal may do); read again when it changes",
      0, 0, "none"},
     {"glossaries", kText, kAtStart, "DIR", "",
      "The directory of the glossaries that the server keeps (docs/glossaries.md)", 0, 0,

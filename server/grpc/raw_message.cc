@@ -65,6 +65,10 @@ template absl::StatusOr<v1::GetGlossaryRequest> ReadMessage(const grpc::ByteBuff
 template absl::StatusOr<v1::ListGlossariesRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
 template absl::StatusOr<v1::ReplaceGlossaryRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
 template absl::StatusOr<v1::DeleteGlossaryRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
+template absl::StatusOr<v1::LoadModelRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
+template absl::StatusOr<v1::UnloadModelRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
+template absl::StatusOr<v1::SetLogLevelRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
+template absl::StatusOr<v1::DrainRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
 
 grpc::ByteBuffer Serialized(std::string message) {
   auto* const owned = new std::string(std::move(message));

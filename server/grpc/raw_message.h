@@ -12,6 +12,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "dragoman/v1/admin.pb.h"
 #include "dragoman/v1/translation.pb.h"
 #include "server/api/bulk_exchange.h"
 #include "server/grpc/grpc_door.h"

@@ -341,6 +341,7 @@ void HttpConnection::ReadBody() {
 
 void HttpConnection::OnBody() {
   Enter(Stage::kAnswering, absl::InfiniteDuration());
+  request_.route = route_->path;
   route_->handler(std::move(request_), std::make_shared<Answer>(shared_from_this()));
 }
 

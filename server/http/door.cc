@@ -79,40 +79,13 @@ Caller CallerOf(const HttpRequest& request, const char* door) {
                    .peer = request.peer,
                    .request_id = std::string(request.Header("x-request-id")),
                    .trace_parent = std::string(request.Header("traceparent")),
+                   .http_method = request.method,
+                   .http_route = request.route,
                    .door = door};
   const absl::StatusOr<absl::Duration> timeout = TimeoutOf(request);
   caller.wrong = timeout.status();
   caller.deadline = absl::Now() + timeout.value_or(absl::InfiniteDuration());
   return caller;
-}
-
-int HttpCodeOf(const absl::Status& status) {
-  switch (status.code()) {
-    case absl::StatusCode::kOk:
-      return 200;
-    case absl::StatusCode::kInvalidArgument:
-    case absl::StatusCode::kFailedPrecondition:
-    case absl::StatusCode::kOutOfRange:
-      return 400;
-    case absl::StatusCode::kUnauthenticated:
-      return 401;
-    case absl::StatusCode::kPermissionDenied:
-      return 403;
-    case absl::StatusCode::kNotFound:
-      return 404;
-    case absl::StatusCode::kResourceExhausted:
-      return IsMessageTooLarge(status) ? 413 : 429;
-    case absl::StatusCode::kCancelled:
-      return 499;  // in case anybody reads it
-    case absl::StatusCode::kUnimplemented:
-      return 501;
-    case absl::StatusCode::kUnavailable:
-      return 503;
-    case absl::StatusCode::kDeadlineExceeded:
-      return 504;
-    default:
-      return 500;
-  }
 }
 
 HttpHeaders HeadersOf(const CallEnd& end) {

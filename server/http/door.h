@@ -14,6 +14,7 @@
 #include "dragoman/v1/translation.pb.h"
 #include "server/api/call.h"
 #include "server/auth/caller.h"
+#include "server/base/errors.h"
 #include "server/http/message.h"
 
 namespace dragoman {
@@ -26,10 +27,6 @@ absl::StatusOr<absl::Duration> TimeoutOf(const HttpRequest& request);
 // `door` is the name of the API for the log: a literal such as "http".  An error in a header is an
 // error of the call.
 Caller CallerOf(const HttpRequest& request, const char* door);
-
-// The HTTP code that google/rpc/code.proto assigns to a status; 413 for a message that is too
-// large.
-int HttpCodeOf(const absl::Status& status);
 
 // The headers for the end of a call: X-Request-Id and, if the client should retry or has to show a
 // token, Retry-After and WWW-Authenticate.

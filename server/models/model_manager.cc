@@ -87,6 +87,11 @@ void ModelManager::ReadAgain() {
   calls_->asked = true;
 }
 
+void ModelManager::Turn(const std::string& model, bool load) {
+  absl::MutexLock lock(&calls_->mutex);
+  calls_->turns.emplace_back(model, load);
+}
+
 absl::Status ModelManager::LoadAll() {
   absl::Status failed;
   for (const ModelSource& source : Wanted(options_)) {
@@ -115,19 +120,22 @@ absl::Status ModelManager::LoadAll() {
 void ModelManager::Run() {
   Calls* const calls = calls_.get();
   const auto called = [calls]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(calls->mutex) {
-    return calls->closing || calls->asked || !calls->unused.empty();
+    return calls->closing || calls->asked || !calls->turns.empty() || !calls->unused.empty();
   };
   while (true) {
     bool asked = false;
+    std::vector<std::pair<std::string, bool>> turns;
     std::vector<std::shared_ptr<const Model>> unused;
     {
       absl::MutexLock lock(&calls->mutex);
       calls->mutex.AwaitWithTimeout(absl::Condition(&called), NextLook(absl::Now()));
       if (calls->closing) return;
       asked = std::exchange(calls->asked, false);
+      turns.swap(calls->turns);
       unused.swap(calls->unused);
     }
     for (std::shared_ptr<const Model>& model : unused) Free(std::move(model));
+    for (const auto& [model, load] : turns) TurnNow(model, load);
     if (asked || NextLook(absl::Now()) <= absl::ZeroDuration()) Look(asked);
   }
 }
@@ -148,11 +156,37 @@ void ModelManager::Look(bool asked) {
     if (closing()) return;
     Slot& slot = slots_[source.name];
     slot.source = source;
-    LookAt(&slot, asked);
+    if (!IsUnloaded(source)) LookAt(&slot, asked);
   }
   RemoveUnwanted();
   Publish();
   last_look_ = absl::Now();
+}
+
+bool ModelManager::IsUnloaded(const ModelSource& source) const {
+  return unloaded_.contains(ParseModelName(source.name).model);
+}
+
+void ModelManager::TurnNow(const std::string& model, bool load) {
+  const bool another = std::any_of(slots_.begin(), slots_.end(), [&](const auto& slot) {
+    const ModelName name = ParseModelName(slot.first);
+    return slot.second.serving != nullptr && name.label.empty() && name.model != model;
+  });
+  if (!load && !another) {
+    return Log(LogLevel::kWarning, "not unloaded: no other model serves", {{"model", model}});
+  }
+  if (load) {
+    unloaded_.erase(model);
+  } else {
+    unloaded_.insert(model);
+  }
+  for (const ModelSource& source : Wanted(options_)) {
+    if (ParseModelName(source.name).model != model) continue;
+    Slot& slot = slots_[source.name];
+    slot.source = source;
+    load ? LookAt(&slot, /*asked=*/true) : BidFarewell(&slot);
+  }
+  Publish();
 }
 
 void ModelManager::ReadConfiguration(bool asked) {
@@ -208,6 +242,7 @@ void ModelManager::RemoveUnwanted() {
     Log(LogLevel::kInfo, "removed", {{"model", slot->first}});
     metrics_->OnModelRemoved(slot->first);
     BidFarewell(&slot->second);
+    unloaded_.erase(slot->first);
     slot = slots_.erase(slot);
   }
 }

@@ -4,6 +4,7 @@
 //                                              between two requests
 //   one that is too large, broken or wrong     is reported in log and metrics; the old one stays
 //   one that was replaced or removed           is unloaded after its last sentence
+//   one that is unloaded on request            the same, and it stays away until it is asked for
 //
 // All of this happens on the manager's thread, one model at a time.  It works on request (SIGHUP)
 // and, if configured, when it sees a change.  Files that are still changing are left alone until
@@ -15,8 +16,10 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -50,6 +53,12 @@ class ModelManager {
   // Reads the configuration and checks all models soon.
   void ReadAgain();
 
+  // Loads a model and its canary, or reads them again if they are loaded, soon.  REQUIRES (if it is
+  // to have an effect): the configuration names it.
+  void Load(const std::string& model) { Turn(model, true); }
+  // Unloads them soon, unless no other model serves.
+  void Unload(const std::string& model) { Turn(model, false); }
+
   // Starts no further load.
   void Close();
 
@@ -79,6 +88,7 @@ class ModelManager {
     absl::Mutex mutex;
     bool closing ABSL_GUARDED_BY(mutex) = false;
     bool asked ABSL_GUARDED_BY(mutex) = false;
+    std::vector<std::pair<std::string, bool>> turns ABSL_GUARDED_BY(mutex);   // true: load it
     std::vector<std::shared_ptr<const Model>> unused ABSL_GUARDED_BY(mutex);  // to be freed
   };
 
@@ -89,6 +99,9 @@ class ModelManager {
   void Run();
   absl::Duration NextLook(absl::Time now) const;
   void Look(bool asked);
+  void Turn(const std::string& model, bool load);
+  void TurnNow(const std::string& model, bool load);
+  bool IsUnloaded(const ModelSource& source) const;
   void ReadConfiguration(bool asked);
   void TakeOver(const ServerOptions& options);
   void RemoveUnwanted();
@@ -114,6 +127,7 @@ class ModelManager {
   // Used by the thread.
   std::map<std::string, Slot> slots_;  // by the names of their sources
   std::vector<Leaving> leaving_;
+  std::set<std::string> unloaded_;  // models that an operator has unloaded
   FileVersion config_version_;
   std::string told_fixed_;  // the settings last reported to need a restart
   const Slot* loading_ = nullptr;

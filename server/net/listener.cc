@@ -7,6 +7,8 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +16,7 @@
 #include <cstring>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
 #include "server/observe/logging.h"
@@ -23,7 +26,9 @@ namespace {
 
 constexpr absl::Duration kPause = absl::Milliseconds(100);  // while no descriptor is available
 
-// A socket address of either family.
+constexpr char kUnix[] = "unix:";
+
+// A socket address of any family.
 struct Address {
   sockaddr_storage storage = {};
   socklen_t size = sizeof(sockaddr_storage);
@@ -133,6 +138,42 @@ absl::StatusOr<std::vector<int>> ListenAtAll(std::vector<Address> addresses) {
   return Reason(error);
 }
 
+// Whether a file is a socket that nobody listens to.
+bool IsLeftBehind(const std::string& path, const Address& address) {
+  struct stat file;
+  if (lstat(path.c_str(), &file) != 0 || !S_ISSOCK(file.st_mode)) return false;
+  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  const bool refused =
+      fd >= 0 && connect(fd, address.get(), address.size) != 0 && errno == ECONNREFUSED;
+  if (fd >= 0) close(fd);
+  return refused;
+}
+
+absl::StatusOr<std::vector<int>> ListenAtPath(const std::string& path) {
+  Address address = {.size = sizeof(sockaddr_un)};
+  auto* const unix_address = reinterpret_cast<sockaddr_un*>(&address.storage);
+  unix_address->sun_family = AF_UNIX;
+  if (path.empty() || path.size() >= sizeof(unix_address->sun_path)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the path has ", path.size(), " bytes, want 1 to ", sizeof(unix_address->sun_path) - 1));
+  }
+  std::memcpy(unix_address->sun_path, path.data(), path.size());
+  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd < 0) return Reason(errno);
+  // The file gets the mode that the socket has before it is bound, so there is no moment in which
+  // anybody else could connect.
+  bool bound = fchmod(fd, S_IRUSR | S_IWUSR) == 0 && bind(fd, address.get(), address.size) == 0;
+  if (!bound && errno == EADDRINUSE && IsLeftBehind(path, address)) {
+    unlink(path.c_str());
+    bound = bind(fd, address.get(), address.size) == 0;
+  }
+  if (bound && listen(fd, SOMAXCONN) == 0) return std::vector<int>{fd};
+  const int error = errno;
+  close(fd);
+  if (error == EADDRINUSE) return absl::UnavailableError("the path is in use");
+  return absl::UnavailableError(std::strerror(error));
+}
+
 bool WaitFor(int fd, short events, absl::Duration timeout) {
   pollfd wanted = {.fd = fd, .events = events, .revents = 0};
   return poll(&wanted, 1, static_cast<int>(absl::ToInt64Milliseconds(timeout))) == 1;
@@ -142,8 +183,11 @@ bool WaitFor(int fd, short events, absl::Duration timeout) {
 
 absl::StatusOr<std::unique_ptr<Listener>> Listener::Open(const std::string& address) {
   const auto [host, port] = Split(address);
+  const bool has_path = absl::StartsWith(address, kUnix);
   absl::StatusOr<std::vector<int>> sockets;
-  if (host == "0.0.0.0" || host == "::" || host == "*") {
+  if (has_path) {
+    sockets = ListenAtPath(address.substr(sizeof(kUnix) - 1));
+  } else if (host == "0.0.0.0" || host == "::" || host == "*") {
     sockets = ListenEverywhere(port);
   } else {
     ASSIGN_OR_RETURN(std::vector<Address> addresses, Find(host, port));
@@ -152,8 +196,9 @@ absl::StatusOr<std::unique_ptr<Listener>> Listener::Open(const std::string& addr
   if (!sockets.ok()) return sockets.status();
   const int wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (wake < 0) return Reason(errno);
-  const std::string picked = absl::StrCat(address.substr(0, address.rfind(':') + 1),
-                                          ntohs(*LocalAddress(sockets->front()).port()));
+  const std::string picked = has_path ? address
+                                      : absl::StrCat(address.substr(0, address.rfind(':') + 1),
+                                                     ntohs(*LocalAddress(sockets->front()).port()));
   std::unique_ptr<Listener> listener(new Listener(picked, *std::move(sockets), wake));
   listener->thread_ = std::thread([listener = listener.get()] { listener->Run(); });
   return listener;
@@ -184,6 +229,7 @@ void Listener::Stop() {
   if (write(wake_, &one, sizeof(one)) != sizeof(one)) DRAGOMAN_CHECK(false);
   thread_.join();
   for (const int fd : sockets_) close(fd);
+  if (absl::StartsWith(address_, kUnix)) unlink(address_.c_str() + sizeof(kUnix) - 1);
 }
 
 void Listener::Run() {

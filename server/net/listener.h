@@ -1,4 +1,4 @@
-// The sockets of a HOST:PORT, and the thread that accepts connections from them.
+// The sockets of a HOST:PORT or a unix:PATH, and the thread that accepts connections from them.
 //
 // gRPC could listen by itself.  But its listener stops for good when accept runs out of
 // descriptors, takes connections until no descriptors are left for anything else, and reports the
@@ -47,14 +47,15 @@ class Listener {
 
   // Listens on all addresses of HOST; "0.0.0.0" and "[::]" mean all addresses of the machine.
   // INVALID_ARGUMENT: the name does not exist, or the address is not of this machine; UNAVAILABLE:
-  // the port is in use or not permitted.
+  // the port is in use or not permitted.  The socket at a PATH is for the owner of this process
+  // alone; it takes the place of one that a process has left behind, and goes with Stop.
   static absl::StatusOr<std::unique_ptr<Listener>> Open(const std::string& address);
   // Calls Stop.
   ~Listener();
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
 
-  // HOST:PORT, with the port that was chosen if it was 0.
+  // As it was given, but with the port that was chosen if it was 0.
   const std::string& address() const { return address_; }
 
   // Passes connections to `take` from now on, at most as many at a time as the range has room for;
@@ -65,7 +66,7 @@ class Listener {
   void Stop();
 
   // Whether a new connection would be accepted, apart from the limit: connects to the port and
-  // waits until the listener has closed the connection.
+  // waits until the listener has closed the connection.  REQUIRES: it has a port.
   absl::Status Probe(absl::Duration timeout);
 
   ListenerStats Stats() const;

@@ -285,6 +285,10 @@ void InitLogging(const LogOptions& options, std::ostream* out) {
   logger = MakeLogger(options, std::make_shared<spdlog::logger>("dragoman", std::move(sink)));
 }
 
+void ChangeLogLevel(const std::string& level) {
+  TheLogger().spdlog->set_level(spdlog::level::from_str(level));
+}
+
 void ChangeLogging(const LogOptions& options) { ApplyOptions(options, TheLogger().spdlog.get()); }
 
 void Log(LogLevel level, std::string_view event, std::initializer_list<LogField> fields) {

@@ -44,6 +44,9 @@ void InitLogging(const LogOptions& options, std::ostream* out);
 // Validate(options) is OK.
 void ChangeLogging(const LogOptions& options);
 
+// The level alone.  REQUIRES: it is known.
+void ChangeLogLevel(const std::string& level);
+
 enum class LogLevel { kDebug, kInfo, kWarning, kError };
 
 // A field whose value is an empty string is left out.

@@ -118,6 +118,25 @@ std::vector<prometheus::MetricFamily> AnswerFamilies(size_t unread_bytes) {
                    static_cast<double>(unread_bytes))};
 }
 
+std::vector<prometheus::MetricFamily> TraceFamilies(const TracerStats& stats) {
+  prometheus::MetricFamily dropped = GaugeNow(
+      "dragoman_trace_spans_dropped_total",
+      "Spans that were dropped: too many waited (queue_full), the collector did not take them "
+      "(refused) or was not there (unreachable).",
+      0, prometheus::MetricType::Counter);
+  dropped.metric.clear();
+  for (const auto& [reason, count] : {std::pair("queue_full", stats.queue_full),
+                                      {"refused", stats.refused},
+                                      {"unreachable", stats.unreachable}}) {
+    prometheus::ClientMetric& metric = dropped.metric.emplace_back();
+    metric.label = {{"reason", reason}};
+    metric.counter.value = static_cast<double>(count);
+  }
+  return {GaugeNow("dragoman_trace_spans_sent_total", "Spans that the collector took.",
+                   static_cast<double>(stats.sent), prometheus::MetricType::Counter),
+          std::move(dropped)};
+}
+
 std::vector<prometheus::MetricFamily> ProcessFamilies() {
   const ProcessStats stats = ReadProcessStats();
   return {

@@ -11,6 +11,7 @@
 
 #include "engine/decode/worker_pool.h"
 #include "server/observe/listener_stats.h"
+#include "server/observe/tracer.h"
 
 namespace dragoman {
 
@@ -25,6 +26,8 @@ std::vector<prometheus::MetricFamily> ConnectionFamilies(const std::string& name
                                                          const ListenerStats& stats);
 
 std::vector<prometheus::MetricFamily> AnswerFamilies(size_t unread_bytes);
+
+std::vector<prometheus::MetricFamily> TraceFamilies(const TracerStats& stats);
 
 std::vector<prometheus::MetricFamily> ProcessFamilies();
 

@@ -25,6 +25,7 @@ constexpr absl::StatusCode kTranslateCodes[] = {
 };
 // The codes of calls that are refused by Call::Admit, when no model is known yet.
 constexpr absl::StatusCode kAdmissionCodes[] = {absl::StatusCode::kUnauthenticated,
+                                                absl::StatusCode::kPermissionDenied,
                                                 absl::StatusCode::kResourceExhausted};
 constexpr char kTimedByModel[] = "Translate";
 constexpr const char* kMethods[] = {
@@ -71,8 +72,9 @@ MetricSeries::MetricSeries(int workers, int named) : named_principals(static_cas
     busy_by_worker.push_back(&busy.Add({{"worker", std::to_string(worker)}}));
     interactive_by_worker.push_back(&interactive.Add({{"worker", std::to_string(worker)}}));
   }
-  for (const char* reason : {"queue_full", "principal_limit", "quota", "message_size",
-                             "cannot_be_met", "draining", "not_loaded", "unauthenticated"}) {
+  for (const char* reason :
+       {"queue_full", "principal_limit", "quota", "message_size", "cannot_be_met", "draining",
+        "not_loaded", "unauthenticated", "missing_right"}) {
     rejected.Add({{"reason", reason}});
   }
   for (const char* reason : {"contents", "options", "language", "model", "other"}) {

@@ -52,6 +52,7 @@ struct Metrics::Impl {
   std::function<ListenerStats()> grpc_connections ABSL_GUARDED_BY(mutex);
   std::function<ListenerStats()> http_connections ABSL_GUARDED_BY(mutex);
   std::function<size_t()> unread_bytes ABSL_GUARDED_BY(mutex);
+  std::function<TracerStats()> traces ABSL_GUARDED_BY(mutex);
 };
 
 void Metrics::Impl::CountEnd(const CallRecord& record) {
@@ -87,17 +88,19 @@ std::vector<prometheus::MetricFamily> Metrics::Impl::CollectOthers() const {
   const WorkerPoolStats stats = watched == nullptr ? WorkerPoolStats() : watched->Stats();
   ListenerStats grpc, http;
   size_t unread = 0;
+  TracerStats spans;
   {
     absl::MutexLock lock(&mutex);
     if (grpc_connections != nullptr) grpc = grpc_connections();
     if (http_connections != nullptr) http = http_connections();
     if (unread_bytes != nullptr) unread = unread_bytes();
+    if (traces != nullptr) spans = traces();
   }
   std::vector<prometheus::MetricFamily> families;
   for (const auto& more : {PoolFamilies(stats), CacheFamilies(stats.cache),
                            ConnectionFamilies("dragoman_connections", "gRPC", grpc),
                            ConnectionFamilies("dragoman_http_connections", "HTTP", http),
-                           AnswerFamilies(unread), ProcessFamilies()}) {
+                           AnswerFamilies(unread), TraceFamilies(spans), ProcessFamilies()}) {
     families.insert(families.end(), more.begin(), more.end());
   }
   return families;
@@ -138,6 +141,11 @@ void Metrics::WatchHttp(std::function<ListenerStats()> connections) {
 void Metrics::WatchAnswers(std::function<size_t()> bytes) {
   absl::MutexLock lock(&impl_->mutex);
   impl_->unread_bytes = std::move(bytes);
+}
+
+void Metrics::WatchTraces(std::function<TracerStats()> stats) {
+  absl::MutexLock lock(&impl_->mutex);
+  impl_->traces = std::move(stats);
 }
 
 void Metrics::AddHttpPath(const std::string& api, const std::string& path) {

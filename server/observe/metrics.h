@@ -26,6 +26,7 @@
 #include "server/base/load_failure.h"
 #include "server/observe/history.h"
 #include "server/observe/listener_stats.h"
+#include "server/observe/tracer.h"
 
 namespace dragoman {
 
@@ -60,6 +61,8 @@ class Metrics : public Observer {
   void WatchHttp(std::function<ListenerStats()> connections);
   // And for the bytes of answers that wait for their clients.
   void WatchAnswers(std::function<size_t()> bytes);
+  // And for the spans that were sent and dropped.
+  void WatchTraces(std::function<TracerStats()> stats);
 
   // Creates the series of a path that the HTTP port serves for an API; "" and "" for all others.
   void AddHttpPath(const std::string& api, const std::string& path);

@@ -31,7 +31,8 @@ std::optional<TraceContext> ParseTraceParent(std::string_view header) {
   }
   if (version == "ff" || (version == "00" && header.size() != kEnd)) return std::nullopt;
   if (IsZero(trace) || IsZero(span)) return std::nullopt;
-  return TraceContext{std::string(trace), std::string(span)};
+  const bool sampled = kDigits.find(header[kFlags + 1]) % 2 == 1;
+  return TraceContext{std::string(trace), std::string(span), sampled};
 }
 
 bool IsRequestId(std::string_view id) {
@@ -52,6 +53,20 @@ std::string NewRequestId() {
     uint64_t bits = random();
     for (int digit = 0; digit < 16; ++digit, bits >>= 4) id += kDigits[bits & 15];
   }
+  return id;
+}
+
+std::string NewTraceId() {
+  std::string id = NewRequestId();
+  while (IsZero(id)) id = NewRequestId();
+  return id;
+}
+
+std::string NewSpanId() {
+  std::string id;
+  do {
+    id = NewRequestId().substr(0, 16);
+  } while (IsZero(id));
   return id;
 }
 

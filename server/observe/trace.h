@@ -14,6 +14,7 @@ namespace dragoman {
 struct TraceContext {
   std::string trace_id;  // 32 digits
   std::string span_id;   // 16 digits: the caller's span that made the call
+  bool sampled = false;  // whether the caller records its trace
 };
 
 // Parses `00-TRACE-SPAN-FLAGS`.  Nothing if `header` does not have that form; the standard says to
@@ -25,6 +26,10 @@ bool IsRequestId(std::string_view id);
 
 // 32 random hexadecimal digits.  Thread-safe.
 std::string NewRequestId();
+
+// 32 and 16 of them, not all zero.
+std::string NewTraceId();
+std::string NewSpanId();
 
 }  // namespace dragoman
 

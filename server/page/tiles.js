@@ -113,5 +113,5 @@ export function between(earlier, later) {
 export const REASONS = {
   queue_full: 'too much was waiting', principal_limit: 'the caller had too much waiting', quota: 'the quota was used up',
   message_size: 'the message was too large', cannot_be_met: 'the deadline could not be met', draining: 'the server was shutting down',
-  not_loaded: 'the model was not loaded', unauthenticated: 'no valid token was shown',
+  not_loaded: 'the model was not loaded', unauthenticated: 'no valid token was shown', missing_right: 'the caller may not do that',
 };

@@ -80,7 +80,7 @@ def listening(line):
     if line.startswith("{"):
         said = json.loads(line)
         return [said.get(port) for port in PORTS] if said["event"] == "listening" else None
-    match = re.fullmatch(r"listening grpc=(\S+) http=(\S+)(?: metrics=(\S+))?\n", line)
+    match = re.fullmatch(r"listening grpc=(\S+) http=(\S+)(?: metrics=(\S+))?(?: admin=\S+)?\n", line)
     return match and match.groups()
 
 

@@ -24,8 +24,12 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     std::string principal, token;
     if (!(words >> principal >> token)) continue;
     FUZZ_CHECK(table->Find(token) == principal);
-    const std::optional<dragoman::Quota> quota = table->QuotaOf(principal);
-    FUZZ_CHECK(!quota.has_value() || (quota->per_minute >= 1 && quota->burst >= 0));
+    if (const auto rights = table->RightsOf(principal); rights != nullptr) {
+      const dragoman::Quota& quota = rights->quota;
+      FUZZ_CHECK(quota.per_minute >= 1 || (quota.per_minute == 0 && quota.burst == 0));
+      FUZZ_CHECK(rights->beam >= 0 && rights->beam <= 256 && rights->texts_per_minute >= 0);
+      FUZZ_CHECK(!rights->models.has_value() || !rights->models->contains(""));
+    }
     // The token with one more character is unknown, unless the file lists it, too.
     const std::optional<std::string> other = table->Find(token + "x");
     FUZZ_CHECK(!other.has_value() || text.find(token + "x") != std::string::npos);

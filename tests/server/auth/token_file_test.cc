@@ -34,13 +34,26 @@ TEST(TokenTable, FindsThePrincipalOfATokenAndOfNothingElse) {
   }
 }
 
-TEST(TokenTable, GivesAPrincipalItsQuota) {
-  const auto table = TokenTable::Parse(std::string("shop ") + kShop + " quota=600 burst=50\nshop " +
-                                       kShop + "2\nblog " + kBlog + " quota=7  # a minute");
+TEST(TokenTable, GivesAPrincipalItsRights) {
+  const auto table = TokenTable::Parse(
+      std::string("shop ") + kShop + " quota=600 burst=50 models=en-de,de-en methods=Score\nshop " +
+      kShop + "2\nblog " + kBlog + " beam=4 priority=batch texts=60 methods=none  # a minute\n" +
+      "chief " + kBlog + "3 admin=all\nclerk " + kBlog + "4 admin=ListModels,Drain");
   ASSERT_TRUE(table.ok()) << table.status();
-  EXPECT_EQ(table->QuotaOf("shop"), (Quota{.per_minute = 600, .burst = 50}));
-  EXPECT_EQ(table->QuotaOf("blog"), (Quota{.per_minute = 7}));
-  EXPECT_EQ(table->QuotaOf("press"), std::nullopt);
+  const auto shop = table->RightsOf("shop"), blog = table->RightsOf("blog");
+  ASSERT_NE(shop, nullptr);
+  ASSERT_NE(blog, nullptr);
+  EXPECT_EQ(*shop, (Rights{.models = Names{"de-en", "en-de"},
+                           .methods = Names{"Score"},
+                           .quota = {.per_minute = 600, .burst = 50}}));
+  EXPECT_EQ(*blog, (Rights{.models = std::nullopt,
+                           .methods = Names(),
+                           .beam = 4,
+                           .only_batch = true,
+                           .texts_per_minute = 60}));
+  EXPECT_EQ(table->RightsOf("press"), nullptr);
+  EXPECT_EQ(table->RightsOf("chief")->admin, AdminMethods());
+  EXPECT_EQ(table->RightsOf("clerk")->admin, (Names{"Drain", "ListModels"}));
 }
 
 TEST(TokenTable, NamesABadLineWithoutQuotingIt) {
@@ -51,15 +64,25 @@ TEST(TokenTable, NamesABadLineWithoutQuotingIt) {
   } cases[] = {
       {"", "no token"},
       {"# shop\n\n", "no token"},
-      {good + "blog\n", "line 2: want `principal token [quota=N] [burst=N]`"},
+      {good + "blog\n", "line 2: want `principal token`"},
       {good + "blog " + kBlog + " sesame-sesame-sesame\n",
-       "line 2: want `principal token [quota=N] [burst=N]`"},
+       "line 2: want `principal token [models=...] [methods=...]"},
+      {good + "blog " + kBlog + " sesame-sesame=sesame\n", "line 2: want `principal token ["},
+      {good + "blog " + kBlog + " beam\n", "line 2: beam: want 1 to 256"},
+      {good + "blog " + kBlog + " beam=257\n", "line 2: beam: want 1 to 256"},
+      {good + "blog " + kBlog + " models=en-de,\n", "line 2: models: want names"},
+      {good + "blog " + kBlog + " methods=Translate,Sesame\n",
+       "line 2: methods: want none, or some of Translate,TranslateStream"},
+      {good + "blog " + kBlog + " priority=interactive\n", "line 2: priority: want batch"},
+      {good + "blog " + kBlog + " texts=0\n", "line 2: texts: want a whole number of 1 or more"},
+      {good + "blog " + kBlog + " admin=yes\n", "line 2: admin: want all, or some of ListModels,"},
+      {good + "blog " + kBlog + " beam=2 beam=4\n", "line 2: beam is named twice"},
       {good + "bl\"og " + kBlog + "\n", "line 2: the principal"},
       {good + std::string(129, 'b') + " " + kBlog + "\n", "line 2: the principal"},
       {good + "blog sesame-sesame1\xff\n", "line 2: the token"},
       {good + "blog sesame\n", "line 2: the token"},
-      {good + "blog " + kBlog + " quota=0\n", "line 2: want"},
-      {good + "blog " + kBlog + " quota=1e3\n", "line 2: want"},
+      {good + "blog " + kBlog + " quota=0\n", "line 2: quota: want"},
+      {good + "blog " + kBlog + " quota=1e3\n", "line 2: quota: want"},
       {good + "blog " + kBlog + " burst=5\n", "line 2: a burst without a quota"},
       {"shop " + std::string(kBlog) + " quota=5\nshop " + kShop + " quota=6\n",
        "line 2: another line"},
@@ -98,14 +121,14 @@ TEST_F(TokenFileTest, FollowsTheFileButKeepsTheOldTokensIfTheNewOnesAreBroken) {
     FileWatcher watcher;
     const auto file = TokenFile::Open(path_, &watcher);
     ASSERT_TRUE(file.ok()) << file.status();
-    EXPECT_EQ((*file)->Find(kShop), "shop");
+    EXPECT_EQ((*file)->table()->Find(kShop), "shop");
     Write(std::string("blog ") + kBlog);
     watcher.Look();
-    EXPECT_EQ((*file)->Find(kBlog), "blog");
-    EXPECT_EQ((*file)->Find(kShop), std::nullopt);
+    EXPECT_EQ((*file)->table()->Find(kBlog), "blog");
+    EXPECT_EQ((*file)->table()->Find(kShop), std::nullopt);
     std::remove(path_.c_str());
     watcher.Look();
-    EXPECT_EQ((*file)->Find(kBlog), "blog");
+    EXPECT_EQ((*file)->table()->Find(kBlog), "blog");
   }
   EXPECT_THAT(log_.str(), HasSubstr("tokens reloaded"));
   EXPECT_THAT(log_.str(), HasSubstr("tokens not reloaded"));

@@ -149,6 +149,9 @@ const std::vector<std::pair<std::string, std::string>> kAllFlags = {
     {"grpc-address", "0.0.0.0:1"},
     {"http-address", "[::]:0"},
     {"metrics-address", "127.0.0.1:9"},
+    {"admin-address", "unix:/run/a"},
+    {"otlp-endpoint", "https://collector:4318"},
+    {"otlp-one-in", "7"},
     {"precision", "float32"},
     {"matmul", "onednn"},
     {"kv-cache-precision", "int8"},
@@ -196,6 +199,9 @@ void ExpectAllFlagsSet(const ServerOptions& options) {
   EXPECT_EQ(options.grpc_address, "0.0.0.0:1");
   EXPECT_EQ(options.http_address, "[::]:0");
   EXPECT_EQ(options.metrics_address, "127.0.0.1:9");
+  EXPECT_EQ(options.admin_address, "unix:/run/a");
+  EXPECT_EQ(options.otlp_endpoint, "https://collector:4318");
+  EXPECT_EQ(options.traces.one_in, 7);
   EXPECT_EQ(options.precision, Precision::kFloat32);
   EXPECT_EQ(options.matmul, Matmul::kOneDnn);
   EXPECT_EQ(options.keys_values, Precision::kInt8);
@@ -459,6 +465,18 @@ TEST(ParseBytes, TakesBinaryUnitsAndNothingElse) {
   for (const char* bad : {"", "KiB", "4G", "4 GiB", "-1", "1.5GiB", "9999999999GiB", "4GiBx"}) {
     EXPECT_FALSE(ParseBytes(bad).ok()) << bad;
   }
+}
+
+TEST(Config, AnAddressForOperatorsNeedsTokensUnlessItIsAFile) {
+  const auto parse = [](std::initializer_list<const char*> flags) {
+    std::vector<const char*> all = {"--model", "a=b"};
+    all.insert(all.end(), flags);
+    return Parse(all).status();
+  };
+  EXPECT_TRUE(parse({"--admin-address", "unix:/run/a"}).ok());
+  EXPECT_TRUE(parse({"--admin-address", "127.0.0.1:1", "--auth-tokens", "/t"}).ok());
+  EXPECT_THAT(parse({"--admin-address", "127.0.0.1:1"}).ToString(), HasSubstr("no auth-tokens"));
+  EXPECT_THAT(parse({"--admin-address", "here"}).ToString(), HasSubstr("want HOST:PORT"));
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <netinet/in.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -191,6 +193,40 @@ TEST(Listener, ProbeFailsWhenNobodyAccepts) {
   go_on = true;
   EXPECT_TRUE(listener->Probe(absl::Seconds(10)).ok());
   listener->Stop();
+}
+
+TEST(Listener, ASocketInTheFileSystemIsForItsOwnerAndReplacesOneThatWasLeftBehind) {
+  const std::string path = testing::TempDir() + "dragoman_listener_" + std::to_string(getpid());
+  // Left behind: bound, and closed without being removed.
+  sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = {}};
+  path.copy(address.sun_path, sizeof(address.sun_path) - 1);
+  const int old = socket(AF_UNIX, SOCK_STREAM, 0);
+  ASSERT_EQ(bind(old, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+  close(old);
+  struct stat file;
+  {
+    auto listener = Listener::Open("unix:" + path);
+    ASSERT_TRUE(listener.ok()) << listener.status();
+    EXPECT_EQ((*listener)->address(), "unix:" + path);
+    ASSERT_EQ(stat(path.c_str(), &file), 0);
+    EXPECT_EQ(file.st_mode & 0777, 0600u);
+    const auto second = Listener::Open("unix:" + path);
+    EXPECT_THAT(second.status().ToString(), HasSubstr("the path is in use"));
+    (*listener)->Serve({.first = kFirst, .most = 1}, [](int fd) { close(fd); });
+    const int client = socket(AF_UNIX, SOCK_STREAM, 0);
+    EXPECT_EQ(connect(client, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+    char byte;
+    EXPECT_EQ(recv(client, &byte, 1, 0), 0);
+    close(client);
+  }
+  EXPECT_NE(stat(path.c_str(), &file), 0);
+  // A file that is no socket stays.
+  close(open(path.c_str(), O_CREAT | O_WRONLY, 0600));
+  EXPECT_THAT(Listener::Open("unix:" + path).status().ToString(), HasSubstr("the path is in use"));
+  EXPECT_EQ(stat(path.c_str(), &file), 0);
+  unlink(path.c_str());
+  EXPECT_EQ(Listener::Open("unix:" + std::string(200, 'x')).status().code(),
+            absl::StatusCode::kInvalidArgument);
 }
 
 }  // namespace

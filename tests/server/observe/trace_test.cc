@@ -19,6 +19,8 @@ TEST(Trace, ReadsTheIdsOfATraceParent) {
     EXPECT_EQ(context->trace_id, kTrace);
     EXPECT_EQ(context->span_id, kSpan);
   }
+  EXPECT_TRUE(ParseTraceParent(kHeader)->sampled);
+  EXPECT_FALSE(ParseTraceParent("00-" + kTrace + "-" + kSpan + "-fe")->sampled);
 }
 
 TEST(Trace, IgnoresAnythingElse) {

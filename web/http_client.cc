@@ -1,4 +1,4 @@
-#include "client/http_client.h"
+#include "web/http_client.h"
 
 #include <curl/curl.h>
 
@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cstdlib>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -23,7 +24,7 @@ constexpr long kMaxRedirects = 10;
 struct Transfer {
   CURL* curl;
   const HttpClient::Sink* sink;
-  HttpResponse response;
+  WebResponse response;
   absl::Status error;  // from the sink
 
   bool Succeeds() {
@@ -78,7 +79,7 @@ const char* CertificateFile() {
 
 }  // namespace
 
-std::string HttpResponse::Header(const std::string& name) const {
+std::string WebResponse::Header(const std::string& name) const {
   const auto it = headers.find(name);
   return it != headers.end() ? it->second : "";
 }
@@ -88,7 +89,11 @@ struct HttpClient::Impl {
 
   ~Impl() { curl_easy_cleanup(curl); }
 
-  void SetUp(const HttpRequest& request, Transfer* transfer, char* message) {
+  // `more` sets what the kind of request needs besides.
+  absl::StatusOr<WebResponse> Perform(const WebRequest& request, const Sink& sink,
+                                      absl::FunctionRef<void(CURL*)> more);
+
+  void SetUp(const WebRequest& request, Transfer* transfer, char* message) {
     curl_easy_reset(curl);
     curl_easy_setopt(curl, CURLOPT_URL, request.url.c_str());
     curl_easy_setopt(curl, CURLOPT_USERAGENT, "dragoman/" DRAGOMAN_VERSION);
@@ -123,12 +128,33 @@ struct HttpClient::Impl {
 HttpClient::HttpClient() : impl_(std::make_unique<Impl>()) {}
 HttpClient::~HttpClient() = default;
 
-absl::StatusOr<HttpResponse> HttpClient::Get(const HttpRequest& request, const Sink& sink) {
-  if (impl_->curl == nullptr) return absl::ResourceExhaustedError("no memory for a connection");
-  Transfer transfer{impl_->curl, &sink, {}, {}};
+absl::StatusOr<WebResponse> HttpClient::Get(const WebRequest& request, const Sink& sink) {
+  return impl_->Perform(request, sink, [](CURL*) {});
+}
+
+absl::StatusOr<WebResponse> HttpClient::PostJson(const WebRequest& request, const std::string& body,
+                                                 absl::Duration timeout, const Sink& sink) {
+  curl_slist* const headers = curl_slist_append(nullptr, "Content-Type: application/json");
+  absl::StatusOr<WebResponse> response = impl_->Perform(request, sink, [&](CURL* curl) {
+    curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
+    curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
+    curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body.c_str());
+    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS,
+                     static_cast<long>(absl::ToInt64Milliseconds(timeout)));
+  });
+  curl_slist_free_all(headers);
+  return response;
+}
+
+absl::StatusOr<WebResponse> HttpClient::Impl::Perform(const WebRequest& request, const Sink& sink,
+                                                      absl::FunctionRef<void(CURL*)> more) {
+  if (curl == nullptr) return absl::ResourceExhaustedError("no memory for a connection");
+  Transfer transfer{curl, &sink, {}, {}};
   char message[CURL_ERROR_SIZE] = "";
-  impl_->SetUp(request, &transfer, message);
-  const CURLcode code = curl_easy_perform(impl_->curl);
+  SetUp(request, &transfer, message);
+  more(curl);
+  const CURLcode code = curl_easy_perform(curl);
   if (!transfer.error.ok()) return transfer.error;
   if (code == CURLE_OK) {
     transfer.Succeeds();  // stores the status of a response without a body

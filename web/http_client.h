@@ -1,13 +1,13 @@
-// HTTP GET requests.  Only this file uses libcurl.
+// HTTP requests, for the server and the client.  Only this file uses libcurl.
 //
 //   HttpClient http;
-//   ASSIGN_OR_RETURN(const HttpResponse response, http.Get({.url = url}, sink));
+//   ASSIGN_OR_RETURN(const WebResponse response, http.Get({.url = url}, sink));
 //
-// Redirects are followed, from HTTPS only to HTTPS; a bearer token is sent only to the host and
-// port that it is meant for.  Proxies come from the environment (https_proxy, no_proxy).
+// Redirects of a GET are followed, from HTTPS only to HTTPS; a bearer token is sent only to the
+// host and port that it is meant for.  Proxies come from the environment (https_proxy, no_proxy).
 
-#ifndef DRAGOMAN_CLIENT_HTTP_CLIENT_H_
-#define DRAGOMAN_CLIENT_HTTP_CLIENT_H_
+#ifndef DRAGOMAN_WEB_HTTP_CLIENT_H_
+#define DRAGOMAN_WEB_HTTP_CLIENT_H_
 
 #include <cstdint>
 #include <functional>
@@ -18,16 +18,17 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 
 namespace dragoman {
 
-struct HttpRequest {
+struct WebRequest {
   std::string url;
   std::string token;  // sent as a bearer token; "": none
   int64_t from = 0;   // the first byte to fetch
 };
 
-struct HttpResponse {
+struct WebResponse {
   int status = 0;  // 200, 404, ...
   // By names in lower case.  For names that begin with x-, the first value of all hops; for others,
   // the value of the last hop.
@@ -41,7 +42,7 @@ struct HttpResponse {
 class HttpClient {
  public:
   // Called with the response and a part of the body of a 2xx status; an error ends the transfer.
-  using Sink = std::function<absl::Status(const HttpResponse&, std::string_view)>;
+  using Sink = std::function<absl::Status(const WebResponse&, std::string_view)>;
 
   HttpClient();
   ~HttpClient();
@@ -51,7 +52,12 @@ class HttpClient {
   // Any status counts as a response.  UNAVAILABLE if there is none or the connection breaks (try
   // again), the sink's error if it returned one, FAILED_PRECONDITION if the server's certificate is
   // not trusted.
-  absl::StatusOr<HttpResponse> Get(const HttpRequest& request, const Sink& sink);
+  absl::StatusOr<WebResponse> Get(const WebRequest& request, const Sink& sink);
+
+  // Sends `body`, as JSON, and passes on the answer as Get does, but within `timeout`, or
+  // UNAVAILABLE.
+  absl::StatusOr<WebResponse> PostJson(const WebRequest& request, const std::string& body,
+                                       absl::Duration timeout, const Sink& sink);
 
  private:
   struct Impl;
@@ -60,4 +66,4 @@ class HttpClient {
 
 }  // namespace dragoman
 
-#endif  // DRAGOMAN_CLIENT_HTTP_CLIENT_H_
+#endif  // DRAGOMAN_WEB_HTTP_CLIENT_H_

@@ -1,0 +1,90 @@
+#include "server/api/admin.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "engine/base/status.h"
+#include "server/api/list_models.h"
+#include "server/observe/logging.h"
+
+namespace dragoman {
+namespace {
+
+// Who changed what.
+void LogChange(const Call& call, const char* what, const std::string& value) {
+  Log(LogLevel::kInfo, what,
+      {{"value", value}, {"principal", call.principal()}, {"request_id", call.request_id()}});
+}
+
+// The model of a request, by its whole name.
+absl::StatusOr<std::string> FindConfigured(const ServerParts& parts, const std::string& name) {
+  if (name.empty()) return InvalidField("name", "is empty, want that of a model");
+  const std::shared_ptr<const ModelSet> models = parts.models->Models();
+  ASSIGN_OR_RETURN(const ServedModel* const found, models->FindModel(name));
+  return found->name;
+}
+
+}  // namespace
+
+absl::StatusOr<v1::ListModelsResponse> AdminListModels(
+    absl::FunctionRef<absl::StatusOr<v1::ListModelsRequest>()> parse, const ServerParts& parts,
+    const AdminActions&, Call* call) {
+  RETURN_IF_ERROR(call->Admit());
+  RETURN_IF_ERROR(parse().status());
+  return ListedModels(parts, Permit());
+}
+
+absl::StatusOr<v1::LoadModelResponse> LoadModel(
+    absl::FunctionRef<absl::StatusOr<v1::LoadModelRequest>()> parse, const ServerParts& parts,
+    const AdminActions& actions, Call* call) {
+  RETURN_IF_ERROR(call->Admit());
+  ASSIGN_OR_RETURN(const v1::LoadModelRequest request, parse());
+  ASSIGN_OR_RETURN(const std::string model, FindConfigured(parts, request.name()));
+  LogChange(*call, "admin: load", model);
+  actions.load(model);
+  return v1::LoadModelResponse();
+}
+
+absl::StatusOr<v1::UnloadModelResponse> UnloadModel(
+    absl::FunctionRef<absl::StatusOr<v1::UnloadModelRequest>()> parse, const ServerParts& parts,
+    const AdminActions& actions, Call* call) {
+  RETURN_IF_ERROR(call->Admit());
+  ASSIGN_OR_RETURN(const v1::UnloadModelRequest request, parse());
+  ASSIGN_OR_RETURN(const std::string name, FindConfigured(parts, request.name()));
+  const std::shared_ptr<const ModelSet> set = parts.models->Models();
+  const bool another = std::any_of(
+      set->models().begin(), set->models().end(),
+      [&](const ServedModel& model) { return model.name != name && model.stable != nullptr; });
+  if (!another) {
+    return absl::FailedPreconditionError("name: no other model serves, so this one has to stay");
+  }
+  LogChange(*call, "admin: unload", name);
+  actions.unload(name);
+  return v1::UnloadModelResponse();
+}
+
+absl::StatusOr<v1::SetLogLevelResponse> SetLogLevel(
+    absl::FunctionRef<absl::StatusOr<v1::SetLogLevelRequest>()> parse, const ServerParts&,
+    const AdminActions&, Call* call) {
+  RETURN_IF_ERROR(call->Admit());
+  ASSIGN_OR_RETURN(const v1::SetLogLevelRequest request, parse());
+  if (const absl::Status status = Validate(LogOptions{.level = request.level()}); !status.ok()) {
+    return InvalidField("level", "is unknown, want trace, debug, info, warn, error or off");
+  }
+  LogChange(*call, "admin: log level", request.level());
+  ChangeLogLevel(request.level());
+  return v1::SetLogLevelResponse();
+}
+
+absl::StatusOr<v1::DrainResponse> Drain(absl::FunctionRef<absl::StatusOr<v1::DrainRequest>()> parse,
+                                        const ServerParts&, const AdminActions& actions,
+                                        Call* call) {
+  RETURN_IF_ERROR(call->Admit());
+  RETURN_IF_ERROR(parse().status());
+  LogChange(*call, "admin: drain", "");
+  actions.drain();
+  return v1::DrainResponse();
+}
+
+}  // namespace dragoman

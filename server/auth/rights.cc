@@ -1,0 +1,142 @@
+#include "server/auth/rights.h"
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+
+namespace dragoman {
+namespace {
+
+constexpr absl::string_view kApiMethods[] = {
+    "Translate", "TranslateStream", "TranslateBulk", "TranslateDocument", "Score",
+    "Tokenize",  "DetectLanguage",  "ListModels",    "GetModel"};
+
+constexpr absl::string_view kAdminMethods[] = {"ListModels", "LoadModel", "UnloadModel",
+                                               "SetLogLevel", "Drain"};
+
+// The names between commas; nothing if one of them is empty or, unless `known` is, not known.
+std::optional<Names> ReadNames(std::string_view value, absl::Span<const absl::string_view> known) {
+  Names names;
+  for (const absl::string_view name :
+       absl::StrSplit(absl::string_view(value.data(), value.size()), ',')) {
+    if (name.empty()) return std::nullopt;
+    if (!known.empty() && std::find(known.begin(), known.end(), name) == known.end()) {
+      return std::nullopt;
+    }
+    names.emplace(name);
+  }
+  return names;
+}
+
+// A whole number of 1 or more; 0 for anything else.
+int64_t ReadNumber(std::string_view value) {
+  int64_t number = 0;
+  const char* const end = value.data() + value.size();
+  const auto [stop, failed] = std::from_chars(value.data(), end, number);
+  return failed == std::errc() && stop == end && number > 0 ? number : 0;
+}
+
+bool ReadModels(std::string_view value, Rights* rights) {
+  rights->models = ReadNames(value, {});
+  return rights->models.has_value();
+}
+
+bool ReadMethods(std::string_view value, Rights* rights) {
+  rights->methods = value == "none" ? Names() : ReadNames(value, kApiMethods);
+  return rights->methods.has_value();
+}
+
+bool ReadAdmin(std::string_view value, Rights* rights) {
+  rights->admin =
+      value == "all" ? AdminMethods() : ReadNames(value, kAdminMethods).value_or(Names());
+  return !rights->admin.empty();
+}
+
+bool ReadBeam(std::string_view value, Rights* rights) {
+  constexpr int64_t kMost = 256;
+  const int64_t beam = ReadNumber(value);
+  rights->beam = static_cast<int>(beam);
+  return beam > 0 && beam <= kMost;
+}
+
+bool ReadPriority(std::string_view value, Rights* rights) {
+  return rights->only_batch = value == "batch";
+}
+
+bool ReadTexts(std::string_view value, Rights* rights) {
+  return (rights->texts_per_minute = ReadNumber(value)) > 0;
+}
+
+bool ReadQuota(std::string_view value, Rights* rights) {
+  return (rights->quota.per_minute = static_cast<double>(ReadNumber(value))) > 0;
+}
+
+bool ReadBurst(std::string_view value, Rights* rights) {
+  return (rights->quota.burst = static_cast<double>(ReadNumber(value))) > 0;
+}
+
+struct Right {
+  absl::string_view name;
+  bool (*read)(std::string_view value, Rights* rights);
+  absl::string_view wanted;
+};
+
+constexpr absl::string_view kWholeNumber = "a whole number of 1 or more";
+constexpr Right kRights[] = {{"models", ReadModels, "names of models with commas between them"},
+                             {"methods", ReadMethods, "none, or some of "},
+                             {"beam", ReadBeam, "1 to 256"},
+                             {"priority", ReadPriority, "batch"},
+                             {"texts", ReadTexts, kWholeNumber},
+                             {"quota", ReadQuota, kWholeNumber},
+                             {"burst", ReadBurst, kWholeNumber},
+                             {"admin", ReadAdmin, "all, or some of "}};
+
+std::string WantedOf(const Right& right) {
+  std::string wanted(right.wanted);
+  if (right.read == ReadMethods) wanted += absl::StrJoin(kApiMethods, ",");
+  if (right.read == ReadAdmin) wanted += absl::StrJoin(kAdminMethods, ",");
+  return wanted;
+}
+
+std::string WantedAfterToken() {
+  const auto with_value = [](std::string* out, const Right& right) {
+    absl::StrAppend(out, "[", right.name, "=...]");
+  };
+  return absl::StrCat("want `principal token ", absl::StrJoin(kRights, " ", with_value), "`");
+}
+
+}  // namespace
+
+const Names& AdminMethods() {
+  static const Names& methods = *new Names(std::begin(kAdminMethods), std::end(kAdminMethods));
+  return methods;
+}
+
+absl::StatusOr<Rights> ReadRights(const std::vector<std::string>& words) {
+  Rights rights;
+  std::set<absl::string_view> named;
+  for (const std::string& word : words) {
+    const size_t equals = std::min(word.find('='), word.size());
+    const absl::string_view name(word.data(), equals);
+    const auto* const right = std::find_if(std::begin(kRights), std::end(kRights),
+                                           [&](const Right& known) { return known.name == name; });
+    if (right == std::end(kRights)) return absl::InvalidArgumentError(WantedAfterToken());
+    if (!named.insert(right->name).second) {
+      return absl::InvalidArgumentError(absl::StrCat(right->name, " is named twice"));
+    }
+    if (!right->read(std::string_view(word).substr(std::min(equals + 1, word.size())), &rights)) {
+      return absl::InvalidArgumentError(absl::StrCat(right->name, ": want ", WantedOf(*right)));
+    }
+  }
+  if (rights.quota.burst > 0 && rights.quota.per_minute == 0) {
+    return absl::InvalidArgumentError("a burst without a quota");
+  }
+  return rights;
+}
+
+}  // namespace dragoman

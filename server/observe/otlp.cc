@@ -1,0 +1,159 @@
+#include "server/observe/otlp.h"
+
+#include <algorithm>
+#include <iterator>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "engine/base/json.h"
+
+namespace dragoman {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// OTLP's SpanKind and StatusCode; its JSON has enums as numbers.
+constexpr int kInternal = 1, kServer = 2;
+constexpr int kError = 2;
+
+constexpr absl::string_view kAdminPrefix = "AdminService/";
+
+// 64-bit numbers are strings in protobuf's JSON.
+std::string Nanos(absl::Time time) { return absl::StrCat(absl::ToUnixNanos(time)); }
+
+Json Attribute(const char* key, const std::string& value) {
+  return {{"key", key}, {"value", {{"stringValue", value}}}};
+}
+Json Attribute(const char* key, int64_t value) {
+  return {{"key", key}, {"value", {{"intValue", absl::StrCat(value)}}}};
+}
+
+// The service and the method of a call over gRPC.
+std::pair<std::string, std::string> RpcOf(const TracedCall& call) {
+  const bool admin = absl::StartsWith(call.method, kAdminPrefix);
+  const bool models = call.method == "ListModels" || call.method == "GetModel";
+  const char* const service = admin    ? "AdminService"
+                              : models ? "ModelService"
+                                       : "TranslationService";
+  return {absl::StrCat("dragoman.v1.", service),
+          admin ? call.method.substr(kAdminPrefix.size()) : call.method};
+}
+
+// Codes that the conventions count as errors of a server; the others are its client's.
+bool IsServersError(absl::StatusCode code) {
+  constexpr absl::StatusCode kCodes[] = {
+      absl::StatusCode::kUnknown,       absl::StatusCode::kDeadlineExceeded,
+      absl::StatusCode::kUnimplemented, absl::StatusCode::kInternal,
+      absl::StatusCode::kUnavailable,   absl::StatusCode::kDataLoss};
+  return std::find(std::begin(kCodes), std::end(kCodes), code) != std::end(kCodes);
+}
+
+Json AttributesOf(const TracedCall& call) {
+  Json attributes = Json::array();
+  if (call.http_method.empty()) {
+    const auto [service, method] = RpcOf(call);
+    attributes.push_back(Attribute("rpc.system", "grpc"));
+    attributes.push_back(Attribute("rpc.service", service));
+    attributes.push_back(Attribute("rpc.method", method));
+    attributes.push_back(Attribute("rpc.grpc.status_code", static_cast<int64_t>(call.code)));
+  } else {
+    attributes.push_back(Attribute("http.request.method", call.http_method));
+    attributes.push_back(Attribute("http.route", call.http_route));
+    if (call.http_code != 0) {
+      attributes.push_back(Attribute("http.response.status_code", call.http_code));
+    }
+    attributes.push_back(Attribute("dragoman.method", call.method));
+  }
+  if (call.code != absl::StatusCode::kOk) {
+    attributes.push_back(Attribute("error.type", absl::StatusCodeToString(call.code)));
+  }
+  if (!call.principal.empty()) attributes.push_back(Attribute("enduser.id", call.principal));
+  if (!call.model.empty()) attributes.push_back(Attribute("dragoman.model", call.model));
+  attributes.push_back(Attribute("dragoman.door", call.door));
+  attributes.push_back(Attribute("dragoman.texts", call.texts));
+  attributes.push_back(Attribute("dragoman.source_tokens", call.source_tokens));
+  attributes.push_back(Attribute("dragoman.target_tokens", call.target_tokens));
+  return attributes;
+}
+
+Json SpanOf(const SpanIds& ids, const std::string& name, int kind, absl::Time start,
+            absl::Time end) {
+  Json span = {{"traceId", ids.trace_id}, {"spanId", ids.span_id}};
+  if (!ids.parent_id.empty()) span["parentSpanId"] = ids.parent_id;
+  span["name"] = name;
+  span["kind"] = kind;
+  span["startTimeUnixNano"] = Nanos(start);
+  span["endTimeUnixNano"] = Nanos(end);
+  return span;
+}
+
+bool HasStages(const TracedCall& call) { return call.translated >= call.start; }
+
+void AddSpans(const TracedCall& call, Json* spans) {
+  const auto [service, method] = RpcOf(call);
+  const std::string name = call.http_method.empty()
+                               ? absl::StrCat(service, "/", method)
+                               : absl::StrCat(call.http_method, " ", call.http_route);
+  Json whole = SpanOf(call.ids, name, kServer, call.start, call.end);
+  whole["attributes"] = AttributesOf(call);
+  whole["status"] = Json::object();
+  if (IsServersError(call.code)) whole["status"]["code"] = kError;
+  spans->push_back(std::move(whole));
+  if (!HasStages(call)) return;
+  const absl::Time decoded = std::min(call.translated, call.end);
+  const absl::Time encoded = std::max(decoded - call.decode, call.start);
+  const absl::Time queued = std::max(encoded - call.encode, call.start);
+  const absl::Time came = std::max(queued - call.queue, call.start);
+  for (const auto& [stage, start, end] : {std::tuple("queue", came, queued),
+                                          {"encode", queued, encoded},
+                                          {"decode", encoded, decoded},
+                                          {"answer", decoded, call.end}}) {
+    const SpanIds ids = {call.ids.trace_id, NewSpanId(), call.ids.span_id};
+    spans->push_back(SpanOf(ids, stage, kInternal, start, end));
+  }
+}
+
+// What all spans of this process have in common.
+const Json& Resource() {
+  static const Json& resource = *new Json(
+      {{"attributes", Json::array({Attribute("service.name", "dragoman-server"),
+                                   Attribute("service.version", DRAGOMAN_VERSION),
+                                   Attribute("service.instance.id", NewRequestId()),
+                                   Attribute("telemetry.sdk.name", "dragoman"),
+                                   Attribute("telemetry.sdk.language", "cpp"),
+                                   Attribute("telemetry.sdk.version", DRAGOMAN_VERSION)})}});
+  return resource;
+}
+
+}  // namespace
+
+std::string OtlpBody(const std::vector<TracedCall>& calls) {
+  Json spans = Json::array();
+  for (const TracedCall& call : calls) AddSpans(call, &spans);
+  const Json scope = {{"scope", {{"name", "dragoman"}, {"version", DRAGOMAN_VERSION}}},
+                      {"spans", std::move(spans)}};
+  const Json resource = {{"resource", Resource()}, {"scopeSpans", Json::array({scope})}};
+  const Json body = {{"resourceSpans", Json::array({resource})}};
+  return body.dump();
+}
+
+int64_t SpanCount(const TracedCall& call) { return HasStages(call) ? 5 : 1; }
+
+int64_t RejectedSpans(const std::string& answer) {
+  const Json parsed = Json::parse(answer, nullptr, /*allow_exceptions=*/false);
+  if (!parsed.is_object() || !parsed.contains("partialSuccess")) return 0;
+  const Json& partial = parsed["partialSuccess"];
+  if (!partial.is_object() || !partial.contains("rejectedSpans")) return 0;
+  const Json& rejected = partial["rejectedSpans"];
+  int64_t number = 0;
+  if (rejected.is_number_integer()) return std::max<int64_t>(rejected.get<int64_t>(), 0);
+  if (rejected.is_string() && absl::SimpleAtoi(rejected.get<std::string>(), &number)) {
+    return std::max<int64_t>(number, 0);
+  }
+  return 0;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,244 @@
+"""Traces: what a collector gets over OTLP/HTTP as JSON, checked against the published schema (opentelemetry-proto 1.x,
+trace/v1/trace.proto, and the JSON mapping of the OTLP specification)."""
+
+import http.client
+import http.server
+import json
+import re
+import threading
+import unittest
+
+import grpc
+
+from harness import FLOAT32, MODEL, Server, await_true, pb, pb_grpc, run_server
+
+TEXT = "The old teacher sees a small house."
+TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
+
+
+def is_id(digits):
+    """In OTLP's JSON, ids are hexadecimal (other bytes are base64), and none is all zeros."""
+    return lambda value: (isinstance(value, str) and re.fullmatch(f"[0-9a-f]{{{digits}}}", value)
+                          and set(value) != {"0"})
+
+
+def is_text(value):
+    return isinstance(value, str)
+
+
+def is_time(value):
+    """A fixed64: a string of digits in protobuf's JSON."""
+    return isinstance(value, str) and re.fullmatch("[0-9]{18,20}", value)
+
+
+def is_int64(value):
+    return isinstance(value, str) and re.fullmatch("-?[0-9]+", value)
+
+
+def is_enum(*values):
+    """Enums are numbers in OTLP's JSON."""
+    return lambda value: type(value) is int and value in values
+
+
+def is_list(schema):
+    return lambda value: isinstance(value, list) and all(check(each, schema) for each in value)
+
+
+def check(message, schema):
+    """Raises unless a message has only fields of the schema, with values of their kinds.  `!` marks a required one."""
+    assert isinstance(message, dict), message
+    fields = {name.rstrip("!"): kind for name, kind in schema.items()}
+    for name in schema:
+        assert not name.endswith("!") or name[:-1] in message, (name, message)
+    for name, value in message.items():
+        assert name in fields, (name, message)
+        kind = fields[name]
+        assert check(value, kind) if isinstance(kind, dict) else kind(value), (name, value)
+    return True
+
+
+VALUE = {"stringValue": is_text, "intValue": is_int64, "boolValue": lambda value: type(value) is bool,
+         "doubleValue": lambda value: isinstance(value, (int, float))}
+ATTRIBUTES = is_list({"key!": lambda key: isinstance(key, str) and key, "value!": VALUE})
+SPAN_SCHEMA = {
+    "traceId!": is_id(32), "spanId!": is_id(16), "parentSpanId": is_id(16), "traceState": is_text,
+    "name!": lambda name: isinstance(name, str) and name,
+    "kind!": is_enum(1, 2, 3, 4, 5), "startTimeUnixNano!": is_time, "endTimeUnixNano!": is_time,
+    "attributes": ATTRIBUTES, "status": {"message": is_text, "code": is_enum(0, 1, 2)},
+}
+REQUEST_SCHEMA = {"resourceSpans!": is_list({
+    "resource!": {"attributes!": ATTRIBUTES},
+    "scopeSpans!": is_list({"scope!": {"name!": is_text, "version": is_text},
+                            "spans!": is_list(SPAN_SCHEMA)}),
+})}
+
+
+def attributes_of(message):
+    return {each["key"]: next(iter(each["value"].values())) for each in message["attributes"]}
+
+
+class Collector(http.server.ThreadingHTTPServer):
+    """Takes what the schema allows, and refuses the rest.  The first `away` requests get 503."""
+
+    def __init__(self, away=0):
+        self.spans, self.resources, self.errors, self.bodies = [], [], [], []
+        self.away = away
+        super().__init__(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+        self.endpoint = f"http://127.0.0.1:{self.server_port}"
+
+    def take(self, path, kind, body):
+        if path != "/v1/traces" or kind != "application/json":
+            return 404
+        if self.away > 0:
+            self.away -= 1
+            return 503
+        self.bodies.append(body)
+        try:
+            request = json.loads(body)
+            check(request, REQUEST_SCHEMA)
+        except (ValueError, AssertionError) as error:
+            self.errors.append(error)
+            return 400
+        for resource in request["resourceSpans"]:
+            self.resources.append(attributes_of(resource["resource"]))
+            for scope in resource["scopeSpans"]:
+                self.spans.extend(scope["spans"])
+        return 200
+
+    def stop(self):
+        self.shutdown()
+        self.server_close()
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        code = self.server.take(self.path, self.headers["Content-Type"], body)
+        answer = b'{"partialSuccess":{}}'
+        self.send_response(code)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def log_message(self, *_):
+        pass
+
+
+class TracesTest(unittest.TestCase):
+
+    def start(self, *arguments, away=0):
+        collector = Collector(away)
+        self.addCleanup(collector.stop)
+        server = Server(*FLOAT32, "--workers", "1", "--otlp-endpoint", collector.endpoint, *arguments)
+        self.addCleanup(server.stop)
+        return server, collector
+
+    def translate(self, server, parent=None, text=TEXT, **fields):
+        metadata = [("traceparent", parent)] if parent else None
+        return pb_grpc.TranslationServiceStub(server.channel).Translate(
+            pb.TranslateRequest(contents=[text], **fields), metadata=metadata, timeout=60)
+
+    def ended(self, server, collector):
+        """The spans of a server, which ends: it sends what waits."""
+        self.assertEqual(server.stop(), 0)
+        self.assertEqual(collector.errors, [])
+        return collector.spans
+
+    def test_a_call_has_a_span_with_its_stages_below_that_of_its_caller(self):
+        server, collector = self.start()
+        self.translate(server, f"00-{TRACE}-{SPAN}-01")
+        call, *stages = self.ended(server, collector)
+        self.assertEqual((call["traceId"], call["parentSpanId"]), (TRACE, SPAN))
+        self.assertEqual((call["name"], call["kind"]), ("dragoman.v1.TranslationService/Translate", 2))
+        attributes = attributes_of(call)
+        self.assertEqual(
+            {name: attributes[name] for name in ("rpc.system", "rpc.service", "rpc.method",
+                                                 "rpc.grpc.status_code", "dragoman.texts")},
+            {"rpc.system": "grpc", "rpc.service": "dragoman.v1.TranslationService",
+             "rpc.method": "Translate", "rpc.grpc.status_code": "0", "dragoman.texts": "1"})
+        self.assertGreater(int(attributes["dragoman.target_tokens"]), 1)
+        self.assertEqual([stage["name"] for stage in stages], ["queue", "encode", "decode", "answer"])
+        last = call["startTimeUnixNano"]
+        for stage in stages:
+            self.assertEqual((stage["traceId"], stage["parentSpanId"], stage["kind"]),
+                             (TRACE, call["spanId"], 1))
+            self.assertGreaterEqual(int(stage["startTimeUnixNano"]), int(last))
+            last = stage["endTimeUnixNano"]
+        self.assertEqual(last, call["endTimeUnixNano"])
+        self.assertLess(int(stages[2]["startTimeUnixNano"]), int(stages[2]["endTimeUnixNano"]))
+        self.assertEqual(len({span["spanId"] for span in (call, *stages)}), 5)
+        resource = collector.resources[0]
+        self.assertEqual(resource["service.name"], "dragoman-server")
+        self.assertEqual(resource["telemetry.sdk.language"], "cpp")
+        self.assertIn(f"trace_id={TRACE} span_id={call['spanId']}", server.log_text())
+
+    def test_http_calls_have_the_names_of_http(self):
+        server, collector = self.start()
+        connection = http.client.HTTPConnection(server.http_address, timeout=60)
+        self.addCleanup(connection.close)
+        headers = {"Content-Type": "application/json", "traceparent": f"00-{TRACE}-{SPAN}-01"}
+        for method, path, body, wanted in (
+                ("POST", "/v1/translate", json.dumps({"contents": [TEXT]}), 200),
+                ("GET", "/v1/models/no-such-model", None, 404)):
+            connection.request(method, path, body, headers)
+            answer = connection.getresponse()
+            answer.read()
+            self.assertEqual(answer.status, wanted)
+        spans = self.ended(server, collector)
+        calls = {span["name"]: attributes_of(span) for span in spans if span["kind"] == 2}
+        self.assertEqual(set(calls), {"POST /v1/translate", "GET /v1/models/*"})
+        translated, missing = calls["POST /v1/translate"], calls["GET /v1/models/*"]
+        self.assertEqual(translated["http.response.status_code"], "200")
+        self.assertEqual(translated["dragoman.door"], "http")
+        self.assertEqual((missing["http.response.status_code"], missing["error.type"]),
+                         ("404", "NOT_FOUND"))
+
+    def test_the_caller_or_else_the_rate_decides(self):
+        server, collector = self.start("--otlp-one-in", "1")
+        for parent in (f"00-{TRACE}-{SPAN}-00", "garbage", None):
+            self.translate(server, parent)
+        calls = [span for span in self.ended(server, collector) if span["kind"] == 2]
+        self.assertEqual(len(calls), 2)
+        for call in calls:
+            self.assertNotIn("parentSpanId", call)
+            self.assertNotEqual(call["traceId"], TRACE)
+        server, collector = self.start("--otlp-one-in", "0")
+        self.translate(server)
+        self.assertEqual(self.ended(server, collector), [])
+
+    def test_no_text_is_in_a_span(self):
+        server, collector = self.start("--otlp-one-in", "1")
+        secret = "Zebrafink"
+        self.translate(server, text=f"{secret} is old.")
+        for fields in ({"model": secret}, {"target_language": secret}, {"source_language": secret}):
+            with self.assertRaises(grpc.RpcError):
+                self.translate(server, text=secret, **fields)
+        spans = self.ended(server, collector)
+        self.assertEqual(len([span for span in spans if span["kind"] == 2]), 4)
+        for body in collector.bodies:
+            self.assertNotIn(secret.lower().encode(), body.lower())
+
+    def test_a_collector_that_comes_back_gets_all_and_one_that_does_not_is_counted(self):
+        server, collector = self.start("--otlp-one-in", "1", away=1)
+        self.translate(server)
+        await_true(lambda: collector.spans, "the second attempt came through")
+        name = "dragoman_trace_spans_sent_total"
+        await_true(lambda: server.metrics()[name][()] == 5, "all spans are counted")
+        collector.stop()
+        self.translate(server)
+        dropped = "dragoman_trace_spans_dropped_total"
+        await_true(lambda: server.metrics()[dropped][(("reason", "unreachable"),)] == 5,
+                   "the loss is counted")
+        self.assertIn("traces not sent", server.log_text())
+        self.translate(server)  # as if nothing had happened
+
+    def test_an_endpoint_that_is_no_url_ends_the_server(self):
+        ended = run_server("--model", f"en-de={MODEL}", "--otlp-endpoint", "localhost:4318")
+        self.assertEqual(ended.returncode, 1)
+        self.assertIn('otlp-endpoint is "localhost:4318", want', ended.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,455 @@
+// The matrix of permissions: what every kind of right lets through of every method, over gRPC and
+// over HTTP.
+//
+// Every call asks for the model en-de and, where its method has them, for a beam of four and for
+// interactive priority, so that each principal lacks at most the one right that it is named after.
+
+#include <gmock/gmock.h>
+#include <google/protobuf/util/json_util.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "tests/server/http_client.h"
+#include "tests/server/test_server.h"
+
+namespace dragoman {
+namespace {
+
+using absl::StatusCode;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* kMethods[] = {"Translate",         "TranslateStream", "TranslateBulk",
+                                    "TranslateDocument", "Score",           "Tokenize",
+                                    "DetectLanguage",    "ListModels",      "GetModel"};
+
+std::string TokenOf(const std::string& principal) { return principal + "-token-0123456789"; }
+
+// The first principal may do everything, the last ones a single method each.
+std::string Tokens() {
+  std::string file;
+  const auto add = [&](const std::string& principal, const std::string& rights) {
+    absl::StrAppend(&file, principal, " ", TokenOf(principal), " ", rights, "\n");
+  };
+  add("free", "");
+  add("none", "methods=none");
+  add("elsewhere", "models=second");
+  add("narrow", "beam=3");
+  add("patient", "priority=batch");
+  add("spent", "texts=1");
+  add("careful", "texts=1");
+  add("greedy", "beam=1");
+  for (const std::string method : kMethods) add(method, "methods=" + method);
+  return file;
+}
+
+// What came back: a code, and the message of an error or a part of the answer.
+struct Outcome {
+  StatusCode code = StatusCode::kOk;
+  std::string text;
+};
+
+constexpr char kText[] = "The cat is old.";
+
+v1::TranslateRequest Asked() {
+  v1::TranslateRequest request;
+  request.set_model("en-de");
+  request.set_priority(v1::PRIORITY_INTERACTIVE);
+  request.mutable_options()->set_beam_size(4);
+  return request;
+}
+
+v1::TranslateRequest ToTranslate() {
+  v1::TranslateRequest request = Asked();
+  request.add_contents(kText);
+  return request;
+}
+
+v1::ScoreRequest ToScore() {
+  v1::ScoreRequest request;
+  request.set_model("en-de");
+  request.set_priority(v1::PRIORITY_INTERACTIVE);
+  request.add_pairs()->set_source(kText);
+  request.mutable_pairs(0)->set_target("Die Katze ist alt.");
+  return request;
+}
+
+v1::TokenizeRequest ToTokenize() {
+  v1::TokenizeRequest request;
+  request.set_model("en-de");
+  request.add_contents(kText);
+  return request;
+}
+
+v1::DetectLanguageRequest ToDetect() {
+  v1::DetectLanguageRequest request;
+  request.add_contents(kText);
+  return request;
+}
+
+// A file waits for the texts that its principal may send, so its calls have a deadline.
+constexpr int kDeadlineMs = 500;
+
+class PermissionsTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    InitLogging({}, &log_);
+    const std::string path =
+        testing::TempDir() + "dragoman_permissions_" + std::to_string(getpid());
+    std::ofstream(path) << Tokens();
+    ServerOptions options = TestOptions();
+    options.models.push_back({"second", kModelDirectory});
+    options.auth.tokens = path;
+    server_ = new TestServer(options);
+    std::filesystem::remove(path);
+  }
+  static void TearDownTestSuite() {
+    delete std::exchange(server_, nullptr);
+    InitLogging(LogOptions());
+  }
+
+  // The call of a method by a principal over gRPC.
+  static Outcome OverGrpc(const std::string& method, const std::string& principal);
+  // And over HTTP; nothing for the one method that HTTP does not have.
+  static std::optional<Outcome> OverHttp(const std::string& method, const std::string& principal);
+
+  static HttpReply Post(const std::string& path, const std::string& body,
+                        const std::string& principal, const std::string& headers = "") {
+    return HttpPost(server_->server().http_address(), path, body,
+                    "Authorization: Bearer " + TokenOf(principal) + "\r\n" +
+                        (headers.empty() ? "Content-Type: application/json\r\n" : headers));
+  }
+  static HttpReply Get(const std::string& path, const std::string& principal) {
+    RawHttpClient client(server_->server().http_address());
+    client.Send("GET " + path + " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " +
+                TokenOf(principal) + "\r\n\r\n");
+    return client.Receive();
+  }
+  static void Show(grpc::ClientContext* context, const std::string& principal) {
+    context->AddMetadata("authorization", "Bearer " + TokenOf(principal));
+  }
+  static Outcome ToOutcome(const grpc::Status& status, const std::string& text = "") {
+    return {static_cast<StatusCode>(status.error_code()),
+            status.ok() ? text : status.error_message()};
+  }
+  static v1::TranslateResponse Translate(const v1::TranslateRequest& request,
+                                         const std::string& principal) {
+    grpc::ClientContext context;
+    Show(&context, principal);
+    v1::TranslateResponse response;
+    const grpc::Status status = server_->translation().Translate(&context, request, &response);
+    EXPECT_TRUE(status.ok()) << status.error_message();
+    return response;
+  }
+
+  static TestServer* server_;
+  static std::ostringstream log_;
+};
+
+TestServer* PermissionsTest::server_ = nullptr;
+std::ostringstream PermissionsTest::log_;
+
+// The status of an item is that of the call.
+Outcome Bulk(v1::TranslationService::Stub* stub, grpc::ClientContext* context) {
+  const auto call = stub->TranslateBulk(context);
+  v1::TranslateBulkRequest request;
+  *request.mutable_request() = ToTranslate();
+  call->Write(request);
+  call->WritesDone();
+  v1::TranslateBulkResponse answer;
+  const bool answered = call->Read(&answer);
+  const grpc::Status status = call->Finish();
+  if (!answered || !status.ok()) {
+    return {static_cast<StatusCode>(status.error_code()), status.error_message()};
+  }
+  return {static_cast<StatusCode>(answer.error().code()), answer.error().message()};
+}
+
+Outcome Document(v1::TranslationService::Stub* stub, grpc::ClientContext* context) {
+  context->set_deadline(std::chrono::system_clock::now() + std::chrono::milliseconds(kDeadlineMs));
+  const auto call = stub->TranslateDocument(context);
+  v1::TranslateDocumentRequest header, chunk;
+  header.mutable_header()->set_file_name("a.txt");
+  *header.mutable_header()->mutable_request() = Asked();
+  chunk.set_chunk(kText);
+  call->Write(header);
+  call->Write(chunk);
+  call->WritesDone();
+  v1::TranslateDocumentResponse answer;
+  while (call->Read(&answer)) {
+  }
+  const grpc::Status status = call->Finish();
+  return {static_cast<StatusCode>(status.error_code()), status.error_message()};
+}
+
+Outcome PermissionsTest::OverGrpc(const std::string& method, const std::string& principal) {
+  grpc::ClientContext context;
+  Show(&context, principal);
+  v1::TranslationService::Stub& stub = server_->translation();
+  if (method == "TranslateBulk") return Bulk(&stub, &context);
+  if (method == "TranslateDocument") return Document(&stub, &context);
+  if (method == "TranslateStream") {
+    const auto call = stub.TranslateStream(&context, ToTranslate());
+    v1::TranslateStreamResponse message;
+    while (call->Read(&message)) {
+    }
+    return ToOutcome(call->Finish());
+  }
+  v1::TranslateResponse translated;
+  v1::ScoreResponse scored;
+  v1::TokenizeResponse tokens;
+  v1::DetectLanguageResponse languages;
+  v1::ListModelsResponse models;
+  v1::GetModelRequest named;
+  v1::Model model;
+  if (method == "Translate") return ToOutcome(stub.Translate(&context, ToTranslate(), &translated));
+  if (method == "Score") return ToOutcome(stub.Score(&context, ToScore(), &scored));
+  if (method == "Tokenize") return ToOutcome(stub.Tokenize(&context, ToTokenize(), &tokens));
+  if (method == "DetectLanguage") {
+    return ToOutcome(stub.DetectLanguage(&context, ToDetect(), &languages));
+  }
+  if (method == "ListModels") {
+    const grpc::Status status = server_->models().ListModels(&context, {}, &models);
+    return ToOutcome(status, models.ShortDebugString());
+  }
+  named.set_name("en-de");
+  return ToOutcome(server_->models().GetModel(&context, named, &model));
+}
+
+template <typename Message>
+std::string JsonOf(const Message& message) {
+  std::string json;
+  EXPECT_TRUE(google::protobuf::util::MessageToJsonString(message, &json).ok());
+  return json;
+}
+
+Outcome OutcomeOf(const HttpReply& reply) {
+  for (const auto& [http, code] : {std::pair(200, StatusCode::kOk),
+                                   {403, StatusCode::kPermissionDenied},
+                                   {429, StatusCode::kResourceExhausted},
+                                   {504, StatusCode::kDeadlineExceeded}}) {
+    if (reply.code == http) return {code, reply.body};
+  }
+  return {StatusCode::kUnknown, absl::StrCat(reply.code, ": ", reply.body)};
+}
+
+std::optional<Outcome> PermissionsTest::OverHttp(const std::string& method,
+                                                 const std::string& principal) {
+  const auto post = [&](const char* path, const auto& message) {
+    return OutcomeOf(Post(path, JsonOf(message), principal));
+  };
+  if (method == "TranslateBulk") return std::nullopt;
+  if (method == "Translate") return post("/v1/translate", ToTranslate());
+  if (method == "TranslateStream") return post("/v1/translate:stream", ToTranslate());
+  if (method == "Score") return post("/v1/score", ToScore());
+  if (method == "Tokenize") return post("/v1/tokenize", ToTokenize());
+  if (method == "DetectLanguage") return post("/v1/detect", ToDetect());
+  if (method == "ListModels") return OutcomeOf(Get("/v1/models", principal));
+  if (method == "GetModel") return OutcomeOf(Get("/v1/models/en-de", principal));
+  const std::string form =
+      "--XY\r\nContent-Disposition: form-data; name=\"request\"\r\n\r\n" + JsonOf(Asked()) +
+      "\r\n--XY\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\r\n" +
+      kText + "\r\n--XY--\r\n";
+  return OutcomeOf(
+      Post("/v1/translate_file", form, principal,
+           absl::StrCat("Content-Type: multipart/form-data; boundary=XY\r\nX-Request-Timeout: ",
+                        kDeadlineMs, "ms\r\n")));
+}
+
+// What a principal gets from a method: OK, or a code and what the message must say.
+Outcome Wanted(const std::string& principal, const std::string& method) {
+  const auto is_one_of = [&](std::initializer_list<const char*> methods) {
+    return std::count(methods.begin(), methods.end(), method) > 0;
+  };
+  const bool translates = absl::StartsWith(method, "Translate");
+  const auto lacks = [&](const std::string& right) {
+    return Outcome{StatusCode::kPermissionDenied, "\"" + principal + "\" lacks the right " + right};
+  };
+  if (principal == "none") return lacks("methods=" + method);
+  if (principal == "elsewhere" && !is_one_of({"DetectLanguage", "ListModels"})) {
+    return lacks("models=en-de");
+  }
+  if (principal == "narrow" && translates) return lacks("beam=4");
+  if (principal == "patient" && (translates || method == "Score")) {
+    return lacks("priority=interactive");
+  }
+  if (principal == "spent" && method == "TranslateDocument") {
+    return {StatusCode::kDeadlineExceeded, ""};
+  }
+  if (principal == "spent" && (translates || method == "Score")) {
+    return {StatusCode::kResourceExhausted, "\"spent\" has used up its right texts=1 a minute"};
+  }
+  if (principal == "free" || principal == method ||
+      !std::count(std::begin(kMethods), std::end(kMethods), principal)) {
+    return {};
+  }
+  return lacks("methods=" + method);
+}
+
+TEST_F(PermissionsTest, EachRightIsJudgedForEachMethodOverGrpcAndHttpAlike) {
+  v1::TranslateRequest many = RequestFor(std::vector<std::string>(10, kText));
+  Translate(many, "spent");  // it owes the texts of nine minutes
+  std::vector<std::string> principals = {"free", "none", "elsewhere", "narrow", "patient", "spent"};
+  principals.insert(principals.end(), std::begin(kMethods), std::end(kMethods));
+  int cells = 0;
+  for (const std::string& principal : principals) {
+    for (const std::string method : kMethods) {
+      const Outcome wanted = Wanted(principal, method);
+      const std::string cell = principal + " calls " + method;
+      const Outcome grpc = OverGrpc(method, principal);
+      EXPECT_EQ(grpc.code, wanted.code) << cell << ": " << grpc.text;
+      EXPECT_THAT(grpc.text, HasSubstr(wanted.text)) << cell;
+      ++cells;
+      const std::optional<Outcome> http = OverHttp(method, principal);
+      if (!http.has_value()) continue;
+      EXPECT_EQ(http->code, wanted.code) << cell << " over HTTP: " << http->text;
+      const std::string quoted = absl::StrReplaceAll(wanted.text, {{"\"", "\\\""}});
+      EXPECT_THAT(http->text, HasSubstr(quoted)) << cell << " over HTTP";
+      ++cells;
+    }
+  }
+  EXPECT_EQ(cells, 15 * (9 + 8));
+}
+
+TEST_F(PermissionsTest, OtherApisRefuseWithTheirOwnErrors) {
+  const struct {
+    const char* path;
+    const char* headers;
+    const char* body;
+    const char* says;
+  } cases[] = {
+      {"/v2/translate", "application/json", R"({"text": ["Hi."], "target_lang": "DE"})",
+       R"({"message":"\"none\" lacks the right methods=Translate"})"},
+      {"/language/translate/v2", "application/json", R"({"q": "Hi.", "target": "de"})",
+       R"("status":"PERMISSION_DENIED")"},
+      {"/translate?api-version=3.0&to=de", "application/json", R"([{"Text": "Hi."}])",
+       R"("code":403000)"},
+      {"/translate", "application/json", R"({"q": "Hi.", "source": "en", "target": "de"})",
+       R"({"error":"\"none\" lacks the right methods=Translate"})"},
+      {"/translate", "application/json", R"({"text": "Hi.", "target_lang": "DE"})",
+       R"("message":"\"none\" lacks the right methods=Translate")"},
+      {"/imme", "application/json",
+       R"({"source_lang": "en", "target_lang": "de", "text_list": ["Hi."]})",
+       R"(lacks the right methods=Translate)"},
+      {"/translate", "application/json", R"({"src_lang": "en", "tgt_lang": "de", "text": "Hi."})",
+       R"(lacks the right methods=Translate)"},
+      {"/detect?api-version=3.0", "application/json", R"([{"Text": "Hi."}])",
+       R"(lacks the right methods=DetectLanguage)"},
+      {"/breaksentence?api-version=3.0", "application/json", R"([{"Text": "Hi."}])",
+       R"(lacks the right methods=Tokenize)"},
+  };
+  for (const auto& test : cases) {
+    const HttpReply reply =
+        Post(test.path, test.body, "none", absl::StrCat("Content-Type: ", test.headers, "\r\n"));
+    EXPECT_EQ(reply.code, 403) << test.path << reply.body;
+    EXPECT_THAT(reply.body, HasSubstr(test.says)) << test.path;
+  }
+}
+
+TEST_F(PermissionsTest, OtherApisRefuseFilesToo) {
+  const std::string form =
+      "--XY\r\nContent-Disposition: form-data; name=\"target_lang\"\r\n\r\nDE\r\n"
+      "--XY\r\nContent-Disposition: form-data; name=\"source\"\r\n\r\nen\r\n"
+      "--XY\r\nContent-Disposition: form-data; name=\"target\"\r\n\r\nde\r\n"
+      "--XY\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\r\nHi.\r\n"
+      "--XY--\r\n";
+  for (const char* path : {"/v2/document", "/translate_file"}) {
+    const HttpReply reply =
+        Post(path, form, "none", "Content-Type: multipart/form-data; boundary=XY\r\n");
+    EXPECT_EQ(reply.code, 403) << path << reply.body;
+    EXPECT_THAT(reply.body, HasSubstr("lacks the right methods=TranslateDocument")) << path;
+  }
+}
+
+TEST_F(PermissionsTest, AFileIsRefusedWithTheRightAsATextIs) {
+  grpc::ClientContext context;
+  Show(&context, "narrow");
+  const auto call = server_->translation().TranslateDocument(&context);
+  v1::TranslateDocumentRequest header, chunk;
+  header.mutable_header()->set_file_name("a.txt");
+  *header.mutable_header()->mutable_request() = Asked();
+  chunk.set_chunk(kText);
+  call->Write(header);
+  call->Write(chunk);
+  call->WritesDone();
+  v1::TranslateDocumentResponse answer;
+  while (call->Read(&answer)) {
+  }
+  EXPECT_EQ(DetailOf<google::rpc::ErrorInfo>(call->Finish()).metadata().at("right"), "beam");
+}
+
+TEST_F(PermissionsTest, ARefusalNamesTheRightInItsDetailsAndInTheLog) {
+  grpc::ClientContext context;
+  Show(&context, "elsewhere");
+  v1::TranslateResponse response;
+  const grpc::Status status = server_->translation().Translate(&context, ToTranslate(), &response);
+  const auto info = DetailOf<google::rpc::ErrorInfo>(status);
+  EXPECT_EQ(info.reason(), "MISSING_RIGHT");
+  EXPECT_EQ(info.metadata().at("right"), "models");
+  EXPECT_EQ(info.metadata().at("value"), "en-de");
+  FlushLog(absl::Seconds(10));
+  EXPECT_THAT(log_.str(), HasSubstr("code=PERMISSION_DENIED reason=missing_right"));
+  EXPECT_THAT(log_.str(), HasSubstr(" right=\"models=en-de\" "));
+  EXPECT_THAT(log_.str(), HasSubstr(" principal=elsewhere "));
+  EXPECT_THAT(log_.str(), Not(HasSubstr("The cat")));
+  EXPECT_THAT(log_.str(), Not(HasSubstr("-token-0123456789")));
+  EXPECT_GE(server_->Metrics().at("dragoman_rejected_total{reason=\"missing_right\"}"), 1);
+}
+
+TEST_F(PermissionsTest, AListHasOnlyModelsThatMayBeUsed) {
+  EXPECT_THAT(OverGrpc("ListModels", "free").text, HasSubstr("\"en-de\""));
+  const Outcome listed = OverGrpc("ListModels", "elsewhere");
+  EXPECT_THAT(listed.text, HasSubstr("\"second\""));
+  EXPECT_THAT(listed.text, Not(HasSubstr("\"en-de\"")));
+}
+
+TEST_F(PermissionsTest, WhatARequestLeavesOpenStaysWithinTheRights) {
+  const v1::TranslateRequest open = RequestFor({"The old teacher sees a small house."});
+  // Of all steps since the last time, the rows besides the first ones.
+  auto more_rows = [last = 0.0]() mutable {
+    const Samples samples = server_->Metrics();
+    const double more = samples.at("dragoman_batch_rows_sum{phase=\"decode\"}") -
+                        samples.at("dragoman_batch_rows_count{phase=\"decode\"}");
+    return more - std::exchange(last, more);
+  };
+  more_rows();
+  Translate(open, "greedy");
+  EXPECT_EQ(more_rows(), 0);
+  Translate(open, "free");
+  EXPECT_GT(more_rows(), 0);  // the model's own beam is larger
+
+  const auto interactive = [] {
+    double seconds = 0;
+    for (const auto& [name, value] : server_->Metrics()) {
+      if (absl::StartsWith(name, "dragoman_engine_interactive_seconds_total")) seconds += value;
+    }
+    return seconds;
+  };
+  const double before = interactive();
+  Translate(open, "patient");
+  EXPECT_EQ(interactive(), before);
+  Translate(open, "free");
+  EXPECT_GT(interactive(), before);
+}
+
+TEST_F(PermissionsTest, TextsThatAreRefusedDoNotCount) {
+  for (int i = 0; i < 3; ++i) {
+    grpc::ClientContext context;
+    Show(&context, "careful");
+    v1::TranslateResponse response;
+    const grpc::Status status = server_->translation().Translate(
+        &context, RequestFor(std::vector<std::string>(129, kText)), &response);
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  }
+  Translate(RequestFor({kText}), "careful");
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,5 +1,7 @@
 #include "server/observe/metric_families.h"
 
+#include <cstdint>
+#include <initializer_list>
 #include <utility>
 
 #include "absl/functional/function_ref.h"
@@ -17,6 +19,18 @@ prometheus::MetricFamily GaugeNow(const char* name, const char* help, double val
   metric.gauge.value = value;
   metric.counter.value = value;
   return {name, help, type, {std::move(metric)}};
+}
+
+// A counter with a value for each value of a label.
+prometheus::MetricFamily CounterBy(const char* name, const char* help, const char* label,
+                                   std::initializer_list<std::pair<const char*, int64_t>> counts) {
+  prometheus::MetricFamily family = {name, help, prometheus::MetricType::Counter, {}};
+  for (const auto& [value, count] : counts) {
+    prometheus::ClientMetric& metric = family.metric.emplace_back();
+    metric.label = {{label, value}};
+    metric.counter.value = static_cast<double>(count);
+  }
+  return family;
 }
 
 // A gauge with a value for each priority of requests.
@@ -62,29 +76,20 @@ std::vector<prometheus::MetricFamily> PoolFamilies(const WorkerPoolStats& stats)
 }
 
 std::vector<prometheus::MetricFamily> CacheFamilies(const CacheStats& stats) {
-  prometheus::MetricFamily lookups = GaugeNow(
-      "dragoman_cache_lookups_total",
-      "Sentences looked up in the cache: found (hit), being translated for another request "
-      "(shared), or left to the workers (miss).",
-      0, prometheus::MetricType::Counter);
-  lookups.metric.clear();
-  for (const auto& [result, count] :
-       {std::pair("hit", stats.hits), {"shared", stats.shared}, {"miss", stats.misses}}) {
-    prometheus::ClientMetric metric;
-    metric.label = {{"result", result}};
-    metric.counter.value = static_cast<double>(count);
-    lookups.metric.push_back(std::move(metric));
-  }
-  return {lookups,
-          GaugeNow("dragoman_cache_evictions_total",
-                   "Translations evicted from the cache to make room for others.",
-                   static_cast<double>(stats.evictions), prometheus::MetricType::Counter),
-          GaugeNow("dragoman_cache_entries", "Translations in the cache.",
-                   static_cast<double>(stats.entries)),
-          GaugeNow("dragoman_cache_bytes", "Memory of the translations in the cache.",
-                   static_cast<double>(stats.bytes)),
-          GaugeNow("dragoman_cache_capacity_bytes", "Memory that the cache may take; 0: no cache.",
-                   static_cast<double>(stats.capacity_bytes))};
+  return {
+      CounterBy("dragoman_cache_lookups_total",
+                "Sentences looked up in the cache: found (hit), being translated for another "
+                "request (shared), or left to the workers (miss).",
+                "result", {{"hit", stats.hits}, {"shared", stats.shared}, {"miss", stats.misses}}),
+      GaugeNow("dragoman_cache_evictions_total",
+               "Translations evicted from the cache to make room for others.",
+               static_cast<double>(stats.evictions), prometheus::MetricType::Counter),
+      GaugeNow("dragoman_cache_entries", "Translations in the cache.",
+               static_cast<double>(stats.entries)),
+      GaugeNow("dragoman_cache_bytes", "Memory of the translations in the cache.",
+               static_cast<double>(stats.bytes)),
+      GaugeNow("dragoman_cache_capacity_bytes", "Memory that the cache may take; 0: no cache.",
+               static_cast<double>(stats.capacity_bytes))};
 }
 
 std::vector<prometheus::MetricFamily> ConnectionFamilies(const std::string& name,
@@ -119,22 +124,15 @@ std::vector<prometheus::MetricFamily> AnswerFamilies(size_t unread_bytes) {
 }
 
 std::vector<prometheus::MetricFamily> TraceFamilies(const TracerStats& stats) {
-  prometheus::MetricFamily dropped = GaugeNow(
-      "dragoman_trace_spans_dropped_total",
-      "Spans that were dropped: too many waited (queue_full), the collector did not take them "
-      "(refused) or was not there (unreachable).",
-      0, prometheus::MetricType::Counter);
-  dropped.metric.clear();
-  for (const auto& [reason, count] : {std::pair("queue_full", stats.queue_full),
-                                      {"refused", stats.refused},
-                                      {"unreachable", stats.unreachable}}) {
-    prometheus::ClientMetric& metric = dropped.metric.emplace_back();
-    metric.label = {{"reason", reason}};
-    metric.counter.value = static_cast<double>(count);
-  }
   return {GaugeNow("dragoman_trace_spans_sent_total", "Spans that the collector took.",
                    static_cast<double>(stats.sent), prometheus::MetricType::Counter),
-          std::move(dropped)};
+          CounterBy("dragoman_trace_spans_dropped_total",
+                    "Spans that were dropped: too many waited (queue_full), the collector did not "
+                    "take them (refused) or was not there (unreachable).",
+                    "reason",
+                    {{"queue_full", stats.queue_full},
+                     {"refused", stats.refused},
+                     {"unreachable", stats.unreachable}})};
 }
 
 std::vector<prometheus::MetricFamily> ProcessFamilies() {

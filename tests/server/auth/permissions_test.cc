@@ -172,8 +172,8 @@ Outcome Bulk(v1::TranslationService::Stub* stub, grpc::ClientContext* context) {
   return {static_cast<StatusCode>(answer.error().code()), answer.error().message()};
 }
 
-Outcome Document(v1::TranslationService::Stub* stub, grpc::ClientContext* context) {
-  context->set_deadline(std::chrono::system_clock::now() + std::chrono::milliseconds(kDeadlineMs));
+// Sends a small file, and reads to the end of the call.
+grpc::Status TranslateFile(v1::TranslationService::Stub* stub, grpc::ClientContext* context) {
   const auto call = stub->TranslateDocument(context);
   v1::TranslateDocumentRequest header, chunk;
   header.mutable_header()->set_file_name("a.txt");
@@ -185,7 +185,12 @@ Outcome Document(v1::TranslationService::Stub* stub, grpc::ClientContext* contex
   v1::TranslateDocumentResponse answer;
   while (call->Read(&answer)) {
   }
-  const grpc::Status status = call->Finish();
+  return call->Finish();
+}
+
+Outcome Document(v1::TranslationService::Stub* stub, grpc::ClientContext* context) {
+  context->set_deadline(std::chrono::system_clock::now() + std::chrono::milliseconds(kDeadlineMs));
+  const grpc::Status status = TranslateFile(stub, context);
   return {static_cast<StatusCode>(status.error_code()), status.error_message()};
 }
 
@@ -371,18 +376,8 @@ TEST_F(PermissionsTest, OtherApisRefuseFilesToo) {
 TEST_F(PermissionsTest, AFileIsRefusedWithTheRightAsATextIs) {
   grpc::ClientContext context;
   Show(&context, "narrow");
-  const auto call = server_->translation().TranslateDocument(&context);
-  v1::TranslateDocumentRequest header, chunk;
-  header.mutable_header()->set_file_name("a.txt");
-  *header.mutable_header()->mutable_request() = Asked();
-  chunk.set_chunk(kText);
-  call->Write(header);
-  call->Write(chunk);
-  call->WritesDone();
-  v1::TranslateDocumentResponse answer;
-  while (call->Read(&answer)) {
-  }
-  EXPECT_EQ(DetailOf<google::rpc::ErrorInfo>(call->Finish()).metadata().at("right"), "beam");
+  const grpc::Status status = TranslateFile(&server_->translation(), &context);
+  EXPECT_EQ(DetailOf<google::rpc::ErrorInfo>(status).metadata().at("right"), "beam");
 }
 
 TEST_F(PermissionsTest, ARefusalNamesTheRightInItsDetailsAndInTheLog) {

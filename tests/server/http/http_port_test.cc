@@ -240,8 +240,12 @@ TEST_F(HttpPortTest, AStreamWaitsForItsClientAndLosesNothing) {
   slow.Send("GET /wait HTTP/1.0\r\n\r\n");
   waits_.WaitForNotification();
   const std::shared_ptr<HttpAnswer> answer = std::move(waiting_);
+  absl::Notification ended;
   const std::function<void()> write = [&] {
-    if (sent == kParts) return answer->End();
+    if (sent == kParts) {
+      answer->End();
+      return ended.Notify();
+    }
     answer->Write(part, [&] {
       ++sent;
       write();
@@ -257,6 +261,7 @@ TEST_F(HttpPortTest, AStreamWaitsForItsClientAndLosesNothing) {
   EXPECT_LT(sent, kParts / 2);
   EXPECT_EQ(slow.Receive().body.size(), kParts * part.size());
   EXPECT_EQ(sent, kParts);
+  ended.WaitForNotification();  // this thread gives the answer up
 }
 
 // An answer counts as unread until it is sent.

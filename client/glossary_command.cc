@@ -1,8 +1,8 @@
 // dragoman glossary: stores glossaries on a server, and shows and deletes them.
 //
 // A file has an entry in each line: a source and what may stand for it, separated by tabs.  A line
-// without a tab is of something that is not translated.  `dragoman glossary get` writes such a
-// file.
+// without a tab is of something that is not translated, one that begins with # is a comment, and a
+// backslash at the beginning says that it is none.  `dragoman glossary get` writes such a file.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -28,7 +28,7 @@ struct GlossaryFlags {
   bool json = false;
   std::string id;
   std::string file, name, source, target;
-  bool shared = false, ignore_case = false;
+  bool shared = false, ignore_case = false, inflect = false;
 };
 
 std::vector<std::string> SplitTabs(std::string_view line) {
@@ -53,12 +53,15 @@ absl::StatusOr<v1::GlossaryDictionary> ReadFile(const GlossaryFlags& flags) {
   if (rest.starts_with(kByteOrderMark)) rest.remove_prefix(kByteOrderMark.size());
   while (!rest.empty()) {
     const size_t end = std::min(rest.find('\n'), rest.size());
-    const std::vector<std::string> fields = SplitTabs(rest.substr(0, end));
+    std::string_view line = rest.substr(0, end);
     rest.remove_prefix(std::min(end + 1, rest.size()));
-    if (fields[0].empty()) continue;
+    if (StripWhiteSpace(line).empty() || line[0] == '#') continue;
+    if (line[0] == '\\') line.remove_prefix(1);
+    const std::vector<std::string> fields = SplitTabs(line);
     v1::GlossaryEntry* const entry = dictionary.add_entries();
     entry->set_source(fields[0]);
     entry->set_ignore_case(flags.ignore_case);
+    entry->set_inflect(flags.inflect);
     for (size_t i = 1; i < fields.size(); ++i) {
       if (!fields[i].empty()) entry->add_targets(fields[i]);
     }
@@ -88,7 +91,7 @@ std::string LanguagesOf(const v1::Glossary& glossary) {
 void PrintGlossaries(const std::vector<v1::Glossary>& glossaries, bool json, std::ostream* out) {
   std::vector<TextRow> rows = {{"ID", "NAME", "LANGUAGES", "ENTRIES", "VERSION", "SHARED"}};
   for (const v1::Glossary& glossary : glossaries) {
-    if (json) *out << ToJson(glossary) << "\n";
+    if (json) *out << ToLine(ToJson(glossary)) << "\n";
     rows.push_back({glossary.id(), glossary.name(), LanguagesOf(glossary),
                     std::to_string(CountEntries(glossary)), std::to_string(glossary.version()),
                     glossary.shared() ? "yes" : "no"});
@@ -100,7 +103,8 @@ void PrintGlossaries(const std::vector<v1::Glossary>& glossaries, bool json, std
 void PrintEntries(const v1::Glossary& glossary, std::ostream* out) {
   for (const v1::GlossaryDictionary& dictionary : glossary.dictionaries()) {
     for (const v1::GlossaryEntry& entry : dictionary.entries()) {
-      *out << entry.source();
+      const bool is_escaped = entry.source()[0] == '#' || entry.source()[0] == '\\';
+      *out << (is_escaped ? "\\" : "") << entry.source();
       if (!entry.target().empty()) *out << "\t" << entry.target();
       for (const std::string& target : entry.targets()) *out << "\t" << target;
       *out << "\n";
@@ -127,7 +131,7 @@ absl::Status List(const GlossaryFlags& flags, TranslationClient* client, std::os
 absl::Status Get(const GlossaryFlags& flags, TranslationClient* client, std::ostream* out) {
   ASSIGN_OR_RETURN(const v1::Glossary glossary, client->GetGlossaryEntries(flags.id));
   if (flags.json) {
-    *out << ToJson(glossary) << "\n";
+    *out << ToLine(ToJson(glossary)) << "\n";
   } else {
     PrintEntries(glossary, out);
   }
@@ -172,6 +176,7 @@ void AddGlossaryCommand(CLI::App* app, const Console& console, ExitCode* exit_co
   create->add_option("-t,--target-language", created->target,
                      "the target language; any if not given");
   create->add_flag("--ignore-case", created->ignore_case, "finds the sources in any case");
+  create->add_flag("--inflect", created->inflect, "targets may have the endings of their language");
   create->add_flag("--shared", created->shared, "others may use and read it");
   create->add_option("--replace", created->id, "the id of the glossary that it replaces");
   add("list", "Lists the glossaries that you see.", List);

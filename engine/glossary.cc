@@ -61,7 +61,7 @@ absl::StatusOr<std::shared_ptr<const TermList>> OwnTerms(const std::vector<Gloss
                                                          const SearchRules& rules) {
   for (size_t i = 0; i < entries.size(); ++i) {
     const std::string field = absl::StrCat("options.glossary[", i, "]");
-    const auto& [source, targets, ignore_case, texts] = entries[i];
+    const auto& [source, targets, ignore_case, texts, inflect] = entries[i];
     RETURN_IF_ERROR(CheckPhrase(field + ".source", source));
     for (const std::string& target : targets.empty() ? std::vector{source} : targets) {
       RETURN_IF_ERROR(CheckPhrase(field + ".target", target));

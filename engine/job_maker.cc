@@ -38,6 +38,7 @@ absl::Status JobMaker::Prepare(const Frame& frame, const LanguagePair& languages
 absl::Status JobMaker::PrepareGlossary(const LanguagePair& languages) {
   const Tokenizer& tokenizer = model().tokenizer();
   const std::vector<GlossaryEntry>& entries = request_.words.glossary;
+  language_ = languages.target;
   longest_ = std::min(request_.options.max_length.value_or(model().spec().max_positions),
                       model().spec().max_positions);
   if (!entries.empty()) {
@@ -134,7 +135,7 @@ absl::Status JobMaker::AddPrefix(size_t text, Job* job) const {
 // The phrases of glossaries, those that were read, and room for them unless the request has set the
 // length.
 absl::Status JobMaker::AddPhrases(size_t text, std::string_view sentence, Job* job) {
-  terms_ = FindTerms(lists_, sentence, text);
+  terms_ = FindTerms(lists_, sentence, text, language_);
   if (terms_.empty() && stand_ins_.empty()) return absl::OkStatus();
   if (!terms_.empty() && SearchesForPhrases()) {
     KeepPhrasesWhole();

@@ -71,6 +71,7 @@ class JobMaker {
   SearchOptions search_;
   std::shared_ptr<const SearchRules> rules_;     // of the model and the request
   TermLists lists_;                              // the request's own first
+  std::string language_;                         // of the translations
   std::vector<FoundTerm> terms_;                 // of the sentence that is being added
   std::vector<std::vector<int32_t>> stand_ins_;  // of that sentence
   int longest_ = 0;                              // the most tokens of a translation

@@ -144,6 +144,8 @@ std::pair<GlossaryEntry, GlossaryEntry> CarryOver(const Tokenizer& first, Glossa
   if (!entry.targets.empty() && !CanSay(first, entry.targets[0]) && CanSay(first, entry.source)) {
     entry.targets.clear();
   }
+  entry.inflect = false;  // only the last step says it in its final language
+  second.inflect = second.inflect && !second.targets.empty();
   if (second.targets.empty() && !second.ignore_case) second.targets = {second.source};
   if (!entry.targets.empty()) second.source = entry.targets[0];
   second.texts = std::move(texts);
@@ -204,8 +206,8 @@ void DivideStored(const Tokenizer& tokenizer, const LanguagePair& languages,
     }
     first->words.stored.push_back(
         std::make_shared<const TermList>(std::move(to), list->glossary()));
-    second->words.stored.push_back(
-        std::make_shared<const TermList>(std::move(from), list->glossary()));
+    second->words.stored.push_back(std::make_shared<const TermList>(
+        std::move(from), list->glossary(), LanguagePair{"", list->languages().target}));
   }
 }
 

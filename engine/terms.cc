@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "engine/text/endings.h"
 #include "engine/text/language_tag.h"
 #include "engine/text/letter_case.h"
 
@@ -31,16 +32,20 @@ void AddOnce(std::string form, std::vector<std::string>* forms) {
 }
 
 // What may stand for an entry that the text writes like this.
-std::vector<std::string> FormsOf(const GlossaryEntry& entry, std::string_view written) {
-  if (!entry.ignore_case) {
-    return entry.targets.empty() ? std::vector<std::string>{entry.source} : entry.targets;
-  }
-  if (entry.targets.empty()) return {std::string(written)};
+std::vector<std::string> FormsOf(const GlossaryEntry& entry, std::string_view written,
+                                 std::string_view language) {
+  if (entry.targets.empty()) return {entry.ignore_case ? std::string(written) : entry.source};
   std::vector<std::string> forms;
   for (const std::string& target : entry.targets) AddOnce(target, &forms);
-  for (const std::string& target : entry.targets) AddOnce(Capitalized(target), &forms);
+  for (const std::string& target : entry.targets) {
+    if (!entry.inflect) break;
+    for (std::string& form : Inflected(target, language)) AddOnce(std::move(form), &forms);
+  }
+  if (!entry.ignore_case) return forms;
+  const std::vector<std::string> as_given = forms;
+  for (const std::string& form : as_given) AddOnce(Capitalized(form), &forms);
   if (!IsInUpperCase(written) || IsInUpperCase(entry.source)) return forms;
-  for (const std::string& target : entry.targets) AddOnce(InUpperCase(target), &forms);
+  for (const std::string& form : as_given) AddOnce(InUpperCase(form), &forms);
   return forms;
 }
 
@@ -76,7 +81,7 @@ bool TermList::IsFor(const LanguagePair& languages) const {
 }
 
 std::vector<FoundTerm> FindTerms(absl::Span<const std::shared_ptr<const TermList>> lists,
-                                 std::string_view text, size_t number) {
+                                 std::string_view text, size_t number, std::string_view target) {
   struct Occurrence {
     size_t list;
     TermMatch match;
@@ -102,8 +107,10 @@ std::vector<FoundTerm> FindTerms(absl::Span<const std::shared_ptr<const TermList
     if (!taken.Take(span)) continue;
     const TermList& list = *lists[occurrence.list];
     const GlossaryEntry& entry = list.entries()[occurrence.match.term];
+    const std::string& own = list.languages().target;
     found.push_back({list.glossary(), entry.source, span,
-                     FormsOf(entry, text.substr(span.begin, span.size()))});
+                     FormsOf(entry, text.substr(span.begin, span.size()),
+                             own.empty() ? target : std::string_view(own))});
   }
   return found;
 }

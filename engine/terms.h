@@ -30,6 +30,7 @@ struct GlossaryEntry {
   // capitals it may be in capitals.
   bool ignore_case = false;
   std::optional<std::vector<size_t>> texts = std::nullopt;  // the request's texts that it is for
+  bool inflect = false;  // targets may have the endings of their language, too (endings.h)
 };
 
 // Entries, and an index that finds them.  Immutable, and shared by the requests that use them.
@@ -68,9 +69,11 @@ struct FoundTerm {
 };
 
 // The terms of a request's text number `number`, or of a sentence of it: the longest first, then
-// those of earlier lists and entries, then those before the others.  REQUIRES: text is valid UTF-8.
+// those of earlier lists and entries, then those before the others.  Lists for any target language
+// are for `target`.  REQUIRES: text is valid UTF-8.
 std::vector<FoundTerm> FindTerms(absl::Span<const std::shared_ptr<const TermList>> lists,
-                                 std::string_view text, size_t number = 0);
+                                 std::string_view text, size_t number = 0,
+                                 std::string_view target = "");
 
 // Those terms that a translation does not have, each in one of its forms, as whole words and as
 // often as they are listed.  REQUIRES: translation is valid UTF-8.

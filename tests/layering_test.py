@@ -38,7 +38,7 @@ SERVER = {
     "api": ("models", "config", "auth", "glossaries", "observe", "base"),
     "grpc": ("api", "config", "net", "auth", "observe", "base"),
     "http": ("api", "net", "auth", "observe", "base", "page"),
-    "compat": ("http", "api", "base"),
+    "compat": ("http", "api", "glossaries", "base"),
 }
 
 
@@ -62,7 +62,7 @@ DIRECTORIES = (
     (r"crypto/", r"crypto/|engine/base/"),
     (r"web/", r"web/|engine/base/"),
     (r"documents/", r"documents/|engine/base/"),
-    *(layer("server", name, layers, rf"|crypto/|documents/document\.|{SERVER_SEES}|{PROTO}")
+    *(layer("server", name, layers, rf"|crypto/|documents/(document|xml_events)\.|{SERVER_SEES}|{PROTO}")
       for name, layers in SERVER.items()),
     (r"server/", rf"server/|crypto/|web/|documents/document\.|{SERVER_SEES}|{PROTO}"),
     (r"client/", rf"client/|crypto/|web/|documents/document\.|engine/(options|base)/|{PROTO}"),

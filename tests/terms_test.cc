@@ -12,6 +12,7 @@
 namespace dragoman {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -54,6 +55,20 @@ TEST(Terms, AWordEndsWhereItsScriptSaysSo) {
 TEST(Terms, TheLongestOfThoseThatOverlapCounts) {
   const std::vector<GlossaryEntry> entries = {{"house", {"Heim"}}, {"house boat", {"Hausboot"}}};
   EXPECT_THAT(Wanted(entries, "My house boat."), ElementsAre("Hausboot"));
+}
+
+TEST(Terms, TargetsMayHaveTheEndingsOfTheirLanguage) {
+  const std::vector<GlossaryEntry> entries = {
+      {.source = "house", .targets = {"Haus"}, .inflect = true}};
+  const auto forms = [&](LanguagePair own, std::string_view target) {
+    const TermLists lists = {std::make_shared<const TermList>(entries, "", own)};
+    return FindTerms(lists, "A house.", 0, target).at(0).forms;
+  };
+  EXPECT_EQ(forms({}, "de").front(), "Haus");
+  EXPECT_THAT(forms({}, "de"), Contains("Hauses"));
+  EXPECT_THAT(forms({"", "de"}, ""), Contains("Häuser"));
+  EXPECT_THAT(forms({}, ""), ElementsAre("Haus"));
+  EXPECT_THAT(forms({}, "ru"), ElementsAre("Haus"));
 }
 
 TEST(Terms, OfEqualOnesThatOfTheFirstListCounts) {

@@ -249,6 +249,11 @@ export interface GlossaryEntry {
    * capitals they may be in capitals.
    */
   ignoreCase?: boolean;
+  /**
+   * Targets may also have the usual endings of the target language: "Haus" also "Hauses" and
+   * "Häuser".  For German, English, French and Spanish; others have only what is listed.
+   */
+  inflect?: boolean;
 }
 
 /** The divisor of the sum of log-probabilities, with length_penalty as its exponent. */

@@ -18,6 +18,7 @@ v1::GlossaryEntry AsProto(const GlossaryEntry& entry) {
   if (!entry.targets.empty()) proto.set_target(entry.targets.front());
   for (size_t i = 1; i < entry.targets.size(); ++i) proto.add_targets(entry.targets[i]);
   proto.set_ignore_case(entry.ignore_case);
+  proto.set_inflect(entry.inflect);
   return proto;
 }
 
@@ -28,7 +29,7 @@ v1::Glossary AsProto(const StoredGlossary& glossary, const Call& call, bool with
   proto.set_shared(glossary.shared || glossary.owner.empty());
   proto.set_version(glossary.version);
   proto.mutable_create_time()->set_seconds(absl::ToUnixSeconds(glossary.created));
-  proto.set_read_only(glossary.owner != call.principal());
+  proto.set_read_only(!glossary.IsChangedBy(call.principal()));
   for (const std::shared_ptr<const TermList>& list : glossary.dictionaries) {
     v1::GlossaryDictionary* const dictionary = proto.add_dictionaries();
     dictionary->set_source_language(list->languages().source);
@@ -69,7 +70,8 @@ absl::StatusOr<GlossaryStore*> GlossariesOf(const ServerParts& parts) {
 }
 
 GlossaryEntry EntryFrom(const v1::GlossaryEntry& proto) {
-  GlossaryEntry entry = {.source = proto.source(), .ignore_case = proto.ignore_case()};
+  GlossaryEntry entry = {
+      .source = proto.source(), .ignore_case = proto.ignore_case(), .inflect = proto.inflect()};
   if (!proto.target().empty()) entry.targets.push_back(proto.target());
   entry.targets.insert(entry.targets.end(), proto.targets().begin(), proto.targets().end());
   return entry;

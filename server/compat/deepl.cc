@@ -179,10 +179,10 @@ absl::StatusOr<HttpResponse> ListLanguages(const HttpDoor& door, const CompatFie
 }
 
 // None if the server keeps no glossaries.
-HttpResponse ListGlossaryPairs(const HttpDoor& door) {
+HttpResponse ListGlossaryPairs(const HttpDoor& door, const Call& call) {
   Json pairs = Json::array();
   if (door.parts->glossaries != nullptr) {
-    for (const auto& [source, targets] : PairsOf(door)) {
+    for (const auto& [source, targets] : PairsOf(door, call)) {
       for (const std::string& target : targets) {
         pairs.push_back({{"source_lang", source}, {"target_lang", target}});
       }
@@ -238,8 +238,9 @@ void AddDeepL(const HttpDoor& door, HttpRouter* router) {
     return DescribeUsage(door, call.principal());
   });
   // Weblate asks for these before each translation.
-  answer_at_once("/v2/glossary-language-pairs",
-                 [door](const CompatFields&, const Call&) { return ListGlossaryPairs(door); });
+  answer_at_once("/v2/glossary-language-pairs", [door](const CompatFields&, const Call& call) {
+    return ListGlossaryPairs(door, call);
+  });
   AddDeepLGlossaries(door, router);
   AddDeepLDocuments(door, router);
   const auto refuse = [](const HttpRequest&, const std::shared_ptr<HttpAnswer>& answer) {

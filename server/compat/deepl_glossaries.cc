@@ -3,12 +3,12 @@
 // and Weblate call it.  Version 2 has one pair of languages in a glossary, version 3 any number of
 // them; both are over the same stored glossaries.
 //
-//   POST   /v2/glossaries, /v3/glossaries        creates one
-//   GET    the same                              lists them
-//   GET    /v2/glossaries/ID, /v3/...            one of them; DELETE deletes it
-//   GET    /v2/glossaries/ID/entries             lines of source, tab, target; /v3/... the same in
-//   JSON PATCH  /v3/glossaries/ID                     renames it, adds entries PUT
-//   /v3/glossaries/ID/dictionaries        replaces the entries of a pair; DELETE deletes them
+//   POST    /v2/glossaries, /v3/glossaries   creates one
+//   GET     the same                         lists them
+//   GET     /v2/glossaries/ID, /v3/...       one of them; DELETE deletes it
+//   GET     /v2/glossaries/ID/entries        lines of source, tab, target; /v3/... the same in JSON
+//   PATCH   /v3/glossaries/ID                renames it, adds entries
+//   PUT     /v3/glossaries/ID/dictionaries   replaces the entries of a pair; DELETE deletes them
 //
 // A source in lower case is found in any case, any other one as it is written.
 
@@ -28,6 +28,7 @@
 #include "server/api/glossaries.h"
 #include "server/compat/compat.h"
 #include "server/compat/deepl.h"
+#include "server/glossaries/glossary_text.h"
 
 namespace dragoman {
 namespace {
@@ -50,37 +51,6 @@ bool HasUpperCase(std::string_view text) {
   return false;
 }
 
-// The fields of a line of CSV (RFC 4180), which may go on over several lines; moves *rest past it.
-std::vector<std::string> ReadCsvLine(std::string_view* rest) {
-  std::vector<std::string> fields(1);
-  bool quoted = false;
-  size_t i = 0;
-  for (; i < rest->size() && (quoted || (*rest)[i] != '\n'); ++i) {
-    const char c = (*rest)[i];
-    if (c == '"' && quoted && i + 1 < rest->size() && (*rest)[i + 1] == '"') {
-      fields.back() += c;
-      ++i;
-    } else if (c == '"') {
-      quoted = !quoted;
-    } else if (c == ',' && !quoted) {
-      fields.emplace_back();
-    } else {
-      fields.back() += c;
-    }
-  }
-  rest->remove_prefix(std::min(i + 1, rest->size()));
-  return fields;
-}
-
-std::vector<std::string> ReadTsvLine(std::string_view* rest) {
-  const size_t end = std::min(rest->find('\n'), rest->size());
-  const std::string_view line = rest->substr(0, end);
-  rest->remove_prefix(std::min(end + 1, rest->size()));
-  const size_t tab = line.find('\t');
-  if (tab == line.npos) return {std::string(line)};
-  return {std::string(line.substr(0, tab)), std::string(line.substr(tab + 1))};
-}
-
 // Reads `entries` in their `entries_format`.
 absl::StatusOr<std::vector<GlossaryEntry>> ReadEntries(const CompatFields& fields) {
   ASSIGN_OR_RETURN(const std::string text, fields.Text("entries"));
@@ -91,8 +61,7 @@ absl::StatusOr<std::vector<GlossaryEntry>> ReadEntries(const CompatFields& field
   std::vector<GlossaryEntry> entries;
   std::string_view rest = text;
   for (int number = 1; !rest.empty(); ++number) {
-    std::vector<std::string> line = format == "csv" ? ReadCsvLine(&rest) : ReadTsvLine(&rest);
-    for (std::string& field : line) field = std::string(StripWhiteSpace(field));
+    std::vector<std::string> line = ReadTableLine(format == "csv" ? ',' : '\t', &rest);
     if (line.size() == 1 && line[0].empty()) continue;
     if (line.size() < 2 || line[0].empty() || line[1].empty()) {
       return InvalidField("entries", absl::StrCat("line ", number, " has no source and target"));

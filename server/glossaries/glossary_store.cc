@@ -16,15 +16,17 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 #include "absl/time/clock.h"
 #include "engine/base/status.h"
 #include "server/base/errors.h"
+#include "server/glossaries/tbx.h"
 
 namespace dragoman {
 namespace {
 
 constexpr char kSuffix[] = ".tsv";
+constexpr char kCommas[] = ".csv";
+constexpr char kTbx[] = ".tbx";
 constexpr char kPartial[] = ".partial";  // at the end of a name that was not renamed yet
 constexpr size_t kPiece = 64 << 10;      // bytes that are written at once
 
@@ -66,6 +68,18 @@ bool IsId(std::string_view name) {
          });
 }
 
+// Whether a file of others has the id as its name.
+bool IsOfOthers(std::string_view id) { return id.ends_with(kCommas) || id.ends_with(kTbx); }
+
+// The id of the glossary in a file; "": it has none.
+std::string IdOfFile(std::string_view name) {
+  if (!IsId(name)) return "";
+  if (IsOfOthers(name)) return std::string(name);
+  if (!name.ends_with(kSuffix)) return "";
+  name.remove_suffix(sizeof(kSuffix) - 1);
+  return IsOfOthers(name) ? "" : std::string(name);
+}
+
 GlossaryPtr InMemory(const std::string& id, GlossaryText text) {
   auto glossary = std::make_shared<StoredGlossary>();
   glossary->id = id;
@@ -103,6 +117,10 @@ size_t StoredGlossary::entries() const {
   return entries;
 }
 
+bool StoredGlossary::IsChangedBy(const std::string& principal) const {
+  return owner == principal && !IsOfOthers(id);
+}
+
 absl::StatusOr<std::unique_ptr<GlossaryStore>> GlossaryStore::Open(const std::string& directory,
                                                                    const GlossaryLimits& limits,
                                                                    std::function<void()> on_step) {
@@ -124,9 +142,8 @@ absl::Status GlossaryStore::Look() {
   absl::MutexLock lock(&writing_);
   std::map<std::string, FileVersion> there;
   for (const auto& [name, version] : VersionsIn(directory_)) {
-    absl::string_view id = name;
-    if (absl::ConsumeSuffix(&id, kSuffix) && IsId(std::string(id)))
-      there[std::string(id)] = version;
+    const std::string id = IdOfFile(name);
+    if (!id.empty()) there[id] = version;
   }
   std::erase_if(versions_, [&](const auto& known) {
     if (there.contains(known.first)) return false;
@@ -144,13 +161,18 @@ absl::Status GlossaryStore::Look() {
   return status;
 }
 
+std::string GlossaryStore::PathOf(const std::string& id) const {
+  return absl::StrCat(directory_, "/", id, IsOfOthers(id) ? "" : kSuffix);
+}
+
 absl::Status GlossaryStore::Read(const std::string& id) {
   std::ifstream in(PathOf(id), std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
   if (!in.is_open() || in.bad()) {
     return absl::InvalidArgumentError(absl::StrCat("cannot read ", PathOf(id)));
   }
-  absl::StatusOr<GlossaryText> glossary = ParseGlossary(text);
+  absl::StatusOr<GlossaryText> glossary =
+      id.ends_with(kTbx) ? ParseTbx(text) : ParseGlossary(text, id.ends_with(kCommas) ? ',' : '\t');
   if (!glossary.ok()) return Annotate(glossary.status(), PathOf(id) + ": ");
   Set(id, InMemory(id, *std::move(glossary)));
   return absl::OkStatus();
@@ -192,7 +214,7 @@ std::vector<GlossaryPtr> GlossaryStore::List(const std::string& principal) const
 absl::StatusOr<GlossaryPtr> GlossaryStore::FindOwn(const std::string& id,
                                                    const std::string& principal) const {
   ASSIGN_OR_RETURN(GlossaryPtr glossary, Find(id, principal));
-  if (glossary->owner == principal) return glossary;
+  if (glossary->IsChangedBy(principal)) return glossary;
   return absl::FailedPreconditionError("the glossary is not yours: you can use it, not change it");
 }
 

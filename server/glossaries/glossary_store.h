@@ -1,5 +1,6 @@
 // Glossaries that outlive their requests, and the server: a directory with a file for each
-// (glossary_text.h), ID.tsv.
+// (glossary_text.h), ID.tsv.  Those that others put there may be called ID too, with ID ending in
+// .csv or .tbx (tbx.h); they are only read.
 //
 // A file is never changed: a new one is written beside it under another name, brought to the disk,
 // and renamed.  Whenever a process or a machine stops, each glossary is what it was or what it was
@@ -44,6 +45,7 @@ struct StoredGlossary {
   bool IsSeenBy(const std::string& principal) const {
     return shared || owner.empty() || owner == principal;
   }
+  bool IsChangedBy(const std::string& principal) const;
 };
 using GlossaryPtr = std::shared_ptr<const StoredGlossary>;
 
@@ -85,7 +87,7 @@ class GlossaryStore {
   GlossaryStore(std::string directory, const GlossaryLimits& limits, std::function<void()> on_step)
       : directory_(std::move(directory)), limits_(limits), on_step_(std::move(on_step)) {}
 
-  std::string PathOf(const std::string& id) const { return directory_ + "/" + id + ".tsv"; }
+  std::string PathOf(const std::string& id) const;
   absl::StatusOr<GlossaryPtr> FindOwn(const std::string& id, const std::string& principal) const;
   absl::Status CheckLimits(const std::string& id, const GlossaryText& glossary) const;
   absl::StatusOr<GlossaryPtr> Put(const std::string& id, GlossaryText glossary)

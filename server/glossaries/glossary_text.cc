@@ -26,6 +26,7 @@ constexpr size_t kMaxDictionaries = 1000;  // dictionaries
 struct Context {
   LanguagePair languages;
   bool ignore_case = false;
+  bool inflect = false;
 };
 
 absl::Status ReadLanguages(const std::string& value, LanguagePair* languages) {
@@ -52,6 +53,8 @@ absl::Status ReadComment(const std::string& comment, GlossaryText* glossary, Con
     glossary->shared = value == "yes";
   } else if (key == "case") {
     context->ignore_case = value == "ignore";
+  } else if (key == "forms") {
+    context->inflect = value == "endings";
   } else if (key == "languages") {
     return ReadLanguages(value, &context->languages);
   } else if (key == "version" && !absl::SimpleAtoi(value, &glossary->version)) {
@@ -63,19 +66,12 @@ absl::Status ReadComment(const std::string& comment, GlossaryText* glossary, Con
   return absl::OkStatus();
 }
 
-GlossaryEntry ReadEntry(std::string_view line, bool ignore_case) {
-  if (line.starts_with('\\')) line.remove_prefix(1);
-  GlossaryEntry entry = {.ignore_case = ignore_case};
-  bool first = true;
-  for (size_t begin = 0; begin <= line.size();) {
-    const size_t end = std::min(line.find('\t', begin), line.size());
-    std::string field(StripWhiteSpace(line.substr(begin, end - begin)));
-    if (std::exchange(first, false)) {
-      entry.source = std::move(field);
-    } else if (!field.empty()) {
-      entry.targets.push_back(std::move(field));
-    }
-    begin = end + 1;
+GlossaryEntry ReadEntry(std::vector<std::string> fields, const Context& context) {
+  GlossaryEntry entry = {.source = std::move(fields[0]),
+                         .ignore_case = context.ignore_case,
+                         .inflect = context.inflect};
+  for (size_t i = 1; i < fields.size(); ++i) {
+    if (!fields[i].empty()) entry.targets.push_back(std::move(fields[i]));
   }
   return entry;
 }
@@ -124,22 +120,46 @@ std::string Escaped(const std::string& source) {
 
 }  // namespace
 
-absl::StatusOr<GlossaryText> ParseGlossary(const std::string& text) {
+std::vector<std::string> ReadTableLine(char separator, std::string_view* text) {
+  std::vector<std::string> fields(1);
+  const bool may_quote = separator == ',';
+  bool quoted = false;
+  size_t i = 0;
+  for (; i < text->size() && (quoted || (*text)[i] != '\n'); ++i) {
+    const char c = (*text)[i];
+    if (c == '"' && quoted && i + 1 < text->size() && (*text)[i + 1] == '"') {
+      fields.back() += c;
+      ++i;
+    } else if (c == '"' && may_quote) {
+      quoted = !quoted;
+    } else if (c == separator && !quoted) {
+      fields.emplace_back();
+    } else {
+      fields.back() += c;
+    }
+  }
+  text->remove_prefix(std::min(i + 1, text->size()));
+  for (std::string& field : fields) field = std::string(StripWhiteSpace(field));
+  return fields;
+}
+
+absl::StatusOr<GlossaryText> ParseGlossary(const std::string& text, char separator) {
   GlossaryText glossary;
   Context context;
   if (!IsValidUtf8(text)) return absl::InvalidArgumentError("is not valid UTF-8");
   std::string_view rest = text;
   if (rest.starts_with(kByteOrderMark)) rest.remove_prefix(kByteOrderMark.size());
   for (int number = 1; !rest.empty(); ++number) {
-    const size_t end = std::min(rest.find('\n'), rest.size());
-    const std::string_view line = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    if (StripWhiteSpace(line).empty()) continue;
     absl::Status status;
-    if (line[0] == '#') {
-      status = ReadComment(std::string(line.substr(1)), &glossary, &context);
+    if (rest.starts_with('#')) {
+      const size_t end = std::min(rest.find('\n'), rest.size());
+      status = ReadComment(std::string(rest.substr(1, end - 1)), &glossary, &context);
+      rest.remove_prefix(std::min(end + 1, rest.size()));
     } else {
-      GlossaryEntry entry = ReadEntry(line, context.ignore_case);
+      if (separator == '\t' && rest.starts_with('\\')) rest.remove_prefix(1);
+      std::vector<std::string> fields = ReadTableLine(separator, &rest);
+      if (fields.size() == 1 && fields[0].empty()) continue;
+      GlossaryEntry entry = ReadEntry(std::move(fields), context);
       status = CheckEntry("entry", entry);
       if (status.ok()) {
         DictionaryFor(context.languages, &glossary).entries.push_back(std::move(entry));
@@ -158,7 +178,7 @@ std::string WriteGlossary(const GlossaryText& glossary) {
   absl::StrAppend(&text, "# version: ", glossary.version, "\n# created: ",
                   absl::FormatTime(absl::RFC3339_full, glossary.created, absl::UTCTimeZone()),
                   "\n");
-  bool ignore_case = false;
+  bool ignore_case = false, inflect = false;
   for (const GlossaryDictionary& dictionary : glossary.dictionaries) {
     const auto& [source, target] = dictionary.languages;
     absl::StrAppend(&text, "# languages: ", source.empty() ? "*" : source, " ",
@@ -167,6 +187,10 @@ std::string WriteGlossary(const GlossaryText& glossary) {
       if (entry.ignore_case != ignore_case) {
         ignore_case = entry.ignore_case;
         absl::StrAppend(&text, "# case: ", ignore_case ? "ignore" : "match", "\n");
+      }
+      if (entry.inflect != inflect) {
+        inflect = entry.inflect;
+        absl::StrAppend(&text, "# forms: ", inflect ? "endings" : "given", "\n");
       }
       absl::StrAppend(&text, Escaped(entry.source));
       for (const std::string& target_form : entry.targets) {

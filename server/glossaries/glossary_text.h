@@ -8,16 +8,20 @@
 //   weather	Wetter	Wetters
 //   # case: ignore
 //   Gore-Tex
+//   # forms: endings
+//   house	Haus
 //
 // A line without a target is of something that is not translated.  A source that begins with # or a
-// backslash is written with a backslash in front of it.  Every such comment may be left out: then the glossary is for
-// everybody and for any languages, and case matters.
+// backslash is written with a backslash in front of it.  Every such comment may be left out: then
+// the glossary is for everybody and for any languages, case matters, and targets have the forms
+// that are given.  Others may write it with commas (CSV, RFC 4180) or as TBX (tbx.h).
 
 #ifndef DRAGOMAN_SERVER_GLOSSARIES_GLOSSARY_TEXT_H_
 #define DRAGOMAN_SERVER_GLOSSARIES_GLOSSARY_TEXT_H_
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -44,8 +48,12 @@ struct GlossaryText {
 
 inline constexpr size_t kMaxGlossaryEntries = 100'000;
 
-// INVALID_ARGUMENT names the line.
-absl::StatusOr<GlossaryText> ParseGlossary(const std::string& text);
+// INVALID_ARGUMENT names the line.  The separator is a tab or, of CSV, a comma.
+absl::StatusOr<GlossaryText> ParseGlossary(const std::string& text, char separator = '\t');
+
+// The fields of a line of a table, without white space around them; moves *text past it.  With
+// commas, a field may be in quotes, and go on over several lines.
+std::vector<std::string> ReadTableLine(char separator, std::string_view* text);
 
 // REQUIRES: CheckGlossary is OK.
 std::string WriteGlossary(const GlossaryText& glossary);

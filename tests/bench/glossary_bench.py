@@ -3,14 +3,19 @@
 
     glossary_bench.py [--build build/release] [--rounds 5] [--max-loss 2]
 
-Terms: 1,000 sentences are made from patterns and nouns, with a German reference that calls the noun what the glossary
-wants, in the form that the pattern needs. Four ways are compared: no glossary; the exact form in the request, as a
-glossary without inflections; a stored glossary with all forms; and the same with the exact form alone. A term is right
-if the translation has it in any form as a whole word, and fits if it has the form of the reference. BLEU is of the
-rest: without the terms, and without what the model calls them by itself.
+Written: 500 sentences written by hand (glossary/sentences.txt), each with at least one of 50 terms
+(glossary/terms.tsv), into German, French and Spanish. A term is right if the translation has one of its forms as a
+whole word.
+
+Made: 1,000 sentences from patterns and nouns, with a German reference that calls the noun what the glossary wants, in
+the form that the pattern needs. A term fits if it has the form of the reference. BLEU is of the rest: without the
+terms, and without what the model calls them by itself.
+
+Both compare: no glossary; the exact form in the request, as a glossary without inflections; and stored glossaries with
+the exact form, with it and the endings of the language (`inflect`), and with all forms.
 
 Cost: the CPU time of the server for the same sentences with 10, 1,000 and 100,000 entries, in turns, of which ten or
-none are in the sentences.
+none are in the sentences. If none is, the translations must be those without a glossary.
 """
 
 import argparse
@@ -98,7 +103,8 @@ dog dogs m Vierbeiner Vierbeiner Vierbeiners Vierbeiner Hund Hunde
 hotel hotels f Unterkunft Unterkunft Unterkunft Unterkünfte Hotel Hotels
 office offices f Dienststelle Dienststelle Dienststelle Dienststellen Büro Büros Amt""".split("\n")
 
-ARTICLES = {"m": {"N": "der", "A": "den", "D": "dem", "G": "des"}, "f": {"N": "die", "A": "die", "D": "der", "G": "der"},
+ARTICLES = {"m": {"N": "der", "A": "den", "D": "dem", "G": "des"},
+            "f": {"N": "die", "A": "die", "D": "der", "G": "der"},
             "n": {"N": "das", "A": "das", "D": "dem", "G": "des"}}
 
 
@@ -159,10 +165,12 @@ import metrics  # noqa: E402
 pb = harness.pb
 
 
-def write(directory, name, entries, languages=("en", "de")):
+def write(directory, name, entries, languages=("en", "de"), ignore_case=False, inflect=False):
     path = os.path.join(directory, name + ".tsv")
     with open(path + ".new", "w", encoding="utf-8") as file:
         file.write(f"# languages: {' '.join(languages)}\n")
+        file.write("# case: ignore\n" if ignore_case else "")
+        file.write("# forms: endings\n" if inflect else "")
         file.writelines("\t".join(entry) + "\n" for entry in entries)
     os.rename(path + ".new", path)
 
@@ -178,7 +186,7 @@ class Bench:
 
     def __init__(self, directory):
         self.server = harness.Server(
-            "--model", "en-de=" + os.path.join(own_server.ROOT, "models", "en-de-fr-es"), "--workers", "1",
+            "--model", "en-de-fr-es=" + os.path.join(own_server.ROOT, "models", "en-de-fr-es"), "--workers", "1",
             "--glossaries", directory, "--log-level", "off", "--cache-bytes", "0")
 
     def cpu(self):
@@ -191,12 +199,12 @@ class Bench:
                 pass  # the thread has just ended
         return nanoseconds / 1e9
 
-    def translate(self, texts, ids=(), own=None, max_loss=None):
+    def translate(self, texts, ids=(), own=None, max_loss=None, target="de"):
         """The translations; `own` has the glossary of each text's request."""
         found = []
         step = 50 if own is None else 1
         for i in range(0, len(texts), step):
-            request = pb.TranslateRequest(contents=texts[i:i + step], source_language="en", target_language="de",
+            request = pb.TranslateRequest(contents=texts[i:i + step], source_language="en", target_language=target,
                                           glossary_ids=ids)
             if max_loss is not None:
                 request.options.glossary_max_loss = max_loss
@@ -204,6 +212,57 @@ class Bench:
                 request.options.glossary.extend(own[i])
             found += self.server.translation.Translate(request, timeout=120).translations
         return found
+
+
+class Term:
+
+    def __init__(self, line):
+        self.source, self.plural, *forms = line.split("\t")
+        self.sources = [source for source in (self.source, self.plural) if source != "-"]
+        self.forms = {language: [form.replace("+", " ") for form in own.split()]
+                      for language, own in zip(LANGUAGES, forms)}
+
+    def is_in(self, text):
+        return any(has(text.lower(), source.lower()) for source in self.sources)
+
+
+LANGUAGES = ("de", "fr", "es")
+WRITTEN = os.path.join(own_server.ROOT, "tests", "bench", "glossary")
+
+
+def read(name):
+    with open(os.path.join(WRITTEN, name), encoding="utf-8") as file:
+        return file.read().splitlines()
+
+
+def write_written(directory):
+    for language in LANGUAGES:
+        every = [Term(line) for line in read("terms.tsv")]
+        for name, forms, inflect in (("exact", 1, False), ("endings", 1, True), ("forms", 99, False)):
+            entries = [[source, *term.forms[language][:forms]] for term in every for source in term.sources]
+            write(directory, f"written-{name}-{language}", entries, ("en", language), True, inflect)
+
+
+def written(bench):
+    every, texts = [Term(line) for line in read("terms.tsv")], read("sentences.txt")
+    there = [[term for term in every if term.is_in(text)] for text in texts]
+    print(f"{len(texts)} written sentences, {sum(map(len, there))} terms{'':7} right    unmet")
+    for language in LANGUAGES:
+        exact = [[pb.GlossaryEntry(source=source, target=term.forms[language][0], ignore_case=True)
+                  for term in terms for source in term.sources] for terms in there]
+        ways = {"no glossary": bench.translate(texts, target=language),
+                "exact, in the request": bench.translate(texts, own=exact, target=language)}
+        for name in ("exact", "endings", "forms"):
+            ids = [f"written-{name}-{language}"]
+            ways[name + ", stored"] = bench.translate(texts, ids, max_loss=FLAGS.max_loss[0], target=language)
+        for name, translations in ways.items():
+            said = [translation.hypotheses[0].text for translation in translations]
+            pairs = [(term, text) for terms, text in zip(there, said) for term in terms]
+            right = sum(any(has(text.lower(), form.lower()) for form in term.forms[language]) for term, text in pairs)
+            unmet = sum(len(translation.glossary_unmet) for translation in translations)
+            print(f"en-{language} {name:30} {100 * right / len(pairs):5.1f} % {unmet:6}")
+            for text, target in list(zip(texts, said))[:10 * FLAGS.show:10]:
+                print(f"    {text} | {target}")
 
 
 def terms(bench, sentences):
@@ -214,8 +273,9 @@ def terms(bench, sentences):
     ways["exact, in the request"] = bench.translate(texts, own=exact)
     for max_loss in FLAGS.max_loss:
         ways[f"exact, stored, loss {max_loss:g}"] = bench.translate(texts, ["exact"], max_loss=max_loss)
+        ways[f"endings, stored, loss {max_loss:g}"] = bench.translate(texts, ["endings"], max_loss=max_loss)
         ways[f"forms, stored, loss {max_loss:g}"] = bench.translate(texts, ["forms"], max_loss=max_loss)
-    print(f"{len(texts)} sentences{'':23} right    fits   unmet    BLEU    chrF of the rest")
+    print(f"\n{len(texts)} made sentences{'':18} right    fits   unmet    BLEU    chrF of the rest")
     references = [rest(s.reference, s.noun) for s in sentences]
     for name, translations in ways.items():
         said = [translation.hypotheses[0].text for translation in translations]
@@ -236,15 +296,18 @@ def cost(bench, sentences):
             "100,000 entries, none there": ["none100000"], "10 entries": ["ten10"], "1,000 entries": ["ten1000"],
             "100,000 entries": ["ten100000"]}
     seconds = {name: [] for name in made}
-    for ids in made.values():
-        bench.translate(texts[:100], ids)
+    plain = [translation.hypotheses[0].text for translation in bench.translate(texts)]
+    for name, ids in made.items():
+        said = [translation.hypotheses[0].text for translation in bench.translate(texts, ids)]
+        if name.endswith("there"):
+            print(f"\n{name}: {sum(a != b for a, b in zip(plain, said))} of {len(said)} translations changed", end="")
     for turn in range(FLAGS.rounds):
         names = list(made)
         for name in names[turn % len(names):] + names[:turn % len(names)]:
             before = bench.cpu()
             bench.translate(texts, made[name])
             seconds[name].append(bench.cpu() - before)
-    print(f"\n{len(texts)} sentences{'':19} CPU ms   ratio")
+    print(f"\n\n{len(texts)} sentences{'':19} CPU ms   ratio")
     for name, own in seconds.items():
         base = seconds["10 entries" if name.endswith("entries") else "no glossary"]
         ratio = statistics.median(a / b for a, b in zip(own, base))
@@ -257,12 +320,16 @@ def main():
     random.Random(7).shuffle(sentences)
     with tempfile.TemporaryDirectory() as directory:
         write(directory, "exact", [[n.source, n.nominative] for n in nouns] + [[n.plural, n.many] for n in nouns])
+        write(directory, "endings", [[n.source, n.nominative] for n in nouns] + [[n.plural, n.many] for n in nouns],
+              inflect=True)
+        write_written(directory)
         write(directory, "forms", [[n.source, *n.forms] for n in nouns] + [[n.plural, *n.forms] for n in nouns])
         for count in (10, 1000, 100000):
             write(directory, f"none{count}", fillers(count))
             write(directory, f"ten{count}", [[n.source, *n.forms] for n in nouns[:10]] + fillers(count - 10))
         bench = Bench(directory)
         try:
+            written(bench)
             terms(bench, sentences)
             cost(bench, sentences)
         finally:

@@ -5,8 +5,10 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/strings/str_replace.h"
 #include "dragoman/v1/translation.grpc.pb.h"
 #include "engine/base/json.h"
 #include "gmock/gmock.h"
@@ -35,10 +37,7 @@ class GlossariesTest : public testing::Test {
   }
   ~GlossariesTest() override { std::filesystem::remove_all(root_); }
 
-  void Start() {
-    server_ = std::make_unique<TestServer>(options_);
-    glossaries_ = v1::GlossaryService::NewStub(server_->channel());
-  }
+  void Start() { server_ = std::make_unique<TestServer>(options_); }
   void StartWithTokens() {
     options_.auth.tokens = root_ + "/tokens";
     std::ofstream(options_.auth.tokens) << "alice " << kAlice << "\nbob " << kBob << "\n";
@@ -51,7 +50,7 @@ class GlossariesTest : public testing::Test {
                     const std::string& token = "") {
     grpc::ClientContext context;
     if (!token.empty()) context.AddMetadata("authorization", "Bearer " + token);
-    return (glossaries_.get()->*method)(&context, request, response);
+    return (server_->glossaries().*method)(&context, request, response);
   }
   grpc::Status Translate(const v1::TranslateRequest& request, v1::TranslateResponse* response,
                          const std::string& token = "") {
@@ -97,7 +96,6 @@ class GlossariesTest : public testing::Test {
   std::string root_;
   ServerOptions options_;
   std::unique_ptr<TestServer> server_;
-  std::unique_ptr<v1::GlossaryService::Stub> glossaries_;
 };
 
 TEST_F(GlossariesTest, ARequestUsesAGlossaryByItsIdAndAtOnceItsNextVersion) {
@@ -186,6 +184,56 @@ TEST_F(GlossariesTest, TwoPrincipalsNeverSeeEachOthersEntries) {
   ASSERT_TRUE(Call(&Stub::ListGlossaries, v1::ListGlossariesRequest(), &list, kAlice).ok());
   EXPECT_EQ(list.glossaries_size(), 2);
   EXPECT_FALSE(list.glossaries(0).read_only());
+}
+
+// Whatever Bob asks of an id of Alice's, the answer is that of an id that nobody has.
+TEST_F(GlossariesTest, NorOverHttpNorOverTheApiOfDeepL) {
+  StartWithTokens();
+  const std::string own = Store("Hof", kAlice);
+  const std::string gone(own.size(), 'x');
+  // The code and the body of an answer, without the id.
+  const auto ask = [&](const std::string& token, const std::string& request,
+                       const std::string& body, const std::string& id) {
+    RawHttpClient client(server_->server().http_address());
+    const std::string sent = absl::StrReplaceAll(body, {{"ID", id}});
+    client.Send(absl::StrReplaceAll(request, {{"ID", id}}) +
+                " HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer " + token +
+                "\r\nContent-Type: application/json\r\nContent-Length: " +
+                std::to_string(sent.size()) + "\r\n\r\n" + sent);
+    const HttpReply reply = client.Receive();
+    return std::pair(reply.code, absl::StrReplaceAll(reply.body, {{id, ""}}));
+  };
+  constexpr char kEntries[] =
+      R"({"source_lang": "en", "target_lang": "de", "entries": "a\tb", "entries_format": "tsv"})";
+  constexpr char kPair[] = "?source_lang=en&target_lang=de";
+  const std::pair<std::string, std::string> calls[] = {
+      {"GET /v1/glossaries/ID", ""},
+      {"GET /v1/glossaries/ID/entries", ""},
+      {"PUT /v1/glossaries/ID", "{}"},
+      {"DELETE /v1/glossaries/ID", ""},
+      {"POST /v1/translate", R"({"contents": ["A house."], "glossaryIds": ["ID"]})"},
+      {"GET /v2/glossaries/ID", ""},
+      {"GET /v2/glossaries/ID/entries", ""},
+      {"DELETE /v2/glossaries/ID", ""},
+      {"POST /v2/translate",
+       R"({"text": ["A house."], "source_lang": "EN", "target_lang": "DE", "glossary_id": "ID"})"},
+      {"GET /v3/glossaries/ID", ""},
+      {"GET /v3/glossaries/ID/entries", ""},
+      {"PATCH /v3/glossaries/ID", R"({"name": "Mine"})"},
+      {"PUT /v3/glossaries/ID/dictionaries", kEntries},
+      {"DELETE /v3/glossaries/ID/dictionaries" + std::string(kPair), ""},
+      {"DELETE /v3/glossaries/ID", ""},
+  };
+  for (const auto& [request, body] : calls) {
+    const auto answer = ask(kBob, request, body, own);
+    EXPECT_EQ(answer, ask(kBob, request, body, gone)) << request;
+    EXPECT_EQ(answer.first, 404) << request << answer.second;
+  }
+  for (const char* request : {"GET /v1/glossaries", "GET /v2/glossaries", "GET /v3/glossaries"}) {
+    EXPECT_THAT(ask(kAlice, request, "", gone).second, HasSubstr(own)) << request;
+    EXPECT_THAT(ask(kBob, request, "", gone).second, Not(HasSubstr(own))) << request;
+  }
+  EXPECT_THAT(Translated(Request({own}), kAlice), HasSubstr("Hof"));
 }
 
 TEST_F(GlossariesTest, ThereAreDefaultsForAModelAndForAPrincipal) {

@@ -133,6 +133,26 @@ TEST_F(GlossaryStoreTest, FilesOfOthersAreWatched) {
   EXPECT_TRUE(store->Find("houses", "").ok());
 }
 
+TEST_F(GlossaryStoreTest, TablesWithCommasAndTermBasesOfOthersAreRead) {
+  const auto store = Open();
+  PutFile("animals.csv", "\"cat\",\"Katze\"\n");
+  PutFile("houses.tbx",
+          "<tbx><conceptEntry><langSec xml:lang=\"en\"><termSec><term>house</term></termSec>"
+          "</langSec><langSec xml:lang=\"de\"><termSec><term>Haus</term></termSec></langSec>"
+          "</conceptEntry></tbx>");
+  PutFile("animals.csv.tsv", "cat\tHund\n");  // would have the same id
+  ASSERT_TRUE(store->Look().ok());
+  EXPECT_THAT(store->List(""), SizeIs(2));
+  EXPECT_EQ(TargetOf(**store->Find("animals.csv", "alice")), "Katze");
+  const GlossaryPtr houses = *store->Find("houses.tbx", "");
+  EXPECT_EQ(TargetOf(*houses), "house");
+  EXPECT_EQ(houses->dictionaries[0]->languages(), (LanguagePair{"de", "en"}));
+  // Not even by who has no name, whose glossaries are otherwise those without an owner.
+  EXPECT_TRUE(absl::IsFailedPrecondition(store->Delete("houses.tbx", "")));
+  PutFile("houses.tbx", "<tbx>");
+  EXPECT_THAT(std::string(store->Look().message()), HasSubstr("houses.tbx: "));
+}
+
 TEST_F(GlossaryStoreTest, AnIdIsNoPath) {
   const auto store = Open();
   PutFile("a.tsv", "cat\tKatze\n");

@@ -27,7 +27,9 @@ constexpr char kText[] =
     "# languages: * fr\n"
     "# case: match\n"
     "\\#1\tnuméro un\n"
-    "\\\\n\tretour\n";
+    "\\\\n\tretour\n"
+    "# forms: endings\n"
+    "house\tmaison\n";
 
 TEST(GlossaryText, IsReadAsItIsWritten) {
   const absl::StatusOr<GlossaryText> glossary = ParseGlossary(kText);
@@ -50,7 +52,23 @@ TEST(GlossaryText, IsReadAsItIsWritten) {
   EXPECT_EQ(french.languages, (LanguagePair{"", "fr"}));
   EXPECT_EQ(french.entries[0].source, "#1");
   EXPECT_EQ(french.entries[1].source, "\\n");
+  EXPECT_FALSE(french.entries[1].inflect);
+  EXPECT_TRUE(french.entries[2].inflect);
   EXPECT_EQ(WriteGlossary(*glossary), kText);
+}
+
+TEST(GlossaryText, MayHaveCommas) {
+  const absl::StatusOr<GlossaryText> glossary = ParseGlossary(
+      "# languages: en de\r\nhouse, Haus ,Hauses\r\n\"a, \"\"b\"\"\",c\r\n\n\\d\n", ',');
+  ASSERT_TRUE(glossary.ok()) << glossary.status();
+  ASSERT_THAT(glossary->dictionaries, SizeIs(1));
+  const std::vector<GlossaryEntry>& entries = glossary->dictionaries[0].entries;
+  ASSERT_THAT(entries, SizeIs(3));
+  EXPECT_THAT(entries[0].targets, ElementsAre("Haus", "Hauses"));
+  EXPECT_EQ(entries[1].source, "a, \"b\"");
+  EXPECT_EQ(entries[2].source, "\\d");
+  EXPECT_FALSE(ParseGlossary("\"a\nb\",c", ',').ok());
+  EXPECT_TRUE(ParseGlossary("\"a", ',').ok());  // the end of the file is that of the quotes
 }
 
 TEST(GlossaryText, APlainTableIsAGlossary) {

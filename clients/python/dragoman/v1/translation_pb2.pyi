@@ -345,16 +345,18 @@ class GlossaryDictionary(_message.Message):
     def __init__(self, source_language: _Optional[str] = ..., target_language: _Optional[str] = ..., entries: _Optional[_Iterable[_Union[GlossaryEntry, _Mapping]]] = ..., entry_count: _Optional[int] = ...) -> None: ...
 
 class GlossaryEntry(_message.Message):
-    __slots__ = ["ignore_case", "source", "target", "targets"]
+    __slots__ = ["ignore_case", "inflect", "source", "target", "targets"]
     IGNORE_CASE_FIELD_NUMBER: _ClassVar[int]
+    INFLECT_FIELD_NUMBER: _ClassVar[int]
     SOURCE_FIELD_NUMBER: _ClassVar[int]
     TARGETS_FIELD_NUMBER: _ClassVar[int]
     TARGET_FIELD_NUMBER: _ClassVar[int]
     ignore_case: bool
+    inflect: bool
     source: str
     target: str
     targets: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, source: _Optional[str] = ..., target: _Optional[str] = ..., targets: _Optional[_Iterable[str]] = ..., ignore_case: bool = ...) -> None: ...
+    def __init__(self, source: _Optional[str] = ..., target: _Optional[str] = ..., targets: _Optional[_Iterable[str]] = ..., ignore_case: bool = ..., inflect: bool = ...) -> None: ...
 
 class HeadAttention(_message.Message):
     __slots__ = ["head", "kind", "layer", "probabilities", "query_begin", "query_end", "source_begin", "source_end"]

@@ -8,6 +8,8 @@
 //   He left the U.K. Parliament.      "Parliament" might go on
 //   1.) Wash. 2.) Dry.                a marker of a list belongs to what follows it
 //   She said “Oh. No!” and left.      nothing ends within quotes or brackets that are soon closed
+//
+// One language has a rule for whole sentences: a long Arabic one is divided at its commas.
 
 #include "engine/text/splitter.h"
 
@@ -132,8 +134,42 @@ class Splitter {
   void EndSentence(size_t end) {
     if (first_ == kNone) return;
     while (IsWhiteSpace(At(end - 1))) --end;
+    for (const size_t comma : ClauseEnds(first_, end)) {
+      sentences_.push_back({ByteAt(first_), ByteAt(comma + 1)});
+      for (first_ = comma + 1; IsWhiteSpace(At(first_));) ++first_;
+    }
     sentences_.push_back({ByteAt(first_), ByteAt(end)});
     first_ = kNone;
+  }
+
+  // The commas that divide a long Arabic sentence into clauses: Arabic strings sentences together
+  // with commas where other languages have full stops.  Short parts are items of an enumeration
+  // and stay with their neighbours.
+  std::vector<size_t> ClauseEnds(size_t begin, size_t end) const {
+    std::vector<size_t> commas;
+    std::vector<size_t> words = {0};  // before the first comma, between the commas, after the last
+    size_t all = 1, quiet_until = begin;
+    for (size_t i = begin; i < end; ++i) {
+      if (In(kForeignArabicLetters, At(i)) && At(i) != 0) return {};
+      quiet_until = std::max(quiet_until, closing_[i]);
+      if (!IsWhiteSpace(At(i)) || IsWhiteSpace(At(i - 1))) continue;
+      ++all;
+      ++words.back();
+      if (At(i - 1) != kArabicComma || i <= quiet_until) continue;
+      commas.push_back(i - 1);
+      words.push_back(0);
+    }
+    ++words.back();
+    if (all < kLongArabicSentence) return {};
+    std::vector<size_t> ends;
+    size_t before = 0;  // words since the last end
+    for (size_t i = 0; i < commas.size(); ++i) {
+      before += words[i];
+      if (before < kShortestClause || words[i + 1] < kShortestClause) continue;
+      ends.push_back(commas[i]);
+      before = 0;
+    }
+    return ends;
   }
 
   // Whether a line ends at `i` because it was full: after a space, as in RFC 3676, and in the

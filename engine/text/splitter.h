@@ -19,7 +19,8 @@ namespace dragoman {
 // abbreviation ("Dr. Smith"), an initial ("J. Smith"), the marker of a list ("1. Wash"), inside a
 // number ("3. 5"), or inside a short quotation or bracket.  A line that ends in a space before a
 // word in lower case was only full (RFC 3676), and its sentence goes on; so it does after the
-// Japanese の.  REQUIRES: text is valid UTF-8.
+// Japanese の.  An Arabic sentence of 25 words or more also ends at commas between clauses.
+// REQUIRES: text is valid UTF-8.
 std::vector<TextSpan> SplitSentences(std::string_view text);
 
 }  // namespace dragoman

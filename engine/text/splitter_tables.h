@@ -20,6 +20,13 @@ inline constexpr char32_t kTerminators[] = U".!?…‥؟۔।॥։።။។";
 inline constexpr char32_t kClosers[] = U"\"'”’“‘»«›‹)]}」』）】》〉〕］";
 inline constexpr char32_t kOpeners[] = U"\"'“‘”„‚«»‹›([{¿¡「『（【《〈-–—•*";
 
+// Persian, Urdu and Kurdish write the Arabic comma too, but with letters that Arabic lacks.  Only
+// an Arabic sentence of so many words is divided, into clauses of so many.
+inline constexpr char32_t kArabicComma = U'،';
+inline constexpr char32_t kForeignArabicLetters[] = U"پچژگکیےٹڈڑںھہۆێە";
+inline constexpr size_t kLongArabicSentence = 25;
+inline constexpr size_t kShortestClause = 4;
+
 // Abbreviations whose dot never ends a sentence: English, German, French and Spanish ones.  Case
 // matters.
 inline constexpr std::string_view kAbbreviations[] = {

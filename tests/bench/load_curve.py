@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Measures the load curve of one server on two cores: throughput at saturation compared with
+"""Measures the load curve of one server on half of the cores: throughput at saturation compared with
 dragoman-bench, latencies as the offered load grows, and the charts and tables of docs/load.md.
 
     tests/bench/load_curve.py --build build/release --name en-de --model tests/golden/models/en-de --input FILE
@@ -7,8 +7,9 @@ dragoman-bench, latencies as the offered load grows, and the charts and tables o
         --min-length 29 --max-length 30
     tests/bench/load_curve.py --name en-de --model tests/golden/models/en-de --input FILE --beam-size 4 --no-sweep
 
-The server runs on cores 0 and 1, `dragoman load` on the others.  A curve takes a minute and a half on an
-idle machine.  Writes docs/load-NAME.svg and prints the table; with --no-sweep it prints only the comparison.
+The server runs on the first half of the cores, with a worker on each, `dragoman load` on the others.  A curve
+takes a minute and a half on an idle machine.  Writes docs/load-NAME.svg and prints the table; with --no-sweep it
+prints only the comparison.
 """
 
 import argparse
@@ -20,6 +21,9 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TEXTS = 8  # per request, where requests have several
+CORES = sorted(os.sched_getaffinity(0))
+WORKERS = len(CORES) // 2
+SERVER_CORES, CLIENT_CORES = (",".join(map(str, half)) for half in (CORES[:WORKERS], CORES[WORKERS:]))
 SHARES = (0.1, 0.25, 0.5, 0.7, 0.8, 0.9, 1.0, 1.2)  # offered load, relative to the throughput at saturation
 
 
@@ -31,11 +35,11 @@ def run(*command):
 
 
 class Server:
-    """Starts the server on cores 0 and 1, with a worker on each."""
+    """Starts the server on its cores, with a worker on each."""
 
     def __init__(self, flags):
         self.process = subprocess.Popen(
-            ["taskset", "-c", "0,1", f"{flags.build}/server/dragoman-server", "--model",
+            ["taskset", "-c", SERVER_CORES, f"{flags.build}/server/dragoman-server", "--model",
              f"m={flags.model}", "--precision", "int8", "--grpc-address", "127.0.0.1:0",
              "--http-address", "127.0.0.1:0", "--log-level", "warn"],
             stdout=subprocess.PIPE, text=True)
@@ -72,15 +76,14 @@ def options(flags):
 
 def bench(flags):
     """Sentences per second of the engine alone, on the server's cores."""
-    report = run("taskset", "-c", "0,1", f"{flags.build}/tests/bench/dragoman-bench", "--model",
-                 flags.model, "--input", flags.input, "--precision", "int8", "--workers", "2",
+    report = run("taskset", "-c", SERVER_CORES, f"{flags.build}/tests/bench/dragoman-bench", "--model",
+                 flags.model, "--input", flags.input, "--precision", "int8", "--workers", str(WORKERS),
                  "--in-flight", str(flags.in_flight), "--repeat", str(flags.repeat), *options(flags))
     return report["sentences"] / report["seconds"]
 
 
 def load(flags, server, *arguments):
-    others = ",".join(str(c) for c in sorted(os.sched_getaffinity(0))[2:])
-    return run("taskset", "-c", others, f"{flags.build}/client/dragoman", "load", "--server",
+    return run("taskset", "-c", CLIENT_CORES, f"{flags.build}/client/dragoman", "load", "--server",
                server.address, "--input", flags.input, "--output", "json",
                "--duration", str(flags.seconds), *options(flags), *arguments)
 

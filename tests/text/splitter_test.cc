@@ -190,6 +190,22 @@ TEST(Splitter, AnArabicColonEndsASentence) {
               ElementsAre("سؤال وجواب:", "ماذا حدث؟", "05:01"));
 }
 
+TEST(Splitter, ALongArabicSentenceEndsAtTheCommasBetweenItsClauses) {
+  // "They went to the market early in the morning, and then bought bread, milk, and cheese for the
+  // children, and came back home."
+  const std::string went = "ذهب الرجال إلى السوق في الصباح الباكر مع أصدقائهم القدامى،";
+  const std::string bought = "ثم اشتروا من الدكان الكبير خبزا، وحليبا، وجبنة للأطفال،";
+  const std::string back = "وعادوا بعد ذلك إلى البيت مسرورين.";
+  EXPECT_THAT(Split(went + " " + bought + " " + back), ElementsAre(went, bought, back));
+  const std::string short_one = bought + " " + back;
+  EXPECT_THAT(Split(short_one), ElementsAre(short_one));
+  // A quotation stays whole, and so does Persian.
+  const std::string quoted = went + " وقال «" + bought + " " + back + "»";
+  EXPECT_THAT(Split(quoted), ElementsAre(went, quoted.substr(went.size() + 1)));
+  const std::string persian = went + " " + bought + " وعادوا بعد ذلک إلى البيت مسرورين.";
+  EXPECT_THAT(Split(persian), ElementsAre(persian));
+}
+
 TEST(Splitter, ArmenianAndGreekHaveMarksOfTheirOwn) {
   EXPECT_THAT(Split("Մութ է: Ես գնամ:"), ElementsAre("Մութ է:", "Ես գնամ:"));
   EXPECT_THAT(Split("Πού είναι; Εδώ."), ElementsAre("Πού είναι;", "Εδώ."));

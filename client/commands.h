@@ -19,6 +19,7 @@ void AddTokenizeCommand(CLI::App* app, const Console& console, ExitCode* exit_co
 void AddDetectCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
 void AddModelsCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
 void AddLanguagesCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
+void AddGlossaryCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
 void AddHealthCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
 void AddLoadCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
 void AddPullCommand(CLI::App* app, const Console& console, ExitCode* exit_code);

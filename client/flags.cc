@@ -121,6 +121,10 @@ void AddPhraseFlags(CLI::App* command, v1::DecodingOptions* options) {
       "SOURCE=TARGET: if a sentence contains SOURCE, its translation contains TARGET; SOURCE "
       "alone is kept untranslated")
       ->allow_extra_args(false);
+  AddSetter<float>(
+      command, "--glossary-max-loss",
+      [options](float loss) { options->set_glossary_max_loss(loss); },
+      "how much lower an entry of a stored glossary may make the score before it is left out");
   AddSetter<std::vector<std::string>>(
       command, "--never-say",
       [options](const std::vector<std::string>& phrases) {
@@ -231,6 +235,13 @@ void RequestFlags::AddTo(CLI::App* command) {
       command, "--target-prefix",
       [this](const std::string& prefix) { request_.add_target_prefixes(prefix); },
       "what every translation begins with");
+  AddSetter<std::vector<std::string>>(
+      command, "--glossary-id",
+      [this](const std::vector<std::string>& ids) {
+        for (const std::string& id : ids) request_.add_glossary_ids(id);
+      },
+      "a glossary that the server keeps; repeat it for several (dragoman glossary list)")
+      ->allow_extra_args(false);
   static const std::map<std::string, v1::Priority> kPriorities = {
       {"interactive", v1::PRIORITY_INTERACTIVE}, {"batch", v1::PRIORITY_BATCH}};
   AddSetter<std::string>(

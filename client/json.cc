@@ -212,6 +212,32 @@ Json ToJson(const v1::Model& model) {
           {"versions", VersionsOf(model)}};
 }
 
+Json ToJson(const v1::Glossary& glossary) {
+  Json dictionaries = Json::array();
+  for (const v1::GlossaryDictionary& dictionary : glossary.dictionaries()) {
+    Json entries = Json::array();
+    for (const v1::GlossaryEntry& entry : dictionary.entries()) {
+      Json targets = Json::array();
+      if (!entry.target().empty()) targets.push_back(entry.target());
+      for (const std::string& target : entry.targets()) targets.push_back(target);
+      entries.push_back({{"source", entry.source()},
+                         {"targets", std::move(targets)},
+                         {"ignore_case", entry.ignore_case()},
+                         {"inflect", entry.inflect()}});
+    }
+    dictionaries.push_back({{"source_language", dictionary.source_language()},
+                            {"target_language", dictionary.target_language()},
+                            {"entry_count", dictionary.entry_count()},
+                            {"entries", std::move(entries)}});
+  }
+  return {{"id", glossary.id()},
+          {"name", glossary.name()},
+          {"version", glossary.version()},
+          {"shared", glossary.shared()},
+          {"read_only", glossary.read_only()},
+          {"dictionaries", std::move(dictionaries)}};
+}
+
 Json ToJson(const LoadReport& report) {
   Json json = {{"seconds", report.seconds},
                {"requests", report.requests},

@@ -42,6 +42,7 @@ Json ToJson(const std::string& text, const v1::TokenizedText& tokens);
 // {"text", "languages": [{"language", "confidence"}, ...]}
 Json ToJson(const std::string& text, const v1::DetectedText& detected);
 Json ToJson(const v1::Model& model);
+Json ToJson(const v1::Glossary& glossary);
 Json ToJson(const LoadReport& report);
 
 // "ready", "loading", "draining" or "unknown".

@@ -147,6 +147,7 @@ struct TranslationClient::Impl {
         plain(PlainChannel(target, client_options)),
         translation(v1::TranslationService::NewStub(balanced)),
         models(v1::ModelService::NewStub(plain)),
+        glossaries(v1::GlossaryService::NewStub(plain)),
         health(grpc::health::v1::Health::NewStub(plain)) {}
 
   void Prepare(grpc::ClientContext* context) const {
@@ -180,6 +181,7 @@ struct TranslationClient::Impl {
   const std::shared_ptr<grpc::Channel> plain;
   const std::unique_ptr<v1::TranslationService::Stub> translation;
   const std::unique_ptr<v1::ModelService::Stub> models;
+  const std::unique_ptr<v1::GlossaryService::Stub> glossaries;
   const std::unique_ptr<grpc::health::v1::Health::Stub> health;
 
   absl::Mutex mutex;
@@ -325,6 +327,44 @@ absl::StatusOr<v1::Model> TranslationClient::GetModel(const std::string& name) {
   request.set_name(name);
   return impl_->Call(impl_->plain.get(), impl_->models.get(), &v1::ModelService::Stub::GetModel,
                      request, v1::Model());
+}
+
+absl::StatusOr<v1::Glossary> TranslationClient::StoreGlossary(const std::string& id,
+                                                              const v1::Glossary& glossary) {
+  v1::GlossaryService::Stub* const stub = impl_->glossaries.get();
+  if (id.empty()) {
+    v1::CreateGlossaryRequest request;
+    *request.mutable_glossary() = glossary;
+    return impl_->Call(impl_->plain.get(), stub, &v1::GlossaryService::Stub::CreateGlossary,
+                       request, v1::Glossary());
+  }
+  v1::ReplaceGlossaryRequest request;
+  request.set_id(id);
+  *request.mutable_glossary() = glossary;
+  return impl_->Call(impl_->plain.get(), stub, &v1::GlossaryService::Stub::ReplaceGlossary, request,
+                     v1::Glossary());
+}
+
+absl::StatusOr<v1::ListGlossariesResponse> TranslationClient::ListGlossaries() {
+  return impl_->Call(impl_->plain.get(), impl_->glossaries.get(),
+                     &v1::GlossaryService::Stub::ListGlossaries, v1::ListGlossariesRequest(),
+                     v1::ListGlossariesResponse());
+}
+
+absl::StatusOr<v1::Glossary> TranslationClient::GetGlossaryEntries(const std::string& id) {
+  v1::GetGlossaryRequest request;
+  request.set_id(id);
+  return impl_->Call(impl_->plain.get(), impl_->glossaries.get(),
+                     &v1::GlossaryService::Stub::GetGlossaryEntries, request, v1::Glossary());
+}
+
+absl::Status TranslationClient::DeleteGlossary(const std::string& id) {
+  v1::DeleteGlossaryRequest request;
+  request.set_id(id);
+  return impl_
+      ->Call(impl_->plain.get(), impl_->glossaries.get(),
+             &v1::GlossaryService::Stub::DeleteGlossary, request, v1::DeleteGlossaryResponse())
+      .status();
 }
 
 absl::StatusOr<bool> TranslationClient::Serving(const std::string& service) {

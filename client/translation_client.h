@@ -90,6 +90,12 @@ class TranslationClient {
   // "" stands for the only or the default model.
   absl::StatusOr<v1::Model> GetModel(const std::string& name);
 
+  // Stores a glossary: a new one, or in the place of the one with that id.
+  absl::StatusOr<v1::Glossary> StoreGlossary(const std::string& id, const v1::Glossary& glossary);
+  absl::StatusOr<v1::ListGlossariesResponse> ListGlossaries();
+  absl::StatusOr<v1::Glossary> GetGlossaryEntries(const std::string& id);
+  absl::Status DeleteGlossary(const std::string& id);
+
   // Whether a service is SERVING ("dragoman.v1.TranslationService"); "" asks for the whole server.
   // NOT_FOUND if the server has no such service.
   absl::StatusOr<bool> Serving(const std::string& service);

@@ -198,6 +198,21 @@ absl::Span<const Hypothesis> FoundFor(const PlannedSentence& sentence,
   return results[sentence.job].hypotheses;
 }
 
+// Appends the terms of a sentence that its best hypothesis does not have.
+void AppendUnmet(const Tokenizer& tokenizer, const PlannedText& text,
+                 const PlannedSentence& sentence, const Hypothesis& hypothesis,
+                 std::vector<UnmetTerm>* unmet) {
+  if (sentence.terms.empty()) return;
+  const size_t before = unmet->size();
+  for (FoundTerm& term : UnmetTerms(tokenizer.Decode(hypothesis.tokens), sentence.terms)) {
+    const bool marked = text.marked != nullptr;
+    unmet->push_back({std::move(term.glossary), std::move(term.source),
+                      marked ? text.marked->text.to_raw.Map(term.span) : term.span});
+  }
+  std::sort(unmet->begin() + static_cast<std::ptrdiff_t>(before), unmet->end(),
+            [](const UnmetTerm& a, const UnmetTerm& b) { return a.span.begin < b.span.begin; });
+}
+
 SentencePair PairOf(TextSpan source, TextSpan target, absl::Span<const Hypothesis> found) {
   SentencePair pair = {source, target};
   if (found.empty()) return pair;
@@ -255,6 +270,7 @@ Translation Assemble(const Tokenizer& tokenizer, const PlannedText& text,
         const Hypothesis& hypothesis = found[std::min(h, found.size() - 1)];
         DecodedSentence decoded = Decode(tokenizer, text, sentence, hypothesis, alignment);
         PlaceAndCheck(text, s, decoded, begin, renderer, &whole.literal_faults);
+        if (h == 0) AppendUnmet(tokenizer, text, sentence, hypothesis, &translation.unmet);
         AppendInsight(hypothesis, alignment.heads, PlaceOf(sentence, whole, h == 0), tokenizer,
                       &whole.heads, &whole.steps);
         AppendAligned(tokenizer, text, sentence, hypothesis, std::move(decoded), alignment.options,

@@ -7,27 +7,9 @@
 #include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
-#include "engine/text/words.h"
 
 namespace dragoman {
 namespace {
-
-// Whether text[begin, end), which is not empty, consists of whole words.
-bool IsWholeWord(std::string_view text, size_t begin, size_t end) {
-  size_t first = begin;
-  const bool begins = begin == 0 || !IsWordCharacter(LastCodePoint(text.substr(0, begin))) ||
-                      !IsWordCharacter(NextCodePoint(text, &first));
-  return begins && EndsWordAt(text, end);
-}
-
-// The first occurrence of the phrase as whole words at or after `begin`; npos if there is none.
-size_t FindPhrase(std::string_view text, std::string_view phrase, size_t begin) {
-  while ((begin = text.find(phrase, begin)) != std::string_view::npos) {
-    if (IsWholeWord(text, begin, begin + phrase.size())) break;
-    ++begin;
-  }
-  return begin;
-}
 
 // Whether a hypothesis that contains these tokens breaks the rules.
 bool Breaks(const SearchRules& rules, absl::Span<const int32_t> tokens) {
@@ -63,89 +45,76 @@ absl::Status CheckPhrase(const std::string& field, const std::string& phrase) {
 
 }  // namespace
 
-bool HasPhrase(std::string_view text, std::string_view phrase) {
-  return FindPhrase(text, phrase, 0) != std::string_view::npos;
-}
-
 bool CanSay(const Tokenizer& tokenizer, const std::string& phrase) {
   return CanSay(tokenizer, tokenizer.EncodeTarget(phrase));
 }
 
-std::vector<int32_t> PhraseOf(const Tokenizer& tokenizer, const std::string& phrase,
+std::vector<int32_t> TokensOf(const Tokenizer& tokenizer, const std::string& phrase,
                               const SearchRules& rules) {
   std::vector<int32_t> tokens = tokenizer.EncodeTarget(phrase);
   if (!CanSay(tokenizer, tokens) || Breaks(rules, tokens)) tokens.clear();
   return tokens;
 }
 
-absl::StatusOr<Glossary> Glossary::Create(const std::vector<GlossaryEntry>& entries,
-                                          const Tokenizer& tokenizer, int max_tokens,
-                                          const SearchRules& rules) {
-  Glossary glossary;
+absl::StatusOr<std::shared_ptr<const TermList>> OwnTerms(const std::vector<GlossaryEntry>& entries,
+                                                         const Tokenizer& tokenizer, int max_tokens,
+                                                         const SearchRules& rules) {
   for (size_t i = 0; i < entries.size(); ++i) {
     const std::string field = absl::StrCat("options.glossary[", i, "]");
-    const std::string& source = entries[i].source;
-    const std::string& target = entries[i].target.empty() ? source : entries[i].target;
+    const auto& [source, targets, ignore_case, texts, inflect] = entries[i];
     RETURN_IF_ERROR(CheckPhrase(field + ".source", source));
-    RETURN_IF_ERROR(CheckPhrase(field + ".target", target));
-    std::vector<int32_t> phrase = tokenizer.EncodeTarget(target);
-    if (!CanSay(tokenizer, phrase)) {
-      return InvalidField(field + ".target", "has characters that the model cannot write");
+    for (const std::string& target : targets.empty() ? std::vector{source} : targets) {
+      RETURN_IF_ERROR(CheckPhrase(field + ".target", target));
+      const std::vector<int32_t> tokens = tokenizer.EncodeTarget(target);
+      if (!CanSay(tokenizer, tokens)) {
+        return InvalidField(field + ".target", "has characters that the model cannot write");
+      }
+      if (static_cast<int>(tokens.size()) > max_tokens) {
+        return InvalidField(field + ".target", absl::StrCat("has ", tokens.size(),
+                                                            " tokens, the most is ", max_tokens));
+      }
+      if (Breaks(rules, tokens)) {
+        return InvalidField(field + ".target",
+                            "contains what never_say, a suppression or the model forbids");
+      }
     }
-    if (static_cast<int>(phrase.size()) > max_tokens) {
-      return InvalidField(field + ".target",
-                          absl::StrCat("has ", phrase.size(), " tokens, the most is ", max_tokens));
-    }
-    if (Breaks(rules, phrase)) {
-      return InvalidField(field + ".target",
-                          "contains what never_say, a suppression or the model forbids");
-    }
-    glossary.entries_.push_back({source, std::move(phrase), entries[i].texts});
   }
-  std::stable_sort(
-      glossary.entries_.begin(), glossary.entries_.end(),
-      [](const Entry& a, const Entry& b) { return a.source.size() > b.source.size(); });
-  return glossary;
+  return std::make_shared<const TermList>(entries);
 }
 
-std::vector<std::vector<int32_t>> Glossary::PhrasesFor(std::string_view sentence,
-                                                       size_t text) const {
-  std::vector<std::vector<int32_t>> phrases;
-  std::vector<bool> taken(sentence.size(), false);
-  for (const Entry& entry : entries_) {
-    if (entry.texts.has_value() &&
-        std::find(entry.texts->begin(), entry.texts->end(), text) == entry.texts->end()) {
-      continue;
-    }
-    size_t begin = 0;
-    while ((begin = FindPhrase(sentence, entry.source, begin)) != std::string_view::npos) {
-      const auto first = taken.begin() + static_cast<std::ptrdiff_t>(begin);
-      const auto last = first + static_cast<std::ptrdiff_t>(entry.source.size());
-      if (std::find(first, last, true) != last) {
-        ++begin;
-        continue;
-      }
-      std::fill(first, last, true);
-      phrases.push_back(entry.phrase);
-      begin += entry.source.size();
+Phrase PhraseOf(const FoundTerm& term, const Tokenizer& tokenizer, int max_tokens,
+                const SearchRules& rules) {
+  Phrase phrase;
+  for (const std::string& form : term.forms) {
+    std::vector<int32_t> tokens = TokensOf(tokenizer, form, rules);
+    const bool fits = !tokens.empty() && static_cast<int>(tokens.size()) <= max_tokens;
+    if (fits && std::find(phrase.forms.begin(), phrase.forms.end(), tokens) == phrase.forms.end()) {
+      phrase.forms.push_back(std::move(tokens));
     }
   }
-  return phrases;
+  return phrase;
 }
 
 std::optional<size_t> FirstRepetition(absl::Span<const int32_t> said,
-                                      absl::Span<const std::vector<int32_t>> phrases, size_t size) {
+                                      absl::Span<const Phrase> phrases, size_t size) {
   std::set<std::vector<int32_t>> runs;
+  // Adds the runs of the tokens if all of them are new.
   const auto adds_new = [&](absl::Span<const int32_t> tokens) {
-    bool all_new = true;
+    std::set<std::vector<int32_t>> more;
     for (size_t i = 0; i + size <= tokens.size(); ++i) {
-      all_new &= runs.emplace(tokens.begin() + i, tokens.begin() + i + size).second;
+      std::vector<int32_t> run(tokens.begin() + i, tokens.begin() + i + size);
+      if (runs.contains(run) || !more.insert(std::move(run)).second) return false;
     }
-    return all_new;
+    runs.merge(more);
+    return true;
   };
-  adds_new(said);
+  for (size_t i = 0; i + size <= said.size(); ++i) {
+    runs.emplace(said.begin() + i, said.begin() + i + size);
+  }
   for (size_t p = 0; p < phrases.size(); ++p) {
-    if (!adds_new(phrases[p])) return p;
+    const auto& forms = phrases[p].forms;
+    if (phrases[p].may_be_missed()) continue;
+    if (std::none_of(forms.begin(), forms.end(), adds_new)) return p;
   }
   return std::nullopt;
 }

@@ -1,4 +1,4 @@
-// The rules of a request about words: a glossary, and words that must not appear.
+// The rules of a request about words: glossaries, and words that must not appear.
 
 #ifndef DRAGOMAN_ENGINE_GLOSSARY_H_
 #define DRAGOMAN_ENGINE_GLOSSARY_H_
@@ -7,38 +7,31 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "engine/search/search_options.h"
+#include "engine/search/search.h"
+#include "engine/terms.h"
 #include "engine/text/piece_index.h"
 #include "engine/text/tokenizer.h"
 
 namespace dragoman {
-
-// Where a sentence contains `source`, its translation contains `target`.
-struct GlossaryEntry {
-  std::string source;
-  std::string target;                                       // empty: the same as the source
-  std::optional<std::vector<size_t>> texts = std::nullopt;  // the request's texts that it is for
-};
-
-// Whether the text contains the phrase as whole words.  REQUIRES: both are valid UTF-8.
-bool HasPhrase(std::string_view text, std::string_view phrase);
 
 // Whether the tokenizer's target vocabulary can spell the phrase.
 bool CanSay(const Tokenizer& tokenizer, const std::string& phrase);
 
 // The tokens of a phrase that translations can be made to contain; none if the vocabulary cannot
 // spell it, or `rules` forbid it.
-std::vector<int32_t> PhraseOf(const Tokenizer& tokenizer, const std::string& phrase,
+std::vector<int32_t> TokensOf(const Tokenizer& tokenizer, const std::string& phrase,
                               const SearchRules& rules);
 
 // The restrictions of a request that concern words and tokens rather than numbers.
 struct WordRules {
-  std::vector<GlossaryEntry> glossary;
+  std::vector<GlossaryEntry> glossary;  // must be followed
+  // Are followed where that does not lower the score of a sentence by more than this for each term.
+  TermLists stored;
+  float stored_max_loss = 2.0f;
   std::vector<std::string> never_say;
   std::vector<std::string> suppress_sequences;
   std::vector<int32_t> suppress_token_ids;
@@ -48,33 +41,21 @@ struct WordRules {
   }
 };
 
-// A glossary in the tokens of a model.
-class Glossary {
- public:
-  // INVALID_ARGUMENT naming the entry that is empty, that the vocabulary cannot spell, that has
-  // more than `max_tokens` tokens, or that contains what `rules` forbid.
-  static absl::StatusOr<Glossary> Create(const std::vector<GlossaryEntry>& entries,
-                                         const Tokenizer& tokenizer, int max_tokens,
-                                         const SearchRules& rules);
+// The glossary of a request.  INVALID_ARGUMENT naming the entry that is empty, or whose target the
+// vocabulary cannot spell, has more than `max_tokens` tokens, or contains what `rules` forbid.
+absl::StatusOr<std::shared_ptr<const TermList>> OwnTerms(const std::vector<GlossaryEntry>& entries,
+                                                         const Tokenizer& tokenizer, int max_tokens,
+                                                         const SearchRules& rules);
 
-  // The phrases that the translation of a sentence of that text must contain, in the order of the
-  // entries, each as often as its source appears there as whole words.  Of overlapping entries the
-  // longest counts.
-  std::vector<std::vector<int32_t>> PhrasesFor(std::string_view sentence, size_t text = 0) const;
-
- private:
-  struct Entry {
-    std::string source;
-    std::vector<int32_t> phrase;
-    std::optional<std::vector<size_t>> texts;
-  };
-  std::vector<Entry> entries_;  // longest source first
-};
+// The phrase that says a term, in those of its forms that the vocabulary can spell in so many
+// tokens, and that `rules` allow; without forms if there are none.  It must be said.
+Phrase PhraseOf(const FoundTerm& term, const Tokenizer& tokenizer, int max_tokens,
+                const SearchRules& rules);
 
 // The first of these phrases that repeats a run of `size` tokens, of itself, of those before it or
-// of `said`; nothing if none does.
+// of `said`, in whichever form; nothing if none does.  Phrases that may be missed do not count.
 std::optional<size_t> FirstRepetition(absl::Span<const int32_t> said,
-                                      absl::Span<const std::vector<int32_t>> phrases, size_t size);
+                                      absl::Span<const Phrase> phrases, size_t size);
 
 // Adds a request's rules to those of the model.  INVALID_ARGUMENT naming the entry that is empty or
 // not a token.

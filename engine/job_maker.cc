@@ -10,9 +10,15 @@
 
 namespace dragoman {
 
+namespace {
+
+constexpr float kMaxLoss = 100.0f;
+
+}  // namespace
+
 std::string TextField(size_t text) { return absl::StrCat("contents[", text, "]"); }
 
-absl::Status JobMaker::Prepare(const Frame& frame) {
+absl::Status JobMaker::Prepare(const Frame& frame, const LanguagePair& languages) {
   ASSIGN_OR_RETURN(search_, ResolveSearch(request_.options, context_.limits, model().generation(),
                                           model().spec()));
   if (frame.decoder_start.has_value()) search_.start_id = *frame.decoder_start;
@@ -26,21 +32,31 @@ absl::Status JobMaker::Prepare(const Frame& frame) {
     auto pieces = words.never_say.empty() ? nullptr : context_.pieces->Index(tokenizer);
     ASSIGN_OR_RETURN(rules_, AddWordRules(rules_, words, tokenizer, std::move(pieces)));
   }
-  return PrepareGlossary();
+  return PrepareGlossary(languages);
 }
 
-absl::Status JobMaker::PrepareGlossary() {
+absl::Status JobMaker::PrepareGlossary(const LanguagePair& languages) {
   const Tokenizer& tokenizer = model().tokenizer();
   const std::vector<GlossaryEntry>& entries = request_.words.glossary;
+  language_ = languages.target;
   longest_ = std::min(request_.options.max_length.value_or(model().spec().max_positions),
                       model().spec().max_positions);
-  if (entries.empty()) return absl::OkStatus();
-  if (!SearchesForPhrases()) {
-    return InvalidField("options.glossary",
-                        "wants a beam search without sampling, return_alternatives or beam_groups");
+  if (!entries.empty()) {
+    if (!SearchesForPhrases()) {
+      return InvalidField(
+          "options.glossary",
+          "wants a beam search without sampling, return_alternatives or beam_groups");
+    }
+    ASSIGN_OR_RETURN(auto own, OwnTerms(entries, tokenizer, longest_ - 1, *rules_));
+    lists_.push_back(std::move(own));
   }
-  ASSIGN_OR_RETURN(glossary_, Glossary::Create(entries, tokenizer, longest_ - 1, *rules_));
-  KeepPhrasesWhole();
+  if (const float loss = request_.words.stored_max_loss; !(loss >= 0 && loss <= kMaxLoss)) {
+    return InvalidField("options.glossary_max_loss",
+                        absl::StrCat("is ", loss, ", want 0 to ", kMaxLoss));
+  }
+  for (const std::shared_ptr<const TermList>& list : request_.words.stored) {
+    if (list->IsFor(languages)) lists_.push_back(list);
+  }
   return absl::OkStatus();
 }
 
@@ -61,7 +77,7 @@ void JobMaker::SetStandIns(const std::vector<SentenceMark>& marks) {
   for (const SentenceMark& mark : marks) {
     if (!mark.stand_in || !SearchesForPhrases()) continue;
     KeepPhrasesWhole();
-    stand_ins_.push_back(PhraseOf(model().tokenizer(), mark.read, *rules_));
+    stand_ins_.push_back(TokensOf(model().tokenizer(), mark.read, *rules_));
     if (stand_ins_.back().empty()) stand_ins_.pop_back();
   }
 }
@@ -93,7 +109,7 @@ absl::Status JobMaker::SetUpScore(size_t text, Job* job) const {
   return absl::OkStatus();
 }
 
-absl::Status JobMaker::SetUpSearch(size_t text, std::string_view sentence, Job* job) const {
+absl::Status JobMaker::SetUpSearch(size_t text, std::string_view sentence, Job* job) {
   job->options = search_;
   if (job->options.mbr_candidates > 0) job->options.num_hypotheses = job->options.mbr_candidates;
   RETURN_IF_ERROR(SetLengths(request_.options, static_cast<int>(job->source.size()),
@@ -116,36 +132,60 @@ absl::Status JobMaker::AddPrefix(size_t text, Job* job) const {
                    job->options.max_length));
 }
 
-// The phrases of the glossary, those that were read, and room for them unless the request has set
-// the length.
-absl::Status JobMaker::AddPhrases(size_t text, std::string_view sentence, Job* job) const {
-  job->phrases = glossary_.PhrasesFor(sentence, text);
-  if (job->phrases.empty() && stand_ins_.empty()) return absl::OkStatus();
-  if (job->phrases.size() > Phrases::kMax) {
-    return InvalidField(TextField(text),
-                        absl::StrCat("has ", job->phrases.size(),
-                                     " occurrences of glossary entries in a sentence, "
-                                     "the most is ",
-                                     Phrases::kMax));
+// The phrases of glossaries, those that were read, and room for them unless the request has set the
+// length.
+absl::Status JobMaker::AddPhrases(size_t text, std::string_view sentence, Job* job) {
+  terms_ = FindTerms(lists_, sentence, text, language_);
+  if (terms_.empty() && stand_ins_.empty()) return absl::OkStatus();
+  if (!terms_.empty() && SearchesForPhrases()) {
+    KeepPhrasesWhole();
+    job->rules = rules_;
   }
-  RETURN_IF_ERROR(CheckRepetitions(text, *job));
-  size_t needed = job->prefix.size() + 1;  // and the end of the sentence
-  for (const std::vector<int32_t>& phrase : job->phrases) needed += phrase.size();
-  if (needed > static_cast<size_t>(longest_)) {
-    return InvalidField("options.glossary",
-                        absl::StrCat("asks for a translation of at least ", needed, " tokens for ",
-                                     TextField(text), ", the most is ", longest_));
-  }
-  for (const std::vector<int32_t>& phrase : stand_ins_) {
+  ASSIGN_OR_RETURN(size_t needed, AddTerms(text, job));
+  for (const std::vector<int32_t>& tokens : stand_ins_) {
     if (job->phrases.size() == Phrases::kMax ||
-        needed + phrase.size() > static_cast<size_t>(longest_)) {
+        needed + tokens.size() > static_cast<size_t>(longest_)) {
       break;
     }
-    needed += phrase.size();
-    job->phrases.push_back(phrase);
+    needed += tokens.size();
+    job->phrases.push_back({{tokens}});
   }
   job->options.max_length = std::max(job->options.max_length, static_cast<int>(needed));
   return absl::OkStatus();
+}
+
+// Adds the phrases of the request's own terms, which must all be said, and as many of the stored
+// ones as there is room for.  Returns the number of tokens that may be needed.
+absl::StatusOr<size_t> JobMaker::AddTerms(size_t text, Job* job) const {
+  const size_t longest = static_cast<size_t>(longest_);
+  size_t least = job->prefix.size() + 1, most = least;  // with the end of the sentence
+  for (const bool stored : {false, true}) {
+    for (const FoundTerm& term : terms_) {
+      if (term.is_stored() != stored || !SearchesForPhrases()) continue;
+      Phrase phrase = PhraseOf(term, model().tokenizer(), longest_ - 1, *rules_);
+      if (phrase.forms.empty()) continue;
+      if (stored) phrase.max_loss = request_.words.stored_max_loss;
+      const bool fits = job->phrases.size() < Phrases::kMax && least + phrase.least() <= longest;
+      if (stored && !fits) continue;
+      least += phrase.least();
+      most += phrase.most();
+      job->phrases.push_back(std::move(phrase));
+    }
+    if (job->phrases.size() > Phrases::kMax) {
+      return InvalidField(TextField(text),
+                          absl::StrCat("has ", job->phrases.size(),
+                                       " occurrences of glossary entries in a sentence, "
+                                       "the most is ",
+                                       Phrases::kMax));
+    }
+    if (least > longest) {
+      return InvalidField("options.glossary",
+                          absl::StrCat("asks for a translation of at least ", least, " tokens for ",
+                                       TextField(text), ", the most is ", longest));
+    }
+  }
+  RETURN_IF_ERROR(CheckRepetitions(text, *job));
+  return std::min(most, longest);
 }
 
 // Whether the phrases can be said where no run of tokens may occur twice.
@@ -155,7 +195,7 @@ absl::Status JobMaker::CheckRepetitions(size_t text, const Job& job) const {
   // What the prefix says need not be said again, and what it ends in may go on.
   const Phrases phrases(job.phrases, job.rules->word_joins);
   const PhraseProgress progress = phrases.ProgressOf(job.prefix);
-  std::vector<std::vector<int32_t>> missing;
+  std::vector<Phrase> missing;
   for (size_t p = 0; p < job.phrases.size(); ++p) {
     if ((progress.said >> p & 1) == 0) missing.push_back(job.phrases[p]);
   }
@@ -164,7 +204,7 @@ absl::Status JobMaker::CheckRepetitions(size_t text, const Job& job) const {
   if (!phrase.has_value()) return absl::OkStatus();
   return InvalidField(
       "options.glossary",
-      absl::StrCat("wants \"", model().tokenizer().Decode(missing[*phrase]),
+      absl::StrCat("wants \"", model().tokenizer().Decode(missing[*phrase].forms.front()),
                    "\" in the translation of ", TextField(text), ", where no_repeat_ngram_size ",
                    size, " allows no run of so many tokens twice"));
 }
@@ -180,8 +220,10 @@ void JobMaker::AddShortlist(Job* job) const {
   if (model().shortlist() == nullptr) return;
   job->shortlist = model().shortlist()->TokensFor(job->source);
   if (job->shortlist.empty() || job->phrases.empty()) return;
-  for (const std::vector<int32_t>& phrase : job->phrases) {
-    job->shortlist.insert(job->shortlist.end(), phrase.begin(), phrase.end());
+  for (const Phrase& phrase : job->phrases) {
+    for (const std::vector<int32_t>& form : phrase.forms) {
+      job->shortlist.insert(job->shortlist.end(), form.begin(), form.end());
+    }
   }
   std::sort(job->shortlist.begin(), job->shortlist.end());
   job->shortlist.erase(std::unique(job->shortlist.begin(), job->shortlist.end()),

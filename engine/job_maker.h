@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -35,8 +36,8 @@ class JobMaker {
            std::shared_ptr<RequestState> state)
       : context_(context), request_(request), state_(std::move(state)) {}
 
-  // Resolves what all sentences have in common.
-  absl::Status Prepare(const Frame& frame);
+  // Resolves what all sentences have in common.  The languages are in the model's codes.
+  absl::Status Prepare(const Frame& frame, const LanguagePair& languages);
 
   const SearchOptions& search() const { return search_; }  // without the lengths
 
@@ -47,15 +48,19 @@ class JobMaker {
   // The job for one sentence of text number `text`, which the model reads as `source`.
   absl::StatusOr<JobPtr> Make(std::vector<int32_t> source, size_t text, std::string_view sentence);
 
+  // The terms of the sentence that was made last, with their bytes of it.
+  std::vector<FoundTerm> TakeTerms() { return std::exchange(terms_, {}); }
+
  private:
   const Model& model() const { return *context_.model; }
-  absl::Status PrepareGlossary();
+  absl::Status PrepareGlossary(const LanguagePair& languages);
   bool SearchesForPhrases() const;
   void KeepPhrasesWhole();
   absl::Status SetUpScore(size_t text, Job* job) const;
-  absl::Status SetUpSearch(size_t text, std::string_view sentence, Job* job) const;
+  absl::Status SetUpSearch(size_t text, std::string_view sentence, Job* job);
   absl::Status AddPrefix(size_t text, Job* job) const;
-  absl::Status AddPhrases(size_t text, std::string_view sentence, Job* job) const;
+  absl::Status AddPhrases(size_t text, std::string_view sentence, Job* job);
+  absl::StatusOr<size_t> AddTerms(size_t text, Job* job) const;
   absl::Status CheckRepetitions(size_t text, const Job& job) const;
   void AddShortlist(Job* job) const;
   std::vector<int32_t> Beginning(const std::string& text) const;
@@ -64,9 +69,11 @@ class JobMaker {
   const TranslateRequest& request_;
   const std::shared_ptr<RequestState> state_;
   SearchOptions search_;
-  std::shared_ptr<const SearchRules> rules_;  // of the model and the request
-  Glossary glossary_;
-  std::vector<std::vector<int32_t>> stand_ins_;  // of the sentence that is being added
+  std::shared_ptr<const SearchRules> rules_;     // of the model and the request
+  TermLists lists_;                              // the request's own first
+  std::string language_;                         // of the translations
+  std::vector<FoundTerm> terms_;                 // of the sentence that is being added
+  std::vector<std::vector<int32_t>> stand_ins_;  // of that sentence
   int longest_ = 0;                              // the most tokens of a translation
 };
 

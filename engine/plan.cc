@@ -130,7 +130,7 @@ absl::Status Planner::Prepare() {
   if (request_.set_direction && IsRightToLeft(request_.markup_options.language) != to_left) {
     direction_ = to_left ? "rtl" : "ltr";
   }
-  RETURN_IF_ERROR(jobs_.Prepare(frame_));
+  RETURN_IF_ERROR(jobs_.Prepare(frame_, languages_));
   max_tokens_ = std::min(context_.limits.max_source_tokens, model().spec().max_positions);
   return PrepareAlignment();
 }
@@ -279,6 +279,11 @@ absl::StatusOr<std::vector<TextSpan>> Planner::AddSentence(size_t t, PlannedSent
   RETURN_IF_ERROR(LimitTokens(t, &encoded));
   sentence.source = AlignedTokens(encoded, sentence.span.begin, map);
   ASSIGN_OR_RETURN(JobPtr job, jobs_.Make(std::move(encoded.ids), t, content));
+  sentence.terms = jobs_.TakeTerms();
+  for (FoundTerm& term : sentence.terms) {
+    if (map != nullptr) term.span = map->Map(term.span);
+    term.span = {term.span.begin + sentence.span.begin, term.span.end + sentence.span.begin};
+  }
   // Without attention, marks are placed by the positions of words.
   job->attention =
       plan_.alignment.wants_attention() || (has_marks && model().network().attends() &&

@@ -69,6 +69,8 @@ struct PlannedSentence {
   // The tokens that the model reads, with their bytes of the text; only if alignments are wanted,
   // or there are marks to be placed.
   std::vector<AlignedToken> source;
+  // The glossaries' terms in it, with their bytes of the text.
+  std::vector<FoundTerm> terms;
 };
 
 struct PlannedText {

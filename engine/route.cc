@@ -1,6 +1,7 @@
 #include "engine/route.h"
 
 #include <algorithm>
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -20,10 +21,14 @@ void AddTimes(const TranslateTimes& times, TranslateTimes* sum) {
   sum->detokenize += times.detokenize;
 }
 
+// By the source of an entry of the second step: that of the entry which it was made from.
+using Carried = std::map<std::string, std::string>;
+
 // What the second step needs to know of the first.
 struct Way {
   std::vector<std::string> sources;  // the texts if they are needed, else empty
   AlignmentOptions alignment;
+  Carried carried;
   TranslateResponse first;
 };
 
@@ -58,6 +63,19 @@ void ChainFaults(std::string_view source, const Translation& first, TranslatedHy
   second->literal_faults = std::move(faults);
 }
 
+// Makes the unmet terms of the second step those of both, with bytes of the source.
+void ChainUnmet(const Way& way, size_t text, const Translation& first, Translation* second) {
+  std::vector<UnmetTerm> unmet = first.unmet;
+  const std::string& source = way.sources[text];
+  for (UnmetTerm& term : second->unmet) {
+    const auto carried = way.carried.find(term.source);
+    if (carried != way.carried.end()) term.source = carried->second;
+    term.span = FindIn(source, term.source, {0, source.size()});
+    unmet.push_back(std::move(term));
+  }
+  second->unmet = std::move(unmet);
+}
+
 // Combines both steps for text number `text`.
 Translation Chain(const Way& way, size_t text, Translation second) {
   const Translation& first = way.first.translations[text];
@@ -68,6 +86,7 @@ Translation Chain(const Way& way, size_t text, Translation second) {
         Chain(way.sources[text], hypothesis.text, first.hypotheses.front().alignment,
               hypothesis.alignment, way.alignment);
   }
+  ChainUnmet(way, text, first, &second);
   second.source_tokens = first.source_tokens;
   second.truncated = second.truncated || first.truncated;
   second.divided = second.divided || first.divided;
@@ -110,33 +129,86 @@ OnProgress Chain(std::shared_ptr<const Way> way, OnProgress on_progress) {
   };
 }
 
-// The glossary of the first step. In the pivot's text, a phrase already has its final form, or
-// still its source form if the first model cannot write the final one. Haus -> maison by way of
-// English is
+// The entries of both steps for one that these texts have. In the pivot's text, a term already has
+// its final form, or still its source form if the first model cannot write the final one. Haus ->
+// maison | maisons by way of English is
 //
-//   first   Haus -> maison      "Das Haus ist alt."     "The maison is old."
-//   second  maison -> maison    "The maison is old."    "La maison est vieille."
+//   first   Haus -> maison                 "Das Haus ist alt."     "The maison is old."
+//   second  maison -> maison | maisons     "The maison is old."    "La maison est vieille."
 //
 // The second step has an entry only in the texts whose source has it.
-std::vector<GlossaryEntry> CarryOver(const Tokenizer& first, const std::vector<std::string>& texts,
-                                     TranslateRequest* second) {
-  std::vector<GlossaryEntry> entries = second->words.glossary;
-  for (size_t i = 0; i < entries.size(); ++i) {
-    GlossaryEntry& to = entries[i];
-    GlossaryEntry& from = second->words.glossary[i];
-    // The first step reports the errors.
-    if (to.source.empty() || !IsValidUtf8(to.source) || !IsValidUtf8(to.target)) continue;
-    if (!to.target.empty() && !CanSay(first, to.target) && CanSay(first, to.source)) {
-      to.target = "";
-    }
-    from.texts.emplace();
-    for (size_t t = 0; t < texts.size(); ++t) {
-      if (IsValidUtf8(texts[t]) && HasPhrase(texts[t], to.source)) from.texts->push_back(t);
-    }
-    if (from.target.empty()) from.target = from.source;
-    from.source = to.target.empty() ? to.source : to.target;
+std::pair<GlossaryEntry, GlossaryEntry> CarryOver(const Tokenizer& first, GlossaryEntry entry,
+                                                  std::vector<size_t> texts) {
+  GlossaryEntry second = entry;
+  if (!entry.targets.empty()) entry.targets.resize(1);
+  if (!entry.targets.empty() && !CanSay(first, entry.targets[0]) && CanSay(first, entry.source)) {
+    entry.targets.clear();
   }
-  return entries;
+  entry.inflect = false;  // only the last step says it in its final language
+  second.inflect = second.inflect && !second.targets.empty();
+  if (second.targets.empty() && !second.ignore_case) second.targets = {second.source};
+  if (!entry.targets.empty()) second.source = entry.targets[0];
+  second.texts = std::move(texts);
+  return {std::move(entry), std::move(second)};
+}
+
+// The texts of a request that have an entry of a list, by entry.
+std::map<size_t, std::vector<size_t>> TextsWith(const TermList& list,
+                                                const std::vector<std::string>& texts) {
+  std::map<size_t, std::vector<size_t>> found;
+  for (size_t t = 0; t < texts.size(); ++t) {
+    if (!IsValidUtf8(texts[t])) continue;  // the first step reports the error
+    for (const TermMatch& match : list.index().Find(texts[t])) {
+      std::vector<size_t>& with = found[match.term];
+      if (with.empty() || with.back() != t) with.push_back(t);
+    }
+  }
+  return found;
+}
+
+// Divides the request's own glossary between the steps; all of its entries are checked by the
+// first.
+void DivideOwn(const Tokenizer& tokenizer, TranslateRequest* first, TranslateRequest* second,
+               Carried* carried) {
+  std::vector<GlossaryEntry>& entries = first->words.glossary;
+  for (const GlossaryEntry& entry : entries) {
+    const auto is_valid = [](const std::string& text) { return IsValidUtf8(text); };
+    if (!is_valid(entry.source) ||
+        !std::all_of(entry.targets.begin(), entry.targets.end(), is_valid)) {
+      return;  // the first step reports the error
+    }
+  }
+  const auto texts = TextsWith(TermList(entries), first->texts);
+  for (size_t i = 0; i < entries.size(); ++i) {
+    const auto with = texts.find(i);
+    auto [to, from] = CarryOver(tokenizer, entries[i],
+                                with == texts.end() ? std::vector<size_t>() : with->second);
+    (*carried)[from.source] = entries[i].source;
+    second->words.glossary[i] = std::move(from);
+    entries[i] = std::move(to);
+  }
+}
+
+// Divides the stored glossaries: to each step, only the entries that the texts have.
+void DivideStored(const Tokenizer& tokenizer, const LanguagePair& languages,
+                  TranslateRequest* first, TranslateRequest* second, Carried* carried) {
+  const TermLists lists = std::move(first->words.stored);
+  first->words.stored.clear();
+  second->words.stored.clear();
+  for (const std::shared_ptr<const TermList>& list : lists) {
+    if (!list->IsFor(languages)) continue;
+    std::vector<GlossaryEntry> to, from;
+    for (const auto& [entry, texts] : TextsWith(*list, first->texts)) {
+      auto both = CarryOver(tokenizer, list->entries()[entry], texts);
+      (*carried)[both.second.source] = both.first.source;
+      to.push_back(std::move(both.first));
+      from.push_back(std::move(both.second));
+    }
+    first->words.stored.push_back(
+        std::make_shared<const TermList>(std::move(to), list->glossary()));
+    second->words.stored.push_back(std::make_shared<const TermList>(
+        std::move(from), list->glossary(), LanguagePair{"", list->languages().target}));
+  }
 }
 
 }  // namespace
@@ -177,11 +249,18 @@ void Route::Translate(TranslateRequest request, std::shared_ptr<RequestState> st
   request.options.forced_eos_id.reset();
   request.target_prefixes.clear();
   request.set_direction = false;
-  request.words = {.glossary =
-                       CarryOver(translators_[0]->model().tokenizer(), request.texts, &second)};
-  // Chaining alignments and faults needs the texts.
+  request.words = {.glossary = std::move(request.words.glossary),
+                   .stored = std::move(request.words.stored),
+                   .stored_max_loss = request.words.stored_max_loss};
   auto way = std::make_shared<Way>();
-  if (request.alignment.wanted || request.check_literals) way->sources = request.texts;
+  const Tokenizer& tokenizer = translators_[0]->model().tokenizer();
+  DivideOwn(tokenizer, &request, &second, &way->carried);
+  DivideStored(tokenizer, {request.source_language, second.target_language}, &request, &second,
+               &way->carried);
+  // Chaining alignments, faults and terms needs the texts.
+  if (request.alignment.wanted || request.check_literals || !way->carried.empty()) {
+    way->sources = request.texts;
+  }
   way->sources.resize(request.texts.size());
   way->alignment = request.alignment;
   translators_[0]->Translate(

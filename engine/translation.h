@@ -93,10 +93,18 @@ struct SentencePair {
   bool is_part = false;  // of a sentence that was longer than the limit
 };
 
+// A term whose translation does not say what the glossary wants.
+struct UnmetTerm {
+  std::string glossary;  // the id of the stored glossary; "": the request's own
+  std::string source;    // of its entry
+  TextSpan span;         // bytes of the request's text
+};
+
 struct Translation {
   std::vector<TranslatedHypothesis> hypotheses;  // best first; at least one
   std::vector<SentencePair> sentences;
-  int source_tokens = 0;  // eos included, after truncation
+  std::vector<UnmetTerm> unmet;  // by the best hypothesis, in the order of the text
+  int source_tokens = 0;         // eos included, after truncation
   bool truncated = false;
   bool divided = false;  // a sentence was translated in parts, because it was longer than the limit
 };

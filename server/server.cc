@@ -109,7 +109,8 @@ Server::Server(const ServerOptions& options)
       models_(options_.limits),
       documents_(options_.documents),
       translate_service_(&parts_),
-      model_service_(&parts_) {
+      model_service_(&parts_),
+      glossary_service_(&parts_) {
   metrics_.Watch(&pool_);
   metrics_.WatchAnswers([this] { return answers_.bytes(); });
   if (options_.otlp_endpoint.empty()) return;
@@ -152,8 +153,17 @@ absl::Status Server::ReadSecrets() {
     metrics_.OnReload(Reloaded::kTokens, status);
   };
   ASSIGN_OR_RETURN(principals_, Principals::Create(options_.auth, &watcher_, on_tokens));
+  RETURN_IF_ERROR(OpenGlossaries());
   watcher_.Start();
   return absl::OkStatus();
+}
+
+absl::Status Server::OpenGlossaries() {
+  if (options_.glossaries.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(glossaries_, GlossaryStore::Open(options_.glossaries));
+  return watcher_.Add({.what = "glossaries", .paths = {options_.glossaries}, .read = [this] {
+                         return glossaries_->Look();
+                       }});
 }
 
 void Server::WarnOfOpenDoors() const {
@@ -290,6 +300,8 @@ absl::Status Server::LoadModels(ReadOptions read_again) {
             .tracer = tracer_.get(),
             .documents = &documents_,
             .stored_documents = &stored_documents_,
+            .glossaries = glossaries_.get(),
+            .default_glossaries = options_.default_glossaries,
             .metrics = &metrics_,
             .log_peers = options_.log_peers,
             .max_message_bytes = options_.max_message_bytes};
@@ -307,7 +319,7 @@ absl::Status Server::StartGrpc() {
       .max_calls_per_connection = MaxCallsPerConnection(options_.pool),
       .reflection = options_.auth.tokens.empty(),
   };
-  return grpc_->Serve(grpc, {&translate_service_, &model_service_});
+  return grpc_->Serve(grpc, {&translate_service_, &model_service_, &glossary_service_});
 }
 
 // The owner of a socket in the file system needs no certificate and sends no bytes over a network.

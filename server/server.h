@@ -26,7 +26,9 @@
 #include "server/auth/principals.h"
 #include "server/auth/tls.h"
 #include "server/config/config.h"
+#include "server/glossaries/glossary_store.h"
 #include "server/grpc/admin_service.h"
+#include "server/grpc/glossary_service.h"
 #include "server/grpc/grpc_port.h"
 #include "server/grpc/model_service.h"
 #include "server/grpc/translate_service.h"
@@ -85,6 +87,7 @@ class Server {
  private:
   explicit Server(const ServerOptions& options);
   absl::Status ReadSecrets();
+  absl::Status OpenGlossaries();
   void WarnOfOpenDoors() const;
   absl::Status OpenPorts();
   void ServeHttp(const ConnectionRange& descriptors);
@@ -110,12 +113,14 @@ class Server {
   ModelRegistry models_;
   std::unique_ptr<Principals> principals_;
   std::unique_ptr<Certificates> certificates_;  // null: plain text
-  FileWatcher watcher_;                         // of the files of the two above
+  std::unique_ptr<GlossaryStore> glossaries_;   // null: none are kept
+  FileWatcher watcher_;                         // of the files of the three above
   ServerParts parts_;
   DocumentDesk documents_;
   DocumentStore stored_documents_;
   TranslateService translate_service_;
   ModelService model_service_;
+  GlossaryService glossary_service_;
   ConnectionRange connections_;
   std::unique_ptr<GrpcPort> grpc_;
   std::atomic<bool> loaded_ = false;  // whether parts_ is complete

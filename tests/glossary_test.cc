@@ -16,7 +16,6 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Not;
-using ::testing::SizeIs;
 
 class GlossaryTest : public testing::Test {
  protected:
@@ -24,55 +23,26 @@ class GlossaryTest : public testing::Test {
 
   std::vector<int32_t> Target(const std::string& text) { return tokenizer_->EncodeTarget(text); }
 
-  std::vector<std::vector<int32_t>> Phrases(const std::vector<GlossaryEntry>& entries,
-                                            const std::string& sentence) {
-    const auto glossary = Glossary::Create(entries, *tokenizer_, 100, SearchRules());
-    EXPECT_TRUE(glossary.ok()) << glossary.status();
-    return glossary.ok() ? glossary->PhrasesFor(sentence) : std::vector<std::vector<int32_t>>();
+  std::string FieldOfError(const std::vector<GlossaryEntry>& entries, int max_tokens,
+                           const SearchRules& rules) {
+    return FieldOf(OwnTerms(entries, *tokenizer_, max_tokens, rules).status());
   }
 
   const Tokenizer* const tokenizer_;
   PieceIndex index_;
 };
 
-TEST_F(GlossaryTest, APhraseIsWantedAsOftenAsItsSourceOccurs) {
-  const std::vector<GlossaryEntry> entries = {{"house", "Heim"}};
-  EXPECT_THAT(Phrases(entries, "A house is a house."), ElementsAre(Target("Heim"), Target("Heim")));
-  EXPECT_THAT(Phrases(entries, "A household."), IsEmpty());
-  EXPECT_THAT(Phrases(entries, "The greenhouse."), IsEmpty());
-  EXPECT_THAT(Phrases(entries, ""), IsEmpty());
-}
-
-TEST_F(GlossaryTest, AWordEndsWhereItsScriptSaysSo) {
-  EXPECT_THAT(Phrases({{"house", "Heim"}}, "The “house”, a «house»…"), SizeIs(2));
-  EXPECT_THAT(Phrases({{"house", "Heim"}}, "house’s house—house"), SizeIs(3));
-  EXPECT_THAT(Phrases({{"Stra", "Heim"}}, "Eine Straße."), IsEmpty());
-  EXPECT_THAT(Phrases({{"ße", "Heim"}}, "Eine Straße."), IsEmpty());
-  EXPECT_THAT(Phrases({{"房子", "Heim"}}, "我的房子很大。"), SizeIs(1));
-  EXPECT_THAT(Phrases({{"ネコ", "Heim"}}, "黒いネコがいる"), SizeIs(1));
-  EXPECT_THAT(Phrases({{"서울", "Heim"}}, "서울에서 서울은"), SizeIs(2));
-  EXPECT_THAT(Phrases({{"울", "Heim"}}, "서울에서"), IsEmpty());
-}
-
-TEST_F(GlossaryTest, TheLongestOfOverlappingEntriesCounts) {
-  const std::vector<GlossaryEntry> entries = {{"house", "Heim"}, {"house boat", "Hausboot"}};
-  EXPECT_THAT(Phrases(entries, "My house boat."), ElementsAre(Target("Hausboot")));
-}
-
-TEST_F(GlossaryTest, WithoutATargetTheSourceIsNotTranslated) {
-  EXPECT_THAT(Phrases({{"London", ""}}, "London is big."), ElementsAre(Target("London")));
-}
-
 TEST_F(GlossaryTest, NamesAnEntryThatIsEmptyOrCannotBeWritten) {
   const auto field = [&](const GlossaryEntry& entry) {
-    return FieldOf(Glossary::Create({{"a", "b"}, entry}, *tokenizer_, 8, SearchRules()).status());
+    return FieldOfError({{"a", {"b"}}, entry}, 8, SearchRules());
   };
-  EXPECT_EQ(field({"", "b"}), "options.glossary[1].source");
-  EXPECT_EQ(field({"a", "  "}), "options.glossary[1].target");
-  EXPECT_EQ(field({"a", "\xff"}), "options.glossary[1].target");
-  EXPECT_EQ(field({"a", "天気"}), "options.glossary[1].target");
-  EXPECT_EQ(field({"天気", ""}), "options.glossary[1].target");
-  EXPECT_EQ(field({"a", "one two three four five six seven eight nine"}),
+  EXPECT_EQ(field({"", {"b"}}), "options.glossary[1].source");
+  EXPECT_EQ(field({"a", {"  "}}), "options.glossary[1].target");
+  EXPECT_EQ(field({"a", {"\xff"}}), "options.glossary[1].target");
+  EXPECT_EQ(field({"a", {"天気"}}), "options.glossary[1].target");
+  EXPECT_EQ(field({"a", {"b", "天気"}}), "options.glossary[1].target");
+  EXPECT_EQ(field({"天気"}), "options.glossary[1].target");
+  EXPECT_EQ(field({"a", {"one two three four five six seven eight nine"}}),
             "options.glossary[1].target");
 }
 
@@ -82,8 +52,7 @@ TEST_F(GlossaryTest, NamesAnEntryThatTheRulesForbid) {
                          std::make_shared<PieceIndex>(*tokenizer_));
   };
   const auto field = [&](const WordRules& words) {
-    const std::vector<GlossaryEntry> entries = {{"a", "b"}, {"house", "mein altes Haus"}};
-    return FieldOf(Glossary::Create(entries, *tokenizer_, 100, *rules(words)).status());
+    return FieldOfError({{"a", {"b"}}, {"house", {"mein altes Haus"}}}, 100, *rules(words));
   };
   EXPECT_EQ(field({.never_say = {"Haus"}}), "options.glossary[1].target");
   EXPECT_EQ(field({.never_say = {"altes Haus"}}), "options.glossary[1].target");
@@ -91,14 +60,16 @@ TEST_F(GlossaryTest, NamesAnEntryThatTheRulesForbid) {
   EXPECT_EQ(field({.never_say = {"Katze"}}), "");
 }
 
-TEST_F(GlossaryTest, AnEntryCanApplyToSomeTextsOnly) {
-  const auto glossary = Glossary::Create({{"house", "Heim", {{1, 3}}}, {"cat", "Katze"}},
-                                         *tokenizer_, 100, SearchRules());
-  ASSERT_TRUE(glossary.ok()) << glossary.status();
-  EXPECT_THAT(glossary->PhrasesFor("The house.", 0), IsEmpty());
-  EXPECT_THAT(glossary->PhrasesFor("The house.", 1), ElementsAre(Target("Heim")));
-  EXPECT_THAT(glossary->PhrasesFor("The house.", 2), IsEmpty());
-  EXPECT_THAT(glossary->PhrasesFor("The cat.", 2), ElementsAre(Target("Katze")));
+TEST_F(GlossaryTest, APhraseHasTheFormsThatCanBeSaid) {
+  const auto rules = AddWordRules(std::make_shared<SearchRules>(), {.suppress_sequences = {"alt"}},
+                                  *tokenizer_, nullptr);
+  ASSERT_TRUE(rules.ok()) << rules.status();
+  FoundTerm term = {.source = "house", .forms = {"Haus", "天気", "alt", "Heim", "Haus "}};
+  Phrase phrase = PhraseOf(term, *tokenizer_, 8, **rules);
+  EXPECT_THAT(phrase.forms, ElementsAre(Target("Haus"), Target("Heim")));
+  EXPECT_FALSE(phrase.may_be_missed());
+  term.forms = {"天気"};
+  EXPECT_THAT(PhraseOf(term, *tokenizer_, 8, **rules).forms, IsEmpty());
 }
 
 TEST_F(GlossaryTest, FindsTheTokensThatCompleteAPhraseHoweverItIsCut) {
@@ -123,12 +94,24 @@ TEST_F(GlossaryTest, FindsTheTokensThatCompleteAPhraseHoweverItIsCut) {
 }
 
 TEST(FirstRepetition, IsOfAPhraseWithItselfOrWithWhatIsThere) {
-  EXPECT_EQ(FirstRepetition({}, {{1, 2}, {3, 3, 3}}, 2), 1u);
-  EXPECT_EQ(FirstRepetition({}, {{1, 2}, {3, 3, 3}}, 3), std::nullopt);
-  EXPECT_EQ(FirstRepetition({}, {{1, 2, 3}, {4, 2, 3}}, 2), 1u);
-  EXPECT_EQ(FirstRepetition({}, {{1, 2, 3}, {4, 3, 2}}, 2), std::nullopt);
-  EXPECT_EQ(FirstRepetition({7, 7, 7, 1}, {{1, 2}, {7, 1}}, 2), 1u);
-  EXPECT_EQ(FirstRepetition({7, 7, 7}, {}, 1), std::nullopt);
+  const auto first = [](const std::vector<int32_t>& said,
+                        const std::vector<std::vector<int32_t>>& forms, size_t size) {
+    std::vector<Phrase> phrases;
+    for (const std::vector<int32_t>& form : forms) phrases.push_back({{form}});
+    return FirstRepetition(said, phrases, size);
+  };
+  EXPECT_EQ(first({}, {{1, 2}, {3, 3, 3}}, 2), 1u);
+  EXPECT_EQ(first({}, {{1, 2}, {3, 3, 3}}, 3), std::nullopt);
+  EXPECT_EQ(first({}, {{1, 2, 3}, {4, 2, 3}}, 2), 1u);
+  EXPECT_EQ(first({}, {{1, 2, 3}, {4, 3, 2}}, 2), std::nullopt);
+  EXPECT_EQ(first({7, 7, 7, 1}, {{1, 2}, {7, 1}}, 2), 1u);
+  EXPECT_EQ(first({7, 7, 7}, {}, 1), std::nullopt);
+}
+
+TEST(FirstRepetition, IsAvoidedByAnotherFormAndByWhatMayBeMissed) {
+  const std::vector<Phrase> phrases = {{{{1, 2}}}, {{{1, 2}, {1, 3}}}, {{{1, 2}}, 1.0f}};
+  EXPECT_EQ(FirstRepetition({}, phrases, 2), std::nullopt);
+  EXPECT_EQ(FirstRepetition({}, phrases, 1), 1u);
 }
 
 TEST_F(GlossaryTest, AddsARequestsRulesToThoseOfTheModel) {

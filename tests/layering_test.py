@@ -34,10 +34,11 @@ SERVER = {
     "auth": ("observe", "base"),
     "config": ("compat/names", "auth", "observe", "base"),
     "models": ("config", "observe", "base"),
-    "api": ("models", "config", "auth", "observe", "base"),
+    "glossaries": ("observe", "base"),
+    "api": ("models", "config", "auth", "glossaries", "observe", "base"),
     "grpc": ("api", "config", "net", "auth", "observe", "base"),
     "http": ("api", "net", "auth", "observe", "base", "page"),
-    "compat": ("http", "api", "base"),
+    "compat": ("http", "api", "glossaries", "base"),
 }
 
 
@@ -50,8 +51,8 @@ def layer(box, name, layers, others=""):
 BELOW_TRANSLATOR = rf"engine/({'|'.join(ENGINE)})/"
 # The headers of the engine that the server may include: its public interface, and headers for configuration,
 # observation and reports.
-SERVER_SEES = (r"engine/(translator|route|servable|machine_report)\.h|engine/base/|"
-               r"engine/text/(language_tag|splitter|text_span)\.h|"
+SERVER_SEES = (r"engine/(translator|route|servable|machine_report|terms)\.h|engine/base/|"
+               r"engine/text/(language_tag|letter_case|splitter|text_span)\.h|"
                r"engine/decode/(worker_pool|observer|quota)\.h|engine/model/(model|model_report)\.h")
 
 # The files of a box (the first pattern that matches) may include these files of the project, and no others.
@@ -61,7 +62,7 @@ DIRECTORIES = (
     (r"crypto/", r"crypto/|engine/base/"),
     (r"web/", r"web/|engine/base/"),
     (r"documents/", r"documents/|engine/base/"),
-    *(layer("server", name, layers, rf"|crypto/|documents/document\.|{SERVER_SEES}|{PROTO}")
+    *(layer("server", name, layers, rf"|crypto/|documents/(document|xml_events)\.|{SERVER_SEES}|{PROTO}")
       for name, layers in SERVER.items()),
     (r"server/", rf"server/|crypto/|web/|documents/document\.|{SERVER_SEES}|{PROTO}"),
     (r"client/", rf"client/|crypto/|web/|documents/document\.|engine/(options|base)/|{PROTO}"),

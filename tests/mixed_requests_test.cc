@@ -51,7 +51,7 @@ TranslateRequest RequestNumber(int i) {
       request.return_prefix = i % 2 == 0;
       break;
     case 4:
-      request.words.glossary = {{"house", "Haus"}, {"apple", "Apfel"}};
+      request.words.glossary = {{"house", {"Haus", "Hauses"}}, {"apple", {"Apfel"}}};
       break;
     case 5:
       request.options.coverage_penalty = 0.3f;

@@ -132,7 +132,7 @@ TEST_F(TranslatorOptionsTest, AGlossaryThatMayNotRepeatItselfIsRefused) {
     TranslateRequest asked = {.texts = {text}};
     asked.splitting = Splitting::kNone;
     asked.options.no_repeat_ngram_size = size;
-    asked.words.glossary = {{"house", target}};
+    asked.words.glossary = {{"house", {target}}};
     return asked;
   };
   for (const int size : {1, 2})

@@ -52,6 +52,12 @@ export interface TranslateRequest {
   markupOptions?: MarkupOptions;
   /** Whether addresses, placeholders and the like come out as they are.  Without target_prefixes. */
   literals?: Literals;
+  /**
+   * Stored glossaries (GlossaryService) that the translations follow where that does not harm them
+   * (DecodingOptions.glossary_max_loss; Translation.glossary_unmet), the earlier ones first; in addition
+   * to those that the server was given for the model or the caller.  At most 16.
+   */
+  glossaryIds?: string[];
 }
 
 /**
@@ -220,16 +226,34 @@ export interface DecodingOptions {
    * in Marian's own formats, otherwise false.
    */
   shrinkingBeam?: boolean;
+  /**
+   * How much lower one entry of a stored glossary may make the score of a sentence's translation.
+   * An entry that would make it lower still is left out (Translation.glossary_unmet).  0 to 100;
+   * default 2.  The entries of `glossary` are never left out.
+   */
+  glossaryMaxLoss?: number;
 }
 
 /**
- * If a sentence contains `source` as whole words, its translation contains `target`, where it is
- * most likely.
+ * If a sentence contains `source` as whole words, its translation contains `target`, or one of
+ * `targets`, where it is most likely.
  */
 export interface GlossaryEntry {
   source?: string;
   /** empty: the same as `source`, for words that must not be translated */
   target?: string;
+  /** More forms, any of which will do: "Haus", "Hauses", "Häuser". */
+  targets?: string[];
+  /**
+   * `source` is found in any case, and targets may begin with a capital letter; for a source in
+   * capitals they may be in capitals.
+   */
+  ignoreCase?: boolean;
+  /**
+   * Targets may also have the usual endings of the target language: "Haus" also "Hauses" and
+   * "Häuser".  For German, English, French and Spanish; others have only what is listed.
+   */
+  inflect?: boolean;
 }
 
 /** The divisor of the sum of log-probabilities, with length_penalty as its exponent. */
@@ -353,12 +377,28 @@ export interface Translation {
   divided: boolean;
   /** only with OutputOptions.sentence_spans */
   sentences: SentenceSpan[];
+  /** The terms of glossaries that the best hypothesis does not say, in the order of the text. */
+  glossaryUnmet: UnmetTerm[];
   /**
    * Only if source_language was "auto": the detected language as a BCP-47 tag, and the confidence,
    * 0 to 1.  A text that is already in the target language is returned unchanged.
    */
   detectedLanguage: string;
   detectionConfidence: number;
+}
+
+/**
+ * A term of the text that its translation does not say as a glossary wants: that would have harmed
+ * the translation too much (glossary_max_loss), or the model cannot write it.
+ */
+export interface UnmetTerm {
+  /** empty: an entry of DecodingOptions.glossary */
+  glossaryId: string;
+  /** of the entry */
+  source: string;
+  /** The bytes [begin, end) of the UTF-8 text. */
+  sourceBegin: number;
+  sourceEnd: number;
 }
 
 export interface Hypothesis {
@@ -786,6 +826,64 @@ export interface LanguageGuess {
   language: string;
   /** 0 to 1: how much of the text supports it */
   confidence: number;
+}
+
+/** A stored glossary. */
+export interface Glossary {
+  /** chosen by the server */
+  id?: string;
+  name?: string;
+  /** other principals may use and read it */
+  shared?: boolean;
+  /** 1, and one more with each change */
+  version?: number;
+  createTime?: Timestamp;
+  /** of different languages */
+  dictionaries?: GlossaryDictionary[];
+  /** it is not the caller's to change */
+  readOnly?: boolean;
+}
+
+/** Entries for translations between two languages; at most 100,000 in a glossary. */
+export interface GlossaryDictionary {
+  /** BCP-47 tags; empty: any. */
+  sourceLanguage?: string;
+  targetLanguage?: string;
+  entries?: GlossaryEntry[];
+  /** set by the server, also where the entries are left out */
+  entryCount?: number;
+}
+
+export interface CreateGlossaryRequest {
+  /** its name, dictionaries, and whether it is shared */
+  glossary?: Glossary;
+}
+
+export interface GetGlossaryRequest {
+  id?: string;
+}
+
+export interface ListGlossariesRequest {
+}
+
+export interface ListGlossariesResponse {
+  glossaries: Glossary[];
+}
+
+export interface ReplaceGlossaryRequest {
+  id?: string;
+  /**
+   * As in CreateGlossaryRequest.  With a version, it replaces only that one: FAILED_PRECONDITION if there
+   * is a newer one.
+   */
+  glossary?: Glossary;
+}
+
+export interface DeleteGlossaryRequest {
+  id?: string;
+}
+
+export interface DeleteGlossaryResponse {
 }
 
 export interface ListModelsRequest {

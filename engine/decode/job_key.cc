@@ -90,8 +90,9 @@ std::string ResultKey(const Job& job) {
   std::string bytes;
   bytes.reserve(256 + 4 * source.size());
   KeyWriter key(&bytes);
-  key.AddAll(job.model->version(), job.model->isa(), source, prefix, score_prefix, phrases,
-             attention);
+  key.AddAll(job.model->version(), job.model->isa(), source, prefix, score_prefix, attention,
+             phrases.size());
+  for (const auto& [forms, max_loss] : phrases) key.AddAll(forms, max_loss);
   AddOptions(options, &key);
   AddRules(*rules, &key);
   key.Add(options.sampling ? random_key : 0);

@@ -11,9 +11,9 @@
 namespace dragoman {
 namespace {
 
-int CountTokens(const std::vector<std::vector<int32_t>>& phrases) {
+int CountTokens(const std::vector<Phrase>& phrases) {
   int tokens = 0;
-  for (const std::vector<int32_t>& phrase : phrases) tokens += static_cast<int>(phrase.size());
+  for (const Phrase& phrase : phrases) tokens += static_cast<int>(phrase.least());
   return tokens;
 }
 
@@ -31,6 +31,10 @@ ConstrainedBeam::ConstrainedBeam(const SearchTask& task)
       phrases_(task.phrases, task.rules->word_joins),
       width_(Width(task)),
       length_(static_cast<int>(task.prefix.size())) {
+  for (size_t p = 0; p < task.phrases.size(); ++p) {
+    (task.phrases[p].may_be_missed() ? dispensable_ : needed_) |= uint64_t{1} << p;
+    max_losses_.push_back(task.phrases[p].max_loss);
+  }
   live_.push_back(Beginning(task));
   // A phrase in the prefix need not appear again.
   progress_.push_back(phrases_.ProgressOf(task.prefix));
@@ -58,8 +62,8 @@ void ConstrainedBeam::Advance(absl::Span<const Candidate> candidates) {
     }
     LiveHypothesis child = Grown(live_[continuation.candidate.parent], continuation.candidate);
     if (const int kept = scoring_.TokensBeforeRunaway(child.tokens); kept > 0) {
-      const int said = phrases_.Said(absl::MakeConstSpan(child.tokens).first(kept));
-      Insert({scoring_.Cut(std::move(child), kept), said});
+      const uint64_t said = phrases_.Said(absl::MakeConstSpan(child.tokens).first(kept));
+      Insert(scoring_.Cut(std::move(child), kept), said);
       continue;
     }
     --room_[continuation.bank];
@@ -83,7 +87,7 @@ void ConstrainedBeam::Rank(absl::Span<const Candidate> candidates, bool last_ste
     const PhraseProgress progress =
         phrases_.After(parent.tokens, progress_[candidate.parent], candidate.token);
     const bool ends = candidate.token == eos_id_ && !last_step;
-    if (ends && std::popcount(progress.said) < phrases_.size()) continue;
+    if (ends && !MayEnd(progress.said)) continue;
     ranked_.push_back({candidate, log_prob, progress, phrases_.TokensSaid(progress)});
   }
   std::sort(ranked_.begin(), ranked_.end(), [](const Continuation& a, const Continuation& b) {
@@ -117,17 +121,23 @@ void ConstrainedBeam::Finish(const Continuation& continuation) {
   LiveHypothesis child = Grown(live_[continuation.candidate.parent], continuation.candidate);
   const bool ends_in_eos = continuation.candidate.token == eos_id_;
   const bool forced = options_.forced_eos_id.has_value() && length_ + 1 == options_.max_length;
-  const int said = phrases_.Said(child.tokens, continuation.progress);
-  Insert({scoring_.Finished(std::move(child), ends_in_eos,
-                            ends_in_eos && !forced ? FinishReason::kEos : FinishReason::kMaxLength),
-          said});
+  const uint64_t said = phrases_.Said(child.tokens, continuation.progress);
+  Insert(scoring_.Finished(std::move(child), ends_in_eos,
+                           ends_in_eos && !forced ? FinishReason::kEos : FinishReason::kMaxLength),
+         said);
 }
 
 // Inserts it after those of equal rank that are already there.
-void ConstrainedBeam::Insert(Ended ended) {
+void ConstrainedBeam::Insert(Hypothesis hypothesis, uint64_t said) {
+  float rank = hypothesis.score;
+  for (size_t p = 0; p < max_losses_.size(); ++p) {
+    if (((dispensable_ & ~said) >> p & 1) != 0) rank -= max_losses_[p];
+  }
+  Ended ended = {std::move(hypothesis), std::popcount(needed_ & said), rank};
   const auto better = [](const Ended& a, const Ended& b) {
-    return a.said != b.said ? a.said > b.said : a.hypothesis.score > b.hypothesis.score;
+    return a.said != b.said ? a.said > b.said : a.rank > b.rank;
   };
+  if (IsComplete(said)) ++complete_;
   finished_.insert(std::upper_bound(finished_.begin(), finished_.end(), ended, better),
                    std::move(ended));
   if (static_cast<int>(finished_.size()) > options_.beam_size) finished_.pop_back();
@@ -142,15 +152,15 @@ void ConstrainedBeam::Want() {
 }
 
 // Whether the search continues: until beam_size hypotheses with all phrases are finished and no
-// live one with all phrases could displace one of them.
+// live one with all phrases could displace one of the best.  Before that it ends only if no live
+// one could displace one of them even if it said everything at no cost.
 bool ConstrainedBeam::CanImprove() const {
-  if (static_cast<int>(finished_.size()) < options_.beam_size) return true;
-  if (finished_.back().said < phrases_.size()) return true;
-  if (options_.early_stopping == EarlyStopping::kFull) return false;
+  const bool enough = complete_ >= options_.beam_size;
+  if (!enough && (dispensable_ == 0 || !IsFull())) return true;
+  if (enough && options_.early_stopping == EarlyStopping::kFull) return false;
   for (size_t i = 0; i < live_.size(); ++i) {
-    if (phrases_.Said(live_[i].tokens, progress_[i]) < phrases_.size()) continue;
-    return scoring_.FinalScore(live_[i].log_prob, length_, live_[i].row) >
-           finished_.back().hypothesis.score;
+    if (enough && !IsComplete(phrases_.Said(live_[i].tokens, progress_[i]))) continue;
+    return scoring_.FinalScore(live_[i].log_prob, length_, live_[i].row) > finished_.back().rank;
   }
   return false;
 }
@@ -160,9 +170,9 @@ absl::Span<const int32_t> ConstrainedBeam::StablePrefix(int n) const {
   const size_t wanted = static_cast<size_t>(std::clamp(n, 1, options_.beam_size));
   const size_t found = std::min(wanted, finished_.size());
   for (size_t i = 0; i < found; ++i) common.Add(finished_[i].hypothesis.tokens);
-  const bool complete = found == wanted && finished_[wanted - 1].said == phrases_.size();
+  const bool complete = found == wanted && finished_[wanted - 1].said == std::popcount(needed_);
   for (const LiveHypothesis& live : live_) {
-    if (complete && scoring_.HighestScore(live) < finished_[wanted - 1].hypothesis.score) continue;
+    if (complete && scoring_.HighestScore(live) < finished_[wanted - 1].rank) continue;
     common.Add(scoring_.SafeTokens(live.tokens));
   }
   return common.tokens();

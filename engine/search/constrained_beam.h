@@ -13,6 +13,9 @@
 // A hypothesis may end once it contains all phrases.  One that abandons a phrase in the middle, or
 // continues its last word ("Hausboot"), falls back to the bank of the phrases that it has
 // completed.
+//
+// A hypothesis may also end without phrases that may be missed.  Each of those that it lacks costs
+// it their max_loss, so that it wins only over hypotheses whose scores are lower by more.
 
 #ifndef DRAGOMAN_ENGINE_SEARCH_CONSTRAINED_BEAM_H_
 #define DRAGOMAN_ENGINE_SEARCH_CONSTRAINED_BEAM_H_
@@ -39,7 +42,7 @@ class ConstrainedBeam final : public Search {
   absl::Span<const int32_t> wanted(int hypothesis) const override { return wanted_[hypothesis]; }
   void Advance(absl::Span<const Candidate> candidates) override;
   bool done() const override { return live_.empty(); }
-  // Those that contain the most phrases first.
+  // Those that contain the most phrases first, as far as these may not be missed.
   std::vector<Hypothesis> Best(int n) const override;
   // What all hypotheses that can still win share: those that can win in a Beam, and any hypothesis
   // that may still complete more phrases can win.
@@ -54,14 +57,18 @@ class ConstrainedBeam final : public Search {
   };
   struct Ended {
     Hypothesis hypothesis;
-    int said = 0;
+    int said = 0;       // phrases that may not be missed
+    float rank = 0.0f;  // its score without what the others cost that it lacks
   };
 
   void Rank(absl::Span<const Candidate> candidates, bool last_step);
   void Allocate(bool last_step);
   void Finish(const Continuation& continuation);
-  void Insert(Ended ended);
+  void Insert(Hypothesis hypothesis, uint64_t said);
   void Want();
+  bool MayEnd(uint64_t said) const { return (said & needed_) == needed_; }
+  bool IsComplete(uint64_t said) const { return MayEnd(said) && (dispensable_ & ~said) == 0; }
+  bool IsFull() const { return static_cast<int>(finished_.size()) == options_.beam_size; }
   bool CanImprove() const;
   int banks() const { return phrases_.tokens() + 1; }
 
@@ -69,6 +76,9 @@ class ConstrainedBeam final : public Search {
   const int32_t eos_id_;
   const Scoring scoring_;
   const Phrases phrases_;
+  std::vector<float> max_losses_;  // by phrase
+  uint64_t needed_ = 0;            // phrases that may not be missed: a bit for each
+  uint64_t dispensable_ = 0;       // the others
   const int width_;
   int length_;
   std::vector<LiveHypothesis> live_, next_;
@@ -77,6 +87,7 @@ class ConstrainedBeam final : public Search {
   std::vector<Continuation> ranked_;                      // of this step, best first
   std::vector<int> room_;                                 // of each bank, in this step
   std::vector<Ended> finished_;                           // best first, at most beam_size
+  int complete_ = 0;                                      // that have ended with all phrases
 };
 
 }  // namespace dragoman

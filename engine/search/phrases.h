@@ -9,6 +9,8 @@
 // This is the automaton of Knuth, Morris and Pratt's search, one token at a time.  A complete
 // phrase counts as said when the next token shows that its last word has ended.  If that token
 // continues the word, the phrase is not said: "hou se" is not said in "hou se n".
+//
+// A phrase may have several forms ("Haus", "Haus es", "Häus er"), any of which says it.
 
 #ifndef DRAGOMAN_ENGINE_SEARCH_PHRASES_H_
 #define DRAGOMAN_ENGINE_SEARCH_PHRASES_H_
@@ -18,6 +20,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "engine/search/search.h"
 #include "engine/text/word_joins.h"
 
 namespace dragoman {
@@ -26,6 +29,7 @@ namespace dragoman {
 struct PhraseProgress {
   uint64_t said = 0;  // a bit for each phrase
   int path = 0;       // how many tokens of a phrase not yet said are at the end of the hypothesis
+  int counted = 0;    // how many of them count: no more than the phrase's shortest form has
 
   friend bool operator==(const PhraseProgress&, const PhraseProgress&) = default;
 };
@@ -36,23 +40,24 @@ class Phrases {
   static constexpr int kMax = 64;
 
   // `joins` may be null: then any token ends a phrase.  REQUIRES: at most kMax phrases.
-  Phrases(std::vector<std::vector<int32_t>> phrases, std::shared_ptr<const WordJoins> joins);
+  Phrases(const std::vector<Phrase>& phrases, std::shared_ptr<const WordJoins> joins);
 
-  int size() const { return static_cast<int>(phrases_.size()); }
-  // The number of tokens of all of them.
+  int size() const { return static_cast<int>(lengths_.size()); }
+  // The number of tokens of all of them, each in its shortest form.
   int tokens() const { return tokens_; }
 
   // The progress after one more token.
   PhraseProgress After(absl::Span<const int32_t> tokens, const PhraseProgress& progress,
                        int32_t token) const;
 
-  // How many phrases are said if nothing follows the tokens.
-  int Said(absl::Span<const int32_t> tokens, const PhraseProgress& progress) const;
-  int Said(absl::Span<const int32_t> tokens) const { return Said(tokens, ProgressOf(tokens)); }
+  // The phrases that are said if nothing follows the tokens: a bit for each.
+  uint64_t Said(absl::Span<const int32_t> tokens, const PhraseProgress& progress) const;
+  uint64_t Said(absl::Span<const int32_t> tokens) const { return Said(tokens, ProgressOf(tokens)); }
 
   PhraseProgress ProgressOf(absl::Span<const int32_t> tokens) const;
 
-  // The number of tokens of the phrases said, and of the one that the hypothesis ends in.
+  // The number of tokens of the phrases said, each in its shortest form, and of the one that the
+  // hypothesis ends in.
   int TokensSaid(const PhraseProgress& progress) const;
 
   // The tokens that would begin a phrase or continue one, ascending.
@@ -63,13 +68,17 @@ class Phrases {
   bool Joins(int32_t before, int32_t token) const {
     return joins_ != nullptr && joins_->Joins(before, token);
   }
-  bool IsSaid(size_t phrase, const PhraseProgress& progress) const {
-    return (progress.said >> phrase & 1) != 0;
+  struct Form {
+    std::vector<int32_t> tokens;
+    size_t phrase;
+  };
+  bool IsSaid(const Form& form, const PhraseProgress& progress) const {
+    return (progress.said >> form.phrase & 1) != 0;
   }
-  bool EndsIn(absl::Span<const int32_t> tokens, size_t phrase, int length) const;
-  uint64_t SaidAtTheEnd(absl::Span<const int32_t> tokens, const PhraseProgress& progress) const;
+  bool EndsIn(absl::Span<const int32_t> tokens, const Form& form, int length) const;
 
-  const std::vector<std::vector<int32_t>> phrases_;
+  std::vector<Form> forms_;   // of all phrases, in order
+  std::vector<int> lengths_;  // by phrase: of the shortest form
   const std::shared_ptr<const WordJoins> joins_;
   int tokens_ = 0;
 };

@@ -16,6 +16,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -42,6 +43,19 @@ struct LiveHypothesis {
   int row = -1;           // of the last candidate
 };
 
+// What a translation must say, in any one of these forms.
+struct Phrase {
+  std::vector<std::vector<int32_t>> forms;  // at least one; none is empty
+  // It may be left out where saying it would lower the score by more than this.
+  float max_loss = std::numeric_limits<float>::infinity();
+
+  bool may_be_missed() const { return max_loss < std::numeric_limits<float>::infinity(); }
+
+  // The lengths of the shortest and the longest form.
+  size_t least() const;
+  size_t most() const;
+};
+
 // What to search for, for one sentence.
 struct SearchTask {
   SearchOptions options;
@@ -52,8 +66,8 @@ struct SearchTask {
   // The prefix is the whole translation, and only its log-probabilities are wanted. max_length
   // leaves room for its eos.
   bool score_prefix = false;
-  // Phrases that must appear in the translation, each as often as it is listed; none is empty.
-  std::vector<std::vector<int32_t>> phrases;
+  // What must appear in the translation, each as often as it is listed.
+  std::vector<Phrase> phrases;
   // Whether hypotheses are to include their attention.
   bool attention = false;
   // How well the hypothesis that ends after this row has covered the source: the sum over source

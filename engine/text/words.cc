@@ -110,6 +110,13 @@ bool EndsWordAt(std::string_view text, size_t place) {
          !ContinuesWord(NextCodePoint(text, &place));
 }
 
+bool IsWholeWord(std::string_view text, size_t begin, size_t end) {
+  size_t first = begin;
+  const bool begins = begin == 0 || !IsWordCharacter(LastCodePoint(text.substr(0, begin))) ||
+                      !IsWordCharacter(NextCodePoint(text, &first));
+  return begins && EndsWordAt(text, end);
+}
+
 std::vector<TextSpan> SplitWords(std::string_view text, absl::Span<const TextSpan> tokens) {
   const std::vector<WordCharacter> characters = CharactersOf(text);
   const size_t n = characters.size();

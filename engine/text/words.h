@@ -36,6 +36,10 @@ bool ContinuesWord(char32_t c);
 // valid UTF-8, and place is the start of a code point, or the end.
 bool EndsWordAt(std::string_view text, size_t place);
 
+// Whether text[begin, end) consists of whole words.  REQUIRES: text is valid UTF-8, and both are
+// starts of code points, or the end, with something in between.
+bool IsWholeWord(std::string_view text, size_t begin, size_t end);
+
 }  // namespace dragoman
 
 #endif  // DRAGOMAN_ENGINE_TEXT_WORDS_H_

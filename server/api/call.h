@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -20,6 +21,7 @@
 #include "server/api/gate.h"
 #include "server/auth/caller.h"
 #include "server/auth/principals.h"
+#include "server/config/config.h"
 #include "server/models/model_registry.h"
 #include "server/observe/metrics.h"
 #include "server/observe/trace.h"
@@ -29,6 +31,7 @@ namespace dragoman {
 
 class DocumentDesk;
 class DocumentStore;
+class GlossaryStore;
 
 // What the services share.  Owned by the Server, which outlives them.
 struct ServerParts {
@@ -40,6 +43,8 @@ struct ServerParts {
   Tracer* tracer = nullptr;  // null: nothing is traced
   DocumentDesk* documents = nullptr;
   DocumentStore* stored_documents = nullptr;
+  GlossaryStore* glossaries = nullptr;  // null: none are kept
+  std::vector<DefaultGlossary> default_glossaries;
   Metrics* metrics = nullptr;
   bool log_peers = true;      // whether the log names the addresses of callers that were refused
   int max_message_bytes = 0;  // of a request

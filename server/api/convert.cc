@@ -13,6 +13,7 @@
 
 #include "engine/base/status.h"
 #include "server/api/convert_alignment.h"
+#include "server/api/glossaries.h"
 
 namespace dragoman {
 namespace {
@@ -181,8 +182,9 @@ v1::Model::State ToProto(VersionState state) {
 WordRules WordsFrom(const v1::DecodingOptions& proto) {
   WordRules words;
   for (const v1::GlossaryEntry& entry : proto.glossary()) {
-    words.glossary.push_back({entry.source(), entry.target()});
+    words.glossary.push_back(EntryFrom(entry));
   }
+  if (proto.has_glossary_max_loss()) words.stored_max_loss = proto.glossary_max_loss();
   words.never_say.assign(proto.never_say().begin(), proto.never_say().end());
   words.suppress_sequences.assign(proto.suppress_sequences().begin(),
                                   proto.suppress_sequences().end());
@@ -295,6 +297,13 @@ void ToProto(const Translation& translation, const v1::OutputOptions& output,
               to->mutable_aligned_text());
     }
     SetInsight(from, to);
+  }
+  for (const UnmetTerm& term : translation.unmet) {
+    v1::UnmetTerm* const to = proto->add_glossary_unmet();
+    to->set_glossary_id(term.glossary);
+    to->set_source(term.source);
+    to->set_source_begin(static_cast<int>(term.span.begin));
+    to->set_source_end(static_cast<int>(term.span.end));
   }
   proto->set_source_tokens(translation.source_tokens);
   proto->set_truncated(translation.truncated);

@@ -156,6 +156,7 @@ absl::Status DocumentTranslator::DetectSource(absl::Span<const Passage> passages
     if (passage.markup != PassageMarkup::kNone) request.set_markup(v1::MARKUP_HTML);
   }
   request.add_contents(std::move(sample));
+  request.clear_glossary_ids();  // those of the passages are looked up with them
   TranslateTask task(parts_);
   RETURN_IF_ERROR(task.Prepare(std::move(request), bulk_->permit()));
   if (!task.detected().has_value()) return absl::OkStatus();

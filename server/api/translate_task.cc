@@ -8,6 +8,7 @@
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
 #include "server/api/convert.h"
+#include "server/api/glossaries.h"
 
 namespace dragoman {
 namespace {
@@ -26,6 +27,8 @@ absl::Status TranslateTask::Prepare(v1::TranslateRequest request, const Permit& 
   RETURN_IF_ERROR(FindRoutes(request));
   for (const Model* const model : Models()) RETURN_IF_ERROR(permit_.MayUse(model->name()));
   ASSIGN_OR_RETURN(request_, FromProto(&request));
+  ASSIGN_OR_RETURN(request_.words.stored, GlossariesFor(*parts_, request, permit.principal(),
+                                                        WithoutLabels(route_->name())));
   RETURN_IF_ERROR(JudgeOptions());
   // The limits are those of the whole request, whatever routes its texts take.
   if (detected_.has_value()) RETURN_IF_ERROR(translator()->CheckTexts(request_.texts));

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -24,8 +25,8 @@ class TranslateTask {
   // `parts` must outlive the task.
   explicit TranslateTask(const ServerParts* parts) : parts_(parts) {}
 
-  // Takes the request and finds its models.  Nothing is started.  PERMISSION_DENIED if the caller
-  // may not use them, or may not ask for such options.
+  // Takes the request and finds its models and glossaries.  Nothing is started.  PERMISSION_DENIED
+  // if the caller may not use them, or may not ask for such options.
   absl::Status Prepare(v1::TranslateRequest request, const Permit& permit);
 
   // The first translator; nullptr if no model was found.

@@ -7,10 +7,10 @@
 namespace dragoman {
 namespace {
 
-std::vector<FileVersion> VersionsOf(const WatchedFiles& files) {
-  std::vector<FileVersion> versions;
+std::vector<FileVersions> VersionsOf(const WatchedFiles& files) {
+  std::vector<FileVersions> versions;
   for (const std::string& path : files.paths) {
-    if (!path.empty()) versions.push_back(VersionOf(path));
+    if (!path.empty()) versions.push_back(VersionsIn(path));
   }
   return versions;
 }

@@ -23,7 +23,7 @@ namespace dragoman {
 
 struct WatchedFiles {
   std::string what;                // their name in the log: "tokens"
-  std::vector<std::string> paths;  // empty ones are ignored
+  std::vector<std::string> paths;  // or directories of files; empty ones are ignored
   // Takes over the content of the files, or says what is wrong with them and changes nothing.
   std::function<absl::Status()> read;
   // Called with the result each time the files were read, including the first time.
@@ -53,8 +53,8 @@ class FileWatcher {
  private:
   struct Entry {
     WatchedFiles files;
-    std::vector<FileVersion> versions;  // that were read last
-    absl::Status status;                // and the result
+    std::vector<FileVersions> versions;  // that were read last
+    absl::Status status;                 // and the result
   };
   static void Read(Entry* entry);
   void Run(absl::Duration interval);

@@ -13,8 +13,9 @@ namespace dragoman {
 namespace {
 
 constexpr absl::string_view kApiMethods[] = {
-    "Translate", "TranslateStream", "TranslateBulk", "TranslateDocument", "Score",
-    "Tokenize",  "DetectLanguage",  "ListModels",    "GetModel"};
+    "Translate",   "TranslateStream", "TranslateBulk",      "TranslateDocument", "Score",
+    "Tokenize",    "DetectLanguage",  "ListModels",         "GetModel",          "CreateGlossary",
+    "GetGlossary", "ListGlossaries",  "GetGlossaryEntries", "ReplaceGlossary",   "DeleteGlossary"};
 
 constexpr absl::string_view kAdminMethods[] = {"ListModels", "LoadModel", "UnloadModel",
                                                "SetLogLevel", "Drain"};

@@ -13,6 +13,7 @@ namespace dragoman {
 namespace {
 
 constexpr char kModelPayload[] = "dragoman.model";
+constexpr char kGlossaryPayload[] = "dragoman.glossary";
 constexpr char kPrincipalPayload[] = "dragoman.principal";
 constexpr char kRightPayload[] = "dragoman.right";
 constexpr char kMessageSizePayload[] = "dragoman.message_size";
@@ -40,9 +41,10 @@ google::rpc::BadRequest BadField(const std::string& field, const std::string& de
   return detail;
 }
 
-google::rpc::ResourceInfo MissingModel(const std::string& name, const std::string& description) {
+google::rpc::ResourceInfo Missing(const char* type, const std::string& name,
+                                  const std::string& description) {
   google::rpc::ResourceInfo detail;
-  detail.set_resource_type("dragoman.v1.Model");
+  detail.set_resource_type(type);
   detail.set_resource_name(name);
   detail.set_description(description);
   return detail;
@@ -91,6 +93,13 @@ absl::Status ModelNotFound(const std::string& name, const std::string& served) {
   absl::Status status =
       absl::NotFoundError("model: no model is named \"" + shown + "\"; there is " + served);
   status.SetPayload(kModelPayload, absl::Cord(shown));
+  return status;
+}
+
+absl::Status GlossaryNotFound(const std::string& id) {
+  const std::string shown = Clip(id, 128);
+  absl::Status status = absl::NotFoundError("there is no glossary \"" + shown + "\"");
+  status.SetPayload(kGlossaryPayload, absl::Cord(shown));
   return status;
 }
 
@@ -212,7 +221,13 @@ google::rpc::Status ToRpcStatus(const absl::Status& status, absl::Duration retry
       }
       break;
     case absl::StatusCode::kNotFound:
-      AddDetail(MissingModel(Payload(status, kModelPayload), rich.message()), &rich);
+      if (status.GetPayload(kGlossaryPayload).has_value()) {
+        const std::string id = Payload(status, kGlossaryPayload);
+        AddDetail(Missing("dragoman.v1.Glossary", id, rich.message()), &rich);
+      } else {
+        const std::string name = Payload(status, kModelPayload);
+        AddDetail(Missing("dragoman.v1.Model", name, rich.message()), &rich);
+      }
       break;
     case absl::StatusCode::kResourceExhausted:
       AddDetail(RetryIn(retry_delay), &rich);

@@ -3,7 +3,7 @@
 //
 //   azure                /translate, /detect, /languages with ?api-version=3.0; /breaksentence;
 //                        /translator/document:translate
-//   deepl                /v2/translate, /v2/languages, /v2/usage
+//   deepl                /v2/translate, /v2/languages, /v2/usage, /v2/glossaries, /v3/glossaries
 //   deeplx               POST /translate with the fields text and target_lang
 //   google               /language/translate/v2, .../detect, .../languages; /v3/projects/...
 //   immersive-translate  POST /imme
@@ -13,7 +13,7 @@
 // Where paths collide, the router tells Azure's calls by their parameter, and kDialects (compat.cc)
 // the others by the names of their fields.
 //
-// Features of such an API that this server cannot provide (stored glossaries, formality) are
+// Features of such an API that this server cannot provide (formality, profanity) are
 // refused by name.  Options that can be ignored without breaking a promise are listed in the header
 // X-Dragoman-Ignored.
 

@@ -40,8 +40,7 @@ HttpResponse DeepLPlainError(int code, std::string_view message) {
 }
 
 absl::Status RefuseUnsupportedByDeepL(const CompatFields& fields) {
-  for (const char* name : {"glossary_id", "glossary_ids", "style_id", "translation_memory_id",
-                           "custom_instructions"}) {
+  for (const char* name : {"style_id", "translation_memory_id", "custom_instructions"}) {
     if (fields.Has(name)) return InvalidField(name, "is not supported");
   }
   ASSIGN_OR_RETURN(const std::string formality, fields.Text("formality", "default"));
@@ -50,6 +49,14 @@ absl::Status RefuseUnsupportedByDeepL(const CompatFields& fields) {
   }
   if (formality != "default" && formality != "prefer_more" && formality != "prefer_less") {
     return InvalidField("formality", "\"" + formality.substr(0, 32) + "\" is not a formality");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AddDeepLGlossaryIds(const CompatFields& fields, v1::TranslateRequest* request) {
+  for (const char* name : {"glossary_id", "glossary_ids"}) {
+    ASSIGN_OR_RETURN(const std::vector<std::string> ids, fields.Names(name));
+    for (const std::string& id : ids) request->add_glossary_ids(id);
   }
   return absl::OkStatus();
 }
@@ -124,6 +131,7 @@ absl::StatusOr<v1::TranslateRequest> ReadTranslate(const CompatFields& fields, D
       NewTranslateRequest(std::move(texts), call->source, std::move(target));
   RETURN_IF_ERROR(SetMarkup(fields, call, &request));
   RETURN_IF_ERROR(SetSplitting(fields, &request));
+  RETURN_IF_ERROR(AddDeepLGlossaryIds(fields, &request));
   return request;
 }
 
@@ -168,6 +176,19 @@ absl::StatusOr<HttpResponse> ListLanguages(const HttpDoor& door, const CompatFie
     body.push_back(std::move(language));
   }
   return JsonResponse(200, body);
+}
+
+// None if the server keeps no glossaries.
+HttpResponse ListGlossaryPairs(const HttpDoor& door, const Call& call) {
+  Json pairs = Json::array();
+  if (door.parts->glossaries != nullptr) {
+    for (const auto& [source, targets] : PairsOf(door, call)) {
+      for (const std::string& target : targets) {
+        pairs.push_back({{"source_lang", source}, {"target_lang", target}});
+      }
+    }
+  }
+  return JsonResponse(200, {{"supported_languages", std::move(pairs)}});
 }
 
 // There is no charge per character here.  With a quota, these are rows of work: the limit is
@@ -217,13 +238,14 @@ void AddDeepL(const HttpDoor& door, HttpRouter* router) {
     return DescribeUsage(door, call.principal());
   });
   // Weblate asks for these before each translation.
-  answer_at_once("/v2/glossary-language-pairs", [](const CompatFields&, const Call&) {
-    return JsonResponse(200, {{"supported_languages", Json::array()}});
+  answer_at_once("/v2/glossary-language-pairs", [door](const CompatFields&, const Call& call) {
+    return ListGlossaryPairs(door, call);
   });
+  AddDeepLGlossaries(door, router);
   AddDeepLDocuments(door, router);
   const auto refuse = [](const HttpRequest&, const std::shared_ptr<HttpAnswer>& answer) {
-    answer->Send(
-        DeepLPlainError(404, "this server has only translate, document, languages and usage"));
+    answer->Send(DeepLPlainError(
+        404, "this server has only translate, document, glossaries, languages and usage"));
   };
   for (const char* method : {"GET", "POST"}) {
     router->Add({.method = method, .path = "/v2/*", .handler = refuse, .error = DeepLPlainError});

@@ -18,6 +18,10 @@ HttpResponse DeepLPlainError(int code, std::string_view message);
 // INVALID_ARGUMENT names the first option that matters and is not supported.
 absl::Status RefuseUnsupportedByDeepL(const CompatFields& fields);
 
+// Adds the glossaries that a call names.
+absl::Status AddDeepLGlossaryIds(const CompatFields& fields, v1::TranslateRequest* request);
+
+void AddDeepLGlossaries(const HttpDoor& door, HttpRouter* router);
 void AddDeepLDocuments(const HttpDoor& door, HttpRouter* router);
 
 }  // namespace dragoman

@@ -39,7 +39,7 @@ absl::Status ReadUpload(const CompatFields& fields, v1::DocumentHeader* header) 
   header->mutable_request()->set_source_language(source.empty() ? "auto" : source);
   header->mutable_request()->set_target_language(absl::AsciiStrToLower(target));
   header->mutable_request()->set_sentence_splitting(v1::SENTENCE_SPLITTING_SENTENCES);
-  return absl::OkStatus();
+  return AddDeepLGlossaryIds(fields, header->mutable_request());
 }
 
 void Upload(const HttpDoor& door, HttpRequest http, std::shared_ptr<HttpAnswer> answer) {

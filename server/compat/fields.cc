@@ -1,5 +1,6 @@
 #include "server/compat/fields.h"
 
+#include <map>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -7,6 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
 #include "server/http/json.h"
@@ -115,6 +117,31 @@ absl::StatusOr<std::vector<std::string>> CompatFields::Names(const char* name) c
     }
   }
   return names;
+}
+
+absl::StatusOr<std::vector<CompatFields>> CompatFields::Objects(const char* name) const {
+  std::map<int, CompatFields> objects;  // by their number
+  if (Has(name)) {
+    const nlohmann::json& value = fields_[name];
+    for (const nlohmann::json& one : value) {
+      if (!value.is_array() || !one.is_object()) {
+        return InvalidField(name, "is not a list of objects");
+      }
+      objects[static_cast<int>(objects.size())].fields_ = one;
+    }
+  } else {
+    for (const auto& [key, value] : fields_.items()) {
+      absl::string_view rest = key;
+      int number = 0;
+      if (!absl::ConsumePrefix(&rest, name) || !absl::ConsumePrefix(&rest, "[")) continue;
+      const size_t end = rest.find("].");
+      if (end == rest.npos || !absl::SimpleAtoi(rest.substr(0, end), &number)) continue;
+      objects[number].fields_[std::string(rest.substr(end + 2))] = value;
+    }
+  }
+  std::vector<CompatFields> list;
+  for (auto& [number, object] : objects) list.push_back(std::move(object));
+  return list;
 }
 
 absl::StatusOr<std::vector<std::string>> CompatFields::Texts(const char* name) const {

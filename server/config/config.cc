@@ -126,6 +126,19 @@ absl::Status ResolveSecurity(const v1::ServerConfig& config, ServerOptions* opti
   return absl::OkStatus();
 }
 
+absl::Status ResolveGlossaries(const v1::ServerConfig& config, ServerOptions* options) {
+  options->glossaries = config.glossaries();
+  for (const v1::DefaultGlossary& glossary : config.default_glossaries()) {
+    if (options->glossaries.empty() || glossary.ids().empty()) {
+      return absl::InvalidArgumentError(
+          "default-glossary is given without an id, or without glossaries, where it is kept");
+    }
+    options->default_glossaries.push_back(
+        {glossary.principal(), glossary.model(), {glossary.ids().begin(), glossary.ids().end()}});
+  }
+  return absl::OkStatus();
+}
+
 void ResolveConnections(const v1::ServerConfig& config, ConnectionOptions* options) {
   options->keepalive_time = ToDuration(config.keepalive_time());
   options->keepalive_timeout = ToDuration(config.keepalive_timeout());
@@ -196,6 +209,7 @@ absl::StatusOr<ServerOptions> Resolve(const v1::ServerConfig& given) {
   RETURN_IF_ERROR(ResolveEngine(config, &options));
   RETURN_IF_ERROR(ResolveLimits(config, &options));
   RETURN_IF_ERROR(ResolveSecurity(config, &options));
+  RETURN_IF_ERROR(ResolveGlossaries(config, &options));
   options.max_connections = config.max_connections();
   ResolveConnections(config, &options.connections);
   RETURN_IF_ERROR(ResolveHttp(config, &options.http));

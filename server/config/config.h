@@ -89,6 +89,13 @@ struct DocumentLimits {
   int at_once = 8;              // 0: none
 };
 
+// Stored glossaries that requests use by default.
+struct DefaultGlossary {
+  std::string principal;  // "": of every one
+  std::string model;      // "": every one
+  std::vector<std::string> ids;
+};
+
 struct ServerOptions {
   std::vector<ModelSource> models;  // at least one; names differ
   std::vector<Canary> canaries;     // at most one per model
@@ -109,6 +116,8 @@ struct ServerOptions {
   int max_connections = 0;  // of the gRPC port; 0: 10,000, or what the limit of open files allows
   TlsOptions tls;
   AuthOptions auth;
+  std::string glossaries;  // the directory of stored glossaries; "": none are kept
+  std::vector<DefaultGlossary> default_glossaries;
   int metrics_principals = 100;  // that have a series of their own
   ConnectionOptions connections;
   HttpPortOptions http;

@@ -57,12 +57,30 @@ void AddCanary(const std::string& value, Flags* flags) {
   canary->set_percent(percent);
 }
 
+void AddDefaultGlossary(const std::string& value, Flags* flags) {
+  const size_t equals = value.find('=');
+  const std::string target = value.substr(0, equals);
+  const size_t at = target.rfind('@');
+  if (equals == std::string::npos || equals + 1 == value.size()) {
+    flags->error.Update(absl::InvalidArgumentError(
+        "--default-glossary: \"" + value + "\" is not of the form [PRINCIPAL@]MODEL=ID[,ID]"));
+    return;
+  }
+  v1::DefaultGlossary* const glossary = flags->config.add_default_glossaries();
+  if (at != target.npos) glossary->set_principal(target.substr(0, at));
+  glossary->set_model(at == target.npos ? target : target.substr(at + 1));
+  for (const absl::string_view id : absl::StrSplit(value.substr(equals + 1), ',')) {
+    glossary->add_ids(std::string(id));
+  }
+}
+
 // Adds one value of a flag that may be repeated.
 void AddElement(const Setting& setting, const std::string& value, Flags* flags) {
   const std::string flag = setting.Flag();
   if (flag == "model") return AddModel(value, flags);
   if (flag == "shortlist") return AddShortlist(value, flags);
   if (flag == "canary") return AddCanary(value, flags);
+  if (flag == "default-glossary") return AddDefaultGlossary(value, flags);
   flags->config.GetReflection()->AddString(&flags->config, setting.Field(), value);
 }
 

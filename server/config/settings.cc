@@ -127,6 +127,13 @@ constexpr Setting kSettings[] = {
      "Accepts only calls with a bearer token from this file (lines `principal token`, and what the "
      "principal may do); read again when it changes",
      0, 0, "none"},
+    {"glossaries", kText, kAtStart, "DIR", "",
+     "The directory of the glossaries that the server keeps (docs/glossaries.md)", 0, 0,
+     "none are kept"},
+    {"default_glossaries", kList, kAtStart, "[PRINCIPAL@]MODEL=ID[,ID]", "",
+     "Glossaries that a model's requests use, or those of a principal, whether or not they name "
+     "them; without a MODEL, of every one",
+     0, 0, nullptr, "default-glossary"},
     {"max_requests_per_principal", kNumber, kAtStart, "REQUESTS", "",
      "Calls that one principal may have in flight; more get RESOURCE_EXHAUSTED", 0, kMaxInt,
      "any number"},

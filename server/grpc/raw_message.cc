@@ -60,6 +60,11 @@ template absl::StatusOr<v1::TokenizeRequest> ReadMessage(const grpc::ByteBuffer&
 template absl::StatusOr<v1::DetectLanguageRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
 template absl::StatusOr<v1::ListModelsRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
 template absl::StatusOr<v1::GetModelRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
+template absl::StatusOr<v1::CreateGlossaryRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
+template absl::StatusOr<v1::GetGlossaryRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
+template absl::StatusOr<v1::ListGlossariesRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
+template absl::StatusOr<v1::ReplaceGlossaryRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
+template absl::StatusOr<v1::DeleteGlossaryRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
 template absl::StatusOr<v1::LoadModelRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
 template absl::StatusOr<v1::UnloadModelRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
 template absl::StatusOr<v1::SetLogLevelRequest> ReadMessage(const grpc::ByteBuffer&, size_t);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "server/api/detect_languages.h"
+#include "server/api/glossaries.h"
 #include "server/api/list_models.h"
 #include "server/api/score_exchange.h"
 #include "server/api/translate_exchange.h"
@@ -71,6 +72,75 @@ void GetModel(const HttpDoor& door, const HttpRequest& http, std::shared_ptr<Htt
   });
 }
 
+constexpr char kGlossaries[] = "/v1/glossaries/";
+
+// The id in the path of a glossary, or of its entries.
+std::string GlossaryId(const HttpRequest& http) {
+  constexpr std::string_view kEntries = "/entries";
+  std::string id = http.path.substr(sizeof(kGlossaries) - 1);
+  if (id.ends_with(kEntries)) id.resize(id.size() - kEntries.size());
+  return id;
+}
+
+// A request that has nothing but the id.
+template <typename Request>
+absl::StatusOr<Request> ReadGlossaryId(const HttpRequest& http) {
+  Request request;
+  request.set_id(GlossaryId(http));
+  return request;
+}
+
+// The body of these is a Glossary.
+void CreateGlossary(const HttpDoor& door, const HttpRequest& http,
+                    std::shared_ptr<HttpAnswer> answer) {
+  const auto read = [&]() -> absl::StatusOr<v1::CreateGlossaryRequest> {
+    v1::CreateGlossaryRequest request;
+    ASSIGN_OR_RETURN(*request.mutable_glossary(), ReadJson<v1::Glossary>(http));
+    return request;
+  };
+  AnswerNow<v1::CreateGlossaryRequest>(door, "CreateGlossary", http, answer,
+                                       dragoman::CreateGlossary, read);
+}
+
+void ReplaceGlossary(const HttpDoor& door, const HttpRequest& http,
+                     std::shared_ptr<HttpAnswer> answer) {
+  const auto read = [&]() -> absl::StatusOr<v1::ReplaceGlossaryRequest> {
+    v1::ReplaceGlossaryRequest request;
+    ASSIGN_OR_RETURN(*request.mutable_glossary(), ReadJson<v1::Glossary>(http));
+    request.set_id(GlossaryId(http));
+    return request;
+  };
+  AnswerNow<v1::ReplaceGlossaryRequest>(door, "ReplaceGlossary", http, answer,
+                                        dragoman::ReplaceGlossary, read);
+}
+
+void ListGlossaries(const HttpDoor& door, const HttpRequest& http,
+                    std::shared_ptr<HttpAnswer> answer) {
+  AnswerNow<v1::ListGlossariesRequest>(door, "ListGlossaries", http, answer,
+                                       dragoman::ListGlossaries,
+                                       [] { return v1::ListGlossariesRequest(); });
+}
+
+void GetGlossary(const HttpDoor& door, const HttpRequest& http,
+                 std::shared_ptr<HttpAnswer> answer) {
+  AnswerNow<v1::GetGlossaryRequest>(door, "GetGlossary", http, answer, dragoman::GetGlossary,
+                                    [&] { return ReadGlossaryId<v1::GetGlossaryRequest>(http); });
+}
+
+void GetGlossaryEntries(const HttpDoor& door, const HttpRequest& http,
+                        std::shared_ptr<HttpAnswer> answer) {
+  AnswerNow<v1::GetGlossaryRequest>(door, "GetGlossaryEntries", http, answer,
+                                    dragoman::GetGlossaryEntries,
+                                    [&] { return ReadGlossaryId<v1::GetGlossaryRequest>(http); });
+}
+
+void DeleteGlossary(const HttpDoor& door, const HttpRequest& http,
+                    std::shared_ptr<HttpAnswer> answer) {
+  AnswerNow<v1::DeleteGlossaryRequest>(
+      door, "DeleteGlossary", http, answer, dragoman::DeleteGlossary,
+      [&] { return ReadGlossaryId<v1::DeleteGlossaryRequest>(http); });
+}
+
 }  // namespace
 
 void AddApi(const HttpDoor& door, HttpRouter* router) {
@@ -82,7 +152,7 @@ void AddApi(const HttpDoor& door, HttpRouter* router) {
         .handler = [door, handler](const HttpRequest& http, std::shared_ptr<HttpAnswer> answer) {
           handler(door, http, std::move(answer));
         }};
-    if (route.method == "POST") route.body_types = {kJson};
+    if (route.method == "POST" || route.method == "PUT") route.body_types = {kJson};
     router->Add(std::move(route));
   };
   add("POST", "/v1/translate", AnswerLater<TranslateExchange>);
@@ -91,6 +161,12 @@ void AddApi(const HttpDoor& door, HttpRouter* router) {
   add("POST", "/v1/detect", DetectLanguage);
   add("GET", "/v1/models", ListModels);
   add("GET", "/v1/models/*", GetModel);
+  add("POST", "/v1/glossaries", CreateGlossary);
+  add("GET", "/v1/glossaries", ListGlossaries);
+  add("GET", "/v1/glossaries/*/entries", GetGlossaryEntries);
+  add("GET", "/v1/glossaries/*", GetGlossary);
+  add("PUT", "/v1/glossaries/*", ReplaceGlossary);
+  add("DELETE", "/v1/glossaries/*", DeleteGlossary);
 }
 
 }  // namespace dragoman

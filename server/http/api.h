@@ -5,6 +5,7 @@
 //   POST /v1/tokenize       Tokenize
 //   GET  /v1/models         ListModels
 //   GET  /v1/models/NAME    GetModel
+//   POST /v1/glossaries     CreateGlossary, and so on
 //
 // Bodies are the messages of these calls in protobuf's JSON mapping (json.h); an error is a
 // google.rpc.Status.

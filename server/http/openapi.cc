@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "engine/base/json.h"
 #include "engine/base/status.h"
@@ -27,6 +29,7 @@ struct Operation {
   const char* path;
   const char* rpc;  // of package dragoman.v1
   const char* content_type;
+  const char* body = nullptr;  // the field of the request that is the body; null: all of it
 };
 
 constexpr Operation kOperations[] = {
@@ -37,6 +40,14 @@ constexpr Operation kOperations[] = {
     {"post", "/v1/detect", "TranslationService.DetectLanguage", "application/json"},
     {"get", "/v1/models", "ModelService.ListModels", "application/json"},
     {"get", "/v1/models/{name}", "ModelService.GetModel", "application/json"},
+    {"post", "/v1/glossaries", "GlossaryService.CreateGlossary", "application/json", "glossary"},
+    {"get", "/v1/glossaries", "GlossaryService.ListGlossaries", "application/json"},
+    {"get", "/v1/glossaries/{id}", "GlossaryService.GetGlossary", "application/json"},
+    {"put", "/v1/glossaries/{id}", "GlossaryService.ReplaceGlossary", "application/json",
+     "glossary"},
+    {"delete", "/v1/glossaries/{id}", "GlossaryService.DeleteGlossary", "application/json"},
+    {"get", "/v1/glossaries/{id}/entries", "GlossaryService.GetGlossaryEntries",
+     "application/json"},
 };
 
 // The comment above or after a declaration, as one paragraph.
@@ -129,6 +140,9 @@ class Schemas {
     if (message->full_name() == "google.protobuf.Duration") {
       return {{"type", "string"}, {"pattern", "^-?[0-9]+(\\.[0-9]+)?s$"}, {"example", "1.5s"}};
     }
+    if (message->full_name() == "google.protobuf.Timestamp") {
+      return {{"type", "string"}, {"format", "date-time"}};
+    }
     if (message->full_name() == "google.protobuf.Any") {
       return {{"type", "object"},
               {"properties", {{"@type", {{"type", "string"}}}}},
@@ -156,16 +170,22 @@ Json Describe(const Operation& operation, const google::protobuf::DescriptorPool
   Json parameters = Json::array(
       {HeaderParameter("X-Request-Timeout", "The time the call may take: seconds, or 500ms, 2m."),
        HeaderParameter("X-Request-Id", "Is returned, and appears in the log.")});
-  if (std::string(operation.path).find("{name}") != std::string::npos) {
+  for (const char* const name : {"name", "id"}) {
+    if (!absl::StrContains(operation.path, absl::StrCat("{", name, "}"))) continue;
     parameters.push_back(
-        {{"name", "name"}, {"in", "path"}, {"required", true}, {"schema", {{"type", "string"}}}});
+        {{"name", name}, {"in", "path"}, {"required", true}, {"schema", {{"type", "string"}}}});
   }
   Json described = {{"operationId", rpc->name()},
                     {"summary", CommentOf(rpc)},
                     {"parameters", std::move(parameters)}};
-  if (std::string(operation.http_method) == "post") {
-    described["requestBody"] = {
-        {"required", true}, {"content", {{kJson, {{"schema", schemas->Of(rpc->input_type())}}}}}};
+  const std::string method = operation.http_method;
+  if (method == "post" || method == "put") {
+    const Descriptor* const body =
+        operation.body == nullptr
+            ? rpc->input_type()
+            : rpc->input_type()->FindFieldByName(operation.body)->message_type();
+    described["requestBody"] = {{"required", true},
+                                {"content", {{kJson, {{"schema", schemas->Of(body)}}}}}};
   }
   described["responses"] = {
       {"200",

@@ -28,9 +28,10 @@ constexpr absl::StatusCode kAdmissionCodes[] = {absl::StatusCode::kUnauthenticat
                                                 absl::StatusCode::kPermissionDenied,
                                                 absl::StatusCode::kResourceExhausted};
 constexpr char kTimedByModel[] = "Translate";
-constexpr const char* kMethods[] = {"Translate",         "TranslateStream", "TranslateBulk",
-                                    "TranslateDocument", "Score",           "Tokenize",
-                                    "DetectLanguage",    "ListModels",      "GetModel"};
+constexpr const char* kMethods[] = {
+    "Translate",   "TranslateStream", "TranslateBulk",      "TranslateDocument", "Score",
+    "Tokenize",    "DetectLanguage",  "ListModels",         "GetModel",          "CreateGlossary",
+    "GetGlossary", "ListGlossaries",  "GetGlossaryEntries", "ReplaceGlossary",   "DeleteGlossary"};
 // The methods that use a model's engine, and the requests within a bulk call.
 constexpr const char* kModelMethods[] = {"Translate",         "TranslateStream", "TranslateBulk",
                                          "TranslateBulkItem", "Score",           "Tokenize"};

@@ -20,7 +20,7 @@ struct Request {
   std::string text;
   WholeSearch options;
   std::vector<int32_t> prefix = {};
-  std::vector<std::vector<int32_t>> phrases = {};
+  std::vector<Phrase> phrases = {};
   bool score_prefix = false;
 };
 
@@ -70,7 +70,7 @@ std::vector<Request> EveryKindOfSearch() {
     add("short", 4, 5);
     add("prefix", 3, 40).prefix = prefix;
     add("none", 4, 40);
-    add("phrase", 4, 40).phrases = {phrase};
+    add("phrase", 4, 40).phrases = {Phrase{{phrase}}};
     add("groups", 4, 40).options.beam_groups = 2;
     Request& alternatives = add("alternatives", 2, 40);
     alternatives.options.return_alternatives = true;

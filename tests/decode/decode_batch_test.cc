@@ -305,8 +305,9 @@ JobPtr MixedJob(int i, std::function<void(JobResult)> on_done) {
   const Tokenizer& tokenizer = job->model->tokenizer();
   if (kind == 2 || kind == 4) job->prefix = tokenizer.EncodeTarget(i % 2 == 0 ? "Der alte" : "Die");
   if (kind == 5) {
-    job->phrases.push_back(tokenizer.EncodeTarget("Haus"));
-    if (i % 2 == 0) job->phrases.push_back(tokenizer.EncodeTarget("kleinen Apfel"));
+    job->phrases.push_back({{tokenizer.EncodeTarget("Haus"), tokenizer.EncodeTarget("Häuser")}});
+    if (i % 3 == 0) job->phrases.back().max_loss = 0.5f;
+    if (i % 2 == 0) job->phrases.push_back({{tokenizer.EncodeTarget("kleinen Apfel")}});
   }
   if (kind == 6) {
     job->score_prefix = true;

@@ -330,10 +330,16 @@ TEST(JobKey, DiffersWithEverythingThatAResultDependsOn) {
       [](Job* job) { job->score_prefix = true; },
       [](Job* job) { job->attention = true; },
       [](Job* job) {
-        job->phrases = {{4, 5}};
+        job->phrases = {Phrase{{{4, 5}}}};
       },
       [](Job* job) {
-        job->phrases = {{4}, {5}};
+        job->phrases = {Phrase{{{4}}}, Phrase{{{5}}}};
+      },
+      [](Job* job) {
+        job->phrases = {Phrase{{{4}, {5}}}};
+      },
+      [](Job* job) {
+        job->phrases = {Phrase{{{4}, {5}}, 1.0f}};
       },
       [](Job* job) {
         auto rules = std::make_shared<SearchRules>(*job->rules);

@@ -8,6 +8,7 @@ import http.client
 import json
 import os
 import subprocess
+import tempfile
 import unittest
 import urllib.parse
 
@@ -26,6 +27,7 @@ class CompatTest(ServerTest):
         super().setUpClass()
         cls.wanted = [t.hypotheses[0].text for t in cls.server.translate(
             *TEXTS, sentence_splitting=pb.SENTENCE_SPLITTING_SENTENCES).translations]
+        cls.house = cls.server.translate("The old house is small.").translations[0].hypotheses[0].text
 
     def ask(self, method, path, body=None, headers=None):
         """Returns the code and the JSON of a response; sends a dict as JSON, a string as a form."""
@@ -74,7 +76,7 @@ class CompatTest(ServerTest):
         code, answer = self.ask("POST", "/v2/translate",
                                 {"text": ["a"], "target_lang": "DE", "glossary_id": "x"})
         self.assertEqual(code, 400)
-        self.assertIn("glossary_id", answer["message"])
+        self.assertIn("keeps no glossaries", answer["message"])
 
     def test_google(self):
         code, answer = self.ask("POST", "/language/translate/v2?key=some-key",
@@ -87,18 +89,20 @@ class CompatTest(ServerTest):
 
     @unittest.skipUnless(os.environ.get("DRAGOMAN_NPM_CLIENTS"), "wants DRAGOMAN_NPM_CLIENTS")
     def test_the_clients_of_npm(self):
-        self.drive_the_clients(f"http://{self.server.http_address}")
+        self.drive_the_clients("http")
 
     @unittest.skipUnless(os.environ.get("DRAGOMAN_NPM_CLIENTS"), "wants DRAGOMAN_NPM_CLIENTS")
     def test_the_clients_of_npm_over_tls(self):
         authority = Authority()
         cert, key = authority.issue("server", "IP:127.0.0.1,DNS:localhost")
-        server = Server(*self.arguments, "--tls-cert", cert, "--tls-key", key)
-        self.addCleanup(server.stop)
-        self.drive_the_clients(f"https://{server.http_address}",
-                               NODE_EXTRA_CA_CERTS=authority.ca)
+        self.drive_the_clients("https", "--tls-cert", cert, "--tls-key", key, NODE_EXTRA_CA_CERTS=authority.ca)
 
-    def drive_the_clients(self, base, **environment):
+    def drive_the_clients(self, scheme, *flags, **environment):
+        glossaries = tempfile.TemporaryDirectory()
+        self.addCleanup(glossaries.cleanup)
+        server = Server(*self.arguments, *flags, "--glossaries", glossaries.name)
+        self.addCleanup(server.stop)
+        base = f"{scheme}://{server.http_address}"
         script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "npm_clients.mjs")
         run = subprocess.run(["node", script, os.environ["DRAGOMAN_NPM_CLIENTS"], base],
                              capture_output=True, text=True, timeout=300,
@@ -111,6 +115,12 @@ class CompatTest(ServerTest):
         self.assertEqual(seen["deepl"]["many"][0], self.wanted[0])
         self.assertEqual((seen["deepl"]["detected"], seen["deepl"]["sources"]), ("en", ["en"]))
         self.assertEqual(seen["deepl"]["html"], f"<b>{self.wanted[0]}</b>")
+        self.assertEqual(seen["deeplGlossaries"], {
+            "pairs": [{"sourceLang": "en", "targetLang": "de"}], "listed": ["Houses", "More"], "count": 2,
+            "entries": {"house": "Haus", "London": "London"}, "text": self.house, "several": self.house,
+            "renamed": "Other", "replaced": 2, "severalEntries": {"house": "Haus", "cat": "Katze"}, "left": 0,
+            "gone": seen["deeplGlossaries"]["gone"]})
+        self.assertIn("glossary", seen["deeplGlossaries"]["gone"])
         self.assertEqual(seen["google"]["text"], self.wanted[0])
         self.assertEqual(seen["google"]["many"][0], self.wanted[0])
         self.assertEqual(seen["google"]["detected"], "de")

@@ -23,7 +23,7 @@ from harness import BUILT_IN, CLIENT, MODEL, SERVER, SOURCE_DIR, Server, golden_
 RUN, SERVE = "run", "serve"
 
 PROGRAMS = r"""apt-get awk buildah cmake cpack ctest curl debootstrap docker dragoman dragoman-server env/bin/pip export
-    for go grpcurl journalctl kill kubectl ln mkdir npm pip python3 source sudo sudoedit xzcat""".split()
+    for go grpcurl journalctl kill kubectl ln mkdir npm pip printf python3 source sudo sudoedit xzcat""".split()
 
 # The first rule whose pattern is found in the command.
 RULES = [
@@ -37,7 +37,7 @@ RULES = [
     (r"kubectl", "needs a cluster; kubernetes_test renders and checks the objects"),
     (r"^export DRAGOMAN_(KUBERNETES|COMPOSE)", "schemas that are not in the tree"),
     (r"load_curve\.py|file_bench\.py", "needs four cores and minutes without other load"),
-    (r"(option_costs|document_bench|literals)\.py", "takes minutes"),
+    (r"(option_costs|document_bench|glossary_bench|literals)\.py", "takes minutes"),
     (r"sentences\.py", "needs the cases of another project"),
     (r"student_vs_marian\.py", "needs marian-decoder"),
     (r"nllb", "writes and loads a model of 2.5 GB"),
@@ -48,8 +48,8 @@ RULES = [
     (r"^source <|completion fish", "is for the reader's own shell; command_test completes in each"),
     (r"dragoman pull (argos|firefox):", "asks another service; pull_test has a copy of its index"),
     (r"^dragoman-server ", SERVE),
-    (r"^export PATH=|^sudo dragoman |^\$B/\S+bench |^xzcat ", RUN),
-    (r"^(awk|curl|dragoman|grpcurl|kill|ln|mkdir) |^for n in ", RUN),
+    (r"^export (PATH|ID)=|^sudo dragoman |^\$B/\S+bench |^xzcat ", RUN),
+    (r"^(awk|curl|dragoman|grpcurl|kill|ln|mkdir|printf) |^for n in ", RUN),
     (r"^(PYTHONPATH=tools/train|tools/evaluate/evaluate\.py|tests/bench/\w+\.py) ", RUN),
 ]
 
@@ -62,7 +62,7 @@ PICTURES = [
     r"proto/dragoman/v1/ +the public API|Dockerfile  +the image|server ─► engine|a client$",  # trees and drawings
     r"models/ende/model\.ende",  # files
     r"1 - avg_over_time|rate\(",  # formulas
-    r'# who +token|event: |\{"(code|contents|goldens|now)": ?|<doc>|"alignment_layer": |\{"files":',  # parts of files
+    r'# who +token|# name: |event: |\{"(code|contents|goldens|now)": ?|<doc>|"alignment_layer": |\{"files":',  # parts of files
 ]
 
 # What is too long for a test, or has another name here.

@@ -48,6 +48,30 @@ seen.deepl = {
   html: (await client.translateText(`<b>${text}</b>`, "en", "de", { tagHandling: "html" })).text,
 };
 
+// DeepL's glossaries, of one pair of languages and of several.
+const house = "The old house is small.";
+const entries = new deepl.GlossaryEntries({ entries: { house: "Haus", London: "London" } });
+const glossary = await client.createGlossary("Houses", "en", "de", entries);
+const deepL = new deepl.DeepLClient("any-key", { serverUrl: base, maxRetries: 0 });
+const dictionary = { sourceLangCode: "en", targetLangCode: "de", entries };
+const several = await deepL.createMultilingualGlossary("More", [dictionary]);
+const csv = "house,Haus\ncat,Katze\n";
+seen.deeplGlossaries = {
+  pairs: await client.getGlossaryLanguagePairs(),
+  listed: (await client.listGlossaries()).map((each) => each.name).sort(),
+  count: (await client.getGlossary(glossary.glossaryId)).entryCount,
+  entries: (await client.getGlossaryEntries(glossary)).entries(),
+  text: (await client.translateText(house, "en", "de", { glossary })).text,
+  several: (await deepL.translateText(house, "en", "de", { glossary: several })).text,
+  renamed: (await deepL.updateMultilingualGlossaryName(several, "Other")).name,
+  replaced: (await deepL.replaceMultilingualGlossaryDictionaryWithCsv(several, "en", "de", csv)).entryCount,
+  severalEntries: (await deepL.getMultilingualGlossaryDictionaryEntries(several, "en", "de")).entries.entries(),
+};
+await client.deleteGlossary(glossary);
+await deepL.deleteMultilingualGlossary(several);
+seen.deeplGlossaries.left = (await deepL.listMultilingualGlossaries()).length;
+seen.deeplGlossaries.gone = await failure(() => client.translateText(house, "en", "de", { glossary }));
+
 // Google, basic edition.  Its apiEndpoint is a host and implies https; for plain text, another option takes a URL.
 const googleOptions = { key: "any-key" };
 if (base.startsWith("https:")) {

@@ -30,7 +30,7 @@ TEST(Beam, CoverageCountsForLiveHypothesesAsForFinishedOnes) {
   for (uint64_t seed = 1; seed <= 50; ++seed) {
     const RandomLanguage language(seed, 6);
     SearchTask task = TaskOf(Options(3, 12));
-    if (seed % 2 == 0) task.phrases = {{2}};
+    if (seed % 2 == 0) task.phrases = {Phrase{{{2}}}};
     const std::vector<Hypothesis> plain = Found(language, task);
     task.options.coverage_penalty = 0.5f;
     task.coverage = [](int) { return -2.0f; };

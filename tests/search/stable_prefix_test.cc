@@ -26,7 +26,10 @@ TEST(StablePrefix, IsKeptByEverySearchWithTheGuardAgainstRepetition) {
       [](SearchTask* task) { task->options.sampling = true; },
       [](SearchTask* task) { task->options.return_alternatives = true; },
       [](SearchTask* task) {
-        task->phrases = {{2, 3}, {1}};
+        task->phrases = {Phrase{{{2, 3}}}, Phrase{{{1}}}};
+      },
+      [](SearchTask* task) {
+        task->phrases = {Phrase{{{2, 3}, {3, 1}}, 0.2f}, Phrase{{{1}}}};
       },
       [](SearchTask* task) {
         task->prefix = {2, 1};

@@ -58,6 +58,7 @@ TestServer::TestServer(const ServerOptions& options, ReadOptions read_again) {
       channel_->WaitForConnected(std::chrono::system_clock::now() + std::chrono::minutes(1)));
   translation_ = v1::TranslationService::NewStub(channel_);
   models_ = v1::ModelService::NewStub(channel_);
+  glossaries_ = v1::GlossaryService::NewStub(channel_);
 }
 
 grpc::Status TestServer::Translate(const v1::TranslateRequest& request,

@@ -46,6 +46,7 @@ class TestServer {
   std::shared_ptr<grpc::Channel> channel() { return channel_; }
   v1::TranslationService::Stub& translation() { return *translation_; }
   v1::ModelService::Stub& models() { return *models_; }
+  v1::GlossaryService::Stub& glossaries() { return *glossaries_; }
 
   grpc::Status Translate(const v1::TranslateRequest& request, v1::TranslateResponse* response);
 
@@ -62,6 +63,7 @@ class TestServer {
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<v1::TranslationService::Stub> translation_;
   std::unique_ptr<v1::ModelService::Stub> models_;
+  std::unique_ptr<v1::GlossaryService::Stub> glossaries_;
 };
 
 // A call of Translate that runs until Await.

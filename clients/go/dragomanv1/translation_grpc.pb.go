@@ -558,3 +558,276 @@ var _ModelService_serviceDesc = grpc.ServiceDesc{
 	Streams:  []grpc.StreamDesc{},
 	Metadata: "dragoman/v1/translation.proto",
 }
+
+// GlossaryServiceClient is the client API for GlossaryService service.
+//
+// For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
+type GlossaryServiceClient interface {
+	// Stores a glossary, under an id that the server chooses.
+	CreateGlossary(ctx context.Context, in *CreateGlossaryRequest, opts ...grpc.CallOption) (*Glossary, error)
+	// One glossary, without its entries.
+	GetGlossary(ctx context.Context, in *GetGlossaryRequest, opts ...grpc.CallOption) (*Glossary, error)
+	// All that the caller sees, without their entries, the oldest first.
+	ListGlossaries(ctx context.Context, in *ListGlossariesRequest, opts ...grpc.CallOption) (*ListGlossariesResponse, error)
+	// One glossary with its entries.
+	GetGlossaryEntries(ctx context.Context, in *GetGlossaryRequest, opts ...grpc.CallOption) (*Glossary, error)
+	// Puts a new version in the place of a glossary, at once and as a whole.
+	ReplaceGlossary(ctx context.Context, in *ReplaceGlossaryRequest, opts ...grpc.CallOption) (*Glossary, error)
+	DeleteGlossary(ctx context.Context, in *DeleteGlossaryRequest, opts ...grpc.CallOption) (*DeleteGlossaryResponse, error)
+}
+
+type glossaryServiceClient struct {
+	cc grpc.ClientConnInterface
+}
+
+func NewGlossaryServiceClient(cc grpc.ClientConnInterface) GlossaryServiceClient {
+	return &glossaryServiceClient{cc}
+}
+
+func (c *glossaryServiceClient) CreateGlossary(ctx context.Context, in *CreateGlossaryRequest, opts ...grpc.CallOption) (*Glossary, error) {
+	out := new(Glossary)
+	err := c.cc.Invoke(ctx, "/dragoman.v1.GlossaryService/CreateGlossary", in, out, opts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *glossaryServiceClient) GetGlossary(ctx context.Context, in *GetGlossaryRequest, opts ...grpc.CallOption) (*Glossary, error) {
+	out := new(Glossary)
+	err := c.cc.Invoke(ctx, "/dragoman.v1.GlossaryService/GetGlossary", in, out, opts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *glossaryServiceClient) ListGlossaries(ctx context.Context, in *ListGlossariesRequest, opts ...grpc.CallOption) (*ListGlossariesResponse, error) {
+	out := new(ListGlossariesResponse)
+	err := c.cc.Invoke(ctx, "/dragoman.v1.GlossaryService/ListGlossaries", in, out, opts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *glossaryServiceClient) GetGlossaryEntries(ctx context.Context, in *GetGlossaryRequest, opts ...grpc.CallOption) (*Glossary, error) {
+	out := new(Glossary)
+	err := c.cc.Invoke(ctx, "/dragoman.v1.GlossaryService/GetGlossaryEntries", in, out, opts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *glossaryServiceClient) ReplaceGlossary(ctx context.Context, in *ReplaceGlossaryRequest, opts ...grpc.CallOption) (*Glossary, error) {
+	out := new(Glossary)
+	err := c.cc.Invoke(ctx, "/dragoman.v1.GlossaryService/ReplaceGlossary", in, out, opts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *glossaryServiceClient) DeleteGlossary(ctx context.Context, in *DeleteGlossaryRequest, opts ...grpc.CallOption) (*DeleteGlossaryResponse, error) {
+	out := new(DeleteGlossaryResponse)
+	err := c.cc.Invoke(ctx, "/dragoman.v1.GlossaryService/DeleteGlossary", in, out, opts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// GlossaryServiceServer is the server API for GlossaryService service.
+// All implementations must embed UnimplementedGlossaryServiceServer
+// for forward compatibility
+type GlossaryServiceServer interface {
+	// Stores a glossary, under an id that the server chooses.
+	CreateGlossary(context.Context, *CreateGlossaryRequest) (*Glossary, error)
+	// One glossary, without its entries.
+	GetGlossary(context.Context, *GetGlossaryRequest) (*Glossary, error)
+	// All that the caller sees, without their entries, the oldest first.
+	ListGlossaries(context.Context, *ListGlossariesRequest) (*ListGlossariesResponse, error)
+	// One glossary with its entries.
+	GetGlossaryEntries(context.Context, *GetGlossaryRequest) (*Glossary, error)
+	// Puts a new version in the place of a glossary, at once and as a whole.
+	ReplaceGlossary(context.Context, *ReplaceGlossaryRequest) (*Glossary, error)
+	DeleteGlossary(context.Context, *DeleteGlossaryRequest) (*DeleteGlossaryResponse, error)
+	mustEmbedUnimplementedGlossaryServiceServer()
+}
+
+// UnimplementedGlossaryServiceServer must be embedded to have forward compatible implementations.
+type UnimplementedGlossaryServiceServer struct {
+}
+
+func (UnimplementedGlossaryServiceServer) CreateGlossary(context.Context, *CreateGlossaryRequest) (*Glossary, error) {
+	return nil, status.Errorf(codes.Unimplemented, "method CreateGlossary not implemented")
+}
+func (UnimplementedGlossaryServiceServer) GetGlossary(context.Context, *GetGlossaryRequest) (*Glossary, error) {
+	return nil, status.Errorf(codes.Unimplemented, "method GetGlossary not implemented")
+}
+func (UnimplementedGlossaryServiceServer) ListGlossaries(context.Context, *ListGlossariesRequest) (*ListGlossariesResponse, error) {
+	return nil, status.Errorf(codes.Unimplemented, "method ListGlossaries not implemented")
+}
+func (UnimplementedGlossaryServiceServer) GetGlossaryEntries(context.Context, *GetGlossaryRequest) (*Glossary, error) {
+	return nil, status.Errorf(codes.Unimplemented, "method GetGlossaryEntries not implemented")
+}
+func (UnimplementedGlossaryServiceServer) ReplaceGlossary(context.Context, *ReplaceGlossaryRequest) (*Glossary, error) {
+	return nil, status.Errorf(codes.Unimplemented, "method ReplaceGlossary not implemented")
+}
+func (UnimplementedGlossaryServiceServer) DeleteGlossary(context.Context, *DeleteGlossaryRequest) (*DeleteGlossaryResponse, error) {
+	return nil, status.Errorf(codes.Unimplemented, "method DeleteGlossary not implemented")
+}
+func (UnimplementedGlossaryServiceServer) mustEmbedUnimplementedGlossaryServiceServer() {}
+
+// UnsafeGlossaryServiceServer may be embedded to opt out of forward compatibility for this service.
+// Use of this interface is not recommended, as added methods to GlossaryServiceServer will
+// result in compilation errors.
+type UnsafeGlossaryServiceServer interface {
+	mustEmbedUnimplementedGlossaryServiceServer()
+}
+
+func RegisterGlossaryServiceServer(s *grpc.Server, srv GlossaryServiceServer) {
+	s.RegisterService(&_GlossaryService_serviceDesc, srv)
+}
+
+func _GlossaryService_CreateGlossary_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CreateGlossaryRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(GlossaryServiceServer).CreateGlossary(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: "/dragoman.v1.GlossaryService/CreateGlossary",
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(GlossaryServiceServer).CreateGlossary(ctx, req.(*CreateGlossaryRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _GlossaryService_GetGlossary_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetGlossaryRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(GlossaryServiceServer).GetGlossary(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: "/dragoman.v1.GlossaryService/GetGlossary",
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(GlossaryServiceServer).GetGlossary(ctx, req.(*GetGlossaryRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _GlossaryService_ListGlossaries_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListGlossariesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(GlossaryServiceServer).ListGlossaries(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: "/dragoman.v1.GlossaryService/ListGlossaries",
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(GlossaryServiceServer).ListGlossaries(ctx, req.(*ListGlossariesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _GlossaryService_GetGlossaryEntries_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetGlossaryRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(GlossaryServiceServer).GetGlossaryEntries(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: "/dragoman.v1.GlossaryService/GetGlossaryEntries",
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(GlossaryServiceServer).GetGlossaryEntries(ctx, req.(*GetGlossaryRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _GlossaryService_ReplaceGlossary_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ReplaceGlossaryRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(GlossaryServiceServer).ReplaceGlossary(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: "/dragoman.v1.GlossaryService/ReplaceGlossary",
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(GlossaryServiceServer).ReplaceGlossary(ctx, req.(*ReplaceGlossaryRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _GlossaryService_DeleteGlossary_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(DeleteGlossaryRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(GlossaryServiceServer).DeleteGlossary(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: "/dragoman.v1.GlossaryService/DeleteGlossary",
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(GlossaryServiceServer).DeleteGlossary(ctx, req.(*DeleteGlossaryRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+var _GlossaryService_serviceDesc = grpc.ServiceDesc{
+	ServiceName: "dragoman.v1.GlossaryService",
+	HandlerType: (*GlossaryServiceServer)(nil),
+	Methods: []grpc.MethodDesc{
+		{
+			MethodName: "CreateGlossary",
+			Handler:    _GlossaryService_CreateGlossary_Handler,
+		},
+		{
+			MethodName: "GetGlossary",
+			Handler:    _GlossaryService_GetGlossary_Handler,
+		},
+		{
+			MethodName: "ListGlossaries",
+			Handler:    _GlossaryService_ListGlossaries_Handler,
+		},
+		{
+			MethodName: "GetGlossaryEntries",
+			Handler:    _GlossaryService_GetGlossaryEntries_Handler,
+		},
+		{
+			MethodName: "ReplaceGlossary",
+			Handler:    _GlossaryService_ReplaceGlossary_Handler,
+		},
+		{
+			MethodName: "DeleteGlossary",
+			Handler:    _GlossaryService_DeleteGlossary_Handler,
+		},
+	},
+	Streams:  []grpc.StreamDesc{},
+	Metadata: "dragoman/v1/translation.proto",
+}

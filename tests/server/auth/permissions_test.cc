@@ -26,9 +26,12 @@ using absl::StatusCode;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr const char* kMethods[] = {"Translate",         "TranslateStream", "TranslateBulk",
-                                    "TranslateDocument", "Score",           "Tokenize",
-                                    "DetectLanguage",    "ListModels",      "GetModel"};
+constexpr const char* kMethods[] = {
+    "Translate",   "TranslateStream", "TranslateBulk",      "TranslateDocument", "Score",
+    "Tokenize",    "DetectLanguage",  "ListModels",         "GetModel",          "CreateGlossary",
+    "GetGlossary", "ListGlossaries",  "GetGlossaryEntries", "ReplaceGlossary",   "DeleteGlossary"};
+
+bool IsOfGlossaries(const std::string& method) { return absl::StrContains(method, "Gloss"); }
 
 std::string TokenOf(const std::string& principal) { return principal + "-token-0123456789"; }
 
@@ -105,14 +108,23 @@ class PermissionsTest : public testing::Test {
         testing::TempDir() + "dragoman_permissions_" + std::to_string(getpid());
     std::ofstream(path) << Tokens();
     ServerOptions options = TestOptions();
+    options.glossaries = Glossaries();
+    std::filesystem::create_directory(options.glossaries);
+    std::ofstream(options.glossaries + "/everybodys.tsv") << "house\tHaus\n";
     options.models.push_back({"second", kModelDirectory});
     options.auth.tokens = path;
     server_ = new TestServer(options);
     std::filesystem::remove(path);
   }
   static void TearDownTestSuite() {
+    const std::string glossaries = Glossaries();
     delete std::exchange(server_, nullptr);
+    std::filesystem::remove_all(glossaries);
     InitLogging(LogOptions());
+  }
+
+  static std::string Glossaries() {
+    return testing::TempDir() + "dragoman_permissions_glossaries_" + std::to_string(getpid());
   }
 
   // The call of a method by a principal over gRPC.
@@ -127,9 +139,14 @@ class PermissionsTest : public testing::Test {
                         (headers.empty() ? "Content-Type: application/json\r\n" : headers));
   }
   static HttpReply Get(const std::string& path, const std::string& principal) {
+    return Send("GET", path, principal);
+  }
+  static HttpReply Send(const std::string& method, const std::string& path,
+                        const std::string& principal, const std::string& body = "") {
     RawHttpClient client(server_->server().http_address());
-    client.Send("GET " + path + " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " +
-                TokenOf(principal) + "\r\n\r\n");
+    client.Send(method + " " + path + " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " +
+                TokenOf(principal) + "\r\nContent-Type: application/json\r\nContent-Length: " +
+                std::to_string(body.size()) + "\r\n\r\n" + body);
     return client.Receive();
   }
   static void Show(grpc::ClientContext* context, const std::string& principal) {
@@ -194,9 +211,33 @@ Outcome Document(v1::TranslationService::Stub* stub, grpc::ClientContext* contex
   return {static_cast<StatusCode>(status.error_code()), status.error_message()};
 }
 
+// The glossary is everybody's, so that who may call a method that changes one learns that.
+Outcome OfGlossaries(v1::GlossaryService::Stub* stub, grpc::ClientContext* context,
+                     const std::string& method) {
+  v1::CreateGlossaryRequest made;
+  v1::GetGlossaryRequest named;
+  v1::ReplaceGlossaryRequest replaced;
+  v1::DeleteGlossaryRequest gone;
+  v1::Glossary glossary;
+  v1::ListGlossariesResponse all;
+  v1::DeleteGlossaryResponse deleted;
+  for (std::string* id : {named.mutable_id(), replaced.mutable_id(), gone.mutable_id()}) {
+    *id = "everybodys";
+  }
+  grpc::Status status;
+  if (method == "CreateGlossary") status = stub->CreateGlossary(context, made, &glossary);
+  if (method == "GetGlossary") status = stub->GetGlossary(context, named, &glossary);
+  if (method == "GetGlossaryEntries") status = stub->GetGlossaryEntries(context, named, &glossary);
+  if (method == "ListGlossaries") status = stub->ListGlossaries(context, {}, &all);
+  if (method == "ReplaceGlossary") status = stub->ReplaceGlossary(context, replaced, &glossary);
+  if (method == "DeleteGlossary") status = stub->DeleteGlossary(context, gone, &deleted);
+  return {static_cast<StatusCode>(status.error_code()), status.error_message()};
+}
+
 Outcome PermissionsTest::OverGrpc(const std::string& method, const std::string& principal) {
   grpc::ClientContext context;
   Show(&context, principal);
+  if (IsOfGlossaries(method)) return OfGlossaries(&server_->glossaries(), &context, method);
   v1::TranslationService::Stub& stub = server_->translation();
   if (method == "TranslateBulk") return Bulk(&stub, &context);
   if (method == "TranslateDocument") return Document(&stub, &context);
@@ -237,6 +278,7 @@ std::string JsonOf(const Message& message) {
 
 Outcome OutcomeOf(const HttpReply& reply) {
   for (const auto& [http, code] : {std::pair(200, StatusCode::kOk),
+                                   {400, StatusCode::kFailedPrecondition},
                                    {403, StatusCode::kPermissionDenied},
                                    {429, StatusCode::kResourceExhausted},
                                    {504, StatusCode::kDeadlineExceeded}}) {
@@ -258,6 +300,13 @@ std::optional<Outcome> PermissionsTest::OverHttp(const std::string& method,
   if (method == "DetectLanguage") return post("/v1/detect", ToDetect());
   if (method == "ListModels") return OutcomeOf(Get("/v1/models", principal));
   if (method == "GetModel") return OutcomeOf(Get("/v1/models/en-de", principal));
+  const std::string all = "/v1/glossaries", one = all + "/everybodys";
+  if (method == "CreateGlossary") return OutcomeOf(Send("POST", all, principal, "{}"));
+  if (method == "ListGlossaries") return OutcomeOf(Get(all, principal));
+  if (method == "GetGlossary") return OutcomeOf(Get(one, principal));
+  if (method == "GetGlossaryEntries") return OutcomeOf(Get(one + "/entries", principal));
+  if (method == "ReplaceGlossary") return OutcomeOf(Send("PUT", one, principal, "{}"));
+  if (method == "DeleteGlossary") return OutcomeOf(Send("DELETE", one, principal));
   const std::string form =
       "--XY\r\nContent-Disposition: form-data; name=\"request\"\r\n\r\n" + JsonOf(Asked()) +
       "\r\n--XY\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\r\n" +
@@ -278,9 +327,8 @@ Outcome Wanted(const std::string& principal, const std::string& method) {
     return Outcome{StatusCode::kPermissionDenied, "\"" + principal + "\" lacks the right " + right};
   };
   if (principal == "none") return lacks("methods=" + method);
-  if (principal == "elsewhere" && !is_one_of({"DetectLanguage", "ListModels"})) {
-    return lacks("models=en-de");
-  }
+  const bool of_model = !is_one_of({"DetectLanguage", "ListModels"}) && !IsOfGlossaries(method);
+  if (principal == "elsewhere" && of_model) return lacks("models=en-de");
   if (principal == "narrow" && translates) return lacks("beam=4");
   if (principal == "patient" && (translates || method == "Score")) {
     return lacks("priority=interactive");
@@ -293,7 +341,8 @@ Outcome Wanted(const std::string& principal, const std::string& method) {
   }
   if (principal == "free" || principal == method ||
       !std::count(std::begin(kMethods), std::end(kMethods), principal)) {
-    return {};
+    if (!is_one_of({"ReplaceGlossary", "DeleteGlossary"})) return {};
+    return {StatusCode::kFailedPrecondition, "the glossary is not yours"};
   }
   return lacks("methods=" + method);
 }
@@ -320,7 +369,7 @@ TEST_F(PermissionsTest, EachRightIsJudgedForEachMethodOverGrpcAndHttpAlike) {
       ++cells;
     }
   }
-  EXPECT_EQ(cells, 15 * (9 + 8));
+  EXPECT_EQ(cells, 21 * (15 + 14));
 }
 
 TEST_F(PermissionsTest, OtherApisRefuseWithTheirOwnErrors) {

@@ -146,7 +146,7 @@ TEST_F(CompatTest, DeepLTakesListsOfTexts) {
 
 TEST_F(CompatTest, DeepLRefusesByName) {
   for (const char* field :
-       {R"("glossary_id": "1")", R"("tag_handling": "rtf")", R"("tag_handling_version": "v3")",
+       {R"("style_id": "1")", R"("tag_handling": "rtf")", R"("tag_handling_version": "v3")",
         R"("formality": "more")", R"("formality": "x")", R"("split_sentences": "2")",
         R"("outline_detection": "maybe")"}) {
     const HttpReply reply = Post(
@@ -242,7 +242,7 @@ TEST_F(CompatTest, DeepLTakesEverythingFromTheQuery) {
 }
 
 TEST_F(CompatTest, WhatAnApiHasNotIsRefusedInItsForm) {
-  EXPECT_THAT(std::string(Json(Get("/v2/glossaries"))["message"]), HasSubstr("translate"));
+  EXPECT_THAT(std::string(Json(Get("/v2/rephrase"))["message"]), HasSubstr("translate"));
   EXPECT_THAT(std::string(Json(Get("/translate_file"))["error"]), HasSubstr("want POST"));
   EXPECT_THAT(std::string(Json(Post("/suggest", "q=a", kFormType))["error"]),
               HasSubstr("suggestions"));

@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "absl/strings/ascii.h"
 #include "engine/base/json.h"
 #include "server/http/api.h"
 #include "server/http/document_api.h"
@@ -32,13 +33,16 @@ TEST(OpenApi, HasEveryPathOfTheApiAndNoOther) {
   std::set<std::string> served, described;
   for (const HttpRoute& route : router.routes()) {
     std::string path = route.path;
-    if (path.back() == '*') path.replace(path.size() - 1, 1, "{name}");
+    const size_t star = path.find('*');
+    if (star != path.npos) {
+      path.replace(star, 1, path.find("/v1/models") == 0 ? "{name}" : "{id}");
+    }
     served.insert(route.method + " " + path);
   }
   const nlohmann::json document = Document();
   for (const auto& [path, methods] : document["paths"].items()) {
     for (const auto& [method, operation] : methods.items()) {
-      described.insert((method == "get" ? "GET " : "POST ") + path);
+      described.insert(absl::AsciiStrToUpper(method) + " " + path);
     }
   }
   EXPECT_EQ(described, served);

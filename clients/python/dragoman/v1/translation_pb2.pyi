@@ -1,4 +1,5 @@
 from google.protobuf import duration_pb2 as _duration_pb2
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
@@ -117,8 +118,14 @@ class CandidateToken(_message.Message):
     token_id: int
     def __init__(self, token: _Optional[str] = ..., token_id: _Optional[int] = ..., log_prob: _Optional[float] = ...) -> None: ...
 
+class CreateGlossaryRequest(_message.Message):
+    __slots__ = ["glossary"]
+    GLOSSARY_FIELD_NUMBER: _ClassVar[int]
+    glossary: Glossary
+    def __init__(self, glossary: _Optional[_Union[Glossary, _Mapping]] = ...) -> None: ...
+
 class DecodingOptions(_message.Message):
-    __slots__ = ["beam_groups", "beam_size", "coverage_penalty", "disable_unk", "diversity_penalty", "early_stopping", "forced_bos_token_id", "forced_eos_token_id", "glossary", "length_normalization", "length_penalty", "max_length", "max_length_ratio", "mbr_candidates", "min_alternative_probability", "min_length", "min_length_ratio", "never_say", "no_repeat_ngram_size", "num_hypotheses", "patience", "renormalize_logits", "repetition_guard", "repetition_penalty", "replace_unknowns", "return_alternatives", "sampling", "shrinking_beam", "suppress_sequences", "suppress_token_ids", "word_penalty"]
+    __slots__ = ["beam_groups", "beam_size", "coverage_penalty", "disable_unk", "diversity_penalty", "early_stopping", "forced_bos_token_id", "forced_eos_token_id", "glossary", "glossary_max_loss", "length_normalization", "length_penalty", "max_length", "max_length_ratio", "mbr_candidates", "min_alternative_probability", "min_length", "min_length_ratio", "never_say", "no_repeat_ngram_size", "num_hypotheses", "patience", "renormalize_logits", "repetition_guard", "repetition_penalty", "replace_unknowns", "return_alternatives", "sampling", "shrinking_beam", "suppress_sequences", "suppress_token_ids", "word_penalty"]
     BEAM_GROUPS_FIELD_NUMBER: _ClassVar[int]
     BEAM_SIZE_FIELD_NUMBER: _ClassVar[int]
     COVERAGE_PENALTY_FIELD_NUMBER: _ClassVar[int]
@@ -128,6 +135,7 @@ class DecodingOptions(_message.Message):
     FORCED_BOS_TOKEN_ID_FIELD_NUMBER: _ClassVar[int]
     FORCED_EOS_TOKEN_ID_FIELD_NUMBER: _ClassVar[int]
     GLOSSARY_FIELD_NUMBER: _ClassVar[int]
+    GLOSSARY_MAX_LOSS_FIELD_NUMBER: _ClassVar[int]
     LENGTH_NORMALIZATION_FIELD_NUMBER: _ClassVar[int]
     LENGTH_PENALTY_FIELD_NUMBER: _ClassVar[int]
     MAX_LENGTH_FIELD_NUMBER: _ClassVar[int]
@@ -159,6 +167,7 @@ class DecodingOptions(_message.Message):
     forced_bos_token_id: int
     forced_eos_token_id: int
     glossary: _containers.RepeatedCompositeFieldContainer[GlossaryEntry]
+    glossary_max_loss: float
     length_normalization: LengthNormalization
     length_penalty: float
     max_length: int
@@ -181,7 +190,17 @@ class DecodingOptions(_message.Message):
     suppress_sequences: _containers.RepeatedScalarFieldContainer[str]
     suppress_token_ids: _containers.RepeatedScalarFieldContainer[int]
     word_penalty: float
-    def __init__(self, beam_size: _Optional[int] = ..., num_hypotheses: _Optional[int] = ..., length_penalty: _Optional[float] = ..., early_stopping: _Optional[_Union[EarlyStopping, str]] = ..., min_length: _Optional[int] = ..., max_length: _Optional[int] = ..., max_length_ratio: _Optional[float] = ..., no_repeat_ngram_size: _Optional[int] = ..., repetition_penalty: _Optional[float] = ..., renormalize_logits: bool = ..., sampling: _Optional[_Union[Sampling, _Mapping]] = ..., length_normalization: _Optional[_Union[LengthNormalization, str]] = ..., patience: _Optional[float] = ..., min_length_ratio: _Optional[float] = ..., disable_unk: bool = ..., forced_bos_token_id: _Optional[int] = ..., forced_eos_token_id: _Optional[int] = ..., beam_groups: _Optional[int] = ..., diversity_penalty: _Optional[float] = ..., return_alternatives: bool = ..., min_alternative_probability: _Optional[float] = ..., mbr_candidates: _Optional[int] = ..., repetition_guard: bool = ..., suppress_token_ids: _Optional[_Iterable[int]] = ..., suppress_sequences: _Optional[_Iterable[str]] = ..., glossary: _Optional[_Iterable[_Union[GlossaryEntry, _Mapping]]] = ..., never_say: _Optional[_Iterable[str]] = ..., coverage_penalty: _Optional[float] = ..., replace_unknowns: bool = ..., word_penalty: _Optional[float] = ..., shrinking_beam: bool = ...) -> None: ...
+    def __init__(self, beam_size: _Optional[int] = ..., num_hypotheses: _Optional[int] = ..., length_penalty: _Optional[float] = ..., early_stopping: _Optional[_Union[EarlyStopping, str]] = ..., min_length: _Optional[int] = ..., max_length: _Optional[int] = ..., max_length_ratio: _Optional[float] = ..., no_repeat_ngram_size: _Optional[int] = ..., repetition_penalty: _Optional[float] = ..., renormalize_logits: bool = ..., sampling: _Optional[_Union[Sampling, _Mapping]] = ..., length_normalization: _Optional[_Union[LengthNormalization, str]] = ..., patience: _Optional[float] = ..., min_length_ratio: _Optional[float] = ..., disable_unk: bool = ..., forced_bos_token_id: _Optional[int] = ..., forced_eos_token_id: _Optional[int] = ..., beam_groups: _Optional[int] = ..., diversity_penalty: _Optional[float] = ..., return_alternatives: bool = ..., min_alternative_probability: _Optional[float] = ..., mbr_candidates: _Optional[int] = ..., repetition_guard: bool = ..., suppress_token_ids: _Optional[_Iterable[int]] = ..., suppress_sequences: _Optional[_Iterable[str]] = ..., glossary: _Optional[_Iterable[_Union[GlossaryEntry, _Mapping]]] = ..., never_say: _Optional[_Iterable[str]] = ..., coverage_penalty: _Optional[float] = ..., replace_unknowns: bool = ..., word_penalty: _Optional[float] = ..., shrinking_beam: bool = ..., glossary_max_loss: _Optional[float] = ...) -> None: ...
+
+class DeleteGlossaryRequest(_message.Message):
+    __slots__ = ["id"]
+    ID_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    def __init__(self, id: _Optional[str] = ...) -> None: ...
+
+class DeleteGlossaryResponse(_message.Message):
+    __slots__ = []
+    def __init__(self) -> None: ...
 
 class DetectLanguageRequest(_message.Message):
     __slots__ = ["contents", "markup"]
@@ -283,19 +302,61 @@ class FinishedSentence(_message.Message):
     text: str
     def __init__(self, index: _Optional[int] = ..., sentences: _Optional[int] = ..., text: _Optional[str] = ..., span: _Optional[_Union[SentenceSpan, _Mapping]] = ..., score: _Optional[float] = ..., finish_reason: _Optional[_Union[FinishReason, str]] = ...) -> None: ...
 
+class GetGlossaryRequest(_message.Message):
+    __slots__ = ["id"]
+    ID_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    def __init__(self, id: _Optional[str] = ...) -> None: ...
+
 class GetModelRequest(_message.Message):
     __slots__ = ["name"]
     NAME_FIELD_NUMBER: _ClassVar[int]
     name: str
     def __init__(self, name: _Optional[str] = ...) -> None: ...
 
+class Glossary(_message.Message):
+    __slots__ = ["create_time", "dictionaries", "id", "name", "read_only", "shared", "version"]
+    CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
+    DICTIONARIES_FIELD_NUMBER: _ClassVar[int]
+    ID_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    READ_ONLY_FIELD_NUMBER: _ClassVar[int]
+    SHARED_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    create_time: _timestamp_pb2.Timestamp
+    dictionaries: _containers.RepeatedCompositeFieldContainer[GlossaryDictionary]
+    id: str
+    name: str
+    read_only: bool
+    shared: bool
+    version: int
+    def __init__(self, id: _Optional[str] = ..., name: _Optional[str] = ..., shared: bool = ..., version: _Optional[int] = ..., create_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., dictionaries: _Optional[_Iterable[_Union[GlossaryDictionary, _Mapping]]] = ..., read_only: bool = ...) -> None: ...
+
+class GlossaryDictionary(_message.Message):
+    __slots__ = ["entries", "entry_count", "source_language", "target_language"]
+    ENTRIES_FIELD_NUMBER: _ClassVar[int]
+    ENTRY_COUNT_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_LANGUAGE_FIELD_NUMBER: _ClassVar[int]
+    TARGET_LANGUAGE_FIELD_NUMBER: _ClassVar[int]
+    entries: _containers.RepeatedCompositeFieldContainer[GlossaryEntry]
+    entry_count: int
+    source_language: str
+    target_language: str
+    def __init__(self, source_language: _Optional[str] = ..., target_language: _Optional[str] = ..., entries: _Optional[_Iterable[_Union[GlossaryEntry, _Mapping]]] = ..., entry_count: _Optional[int] = ...) -> None: ...
+
 class GlossaryEntry(_message.Message):
-    __slots__ = ["source", "target"]
+    __slots__ = ["ignore_case", "inflect", "source", "target", "targets"]
+    IGNORE_CASE_FIELD_NUMBER: _ClassVar[int]
+    INFLECT_FIELD_NUMBER: _ClassVar[int]
     SOURCE_FIELD_NUMBER: _ClassVar[int]
+    TARGETS_FIELD_NUMBER: _ClassVar[int]
     TARGET_FIELD_NUMBER: _ClassVar[int]
+    ignore_case: bool
+    inflect: bool
     source: str
     target: str
-    def __init__(self, source: _Optional[str] = ..., target: _Optional[str] = ...) -> None: ...
+    targets: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, source: _Optional[str] = ..., target: _Optional[str] = ..., targets: _Optional[_Iterable[str]] = ..., ignore_case: bool = ..., inflect: bool = ...) -> None: ...
 
 class HeadAttention(_message.Message):
     __slots__ = ["head", "kind", "layer", "probabilities", "query_begin", "query_end", "source_begin", "source_end"]
@@ -356,6 +417,16 @@ class LanguagePair(_message.Message):
     source: str
     target: str
     def __init__(self, source: _Optional[str] = ..., target: _Optional[str] = ...) -> None: ...
+
+class ListGlossariesRequest(_message.Message):
+    __slots__ = []
+    def __init__(self) -> None: ...
+
+class ListGlossariesResponse(_message.Message):
+    __slots__ = ["glossaries"]
+    GLOSSARIES_FIELD_NUMBER: _ClassVar[int]
+    glossaries: _containers.RepeatedCompositeFieldContainer[Glossary]
+    def __init__(self, glossaries: _Optional[_Iterable[_Union[Glossary, _Mapping]]] = ...) -> None: ...
 
 class ListModelsRequest(_message.Message):
     __slots__ = []
@@ -518,6 +589,14 @@ class Quality(_message.Message):
     min_log_prob: float
     perplexity: float
     def __init__(self, mean_log_prob: _Optional[float] = ..., min_log_prob: _Optional[float] = ..., perplexity: _Optional[float] = ..., literals: _Optional[_Iterable[_Union[LiteralFault, _Mapping]]] = ...) -> None: ...
+
+class ReplaceGlossaryRequest(_message.Message):
+    __slots__ = ["glossary", "id"]
+    GLOSSARY_FIELD_NUMBER: _ClassVar[int]
+    ID_FIELD_NUMBER: _ClassVar[int]
+    glossary: Glossary
+    id: str
+    def __init__(self, id: _Optional[str] = ..., glossary: _Optional[_Union[Glossary, _Mapping]] = ...) -> None: ...
 
 class Sampling(_message.Message):
     __slots__ = ["epsilon_cutoff", "min_p", "seed", "temperature", "top_k", "top_p", "typical_p"]
@@ -688,8 +767,9 @@ class TranslateDocumentResponse(_message.Message):
     def __init__(self, progress: _Optional[_Union[DocumentProgress, _Mapping]] = ..., chunk: _Optional[bytes] = ..., report: _Optional[_Union[DocumentReport, _Mapping]] = ...) -> None: ...
 
 class TranslateRequest(_message.Message):
-    __slots__ = ["contents", "literals", "markup", "markup_options", "model", "options", "output", "priority", "sentence_splitting", "source_language", "target_language", "target_prefixes", "truncation"]
+    __slots__ = ["contents", "glossary_ids", "literals", "markup", "markup_options", "model", "options", "output", "priority", "sentence_splitting", "source_language", "target_language", "target_prefixes", "truncation"]
     CONTENTS_FIELD_NUMBER: _ClassVar[int]
+    GLOSSARY_IDS_FIELD_NUMBER: _ClassVar[int]
     LITERALS_FIELD_NUMBER: _ClassVar[int]
     MARKUP_FIELD_NUMBER: _ClassVar[int]
     MARKUP_OPTIONS_FIELD_NUMBER: _ClassVar[int]
@@ -703,6 +783,7 @@ class TranslateRequest(_message.Message):
     TARGET_PREFIXES_FIELD_NUMBER: _ClassVar[int]
     TRUNCATION_FIELD_NUMBER: _ClassVar[int]
     contents: _containers.RepeatedScalarFieldContainer[str]
+    glossary_ids: _containers.RepeatedScalarFieldContainer[str]
     literals: Literals
     markup: Markup
     markup_options: MarkupOptions
@@ -715,7 +796,7 @@ class TranslateRequest(_message.Message):
     target_language: str
     target_prefixes: _containers.RepeatedScalarFieldContainer[str]
     truncation: Truncation
-    def __init__(self, contents: _Optional[_Iterable[str]] = ..., source_language: _Optional[str] = ..., target_language: _Optional[str] = ..., model: _Optional[str] = ..., options: _Optional[_Union[DecodingOptions, _Mapping]] = ..., output: _Optional[_Union[OutputOptions, _Mapping]] = ..., truncation: _Optional[_Union[Truncation, str]] = ..., sentence_splitting: _Optional[_Union[SentenceSplitting, str]] = ..., priority: _Optional[_Union[Priority, str]] = ..., target_prefixes: _Optional[_Iterable[str]] = ..., markup: _Optional[_Union[Markup, str]] = ..., markup_options: _Optional[_Union[MarkupOptions, _Mapping]] = ..., literals: _Optional[_Union[Literals, str]] = ...) -> None: ...
+    def __init__(self, contents: _Optional[_Iterable[str]] = ..., source_language: _Optional[str] = ..., target_language: _Optional[str] = ..., model: _Optional[str] = ..., options: _Optional[_Union[DecodingOptions, _Mapping]] = ..., output: _Optional[_Union[OutputOptions, _Mapping]] = ..., truncation: _Optional[_Union[Truncation, str]] = ..., sentence_splitting: _Optional[_Union[SentenceSplitting, str]] = ..., priority: _Optional[_Union[Priority, str]] = ..., target_prefixes: _Optional[_Iterable[str]] = ..., markup: _Optional[_Union[Markup, str]] = ..., markup_options: _Optional[_Union[MarkupOptions, _Mapping]] = ..., literals: _Optional[_Union[Literals, str]] = ..., glossary_ids: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class TranslateResponse(_message.Message):
     __slots__ = ["isa", "model", "model_label", "model_version", "timing", "translations"]
@@ -748,10 +829,11 @@ class TranslateStreamResponse(_message.Message):
     def __init__(self, content_index: _Optional[int] = ..., stable_text: _Optional[str] = ..., translation: _Optional[_Union[Translation, _Mapping]] = ..., sentence: _Optional[_Union[FinishedSentence, _Mapping]] = ..., summary: _Optional[_Union[TranslateResponse, _Mapping]] = ...) -> None: ...
 
 class Translation(_message.Message):
-    __slots__ = ["detected_language", "detection_confidence", "divided", "hypotheses", "sentences", "source_tokens", "truncated"]
+    __slots__ = ["detected_language", "detection_confidence", "divided", "glossary_unmet", "hypotheses", "sentences", "source_tokens", "truncated"]
     DETECTED_LANGUAGE_FIELD_NUMBER: _ClassVar[int]
     DETECTION_CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
     DIVIDED_FIELD_NUMBER: _ClassVar[int]
+    GLOSSARY_UNMET_FIELD_NUMBER: _ClassVar[int]
     HYPOTHESES_FIELD_NUMBER: _ClassVar[int]
     SENTENCES_FIELD_NUMBER: _ClassVar[int]
     SOURCE_TOKENS_FIELD_NUMBER: _ClassVar[int]
@@ -759,11 +841,24 @@ class Translation(_message.Message):
     detected_language: str
     detection_confidence: float
     divided: bool
+    glossary_unmet: _containers.RepeatedCompositeFieldContainer[UnmetTerm]
     hypotheses: _containers.RepeatedCompositeFieldContainer[Hypothesis]
     sentences: _containers.RepeatedCompositeFieldContainer[SentenceSpan]
     source_tokens: int
     truncated: bool
-    def __init__(self, hypotheses: _Optional[_Iterable[_Union[Hypothesis, _Mapping]]] = ..., source_tokens: _Optional[int] = ..., truncated: bool = ..., divided: bool = ..., sentences: _Optional[_Iterable[_Union[SentenceSpan, _Mapping]]] = ..., detected_language: _Optional[str] = ..., detection_confidence: _Optional[float] = ...) -> None: ...
+    def __init__(self, hypotheses: _Optional[_Iterable[_Union[Hypothesis, _Mapping]]] = ..., source_tokens: _Optional[int] = ..., truncated: bool = ..., divided: bool = ..., sentences: _Optional[_Iterable[_Union[SentenceSpan, _Mapping]]] = ..., glossary_unmet: _Optional[_Iterable[_Union[UnmetTerm, _Mapping]]] = ..., detected_language: _Optional[str] = ..., detection_confidence: _Optional[float] = ...) -> None: ...
+
+class UnmetTerm(_message.Message):
+    __slots__ = ["glossary_id", "source", "source_begin", "source_end"]
+    GLOSSARY_ID_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_BEGIN_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_END_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    glossary_id: str
+    source: str
+    source_begin: int
+    source_end: int
+    def __init__(self, glossary_id: _Optional[str] = ..., source: _Optional[str] = ..., source_begin: _Optional[int] = ..., source_end: _Optional[int] = ...) -> None: ...
 
 class WordLink(_message.Message):
     __slots__ = ["probability", "source_begin", "source_end", "target_begin", "target_end"]

@@ -374,3 +374,243 @@ class ModelService(object):
             dragoman_dot_v1_dot_translation__pb2.Model.FromString,
             options, channel_credentials,
             insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+
+class GlossaryServiceStub(object):
+    """Glossaries that the server keeps (--glossaries).  A principal sees its own and those that are shared;
+    of any other there is no trace: NOT_FOUND.  It changes only its own: FAILED_PRECONDITION for one that
+    is shared.  If the server keeps none, every method is FAILED_PRECONDITION.  See docs/glossaries.md.
+    """
+
+    def __init__(self, channel):
+        """Constructor.
+
+        Args:
+            channel: A grpc.Channel.
+        """
+        self.CreateGlossary = channel.unary_unary(
+                '/dragoman.v1.GlossaryService/CreateGlossary',
+                request_serializer=dragoman_dot_v1_dot_translation__pb2.CreateGlossaryRequest.SerializeToString,
+                response_deserializer=dragoman_dot_v1_dot_translation__pb2.Glossary.FromString,
+                )
+        self.GetGlossary = channel.unary_unary(
+                '/dragoman.v1.GlossaryService/GetGlossary',
+                request_serializer=dragoman_dot_v1_dot_translation__pb2.GetGlossaryRequest.SerializeToString,
+                response_deserializer=dragoman_dot_v1_dot_translation__pb2.Glossary.FromString,
+                )
+        self.ListGlossaries = channel.unary_unary(
+                '/dragoman.v1.GlossaryService/ListGlossaries',
+                request_serializer=dragoman_dot_v1_dot_translation__pb2.ListGlossariesRequest.SerializeToString,
+                response_deserializer=dragoman_dot_v1_dot_translation__pb2.ListGlossariesResponse.FromString,
+                )
+        self.GetGlossaryEntries = channel.unary_unary(
+                '/dragoman.v1.GlossaryService/GetGlossaryEntries',
+                request_serializer=dragoman_dot_v1_dot_translation__pb2.GetGlossaryRequest.SerializeToString,
+                response_deserializer=dragoman_dot_v1_dot_translation__pb2.Glossary.FromString,
+                )
+        self.ReplaceGlossary = channel.unary_unary(
+                '/dragoman.v1.GlossaryService/ReplaceGlossary',
+                request_serializer=dragoman_dot_v1_dot_translation__pb2.ReplaceGlossaryRequest.SerializeToString,
+                response_deserializer=dragoman_dot_v1_dot_translation__pb2.Glossary.FromString,
+                )
+        self.DeleteGlossary = channel.unary_unary(
+                '/dragoman.v1.GlossaryService/DeleteGlossary',
+                request_serializer=dragoman_dot_v1_dot_translation__pb2.DeleteGlossaryRequest.SerializeToString,
+                response_deserializer=dragoman_dot_v1_dot_translation__pb2.DeleteGlossaryResponse.FromString,
+                )
+
+
+class GlossaryServiceServicer(object):
+    """Glossaries that the server keeps (--glossaries).  A principal sees its own and those that are shared;
+    of any other there is no trace: NOT_FOUND.  It changes only its own: FAILED_PRECONDITION for one that
+    is shared.  If the server keeps none, every method is FAILED_PRECONDITION.  See docs/glossaries.md.
+    """
+
+    def CreateGlossary(self, request, context):
+        """Stores a glossary, under an id that the server chooses.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetGlossary(self, request, context):
+        """One glossary, without its entries.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListGlossaries(self, request, context):
+        """All that the caller sees, without their entries, the oldest first.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetGlossaryEntries(self, request, context):
+        """One glossary with its entries.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ReplaceGlossary(self, request, context):
+        """Puts a new version in the place of a glossary, at once and as a whole.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def DeleteGlossary(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+
+def add_GlossaryServiceServicer_to_server(servicer, server):
+    rpc_method_handlers = {
+            'CreateGlossary': grpc.unary_unary_rpc_method_handler(
+                    servicer.CreateGlossary,
+                    request_deserializer=dragoman_dot_v1_dot_translation__pb2.CreateGlossaryRequest.FromString,
+                    response_serializer=dragoman_dot_v1_dot_translation__pb2.Glossary.SerializeToString,
+            ),
+            'GetGlossary': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetGlossary,
+                    request_deserializer=dragoman_dot_v1_dot_translation__pb2.GetGlossaryRequest.FromString,
+                    response_serializer=dragoman_dot_v1_dot_translation__pb2.Glossary.SerializeToString,
+            ),
+            'ListGlossaries': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListGlossaries,
+                    request_deserializer=dragoman_dot_v1_dot_translation__pb2.ListGlossariesRequest.FromString,
+                    response_serializer=dragoman_dot_v1_dot_translation__pb2.ListGlossariesResponse.SerializeToString,
+            ),
+            'GetGlossaryEntries': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetGlossaryEntries,
+                    request_deserializer=dragoman_dot_v1_dot_translation__pb2.GetGlossaryRequest.FromString,
+                    response_serializer=dragoman_dot_v1_dot_translation__pb2.Glossary.SerializeToString,
+            ),
+            'ReplaceGlossary': grpc.unary_unary_rpc_method_handler(
+                    servicer.ReplaceGlossary,
+                    request_deserializer=dragoman_dot_v1_dot_translation__pb2.ReplaceGlossaryRequest.FromString,
+                    response_serializer=dragoman_dot_v1_dot_translation__pb2.Glossary.SerializeToString,
+            ),
+            'DeleteGlossary': grpc.unary_unary_rpc_method_handler(
+                    servicer.DeleteGlossary,
+                    request_deserializer=dragoman_dot_v1_dot_translation__pb2.DeleteGlossaryRequest.FromString,
+                    response_serializer=dragoman_dot_v1_dot_translation__pb2.DeleteGlossaryResponse.SerializeToString,
+            ),
+    }
+    generic_handler = grpc.method_handlers_generic_handler(
+            'dragoman.v1.GlossaryService', rpc_method_handlers)
+    server.add_generic_rpc_handlers((generic_handler,))
+
+
+ # This class is part of an EXPERIMENTAL API.
+class GlossaryService(object):
+    """Glossaries that the server keeps (--glossaries).  A principal sees its own and those that are shared;
+    of any other there is no trace: NOT_FOUND.  It changes only its own: FAILED_PRECONDITION for one that
+    is shared.  If the server keeps none, every method is FAILED_PRECONDITION.  See docs/glossaries.md.
+    """
+
+    @staticmethod
+    def CreateGlossary(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/dragoman.v1.GlossaryService/CreateGlossary',
+            dragoman_dot_v1_dot_translation__pb2.CreateGlossaryRequest.SerializeToString,
+            dragoman_dot_v1_dot_translation__pb2.Glossary.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def GetGlossary(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/dragoman.v1.GlossaryService/GetGlossary',
+            dragoman_dot_v1_dot_translation__pb2.GetGlossaryRequest.SerializeToString,
+            dragoman_dot_v1_dot_translation__pb2.Glossary.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def ListGlossaries(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/dragoman.v1.GlossaryService/ListGlossaries',
+            dragoman_dot_v1_dot_translation__pb2.ListGlossariesRequest.SerializeToString,
+            dragoman_dot_v1_dot_translation__pb2.ListGlossariesResponse.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def GetGlossaryEntries(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/dragoman.v1.GlossaryService/GetGlossaryEntries',
+            dragoman_dot_v1_dot_translation__pb2.GetGlossaryRequest.SerializeToString,
+            dragoman_dot_v1_dot_translation__pb2.Glossary.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def ReplaceGlossary(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/dragoman.v1.GlossaryService/ReplaceGlossary',
+            dragoman_dot_v1_dot_translation__pb2.ReplaceGlossaryRequest.SerializeToString,
+            dragoman_dot_v1_dot_translation__pb2.Glossary.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def DeleteGlossary(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/dragoman.v1.GlossaryService/DeleteGlossary',
+            dragoman_dot_v1_dot_translation__pb2.DeleteGlossaryRequest.SerializeToString,
+            dragoman_dot_v1_dot_translation__pb2.DeleteGlossaryResponse.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)

@@ -1,0 +1,258 @@
+#include "server/glossaries/glossary_text.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "engine/base/status.h"
+#include "engine/base/utf8.h"
+#include "engine/text/language_tag.h"
+
+namespace dragoman {
+namespace {
+
+constexpr size_t kMaxName = 256;           // bytes
+constexpr size_t kMaxTerm = 1024;          // bytes
+constexpr size_t kMaxForms = 32;           // of an entry
+constexpr size_t kMaxDictionaries = 1000;  // dictionaries
+
+// What the lines that are read next belong to.
+struct Context {
+  LanguagePair languages;
+  bool ignore_case = false;
+  bool inflect = false;
+};
+
+absl::Status ReadLanguages(const std::string& value, LanguagePair* languages) {
+  const std::vector<std::string> tags = absl::StrSplit(value, ' ', absl::SkipEmpty());
+  if (tags.size() > 2) return absl::InvalidArgumentError("languages: want two tags, such as en de");
+  const auto tag = [&](size_t i) {
+    return i < tags.size() && tags[i] != "*" ? tags[i] : std::string();
+  };
+  *languages = {tag(0), tag(1)};
+  return absl::OkStatus();
+}
+
+// Takes what a comment says; one that says nothing of ours is ignored.
+absl::Status ReadComment(const std::string& comment, GlossaryText* glossary, Context* context) {
+  const std::pair<std::string, std::string> both = absl::StrSplit(comment, absl::MaxSplits(':', 1));
+  const std::string key(absl::StripAsciiWhitespace(both.first));
+  const std::string value(absl::StripAsciiWhitespace(both.second));
+  std::string error;
+  if (key == "name") {
+    glossary->name = value;
+  } else if (key == "owner") {
+    glossary->owner = value;
+  } else if (key == "shared") {
+    glossary->shared = value == "yes";
+  } else if (key == "case") {
+    context->ignore_case = value == "ignore";
+  } else if (key == "forms") {
+    context->inflect = value == "endings";
+  } else if (key == "languages") {
+    return ReadLanguages(value, &context->languages);
+  } else if (key == "version" && !absl::SimpleAtoi(value, &glossary->version)) {
+    return absl::InvalidArgumentError("version: want a number");
+  } else if (key == "created" &&
+             !absl::ParseTime(absl::RFC3339_full, value, &glossary->created, &error)) {
+    return absl::InvalidArgumentError("created: want a time, such as 2026-01-31T12:00:00Z");
+  }
+  return absl::OkStatus();
+}
+
+GlossaryEntry ReadEntry(std::vector<std::string> fields, const Context& context) {
+  GlossaryEntry entry = {.source = std::move(fields[0]),
+                         .ignore_case = context.ignore_case,
+                         .inflect = context.inflect};
+  for (size_t i = 1; i < fields.size(); ++i) {
+    if (!fields[i].empty()) entry.targets.push_back(std::move(fields[i]));
+  }
+  return entry;
+}
+
+absl::Status CheckTerm(const std::string& field, const std::string& term) {
+  if (!IsValidUtf8(term)) return InvalidField(field, "is not valid UTF-8");
+  if (StripWhiteSpace(term).empty()) return InvalidField(field, "is empty, want a phrase");
+  if (term.size() > kMaxTerm) {
+    return InvalidField(field, absl::StrCat("has ", term.size(), " bytes, the most is ", kMaxTerm));
+  }
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; };
+  if (std::any_of(term.begin(), term.end(), is_control)) {
+    return InvalidField(field, "has a tab, a line break or another control character");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckEntry(const std::string& field, const GlossaryEntry& entry) {
+  RETURN_IF_ERROR(CheckTerm(field + ".source", entry.source));
+  if (entry.targets.size() > kMaxForms) {
+    return InvalidField(field + ".targets",
+                        absl::StrCat("are ", entry.targets.size(), ", the most is ", kMaxForms));
+  }
+  for (const std::string& target : entry.targets) {
+    RETURN_IF_ERROR(CheckTerm(field + ".targets", target));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckLanguages(const std::string& field, const LanguagePair& languages) {
+  for (const auto& [name, tag] : {std::pair(".source_language", &languages.source),
+                                  std::pair(".target_language", &languages.target)}) {
+    const auto is_plain = [](char c) { return absl::ascii_isalnum(c) || c == '-' || c == '_'; };
+    if (tag->empty()) continue;
+    if (!std::all_of(tag->begin(), tag->end(), is_plain) || !ParseLanguage(*tag).has_value()) {
+      return InvalidField(field + name, "is not a language");
+    }
+  }
+  return absl::OkStatus();
+}
+
+// A source or a line that must not be taken for a comment.
+std::string Escaped(const std::string& source) {
+  return absl::StartsWith(source, "#") || absl::StartsWith(source, "\\") ? "\\" + source : source;
+}
+
+}  // namespace
+
+std::vector<std::string> ReadTableLine(char separator, std::string_view* text) {
+  std::vector<std::string> fields(1);
+  const bool may_quote = separator == ',';
+  bool quoted = false;
+  size_t i = 0;
+  for (; i < text->size() && (quoted || (*text)[i] != '\n'); ++i) {
+    const char c = (*text)[i];
+    if (c == '"' && quoted && i + 1 < text->size() && (*text)[i + 1] == '"') {
+      fields.back() += c;
+      ++i;
+    } else if (c == '"' && may_quote) {
+      quoted = !quoted;
+    } else if (c == separator && !quoted) {
+      fields.emplace_back();
+    } else {
+      fields.back() += c;
+    }
+  }
+  text->remove_prefix(std::min(i + 1, text->size()));
+  for (std::string& field : fields) field = std::string(StripWhiteSpace(field));
+  return fields;
+}
+
+absl::StatusOr<GlossaryText> ParseGlossary(const std::string& text, char separator) {
+  GlossaryText glossary;
+  Context context;
+  if (!IsValidUtf8(text)) return absl::InvalidArgumentError("is not valid UTF-8");
+  std::string_view rest = text;
+  if (rest.starts_with(kByteOrderMark)) rest.remove_prefix(kByteOrderMark.size());
+  for (int number = 1; !rest.empty(); ++number) {
+    absl::Status status;
+    if (rest.starts_with('#')) {
+      const size_t end = std::min(rest.find('\n'), rest.size());
+      status = ReadComment(std::string(rest.substr(1, end - 1)), &glossary, &context);
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    } else {
+      if (separator == '\t' && rest.starts_with('\\')) rest.remove_prefix(1);
+      std::vector<std::string> fields = ReadTableLine(separator, &rest);
+      if (fields.size() == 1 && fields[0].empty()) continue;
+      GlossaryEntry entry = ReadEntry(std::move(fields), context);
+      status = CheckEntry("entry", entry);
+      if (status.ok()) {
+        DictionaryFor(context.languages, &glossary).entries.push_back(std::move(entry));
+      }
+    }
+    if (!status.ok()) return Annotate(status, absl::StrCat("line ", number, ": "));
+  }
+  RETURN_IF_ERROR(CheckGlossary(glossary));
+  return glossary;
+}
+
+std::string WriteGlossary(const GlossaryText& glossary) {
+  std::string text = absl::StrCat("# name: ", glossary.name, "\n");
+  if (!glossary.owner.empty()) absl::StrAppend(&text, "# owner: ", glossary.owner, "\n");
+  if (glossary.shared) absl::StrAppend(&text, "# shared: yes\n");
+  absl::StrAppend(&text, "# version: ", glossary.version, "\n# created: ",
+                  absl::FormatTime(absl::RFC3339_full, glossary.created, absl::UTCTimeZone()),
+                  "\n");
+  bool ignore_case = false, inflect = false;
+  for (const GlossaryDictionary& dictionary : glossary.dictionaries) {
+    const auto& [source, target] = dictionary.languages;
+    absl::StrAppend(&text, "# languages: ", source.empty() ? "*" : source, " ",
+                    target.empty() ? "*" : target, "\n");
+    for (const GlossaryEntry& entry : dictionary.entries) {
+      if (entry.ignore_case != ignore_case) {
+        ignore_case = entry.ignore_case;
+        absl::StrAppend(&text, "# case: ", ignore_case ? "ignore" : "match", "\n");
+      }
+      if (entry.inflect != inflect) {
+        inflect = entry.inflect;
+        absl::StrAppend(&text, "# forms: ", inflect ? "endings" : "given", "\n");
+      }
+      absl::StrAppend(&text, Escaped(entry.source));
+      for (const std::string& target_form : entry.targets) {
+        absl::StrAppend(&text, "\t", target_form);
+      }
+      text += '\n';
+    }
+  }
+  return text;
+}
+
+absl::Status CheckGlossary(const GlossaryText& glossary) {
+  if (!glossary.name.empty()) RETURN_IF_ERROR(CheckTerm("glossary.name", glossary.name));
+  if (glossary.name.size() > kMaxName) {
+    return InvalidField("glossary.name", absl::StrCat("has ", glossary.name.size(),
+                                                      " bytes, the most is ", kMaxName));
+  }
+  if (!glossary.owner.empty()) RETURN_IF_ERROR(CheckTerm("principal", glossary.owner));
+  size_t entries = 0;
+  if (glossary.dictionaries.size() > kMaxDictionaries) {
+    return InvalidField("glossary.dictionaries", absl::StrCat("are ", glossary.dictionaries.size(),
+                                                              ", the most is ", kMaxDictionaries));
+  }
+  for (size_t d = 0; d < glossary.dictionaries.size(); ++d) {
+    const GlossaryDictionary& dictionary = glossary.dictionaries[d];
+    const std::string field = absl::StrCat("glossary.dictionaries[", d, "]");
+    RETURN_IF_ERROR(CheckLanguages(field, dictionary.languages));
+    for (size_t before = 0; before < d; ++before) {
+      if (glossary.dictionaries[before].languages == dictionary.languages) {
+        return InvalidField(field, absl::StrCat("has the languages of dictionaries[", before, "]"));
+      }
+    }
+    entries += dictionary.entries.size();
+    if (entries > kMaxGlossaryEntries) {
+      return InvalidField(field + ".entries",
+                          absl::StrCat("are too many, the most is ", kMaxGlossaryEntries));
+    }
+    for (size_t e = 0; e < dictionary.entries.size(); ++e) {
+      RETURN_IF_ERROR(CheckEntry(absl::StrCat(field, ".entries[", e, "]"), dictionary.entries[e]));
+    }
+  }
+  return absl::OkStatus();
+}
+
+void TidyGlossary(GlossaryText* glossary) {
+  const auto tidy = [](std::string* text) {
+    if (IsValidUtf8(*text)) *text = std::string(StripWhiteSpace(*text));
+  };
+  tidy(&glossary->name);
+  for (GlossaryDictionary& dictionary : glossary->dictionaries) {
+    for (GlossaryEntry& entry : dictionary.entries) {
+      tidy(&entry.source);
+      for (std::string& target : entry.targets) tidy(&target);
+    }
+  }
+}
+
+GlossaryDictionary& DictionaryFor(const LanguagePair& languages, GlossaryText* glossary) {
+  for (GlossaryDictionary& dictionary : glossary->dictionaries) {
+    if (dictionary.languages == languages) return dictionary;
+  }
+  return glossary->dictionaries.emplace_back(GlossaryDictionary{languages, {}});
+}
+
+}  // namespace dragoman

@@ -1,0 +1,73 @@
+// A stored glossary as text: lines of a source and its targets, separated by tabs, and comments
+// that say what the file and the lines after them are.
+//
+//   # name: Weather
+//   # owner: alice
+//   # version: 3
+//   # languages: en de
+//   weather	Wetter	Wetters
+//   # case: ignore
+//   Gore-Tex
+//   # forms: endings
+//   house	Haus
+//
+// A line without a target is of something that is not translated.  A source that begins with # or a
+// backslash is written with a backslash in front of it.  Every such comment may be left out: then
+// the glossary is for everybody and for any languages, case matters, and targets have the forms
+// that are given.  Others may write it with commas (CSV, RFC 4180) or as TBX (tbx.h).
+
+#ifndef DRAGOMAN_SERVER_GLOSSARIES_GLOSSARY_TEXT_H_
+#define DRAGOMAN_SERVER_GLOSSARIES_GLOSSARY_TEXT_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "engine/terms.h"
+
+namespace dragoman {
+
+// Entries for a pair of languages, as BCP-47 tags; "": any.
+struct GlossaryDictionary {
+  LanguagePair languages;
+  std::vector<GlossaryEntry> entries;
+};
+
+struct GlossaryText {
+  std::string name;
+  std::string owner;    // a principal; "": nobody, so it is for everybody
+  bool shared = false;  // others may use and read it, too
+  int64_t version = 1;  // how often it was written
+  absl::Time created = absl::UnixEpoch();
+  std::vector<GlossaryDictionary> dictionaries;  // of different languages
+};
+
+inline constexpr size_t kMaxGlossaryEntries = 100'000;
+
+// INVALID_ARGUMENT names the line.  The separator is a tab or, of CSV, a comma.
+absl::StatusOr<GlossaryText> ParseGlossary(const std::string& text, char separator = '\t');
+
+// The fields of a line of a table, without white space around them; moves *text past it.  With
+// commas, a field may be in quotes, and go on over several lines.
+std::vector<std::string> ReadTableLine(char separator, std::string_view* text);
+
+// REQUIRES: CheckGlossary is OK.
+std::string WriteGlossary(const GlossaryText& glossary);
+
+// INVALID_ARGUMENT with the field, such as "glossary.dictionaries[0].entries[7].source", if it
+// cannot be stored.
+absl::Status CheckGlossary(const GlossaryText& glossary);
+
+// Removes white space around the name and all terms, which a file does not keep.
+void TidyGlossary(GlossaryText* glossary);
+
+// The entries of some languages, to which more may be added; new ones if there are none yet.
+GlossaryDictionary& DictionaryFor(const LanguagePair& languages, GlossaryText* glossary);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_SERVER_GLOSSARIES_GLOSSARY_TEXT_H_

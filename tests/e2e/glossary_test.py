@@ -1,0 +1,105 @@
+"""Stored glossaries of a whole server: the command, files that others put there, and ends without warning."""
+
+import os
+import subprocess
+import tempfile
+import threading
+import unittest
+
+import grpc
+from harness import CLIENT, FLOAT32, await_true, pb, pb_grpc, serve
+
+
+class GlossaryTest(unittest.TestCase):
+
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.root = directory.name
+        self.glossaries = os.path.join(self.root, "glossaries")
+
+    def serve(self):
+        server = serve(self, *FLOAT32, "--glossaries", self.glossaries)
+        server.glossaries = pb_grpc.GlossaryServiceStub(server.channel)
+        return server
+
+    def test_the_command_stores_and_uses_a_glossary(self):
+        server = self.serve()
+
+        def dragoman(*arguments):
+            *command, last = arguments
+            ended = subprocess.run([CLIENT, *command, "--server", server.grpc_address, last], capture_output=True,
+                                   text=True, timeout=120)
+            self.assertEqual(ended.returncode, 0, ended.stderr)
+            return ended.stdout
+
+        path = os.path.join(self.root, "terms.tsv")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("house\tHeim\tHeims\nLondon\n")
+        made = dragoman("glossary", "create", "-s", "en", "-t", "de", "--name", "Houses", path)
+        self.assertRegex(made, r"Houses +en-de +2 +1 ")
+        name = made.splitlines()[1].split()[0]
+        self.assertIn(name, dragoman("glossary", "list", "--output=json"))
+        self.assertEqual(dragoman("glossary", "get", name), "house\tHeim\tHeims\nLondon\n")
+        text = dragoman("translate", "--glossary-max-loss", "100", "--glossary-id", name, "The house is old.")
+        self.assertRegex(text, r"\bHeims?\b")
+        self.assertRegex(dragoman("glossary", "create", "--replace", name, path), rf"{name} .* 2 ")
+        dragoman("glossary", "delete", name)
+        self.assertNotIn(name, dragoman("glossary", "list", "--output=json"))
+
+    def test_a_file_that_somebody_puts_there_is_used(self):
+        server = self.serve()
+        with open(os.path.join(self.root, "new"), "w", encoding="utf-8") as file:
+            file.write("house\tHeim\n")
+        os.rename(os.path.join(self.root, "new"), os.path.join(self.glossaries, "houses.tsv"))
+
+        def is_used():
+            try:
+                answer = server.translate("The house is old.", glossary_ids=["houses"],
+                                          options=pb.DecodingOptions(glossary_max_loss=100))
+            except grpc.RpcError as error:
+                self.assertEqual(error.code(), grpc.StatusCode.NOT_FOUND)
+                return False
+            self.assertIn("Heim", answer.translations[0].hypotheses[0].text)
+            return True
+
+        await_true(is_used, "the glossary is found")
+
+    def test_a_server_that_is_killed_has_whole_glossaries(self):
+        """Whatever was answered is there, and what was not is there as a whole or not at all."""
+        entries = [pb.GlossaryEntry(source=f"house {i}", target="Haus") for i in range(5000)]
+        answered, version = set(), {}
+        for turn in range(4):
+            server = self.serve()
+            listed = server.glossaries.ListGlossaries(pb.ListGlossariesRequest(), timeout=60).glossaries
+            self.assertLessEqual(answered, {glossary.id for glossary in listed})
+            for glossary in listed:
+                self.assertEqual(glossary.dictionaries[0].entry_count, 5000)
+                self.assertGreaterEqual(glossary.version, version.get(glossary.id, 1))
+            if turn == 3:
+                break
+            enough = threading.Event()
+
+            def write():
+                glossary = pb.Glossary(name="x", dictionaries=[pb.GlossaryDictionary(entries=entries)])
+                try:
+                    while True:
+                        made = server.glossaries.CreateGlossary(pb.CreateGlossaryRequest(glossary=glossary))
+                        answered.add(made.id)
+                        made = server.glossaries.ReplaceGlossary(
+                            pb.ReplaceGlossaryRequest(id=made.id, glossary=glossary))
+                        version[made.id] = made.version
+                        enough.set()
+                except grpc.RpcError:
+                    pass
+
+            writer = threading.Thread(target=write)
+            writer.start()
+            self.assertTrue(enough.wait(120))
+            server.kill()
+            writer.join(120)
+        self.assertGreaterEqual(len(answered), 3)
+
+
+if __name__ == "__main__":
+    unittest.main()

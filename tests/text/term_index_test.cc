@@ -1,0 +1,89 @@
+#include "engine/text/term_index.h"
+
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/text/words.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace dragoman {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// Each term that is found, and the text that it is found in.
+std::vector<std::pair<size_t, std::string>> Found(const std::vector<Term>& terms,
+                                                  const std::string& text) {
+  std::vector<std::pair<size_t, std::string>> found;
+  for (const TermMatch& match : TermIndex(terms).Find(text)) {
+    found.emplace_back(match.term, text.substr(match.span.begin, match.span.size()));
+  }
+  return found;
+}
+
+TEST(TermIndex, FindsTermsThatOverlap) {
+  EXPECT_THAT(Found({{"house"}, {"house boat"}, {"boat"}}, "My house boat’s old, a houseboat."),
+              ElementsAre(std::pair(0, "house"), std::pair(1, "house boat"), std::pair(2, "boat")));
+  EXPECT_THAT(Found({{"a b c d"}, {"b c"}, {"c"}}, "a b c e"),
+              ElementsAre(std::pair(1, "b c"), std::pair(2, "c")));
+}
+
+TEST(TermIndex, ReadsTextsAndTermsAlike) {
+  EXPECT_THAT(Found({{" New  York "}}, "In New\u00a0York and New\n York."),
+              ElementsAre(std::pair(0, "New\u00a0York"), std::pair(0, "New\n York")));
+  EXPECT_THAT(Found({{"driver's seat"}}, "the driver’s se\u00adat"),
+              ElementsAre(std::pair(0, "driver’s se\u00adat")));
+  EXPECT_THAT(Found({{"e\u2011mail"}}, "An e-mail"), ElementsAre(std::pair(0, "e-mail")));
+  EXPECT_THAT(Found({{""}, {"  "}}, "An e-mail"), IsEmpty());
+  EXPECT_THAT(Found({}, "An e-mail"), IsEmpty());
+}
+
+TEST(TermIndex, CaseCountsUnlessItIsIgnored) {
+  const std::vector<Term> terms = {{"Polish"}, {"polish"}, {"ÄRGER", true}, {"polish", true}};
+  EXPECT_THAT(Found(terms, "POLISH Polish"),
+              ElementsAre(std::pair(3, "POLISH"), std::pair(0, "Polish"), std::pair(3, "Polish")));
+  EXPECT_THAT(Found(terms, "polish ärger"),
+              ElementsAre(std::pair(1, "polish"), std::pair(3, "polish"), std::pair(2, "ärger")));
+}
+
+// A naive twin, over texts of very few letters.
+TEST(TermIndex, FindsWhatASearchForEachTermFinds) {
+  std::mt19937 random(7);
+  const auto text = [&](size_t most) {
+    std::string made;
+    for (size_t i = random() % (most + 1); i > 0; --i) {
+      made += std::vector<std::string>{"a", "b", " ", "家"}[random() % 4];
+    }
+    return made;
+  };
+  for (int round = 0; round < 500; ++round) {
+    std::vector<Term> terms;
+    for (int i = 0; i < 12; ++i) {
+      const std::string term = text(4);
+      const bool plain = term.find("  ") == term.npos && !term.starts_with(" ") &&
+                         !term.ends_with(" ") && !term.empty();
+      if (plain) terms.push_back({term});
+    }
+    const std::string all = text(30);
+    if (all.find("  ") != all.npos) continue;
+    std::vector<std::pair<size_t, size_t>> want, found;
+    for (size_t t = 0; t < terms.size(); ++t) {
+      const std::string& term = terms[t].text;
+      for (size_t i = all.find(term); i != all.npos; i = all.find(term, i + 1)) {
+        if (IsWholeWord(all, i, i + term.size())) want.emplace_back(t, i);
+      }
+    }
+    for (const TermMatch& match : TermIndex(terms).Find(all)) {
+      found.emplace_back(match.term, match.span.begin);
+      EXPECT_EQ(all.substr(match.span.begin, match.span.size()), terms[match.term].text);
+    }
+    EXPECT_THAT(found, ::testing::UnorderedElementsAreArray(want)) << all;
+  }
+}
+
+}  // namespace
+}  // namespace dragoman

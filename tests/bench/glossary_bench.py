@@ -285,7 +285,7 @@ def terms(bench, sentences):
         masked = [rest(text, s.noun) for s, text in zip(sentences, said)]
         print(f"{name:36} {100 * right / len(said):5.1f} % {100 * fits / len(said):5.1f} % {unmet:6} "
               f"{metrics.bleu(masked, [[r] for r in references]).score:7.2f} "
-              f"{metrics.chrf(masked, [[r] for r in references]):7.2f}")
+              f"{metrics.chrf(masked, references):7.2f}")
         for sentence, text in list(zip(sentences, said))[:FLAGS.show]:
             print(f"    {sentence.text} | {text} | {sentence.reference}")
 

@@ -39,13 +39,13 @@ class GlossaryTest(unittest.TestCase):
         made = dragoman("glossary", "create", "-s", "en", "-t", "de", "--name", "Houses", path)
         self.assertRegex(made, r"Houses +en-de +2 +1 ")
         name = made.splitlines()[1].split()[0]
-        self.assertIn(name, dragoman("glossary", "list", "--json"))
+        self.assertIn(name, dragoman("glossary", "list", "--output=json"))
         self.assertEqual(dragoman("glossary", "get", name), "house\tHeim\tHeims\nLondon\n")
         text = dragoman("translate", "--glossary-max-loss", "100", "--glossary-id", name, "The house is old.")
         self.assertRegex(text, r"\bHeims?\b")
         self.assertRegex(dragoman("glossary", "create", "--replace", name, path), rf"{name} .* 2 ")
         dragoman("glossary", "delete", name)
-        self.assertNotIn(name, dragoman("glossary", "list", "--json"))
+        self.assertNotIn(name, dragoman("glossary", "list", "--output=json"))
 
     def test_a_file_that_somebody_puts_there_is_used(self):
         server = self.serve()

@@ -19,6 +19,7 @@
 #include "server/http/stream_api.h"
 #include "server/net/process_limits.h"
 #include "server/observe/logging.h"
+#include "server/observe/process_stats.h"
 #include "server/send_traces.h"
 
 namespace dragoman {
@@ -105,12 +106,14 @@ Server::Server(const ServerOptions& options)
     : options_(WithWorkers(options)),
       answers_(options_.answers),
       metrics_(options_.pool.workers, options_.metrics_principals),
+      load_(options_.pool.workers, AvailableCores()),
       pool_(options_.pool, &metrics_),
       models_(options_.limits),
       documents_(options_.documents),
       translate_service_(&parts_),
       model_service_(&parts_),
-      glossary_service_(&parts_) {
+      glossary_service_(&parts_),
+      load_service_(&load_) {
   metrics_.Watch(&pool_);
   metrics_.WatchAnswers([this] { return answers_.bytes(); });
   if (options_.otlp_endpoint.empty()) return;
@@ -190,6 +193,7 @@ absl::Status Server::OpenPorts() {
             const absl::Time now = absl::Now();
             stored_documents_.Tidy(now);
             if (history_.Due(now)) history_.Add(now, metrics_.Samples());
+            load_.Look(now, Load());
           },
       .silence = [this] { return pool_.Call(absl::Now()); },
       .port = [this] { return serving_ ? grpc_->Probe(kProbeTimeout) : absl::OkStatus(); },
@@ -214,6 +218,15 @@ HttpPages Server::Pages() {
           .history = [this] { return history_.Json(absl::Now()); },
           .alive = [this] { return vitals_->alive(); },
           .ready = [this] { return Ready(); }};
+}
+
+LoadSample Server::Load() const {
+  const ProcessStats stats = ReadProcessStats();
+  LoadSample sample = {.totals = metrics_.Totals(),
+                       .memory = stats.resident_bytes / static_cast<double>(AvailableMemory()),
+                       .oldest_wait = pool_.StatsOf(Priority::kInteractive).oldest_wait};
+  sample.totals.cpu_seconds = stats.cpu_seconds;
+  return sample;
 }
 
 HttpCallbacks Server::CountedAnswers(const HttpRouter& router) {
@@ -298,6 +311,7 @@ absl::Status Server::LoadModels(ReadOptions read_again) {
             .principals = principals_.get(),
             .answers = &answers_,
             .tracer = tracer_.get(),
+            .load = &load_,
             .documents = &documents_,
             .stored_documents = &stored_documents_,
             .glossaries = glossaries_.get(),
@@ -318,8 +332,10 @@ absl::Status Server::StartGrpc() {
       .max_message_bytes = options_.max_message_bytes,
       .max_calls_per_connection = MaxCallsPerConnection(options_.pool),
       .reflection = options_.auth.tokens.empty(),
+      .channelz = options_.debug_services && admin_ == nullptr,
   };
-  return grpc_->Serve(grpc, {&translate_service_, &model_service_, &glossary_service_});
+  return grpc_->Serve(
+      grpc, {&translate_service_, &model_service_, &glossary_service_, &load_service_});
 }
 
 // The owner of a socket in the file system needs no certificate and sends no bytes over a network.
@@ -342,7 +358,8 @@ absl::Status Server::StartAdmin(std::function<void()> on_drain) {
                             .descriptors = admin_connections_,
                             .max_message_bytes = options_.max_message_bytes,
                             .max_calls_per_connection = kCalls,
-                            .reflection = options_.auth.tokens.empty()};
+                            .reflection = options_.auth.tokens.empty(),
+                            .channelz = options_.debug_services};
   return admin_->Serve(grpc, {admin_service_.get()});
 }
 

@@ -30,6 +30,7 @@
 #include "server/grpc/admin_service.h"
 #include "server/grpc/glossary_service.h"
 #include "server/grpc/grpc_port.h"
+#include "server/grpc/load_service.h"
 #include "server/grpc/model_service.h"
 #include "server/grpc/translate_service.h"
 #include "server/http/pages.h"
@@ -37,6 +38,7 @@
 #include "server/models/model_manager.h"
 #include "server/models/model_registry.h"
 #include "server/observe/history.h"
+#include "server/observe/load_meter.h"
 #include "server/observe/metrics.h"
 #include "server/observe/tracer.h"
 #include "server/observe/vitals.h"
@@ -93,6 +95,7 @@ class Server {
   void ServeHttp(const ConnectionRange& descriptors);
   absl::Status OpenMetricsPort(const ConnectionRange& descriptors);
   HttpPages Pages();
+  LoadSample Load() const;
   // Creates the series of all routes; the callbacks count their answers.
   HttpCallbacks CountedAnswers(const HttpRouter& router);
   absl::Status LoadModels(ReadOptions read_again);
@@ -109,6 +112,7 @@ class Server {
   std::unique_ptr<Tracer> tracer_;  // null: nothing is traced
   Metrics metrics_;
   History history_;
+  LoadMeter load_;
   WorkerPool pool_;
   ModelRegistry models_;
   std::unique_ptr<Principals> principals_;
@@ -121,6 +125,7 @@ class Server {
   TranslateService translate_service_;
   ModelService model_service_;
   GlossaryService glossary_service_;
+  LoadService load_service_;
   ConnectionRange connections_;
   std::unique_ptr<GrpcPort> grpc_;
   std::atomic<bool> loaded_ = false;  // whether parts_ is complete

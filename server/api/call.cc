@@ -89,6 +89,7 @@ CallEnd Call::End(const absl::Status& status) {
                              ? RetryAfterOf(status).value_or(RetryDelay(*parts_->pool, priority_))
                              : absl::ZeroDuration(),
           .request_id = request_id_,
+          .load = parts_->load == nullptr ? "" : parts_->load->report(),
           .held = ok ? Hold() : nullptr};
 }
 

@@ -23,6 +23,7 @@
 #include "server/auth/principals.h"
 #include "server/config/config.h"
 #include "server/models/model_registry.h"
+#include "server/observe/load_meter.h"
 #include "server/observe/metrics.h"
 #include "server/observe/trace.h"
 #include "server/observe/tracer.h"
@@ -40,7 +41,8 @@ struct ServerParts {
   Gate* gate = nullptr;
   Principals* principals = nullptr;
   AnswerBudget* answers = nullptr;
-  Tracer* tracer = nullptr;  // null: nothing is traced
+  Tracer* tracer = nullptr;         // null: nothing is traced
+  const LoadMeter* load = nullptr;  // null: nobody is told
   DocumentDesk* documents = nullptr;
   DocumentStore* stored_documents = nullptr;
   GlossaryStore* glossaries = nullptr;  // null: none are kept
@@ -68,6 +70,7 @@ struct CallEnd {
   absl::Status status;         // with a code and a message suitable for clients
   absl::Duration retry_delay;  // for RESOURCE_EXHAUSTED: how long to wait
   std::string request_id;
+  std::string load;  // of the server (LoadMeter::report)
   // Null after an error.  The transport sets the bytes of the answer, and keeps it until these are
   // sent.
   std::shared_ptr<HeldAnswer> held = nullptr;

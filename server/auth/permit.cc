@@ -1,12 +1,16 @@
 #include "server/auth/permit.h"
 
 #include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "engine/base/limit.h"
 #include "engine/base/status.h"
 #include "server/base/errors.h"
+#include "server/base/methods.h"
 
 namespace dragoman {
 namespace {
@@ -14,8 +18,6 @@ namespace {
 // Methods that only other APIs have, and the method whose right they need; "" is no right.
 constexpr std::pair<std::string_view, std::string_view> kOfOtherApis[] = {
     {"BreakSentence", "Tokenize"}, {"IssueToken", ""}};
-
-constexpr std::string_view kAdminService = "AdminService/";
 
 Quota TextsOf(int64_t per_minute) { return {.per_minute = static_cast<double>(per_minute)}; }
 
@@ -49,10 +51,9 @@ Permit Permit::OfOwner() {
 }
 
 absl::Status Permit::MayCall(std::string_view method) const {
-  if (method.substr(0, kAdminService.size()) == kAdminService) {
-    const std::string_view name = method.substr(kAdminService.size());
-    if (rights_ != nullptr && rights_->admin.contains(name)) return absl::OkStatus();
-    return MissingRight(principal_, "admin", std::string(name));
+  if (const std::optional<std::string_view> name = AdminMethodOf(method)) {
+    if (rights_ != nullptr && rights_->admin.contains(*name)) return absl::OkStatus();
+    return MissingRight(principal_, "admin", std::string(*name));
   }
   if (rights_ == nullptr || !rights_->methods.has_value()) return absl::OkStatus();
   for (const auto& [other, right] : kOfOtherApis) {

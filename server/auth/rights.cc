@@ -8,20 +8,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "server/base/methods.h"
 
 namespace dragoman {
 namespace {
 
-constexpr absl::string_view kApiMethods[] = {
-    "Translate",   "TranslateStream", "TranslateBulk",      "TranslateDocument", "Score",
-    "Tokenize",    "DetectLanguage",  "ListModels",         "GetModel",          "CreateGlossary",
-    "GetGlossary", "ListGlossaries",  "GetGlossaryEntries", "ReplaceGlossary",   "DeleteGlossary"};
-
-constexpr absl::string_view kAdminMethods[] = {"ListModels", "LoadModel", "UnloadModel",
-                                               "SetLogLevel", "Drain"};
-
 // The names between commas; nothing if one of them is empty or, unless `known` is, not known.
-std::optional<Names> ReadNames(std::string_view value, absl::Span<const absl::string_view> known) {
+std::optional<Names> ReadNames(std::string_view value, absl::Span<const std::string> known) {
   Names names;
   for (const absl::string_view name :
        absl::StrSplit(absl::string_view(value.data(), value.size()), ',')) {
@@ -48,13 +41,13 @@ bool ReadModels(std::string_view value, Rights* rights) {
 }
 
 bool ReadMethods(std::string_view value, Rights* rights) {
-  rights->methods = value == "none" ? Names() : ReadNames(value, kApiMethods);
+  rights->methods = value == "none" ? Names() : ReadNames(value, ApiMethods());
   return rights->methods.has_value();
 }
 
 bool ReadAdmin(std::string_view value, Rights* rights) {
   rights->admin =
-      value == "all" ? AdminMethods() : ReadNames(value, kAdminMethods).value_or(Names());
+      value == "all" ? AdminMethods() : ReadNames(value, AdminServiceMethods()).value_or(Names());
   return !rights->admin.empty();
 }
 
@@ -99,8 +92,8 @@ constexpr Right kRights[] = {{"models", ReadModels, "names of models with commas
 
 std::string WantedOf(const Right& right) {
   std::string wanted(right.wanted);
-  if (right.read == ReadMethods) wanted += absl::StrJoin(kApiMethods, ",");
-  if (right.read == ReadAdmin) wanted += absl::StrJoin(kAdminMethods, ",");
+  if (right.read == ReadMethods) wanted += absl::StrJoin(ApiMethods(), ",");
+  if (right.read == ReadAdmin) wanted += absl::StrJoin(AdminServiceMethods(), ",");
   return wanted;
 }
 
@@ -114,7 +107,8 @@ std::string WantedAfterToken() {
 }  // namespace
 
 const Names& AdminMethods() {
-  static const Names& methods = *new Names(std::begin(kAdminMethods), std::end(kAdminMethods));
+  static const Names& methods =
+      *new Names(AdminServiceMethods().begin(), AdminServiceMethods().end());
   return methods;
 }
 

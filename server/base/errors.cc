@@ -162,6 +162,14 @@ std::string ReasonOfRefusal(const absl::Status& status, bool draining) {
   }
 }
 
+bool IsServersError(absl::StatusCode code) {
+  constexpr absl::StatusCode kCodes[] = {
+      absl::StatusCode::kUnknown,       absl::StatusCode::kDeadlineExceeded,
+      absl::StatusCode::kUnimplemented, absl::StatusCode::kInternal,
+      absl::StatusCode::kUnavailable,   absl::StatusCode::kDataLoss};
+  return std::find(std::begin(kCodes), std::end(kCodes), code) != std::end(kCodes);
+}
+
 absl::Status ForClient(const absl::Status& status) {
   switch (status.code()) {
     case absl::StatusCode::kOk:

@@ -51,6 +51,10 @@ bool IsMessageTooLarge(const absl::Status& status);
 // "not_loaded" (the model), "unauthenticated" or "missing_right".  "" for any other status.
 std::string ReasonOfRefusal(const absl::Status& status, bool draining);
 
+// Whether a call with this code failed for reasons of the server, as OpenTelemetry's conventions
+// count them; the others are its client's.
+bool IsServersError(absl::StatusCode code);
+
 // The status with a code that clients know, its message cut to what fits into headers; any other
 // code becomes INTERNAL without its message.
 absl::Status ForClient(const absl::Status& status);

@@ -218,6 +218,7 @@ absl::StatusOr<ServerOptions> Resolve(const v1::ServerConfig& given) {
   options.log = {.level = config.log_level(), .format = config.log_format()};
   RETURN_IF_ERROR(Validate(options.log));
   options.log_peers = config.log_peers();
+  options.debug_services = config.debug_services();
   options.otlp_endpoint = config.otlp_endpoint();
   options.traces.one_in = config.otlp_one_in();
   if (!options.otlp_endpoint.empty() && !absl::StartsWith(options.otlp_endpoint, "http://") &&

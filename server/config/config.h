@@ -124,7 +124,8 @@ struct ServerOptions {
   absl::Duration drain_delay = absl::ZeroDuration();  // from SIGTERM until calls are refused
   absl::Duration drain_timeout = absl::Seconds(30);   // from then until calls are cancelled
   LogOptions log;
-  bool log_peers = true;      // the addresses of callers that were refused
+  bool log_peers = true;  // the addresses of callers that were refused
+  bool debug_services = false;
   std::string otlp_endpoint;  // a URL; "": nothing is traced
   TracerOptions traces;
   // How often models and the config file are checked for changes; 0: only on request.

@@ -59,6 +59,7 @@ Caller CallerOf(const grpc::ServerContextBase& context) {
 
 grpc::Status ToGrpcStatus(const CallEnd& end, grpc::ServerContextBase* context) {
   context->AddTrailingMetadata(kRequestIdKey, end.request_id);
+  if (!end.load.empty()) context->AddTrailingMetadata("endpoint-load-metrics-bin", end.load);
   if (end.status.ok()) return grpc::Status::OK;
   if (absl::IsResourceExhausted(end.status)) {
     // A negative number means: do not retry.

@@ -14,8 +14,9 @@ namespace dragoman {
 Caller CallerOf(const grpc::ServerContextBase& context);
 
 // The status of a call that ended, with google.rpc details.  The trailing metadata get the request
-// id as `x-request-id`, and `grpc-retry-pushback-ms` if the caller should retry.  Initial metadata
-// would keep clients from retrying (gRPC does not retry a call whose response has begun).
+// id as `x-request-id`, the load of the server as ORCA names it, and `grpc-retry-pushback-ms` if
+// the caller should retry.  Initial metadata would keep clients from retrying (gRPC does not retry
+// a call whose response has begun).
 grpc::Status ToGrpcStatus(const CallEnd& end, grpc::ServerContextBase* context);
 
 }  // namespace dragoman

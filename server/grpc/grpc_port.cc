@@ -1,5 +1,6 @@
 #include "server/grpc/grpc_port.h"
 
+#include <grpcpp/ext/channelz_service_plugin.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
 
@@ -27,18 +28,23 @@ void InitGrpc() {
     LogLibraries();
     grpc::EnableDefaultHealthCheckService(true);
     grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+    grpc::channelz::experimental::InitChannelzService();
     return true;
   }();
   static_cast<void>(done);
 }
 
-// gRPC's own reflection service knows nothing about tokens: a server that requires them has none.
-class NoReflection : public grpc::ServerBuilderOption {
+// Leaves out services of gRPC's own that every server would have.  They know nothing about tokens.
+class Without : public grpc::ServerBuilderOption {
  public:
+  explicit Without(std::string plugin) : plugin_(std::move(plugin)) {}
   void UpdateArguments(grpc::ChannelArguments*) override {}
   void UpdatePlugins(std::vector<std::unique_ptr<grpc::ServerBuilderPlugin>>* plugins) override {
-    std::erase_if(*plugins, [](const auto& p) { return p->name() == "proto_server_reflection"; });
+    std::erase_if(*plugins, [this](const auto& p) { return p->name() == plugin_; });
   }
+
+ private:
+  const std::string plugin_;
 };
 
 int Milliseconds(absl::Duration duration) {
@@ -97,7 +103,11 @@ absl::Status GrpcPort::Serve(const GrpcOptions& options,
   LetServicesRefuse(options.max_message_bytes, &builder);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, options.max_calls_per_connection);
   SetConnections(options.connections, &builder);
-  if (!options.reflection) builder.SetOption(std::make_unique<NoReflection>());
+  const auto leave_out = [&builder](const char* plugin) {
+    builder.SetOption(std::make_unique<Without>(plugin));
+  };
+  if (!options.reflection) leave_out("proto_server_reflection");
+  if (!options.channelz) leave_out("channelz_service");
   for (grpc::Service* const service : services) builder.RegisterService(service);
   server_ = builder.BuildAndStart();
   if (server_ == nullptr) return absl::InternalError("gRPC failed to start");

@@ -34,6 +34,7 @@ struct GrpcOptions {
   int max_message_bytes = 1 << 20;   // slightly larger ones reach the services, too
   int max_calls_per_connection = 0;  // at a time
   bool reflection = true;
+  bool channelz = false;
 };
 
 // Thread-safe, except for Serve and Stop.
@@ -49,7 +50,7 @@ class GrpcPort {
   const std::string& address() const { return listener_->address(); }
 
   // Serves these services, gRPC's health service ("liveness" is serving, the others are not yet)
-  // and, if enabled, reflection.  All must outlive the port.  REQUIRES: called once.
+  // and, if enabled, reflection and channelz.  All must outlive the port.  REQUIRES: called once.
   absl::Status Serve(const GrpcOptions& options, const std::vector<grpc::Service*>& services);
   bool serves() const { return serves_; }
 

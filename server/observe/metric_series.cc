@@ -5,6 +5,7 @@
 
 #include "engine/base/status.h"
 #include "server/base/load_failure.h"
+#include "server/base/methods.h"
 
 namespace dragoman {
 namespace {
@@ -28,10 +29,6 @@ constexpr absl::StatusCode kAdmissionCodes[] = {absl::StatusCode::kUnauthenticat
                                                 absl::StatusCode::kPermissionDenied,
                                                 absl::StatusCode::kResourceExhausted};
 constexpr char kTimedByModel[] = "Translate";
-constexpr const char* kMethods[] = {
-    "Translate",   "TranslateStream", "TranslateBulk",      "TranslateDocument", "Score",
-    "Tokenize",    "DetectLanguage",  "ListModels",         "GetModel",          "CreateGlossary",
-    "GetGlossary", "ListGlossaries",  "GetGlossaryEntries", "ReplaceGlossary",   "DeleteGlossary"};
 // The methods that use a model's engine, and the requests within a bulk call.
 constexpr const char* kModelMethods[] = {"Translate",         "TranslateStream", "TranslateBulk",
                                          "TranslateBulkItem", "Score",           "Tokenize"};
@@ -86,7 +83,7 @@ MetricSeries::MetricSeries(int workers, int named) : named_principals(static_cas
   for (const char* method : kModelMethods) AddCalls(method, "", kTranslateCodes);
   AddCalls("ListModels", "", {absl::StatusCode::kOk});
   AddCalls("GetModel", "", {absl::StatusCode::kNotFound});
-  for (const char* method : kMethods) AddCalls(method, "", kAdmissionCodes);
+  for (const std::string& method : ApiMethods()) AddCalls(method, "", kAdmissionCodes);
 }
 
 void MetricSeries::AddCalls(const std::string& method, const std::string& model,

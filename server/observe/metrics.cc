@@ -47,6 +47,7 @@ struct Metrics::Impl {
   std::vector<prometheus::MetricFamily> Collect() const;
 
   MetricSeries series;
+  std::atomic<int64_t> ended = 0, failed = 0;  // calls, of LoadTotals
   std::atomic<const WorkerPool*> pool = nullptr;
   mutable absl::Mutex mutex;
   std::function<ListenerStats()> grpc_connections ABSL_GUARDED_BY(mutex);
@@ -215,8 +216,18 @@ void Metrics::OnCallEnded(const CallRecord& record) {
   if (record.principal.has_value()) {
     impl_->series.CallsOfPrincipal(std::string(*record.principal)).Increment();
   }
+  ++impl_->ended;
+  if (IsServersError(record.status.code())) ++impl_->failed;
   impl_->CountEnd(record);
   impl_->Book(record);
+}
+
+LoadTotals Metrics::Totals() const {
+  LoadTotals totals = {.calls = impl_->ended, .errors = impl_->failed};
+  for (const prometheus::Counter* counter : impl_->series.busy_by_worker) {
+    totals.busy_seconds += counter->Value();
+  }
+  return totals;
 }
 
 void Metrics::OnBulkItemEnded(const CallRecord& record) {

@@ -26,6 +26,7 @@
 #include "server/base/load_failure.h"
 #include "server/observe/history.h"
 #include "server/observe/listener_stats.h"
+#include "server/observe/load_meter.h"
 #include "server/observe/tracer.h"
 
 namespace dragoman {
@@ -107,6 +108,8 @@ class Metrics : public Observer {
 
   // The Prometheus text format, version 0.0.4.
   std::string Text() const;
+  // What the load is computed from, without the CPU time.
+  LoadTotals Totals() const;
   // What is kept of it for an hour.
   MetricSamples Samples() const;
 

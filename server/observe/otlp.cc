@@ -1,14 +1,14 @@
 #include "server/observe/otlp.h"
 
 #include <algorithm>
-#include <iterator>
 #include <tuple>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "engine/base/json.h"
+#include "server/base/errors.h"
+#include "server/base/methods.h"
 
 namespace dragoman {
 namespace {
@@ -18,8 +18,6 @@ using Json = nlohmann::ordered_json;
 // OTLP's SpanKind and StatusCode; its JSON has enums as numbers.
 constexpr int kInternal = 1, kServer = 2;
 constexpr int kError = 2;
-
-constexpr absl::string_view kAdminPrefix = "AdminService/";
 
 // 64-bit numbers are strings in protobuf's JSON.
 std::string Nanos(absl::Time time) { return absl::StrCat(absl::ToUnixNanos(time)); }
@@ -33,22 +31,7 @@ Json Attribute(const char* key, int64_t value) {
 
 // The service and the method of a call over gRPC.
 std::pair<std::string, std::string> RpcOf(const TracedCall& call) {
-  const bool admin = absl::StartsWith(call.method, kAdminPrefix);
-  const bool models = call.method == "ListModels" || call.method == "GetModel";
-  const char* const service = admin    ? "AdminService"
-                              : models ? "ModelService"
-                                       : "TranslationService";
-  return {absl::StrCat("dragoman.v1.", service),
-          admin ? call.method.substr(kAdminPrefix.size()) : call.method};
-}
-
-// Codes that the conventions count as errors of a server; the others are its client's.
-bool IsServersError(absl::StatusCode code) {
-  constexpr absl::StatusCode kCodes[] = {
-      absl::StatusCode::kUnknown,       absl::StatusCode::kDeadlineExceeded,
-      absl::StatusCode::kUnimplemented, absl::StatusCode::kInternal,
-      absl::StatusCode::kUnavailable,   absl::StatusCode::kDataLoss};
-  return std::find(std::begin(kCodes), std::end(kCodes), code) != std::end(kCodes);
+  return {ServiceOf(call.method), std::string(AdminMethodOf(call.method).value_or(call.method))};
 }
 
 Json AttributesOf(const TracedCall& call) {

@@ -152,6 +152,7 @@ const std::vector<std::pair<std::string, std::string>> kAllFlags = {
     {"admin-address", "unix:/run/a"},
     {"otlp-endpoint", "https://collector:4318"},
     {"otlp-one-in", "7"},
+    {"debug-services", "true"},
     {"precision", "float32"},
     {"matmul", "onednn"},
     {"kv-cache-precision", "int8"},

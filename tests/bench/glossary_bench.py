@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures what stored glossaries do to translations, and what they cost.
 
-    glossary_bench.py [--build build/release] [--rounds 5] [--max-loss 2]
+    glossary_bench.py [--build build/release] [--rounds 5] [--max-loss 3]
 
 Written: 500 sentences written by hand (glossary/sentences.txt), each with at least one of 50 terms
 (glossary/terms.tsv), into German, French and Spanish. A term is right if the translation has one of its forms as a
@@ -150,7 +150,8 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     own_server.add_build_flag(parser)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--max-loss", type=float, nargs="*", default=[2.0])
+    parser.add_argument("--max-loss", type=float, nargs="*", default=[3.0])
+    parser.add_argument("--parts", nargs="*", default=["written", "made", "cost"])
     parser.add_argument("--show", type=int, default=0, help="so many translations of each way")
     return parser.parse_args()
 
@@ -329,9 +330,12 @@ def main():
             write(directory, f"ten{count}", [[n.source, *n.forms] for n in nouns[:10]] + fillers(count - 10))
         bench = Bench(directory)
         try:
-            written(bench)
-            terms(bench, sentences)
-            cost(bench, sentences)
+            if "written" in FLAGS.parts:
+                written(bench)
+            if "made" in FLAGS.parts:
+                terms(bench, sentences)
+            if "cost" in FLAGS.parts:
+                cost(bench, sentences)
         finally:
             bench.server.stop()
 

@@ -18,6 +18,7 @@ TEST(Endings, OfGermanWordsMayChangeTheVowelBefore) {
   EXPECT_THAT(Inflected("Apfel", "deu_Latn"), Contains("Äpfeln"));
   EXPECT_THAT(Inflected("Ergebnis", "de"), IsSupersetOf({"Ergebnisse", "Ergebnisses"}));
   EXPECT_THAT(Inflected("Museum", "de"), Contains("Museen"));
+  EXPECT_THAT(Inflected("Firma", "de"), ElementsAre("Firmas", "Firman", "Firmen"));
   EXPECT_THAT(Inflected("Ziel", "de"), IsSupersetOf({"Ziele", "Zielen"}));
 }
 

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "engine/base/status.h"
@@ -36,6 +37,13 @@ float CoverageOf(const SentenceState& state, int row, size_t source_tokens) {
     if (given > 0.0f) sum += std::log(std::min(given, 1.0f));
   }
   return sum;
+}
+
+// How far each candidate of a row is behind the best of them.
+void SetMargins(absl::Span<Candidate> row) {
+  float best = -std::numeric_limits<float>::infinity();
+  for (const Candidate& candidate : row) best = std::max(best, candidate.log_prob);
+  for (Candidate& candidate : row) candidate.margin = candidate.log_prob - best;
 }
 
 // Adds to every hypothesis its attention.
@@ -301,11 +309,11 @@ void DecodeBatch::GatherRows(Sentence* sentence) {
                        .parent = static_cast<int>(i),
                        .plain = job.score_prefix};
       if (newest) {
-        task.k = search.candidates_per_row();
+        task.k = std::max(search.candidates_per_row(), job.margins ? 1 : 0);
         task.wanted = search.wanted(static_cast<int>(i));
         task.random_key = MixKey(MixKey(job.random_key, t), live.draw);
       } else {
-        task.k = 0;
+        task.k = job.margins ? 1 : 0;
         task.wanted = absl::MakeConstSpan(live.tokens).subspan(t, 1);
       }
       NextRanker()->Start(task);
@@ -322,6 +330,21 @@ RowRanker* DecodeBatch::NextRanker() {
   return &rankers[scratch_->ranked++];
 }
 
+// Sets the margins of the candidates of the sentence's i-th row, which begin at `first`.  A row of
+// a given translation keeps only its own token: the best one was there for its margin.
+void DecodeBatch::FinishMargins(const Sentence& sentence, int i, size_t first,
+                                std::vector<Candidate>* candidates) {
+  SetMargins(absl::MakeSpan(*candidates).subspan(first));
+  const Job& job = *sentence.job;
+  if (!job.score_prefix) return;
+  const size_t place = static_cast<size_t>(sentence.seen + i);
+  const int32_t given = place < job.prefix.size() ? job.prefix[place] : job.rules->eos_id;
+  const auto begin = candidates->begin() + static_cast<std::ptrdiff_t>(first);
+  candidates->erase(std::remove_if(begin, candidates->end(),
+                                   [given](const Candidate& each) { return each.token != given; }),
+                    candidates->end());
+}
+
 // Extends the sentence's hypotheses according to the ranking of their rows.
 void DecodeBatch::Advance(Sentence* sentence, int first_ranker) {
   if (sentence->replay != nullptr) return AdvanceReplay(sentence, first_ranker);
@@ -330,7 +353,9 @@ void DecodeBatch::Advance(Sentence* sentence, int first_ranker) {
   if (&candidates == &scratch_->candidates) candidates.clear();
   for (int i = 0; i < sentence->rankers; ++i) {
     RowRanker& ranker = scratch_->rankers[first_ranker + i];
+    const size_t first = candidates.size();
     ranker.Finish(&candidates);
+    if (sentence->job->margins) FinishMargins(*sentence, i, first, &candidates);
     sentence->all_banned |= ranker.all_banned();
   }
   Search& search = *sentence->search;

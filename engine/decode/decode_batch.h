@@ -98,6 +98,8 @@ class DecodeBatch {
   void GatherRows();
   void GatherRows(Sentence* sentence);
   RowRanker* NextRanker();
+  static void FinishMargins(const Sentence& sentence, int i, size_t first,
+                            std::vector<Candidate>* candidates);
   void Advance(Sentence* sentence, int first_ranker);
   bool BeginReplay(Sentence* sentence);
   void BeginHypothesis(Sentence* sentence);

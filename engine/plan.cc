@@ -55,6 +55,17 @@ absl::Status CheckTargets(const TranslateRequest& request) {
   return absl::OkStatus();
 }
 
+// Whoever sets a bound wants to be judged.
+absl::Status CheckQuality(TranslateRequest* request) {
+  if (!request->min_quality.has_value()) return absl::OkStatus();
+  const float bound = *request->min_quality;
+  if (!(bound >= 0.0f && bound <= 1.0f)) {
+    return InvalidField("min_quality", absl::StrCat("is ", bound, ", want 0 to 1"));
+  }
+  request->judge = request->check_literals = true;
+  return absl::OkStatus();
+}
+
 // Makes one plan.
 class Planner {
  public:
@@ -106,15 +117,19 @@ class Planner {
 absl::StatusOr<TranslationPlan> Planner::Run() {
   RETURN_IF_ERROR(dragoman::CheckTexts(request_.texts, context_.limits));
   RETURN_IF_ERROR(CheckTargets(request_));
+  RETURN_IF_ERROR(CheckQuality(&request_));
   RETURN_IF_ERROR(Prepare());
   RETURN_IF_ERROR(CheckAhead());
   plan_.texts.resize(request_.texts.size());
   for (PlannedText& text : plan_.texts) {
     if (request_.check_literals) text.checked_in = languages_.target;
+    if (request_.judge) text.judged_in = languages_;
   }
   for (size_t t = 0; t < plan_.texts.size(); ++t) RETURN_IF_ERROR(AddSentences(t));
   plan_.by_consensus = jobs_.search().mbr_candidates > 0;
   plan_.num_hypotheses = jobs_.search().num_hypotheses;
+  plan_.min_quality = request_.min_quality;
+  plan_.refuse_low_quality = request_.refuse_low_quality;
   return std::move(plan_);
 }
 
@@ -268,7 +283,7 @@ absl::StatusOr<std::vector<TextSpan>> Planner::AddSentence(size_t t, PlannedSent
                                                            const MarkedSentence* marked,
                                                            const TextMap* map) {
   const bool has_marks = marked != nullptr && !marked->marks.empty();
-  const bool with_spans = has_marks || plan_.alignment.wants_attention();
+  const bool with_spans = has_marks || request_.judge || plan_.alignment.wants_attention();
   EncodedText encoded = model().tokenizer().Encode(content, frame_, with_spans);
   if (static_cast<int>(encoded.ids.size()) > Longest()) {
     std::vector<TextSpan> parts = Divide(t, planned.span, content, marked, map);
@@ -284,10 +299,11 @@ absl::StatusOr<std::vector<TextSpan>> Planner::AddSentence(size_t t, PlannedSent
     if (map != nullptr) term.span = map->Map(term.span);
     term.span = {term.span.begin + sentence.span.begin, term.span.end + sentence.span.begin};
   }
-  // Without attention, marks are placed by the positions of words.
-  job->attention =
-      plan_.alignment.wants_attention() || (has_marks && model().network().attends() &&
-                                            job->source.size() <= AttentionTree::kMaxSourceTokens);
+  // Without attention, marks are placed by the positions of words, and coverage is not judged.
+  job->attention = plan_.alignment.wants_attention() ||
+                   ((has_marks || request_.judge) && model().network().attends() &&
+                    job->source.size() <= AttentionTree::kMaxSourceTokens);
+  job->margins = request_.judge;
   RETURN_IF_ERROR(AddInsight(job.get()));
   if (!request_.return_prefix) sentence.hidden = job->prefix.size();
   sentence.job = static_cast<int>(plan_.jobs.size());

@@ -16,6 +16,7 @@
 #include "engine/alignment.h"
 #include "engine/glossary.h"
 #include "engine/insight.h"
+#include "engine/quality.h"
 #include "engine/search/search_options.h"
 #include "engine/text/literal_check.h"
 #include "engine/text/markup.h"
@@ -62,6 +63,10 @@ struct TranslateRequest {
   std::string original_language;
   bool keep_literals = true;    // addresses, placeholders ... come out as they are (literals.h)
   bool check_literals = false;  // those that do not, and numbers, are told (literal_check.h)
+  bool judge = false;           // translations get a Quality; goes with check_literals
+  // What is below this score is marked, or refused.
+  std::optional<float> min_quality;
+  bool refuse_low_quality = false;
 };
 
 struct TranslatedHypothesis {
@@ -82,6 +87,7 @@ struct TranslatedHypothesis {
   std::vector<CandidateStep> steps;
   // Only if requested.  Spans are bytes of the request's text and of this one.
   std::vector<LiteralFault> literal_faults;
+  std::optional<Quality> quality;  // that of its worst sentence, with the doubtful words of all
 };
 
 struct SentencePair {
@@ -91,6 +97,7 @@ struct SentencePair {
   float mean_log_prob = 0.0f;
   float min_log_prob = 0.0f;
   bool is_part = false;  // of a sentence that was longer than the limit
+  std::optional<Quality> quality;
 };
 
 // A term whose translation does not say what the glossary wants.
@@ -107,9 +114,10 @@ struct Translation {
   int source_tokens = 0;         // eos included, after truncation
   bool truncated = false;
   bool divided = false;  // a sentence was translated in parts, because it was longer than the limit
+  bool low_quality = false;  // the best hypothesis is below min_quality
 };
 
-// Where a request spent its time. queue, encode and decode are the longest of its jobs'.
+// Where a request spent its time.  queue, encode and decode are the longest of its jobs'.
 struct TranslateTimes {
   absl::Duration tokenize;
   absl::Duration queue;

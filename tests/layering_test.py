@@ -58,7 +58,7 @@ SERVER_SEES = (r"engine/(translator|route|servable|machine_report|terms)\.h|engi
 # The files of a box (the first pattern that matches) may include these files of the project, and no others.
 DIRECTORIES = (
     *(layer("engine", name, layers) for name, layers in ENGINE.items()),
-    (r"engine/", rf"{BELOW_TRANSLATOR}|engine/\w+\.h"),
+    (r"engine/", rf"{BELOW_TRANSLATOR}|engine/\w+\.(h|inc)"),
     (r"crypto/", r"crypto/|engine/base/"),
     (r"web/", r"web/|engine/base/"),
     (r"documents/", r"documents/|engine/base/"),

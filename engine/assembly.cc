@@ -374,6 +374,9 @@ TranslateTimes LongestTimes(absl::Span<const JobResult> results) {
     times.queue = std::max(times.queue, result.times.queue);
     times.encode = std::max(times.encode, result.times.encode);
     times.decode = std::max(times.decode, result.times.decode);
+    if (result.reused) continue;
+    times.steps += result.times.steps;
+    times.kept += result.times.kept;
   }
   return times;
 }

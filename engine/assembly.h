@@ -37,7 +37,7 @@ void RenderSentence(const Tokenizer& tokenizer, const PlannedText& text, size_t 
                     const Hypothesis& hypothesis, const AlignmentPlan& alignment,
                     Renderer* renderer);
 
-// The longest time of each stage, over all jobs.
+// The longest time of each stage, and the sum of all steps, over all jobs.
 TranslateTimes LongestTimes(absl::Span<const JobResult> results);
 
 }  // namespace dragoman

@@ -55,6 +55,36 @@ absl::Status CheckTargets(const TranslateRequest& request) {
   return absl::OkStatus();
 }
 
+absl::Status CheckPrevious(const TranslateRequest& request, const Limits& limits) {
+  int64_t bytes = 0;
+  for (const auto& [field, given] :
+       {std::pair("previous_sources", &request.previous_texts),
+        std::pair("previous_translations", &request.previous_translations)}) {
+    if (given->size() != request.previous_texts.size() ||
+        (!given->empty() && given->size() != request.texts.size())) {
+      return InvalidField(field, absl::StrCat("has ", given->size(), " texts, want as many as ",
+                                              request.texts.size(),
+                                              " contents in both previous_sources and "
+                                              "previous_translations"));
+    }
+    for (size_t i = 0; i < given->size(); ++i) {
+      if (!IsValidUtf8((*given)[i])) {
+        return InvalidField(absl::StrCat(field, "[", i, "]"), "is not valid UTF-8");
+      }
+      bytes += static_cast<int64_t>((*given)[i].size());
+    }
+  }
+  if (bytes > int64_t{8} * limits.max_characters) {
+    return InvalidField("previous_translations",
+                        absl::StrCat("and previous_sources have ", bytes, " bytes, the most is ",
+                                     int64_t{8} * limits.max_characters));
+  }
+  if (!request.previous_texts.empty() && !request.target_prefixes.empty()) {
+    return InvalidField("previous_translations", "do not go with target_prefixes");
+  }
+  return absl::OkStatus();
+}
+
 // Whoever sets a bound wants to be judged.
 absl::Status CheckQuality(TranslateRequest* request) {
   if (!request->min_quality.has_value()) return absl::OkStatus();
@@ -83,6 +113,7 @@ class Planner {
   absl::Status CheckAhead() const;
   bool SplitsTexts() const;
   bool WantsAttention() const;
+  PreviousVersion PreviousOf(size_t text);
   absl::Status AddSentences(size_t text);
   absl::StatusOr<std::optional<MarkedText>> ReadMarks(size_t text);
   absl::Status AddPlainSentence(size_t text, PlannedSentence sentence);
@@ -118,6 +149,7 @@ absl::StatusOr<TranslationPlan> Planner::Run() {
   RETURN_IF_ERROR(dragoman::CheckTexts(request_.texts, context_.limits));
   RETURN_IF_ERROR(CheckTargets(request_));
   RETURN_IF_ERROR(CheckQuality(&request_));
+  RETURN_IF_ERROR(CheckPrevious(request_, context_.limits));
   RETURN_IF_ERROR(Prepare());
   RETURN_IF_ERROR(CheckAhead());
   plan_.texts.resize(request_.texts.size());
@@ -189,8 +221,22 @@ bool Planner::SplitsTexts() const {
          request_.targets.empty();
 }
 
+// What text number `t` was, without its markup.
+PreviousVersion Planner::PreviousOf(size_t t) {
+  std::string& source = request_.previous_texts[t];
+  std::string& translation = request_.previous_translations[t];
+  for (std::string* const text : {&source, &translation}) {
+    if (request_.markup == Markup::kNone || text->empty()) continue;
+    absl::StatusOr<MarkedText> read = Read(request_.markup, *text, request_.markup_options);
+    if (!read.ok()) return {};  // it is only a guess
+    *text = std::move(read->text);
+  }
+  return {source, translation, SplitsTexts()};
+}
+
 // Adds the sentences of text number `t`, and a job for each that has something to translate.
 absl::Status Planner::AddSentences(size_t t) {
+  if (!request_.previous_texts.empty()) jobs_.SetPrevious(PreviousOf(t));
   ASSIGN_OR_RETURN(std::optional<MarkedText> marked, ReadMarks(t));
   if (marked.has_value()) return AddMarkedSentences(t, *std::move(marked));
   jobs_.SetStandIns({});

@@ -19,6 +19,8 @@ void AddTimes(const TranslateTimes& times, TranslateTimes* sum) {
   sum->encode += times.encode;
   sum->decode += times.decode;
   sum->detokenize += times.detokenize;
+  sum->steps += times.steps;
+  sum->kept += times.kept;
 }
 
 // By the source of an entry of the second step: that of the entry which it was made from.
@@ -252,6 +254,8 @@ void Route::Translate(TranslateRequest request, std::shared_ptr<RequestState> st
         absl::StrCat("are those of one model, but this goes through \"", pivot_, "\""));
     return done(std::move(refused));
   }
+  request.previous_texts.clear();  // the text between them was not kept
+  request.previous_translations.clear();
   TranslateRequest second = request;  // with the same options
   request.insight = {};
   second.source_language = pivot_;

@@ -49,6 +49,9 @@ struct TranslateRequest {
   // What the translations begin with: one per text, one for all texts, or none.  Only without
   // splitting.
   std::vector<std::string> target_prefixes;
+  // What the texts were before they were edited, and their translations then: one per text, or
+  // none.  They make work less and never change a translation (drafts.h).
+  std::vector<std::string> previous_texts, previous_translations;
   bool return_prefix = true;  // whether the returned translation includes it
   AlignmentOptions alignment;
   InsightOptions insight;
@@ -124,6 +127,8 @@ struct TranslateTimes {
   absl::Duration encode;
   absl::Duration decode;
   absl::Duration detokenize;
+  // Of all jobs that took work: decoder steps, and tokens of drafts that were kept.
+  int steps = 0, kept = 0;
 };
 
 // One model's part in a translation.

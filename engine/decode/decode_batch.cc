@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "engine/base/status.h"
+#include "engine/decode/drafts.h"
 #include "engine/decode/replay.h"
 #include "engine/search/make_search.h"
 
@@ -69,6 +70,7 @@ struct DecodeBatch::Sentence {
         return CoverageOf(*its_state, row, tokens);
       };
     }
+    if (Draft::IsUsed(*job)) draft = std::make_unique<Draft>(*job);
     search = MakeSearch(*job);
     std::vector<int> beginnings(search->live().size(), 0);
     if (beginnings.size() > 1) state->Fork(beginnings);
@@ -87,6 +89,7 @@ struct DecodeBatch::Sentence {
   int granted = 0;                            // stages of it to run in this turn
   std::unique_ptr<SentenceState> state;
   std::unique_ptr<Search> search;
+  std::unique_ptr<Draft> draft;    // null if there is none
   std::unique_ptr<Replay> replay;  // of what the search has found; null until then
   // How many tokens of each live hypothesis the network has seen, including the decoder start.
   // Normally one less than the hypothesis has; initially, everything that the search begins with is
@@ -96,6 +99,7 @@ struct DecodeBatch::Sentence {
   int rows = 0;           // how many the network has been given
   // For the current step.
   int next_seen = 0;
+  std::vector<int32_t> drafted;  // the tokens of the only hypothesis, and those that are proposed
   bool complete = true;          // after it the network has seen all tokens
   int rankers = 0;               // of the sentence's rows
   std::vector<Candidate> early;  // of tokens seen in earlier, incomplete steps
@@ -294,18 +298,19 @@ void DecodeBatch::GatherRows(Sentence* sentence) {
   const int seen = sentence->seen;
   for (size_t i = 0; i < search.live().size(); ++i) {
     const LiveHypothesis& live = search.live()[i];
+    const absl::Span<const int32_t> tokens = TokensOf(live, sentence);
     const int all = static_cast<int>(live.tokens.size()) + 1;
-    const int end = sentence->one_by_one ? seen + 1 : all;
+    const int end = sentence->one_by_one ? seen + 1 : static_cast<int>(tokens.size()) + 1;
     for (int t = seen; t < end; ++t) {
-      const bool newest = t + 1 == all;
+      const bool newest = t + 1 >= all;
       const bool scored = newest || search.ranks_prefix();
       scratch_->rows.push_back(
-          {t == 0 ? job.options.start_id.value_or(job.rules->decoder_start_id) : live.tokens[t - 1],
+          {t == 0 ? job.options.start_id.value_or(job.rules->decoder_start_id) : tokens[t - 1],
            sentence->state.get(), static_cast<int>(i), job.shortlist, scored});
       if (!scored) continue;
       RankTask task = {.options = &job.options,
                        .rules = job.rules.get(),
-                       .tokens = absl::MakeConstSpan(live.tokens).first(t),
+                       .tokens = tokens.first(t),
                        .parent = static_cast<int>(i),
                        .plain = job.score_prefix};
       if (newest) {
@@ -314,14 +319,23 @@ void DecodeBatch::GatherRows(Sentence* sentence) {
         task.random_key = MixKey(MixKey(job.random_key, t), live.draw);
       } else {
         task.k = job.margins ? 1 : 0;
-        task.wanted = absl::MakeConstSpan(live.tokens).subspan(t, 1);
+        task.wanted = tokens.subspan(t, 1);
       }
       NextRanker()->Start(task);
     }
-    sentence->complete = end == all;
+    sentence->complete = end >= all;
     sentence->next_seen = end;
   }
   sentence->rankers = scratch_->ranked - first_ranked;
+}
+
+// The tokens that a hypothesis has, and those that a draft proposes.
+absl::Span<const int32_t> DecodeBatch::TokensOf(const LiveHypothesis& live, Sentence* sentence) {
+  if (sentence->draft == nullptr) return live.tokens;
+  const absl::Span<const int32_t> proposed = sentence->draft->Propose(live.tokens);
+  sentence->drafted.assign(live.tokens.begin(), live.tokens.end());
+  sentence->drafted.insert(sentence->drafted.end(), proposed.begin(), proposed.end());
+  return sentence->drafted;
 }
 
 RowRanker* DecodeBatch::NextRanker() {
@@ -348,6 +362,7 @@ void DecodeBatch::FinishMargins(const Sentence& sentence, int i, size_t first,
 // Extends the sentence's hypotheses according to the ranking of their rows.
 void DecodeBatch::Advance(Sentence* sentence, int first_ranker) {
   if (sentence->replay != nullptr) return AdvanceReplay(sentence, first_ranker);
+  if (sentence->draft != nullptr) return AdvanceDraft(sentence, first_ranker);
   std::vector<Candidate>& candidates =
       sentence->complete && sentence->early.empty() ? scratch_->candidates : sentence->early;
   if (&candidates == &scratch_->candidates) candidates.clear();
@@ -375,6 +390,37 @@ void DecodeBatch::Advance(Sentence* sentence, int first_ranker) {
   for (const LiveHypothesis& next : search.live()) parents.push_back(next.parent);
   sentence->state->Fork(parents);
   if (sentence->job->on_stable != nullptr && !search.done()) TellStable(sentence);
+}
+
+// Lets the search choose after the newest token, and after each of those that were proposed, until
+// it chooses another one.
+void DecodeBatch::AdvanceDraft(Sentence* sentence, int first_ranker) {
+  Search& search = *sentence->search;
+  const int before = static_cast<int>(search.live().front().tokens.size());
+  const int first_row = sentence->rows + sentence->next_seen - sentence->seen - sentence->rankers;
+  std::vector<Candidate>& candidates = scratch_->candidates;
+  int chosen = 0;  // tokens, of which the last one was not proposed
+  for (bool as_proposed = true; as_proposed && chosen < sentence->rankers; ++chosen) {
+    RowRanker& ranker = scratch_->rankers[first_ranker + chosen];
+    candidates.clear();
+    ranker.Finish(&candidates);
+    if (sentence->job->margins) FinishMargins(*sentence, chosen, 0, &candidates);
+    sentence->all_banned |= ranker.all_banned();
+    for (Candidate& candidate : candidates) candidate.row = first_row + chosen;
+    search.Advance(candidates);
+    as_proposed = !search.done() && chosen + 1 < sentence->rankers &&
+                  search.live().front().tokens.back() == sentence->drafted[before + chosen];
+  }
+  sentence->draft->Chosen(chosen - 1);
+  sentence->times.kept += chosen - 1;
+  ++sentence->times.steps;
+  sentence->rows += sentence->next_seen - sentence->seen;
+  sentence->seen = before + chosen;
+  if (search.done()) return;
+  if (sentence->seen < sentence->next_seen) {
+    sentence->state->Rewind(sentence->seen, first_row + chosen - 1);
+  }
+  if (sentence->job->on_stable != nullptr) TellStable(sentence);
 }
 
 void DecodeBatch::TellStable(Sentence* sentence) {

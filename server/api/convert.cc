@@ -284,6 +284,10 @@ absl::StatusOr<TranslateRequest> FromProto(v1::TranslateRequest* request) {
   ASSIGN_OR_RETURN(engine.options, FromProto(request->options()));
   engine.words = WordsFrom(request->options());
   engine.return_prefix = !request->output().hide_prefix();
+  engine.previous_texts.assign(request->previous_sources().begin(),
+                               request->previous_sources().end());
+  engine.previous_translations.assign(request->previous_translations().begin(),
+                                      request->previous_translations().end());
   engine.target_prefixes.assign(request->target_prefixes().begin(),
                                 request->target_prefixes().end());
   ASSIGN_OR_RETURN(engine.truncation, FromProto(request->truncation()));
@@ -404,6 +408,8 @@ void ToProto(const TranslateResponse& response, absl::Duration total, v1::Timing
   SetDuration(total, proto->mutable_total());
   SetStages(response.times, proto);
   proto->set_reused_sentences(response.reused_sentences);
+  proto->set_decoder_steps(response.times.steps);
+  proto->set_kept_tokens(response.times.kept);
   for (const TranslateStep& step : response.steps) {
     v1::StepTiming* const to = proto->add_steps();
     to->set_model(step.model);

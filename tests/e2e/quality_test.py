@@ -1,4 +1,4 @@
-"""How good a translation is, as callers see it: judged, marked and refused."""
+"""How good a translation is, as callers see it: judged, marked and refused; and texts that were edited."""
 
 import json
 import os
@@ -97,6 +97,15 @@ class QualityTest(unittest.TestCase):
             self.server.translate(TEXT, target_language="de", min_quality=1.5)
         self.assertIn("min_quality", raised.exception.details())
 
+    def test_an_edited_text_is_translated_as_from_scratch_in_fewer_steps(self):
+        greedy = {"target_language": "de", "options": pb.DecodingOptions(beam_size=1)}
+        scratch = self.server.translate(TEXT, **greedy)
+        edited = self.server.translate(TEXT, previous_sources=["The house is old and small."],
+                                       previous_translations=["Das Haus ist alt und klein."], **greedy)
+        self.assertEqual(edited.translations[0].hypotheses[0].text, scratch.translations[0].hypotheses[0].text)
+        if edited.timing.reused_sentences == 0:  # unless the cache has it
+            self.assertGreater(edited.timing.kept_tokens, 0)
+            self.assertEqual(edited.timing.decoder_steps + edited.timing.kept_tokens, scratch.timing.decoder_steps)
 
 
 if __name__ == "__main__":

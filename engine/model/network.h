@@ -68,7 +68,7 @@ class SentenceState {
   // parent was in the last step, or is 0 before the first; no more parents than max_hypotheses.
   virtual void Fork(absl::Span<const int> parents) = 0;
 
-  // The only hypothesis forgets all but its first rows, which are not more than it has; `row` is the
+  // The only hypothesis forgets all but its first rows, of which it has no fewer; `row` is the
   // number of the newest of them, as below.  REQUIRES: the network takes_several_tokens; rows > 0.
   virtual void Rewind(int rows, int row) {}
 

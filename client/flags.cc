@@ -256,6 +256,13 @@ void RequestFlags::AddTo(CLI::App* command) {
       [this](const std::string& name) { request_.set_markup(kMarkups.at(name)); },
       "what the texts are written in: none (the default), html or xml")
       ->check(CLI::IsMember({"none", "html", "xml"}));
+  AddSetter<float>(
+      command, "--min-quality",
+      [this](float least) {
+        request_.set_min_quality(least);
+        request_.set_low_quality(v1::LOW_QUALITY_REFUSE);
+      },
+      "0 to 1: a translation whose quality.score is lower is refused");
   command->add_flag("--truncate", truncate_,
                     "truncate sentences over the limit instead of dividing them");
   command->add_flag_function(

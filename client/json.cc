@@ -89,17 +89,27 @@ Json FaultsToJson(const v1::Quality& quality) {
   return json;
 }
 
+Json QualityToJson(const v1::Quality& quality) {
+  Json json = {{"mean_log_prob", Shortest(quality.mean_log_prob())},
+               {"min_log_prob", Shortest(quality.min_log_prob())},
+               {"literals", FaultsToJson(quality)}};
+  if (!quality.has_score()) return json;
+  json["score"] = Shortest(quality.score());
+  Json& doubtful = json["doubtful"] = Json::array();
+  for (const v1::DoubtfulWord& word : quality.doubtful()) {
+    doubtful.push_back(
+        {{"target", {word.begin(), word.end()}}, {"probability", Shortest(word.probability())}});
+  }
+  return json;
+}
+
 Json HypothesisToJson(const v1::Hypothesis& hypothesis) {
   Json json = {{"text", hypothesis.text()},
                {"score", Shortest(hypothesis.score())},
                {"tokens", Json(hypothesis.tokens())},
                {"token_ids", Json(hypothesis.token_ids())},
                {"finish_reason", FinishReasonName(hypothesis.finish_reason())}};
-  if (hypothesis.has_quality()) {
-    json["quality"] = {{"mean_log_prob", Shortest(hypothesis.quality().mean_log_prob())},
-                       {"min_log_prob", Shortest(hypothesis.quality().min_log_prob())},
-                       {"literals", FaultsToJson(hypothesis.quality())}};
-  }
+  if (hypothesis.has_quality()) json["quality"] = QualityToJson(hypothesis.quality());
   AddAlignment(hypothesis, &json);
   return json;
 }
@@ -160,6 +170,7 @@ Json ToJson(const v1::ScorePair& pair, const v1::PairScore& score) {
                {"perplexity", Shortest(score.perplexity())},
                {"tokens", Json(score.tokens())},
                {"token_scores", Shortest(score.token_scores())}};
+  if (score.has_quality()) json["quality"] = QualityToJson(score.quality());
   AddAlignment(score, &json);
   return json;
 }

@@ -15,12 +15,14 @@ namespace dragoman {
 using Json = nlohmann::ordered_json;
 
 // {"source": ..., "hypotheses": [{"text", "score", "tokens", "token_ids", "finish_reason",
-//                                     "quality": {"mean_log_prob", "min_log_prob", "literals"}},
+//                                     "quality": {"mean_log_prob", "min_log_prob", "literals",
+//                                                 "score", "doubtful"}},
 //                                    ...],
 //  "truncated": ..., "divided": ..., "source_tokens": ..., "model": ...}
 //
 // Each of "literals" is {"kind": "missing", "text", "source": [begin, end]}, and if its kind is
-// "changed" it has "found" and "target", too.
+// "changed" it has "found" and "target", too.  Each of "doubtful" is {"target": [begin, end],
+// "probability"}.
 Json ToJson(const std::string& source, const v1::Translation& translation,
             const std::string& model);
 
@@ -35,7 +37,7 @@ std::string ToLine(const Json& json);
 std::string AlignedWords(const std::string& source, const std::string& target,
                          const v1::AlignedText& text);
 
-// {"source", "target", "score", "log_prob", "perplexity", "tokens", "token_scores"}
+// {"source", "target", "score", "log_prob", "perplexity", "tokens", "token_scores", "quality"}
 Json ToJson(const v1::ScorePair& pair, const v1::PairScore& score);
 // {"text", "tokens", "token_ids"}
 Json ToJson(const std::string& text, const v1::TokenizedText& tokens);

@@ -55,6 +55,7 @@ class Scorer {
     if (request_.pairs_size() == 0) return absl::OkStatus();
     flags_.model.Set(&request_);
     flags_.alignment.Set(&request_);
+    request_.set_quality(flags_.json);
     ASSIGN_OR_RETURN(const v1::ScoreResponse response, client_->Score(request_));
     for (int i = 0; i < response.scores_size(); ++i) {
       if (flags_.json) {

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/str_format.h"
+#include "engine/base/status.h"
 #include "engine/text/chrf.h"
 #include "engine/text/literal_check.h"
 #include "engine/text/placement.h"
@@ -129,16 +131,52 @@ void AppendFaults(const PlannedText& text, size_t number, std::string translatio
 }
 
 // Tells the renderer, if there is one, a sentence whose translation begins at byte `begin` of the
-// text's, and appends its faults if they are to be told.
-void PlaceAndCheck(const PlannedText& text, size_t number, const DecodedSentence& decoded,
-                   size_t begin, std::optional<Renderer>& renderer,
-                   std::vector<LiteralFault>* faults) {
+// text's, and appends its faults if they are to be told.  Returns how many.
+size_t PlaceAndCheck(const PlannedText& text, size_t number, const DecodedSentence& decoded,
+                     size_t begin, std::optional<Renderer>& renderer,
+                     std::vector<LiteralFault>* faults) {
+  const size_t before = faults->size();
   Placement placement;
   if (renderer.has_value()) placement = PlacementIn(text, number, decoded);
   if (text.checked_in.has_value()) {
     AppendFaults(text, number, decoded.text, placement, begin, faults);
   }
   if (renderer.has_value()) renderer->Set(number, decoded.text, std::move(placement));
+  return faults->size() - before;
+}
+
+// Judges a sentence, of whose literals and numbers so many did not come through.
+std::optional<Quality> JudgeSentence(const PlannedText& text, const PlannedSentence& sentence,
+                                     const Hypothesis& hypothesis, const DecodedSentence& decoded,
+                                     size_t literal_faults) {
+  if (!text.judged_in.has_value() || hypothesis.token_margins.empty()) return std::nullopt;
+  const std::vector<TextSpan> source_tokens = SourceSpans(sentence);
+  // The generated ones: a prefix was not.
+  const size_t prefix = hypothesis.token_log_probs.size() - hypothesis.token_margins.size();
+  return Judge(
+      {.source = std::string_view(text.content).substr(sentence.span.begin, sentence.span.size()),
+       .target = decoded.text,
+       .languages = *text.judged_in,
+       .log_probs = absl::MakeConstSpan(hypothesis.token_log_probs).subspan(prefix),
+       .margins = hypothesis.token_margins,
+       .ends = hypothesis.token_log_probs.size() > hypothesis.tokens.size(),
+       .source_tokens = source_tokens,
+       .target_tokens = decoded.spans,
+       .attention = decoded.attention,
+       .literal_faults = static_cast<int>(literal_faults)});
+}
+
+// Adds the quality of a sentence, whose translation begins at byte `begin`, to that of the text.
+void AppendQuality(const Quality& sentence, size_t begin, std::optional<Quality>* text) {
+  if (!text->has_value()) text->emplace();
+  if (sentence.score < (*text)->score) {
+    (*text)->score = sentence.score;
+    (*text)->values = sentence.values;
+  }
+  for (DoubtfulWord word : sentence.doubtful) {
+    word.span = {word.span.begin + begin, word.span.end + begin};
+    (*text)->doubtful.push_back(word);
+  }
 }
 
 // Makes the translation of a text without markup, whose sentences are `spans` of it, that of the
@@ -155,6 +193,9 @@ void Render(const PlannedText& text, const std::vector<TextSpan>& spans, Rendere
   for (WordLink& link : hypothesis->alignment.words) {
     link.source = to_raw.Map(link.source);
     link.target = map.Map(link.target);
+  }
+  if (hypothesis->quality.has_value()) {
+    for (DoubtfulWord& word : hypothesis->quality->doubtful) word.span = map.Map(word.span);
   }
   for (LiteralFault& fault : hypothesis->literal_faults) {
     fault.source = to_raw.Map(fault.source);
@@ -257,7 +298,8 @@ Translation Assemble(const Tokenizer& tokenizer, const PlannedText& text,
     std::optional<Renderer> renderer;
     if (text.marked != nullptr) renderer.emplace(text.marked.get());
     std::vector<TextSpan> spans;  // of the sentences in the translation
-    size_t end = 0;               // of what has been translated so far
+    std::vector<std::optional<Quality>> qualities(text.sentences.size());
+    size_t end = 0;  // of what has been translated so far
     size_t tokens = 0;
     for (size_t s = 0; s < text.sentences.size(); ++s) {
       const PlannedSentence& sentence = text.sentences[s];
@@ -269,7 +311,10 @@ Translation Assemble(const Tokenizer& tokenizer, const PlannedText& text,
         // A sentence with fewer hypotheses than another repeats its last one.
         const Hypothesis& hypothesis = found[std::min(h, found.size() - 1)];
         DecodedSentence decoded = Decode(tokenizer, text, sentence, hypothesis, alignment);
-        PlaceAndCheck(text, s, decoded, begin, renderer, &whole.literal_faults);
+        const size_t faults =
+            PlaceAndCheck(text, s, decoded, begin, renderer, &whole.literal_faults);
+        qualities[s] = JudgeSentence(text, sentence, hypothesis, decoded, faults);
+        if (qualities[s].has_value()) AppendQuality(*qualities[s], begin, &whole.quality);
         if (h == 0) AppendUnmet(tokenizer, text, sentence, hypothesis, &translation.unmet);
         AppendInsight(hypothesis, alignment.heads, PlaceOf(sentence, whole, h == 0), tokenizer,
                       &whole.heads, &whole.steps);
@@ -288,10 +333,24 @@ Translation Assemble(const Tokenizer& tokenizer, const PlannedText& text,
       translation.sentences.push_back(
           PairOf(text.SourceSpan(s), span, FoundFor(text.sentences[s], results)));
       translation.sentences.back().is_part = text.sentences[s].is_part;
+      translation.sentences.back().quality = std::move(qualities[s]);
       translation.divided = translation.divided || text.sentences[s].is_part;
     }
   }
   return translation;
+}
+
+absl::Status CheckQuality(const TranslationPlan& plan, size_t text, Translation* translation) {
+  const std::optional<Quality>& quality = translation->hypotheses.front().quality;
+  if (!plan.min_quality.has_value() || !quality.has_value()) return absl::OkStatus();
+  translation->low_quality = quality->score < *plan.min_quality;
+  if (!translation->low_quality || !plan.refuse_low_quality) return absl::OkStatus();
+  const std::string field = absl::StrFormat("contents[%d]", text);
+  absl::Status refused = absl::FailedPreconditionError(
+      absl::StrFormat("%s: the quality of the translation is %.3f, want at least %.3f", field,
+                      quality->score, *plan.min_quality));
+  refused.SetPayload(kFieldPayload, absl::Cord(field));
+  return refused;
 }
 
 std::string TextOf(const Tokenizer& tokenizer, const PlannedText& text,
@@ -315,6 +374,9 @@ TranslateTimes LongestTimes(absl::Span<const JobResult> results) {
     times.queue = std::max(times.queue, result.times.queue);
     times.encode = std::max(times.encode, result.times.encode);
     times.decode = std::max(times.decode, result.times.decode);
+    if (result.reused) continue;
+    times.steps += result.times.steps;
+    times.kept += result.times.kept;
   }
   return times;
 }

@@ -22,6 +22,10 @@ void ChooseByConsensus(const Tokenizer& tokenizer, int count, std::vector<Hypoth
 Translation Assemble(const Tokenizer& tokenizer, const PlannedText& text,
                      absl::Span<const JobResult> results, const AlignmentPlan& alignment);
 
+// Marks the translation of text number `text` if it is below the quality that the plan wants.
+// FAILED_PRECONDITION, which names the text, if it is to be refused.
+absl::Status CheckQuality(const TranslationPlan& plan, size_t text, Translation* translation);
+
 // The text of one hypothesis of a sentence, as it appears in the translation.
 std::string TextOf(const Tokenizer& tokenizer, const PlannedText& text,
                    const PlannedSentence& sentence, const Hypothesis& hypothesis,
@@ -33,7 +37,7 @@ void RenderSentence(const Tokenizer& tokenizer, const PlannedText& text, size_t 
                     const Hypothesis& hypothesis, const AlignmentPlan& alignment,
                     Renderer* renderer);
 
-// The longest time of each stage, over all jobs.
+// The longest time of each stage, and the sum of all steps, over all jobs.
 TranslateTimes LongestTimes(absl::Span<const JobResult> results);
 
 }  // namespace dragoman

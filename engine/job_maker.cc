@@ -117,6 +117,11 @@ absl::Status JobMaker::SetUpSearch(size_t text, std::string_view sentence, Job* 
   RETURN_IF_ERROR(AddPrefix(text, job));
   RETURN_IF_ERROR(AddPhrases(text, sentence, job));
   AddShortlist(job);
+  if (const std::string_view draft = previous_.DraftOf(sentence); !draft.empty()) {
+    job->draft = Beginning(std::string(draft));
+    job->draft.resize(
+        std::min(job->draft.size(), static_cast<size_t>(model().spec().max_positions)));
+  }
   return absl::OkStatus();
 }
 

@@ -20,6 +20,7 @@
 #include "engine/decode/job.h"
 #include "engine/glossary.h"
 #include "engine/plan.h"
+#include "engine/previous.h"
 #include "engine/text/marked_sentence.h"
 #include "engine/text/tokenizer.h"
 #include "engine/translation.h"
@@ -44,6 +45,9 @@ class JobMaker {
   // From now on, the stand-ins of `marks` must be said, so that it is known where what they stand
   // for belongs; those of the sentence before need not.
   void SetStandIns(const std::vector<SentenceMark>& marks);
+
+  // From now on, drafts come from this version of the text, which outlives the jobs' making.
+  void SetPrevious(PreviousVersion previous) { previous_ = std::move(previous); }
 
   // The job for one sentence of text number `text`, which the model reads as `source`.
   absl::StatusOr<JobPtr> Make(std::vector<int32_t> source, size_t text, std::string_view sentence);
@@ -74,6 +78,7 @@ class JobMaker {
   std::string language_;                         // of the translations
   std::vector<FoundTerm> terms_;                 // of the sentence that is being added
   std::vector<std::vector<int32_t>> stand_ins_;  // of that sentence
+  PreviousVersion previous_;                     // of the text that is being added
   int longest_ = 0;                              // the most tokens of a translation
 };
 

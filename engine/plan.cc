@@ -55,6 +55,47 @@ absl::Status CheckTargets(const TranslateRequest& request) {
   return absl::OkStatus();
 }
 
+absl::Status CheckPrevious(const TranslateRequest& request, const Limits& limits) {
+  int64_t bytes = 0;
+  for (const auto& [field, given] :
+       {std::pair("previous_sources", &request.previous_texts),
+        std::pair("previous_translations", &request.previous_translations)}) {
+    if (given->size() != request.previous_texts.size() ||
+        (!given->empty() && given->size() != request.texts.size())) {
+      return InvalidField(field, absl::StrCat("has ", given->size(), " texts, want as many as ",
+                                              request.texts.size(),
+                                              " contents in both previous_sources and "
+                                              "previous_translations"));
+    }
+    for (size_t i = 0; i < given->size(); ++i) {
+      if (!IsValidUtf8((*given)[i])) {
+        return InvalidField(absl::StrCat(field, "[", i, "]"), "is not valid UTF-8");
+      }
+      bytes += static_cast<int64_t>((*given)[i].size());
+    }
+  }
+  if (bytes > int64_t{8} * limits.max_characters) {
+    return InvalidField("previous_translations",
+                        absl::StrCat("and previous_sources have ", bytes, " bytes, the most is ",
+                                     int64_t{8} * limits.max_characters));
+  }
+  if (!request.previous_texts.empty() && !request.target_prefixes.empty()) {
+    return InvalidField("previous_translations", "do not go with target_prefixes");
+  }
+  return absl::OkStatus();
+}
+
+// Whoever sets a bound wants to be judged.
+absl::Status CheckQuality(TranslateRequest* request) {
+  if (!request->min_quality.has_value()) return absl::OkStatus();
+  const float bound = *request->min_quality;
+  if (!(bound >= 0.0f && bound <= 1.0f)) {
+    return InvalidField("min_quality", absl::StrCat("is ", bound, ", want 0 to 1"));
+  }
+  request->judge = request->check_literals = true;
+  return absl::OkStatus();
+}
+
 // Makes one plan.
 class Planner {
  public:
@@ -72,6 +113,7 @@ class Planner {
   absl::Status CheckAhead() const;
   bool SplitsTexts() const;
   bool WantsAttention() const;
+  PreviousVersion PreviousOf(size_t text);
   absl::Status AddSentences(size_t text);
   absl::StatusOr<std::optional<MarkedText>> ReadMarks(size_t text);
   absl::Status AddPlainSentence(size_t text, PlannedSentence sentence);
@@ -106,15 +148,20 @@ class Planner {
 absl::StatusOr<TranslationPlan> Planner::Run() {
   RETURN_IF_ERROR(dragoman::CheckTexts(request_.texts, context_.limits));
   RETURN_IF_ERROR(CheckTargets(request_));
+  RETURN_IF_ERROR(CheckQuality(&request_));
+  RETURN_IF_ERROR(CheckPrevious(request_, context_.limits));
   RETURN_IF_ERROR(Prepare());
   RETURN_IF_ERROR(CheckAhead());
   plan_.texts.resize(request_.texts.size());
   for (PlannedText& text : plan_.texts) {
     if (request_.check_literals) text.checked_in = languages_.target;
+    if (request_.judge) text.judged_in = languages_;
   }
   for (size_t t = 0; t < plan_.texts.size(); ++t) RETURN_IF_ERROR(AddSentences(t));
   plan_.by_consensus = jobs_.search().mbr_candidates > 0;
   plan_.num_hypotheses = jobs_.search().num_hypotheses;
+  plan_.min_quality = request_.min_quality;
+  plan_.refuse_low_quality = request_.refuse_low_quality;
   return std::move(plan_);
 }
 
@@ -174,8 +221,22 @@ bool Planner::SplitsTexts() const {
          request_.targets.empty();
 }
 
+// What text number `t` was, without its markup.
+PreviousVersion Planner::PreviousOf(size_t t) {
+  std::string& source = request_.previous_texts[t];
+  std::string& translation = request_.previous_translations[t];
+  for (std::string* const text : {&source, &translation}) {
+    if (request_.markup == Markup::kNone || text->empty()) continue;
+    absl::StatusOr<MarkedText> read = Read(request_.markup, *text, request_.markup_options);
+    if (!read.ok()) return {};  // it is only a guess
+    *text = std::move(read->text);
+  }
+  return {source, translation, SplitsTexts()};
+}
+
 // Adds the sentences of text number `t`, and a job for each that has something to translate.
 absl::Status Planner::AddSentences(size_t t) {
+  if (!request_.previous_texts.empty()) jobs_.SetPrevious(PreviousOf(t));
   ASSIGN_OR_RETURN(std::optional<MarkedText> marked, ReadMarks(t));
   if (marked.has_value()) return AddMarkedSentences(t, *std::move(marked));
   jobs_.SetStandIns({});
@@ -268,7 +329,7 @@ absl::StatusOr<std::vector<TextSpan>> Planner::AddSentence(size_t t, PlannedSent
                                                            const MarkedSentence* marked,
                                                            const TextMap* map) {
   const bool has_marks = marked != nullptr && !marked->marks.empty();
-  const bool with_spans = has_marks || plan_.alignment.wants_attention();
+  const bool with_spans = has_marks || request_.judge || plan_.alignment.wants_attention();
   EncodedText encoded = model().tokenizer().Encode(content, frame_, with_spans);
   if (static_cast<int>(encoded.ids.size()) > Longest()) {
     std::vector<TextSpan> parts = Divide(t, planned.span, content, marked, map);
@@ -284,10 +345,11 @@ absl::StatusOr<std::vector<TextSpan>> Planner::AddSentence(size_t t, PlannedSent
     if (map != nullptr) term.span = map->Map(term.span);
     term.span = {term.span.begin + sentence.span.begin, term.span.end + sentence.span.begin};
   }
-  // Without attention, marks are placed by the positions of words.
-  job->attention =
-      plan_.alignment.wants_attention() || (has_marks && model().network().attends() &&
-                                            job->source.size() <= AttentionTree::kMaxSourceTokens);
+  // Without attention, marks are placed by the positions of words, and coverage is not judged.
+  job->attention = plan_.alignment.wants_attention() ||
+                   ((has_marks || request_.judge) && model().network().attends() &&
+                    job->source.size() <= AttentionTree::kMaxSourceTokens);
+  job->margins = request_.judge;
   RETURN_IF_ERROR(AddInsight(job.get()));
   if (!request_.return_prefix) sentence.hidden = job->prefix.size();
   sentence.job = static_cast<int>(plan_.jobs.size());

@@ -80,6 +80,7 @@ struct PlannedText {
   std::vector<PlannedSentence> sentences;  // in order
   int source_tokens = 0;                   // eos included, after truncation
   std::optional<std::string> checked_in;   // the target language, if literals are to be checked
+  std::optional<LanguagePair> judged_in;   // its languages, if its translation is to be judged
   bool truncated = false;
 
   // Whether the text was split, so that the white space between its sentences is kept.
@@ -98,6 +99,8 @@ struct TranslationPlan {
   bool by_consensus = false;       // hypotheses are chosen by how much they agree
   int num_hypotheses = 1;          // to be returned
   AlignmentPlan alignment;
+  std::optional<float> min_quality;
+  bool refuse_low_quality = false;
 };
 
 // INVALID_ARGUMENT with the field (status.h) if there are too many texts, or they are too long or

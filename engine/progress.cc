@@ -70,11 +70,12 @@ bool ProgressTeller::Next(TranslateProgress* progress) {
   const size_t end = text.sentences.empty() ? 0 : text.sentences.back().span.end;
   if (text.split()) Say(std::string_view(text.content).substr(end), progress);
   FinishText(text, progress);
-  return true;
+  return fault_.ok();
 }
 
 void ProgressTeller::FinishText(const PlannedText& text, TranslateProgress* progress) {
   progress->translation = Assemble(tokenizer_, text, results_, plan_.alignment);
+  fault_ = CheckQuality(plan_, text_, &*progress->translation);
   ++text_;
   sentence_ = 0;
   told_of_text_ = 0;
@@ -124,7 +125,7 @@ bool ProgressTeller::NextOfMarked(const PlannedText& text, TranslateProgress* pr
   if (rest) {
     renderer_.reset();
     FinishText(text, progress);
-    return true;
+    return fault_.ok();
   }
   const TextSpan span = renderer_->SpanOf(sentence_);
   progress->sentence = Finished(text, renderer_->text().substr(span.begin, span.size()), span);

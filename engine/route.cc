@@ -19,6 +19,8 @@ void AddTimes(const TranslateTimes& times, TranslateTimes* sum) {
   sum->encode += times.encode;
   sum->decode += times.decode;
   sum->detokenize += times.detokenize;
+  sum->steps += times.steps;
+  sum->kept += times.kept;
 }
 
 // By the source of an entry of the second step: that of the entry which it was made from.
@@ -76,10 +78,21 @@ void ChainUnmet(const Way& way, size_t text, const Translation& first, Translati
   second->unmet = std::move(unmet);
 }
 
+// A translation by two steps is as good as the worse of them.  Doubtful words are those of the
+// second, since the words of the first are not seen.
+void ChainQuality(const Quality& first, std::optional<Quality>* second) {
+  if (!second->has_value()) second->emplace();
+  if (first.score >= (*second)->score) return;
+  (*second)->score = first.score;
+  (*second)->values = first.values;
+}
+
 // Combines both steps for text number `text`.
 Translation Chain(const Way& way, size_t text, Translation second) {
   const Translation& first = way.first.translations[text];
   for (TranslatedHypothesis& hypothesis : second.hypotheses) {
+    const std::optional<Quality>& quality = first.hypotheses.front().quality;
+    if (quality.has_value()) ChainQuality(*quality, &hypothesis.quality);
     ChainFaults(way.sources[text], first, &hypothesis);
     if (!way.alignment.wanted) continue;
     hypothesis.alignment =
@@ -90,10 +103,14 @@ Translation Chain(const Way& way, size_t text, Translation second) {
   second.source_tokens = first.source_tokens;
   second.truncated = second.truncated || first.truncated;
   second.divided = second.divided || first.divided;
+  second.low_quality = second.low_quality || first.low_quality;
   // Sentences can be told apart only if both steps found the same number of them.
   if (first.sentences.size() == second.sentences.size()) {
     for (size_t i = 0; i < first.sentences.size(); ++i) {
       second.sentences[i].source = first.sentences[i].source;
+      if (const auto& quality = first.sentences[i].quality; quality.has_value()) {
+        ChainQuality(*quality, &second.sentences[i].quality);
+      }
       second.sentences[i].is_part = second.sentences[i].is_part || first.sentences[i].is_part;
     }
   } else if (!first.sentences.empty() && !second.sentences.empty()) {
@@ -237,6 +254,8 @@ void Route::Translate(TranslateRequest request, std::shared_ptr<RequestState> st
         absl::StrCat("are those of one model, but this goes through \"", pivot_, "\""));
     return done(std::move(refused));
   }
+  request.previous_texts.clear();  // the text between them was not kept
+  request.previous_translations.clear();
   TranslateRequest second = request;  // with the same options
   request.insight = {};
   second.source_language = pivot_;

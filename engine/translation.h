@@ -16,6 +16,7 @@
 #include "engine/alignment.h"
 #include "engine/glossary.h"
 #include "engine/insight.h"
+#include "engine/quality.h"
 #include "engine/search/search_options.h"
 #include "engine/text/literal_check.h"
 #include "engine/text/markup.h"
@@ -48,6 +49,9 @@ struct TranslateRequest {
   // What the translations begin with: one per text, one for all texts, or none.  Only without
   // splitting.
   std::vector<std::string> target_prefixes;
+  // What the texts were before they were edited, and their translations then: one per text, or
+  // none.  They make work less and never change a translation (drafts.h).
+  std::vector<std::string> previous_texts, previous_translations;
   bool return_prefix = true;  // whether the returned translation includes it
   AlignmentOptions alignment;
   InsightOptions insight;
@@ -62,6 +66,10 @@ struct TranslateRequest {
   std::string original_language;
   bool keep_literals = true;    // addresses, placeholders ... come out as they are (literals.h)
   bool check_literals = false;  // those that do not, and numbers, are told (literal_check.h)
+  bool judge = false;           // translations get a Quality; goes with check_literals
+  // What is below this score is marked, or refused.
+  std::optional<float> min_quality;
+  bool refuse_low_quality = false;
 };
 
 struct TranslatedHypothesis {
@@ -82,6 +90,7 @@ struct TranslatedHypothesis {
   std::vector<CandidateStep> steps;
   // Only if requested.  Spans are bytes of the request's text and of this one.
   std::vector<LiteralFault> literal_faults;
+  std::optional<Quality> quality;  // that of its worst sentence, with the doubtful words of all
 };
 
 struct SentencePair {
@@ -91,6 +100,7 @@ struct SentencePair {
   float mean_log_prob = 0.0f;
   float min_log_prob = 0.0f;
   bool is_part = false;  // of a sentence that was longer than the limit
+  std::optional<Quality> quality;
 };
 
 // A term whose translation does not say what the glossary wants.
@@ -107,15 +117,18 @@ struct Translation {
   int source_tokens = 0;         // eos included, after truncation
   bool truncated = false;
   bool divided = false;  // a sentence was translated in parts, because it was longer than the limit
+  bool low_quality = false;  // the best hypothesis is below min_quality
 };
 
-// Where a request spent its time. queue, encode and decode are the longest of its jobs'.
+// Where a request spent its time.  queue, encode and decode are the longest of its jobs'.
 struct TranslateTimes {
   absl::Duration tokenize;
   absl::Duration queue;
   absl::Duration encode;
   absl::Duration decode;
   absl::Duration detokenize;
+  // Of all jobs that took work: decoder steps, and tokens of drafts that were kept.
+  int steps = 0, kept = 0;
 };
 
 // One model's part in a translation.

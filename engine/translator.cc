@@ -110,10 +110,12 @@ void RunningRequest::Respond(absl::Status status) {
   TranslateResponse response;
   const absl::Time start = absl::Now();
   if (status.ok() && !teller_.has_value()) {
-    for (const PlannedText& text : plan_.texts) {
+    for (size_t t = 0; t < plan_.texts.size() && status.ok(); ++t) {
       response.translations.push_back(
-          Assemble(model_->tokenizer(), text, results_, plan_.alignment));
+          Assemble(model_->tokenizer(), plan_.texts[t], results_, plan_.alignment));
+      status = CheckQuality(plan_, t, &response.translations.back());
     }
+    if (!status.ok()) response.translations.clear();
   }
   response.status = std::move(status);
   response.times = LongestTimes(results_);

@@ -52,13 +52,13 @@ BELOW_TRANSLATOR = rf"engine/({'|'.join(ENGINE)})/"
 # The headers of the engine that the server may include: its public interface, and headers for configuration,
 # observation and reports.
 SERVER_SEES = (r"engine/(translator|route|servable|machine_report|terms)\.h|engine/base/|"
-               r"engine/text/(language_tag|letter_case|splitter|text_span)\.h|"
+               r"engine/text/(language_detector|language_tag|letter_case|splitter|text_span)\.h|"
                r"engine/decode/(worker_pool|observer|quota)\.h|engine/model/(model|model_report)\.h")
 
 # The files of a box (the first pattern that matches) may include these files of the project, and no others.
 DIRECTORIES = (
     *(layer("engine", name, layers) for name, layers in ENGINE.items()),
-    (r"engine/", rf"{BELOW_TRANSLATOR}|engine/\w+\.h"),
+    (r"engine/", rf"{BELOW_TRANSLATOR}|engine/\w+\.(h|inc)"),
     (r"crypto/", r"crypto/|engine/base/"),
     (r"web/", r"web/|engine/base/"),
     (r"documents/", r"documents/|engine/base/"),
@@ -75,7 +75,7 @@ LIBRARIES = (
     (r"sentencepiece", r"engine/text/piece_model\."),
     (r"expat", r"engine/text/xml_reader\.|documents/xml_events\."),
     (r"prometheus/", r"server/observe/metric(s|_families|_samples|_series)\."),
-    (r"cld2/", r"server/api/language_detector\."),
+    (r"cld2/", r"engine/text/language_detector\."),
     (r"boost/", r"server/http/(connection|port|request_head|response_head|stream|tls_context)\."),
     # A call does not depend on its transport: only the transports and the code that starts them include
     # gRPC.

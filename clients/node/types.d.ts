@@ -58,7 +58,25 @@ export interface TranslateRequest {
    * to those that the server was given for the model or the caller.  At most 16.
    */
   glossaryIds?: string[];
+  /** 0 to 1: what is done with a translation whose Quality.score is below this.  See docs/quality.md. */
+  minQuality?: number;
+  lowQuality?: LowQuality;
+  /**
+   * The contents as they were before they were edited, and their translations as they were
+   * returned: as many as `contents`, any of which may be empty.  They make work less and never
+   * change a translation.  Without target_prefixes.  See docs/edits.md.
+   */
+  previousSources?: string[];
+  previousTranslations?: string[];
 }
+
+export type LowQuality =
+  /** the same as MARK */
+  | 'LOW_QUALITY_UNSPECIFIED'
+  /** Translation.low_quality */
+  | 'LOW_QUALITY_MARK'
+  /** FAILED_PRECONDITION, and no translation; in a stream, what was sent stays */
+  | 'LOW_QUALITY_REFUSE';
 
 /**
  * What is not language: URLs, e-mail addresses, paths of files, @users and #tags, placeholders
@@ -329,6 +347,8 @@ export interface OutputOptions {
    * language: sets `dir` of outermost block elements that have none.
    */
   setDirection?: boolean;
+  /** with quality: Quality.features */
+  qualityFeatures?: boolean;
 }
 
 /** Some heads of a layer, whose attention is to be returned. */
@@ -385,6 +405,8 @@ export interface Translation {
    */
   detectedLanguage: string;
   detectionConfidence: number;
+  /** the best hypothesis is below TranslateRequest.min_quality */
+  lowQuality: boolean;
 }
 
 /**
@@ -456,6 +478,31 @@ export interface Quality {
   perplexity: number;
   /** The literals and numbers of the source that the translation does not have, in their order. */
   literals: LiteralFault[];
+  /**
+   * 0 to 1: how likely nothing is missing, added or changed; of a text, that of its worst sentence.
+   * Not set if there is nothing to judge.  See docs/quality.md.
+   */
+  score?: number;
+  /** in their order */
+  doubtful: DoubtfulWord[];
+  /** Only with OutputOptions.quality_features: what the score of a sentence was made of. */
+  features: QualityFeature[];
+}
+
+/** A word of the translation of which the model is unsure. */
+export interface DoubtfulWord {
+  /** bytes [begin, end) of the translation, as in SentenceSpan */
+  begin: number;
+  end: number;
+  /** of its least likely token */
+  probability: number;
+}
+
+export interface QualityFeature {
+  name: string;
+  value: number;
+  /** what it adds to the logarithm of the odds */
+  weight: number;
 }
 
 /**
@@ -606,6 +653,12 @@ export interface Timing {
    * translated for another request; in the latter case queue is the time until that was done.
    */
   reusedSentences: number;
+  /**
+   * Steps of the decoder, summed over the sentences that took work; and the tokens of
+   * previous_translations that were kept.
+   */
+  decoderSteps: number;
+  keptTokens: number;
 }
 
 /** The times of one model. */
@@ -757,6 +810,10 @@ export interface ScoreRequest {
   alignments?: boolean;
   alignmentThreshold?: number;
   attention?: boolean;
+  /** PairScore.quality */
+  quality?: boolean;
+  /** with quality: Quality.features */
+  qualityFeatures?: boolean;
 }
 
 export interface ScorePair {
@@ -783,6 +840,8 @@ export interface PairScore {
   /** Only with ScoreRequest.alignments. */
   alignment: AlignmentPoint[];
   alignedText: AlignedText | null;
+  /** Only with ScoreRequest.quality; as if the target were the translation of a sentence. */
+  quality: Quality | null;
 }
 
 export interface TokenizeRequest {

@@ -14,9 +14,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "engine/base/status.h"
+#include "engine/decode/drafts.h"
 #include "engine/decode/replay.h"
 #include "engine/search/make_search.h"
 
@@ -36,6 +38,13 @@ float CoverageOf(const SentenceState& state, int row, size_t source_tokens) {
     if (given > 0.0f) sum += std::log(std::min(given, 1.0f));
   }
   return sum;
+}
+
+// How far each candidate of a row is behind the best of them.
+void SetMargins(absl::Span<Candidate> row) {
+  float best = -std::numeric_limits<float>::infinity();
+  for (const Candidate& candidate : row) best = std::max(best, candidate.log_prob);
+  for (Candidate& candidate : row) candidate.margin = candidate.log_prob - best;
 }
 
 // Adds to every hypothesis its attention.
@@ -61,6 +70,7 @@ struct DecodeBatch::Sentence {
         return CoverageOf(*its_state, row, tokens);
       };
     }
+    if (Draft::IsUsed(*job)) draft = std::make_unique<Draft>(*job);
     search = MakeSearch(*job);
     std::vector<int> beginnings(search->live().size(), 0);
     if (beginnings.size() > 1) state->Fork(beginnings);
@@ -79,6 +89,7 @@ struct DecodeBatch::Sentence {
   int granted = 0;                            // stages of it to run in this turn
   std::unique_ptr<SentenceState> state;
   std::unique_ptr<Search> search;
+  std::unique_ptr<Draft> draft;    // null if there is none
   std::unique_ptr<Replay> replay;  // of what the search has found; null until then
   // How many tokens of each live hypothesis the network has seen, including the decoder start.
   // Normally one less than the hypothesis has; initially, everything that the search begins with is
@@ -88,6 +99,7 @@ struct DecodeBatch::Sentence {
   int rows = 0;           // how many the network has been given
   // For the current step.
   int next_seen = 0;
+  std::vector<int32_t> drafted;  // the tokens of the only hypothesis, and those that are proposed
   bool complete = true;          // after it the network has seen all tokens
   int rankers = 0;               // of the sentence's rows
   std::vector<Candidate> early;  // of tokens seen in earlier, incomplete steps
@@ -286,34 +298,44 @@ void DecodeBatch::GatherRows(Sentence* sentence) {
   const int seen = sentence->seen;
   for (size_t i = 0; i < search.live().size(); ++i) {
     const LiveHypothesis& live = search.live()[i];
+    const absl::Span<const int32_t> tokens = TokensOf(live, sentence);
     const int all = static_cast<int>(live.tokens.size()) + 1;
-    const int end = sentence->one_by_one ? seen + 1 : all;
+    const int end = sentence->one_by_one ? seen + 1 : static_cast<int>(tokens.size()) + 1;
     for (int t = seen; t < end; ++t) {
-      const bool newest = t + 1 == all;
+      const bool newest = t + 1 >= all;
       const bool scored = newest || search.ranks_prefix();
       scratch_->rows.push_back(
-          {t == 0 ? job.options.start_id.value_or(job.rules->decoder_start_id) : live.tokens[t - 1],
+          {t == 0 ? job.options.start_id.value_or(job.rules->decoder_start_id) : tokens[t - 1],
            sentence->state.get(), static_cast<int>(i), job.shortlist, scored});
       if (!scored) continue;
       RankTask task = {.options = &job.options,
                        .rules = job.rules.get(),
-                       .tokens = absl::MakeConstSpan(live.tokens).first(t),
+                       .tokens = tokens.first(t),
                        .parent = static_cast<int>(i),
                        .plain = job.score_prefix};
       if (newest) {
-        task.k = search.candidates_per_row();
+        task.k = std::max(search.candidates_per_row(), job.margins ? 1 : 0);
         task.wanted = search.wanted(static_cast<int>(i));
         task.random_key = MixKey(MixKey(job.random_key, t), live.draw);
       } else {
-        task.k = 0;
-        task.wanted = absl::MakeConstSpan(live.tokens).subspan(t, 1);
+        task.k = job.margins ? 1 : 0;
+        task.wanted = tokens.subspan(t, 1);
       }
       NextRanker()->Start(task);
     }
-    sentence->complete = end == all;
+    sentence->complete = end >= all;
     sentence->next_seen = end;
   }
   sentence->rankers = scratch_->ranked - first_ranked;
+}
+
+// The tokens that a hypothesis has, and those that a draft proposes.
+absl::Span<const int32_t> DecodeBatch::TokensOf(const LiveHypothesis& live, Sentence* sentence) {
+  if (sentence->draft == nullptr) return live.tokens;
+  const absl::Span<const int32_t> proposed = sentence->draft->Propose(live.tokens);
+  sentence->drafted.assign(live.tokens.begin(), live.tokens.end());
+  sentence->drafted.insert(sentence->drafted.end(), proposed.begin(), proposed.end());
+  return sentence->drafted;
 }
 
 RowRanker* DecodeBatch::NextRanker() {
@@ -322,15 +344,33 @@ RowRanker* DecodeBatch::NextRanker() {
   return &rankers[scratch_->ranked++];
 }
 
+// Sets the margins of the candidates of the sentence's i-th row, which begin at `first`.  A row of
+// a given translation keeps only its own token: the best one was there for its margin.
+void DecodeBatch::FinishMargins(const Sentence& sentence, int i, size_t first,
+                                std::vector<Candidate>* candidates) {
+  SetMargins(absl::MakeSpan(*candidates).subspan(first));
+  const Job& job = *sentence.job;
+  if (!job.score_prefix) return;
+  const size_t place = static_cast<size_t>(sentence.seen + i);
+  const int32_t given = place < job.prefix.size() ? job.prefix[place] : job.rules->eos_id;
+  const auto begin = candidates->begin() + static_cast<std::ptrdiff_t>(first);
+  candidates->erase(std::remove_if(begin, candidates->end(),
+                                   [given](const Candidate& each) { return each.token != given; }),
+                    candidates->end());
+}
+
 // Extends the sentence's hypotheses according to the ranking of their rows.
 void DecodeBatch::Advance(Sentence* sentence, int first_ranker) {
   if (sentence->replay != nullptr) return AdvanceReplay(sentence, first_ranker);
+  if (sentence->draft != nullptr) return AdvanceDraft(sentence, first_ranker);
   std::vector<Candidate>& candidates =
       sentence->complete && sentence->early.empty() ? scratch_->candidates : sentence->early;
   if (&candidates == &scratch_->candidates) candidates.clear();
   for (int i = 0; i < sentence->rankers; ++i) {
     RowRanker& ranker = scratch_->rankers[first_ranker + i];
+    const size_t first = candidates.size();
     ranker.Finish(&candidates);
+    if (sentence->job->margins) FinishMargins(*sentence, i, first, &candidates);
     sentence->all_banned |= ranker.all_banned();
   }
   Search& search = *sentence->search;
@@ -350,6 +390,37 @@ void DecodeBatch::Advance(Sentence* sentence, int first_ranker) {
   for (const LiveHypothesis& next : search.live()) parents.push_back(next.parent);
   sentence->state->Fork(parents);
   if (sentence->job->on_stable != nullptr && !search.done()) TellStable(sentence);
+}
+
+// Lets the search choose after the newest token, and after each of those that were proposed, until
+// it chooses another one.
+void DecodeBatch::AdvanceDraft(Sentence* sentence, int first_ranker) {
+  Search& search = *sentence->search;
+  const int before = static_cast<int>(search.live().front().tokens.size());
+  const int first_row = sentence->rows + sentence->next_seen - sentence->seen - sentence->rankers;
+  std::vector<Candidate>& candidates = scratch_->candidates;
+  int chosen = 0;  // tokens, of which the last one was not proposed
+  for (bool as_proposed = true; as_proposed && chosen < sentence->rankers; ++chosen) {
+    RowRanker& ranker = scratch_->rankers[first_ranker + chosen];
+    candidates.clear();
+    ranker.Finish(&candidates);
+    if (sentence->job->margins) FinishMargins(*sentence, chosen, 0, &candidates);
+    sentence->all_banned |= ranker.all_banned();
+    for (Candidate& candidate : candidates) candidate.row = first_row + chosen;
+    search.Advance(candidates);
+    as_proposed = !search.done() && chosen + 1 < sentence->rankers &&
+                  search.live().front().tokens.back() == sentence->drafted[before + chosen];
+  }
+  sentence->draft->Chosen(chosen - 1);
+  sentence->times.kept += chosen - 1;
+  ++sentence->times.steps;
+  sentence->rows += sentence->next_seen - sentence->seen;
+  sentence->seen = before + chosen;
+  if (search.done()) return;
+  if (sentence->seen < sentence->next_seen) {
+    sentence->state->Rewind(sentence->seen, first_row + chosen - 1);
+  }
+  if (sentence->job->on_stable != nullptr) TellStable(sentence);
 }
 
 void DecodeBatch::TellStable(Sentence* sentence) {

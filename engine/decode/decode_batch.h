@@ -97,8 +97,12 @@ class DecodeBatch {
   void Encode(Sentence* sentence);
   void GatherRows();
   void GatherRows(Sentence* sentence);
+  static absl::Span<const int32_t> TokensOf(const LiveHypothesis& live, Sentence* sentence);
   RowRanker* NextRanker();
+  static void FinishMargins(const Sentence& sentence, int i, size_t first,
+                            std::vector<Candidate>* candidates);
   void Advance(Sentence* sentence, int first_ranker);
+  void AdvanceDraft(Sentence* sentence, int first_ranker);
   bool BeginReplay(Sentence* sentence);
   void BeginHypothesis(Sentence* sentence);
   void GatherReplay(Sentence* sentence);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "engine/decode/drafts.h"
 #include "engine/decode/replay.h"
 #include "engine/search/make_search.h"
 
@@ -32,7 +33,7 @@ void Job::Finish(JobResult result) {
 
 SentenceShape Job::Shape() const {
   return {.source_tokens = static_cast<int>(source.size()),
-          .max_steps = options.max_length,
+          .max_steps = options.max_length + (Draft::IsUsed(*this) ? Draft::MostWrong(*this) : 0),
           .max_hypotheses = MaxLive(*this),
           .attention = attention || options.coverage_penalty != 0.0f};
 }

@@ -90,6 +90,7 @@ struct JobTimes {
   absl::Duration encode;  // encoder and cross-attention keys and values, with its batch
   absl::Duration decode;  // from there to its end
   int steps = 0;          // decoder steps
+  int kept = 0;           // tokens of a draft that the search chose, too
 };
 
 struct JobResult {
@@ -111,6 +112,9 @@ struct Job : SearchTask {
   // many of the most likely tokens of each step.
   std::vector<AttentionHead> heads;
   int candidates = 0;
+  // A guess at the translation, which makes greedy search take fewer steps and changes nothing else
+  // (drafts.h).
+  std::vector<int32_t> draft;
   // Called exactly once, on a worker's thread.  Must not block.
   std::function<void(JobResult)> on_done;
   // Optional.  Called before on_done, on the same thread, whenever more tokens are certain to begin

@@ -37,6 +37,11 @@ class AttentionPaths {
     std::swap(newest_, next_newest_);
   }
 
+  // As SentenceState::Rewind.
+  void Rewind(int row) {
+    if (tree_.has_value()) newest_[0] = row;
+  }
+
   // A hypothesis grows by a row.  Returns where to write its attention, [source tokens], or null if
   // it is not wanted.
   float* Extend(int hypothesis) {

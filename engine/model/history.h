@@ -30,6 +30,9 @@ class HistoryState {
   // As SentenceState::Fork.
   virtual void Fork(absl::Span<const int> parents) = 0;
 
+  // As SentenceState::Rewind.
+  virtual void Rewind(int rows) {}
+
   // Extends a hypothesis by a token: sets the row's position and what the layers read there.
   virtual void Extend(int hypothesis, DecodeRow* row) = 0;
 };

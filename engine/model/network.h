@@ -68,6 +68,10 @@ class SentenceState {
   // parent was in the last step, or is 0 before the first; no more parents than max_hypotheses.
   virtual void Fork(absl::Span<const int> parents) = 0;
 
+  // The only hypothesis forgets all but its first rows, of which it has no fewer; `row` is the
+  // number of the newest of them, as below.  REQUIRES: the network takes_several_tokens; rows > 0.
+  virtual void Rewind(int rows, int row) {}
+
   // The attention of a hypothesis' tokens to the source, oldest token first: appends [its rows,
   // source tokens].  `row` is the number of its newest row, counting this state's rows from 0 in
   // the order in which steps were given them.  REQUIRES: the network attends; the shape requested

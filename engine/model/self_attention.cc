@@ -47,6 +47,8 @@ class TreeState final : public HistoryState {
     std::swap(paths_, next_paths_);
   }
 
+  void Rewind(int rows) override { paths_[0].resize(rows); }
+
   void Extend(int hypothesis, DecodeRow* row) override {
     std::vector<int32_t>& path = paths_[hypothesis];
     path.push_back(cache_.AddNode());

@@ -24,6 +24,11 @@ class TransformerState final : public SentenceState {
     attention.Fork(parents);
   }
 
+  void Rewind(int rows, int row) override {
+    history->Rewind(rows);
+    attention.Rewind(row);
+  }
+
   void AppendAttention(int row, std::vector<float>* rows) const override {
     attention.Append(row, rows);
   }

@@ -26,6 +26,7 @@ Beam::Beam(const SearchTask& task, const LiveHypothesis& beginning)
     : options_(task.options),
       eos_id_(task.rules->eos_id),
       scoring_(task),
+      margins_(task.margins),
       candidates_per_row_(options_.beam_size == 1 ? 1 : 2 * options_.beam_size),
       finished_capacity_(static_cast<size_t>(
           std::max(1.0f, std::round(static_cast<float>(options_.beam_size) * options_.patience)))),
@@ -36,11 +37,13 @@ Beam::Beam(const SearchTask& task, const LiveHypothesis& beginning)
     for (LiveHypothesis& hypothesis : *hypotheses) {
       hypothesis.tokens.reserve(options_.max_length);
       hypothesis.token_log_probs.reserve(options_.max_length);
+      if (margins_) hypothesis.token_margins.reserve(options_.max_length);
     }
   }
   live_[0].tokens.assign(beginning.tokens.begin(), beginning.tokens.end());
   live_[0].token_log_probs.assign(beginning.token_log_probs.begin(),
                                   beginning.token_log_probs.end());
+  if (margins_) live_[0].token_margins = beginning.token_margins;
   live_[0].log_prob = beginning.log_prob;
   live_[0].row = beginning.row;
   ranked_.reserve(beam_size * candidates_per_row_);
@@ -144,6 +147,10 @@ void Beam::Finish(const Continuation& continuation) {
   if (!ends_in_eos) hypothesis.tokens.push_back(continuation.candidate.token);
   hypothesis.token_log_probs = parent.token_log_probs;
   hypothesis.token_log_probs.push_back(continuation.candidate.log_prob);
+  if (margins_) {
+    hypothesis.token_margins = parent.token_margins;
+    hypothesis.token_margins.push_back(continuation.candidate.margin);
+  }
   hypothesis.log_prob = continuation.log_prob;
   hypothesis.score = score;
   hypothesis.row = row;
@@ -166,6 +173,10 @@ void Beam::Grow(const Continuation& continuation, LiveHypothesis* child) const {
   child->tokens.push_back(continuation.candidate.token);
   child->token_log_probs.assign(parent.token_log_probs.begin(), parent.token_log_probs.end());
   child->token_log_probs.push_back(continuation.candidate.log_prob);
+  if (margins_) {
+    child->token_margins.assign(parent.token_margins.begin(), parent.token_margins.end());
+    child->token_margins.push_back(continuation.candidate.margin);
+  }
   child->log_prob = continuation.log_prob;
   child->row = continuation.candidate.row;
 }

@@ -70,6 +70,7 @@ class Beam final : public Search {
   const SearchOptions options_;
   const int32_t eos_id_;
   const Scoring scoring_;
+  const bool margins_;
   const int candidates_per_row_;
   const size_t finished_capacity_;
   int length_;

@@ -17,8 +17,10 @@ void Forced::Advance(absl::Span<const Candidate> candidates) {
   live_.clear();
   if (candidates.size() != whole.tokens.size() + 1) return;
   whole.token_log_probs.clear();
+  whole.token_margins.clear();
   for (const Candidate& candidate : candidates) {
     whole.token_log_probs.push_back(candidate.log_prob);
+    whole.token_margins.push_back(candidate.margin);
     whole.log_prob += candidate.log_prob;
   }
   whole.tokens.push_back(eos_id_);

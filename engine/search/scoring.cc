@@ -22,6 +22,7 @@ LiveHypothesis Grown(const LiveHypothesis& parent, const Candidate& candidate) {
   child.parent = candidate.parent;
   child.tokens.push_back(candidate.token);
   child.token_log_probs.push_back(candidate.log_prob);
+  child.token_margins.push_back(candidate.margin);
   child.log_prob += candidate.log_prob;
   child.row = candidate.row;
   return child;
@@ -45,6 +46,7 @@ Scoring::Scoring(const SearchTask& task)
       normalization_(task.options.length_normalization),
       prefix_length_(static_cast<int>(task.prefix.size())),
       max_length_(task.options.max_length),
+      margins_(task.margins),
       coverage_penalty_(task.options.coverage_penalty),
       coverage_(task.coverage) {
   constexpr int kAllowance = 7;
@@ -78,6 +80,7 @@ Hypothesis Scoring::Finished(LiveHypothesis live, bool ends_in_eos, FinishReason
   hypothesis.tokens = std::move(live.tokens);
   if (ends_in_eos) hypothesis.tokens.pop_back();
   hypothesis.token_log_probs = std::move(live.token_log_probs);
+  if (margins_) hypothesis.token_margins = std::move(live.token_margins);
   return hypothesis;
 }
 
@@ -94,6 +97,7 @@ int Scoring::TokensBeforeRunaway(absl::Span<const int32_t> tokens) const {
 Hypothesis Scoring::Cut(LiveHypothesis live, int tokens) const {
   live.tokens.resize(tokens);
   live.token_log_probs.resize(tokens);
+  if (margins_) live.token_margins.resize(tokens - prefix_length_);
   live.log_prob = 0.0f;
   for (const float log_prob : live.token_log_probs) live.log_prob += log_prob;
   return Finished(std::move(live), /*ends_in_eos=*/false, FinishReason::kRepetition);

@@ -61,6 +61,7 @@ class Scoring {
   const LengthNormalization normalization_;
   const int prefix_length_;
   const int max_length_;
+  const bool margins_;
   const float coverage_penalty_;
   const std::function<float(int row)> coverage_;
   int repetition_allowance_;  // negative: no guard

@@ -31,6 +31,7 @@ struct Candidate {
   int32_t token = 0;
   float log_prob = 0.0f;  // of the token given the parent, after the logits processors
   int row = -1;           // the network's row before it, if attention is kept (network.h)
+  float margin = 0.0f;    // log_prob less that of the row's best candidate, if margins are kept
 };
 
 // A hypothesis that can still grow.
@@ -39,8 +40,9 @@ struct LiveHypothesis {
   int draw = 0;                 // the index of the sample, when sampling
   std::vector<int32_t> tokens;  // the prefix, then the generated ones; the decoder's inputs
   std::vector<float> token_log_probs;
-  float log_prob = 0.0f;  // their sum
-  int row = -1;           // of the last candidate
+  std::vector<float> token_margins;  // of the generated tokens
+  float log_prob = 0.0f;             // the sum of token_log_probs
+  int row = -1;                      // of the last candidate
 };
 
 // What a translation must say, in any one of these forms.
@@ -68,8 +70,9 @@ struct SearchTask {
   bool score_prefix = false;
   // What must appear in the translation, each as often as it is listed.
   std::vector<Phrase> phrases;
-  // Whether hypotheses are to include their attention.
+  // Whether hypotheses are to include their attention, and their margins.
   bool attention = false;
+  bool margins = false;
   // How well the hypothesis that ends after this row has covered the source: the sum over source
   // tokens of log(min(1, its total attention)).  Set if there is a coverage_penalty.
   std::function<float(int row)> coverage;

@@ -46,7 +46,11 @@ struct RankedToken {
 struct Hypothesis {
   std::vector<int32_t> tokens;  // without the decoder start and without eos; with the prefix
   std::vector<float>
-      token_log_probs;    // of each token (0 in the prefix) and of eos, if there is one
+      token_log_probs;  // of each token (0 in the prefix) and of eos, if there is one
+  // How much less likely than the best token each of the last ones was, as a difference of
+  // log-probabilities, at most 0; of those that were not in a prefix.  Empty if it was not
+  // requested.
+  std::vector<float> token_margins;
   float log_prob = 0.0f;  // their sum
   float score = 0.0f;     // what ranks it: by default log_prob / generated tokens incl. eos
   FinishReason finish_reason = FinishReason::kEos;

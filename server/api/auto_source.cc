@@ -137,6 +137,8 @@ class Gathering {
     times.encode = std::max(times.encode, part.times.encode);
     times.decode = std::max(times.decode, part.times.decode);
     times.detokenize += part.times.detokenize;
+    times.steps += part.times.steps;
+    times.kept += part.times.kept;
     std::move(part.steps.begin(), part.steps.end(), std::back_inserter(all_.steps));
   }
 
@@ -157,6 +159,8 @@ TranslateRequest Part(const TranslateRequest& request, const SourceGroup& group)
     of_texts->swap(chosen);
   };
   choose(&part.target_prefixes);
+  choose(&part.previous_texts);
+  choose(&part.previous_translations);
   choose(&part.texts);
   return part;
 }

@@ -21,7 +21,7 @@
 
 #include "absl/status/statusor.h"
 #include "engine/route.h"
-#include "server/api/language_detector.h"
+#include "engine/text/language_detector.h"
 
 namespace dragoman {
 

@@ -140,6 +140,11 @@ absl::StatusOr<bool> KeepsLiterals(v1::Literals literals) {
   return InvalidField("literals", std::to_string(literals) + " is not a value of Literals");
 }
 
+absl::StatusOr<bool> RefusesLowQuality(v1::LowQuality low) {
+  if (v1::LowQuality_IsValid(low)) return low == v1::LOW_QUALITY_REFUSE;
+  return InvalidField("low_quality", std::to_string(low) + " is not a value of LowQuality");
+}
+
 MarkupOptions FromProto(const v1::MarkupOptions& proto) {
   MarkupOptions options;
   const auto names = [](const auto& field) {
@@ -218,6 +223,27 @@ void AddFaults(const std::vector<LiteralFault>& faults, TextSpan source, v1::Qua
   }
 }
 
+// What the judge says; of a part of the translation, only its words in these bytes.
+void AddJudgement(const std::optional<Quality>& quality, const std::vector<DoubtfulWord>& doubtful,
+                  TextSpan target, bool features, v1::Quality* proto) {
+  if (!quality.has_value()) return;
+  proto->set_score(quality->score);
+  for (const DoubtfulWord& word : doubtful) {
+    if (word.span.begin < target.begin || word.span.end > target.end) continue;
+    v1::DoubtfulWord* const to = proto->add_doubtful();
+    to->set_begin(static_cast<int>(word.span.begin));
+    to->set_end(static_cast<int>(word.span.end));
+    to->set_probability(word.probability);
+  }
+  for (size_t i = 0; i < quality->values.size() && features; ++i) {
+    const auto feature = static_cast<QualityFeature>(i);
+    v1::QualityFeature* const to = proto->add_features();
+    to->set_name(std::string(NameOf(feature)));
+    to->set_value(quality->values[i]);
+    to->set_weight(WeighedValue(feature, quality->values));
+  }
+}
+
 float MeanLogProb(const TranslatedHypothesis& hypothesis) {
   return hypothesis.log_prob / static_cast<float>(std::max(1, hypothesis.scored_tokens));
 }
@@ -258,6 +284,10 @@ absl::StatusOr<TranslateRequest> FromProto(v1::TranslateRequest* request) {
   ASSIGN_OR_RETURN(engine.options, FromProto(request->options()));
   engine.words = WordsFrom(request->options());
   engine.return_prefix = !request->output().hide_prefix();
+  engine.previous_texts.assign(request->previous_sources().begin(),
+                               request->previous_sources().end());
+  engine.previous_translations.assign(request->previous_translations().begin(),
+                                      request->previous_translations().end());
   engine.target_prefixes.assign(request->target_prefixes().begin(),
                                 request->target_prefixes().end());
   ASSIGN_OR_RETURN(engine.truncation, FromProto(request->truncation()));
@@ -266,7 +296,9 @@ absl::StatusOr<TranslateRequest> FromProto(v1::TranslateRequest* request) {
   engine.markup_options = FromProto(request->markup_options());
   ASSIGN_OR_RETURN(engine.keep_literals, KeepsLiterals(request->literals()));
   engine.set_direction = request->output().set_direction();
-  engine.check_literals = request->output().quality();
+  engine.check_literals = engine.judge = request->output().quality();
+  if (request->has_min_quality()) engine.min_quality = request->min_quality();
+  ASSIGN_OR_RETURN(engine.refuse_low_quality, RefusesLowQuality(request->low_quality()));
   engine.source_language = std::move(*request->mutable_source_language());
   engine.target_language = std::move(*request->mutable_target_language());
   engine.texts.reserve(request->contents_size());
@@ -284,6 +316,10 @@ void ToProto(const Translation& translation, const v1::OutputOptions& output,
     if (output.quality()) {
       SetQuality(MeanLogProb(from), from.min_log_prob, to->mutable_quality());
       AddFaults(from.literal_faults, kWholeText, to->mutable_quality());
+      if (from.quality.has_value()) {
+        AddJudgement(from.quality, from.quality->doubtful, kWholeText, output.quality_features(),
+                     to->mutable_quality());
+      }
     }
     if (output.tokens()) {
       to->mutable_tokens()->Assign(from.tokens.begin(), from.tokens.end());
@@ -308,6 +344,7 @@ void ToProto(const Translation& translation, const v1::OutputOptions& output,
   proto->set_source_tokens(translation.source_tokens);
   proto->set_truncated(translation.truncated);
   proto->set_divided(translation.divided);
+  proto->set_low_quality(translation.low_quality);
   if (!output.sentence_spans()) return;
   for (const SentencePair& sentence : translation.sentences) {
     v1::SentenceSpan* const span = proto->add_sentences();
@@ -320,6 +357,10 @@ void ToProto(const Translation& translation, const v1::OutputOptions& output,
       SetQuality(sentence.mean_log_prob, sentence.min_log_prob, span->mutable_quality());
       AddFaults(translation.hypotheses.front().literal_faults, sentence.source,
                 span->mutable_quality());
+      const std::optional<Quality>& whole = translation.hypotheses.front().quality;
+      AddJudgement(sentence.quality,
+                   whole.has_value() ? whole->doubtful : std::vector<DoubtfulWord>(),
+                   sentence.target, output.quality_features(), span->mutable_quality());
     }
   }
 }
@@ -348,6 +389,15 @@ void ToProto(const Translation& translation, const std::string& end,
   proto->add_token_scores(hypothesis.end_score);
   proto->set_score(MeanLogProb(hypothesis));
   proto->set_perplexity(std::exp(-proto->score()));
+  if (request.quality()) {
+    v1::Quality* const quality = proto->mutable_quality();
+    SetQuality(proto->score(), hypothesis.min_log_prob, quality);
+    AddFaults(hypothesis.literal_faults, kWholeText, quality);
+    if (hypothesis.quality.has_value()) {
+      AddJudgement(hypothesis.quality, hypothesis.quality->doubtful, kWholeText,
+                   request.quality_features(), quality);
+    }
+  }
   if (request.alignments()) {
     ToProto(hypothesis.alignment, request.attention(), proto->mutable_alignment(),
             proto->mutable_aligned_text());
@@ -358,6 +408,8 @@ void ToProto(const TranslateResponse& response, absl::Duration total, v1::Timing
   SetDuration(total, proto->mutable_total());
   SetStages(response.times, proto);
   proto->set_reused_sentences(response.reused_sentences);
+  proto->set_decoder_steps(response.times.steps);
+  proto->set_kept_tokens(response.times.kept);
   for (const TranslateStep& step : response.steps) {
     v1::StepTiming* const to = proto->add_steps();
     to->set_model(step.model);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engine/base/status.h"
-#include "server/api/language_detector.h"
+#include "engine/text/language_detector.h"
 
 namespace dragoman {
 

@@ -55,6 +55,9 @@ absl::Status ScoreExchange::Run(v1::ScoreRequest proto) {
   ASSIGN_OR_RETURN(pairs.alignment, AlignmentFrom(proto, ""));
   output_.set_alignments(proto.alignments());
   output_.set_attention(proto.attention());
+  output_.set_quality(proto.quality());
+  output_.set_quality_features(proto.quality_features());
+  pairs.judge = pairs.check_literals = proto.quality();
   for (const v1::ScorePair& pair : proto.pairs()) {
     pairs.texts.push_back(pair.source());
     pairs.targets.push_back(pair.target());

@@ -18,7 +18,10 @@ std::optional<ListElement> ParseListElement(std::string_view field) {
 
 absl::Status WithField(const absl::Status& status, const std::string& field) {
   const std::string prefix = absl::StrCat(FieldOf(status), ": ");
-  return InvalidField(field, std::string(absl::StripPrefix(status.message(), prefix)));
+  absl::Status renamed(status.code(),
+                       absl::StrCat(field, ": ", absl::StripPrefix(status.message(), prefix)));
+  renamed.SetPayload(kFieldPayload, absl::Cord(field));
+  return renamed;
 }
 
 }  // namespace dragoman

@@ -14,7 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
-#include "server/api/language_detector.h"
+#include "engine/text/language_detector.h"
 #include "server/compat/compat.h"
 #include "server/compat/fields.h"
 

@@ -18,7 +18,7 @@
 
 #include "absl/strings/match.h"
 #include "engine/base/status.h"
-#include "server/api/language_detector.h"
+#include "engine/text/language_detector.h"
 #include "server/compat/compat.h"
 #include "server/compat/fields.h"
 

@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "engine/base/status.h"
-#include "server/api/language_detector.h"
+#include "engine/text/language_detector.h"
 #include "server/compat/compat.h"
 #include "server/compat/fields.h"
 #include "server/compat/stored_files.h"

@@ -74,6 +74,8 @@ def settings(texts, prefixed):
             pb.GlossaryEntry(source=s, target=t) for s, t in GLOSSARY.items()], **beam),
         "never say": Setting("beam 4", texts, never_say=["Haus"], **beam),
         "greedy": Setting("greedy", texts, **draw),
+        "greedy again": Setting("greedy", texts, **draw),
+        "greedy, quality": Setting("greedy", texts, pb.OutputOptions(quality=True), **draw),
         "sampling": Setting("greedy", texts, sampling=pb.Sampling(seed=1), **draw),
         "sampling, top-k 20": Setting("greedy", texts, sampling=pb.Sampling(seed=1, top_k=20), **draw),
         "sampling, top-p 0.9": Setting("greedy", texts, sampling=pb.Sampling(seed=1, top_p=0.9), **draw),

@@ -24,6 +24,9 @@ LENGTH_NORMALIZATION_UNSPECIFIED: LengthNormalization
 LITERALS_KEEP: Literals
 LITERALS_OFF: Literals
 LITERALS_UNSPECIFIED: Literals
+LOW_QUALITY_MARK: LowQuality
+LOW_QUALITY_REFUSE: LowQuality
+LOW_QUALITY_UNSPECIFIED: LowQuality
 MARKUP_HTML: Markup
 MARKUP_NONE: Markup
 MARKUP_UNSPECIFIED: Markup
@@ -273,6 +276,16 @@ class DocumentReport(_message.Message):
     untranslated_passages: int
     warnings: _containers.RepeatedScalarFieldContainer[str]
     def __init__(self, file_name: _Optional[str] = ..., format: _Optional[str] = ..., media_type: _Optional[str] = ..., passages: _Optional[int] = ..., characters: _Optional[int] = ..., model: _Optional[str] = ..., model_version: _Optional[str] = ..., isa: _Optional[str] = ..., source_language: _Optional[str] = ..., warnings: _Optional[_Iterable[str]] = ..., untranslated_passages: _Optional[int] = ..., literal_faults: _Optional[int] = ...) -> None: ...
+
+class DoubtfulWord(_message.Message):
+    __slots__ = ["begin", "end", "probability"]
+    BEGIN_FIELD_NUMBER: _ClassVar[int]
+    END_FIELD_NUMBER: _ClassVar[int]
+    PROBABILITY_FIELD_NUMBER: _ClassVar[int]
+    begin: int
+    end: int
+    probability: float
+    def __init__(self, begin: _Optional[int] = ..., end: _Optional[int] = ..., probability: _Optional[float] = ...) -> None: ...
 
 class Error(_message.Message):
     __slots__ = ["code", "field", "message", "retry_delay"]
@@ -535,13 +548,14 @@ class ModelVersion(_message.Message):
     def __init__(self, label: _Optional[str] = ..., version: _Optional[str] = ..., state: _Optional[_Union[Model.State, str]] = ..., percent: _Optional[float] = ..., failure: _Optional[str] = ...) -> None: ...
 
 class OutputOptions(_message.Message):
-    __slots__ = ["alignment_threshold", "alignments", "attention", "attention_heads", "candidates", "hide_prefix", "quality", "sentence_spans", "set_direction", "token_scores", "tokens"]
+    __slots__ = ["alignment_threshold", "alignments", "attention", "attention_heads", "candidates", "hide_prefix", "quality", "quality_features", "sentence_spans", "set_direction", "token_scores", "tokens"]
     ALIGNMENTS_FIELD_NUMBER: _ClassVar[int]
     ALIGNMENT_THRESHOLD_FIELD_NUMBER: _ClassVar[int]
     ATTENTION_FIELD_NUMBER: _ClassVar[int]
     ATTENTION_HEADS_FIELD_NUMBER: _ClassVar[int]
     CANDIDATES_FIELD_NUMBER: _ClassVar[int]
     HIDE_PREFIX_FIELD_NUMBER: _ClassVar[int]
+    QUALITY_FEATURES_FIELD_NUMBER: _ClassVar[int]
     QUALITY_FIELD_NUMBER: _ClassVar[int]
     SENTENCE_SPANS_FIELD_NUMBER: _ClassVar[int]
     SET_DIRECTION_FIELD_NUMBER: _ClassVar[int]
@@ -554,18 +568,20 @@ class OutputOptions(_message.Message):
     candidates: int
     hide_prefix: bool
     quality: bool
+    quality_features: bool
     sentence_spans: bool
     set_direction: bool
     token_scores: bool
     tokens: bool
-    def __init__(self, tokens: bool = ..., token_scores: bool = ..., alignments: bool = ..., sentence_spans: bool = ..., quality: bool = ..., hide_prefix: bool = ..., alignment_threshold: _Optional[float] = ..., attention: bool = ..., attention_heads: _Optional[_Iterable[_Union[AttentionHeads, _Mapping]]] = ..., candidates: _Optional[int] = ..., set_direction: bool = ...) -> None: ...
+    def __init__(self, tokens: bool = ..., token_scores: bool = ..., alignments: bool = ..., sentence_spans: bool = ..., quality: bool = ..., hide_prefix: bool = ..., alignment_threshold: _Optional[float] = ..., attention: bool = ..., attention_heads: _Optional[_Iterable[_Union[AttentionHeads, _Mapping]]] = ..., candidates: _Optional[int] = ..., set_direction: bool = ..., quality_features: bool = ...) -> None: ...
 
 class PairScore(_message.Message):
-    __slots__ = ["aligned_text", "alignment", "log_prob", "perplexity", "score", "token_scores", "tokens"]
+    __slots__ = ["aligned_text", "alignment", "log_prob", "perplexity", "quality", "score", "token_scores", "tokens"]
     ALIGNED_TEXT_FIELD_NUMBER: _ClassVar[int]
     ALIGNMENT_FIELD_NUMBER: _ClassVar[int]
     LOG_PROB_FIELD_NUMBER: _ClassVar[int]
     PERPLEXITY_FIELD_NUMBER: _ClassVar[int]
+    QUALITY_FIELD_NUMBER: _ClassVar[int]
     SCORE_FIELD_NUMBER: _ClassVar[int]
     TOKENS_FIELD_NUMBER: _ClassVar[int]
     TOKEN_SCORES_FIELD_NUMBER: _ClassVar[int]
@@ -573,22 +589,39 @@ class PairScore(_message.Message):
     alignment: _containers.RepeatedCompositeFieldContainer[AlignmentPoint]
     log_prob: float
     perplexity: float
+    quality: Quality
     score: float
     token_scores: _containers.RepeatedScalarFieldContainer[float]
     tokens: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, log_prob: _Optional[float] = ..., tokens: _Optional[_Iterable[str]] = ..., token_scores: _Optional[_Iterable[float]] = ..., score: _Optional[float] = ..., perplexity: _Optional[float] = ..., alignment: _Optional[_Iterable[_Union[AlignmentPoint, _Mapping]]] = ..., aligned_text: _Optional[_Union[AlignedText, _Mapping]] = ...) -> None: ...
+    def __init__(self, log_prob: _Optional[float] = ..., tokens: _Optional[_Iterable[str]] = ..., token_scores: _Optional[_Iterable[float]] = ..., score: _Optional[float] = ..., perplexity: _Optional[float] = ..., alignment: _Optional[_Iterable[_Union[AlignmentPoint, _Mapping]]] = ..., aligned_text: _Optional[_Union[AlignedText, _Mapping]] = ..., quality: _Optional[_Union[Quality, _Mapping]] = ...) -> None: ...
 
 class Quality(_message.Message):
-    __slots__ = ["literals", "mean_log_prob", "min_log_prob", "perplexity"]
+    __slots__ = ["doubtful", "features", "literals", "mean_log_prob", "min_log_prob", "perplexity", "score"]
+    DOUBTFUL_FIELD_NUMBER: _ClassVar[int]
+    FEATURES_FIELD_NUMBER: _ClassVar[int]
     LITERALS_FIELD_NUMBER: _ClassVar[int]
     MEAN_LOG_PROB_FIELD_NUMBER: _ClassVar[int]
     MIN_LOG_PROB_FIELD_NUMBER: _ClassVar[int]
     PERPLEXITY_FIELD_NUMBER: _ClassVar[int]
+    SCORE_FIELD_NUMBER: _ClassVar[int]
+    doubtful: _containers.RepeatedCompositeFieldContainer[DoubtfulWord]
+    features: _containers.RepeatedCompositeFieldContainer[QualityFeature]
     literals: _containers.RepeatedCompositeFieldContainer[LiteralFault]
     mean_log_prob: float
     min_log_prob: float
     perplexity: float
-    def __init__(self, mean_log_prob: _Optional[float] = ..., min_log_prob: _Optional[float] = ..., perplexity: _Optional[float] = ..., literals: _Optional[_Iterable[_Union[LiteralFault, _Mapping]]] = ...) -> None: ...
+    score: float
+    def __init__(self, mean_log_prob: _Optional[float] = ..., min_log_prob: _Optional[float] = ..., perplexity: _Optional[float] = ..., literals: _Optional[_Iterable[_Union[LiteralFault, _Mapping]]] = ..., score: _Optional[float] = ..., doubtful: _Optional[_Iterable[_Union[DoubtfulWord, _Mapping]]] = ..., features: _Optional[_Iterable[_Union[QualityFeature, _Mapping]]] = ...) -> None: ...
+
+class QualityFeature(_message.Message):
+    __slots__ = ["name", "value", "weight"]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    VALUE_FIELD_NUMBER: _ClassVar[int]
+    WEIGHT_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    value: float
+    weight: float
+    def __init__(self, name: _Optional[str] = ..., value: _Optional[float] = ..., weight: _Optional[float] = ...) -> None: ...
 
 class ReplaceGlossaryRequest(_message.Message):
     __slots__ = ["glossary", "id"]
@@ -625,13 +658,15 @@ class ScorePair(_message.Message):
     def __init__(self, source: _Optional[str] = ..., target: _Optional[str] = ...) -> None: ...
 
 class ScoreRequest(_message.Message):
-    __slots__ = ["alignment_threshold", "alignments", "attention", "model", "pairs", "priority", "source_language", "target_language"]
+    __slots__ = ["alignment_threshold", "alignments", "attention", "model", "pairs", "priority", "quality", "quality_features", "source_language", "target_language"]
     ALIGNMENTS_FIELD_NUMBER: _ClassVar[int]
     ALIGNMENT_THRESHOLD_FIELD_NUMBER: _ClassVar[int]
     ATTENTION_FIELD_NUMBER: _ClassVar[int]
     MODEL_FIELD_NUMBER: _ClassVar[int]
     PAIRS_FIELD_NUMBER: _ClassVar[int]
     PRIORITY_FIELD_NUMBER: _ClassVar[int]
+    QUALITY_FEATURES_FIELD_NUMBER: _ClassVar[int]
+    QUALITY_FIELD_NUMBER: _ClassVar[int]
     SOURCE_LANGUAGE_FIELD_NUMBER: _ClassVar[int]
     TARGET_LANGUAGE_FIELD_NUMBER: _ClassVar[int]
     alignment_threshold: float
@@ -640,9 +675,11 @@ class ScoreRequest(_message.Message):
     model: str
     pairs: _containers.RepeatedCompositeFieldContainer[ScorePair]
     priority: Priority
+    quality: bool
+    quality_features: bool
     source_language: str
     target_language: str
-    def __init__(self, model: _Optional[str] = ..., pairs: _Optional[_Iterable[_Union[ScorePair, _Mapping]]] = ..., source_language: _Optional[str] = ..., target_language: _Optional[str] = ..., priority: _Optional[_Union[Priority, str]] = ..., alignments: bool = ..., alignment_threshold: _Optional[float] = ..., attention: bool = ...) -> None: ...
+    def __init__(self, model: _Optional[str] = ..., pairs: _Optional[_Iterable[_Union[ScorePair, _Mapping]]] = ..., source_language: _Optional[str] = ..., target_language: _Optional[str] = ..., priority: _Optional[_Union[Priority, str]] = ..., alignments: bool = ..., alignment_threshold: _Optional[float] = ..., attention: bool = ..., quality: bool = ..., quality_features: bool = ...) -> None: ...
 
 class ScoreResponse(_message.Message):
     __slots__ = ["scores"]
@@ -683,24 +720,28 @@ class StepTiming(_message.Message):
     def __init__(self, model: _Optional[str] = ..., tokenize: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., queue: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., encode: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., decode: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., detokenize: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class Timing(_message.Message):
-    __slots__ = ["decode", "detokenize", "encode", "queue", "reused_sentences", "steps", "tokenize", "total"]
+    __slots__ = ["decode", "decoder_steps", "detokenize", "encode", "kept_tokens", "queue", "reused_sentences", "steps", "tokenize", "total"]
+    DECODER_STEPS_FIELD_NUMBER: _ClassVar[int]
     DECODE_FIELD_NUMBER: _ClassVar[int]
     DETOKENIZE_FIELD_NUMBER: _ClassVar[int]
     ENCODE_FIELD_NUMBER: _ClassVar[int]
+    KEPT_TOKENS_FIELD_NUMBER: _ClassVar[int]
     QUEUE_FIELD_NUMBER: _ClassVar[int]
     REUSED_SENTENCES_FIELD_NUMBER: _ClassVar[int]
     STEPS_FIELD_NUMBER: _ClassVar[int]
     TOKENIZE_FIELD_NUMBER: _ClassVar[int]
     TOTAL_FIELD_NUMBER: _ClassVar[int]
     decode: _duration_pb2.Duration
+    decoder_steps: int
     detokenize: _duration_pb2.Duration
     encode: _duration_pb2.Duration
+    kept_tokens: int
     queue: _duration_pb2.Duration
     reused_sentences: int
     steps: _containers.RepeatedCompositeFieldContainer[StepTiming]
     tokenize: _duration_pb2.Duration
     total: _duration_pb2.Duration
-    def __init__(self, total: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., tokenize: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., queue: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., encode: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., decode: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., detokenize: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., steps: _Optional[_Iterable[_Union[StepTiming, _Mapping]]] = ..., reused_sentences: _Optional[int] = ...) -> None: ...
+    def __init__(self, total: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., tokenize: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., queue: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., encode: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., decode: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., detokenize: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., steps: _Optional[_Iterable[_Union[StepTiming, _Mapping]]] = ..., reused_sentences: _Optional[int] = ..., decoder_steps: _Optional[int] = ..., kept_tokens: _Optional[int] = ...) -> None: ...
 
 class TokenizeRequest(_message.Message):
     __slots__ = ["contents", "model", "source_language", "target", "target_language"]
@@ -767,15 +808,19 @@ class TranslateDocumentResponse(_message.Message):
     def __init__(self, progress: _Optional[_Union[DocumentProgress, _Mapping]] = ..., chunk: _Optional[bytes] = ..., report: _Optional[_Union[DocumentReport, _Mapping]] = ...) -> None: ...
 
 class TranslateRequest(_message.Message):
-    __slots__ = ["contents", "glossary_ids", "literals", "markup", "markup_options", "model", "options", "output", "priority", "sentence_splitting", "source_language", "target_language", "target_prefixes", "truncation"]
+    __slots__ = ["contents", "glossary_ids", "literals", "low_quality", "markup", "markup_options", "min_quality", "model", "options", "output", "previous_sources", "previous_translations", "priority", "sentence_splitting", "source_language", "target_language", "target_prefixes", "truncation"]
     CONTENTS_FIELD_NUMBER: _ClassVar[int]
     GLOSSARY_IDS_FIELD_NUMBER: _ClassVar[int]
     LITERALS_FIELD_NUMBER: _ClassVar[int]
+    LOW_QUALITY_FIELD_NUMBER: _ClassVar[int]
     MARKUP_FIELD_NUMBER: _ClassVar[int]
     MARKUP_OPTIONS_FIELD_NUMBER: _ClassVar[int]
+    MIN_QUALITY_FIELD_NUMBER: _ClassVar[int]
     MODEL_FIELD_NUMBER: _ClassVar[int]
     OPTIONS_FIELD_NUMBER: _ClassVar[int]
     OUTPUT_FIELD_NUMBER: _ClassVar[int]
+    PREVIOUS_SOURCES_FIELD_NUMBER: _ClassVar[int]
+    PREVIOUS_TRANSLATIONS_FIELD_NUMBER: _ClassVar[int]
     PRIORITY_FIELD_NUMBER: _ClassVar[int]
     SENTENCE_SPLITTING_FIELD_NUMBER: _ClassVar[int]
     SOURCE_LANGUAGE_FIELD_NUMBER: _ClassVar[int]
@@ -785,18 +830,22 @@ class TranslateRequest(_message.Message):
     contents: _containers.RepeatedScalarFieldContainer[str]
     glossary_ids: _containers.RepeatedScalarFieldContainer[str]
     literals: Literals
+    low_quality: LowQuality
     markup: Markup
     markup_options: MarkupOptions
+    min_quality: float
     model: str
     options: DecodingOptions
     output: OutputOptions
+    previous_sources: _containers.RepeatedScalarFieldContainer[str]
+    previous_translations: _containers.RepeatedScalarFieldContainer[str]
     priority: Priority
     sentence_splitting: SentenceSplitting
     source_language: str
     target_language: str
     target_prefixes: _containers.RepeatedScalarFieldContainer[str]
     truncation: Truncation
-    def __init__(self, contents: _Optional[_Iterable[str]] = ..., source_language: _Optional[str] = ..., target_language: _Optional[str] = ..., model: _Optional[str] = ..., options: _Optional[_Union[DecodingOptions, _Mapping]] = ..., output: _Optional[_Union[OutputOptions, _Mapping]] = ..., truncation: _Optional[_Union[Truncation, str]] = ..., sentence_splitting: _Optional[_Union[SentenceSplitting, str]] = ..., priority: _Optional[_Union[Priority, str]] = ..., target_prefixes: _Optional[_Iterable[str]] = ..., markup: _Optional[_Union[Markup, str]] = ..., markup_options: _Optional[_Union[MarkupOptions, _Mapping]] = ..., literals: _Optional[_Union[Literals, str]] = ..., glossary_ids: _Optional[_Iterable[str]] = ...) -> None: ...
+    def __init__(self, contents: _Optional[_Iterable[str]] = ..., source_language: _Optional[str] = ..., target_language: _Optional[str] = ..., model: _Optional[str] = ..., options: _Optional[_Union[DecodingOptions, _Mapping]] = ..., output: _Optional[_Union[OutputOptions, _Mapping]] = ..., truncation: _Optional[_Union[Truncation, str]] = ..., sentence_splitting: _Optional[_Union[SentenceSplitting, str]] = ..., priority: _Optional[_Union[Priority, str]] = ..., target_prefixes: _Optional[_Iterable[str]] = ..., markup: _Optional[_Union[Markup, str]] = ..., markup_options: _Optional[_Union[MarkupOptions, _Mapping]] = ..., literals: _Optional[_Union[Literals, str]] = ..., glossary_ids: _Optional[_Iterable[str]] = ..., min_quality: _Optional[float] = ..., low_quality: _Optional[_Union[LowQuality, str]] = ..., previous_sources: _Optional[_Iterable[str]] = ..., previous_translations: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class TranslateResponse(_message.Message):
     __slots__ = ["isa", "model", "model_label", "model_version", "timing", "translations"]
@@ -829,12 +878,13 @@ class TranslateStreamResponse(_message.Message):
     def __init__(self, content_index: _Optional[int] = ..., stable_text: _Optional[str] = ..., translation: _Optional[_Union[Translation, _Mapping]] = ..., sentence: _Optional[_Union[FinishedSentence, _Mapping]] = ..., summary: _Optional[_Union[TranslateResponse, _Mapping]] = ...) -> None: ...
 
 class Translation(_message.Message):
-    __slots__ = ["detected_language", "detection_confidence", "divided", "glossary_unmet", "hypotheses", "sentences", "source_tokens", "truncated"]
+    __slots__ = ["detected_language", "detection_confidence", "divided", "glossary_unmet", "hypotheses", "low_quality", "sentences", "source_tokens", "truncated"]
     DETECTED_LANGUAGE_FIELD_NUMBER: _ClassVar[int]
     DETECTION_CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
     DIVIDED_FIELD_NUMBER: _ClassVar[int]
     GLOSSARY_UNMET_FIELD_NUMBER: _ClassVar[int]
     HYPOTHESES_FIELD_NUMBER: _ClassVar[int]
+    LOW_QUALITY_FIELD_NUMBER: _ClassVar[int]
     SENTENCES_FIELD_NUMBER: _ClassVar[int]
     SOURCE_TOKENS_FIELD_NUMBER: _ClassVar[int]
     TRUNCATED_FIELD_NUMBER: _ClassVar[int]
@@ -843,10 +893,11 @@ class Translation(_message.Message):
     divided: bool
     glossary_unmet: _containers.RepeatedCompositeFieldContainer[UnmetTerm]
     hypotheses: _containers.RepeatedCompositeFieldContainer[Hypothesis]
+    low_quality: bool
     sentences: _containers.RepeatedCompositeFieldContainer[SentenceSpan]
     source_tokens: int
     truncated: bool
-    def __init__(self, hypotheses: _Optional[_Iterable[_Union[Hypothesis, _Mapping]]] = ..., source_tokens: _Optional[int] = ..., truncated: bool = ..., divided: bool = ..., sentences: _Optional[_Iterable[_Union[SentenceSpan, _Mapping]]] = ..., glossary_unmet: _Optional[_Iterable[_Union[UnmetTerm, _Mapping]]] = ..., detected_language: _Optional[str] = ..., detection_confidence: _Optional[float] = ...) -> None: ...
+    def __init__(self, hypotheses: _Optional[_Iterable[_Union[Hypothesis, _Mapping]]] = ..., source_tokens: _Optional[int] = ..., truncated: bool = ..., divided: bool = ..., sentences: _Optional[_Iterable[_Union[SentenceSpan, _Mapping]]] = ..., glossary_unmet: _Optional[_Iterable[_Union[UnmetTerm, _Mapping]]] = ..., detected_language: _Optional[str] = ..., detection_confidence: _Optional[float] = ..., low_quality: bool = ...) -> None: ...
 
 class UnmetTerm(_message.Message):
     __slots__ = ["glossary_id", "source", "source_begin", "source_end"]
@@ -873,6 +924,9 @@ class WordLink(_message.Message):
     target_begin: int
     target_end: int
     def __init__(self, source_begin: _Optional[int] = ..., source_end: _Optional[int] = ..., target_begin: _Optional[int] = ..., target_end: _Optional[int] = ..., probability: _Optional[float] = ...) -> None: ...
+
+class LowQuality(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = []
 
 class Literals(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = []

@@ -1,4 +1,4 @@
-#include "server/api/language_detector.h"
+#include "engine/text/language_detector.h"
 
 #include <algorithm>
 #include <cstdint>

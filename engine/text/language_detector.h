@@ -3,8 +3,8 @@
 // It looks at quadgrams and knows some 80 languages.  With only a word or two it is often right but
 // also often wrong; the confidence says how much of the text supports the language.  Thread-safe.
 
-#ifndef DRAGOMAN_SERVER_API_LANGUAGE_DETECTOR_H_
-#define DRAGOMAN_SERVER_API_LANGUAGE_DETECTOR_H_
+#ifndef DRAGOMAN_ENGINE_TEXT_LANGUAGE_DETECTOR_H_
+#define DRAGOMAN_ENGINE_TEXT_LANGUAGE_DETECTOR_H_
 
 #include <string>
 #include <string_view>
@@ -41,4 +41,4 @@ std::string EnglishNameOf(const std::string& tag);
 
 }  // namespace dragoman
 
-#endif  // DRAGOMAN_SERVER_API_LANGUAGE_DETECTOR_H_
+#endif  // DRAGOMAN_ENGINE_TEXT_LANGUAGE_DETECTOR_H_

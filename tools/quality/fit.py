@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+"""Fits the weights of Quality.score to translations with and without faults, and judges them on others.
+
+    dragoman-server --model en-de-fr-es=models/en-de-fr-es --precision int8 &
+    tools/quality/fit.py --held-out held-out --server http://127.0.0.1:8080 --work /tmp/quality --write
+
+--held-out has the files validation.eng-deu.tsv, test.eng-deu.tsv and so on that tools/train writes.  The weights are
+fitted to the validation pairs and the first half of the test pairs, and judged on the second half.  The server computes
+the features, so that they are those it uses; its answers are kept in --work, and a second run only fits.  --write
+replaces engine/quality_weights.inc.  Only Python's standard library is needed.
+"""
+
+import argparse
+import json
+import os
+import sys
+import urllib.request
+
+import faults
+import logistic
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+WEIGHTS = os.path.join(ROOT, "engine/quality_weights.inc")
+LANGUAGES = {"eng": "en", "deu": "de", "fra": "fr", "spa": "es"}
+SOUND = "sound"
+
+
+class Server:
+    """The JSON API of a server."""
+
+    def __init__(self, address: str):
+        self.address = address
+
+    def post(self, path: str, body: dict) -> dict:
+        request = urllib.request.Request(self.address + path, json.dumps(body).encode(),
+                                         {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=600) as answer:
+            return json.load(answer)
+
+    def translate(self, texts: list[str], target: str) -> list[str]:
+        done = []
+        for i in range(0, len(texts), 64):
+            answer = self.post("/v1/translate", {
+                "contents": texts[i:i + 64], "source_language": "en", "target_language": target,
+                "sentence_splitting": "SENTENCE_SPLITTING_NONE", "literals": "LITERALS_OFF"})
+            done += [each["hypotheses"][0]["text"] for each in answer["translations"]]
+        return done
+
+    def features(self, pairs: list[tuple[str, str]], target: str) -> list[dict]:
+        done = []
+        for i in range(0, len(pairs), 64):
+            answer = self.post("/v1/score", {
+                "pairs": [{"source": source, "target": text} for source, text in pairs[i:i + 64]],
+                "source_language": "en", "target_language": target, "quality": True, "quality_features": True})
+            done += [each["quality"] for each in answer["scores"]]
+        return done
+
+
+def read_pairs(path: str) -> list[tuple[str, str]]:
+    with open(path, encoding="utf-8") as file:
+        pairs = [tuple(line.rstrip("\n").split("\t")[:2]) for line in file]
+    return [pair for pair in pairs if all(part.strip() for part in pair) and max(map(len, pair)) < 600]
+
+
+def make_rows(server: Server, held_out: str, code: str, part: str, base: str, limit: int) -> list[dict]:
+    """Rows of one direction: {"kind", "group", "values"}.  `base` says whose translations get the faults: the
+    references, or the model's own."""
+    language, other = LANGUAGES[code], {"deu": "fr", "fra": "es", "spa": "de"}[code]
+    pairs = read_pairs(os.path.join(held_out, f"{part}.eng-{code}.tsv"))[:limit]
+    sources = [source for source, _ in pairs]
+    if base == "own":
+        pairs = list(zip(sources, server.translate(sources, language)))
+    pool = faults.Pool([target for _, target in pairs], dict(zip(sources, server.translate(sources, other))))
+    texts, rows = [], []
+    for i, (source, target) in enumerate(pairs):
+        group = f"{part}.{code}.{base}.{i}"
+        made = faults.faults_of(source, target, language, pool, group)
+        for kind, text in {SOUND: target, **made}.items():
+            texts.append((source, text))
+            rows.append({"kind": kind, "group": group, "texts": [source, text]})
+    for row, quality in zip(rows, server.features(texts, language)):
+        row["values"] = {each["name"]: each.get("value", 0.0) for each in quality.get("features", ())}
+        row["words"] = [(word.get("begin", 0), word["end"], word.get("probability", 0.0))
+                        for word in quality.get("doubtful", ())]
+    return [row for row in rows if row["values"]]
+
+
+def all_rows(flags: argparse.Namespace) -> dict[str, list[dict]]:
+    """Rows by "PART.LANGUAGE.BASE", from --work or the server."""
+    os.makedirs(flags.work, exist_ok=True)
+    found = {}
+    for code in ("deu", "fra", "spa"):
+        for part in ("validation", "test"):
+            for base in ("reference", "own"):
+                name = f"{part}.{code}.{base}"
+                path = os.path.join(flags.work, name + ".json")
+                if not os.path.exists(path):
+                    rows = make_rows(Server(flags.server), flags.held_out, code, part, base, flags.limit)
+                    with open(path + ".new", "w", encoding="utf-8") as file:
+                        json.dump(rows, file)
+                    os.rename(path + ".new", path)
+                with open(path, encoding="utf-8") as file:
+                    found[name] = json.load(file)
+    return found
+
+
+def place_of(row: dict) -> int:
+    return int(row["group"].rsplit(".", 1)[1])
+
+
+def weights_of(rows: list[dict]) -> list[float]:
+    """A sound translation counts 1, and so do all faults of a pair together."""
+    count: dict[str, int] = {}
+    for row in rows:
+        if row["kind"] != SOUND:
+            count[row["group"]] = count.get(row["group"], 0) + 1
+    return [1.0 if row["kind"] == SOUND else 1.0 / count[row["group"]] for row in rows]
+
+
+def score(row: dict, names: list[str], found: list[float]) -> float:
+    return logistic.logistic(found[-1] + sum(w * row["values"][name] for name, w in zip(names, found)))
+
+
+def report(rows: list[dict], scores: list[float], title: str) -> None:
+    """A line of the table of AUROC."""
+    by_kind = {kind: [s for row, s in zip(rows, scores) if row["kind"] == kind] for kind in (SOUND, *faults.KINDS)}
+    sound = by_kind[SOUND]
+    bad = [s for row, s in zip(rows, scores) if row["kind"] != SOUND]
+    cells = [f"{logistic.auroc(sound, by_kind[kind]):.3f} ({len(by_kind[kind])})" for kind in faults.KINDS]
+    print(f"| {title} | {logistic.auroc(sound, bad):.3f} ({len(sound)}) | " + " | ".join(cells) + " |")
+
+
+def calibrate(judged: dict[str, tuple[list[dict], list[float]]]) -> None:
+    """Prints the part of the translations that is sound, by score."""
+    tables = []
+    for ends in ("reference", "own", ""):
+        rows = [row for name, (part, _) in judged.items() if name.endswith(ends) for row in part]
+        scores = [s for name, (_, part) in judged.items() if name.endswith(ends) for s in part]
+        tables.append(logistic.calibration(scores, [int(row["kind"] == SOUND) for row in rows], weights_of(rows)))
+    print("\n| score | mean of all | sound: references | own | all | translations |\n|" + "---|" * 6)
+    for i, (references, own, both) in enumerate(zip(*tables)):
+        print(f"| {i / 10:.1f} to {(i + 1) / 10:.1f} | {both[0]:.2f} | {references[1]:.2f} | {own[1]:.2f} | "
+              f"{both[1]:.2f} | {both[3]} |")
+    _, _, both = tables
+    total = sum(weight for _, _, weight, count in both if count)
+    error = sum(weight * abs(mean - good) for mean, good, weight, count in both if count) / total
+    print(f"\nexpected calibration error {error:.3f}")
+
+
+def write_weights(names: list[str], found: list[float]) -> None:
+    with open(WEIGHTS, "w", encoding="utf-8") as file:
+        file.write("// Written by tools/quality/fit.py.\n")
+        file.write(f"constexpr float kBias = {found[-1]:.5f}f;\nconstexpr Weight kWeights[] = {{\n")
+        for name, weight in zip(names, found):
+            file.write(f'    {{"{name}", {weight:.5f}f}},\n')
+        file.write("};\n")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--held-out", default="held-out")
+    parser.add_argument("--server", default="http://127.0.0.1:8080")
+    parser.add_argument("--work", default="/tmp/quality")
+    parser.add_argument("--limit", type=int, default=2000, help="pairs of each file")
+    parser.add_argument("--ridge", type=float, default=3.0)
+    parser.add_argument("--write", action="store_true")
+    flags = parser.parse_args()
+    parts = all_rows(flags)
+    half = flags.limit // 2
+    train = [row for name, rows in parts.items() for row in rows
+             if name.startswith("validation") or place_of(row) < half]
+    judged = {name: [row for row in rows if place_of(row) >= half]
+              for name, rows in parts.items() if name.startswith("test")}
+    names = list(train[0]["values"])
+    found = logistic.fit([[row["values"][name] for name in names] for row in train],
+                         [int(row["kind"] == SOUND) for row in train], weights_of(train), flags.ridge)
+    for name, weight in zip([*names, "bias"], found):
+        print(f"{name:16} {weight:9.4f}")
+    print(f"\nfitted to {len(train)} translations\n")
+    print("| AUROC (number) | all | " + " | ".join(faults.KINDS) + " |\n|---|" + "---|" * (len(faults.KINDS) + 1))
+    scored = {name: (rows, [score(row, names, found) for row in rows]) for name, rows in judged.items()}
+    for base in ("reference", "own"):
+        for code in ("deu", "fra", "spa"):
+            report(*scored[f"test.{code}.{base}"], f"eng-{code}, {base}")
+        chosen = [each for name, each in scored.items() if name.endswith(base)]
+        report(sum((rows for rows, _ in chosen), []), sum((part for _, part in chosen), []), f"all, {base}")
+    calibrate(scored)
+    if flags.write:
+        write_weights(names, found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

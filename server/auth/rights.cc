@@ -17,8 +17,8 @@ constexpr absl::string_view kApiMethods[] = {
     "Tokenize",    "DetectLanguage",  "ListModels",         "GetModel",          "CreateGlossary",
     "GetGlossary", "ListGlossaries",  "GetGlossaryEntries", "ReplaceGlossary",   "DeleteGlossary"};
 
-constexpr absl::string_view kAdminMethods[] = {"ListModels", "LoadModel", "UnloadModel",
-                                               "SetLogLevel", "Drain"};
+constexpr absl::string_view kAdminMethods[] = {
+    "ListModels", "LoadModel", "UnloadModel", "PinModel", "UnpinModel", "SetLogLevel", "Drain"};
 
 // The names between commas; nothing if one of them is empty or, unless `known` is, not known.
 std::optional<Names> ReadNames(std::string_view value, absl::Span<const absl::string_view> known) {

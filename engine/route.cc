@@ -254,6 +254,24 @@ void Route::Translate(TranslateRequest request, std::shared_ptr<RequestState> st
         absl::StrCat("are those of one model, but this goes through \"", pivot_, "\""));
     return done(std::move(refused));
   }
+  // The second model may load while the first one translates.
+  translators_[1]->Await(state, [](const absl::Status&) {});
+  translators_[0]->Await(
+      state, [route = *this, request = std::move(request), state, done = std::move(done),
+              on_progress = std::move(on_progress)](const absl::Status& status) mutable {
+        if (status.ok()) {
+          return route.TranslateInTwo(std::move(request), std::move(state), std::move(done),
+                                      std::move(on_progress));
+        }
+        TranslateResponse failed;
+        failed.status = status;
+        done(std::move(failed));
+      });
+}
+
+void Route::TranslateInTwo(TranslateRequest request, std::shared_ptr<RequestState> state,
+                           std::function<void(TranslateResponse)> done,
+                           OnProgress on_progress) const {
   request.previous_texts.clear();  // the text between them was not kept
   request.previous_translations.clear();
   TranslateRequest second = request;  // with the same options
@@ -295,8 +313,8 @@ void Route::Translate(TranslateRequest request, std::shared_ptr<RequestState> st
           for (size_t t = 0; t < last.translations.size(); ++t) {
             last.translations[t] = Chain(*way, t, std::move(last.translations[t]));
           }
-          last.steps = {{translators[0]->model().name(), way->first.times},
-                        {translators[1]->model().name(), last.times}};
+          last.steps = {{translators[0]->name(), way->first.times},
+                        {translators[1]->name(), last.times}};
           AddTimes(way->first.times, &last.times);
           last.reused_sentences += way->first.reused_sentences;
           done(std::move(last));
@@ -308,7 +326,7 @@ void Route::Translate(TranslateRequest request, std::shared_ptr<RequestState> st
 
 std::string Route::name() const {
   return absl::StrJoin(translators_, "+", [](std::string* out, const auto& translator) {
-    out->append(translator->model().name());
+    out->append(translator->name());
   });
 }
 

@@ -39,6 +39,10 @@ class Route {
   std::string version() const;
 
  private:
+  // REQUIRES: there are two, and the first one's model is in memory.
+  void TranslateInTwo(TranslateRequest request, std::shared_ptr<RequestState> state,
+                      std::function<void(TranslateResponse)> done, OnProgress on_progress) const;
+
   std::vector<std::shared_ptr<const Translator>> translators_;  // one or two
   std::string pivot_;
 };

@@ -141,22 +141,57 @@ Translator::Translator(std::shared_ptr<const Model> model, WorkerPool* pool, con
                }}),
       pool_(pool) {}
 
-absl::Status Translator::CheckTexts(const std::vector<std::string>& texts) const {
-  return dragoman::CheckTexts(texts, context_.limits);
+Translator::Translator(std::shared_ptr<const ModelProfile> profile, Fetch fetch,
+                       const Limits& limits)
+    : context_({.limits = limits}), pool_(nullptr), awaited_(std::make_shared<Awaited>()) {
+  awaited_->profile = std::move(profile);
+  awaited_->fetch = std::move(fetch);
 }
 
-absl::StatusOr<std::vector<int32_t>> Translator::EncodeSource(
-    const std::string& text, const std::string& source_language,
-    const std::string& target_language) const {
-  const Tokenizer& tokenizer = model().tokenizer();
-  ASSIGN_OR_RETURN(const LanguagePair languages,
-                   tokenizer.languages().Resolve(source_language, target_language));
-  return tokenizer.Encode(text, tokenizer.FrameOf(languages)).ids;
+const Model& Translator::model() const {
+  if (awaited_ == nullptr) return *context_.model;
+  absl::MutexLock lock(&awaited_->mutex);
+  DRAGOMAN_CHECK(awaited_->found != nullptr);
+  return awaited_->found->model();
+}
+
+const std::string& Translator::name() const {
+  return awaited_ == nullptr ? context_.model->name() : awaited_->profile->name;
+}
+
+const Languages& Translator::languages() const {
+  return awaited_ == nullptr ? context_.model->tokenizer().languages()
+                             : awaited_->profile->languages;
+}
+
+const GenerationConfig& Translator::generation() const {
+  return awaited_ == nullptr ? context_.model->generation() : awaited_->profile->config.generation;
+}
+
+void Translator::Await(std::shared_ptr<RequestState> state,
+                       std::function<void(absl::Status)> then) const {
+  if (awaited_ == nullptr) return then(absl::OkStatus());
+  awaited_->fetch(std::move(state), [awaited = awaited_, then = std::move(then)](
+                                        absl::StatusOr<std::shared_ptr<const Translator>> found) {
+    if (found.ok()) {
+      absl::MutexLock lock(&awaited->mutex);
+      if (awaited->found == nullptr) awaited->found = *found;
+    }
+    then(found.status());
+  });
+}
+
+absl::Status Translator::CheckTexts(const std::vector<std::string>& texts) const {
+  return dragoman::CheckTexts(texts, context_.limits);
 }
 
 void Translator::Translate(TranslateRequest request, std::shared_ptr<RequestState> state,
                            std::function<void(TranslateResponse)> done,
                            OnProgress on_progress) const {
+  if (awaited_ != nullptr) {
+    return TranslateLater(std::move(request), std::move(state), std::move(done),
+                          std::move(on_progress));
+  }
   const auto call = std::make_shared<RunningRequest>(context_.model, state, std::move(done),
                                                      std::move(on_progress));
   absl::Status status = state->Wanted(absl::Now());
@@ -169,6 +204,34 @@ void Translator::Translate(TranslateRequest request, std::shared_ptr<RequestStat
     if (status.ok()) return;
   }
   call->Answer(std::move(status));
+}
+
+// The wait for the model counts as a part of the wait for a place in a batch.
+void Translator::TranslateLater(TranslateRequest request, std::shared_ptr<RequestState> state,
+                                std::function<void(TranslateResponse)> done,
+                                OnProgress on_progress) const {
+  const absl::Time start = absl::Now();
+  Await(state, [awaited = awaited_, request = std::move(request), state, done = std::move(done),
+                on_progress = std::move(on_progress), start](const absl::Status& status) mutable {
+    if (!status.ok()) {
+      TranslateResponse failed;
+      failed.status = status;
+      return done(std::move(failed));
+    }
+    std::shared_ptr<const Translator> found;
+    {
+      absl::MutexLock lock(&awaited->mutex);
+      found = awaited->found;
+    }
+    const absl::Duration waited = absl::Now() - start;
+    found->Translate(
+        std::move(request), std::move(state),
+        [waited, done = std::move(done)](TranslateResponse response) {
+          response.times.queue += waited;
+          done(std::move(response));
+        },
+        std::move(on_progress));
+  });
 }
 
 std::shared_ptr<RequestState> Translator::Translate(

@@ -21,7 +21,10 @@
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "engine/decode/worker_pool.h"
 #include "engine/model/model.h"
@@ -31,11 +34,20 @@
 
 namespace dragoman {
 
+class Translator;
+
+// Brings a model into memory within the request's deadline.  Calls `then` once, at once or later on
+// another thread, with a translator that is in memory or with the reason why there is none.
+using Fetched = std::function<void(absl::StatusOr<std::shared_ptr<const Translator>>)>;
+using Fetch = std::function<void(std::shared_ptr<RequestState> state, Fetched then)>;
+
 // Thread-safe.
 class Translator {
  public:
   // `pool` must outlive the translator.
   Translator(std::shared_ptr<const Model> model, WorkerPool* pool, const Limits& limits);
+  // For a single request: its model is not in memory, and is fetched when it is needed.
+  Translator(std::shared_ptr<const ModelProfile> profile, Fetch fetch, const Limits& limits);
 
   // Starts a translation and returns at once.  `done` is called exactly once: before this returns
   // (if the request is invalid, or there is nothing to translate) or later on a worker's thread.
@@ -57,16 +69,36 @@ class Translator {
   // The checks that Translate makes on the texts of a request.
   absl::Status CheckTexts(const std::vector<std::string>& texts) const;
 
-  // The tokens that the model sees for a text.  The languages are those of a request.
-  absl::StatusOr<std::vector<int32_t>> EncodeSource(const std::string& text,
-                                                    const std::string& source_language,
-                                                    const std::string& target_language) const;
+  // Calls `then` when the model is in memory, and at once if it is already, or with the reason why
+  // it will not be.
+  void Await(std::shared_ptr<RequestState> state, std::function<void(absl::Status)> then) const;
 
-  const Model& model() const { return *context_.model; }
+  // REQUIRES: it is in memory: it always was, or Await or Translate have succeeded.
+  const Model& model() const;
+
+  // Known in any case.
+  const std::string& name() const;
+  const Languages& languages() const;
+  const GenerationConfig& generation() const;
+
+  // Whether nobody else holds the model.  REQUIRES: it always was in memory.
+  bool idle() const { return context_.model.use_count() == 1; }
 
  private:
+  // A model that was not in memory.
+  struct Awaited {
+    std::shared_ptr<const ModelProfile> profile;
+    Fetch fetch;
+    absl::Mutex mutex;
+    std::shared_ptr<const Translator> found ABSL_GUARDED_BY(mutex);
+  };
+
+  void TranslateLater(TranslateRequest request, std::shared_ptr<RequestState> state,
+                      std::function<void(TranslateResponse)> done, OnProgress on_progress) const;
+
   const PlanContext context_;
   WorkerPool* const pool_;
+  const std::shared_ptr<Awaited> awaited_;  // null: the model is in memory
 };
 
 }  // namespace dragoman

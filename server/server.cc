@@ -345,6 +345,8 @@ absl::Status Server::StartAdmin(std::function<void()> on_drain) {
   AdminActions actions = {
       .load = [this](const std::string& model) { model_manager_->Load(model); },
       .unload = [this](const std::string& model) { model_manager_->Unload(model); },
+      .pin = [this](const std::string& model) { model_manager_->Pin(model); },
+      .unpin = [this](const std::string& model) { model_manager_->Unpin(model); },
       .drain =
           [on_drain = std::move(on_drain)] {
             if (on_drain != nullptr) on_drain();

@@ -148,6 +148,19 @@ std::string VersionOf(const std::string& directory, const Checkpoint& checkpoint
 
 }  // namespace
 
+absl::StatusOr<ModelProfile> ModelProfile::Read(const std::string& name,
+                                                const std::string& directory) {
+  const absl::StatusOr<ModelConfig> config = ReadModelConfig(directory);
+  RETURN_IF_ERROR(RelativeTo(directory, config.status()));
+  const absl::StatusOr<std::unique_ptr<const Tokenizer>> tokenizer = OpenTokenizer(directory);
+  RETURN_IF_ERROR(RelativeTo(directory, tokenizer.status()));
+  ModelProfile profile(name);
+  profile.config = *config;
+  profile.languages = (*tokenizer)->languages();
+  profile.known = true;
+  return profile;
+}
+
 absl::StatusOr<std::shared_ptr<const Model>> Model::Load(const std::string& name,
                                                          const std::string& directory,
                                                          const ModelOptions& options) {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -26,6 +27,20 @@ struct ModelOptions {
   // which is float32 if the matrices are in float32 and bfloat16 otherwise.
   Precision keys_values = Precision::kAuto;
   ShortlistSource shortlist;  // without a file: none
+};
+
+// What is known of a model before it is loaded.
+struct ModelProfile {
+  std::string name;
+  ModelConfig config;
+  Languages languages;
+  bool known = false;  // otherwise only its name is
+
+  ModelProfile() = default;
+  explicit ModelProfile(std::string the_name) : name(std::move(the_name)) {}
+
+  // Reads what is in a directory besides the weights.  The errors are those of Model::Load.
+  static absl::StatusOr<ModelProfile> Read(const std::string& name, const std::string& directory);
 };
 
 class Model {

@@ -288,12 +288,13 @@ absl::Status CheckWithoutWeights(const std::string& directory) {
   return OpenTokenizer(directory).status();
 }
 
-absl::StatusOr<double> EstimateMemory(const std::string& directory, Precision precision,
-                                      bool selective_output) {
+absl::StatusOr<MemoryEstimate> EstimateMemory(const std::string& directory, Precision precision,
+                                              bool selective_output) {
   ASSIGN_OR_RETURN(const ModelConfig config, ReadModelConfig(directory));
   const ModelSpec& spec = config.spec;
   const double output = selective_output ? 1.0 * spec.d_model * spec.target_vocabulary : 0.0;
-  return BytesOf(spec, CountParameters(spec), Resolve(precision)) + output + kLoadingBytes;
+  return MemoryEstimate{BytesOf(spec, CountParameters(spec), Resolve(precision)) + output,
+                        kLoadingBytes};
 }
 
 absl::StatusOr<ModelReport> ReportModel(const std::string& directory) {

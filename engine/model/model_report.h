@@ -35,11 +35,16 @@ absl::StatusOr<ModelReport> ReportModel(const std::string& directory);
 // engine supports.  The errors are those of OpenModelDirectory.
 absl::Status CheckWithoutWeights(const std::string& directory);
 
-// The bytes that a model takes once loaded; loading takes a little more.  Reads only its
-// configuration.  `selective_output` as in NetworkOptions.  The errors are those of
+// The bytes that a model takes.
+struct MemoryEstimate {
+  double kept = 0;     // once it is loaded
+  double loading = 0;  // more than that while it loads
+};
+
+// Reads only the configuration.  `selective_output` as in NetworkOptions.  The errors are those of
 // OpenModelDirectory.
-absl::StatusOr<double> EstimateMemory(const std::string& directory, Precision precision,
-                                      bool selective_output);
+absl::StatusOr<MemoryEstimate> EstimateMemory(const std::string& directory, Precision precision,
+                                              bool selective_output);
 
 // The tensors that a network of this kind reads, with their shapes: [rows, columns], or [size].
 std::vector<std::pair<std::string, std::vector<int64_t>>> TensorsOf(const ModelSpec& spec,

@@ -53,15 +53,43 @@ absl::StatusOr<v1::UnloadModelResponse> UnloadModel(
   ASSIGN_OR_RETURN(const v1::UnloadModelRequest request, parse());
   ASSIGN_OR_RETURN(const std::string name, FindConfigured(parts, request.name()));
   const std::shared_ptr<const ModelSet> set = parts.models->Models();
-  const bool another = std::any_of(
-      set->models().begin(), set->models().end(),
-      [&](const ServedModel& model) { return model.name != name && model.stable != nullptr; });
+  const bool another =
+      std::any_of(set->models().begin(), set->models().end(),
+                  [&](const ServedModel& model) { return model.name != name && model.serves(); });
   if (!another) {
     return absl::FailedPreconditionError("name: no other model serves, so this one has to stay");
   }
   LogChange(*call, "admin: unload", name);
   actions.unload(name);
   return v1::UnloadModelResponse();
+}
+
+absl::StatusOr<v1::PinModelResponse> PinModel(
+    absl::FunctionRef<absl::StatusOr<v1::PinModelRequest>()> parse, const ServerParts& parts,
+    const AdminActions& actions, Call* call) {
+  RETURN_IF_ERROR(call->Admit());
+  ASSIGN_OR_RETURN(const v1::PinModelRequest request, parse());
+  ASSIGN_OR_RETURN(const std::string model, FindConfigured(parts, request.name()));
+  LogChange(*call, "admin: pin", model);
+  actions.pin(model);
+  return v1::PinModelResponse();
+}
+
+absl::StatusOr<v1::UnpinModelResponse> UnpinModel(
+    absl::FunctionRef<absl::StatusOr<v1::UnpinModelRequest>()> parse, const ServerParts& parts,
+    const AdminActions& actions, Call* call) {
+  RETURN_IF_ERROR(call->Admit());
+  ASSIGN_OR_RETURN(const v1::UnpinModelRequest request, parse());
+  ASSIGN_OR_RETURN(const std::string name, FindConfigured(parts, request.name()));
+  const std::shared_ptr<const ModelSet> set = parts.models->Models();
+  ASSIGN_OR_RETURN(const ServedModel* const model, set->FindModel(name));
+  if (model->shelf == nullptr) {
+    return absl::FailedPreconditionError(
+        "name: this model always stays; only those of --models make room, with --model-memory");
+  }
+  LogChange(*call, "admin: unpin", name);
+  actions.unpin(name);
+  return v1::UnpinModelResponse();
 }
 
 absl::StatusOr<v1::SetLogLevelResponse> SetLogLevel(

@@ -14,7 +14,7 @@ namespace dragoman {
 // What the methods act on.  None of it may block.
 struct AdminActions {
   // The model is one of the configuration's.
-  std::function<void(const std::string&model)> load, unload;
+  std::function<void(const std::string&model)> load, unload, pin, unpin;
   std::function<void()> drain;
 };
 
@@ -27,6 +27,8 @@ using AdminMethod = absl::StatusOr<Response>(absl::FunctionRef<absl::StatusOr<Re
 AdminMethod<v1::ListModelsRequest, v1::ListModelsResponse> AdminListModels;
 AdminMethod<v1::LoadModelRequest, v1::LoadModelResponse> LoadModel;
 AdminMethod<v1::UnloadModelRequest, v1::UnloadModelResponse> UnloadModel;
+AdminMethod<v1::PinModelRequest, v1::PinModelResponse> PinModel;
+AdminMethod<v1::UnpinModelRequest, v1::UnpinModelResponse> UnpinModel;
 AdminMethod<v1::SetLogLevelRequest, v1::SetLogLevelResponse> SetLogLevel;
 AdminMethod<v1::DrainRequest, v1::DrainResponse> Drain;
 

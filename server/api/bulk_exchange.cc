@@ -189,7 +189,7 @@ void BulkExchange::Book(const Open& open, const absl::Status& status) const {
   const std::shared_ptr<const Translator> translator = open.task.translator();
   parts().metrics->OnBulkItemEnded(
       {.method = "TranslateBulkItem",
-       .model = translator == nullptr ? std::string_view() : translator->model().name(),
+       .model = translator == nullptr ? std::string_view() : translator->name(),
        .status = ForClient(status),
        .duration = absl::Now() - open.came,
        .draining = parts().gate->shut()});

@@ -95,7 +95,7 @@ CallEnd Call::End(const absl::Status& status) {
 
 // Empty if no model was found.
 std::string_view Call::ModelName() const {
-  return translator_ == nullptr ? std::string_view() : translator_->model().name();
+  return translator_ == nullptr ? std::string_view() : translator_->name();
 }
 
 // Logs only names and numbers: a message may quote what the client sent.

@@ -417,21 +417,13 @@ void ToProto(const TranslateResponse& response, absl::Duration total, v1::Timing
   }
 }
 
-void ToProto(const Model& model, const Limits& limits, v1::Model* proto) {
-  proto->set_name(model.name());
-  proto->set_version(model.version());
-  proto->set_architecture(model.spec().architecture);
-  proto->set_precision(NameOf(model.precision()));
-  proto->set_isa(model.isa());
-  proto->set_max_source_tokens(std::min(limits.max_source_tokens, model.spec().max_positions));
-  proto->set_vocabulary_size(model.spec().target_vocabulary);
-  const HeadCounts encoder = model.network().HeadsOf(AttentionKind::kEncoder);
-  const HeadCounts cross = model.network().HeadsOf(AttentionKind::kCross);
-  proto->set_encoder_layers(encoder.layers);
-  proto->set_encoder_heads(encoder.heads);
-  proto->set_cross_layers(cross.layers);
-  proto->set_cross_heads(cross.heads);
-  const Languages& languages = model.tokenizer().languages();
+void ToProto(const ModelProfile& profile, const Limits& limits, v1::Model* proto) {
+  const ModelSpec& spec = profile.config.spec;
+  proto->set_name(profile.name);
+  proto->set_architecture(spec.architecture);
+  proto->set_max_source_tokens(std::min(limits.max_source_tokens, spec.max_positions));
+  proto->set_vocabulary_size(spec.target_vocabulary);
+  const Languages& languages = profile.languages;
   for (const std::string& tag : languages.SourceTags()) proto->add_source_languages(tag);
   for (const std::string& tag : languages.TargetTags()) proto->add_target_languages(tag);
   if (languages.sources().size() * languages.targets().size() > kMaxPairs) return;
@@ -440,6 +432,22 @@ void ToProto(const Model& model, const Limits& limits, v1::Model* proto) {
     pair->set_source(tags.source);
     pair->set_target(tags.target);
   }
+}
+
+void ToProto(const Model& model, const Limits& limits, v1::Model* proto) {
+  ModelProfile profile(model.name());
+  profile.config.spec = model.spec();
+  profile.languages = model.tokenizer().languages();
+  ToProto(profile, limits, proto);
+  proto->set_version(model.version());
+  proto->set_precision(NameOf(model.precision()));
+  proto->set_isa(model.isa());
+  const HeadCounts encoder = model.network().HeadsOf(AttentionKind::kEncoder);
+  const HeadCounts cross = model.network().HeadsOf(AttentionKind::kCross);
+  proto->set_encoder_layers(encoder.layers);
+  proto->set_encoder_heads(encoder.heads);
+  proto->set_cross_layers(cross.layers);
+  proto->set_cross_heads(cross.heads);
 }
 
 VersionKey KeyOf(const v1::TranslateRequest& request) {

@@ -40,6 +40,8 @@ void ToProto(const TranslateResponse& response, absl::Duration total, v1::Timing
 
 // Everything except is_default and state.
 void ToProto(const Model& model, const Limits& limits, v1::Model* proto);
+// As much as is known before it is loaded.
+void ToProto(const ModelProfile& profile, const Limits& limits, v1::Model* proto);
 
 }  // namespace dragoman
 

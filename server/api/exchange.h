@@ -52,7 +52,9 @@ class Exchange {
   template <typename Message>
   absl::StatusOr<Message> Begin(absl::StatusOr<Message> message) {
     absl::StatusOr<Priority> priority = Priority::kInteractive;
-    if (message.ok()) priority = PriorityOf(message->priority(), Priority::kInteractive);
+    if constexpr (requires { message->priority(); }) {
+      if (message.ok()) priority = PriorityOf(message->priority(), Priority::kInteractive);
+    }
     RETURN_IF_ERROR(Begin(message.status(), priority.value_or(Priority::kInteractive)));
     RETURN_IF_ERROR(priority.status());
     return message;

@@ -10,11 +10,17 @@ namespace {
 
 void Describe(const ServerParts& parts, const ServedModel& served, bool is_default,
               v1::Model* model) {
+  const bool waits = served.stable == nullptr && served.serves() && served.versions.empty();
   if (served.stable != nullptr) {
     ToProto(served.stable->model(), parts.models->limits(), model);
-    model->set_state(parts.gate->shut() ? v1::Model::STATE_DRAINING : v1::Model::STATE_READY);
+  } else if (served.serves()) {
+    ToProto(*served.profile, parts.models->limits(), model);
   }
   ToProto(served, model);
+  // One that is loaded when it is asked for is as ready as one in memory.
+  if (served.stable != nullptr || (waits && !served.shelf->Look(served.name).unloaded)) {
+    model->set_state(parts.gate->shut() ? v1::Model::STATE_DRAINING : v1::Model::STATE_READY);
+  }
   model->set_is_default(is_default);
 }
 
@@ -25,7 +31,7 @@ v1::ListModelsResponse ListedModels(const ServerParts& parts, const Permit& perm
   v1::ListModelsResponse response;
   for (const ServedModel& model : models->models()) {
     if (!permit.MayUse(model.name).ok()) continue;
-    Describe(parts, model, &model == models->default_model(), response.add_models());
+    Describe(parts, model.Now(), &model == models->default_model(), response.add_models());
   }
   return response;
 }
@@ -44,10 +50,11 @@ absl::StatusOr<v1::Model> GetModel(absl::FunctionRef<absl::StatusOr<v1::GetModel
   ASSIGN_OR_RETURN(const v1::GetModelRequest request, parse());
   const std::shared_ptr<const ModelSet> models = parts.models->Models();
   ASSIGN_OR_RETURN(const ServedModel* const found, models->FindModel(request.name()));
-  call->set_translator(found->stable);
+  const ServedModel now = found->Now();
+  call->set_translator(now.stable);
   RETURN_IF_ERROR(call->permit().MayUse(found->name));
   v1::Model model;
-  Describe(parts, *found, found == models->default_model(), &model);
+  Describe(parts, now, found == models->default_model(), &model);
   return model;
 }
 

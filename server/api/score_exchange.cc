@@ -38,7 +38,7 @@ absl::StatusOr<std::shared_ptr<const Translator>> FindModel(const ModelRegistry&
   if (route.translators().size() != 1) {
     return InvalidField("model", "is not named, and no single model serves the languages");
   }
-  RETURN_IF_ERROR(permit.MayUse(route.translators().front()->model().name()));
+  RETURN_IF_ERROR(permit.MayUse(route.translators().front()->name()));
   return route.translators().front();
 }
 
@@ -84,32 +84,39 @@ void ScoreExchange::Scored(TranslateResponse scored) {
   End(absl::OkStatus(), std::move(response));
 }
 
-absl::StatusOr<v1::TokenizeResponse> Tokenize(
-    absl::FunctionRef<absl::StatusOr<v1::TokenizeRequest>()> parse, const ServerParts& parts,
-    Call* call) {
-  RETURN_IF_ERROR(call->Admit());
-  ASSIGN_OR_RETURN(const v1::TokenizeRequest request, parse());
-  call->size().texts = request.contents_size();
+absl::Status TokenizeExchange::Run(v1::TokenizeRequest proto) {
+  call().size().texts = proto.contents_size();
   ASSIGN_OR_RETURN(const std::shared_ptr<const Translator> translator,
-                   FindModel(*parts.models, request, call->permit()));
-  call->set_translator(translator);
-  std::vector<std::string> texts(request.contents().begin(), request.contents().end());
-  RETURN_IF_ERROR(translator->CheckTexts(texts));
-  const Tokenizer& tokenizer = translator->model().tokenizer();
-  v1::TokenizeResponse response;
-  for (const std::string& text : texts) {
-    v1::TokenizedText* const to = response.add_texts();
-    std::vector<int32_t> ids = tokenizer.EncodeTarget(text);
-    if (!request.target()) {
-      ASSIGN_OR_RETURN(ids, translator->EncodeSource(text, request.source_language(),
-                                                     request.target_language()));
-    }
-    for (const int32_t id : ids) {
+                   FindModel(*parts().models, proto, call().permit()));
+  call().set_translator(translator);
+  RETURN_IF_ERROR(translator->CheckTexts({proto.contents().begin(), proto.contents().end()}));
+  translator->Await(request(), [this, proto = std::move(proto)](absl::Status status) {
+    v1::TokenizeResponse response;
+    if (status.ok()) status = Tokenize(call().translator()->model().tokenizer(), proto, &response);
+    End(status, std::move(response));
+  });
+  return absl::OkStatus();
+}
+
+absl::Status TokenizeExchange::Tokenize(const Tokenizer& tokenizer,
+                                        const v1::TokenizeRequest& request,
+                                        v1::TokenizeResponse* response) {
+  Frame frame;
+  if (!request.target()) {
+    ASSIGN_OR_RETURN(
+        const LanguagePair languages,
+        tokenizer.languages().Resolve(request.source_language(), request.target_language()));
+    frame = tokenizer.FrameOf(languages);
+  }
+  for (const std::string& text : request.contents()) {
+    v1::TokenizedText* const to = response->add_texts();
+    for (const int32_t id :
+         request.target() ? tokenizer.EncodeTarget(text) : tokenizer.Encode(text, frame).ids) {
       to->add_token_ids(id);
       to->add_tokens(request.target() ? tokenizer.TargetPiece(id) : tokenizer.SourcePiece(id));
     }
   }
-  return response;
+  return absl::OkStatus();
 }
 
 }  // namespace dragoman

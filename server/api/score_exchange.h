@@ -24,8 +24,17 @@ class ScoreExchange final : public UnaryExchange<v1::ScoreRequest, v1::ScoreResp
   v1::ScoreRequest output_;  // what was asked for, without the pairs
 };
 
-// The tokens of texts.
-UnaryMethod<v1::TokenizeRequest, v1::TokenizeResponse> Tokenize;
+// One Tokenize over any transport: the tokens of texts.
+class TokenizeExchange final : public UnaryExchange<v1::TokenizeRequest, v1::TokenizeResponse> {
+ public:
+  TokenizeExchange(const ServerParts* parts, Caller caller, Done done)
+      : UnaryExchange(parts, "Tokenize", std::move(caller), std::move(done)) {}
+
+ private:
+  absl::Status Run(v1::TokenizeRequest request) override;
+  static absl::Status Tokenize(const Tokenizer& tokenizer, const v1::TokenizeRequest& request,
+                               v1::TokenizeResponse* response);
+};
 
 }  // namespace dragoman
 

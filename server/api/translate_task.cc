@@ -25,7 +25,9 @@ absl::Status TranslateTask::Prepare(v1::TranslateRequest request, const Permit& 
   permit_ = permit;
   size_.texts = request.contents_size();
   RETURN_IF_ERROR(FindRoutes(request));
-  for (const Model* const model : Models()) RETURN_IF_ERROR(permit_.MayUse(model->name()));
+  for (const auto& translator : Translators()) {
+    RETURN_IF_ERROR(permit_.MayUse(translator->name()));
+  }
   ASSIGN_OR_RETURN(request_, FromProto(&request));
   ASSIGN_OR_RETURN(request_.words.stored, GlossariesFor(*parts_, request, permit.principal(),
                                                         WithoutLabels(route_->name())));
@@ -50,7 +52,7 @@ absl::Status TranslateTask::FindRoutes(const v1::TranslateRequest& request) {
   // model then refuses those that it lacks. Here such a model must not be chosen.
   const auto find_served = [&](const std::string& source) -> absl::StatusOr<Route> {
     ASSIGN_OR_RETURN(Route route, find(source));
-    const Languages& languages = route.translators().front()->model().tokenizer().languages();
+    const Languages& languages = route.translators().front()->languages();
     if (route.translators().size() == 1 && !source.empty() && !languages.empty()) {
       RETURN_IF_ERROR(languages.Resolve(source, request.target_language()).status());
     }
@@ -72,16 +74,16 @@ absl::Status TranslateTask::FindRoutes(const v1::TranslateRequest& request) {
 }
 
 // All that the request needs.
-std::vector<const Model*> TranslateTask::Models() const {
-  std::vector<const Model*> models;
+std::vector<std::shared_ptr<const Translator>> TranslateTask::Translators() const {
+  std::vector<std::shared_ptr<const Translator>> all;
   const auto add = [&](const std::optional<Route>& route) {
     if (!route.has_value()) return;
-    for (const auto& translator : route->translators()) models.push_back(&translator->model());
+    all.insert(all.end(), route->translators().begin(), route->translators().end());
   };
   add(route_);
-  if (!detected_.has_value()) return models;
+  if (!detected_.has_value()) return all;
   for (const SourceGroup& group : detected_->groups) add(group.route);
-  return models;
+  return all;
 }
 
 absl::Status TranslateTask::JudgeOptions() {
@@ -92,8 +94,8 @@ absl::Status TranslateTask::JudgeOptions() {
   }
   if (options.beam_size.has_value() || options.sampling.value_or(false)) return absl::OkStatus();
   // The models' own beams must not be larger, either.
-  for (const Model* const model : Models()) {
-    const DecodingOptions& own = model->generation().options;
+  for (const auto& translator : Translators()) {
+    const DecodingOptions& own = translator->generation().options;
     const int beam = own.beam_size.value_or(1);
     if (own.sampling.value_or(false) || permit_.LargestBeam(beam) == beam) continue;
     options.beam_size = permit_.LargestBeam(beam);

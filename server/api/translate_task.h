@@ -60,7 +60,7 @@ class TranslateTask {
   void Count(const Translation& translation);
   void SetDetected(size_t text, v1::Translation* translation) const;
   absl::Status FindRoutes(const v1::TranslateRequest& request);
-  std::vector<const Model*> Models() const;
+  std::vector<std::shared_ptr<const Translator>> Translators() const;
   absl::Status JudgeOptions();
   void Start(std::shared_ptr<RequestState> state, std::function<void(TranslateResponse)> done,
              OnProgress on_progress);

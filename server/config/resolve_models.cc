@@ -77,6 +77,22 @@ absl::Status ResolveSources(const v1::ServerConfig& config, ServerOptions* optio
   return absl::OkStatus();
 }
 
+absl::Status ResolveMemory(const v1::ServerConfig& config, ServerOptions* options) {
+  options->model_memory = static_cast<size_t>(config.model_memory());
+  options->pinned = {config.pinned_models().begin(), config.pinned_models().end()};
+  for (const std::string& name : options->pinned) {
+    const bool served = std::any_of(options->models.begin(), options->models.end(),
+                                    [&](const ModelSource& model) { return model.name == name; });
+    if (!served) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("pin is "
+                       ", name, "
+                       ", but no model has that name"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ResolvePivot(const v1::ServerConfig& config, ServerOptions* options) {
   options->pivot = config.pivot();
   if (config.has_models_directory() && !config.has_pivot()) options->pivot = "en";
@@ -143,6 +159,7 @@ absl::Status ResolveCanaries(const v1::ServerConfig& config, ServerOptions* opti
 
 absl::Status ResolveModels(const v1::ServerConfig& config, ServerOptions* options) {
   RETURN_IF_ERROR(ResolveSources(config, options));
+  RETURN_IF_ERROR(ResolveMemory(config, options));
   RETURN_IF_ERROR(ResolvePivot(config, options));
   RETURN_IF_ERROR(ResolveShortlists(config, options));
   return ResolveCanaries(config, options);

@@ -33,6 +33,13 @@ constexpr Setting kSettings[] = {
      "A directory of model directories, such as ende and zhen, which are served as en-de and "
      "zh-en; other pairs go through English, or --pivot",
      0, 0, nullptr, "models"},
+    {"model_memory", kSize, kAtStart, "SIZE", "",
+     "Memory for models: those of --models are loaded when they are first asked for, and the ones "
+     "that were used least recently make room",
+     0, kMaxWork, "0: all are loaded at the start and stay"},
+    {"pinned_models", kList, kOnReload, "NAME", "",
+     "A model of --models that is loaded at the start and stays in --model-memory", 0, 0, nullptr,
+     "pin"},
     {"default_model", kText, kOnReload, "NAME", "", "Translates requests that name no model", 0, 0,
      "the first --model"},
     {"pivot", kText, kOnReload, "LANGUAGE", "",

@@ -39,6 +39,18 @@ grpc::ServerUnaryReactor* AdminService::UnloadModel(grpc::CallbackServerContext*
   return Answer("AdminService/UnloadModel", dragoman::UnloadModel, context, *request, response);
 }
 
+grpc::ServerUnaryReactor* AdminService::PinModel(grpc::CallbackServerContext* context,
+                                                 const grpc::ByteBuffer* request,
+                                                 grpc::ByteBuffer* response) {
+  return Answer("AdminService/PinModel", dragoman::PinModel, context, *request, response);
+}
+
+grpc::ServerUnaryReactor* AdminService::UnpinModel(grpc::CallbackServerContext* context,
+                                                   const grpc::ByteBuffer* request,
+                                                   grpc::ByteBuffer* response) {
+  return Answer("AdminService/UnpinModel", dragoman::UnpinModel, context, *request, response);
+}
+
 grpc::ServerUnaryReactor* AdminService::SetLogLevel(grpc::CallbackServerContext* context,
                                                     const grpc::ByteBuffer* request,
                                                     grpc::ByteBuffer* response) {

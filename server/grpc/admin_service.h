@@ -14,12 +14,14 @@
 namespace dragoman {
 
 // Thread-safe.
-class AdminService final
-    : public v1::AdminService::WithRawCallbackMethod_ListModels<
-          v1::AdminService::WithRawCallbackMethod_LoadModel<
-              v1::AdminService::WithRawCallbackMethod_UnloadModel<
-                  v1::AdminService::WithRawCallbackMethod_SetLogLevel<
-                      v1::AdminService::WithRawCallbackMethod_Drain<v1::AdminService::Service>>>>> {
+class AdminService final : public v1::AdminService::WithRawCallbackMethod_ListModels<
+                               v1::AdminService::WithRawCallbackMethod_LoadModel<
+                                   v1::AdminService::WithRawCallbackMethod_UnloadModel<
+                                       v1::AdminService::WithRawCallbackMethod_PinModel<
+                                           v1::AdminService::WithRawCallbackMethod_UnpinModel<
+                                               v1::AdminService::WithRawCallbackMethod_SetLogLevel<
+                                                   v1::AdminService::WithRawCallbackMethod_Drain<
+                                                       v1::AdminService::Service>>>>>>> {
  public:
   // `parts` must outlive the service.  `owned`: only the owner of the process reaches its port.
   AdminService(const ServerParts* parts, AdminActions actions, bool owned)
@@ -34,6 +36,12 @@ class AdminService final
   grpc::ServerUnaryReactor* UnloadModel(grpc::CallbackServerContext* context,
                                         const grpc::ByteBuffer* request,
                                         grpc::ByteBuffer* response) override;
+  grpc::ServerUnaryReactor* PinModel(grpc::CallbackServerContext* context,
+                                     const grpc::ByteBuffer* request,
+                                     grpc::ByteBuffer* response) override;
+  grpc::ServerUnaryReactor* UnpinModel(grpc::CallbackServerContext* context,
+                                       const grpc::ByteBuffer* request,
+                                       grpc::ByteBuffer* response) override;
   grpc::ServerUnaryReactor* SetLogLevel(grpc::CallbackServerContext* context,
                                         const grpc::ByteBuffer* request,
                                         grpc::ByteBuffer* response) override;

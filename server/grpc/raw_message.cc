@@ -67,6 +67,8 @@ template absl::StatusOr<v1::ReplaceGlossaryRequest> ReadMessage(const grpc::Byte
 template absl::StatusOr<v1::DeleteGlossaryRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
 template absl::StatusOr<v1::LoadModelRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
 template absl::StatusOr<v1::UnloadModelRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
+template absl::StatusOr<v1::PinModelRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
+template absl::StatusOr<v1::UnpinModelRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
 template absl::StatusOr<v1::SetLogLevelRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
 template absl::StatusOr<v1::DrainRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
 

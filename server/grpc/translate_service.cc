@@ -99,7 +99,7 @@ grpc::ServerUnaryReactor* TranslateService::Score(grpc::CallbackServerContext* c
 grpc::ServerUnaryReactor* TranslateService::Tokenize(grpc::CallbackServerContext* context,
                                                      const grpc::ByteBuffer* request,
                                                      grpc::ByteBuffer* response) {
-  return AnswerMethod("Tokenize", dragoman::Tokenize, *parts_, context, *request, response);
+  return (new UnaryCall<TokenizeExchange>(parts_, context, response))->Start(*request);
 }
 
 grpc::ServerUnaryReactor* TranslateService::DetectLanguage(grpc::CallbackServerContext* context,

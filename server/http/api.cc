@@ -47,11 +47,6 @@ void AnswerNow(const HttpDoor& door, const char* method, const HttpRequest& http
   answer->Send(ToHttp(call.End(response.status()), response.ok() ? *response : Response()));
 }
 
-void Tokenize(const HttpDoor& door, const HttpRequest& http, std::shared_ptr<HttpAnswer> answer) {
-  AnswerNow<v1::TokenizeRequest>(door, "Tokenize", http, answer, dragoman::Tokenize,
-                                 [&] { return ReadJson<v1::TokenizeRequest>(http); });
-}
-
 void DetectLanguage(const HttpDoor& door, const HttpRequest& http,
                     std::shared_ptr<HttpAnswer> answer) {
   AnswerNow<v1::DetectLanguageRequest>(door, "DetectLanguage", http, answer,
@@ -157,7 +152,7 @@ void AddApi(const HttpDoor& door, HttpRouter* router) {
   };
   add("POST", "/v1/translate", AnswerLater<TranslateExchange>);
   add("POST", "/v1/score", AnswerLater<ScoreExchange>);
-  add("POST", "/v1/tokenize", Tokenize);
+  add("POST", "/v1/tokenize", AnswerLater<TokenizeExchange>);
   add("POST", "/v1/detect", DetectLanguage);
   add("GET", "/v1/models", ListModels);
   add("GET", "/v1/models/*", GetModel);

@@ -52,6 +52,12 @@ std::string StringOf(const nlohmann::json& object, const char* key) {
 
 }  // namespace
 
+FileVersions FilesOf(const ModelSource& source) {
+  FileVersions files = VersionsIn(source.directory);
+  if (!source.shortlist.file.empty()) files["the shortlist"] = VersionOf(source.shortlist.file);
+  return files;
+}
+
 absl::StatusOr<std::vector<Golden>> ReadGoldens(const std::string& directory) {
   const std::string path = absl::StrCat(directory, "/golden.json");
   const absl::StatusOr<nlohmann::json> file = ReadJsonObject(path);
@@ -118,10 +124,15 @@ LoadResult ModelLoader::Load(const ModelSource& source) const {
 
 LoadResult ModelLoader::LoadBeside(const ModelSource& source,
                                    const std::shared_ptr<const Translator>& served) const {
-  const absl::Status room = CheckMemory(source);
-  if (room.ok()) return Named(source, TryLoad(source, served));
-  const bool too_large = absl::IsResourceExhausted(room);
-  return Named(source, {room, too_large ? LoadFailure::kMemory : LoadFailure::kBroken, nullptr});
+  const absl::StatusOr<double> bytes = CheckMemory(source);
+  const bool too_large = absl::IsResourceExhausted(bytes.status());
+  if (!bytes.ok()) {
+    return Named(source, {.status = bytes.status(),
+                          .failure = too_large ? LoadFailure::kMemory : LoadFailure::kBroken});
+  }
+  LoadResult result = Named(source, TryLoad(source, served));
+  result.bytes = *bytes;
+  return result;
 }
 
 LoadResult ModelLoader::TryLoad(const ModelSource& source,
@@ -138,16 +149,16 @@ LoadResult ModelLoader::TryLoad(const ModelSource& source,
   if (status.ok()) status = CheckServable(*model, source.directory);
   absl::StatusOr<std::vector<Golden>> goldens = ReadGoldens(source.directory);
   status.Update(goldens.status());
-  if (!status.ok()) return {status, LoadFailure::kBroken, nullptr};
+  if (!status.ok()) return {.status = status, .failure = LoadFailure::kBroken};
   goldens->insert(goldens->end(), source.goldens.begin(), source.goldens.end());
   status = TryGoldens(*model, *goldens, options_.limits);
-  if (!status.ok()) return {status, LoadFailure::kGolden, nullptr};
+  if (!status.ok()) return {.status = status, .failure = LoadFailure::kGolden};
 
   const absl::Duration took = absl::Now() - start;
   if (served != nullptr && served->model().version() == (*model)->version()) {
     Log(LogLevel::kInfo, "unchanged",
         {{"model", source.name}, {"version", served->model().version()}});
-    return {absl::OkStatus(), LoadFailure::kNone, served};
+    return {.loaded = served};
   }
   metrics_->AddModel(**model, took);
   metrics_->SetBatchRows(source.name, pool_->max_batch_rows());
@@ -158,17 +169,25 @@ LoadResult ModelLoader::TryLoad(const ModelSource& source,
       its_address, [owner = *std::move(model), unused = unused_](const Model*) mutable {
         unused(std::move(owner));
       });
-  return {absl::OkStatus(), LoadFailure::kNone,
-          std::make_shared<const Translator>(std::move(used), pool_, options_.limits)};
+  return {.loaded = std::make_shared<const Translator>(std::move(used), pool_, options_.limits)};
+}
+
+absl::StatusOr<double> ModelLoader::EstimateBytes(const ModelSource& source) const {
+  ASSIGN_OR_RETURN(
+      const MemoryEstimate estimate,
+      EstimateMemory(source.directory, options_.precision, !source.shortlist.file.empty()));
+  return estimate.kept;
 }
 
 // Whether there is enough memory for the model in addition to everything else.  Reads only its
-// configuration.
-absl::Status ModelLoader::CheckMemory(const ModelSource& source) const {
-  ASSIGN_OR_RETURN(const double needed, EstimateMemory(source.directory, options_.precision,
-                                                       !source.shortlist.file.empty()));
+// configuration.  Returns what the model takes once it is loaded.
+absl::StatusOr<double> ModelLoader::CheckMemory(const ModelSource& source) const {
+  ASSIGN_OR_RETURN(
+      const MemoryEstimate estimate,
+      EstimateMemory(source.directory, options_.precision, !source.shortlist.file.empty()));
+  const double needed = estimate.kept + estimate.loading;
   const auto free = static_cast<double>(FreeMemory());
-  if (needed <= free) return absl::OkStatus();
+  if (needed <= free) return estimate.kept;
   return absl::ResourceExhaustedError(absl::StrCat(
       "would take about ", Megabytes(needed), " of memory, and ", Megabytes(free), " are free"));
 }

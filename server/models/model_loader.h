@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "engine/translator.h"
+#include "server/base/file_version.h"
 #include "server/base/load_failure.h"
 #include "server/config/config.h"
 #include "server/observe/metrics.h"
@@ -23,7 +24,11 @@ struct LoadResult {
   absl::Status status;
   LoadFailure failure = LoadFailure::kNone;  // kNone if the status is OK
   std::shared_ptr<const Translator> loaded;
+  double bytes = 0;  // what it takes in memory; 0: not known
 };
+
+// The files that a model is loaded from.
+FileVersions FilesOf(const ModelSource& source);
 
 class ModelLoader {
  public:
@@ -41,10 +46,13 @@ class ModelLoader {
   LoadResult LoadBeside(const ModelSource& source,
                         const std::shared_ptr<const Translator>& served) const;
 
+  // The memory that a model takes once it is loaded, by its configuration.
+  absl::StatusOr<double> EstimateBytes(const ModelSource& source) const;
+
  private:
   LoadResult TryLoad(const ModelSource& source,
                      const std::shared_ptr<const Translator>& served) const;
-  absl::Status CheckMemory(const ModelSource& source) const;
+  absl::StatusOr<double> CheckMemory(const ModelSource& source) const;
   absl::Status CheckServable(const std::shared_ptr<const Model>& model,
                              const std::string& directory) const;
 

@@ -21,9 +21,13 @@ constexpr absl::Duration kMemoryRetry = absl::Seconds(10);
 
 std::string CanaryName(const std::string& model) { return model + "@canary"; }
 
-// The wanted sources, in the order in which they are loaded.
+// The sources that are to be in memory, in the order in which they are loaded: all that are not on
+// the shelf.
 std::vector<ModelSource> Wanted(const ServerOptions& options) {
-  std::vector<ModelSource> wanted = options.models;
+  std::vector<ModelSource> wanted;
+  for (const ModelSource& model : options.models) {
+    if (!model.found || options.model_memory == 0) wanted.push_back(model);
+  }
   for (const Canary& canary : options.canaries) {
     for (const ModelSource& model : options.models) {
       if (model.name == canary.model) {
@@ -32,12 +36,6 @@ std::vector<ModelSource> Wanted(const ServerOptions& options) {
     }
   }
   return wanted;
-}
-
-FileVersions FilesOf(const ModelSource& source) {
-  FileVersions files = VersionsIn(source.directory);
-  if (!source.shortlist.file.empty()) files["the shortlist"] = VersionOf(source.shortlist.file);
-  return files;
 }
 
 }  // namespace
@@ -51,9 +49,22 @@ ModelManager::ModelManager(const ServerOptions& options, ReadOptions read_again,
                 absl::MutexLock lock(&calls->mutex);
                 calls->unused.push_back(std::move(model));
               }),
+      shelf_loader_(options, pool, metrics,
+                    [calls = calls_](std::shared_ptr<const Model> model) {
+                      absl::MutexLock lock(&calls->mutex);
+                      calls->evicted.push_back(std::move(model));
+                    }),
       metrics_(metrics),
       registry_(registry),
-      config_version_(VersionOf(options.config_file)) {}
+      config_version_(VersionOf(options.config_file)) {
+  if (options.model_memory == 0) return;
+  keeper_ = std::make_unique<ShelfKeeper>(
+      options, &shelf_loader_, metrics, [calls = calls_] { FreeEvicted(calls.get()); },
+      [calls = calls_] {
+        absl::MutexLock lock(&calls->mutex);
+        calls->publish = true;
+      });
+}
 
 absl::StatusOr<std::unique_ptr<ModelManager>> ModelManager::Start(const ServerOptions& options,
                                                                   ReadOptions read_again,
@@ -70,6 +81,16 @@ absl::StatusOr<std::unique_ptr<ModelManager>> ModelManager::Start(const ServerOp
 ModelManager::~ModelManager() {
   Close();
   if (thread_.joinable()) thread_.join();
+  keeper_ = nullptr;
+  FreeEvicted(calls_.get());
+}
+
+void ModelManager::FreeEvicted(Calls* calls) {
+  std::vector<std::shared_ptr<const Model>> evicted;
+  {
+    absl::MutexLock lock(&calls->mutex);
+    evicted.swap(calls->evicted);
+  }
 }
 
 void ModelManager::Close() {
@@ -87,9 +108,9 @@ void ModelManager::ReadAgain() {
   calls_->asked = true;
 }
 
-void ModelManager::Turn(const std::string& model, bool load) {
+void ModelManager::Turn(const std::string& model, What what) {
   absl::MutexLock lock(&calls_->mutex);
-  calls_->turns.emplace_back(model, load);
+  calls_->turns.emplace_back(model, what);
 }
 
 absl::Status ModelManager::LoadAll() {
@@ -108,34 +129,51 @@ absl::Status ModelManager::LoadAll() {
       return result.status;
     }
   }
-  const auto serves = [](const auto& slot) {
-    return slot.second.serving != nullptr && ParseModelName(slot.first).label.empty();
-  };
-  if (std::none_of(slots_.begin(), slots_.end(), serves)) return failed;
+  if (keeper_ != nullptr) {
+    ReserveForSlots();
+    keeper_->Keep(options_, /*asked=*/true);
+    keeper_->LoadPinned();
+    keeper_->shelf()->Start();
+  }
   last_look_ = absl::Now();
   Publish();
-  return absl::OkStatus();
+  if (registry_->Models()->default_model() != nullptr) return absl::OkStatus();
+  return failed.ok() ? absl::FailedPreconditionError("no model can be loaded; the log says why")
+                     : failed;
+}
+
+// What the models that are always in memory take counts as taken from the shelf.
+void ModelManager::ReserveForSlots() const {
+  double bytes = 0;
+  for (const auto& [name, slot] : slots_) {
+    if (slot.serving != nullptr) bytes += loader_.EstimateBytes(slot.serving_source).value_or(0);
+  }
+  keeper_->shelf()->Reserve(bytes);
 }
 
 void ModelManager::Run() {
   Calls* const calls = calls_.get();
   const auto called = [calls]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(calls->mutex) {
-    return calls->closing || calls->asked || !calls->turns.empty() || !calls->unused.empty();
+    return calls->closing || calls->asked || calls->publish || !calls->turns.empty() ||
+           !calls->unused.empty() || !calls->evicted.empty();
   };
   while (true) {
-    bool asked = false;
-    std::vector<std::pair<std::string, bool>> turns;
+    bool asked = false, publish = false;
+    std::vector<std::pair<std::string, What>> turns;
     std::vector<std::shared_ptr<const Model>> unused;
     {
       absl::MutexLock lock(&calls->mutex);
       calls->mutex.AwaitWithTimeout(absl::Condition(&called), NextLook(absl::Now()));
       if (calls->closing) return;
       asked = std::exchange(calls->asked, false);
+      publish = std::exchange(calls->publish, false);
       turns.swap(calls->turns);
       unused.swap(calls->unused);
     }
+    FreeEvicted(calls);
     for (std::shared_ptr<const Model>& model : unused) Free(std::move(model));
-    for (const auto& [model, load] : turns) TurnNow(model, load);
+    for (const auto& [model, what] : turns) TurnNow(model, what);
+    if (publish) Publish();
     if (asked || NextLook(absl::Now()) <= absl::ZeroDuration()) Look(asked);
   }
 }
@@ -158,7 +196,9 @@ void ModelManager::Look(bool asked) {
     slot.source = source;
     if (!IsUnloaded(source)) LookAt(&slot, asked);
   }
+  if (keeper_ != nullptr) unsettled_ |= !keeper_->Keep(options_, asked);
   RemoveUnwanted();
+  if (keeper_ != nullptr) ReserveForSlots();
   Publish();
   last_look_ = absl::Now();
 }
@@ -167,14 +207,21 @@ bool ModelManager::IsUnloaded(const ModelSource& source) const {
   return unloaded_.contains(ParseModelName(source.name).model);
 }
 
-void ModelManager::TurnNow(const std::string& model, bool load) {
-  const bool another = std::any_of(slots_.begin(), slots_.end(), [&](const auto& slot) {
-    const ModelName name = ParseModelName(slot.first);
-    return slot.second.serving != nullptr && name.label.empty() && name.model != model;
-  });
+void ModelManager::TurnNow(const std::string& model, What what) {
+  const bool shelved = keeper_ != nullptr && keeper_->Has(model);
+  const bool load = what == What::kLoad;
+  if (what == What::kPin || what == What::kUnpin) {
+    if (shelved) keeper_->Pin(model, what == What::kPin);
+    return;
+  }
+  const std::shared_ptr<const ModelSet> set = registry_->Models();
+  const bool another =
+      std::any_of(set->models().begin(), set->models().end(),
+                  [&](const ServedModel& other) { return other.name != model && other.serves(); });
   if (!load && !another) {
     return Log(LogLevel::kWarning, "not unloaded: no other model serves", {{"model", model}});
   }
+  if (shelved) load ? keeper_->shelf()->Load(model) : keeper_->shelf()->Unload(model);
   if (load) {
     unloaded_.erase(model);
   } else {
@@ -215,6 +262,7 @@ void ModelManager::TakeOver(const ServerOptions& options) {
   told_fixed_ = fixed;
   options_.models = options.models;
   options_.canaries = options.canaries;
+  options_.pinned = options.pinned;
   options_.default_model = options.default_model;
   options_.pivot = options.pivot;
   ChangeLogging(options.log);
@@ -224,7 +272,7 @@ void ModelManager::TakeOver(const ServerOptions& options) {
 // only if something is left.
 void ModelManager::RemoveUnwanted() {
   std::set<std::string> wanted;
-  bool serves = false;
+  bool serves = keeper_ != nullptr;  // what is on the shelf may
   for (const ModelSource& source : Wanted(options_)) {
     wanted.insert(source.name);
     serves = serves || slots_[source.name].serving != nullptr;
@@ -353,7 +401,7 @@ void ModelManager::Publish() const {
   std::vector<ServedModel> models;
   for (const ModelSource& model : options_.models) models.push_back(Describe(model));
   if (std::none_of(models.begin(), models.end(),
-                   [](const ServedModel& model) { return model.stable != nullptr; })) {
+                   [](const ServedModel& model) { return model.serves(); })) {
     // None of the new configuration's models is available, yet or at all.
     for (const auto& [name, slot] : slots_) {
       if (ParseModelName(name).label.empty() && slot.serving != nullptr) {
@@ -373,6 +421,10 @@ ServedModel ModelManager::Describe(const ModelSource& model) const {
   const auto canary = slots_.find(CanaryName(model.name));
   if (canary != slots_.end()) served.canary = canary->second.serving;
   if (served.canary == nullptr) served.canary_percent = 0;
+  if (keeper_ != nullptr && keeper_->Has(model.name)) {
+    served.shelf = keeper_->shelf();
+    served.profile = served.shelf->ProfileOf(model.name);
+  }
   if (const auto slot = slots_.find(model.name); slot != slots_.end()) {
     served.stable = slot->second.serving;
     DescribeSlot(slot->second, "stable", 100 - served.canary_percent, &served);

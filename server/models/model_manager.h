@@ -6,6 +6,9 @@
 //   one that was replaced or removed           is unloaded after its last sentence
 //   one that is unloaded on request            the same, and it stays away until it is asked for
 //
+// With --model-memory, those that were found in the directory of models are on a shelf (shelf.h)
+// instead.
+//
 // All of this happens on the manager's thread, one model at a time.  It works on request (SIGHUP)
 // and, if configured, when it sees a change.  Files that are still changing are left alone until
 // they are stable.
@@ -31,6 +34,7 @@
 #include "server/config/config.h"
 #include "server/models/model_loader.h"
 #include "server/models/model_registry.h"
+#include "server/models/shelf_keeper.h"
 #include "server/observe/metrics.h"
 
 namespace dragoman {
@@ -55,14 +59,19 @@ class ModelManager {
 
   // Loads a model and its canary, or reads them again if they are loaded, soon.  REQUIRES (if it is
   // to have an effect): the configuration names it.
-  void Load(const std::string& model) { Turn(model, true); }
+  void Load(const std::string& model) { Turn(model, What::kLoad); }
   // Unloads them soon, unless no other model serves.
-  void Unload(const std::string& model) { Turn(model, false); }
+  void Unload(const std::string& model) { Turn(model, What::kUnload); }
+  // Pins a model of the shelf, or lets it make room for others, soon.
+  void Pin(const std::string& model) { Turn(model, What::kPin); }
+  void Unpin(const std::string& model) { Turn(model, What::kUnpin); }
 
   // Starts no further load.
   void Close();
 
  private:
+  // What an operator asks for.
+  enum class What { kLoad, kUnload, kPin, kUnpin };
   // A wanted version of a model, and its state.
   struct Slot {
     ModelSource source;  // as wanted; a canary is called "en-de@canary"
@@ -88,8 +97,11 @@ class ModelManager {
     absl::Mutex mutex;
     bool closing ABSL_GUARDED_BY(mutex) = false;
     bool asked ABSL_GUARDED_BY(mutex) = false;
-    std::vector<std::pair<std::string, bool>> turns ABSL_GUARDED_BY(mutex);   // true: load it
-    std::vector<std::shared_ptr<const Model>> unused ABSL_GUARDED_BY(mutex);  // to be freed
+    bool publish ABSL_GUARDED_BY(mutex) = false;
+    std::vector<std::pair<std::string, What>> turns ABSL_GUARDED_BY(mutex);
+    // To be freed; those of the shelf by whoever is first.
+    std::vector<std::shared_ptr<const Model>> unused ABSL_GUARDED_BY(mutex);
+    std::vector<std::shared_ptr<const Model>> evicted ABSL_GUARDED_BY(mutex);
   };
 
   ModelManager(const ServerOptions& options, ReadOptions read_again, WorkerPool* pool,
@@ -99,8 +111,10 @@ class ModelManager {
   void Run();
   absl::Duration NextLook(absl::Time now) const;
   void Look(bool asked);
-  void Turn(const std::string& model, bool load);
-  void TurnNow(const std::string& model, bool load);
+  void Turn(const std::string& model, What what);
+  void TurnNow(const std::string& model, What what);
+  void ReserveForSlots() const;
+  static void FreeEvicted(Calls* calls);
   bool IsUnloaded(const ModelSource& source) const;
   void ReadConfiguration(bool asked);
   void TakeOver(const ServerOptions& options);
@@ -120,14 +134,15 @@ class ModelManager {
   ServerOptions options_;  // some of them change when the configuration does
   const ReadOptions read_again_;
   const std::shared_ptr<Calls> calls_ = std::make_shared<Calls>();
-  const ModelLoader loader_;
+  const ModelLoader loader_, shelf_loader_;
   Metrics* const metrics_;
   ModelRegistry* const registry_;
 
   // Used by the thread.
   std::map<std::string, Slot> slots_;  // by the names of their sources
   std::vector<Leaving> leaving_;
-  std::set<std::string> unloaded_;  // models that an operator has unloaded
+  std::set<std::string> unloaded_;       // models that an operator has unloaded
+  std::unique_ptr<ShelfKeeper> keeper_;  // null: no model is loaded when it is asked for
   FileVersion config_version_;
   std::string told_fixed_;  // the settings last reported to need a restart
   const Slot* loading_ = nullptr;

@@ -54,11 +54,35 @@ VersionKey KeyOf(const std::vector<std::string>& texts) {
   return key;
 }
 
+const Languages& ServedModel::languages() const {
+  return stable != nullptr ? stable->languages() : profile->languages;
+}
+
+ServedModel ServedModel::Now() const {
+  if (shelf == nullptr) return *this;
+  const ShelfView view = shelf->Look(name);
+  ServedModel now = *this;
+  now.stable = view.in_memory;
+  VersionInfo version = {.label = kStable, .percent = 100 - canary_percent};
+  if (view.in_memory != nullptr) {
+    version.version = view.in_memory->model().version();
+  } else if (view.loading) {
+    version.state = VersionState::kLoading;
+  } else if (view.failure != LoadFailure::kNone) {
+    version.state = VersionState::kFailed;
+    version.failure = view.failure;
+  } else {
+    return now;
+  }
+  now.versions.insert(now.versions.begin(), std::move(version));
+  return now;
+}
+
 ModelSet::ModelSet(std::vector<ServedModel> models, const std::string& default_model,
                    std::string pivot)
     : models_(std::move(models)), pivot_(std::move(pivot)) {
   for (const ServedModel& model : models_) {
-    if (model.stable == nullptr) continue;
+    if (!model.serves()) continue;
     if (default_ == nullptr || model.name == default_model) default_ = &model;
   }
 }
@@ -86,6 +110,7 @@ ModelSet::Choice ModelSet::Choose(const ServedModel& model, const std::string& l
   const bool drawn = label.empty() && model.canary != nullptr && key.has_value() &&
                      IsAmong(model.canary_percent, model.name, *key);
   if (label == kCanary || drawn) return model.canary;
+  if (model.shelf != nullptr) return model.shelf->Find(model.name);
   if (model.stable == nullptr) {
     return absl::UnavailableError(absl::StrCat("model ", model.name, " is not loaded"));
   }
@@ -101,14 +126,17 @@ absl::StatusOr<std::shared_ptr<const Translator>> ModelSet::Find(
 
 const ServedModel* ModelSet::Nearest(const std::string& source, const std::string& target) const {
   const auto nearness = [&](const ServedModel& model) {
-    if (model.stable == nullptr) return 0;
-    return model.stable->model().tokenizer().languages().Nearness(source, target);
+    return model.serves() ? model.languages().Nearness(source, target) : 0;
   };
   const ServedModel* best = default_;
+  int most = best == nullptr ? 0 : nearness(*best);
   for (const ServedModel& model : models_) {
-    if (best == nullptr || nearness(model) > nearness(*best)) best = &model;
+    const int near = nearness(model);
+    if (near <= most) continue;
+    most = near;
+    best = &model;
   }
-  return best != nullptr && nearness(*best) > 0 ? best : nullptr;
+  return most > 0 ? best : nullptr;
 }
 
 absl::StatusOr<Route> ModelSet::FindRoute(const std::string& name, const std::string& source,
@@ -142,8 +170,8 @@ absl::StatusOr<Route> ModelSet::FindRoute(const std::string& name, const std::st
 std::vector<std::string> ModelSet::SourceTags() const {
   std::set<std::string> tags;
   for (const ServedModel& model : models_) {
-    if (model.stable == nullptr) continue;
-    for (std::string& tag : model.stable->model().tokenizer().languages().SourceTags()) {
+    if (!model.serves()) continue;
+    for (std::string& tag : model.languages().SourceTags()) {
       tags.insert(std::move(tag));
     }
   }
@@ -157,8 +185,8 @@ absl::Status ModelSet::NoSuchPair(const std::string& source, const std::string& 
   std::vector<LanguagePair> pairs;
   std::set<std::pair<std::string, std::string>> seen;
   for (const ServedModel& model : models_) {
-    if (model.stable == nullptr) continue;
-    for (const LanguagePair& pair : model.stable->model().tokenizer().languages().Tags()) {
+    if (!model.serves()) continue;
+    for (const LanguagePair& pair : model.languages().Tags()) {
       if (seen.emplace(pair.source, pair.target).second) pairs.push_back(pair);
     }
   }

@@ -19,6 +19,7 @@
 #include "absl/status/statusor.h"
 #include "engine/route.h"
 #include "server/base/load_failure.h"
+#include "server/models/shelf.h"
 
 namespace dragoman {
 
@@ -36,9 +37,20 @@ struct VersionInfo {
 struct ServedModel {
   std::string name;
   std::shared_ptr<const Translator> stable;  // null while none has been loaded
-  std::shared_ptr<const Translator> canary;  // null: there is none
-  double canary_percent = 0;                 // of the requests without a label
-  std::vector<VersionInfo> versions;         // including the two above, which come first
+  // If it is loaded when it is asked for; `stable` is null then.
+  std::shared_ptr<Shelf> shelf = nullptr;
+  std::shared_ptr<const ModelProfile> profile = nullptr;  // as far as it is known
+  std::shared_ptr<const Translator> canary;               // null: there is none
+  double canary_percent = 0;                              // of the requests without a label
+  std::vector<VersionInfo> versions;  // including the two above, which come first
+
+  // Whether requests that name languages, or nothing, may get this model.
+  bool serves() const { return stable != nullptr || (profile != nullptr && profile->known); }
+  // REQUIRES: it serves.
+  const Languages& languages() const;
+  // The same as it is at this moment, for who wants to describe it: with the translator that is in
+  // memory, if one is.
+  ServedModel Now() const;
 };
 
 // The model and the label that a request names: "en-de", "en-de@canary", "@stable" or "".

@@ -61,6 +61,12 @@ const Histogram::BucketBoundaries& StepBuckets() {
   return buckets;
 }
 
+const Histogram::BucketBoundaries& ColdWaitBuckets() {
+  static const auto& buckets =
+      *new Histogram::BucketBoundaries{.05, .1, .2, .3, .5, .75, 1, 2, 5, 10, 30};
+  return buckets;
+}
+
 MetricSeries::MetricSeries(int workers, int named) : named_principals(static_cast<size_t>(named)) {
   Gauges("dragoman_build_info", "1; the version that runs.")
       .Add({{"version", DRAGOMAN_VERSION}})

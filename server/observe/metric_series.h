@@ -67,6 +67,8 @@ struct PhaseSeries {
 
 // Upper bounds in seconds for one step of the engine.
 const prometheus::Histogram::BucketBoundaries& StepBuckets();
+// And for the wait for a model.
+const prometheus::Histogram::BucketBoundaries& ColdWaitBuckets();
 
 // Neither copied nor moved: its members point into the registry.
 struct MetricSeries {
@@ -159,6 +161,20 @@ struct MetricSeries {
   prometheus::Family<prometheus::Gauge>& model_loaded =
       Gauges("dragoman_model_loaded_timestamp_seconds",
              "When a version of a model that is in memory was loaded, since the Unix epoch.");
+  prometheus::Family<prometheus::Counter>& model_evictions =
+      Counters("dragoman_model_evictions_total",
+               "Times that a model was taken out of memory to make room for another one.");
+  prometheus::Histogram& cold_wait =
+      Histograms("dragoman_model_cold_wait_seconds",
+                 "How long requests waited for a model that was not in memory.")
+          .Add({}, ColdWaitBuckets());
+  // Both are 0 without --model-memory.
+  prometheus::Gauge& model_memory =
+      Gauges("dragoman_model_memory_bytes",
+             "What the models in memory take of --model-memory, as estimated.")
+          .Add({});
+  prometheus::Gauge& model_memory_limit =
+      Gauges("dragoman_model_memory_limit_bytes", "--model-memory.").Add({});
   // These three exist only if there are such files.
   prometheus::Family<prometheus::Gauge>& reload_times =
       Gauges("dragoman_last_reload_success_timestamp_seconds",

@@ -192,6 +192,20 @@ void Metrics::OnModelLeft(const std::string& model, const std::string& version) 
   }
 }
 
+void Metrics::OnModelEvicted(const std::string& model) {
+  impl_->series.model_evictions.Add({{"model", model}}).Increment();
+  impl_->series.RemoveModel(model);
+}
+
+void Metrics::OnColdWait(absl::Duration took) {
+  impl_->series.cold_wait.Observe(absl::ToDoubleSeconds(took));
+}
+
+void Metrics::SetModelMemory(double bytes, double limit) {
+  impl_->series.model_memory.Set(bytes);
+  impl_->series.model_memory_limit.Set(limit);
+}
+
 void Metrics::OnModelSettled(const std::string& model) {
   impl_->series.model_stale.Add({{"model", model}}).Set(0);
 }

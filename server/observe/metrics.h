@@ -82,6 +82,12 @@ class Metrics : public Observer {
   void OnModelLeft(const std::string& model, const std::string& version);
   // A version that could not be loaded is no longer wanted.
   void OnModelSettled(const std::string& model);
+  // A version was taken out of memory to make room for another model.
+  void OnModelEvicted(const std::string& model);
+  // A request waited so long for a model that was not in memory.
+  void OnColdWait(absl::Duration took);
+  // What all models take of the memory for them.
+  void SetModelMemory(double bytes, double limit);
   // The whole model is no longer wanted.
   void OnModelRemoved(const std::string& model);
   // The certificates of the gRPC port are valid from `not_before` to `not_after`.

@@ -24,8 +24,8 @@ using grpc::StatusCode;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr const char* kMethods[] = {"ListModels", "LoadModel", "UnloadModel", "SetLogLevel",
-                                    "Drain"};
+constexpr const char* kMethods[] = {"ListModels", "LoadModel", "UnloadModel", "PinModel",
+                                    "UnpinModel", "SetLogLevel", "Drain"};
 
 std::string TokenOf(const std::string& principal) { return principal + "-token-0123456789"; }
 
@@ -66,15 +66,23 @@ class AdminTest : public testing::Test {
     v1::LoadModelResponse loaded;
     v1::UnloadModelRequest unload;
     v1::UnloadModelResponse unloaded;
+    v1::PinModelRequest pin;
+    v1::PinModelResponse pinned;
+    v1::UnpinModelRequest unpin;
+    v1::UnpinModelResponse unpinned;
     v1::SetLogLevelRequest level;
     v1::SetLogLevelResponse set;
     v1::DrainResponse drained;
+    pin.set_name("second");
+    unpin.set_name("second");
     load.set_name("second");
     unload.set_name("second");
     level.set_level("info");
     if (method == "ListModels") return stub_->ListModels(&context, {}, &models_);
     if (method == "LoadModel") return stub_->LoadModel(&context, load, &loaded);
     if (method == "UnloadModel") return stub_->UnloadModel(&context, unload, &unloaded);
+    if (method == "PinModel") return stub_->PinModel(&context, pin, &pinned);
+    if (method == "UnpinModel") return stub_->UnpinModel(&context, unpin, &unpinned);
     if (method == "SetLogLevel") return stub_->SetLogLevel(&context, level, &set);
     return stub_->Drain(&context, {}, &drained);
   }
@@ -129,7 +137,10 @@ TEST_F(AdminTest, EachMethodNeedsItsRight) {
     for (const std::string method : kMethods) {
       const grpc::Status status = Call(method, principal);
       const bool may = principal == "chief" || principal == method;
-      EXPECT_EQ(status.error_code(), may ? StatusCode::OK : StatusCode::PERMISSION_DENIED)
+      // The model is one that always stays.
+      const StatusCode done =
+          method == "UnpinModel" ? StatusCode::FAILED_PRECONDITION : StatusCode::OK;
+      EXPECT_EQ(status.error_code(), may ? done : StatusCode::PERMISSION_DENIED)
           << principal << " calls " << method << ": " << status.error_message();
       if (may) continue;
       EXPECT_EQ(status.error_message(),

@@ -185,6 +185,7 @@ TEST_F(MetricsTest, TheDocumentationNamesEverySeries) {
   metrics_.OnFirstText(*model_, absl::Milliseconds(1));
   metrics_.SetBatchRows("en-de", 64);
   metrics_.OnModelLoaded("en-de", "1");
+  metrics_.OnModelEvicted("en-fr");
   metrics_.OnReload(Reloaded::kTokens, absl::OkStatus());
   metrics_.OnCertificates(absl::UnixEpoch(), absl::UnixEpoch());
   std::set<std::string> names;

@@ -74,6 +74,22 @@ struct Prefetcher {
   }
 };
 
+// Adds the products of a quad and a vector of outputs, j, to the sums of every row.  In assembly,
+// because GCC 12 copies the sums back and forth around the intrinsic, and loads so many weights
+// ahead that it has no registers left for sums.
+template <int kQuadOfStep, int kRows, int kVectors>
+DRAGOMAN_DOT inline __attribute__((always_inline)) void AddQuad(const int8_t* weights,
+                                                                const int8x16_t (&x)[kRows], int j,
+                                                                int32x4_t (&s)[kRows][kVectors]) {
+  const int8x16_t w = vld1q_s8(weights + kQuadOfStep * kLine);
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r) {
+    asm volatile("sdot %0.4s, %1.16b, %2.4b[%3]"
+                 : "+w"(s[r][j])
+                 : "w"(w), "w"(x[r]), "i"(kQuadOfStep));
+  }
+}
+
 // Adds the products of a part to the sums of kRows rows and kVectors vectors of outputs, from
 // output c on.
 template <int kRows, int kVectors>
@@ -92,19 +108,13 @@ DRAGOMAN_DOT void AddDots(const int8_t (*x)[kInputs], const Part& part, int c, P
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) xs[r] = vld1q_s8(x[r] + i);
 #pragma GCC unroll 16
-    for (int j = 0; j < kVectors; ++j) {
-      const int8_t* const w = weights + 16 * j;
-      const int8x16_t w0 = vld1q_s8(w), w1 = vld1q_s8(w + kLine);
-      const int8x16_t w2 = vld1q_s8(w + 2 * kLine), w3 = vld1q_s8(w + 3 * kLine);
-#pragma GCC unroll 8
-      for (int r = 0; r < kRows; ++r) s[r][j] = vdotq_laneq_s32(s[r][j], w0, xs[r], 0);
-#pragma GCC unroll 8
-      for (int r = 0; r < kRows; ++r) s[r][j] = vdotq_laneq_s32(s[r][j], w1, xs[r], 1);
-#pragma GCC unroll 8
-      for (int r = 0; r < kRows; ++r) s[r][j] = vdotq_laneq_s32(s[r][j], w2, xs[r], 2);
-#pragma GCC unroll 8
-      for (int r = 0; r < kRows; ++r) s[r][j] = vdotq_laneq_s32(s[r][j], w3, xs[r], 3);
-    }
+    for (int j = 0; j < kVectors; ++j) AddQuad<0>(weights + 16 * j, xs, j, s);
+#pragma GCC unroll 16
+    for (int j = 0; j < kVectors; ++j) AddQuad<1>(weights + 16 * j, xs, j, s);
+#pragma GCC unroll 16
+    for (int j = 0; j < kVectors; ++j) AddQuad<2>(weights + 16 * j, xs, j, s);
+#pragma GCC unroll 16
+    for (int j = 0; j < kVectors; ++j) AddQuad<3>(weights + 16 * j, xs, j, s);
   }
 #pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) {
@@ -156,6 +166,11 @@ DRAGOMAN_DOT void SumRowsByDot(const Int8Task& t, int32_t (*sums)[kPanel]) {
 // Two rows of x, eight inputs of one beside eight of the other.
 using RowPairs = uint8_t[2 * kInputs];
 
+DRAGOMAN_MATRIX inline __attribute__((always_inline)) void AddMatrix(uint8x16_t x, int8x16_t w,
+                                                                     int32x4_t& sums) {
+  asm volatile("usmmla %0.4s, %1.16b, %2.16b" : "+w"(sums) : "w"(x), "w"(w));
+}
+
 // The same for kPairs pairs of rows, of which the last one may be incomplete.
 template <int kPairs, int kVectors>
 DRAGOMAN_MATRIX void AddMatrices(const RowPairs* x, const Part& part, int c, Prefetcher prefetch,
@@ -185,8 +200,8 @@ DRAGOMAN_MATRIX void AddMatrices(const RowPairs* x, const Part& part, int c, Pre
         const int8x16_t cd = vreinterpretq_s8_s32(vzip2q_s32(quad0, quad1));
 #pragma GCC unroll 4
         for (int p = 0; p < kPairs; ++p) {
-          low[p][j] = vusmmlaq_s32(low[p][j], xs[p], ab);
-          high[p][j] = vusmmlaq_s32(high[p][j], xs[p], cd);
+          AddMatrix(xs[p], ab, low[p][j]);
+          AddMatrix(xs[p], cd, high[p][j]);
         }
       }
     }

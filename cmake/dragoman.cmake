@@ -45,11 +45,12 @@ if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread")
 endif()
 
 # dragoman_test(name SOURCES a_test.cc ... [ALONE b_test.cc ...] [TOGETHER n] LINKS other ...
-# [LABELS slow] [OPTIMIZE]): one GoogleTest binary, one CTest.  It runs in the root of the source tree, which
-# contains tests/golden and models.  A test that computes much by itself is to be optimized like the product;
-# most only wait to be compiled.
+# [LABELS slow] [OPTIMIZE] [EMULATE "*"]): one GoogleTest binary, one CTest.  It runs in the root of the source tree,
+# which contains tests/golden and models.  A test that computes much by itself is to be optimized like the
+# product; most only wait to be compiled.  The preset arm64 runs what the filter EMULATE leaves on each of its
+# CPUs.
 function(dragoman_test name)
-  cmake_parse_arguments(arg "OPTIMIZE" "TIMEOUT;TOGETHER" "SOURCES;ALONE;LINKS;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "OPTIMIZE" "EMULATE;TIMEOUT;TOGETHER" "SOURCES;ALONE;LINKS;LABELS" ${ARGN})
   dragoman_executable(${name}
     SOURCES ${arg_SOURCES} ${arg_ALONE}
     LINKS ${arg_LINKS} GTest::gmock GTest::gtest_main)
@@ -62,6 +63,44 @@ function(dragoman_test name)
     set(arg_TIMEOUT 300)
   endif()
   set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
+  if(arg_EMULATE)
+    dragoman_emulate(${name} COMMAND ${name} --gtest_filter=${arg_EMULATE} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    if(CMAKE_CROSSCOMPILING)
+      add_dependencies(emulated_programs ${name})
+    endif()
+  endif()
+endfunction()
+
+# What the preset arm64 tests is built by this target.
+if(CMAKE_CROSSCOMPILING)
+  add_custom_target(emulated_programs)
+endif()
+
+# dragoman_emulate(name COMMAND command ... WORKING_DIRECTORY directory [ENVIRONMENT variable=value ...]): a CTest
+# for each CPU of the preset arm64.
+function(dragoman_emulate name)
+  cmake_parse_arguments(arg "" "WORKING_DIRECTORY" "COMMAND;ENVIRONMENT" ${ARGN})
+  foreach(cpu ${DRAGOMAN_EMULATED_CPUS})
+    add_test(NAME ${name}.${cpu} COMMAND ${arg_COMMAND} WORKING_DIRECTORY ${arg_WORKING_DIRECTORY})
+    set_tests_properties(${name}.${cpu} PROPERTIES TIMEOUT 1800 LABELS arm64
+                         ENVIRONMENT "QEMU_CPU=${cpu};${arg_ENVIRONMENT}")
+  endforeach()
+endfunction()
+
+# dragoman_program(target variable): the file that runs a program: itself, or a script that emulates it.
+function(dragoman_program target variable)
+  set(${variable} $<TARGET_FILE:${target}> PARENT_SCOPE)
+  if(CMAKE_CROSSCOMPILING)
+    set(script ${PROJECT_BINARY_DIR}/emulated/${target})
+    string(JOIN " " emulator ${CMAKE_CROSSCOMPILING_EMULATOR})
+    get_target_property(written ${target} DRAGOMAN_SCRIPT)
+    if(NOT written)
+      set_target_properties(${target} PROPERTIES DRAGOMAN_SCRIPT ${script})
+      file(GENERATE OUTPUT ${script} CONTENT "#!/bin/sh\nexec ${emulator} $<TARGET_FILE:${target}> \"$@\"\n"
+           FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+    endif()
+    set(${variable} ${script} PARENT_SCOPE)
+  endif()
 endfunction()
 
 function(dragoman_target name visibility links)

@@ -38,10 +38,11 @@ install(FILES ${package}/copyright README.md proto/dragoman/v1/admin.proto
 # dragoman_man_page(target section summary): its manual page, made from its --help.
 function(dragoman_man_page target section summary)
   set(page ${PROJECT_BINARY_DIR}/man/${target}.${section})
+  dragoman_program(${target} program)
   add_custom_command(
     OUTPUT ${page}.gz
     COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/man
-    COMMAND ${package}/man_page.sh $<TARGET_FILE:${target}> ${target} ${section} ${PROJECT_VERSION}
+    COMMAND ${package}/man_page.sh ${program} ${target} ${section} ${PROJECT_VERSION}
             ${summary} > ${page}
     COMMAND gzip --best --no-name --force ${page}
     DEPENDS ${target} ${package}/man_page.sh

@@ -8,7 +8,7 @@ set -euo pipefail
 build=$1
 root=$2
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-libraries=$root/usr/lib/x86_64-linux-gnu
+libraries=$root/usr/lib/$(uname -m)-linux-gnu
 
 install -d "$libraries" "$root"/usr/{bin,lib64} "$root"/{etc,models} "$root/var/lib/dpkg/status.d"
 ln -s usr/lib "$root/lib"
@@ -19,13 +19,13 @@ install --strip "${programs[@]}" "$root/usr/bin"
 # library_files: the libraries that the dynamic linker loads for the programs, and the linker itself.
 library_files() {
   ldd "${programs[@]}" | awk '/not found/ { print > "/dev/stderr"; exit 1 }
-    $2 == "=>" { print $3 } $1 ~ /^\/lib64\// { print $1 }' | sort -u
+    $2 == "=>" { print $3 } $1 ~ /^\/lib(64)?\/ld-linux/ { print $1 }' | sort -u
 }
 
 files=$(library_files)
 for file in $files; do
   case $file in
-    /lib64/*) install "$file" "$root/usr/lib64" ;;
+    */ld-linux*) install "$file" "$root/usr${file%/*}" ;; # in lib64 on x86-64, in lib on 64-bit ARM
     *) install --mode=644 "$file" "$libraries" ;;
   esac
 done

@@ -51,6 +51,7 @@ absl::StatusOr<Int8Gemm> Int8Gemm::Create(MatrixView<const float> weight,
   gemm.sums_.assign(padded_outputs, 0.0f);
   gemm.scales_.assign(padded_outputs, 0.0f);
   gemm.bias_.assign(padded_outputs, 0.0f);
+  gemm.totals_.assign(padded_outputs, 0);
   std::copy(bias.begin(), bias.end(), gemm.bias_.begin());
   std::vector<int8_t> values(weight.cols());
   for (int o = 0; o < weight.rows(); ++o) {
@@ -58,8 +59,8 @@ absl::StatusOr<Int8Gemm> Int8Gemm::Create(MatrixView<const float> weight,
     if (std::isnan(gemm.scales_[o])) {
       return absl::InvalidArgumentError("a weight is not a finite number");
     }
-    const int32_t sum = std::accumulate(values.begin(), values.end(), 0);
-    gemm.sums_[o] = gemm.scales_[o] * static_cast<float>(sum);
+    gemm.totals_[o] = std::accumulate(values.begin(), values.end(), 0);
+    gemm.sums_[o] = gemm.scales_[o] * static_cast<float>(gemm.totals_[o]);
     if (pack) gemm.PackOutput(o, values);
   }
   return gemm;
@@ -95,6 +96,7 @@ void Int8Gemm::Apply(const QuantizedRows& x, int first_panel, int end_panel,
               .scales = scales_.data() + first_output,
               .sums = sums_.data() + first_output,
               .bias = bias_.data() + first_output,
+              .totals = totals_.data() + first_output,
               .relu = activation_ == Activation::kRelu,
               .tile = tile});
   });

@@ -93,9 +93,10 @@ class Int8Gemm {
   Activation activation_ = Activation::kNone;
   PanelShape shape_ = {};
   WeightMemory panels_;
-  std::vector<float> sums_;    // [outputs rounded up], scaled sums of each output's weights
-  std::vector<float> scales_;  // [outputs rounded up]
-  std::vector<float> bias_;    // [outputs rounded up]
+  std::vector<float> sums_;      // [outputs rounded up], scaled sums of each output's weights
+  std::vector<float> scales_;    // [outputs rounded up]
+  std::vector<float> bias_;      // [outputs rounded up]
+  std::vector<int32_t> totals_;  // [outputs rounded up], the sums themselves
 };
 
 }  // namespace dragoman

@@ -16,6 +16,7 @@
 #include <cstring>
 #include <limits>
 
+#include "engine/math/int8_arm.h"
 #include "engine/math/kernels.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -180,10 +181,11 @@ void FinishSums(const Int8Sums& t) {
   std::copy_n(last, t.count - o, t.y + o);
 }
 
-// For any instruction set.
-void MultiplyTile(const Int8Task& t) {
+// With sums from sum_tile(task, sums).
+template <typename SumTileFunction>
+HWY_INLINE void MultiplyTileBy(const SumTileFunction& sum_tile, const Int8Task& t) {
   HWY_ALIGN int32_t sums[kInt8TallestTile][kPanel];
-  SumTile(t, sums);
+  sum_tile(t, sums);
   for (int r = 0; r < t.tile.rows; ++r) {
     FinishSums({.sums = sums[r],
                 .count = kPanel,
@@ -197,6 +199,14 @@ void MultiplyTile(const Int8Task& t) {
   }
 }
 
+// For any instruction set.
+void MultiplyTile(const Int8Task& t) { MultiplyTileBy(SumTile, t); }
+
+#if HWY_ARCH_ARM_A64
+void MultiplyByDot(const Int8Task& t) { MultiplyTileBy(SumTileByDot, t); }
+void MultiplyByMatrix(const Int8Task& t) { MultiplyTileBy(SumTileByMatrix, t); }
+#endif
+
 bool HasAvx512() { return HWY_ARCH_X86 && HWY_MAX_BYTES == 64; }
 
 }  // namespace HWY_NAMESPACE
@@ -207,7 +217,8 @@ HWY_AFTER_NAMESPACE();
 namespace dragoman {
 namespace {
 
-std::atomic<bool> vnni_hidden = false;
+// What tests allow.
+std::atomic<Int8Extension> best_allowed = Int8Extension::kArmMatrix;
 
 HWY_EXPORT(FinishSums);
 HWY_EXPORT(HasAvx512);
@@ -304,31 +315,74 @@ void MultiplyRowsVnni(const Int8Task& task) {
 void MultiplyVnni(const Int8Task& task) { MultiplyRowsVnni<kInt8TallestTile>(task); }
 #endif  // HWY_ARCH_X86
 
+#if HWY_ARCH_ARM_A64
+HWY_EXPORT(MultiplyByDot);
+HWY_EXPORT(MultiplyByMatrix);
+#endif
+
+// The best extension of this CPU.
+Int8Extension Detect() {
+#if HWY_ARCH_X86
+  static const bool has = __builtin_cpu_supports("avx512vnni") &&
+                          __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+  return has && HWY_DYNAMIC_DISPATCH(HasAvx512)() ? Int8Extension::kVnni : Int8Extension::kNone;
+#elif HWY_ARCH_ARM_A64
+  static const Int8Extension best = DetectArmExtension();
+  return best;
+#else
+  return Int8Extension::kNone;
+#endif
+}
+
 }  // namespace
 
 Int8Kernel BestInt8Kernel() {
+  switch (Int8ExtensionInUse()) {
 #if HWY_ARCH_X86
-  if (HasVnni()) return MultiplyVnni;
+    case Int8Extension::kVnni:
+      return MultiplyVnni;
+#elif HWY_ARCH_ARM_A64
+    case Int8Extension::kArmDot:
+      return HWY_DYNAMIC_DISPATCH(MultiplyByDot);
+    case Int8Extension::kArmMatrix:
+      return HWY_DYNAMIC_DISPATCH(MultiplyByMatrix);
 #endif
-  return MultiplyAnywhere;
+    default:
+      return MultiplyAnywhere;
+  }
 }
 
-void HideVnniForTest(bool hide) { vnni_hidden = hide; }
+Int8Extension Int8ExtensionInUse() { return std::min(Detect(), best_allowed.load()); }
+
+std::vector<Int8Extension> Int8Extensions() {
+  switch (Detect()) {
+    case Int8Extension::kNone:
+      return {Int8Extension::kNone};
+    case Int8Extension::kArmMatrix:
+      return {Int8Extension::kNone, Int8Extension::kArmDot, Int8Extension::kArmMatrix};
+    default:
+      return {Int8Extension::kNone, Detect()};
+  }
+}
+
+void LimitInt8ExtensionForTest(Int8Extension best) { best_allowed = best; }
+
+void UnlimitInt8ExtensionForTest() { best_allowed = Int8Extension::kArmMatrix; }
 
 void FinishInt8Sums(const Int8Sums& sums) { HWY_DYNAMIC_DISPATCH(FinishSums)(sums); }
 
-bool HasVnni() {
-#if HWY_ARCH_X86
-  if (vnni_hidden) return false;
-  static const bool has = __builtin_cpu_supports("avx512vnni") &&
-                          __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
-  return has && HWY_DYNAMIC_DISPATCH(HasAvx512)();
-#else
-  return false;
-#endif
+std::string Int8Isa() {
+  switch (Int8ExtensionInUse()) {
+    case Int8Extension::kVnni:
+      return "avx512_vnni";
+    case Int8Extension::kArmDot:
+      return "neon_dotprod";
+    case Int8Extension::kArmMatrix:
+      return "neon_i8mm";
+    default:
+      return HighwayIsa();
+  }
 }
-
-std::string Int8Isa() { return HasVnni() ? "avx512_vnni" : HighwayIsa(); }
 
 }  // namespace dragoman
 #endif  // HWY_ONCE

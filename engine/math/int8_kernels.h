@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "engine/math/panels.h"
 
@@ -27,6 +28,7 @@ struct Int8Task {
   const float* scales;    // [kInt8Panel]
   const float* sums;      // [kInt8Panel]
   const float* bias;      // [kInt8Panel]
+  const int32_t* totals;  // [kInt8Panel]: the sums of the weights themselves
   bool relu;
   const PanelTile& tile;
 };
@@ -48,11 +50,25 @@ Int8Kernel BestInt8Kernel();
 // Turns sums into results by the same operations as the kernels, so that it gives the same bytes.
 void FinishInt8Sums(const Int8Sums& sums);
 
-// Whether 8-bit products use the VNNI instructions of AVX-512: the CPU has them, and no test hides
-// them or has restricted Highway to less.
-bool HasVnni();
-// For tests: whether to compute as on a CPU with AVX-512 but without VNNI, such as Skylake.
-void HideVnniForTest(bool hide);
+// Instructions for 8-bit products beyond those of Highway's targets.  With all of them, the sums
+// are the same integers.
+enum class Int8Extension {
+  kNone,
+  kVnni,       // of AVX-512
+  kArmDot,     // ARMv8.2: SDOT
+  kArmMatrix,  // ARMv8.6: USMMLA
+};
+
+// What 8-bit products use: the best that the CPU has, unless a test hides it or has restricted
+// Highway to less than AVX-512.
+Int8Extension Int8ExtensionInUse();
+// Those that could be in use, from kNone to the best.
+std::vector<Int8Extension> Int8Extensions();
+// For tests: to compute as on a CPU that has nothing better than this, such as Skylake, with
+// AVX-512 but without VNNI.  REQUIRES: it is among Int8Extensions.
+void LimitInt8ExtensionForTest(Int8Extension best);
+// For tests: to use the best one again.
+void UnlimitInt8ExtensionForTest();
 
 // The instruction set of the kernels, such as "avx512_vnni".
 std::string Int8Isa();

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "engine/math/int8_arm.h"
 #include "engine/math/int8_kernels.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -65,17 +66,38 @@ int32_t Dot(const uint8_t* x, const int8_t* w, int n) {
   return sum;
 }
 
+// The result that the sum of a row and an output stands for.
+HWY_INLINE void Finish(const GroupTask& t, int r, int j, int32_t sum) {
+  const Int8Rows::Output& output = *t.outputs[j];
+  t.tile.y[r * t.tile.y_stride + j] = static_cast<float>(sum) * (t.x_scales[r] * output.scale) +
+                                      (t.x_lows[r] * output.sum + output.bias);
+}
+
 // For any instruction set.
 void MultiplyGroup(const GroupTask& t) {
   for (int r = 0; r < t.tile.rows; ++r) {
     for (int j = 0; j < kGroup; ++j) {
-      const Int8Rows::Output& output = *t.outputs[j];
-      const int32_t sum = Dot(t.x + r * t.x_stride, t.weights[j], t.inputs);
-      t.tile.y[r * t.tile.y_stride + j] = static_cast<float>(sum) * (t.x_scales[r] * output.scale) +
-                                          (t.x_lows[r] * output.sum + output.bias);
+      Finish(t, r, j, Dot(t.x + r * t.x_stride, t.weights[j], t.inputs));
     }
   }
 }
+
+#if HWY_ARCH_ARM_A64
+void MultiplyGroupByDot(const GroupTask& t) {
+  static_assert(kGroup == ArmDots::kOutputs);
+  ArmDots dots = {.x = t.x, .x_stride = t.x_stride, .rows = t.tile.rows, .inputs = t.inputs};
+  for (int j = 0; j < kGroup; ++j) {
+    dots.weights[j] = t.weights[j];
+    dots.totals[j] = t.outputs[j]->total;
+    for (int i = 0; i < t.inputs; i += kBlock) __builtin_prefetch(t.prefetch[j] + i);
+  }
+  int32_t sums[kTallestTile][kGroup];
+  SumDots(dots, sums);
+  for (int r = 0; r < t.tile.rows; ++r) {
+    for (int j = 0; j < kGroup; ++j) Finish(t, r, j, sums[r][j]);
+  }
+}
+#endif
 
 }  // namespace HWY_NAMESPACE
 }  // namespace dragoman
@@ -165,11 +187,23 @@ void MultiplyRowsVnni(const GroupTask& task) {
 
 using GroupKernel = void (*)(const GroupTask&);
 
-GroupKernel BestKernel() {
-#if HWY_ARCH_X86
-  if (HasVnni()) return MultiplyRowsVnni;
+#if HWY_ARCH_ARM_A64
+HWY_EXPORT(MultiplyGroupByDot);
 #endif
-  return MultiplyGroupAnywhere;
+
+GroupKernel BestKernel() {
+  switch (Int8ExtensionInUse()) {
+#if HWY_ARCH_X86
+    case Int8Extension::kVnni:
+      return MultiplyRowsVnni;
+#elif HWY_ARCH_ARM_A64
+    case Int8Extension::kArmDot:
+    case Int8Extension::kArmMatrix:
+      return HWY_DYNAMIC_DISPATCH(MultiplyGroupByDot);
+#endif
+    default:
+      return MultiplyGroupAnywhere;
+  }
 }
 
 }  // namespace
@@ -191,7 +225,7 @@ absl::Status Int8Rows::Set(int first, MatrixView<const float> weight, absl::Span
     const float scale = QuantizeWeights(weight.Row(r), step, values);
     if (std::isnan(scale)) return absl::InvalidArgumentError("a weight is not a finite number");
     const int32_t sum = std::accumulate(values, values + inputs_, 0);
-    constants_[first + r] = {scale, bias[r], scale * static_cast<float>(sum)};
+    constants_[first + r] = {scale, bias[r], scale * static_cast<float>(sum), sum};
   }
   return absl::OkStatus();
 }

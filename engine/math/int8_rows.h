@@ -26,7 +26,8 @@ class Int8Rows {
   struct Output {
     float scale = 0.0f;
     float bias = 0.0f;
-    float sum = 0.0f;  // of the weights, scaled
+    float sum = 0.0f;   // of the weights, scaled
+    int32_t total = 0;  // of the weights themselves
   };
 
   // Zeros until Set.  REQUIRES: inputs <= Int8Gemm::kMaxInputs.

@@ -77,7 +77,9 @@ std::string DescribeShape(Precision precision) {
     const auto [rows, outputs] = Float32TileInUse();
     return absl::StrCat("tiles of ", rows, " x ", outputs);
   }
-  if (precision != Precision::kInt8 || !HasVnni()) return "";
+  if (precision != Precision::kInt8 || Int8ExtensionInUse() == Int8Extension::kNone) {
+    return "";
+  }
   return absl::StrCat("tiles of ", kInt8TallestTile, " x ", kInt8Panel);
 }
 

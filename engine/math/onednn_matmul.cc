@@ -327,6 +327,16 @@ int BytesOf(Precision precision) {
   return precision == Precision::kInt8 ? 1 : precision == Precision::kBFloat16 ? 2 : 4;
 }
 
+#if defined(__aarch64__)
+
+// The numbers of cpu_isa are other instruction sets here: 1 is NEON, and larger ones are SVE with
+// vectors of some length.
+std::string OneDnnIsa() {
+  return static_cast<int>(dnnl::get_effective_cpu_isa()) > 1 ? "sve" : "asimd";
+}
+
+#else
+
 std::string OneDnnIsa() {
   switch (dnnl::get_effective_cpu_isa()) {
     case dnnl::cpu_isa::sse41:
@@ -357,6 +367,8 @@ std::string OneDnnIsa() {
       return "generic";
   }
 }
+
+#endif
 
 bool OneDnnHasBFloat16() {
   const std::string isa = OneDnnIsa();

@@ -18,15 +18,15 @@ std::string Variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// Hides from our kernels every instruction set better than `name`, and VNNI.  Returns whether this
-// machine has `name`.
+// Hides from our kernels every instruction set better than `name`, and extensions such as VNNI.
+// Returns whether this machine has `name`.
 bool CapKernels(const std::string& name) {
   const int64_t supported = hwy::SupportedTargets();
   for (int64_t targets = supported & CompiledTargets(); targets != 0; targets &= targets - 1) {
     const int64_t target = targets & -targets;
     if (absl::AsciiStrToLower(hwy::TargetName(target)) != name) continue;
     hwy::SetSupportedTargetsForTest(supported & -target);  // better targets have lower bits
-    HideVnniForTest(true);
+    LimitInt8ExtensionForTest(Int8Extension::kNone);
     return true;
   }
   return false;

@@ -5,6 +5,7 @@
 #include <thread>
 #include <tuple>
 
+#include "absl/strings/str_cat.h"
 #include "engine/math/int8_kernels.h"
 #include "engine/math/int8_rows.h"
 #include "engine/math/kernels.h"
@@ -139,12 +140,19 @@ TEST_P(GemmShapes, AgreesWithTheDefinitionForAnyNumberOfRows) {
   });
 }
 
+std::string NameOfShapes(const testing::TestParamInfo<GemmShapes::ParamType>& test) {
+  const auto& [precision, matmul, shape] = test.param;
+  return absl::StrCat(NameOf(precision), "_", NameOf(matmul), "_", shape.inputs, "_by_",
+                      shape.outputs);
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Gemm, GemmShapes,
     testing::Combine(testing::Values(Precision::kFloat32, Precision::kBFloat16, Precision::kInt8),
                      testing::Values(Matmul::kOneDnn, Matmul::kNative),
                      testing::Values(Shape{64, 64}, Shape{64, 192}, Shape{128, 64}, Shape{33, 17},
-                                     Shape{1, 1}, Shape{64, 935}, Shape{1024, 96})));
+                                     Shape{1, 1}, Shape{64, 935}, Shape{1024, 96})),
+    NameOfShapes);
 
 // Some outputs of Int8Rows, bit for bit as Int8Gemm computes them.
 void ExpectNamedOutputs(int inputs, int outputs) {
@@ -238,9 +246,10 @@ TEST(Gemm, Int8KeepsARowOfEqualValues) {
   ExpectProduct(Precision::kInt8, x, weight, {}, Activation::kNone, y);
 }
 
-// CPUs with and without VNNI have the same fingerprint.
-TEST(Gemm, Int8GivesTheSameBytesWithoutVnni) {
-  if (!HasVnni()) GTEST_SKIP() << "this CPU has no VNNI";
+// CPUs with and without VNNI have the same fingerprint, and those with and without ARM's
+// extensions.
+TEST(Gemm, Int8GivesTheSameBytesWithoutExtensions) {
+  if (Int8Extensions().size() == 1) GTEST_SKIP() << "this CPU has none";
   std::mt19937 random(13);
   const Matrix<float> weight = RandomMatrix(200, 300, &random), x = RandomMatrix(20, 300, &random);
   const auto gemm = PackedGemm::Create(weight.view(), RandomVector(200, &random), Activation::kRelu,
@@ -250,11 +259,14 @@ TEST(Gemm, Int8GivesTheSameBytesWithoutVnni) {
   GemmScratch scratch;
   gemm->Apply(x.view(), with.view(), &scratch);
   const std::string fingerprint = Fingerprint(Precision::kInt8);
-  HideVnniForTest(true);
-  gemm->Apply(x.view(), without.view(), &scratch);
-  EXPECT_EQ(Fingerprint(Precision::kInt8), fingerprint);
-  HideVnniForTest(false);
-  for (int r = 0; r < 20; ++r) EXPECT_EQ(with.Row(r), without.Row(r)) << r;
+  for (const Int8Extension extension : Int8Extensions()) {
+    LimitInt8ExtensionForTest(extension);
+    SCOPED_TRACE(Int8Isa());
+    gemm->Apply(x.view(), without.view(), &scratch);
+    EXPECT_EQ(Fingerprint(Precision::kInt8), fingerprint);
+    for (int r = 0; r < 20; ++r) EXPECT_EQ(with.Row(r), without.Row(r)) << r;
+  }
+  UnlimitInt8ExtensionForTest();
 }
 
 TEST(Gemm, Int8RefusesAWeightThatIsNotFinite) {

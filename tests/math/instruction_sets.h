@@ -17,8 +17,9 @@
 namespace dragoman {
 
 // Runs a test once for every instruction set that the kernels were compiled for and this machine
-// has, as if it had nothing better: those of Highway, and AVX-512 with and without VNNI.  (oneDNN's
-// instruction set is chosen for a whole process, by ONEDNN_MAX_CPU_ISA: see CMakeLists.txt.)
+// has, as if it had nothing better: those of Highway, each without and with the extensions for
+// 8-bit products.  (oneDNN's instruction set is chosen for a whole process, by ONEDNN_MAX_CPU_ISA:
+// see CMakeLists.txt.)
 inline void ForEachInstructionSet(absl::FunctionRef<void()> test) {
   const int64_t supported = hwy::SupportedTargets();
   for (int64_t targets = supported & CompiledTargets(); targets != 0; targets &= targets - 1) {
@@ -26,12 +27,12 @@ inline void ForEachInstructionSet(absl::FunctionRef<void()> test) {
     SCOPED_TRACE(hwy::TargetName(target));
     hwy::SetSupportedTargetsForTest(target);
     EXPECT_EQ(HighwayIsa(), absl::AsciiStrToLower(hwy::TargetName(target))) << "it does not run";
-    test();
-    if (HasVnni() && !testing::Test::HasFatalFailure()) {
-      SCOPED_TRACE("without VNNI");
-      HideVnniForTest(true);
+    for (const Int8Extension extension : Int8Extensions()) {
+      LimitInt8ExtensionForTest(extension);
+      SCOPED_TRACE(Int8Isa());
       test();
-      HideVnniForTest(false);
+      UnlimitInt8ExtensionForTest();
+      if (testing::Test::HasFatalFailure()) break;
     }
     if (testing::Test::HasFatalFailure()) break;
   }

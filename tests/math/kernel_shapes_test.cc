@@ -81,7 +81,7 @@ TEST(KernelShapes, AreMeasuredAndDescribed) {
   const auto tiles = Float32Gemm::Tiles();
   EXPECT_TRUE(std::any_of(tiles.begin(), tiles.end(), is_measured));
   EXPECT_EQ(DescribeShape(Precision::kBFloat16), "");
-  EXPECT_EQ(DescribeShape(Precision::kInt8), HasVnni() ? "tiles of 6 x 64" : "");
+  EXPECT_EQ(DescribeShape(Precision::kInt8), Int8Extensions().size() > 1 ? "tiles of 6 x 64" : "");
 
   SetFloat32TileForTest(tiles.back());
   EXPECT_EQ(DescribeShape(Precision::kFloat32),

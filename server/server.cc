@@ -126,7 +126,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& optio
                                                       std::function<void()> on_drain) {
   auto server = std::unique_ptr<Server>(new Server(options));
   RETURN_IF_ERROR(server->ReadSecrets());
-  server->WarnOfOpenDoors();
+  server->WarnOfOpenPorts();
   RETURN_IF_ERROR(server->OpenPorts());
   RETURN_IF_ERROR(server->LoadModels(std::move(read_again)));
   RETURN_IF_ERROR(server->StartGrpc());
@@ -169,7 +169,7 @@ absl::Status Server::OpenGlossaries() {
                        }});
 }
 
-void Server::WarnOfOpenDoors() const {
+void Server::WarnOfOpenPorts() const {
   if (options_.tls.enabled()) return;
   if (!options_.auth.tokens.empty()) {
     Log(LogLevel::kWarning,
@@ -257,21 +257,21 @@ void Server::ServeHttp(const ConnectionRange& descriptors) {
   HttpPages pages = Pages();
   if (!options_.metrics_address.empty()) pages.metrics = nullptr;
   AddPages(std::move(pages), &router);
-  const HttpDoor door = {.parts = &parts_,
-                         .loaded =
-                             [this] {
-                               return loaded_ ? absl::OkStatus()
-                                              : absl::UnavailableError("the models are loading");
-                             },
-                         .max_document_bytes = options_.documents.max_bytes};
+  const ApiContext context = {
+      .parts = &parts_,
+      .loaded =
+          [this] {
+            return loaded_ ? absl::OkStatus() : absl::UnavailableError("the models are loading");
+          },
+      .max_document_bytes = options_.documents.max_bytes};
   router.BeginApi("dragoman");
-  AddApi(door, &router);
-  AddStreamApi(door, &router);
-  AddDocumentApi(door, &router);
+  AddApi(context, &router);
+  AddStreamApi(context, &router);
+  AddDocumentApi(context, &router);
   AddOpenApi(&router);
   router.BeginApi("page");
   AddSite([this] { return PageSettings(); }, &router);
-  AddCompat(options_.http.compat, door, &router);
+  AddCompat(options_.http.compat, context, &router);
   router.AllowOrigins(options_.http.cors_origins);
   HttpCallbacks callbacks = CountedAnswers(router);
   metrics_.AddHttpPath("", "");
@@ -334,8 +334,8 @@ absl::Status Server::StartGrpc() {
       .reflection = options_.auth.tokens.empty(),
       .channelz = options_.debug_services && admin_ == nullptr,
   };
-  return grpc_->Serve(
-      grpc, {&translate_service_, &model_service_, &glossary_service_, &load_service_});
+  return grpc_->Serve(grpc,
+                      {&translate_service_, &model_service_, &glossary_service_, &load_service_});
 }
 
 // The owner of a socket in the file system needs no certificate and sends no bytes over a network.

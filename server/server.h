@@ -90,7 +90,7 @@ class Server {
   explicit Server(const ServerOptions& options);
   absl::Status ReadSecrets();
   absl::Status OpenGlossaries();
-  void WarnOfOpenDoors() const;
+  void WarnOfOpenPorts() const;
   absl::Status OpenPorts();
   void ServeHttp(const ConnectionRange& descriptors);
   absl::Status OpenMetricsPort(const ConnectionRange& descriptors);

@@ -241,7 +241,7 @@ class LayeringTest(unittest.TestCase):
                                     ("server/api/call.h", "<", "grpcpp/grpcpp.h"),
                                     ("server/auth/principals.cc", '"', "server/api/call.h"),
                                     ("server/observe/metrics.h", '"', "server/net/listener.h"),
-                                    ("server/http/door.cc", '"', "server/grpc/grpc_door.h"),
+                                    ("server/http/api_context.cc", '"', "server/grpc/grpc_caller.h"),
                                     ("server/api/call.h", '"', "engine/decode/job.h"),
                                     ("engine/search/beam.cc", '"', "engine/model/model.h"),
                                     ("server/server.cc", "<", "prometheus/counter.h")):

@@ -111,7 +111,7 @@ void Call::WriteLog(const absl::Status& status) const {
   const bool names_peer = !status.ok() && parts_->log_peers;
   Log(LogLevel::kInfo, "request",
       {{"method", method_},
-       {"door", caller_.door},
+       {"api", caller_.api},
        {"model", ModelName()},
        {"code", code},
        {"field", field},
@@ -135,9 +135,9 @@ void Call::Trace(const absl::Status& status) const {
   const std::string_view method = method_;
   const bool unary = method != "TranslateStream" && method != "TranslateDocument";
   const bool code_is_known = !caller_.http_method.empty() &&
-                             (status.ok() || (unary && std::string_view(caller_.door) == "http"));
+                             (status.ok() || (unary && std::string_view(caller_.api) == "http"));
   parts_->tracer->Add({.ids = *span_,
-                       .door = caller_.door,
+                       .api = caller_.api,
                        .method = method_,
                        .http_method = caller_.http_method,
                        .http_route = caller_.http_route,

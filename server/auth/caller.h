@@ -23,7 +23,7 @@ struct Caller {
   std::string http_route;        // and the path that it matched: "/v1/models/*"
   bool is_owner = false;         // of this process, as the file of the socket shows
   absl::Time deadline = absl::InfiniteFuture();
-  const char* door = "grpc";              // the API that was called, for the log: a literal
+  const char* api = "grpc";               // the API that was called, for the log: a literal
   absl::Status wrong = absl::OkStatus();  // an error in what was sent; the call ends with it
 };
 

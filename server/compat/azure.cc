@@ -221,11 +221,11 @@ HttpResponse TranslateError(const AzureCall& call, const absl::Status& error) {
 // The key may be in a query that is wrong otherwise.
 void UseOwnKey(HttpRequest* http) { UseKey(kApi, CompatFields::ReadQuery(*http), http); }
 
-void Translate(const HttpDoor& door, HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
+void Translate(const ApiContext& context, HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
   UseOwnKey(&http);
   const auto call = std::make_shared<AzureCall>();
   TranslateToTargets(
-      door, kApi.name, http, std::move(answer), [&] { return ReadTranslate(http, call.get()); },
+      context, kApi.name, http, std::move(answer), [&] { return ReadTranslate(http, call.get()); },
       [call](const CallEnd& end, const std::vector<v1::TranslateResponse>& responses) {
         return WithHeaders(
             end.status.ok() ? Translated(*call, responses) : TranslateError(*call, end.status),
@@ -233,10 +233,11 @@ void Translate(const HttpDoor& door, HttpRequest http, std::shared_ptr<HttpAnswe
       });
 }
 
-absl::StatusOr<HttpResponse> Detect(const HttpDoor& door, const HttpRequest& http, Call* call) {
+absl::StatusOr<HttpResponse> Detect(const ApiContext& context, const HttpRequest& http,
+                                    Call* call) {
   RETURN_IF_ERROR(call->Admit());
   ASSIGN_OR_RETURN(const Input input, ReadInput(http));
-  const std::set<std::string> served = CodesOf(PairsOf(door, *call));
+  const std::set<std::string> served = CodesOf(PairsOf(context, *call));
   const auto describe = [&](const DetectedLanguage& detected) {
     Json language = Scored(detected.language, detected.confidence);
     language["isTranslationSupported"] = served.contains(detected.language);
@@ -253,7 +254,7 @@ absl::StatusOr<HttpResponse> Detect(const HttpDoor& door, const HttpRequest& htt
   return JsonResponse(200, body);
 }
 
-absl::StatusOr<HttpResponse> BreakSentence(const HttpDoor&, const HttpRequest& http, Call* call) {
+absl::StatusOr<HttpResponse> BreakSentence(const ApiContext&, const HttpRequest& http, Call* call) {
   RETURN_IF_ERROR(call->Admit());
   ASSIGN_OR_RETURN(const Input input, ReadInput(http));
   Json body = Json::array();
@@ -271,12 +272,12 @@ absl::StatusOr<HttpResponse> BreakSentence(const HttpDoor&, const HttpRequest& h
 }
 
 // Azure has this list for everybody.  Names are only in English.
-absl::StatusOr<HttpResponse> ListLanguages(const HttpDoor& door, const HttpRequest& http,
+absl::StatusOr<HttpResponse> ListLanguages(const ApiContext& context, const HttpRequest& http,
                                            Call* call) {
   RETURN_IF_ERROR(call->AdmitAnybody());
   ASSIGN_OR_RETURN(const CompatFields query, ReadQuery(http));
   Json languages = Json::object();
-  for (const std::string& tag : CodesOf(PairsOf(door, *call))) {
+  for (const std::string& tag : CodesOf(PairsOf(context, *call))) {
     const std::string name = EnglishNameOf(tag);
     languages[tag] = {
         {"name", name}, {"nativeName", name}, {"dir", IsRightToLeft(tag) ? "rtl" : "ltr"}};
@@ -294,27 +295,27 @@ absl::StatusOr<HttpResponse> ListLanguages(const HttpDoor& door, const HttpReque
 }
 
 // Azure exchanges a key for a token that is valid for ten minutes; here the key is one already.
-absl::StatusOr<HttpResponse> IssueToken(const HttpDoor&, const HttpRequest& http, Call* call) {
+absl::StatusOr<HttpResponse> IssueToken(const ApiContext&, const HttpRequest& http, Call* call) {
   RETURN_IF_ERROR(call->Admit());
   return HttpResponse{.content_type = "text/plain; charset=utf-8",
                       .body = std::string(BearerToken(http.Header("authorization"))),
                       .headers = {{"Cache-Control", "no-store"}}};
 }
 
-using Act = absl::StatusOr<HttpResponse> (*)(const HttpDoor& door, const HttpRequest& http,
+using Act = absl::StatusOr<HttpResponse> (*)(const ApiContext& context, const HttpRequest& http,
                                              Call* call);
 
-HttpHandler AnswerAtOnce(const HttpDoor& door, const char* method, Act act) {
+HttpHandler AnswerAtOnce(const ApiContext& context, const char* method, Act act) {
   return [=](HttpRequest http, const std::shared_ptr<HttpAnswer>& answer) {
     UseOwnKey(&http);
-    answer->Send(AnswerCall(door, kApi, method, http, Error,
-                            [&](Call* call) { return act(door, http, call); }));
+    answer->Send(AnswerCall(context, kApi, method, http, Error,
+                            [&](Call* call) { return act(context, http, call); }));
   };
 }
 
 }  // namespace
 
-void AddAzure(const HttpDoor& door, HttpRouter* router) {
+void AddAzure(const ApiContext& context, HttpRouter* router) {
   const auto add = [&](const char* method, const std::string& path, const HttpHandler& handler) {
     HttpRoute route = {.method = method, .handler = handler, .error = PlainError};
     if (route.method == "POST") route.body_types = {"application/json"};
@@ -324,16 +325,16 @@ void AddAzure(const HttpDoor& door, HttpRouter* router) {
     route.parameter = "api-version";
     router->Add(std::move(route));
   };
-  add("POST", "/translate", [door](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
-    Translate(door, std::move(http), std::move(answer));
+  add("POST", "/translate", [context](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
+    Translate(context, std::move(http), std::move(answer));
   });
-  add("POST", "/detect", AnswerAtOnce(door, "DetectLanguage", Detect));
-  add("POST", "/breaksentence", AnswerAtOnce(door, "BreakSentence", BreakSentence));
-  add("GET", "/languages", AnswerAtOnce(door, "ListModels", ListLanguages));
-  AddAzureDocuments(door, router);
+  add("POST", "/detect", AnswerAtOnce(context, "DetectLanguage", Detect));
+  add("POST", "/breaksentence", AnswerAtOnce(context, "BreakSentence", BreakSentence));
+  add("GET", "/languages", AnswerAtOnce(context, "ListModels", ListLanguages));
+  AddAzureDocuments(context, router);
   router->Add({.method = "POST",
                .path = "/sts/v1.0/issueToken",
-               .handler = AnswerAtOnce(door, "IssueToken", IssueToken),
+               .handler = AnswerAtOnce(context, "IssueToken", IssueToken),
                .error = PlainError});
 }
 

@@ -68,7 +68,7 @@ absl::Status ReadQuery(const absl::StatusOr<CompatFields>& query, v1::DocumentHe
   return absl::OkStatus();
 }
 
-void Translate(const HttpDoor& door, HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
+void Translate(const ApiContext& context, HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
   const auto query = std::make_shared<absl::StatusOr<CompatFields>>(CompatFields::ReadQuery(http));
   UseKey(kApi, *query, &http);
   const auto read = [query](const DocumentForm& form, v1::DocumentHeader* header) {
@@ -78,21 +78,21 @@ void Translate(const HttpDoor& door, HttpRequest http, std::shared_ptr<HttpAnswe
     }
     return ReadQuery(*query, header);
   };
-  TranslateFileOverHttp(door, std::move(http), std::move(answer),
-                        {.door = kApi.name, .read = FileOfForm(kDocument, read), .error = Error});
+  TranslateFileOverHttp(context, std::move(http), std::move(answer),
+                        {.api = kApi.name, .read = FileOfForm(kDocument, read), .error = Error});
 }
 
 }  // namespace
 
-void AddAzureDocuments(const HttpDoor& door, HttpRouter* router) {
+void AddAzureDocuments(const ApiContext& context, HttpRouter* router) {
   HttpRoute route = {.method = "POST",
                      .path = "/translator/document:translate",
                      .handler =
-                         [door](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
-                           Translate(door, std::move(http), std::move(answer));
+                         [context](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
+                           Translate(context, std::move(http), std::move(answer));
                          },
                      .error = PlainError};
-  ReceiveForms(door, &route);
+  ReceiveForms(context, &route);
   router->Add(std::move(route));
 }
 

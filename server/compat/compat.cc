@@ -15,10 +15,10 @@
 namespace dragoman {
 namespace {
 
-using AddDoor = void (*)(const HttpDoor& door, HttpRouter* router);
+using AddCompatApi = void (*)(const ApiContext& context, HttpRouter* router);
 
 // In the order of kCompatNames.  Azure's routes want a parameter, so they come first.
-constexpr std::array<AddDoor, kCompatNames.size()> kDoors = {
+constexpr std::array<AddCompatApi, kCompatNames.size()> kApis = {
     AddAzure,          AddDeepL,       nullptr, AddGoogle, AddImmersiveTranslate,
     AddLibreTranslate, AddSubtitleEdit};
 
@@ -39,14 +39,15 @@ bool Speaks(const absl::StatusOr<CompatFields>& fields, const Dialect& dialect) 
                                     [&](const char* field) { return fields->Has(field); });
 }
 
-void AddTranslate(const std::vector<Dialect>& dialects, const HttpDoor& door, HttpRouter* router) {
+void AddTranslate(const std::vector<Dialect>& dialects, const ApiContext& context,
+                  HttpRouter* router) {
   if (dialects.empty()) return;
   router->BeginApi(std::string(dialects.back().name));
-  const auto translate = [door, dialects](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
+  const auto translate = [context, dialects](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
     const absl::StatusOr<CompatFields> fields = CompatFields::Read(http);
     const auto found = std::find_if(dialects.begin(), dialects.end() - 1,
                                     [&](const Dialect& d) { return Speaks(fields, d); });
-    found->api->translate(door, std::move(http), fields, std::move(answer));
+    found->api->translate(context, std::move(http), fields, std::move(answer));
   };
   router->Add({.method = "POST",
                .path = "/translate",
@@ -57,20 +58,21 @@ void AddTranslate(const std::vector<Dialect>& dialects, const HttpDoor& door, Ht
 
 }  // namespace
 
-void AddCompat(const std::vector<std::string>& names, const HttpDoor& door, HttpRouter* router) {
+void AddCompat(const std::vector<std::string>& names, const ApiContext& context,
+               HttpRouter* router) {
   const auto enabled = [&](std::string_view name) {
     return std::find(names.begin(), names.end(), name) != names.end();
   };
-  for (size_t i = 0; i < kDoors.size(); ++i) {
-    if (kDoors[i] == nullptr || !enabled(kCompatNames[i])) continue;
+  for (size_t i = 0; i < kApis.size(); ++i) {
+    if (kApis[i] == nullptr || !enabled(kCompatNames[i])) continue;
     router->BeginApi(std::string(kCompatNames[i]));
-    kDoors[i](door, router);
+    kApis[i](context, router);
   }
   std::vector<Dialect> dialects;
   for (const Dialect& dialect : kDialects) {
     if (enabled(dialect.name)) dialects.push_back(dialect);
   }
-  AddTranslate(dialects, door, router);
+  AddTranslate(dialects, context, router);
 }
 
 absl::Status InWordsOf(const CompatApi& api, const absl::Status& status) {
@@ -110,22 +112,22 @@ absl::StatusOr<CompatFields> ReadFields(const CompatApi& api, HttpRequest* http)
   return fields;
 }
 
-HttpResponse AnswerCall(const HttpDoor& door, const CompatApi& api, const char* method,
+HttpResponse AnswerCall(const ApiContext& context, const CompatApi& api, const char* method,
                         const HttpRequest& http, const CompatError& error,
                         const Answered<HttpResponse>& answer) {
-  if (const absl::Status loaded = door.loaded(); !loaded.ok()) {
+  if (const absl::Status loaded = context.loaded(); !loaded.ok()) {
     return WithHeaders(error(loaded), {.status = loaded});
   }
-  Call call(door.parts, method, CallerOf(http, api.name));
+  Call call(context.parts, method, CallerOf(http, api.name));
   absl::StatusOr<HttpResponse> response = answer(&call);
   const CallEnd end = call.End(response.status());
   return WithHeaders(end.status.ok() ? *std::move(response) : error(InWordsOf(api, end.status)),
                      end);
 }
 
-ServedPairs PairsOf(const HttpDoor& door, const Call& call) {
+ServedPairs PairsOf(const ApiContext& context, const Call& call) {
   ServedPairs pairs;
-  const v1::ListModelsResponse models = ListedModels(*door.parts, call.permit());
+  const v1::ListModelsResponse models = ListedModels(*context.parts, call.permit());
   for (const v1::Model& model : models.models()) {
     for (const v1::LanguagePair& pair : model.language_pairs()) {
       pairs[pair.source()].insert(pair.target());

@@ -34,26 +34,27 @@
 #include "engine/base/status.h"
 #include "server/compat/fields.h"
 #include "server/compat/names.h"
-#include "server/http/door.h"
+#include "server/http/api_context.h"
 #include "server/http/router.h"
 
 namespace dragoman {
 
 // Adds the routes of the APIs with these names.  REQUIRES: KnowsCompat is true for each.
-void AddCompat(const std::vector<std::string>& names, const HttpDoor& door, HttpRouter* router);
+void AddCompat(const std::vector<std::string>& names, const ApiContext& context,
+               HttpRouter* router);
 
 // The paths of one API, without those that it shares by a SharedTranslate.
-void AddAzure(const HttpDoor& door, HttpRouter* router);
-void AddAzureDocuments(const HttpDoor& door, HttpRouter* router);  // AddAzure's
-void AddDeepL(const HttpDoor& door, HttpRouter* router);
-void AddGoogle(const HttpDoor& door, HttpRouter* router);
-void AddImmersiveTranslate(const HttpDoor& door, HttpRouter* router);
-void AddLibreTranslate(const HttpDoor& door, HttpRouter* router);
-void AddSubtitleEdit(const HttpDoor& door, HttpRouter* router);
+void AddAzure(const ApiContext& context, HttpRouter* router);
+void AddAzureDocuments(const ApiContext& context, HttpRouter* router);  // AddAzure's
+void AddDeepL(const ApiContext& context, HttpRouter* router);
+void AddGoogle(const ApiContext& context, HttpRouter* router);
+void AddImmersiveTranslate(const ApiContext& context, HttpRouter* router);
+void AddLibreTranslate(const ApiContext& context, HttpRouter* router);
+void AddSubtitleEdit(const ApiContext& context, HttpRouter* router);
 
 // How an API answers `POST /translate`.
 struct SharedTranslate {
-  void (*translate)(const HttpDoor& door, HttpRequest http,
+  void (*translate)(const ApiContext& context, HttpRequest http,
                     const absl::StatusOr<CompatFields>& fields, std::shared_ptr<HttpAnswer> answer);
   HttpResponse (*error)(int code, std::string_view message);  // for a call without readable fields
 };
@@ -97,12 +98,12 @@ using ServedPairs = std::map<std::string, std::set<std::string>>;
 // A call that is answered at once, recorded as `method`.  `answer` admits it first.
 template <typename Value>
 using Answered = std::function<absl::StatusOr<Value>(Call* call)>;
-HttpResponse AnswerCall(const HttpDoor& door, const CompatApi& api, const char* method,
+HttpResponse AnswerCall(const ApiContext& context, const CompatApi& api, const char* method,
                         const HttpRequest& http, const CompatError& error,
                         const Answered<HttpResponse>& answer);
 
 // Of the models that the caller may use.  REQUIRES: the call was admitted.
-ServedPairs PairsOf(const HttpDoor& door, const Call& call);
+ServedPairs PairsOf(const ApiContext& context, const Call& call);
 
 // All languages of the pairs.
 std::set<std::string> CodesOf(const ServedPairs& pairs);
@@ -127,12 +128,12 @@ struct TranslateFormat {
 
 // Answers a call with these `fields`, or with their error.  `api` must outlive the call.
 template <typename Noted>
-void AnswerTranslate(const HttpDoor& door, const CompatApi& api, const HttpRequest& http,
+void AnswerTranslate(const ApiContext& context, const CompatApi& api, const HttpRequest& http,
                      const absl::StatusOr<CompatFields>& fields, std::shared_ptr<HttpAnswer> answer,
                      const TranslateFormat<Noted>& format) {
   const auto noted = std::make_shared<Noted>();
   TranslateOverHttp(
-      door, api.name, http, std::move(answer),
+      context, api.name, http, std::move(answer),
       [&]() -> absl::StatusOr<v1::TranslateRequest> {
         RETURN_IF_ERROR(fields.status());
         return format.read(*fields, noted.get());
@@ -146,11 +147,11 @@ void AnswerTranslate(const HttpDoor& door, const CompatApi& api, const HttpReque
 
 // The handler of a route that only translates.  `api` must outlive it.
 template <typename Noted>
-HttpHandler TranslateHandler(const HttpDoor& door, const CompatApi& api,
+HttpHandler TranslateHandler(const ApiContext& context, const CompatApi& api,
                              const TranslateFormat<Noted>& format) {
-  return [door, &api, format](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
+  return [context, &api, format](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
     const absl::StatusOr<CompatFields> fields = ReadFields(api, &http);
-    AnswerTranslate<Noted>(door, api, http, fields, std::move(answer), format);
+    AnswerTranslate<Noted>(context, api, http, fields, std::move(answer), format);
   };
 }
 

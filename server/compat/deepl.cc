@@ -155,14 +155,14 @@ HttpResponse Translated(const DeepLCall& call, const v1::TranslateResponse& resp
   return answer;
 }
 
-absl::StatusOr<HttpResponse> ListLanguages(const HttpDoor& door, const CompatFields& fields,
+absl::StatusOr<HttpResponse> ListLanguages(const ApiContext& context, const CompatFields& fields,
                                            const Call& call) {
   ASSIGN_OR_RETURN(const std::string type, fields.Text("type", "source"));
   if (type != "source" && type != "target") {
     return InvalidField("type", "is neither \"source\" nor \"target\"");
   }
   std::set<std::string> tags;
-  for (const auto& [source, targets] : PairsOf(door, call)) {
+  for (const auto& [source, targets] : PairsOf(context, call)) {
     if (type == "source") {
       tags.insert(source);
     } else {
@@ -179,10 +179,10 @@ absl::StatusOr<HttpResponse> ListLanguages(const HttpDoor& door, const CompatFie
 }
 
 // None if the server keeps no glossaries.
-HttpResponse ListGlossaryPairs(const HttpDoor& door, const Call& call) {
+HttpResponse ListGlossaryPairs(const ApiContext& context, const Call& call) {
   Json pairs = Json::array();
-  if (door.parts->glossaries != nullptr) {
-    for (const auto& [source, targets] : PairsOf(door, call)) {
+  if (context.parts->glossaries != nullptr) {
+    for (const auto& [source, targets] : PairsOf(context, call)) {
       for (const std::string& target : targets) {
         pairs.push_back({{"source_lang", source}, {"target_lang", target}});
       }
@@ -194,11 +194,11 @@ HttpResponse ListGlossaryPairs(const HttpDoor& door, const Call& call) {
 // There is no charge per character here.  With a quota, these are rows of work: the limit is
 // reached when the next call is refused.  Without, the limit is the number that DeepL's own server
 // reports for an unlimited account.
-HttpResponse DescribeUsage(const HttpDoor& door, const std::string& principal) {
+HttpResponse DescribeUsage(const ApiContext& context, const std::string& principal) {
   int64_t count = 0, limit = 1'000'000'000'000;
-  if (const Quota quota = door.parts->principals->QuotaOf(principal); quota.per_minute > 0) {
+  if (const Quota quota = context.parts->principals->QuotaOf(principal); quota.per_minute > 0) {
     limit = static_cast<int64_t>(std::ceil(quota.Size()));
-    const double left = std::max(0.0, door.parts->pool->QuotaLeft(principal, quota));
+    const double left = std::max(0.0, context.parts->pool->QuotaLeft(principal, quota));
     count = limit - std::min(limit, static_cast<int64_t>(std::ceil(left)));
   }
   return JsonResponse(200, {{"character_count", count}, {"character_limit", limit}});
@@ -206,7 +206,7 @@ HttpResponse DescribeUsage(const HttpDoor& door, const std::string& principal) {
 
 }  // namespace
 
-void AddDeepL(const HttpDoor& door, HttpRouter* router) {
+void AddDeepL(const ApiContext& context, HttpRouter* router) {
   const auto add = [&](const char* method, const char* path, const HttpHandler& handler) {
     HttpRoute route = {
         .method = method, .path = path, .handler = handler, .error = DeepLPlainError};
@@ -215,34 +215,35 @@ void AddDeepL(const HttpDoor& door, HttpRouter* router) {
   };
   // A path, for any method, that is answered at once.
   const auto answer_at_once = [&](const char* path, auto act) {
-    const auto handler = [door, act](HttpRequest http, const std::shared_ptr<HttpAnswer>& answer) {
+    const auto handler = [context, act](HttpRequest http,
+                                        const std::shared_ptr<HttpAnswer>& answer) {
       const absl::StatusOr<CompatFields> fields = ReadFields(kDeepL, &http);
       const auto admitted = [&](Call* call) -> absl::StatusOr<HttpResponse> {
         RETURN_IF_ERROR(call->Admit());
         RETURN_IF_ERROR(fields.status());
         return act(*fields, *call);
       };
-      answer->Send(AnswerCall(door, kDeepL, "ListModels", http, DeepLError, admitted));
+      answer->Send(AnswerCall(context, kDeepL, "ListModels", http, DeepLError, admitted));
     };
     for (const char* method : {"GET", "POST"}) add(method, path, handler);
   };
   const HttpHandler translate =
-      TranslateHandler<DeepLCall>(door, kDeepL, {ReadTranslate, Translated, DeepLError});
+      TranslateHandler<DeepLCall>(context, kDeepL, {ReadTranslate, Translated, DeepLError});
   add("POST", "/v2/translate", translate);
   add("GET", "/v2/translate", translate);  // older clients put everything into the query
   add("GET", "/v1/translate", translate);  // and OmegaT; POST is the server's own API
-  answer_at_once("/v2/languages", [door](const CompatFields& fields, const Call& call) {
-    return ListLanguages(door, fields, call);
+  answer_at_once("/v2/languages", [context](const CompatFields& fields, const Call& call) {
+    return ListLanguages(context, fields, call);
   });
-  answer_at_once("/v2/usage", [door](const CompatFields&, const Call& call) {
-    return DescribeUsage(door, call.principal());
+  answer_at_once("/v2/usage", [context](const CompatFields&, const Call& call) {
+    return DescribeUsage(context, call.principal());
   });
   // Weblate asks for these before each translation.
-  answer_at_once("/v2/glossary-language-pairs", [door](const CompatFields&, const Call& call) {
-    return ListGlossaryPairs(door, call);
+  answer_at_once("/v2/glossary-language-pairs", [context](const CompatFields&, const Call& call) {
+    return ListGlossaryPairs(context, call);
   });
-  AddDeepLGlossaries(door, router);
-  AddDeepLDocuments(door, router);
+  AddDeepLGlossaries(context, router);
+  AddDeepLDocuments(context, router);
   const auto refuse = [](const HttpRequest&, const std::shared_ptr<HttpAnswer>& answer) {
     answer->Send(DeepLPlainError(
         404, "this server has only translate, document, glossaries, languages and usage"));

@@ -21,8 +21,8 @@ absl::Status RefuseUnsupportedByDeepL(const CompatFields& fields);
 // Adds the glossaries that a call names.
 absl::Status AddDeepLGlossaryIds(const CompatFields& fields, v1::TranslateRequest* request);
 
-void AddDeepLGlossaries(const HttpDoor& door, HttpRouter* router);
-void AddDeepLDocuments(const HttpDoor& door, HttpRouter* router);
+void AddDeepLGlossaries(const ApiContext& context, HttpRouter* router);
+void AddDeepLDocuments(const ApiContext& context, HttpRouter* router);
 
 }  // namespace dragoman
 

@@ -42,28 +42,28 @@ absl::Status ReadUpload(const CompatFields& fields, v1::DocumentHeader* header) 
   return AddDeepLGlossaryIds(fields, header->mutable_request());
 }
 
-void Upload(const HttpDoor& door, HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
+void Upload(const ApiContext& context, HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
   const auto begun = [](const HttpRequest&, const std::shared_ptr<StoredDocument>& document,
                         const std::shared_ptr<HttpAnswer>& to) {
     to->Send(
         JsonResponse(200, {{"document_id", document->id()}, {"document_key", document->key()}}));
   };
-  StoreUpload(door, kDeepL, std::move(http), std::move(answer),
+  StoreUpload(context, kDeepL, std::move(http), std::move(answer),
               {.read = ReadUpload, .error = DeepLError, .begun = begun, .ended = nullptr});
 }
 
 // The document that a call names, if it is one of the caller's.
-absl::StatusOr<std::shared_ptr<StoredDocument>> FindDocument(const HttpDoor& door,
+absl::StatusOr<std::shared_ptr<StoredDocument>> FindDocument(const ApiContext& context,
                                                              HttpRequest* http,
                                                              const std::string& id) {
-  RETURN_IF_ERROR(door.loaded());
+  RETURN_IF_ERROR(context.loaded());
   const absl::StatusOr<CompatFields> fields = ReadFields(kDeepL, http);
   const Caller caller = CallerOf(*http, kDeepL.name);
   RETURN_IF_ERROR(caller.wrong);
-  ASSIGN_OR_RETURN(const Permit permit, door.parts->principals->Identify(caller));
+  ASSIGN_OR_RETURN(const Permit permit, context.parts->principals->Identify(caller));
   RETURN_IF_ERROR(fields.status());
   ASSIGN_OR_RETURN(const std::string key, fields->Text("document_key"));
-  std::shared_ptr<StoredDocument> document = door.parts->stored_documents->Find(id, absl::Now());
+  std::shared_ptr<StoredDocument> document = context.parts->stored_documents->Find(id, absl::Now());
   if (document == nullptr || document->principal() != permit.principal() ||
       document->key() != key) {
     return absl::NotFoundError("there is no such document (any more)");
@@ -90,40 +90,41 @@ HttpResponse Describe(const StoredDocument& document) {
   return JsonResponse(200, body);
 }
 
-void AnswerDocument(const HttpDoor& door, HttpRequest http,
+void AnswerDocument(const ApiContext& context, HttpRequest http,
                     const std::shared_ptr<HttpAnswer>& answer) {
   std::string id = http.path.substr(sizeof(kPath) - 1);
   const bool wants_result = id.ends_with(kResult);
   if (wants_result) id.resize(id.size() - (sizeof(kResult) - 1));
-  const auto document = FindDocument(door, &http, id);
+  const auto document = FindDocument(context, &http, id);
   if (!document.ok()) {
     const absl::Status status = InWordsOf(kDeepL, document.status());
     return answer->Send(WithHeaders(DeepLError(status), {.status = status}));
   }
   if (!wants_result) return answer->Send(Describe(**document));
   const StoredDocument::State state = (*document)->state();
-  if (state.end.has_value() && state.end->status.ok()) return SendStored(door, **document, answer);
+  if (state.end.has_value() && state.end->status.ok())
+    return SendStored(context, **document, answer);
   // The code that DeepL gives.
   answer->Send(DeepLPlainError(503, "the document is not translated (yet)"));
 }
 
 }  // namespace
 
-void AddDeepLDocuments(const HttpDoor& door, HttpRouter* router) {
+void AddDeepLDocuments(const ApiContext& context, HttpRouter* router) {
   HttpRoute upload = {.method = "POST",
                       .path = "/v2/document",
                       .handler =
-                          [door](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
-                            Upload(door, std::move(http), std::move(answer));
+                          [context](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
+                            Upload(context, std::move(http), std::move(answer));
                           },
                       .error = DeepLPlainError};
-  ReceiveForms(door, &upload);
+  ReceiveForms(context, &upload);
   router->Add(std::move(upload));
   router->Add({.method = "POST",
                .path = std::string(kPath) + "*",
                .handler =
-                   [door](HttpRequest http, const std::shared_ptr<HttpAnswer>& answer) {
-                     AnswerDocument(door, std::move(http), answer);
+                   [context](HttpRequest http, const std::shared_ptr<HttpAnswer>& answer) {
+                     AnswerDocument(context, std::move(http), answer);
                    },
                .body_types = {"application/json", kForm},
                .error = DeepLPlainError});

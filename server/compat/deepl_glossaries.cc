@@ -292,18 +292,19 @@ constexpr GlossaryRoute kRoutes[] = {
 
 }  // namespace
 
-void AddDeepLGlossaries(const HttpDoor& door, HttpRouter* router) {
+void AddDeepLGlossaries(const ApiContext& context, HttpRouter* router) {
   for (const GlossaryRoute& to : kRoutes) {
-    const auto handler = [door, &to](HttpRequest http, const std::shared_ptr<HttpAnswer>& answer) {
+    const auto handler = [context, &to](HttpRequest http,
+                                        const std::shared_ptr<HttpAnswer>& answer) {
       const absl::StatusOr<CompatFields> fields = ReadFields(kDeepL, &http);
       const auto admitted = [&](Call* call) -> absl::StatusOr<HttpResponse> {
         RETURN_IF_ERROR(call->Admit());
         RETURN_IF_ERROR(fields.status());
-        ASSIGN_OR_RETURN(GlossaryStore* const store, GlossariesOf(*door.parts));
+        ASSIGN_OR_RETURN(GlossaryStore* const store, GlossariesOf(*context.parts));
         return to.answer({store, http, *fields, call->principal(),
                           std::string_view(to.path).starts_with("/v3/")});
       };
-      answer->Send(AnswerCall(door, kDeepL, to.call, http, DeepLError, admitted));
+      answer->Send(AnswerCall(context, kDeepL, to.call, http, DeepLError, admitted));
     };
     HttpRoute route = {
         .method = to.method, .path = to.path, .handler = handler, .error = DeepLPlainError};

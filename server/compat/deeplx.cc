@@ -63,10 +63,10 @@ HttpResponse Translated(const DeepLXCall& call, const v1::TranslateResponse& res
                             {"method", "Free"}});
 }
 
-void Translate(const HttpDoor& door, HttpRequest http, const absl::StatusOr<CompatFields>& fields,
-               std::shared_ptr<HttpAnswer> answer) {
+void Translate(const ApiContext& context, HttpRequest http,
+               const absl::StatusOr<CompatFields>& fields, std::shared_ptr<HttpAnswer> answer) {
   UseKey(kApi, fields, &http);
-  AnswerTranslate<DeepLXCall>(door, kApi, http, fields, std::move(answer),
+  AnswerTranslate<DeepLXCall>(context, kApi, http, fields, std::move(answer),
                               {ReadTranslate, Translated, ErrorByCode<PlainError>});
 }
 

@@ -126,10 +126,11 @@ HttpResponse TranslatedAdvanced(const GoogleCall& call, const v1::TranslateRespo
   return Translated(call, Translations(call, response, "detectedLanguageCode"));
 }
 
-using Act = absl::StatusOr<HttpResponse> (*)(const HttpDoor& door, const CompatFields& fields,
+using Act = absl::StatusOr<HttpResponse> (*)(const ApiContext& context, const CompatFields& fields,
                                              const Call& call);
 
-absl::StatusOr<HttpResponse> DetectBasic(const HttpDoor&, const CompatFields& fields, const Call&) {
+absl::StatusOr<HttpResponse> DetectBasic(const ApiContext&, const CompatFields& fields,
+                                         const Call&) {
   ASSIGN_OR_RETURN(const std::vector<std::string> texts, fields.Texts("q"));
   Json detections = Json::array();
   for (const std::string& text : texts) {
@@ -141,7 +142,7 @@ absl::StatusOr<HttpResponse> DetectBasic(const HttpDoor&, const CompatFields& fi
   return JsonResponse(200, {{"data", {{"detections", std::move(detections)}}}});
 }
 
-absl::StatusOr<HttpResponse> DetectAdvanced(const HttpDoor&, const CompatFields& fields,
+absl::StatusOr<HttpResponse> DetectAdvanced(const ApiContext&, const CompatFields& fields,
                                             const Call&) {
   ASSIGN_OR_RETURN(const std::string text, fields.Text("content"));
   ASSIGN_OR_RETURN(const std::string type, fields.Text("mimeType", "text/html"));
@@ -159,11 +160,11 @@ HttpResponse Named(HttpResponse answer, const char* parameter, const std::string
   return answer;
 }
 
-absl::StatusOr<HttpResponse> ListBasic(const HttpDoor& door, const CompatFields& fields,
+absl::StatusOr<HttpResponse> ListBasic(const ApiContext& context, const CompatFields& fields,
                                        const Call& call) {
   ASSIGN_OR_RETURN(const std::string names_in, fields.Text("target"));
   Json languages = Json::array();
-  for (const std::string& tag : CodesOf(PairsOf(door, call))) {
+  for (const std::string& tag : CodesOf(PairsOf(context, call))) {
     Json language = {{"language", tag}};
     if (!names_in.empty()) language["name"] = EnglishNameOf(tag);
     languages.push_back(std::move(language));
@@ -172,10 +173,10 @@ absl::StatusOr<HttpResponse> ListBasic(const HttpDoor& door, const CompatFields&
                names_in);
 }
 
-absl::StatusOr<HttpResponse> ListAdvanced(const HttpDoor& door, const CompatFields& fields,
+absl::StatusOr<HttpResponse> ListAdvanced(const ApiContext& context, const CompatFields& fields,
                                           const Call& call) {
   ASSIGN_OR_RETURN(const std::string names_in, fields.Text("displayLanguageCode"));
-  const ServedPairs pairs = PairsOf(door, call);
+  const ServedPairs pairs = PairsOf(context, call);
   std::set<std::string> targets;
   for (const auto& [source, of_source] : pairs) targets.insert(of_source.begin(), of_source.end());
   Json languages = Json::array();
@@ -190,15 +191,16 @@ absl::StatusOr<HttpResponse> ListAdvanced(const HttpDoor& door, const CompatFiel
                names_in);
 }
 
-HttpHandler AnswerAtOnce(const HttpDoor& door, const CompatApi& api, const char* method, Act act) {
+HttpHandler AnswerAtOnce(const ApiContext& context, const CompatApi& api, const char* method,
+                         Act act) {
   return [=, &api](HttpRequest http, const std::shared_ptr<HttpAnswer>& answer) {
     const absl::StatusOr<CompatFields> fields = ReadFields(api, &http);
     const auto admitted = [&](Call* call) -> absl::StatusOr<HttpResponse> {
       RETURN_IF_ERROR(call->Admit());
       RETURN_IF_ERROR(fields.status());
-      return act(door, *fields, *call);
+      return act(context, *fields, *call);
     };
-    answer->Send(AnswerCall(door, api, method, http, GoogleError, admitted));
+    answer->Send(AnswerCall(context, api, method, http, GoogleError, admitted));
   };
 }
 
@@ -225,7 +227,7 @@ HttpHandler Choose(std::vector<AdvancedMethod> methods) {
 
 }  // namespace
 
-void AddGoogle(const HttpDoor& door, HttpRouter* router) {
+void AddGoogle(const ApiContext& context, HttpRouter* router) {
   const auto add = [&](const char* path, const HttpHandler& handler) {
     for (const char* method : {"GET", "POST"}) {
       HttpRoute route = {
@@ -235,20 +237,21 @@ void AddGoogle(const HttpDoor& door, HttpRouter* router) {
     }
   };
   const HttpHandler translate =
-      TranslateHandler<GoogleCall>(door, kBasic, {ReadBasic, TranslatedBasic, GoogleError});
+      TranslateHandler<GoogleCall>(context, kBasic, {ReadBasic, TranslatedBasic, GoogleError});
   add("/language/translate/v2", translate);
   add("/language/translate/v2/", translate);  // Weblate and Drupal
-  add("/language/translate/v2/detect", AnswerAtOnce(door, kBasic, "DetectLanguage", DetectBasic));
-  add("/language/translate/v2/languages", AnswerAtOnce(door, kBasic, "ListModels", ListBasic));
-  AddGoogleDocuments(door, router);
+  add("/language/translate/v2/detect",
+      AnswerAtOnce(context, kBasic, "DetectLanguage", DetectBasic));
+  add("/language/translate/v2/languages", AnswerAtOnce(context, kBasic, "ListModels", ListBasic));
+  AddGoogleDocuments(context, router);
   const std::vector<AdvancedMethod> advanced = {
       {"POST", ":translateText",
-       TranslateHandler<GoogleCall>(door, kGoogleAdvanced,
+       TranslateHandler<GoogleCall>(context, kGoogleAdvanced,
                                     {ReadAdvanced, TranslatedAdvanced, GoogleError})},
       {"POST", ":detectLanguage",
-       AnswerAtOnce(door, kGoogleAdvanced, "DetectLanguage", DetectAdvanced)},
+       AnswerAtOnce(context, kGoogleAdvanced, "DetectLanguage", DetectAdvanced)},
       {"GET", "/supportedLanguages",
-       AnswerAtOnce(door, kGoogleAdvanced, "ListModels", ListAdvanced)}};
+       AnswerAtOnce(context, kGoogleAdvanced, "ListModels", ListAdvanced)}};
   add("/v3/projects/*", Choose(advanced));
 }
 

@@ -22,7 +22,7 @@ HttpResponse GoogleError(const absl::Status& status);
 HttpResponse GooglePlainError(int code, std::string_view message);
 
 // REQUIRES: before the other methods of the advanced edition, whose path fits, too.
-void AddGoogleDocuments(const HttpDoor& door, HttpRouter* router);
+void AddGoogleDocuments(const ApiContext& context, HttpRouter* router);
 
 }  // namespace dragoman
 

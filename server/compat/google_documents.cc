@@ -113,12 +113,12 @@ HttpResponse Error(const CallEnd& end) {
   return WithHeaders(GoogleError(status), end);
 }
 
-void Translate(const HttpDoor& door, HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
+void Translate(const ApiContext& context, HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
   UseKey(kGoogleAdvanced, CompatFields::ReadQuery(http), &http);
   const auto call = std::make_shared<GoogleCall>();
   TranslateFileOverHttp(
-      door, std::move(http), std::move(answer),
-      {.door = kGoogleAdvanced.name,
+      context, std::move(http), std::move(answer),
+      {.api = kGoogleAdvanced.name,
        .read = [call](const HttpRequest& request,
                       v1::DocumentHeader* header) { return Read(request, header, call.get()); },
        .error = Error,
@@ -127,17 +127,17 @@ void Translate(const HttpDoor& door, HttpRequest http, std::shared_ptr<HttpAnswe
 
 }  // namespace
 
-void AddGoogleDocuments(const HttpDoor& door, HttpRouter* router) {
+void AddGoogleDocuments(const ApiContext& context, HttpRouter* router) {
   HttpRoute route = {.method = "POST",
                      .path = "/v3/projects/*:translateDocument",
                      .handler =
-                         [door](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
-                           Translate(door, std::move(http), std::move(answer));
+                         [context](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
+                           Translate(context, std::move(http), std::move(answer));
                          },
                      .body_types = {"application/json"},
                      .error = GooglePlainError};
-  ReceiveFiles(door, &route);
-  route.max_file_bytes += door.max_document_bytes / 3 + 1;  // base64 is longer
+  ReceiveFiles(context, &route);
+  route.max_file_bytes += context.max_document_bytes / 3 + 1;  // base64 is longer
   router->Add(std::move(route));
 }
 

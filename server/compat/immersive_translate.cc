@@ -51,11 +51,11 @@ HttpResponse Translated(const ImmersiveCall& call, const v1::TranslateResponse& 
 
 }  // namespace
 
-void AddImmersiveTranslate(const HttpDoor& door, HttpRouter* router) {
+void AddImmersiveTranslate(const ApiContext& context, HttpRouter* router) {
   router->Add({.method = "POST",
                .path = "/imme",
                .handler = TranslateHandler<ImmersiveCall>(
-                   door, kApi, {ReadTranslate, Translated, ErrorByCode<PlainError>}),
+                   context, kApi, {ReadTranslate, Translated, ErrorByCode<PlainError>}),
                .body_types = {"application/json"},
                .error = PlainError});
 }

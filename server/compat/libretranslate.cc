@@ -94,10 +94,10 @@ HttpResponse Translated(const LibreTranslateCall& call, const v1::TranslateRespo
   return JsonResponse(200, body);
 }
 
-void Translate(const HttpDoor& door, HttpRequest http, const absl::StatusOr<CompatFields>& fields,
-               std::shared_ptr<HttpAnswer> answer) {
+void Translate(const ApiContext& context, HttpRequest http,
+               const absl::StatusOr<CompatFields>& fields, std::shared_ptr<HttpAnswer> answer) {
   UseKey(kApi, fields, &http);
-  AnswerTranslate<LibreTranslateCall>(door, kApi, http, fields, std::move(answer),
+  AnswerTranslate<LibreTranslateCall>(context, kApi, http, fields, std::move(answer),
                                       {ReadTranslate, Translated, Error});
 }
 
@@ -135,8 +135,9 @@ std::string AddressOf(const HttpRequest& http, const StoredDocument& document) {
 }
 
 // LibreTranslate answers when the translation is there.
-void TranslateFile(const HttpDoor& door, HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
-  DocumentStore* const store = door.parts == nullptr ? nullptr : door.parts->stored_documents;
+void TranslateFile(const ApiContext& context, HttpRequest http,
+                   std::shared_ptr<HttpAnswer> answer) {
+  DocumentStore* const store = context.parts == nullptr ? nullptr : context.parts->stored_documents;
   const auto begun = [store](const HttpRequest&, const std::shared_ptr<StoredDocument>& document,
                              const std::shared_ptr<HttpAnswer>& to) {
     to->OnGone([store, weak = std::weak_ptr(document)] {
@@ -154,31 +155,32 @@ void TranslateFile(const HttpDoor& door, HttpRequest http, std::shared_ptr<HttpA
     to->Send(WithHeaders(Error(InWordsOf(kApi, end.status)), end));
     store->Remove(document->id());
   };
-  StoreUpload(door, kApi, std::move(http), std::move(answer),
+  StoreUpload(context, kApi, std::move(http), std::move(answer),
               {.read = ReadUpload, .error = Error, .begun = begun, .ended = ended});
 }
 
-void Download(const HttpDoor& door, const HttpRequest& http,
+void Download(const ApiContext& context, const HttpRequest& http,
               const std::shared_ptr<HttpAnswer>& answer) {
-  if (const absl::Status loaded = door.loaded(); !loaded.ok()) return answer->Send(Error(loaded));
+  if (const absl::Status loaded = context.loaded(); !loaded.ok())
+    return answer->Send(Error(loaded));
   const std::string name = http.path.substr(sizeof(kDownload) - 1);
   const auto document =
-      door.parts->stored_documents->Find(name.substr(0, name.find('.')), absl::Now());
+      context.parts->stored_documents->Find(name.substr(0, name.find('.')), absl::Now());
   const bool shows_token = !BearerToken(http.Header("authorization")).empty();
-  const auto principal = door.parts->principals->Identify(CallerOf(http, kApi.name));
+  const auto principal = context.parts->principals->Identify(CallerOf(http, kApi.name));
   const bool foreign = document != nullptr && shows_token && principal.ok() &&
                        principal->principal() != document->principal();
   if (document == nullptr || foreign || !document->state().end.has_value() ||
       !document->state().end->status.ok()) {
     return answer->Send(PlainError(404, "there is no such file (any more)"));
   }
-  SendStored(door, *document, answer);
+  SendStored(context, *document, answer);
 }
 
 // Mastodon takes a refusal of the lists for a used-up quota, and Discourse sends no key for them.
-absl::StatusOr<HttpResponse> ListLanguages(const HttpDoor& door, Call* call) {
+absl::StatusOr<HttpResponse> ListLanguages(const ApiContext& context, Call* call) {
   RETURN_IF_ERROR(call->AdmitAnybody());
-  const ServedPairs pairs = PairsOf(door, *call);
+  const ServedPairs pairs = PairsOf(context, *call);
   Json body = Json::array();
   for (const std::string& code : CodesOf(pairs)) {
     const auto targets = pairs.find(code);
@@ -189,18 +191,18 @@ absl::StatusOr<HttpResponse> ListLanguages(const HttpDoor& door, Call* call) {
   return JsonResponse(200, body);
 }
 
-absl::StatusOr<HttpResponse> Settings(const HttpDoor& door, Call* call) {
+absl::StatusOr<HttpResponse> Settings(const ApiContext& context, Call* call) {
   RETURN_IF_ERROR(call->AdmitAnybody());
-  const ServedPairs pairs = PairsOf(door, *call);
-  const bool files = door.parts->documents->limits().at_once > 0;
+  const ServedPairs pairs = PairsOf(context, *call);
+  const bool files = context.parts->documents->limits().at_once > 0;
   Json suffixes = Json::array();
   for (const DocumentFormat& format : DocumentFormats()) {
     for (const std::string_view suffix : format.suffixes) suffixes.push_back(std::string(suffix));
   }
-  const bool wants_key = door.parts->principals->wants_tokens();
+  const bool wants_key = context.parts->principals->wants_tokens();
   const std::string target = pairs.empty() ? "" : *pairs.begin()->second.begin();
   return JsonResponse(200, {{"apiKeys", wants_key},
-                            {"charLimit", door.parts->models->limits().max_characters},
+                            {"charLimit", context.parts->models->limits().max_characters},
                             {"filesTranslation", files},
                             {"frontendTimeout", 500},
                             {"keyRequired", wants_key},
@@ -215,16 +217,16 @@ absl::StatusOr<HttpResponse> Settings(const HttpDoor& door, Call* call) {
 
 const SharedTranslate kLibreTranslate = {Translate, PlainError};
 
-void AddLibreTranslate(const HttpDoor& door, HttpRouter* router) {
+void AddLibreTranslate(const ApiContext& context, HttpRouter* router) {
   const auto add = [&](const char* method, const char* path, HttpHandler handler) {
     HttpRoute route = {
         .method = method, .path = path, .handler = std::move(handler), .error = PlainError};
     if (route.method == "POST") route.body_types = {"application/json", kForm, kMultipart};
     router->Add(std::move(route));
   };
-  add("POST", "/detect", [door](HttpRequest http, const std::shared_ptr<HttpAnswer>& answer) {
+  add("POST", "/detect", [context](HttpRequest http, const std::shared_ptr<HttpAnswer>& answer) {
     const absl::StatusOr<CompatFields> fields = ReadFields(kApi, &http);
-    answer->Send(AnswerCall(door, kApi, "DetectLanguage", http, Error,
+    answer->Send(AnswerCall(context, kApi, "DetectLanguage", http, Error,
                             [&](Call* call) -> absl::StatusOr<HttpResponse> {
                               RETURN_IF_ERROR(call->Admit());
                               RETURN_IF_ERROR(fields.status());
@@ -232,33 +234,33 @@ void AddLibreTranslate(const HttpDoor& door, HttpRouter* router) {
                             }));
   });
   add("GET", "/languages",
-      [door](const HttpRequest& http, const std::shared_ptr<HttpAnswer>& answer) {
-        answer->Send(AnswerCall(door, kApi, "ListModels", http, Error,
-                                [&](Call* call) { return ListLanguages(door, call); }));
+      [context](const HttpRequest& http, const std::shared_ptr<HttpAnswer>& answer) {
+        answer->Send(AnswerCall(context, kApi, "ListModels", http, Error,
+                                [&](Call* call) { return ListLanguages(context, call); }));
       });
   add("GET", "/frontend/settings",
-      [door](const HttpRequest& http, const std::shared_ptr<HttpAnswer>& answer) {
-        answer->Send(AnswerCall(door, kApi, "ListModels", http, Error,
-                                [&](Call* call) { return Settings(door, call); }));
+      [context](const HttpRequest& http, const std::shared_ptr<HttpAnswer>& answer) {
+        answer->Send(AnswerCall(context, kApi, "ListModels", http, Error,
+                                [&](Call* call) { return Settings(context, call); }));
       });
   HttpRoute upload = {.method = "POST",
                       .path = "/translate_file",
                       .handler =
-                          [door](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
-                            TranslateFile(door, std::move(http), std::move(answer));
+                          [context](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
+                            TranslateFile(context, std::move(http), std::move(answer));
                           },
                       .error = PlainError};
-  ReceiveForms(door, &upload);
+  ReceiveForms(context, &upload);
   router->Add(std::move(upload));
   add("GET", "/download_file/*",
-      [door](const HttpRequest& http, const std::shared_ptr<HttpAnswer>& answer) {
-        Download(door, http, answer);
+      [context](const HttpRequest& http, const std::shared_ptr<HttpAnswer>& answer) {
+        Download(context, http, answer);
       });
   add("POST", "/suggest", [](const HttpRequest&, const std::shared_ptr<HttpAnswer>& answer) {
     answer->Send(PlainError(403, "suggestions are not accepted here"));
   });
-  add("GET", "/health", [door](const HttpRequest&, const std::shared_ptr<HttpAnswer>& answer) {
-    const absl::Status loaded = door.loaded();
+  add("GET", "/health", [context](const HttpRequest&, const std::shared_ptr<HttpAnswer>& answer) {
+    const absl::Status loaded = context.loaded();
     answer->Send(loaded.ok() ? JsonResponse(200, {{"status", "ok"}}) : Error(loaded));
   });
 }

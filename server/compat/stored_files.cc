@@ -6,13 +6,13 @@
 
 namespace dragoman {
 
-void StoreUpload(const HttpDoor& door, const CompatApi& api, HttpRequest http,
+void StoreUpload(const ApiContext& context, const CompatApi& api, HttpRequest http,
                  std::shared_ptr<HttpAnswer> answer, const UploadFormat& format) {
-  if (const absl::Status loaded = door.loaded(); !loaded.ok()) {
+  if (const absl::Status loaded = context.loaded(); !loaded.ok()) {
     return answer->Send(WithHeaders(format.error(loaded), {.status = loaded}));
   }
-  const auto act = [door, &api, answer, format](HttpRequest request,
-                                                absl::StatusOr<DocumentForm> form) {
+  const auto act = [context, &api, answer, format](HttpRequest request,
+                                                   absl::StatusOr<DocumentForm> form) {
     const absl::StatusOr<CompatFields> fields =
         form.ok() ? CompatFields::FromForm(std::move(form->fields))
                   : absl::StatusOr<CompatFields>(form.status());
@@ -24,7 +24,7 @@ void StoreUpload(const HttpDoor& door, const CompatApi& api, HttpRequest http,
     if (status.ok()) header.set_file_name(form->file_name);
     if (status.ok()) status = format.read(*fields, &header);
     if (!status.ok()) {
-      return answer->Send(AnswerCall(door, api, "TranslateDocument", request, format.error,
+      return answer->Send(AnswerCall(context, api, "TranslateDocument", request, format.error,
                                      [&](Call* call) -> absl::StatusOr<HttpResponse> {
                                        RETURN_IF_ERROR(call->Admit());
                                        return status;
@@ -40,23 +40,23 @@ void StoreUpload(const HttpDoor& door, const CompatApi& api, HttpRequest http,
       if (format.ended != nullptr) format.ended(request, document, answer);
     };
     const absl::StatusOr<std::shared_ptr<StoredDocument>> document =
-        door.parts->stored_documents->Add(door.parts, std::move(caller), read_file, on_end,
-                                          absl::Now());
+        context.parts->stored_documents->Add(context.parts, std::move(caller), read_file, on_end,
+                                             absl::Now());
     if (document.ok()) return format.begun(request, *document, answer);
     const CallEnd end = {.status = document.status(), .retry_delay = absl::Seconds(1)};
     answer->Send(WithHeaders(format.error(InWordsOf(api, end.status)), end));
   };
-  WithDocumentForm(door, std::move(http), "file", act);
+  WithDocumentForm(context, std::move(http), "file", act);
 }
 
-void SendStored(const HttpDoor& door, const StoredDocument& document,
+void SendStored(const ApiContext& context, const StoredDocument& document,
                 const std::shared_ptr<HttpAnswer>& answer) {
   const StoredDocument::State state = document.state();
   SendSpooled(answer,
               {.content_type = state.report.media_type(),
                .headers = {SaveAs(state.report.file_name()), {"Cache-Control", "no-store"}}},
               state.output,
-              [store = door.parts->stored_documents, id = document.id()] { store->Remove(id); });
+              [store = context.parts->stored_documents, id = document.id()] { store->Remove(id); });
 }
 
 }  // namespace dragoman

@@ -33,11 +33,11 @@ struct UploadFormat {
 
 // Begins the translation of the file that a form has, in its field "file".  `api` must outlive the
 // call.
-void StoreUpload(const HttpDoor& door, const CompatApi& api, HttpRequest http,
+void StoreUpload(const ApiContext& context, const CompatApi& api, HttpRequest http,
                  std::shared_ptr<HttpAnswer> answer, const UploadFormat& format);
 
 // Sends the translation of a document, after which it is gone.  REQUIRES: it has ended well.
-void SendStored(const HttpDoor& door, const StoredDocument& document,
+void SendStored(const ApiContext& context, const StoredDocument& document,
                 const std::shared_ptr<HttpAnswer>& answer);
 
 }  // namespace dragoman

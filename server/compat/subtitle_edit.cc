@@ -62,10 +62,10 @@ HttpResponse TranslatedSingle(const Nothing&, const v1::TranslateResponse& respo
   return JsonResponse(200, {{"result", response.translations(0).hypotheses(0).text()}});
 }
 
-void TranslateList(const HttpDoor& door, HttpRequest http,
+void TranslateList(const ApiContext& context, HttpRequest http,
                    const absl::StatusOr<CompatFields>& fields, std::shared_ptr<HttpAnswer> answer) {
   UseKey(kList, fields, &http);
-  AnswerTranslate<Nothing>(door, kList, http, fields, std::move(answer),
+  AnswerTranslate<Nothing>(context, kList, http, fields, std::move(answer),
                            {ReadList, TranslatedList, ErrorByCode<PlainError>});
 }
 
@@ -73,11 +73,11 @@ void TranslateList(const HttpDoor& door, HttpRequest http,
 
 const SharedTranslate kSubtitleEdit = {TranslateList, PlainError};
 
-void AddSubtitleEdit(const HttpDoor& door, HttpRouter* router) {
+void AddSubtitleEdit(const ApiContext& context, HttpRouter* router) {
   router->Add({.method = "POST",
                .path = "/translator",
                .handler = TranslateHandler<Nothing>(
-                   door, kSingle, {ReadSingle, TranslatedSingle, ErrorByCode<PlainError>}),
+                   context, kSingle, {ReadSingle, TranslatedSingle, ErrorByCode<PlainError>}),
                .body_types = {"application/json"},
                .error = PlainError});
 }

@@ -84,7 +84,7 @@ class PartOfAnswer : public HttpAnswer {
 
 }  // namespace
 
-void TranslateToTargets(const HttpDoor& door, const char* door_name, const HttpRequest& http,
+void TranslateToTargets(const ApiContext& context, const char* api, const HttpRequest& http,
                         std::shared_ptr<HttpAnswer> answer,
                         absl::FunctionRef<absl::StatusOr<TargetsRequest>()> read,
                         RenderTargets render) {
@@ -100,7 +100,7 @@ void TranslateToTargets(const HttpDoor& door, const char* door_name, const HttpR
       request.set_target_language(wanted.targets[i]);
       return request;
     };
-    TranslateOverHttp(door, door_name, http, std::make_shared<PartOfAnswer>(whole), read_one,
+    TranslateOverHttp(context, api, http, std::make_shared<PartOfAnswer>(whole), read_one,
                       [whole, i](const CallEnd& end, v1::TranslateResponse response) {
                         whole->Add(i, end, std::move(response));
                         return HttpResponse();

@@ -16,7 +16,7 @@
 #include "absl/status/statusor.h"
 #include "dragoman/v1/translation.pb.h"
 #include "server/api/call.h"
-#include "server/http/door.h"
+#include "server/http/api_context.h"
 #include "server/http/message.h"
 
 namespace dragoman {
@@ -30,8 +30,8 @@ struct TargetsRequest {
 using RenderTargets = std::function<HttpResponse(
     const CallEnd& end, const std::vector<v1::TranslateResponse>& responses)>;
 
-// As TranslateOverHttp (door.h).  `read` returns at least one target.
-void TranslateToTargets(const HttpDoor& door, const char* door_name, const HttpRequest& http,
+// As TranslateOverHttp (api_context.h).  `read` returns at least one target.
+void TranslateToTargets(const ApiContext& context, const char* api, const HttpRequest& http,
                         std::shared_ptr<HttpAnswer> answer,
                         absl::FunctionRef<absl::StatusOr<TargetsRequest>()> read,
                         RenderTargets render);

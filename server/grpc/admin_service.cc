@@ -11,7 +11,7 @@ grpc::ServerUnaryReactor* AdminService::Answer(const char* method,
                                                const grpc::ByteBuffer& request,
                                                grpc::ByteBuffer* response) {
   Caller caller = CallerOf(*context);
-  caller.door = "admin";
+  caller.api = "admin";
   caller.is_owner = owned_;
   Call call(parts_, method, std::move(caller));
   const absl::StatusOr<Response> answered =

@@ -15,7 +15,7 @@
 #include "dragoman/v1/admin.pb.h"
 #include "dragoman/v1/translation.pb.h"
 #include "server/api/bulk_exchange.h"
-#include "server/grpc/grpc_door.h"
+#include "server/grpc/grpc_caller.h"
 
 namespace dragoman {
 

@@ -19,7 +19,7 @@
 #include "server/api/bulk_exchange.h"
 #include "server/api/document_exchange.h"
 #include "server/api/stream_exchange.h"
-#include "server/grpc/grpc_door.h"
+#include "server/grpc/grpc_caller.h"
 #include "server/grpc/raw_message.h"
 
 namespace dragoman {

@@ -13,8 +13,6 @@
 namespace dragoman {
 namespace {
 
-constexpr char kDoor[] = "http";
-
 HttpResponse ToHttp(const CallEnd& end, const google::protobuf::Message& message) {
   if (!end.status.ok()) return ToHttpError(end);
   absl::StatusOr<std::string> body = ToJson(message);
@@ -23,10 +21,10 @@ HttpResponse ToHttp(const CallEnd& end, const google::protobuf::Message& message
 }
 
 template <typename Exchange>
-void AnswerLater(const HttpDoor& door, const HttpRequest& http,
+void AnswerLater(const ApiContext& context, const HttpRequest& http,
                  std::shared_ptr<HttpAnswer> answer) {
   AnswerOverHttp<Exchange>(
-      door, kDoor, http, std::move(answer),
+      context, kHttpApi, http, std::move(answer),
       [&] { return ReadJson<typename Exchange::Request>(http); },
       [](const CallEnd& end, const typename Exchange::Response& response) {
         return ToHttp(end, response);
@@ -35,32 +33,34 @@ void AnswerLater(const HttpDoor& door, const HttpRequest& http,
 
 // Answers a call of `method`, a literal, by calling `answer_call`.
 template <typename Request, typename Response>
-void AnswerNow(const HttpDoor& door, const char* method, const HttpRequest& http,
+void AnswerNow(const ApiContext& context, const char* method, const HttpRequest& http,
                const std::shared_ptr<HttpAnswer>& answer,
                UnaryMethod<Request, Response>* answer_call,
                absl::FunctionRef<absl::StatusOr<Request>()> read) {
-  if (const absl::Status loaded = door.loaded(); !loaded.ok()) {
+  if (const absl::Status loaded = context.loaded(); !loaded.ok()) {
     return answer->Send(ToHttpError({.status = loaded}));
   }
-  Call call(door.parts, method, CallerOf(http, kDoor));
-  const absl::StatusOr<Response> response = answer_call(read, *door.parts, &call);
+  Call call(context.parts, method, CallerOf(http, kHttpApi));
+  const absl::StatusOr<Response> response = answer_call(read, *context.parts, &call);
   answer->Send(ToHttp(call.End(response.status()), response.ok() ? *response : Response()));
 }
 
-void DetectLanguage(const HttpDoor& door, const HttpRequest& http,
+void DetectLanguage(const ApiContext& context, const HttpRequest& http,
                     std::shared_ptr<HttpAnswer> answer) {
-  AnswerNow<v1::DetectLanguageRequest>(door, "DetectLanguage", http, answer,
+  AnswerNow<v1::DetectLanguageRequest>(context, "DetectLanguage", http, answer,
                                        dragoman::DetectLanguage,
                                        [&] { return ReadJson<v1::DetectLanguageRequest>(http); });
 }
 
-void ListModels(const HttpDoor& door, const HttpRequest& http, std::shared_ptr<HttpAnswer> answer) {
-  AnswerNow<v1::ListModelsRequest>(door, "ListModels", http, answer, dragoman::ListModels,
+void ListModels(const ApiContext& context, const HttpRequest& http,
+                std::shared_ptr<HttpAnswer> answer) {
+  AnswerNow<v1::ListModelsRequest>(context, "ListModels", http, answer, dragoman::ListModels,
                                    [] { return v1::ListModelsRequest(); });
 }
 
-void GetModel(const HttpDoor& door, const HttpRequest& http, std::shared_ptr<HttpAnswer> answer) {
-  AnswerNow<v1::GetModelRequest>(door, "GetModel", http, answer, dragoman::GetModel, [&] {
+void GetModel(const ApiContext& context, const HttpRequest& http,
+              std::shared_ptr<HttpAnswer> answer) {
+  AnswerNow<v1::GetModelRequest>(context, "GetModel", http, answer, dragoman::GetModel, [&] {
     v1::GetModelRequest request;
     request.set_name(http.path.substr(sizeof("/v1/models/") - 1));
     return request;
@@ -86,18 +86,18 @@ absl::StatusOr<Request> ReadGlossaryId(const HttpRequest& http) {
 }
 
 // The body of these is a Glossary.
-void CreateGlossary(const HttpDoor& door, const HttpRequest& http,
+void CreateGlossary(const ApiContext& context, const HttpRequest& http,
                     std::shared_ptr<HttpAnswer> answer) {
   const auto read = [&]() -> absl::StatusOr<v1::CreateGlossaryRequest> {
     v1::CreateGlossaryRequest request;
     ASSIGN_OR_RETURN(*request.mutable_glossary(), ReadJson<v1::Glossary>(http));
     return request;
   };
-  AnswerNow<v1::CreateGlossaryRequest>(door, "CreateGlossary", http, answer,
+  AnswerNow<v1::CreateGlossaryRequest>(context, "CreateGlossary", http, answer,
                                        dragoman::CreateGlossary, read);
 }
 
-void ReplaceGlossary(const HttpDoor& door, const HttpRequest& http,
+void ReplaceGlossary(const ApiContext& context, const HttpRequest& http,
                      std::shared_ptr<HttpAnswer> answer) {
   const auto read = [&]() -> absl::StatusOr<v1::ReplaceGlossaryRequest> {
     v1::ReplaceGlossaryRequest request;
@@ -105,47 +105,47 @@ void ReplaceGlossary(const HttpDoor& door, const HttpRequest& http,
     request.set_id(GlossaryId(http));
     return request;
   };
-  AnswerNow<v1::ReplaceGlossaryRequest>(door, "ReplaceGlossary", http, answer,
+  AnswerNow<v1::ReplaceGlossaryRequest>(context, "ReplaceGlossary", http, answer,
                                         dragoman::ReplaceGlossary, read);
 }
 
-void ListGlossaries(const HttpDoor& door, const HttpRequest& http,
+void ListGlossaries(const ApiContext& context, const HttpRequest& http,
                     std::shared_ptr<HttpAnswer> answer) {
-  AnswerNow<v1::ListGlossariesRequest>(door, "ListGlossaries", http, answer,
+  AnswerNow<v1::ListGlossariesRequest>(context, "ListGlossaries", http, answer,
                                        dragoman::ListGlossaries,
                                        [] { return v1::ListGlossariesRequest(); });
 }
 
-void GetGlossary(const HttpDoor& door, const HttpRequest& http,
+void GetGlossary(const ApiContext& context, const HttpRequest& http,
                  std::shared_ptr<HttpAnswer> answer) {
-  AnswerNow<v1::GetGlossaryRequest>(door, "GetGlossary", http, answer, dragoman::GetGlossary,
+  AnswerNow<v1::GetGlossaryRequest>(context, "GetGlossary", http, answer, dragoman::GetGlossary,
                                     [&] { return ReadGlossaryId<v1::GetGlossaryRequest>(http); });
 }
 
-void GetGlossaryEntries(const HttpDoor& door, const HttpRequest& http,
+void GetGlossaryEntries(const ApiContext& context, const HttpRequest& http,
                         std::shared_ptr<HttpAnswer> answer) {
-  AnswerNow<v1::GetGlossaryRequest>(door, "GetGlossaryEntries", http, answer,
+  AnswerNow<v1::GetGlossaryRequest>(context, "GetGlossaryEntries", http, answer,
                                     dragoman::GetGlossaryEntries,
                                     [&] { return ReadGlossaryId<v1::GetGlossaryRequest>(http); });
 }
 
-void DeleteGlossary(const HttpDoor& door, const HttpRequest& http,
+void DeleteGlossary(const ApiContext& context, const HttpRequest& http,
                     std::shared_ptr<HttpAnswer> answer) {
   AnswerNow<v1::DeleteGlossaryRequest>(
-      door, "DeleteGlossary", http, answer, dragoman::DeleteGlossary,
+      context, "DeleteGlossary", http, answer, dragoman::DeleteGlossary,
       [&] { return ReadGlossaryId<v1::DeleteGlossaryRequest>(http); });
 }
 
 }  // namespace
 
-void AddApi(const HttpDoor& door, HttpRouter* router) {
-  using Handler = void (*)(const HttpDoor&, const HttpRequest&, std::shared_ptr<HttpAnswer>);
+void AddApi(const ApiContext& context, HttpRouter* router) {
+  using Handler = void (*)(const ApiContext&, const HttpRequest&, std::shared_ptr<HttpAnswer>);
   const auto add = [&](const char* method, const char* path, Handler handler) {
     HttpRoute route = {
         .method = method,
         .path = path,
-        .handler = [door, handler](const HttpRequest& http, std::shared_ptr<HttpAnswer> answer) {
-          handler(door, http, std::move(answer));
+        .handler = [context, handler](const HttpRequest& http, std::shared_ptr<HttpAnswer> answer) {
+          handler(context, http, std::move(answer));
         }};
     if (route.method == "POST" || route.method == "PUT") route.body_types = {kJson};
     router->Add(std::move(route));

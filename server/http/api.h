@@ -13,12 +13,12 @@
 #ifndef DRAGOMAN_SERVER_HTTP_API_H_
 #define DRAGOMAN_SERVER_HTTP_API_H_
 
-#include "server/http/door.h"
+#include "server/http/api_context.h"
 #include "server/http/router.h"
 
 namespace dragoman {
 
-void AddApi(const HttpDoor& door, HttpRouter* router);
+void AddApi(const ApiContext& context, HttpRouter* router);
 
 }  // namespace dragoman
 

@@ -12,7 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/base/spool.h"
-#include "server/http/door.h"
+#include "server/http/api_context.h"
 #include "server/http/request_head.h"
 #include "server/http/response_head.h"
 #include "server/http/tls_context.h"

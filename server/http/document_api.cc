@@ -16,7 +16,6 @@
 namespace dragoman {
 namespace {
 
-constexpr char kFileDoor[] = "http";
 FileAnswer FileItself(const v1::DocumentReport& report) {
   return {.head = {.content_type = report.media_type(), .headers = {SaveAs(report.file_name())}}};
 }
@@ -236,19 +235,19 @@ FileOfForm(const char* file_field,
   };
 }
 
-void TranslateFileOverHttp(const HttpDoor& door, HttpRequest http,
+void TranslateFileOverHttp(const ApiContext& context, HttpRequest http,
                            std::shared_ptr<HttpAnswer> answer, const FileCall& file_call) {
-  if (const absl::Status loaded = door.loaded(); !loaded.ok()) {
+  if (const absl::Status loaded = context.loaded(); !loaded.ok()) {
     return answer->Send(file_call.error({.status = loaded}));
   }
-  Caller caller = CallerOf(http, file_call.door);
+  Caller caller = CallerOf(http, file_call.api);
   // The head of the answer contains the id, and is sent before the end of the call.
   if (!IsRequestId(caller.request_id)) caller.request_id = NewRequestId();
   const bool events = file_call.events && MediaType(http.Header("accept")) == kEventStream;
   const auto call =
       std::make_shared<HttpDocument>(std::move(answer), caller.request_id, events, file_call);
   const auto request = std::make_shared<HttpRequest>(std::move(http));
-  call->Start(door.parts, std::move(caller),
+  call->Start(context.parts, std::move(caller),
               [request, read = file_call.read](
                   v1::DocumentHeader* header) -> absl::StatusOr<std::shared_ptr<Spool>> {
                 absl::StatusOr<std::shared_ptr<Spool>> file = read(*request, header);
@@ -257,17 +256,17 @@ void TranslateFileOverHttp(const HttpDoor& door, HttpRequest http,
               });
 }
 
-void AddDocumentApi(const HttpDoor& door, HttpRouter* router) {
+void AddDocumentApi(const ApiContext& context, HttpRouter* router) {
   HttpRoute route = {.method = "POST",
                      .path = "/v1/translate_file",
-                     .handler = [door](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
-                       TranslateFileOverHttp(door, std::move(http), std::move(answer),
-                                             {.door = kFileDoor,
+                     .handler = [context](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
+                       TranslateFileOverHttp(context, std::move(http), std::move(answer),
+                                             {.api = kHttpApi,
                                               .events = true,
                                               .read = FileOfForm("file", ReadFields),
                                               .error = ToHttpError});
                      }};
-  ReceiveForms(door, &route);
+  ReceiveForms(context, &route);
   router->Add(std::move(route));
 }
 

@@ -13,8 +13,8 @@
 
 #include "absl/status/statusor.h"
 #include "server/api/document_exchange.h"
+#include "server/http/api_context.h"
 #include "server/http/document_form.h"
-#include "server/http/door.h"
 #include "server/http/router.h"
 
 namespace dragoman {
@@ -36,7 +36,7 @@ struct FileAnswer {
 
 // How an API reads a file and answers with its translation.
 struct FileCall {
-  const char* door;     // its name in the log
+  const char* api;      // its name in the log
   bool events = false;  // whether the answer is a stream of events if the sender accepts one
   // Fills the header and returns the file.  Called on a thread that may wait.
   std::function<absl::StatusOr<std::shared_ptr<Spool>>(const HttpRequest& http,
@@ -54,10 +54,10 @@ FileOfForm(const char* file_field,
            std::function<absl::Status(const DocumentForm& form, v1::DocumentHeader* header)> read);
 
 // Translates the file for the sender of `http`, who may go away, and answers.
-void TranslateFileOverHttp(const HttpDoor& door, HttpRequest http,
+void TranslateFileOverHttp(const ApiContext& context, HttpRequest http,
                            std::shared_ptr<HttpAnswer> answer, const FileCall& file_call);
 
-void AddDocumentApi(const HttpDoor& door, HttpRouter* router);
+void AddDocumentApi(const ApiContext& context, HttpRouter* router);
 
 }  // namespace dragoman
 

@@ -59,23 +59,23 @@ absl::StatusOr<DocumentForm> ReadDocumentForm(const HttpRequest& http, const cha
   return form;
 }
 
-void ReceiveFiles(const HttpDoor& door, HttpRoute* route) {
-  route->max_file_bytes = door.max_document_bytes + kFormBytes;
-  route->receive = [door]() -> absl::StatusOr<std::shared_ptr<Spool>> {
-    RETURN_IF_ERROR(door.loaded());
-    return door.parts->documents->Receive();
+void ReceiveFiles(const ApiContext& context, HttpRoute* route) {
+  route->max_file_bytes = context.max_document_bytes + kFormBytes;
+  route->receive = [context]() -> absl::StatusOr<std::shared_ptr<Spool>> {
+    RETURN_IF_ERROR(context.loaded());
+    return context.parts->documents->Receive();
   };
 }
 
-void ReceiveForms(const HttpDoor& door, HttpRoute* route) {
+void ReceiveForms(const ApiContext& context, HttpRoute* route) {
   route->body_types = {kMultipart};
-  ReceiveFiles(door, route);
+  ReceiveFiles(context, route);
 }
 
 void WithDocumentForm(
-    const HttpDoor& door, HttpRequest http, const char* file_field,
+    const ApiContext& context, HttpRequest http, const char* file_field,
     std::function<void(const HttpRequest& http, absl::StatusOr<DocumentForm> form)> act) {
-  door.parts->documents->Run(
+  context.parts->documents->Run(
       [request = std::make_shared<HttpRequest>(std::move(http)), file_field, act = std::move(act)] {
         absl::StatusOr<DocumentForm> form = ReadDocumentForm(*request, file_field);
         request->file = nullptr;

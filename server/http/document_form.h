@@ -13,7 +13,7 @@
 
 #include "absl/status/statusor.h"
 #include "server/base/spool.h"
-#include "server/http/door.h"
+#include "server/http/api_context.h"
 #include "server/http/router.h"
 
 namespace dragoman {
@@ -33,12 +33,12 @@ struct DocumentForm {
 absl::StatusOr<DocumentForm> ReadDocumentForm(const HttpRequest& http, const char* file_field);
 
 // Makes a route receive files, or forms with files.
-void ReceiveFiles(const HttpDoor& door, HttpRoute* route);
-void ReceiveForms(const HttpDoor& door, HttpRoute* route);
+void ReceiveFiles(const ApiContext& context, HttpRoute* route);
+void ReceiveForms(const ApiContext& context, HttpRoute* route);
 
-// Calls `act` with the form on a thread of the desk.  REQUIRES: door.loaded() is OK.
+// Calls `act` with the form on a thread of the desk.  REQUIRES: context.loaded() is OK.
 void WithDocumentForm(
-    const HttpDoor& door, HttpRequest http, const char* file_field,
+    const ApiContext& context, HttpRequest http, const char* file_field,
     std::function<void(const HttpRequest& http, absl::StatusOr<DocumentForm> form)> act);
 
 }  // namespace dragoman

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "engine/base/status.h"
-#include "server/http/door.h"
+#include "server/http/api_context.h"
 #include "server/http/json.h"
 
 namespace dragoman {
@@ -56,13 +56,13 @@ struct UnaryHttpCall {
 
 // As TranslateOverHttp, for the method of any exchange of one message for one.
 template <typename Exchange>
-void AnswerOverHttp(const HttpDoor& door, const char* door_name, const HttpRequest& http,
+void AnswerOverHttp(const ApiContext& context, const char* api, const HttpRequest& http,
                     std::shared_ptr<HttpAnswer> answer, typename Exchange::Parse read,
                     typename UnaryHttpCall<Exchange>::Render render) {
-  if (const absl::Status loaded = door.loaded(); !loaded.ok()) {
+  if (const absl::Status loaded = context.loaded(); !loaded.ok()) {
     return answer->Send(render({.status = loaded}, {}));
   }
-  StartCall(std::make_shared<UnaryHttpCall<Exchange>>(door.parts, CallerOf(http, door_name),
+  StartCall(std::make_shared<UnaryHttpCall<Exchange>>(context.parts, CallerOf(http, api),
                                                       std::move(answer), std::move(render)),
             read);
 }

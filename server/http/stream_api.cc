@@ -12,8 +12,6 @@
 namespace dragoman {
 namespace {
 
-constexpr char kDoor[] = "http";
-
 std::string Event(const std::string& name, const std::string& json) {
   return absl::StrCat("event: ", name, "\ndata: ", json, "\n\n");
 }
@@ -62,15 +60,15 @@ struct StreamedHttpCall {
   std::shared_ptr<StreamedHttpCall> self;
 };
 
-void TranslateStream(const HttpDoor& door, const HttpRequest& http,
+void TranslateStream(const ApiContext& context, const HttpRequest& http,
                      std::shared_ptr<HttpAnswer> answer) {
-  if (const absl::Status loaded = door.loaded(); !loaded.ok()) {
+  if (const absl::Status loaded = context.loaded(); !loaded.ok()) {
     return answer->Send(ToHttpError({.status = loaded}));
   }
-  Caller caller = CallerOf(http, kDoor);
+  Caller caller = CallerOf(http, kHttpApi);
   // The head of the answer contains the id, and is sent before the end of the call.
   if (!IsRequestId(caller.request_id)) caller.request_id = NewRequestId();
-  StartCall(std::make_shared<StreamedHttpCall>(door.parts, std::move(caller), std::move(answer)),
+  StartCall(std::make_shared<StreamedHttpCall>(context.parts, std::move(caller), std::move(answer)),
             [&] { return ReadJson<v1::TranslateRequest>(http); });
 }
 
@@ -86,12 +84,12 @@ std::string ErrorEventOf(const CallEnd& end) {
   return Event("error", ToJson(ToRpcStatus(end.status, end.retry_delay)).value_or("{}"));
 }
 
-void AddStreamApi(const HttpDoor& door, HttpRouter* router) {
+void AddStreamApi(const ApiContext& context, HttpRouter* router) {
   router->Add({.method = "POST",
                .path = "/v1/translate:stream",
                .handler =
-                   [door](const HttpRequest& http, std::shared_ptr<HttpAnswer> answer) {
-                     TranslateStream(door, http, std::move(answer));
+                   [context](const HttpRequest& http, std::shared_ptr<HttpAnswer> answer) {
+                     TranslateStream(context, http, std::move(answer));
                    },
                .body_types = {kJson}});
 }

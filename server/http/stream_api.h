@@ -16,7 +16,7 @@
 
 #include <string>
 
-#include "server/http/door.h"
+#include "server/http/api_context.h"
 #include "server/http/router.h"
 
 namespace dragoman {
@@ -28,7 +28,7 @@ std::string EventOf(const google::protobuf::Message& message);
 // The end of a stream that failed.
 std::string ErrorEventOf(const CallEnd& end);
 
-void AddStreamApi(const HttpDoor& door, HttpRouter* router);
+void AddStreamApi(const ApiContext& context, HttpRouter* router);
 
 }  // namespace dragoman
 

@@ -319,28 +319,28 @@ bool Listener::IsKnock(int fd) {
 }
 
 absl::Status Listener::Probe(absl::Duration timeout) {
-  Address door = LocalAddress(sockets_.front());
+  Address listening = LocalAddress(sockets_.front());
   const bool anywhere = Split(address_).first == "0.0.0.0" || Split(address_).first == "::" ||
                         Split(address_).first == "*";
   if (anywhere) {  // a socket of both families also answers on the IPv4 address
-    const in_port_t port = *door.port();
-    door = Address{.size = sizeof(sockaddr_in)};
-    auto* const loopback = reinterpret_cast<sockaddr_in*>(&door.storage);
+    const in_port_t port = *listening.port();
+    listening = Address{.size = sizeof(sockaddr_in)};
+    auto* const loopback = reinterpret_cast<sockaddr_in*>(&listening.storage);
     *loopback = {.sin_family = AF_INET, .sin_port = port, .sin_addr = {htonl(INADDR_LOOPBACK)}};
   }
-  const int fd = socket(door.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  const int fd = socket(listening.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return Reason(errno);
   // Its port must be noted before it is accepted.
   Address own;
-  own.storage.ss_family = door.storage.ss_family;
-  own.size = door.size;
+  own.storage.ss_family = listening.storage.ss_family;
+  own.size = listening.size;
   bind(fd, own.get(), own.size);
   const int port = *LocalAddress(fd).port();
   {
     absl::MutexLock lock(&mutex_);
     knocks_.push_back(port);
   }
-  const bool connects = connect(fd, door.get(), door.size) == 0 || errno == EINPROGRESS;
+  const bool connects = connect(fd, listening.get(), listening.size) == 0 || errno == EINPROGRESS;
   const bool opened =
       connects && WaitFor(fd, POLLIN, timeout);  // closed by the listener, as agreed
   close(fd);

@@ -55,7 +55,7 @@ Json AttributesOf(const TracedCall& call) {
   }
   if (!call.principal.empty()) attributes.push_back(Attribute("enduser.id", call.principal));
   if (!call.model.empty()) attributes.push_back(Attribute("dragoman.model", call.model));
-  attributes.push_back(Attribute("dragoman.door", call.door));
+  attributes.push_back(Attribute("dragoman.api", call.api));
   attributes.push_back(Attribute("dragoman.texts", call.texts));
   attributes.push_back(Attribute("dragoman.source_tokens", call.source_tokens));
   attributes.push_back(Attribute("dragoman.target_tokens", call.target_tokens));

@@ -39,7 +39,7 @@ struct SpanIds {
 // A call that has ended.  Names and numbers, never a text.
 struct TracedCall {
   SpanIds ids;
-  std::string door;         // "grpc", or the name of an HTTP API
+  std::string api;          // "grpc", or the name of an HTTP API
   std::string method;       // "Translate"
   std::string http_method;  // "" over gRPC
   std::string http_route;   // "/v1/models/*"

@@ -305,7 +305,7 @@ class RefusalTest(unittest.TestCase):
         self.assertEqual(caught.exception.code(), code)
         self.assertEqual(dict(caught.exception.trailing_metadata())["x-request-id"], "my-own-id")
         log = self.server.await_log("request_id=my-own-id")
-        self.assertRegex(log, rf"request method=Translate door=grpc code={code.name} .*request_id=my-own-id")
+        self.assertRegex(log, rf"request method=Translate api=grpc code={code.name} .*request_id=my-own-id")
         count = self.server.metrics()["dragoman_requests_total"]
         self.assertEqual(count[(("code", code.name), ("method", "Translate"), ("model", ""))], 1)
         return caught.exception

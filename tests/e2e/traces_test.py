@@ -191,7 +191,7 @@ class TracesTest(unittest.TestCase):
         self.assertEqual(set(calls), {"POST /v1/translate", "GET /v1/models/*"})
         translated, missing = calls["POST /v1/translate"], calls["GET /v1/models/*"]
         self.assertEqual(translated["http.response.status_code"], "200")
-        self.assertEqual(translated["dragoman.door"], "http")
+        self.assertEqual(translated["dragoman.api"], "http")
         self.assertEqual((missing["http.response.status_code"], missing["error.type"]),
                          ("404", "NOT_FOUND"))
 

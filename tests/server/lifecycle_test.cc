@@ -292,7 +292,7 @@ TEST(Lifecycle, LogsNeverHoldTheText) {
   }
   InitLogging(LogOptions());
   EXPECT_THAT(log.str(),
-              testing::HasSubstr("request method=Translate door=grpc model=en-de code=OK texts=1"));
+              testing::HasSubstr("request method=Translate api=grpc model=en-de code=OK texts=1"));
   EXPECT_THAT(log.str(), testing::HasSubstr("code=INVALID_ARGUMENT field=contents[1]"));
   EXPECT_THAT(log.str(), testing::HasSubstr("code=NOT_FOUND"));
   EXPECT_THAT(log.str(), testing::Not(testing::HasSubstr("sesame")));

@@ -24,7 +24,7 @@ using grpc::StatusCode;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr const char* kMethods[] = {"ListModels", "LoadModel", "UnloadModel", "PinModel",
+constexpr const char* kMethods[] = {"ListModels", "LoadModel",   "UnloadModel", "PinModel",
                                     "UnpinModel", "SetLogLevel", "Drain"};
 
 std::string TokenOf(const std::string& principal) { return principal + "-token-0123456789"; }
@@ -154,7 +154,7 @@ TEST_F(AdminTest, EachMethodNeedsItsRight) {
     EXPECT_EQ(Call(method, "stranger").error_code(), StatusCode::UNAUTHENTICATED) << method;
   }
   server_ = nullptr;
-  EXPECT_THAT(log_.str(), HasSubstr("method=AdminService/UnloadModel door=admin "));
+  EXPECT_THAT(log_.str(), HasSubstr("method=AdminService/UnloadModel api=admin "));
   EXPECT_THAT(log_.str(), HasSubstr("reason=missing_right right=\"admin=Drain\" "));
   EXPECT_THAT(log_.str(), HasSubstr("admin: unload value=second principal=chief request_id="));
   EXPECT_THAT(log_.str(), Not(HasSubstr("-token-0123456789")));
@@ -248,8 +248,8 @@ TEST_F(AdminTest, TheLevelOfTheLogChangesAtOnce) {
   server_ = nullptr;
   const std::string log = log_.str();
   EXPECT_THAT(log, HasSubstr("admin: log level value=error principal=owner "));
-  EXPECT_THAT(log, Not(HasSubstr("method=Translate door=grpc model=en-de")));
-  EXPECT_THAT(log, HasSubstr("method=Translate door=grpc model=second"));
+  EXPECT_THAT(log, Not(HasSubstr("method=Translate api=grpc model=en-de")));
+  EXPECT_THAT(log, HasSubstr("method=Translate api=grpc model=second"));
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ const absl::Time kStart = absl::FromUnixSeconds(1000);
 
 TracedCall SomeCall() {
   return {.ids = {std::string(32, 'a'), std::string(16, 'b'), ""},
-          .door = "grpc",
+          .api = "grpc",
           .method = "Score",
           .start = kStart,
           .end = kStart + absl::Seconds(1)};

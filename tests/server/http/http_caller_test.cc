@@ -3,7 +3,7 @@
 
 #include "absl/time/clock.h"
 #include "server/base/errors.h"
-#include "server/http/door.h"
+#include "server/http/api_context.h"
 
 namespace dragoman {
 namespace {
@@ -12,7 +12,7 @@ absl::StatusOr<absl::Duration> Timeout(const char* header, const char* value) {
   return TimeoutOf({.headers = {{header, value}}});
 }
 
-TEST(HttpDoor, ReadsTimeoutsOfBothHeaders) {
+TEST(ApiContext, ReadsTimeoutsOfBothHeaders) {
   EXPECT_EQ(TimeoutOf({}).value(), absl::InfiniteDuration());
   EXPECT_EQ(Timeout("x-request-timeout", "2.5").value(), absl::Milliseconds(2500));
   EXPECT_EQ(Timeout("x-request-timeout", "500ms").value(), absl::Milliseconds(500));
@@ -28,7 +28,7 @@ TEST(HttpDoor, ReadsTimeoutsOfBothHeaders) {
   }
 }
 
-TEST(HttpDoor, TheCallerIsWhoTheHeadersSay) {
+TEST(ApiContext, TheCallerIsWhoTheHeadersSay) {
   const Caller caller = CallerOf({.headers = {{"authorization", "Bearer abc"},
                                               {"x-request-id", "id-7"},
                                               {"traceparent", "00-x"},
@@ -41,17 +41,17 @@ TEST(HttpDoor, TheCallerIsWhoTheHeadersSay) {
   EXPECT_EQ(caller.trace_parent, "00-x");
   EXPECT_EQ(caller.certificate_name, "shop");
   EXPECT_LT(caller.deadline, absl::Now() + absl::Seconds(11));
-  EXPECT_STREQ(caller.door, "http");
+  EXPECT_STREQ(caller.api, "http");
 }
 
-TEST(HttpDoor, ACallerWithABadHeaderIsStillKnown) {
+TEST(ApiContext, ACallerWithABadHeaderIsStillKnown) {
   const Caller caller = CallerOf(
       {.headers = {{"authorization", "Bearer abc"}, {"x-request-timeout", "soon"}}}, "http");
   EXPECT_EQ(caller.token, "abc");
   EXPECT_TRUE(absl::IsInvalidArgument(caller.wrong));
 }
 
-TEST(HttpDoor, CodesAreThoseOfGoogle) {
+TEST(ApiContext, CodesAreThoseOfGoogle) {
   for (const auto& [status, code] : std::initializer_list<std::pair<absl::Status, int>>{
            {absl::OkStatus(), 200},
            {absl::InvalidArgumentError("x"), 400},
@@ -69,7 +69,7 @@ TEST(HttpDoor, CodesAreThoseOfGoogle) {
   }
 }
 
-TEST(HttpDoor, AnErrorSaysWhenToRetry) {
+TEST(ApiContext, AnErrorSaysWhenToRetry) {
   const HttpResponse response = ToHttpError({.status = absl::ResourceExhaustedError("full"),
                                              .retry_delay = absl::Milliseconds(1200),
                                              .request_id = "id"});

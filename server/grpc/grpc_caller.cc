@@ -1,4 +1,4 @@
-#include "server/grpc/grpc_door.h"
+#include "server/grpc/grpc_caller.h"
 
 #include <chrono>
 #include <memory>

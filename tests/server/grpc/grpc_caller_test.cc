@@ -1,4 +1,4 @@
-#include "server/grpc/grpc_door.h"
+#include "server/grpc/grpc_caller.h"
 
 #include <gmock/gmock.h>
 #include <grpcpp/test/server_context_test_spouse.h>
@@ -13,7 +13,7 @@ namespace {
 using testing::Pair;
 using testing::UnorderedElementsAre;
 
-TEST(GrpcDoor, ReadsTheCallerFromTheMetadata) {
+TEST(GrpcCaller, ReadsTheCallerFromTheMetadata) {
   grpc::ServerContext context;
   grpc::testing::ServerContextTestSpouse spouse(&context);
   spouse.AddClientMetadata("authorization", "bearer secret");
@@ -26,7 +26,7 @@ TEST(GrpcDoor, ReadsTheCallerFromTheMetadata) {
   EXPECT_EQ(caller.trace_parent, "00-a-b-01");
 }
 
-TEST(GrpcDoor, OfTwoTokensNoneCounts) {
+TEST(GrpcCaller, OfTwoTokensNoneCounts) {
   grpc::ServerContext context;
   grpc::testing::ServerContextTestSpouse spouse(&context);
   spouse.AddClientMetadata("authorization", "Bearer one");
@@ -37,14 +37,14 @@ TEST(GrpcDoor, OfTwoTokensNoneCounts) {
   EXPECT_NE(token, "");  // so that the call is refused, and not taken for one without a token
 }
 
-TEST(GrpcDoor, AnotherSchemeThanBearerIsNoToken) {
+TEST(GrpcCaller, AnotherSchemeThanBearerIsNoToken) {
   EXPECT_EQ(BearerToken("Bearer x y"), "x y");
   EXPECT_EQ(BearerToken("Basic abcdefg"), "");
   EXPECT_EQ(BearerToken("Bearer "), "");
   EXPECT_EQ(BearerToken(""), "");
 }
 
-TEST(GrpcDoor, AnOverloadedServerSaysWhenToRetry) {
+TEST(GrpcCaller, AnOverloadedServerSaysWhenToRetry) {
   grpc::ServerContext context;
   const grpc::Status status = ToGrpcStatus({.status = absl::ResourceExhaustedError("full"),
                                             .retry_delay = absl::Milliseconds(1250),
@@ -63,7 +63,7 @@ TEST(GrpcDoor, AnOverloadedServerSaysWhenToRetry) {
   EXPECT_EQ(retry.retry_delay().seconds(), 1);
 }
 
-TEST(GrpcDoor, ACallThatIsOkStillTellsItsRequestId) {
+TEST(GrpcCaller, ACallThatIsOkStillTellsItsRequestId) {
   grpc::ServerContext context;
   EXPECT_TRUE(ToGrpcStatus({.request_id = "r1"}, &context).ok());
   EXPECT_THAT(grpc::testing::ServerContextTestSpouse(&context).GetTrailingMetadata(),

@@ -1,8 +1,8 @@
 // Between HTTP and the rest of the server: what a request says about its caller, and how the end of
-// a call is reported (grpc_door.h is the same for gRPC).
+// a call is reported (grpc_caller.h is the same for gRPC).
 
-#ifndef DRAGOMAN_SERVER_HTTP_DOOR_H_
-#define DRAGOMAN_SERVER_HTTP_DOOR_H_
+#ifndef DRAGOMAN_SERVER_HTTP_API_CONTEXT_H_
+#define DRAGOMAN_SERVER_HTTP_API_CONTEXT_H_
 
 #include <functional>
 #include <memory>
@@ -24,9 +24,9 @@ namespace dragoman {
 // Infinite if there is neither.  INVALID_ARGUMENT unless it is a time above zero.
 absl::StatusOr<absl::Duration> TimeoutOf(const HttpRequest& request);
 
-// `door` is the name of the API for the log: a literal such as "http".  An error in a header is an
+// `api` is the name of the API for the log: a literal such as "http".  An error in a header is an
 // error of the call.
-Caller CallerOf(const HttpRequest& request, const char* door);
+Caller CallerOf(const HttpRequest& request, const char* api);
 
 // The headers for the end of a call: X-Request-Id and, if the client should retry or has to show a
 // token, Retry-After and WWW-Authenticate.
@@ -38,8 +38,11 @@ HttpResponse Counted(const CallEnd& end, HttpResponse response);
 // The body for a call that failed: google.rpc.Status as JSON.
 HttpResponse ToHttpError(const CallEnd& end);
 
+// The name of our own HTTP API in the log; other APIs have theirs.
+inline constexpr char kHttpApi[] = "http";
+
 // What the HTTP APIs of the translation service share.
-struct HttpDoor {
+struct ApiContext {
   const ServerParts* parts = nullptr;  // complete once `loaded` is OK
   std::function<absl::Status()> loaded;
   size_t max_document_bytes = 0;
@@ -51,12 +54,12 @@ using HttpRender = std::function<HttpResponse(const CallEnd& end, v1::TranslateR
 
 // Translates for the sender of `http`, who may go away, and answers with the result of `render`.
 // `read` creates the request from http's body; it is called at once, if the caller is admitted.
-// `method` and `door` are literals, for the metrics and the log.
-void TranslateOverHttp(const HttpDoor& door, const char* door_name, const HttpRequest& http,
+// `method` and `api` are literals, for the metrics and the log.
+void TranslateOverHttp(const ApiContext& context, const char* api, const HttpRequest& http,
                        std::shared_ptr<HttpAnswer> answer,
                        absl::FunctionRef<absl::StatusOr<v1::TranslateRequest>()> read,
                        HttpRender render);
 
 }  // namespace dragoman
 
-#endif  // DRAGOMAN_SERVER_HTTP_DOOR_H_
+#endif  // DRAGOMAN_SERVER_HTTP_API_CONTEXT_H_

@@ -1,4 +1,4 @@
-#include "server/http/door.h"
+#include "server/http/api_context.h"
 
 #include <algorithm>
 #include <cmath>
@@ -73,7 +73,7 @@ absl::StatusOr<absl::Duration> TimeoutOf(const HttpRequest& request) {
   return duration;
 }
 
-Caller CallerOf(const HttpRequest& request, const char* door) {
+Caller CallerOf(const HttpRequest& request, const char* api) {
   Caller caller = {.token = std::string(BearerToken(request.Header("authorization"))),
                    .certificate_name = request.certificate_name,
                    .peer = request.peer,
@@ -81,7 +81,7 @@ Caller CallerOf(const HttpRequest& request, const char* door) {
                    .trace_parent = std::string(request.Header("traceparent")),
                    .http_method = request.method,
                    .http_route = request.route,
-                   .door = door};
+                   .api = api};
   const absl::StatusOr<absl::Duration> timeout = TimeoutOf(request);
   caller.wrong = timeout.status();
   caller.deadline = absl::Now() + timeout.value_or(absl::InfiniteDuration());
@@ -116,11 +116,10 @@ HttpResponse ToHttpError(const CallEnd& end) {
           .headers = HeadersOf(end)};
 }
 
-void TranslateOverHttp(const HttpDoor& door, const char* door_name, const HttpRequest& http,
+void TranslateOverHttp(const ApiContext& context, const char* api, const HttpRequest& http,
                        std::shared_ptr<HttpAnswer> answer, TranslateExchange::Parse read,
                        HttpRender render) {
-  AnswerOverHttp<TranslateExchange>(door, door_name, http, std::move(answer), read,
-                                    std::move(render));
+  AnswerOverHttp<TranslateExchange>(context, api, http, std::move(answer), read, std::move(render));
 }
 
 }  // namespace dragoman

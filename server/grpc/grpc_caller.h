@@ -1,8 +1,8 @@
 // Between gRPC and the rest of the server: what a gRPC call says about its caller, and how its end
 // is reported.
 
-#ifndef DRAGOMAN_SERVER_GRPC_GRPC_DOOR_H_
-#define DRAGOMAN_SERVER_GRPC_GRPC_DOOR_H_
+#ifndef DRAGOMAN_SERVER_GRPC_GRPC_CALLER_H_
+#define DRAGOMAN_SERVER_GRPC_GRPC_CALLER_H_
 
 #include <grpcpp/grpcpp.h>
 
@@ -21,4 +21,4 @@ grpc::Status ToGrpcStatus(const CallEnd& end, grpc::ServerContextBase* context);
 
 }  // namespace dragoman
 
-#endif  // DRAGOMAN_SERVER_GRPC_GRPC_DOOR_H_
+#endif  // DRAGOMAN_SERVER_GRPC_GRPC_CALLER_H_

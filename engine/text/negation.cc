@@ -29,7 +29,7 @@ constexpr NegationWords kNegationWords[] = {
     {"es", "|no|nunca|jamás|nada|nadie|ningún|ninguno|ninguna|ni|sin|tampoco|imposible|"},
 };
 
-bool Lists(std::string_view words, std::string_view word) {
+bool HasWord(std::string_view words, std::string_view word) {
   return words.find("|" + std::string(word) + "|") != words.npos;
 }
 
@@ -44,7 +44,7 @@ std::optional<bool> SaysNo(std::string_view text, std::string_view language) {
       absl::AsciiStrToLower(&word);
       for (size_t mark; (mark = word.find("’")) != word.npos;) word.replace(mark, 3, "'");
       const std::string before = word.substr(0, word.find('\''));  // n'est
-      if (Lists(known.words, word) || Lists(known.words, before)) return true;
+      if (HasWord(known.words, word) || HasWord(known.words, before)) return true;
     }
     return false;
   }

@@ -51,7 +51,7 @@ class QualityTest(unittest.TestCase):
         features = {each.name: each for each in self.score(SOUND, quality_features=True).features}
         self.assertIn("min_margin", features)
 
-    def test_translations_are_judged_over_every_door(self):
+    def test_translations_are_judged_over_every_transport(self):
         output = pb.OutputOptions(quality=True, sentence_spans=True)
         translation = self.server.translate(TEXT + " It is old.", target_language="de", output=output).translations[0]
         whole = translation.hypotheses[0].quality

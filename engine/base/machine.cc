@@ -222,14 +222,41 @@ int AvailableCores() {
   return std::max(1, static_cast<int>(std::ceil(quota)));
 }
 
-std::string ParseCpuModel(const std::string& cpuinfo) {
+namespace {
+
+// What the first line of /proc/cpuinfo with this name says; empty if there is none.
+std::string CpuField(const std::string& cpuinfo, absl::string_view name) {
   for (absl::string_view line : absl::StrSplit(cpuinfo, '\n')) {
     const std::pair<absl::string_view, absl::string_view> field =
         absl::StrSplit(line, absl::MaxSplits(':', 1));
-    if (absl::StripAsciiWhitespace(field.first) != "model name") continue;
+    if (absl::StripAsciiWhitespace(field.first) != name) continue;
     return std::string(absl::StripAsciiWhitespace(field.second));
   }
   return "";
+}
+
+// On ARM, the file has numbers for the maker and the core.
+struct ArmCore {
+  const char* implementer;
+  const char* part;
+  const char* name;
+};
+constexpr ArmCore kArmCores[] = {
+    {"0x41", "0xd03", "ARM Cortex-A53"},  {"0x41", "0xd08", "ARM Cortex-A72"},
+    {"0x41", "0xd0b", "ARM Cortex-A76"},  {"0x41", "0xd0c", "ARM Neoverse-N1"},
+    {"0x41", "0xd40", "ARM Neoverse-V1"}, {"0x41", "0xd49", "ARM Neoverse-N2"},
+    {"0x41", "0xd4f", "ARM Neoverse-V2"}};
+
+}  // namespace
+
+std::string ParseCpuModel(const std::string& cpuinfo) {
+  const std::string implementer = CpuField(cpuinfo, "CPU implementer");
+  if (implementer.empty()) return CpuField(cpuinfo, "model name");
+  const std::string part = CpuField(cpuinfo, "CPU part");
+  for (const ArmCore& core : kArmCores) {
+    if (core.implementer == implementer && core.part == part) return core.name;
+  }
+  return absl::StrCat("ARM implementer ", implementer, " part ", part);
 }
 
 std::string ParseChoice(const std::string& text) {

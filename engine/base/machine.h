@@ -33,7 +33,8 @@ std::string CpuModel();
 // does), "never", or "unknown".
 std::string HugePages();
 
-// The first "model name" in the text of /proc/cpuinfo; empty if there is none.
+// The first "model name" in the text of /proc/cpuinfo, or on ARM the name of the core that its
+// numbers stand for; empty if there is none.
 std::string ParseCpuModel(const std::string& cpuinfo);
 
 // The selected word in a text such as "always [madvise] never"; empty if there is none.

@@ -153,6 +153,10 @@ TEST(Machine, TheModelOfTheProcessorIsTheFirst) {
                           "processor\t: 1\nmodel name\t: another\n"),
             "AMD EPYC: 9575F");
   EXPECT_EQ(ParseCpuModel("processor : 0\nBogoMIPS : 50.00\n"), "");
+  EXPECT_EQ(ParseCpuModel("BogoMIPS\t: 50.00\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\n"),
+            "ARM Neoverse-N1");
+  EXPECT_EQ(ParseCpuModel("CPU implementer\t: 0x61\nCPU part\t: 0x022\n"),
+            "ARM implementer 0x61 part 0x022");
 }
 
 TEST(Machine, TheChosenValueIsInBrackets) {

@@ -9,7 +9,7 @@ namespace {
 
 using xds::data::orca::v3::OrcaLoadReport;
 
-constexpr absl::Time kStart = absl::FromUnixSeconds(1'000);
+constexpr absl::Time kFirstLook = absl::FromUnixSeconds(1'000);
 
 OrcaLoadReport ReportOf(const LoadMeter& meter) {
   OrcaLoadReport report;
@@ -21,12 +21,12 @@ OrcaLoadReport ReportOf(const LoadMeter& meter) {
 OrcaLoadReport AfterAMinuteOf(const LoadTotals& each, absl::Duration oldest_wait = {}) {
   LoadMeter meter(2, 4);
   for (int i = 0; i <= 60; ++i) {
-    meter.Look(kStart + absl::Seconds(i), {.totals = {.busy_seconds = i * each.busy_seconds,
-                                                      .cpu_seconds = i * each.cpu_seconds,
-                                                      .calls = i * each.calls,
-                                                      .errors = i * each.errors},
-                                           .memory = 0.25,
-                                           .oldest_wait = oldest_wait});
+    meter.Look(kFirstLook + absl::Seconds(i), {.totals = {.busy_seconds = i * each.busy_seconds,
+                                                          .cpu_seconds = i * each.cpu_seconds,
+                                                          .calls = i * each.calls,
+                                                          .errors = i * each.errors},
+                                               .memory = 0.25,
+                                               .oldest_wait = oldest_wait});
   }
   return ReportOf(meter);
 }
@@ -34,7 +34,7 @@ OrcaLoadReport AfterAMinuteOf(const LoadTotals& each, absl::Duration oldest_wait
 TEST(LoadMeter, HasNoReportBeforeItCanCompare) {
   LoadMeter meter(2, 4);
   EXPECT_EQ(meter.report(), "");
-  meter.Look(kStart, {.totals = {.busy_seconds = 100}});
+  meter.Look(kFirstLook, {.totals = {.busy_seconds = 100}});
   EXPECT_EQ(meter.report(), "");
 }
 
@@ -57,8 +57,8 @@ TEST(LoadMeter, TheLongerRequestsWaitTheHigherIsTheLoadOfBusyServers) {
 
 TEST(LoadMeter, ASecondOfWorkIsNotYetALoad) {
   LoadMeter meter(2, 4);
-  meter.Look(kStart, {});
-  meter.Look(kStart + absl::Seconds(1), {.totals = {.busy_seconds = 2}});
+  meter.Look(kFirstLook, {});
+  meter.Look(kFirstLook + absl::Seconds(1), {.totals = {.busy_seconds = 2}});
   EXPECT_LT(ReportOf(meter).application_utilization(), 0.2);
 }
 

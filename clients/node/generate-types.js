@@ -79,4 +79,5 @@ function visit(object) {
 visit(api);
 console.log('// Generated from translation.proto by clients/generate.sh: do not edit.\n');
 console.log('/** A span of time. */\nexport interface Duration {\n  seconds: number;\n  nanos: number;\n}\n');
+console.log('/** A moment, since 1970. */\nexport interface Timestamp {\n  seconds: number;\n  nanos: number;\n}\n');
 console.log(parts.join('\n').trimEnd());

@@ -6,6 +6,12 @@ export interface Duration {
   nanos: number;
 }
 
+/** A moment, since 1970. */
+export interface Timestamp {
+  seconds: number;
+  nanos: number;
+}
+
 export interface TranslateRequest {
   /**
    * The texts in UTF-8: 1 to 128 of them, with 30,000 characters (code points) in total, unless the

@@ -63,11 +63,13 @@ TEST(GrpcCaller, AnOverloadedServerSaysWhenToRetry) {
   EXPECT_EQ(retry.retry_delay().seconds(), 1);
 }
 
-TEST(GrpcCaller, ACallThatIsOkStillTellsItsRequestId) {
+// gRPC's own C++ client does not show this trailer to programs, only to its balancers.
+TEST(GrpcCaller, ACallThatIsOkStillTellsItsRequestIdAndTheLoad) {
   grpc::ServerContext context;
-  EXPECT_TRUE(ToGrpcStatus({.request_id = "r1"}, &context).ok());
+  EXPECT_TRUE(ToGrpcStatus({.request_id = "r1", .load = "report"}, &context).ok());
   EXPECT_THAT(grpc::testing::ServerContextTestSpouse(&context).GetTrailingMetadata(),
-              UnorderedElementsAre(Pair("x-request-id", "r1")));
+              UnorderedElementsAre(Pair("x-request-id", "r1"),
+                                   Pair("endpoint-load-metrics-bin", "report")));
 }
 
 }  // namespace

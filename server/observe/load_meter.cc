@@ -28,13 +28,14 @@ void LoadMeter::Look(absl::Time now, const LoadSample& sample) {
   };
   smooth(totals_.busy_seconds - before.busy_seconds, workers_, &busy_);
   smooth(totals_.cpu_seconds - before.cpu_seconds, cores_, &cpu_);
+  smooth(static_cast<double>(totals_.rows - before.rows), 1, &rows_);
   smooth(static_cast<double>(totals_.calls - before.calls), 1, &calls_);
   smooth(static_cast<double>(totals_.errors - before.errors), 1, &errors_);
   xds::data::orca::v3::OrcaLoadReport report;
   report.set_cpu_utilization(std::min(cpu_, 1.0));
   report.set_mem_utilization(std::clamp(sample.memory, 0.0, 1.0));
-  report.set_rps_fractional(calls_);
-  report.set_eps(errors_);
+  report.set_rps_fractional(rows_);
+  report.set_eps(calls_ > 0 ? errors_ / calls_ * rows_ : 0);
   report.set_application_utilization(std::min(busy_, 1.0) +
                                      absl::ToDoubleSeconds(sample.oldest_wait));
   report_ = report.SerializeAsString();

@@ -4,6 +4,9 @@
 //   meter.Look(now, sample);   // on the thread that looks after the server
 //   meter.report();            // in any call
 //
+// Balancers weigh a server by its requests a second over its utilization: by what it could do.
+// Requests differ so much in size that rows of work are reported in their place; of two equally
+// fast servers, the one with the many short requests would otherwise seem to be the faster one.
 // Rates are smoothed over some seconds, so that a server is not avoided for one long request.
 //
 // Thread-safe.
@@ -25,6 +28,7 @@ namespace dragoman {
 struct LoadTotals {
   double busy_seconds = 0;  // of all workers
   double cpu_seconds = 0;
+  int64_t rows = 0;    // of work: tokens encoded, and hypotheses that took a step
   int64_t calls = 0;   // that ended
   int64_t errors = 0;  // among them, for reasons of the server
 };
@@ -53,7 +57,9 @@ class LoadMeter {
   absl::Time looked_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
   LoadTotals totals_ ABSL_GUARDED_BY(mutex_);
   double busy_ ABSL_GUARDED_BY(mutex_) = 0, cpu_ ABSL_GUARDED_BY(mutex_) = 0;
-  double calls_ ABSL_GUARDED_BY(mutex_) = 0, errors_ ABSL_GUARDED_BY(mutex_) = 0;  // a second
+  // A second.
+  double rows_ ABSL_GUARDED_BY(mutex_) = 0, calls_ ABSL_GUARDED_BY(mutex_) = 0;
+  double errors_ ABSL_GUARDED_BY(mutex_) = 0;
   std::string report_ ABSL_GUARDED_BY(mutex_);
 };
 

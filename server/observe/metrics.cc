@@ -47,7 +47,7 @@ struct Metrics::Impl {
   std::vector<prometheus::MetricFamily> Collect() const;
 
   MetricSeries series;
-  std::atomic<int64_t> ended = 0, failed = 0;  // calls, of LoadTotals
+  std::atomic<int64_t> rows = 0, ended = 0, failed = 0;  // of LoadTotals
   std::atomic<const WorkerPool*> pool = nullptr;
   mutable absl::Mutex mutex;
   std::function<ListenerStats()> grpc_connections ABSL_GUARDED_BY(mutex);
@@ -237,7 +237,7 @@ void Metrics::OnCallEnded(const CallRecord& record) {
 }
 
 LoadTotals Metrics::Totals() const {
-  LoadTotals totals = {.calls = impl_->ended, .errors = impl_->failed};
+  LoadTotals totals = {.rows = impl_->rows, .calls = impl_->ended, .errors = impl_->failed};
   for (const prometheus::Counter* counter : impl_->series.busy_by_worker) {
     totals.busy_seconds += counter->Value();
   }
@@ -264,10 +264,12 @@ void Metrics::OnTranslated(const Model& model, int characters, const TranslateTi
 }
 
 void Metrics::OnEncode(const Model& model, int sentences, int tokens, absl::Duration took) {
+  impl_->rows.fetch_add(tokens, std::memory_order_relaxed);
   impl_->series.encode.Observe(tokens, tokens, took);
 }
 
 void Metrics::OnDecodeStep(const Model& model, int sentences, int rows, absl::Duration took) {
+  impl_->rows.fetch_add(rows, std::memory_order_relaxed);
   impl_->series.decode.Observe(rows, sentences, took);
 }
 

@@ -23,6 +23,7 @@ OrcaLoadReport AfterAMinuteOf(const LoadTotals& each, absl::Duration oldest_wait
   for (int i = 0; i <= 60; ++i) {
     meter.Look(kFirstLook + absl::Seconds(i), {.totals = {.busy_seconds = i * each.busy_seconds,
                                                           .cpu_seconds = i * each.cpu_seconds,
+                                                          .rows = i * each.rows,
                                                           .calls = i * each.calls,
                                                           .errors = i * each.errors},
                                                .memory = 0.25,
@@ -40,12 +41,12 @@ TEST(LoadMeter, HasNoReportBeforeItCanCompare) {
 
 TEST(LoadMeter, ReportsSharesAndRates) {
   const OrcaLoadReport report =
-      AfterAMinuteOf({.busy_seconds = 1, .cpu_seconds = 3, .calls = 20, .errors = 4});
+      AfterAMinuteOf({.busy_seconds = 1, .cpu_seconds = 3, .rows = 1000, .calls = 20, .errors = 4});
   EXPECT_NEAR(report.application_utilization(), 0.5, 1e-4);
   EXPECT_NEAR(report.cpu_utilization(), 0.75, 1e-4);
   EXPECT_NEAR(report.mem_utilization(), 0.25, 1e-4);
-  EXPECT_NEAR(report.rps_fractional(), 20, 1e-2);
-  EXPECT_NEAR(report.eps(), 4, 1e-2);
+  EXPECT_NEAR(report.rps_fractional(), 1000, 1);
+  EXPECT_NEAR(report.eps(), 200, 1);  // a fifth
 }
 
 TEST(LoadMeter, TheLongerRequestsWaitTheHigherIsTheLoadOfBusyServers) {

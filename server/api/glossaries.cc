@@ -62,6 +62,16 @@ void AddLists(const StoredGlossary& glossary, TermLists* lists) {
   }
 }
 
+absl::StatusOr<v1::Glossary> FindGlossary(
+    absl::FunctionRef<absl::StatusOr<v1::GetGlossaryRequest>()> parse, const ServerParts& parts,
+    Call* call, bool with_entries) {
+  RETURN_IF_ERROR(call->Admit());
+  ASSIGN_OR_RETURN(const v1::GetGlossaryRequest request, parse());
+  ASSIGN_OR_RETURN(const GlossaryStore* const store, GlossariesOf(parts));
+  ASSIGN_OR_RETURN(const GlossaryPtr glossary, store->Find(request.id(), call->principal()));
+  return AsProto(*glossary, *call, with_entries);
+}
+
 }  // namespace
 
 absl::StatusOr<GlossaryStore*> GlossariesOf(const ServerParts& parts) {
@@ -92,21 +102,13 @@ absl::StatusOr<v1::Glossary> CreateGlossary(
 absl::StatusOr<v1::Glossary> GetGlossary(
     absl::FunctionRef<absl::StatusOr<v1::GetGlossaryRequest>()> parse, const ServerParts& parts,
     Call* call) {
-  RETURN_IF_ERROR(call->Admit());
-  ASSIGN_OR_RETURN(const v1::GetGlossaryRequest request, parse());
-  ASSIGN_OR_RETURN(const GlossaryStore* const store, GlossariesOf(parts));
-  ASSIGN_OR_RETURN(const GlossaryPtr glossary, store->Find(request.id(), call->principal()));
-  return AsProto(*glossary, *call, /*with_entries=*/false);
+  return FindGlossary(parse, parts, call, /*with_entries=*/false);
 }
 
 absl::StatusOr<v1::Glossary> GetGlossaryEntries(
     absl::FunctionRef<absl::StatusOr<v1::GetGlossaryRequest>()> parse, const ServerParts& parts,
     Call* call) {
-  RETURN_IF_ERROR(call->Admit());
-  ASSIGN_OR_RETURN(const v1::GetGlossaryRequest request, parse());
-  ASSIGN_OR_RETURN(const GlossaryStore* const store, GlossariesOf(parts));
-  ASSIGN_OR_RETURN(const GlossaryPtr glossary, store->Find(request.id(), call->principal()));
-  return AsProto(*glossary, *call, /*with_entries=*/true);
+  return FindGlossary(parse, parts, call, /*with_entries=*/true);
 }
 
 absl::StatusOr<v1::ListGlossariesResponse> ListGlossaries(

@@ -271,13 +271,14 @@ class RetryTest(unittest.TestCase):
 
         async def use(client, failure):
             return [answer async for answer in client.translate_bulk(items(failure))]
-        for failure in (KeyError("mine"), Elsewhere()):
-            self.service.calls = 0
+        failures = (KeyError("mine"), Elsewhere())
+        for failure in failures:
             with self.assertRaises(type(failure)):
                 list(self.client.translate_bulk(items(failure)))
             with self.assertRaises(type(failure)):
                 self.asynchronously(lambda client: use(client, failure))
-            self.assertLessEqual(self.service.calls, 2)
+        # The service may count a cancelled call late, so all four are counted together.
+        self.assertLessEqual(self.service.calls, 2 * len(failures))
 
     def test_asynchronous_items_that_are_awaited_when_the_call_is_lost_are_sent_once(self):
         self.service.refusals = [LOST]

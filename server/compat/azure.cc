@@ -25,7 +25,7 @@
 #include "server/compat/fields.h"
 #include "server/compat/targets.h"
 
-namespace dragoman {
+namespace dragoman::azure {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -315,7 +315,7 @@ HttpHandler AnswerAtOnce(const ApiContext& context, const char* method, Act act)
 
 }  // namespace
 
-void AddAzure(const ApiContext& context, HttpRouter* router) {
+void AddRoutes(const ApiContext& context, HttpRouter* router) {
   const auto add = [&](const char* method, const std::string& path, const HttpHandler& handler) {
     HttpRoute route = {.method = method, .handler = handler, .error = PlainError};
     if (route.method == "POST") route.body_types = {"application/json"};
@@ -331,11 +331,11 @@ void AddAzure(const ApiContext& context, HttpRouter* router) {
   add("POST", "/detect", AnswerAtOnce(context, "DetectLanguage", Detect));
   add("POST", "/breaksentence", AnswerAtOnce(context, "BreakSentence", BreakSentence));
   add("GET", "/languages", AnswerAtOnce(context, "ListModels", ListLanguages));
-  AddAzureDocuments(context, router);
+  azure_documents::AddRoutes(context, router);
   router->Add({.method = "POST",
                .path = "/sts/v1.0/issueToken",
                .handler = AnswerAtOnce(context, "IssueToken", IssueToken),
                .error = PlainError});
 }
 
-}  // namespace dragoman
+}  // namespace dragoman::azure

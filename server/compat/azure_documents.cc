@@ -15,7 +15,7 @@
 #include "server/compat/fields.h"
 #include "server/http/document_api.h"
 
-namespace dragoman {
+namespace dragoman::azure_documents {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -84,7 +84,7 @@ void Translate(const ApiContext& context, HttpRequest http, std::shared_ptr<Http
 
 }  // namespace
 
-void AddAzureDocuments(const ApiContext& context, HttpRouter* router) {
+void AddRoutes(const ApiContext& context, HttpRouter* router) {
   HttpRoute route = {.method = "POST",
                      .path = "/translator/document:translate",
                      .handler =
@@ -96,4 +96,4 @@ void AddAzureDocuments(const ApiContext& context, HttpRouter* router) {
   router->Add(std::move(route));
 }
 
-}  // namespace dragoman
+}  // namespace dragoman::azure_documents

@@ -15,12 +15,14 @@
 namespace dragoman {
 namespace {
 
-using AddCompatApi = void (*)(const ApiContext& context, HttpRouter* router);
-
 // In the order of kCompatNames.  Azure's routes want a parameter, so they come first.
-constexpr std::array<AddCompatApi, kCompatNames.size()> kApis = {
-    AddAzure,          AddDeepL,       nullptr, AddGoogle, AddImmersiveTranslate,
-    AddLibreTranslate, AddSubtitleEdit};
+constexpr std::array<AddCompatRoutes*, kCompatNames.size()> kApis = {azure::AddRoutes,
+                                                                     deepl::AddRoutes,
+                                                                     nullptr,
+                                                                     google_translate::AddRoutes,
+                                                                     immersive_translate::AddRoutes,
+                                                                     libretranslate::AddRoutes,
+                                                                     subtitle_edit::AddRoutes};
 
 // Who is called by `POST /translate`: the first API that is enabled and whose fields are there, or
 // else the last one.
@@ -30,9 +32,9 @@ struct Dialect {
   const SharedTranslate* api;
 };
 constexpr std::array<Dialect, 3> kDialects = {
-    {{"subtitle-edit", {"src_lang", "tgt_lang"}, &kSubtitleEdit},
-     {"deeplx", {"text", "target_lang"}, &kDeepLX},
-     {"libretranslate", {"q", "target"}, &kLibreTranslate}}};
+    {{"subtitle-edit", {"src_lang", "tgt_lang"}, &subtitle_edit::kSharedTranslate},
+     {"deeplx", {"text", "target_lang"}, &deeplx::kSharedTranslate},
+     {"libretranslate", {"q", "target"}, &libretranslate::kSharedTranslate}}};
 
 bool Speaks(const absl::StatusOr<CompatFields>& fields, const Dialect& dialect) {
   return fields.ok() && std::all_of(dialect.fields.begin(), dialect.fields.end(),

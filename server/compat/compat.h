@@ -43,24 +43,51 @@ namespace dragoman {
 void AddCompat(const std::vector<std::string>& names, const ApiContext& context,
                HttpRouter* router);
 
-// The paths of one API, without those that it shares by a SharedTranslate.
-void AddAzure(const ApiContext& context, HttpRouter* router);
-void AddAzureDocuments(const ApiContext& context, HttpRouter* router);  // AddAzure's
-void AddDeepL(const ApiContext& context, HttpRouter* router);
-void AddGoogle(const ApiContext& context, HttpRouter* router);
-void AddImmersiveTranslate(const ApiContext& context, HttpRouter* router);
-void AddLibreTranslate(const ApiContext& context, HttpRouter* router);
-void AddSubtitleEdit(const ApiContext& context, HttpRouter* router);
-
 // How an API answers `POST /translate`.
 struct SharedTranslate {
   void (*translate)(const ApiContext& context, HttpRequest http,
                     const absl::StatusOr<CompatFields>& fields, std::shared_ptr<HttpAnswer> answer);
   HttpResponse (*error)(int code, std::string_view message);  // for a call without readable fields
 };
-extern const SharedTranslate kDeepLX;
-extern const SharedTranslate kLibreTranslate;
-extern const SharedTranslate kSubtitleEdit;
+
+// Each file has a namespace, for the APIs have the same things: a kApi, an Error, a Translate.
+// AddRoutes adds its paths, but for the one that APIs share.
+using AddCompatRoutes = void(const ApiContext& context, HttpRouter* router);
+namespace azure {
+AddCompatRoutes AddRoutes;
+}
+namespace azure_documents {
+AddCompatRoutes AddRoutes;
+}
+namespace deepl {
+AddCompatRoutes AddRoutes;
+}
+namespace deepl_documents {
+AddCompatRoutes AddRoutes;
+}
+namespace deepl_glossaries {
+AddCompatRoutes AddRoutes;
+}
+namespace deeplx {
+extern const SharedTranslate kSharedTranslate;
+}
+namespace google_documents {
+AddCompatRoutes AddRoutes;  // before google_translate's, whose path fits, too
+}
+namespace google_translate {
+AddCompatRoutes AddRoutes;
+}
+namespace immersive_translate {
+AddCompatRoutes AddRoutes;
+}
+namespace libretranslate {
+AddCompatRoutes AddRoutes;
+extern const SharedTranslate kSharedTranslate;
+}  // namespace libretranslate
+namespace subtitle_edit {
+AddCompatRoutes AddRoutes;
+extern const SharedTranslate kSharedTranslate;
+}  // namespace subtitle_edit
 
 // ---- What they share ---------------------------------------------------------------------------
 

@@ -18,28 +18,28 @@
 #include "server/compat/compat.h"
 #include "server/compat/fields.h"
 
-namespace dragoman {
+namespace dragoman::deepl {
 
-const CompatApi kDeepL = {.name = "deepl",
-                          .credential = "as `Authorization: DeepL-Auth-Key TOKEN`, or as auth_key",
-                          .key_header = "authorization",
-                          .key_scheme = "DeepL-Auth-Key ",
-                          .key_field = "auth_key",
-                          .texts = "text",
-                          .source = "source_lang",
-                          .target = "target_lang"};
+const CompatApi kApi = {.name = "deepl",
+                        .credential = "as `Authorization: DeepL-Auth-Key TOKEN`, or as auth_key",
+                        .key_header = "authorization",
+                        .key_scheme = "DeepL-Auth-Key ",
+                        .key_field = "auth_key",
+                        .texts = "text",
+                        .source = "source_lang",
+                        .target = "target_lang"};
 
-HttpResponse DeepLError(const absl::Status& status) {
+HttpResponse Error(const absl::Status& status) {
   int code = HttpCodeOf(status);
   if (code == 401) code = 403;  // the code that its clients know
   return JsonResponse(code, {{"message", std::string(status.message())}});
 }
 
-HttpResponse DeepLPlainError(int code, std::string_view message) {
+HttpResponse PlainError(int code, std::string_view message) {
   return JsonResponse(code, {{"message", std::string(message)}});
 }
 
-absl::Status RefuseUnsupportedByDeepL(const CompatFields& fields) {
+absl::Status RefuseUnsupported(const CompatFields& fields) {
   for (const char* name : {"style_id", "translation_memory_id", "custom_instructions"}) {
     if (fields.Has(name)) return InvalidField(name, "is not supported");
   }
@@ -53,7 +53,7 @@ absl::Status RefuseUnsupportedByDeepL(const CompatFields& fields) {
   return absl::OkStatus();
 }
 
-absl::Status AddDeepLGlossaryIds(const CompatFields& fields, v1::TranslateRequest* request) {
+absl::Status AddGlossaryIds(const CompatFields& fields, v1::TranslateRequest* request) {
   for (const char* name : {"glossary_id", "glossary_ids"}) {
     ASSIGN_OR_RETURN(const std::vector<std::string> ids, fields.Names(name));
     for (const std::string& id : ids) request->add_glossary_ids(id);
@@ -114,7 +114,7 @@ absl::Status SetSplitting(const CompatFields& fields, v1::TranslateRequest* requ
 }
 
 absl::StatusOr<v1::TranslateRequest> ReadTranslate(const CompatFields& fields, DeepLCall* call) {
-  RETURN_IF_ERROR(RefuseUnsupportedByDeepL(fields));
+  RETURN_IF_ERROR(RefuseUnsupported(fields));
   ASSIGN_OR_RETURN(std::vector<std::string> texts, fields.Texts("text"));
   ASSIGN_OR_RETURN(call->source, fields.Text("source_lang"));
   ASSIGN_OR_RETURN(std::string target, fields.Text("target_lang"));
@@ -131,7 +131,7 @@ absl::StatusOr<v1::TranslateRequest> ReadTranslate(const CompatFields& fields, D
       NewTranslateRequest(std::move(texts), call->source, std::move(target));
   RETURN_IF_ERROR(SetMarkup(fields, call, &request));
   RETURN_IF_ERROR(SetSplitting(fields, &request));
-  RETURN_IF_ERROR(AddDeepLGlossaryIds(fields, &request));
+  RETURN_IF_ERROR(AddGlossaryIds(fields, &request));
   return request;
 }
 
@@ -206,10 +206,9 @@ HttpResponse DescribeUsage(const ApiContext& context, const std::string& princip
 
 }  // namespace
 
-void AddDeepL(const ApiContext& context, HttpRouter* router) {
+void AddRoutes(const ApiContext& context, HttpRouter* router) {
   const auto add = [&](const char* method, const char* path, const HttpHandler& handler) {
-    HttpRoute route = {
-        .method = method, .path = path, .handler = handler, .error = DeepLPlainError};
+    HttpRoute route = {.method = method, .path = path, .handler = handler, .error = PlainError};
     if (route.method == "POST") route.body_types = {"application/json", kForm};
     router->Add(std::move(route));
   };
@@ -217,18 +216,18 @@ void AddDeepL(const ApiContext& context, HttpRouter* router) {
   const auto answer_at_once = [&](const char* path, auto act) {
     const auto handler = [context, act](HttpRequest http,
                                         const std::shared_ptr<HttpAnswer>& answer) {
-      const absl::StatusOr<CompatFields> fields = ReadFields(kDeepL, &http);
+      const absl::StatusOr<CompatFields> fields = ReadFields(kApi, &http);
       const auto admitted = [&](Call* call) -> absl::StatusOr<HttpResponse> {
         RETURN_IF_ERROR(call->Admit());
         RETURN_IF_ERROR(fields.status());
         return act(*fields, *call);
       };
-      answer->Send(AnswerCall(context, kDeepL, "ListModels", http, DeepLError, admitted));
+      answer->Send(AnswerCall(context, kApi, "ListModels", http, Error, admitted));
     };
     for (const char* method : {"GET", "POST"}) add(method, path, handler);
   };
   const HttpHandler translate =
-      TranslateHandler<DeepLCall>(context, kDeepL, {ReadTranslate, Translated, DeepLError});
+      TranslateHandler<DeepLCall>(context, kApi, {ReadTranslate, Translated, Error});
   add("POST", "/v2/translate", translate);
   add("GET", "/v2/translate", translate);  // older clients put everything into the query
   add("GET", "/v1/translate", translate);  // and OmegaT; POST is the server's own API
@@ -242,15 +241,15 @@ void AddDeepL(const ApiContext& context, HttpRouter* router) {
   answer_at_once("/v2/glossary-language-pairs", [context](const CompatFields&, const Call& call) {
     return ListGlossaryPairs(context, call);
   });
-  AddDeepLGlossaries(context, router);
-  AddDeepLDocuments(context, router);
+  deepl_glossaries::AddRoutes(context, router);
+  deepl_documents::AddRoutes(context, router);
   const auto refuse = [](const HttpRequest&, const std::shared_ptr<HttpAnswer>& answer) {
-    answer->Send(DeepLPlainError(
+    answer->Send(PlainError(
         404, "this server has only translate, document, glossaries, languages and usage"));
   };
   for (const char* method : {"GET", "POST"}) {
-    router->Add({.method = method, .path = "/v2/*", .handler = refuse, .error = DeepLPlainError});
+    router->Add({.method = method, .path = "/v2/*", .handler = refuse, .error = PlainError});
   }
 }
 
-}  // namespace dragoman
+}  // namespace dragoman::deepl

@@ -8,22 +8,19 @@
 #include "absl/status/status.h"
 #include "server/compat/compat.h"
 
-namespace dragoman {
+namespace dragoman::deepl {
 
-extern const CompatApi kDeepL;
+extern const CompatApi kApi;
 
-HttpResponse DeepLError(const absl::Status& status);
-HttpResponse DeepLPlainError(int code, std::string_view message);
+HttpResponse Error(const absl::Status& status);
+HttpResponse PlainError(int code, std::string_view message);
 
 // INVALID_ARGUMENT names the first option that matters and is not supported.
-absl::Status RefuseUnsupportedByDeepL(const CompatFields& fields);
+absl::Status RefuseUnsupported(const CompatFields& fields);
 
 // Adds the glossaries that a call names.
-absl::Status AddDeepLGlossaryIds(const CompatFields& fields, v1::TranslateRequest* request);
+absl::Status AddGlossaryIds(const CompatFields& fields, v1::TranslateRequest* request);
 
-void AddDeepLGlossaries(const ApiContext& context, HttpRouter* router);
-void AddDeepLDocuments(const ApiContext& context, HttpRouter* router);
-
-}  // namespace dragoman
+}  // namespace dragoman::deepl
 
 #endif  // DRAGOMAN_SERVER_COMPAT_DEEPL_H_

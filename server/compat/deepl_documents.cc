@@ -17,7 +17,7 @@
 #include "server/compat/deepl.h"
 #include "server/compat/stored_files.h"
 
-namespace dragoman {
+namespace dragoman::deepl_documents {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -26,7 +26,7 @@ constexpr char kPath[] = "/v2/document/";
 constexpr char kResult[] = "/result";
 
 absl::Status ReadUpload(const CompatFields& fields, v1::DocumentHeader* header) {
-  RETURN_IF_ERROR(RefuseUnsupportedByDeepL(fields));
+  RETURN_IF_ERROR(deepl::RefuseUnsupported(fields));
   ASSIGN_OR_RETURN(const std::string source, fields.Text("source_lang"));
   ASSIGN_OR_RETURN(const std::string target, fields.Text("target_lang"));
   ASSIGN_OR_RETURN(const std::string name, fields.Text("filename"));
@@ -39,7 +39,7 @@ absl::Status ReadUpload(const CompatFields& fields, v1::DocumentHeader* header) 
   header->mutable_request()->set_source_language(source.empty() ? "auto" : source);
   header->mutable_request()->set_target_language(absl::AsciiStrToLower(target));
   header->mutable_request()->set_sentence_splitting(v1::SENTENCE_SPLITTING_SENTENCES);
-  return AddDeepLGlossaryIds(fields, header->mutable_request());
+  return deepl::AddGlossaryIds(fields, header->mutable_request());
 }
 
 void Upload(const ApiContext& context, HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
@@ -48,8 +48,8 @@ void Upload(const ApiContext& context, HttpRequest http, std::shared_ptr<HttpAns
     to->Send(
         JsonResponse(200, {{"document_id", document->id()}, {"document_key", document->key()}}));
   };
-  StoreUpload(context, kDeepL, std::move(http), std::move(answer),
-              {.read = ReadUpload, .error = DeepLError, .begun = begun, .ended = nullptr});
+  StoreUpload(context, deepl::kApi, std::move(http), std::move(answer),
+              {.read = ReadUpload, .error = deepl::Error, .begun = begun, .ended = nullptr});
 }
 
 // The document that a call names, if it is one of the caller's.
@@ -57,8 +57,8 @@ absl::StatusOr<std::shared_ptr<StoredDocument>> FindDocument(const ApiContext& c
                                                              HttpRequest* http,
                                                              const std::string& id) {
   RETURN_IF_ERROR(context.loaded());
-  const absl::StatusOr<CompatFields> fields = ReadFields(kDeepL, http);
-  const Caller caller = CallerOf(*http, kDeepL.name);
+  const absl::StatusOr<CompatFields> fields = ReadFields(deepl::kApi, http);
+  const Caller caller = CallerOf(*http, deepl::kApi.name);
   RETURN_IF_ERROR(caller.wrong);
   ASSIGN_OR_RETURN(const Permit permit, context.parts->principals->Identify(caller));
   RETURN_IF_ERROR(fields.status());
@@ -82,7 +82,7 @@ HttpResponse Describe(const StoredDocument& document) {
     body["status"] = "done";
     body["billed_characters"] = state.report.characters();
   } else {
-    const absl::Status status = InWordsOf(kDeepL, state.end->status);
+    const absl::Status status = InWordsOf(deepl::kApi, state.end->status);
     body["status"] = "error";
     body["error_message"] = std::string(status.message());
     body["message"] = body["error_message"];
@@ -97,27 +97,27 @@ void AnswerDocument(const ApiContext& context, HttpRequest http,
   if (wants_result) id.resize(id.size() - (sizeof(kResult) - 1));
   const auto document = FindDocument(context, &http, id);
   if (!document.ok()) {
-    const absl::Status status = InWordsOf(kDeepL, document.status());
-    return answer->Send(WithHeaders(DeepLError(status), {.status = status}));
+    const absl::Status status = InWordsOf(deepl::kApi, document.status());
+    return answer->Send(WithHeaders(deepl::Error(status), {.status = status}));
   }
   if (!wants_result) return answer->Send(Describe(**document));
   const StoredDocument::State state = (*document)->state();
   if (state.end.has_value() && state.end->status.ok())
     return SendStored(context, **document, answer);
   // The code that DeepL gives.
-  answer->Send(DeepLPlainError(503, "the document is not translated (yet)"));
+  answer->Send(deepl::PlainError(503, "the document is not translated (yet)"));
 }
 
 }  // namespace
 
-void AddDeepLDocuments(const ApiContext& context, HttpRouter* router) {
+void AddRoutes(const ApiContext& context, HttpRouter* router) {
   HttpRoute upload = {.method = "POST",
                       .path = "/v2/document",
                       .handler =
                           [context](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
                             Upload(context, std::move(http), std::move(answer));
                           },
-                      .error = DeepLPlainError};
+                      .error = deepl::PlainError};
   ReceiveForms(context, &upload);
   router->Add(std::move(upload));
   router->Add({.method = "POST",
@@ -127,7 +127,7 @@ void AddDeepLDocuments(const ApiContext& context, HttpRouter* router) {
                      AnswerDocument(context, std::move(http), answer);
                    },
                .body_types = {"application/json", kForm},
-               .error = DeepLPlainError});
+               .error = deepl::PlainError});
 }
 
-}  // namespace dragoman
+}  // namespace dragoman::deepl_documents

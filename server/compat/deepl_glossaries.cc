@@ -30,7 +30,7 @@
 #include "server/compat/deepl.h"
 #include "server/glossaries/glossary_text.h"
 
-namespace dragoman {
+namespace dragoman::deepl_glossaries {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -292,11 +292,11 @@ constexpr GlossaryRoute kRoutes[] = {
 
 }  // namespace
 
-void AddDeepLGlossaries(const ApiContext& context, HttpRouter* router) {
+void AddRoutes(const ApiContext& context, HttpRouter* router) {
   for (const GlossaryRoute& to : kRoutes) {
     const auto handler = [context, &to](HttpRequest http,
                                         const std::shared_ptr<HttpAnswer>& answer) {
-      const absl::StatusOr<CompatFields> fields = ReadFields(kDeepL, &http);
+      const absl::StatusOr<CompatFields> fields = ReadFields(deepl::kApi, &http);
       const auto admitted = [&](Call* call) -> absl::StatusOr<HttpResponse> {
         RETURN_IF_ERROR(call->Admit());
         RETURN_IF_ERROR(fields.status());
@@ -304,10 +304,10 @@ void AddDeepLGlossaries(const ApiContext& context, HttpRouter* router) {
         return to.answer({store, http, *fields, call->principal(),
                           std::string_view(to.path).starts_with("/v3/")});
       };
-      answer->Send(AnswerCall(context, kDeepL, to.call, http, DeepLError, admitted));
+      answer->Send(AnswerCall(context, deepl::kApi, to.call, http, deepl::Error, admitted));
     };
     HttpRoute route = {
-        .method = to.method, .path = to.path, .handler = handler, .error = DeepLPlainError};
+        .method = to.method, .path = to.path, .handler = handler, .error = deepl::PlainError};
     if (route.method != "GET" && route.method != "DELETE") {
       route.body_types = {"application/json", kForm};
     }
@@ -315,4 +315,4 @@ void AddDeepLGlossaries(const ApiContext& context, HttpRouter* router) {
   }
 }
 
-}  // namespace dragoman
+}  // namespace dragoman::deepl_glossaries

@@ -16,7 +16,7 @@
 #include "server/compat/compat.h"
 #include "server/compat/fields.h"
 
-namespace dragoman {
+namespace dragoman::deeplx {
 namespace {
 
 constexpr CompatApi kApi = {.name = "deeplx",
@@ -72,6 +72,6 @@ void Translate(const ApiContext& context, HttpRequest http,
 
 }  // namespace
 
-const SharedTranslate kDeepLX = {Translate, PlainError};
+const SharedTranslate kSharedTranslate = {Translate, PlainError};
 
-}  // namespace dragoman
+}  // namespace dragoman::deeplx

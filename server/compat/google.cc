@@ -22,7 +22,7 @@
 #include "server/compat/compat.h"
 #include "server/compat/fields.h"
 
-namespace dragoman {
+namespace dragoman::google_translate {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -59,14 +59,14 @@ HttpResponse ErrorBody(int code, const std::string& name, const std::string& mes
 
 }  // namespace
 
-const CompatApi kGoogleAdvanced = Edition("contents", "sourceLanguageCode", "targetLanguageCode");
+const CompatApi kAdvanced = Edition("contents", "sourceLanguageCode", "targetLanguageCode");
 
-HttpResponse GoogleError(const absl::Status& status) {
+HttpResponse Error(const absl::Status& status) {
   return ErrorBody(HttpCodeOf(status), absl::StatusCodeToString(status.code()),
                    std::string(status.message()));
 }
 
-HttpResponse GooglePlainError(int code, std::string_view message) {
+HttpResponse PlainError(int code, std::string_view message) {
   return ErrorBody(code, code == 404 ? "NOT_FOUND" : "INVALID_ARGUMENT", std::string(message));
 }
 
@@ -96,8 +96,8 @@ absl::StatusOr<v1::TranslateRequest> ReadAdvanced(const CompatFields& fields, Go
   if (type != "text/html" && type != "text/plain") {
     return InvalidField("mimeType", "is neither \"text/html\" nor \"text/plain\"");
   }
-  return NewRequest(kGoogleAdvanced, fields,
-                    type == "text/html" ? v1::MARKUP_HTML : v1::MARKUP_NONE, call);
+  return NewRequest(kAdvanced, fields, type == "text/html" ? v1::MARKUP_HTML : v1::MARKUP_NONE,
+                    call);
 }
 
 // The translations of either edition; the name of the detected language is its own.
@@ -200,7 +200,7 @@ HttpHandler AnswerAtOnce(const ApiContext& context, const CompatApi& api, const 
       RETURN_IF_ERROR(fields.status());
       return act(context, *fields, *call);
     };
-    answer->Send(AnswerCall(context, api, method, http, GoogleError, admitted));
+    answer->Send(AnswerCall(context, api, method, http, Error, admitted));
   };
 }
 
@@ -219,40 +219,37 @@ HttpHandler Choose(std::vector<AdvancedMethod> methods) {
         return method.handler(std::move(http), std::move(answer));
       }
     }
-    answer->Send(GooglePlainError(404,
-                                  "there is no such method; want translateText, translateDocument, "
-                                  "detectLanguage or supportedLanguages"));
+    answer->Send(PlainError(404,
+                            "there is no such method; want translateText, translateDocument, "
+                            "detectLanguage or supportedLanguages"));
   };
 }
 
 }  // namespace
 
-void AddGoogle(const ApiContext& context, HttpRouter* router) {
+void AddRoutes(const ApiContext& context, HttpRouter* router) {
   const auto add = [&](const char* path, const HttpHandler& handler) {
     for (const char* method : {"GET", "POST"}) {
-      HttpRoute route = {
-          .method = method, .path = path, .handler = handler, .error = GooglePlainError};
+      HttpRoute route = {.method = method, .path = path, .handler = handler, .error = PlainError};
       if (route.method == "POST") route.body_types = {"application/json", kForm};
       router->Add(std::move(route));
     }
   };
   const HttpHandler translate =
-      TranslateHandler<GoogleCall>(context, kBasic, {ReadBasic, TranslatedBasic, GoogleError});
+      TranslateHandler<GoogleCall>(context, kBasic, {ReadBasic, TranslatedBasic, Error});
   add("/language/translate/v2", translate);
   add("/language/translate/v2/", translate);  // Weblate and Drupal
   add("/language/translate/v2/detect",
       AnswerAtOnce(context, kBasic, "DetectLanguage", DetectBasic));
   add("/language/translate/v2/languages", AnswerAtOnce(context, kBasic, "ListModels", ListBasic));
-  AddGoogleDocuments(context, router);
+  google_documents::AddRoutes(context, router);
   const std::vector<AdvancedMethod> advanced = {
       {"POST", ":translateText",
-       TranslateHandler<GoogleCall>(context, kGoogleAdvanced,
-                                    {ReadAdvanced, TranslatedAdvanced, GoogleError})},
+       TranslateHandler<GoogleCall>(context, kAdvanced, {ReadAdvanced, TranslatedAdvanced, Error})},
       {"POST", ":detectLanguage",
-       AnswerAtOnce(context, kGoogleAdvanced, "DetectLanguage", DetectAdvanced)},
-      {"GET", "/supportedLanguages",
-       AnswerAtOnce(context, kGoogleAdvanced, "ListModels", ListAdvanced)}};
+       AnswerAtOnce(context, kAdvanced, "DetectLanguage", DetectAdvanced)},
+      {"GET", "/supportedLanguages", AnswerAtOnce(context, kAdvanced, "ListModels", ListAdvanced)}};
   add("/v3/projects/*", Choose(advanced));
 }
 
-}  // namespace dragoman
+}  // namespace dragoman::google_translate

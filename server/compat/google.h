@@ -8,9 +8,9 @@
 #include "absl/status/status.h"
 #include "server/compat/compat.h"
 
-namespace dragoman {
+namespace dragoman::google_translate {
 
-extern const CompatApi kGoogleAdvanced;
+extern const CompatApi kAdvanced;
 
 // What an answer depends on besides the translations.
 struct GoogleCall {
@@ -18,12 +18,9 @@ struct GoogleCall {
   bool model = false;  // whether one was requested
 };
 
-HttpResponse GoogleError(const absl::Status& status);
-HttpResponse GooglePlainError(int code, std::string_view message);
+HttpResponse Error(const absl::Status& status);
+HttpResponse PlainError(int code, std::string_view message);
 
-// REQUIRES: before the other methods of the advanced edition, whose path fits, too.
-void AddGoogleDocuments(const ApiContext& context, HttpRouter* router);
-
-}  // namespace dragoman
+}  // namespace dragoman::google_translate
 
 #endif  // DRAGOMAN_SERVER_COMPAT_GOOGLE_H_

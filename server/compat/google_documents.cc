@@ -22,7 +22,7 @@
 #include "server/compat/google.h"
 #include "server/http/document_api.h"
 
-namespace dragoman {
+namespace dragoman::google_documents {
 namespace {
 
 constexpr char kInput[] = "documentInputConfig";
@@ -75,7 +75,7 @@ absl::StatusOr<std::shared_ptr<Spool>> ReadInput(const nlohmann::json& body,
 }
 
 absl::StatusOr<std::shared_ptr<Spool>> Read(const HttpRequest& http, v1::DocumentHeader* header,
-                                            GoogleCall* call) {
+                                            google_translate::GoogleCall* call) {
   if (http.file == nullptr) return InvalidField(kInput, "is missing");
   ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file,
                    MappedFile::Open(http.file->path()));
@@ -83,16 +83,16 @@ absl::StatusOr<std::shared_ptr<Spool>> Read(const HttpRequest& http, v1::Documen
                                file->bytes().size());
   ASSIGN_OR_RETURN(const nlohmann::json body, ParseJsonObject(bytes, "the body"));
   RETURN_IF_ERROR(RefuseUnsupported(body));
-  ASSIGN_OR_RETURN(const std::string source, TextOf(body, kGoogleAdvanced.source, ""));
-  ASSIGN_OR_RETURN(const std::string target, TextOf(body, kGoogleAdvanced.target, ""));
-  if (target.empty()) return InvalidField(kGoogleAdvanced.target, "is missing");
+  ASSIGN_OR_RETURN(const std::string source, TextOf(body, google_translate::kAdvanced.source, ""));
+  ASSIGN_OR_RETURN(const std::string target, TextOf(body, google_translate::kAdvanced.target, ""));
+  if (target.empty()) return InvalidField(google_translate::kAdvanced.target, "is missing");
   call->detect = source.empty();
   call->model = body.contains("model");
   *header->mutable_request() = NewTranslateRequest({}, source, target);
   return ReadInput(body, header);
 }
 
-FileAnswer Answer(const v1::DocumentReport& report, const GoogleCall& call) {
+FileAnswer Answer(const v1::DocumentReport& report, const google_translate::GoogleCall& call) {
   nlohmann::ordered_json translation = {{"mimeType", report.media_type()}};
   if (call.detect) translation["detectedLanguageCode"] = report.source_language();
   std::string before = translation.dump();
@@ -106,19 +106,19 @@ FileAnswer Answer(const v1::DocumentReport& report, const GoogleCall& call) {
 }
 
 HttpResponse Error(const CallEnd& end) {
-  absl::Status status = InWordsOf(kGoogleAdvanced, end.status);
+  absl::Status status = InWordsOf(google_translate::kAdvanced, end.status);
   if (FieldOf(status) == "header.format") {
     status = WithField(status, absl::StrCat(kInput, ".mimeType"));
   }
-  return WithHeaders(GoogleError(status), end);
+  return WithHeaders(google_translate::Error(status), end);
 }
 
 void Translate(const ApiContext& context, HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
-  UseKey(kGoogleAdvanced, CompatFields::ReadQuery(http), &http);
-  const auto call = std::make_shared<GoogleCall>();
+  UseKey(google_translate::kAdvanced, CompatFields::ReadQuery(http), &http);
+  const auto call = std::make_shared<google_translate::GoogleCall>();
   TranslateFileOverHttp(
       context, std::move(http), std::move(answer),
-      {.api = kGoogleAdvanced.name,
+      {.api = google_translate::kAdvanced.name,
        .read = [call](const HttpRequest& request,
                       v1::DocumentHeader* header) { return Read(request, header, call.get()); },
        .error = Error,
@@ -127,7 +127,7 @@ void Translate(const ApiContext& context, HttpRequest http, std::shared_ptr<Http
 
 }  // namespace
 
-void AddGoogleDocuments(const ApiContext& context, HttpRouter* router) {
+void AddRoutes(const ApiContext& context, HttpRouter* router) {
   HttpRoute route = {.method = "POST",
                      .path = "/v3/projects/*:translateDocument",
                      .handler =
@@ -135,10 +135,10 @@ void AddGoogleDocuments(const ApiContext& context, HttpRouter* router) {
                            Translate(context, std::move(http), std::move(answer));
                          },
                      .body_types = {"application/json"},
-                     .error = GooglePlainError};
+                     .error = google_translate::PlainError};
   ReceiveFiles(context, &route);
   route.max_file_bytes += context.max_document_bytes / 3 + 1;  // base64 is longer
   router->Add(std::move(route));
 }
 
-}  // namespace dragoman
+}  // namespace dragoman::google_documents

@@ -12,7 +12,7 @@
 #include "server/compat/compat.h"
 #include "server/compat/fields.h"
 
-namespace dragoman {
+namespace dragoman::immersive_translate {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -51,7 +51,7 @@ HttpResponse Translated(const ImmersiveCall& call, const v1::TranslateResponse& 
 
 }  // namespace
 
-void AddImmersiveTranslate(const ApiContext& context, HttpRouter* router) {
+void AddRoutes(const ApiContext& context, HttpRouter* router) {
   router->Add({.method = "POST",
                .path = "/imme",
                .handler = TranslateHandler<ImmersiveCall>(
@@ -60,4 +60,4 @@ void AddImmersiveTranslate(const ApiContext& context, HttpRouter* router) {
                .error = PlainError});
 }
 
-}  // namespace dragoman
+}  // namespace dragoman::immersive_translate

@@ -16,7 +16,7 @@
 #include "server/compat/stored_files.h"
 #include "server/http/multipart.h"
 
-namespace dragoman {
+namespace dragoman::libretranslate {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -215,9 +215,9 @@ absl::StatusOr<HttpResponse> Settings(const ApiContext& context, Call* call) {
 
 }  // namespace
 
-const SharedTranslate kLibreTranslate = {Translate, PlainError};
+const SharedTranslate kSharedTranslate = {Translate, PlainError};
 
-void AddLibreTranslate(const ApiContext& context, HttpRouter* router) {
+void AddRoutes(const ApiContext& context, HttpRouter* router) {
   const auto add = [&](const char* method, const char* path, HttpHandler handler) {
     HttpRoute route = {
         .method = method, .path = path, .handler = std::move(handler), .error = PlainError};
@@ -265,4 +265,4 @@ void AddLibreTranslate(const ApiContext& context, HttpRouter* router) {
   });
 }
 
-}  // namespace dragoman
+}  // namespace dragoman::libretranslate

@@ -16,7 +16,7 @@
 #include "server/compat/compat.h"
 #include "server/compat/fields.h"
 
-namespace dragoman {
+namespace dragoman::subtitle_edit {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -71,9 +71,9 @@ void TranslateList(const ApiContext& context, HttpRequest http,
 
 }  // namespace
 
-const SharedTranslate kSubtitleEdit = {TranslateList, PlainError};
+const SharedTranslate kSharedTranslate = {TranslateList, PlainError};
 
-void AddSubtitleEdit(const ApiContext& context, HttpRouter* router) {
+void AddRoutes(const ApiContext& context, HttpRouter* router) {
   router->Add({.method = "POST",
                .path = "/translator",
                .handler = TranslateHandler<Nothing>(
@@ -82,4 +82,4 @@ void AddSubtitleEdit(const ApiContext& context, HttpRouter* router) {
                .error = PlainError});
 }
 
-}  // namespace dragoman
+}  // namespace dragoman::subtitle_edit

@@ -12,6 +12,7 @@
 #include "engine/machine_report.h"
 #include "server/check.h"
 #include "server/config/config.h"
+#include "server/net/inherited_sockets.h"
 #include "server/net/process_limits.h"
 #include "server/observe/logging.h"
 #include "server/server.h"
@@ -44,12 +45,14 @@ void LogMachine(dragoman::Arithmetic arithmetic) {
 
 absl::StatusOr<std::unique_ptr<dragoman::Server>> Start(const dragoman::ServerOptions& options,
                                                         dragoman::ReadOptions read_again,
-                                                        std::function<void()> on_drain) {
+                                                        std::function<void()> on_drain,
+                                                        dragoman::InheritedSockets sockets) {
   const dragoman::ExplainAborts explain;
   dragoman::InitLogging(options.log);
   // Before any worker thread starts: oneDNN asks the kernel for the use of AMX in its first call.
   LogMachine({options.precision, options.matmul});
-  return dragoman::Server::Start(options, std::move(read_again), std::move(on_drain));
+  return dragoman::Server::Start(options, std::move(read_again), std::move(on_drain),
+                                 std::move(sockets));
 }
 
 // Parses the command line again: its config file may have changed.
@@ -79,10 +82,13 @@ int main(int argc, char** argv) {
   if (command_line->check_config) {
     return dragoman::CheckConfig(command_line->options, &std::cout) ? EXIT_SUCCESS : EXIT_FAILURE;
   }
+  absl::StatusOr<dragoman::InheritedSockets> sockets = dragoman::TakeInheritedSockets();
+  if (!sockets.ok()) return Fail(sockets.status());
   // Never destroyed: its thread ends with the process.
   auto& signals = *new dragoman::ShutdownSignals();
   const absl::StatusOr<std::unique_ptr<dragoman::Server>> server = Start(
-      command_line->options, [=] { return ReadAgain(argc, argv); }, [&] { signals.End(); });
+      command_line->options, [=] { return ReadAgain(argc, argv); }, [&] { signals.End(); },
+      *std::move(sockets));
   dragoman::FlushLog(kLogTimeout);
   if (!server.ok()) return Fail(server.status());
   signals.Catch();

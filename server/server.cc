@@ -42,6 +42,26 @@ ServerOptions WithWorkers(ServerOptions options) {
   return options;
 }
 
+// The options with the addresses of inherited sockets in the place of others, which are checked
+// like those that somebody has set.
+absl::StatusOr<ServerOptions> WithAddresses(const InheritedSockets& sockets,
+                                            ServerOptions options) {
+  if (sockets.empty()) return options;
+  v1::ServerConfig config = options.config;
+  for (const auto& [port, descriptors] : sockets) {
+    const auto* const field = config.GetDescriptor()->FindFieldByName(port + "_address");
+    const std::string address = Listener::AddressOf(descriptors.front());
+    config.GetReflection()->SetString(&config, field, address);
+    Log(LogLevel::kInfo, "inherited sockets", {{"port", port}, {"address", address}});
+  }
+  ASSIGN_OR_RETURN(const ServerOptions resolved, Resolve(config));
+  options.grpc_address = resolved.grpc_address;
+  options.http_address = resolved.http_address;
+  options.metrics_address = resolved.metrics_address;
+  options.admin_address = resolved.admin_address;
+  return options;
+}
+
 // How many calls a connection may have open.  Each costs 11 KiB, even before its message arrives
 // and a token is checked, and more than the engine accepts are useless.
 int MaxCallsPerConnection(const WorkerPoolOptions& pool) {
@@ -102,8 +122,9 @@ int HttpThreads(int wanted) { return wanted > 0 ? wanted : std::clamp(AvailableC
 
 }  // namespace
 
-Server::Server(const ServerOptions& options)
+Server::Server(const ServerOptions& options, InheritedSockets sockets)
     : options_(WithWorkers(options)),
+      inherited_(std::move(sockets)),
       answers_(options_.answers),
       metrics_(options_.pool.workers, options_.metrics_principals),
       load_(options_.pool.workers, AvailableCores()),
@@ -123,13 +144,19 @@ Server::Server(const ServerOptions& options)
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options,
                                                       ReadOptions read_again,
-                                                      std::function<void()> on_drain) {
-  auto server = std::unique_ptr<Server>(new Server(options));
+                                                      std::function<void()> on_drain,
+                                                      InheritedSockets sockets) {
+  ASSIGN_OR_RETURN(ServerOptions with_sockets, WithAddresses(sockets, options));
+  auto server = std::unique_ptr<Server>(new Server(with_sockets, std::move(sockets)));
   RETURN_IF_ERROR(server->ReadSecrets());
   server->WarnOfOpenPorts();
   RETURN_IF_ERROR(server->OpenPorts());
+  // Who connected before the start is not told that the models are loading.
+  const bool http_waits = !server->inherited_["http"].empty();
+  if (!http_waits) server->ServeHttp();
   RETURN_IF_ERROR(server->LoadModels(std::move(read_again)));
   RETURN_IF_ERROR(server->StartGrpc());
+  if (http_waits) server->ServeHttp();
   RETURN_IF_ERROR(server->StartAdmin(std::move(on_drain)));
   RETURN_IF_ERROR(CheckRoomForRequests(server->options_.pool));
   server->SetServing(true);
@@ -185,7 +212,7 @@ void Server::WarnOfOpenPorts() const {
 absl::Status Server::OpenPorts() {
   ASSIGN_OR_RETURN(const ConnectionPlan plan, PlanConnections(options_));
   connections_ = plan.grpc;
-  ASSIGN_OR_RETURN(grpc_, GrpcPort::Open(options_.grpc_address));
+  ASSIGN_OR_RETURN(grpc_, GrpcPort::Open(options_.grpc_address, inherited_["grpc"]));
   vitals_ = std::make_unique<Vitals>(VitalsOptions{
       .tidy =
           [this] {
@@ -201,12 +228,12 @@ absl::Status Server::OpenPorts() {
           [this](bool alive) {
             if (grpc_->serves()) grpc_->SetAlive(alive);
           }});
-  ASSIGN_OR_RETURN(http_, HttpPort::Open(options_.http_address));
-  ServeHttp(plan.http);
+  ASSIGN_OR_RETURN(http_, HttpPort::Open(options_.http_address, inherited_["http"]));
+  http_connections_ = plan.http;
   RETURN_IF_ERROR(OpenMetricsPort(plan.metrics));
   admin_connections_ = plan.admin;
   if (!options_.admin_address.empty()) {
-    ASSIGN_OR_RETURN(admin_, GrpcPort::Open(options_.admin_address));
+    ASSIGN_OR_RETURN(admin_, GrpcPort::Open(options_.admin_address, inherited_["admin"]));
   }
   metrics_.WatchGrpc([this] { return grpc_->Stats(); });
   metrics_.WatchHttp([this] { return http_->Stats(); });
@@ -241,7 +268,7 @@ HttpCallbacks Server::CountedAnswers(const HttpRouter& router) {
 // Without certificates: most scrapers and probes have none.
 absl::Status Server::OpenMetricsPort(const ConnectionRange& descriptors) {
   if (options_.metrics_address.empty()) return absl::OkStatus();
-  ASSIGN_OR_RETURN(metrics_port_, HttpPort::Open(options_.metrics_address));
+  ASSIGN_OR_RETURN(metrics_port_, HttpPort::Open(options_.metrics_address, inherited_["metrics"]));
   HttpRouter router;
   router.BeginApi(kProbes);
   AddPages(Pages(), &router);
@@ -251,7 +278,7 @@ absl::Status Server::OpenMetricsPort(const ConnectionRange& descriptors) {
   return absl::OkStatus();
 }
 
-void Server::ServeHttp(const ConnectionRange& descriptors) {
+void Server::ServeHttp() {
   HttpRouter router;
   router.BeginApi(kProbes);
   HttpPages pages = Pages();
@@ -281,7 +308,7 @@ void Server::ServeHttp(const ConnectionRange& descriptors) {
   }
   const HttpPortOptions& http = options_.http;
   http_->Serve({.threads = HttpThreads(http.threads),
-                .descriptors = descriptors,
+                .descriptors = http_connections_,
                 .max_body_bytes = static_cast<size_t>(options_.max_message_bytes),
                 .header_timeout = http.header_timeout,
                 .body_timeout = http.body_timeout,

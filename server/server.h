@@ -37,6 +37,7 @@
 #include "server/http/port.h"
 #include "server/models/model_manager.h"
 #include "server/models/model_registry.h"
+#include "server/net/inherited_sockets.h"
 #include "server/observe/history.h"
 #include "server/observe/load_meter.h"
 #include "server/observe/metrics.h"
@@ -54,9 +55,12 @@ class Server {
   //
   // `read_again` reads the options again when models are reloaded; null: they stay as they are.
   // `on_drain` is called, and must not block, when an operator asks for the end of the process.
+  // `sockets` take the places of addresses; HTTP that is inherited answers once the models are
+  // loaded.
   static absl::StatusOr<std::unique_ptr<Server>> Start(const ServerOptions& options,
                                                        ReadOptions read_again = nullptr,
-                                                       std::function<void()> on_drain = nullptr);
+                                                       std::function<void()> on_drain = nullptr,
+                                                       InheritedSockets sockets = {});
 
   // Calls Drain.
   ~Server();
@@ -87,12 +91,12 @@ class Server {
   std::shared_ptr<grpc::Channel> InProcessChannel() { return grpc_->InProcessChannel(); }
 
  private:
-  explicit Server(const ServerOptions& options);
+  Server(const ServerOptions& options, InheritedSockets sockets);
   absl::Status ReadSecrets();
   absl::Status OpenGlossaries();
   void WarnOfOpenPorts() const;
   absl::Status OpenPorts();
-  void ServeHttp(const ConnectionRange& descriptors);
+  void ServeHttp();
   absl::Status OpenMetricsPort(const ConnectionRange& descriptors);
   HttpPages Pages();
   LoadSample Load() const;
@@ -106,6 +110,7 @@ class Server {
   absl::Status Ready() const;
 
   const ServerOptions options_;
+  InheritedSockets inherited_;
   // Ordered by dependency; they are destroyed in reverse.
   Gate gate_;
   AnswerBudget answers_;
@@ -126,7 +131,7 @@ class Server {
   ModelService model_service_;
   GlossaryService glossary_service_;
   LoadService load_service_;
-  ConnectionRange connections_;
+  ConnectionRange connections_, http_connections_;
   std::unique_ptr<GrpcPort> grpc_;
   std::atomic<bool> loaded_ = false;  // whether parts_ is complete
   std::atomic<bool> serving_ = false;

@@ -82,10 +82,13 @@ void SetConnections(const ConnectionOptions& options, grpc::ServerBuilder* build
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<GrpcPort>> GrpcPort::Open(const std::string& address) {
-  absl::StatusOr<std::unique_ptr<Listener>> listener = Listener::Open(address);
+absl::StatusOr<std::unique_ptr<GrpcPort>> GrpcPort::Open(const std::string& address,
+                                                         const std::vector<int>& inherited) {
+  absl::StatusOr<std::unique_ptr<Listener>> listener =
+      inherited.empty() ? Listener::Open(address) : Listener::Adopt(inherited);
   if (!listener.ok()) {
-    return Annotate(listener.status(), absl::StrCat("cannot listen on ", address, " for gRPC: "));
+    const std::string where = inherited.empty() ? address : "an inherited socket";
+    return Annotate(listener.status(), absl::StrCat("cannot listen on ", where, " for gRPC: "));
   }
   return std::unique_ptr<GrpcPort>(new GrpcPort(*std::move(listener)));
 }

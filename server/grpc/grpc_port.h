@@ -41,8 +41,10 @@ struct GrpcOptions {
 class GrpcPort {
  public:
   // Takes the port; connections are closed until Serve.  An error names the address and says why it
-  // is not available.
-  static absl::StatusOr<std::unique_ptr<GrpcPort>> Open(const std::string& address);
+  // is not available.  Inherited sockets, if there are any, take the place of the address; those
+  // who connect to them wait until Serve.
+  static absl::StatusOr<std::unique_ptr<GrpcPort>> Open(const std::string& address,
+                                                        const std::vector<int>& inherited = {});
   // Calls Stop.
   ~GrpcPort();
 

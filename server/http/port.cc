@@ -68,10 +68,13 @@ struct HttpPort::State {
 HttpPort::HttpPort(std::unique_ptr<Listener> listener)
     : listener_(std::move(listener)), state_(std::make_shared<State>()) {}
 
-absl::StatusOr<std::unique_ptr<HttpPort>> HttpPort::Open(const std::string& address) {
-  absl::StatusOr<std::unique_ptr<Listener>> listener = Listener::Open(address);
+absl::StatusOr<std::unique_ptr<HttpPort>> HttpPort::Open(const std::string& address,
+                                                         const std::vector<int>& inherited) {
+  absl::StatusOr<std::unique_ptr<Listener>> listener =
+      inherited.empty() ? Listener::Open(address) : Listener::Adopt(inherited);
   if (!listener.ok()) {
-    return Annotate(listener.status(), absl::StrCat("cannot listen on ", address, " for HTTP: "));
+    const std::string where = inherited.empty() ? address : "an inherited socket";
+    return Annotate(listener.status(), absl::StrCat("cannot listen on ", where, " for HTTP: "));
   }
   return std::unique_ptr<HttpPort>(new HttpPort(*std::move(listener)));
 }

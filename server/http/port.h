@@ -39,8 +39,10 @@ struct HttpCallbacks {
 class HttpPort {
  public:
   // Takes the port; connections are closed until Serve.  An error names the address and says why it
-  // is not available.
-  static absl::StatusOr<std::unique_ptr<HttpPort>> Open(const std::string& address);
+  // is not available.  Inherited sockets, if there are any, take the place of the address; those
+  // who connect to them wait until Serve.
+  static absl::StatusOr<std::unique_ptr<HttpPort>> Open(const std::string& address,
+                                                        const std::vector<int>& inherited = {});
   // Calls Stop.
   ~HttpPort();
   HttpPort(const HttpPort&) = delete;

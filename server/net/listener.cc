@@ -18,6 +18,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "engine/base/status.h"
 #include "server/observe/logging.h"
 
@@ -174,6 +175,19 @@ absl::StatusOr<std::vector<int>> ListenAtPath(const std::string& path) {
   return absl::UnavailableError(std::strerror(error));
 }
 
+// A socket in the file system stands for its owner's consent, whoever made it.
+absl::Status CheckPath(const std::string& address) {
+  if (!absl::StartsWith(address, kUnix)) return absl::OkStatus();
+  struct stat file;
+  if (lstat(address.c_str() + sizeof(kUnix) - 1, &file) != 0) {
+    return absl::FailedPreconditionError(absl::StrCat(address, ": ", std::strerror(errno)));
+  }
+  if ((file.st_mode & 077) == 0) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat(address, " has mode ", absl::StrFormat("%04o", file.st_mode & 07777),
+                   ", want 0600: it is for its owner alone (SocketMode=)"));
+}
+
 bool WaitFor(int fd, short events, absl::Duration timeout) {
   pollfd wanted = {.fd = fd, .events = events, .revents = 0};
   return poll(&wanted, 1, static_cast<int>(absl::ToInt64Milliseconds(timeout))) == 1;
@@ -199,15 +213,38 @@ absl::StatusOr<std::unique_ptr<Listener>> Listener::Open(const std::string& addr
   const std::string picked = has_path ? address
                                       : absl::StrCat(address.substr(0, address.rfind(':') + 1),
                                                      ntohs(*LocalAddress(sockets->front()).port()));
-  std::unique_ptr<Listener> listener(new Listener(picked, *std::move(sockets), wake));
+  std::unique_ptr<Listener> listener(
+      new Listener(picked, *std::move(sockets), wake, /*adopted=*/false));
   listener->thread_ = std::thread([listener = listener.get()] { listener->Run(); });
   return listener;
 }
 
-Listener::Listener(std::string address, std::vector<int> sockets, int wake)
+std::string Listener::AddressOf(int socket) {
+  const Address address = LocalAddress(socket);
+  if (address.storage.ss_family == AF_UNIX) {
+    const auto& path = reinterpret_cast<const sockaddr_un*>(&address.storage)->sun_path;
+    return absl::StrCat(kUnix, std::string(path, strnlen(path, sizeof(path))));
+  }
+  char host[NI_MAXHOST] = "", port[NI_MAXSERV] = "";
+  getnameinfo(address.get(), address.size, host, sizeof(host), port, sizeof(port),
+              NI_NUMERICHOST | NI_NUMERICSERV);
+  return address.storage.ss_family == AF_INET6 ? absl::StrCat("[", host, "]:", port)
+                                               : absl::StrCat(host, ":", port);
+}
+
+absl::StatusOr<std::unique_ptr<Listener>> Listener::Adopt(const std::vector<int>& sockets) {
+  for (const int fd : sockets) RETURN_IF_ERROR(CheckPath(AddressOf(fd)));
+  const int wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (wake < 0) return Reason(errno);
+  return std::unique_ptr<Listener>(
+      new Listener(AddressOf(sockets.front()), sockets, wake, /*adopted=*/true));
+}
+
+Listener::Listener(std::string address, std::vector<int> sockets, int wake, bool adopted)
     : address_(std::move(address)),
       sockets_(std::move(sockets)),
       wake_(wake),
+      adopted_(adopted),
       spare_(open("/dev/null", O_RDONLY | O_CLOEXEC)) {}
 
 Listener::~Listener() {
@@ -217,19 +254,23 @@ Listener::~Listener() {
 }
 
 void Listener::Serve(const ConnectionRange& range, Take take) {
-  absl::MutexLock lock(&mutex_);
-  range_ = range;
-  highest_ = range.first - 1;
-  take_ = std::move(take);
+  {
+    absl::MutexLock lock(&mutex_);
+    range_ = range;
+    highest_ = range.first - 1;
+    take_ = std::move(take);
+  }
+  if (!thread_.joinable()) thread_ = std::thread([this] { Run(); });
 }
 
 void Listener::Stop() {
-  if (!thread_.joinable()) return;
+  if (std::exchange(stopped_, true)) return;
   const uint64_t one = 1;
   if (write(wake_, &one, sizeof(one)) != sizeof(one)) DRAGOMAN_CHECK(false);
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
   for (const int fd : sockets_) close(fd);
-  if (absl::StartsWith(address_, kUnix)) unlink(address_.c_str() + sizeof(kUnix) - 1);
+  // The path of an adopted socket stays: whoever made it still listens there.
+  if (!adopted_ && absl::StartsWith(address_, kUnix)) unlink(address_.c_str() + sizeof(kUnix) - 1);
 }
 
 void Listener::Run() {
@@ -322,7 +363,10 @@ absl::Status Listener::Probe(absl::Duration timeout) {
   Address listening = LocalAddress(sockets_.front());
   const bool anywhere = Split(address_).first == "0.0.0.0" || Split(address_).first == "::" ||
                         Split(address_).first == "*";
-  if (anywhere) {  // a socket of both families also answers on the IPv4 address
+  int only_ipv6 = 0;
+  socklen_t size = sizeof(only_ipv6);
+  getsockopt(sockets_.front(), IPPROTO_IPV6, IPV6_V6ONLY, &only_ipv6, &size);
+  if (anywhere && only_ipv6 == 0) {  // a socket of both families also answers on the IPv4 address
     const in_port_t port = *listening.port();
     listening = Address{.size = sizeof(sockaddr_in)};
     auto* const loopback = reinterpret_cast<sockaddr_in*>(&listening.storage);

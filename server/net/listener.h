@@ -9,6 +9,9 @@
 //   listener->Serve(limits, [](int fd) { ... });
 //   listener->Stop();
 //
+// A service manager may have opened the sockets already (inherited_sockets.h).  Those who connected
+// to them are not turned away: they wait until Serve.
+//
 // The kernel gives each new descriptor the lowest free number.  Connections are moved up to the
 // numbers [first, first + most): it suffices to count the free ones there, and the lower numbers
 // stay free for the rest of the server.
@@ -50,12 +53,18 @@ class Listener {
   // the port is in use or not permitted.  The socket at a PATH is for the owner of this process
   // alone; it takes the place of one that a process has left behind, and goes with Stop.
   static absl::StatusOr<std::unique_ptr<Listener>> Open(const std::string& address);
+  // Listens at these sockets, of which it takes ownership and which do not block.
+  // FAILED_PRECONDITION: one has a PATH that is not for its owner alone.  REQUIRES: not empty.
+  static absl::StatusOr<std::unique_ptr<Listener>> Adopt(const std::vector<int>& sockets);
+  // HOST:PORT or unix:PATH of a socket.
+  static std::string AddressOf(int socket);
   // Calls Stop.
   ~Listener();
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
 
-  // As it was given, but with the port that was chosen if it was 0.
+  // As it was given, but with the port that was chosen if it was 0; that of the first socket that
+  // was adopted.
   const std::string& address() const { return address_; }
 
   // Passes connections to `take` from now on, at most as many at a time as the range has room for;
@@ -72,7 +81,7 @@ class Listener {
   ListenerStats Stats() const;
 
  private:
-  Listener(std::string address, std::vector<int> sockets, int wake);
+  Listener(std::string address, std::vector<int> sockets, int wake, bool adopted);
   void Run();
   void Accept(int socket);
   void Place(int fd);
@@ -82,7 +91,9 @@ class Listener {
   const std::string address_;
   const std::vector<int> sockets_;
   const int wake_;  // an eventfd that ends the thread
-  int spare_;       // used to accept and close a connection when no descriptor is left
+  const bool adopted_;
+  bool stopped_ = false;
+  int spare_;  // used to accept and close a connection when no descriptor is left
 
   mutable absl::Mutex mutex_;
   ConnectionRange range_ ABSL_GUARDED_BY(mutex_);

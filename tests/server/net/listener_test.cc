@@ -195,6 +195,65 @@ TEST(Listener, ProbeFailsWhenNobodyAccepts) {
   listener->Stop();
 }
 
+// A socket that listens at a free port of an address.
+int Listening(in_addr_t address) {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+  sockaddr_in place = {};
+  place.sin_family = AF_INET;
+  place.sin_addr.s_addr = htonl(address);
+  EXPECT_EQ(bind(fd, reinterpret_cast<sockaddr*>(&place), sizeof(place)), 0);
+  EXPECT_EQ(listen(fd, 8), 0);
+  return fd;
+}
+
+TEST(Listener, WhoConnectsToAnAdoptedSocketWaitsUntilItServes) {
+  auto listener = *Listener::Adopt({Listening(INADDR_LOOPBACK), Listening(INADDR_ANY)});
+  EXPECT_THAT(listener->address(), HasSubstr("127.0.0.1:"));
+  const Client early(*listener);
+  Greeter greeter(listener.get());
+  EXPECT_EQ(early.Read(), "hello");
+  EXPECT_EQ(Client(*listener).Read(), "hello");
+  EXPECT_TRUE(listener->Probe(absl::Seconds(10)).ok());
+  listener->Stop();
+}
+
+TEST(Listener, AnAdoptedSocketThatNeverServedIsClosed) {
+  auto listener = *Listener::Adopt({Listening(INADDR_LOOPBACK)});
+  const Client early(*listener);
+  listener = nullptr;
+  EXPECT_EQ(early.Read(), "");
+}
+
+TEST(Listener, ProbesAnAdoptedSocketOfOneFamily) {
+  const int fd = socket(AF_INET6, SOCK_STREAM | SOCK_NONBLOCK, 0), on = 1;
+  setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
+  if (listen(fd, 8) != 0) GTEST_SKIP() << "this machine has no IPv6";
+  auto listener = *Listener::Adopt({fd});
+  EXPECT_THAT(listener->address(), HasSubstr("[::]:"));
+  Greeter greeter(listener.get());
+  EXPECT_TRUE(listener->Probe(absl::Seconds(10)).ok());
+  listener->Stop();
+}
+
+TEST(Listener, AnAdoptedPathIsForItsOwnerAloneAndStays) {
+  const std::string path = testing::TempDir() + "dragoman_adopted_" + std::to_string(getpid());
+  sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = {}};
+  path.copy(address.sun_path, sizeof(address.sun_path) - 1);
+  unlink(path.c_str());
+  const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+  ASSERT_EQ(bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+  ASSERT_EQ(listen(fd, 8), 0);
+  ASSERT_EQ(chmod(path.c_str(), 0666), 0);
+  EXPECT_THAT(Listener::Adopt({fd}).status().ToString(), HasSubstr("has mode 0666, want 0600"));
+  ASSERT_EQ(chmod(path.c_str(), 0600), 0);
+  {
+    const auto listener = Listener::Adopt({fd});
+    ASSERT_TRUE(listener.ok()) << listener.status();
+    EXPECT_EQ((*listener)->address(), "unix:" + path);
+  }
+  EXPECT_EQ(unlink(path.c_str()), 0);
+}
+
 TEST(Listener, ASocketInTheFileSystemIsForItsOwnerAndReplacesOneThatWasLeftBehind) {
   const std::string path = testing::TempDir() + "dragoman_listener_" + std::to_string(getpid());
   // Left behind: bound, and closed without being removed.

@@ -1,0 +1,77 @@
+#include "server/net/inherited_sockets.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "engine/base/status.h"
+
+namespace dragoman {
+namespace {
+
+constexpr int kFirstSocket = 3;
+constexpr int kMostSockets = 64;  // far more than anybody needs; each takes a descriptor
+constexpr std::string_view kPortNames[] = {"grpc", "http", "metrics", "admin"};
+
+// The value of a variable, which is removed; "" if it is not set.
+std::string Take(const char* variable) {
+  const char* const value = std::getenv(variable);
+  const std::string taken = value == nullptr ? "" : value;
+  unsetenv(variable);
+  return taken;
+}
+
+bool Listens(int fd) {
+  int type = 0, listens = 0;
+  socklen_t size = sizeof(int);
+  return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM &&
+         getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0 && listens != 0;
+}
+
+absl::Status Check(int fd, const std::string& name) {
+  if (std::find(std::begin(kPortNames), std::end(kPortNames), name) == std::end(kPortNames)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("LISTEN_FDNAMES: descriptor ", fd, " is named \"", name,
+                     "\", want grpc, http, metrics or admin (FileDescriptorName=)"));
+  }
+  if (!Listens(fd)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("LISTEN_FDS: descriptor ", fd, " (", name,
+                     ") is not a listening stream socket (want Accept=no)"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<InheritedSockets> TakeInheritedSockets() {
+  const std::string pid = Take("LISTEN_PID"), number = Take("LISTEN_FDS");
+  const std::string names = Take("LISTEN_FDNAMES");
+  if (number.empty() || pid != absl::StrCat(getpid())) return InheritedSockets();
+  int sockets = 0;
+  if (!absl::SimpleAtoi(number, &sockets) || sockets < 0 || sockets > kMostSockets) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("LISTEN_FDS is \"", number, "\", want 0 to ", kMostSockets));
+  }
+  const std::vector<std::string> named = absl::StrSplit(names, ':');
+  InheritedSockets inherited;
+  for (int i = 0; i < sockets; ++i) {
+    const int fd = kFirstSocket + i;
+    const std::string name = static_cast<size_t>(i) < named.size() ? named[i] : "";
+    RETURN_IF_ERROR(Check(fd, name));
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
+    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+    inherited[name].push_back(fd);
+  }
+  return inherited;
+}
+
+}  // namespace dragoman

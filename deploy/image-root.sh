@@ -1,7 +1,8 @@
 #!/bin/bash
 # Lays out the root file system of the image: the programs, the shared libraries that they load, the
-# certificate authorities that `dragoman pull` trusts, the model, two accounts, and dpkg's status and
-# licences of the packages that these files come from, for vulnerability scanners.
+# certificate authorities that `dragoman pull` trusts, the model, two accounts, and for vulnerability
+# scanners dpkg's status and licences of the packages that these files come from, and a bill of
+# materials (sbom.py).
 #
 #   deploy/image-root.sh BUILD ROOT     BUILD is the build folder, ROOT a folder to create
 set -euo pipefail
@@ -55,4 +56,5 @@ cp -R "$source/models/en-de-fr-es" "$root/models/"
 printf 'root:x:0:0:root:/:/sbin/nologin\nnonroot:x:65532:65532:nonroot:/:/sbin/nologin\n' >"$root/etc/passwd"
 printf 'root:x:0:\nnonroot:x:65532:\n' >"$root/etc/group"
 printf 'hosts: files dns\n' >"$root/etc/nsswitch.conf"
+"$source/deploy/sbom.py" "$root"
 chmod -R a+rX "$root"

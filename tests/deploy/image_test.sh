@@ -66,6 +66,7 @@ echo "== The image's files: $((bytes / 1000000)) MB"
 shell=$(find "$root" -name '*sh' -perm /111 -type f)
 [[ -z $shell ]] || fail "a shell is in the image: $shell"
 [[ -z $(find "$root" -perm /6000) ]] || fail "a setuid program is in the image"
+grep -q '"bomFormat": "CycloneDX"' "$root/usr/share/doc/dragoman/sbom.cdx.json" || fail "there is no bill of materials"
 
 echo "== Serving from it, read-only, as user 65532"
 # Does what a container runtime does, as far as it matters here: a mount namespace with a read-only root.

@@ -22,7 +22,8 @@ install(CODE [[
   foreach(file dragoman.service server.txtpb)
     configure_file(${package}/${file}.in ${work}/${file} @ONLY)
   endforeach()
-  file(INSTALL ${work}/dragoman.service DESTINATION ${prefix}/lib/systemd/system)
+  file(INSTALL ${work}/dragoman.service ${package}/dragoman-grpc.socket ${package}/dragoman-http.socket
+       DESTINATION ${prefix}/lib/systemd/system)
   file(INSTALL ${work}/server.txtpb DESTINATION ${etc}/dragoman)
 ]])
 install(FILES ${package}/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions

@@ -117,7 +117,7 @@ server=
 
 echo "== The unit"
 apt install systemd
-inside systemd-analyze verify --man=no dragoman.service >"$work/log" 2>&1 || fail "systemd-analyze verify"
+inside systemd-analyze verify --man=no dragoman.service dragoman-grpc.socket dragoman-http.socket >"$work/log" 2>&1 || fail "systemd-analyze verify"
 grep -q 'dragoman' "$work/log" && fail "systemd-analyze verify complains"
 exposure=$(inside systemd-analyze security --no-pager --offline=yes --threshold=20 dragoman.service) ||
   fail "systemd-analyze security: $(tail -n 1 <<<"$exposure")"
@@ -159,6 +159,11 @@ if command -v systemd-nspawn >/dev/null; then
       systemctl show --property Result --property ExecMainStatus dragoman.service' | tee "$work/log"
     grep -q 'signal: active' "$work/log" || fail "the unit does not survive a reload or a signal"
     grep -q '^Result=success' "$work/log" || fail "the unit does not stop well"
+    answer=$(nsenter --target "$init" --all sh -c '
+      systemctl start dragoman-grpc.socket dragoman-http.socket
+      systemctl is-active dragoman.service
+      dragoman translate --deadline 60 "Good morning."' 2>"$work/log") || fail "the sockets do not start the server"
+    [[ $answer == "inactive"$'\n'"Guten Morgen!" ]] || fail "the server that a connection starts answers: $answer"
     kill -RTMIN+4 "$init" # power off
   fi
   wait "$machine" || true

@@ -89,7 +89,7 @@ CallEnd Call::End(const absl::Status& status) {
                              ? RetryAfterOf(status).value_or(RetryDelay(*parts_->pool, priority_))
                              : absl::ZeroDuration(),
           .request_id = request_id_,
-          .load = parts_->load == nullptr ? "" : parts_->load->report(),
+          .load = parts_->load != nullptr && caller_.over_grpc() ? parts_->load->report() : "",
           .held = ok ? Hold() : nullptr};
 }
 
@@ -134,8 +134,8 @@ void Call::Trace(const absl::Status& status) const {
   // Other APIs have codes of their own for some errors, and a stream may have begun with a 200.
   const std::string_view method = method_;
   const bool unary = method != "TranslateStream" && method != "TranslateDocument";
-  const bool code_is_known = !caller_.http_method.empty() &&
-                             (status.ok() || (unary && std::string_view(caller_.api) == "http"));
+  const bool code_is_known =
+      !caller_.over_grpc() && (status.ok() || (unary && std::string_view(caller_.api) == "http"));
   parts_->tracer->Add({.ids = *span_,
                        .api = caller_.api,
                        .method = method_,

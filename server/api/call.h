@@ -70,7 +70,7 @@ struct CallEnd {
   absl::Status status;         // with a code and a message suitable for clients
   absl::Duration retry_delay;  // for RESOURCE_EXHAUSTED: how long to wait
   std::string request_id;
-  std::string load;  // of the server (LoadMeter::report)
+  std::string load;  // of the server (LoadMeter::report), over gRPC
   // Null after an error.  The transport sets the bytes of the answer, and keeps it until these are
   // sent.
   std::shared_ptr<HeldAnswer> held = nullptr;

@@ -25,6 +25,8 @@ struct Caller {
   absl::Time deadline = absl::InfiniteFuture();
   const char* api = "grpc";               // the API that was called, for the log: a literal
   absl::Status wrong = absl::OkStatus();  // an error in what was sent; the call ends with it
+
+  bool over_grpc() const { return http_method.empty(); }
 };
 
 // The token of an `authorization` header, "Bearer TOKEN"; empty for another scheme.

@@ -36,7 +36,7 @@ Call::Call(const ServerParts* parts, const char* method, Caller caller)
       request_id_(IsRequestId(caller_.request_id) ? caller_.request_id : NewRequestId()),
       trace_(ParseTraceParent(caller_.trace_parent)),
       span_(parts_->tracer == nullptr ? std::nullopt : parts_->tracer->Sample(trace_)) {
-  parts_->metrics->OnCallStarted();
+  parts_->metrics->OnCallStarted(caller_.over_grpc() ? method_ : "");
 }
 
 absl::Status Call::Admit() {
@@ -79,6 +79,7 @@ CallEnd Call::End(const absl::Status& status) {
                                 .status = told,
                                 .duration = Elapsed(),
                                 .draining = parts_->gate->shut(),
+                                .over_grpc = caller_.over_grpc(),
                                 .principal = principal_if_known()});
   WriteLog(told);
   if (span_.has_value()) Trace(told);

@@ -2,6 +2,7 @@
 
 #include <google/protobuf/descriptor.h>
 
+#include "absl/strings/str_cat.h"
 #include "dragoman/v1/admin.pb.h"
 #include "dragoman/v1/translation.pb.h"
 
@@ -50,6 +51,10 @@ std::string ServiceOf(std::string_view method) {
     if (file.service(i)->FindMethodByName(name) != nullptr) return file.service(i)->full_name();
   }
   return "";
+}
+
+std::string FullNameOf(std::string_view method) {
+  return absl::StrCat(ServiceOf(method), "/", std::string(AdminMethodOf(method).value_or(method)));
 }
 
 }  // namespace dragoman

@@ -24,6 +24,9 @@ std::optional<std::string_view> AdminMethodOf(std::string_view method);
 // "dragoman.v1.TranslationService" has "Translate"; "" has what only other APIs have.
 std::string ServiceOf(std::string_view method);
 
+// "dragoman.v1.TranslationService/Translate".
+std::string FullNameOf(std::string_view method);
+
 }  // namespace dragoman
 
 #endif  // DRAGOMAN_SERVER_BASE_METHODS_H_

@@ -89,7 +89,10 @@ MetricSeries::MetricSeries(int workers, int named) : named_principals(static_cas
   for (const char* method : kModelMethods) AddCalls(method, "", kTranslateCodes);
   AddCalls("ListModels", "", {absl::StatusCode::kOk});
   AddCalls("GetModel", "", {absl::StatusCode::kNotFound});
-  for (const std::string& method : ApiMethods()) AddCalls(method, "", kAdmissionCodes);
+  for (const std::string& method : ApiMethods()) {
+    AddCalls(method, "", kAdmissionCodes);
+    RpcsStarted(method);
+  }
 }
 
 void MetricSeries::AddCalls(const std::string& method, const std::string& model,
@@ -129,6 +132,16 @@ prometheus::Counter& MetricSeries::CallsOfPrincipal(const std::string& principal
   prometheus::Counter& counter = principal_requests.Add({{"principal", name}});
   principals.emplace(std::move(name), &counter);
   return counter;
+}
+
+prometheus::Counter& MetricSeries::RpcsStarted(std::string_view method) {
+  return rpcs_started.Add({{"grpc_method", FullNameOf(method)}});
+}
+
+prometheus::Histogram& MetricSeries::RpcSeconds(std::string_view method, absl::StatusCode code) {
+  return rpc_seconds.Add(
+      {{"grpc_method", FullNameOf(method)}, {"grpc_status", absl::StatusCodeToString(code)}},
+      kRequestSeconds);
 }
 
 PhaseSeries MetricSeries::AddPhase(const char* phase) {

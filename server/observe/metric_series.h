@@ -19,6 +19,7 @@
 #include <array>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -93,6 +94,9 @@ struct MetricSeries {
   // The calls of a principal.  The first `named_principals` to call have a series each; all later
   // ones share the series "others", and "" is "anonymous".
   prometheus::Counter& CallsOfPrincipal(const std::string& principal);
+  // The series that OpenTelemetry has of a method of gRPC, "Translate".
+  prometheus::Counter& RpcsStarted(std::string_view method);
+  prometheus::Histogram& RpcSeconds(std::string_view method, absl::StatusCode code);
   PhaseSeries AddPhase(const char* phase);
   // Creates the series that describe a model that was loaded.
   void AddModel(const Model& model, absl::Duration load);
@@ -186,6 +190,10 @@ struct MetricSeries {
       Gauges("dragoman_certificate_not_after_timestamp_seconds",
              "When the served certificates expire: the earliest time of the chain.");
 
+  prometheus::Family<prometheus::Counter>& rpcs_started =
+      Counters("grpc_server_call_started_total", "Calls over gRPC that began.");
+  prometheus::Family<prometheus::Histogram>& rpc_seconds = Histograms(
+      "grpc_server_call_duration_seconds", "Time from the arrival of a call over gRPC to its end.");
   prometheus::Family<prometheus::Histogram>& stages =
       Histograms("dragoman_stage_duration_seconds",
                  "Time by stage of a translation; queue, encode and decode are those of its "

@@ -223,12 +223,19 @@ void Metrics::OnCertificates(absl::Time not_before, absl::Time not_after) {
       static_cast<double>(absl::ToUnixSeconds(not_after)));
 }
 
-void Metrics::OnCallStarted() { impl_->series.in_flight.Increment(); }
+void Metrics::OnCallStarted(std::string_view grpc_method) {
+  impl_->series.in_flight.Increment();
+  if (!grpc_method.empty()) impl_->series.RpcsStarted(grpc_method).Increment();
+}
 
 void Metrics::OnCallEnded(const CallRecord& record) {
   impl_->series.in_flight.Decrement();
   if (record.principal.has_value()) {
     impl_->series.CallsOfPrincipal(std::string(*record.principal)).Increment();
+  }
+  if (record.over_grpc) {
+    impl_->series.RpcSeconds(record.method, record.status.code())
+        .Observe(absl::ToDoubleSeconds(record.duration));
   }
   ++impl_->ended;
   if (IsServersError(record.status.code())) ++impl_->failed;

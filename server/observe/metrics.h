@@ -37,7 +37,8 @@ struct CallRecord {
   std::string_view model;   // the name of a served model; "" if none was found for the call
   absl::Status status;
   absl::Duration duration;
-  bool draining = false;                      // whether the server was
+  bool draining = false;  // whether the server was
+  bool over_grpc = false;
   std::optional<std::string_view> principal;  // who called, if known
 };
 
@@ -93,8 +94,8 @@ class Metrics : public Observer {
   // The certificates of the gRPC port are valid from `not_before` to `not_after`.
   void OnCertificates(absl::Time not_before, absl::Time not_after);
 
-  // Every call is started once and ended once.
-  void OnCallStarted();
+  // Every call is started once and ended once.  A call over gRPC says its method.
+  void OnCallStarted(std::string_view grpc_method = "");
   void OnCallEnded(const CallRecord& record);
 
   // A Translate was OK; `characters` is the number of code points of its source.

@@ -76,9 +76,8 @@ Json SpanOf(const SpanIds& ids, const std::string& name, int kind, absl::Time st
 bool HasStages(const TracedCall& call) { return call.translated >= call.start; }
 
 void AddSpans(const TracedCall& call, Json* spans) {
-  const auto [service, method] = RpcOf(call);
   const std::string name = call.http_method.empty()
-                               ? absl::StrCat(service, "/", method)
+                               ? FullNameOf(call.method)
                                : absl::StrCat(call.http_method, " ", call.http_route);
   Json whole = SpanOf(call.ids, name, kServer, call.start, call.end);
   whole["attributes"] = AttributesOf(call);

@@ -220,6 +220,36 @@ TEST_F(MetricsTest, CallIsInFlightUntilItEnds) {
   EXPECT_EQ(Sample("dragoman_ok_duration_seconds_count{" + labels + "}"), 1);
 }
 
+TEST_F(MetricsTest, CallsOverGrpcHaveTheNamesOfOpenTelemetryToo) {
+  const std::string method = "grpc_method=\"dragoman.v1.TranslationService/Translate\"";
+  const std::string started = "grpc_server_call_started_total{" + method + "}";
+  const std::string seconds = "grpc_server_call_duration_seconds";
+  EXPECT_EQ(Sample(started), 0);
+  metrics_.OnCallStarted("Translate");
+  EXPECT_EQ(Sample(started), 1);
+  CallRecord record = {.method = "Translate",
+                       .status = absl::InternalError(""),
+                       .duration = absl::Milliseconds(7),
+                       .over_grpc = true};
+  metrics_.OnCallEnded(record);
+  // What came over HTTP, or in a bulk call, is none of gRPC's.
+  record.over_grpc = false;
+  metrics_.OnCallStarted();
+  metrics_.OnCallEnded(record);
+  metrics_.OnBulkItemEnded(record);
+  const std::string labels = "{" + method + ",grpc_status=\"INTERNAL\"";
+  EXPECT_EQ(Sample(seconds + "_count" + labels + "}"), 1);
+  EXPECT_EQ(Sample(seconds + "_bucket" + labels + ",le=\"0.005\"}"), 0);
+  EXPECT_EQ(Sample(seconds + "_bucket" + labels + ",le=\"0.01\"}"), 1);
+  EXPECT_EQ(Sample(started), 1);
+}
+
+TEST_F(MetricsTest, AMethodOfAdminServiceHasItsServicesName) {
+  metrics_.OnCallStarted("AdminService/Drain");
+  EXPECT_EQ(
+      Sample("grpc_server_call_started_total{grpc_method=\"dragoman.v1.AdminService/Drain\"}"), 1);
+}
+
 TEST_F(MetricsTest, ReasonsComeFromAShortList) {
   const auto end = [&](const absl::Status& status, bool draining = false) {
     metrics_.OnCallStarted();

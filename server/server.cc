@@ -358,11 +358,14 @@ absl::Status Server::StartGrpc() {
       .descriptors = connections_,
       .max_message_bytes = options_.max_message_bytes,
       .max_calls_per_connection = MaxCallsPerConnection(options_.pool),
-      .reflection = options_.auth.tokens.empty(),
+      .reflection = options_.auth.tokens.empty() || options_.debug_services,
       .channelz = options_.debug_services && admin_ == nullptr,
   };
-  return grpc_->Serve(grpc,
-                      {&translate_service_, &model_service_, &glossary_service_, &load_service_});
+  return grpc_->Serve(
+      grpc, {{&translate_service_, v1::TranslationService::service_full_name()},
+             {&model_service_, v1::ModelService::service_full_name()},
+             {&glossary_service_, v1::GlossaryService::service_full_name()},
+             {&load_service_, xds::service::orca::v3::OpenRcaService::service_full_name()}});
 }
 
 // The owner of a socket in the file system needs no certificate and sends no bytes over a network.
@@ -387,9 +390,9 @@ absl::Status Server::StartAdmin(std::function<void()> on_drain) {
                             .descriptors = admin_connections_,
                             .max_message_bytes = options_.max_message_bytes,
                             .max_calls_per_connection = kCalls,
-                            .reflection = options_.auth.tokens.empty(),
+                            .reflection = options_.auth.tokens.empty() || options_.debug_services,
                             .channelz = options_.debug_services};
-  return admin_->Serve(grpc, {admin_service_.get()});
+  return admin_->Serve(grpc, {{admin_service_.get(), v1::AdminService::service_full_name()}});
 }
 
 void Server::SetServing(bool serving) {

@@ -78,7 +78,8 @@ constexpr Setting kSettings[] = {
     {"otlp_one_in", kNumber, kAtStart, "CALLS", "100",
      "Of the calls without a traceparent, one in so many is traced; 0: none", 0, kMaxInt},
     {"debug_services", kSwitch, kAtStart, "{true,false}", "false",
-     "Whether gRPC's channelz tells everybody who can call about connections and calls"},
+     "Whether gRPC's channelz tells everybody who can call about connections and calls, and "
+     "reflection about the methods even with --auth-tokens"},
 
     {"precision", kText, kAtStart, "{auto,float32,bfloat16,int8}", "auto",
      "auto (int8), float32, bfloat16 or int8"},

@@ -80,6 +80,19 @@ void SetConnections(const ConnectionOptions& options, grpc::ServerBuilder* build
                               Milliseconds(options.max_age_grace));
 }
 
+// The names of these services and of gRPC's own.
+std::vector<std::string> NamesOf(const std::vector<NamedService>& services, bool channelz) {
+  std::vector<std::string> names = {
+      grpc::health::v1::Health::service_full_name(),
+      grpc::reflection::v1::ServerReflection::service_full_name(),
+      "grpc.reflection.v1alpha.ServerReflection",
+  };
+  if (channelz) names.push_back("grpc.channelz.v1.Channelz");
+  for (const NamedService& named : services) names.push_back(named.name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<GrpcPort>> GrpcPort::Open(const std::string& address,
@@ -96,7 +109,7 @@ absl::StatusOr<std::unique_ptr<GrpcPort>> GrpcPort::Open(const std::string& addr
 GrpcPort::~GrpcPort() { Stop(); }
 
 absl::Status GrpcPort::Serve(const GrpcOptions& options,
-                             const std::vector<grpc::Service*>& services) {
+                             const std::vector<NamedService>& services) {
   InitGrpc();
   most_connections_ = options.descriptors.most;
   grpc::ServerBuilder builder;
@@ -111,7 +124,11 @@ absl::Status GrpcPort::Serve(const GrpcOptions& options,
   };
   if (!options.reflection) leave_out("proto_server_reflection");
   if (!options.channelz) leave_out("channelz_service");
-  for (grpc::Service* const service : services) builder.RegisterService(service);
+  for (const NamedService& named : services) builder.RegisterService(named.service);
+  if (options.reflection) {
+    reflection_ = std::make_unique<ReflectionService>(NamesOf(services, options.channelz));
+    builder.RegisterService(reflection_.get());
+  }
   server_ = builder.BuildAndStart();
   if (server_ == nullptr) return absl::InternalError("gRPC failed to start");
   health_ = grpc::health::v1::Health::NewStub(InProcessChannel());

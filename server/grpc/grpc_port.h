@@ -23,6 +23,7 @@
 #include "absl/time/time.h"
 #include "grpc/health/v1/health.grpc.pb.h"
 #include "server/config/config.h"
+#include "server/grpc/reflection_service.h"
 #include "server/net/listener.h"
 
 namespace dragoman {
@@ -33,8 +34,14 @@ struct GrpcOptions {
   ConnectionRange descriptors;       // of the connections
   int max_message_bytes = 1 << 20;   // slightly larger ones reach the services, too
   int max_calls_per_connection = 0;  // at a time
-  bool reflection = true;
+  bool reflection = true;            // of versions v1 and v1alpha
   bool channelz = false;
+};
+
+// A service and its full name, "dragoman.v1.TranslationService".
+struct NamedService {
+  grpc::Service* service = nullptr;
+  const char* name = "";
 };
 
 // Thread-safe, except for Serve and Stop.
@@ -53,7 +60,7 @@ class GrpcPort {
 
   // Serves these services, gRPC's health service ("liveness" is serving, the others are not yet)
   // and, if enabled, reflection and channelz.  All must outlive the port.  REQUIRES: called once.
-  absl::Status Serve(const GrpcOptions& options, const std::vector<grpc::Service*>& services);
+  absl::Status Serve(const GrpcOptions& options, const std::vector<NamedService>& services);
   bool serves() const { return serves_; }
 
   // Sets the health of the server and its services, and of "liveness".
@@ -79,6 +86,7 @@ class GrpcPort {
   std::atomic<bool> serves_ = false;
   int most_connections_ = 0;
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor_;
+  std::unique_ptr<ReflectionService> reflection_;  // null: there is none
   std::unique_ptr<grpc::Server> server_;
   std::unique_ptr<grpc::health::v1::Health::Stub> health_;  // over an in-process channel
 };

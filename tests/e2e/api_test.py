@@ -8,6 +8,8 @@ from harness import FLOAT32, ServerTest, await_true, details_of, golden_inputs, 
 
 from google.protobuf import descriptor_pb2
 from grpc.health.v1 import health_pb2, health_pb2_grpc
+from grpc.reflection.v1 import reflection_pb2 as reflection_v1
+from grpc.reflection.v1 import reflection_pb2_grpc as reflection_v1_grpc
 from grpc.reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 # Hugging Face does not split texts into sentences.
@@ -267,18 +269,30 @@ class ServicesTest(ServerTest):
             health_pb2.HealthCheckRequest(service="nobody"), timeout=120))
 
     def test_reflection(self):
-        reflection = reflection_pb2_grpc.ServerReflectionStub(self.server.channel)
-        requests = [reflection_pb2.ServerReflectionRequest(list_services=""),
-                    reflection_pb2.ServerReflectionRequest(
-                        file_containing_symbol="dragoman.v1.TranslationService")]
-        listed, described = reflection.ServerReflectionInfo(iter(requests), timeout=120)
-        services = {s.name for s in listed.list_services_response.service}
-        self.assertLessEqual({"dragoman.v1.TranslationService", "dragoman.v1.ModelService",
-                              "grpc.health.v1.Health"}, services)
-        files = [descriptor_pb2.FileDescriptorProto.FromString(f)
-                 for f in described.file_descriptor_response.file_descriptor_proto]
-        methods = {m.name for f in files for s in f.service for m in s.method}
-        self.assertIn("Translate", methods)
+        services = []
+        for messages, stubs in ((reflection_pb2, reflection_pb2_grpc), (reflection_v1, reflection_v1_grpc)):
+            reflection = stubs.ServerReflectionStub(self.server.channel)
+            requests = [messages.ServerReflectionRequest(list_services=""),
+                        messages.ServerReflectionRequest(
+                            file_containing_symbol="dragoman.v1.TranslationService")]
+            listed, described = reflection.ServerReflectionInfo(iter(requests), timeout=120)
+            services.append({s.name for s in listed.list_services_response.service})
+            files = [descriptor_pb2.FileDescriptorProto.FromString(f)
+                     for f in described.file_descriptor_response.file_descriptor_proto]
+            methods = {m.name for f in files for s in f.service for m in s.method}
+            self.assertIn("Translate", methods)
+        self.assertEqual(services[0], services[1])  # gRPC's own list, and ours
+        self.assertLessEqual({"dragoman.v1.TranslationService", "grpc.health.v1.Health",
+                              "grpc.reflection.v1.ServerReflection"}, services[1])
+
+    def test_reflection_of_what_is_not_there(self):
+        reflection = reflection_v1_grpc.ServerReflectionStub(self.server.channel)
+        requests = [reflection_v1.ServerReflectionRequest(file_containing_symbol="no.Such"),
+                    reflection_v1.ServerReflectionRequest(),
+                    reflection_v1.ServerReflectionRequest(file_by_filename="dragoman/v1/translation.proto")]
+        answers = list(reflection.ServerReflectionInfo(iter(requests), timeout=120))
+        self.assertEqual([answer.error_response.error_code for answer in answers], [5, 3, 0])
+        self.assertGreater(len(answers[2].file_descriptor_response.file_descriptor_proto), 1)
 
 
 if __name__ == "__main__":

@@ -232,6 +232,17 @@ class TokenTest(SecurityTest):
     def write(self, text):
         replace(self.tokens, text.encode())
 
+    def reflects(self, server, version):
+        """The code of a question to server reflection without a token."""
+        reflect = server.channel.stream_stream(
+            f"/grpc.reflection.{version}.ServerReflection/ServerReflectionInfo")
+        return code_of(lambda: list(reflect(iter([b"\x3a\x01*"]), timeout=120)))
+
+    def test_debug_services_tell_the_methods_to_everybody(self):
+        server = self.start("--auth-tokens", self.tokens, "--debug-services", "true")
+        for version in ("v1", "v1alpha"):
+            self.assertEqual(self.reflects(server, version), grpc.StatusCode.OK)
+
     def test_a_token_opens_all_and_without_one_only_health_answers(self):
         server = self.start("--auth-tokens", self.tokens)
         closed = {
@@ -251,10 +262,8 @@ class TokenTest(SecurityTest):
         health = health_pb2_grpc.HealthStub(server.channel)
         self.assertEqual(health.Check(health_pb2.HealthCheckRequest()).status,
                          health_pb2.HealthCheckResponse.SERVING)
-        reflect = server.channel.stream_stream(
-            "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo")
-        self.assertEqual(code_of(lambda: list(reflect(iter([b"\x3a\x01*"]), timeout=120))),
-                         grpc.StatusCode.UNIMPLEMENTED)
+        for version in ("v1", "v1alpha"):
+            self.assertEqual(self.reflects(server, version), grpc.StatusCode.UNIMPLEMENTED)
 
         self.assertEqual(self.command(server, "translate", "x").returncode, 2)
         ended = self.command(server, "translate", "Good morning.", DRAGOMAN_TOKEN=SHOP)

@@ -1,8 +1,12 @@
 #include "server/send_traces.h"
 
+#include <algorithm>
+#include <fstream>
 #include <memory>
 #include <string_view>
+#include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "engine/base/status.h"
@@ -20,19 +24,48 @@ bool MayPass(int status) {
   return status == 429 || status == 502 || status == 503 || status == 504;
 }
 
+bool IsHeader(const std::string& line) {
+  const size_t colon = line.find(':');
+  const auto is_plain = [](char c) { return c == '\t' || (c >= ' ' && c != 127); };
+  const auto is_of_name = [](char c) { return absl::ascii_isalnum(c) || c == '-' || c == '_'; };
+  return colon != line.npos && colon > 0 &&
+         std::all_of(line.begin(), line.begin() + colon, is_of_name) &&
+         std::all_of(line.begin(), line.end(), is_plain);
+}
+
+absl::StatusOr<std::vector<std::string>> ReadHeaders(const std::string& path) {
+  std::vector<std::string> headers;
+  if (path.empty()) return headers;
+  std::ifstream file(path);
+  if (!file) return absl::NotFoundError("otlp-headers: cannot read " + path);
+  int number = 1;
+  for (std::string line; std::getline(file, line); ++number) {
+    absl::StripAsciiWhitespace(&line);
+    if (line.empty() || line.front() == '#') continue;
+    if (!IsHeader(line)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("otlp-headers: ", path, ": line ", number, " is not `name: value`"));
+    }
+    headers.push_back(line);
+  }
+  return headers;
+}
+
 }  // namespace
 
-Tracer::Post PostTraces(const std::string& endpoint) {
+absl::StatusOr<Tracer::Post> PostTraces(const std::string& endpoint,
+                                        const std::string& headers_file) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> headers, ReadHeaders(headers_file));
   const std::string url = absl::StrCat(absl::StripSuffix(endpoint, "/"), "/v1/traces");
   const auto http = std::make_shared<HttpClient>();
-  return [url, http](const std::string& body) -> absl::StatusOr<int64_t> {
+  return [url, headers, http](const std::string& body) -> absl::StatusOr<int64_t> {
     std::string answer;
     const auto keep = [&](const WebResponse&, std::string_view bytes) {
       if (answer.size() < kMostOfAnswer) answer.append(bytes);
       return absl::OkStatus();
     };
     ASSIGN_OR_RETURN(const WebResponse response,
-                     http->PostJson({.url = url}, body, kPostTimeout, keep));
+                     http->PostJson({.url = url, .headers = headers}, body, kPostTimeout, keep));
     if (response.status / 100 == 2) return RejectedSpans(answer);
     const std::string why = absl::StrCat(url, " answered ", response.status);
     if (MayPass(response.status)) return absl::UnavailableError(why);

@@ -137,9 +137,14 @@ Server::Server(const ServerOptions& options, InheritedSockets sockets)
       load_service_(&load_) {
   metrics_.Watch(&pool_);
   metrics_.WatchAnswers([this] { return answers_.bytes(); });
-  if (options_.otlp_endpoint.empty()) return;
-  tracer_ = std::make_unique<Tracer>(options_.traces, PostTraces(options_.otlp_endpoint));
+}
+
+absl::Status Server::StartTracer() {
+  if (options_.otlp_endpoint.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(Tracer::Post post, PostTraces(options_.otlp_endpoint, options_.otlp_headers));
+  tracer_ = std::make_unique<Tracer>(options_.traces, std::move(post));
   metrics_.WatchTraces([this] { return tracer_->Stats(); });
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options,
@@ -149,6 +154,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& optio
   ASSIGN_OR_RETURN(ServerOptions with_sockets, WithAddresses(sockets, options));
   auto server = std::unique_ptr<Server>(new Server(with_sockets, std::move(sockets)));
   RETURN_IF_ERROR(server->ReadSecrets());
+  RETURN_IF_ERROR(server->StartTracer());
   server->WarnOfOpenPorts();
   RETURN_IF_ERROR(server->OpenPorts());
   // Who connected before the start is not told that the models are loading.

@@ -93,6 +93,7 @@ class Server {
  private:
   Server(const ServerOptions& options, InheritedSockets sockets);
   absl::Status ReadSecrets();
+  absl::Status StartTracer();
   absl::Status OpenGlossaries();
   void WarnOfOpenPorts() const;
   absl::Status OpenPorts();

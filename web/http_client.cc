@@ -134,7 +134,10 @@ absl::StatusOr<WebResponse> HttpClient::Get(const WebRequest& request, const Sin
 
 absl::StatusOr<WebResponse> HttpClient::PostJson(const WebRequest& request, const std::string& body,
                                                  absl::Duration timeout, const Sink& sink) {
-  curl_slist* const headers = curl_slist_append(nullptr, "Content-Type: application/json");
+  curl_slist* headers = curl_slist_append(nullptr, "Content-Type: application/json");
+  for (const std::string& header : request.headers) {
+    headers = curl_slist_append(headers, header.c_str());
+  }
   absl::StatusOr<WebResponse> response = impl_->Perform(request, sink, [&](CURL* curl) {
     curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
     curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));

@@ -15,6 +15,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -24,8 +25,9 @@ namespace dragoman {
 
 struct WebRequest {
   std::string url;
-  std::string token;  // sent as a bearer token; "": none
-  int64_t from = 0;   // the first byte to fetch
+  std::string token;                      // sent as a bearer token; "": none
+  int64_t from = 0;                       // the first byte to fetch
+  std::vector<std::string> headers = {};  // of a POST, which follows no redirect: "name: value"
 };
 
 struct WebResponse {

@@ -220,6 +220,7 @@ absl::StatusOr<ServerOptions> Resolve(const v1::ServerConfig& given) {
   options.log_peers = config.log_peers();
   options.debug_services = config.debug_services();
   options.otlp_endpoint = config.otlp_endpoint();
+  options.otlp_headers = config.otlp_headers();
   options.traces.one_in = config.otlp_one_in();
   if (!options.otlp_endpoint.empty() && !absl::StartsWith(options.otlp_endpoint, "http://") &&
       !absl::StartsWith(options.otlp_endpoint, "https://")) {

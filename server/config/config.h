@@ -129,6 +129,7 @@ struct ServerOptions {
   bool log_peers = true;  // the addresses of callers that were refused
   bool debug_services = false;
   std::string otlp_endpoint;  // a URL; "": nothing is traced
+  std::string otlp_headers;   // a file; "": none
   TracerOptions traces;
   // How often models and the config file are checked for changes; 0: only on request.
   absl::Duration model_poll = absl::ZeroDuration();

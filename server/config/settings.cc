@@ -77,6 +77,8 @@ constexpr Setting kSettings[] = {
      0, "none"},
     {"otlp_one_in", kNumber, kAtStart, "CALLS", "100",
      "Of the calls without a traceparent, one in so many is traced; 0: none", 0, kMaxInt},
+    {"otlp_headers", kText, kAtStart, "FILE", "",
+     "A file with headers for the collector, such as its token: lines `name: value`", 0, 0, "none"},
     {"debug_services", kSwitch, kAtStart, "{true,false}", "false",
      "Whether gRPC's channelz tells everybody who can call about connections and calls, and "
      "reflection about the methods even with --auth-tokens"},

@@ -152,6 +152,7 @@ const std::vector<std::pair<std::string, std::string>> kAllFlags = {
     {"admin-address", "unix:/run/a"},
     {"otlp-endpoint", "https://collector:4318"},
     {"otlp-one-in", "7"},
+    {"otlp-headers", "/h"},
     {"debug-services", "true"},
     {"precision", "float32"},
     {"matmul", "onednn"},
@@ -202,6 +203,7 @@ void ExpectAllFlagsSet(const ServerOptions& options) {
   EXPECT_EQ(options.metrics_address, "127.0.0.1:9");
   EXPECT_EQ(options.admin_address, "unix:/run/a");
   EXPECT_EQ(options.otlp_endpoint, "https://collector:4318");
+  EXPECT_EQ(options.otlp_headers, "/h");
   EXPECT_EQ(options.traces.one_in, 7);
   EXPECT_EQ(options.precision, Precision::kFloat32);
   EXPECT_EQ(options.matmul, Matmul::kOneDnn);

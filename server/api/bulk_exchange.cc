@@ -157,6 +157,7 @@ void BulkExchange::Answered(const std::shared_ptr<Open>& open, TranslateResponse
     answer.held->Set(answer.message.size());
     absl::MutexLock lock(&mutex_);
     running_.erase(open);
+    call().AddPart(PartOf(*open, status));
     CallSize& size = call().size();
     size.source_tokens += open->task.size().source_tokens;
     size.target_tokens += open->task.size().target_tokens;
@@ -193,6 +194,16 @@ void BulkExchange::Book(const Open& open, const absl::Status& status) const {
        .status = ForClient(status),
        .duration = absl::Now() - open.came,
        .draining = parts().gate->shut()});
+}
+
+TracedPart BulkExchange::PartOf(const Open& open, const absl::Status& status) const {
+  const std::shared_ptr<const Translator> translator = open.task.translator();
+  return {.model = translator == nullptr ? "" : translator->name(),
+          .code = ForClient(status).code(),
+          .source_tokens = open.task.size().source_tokens,
+          .target_tokens = open.task.size().target_tokens,
+          .start = open.came,
+          .end = absl::Now()};
 }
 
 void BulkExchange::NoMore(const absl::Status& status) {

@@ -110,6 +110,7 @@ class BulkExchange : public Exchange, public std::enable_shared_from_this<BulkEx
   void Run(std::shared_ptr<Open> open);
   void Answered(const std::shared_ptr<Open>& open, TranslateResponse translated);
   void SetError(const absl::Status& status, v1::Error* error) const;
+  TracedPart PartOf(const Open& open, const absl::Status& status) const;
   void Book(const Open& open, const absl::Status& status) const;
 
   const std::function<void()> ready_;

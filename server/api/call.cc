@@ -94,6 +94,12 @@ CallEnd Call::End(const absl::Status& status) {
           .held = ok ? Hold() : nullptr};
 }
 
+void Call::AddPart(TracedPart part) {
+  if (span_.has_value() && parts_traced_.size() < kMostParts) {
+    parts_traced_.push_back(std::move(part));
+  }
+}
+
 // Empty if no model was found.
 std::string_view Call::ModelName() const {
   return translator_ == nullptr ? std::string_view() : translator_->name();
@@ -154,7 +160,8 @@ void Call::Trace(const absl::Status& status) const {
                        .translated = size_.decoded,
                        .queue = size_.queue,
                        .encode = size_.encode,
-                       .decode = size_.decode});
+                       .decode = size_.decode,
+                       .parts = parts_traced_});
 }
 
 }  // namespace dragoman

@@ -118,6 +118,8 @@ class Call {
 
   // To be completed before End.
   CallSize& size() { return size_; }
+  // A part of the call has ended; for its trace, if it has one.
+  void AddPart(TracedPart part);
 
   // Records the end of the call and returns what the caller gets.  REQUIRES: called once.
   CallEnd End(const absl::Status& status);
@@ -141,6 +143,7 @@ class Call {
   bool admitted_ = false;
   Priority priority_ = Priority::kInteractive;
   CallSize size_;
+  std::vector<TracedPart> parts_traced_;
   std::shared_ptr<const Translator> translator_;
 };
 

@@ -73,6 +73,22 @@ Json SpanOf(const SpanIds& ids, const std::string& name, int kind, absl::Time st
   return span;
 }
 
+// A part's own model and size; those of the call are sums.
+void AddPart(const TracedCall& call, const TracedPart& part, Json* spans) {
+  Json span = SpanOf({call.ids.trace_id, NewSpanId(), call.ids.span_id}, "part", kInternal,
+                     part.start, part.end);
+  Json attributes = Json::array();
+  if (!part.model.empty()) attributes.push_back(Attribute("dragoman.model", part.model));
+  attributes.push_back(Attribute("dragoman.source_tokens", part.source_tokens));
+  attributes.push_back(Attribute("dragoman.target_tokens", part.target_tokens));
+  if (part.code != absl::StatusCode::kOk) {
+    attributes.push_back(Attribute("error.type", absl::StatusCodeToString(part.code)));
+  }
+  span["attributes"] = std::move(attributes);
+  if (IsServersError(part.code)) span["status"] = {{"code", kError}};
+  spans->push_back(std::move(span));
+}
+
 bool HasStages(const TracedCall& call) { return call.translated >= call.start; }
 
 void AddSpans(const TracedCall& call, Json* spans) {
@@ -84,6 +100,7 @@ void AddSpans(const TracedCall& call, Json* spans) {
   whole["status"] = Json::object();
   if (IsServersError(call.code)) whole["status"]["code"] = kError;
   spans->push_back(std::move(whole));
+  for (const TracedPart& part : call.parts) AddPart(call, part, spans);
   if (!HasStages(call)) return;
   const absl::Time decoded = std::min(call.translated, call.end);
   const absl::Time encoded = std::max(decoded - call.decode, call.start);
@@ -122,7 +139,9 @@ std::string OtlpBody(const std::vector<TracedCall>& calls) {
   return body.dump();
 }
 
-int64_t SpanCount(const TracedCall& call) { return HasStages(call) ? 5 : 1; }
+int64_t SpanCount(const TracedCall& call) {
+  return (HasStages(call) ? 5 : 1) + static_cast<int64_t>(call.parts.size());
+}
 
 int64_t RejectedSpans(const std::string& answer) {
   const Json parsed = Json::parse(answer, nullptr, /*allow_exceptions=*/false);

@@ -7,6 +7,8 @@
 //     encode    the encoder
 //     decode    the decoder
 //     answer    from there until the call ends
+//   dragoman.v1.TranslationService/TranslateBulk  and TranslateDocument
+//     part      one of the first requests, or passages, from when it came until it was answered
 //
 // A stage is as long as that of the request's slowest sentence, and the stages are laid end to end
 // before the moment when the engine was done; so with many sentences the first ones may be cut off

@@ -36,6 +36,14 @@ struct SpanIds {
   std::string parent_id;  // 16 digits: the caller's span; "" if there is none
 };
 
+// A part of a call that is translated by itself: a request of a bulk call, a passage of a file.
+struct TracedPart {
+  std::string model;  // "" if none was found
+  absl::StatusCode code = absl::StatusCode::kOk;
+  int source_tokens = 0, target_tokens = 0;
+  absl::Time start, end;
+};
+
 // A call that has ended.  Names and numbers, never a text.
 struct TracedCall {
   SpanIds ids;
@@ -52,7 +60,11 @@ struct TracedCall {
   // When the engine was done, and how long the stages before that took; zero if there were none.
   absl::Time translated = absl::InfinitePast();
   absl::Duration queue, encode, decode;
+  std::vector<TracedPart> parts;  // the first kMostParts, as they ended
 };
+
+// A file has many thousands of passages.
+inline constexpr size_t kMostParts = 100;
 
 struct TracerOptions {
   int one_in = 100;                            // of the calls without a traceparent; 0: none

@@ -4,7 +4,9 @@ trace/v1/trace.proto, and the JSON mapping of the OTLP specification)."""
 import http.client
 import http.server
 import json
+import os
 import re
+import tempfile
 import threading
 import unittest
 
@@ -82,6 +84,7 @@ class Collector(http.server.ThreadingHTTPServer):
 
     def __init__(self, away=0):
         self.spans, self.resources, self.errors, self.bodies = [], [], [], []
+        self.headers = {}
         self.away = away
         super().__init__(("127.0.0.1", 0), Handler)
         threading.Thread(target=self.serve_forever, daemon=True).start()
@@ -114,6 +117,7 @@ class Collector(http.server.ThreadingHTTPServer):
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.headers = self.headers
         code = self.server.take(self.path, self.headers["Content-Type"], body)
         answer = b'{"partialSuccess":{}}'
         self.send_response(code)
@@ -194,6 +198,68 @@ class TracesTest(unittest.TestCase):
         self.assertEqual(translated["dragoman.api"], "http")
         self.assertEqual((missing["http.response.status_code"], missing["error.type"]),
                          ("404", "NOT_FOUND"))
+
+    def test_the_requests_of_a_bulk_call_are_its_parts(self):
+        server, collector = self.start("--otlp-one-in", "1")
+        requests = [pb.TranslateBulkRequest(id=str(i), request=pb.TranslateRequest(contents=[TEXT]))
+                    for i in range(120)]
+        requests.append(pb.TranslateBulkRequest(id="bad", request=pb.TranslateRequest()))
+        requests.insert(0, requests.pop())
+        answers = list(server.translation.TranslateBulk(iter(requests), timeout=60))
+        self.assertEqual(len(answers), 121)
+        spans = self.ended(server, collector)
+        call, = [span for span in spans if span["kind"] == 2]
+        parts = [span for span in spans if span["name"] == "part"]
+        self.assertEqual(call["name"], "dragoman.v1.TranslationService/TranslateBulk")
+        self.assertEqual(attributes_of(call)["dragoman.texts"], "121")
+        self.assertEqual(len(parts), 100)  # the first ones
+        self.assertEqual(len(spans), 101)
+        codes = []
+        for part in parts:
+            self.assertEqual((part["traceId"], part["parentSpanId"]), (call["traceId"], call["spanId"]))
+            self.assertLessEqual(int(part["startTimeUnixNano"]), int(part["endTimeUnixNano"]))
+            attributes = attributes_of(part)
+            codes.append(attributes.get("error.type"))
+            if codes[-1] is None:
+                self.assertEqual(attributes["dragoman.model"], "en-de")
+                self.assertGreater(int(attributes["dragoman.target_tokens"]), 0)
+        self.assertEqual(codes.count("INVALID_ARGUMENT"), 1)
+
+    def test_the_passages_of_a_file_are_its_parts(self):
+        server, collector = self.start("--otlp-one-in", "1")
+        header = pb.DocumentHeader(file_name="a.txt")
+        messages = [pb.TranslateDocumentRequest(header=header),
+                    pb.TranslateDocumentRequest(chunk=f"{TEXT}\n\n{TEXT} Again.\n".encode())]
+        list(server.translation.TranslateDocument(iter(messages), timeout=60))
+        spans = self.ended(server, collector)
+        call, = [span for span in spans if span["kind"] == 2]
+        parts = [span for span in spans if span["name"] == "part"]
+        self.assertEqual(call["name"], "dragoman.v1.TranslationService/TranslateDocument")
+        self.assertGreaterEqual(len(parts), 1)
+        self.assertEqual({part["parentSpanId"] for part in parts}, {call["spanId"]})
+
+    def test_a_collector_gets_the_headers_that_it_wants(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = os.path.join(directory, "headers")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("# of the collector\n\nAuthorization: Bearer secret\nx-team: words\n")
+            server, collector = self.start("--otlp-one-in", "1", "--otlp-headers", path)
+            self.translate(server)
+            self.ended(server, collector)
+            self.assertEqual(collector.headers["Authorization"], "Bearer secret")
+            self.assertEqual(collector.headers["x-team"], "words")
+            self.assertNotIn("secret", server.log_text())
+            for wrong, want in (("x-team: a\nsecret\n", f"otlp-headers: {path}: line 2 is not `name: value`"),
+                                (": secret\n", "line 1"), ("x y: secret\n", "line 1"),
+                                ("x: se\x01cret\n", "line 1")):
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(wrong)
+                ended = run_server("--model", f"en-de={MODEL}", "--otlp-endpoint", collector.endpoint,
+                                   "--otlp-headers", path, "--grpc-address", "127.0.0.1:0",
+                                   "--http-address", "127.0.0.1:0")
+                self.assertEqual(ended.returncode, 1)
+                self.assertIn(want, ended.stderr)
+                self.assertNotIn("secret", ended.stderr)
 
     def test_the_caller_or_else_the_rate_decides(self):
         server, collector = self.start("--otlp-one-in", "1")

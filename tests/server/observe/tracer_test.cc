@@ -160,6 +160,28 @@ TEST(Otlp, StagesThatAreLongerThanTheCallAreCutOff) {
   }
 }
 
+TEST(Otlp, PartsAreChildrenOfTheirCall) {
+  TracedCall call = SomeCall();
+  call.method = "TranslateBulk";
+  call.parts = {{.model = "en-de",
+                 .source_tokens = 3,
+                 .target_tokens = 4,
+                 .start = kStart,
+                 .end = kStart + absl::Milliseconds(20)},
+                {.code = absl::StatusCode::kInternal, .start = kStart, .end = call.end}};
+  const nlohmann::json spans = SpansOf(OtlpBody({call}));
+  ASSERT_EQ(spans.size(), 3u);
+  EXPECT_EQ(SpanCount(call), 3);
+  for (const size_t i : {1, 2}) {
+    EXPECT_EQ(spans[i]["name"], "part");
+    EXPECT_EQ(spans[i]["parentSpanId"], std::string(16, 'b'));
+  }
+  EXPECT_EQ(spans[1]["endTimeUnixNano"], "1000020000000");
+  EXPECT_THAT(spans[1]["attributes"].dump(), HasSubstr("en-de"));
+  EXPECT_FALSE(spans[1].contains("status"));
+  EXPECT_EQ(spans[2]["status"]["code"], 2);
+}
+
 TEST(Otlp, OnlyTheServersErrorsAreErrorsOfTheSpan) {
   TracedCall call = SomeCall();
   call.code = absl::StatusCode::kInvalidArgument;

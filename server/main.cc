@@ -10,6 +10,7 @@
 
 #include "engine/base/mutex_checks.h"
 #include "engine/machine_report.h"
+#include "server/capacity.h"
 #include "server/check.h"
 #include "server/config/config.h"
 #include "server/net/inherited_sockets.h"
@@ -81,6 +82,11 @@ int main(int argc, char** argv) {
   }
   if (command_line->check_config) {
     return dragoman::CheckConfig(command_line->options, &std::cout) ? EXIT_SUCCESS : EXIT_FAILURE;
+  }
+  if (!command_line->plan.empty()) {
+    const absl::Status status =
+        dragoman::PrintPlan(command_line->options, command_line->plan, &std::cout);
+    return status.ok() ? EXIT_SUCCESS : Fail(status);
   }
   absl::StatusOr<dragoman::InheritedSockets> sockets = dragoman::TakeInheritedSockets();
   if (!sockets.ok()) return Fail(sockets.status());

@@ -102,7 +102,7 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
     ClearMergedFields(flags.config, &config);
   }
   config.MergeFrom(flags.config);
-  CommandLine command_line{.check_config = flags.check_config};
+  CommandLine command_line{.check_config = flags.check_config, .plan = flags.plan};
   ASSIGN_OR_RETURN(command_line.options, Resolve(config));
   command_line.options.config_file = flags.config_file;
   return command_line;

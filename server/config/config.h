@@ -145,6 +145,7 @@ struct CommandLine {
   std::optional<std::string> check;  // the value of --check; `options` are not set
   bool without_weights = false;      // with --check: they are not there yet
   bool check_config = false;         // --check-config: `options` are to be checked, not served
+  std::string plan = {};             // the value of --plan: not served, either; "": none
   ServerOptions options = {};
 };
 

@@ -158,6 +158,11 @@ void AddFlags(CLI::App* app, Flags* flags) {
   app->add_flag("--check-config", flags->check_config,
                 "Reports what these settings would serve and what is wrong with them, without "
                 "serving; the exit code is 0 only if nothing is");
+  app->add_option("--plan", flags->plan,
+                  "Measures the default model on this machine for some seconds, and prints the "
+                  "cores and the memory that a load needs: 200sentences/s,words=25,p99=500ms or "
+                  "50000words/min (docs/load.md)")
+      ->type_name("LOAD");
 }
 
 }  // namespace dragoman

@@ -21,6 +21,7 @@ struct Flags {
   std::string check;
   bool without_weights = false;
   bool check_config = false;
+  std::string plan;
   absl::Status error;  // for a value that CLI11 cannot check
 };
 

@@ -9,7 +9,7 @@ import unittest
 
 import grpc
 
-from harness import (FLOAT32, HELD_TEXTS, MODEL, SERVER, await_true, golden_inputs, hold_call, pb,
+from harness import (BUILT_IN, FLOAT32, HELD_TEXTS, MODEL, SERVER, await_true, golden_inputs, hold_call, pb,
                      run_server, serve)
 
 
@@ -134,6 +134,31 @@ class CheckConfigTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as directory:
             os.symlink(MODEL, os.path.join(directory, "en-de"))
             self.assertEqual(self.check("--models", directory).returncode, 0)
+
+
+class PlanTest(unittest.TestCase):
+
+    def plan(self, load):
+        return run_server("--model", f"en-de-fr-es={BUILT_IN}", "--plan", load)
+
+    def test_a_load_is_measured_and_planned(self):
+        ended = self.plan("100words/s,words=5,p99=1h,beam=1,from=en,to=de")
+        self.assertEqual(ended.returncode, 0, ended)
+        self.assertRegex(ended.stdout, r"(?m)^load +20 sentences/s of 5 words$")
+        self.assertRegex(ended.stdout, r"(?m)^model +en-de-fr-es: [1-9]\d* sentences a CPU second; ")
+        self.assertRegex(ended.stdout, r"(?m)^utilization +80 % of the cores, for a p99 of 1h$")
+        self.assertRegex(ended.stdout, r"(?m)^cores +[1-9]\d*, of which \d+\.\d are busy$")
+        self.assertRegex(ended.stdout, r"(?m)^replicas +[1-9]\d* of [1-9]\d* cores each")
+        self.assertRegex(ended.stdout, r"(?m)^memory +[1-9]\d* MB each$")
+        self.assertNotIn("listening", ended.stdout)
+
+    def test_what_is_wrong_is_named(self):
+        for load, want in (("many", "want for example 200sentences/s"),
+                           ("1words/s,to=xx", "xx"),
+                           ("1words/s,p99=1ns,from=en,to=de", "cannot be had by more cores")):
+            ended = self.plan(load)
+            self.assertEqual(ended.returncode, 1, ended)
+            self.assertIn(want, ended.stderr)
 
 
 class StopTest(unittest.TestCase):

@@ -102,9 +102,9 @@ class SocketActivationTest(unittest.TestCase):
                             "--grpc-address", address_of(rpc), "--http-address", address_of(http))
         answer = everything(early)
         self.assertIn("200 OK", answer.partition("\r\n")[0], answer)
-        self.assertIn("Guten Morgen.", answer)
+        self.assertIn("Guten Morgen!", answer)
         for call in calls:
-            self.assertEqual(call.result().translations[0].text, "Guten Morgen.")
+            self.assertEqual(call.result().translations[0].hypotheses[0].text, "Guten Morgen!")
         line = server.await_listening()
         self.assertIn(f"grpc={address_of(rpc)} http={address_of(http)}", line)
         # The server's own probe of its port works, too.
@@ -122,7 +122,7 @@ class SocketActivationTest(unittest.TestCase):
         self.addCleanup(between.close)
         between.sendall(POST)
         second = self.start(sockets, *FLOAT32)
-        self.assertIn("Guten Morgen.", everything(between))
+        self.assertIn("Guten Morgen!", everything(between))
         second.await_listening()
         self.assertEqual(second.stop(), 0)
 
@@ -160,7 +160,7 @@ class SocketActivationTest(unittest.TestCase):
         self.addCleanup(process.terminate)
         answer = pb_grpc.TranslationServiceStub(self.channel(address)).Translate(
             pb.TranslateRequest(contents=["Good morning."]), timeout=120, wait_for_ready=True)
-        self.assertEqual(answer.translations[0].text, "Guten Morgen.")
+        self.assertEqual(answer.translations[0].hypotheses[0].text, "Guten Morgen!")
 
 
 if __name__ == "__main__":

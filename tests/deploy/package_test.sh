@@ -32,6 +32,10 @@ case $package in
   *) fail "no known release of Debian in the name $package" ;;
 esac
 
+if command -v lintian >/dev/null; then
+  lintian --allow-root --fail-on error,warning "$package" || fail "lintian complains"
+fi
+
 # Runs in its own mount namespace, so that nothing stays mounted whatever happens.
 if [[ ${DRAGOMAN_PACKAGE_TEST_INSIDE:-} != 1 ]]; then
   exec env DRAGOMAN_PACKAGE_TEST_INSIDE=1 unshare --mount --propagation private "$0" "$package"
